@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * device.c - a device's key, and the ceilings that follow from its description. Speaks to no
+ * driver: runtime/ fills the struct.
+ */
+#include "core/device.h"
+
+#include "core/hash.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SLUG_MAX = GT_DEVICE_KEY_MAX - 10 }; /* leaves room for "-5f1c09aa" and the NUL */
+
+/* ---- key ------------------------------------------------------------------- */
+
+/* The character of a slug, 0 for what becomes a dash. */
+static char slug_char(char c) {
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c - 'A' + 'a');
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '\0';
+}
+
+/* "NVIDIA H200 (SXM)" becomes "nvidia-h200-sxm". Returns the length. */
+static int slug(char out[SLUG_MAX], const char *name) {
+    int len = 0;
+    bool dash = false;
+    for (; *name != '\0' && len < SLUG_MAX - 2; name++) {
+        const char c = slug_char(*name);
+        if (c != '\0' && dash && len > 0)
+            out[len++] = '-';
+        if (c != '\0')
+            out[len++] = c;
+        dash = c == '\0';
+    }
+    out[len] = '\0';
+    return len;
+}
+
+/* Drivers reserve some memory and report the rest, a little more or less in each version. */
+static int64_t whole_gib(int64_t bytes) {
+    const int64_t gib = INT64_C(1) << 30;
+    return bytes / gib + (bytes % gib >= gib / 2);
+}
+
+void gt_device_key(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]) {
+    char numbers[160];
+    (void)snprintf(numbers, sizeof numbers,
+                   "%d %d %" PRId64 " GiB %" PRId64 " %d %" PRId64 " %d", d->units,
+                   d->bus_bits, whole_gib(d->mem_bytes), d->l2_bytes, d->max_threads,
+                   d->smem_max, d->regs_per_block);
+    struct gt_hash h;
+    char hex[65];
+    gt_hash_init(&h);
+    gt_hash_add_text(&h, gt_backend_name(d->backend));
+    gt_hash_add_text(&h, d->name);
+    gt_hash_add_text(&h, d->arch);
+    gt_hash_add_text(&h, numbers);
+    gt_hash_hex(&h, hex);
+    char name[SLUG_MAX];
+    const int len = slug(name, d->name);
+    (void)snprintf(key, GT_DEVICE_KEY_MAX, "%s-%.8s", len > 0 ? name : "device", hex);
+}
+
+/* ---- ceilings -------------------------------------------------------------- */
+
+/*
+ * Multiply-adds each SM finishes in one clock, by compute capability. Source: CUDA C++
+ * Programming Guide, "Throughput of Native Arithmetic Instructions" (rows: 32-bit and 64-bit
+ * floating-point multiply-add, 32-bit integer multiply-add). Before 7.0 the guide says
+ * "multiple instructions" for the integer column: IMAD was three XMADs, each at the rate of
+ * f32, hence a third of it. Checked on an H200 with register-only loops: 65.2, 33.2 and
+ * 33.3 T/s measured against 66.9, 33.5 and 33.5 from this table.
+ */
+static const struct {
+    int cc;
+    int f32, f64, i32;
+} lanes[] = {
+    {50, 128, 4, 43},  {52, 128, 4, 43},  {53, 128, 4, 43},   {60, 64, 32, 21},
+    {61, 128, 4, 43},  {62, 128, 4, 43},  {70, 64, 32, 64},   {72, 64, 32, 64},
+    {75, 64, 2, 64},   {80, 64, 32, 64},  {86, 128, 2, 64},   {87, 128, 2, 64},
+    {89, 128, 2, 64},  {90, 128, 64, 64}, {100, 128, 64, 64}, {120, 128, 2, 64},
+    {121, 128, 2, 64},
+};
+
+static int lanes_of(int cc, gemmtune_dtype type) {
+    for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++) {
+        if (lanes[i].cc != cc)
+            continue;
+        switch (type) {
+        case GEMMTUNE_F32:
+            return lanes[i].f32;
+        case GEMMTUNE_F64:
+            return lanes[i].f64;
+        case GEMMTUNE_I32:
+            return lanes[i].i32;
+        default: /* narrow types are worth a kernel only on tensor cores or dp4a */
+            return 0;
+        }
+    }
+    return 0;
+}
+
+double gt_device_peak(const struct gt_device *d, gemmtune_dtype type) {
+    if (d->units <= 0 || d->clock_mhz <= 0)
+        return 0;
+    return 2.0 * lanes_of(d->cc, type) * d->units * (d->clock_mhz * 1e6);
+}
+
+double gt_device_bandwidth(const struct gt_device *d) {
+    if (d->bus_bits <= 0 || d->mem_clock_mhz <= 0)
+        return 0;
+    return d->bus_bits / 8.0 * 2 * (d->mem_clock_mhz * 1e6); /* two transfers a clock */
+}
+
+const char *gt_backend_name(gemmtune_backend backend) {
+    static const char *const names[] = {
+        [GEMMTUNE_CUDA] = "cuda", [GEMMTUNE_OPENCL] = "opencl"};
+    return (unsigned)backend < sizeof names / sizeof *names ? names[backend] : "unknown";
+}

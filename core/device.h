@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * device.h - the silicon, not its label: two different chips are sold as "GeForce GTX 1050".
+ */
+#ifndef GT_CORE_DEVICE_H
+#define GT_CORE_DEVICE_H
+
+#include "core/dtype.h"
+
+enum { GT_DEVICE_KEY_MAX = 96 };
+
+struct gt_device {
+    gemmtune_backend backend;
+    char name[128]; /* as the driver says it, control characters removed */
+    char uuid[48];  /* "" when the driver has none */
+    char pci[24];   /* "0000:3b:00.0" or "" */
+    char arch[24];  /* "sm_90"; OpenCL: "cpu", "gpu" or "accelerator" */
+    char vendor[64];
+    char driver[128]; /* driver version */
+    char
+        compiler[128]; /* what will build kernels: "NVRTC 13.0", "PoCL 3.1", "" when none */
+    char trouble[256]; /* one sentence when the device cannot be used, else "" */
+    int cc;            /* CUDA compute capability as 90, 61; 0 elsewhere */
+    int units;         /* SMs or compute units */
+    int warp;          /* 32; OpenCL: preferred multiple, 1 when unknown */
+    int max_threads;   /* per block */
+    int regs_per_block; /* 32-bit registers; 0 when unknown */
+    int clock_mhz;      /* maximum */
+    int mem_clock_mhz;  /* maximum; 0 when unknown */
+    int bus_bits;       /* memory bus width; 0 when unknown */
+    int ordinal;        /* the driver's own index; not part of the key */
+    int64_t mem_bytes;
+    int64_t max_alloc; /* largest single buffer in bytes */
+    int64_t l2_bytes;  /* last-level cache; 0 when unknown */
+    int64_t smem_max;  /* shared (local) memory bytes a block may have, opt-in included */
+    bool has_f64;
+    bool is_cpu; /* an OpenCL CPU device: its binaries are host code, never cached */
+};
+
+/* "nvidia-h200-5f1c09aa": a slug of the name and a hash of what makes two chips one model
+ * (backend, name, arch, units, bus width, memory in whole GiB, L2, limits). Not the UUID, not
+ * the driver: those are provenance. GiB, because what a driver reserves of the memory changes
+ * with its version. */
+void gt_device_key(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]);
+
+/* Peak arithmetic of the device in operations per second for a type (multiply and add count
+ * as two) on ordinary cores, no tensor cores: for F32, F64 and I32; 0 for other types and when
+ * unknown. A kernel on tensor cores (tf32 and f64 included) may beat it. */
+double gt_device_peak(const struct gt_device *d, gemmtune_dtype type);
+/* Peak memory traffic in bytes per second; 0 when unknown. */
+double gt_device_bandwidth(const struct gt_device *d);
+
+const char *gt_backend_name(gemmtune_backend backend); /* "cuda", "opencl" */
+
+#endif

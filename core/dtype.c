@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dtype.c - the table of problem types and the table of element types. */
+#include "core/dtype.h"
+
+#include <string.h>
+
+#define F32    GEMMTUNE_F32
+#define F64    GEMMTUNE_F64
+#define F16    GEMMTUNE_F16
+#define BF16   GEMMTUNE_BF16
+#define E4M3   GEMMTUNE_E4M3
+#define E5M2   GEMMTUNE_E5M2
+#define I8     GEMMTUNE_I8
+#define I32    GEMMTUNE_I32
+#define STRICT GEMMTUNE_MATH_STRICT
+#define TF32   GEMMTUNE_MATH_TF32
+
+static const struct gt_dtype rows[] = {
+    /* name    A     B     C     acc  math */
+    {"f32", F32, F32, F32, F32, STRICT},     {"f64", F64, F64, F64, F64, STRICT},
+    {"i32", I32, I32, I32, I32, STRICT}, /* modulo 2^32 */
+    {"f16", F16, F16, F16, F32, STRICT},     {"bf16", BF16, BF16, BF16, F32, STRICT},
+    {"tf32", F32, F32, F32, F32, TF32},      {"i8", I8, I8, I32, I32, STRICT},
+    {"e4m3", E4M3, E4M3, BF16, F32, STRICT},
+};
+
+static const struct {
+    const char *name;
+    size_t size; /* bytes */
+    double unit; /* half the gap after 1: 2^-(bits of the significand); 0 for integers */
+} types[] = {
+    [GEMMTUNE_F32] = {"f32", 4, 0x1p-24},  [GEMMTUNE_F64] = {"f64", 8, 0x1p-53},
+    [GEMMTUNE_F16] = {"f16", 2, 0x1p-11},  [GEMMTUNE_BF16] = {"bf16", 2, 0x1p-8},
+    [GEMMTUNE_E4M3] = {"e4m3", 1, 0x1p-4}, [GEMMTUNE_E5M2] = {"e5m2", 1, 0x1p-3},
+    [GEMMTUNE_I8] = {"i8", 1, 0},          [GEMMTUNE_I32] = {"i32", 4, 0},
+};
+
+enum { ROW_COUNT = sizeof rows / sizeof *rows, TYPE_COUNT = sizeof types / sizeof *types };
+
+const struct gt_dtype *gt_dtype_at(size_t i) {
+    return i < ROW_COUNT ? &rows[i] : NULL;
+}
+
+const struct gt_dtype *gt_dtype_by_name(const char *name, size_t len) {
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        if (strlen(rows[i].name) == len && memcmp(rows[i].name, name, len) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+static bool row_fits(const struct gt_dtype *row, const gemmtune_problem *p) {
+    return row->a == p->type_a && row->b == p->type_b && row->c == p->type_c &&
+           row->acc == p->type_acc && row->math == p->math;
+}
+
+const struct gt_dtype *gt_dtype_of(const gemmtune_problem *p) {
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        if (row_fits(&rows[i], p))
+            return &rows[i];
+    return NULL;
+}
+
+/* A value from outside the enum is possible: the types come from a caller's struct. */
+static bool is_type(gemmtune_dtype type) {
+    return (unsigned)type < TYPE_COUNT;
+}
+
+size_t gt_type_size(gemmtune_dtype type) {
+    return is_type(type) ? types[type].size : 0;
+}
+
+const char *gt_type_name(gemmtune_dtype type) {
+    return is_type(type) ? types[type].name : "?";
+}
+
+bool gt_type_is_float(gemmtune_dtype type) {
+    return gt_type_unit(type) > 0;
+}
+
+double gt_type_unit(gemmtune_dtype type) {
+    return is_type(type) ? types[type].unit : 0;
+}

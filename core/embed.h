@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * embed.h - text files compiled into the program by tools/embed at build time.
+ */
+#ifndef GT_CORE_EMBED_H
+#define GT_CORE_EMBED_H
+
+struct gt_embedded {
+    const char *path; /* as given to tools/embed: "templates/tile/space.json"; NULL ends a list */
+    const char *text; /* NUL-terminated */
+};
+
+/* build/gen/templates.c: templates/common/ and templates/<family>/, sorted by path */
+extern const struct gt_embedded gt_embedded_templates[];
+/* build/gen/published.c: db/published/, sorted by path */
+extern const struct gt_embedded gt_embedded_published[];
+/* build/gen/kernels.c: tuner/kernels/, the program's own checking kernels */
+extern const struct gt_embedded gt_embedded_kernels[];
+
+#endif

@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * expr.c - text to a tree in one array, and the tree to a value or to C.
+ *
+ *   expr    = binary(1) [ "?" expr ":" expr ]
+ *   binary(p) = unary { operator of precedence >= p, binary(that + 1) }
+ *   unary   = ( "-" | "!" ) unary | primary
+ *   primary = number | NAME | "sizeof" "(" word ")" | "(" expr ")"
+ *           | ( "min" | "max" | "cdiv" ) "(" expr "," expr ")"
+ *
+ * Every node costs at least one character, so a text of n bytes needs at most n nodes.
+ */
+#include "core/expr.h"
+
+#include "core/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TEXT_MAX = 512, /* bytes of the longest text with its NUL; bounds a chain's depth */
+    DEPTH_MAX = 64  /* parentheses, calls, unary operators and ?: inside one another */
+};
+
+enum op {
+    OP_NUMBER,
+    OP_SYMBOL,
+    OP_SIZEOF,
+    OP_NEGATE,
+    OP_NOT,
+    OP_MUL,
+    OP_DIV,
+    OP_MOD,
+    OP_ADD,
+    OP_SUB,
+    OP_LT,
+    OP_LE,
+    OP_GT,
+    OP_GE,
+    OP_EQ,
+    OP_NE,
+    OP_AND,
+    OP_OR,
+    OP_IF,
+    OP_MIN,
+    OP_MAX,
+    OP_CDIV
+};
+
+struct node {
+    enum op op;
+    int arg[3];     /* indices of operands */
+    int slot;       /* OP_SYMBOL, OP_SIZEOF */
+    int name, len;  /* the same: where the word stands in the text */
+    int64_t number; /* OP_NUMBER */
+};
+
+struct gt_expr {
+    char text[TEXT_MAX];
+    int root, count;
+    struct node node[];
+};
+
+/* Longer spellings stand before their beginnings. */
+static const struct binary {
+    const char *text;
+    enum op op;
+    int precedence; /* higher binds tighter; as in C */
+} binaries[] = {
+    {"||", OP_OR, 1}, {"&&", OP_AND, 2}, {"==", OP_EQ, 3}, {"!=", OP_NE, 3},
+    {"<=", OP_LE, 4}, {">=", OP_GE, 4},  {"<", OP_LT, 4},  {">", OP_GT, 4},
+    {"+", OP_ADD, 5}, {"-", OP_SUB, 5},  {"*", OP_MUL, 6}, {"/", OP_DIV, 6},
+    {"%", OP_MOD, 6},
+};
+
+static const struct call {
+    const char *text, *c;
+    enum op op;
+} calls[] = {
+    {"min", "GT_MIN", OP_MIN},
+    {"max", "GT_MAX", OP_MAX},
+    {"cdiv", "GT_CDIV", OP_CDIV},
+};
+
+enum {
+    BINARY_COUNT = sizeof binaries / sizeof *binaries,
+    CALL_COUNT = sizeof calls / sizeof *calls
+};
+
+/* ---- symbols --------------------------------------------------------------- */
+
+static bool is_symbol(const char *name) {
+    static const char *const sizes[] = {"sizeof(A)", "sizeof(B)", "sizeof(C)",
+                                        "sizeof(ACC)"};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (strcmp(name, sizes[i]) == 0)
+            return true;
+    return gt_point_is_name(name, strlen(name));
+}
+
+int gt_symbols_find(const struct gt_symbols *s, const char *name) {
+    for (int i = 0; i < s->count; i++)
+        if (strcmp(s->name[i], name) == 0)
+            return i;
+    return -1;
+}
+
+gt_status gt_symbols_add(int *slot, struct gt_symbols *s, const char *name,
+                         struct gt_err *err) {
+    if (!is_symbol(name))
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "\"%s\" is not a name (A-Z, then A-Z 0-9 _, at most %d bytes)", name,
+                       GT_NAME_MAX - 1);
+    if (gt_symbols_find(s, name) >= 0)
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s is defined a second time", name);
+    if (s->count == GT_SYMBOLS_MAX)
+        return gt_fail(err, GEMMTUNE_EINVAL, "no room for %s: at most %d names", name,
+                       GT_SYMBOLS_MAX);
+    memcpy(s->name[s->count], name, strlen(name) + 1);
+    *slot = s->count++;
+    return GEMMTUNE_OK;
+}
+
+/* ---- parsing ---------------------------------------------------------------
+ * Each function takes what it names from the text and returns the index of its node, or -1
+ * with the line written. */
+
+struct parser {
+    struct gt_expr *e;
+    const struct gt_symbols *symbols;
+    const char *at; /* in e->text */
+    int depth;
+    struct gt_err *err;
+};
+
+static int parse_expr(struct parser *p);
+
+static void skip_space(struct parser *p) {
+    while (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r')
+        p->at++;
+}
+
+static int column(const struct parser *p, const char *at) {
+    return (int)(at - p->e->text) + 1;
+}
+
+/* Says what was expected where the parser stands. */
+static int fail_expected(struct parser *p, const char *what) {
+    const size_t len = gt_text_utf8(p->at, strlen(p->at));
+    char found[16] = "the end";
+    if (*p->at != '\0')
+        (void)snprintf(found, sizeof found, "'%.*s'", (int)len, p->at);
+    (void)gt_fail(p->err, GEMMTUNE_EPARSE, "expected %s, not %s, at column %d of \"%s\"",
+                  what, found, column(p, p->at), p->e->text);
+    return -1;
+}
+
+static bool accept(struct parser *p, const char *text) {
+    skip_space(p);
+    const size_t len = strlen(text);
+    if (strncmp(p->at, text, len) != 0)
+        return false;
+    p->at += len;
+    return true;
+}
+
+static bool expect(struct parser *p, const char *text) {
+    if (accept(p, text))
+        return true;
+    char what[8];
+    (void)snprintf(what, sizeof what, "'%s'", text);
+    (void)fail_expected(p, what);
+    return false;
+}
+
+static int add_node(struct parser *p, struct node node) {
+    p->e->node[p->e->count] = node;
+    return p->e->count++;
+}
+
+static bool enter(struct parser *p) {
+    if (p->depth++ < DEPTH_MAX)
+        return true;
+    (void)gt_fail(p->err, GEMMTUNE_EPARSE,
+                  "nested more than %d deep at column %d of \"%s\"", DEPTH_MAX,
+                  column(p, p->at), p->e->text);
+    return false;
+}
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static bool is_word_char(char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || is_digit(c) || c == '_';
+}
+
+static size_t word_length(const char *at) {
+    size_t len = 0;
+    while (is_word_char(at[len]))
+        len++;
+    return len;
+}
+
+static int parse_number(struct parser *p) {
+    const size_t len = word_length(p->at);
+    struct node node = {.op = OP_NUMBER};
+    if (!gt_text_int(&node.number, p->at, len)) {
+        (void)gt_fail(
+            p->err, GEMMTUNE_EPARSE,
+            "\"%.*s\" is not a decimal integer of 64 bits, at column %d of \"%s\"",
+            (int)len, p->at, column(p, p->at), p->e->text);
+        return -1;
+    }
+    p->at += len;
+    return add_node(p, node);
+}
+
+/* A node for the word of len bytes at `word`; inside sizeof the table knows it as
+ * "sizeof(word)". */
+static int add_symbol(struct parser *p, enum op op, const char *word, size_t len) {
+    char name[TEXT_MAX + 8];
+    (void)snprintf(name, sizeof name, op == OP_SIZEOF ? "sizeof(%.*s)" : "%.*s", (int)len,
+                   word);
+    const int slot = gt_symbols_find(p->symbols, name);
+    if (slot < 0) {
+        (void)gt_fail(p->err, GEMMTUNE_EPARSE, "unknown name \"%s\" at column %d of \"%s\"",
+                      name, column(p, word), p->e->text);
+        return -1;
+    }
+    return add_node(
+        p, (struct node){
+               .op = op, .slot = slot, .name = (int)(word - p->e->text), .len = (int)len});
+}
+
+static int parse_sizeof(struct parser *p) {
+    if (!expect(p, "("))
+        return -1;
+    skip_space(p);
+    const char *word = p->at;
+    const size_t len = word_length(word);
+    if (len == 0)
+        return fail_expected(p, "A, B, C or ACC");
+    p->at += len;
+    return expect(p, ")") ? add_symbol(p, OP_SIZEOF, word, len) : -1;
+}
+
+static int parse_call(struct parser *p, enum op op) {
+    struct node node = {.op = op};
+    if (!expect(p, "(") || (node.arg[0] = parse_expr(p)) < 0 || !expect(p, ",") ||
+        (node.arg[1] = parse_expr(p)) < 0 || !expect(p, ")"))
+        return -1;
+    return add_node(p, node);
+}
+
+static int parse_word(struct parser *p) {
+    const char *word = p->at;
+    const size_t len = word_length(word);
+    p->at += len;
+    for (int i = 0; i < CALL_COUNT; i++)
+        if (len == strlen(calls[i].text) && memcmp(word, calls[i].text, len) == 0)
+            return parse_call(p, calls[i].op);
+    if (len == strlen("sizeof") && memcmp(word, "sizeof", len) == 0)
+        return parse_sizeof(p);
+    return add_symbol(p, OP_SYMBOL, word, len);
+}
+
+static int parse_primary(struct parser *p) {
+    skip_space(p);
+    if (is_digit(*p->at))
+        return parse_number(p);
+    if (is_word_char(*p->at))
+        return parse_word(p);
+    if (!accept(p, "("))
+        return fail_expected(p, "a number, a name or '('");
+    const int inner = parse_expr(p);
+    return inner >= 0 && expect(p, ")") ? inner : -1;
+}
+
+static int parse_unary(struct parser *p) {
+    struct node node = {.op = accept(p, "-")   ? OP_NEGATE
+                              : accept(p, "!") ? OP_NOT
+                                               : OP_NUMBER};
+    if (node.op == OP_NUMBER)
+        return parse_primary(p);
+    if (!enter(p))
+        return -1;
+    node.arg[0] = parse_unary(p);
+    p->depth--;
+    return node.arg[0] < 0 ? -1 : add_node(p, node);
+}
+
+/* The binary operator at the parser's place if it binds at least as tight, else NULL. */
+static const struct binary *accept_binary(struct parser *p, int precedence) {
+    skip_space(p);
+    for (int i = 0; i < BINARY_COUNT; i++) {
+        const struct binary *b = &binaries[i];
+        if (strncmp(p->at, b->text, strlen(b->text)) == 0)
+            return b->precedence >= precedence && accept(p, b->text) ? b : NULL;
+    }
+    return NULL;
+}
+
+static int parse_binary(struct parser *p, int precedence) {
+    int left = parse_unary(p);
+    const struct binary *b = NULL;
+    while (left >= 0 && (b = accept_binary(p, precedence)) != NULL) {
+        const int right = parse_binary(p, b->precedence + 1);
+        if (right < 0)
+            return -1;
+        left = add_node(p, (struct node){.op = b->op, .arg = {left, right}});
+    }
+    return left;
+}
+
+static int parse_expr(struct parser *p) {
+    struct node node = {.op = OP_IF};
+    if (!enter(p))
+        return -1;
+    int result = node.arg[0] = parse_binary(p, 1);
+    if (result >= 0 && accept(p, "?")) {
+        result = -1;
+        if ((node.arg[1] = parse_expr(p)) >= 0 && expect(p, ":") &&
+            (node.arg[2] = parse_expr(p)) >= 0)
+            result = add_node(p, node);
+    }
+    p->depth--;
+    return result;
+}
+
+gt_status gt_expr_parse(struct gt_expr **out, const char *text,
+                        const struct gt_symbols *symbols, struct gt_err *err) {
+    gt_status status = GEMMTUNE_EPARSE;
+    struct gt_expr *e = NULL;
+    struct parser p = {.symbols = symbols, .err = err};
+    const size_t len = strlen(text);
+    *out = NULL;
+    if (len >= TEXT_MAX)
+        return gt_fail(err, GEMMTUNE_EPARSE,
+                       "an expression of %zu bytes, at most %d are allowed", len,
+                       TEXT_MAX - 1);
+    e = malloc(sizeof *e + len * sizeof e->node[0]);
+    if (e == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory for an expression");
+    memcpy(e->text, text, len + 1);
+    e->count = 0;
+    p.e = e;
+    p.at = e->text;
+    e->root = parse_expr(&p);
+    if (e->root < 0)
+        goto done;
+    skip_space(&p);
+    if (*p.at != '\0') {
+        (void)fail_expected(&p, "an operator");
+        goto done;
+    }
+    *out = e;
+    e = NULL;
+    status = GEMMTUNE_OK;
+done:
+    gt_expr_destroy(e);
+    return status;
+}
+
+void gt_expr_destroy(struct gt_expr *e) {
+    free(e);
+}
+
+const char *gt_expr_text(const struct gt_expr *e) {
+    return e->text;
+}
+
+bool gt_expr_uses(const struct gt_expr *e, int slot) {
+    for (int i = 0; i < e->count; i++)
+        if ((e->node[i].op == OP_SYMBOL || e->node[i].op == OP_SIZEOF) &&
+            e->node[i].slot == slot)
+            return true;
+    return false;
+}
+
+/* ---- evaluation ------------------------------------------------------------
+ * Each function returns NULL, or what is wrong. */
+
+static const char overflow[] = "overflow";
+
+static const char *divide(int64_t *out, enum op op, int64_t a, int64_t b) {
+    if (b == 0)
+        return "division by zero";
+    if (op == OP_CDIV) {
+        if (a < 0 || b < 0)
+            return "negative operand of cdiv";
+        *out = a / b + (a % b != 0);
+        return NULL;
+    }
+    if (a == INT64_MIN && b == -1)
+        return overflow;
+    *out = op == OP_DIV ? a / b : a % b;
+    return NULL;
+}
+
+static const char *apply(int64_t *out, enum op op, int64_t a, int64_t b) {
+    switch (op) {
+    case OP_ADD:
+        return __builtin_add_overflow(a, b, out) ? overflow : NULL;
+    case OP_SUB:
+        return __builtin_sub_overflow(a, b, out) ? overflow : NULL;
+    case OP_MUL:
+        return __builtin_mul_overflow(a, b, out) ? overflow : NULL;
+    case OP_DIV:
+    case OP_MOD:
+    case OP_CDIV:
+        return divide(out, op, a, b);
+    case OP_MIN:
+        *out = a < b ? a : b;
+        return NULL;
+    case OP_MAX:
+        *out = a > b ? a : b;
+        return NULL;
+    default: /* a comparison: of <, == and >, those that its word stands for */
+        *out = (a < b && (op == OP_LT || op == OP_LE || op == OP_NE)) ||
+               (a == b && (op == OP_LE || op == OP_EQ || op == OP_GE)) ||
+               (a > b && (op == OP_GE || op == OP_GT || op == OP_NE));
+        return NULL;
+    }
+}
+
+static const char *eval(int64_t *out, const struct gt_expr *e, int at,
+                        const int64_t *values);
+
+/* && || ?: evaluate their other operands only when needed. */
+static const char *eval_lazy(int64_t *out, const struct gt_expr *e, const struct node *node,
+                             const int64_t *values) {
+    const char *wrong = eval(out, e, node->arg[0], values);
+    if (wrong != NULL)
+        return wrong;
+    if (node->op == OP_IF)
+        return eval(out, e, node->arg[*out != 0 ? 1 : 2], values);
+    if ((*out != 0) == (node->op == OP_AND))
+        wrong = eval(out, e, node->arg[1], values);
+    *out = *out != 0;
+    return wrong;
+}
+
+static const char *eval_unary(int64_t *out, const struct gt_expr *e,
+                              const struct node *node, const int64_t *values) {
+    const char *wrong = eval(out, e, node->arg[0], values);
+    if (wrong != NULL)
+        return wrong;
+    if (node->op == OP_NEGATE)
+        return apply(out, OP_SUB, 0, *out);
+    *out = *out == 0;
+    return NULL;
+}
+
+static const char *eval_binary(int64_t *out, const struct gt_expr *e,
+                               const struct node *node, const int64_t *values) {
+    int64_t a = 0;
+    int64_t b = 0;
+    const char *wrong = eval(&a, e, node->arg[0], values);
+    if (wrong == NULL)
+        wrong = eval(&b, e, node->arg[1], values);
+    return wrong != NULL ? wrong : apply(out, node->op, a, b);
+}
+
+static const char *eval(int64_t *out, const struct gt_expr *e, int at,
+                        const int64_t *values) {
+    const struct node *node = &e->node[at];
+    switch (node->op) {
+    case OP_NUMBER:
+        *out = node->number;
+        return NULL;
+    case OP_SYMBOL:
+    case OP_SIZEOF:
+        *out = values[node->slot];
+        return NULL;
+    case OP_NEGATE:
+    case OP_NOT:
+        return eval_unary(out, e, node, values);
+    case OP_AND:
+    case OP_OR:
+    case OP_IF:
+        return eval_lazy(out, e, node, values);
+    default:
+        return eval_binary(out, e, node, values);
+    }
+}
+
+gt_status gt_expr_eval(int64_t *out, const struct gt_expr *e, const int64_t *values,
+                       struct gt_err *err) {
+    int64_t value = 0;
+    const char *wrong = eval(&value, e, e->root, values);
+    if (wrong != NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s in \"%s\"", wrong, e->text);
+    *out = value;
+    return GEMMTUNE_OK;
+}
+
+/* ---- to C ------------------------------------------------------------------ */
+
+struct writer {
+    char *buf;
+    size_t size;
+    int len; /* what all of it needs, whether or not it fits */
+};
+
+static void put(struct writer *w, const char *fmt, ...) GT_PRINTF(2, 3);
+
+static void put(struct writer *w, const char *fmt, ...) {
+    const bool room = (size_t)w->len < w->size;
+    va_list args;
+    va_start(args, fmt);
+    w->len += vsnprintf(room ? w->buf + w->len : NULL, room ? w->size - (size_t)w->len : 0,
+                        fmt, args);
+    va_end(args);
+}
+
+static void write_node(struct writer *w, const struct gt_expr *e, int at);
+
+static void write_call(struct writer *w, const struct gt_expr *e, const struct node *node) {
+    int i = 0;
+    while (calls[i].op != node->op)
+        i++;
+    put(w, "%s(", calls[i].c);
+    write_node(w, e, node->arg[0]);
+    put(w, ", ");
+    write_node(w, e, node->arg[1]);
+    put(w, ")");
+}
+
+static void write_binary(struct writer *w, const struct gt_expr *e,
+                         const struct node *node) {
+    int i = 0;
+    while (binaries[i].op != node->op)
+        i++;
+    put(w, "(");
+    write_node(w, e, node->arg[0]);
+    put(w, " %s ", binaries[i].text);
+    write_node(w, e, node->arg[1]);
+    put(w, ")");
+}
+
+static void write_if(struct writer *w, const struct gt_expr *e, const struct node *node) {
+    put(w, "(");
+    write_node(w, e, node->arg[0]);
+    put(w, " ? ");
+    write_node(w, e, node->arg[1]);
+    put(w, " : ");
+    write_node(w, e, node->arg[2]);
+    put(w, ")");
+}
+
+static void write_unary(struct writer *w, const struct gt_expr *e,
+                        const struct node *node) {
+    put(w, node->op == OP_NEGATE ? "(-" : "(!");
+    write_node(w, e, node->arg[0]);
+    put(w, ")");
+}
+
+static void write_node(struct writer *w, const struct gt_expr *e, int at) {
+    const struct node *node = &e->node[at];
+    switch (node->op) {
+    case OP_NUMBER:
+        put(w, "%" PRId64, node->number);
+        break;
+    case OP_SYMBOL:
+        put(w, "GT_%.*s", node->len, e->text + node->name);
+        break;
+    case OP_SIZEOF:
+        put(w, "GT_SIZEOF_%.*s", node->len, e->text + node->name);
+        break;
+    case OP_NEGATE:
+    case OP_NOT:
+        write_unary(w, e, node);
+        break;
+    case OP_MIN:
+    case OP_MAX:
+    case OP_CDIV:
+        write_call(w, e, node);
+        break;
+    case OP_IF:
+        write_if(w, e, node);
+        break;
+    default:
+        write_binary(w, e, node);
+    }
+}
+
+int gt_expr_c(const struct gt_expr *e, char *buf, size_t size) {
+    struct writer w = {buf, size, 0};
+    if (size > 0)
+        buf[0] = '\0';
+    write_node(&w, e, e->root);
+    return w.len;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hash.h - SHA-256 (FIPS 180-4), the one hash of the house: checksums, cache names, keys. */
+#ifndef GT_CORE_HASH_H
+#define GT_CORE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct gt_hash {
+    uint32_t state[8];
+    uint64_t bytes;
+    unsigned char block[64];
+};
+
+void gt_hash_init(struct gt_hash *h);
+void gt_hash_add(struct gt_hash *h, const void *data, size_t size);
+void gt_hash_add_text(struct gt_hash *h,
+                      const char *text);           /* with its NUL: fields stay apart */
+void gt_hash_hex(struct gt_hash *h, char hex[65]); /* ends the hash */
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json.h - reading JSON with every complaint as "file:line: /path: what is wrong".
+ *
+ * A thin layer on cJSON: refuses what cJSON lets pass (duplicate keys, trailing text, integers
+ * past 2^53, NUL bytes, invalid UTF-8, nesting past 64, files past 64 MiB), and knows the line of
+ * every value. A byte-order mark is skipped.
+ */
+#ifndef GT_CORE_JSON_H
+#define GT_CORE_JSON_H
+
+#include "core/status.h"
+
+#include <stdbool.h>
+
+struct gt_json; /* a document; owns every node */
+
+/* A value in a document. Plain value, borrowed from the document. */
+struct gt_node {
+    const struct gt_json *doc;
+    const void *item; /* NULL: absent */
+};
+
+enum gt_json_kind {
+    GT_JSON_ABSENT,
+    GT_JSON_NULL,
+    GT_JSON_BOOL,
+    GT_JSON_NUMBER,
+    GT_JSON_STRING,
+    GT_JSON_ARRAY,
+    GT_JSON_OBJECT
+};
+
+/* EIO when the file cannot be read, EPARSE when it is not JSON; *out is then NULL. */
+gt_status gt_json_load(struct gt_json **out, const char *path, struct gt_err *err);
+/* `name` stands for the file in messages; the text is copied. */
+gt_status gt_json_parse(struct gt_json **out, const char *name, const char *text,
+                        size_t size, struct gt_err *err);
+void gt_json_destroy(struct gt_json *doc);
+
+struct gt_node gt_json_root(const struct gt_json *doc);
+enum gt_json_kind gt_json_kind(struct gt_node n);
+size_t gt_json_count(struct gt_node n); /* members or elements, else 0 */
+struct gt_node gt_json_at(struct gt_node n,
+                          size_t i);       /* in file order; absent past the end */
+const char *gt_json_key(struct gt_node n); /* of a member, else "" */
+struct gt_node gt_json_member(struct gt_node n,
+                              const char *key); /* absent when there is none */
+int gt_json_line(struct gt_node n);             /* 1-based; 0 for an absent node */
+
+/* Fails with EPARSE and "file:line: /sizes/3/m: " ahead of the text. For an absent node give
+ * its parent. */
+gt_status gt_json_fail(struct gt_node n, struct gt_err *err, const char *fmt, ...)
+    GT_PRINTF(3, 4);
+
+/* Typed reads: EPARSE when the value is missing, of another kind or outside [low, high]; *out
+ * is then untouched. 8.0 and 8e0 are integers. */
+gt_status gt_json_int(int64_t *out, struct gt_node n, int64_t low, int64_t high,
+                      struct gt_err *err);
+gt_status gt_json_double(double *out, struct gt_node n, struct gt_err *err);
+gt_status gt_json_bool(bool *out, struct gt_node n, struct gt_err *err);
+gt_status gt_json_string(const char **out, struct gt_node n,
+                         struct gt_err *err); /* document's */
+/* The member of an object that must be there. */
+gt_status gt_json_need(struct gt_node *out, struct gt_node object, const char *key,
+                       struct gt_err *err);
+/* Every key of the object must be in the NULL-ended list; the complaint suggests the nearest. */
+gt_status gt_json_only(struct gt_node object, const char *const *keys, struct gt_err *err);
+
+/* Writes `text` to `out` as a quoted JSON string; bytes that are not UTF-8 become U+FFFD.
+ * `out` is a FILE *. */
+void gt_json_quote(void *out, const char *text);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outcome.h - what became of a candidate, and how long it took. An outcome is a stored word
+ * from a closed list, never an error.
+ */
+#ifndef GT_CORE_OUTCOME_H
+#define GT_CORE_OUTCOME_H
+
+#include "core/status.h"
+
+#include <stdbool.h>
+
+#define GT_OUTCOME_LIST(X)                                                                 \
+    X(GT_CORRECT, "correct")         /* verified and measured */                           \
+    X(GT_CONSTRAINTS, "constraints") /* a rule or limit refuses it */                      \
+    X(GT_COMPILE, "compile")         /* the compiler refused it */                         \
+    X(GT_LAUNCH, "launch")           /* the driver refused it */                           \
+    X(GT_WRONG_RESULT, "wrong_result")                                                     \
+    X(GT_TIMEOUT, "timeout")                                                               \
+    X(GT_CRASHED, "crashed") /* the worker died or the context was lost */                 \
+    X(GT_OUT_OF_MEMORY, "out_of_memory")                                                   \
+    X(GT_IMPLAUSIBLE, "implausible") /* faster than the device can be */
+
+typedef enum gt_outcome {
+#define X(name, word) name,
+    GT_OUTCOME_LIST(X)
+#undef X
+} gt_outcome;
+
+const char *gt_outcome_word(gt_outcome outcome);
+bool gt_outcome_parse(gt_outcome *out, const char *word);
+
+enum { GT_SAMPLES_MAX = 64 };
+
+/* Times are nanoseconds for one launch. */
+struct gt_measurement {
+    double median_ns, low_ns, high_ns; /* median and a 95 % interval for it */
+    int samples;                       /* entries of sample_ns */
+    int launches;                      /* launches averaged in one sample */
+    int dropped;                       /* samples thrown out for a throttled clock */
+    int clock_mhz;                     /* median clock while timing; 0 when unknown */
+    float sample_ns[GT_SAMPLES_MAX];
+};
+
+/* Fills median and interval from sample_ns (distribution-free: order statistics of the
+ * binomial). With fewer than 6 samples the interval is the whole range. */
+void gt_measurement_summarize(struct gt_measurement *m);
+
+#endif

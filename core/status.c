@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * status.c - the text of a status, the line of an error, and the one line each thread keeps
+ * for gemmtune_errmsg.
+ */
+#include "core/status.h"
+
+#include "core/text.h"
+
+#include <string.h>
+
+static _Thread_local struct gt_err thread_err;
+
+struct gt_err *gt_thread_err(void) {
+    return &thread_err;
+}
+
+const char *gemmtune_errmsg(void) {
+    return thread_err.line;
+}
+
+const char *gemmtune_strerror(gemmtune_status status) {
+    static const struct {
+        gemmtune_status status;
+        const char *text;
+    } rows[] = {
+#define X(name, value, text) {name, text},
+        GEMMTUNE_STATUS_LIST(X)
+#undef X
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].status == status)
+            return rows[i].text;
+    return "unknown status";
+}
+
+int gemmtune_version(void) {
+    return 10000 * GEMMTUNE_VERSION_MAJOR + 100 * GEMMTUNE_VERSION_MINOR +
+           GEMMTUNE_VERSION_PATCH;
+}
+
+/* Both format beside the line that is there: an argument may point into it. */
+
+gt_status gt_fail(struct gt_err *err, gt_status status, const char *fmt, ...) {
+    if (err != NULL) {
+        struct gt_err fresh;
+        va_list args;
+        va_start(args, fmt);
+        gt_text_line(fresh.line, sizeof fresh.line, fmt, args);
+        va_end(args);
+        *err = fresh;
+    }
+    return status;
+}
+
+gt_status gt_fail_within(struct gt_err *err, gt_status status, const char *fmt, ...) {
+    if (err != NULL) {
+        struct gt_err outer;
+        va_list args;
+        va_start(args, fmt);
+        gt_text_line(outer.line, sizeof outer.line, fmt, args);
+        va_end(args);
+        const char *colon = err->line[0] != '\0' ? ": " : "";
+        (void)gt_fail(err, status, "%s%s%s", outer.line, colon, err->line);
+    }
+    return status;
+}

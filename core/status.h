@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * status.h - how every room says that a call could not do its job.
+ *
+ * A function that can fail returns a gt_status, puts results in out-parameters that come
+ * first, and takes a `struct gt_err *` last. The line in it is written where the fact is
+ * known and names the path, line, value or limit. `err` may be NULL when nobody reads it.
+ */
+#ifndef GT_CORE_STATUS_H
+#define GT_CORE_STATUS_H
+
+#include "include/gemmtune.h"
+
+#include <stdarg.h>
+
+typedef gemmtune_status gt_status;
+
+#if defined(__GNUC__)
+#define GT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define GT_PRINTF(fmt, args)
+#endif
+
+struct gt_err {
+    char line[512]; /* one sentence of UTF-8, no newline, "" when nothing failed */
+};
+
+/* Writes the line and returns `status`, so that a failure is one statement. */
+gt_status gt_fail(struct gt_err *err, gt_status status, const char *fmt, ...)
+    GT_PRINTF(3, 4);
+
+/* Puts "text: " ahead of the line that is there: the caller's half of the fact. */
+gt_status gt_fail_within(struct gt_err *err, gt_status status, const char *fmt, ...)
+    GT_PRINTF(3, 4);
+
+/* This thread's line, the one gemmtune_errmsg shows. Every public call empties it on entry. */
+struct gt_err *gt_thread_err(void);
+
+#endif

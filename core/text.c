@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text.c - bytes to answers. Knows nothing of gemmtune's own words, and uses no function of
+ * libc that asks the locale.
+ */
+#include "core/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { WORD_MAX = 64 }; /* longer words are not worth a suggestion */
+
+/* ---- integers -------------------------------------------------------------- */
+
+bool gt_text_int(int64_t *out, const char *text, size_t len) {
+    const bool negative = len > 0 && text[0] == '-';
+    size_t i = negative ? 1 : 0;
+    if (i == len)
+        return false;
+    int64_t value = 0;
+    for (; i < len; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        const int digit = text[i] - '0';
+        /* Counted downwards when negative: INT64_MIN has no positive twin. */
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, negative ? -digit : digit, &value))
+            return false;
+    }
+    *out = value;
+    return true;
+}
+
+/* ---- UTF-8 ----------------------------------------------------------------- */
+
+/* A row of the table of well-formed sequences (Unicode 15, table 3-7): bytes after the second
+ * are always 80..BF, and the second byte's range keeps overlong forms and surrogates out. */
+struct utf8_form {
+    unsigned char first_low, first_high, second_low, second_high;
+    size_t len;
+};
+
+static const struct utf8_form utf8_forms[] = {
+    {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3}, {0xE1, 0xEC, 0x80, 0xBF, 3},
+    {0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3}, {0xF0, 0xF0, 0x90, 0xBF, 4},
+    {0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4},
+};
+
+static const struct utf8_form *utf8_form_of(unsigned char first) {
+    for (size_t i = 0; i < sizeof utf8_forms / sizeof *utf8_forms; i++)
+        if (first >= utf8_forms[i].first_low && first <= utf8_forms[i].first_high)
+            return &utf8_forms[i];
+    return NULL;
+}
+
+size_t gt_text_utf8(const char *text, size_t len) {
+    if (len == 0)
+        return 0;
+    const unsigned char *byte = (const unsigned char *)text;
+    if (byte[0] < 0x80)
+        return 1;
+    const struct utf8_form *form = utf8_form_of(byte[0]);
+    if (form == NULL || len < form->len || byte[1] < form->second_low ||
+        byte[1] > form->second_high)
+        return 0;
+    for (size_t i = 2; i < form->len; i++)
+        if (byte[i] < 0x80 || byte[i] > 0xBF)
+            return 0;
+    return form->len;
+}
+
+/* ---- lines ----------------------------------------------------------------- */
+
+static bool is_control(char c) {
+    return (unsigned char)c < 0x20 || c == 0x7F;
+}
+
+void gt_text_line(char *line, size_t size, const char *fmt, va_list args) {
+    if (vsnprintf(line, size, fmt, args) < 0)
+        line[0] = '\0';
+    size_t left = strlen(line);
+    for (char *at = line; left > 0;) {
+        const size_t len = gt_text_utf8(at, left);
+        if (len == 0)
+            *at = '?';
+        else if (is_control(*at))
+            *at = ' ';
+        at += len > 0 ? len : 1;
+        left -= len > 0 ? len : 1;
+    }
+}
+
+/* ---- suggestions ----------------------------------------------------------- */
+
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* Levenshtein distance, one row at a time: insertions, deletions and replacements. */
+static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len) {
+    size_t row[WORD_MAX + 1];
+    for (size_t j = 0; j <= b_len; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a_len; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b_len; j++) {
+            const size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = least(replaced, least(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[b_len];
+}
+
+const char *gt_text_nearest(const char *word, const char *const *list) {
+    const char *nearest = NULL;
+    size_t nearest_distance = 0;
+    const size_t len = strlen(word);
+    for (; *list != NULL; list++) {
+        const size_t list_len = strlen(*list);
+        const size_t longer = len > list_len ? len : list_len;
+        if (longer > WORD_MAX)
+            continue;
+        const size_t d = distance(word, len, *list, list_len);
+        /* One slip in a short word, one in three letters of a long one. */
+        const bool near = d < longer && d <= (longer < 6 ? 1 : longer / 3);
+        if (near && (nearest == NULL || d < nearest_distance)) {
+            nearest = *list;
+            nearest_distance = d;
+        }
+    }
+    return nearest;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text.h - small questions about text that several readers ask. The locale never matters.
+ */
+#ifndef GT_CORE_TEXT_H
+#define GT_CORE_TEXT_H
+
+#include "core/status.h"
+
+#include <stdbool.h>
+
+/* Whether the len bytes are, as a whole, a decimal integer that fits: an optional "-" and
+ * digits, no blanks, no "+". */
+bool gt_text_int(int64_t *out, const char *text, size_t len);
+
+/* Bytes of the UTF-8 character that `text` begins with, 0 when it is not valid UTF-8. */
+size_t gt_text_utf8(const char *text, size_t len);
+
+/* Formats into `line`, cut to fit, then makes it one line that any terminal can show: control
+ * characters become spaces, bytes that are not UTF-8 become "?". */
+void gt_text_line(char *line, size_t size, const char *fmt, va_list args) GT_PRINTF(3, 0);
+
+/* The word of the NULL-ended list that `word` is probably a misspelling of, or NULL. */
+const char *gt_text_nearest(const char *word, const char *const *list);
+
+#endif

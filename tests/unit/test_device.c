@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/device.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct gt_device h200(void) {
+    return (struct gt_device){
+        .backend = GEMMTUNE_CUDA,
+        .name = "NVIDIA H200",
+        .arch = "sm_90",
+        .cc = 90,
+        .units = 132,
+        .warp = 32,
+        .max_threads = 1024,
+        .regs_per_block = 65536,
+        .clock_mhz = 1980,
+        .mem_clock_mhz = 3201,
+        .bus_bits = 6144,
+        .mem_bytes = INT64_C(150110011392),
+        .l2_bytes = 62914560,
+        .smem_max = 232448,
+        .has_f64 = true,
+    };
+}
+
+static int within(double value, double expected, double relative) {
+    return value > expected * (1 - relative) && value < expected * (1 + relative);
+}
+
+static void test_h200_ceilings(void **state) {
+    const struct gt_device d = h200();
+    (void)state;
+    assert_true(within(gt_device_peak(&d, GEMMTUNE_F32), 66.9e12, 0.001));
+    assert_true(within(gt_device_peak(&d, GEMMTUNE_F64), 33.45e12, 0.001));
+    assert_true(within(gt_device_peak(&d, GEMMTUNE_I32), 33.45e12, 0.001));
+    assert_true(within(gt_device_bandwidth(&d), 4.917e12, 0.001)); /* sold as 4.8 TB/s */
+}
+
+/* What the makers print on the box, within rounding. */
+static void test_other_cards(void **state) {
+    const struct gt_device a100 = {.cc = 80, .units = 108, .clock_mhz = 1410};
+    const struct gt_device gtx1050 = {
+        .cc = 61, .units = 5, .clock_mhz = 1455, .bus_bits = 128, .mem_clock_mhz = 3504};
+    const struct gt_device rtx4090 = {.cc = 89, .units = 128, .clock_mhz = 2520};
+    (void)state;
+    assert_true(within(gt_device_peak(&a100, GEMMTUNE_F32), 19.5e12, 0.01));
+    assert_true(within(gt_device_peak(&a100, GEMMTUNE_F64), 9.7e12, 0.01));
+    assert_true(within(gt_device_peak(&gtx1050, GEMMTUNE_F32), 1.862e12, 0.01));
+    assert_true(within(gt_device_bandwidth(&gtx1050), 112e9, 0.01));
+    assert_true(within(gt_device_peak(&rtx4090, GEMMTUNE_F32), 82.6e12, 0.01));
+    assert_true(within(gt_device_peak(&rtx4090, GEMMTUNE_F64), 1.29e12, 0.01));
+}
+
+static void test_unknown_is_zero(void **state) {
+    struct gt_device d = h200();
+    (void)state;
+    assert_true(gt_device_peak(&d, GEMMTUNE_BF16) == 0);
+    assert_true(gt_device_peak(&d, GEMMTUNE_I8) == 0);
+    d.cc = 0;
+    assert_true(gt_device_peak(&d, GEMMTUNE_F32) == 0);
+    d = h200();
+    d.clock_mhz = 0;
+    assert_true(gt_device_peak(&d, GEMMTUNE_F32) == 0);
+    d.mem_clock_mhz = 0;
+    assert_true(gt_device_bandwidth(&d) == 0);
+    d = h200();
+    d.bus_bits = 0;
+    d.units = 0;
+    assert_true(gt_device_bandwidth(&d) == 0);
+    assert_true(gt_device_peak(&d, GEMMTUNE_F32) == 0);
+}
+
+/* The stored key of the first device: a change here orphans every row of a database. */
+static void test_key_is_stable(void **state) {
+    const struct gt_device d = h200();
+    char key[GT_DEVICE_KEY_MAX];
+    (void)state;
+    gt_device_key(&d, key);
+    assert_string_equal(key, "nvidia-h200-1cf4737c");
+}
+
+static void test_key_ignores_what_is_not_silicon(void **state) {
+    const struct gt_device d = h200();
+    struct gt_device other = h200();
+    char key[GT_DEVICE_KEY_MAX];
+    char other_key[GT_DEVICE_KEY_MAX];
+    (void)state;
+    (void)strcpy(other.uuid, "GPU-1234");
+    (void)strcpy(other.pci, "0000:3b:00.0");
+    (void)strcpy(other.driver, "580.1");
+    (void)strcpy(other.compiler, "NVRTC 13.0");
+    other.ordinal = 3;
+    other.clock_mhz = 1000;
+    other.mem_bytes += 300 << 20; /* another driver reserves less */
+    gt_device_key(&d, key);
+    gt_device_key(&other, other_key);
+    assert_string_equal(key, other_key);
+}
+
+static void vary(struct gt_device *d, int what) {
+    switch (what) {
+    case 0:
+        d->backend = GEMMTUNE_OPENCL;
+        break;
+    case 1:
+        (void)strcpy(d->arch, "sm_90a");
+        break;
+    case 2:
+        d->units = 114;
+        break;
+    case 3:
+        d->bus_bits = 5120;
+        break;
+    case 4:
+        d->mem_bytes = INT64_C(80) << 30;
+        break;
+    case 5:
+        d->l2_bytes /= 2;
+        break;
+    case 6:
+        d->smem_max -= 1024;
+        break;
+    case 7:
+        d->max_threads = 512;
+        break;
+    default:
+        d->regs_per_block = 32768;
+    }
+}
+
+static void test_key_tells_silicon_apart(void **state) {
+    char keys[10][GT_DEVICE_KEY_MAX];
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        struct gt_device d = h200();
+        if (i > 0)
+            vary(&d, i - 1);
+        gt_device_key(&d, keys[i]);
+        assert_memory_equal(keys[i], "nvidia-h200-", 12);
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(keys[i], keys[j]);
+    }
+}
+
+static void test_key_slugs(void **state) {
+    static const struct {
+        const char *name, *slug;
+    } rows[] = {
+        {"GeForce GTX 1050 Ti", "geforce-gtx-1050-ti-"},
+        {"  Intel(R) Xeon(R) @ 2.1GHz ", "intel-r-xeon-r-2-1ghz-"},
+        {"", "device-"},
+        {"\xC3\xA9!", "device-"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_device d = {0};
+        char key[GT_DEVICE_KEY_MAX];
+        (void)strcpy(d.name, rows[i].name);
+        gt_device_key(&d, key);
+        assert_memory_equal(key, rows[i].slug, strlen(rows[i].slug));
+        assert_int_equal(strlen(key), strlen(rows[i].slug) + 8);
+    }
+}
+
+static void test_key_of_a_long_name_fits(void **state) {
+    struct gt_device d = {0};
+    char key[GT_DEVICE_KEY_MAX];
+    (void)state;
+    for (size_t i = 0; i < sizeof d.name - 1; i++)
+        d.name[i] = i % 2 ? ' ' : 'x';
+    gt_device_key(&d, key);
+    assert_in_range(strlen(key), GT_DEVICE_KEY_MAX - 5, GT_DEVICE_KEY_MAX - 1);
+    assert_int_equal(key[strlen(key) - 9], '-'); /* the hash is whole */
+}
+
+static void test_backend_names(void **state) {
+    (void)state;
+    assert_string_equal(gt_backend_name(GEMMTUNE_CUDA), "cuda");
+    assert_string_equal(gt_backend_name(GEMMTUNE_OPENCL), "opencl");
+    assert_string_equal(gt_backend_name((gemmtune_backend)9), "unknown");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_h200_ceilings),
+        cmocka_unit_test(test_other_cards),
+        cmocka_unit_test(test_unknown_is_zero),
+        cmocka_unit_test(test_key_is_stable),
+        cmocka_unit_test(test_key_ignores_what_is_not_silicon),
+        cmocka_unit_test(test_key_tells_silicon_apart),
+        cmocka_unit_test(test_key_slugs),
+        cmocka_unit_test(test_key_of_a_long_name_fits),
+        cmocka_unit_test(test_backend_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

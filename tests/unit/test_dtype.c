@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/dtype.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_rows_mean_what_the_names_say(void **state) {
+    static const struct gt_dtype expected[] = {
+        {"f32", GEMMTUNE_F32, GEMMTUNE_F32, GEMMTUNE_F32, GEMMTUNE_F32,
+         GEMMTUNE_MATH_STRICT},
+        {"f64", GEMMTUNE_F64, GEMMTUNE_F64, GEMMTUNE_F64, GEMMTUNE_F64,
+         GEMMTUNE_MATH_STRICT},
+        {"i32", GEMMTUNE_I32, GEMMTUNE_I32, GEMMTUNE_I32, GEMMTUNE_I32,
+         GEMMTUNE_MATH_STRICT},
+        {"f16", GEMMTUNE_F16, GEMMTUNE_F16, GEMMTUNE_F16, GEMMTUNE_F32,
+         GEMMTUNE_MATH_STRICT},
+        {"bf16", GEMMTUNE_BF16, GEMMTUNE_BF16, GEMMTUNE_BF16, GEMMTUNE_F32,
+         GEMMTUNE_MATH_STRICT},
+        {"tf32", GEMMTUNE_F32, GEMMTUNE_F32, GEMMTUNE_F32, GEMMTUNE_F32,
+         GEMMTUNE_MATH_TF32},
+        {"i8", GEMMTUNE_I8, GEMMTUNE_I8, GEMMTUNE_I32, GEMMTUNE_I32, GEMMTUNE_MATH_STRICT},
+        {"e4m3", GEMMTUNE_E4M3, GEMMTUNE_E4M3, GEMMTUNE_BF16, GEMMTUNE_F32,
+         GEMMTUNE_MATH_STRICT},
+    };
+    enum { COUNT = sizeof expected / sizeof *expected };
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) {
+        const struct gt_dtype *e = &expected[i];
+        const struct gt_dtype *row = gt_dtype_by_name(e->name, strlen(e->name));
+        assert_non_null(row);
+        assert_int_equal(row->a, e->a);
+        assert_int_equal(row->b, e->b);
+        assert_int_equal(row->c, e->c);
+        assert_int_equal(row->acc, e->acc);
+        assert_int_equal(row->math, e->math);
+    }
+    assert_non_null(gt_dtype_at(COUNT - 1));
+    assert_null(gt_dtype_at(COUNT));
+    assert_null(gt_dtype_at(SIZE_MAX));
+}
+
+static void test_by_name_wants_the_whole_name(void **state) {
+    (void)state;
+    assert_null(gt_dtype_by_name("f3", 2));
+    assert_null(gt_dtype_by_name("f321", 4));
+    assert_null(gt_dtype_by_name("F32", 3));
+    assert_null(gt_dtype_by_name("", 0));
+    assert_ptr_equal(gt_dtype_by_name("f32-nn", 3), gt_dtype_at(0));
+}
+
+static void test_of_finds_every_row_and_no_mix(void **state) {
+    (void)state;
+    for (size_t i = 0; gt_dtype_at(i) != NULL; i++) {
+        const struct gt_dtype *row = gt_dtype_at(i);
+        gemmtune_problem p = {.type_a = row->a,
+                              .type_b = row->b,
+                              .type_c = row->c,
+                              .type_acc = row->acc,
+                              .math = row->math};
+        assert_ptr_equal(gt_dtype_of(&p), row);
+        p.type_b = GEMMTUNE_E5M2;
+        assert_null(gt_dtype_of(&p));
+    }
+}
+
+static void test_types(void **state) {
+    static const struct {
+        gemmtune_dtype type;
+        const char *name;
+        size_t size;
+        int bits; /* of the significand, 0 for integers */
+    } rows[] = {
+        {GEMMTUNE_F32, "f32", 4, 24},  {GEMMTUNE_F64, "f64", 8, 53},
+        {GEMMTUNE_F16, "f16", 2, 11},  {GEMMTUNE_BF16, "bf16", 2, 8},
+        {GEMMTUNE_E4M3, "e4m3", 1, 4}, {GEMMTUNE_E5M2, "e5m2", 1, 3},
+        {GEMMTUNE_I8, "i8", 1, 0},     {GEMMTUNE_I32, "i32", 4, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double unit = rows[i].bits > 0 ? 1 : 0;
+        for (int bit = 0; bit < rows[i].bits; bit++)
+            unit /= 2;
+        assert_string_equal(gt_type_name(rows[i].type), rows[i].name);
+        assert_int_equal(gt_type_size(rows[i].type), rows[i].size);
+        assert_int_equal(gt_type_is_float(rows[i].type), rows[i].bits > 0);
+        assert_true(gt_type_unit(rows[i].type) == unit);
+    }
+}
+
+static void test_type_outside_the_enum(void **state) {
+    const gemmtune_dtype strange = (gemmtune_dtype)77;
+    (void)state;
+    assert_int_equal(gt_type_size(strange), 0);
+    assert_string_equal(gt_type_name(strange), "?");
+    assert_false(gt_type_is_float(strange));
+    assert_true(gt_type_unit(strange) == 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows_mean_what_the_names_say),
+        cmocka_unit_test(test_by_name_wants_the_whole_name),
+        cmocka_unit_test(test_of_finds_every_row_and_no_mix),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_type_outside_the_enum),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

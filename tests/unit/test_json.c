@@ -1,0 +1,670 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Link with -Wl,--wrap=malloc: without it the tests of running out of memory are skipped. */
+#include "core/json.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ---- running out of memory -------------------------------------------------- */
+
+void *__real_malloc(size_t size) __attribute__((weak)); /* NULL without --wrap=malloc */
+void *__wrap_malloc(size_t size);
+
+static int allocations_left = -1; /* -1: as many as there are */
+
+void *__wrap_malloc(size_t size) {
+    if (allocations_left == 0)
+        return NULL;
+    if (allocations_left > 0)
+        allocations_left--;
+    return __real_malloc(size);
+}
+
+/* ---- helpers ---------------------------------------------------------------- */
+
+static struct gt_json *parsed(const char *text) {
+    struct gt_json *doc = NULL;
+    struct gt_err err = {""};
+    const gt_status status = gt_json_parse(&doc, "t.json", text, strlen(text), &err);
+    assert_string_equal(err.line, "");
+    assert_int_equal(status, GEMMTUNE_OK);
+    assert_non_null(doc);
+    return doc;
+}
+
+static void assert_bytes_refused(const char *text, size_t size, const char *line) {
+    static char anything;
+    struct gt_json *doc = (struct gt_json *)(void *)&anything;
+    struct gt_err err = {""};
+    char *copy =
+        malloc(size > 0 ? size : 1); /* no NUL at the end: reading past it is seen */
+    assert_non_null(copy);
+    memcpy(copy, text, size);
+    const gt_status status = gt_json_parse(&doc, "t.json", copy, size, &err);
+    free(copy);
+    assert_string_equal(err.line, line);
+    assert_int_equal(status, GEMMTUNE_EPARSE);
+    assert_null(doc);
+}
+
+static void assert_refused(const char *text, const char *line) {
+    assert_bytes_refused(text, strlen(text), line);
+}
+
+static struct gt_node member(const struct gt_json *doc, const char *key) {
+    return gt_json_member(gt_json_root(doc), key);
+}
+
+/* ---- what is JSON ----------------------------------------------------------- */
+
+static void test_kinds(void **state) {
+    static const struct {
+        const char *text;
+        enum gt_json_kind kind;
+        size_t count;
+    } cases[] = {
+        {"null", GT_JSON_NULL, 0},
+        {"true", GT_JSON_BOOL, 0},
+        {" false\n", GT_JSON_BOOL, 0},
+        {"-0.5e+3", GT_JSON_NUMBER, 0},
+        {"\"\"", GT_JSON_STRING, 0},
+        {"[]", GT_JSON_ARRAY, 0},
+        {"[ ]", GT_JSON_ARRAY, 0},
+        {"{}", GT_JSON_OBJECT, 0},
+        {"[1,[2,3]]", GT_JSON_ARRAY, 2},
+        {"{\"a\":{},\"b\":0,\"c\":[1]}", GT_JSON_OBJECT, 3},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gt_json *doc = parsed(cases[i].text);
+        assert_int_equal(gt_json_kind(gt_json_root(doc)), cases[i].kind);
+        assert_int_equal(gt_json_count(gt_json_root(doc)), cases[i].count);
+        gt_json_destroy(doc);
+    }
+    gt_json_destroy(NULL);
+}
+
+static void test_syntax_errors_have_their_line(void **state) {
+    (void)state;
+    assert_refused("", "t.json:1: expected a value, but the text ends");
+    assert_refused("\n\n", "t.json:3: expected a value, but the text ends");
+    assert_refused("[1,\n2,\n]", "t.json:3: expected a value, not ']'");
+    assert_refused("[1\n2]", "t.json:2: expected ',' or ']', not '2'");
+    assert_refused("{\"a\":1\n\n,}", "t.json:3: expected a string, not '}'");
+    assert_refused("{\"a\" 1}", "t.json:1: expected ':' after a key, not '1'");
+    assert_refused("{\"a\":1 \"b\":2}", "t.json:1: expected ',' or '}', not '\"'");
+    assert_refused("{a:1}", "t.json:1: expected a string, not 'a'");
+    assert_refused("{1:1}", "t.json:1: expected a string, not '1'");
+    assert_refused("[1]\n x", "t.json:2: expected nothing more, not 'x'");
+    assert_refused("1 2", "t.json:1: expected nothing more, not '2'");
+    assert_refused("[", "t.json:1: expected a value, but the text ends");
+    assert_refused("[1", "t.json:1: expected ',' or ']', but the text ends");
+    assert_refused("[1}", "t.json:1: expected ',' or ']', not '}'");
+    assert_refused("{\"a\"", "t.json:1: expected ':' after a key, but the text ends");
+    assert_refused("tru", "t.json:1: expected a value, not 't'");
+    assert_refused("True", "t.json:1: expected a value, not 'T'");
+    assert_refused("nulll", "t.json:1: expected nothing more, not 'l'");
+    assert_refused("NaN", "t.json:1: expected a value, not 'N'");
+    assert_refused("// no\n1", "t.json:1: expected a value, not '/'");
+    assert_refused("'a'", "t.json:1: expected a value, not '''");
+    assert_refused("[1,\x0B 2]", "t.json:1: expected a value, not the byte 0x0B");
+    assert_refused("\xC2\xA0 1", "t.json:1: expected a value, not the byte 0xC2");
+}
+
+static void test_numbers_by_the_grammar(void **state) {
+    (void)state;
+    assert_refused("01", "t.json:1: a number begins with 0");
+    assert_refused("-012", "t.json:1: a number begins with 0");
+    assert_refused("+1", "t.json:1: expected a value, not '+'");
+    assert_refused(".5", "t.json:1: expected a value, not '.'");
+    assert_refused("-", "t.json:1: expected a digit, but the text ends");
+    assert_refused("1.", "t.json:1: expected a digit, but the text ends");
+    assert_refused("1.e3", "t.json:1: expected a digit, not 'e'");
+    assert_refused("1e", "t.json:1: expected a digit, but the text ends");
+    assert_refused("1e+", "t.json:1: expected a digit, but the text ends");
+    assert_refused("1e5.5", "t.json:1: expected nothing more, not '.'");
+    assert_refused("0x10", "t.json:1: expected nothing more, not 'x'");
+    assert_refused("1-2", "t.json:1: expected nothing more, not '-'");
+    assert_refused("-Infinity", "t.json:1: expected a digit, not 'I'");
+    assert_refused("[\n0.1234567890123456789012345678901234567890123456789012345678901]",
+                   "t.json:2: a number of more than 62 characters");
+}
+
+static void test_integers_from_two_to_the_53(void **state) {
+    static const char *const good[] = {"9007199254740991", "-9007199254740991"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct gt_json *doc = parsed(good[i]);
+        int64_t value = 0;
+        assert_int_equal(gt_json_int(&value, gt_json_root(doc), INT64_MIN, INT64_MAX, NULL),
+                         GEMMTUNE_OK);
+        assert_int_equal(value,
+                         i == 0 ? INT64_C(9007199254740991) : -INT64_C(9007199254740991));
+        gt_json_destroy(doc);
+    }
+    assert_refused("9007199254740992",
+                   "t.json:1: 9007199254740992 reaches 2^53, too large to be read exactly");
+    assert_refused("[1,\n9007199254740993]",
+                   "t.json:2: 9007199254740993 reaches 2^53, too large to be read exactly");
+    assert_refused(
+        "-9007199254740993",
+        "t.json:1: -9007199254740993 reaches 2^53, too large to be read exactly");
+    assert_refused(
+        "99999999999999999999",
+        "t.json:1: 99999999999999999999 reaches 2^53, too large to be read exactly");
+    /* A number of 64 digits and more makes cJSON 1.7.15 misread what follows. */
+    assert_refused(
+        "{\"a\": true, \"b\": [ null,99999999999999999999999999999999999999999999999"
+        "12345678901234567]}",
+        "t.json:1: 9999999999999999999999999999999999999999 reaches 2^53, too large "
+        "to be read exactly");
+}
+
+static void test_strings_by_the_grammar(void **state) {
+    (void)state;
+    assert_refused("\"a", "t.json:1: a string is not closed on its line");
+    assert_refused("[\n\"a\n\"]", "t.json:2: a string is not closed on its line");
+    assert_refused("\"a\tb\"", "t.json:1: a string holds the control character 0x09");
+    assert_refused(
+        "\"\\x\"",
+        "t.json:1: expected one of \" \\ / b f n r t u after a backslash, not 'x'");
+    assert_refused("\"\\",
+                   "t.json:1: expected one of \" \\ / b f n r t u after a backslash, "
+                   "but the text ends");
+    assert_refused("\"\\u12G4\"",
+                   "t.json:1: expected four hexadecimal digits after \\u, not 'G'");
+    assert_refused("\"\\u12",
+                   "t.json:1: expected four hexadecimal digits after \\u, but the "
+                   "text ends");
+    assert_refused("\"\\u0000\"", "t.json:1: a string holds a NUL (\\u0000)");
+    assert_refused("\"\\uD800\"", "t.json:1: \\uD800 is half of a surrogate pair");
+    assert_refused("\"\\uDC00\"", "t.json:1: \\uDC00 is half of a surrogate pair");
+    assert_refused("\"\\uD800\\n\"", "t.json:1: \\uD800 is half of a surrogate pair");
+    assert_refused("\"\\uD800\\u0041\"", "t.json:1: \\uD800 is half of a surrogate pair");
+    assert_refused("\"\xC0\xAF\"", "t.json:1: a string holds 0xC0, which is not UTF-8");
+    assert_refused("[\n\"\xED\xA0\x80\"]",
+                   "t.json:2: a string holds 0xED, which is not UTF-8");
+    assert_refused("\"\xE2\x82\"", "t.json:1: a string holds 0xE2, which is not UTF-8");
+    assert_refused("{\"\xFF\":1}", "t.json:1: a string holds 0xFF, which is not UTF-8");
+}
+
+static void test_nul_bytes_are_refused(void **state) {
+    (void)state;
+    assert_bytes_refused("1\0", 2, "t.json:1: expected nothing more, not the byte 0x00");
+    assert_bytes_refused("[1,\0 2]", 7, "t.json:1: expected a value, not the byte 0x00");
+    assert_bytes_refused("\"a\0b\"", 5,
+                         "t.json:1: a string holds the control character 0x00");
+    assert_bytes_refused("\"\\\0\"", 4,
+                         "t.json:1: expected one of \" \\ / b f n r t u after a "
+                         "backslash, not the byte 0x00");
+    assert_bytes_refused("\"\\u00\0\0\"", 7,
+                         "t.json:1: expected four hexadecimal digits after "
+                         "\\u, not the byte 0x00");
+}
+
+static void test_strings_are_decoded(void **state) {
+    struct gt_json *doc = parsed(
+        "[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\", \"\\u00e9\xC3\xA9\\uD83D\\ude00\", \"\x7F\"]");
+    static const char *const expected[] = {"\"\\/\b\f\n\r\t",
+                                           "\xC3\xA9\xC3\xA9\xF0\x9F\x98\x80", "\x7F"};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        const char *text = NULL;
+        assert_int_equal(gt_json_string(&text, gt_json_at(gt_json_root(doc), i), NULL), 0);
+        assert_string_equal(text, expected[i]);
+    }
+    gt_json_destroy(doc);
+}
+
+static void test_byte_order_mark_is_skipped(void **state) {
+    struct gt_json *doc = parsed("\xEF\xBB\xBF\n[7]");
+    (void)state;
+    assert_int_equal(gt_json_kind(gt_json_root(doc)), GT_JSON_ARRAY);
+    assert_int_equal(gt_json_line(gt_json_root(doc)), 2);
+    gt_json_destroy(doc);
+    assert_refused("\xEF\xBB\xBF\xEF\xBB\xBF 1",
+                   "t.json:1: expected a value, not the byte 0xEF");
+}
+
+static void nested(char *text, int depth) {
+    memset(text, '[', (size_t)depth);
+    memset(text + depth, ']', (size_t)depth);
+    text[2 * depth] = '\0';
+}
+
+static void test_depth_is_bounded(void **state) {
+    static char deep[200001];
+    (void)state;
+    nested(deep, 64);
+    gt_json_destroy(parsed(deep));
+    nested(deep, 65);
+    assert_refused(deep, "t.json:1: nested more than 64 deep");
+    nested(deep, 100000);
+    assert_refused(deep, "t.json:1: nested more than 64 deep");
+}
+
+static void test_repeated_keys_are_refused(void **state) {
+    (void)state;
+    assert_refused("{\"m\":1,\n\"n\":2,\n\"m\":3}",
+                   "t.json:3: /m: the key stands a second time in its object");
+    assert_refused("[0, {\"x\": [{\"a\":1,\n\"\\u0061\":2}]}]", /* the same once decoded */
+                   "t.json:2: /1/x/0/a: the key stands a second time in its object");
+    assert_refused("{\"\":1,\"\":2}",
+                   "t.json:1: /: the key stands a second time in its object");
+    assert_refused("{\"z\":1,\n\"z\":2,\n\"a\":3,\n\"a\":4}", /* the first of two */
+                   "t.json:2: /z: the key stands a second time in its object");
+    gt_json_destroy(parsed("{\"m\":1,\"M\":2,\"o\":{\"m\":3}}"));
+}
+
+/* ---- looking ---------------------------------------------------------------- */
+
+static void test_every_value_knows_its_line(void **state) {
+    struct gt_json *doc =
+        parsed("{\n\"a\": [1,\n2, {\"x\":\n\"y\"}\n],\r\n\"b\"\n:\nnull }");
+    const struct gt_node root = gt_json_root(doc);
+    const struct gt_node a = gt_json_at(root, 0);
+    (void)state;
+    assert_int_equal(gt_json_line(root), 1);
+    assert_int_equal(gt_json_line(a), 2);
+    assert_int_equal(gt_json_line(gt_json_at(a, 0)), 2);
+    assert_int_equal(gt_json_line(gt_json_at(a, 1)), 3);
+    assert_int_equal(gt_json_line(gt_json_at(a, 2)), 3);
+    assert_int_equal(gt_json_line(gt_json_member(gt_json_at(a, 2), "x")), 4);
+    assert_int_equal(gt_json_line(member(doc, "b")), 8);
+    assert_int_equal(gt_json_line(member(doc, "c")), 0);
+    gt_json_destroy(doc);
+}
+
+static void test_members_and_elements(void **state) {
+    struct gt_json *doc = parsed("{\"b\":[10,20],\"a\":true,\"A\":null}");
+    const struct gt_node root = gt_json_root(doc);
+    (void)state;
+    assert_string_equal(gt_json_key(root), "");
+    assert_string_equal(gt_json_key(gt_json_at(root, 0)), "b"); /* file order */
+    assert_string_equal(gt_json_key(gt_json_at(root, 1)), "a");
+    assert_string_equal(gt_json_key(gt_json_at(root, 2)), "A");
+    assert_int_equal(gt_json_kind(gt_json_at(root, 3)), GT_JSON_ABSENT);
+    assert_int_equal(gt_json_kind(member(doc, "a")), GT_JSON_BOOL);
+    assert_int_equal(gt_json_kind(member(doc, "A")), GT_JSON_NULL);
+    assert_int_equal(gt_json_kind(member(doc, "c")), GT_JSON_ABSENT);
+    const struct gt_node array = member(doc, "b");
+    assert_string_equal(gt_json_key(gt_json_at(array, 0)), "");
+    assert_int_equal(gt_json_kind(gt_json_at(array, 2)), GT_JSON_ABSENT);
+    assert_int_equal(gt_json_kind(gt_json_at(array, SIZE_MAX)), GT_JSON_ABSENT);
+    assert_int_equal(gt_json_kind(gt_json_member(array, "b")), GT_JSON_ABSENT);
+    const struct gt_node absent = member(doc, "c");
+    assert_int_equal(gt_json_count(absent), 0);
+    assert_string_equal(gt_json_key(absent), "");
+    assert_int_equal(gt_json_kind(gt_json_member(absent, "x")), GT_JSON_ABSENT);
+    assert_int_equal(gt_json_kind(gt_json_at(absent, 0)), GT_JSON_ABSENT);
+    gt_json_destroy(doc);
+}
+
+/* ---- typed reads ------------------------------------------------------------ */
+
+static void test_int(void **state) {
+    static const struct {
+        const char *text, *line; /* NULL: accepted as 8 */
+    } cases[] = {
+        {"8", NULL},
+        {"8.0", NULL},
+        {"0.8e1", NULL},
+        {"0", "t.json:4: /sizes/0/m: must be from 1 to 100, not 0"},
+        {"-8", "t.json:4: /sizes/0/m: must be from 1 to 100, not -8"},
+        {"101", "t.json:4: /sizes/0/m: must be from 1 to 100, not 101"},
+        {"1e99", "t.json:4: /sizes/0/m: must be from 1 to 100"},
+        {"-1e999", "t.json:4: /sizes/0/m: must be from 1 to 100"},
+        {"1.5", "t.json:4: /sizes/0/m: must be an integer, not a fraction"},
+        {"\"8\"", "t.json:4: /sizes/0/m: must be an integer, not a string"},
+        {"null", "t.json:4: /sizes/0/m: must be an integer, not null"},
+        {"true", "t.json:4: /sizes/0/m: must be an integer, not a boolean"},
+        {"[8]", "t.json:4: /sizes/0/m: must be an integer, not an array"},
+        {"{}", "t.json:4: /sizes/0/m: must be an integer, not an object"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[128];
+        struct gt_err err = {""};
+        int64_t value = 77;
+        (void)snprintf(text, sizeof text, "{\n\"sizes\":\n[{\n\"m\": %s}]}", cases[i].text);
+        struct gt_json *doc = parsed(text);
+        const struct gt_node m = gt_json_member(gt_json_at(member(doc, "sizes"), 0), "m");
+        const gt_status status = gt_json_int(&value, m, 1, 100, &err);
+        assert_string_equal(err.line, cases[i].line != NULL ? cases[i].line : "");
+        assert_int_equal(status, cases[i].line != NULL ? GEMMTUNE_EPARSE : GEMMTUNE_OK);
+        assert_int_equal(value, cases[i].line != NULL ? 77 : 8);
+        gt_json_destroy(doc);
+    }
+}
+
+static void test_double_bool_string(void **state) {
+    struct gt_json *doc =
+        parsed("{\"d\":-2.5e-1,\"t\":true,\"f\":false,\"s\":\"x\",\"h\":1e999}");
+    struct gt_err err = {""};
+    double d = 77;
+    bool b = false;
+    const char *s = NULL;
+    (void)state;
+    assert_int_equal(gt_json_double(&d, member(doc, "d"), &err), GEMMTUNE_OK);
+    assert_true(d == -0.25);
+    assert_int_equal(gt_json_bool(&b, member(doc, "t"), &err), GEMMTUNE_OK);
+    assert_true(b);
+    assert_int_equal(gt_json_bool(&b, member(doc, "f"), &err), GEMMTUNE_OK);
+    assert_false(b);
+    assert_int_equal(gt_json_string(&s, member(doc, "s"), &err), GEMMTUNE_OK);
+    assert_string_equal(s, "x");
+    assert_string_equal(err.line, "");
+    assert_int_equal(gt_json_double(&d, member(doc, "h"), &err), GEMMTUNE_EPARSE);
+    assert_string_equal(err.line, "t.json:1: /h: is larger than any double");
+    assert_int_equal(gt_json_double(&d, member(doc, "s"), &err), GEMMTUNE_EPARSE);
+    assert_string_equal(err.line, "t.json:1: /s: must be a number, not a string");
+    assert_int_equal(gt_json_bool(&b, member(doc, "d"), &err), GEMMTUNE_EPARSE);
+    assert_string_equal(err.line, "t.json:1: /d: must be true or false, not a number");
+    assert_int_equal(gt_json_string(&s, member(doc, "t"), &err), GEMMTUNE_EPARSE);
+    assert_string_equal(err.line, "t.json:1: /t: must be a string, not a boolean");
+    assert_int_equal(gt_json_string(&s, member(doc, "none"), &err), GEMMTUNE_EPARSE);
+    assert_string_equal(err.line, "t.json: a string is missing");
+    assert_string_equal(s, "x");
+    assert_true(d == -0.25);
+    gt_json_destroy(doc);
+}
+
+/* Skipped in effect where the machine has no locale with a decimal comma. */
+static void test_decimal_comma_changes_nothing(void **state) {
+    double d = 0;
+    (void)state;
+    (void)(setlocale(LC_ALL, "de_DE.UTF-8") != NULL ||
+           setlocale(LC_ALL, "fr_FR.UTF-8") != NULL);
+    struct gt_json *doc = parsed("1.5");
+    assert_int_equal(gt_json_double(&d, gt_json_root(doc), NULL), GEMMTUNE_OK);
+    assert_true(d == 1.5);
+    gt_json_destroy(doc);
+    (void)setlocale(LC_ALL, "C");
+}
+
+static void test_need(void **state) {
+    struct gt_json *doc = parsed("{\"a\":\n{\"b\":1}}");
+    struct gt_node found = {0};
+    struct gt_err err = {""};
+    (void)state;
+    assert_int_equal(gt_json_need(&found, member(doc, "a"), "b", &err), GEMMTUNE_OK);
+    assert_int_equal(gt_json_kind(found), GT_JSON_NUMBER);
+    assert_int_equal(gt_json_need(&found, member(doc, "a"), "c", &err), GEMMTUNE_EPARSE);
+    assert_string_equal(err.line, "t.json:2: /a: \"c\" is missing");
+    assert_int_equal(gt_json_need(&found, gt_json_root(doc), "c", &err), GEMMTUNE_EPARSE);
+    assert_string_equal(err.line, "t.json:1: /: \"c\" is missing");
+    assert_int_equal(gt_json_need(&found, found, "c", &err), GEMMTUNE_EPARSE);
+    assert_string_equal(err.line, "t.json:2: /a/b: must be an object, not a number");
+    gt_json_destroy(doc);
+}
+
+static void test_only(void **state) {
+    static const char *const keys[] = {"dtype", "layout", "m", NULL};
+    struct gt_json *doc = parsed("[{\"m\":1,\"dtype\":2},\n{\"m\":1,\n\"layuot\":2},\n"
+                                 "{\"frobnicate\":1}, {}, 7]");
+    const struct gt_node root = gt_json_root(doc);
+    struct gt_err err = {""};
+    (void)state;
+    assert_int_equal(gt_json_only(gt_json_at(root, 0), keys, &err), GEMMTUNE_OK);
+    assert_int_equal(gt_json_only(gt_json_at(root, 3), keys, &err), GEMMTUNE_OK);
+    assert_int_equal(gt_json_only(gt_json_at(root, 1), keys, &err), GEMMTUNE_EPARSE);
+    assert_string_equal(err.line,
+                        "t.json:3: /1/layuot: unknown key, did you mean \"layout\"?");
+    assert_int_equal(gt_json_only(gt_json_at(root, 2), keys, &err), GEMMTUNE_EPARSE);
+    assert_string_equal(err.line, "t.json:4: /2/frobnicate: unknown key");
+    assert_int_equal(gt_json_only(gt_json_at(root, 4), keys, &err), GEMMTUNE_EPARSE);
+    assert_string_equal(err.line, "t.json:4: /4: must be an object, not a number");
+    gt_json_destroy(doc);
+}
+
+static void test_fail(void **state) {
+    struct gt_json *doc = parsed("{\"a\\nb\": [1]}");
+    struct gt_err err = {""};
+    const struct gt_node element = gt_json_at(member(doc, "a\nb"), 0);
+    (void)state;
+    assert_int_equal(gt_json_fail(element, &err, "%d %s", 3, "x"), GEMMTUNE_EPARSE);
+    assert_string_equal(err.line, "t.json:1: /a b/0: 3 x"); /* a newline stays out of it */
+    assert_int_equal(gt_json_fail(member(doc, "z"), &err, "odd"), GEMMTUNE_EPARSE);
+    assert_string_equal(err.line, "t.json: odd");
+    assert_int_equal(gt_json_fail(element, NULL, "nobody reads"), GEMMTUNE_EPARSE);
+    gt_json_destroy(doc);
+}
+
+static void test_long_paths_are_cut(void **state) {
+    char text[4096];
+    char key[1000];
+    struct gt_err err = {""};
+    (void)state;
+    memset(key, 'k', sizeof key - 1);
+    key[sizeof key - 1] = '\0';
+    (void)snprintf(text, sizeof text, "{\"%s\":{\"%s\":[1]}}", key, key);
+    struct gt_json *doc = parsed(text);
+    const struct gt_node inner = gt_json_member(member(doc, key), key);
+    (void)gt_json_fail(gt_json_at(inner, 0), &err, "the fact survives");
+    assert_non_null(strstr(err.line, ": the fact survives"));
+    assert_memory_equal(err.line, "t.json:1: /kkkk", 15);
+    gt_json_destroy(doc);
+}
+
+/* ---- files ------------------------------------------------------------------ */
+
+static void test_load(void **state) {
+    char path[] = "/tmp/gemmtune_test_json_XXXXXX";
+    struct gt_json *doc = NULL;
+    struct gt_err err = {""};
+    (void)state;
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    FILE *file = fdopen(fd, "w");
+    assert_non_null(file);
+    (void)fputc('[', file);
+    for (int i = 0; i < 50000; i++) /* more than one buffer */
+        (void)fprintf(file, "%d,\n", i);
+    (void)fputs("\"end\"]", file);
+    assert_int_equal(fclose(file), 0);
+    const gt_status status = gt_json_load(&doc, path, &err);
+    (void)unlink(path);
+    assert_string_equal(err.line, "");
+    assert_int_equal(status, GEMMTUNE_OK);
+    const struct gt_node root = gt_json_root(doc);
+    assert_int_equal(gt_json_count(root), 50001);
+    for (int i = 0; i < 50000; i++) {
+        int64_t value = -1;
+        assert_int_equal(gt_json_int(&value, gt_json_at(root, (size_t)i), i, i, &err), 0);
+    }
+    assert_int_equal(gt_json_line(gt_json_at(root, 50000)), 50001);
+    gt_json_destroy(doc);
+}
+
+static void test_load_says_why_not(void **state) {
+    static char anything;
+    struct gt_json *doc = (struct gt_json *)(void *)&anything;
+    struct gt_err err = {""};
+    (void)state;
+    assert_int_equal(gt_json_load(&doc, "/nonexistent/x.json", &err), GEMMTUNE_EIO);
+    assert_string_equal(err.line, "/nonexistent/x.json: No such file or directory");
+    assert_null(doc);
+    assert_int_equal(gt_json_load(&doc, "/tmp", &err), GEMMTUNE_EIO);
+    assert_string_equal(err.line, "/tmp: Is a directory");
+    assert_int_equal(gt_json_load(&doc, "/dev/null", &err), GEMMTUNE_EPARSE);
+    assert_string_equal(err.line, "/dev/null:1: expected a value, but the text ends");
+    assert_int_equal(gt_json_load(&doc, "/dev/zero", &err), GEMMTUNE_EPARSE);
+    assert_string_equal(err.line, "/dev/zero: larger than 64 MiB");
+    assert_null(doc);
+}
+
+/* ---- out of memory ---------------------------------------------------------- */
+
+/* Makes the n-th allocation fail, ours or cJSON's, for every n until none is reached. */
+static void test_out_of_memory_everywhere(void **state) {
+    static const char text[] = "{\"a\":[1,\"two\",{\"b\":null}],\"c\":true}";
+    cJSON_Hooks failing = {.malloc_fn = __wrap_malloc, .free_fn = free};
+    gt_status status = GEMMTUNE_ENOMEM;
+    int n = 0;
+    (void)state;
+    if (__real_malloc == NULL)
+        skip();
+    cJSON_InitHooks(&failing);
+    for (; status == GEMMTUNE_ENOMEM && n < 1000; n++) {
+        struct gt_json *doc = NULL;
+        struct gt_err err = {""};
+        allocations_left = n;
+        status = gt_json_parse(&doc, "t.json", text, sizeof text - 1, &err);
+        allocations_left = -1;
+        assert_string_equal(err.line, status == GEMMTUNE_OK ? "" : "t.json: out of memory");
+        assert_int_equal(doc != NULL, status == GEMMTUNE_OK);
+        gt_json_destroy(doc);
+    }
+    cJSON_InitHooks(NULL);
+    assert_int_equal(status, GEMMTUNE_OK);
+    assert_in_range(n, 10, 100);
+}
+
+static void test_out_of_memory_while_loading(void **state) {
+    struct gt_json *doc = NULL;
+    struct gt_err err = {""};
+    (void)state;
+    if (__real_malloc == NULL)
+        skip();
+    allocations_left = 0;
+    const gt_status status = gt_json_load(&doc, "/dev/zero", &err);
+    allocations_left = -1;
+    assert_int_equal(status, GEMMTUNE_ENOMEM);
+    assert_string_equal(err.line, "/dev/zero: out of memory");
+    assert_null(doc);
+}
+
+/* ---- writing ---------------------------------------------------------------- */
+
+static void quote(char *out, size_t size, const char *text) {
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    gt_json_quote(file, text);
+    rewind(file);
+    const size_t len = fread(out, 1, size - 1, file);
+    out[len] = '\0';
+    (void)fclose(file);
+}
+
+static void test_quote(void **state) {
+    static const struct {
+        const char *text, *quoted;
+    } cases[] = {
+        {"", "\"\""},
+        {"plain /", "\"plain /\""},
+        {"\"\\\b\f\n\r\t", "\"\\\"\\\\\\b\\f\\n\\r\\t\""},
+        {"\x01\x1f\x7f", "\"\\u0001\\u001f\x7f\""},
+        {"\xC3\xA9\xF0\x9F\x98\x80", "\"\xC3\xA9\xF0\x9F\x98\x80\""},
+        {"a\xFFz\xE2\x82", "\"a\\ufffdz\\ufffd\\ufffd\""},
+    };
+    char out[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        quote(out, sizeof out, cases[i].text);
+        assert_string_equal(out, cases[i].quoted);
+    }
+}
+
+static uint64_t next_random(uint64_t *seed) {
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *seed >> 33;
+}
+
+static void test_random_strings_come_back(void **state) {
+    static const char *const pieces[] = {"\"",
+                                         "\\",
+                                         "\n",
+                                         "\x01",
+                                         "a",
+                                         "/",
+                                         "\xC3\xA9",
+                                         "\xE2\x82\xAC",
+                                         "\xF0\x9F\x98\x80",
+                                         "\x7F",
+                                         "u0041"};
+    uint64_t seed = 42;
+    (void)state;
+    for (int round = 0; round < 500; round++) {
+        char text[128] = "";
+        char quoted[1024];
+        const char *back = NULL;
+        const uint64_t count = next_random(&seed) % 20;
+        for (uint64_t i = 0; i < count; i++)
+            (void)strcat(text, pieces[next_random(&seed) % 11]);
+        quote(quoted, sizeof quoted, text);
+        struct gt_json *doc = parsed(quoted);
+        assert_int_equal(gt_json_string(&back, gt_json_root(doc), NULL), GEMMTUNE_OK);
+        assert_string_equal(back, text);
+        gt_json_destroy(doc);
+    }
+}
+
+/* Texts made of the grammar's own pieces: read, or refused with file and line. */
+static void test_random_documents(void **state) {
+    static const char *const pieces[] = {
+        "{",     "}",  "[",  "]",    ",",       ":",  "\"a\"", "\"b\"",
+        "1",     "-",  "0",  ".5",   "e3",      "\n", "true",  "null",
+        "\"\\u", "D8", "\"", "\xC3", "{\"k\":", "1]", "[1,",   "\"}"};
+    uint64_t seed = 3;
+    int good = 0;
+    (void)state;
+    for (int round = 0; round < 50000; round++) {
+        char text[256] = "";
+        struct gt_json *doc = NULL;
+        struct gt_err err = {""};
+        const uint64_t count = 1 + next_random(&seed) % 6;
+        for (uint64_t i = 0; i < count; i++)
+            (void)strcat(text, pieces[next_random(&seed) % 24]);
+        const gt_status status = gt_json_parse(&doc, "t.json", text, strlen(text), &err);
+        assert_true(status == GEMMTUNE_OK || status == GEMMTUNE_EPARSE);
+        assert_int_equal(doc != NULL, status == GEMMTUNE_OK);
+        if (status == GEMMTUNE_EPARSE)
+            assert_memory_equal(err.line, "t.json:", 7);
+        good += status == GEMMTUNE_OK;
+        gt_json_destroy(doc);
+    }
+    assert_in_range(good, 1000, 49000);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_syntax_errors_have_their_line),
+        cmocka_unit_test(test_numbers_by_the_grammar),
+        cmocka_unit_test(test_integers_from_two_to_the_53),
+        cmocka_unit_test(test_strings_by_the_grammar),
+        cmocka_unit_test(test_nul_bytes_are_refused),
+        cmocka_unit_test(test_strings_are_decoded),
+        cmocka_unit_test(test_byte_order_mark_is_skipped),
+        cmocka_unit_test(test_depth_is_bounded),
+        cmocka_unit_test(test_repeated_keys_are_refused),
+        cmocka_unit_test(test_every_value_knows_its_line),
+        cmocka_unit_test(test_members_and_elements),
+        cmocka_unit_test(test_int),
+        cmocka_unit_test(test_double_bool_string),
+        cmocka_unit_test(test_decimal_comma_changes_nothing),
+        cmocka_unit_test(test_need),
+        cmocka_unit_test(test_only),
+        cmocka_unit_test(test_fail),
+        cmocka_unit_test(test_long_paths_are_cut),
+        cmocka_unit_test(test_load),
+        cmocka_unit_test(test_load_says_why_not),
+        cmocka_unit_test(test_out_of_memory_everywhere),
+        cmocka_unit_test(test_out_of_memory_while_loading),
+        cmocka_unit_test(test_quote),
+        cmocka_unit_test(test_random_strings_come_back),
+        cmocka_unit_test(test_random_documents),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/problem.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A row-major f32 problem, not yet canonical. */
+static gemmtune_problem rows(int64_t m, int64_t n, int64_t k) {
+    gemmtune_problem p;
+    gemmtune_problem_init(&p, GEMMTUNE_F32, m, n, k);
+    p.layout = GEMMTUNE_ROW_MAJOR;
+    return p;
+}
+
+static gemmtune_problem named(const char *name) {
+    gemmtune_problem p;
+    struct gt_err err = {""};
+    const gt_status status = gt_problem_from_name(&p, name, &err);
+    assert_string_equal(err.line, "");
+    assert_int_equal(status, GEMMTUNE_OK);
+    return p;
+}
+
+static void assert_same(const gemmtune_problem *a, const gemmtune_problem *b) {
+    assert_int_equal(a->struct_size, b->struct_size);
+    assert_int_equal(a->layout, b->layout);
+    assert_int_equal(a->trans_a, b->trans_a);
+    assert_int_equal(a->trans_b, b->trans_b);
+    assert_int_equal(a->type_a, b->type_a);
+    assert_int_equal(a->type_b, b->type_b);
+    assert_int_equal(a->type_c, b->type_c);
+    assert_int_equal(a->type_acc, b->type_acc);
+    assert_int_equal(a->math, b->math);
+    assert_int_equal(a->m, b->m);
+    assert_int_equal(a->n, b->n);
+    assert_int_equal(a->k, b->k);
+    assert_int_equal(a->lda, b->lda);
+    assert_int_equal(a->ldb, b->ldb);
+    assert_int_equal(a->ldc, b->ldc);
+    assert_int_equal(a->batch, b->batch);
+    assert_int_equal(a->stride_a, b->stride_a);
+    assert_int_equal(a->stride_b, b->stride_b);
+    assert_int_equal(a->stride_c, b->stride_c);
+    assert_int_equal(a->reads_c, b->reads_c);
+}
+
+/* ---- names ------------------------------------------------------------------ */
+
+static void test_canonical_names_round_trip(void **state) {
+    static const char *const names[] = {
+        "f32-nn-1500x12x90000",
+        "bf16-nt-24x5120x13824",
+        "i8-tn-1x1x1",
+        "e4m3-tt-0x0x0",
+        "tf32-nn-2147483647x1x1",
+        "f64-nn-3x5x7,lda=8,ldb=6,ldc=9",
+        "i32-tn-3x5x7,ldc=6",
+        "f16-nn-3x5x7,ldb=16,beta",
+        "f32-nn-3x5x7,beta",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const gemmtune_problem p = named(names[i]);
+        char buf[GT_PROBLEM_NAME_MAX];
+        assert_int_equal(gt_problem_name(&p, buf), strlen(names[i]));
+        assert_string_equal(buf, names[i]);
+    }
+}
+
+static void test_other_spellings_become_canonical(void **state) {
+    static const struct {
+        const char *given, *name;
+    } cases[] = {
+        {"f32-nn-3x5x7,lda=7,ldb=5,ldc=5,batch=1", "f32-nn-3x5x7"}, /* packed is not said */
+        {"f32-tt-3x5x7,lda=3,ldb=7", "f32-tt-3x5x7"},
+        {"f32-nn-003x5x7", "f32-nn-3x5x7"},
+        {"f32-nn-3x5x7,beta,ldc=9,lda=8", "f32-nn-3x5x7,lda=8,ldc=9,beta"},
+        {"f32-nn-0x5x7,ldc=5", "f32-nn-0x5x7"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const gemmtune_problem p = named(cases[i].given);
+        char buf[GT_PROBLEM_NAME_MAX];
+        (void)gt_problem_name(&p, buf);
+        assert_string_equal(buf, cases[i].name);
+    }
+}
+
+static void test_name_fills_the_struct(void **state) {
+    const gemmtune_problem p = named("i8-tn-3x5x7,lda=4,beta");
+    (void)state;
+    assert_int_equal(p.layout, GEMMTUNE_ROW_MAJOR);
+    assert_int_equal(p.trans_a, GEMMTUNE_TRANS);
+    assert_int_equal(p.trans_b, GEMMTUNE_NOTRANS);
+    assert_int_equal(p.type_a, GEMMTUNE_I8);
+    assert_int_equal(p.type_c, GEMMTUNE_I32);
+    assert_int_equal(p.type_acc, GEMMTUNE_I32);
+    assert_int_equal(p.m, 3);
+    assert_int_equal(p.n, 5);
+    assert_int_equal(p.k, 7);
+    assert_int_equal(p.lda, 4);
+    assert_int_equal(p.ldb, 5);
+    assert_int_equal(p.ldc, 5);
+    assert_int_equal(p.stride_a, 7 * 4);
+    assert_int_equal(p.stride_b, 7 * 5);
+    assert_int_equal(p.stride_c, 3 * 5);
+    assert_int_equal(p.batch, 1);
+    assert_int_equal(p.reads_c, 1);
+    assert_int_equal(named("tf32-nn-1x1x1").math, GEMMTUNE_MATH_TF32);
+}
+
+static void test_bad_names_are_quoted(void **state) {
+    static const struct {
+        const char *name, *said;
+    } cases[] = {
+        {"", "problem \"\": \"\" is not a data type"},
+        {"f32", "layout \"\" is not nn, nt, tn or tt"},
+        {"f33-nn-1x2x3", "\"f33\" is not a data type"},
+        {"F32-nn-1x2x3", "\"F32\" is not a data type"},
+        {"f32-nq-1x2x3", "layout \"nq\" is not nn, nt, tn or tt"},
+        {"f32-nn", "m \"\" is not a number from 0 to 2147483647"},
+        {"f32-nn-", "m \"\" is not a number"},
+        {"f32-nn-1x2", "\"2\" is followed by nothing"},
+        {"f32-nn-1x2x", "k \"\" is not a number"},
+        {"f32-nn-1x2x3x4", "\"3\" is followed by the wrong separator"},
+        {"f32-nn-1,2,3", "\"1\" is followed by the wrong separator"},
+        {"f32-nn-1x-2x3", "n \"-2\" is not a number"},
+        {"f32-nn-1x2.5x3", "n \"2.5\" is not a number"},
+        {"f32-nn-1x2x2147483648", "k \"2147483648\" is not a number"},
+        {"f32-nn-1x2x99999999999999999999", "k \"99999999999999999999\" is not a number"},
+        {"f32-nn-1x2x3,", "\"\" is not lda=, ldb=, ldc=, batch= or beta"},
+        {"f32-nn-1x2x3,beta,", "\"\" is not lda="},
+        {"f32-nn-1x2x3,ldd=4", "\"ldd\" is not lda="},
+        {"f32-nn-1x2x3,lda", "\"lda\" is not lda="},
+        {"f32-nn-1x2x3,beta=1", "\"beta\" is not lda="},
+        {"f32-nn-1x2x3,lda=0", "lda \"0\" is not a number from 1 to 2147483647"},
+        {"f32-nn-1x2x3,lda=", "lda \"\" is not a number"},
+        {"f32-nn-1x2x3,lda=x", "lda \"x\" is not a number"},
+        {"f32-nn-1x2x3,lda=4,lda=4", "lda is given a second time"},
+        {"f32-nn-1x2x3,beta,beta", "beta is given a second time"},
+        {"f32-nn-1x2x3,lda=2", "lda is 2, must be 0 (packed) or at least 3"},
+        {"f32-nn-1x2x3 ", "k \"3 \" is not a number"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gt_err err = {""};
+        gemmtune_problem p = {.m = 77};
+        assert_int_equal(gt_problem_from_name(&p, cases[i].name, &err), GEMMTUNE_EPARSE);
+        if (strstr(err.line, cases[i].said) == NULL)
+            fail_msg("said: %s", err.line);
+        assert_int_equal(p.m, 77); /* untouched */
+    }
+}
+
+static void test_a_very_long_name_is_refused(void **state) {
+    struct gt_err err = {""};
+    gemmtune_problem p;
+    char name[5000];
+    (void)state;
+    memset(name, '0', sizeof name - 1);
+    memcpy(name, "f32-nn-", 7);
+    name[sizeof name - 1] = '\0';
+    assert_int_equal(gt_problem_from_name(&p, name, &err), GEMMTUNE_EPARSE);
+    assert_non_null(strstr(err.line, "longer than 191 bytes"));
+}
+
+static void test_batch_parses_and_is_unsupported(void **state) {
+    struct gt_err err = {""};
+    gemmtune_problem p;
+    (void)state;
+    assert_int_equal(gt_problem_from_name(&p, "f32-nn-1x2x3,batch=4", &err),
+                     GEMMTUNE_EUNSUPPORTED);
+    assert_string_equal(err.line,
+                        "problem \"f32-nn-1x2x3,batch=4\": batch is 4: gemmtune has "
+                        "no batched kernels, only batch 1");
+}
+
+static uint64_t next_random(uint64_t *seed) {
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *seed >> 33;
+}
+
+/* A dimension of any magnitude, small ones as often as large ones. */
+static int64_t random_dim(uint64_t *seed) {
+    return (int64_t)(next_random(seed) >> (next_random(seed) % 32)) & 0xFFFFFF;
+}
+
+static gemmtune_problem random_problem(uint64_t *seed) {
+    const struct gt_dtype *row = gt_dtype_at(next_random(seed) % 8);
+    gemmtune_problem p = rows(random_dim(seed), random_dim(seed), random_dim(seed));
+    p.layout = (gemmtune_layout)(next_random(seed) % 2);
+    p.trans_a = (gemmtune_trans)(next_random(seed) % 2);
+    p.trans_b = (gemmtune_trans)(next_random(seed) % 2);
+    p.type_a = row->a;
+    p.type_b = row->b;
+    p.type_c = row->c;
+    p.type_acc = row->acc;
+    p.math = row->math;
+    p.lda = next_random(seed) % 2 ? 0 : 0xFFFFFF + random_dim(seed) + 1;
+    p.ldb = next_random(seed) % 2 ? 0 : 0xFFFFFF + random_dim(seed) + 1;
+    p.ldc = next_random(seed) % 2 ? 0 : 0xFFFFFF + random_dim(seed) + 1;
+    p.reads_c = (int32_t)(next_random(seed) % 3);
+    return p;
+}
+
+static void test_random_problems_round_trip(void **state) {
+    uint64_t seed = 42;
+    (void)state;
+    for (int round = 0; round < 5000; round++) {
+        const gemmtune_problem p = random_problem(&seed);
+        gemmtune_problem canonical;
+        gemmtune_problem twice;
+        char name[GT_PROBLEM_NAME_MAX];
+        assert_int_equal(gt_problem_canonical(&canonical, NULL, &p, NULL), GEMMTUNE_OK);
+        assert_int_equal(gt_problem_canonical(&twice, NULL, &canonical, NULL), GEMMTUNE_OK);
+        assert_same(&twice, &canonical);
+        (void)gt_problem_name(&canonical, name);
+        const gemmtune_problem again = named(name);
+        assert_same(&again, &canonical);
+    }
+}
+
+/* ---- canonical form --------------------------------------------------------- */
+
+static void test_column_major_is_exchanged(void **state) {
+    gemmtune_problem p = rows(3, 5, 7);
+    gemmtune_problem out;
+    bool swapped = false;
+    char name[GT_PROBLEM_NAME_MAX];
+    (void)state;
+    p.layout = GEMMTUNE_COL_MAJOR;
+    p.trans_b = GEMMTUNE_TRANS; /* B is n x k, stored in columns of n */
+    p.lda = 11;
+    p.ldb = 13;
+    p.ldc = 17;
+    assert_int_equal(gt_problem_canonical(&out, &swapped, &p, NULL), GEMMTUNE_OK);
+    assert_true(swapped);
+    (void)gt_problem_name(&out, name);
+    assert_string_equal(name, "f32-tn-5x3x7,lda=13,ldb=11,ldc=17");
+    assert_int_equal(gt_problem_canonical(&out, &swapped, &out, NULL), GEMMTUNE_OK);
+    assert_false(swapped);
+}
+
+static double element(const double *x, int64_t row, int64_t col, int64_t ld,
+                      int by_columns) {
+    return by_columns ? x[col * ld + row] : x[row * ld + col];
+}
+
+/* C[i,j] of problem p by its own layout. */
+static double product(const gemmtune_problem *p, const double *a, const double *b,
+                      int64_t i, int64_t j) {
+    const int columns = p->layout == GEMMTUNE_COL_MAJOR;
+    double sum = 0;
+    for (int64_t l = 0; l < p->k; l++)
+        sum += (p->trans_a ? element(a, l, i, p->lda, columns)
+                           : element(a, i, l, p->lda, columns)) *
+               (p->trans_b ? element(b, j, l, p->ldb, columns)
+                           : element(b, l, j, p->ldb, columns));
+    return sum;
+}
+
+/* The exchange computes the same C in the same memory, for every layout. */
+static void test_exchange_computes_the_same(void **state) {
+    double x[200];
+    double y[200];
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        x[i] = i * i % 17 - 8;
+        y[i] = i * 5 % 23 - 11;
+    }
+    for (int layout = 0; layout < 4; layout++) {
+        gemmtune_problem p;
+        gemmtune_problem q;
+        gemmtune_problem_init(&p, GEMMTUNE_F32, 3, 4, 5);
+        p.trans_a = (gemmtune_trans)(layout / 2);
+        p.trans_b = (gemmtune_trans)(layout % 2);
+        p.lda = 9;
+        p.ldb = 8;
+        p.ldc = 6;
+        assert_int_equal(gt_problem_canonical(&q, NULL, &p, NULL), GEMMTUNE_OK);
+        for (int64_t i = 0; i < 3; i++)
+            for (int64_t j = 0; j < 4;
+                 j++) /* C[i,j] lies at j * 6 + i: row j, column i of q */
+                assert_true(product(&p, x, y, i, j) == product(&q, y, x, j, i));
+    }
+}
+
+static void assert_refused(const gemmtune_problem *p, gt_status status, const char *said) {
+    struct gt_err err = {""};
+    gemmtune_problem out = {.m = 77};
+    bool swapped = true;
+    assert_int_equal(gt_problem_canonical(&out, &swapped, p, &err), status);
+    if (strstr(err.line, said) == NULL)
+        fail_msg("said: %s", err.line);
+    assert_int_equal(out.m, 77);
+    assert_true(swapped);
+    assert_int_equal(gt_problem_canonical(&out, NULL, p, NULL), status);
+}
+
+static void test_members_out_of_range_are_named(void **state) {
+    static const struct {
+        size_t at;
+        int64_t value;
+        const char *said;
+    } cases[] = {
+        {offsetof(gemmtune_problem, m), -1, "m is -1, must be from 0 to 2147483647"},
+        {offsetof(gemmtune_problem, n), GT_DIM_MAX + 1, "n is 2147483648, must be from 0"},
+        {offsetof(gemmtune_problem, k), INT64_MIN, "k is -9223372036854775808"},
+        {offsetof(gemmtune_problem, lda), -1, "lda is -1"},
+        {offsetof(gemmtune_problem, lda), 6, "lda is 6, must be 0 (packed) or at least 7"},
+        {offsetof(gemmtune_problem, ldb), 4, "ldb is 4, must be 0 (packed) or at least 5"},
+        {offsetof(gemmtune_problem, ldc), 4, "ldc is 4, must be 0 (packed) or at least 5"},
+        {offsetof(gemmtune_problem, ldc), GT_DIM_MAX + 1, "ldc is 2147483648"},
+        {offsetof(gemmtune_problem, batch), 0, "batch is 0, must be from 1"},
+        {offsetof(gemmtune_problem, stride_b), -3, "stride_b is -3"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gemmtune_problem p = rows(3, 5, 7);
+        memcpy((char *)&p + cases[i].at, &cases[i].value, sizeof cases[i].value);
+        assert_refused(&p, GEMMTUNE_EINVAL, cases[i].said);
+    }
+}
+
+static void test_enums_out_of_range_are_named(void **state) {
+    gemmtune_problem p = rows(3, 5, 7);
+    (void)state;
+    p.layout = (gemmtune_layout)2;
+    assert_refused(&p, GEMMTUNE_EINVAL, "layout is 2, not a value of its enum");
+    p = rows(3, 5, 7);
+    p.trans_b = (gemmtune_trans)5;
+    assert_refused(&p, GEMMTUNE_EINVAL, "trans_b is 5");
+    p = rows(3, 5, 7);
+    p.type_acc = (gemmtune_dtype)8;
+    assert_refused(&p, GEMMTUNE_EINVAL, "type_acc is 8");
+    p = rows(3, 5, 7);
+    p.math = (gemmtune_math)2;
+    assert_refused(&p, GEMMTUNE_EINVAL, "math is 2");
+}
+
+static void test_struct_size_is_checked(void **state) {
+    gemmtune_problem p = rows(3, 5, 7);
+    (void)state;
+    p.struct_size = 0;
+    assert_refused(&p, GEMMTUNE_EINVAL, "struct_size is 0");
+    assert_refused(&p, GEMMTUNE_EINVAL, "call gemmtune_problem_init first");
+}
+
+/* Column-major: the member named is the caller's, not the exchanged one. */
+static void test_messages_name_the_callers_member(void **state) {
+    gemmtune_problem p = rows(3, 5, 7);
+    (void)state;
+    p.layout = GEMMTUNE_COL_MAJOR;
+    p.lda = 2;
+    assert_refused(&p, GEMMTUNE_EINVAL, "lda is 2, must be 0 (packed) or at least 3");
+    p.lda = 0;
+    p.ldb = 6;
+    assert_refused(&p, GEMMTUNE_EINVAL, "ldb is 6, must be 0 (packed) or at least 7");
+    p.ldb = 0;
+    p.m = -1;
+    assert_refused(&p, GEMMTUNE_EINVAL, "m is -1");
+}
+
+static void test_mixes_without_a_kernel(void **state) {
+    gemmtune_problem p = rows(3, 5, 7);
+    (void)state;
+    p.type_b = GEMMTUNE_F16;
+    assert_refused(&p, GEMMTUNE_EUNSUPPORTED,
+                   "no kernel computes A f32, B f16, C f32 accumulated in f32");
+    gemmtune_problem_init(&p, GEMMTUNE_E5M2, 1, 1, 1);
+    assert_refused(&p, GEMMTUNE_EUNSUPPORTED, "A e5m2, B e5m2");
+    p = rows(3, 5, 7);
+    p.batch = 2;
+    assert_refused(&p, GEMMTUNE_EUNSUPPORTED,
+                   "batch is 2: gemmtune has no batched kernels");
+}
+
+static void test_operands_too_large_for_int64_bytes(void **state) {
+    gemmtune_problem p = rows(GT_DIM_MAX, 1, GT_DIM_MAX);
+    (void)state;
+    assert_refused(
+        &p, GEMMTUNE_EINVAL,
+        "A has 4611686014132420609 elements of f32: more bytes than 64 bits count");
+    p = rows(GT_DIM_MAX, GT_DIM_MAX, 1);
+    assert_refused(&p, GEMMTUNE_EINVAL, "C has");
+    p = rows(1, GT_DIM_MAX, GT_DIM_MAX);
+    p.layout = GEMMTUNE_COL_MAJOR;
+    assert_refused(&p, GEMMTUNE_EINVAL, "B has");
+}
+
+static void test_what_does_not_matter_is_made_equal(void **state) {
+    gemmtune_problem p = rows(3, 5, 7);
+    gemmtune_problem q = p;
+    (void)state;
+    q.lda = 7;
+    q.stride_a = 1000; /* batch is 1 */
+    q.reads_c = p.reads_c = -1;
+    gemmtune_problem p_out;
+    gemmtune_problem q_out;
+    assert_int_equal(gt_problem_canonical(&p_out, NULL, &p, NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_problem_canonical(&q_out, NULL, &q, NULL), GEMMTUNE_OK);
+    assert_same(&p_out, &q_out);
+    assert_int_equal(p_out.reads_c, 1);
+    gemmtune_problem_init(&p, GEMMTUNE_F64, 1, 1, 1);
+    p.math = GEMMTUNE_MATH_TF32; /* speaks of f32 inputs only */
+    assert_int_equal(gt_problem_canonical(&p_out, NULL, &p, NULL), GEMMTUNE_OK);
+    assert_int_equal(p_out.math, GEMMTUNE_MATH_STRICT);
+}
+
+/* ---- sizes ------------------------------------------------------------------ */
+
+static void test_sizes(void **state) {
+    const gemmtune_problem p = named("i8-nt-3x5x7,lda=10,ldb=8,ldc=6");
+    (void)state;
+    assert_int_equal(gt_problem_elems_a(&p), 2 * 10 + 7);
+    assert_int_equal(gt_problem_elems_b(&p), 4 * 8 + 7);
+    assert_int_equal(gt_problem_elems_c(&p), 2 * 6 + 5);
+    assert_true(gt_problem_flops(&p) == 2.0 * 3 * 5 * 7);
+    assert_true(gt_problem_bytes(&p) == 27 + 39 + 4 * 17);
+    assert_string_equal(gt_problem_layout(&p), "nt");
+    const gemmtune_problem t = named("f64-tn-3x5x7");
+    assert_int_equal(gt_problem_elems_a(&t), 21);
+    assert_int_equal(gt_problem_elems_b(&t), 35);
+    assert_true(gt_problem_bytes(&t) == 8 * (21 + 35 + 15));
+    assert_string_equal(gt_problem_layout(&t), "tn");
+}
+
+static void test_sizes_of_nothing(void **state) {
+    const gemmtune_problem p = named("f32-nn-3x5x0");
+    (void)state;
+    assert_int_equal(p.lda, 1);
+    assert_int_equal(gt_problem_elems_a(&p), 0);
+    assert_int_equal(gt_problem_elems_b(&p), 0);
+    assert_int_equal(gt_problem_elems_c(&p), 15);
+    assert_true(gt_problem_flops(&p) == 0);
+}
+
+static void test_sizes_beyond_32_bits(void **state) {
+    const gemmtune_problem p = named("f32-nn-65536x65536x65536");
+    (void)state;
+    assert_int_equal(gt_problem_elems_c(&p), INT64_C(4294967296));
+    assert_int_equal(p.stride_a, INT64_C(4294967296));
+    assert_true(gt_problem_flops(&p) == 0x1p49);
+    assert_true(gt_problem_bytes(&p) == 3 * 0x1p34);
+}
+
+static void test_row_align(void **state) {
+    static const struct {
+        int64_t ld;
+        gemmtune_dtype type;
+        int64_t pointer, expected;
+    } cases[] = {
+        {4, GEMMTUNE_F32, 256, 16},        {6, GEMMTUNE_F32, 256, 8},
+        {7, GEMMTUNE_F32, 256, 4},         {4, GEMMTUNE_F32, 8, 8},
+        {4, GEMMTUNE_F32, 4, 4},           {1, GEMMTUNE_I8, 256, 1},
+        {16, GEMMTUNE_I8, 16, 16},         {24, GEMMTUNE_I8, 16, 8},
+        {2, GEMMTUNE_F64, 16, 16},         {3, GEMMTUNE_F64, 16, 8},
+        {8, GEMMTUNE_BF16, 16, 16},        {700, GEMMTUNE_F16, 512, 8},
+        {2147483647, GEMMTUNE_F64, 16, 8},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(gt_row_align(cases[i].ld, cases[i].type, cases[i].pointer),
+                         cases[i].expected);
+}
+
+/* ---- public ----------------------------------------------------------------- */
+
+static void test_init_chooses_the_types(void **state) {
+    static const struct {
+        gemmtune_dtype type, c, acc;
+    } cases[] = {
+        {GEMMTUNE_F32, GEMMTUNE_F32, GEMMTUNE_F32},
+        {GEMMTUNE_F64, GEMMTUNE_F64, GEMMTUNE_F64},
+        {GEMMTUNE_F16, GEMMTUNE_F16, GEMMTUNE_F32},
+        {GEMMTUNE_BF16, GEMMTUNE_BF16, GEMMTUNE_F32},
+        {GEMMTUNE_E4M3, GEMMTUNE_BF16, GEMMTUNE_F32},
+        {GEMMTUNE_I8, GEMMTUNE_I32, GEMMTUNE_I32},
+        {GEMMTUNE_I32, GEMMTUNE_I32, GEMMTUNE_I32},
+        {GEMMTUNE_E5M2, GEMMTUNE_E5M2, GEMMTUNE_F32},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gemmtune_problem p;
+        memset(&p, 0xAA, sizeof p);
+        gemmtune_problem_init(&p, cases[i].type, 3, 5, 7);
+        assert_int_equal(p.struct_size, sizeof p);
+        assert_int_equal(p.layout, GEMMTUNE_COL_MAJOR);
+        assert_int_equal(p.type_a, cases[i].type);
+        assert_int_equal(p.type_b, cases[i].type);
+        assert_int_equal(p.type_c, cases[i].c);
+        assert_int_equal(p.type_acc, cases[i].acc);
+        assert_int_equal(p.math, GEMMTUNE_MATH_STRICT);
+        assert_int_equal(p.n, 5);
+        assert_int_equal(p.lda, 0);
+        assert_int_equal(p.batch, 1);
+    }
+}
+
+static void test_format_as_snprintf(void **state) {
+    gemmtune_problem p;
+    char buf[64] = "";
+    (void)state;
+    gemmtune_problem_init(&p, GEMMTUNE_BF16, 4096, 512, 1024);
+    p.trans_b = GEMMTUNE_TRANS;
+    const char *expected = "bf16-tn-512x4096x1024"; /* A and B, m and n exchanged */
+    assert_int_equal(gemmtune_problem_format(&p, buf, sizeof buf), strlen(expected));
+    assert_string_equal(buf, expected);
+    assert_string_equal(gemmtune_errmsg(), "");
+    assert_int_equal(gemmtune_problem_format(&p, buf, 5), strlen(expected));
+    assert_string_equal(buf, "bf16");
+    assert_int_equal(gemmtune_problem_format(&p, NULL, 0), strlen(expected));
+}
+
+static void test_public_calls_set_and_clear_the_line(void **state) {
+    gemmtune_problem p;
+    char buf[64];
+    (void)state;
+    gemmtune_problem_init(&p, GEMMTUNE_F32, -4, 1, 1);
+    assert_int_equal(gemmtune_problem_format(&p, buf, sizeof buf), GEMMTUNE_EINVAL);
+    assert_string_equal(gemmtune_errmsg(), "m is -4, must be from 0 to 2147483647");
+    assert_int_equal(gemmtune_problem_parse(&p, "f32-nn-1x2x3"), GEMMTUNE_OK);
+    assert_string_equal(gemmtune_errmsg(), "");
+    assert_int_equal(p.k, 3);
+    assert_int_equal(gemmtune_problem_parse(&p, "f32-nn"), GEMMTUNE_EPARSE);
+    assert_non_null(strstr(gemmtune_errmsg(), "problem \"f32-nn\""));
+    assert_true(gemmtune_problem_format(&p, buf, sizeof buf) > 0);
+    assert_string_equal(gemmtune_errmsg(), "");
+}
+
+static void test_public_calls_refuse_null(void **state) {
+    gemmtune_problem p = rows(1, 1, 1);
+    char buf[8];
+    (void)state;
+    assert_int_equal(gemmtune_problem_parse(NULL, "f32-nn-1x1x1"), GEMMTUNE_EINVAL);
+    assert_string_equal(gemmtune_errmsg(), "problem is NULL");
+    assert_int_equal(gemmtune_problem_parse(&p, NULL), GEMMTUNE_EINVAL);
+    assert_string_equal(gemmtune_errmsg(), "name is NULL");
+    assert_int_equal(gemmtune_problem_format(NULL, buf, sizeof buf), GEMMTUNE_EINVAL);
+    assert_string_equal(gemmtune_errmsg(), "problem is NULL");
+    assert_int_equal(gemmtune_problem_format(&p, NULL, 8), GEMMTUNE_EINVAL);
+    assert_string_equal(gemmtune_errmsg(), "buf is NULL");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_canonical_names_round_trip),
+        cmocka_unit_test(test_other_spellings_become_canonical),
+        cmocka_unit_test(test_name_fills_the_struct),
+        cmocka_unit_test(test_bad_names_are_quoted),
+        cmocka_unit_test(test_a_very_long_name_is_refused),
+        cmocka_unit_test(test_batch_parses_and_is_unsupported),
+        cmocka_unit_test(test_random_problems_round_trip),
+        cmocka_unit_test(test_column_major_is_exchanged),
+        cmocka_unit_test(test_exchange_computes_the_same),
+        cmocka_unit_test(test_members_out_of_range_are_named),
+        cmocka_unit_test(test_enums_out_of_range_are_named),
+        cmocka_unit_test(test_struct_size_is_checked),
+        cmocka_unit_test(test_messages_name_the_callers_member),
+        cmocka_unit_test(test_mixes_without_a_kernel),
+        cmocka_unit_test(test_operands_too_large_for_int64_bytes),
+        cmocka_unit_test(test_what_does_not_matter_is_made_equal),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_sizes_of_nothing),
+        cmocka_unit_test(test_sizes_beyond_32_bits),
+        cmocka_unit_test(test_row_align),
+        cmocka_unit_test(test_init_chooses_the_types),
+        cmocka_unit_test(test_format_as_snprintf),
+        cmocka_unit_test(test_public_calls_set_and_clear_the_line),
+        cmocka_unit_test(test_public_calls_refuse_null),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
