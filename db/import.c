@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * import.c - reads what export.c writes, strictly: a file that is wrong anywhere changes
+ * nothing, and the complaint names the line.
+ */
+#include "db/internal.h"
+
+#include "core/json.h"
+
+#include <string.h>
+
+enum { MEMBERS_MAX = 40 };
+
+/* ---- one row --------------------------------------------------------------- */
+
+static gt_status read_int(const struct gt_column *column, void *row, struct gt_node n,
+                          struct gt_err *err) {
+    int64_t value = 0;
+    const gt_status status = gt_json_int(&value, n, column->low, column->high, err);
+    if (status == GEMMTUNE_OK)
+        gt_column_set_int(column, row, value);
+    return status;
+}
+
+static gt_status read_bool(const struct gt_column *column, void *row, struct gt_node n,
+                           struct gt_err *err) {
+    bool value = false;
+    const gt_status status = gt_json_bool(&value, n, err);
+    if (status == GEMMTUNE_OK)
+        gt_column_set_int(column, row, value);
+    return status;
+}
+
+static gt_status read_real(const struct gt_column *column, void *row, struct gt_node n,
+                           struct gt_err *err) {
+    double value = 0;
+    const gt_status status = gt_json_double(&value, n, err);
+    if (status == GEMMTUNE_OK)
+        gt_column_set_real(column, row, value);
+    return status;
+}
+
+/* Borrows from the document. */
+static gt_status read_text(const struct gt_column *column, void *row, struct gt_node n,
+                           struct gt_err *err) {
+    const char *text = NULL;
+    struct gt_err why = {{0}};
+    const gt_status status = gt_json_string(&text, n, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (gt_column_set_text(column, row, text, &why) != GEMMTUNE_OK)
+        return gt_json_fail(n, err, "%s", why.line);
+    return GEMMTUNE_OK;
+}
+
+static gt_status (*const readers[])(const struct gt_column *, void *, struct gt_node,
+                                    struct gt_err *) = {
+    [GT_COLUMN_TEXT] = read_text, [GT_COLUMN_CHARS] = read_text,
+    [GT_COLUMN_INT] = read_int,   [GT_COLUMN_INT64] = read_int,
+    [GT_COLUMN_REF] = read_int,   [GT_COLUMN_BOOL] = read_bool,
+    [GT_COLUMN_REAL] = read_real, [GT_COLUMN_WORD] = read_text,
+};
+
+/* Nothing may be there that is not read. */
+static gt_status check_keys(const struct gt_table *table, struct gt_node object,
+                            struct gt_err *err) {
+    const char *keys[MEMBERS_MAX] = {NULL};
+    size_t count = 0;
+    for (size_t i = 0; i < table->count && count < MEMBERS_MAX - 1; i++)
+        if (table->column[i].exported)
+            keys[count++] = table->column[i].name;
+    return gt_json_only(object, keys, err);
+}
+
+static gt_status read_row(const struct gt_table *table, void *row, struct gt_node object,
+                          struct gt_err *err) {
+    struct gt_err why = {{0}};
+    gt_status status = check_keys(table, object, err);
+    for (size_t i = 0; i < table->count && status == GEMMTUNE_OK; i++) {
+        const struct gt_column *column = &table->column[i];
+        struct gt_node n;
+        if (!column->exported)
+            continue;
+        status = gt_json_need(&n, object, column->name, err);
+        if (status == GEMMTUNE_OK)
+            status = readers[column->kind](column, row, n, err);
+    }
+    if (status == GEMMTUNE_OK && gt_row_check(table, row, &why) != GEMMTUNE_OK)
+        status = gt_json_fail(object, err, "%s", why.line);
+    return status;
+}
+
+/* ---- the document ---------------------------------------------------------- */
+
+static gt_status take_device(struct gt_intake *in, struct gt_node devices,
+                             struct gt_node object, struct gt_err *err) {
+    struct gt_stored_device device = {0};
+    (void)devices;
+    const gt_status status = read_row(&gt_device_table, &device, object, err);
+    return status == GEMMTUNE_OK ? gt_intake_device(in, &device, err) : status;
+}
+
+/* A record's device must be described in the same file. */
+static gt_status check_described(struct gt_node devices, struct gt_node record,
+                                 const char *key, struct gt_err *err) {
+    for (size_t i = 0; i < gt_json_count(devices); i++) {
+        const char *described = NULL;
+        const struct gt_node n = gt_json_member(gt_json_at(devices, i), "key");
+        if (gt_json_string(&described, n, err) == GEMMTUNE_OK &&
+            strcmp(described, key) == 0)
+            return GEMMTUNE_OK;
+    }
+    return gt_json_fail(gt_json_member(record, "device"), err,
+                        "\"%s\" is not among the devices", key);
+}
+
+static gt_status take_record(struct gt_intake *in, struct gt_node devices,
+                             struct gt_node object, struct gt_err *err) {
+    struct gt_stored_record record = {.row.provenance = GT_LOCAL};
+    gt_status status = read_row(&gt_record_table, &record, object, err);
+    if (status == GEMMTUNE_OK)
+        status = check_described(devices, object, record.row.subject.device_key, err);
+    return status == GEMMTUNE_OK ? gt_intake_record(in, &record, err) : status;
+}
+
+typedef gt_status (*take_fn)(struct gt_intake *in, struct gt_node devices,
+                             struct gt_node object, struct gt_err *err);
+
+static gt_status take_array(struct gt_intake *in, struct gt_node devices,
+                            struct gt_node array, take_fn take, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    if (gt_json_kind(array) != GT_JSON_ARRAY)
+        return gt_json_fail(array, err, "must be an array");
+    for (size_t i = 0; i < gt_json_count(array) && status == GEMMTUNE_OK; i++)
+        status = take(in, devices, gt_json_at(array, i), err);
+    return status;
+}
+
+static gt_status take_document(struct gt_intake *in, struct gt_node root,
+                               struct gt_err *err) {
+    static const char *const keys[] = {"format", "devices", "records", NULL};
+    struct gt_node format, devices, records;
+    int64_t version = 0;
+    gt_status status = gt_json_only(root, keys, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_need(&format, root, "format", err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_int(&version, format, 1, 1, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_need(&devices, root, "devices", err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_need(&records, root, "records", err);
+    if (status == GEMMTUNE_OK)
+        status = take_array(in, devices, devices, take_device, err);
+    return status == GEMMTUNE_OK ? take_array(in, devices, records, take_record, err)
+                                 : status;
+}
+
+/* ---- the file -------------------------------------------------------------- */
+
+/* The file's name without its folder: the same file is the same source wherever it lies. */
+static void source_name(char name[GT_PROVENANCE_MAX], const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *base = slash != NULL ? slash + 1 : path;
+    const size_t len = strlen(base);
+    const size_t cut = len < GT_PROVENANCE_MAX ? len : GT_PROVENANCE_MAX - 1;
+    memcpy(name, base, cut);
+    name[cut] = '\0';
+    for (char *c = name; *c != '\0'; c++)
+        if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f)
+            *c = '?';
+    if (strcmp(name, GT_LOCAL) == 0)
+        name[0] = 'L'; /* a file so called is not this database */
+}
+
+static gt_status import(struct gt_merge_report *report, struct gt_db *db, const char *path,
+                        const struct gt_json *doc, struct gt_err *err) {
+    char name[GT_PROVENANCE_MAX];
+    struct gt_intake in = {.db = db, .theirs = name};
+    source_name(name, path);
+    gt_status status = gt_txn_begin(db, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    status = gt_db_origin(in.own, db, err);
+    if (status == GEMMTUNE_OK)
+        status = take_document(&in, gt_json_root(doc), err);
+    status = gt_txn_end(db, status, err);
+    if (status == GEMMTUNE_OK)
+        *report = in.report;
+    return status;
+}
+
+gt_status gt_db_import(struct gt_merge_report *report, struct gt_db *db, const char *path,
+                       struct gt_err *err) {
+    struct gt_json *doc = NULL;
+    *report = (struct gt_merge_report){0};
+    gt_status status = gt_json_load(&doc, path, err);
+    if (status == GEMMTUNE_OK)
+        status = import(report, db, path, doc, err);
+    gt_json_destroy(doc);
+    return status;
+}

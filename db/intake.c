@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * intake.c - the rule by which rows from elsewhere come in. For each key the newest wins and
+ * the larger checksum decides between equals, so the outcome depends on the set of sources and
+ * not on their order, nor on how often each was taken. What was made here is never replaced.
+ */
+#include "db/internal.h"
+
+#include "core/log.h"
+
+#include <string.h>
+
+static const char *name_here(const struct gt_intake *in, const char *provenance) {
+    return strcmp(provenance, GT_LOCAL) == 0 ? in->theirs : provenance;
+}
+
+/* Rows that left from here and are coming back. */
+static bool is_own(const struct gt_intake *in, const char *provenance) {
+    return strcmp(provenance, in->own) == 0;
+}
+
+static bool larger(const struct gt_table *table, const void *a, const void *b) {
+    char a_sum[GT_CHECKSUM_MAX], b_sum[GT_CHECKSUM_MAX];
+    gt_row_checksum(a_sum, table, a);
+    gt_row_checksum(b_sum, table, b);
+    return strcmp(a_sum, b_sum) > 0;
+}
+
+/* Counts the row when it was not there. A row whose device did not arrive is refused aloud. */
+static gt_status put(struct gt_intake *in, const struct gt_table *table,
+                     const struct gt_db_subject *subject, const void *row, bool is_new,
+                     struct gt_err *err) {
+    int64_t id = 0;
+    struct gt_err why = {{0}};
+    int64_t *count = table == &gt_trial_table ? &in->report.trials : &in->report.records;
+    const gt_status status = gt_subject_put(&id, in->db, subject, &why);
+    if (status == GEMMTUNE_ENOTFOUND) {
+        in->report.skipped++;
+        gt_log(GEMMTUNE_LOG_WARN, "a %s of %s is refused: %s", table->name,
+               subject->problem, why.line);
+        return GEMMTUNE_OK;
+    }
+    if (status != GEMMTUNE_OK)
+        return gt_fail(err, status, "%s", why.line);
+    *count += is_new;
+    return gt_row_put(NULL, in->db, table, id, row, err);
+}
+
+gt_status gt_intake_device(void *intake, void *stored_device, struct gt_err *err) {
+    struct gt_intake *in = intake;
+    struct gt_stored_device *theirs = stored_device, ours = {0};
+    const char *const key[] = {theirs->key, NULL};
+    bool found = false;
+    int64_t id = 0;
+    theirs->here = false;
+    const gt_status status =
+        gt_row_find(&found, &ours, &id, in->db, &gt_device_table, "x.key = ?", key, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (found && (ours.here || !larger(&gt_device_table, theirs, &ours)))
+        return GEMMTUNE_OK;
+    in->report.devices += id == 0;
+    return gt_row_put(NULL, in->db, &gt_device_table, 0, theirs, err);
+}
+
+/* Whether this database's own trial of the subject ended at `ended_ms` or later. */
+static gt_status have_trial(bool *have, struct gt_intake *in,
+                            const struct gt_trial_row *row, int64_t ended_ms,
+                            struct gt_err *err) {
+    struct gt_stored_trial ours = {0};
+    int64_t id = 0;
+    const gt_status status = gt_subject_find(have, &ours, &id, in->db, &gt_trial_table,
+                                             &row->subject, GT_LOCAL, err);
+    *have = *have && ours.ended_ms >= ended_ms;
+    return status;
+}
+
+gt_status gt_intake_trial(void *intake, void *stored_trial, struct gt_err *err) {
+    struct gt_intake *in = intake;
+    struct gt_stored_trial *theirs = stored_trial, before = {0};
+    struct gt_trial_row *row = &theirs->row;
+    bool found = false;
+    int64_t id = 0;
+    gt_status status = GEMMTUNE_OK;
+    if (row->state == GT_TRIAL_RUNNING)
+        return GEMMTUNE_OK; /* nothing is known yet */
+    row->provenance = name_here(in, row->provenance);
+    row->run_id = 0;
+    if (is_own(in, row->provenance))
+        status = have_trial(&found, in, row, theirs->ended_ms, err);
+    if (status != GEMMTUNE_OK || found)
+        return status;
+    status = gt_subject_find(&found, &before, &id, in->db, &gt_trial_table, &row->subject,
+                             row->provenance, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    const bool older =
+        theirs->ended_ms < before.ended_ms ||
+        (theirs->ended_ms == before.ended_ms && !larger(&gt_trial_table, theirs, &before));
+    if (found && older)
+        return GEMMTUNE_OK;
+    return put(in, &gt_trial_table, &row->subject, theirs, id == 0, err);
+}
+
+/* Into the set that was written at the same moment: a subject that is there already keeps the
+ * larger checksum. */
+static gt_status add_record(struct gt_intake *in, const struct gt_stored_record *theirs,
+                            struct gt_err *err) {
+    const struct gt_record_row *row = &theirs->row;
+    struct gt_stored_record before = {0};
+    bool found = false;
+    int64_t id = 0;
+    const gt_status status = gt_subject_find(&found, &before, &id, in->db, &gt_record_table,
+                                             &row->subject, row->provenance, err);
+    if (status != GEMMTUNE_OK || (found && !larger(&gt_record_table, theirs, &before)))
+        return status;
+    return put(in, &gt_record_table, &row->subject, theirs, id == 0, err);
+}
+
+gt_status gt_intake_record(void *intake, void *stored_record, struct gt_err *err) {
+    struct gt_intake *in = intake;
+    struct gt_stored_record *theirs = stored_record;
+    struct gt_record_row *row = &theirs->row;
+    int64_t own_ms = -1, before_ms = 0;
+    bool own = false;
+    row->provenance = name_here(in, row->provenance);
+    row->verified = false;
+    gt_status status = GEMMTUNE_OK;
+    if (is_own(in, row->provenance))
+        status = gt_records_stamp(&own_ms, &own, in->db, &row->subject, GT_LOCAL, err);
+    if (status != GEMMTUNE_OK || (own && own_ms >= theirs->measured_ms))
+        return status;
+    status =
+        gt_records_stamp(&before_ms, NULL, in->db, &row->subject, row->provenance, err);
+    if (status != GEMMTUNE_OK || before_ms > theirs->measured_ms)
+        return status;
+    if (before_ms < theirs->measured_ms)
+        status = gt_records_delete(in->db, &row->subject, row->provenance, err);
+    return status == GEMMTUNE_OK ? add_record(in, theirs, err) : status;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * internal.h - what the files of db/ share; private to the room.
+ *
+ *     sql.c      statements and what SQLite's errors mean
+ *     table.c    the tables as lists of columns, and what makes a row sound
+ *     row.c      rows of any table: load, check, checksum
+ *     migrate.c  migrations, and whether a file's tables are exactly ours
+ *     open.c     opening, refusing, closing
+ *     read.c     the read side
+ * and the write side, which the library goes without:
+ *     put.c      rows of any table: store
+ *     store.c    transactions, subjects, sets of records
+ *     owner.c    which process holds a trial
+ *     run.c      a tuning run: trials and records
+ *     intake.c   the rule by which rows from elsewhere come in
+ *     merge.c export.c import.c   moving results
+ */
+#ifndef GT_DB_INTERNAL_H
+#define GT_DB_INTERNAL_H
+
+#include "db/db.h"
+#include "db/schema.h"
+
+#include "core/hash.h"
+
+#include <locale.h>
+#include <sqlite3.h>
+
+enum {
+    GT_DB_APPLICATION = 0x474D544E, /* "GMTN", at byte 68 of the file */
+    GT_DB_BUSY_MS = 10000,
+    GT_CHECKSUM_MAX = 17,    /* 16 hex digits and the NUL */
+    GT_PROVENANCE_MAX = 128, /* bytes with the NUL, as are the next two */
+    GT_DB_FAMILY_MAX = GT_NAME_MAX,
+    GT_DB_ERROR_MAX = 512,
+    /* every text of a trial, each with its NUL; a record has fewer */
+    GT_TEXTS_MAX = GT_DEVICE_KEY_MAX + GT_PROBLEM_NAME_MAX + GT_DB_FAMILY_MAX + 65 +
+                   GT_POINT_TEXT_MAX + GT_DB_ERROR_MAX + GT_PROVENANCE_MAX
+};
+
+/* The provenance of what this database's own tuner wrote. */
+#define GT_LOCAL "local"
+
+/* ---- rows, with what the public structs leave out ---- */
+
+struct gt_stored_device {
+    char key[GT_DEVICE_KEY_MAX];
+    bool here; /* a run was made on it with this database */
+    struct gt_device device;
+};
+
+struct gt_stored_trial {
+    struct gt_trial_row row;
+    int64_t ended_ms; /* 0 while running */
+    char texts[GT_TEXTS_MAX];
+};
+
+struct gt_stored_record {
+    struct gt_record_row row;
+    int64_t measured_ms; /* shared by those written together */
+    char texts[GT_TEXTS_MAX];
+};
+
+union gt_stored {
+    struct gt_stored_device device;
+    struct gt_stored_trial trial;
+    struct gt_stored_record record;
+};
+
+struct gt_db {
+    sqlite3 *conn;
+    char *path; /* as given */
+    enum gt_db_mode mode;
+    int64_t budget; /* steps of SQLite's machine one statement may take; 0: any number */
+    int64_t spent;  /* by the statement at work */
+    int64_t bad;    /* rows skipped since the open */
+    int64_t run_id; /* begun and not ended through this handle, else 0 */
+    void (*closing)(struct gt_db *db); /* the write side's last word; NULL: it has none */
+    struct gt_stored_trial found;      /* what gt_db_trial_find handed out */
+};
+
+/* ---- sql.c ---- */
+
+gt_status gt_sql_fail(const struct gt_db *db, struct gt_err *err);
+gt_status gt_sql_prepare(sqlite3_stmt **out, struct gt_db *db, const char *sql,
+                         struct gt_err *err);
+gt_status gt_sql_step(bool *row, struct gt_db *db, sqlite3_stmt *stmt, struct gt_err *err);
+/* Any number of statements without arguments. */
+gt_status gt_sql_script(struct gt_db *db, const char *sql, struct gt_err *err);
+/* One statement to its end. `types` spells the arguments: i int64_t, t const char *. */
+gt_status gt_sql_run(struct gt_db *db, struct gt_err *err, const char *sql,
+                     const char *types, ...);
+/* The first column of the first row; *found false (and *out 0) when there is none or it is
+ * NULL. `found` may be NULL. */
+gt_status gt_sql_int(int64_t *out, bool *found, struct gt_db *db, struct gt_err *err,
+                     const char *sql, const char *types, ...);
+
+/* ---- table.c: the tables; row.c: rows of any of them ---- */
+
+enum gt_column_kind {
+    GT_COLUMN_TEXT,   /* const char *, pointing into the struct's texts once loaded */
+    GT_COLUMN_CHARS,  /* char[] */
+    GT_COLUMN_INT,    /* int */
+    GT_COLUMN_INT64,  /* int64_t */
+    GT_COLUMN_REF,    /* int64_t; 0 is NULL */
+    GT_COLUMN_BOOL,   /* bool */
+    GT_COLUMN_REAL,   /* double, finite and not negative */
+    GT_COLUMN_WORD,   /* an enum, stored as the word for it */
+    GT_COLUMN_SAMPLES /* struct gt_measurement: its samples and their number, a JSON array */
+};
+
+struct gt_column {
+    const char *name; /* in the table and in exported text */
+    const char *from; /* SQL to read it by; NULL: x.<name> */
+    enum gt_column_kind kind;
+    size_t offset;     /* in the row's struct */
+    int64_t low, high; /* integers: inclusive; texts: least length, room with the NUL */
+    const char *const *words; /* NULL-ended, in the order of the enum */
+    bool exported;
+};
+
+struct gt_table {
+    const char *name;
+    const char *conflict; /* the columns that make a row unique */
+    const char *joins;    /* after "FROM <name> AS x" */
+    const char *order;    /* the defined order of reading */
+    const struct gt_column *column;
+    size_t count;
+    size_t own;   /* columns before this one belong to the subject */
+    size_t texts; /* offset of the struct's texts, 0: it has none */
+    gt_status (*check)(const void *row,
+                       struct gt_err *err); /* what one column cannot say */
+};
+
+/* This thread's locale made plain for a while: printf and strtod follow that of the program
+ * which the library is part of. */
+struct gt_locales {
+    locale_t plain, before;
+};
+struct gt_locales gt_locale_enter(void);
+void gt_locale_leave(struct gt_locales l);
+
+extern const struct gt_table gt_device_table, gt_trial_table, gt_record_table;
+
+/* "SELECT ... FROM ... WHERE <where> [ORDER BY ...]"; sqlite3_free it. NULL: no memory. */
+char *gt_row_select(const struct gt_table *table, const char *where, bool ordered);
+/* Takes a row of such a statement; every text is copied into *row. EDB with the reason when it
+ * is not a row that this program could have written. *id is set either way. */
+gt_status gt_row_load(void *row, int64_t *id, const struct gt_table *table,
+                      sqlite3_stmt *stmt, struct gt_err *err);
+/* EINVAL with the reason when the row must not be stored. */
+gt_status gt_row_check(const struct gt_table *table, const void *row, struct gt_err *err);
+void gt_row_checksum(char checksum[GT_CHECKSUM_MAX], const struct gt_table *table,
+                     const void *row);
+void gt_subject_checksum(char checksum[GT_CHECKSUM_MAX],
+                         const struct gt_db_subject *subject);
+void gt_checksum_end(char checksum[GT_CHECKSUM_MAX], struct gt_hash *h);
+/* One member of a row, whatever its type. Sizes are those of the kinds. */
+int64_t gt_column_int(const struct gt_column *column, const void *row);
+void gt_column_set_int(const struct gt_column *column, void *row, int64_t value);
+double gt_column_real(const struct gt_column *column, const void *row);
+void gt_column_set_real(const struct gt_column *column, void *row, double value);
+const char *gt_column_text(const struct gt_column *column, const void *row); /* words too */
+/* EDB when the text is no word of the list, or too long for char[]. A GT_COLUMN_TEXT borrows. */
+gt_status gt_column_set_text(const struct gt_column *column, void *row, const char *text,
+                             struct gt_err *err);
+
+/* ---- migrate.c ---- */
+
+/* Brings the file to the last of the migrations, in one transaction, after a copy when it
+ * holds an older version. */
+gt_status gt_db_migrate(struct gt_db *db, const struct gt_migration *migrations,
+                        struct gt_err *err);
+/* EDB unless the tables are exactly those the migrations make. */
+gt_status gt_db_check_schema(struct gt_db *db, const struct gt_migration *migrations,
+                             struct gt_err *err);
+int gt_migrations_last(const struct gt_migration *migrations);
+/* The database's own name; EDB when it is damaged. */
+gt_status gt_db_origin(char name[GT_PROVENANCE_MAX], struct gt_db *db, struct gt_err *err);
+
+/* ---- open.c ---- */
+
+/* EDB with the first complaint of "quick_check" or "integrity_check". */
+gt_status gt_db_check_pages(struct gt_db *db, const char *pragma, struct gt_err *err);
+
+/* ---- read.c ---- */
+
+typedef gt_status (*gt_stored_fn)(void *user, void *row, struct gt_err *err);
+
+/* Calls fn for every sound row, in the defined order, logs and counts the others. */
+gt_status gt_db_each(struct gt_db *db, const struct gt_table *table, const char *device_key,
+                     const char *problem, gt_stored_fn fn, void *user, struct gt_err *err);
+/* The first row of `where` with its ?s bound to the NULL-ended texts. *found false when there
+ * is none or it is not sound; *id is set either way, 0 when there is none. */
+gt_status gt_row_find(bool *found, void *row, int64_t *id, struct gt_db *db,
+                      const struct gt_table *table, const char *where,
+                      const char *const *texts, struct gt_err *err);
+/* The trial or record of a subject. */
+gt_status gt_subject_find(bool *found, void *row, int64_t *id, struct gt_db *db,
+                          const struct gt_table *table, const struct gt_db_subject *subject,
+                          const char *provenance, struct gt_err *err);
+
+/* Ranks records of one (device, problem) as they come: 0, 1, 2, ... whatever was stored, so
+ * that there is a winner even where rows were skipped or came from several machines. */
+struct gt_ranking {
+    char device[GT_DEVICE_KEY_MAX], problem[GT_PROBLEM_NAME_MAX];
+    int next;
+};
+bool gt_ranking_same(const struct gt_ranking *ranking, const struct gt_record_row *row);
+void gt_ranking_apply(struct gt_ranking *ranking, struct gt_record_row *row);
+
+/* ---- put.c ---- */
+
+/* Inserts the row, or replaces the one with the same key; checks it first. `subject` is 0 for
+ * a device. `id` may be NULL. */
+gt_status gt_row_put(int64_t *id, struct gt_db *db, const struct gt_table *table,
+                     int64_t subject, const void *row, struct gt_err *err);
+
+/* ---- store.c ---- */
+
+gt_status gt_txn_begin(struct gt_db *db, struct gt_err *err);
+/* Commits when `status` is GEMMTUNE_OK, else rolls back; returns how it went. */
+gt_status gt_txn_end(struct gt_db *db, gt_status status, struct gt_err *err);
+/* The subject's row, made when missing. ENOTFOUND: its device is not in the database. */
+gt_status gt_subject_put(int64_t *id, struct gt_db *db, const struct gt_db_subject *subject,
+                         struct gt_err *err);
+gt_status gt_records_delete(struct gt_db *db, const struct gt_db_subject *subject,
+                            const char *provenance, struct gt_err *err);
+/* When the set of records that `subject` belongs to was written. `found` may be NULL. */
+gt_status gt_records_stamp(int64_t *measured_ms, bool *found, struct gt_db *db,
+                           const struct gt_db_subject *subject, const char *provenance,
+                           struct gt_err *err);
+int64_t gt_now_ms(void);
+
+/* ---- intake.c ---- */
+
+/* Rows from elsewhere on their way in. A newer set or trial replaces an older one of the same
+ * provenance, the larger checksum decides between equals: the result does not depend on the
+ * order in which sources arrive. */
+struct gt_intake {
+    struct gt_db *db;
+    char own[GT_PROVENANCE_MAX]; /* this database's name: rows so called left from here */
+    const char *theirs;          /* what their "local" is called here */
+    struct gt_merge_report report;
+};
+gt_status gt_intake_device(void *intake, void *stored_device, struct gt_err *err);
+gt_status gt_intake_trial(void *intake, void *stored_trial, struct gt_err *err);
+gt_status gt_intake_record(void *intake, void *stored_record, struct gt_err *err);
+
+/* ---- owner.c ---- */
+
+struct gt_owner {
+    int64_t pid, start_time; /* start_time: clock ticks since boot, 0 unknown */
+    char boot[40];           /* the kernel's boot id, "" unknown */
+};
+void gt_owner_self(struct gt_owner *owner);
+bool gt_owner_alive(const struct gt_owner *owner);
+
+#endif

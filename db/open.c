@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * open.c - opens a database file, or says why not. A file is a stranger's until it has shown
+ * our application id, a version we know and exactly our tables; nothing in it is run, and a
+ * reader never writes a byte, not even a journal.
+ */
+#include "db/internal.h"
+
+#include "core/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- where ----------------------------------------------------------------- */
+
+/* The XDG base directory rules: a relative path counts as unset. */
+static const char *folder_variable(const char *name) {
+    const char *value = getenv(name);
+    return value != NULL && value[0] == '/' ? value : NULL;
+}
+
+gt_status gt_db_default_path(char *buf, size_t size, struct gt_err *err) {
+    const char *file = getenv("GEMMTUNE_DB");
+    const char *data = folder_variable("XDG_DATA_HOME");
+    const char *home = folder_variable("HOME");
+    int len = -1;
+    if (file != NULL && file[0] != '\0')
+        len = snprintf(buf, size, "%s", file);
+    else if (data != NULL)
+        len = snprintf(buf, size, "%s/gemmtune/gemmtune.db", data);
+    else if (home != NULL)
+        len = snprintf(buf, size, "%s/.local/share/gemmtune/gemmtune.db", home);
+    else
+        return gt_fail(err, GEMMTUNE_EIO,
+                       "no database: GEMMTUNE_DB, XDG_DATA_HOME and HOME are unset");
+    if (len < 0 || (size_t)len >= size)
+        return gt_fail(err, GEMMTUNE_EIO, "the path of the database is too long");
+    return GEMMTUNE_OK;
+}
+
+static gt_status make_folder(const char *folder, struct gt_err *err) {
+    if (mkdir(folder, 0700) == 0 || errno == EEXIST)
+        return GEMMTUNE_OK;
+    return gt_fail(err, GEMMTUNE_EIO, "%s: cannot make the folder: %s", folder,
+                   strerror(errno));
+}
+
+/* Makes every missing folder on the way to the file, for this user only. */
+static gt_status make_parents(const char *path, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    char *copy = strdup(path);
+    if (copy == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    for (char *slash = strchr(copy + 1, '/'); slash != NULL && status == GEMMTUNE_OK;
+         slash = strchr(slash + 1, '/')) {
+        struct stat st;
+        *slash = '\0';
+        if (stat(copy, &st) != 0)
+            status = make_folder(copy, err);
+        *slash = '/';
+    }
+    free(copy);
+    return status;
+}
+
+/* Before SQLite touches it: opening a FIFO would wait for a writer. */
+static gt_status check_file(const char *path, enum gt_db_mode mode, struct gt_err *err) {
+    struct stat st;
+    if (path[0] == '\0')
+        return gt_fail(err, GEMMTUNE_EIO, "the path of the database is empty");
+    if (stat(path, &st) != 0)
+        return mode == GT_DB_WRITE && errno == ENOENT
+                   ? make_parents(path, err)
+                   : gt_fail(err, GEMMTUNE_EIO, "%s: %s", path, strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return gt_fail(err, GEMMTUNE_EIO, "%s: is %s, not a file", path,
+                       S_ISDIR(st.st_mode) ? "a folder" : "a device or pipe");
+    if ((st.st_mode & S_IWOTH) != 0)
+        gt_log(GEMMTUNE_LOG_WARN, "%s: any user of this machine may write it", path);
+    return GEMMTUNE_OK;
+}
+
+/* ---- the connection -------------------------------------------------------- */
+
+/* A path that starts with none of the characters SQLite gives a meaning (":memory:", "file:"). */
+static gt_status connect_to(struct gt_db *db, struct gt_err *err) {
+    const int flags = db->mode == GT_DB_READ ? SQLITE_OPEN_READONLY
+                                             : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    char *plain = sqlite3_mprintf("%s%s", db->path[0] == '/' ? "" : "./", db->path);
+    gt_status status = GEMMTUNE_OK;
+    if (plain == NULL)
+        status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    else if (sqlite3_open_v2(plain, &db->conn, flags | SQLITE_OPEN_NOMUTEX, NULL) !=
+             SQLITE_OK)
+        status = gt_fail(err, GEMMTUNE_EIO, "%s: cannot be opened: %s", db->path,
+                         db->conn != NULL ? strerror(sqlite3_system_errno(db->conn))
+                                          : "out of memory");
+    else if (db->mode == GT_DB_WRITE && sqlite3_db_readonly(db->conn, "main") != 0)
+        status = gt_fail(err, GEMMTUNE_EIO, "%s: may not be written", db->path);
+    sqlite3_free(plain);
+    return status;
+}
+
+/* sqlite.org/security.html, section 1.2; nothing of ours needs more. */
+static const struct {
+    int option, value;
+} defences[] = {
+    {SQLITE_DBCONFIG_DEFENSIVE, 1},      {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+    {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}, {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+    {SQLITE_DBCONFIG_DQS_DDL, 0},        {SQLITE_DBCONFIG_DQS_DML, 0},
+};
+
+static const struct {
+    int id, value;
+} limits[] = {
+    {SQLITE_LIMIT_LENGTH, 1000000},    {SQLITE_LIMIT_SQL_LENGTH, 100000},
+    {SQLITE_LIMIT_COLUMN, 100},        {SQLITE_LIMIT_EXPR_DEPTH, 20},
+    {SQLITE_LIMIT_ATTACHED, 0},        {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
+    {SQLITE_LIMIT_COMPOUND_SELECT, 3}, {SQLITE_LIMIT_WORKER_THREADS, 0},
+};
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+static void defend(struct gt_db *db) {
+    for (size_t i = 0; i < LENGTH(defences); i++)
+        (void)sqlite3_db_config(db->conn, defences[i].option, defences[i].value, NULL);
+    for (size_t i = 0; i < LENGTH(limits); i++)
+        (void)sqlite3_limit(db->conn, limits[i].id, limits[i].value);
+    (void)sqlite3_extended_result_codes(db->conn, 1);
+    (void)sqlite3_busy_timeout(db->conn, GT_DB_BUSY_MS);
+}
+
+/* ---- the header ------------------------------------------------------------ */
+
+/* sqlite.org/fileformat2.html, section 1.3 */
+enum {
+    HEADER_SIZE = 100,
+    HEADER_PAGE_SIZE = 16, /* 16 bits, in bytes; 1 stands for 65536 */
+    HEADER_WRITE_VERSION = 18, /* 1: rollback journal, 2: write-ahead log */
+    HEADER_READ_VERSION = 19,
+    HEADER_USER_VERSION = 60,
+    HEADER_APPLICATION = 68
+};
+
+static uint32_t big_endian(const unsigned char *b) {
+    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+
+static gt_status check_version(const struct gt_db *db, uint32_t version,
+                               struct gt_err *err) {
+    const uint32_t last = (uint32_t)gt_migrations_last(gt_migrations);
+    if (version > last)
+        return gt_fail(err, GEMMTUNE_ESCHEMA,
+                       "%s: schema version %" PRIu32 " is newer than %" PRIu32
+                       ", the newest this gemmtune knows",
+                       db->path, version, last);
+    if (version == 0)
+        return gt_fail(err, GEMMTUNE_EDB, "%s: has no schema version", db->path);
+    if (version < last && db->mode == GT_DB_READ)
+        return gt_fail(err, GEMMTUNE_ESCHEMA,
+                       "%s: schema version %" PRIu32 " is older than %" PRIu32
+                       ": run any gemmtune command that writes once",
+                       db->path, version, last);
+    return GEMMTUNE_OK;
+}
+
+static gt_status check_header(const struct gt_db *db, const unsigned char *header,
+                              struct gt_err *err) {
+    if (memcmp(header, "SQLite format 3", 16) != 0)
+        return gt_fail(err, GEMMTUNE_EDB, "%s: is not a database", db->path);
+    if (big_endian(header + HEADER_APPLICATION) != GT_DB_APPLICATION)
+        return gt_fail(err, GEMMTUNE_EDB,
+                       "%s: is not a gemmtune database (application id %#" PRIx32 ")",
+                       db->path, big_endian(header + HEADER_APPLICATION));
+    if (header[HEADER_WRITE_VERSION] != 1 || header[HEADER_READ_VERSION] != 1)
+        return gt_fail(err, GEMMTUNE_EDB, "%s: was changed to a write-ahead log", db->path);
+    return check_version(db, big_endian(header + HEADER_USER_VERSION), err);
+}
+
+static int64_t page_size(const unsigned char *header) {
+    const int64_t size = big_endian(header + HEADER_PAGE_SIZE) >> 16;
+    return size > 1 ? size : 65536;
+}
+
+/* Looks at the header before SQLite does: finding a write-ahead log there it would make files.
+ * Through SQLite's own descriptor, since closing another one would drop its locks. A last page
+ * that is cut short SQLite reads as if zeros followed; a journal may restore it for a writer. */
+static gt_status read_header(const struct gt_db *db, struct gt_err *err) {
+    unsigned char header[HEADER_SIZE];
+    sqlite3_file *file = NULL;
+    sqlite3_int64 size = 0;
+    (void)sqlite3_file_control(db->conn, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (file == NULL || file->pMethods == NULL ||
+        file->pMethods->xFileSize(file, &size) != SQLITE_OK)
+        return gt_fail(err, GEMMTUNE_EIO, "%s: cannot be read", db->path);
+    if (size == 0 && db->mode == GT_DB_WRITE)
+        return GEMMTUNE_OK; /* new, or left by a process that died making it */
+    if (size < HEADER_SIZE)
+        return gt_fail(err, GEMMTUNE_EDB, "%s: is %s", db->path,
+                       size == 0 ? "empty" : "not a database");
+    if (file->pMethods->xRead(file, header, HEADER_SIZE, 0) != SQLITE_OK)
+        return gt_fail(err, GEMMTUNE_EIO, "%s: cannot be read", db->path);
+    const gt_status status = check_header(db, header, err);
+    if (status == GEMMTUNE_OK && db->mode == GT_DB_READ && size % page_size(header) != 0)
+        return gt_fail(err, GEMMTUNE_EDB, "%s: is cut short", db->path);
+    return status;
+}
+
+/* ---- ready to read, ready to write ----------------------------------------- */
+
+/* SQLite calls it every so many steps of its machine; not 0 stops the statement. */
+enum { STEPS_A_CALL = 1000 };
+
+static int over_budget(void *user) {
+    struct gt_db *db = user;
+    db->spent += STEPS_A_CALL;
+    return db->budget > 0 && db->spent > db->budget;
+}
+
+/* A sound row takes over 100 bytes and about 150 steps to read. A file whose pages lead back
+ * to themselves has endless rows; this ends them. */
+static void set_budget(struct gt_db *db) {
+    struct stat st;
+    const int64_t size = stat(db->path, &st) == 0 ? (int64_t)st.st_size : 0;
+    db->budget = 1000000 + 16 * size;
+    sqlite3_progress_handler(db->conn, STEPS_A_CALL, over_budget, db);
+}
+
+static gt_status ready_to_read(struct gt_db *db, struct gt_err *err) {
+    set_budget(db);
+    return gt_sql_script(db,
+                         "PRAGMA query_only = ON; PRAGMA cell_size_check = ON;"
+                         "PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY",
+                         err);
+}
+
+gt_status gt_db_check_pages(struct gt_db *db, const char *pragma, struct gt_err *err) {
+    sqlite3_stmt *stmt = NULL;
+    bool row = false;
+    char sql[64];
+    (void)snprintf(sql, sizeof sql, "PRAGMA %s(1)", pragma);
+    gt_status status = gt_sql_prepare(&stmt, db, sql, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_sql_step(&row, db, stmt, err);
+    const char *text = row ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+    if (status == GEMMTUNE_OK && (text == NULL || strcmp(text, "ok") != 0))
+        status =
+            gt_fail(err, GEMMTUNE_EDB, "%s: %s", db->path, text != NULL ? text : "damaged");
+    (void)sqlite3_finalize(stmt);
+    return status;
+}
+
+/* A damaged file gets no new rows. Its sound ones can be had by merging it into another. */
+static gt_status ready_to_write(struct gt_db *db, struct gt_err *err) {
+    set_budget(db);
+    gt_status status =
+        gt_sql_script(db,
+                      "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;"
+                      "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL;"
+                      "PRAGMA foreign_keys = ON",
+                      err);
+    if (status == GEMMTUNE_OK)
+        status = gt_db_check_pages(db, "quick_check", err);
+    db->budget = 0; /* the pages are sound: statements end by themselves */
+    if (status == GEMMTUNE_OK)
+        status = gt_db_migrate(db, gt_migrations, err);
+    return status;
+}
+
+static gt_status open_all(struct gt_db *db, struct gt_err *err) {
+    gt_status status = check_file(db->path, db->mode, err);
+    if (status == GEMMTUNE_OK)
+        status = connect_to(db, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    defend(db);
+    status = read_header(db, err);
+    if (status == GEMMTUNE_OK)
+        status = db->mode == GT_DB_READ ? ready_to_read(db, err) : ready_to_write(db, err);
+    return status == GEMMTUNE_OK ? gt_db_check_schema(db, gt_migrations, err) : status;
+}
+
+gt_status gt_db_open(struct gt_db **out, const char *path, enum gt_db_mode mode,
+                     struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    *out = NULL;
+    struct gt_db *db = calloc(1, sizeof *db);
+    if (db == NULL || (db->path = strdup(path)) == NULL) {
+        status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+        goto done;
+    }
+    db->mode = mode;
+    status = open_all(db, err);
+    if (status == GEMMTUNE_OK) {
+        *out = db;
+        db = NULL;
+    }
+done:
+    gt_db_close(db);
+    return status;
+}
+
+void gt_db_close(struct gt_db *db) {
+    if (db == NULL)
+        return;
+    if (db->closing != NULL)
+        db->closing(db);
+    (void)sqlite3_close(db->conn);
+    free(db->path);
+    free(db);
+}
+
+const char *gt_db_path(const struct gt_db *db) {
+    return db->path;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * read.c - the read side: sound rows in a defined order, and whether a whole file is sound.
+ */
+#include "db/internal.h"
+
+#include "core/log.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- every row of a table -------------------------------------------------- */
+
+static void skip(struct gt_db *db, const struct gt_table *table, int64_t id,
+                 const struct gt_err *why) {
+    db->bad++;
+    gt_log(GEMMTUNE_LOG_WARN, "%s: %s %" PRId64 " is skipped: %s", db->path, table->name,
+           id, why->line);
+}
+
+static gt_status visit(struct gt_db *db, const struct gt_table *table, sqlite3_stmt *stmt,
+                       gt_stored_fn fn, void *user, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    bool more = true;
+    while (status == GEMMTUNE_OK) {
+        union gt_stored row = {0};
+        struct gt_err why = {{0}};
+        int64_t id = 0;
+        status = gt_sql_step(&more, db, stmt, err);
+        if (status != GEMMTUNE_OK || !more)
+            break;
+        const bool sound = gt_row_load(&row, &id, table, stmt, &why) == GEMMTUNE_OK;
+        if (table == &gt_trial_table)
+            row.trial.row.id = id;
+        if (sound)
+            status = fn(user, &row, err);
+        else
+            skip(db, table, id, &why);
+    }
+    return status;
+}
+
+/* The two filters a reader may ask for; a device has neither. */
+static char *filtered(const struct gt_table *table, const char *device_key,
+                      const char *problem) {
+    char where[64];
+    (void)snprintf(where, sizeof where, "%s AND %s",
+                   device_key != NULL ? "d.key = ?1" : "1",
+                   problem != NULL ? "s.problem = ?2" : "1");
+    return gt_row_select(table, where, true);
+}
+
+gt_status gt_db_each(struct gt_db *db, const struct gt_table *table, const char *device_key,
+                     const char *problem, gt_stored_fn fn, void *user, struct gt_err *err) {
+    sqlite3_stmt *stmt = NULL;
+    char *sql = filtered(table, device_key, problem);
+    gt_status status = sql != NULL ? gt_sql_prepare(&stmt, db, sql, err)
+                                   : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    if (status == GEMMTUNE_OK && device_key != NULL)
+        (void)sqlite3_bind_text(stmt, 1, device_key, -1, SQLITE_STATIC);
+    if (status == GEMMTUNE_OK && problem != NULL)
+        (void)sqlite3_bind_text(stmt, 2, problem, -1, SQLITE_STATIC);
+    if (status == GEMMTUNE_OK)
+        status = visit(db, table, stmt, fn, user, err);
+    (void)sqlite3_finalize(stmt);
+    sqlite3_free(sql);
+    return status;
+}
+
+/* ---- the public readers ---------------------------------------------------- */
+
+struct device_reader {
+    gt_db_device_fn fn;
+    void *user;
+};
+
+static gt_status give_device(void *user, void *row, struct gt_err *err) {
+    const struct device_reader *reader = user;
+    const struct gt_stored_device *device = row;
+    return reader->fn(reader->user, device->key, &device->device, err);
+}
+
+gt_status gt_db_devices(struct gt_db *db, gt_db_device_fn fn, void *user,
+                        struct gt_err *err) {
+    struct device_reader reader = {fn, user};
+    return gt_db_each(db, &gt_device_table, NULL, NULL, give_device, &reader, err);
+}
+
+struct trial_reader {
+    gt_db_trial_fn fn;
+    void *user;
+};
+
+static gt_status give_trial(void *user, void *row, struct gt_err *err) {
+    const struct trial_reader *reader = user;
+    struct gt_stored_trial *trial = row;
+    return reader->fn(reader->user, &trial->row, err);
+}
+
+gt_status gt_db_trials(struct gt_db *db, const char *device_key, const char *problem,
+                       gt_db_trial_fn fn, void *user, struct gt_err *err) {
+    struct trial_reader reader = {fn, user};
+    return gt_db_each(db, &gt_trial_table, device_key, problem, give_trial, &reader, err);
+}
+
+bool gt_ranking_same(const struct gt_ranking *ranking, const struct gt_record_row *row) {
+    return strcmp(ranking->device, row->subject.device_key) == 0 &&
+           strcmp(ranking->problem, row->subject.problem) == 0;
+}
+
+void gt_ranking_apply(struct gt_ranking *ranking, struct gt_record_row *row) {
+    if (!gt_ranking_same(ranking, row)) {
+        (void)snprintf(ranking->device, sizeof ranking->device, "%s",
+                       row->subject.device_key);
+        (void)snprintf(ranking->problem, sizeof ranking->problem, "%s",
+                       row->subject.problem);
+        ranking->next = 0;
+    }
+    row->rank = ranking->next++;
+}
+
+struct record_reader {
+    gt_db_record_fn fn;
+    void *user;
+    struct gt_ranking ranking;
+};
+
+static gt_status give_record(void *user, void *row, struct gt_err *err) {
+    struct record_reader *reader = user;
+    struct gt_stored_record *record = row;
+    gt_ranking_apply(&reader->ranking, &record->row);
+    return reader->fn(reader->user, &record->row, err);
+}
+
+gt_status gt_db_records(struct gt_db *db, const char *device_key, const char *problem,
+                        gt_db_record_fn fn, void *user, struct gt_err *err) {
+    struct record_reader reader = {.fn = fn, .user = user};
+    return gt_db_each(db, &gt_record_table, device_key, problem, give_record, &reader, err);
+}
+
+/* ---- one row --------------------------------------------------------------- */
+
+static gt_status load_first(bool *found, void *row, int64_t *id, struct gt_db *db,
+                            const struct gt_table *table, sqlite3_stmt *stmt,
+                            struct gt_err *err) {
+    struct gt_err why = {{0}};
+    bool some = false;
+    const gt_status status = gt_sql_step(&some, db, stmt, err);
+    if (status != GEMMTUNE_OK || !some)
+        return status;
+    *found = gt_row_load(row, id, table, stmt, &why) == GEMMTUNE_OK;
+    if (!*found)
+        skip(db, table, *id, &why);
+    return GEMMTUNE_OK;
+}
+
+gt_status gt_row_find(bool *found, void *row, int64_t *id, struct gt_db *db,
+                      const struct gt_table *table, const char *where,
+                      const char *const *texts, struct gt_err *err) {
+    sqlite3_stmt *stmt = NULL;
+    *found = false;
+    *id = 0;
+    char *sql = gt_row_select(table, where, false);
+    gt_status status = sql != NULL ? gt_sql_prepare(&stmt, db, sql, err)
+                                   : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    for (int i = 0; status == GEMMTUNE_OK && texts[i] != NULL; i++)
+        (void)sqlite3_bind_text(stmt, i + 1, texts[i], -1, SQLITE_STATIC);
+    if (status == GEMMTUNE_OK)
+        status = load_first(found, row, id, db, table, stmt, err);
+    (void)sqlite3_finalize(stmt);
+    sqlite3_free(sql);
+    return status;
+}
+
+gt_status gt_subject_find(bool *found, void *row, int64_t *id, struct gt_db *db,
+                          const struct gt_table *table, const struct gt_db_subject *subject,
+                          const char *provenance, struct gt_err *err) {
+    const char *const texts[] = {subject->device_key,
+                                 subject->problem,
+                                 subject->family,
+                                 subject->family_hash,
+                                 subject->point,
+                                 provenance,
+                                 NULL};
+    return gt_row_find(found, row, id, db, table,
+                       "d.key = ? AND s.problem = ? AND f.name = ? AND f.hash = ? AND "
+                       "s.point = ? AND x.provenance = ?",
+                       texts, err);
+}
+
+gt_status gt_db_trial_find(bool *found, struct gt_trial_row *row, struct gt_db *db,
+                           const struct gt_db_subject *subject, struct gt_err *err) {
+    struct gt_stored_trial *trial = &db->found;
+    int64_t id = 0;
+    memset(trial, 0, sizeof *trial);
+    const gt_status status =
+        gt_subject_find(found, trial, &id, db, &gt_trial_table, subject, GT_LOCAL, err);
+    *found = *found && trial->row.state != GT_TRIAL_RUNNING;
+    if (!*found)
+        return status;
+    *row = trial->row;
+    row->id = id;
+    return status;
+}
+
+/* ---- the whole file -------------------------------------------------------- */
+
+static gt_status ignore_row(void *user, void *row, struct gt_err *err) {
+    (void)user;
+    (void)row;
+    (void)err;
+    return GEMMTUNE_OK;
+}
+
+static gt_status check_references(struct gt_db *db, struct gt_err *err) {
+    sqlite3_stmt *stmt = NULL;
+    bool row = false;
+    gt_status status = gt_sql_prepare(&stmt, db, "PRAGMA foreign_key_check", err);
+    if (status == GEMMTUNE_OK)
+        status = gt_sql_step(&row, db, stmt, err);
+    if (status == GEMMTUNE_OK && row)
+        status = gt_fail(err, GEMMTUNE_EDB, "%s: %s %lld refers to a %s that is missing",
+                         db->path, (const char *)sqlite3_column_text(stmt, 0),
+                         sqlite3_column_int64(stmt, 1),
+                         (const char *)sqlite3_column_text(stmt, 2));
+    (void)sqlite3_finalize(stmt);
+    return status;
+}
+
+gt_status gt_db_check(struct gt_db *db, int64_t *bad, struct gt_err *err) {
+    static const struct gt_table *const tables[] = {&gt_device_table, &gt_trial_table,
+                                                    &gt_record_table};
+    char origin[GT_PROVENANCE_MAX];
+    const int64_t before = db->bad;
+    *bad = 0;
+    gt_status status = gt_db_check_pages(db, "integrity_check", err);
+    if (status == GEMMTUNE_OK)
+        status = check_references(db, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_db_origin(origin, db, err);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && status == GEMMTUNE_OK; i++)
+        status = gt_db_each(db, tables[i], NULL, NULL, ignore_row, NULL, err);
+    *bad = db->bad - before;
+    return status;
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * row.c - rows of any table: loaded, checked and summed by its list of columns. A row
+ * that is loaded has passed its checksum and every check that a row must pass to be stored.
+ */
+#include "db/internal.h"
+
+#include "core/text.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one member of a struct ------------------------------------------------ */
+
+static const char *member(const struct gt_column *column, const void *row) {
+    return (const char *)row + column->offset;
+}
+
+static char *member_of(const struct gt_column *column, void *row) {
+    return (char *)row + column->offset;
+}
+
+int64_t gt_column_int(const struct gt_column *column, const void *row) {
+    int64_t wide = 0;
+    int narrow = 0;
+    bool yes = false;
+    switch (column->kind) {
+    case GT_COLUMN_INT64:
+    case GT_COLUMN_REF:
+        memcpy(&wide, member(column, row), sizeof wide);
+        return wide;
+    case GT_COLUMN_BOOL:
+        memcpy(&yes, member(column, row), sizeof yes);
+        return yes;
+    default:
+        memcpy(&narrow, member(column, row), sizeof narrow);
+        return narrow;
+    }
+}
+
+void gt_column_set_int(const struct gt_column *column, void *row, int64_t value) {
+    const int narrow = (int)value;
+    const bool yes = value != 0;
+    switch (column->kind) {
+    case GT_COLUMN_INT64:
+    case GT_COLUMN_REF:
+        memcpy(member_of(column, row), &value, sizeof value);
+        break;
+    case GT_COLUMN_BOOL:
+        memcpy(member_of(column, row), &yes, sizeof yes);
+        break;
+    default:
+        memcpy(member_of(column, row), &narrow, sizeof narrow);
+    }
+}
+
+double gt_column_real(const struct gt_column *column, const void *row) {
+    double value = 0;
+    memcpy(&value, member(column, row), sizeof value);
+    return value;
+}
+
+void gt_column_set_real(const struct gt_column *column, void *row, double value) {
+    memcpy(member_of(column, row), &value, sizeof value);
+}
+
+static int words_count(const struct gt_column *column) {
+    int count = 0;
+    while (column->words[count] != NULL)
+        count++;
+    return count;
+}
+
+const char *gt_column_text(const struct gt_column *column, const void *row) {
+    const char *text = NULL;
+    if (column->kind == GT_COLUMN_CHARS)
+        return member(column, row);
+    if (column->kind == GT_COLUMN_WORD) {
+        const int64_t i = gt_column_int(column, row);
+        return i >= 0 && i < words_count(column) ? column->words[i] : NULL;
+    }
+    memcpy(&text, member(column, row), sizeof text);
+    return text;
+}
+
+static gt_status set_word(const struct gt_column *column, void *row, const char *text,
+                          struct gt_err *err) {
+    int i = 0;
+    while (column->words[i] != NULL && strcmp(column->words[i], text) != 0)
+        i++;
+    if (column->words[i] == NULL)
+        return gt_fail(err, GEMMTUNE_EDB, "%s \"%s\" is not a word it may be", column->name,
+                       text);
+    gt_column_set_int(column, row, i);
+    return GEMMTUNE_OK;
+}
+
+gt_status gt_column_set_text(const struct gt_column *column, void *row, const char *text,
+                             struct gt_err *err) {
+    const size_t size = strlen(text) + 1;
+    if (column->kind == GT_COLUMN_WORD)
+        return set_word(column, row, text, err);
+    if (size > (size_t)column->high)
+        return gt_fail(err, GEMMTUNE_EDB, "%s is longer than %" PRId64 " bytes",
+                       column->name, column->high - 1);
+    if (column->kind == GT_COLUMN_CHARS)
+        memcpy(member_of(column, row), text, size);
+    else
+        memcpy(member_of(column, row), &text, sizeof text);
+    return GEMMTUNE_OK;
+}
+
+/* ---- numbers as text ------------------------------------------------------- */
+
+struct gt_locales gt_locale_enter(void) {
+    struct gt_locales l = {.plain = newlocale(LC_ALL_MASK, "C", (locale_t)0)};
+    l.before = uselocale(l.plain);
+    return l;
+}
+
+void gt_locale_leave(struct gt_locales l) {
+    (void)uselocale(l.before);
+    if (l.plain != (locale_t)0)
+        freelocale(l.plain);
+}
+
+/* Only what put.c makes: "[1,2.5]". */
+static bool samples_parse(struct gt_measurement *m, const char *text) {
+    bool sound = strcmp(text, "[]") == 0;
+    m->samples = 0;
+    if (sound || text[0] != '[')
+        return sound;
+    const struct gt_locales l = gt_locale_enter();
+    char *end = NULL;
+    do {
+        sound = m->samples < GT_SAMPLES_MAX && text[1] >= '0' && text[1] <= '9';
+        if (sound)
+            m->sample_ns[m->samples++] = strtof(text + 1, &end);
+        text = end;
+    } while (sound && *text == ',');
+    sound = sound && strcmp(text, "]") == 0;
+    gt_locale_leave(l);
+    return sound;
+}
+
+/* ---- checksums ------------------------------------------------------------- */
+
+/* Reals by their bits: no digits, no locale. SQLite stores -0 as 0. */
+static void add_real(struct gt_hash *h, double value) {
+    char text[17];
+    uint64_t bits = 0;
+    if (value < 0 || value > 0)
+        memcpy(&bits, &value, sizeof bits);
+    (void)snprintf(text, sizeof text, "%016" PRIx64, bits);
+    gt_hash_add_text(h, text);
+}
+
+static void add_int(struct gt_hash *h, int64_t value) {
+    char text[24];
+    (void)snprintf(text, sizeof text, "%" PRId64, value);
+    gt_hash_add_text(h, text);
+}
+
+static void add_samples(struct gt_hash *h, const struct gt_measurement *m) {
+    add_int(h, m->samples);
+    for (int i = 0; i < m->samples; i++)
+        add_real(h, (double)m->sample_ns[i]);
+}
+
+static void add_column(struct gt_hash *h, const struct gt_column *column, const void *row) {
+    struct gt_measurement m;
+    switch (column->kind) {
+    case GT_COLUMN_TEXT:
+    case GT_COLUMN_CHARS:
+    case GT_COLUMN_WORD:
+        gt_hash_add_text(h, gt_column_text(column, row));
+        break;
+    case GT_COLUMN_REAL:
+        add_real(h, gt_column_real(column, row));
+        break;
+    case GT_COLUMN_SAMPLES:
+        memcpy(&m, member(column, row), sizeof m);
+        add_samples(h, &m);
+        break;
+    default:
+        add_int(h, gt_column_int(column, row));
+    }
+}
+
+void gt_checksum_end(char checksum[GT_CHECKSUM_MAX], struct gt_hash *h) {
+    char hex[65];
+    gt_hash_hex(h, hex);
+    memcpy(checksum, hex, GT_CHECKSUM_MAX - 1);
+    checksum[GT_CHECKSUM_MAX - 1] = '\0';
+}
+
+void gt_row_checksum(char checksum[GT_CHECKSUM_MAX], const struct gt_table *table,
+                     const void *row) {
+    struct gt_hash h;
+    gt_hash_init(&h);
+    gt_hash_add_text(&h, table->name);
+    for (size_t i = 0; i < table->count; i++)
+        add_column(&h, &table->column[i], row);
+    gt_checksum_end(checksum, &h);
+}
+
+void gt_subject_checksum(char checksum[GT_CHECKSUM_MAX], const struct gt_db_subject *s) {
+    struct gt_hash h;
+    gt_hash_init(&h);
+    gt_hash_add_text(&h, s->device_key);
+    gt_hash_add_text(&h, s->problem);
+    gt_hash_add_text(&h, s->family);
+    gt_hash_add_text(&h, s->family_hash);
+    gt_hash_add_text(&h, s->point);
+    gt_checksum_end(checksum, &h);
+}
+
+/* ---- checks ---------------------------------------------------------------- */
+
+static bool is_line(const char *text) {
+    for (size_t left = strlen(text); left > 0;) {
+        const size_t len = gt_text_utf8(text, left);
+        if (len == 0 || (unsigned char)*text < 0x20 || *text == 0x7f)
+            return false;
+        text += len;
+        left -= len;
+    }
+    return true;
+}
+
+static gt_status check_text(const struct gt_column *column, const char *text,
+                            struct gt_err *err) {
+    if (text == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s is missing", column->name);
+    const size_t len = strlen(text);
+    if (len < (size_t)column->low || len >= (size_t)column->high)
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s has %zu bytes", column->name, len);
+    if (!is_line(text))
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s is not one line of UTF-8", column->name);
+    return GEMMTUNE_OK;
+}
+
+static gt_status check_column(const struct gt_column *column, const void *row,
+                              struct gt_err *err) {
+    if (column->kind == GT_COLUMN_TEXT || column->kind == GT_COLUMN_CHARS)
+        return check_text(column, gt_column_text(column, row), err);
+    if (column->kind == GT_COLUMN_REAL) {
+        const double value = gt_column_real(column, row);
+        return isfinite(value) && value >= 0
+                   ? GEMMTUNE_OK
+                   : gt_fail(err, GEMMTUNE_EINVAL, "%s is %g", column->name, value);
+    }
+    if (column->kind == GT_COLUMN_WORD)
+        return gt_column_text(column, row) != NULL
+                   ? GEMMTUNE_OK
+                   : gt_fail(err, GEMMTUNE_EINVAL, "%s is not in its list", column->name);
+    struct gt_measurement m = {0};
+    if (column->kind == GT_COLUMN_SAMPLES)
+        memcpy(&m, member(column, row), sizeof m);
+    const int64_t value =
+        column->kind == GT_COLUMN_SAMPLES ? m.samples : gt_column_int(column, row);
+    if (value < column->low || value > column->high)
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s is %" PRId64, column->name, value);
+    return GEMMTUNE_OK;
+}
+
+gt_status gt_row_check(const struct gt_table *table, const void *row, struct gt_err *err) {
+    for (size_t i = 0; i < table->count; i++)
+        if (check_column(&table->column[i], row, err) != GEMMTUNE_OK)
+            return GEMMTUNE_EINVAL;
+    return table->check(row, err);
+}
+
+/* ---- from SQL -------------------------------------------------------------- */
+
+char *gt_row_select(const struct gt_table *table, const char *where, bool ordered) {
+    sqlite3_str *sql = sqlite3_str_new(NULL);
+    sqlite3_str_appendall(sql, "SELECT ");
+    for (size_t i = 0; i < table->count; i++) {
+        const struct gt_column *column = &table->column[i];
+        if (column->from != NULL)
+            sqlite3_str_appendf(sql, "%s, ", column->from);
+        else
+            sqlite3_str_appendf(sql, "x.%s, ", column->name);
+    }
+    sqlite3_str_appendf(sql, "x.checksum, x.id FROM %s AS x %s WHERE %s", table->name,
+                        table->joins, where);
+    if (ordered)
+        sqlite3_str_appendf(sql, " ORDER BY %s", table->order);
+    return sqlite3_str_finish(sql);
+}
+
+/* The text in column i, NULL when it is something else or holds a NUL. */
+static const char *text_at(sqlite3_stmt *stmt, int i) {
+    if (sqlite3_column_type(stmt, i) != SQLITE_TEXT)
+        return NULL;
+    const char *text = (const char *)sqlite3_column_text(stmt, i);
+    const bool whole =
+        text != NULL && strlen(text) == (size_t)sqlite3_column_bytes(stmt, i);
+    return whole ? text : NULL;
+}
+
+static gt_status load_text(const struct gt_column *column, void *row, char **texts,
+                           const char *text, struct gt_err *err) {
+    struct gt_measurement m = {0};
+    if (text == NULL)
+        return gt_fail(err, GEMMTUNE_EDB, "%s is not text", column->name);
+    if (column->kind == GT_COLUMN_SAMPLES) {
+        memcpy(&m, member(column, row), sizeof m);
+        const bool sound = samples_parse(&m, text);
+        memcpy(member_of(column, row), &m, sizeof m);
+        return sound ? GEMMTUNE_OK
+                     : gt_fail(err, GEMMTUNE_EDB, "%s are not numbers", column->name);
+    }
+    const gt_status status = gt_column_set_text(column, row, text, err);
+    if (status == GEMMTUNE_OK && column->kind == GT_COLUMN_TEXT) {
+        memcpy(*texts, text, strlen(text) + 1);
+        (void)gt_column_set_text(column, row, *texts, NULL);
+        *texts += column->high;
+    }
+    return status;
+}
+
+static gt_status load_int(const struct gt_column *column, void *row, sqlite3_stmt *stmt,
+                          int i, struct gt_err *err) {
+    const int type = sqlite3_column_type(stmt, i);
+    const int64_t value = sqlite3_column_int64(stmt, i);
+    const bool null = column->kind == GT_COLUMN_REF && type == SQLITE_NULL;
+    if (!null && (type != SQLITE_INTEGER || value < column->low || value > column->high))
+        return gt_fail(err, GEMMTUNE_EDB, "%s is not an integer in its range",
+                       column->name);
+    gt_column_set_int(column, row, value);
+    return GEMMTUNE_OK;
+}
+
+static gt_status load_column(const struct gt_column *column, void *row, char **texts,
+                             sqlite3_stmt *stmt, int i, struct gt_err *err) {
+    switch (column->kind) {
+    case GT_COLUMN_TEXT:
+    case GT_COLUMN_CHARS:
+    case GT_COLUMN_WORD:
+    case GT_COLUMN_SAMPLES:
+        return load_text(column, row, texts, text_at(stmt, i), err);
+    case GT_COLUMN_REAL:
+        if (sqlite3_column_type(stmt, i) != SQLITE_FLOAT)
+            return gt_fail(err, GEMMTUNE_EDB, "%s is not a number", column->name);
+        gt_column_set_real(column, row, sqlite3_column_double(stmt, i));
+        return GEMMTUNE_OK;
+    default:
+        return load_int(column, row, stmt, i, err);
+    }
+}
+
+gt_status gt_row_load(void *row, int64_t *id, const struct gt_table *table,
+                      sqlite3_stmt *stmt, struct gt_err *err) {
+    const int count = (int)table->count;
+    char *texts = (char *)row + table->texts;
+    char checksum[GT_CHECKSUM_MAX];
+    *id = sqlite3_column_int64(stmt, count + 1);
+    for (int i = 0; i < count; i++)
+        if (load_column(&table->column[i], row, &texts, stmt, i, err) != GEMMTUNE_OK)
+            return GEMMTUNE_EDB;
+    const char *stored = text_at(stmt, count);
+    gt_row_checksum(checksum, table, row);
+    if (stored == NULL || strcmp(stored, checksum) != 0)
+        return gt_fail(err, GEMMTUNE_EDB, "its checksum is wrong");
+    return gt_row_check(table, row, err) == GEMMTUNE_OK ? GEMMTUNE_OK : GEMMTUNE_EDB;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_db_claims.c - who may try what: tuners side by side, tuners that died, points that kill;
+ * and that nothing acknowledged is ever lost to kill -9.
+ */
+#include "tests/unit/test_db.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum { TUNERS = 4, SHARED_TRIALS = 60, KILLS = 100 };
+
+static char key[GT_DEVICE_KEY_MAX];
+static struct gt_device device;
+
+static int setup(void **state) {
+    device = a_device("H200");
+    gt_device_key(&device, key);
+    return folder_make(state);
+}
+
+static bool begin(struct gt_db *db, int64_t run, int i, int64_t *id) {
+    const struct gt_db_subject subject = a_subject(key, i);
+    bool claimed = false;
+    OK(gt_db_trial_begin(id, &claimed, db, run, &subject, &err));
+    return claimed;
+}
+
+static bool find(struct gt_db *db, int i, struct gt_trial_row *row) {
+    const struct gt_db_subject subject = a_subject(key, i);
+    bool found = false;
+    OK(gt_db_trial_find(&found, row, db, &subject, &err));
+    return found;
+}
+
+/* ---- the dead and the living ---- */
+
+static void test_held_by_the_living(void **state) {
+    int64_t id = 0;
+    (void)state;
+    struct gt_db *one = db_open(in_folder("a.db"), GT_DB_WRITE);
+    struct gt_db *two = db_open(in_folder("a.db"), GT_DB_WRITE);
+    const int64_t run_one = run_begin(one, &device), run_two = run_begin(two, &device);
+    assert_true(begin(one, run_one, 1, &id));
+    assert_false(begin(two, run_two, 1, &id));
+    assert_false(begin(one, run_one, 1, &id)); /* nor by ourselves a second time */
+    assert_true(begin(two, run_two, 2, &id));
+    gt_db_close(one); /* its run is over */
+    assert_true(begin(two, run_two, 1, &id));
+    OK(gt_db_run_end(two, run_two, "stopped", &err));
+    const int64_t run_three = run_begin(two, &device);
+    assert_true(begin(two, run_three, 2, &id));
+    gt_db_close(two);
+}
+
+static void forget_owner(const char *what) {
+    char sql[256];
+    (void)snprintf(sql, sizeof sql, "UPDATE run SET ended_ms = NULL; UPDATE run SET %s", what);
+    tamper(in_folder("a.db"), sql);
+}
+
+/* Another boot, another process of that pid, no such process. */
+static void test_left_by_the_dead(void **state) {
+    static const char *const deaths[] = {"boot = 'another'", "start_time = start_time + 1",
+                                         "pid = 999999999"};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        int64_t id = 0, again = 0;
+        struct gt_trial_row row = a_result(i);
+        struct gt_db *db = db_open(in_folder("a.db"), GT_DB_WRITE);
+        assert_true(begin(db, run_begin(db, &device), i, &id));
+        gt_db_close(db);
+        forget_owner("pid = pid");
+        db = db_open(in_folder("a.db"), GT_DB_WRITE);
+        const int64_t run = run_begin(db, &device);
+        assert_false(begin(db, run, i, &again)); /* as if it lived */
+        gt_db_close(db);
+        forget_owner(deaths[i]);
+        db = db_open(in_folder("a.db"), GT_DB_WRITE);
+        assert_true(begin(db, run_begin(db, &device), i, &again));
+        assert_int_equal(again, id);
+        OK(gt_db_trial_end(db, id, &row, &err));
+        assert_true(find(db, i, &row));
+        assert_int_equal(row.attempts, 2);
+        gt_db_close(db);
+    }
+}
+
+static gt_status check_quarantined(void *user, const struct gt_trial_row *row,
+                                   struct gt_err *unused) {
+    (void)unused;
+    ++*(int *)user;
+    assert_int_equal(row->state, GT_TRIAL_QUARANTINED);
+    assert_int_equal(row->outcome, GT_CRASHED);
+    assert_int_equal(row->attempts, 2);
+    return GEMMTUNE_OK;
+}
+
+static void test_two_strikes(void **state) {
+    int64_t id = 0;
+    int count = 0;
+    struct gt_trial_row row;
+    (void)state;
+    for (int strike = 0; strike < 2; strike++) {
+        struct gt_db *db = db_open(in_folder("a.db"), GT_DB_WRITE);
+        assert_true(begin(db, run_begin(db, &device), 1, &id));
+        assert_false(find(db, 1, &row));
+        gt_db_close(db);
+    }
+    struct gt_db *db = db_open(in_folder("a.db"), GT_DB_WRITE);
+    const int64_t run = run_begin(db, &device);
+    assert_false(begin(db, run, 1, &id));
+    assert_false(begin(db, run, 1, &id));
+    assert_true(find(db, 1, &row));
+    OK(gt_db_trials(db, NULL, NULL, check_quarantined, &count, &err));
+    assert_int_equal(count, 1);
+    gt_db_close(db);
+}
+
+/* ---- side by side ---- */
+
+/* Starts at its own place, so that tuners meet in the middle. Returns the trials it did. */
+static int tune_all(const char *path, int first) {
+    struct gt_db *db = NULL;
+    const struct gt_run_info info = {0};
+    int64_t run = 0;
+    int done = 0;
+    if (gt_db_open(&db, path, GT_DB_WRITE, &err) != GEMMTUNE_OK ||
+        gt_db_run_begin(&run, db, &device, &info, &err) != GEMMTUNE_OK)
+        return 255;
+    for (int i = 0; i < SHARED_TRIALS; i++) {
+        const int n = (first + i) % SHARED_TRIALS;
+        const struct gt_db_subject subject = a_subject(key, n);
+        const struct gt_trial_row row = a_result(n);
+        int64_t id = 0;
+        bool claimed = false;
+        if (gt_db_trial_begin(&id, &claimed, db, run, &subject, &err) != GEMMTUNE_OK)
+            return 254;
+        if (claimed && gt_db_trial_end(db, id, &row, &err) != GEMMTUNE_OK)
+            return 253;
+        done += claimed;
+    }
+    gt_db_close(db);
+    return done;
+}
+
+static gt_status count_first_attempts(void *user, const struct gt_trial_row *row,
+                                      struct gt_err *unused) {
+    (void)unused;
+    *(int *)user += row->attempts == 1 && row->state == GT_TRIAL_DONE;
+    return GEMMTUNE_OK;
+}
+
+/* They also create the file together. */
+static void test_side_by_side(void **state) {
+    pid_t pids[TUNERS];
+    int total = 0, count = 0;
+    (void)state;
+    for (int i = 0; i < TUNERS; i++) {
+        pids[i] = fork();
+        if (pids[i] == 0)
+            _exit(tune_all(in_folder("a.db"), i * SHARED_TRIALS / TUNERS));
+    }
+    for (int i = 0; i < TUNERS; i++) {
+        int status = 0;
+        assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+        assert_true(WIFEXITED(status));
+        assert_true(WEXITSTATUS(status) <= SHARED_TRIALS);
+        total += WEXITSTATUS(status);
+    }
+    assert_int_equal(total, SHARED_TRIALS);
+    struct gt_db *db = db_open(in_folder("a.db"), GT_DB_READ);
+    OK(gt_db_trials(db, key, NULL, count_first_attempts, &count, &err));
+    assert_int_equal(count, SHARED_TRIALS);
+    gt_db_close(db);
+}
+
+/* ---- kill -9 ---- */
+
+/* Tries points for ever; writes the number of each to fd once it is on disk. */
+static void tune_for_ever(const char *path, int fd) {
+    struct gt_db *db = NULL;
+    const struct gt_run_info info = {0};
+    int64_t run = 0;
+    if (gt_db_open(&db, path, GT_DB_WRITE, &err) != GEMMTUNE_OK ||
+        gt_db_run_begin(&run, db, &device, &info, &err) != GEMMTUNE_OK)
+        return;
+    for (int i = 0;; i++) {
+        const struct gt_db_subject subject = a_subject(key, i);
+        const struct gt_trial_row row = a_result(i);
+        struct gt_trial_row found_row;
+        int64_t id = 0;
+        bool claimed = false, found = false;
+        if (gt_db_trial_find(&found, &found_row, db, &subject, &err) != GEMMTUNE_OK)
+            return;
+        if (found)
+            continue;
+        if (gt_db_trial_begin(&id, &claimed, db, run, &subject, &err) != GEMMTUNE_OK)
+            return;
+        if (!claimed)
+            continue;
+        if (gt_db_trial_end(db, id, &row, &err) != GEMMTUNE_OK ||
+            write(fd, &i, sizeof i) != (ssize_t)sizeof i)
+            return;
+    }
+}
+
+/* One life of a tuner: killed `delay_ns` after it had something to lose. */
+static void live_and_die(const char *path, int fds[2], long delay_ns) {
+    int status = 0;
+    const struct timespec delay = {0, delay_ns};
+    struct pollfd ready = {.fd = fds[0], .events = POLLIN};
+    const pid_t pid = fork();
+    if (pid == 0) {
+        (void)close(fds[0]);
+        tune_for_ever(path, fds[1]);
+        (void)fprintf(stderr, "%s\n", err.line);
+        _exit(1);
+    }
+    assert_int_equal(poll(&ready, 1, 10000), 1);
+    (void)nanosleep(&delay, NULL);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status));
+}
+
+enum { ACKS_MAX = 16384 };
+
+static void test_kill(void **state) {
+    static bool acknowledged[ACKS_MAX];
+    int fds[2], acks = 0, number = 0;
+    int64_t bad = 0;
+    struct gt_trial_row row;
+    uint32_t x = 1;
+    (void)state;
+    assert_int_equal(pipe(fds), 0);
+    for (int i = 0; i < KILLS; i++) {
+        x = x * 1664525 + 1013904223;
+        live_and_die(in_folder("a.db"), fds, (long)(x >> 8) % 20000000);
+        struct pollfd ready = {.fd = fds[0], .events = POLLIN};
+        while (poll(&ready, 1, 0) == 1 &&
+               read(fds[0], &number, sizeof number) == (ssize_t)sizeof number) {
+            assert_in_range(number, 0, ACKS_MAX - 1);
+            assert_false(acknowledged[number]); /* nothing is done twice */
+            acknowledged[number] = true;
+            acks++;
+        }
+    }
+    struct gt_db *db = db_open(in_folder("a.db"), GT_DB_WRITE);
+    OK(gt_db_check(db, &bad, &err));
+    assert_int_equal(bad, 0);
+    for (int i = 0; i < ACKS_MAX; i++) {
+        if (!acknowledged[i])
+            continue;
+        const struct gt_trial_row want = a_result(i);
+        assert_true(find(db, i, &row));
+        assert_int_equal(row.outcome, GT_CORRECT);
+        assert_memory_equal(&row.time, &want.time, sizeof want.time);
+    }
+    gt_db_close(db);
+    (void)close(fds[0]);
+    (void)close(fds[1]);
+    print_message("%d kills, %d acknowledged, all there\n", KILLS, acks);
+    assert_true(acks >= KILLS);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, folder_remove)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_held_by_the_living), TEST(test_left_by_the_dead), TEST(test_two_strikes),
+        TEST(test_side_by_side),       TEST(test_kill),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

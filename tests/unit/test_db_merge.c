@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_db_merge.c - merging does not depend on order or repetition, changes all or nothing, and
+ * never the source; exported text reads back to itself and is refused line by line when wrong.
+ */
+#include "tests/unit/test_db.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+static const char *const names[] = {"a.db", "b.db", "c.db"};
+
+/* Three sources: a and b share a device and some points, c re-tunes on another device. */
+static int setup(void **state) {
+    const int code = folder_make(state);
+    fill(in_folder("a.db"), "H200", 0, 6);
+    fill(in_folder("b.db"), "H200", 1, 6);
+    fill(in_folder("c.db"), "GTX 1050", 0, 3);
+    return code;
+}
+
+static struct gt_merge_report merge(const char *into, const char *from) {
+    struct gt_merge_report report;
+    struct gt_db *db = db_open(in_folder(into), GT_DB_WRITE);
+    OK(gt_db_merge(&report, db, in_folder(from), &err));
+    gt_db_close(db);
+    return report;
+}
+
+/* What a database says in text; free it. */
+static char *text_of(const char *name) {
+    size_t size = 0;
+    struct gt_db *db = db_open(in_folder(name), GT_DB_READ);
+    OK(gt_db_export(db, NULL, in_folder("out.json"), &err));
+    gt_db_close(db);
+    return (char *)file_read(in_folder("out.json"), &size);
+}
+
+static void same_export(const char *one, const char *other) {
+    char *a = text_of(one), *b = text_of(other);
+    assert_string_equal(a, b);
+    free(a);
+    free(b);
+}
+
+static gt_status list_trial(void *user, const struct gt_trial_row *row,
+                            struct gt_err *unused) {
+    char(*lines)[200] = user;
+    (void)unused;
+    while ((*lines)[0] != '\0')
+        lines++;
+    (void)snprintf(*lines, sizeof *lines, "%.40s %.30s %.20s %g %.60s", row->subject.device_key,
+                   row->subject.problem, row->subject.point, row->time.median_ns,
+                   row->provenance);
+    return GEMMTUNE_OK;
+}
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(a, b);
+}
+
+/* Every trial, whatever the ids. */
+static void same_trials(const char *one, const char *other) {
+    const char *const paths[] = {one, other};
+    static char lines[2][64][200];
+    memset(lines, 0, sizeof lines);
+    for (int i = 0; i < 2; i++) {
+        struct gt_db *db = db_open(in_folder(paths[i]), GT_DB_READ);
+        OK(gt_db_trials(db, NULL, NULL, list_trial, lines[i], &err));
+        gt_db_close(db);
+        qsort(lines[i], 64, sizeof lines[i][0], by_text);
+    }
+    assert_memory_equal(lines[0], lines[1], sizeof lines[0]);
+}
+
+static void test_commutative(void **state) {
+    static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                    {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        (void)unlink(in_folder("into.db"));
+        for (int j = 0; j < 3; j++)
+            (void)merge("into.db", names[orders[i][j]]);
+        if (i == 0)
+            assert_int_equal(rename(in_folder("into.db"), in_folder("first.db")), 0);
+        if (i == 0)
+            continue;
+        same_export("into.db", "first.db");
+        same_trials("into.db", "first.db");
+    }
+}
+
+static void test_idempotent(void **state) {
+    (void)state;
+    struct gt_merge_report r = merge("into.db", "a.db");
+    assert_int_equal(r.devices, 1);
+    assert_int_equal(r.trials, 6);
+    assert_int_equal(r.records, 2);
+    assert_int_equal(r.skipped, 0);
+    r = merge("into.db", "b.db");
+    assert_int_equal(r.devices, 0);
+    assert_int_equal(r.trials, 6); /* every source keeps its own */
+    assert_int_equal(r.records, 2);
+    (void)merge("again.db", "a.db");
+    (void)merge("again.db", "b.db");
+    r = merge("again.db", "a.db");
+    assert_int_equal(r.devices + r.trials + r.records + r.skipped, 0);
+    (void)merge("again.db", "b.db");
+    same_export("into.db", "again.db");
+    same_trials("into.db", "again.db");
+}
+
+/* a into b into c gives c what a and b give it directly. */
+static void test_associative(void **state) {
+    (void)state;
+    (void)merge("into.db", "a.db");
+    (void)merge("into.db", "b.db");
+    (void)merge("middle.db", "a.db");
+    (void)merge("outer.db", "middle.db");
+    (void)merge("outer.db", "b.db");
+    same_export("into.db", "outer.db");
+    same_trials("into.db", "outer.db");
+}
+
+struct ranks {
+    int count, verified;
+    char first[64];
+};
+
+static gt_status note(void *user, const struct gt_record_row *row, struct gt_err *unused) {
+    struct ranks *ranks = user;
+    (void)unused;
+    assert_int_equal(row->rank, ranks->count++);
+    assert_int_equal(strcmp(row->provenance, "local") == 0, row->verified);
+    ranks->verified += row->verified;
+    if (row->rank == 0)
+        (void)snprintf(ranks->first, sizeof ranks->first, "%s", row->subject.point);
+    return GEMMTUNE_OK;
+}
+
+/* b's winner is measured here and stays first, though a's is faster. */
+static void test_own_results_come_first(void **state) {
+    const struct gt_device device = a_device("H200");
+    char key[GT_DEVICE_KEY_MAX];
+    struct ranks ranks = {0};
+    (void)state;
+    gt_device_key(&device, key);
+    (void)merge("b.db", "a.db");
+    struct gt_db *db = db_open(in_folder("b.db"), GT_DB_READ);
+    OK(gt_db_records(db, key, NULL, note, &ranks, &err));
+    gt_db_close(db);
+    assert_int_equal(ranks.count, 4);
+    assert_int_equal(ranks.verified, 2);
+    assert_string_equal(ranks.first, "BM=1 BN=64");
+    (void)merge("into.db", "b.db"); /* where nothing is verified the fastest is first */
+    ranks = (struct ranks){0};
+    db = db_open(in_folder("into.db"), GT_DB_READ);
+    OK(gt_db_records(db, key, NULL, note, &ranks, &err));
+    gt_db_close(db);
+    assert_int_equal(ranks.count, 4);
+    assert_string_equal(ranks.first, "BM=0 BN=64");
+}
+
+/* What left from here and returns is known already. */
+static void test_round_trip(void **state) {
+    (void)state;
+    (void)merge("b.db", "a.db");
+    const struct gt_merge_report r = merge("a.db", "b.db");
+    assert_int_equal(r.trials, 6);
+    assert_int_equal(r.records, 2);
+    (void)merge("c.db", "a.db");
+    assert_int_equal(merge("a.db", "c.db").trials, 3); /* the GTX 1050's */
+}
+
+/* A newer tuning of a source replaces its older one, in whatever order they arrive. */
+static void test_newer_wins(void **state) {
+    const struct gt_device device = a_device("H200");
+    char key[GT_DEVICE_KEY_MAX];
+    size_t size = 0;
+    (void)state;
+    gt_device_key(&device, key);
+    unsigned char *old = file_read(in_folder("a.db"), &size);
+    file_write(in_folder("old.db"), old, size);
+    free(old);
+    struct gt_db *db = db_open(in_folder("a.db"), GT_DB_WRITE);
+    const struct gt_record_row row = a_record(key, 5, 0);
+    OK(gt_db_records_put(db, key, row.subject.problem, &row, 1, &err));
+    gt_db_close(db);
+    (void)merge("into.db", "old.db");
+    (void)merge("into.db", "a.db");
+    (void)merge("again.db", "a.db");
+    (void)merge("again.db", "old.db");
+    same_export("into.db", "again.db");
+    same_export("into.db", "a.db");
+}
+
+static void test_imported_trials_are_not_ours(void **state) {
+    const struct gt_device device = a_device("H200");
+    char key[GT_DEVICE_KEY_MAX];
+    struct gt_trial_row row;
+    bool found = true;
+    (void)state;
+    gt_device_key(&device, key);
+    (void)merge("into.db", "a.db");
+    const struct gt_db_subject subject = a_subject(key, 1);
+    struct gt_db *db = db_open(in_folder("into.db"), GT_DB_WRITE);
+    OK(gt_db_trial_find(&found, &row, db, &subject, &err));
+    assert_false(found);
+    try_one(db, run_begin(db, &device), key, 1); /* both rows live side by side */
+    gt_db_close(db);
+}
+
+static void test_source_is_untouched(void **state) {
+    size_t before_size = 0, after_size = 0;
+    (void)state;
+    unsigned char *before = file_read(in_folder("a.db"), &before_size);
+    assert_int_equal(chmod(in_folder("a.db"), 0444), 0);
+    (void)merge("into.db", "a.db");
+    unsigned char *after = file_read(in_folder("a.db"), &after_size);
+    assert_int_equal(before_size, after_size);
+    assert_memory_equal(before, after, before_size);
+    free(before);
+    free(after);
+}
+
+static void test_refused_sources(void **state) {
+    struct gt_merge_report r;
+    (void)state;
+    struct gt_db *db = db_open(in_folder("a.db"), GT_DB_WRITE);
+    assert_int_equal(gt_db_merge(&r, db, in_folder("a.db"), &err), GEMMTUNE_EINVAL);
+    assert_int_equal(gt_db_merge(&r, db, in_folder("none.db"), &err), GEMMTUNE_EIO);
+    tamper(in_folder("b.db"), "UPDATE origin SET name = 'me'");
+    assert_int_equal(gt_db_merge(&r, db, in_folder("b.db"), &err), GEMMTUNE_EDB);
+    tamper(in_folder("c.db"), "UPDATE device SET units = 9"); /* its rows have no device */
+    OK(gt_db_merge(&r, db, in_folder("c.db"), &err));
+    assert_int_equal(r.devices + r.trials + r.records, 0);
+    assert_int_equal(r.skipped, 1 + 3 + 2);
+    gt_db_close(db);
+}
+
+/* ---- text ------------------------------------------------------------------ */
+
+static struct gt_merge_report import(const char *into, const char *from) {
+    struct gt_merge_report report;
+    struct gt_db *db = db_open(in_folder(into), GT_DB_WRITE);
+    OK(gt_db_import(&report, db, in_folder(from), &err));
+    gt_db_close(db);
+    return report;
+}
+
+static void test_text_round_trip(void **state) {
+    (void)state;
+    (void)merge("a.db", "b.db");
+    (void)merge("a.db", "c.db");
+    char *text = text_of("a.db");
+    file_write(in_folder("tuned.json"), text, strlen(text));
+    struct gt_merge_report r = import("into.db", "tuned.json");
+    assert_int_equal(r.devices, 2);
+    assert_int_equal(r.records, 5); /* of 6 rows two are one kernel */
+    same_export("a.db", "into.db");
+    r = import("into.db", "tuned.json");
+    assert_int_equal(r.devices + r.records, 0);
+    same_export("a.db", "into.db");
+    assert_null(strstr(text, "GPU-1234")); /* which card it was is nobody's business */
+    free(text);
+}
+
+static void test_one_device(void **state) {
+    const struct gt_device device = a_device("GTX 1050");
+    char key[GT_DEVICE_KEY_MAX];
+    size_t size = 0;
+    (void)state;
+    gt_device_key(&device, key);
+    (void)merge("a.db", "c.db");
+    struct gt_db *db = db_open(in_folder("a.db"), GT_DB_READ);
+    OK(gt_db_export(db, key, in_folder("one.json"), &err));
+    char *text = (char *)file_read(in_folder("one.json"), &size);
+    assert_non_null(strstr(text, key));
+    assert_null(strstr(text, "H200"));
+    free(text);
+    assert_int_equal(gt_db_export(db, key, "/dev/full", &err), GEMMTUNE_EIO);
+    assert_int_equal(gt_db_export(db, key, in_folder("no/one.json"), &err), GEMMTUNE_EIO);
+    assert_int_equal(access(in_folder("one.json.tmp"), F_OK), -1);
+    gt_db_close(db);
+}
+
+/* Replaces the first `old` of the exported text and imports it. */
+static void refused_text(const char *old, const char *new, const char *complaint) {
+    struct gt_merge_report r;
+    size_t size = 0;
+    char *text = (char *)file_read(in_folder("tuned.json"), &size);
+    char *at = strstr(text, old);
+    if (at == NULL)
+        print_error("no %s in %s\n", old, text);
+    assert_non_null(at);
+    FILE *file = fopen(in_folder("bad.json"), "w");
+    assert_non_null(file);
+    (void)fprintf(file, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old));
+    (void)fclose(file);
+    free(text);
+    struct gt_db *db = db_open(in_folder("into.db"), GT_DB_WRITE);
+    const gt_status status = gt_db_import(&r, db, in_folder("bad.json"), &err);
+    if (status != GEMMTUNE_EPARSE || strstr(err.line, complaint) == NULL)
+        print_error("%s -> %s: %d %s\n", old, new, status, err.line);
+    assert_int_equal(status, GEMMTUNE_EPARSE);
+    assert_non_null(strstr(err.line, "bad.json:"));
+    assert_non_null(strstr(err.line, complaint));
+    assert_int_equal(r.devices + r.records, 0);
+    gt_db_close(db);
+}
+
+static void test_refused_text(void **state) {
+    (void)state;
+    char *text = text_of("a.db");
+    file_write(in_folder("tuned.json"), text, strlen(text));
+    free(text);
+    refused_text("\"format\": 1", "\"format\": 2", "format");
+    refused_text("\"units\": 132", "\"units\": 131", "should be");
+    refused_text("\"units\": 132", "\"units\": -1", "units");
+    refused_text("\"units\": 132, ", "", "units");
+    refused_text("\"cuda\"", "\"cudo\"", "backend");
+    refused_text("\"rank\": 0", "\"rnk\": 0", "rnk");
+    refused_text("\"rank\": 0", "\"rank\": 0.5", "rank");
+    refused_text("\"tied\": false", "\"tied\": 0", "tied");
+    refused_text("\"samples\": 3", "\"samples\": 65", "samples");
+    refused_text("\"median_ns\": 1000.1", "\"median_ns\": 0", "interval");
+    refused_text("\"median_ns\": 1000.1", "\"median_ns\": \"1\"", "median_ns");
+    refused_text("f32-nn-512x512x512", "f32-nn-512x512", "");
+    refused_text("\"tile\"", "\"../tile\"", "family");
+    refused_text("BM=0 BN=64", "BM=0;BN=64", "");
+    refused_text("\"records\"", "\"record\"", "record");
+    refused_text("\"device\": \"h200", "\"device\": \"h201", "not among");
+    gt_db_close(db_open(in_folder("empty.db"), GT_DB_WRITE));
+    same_export("into.db", "empty.db");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, folder_remove)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_commutative),
+        TEST(test_idempotent),
+        TEST(test_associative),
+        TEST(test_own_results_come_first),
+        TEST(test_round_trip),
+        TEST(test_newer_wins),
+        TEST(test_imported_trials_are_not_ours),
+        TEST(test_source_is_untouched),
+        TEST(test_refused_sources),
+        TEST(test_text_round_trip),
+        TEST(test_one_device),
+        TEST(test_refused_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_db_rows.c - every field comes back as it was stored, in the defined order; what could
+ * not be read back is refused when written. */
+#include "tests/unit/test_db.h"
+
+#include <locale.h>
+#include <math.h>
+
+static char key[GT_DEVICE_KEY_MAX];
+static struct gt_device device;
+static struct gt_db *db;
+static int64_t run;
+
+static int setup(void **state) {
+    const int code = folder_make(state);
+    device = a_device("NVIDIA H200");
+    gt_device_key(&device, key);
+    db = db_open(in_folder("a.db"), GT_DB_WRITE);
+    run = run_begin(db, &device);
+    return code;
+}
+
+static int teardown(void **state) {
+    gt_db_close(db);
+    return folder_remove(state);
+}
+
+static gt_status check_device_row(void *user, const char *got_key, const struct gt_device *d,
+                                  struct gt_err *unused) {
+    (void)unused;
+    ++*(int *)user;
+    assert_string_equal(got_key, key);
+    assert_memory_equal(d, &device, sizeof device);
+    return GEMMTUNE_OK;
+}
+
+static void test_device(void **state) {
+    int count = 0;
+    (void)state;
+    OK(gt_db_devices(db, check_device_row, &count, &err));
+    assert_int_equal(count, 1);
+    (void)snprintf(device.driver, sizeof device.driver, "580.2"); /* the same key: refreshed */
+    (void)run_begin(db, &device);
+    OK(gt_db_devices(db, check_device_row, &count, &err));
+    assert_int_equal(count, 2);
+}
+
+static void same_subject(const struct gt_db_subject *a, const struct gt_db_subject *b) {
+    assert_string_equal(a->device_key, b->device_key);
+    assert_string_equal(a->problem, b->problem);
+    assert_string_equal(a->family, b->family);
+    assert_string_equal(a->family_hash, b->family_hash);
+    assert_string_equal(a->point, b->point);
+}
+
+static void test_trial(void **state) {
+    const struct gt_db_subject subject = a_subject(key, 128);
+    struct gt_trial_row in = a_result(5), out;
+    int64_t id = 0;
+    bool claimed = false, found = true;
+    (void)state;
+    in.error = "first line\nsecond\tline";
+    in.time.sample_ns[1] = 1.0F / 3.0F * 4e6F;
+    OK(gt_db_trial_begin(&id, &claimed, db, run, &subject, &err));
+    assert_true(claimed && id > 0);
+    OK(gt_db_trial_find(&found, &out, db, &subject, &err));
+    assert_false(found); /* only finished ones are */
+    OK(gt_db_trial_end(db, id, &in, &err));
+    assert_int_equal(gt_db_trial_end(db, id, &in, &err), GEMMTUNE_EINVAL);
+    OK(gt_db_trial_find(&found, &out, db, &subject, &err));
+    assert_true(found);
+    same_subject(&out.subject, &subject);
+    assert_int_equal(out.id, id);
+    assert_int_equal(out.state, GT_TRIAL_DONE);
+    assert_int_equal(out.attempts, 1);
+    assert_int_equal(out.outcome, in.outcome);
+    assert_memory_equal(&out.time, &in.time, sizeof in.time);
+    assert_int_equal(out.registers, 128);
+    assert_int_equal(out.spill_bytes, 16);
+    assert_int_equal(out.smem_bytes, 49152);
+    assert_true(out.compile_ms >= 812.625 && out.compile_ms <= 812.625);
+    assert_string_equal(out.error, "first line second line");
+    assert_string_equal(out.provenance, "local");
+    assert_int_equal(out.run_id, run);
+    OK(gt_db_trial_begin(&id, &claimed, db, run, &subject, &err));
+    assert_false(claimed);
+}
+
+static void test_every_outcome(void **state) {
+    static const gt_outcome outcomes[] = {
+#define X(name, word) name,
+        GT_OUTCOME_LIST(X)
+#undef X
+    };
+    (void)state;
+    for (int i = 0; i < (int)(sizeof outcomes / sizeof *outcomes); i++) {
+        const struct gt_db_subject subject = a_subject(key, i);
+        struct gt_trial_row in = {.outcome = outcomes[i], .registers = -1}, out;
+        int64_t id = 0;
+        bool yes = false;
+        if (outcomes[i] == GT_CORRECT)
+            in = a_result(i);
+        OK(gt_db_trial_begin(&id, &yes, db, run, &subject, &err));
+        OK(gt_db_trial_end(db, id, &in, &err));
+        OK(gt_db_trial_find(&yes, &out, db, &subject, &err));
+        assert_true(yes);
+        assert_int_equal(out.outcome, outcomes[i]);
+    }
+}
+
+static void test_most_samples(void **state) {
+    struct gt_trial_row in = a_result(1), out;
+    const struct gt_db_subject subject = a_subject(key, 1);
+    int64_t id = 0;
+    bool yes = false;
+    (void)state;
+    in.time.samples = GT_SAMPLES_MAX;
+    for (int i = 0; i < GT_SAMPLES_MAX; i++)
+        in.time.sample_ns[i] = ldexpf(1.2345678F, i * 4 - 120); /* 1e-36 to 1e40 or so */
+    OK(gt_db_trial_begin(&id, &yes, db, run, &subject, &err));
+    assert_int_equal(gt_db_trial_end(db, id, &in, &err), GEMMTUNE_EINVAL); /* some are inf */
+    for (int i = 0; i < GT_SAMPLES_MAX; i++)
+        in.time.sample_ns[i] = ldexpf(1.2345678F, i * 3 - 90);
+    OK(gt_db_trial_end(db, id, &in, &err));
+    OK(gt_db_trial_find(&yes, &out, db, &subject, &err));
+    assert_true(yes);
+    assert_memory_equal(&out.time, &in.time, sizeof in.time);
+}
+
+/* A program with commas for decimal points reads and writes the same database. */
+static void test_locale(void **state) {
+    (void)state;
+    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL)
+        skip();
+    test_trial(state);
+    OK(gt_db_export(db, NULL, in_folder("a.json"), &err));
+    assert_string_equal(setlocale(LC_NUMERIC, NULL), "de_DE.UTF-8");
+    (void)setlocale(LC_ALL, "C");
+}
+
+struct order {
+    int count;
+    char text[16][128];
+};
+
+static gt_status note_record(void *user, const struct gt_record_row *row,
+                             struct gt_err *unused) {
+    struct order *order = user;
+    (void)unused;
+    (void)snprintf(order->text[order->count++], sizeof order->text[0], "%s %d %s",
+                   row->subject.problem, row->rank, row->subject.point);
+    return GEMMTUNE_OK;
+}
+
+static void put(const char *problem, int first, int count) {
+    struct gt_record_row rows[4];
+    for (int i = 0; i < count; i++) {
+        rows[i] = a_record(key, first + i, i);
+        rows[i].subject.problem = problem;
+    }
+    OK(gt_db_records_put(db, key, problem, rows, (size_t)count, &err));
+}
+
+static void test_record_order(void **state) {
+    struct order order = {0};
+    (void)state;
+    put("f32-nn-64x64x64", 7, 2);
+    put("f32-nn-32x32x32", 5, 2);
+    put("f32-nn-64x64x64", 1, 2); /* replaces */
+    OK(gt_db_records(db, NULL, NULL, note_record, &order, &err));
+    assert_int_equal(order.count, 4);
+    assert_string_equal(order.text[0], "f32-nn-32x32x32 0 BM=5 BN=64");
+    assert_string_equal(order.text[1], "f32-nn-32x32x32 1 BM=6 BN=64");
+    assert_string_equal(order.text[2], "f32-nn-64x64x64 0 BM=1 BN=64");
+    assert_string_equal(order.text[3], "f32-nn-64x64x64 1 BM=2 BN=64");
+    order.count = 0;
+    OK(gt_db_records(db, key, "f32-nn-64x64x64", note_record, &order, &err));
+    assert_int_equal(order.count, 2);
+    order.count = 0;
+    OK(gt_db_records(db, "other", NULL, note_record, &order, &err));
+    assert_int_equal(order.count, 0);
+    OK(gt_db_records_put(db, key, "f32-nn-64x64x64", NULL, 0, &err));
+    OK(gt_db_records(db, NULL, NULL, note_record, &order, &err));
+    assert_int_equal(order.count, 2);
+}
+
+static gt_status check_record_row(void *user, const struct gt_record_row *row,
+                                  struct gt_err *unused) {
+    const struct gt_record_row *want = user;
+    (void)unused;
+    if (row->rank != want->rank)
+        return GEMMTUNE_OK;
+    same_subject(&row->subject, &want->subject);
+    assert_int_equal(row->tied, want->tied);
+    assert_int_equal(row->verified, want->verified);
+    assert_memory_equal(&row->time, &want->time, offsetof(struct gt_measurement, sample_ns));
+    assert_true(row->naive_ns >= want->naive_ns && row->naive_ns <= want->naive_ns);
+    assert_string_equal(row->provenance, "local");
+    return GEMMTUNE_ENOTFOUND; /* stops, and comes back out */
+}
+
+static void test_record(void **state) {
+    struct gt_record_row rows[] = {a_record(key, 8, 0), a_record(key, 9, 1)};
+    (void)state;
+    OK(gt_db_records_put(db, key, rows[0].subject.problem, rows, 2, &err));
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(gt_db_records(db, key, NULL, check_record_row, &rows[i], &err),
+                         GEMMTUNE_ENOTFOUND);
+}
+
+static gt_status note_trial(void *user, const struct gt_trial_row *row,
+                            struct gt_err *unused) {
+    int64_t *last = user;
+    (void)unused;
+    assert_true(row->id > *last);
+    assert_int_equal(row->run_id, run);
+    *last = row->id;
+    return GEMMTUNE_OK;
+}
+
+static void test_trials(void **state) {
+    int64_t last = 0, before = 0;
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        try_one(db, run, key, i);
+    OK(gt_db_trials(db, key, "f32-nn-512x512x512", note_trial, &last, &err));
+    assert_true(last > 0);
+    before = last;
+    OK(gt_db_trials(db, NULL, "f32-nn-1x1x1", note_trial, &last, &err));
+    assert_int_equal(before, last);
+}
+
+static void refused_record(struct gt_record_row row) {
+    assert_int_equal(gt_db_records_put(db, key, "f32-nn-512x512x512", &row, 1, &err),
+                     GEMMTUNE_EINVAL);
+}
+
+/* Nothing is stored that a reader would skip. */
+static void test_bad_records(void **state) {
+    const struct gt_record_row good = a_record(key, 1, 0);
+    struct gt_record_row bad;
+    (void)state;
+    OK(gt_db_records_put(db, key, good.subject.problem, &good, 1, &err));
+#define BAD(member, value)      \
+    do {                        \
+        bad = good;             \
+        bad.member = value;     \
+        refused_record(bad);    \
+    } while (0)
+    BAD(time.median_ns, 0);
+    BAD(time.median_ns, -1);
+    BAD(time.median_ns, (double)NAN);
+    BAD(time.high_ns, (double)INFINITY);
+    BAD(time.low_ns, 5000);
+    BAD(time.samples, 0);
+    BAD(time.samples, 65);
+    BAD(rank, -1);
+    BAD(naive_ns, -1);
+    BAD(subject.device_key, "other");
+    BAD(subject.device_key, NULL);
+    BAD(subject.problem, "f32-nn-1x1x1");
+    BAD(subject.family, "Tile");
+    BAD(subject.family, "");
+    BAD(subject.family, "abcdefghijklmnopqrstuvwxyz");
+    BAD(subject.family, NULL);
+    BAD(subject.family_hash, "12");
+    BAD(subject.point, "BM=1,BN=2");
+    BAD(subject.point, "BM=1;rm");
+    BAD(subject.point, "BM");
+#undef BAD
+    struct order order = {0};
+    OK(gt_db_records(db, NULL, NULL, note_record, &order, &err));
+    assert_int_equal(order.count, 1); /* a refused put changes nothing */
+    bad = good;
+    bad.subject.problem = "f32-nn-512x512x512,lda=512";
+    assert_int_equal(gt_db_records_put(db, key, bad.subject.problem, &bad, 1, &err),
+                     GEMMTUNE_EINVAL);
+    bad = good;
+    bad.subject.device_key = "nobody-00000000";
+    assert_int_equal(gt_db_records_put(db, "nobody-00000000", bad.subject.problem, &bad, 1, &err),
+                     GEMMTUNE_EINVAL);
+}
+
+static void test_bad_trials(void **state) {
+    const struct gt_db_subject subject = a_subject(key, 1);
+    struct gt_trial_row row = a_result(1);
+    int64_t id = 0;
+    bool claimed = false;
+    (void)state;
+    OK(gt_db_trial_begin(&id, &claimed, db, run, &subject, &err));
+    row.time.samples = 0;
+    assert_int_equal(gt_db_trial_end(db, id, &row, &err), GEMMTUNE_EINVAL);
+    row = a_result(1);
+    row.time.sample_ns[2] = 0;
+    assert_int_equal(gt_db_trial_end(db, id, &row, &err), GEMMTUNE_EINVAL);
+    row = a_result(1);
+    row.compile_ms = -1;
+    assert_int_equal(gt_db_trial_end(db, id, &row, &err), GEMMTUNE_EINVAL);
+    assert_int_equal(gt_db_trial_end(db, id + 1, &row, &err), GEMMTUNE_EINVAL);
+    row = a_result(1);
+    char text[2000];
+    memset(text, '\xff', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    row.error = text; /* a compiler's log: cut and cleaned, never a reason to lose the trial */
+    OK(gt_db_trial_end(db, id, &row, &err));
+    bool found = false;
+    OK(gt_db_trial_find(&found, &row, db, &subject, &err));
+    assert_int_equal(strlen(row.error), GT_DB_ERROR_MAX - 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_device),       TEST(test_trial),       TEST(test_every_outcome),
+        TEST(test_most_samples), TEST(test_locale),      TEST(test_record_order),
+        TEST(test_record),       TEST(test_trials),      TEST(test_bad_records),
+        TEST(test_bad_trials),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
