@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * block - THREADS threads compute a tile of C of BM rows x BN columns and keep it in registers.
+ * They walk along k in slabs of BK: A's and B's slabs go to shared memory, the next ones are on
+ * their way to registers meanwhile. The family for large matrices.
+ *
+ * C[m,n] = alpha op(A) op(B) + beta C, row-major.
+ *
+ *                        n ->
+ *                     +-------+------+             in shared memory, both with k outermost:
+ *                  BK | slab B: BN   |
+ *                     +-------+------+               A [BK][BM + PAD]    B [BK][BN + PAD]
+ *               k     |              |
+ *                     +--------------+             so that for one k what a thread needs of
+ *        BK  k ->                                  either is contiguous.
+ *     +------+------+ +-------+------+
+ *  BM | slab |      | | tile  |      |             OWN 1: a thread owns TM rows x TN columns, in
+ *  m  |  A   |      | |BMxBN  |      |                    pieces of up to 16 bytes; lanes of a
+ *     +------+------+ +-------+------+                    warp lie 8 x 4, piece beside piece.
+ *     |             | |              |             OWN 0: thread t owns elements t, t + THREADS,
+ *     +-------------+ +--------------+                    ... of the tile, row by row.
+ *
+ * The steady loop makes no test at an edge: rows past the end of C repeat the last row that
+ * exists and are not stored. Only the last slab of k, if it is not a whole one, and tiles where a
+ * vector would hang over the edge are fetched element by element, with zeros for k past the end.
+ *
+ * BM BN    tile of C                      BK      depth of a slab
+ * THREADS  threads a block                OWN     0 strided elements, 1 blocked
+ * TM       rows a thread (OWN 1); its columns TN follow: BM * BN / (THREADS * TM)
+ * VA VB    elements a global load of A, of B
+ * PAD      spare elements a row of shared memory, against bank conflicts
+ * DOUBLE   1: two pairs of slabs, one barrier a slab; 0: one pair, two barriers
+ * MINB     blocks that shall fit a multiprocessor, a limit on registers
+ * GROUP    rows of tiles walked together, for the sake of the L2 cache
+ *
+ * gemmtune trial f32-nn-4096x4096x4096 --family block
+ *     --point "BM=128 BN=128 BK=8 THREADS=256 OWN=1 TM=8 VA=4 VB=4 PAD=4 DOUBLE=1 MINB=1 GROUP=8"
+ */
+
+enum {
+    BM = GT_BM, BN = GT_BN, BK = GT_BK, T = GT_THREADS, OWN = GT_OWN, TM = GT_TM, TN = GT_TN,
+    VA = GT_VA, VB = GT_VB,
+    LDA_S = BM + GT_PAD, LDB_S = BN + GT_PAD, /* rows of shared memory */
+    SLAB_A = BK * LDA_S,
+    PAIR = SLAB_A + BK * LDB_S,
+    NA = GT_CDIV(BM * BK, T * VA), /* vectors of A a thread fetches for a slab */
+    NB = GT_CDIV(BN * BK, T * VB),
+    A_ALONG = !GT_TA, B_ALONG = GT_TB, /* whether the operand is contiguous along k */
+
+    /* The blocked thread's patch in pieces PM x PN, each one move from shared memory. */
+    WIDE = 16 / GT_SIZEOF_A,
+    PM = TM % 4 == 0 && WIDE == 4 ? 4 : TM % 2 == 0 ? 2 : 1,
+    PN = TN % 4 == 0 && WIDE == 4 ? 4 : TN % 2 == 0 ? 2 : 1,
+    /* Threads along m and n, and how many of each lie in one warp. */
+    TY = BM / TM, TX = BN / TN,
+    LX = TX % 8 == 0 && TY % 4 == 0    ? 8
+         : TX % 4 == 0 && TY % 8 == 0  ? 4
+         : TX % 16 == 0 && TY % 2 == 0 ? 16
+                                       : TX,
+    LY = LX == TX && !(TX * TY % 32 == 0 && 32 % TX == 0) ? TY : 32 / LX
+};
+
+/* Element i of a strided thread within the tile. */
+GT_INLINE int own_row(int t, int i)
+{
+    return T % BN == 0 ? t / BN + i * (T / BN) : (t + i * T) / BN;
+}
+
+GT_INLINE int own_col(int t, int i)
+{
+    return T % BN == 0 ? t % BN : (t + i * T) % BN;
+}
+
+/* acc += one column of slab A x one row of slab B. ay, bx: the blocked thread's first row and
+ * column in the tile. */
+GT_INLINE void multiply(gt_acc acc[TM * TN], const GT_SHARED gt_elem *sa,
+                        const GT_SHARED gt_elem *sb, int ay, int bx, int t)
+{
+    if (OWN) {
+        gt_elem fa[TM], fb[TN];
+        GT_UNROLL
+        for (int i = 0; i < TM; i += PM)
+            gt_load_shared(PM, fa + i, sa + ay + i * LY);
+        GT_UNROLL
+        for (int j = 0; j < TN; j += PN)
+            gt_load_shared(PN, fb + j, sb + bx + j * LX);
+        GT_UNROLL
+        for (int i = 0; i < TM; i++)
+            GT_UNROLL
+            for (int j = 0; j < TN; j++)
+                acc[i * TN + j] = gt_fma(fa[i], fb[j], acc[i * TN + j]);
+    } else {
+        GT_UNROLL
+        for (int i = 0; i < TM * TN; i++)
+            acc[i] = gt_fma(sa[own_row(t, i)], sb[own_col(t, i)], acc[i]);
+    }
+}
+
+GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
+(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
+ const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
+ GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc)
+{
+    GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
+    const int t = GT_THREAD_X;
+    const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1;
+
+    /* GROUP rows of tiles are walked column by column. */
+    const int band = GT_BLOCK / (GT_GROUP * tiles_n), in_band = GT_BLOCK % (GT_GROUP * tiles_n);
+    const int high = GT_MIN(tiles_m - band * GT_GROUP, GT_GROUP);
+    const int row0 = (band * GT_GROUP + in_band % high) * BM, col0 = in_band / high * BN;
+    const int rows = m - row0, cols = n - col0; /* of C from here to its edges */
+
+    /* The blocked thread: lane pairs share a column of pieces, so that half a warp reads 8
+     * pieces of B and 2 of A, each bank once. */
+    const int lane = t % (LX * LY), warp = t / (LX * LY);
+    const int pairs = LY % 2 == 0 && LX * LY == 32;
+    const int lx = pairs ? lane / 2 % LX : lane % LX;
+    const int ly = pairs ? lane / (2 * LX) * 2 + lane % 2 : lane / LX;
+    const int ay = (warp / (TX / LX) * TM * LY) + ly * PM;
+    const int bx = (warp % (TX / LX) * TN * LX) + lx * PN;
+
+    gt_acc acc[TM * TN];
+    gt_elem ra[NA * VA], rb[NB * VB]; /* the next slabs */
+    const GT_GLOBAL gt_elem *at_a[NA], *at_b[NB];
+    const int depth = alpha == (gt_elem)0 ? 0 : k; /* alpha 0: A and B are not read */
+    /* Slabs before this one are whole and fetched as vectors. */
+    const int whole = (!GT_TA || VA == 1 || rows >= BM || rows % VA == 0) &&
+                              (GT_TB || VB == 1 || cols >= BN || cols % VB == 0)
+                          ? depth / BK
+                          : 0;
+    const int slabs = depth / BK + (depth % BK != 0);
+    int now = 0; /* the pair of slabs in use */
+
+    a += GT_TA ? (gt_long)row0 : row0 * lda;
+    b += GT_TB ? col0 * ldb : (gt_long)col0;
+    gt_slab_aim(A_ALONG, BM, BK, VA, T, at_a, a, lda, rows, t);
+    gt_slab_aim(B_ALONG, BN, BK, VB, T, at_b, b, ldb, cols, t);
+    GT_UNROLL
+    for (int e = 0; e < TM * TN; e++)
+        acc[e] = 0;
+
+    if (whole > 0) {
+        gt_slab_fetch(A_ALONG, BM, BK, VA, T, ra, at_a, lda, t);
+        gt_slab_fetch(B_ALONG, BN, BK, VB, T, rb, at_b, ldb, t);
+        gt_slab_put(A_ALONG, BM, BK, VA, T, smem, LDA_S, ra, t);
+        gt_slab_put(B_ALONG, BN, BK, VB, T, smem + SLAB_A, LDB_S, rb, t);
+        GT_BARRIER();
+    }
+    GT_UNROLL_BY(1)
+    for (int s = whole; s > 0; s--) {
+        /* The next slab, or the last one once more: a load too many costs less than a test. */
+        const gt_long next = s > 1 ? BK : 0;
+        gt_slab_advance(A_ALONG, BM, BK, VA, T, at_a, A_ALONG ? next : next * lda);
+        gt_slab_advance(B_ALONG, BN, BK, VB, T, at_b, B_ALONG ? next : next * ldb);
+        gt_slab_fetch(A_ALONG, BM, BK, VA, T, ra, at_a, lda, t);
+        gt_slab_fetch(B_ALONG, BN, BK, VB, T, rb, at_b, ldb, t);
+        GT_UNROLL_BY(GT_KU)
+        for (int k = 0; k < BK; k++)
+            multiply(acc, smem + now + k * LDA_S, smem + now + SLAB_A + k * LDB_S, ay, bx, t);
+        if (GT_DOUBLE)
+            now = PAIR - now;
+        else
+            GT_BARRIER(); /* all have read before any writes */
+        gt_slab_put(A_ALONG, BM, BK, VA, T, smem + now, LDA_S, ra, t);
+        gt_slab_put(B_ALONG, BN, BK, VB, T, smem + now + SLAB_A, LDB_S, rb, t);
+        GT_BARRIER();
+    }
+    /* What is left is rare or short: compact code, not fast code. */
+    GT_UNROLL_BY(1)
+    for (int done = whole; done < slabs; done++) {
+        const gt_long k0 = done * (gt_long)BK;
+        const int rest = depth - done * BK;
+        gt_slab_edge(A_ALONG, BM, BK, T, smem, LDA_S, a + (A_ALONG ? k0 : k0 * lda), lda, rows,
+                     rest, t);
+        gt_slab_edge(B_ALONG, BN, BK, T, smem + SLAB_A, LDB_S, b + (B_ALONG ? k0 : k0 * ldb), ldb,
+                     cols, rest, t);
+        GT_BARRIER();
+        GT_UNROLL_BY(1)
+        for (int k = 0; k < BK; k++)
+            multiply(acc, smem + k * LDA_S, smem + SLAB_A + k * LDB_S, ay, bx, t);
+        GT_BARRIER();
+    }
+
+    c += row0 * ldc + col0;
+    if (OWN) {
+        const int vector = gt_aligned(PN, c, ldc);
+        GT_UNROLL
+        for (int i = 0; i < TM; i++) {
+            const int row = ay + i / PM * PM * LY + i % PM;
+            GT_UNROLL
+            for (int j = 0; j < TN; j += PN)
+                if (row < rows)
+                    gt_store_c_row(PN, c + row * ldc + bx + j * LX, alpha, acc + i * TN + j, beta,
+                                   0, cols - bx - j * LX, vector);
+        }
+    } else {
+        GT_UNROLL
+        for (int i = 0; i < TM * TN; i++)
+            if (own_row(t, i) < rows && own_col(t, i) < cols)
+                gt_store_c(c + own_row(t, i) * ldc + own_col(t, i), alpha, acc[i], beta);
+    }
+}

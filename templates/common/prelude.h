@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * prelude.h - what every kernel template is written in: one vocabulary over CUDA C++ (NVRTC) and
+ * OpenCL C 1.2. The text a compiler sees is
+ *
+ *     #define GT_DTYPE_F32 1          type, layout and device, and GT_<NAME> for every parameter
+ *     #define GT_BM 128               and derived name: integers, all of them
+ *     ...                             this file
+ *     GT_STATIC_ASSERT(...);          the family's `require` rules
+ *     #line 1 "block/block.cl"
+ *     ...                             the template
+ *
+ * The compiler's own macros decide which dialect this is, so the same text may be given to both.
+ * Nothing is included: a compile takes tenths of a second and needs no toolkit on the machine.
+ *
+ * Names in capitals are macros, gt_ in small letters are types and functions. A parameter must
+ * not be called as one of the macros here without its GT_ (MIN, MAX, CDIV, KERNEL, GLOBAL ...).
+ */
+#if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
+#define GT_OPENCL 1
+#else
+#define GT_OPENCL 0
+#endif
+
+/* Integer arithmetic of the rules, as space.json spells it. Arguments are constants. */
+#define GT_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define GT_MAX(a, b) ((a) > (b) ? (a) : (b))
+#define GT_CDIV(a, b) (((a) + (b) - 1) / (b))
+
+#define GT_PASTE_(a, b) a##b
+#define GT_PASTE(a, b) GT_PASTE_(a, b)
+#define GT_PRAGMA_(text) _Pragma(#text)
+#define GT_PRAGMA(text) GT_PRAGMA_(text)
+
+#if GT_OPENCL
+
+#if GT_DTYPE_F64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+/* A negative array size is the only assertion OpenCL C 1.2 has. `tag` is an identifier. */
+#define GT_STATIC_ASSERT(cond, tag) typedef char GT_PASTE(gt_assert_, tag)[(cond) ? 1 : -1]
+
+#define GT_GLOBAL __global /* pointers to the matrices */
+#define GT_SHARED __local  /* pointers to the memory a block shares */
+#define GT_RESTRICT restrict
+#define GT_INLINE static inline
+/* A kernel of x * y threads a block; `minb` blocks should fit a multiprocessor (CUDA only). */
+#define GT_KERNEL(name, x, y, minb) \
+    __kernel __attribute__((reqd_work_group_size(x, y, 1))) void name
+/* The block's shared memory, `count` elements, 16-byte aligned: one such line a kernel, and
+ * `count * sizeof(gt_elem)` is what space.json's launch.smem says. */
+#define GT_SHARED_ARRAY(name, count) __local gt_elem name[count] __attribute__((aligned(16)))
+#define GT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#define GT_THREAD_X ((int)get_local_id(0))
+#define GT_THREAD_Y ((int)get_local_id(1))
+#define GT_BLOCK ((int)get_group_id(0)) /* grids have one dimension: only x may exceed 65535 */
+
+typedef long gt_long; /* 64 bits: everything that multiplies a row by a leading dimension */
+
+#else /* CUDA */
+
+#define GT_STATIC_ASSERT(cond, tag) static_assert((cond), #tag)
+
+#define GT_GLOBAL
+#define GT_SHARED
+#define GT_RESTRICT __restrict__
+#define GT_INLINE __device__ __forceinline__ /* static ones would warn when unused */
+#define GT_KERNEL(name, x, y, minb) \
+    extern "C" __global__ void __launch_bounds__((x) * (y), minb) name
+#define GT_SHARED_ARRAY(name, count) extern __shared__ __align__(16) gt_elem name[]
+#define GT_BARRIER() __syncthreads()
+#define GT_THREAD_X ((int)threadIdx.x)
+#define GT_THREAD_Y ((int)threadIdx.y)
+#define GT_BLOCK ((int)blockIdx.x)
+
+typedef long long gt_long;
+
+#endif
+
+/* Ahead of a loop: unroll it wholly, or n times. Loops over register arrays must be unrolled
+ * wholly, else the array lands in memory. */
+#define GT_UNROLL GT_PRAGMA(unroll)
+#define GT_UNROLL_BY(n) GT_PRAGMA(unroll n)
+
+/*
+ * Types. i32 is computed as unsigned: it wraps modulo 2^32, where signed overflow would be
+ * undefined. gt_fma rounds once for floating-point types.
+ */
+#if GT_DTYPE_F32
+typedef float gt_elem;
+#if GT_OPENCL
+typedef float2 gt_elem2;
+typedef float4 gt_elem4;
+#define gt_fma(a, b, c) fma((a), (b), (c))
+#else
+#define gt_fma(a, b, c) __fmaf_rn((a), (b), (c))
+#endif
+#elif GT_DTYPE_F64
+typedef double gt_elem;
+#if GT_OPENCL
+typedef double2 gt_elem2;
+#define gt_fma(a, b, c) fma((a), (b), (c))
+#else
+#define gt_fma(a, b, c) __fma_rn((a), (b), (c))
+#endif
+#elif GT_DTYPE_I32
+typedef unsigned int gt_elem;
+#if GT_OPENCL
+typedef uint2 gt_elem2;
+typedef uint4 gt_elem4;
+#endif
+#define gt_fma(a, b, c) ((a) * (b) + (c))
+#else
+#error "one of GT_DTYPE_F32, GT_DTYPE_F64, GT_DTYPE_I32 must be 1"
+#endif
+
+typedef gt_elem gt_acc; /* what products are summed in, and what alpha and beta are */
+
+#if !GT_OPENCL
+struct __align__(2 * GT_SIZEOF_A) gt_elem2 {
+    gt_elem x, y;
+};
+#if !GT_DTYPE_F64
+struct __align__(16) gt_elem4 {
+    gt_elem x, y, z, w;
+};
+#endif
+#endif
+
+/*
+ * gt_load_global(width, to, from), gt_load_shared, gt_store_shared, gt_store_global(width, to,
+ * from): move `width` elements (1, 2 or 4, a constant) between memory and registers, 16 bytes an
+ * instruction at most: four doubles are two moves. Memory must be aligned to the smaller of 16
+ * bytes and the whole. The branches vanish at compile time.
+ */
+#if GT_DTYPE_F64
+#define GT_MOVERS_(name, space)                                                                 \
+    GT_INLINE void gt_load_##name(int width, gt_elem *to, const space gt_elem *from)             \
+    {                                                                                           \
+        if (width == 1) {                                                                       \
+            to[0] = from[0];                                                                    \
+        } else {                                                                                \
+            gt_elem2 u = *(const space gt_elem2 *)from;                                         \
+            to[0] = u.x, to[1] = u.y;                                                           \
+            if (width == 4) {                                                                   \
+                gt_elem2 v = *(const space gt_elem2 *)(from + 2);                               \
+                to[2] = v.x, to[3] = v.y;                                                       \
+            }                                                                                   \
+        }                                                                                       \
+    }                                                                                           \
+    GT_INLINE void gt_store_##name(int width, space gt_elem *to, const gt_elem *from)            \
+    {                                                                                           \
+        if (width == 1) {                                                                       \
+            to[0] = from[0];                                                                    \
+        } else {                                                                                \
+            gt_elem2 u;                                                                         \
+            u.x = from[0], u.y = from[1];                                                       \
+            *(space gt_elem2 *)to = u;                                                          \
+            if (width == 4) {                                                                   \
+                u.x = from[2], u.y = from[3];                                                   \
+                *(space gt_elem2 *)(to + 2) = u;                                                \
+            }                                                                                   \
+        }                                                                                       \
+    }
+#else
+#define GT_MOVERS_(name, space)                                                                 \
+    GT_INLINE void gt_load_##name(int width, gt_elem *to, const space gt_elem *from)             \
+    {                                                                                           \
+        if (width == 1) {                                                                       \
+            to[0] = from[0];                                                                    \
+        } else if (width == 2) {                                                                \
+            gt_elem2 u = *(const space gt_elem2 *)from;                                         \
+            to[0] = u.x, to[1] = u.y;                                                           \
+        } else {                                                                                \
+            gt_elem4 u = *(const space gt_elem4 *)from;                                         \
+            to[0] = u.x, to[1] = u.y, to[2] = u.z, to[3] = u.w;                                 \
+        }                                                                                       \
+    }                                                                                           \
+    GT_INLINE void gt_store_##name(int width, space gt_elem *to, const gt_elem *from)            \
+    {                                                                                           \
+        if (width == 1) {                                                                       \
+            to[0] = from[0];                                                                    \
+        } else if (width == 2) {                                                                \
+            gt_elem2 u;                                                                         \
+            u.x = from[0], u.y = from[1];                                                       \
+            *(space gt_elem2 *)to = u;                                                          \
+        } else {                                                                                \
+            gt_elem4 u;                                                                         \
+            u.x = from[0], u.y = from[1], u.z = from[2], u.w = from[3];                         \
+            *(space gt_elem4 *)to = u;                                                          \
+        }                                                                                       \
+    }
+#endif
+
+#if GT_OPENCL
+GT_MOVERS_(global, __global)
+GT_MOVERS_(shared, __local)
+#else
+/* A CUDA pointer carries no address space in its type; the compiler finds it by inference. */
+GT_MOVERS_(global, )
+GT_MOVERS_(shared, )
+#endif
+
+/* Whether vectors of `width` may be stored to rows that begin at p and are ld apart. */
+GT_INLINE int gt_aligned(int width, const GT_GLOBAL gt_elem *p, gt_long ld)
+{
+    const int bytes = GT_MIN(16, width * (int)sizeof(gt_elem));
+    return width == 1 || (((gt_long)p | (ld * (gt_long)sizeof(gt_elem))) & (bytes - 1)) == 0;
+}
+
+/* C = alpha * acc + beta * C. With beta 0, C is not read: NaN or nothing at all may stand there. */
+GT_INLINE void gt_store_c(GT_GLOBAL gt_elem *c, gt_elem alpha, gt_acc acc, gt_elem beta)
+{
+    *c = beta == (gt_elem)0 ? alpha * acc : gt_fma(beta, *c, alpha * acc);
+}
+
+/* As gt_store_c for those of `width` adjacent elements that are in [first, end); `vector` says
+ * whether they are aligned. */
+GT_INLINE void gt_store_c_row(int width, GT_GLOBAL gt_elem *c, gt_elem alpha, const gt_acc *acc,
+                              gt_elem beta, int first, int end, int vector)
+{
+    if (width > 1 && vector && first <= 0 && end >= width) {
+        gt_elem out[4];
+        if (beta != (gt_elem)0)
+            gt_load_global(width, out, c);
+        GT_UNROLL
+        for (int j = 0; j < width; j++)
+            out[j] = beta == (gt_elem)0 ? alpha * acc[j] : gt_fma(beta, out[j], alpha * acc[j]);
+        gt_store_global(width, c, out);
+    } else {
+        GT_UNROLL
+        for (int j = 0; j < width; j++)
+            if (j >= first && j < end)
+                gt_store_c(c + j, alpha, acc[j], beta);
+    }
+}
+
+/*
+ * A slab: the part of one operand that a block multiplies next, `wide` rows of A or columns of B
+ * by `deep` of k. `threads` threads fetch it to registers in vectors of v, thread t vectors t,
+ * t + threads, ..., and put it to shared memory with k outermost, `stride` elements a k, where
+ * the values of one k are contiguous. The same for A and B: what differs is whether memory is
+ * contiguous along k (`along`: A stored as is, B transposed) or along the width.
+ *
+ * Everything but pointers, ld, left, depth and t is a constant.
+ */
+#define GT_SLAB_COUNT(wide, deep, v, threads) GT_CDIV((wide) * (deep), (threads) * (v))
+#define GT_SLAB_EVEN(wide, deep, v, threads) ((wide) * (deep) % ((threads) * (v)) == 0)
+/* Whether all of a thread's vectors have one place along the width: one pointer serves them. */
+#define GT_SLAB_ONE(along, wide, v, threads) (!(along) && (threads) % ((wide) / (v)) == 0)
+
+/* Where vector e lies in the slab, along the width and along k. */
+GT_INLINE int gt_slab_w(int along, int wide, int deep, int v, int e)
+{
+    return along ? e / (deep / v) : e % (wide / v) * v;
+}
+
+GT_INLINE int gt_slab_k(int along, int wide, int deep, int v, int e)
+{
+    return along ? e % (deep / v) * v : e / (wide / v);
+}
+
+/* Aims at the vectors of the slab at x, of whose width `left` exist: past the edge, a vector that
+ * does exist is fetched instead, so that the loop need not test. It is never stored to C. */
+GT_INLINE void gt_slab_aim(int along, int wide, int deep, int v, int threads,
+                           const GT_GLOBAL gt_elem **at, const GT_GLOBAL gt_elem *x, gt_long ld,
+                           int left, int t)
+{
+    GT_UNROLL
+    for (int i = 0; i < GT_SLAB_COUNT(wide, deep, v, threads); i++) {
+        const int w = gt_slab_w(along, wide, deep, v, t + i * threads);
+        const int k = gt_slab_k(along, wide, deep, v, t + i * threads);
+        at[i] = along ? x + GT_MIN(w, left - 1) * ld + k
+                      : x + k * ld + GT_MAX(GT_MIN(w, left - v), 0);
+    }
+}
+
+GT_INLINE void gt_slab_fetch(int along, int wide, int deep, int v, int threads, gt_elem *r,
+                             const GT_GLOBAL gt_elem **at, gt_long ld, int t)
+{
+    GT_UNROLL
+    for (int i = 0; i < GT_SLAB_COUNT(wide, deep, v, threads); i++)
+        if (GT_SLAB_EVEN(wide, deep, v, threads) || t + i * threads < wide * deep / v)
+            gt_load_global(v, r + i * v,
+                           GT_SLAB_ONE(along, wide, v, threads)
+                               ? at[0] + i * (threads / (wide / v)) * ld
+                               : at[i]);
+}
+
+/* Moves on by `step` elements. */
+GT_INLINE void gt_slab_advance(int along, int wide, int deep, int v, int threads,
+                               const GT_GLOBAL gt_elem **at, gt_long step)
+{
+    GT_UNROLL
+    for (int i = 0; i < GT_SLAB_COUNT(wide, deep, v, threads); i++)
+        if (i == 0 || !GT_SLAB_ONE(along, wide, v, threads))
+            at[i] += step;
+}
+
+GT_INLINE void gt_slab_put(int along, int wide, int deep, int v, int threads,
+                           GT_SHARED gt_elem *s, int stride, const gt_elem *r, int t)
+{
+    GT_UNROLL
+    for (int i = 0; i < GT_SLAB_COUNT(wide, deep, v, threads); i++)
+        if (GT_SLAB_EVEN(wide, deep, v, threads) || t + i * threads < wide * deep / v) {
+            GT_SHARED gt_elem *to = s +
+                                    gt_slab_k(along, wide, deep, v, t + i * threads) * stride +
+                                    gt_slab_w(along, wide, deep, v, t + i * threads);
+            if (along) {
+                GT_UNROLL
+                for (int j = 0; j < v; j++)
+                    to[j * stride] = r[i * v + j];
+            } else {
+                gt_store_shared(v, to, r + i * v);
+            }
+        }
+}
+
+/* The slab at x element by element, straight to shared memory: `depth` of k exist, `left` of the
+ * width. Zeros for k that does not exist, in both operands: 0 * NaN is NaN. */
+GT_INLINE void gt_slab_edge(int along, int wide, int deep, int threads, GT_SHARED gt_elem *s,
+                            int stride, const GT_GLOBAL gt_elem *x, gt_long ld, int left,
+                            int depth, int t)
+{
+    GT_UNROLL_BY(1)
+    for (int e = t; e < wide * deep; e += threads) {
+        const int w = gt_slab_w(along, wide, deep, 1, e), k = gt_slab_k(along, wide, deep, 1, e);
+        const int there = GT_MIN(w, left - 1);
+        s[k * stride + w] = k < depth ? x[along ? there * ld + k : k * ld + there] : (gt_elem)0;
+    }
+}
