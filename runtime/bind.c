@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bind.c - numbers for a family's names: device, types, layout, sizes, point; and what its
+ * rules and launch expressions make of them. Knows no text and no driver.
+ */
+#include "runtime/family_inside.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* CUDA C++ Programming Guide, "Technical Specifications per Compute Capability". */
+enum {
+    CUDA_BLOCK_Z_MAX = 64,
+    CUDA_GRID_YZ_MAX = 65535,
+    CUDA_CLUSTER_MAX = 16, /* blocks; 8 is portable, 16 needs an opt-in */
+    CUDA_CLUSTER_CC = 90,
+    VECTOR_BYTES = 16 /* widest load: the most alignment that can matter */
+};
+#define CUDA_GRID_X_MAX INT64_C(2147483647)
+
+/* ---- may the family serve at all ------------------------------------------------- */
+
+static bool is_f64(const gemmtune_problem *p) {
+    return p->type_a == GEMMTUNE_F64 || p->type_c == GEMMTUNE_F64;
+}
+
+bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
+                      const gemmtune_problem *p, const char **why) {
+    const char *reason = NULL;
+    if (f->source[d->backend] == NULL)
+        reason = d->backend == GEMMTUNE_CUDA ? "the family has no source for CUDA"
+                                             : "the family has no source for OpenCL";
+    else if ((f->dtypes & gt_dtype_bit(gt_dtype_of(p))) == 0)
+        reason = "the family has no kernel for these data types";
+    else if ((f->layouts & gt_layout_bit(gt_problem_layout(p))) == 0)
+        reason = "the family has no kernel for this layout";
+    else if (d->backend == GEMMTUNE_CUDA && d->cc < f->min_cc)
+        reason = "the family needs a newer compute capability";
+    else if (is_f64(p) && !d->has_f64)
+        reason = "the device has no double precision";
+    if (why != NULL)
+        *why = reason;
+    return reason == NULL;
+}
+
+/* ---- built-in names -------------------------------------------------------------- */
+
+static void device_values(int64_t *value, const struct gt_device *d) {
+    value[GT_IN_CUDA] = d->backend == GEMMTUNE_CUDA;
+    value[GT_IN_CC] = d->backend == GEMMTUNE_CUDA ? d->cc : 0;
+    value[GT_IN_CPU] = d->is_cpu;
+    value[GT_IN_UNITS] = d->units;
+    value[GT_IN_WARP] = d->warp;
+    value[GT_IN_MAX_THREADS] = d->max_threads;
+    value[GT_IN_SMEM_MAX] = d->smem_max;
+    value[GT_IN_REGS_MAX] = d->regs_per_block;
+}
+
+static void problem_values(int64_t *value, const gemmtune_problem *p) {
+    value[GT_IN_M] = p->m;
+    value[GT_IN_N] = p->n;
+    value[GT_IN_K] = p->k;
+    value[GT_IN_LDA] = p->lda;
+    value[GT_IN_LDB] = p->ldb;
+    value[GT_IN_LDC] = p->ldc;
+    value[GT_IN_TA] = p->trans_a != GEMMTUNE_NOTRANS;
+    value[GT_IN_TB] = p->trans_b != GEMMTUNE_NOTRANS;
+    value[GT_IN_SIZEOF_A] = (int64_t)gt_type_size(p->type_a);
+    value[GT_IN_SIZEOF_B] = (int64_t)gt_type_size(p->type_b);
+    value[GT_IN_SIZEOF_C] = (int64_t)gt_type_size(p->type_c);
+    value[GT_IN_SIZEOF_ACC] = (int64_t)gt_type_size(p->type_acc);
+    value[GT_IN_FLOAT] = gt_type_is_float(p->type_a);
+}
+
+void gt_builtin_values(int64_t value[GT_BUILTIN_COUNT], const struct gt_device *d,
+                       const gemmtune_problem *p) {
+    memset(value, 0, GT_BUILTIN_COUNT * sizeof *value);
+    device_values(value, d);
+    if (p != NULL)
+        problem_values(value, p);
+}
+
+void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
+                     const struct gt_device *d, const gemmtune_problem *p) {
+    memset(b, 0, sizeof *b);
+    b->family = f;
+    b->dtype = gt_dtype_of(p);
+    gt_builtin_values(b->value, d, p);
+    gt_bind_align(b, p, VECTOR_BYTES);
+}
+
+void gt_bind_align(struct gt_binding *b, const gemmtune_problem *p, int64_t pointer_align) {
+    b->value[GT_IN_ALIGN_A] = gt_row_align(p->lda, p->type_a, pointer_align);
+    b->value[GT_IN_ALIGN_B] = gt_row_align(p->ldb, p->type_b, pointer_align);
+    b->value[GT_IN_ALIGN_C] = gt_row_align(p->ldc, p->type_c, pointer_align);
+}
+
+/* ---- the point ------------------------------------------------------------------- */
+
+static gt_status check_value(const struct gt_param *p, int64_t value, struct gt_err *err) {
+    for (int i = 0; i < p->count; i++)
+        if (p->value[i] == value)
+            return GEMMTUNE_OK;
+    return gt_fail(err, GEMMTUNE_EINVAL, "%s=%" PRId64 " is not one of the family's values",
+                   p->name, value);
+}
+
+static bool is_param(const struct gt_family *f, const char *name) {
+    for (int i = 0; i < f->param_count; i++)
+        if (strcmp(f->param[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+gt_status gt_point_values(int64_t values[GT_POINT_MAX], const struct gt_family *f,
+                          const struct gt_point *point, struct gt_err *err) {
+    for (int i = 0; i < point->count; i++)
+        if (!is_param(f, point->entry[i].name))
+            return gt_fail(err, GEMMTUNE_EINVAL, "family %s has no parameter %s", f->name,
+                           point->entry[i].name);
+    for (int i = 0; i < f->param_count; i++) {
+        if (!gt_point_get(point, f->param[i].name, &values[i]))
+            return gt_fail(err, GEMMTUNE_EINVAL, "family %s needs a value for %s", f->name,
+                           f->param[i].name);
+        const gt_status status = check_value(&f->param[i], values[i], err);
+        if (status != GEMMTUNE_OK)
+            return status;
+    }
+    return GEMMTUNE_OK;
+}
+
+gt_status gt_bind_values(struct gt_binding *b, const int64_t *values, struct gt_err *err) {
+    const struct gt_family *f = b->family;
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; i < f->param_count && status == GEMMTUNE_OK; i++) {
+        status = check_value(&f->param[i], values[i], err);
+        b->value[f->param[i].slot] = values[i];
+    }
+    for (int i = 0; i < f->derive_count && status == GEMMTUNE_OK; i++) {
+        const struct gt_derived *d = &f->derive[i];
+        status = gt_expr_eval(&b->value[d->slot], d->expr, b->value, err);
+        if (status != GEMMTUNE_OK)
+            status = gt_fail_within(err, GEMMTUNE_EINVAL, "%s", f->symbols.name[d->slot]);
+    }
+    return status;
+}
+
+gt_status gt_bind_point(struct gt_binding *b, const struct gt_point *point,
+                        struct gt_err *err) {
+    int64_t values[GT_POINT_MAX];
+    const gt_status status = gt_point_values(values, b->family, point, err);
+    return status == GEMMTUNE_OK ? gt_bind_values(b, values, err) : status;
+}
+
+void gt_family_default(const struct gt_family *f, struct gt_point *out) {
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < f->param_count; i++) {
+        memcpy(out->entry[i].name, f->param[i].name, sizeof out->entry[i].name);
+        out->entry[i].value = f->param[i].preset;
+    }
+    out->count = f->param_count;
+}
+
+/* ---- rules ----------------------------------------------------------------------- */
+
+/* The first rule that is 0 or cannot be evaluated. */
+static const struct gt_rule *first_refusal(const struct gt_rule *rules, int count,
+                                           const struct gt_binding *b) {
+    for (int i = 0; i < count; i++) {
+        int64_t holds = 0;
+        if (gt_expr_eval(&holds, rules[i].expr, b->value, NULL) != GEMMTUNE_OK ||
+            holds == 0)
+            return &rules[i];
+    }
+    return NULL;
+}
+
+const struct gt_rule *gt_refused(const struct gt_binding *b) {
+    return first_refusal(b->family->require, b->family->require_count, b);
+}
+
+/* A demand that is nonsense (0, not a power of two, past 16, not computable) becomes the
+ * strictest one: better a kernel that runs less often than one that faults. */
+int64_t gt_align_needed(const struct gt_binding *b, int operand) {
+    int64_t bytes = 0;
+    if (gt_expr_eval(&bytes, b->family->align[operand], b->value, NULL) != GEMMTUNE_OK)
+        return VECTOR_BYTES;
+    return bytes > 0 && bytes < VECTOR_BYTES && (bytes & (bytes - 1)) == 0 ? bytes
+                                                                           : VECTOR_BYTES;
+}
+
+const char *gt_not_accepted(const struct gt_binding *b) {
+    static const char *const misaligned[3] = {
+        "the rows of A are not aligned as this kernel needs",
+        "the rows of B are not aligned as this kernel needs",
+        "the rows of C are not aligned as this kernel needs",
+    };
+    const struct gt_rule *rule =
+        first_refusal(b->family->accept, b->family->accept_count, b);
+    if (rule != NULL)
+        return rule->why;
+    for (int i = 0; i < 3; i++)
+        if (b->value[GT_IN_ALIGN_A + i] < gt_align_needed(b, i))
+            return misaligned[i];
+    return NULL;
+}
+
+/* ---- launch ---------------------------------------------------------------------- */
+
+struct limit {
+    const char *what;
+    int64_t value, least, most;
+};
+
+static gt_status check_limits(const struct limit *limits, size_t count,
+                              struct gt_err *err) {
+    for (size_t i = 0; i < count; i++)
+        if (limits[i].value < limits[i].least || limits[i].value > limits[i].most)
+            return gt_fail(err, GEMMTUNE_EINVAL,
+                           "%s is %" PRId64 ", must be from %" PRId64 " to %" PRId64,
+                           limits[i].what, limits[i].value, limits[i].least,
+                           limits[i].most);
+    return GEMMTUNE_OK;
+}
+
+/* What every backend asks. Each side is at most max_threads, so the product cannot overflow
+ * where it is formed. */
+static gt_status check_block(const struct gt_launch *l, const struct gt_device *d,
+                             struct gt_err *err) {
+    const int64_t most = d->max_threads;
+    const struct limit sides[] = {
+        {"block x", l->block[0], 1, most},
+        {"block y", l->block[1], 1, most},
+        {"block z", l->block[2], 1, most},
+        {"grid x", l->grid[0], 1, INT64_MAX},
+        {"grid y", l->grid[1], 1, INT64_MAX},
+        {"grid z", l->grid[2], 1, INT64_MAX},
+        {"shared memory in bytes", l->smem_bytes, 0, d->smem_max},
+        {"workspace in bytes", l->workspace_bytes, 0, INT64_MAX},
+    };
+    const gt_status status = check_limits(sides, sizeof sides / sizeof *sides, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    const struct limit all = {"threads a block", l->block[0] * l->block[1], 1, most};
+    if (all.value > most)
+        return check_limits(&all, 1, err);
+    const struct limit volume = {"threads a block", all.value * l->block[2], 1, most};
+    return check_limits(&volume, 1, err);
+}
+
+static gt_status check_cluster(const struct gt_launch *l, const struct gt_device *d,
+                               struct gt_err *err) {
+    const struct limit sides[] = {
+        {"cluster x", l->cluster[0], 1, CUDA_CLUSTER_MAX},
+        {"cluster y", l->cluster[1], 1, CUDA_CLUSTER_MAX},
+        {"cluster z", l->cluster[2], 1, CUDA_CLUSTER_MAX},
+        {"blocks a cluster", l->cluster[0] * l->cluster[1] * l->cluster[2], 1,
+         d->cc >= CUDA_CLUSTER_CC ? CUDA_CLUSTER_MAX : 1},
+    };
+    gt_status status = check_limits(sides, 3, err); /* the product last: it may overflow */
+    if (status == GEMMTUNE_OK)
+        status = check_limits(sides + 3, 1, err);
+    for (int i = 0; i < 3 && status == GEMMTUNE_OK; i++)
+        if (l->grid[i] % l->cluster[i] != 0)
+            status = gt_fail(err, GEMMTUNE_EINVAL,
+                             "grid of %" PRId64
+                             " blocks is no multiple of the cluster's %" PRId64,
+                             l->grid[i], l->cluster[i]);
+    return status;
+}
+
+static gt_status check_cuda(const struct gt_launch *l, const struct gt_device *d,
+                            struct gt_err *err) {
+    const struct limit sides[] = {
+        {"block z", l->block[2], 1, CUDA_BLOCK_Z_MAX},
+        {"grid x", l->grid[0], 1, CUDA_GRID_X_MAX},
+        {"grid y", l->grid[1], 1, CUDA_GRID_YZ_MAX},
+        {"grid z", l->grid[2], 1, CUDA_GRID_YZ_MAX},
+    };
+    const gt_status status = check_limits(sides, sizeof sides / sizeof *sides, err);
+    return status == GEMMTUNE_OK ? check_cluster(l, d, err) : status;
+}
+
+/* An OpenCL global size is grid times block and must fit a size_t. */
+static gt_status check_opencl(const struct gt_launch *l, struct gt_err *err) {
+    const int64_t most = SIZE_MAX < INT64_MAX ? (int64_t)SIZE_MAX : INT64_MAX;
+    const struct limit sides[] = {
+        {"grid x", l->grid[0], 1, most / l->block[0]},
+        {"grid y", l->grid[1], 1, most / l->block[1]},
+        {"grid z", l->grid[2], 1, most / l->block[2]},
+    };
+    return check_limits(sides, sizeof sides / sizeof *sides, err);
+}
+
+static gt_status eval_three(int64_t out[3], struct gt_expr *const expr[3],
+                            const struct gt_binding *b, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; i < 3 && status == GEMMTUNE_OK; i++)
+        status = gt_expr_eval(&out[i], expr[i], b->value, err);
+    return status;
+}
+
+static gt_status evaluate(struct gt_launch *out, const struct gt_binding *b,
+                          struct gt_err *err) {
+    const struct gt_family *f = b->family;
+    gt_status status = eval_three(out->grid, f->grid, b, err);
+    if (status == GEMMTUNE_OK)
+        status = eval_three(out->block, f->block, b, err);
+    if (status == GEMMTUNE_OK)
+        status = eval_three(out->cluster, f->cluster, b, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_expr_eval(&out->smem_bytes, f->smem, b->value, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_expr_eval(&out->workspace_bytes, f->workspace, b->value, err);
+    return status;
+}
+
+gt_status gt_launch_of(struct gt_launch *out, const struct gt_binding *b,
+                       const struct gt_device *d, struct gt_err *err) {
+    memset(out, 0, sizeof *out);
+    gt_status status = evaluate(out, b, err);
+    if (status == GEMMTUNE_OK)
+        status = check_block(out, d, err);
+    if (status == GEMMTUNE_OK)
+        status =
+            d->backend == GEMMTUNE_CUDA ? check_cuda(out, d, err) : check_opencl(out, err);
+    if (status != GEMMTUNE_OK)
+        return gt_fail_within(err, GEMMTUNE_EINVAL, "launch of family %s", b->family->name);
+    return GEMMTUNE_OK;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * context.c - gemmtune_open and gemmtune_close: one device, and what the database knows
+ * about its architecture, read once into memory.
+ */
+#include "runtime/context.h"
+
+#include "core/log.h"
+#include "db/db.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { PATH_SIZE = 4096 };
+
+const struct gt_device *gt_ctx_device(const gemmtune_ctx *ctx) {
+    return &((const struct gt_gpu_head *)ctx->gpu)->device;
+}
+
+struct gt_err *gt_public_entry(void) {
+    struct gt_err *err = gt_thread_err();
+    err->line[0] = '\0';
+    return err;
+}
+
+/* ---- the database ---------------------------------------------------------------- */
+
+static gt_status read_file(gemmtune_ctx *ctx, const char *path, struct gt_err *err) {
+    struct gt_db *db = NULL;
+    int64_t stale = 0;
+    gt_status status = gt_db_open(&db, path, GT_DB_READ, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_known_load(&ctx->known, &ctx->snapshot.count, &stale, db, ctx->families,
+                               gt_ctx_device(ctx)->arch, err);
+    gt_db_close(db);
+    if (status == GEMMTUNE_OK)
+        gt_log(GEMMTUNE_LOG_INFO, "%.300s: %zu records for %s, %" PRId64 " outdated", path,
+               ctx->snapshot.count, ctx->device_key, stale);
+    return status;
+}
+
+/* A database nobody asked for by name is a help, not a need: without it defaults serve. */
+static gt_status read_default(gemmtune_ctx *ctx, struct gt_err *err) {
+    char path[PATH_SIZE];
+    gt_status status = gt_db_default_path(path, sizeof path, err);
+    if (status == GEMMTUNE_OK)
+        status = read_file(ctx, path, err);
+    if (status == GEMMTUNE_OK || status == GEMMTUNE_ENOMEM)
+        return status;
+    gt_log(status == GEMMTUNE_EIO ? GEMMTUNE_LOG_INFO : GEMMTUNE_LOG_WARN,
+           "no tuned results: %s", err->line);
+    err->line[0] = '\0';
+    return GEMMTUNE_OK;
+}
+
+/* ---- open and close -------------------------------------------------------------- */
+
+static gt_status check_target(const gemmtune_target *target, struct gt_err *err) {
+    if (target == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "target is NULL");
+    if ((unsigned)target->backend > GEMMTUNE_OPENCL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "backend is %u, not a value of its enum",
+                       (unsigned)target->backend);
+    return GEMMTUNE_OK;
+}
+
+static gt_status fill(gemmtune_ctx *ctx, const char *db_path, const gemmtune_target *target,
+                      struct gt_err *err) {
+    gt_status status = gt_driver_of(target->backend)->open(&ctx->gpu, target, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_families_create(&ctx->families, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    gt_device_key(gt_ctx_device(ctx), ctx->device_key);
+    status = db_path != NULL ? read_file(ctx, db_path, err) : read_default(ctx, err);
+    ctx->snapshot.families = ctx->families;
+    ctx->snapshot.known = ctx->known;
+    return status;
+}
+
+gemmtune_status gemmtune_open(gemmtune_ctx **out, const char *db_path,
+                              const gemmtune_target *target) {
+    struct gt_err *err = gt_public_entry();
+    if (out == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "out is NULL");
+    *out = NULL;
+    gt_status status = check_target(target, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    gemmtune_ctx *ctx = calloc(1, sizeof *ctx);
+    if (ctx == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    status = gt_plan_cache_init(&ctx->cache, err);
+    if (status != GEMMTUNE_OK) {
+        free(ctx);
+        return status;
+    }
+    status = fill(ctx, db_path, target, err);
+    if (status == GEMMTUNE_OK) {
+        *out = ctx;
+        ctx = NULL;
+    }
+    gemmtune_close(ctx);
+    return status;
+}
+
+void gemmtune_close(gemmtune_ctx *ctx) {
+    if (ctx == NULL)
+        return;
+    gt_plan_cache_clear(&ctx->cache);
+    free(ctx->known);
+    gt_families_destroy(ctx->families);
+    if (ctx->gpu != NULL)
+        ((struct gt_gpu_head *)ctx->gpu)->driver->close(ctx->gpu);
+    free(ctx);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * context.h - what context.c, plan.c and gemm.c share: the inside of gemmtune_ctx.
+ */
+#ifndef GT_RUNTIME_CONTEXT_H
+#define GT_RUNTIME_CONTEXT_H
+
+#include "runtime/exec.h"
+#include "runtime/match.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct gt_plan_table; /* gemm.c */
+
+/* The plans of the one-call functions. Readers take no lock; see gemm.c. */
+struct gt_plan_cache {
+    pthread_mutex_t lock; /* held by whoever adds a plan */
+    _Atomic(struct gt_plan_table *) table;
+};
+
+/* Nothing but the cache changes after gemmtune_open. */
+struct gemmtune_ctx {
+    struct gt_gpu *gpu;
+    struct gt_families *families;
+    struct gt_known *known;
+    struct gt_snapshot snapshot; /* of the two above */
+    char device_key[GT_DEVICE_KEY_MAX];
+    struct gt_plan_cache cache;
+};
+
+const struct gt_device *gt_ctx_device(const gemmtune_ctx *ctx);
+
+/* Empties this thread's line, as every public function does first, and returns it. */
+struct gt_err *gt_public_entry(void);
+
+gt_status gt_plan_cache_init(struct gt_plan_cache *cache, struct gt_err *err);
+void gt_plan_cache_clear(struct gt_plan_cache *cache); /* and every plan in it */
+
+/* gemmtune_plan_create for a canonical problem. */
+gt_status gt_plan_make(gemmtune_plan **out, gemmtune_ctx *ctx,
+                       const gemmtune_problem *canonical, gemmtune_match worst,
+                       size_t workspace_max, struct gt_err *err);
+
+/* What gemmtune_execute takes. */
+struct gt_call {
+    const void *alpha, *a, *b, *beta;
+    void *c, *workspace, *stream;
+};
+/* Executes; `swapped` as gt_problem_canonical said of the caller's own problem. */
+gt_status gt_plan_run(const gemmtune_plan *plan, bool swapped, const struct gt_call *call,
+                      struct gt_err *err);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * driver.h - the seam to a device: find it, build for it, load, launch. One file a driver
+ * (cuda.c, opencl.c), listed once in driver.c. What only tuning needs (allocating, copying,
+ * timing) is the program's: tuner/rig.h.
+ */
+#ifndef GT_RUNTIME_DRIVER_H
+#define GT_RUNTIME_DRIVER_H
+
+#include "core/device.h"
+#include "core/launch.h"
+#include "core/status.h"
+
+/* A context in which kernels are built and loaded; the caller's, borrowed. */
+struct gt_gpu; /* each driver defines its own, with these two first: see struct gt_gpu_head */
+
+struct gt_gpu_head {
+    const struct gt_driver *driver;
+    struct gt_device device;
+};
+
+/* What a compiler made of a source. */
+struct gt_image {
+    void *bytes; /* cubin; OpenCL: a retained cl_program's source is rebuilt, bytes NULL */
+    size_t size;
+    int registers, spill_bytes, smem_bytes; /* per thread, per thread, static per block; -1 unknown */
+    char *log;                              /* compiler's words, "" when silent; never NULL */
+};
+void gt_image_clear(struct gt_image *image);
+
+/* A loaded kernel: an opaque struct of the driver. May be launched from any thread. */
+struct gt_kernel;
+
+/* One argument's bytes, as the kernel takes it. Pointers: CUdeviceptr, or cl_mem by value. */
+union gt_value {
+    int32_t i32;
+    int64_t i64;
+    float f32;
+    double f64;
+    void *ptr;
+};
+struct gt_value_ref {
+    const void *bytes;
+    size_t size;
+};
+
+enum { GT_OPTIONS_MAX = 512 };
+
+struct gt_driver {
+    const char *name; /* "cuda", "opencl" */
+    gemmtune_backend backend;
+
+    /* Calls fn for every device of this driver in the driver's order. A missing driver library is no
+     * error: *missing (512 bytes) gets one sentence and no device is reported. */
+    gt_status (*enumerate)(void (*fn)(void *user, const struct gt_device *d), void *user,
+                           char missing[512], struct gt_err *err);
+    /* Wraps a caller's context. ENODRIVER, EDEVICE. */
+    gt_status (*open)(struct gt_gpu **out, const gemmtune_target *target, struct gt_err *err);
+    void (*close)(struct gt_gpu *gpu);
+
+    /* The compiler and options that will be used for this device: part of the image key. EBUILD with a sentence when
+     * no compiler serves the device. */
+    gt_status (*toolchain)(char text[GT_OPTIONS_MAX], const struct gt_device *d, struct gt_err *err);
+    /* Whether images can be kept in a file and loaded later. */
+    bool (*cacheable)(const struct gt_device *d);
+    /* Compiles without a context where `cacheable`. EBUILD: image->log says why, and `err` its first
+     * complaint. Thread-safe. */
+    gt_status (*build)(struct gt_image *image, const struct gt_device *d, const char *source,
+                       struct gt_err *err);
+    /* Loads `entry` from an image (or, where not cacheable, builds and loads from source, filling image->log). */
+    gt_status (*load)(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_image *image,
+                      const char *source, const char *entry, const struct gt_launch *launch,
+                      struct gt_err *err);
+    void (*unload)(struct gt_kernel *kernel);
+    /* Enqueues on the caller's stream or queue. No allocation, no lock, no wait for the device. */
+    gt_status (*launch)(const struct gt_kernel *kernel, const struct gt_launch *launch,
+                        const struct gt_value_ref *args, int arg_count, void *stream,
+                        struct gt_err *err);
+};
+
+extern const struct gt_driver gt_driver_cuda, gt_driver_opencl;
+extern const struct gt_driver *const gt_drivers[]; /* CUDA first; NULL-ended */
+const struct gt_driver *gt_driver_of(gemmtune_backend backend);
+
+/* ---- all devices of the machine, CUDA first ---- */
+
+struct gt_device_list {
+    size_t count;
+    struct gt_device *device;
+    char missing[2][512]; /* a sentence for each driver that is not there, by backend; "" */
+};
+gt_status gt_devices_list(struct gt_device_list *out, struct gt_err *err);
+void gt_devices_clear(struct gt_device_list *list);
+/* By index ("0"), UUID, PCI id, key, or a name or part of a name that fits one device only.
+ * ENODRIVER when there is no device at all; EINVAL lists the choices. */
+gt_status gt_devices_pick(size_t *index, const struct gt_device_list *list, const char *what,
+                          struct gt_err *err);
+
+#endif

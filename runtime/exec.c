@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exec.c - one kernel, built, loaded and ready for one problem. Everything that can be
+ * decided once is decided in gt_exec_create; gt_exec_run copies a few words and launches.
+ */
+#include "runtime/exec.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ARG_KINDS = GT_ARG_WORKSPACE + 1 };
+
+/* A kernel on the device. Several execs may hold one; the last one unloads it. */
+struct loaded {
+    atomic_int users;
+    struct gt_gpu *gpu; /* borrowed */
+    const struct gt_driver *driver;
+    struct gt_kernel *kernel;  /* NULL when there was nothing to compute */
+    struct gt_image image;     /* kept for its log */
+    gemmtune_problem problem;  /* what it was built for */
+    struct gt_binding binding; /* of the point and that problem */
+    struct gt_exec_info info;  /* of the build and its first launch */
+};
+
+struct gt_exec {
+    struct loaded *loaded;
+    struct gt_exec_info info;
+    gemmtune_problem problem;
+    gt_arg args[GT_ARGS_MAX]; /* in the kernel's order */
+    int arg_count;
+    union gt_value value[ARG_KINDS]; /* by kind; those of a run are filled in by the run */
+    size_t size[ARG_KINDS];
+};
+
+static const struct gt_device *device_of(const struct gt_gpu *gpu) {
+    return &((const struct gt_gpu_head *)gpu)->device;
+}
+
+/* ---- the loaded kernel ----------------------------------------------------------- */
+
+static double now_ms(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static void note_image(struct loaded *l) {
+    l->info.registers = l->image.registers;
+    l->info.spill_bytes = l->image.spill_bytes;
+    l->info.smem_bytes = l->image.smem_bytes;
+    l->info.log = l->image.log != NULL ? l->image.log : "";
+}
+
+static struct loaded *loaded_create(struct gt_gpu *gpu) {
+    struct loaded *l = calloc(1, sizeof *l);
+    if (l == NULL)
+        return NULL;
+    atomic_init(&l->users, 1);
+    l->gpu = gpu;
+    l->driver = ((const struct gt_gpu_head *)gpu)->driver;
+    l->image.registers = l->image.spill_bytes = l->image.smem_bytes = -1;
+    note_image(l);
+    return l;
+}
+
+static void loaded_release(struct loaded *l) {
+    if (l == NULL || atomic_fetch_sub(&l->users, 1) > 1)
+        return;
+    if (l->kernel != NULL)
+        l->driver->unload(l->kernel);
+    gt_image_clear(&l->image);
+    free(l);
+}
+
+/* Where a driver compiles only while loading, the loading is the compile time. */
+static gt_status build(struct loaded *l, struct gt_err *err) {
+    const struct gt_device *d = device_of(l->gpu);
+    struct gt_build_stats stats = {0};
+    char *source = NULL;
+    gt_status status = gt_source_of(&source, &l->binding, d, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_build(&l->image, l->driver, d, source, &stats, err);
+    const bool loads_source = status == GEMMTUNE_OK && l->image.bytes == NULL;
+    const double start_ms = now_ms();
+    if (status == GEMMTUNE_OK)
+        status = l->driver->load(&l->kernel, l->gpu, &l->image, source,
+                                 l->binding.family->entry, &l->info.launch, err);
+    l->info.cached = stats.cached;
+    l->info.compile_ms = loads_source ? now_ms() - start_ms : stats.compile_ms;
+    note_image(l);
+    free(source);
+    return status;
+}
+
+/* ---- may it run ------------------------------------------------------------------ */
+
+/* No element of C: nothing to build and nothing to run. */
+static bool is_empty(const gemmtune_problem *p) {
+    return p->m == 0 || p->n == 0;
+}
+
+/* The point may exist on the device for the problem's types. */
+static gt_status settle_point(struct gt_binding *b, const struct gt_device *d,
+                              const struct gt_point *point, const gemmtune_problem *p,
+                              struct gt_err *err) {
+    const char *why = NULL;
+    if (!gt_family_serves(b->family, d, p, &why))
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s", why);
+    const gt_status status = gt_bind_point(b, point, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    const struct gt_rule *rule = gt_refused(b);
+    if (rule != NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s (%s)", rule->why,
+                       gt_expr_text(rule->expr));
+    return GEMMTUNE_OK;
+}
+
+/* The kernel accepts the problem; the launch is fixed. */
+static gt_status settle_problem(struct gt_exec_info *info, const struct gt_binding *b,
+                                const struct gt_device *d, const gemmtune_problem *p,
+                                struct gt_err *err) {
+    for (int i = 0; i < 3; i++)
+        info->align[i] = gt_align_needed(b, i);
+    if (is_empty(p))
+        return GEMMTUNE_OK;
+    const char *why = gt_not_accepted(b);
+    if (why != NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s", why);
+    return gt_launch_of(&info->launch, b, d, err);
+}
+
+/* ---- create ---------------------------------------------------------------------- */
+
+static void prepare_args(struct gt_exec *e, const struct gt_family *f) {
+    const gemmtune_problem *p = &e->problem;
+    const size_t scalar = gt_type_size(p->type_acc), pointer = sizeof(void *);
+    const struct {
+        size_t size;
+        union gt_value value;
+    } kinds[ARG_KINDS] = {
+        [GT_ARG_M] = {sizeof(int32_t), {.i32 = (int32_t)p->m}},
+        [GT_ARG_N] = {sizeof(int32_t), {.i32 = (int32_t)p->n}},
+        [GT_ARG_K] = {sizeof(int32_t), {.i32 = (int32_t)p->k}},
+        [GT_ARG_ALPHA] = {scalar, {0}},
+        [GT_ARG_BETA] = {scalar, {0}},
+        [GT_ARG_A] = {pointer, {0}},
+        [GT_ARG_B] = {pointer, {0}},
+        [GT_ARG_C] = {pointer, {0}},
+        [GT_ARG_LDA] = {sizeof(int64_t), {.i64 = p->lda}},
+        [GT_ARG_LDB] = {sizeof(int64_t), {.i64 = p->ldb}},
+        [GT_ARG_LDC] = {sizeof(int64_t), {.i64 = p->ldc}},
+        [GT_ARG_WORKSPACE] = {pointer, {0}},
+    };
+    for (int i = 0; i < ARG_KINDS; i++) {
+        e->value[i] = kinds[i].value;
+        e->size[i] = kinds[i].size;
+    }
+    memcpy(e->args, f->args, sizeof e->args);
+    e->arg_count = f->arg_count;
+}
+
+/* An exec of `l`, which it takes over even when it fails. */
+static gt_status exec_of(struct gt_exec **out, struct loaded *l,
+                         const struct gt_exec_info *info, const gemmtune_problem *p,
+                         struct gt_err *err) {
+    struct gt_exec *e = calloc(1, sizeof *e);
+    if (e == NULL) {
+        loaded_release(l);
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    }
+    e->loaded = l;
+    e->info = *info;
+    e->problem = *p;
+    prepare_args(e, l->binding.family);
+    *out = e;
+    return GEMMTUNE_OK;
+}
+
+/* Hands the compiler's words to a caller who wants them. */
+static void give_log(char **log, struct loaded *l, gt_status status) {
+    if (log == NULL || (status != GEMMTUNE_EBUILD && status != GEMMTUNE_EDEVICE))
+        return;
+    *log = l->image.log;
+    l->image.log = NULL;
+}
+
+gt_status gt_exec_create(struct gt_exec **out, struct gt_gpu *gpu,
+                         const struct gt_family *family, const struct gt_point *point,
+                         const gemmtune_problem *p, char **log, struct gt_err *err) {
+    const struct gt_device *d = device_of(gpu);
+    *out = NULL;
+    if (log != NULL)
+        *log = NULL;
+    struct loaded *l = loaded_create(gpu);
+    if (l == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    l->problem = *p;
+    gt_bind_problem(&l->binding, family, d, p);
+    gt_status status = settle_point(&l->binding, d, point, p, err);
+    if (status == GEMMTUNE_OK)
+        status = settle_problem(&l->info, &l->binding, d, p, err);
+    if (status == GEMMTUNE_OK && !is_empty(p))
+        status = build(l, err);
+    if (status == GEMMTUNE_OK)
+        return exec_of(out, l, &l->info, p, err);
+    give_log(log, l, status);
+    loaded_release(l);
+    return gt_fail_within(err, status, "family %s", family->name);
+}
+
+/* What is compiled in cannot change: types, layout, and what the driver was told at
+ * loading. */
+static gt_status check_shareable(const struct loaded *l, const gemmtune_problem *p,
+                                 struct gt_err *err) {
+    const gemmtune_problem *own = &l->problem;
+    if (gt_dtype_of(p) != gt_dtype_of(own))
+        return gt_fail(err, GEMMTUNE_EINVAL, "the kernel is for other data types");
+    if (p->trans_a != own->trans_a || p->trans_b != own->trans_b)
+        return gt_fail(err, GEMMTUNE_EINVAL, "the kernel is for layout %s",
+                       gt_problem_layout(own));
+    if (l->kernel == NULL && !is_empty(p))
+        return gt_fail(err, GEMMTUNE_EINVAL, "nothing was built for an empty product");
+    return GEMMTUNE_OK;
+}
+
+/* Binds the loaded point to another problem. */
+static gt_status rebind(struct gt_binding *b, const struct loaded *l,
+                        const gemmtune_problem *p, struct gt_err *err) {
+    const struct gt_family *f = l->binding.family;
+    int64_t values[GT_POINT_MAX];
+    for (int i = 0; i < f->param_count; i++)
+        values[i] = l->binding.value[f->param[i].slot];
+    gt_bind_problem(b, f, device_of(l->gpu), p);
+    return gt_bind_values(b, values, err);
+}
+
+gt_status gt_exec_share(struct gt_exec **out, const struct gt_exec *e,
+                        const gemmtune_problem *p, struct gt_err *err) {
+    struct loaded *l = e->loaded;
+    struct gt_exec_info info = l->info;
+    struct gt_binding b;
+    *out = NULL;
+    gt_status status = check_shareable(l, p, err);
+    if (status == GEMMTUNE_OK)
+        status = rebind(&b, l, p, err);
+    if (status == GEMMTUNE_OK)
+        status = settle_problem(&info, &b, device_of(l->gpu), p, err);
+    if (status == GEMMTUNE_OK && info.launch.smem_bytes > l->info.launch.smem_bytes)
+        status = gt_fail(err, GEMMTUNE_EINVAL, "the problem needs more shared memory");
+    if (status != GEMMTUNE_OK)
+        return status;
+    (void)atomic_fetch_add(&l->users, 1);
+    return exec_of(out, l, &info, p, err);
+}
+
+void gt_exec_destroy(struct gt_exec *e) {
+    if (e == NULL)
+        return;
+    loaded_release(e->loaded);
+    free(e);
+}
+
+void gt_exec_describe(const struct gt_exec *e, struct gt_exec_info *info) {
+    *info = e->info;
+}
+
+/* ---- run ------------------------------------------------------------------------- */
+
+/* alpha or beta as a double, which holds every accumulator type's values exactly. */
+static double scalar(gemmtune_dtype acc, const void *bytes) {
+    union gt_value v = {0};
+    memcpy(&v, bytes, gt_type_size(acc));
+    if (acc == GEMMTUNE_F64)
+        return v.f64;
+    return acc == GEMMTUNE_I32 ? (double)v.i32 : (double)v.f32;
+}
+
+/* CUDA only: an OpenCL buffer is aligned for every type, and its handle says nothing. */
+static gt_status check_pointer(const struct gt_exec *e, const char *what, int operand,
+                               const void *pointer, struct gt_err *err) {
+    const int64_t bytes = e->info.align[operand];
+    if (pointer == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "the pointer to %s is NULL", what);
+    if (e->loaded->driver->backend == GEMMTUNE_CUDA &&
+        ((uintptr_t)pointer & (uintptr_t)(bytes - 1)) != 0)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "the pointer to %s, %p, is not aligned to %d bytes", what, pointer,
+                       (int)bytes);
+    return GEMMTUNE_OK;
+}
+
+static gt_status check_pointers(const struct gt_exec *e, bool reads_ab, const void *a,
+                                const void *b, const void *c, const void *workspace,
+                                struct gt_err *err) {
+    gt_status status = check_pointer(e, "C", 2, c, err);
+    if (status == GEMMTUNE_OK && reads_ab)
+        status = check_pointer(e, "A", 0, a, err);
+    if (status == GEMMTUNE_OK && reads_ab)
+        status = check_pointer(e, "B", 1, b, err);
+    if (status == GEMMTUNE_OK && e->info.launch.workspace_bytes > 0 && workspace == NULL)
+        status =
+            gt_fail(err, GEMMTUNE_EWORKSPACE, "the kernel needs %lld bytes of workspace",
+                    (long long)e->info.launch.workspace_bytes);
+    return status;
+}
+
+static gt_status launch(const struct gt_exec *e, const union gt_value value[ARG_KINDS],
+                        void *stream, struct gt_err *err) {
+    struct gt_value_ref refs[GT_ARGS_MAX];
+    for (int i = 0; i < e->arg_count; i++)
+        refs[i] = (struct gt_value_ref){&value[e->args[i]], e->size[e->args[i]]};
+    return e->loaded->driver->launch(e->loaded->kernel, &e->info.launch, refs, e->arg_count,
+                                     stream, err);
+}
+
+/* As BLAS: with alpha 0 or k 0 neither A nor B is read. The kernel then runs with both 0:
+ * its sum over an empty k is 0, and beta C is all that it writes. */
+gt_status gt_exec_run(const struct gt_exec *e, const void *alpha, void *a, void *b,
+                      const void *beta, void *c, void *workspace, void *stream,
+                      struct gt_err *err) {
+    const gemmtune_dtype acc = e->problem.type_acc;
+    if (is_empty(&e->problem))
+        return GEMMTUNE_OK;
+    if (alpha == NULL || beta == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL",
+                       alpha == NULL ? "alpha" : "beta");
+    const bool reads_ab = e->problem.k > 0 && scalar(acc, alpha) != 0;
+    if (!reads_ab && scalar(acc, beta) == 1)
+        return GEMMTUNE_OK;
+    const gt_status status = check_pointers(e, reads_ab, a, b, c, workspace, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    union gt_value value[ARG_KINDS];
+    memcpy(value, e->value, sizeof value);
+    if (reads_ab)
+        memcpy(&value[GT_ARG_ALPHA], alpha, e->size[GT_ARG_ALPHA]);
+    else
+        value[GT_ARG_K].i32 = 0;
+    memcpy(&value[GT_ARG_BETA], beta, e->size[GT_ARG_BETA]);
+    value[GT_ARG_A].ptr = a;
+    value[GT_ARG_B].ptr = b;
+    value[GT_ARG_C].ptr = c;
+    value[GT_ARG_WORKSPACE].ptr = workspace;
+    return launch(e, value, stream, err);
+}

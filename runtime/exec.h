@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exec.h - one built kernel of one point, ready to run one problem: what a public plan
+ * holds and what the tuner times.
+ */
+#ifndef GT_RUNTIME_EXEC_H
+#define GT_RUNTIME_EXEC_H
+
+#include "runtime/build.h"
+#include "runtime/family.h"
+
+struct gt_exec; /* immutable after create; any thread may run it */
+
+struct gt_exec_info {
+    int registers, spill_bytes, smem_bytes; /* -1 unknown */
+    bool cached;
+    double compile_ms;
+    struct gt_launch launch;
+    int64_t align[3]; /* bytes the pointers of A, B and C must be aligned to (CUDA) */
+    const char *log;  /* compiler's words; lives as long as the exec */
+};
+
+/* Builds, loads and fixes the launch of `point` for the canonical problem `p`. EINVAL: the
+ * point or problem is refused by a rule (text says which); EBUILD: compiler; EDEVICE:
+ * driver; ENOMEM. On EBUILD and EDEVICE *log (may be NULL; caller frees) gets the
+ * compiler's words. */
+gt_status gt_exec_create(struct gt_exec **out, struct gt_gpu *gpu,
+                         const struct gt_family *family, const struct gt_point *point,
+                         const gemmtune_problem *p, char **log, struct gt_err *err);
+/* The same loaded kernel for another problem of the same types and layout; `e` may be
+ * destroyed before or after. EINVAL: the kernel does not accept the problem. */
+gt_status gt_exec_share(struct gt_exec **out, const struct gt_exec *e,
+                        const gemmtune_problem *p, struct gt_err *err);
+void gt_exec_destroy(struct gt_exec *e);
+void gt_exec_describe(const struct gt_exec *e, struct gt_exec_info *info);
+
+/* Enqueues C = alpha op(A) op(B) + beta C. alpha and beta point to the accumulator type.
+ * Handles m, n or k of 0 and alpha of 0 as BLAS does. EINVAL: a pointer is misaligned for
+ * this kernel. */
+gt_status gt_exec_run(const struct gt_exec *e, const void *alpha, void *a, void *b,
+                      const void *beta, void *c, void *workspace, void *stream,
+                      struct gt_err *err);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * family.c - the collection of kernel families: those compiled into the library and those
+ * of a folder. Knows where texts come from, not what they say (family_parse.c does).
+ */
+#include "runtime/family_inside.h"
+
+#include "core/embed.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FILE_MAX = 1 << 20, /* bytes of a template file; ours are below 64 KiB */
+    PATH_SIZE = 4096
+};
+
+struct gt_families {
+    size_t count;
+    struct gt_family **item; /* by rank, then name */
+};
+
+/* ---- the list -------------------------------------------------------------------- */
+
+static int by_rank(const void *a, const void *b) {
+    const struct gt_family *x = *(struct gt_family *const *)a;
+    const struct gt_family *y = *(struct gt_family *const *)b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+static size_t position(const struct gt_families *f, const char *name) {
+    for (size_t i = 0; i < f->count; i++)
+        if (strcmp(f->item[i]->name, name) == 0)
+            return i;
+    return f->count;
+}
+
+/* Takes `family` over, in place of one of the same name. */
+static gt_status keep(struct gt_families *f, struct gt_family *family, struct gt_err *err) {
+    const size_t at = position(f, family->name);
+    if (at == f->count) {
+        struct gt_family **grown = realloc(f->item, (f->count + 1) * sizeof(*grown));
+        if (grown == NULL) {
+            gt_family_destroy(family);
+            return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+        }
+        f->item = grown;
+        f->item[f->count++] = NULL;
+    }
+    gt_family_destroy(f->item[at]);
+    f->item[at] = family;
+    qsort(f->item, f->count, sizeof(*f->item), by_rank);
+    return GEMMTUNE_OK;
+}
+
+size_t gt_families_count(const struct gt_families *f) {
+    return f->count;
+}
+
+const struct gt_family *gt_families_at(const struct gt_families *f, size_t i) {
+    return i < f->count ? f->item[i] : NULL;
+}
+
+const struct gt_family *gt_families_find(const struct gt_families *f, const char *name) {
+    return gt_families_at(f, position(f, name));
+}
+
+void gt_families_destroy(struct gt_families *f) {
+    if (f == NULL)
+        return;
+    for (size_t i = 0; i < f->count; i++)
+        gt_family_destroy(f->item[i]);
+    free(f->item);
+    free(f);
+}
+
+/* ---- built in -------------------------------------------------------------------- */
+
+static const char *embedded(const char *path) {
+    for (const struct gt_embedded *e = gt_embedded_templates; e->path != NULL; e++)
+        if (strcmp(e->path, path) == 0)
+            return e->text;
+    return NULL;
+}
+
+const char *gt_prelude(void) {
+    const char *text = embedded("templates/common/prelude.h");
+    return text != NULL ? text : "";
+}
+
+/* `user` is the family's folder name. */
+static gt_status read_embedded(char **out, void *user, gemmtune_backend backend,
+                               const char *file, struct gt_err *err) {
+    char path[PATH_SIZE];
+    (void)backend;
+    (void)snprintf(path, sizeof path, "templates/%s/%s", (const char *)user, file);
+    const char *text = embedded(path);
+    if (text == NULL)
+        return gt_fail(err, GEMMTUNE_EPARSE, "%s is not compiled in", path);
+    *out = strdup(text);
+    return *out != NULL ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+}
+
+/* The <name> of "templates/<name>/space.json"; false for every other path. */
+static bool family_of_path(char name[GT_NAME_MAX], const char *path) {
+    static const char head[] = "templates/", tail[] = "/space.json";
+    const size_t len = strlen(path), ends = sizeof head - 1 + sizeof tail - 1;
+    if (len <= ends || len - ends >= GT_NAME_MAX ||
+        strncmp(path, head, sizeof head - 1) != 0 ||
+        strcmp(path + len - (sizeof tail - 1), tail) != 0)
+        return false;
+    memcpy(name, path + sizeof head - 1, len - ends);
+    name[len - ends] = '\0';
+    return strchr(name, '/') == NULL;
+}
+
+static gt_status add_embedded(struct gt_families *f, const struct gt_embedded *e,
+                              struct gt_err *err) {
+    char name[GT_NAME_MAX];
+    struct gt_family *family;
+    if (!family_of_path(name, e->path))
+        return GEMMTUNE_OK;
+    const gt_status status =
+        gt_family_parse_with(&family, name, e->path, e->text, read_embedded, name, err);
+    return status == GEMMTUNE_OK ? keep(f, family, err) : status;
+}
+
+gt_status gt_families_create(struct gt_families **out, struct gt_err *err) {
+    struct gt_families *f = calloc(1, sizeof *f);
+    gt_status status = GEMMTUNE_OK;
+    *out = NULL;
+    if (f == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    for (const struct gt_embedded *e = gt_embedded_templates;
+         e->path != NULL && status == GEMMTUNE_OK; e++)
+        status = add_embedded(f, e, err);
+    if (status == GEMMTUNE_OK) {
+        *out = f;
+        f = NULL;
+    }
+    gt_families_destroy(f);
+    return status;
+}
+
+/* ---- a folder -------------------------------------------------------------------- */
+
+/* The rest of an open file as text. */
+static gt_status read_stream(char **out, FILE *file, const char *path, struct gt_err *err) {
+    char *text = malloc(FILE_MAX + 1);
+    if (text == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    const size_t size = fread(text, 1, FILE_MAX + 1, file);
+    gt_status status = GEMMTUNE_OK;
+    if (ferror(file))
+        status = gt_fail(err, GEMMTUNE_EIO, "%s: cannot be read", path);
+    else if (size > FILE_MAX)
+        status = gt_fail(err, GEMMTUNE_EPARSE, "%s: larger than %d bytes", path, FILE_MAX);
+    else if (memchr(text, '\0', size) != NULL)
+        status = gt_fail(err, GEMMTUNE_EPARSE, "%s: holds a NUL byte", path);
+    if (status != GEMMTUNE_OK) {
+        free(text);
+        return status;
+    }
+    text[size] = '\0';
+    char *fitted = realloc(text, size + 1);
+    *out = fitted != NULL ? fitted : text;
+    return GEMMTUNE_OK;
+}
+
+static gt_status read_file(char **out, const char *path, struct gt_err *err) {
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return gt_fail(err, GEMMTUNE_EIO, "%s: %s", path, strerror(errno));
+    const gt_status status = read_stream(out, file, path, err);
+    (void)fclose(file);
+    return status;
+}
+
+static gt_status join(char path[PATH_SIZE], const char *folder, const char *file,
+                      struct gt_err *err) {
+    const int len = snprintf(path, PATH_SIZE, "%s/%s", folder, file);
+    return len >= 0 && len < PATH_SIZE
+               ? GEMMTUNE_OK
+               : gt_fail(err, GEMMTUNE_EIO, "%.200s...: the path is too long", folder);
+}
+
+/* `user` is the family's folder. */
+static gt_status read_in_folder(char **out, void *user, gemmtune_backend backend,
+                                const char *file, struct gt_err *err) {
+    char path[PATH_SIZE];
+    (void)backend;
+    const gt_status status = join(path, user, file, err);
+    return status == GEMMTUNE_OK ? read_file(out, path, err) : status;
+}
+
+/* Adds the family of folder/name when there is a space.json in it. */
+static gt_status add_subfolder(struct gt_families *f, int *added, const char *folder,
+                               const char *name, struct gt_err *err) {
+    char subfolder[PATH_SIZE], path[PATH_SIZE];
+    char *json = NULL;
+    struct gt_family *family = NULL;
+    gt_status status = join(subfolder, folder, name, err);
+    if (status == GEMMTUNE_OK)
+        status = join(path, subfolder, "space.json", err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL && (errno == ENOENT || errno == ENOTDIR))
+        return GEMMTUNE_OK; /* templates/common and stray files */
+    if (file == NULL)
+        return gt_fail(err, GEMMTUNE_EIO, "%s: %s", path, strerror(errno));
+    status = read_stream(&json, file, path, err);
+    (void)fclose(file);
+    if (status == GEMMTUNE_OK)
+        status =
+            gt_family_parse_with(&family, name, path, json, read_in_folder, subfolder, err);
+    if (status == GEMMTUNE_OK)
+        status = keep(f, family, err);
+    *added += status == GEMMTUNE_OK;
+    free(json);
+    return status;
+}
+
+/* In byte order, whatever the locale, so that the first complaint is always the same
+ * one. */
+static int by_name(const struct dirent **a, const struct dirent **b) {
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+gt_status gt_families_add_folder(struct gt_families *f, const char *folder,
+                                 struct gt_err *err) {
+    struct dirent **entry = NULL;
+    int added = 0;
+    gt_status status = GEMMTUNE_OK;
+    const int count = scandir(folder, &entry, NULL, by_name);
+    if (count < 0)
+        return gt_fail(err, GEMMTUNE_EIO, "%s: %s", folder, strerror(errno));
+    for (int i = 0; i < count; i++) {
+        if (status == GEMMTUNE_OK && entry[i]->d_name[0] != '.')
+            status = add_subfolder(f, &added, folder, entry[i]->d_name, err);
+        free(entry[i]);
+    }
+    free(entry);
+    if (status == GEMMTUNE_OK && added == 0)
+        status = gt_fail(err, GEMMTUNE_EINVAL, "%s: no family in it (FAMILY/space.json)",
+                         folder);
+    return status;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * family.h - a kernel template with its declared space: templates/<name>/space.json and
+ * source.
+ *
+ * Built-in families are compiled into the library; gt_families_add_folder adds those of a
+ * folder (`--templates DIR`). A family never changes once loaded and may be shared by
+ * threads.
+ *
+ * Names that expressions may use, besides the family's own parameters and derived names:
+ *   M N K LDA LDB LDC          the problem's (launch, accept, workspace; not require)
+ *   ALIGN_A ALIGN_B ALIGN_C    bytes every row start of the operand is aligned to, 1..16
+ *                              (launch, accept; not require)
+ *   TA TB                      1 when the operand is stored transposed
+ *   sizeof(A) sizeof(B) sizeof(C) sizeof(ACC)
+ *   FLOAT                      1 for floating-point types
+ *   CUDA                       1 on CUDA, 0 on OpenCL
+ *   CC                         CUDA compute capability (61, 90), 0 on OpenCL
+ *   CPU                        1 on an OpenCL CPU device
+ *   UNITS WARP MAX_THREADS SMEM_MAX REGS_MAX   the device's; REGS_MAX 0 when unknown
+ */
+#ifndef GT_RUNTIME_FAMILY_H
+#define GT_RUNTIME_FAMILY_H
+
+#include "core/device.h"
+#include "core/expr.h"
+#include "core/launch.h"
+#include "core/problem.h"
+
+enum { GT_VALUES_MAX = 64, GT_RULES_MAX = 32, GT_ARGS_MAX = 20 };
+
+/* What a kernel takes, in the order of space.json's "args". */
+typedef enum gt_arg {
+    GT_ARG_M, /* int */
+    GT_ARG_N,
+    GT_ARG_K,
+    GT_ARG_ALPHA, /* the accumulator type */
+    GT_ARG_BETA,
+    GT_ARG_A, /* device pointers */
+    GT_ARG_B,
+    GT_ARG_C,
+    GT_ARG_LDA, /* 64-bit */
+    GT_ARG_LDB,
+    GT_ARG_LDC,
+    GT_ARG_WORKSPACE /* device pointer */
+} gt_arg;
+
+struct gt_param {
+    char name[GT_NAME_MAX];
+    int slot; /* in the symbol table */
+    int count;
+    int64_t value[GT_VALUES_MAX]; /* the domain, in file order */
+    int64_t preset;               /* the default point's */
+};
+
+struct gt_rule {
+    struct gt_expr *expr; /* must not be 0 */
+    char *why;            /* one clause for people */
+};
+
+struct gt_derived {
+    int slot;
+    struct gt_expr *expr;
+};
+
+struct gt_family {
+    char name[GT_NAME_MAX];
+    char hash[65];        /* over space.json, the sources and the prelude */
+    char *about;          /* one sentence */
+    char *source[2];      /* template text by gemmtune_backend; NULL where it has none */
+    char *source_name[2]; /* "tile/tile.cl", as compiler messages name it */
+    char entry[GT_NAME_MAX];
+    unsigned dtypes;  /* bit i: row i of core/dtype.h */
+    unsigned layouts; /* bits by gt_layout_bit */
+    int min_cc;       /* CUDA */
+    int rank;         /* order in which default points are offered: lower first */
+    struct gt_symbols symbols;
+    int param_count, derive_count, require_count, accept_count, arg_count;
+    struct gt_param param[GT_POINT_MAX];
+    struct gt_derived derive[GT_RULES_MAX];
+    struct gt_rule require[GT_RULES_MAX]; /* may a point exist on a device, for a type */
+    struct gt_rule accept[GT_RULES_MAX];  /* may a built kernel run a problem */
+    struct gt_expr *align[3];             /* bytes A, B, C row starts must be aligned to */
+    struct gt_expr *grid[3], *block[3], *cluster[3], *smem, *workspace;
+    gt_arg args[GT_ARGS_MAX];
+};
+
+/* ---- the collection -------------------------------------------------------------- */
+
+struct gt_families; /* a list; immutable while anyone else reads it */
+
+/* All built-in families. */
+gt_status gt_families_create(struct gt_families **out, struct gt_err *err);
+/* Adds every DIR/<name>/space.json; a family of an existing name replaces it. */
+gt_status gt_families_add_folder(struct gt_families *f, const char *folder,
+                                 struct gt_err *err);
+void gt_families_destroy(struct gt_families *f);
+size_t gt_families_count(const struct gt_families *f);
+/* By rank, then name; NULL past the end. */
+const struct gt_family *gt_families_at(const struct gt_families *f, size_t i);
+const struct gt_family *gt_families_find(const struct gt_families *f, const char *name);
+
+/* Parses one family: used by the collection and by tests. `folder_name` is the expected
+ * name. */
+gt_status gt_family_parse(struct gt_family **out, const char *folder_name,
+                          const char *json_name, const char *json,
+                          const char *const source[2], struct gt_err *err);
+void gt_family_destroy(struct gt_family *f);
+
+/* ---- a point of a family on a device, for a type and layout ---------------------- */
+
+/* Bit of a type in gt_family.dtypes; 0 for NULL. */
+unsigned gt_dtype_bit(const struct gt_dtype *row);
+/* Bit of "nn", "nt", "tn" or "tt" in gt_family.layouts; 0 for any other text. */
+unsigned gt_layout_bit(const char *layout);
+
+/* Values of every symbol. Fill with gt_bind_*; evaluate rules and launches on it. A plain
+ * value: copy it freely. */
+struct gt_binding {
+    const struct gt_family *family;
+    const struct gt_dtype *dtype; /* the problem's; sizes do not tell f16 from bf16 */
+    int64_t value[GT_SYMBOLS_MAX];
+};
+
+/* Whether the family has a kernel for the problem's types and layout on the device at all.
+ * When not, `why` (may be NULL) gets one clause. */
+bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
+                      const gemmtune_problem *p, const char **why);
+
+/* Binds device, types, layout. Problem dimensions are bound as well, for accept and
+ * launch. */
+void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
+                     const struct gt_device *d, const gemmtune_problem *p);
+/* Binds pointer alignment: largest power of two <= 16 dividing pointers and row starts.
+ * gt_bind_problem has bound it for pointers aligned to 16. */
+void gt_bind_align(struct gt_binding *b, const gemmtune_problem *p, int64_t pointer_align);
+/* The point's values in the family's parameter order, checked against the domains. EINVAL
+ * as gt_bind_point. */
+gt_status gt_point_values(int64_t values[GT_POINT_MAX], const struct gt_family *f,
+                          const struct gt_point *point, struct gt_err *err);
+/* Binds the point's values and computes derived names. EINVAL: a parameter is missing,
+ * unknown, or its value outside the domain; or a derived expression fails. */
+gt_status gt_bind_point(struct gt_binding *b, const struct gt_point *point,
+                        struct gt_err *err);
+/* As gt_bind_point without the look-up by name: values in the family's parameter order. */
+gt_status gt_bind_values(struct gt_binding *b, const int64_t *values, struct gt_err *err);
+
+/* The first require rule that refuses, or NULL when all hold. An expression error
+ * refuses. */
+const struct gt_rule *gt_refused(const struct gt_binding *b);
+/* The first accept rule (or alignment demand) that refuses the problem; NULL when it may
+ * run. */
+const char *gt_not_accepted(const struct gt_binding *b);
+/* Bytes that A's (0), B's (1), C's (2) pointers and rows must be aligned to. */
+int64_t gt_align_needed(const struct gt_binding *b, int operand);
+/* Launch geometry for the bound problem; EINVAL when out of the device's limits. */
+gt_status gt_launch_of(struct gt_launch *out, const struct gt_binding *b,
+                       const struct gt_device *d, struct gt_err *err);
+void gt_family_default(const struct gt_family *f, struct gt_point *out);
+
+/* ---- source text ----------------------------------------------------------------- */
+
+/* The whole text a compiler sees: #defines of types, layout, parameters, derived and device
+ * names (each GT_<NAME>), the prelude, every require rule as a static assertion, a #line,
+ * the template. One text serves every problem the binding's types and layout cover: M N K
+ * LDA.. are not in it. The caller frees *out. */
+gt_status gt_source_of(char **out, const struct gt_binding *b, const struct gt_device *d,
+                       struct gt_err *err);
+/* Type and device macros for `p`, the prelude, a #line that names `name`, and `text`: for
+ * the program's own helper kernels. The caller frees *out. */
+gt_status gt_source_plain(char **out, const struct gt_device *d, const gemmtune_problem *p,
+                          const char *name, const char *text, struct gt_err *err);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * family_inside.h - what family*.c, bind.c and source.c share and nobody else may rely on:
+ * the built-in names, the parts of the parser, and how it gets at template text.
+ */
+#ifndef GT_RUNTIME_FAMILY_INSIDE_H
+#define GT_RUNTIME_FAMILY_INSIDE_H
+
+#include "core/json.h"
+#include "runtime/family.h"
+
+/*
+ * Names every family may use, in the order of their slots. The last column is the macro a
+ * source sees; NULL marks what belongs to one problem: such names are unknown to require,
+ * derive and align, because one built kernel serves many problems.
+ */
+#define GT_BUILTIN_LIST(X)                                                                 \
+    X(M, "M", NULL)                                                                        \
+    X(N, "N", NULL)                                                                        \
+    X(K, "K", NULL)                                                                        \
+    X(LDA, "LDA", NULL)                                                                    \
+    X(LDB, "LDB", NULL)                                                                    \
+    X(LDC, "LDC", NULL)                                                                    \
+    X(ALIGN_A, "ALIGN_A", NULL)                                                            \
+    X(ALIGN_B, "ALIGN_B", NULL)                                                            \
+    X(ALIGN_C, "ALIGN_C", NULL)                                                            \
+    X(TA, "TA", "GT_TA")                                                                   \
+    X(TB, "TB", "GT_TB")                                                                   \
+    X(SIZEOF_A, "sizeof(A)", "GT_SIZEOF_A")                                                \
+    X(SIZEOF_B, "sizeof(B)", "GT_SIZEOF_B")                                                \
+    X(SIZEOF_C, "sizeof(C)", "GT_SIZEOF_C")                                                \
+    X(SIZEOF_ACC, "sizeof(ACC)", "GT_SIZEOF_ACC")                                          \
+    X(FLOAT, "FLOAT", "GT_FLOAT")                                                          \
+    X(CUDA, "CUDA", "GT_CUDA")                                                             \
+    X(CC, "CC", "GT_CC")                                                                   \
+    X(CPU, "CPU", "GT_CPU")                                                                \
+    X(UNITS, "UNITS", "GT_UNITS")                                                          \
+    X(WARP, "WARP", "GT_WARP")                                                             \
+    X(MAX_THREADS, "MAX_THREADS", "GT_MAX_THREADS")                                        \
+    X(SMEM_MAX, "SMEM_MAX", "GT_SMEM_MAX")                                                 \
+    X(REGS_MAX, "REGS_MAX", "GT_REGS_MAX")
+
+enum gt_builtin {
+#define X(id, name, macro) GT_IN_##id,
+    GT_BUILTIN_LIST(X)
+#undef X
+        GT_BUILTIN_COUNT
+};
+
+_Static_assert(GT_BUILTIN_COUNT + GT_POINT_MAX + GT_RULES_MAX <= GT_SYMBOLS_MAX,
+               "a family at its limits must fit the symbol table");
+
+struct gt_builtin_name {
+    const char *name;  /* as expressions spell it */
+    const char *macro; /* as sources spell it; NULL: a problem's, not in sources */
+};
+extern const struct gt_builtin_name gt_builtins[GT_BUILTIN_COUNT];
+
+/* Values of all built-in names; what `p` is NULL for stays 0. */
+void gt_builtin_values(int64_t value[GT_BUILTIN_COUNT], const struct gt_device *d,
+                       const gemmtune_problem *p);
+
+/* templates/common/prelude.h. Lives for ever. */
+const char *gt_prelude(void);
+
+/* Hands out the text of a family's file `file` for a backend; the caller frees *out. */
+typedef gt_status (*gt_source_fn)(char **out, void *user, gemmtune_backend backend,
+                                  const char *file, struct gt_err *err);
+
+/* ---- between family_parse.c and family_space.c ---- */
+
+/* A copy of a string in *out, whose old text is freed. */
+gt_status gt_read_text(char **out, struct gt_node n, struct gt_err *err);
+/* Fails unless n is an array or object, as `kind` says, of `least` to `most` members. */
+gt_status gt_read_list(struct gt_node n, enum gt_json_kind kind, size_t least, size_t most,
+                       struct gt_err *err);
+
+/* One key of space.json each. The node of an optional key may be absent. */
+gt_status gt_parse_params(struct gt_family *f, struct gt_node n, struct gt_err *err);
+gt_status gt_parse_default(struct gt_family *f, struct gt_node n, struct gt_err *err);
+gt_status gt_parse_derive(struct gt_family *f, struct gt_node n, struct gt_err *err);
+gt_status gt_parse_require(struct gt_family *f, struct gt_node n, struct gt_err *err);
+gt_status gt_parse_accept(struct gt_family *f, struct gt_node n, struct gt_err *err);
+gt_status gt_parse_align(struct gt_family *f, struct gt_node n, struct gt_err *err);
+gt_status gt_parse_launch(struct gt_family *f, struct gt_node n, struct gt_err *err);
+
+/* gt_family_parse with the sources fetched once space.json has named them. */
+gt_status gt_family_parse_with(struct gt_family **out, const char *folder_name,
+                               const char *json_name, const char *json, gt_source_fn read,
+                               void *user, struct gt_err *err);
+
+#endif

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * family_parse.c - space.json to a struct gt_family. Knows the format and nothing of where
+ * the text comes from (family.c does). Everything that is not understood is refused with
+ * file and line: a misspelt key must not become a silent default.
+ */
+#include "runtime/family_inside.h"
+
+#include "core/hash.h"
+#include "core/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FORMAT = 1, RANK_MAX = 1000, RANK_PRESET = 100, CC_MAX = 999, SOURCE_NAME_MAX = 64 };
+
+const struct gt_builtin_name gt_builtins[GT_BUILTIN_COUNT] = {
+#define X(id, name, macro) {name, macro},
+    GT_BUILTIN_LIST(X)
+#undef X
+};
+
+static const char *const layout_names[] = {"nn", "nt", "tn", "tt"};
+static const char *const backend_names[] = {"cuda", "opencl",
+                                            NULL}; /* by gemmtune_backend */
+
+static const struct {
+    const char *name;
+    gt_arg arg;
+    bool needed; /* a kernel without it cannot compute the product */
+} arg_names[] = {
+    {"m", GT_ARG_M, false},      {"n", GT_ARG_N, false},
+    {"k", GT_ARG_K, false},      {"alpha", GT_ARG_ALPHA, true},
+    {"beta", GT_ARG_BETA, true}, {"a", GT_ARG_A, true},
+    {"b", GT_ARG_B, true},       {"c", GT_ARG_C, true},
+    {"lda", GT_ARG_LDA, false},  {"ldb", GT_ARG_LDB, false},
+    {"ldc", GT_ARG_LDC, false},  {"workspace", GT_ARG_WORKSPACE, false},
+};
+enum { ARG_NAMES = sizeof arg_names / sizeof *arg_names };
+
+unsigned gt_dtype_bit(const struct gt_dtype *row) {
+    for (size_t i = 0; gt_dtype_at(i) != NULL; i++)
+        if (gt_dtype_at(i) == row)
+            return 1u << i;
+    return 0;
+}
+
+unsigned gt_layout_bit(const char *layout) {
+    for (size_t i = 0; i < sizeof layout_names / sizeof *layout_names; i++)
+        if (strcmp(layout_names[i], layout) == 0)
+            return 1u << i;
+    return 0;
+}
+
+/* ---- small readers --------------------------------------------------------------- */
+
+gt_status gt_read_text(char **out, struct gt_node n, struct gt_err *err) {
+    const char *text;
+    const gt_status status = gt_json_string(&text, n, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    free(*out);
+    *out = strdup(text);
+    return *out != NULL ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+}
+
+/* Fails unless n is of the kind and has from `least` to `most` members. */
+gt_status gt_read_list(struct gt_node n, enum gt_json_kind kind, size_t least, size_t most,
+                       struct gt_err *err) {
+    const size_t count = gt_json_count(n);
+    if (gt_json_kind(n) != kind)
+        return gt_json_fail(n, err, "must be %s",
+                            kind == GT_JSON_ARRAY ? "an array" : "an object");
+    if (count < least)
+        return gt_json_fail(n, err, "has %zu entries, needs at least %zu", count, least);
+    if (count > most)
+        return gt_json_fail(n, err, "has %zu entries, at most %zu are allowed", count,
+                            most);
+    return GEMMTUNE_OK;
+}
+
+/* Whether text is [a-z][a-z0-9_]* or, as a C identifier, [A-Za-z_][A-Za-z0-9_]*. */
+static bool is_word(const char *text, bool identifier) {
+    static const char lower[] = "abcdefghijklmnopqrstuvwxyz";
+    static const char more[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    const size_t len = strlen(text);
+    if (len == 0 || len >= GT_NAME_MAX)
+        return false;
+    if (strchr(lower, text[0]) == NULL && !(identifier && strchr(more, text[0]) != NULL))
+        return false;
+    for (size_t i = 1; i < len; i++)
+        if (strchr(lower, text[i]) == NULL && strchr("0123456789_", text[i]) == NULL &&
+            !(identifier && strchr(more, text[i]) != NULL))
+            return false;
+    return true;
+}
+
+/* ---- one function a key ---------------------------------------------------------- */
+
+static gt_status parse_format(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    int64_t format;
+    (void)f;
+    return gt_json_int(&format, n, FORMAT, FORMAT, err);
+}
+
+/* The name is the folder's, which the record of a tuned point refers to. */
+static gt_status parse_name(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    const char *name;
+    const gt_status status = gt_json_string(&name, n, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (!is_word(name, false))
+        return gt_json_fail(n, err,
+                            "family names are [a-z][a-z0-9_]* of at most %d characters",
+                            GT_NAME_MAX - 1);
+    if (strcmp(name, f->name) != 0)
+        return gt_json_fail(n, err, "the family is called \"%s\" but its folder \"%s\"",
+                            name, f->name);
+    return GEMMTUNE_OK;
+}
+
+static gt_status parse_about(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    return gt_read_text(&f->about, n, err);
+}
+
+/* A file of the family's own folder: what a stranger's space.json names must not lead
+ * out. */
+static gt_status parse_file(struct gt_family *f, struct gt_node n, int backend,
+                            struct gt_err *err) {
+    const char *file;
+    const gt_status status = gt_json_string(&file, n, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    const size_t len = strlen(file);
+    /* The name is quoted in a #line, so it may hold nothing that a string literal
+     * escapes. */
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-.";
+    if (len == 0 || len >= SOURCE_NAME_MAX || file[0] == '.' ||
+        strspn(file, plain) != len || strstr(file, "..") != NULL)
+        return gt_json_fail(n, err, "\"%s\" is not a plain file name", file);
+    const size_t size = strlen(f->name) + 1 + len + 1;
+    char *name = malloc(size);
+    if (name == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    memcpy(name, f->name, strlen(f->name));
+    name[strlen(f->name)] = '/';
+    memcpy(name + strlen(f->name) + 1, file, len + 1);
+    f->source_name[backend] = name;
+    return GEMMTUNE_OK;
+}
+
+static gt_status parse_source(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    gt_status status = gt_read_list(n, GT_JSON_OBJECT, 1, 2, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_only(n, backend_names, err);
+    for (int i = 0; i < 2 && status == GEMMTUNE_OK; i++) {
+        const struct gt_node file = gt_json_member(n, backend_names[i]);
+        if (gt_json_kind(file) != GT_JSON_ABSENT)
+            status = parse_file(f, file, i, err);
+    }
+    return status;
+}
+
+static gt_status parse_entry(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    const char *entry;
+    const gt_status status = gt_json_string(&entry, n, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (!is_word(entry, true))
+        return gt_json_fail(n, err, "\"%s\" is not a C name of at most %d characters",
+                            entry, GT_NAME_MAX - 1);
+    memcpy(f->entry, entry, strlen(entry) + 1);
+    return GEMMTUNE_OK;
+}
+
+static unsigned dtype_word_bit(const char *word) {
+    return gt_dtype_bit(gt_dtype_by_name(word, strlen(word)));
+}
+
+/* An array of distinct words as a set of bits. */
+static gt_status parse_set(unsigned *set, struct gt_node n, const char *what,
+                           unsigned (*bit_of)(const char *word), struct gt_err *err) {
+    gt_status status = gt_read_list(n, GT_JSON_ARRAY, 1, 32, err);
+    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
+        const char *word;
+        status = gt_json_string(&word, gt_json_at(n, i), err);
+        if (status != GEMMTUNE_OK)
+            break;
+        const unsigned bit = bit_of(word);
+        if (bit == 0)
+            status = gt_json_fail(gt_json_at(n, i), err, "\"%s\" is no %s", word, what);
+        else if ((*set & bit) != 0)
+            status = gt_json_fail(gt_json_at(n, i), err, "\"%s\" is there twice", word);
+        *set |= bit;
+    }
+    return status;
+}
+
+static gt_status parse_dtypes(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    return parse_set(&f->dtypes, n, "data type", dtype_word_bit, err);
+}
+
+static gt_status parse_layouts(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    return parse_set(&f->layouts, n, "layout (nn, nt, tn, tt)", gt_layout_bit, err);
+}
+
+static gt_status parse_min_arch(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    static const char *const keys[] = {"cuda", NULL};
+    if (gt_json_kind(n) == GT_JSON_ABSENT)
+        return GEMMTUNE_OK;
+    int64_t cc = 0;
+    gt_status status = gt_read_list(n, GT_JSON_OBJECT, 1, 1, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_only(n, keys, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_int(&cc, gt_json_member(n, "cuda"), 0, CC_MAX, err);
+    f->min_cc = (int)cc;
+    return status;
+}
+
+static gt_status parse_rank(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    int64_t rank = RANK_PRESET;
+    const gt_status status = gt_json_kind(n) == GT_JSON_ABSENT
+                                 ? GEMMTUNE_OK
+                                 : gt_json_int(&rank, n, 0, RANK_MAX, err);
+    f->rank = (int)rank;
+    return status;
+}
+
+static bool has_arg(const struct gt_family *f, gt_arg arg) {
+    for (int i = 0; i < f->arg_count; i++)
+        if (f->args[i] == arg)
+            return true;
+    return false;
+}
+
+static gt_status parse_arg(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    const char *name;
+    const gt_status status = gt_json_string(&name, n, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    for (size_t i = 0; i < ARG_NAMES; i++)
+        if (strcmp(arg_names[i].name, name) == 0) {
+            if (has_arg(f, arg_names[i].arg))
+                return gt_json_fail(n, err, "\"%s\" is there twice", name);
+            f->args[f->arg_count++] = arg_names[i].arg;
+            return GEMMTUNE_OK;
+        }
+    return gt_json_fail(n, err, "\"%s\" is no kernel argument", name);
+}
+
+static gt_status parse_args(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    gt_status status = gt_read_list(n, GT_JSON_ARRAY, 1, GT_ARGS_MAX, err);
+    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++)
+        status = parse_arg(f, gt_json_at(n, i), err);
+    for (size_t i = 0; i < ARG_NAMES && status == GEMMTUNE_OK; i++)
+        if (arg_names[i].needed && !has_arg(f, arg_names[i].arg))
+            status = gt_json_fail(n, err, "\"%s\" is missing: no product without it",
+                                  arg_names[i].name);
+    return status;
+}
+
+/* ---- the document ---------------------------------------------------------------- */
+
+/* The keys of space.json in the order they depend on each other, whatever the file's. */
+static const struct section {
+    const char *key;
+    gt_status (*parse)(struct gt_family *f, struct gt_node n, struct gt_err *err);
+    bool optional; /* parse is called with an absent node and sets the default */
+} sections[] = {
+    {"format", parse_format, false},      {"family", parse_name, false},
+    {"about", parse_about, false},        {"source", parse_source, false},
+    {"entry", parse_entry, false},        {"dtypes", parse_dtypes, false},
+    {"layouts", parse_layouts, false},    {"min_arch", parse_min_arch, true},
+    {"rank", parse_rank, true},           {"params", gt_parse_params, false},
+    {"default", gt_parse_default, false}, {"derive", gt_parse_derive, true},
+    {"require", gt_parse_require, true},  {"accept", gt_parse_accept, true},
+    {"align", gt_parse_align, true},      {"launch", gt_parse_launch, false},
+    {"args", parse_args, false},
+};
+enum { SECTIONS = sizeof sections / sizeof *sections };
+
+static gt_status parse_sections(struct gt_family *f, struct gt_node root,
+                                struct gt_err *err) {
+    const char *keys[SECTIONS + 1] = {NULL};
+    for (size_t i = 0; i < SECTIONS; i++)
+        keys[i] = sections[i].key;
+    gt_status status = gt_json_only(root, keys, err);
+    for (size_t i = 0; i < SECTIONS && status == GEMMTUNE_OK; i++) {
+        struct gt_node n = gt_json_member(root, sections[i].key);
+        if (!sections[i].optional)
+            status = gt_json_need(&n, root, sections[i].key, err);
+        if (status == GEMMTUNE_OK)
+            status = sections[i].parse(f, n, err);
+    }
+    return status;
+}
+
+static gt_status add_builtins(struct gt_family *f, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; i < GT_BUILTIN_COUNT && status == GEMMTUNE_OK; i++) {
+        int slot;
+        status = gt_symbols_add(&slot, &f->symbols, gt_builtins[i].name, err);
+    }
+    return status;
+}
+
+static gt_status fetch_sources(struct gt_family *f, gt_source_fn read, void *user,
+                               struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; i < 2 && status == GEMMTUNE_OK; i++)
+        if (f->source_name[i] != NULL)
+            status = read(&f->source[i], user, (gemmtune_backend)i,
+                          f->source_name[i] + strlen(f->name) + 1, err);
+    return status;
+}
+
+static void hash_family(struct gt_family *f, const char *json) {
+    struct gt_hash h;
+    gt_hash_init(&h);
+    gt_hash_add_text(&h, json);
+    for (int i = 0; i < 2; i++)
+        gt_hash_add_text(&h, f->source[i] != NULL ? f->source[i] : "");
+    gt_hash_add_text(&h, gt_prelude());
+    gt_hash_hex(&h, f->hash);
+}
+
+gt_status gt_family_parse_with(struct gt_family **out, const char *folder_name,
+                               const char *json_name, const char *json, gt_source_fn read,
+                               void *user, struct gt_err *err) {
+    struct gt_json *doc = NULL;
+    struct gt_family *f = calloc(1, sizeof *f);
+    gt_status status = GEMMTUNE_OK;
+    *out = NULL;
+    if (f == NULL) {
+        status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+        goto done;
+    }
+    if (strlen(folder_name) >= sizeof f->name) {
+        status = gt_fail(err, GEMMTUNE_EPARSE, "%s: folder name \"%.40s...\" is too long",
+                         json_name, folder_name);
+        goto done;
+    }
+    memcpy(f->name, folder_name, strlen(folder_name) + 1);
+    status = add_builtins(f, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_parse(&doc, json_name, json, strlen(json), err);
+    if (status == GEMMTUNE_OK)
+        status = parse_sections(f, gt_json_root(doc), err);
+    if (status == GEMMTUNE_OK)
+        status = fetch_sources(f, read, user, err);
+    if (status != GEMMTUNE_OK)
+        goto done;
+    hash_family(f, json);
+    *out = f;
+    f = NULL;
+done:
+    gt_family_destroy(f);
+    gt_json_destroy(doc);
+    return status;
+}
+
+/* Sources given by the caller, for gt_family_parse. */
+static gt_status read_given(char **out, void *user, gemmtune_backend backend,
+                            const char *file, struct gt_err *err) {
+    const char *const *source = user;
+    if (source[backend] == NULL)
+        return gt_fail(err, GEMMTUNE_EPARSE, "no text for \"%s\"", file);
+    *out = strdup(source[backend]);
+    return *out != NULL ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+}
+
+gt_status gt_family_parse(struct gt_family **out, const char *folder_name,
+                          const char *json_name, const char *json,
+                          const char *const source[2], struct gt_err *err) {
+    const char *given[2] = {source[0], source[1]};
+    return gt_family_parse_with(out, folder_name, json_name, json, read_given, given, err);
+}
+
+static void clear_rules(struct gt_rule *rules, int count) {
+    for (int i = 0; i < count; i++) {
+        gt_expr_destroy(rules[i].expr);
+        free(rules[i].why);
+    }
+}
+
+void gt_family_destroy(struct gt_family *f) {
+    if (f == NULL)
+        return;
+    for (int i = 0; i < f->derive_count; i++)
+        gt_expr_destroy(f->derive[i].expr);
+    clear_rules(f->require, f->require_count);
+    clear_rules(f->accept, f->accept_count);
+    for (int i = 0; i < 3; i++) {
+        gt_expr_destroy(f->align[i]);
+        gt_expr_destroy(f->grid[i]);
+        gt_expr_destroy(f->block[i]);
+        gt_expr_destroy(f->cluster[i]);
+    }
+    gt_expr_destroy(f->smem);
+    gt_expr_destroy(f->workspace);
+    for (int i = 0; i < 2; i++) {
+        free(f->source[i]);
+        free(f->source_name[i]);
+    }
+    free(f->about);
+    free(f);
+}

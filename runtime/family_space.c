@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * family_space.c - the part of space.json that is arithmetic: parameters, derived names,
+ * rules, launch. One function a key; family_parse.c calls them in order.
+ */
+#include "runtime/family_inside.h"
+
+#include "core/json.h"
+
+#include <string.h>
+
+enum { VALUE_MAX = INT32_MAX }; /* parameters reach kernels as int constants */
+
+/* ---- names and expressions ------------------------------------------------------- */
+
+/* Whether the prelude defines the macro GT_<name>; in column 0, which its comments are
+ * not. */
+static bool in_prelude(const char *name) {
+    static const char mark[] = "\n#define GT_";
+    const size_t len = strlen(name);
+    for (const char *at = strstr(gt_prelude(), mark); at != NULL; at = strstr(at, mark)) {
+        at += sizeof mark - 1;
+        if (strncmp(at, name, len) == 0 && strchr(" \t(\r\n", at[len]) != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* Whether GT_<name> means something else to a source already. */
+static bool is_reserved(const char *name) {
+    for (int i = 0; i < GT_BUILTIN_COUNT; i++) {
+        const char *macro = gt_builtins[i].macro;
+        if (strcmp(gt_builtins[i].name, name) == 0)
+            return true;
+        if (macro != NULL && strcmp(macro + strlen("GT_"), name) == 0)
+            return true;
+    }
+    return strncmp(name, "DTYPE_", strlen("DTYPE_")) == 0 || in_prelude(name);
+}
+
+static gt_status add_name(int *slot, struct gt_family *f, struct gt_node n,
+                          struct gt_err *err) {
+    const char *name = gt_json_key(n);
+    struct gt_err why = {""};
+    if (!gt_point_is_name(name, strlen(name)))
+        return gt_json_fail(n, err, "names are [A-Z][A-Z0-9_]* of at most %d characters",
+                            GT_NAME_MAX - 1);
+    if (is_reserved(name))
+        return gt_json_fail(n, err, "the name %s is built in", name);
+    if (gt_symbols_find(&f->symbols, name) >= 0)
+        return gt_json_fail(n, err, "the name %s is taken", name);
+    if (gt_symbols_add(slot, &f->symbols, name, &why) != GEMMTUNE_OK)
+        return gt_json_fail(n, err, "%s", why.line);
+    return GEMMTUNE_OK;
+}
+
+/* What an expression may speak of. */
+enum scope {
+    OF_POINT,  /* device, types, layout, point: holds for every problem */
+    OF_PROBLEM /* and the problem's sizes and alignment */
+};
+
+static gt_status parse_expr(struct gt_expr **out, const struct gt_family *f,
+                            struct gt_node n, enum scope scope, struct gt_err *err) {
+    const char *text;
+    struct gt_err why = {""};
+    gt_status status = gt_json_string(&text, n, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    status = gt_expr_parse(out, text, &f->symbols, &why);
+    if (status != GEMMTUNE_OK)
+        return gt_json_fail(n, err, "%s", why.line);
+    for (int i = 0; i < GT_BUILTIN_COUNT; i++)
+        if (scope == OF_POINT && gt_builtins[i].macro == NULL && gt_expr_uses(*out, i))
+            return gt_json_fail(n, err,
+                                "%s belongs to one problem; only accept and launch "
+                                "may use it",
+                                gt_builtins[i].name);
+    return GEMMTUNE_OK;
+}
+
+/* An array of three expressions; absent: `presets`. */
+static gt_status parse_three(struct gt_expr *out[3], const struct gt_family *f,
+                             struct gt_node n, enum scope scope,
+                             const char *const presets[3], struct gt_err *err) {
+    const bool absent = gt_json_kind(n) == GT_JSON_ABSENT;
+    gt_status status = absent ? GEMMTUNE_OK : gt_read_list(n, GT_JSON_ARRAY, 3, 3, err);
+    for (size_t i = 0; i < 3 && status == GEMMTUNE_OK; i++)
+        status = absent ? gt_expr_parse(&out[i], presets[i], &f->symbols, err)
+                        : parse_expr(&out[i], f, gt_json_at(n, i), scope, err);
+    return status;
+}
+
+/* ---- one function a key ------------------------------------------------------------ */
+
+static bool in_domain(const struct gt_param *p, int64_t value) {
+    for (int i = 0; i < p->count; i++)
+        if (p->value[i] == value)
+            return true;
+    return false;
+}
+
+static gt_status parse_domain(struct gt_param *p, struct gt_node n, struct gt_err *err) {
+    gt_status status = gt_read_list(n, GT_JSON_ARRAY, 1, GT_VALUES_MAX, err);
+    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
+        int64_t value;
+        status = gt_json_int(&value, gt_json_at(n, i), 0, VALUE_MAX, err);
+        if (status == GEMMTUNE_OK && in_domain(p, value))
+            status = gt_json_fail(gt_json_at(n, i), err, "the value is there twice");
+        if (status == GEMMTUNE_OK)
+            p->value[p->count++] = value;
+    }
+    return status;
+}
+
+gt_status gt_parse_params(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    gt_status status = gt_read_list(n, GT_JSON_OBJECT, 0, GT_POINT_MAX, err);
+    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
+        const struct gt_node member = gt_json_at(n, i);
+        struct gt_param *p = &f->param[f->param_count++];
+        status = add_name(&p->slot, f, member, err);
+        if (status == GEMMTUNE_OK) {
+            memcpy(p->name, gt_json_key(member), strlen(gt_json_key(member)) + 1);
+            status = parse_domain(p, member, err);
+        }
+    }
+    return status;
+}
+
+static bool is_param(const struct gt_family *f, const char *name) {
+    for (int i = 0; i < f->param_count; i++)
+        if (strcmp(f->param[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+gt_status gt_parse_default(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    gt_status status = gt_read_list(n, GT_JSON_OBJECT, 0, GT_POINT_MAX, err);
+    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++)
+        if (!is_param(f, gt_json_key(gt_json_at(n, i))))
+            status =
+                gt_json_fail(gt_json_at(n, i), err, "the family has no such parameter");
+    for (int i = 0; i < f->param_count && status == GEMMTUNE_OK; i++) {
+        struct gt_param *p = &f->param[i];
+        const struct gt_node value = gt_json_member(n, p->name);
+        if (gt_json_kind(value) == GT_JSON_ABSENT)
+            return gt_json_fail(n, err, "no value for %s", p->name);
+        status = gt_json_int(&p->preset, value, 0, VALUE_MAX, err);
+        if (status == GEMMTUNE_OK && !in_domain(p, p->preset))
+            status = gt_json_fail(value, err, "is not one of the values of %s", p->name);
+    }
+    return status;
+}
+
+/* In order: a derived name may use those above it, so it is added after its expression. */
+gt_status gt_parse_derive(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    if (gt_json_kind(n) == GT_JSON_ABSENT)
+        return GEMMTUNE_OK;
+    gt_status status = gt_read_list(n, GT_JSON_OBJECT, 0, GT_RULES_MAX, err);
+    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
+        struct gt_derived *d = &f->derive[f->derive_count++];
+        status = parse_expr(&d->expr, f, gt_json_at(n, i), OF_POINT, err);
+        if (status == GEMMTUNE_OK)
+            status = add_name(&d->slot, f, gt_json_at(n, i), err);
+    }
+    return status;
+}
+
+/* [["expression", "why"], ...] */
+static gt_status parse_rules(struct gt_rule *rules, int *count, const struct gt_family *f,
+                             struct gt_node n, enum scope scope, struct gt_err *err) {
+    if (gt_json_kind(n) == GT_JSON_ABSENT)
+        return GEMMTUNE_OK;
+    gt_status status = gt_read_list(n, GT_JSON_ARRAY, 0, GT_RULES_MAX, err);
+    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
+        const struct gt_node pair = gt_json_at(n, i);
+        struct gt_rule *rule = &rules[(*count)++];
+        status = gt_read_list(pair, GT_JSON_ARRAY, 2, 2, err);
+        if (status == GEMMTUNE_OK)
+            status = parse_expr(&rule->expr, f, gt_json_at(pair, 0), scope, err);
+        if (status == GEMMTUNE_OK)
+            status = gt_read_text(&rule->why, gt_json_at(pair, 1), err);
+    }
+    return status;
+}
+
+gt_status gt_parse_require(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    return parse_rules(f->require, &f->require_count, f, n, OF_POINT, err);
+}
+
+gt_status gt_parse_accept(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    return parse_rules(f->accept, &f->accept_count, f, n, OF_PROBLEM, err);
+}
+
+gt_status gt_parse_align(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    static const char *const presets[3] = {"sizeof(A)", "sizeof(B)", "sizeof(C)"};
+    return parse_three(f->align, f, n, OF_POINT, presets, err);
+}
+
+/* An expression that may be left out, then 0. */
+static gt_status parse_or_zero(struct gt_expr **out, const struct gt_family *f,
+                               struct gt_node n, struct gt_err *err) {
+    return gt_json_kind(n) == GT_JSON_ABSENT ? gt_expr_parse(out, "0", &f->symbols, err)
+                                             : parse_expr(out, f, n, OF_PROBLEM, err);
+}
+
+gt_status gt_parse_launch(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    static const char *const keys[] = {"block", "grid",      "cluster",
+                                       "smem",  "workspace", NULL};
+    static const char *const ones[3] = {"1", "1", "1"};
+    struct gt_node block, grid;
+    gt_status status = gt_json_only(n, keys, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_need(&block, n, "block", err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_need(&grid, n, "grid", err);
+    if (status == GEMMTUNE_OK)
+        status = parse_three(f->block, f, block, OF_PROBLEM, ones, err);
+    if (status == GEMMTUNE_OK)
+        status = parse_three(f->grid, f, grid, OF_PROBLEM, ones, err);
+    if (status == GEMMTUNE_OK)
+        status =
+            parse_three(f->cluster, f, gt_json_member(n, "cluster"), OF_PROBLEM, ones, err);
+    if (status == GEMMTUNE_OK)
+        status = parse_or_zero(&f->smem, f, gt_json_member(n, "smem"), err);
+    if (status == GEMMTUNE_OK)
+        status = parse_or_zero(&f->workspace, f, gt_json_member(n, "workspace"), err);
+    return status;
+}

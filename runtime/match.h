@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * match.h - which stored record serves a problem: exact, nearest shape on this device,
+ * another device of the arch, or a family's default point. Pure: no device, no file.
+ */
+#ifndef GT_RUNTIME_MATCH_H
+#define GT_RUNTIME_MATCH_H
+
+#include "runtime/family.h"
+
+/* One record, read into memory and checked against its family. */
+struct gt_known {
+    gemmtune_problem problem; /* canonical */
+    char problem_name[GT_PROBLEM_NAME_MAX];
+    char device_key[GT_DEVICE_KEY_MAX];
+    char arch[24];
+    const struct gt_family *family;
+    struct gt_point point;
+    int rank;
+    bool verified;
+    double median_ns;
+};
+
+struct gt_choice {
+    gemmtune_match match;
+    const struct gt_family *family;
+    struct gt_point point;
+    const struct gt_known *known; /* the record it came from; NULL at DEFAULT */
+    char why[256];                /* one line for people */
+};
+
+struct gt_snapshot {
+    const struct gt_families *families;
+    const struct gt_known *known;
+    size_t count;
+};
+
+/* The best choice no worse than `worst` that accepts the problem within `workspace_max`
+ * bytes. `p` canonical. ENOTFOUND when there is none (never with GEMMTUNE_MATCH_DEFAULT
+ * unless no family serves the types; EUNSUPPORTED then). `skip` (may be NULL) returns true
+ * for a choice that failed to build before. */
+gt_status gt_match(struct gt_choice *out, const struct gt_snapshot *snapshot,
+                   const struct gt_device *device, const char *device_key,
+                   const gemmtune_problem *p, gemmtune_match worst, size_t workspace_max,
+                   int64_t pointer_align,
+                   bool (*skip)(void *user, const struct gt_choice *c), void *user,
+                   struct gt_err *err);
+
+/* Reads the rows of `device_key`'s arch from a database into a snapshot's array; rows that
+ * do not fit their family are skipped with one log line. *stale counts rows of an older
+ * family source. */
+struct gt_db;
+gt_status gt_known_load(struct gt_known **out, size_t *count, int64_t *stale,
+                        struct gt_db *db, const struct gt_families *families,
+                        const char *arch, struct gt_err *err);
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plan.c - a problem's kernel, chosen, built and ready. A kernel with vector loads needs
+ * aligned pointers, which are known only when it runs; so a plan whose kernel does holds a
+ * second, narrow one for pointers that are not.
+ */
+#include "runtime/context.h"
+
+#include "core/log.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WIDE = 16,      /* bytes; what allocators give and the widest load wants */
+    TRIES_MAX = 32, /* choices that fail to build before a plan gives up */
+    RECORDS_MAX =
+        8, /* of which records: when so many fail, the cause is not in the record */
+    WORKSPACE_ALIGN = 16
+};
+
+struct gemmtune_plan {
+    bool swapped; /* the caller's problem is column-major */
+    struct gt_exec *wide;
+    struct gt_exec *narrow; /* NULL when wide takes any element-aligned pointer */
+    uintptr_t mask[3];      /* low bits of A, B, C that must be clear for wide */
+    gemmtune_match match;
+    size_t workspace_bytes;
+    double tuned_median_ns;
+    char family[GT_NAME_MAX];
+    char params[GT_POINT_TEXT_MAX];
+    char from[GT_PROBLEM_NAME_MAX];
+    char why[sizeof(((struct gt_choice *)0)->why)];
+};
+
+/* ---- choosing and building ------------------------------------------------------- */
+
+/* Choices that failed to build. A record is its own name; a default point is its
+ * family's. */
+struct failures {
+    int count, records;
+    struct {
+        const struct gt_known *known;
+        const struct gt_family *family;
+    } entry[TRIES_MAX];
+};
+
+static bool has_failed(void *user, const struct gt_choice *c) {
+    const struct failures *f = user;
+    if (c->known != NULL && f->records >= RECORDS_MAX)
+        return true;
+    for (int i = 0; i < f->count; i++)
+        if (f->entry[i].known == c->known && f->entry[i].family == c->family)
+            return true;
+    return false;
+}
+
+static void note_failure(struct failures *f, const struct gt_choice *c,
+                         const struct gt_err *err) {
+    f->entry[f->count].known = c->known;
+    f->entry[f->count].family = c->family;
+    f->count++;
+    f->records += c->known != NULL;
+    gt_log(GEMMTUNE_LOG_WARN, "passed over (%s): %s", c->why, err->line);
+}
+
+/* What a lookup is asked for. */
+struct wish {
+    gemmtune_ctx *ctx;
+    const gemmtune_problem *problem;
+    gemmtune_match worst;
+    size_t workspace_max;
+    int64_t pointer_align;
+};
+
+/* The best choice that builds. What is reported when none does is the first one's error: it
+ * is the kernel that was wanted. */
+static gt_status choose_and_build(struct gt_exec **out, struct gt_choice *choice,
+                                  const struct wish *w, struct gt_err *err) {
+    struct failures failures = {0};
+    struct gt_err first = {""}, now = {""};
+    gt_status first_status = GEMMTUNE_OK, status;
+    *out = NULL;
+    do {
+        status = gt_match(choice, &w->ctx->snapshot, gt_ctx_device(w->ctx),
+                          w->ctx->device_key, w->problem, w->worst, w->workspace_max,
+                          w->pointer_align, has_failed, &failures, &now);
+        if (status != GEMMTUNE_OK)
+            break;
+        status = gt_exec_create(out, w->ctx->gpu, choice->family, &choice->point,
+                                w->problem, NULL, &now);
+        if (status == GEMMTUNE_OK)
+            return GEMMTUNE_OK;
+        note_failure(&failures, choice, &now);
+        if (first_status == GEMMTUNE_OK) {
+            first_status = status;
+            first = now;
+        }
+    } while (status != GEMMTUNE_ENOMEM && failures.count < TRIES_MAX);
+    if (first_status != GEMMTUNE_OK) {
+        status = first_status;
+        now = first;
+    }
+    return gt_fail(err, status, "%s", now.line);
+}
+
+/* ---- the plan -------------------------------------------------------------------- */
+
+static size_t element_size(const gemmtune_problem *p, int operand) {
+    const gemmtune_dtype type[3] = {p->type_a, p->type_b, p->type_c};
+    return gt_type_size(type[operand]);
+}
+
+static size_t largest_element(const gemmtune_problem *p) {
+    size_t most = 1;
+    for (int i = 0; i < 3; i++)
+        most = element_size(p, i) > most ? element_size(p, i) : most;
+    return most;
+}
+
+static bool wants_narrow(const struct gt_exec_info *info, const gemmtune_ctx *ctx,
+                         const gemmtune_problem *p) {
+    if (gt_ctx_device(ctx)->backend != GEMMTUNE_CUDA)
+        return false; /* a cl_mem is aligned, and its handle says nothing */
+    for (int i = 0; i < 3; i++)
+        if (info->align[i] > (int64_t)element_size(p, i))
+            return true;
+    return false;
+}
+
+static void describe_choice(gemmtune_plan *plan, const struct gt_choice *choice) {
+    plan->match = choice->match;
+    memcpy(plan->family, choice->family->name, sizeof plan->family);
+    (void)gt_point_text(&choice->point, plan->params);
+    memcpy(plan->why, choice->why, sizeof plan->why);
+    if (choice->known == NULL)
+        return;
+    memcpy(plan->from, choice->known->problem_name, sizeof plan->from);
+    plan->tuned_median_ns = choice->known->median_ns;
+}
+
+static void note_workspace(gemmtune_plan *plan, const struct gt_exec_info *info) {
+    const size_t bytes = (size_t)info->launch.workspace_bytes;
+    if (bytes > plan->workspace_bytes)
+        plan->workspace_bytes = bytes;
+}
+
+/* The second kernel. Without one the plan still runs with aligned pointers and refuses
+ * others, so not finding one is worth a line and no more. */
+static gt_status add_narrow(gemmtune_plan *plan, struct wish w, struct gt_err *err) {
+    struct gt_choice choice;
+    struct gt_exec_info info;
+    struct gt_err why = {""};
+    w.pointer_align = (int64_t)largest_element(w.problem);
+    const gt_status status = choose_and_build(&plan->narrow, &choice, &w, &why);
+    if (status == GEMMTUNE_ENOMEM)
+        return gt_fail(err, status, "%s", why.line);
+    if (status != GEMMTUNE_OK) {
+        gt_log(GEMMTUNE_LOG_INFO, "no kernel for unaligned pointers: %s", why.line);
+        return GEMMTUNE_OK;
+    }
+    gt_exec_describe(plan->narrow, &info);
+    note_workspace(plan, &info);
+    return GEMMTUNE_OK;
+}
+
+static gt_status fill(gemmtune_plan *plan, const struct wish *w, struct gt_err *err) {
+    struct gt_choice choice;
+    struct gt_exec_info info;
+    const gt_status status = choose_and_build(&plan->wide, &choice, w, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    describe_choice(plan, &choice);
+    gt_exec_describe(plan->wide, &info);
+    note_workspace(plan, &info);
+    for (int i = 0; i < 3; i++)
+        plan->mask[i] = (uintptr_t)info.align[i] - 1;
+    return wants_narrow(&info, w->ctx, w->problem) ? add_narrow(plan, *w, err)
+                                                   : GEMMTUNE_OK;
+}
+
+gt_status gt_plan_make(gemmtune_plan **out, gemmtune_ctx *ctx,
+                       const gemmtune_problem *canonical, gemmtune_match worst,
+                       size_t workspace_max, struct gt_err *err) {
+    const struct wish w = {ctx, canonical, worst, workspace_max, WIDE};
+    *out = NULL;
+    gemmtune_plan *plan = calloc(1, sizeof *plan);
+    if (plan == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    const gt_status status = fill(plan, &w, err);
+    if (status == GEMMTUNE_OK) {
+        *out = plan;
+        plan = NULL;
+    }
+    gemmtune_plan_destroy(plan);
+    return status;
+}
+
+/* ---- running --------------------------------------------------------------------- */
+
+/* The library never writes A or B; drivers take all pointers alike. */
+static void *device_pointer(const void *p) {
+    return (void *)(uintptr_t)p;
+}
+
+/* No file, lock or allocation from here down to the driver's launch. */
+gt_status gt_plan_run(const gemmtune_plan *plan, bool swapped, const struct gt_call *call,
+                      struct gt_err *err) {
+    const void *a = swapped ? call->b : call->a;
+    const void *b = swapped ? call->a : call->b;
+    const bool aligned = ((uintptr_t)a & plan->mask[0]) == 0 &&
+                         ((uintptr_t)b & plan->mask[1]) == 0 &&
+                         ((uintptr_t)call->c & plan->mask[2]) == 0;
+    const struct gt_exec *e = aligned || plan->narrow == NULL ? plan->wide : plan->narrow;
+    return gt_exec_run(e, call->alpha, device_pointer(a), device_pointer(b), call->beta,
+                       call->c, call->workspace, call->stream, err);
+}
+
+/* ---- public ---------------------------------------------------------------------- */
+
+gemmtune_status gemmtune_plan_create(gemmtune_plan **out, gemmtune_ctx *ctx,
+                                     const gemmtune_problem *p, gemmtune_match worst,
+                                     size_t workspace_max) {
+    struct gt_err *err = gt_public_entry();
+    gemmtune_problem canonical;
+    bool swapped;
+    if (out == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "out is NULL");
+    *out = NULL;
+    if (ctx == NULL || p == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", ctx == NULL ? "ctx" : "problem");
+    if ((unsigned)worst > GEMMTUNE_MATCH_DEFAULT)
+        return gt_fail(err, GEMMTUNE_EINVAL, "worst is %u, not a value of its enum",
+                       (unsigned)worst);
+    gt_status status = gt_problem_canonical(&canonical, &swapped, p, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_plan_make(out, ctx, &canonical, worst, workspace_max, err);
+    if (status == GEMMTUNE_OK)
+        (*out)->swapped = swapped;
+    return status;
+}
+
+void gemmtune_plan_destroy(gemmtune_plan *plan) {
+    if (plan == NULL)
+        return;
+    gt_exec_destroy(plan->narrow);
+    gt_exec_destroy(plan->wide);
+    free(plan);
+}
+
+void gemmtune_plan_describe(const gemmtune_plan *plan, gemmtune_plan_info *info) {
+    *info = (gemmtune_plan_info){
+        .struct_size = sizeof *info,
+        .match = plan->match,
+        .family = plan->family,
+        .params = plan->params,
+        .tuned_median_ns = plan->tuned_median_ns,
+        .workspace_bytes = plan->workspace_bytes,
+        .workspace_align = WORKSPACE_ALIGN,
+        .from = plan->from,
+        .why = plan->why,
+    };
+}
+
+gemmtune_status gemmtune_execute(const gemmtune_plan *plan, const void *alpha,
+                                 const void *a, const void *b, const void *beta, void *c,
+                                 void *workspace, void *stream) {
+    struct gt_err *err = gt_public_entry();
+    const struct gt_call call = {alpha, a, b, beta, c, workspace, stream};
+    if (plan == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "plan is NULL");
+    return gt_plan_run(plan, plan->swapped, &call, err);
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers for names: points, rules, alignment and launches with known answers. */
+#include "runtime/family.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char toy[] =
+    "{\"format\": 1, \"family\": \"toy\", \"about\": \"\","
+    "\"source\": {\"cuda\": \"toy.cl\"}, \"entry\": \"gemm\","
+    "\"dtypes\": [\"f32\", \"f64\", \"f16\"], \"layouts\": [\"nn\", \"nt\"],"
+    "\"min_arch\": {\"cuda\": 70},"
+    "\"params\": {\"W\": [0, 4, 8, 32, 64], \"V\": [1, 2, 4]},"
+    "\"default\": {\"W\": 8, \"V\": 2},"
+    "\"derive\": {\"T\": \"W * W\", \"PER\": \"1024 / W\"},"
+    "\"require\": [[\"T <= MAX_THREADS\", \"too many threads\"],"
+    "[\"SMEM_MAX / (V - 2) != 0 || FLOAT\", \"an expression that fails refuses\"],"
+    "[\"T * sizeof(A) <= SMEM_MAX\", \"too much shared memory\"]],"
+    "\"accept\": [[\"K >= 1\", \"an empty sum\"], [\"M % V == 0\", \"ragged rows\"]],"
+    "\"align\": [\"V * sizeof(A)\", \"TB ? V * sizeof(B) : sizeof(B)\", \"sizeof(C)\"],"
+    "\"launch\": {\"block\": [\"W\", \"W\", \"V\"], \"grid\": [\"cdiv(N, W)\", \"cdiv(M, "
+    "W)\","
+    "\"cdiv(K, 1000)\"], \"smem\": \"T * sizeof(A)\", \"workspace\": \"M * N * "
+    "sizeof(ACC)\"},"
+    "\"args\": [\"alpha\", \"a\", \"b\", \"beta\", \"c\"]}";
+
+static const struct gt_device card = {.backend = GEMMTUNE_CUDA,
+                                      .cc = 90,
+                                      .units = 132,
+                                      .warp = 32,
+                                      .max_threads = 1024,
+                                      .regs_per_block = 65536,
+                                      .smem_max = 49152,
+                                      .has_f64 = true};
+
+static struct gt_family *family;
+
+static int setup(void **state) {
+    static const char *const source[2] = {"text", NULL};
+    (void)state;
+    return gt_family_parse(&family, "toy", "toy/space.json", toy, source, NULL) !=
+           GEMMTUNE_OK;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    gt_family_destroy(family);
+    return 0;
+}
+
+static gemmtune_problem problem(const char *name) {
+    gemmtune_problem p;
+    struct gt_err err = {""};
+    (void)gt_problem_from_name(&p, name, &err);
+    assert_string_equal(err.line, "");
+    return p;
+}
+
+/* A point bound to a problem on the card; what it says in the error line is returned. */
+static struct gt_err bind(struct gt_binding *b, const char *name, const char *point) {
+    const gemmtune_problem p = problem(name);
+    struct gt_point parsed;
+    struct gt_err err = {""};
+    assert_int_equal(gt_point_parse(&parsed, point, &err), GEMMTUNE_OK);
+    gt_bind_problem(b, family, &card, &p);
+    const gt_status status = gt_bind_point(b, &parsed, &err);
+    assert_int_equal(status, err.line[0] == '\0' ? GEMMTUNE_OK : GEMMTUNE_EINVAL);
+    return err;
+}
+
+static int64_t value(const struct gt_binding *b, const char *name) {
+    const int slot = gt_symbols_find(&family->symbols, name);
+    assert_true(slot >= 0);
+    return b->value[slot];
+}
+
+static void test_built_in_values(void **state) {
+    static const struct {
+        const char *name;
+        int64_t value;
+    } rows[] = {
+        {"M", 100},
+        {"N", 200},
+        {"K", 300},
+        {"LDA", 304},
+        {"LDB", 302},
+        {"LDC", 200},
+        {"ALIGN_A", 16},
+        {"ALIGN_B", 4},
+        {"ALIGN_C", 16},
+        {"TA", 0},
+        {"TB", 1},
+        {"sizeof(A)", 2},
+        {"sizeof(B)", 2},
+        {"sizeof(C)", 2},
+        {"sizeof(ACC)", 4},
+        {"FLOAT", 1},
+        {"CUDA", 1},
+        {"CC", 90},
+        {"CPU", 0},
+        {"UNITS", 132},
+        {"WARP", 32},
+        {"SMEM_MAX", 49152},
+        {"T", 64},
+        {"PER", 128},
+        {"W", 8},
+        {"V", 2},
+        {"MAX_THREADS", 1024},
+        {"REGS_MAX", 65536},
+    };
+    struct gt_binding b;
+    (void)state;
+    (void)bind(&b, "f16-nt-100x200x300,lda=304,ldb=302", "W=8 V=2");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(value(&b, rows[i].name), rows[i].value);
+    assert_string_equal(b.dtype->name, "f16");
+}
+
+static void test_an_opencl_device(void **state) {
+    const struct gt_device cpu = {.backend = GEMMTUNE_OPENCL, .cc = 7, .is_cpu = true};
+    const gemmtune_problem p = problem("i32-tn-3x5x7");
+    struct gt_binding b;
+    (void)state;
+    gt_bind_problem(&b, family, &cpu, &p);
+    assert_int_equal(value(&b, "CUDA"), 0);
+    assert_int_equal(value(&b, "CC"), 0);
+    assert_int_equal(value(&b, "CPU"), 1);
+    assert_int_equal(value(&b, "FLOAT"), 0);
+    assert_int_equal(value(&b, "TA"), 1);
+}
+
+static void test_points_that_do_not_bind(void **state) {
+    static const struct {
+        const char *point, *said;
+    } rows[] = {
+        {"W=8", "needs a value for V"},   {"W=8 V=2 X=1", "has no parameter X"},
+        {"W=5 V=2", "W=5 is not one of"}, {"W=0 V=2", "PER: "}, /* 1024 / 0 */
+        {"", "needs a value for W"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_binding b;
+        const struct gt_err err = bind(&b, "f32-nn-8x8x8", rows[i].point);
+        if (strstr(err.line, rows[i].said) == NULL)
+            fail_msg("\"%s\" lacks \"%s\"", err.line, rows[i].said);
+    }
+}
+
+static void test_values_without_names(void **state) {
+    const int64_t good[] = {32, 4}, bad[] = {32, 3};
+    struct gt_binding b;
+    (void)state;
+    (void)bind(&b, "f32-nn-8x8x8", "W=8 V=2");
+    assert_int_equal(gt_bind_values(&b, good, NULL), GEMMTUNE_OK);
+    assert_int_equal(value(&b, "T"), 1024);
+    assert_int_equal(gt_bind_values(&b, bad, NULL), GEMMTUNE_EINVAL);
+}
+
+static void test_point_values(void **state) {
+    struct gt_point p;
+    int64_t values[GT_POINT_MAX];
+    (void)state;
+    gt_family_default(family, &p);
+    char text[GT_POINT_TEXT_MAX];
+    (void)gt_point_text(&p, text);
+    assert_string_equal(text, "W=8 V=2");
+    assert_int_equal(gt_point_parse(&p, "V=4 W=32", NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_point_values(values, family, &p, NULL), GEMMTUNE_OK);
+    assert_int_equal(values[0], 32); /* the family's order, not the text's */
+    assert_int_equal(values[1], 4);
+}
+
+static void test_require(void **state) {
+    struct gt_binding b;
+    (void)state;
+    (void)bind(&b, "f32-nn-8x8x8", "W=8 V=1");
+    assert_null(gt_refused(&b));
+    (void)bind(&b, "f32-nn-8x8x8", "W=64 V=1");
+    assert_string_equal(gt_refused(&b)->why, "too many threads");
+    (void)bind(&b, "f32-nn-8x8x8", "W=8 V=2");
+    assert_string_equal(gt_refused(&b)->why, "an expression that fails refuses");
+}
+
+static void test_accept(void **state) {
+    static const struct {
+        const char *name, *point, *why; /* part of the answer; NULL: accepted */
+    } rows[] = {
+        {"f32-nn-8x8x8", "W=8 V=4", NULL},
+        {"f32-nn-8x8x0", "W=8 V=4", "an empty sum"},
+        {"f32-nn-9x8x8", "W=8 V=4", "ragged rows"},
+        {"f32-nn-9x8x8", "W=8 V=1", NULL},
+        {"f32-nn-8x8x9", "W=8 V=4", "rows of A"}, /* lda = 9 */
+        {"f32-nn-8x9x8", "W=8 V=4", NULL}, /* ldb = 9, B needs no more than 4 bytes */
+        {"f32-nt-8x8x8,ldb=10", "W=8 V=4", "rows of B"},
+        {"f32-nt-8x8x8,ldb=10", "W=8 V=2", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_binding b;
+        (void)bind(&b, rows[i].name, rows[i].point);
+        const char *why = gt_not_accepted(&b);
+        if (rows[i].why == NULL)
+            assert_null(why);
+        else if (why == NULL || strstr(why, rows[i].why) == NULL)
+            fail_msg("%s: %s", rows[i].name, why != NULL ? why : "accepted");
+    }
+}
+
+static void test_alignment(void **state) {
+    const gemmtune_problem p = problem("f32-nn-8x8x8");
+    struct gt_binding b;
+    (void)state;
+    (void)bind(&b, "f32-nn-8x8x8", "W=8 V=4");
+    assert_int_equal(gt_align_needed(&b, 0), 16);
+    assert_int_equal(gt_align_needed(&b, 1), 4);
+    assert_int_equal(gt_align_needed(&b, 2), 4);
+    assert_null(gt_not_accepted(&b));
+    gt_bind_align(&b, &p, 4);
+    assert_int_equal(value(&b, "ALIGN_A"), 4);
+    assert_non_null(gt_not_accepted(&b));
+    (void)bind(&b, "f64-nn-8x8x8", "W=8 V=4"); /* 32 bytes: past the widest load */
+    assert_int_equal(gt_align_needed(&b, 0), 16);
+}
+
+/* ---- launch ------------------------------------------------------------------------- */
+
+static void test_launch_numbers(void **state) {
+    struct gt_binding b;
+    struct gt_launch l;
+    (void)state;
+    (void)bind(&b, "f32-nn-100x200x2300", "W=8 V=4");
+    assert_int_equal(gt_launch_of(&l, &b, &card, NULL), GEMMTUNE_OK);
+    const struct gt_launch expected = {.grid = {25, 13, 3},
+                                       .block = {8, 8, 4},
+                                       .cluster = {1, 1, 1},
+                                       .smem_bytes = 256,
+                                       .workspace_bytes = 80000};
+    assert_memory_equal(&l, &expected, sizeof l);
+}
+
+static void expect_launch_refused(const struct gt_device *d, const char *name,
+                                  const char *point, const char *said) {
+    struct gt_binding b;
+    struct gt_launch l;
+    struct gt_err err = bind(&b, name, point);
+    assert_int_equal(gt_launch_of(&l, &b, d, &err), GEMMTUNE_EINVAL);
+    if (strstr(err.line, said) == NULL)
+        fail_msg("%s: \"%s\" lacks \"%s\"", name, err.line, said);
+}
+
+static void test_launch_limits(void **state) {
+    struct gt_device small = card, other = card;
+    struct gt_binding b;
+    struct gt_launch l;
+    (void)state;
+    expect_launch_refused(&card, "f32-nn-0x8x8", "W=8 V=1", "grid y is 0");
+    expect_launch_refused(&card, "f32-nn-8x8x0", "W=8 V=1", "grid z is 0");
+    expect_launch_refused(&card, "f32-nn-524288x8x8", "W=8 V=1", "grid y is 65536");
+    expect_launch_refused(&card, "f32-nn-8x8x65536000", "W=8 V=1", "grid z is 65536");
+    expect_launch_refused(&card, "f32-nn-8x8x8", "W=64 V=1", "threads a block is 4096");
+    expect_launch_refused(&card, "f32-nn-8x8x8", "W=32 V=2", "threads a block is 2048");
+    small.smem_max = 255;
+    expect_launch_refused(&small, "f32-nn-8x8x8", "W=8 V=1",
+                          "shared memory in bytes is 256");
+    small.max_threads = 4;
+    expect_launch_refused(&small, "f32-nn-8x8x8", "W=8 V=1", "block x is 8");
+    other.backend = GEMMTUNE_OPENCL; /* no such limit on a grid there */
+    (void)bind(&b, "f32-nn-524288x8x8", "W=8 V=1");
+    assert_int_equal(gt_launch_of(&l, &b, &other, NULL), GEMMTUNE_OK);
+    assert_int_equal(l.grid[1], 65536);
+}
+
+/* `toy` with another launch, bound to f32-nn-64x64x64 and launched on the card. */
+static gt_status launch_with(const char *launch, int cc, struct gt_err *err) {
+    static const char *const source[2] = {"text", NULL};
+    const gemmtune_problem p = problem("f32-nn-64x64x64");
+    struct gt_device d = card;
+    struct gt_family *f = NULL;
+    struct gt_launch l;
+    struct gt_binding b;
+    struct gt_point point;
+    char json[2048];
+    const char *at = strstr(toy, "\"launch\""), *end = strstr(toy, "\"args\"");
+    (void)snprintf(json, sizeof json, "%.*s\"launch\": {%s}, %s", (int)(at - toy), toy,
+                   launch, end);
+    assert_int_equal(gt_family_parse(&f, "toy", "toy", json, source, err), GEMMTUNE_OK);
+    d.cc = cc;
+    gt_bind_problem(&b, f, &d, &p);
+    gt_family_default(f, &point);
+    assert_int_equal(gt_bind_point(&b, &point, err), GEMMTUNE_OK);
+    const gt_status status = gt_launch_of(&l, &b, &d, err);
+    gt_family_destroy(f);
+    return status;
+}
+
+static void test_launch_of_odd_families(void **state) {
+    static const struct {
+        const char *launch;
+        int cc;
+        const char *said; /* NULL: fine */
+    } rows[] = {
+        {"\"block\": [\"W\", \"1\", \"1\"], \"grid\": [\"6\", \"1\", \"1\"], \"cluster\":"
+         "[\"2\", \"1\", \"1\"]",
+         90, NULL},
+        {"\"block\": [\"W\", \"1\", \"1\"], \"grid\": [\"6\", \"1\", \"1\"], \"cluster\":"
+         "[\"2\", \"1\", \"1\"]",
+         80, "blocks a cluster is 2"},
+        {"\"block\": [\"W\", \"1\", \"1\"], \"grid\": [\"7\", \"1\", \"1\"], \"cluster\":"
+         "[\"2\", \"1\", \"1\"]",
+         90, "no multiple"},
+        {"\"block\": [\"W\", \"1\", \"1\"], \"grid\": [\"64\", \"16\", \"1\"], \"cluster\":"
+         "[\"4\", \"8\", \"1\"]",
+         90, "blocks a cluster is 32"},
+        {"\"block\": [\"1\", \"1\", \"65\"], \"grid\": [\"1\", \"1\", \"1\"]", 90,
+         "block z is 65"},
+        {"\"block\": [\"1\", \"1\", \"1\"], \"grid\": [\"2147483648\", \"1\", \"1\"]", 90,
+         "grid x is 2147483648"},
+        {"\"block\": [\"1\", \"1\", \"1\"], \"grid\": [\"2147483647\", \"1\", \"1\"]", 90,
+         NULL},
+        {"\"block\": [\"1\", \"1\", \"1\"], \"grid\": [\"1\", \"1\", \"1\"],"
+         "\"workspace\": \"M - 65\"",
+         90, "workspace in bytes is -1"},
+        {"\"block\": [\"1\", \"1\", \"1\"], \"grid\": [\"M / (N - 64)\", \"1\", \"1\"]", 90,
+         "launch of family toy"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_err err = {""};
+        const gt_status status = launch_with(rows[i].launch, rows[i].cc, &err);
+        assert_int_equal(status, rows[i].said == NULL ? GEMMTUNE_OK : GEMMTUNE_EINVAL);
+        if (rows[i].said != NULL && strstr(err.line, rows[i].said) == NULL)
+            fail_msg("\"%s\" lacks \"%s\"", err.line, rows[i].said);
+    }
+}
+
+/* ---- serving ------------------------------------------------------------------------- */
+
+static void test_serves(void **state) {
+    struct gt_device opencl = card, old = card, single = card;
+    opencl.backend = GEMMTUNE_OPENCL;
+    old.cc = 61;
+    single.has_f64 = false;
+    const struct {
+        const struct gt_device *d;
+        const char *name, *why;
+    } rows[] = {
+        {&card, "f32-nn-8x8x8", NULL},         {&card, "f64-nt-8x8x8", NULL},
+        {&card, "i32-nn-8x8x8", "data types"}, {&card, "tf32-nn-8x8x8", "data types"},
+        {&card, "f32-tn-8x8x8", "layout"},     {&opencl, "f32-nn-8x8x8", "OpenCL"},
+        {&old, "f32-nn-8x8x8", "capability"},  {&single, "f64-nn-8x8x8", "double"},
+        {&single, "f32-nn-8x8x8", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const gemmtune_problem p = problem(rows[i].name);
+        const char *why = "";
+        assert_int_equal(gt_family_serves(family, rows[i].d, &p, &why),
+                         rows[i].why == NULL);
+        assert_int_equal(gt_family_serves(family, rows[i].d, &p, NULL),
+                         rows[i].why == NULL);
+        if (rows[i].why != NULL)
+            assert_non_null(strstr(why, rows[i].why));
+        else
+            assert_null(why);
+    }
+}
+
+static void test_bits(void **state) {
+    (void)state;
+    assert_int_equal(gt_layout_bit("nn"), 1);
+    assert_int_equal(gt_layout_bit("tt"), 8);
+    assert_int_equal(gt_layout_bit("xx"), 0);
+    assert_int_equal(gt_dtype_bit(gt_dtype_at(0)), 1);
+    assert_int_equal(gt_dtype_bit(gt_dtype_at(2)), 4);
+    assert_int_equal(gt_dtype_bit(NULL), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_built_in_values),
+        cmocka_unit_test(test_an_opencl_device),
+        cmocka_unit_test(test_points_that_do_not_bind),
+        cmocka_unit_test(test_values_without_names),
+        cmocka_unit_test(test_point_values),
+        cmocka_unit_test(test_require),
+        cmocka_unit_test(test_accept),
+        cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_launch_numbers),
+        cmocka_unit_test(test_launch_limits),
+        cmocka_unit_test(test_launch_of_odd_families),
+        cmocka_unit_test(test_serves),
+        cmocka_unit_test(test_bits),
+    };
+    return cmocka_run_group_tests_name("bind", tests, setup, teardown);
+}

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* space.json in every way it can be wrong, and the collection of families. */
+#include "runtime/family.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* One key a line, so that a row below can say which line it spoils. */
+static const char good[] =
+    "{\n"
+    " \"format\": 1,\n"
+    " \"family\": \"toy\",\n"
+    " \"about\": \"A family for tests.\",\n"
+    " \"source\": {\"cuda\": \"toy.cl\", \"opencl\": \"toy.cl\"},\n"
+    " \"entry\": \"gemm\",\n"
+    " \"dtypes\": [\"f32\", \"i32\"],\n"
+    " \"layouts\": [\"nn\", \"tt\"],\n"
+    " \"min_arch\": {\"cuda\": 61},\n"
+    " \"rank\": 7,\n"
+    " \"params\": {\"W\": [4, 8, 16], \"PAD\": [0, 1]},\n"
+    " \"default\": {\"W\": 8, \"PAD\": 0},\n"
+    " \"derive\": {\"T\": \"W * W\", \"S\": \"T * sizeof(A)\"},\n"
+    " \"require\": [[\"T <= MAX_THREADS\", \"too many threads\"]],\n"
+    " \"accept\": [[\"K >= 1\", \"an empty sum\"]],\n"
+    " \"align\": [\"4\", \"8\", \"sizeof(C)\"],\n"
+    " \"launch\": {\"block\": [\"W\", \"W\", \"1\"],"
+    " \"grid\": [\"cdiv(N, W)\", \"cdiv(M, W)\", \"1\"],"
+    " \"smem\": \"S\"},\n"
+    " \"args\": [\"m\", \"n\", \"k\", \"alpha\", \"a\", \"lda\", \"b\","
+    " \"ldb\", \"beta\", \"c\", \"ldc\"]\n"
+    "}\n";
+
+static const char *const sources[2] = {"cuda text", "opencl text"};
+
+/* `good` with `now` in place of `was`. The caller frees it. */
+static char *spoilt(const char *was, const char *now) {
+    const char *at = strstr(good, was);
+    assert_non_null(at);
+    const size_t before = (size_t)(at - good), size = sizeof good + strlen(now);
+    char *text = malloc(size);
+    assert_non_null(text);
+    (void)snprintf(text, size, "%.*s%s%s", (int)before, good, now, at + strlen(was));
+    return text;
+}
+
+static struct gt_family *parsed(const char *json) {
+    struct gt_family *f;
+    struct gt_err err = {""};
+    const gt_status status =
+        gt_family_parse(&f, "toy", "toy/space.json", json, sources, &err);
+    assert_string_equal(err.line, "");
+    assert_int_equal(status, GEMMTUNE_OK);
+    return f;
+}
+
+static void test_a_good_family(void **state) {
+    (void)state;
+    struct gt_family *f = parsed(good);
+    assert_string_equal(f->name, "toy");
+    assert_string_equal(f->about, "A family for tests.");
+    assert_string_equal(f->source[GEMMTUNE_CUDA], "cuda text");
+    assert_string_equal(f->source[GEMMTUNE_OPENCL], "opencl text");
+    assert_string_equal(f->source_name[GEMMTUNE_CUDA], "toy/toy.cl");
+    assert_string_equal(f->entry, "gemm");
+    assert_int_equal(f->dtypes, gt_dtype_bit(gt_dtype_by_name("f32", 3)) |
+                                    gt_dtype_bit(gt_dtype_by_name("i32", 3)));
+    assert_int_equal(f->layouts, gt_layout_bit("nn") | gt_layout_bit("tt"));
+    assert_int_equal(f->min_cc, 61);
+    assert_int_equal(f->rank, 7);
+    assert_int_equal(f->param_count, 2);
+    assert_string_equal(f->param[0].name, "W");
+    assert_int_equal(f->param[0].count, 3);
+    assert_int_equal(f->param[0].value[2], 16);
+    assert_int_equal(f->param[0].preset, 8);
+    assert_int_equal(f->derive_count, 2);
+    assert_string_equal(f->symbols.name[f->derive[1].slot], "S");
+    assert_string_equal(f->require[0].why, "too many threads");
+    assert_string_equal(gt_expr_text(f->accept[0].expr), "K >= 1");
+    assert_string_equal(gt_expr_text(f->align[1]), "8");
+    assert_string_equal(gt_expr_text(f->cluster[0]), "1");
+    assert_string_equal(gt_expr_text(f->workspace), "0");
+    assert_int_equal(f->arg_count, 11);
+    assert_int_equal(f->args[5], GT_ARG_LDA);
+    gt_family_destroy(f);
+    gt_family_destroy(NULL);
+}
+
+static void test_what_may_be_left_out(void **state) {
+    static const char *const lines[] = {
+        " \"min_arch\": {\"cuda\": 61},\n",
+        " \"rank\": 7,\n",
+        " \"accept\": [[\"K >= 1\", \"an empty sum\"]],\n",
+        " \"align\": [\"4\", \"8\", \"sizeof(C)\"],\n",
+        " \"require\": [[\"T <= MAX_THREADS\", \"too many threads\"]],\n",
+        ", \"smem\": \"S\"",
+        "\"cuda\": \"toy.cl\", ",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char *json = spoilt(lines[i], "");
+        struct gt_family *f = parsed(json);
+        assert_non_null(f->align[0]);
+        assert_non_null(f->smem);
+        gt_family_destroy(f);
+        free(json);
+    }
+}
+
+static void test_a_family_without_parameters(void **state) {
+    static const char json[] =
+        "{\"format\": 1, \"family\": \"toy\", \"about\": \"\", \"source\": {\"cuda\": "
+        "\"a\"},"
+        "\"entry\": \"_g1\", \"dtypes\": [\"f16\"], \"layouts\": [\"nt\"], \"params\": {},"
+        "\"default\": {}, \"launch\": {\"block\": [\"1\", \"1\", \"1\"],"
+        "\"grid\": [\"M\", \"N\", \"1\"], \"cluster\": [\"2\", \"1\", \"1\"],"
+        "\"workspace\": \"M * N * sizeof(ACC)\"},"
+        "\"args\": [\"alpha\", \"a\", \"b\", \"beta\", \"c\", \"workspace\"]}";
+    (void)state;
+    struct gt_family *f = parsed(json);
+    assert_int_equal(f->param_count, 0);
+    assert_null(f->source[GEMMTUNE_OPENCL]);
+    assert_null(f->source_name[GEMMTUNE_OPENCL]);
+    assert_string_equal(gt_expr_text(f->cluster[0]), "2");
+    assert_string_equal(gt_expr_text(f->align[0]), "sizeof(A)");
+    gt_family_destroy(f);
+}
+
+/* Each row spoils one thing; the complaint names the line and says what is wrong. */
+static void test_refusals(void **state) {
+    static const struct {
+        const char *was, *now, *said;
+    } rows[] = {
+        /* the document */
+        {"{\n", "[\n", "toy/space.json:"},
+        {"\"rank\": 7", "\"rnak\": 7", "toy/space.json:10: /rnak: "},
+        {" \"entry\": \"gemm\",\n", "", "entry"},
+        {"\"rank\": 7", "\"rank\": 7, \"rank\": 8", "toy/space.json:10:"},
+        {"\"format\": 1", "\"format\": 2", "toy/space.json:2: /format:"},
+        {"\"format\": 1", "\"format\": \"1\"", "toy/space.json:2: /format:"},
+        {"\"rank\": 7", "\"rank\": -1", "/rank:"},
+        {"\"rank\": 7", "\"rank\": 1001", "/rank:"},
+        /* identity */
+        {"\"family\": \"toy\"", "\"family\": \"tot\"",
+         "called \"tot\" but its folder \"toy\""},
+        {"\"family\": \"toy\"", "\"family\": \"Toy\"", "[a-z][a-z0-9_]*"},
+        {"\"family\": \"toy\"", "\"family\": \"\"", "[a-z][a-z0-9_]*"},
+        {"\"family\": \"toy\"", "\"family\": 3", "/family:"},
+        {"\"A family for tests.\"", "4", "/about:"},
+        {"\"entry\": \"gemm\"", "\"entry\": \"1gemm\"", "not a C name"},
+        {"\"entry\": \"gemm\"", "\"entry\": \"ge mm\"", "not a C name"},
+        {"\"entry\": \"gemm\"", "\"entry\": \"abcdefghijklmnopqrstuvwx\"", "not a C name"},
+        /* sources stay in the folder */
+        {"\"cuda\": \"toy.cl\"", "\"cuda\": \"../toy.cl\"", "not a plain file name"},
+        {"\"cuda\": \"toy.cl\"", "\"cuda\": \"/etc/passwd\"", "not a plain file name"},
+        {"\"cuda\": \"toy.cl\"", "\"cuda\": \"a/b.cl\"", "not a plain file name"},
+        {"\"cuda\": \"toy.cl\"", "\"cuda\": \"a..cl\"", "not a plain file name"},
+        {"\"cuda\": \"toy.cl\"", "\"cuda\": \".toy\"", "not a plain file name"},
+        {"\"cuda\": \"toy.cl\"", "\"cuda\": \"\"", "not a plain file name"},
+        {"\"cuda\": \"toy.cl\"", "\"cuda\": \"a\\\\b\"", "not a plain file name"},
+        {"\"cuda\": \"toy.cl\"", "\"cuda\": \"a\\\"b\"", "not a plain file name"},
+        {"\"cuda\": \"toy.cl\"", "\"vulkan\": \"toy.cl\"", "/source/vulkan"},
+        {"{\"cuda\": \"toy.cl\", \"opencl\": \"toy.cl\"}", "{}", "at least 1"},
+        {"{\"cuda\": \"toy.cl\", \"opencl\": \"toy.cl\"}", "\"toy.cl\"",
+         "must be an object"},
+        /* types and layouts */
+        {"\"i32\"]", "\"f31\"]", "\"f31\" is no data type"},
+        {"\"i32\"]", "\"f32\"]", "\"f32\" is there twice"},
+        {"[\"f32\", \"i32\"]", "[]", "/dtypes: has 0 entries"},
+        {"\"tt\"]", "\"xx\"]", "\"xx\" is no layout"},
+        {"\"tt\"]", "\"nn\"]", "\"nn\" is there twice"},
+        {"{\"cuda\": 61}", "{\"cuda\": -1}", "/min_arch/cuda"},
+        {"{\"cuda\": 61}", "{\"opencl\": 1}", "/min_arch/opencl"},
+        {"{\"cuda\": 61}", "61", "/min_arch: must be an object"},
+        /* parameters */
+        {"\"W\": [", "\"w\": [", "names are [A-Z]"},
+        {"\"W\": [", "\"ABCDEFGHIJKLMNOPQRSTUVWX\": [", "names are [A-Z]"},
+        {"\"W\": [", "\"M\": [", "toy/space.json:11: /params/M: the name M is built in"},
+        {"\"W\": [", "\"WARP\": [", "WARP is built in"},
+        {"\"W\": [", "\"ALIGN_A\": [", "ALIGN_A is built in"},
+        {"\"W\": [", "\"SIZEOF_ACC\": [", "SIZEOF_ACC is built in"},
+        {"\"W\": [", "\"DTYPE_F32\": [", "DTYPE_F32 is built in"},
+        {"\"W\": [", "\"STATIC_ASSERT\": [", "STATIC_ASSERT is built in"},
+        {"\"W\": [", "\"MIN\": [", "MIN is built in"},
+        {"[4, 8, 16]", "[]", "/params/W: has 0 entries"},
+        {"[4, 8, 16]", "[4, 8, 8]", "/params/W/2: the value is there twice"},
+        {"[4, 8, 16]", "[4, 8, -16]", "/params/W/2"},
+        {"[4, 8, 16]", "[4, 8, 1.5]", "/params/W/2"},
+        {"[4, 8, 16]", "[4, 8, 2147483648]", "/params/W/2"},
+        {"[4, 8, 16]", "[4, 8, \"16\"]", "/params/W/2"},
+        {"[4, 8, 16]", "4", "/params/W: must be an array"},
+        /* default */
+        {"\"W\": 8, \"PAD\": 0", "\"W\": 8", "/default: no value for PAD"},
+        {"\"W\": 8, \"PAD\": 0", "\"W\": 5, \"PAD\": 0", "not one of the values of W"},
+        {"\"W\": 8, \"PAD\": 0", "\"W\": 8, \"PAD\": 0, \"X\": 1", "no such parameter"},
+        /* expressions */
+        {"\"W * W\"", "\"S * W\"", "toy/space.json:13: /derive/T:"}, /* S comes later */
+        {"\"W * W\"", "\"W * M\"", "M belongs to one problem"},
+        {"\"W * W\"", "\"W * ALIGN_B\"", "ALIGN_B belongs to one problem"},
+        {"\"W * W\"", "\"W *\"", "/derive/T:"},
+        {"\"W * W\"", "64", "/derive/T:"},
+        {"\"T\": ", "\"W\": ", "the name W is taken"},
+        {"\"T\": ", "\"CC\": ", "the name CC is built in"},
+        {"\"T <= MAX_THREADS\"", "\"T <= K\"", "K belongs to one problem"},
+        {"\"T <= MAX_THREADS\"", "\"T <= NOBODY\"", "NOBODY"},
+        {"[\"T <= MAX_THREADS\", \"too many threads\"]", "[\"T > 1\"]", "needs at least 2"},
+        {"[\"T <= MAX_THREADS\", \"too many threads\"]", "\"T > 1\"", "must be an array"},
+        {"\"too many threads\"", "3", "/require/0/1"},
+        {"\"K >= 1\"", "\"K >> 1\"", "/accept/0/0:"},
+        {"[\"4\", \"8\", \"sizeof(C)\"]", "[\"4\", \"8\"]", "/align: has 2 entries"},
+        {"[\"4\", \"8\", \"sizeof(C)\"]", "[\"4\", \"8\", \"LDA\"]",
+         "LDA belongs to one problem"},
+        /* launch and arguments */
+        {"\"smem\": \"S\"", "\"shared\": \"S\"", "/launch/shared"},
+        {"\"block\": [\"W\", \"W\", \"1\"]", "\"block\": [\"W\", \"W\"]",
+         "/launch/block: has 2"},
+        {"\"block\": [\"W\", \"W\", \"1\"], ", "", "block"},
+        {"\"block\": [\"W\", \"W\", \"1\"]", "\"block\": \"W\"", "must be an array"},
+        {"\"smem\": \"S\"", "\"smem\": 0", "/launch/smem"},
+        {"\"lda\"", "\"ldz\"", "\"ldz\" is no kernel argument"},
+        {"\"lda\"", "\"a\"", "\"a\" is there twice"},
+        {"\"alpha\", ", "", "\"alpha\" is missing"},
+        {"\"c\", ", "", "\"c\" is missing"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_family *f = NULL;
+        struct gt_err err = {""};
+        char *json = spoilt(rows[i].was, rows[i].now);
+        assert_int_equal(gt_family_parse(&f, "toy", "toy/space.json", json, sources, &err),
+                         GEMMTUNE_EPARSE);
+        assert_null(f);
+        if (strstr(err.line, rows[i].said) == NULL ||
+            strncmp(err.line, "toy/space.json:", 15) != 0)
+            fail_msg("%s: \"%s\" lacks \"%s\"", rows[i].now, err.line, rows[i].said);
+        free(json);
+    }
+}
+
+/* ---- counts have limits ----------------------------------------------------------- */
+
+/* `good` with a list of `count` entries, made by `fmt` from their number, for `was`. */
+static char *with_many(const char *was, const char *open, const char *fmt, int count,
+                       const char *close) {
+    char *list = calloc(1, 64 * (size_t)count + 64);
+    assert_non_null(list);
+    size_t at = (size_t)sprintf(list, "%s", open);
+    for (int i = 0; i < count; i++) {
+        char entry[64];
+        (void)snprintf(entry, sizeof entry, fmt, i);
+        at += (size_t)sprintf(list + at, "%s%s", i > 0 ? ", " : "", entry);
+    }
+    (void)sprintf(list + at, "%s", close);
+    char *json = spoilt(was, list);
+    free(list);
+    return json;
+}
+
+static void expect_too_many(char *json) {
+    struct gt_family *f = NULL;
+    struct gt_err err = {""};
+    assert_int_equal(gt_family_parse(&f, "toy", "toy/space.json", json, sources, &err),
+                     GEMMTUNE_EPARSE);
+    assert_non_null(strstr(err.line, "are allowed"));
+    free(json);
+}
+
+#define VALUES "[4, 8, 16]"
+#define PARAMS "{\"W\": [4, 8, 16], \"PAD\": [0, 1]}"
+#define DERIVE "{\"T\": \"W * W\", \"S\": \"T * sizeof(A)\"}"
+#define ACCEPT "[[\"K >= 1\", \"an empty sum\"]]"
+
+static void test_counts_have_limits(void **state) {
+    (void)state;
+    expect_too_many(with_many(VALUES, "[8, ", "1%d", GT_VALUES_MAX, "]"));
+    expect_too_many(with_many(PARAMS, "{\"W\": [8], ", "\"P%d\": [0]", GT_POINT_MAX, "}"));
+    expect_too_many(with_many(DERIVE, "{\"T\": \"1\", \"S\": \"1\", ", "\"D%d\": \"1\"",
+                              GT_RULES_MAX - 1, "}"));
+    expect_too_many(with_many(ACCEPT, "[", "[\"1\", \"%d\"]", GT_RULES_MAX + 1, "]"));
+    expect_too_many(with_many("[\"m\", ", "[\"m\", ", "\"x%d\"", GT_ARGS_MAX, ", "));
+}
+
+static void test_counts_at_their_limits(void **state) {
+    (void)state;
+    char *json = with_many(ACCEPT, "[", "[\"1\", \"%d\"]", GT_RULES_MAX, "]");
+    struct gt_family *f = parsed(json);
+    assert_int_equal(f->accept_count, GT_RULES_MAX);
+    gt_family_destroy(f);
+    free(json);
+    json = with_many(VALUES, "[8, ", "1%d", GT_VALUES_MAX - 1, "]");
+    f = parsed(json);
+    assert_int_equal(f->param[0].count, GT_VALUES_MAX);
+    gt_family_destroy(f);
+    free(json);
+}
+
+/* ---- sources and hash --------------------------------------------------------------- */
+
+static void test_missing_source(void **state) {
+    static const char *const none[2] = {"cuda text", NULL};
+    struct gt_family *f = NULL;
+    struct gt_err err = {""};
+    (void)state;
+    assert_int_equal(gt_family_parse(&f, "toy", "toy/space.json", good, none, &err),
+                     GEMMTUNE_EPARSE);
+    assert_non_null(strstr(err.line, "toy.cl"));
+    assert_null(f);
+}
+
+static void test_long_folder_name(void **state) {
+    struct gt_family *f = NULL;
+    struct gt_err err = {""};
+    (void)state;
+    assert_int_equal(
+        gt_family_parse(&f, "a_name_of_more_than_23_bytes", "x", good, sources, &err),
+        GEMMTUNE_EPARSE);
+    assert_non_null(strstr(err.line, "too long"));
+}
+
+static void test_hash_covers_everything(void **state) {
+    static const char *const other[2] = {"cuda text", "opencl text "};
+    struct gt_family *g;
+    (void)state;
+    struct gt_family *f = parsed(good);
+    assert_int_equal(strlen(f->hash), 64);
+    struct gt_family *again = parsed(good);
+    assert_string_equal(f->hash, again->hash);
+    assert_int_equal(gt_family_parse(&g, "toy", "elsewhere", good, other, NULL),
+                     GEMMTUNE_OK);
+    assert_string_not_equal(f->hash, g->hash);
+    char *json = spoilt("\"rank\": 7", "\"rank\":  7");
+    struct gt_family *spaced = parsed(json);
+    assert_string_not_equal(f->hash, spaced->hash);
+    free(json);
+    gt_family_destroy(spaced);
+    gt_family_destroy(g);
+    gt_family_destroy(again);
+    gt_family_destroy(f);
+}
+
+/* ---- the collection ------------------------------------------------------------------- */
+
+static struct gt_families *builtin(void) {
+    struct gt_families *all;
+    struct gt_err err = {""};
+    const gt_status status = gt_families_create(&all, &err);
+    assert_string_equal(err.line, "");
+    assert_int_equal(status, GEMMTUNE_OK);
+    return all;
+}
+
+static void test_builtin_families(void **state) {
+    (void)state;
+    struct gt_families *all = builtin();
+    assert_true(gt_families_count(all) >= 2);
+    assert_non_null(gt_families_find(all, "naive"));
+    assert_null(gt_families_find(all, "nobody"));
+    assert_null(gt_families_at(all, gt_families_count(all)));
+    for (size_t i = 1; i < gt_families_count(all); i++)
+        assert_true(gt_families_at(all, i - 1)->rank <= gt_families_at(all, i)->rank);
+    gt_families_destroy(all);
+    gt_families_destroy(NULL);
+}
+
+static char folder[512];
+
+static void path_of(char path[1024], const char *name) {
+    (void)snprintf(path, 1024, "%s/%s", folder, name);
+}
+
+static void make_folder(const char *name) {
+    char path[1024];
+    path_of(path, name);
+    assert_int_equal(mkdir(path, 0700), 0);
+}
+
+static void make_file(const char *name, const char *text, size_t size) {
+    char path[1024];
+    path_of(path, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int folder_create(void **state) {
+    const char *tmp = getenv("TMPDIR");
+    (void)state;
+    (void)snprintf(folder, sizeof folder, "%s/gt-family-XXXXXX",
+                   tmp != NULL ? tmp : "/tmp");
+    return mkdtemp(folder) == NULL;
+}
+
+static int folder_remove(void **state) {
+    static const char *const names[] = {"toy/space.json", "toy/toy.cl", "toy", "common/x",
+                                        "common",         "stray",      ""};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[1024];
+        path_of(path, names[i]);
+        (void)remove(path);
+    }
+    return 0;
+}
+
+static void expect_folder_refused(struct gt_families *all, gt_status status,
+                                  const char *said) {
+    struct gt_err err = {""};
+    const size_t before = gt_families_count(all);
+    assert_int_equal(gt_families_add_folder(all, folder, &err), status);
+    if (strstr(err.line, said) == NULL)
+        fail_msg("\"%s\" lacks \"%s\"", err.line, said);
+    assert_int_equal(gt_families_count(all), before);
+}
+
+static void test_folder(void **state) {
+    (void)state;
+    struct gt_families *all = builtin();
+    const size_t before = gt_families_count(all);
+    expect_folder_refused(all, GEMMTUNE_EINVAL, "no family in it");
+    make_folder("common");
+    make_file("common/x", "x", 1);
+    make_file("stray", "x", 1);
+    make_folder("toy");
+    expect_folder_refused(all, GEMMTUNE_EINVAL, "no family in it");
+    make_file("toy/space.json", good, strlen(good));
+    expect_folder_refused(all, GEMMTUNE_EIO, "toy/toy.cl");
+    make_file("toy/toy.cl", "a\0b", 3);
+    expect_folder_refused(all, GEMMTUNE_EPARSE, "NUL");
+    make_file("toy/toy.cl", "the text", 8);
+    assert_int_equal(gt_families_add_folder(all, folder, NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_families_count(all), before + 1);
+    assert_string_equal(gt_families_find(all, "toy")->source[0], "the text");
+    assert_string_equal(gt_families_at(all, 0)->name, "toy"); /* rank 7 */
+    make_file("toy/toy.cl", "newer", 5);
+    assert_int_equal(gt_families_add_folder(all, folder, NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_families_count(all), before + 1); /* replaced, not added */
+    assert_string_equal(gt_families_find(all, "toy")->source[1], "newer");
+    make_file("toy/space.json", "{", 1);
+    expect_folder_refused(all, GEMMTUNE_EPARSE, "toy/space.json:1");
+    gt_families_destroy(all);
+}
+
+static void test_folder_that_is_not_there(void **state) {
+    struct gt_err err = {""};
+    (void)state;
+    struct gt_families *all = builtin();
+    assert_int_equal(gt_families_add_folder(all, "/nonexistent/gt", &err), GEMMTUNE_EIO);
+    assert_non_null(strstr(err.line, "/nonexistent/gt"));
+    gt_families_destroy(all);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_good_family),
+        cmocka_unit_test(test_what_may_be_left_out),
+        cmocka_unit_test(test_a_family_without_parameters),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_counts_have_limits),
+        cmocka_unit_test(test_counts_at_their_limits),
+        cmocka_unit_test(test_missing_source),
+        cmocka_unit_test(test_long_folder_name),
+        cmocka_unit_test(test_hash_covers_everything),
+        cmocka_unit_test(test_builtin_families),
+        cmocka_unit_test_setup_teardown(test_folder, folder_create, folder_remove),
+        cmocka_unit_test(test_folder_that_is_not_there),
+    };
+    return cmocka_run_group_tests_name("family", tests, NULL, NULL);
+}

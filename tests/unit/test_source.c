@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The text a compiler sees, piece by piece and in order. */
+#include "runtime/family.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char toy[] =
+    "{\"format\": 1, \"family\": \"toy\", \"about\": \"\","
+    "\"source\": {\"cuda\": \"toy.cu\", \"opencl\": \"toy.cl\"}, \"entry\": \"gemm\","
+    "\"dtypes\": [\"f32\", \"tf32\", \"bf16\", \"i32\"], \"layouts\": [\"nn\", \"nt\"],"
+    "\"params\": {\"W\": [8], \"V\": [1]}, \"default\": {\"W\": 8, \"V\": 1},"
+    "\"derive\": {\"T\": \"W * W\", \"NEG\": \"-T\", \"BIG\": \"65536 * 65536\"},"
+    "\"require\": [[\"T <= MAX_THREADS\", \"a\"], [\"min(T, cdiv(W, 3)) * sizeof(ACC) > "
+    "0\","
+    "\"b\"]], \"accept\": [[\"K > 123456\", \"c\"]],"
+    "\"launch\": {\"block\": [\"W\", \"W\", \"1\"], \"grid\": [\"N\", \"M\", \"1\"]},"
+    "\"args\": [\"alpha\", \"a\", \"b\", \"beta\", \"c\"]}";
+
+static const struct gt_device card = {.backend = GEMMTUNE_CUDA,
+                                      .cc = 61,
+                                      .units = 6,
+                                      .warp = 32,
+                                      .max_threads = 1024,
+                                      .regs_per_block = 65536,
+                                      .smem_max = 49152};
+
+static struct gt_family *family;
+
+static int setup(void **state) {
+    static const char *const source[2] = {"the CUDA template\n", "the OpenCL template\n"};
+    (void)state;
+    return gt_family_parse(&family, "toy", "toy/space.json", toy, source, NULL) !=
+           GEMMTUNE_OK;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    gt_family_destroy(family);
+    return 0;
+}
+
+static char *source_for(const char *name, const struct gt_device *d) {
+    gemmtune_problem p;
+    struct gt_binding b;
+    struct gt_point point;
+    char *text = NULL;
+    assert_int_equal(gt_problem_from_name(&p, name, NULL), GEMMTUNE_OK);
+    gt_bind_problem(&b, family, d, &p);
+    gt_family_default(family, &point);
+    assert_int_equal(gt_bind_point(&b, &point, NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_source_of(&text, &b, d, NULL), GEMMTUNE_OK);
+    return text;
+}
+
+static void expect_in_order(const char *text, const char *const *pieces) {
+    const char *at = text;
+    for (; *pieces != NULL; pieces++) {
+        const char *found = strstr(at, *pieces);
+        if (found == NULL)
+            fail_msg("no \"%s\" after its predecessor", *pieces);
+        else
+            at = found + strlen(*pieces);
+    }
+}
+
+static void test_order_and_values(void **state) {
+    static const char *const pieces[] = {
+        "#define GT_DTYPE_F32 1\n",
+        "#define GT_TA 0\n",
+        "#define GT_TB 1\n",
+        "#define GT_SIZEOF_A 4\n",
+        "#define GT_SIZEOF_B 4\n",
+        "#define GT_SIZEOF_C 4\n",
+        "#define GT_SIZEOF_ACC 4\n",
+        "#define GT_FLOAT 1\n",
+        "#define GT_CUDA 1\n",
+        "#define GT_CC 61\n",
+        "#define GT_CPU 0\n",
+        "#define GT_UNITS 6\n",
+        "#define GT_WARP 32\n",
+        "#define GT_MAX_THREADS 1024\n",
+        "#define GT_SMEM_MAX 49152\n",
+        "#define GT_REGS_MAX 65536\n",
+        "#define GT_W 8\n",
+        "#define GT_V 1\n",
+        "#define GT_T 64\n",
+        "#define GT_NEG (-64)\n",
+        "#define GT_BIG 4294967296L\n",
+        "#define GT_STATIC_ASSERT(", /* the prelude */
+        "GT_STATIC_ASSERT((GT_T <= GT_MAX_THREADS), gt_rule_0);\n",
+        "GT_STATIC_ASSERT(",
+        "GT_MIN(GT_T, GT_CDIV(GT_W, 3))",
+        "GT_SIZEOF_ACC",
+        ", gt_rule_1);\n",
+        "#line 1 \"toy/toy.cu\"\n",
+        "the CUDA template\n",
+        NULL,
+    };
+    (void)state;
+    char *text = source_for("f32-nt-64x64x64", &card);
+    expect_in_order(text, pieces);
+    assert_string_equal(strstr(text, "the CUDA template"), "the CUDA template\n");
+    assert_null(strstr(text, "123456")); /* accept is lookup's, not the compiler's */
+    assert_null(strstr(text, "#define GT_M "));
+    assert_null(strstr(text, "#define GT_LDA"));
+    assert_null(strstr(text, "#define GT_ALIGN_A"));
+    free(text);
+}
+
+/* Types of equal sizes differ in text, so that their images differ in the cache. */
+static void test_types_have_names(void **state) {
+    static const struct {
+        const char *problem, *macro;
+    } rows[] = {
+        {"f32-nn-8x8x8", "#define GT_DTYPE_F32 1\n"},
+        {"tf32-nn-8x8x8", "#define GT_DTYPE_TF32 1\n"},
+        {"bf16-nn-8x8x8", "#define GT_DTYPE_BF16 1\n"},
+        {"i32-nn-8x8x8", "#define GT_DTYPE_I32 1\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *text = source_for(rows[i].problem, &card);
+        assert_ptr_equal(strstr(text, rows[i].macro), text);
+        for (size_t j = 0; j < sizeof rows / sizeof *rows; j++)
+            if (j != i)
+                assert_null(strstr(text, rows[j].macro));
+        free(text);
+    }
+}
+
+static void test_sizes_are_not_in_it(void **state) {
+    (void)state;
+    char *small = source_for("f32-nn-1x2x3", &card);
+    char *large = source_for("f32-nn-1000x2000x3000,lda=4000", &card);
+    assert_string_equal(small, large);
+    free(small);
+    free(large);
+}
+
+static void test_each_backend_its_template(void **state) {
+    struct gt_device d = card;
+    (void)state;
+    d.backend = GEMMTUNE_OPENCL;
+    char *text = source_for("f32-nn-8x8x8", &d);
+    assert_non_null(strstr(text, "#define GT_CUDA 0\n"));
+    assert_non_null(strstr(text, "#define GT_CC 0\n"));
+    assert_non_null(strstr(text, "#line 1 \"toy/toy.cl\"\nthe OpenCL template\n"));
+    assert_null(strstr(text, "the CUDA template"));
+    free(text);
+}
+
+static void test_plain(void **state) {
+    static const char *const pieces[] = {"#define GT_DTYPE_I32 1\n",
+                                         "#define GT_TA 1\n",
+                                         "#define GT_UNITS 6\n",
+                                         "#define GT_STATIC_ASSERT(",
+                                         "#line 1 \"check.cl\"\nhelper text",
+                                         NULL};
+    gemmtune_problem p;
+    char *text = NULL;
+    (void)state;
+    assert_int_equal(gt_problem_from_name(&p, "i32-tn-8x8x8", NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_source_plain(&text, &card, &p, "check.cl", "helper text", NULL),
+                     GEMMTUNE_OK);
+    expect_in_order(text, pieces);
+    free(text);
+    assert_int_equal(gt_source_plain(&text, &card, NULL, "check.cl", "helper", NULL),
+                     GEMMTUNE_OK);
+    assert_null(strstr(text, "#define GT_DTYPE_"));
+    free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order_and_values),
+        cmocka_unit_test(test_types_have_names),
+        cmocka_unit_test(test_sizes_are_not_in_it),
+        cmocka_unit_test(test_each_backend_its_template),
+        cmocka_unit_test(test_plain),
+    };
+    return cmocka_run_group_tests_name("source", tests, setup, teardown);
+}
