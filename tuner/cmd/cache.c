@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cache.c - `gemmtune cache stat|clear`: the compiled images, which may go at any time. */
+#include "tuner/cmd/common.h"
+
+#include "runtime/build.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { FOLDER_SIZE = 4096 };
+
+struct values {
+    struct gt_format format;
+};
+
+static const struct gt_option options[] = {
+    GT_OPTION_JSON(struct values),
+    GT_OPTION_END,
+};
+
+static int print_stat(const struct gt_format *format)
+{
+    char folder[FOLDER_SIZE] = "", buf[GT_CELL_MAX];
+    int64_t images = 0, bytes = 0;
+    struct gt_err err = {""};
+    bool first = true;
+    const gt_status status = gt_cache_stat(folder, sizeof folder, &images, &bytes, &err);
+    if (status != GEMMTUNE_OK)
+        return gt_die(GT_EXIT_FAILURE, "%s", err.line);
+    if (!format->json) {
+        printf("folder  %s\nimages  %" PRId64 "\nsize    %s\n",
+               folder[0] != '\0' ? folder : "none: images are not kept", images,
+               gt_show_bytes(buf, (double)bytes));
+        return GT_EXIT_OK;
+    }
+    (void)fputs("{", stdout);
+    gt_json_text(&first, "folder", folder[0] != '\0' ? folder : NULL);
+    gt_json_number(&first, "images", (double)images);
+    gt_json_number(&first, "bytes", (double)bytes);
+    (void)fputs("}\n", stdout);
+    return GT_EXIT_OK;
+}
+
+static int clear(const struct gt_format *format)
+{
+    int64_t removed = 0;
+    struct gt_err err = {""};
+    if (gt_cache_clear(&removed, &err) != GEMMTUNE_OK)
+        return gt_die(GT_EXIT_FAILURE, "%s", err.line);
+    printf(format->json ? "{\"removed\": %" PRId64 "}\n" : "removed %" PRId64 " images\n",
+           removed);
+    return GT_EXIT_OK;
+}
+
+static int run(const struct gt_cmd *cmd, int argc, char **argv)
+{
+    static const struct {
+        const char *word;
+        int (*act)(const struct gt_format *format);
+    } actions[] = {{"stat", print_stat}, {"clear", clear}};
+    struct values v = {{false, false}};
+    int first;
+    const int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 1, &first);
+    if (code >= 0)
+        return code;
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if (strcmp(argv[first], actions[i].word) == 0)
+            return actions[i].act(&v.format);
+    return gt_die(GT_EXIT_USAGE, "cache: '%s' is neither stat nor clear", argv[first]);
+}
+
+const struct gt_cmd gt_cmd_cache = {
+    .name = "cache",
+    .operands = "stat|clear",
+    .about = "Show or empty the cache of compiled kernels.",
+    .options = options,
+    .run = run,
+};

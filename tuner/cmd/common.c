@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* common.c - the first steps of most subcommands. Knows exit codes; decides nothing else. */
+#include "tuner/cmd/common.h"
+
+#include "core/json.h"
+#include "core/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 4096, FAMILIES_MAX = 64 };
+
+/* ---- the command line --------------------------------------------------------- */
+
+int gt_common_parse(const struct gt_cmd *cmd, int argc, char **argv, void *values,
+                    const struct gt_format *format, int least, int most, int *first)
+{
+    const int code = gt_options_parse(cmd, argc, argv, values, first);
+    const int operands = argc - *first;
+    if (code >= 0)
+        return code;
+    if (operands < least || operands > most)
+        return gt_die(GT_EXIT_USAGE, "%s: %s; usage: gemmtune %s%s%s", cmd->name,
+                      operands < least ? "something is missing" : "too many arguments",
+                      cmd->name, cmd->operands[0] != '\0' ? " " : "", cmd->operands);
+    if (format != NULL && format->json && format->csv)
+        return gt_die(GT_EXIT_USAGE, "%s: --json and --csv exclude each other", cmd->name);
+    return -1;
+}
+
+int gt_common_fail(gt_status status, const struct gt_err *err)
+{
+    return gt_die(gt_exit_of(status), "%s",
+                  err->line[0] != '\0' ? err->line : gemmtune_strerror(status));
+}
+
+/* ---- the database --------------------------------------------------------------- */
+
+/* The path to open: the one given, or the default in `buf`. */
+static int database_path(const char **path, char buf[PATH_SIZE])
+{
+    struct gt_err err = {""};
+    if (*path != NULL)
+        return -1;
+    if (gt_db_default_path(buf, PATH_SIZE, &err) != GEMMTUNE_OK)
+        return gt_die(GT_EXIT_DATABASE, "%s", err.line);
+    *path = buf;
+    return -1;
+}
+
+static int open_db(struct gt_db **out, const char *path, enum gt_db_mode mode)
+{
+    struct gt_err err = {""};
+    *out = NULL;
+    if (gt_db_open(out, path, mode, &err) != GEMMTUNE_OK)
+        return gt_die(GT_EXIT_DATABASE, "%s", err.line);
+    return -1;
+}
+
+int gt_common_read_db(struct gt_db **out, const char *path)
+{
+    char buf[PATH_SIZE];
+    const bool asked = path != NULL;
+    const int code = database_path(&path, buf);
+    *out = NULL;
+    if (code >= 0)
+        return code;
+    if (!asked && access(path, F_OK) != 0 && errno == ENOENT) {
+        fprintf(stderr, "gemmtune: no database at %s yet: nothing has been tuned\n", path);
+        return -1;
+    }
+    return open_db(out, path, GT_DB_READ);
+}
+
+int gt_common_write_db(struct gt_db **out, const char *path)
+{
+    char buf[PATH_SIZE];
+    const int code = database_path(&path, buf);
+    return code >= 0 ? code : open_db(out, path, GT_DB_WRITE);
+}
+
+/* ---- families and problems --------------------------------------------------------- */
+
+int gt_common_families(struct gt_families **out, const struct gt_texts *folders)
+{
+    struct gt_err err = {""};
+    gt_status status = gt_families_create(out, &err);
+    for (int i = 0; status == GEMMTUNE_OK && i < folders->count; i++)
+        status = gt_families_add_folder(*out, folders->text[i], &err);
+    if (status == GEMMTUNE_OK)
+        return -1;
+    gt_families_destroy(*out);
+    *out = NULL;
+    return gt_die(GT_EXIT_INPUT, "%s", err.line);
+}
+
+int gt_common_problem(gemmtune_problem *out, const char *name)
+{
+    struct gt_err err = {""};
+    if (gt_problem_from_name(out, name, &err) != GEMMTUNE_OK)
+        return gt_die(GT_EXIT_INPUT, "%s", err.line);
+    return -1;
+}
+
+int gt_common_family(const struct gt_family **out, const struct gt_families *families,
+                     const char *name)
+{
+    const char *names[FAMILIES_MAX + 1] = {NULL};
+    *out = gt_families_find(families, name);
+    if (*out != NULL)
+        return -1;
+    for (size_t i = 0; i < FAMILIES_MAX && gt_families_at(families, i) != NULL; i++)
+        names[i] = gt_families_at(families, i)->name;
+    const char *near = gt_text_nearest(name, names);
+    char list[256] = "";
+    for (size_t i = 0, len = 0; names[i] != NULL && len < sizeof list; i++)
+        len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", i > 0 ? ", " : "",
+                                names[i]);
+    if (near != NULL)
+        return gt_die(GT_EXIT_USAGE, "no family '%s'; did you mean '%s'?", name, near);
+    return gt_die(GT_EXIT_USAGE, "no family '%s'; there are %s", name, list);
+}
+
+/* ---- printing ------------------------------------------------------------------------ */
+
+void gt_common_print(const struct gt_table *t, const struct gt_format *format)
+{
+    if (format->json)
+        gt_table_json(t, stdout);
+    else if (format->csv)
+        gt_table_csv(t, stdout);
+    else
+        gt_table_print(t, stdout);
+}
+
+void gt_json_name(bool *first, const char *key)
+{
+    (void)fputs(*first ? "" : ", ", stdout);
+    *first = false;
+    gt_json_quote(stdout, key);
+    (void)fputs(": ", stdout);
+}
+
+void gt_json_text(bool *first, const char *key, const char *text)
+{
+    gt_json_name(first, key);
+    if (text != NULL)
+        gt_json_quote(stdout, text);
+    else
+        (void)fputs("null", stdout);
+}
+
+void gt_json_number(bool *first, const char *key, double value)
+{
+    char buf[GT_CELL_MAX];
+    gt_json_name(first, key);
+    (void)fputs(gt_show_count(buf, value)[0] != '\0' ? buf : "null", stdout);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * common.h - what many subcommands do in the same way: shared options, opening the database,
+ * loading families, reading operands, printing a table.
+ *
+ * Functions that return int return -1 to go on, else the exit code, having said why on stderr.
+ */
+#ifndef GT_TUNER_CMD_COMMON_H
+#define GT_TUNER_CMD_COMMON_H
+
+#include "db/db.h"
+#include "runtime/family.h"
+#include "tuner/cmd.h"
+#include "tuner/table.h"
+
+#include <stddef.h>
+
+/* Rows of an option table; `values` is the command's struct, with members of these names. */
+#define GT_OPTION_DB(values)                                                               \
+    {"db", 0, GT_OPT_TEXT, offsetof(values, db), "FILE",                                   \
+     "database (else $GEMMTUNE_DB, else the user's own)", 0, 0}
+#define GT_OPTION_DEVICE(values)                                                           \
+    {"device", 'd', GT_OPT_TEXT, offsetof(values, device), "N",                            \
+     "device: index, UUID, PCI id, key or part of its name", 0, 0}
+#define GT_OPTION_TEMPLATES(values)                                                        \
+    {"templates", 0, GT_OPT_LIST, offsetof(values, templates), "DIR",                      \
+     "add the kernel families of a folder; may be repeated", 0, 0}
+#define GT_OPTION_JSON(values)                                                             \
+    {"json", 0, GT_OPT_FLAG, offsetof(values, format.json), NULL, "print one JSON document", \
+     0, 0}
+#define GT_OPTION_CSV(values)                                                              \
+    {"csv", 0, GT_OPT_FLAG, offsetof(values, format.csv), NULL,                            \
+     "print comma-separated values", 0, 0}
+#define GT_OPTION_END {NULL, 0, GT_OPT_FLAG, 0, NULL, NULL, 0, 0}
+
+struct gt_format {
+    bool json, csv;
+};
+
+/* Options, then operands: exit 2 when there are fewer than `least` or more than `most`, or when
+ * both --json and --csv are given. `format` may be NULL. */
+int gt_common_parse(const struct gt_cmd *cmd, int argc, char **argv, void *values,
+                    const struct gt_format *format, int least, int most, int *first);
+/* Says err's line; the exit code that fits the status. */
+int gt_common_fail(gt_status status, const struct gt_err *err);
+
+/* `path` NULL: the default one. For reading, a default database that nobody has made yet is
+ * not an error: *out is NULL, and stderr says so. Exit 6. */
+int gt_common_read_db(struct gt_db **out, const char *path);
+int gt_common_write_db(struct gt_db **out, const char *path);
+/* Built-in families and those of the folders. Exit 3. */
+int gt_common_families(struct gt_families **out, const struct gt_texts *folders);
+/* Exit 3. */
+int gt_common_problem(gemmtune_problem *out, const char *name);
+/* Exit 2, with the nearest name. */
+int gt_common_family(const struct gt_family **out, const struct gt_families *families,
+                     const char *name);
+
+void gt_common_print(const struct gt_table *t, const struct gt_format *format);
+
+/* One JSON member: `"key": value`, a comma and blank ahead unless it is the first of its
+ * object. A NULL text is null, as is a number that is not finite. */
+void gt_json_text(bool *first, const char *key, const char *text);
+void gt_json_number(bool *first, const char *key, double value);
+void gt_json_name(bool *first, const char *key);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* doctor.c - `gemmtune doctor`: is the database sound, and what is there to build kernels with. */
+#include "tuner/cmd/common.h"
+
+#include "runtime/build.h"
+#include "tuner/probe.h"
+#include "tuner/view.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FOLDER_SIZE = 4096, TEXT_MAX = 512 };
+
+struct values {
+    struct gt_format format;
+    const char *db;
+    struct gt_texts templates;
+};
+
+static const struct gt_option options[] = {
+    GT_OPTION_DB(struct values),   GT_OPTION_TEMPLATES(struct values),
+    GT_OPTION_JSON(struct values), GT_OPTION_CSV(struct values),
+    GT_OPTION_END,
+};
+
+static const struct gt_column columns[] = {
+    {"check", "check", GT_LEFT, GT_CELL_TEXT},
+    {"state", "state", GT_LEFT, GT_CELL_TEXT}, /* ok, note or bad */
+    {"detail", "detail", GT_LEFT, GT_CELL_TEXT},
+};
+
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+/* The findings so far. */
+struct report {
+    struct gt_table *table;
+    gt_status status; /* the first failure to add one */
+    struct gt_err err;
+};
+
+static void find(struct report *r, const char *check, const char *state, const char *fmt, ...)
+    GT_PRINTF(4, 5);
+
+static void find(struct report *r, const char *check, const char *state, const char *fmt, ...)
+{
+    char text[TEXT_MAX];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    const char *const row[COLUMNS] = {check, state, text};
+    if (r->status == GEMMTUNE_OK)
+        r->status = gt_table_row(r->table, row, &r->err);
+}
+
+/* ---- the database ------------------------------------------------------------------- */
+
+/* SQLite keeps user_version big-endian at byte 60 of the file; db.h refuses what is newer. */
+static int64_t schema_version(const char *path)
+{
+    unsigned char b[4] = {0};
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return 0;
+    const bool read = fseek(file, 60, SEEK_SET) == 0 && fread(b, 1, sizeof b, file) == sizeof b;
+    (void)fclose(file);
+    return read ? (int64_t)b[0] << 24 | (int64_t)b[1] << 16 | (int64_t)b[2] << 8 | b[3] : 0;
+}
+
+static bool is_stale(const struct gt_view_row *r, const struct gt_families *families)
+{
+    const struct gt_family *f = gt_families_find(families, r->family);
+    return f == NULL || strcmp(f->hash, r->hash) != 0;
+}
+
+static void find_rows(struct report *r, struct gt_db *db, const struct gt_families *families)
+{
+    struct gt_view view = {0};
+    struct gt_err err = {""};
+    int64_t stale = 0, records = 0, unfinished = 0;
+    gt_status status = gt_view_devices(&view, db, &err);
+    if (status == GEMMTUNE_OK)
+        status = gt_view_records(&view, db, NULL, NULL, &err);
+    if (status == GEMMTUNE_OK)
+        status = gt_view_trials(&view, db, NULL, NULL, &err);
+    for (size_t i = 0; i < view.row_count; i++) {
+        stale += is_stale(&view.row[i], families);
+        records += view.row[i].record;
+        unfinished += view.row[i].state == GT_TRIAL_RUNNING;
+    }
+    if (status == GEMMTUNE_OK)
+        find(r, "rows", "ok", "%zu devices, %" PRId64 " records, %" PRId64 " trials",
+             view.device_count, records, (int64_t)view.row_count - records);
+    else
+        find(r, "rows", "bad", "%s", err.line);
+    find(r, "stale rows", stale > 0 ? "note" : "ok",
+         "%" PRId64 " rows of kernel sources that are not today's", stale);
+    find(r, "unfinished", unfinished > 0 ? "note" : "ok",
+         "%" PRId64 " trials begun and not ended", unfinished);
+    gt_view_clear(&view);
+}
+
+/* Exit 6 when the database cannot be used. */
+static int find_database(struct report *r, const char *path, const struct gt_families *families)
+{
+    char buf[FOLDER_SIZE];
+    struct gt_db *db = NULL;
+    struct gt_err err = {""};
+    int64_t bad = 0;
+    const bool asked = path != NULL;
+    gt_status status = GEMMTUNE_OK;
+    if (!asked)
+        status = gt_db_default_path(buf, sizeof buf, &err);
+    path = asked ? path : buf;
+    if (status == GEMMTUNE_OK && !asked && access(path, F_OK) != 0 && errno == ENOENT) {
+        find(r, "database", "note", "%s: none yet", path);
+        return GT_EXIT_OK;
+    }
+    if (status == GEMMTUNE_OK)
+        status = gt_db_open(&db, path, GT_DB_READ, &err);
+    if (status == GEMMTUNE_OK) {
+        find(r, "database", "ok", "%s", path);
+        find(r, "schema", "ok", "version %" PRId64, schema_version(path));
+        status = gt_db_check(db, &bad, &err);
+    }
+    if (status == GEMMTUNE_OK) {
+        find(r, "checksums", bad > 0 ? "bad" : "ok",
+             "%" PRId64 " rows with a wrong checksum, skipped", bad);
+        find_rows(r, db, families);
+    } else {
+        find(r, "database", "bad", "%s", err.line);
+    }
+    gt_db_close(db);
+    return status == GEMMTUNE_OK ? GT_EXIT_OK : GT_EXIT_DATABASE;
+}
+
+/* ---- devices and the cache ------------------------------------------------------------ */
+
+static void find_devices(struct report *r)
+{
+    struct gt_device_list list;
+    struct gt_err err = {""};
+    if (gt_probe_devices(&list, &err) != GEMMTUNE_OK) {
+        find(r, "devices", "bad", "%s", err.line);
+        return;
+    }
+    for (size_t i = 0; i < list.count; i++) {
+        const struct gt_device *d = &list.device[i];
+        const bool usable = d->trouble[0] == '\0';
+        find(r, "device", usable ? "ok" : "bad", "%zu %s: %s", i, d->name,
+             usable ? d->compiler : d->trouble);
+    }
+    if (list.count == 0)
+        find(r, "devices", "bad", "none");
+    for (size_t i = 0; i < sizeof list.missing / sizeof *list.missing; i++)
+        if (list.missing[i][0] != '\0')
+            find(r, "driver", "note", "%s", list.missing[i]);
+    gt_devices_clear(&list);
+}
+
+static void find_cache(struct report *r)
+{
+    char folder[FOLDER_SIZE] = "", size[GT_CELL_MAX];
+    int64_t images = 0, bytes = 0;
+    struct gt_err err = {""};
+    if (gt_cache_stat(folder, sizeof folder, &images, &bytes, &err) != GEMMTUNE_OK)
+        find(r, "cache", "bad", "%s", err.line);
+    else if (folder[0] == '\0')
+        find(r, "cache", "note", "no folder: images are not kept");
+    else
+        find(r, "cache", "ok", "%s: %" PRId64 " images, %s", folder, images,
+             gt_show_bytes(size, (double)bytes));
+}
+
+static int run(const struct gt_cmd *cmd, int argc, char **argv)
+{
+    struct values v = {.db = NULL};
+    struct gt_families *families = NULL;
+    struct report r = {.status = GEMMTUNE_OK};
+    int first;
+    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, 0, &first);
+    if (code < 0)
+        code = gt_common_families(&families, &v.templates);
+    if (code >= 0)
+        goto done;
+    r.status = gt_table_create(&r.table, columns, COLUMNS, &r.err);
+    code = r.status == GEMMTUNE_OK ? find_database(&r, v.db, families) : GT_EXIT_FAILURE;
+    find_devices(&r);
+    find_cache(&r);
+    if (r.status == GEMMTUNE_OK)
+        gt_common_print(r.table, &v.format);
+    else
+        code = gt_common_fail(r.status, &r.err);
+done:
+    gt_table_destroy(r.table);
+    gt_families_destroy(families);
+    return code;
+}
+
+const struct gt_cmd gt_cmd_doctor = {
+    .name = "doctor",
+    .operands = "",
+    .about = "Check the database, the devices, their compilers and the cache.",
+    .options = options,
+    .run = run,
+};

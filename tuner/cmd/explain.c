@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * explain.c - `gemmtune explain PROBLEM`: how long a problem must take at the least, and how far
+ * from that its naive kernel is bound to be. Arithmetic only: nothing is run.
+ *
+ * The naive kernel reads a row of A and a column of B, 2k elements, for each element of C. A
+ * perfect one reads A and B and writes C once. The roofline is the larger of FLOPs over peak
+ * and bytes over bandwidth.
+ */
+#include "tuner/cmd/common.h"
+
+#include "tuner/probe.h"
+#include "tuner/view.h"
+
+#include <math.h>
+
+struct values {
+    struct gt_format format;
+    const char *device, *db;
+    double peak_gflops, bandwidth_gbs; /* 0: ask the device */
+};
+
+static const struct gt_option options[] = {
+    {"device", 'd', GT_OPT_TEXT, offsetof(struct values, device), "N",
+     "device: index, UUID, PCI id, key or part of its name, of this machine or the database", 0,
+     0},
+    {"peak-gflops", 0, GT_OPT_NUMBER, offsetof(struct values, peak_gflops), "X",
+     "peak GFLOP/s, instead of what the device says", 0, 0},
+    {"bandwidth-gbs", 0, GT_OPT_NUMBER, offsetof(struct values, bandwidth_gbs), "X",
+     "memory GB/s, instead of what the device says", 0, 0},
+    GT_OPTION_DB(struct values),
+    GT_OPTION_JSON(struct values),
+    GT_OPTION_END,
+};
+
+/* A device as far as this is concerned. */
+struct machine {
+    char name[160];
+    double peak;      /* operations a second; 0 unknown */
+    double bandwidth; /* bytes a second; 0 unknown */
+    double memory;    /* bytes; 0 unknown */
+};
+
+/* Times are nanoseconds, 0 when the machine's figures are unknown. */
+struct analysis {
+    char problem[GT_PROBLEM_NAME_MAX];
+    double flops, naive_bytes, perfect_bytes, footprint_bytes;
+    double naive_intensity, perfect_intensity; /* FLOP a byte */
+    double compute_ns, memory_ns, roofline_ns;
+    double naive_memory_ns; /* the naive traffic at full bandwidth */
+    double naive_fraction;  /* of the roofline's speed, when no cache helps the naive kernel */
+};
+
+static double over(double a, double b)
+{
+    return b > 0 ? a / b : 0;
+}
+
+static struct analysis analyse(const gemmtune_problem *p, const struct machine *machine)
+{
+    struct analysis a = {.flops = gt_problem_flops(p)};
+    const double elements = (double)p->m * (double)p->n;
+    const double size_c = (double)gt_type_size(p->type_c);
+    const double pair = (double)(gt_type_size(p->type_a) + gt_type_size(p->type_b));
+    (void)gt_problem_name(p, a.problem);
+    a.naive_bytes = elements * ((double)p->k * pair + size_c);
+    a.perfect_bytes = (double)p->m * (double)p->k * (double)gt_type_size(p->type_a) +
+                      (double)p->k * (double)p->n * (double)gt_type_size(p->type_b) +
+                      elements * size_c;
+    a.footprint_bytes = gt_problem_bytes(p);
+    a.naive_intensity = over(a.flops, a.naive_bytes);
+    a.perfect_intensity = over(a.flops, a.perfect_bytes);
+    a.compute_ns = 1e9 * over(a.flops, machine->peak);
+    a.memory_ns = 1e9 * over(a.perfect_bytes, machine->bandwidth);
+    a.naive_memory_ns = 1e9 * over(a.naive_bytes, machine->bandwidth);
+    if (machine->peak > 0 && machine->bandwidth > 0) {
+        a.roofline_ns = fmax(a.compute_ns, a.memory_ns);
+        a.naive_fraction = over(a.roofline_ns, fmax(a.compute_ns, a.naive_memory_ns));
+    }
+    return a;
+}
+
+/* ---- printing ---------------------------------------------------------------------- */
+
+static const char *bound_of(const struct analysis *a)
+{
+    if (a->roofline_ns == 0)
+        return NULL;
+    return a->compute_ns >= a->memory_ns ? "compute" : "memory";
+}
+
+static void print_json(const struct analysis *a, const struct machine *machine)
+{
+    const struct {
+        const char *key;
+        double value; /* 0 is unknown from "peak_gflops" on */
+    } numbers[] = {
+        {"flops", a->flops},
+        {"naive_bytes", a->naive_bytes},
+        {"perfect_bytes", a->perfect_bytes},
+        {"footprint_bytes", a->footprint_bytes},
+        {"naive_intensity", a->naive_intensity},
+        {"perfect_intensity", a->perfect_intensity},
+        {"peak_gflops", machine->peak / 1e9},
+        {"bandwidth_gbs", machine->bandwidth / 1e9},
+        {"compute_ns", a->compute_ns},
+        {"memory_ns", a->memory_ns},
+        {"roofline_ns", a->roofline_ns},
+        {"naive_memory_ns", a->naive_memory_ns},
+        {"naive_fraction", a->naive_fraction},
+    };
+    bool first = true;
+    (void)fputs("{", stdout);
+    gt_json_text(&first, "problem", a->problem);
+    gt_json_text(&first, "device", machine->name);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        gt_json_number(&first, numbers[i].key,
+                       i >= 6 && numbers[i].value == 0 ? NAN : numbers[i].value);
+    gt_json_text(&first, "bound", bound_of(a));
+    (void)fputs("}\n", stdout);
+}
+
+static void print_work(const struct analysis *a)
+{
+    char buf[2][GT_CELL_MAX];
+    printf("%s\n\n", a->problem);
+    printf("floating-point operations  %s\n", gt_show_count(buf[0], a->flops));
+    printf("footprint                  %s\n", gt_show_bytes(buf[0], a->footprint_bytes));
+    printf("traffic, perfect kernel    %s, %s FLOP/byte: A, B and C once\n",
+           gt_show_bytes(buf[0], a->perfect_bytes),
+           gt_show_count(buf[1], a->perfect_intensity));
+    printf("traffic, naive kernel      %s, %s FLOP/byte: 2k elements read for each of C\n",
+           gt_show_bytes(buf[0], a->naive_bytes), gt_show_count(buf[1], a->naive_intensity));
+}
+
+static void print_roofline(const struct analysis *a, const struct machine *machine)
+{
+    char buf[2][GT_CELL_MAX];
+    printf("\n%s\n", machine->name);
+    if (machine->peak > 0)
+        printf("arithmetic at peak         %s at %s GFLOP/s\n",
+               gt_show_ns(buf[0], a->compute_ns), gt_show_count(buf[1], machine->peak / 1e9));
+    if (machine->bandwidth > 0)
+        printf("perfect traffic            %s at %s GB/s\n", gt_show_ns(buf[0], a->memory_ns),
+               gt_show_count(buf[1], machine->bandwidth / 1e9));
+    if (a->roofline_ns > 0) {
+        printf("roofline                   %s, bound by %s\n",
+               gt_show_ns(buf[0], a->roofline_ns), bound_of(a));
+        printf("naive traffic              %s: without caches at most %.1f %% of the roofline\n",
+               gt_show_ns(buf[0], a->naive_memory_ns), 100 * a->naive_fraction);
+    }
+    if (machine->memory > 0 && a->footprint_bytes > machine->memory)
+        printf("memory                     %s: the problem does not fit\n",
+               gt_show_bytes(buf[0], machine->memory));
+}
+
+/* ---- the machine ---------------------------------------------------------------------- */
+
+static void describe(struct machine *out, const struct gt_device *d, const gemmtune_problem *p)
+{
+    (void)snprintf(out->name, sizeof out->name, "%s", d->name);
+    out->peak = gt_device_peak(d, p->type_acc);
+    out->bandwidth = gt_device_bandwidth(d);
+    out->memory = (double)d->mem_bytes;
+}
+
+/* A device that is not here may be in the database. */
+static bool find_stored(struct gt_device *out, const struct values *v)
+{
+    struct gt_view view = {0};
+    struct gt_db *db = NULL;
+    size_t index = 0;
+    const bool found = gt_common_read_db(&db, v->db) < 0 && db != NULL &&
+                       gt_view_devices(&view, db, NULL) == GEMMTUNE_OK &&
+                       gt_view_pick(&index, &view, v->device, NULL) == GEMMTUNE_OK;
+    if (found)
+        *out = view.device[index].device;
+    gt_view_clear(&view);
+    gt_db_close(db);
+    return found;
+}
+
+/* With both figures given no device is asked unless one is named. */
+static int find_machine(struct machine *out, const struct values *v, const gemmtune_problem *p)
+{
+    struct gt_device device;
+    struct gt_err err = {""};
+    const bool given = v->peak_gflops > 0 && v->bandwidth_gbs > 0;
+    *out = (struct machine){.name = "a device with the figures given"};
+    if (v->device != NULL || !given) {
+        if (gt_probe_pick(&device, v->device, false, &err) == GEMMTUNE_OK ||
+            (v->device != NULL && find_stored(&device, v)))
+            describe(out, &device, p);
+        else if (!given)
+            return gt_die(GT_EXIT_DEVICE, "%s", err.line);
+        else if (v->device != NULL)
+            (void)snprintf(out->name, sizeof out->name, "%s, with the figures given",
+                           v->device);
+    }
+    if (v->peak_gflops > 0)
+        out->peak = v->peak_gflops * 1e9;
+    if (v->bandwidth_gbs > 0)
+        out->bandwidth = v->bandwidth_gbs * 1e9;
+    return -1;
+}
+
+static int run(const struct gt_cmd *cmd, int argc, char **argv)
+{
+    struct values v = {.db = NULL};
+    gemmtune_problem p;
+    struct machine machine;
+    int first;
+    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 1, &first);
+    if (code < 0)
+        code = gt_common_problem(&p, argv[first]);
+    if (code < 0)
+        code = find_machine(&machine, &v, &p);
+    if (code >= 0)
+        return code;
+    const struct analysis a = analyse(&p, &machine);
+    if (v.format.json) {
+        print_json(&a, &machine);
+    } else {
+        print_work(&a);
+        print_roofline(&a, &machine);
+    }
+    if (a.roofline_ns == 0)
+        fprintf(stderr, "gemmtune: %s does not tell its peak or bandwidth; give --peak-gflops "
+                        "and --bandwidth-gbs\n",
+                machine.name);
+    return GT_EXIT_OK;
+}
+
+const struct gt_cmd gt_cmd_explain = {
+    .name = "explain",
+    .operands = "PROBLEM [--device N]",
+    .about = "Work out a problem's operations, traffic and shortest possible time.",
+    .options = options,
+    .run = run,
+};

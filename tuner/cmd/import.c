@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * import.c - `gemmtune import FILE...` and `gemmtune merge FILE...`: results from exported text
+ * and from other databases. Both arrive unverified and do not win before they are verified here.
+ */
+#include "tuner/cmd/common.h"
+
+struct values {
+    struct gt_format format;
+    const char *db;
+};
+
+static const struct gt_option options[] = {
+    GT_OPTION_DB(struct values),
+    GT_OPTION_JSON(struct values),
+    GT_OPTION_CSV(struct values),
+    GT_OPTION_END,
+};
+
+static const struct gt_column columns[] = {
+    {"file", "file", GT_LEFT, GT_CELL_TEXT},
+    {"devices", "devices", GT_RIGHT, GT_CELL_NUMBER},
+    {"trials", "trials", GT_RIGHT, GT_CELL_NUMBER},
+    {"records", "records", GT_RIGHT, GT_CELL_NUMBER},
+    {"skipped", "skipped", GT_RIGHT, GT_CELL_NUMBER},
+};
+
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+/* gt_db_import or gt_db_merge */
+typedef gt_status (*take_fn)(struct gt_merge_report *report, struct gt_db *db, const char *path,
+                             struct gt_err *err);
+
+static gt_status add_report(struct gt_table *t, const char *path,
+                            const struct gt_merge_report *r, struct gt_err *err)
+{
+    char num[4][GT_CELL_MAX];
+    const char *const row[COLUMNS] = {
+        path,
+        gt_show_count(num[0], (double)r->devices),
+        gt_show_count(num[1], (double)r->trials),
+        gt_show_count(num[2], (double)r->records),
+        gt_show_count(num[3], (double)r->skipped),
+    };
+    return gt_table_row(t, row, err);
+}
+
+/* Each file whole or not at all; the first that cannot be taken ends it. */
+static gt_status take_files(struct gt_table *t, struct gt_db *db, take_fn take, int count,
+                            char **paths, struct gt_err *err)
+{
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; status == GEMMTUNE_OK && i < count; i++) {
+        struct gt_merge_report report = {0};
+        status = take(&report, db, paths[i], err);
+        if (status == GEMMTUNE_OK)
+            status = add_report(t, paths[i], &report, err);
+    }
+    return status;
+}
+
+static int run_with(const struct gt_cmd *cmd, int argc, char **argv, take_fn take)
+{
+    struct values v = {.db = NULL};
+    struct gt_db *db = NULL;
+    struct gt_table *t = NULL;
+    struct gt_err err = {""};
+    int first;
+    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, argc, &first);
+    if (code < 0)
+        code = gt_common_write_db(&db, v.db);
+    if (code >= 0)
+        goto done;
+    gt_status status = gt_table_create(&t, columns, COLUMNS, &err);
+    if (status == GEMMTUNE_OK) {
+        status = take_files(t, db, take, argc - first, argv + first, &err);
+        gt_common_print(t, &v.format);
+    }
+    code = status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
+    if (take == gt_db_merge && status == GEMMTUNE_EIO) /* the file is a database */
+        code = GT_EXIT_DATABASE;
+done:
+    gt_table_destroy(t);
+    gt_db_close(db);
+    return code;
+}
+
+static int run_import(const struct gt_cmd *cmd, int argc, char **argv)
+{
+    return run_with(cmd, argc, argv, gt_db_import);
+}
+
+static int run_merge(const struct gt_cmd *cmd, int argc, char **argv)
+{
+    return run_with(cmd, argc, argv, gt_db_merge);
+}
+
+const struct gt_cmd gt_cmd_import = {
+    .name = "import",
+    .operands = "FILE...",
+    .about = "Take exported results into the database, to be verified before they win.",
+    .options = options,
+    .run = run_import,
+};
+
+const struct gt_cmd gt_cmd_merge = {
+    .name = "merge",
+    .operands = "FILE...",
+    .about = "Take everything from other databases, to be verified before it wins.",
+    .options = options,
+    .run = run_merge,
+};

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ladder.c - `gemmtune ladder`: from naive to tuned, for one problem a rung a line, for volumes a
+ * volume a line.
+ */
+#include "tuner/cmd/common.h"
+#include "tuner/ladder.h"
+#include "tuner/session.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct values {
+    const char *device, *db, *effort, *volumes, *dtype;
+    struct gt_texts templates;
+    double budget;
+    int64_t seed, loop_volume;
+    bool quiet;
+    struct gt_format format;
+};
+
+static const struct gt_option options[] = {
+    GT_OPTION_DEVICE(struct values),
+    GT_OPTION_DB(struct values),
+    {"volumes", 'v', GT_OPT_TEXT, offsetof(struct values, volumes), "RANGE",
+     "near-cubes of 1e3:1e10 multiplications, one a decade", 0, 0},
+    {"dtype", 0, GT_OPT_TEXT, offsetof(struct values, dtype), "TYPE",
+     "of the volumes: f32 (default), f64, i32", 0, 0},
+    {"effort", 'e', GT_OPT_TEXT, offsetof(struct values, effort), "NAME",
+     "how much to tune first: quick, normal or full", 0, 0},
+    {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME",
+     "time to tune each problem for", 0, 0},
+    {"cpu-loop-max", 0, GT_OPT_INT, offsetof(struct values, loop_volume), "N",
+     "most multiplications the CPU loop is timed on (default 1000000000)", 0,
+     INT64_C(1) << 52},
+    GT_OPTION_TEMPLATES(struct values),
+    {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
+     "seed of data and search (default 1)", 0, INT64_C(1) << 52},
+    {"quiet", 'q', GT_OPT_FLAG, offsetof(struct values, quiet), NULL, "no progress on stderr", 0,
+     0},
+    GT_OPTION_JSON(struct values),
+    GT_OPTION_CSV(struct values),
+    GT_OPTION_END,
+};
+
+static const struct gt_column columns[] = {
+    {"problem", "problem", GT_LEFT, GT_CELL_TEXT},
+    {"rung", "rung", GT_LEFT, GT_CELL_TEXT},
+    {"ms", "ms", GT_RIGHT, GT_CELL_NUMBER},
+    {"GFLOP/s", "gflops", GT_RIGHT, GT_CELL_NUMBER},
+    {"x naive", "over_naive", GT_RIGHT, GT_CELL_NUMBER},
+    {"% of peak", "percent_of_peak", GT_RIGHT, GT_CELL_NUMBER},
+    {"how", "how", GT_LEFT, GT_CELL_TEXT},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static double rounded(double x) {
+    const double scale = pow(10, 3 - ceil(log10(fabs(x) + 1e-30)));
+    return round(x * scale) / scale;
+}
+
+static gt_status add_rung(struct gt_table *t, const struct gt_ladder *l, enum gt_rung r,
+                          const struct gt_device *d, struct gt_err *err) {
+    char cell[4][GT_CELL_MAX];
+    const char *row[COLUMNS] = {l->name, gt_rung_name(r)};
+    const double ns = l->rung[r].ns, flops = gt_problem_flops(&l->problem);
+    const double peak = r <= GT_RUNG_CPU_BLAS ? 0 : gt_device_peak(d, l->problem.type_a);
+    if (ns > 0) {
+        row[2] = gt_show_count(cell[0], rounded(ns / 1e6));
+        row[3] = gt_show_rate(cell[1], flops, ns);
+        if (l->rung[GT_RUNG_NAIVE].ns > 0)
+            row[4] = gt_show_count(cell[2], rounded(l->rung[GT_RUNG_NAIVE].ns / ns));
+        if (peak > 0)
+            row[5] = gt_show_count(cell[3], rounded(100 * flops / (ns * 1e-9) / peak));
+    }
+    row[6] = l->rung[r].note[0] ? l->rung[r].note : l->rung[r].how;
+    return gt_table_row(t, row, err);
+}
+
+static gt_status print_rungs(const struct gt_ladder *l, size_t count, const struct gt_device *d,
+                             const struct gt_format *format, struct gt_err *err) {
+    struct gt_table *t = NULL;
+    gt_status status = gt_table_create(&t, columns, COLUMNS, err);
+    for (size_t i = 0; !status && i < count; i++)
+        for (int r = 0; !status && r < GT_RUNGS; r++)
+            status = add_rung(t, &l[i], (enum gt_rung)r, d, err);
+    if (!status)
+        gt_common_print(t, format);
+    gt_table_destroy(t);
+    return status;
+}
+
+/* For people: a volume a line, milliseconds, as such tables are published. */
+static gt_status print_volumes(const struct gt_ladder *l, size_t count,
+                               const struct gt_format *format, struct gt_err *err) {
+    struct gt_column wide[1 + GT_RUNGS] = {{"m n k, ms", "problem", GT_LEFT, GT_CELL_TEXT}};
+    struct gt_table *t = NULL;
+    for (int r = 0; r < GT_RUNGS; r++)
+        wide[1 + r] = (struct gt_column){gt_rung_name((enum gt_rung)r),
+                                         gt_rung_name((enum gt_rung)r), GT_RIGHT, GT_CELL_NUMBER};
+    gt_status status = gt_table_create(&t, wide, 1 + GT_RUNGS, err);
+    for (size_t i = 0; !status && i < count; i++) {
+        char cell[GT_RUNGS][GT_CELL_MAX];
+        const char *row[1 + GT_RUNGS] = {l[i].name};
+        for (int r = 0; r < GT_RUNGS; r++)
+            row[1 + r] = l[i].rung[r].ns > 0
+                             ? gt_show_count(cell[r], rounded(l[i].rung[r].ns / 1e6))
+                             : NULL;
+        status = gt_table_row(t, row, err);
+    }
+    if (!status)
+        gt_common_print(t, format);
+    gt_table_destroy(t);
+    return status;
+}
+
+/* ---- the run ---- */
+
+static gt_status climb_all(struct gt_ladder *l, struct gt_tuner *t, const struct values *v,
+                           const struct gt_sweep *sweep, struct gt_err *err) {
+    const double cap = t->device.is_cpu ? t->effort->cpu_s : t->effort->gpu_s;
+    gt_status status = GEMMTUNE_OK;
+    for (size_t i = 0; !status && i < sweep->count && !gt_session_stop; i++) {
+        t->progress.problem = i + 1;
+        status = gt_ladder_climb(&l[i], t, &sweep->item[i], v->budget > 0 ? v->budget : cap,
+                                 (double)v->loop_volume, err);
+    }
+    return status;
+}
+
+static int climb_and_print(struct gt_tuner *t, const struct values *v,
+                           const struct gt_sweep *sweep) {
+    struct gt_err err = {""};
+    struct gt_ladder *l = calloc(sweep->count + 1, sizeof *l);
+    const struct gt_run_info info = {.version = "0.1.0", .driver = t->device.driver,
+                                     .compiler = t->device.compiler, .arguments = "ladder",
+                                     .seed = t->seed};
+    gt_status status = l ? gt_db_run_begin(&t->run_id, t->db, &t->device, &info, &err)
+                         : gt_fail(&err, GEMMTUNE_ENOMEM, "no memory for the ladder");
+    gt_session_catch();
+    if (!status)
+        status = climb_all(l, t, v, sweep, &err);
+    const bool people = !v->format.json && !v->format.csv;
+    if (!status && people && v->volumes)
+        status = print_volumes(l, sweep->count, &v->format, &err);
+    else if (!status)
+        status = print_rungs(l, sweep->count, &t->device, &v->format, &err);
+    if (t->run_id)
+        (void)gt_db_run_end(t->db, t->run_id, status ? "failed" : "done", NULL);
+    free(l);
+    return status            ? gt_common_fail(status, &err)
+           : gt_session_stop ? GT_EXIT_STOPPED
+                             : GT_EXIT_OK;
+}
+
+static int add_volumes(struct gt_sweep *s, const struct values *v) {
+    struct gt_err err = {""};
+    int64_t volume[GT_VOLUMES_MAX], m, n, k;
+    size_t count = 0;
+    gt_status status = gt_volume_range(volume, &count, v->volumes, &err);
+    for (size_t i = 0; !status && i < count; i++) {
+        char name[GT_PROBLEM_NAME_MAX];
+        gt_volume_shape(volume[i], &m, &n, &k);
+        snprintf(name, sizeof name, "%s-nn-%lldx%lldx%lld", v->dtype ? v->dtype : "f32",
+                 (long long)m, (long long)n, (long long)k);
+        status = gt_sweep_add(s, name, &err);
+    }
+    return status ? gt_die(GT_EXIT_INPUT, "%s", err.line) : -1;
+}
+
+static int problems_of(struct gt_sweep *s, const struct values *v, int argc, char **argv,
+                       int first) {
+    struct gt_err err = {""};
+    if (v->volumes)
+        return add_volumes(s, v);
+    if (first == argc && gt_sweep_add(s, "f32-nn-4096x4096x4096", &err))
+        return gt_die(GT_EXIT_INPUT, "%s", err.line);
+    for (int i = first; i < argc; i++)
+        if (gt_sweep_add(s, argv[i], &err))
+            return gt_die(GT_EXIT_INPUT, "%s", err.line);
+    return -1;
+}
+
+static int with_session(struct gt_tuner *t, const struct values *v, const struct gt_sweep *sweep) {
+    struct gt_session session;
+    const struct gt_session_setup setup = {.device = v->device,
+                                           .templates = &v->templates,
+                                           .compilers = -1};
+    int code = gt_session_open(&session, &setup);
+    if (code >= 0)
+        return code;
+    t->device = session.device;
+    t->families = session.families;
+    t->pool = session.pool;
+    t->farm = session.compilers > 0;
+    t->stop = &gt_session_stop;
+    snprintf(t->device_key, sizeof t->device_key, "%s", session.device_key);
+    gt_progress_init(&t->progress, sweep->count, v->quiet);
+    code = gt_common_write_db(&t->db, v->db);
+    if (code < 0)
+        code = climb_and_print(t, v, sweep);
+    gt_db_close(t->db);
+    gt_session_close(&session);
+    return code;
+}
+
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
+    struct values v = {.seed = 1, .loop_volume = 1000000000};
+    struct gt_sweep sweep = {0};
+    struct gt_tuner t;
+    int first = 0;
+    memset(&t, 0, sizeof t);
+    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, argc, &first);
+    if (code < 0)
+        code = problems_of(&sweep, &v, argc, argv, first);
+    if (code < 0) {
+        t.effort = gt_effort_find(v.effort ? v.effort : "normal");
+        t.strategy = gt_strategies[0];
+        t.seed = (uint64_t)v.seed;
+        code = t.effort ? with_session(&t, &v, &sweep)
+                        : gt_die(GT_EXIT_USAGE, "there is no effort '%s': quick, normal or full",
+                                 v.effort);
+    }
+    gt_sweep_clear(&sweep);
+    return code;
+}
+
+const struct gt_cmd gt_cmd_ladder = {
+    .name = "ladder",
+    .operands = "[PROBLEM... | --volumes 1e3:1e10] --device N",
+    .about = "Times every kind of kernel, from a CPU loop to the tuned best.",
+    .options = options,
+    .run = run,
+};

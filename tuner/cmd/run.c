@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.c - `gemmtune run PROBLEM`: what the library would run for it, built, checked on fresh
+ * data and timed in one run with the naive kernel and this machine's CPU BLAS.
+ */
+#include "tuner/choose.h"
+#include "tuner/cmd/common.h"
+#include "tuner/reference.h"
+#include "tuner/session.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+struct values {
+    const char *device, *db;
+    struct gt_texts templates;
+    int64_t seed;
+    bool no_cpu;
+    struct gt_format format;
+};
+
+static const struct gt_option options[] = {
+    GT_OPTION_DEVICE(struct values),
+    GT_OPTION_DB(struct values),
+    GT_OPTION_TEMPLATES(struct values),
+    {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
+     "seed of the data (default: from the clock, and printed)", 0, INT64_C(1) << 52},
+    {"no-cpu", 0, GT_OPT_FLAG, offsetof(struct values, no_cpu), NULL, "leave the CPU BLAS out", 0,
+     0},
+    GT_OPTION_JSON(struct values),
+    GT_OPTION_END,
+};
+
+/* The kernel that was chosen first, the naive one second, the CPU last. */
+struct answer {
+    char problem[GT_PROBLEM_NAME_MAX];
+    gemmtune_problem p;
+    uint64_t seed;
+    struct gt_chosen chosen;
+    struct gt_candidate candidate[2];
+    struct gt_report report;
+    double cpu_ns; /* 0: none */
+    char cpu[64];
+};
+
+static void print_rate(const char *what, double ns, double flops, double than) {
+    char a[GT_CELL_MAX], b[GT_CELL_MAX], c[GT_CELL_MAX];
+    printf("%-10s %10s  %8s GFLOP/s", what, gt_show_ns(a, ns), gt_show_rate(b, flops, ns));
+    if (than > 0)
+        printf("  %s times as long", gt_show_count(c, (double)(int)(ns / than * 100 + 0.5) / 100));
+    printf("\n");
+}
+
+static void print_people(const struct answer *a) {
+    const struct gt_result *tuned = &a->report.result[0], *naive = &a->report.result[1];
+    const double flops = gt_problem_flops(&a->p), ns = tuned->time.median_ns;
+    printf("problem    %s\nmatch      %s: %s\nkernel     %s \"%s\"\n", a->problem,
+           gt_match_word(a->chosen.choice.match), a->chosen.choice.why, a->candidate[0].family,
+           a->candidate[0].point);
+    printf("checked    %s%s%s, seed %llu\n", gt_outcome_word(tuned->outcome),
+           tuned->error[0] ? ": " : "", tuned->error, (unsigned long long)a->seed);
+    if (tuned->outcome != GT_CORRECT)
+        return;
+    print_rate("this", ns, flops, 0);
+    if (naive->outcome == GT_CORRECT)
+        print_rate("naive", naive->time.median_ns, flops, ns);
+    if (a->cpu_ns > 0) {
+        print_rate("CPU BLAS", a->cpu_ns, flops, ns);
+        printf("           (%s)\n", a->cpu);
+    }
+}
+
+static void print_json(const struct answer *a, const char *device) {
+    const struct gt_result *tuned = &a->report.result[0], *naive = &a->report.result[1];
+    bool first = true;
+    printf("{");
+    gt_json_text(&first, "problem", a->problem);
+    gt_json_text(&first, "device", device);
+    gt_json_text(&first, "match", gt_match_word(a->chosen.choice.match));
+    gt_json_text(&first, "why", a->chosen.choice.why);
+    gt_json_text(&first, "family", a->candidate[0].family);
+    gt_json_text(&first, "point", a->candidate[0].point);
+    gt_json_number(&first, "seed", (double)a->seed);
+    gt_json_text(&first, "outcome", gt_outcome_word(tuned->outcome));
+    gt_json_text(&first, "error", tuned->error[0] ? tuned->error : NULL);
+    gt_json_number(&first, "median_ns", tuned->time.median_ns);
+    gt_json_number(&first, "low_ns", tuned->time.low_ns);
+    gt_json_number(&first, "high_ns", tuned->time.high_ns);
+    gt_json_number(&first, "gflops", gt_problem_flops(&a->p) / tuned->time.median_ns);
+    gt_json_number(&first, "naive_ns", naive->time.median_ns);
+    gt_json_number(&first, "cpu_blas_ns", a->cpu_ns);
+    gt_json_text(&first, "cpu_blas", a->cpu_ns > 0 ? a->cpu : NULL);
+    printf("}\n");
+}
+
+static int choose(struct answer *a, const struct values *v, const struct gt_session *s) {
+    struct gt_db *db = NULL;
+    struct gt_err err = {""};
+    const struct gt_family *naive = gt_families_find(s->families, "naive");
+    struct gt_point point;
+    const int code = gt_common_read_db(&db, v->db);
+    if (code >= 0)
+        return code;
+    const gt_status status = gt_choose(&a->chosen, db, s->families, &s->device, &a->p, &err);
+    gt_db_close(db);
+    if (status)
+        return gt_common_fail(status, &err);
+    snprintf(a->candidate[0].family, GT_NAME_MAX, "%s", a->chosen.choice.family->name);
+    gt_point_text(&a->chosen.choice.point, a->candidate[0].point);
+    snprintf(a->candidate[1].family, GT_NAME_MAX, "naive");
+    gt_family_default(naive, &point);
+    gt_point_text(&point, a->candidate[1].point);
+    return -1;
+}
+
+static int measure(struct answer *a, const struct values *v, struct gt_session *s) {
+    const int code = gt_session_run(&a->report, s, GT_JOB_FINAL, a->problem, a->candidate, 2, a->seed);
+    if (code >= 0)
+        return code;
+    if (v->no_cpu || gt_cpu_time(&a->cpu_ns, a->cpu, GT_CPU_BLAS, &a->p, NULL))
+        a->cpu_ns = 0;
+    return -1;
+}
+
+static int exit_of(gt_outcome outcome) {
+    return outcome == GT_CORRECT        ? GT_EXIT_OK
+           : outcome == GT_WRONG_RESULT ? GT_EXIT_VERIFY
+                                        : GT_EXIT_FAILURE;
+}
+
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
+    struct values v = {.seed = -1};
+    struct answer a = {.cpu_ns = 0};
+    struct gt_session s;
+    int first = 0;
+    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 1, &first);
+    if (code < 0)
+        code = gt_common_problem(&a.p, argv[first]);
+    if (code >= 0)
+        return code;
+    gt_problem_name(&a.p, a.problem);
+    a.seed = v.seed >= 0 ? (uint64_t)v.seed : (uint64_t)time(NULL);
+    const struct gt_session_setup setup = {.device = v.device, .templates = &v.templates};
+    code = gt_session_open(&s, &setup);
+    if (code >= 0)
+        return code;
+    code = choose(&a, &v, &s);
+    if (code < 0)
+        code = measure(&a, &v, &s);
+    if (code < 0) {
+        if (v.format.json)
+            print_json(&a, s.device_key);
+        else
+            print_people(&a);
+        code = exit_of(a.report.result[0].outcome);
+    }
+    gt_chosen_clear(&a.chosen);
+    gt_session_close(&s);
+    return code;
+}
+
+const struct gt_cmd gt_cmd_run = {
+    .name = "run",
+    .operands = "PROBLEM --device N",
+    .about = "Runs what the library would, checks it, and compares it.",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * show.c - `gemmtune show PROBLEM`: every point tried on one problem, the best first, then what
+ * failed and the command that tries it again.
+ */
+#include "tuner/cmd/common.h"
+
+#include "tuner/view.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct values {
+    struct gt_format format;
+    const char *db, *device;
+    int64_t limit;
+};
+
+static const struct gt_option options[] = {
+    GT_OPTION_DB(struct values),
+    {"device", 'd', GT_OPT_TEXT, offsetof(struct values, device), "NAME",
+     "only this device: its key, or part of its key or name", 0, 0},
+    {"limit", 'n', GT_OPT_INT, offsetof(struct values, limit), "N",
+     "show at most N correct trials (else all)", 1, INT32_MAX},
+    GT_OPTION_JSON(struct values),
+    GT_OPTION_CSV(struct values),
+    GT_OPTION_END,
+};
+
+static const struct gt_column columns[] = {
+    {"#", NULL, GT_RIGHT, GT_CELL_NUMBER},
+    {"device", "device", GT_LEFT, GT_CELL_TEXT},
+    {"family", "family", GT_LEFT, GT_CELL_TEXT},
+    {"point", "point", GT_LEFT, GT_CELL_TEXT},
+    {NULL, "outcome", GT_LEFT, GT_CELL_TEXT},
+    {"median", NULL, GT_RIGHT, GT_CELL_TEXT},
+    {NULL, "median_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {"low", NULL, GT_RIGHT, GT_CELL_TEXT},
+    {NULL, "low_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {"high", NULL, GT_RIGHT, GT_CELL_TEXT},
+    {NULL, "high_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {"GFLOP/s", "gflops", GT_RIGHT, GT_CELL_NUMBER},
+    {"regs", "registers", GT_RIGHT, GT_CELL_NUMBER},
+    {"spill", "spill_bytes", GT_RIGHT, GT_CELL_NUMBER},
+    {"from", "provenance", GT_LEFT, GT_CELL_TEXT},
+    {NULL, "error", GT_LEFT, GT_CELL_TEXT},
+    {NULL, "command", GT_LEFT, GT_CELL_TEXT},
+};
+
+enum { COLUMNS = sizeof columns / sizeof *columns, COMMAND_MAX = 1600 };
+
+/* ---- order ----------------------------------------------------------------------- */
+
+/* Words past the outcomes: trials that have none. */
+static const char *word_of(const struct gt_view_row *r)
+{
+    static const char *const states[] = {[GT_TRIAL_RUNNING] = "running",
+                                         [GT_TRIAL_QUARANTINED] = "quarantined"};
+    return r->state == GT_TRIAL_DONE ? gt_outcome_word(r->outcome) : states[r->state];
+}
+
+/* Groups of the same word stay together: correct trials first, unfinished ones last. */
+static int group_of(const struct gt_view_row *r)
+{
+    return r->state == GT_TRIAL_DONE ? (int)r->outcome : 100 + (int)r->state;
+}
+
+static bool is_correct(const struct gt_view_row *r)
+{
+    return group_of(r) == (int)GT_CORRECT;
+}
+
+/* Never measured counts as slow. */
+static double time_of(const struct gt_view_row *r)
+{
+    return r->median_ns > 0 ? r->median_ns : 1e300;
+}
+
+static int best_first(const void *a, const void *b)
+{
+    const struct gt_view_row *x = a, *y = b;
+    int order = (group_of(x) > group_of(y)) - (group_of(x) < group_of(y));
+    if (order == 0)
+        order = (time_of(x) > time_of(y)) - (time_of(x) < time_of(y));
+    if (order == 0)
+        order = strcmp(x->family, y->family);
+    return order != 0 ? order : strcmp(x->point, y->point);
+}
+
+/* ---- printing ---------------------------------------------------------------------- */
+
+/* The command that tries the point again. Points, families, keys and problem names hold no
+ * character that a shell minds inside double quotes. */
+static void command_of(char buf[COMMAND_MAX], const struct gt_view_row *r)
+{
+    (void)snprintf(buf, COMMAND_MAX,
+                   "gemmtune trial %s --device %s --family %s --point \"%s\"", r->problem,
+                   r->device, r->family, r->point);
+}
+
+static const char *count_or_null(char buf[GT_CELL_MAX], int value)
+{
+    return value >= 0 ? gt_show_count(buf, value) : NULL;
+}
+
+static gt_status add_row(struct gt_table *t, const struct gt_view_row *r, size_t rank,
+                         double flops, struct gt_err *err)
+{
+    char shown[4][GT_CELL_MAX], ns[3][GT_CELL_MAX], num[3][GT_CELL_MAX], command[COMMAND_MAX];
+    const bool timed = r->median_ns > 0;
+    command_of(command, r);
+    const char *const row[COLUMNS] = {
+        gt_show_count(num[2], (double)rank),
+        r->device,
+        r->family,
+        r->point,
+        word_of(r),
+        gt_show_ns(shown[0], r->median_ns),
+        timed ? gt_show_count(ns[0], r->median_ns) : NULL,
+        gt_show_ns(shown[1], r->low_ns),
+        timed ? gt_show_count(ns[1], r->low_ns) : NULL,
+        gt_show_ns(shown[2], r->high_ns),
+        timed ? gt_show_count(ns[2], r->high_ns) : NULL,
+        timed ? gt_show_rate(shown[3], flops, r->median_ns) : NULL,
+        count_or_null(num[0], r->registers),
+        count_or_null(num[1], r->spill_bytes),
+        r->provenance,
+        r->error,
+        command,
+    };
+    return gt_table_row(t, row, err);
+}
+
+/* For people the failures have a section of their own. */
+static gt_status print_table(const struct gt_view *v, double flops, const struct values *values,
+                             struct gt_err *err)
+{
+    const bool people = !values->format.json && !values->format.csv;
+    struct gt_table *t = NULL;
+    int64_t correct = 0;
+    gt_status status = gt_table_create(&t, columns, COLUMNS, err);
+    for (size_t i = 0; status == GEMMTUNE_OK && i < v->row_count; i++) {
+        const bool counts = is_correct(&v->row[i]);
+        correct += counts;
+        if (counts ? correct <= values->limit : !people)
+            status = add_row(t, &v->row[i], i + 1, flops, err);
+    }
+    if (status == GEMMTUNE_OK && (correct > 0 || !people))
+        gt_common_print(t, &values->format);
+    if (status == GEMMTUNE_OK && people && correct > values->limit)
+        printf("... and %" PRId64 " slower ones\n", correct - values->limit);
+    gt_table_destroy(t);
+    return status;
+}
+
+static void print_failure(const struct gt_view_row *r)
+{
+    char command[COMMAND_MAX];
+    command_of(command, r);
+    printf("  %s %s\n", r->family, r->point);
+    if (r->error[0] != '\0')
+        printf("    %s\n", r->error);
+    printf("    %s\n", command);
+}
+
+static void print_failures(const struct gt_view *v)
+{
+    size_t i = 0;
+    while (i < v->row_count && is_correct(&v->row[i]))
+        i++;
+    while (i < v->row_count) {
+        size_t end = i;
+        while (end < v->row_count && group_of(&v->row[end]) == group_of(&v->row[i]))
+            end++;
+        printf("\n%s (%zu)\n", word_of(&v->row[i]), end - i);
+        for (; i < end; i++)
+            print_failure(&v->row[i]);
+    }
+}
+
+/* ---- the command --------------------------------------------------------------------- */
+
+static gt_status load(struct gt_view *v, struct gt_db *db, const char *device,
+                      const char *problem, struct gt_err *err)
+{
+    size_t index = 0;
+    gt_status status = gt_view_devices(v, db, err);
+    if (status == GEMMTUNE_OK && device != NULL)
+        status = gt_view_pick(&index, v, device, err);
+    if (status != GEMMTUNE_OK)
+        return status == GEMMTUNE_ENOTFOUND ? GEMMTUNE_EINVAL : status;
+    const char *key = device != NULL ? v->device[index].key : NULL;
+    status = gt_view_trials(v, db, key, problem, err);
+    if (status == GEMMTUNE_OK && v->row_count == 0) /* imported results have records only */
+        status = gt_view_records(v, db, key, problem, err);
+    if (v->row_count > 0)
+        qsort(v->row, v->row_count, sizeof *v->row, best_first);
+    return status;
+}
+
+static int show(const gemmtune_problem *p, struct gt_db *db, const struct values *values)
+{
+    char name[GT_PROBLEM_NAME_MAX];
+    struct gt_view view = {0};
+    struct gt_err err = {""};
+    (void)gt_problem_name(p, name);
+    gt_status status =
+        db != NULL ? load(&view, db, values->device, name, &err) : GEMMTUNE_OK;
+    if (status == GEMMTUNE_OK)
+        status = print_table(&view, gt_problem_flops(p), values, &err);
+    if (status == GEMMTUNE_OK && !values->format.json && !values->format.csv) {
+        print_failures(&view);
+        if (view.row_count == 0)
+            fprintf(stderr, "gemmtune: %s has not been tried\n", name);
+    }
+    gt_view_clear(&view);
+    return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
+}
+
+static int run(const struct gt_cmd *cmd, int argc, char **argv)
+{
+    struct values v = {.limit = INT32_MAX};
+    gemmtune_problem p;
+    struct gt_db *db = NULL;
+    int first;
+    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 1, &first);
+    if (code < 0)
+        code = gt_common_problem(&p, argv[first]);
+    if (code < 0)
+        code = gt_common_read_db(&db, v.db);
+    if (code < 0)
+        code = show(&p, db, &v);
+    gt_db_close(db);
+    return code;
+}
+
+const struct gt_cmd gt_cmd_show = {
+    .name = "show",
+    .operands = "PROBLEM",
+    .about = "Show every trial of a problem, best first, then failures by outcome.",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trial.c - `gemmtune trial`: one candidate again, with everything that became of it. What every
+ * failed trial's line ends in. Stores nothing.
+ */
+#include "tuner/cmd/common.h"
+#include "tuner/session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct values {
+    const char *device, *family, *point;
+    struct gt_texts templates;
+    double timeout;
+    int64_t seed;
+    struct gt_format format;
+};
+
+static const struct gt_option options[] = {
+    GT_OPTION_DEVICE(struct values),
+    {"family", 'f', GT_OPT_TEXT, offsetof(struct values, family), "NAME", "kernel family", 0, 0},
+    {"point", 'p', GT_OPT_TEXT, offsetof(struct values, point), "TEXT",
+     "its parameters: \"BM=128 BN=128\" (default: the family's default)", 0, 0},
+    GT_OPTION_TEMPLATES(struct values),
+    {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N", "seed of the data (default 1)", 0,
+     INT64_C(1) << 52},
+    {"timeout", 0, GT_OPT_SECONDS, offsetof(struct values, timeout), "TIME",
+     "for the launches (default: by the size of the problem)", 0, 0},
+    GT_OPTION_JSON(struct values),
+    GT_OPTION_END,
+};
+
+static void print(const char *problem, const struct gt_candidate *c, const struct gt_result *r,
+                  double flops) {
+    char a[GT_CELL_MAX], b[GT_CELL_MAX], d[GT_CELL_MAX], e[GT_CELL_MAX];
+    printf("%s %s \"%s\"\noutcome    %s%s%s\n", problem, c->family, c->point,
+           gt_outcome_word(r->outcome), r->error[0] ? ": " : "", r->error);
+    if (r->time.samples > 0)
+        printf("median     %s (%s .. %s), %d samples of %d launches\nrate       %s GFLOP/s\n",
+               gt_show_ns(a, r->time.median_ns), gt_show_ns(b, r->time.low_ns),
+               gt_show_ns(d, r->time.high_ns), r->time.samples, r->time.launches,
+               gt_show_rate(e, flops, r->time.median_ns));
+    if (r->registers >= 0)
+        printf("registers  %d a thread, %d bytes spilled\n", r->registers, r->spill_bytes);
+    printf("compiled   %s\n", r->compile_ms > 0 ? gt_show_ns(a, r->compile_ms * 1e6) : "before");
+}
+
+static void print_json(const char *problem, const struct gt_session *s,
+                       const struct gt_candidate *c, const struct gt_result *r) {
+    bool first = true;
+    printf("{");
+    gt_json_text(&first, "problem", problem);
+    gt_json_text(&first, "device", s->device_key);
+    gt_json_text(&first, "family", c->family);
+    gt_json_text(&first, "point", c->point);
+    gt_json_text(&first, "outcome", gt_outcome_word(r->outcome));
+    gt_json_text(&first, "error", r->error[0] ? r->error : NULL);
+    gt_json_number(&first, "median_ns", r->time.median_ns);
+    gt_json_number(&first, "low_ns", r->time.low_ns);
+    gt_json_number(&first, "high_ns", r->time.high_ns);
+    gt_json_number(&first, "samples", r->time.samples);
+    gt_json_number(&first, "launches", r->time.launches);
+    gt_json_number(&first, "registers", r->registers);
+    gt_json_number(&first, "spill_bytes", r->spill_bytes);
+    gt_json_number(&first, "compile_ms", r->compile_ms);
+    printf("}\n");
+}
+
+static int candidate_of(struct gt_candidate *c, const struct values *v,
+                        const struct gt_families *families) {
+    const struct gt_family *f = NULL;
+    struct gt_point point;
+    struct gt_err err = {""};
+    const int code = gt_common_family(&f, families, v->family);
+    if (code >= 0)
+        return code;
+    gt_family_default(f, &point);
+    if (v->point && gt_point_parse(&point, v->point, &err))
+        return gt_die(GT_EXIT_USAGE, "%s", err.line);
+    snprintf(c->family, sizeof c->family, "%s", f->name);
+    gt_point_text(&point, c->point);
+    return -1;
+}
+
+static int exit_of(gt_outcome outcome) {
+    return outcome == GT_CORRECT        ? GT_EXIT_OK
+           : outcome == GT_WRONG_RESULT ? GT_EXIT_VERIFY
+                                        : GT_EXIT_FAILURE;
+}
+
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
+    struct values v = {.seed = 1};
+    struct gt_session s;
+    struct gt_candidate c;
+    struct gt_report report;
+    gemmtune_problem p;
+    char name[GT_PROBLEM_NAME_MAX];
+    int first = 0;
+    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 1, &first);
+    if (code < 0 && !v.family)
+        code = gt_die(GT_EXIT_USAGE, "trial: give --family NAME");
+    if (code < 0)
+        code = gt_common_problem(&p, argv[first]);
+    if (code >= 0)
+        return code;
+    gt_problem_name(&p, name);
+    const struct gt_session_setup setup = {.device = v.device,
+                                           .templates = &v.templates,
+                                           .timeout_s = v.timeout};
+    code = gt_session_open(&s, &setup);
+    if (code >= 0)
+        return code;
+    code = candidate_of(&c, &v, s.families);
+    if (code < 0)
+        code = gt_session_run(&report, &s, GT_JOB_TRIAL, name, &c, 1, (uint64_t)v.seed);
+    if (code < 0) {
+        if (v.format.json)
+            print_json(name, &s, &c, &report.result[0]);
+        else
+            print(name, &c, &report.result[0], gt_problem_flops(&p));
+        code = exit_of(report.result[0].outcome);
+    }
+    gt_session_close(&s);
+    return code;
+}
+
+const struct gt_cmd gt_cmd_trial = {
+    .name = "trial",
+    .operands = "PROBLEM --device N --family NAME [--point TEXT]",
+    .about = "Builds, checks and times one point, and says what became of it.",
+    .options = options,
+    .run = run,
+};

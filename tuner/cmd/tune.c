@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tune.c - `gemmtune tune`: a list of problems on one device, each searched for as long as it may
+ * take, every trial committed.
+ */
+#include "tuner/cmd/common.h"
+#include "tuner/lab.h"
+#include "tuner/session.h"
+#include "tuner/tune.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct values {
+    const char *device, *sizes, *db, *effort, *strategy;
+    struct gt_texts families, templates;
+    double budget, timeout;
+    int64_t seed, jobs;
+    bool dry_run, quiet;
+    struct gt_format format;
+};
+
+static const struct gt_option options[] = {
+    GT_OPTION_DEVICE(struct values),
+    {"sizes", 's', GT_OPT_TEXT, offsetof(struct values, sizes), "FILE",
+     "problems to tune (sweep.json)", 0, 0},
+    GT_OPTION_DB(struct values),
+    {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME",
+     "time for all problems together, shared by weight: 90s, 5m, 1h", 0, 0},
+    {"effort", 'e', GT_OPT_TEXT, offsetof(struct values, effort), "NAME",
+     "quick (16 trials a problem), normal (96, a few seconds) or full (every point)", 0, 0},
+    {"strategy", 0, GT_OPT_TEXT, offsetof(struct values, strategy), "NAME",
+     "local (seeds, sample, neighbours of the best) or full", 0, 0},
+    {"family", 'f', GT_OPT_LIST, offsetof(struct values, families), "NAME",
+     "try this family only; may be repeated", 0, 0},
+    GT_OPTION_TEMPLATES(struct values),
+    {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
+     "seed of data and search (default 1)", 0, INT64_C(1) << 52},
+    {"timeout", 0, GT_OPT_SECONDS, offsetof(struct values, timeout), "TIME",
+     "for the launches of one candidate (default: by the size of the problem)", 0, 0},
+    {"jobs", 'j', GT_OPT_INT, offsetof(struct values, jobs), "N",
+     "compile workers (default: by the number of cores)", 0, 32},
+    {"dry-run", 'n', GT_OPT_FLAG, offsetof(struct values, dry_run), NULL,
+     "count points, estimate time and memory; run nothing", 0, 0},
+    {"quiet", 'q', GT_OPT_FLAG, offsetof(struct values, quiet), NULL, "no progress on stderr", 0,
+     0},
+    GT_OPTION_JSON(struct values),
+    GT_OPTION_CSV(struct values),
+    GT_OPTION_END,
+};
+
+/* ---- the report ---- */
+
+static const struct gt_column columns[] = {
+    {"problem", "problem", GT_LEFT, GT_CELL_TEXT},
+    {"family", "family", GT_LEFT, GT_CELL_TEXT},
+    {"point", "point", GT_LEFT, GT_CELL_TEXT},
+    {"median", "median_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {"low", "low_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {"high", "high_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {"GFLOP/s", "gflops", GT_RIGHT, GT_CELL_NUMBER},
+    {"x naive", "over_naive", GT_RIGHT, GT_CELL_NUMBER},
+    {"x tile", "over_tile", GT_RIGHT, GT_CELL_NUMBER},
+    {"tied", "tied", GT_RIGHT, GT_CELL_NUMBER},
+    {"trials", "trials", GT_RIGHT, GT_CELL_NUMBER},
+    {"correct", "correct", GT_RIGHT, GT_CELL_NUMBER},
+    {"failed", "failures", GT_LEFT, GT_CELL_TEXT},
+    {"status", "status", GT_LEFT, GT_CELL_TEXT},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+/* "compile 3, wrong_result 1", or NULL. */
+static const char *failures(char *buf, size_t size, const struct gt_tune_result *r) {
+    size_t used = 0;
+    buf[0] = '\0';
+    for (int i = 0; i < GT_OUTCOMES; i++)
+        if (i != GT_CORRECT && r->outcome[i] > 0 && used < size)
+            used += (size_t)snprintf(buf + used, size - used, "%s%s %zu", used ? ", " : "",
+                                     gt_outcome_word((gt_outcome)i), r->outcome[i]);
+    return used ? buf : NULL;
+}
+
+static int tied(const struct gt_tune_result *r) {
+    int n = 0;
+    for (int i = 1; i < r->winners; i++)
+        n += r->winner[i].tied;
+    return n;
+}
+
+static gt_status add_row(struct gt_table *t, const struct gt_sweep_item *item,
+                         const struct gt_tune_result *r, bool people, struct gt_err *err) {
+    char cell[COLUMNS][GT_CELL_MAX], failed[256];
+    const char *row[COLUMNS] = {item->name};
+    const double flops = gt_problem_flops(&item->problem);
+    if (r->winners > 0) {
+        const struct gt_measurement *m = &r->winner[0].time;
+        const double ns[3] = {m->median_ns, m->low_ns, m->high_ns};
+        row[1] = r->winner[0].candidate.family;
+        row[2] = r->winner[0].candidate.point;
+        for (int i = 0; i < 3; i++)
+            row[3 + i] = people ? gt_show_ns(cell[3 + i], ns[i]) : gt_show_count(cell[3 + i], ns[i]);
+        row[6] = gt_show_rate(cell[6], flops, m->median_ns);
+        if (r->naive_ns > 0)
+            row[7] = gt_show_count(cell[7], round(100 * r->naive_ns / m->median_ns) / 100);
+        if (r->tile_ns > 0)
+            row[8] = gt_show_count(cell[8], round(100 * r->tile_ns / m->median_ns) / 100);
+        row[9] = gt_show_count(cell[9], tied(r));
+    }
+    row[10] = gt_show_count(cell[10], (double)r->trials);
+    row[11] = gt_show_count(cell[11], (double)r->outcome[GT_CORRECT]);
+    row[12] = failures(failed, sizeof failed, r);
+    row[13] = r->error[0] ? r->error : r->winners > 0 ? "tuned" : "stopped";
+    return gt_table_row(t, row, err);
+}
+
+/* ---- --dry-run ---- */
+
+static const struct gt_column dry_columns[] = {
+    {"problem", "problem", GT_LEFT, GT_CELL_TEXT},
+    {"points", "points", GT_RIGHT, GT_CELL_NUMBER},
+    {"trials", "trials", GT_RIGHT, GT_CELL_NUMBER},
+    {"seconds", "seconds", GT_RIGHT, GT_CELL_NUMBER},
+    {"device memory", "device_bytes", GT_RIGHT, GT_CELL_NUMBER},
+};
+
+static gt_status dry_row(struct gt_table *t, struct gt_tuner *tuner,
+                         const struct gt_sweep_item *item, bool people, double *total_s,
+                         struct gt_err *err) {
+    /* seconds a trial, as seen: compiling on a CPU device, compiling ahead elsewhere */
+    const double one = tuner->device.is_cpu ? 0.4 : 0.06;
+    const double cap = tuner->device.is_cpu ? tuner->effort->cpu_s : tuner->effort->gpu_s;
+    char cell[4][GT_CELL_MAX];
+    struct gt_space *space = NULL;
+    size_t legal = 0;
+    int spaces = 0;
+    gt_status status = gt_tune_spaces(&space, &spaces, tuner, &item->problem, err);
+    for (int i = 0; i < spaces; i++)
+        legal += space[i].count;
+    gt_tune_spaces_free(space, spaces);
+    const size_t trials = legal < tuner->effort->trials ? legal : tuner->effort->trials;
+    const double seconds = cap > 0 ? fmin(cap, (double)trials * one) : (double)trials * one;
+    const double bytes = (double)gt_lab_bytes(&item->problem, &tuner->device);
+    *total_s += seconds;
+    const char *row[5] = {item->name, gt_show_count(cell[0], (double)legal),
+                          gt_show_count(cell[1], (double)trials),
+                          gt_show_count(cell[2], round(seconds * 10) / 10),
+                          people ? gt_show_bytes(cell[3], bytes) : gt_show_count(cell[3], bytes)};
+    return status ? status : gt_table_row(t, row, err);
+}
+
+static int dry_run(struct gt_tuner *tuner, const struct gt_sweep *sweep,
+                   const struct gt_format *format) {
+    struct gt_err err = {""};
+    struct gt_table *t = NULL;
+    double total = 0;
+    const bool people = !format->json && !format->csv;
+    gt_status status = gt_table_create(&t, dry_columns, 5, &err);
+    for (size_t i = 0; !status && i < sweep->count; i++)
+        status = dry_row(t, tuner, &sweep->item[i], people, &total, &err);
+    if (!status) {
+        gt_common_print(t, format);
+        fprintf(stderr, "%zu problems on %s, about %.0f s of search\n", sweep->count,
+                tuner->device.name, total);
+    }
+    gt_table_destroy(t);
+    return status ? gt_common_fail(status, &err) : GT_EXIT_OK;
+}
+
+/* ---- the run ---- */
+
+/* Seconds for problem i: its share by weight of what is left of the budget, else the effort's. */
+static double share(const struct values *v, const struct gt_tuner *t, const struct gt_sweep *s,
+                    size_t i, double spent) {
+    double weights = 0;
+    if (v->budget <= 0)
+        return t->device.is_cpu ? t->effort->cpu_s : t->effort->gpu_s;
+    for (size_t j = i; j < s->count; j++)
+        weights += s->item[j].weight;
+    return fmax((v->budget - spent) * s->item[i].weight / weights, 0.001);
+}
+
+static void say_done(struct gt_tuner *t, const struct gt_sweep_item *item,
+                     const struct gt_tune_result *r) {
+    char line[1024], ns[GT_CELL_MAX], rate[GT_CELL_MAX];
+    const int n = snprintf(line, sizeof line, "[%zu/%zu] %s: ", t->progress.problem,
+                           t->progress.problems, item->name);
+    char *rest = line + n;
+    const size_t room = sizeof line - (size_t)n;
+    if (r->error[0])
+        snprintf(rest, room, "%s", r->error);
+    else if (r->winners == 0)
+        snprintf(rest, room, "stopped after %zu trials", r->trials);
+    else
+        snprintf(rest, room, "%s %s, %s GFLOP/s, %zu trials (%zu new): %s",
+                 r->winner[0].candidate.family,
+                 gt_show_ns(ns, r->winner[0].time.median_ns),
+                 gt_show_rate(rate, gt_problem_flops(&item->problem),
+                              r->winner[0].time.median_ns),
+                 r->trials, r->fresh, r->winner[0].candidate.point);
+    gt_progress_line(&t->progress, line);
+}
+
+static gt_status tune_all(struct gt_tune_result *result, struct gt_tuner *t,
+                          const struct values *v, const struct gt_sweep *sweep, size_t *done,
+                          struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    const double started = gt_seconds();
+    for (*done = 0; !status && *done < sweep->count && !gt_session_stop; (*done)++) {
+        const size_t i = *done;
+        t->progress.problem = i + 1;
+        status = gt_tune_problem(&result[i], t, &sweep->item[i],
+                                 share(v, t, sweep, i, gt_seconds() - started), err);
+        if (!status)
+            say_done(t, &sweep->item[i], &result[i]);
+    }
+    return status;
+}
+
+static gt_status report(const struct gt_tune_result *result, const struct gt_sweep *sweep,
+                        size_t done, const struct gt_format *format, struct gt_err *err) {
+    struct gt_table *t = NULL;
+    const bool people = !format->json && !format->csv;
+    gt_status status = gt_table_create(&t, columns, COLUMNS, err);
+    for (size_t i = 0; !status && i < done; i++)
+        status = add_row(t, &sweep->item[i], &result[i], people, err);
+    if (!status)
+        gt_common_print(t, format);
+    gt_table_destroy(t);
+    return status;
+}
+
+static int verdict(const struct gt_tune_result *result, size_t done, size_t count) {
+    if (gt_session_stop)
+        return GT_EXIT_STOPPED;
+    for (size_t i = 0; i < done; i++)
+        if (result[i].winners == 0)
+            return GT_EXIT_FAILURE;
+    return done < count ? GT_EXIT_FAILURE : GT_EXIT_OK;
+}
+
+static int tune_and_report(struct gt_tuner *t, const struct values *v,
+                           const struct gt_sweep *sweep, const char *arguments) {
+    struct gt_err err = {""}, ignored;
+    size_t done = 0;
+    struct gt_tune_result *result = calloc(sweep->count + 1, sizeof *result);
+    char toolchain[GT_OPTIONS_MAX] = "";
+    (void)gt_driver_of(t->device.backend)->toolchain(toolchain, &t->device, NULL);
+    const struct gt_run_info info = {.version = "0.1.0",
+                                     .driver = t->device.driver,
+                                     .compiler = toolchain,
+                                     .arguments = arguments,
+                                     .seed = t->seed};
+    gt_status status = result ? gt_db_run_begin(&t->run_id, t->db, &t->device, &info, &err)
+                              : gt_fail(&err, GEMMTUNE_ENOMEM, "no memory for the results");
+    gt_session_catch();
+    if (!status)
+        status = tune_all(result, t, v, sweep, &done, &err);
+    if (!status)
+        status = report(result, sweep, done, &v->format, &err);
+    if (t->run_id)
+        (void)gt_db_run_end(t->db, t->run_id,
+                            status ? "failed" : gt_session_stop ? "stopped" : "done", &ignored);
+    const int code = status ? gt_common_fail(status, &err) : verdict(result, done, sweep->count);
+    if (code == GT_EXIT_STOPPED)
+        fprintf(stderr, "stopped; everything measured is stored, the same command goes on\n");
+    free(result);
+    return code;
+}
+
+/* ---- options ---- */
+
+static int load_problems(struct gt_sweep *s, const struct values *v, int argc, char **argv,
+                         int first) {
+    struct gt_err err = {""};
+    gt_status status = GEMMTUNE_OK;
+    if (!v->sizes && first == argc)
+        return gt_die(GT_EXIT_USAGE, "nothing to tune: give --sizes FILE or problem names");
+    if (v->sizes)
+        status = gt_sweep_load(s, v->sizes, &err);
+    for (int i = first; !status && i < argc; i++)
+        status = gt_sweep_add(s, argv[i], &err);
+    return status ? gt_die(GT_EXIT_INPUT, "%s", err.line) : -1;
+}
+
+static int choose(struct gt_tuner *t, struct gt_effort *own, const struct values *v) {
+    const char *name = v->effort ? v->effort : "normal";
+    t->effort = gt_effort_find(name);
+    if (!t->effort)
+        return gt_die(GT_EXIT_USAGE, "there is no effort '%s': quick, normal or full", name);
+    if (v->budget > 0 && !v->effort) { /* time is what was asked to limit */
+        *own = (struct gt_effort){.name = "budget", .trials = SIZE_MAX};
+        t->effort = own;
+    }
+    const char *strategy = v->strategy                        ? v->strategy
+                           : strcmp(t->effort->name, "full") == 0 ? "full"
+                                                              : gt_strategies[0]->name;
+    t->strategy = gt_strategy_find(strategy);
+    if (!t->strategy)
+        return gt_die(GT_EXIT_USAGE, "there is no strategy '%s': local or full", strategy);
+    return -1;
+}
+
+static int check_families(const struct gt_tuner *t) {
+    const struct gt_family *f;
+    int code = -1;
+    for (int i = 0; code < 0 && i < t->only->count; i++)
+        code = gt_common_family(&f, t->families, t->only->text[i]);
+    return code;
+}
+
+static void join(char *out, size_t size, int argc, char **argv) {
+    size_t used = 0;
+    out[0] = '\0';
+    for (int i = 0; i < argc && used + 1 < size; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%s", i ? " " : "", argv[i]);
+}
+
+static int with_session(struct gt_tuner *t, const struct values *v, const struct gt_sweep *sweep,
+                        const char *arguments) {
+    struct gt_session session;
+    const struct gt_session_setup setup = {.device = v->device,
+                                           .templates = &v->templates,
+                                           .compilers = v->jobs,
+                                           .timeout_s = v->timeout};
+    int code = gt_session_open(&session, &setup);
+    if (code >= 0)
+        return code;
+    t->device = session.device;
+    t->families = session.families;
+    t->pool = session.pool;
+    t->farm = session.compilers > 0;
+    t->stop = &gt_session_stop;
+    snprintf(t->device_key, sizeof t->device_key, "%s", session.device_key);
+    gt_progress_init(&t->progress, sweep->count, v->quiet);
+    code = check_families(t);
+    if (code < 0 && v->dry_run)
+        code = dry_run(t, sweep, &v->format);
+    if (code < 0)
+        code = gt_common_write_db(&t->db, v->db);
+    if (code < 0)
+        code = tune_and_report(t, v, sweep, arguments);
+    gt_db_close(t->db);
+    gt_session_close(&session);
+    return code;
+}
+
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
+    struct values v = {.seed = 1, .jobs = -1};
+    struct gt_sweep sweep = {0};
+    struct gt_effort own;
+    struct gt_tuner *t = NULL;
+    char arguments[1024];
+    int first = 0;
+    join(arguments, sizeof arguments, argc, argv);
+    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, argc, &first);
+    if (code < 0)
+        code = load_problems(&sweep, &v, argc, argv, first);
+    if (code < 0) {
+        t = calloc(1, sizeof *t);
+        code = t ? choose(t, &own, &v) : gt_die(GT_EXIT_FAILURE, "out of memory");
+    }
+    if (code < 0) {
+        t->only = &v.families;
+        t->seed = (uint64_t)v.seed;
+        code = with_session(t, &v, &sweep, arguments);
+    }
+    gt_sweep_clear(&sweep);
+    free(t);
+    return code;
+}
+
+const struct gt_cmd gt_cmd_tune = {
+    .name = "tune",
+    .operands = "--device N (--sizes FILE | PROBLEM...)",
+    .about = "Searches for the fastest kernel of each problem and stores it.",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verify.c - `gemmtune verify`: the stored winners of a device once more against the reference, on
+ * fresh data. Exit 5 when one is wrong.
+ */
+#include "tuner/cmd/common.h"
+#include "tuner/session.h"
+#include "tuner/view.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+struct values {
+    const char *device, *db;
+    struct gt_texts templates;
+    int64_t seed;
+    bool all;
+    struct gt_format format;
+};
+
+static const struct gt_option options[] = {
+    GT_OPTION_DEVICE(struct values),
+    GT_OPTION_DB(struct values),
+    GT_OPTION_TEMPLATES(struct values),
+    {"all", 'a', GT_OPT_FLAG, offsetof(struct values, all), NULL,
+     "the other finalists too, not the winners alone", 0, 0},
+    {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
+     "seed of the data (default: from the clock, and printed)", 0, INT64_C(1) << 52},
+    GT_OPTION_JSON(struct values),
+    GT_OPTION_CSV(struct values),
+    GT_OPTION_END,
+};
+
+static const struct gt_column columns[] = {
+    {"problem", "problem", GT_LEFT, GT_CELL_TEXT}, {"family", "family", GT_LEFT, GT_CELL_TEXT},
+    {"point", "point", GT_LEFT, GT_CELL_TEXT},     {"outcome", "outcome", GT_LEFT, GT_CELL_TEXT},
+    {"median", "median_ns", GT_RIGHT, GT_CELL_NUMBER}, {"why", "error", GT_LEFT, GT_CELL_TEXT},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+/* What the loop over the records adds to. */
+struct tally {
+    struct gt_table *table;
+    int verified, wrong, failed, stale;
+};
+
+static bool stale(const struct gt_session *s, const struct gt_view_row *row) {
+    const struct gt_family *f = gt_families_find(s->families, row->family);
+    return !f || strcmp(f->hash, row->hash) != 0;
+}
+
+static int verify_one(struct tally *t, struct gt_session *s, const struct gt_view_row *row,
+                      uint64_t seed, bool people) {
+    struct gt_candidate c;
+    struct gt_report report;
+    char ns[GT_CELL_MAX];
+    snprintf(c.family, sizeof c.family, "%s", row->family);
+    snprintf(c.point, sizeof c.point, "%s", row->point);
+    if (stale(s, row)) {
+        const char *cells[COLUMNS] = {row->problem, row->family, row->point, "stale", NULL,
+                                      "tuned with an older source of the family"};
+        t->stale++;
+        return gt_table_row(t->table, cells, NULL) ? GT_EXIT_FAILURE : -1;
+    }
+    const int code = gt_session_run(&report, s, GT_JOB_TRIAL, row->problem, &c, 1, seed);
+    if (code >= 0)
+        return code;
+    const struct gt_result *r = &report.result[0];
+    t->verified += r->outcome == GT_CORRECT;
+    t->wrong += r->outcome == GT_WRONG_RESULT;
+    t->failed += r->outcome != GT_CORRECT && r->outcome != GT_WRONG_RESULT;
+    const char *median = r->time.samples == 0 ? NULL
+                         : people             ? gt_show_ns(ns, r->time.median_ns)
+                                              : gt_show_count(ns, r->time.median_ns);
+    const char *cells[COLUMNS] = {row->problem, row->family, row->point,
+                                  gt_outcome_word(r->outcome), median,
+                                  r->error[0] ? r->error : NULL};
+    return gt_table_row(t->table, cells, NULL) ? GT_EXIT_FAILURE : -1;
+}
+
+static bool chosen(const struct gt_view_row *row, const struct values *v) {
+    return row->record && (v->all || row->rank == 0);
+}
+
+static int verify_all(struct tally *t, struct gt_session *s, const struct gt_view *view,
+                      const struct values *v, uint64_t seed) {
+    struct gt_err err = {""};
+    const bool people = !v->format.json && !v->format.csv;
+    int code = -1;
+    if (gt_table_create(&t->table, columns, COLUMNS, &err))
+        return gt_die(GT_EXIT_FAILURE, "%s", err.line);
+    for (size_t i = 0; code < 0 && i < view->row_count; i++)
+        if (chosen(&view->row[i], v))
+            code = verify_one(t, s, &view->row[i], seed, people);
+    return code;
+}
+
+static int conclude(const struct tally *t, const struct values *v, uint64_t seed) {
+    gt_common_print(t->table, &v->format);
+    fprintf(stderr, "%d correct, %d wrong, %d failed otherwise, %d stale (seed %llu)\n",
+            t->verified, t->wrong, t->failed, t->stale, (unsigned long long)seed);
+    return t->wrong ? GT_EXIT_VERIFY : t->failed ? GT_EXIT_FAILURE : GT_EXIT_OK;
+}
+
+/* The named problem's records, or every problem's; from a database that must be there. */
+static int load(struct gt_view *view, const struct values *v, const char *device_key,
+                const char *problem) {
+    struct gt_db *db = NULL;
+    struct gt_err err = {""};
+    const int code = gt_common_read_db(&db, v->db);
+    if (code >= 0)
+        return code;
+    const gt_status status = db ? gt_view_records(view, db, device_key, problem, &err)
+                                : GEMMTUNE_OK;
+    gt_db_close(db);
+    return status ? gt_common_fail(status, &err) : -1;
+}
+
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
+    struct values v = {.seed = -1};
+    struct gt_session s;
+    struct gt_view view = {0};
+    struct tally t = {0};
+    gemmtune_problem p;
+    char name[GT_PROBLEM_NAME_MAX];
+    int first = 0;
+    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, 1, &first);
+    if (code < 0 && first < argc)
+        code = gt_common_problem(&p, argv[first]);
+    if (code >= 0)
+        return code;
+    if (first < argc)
+        gt_problem_name(&p, name);
+    const uint64_t seed = v.seed >= 0 ? (uint64_t)v.seed : (uint64_t)time(NULL);
+    const struct gt_session_setup setup = {.device = v.device, .templates = &v.templates};
+    code = gt_session_open(&s, &setup);
+    if (code >= 0)
+        return code;
+    code = load(&view, &v, s.device_key, first < argc ? name : NULL);
+    if (code < 0)
+        code = verify_all(&t, &s, &view, &v, seed);
+    if (code < 0)
+        code = conclude(&t, &v, seed);
+    gt_table_destroy(t.table);
+    gt_view_clear(&view);
+    gt_session_close(&s);
+    return code;
+}
+
+const struct gt_cmd gt_cmd_verify = {
+    .name = "verify",
+    .operands = "[PROBLEM] --device N",
+    .about = "Checks the stored winners against the reference again.",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * worker.c - the other end of tuner/pool.c: a process of its own that owns the device context, or
+ * compiles. It reads jobs from one descriptor and reports to another, and is allowed to die.
+ */
+#define _DEFAULT_SOURCE /* for prctl's declaration on old C libraries */
+#include "tuner/cmd.h"
+#include "tuner/trial.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+struct worker {
+    int in, out;
+    struct gt_families *families;
+    struct gt_lab *lab; /* opened with the first job that needs the device */
+    struct gt_job job;
+};
+
+static void tell_stage(void *user, enum gt_stage stage) {
+    const struct worker *w = user;
+    struct gt_report report;
+    gt_report_init(&report, w->job.id, stage);
+    (void)gt_frame_write(w->out, &report, sizeof report); /* a gone parent is seen at the next read */
+}
+
+static gt_status run_job(struct gt_report *report, struct worker *w, struct gt_err *err) {
+    gemmtune_problem p;
+    gt_status status = gt_problem_from_name(&p, w->job.problem, err);
+    if (!status && !w->lab)
+        status = gt_lab_create(&w->lab, &w->job.device, err);
+    if (!status)
+        status = gt_lab_setup(w->lab, &p, w->job.seed, err);
+    if (!status)
+        status = gt_trial_run(report, w->lab, w->families, &w->job, tell_stage, w, err);
+    return status;
+}
+
+static gt_status do_job(struct gt_report *report, struct worker *w, struct gt_err *err) {
+    if (w->job.kind == GT_JOB_COMPILE)
+        return gt_trial_compile(report, w->families, &w->job, err);
+    return run_job(report, w, err);
+}
+
+static void serve(struct worker *w) {
+    struct gt_err err;
+    struct gt_report report;
+    while (gt_job_read(w->in, &w->job)) {
+        err.line[0] = '\0';
+        gt_report_init(&report, w->job.id, GT_STAGE_DONE);
+        const gt_status status = do_job(&report, w, &err);
+        if (status) {
+            report.stage = GT_STAGE_FAILED;
+            report.status = status;
+            snprintf(report.error, sizeof report.error, "%s", err.line);
+        }
+        if (!gt_frame_write(w->out, &report, sizeof report))
+            return;
+    }
+}
+
+static gt_status load_families(struct worker *w, int argc, char **argv, struct gt_err *err) {
+    gt_status status = gt_families_create(&w->families, err);
+    for (int i = 3; !status && i < argc; i++)
+        status = gt_families_add_folder(w->families, argv[i], err);
+    return status;
+}
+
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
+    struct worker w = {0};
+    struct gt_err err = {""};
+    (void)cmd;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* no orphan keeps a device busy */
+    signal(SIGINT, SIG_IGN);          /* the parent decides when a trial ends */
+    if (argc < 3)
+        return gt_die(GT_EXIT_USAGE, "worker is for gemmtune's own use");
+    w.in = atoi(argv[1]);
+    w.out = atoi(argv[2]);
+    if (load_families(&w, argc, argv, &err))
+        return gt_die(GT_EXIT_FAILURE, "%s", err.line);
+    serve(&w);
+    gt_lab_destroy(w.lab);
+    gt_families_destroy(w.families);
+    return GT_EXIT_OK;
+}
+
+const struct gt_cmd gt_cmd_worker = {
+    .name = "worker",
+    .operands = "IN OUT [TEMPLATES...]",
+    .about = "Serves jobs to gemmtune itself.",
+    .options = NULL,
+    .run = run,
+    .hidden = true,
+};

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* finals.c - see finals.h. */
+#include "tuner/finals.h"
+
+#include "core/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void lower(double *best, double ns) {
+    if (*best == 0 || ns < *best)
+        *best = ns;
+}
+
+void gt_finals_offer(struct gt_finals *f, const struct gt_candidate *c,
+                     const struct gt_measurement *m) {
+    if (strcmp(c->family, "naive") == 0)
+        lower(&f->naive_ns, m->median_ns);
+    if (strcmp(c->family, "tile") == 0)
+        lower(&f->tile_ns, m->median_ns);
+    int i = f->count < GT_FINALISTS_MAX ? f->count++ : GT_FINALISTS_MAX;
+    for (; i > 0 && f->best[i - 1].screen_ns > m->median_ns; i--)
+        if (i < GT_FINALISTS_MAX)
+            f->best[i] = f->best[i - 1];
+    if (i < GT_FINALISTS_MAX) {
+        f->best[i].candidate = *c;
+        f->best[i].screen_ns = m->median_ns;
+    }
+}
+
+/* ---- what is stored already ---- */
+
+struct stored {
+    struct gt_tune_result *result;
+    const struct gt_tuner *t;
+    bool current; /* the winner is local and of the family's present source */
+};
+
+static gt_status see_stored(void *user, const struct gt_record_row *row, struct gt_err *err) {
+    struct stored *s = user;
+    (void)err;
+    const struct gt_family *f = gt_families_find(s->t->families, row->subject.family);
+    if (!row->verified || !f || strcmp(f->hash, row->subject.family_hash) != 0)
+        return GEMMTUNE_OK;
+    s->current = s->current || row->rank == 0;
+    const int i = s->result->winners;
+    if (i < GT_FINALISTS_MAX) {
+        snprintf(s->result->winner[i].candidate.family, GT_NAME_MAX, "%s", row->subject.family);
+        snprintf(s->result->winner[i].candidate.point, GT_POINT_TEXT_MAX, "%s",
+                 row->subject.point);
+        s->result->winner[i].time = row->time;
+        s->result->winner[i].tied = row->tied;
+        s->result->winners++;
+    }
+    return GEMMTUNE_OK;
+}
+
+/* Takes the stored records for the answer when no trial is newer than they are. */
+static gt_status keep_stored(bool *kept, struct gt_tune_result *result, struct gt_tuner *t,
+                             const struct gt_sweep_item *item, struct gt_err *err) {
+    struct stored s = {.result = result, .t = t};
+    gt_status status = GEMMTUNE_OK;
+    *kept = false;
+    if (result->fresh > 0)
+        return GEMMTUNE_OK;
+    status = gt_db_records(t->db, t->device_key, item->name, see_stored, &s, err);
+    *kept = !status && s.current;
+    if (!*kept)
+        result->winners = 0;
+    return status;
+}
+
+/* ---- measuring ---- */
+
+static void init_job(struct gt_job *job, const struct gt_finals *f, const struct gt_tuner *t,
+                     const struct gt_sweep_item *item) {
+    gt_job_init(job, GT_JOB_FINAL);
+    job->device = t->device;
+    job->seed = t->seed + 0x5eed; /* other data than the screening saw */
+    job->count = f->count;
+    for (int i = 0; i < f->count; i++)
+        job->candidate[i] = f->best[i].candidate;
+    snprintf(job->problem, sizeof job->problem, "%s", item->name);
+}
+
+/* One by one, when together they brought the worker down. */
+static gt_status run_singly(struct gt_report *out, const struct gt_job *job, struct gt_pool *pool,
+                            struct gt_err *err) {
+    struct gt_job one = *job;
+    struct gt_report report;
+    gt_status status = GEMMTUNE_OK;
+    one.count = 1;
+    for (int i = 0; !status && i < job->count; i++) {
+        one.candidate[0] = job->candidate[i];
+        status = gt_pool_run(&report, pool, &one, err);
+        if (!status)
+            out->result[i] = report.result[0];
+    }
+    return status;
+}
+
+static bool all_lost(const struct gt_report *r) {
+    for (int i = 0; i < r->count; i++)
+        if (r->result[i].outcome != GT_CRASHED && r->result[i].outcome != GT_TIMEOUT)
+            return false;
+    return r->count > 1;
+}
+
+/* A pool of its own: a fresh process that has seen nothing of the search. */
+static gt_status measure(struct gt_report *out, const struct gt_job *job, struct gt_tuner *t,
+                         struct gt_err *err) {
+    gt_status status = gt_pool_refresh(t->pool, err);
+    if (!status)
+        status = gt_pool_run(out, t->pool, job, err);
+    if (!status && all_lost(out))
+        status = run_singly(out, job, t->pool, err);
+    return status;
+}
+
+/* ---- deciding ---- */
+
+static int by_median(const void *a, const void *b) {
+    const double x = (*(const struct gt_result *const *)a)->time.median_ns;
+    const double y = (*(const struct gt_result *const *)b)->time.median_ns;
+    return x < y ? -1 : x > y;
+}
+
+/* A tie: the intervals overlap. The least median wins and the tie is stored as one. */
+static void rank(struct gt_tune_result *result, const struct gt_job *job,
+                 const struct gt_report *report) {
+    const struct gt_result *order[GT_JOB_POINTS_MAX];
+    int n = 0;
+    for (int i = 0; i < report->count; i++) {
+        if (report->result[i].outcome == GT_CORRECT)
+            order[n++] = &report->result[i];
+        else
+            gt_log(GEMMTUNE_LOG_WARN, "%s: finalist %s \"%s\" is out: %s: %s", job->problem,
+                   job->candidate[i].family, job->candidate[i].point,
+                   gt_outcome_word(report->result[i].outcome), report->result[i].error);
+    }
+    qsort(order, (size_t)n, sizeof *order, by_median);
+    result->winners = n;
+    for (int i = 0; i < n; i++) {
+        result->winner[i].candidate = job->candidate[order[i] - report->result];
+        result->winner[i].time = order[i]->time;
+        result->winner[i].tied = order[i]->time.low_ns <= order[0]->time.high_ns;
+    }
+}
+
+static gt_status store(const struct gt_tune_result *result, struct gt_tuner *t,
+                       const struct gt_sweep_item *item, struct gt_err *err) {
+    struct gt_record_row rows[GT_FINALISTS_MAX];
+    for (int i = 0; i < result->winners; i++) {
+        const struct gt_candidate *c = &result->winner[i].candidate;
+        const struct gt_family *f = gt_families_find(t->families, c->family);
+        rows[i] = (struct gt_record_row){
+            .subject = {.device_key = t->device_key,
+                        .problem = item->name,
+                        .family = c->family,
+                        .family_hash = f->hash,
+                        .point = c->point},
+            .rank = i,
+            .tied = i > 0 ? result->winner[i].tied
+                          : result->winners > 1 && result->winner[1].tied,
+            .verified = true,
+            .time = result->winner[i].time,
+            .naive_ns = result->naive_ns,
+            .provenance = "local"};
+    }
+    return gt_db_records_put(t->db, t->device_key, item->name, rows, (size_t)result->winners, err);
+}
+
+gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals *f,
+                           struct gt_tuner *t, const struct gt_sweep_item *item,
+                           struct gt_err *err) {
+    struct gt_job job;
+    struct gt_report report;
+    bool kept = false;
+    result->naive_ns = f->naive_ns;
+    result->tile_ns = f->tile_ns;
+    if (f->count == 0)
+        return *t->stop ? GEMMTUNE_OK
+                        : gt_fail(err, GEMMTUNE_ENOTFOUND, "no candidate was correct");
+    gt_status status = keep_stored(&kept, result, t, item, err);
+    if (status || kept || *t->stop)
+        return status;
+    init_job(&job, f, t, item);
+    status = measure(&report, &job, t, err);
+    if (status)
+        return status;
+    rank(result, &job, &report);
+    if (result->winners == 0)
+        return gt_fail(err, GEMMTUNE_ENOTFOUND, "no finalist held when measured again");
+    return store(result, t, item, err);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lab.h - a problem set up on a device: cases to check candidates against and rotating inputs to
+ * time them on. What depends on types and layout alone is kept from one problem to the next.
+ */
+#ifndef GT_TUNER_LAB_H
+#define GT_TUNER_LAB_H
+
+#include "core/outcome.h"
+#include "tuner/check.h"
+
+struct gt_lab;
+
+/* Opens the device. */
+gt_status gt_lab_create(struct gt_lab **out, const struct gt_device *d, struct gt_err *err);
+void gt_lab_destroy(struct gt_lab *lab);
+struct gt_gpu *gt_lab_gpu(struct gt_lab *lab);
+const struct gt_device *gt_lab_device(const struct gt_lab *lab);
+
+/* Makes data and references for the canonical problem; nothing when it is set up already. ENOMEM
+ * says how many bytes it needs and how many the device has, before anything is allocated. */
+gt_status gt_lab_setup(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
+                       struct gt_err *err);
+/* Device bytes that setting the problem up takes on this device. */
+int64_t gt_lab_bytes(const gemmtune_problem *p, const struct gt_device *d);
+
+/* Checks a kernel on the small cases and on the problem itself. `e` is made for the problem. */
+gt_status gt_lab_check(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
+                       const struct gt_exec *e, struct gt_err *err);
+/* The problem's realistic case alone: once more after timing. */
+gt_status gt_lab_recheck(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
+                         const struct gt_exec *e, struct gt_err *err);
+
+/* How long one kernel may be timed. */
+struct gt_time_budget {
+    double best_ns;    /* 0: none yet; a candidate far slower is abandoned */
+    double sample_ns;  /* least device time of a sample */
+    double total_ns;   /* most device time of all samples */
+    int samples_min, samples_max;
+};
+extern const struct gt_time_budget gt_screen_budget, gt_final_budget;
+
+/* Times kernels made for the problem, interleaved sample by sample in rotating order; out[i] is
+ * execs[i]'s. */
+gt_status gt_lab_time(struct gt_measurement *out, struct gt_lab *lab,
+                      const struct gt_exec *const *execs, int count,
+                      const struct gt_time_budget *budget, struct gt_err *err);
+
+#endif

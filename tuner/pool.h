@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pool.h - the program's worker processes, seen from the parent: one that runs candidates on the
+ * device, and some that compile ahead of it. A worker that dies, hangs or answers nonsense
+ * costs its job and is replaced; workers die with their parent.
+ */
+#ifndef GT_TUNER_POOL_H
+#define GT_TUNER_POOL_H
+
+#include "tuner/cmd.h"
+#include "tuner/proto.h"
+
+struct gt_pool;
+
+struct gt_pool_setup {
+    const struct gt_texts *templates; /* --templates folders, handed on; may be NULL */
+    int compilers;                    /* compile workers; 0: the run worker builds for itself */
+    double timeout_s;                 /* for a launch; 0: from the size of the problem */
+};
+
+gt_status gt_pool_create(struct gt_pool **out, const struct gt_pool_setup *setup, struct gt_err *err);
+/* Ends every worker; nothing is waited for longer than a second. */
+void gt_pool_destroy(struct gt_pool *p);
+
+bool gt_pool_can_run(const struct gt_pool *p);     /* the run worker is idle */
+bool gt_pool_can_compile(const struct gt_pool *p); /* a compile worker is idle */
+/* Hands a job to an idle worker; starts one where none is alive. */
+gt_status gt_pool_send(struct gt_pool *p, const struct gt_job *job, struct gt_err *err);
+
+/* Something that ended. `report->stage` is DONE or FAILED; deaths and missed deadlines have been made
+ * into results: crashed or timeout for every candidate of the job. */
+struct gt_event {
+    enum gt_job_kind kind;
+    struct gt_report report;
+};
+/* Waits at most `seconds` for the next event; *got false when there was none. */
+gt_status gt_pool_wait(bool *got, struct gt_event *out, struct gt_pool *p, double seconds,
+                       struct gt_err *err);
+
+/* Seconds a job's launches may take. */
+double gt_pool_launch_seconds(const struct gt_job *job);
+
+/* Ends the run worker, so that the next job meets a fresh process. It must be idle. */
+gt_status gt_pool_refresh(struct gt_pool *p, struct gt_err *err);
+
+/* One job from start to end ; events of other jobs meanwhile are dropped. FAILED is an error. */
+gt_status gt_pool_run(struct gt_report *out, struct gt_pool *p, const struct gt_job *job,
+                      struct gt_err *err);
+
+#endif

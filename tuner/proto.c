@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* proto.c - see proto.h. */
+#include "tuner/proto.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* "GTj1" and "GTr1": change the digit with the layout. */
+#define JOB_MAGIC UINT32_C(0x47546a31)
+#define REPORT_MAGIC UINT32_C(0x47547231)
+
+bool gt_frame_write(int fd, const void *frame, size_t size) {
+    const char *p = frame;
+    while (size > 0) {
+        const ssize_t n = write(fd, p, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        p += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+bool gt_frame_read(int fd, void *frame, size_t size) {
+    char *p = frame;
+    while (size > 0) {
+        const ssize_t n = read(fd, p, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        p += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+void gt_job_init(struct gt_job *job, enum gt_job_kind kind) {
+    memset(job, 0, sizeof *job);
+    job->magic = JOB_MAGIC;
+    job->kind = kind;
+}
+
+void gt_report_init(struct gt_report *report, int64_t id, enum gt_stage stage) {
+    memset(report, 0, sizeof *report);
+    report->magic = REPORT_MAGIC;
+    report->id = id;
+    report->stage = stage;
+}
+
+/* Texts from the other end are ended here, counts bounded: a worker may have been broken into
+ * pieces by the kernel it ran. */
+bool gt_job_read(int fd, struct gt_job *job) {
+    if (!gt_frame_read(fd, job, sizeof *job) || job->magic != JOB_MAGIC)
+        return false;
+    if (job->count < 0 || job->count > GT_JOB_POINTS_MAX)
+        return false;
+    job->problem[sizeof job->problem - 1] = '\0';
+    for (int i = 0; i < job->count; i++) {
+        job->candidate[i].family[GT_NAME_MAX - 1] = '\0';
+        job->candidate[i].point[GT_POINT_TEXT_MAX - 1] = '\0';
+    }
+    return true;
+}
+
+static bool sane(const struct gt_measurement *m) {
+    return m->samples >= 0 && m->samples <= GT_SAMPLES_MAX && m->launches >= 0 && m->dropped >= 0;
+}
+
+bool gt_report_read(int fd, struct gt_report *report) {
+    if (!gt_frame_read(fd, report, sizeof *report) || report->magic != REPORT_MAGIC)
+        return false;
+    if (report->count < 0 || report->count > GT_JOB_POINTS_MAX)
+        return false;
+    report->error[sizeof report->error - 1] = '\0';
+    for (int i = 0; i < report->count; i++) {
+        report->result[i].error[sizeof report->result[i].error - 1] = '\0';
+        if (!sane(&report->result[i].time))
+            return false;
+    }
+    return true;
+}

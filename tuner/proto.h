@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * proto.h - what the program says to its worker processes and hears from them: fixed-size frames
+ * over pipes, both ends the same binary. A short or foreign frame ends the worker.
+ */
+#ifndef GT_TUNER_PROTO_H
+#define GT_TUNER_PROTO_H
+
+#include "core/device.h"
+#include "core/outcome.h"
+#include "core/point.h"
+#include "core/problem.h"
+
+enum { GT_JOB_POINTS_MAX = 8, GT_VERDICT_TEXT_MAX = 512 };
+
+enum gt_job_kind {
+    GT_JOB_COMPILE, /* build points[0] into the image cache; touches no device */
+    GT_JOB_TRIAL,   /* build, check, time points[0] */
+    GT_JOB_FINAL,   /* build and check all points, time them interleaved */
+};
+
+/* A candidate: one point of one family. */
+struct gt_candidate {
+    char family[GT_NAME_MAX];
+    char point[GT_POINT_TEXT_MAX];
+};
+
+struct gt_job {
+    uint32_t magic;
+    enum gt_job_kind kind;
+    int64_t id; /* the sender's; comes back in reports */
+    struct gt_device device;
+    char problem[GT_PROBLEM_NAME_MAX];
+    uint64_t seed;
+    double best_ns; /* of the problem so far; 0 none */
+    int count;
+    struct gt_candidate candidate[GT_JOB_POINTS_MAX];
+};
+
+enum gt_stage {
+    GT_STAGE_PREPARING, /* opening the device, making data and references */
+    GT_STAGE_COMPILING,
+    GT_STAGE_LAUNCHING, /* the candidate itself runs from here on */
+    GT_STAGE_DONE,      /* result[0..count) is filled */
+    GT_STAGE_FAILED,    /* the job could not be done for reasons that are not the candidate's */
+};
+
+struct gt_result {
+    gt_outcome outcome;
+    struct gt_measurement time;
+    int registers, spill_bytes, smem_bytes;
+    double compile_ms; /* 0: from the cache */
+    bool fatal;        /* the context is lost: the worker must be replaced */
+    char error[GT_VERDICT_TEXT_MAX];
+};
+
+struct gt_report {
+    uint32_t magic;
+    enum gt_stage stage;
+    int64_t id;
+    gt_status status; /* with FAILED */
+    int count;
+    struct gt_result result[GT_JOB_POINTS_MAX];
+    char error[512]; /* with FAILED */
+};
+
+/* Whole frames; false at end of file, on an error, or when the frame is not one of ours. */
+bool gt_frame_write(int fd, const void *frame, size_t size);
+bool gt_frame_read(int fd, void *frame, size_t size);
+void gt_job_init(struct gt_job *job, enum gt_job_kind kind);
+void gt_report_init(struct gt_report *report, int64_t id, enum gt_stage stage);
+bool gt_job_read(int fd, struct gt_job *job);
+bool gt_report_read(int fd, struct gt_report *report);
+
+#endif

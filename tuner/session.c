@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* session.c - see session.h. */
+#define _DEFAULT_SOURCE /* for _SC_NPROCESSORS_ONLN */
+#include "tuner/session.h"
+
+#include "tuner/cmd/common.h"
+#include "tuner/probe.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { COMPILERS_MAX = 16 }; /* NVRTC takes some hundred megabytes a process at most */
+
+volatile int gt_session_stop;
+
+static void on_signal(int number) {
+    (void)number;
+    gt_session_stop = 1;
+}
+
+void gt_session_catch(void) {
+    const int signals[] = {SIGINT, SIGTERM, SIGUSR1};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction a;
+        memset(&a, 0, sizeof a);
+        a.sa_handler = on_signal;
+        a.sa_flags = (int)SA_RESETHAND;
+        sigemptyset(&a.sa_mask);
+        (void)sigaction(signals[i], &a, NULL);
+    }
+}
+
+/* One core is left to the device's own worker and to us. Where images cannot be kept, compiling ahead
+ * is no use to anybody. */
+static int compilers_for(const struct gt_device *d, int64_t asked) {
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (!gt_driver_of(d->backend)->cacheable(d))
+        return 0;
+    if (asked >= 0)
+        return (int)asked;
+    return cores <= 2 ? 1 : cores - 1 < COMPILERS_MAX ? (int)cores - 1 : COMPILERS_MAX;
+}
+
+int gt_session_open(struct gt_session *s, const struct gt_session_setup *setup) {
+    struct gt_err err = {""};
+    memset(s, 0, sizeof *s);
+    gt_status status = gt_probe_pick(&s->device, setup->device, true, &err);
+    if (status)
+        return gt_die(GT_EXIT_DEVICE, "%s", err.line);
+    gt_device_key(&s->device, s->device_key);
+    const int code = gt_common_families(&s->families, setup->templates);
+    if (code >= 0)
+        return code;
+    s->compilers = compilers_for(&s->device, setup->compilers);
+    const struct gt_pool_setup pool = {.templates = setup->templates,
+                                       .compilers = s->compilers,
+                                       .timeout_s = setup->timeout_s};
+    status = gt_pool_create(&s->pool, &pool, &err);
+    if (status)
+        gt_session_close(s);
+    return status ? gt_die(GT_EXIT_FAILURE, "%s", err.line) : -1;
+}
+
+void gt_session_close(struct gt_session *s) {
+    gt_pool_destroy(s->pool);
+    gt_families_destroy(s->families);
+    memset(s, 0, sizeof *s);
+}
+
+int gt_session_run(struct gt_report *out, struct gt_session *s, enum gt_job_kind kind,
+                   const char *problem, const struct gt_candidate *candidates, int count,
+                   uint64_t seed) {
+    struct gt_err err = {""};
+    struct gt_job job;
+    gt_job_init(&job, kind);
+    job.device = s->device;
+    job.seed = seed;
+    job.count = count;
+    for (int i = 0; i < count; i++)
+        job.candidate[i] = candidates[i];
+    snprintf(job.problem, sizeof job.problem, "%s", problem);
+    const gt_status status = gt_pool_run(out, s->pool, &job, &err);
+    return status ? gt_die(status == GEMMTUNE_ENODRIVER || status == GEMMTUNE_EBUILD
+                               ? GT_EXIT_DEVICE
+                               : GT_EXIT_FAILURE,
+                           "%s", err.line)
+                  : -1;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session.h - what every command that runs kernels needs: a usable device, the families, a pool of
+ * workers. Functions that return int return -1 to go on, else the exit code, having said why.
+ */
+#ifndef GT_TUNER_SESSION_H
+#define GT_TUNER_SESSION_H
+
+#include "runtime/family.h"
+#include "tuner/pool.h"
+
+struct gt_session {
+    struct gt_device device;
+    char device_key[GT_DEVICE_KEY_MAX];
+    struct gt_families *families;
+    struct gt_pool *pool;
+    int compilers;
+};
+
+struct gt_session_setup {
+    const char *device; /* as given; NULL: the first */
+    const struct gt_texts *templates;
+    int64_t compilers;  /* -1: as many as suit the machine and the device */
+    double timeout_s;
+};
+
+int gt_session_open(struct gt_session *s, const struct gt_session_setup *setup);
+void gt_session_close(struct gt_session *s);
+
+/* Runs one job with up to GT_JOB_POINTS_MAX candidates; exit code as above, report filled. */
+int gt_session_run(struct gt_report *out, struct gt_session *s, enum gt_job_kind kind,
+                   const char *problem, const struct gt_candidate *candidates, int count,
+                   uint64_t seed);
+
+/* Set by SIGINT, SIGTERM and SIGUSR1 once gt_session_catch was called; a second SIGINT ends the
+ * program at once. */
+extern volatile int gt_session_stop;
+void gt_session_catch(void);
+
+#endif

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tune.c - see tune.h. A window of picks moves through asked -> compiled -> run -> told; results
+ * are told in the order of asking, so that a run can be repeated.
+ */
+#include "tuner/finals.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct gt_effort gt_efforts[] = {
+    {"normal", 96, 3, 6},
+    {"quick", 16, 1.5, 3},
+    {"full", SIZE_MAX, 0, 0},
+    {NULL, 0, 0, 0},
+};
+
+const struct gt_effort *gt_effort_find(const char *name) {
+    for (const struct gt_effort *e = gt_efforts; e->name; e++)
+        if (strcmp(e->name, name) == 0)
+            return e;
+    return NULL;
+}
+
+/* ---- spaces ---- */
+
+static bool wanted(const struct gt_tuner *t, const struct gt_family *f) {
+    if (!t->only || t->only->count == 0)
+        return true;
+    for (int i = 0; i < t->only->count; i++)
+        if (strcmp(t->only->text[i], f->name) == 0)
+            return true;
+    return false;
+}
+
+void gt_tune_spaces_free(struct gt_space *space, int spaces) {
+    for (int i = 0; i < spaces; i++)
+        gt_space_clear(&space[i]);
+    free(space);
+}
+
+gt_status gt_tune_spaces(struct gt_space **out, int *spaces, const struct gt_tuner *t,
+                         const gemmtune_problem *p, struct gt_err *err) {
+    const size_t count = gt_families_count(t->families);
+    struct gt_space *space = calloc(count + 1, sizeof *space);
+    gt_status status = space ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for spaces");
+    int n = 0;
+    for (size_t i = 0; !status && i < count; i++) {
+        const struct gt_family *f = gt_families_at(t->families, i);
+        if (!wanted(t, f) || !gt_family_serves(f, &t->device, p, NULL))
+            continue;
+        status = gt_space_create(&space[n], f, &t->device, p, err);
+        if (!status)
+            n++;
+    }
+    if (!status && n == 0)
+        status = gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no family has a kernel for it on this device");
+    if (status) {
+        gt_tune_spaces_free(space, n);
+        return status;
+    }
+    *out = space;
+    *spaces = n;
+    return GEMMTUNE_OK;
+}
+
+/* ---- where the search starts ---- */
+
+enum { SEEDS_MAX = 24, NEIGHBOURS = 6 };
+
+struct seeds {
+    const struct gt_search_setup *setup;
+    const gemmtune_problem *problem;
+    struct gt_pick pick[SEEDS_MAX];
+    int count;
+    /* winners of other problems with these types and layout, nearest first */
+    struct {
+        struct gt_pick pick;
+        double distance;
+    } near[NEIGHBOURS];
+    int nears;
+};
+
+static bool locate(struct gt_pick *out, const struct seeds *s, const char *family,
+                   const struct gt_point *point) {
+    for (int i = 0; i < s->setup->spaces; i++) {
+        const struct gt_space *space = &s->setup->space[i];
+        if (strcmp(space->family->name, family) != 0)
+            continue;
+        out->space = i;
+        out->index = gt_space_find(space, point);
+        return out->index != SIZE_MAX;
+    }
+    return false;
+}
+
+static void add_seed(struct seeds *s, struct gt_pick p) {
+    for (int i = 0; i < s->count; i++)
+        if (s->pick[i].space == p.space && s->pick[i].index == p.index)
+            return;
+    if (s->count < SEEDS_MAX)
+        s->pick[s->count++] = p;
+}
+
+static double log_distance(const gemmtune_problem *a, const gemmtune_problem *b) {
+    const double m = log2(fmax((double)a->m, 1) / fmax((double)b->m, 1));
+    const double n = log2(fmax((double)a->n, 1) / fmax((double)b->n, 1));
+    const double k = log2(fmax((double)a->k, 1) / fmax((double)b->k, 1));
+    return m * m + n * n + k * k;
+}
+
+static void add_near(struct seeds *s, struct gt_pick p, double distance) {
+    int at = s->nears < NEIGHBOURS ? s->nears++ : NEIGHBOURS;
+    while (at > 0 && s->near[at - 1].distance > distance) {
+        if (at < NEIGHBOURS)
+            s->near[at] = s->near[at - 1];
+        at--;
+    }
+    if (at < NEIGHBOURS) {
+        s->near[at].pick = p;
+        s->near[at].distance = distance;
+    }
+}
+
+static gt_status see_record(void *user, const struct gt_record_row *row, struct gt_err *err) {
+    struct seeds *s = user;
+    gemmtune_problem p;
+    struct gt_point point;
+    struct gt_pick pick;
+    (void)err;
+    if (row->rank != 0 || gt_problem_from_name(&p, row->subject.problem, NULL) ||
+        p.type_c != s->problem->type_c || p.trans_a != s->problem->trans_a ||
+        p.trans_b != s->problem->trans_b)
+        return GEMMTUNE_OK;
+    if (gt_point_parse(&point, row->subject.point, NULL) ||
+        !locate(&pick, s, row->subject.family, &point))
+        return GEMMTUNE_OK;
+    add_near(s, pick, log_distance(&p, s->problem));
+    return GEMMTUNE_OK;
+}
+
+/* Defaults of all families, then the winners of the nearest problems tuned on this device. */
+static gt_status find_seeds(struct seeds *s, struct gt_tuner *t, struct gt_err *err) {
+    for (int i = 0; i < s->setup->spaces; i++) {
+        struct gt_point point;
+        struct gt_pick pick = {.space = i};
+        gt_family_default(s->setup->space[i].family, &point);
+        pick.index = gt_space_find(&s->setup->space[i], &point);
+        if (pick.index != SIZE_MAX)
+            add_seed(s, pick);
+    }
+    gt_status status = gt_db_records(t->db, t->device_key, NULL, see_record, s, err);
+    for (int i = 0; i < s->nears; i++)
+        add_seed(s, s->near[i].pick);
+    return status;
+}
+
+/* ---- the window ---- */
+
+enum { WINDOW = 64 };
+
+enum entry_state { ASKED, COMPILING, READY, RUNNING, RESOLVED };
+
+struct entry {
+    struct gt_pick pick;
+    struct gt_candidate candidate;
+    const struct gt_family *family;
+    enum entry_state state;
+    int64_t id; /* of its jobs */
+    int64_t trial_id;
+    gt_outcome outcome;
+    double median_ns;
+};
+
+struct search {
+    struct gt_tuner *t;
+    const struct gt_sweep_item *item;
+    struct gt_space *space;
+    int spaces;
+    void *strategy;
+    struct entry entry[WINDOW]; /* ring: head .. head + held */
+    int head, held;
+    int64_t next_id;
+    bool exhausted, waiting; /* the strategy is done; wants to be told first */
+    double deadline;
+    double best_ns;
+    const char *best_family;
+    size_t planned;
+    struct gt_tune_result *result;
+    struct gt_finals finals;
+};
+
+static struct entry *at(struct search *s, int i) {
+    return &s->entry[(s->head + i) % WINDOW];
+}
+
+static struct gt_db_subject subject_of(const struct search *s, const struct entry *e) {
+    return (struct gt_db_subject){.device_key = s->t->device_key,
+                                  .problem = s->item->name,
+                                  .family = e->candidate.family,
+                                  .family_hash = e->family->hash,
+                                  .point = e->candidate.point};
+}
+
+static bool out_of_time(const struct search *s) {
+    return *s->t->stop || gt_seconds() > s->deadline;
+}
+
+/* An entry has its outcome: count it, remember the good ones. */
+static void resolve(struct search *s, struct entry *e, gt_outcome outcome,
+                    const struct gt_measurement *m) {
+    e->state = RESOLVED;
+    e->outcome = outcome;
+    e->median_ns = m->median_ns;
+    s->result->trials++;
+    s->result->outcome[outcome]++;
+    if (outcome != GT_CORRECT)
+        return;
+    gt_finals_offer(&s->finals, &e->candidate, m);
+    if (s->best_ns == 0 || m->median_ns < s->best_ns) {
+        s->best_ns = m->median_ns;
+        s->best_family = e->family->name;
+    }
+}
+
+static gt_status begin_trial(bool *claimed, struct search *s, struct entry *e, struct gt_err *err) {
+    const struct gt_db_subject subject = subject_of(s, e);
+    gt_status status = gt_db_trial_begin(&e->trial_id, claimed, s->t->db, s->t->run_id, &subject,
+                                         err);
+    if (!status && !*claimed)
+        e->state = RESOLVED; /* another process has it; nobody is told a time */
+    if (!status && !*claimed)
+        e->outcome = GT_CONSTRAINTS;
+    return status;
+}
+
+static gt_status end_trial(struct search *s, struct entry *e, const struct gt_result *r,
+                           struct gt_err *err) {
+    const struct gt_trial_row row = {.subject = subject_of(s, e),
+                                     .state = GT_TRIAL_DONE,
+                                     .outcome = r->outcome,
+                                     .time = r->time,
+                                     .registers = r->registers,
+                                     .spill_bytes = r->spill_bytes,
+                                     .smem_bytes = r->smem_bytes,
+                                     .compile_ms = r->compile_ms,
+                                     .error = r->error,
+                                     .provenance = "local",
+                                     .run_id = s->t->run_id};
+    gt_status status = gt_db_trial_end(s->t->db, e->trial_id, &row, err);
+    if (!status)
+        resolve(s, e, r->outcome, &r->time);
+    s->result->fresh++;
+    return status;
+}
+
+/* A trial that never reached the device: the compiler said no. */
+static gt_status refuse(struct search *s, struct entry *e, const struct gt_result *r,
+                        struct gt_err *err) {
+    bool claimed = false;
+    gt_status status = begin_trial(&claimed, s, e, err);
+    return status || !claimed ? status : end_trial(s, e, r, err);
+}
+
+static gt_status ask_one(struct search *s, struct gt_err *err) {
+    struct gt_pick pick;
+    struct gt_point point;
+    struct gt_trial_row row;
+    bool found = false;
+    const enum gt_ask answer = s->t->strategy->ask(s->strategy, &pick);
+    s->exhausted = answer == GT_ASK_DONE;
+    s->waiting = answer == GT_ASK_WAIT;
+    if (answer != GT_ASK_PICK)
+        return GEMMTUNE_OK;
+    struct entry *e = at(s, s->held++);
+    memset(e, 0, sizeof *e);
+    e->pick = pick;
+    e->family = s->space[pick.space].family;
+    e->id = ++s->next_id;
+    e->state = s->t->farm ? ASKED : READY;
+    snprintf(e->candidate.family, sizeof e->candidate.family, "%s", e->family->name);
+    gt_space_point(&s->space[pick.space], pick.index, &point);
+    gt_point_text(&point, e->candidate.point);
+    const struct gt_db_subject subject = subject_of(s, e);
+    gt_status status = gt_db_trial_find(&found, &row, s->t->db, &subject, err);
+    if (!status && found)
+        resolve(s, e, row.outcome, &row.time);
+    return status;
+}
+
+static gt_status fill_window(struct search *s, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    s->waiting = false;
+    while (!status && s->held < WINDOW && !s->exhausted && !s->waiting && !out_of_time(s))
+        status = ask_one(s, err);
+    return status;
+}
+
+/* Told in order: a result waits for those asked before it. */
+static void drain_window(struct search *s) {
+    while (s->held > 0 && at(s, 0)->state == RESOLVED) {
+        const struct entry *e = at(s, 0);
+        s->t->strategy->tell(s->strategy, &e->pick, e->outcome, e->median_ns);
+        s->head = (s->head + 1) % WINDOW;
+        s->held--;
+    }
+}
+
+static void init_job(struct gt_job *job, const struct search *s, enum gt_job_kind kind,
+                     const struct entry *e) {
+    gt_job_init(job, kind);
+    job->id = e->id;
+    job->device = s->t->device;
+    job->seed = s->t->seed;
+    job->best_ns = s->best_ns;
+    job->count = 1;
+    job->candidate[0] = e->candidate;
+    snprintf(job->problem, sizeof job->problem, "%s", s->item->name);
+}
+
+static gt_status send_compiles(struct search *s, struct gt_err *err) {
+    struct gt_job job;
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; !status && i < s->held && gt_pool_can_compile(s->t->pool); i++) {
+        struct entry *e = at(s, i);
+        if (e->state != ASKED)
+            continue;
+        init_job(&job, s, GT_JOB_COMPILE, e);
+        status = gt_pool_send(s->t->pool, &job, err);
+        e->state = COMPILING;
+    }
+    return status;
+}
+
+static gt_status send_run(struct search *s, struct gt_err *err) {
+    struct gt_job job;
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; !status && i < s->held && gt_pool_can_run(s->t->pool); i++) {
+        struct entry *e = at(s, i);
+        bool claimed = false;
+        if (e->state != READY)
+            continue;
+        status = begin_trial(&claimed, s, e, err);
+        if (status || !claimed)
+            continue;
+        init_job(&job, s, GT_JOB_TRIAL, e);
+        status = gt_pool_send(s->t->pool, &job, err);
+        e->state = RUNNING;
+    }
+    return status;
+}
+
+static struct entry *by_id(struct search *s, int64_t id) {
+    for (int i = 0; i < s->held; i++)
+        if (at(s, i)->id == id)
+            return at(s, i);
+    return NULL;
+}
+
+/* The device, or the set-up of this problem on it, failed: that is not an outcome of a candidate. */
+static gt_status give_up(const struct gt_report *r, struct gt_err *err) {
+    return gt_fail(err, r->status ? r->status : GEMMTUNE_EDEVICE, "%s", r->error);
+}
+
+static gt_status take(struct search *s, const struct gt_event *event, struct gt_err *err) {
+    const struct gt_report *r = &event->report;
+    struct entry *e = by_id(s, r->id);
+    if (!e)
+        return GEMMTUNE_OK; /* of a window that was dropped */
+    if (event->kind == GT_JOB_COMPILE) {
+        /* whatever else is wrong, the run worker will find out and say it better */
+        const bool refused = r->stage == GT_STAGE_DONE && r->result[0].outcome != GT_CORRECT;
+        e->state = READY;
+        return refused ? refuse(s, e, &r->result[0], err) : GEMMTUNE_OK;
+    }
+    return r->stage == GT_STAGE_FAILED ? give_up(r, err) : end_trial(s, e, &r->result[0], err);
+}
+
+static int running(struct search *s) {
+    int n = 0;
+    for (int i = 0; i < s->held; i++)
+        n += at(s, i)->state == RUNNING;
+    return n;
+}
+
+static void show(struct search *s, double started) {
+    const double spent = gt_seconds() - started;
+    const double rate = spent > 0 ? (double)s->result->fresh / spent : 0;
+    const double flops = gt_problem_flops(&s->item->problem);
+    const size_t done = s->result->trials;
+    double left = rate > 0 && s->planned > done ? (double)(s->planned - done) / rate : -1;
+    left = fmin(left, fmax(s->deadline - gt_seconds(), 0));
+    gt_progress_show(&s->t->progress, s->item->name, done, s->planned, rate,
+                     s->best_ns > 0 ? flops / s->best_ns : 0, s->best_family, left);
+}
+
+static gt_status step(struct search *s, struct gt_err *err) {
+    struct gt_event event;
+    bool got = false;
+    gt_status status = send_compiles(s, err);
+    if (!status)
+        status = send_run(s, err);
+    if (!status)
+        status = gt_pool_wait(&got, &event, s->t->pool, 0.2, err);
+    if (!status && got)
+        status = take(s, &event, err);
+    return status;
+}
+
+/* Until the strategy is done or time is up. What is running then is waited for; what is only
+ * compiled is forgotten: it was never claimed. */
+static gt_status run_search(struct search *s, struct gt_err *err) {
+    const double started = gt_seconds();
+    gt_status status = fill_window(s, err);
+    drain_window(s);
+    while (!status && ((s->held > 0 && !out_of_time(s)) || running(s) > 0)) {
+        bool idle = true;
+        for (int i = 0; i < s->held; i++)
+            idle = idle && at(s, i)->state == RESOLVED;
+        if (!idle)
+            status = step(s, err);
+        drain_window(s);
+        if (!status)
+            status = fill_window(s, err);
+        drain_window(s);
+        show(s, started);
+    }
+    return status;
+}
+
+/* ---- one problem ---- */
+
+static size_t planned_trials(const struct search *s) {
+    size_t legal = 0;
+    for (int i = 0; i < s->spaces; i++)
+        legal += s->space[i].count;
+    s->result->legal = legal;
+    return legal < s->t->effort->trials ? legal : s->t->effort->trials;
+}
+
+static gt_status search_and_decide(struct search *s, struct gt_err *err) {
+    struct gt_search_setup setup = {.space = s->space,
+                                    .spaces = s->spaces,
+                                    .budget = s->t->effort->trials,
+                                    .seed = s->t->seed};
+    struct seeds seeds = {.setup = &setup, .problem = &s->item->problem};
+    gt_status status = find_seeds(&seeds, s->t, err);
+    if (status)
+        return status;
+    setup.seed_pick = seeds.pick;
+    setup.seed_picks = seeds.count;
+    s->planned = planned_trials(s);
+    status = s->t->strategy->create(&s->strategy, &setup, err);
+    if (!status)
+        status = run_search(s, err);
+    if (s->strategy)
+        s->t->strategy->destroy(s->strategy);
+    if (!status)
+        status = gt_finals_decide(s->result, &s->finals, s->t, s->item, err);
+    return status;
+}
+
+/* A failure of the database ends the run; any other ends this problem. */
+static bool about_database(gt_status status) {
+    return status == GEMMTUNE_EDB || status == GEMMTUNE_EIO || status == GEMMTUNE_ESCHEMA;
+}
+
+gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
+                          const struct gt_sweep_item *item, double seconds, struct gt_err *err) {
+    struct gt_err why = {""};
+    memset(result, 0, sizeof *result);
+    struct search *s = calloc(1, sizeof *s);
+    if (!s)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to tune %s", item->name);
+    s->t = t;
+    s->item = item;
+    s->result = result;
+    s->deadline = seconds > 0 ? gt_seconds() + seconds : HUGE_VAL;
+    gt_status status = gt_tune_spaces(&s->space, &s->spaces, t, &item->problem, &why);
+    if (!status)
+        status = search_and_decide(s, &why);
+    gt_tune_spaces_free(s->space, s->spaces);
+    free(s);
+    if (status && about_database(status))
+        return gt_fail(err, status, "%s", why.line);
+    if (status)
+        snprintf(result->error, sizeof result->error, "%s", why.line);
+    return GEMMTUNE_OK;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tune.h - one problem on one device, from candidates to stored records. The parent's side: it
+ * asks the search, keeps the compilers and the run worker busy, and commits every trial.
+ */
+#ifndef GT_TUNER_TUNE_H
+#define GT_TUNER_TUNE_H
+
+#include "db/db.h"
+#include "tuner/pool.h"
+#include "tuner/progress.h"
+#include "tuner/search.h"
+#include "tuner/sweep.h"
+
+/* How much to look at. */
+struct gt_effort {
+    const char *name;
+    size_t trials;       /* a problem, at most */
+    double gpu_s, cpu_s; /* seconds a problem, at most, by kind of device; 0: no limit */
+};
+extern const struct gt_effort gt_efforts[]; /* ended by a NULL name; "normal" is the default */
+const struct gt_effort *gt_effort_find(const char *name);
+
+/* What stays the same over a whole run. */
+struct gt_tuner {
+    struct gt_db *db;
+    int64_t run_id;
+    struct gt_device device;
+    char device_key[GT_DEVICE_KEY_MAX];
+    const struct gt_families *families;
+    const struct gt_texts *only; /* families to try; none: all */
+    struct gt_pool *pool;
+    bool farm; /* the pool compiles ahead */
+    const struct gt_strategy *strategy;
+    const struct gt_effort *effort;
+    uint64_t seed;
+    struct gt_progress progress;
+    volatile const int *stop; /* set by a signal: finish the trial, save, end */
+};
+
+enum { GT_FINALISTS_MAX = 5, GT_OUTCOMES = 9 };
+
+/* What came of a problem. */
+struct gt_tune_result {
+    char error[512];            /* "" or why it was not tuned */
+    size_t trials, fresh;       /* known in all; of them measured by this run */
+    size_t outcome[GT_OUTCOMES];
+    size_t legal;               /* points */
+    int winners;                /* entries of winner, best first */
+    struct {
+        struct gt_candidate candidate;
+        struct gt_measurement time;
+        bool tied; /* with the first */
+    } winner[GT_FINALISTS_MAX];
+    double naive_ns, tile_ns; /* best medians of those families; 0: none */
+};
+
+/* EDB and EIO: the database; everything else about this problem alone is in result->error. */
+gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
+                          const struct gt_sweep_item *item, double seconds, struct gt_err *err);
+
+/* The spaces of every family that serves the problem on the device; *spaces of them. */
+gt_status gt_tune_spaces(struct gt_space **out, int *spaces, const struct gt_tuner *t,
+                         const gemmtune_problem *p, struct gt_err *err);
+void gt_tune_spaces_free(struct gt_space *space, int spaces);
+
+#endif
