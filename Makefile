@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+# GNU make. `make demo` and `make check` install what they need first (tools/setup).
+#
+#   make [all]      build/gemmtune, build/libgemmtune.a, build/libgemmtune.so
+#   make demo       tune the first device there is, then run a tuned kernel
+#   make check      every test; check-unit check-device check-tune check-cli: one kind
+#   make lint       rooms, cppcheck, shellcheck, mandoc; format, format-check: clang-format
+#   make install    PREFIX=/usr/local DESTDIR= LIBDIR= INCLUDEDIR= MANDIR=; uninstall
+#
+#   V=1             show commands
+#   WERROR=1        warnings are errors
+#   SAN=LIST        address,undefined or thread: sanitizers, in build-LIST/
+#   T='a b'         only the tests of these names, in any check target
+
+VERSION   := $(shell awk '/define GEMMTUNE_VERSION_(MAJOR|MINOR|PATCH)/ \
+                        { printf "%s%s", dot, $$3; dot = "." }' include/gemmtune.h)
+SOVERSION := $(firstword $(subst ., ,$(VERSION)))
+
+PREFIX     ?= /usr/local
+BINDIR     ?= $(PREFIX)/bin
+LIBDIR     ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR     ?= $(PREFIX)/share/man
+INSTALL    ?= install
+PKG_CONFIG ?= pkg-config
+
+comma := ,
+BUILD ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+B     := $(BUILD)
+
+# ---- what there is --------------------------------------------------------------------------
+
+# The part of db/ that libgemmtune needs: reading. The rest of db/ is the program's.
+LIB_DB := $(addprefix db/,sql.c table.c row.c migrate.c open.c read.c)
+
+LIB_SRC  := $(wildcard core/*.c) $(LIB_DB) $(wildcard runtime/*.c)
+PROG_SRC := $(filter-out $(LIB_DB),$(wildcard db/*.c)) $(wildcard tuner/*.c tuner/*/*.c)
+FAKE_SRC := $(filter-out tests/fake/lib%,$(wildcard tests/fake/*.c))
+FAKE_SO  := $(patsubst %.c,$(B)/%.so,$(wildcard tests/fake/lib*.c))
+
+LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/gen/templates.o $(B)/gen/schema.o
+PROG_OBJ := $(PROG_SRC:%.c=$(B)/%.o) $(B)/gen/published.o $(B)/gen/kernels.o
+TEST_OBJ := $(LIB_OBJ) $(filter-out $(B)/tuner/main.o,$(PROG_OBJ)) $(FAKE_SRC:%.c=$(B)/%.o)
+
+# Texts that are compiled in (make's sort is by bytes).
+TEMPLATES := $(sort $(filter-out %.md,$(wildcard templates/*/*.*)))
+PUBLISHED := $(sort $(wildcard db/published/*.json))
+KERNELS   := $(sort $(wildcard tuner/kernels/*.*))
+SCHEMA    := $(sort $(wildcard db/schema/*.sql))
+
+# tests/cli/lib.sh and the like are read by the tests, not run.
+pick   = $(if $(T),$(foreach t,$1,$(if $(filter $(T),$(basename $(notdir $t))),$t)),$1)
+bins   = $(call pick,$(patsubst %.c,$(B)/%,$(wildcard tests/$1/test_*.c)))
+UNIT   := $(call bins,unit)
+DEVICE := $(call bins,device)
+TUNE   := $(call bins,tune) $(call pick,$(filter-out %/lib.sh,$(wildcard tests/tune/*.sh)))
+CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
+TESTS  := $(UNIT) $(DEVICE) $(TUNE) $(CLI)
+
+# Unit tests that start threads: what `make SAN=thread check-threads` runs.
+THREADED := test_cache test_context test_farm test_log test_plan test_pool test_status
+# Shell tests that need a device. Sanitizers leave them out: PoCL and drivers are not ours.
+CLI_DEVICE := run.sh tune.sh trial.sh
+
+EXAMPLES := $(patsubst %.c,$(B)/%,$(filter-out examples/cuda%,$(wildcard examples/*.c)))
+
+# ---- how it is compiled ---------------------------------------------------------------------
+
+CFLAGS ?= -O2 -g
+
+WARN := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes \
+        -Wmissing-prototypes -Wundef -Wvla -Wwrite-strings -Wcast-qual \
+        $(if $(WERROR),-Werror)
+
+# _FORTIFY_SOURCE warns when nothing is optimised, and gets in a sanitizer's way.
+optimised := $(filter-out -O0,$(filter -O%,$(CFLAGS)))
+HARDEN    := -fstack-protector-strong \
+             $(if $(SAN),,$(if $(optimised),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
+SANFLAGS  := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+
+DEP_CFLAGS := $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags sqlite3 libcjson 2>/dev/null))
+DEP_LIBS   := $(or $(shell $(PKG_CONFIG) --libs sqlite3 libcjson 2>/dev/null),-lsqlite3 -lcjson)
+CMOCKA     := $(or $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null),-lcmocka)
+
+ALL_CFLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -I. $(DEP_CFLAGS) $(CPPFLAGS) $(WARN) \
+             -fPIC -fvisibility=hidden -pthread $(HARDEN) $(SANFLAGS) $(CFLAGS)
+ALL_LDFLAGS = -pthread -Wl,-z,relro -Wl,-z,now $(SANFLAGS) $(CFLAGS) $(LDFLAGS)
+SO_LDFLAGS  = -shared -Wl,-soname,libgemmtune.so.$(SOVERSION) \
+              -Wl,--version-script=tools/exports.map $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
+LIBS = $(DEP_LIBS) -ldl -lm
+
+say = $(if $(V),@:,@printf '  %-6s %s\n' $1 $2)
+Q   = $(if $(V),,@)
+
+define compile
+$(call say,CC,$<)
+$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(FILE_CFLAGS) -MMD -MP -c -o $@ $<
+endef
+define link
+$(call say,LD,$@)
+$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $1 $(LIBS)
+endef
+
+.PHONY: all demo check check-unit check-device check-tune check-cli check-threads \
+        check-nvrtc test-programs examples fuzz lint format format-check install uninstall \
+        clean setup dist FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(B)/gemmtune $(B)/libgemmtune.a $(B)/libgemmtune.so
+
+$(B)/gemmtune: $(PROG_OBJ) $(B)/libgemmtune.a
+	$(call link)
+
+$(B)/libgemmtune.a: $(LIB_OBJ)
+$(B)/libgt-test.a: $(TEST_OBJ)
+$(B)/libgemmtune.a $(B)/libgt-test.a: $(B)/sources
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
+
+$(B)/libgemmtune.so.$(VERSION): $(LIB_OBJ) $(B)/sources tools/exports.map
+	$(call link,$(SO_LDFLAGS))
+
+$(B)/libgemmtune.so: $(B)/libgemmtune.so.$(VERSION)
+	$(Q)ln -sf $(<F) $(B)/libgemmtune.so.$(SOVERSION) && ln -sf $(<F) $@
+
+$(B)/%.o: %.c $(B)/flags
+	$(call compile)
+
+# The host reference is three nested loops over data that may be large.
+$(B)/tuner/reference.o: FILE_CFLAGS = $(if $(optimised),-O3)
+$(B)/tests/%.o: FILE_CFLAGS = -Wno-unused-parameter
+
+# Bytes of texts, as integers from 0 to 255.
+$(B)/gen/%.o: FILE_CFLAGS = -funsigned-char
+$(B)/gen/%.o: $(B)/gen/%.c $(B)/flags
+	$(call compile)
+
+define generate
+$(call say,GEN,$@)
+$(Q)mkdir -p $(@D) && $1 >$@
+endef
+$(B)/gen/templates.c: $(TEMPLATES) tools/embed $(B)/sources
+	$(call generate,tools/embed gt_embedded_templates $(TEMPLATES))
+$(B)/gen/published.c: $(PUBLISHED) tools/embed $(B)/sources
+	$(call generate,tools/embed gt_embedded_published $(PUBLISHED))
+$(B)/gen/kernels.c: $(KERNELS) tools/embed $(B)/sources
+	$(call generate,tools/embed gt_embedded_kernels $(KERNELS))
+$(B)/gen/schema.c: $(SCHEMA) tools/embed-schema $(B)/sources
+	$(call generate,tools/embed-schema $(SCHEMA))
+
+# Rewritten only when what they say changes: other flags rebuild the objects, a file that came
+# or went rebuilds the archives and the embedded texts. -Werror changes no object.
+quote    = '$(subst ','\'',$1)'
+remember = @mkdir -p $(@D) && echo $(quote) | cmp -s - $@ || echo $(quote) >$@
+$(B)/flags: FORCE
+	$(call remember,$(CC) $(filter-out -Werror,$(ALL_CFLAGS)) $(LDFLAGS))
+$(B)/sources: FORCE
+	$(call remember,$(sort $(TEST_OBJ) $(TEMPLATES) $(PUBLISHED) $(KERNELS) $(SCHEMA)))
+FORCE:
+
+-include $(patsubst %.o,%.d,$(wildcard $(B)/*/*.o $(B)/*/*/*.o))
+
+# ---- tests ----------------------------------------------------------------------------------
+
+$(B)/tests/%: $(B)/tests/%.o $(B)/libgt-test.a
+	$(call link,$(CMOCKA))
+
+# tests/fake/lib*.c: stand-ins for libraries that are opened at run time.
+$(B)/tests/fake/lib%.so: $(B)/tests/fake/lib%.o
+	$(call link,-shared)
+$(B)/tests/fake/lib%.o: FILE_CFLAGS = -Wno-unused-parameter -fvisibility=default
+
+$(B)/examples/%.o: FILE_CFLAGS = -Iinclude
+$(B)/examples/%: $(B)/examples/%.o $(B)/libgemmtune.a
+	$(call link,$(if $(findstring opencl,$*),-lOpenCL))
+examples: $(EXAMPLES)
+	@:
+
+test-programs: $(filter $(B)/%,$(TESTS)) $(FAKE_SO)
+
+RUN := GT_BUILD=$(B) GT_SAN=$(SAN) tests/run
+CLI_NOW := $(if $(SAN),$(filter-out $(CLI_DEVICE:%=tests/cli/%),$(CLI)),$(CLI))
+
+check-unit: $(UNIT) $(FAKE_SO)
+	@$(RUN) $(UNIT)
+check-device: $(DEVICE)
+	@$(RUN) $(DEVICE)
+check-tune: $(B)/gemmtune $(filter $(B)/%,$(TUNE)) $(FAKE_SO)
+	@$(RUN) $(TUNE)
+check-cli: $(B)/gemmtune $(FAKE_SO)
+	@$(RUN) $(CLI_NOW)
+threaded := $(filter $(THREADED:%=$(B)/tests/unit/%),$(UNIT))
+check-threads: $(threaded) $(FAKE_SO)
+	@$(RUN) $(threaded)
+
+# Compiles every family with the NVRTCs that tools/fetch-nvrtc brought; needs no GPU.
+NVRTC_TEST := $(filter $(B)/tests/tune/test_nvrtc_compile,$(TUNE))
+check-nvrtc: $(NVRTC_TEST)
+	$(if $(NVRTC_TEST),@for lib in $(B)/nvrtc*/nvidia/*/lib/libnvrtc.so.*; do \
+	    [ -e "$$lib" ] || { echo "check-nvrtc: run tools/fetch-nvrtc first" >&2; exit 1; }; \
+	    echo "with $$lib" && GEMMTUNE_LIBNVRTC=$$PWD/$$lib $(RUN) $^ || exit 1; \
+	done,@echo "check-nvrtc: no tests/tune/test_nvrtc_compile.c"; echo "0 passed, 0 failed")
+
+# Coverage-guided, for as long as you let it: make fuzz CC=clang SAN=fuzzer-no-link,address
+FUZZ := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
+fuzz: $(FUZZ)
+$(B)/tests/fuzz/fuzz_%: CMOCKA = -fsanitize=fuzzer
+
+# Setting up comes before this file looks for compilers and libraries, so a second make does
+# the rest, on every core unless -j says otherwise.
+jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN))
+
+check:
+	@tools/setup build device check
+	@$(MAKE) --no-print-directory $(jobs) WERROR=1 all test-programs examples
+	@$(RUN) tools/check-arrows $(TESTS)
+
+demo:
+	@tools/setup build device
+	@$(MAKE) --no-print-directory $(jobs) all
+	$(B)/gemmtune tune --device 0 --sizes configs/sweep.json --db $(B)/demo.db
+	$(B)/gemmtune run f32-nn-512x512x512 --device 0 --db $(B)/demo.db
+
+setup:
+	@tools/setup build device check lint
+
+# ---- reading --------------------------------------------------------------------------------
+
+C_FILES := $(wildcard $(foreach d,include core db runtime tuner tuner/* tests/* examples,$d/*.[ch]))
+SCRIPTS := .ci/run tools/setup tools/check-arrows tools/embed tools/embed-schema \
+           tools/fetch-nvrtc tests/run $(wildcard tests/*/*.sh)
+CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
+
+# Where cppcheck is wrong: what a callee fills, and a realloc whose result is chosen by ?:.
+CPPCHECK_ERRS := uninitvar:core/status.c memleak:runtime/family.c
+
+lint:
+	tools/check-arrows
+	cppcheck --quiet --std=c11 --library=posix -I. -j$(shell getconf _NPROCESSORS_ONLN) \
+	    --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+	    --suppress=missingIncludeSystem --suppress=unmatchedSuppression \
+	    $(CPPCHECK_ERRS:%=--suppress=%) $(filter-out tests/%,$(filter %.c,$(C_FILES)))
+	shellcheck -x $(SCRIPTS)
+	mandoc -Tlint -Wwarning docs/man/gemmtune.1
+
+format:
+	$(CLANG_FORMAT) -i $(C_FILES)
+format-check:
+	$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
+
+# ---- shipping -------------------------------------------------------------------------------
+
+$(B)/gemmtune.pc: gemmtune.pc.in FORCE
+	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+	     -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' $< >$@
+
+SO := libgemmtune.so
+install: all $(B)/gemmtune.pc
+	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig \
+	    $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(MANDIR)/man1
+	$(INSTALL) -m 755 $(B)/gemmtune $(DESTDIR)$(BINDIR)
+	$(INSTALL) -m 644 $(B)/libgemmtune.a $(B)/$(SO).$(VERSION) $(DESTDIR)$(LIBDIR)
+	ln -sf $(SO).$(VERSION) $(DESTDIR)$(LIBDIR)/$(SO).$(SOVERSION)
+	ln -sf $(SO).$(VERSION) $(DESTDIR)$(LIBDIR)/$(SO)
+	$(INSTALL) -m 644 $(B)/gemmtune.pc $(DESTDIR)$(LIBDIR)/pkgconfig
+	$(INSTALL) -m 644 include/gemmtune.h $(DESTDIR)$(INCLUDEDIR)
+	$(INSTALL) -m 644 docs/man/gemmtune.1 $(DESTDIR)$(MANDIR)/man1
+
+uninstall:
+	rm -f $(DESTDIR)$(BINDIR)/gemmtune $(DESTDIR)$(LIBDIR)/libgemmtune.a \
+	    $(DESTDIR)$(LIBDIR)/$(SO).$(VERSION) $(DESTDIR)$(LIBDIR)/$(SO).$(SOVERSION) \
+	    $(DESTDIR)$(LIBDIR)/$(SO) $(DESTDIR)$(LIBDIR)/pkgconfig/gemmtune.pc \
+	    $(DESTDIR)$(INCLUDEDIR)/gemmtune.h $(DESTDIR)$(MANDIR)/man1/gemmtune.1
+
+dist:
+	git archive --format=tar.gz --prefix=gemmtune-$(VERSION)/ -o gemmtune-$(VERSION).tar.gz HEAD
+
+clean:
+	rm -rf build build-*
