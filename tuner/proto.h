@@ -14,9 +14,10 @@
 enum { GT_JOB_POINTS_MAX = 8, GT_VERDICT_TEXT_MAX = 512 };
 
 enum gt_job_kind {
-    GT_JOB_COMPILE, /* build points[0] into the image cache; touches no device */
-    GT_JOB_TRIAL,   /* build, check, time points[0] */
-    GT_JOB_FINAL,   /* build and check all points, time them interleaved */
+    GT_JOB_COMPILE, /* build candidate[0] into the image cache; touches no device */
+    GT_JOB_PREPARE, /* open the device and set the problem up; no candidate */
+    GT_JOB_TRIAL,   /* build, check, time candidate[0] */
+    GT_JOB_FINAL,   /* build and check all candidates, time them interleaved */
 };
 
 /* A candidate: one point of one family. */

@@ -11,8 +11,8 @@
 #include <string.h>
 
 const struct gt_effort gt_efforts[] = {
-    {"normal", 96, 3, 6},
-    {"quick", 16, 1.5, 3},
+    {"normal", 96, 3, 5},
+    {"quick", 16, 1, 2},
     {"full", SIZE_MAX, 0, 0},
     {NULL, 0, 0, 0},
 };
@@ -182,9 +182,9 @@ struct search {
     void *strategy;
     struct entry entry[WINDOW]; /* ring: head .. head + held */
     int head, held;
-    int64_t next_id;
     bool exhausted, waiting; /* the strategy is done; wants to be told first */
-    double deadline;
+    double limit_s;  /* for the search; 0: none */
+    double deadline; /* counted from when the problem is set up */
     double best_ns;
     const char *best_family;
     size_t planned;
@@ -278,7 +278,7 @@ static gt_status ask_one(struct search *s, struct gt_err *err) {
     memset(e, 0, sizeof *e);
     e->pick = pick;
     e->family = s->space[pick.space].family;
-    e->id = ++s->next_id;
+    e->id = ++s->t->next_id;
     e->state = s->t->farm ? ASKED : READY;
     snprintf(e->candidate.family, sizeof e->candidate.family, "%s", e->family->name);
     gt_space_point(&s->space[pick.space], pick.index, &point);
@@ -364,9 +364,17 @@ static gt_status give_up(const struct gt_report *r, struct gt_err *err) {
     return gt_fail(err, r->status ? r->status : GEMMTUNE_EDEVICE, "%s", r->error);
 }
 
+static void start_clock(struct search *s) {
+    s->deadline = s->limit_s > 0 ? gt_seconds() + s->limit_s : HUGE_VAL;
+}
+
 static gt_status take(struct search *s, const struct gt_event *event, struct gt_err *err) {
     const struct gt_report *r = &event->report;
     struct entry *e = by_id(s, r->id);
+    if (event->kind == GT_JOB_PREPARE && r->stage == GT_STAGE_FAILED)
+        return give_up(r, err);
+    if (event->kind == GT_JOB_PREPARE)
+        start_clock(s);
     if (!e)
         return GEMMTUNE_OK; /* of a window that was dropped */
     if (event->kind == GT_JOB_COMPILE) {
@@ -378,11 +386,19 @@ static gt_status take(struct search *s, const struct gt_event *event, struct gt_
     return r->stage == GT_STAGE_FAILED ? give_up(r, err) : end_trial(s, e, &r->result[0], err);
 }
 
-static int running(struct search *s) {
-    int n = 0;
+/* While the first candidates compile, the run worker makes data and references. */
+static gt_status prepare(struct search *s, struct gt_err *err) {
+    struct gt_job job;
+    bool work = false;
     for (int i = 0; i < s->held; i++)
-        n += at(s, i)->state == RUNNING;
-    return n;
+        work = work || at(s, i)->state != RESOLVED;
+    if (!work)
+        return GEMMTUNE_OK;
+    gt_job_init(&job, GT_JOB_PREPARE);
+    job.device = s->t->device;
+    job.seed = s->t->seed;
+    snprintf(job.problem, sizeof job.problem, "%s", s->item->name);
+    return gt_pool_send(s->t->pool, &job, err);
 }
 
 static void show(struct search *s, double started) {
@@ -414,13 +430,11 @@ static gt_status step(struct search *s, struct gt_err *err) {
 static gt_status run_search(struct search *s, struct gt_err *err) {
     const double started = gt_seconds();
     gt_status status = fill_window(s, err);
+    if (!status)
+        status = prepare(s, err);
     drain_window(s);
-    while (!status && ((s->held > 0 && !out_of_time(s)) || running(s) > 0)) {
-        bool idle = true;
-        for (int i = 0; i < s->held; i++)
-            idle = idle && at(s, i)->state == RESOLVED;
-        if (!idle)
-            status = step(s, err);
+    while (!status && ((s->held > 0 && !out_of_time(s)) || !gt_pool_can_run(s->t->pool))) {
+        status = step(s, err);
         drain_window(s);
         if (!status)
             status = fill_window(s, err);
@@ -477,7 +491,8 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
     s->t = t;
     s->item = item;
     s->result = result;
-    s->deadline = seconds > 0 ? gt_seconds() + seconds : HUGE_VAL;
+    s->limit_s = seconds;
+    s->deadline = HUGE_VAL;
     gt_status status = gt_tune_spaces(&s->space, &s->spaces, t, &item->problem, &why);
     if (!status)
         status = search_and_decide(s, &why);

@@ -53,27 +53,27 @@ static const struct gt_device nominal = {
 
 enum { ANY_SIZE = 1024 };
 
-static gemmtune_problem any_problem(const struct gt_dtype *type)
-{
+/* Of the first layout that the family has. */
+static gemmtune_problem any_problem(const struct gt_family *f, const struct gt_dtype *type) {
+    static const char *const layouts[] = {"nn", "nt", "tn", "tt"};
     gemmtune_problem p;
-    gemmtune_problem_init(&p, type->a, ANY_SIZE, ANY_SIZE, ANY_SIZE);
-    p.layout = GEMMTUNE_ROW_MAJOR;
-    p.type_a = type->a, p.type_b = type->b, p.type_c = type->c;
-    p.type_acc = type->acc, p.math = type->math;
-    (void)gt_problem_canonical(&p, NULL, &p, NULL);
+    char name[GT_PROBLEM_NAME_MAX];
+    size_t i = 0;
+    while (i < 3 && (f->layouts & gt_layout_bit(layouts[i])) == 0)
+        i++;
+    (void)snprintf(name, sizeof name, "%s-%s-%dx%dx%d", type->name, layouts[i], ANY_SIZE,
+                   ANY_SIZE, ANY_SIZE);
+    (void)gt_problem_from_name(&p, name, NULL); /* cannot fail: rows of our own tables */
     return p;
 }
 
-/* Row i of the dtype table, or NULL when the family lacks it or the table ends. */
-static const struct gt_dtype *type_of(const struct gt_family *f, size_t i)
-{
-    return i < 32 && f->dtypes & 1U << i ? gt_dtype_at(i) : NULL;
+static bool has_type(const struct gt_family *f, size_t i) {
+    return (f->dtypes & gt_dtype_bit(gt_dtype_at(i))) != 0;
 }
 
-static const struct gt_dtype *first_type(const struct gt_family *f)
-{
+static const struct gt_dtype *first_type(const struct gt_family *f) {
     for (size_t i = 0; gt_dtype_at(i) != NULL; i++)
-        if (type_of(f, i) != NULL)
+        if (has_type(f, i))
             return gt_dtype_at(i);
     return gt_dtype_at(0);
 }
@@ -373,9 +373,9 @@ static gt_status add_counts(struct gt_table *t, const struct subject *s, struct 
     if (s->has_problem)
         return add_count(t, s, &s->problem, name, err);
     for (size_t i = 0; status == GEMMTUNE_OK && gt_dtype_at(i) != NULL; i++) {
-        if (type_of(s->family, i) == NULL)
+        if (!has_type(s->family, i))
             continue;
-        const gemmtune_problem p = any_problem(gt_dtype_at(i));
+        const gemmtune_problem p = any_problem(s->family, gt_dtype_at(i));
         status = add_count(t, s, &p, gt_dtype_at(i)->name, err);
     }
     return status;
@@ -448,7 +448,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv)
     if (s.has_problem)
         code = gt_common_problem(&s.problem, argv[first + 1]);
     else
-        s.problem = any_problem(first_type(s.family));
+        s.problem = any_problem(s.family, first_type(s.family));
     if (code < 0)
         code = pick_device(&s.device, v.device);
     if (code >= 0)
