@@ -22,12 +22,13 @@
 struct gt_db;
 
 enum gt_db_mode {
-    GT_DB_READ,  /* the file must exist; nothing is ever written */
+    GT_DB_READ, /* the file must exist; nothing is ever written */
     GT_DB_WRITE, /* created (folder too) when missing; migrated when older, after a backup copy */
 };
 
 /* EIO: cannot be opened; EDB: not a gemmtune database or damaged; ESCHEMA: newer than we are. */
-gt_status gt_db_open(struct gt_db **out, const char *path, enum gt_db_mode mode, struct gt_err *err);
+gt_status gt_db_open(struct gt_db **out, const char *path, enum gt_db_mode mode,
+                     struct gt_err *err);
 void gt_db_close(struct gt_db *db);
 const char *gt_db_path(const struct gt_db *db);
 /* Where the database is when nobody says: $GEMMTUNE_DB, else $XDG_DATA_HOME/gemmtune/gemmtune.db,
@@ -55,34 +56,38 @@ struct gt_trial_row {
     enum gt_trial_state state;
     int attempts; /* starts so far; 2 without an outcome: quarantined */
     gt_outcome outcome;
-    struct gt_measurement time; /* samples 0 when never measured */
+    struct gt_measurement time;             /* samples 0 when never measured */
     int registers, spill_bytes, smem_bytes; /* a thread, a thread, a block; -1 unknown */
     double compile_ms;
-    const char *error; /* "" or one line */
+    const char *error;      /* "" or one line */
     const char *provenance; /* "local" or where it was merged from */
     int64_t run_id;
 };
 
 struct gt_record_row {
     struct gt_db_subject subject;
-    int rank;       /* 0 is the winner */
-    bool tied;      /* its interval overlaps the winner's */
-    bool verified;  /* verified and measured on the machine this database lives on */
+    int rank;      /* 0 is the winner */
+    bool tied;     /* its interval overlaps the winner's */
+    bool verified; /* verified and measured on the machine this database lives on */
     struct gt_measurement time; /* summary only: samples are not kept */
-    double naive_ns; /* the naive family's best at the same time; 0 unknown */
-    const char *provenance; /* "local", or the file or machine it came from */
+    double naive_ns;            /* the naive family's best at the same time; 0 unknown */
+    const char *provenance;     /* "local", or the file or machine it came from */
 };
 
 /* ---- read side ---- */
 
-typedef gt_status (*gt_db_device_fn)(void *user, const char *key, const struct gt_device *d, struct gt_err *err);
-typedef gt_status (*gt_db_record_fn)(void *user, const struct gt_record_row *row, struct gt_err *err);
-typedef gt_status (*gt_db_trial_fn)(void *user, const struct gt_trial_row *row, struct gt_err *err);
+typedef gt_status (*gt_db_device_fn)(void *user, const char *key, const struct gt_device *d,
+                                     struct gt_err *err);
+typedef gt_status (*gt_db_record_fn)(void *user, const struct gt_record_row *row,
+                                     struct gt_err *err);
+typedef gt_status (*gt_db_trial_fn)(void *user, const struct gt_trial_row *row,
+                                    struct gt_err *err);
 
 /* Calls fn for each; stops and returns what fn returns when that is not GEMMTUNE_OK.
  * NULL selects everything. Order is defined: devices by key; records by device, problem, rank;
  * trials by device, problem, id. */
-gt_status gt_db_devices(struct gt_db *db, gt_db_device_fn fn, void *user, struct gt_err *err);
+gt_status gt_db_devices(struct gt_db *db, gt_db_device_fn fn, void *user,
+                        struct gt_err *err);
 gt_status gt_db_records(struct gt_db *db, const char *device_key, const char *problem,
                         gt_db_record_fn fn, void *user, struct gt_err *err);
 gt_status gt_db_trials(struct gt_db *db, const char *device_key, const char *problem,
@@ -98,16 +103,18 @@ struct gt_run_info {
 /* Stores or refreshes the device and opens a run on it. */
 gt_status gt_db_run_begin(int64_t *run_id, struct gt_db *db, const struct gt_device *device,
                           const struct gt_run_info *info, struct gt_err *err);
-gt_status gt_db_run_end(struct gt_db *db, int64_t run_id, const char *how, struct gt_err *err);
+gt_status gt_db_run_end(struct gt_db *db, int64_t run_id, const char *how,
+                        struct gt_err *err);
 
 /* Claims the trial: a new row, or one more attempt of a row left "running" by a run that is gone.
  * *claimed false when another process has finished or holds it. When the row already failed twice without an outcome
  * it becomes quarantined (outcome crashed) and is not claimed. Committed on return. */
-gt_status gt_db_trial_begin(int64_t *trial_id, bool *claimed, struct gt_db *db, int64_t run_id,
-                            const struct gt_db_subject *subject, struct gt_err *err);
+gt_status gt_db_trial_begin(int64_t *trial_id, bool *claimed, struct gt_db *db,
+                            int64_t run_id, const struct gt_db_subject *subject,
+                            struct gt_err *err);
 /* Ends it: outcome, time, error, registers, ... of `row`. Committed on return. */
-gt_status gt_db_trial_end(struct gt_db *db, int64_t trial_id, const struct gt_trial_row *row,
-                          struct gt_err *err);
+gt_status gt_db_trial_end(struct gt_db *db, int64_t trial_id,
+                          const struct gt_trial_row *row, struct gt_err *err);
 /* The finished trial of this subject, if there is one: *found, and *row with texts that live
  * until the next call on db. */
 gt_status gt_db_trial_find(bool *found, struct gt_trial_row *row, struct gt_db *db,
@@ -115,7 +122,8 @@ gt_status gt_db_trial_find(bool *found, struct gt_trial_row *row, struct gt_db *
 
 /* Replaces the local records of (device, problem) in one transaction. */
 gt_status gt_db_records_put(struct gt_db *db, const char *device_key, const char *problem,
-                            const struct gt_record_row *rows, size_t count, struct gt_err *err);
+                            const struct gt_record_row *rows, size_t count,
+                            struct gt_err *err);
 
 /* ---- moving results ---- */
 
@@ -130,7 +138,8 @@ gt_status gt_db_merge(struct gt_merge_report *report, struct gt_db *db, const ch
                       struct gt_err *err);
 /* Tuned results as reviewable text: one JSON document (devices, records sorted by problem). `device_key` NULL: all.
  * Written whole: temporary file, fsync, rename. path "-" writes to stdout. */
-gt_status gt_db_export(struct gt_db *db, const char *device_key, const char *path, struct gt_err *err);
+gt_status gt_db_export(struct gt_db *db, const char *device_key, const char *path,
+                       struct gt_err *err);
 /* Reads such a document; rows arrive unverified, with the file as provenance. */
 gt_status gt_db_import(struct gt_merge_report *report, struct gt_db *db, const char *path,
                        struct gt_err *err);

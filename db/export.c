@@ -88,6 +88,14 @@ static bool list_has(const struct list *list, const char *text) {
     return false;
 }
 
+/* When the newest record of each (device, problem) was measured, in the order of reading. What
+ * several tunings gave becomes one set, as old as its newest part. */
+struct stamps {
+    int64_t *ms;
+    size_t count, at;
+    struct gt_ranking group;
+};
+
 struct document {
     struct gt_db *db;
     FILE *out;
@@ -95,6 +103,7 @@ struct document {
     struct list devices; /* written so far */
     struct list kernels; /* checksums of the subjects of the problem at work */
     struct gt_ranking ranking;
+    struct stamps stamps;
     bool first; /* in its array */
 };
 
@@ -118,12 +127,39 @@ static gt_status print_device(void *user, void *row, struct gt_err *err) {
     return status;
 }
 
+static gt_status note_stamp(void *user, void *stored_record, struct gt_err *err) {
+    struct stamps *stamps = user;
+    struct gt_stored_record *record = stored_record;
+    if (!gt_ranking_same(&stamps->group, &record->row)) {
+        int64_t *grown = realloc(stamps->ms, (stamps->count + 1) * sizeof *grown);
+        if (grown == NULL)
+            return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+        stamps->ms = grown;
+        stamps->ms[stamps->count++] = 0;
+        gt_ranking_apply(&stamps->group, &record->row);
+    }
+    int64_t *newest = &stamps->ms[stamps->count - 1];
+    if (record->measured_ms > *newest)
+        *newest = record->measured_ms;
+    return GEMMTUNE_OK;
+}
+
+static gt_status note_stamps(struct document *doc, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (size_t i = 0; i < doc->devices.count && status == GEMMTUNE_OK; i++)
+        status = gt_db_each(doc->db, &gt_record_table, doc->devices.text[i], NULL,
+                            note_stamp, &doc->stamps, err);
+    return status;
+}
+
 /* Two rows of one subject are one kernel known from two places: the first is the better one. */
 static gt_status is_repeat(bool *repeat, struct document *doc,
                            const struct gt_record_row *row, struct gt_err *err) {
     char kernel[GT_DEVICE_KEY_MAX];
-    if (!gt_ranking_same(&doc->ranking, row))
+    if (!gt_ranking_same(&doc->ranking, row)) {
         doc->kernels.count = 0;
+        doc->stamps.at++;
+    }
     gt_subject_checksum(kernel, &row->subject);
     *repeat = list_has(&doc->kernels, kernel);
     return *repeat ? GEMMTUNE_OK : list_add(&doc->kernels, kernel, err);
@@ -137,12 +173,13 @@ static gt_status print_record(void *user, void *stored_record, struct gt_err *er
     if (status != GEMMTUNE_OK || repeat)
         return status;
     gt_ranking_apply(&doc->ranking, &record->row);
+    record->measured_ms = doc->stamps.ms[doc->stamps.at - 1];
     print_row(doc->out, &gt_record_table, record, &doc->first);
     return GEMMTUNE_OK;
 }
 
 static gt_status print_records(struct document *doc, struct gt_err *err) {
-    gt_status status = GEMMTUNE_OK;
+    gt_status status = note_stamps(doc, err);
     doc->first = true;
     for (size_t i = 0; i < doc->devices.count && status == GEMMTUNE_OK; i++)
         status = gt_db_each(doc->db, &gt_record_table, doc->devices.text[i], NULL,
@@ -150,20 +187,31 @@ static gt_status print_records(struct document *doc, struct gt_err *err) {
     return status;
 }
 
+static gt_status print_all(struct document *doc, struct gt_err *err) {
+    (void)fputs("{\n  \"format\": 1,\n  \"devices\": [", doc->out);
+    gt_status status =
+        gt_db_each(doc->db, &gt_device_table, NULL, NULL, print_device, doc, err);
+    (void)fputs("\n  ],\n  \"records\": [", doc->out);
+    if (status == GEMMTUNE_OK)
+        status = print_records(doc, err);
+    (void)fputs("\n  ]\n}\n", doc->out);
+    return status;
+}
+
+/* In one transaction: every pass sees the same rows, whoever writes meanwhile. */
 static gt_status print_document(FILE *out, struct gt_db *db, const char *device_key,
                                 struct gt_err *err) {
     struct document doc = {.db = db, .out = out, .only = device_key, .first = true};
+    gt_status status = gt_sql_script(db, "BEGIN", err);
+    if (status != GEMMTUNE_OK)
+        return status;
     const struct gt_locales l = gt_locale_enter();
-    (void)fputs("{\n  \"format\": 1,\n  \"devices\": [", out);
-    gt_status status =
-        gt_db_each(db, &gt_device_table, NULL, NULL, print_device, &doc, err);
-    (void)fputs("\n  ],\n  \"records\": [", out);
-    if (status == GEMMTUNE_OK)
-        status = print_records(&doc, err);
-    (void)fputs("\n  ]\n}\n", out);
+    status = print_all(&doc, err);
     gt_locale_leave(l);
+    (void)gt_sql_script(db, "ROLLBACK", NULL);
     free(doc.devices.text);
     free(doc.kernels.text);
+    free(doc.stamps.ms);
     return status;
 }
 

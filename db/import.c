@@ -92,11 +92,12 @@ static gt_status read_row(const struct gt_table *table, void *row, struct gt_nod
 
 /* ---- the document ---------------------------------------------------------- */
 
-static gt_status take_device(struct gt_intake *in, struct gt_node devices,
-                             struct gt_node object, struct gt_err *err) {
+static gt_status take_device(struct gt_intake *in, struct gt_node root,
+                             struct gt_node devices, size_t i, struct gt_err *err) {
     struct gt_stored_device device = {0};
-    (void)devices;
-    const gt_status status = read_row(&gt_device_table, &device, object, err);
+    (void)root;
+    const gt_status status =
+        read_row(&gt_device_table, &device, gt_json_at(devices, i), err);
     return status == GEMMTUNE_OK ? gt_intake_device(in, &device, err) : status;
 }
 
@@ -114,32 +115,62 @@ static gt_status check_described(struct gt_node devices, struct gt_node record,
                         "\"%s\" is not among the devices", key);
 }
 
-static gt_status take_record(struct gt_intake *in, struct gt_node devices,
-                             struct gt_node object, struct gt_err *err) {
-    struct gt_stored_record record = {.row.provenance = GT_LOCAL};
+static int compare_sets(const struct gt_stored_record *a,
+                        const struct gt_stored_record *b) {
+    const int devices = strcmp(a->row.subject.device_key, b->row.subject.device_key);
+    return devices != 0 ? devices : strcmp(a->row.subject.problem, b->row.subject.problem);
+}
+
+/* In the order of the export: a set that came in two parts would lose one of them. */
+static gt_status check_order(const struct gt_stored_record *before,
+                             const struct gt_stored_record *record, struct gt_node object,
+                             struct gt_err *err) {
+    const int order = compare_sets(before, record);
+    if (order > 0)
+        return gt_json_fail(object, err, "records must be sorted by device and problem");
+    if (order == 0 && record->row.rank <= before->row.rank)
+        return gt_json_fail(gt_json_member(object, "rank"), err,
+                            "must be above the %d of the line before", before->row.rank);
+    if (order == 0 && record->measured_ms != before->measured_ms)
+        return gt_json_fail(gt_json_member(object, "measured_ms"), err,
+                            "must be the same for all records of a problem");
+    return GEMMTUNE_OK;
+}
+
+static gt_status take_record(struct gt_intake *in, struct gt_node root,
+                             struct gt_node records, size_t i, struct gt_err *err) {
+    const struct gt_node object = gt_json_at(records, i);
+    struct gt_stored_record record = {.row.provenance = GT_LOCAL}, before = record;
     gt_status status = read_row(&gt_record_table, &record, object, err);
     if (status == GEMMTUNE_OK)
-        status = check_described(devices, object, record.row.subject.device_key, err);
+        status = check_described(gt_json_member(root, "devices"), object,
+                                 record.row.subject.device_key, err);
+    if (status == GEMMTUNE_OK && i > 0)
+        status = read_row(&gt_record_table, &before, gt_json_at(records, i - 1), err);
+    if (status == GEMMTUNE_OK && i > 0)
+        status = check_order(&before, &record, object, err);
     return status == GEMMTUNE_OK ? gt_intake_record(in, &record, err) : status;
 }
 
-typedef gt_status (*take_fn)(struct gt_intake *in, struct gt_node devices,
-                             struct gt_node object, struct gt_err *err);
+/* Takes element i of the array; root is the document's. */
+typedef gt_status (*take_fn)(struct gt_intake *in, struct gt_node root,
+                             struct gt_node array, size_t i, struct gt_err *err);
 
-static gt_status take_array(struct gt_intake *in, struct gt_node devices,
-                            struct gt_node array, take_fn take, struct gt_err *err) {
-    gt_status status = GEMMTUNE_OK;
-    if (gt_json_kind(array) != GT_JSON_ARRAY)
+static gt_status take_array(struct gt_intake *in, struct gt_node root, const char *name,
+                            take_fn take, struct gt_err *err) {
+    struct gt_node array;
+    gt_status status = gt_json_need(&array, root, name, err);
+    if (status == GEMMTUNE_OK && gt_json_kind(array) != GT_JSON_ARRAY)
         return gt_json_fail(array, err, "must be an array");
-    for (size_t i = 0; i < gt_json_count(array) && status == GEMMTUNE_OK; i++)
-        status = take(in, devices, gt_json_at(array, i), err);
+    for (size_t i = 0; status == GEMMTUNE_OK && i < gt_json_count(array); i++)
+        status = take(in, root, array, i, err);
     return status;
 }
 
 static gt_status take_document(struct gt_intake *in, struct gt_node root,
                                struct gt_err *err) {
     static const char *const keys[] = {"format", "devices", "records", NULL};
-    struct gt_node format, devices, records;
+    struct gt_node format;
     int64_t version = 0;
     gt_status status = gt_json_only(root, keys, err);
     if (status == GEMMTUNE_OK)
@@ -147,12 +178,8 @@ static gt_status take_document(struct gt_intake *in, struct gt_node root,
     if (status == GEMMTUNE_OK)
         status = gt_json_int(&version, format, 1, 1, err);
     if (status == GEMMTUNE_OK)
-        status = gt_json_need(&devices, root, "devices", err);
-    if (status == GEMMTUNE_OK)
-        status = gt_json_need(&records, root, "records", err);
-    if (status == GEMMTUNE_OK)
-        status = take_array(in, devices, devices, take_device, err);
-    return status == GEMMTUNE_OK ? take_array(in, devices, records, take_record, err)
+        status = take_array(in, root, "devices", take_device, err);
+    return status == GEMMTUNE_OK ? take_array(in, root, "records", take_record, err)
                                  : status;
 }
 

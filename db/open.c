@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- where ----------------------------------------------------------------- */
@@ -126,13 +127,30 @@ static const struct {
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
+static int64_t steady_ms(void) {
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* SQLite's own handler sleeps up to 100 ms and can miss, for seconds, every gap that a busy
+ * writer leaves between two commits. */
+static int wait_for_others(void *user, int calls) {
+    const struct timespec pause = {0, 1000000};
+    struct gt_db *db = user;
+    if (calls == 0)
+        db->busy_since_ms = steady_ms();
+    (void)nanosleep(&pause, NULL);
+    return steady_ms() - db->busy_since_ms < GT_DB_BUSY_MS;
+}
+
 static void defend(struct gt_db *db) {
     for (size_t i = 0; i < LENGTH(defences); i++)
         (void)sqlite3_db_config(db->conn, defences[i].option, defences[i].value, NULL);
     for (size_t i = 0; i < LENGTH(limits); i++)
         (void)sqlite3_limit(db->conn, limits[i].id, limits[i].value);
     (void)sqlite3_extended_result_codes(db->conn, 1);
-    (void)sqlite3_busy_timeout(db->conn, GT_DB_BUSY_MS);
+    (void)sqlite3_busy_handler(db->conn, wait_for_others, db);
 }
 
 /* ---- the header ------------------------------------------------------------ */
@@ -140,7 +158,7 @@ static void defend(struct gt_db *db) {
 /* sqlite.org/fileformat2.html, section 1.3 */
 enum {
     HEADER_SIZE = 100,
-    HEADER_PAGE_SIZE = 16, /* 16 bits, in bytes; 1 stands for 65536 */
+    HEADER_PAGE_SIZE = 16,     /* 16 bits, in bytes; 1 stands for 65536 */
     HEADER_WRITE_VERSION = 18, /* 1: rollback journal, 2: write-ahead log */
     HEADER_READ_VERSION = 19,
     HEADER_USER_VERSION = 60,

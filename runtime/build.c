@@ -2,9 +2,10 @@
 /*
  * build.c - building through the image cache.
  *
- * A cached image is one file, <key>.img: a head of fixed size, the compiler's log, the image. The
- * key is a hash of everything the image depends on; the digest in the head is a hash of everything
- * after it. Whatever is odd about a file or the folder is a miss: the compiler is always there.
+ * A cached image is one file, <key>.img: a head of fixed size, the compiler's log, the
+ * image. The key is a hash of everything the image depends on; the digest in the head is a
+ * hash of everything after it. Whatever is odd about a file or the folder is a miss: the
+ * compiler is always there.
  */
 #include "runtime/build.h"
 
@@ -35,8 +36,8 @@ static const char temp_suffix[] = ".tmp";
 /* A file larger than this is not one of ours: cubins have some hundred KB. */
 static const uint64_t entry_max = UINT64_C(256) << 20;
 
-/* Written as it lies in memory: the cache never leaves the machine, and where a home folder is
- * shared by machines of different byte order, the digest does not match. */
+/* Written as it lies in memory: the cache never leaves the machine, and where a home
+ * folder is shared by machines of different byte order, the digest does not match. */
 struct head {
     char magic[sizeof magic];
     char digest[HEX]; /* of the rest of the file */
@@ -44,19 +45,18 @@ struct head {
     int32_t registers, spill_bytes, smem_bytes, unused;
     uint64_t log_size, image_size;
 };
-_Static_assert(sizeof(struct head) == 8 + 2 * HEX + 16 + 16, "no padding: it is written whole");
+_Static_assert(sizeof(struct head) == 8 + 2 * HEX + 16 + 16,
+               "no padding: it is written whole");
 
-/* ---- the folder --------------------------------------------------------------------------- */
+/* ---- the folder ---------------------------------------------------------------------- */
 
-static bool join(char out[FOLDER_MAX], const char *base, const char *rest)
-{
+static bool join(char out[FOLDER_MAX], const char *base, const char *rest) {
     const int n = snprintf(out, FOLDER_MAX, "%s%s", base, rest);
     return n > 0 && n < FOLDER_MAX;
 }
 
 /* Where the cache is by the environment; false when there is none. */
-static bool folder_name(char out[FOLDER_MAX])
-{
+static bool folder_name(char out[FOLDER_MAX]) {
     const char *own = getenv("GEMMTUNE_CACHE_DIR");
     if (own)
         return own[0] && join(out, own, "");
@@ -68,8 +68,7 @@ static bool folder_name(char out[FOLDER_MAX])
 }
 
 /* Makes the folder and what is above it, private. Failures show when it is opened. */
-static void make_folder(const char *folder)
-{
+static void make_folder(const char *folder) {
     char part[FOLDER_MAX];
     snprintf(part, sizeof part, "%s", folder);
     for (char *p = part + 1; *p; p++) {
@@ -83,14 +82,12 @@ static void make_folder(const char *folder)
 }
 
 /* Ours, and nobody else may write to it. */
-static bool is_private(const struct stat *s)
-{
+static bool is_private(const struct stat *s) {
     return s->st_uid == geteuid() && (s->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 /* A descriptor of the folder, or -1 with a clause that says what is wrong with it. */
-static int open_folder(const char *folder, const char **why)
-{
+static int open_folder(const char *folder, const char **why) {
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
         *why = strerror(errno);
@@ -105,8 +102,7 @@ static int open_folder(const char *folder, const char **why)
 }
 
 /* The folder for building: made when missing, -1 when it cannot serve. */
-static int open_cache(void)
-{
+static int open_cache(void) {
     char folder[FOLDER_MAX];
     const char *why = "";
     if (!folder_name(folder))
@@ -118,12 +114,11 @@ static int open_cache(void)
     return fd;
 }
 
-/* ---- names -------------------------------------------------------------------------------- */
+/* ---- names --------------------------------------------------------------------------- */
 
 /* Hash of all that an image depends on. */
-static void key_of(char key[KEY_SIZE], const struct gt_driver *driver, const struct gt_device *d,
-                   const char *toolchain, const char *source)
-{
+static void key_of(char key[KEY_SIZE], const struct gt_driver *driver,
+                   const struct gt_device *d, const char *toolchain, const char *source) {
     struct gt_hash h;
     gt_hash_init(&h);
     gt_hash_add_text(&h, "gemmtune image 1");
@@ -134,31 +129,27 @@ static void key_of(char key[KEY_SIZE], const struct gt_driver *driver, const str
     gt_hash_hex(&h, key);
 }
 
-static bool is_hex(const char *text)
-{
+static bool is_hex(const char *text) {
     for (int i = 0; i < HEX; i++)
         if (!strchr("0123456789abcdef", text[i]) || !text[i])
             return false;
     return true;
 }
 
-static bool is_image_name(const char *name)
-{
+static bool is_image_name(const char *name) {
     return strlen(name) == HEX + sizeof image_suffix - 1 && is_hex(name) &&
            strcmp(name + HEX, image_suffix) == 0;
 }
 
 /* ".<key>.<pid>.<n>.tmp", left behind by a process that was killed while writing. */
-static bool is_temp_name(const char *name)
-{
+static bool is_temp_name(const char *name) {
     const size_t length = strlen(name), tail = sizeof temp_suffix - 1;
     return length > 1 + HEX + tail && name[0] == '.' && is_hex(name + 1) &&
            name[1 + HEX] == '.' && strcmp(name + length - tail, temp_suffix) == 0;
 }
 
 static void digest_of(char digest[KEY_SIZE], const struct head *head, const void *body,
-                      size_t size)
-{
+                      size_t size) {
     struct gt_hash h;
     gt_hash_init(&h);
     gt_hash_add(&h, head->key, sizeof *head - offsetof(struct head, key));
@@ -166,10 +157,9 @@ static void digest_of(char digest[KEY_SIZE], const struct head *head, const void
     gt_hash_hex(&h, digest);
 }
 
-/* ---- reading ------------------------------------------------------------------------------ */
+/* ---- reading ------------------------------------------------------------------------- */
 
-static bool read_all(int fd, void *to, size_t size)
-{
+static bool read_all(int fd, void *to, size_t size) {
     char *p = to;
     while (size > 0) {
         const ssize_t n = read(fd, p, size);
@@ -184,8 +174,8 @@ static bool read_all(int fd, void *to, size_t size)
 }
 
 /* Reads head and body of a file that says it is `key`. The caller frees *body. */
-static bool read_entry(struct head *head, char **body, size_t *size, int fd, const char *key)
-{
+static bool read_entry(struct head *head, char **body, size_t *size, int fd,
+                       const char *key) {
     struct stat s;
     if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode) || !is_private(&s) ||
         s.st_size < (off_t)sizeof *head || (uint64_t)s.st_size > entry_max ||
@@ -204,8 +194,7 @@ static bool read_entry(struct head *head, char **body, size_t *size, int fd, con
     return memcmp(head->digest, digest, HEX) == 0;
 }
 
-static bool fill_image(struct gt_image *image, const struct head *head, const char *body)
-{
+static bool fill_image(struct gt_image *image, const struct head *head, const char *body) {
     void *bytes = malloc((size_t)head->image_size);
     if (!bytes || gt_image_log(image, body, (size_t)head->log_size, NULL) != GEMMTUNE_OK) {
         free(bytes);
@@ -221,8 +210,7 @@ static bool fill_image(struct gt_image *image, const struct head *head, const ch
 }
 
 /* Takes an image from the cache; false on a miss of any kind. */
-static bool take_cached(struct gt_image *image, int folder, const char *key)
-{
+static bool take_cached(struct gt_image *image, int folder, const char *key) {
     char name[HEX + sizeof image_suffix];
     snprintf(name, sizeof name, "%s%s", key, image_suffix);
     /* O_NONBLOCK: a FIFO in the place of a file must not hold us up. */
@@ -237,15 +225,14 @@ static bool take_cached(struct gt_image *image, int folder, const char *key)
     free(body);
     (void)close(fd);
     if (!good)
-        gt_log(GEMMTUNE_LOG_WARN, "image cache: %.12s... is damaged or not ours, built again",
-               key);
+        gt_log(GEMMTUNE_LOG_WARN,
+               "image cache: %.12s... is damaged or not ours, built again", key);
     return good;
 }
 
-/* ---- writing ------------------------------------------------------------------------------ */
+/* ---- writing ------------------------------------------------------------------------- */
 
-static bool write_all(int fd, const void *from, size_t size)
-{
+static bool write_all(int fd, const void *from, size_t size) {
     const char *p = from;
     while (size > 0) {
         const ssize_t n = write(fd, p, size);
@@ -260,8 +247,7 @@ static bool write_all(int fd, const void *from, size_t size)
 }
 
 /* Head and body of an entry in one block of memory; NULL when there is no memory. */
-static char *pack_entry(size_t *size, const struct gt_image *image, const char *key)
-{
+static char *pack_entry(size_t *size, const struct gt_image *image, const char *key) {
     const char *log = image->log ? image->log : "";
     struct head head = {.registers = image->registers,
                         .spill_bytes = image->spill_bytes,
@@ -285,25 +271,23 @@ static char *pack_entry(size_t *size, const struct gt_image *image, const char *
 }
 
 /* A new file of ours in the folder, or -1. O_EXCL: whoever else builds has another name. */
-static int open_temp(char name[TEMP_MAX], int folder, const char *key)
-{
+static int open_temp(char name[TEMP_MAX], int folder, const char *key) {
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     for (int i = 0; i < 8; i++) {
         snprintf(name, TEMP_MAX, ".%s.%ld.%lx%s", key, (long)getpid(),
                  (unsigned long)now.tv_nsec + (unsigned long)i, temp_suffix);
-        const int fd =
-            openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        const int fd = openat(folder, name,
+                              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd >= 0 || errno != EEXIST)
             return fd;
     }
     return -1;
 }
 
-/* Keeps an image. A full disk or a folder that cannot be written only means that the next run
- * compiles again. */
-static void keep(int folder, const struct gt_image *image, const char *key)
-{
+/* Keeps an image. A full disk or a folder that cannot be written only means that the
+ * next run compiles again. */
+static void keep(int folder, const struct gt_image *image, const char *key) {
     size_t size = 0;
     char *entry = pack_entry(&size, image, key);
     char temp[TEMP_MAX], name[HEX + sizeof image_suffix];
@@ -321,10 +305,9 @@ static void keep(int folder, const struct gt_image *image, const char *key)
     free(entry);
 }
 
-/* ---- build -------------------------------------------------------------------------------- */
+/* ---- build --------------------------------------------------------------------------- */
 
-static double now_ms(void)
-{
+static double now_ms(void) {
     struct timespec t = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
@@ -332,8 +315,7 @@ static double now_ms(void)
 
 static gt_status compile(struct gt_image *image, const struct gt_driver *driver,
                          const struct gt_device *device, const char *source,
-                         struct gt_build_stats *stats, struct gt_err *err)
-{
+                         struct gt_build_stats *stats, struct gt_err *err) {
     const double start_ms = now_ms();
     free(image->log); /* the driver begins with a new one */
     image->log = NULL;
@@ -346,8 +328,7 @@ static gt_status compile(struct gt_image *image, const struct gt_driver *driver,
 
 gt_status gt_build(struct gt_image *image, const struct gt_driver *driver,
                    const struct gt_device *device, const char *source,
-                   struct gt_build_stats *stats, struct gt_err *err)
-{
+                   struct gt_build_stats *stats, struct gt_err *err) {
     struct gt_build_stats unread;
     if (!stats)
         stats = &unread;
@@ -371,11 +352,11 @@ gt_status gt_build(struct gt_image *image, const struct gt_driver *driver,
     return status;
 }
 
-/* ---- housekeeping ------------------------------------------------------------------------- */
+/* ---- housekeeping -------------------------------------------------------------------- */
 
-/* Opens the folder for a person who asks about it; *dir is NULL when there is nothing there. */
-static gt_status open_listing(DIR **dir, char folder[FOLDER_MAX], struct gt_err *err)
-{
+/* Opens the folder for a person who asks about it; *dir is NULL when there is nothing
+ * there. */
+static gt_status open_listing(DIR **dir, char folder[FOLDER_MAX], struct gt_err *err) {
     *dir = NULL;
     folder[0] = '\0';
     if (!folder_name(folder)) {
@@ -396,8 +377,7 @@ static gt_status open_listing(DIR **dir, char folder[FOLDER_MAX], struct gt_err 
     return gt_fail(err, GEMMTUNE_EIO, "%s: %s", folder, strerror(errno));
 }
 
-gt_status gt_cache_clear(int64_t *removed, struct gt_err *err)
-{
+gt_status gt_cache_clear(int64_t *removed, struct gt_err *err) {
     *removed = 0;
     char folder[FOLDER_MAX];
     DIR *dir;
@@ -410,15 +390,15 @@ gt_status gt_cache_clear(int64_t *removed, struct gt_err *err)
         if (unlinkat(dirfd(dir), e->d_name, 0) == 0)
             ++*removed;
         else if (errno != ENOENT && !status)
-            status = gt_fail(err, GEMMTUNE_EIO, "%s/%s: %s", folder, e->d_name, strerror(errno));
+            status =
+                gt_fail(err, GEMMTUNE_EIO, "%s/%s: %s", folder, e->d_name, strerror(errno));
     }
     (void)closedir(dir);
     return status;
 }
 
 gt_status gt_cache_stat(char *folder, size_t size, int64_t *count, int64_t *bytes,
-                        struct gt_err *err)
-{
+                        struct gt_err *err) {
     *count = *bytes = 0;
     char path[FOLDER_MAX];
     DIR *dir;
@@ -429,7 +409,8 @@ gt_status gt_cache_stat(char *folder, size_t size, int64_t *count, int64_t *byte
     for (const struct dirent *e; (e = readdir(dir)) != NULL;) {
         struct stat s;
         if (!is_image_name(e->d_name) ||
-            fstatat(dirfd(dir), e->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(s.st_mode))
+            fstatat(dirfd(dir), e->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0 ||
+            !S_ISREG(s.st_mode))
             continue;
         ++*count;
         *bytes += s.st_size;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda.c - the CUDA driver: devices, the caller's context, modules and launches. Compiling is
- * nvrtc.c's. Whatever context is current when a function here is called is current afterwards.
+ * cuda.c - the CUDA driver: devices, the caller's context, modules and launches. Compiling
+ * is nvrtc.c's. Whatever context is current when a function here is called is current
+ * afterwards.
  */
 #include "runtime/cuda_api.h"
 #include "runtime/driver_util.h"
@@ -30,16 +31,17 @@ enum {
     PARAMS_MAX = 32              /* arguments of a launch; a family has fewer */
 };
 
-/* ---- devices ---------------------------------------------------------------------------- */
+/* ---- devices ------------------------------------------------------------------------- */
 
-static int attribute(const struct gt_cuda *cu, enum gt_cuda_constant which, CUdevice device)
-{
+static int attribute(const struct gt_cuda *cu, enum gt_cuda_constant which,
+                     CUdevice device) {
     int value = 0;
-    return cu->cuDeviceGetAttribute(&value, (unsigned)which, device) == GT_CU_SUCCESS ? value : 0;
+    return cu->cuDeviceGetAttribute(&value, (unsigned)which, device) == GT_CU_SUCCESS
+               ? value
+               : 0;
 }
 
-static void fill_uuid(struct gt_device *d, const struct gt_cuda *cu, CUdevice device)
-{
+static void fill_uuid(struct gt_device *d, const struct gt_cuda *cu, CUdevice device) {
     struct gt_cu_uuid id;
     gt_cu_result result = GT_CU_NOT_SUPPORTED;
     if (cu->cuDeviceGetUuid)
@@ -51,12 +53,11 @@ static void fill_uuid(struct gt_device *d, const struct gt_cuda *cu, CUdevice de
     char hex[33];
     for (size_t i = 0; i < sizeof id.bytes; i++)
         snprintf(hex + 2 * i, 3, "%02x", (unsigned)(unsigned char)id.bytes[i]);
-    snprintf(d->uuid, sizeof d->uuid, "GPU-%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12,
-             hex + 16, hex + 20);
+    snprintf(d->uuid, sizeof d->uuid, "GPU-%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8,
+             hex + 12, hex + 16, hex + 20);
 }
 
-static void fill_driver(struct gt_device *d, const struct gt_cuda *cu)
-{
+static void fill_driver(struct gt_device *d, const struct gt_cuda *cu) {
     int version = 0;
     (void)cu->cuDriverGetVersion(&version);
     const struct gt_nvml *nvml = gt_nvml_api();
@@ -66,22 +67,23 @@ static void fill_driver(struct gt_device *d, const struct gt_cuda *cu)
         snprintf(d->driver, sizeof d->driver, "%.79s (CUDA %d.%d)", text, version / 1000,
                  version % 1000 / 10);
     else
-        snprintf(d->driver, sizeof d->driver, "CUDA %d.%d", version / 1000, version % 1000 / 10);
+        snprintf(d->driver, sizeof d->driver, "CUDA %d.%d", version / 1000,
+                 version % 1000 / 10);
 }
 
-static void fill_compiler(struct gt_device *d)
-{
+static void fill_compiler(struct gt_device *d) {
     struct gt_nvrtc_choice choice;
     struct gt_err err;
     if (gt_nvrtc_choose(&choice, d->cc, &err) == GEMMTUNE_OK)
         gt_nvrtc_name(&choice, d->compiler, sizeof d->compiler);
     else
-        snprintf(d->trouble, sizeof d->trouble, "%.*s", (int)sizeof d->trouble - 1, err.line);
+        snprintf(d->trouble, sizeof d->trouble, "%.*s", (int)sizeof d->trouble - 1,
+                 err.line);
 }
 
-static void fill_limits(struct gt_device *d, const struct gt_cuda *cu, CUdevice device)
-{
-    d->cc = 10 * attribute(cu, GT_CU_CC_MAJOR, device) + attribute(cu, GT_CU_CC_MINOR, device);
+static void fill_limits(struct gt_device *d, const struct gt_cuda *cu, CUdevice device) {
+    d->cc =
+        10 * attribute(cu, GT_CU_CC_MAJOR, device) + attribute(cu, GT_CU_CC_MINOR, device);
     d->units = attribute(cu, GT_CU_UNITS, device);
     d->warp = attribute(cu, GT_CU_WARP_SIZE, device);
     d->max_threads = attribute(cu, GT_CU_MAX_THREADS_PER_BLOCK, device);
@@ -97,16 +99,16 @@ static void fill_limits(struct gt_device *d, const struct gt_cuda *cu, CUdevice 
 }
 
 /* Drivers that no longer tell the clocks (a rate of 0) leave it to NVML. */
-static void fill_clocks(struct gt_device *d)
-{
+static void fill_clocks(struct gt_device *d) {
     const struct gt_nvml *nvml = gt_nvml_api();
     nvmlDevice_t handle = NULL;
-    if ((d->clock_mhz > 0 && d->mem_clock_mhz > 0) || !nvml || !nvml->nvmlDeviceGetMaxClockInfo ||
-        !nvml->nvmlDeviceGetHandleByPciBusId ||
+    if ((d->clock_mhz > 0 && d->mem_clock_mhz > 0) || !nvml ||
+        !nvml->nvmlDeviceGetMaxClockInfo || !nvml->nvmlDeviceGetHandleByPciBusId ||
         nvml->nvmlDeviceGetHandleByPciBusId(d->pci, &handle) != 0)
         return;
     unsigned mhz = 0;
-    if (d->clock_mhz <= 0 && nvml->nvmlDeviceGetMaxClockInfo(handle, GT_NVML_CLOCK_SM, &mhz) == 0)
+    if (d->clock_mhz <= 0 &&
+        nvml->nvmlDeviceGetMaxClockInfo(handle, GT_NVML_CLOCK_SM, &mhz) == 0)
         d->clock_mhz = (int)mhz;
     if (d->mem_clock_mhz <= 0 &&
         nvml->nvmlDeviceGetMaxClockInfo(handle, GT_NVML_CLOCK_MEM, &mhz) == 0)
@@ -114,8 +116,7 @@ static void fill_clocks(struct gt_device *d)
 }
 
 static gt_status fill_device(struct gt_device *d, const struct gt_cuda *cu, int ordinal,
-                             CUdevice device, struct gt_err *err)
-{
+                             CUdevice device, struct gt_err *err) {
     *d = (struct gt_device){.backend = GEMMTUNE_CUDA, .ordinal = ordinal, .has_f64 = true};
     char name[256] = "";
     gt_cu_result result = cu->cuDeviceGetName(name, sizeof name - 1, device);
@@ -142,15 +143,15 @@ static gt_status fill_device(struct gt_device *d, const struct gt_cuda *cu, int 
 }
 
 /* A driver that does not start has no devices; one sentence says why. */
-static bool starts(const struct gt_cuda *cu, char missing[512])
-{
+static bool starts(const struct gt_cuda *cu, char missing[512]) {
     const gt_cu_result result = cu->cuInit(0);
     if (result == GT_CU_SUCCESS)
         return true;
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
     struct gt_err err;
     if (result == GT_CU_STUB_LIBRARY)
-        snprintf(missing, 512, "libcuda is the toolkit's stub, not a driver: fix the library path");
+        snprintf(missing, 512,
+                 "libcuda is the toolkit's stub, not a driver: fix the library path");
     else if (result == GT_CU_NO_DEVICE)
         snprintf(missing, 512, "the CUDA driver sees no device%s",
                  visible ? " (CUDA_VISIBLE_DEVICES is set)" : "");
@@ -162,8 +163,7 @@ static bool starts(const struct gt_cuda *cu, char missing[512])
 }
 
 static gt_status enumerate(void (*fn)(void *user, const struct gt_device *d), void *user,
-                           char missing[512], struct gt_err *err)
-{
+                           char missing[512], struct gt_err *err) {
     missing[0] = '\0';
     struct gt_err why;
     const struct gt_cuda *cu = gt_cuda_api(&why);
@@ -193,23 +193,21 @@ static gt_status enumerate(void (*fn)(void *user, const struct gt_device *d), vo
     return GEMMTUNE_OK;
 }
 
-/* ---- context ---------------------------------------------------------------------------- */
+/* ---- context ------------------------------------------------------------------------- */
 
-static gt_status enter(const struct gt_cuda *cu, CUcontext context, struct gt_err *err)
-{
+static gt_status enter(const struct gt_cuda *cu, CUcontext context, struct gt_err *err) {
     const gt_cu_result result = cu->cuCtxPushCurrent(context);
-    return result == GT_CU_SUCCESS ? GEMMTUNE_OK : gt_cuda_fail(err, "cuCtxPushCurrent", result);
+    return result == GT_CU_SUCCESS ? GEMMTUNE_OK
+                                   : gt_cuda_fail(err, "cuCtxPushCurrent", result);
 }
 
-static void leave(const struct gt_cuda *cu)
-{
+static void leave(const struct gt_cuda *cu) {
     CUcontext mine;
     (void)cu->cuCtxPopCurrent(&mine);
 }
 
 static gt_status caller_context(CUcontext *out, const struct gt_cuda *cu,
-                                const gemmtune_target *target, struct gt_err *err)
-{
+                                const gemmtune_target *target, struct gt_err *err) {
     *out = (CUcontext)target->context;
     if (*out)
         return GEMMTUNE_OK;
@@ -218,13 +216,13 @@ static gt_status caller_context(CUcontext *out, const struct gt_cuda *cu,
         return gt_cuda_fail(err, "cuCtxGetCurrent", result);
     if (*out)
         return GEMMTUNE_OK;
-    return gt_fail(err, GEMMTUNE_EDEVICE,
-                   "no CUDA context is current on this thread: pass one, or make one current "
-                   "with cuCtxSetCurrent or a first CUDA runtime call such as cudaFree(0)");
+    return gt_fail(
+        err, GEMMTUNE_EDEVICE,
+        "no CUDA context is current on this thread: pass one, or make one current "
+        "with cuCtxSetCurrent or a first CUDA runtime call such as cudaFree(0)");
 }
 
-static gt_status device_of_context(struct gt_gpu *gpu, struct gt_err *err)
-{
+static gt_status device_of_context(struct gt_gpu *gpu, struct gt_err *err) {
     const struct gt_cuda *cu = gpu->cu;
     gt_status status = enter(cu, gpu->context, err);
     if (status)
@@ -244,13 +242,12 @@ static gt_status device_of_context(struct gt_gpu *gpu, struct gt_err *err)
     return fill_device(&gpu->head.device, cu, ordinal, device, err);
 }
 
-static void close_gpu(struct gt_gpu *gpu)
-{
+static void close_gpu(struct gt_gpu *gpu) {
     free(gpu);
 }
 
-static gt_status open_gpu(struct gt_gpu **out, const gemmtune_target *target, struct gt_err *err)
-{
+static gt_status open_gpu(struct gt_gpu **out, const gemmtune_target *target,
+                          struct gt_err *err) {
     *out = NULL;
     const struct gt_cuda *cu = gt_cuda_api(err);
     if (!cu)
@@ -273,11 +270,10 @@ static gt_status open_gpu(struct gt_gpu **out, const gemmtune_target *target, st
     return status;
 }
 
-/* ---- build ------------------------------------------------------------------------------ */
+/* ---- build --------------------------------------------------------------------------- */
 
 static gt_status toolchain(char text[GT_OPTIONS_MAX], const struct gt_device *d,
-                           struct gt_err *err)
-{
+                           struct gt_err *err) {
     struct gt_nvrtc_choice choice;
     text[0] = '\0';
     const gt_status status = gt_nvrtc_choose(&choice, d->cc, err);
@@ -286,36 +282,32 @@ static gt_status toolchain(char text[GT_OPTIONS_MAX], const struct gt_device *d,
     return status;
 }
 
-static bool cacheable(const struct gt_device *d)
-{
+static bool cacheable(const struct gt_device *d) {
     (void)d;
     return true;
 }
 
-static gt_status build(struct gt_image *image, const struct gt_device *d, const char *source,
-                       struct gt_err *err)
-{
+static gt_status build(struct gt_image *image, const struct gt_device *d,
+                       const char *source, struct gt_err *err) {
     gt_image_init(image);
     struct gt_nvrtc_choice choice;
     const gt_status status = gt_nvrtc_choose(&choice, d->cc, err);
     return status ? status : gt_nvrtc_build(image, &choice, source, err);
 }
 
-/* ---- load ------------------------------------------------------------------------------- */
+/* ---- load ---------------------------------------------------------------------------- */
 
 /* A refusal that is about this image and leaves the context sound says "does not build". */
-static gt_status fail_load(const char *call, gt_cu_result result, struct gt_err *err)
-{
+static gt_status fail_load(const char *call, gt_cu_result result, struct gt_err *err) {
     const gt_status status = gt_cuda_fail(err, call, result);
-    const bool image_is_bad =
-        result == GT_CU_INVALID_IMAGE || result == GT_CU_NO_BINARY_FOR_GPU ||
-        result == GT_CU_NOT_FOUND || result == GT_CU_INVALID_VALUE;
+    const bool image_is_bad = result == GT_CU_INVALID_IMAGE ||
+                              result == GT_CU_NO_BINARY_FOR_GPU ||
+                              result == GT_CU_NOT_FOUND || result == GT_CU_INVALID_VALUE;
     return image_is_bad ? GEMMTUNE_EBUILD : status;
 }
 
 static gt_status opt_in(const struct gt_kernel *k, const struct gt_launch *launch,
-                        struct gt_err *err)
-{
+                        struct gt_err *err) {
     if (launch->smem_bytes > STATIC_SMEM_MAX) {
         if (launch->smem_bytes > INT32_MAX)
             return gt_fail(err, GEMMTUNE_EBUILD, "%lld bytes of shared memory are too many",
@@ -323,7 +315,8 @@ static gt_status opt_in(const struct gt_kernel *k, const struct gt_launch *launc
         const gt_cu_result result = k->cu->cuFuncSetAttribute(
             k->function, GT_CU_FUNC_MAX_DYNAMIC_SMEM, (int)launch->smem_bytes);
         if (result != GT_CU_SUCCESS)
-            return fail_load("cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)", result, err);
+            return fail_load("cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)", result,
+                             err);
     }
     if (launch->cluster[0] * launch->cluster[1] * launch->cluster[2] > PORTABLE_CLUSTER) {
         const gt_cu_result result =
@@ -334,19 +327,17 @@ static gt_status opt_in(const struct gt_kernel *k, const struct gt_launch *launc
     return GEMMTUNE_OK;
 }
 
-static int function_fact(const struct gt_kernel *k, enum gt_cuda_constant which)
-{
+static int function_fact(const struct gt_kernel *k, enum gt_cuda_constant which) {
     int value = -1;
     const gt_cu_result result =
         k->cu->cuFuncGetAttribute(&value, (unsigned)which, k->function);
     return result == GT_CU_SUCCESS ? value : -1;
 }
 
-/* What the driver says of the loaded function; local memory holds spills and arrays alike, so it
- * stands in for spills only where the compiler told nothing. */
+/* What the driver says of the loaded function; local memory holds spills and arrays
+ * alike, so it stands in for spills only where the compiler told nothing. */
 static gt_status note_facts(struct gt_image *image, const struct gt_kernel *k,
-                            const struct gt_launch *launch, struct gt_err *err)
-{
+                            const struct gt_launch *launch, struct gt_err *err) {
     const int registers = function_fact(k, GT_CU_FUNC_REGISTERS);
     const int smem = function_fact(k, GT_CU_FUNC_SMEM_BYTES);
     if (registers >= 0)
@@ -366,8 +357,7 @@ static gt_status note_facts(struct gt_image *image, const struct gt_kernel *k,
 
 /* Loads into the current context. */
 static gt_status load_here(struct gt_kernel *k, struct gt_image *image, const char *entry,
-                           const struct gt_launch *launch, struct gt_err *err)
-{
+                           const struct gt_launch *launch, struct gt_err *err) {
     gt_cu_result result = k->cu->cuModuleLoadData(&k->module, image->bytes);
     if (result != GT_CU_SUCCESS) {
         k->module = NULL;
@@ -380,8 +370,7 @@ static gt_status load_here(struct gt_kernel *k, struct gt_image *image, const ch
     return status ? status : note_facts(image, k, launch, err);
 }
 
-static void unload(struct gt_kernel *kernel)
-{
+static void unload(struct gt_kernel *kernel) {
     if (!kernel)
         return;
     if (kernel->module && enter(kernel->cu, kernel->context, NULL) == GEMMTUNE_OK) {
@@ -393,8 +382,7 @@ static void unload(struct gt_kernel *kernel)
 
 static gt_status load(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_image *image,
                       const char *source, const char *entry, const struct gt_launch *launch,
-                      struct gt_err *err)
-{
+                      struct gt_err *err) {
     (void)source;
     *out = NULL;
     if (!image->bytes)
@@ -416,15 +404,16 @@ static gt_status load(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_imag
     return status;
 }
 
-/* ---- launch ----------------------------------------------------------------------------- */
+/* ---- launch -------------------------------------------------------------------------- */
 
-static gt_status check_shape(const struct gt_launch *launch, int arg_count, struct gt_err *err)
-{
+static gt_status check_shape(const struct gt_launch *launch, int arg_count,
+                             struct gt_err *err) {
     static const int64_t grid_max[3] = {2147483647, 65535, 65535}; /* since sm_30 */
     for (int i = 0; i < 3; i++)
         if (launch->grid[i] < 1 || launch->grid[i] > grid_max[i] || launch->block[i] < 1 ||
             launch->block[i] > 1024)
-            return gt_fail(err, GEMMTUNE_EINVAL, "no launch of %lld x %lld x %lld blocks of "
+            return gt_fail(err, GEMMTUNE_EINVAL,
+                           "no launch of %lld x %lld x %lld blocks of "
                            "%lld x %lld x %lld threads",
                            (long long)launch->grid[0], (long long)launch->grid[1],
                            (long long)launch->grid[2], (long long)launch->block[0],
@@ -437,14 +426,13 @@ static gt_status check_shape(const struct gt_launch *launch, int arg_count, stru
     return GEMMTUNE_OK;
 }
 
-static bool has_clusters(const struct gt_launch *launch)
-{
+static bool has_clusters(const struct gt_launch *launch) {
     return launch->cluster[0] > 1 || launch->cluster[1] > 1 || launch->cluster[2] > 1;
 }
 
-static gt_cu_result launch_clusters(const struct gt_kernel *k, const struct gt_launch *launch,
-                                    void **params, CUstream stream)
-{
+static gt_cu_result launch_clusters(const struct gt_kernel *k,
+                                    const struct gt_launch *launch, void **params,
+                                    CUstream stream) {
     struct gt_cu_launch_attribute cluster = {.id = GT_CU_LAUNCH_CLUSTER};
     cluster.value.cluster.x = (unsigned)launch->cluster[0];
     cluster.value.cluster.y = (unsigned)launch->cluster[1];
@@ -461,13 +449,13 @@ static gt_cu_result launch_clusters(const struct gt_kernel *k, const struct gt_l
         .attributes = &cluster,
         .attribute_count = 1,
     };
-    return k->cu->cuLaunchKernelEx ? k->cu->cuLaunchKernelEx(&config, k->function, params, NULL)
-                                   : GT_CU_NOT_SUPPORTED;
+    return k->cu->cuLaunchKernelEx
+               ? k->cu->cuLaunchKernelEx(&config, k->function, params, NULL)
+               : GT_CU_NOT_SUPPORTED;
 }
 
 static gt_cu_result launch_plain(const struct gt_kernel *k, const struct gt_launch *launch,
-                                 void **params, CUstream stream)
-{
+                                 void **params, CUstream stream) {
     return k->cu->cuLaunchKernel(
         k->function, (unsigned)launch->grid[0], (unsigned)launch->grid[1],
         (unsigned)launch->grid[2], (unsigned)launch->block[0], (unsigned)launch->block[1],
@@ -476,8 +464,7 @@ static gt_cu_result launch_plain(const struct gt_kernel *k, const struct gt_laun
 
 static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *launch,
                         const struct gt_value_ref *args, int arg_count, void *stream,
-                        struct gt_err *err)
-{
+                        struct gt_err *err) {
     const struct gt_cuda *cu = kernel->cu;
     gt_status status = check_shape(launch, arg_count, err);
     if (status)
@@ -491,8 +478,8 @@ static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *
     if (elsewhere && (status = enter(cu, kernel->context, err)) != GEMMTUNE_OK)
         return status;
     const bool clusters = has_clusters(launch);
-    const gt_cu_result result =
-        (clusters ? launch_clusters : launch_plain)(kernel, launch, params, (CUstream)stream);
+    const gt_cu_result result = (clusters ? launch_clusters : launch_plain)(
+        kernel, launch, params, (CUstream)stream);
     if (elsewhere)
         leave(cu);
     if (result == GT_CU_SUCCESS)

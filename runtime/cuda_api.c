@@ -10,7 +10,8 @@
 #include <string.h>
 
 _Static_assert(sizeof(struct gt_cu_tensor_map) == 128, "a TMA descriptor has 128 bytes");
-_Static_assert(sizeof(struct gt_cu_launch_attribute) == 72, "id, padding, 64 bytes of value");
+_Static_assert(sizeof(struct gt_cu_launch_attribute) == 72,
+               "id, padding, 64 bytes of value");
 _Static_assert(sizeof(void *) == 8, "declared for 64-bit Linux");
 
 /* ---- the driver ---- */
@@ -26,8 +27,7 @@ static struct gt_cuda cuda;
 static bool cuda_ready;
 static char cuda_why[400]; /* when not ready */
 
-static void load_cuda(void)
-{
+static void load_cuda(void) {
     static const char *const names[] = {"libcuda.so.1", NULL};
     char why[256];
     void *library = gt_library_open("GEMMTUNE_LIBCUDA", names, why);
@@ -39,39 +39,51 @@ static void load_cuda(void)
                                           sizeof cuda_symbols / sizeof *cuda_symbols);
     cuda_ready = !missing;
     if (missing)
-        snprintf(cuda_why, sizeof cuda_why, "the CUDA driver is too old: it has no %s", missing);
+        snprintf(cuda_why, sizeof cuda_why, "the CUDA driver is too old: it has no %s",
+                 missing);
 }
 
-const struct gt_cuda *gt_cuda_api(struct gt_err *err)
-{
+const struct gt_cuda *gt_cuda_api(struct gt_err *err) {
     (void)pthread_once(&cuda_once, load_cuda);
-    if (cuda_ready) return &cuda;
+    if (cuda_ready)
+        return &cuda;
     (void)gt_fail(err, GEMMTUNE_ENODRIVER, "%s", cuda_why);
     return NULL;
 }
 
-gt_status gt_cuda_fail(struct gt_err *err, const char *call, gt_cu_result result)
-{
+gt_status gt_cuda_fail(struct gt_err *err, const char *call, gt_cu_result result) {
     const char *name = NULL, *text = NULL;
     if (cuda_ready) {
         (void)cuda.cuGetErrorName(result, &name);
         (void)cuda.cuGetErrorString(result, &text);
     }
-    if (!name) return gt_fail(err, GEMMTUNE_EDEVICE, "%s: CUDA error %u", call, result);
-    return gt_fail(err, GEMMTUNE_EDEVICE, "%s: %s (%s)", call, name, text ? text : "no text");
+    if (!name)
+        return gt_fail(err, GEMMTUNE_EDEVICE, "%s: CUDA error %u", call, result);
+    return gt_fail(err, GEMMTUNE_EDEVICE, "%s: %s (%s)", call, name,
+                   text ? text : "no text");
 }
 
-bool gt_cuda_sticky(gt_cu_result result)
-{
+bool gt_cuda_sticky(gt_cu_result result) {
     static const gt_cu_result fatal[] = {
-        GT_CU_ECC_UNCORRECTABLE,    GT_CU_NVLINK_UNCORRECTABLE, GT_CU_CONTAINED,
-        GT_CU_ILLEGAL_ADDRESS,      GT_CU_LAUNCH_TIMEOUT,       GT_CU_CONTEXT_IS_DESTROYED,
-        GT_CU_ASSERT,               GT_CU_HARDWARE_STACK_ERROR, GT_CU_ILLEGAL_INSTRUCTION,
-        GT_CU_MISALIGNED_ADDRESS,   GT_CU_INVALID_ADDRESS_SPACE, GT_CU_INVALID_PC,
-        GT_CU_LAUNCH_FAILED,        GT_CU_TENSOR_MEMORY_LEAK,   GT_CU_UNKNOWN,
+        GT_CU_ECC_UNCORRECTABLE,
+        GT_CU_NVLINK_UNCORRECTABLE,
+        GT_CU_CONTAINED,
+        GT_CU_ILLEGAL_ADDRESS,
+        GT_CU_LAUNCH_TIMEOUT,
+        GT_CU_CONTEXT_IS_DESTROYED,
+        GT_CU_ASSERT,
+        GT_CU_HARDWARE_STACK_ERROR,
+        GT_CU_ILLEGAL_INSTRUCTION,
+        GT_CU_MISALIGNED_ADDRESS,
+        GT_CU_INVALID_ADDRESS_SPACE,
+        GT_CU_INVALID_PC,
+        GT_CU_LAUNCH_FAILED,
+        GT_CU_TENSOR_MEMORY_LEAK,
+        GT_CU_UNKNOWN,
     };
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
-        if (fatal[i] == result) return true;
+        if (fatal[i] == result)
+            return true;
     return false;
 }
 
@@ -86,10 +98,10 @@ static const struct gt_symbol nvrtc_symbols[] = {
 static pthread_once_t nvrtc_once = PTHREAD_ONCE_INIT;
 static struct gt_nvrtcs nvrtcs;
 
-/* NVRTC opens its companion by bare name, which the loader finds only in its own folders: where the
- * library was named by path, open the one beside it first. Not finding it shows at the first build. */
-static void open_builtins(const char *path, const struct gt_nvrtc *lib)
-{
+/* NVRTC opens its companion by bare name, which the loader finds only in its own
+ * folders: where the library was named by path, open the one beside it first. Not
+ * finding it shows at the first build. */
+static void open_builtins(const char *path, const struct gt_nvrtc *lib) {
     const char *slash = strrchr(path, '/');
     if (!slash)
         return;
@@ -101,34 +113,34 @@ static void open_builtins(const char *path, const struct gt_nvrtc *lib)
 }
 
 /* Asks a library what it is. False when it is no NVRTC that can serve. */
-static bool describe_nvrtc(struct gt_nvrtc *lib, void *library)
-{
+static bool describe_nvrtc(struct gt_nvrtc *lib, void *library) {
     if (gt_library_fill(lib, library, nvrtc_symbols,
                         sizeof nvrtc_symbols / sizeof *nvrtc_symbols))
         return false;
     int count = 0, archs[256] = {0};
     if (lib->nvrtcVersion(&lib->major, &lib->minor) != GT_NVRTC_SUCCESS ||
-        lib->nvrtcGetNumSupportedArchs(&count) != GT_NVRTC_SUCCESS || count < 1 || count > 256 ||
-        lib->nvrtcGetSupportedArchs(archs) != GT_NVRTC_SUCCESS)
+        lib->nvrtcGetNumSupportedArchs(&count) != GT_NVRTC_SUCCESS || count < 1 ||
+        count > 256 || lib->nvrtcGetSupportedArchs(archs) != GT_NVRTC_SUCCESS)
         return false;
     lib->arch_count = count < GT_NVRTC_ARCHS_MAX ? count : GT_NVRTC_ARCHS_MAX;
     memcpy(lib->arch, archs, (size_t)lib->arch_count * sizeof *archs);
     return true;
 }
 
-static bool newer(const struct gt_nvrtc *a, const struct gt_nvrtc *b)
-{
+static bool newer(const struct gt_nvrtc *a, const struct gt_nvrtc *b) {
     return a->major != b->major ? a->major > b->major : a->minor > b->minor;
 }
 
 /* Keeps the list sorted, newest first; of two with one version the first stays. */
-static void add_nvrtc(void *library, const char *path)
-{
+static void add_nvrtc(void *library, const char *path) {
     struct gt_nvrtc lib = {0};
-    if (nvrtcs.count == GT_NVRTC_MAX || !describe_nvrtc(&lib, library)) return;
+    if (nvrtcs.count == GT_NVRTC_MAX || !describe_nvrtc(&lib, library))
+        return;
     int at = 0;
-    while (at < nvrtcs.count && newer(&nvrtcs.lib[at], &lib)) at++;
-    if (at < nvrtcs.count && !newer(&lib, &nvrtcs.lib[at])) return;
+    while (at < nvrtcs.count && newer(&nvrtcs.lib[at], &lib))
+        at++;
+    if (at < nvrtcs.count && !newer(&lib, &nvrtcs.lib[at]))
+        return;
     memmove(&nvrtcs.lib[at + 1], &nvrtcs.lib[at],
             (size_t)(nvrtcs.count - at) * sizeof *nvrtcs.lib);
     nvrtcs.lib[at] = lib;
@@ -136,26 +148,30 @@ static void add_nvrtc(void *library, const char *path)
     open_builtins(path, &lib);
 }
 
-static void load_nvrtc(void)
-{
-    static const char *const names[] = {
-        "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so",
-        "/usr/local/cuda/lib64/libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.12",
-        "/usr/local/cuda/lib64/libnvrtc.so.11.2"};
+static void load_nvrtc(void) {
+    static const char *const names[] = {"libnvrtc.so.13",
+                                        "libnvrtc.so.12",
+                                        "libnvrtc.so.11.2",
+                                        "libnvrtc.so",
+                                        "/usr/local/cuda/lib64/libnvrtc.so.13",
+                                        "/usr/local/cuda/lib64/libnvrtc.so.12",
+                                        "/usr/local/cuda/lib64/libnvrtc.so.11.2"};
     const char *override = getenv("GEMMTUNE_LIBNVRTC");
     const bool chosen = override && *override;
     char why[256];
     for (size_t i = 0; i < (chosen ? 1 : sizeof names / sizeof *names); i++) {
         const char *const one[] = {chosen ? override : names[i], NULL};
         void *library = gt_library_open("GEMMTUNE_LIBNVRTC", one, why);
-        if (library) add_nvrtc(library, one[0]);
-        if (!nvrtcs.why[0]) memcpy(nvrtcs.why, why, sizeof why);
+        if (library)
+            add_nvrtc(library, one[0]);
+        if (!nvrtcs.why[0])
+            memcpy(nvrtcs.why, why, sizeof why);
     }
-    if (!nvrtcs.why[0]) snprintf(nvrtcs.why, sizeof nvrtcs.why, "it is older than 11.2");
+    if (!nvrtcs.why[0])
+        snprintf(nvrtcs.why, sizeof nvrtcs.why, "it is older than 11.2");
 }
 
-const struct gt_nvrtcs *gt_nvrtc_api(void)
-{
+const struct gt_nvrtcs *gt_nvrtc_api(void) {
     (void)pthread_once(&nvrtc_once, load_nvrtc);
     return &nvrtcs;
 }
@@ -172,8 +188,7 @@ static pthread_once_t nvml_once = PTHREAD_ONCE_INIT;
 static struct gt_nvml nvml;
 static bool nvml_ready;
 
-static void load_nvml(void)
-{
+static void load_nvml(void) {
     static const char *const names[] = {"libnvidia-ml.so.1", NULL};
     char why[256];
     void *library = gt_library_open("GEMMTUNE_LIBNVML", names, why);
@@ -183,8 +198,7 @@ static void load_nvml(void)
                  nvml.nvmlInit() == 0;
 }
 
-const struct gt_nvml *gt_nvml_api(void)
-{
+const struct gt_nvml *gt_nvml_api(void) {
     (void)pthread_once(&nvml_once, load_nvml);
     return nvml_ready ? &nvml : NULL;
 }

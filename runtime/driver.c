@@ -10,30 +10,27 @@
 
 const struct gt_driver *const gt_drivers[] = {&gt_driver_cuda, &gt_driver_opencl, NULL};
 
-const struct gt_driver *gt_driver_of(gemmtune_backend backend)
-{
+const struct gt_driver *gt_driver_of(gemmtune_backend backend) {
     for (size_t i = 0; gt_drivers[i]; i++)
         if (gt_drivers[i]->backend == backend)
             return gt_drivers[i];
     return NULL;
 }
 
-void gt_image_clear(struct gt_image *image)
-{
+void gt_image_clear(struct gt_image *image) {
     free(image->bytes);
     free(image->log);
     *image = (struct gt_image){.registers = -1, .spill_bytes = -1, .smem_bytes = -1};
 }
 
-/* ---- the list ---------------------------------------------------------------------------- */
+/* ---- the list ------------------------------------------------------------------------ */
 
 struct collector {
     struct gt_device_list *list;
     bool out_of_memory;
 };
 
-static void collect(void *user, const struct gt_device *d)
-{
+static void collect(void *user, const struct gt_device *d) {
     struct collector *c = user;
     struct gt_device *grown =
         realloc(c->list->device, (c->list->count + 1) * sizeof *grown);
@@ -45,14 +42,12 @@ static void collect(void *user, const struct gt_device *d)
     grown[c->list->count++] = *d;
 }
 
-void gt_devices_clear(struct gt_device_list *list)
-{
+void gt_devices_clear(struct gt_device_list *list) {
     free(list->device);
     *list = (struct gt_device_list){.count = 0};
 }
 
-gt_status gt_devices_list(struct gt_device_list *out, struct gt_err *err)
-{
+gt_status gt_devices_list(struct gt_device_list *out, struct gt_err *err) {
     *out = (struct gt_device_list){.count = 0};
     struct collector c = {.list = out};
     gt_status status = GEMMTUNE_OK;
@@ -70,11 +65,10 @@ gt_status gt_devices_list(struct gt_device_list *out, struct gt_err *err)
     return status;
 }
 
-/* ---- picking one ------------------------------------------------------------------------- */
+/* ---- picking one --------------------------------------------------------------------- */
 
 /* Whether `part` occurs in `text`, whatever the case. */
-static bool contains(const char *text, const char *part)
-{
+static bool contains(const char *text, const char *part) {
     const size_t length = strlen(part);
     for (; *text; text++)
         if (strncasecmp(text, part, length) == 0)
@@ -82,65 +76,60 @@ static bool contains(const char *text, const char *part)
     return false;
 }
 
-static bool fits_uuid(const struct gt_device *d, const char *what)
-{
+static bool fits_uuid(const struct gt_device *d, const char *what) {
     return d->uuid[0] && strcasecmp(d->uuid, what) == 0;
 }
 
-static bool fits_pci(const struct gt_device *d, const char *what)
-{
+static bool fits_pci(const struct gt_device *d, const char *what) {
     return d->pci[0] && strcasecmp(d->pci, what) == 0;
 }
 
-static bool fits_key(const struct gt_device *d, const char *what)
-{
+static bool fits_key(const struct gt_device *d, const char *what) {
     char key[GT_DEVICE_KEY_MAX];
     gt_device_key(d, key);
     return strcmp(key, what) == 0;
 }
 
-static bool fits_name(const struct gt_device *d, const char *what)
-{
+static bool fits_name(const struct gt_device *d, const char *what) {
     return strcasecmp(d->name, what) == 0;
 }
 
-static bool fits_part(const struct gt_device *d, const char *what)
-{
+static bool fits_part(const struct gt_device *d, const char *what) {
     return contains(d->name, what);
 }
 
-/* In this order; the first way that fits anything decides. */
+/* In this order; the first way that fits anything decides. Where several fit and
+ * `only_one` is set, all are refused; else they are alike and the first is taken. */
 static const struct way {
     bool (*fits)(const struct gt_device *d, const char *what);
-    bool only_one; /* several that fit are refused; else they are alike and the first is taken */
+    bool only_one;
 } ways[] = {
-    {fits_uuid, false}, {fits_pci, false}, {fits_key, false}, {fits_name, true}, {fits_part, true},
+    {fits_uuid, false}, {fits_pci, false}, {fits_key, false},
+    {fits_name, true},  {fits_part, true},
 };
 
 /* "0 NVIDIA H200 (cuda), 1 ..." */
-static void choices(char *out, size_t size, const struct gt_device_list *list)
-{
+static void choices(char *out, size_t size, const struct gt_device_list *list) {
     size_t n = 0;
     out[0] = '\0';
     for (size_t i = 0; i < list->count && n + 1 < size; i++) {
         const struct gt_device *d = &list->device[i];
-        const int wrote = snprintf(out + n, size - n, "%s%zu %s (%s)", i ? ", " : "", i, d->name,
-                                   gt_backend_name(d->backend));
+        const int wrote = snprintf(out + n, size - n, "%s%zu %s (%s)", i ? ", " : "", i,
+                                   d->name, gt_backend_name(d->backend));
         n += wrote > 0 ? (size_t)wrote : 0;
     }
 }
 
-static gt_status refuse(const struct gt_device_list *list, const char *what, const char *why,
-                        struct gt_err *err)
-{
+static gt_status refuse(const struct gt_device_list *list, const char *what,
+                        const char *why, struct gt_err *err) {
     char names[360];
     choices(names, sizeof names, list);
-    return gt_fail(err, GEMMTUNE_EINVAL, "device '%.64s' %s; there are: %s", what, why, names);
+    return gt_fail(err, GEMMTUNE_EINVAL, "device '%.64s' %s; there are: %s", what, why,
+                   names);
 }
 
-static gt_status pick_index(size_t *index, const struct gt_device_list *list, const char *what,
-                            struct gt_err *err)
-{
+static gt_status pick_index(size_t *index, const struct gt_device_list *list,
+                            const char *what, struct gt_err *err) {
     char *end = NULL;
     const unsigned long long value = strtoull(what, &end, 10);
     if (strlen(what) > 9 || value >= list->count)
@@ -149,27 +138,39 @@ static gt_status pick_index(size_t *index, const struct gt_device_list *list, co
     return GEMMTUNE_OK;
 }
 
-gt_status gt_devices_pick(size_t *index, const struct gt_device_list *list, const char *what,
-                          struct gt_err *err)
-{
+/* Whether device i is a GPU that an earlier driver listed already: OpenCL sees NVIDIA's
+ * as well. Such a one is picked by number or UUID, and no other way stumbles over it. */
+static bool is_twin(const struct gt_device_list *list, size_t i) {
+    const struct gt_device *d = &list->device[i];
+    for (size_t j = 0; j < i && d->pci[0]; j++)
+        if (list->device[j].backend != d->backend &&
+            strcasecmp(list->device[j].pci, d->pci) == 0)
+            return true;
+    return false;
+}
+
+gt_status gt_devices_pick(size_t *index, const struct gt_device_list *list,
+                          const char *what, struct gt_err *err) {
     *index = 0;
     if (list->count == 0)
-        return gt_fail(err, GEMMTUNE_ENODRIVER, "no device: %.200s%s%.200s", list->missing[0],
-                       list->missing[0][0] && list->missing[1][0] ? "; " : "",
-                       list->missing[1]);
+        return gt_fail(
+            err, GEMMTUNE_ENODRIVER, "no device: %.200s%s%.200s", list->missing[0],
+            list->missing[0][0] && list->missing[1][0] ? "; " : "", list->missing[1]);
     if (what[0] && strspn(what, "0123456789") == strlen(what))
         return pick_index(index, list, what, err);
     for (size_t w = 0; what[0] && w < sizeof ways / sizeof *ways; w++) {
-        size_t found = 0;
+        size_t chips = 0;
+        bool fits = false;
         for (size_t i = list->count; i-- > 0;) {
             if (!ways[w].fits(&list->device[i], what))
                 continue;
             *index = i;
-            found++;
+            fits = true;
+            chips += !is_twin(list, i);
         }
-        if (found > 1 && ways[w].only_one)
+        if (chips > 1 && ways[w].only_one)
             return refuse(list, what, "fits several: give its number or UUID", err);
-        if (found > 0)
+        if (fits)
             return GEMMTUNE_OK;
     }
     return refuse(list, what, "is not one of this machine's", err);

@@ -19,12 +19,12 @@ struct gt_gpu_head {
     struct gt_device device;
 };
 
-/* What a compiler made of a source. */
+/* What a compiler made of a source. Valid, and to be cleared, after a failed build as well. */
 struct gt_image {
-    void *bytes; /* cubin; OpenCL: a retained cl_program's source is rebuilt, bytes NULL */
+    void *bytes; /* cubin; OpenCL: NULL, every load builds from the source */
     size_t size;
     int registers, spill_bytes, smem_bytes; /* per thread, per thread, static per block; -1 unknown */
-    char *log;                              /* compiler's words, "" when silent; never NULL */
+    char *log;                              /* compiler's words, "" when silent; NULL only after ENOMEM */
 };
 void gt_image_clear(struct gt_image *image);
 
@@ -91,7 +91,8 @@ struct gt_device_list {
 };
 gt_status gt_devices_list(struct gt_device_list *out, struct gt_err *err);
 void gt_devices_clear(struct gt_device_list *list);
-/* By index ("0"), UUID, PCI id, key, or a name or part of a name that fits one device only.
+/* By index ("0"), UUID, PCI id, key, or a name or part of a name that fits one chip only (what OpenCL
+ * and CUDA both list is one chip, and CUDA's is taken).
  * ENODRIVER when there is no device at all; EINVAL lists the choices. */
 gt_status gt_devices_pick(size_t *index, const struct gt_device_list *list, const char *what,
                           struct gt_err *err);

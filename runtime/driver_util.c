@@ -9,44 +9,45 @@
 #include <strings.h>
 
 /* dlerror's words, or a stand-in. */
-static const char *open_error(void)
-{
+static const char *open_error(void) {
     const char *text = dlerror();
     return text ? text : "cannot be opened";
 }
 
-void *gt_library_open(const char *override, const char *const *names, char why[256])
-{
+void *gt_library_open(const char *override, const char *const *names, char why[256]) {
     why[0] = '\0';
     const char *path = getenv(override);
     if (path && *path) {
         void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        if (!library) snprintf(why, 256, "$%s: %s", override, open_error());
+        if (!library)
+            snprintf(why, 256, "$%s: %s", override, open_error());
         return library;
     }
     for (size_t i = 0; names[i]; i++) {
         void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-        if (library) return library;
-        if (!why[0]) snprintf(why, 256, "%s", open_error());
+        if (library)
+            return library;
+        if (!why[0])
+            snprintf(why, 256, "%s", open_error());
     }
     return NULL;
 }
 
 const char *gt_library_fill(void *table, void *library, const struct gt_symbol *symbols,
-                            size_t count)
-{
+                            size_t count) {
     const char *missing = NULL;
     for (size_t i = 0; i < count; i++) {
         void *symbol = dlsym(library, symbols[i].name);
-        if (!symbol && symbols[i].needed && !missing) missing = symbols[i].name;
-        /* POSIX lets a dlsym result be a function; C has no cast for it, so copy the bytes. */
+        if (!symbol && symbols[i].needed && !missing)
+            missing = symbols[i].name;
+        /* POSIX lets a dlsym result be a function; C has no cast for it, so copy the
+         * bytes. */
         memcpy((char *)table + symbols[i].offset, &symbol, sizeof symbol);
     }
     return missing;
 }
 
-void gt_tidy(char *out, size_t size, const char *text)
-{
+void gt_tidy(char *out, size_t size, const char *text) {
     size_t n = 0;
     bool gap = false;
     for (; *text && n + 1 < size; text++) {
@@ -55,30 +56,31 @@ void gt_tidy(char *out, size_t size, const char *text)
             gap = n > 0;
             continue;
         }
-        if (gap && n + 2 < size) out[n++] = ' ';
+        if (gap && n + 2 < size)
+            out[n++] = ' ';
         gap = false;
         out[n++] = (char)c;
     }
-    if (size) out[n] = '\0';
+    if (size)
+        out[n] = '\0';
 }
 
 /* Whether [line, end) holds the word "error" in any case. */
-static bool complains(const char *line, const char *end)
-{
+static bool complains(const char *line, const char *end) {
     static const char word[] = "error";
     for (; end - line >= (ptrdiff_t)(sizeof word - 1); line++)
-        if (strncasecmp(line, word, sizeof word - 1) == 0) return true;
+        if (strncasecmp(line, word, sizeof word - 1) == 0)
+            return true;
     return false;
 }
 
-static bool blank(const char *line, const char *end)
-{
-    while (line < end && isspace((unsigned char)*line)) line++;
+static bool blank(const char *line, const char *end) {
+    while (line < end && isspace((unsigned char)*line))
+        line++;
     return line == end;
 }
 
-void gt_first_complaint(char *out, size_t size, const char *log)
-{
+void gt_first_complaint(char *out, size_t size, const char *log) {
     const char *found = NULL, *found_end = NULL;
     for (const char *line = log; line && *line;) {
         const char *end = line + strcspn(line, "\n");
@@ -100,18 +102,18 @@ void gt_first_complaint(char *out, size_t size, const char *log)
     gt_tidy(out, size, cut);
 }
 
-void gt_image_init(struct gt_image *image)
-{
+void gt_image_init(struct gt_image *image) {
     *image = (struct gt_image){.registers = -1, .spill_bytes = -1, .smem_bytes = -1};
     image->log = calloc(1, 1);
 }
 
 gt_status gt_image_log(struct gt_image *image, const char *text, size_t length,
-                       struct gt_err *err)
-{
+                       struct gt_err *err) {
     char *copy = malloc(length + 1);
-    if (!copy) return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a build log");
-    if (length) memcpy(copy, text, length);
+    if (!copy)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a build log");
+    if (length)
+        memcpy(copy, text, length);
     copy[length] = '\0';
     free(image->log);
     image->log = copy;

@@ -9,16 +9,16 @@
 
 /* ---- which library, which architecture ---- */
 
-static bool knows(const struct gt_nvrtc *lib, int cc)
-{
+static bool knows(const struct gt_nvrtc *lib, int cc) {
     for (int i = 0; i < lib->arch_count; i++)
-        if (lib->arch[i] == cc) return true;
+        if (lib->arch[i] == cc)
+            return true;
     return false;
 }
 
-/* The newest architecture of the library that is older than cc and of its major version, or 0. */
-static int stand_in(const struct gt_nvrtc *lib, int cc)
-{
+/* The newest architecture of the library that is older than cc and of its major version,
+ * or 0. */
+static int stand_in(const struct gt_nvrtc *lib, int cc) {
     int best = 0;
     for (int i = 0; i < lib->arch_count; i++)
         if (lib->arch[i] < cc && lib->arch[i] / 10 == cc / 10 && lib->arch[i] > best)
@@ -27,24 +27,24 @@ static int stand_in(const struct gt_nvrtc *lib, int cc)
 }
 
 /* wgmma, setmaxnreg and tcgen05 exist only under the architecture-specific name. */
-static bool has_specific_name(int cc)
-{
+static bool has_specific_name(int cc) {
     return cc == 90 || cc == 100 || cc == 103 || cc == 110 || cc == 120 || cc == 121;
 }
 
 /* Says what is missing for cc, in one sentence. */
-static gt_status nothing_serves(const struct gt_nvrtcs *all, int cc, struct gt_err *err)
-{
+static gt_status nothing_serves(const struct gt_nvrtcs *all, int cc, struct gt_err *err) {
     if (all->count == 0)
-        return gt_fail(err, GEMMTUNE_EBUILD,
-                       "no CUDA compiler is installed: libnvrtc is missing (%.200s); install "
-                       "package nvidia-cuda-nvrtc from PyPI or the CUDA toolkit, or set "
-                       "GEMMTUNE_LIBNVRTC to its path",
-                       all->why);
+        return gt_fail(
+            err, GEMMTUNE_EBUILD,
+            "no CUDA compiler is installed: libnvrtc is missing (%.200s); install "
+            "package nvidia-cuda-nvrtc from PyPI or the CUDA toolkit, or set "
+            "GEMMTUNE_LIBNVRTC to its path",
+            all->why);
     const struct gt_nvrtc *lib = &all->lib[0];
     int oldest = lib->arch[0];
     for (int i = 1; i < lib->arch_count; i++)
-        if (lib->arch[i] < oldest) oldest = lib->arch[i];
+        if (lib->arch[i] < oldest)
+            oldest = lib->arch[i];
     if (cc >= oldest)
         return gt_fail(err, GEMMTUNE_EBUILD,
                        "sm_%d needs a newer NVRTC than %d.%d, the newest found here", cc,
@@ -53,25 +53,28 @@ static gt_status nothing_serves(const struct gt_nvrtcs *all, int cc, struct gt_e
     if (cc < 50)
         return gt_fail(err, GEMMTUNE_EBUILD,
                        "sm_%d is older than gemmtune serves: it starts at sm_50", cc);
-    return gt_fail(err, GEMMTUNE_EBUILD,
-                   "sm_%d needs NVRTC 12.9 or older (package nvidia-cuda-nvrtc-cu12 on PyPI, or "
-                   "CUDA 12.9): NVRTC %d.%d, the newest found here, starts at sm_%d",
-                   cc, lib->major, lib->minor, oldest);
+    return gt_fail(
+        err, GEMMTUNE_EBUILD,
+        "sm_%d needs NVRTC 12.9 or older (package nvidia-cuda-nvrtc-cu12 on PyPI, or "
+        "CUDA 12.9): NVRTC %d.%d, the newest found here, starts at sm_%d",
+        cc, lib->major, lib->minor, oldest);
 }
 
-gt_status gt_nvrtc_choose(struct gt_nvrtc_choice *out, int cc, struct gt_err *err)
-{
+gt_status gt_nvrtc_choose(struct gt_nvrtc_choice *out, int cc, struct gt_err *err) {
     const struct gt_nvrtcs *all = gt_nvrtc_api();
     *out = (struct gt_nvrtc_choice){.lib = NULL};
     for (int i = 0; i < all->count && !out->lib; i++)
-        if (knows(&all->lib[i], cc)) out->lib = &all->lib[i];
+        if (knows(&all->lib[i], cc))
+            out->lib = &all->lib[i];
     if (out->lib) {
-        snprintf(out->arch, sizeof out->arch, "sm_%d%s", cc, has_specific_name(cc) ? "a" : "");
+        snprintf(out->arch, sizeof out->arch, "sm_%d%s", cc,
+                 has_specific_name(cc) ? "a" : "");
         return GEMMTUNE_OK;
     }
     for (int i = 0; i < all->count; i++) {
         const int older = stand_in(&all->lib[i], cc);
-        if (!older) continue;
+        if (!older)
+            continue;
         out->lib = &all->lib[i];
         snprintf(out->arch, sizeof out->arch, "sm_%d", older);
         return GEMMTUNE_OK;
@@ -86,52 +89,60 @@ static const char *const fixed_options[] = {
     "--std=c++17",
     "--ptxas-options=-v", /* registers, spills and shared memory arrive in the log */
     "--fmad=true",
+    /* Where a CUDA driver is installed, NVRTC keeps a cache of its own, and a program
+     * from there comes without ptxas's log. Last, since 12.8 and older neither have nor
+     * know it. */
+    "--no-cache",
 };
 enum { FIXED_OPTIONS = sizeof fixed_options / sizeof *fixed_options };
 
-void gt_nvrtc_name(const struct gt_nvrtc_choice *choice, char *out, size_t size)
-{
+static int fixed_option_count(const struct gt_nvrtc *lib) {
+    const bool has_cache = lib->major > 12 || (lib->major == 12 && lib->minor >= 9);
+    return has_cache ? FIXED_OPTIONS : FIXED_OPTIONS - 1;
+}
+
+void gt_nvrtc_name(const struct gt_nvrtc_choice *choice, char *out, size_t size) {
     snprintf(out, size, "NVRTC %d.%d", choice->lib->major, choice->lib->minor);
 }
 
-void gt_nvrtc_toolchain(const struct gt_nvrtc_choice *choice, char *out, size_t size)
-{
+void gt_nvrtc_toolchain(const struct gt_nvrtc_choice *choice, char *out, size_t size) {
     int n = snprintf(out, size, "NVRTC %d.%d --gpu-architecture=%s", choice->lib->major,
                      choice->lib->minor, choice->arch);
-    for (int i = 0; i < FIXED_OPTIONS && n > 0 && (size_t)n < size; i++)
+    for (int i = 0; i < fixed_option_count(choice->lib) && n > 0 && (size_t)n < size; i++)
         n += snprintf(out + n, size - (size_t)n, " %s", fixed_options[i]);
 }
 
 /* ---- the log ---- */
 
 /* Lines that ptxas -v adds and the note about old architectures: facts, not complaints. */
-static bool is_chatter(const char *line)
-{
+static bool is_chatter(const char *line) {
     return strncmp(line, "ptxas info", 10) == 0 || strncmp(line, "ptxas   ", 8) == 0 ||
            strncmp(line, "nvrtc: warning: Architectures prior", 35) == 0;
 }
 
 /* The number ahead of `what` in [line, end), or -1. */
-static int number_before(const char *line, const char *end, const char *what)
-{
+static int number_before(const char *line, const char *end, const char *what) {
     const size_t length = strlen(what);
     for (const char *p = line; p + length <= end; p++) {
-        if (memcmp(p, what, length) != 0) continue;
+        if (memcmp(p, what, length) != 0)
+            continue;
         const char *digit = p;
-        while (digit > line && digit[-1] >= '0' && digit[-1] <= '9') digit--;
-        if (digit < p) return (int)strtol(digit, NULL, 10);
+        while (digit > line && digit[-1] >= '0' && digit[-1] <= '9')
+            digit--;
+        if (digit < p)
+            return (int)strtol(digit, NULL, 10);
     }
     return -1;
 }
 
-static void raise_to(int *value, int seen)
-{
-    if (seen > *value) *value = seen;
+static void raise_to(int *value, int seen) {
+    if (seen > *value)
+        *value = seen;
 }
 
-/* Reads one line of ptxas -v; with several kernels in a source the largest number stands. */
-static void read_chatter(struct gt_image *image, const char *line, const char *end)
-{
+/* Reads one line of ptxas -v; with several kernels in a source the largest number
+ * stands. */
+static void read_chatter(struct gt_image *image, const char *line, const char *end) {
     const int registers = number_before(line, end, " registers");
     if (registers >= 0) {
         raise_to(&image->registers, registers);
@@ -143,8 +154,7 @@ static void read_chatter(struct gt_image *image, const char *line, const char *e
 }
 
 /* Takes the numbers out of a log, in place, and leaves what a person should read. */
-static void read_log(struct gt_image *image)
-{
+static void read_log(struct gt_image *image) {
     char *to = image->log;
     for (const char *line = image->log; *line;) {
         const char *end = line + strcspn(line, "\n");
@@ -157,54 +167,57 @@ static void read_log(struct gt_image *image)
         }
         line = next;
     }
-    while (to > image->log && (to[-1] == '\n' || to[-1] == ' ')) to--;
+    while (to > image->log && (to[-1] == '\n' || to[-1] == ' '))
+        to--;
     *to = '\0';
 }
 
 /* ---- compile ---- */
 
-static gt_status fail_nvrtc(const struct gt_nvrtc *lib, const char *call, gt_nvrtc_result result,
-                            struct gt_err *err)
-{
+static gt_status fail_nvrtc(const struct gt_nvrtc *lib, const char *call,
+                            gt_nvrtc_result result, struct gt_err *err) {
     const gt_status status =
         result == GT_NVRTC_OUT_OF_MEMORY ? GEMMTUNE_ENOMEM : GEMMTUNE_EBUILD;
     return gt_fail(err, status, "%s: %s", call, lib->nvrtcGetErrorString(result));
 }
 
 static gt_status take_log(struct gt_image *image, const struct gt_nvrtc *lib,
-                          nvrtcProgram program, struct gt_err *err)
-{
+                          nvrtcProgram program, struct gt_err *err) {
     size_t size = 0; /* the NUL included */
     if (lib->nvrtcGetProgramLogSize(program, &size) != GT_NVRTC_SUCCESS || size < 2)
         return gt_image_log(image, "", 0, err);
     char *text = malloc(size + 1);
-    if (!text) return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a build log");
+    if (!text)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a build log");
     const bool taken = lib->nvrtcGetProgramLog(program, text) == GT_NVRTC_SUCCESS;
     text[taken ? size : 0] = '\0';
     const gt_status status = gt_image_log(image, text, strlen(text), err);
     free(text);
-    if (!status) read_log(image);
+    if (!status)
+        read_log(image);
     return status;
 }
 
 static gt_status take_cubin(struct gt_image *image, const struct gt_nvrtc *lib,
-                            nvrtcProgram program, struct gt_err *err)
-{
+                            nvrtcProgram program, struct gt_err *err) {
     size_t size = 0;
     gt_nvrtc_result result = lib->nvrtcGetCUBINSize(program, &size);
-    if (result != GT_NVRTC_SUCCESS) return fail_nvrtc(lib, "nvrtcGetCUBINSize", result, err);
-    if (size == 0) return gt_fail(err, GEMMTUNE_EBUILD, "NVRTC made no cubin");
+    if (result != GT_NVRTC_SUCCESS)
+        return fail_nvrtc(lib, "nvrtcGetCUBINSize", result, err);
+    if (size == 0)
+        return gt_fail(err, GEMMTUNE_EBUILD, "NVRTC made no cubin");
     image->bytes = malloc(size);
-    if (!image->bytes) return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a cubin");
+    if (!image->bytes)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a cubin");
     result = lib->nvrtcGetCUBIN(program, image->bytes);
-    if (result != GT_NVRTC_SUCCESS) return fail_nvrtc(lib, "nvrtcGetCUBIN", result, err);
+    if (result != GT_NVRTC_SUCCESS)
+        return fail_nvrtc(lib, "nvrtcGetCUBIN", result, err);
     image->size = size;
     return GEMMTUNE_OK;
 }
 
 gt_status gt_nvrtc_build(struct gt_image *image, const struct gt_nvrtc_choice *choice,
-                         const char *source, struct gt_err *err)
-{
+                         const char *source, struct gt_err *err) {
     const struct gt_nvrtc *lib = choice->lib;
     char arch_option[48];
     snprintf(arch_option, sizeof arch_option, "--gpu-architecture=%s", choice->arch);
@@ -214,13 +227,14 @@ gt_status gt_nvrtc_build(struct gt_image *image, const struct gt_nvrtc_choice *c
     nvrtcProgram program = NULL;
     gt_nvrtc_result result =
         lib->nvrtcCreateProgram(&program, source, "gemmtune.cu", 0, NULL, NULL);
-    if (result != GT_NVRTC_SUCCESS) return fail_nvrtc(lib, "nvrtcCreateProgram", result, err);
+    if (result != GT_NVRTC_SUCCESS)
+        return fail_nvrtc(lib, "nvrtcCreateProgram", result, err);
 
-    result = lib->nvrtcCompileProgram(program, FIXED_OPTIONS + 1, options);
+    result = lib->nvrtcCompileProgram(program, 1 + fixed_option_count(lib), options);
     gt_status status = take_log(image, lib, program, err);
-    if (status) goto done;
-    if (result == GT_NVRTC_SUCCESS)
-{
+    if (status)
+        goto done;
+    if (result == GT_NVRTC_SUCCESS) {
         status = take_cubin(image, lib, program, err);
     } else if (result == GT_NVRTC_OUT_OF_MEMORY || !image->log[0]) {
         status = fail_nvrtc(lib, "nvrtcCompileProgram", result, err);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * opencl.c - the OpenCL driver: every device of every platform, the caller's context, programs
- * built from source while loading (a program binary may be host code, so none is ever kept), and
- * launches.
+ * opencl.c - the OpenCL driver: every device of every platform, the caller's context,
+ * programs built from source while loading (a program binary may be host code, so none is
+ * ever kept), and launches.
  *
- * A cl_kernel holds its arguments, so two threads must not use one at once, and a launch may
- * neither lock nor allocate: a loaded kernel owns POOL cl_kernel objects, and a launch takes one
- * by setting its bit.
+ * A cl_kernel holds its arguments, so two threads must not use one at once, and a launch
+ * may neither lock nor allocate: a loaded kernel owns POOL cl_kernel objects, and a launch
+ * takes one by setting its bit.
  */
 #include "runtime/driver_util.h"
 #include "runtime/opencl_api.h"
@@ -39,11 +39,10 @@ struct gt_kernel {
     struct pool *pool; /* apart, so that a const kernel can be launched */
 };
 
-/* ---- what a device says of itself -------------------------------------------------------- */
+/* ---- what a device says of itself ---------------------------------------------------- */
 
 /* A number of 4 or 8 bytes, 0 when the device does not answer. */
-static uint64_t number(const struct gt_opencl *cl, cl_device_id device, cl_uint what)
-{
+static uint64_t number(const struct gt_opencl *cl, cl_device_id device, cl_uint what) {
     union {
         uint32_t word;
         uint64_t wide;
@@ -54,19 +53,16 @@ static uint64_t number(const struct gt_opencl *cl, cl_device_id device, cl_uint 
     return size == sizeof value.word ? value.word : value.wide;
 }
 
-static int small(uint64_t value)
-{
+static int small(uint64_t value) {
     return value > INT32_MAX ? INT32_MAX : (int)value;
 }
 
-static int64_t large(uint64_t value)
-{
+static int64_t large(uint64_t value) {
     return value > INT64_MAX ? INT64_MAX : (int64_t)value;
 }
 
 /* A text of any length; NULL when the device does not answer. The caller frees it. */
-static char *text_of(const struct gt_opencl *cl, cl_device_id device, cl_uint what)
-{
+static char *text_of(const struct gt_opencl *cl, cl_device_id device, cl_uint what) {
     size_t size = 0;
     if (cl->clGetDeviceInfo(device, what, 0, NULL, &size) != GT_CL_SUCCESS || size == 0)
         return NULL;
@@ -76,17 +72,15 @@ static char *text_of(const struct gt_opencl *cl, cl_device_id device, cl_uint wh
     return text;
 }
 
-static void copy_text(char *out, size_t room, const struct gt_opencl *cl, cl_device_id device,
-                      cl_uint what)
-{
+static void copy_text(char *out, size_t room, const struct gt_opencl *cl,
+                      cl_device_id device, cl_uint what) {
     char *text = text_of(cl, device, what);
     gt_tidy(out, room, text ? text : "");
     free(text);
 }
 
 /* Whether a list of words separated by spaces holds `word`. */
-static bool has_word(const char *list, const char *word)
-{
+static bool has_word(const char *list, const char *word) {
     const size_t length = strlen(word);
     for (const char *p = list; (p = strstr(p, word)) != NULL; p += length)
         if ((p == list || p[-1] == ' ') && (p[length] == ' ' || p[length] == '\0'))
@@ -94,10 +88,10 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* "OpenCL 3.0 PoCL 3.1+debian  Linux, ..." becomes "PoCL 3.1": what follows the standard's version,
- * up to a comma or two spaces, without a packager's suffix. "" when nothing follows. */
-static void compiler_of(char *out, size_t size, const char *version)
-{
+/* "OpenCL 3.0 PoCL 3.1+debian  Linux, ..." becomes "PoCL 3.1": what follows the
+ * standard's version, up to a comma or two spaces, without a packager's suffix. "" when
+ * nothing follows. */
+static void compiler_of(char *out, size_t size, const char *version) {
     char cut[128];
     const char *p = version;
     if (strncmp(p, "OpenCL ", 7) == 0)
@@ -107,16 +101,16 @@ static void compiler_of(char *out, size_t size, const char *version)
     size_t length = strcspn(p, ",+");
     if (wide_gap && (size_t)(wide_gap - p) < length)
         length = (size_t)(wide_gap - p);
-    snprintf(cut, sizeof cut, "%.*s", (int)(length < sizeof cut ? length : sizeof cut - 1), p);
+    snprintf(cut, sizeof cut, "%.*s", (int)(length < sizeof cut ? length : sizeof cut - 1),
+             p);
     gt_tidy(out, size, cut);
 }
 
 static void fill_compiler(struct gt_device *d, const struct gt_opencl *cl,
-                          cl_platform_id platform)
-{
+                          cl_platform_id platform) {
     char text[256] = "";
-    if (cl->clGetPlatformInfo(platform, GT_CL_PLATFORM_VERSION, sizeof text - 1, text, NULL) !=
-        GT_CL_SUCCESS)
+    if (cl->clGetPlatformInfo(platform, GT_CL_PLATFORM_VERSION, sizeof text - 1, text,
+                              NULL) != GT_CL_SUCCESS)
         text[0] = '\0';
     compiler_of(d->compiler, sizeof d->compiler, text);
     if (d->compiler[0])
@@ -129,11 +123,12 @@ static void fill_compiler(struct gt_device *d, const struct gt_opencl *cl,
     gt_tidy(d->compiler, sizeof d->compiler, joined);
 }
 
-static void fill_uuid(struct gt_device *d, const struct gt_opencl *cl, cl_device_id device)
-{
+static void fill_uuid(struct gt_device *d, const struct gt_opencl *cl,
+                      cl_device_id device) {
     unsigned char id[16];
     char hex[33];
-    if (cl->clGetDeviceInfo(device, GT_CL_DEVICE_UUID_KHR, sizeof id, id, NULL) != GT_CL_SUCCESS)
+    if (cl->clGetDeviceInfo(device, GT_CL_DEVICE_UUID_KHR, sizeof id, id, NULL) !=
+        GT_CL_SUCCESS)
         return;
     for (size_t i = 0; i < sizeof id; i++)
         snprintf(hex + 2 * i, 3, "%02x", (unsigned)id[i]);
@@ -142,8 +137,8 @@ static void fill_uuid(struct gt_device *d, const struct gt_opencl *cl, cl_device
 }
 
 /* What only some vendors tell, through extensions. */
-static void fill_extras(struct gt_device *d, const struct gt_opencl *cl, cl_device_id device)
-{
+static void fill_extras(struct gt_device *d, const struct gt_opencl *cl,
+                        cl_device_id device) {
     char *extensions = text_of(cl, device, GT_CL_DEVICE_EXTENSIONS);
     const char *list = extensions ? extensions : "";
     d->warp = 1;
@@ -154,11 +149,12 @@ static void fill_extras(struct gt_device *d, const struct gt_opencl *cl, cl_devi
     if (has_word(list, "cl_nv_device_attribute_query")) {
         d->warp = small(number(cl, device, GT_CL_DEVICE_WARP_SIZE_NV));
         d->regs_per_block = small(number(cl, device, GT_CL_DEVICE_REGISTERS_PER_BLOCK_NV));
-        const unsigned slot = (unsigned)number(cl, device, GT_CL_DEVICE_PCI_SLOT_ID_NV);
-        snprintf(d->pci, sizeof d->pci, "%04x:%02x:%02x.%x",
+        /* The slot is the device number: seen on an H200, whose CUDA address ends in
+         * 06.0. */
+        snprintf(d->pci, sizeof d->pci, "%04x:%02x:%02x.0",
                  (unsigned)number(cl, device, GT_CL_DEVICE_PCI_DOMAIN_ID_NV) & 0xffffU,
                  (unsigned)number(cl, device, GT_CL_DEVICE_PCI_BUS_ID_NV) & 0xffU,
-                 slot >> 3 & 0x1fU, slot & 7U);
+                 (unsigned)number(cl, device, GT_CL_DEVICE_PCI_SLOT_ID_NV) & 0x1fU);
     } else if (has_word(list, "cl_amd_device_attribute_query")) {
         d->warp = small(number(cl, device, GT_CL_DEVICE_WAVEFRONT_WIDTH_AMD));
     }
@@ -167,8 +163,8 @@ static void fill_extras(struct gt_device *d, const struct gt_opencl *cl, cl_devi
     free(extensions);
 }
 
-static void fill_kind(struct gt_device *d, const struct gt_opencl *cl, cl_device_id device)
-{
+static void fill_kind(struct gt_device *d, const struct gt_opencl *cl,
+                      cl_device_id device) {
     const uint64_t type = number(cl, device, GT_CL_DEVICE_TYPE);
     d->is_cpu = (type & GT_CL_DEVICE_TYPE_CPU) != 0;
     snprintf(d->arch, sizeof d->arch, "%s",
@@ -178,8 +174,7 @@ static void fill_kind(struct gt_device *d, const struct gt_opencl *cl, cl_device
 }
 
 static void fill_device(struct gt_device *d, const struct gt_opencl *cl, int ordinal,
-                        cl_platform_id platform, cl_device_id device)
-{
+                        cl_platform_id platform, cl_device_id device) {
     *d = (struct gt_device){.backend = GEMMTUNE_OPENCL, .ordinal = ordinal};
     copy_text(d->name, sizeof d->name, cl, device, GT_CL_DEVICE_NAME);
     copy_text(d->vendor, sizeof d->vendor, cl, device, GT_CL_DEVICE_VENDOR);
@@ -194,26 +189,26 @@ static void fill_device(struct gt_device *d, const struct gt_opencl *cl, int ord
     d->smem_max = large(number(cl, device, GT_CL_DEVICE_LOCAL_MEM_SIZE));
     fill_extras(d, cl, device);
     if (!number(cl, device, GT_CL_DEVICE_AVAILABLE))
-        snprintf(d->trouble, sizeof d->trouble, "the OpenCL driver says it is not available");
+        snprintf(d->trouble, sizeof d->trouble,
+                 "the OpenCL driver says it is not available");
     else if (!number(cl, device, GT_CL_DEVICE_COMPILER_AVAILABLE))
         snprintf(d->trouble, sizeof d->trouble, "its OpenCL driver has no compiler");
     else
         fill_compiler(d, cl, platform);
 }
 
-/* ---- all devices ------------------------------------------------------------------------- */
+/* ---- all devices --------------------------------------------------------------------- */
 
 /* Called for each device; true ends the walk. */
 typedef bool visitor(void *user, int ordinal, cl_platform_id platform, cl_device_id device);
 
 static gt_status walk_platform(bool *done, int *ordinal, const struct gt_opencl *cl,
                                cl_platform_id platform, visitor *visit, void *user,
-                               struct gt_err *err)
-{
+                               struct gt_err *err) {
     cl_uint count = 0;
     cl_int result = cl->clGetDeviceIDs(platform, GT_CL_DEVICE_TYPE_ALL, 0, NULL, &count);
     if (result != GT_CL_SUCCESS || count == 0)
-        return GEMMTUNE_OK; /* a platform without devices, or with a broken driver, offers none */
+        return GEMMTUNE_OK; /* no devices, or a broken driver: the platform offers none */
     cl_device_id *devices = calloc(count, sizeof(cl_device_id));
     if (!devices)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for %u devices", (unsigned)count);
@@ -224,8 +219,8 @@ static gt_status walk_platform(bool *done, int *ordinal, const struct gt_opencl 
     return GEMMTUNE_OK;
 }
 
-static gt_status walk(const struct gt_opencl *cl, visitor *visit, void *user, struct gt_err *err)
-{
+static gt_status walk(const struct gt_opencl *cl, visitor *visit, void *user,
+                      struct gt_err *err) {
     cl_uint count = 0;
     if (cl->clGetPlatformIDs(0, NULL, &count) != GT_CL_SUCCESS || count == 0)
         return GEMMTUNE_OK; /* a loader that finds no platform calls that an error */
@@ -251,8 +246,8 @@ struct report {
     int count;
 };
 
-static bool report_device(void *user, int ordinal, cl_platform_id platform, cl_device_id device)
-{
+static bool report_device(void *user, int ordinal, cl_platform_id platform,
+                          cl_device_id device) {
     struct report *r = user;
     struct gt_device d;
     fill_device(&d, r->cl, ordinal, platform, device);
@@ -262,8 +257,7 @@ static bool report_device(void *user, int ordinal, cl_platform_id platform, cl_d
 }
 
 static gt_status enumerate(void (*fn)(void *user, const struct gt_device *d), void *user,
-                           char missing[512], struct gt_err *err)
-{
+                           char missing[512], struct gt_err *err) {
     missing[0] = '\0';
     struct gt_err why;
     const struct gt_opencl *cl = gt_opencl_api(&why);
@@ -286,8 +280,8 @@ struct search {
     cl_platform_id platform;
 };
 
-static bool find_device(void *user, int ordinal, cl_platform_id platform, cl_device_id device)
-{
+static bool find_device(void *user, int ordinal, cl_platform_id platform,
+                        cl_device_id device) {
     struct search *s = user;
     s->found = s->ordinal >= 0 ? s->ordinal == ordinal : s->device == device;
     if (s->found) {
@@ -299,8 +293,7 @@ static bool find_device(void *user, int ordinal, cl_platform_id platform, cl_dev
 }
 
 gt_status gt_opencl_device(cl_platform_id *platform, cl_device_id *device, int ordinal,
-                           struct gt_err *err)
-{
+                           struct gt_err *err) {
     const struct gt_opencl *cl = gt_opencl_api(err);
     if (!cl)
         return GEMMTUNE_ENODRIVER;
@@ -315,18 +308,17 @@ gt_status gt_opencl_device(cl_platform_id *platform, cl_device_id *device, int o
     return GEMMTUNE_OK;
 }
 
-/* ---- context ----------------------------------------------------------------------------- */
+/* ---- context ------------------------------------------------------------------------- */
 
 /* The target's device, or the only one of its context. */
 static gt_status caller_device(cl_device_id *out, const struct gt_opencl *cl,
-                               const gemmtune_target *target, struct gt_err *err)
-{
+                               const gemmtune_target *target, struct gt_err *err) {
     *out = (cl_device_id)target->device;
     if (*out)
         return GEMMTUNE_OK;
     cl_uint count = 0;
-    cl_int result = cl->clGetContextInfo((cl_context)target->context, GT_CL_CONTEXT_NUM_DEVICES,
-                                         sizeof count, &count, NULL);
+    cl_int result = cl->clGetContextInfo(
+        (cl_context)target->context, GT_CL_CONTEXT_NUM_DEVICES, sizeof count, &count, NULL);
     if (result != GT_CL_SUCCESS)
         return gt_opencl_fail(err, "clGetContextInfo", result);
     if (count != 1)
@@ -339,13 +331,12 @@ static gt_status caller_device(cl_device_id *out, const struct gt_opencl *cl,
                                    : gt_opencl_fail(err, "clGetContextInfo", result);
 }
 
-static void close_gpu(struct gt_gpu *gpu)
-{
+static void close_gpu(struct gt_gpu *gpu) {
     free(gpu);
 }
 
-static gt_status fill_gpu(struct gt_gpu *gpu, const gemmtune_target *target, struct gt_err *err)
-{
+static gt_status fill_gpu(struct gt_gpu *gpu, const gemmtune_target *target,
+                          struct gt_err *err) {
     gpu->head.driver = &gt_driver_opencl;
     gpu->context = (cl_context)target->context;
     gt_status status = caller_device(&gpu->device, gpu->cl, target, err);
@@ -364,14 +355,15 @@ static gt_status fill_gpu(struct gt_gpu *gpu, const gemmtune_target *target, str
     return status;
 }
 
-static gt_status open_gpu(struct gt_gpu **out, const gemmtune_target *target, struct gt_err *err)
-{
+static gt_status open_gpu(struct gt_gpu **out, const gemmtune_target *target,
+                          struct gt_err *err) {
     *out = NULL;
     const struct gt_opencl *cl = gt_opencl_api(err);
     if (!cl)
         return GEMMTUNE_ENODRIVER;
     if (!target->context)
-        return gt_fail(err, GEMMTUNE_EINVAL, "OpenCL has no current context: pass a cl_context");
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "OpenCL has no current context: pass a cl_context");
     struct gt_gpu *gpu = calloc(1, sizeof *gpu);
     if (!gpu)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a context");
@@ -384,48 +376,46 @@ static gt_status open_gpu(struct gt_gpu **out, const gemmtune_target *target, st
     return status;
 }
 
-/* ---- build: nothing until there is a context ---------------------------------------------- */
+/* ---- build: nothing until there is a context ----------------------------------------- */
 
 static gt_status toolchain(char text[GT_OPTIONS_MAX], const struct gt_device *d,
-                           struct gt_err *err)
-{
+                           struct gt_err *err) {
     text[0] = '\0';
     if (!d->compiler[0])
         return gt_fail(err, GEMMTUNE_EBUILD, "%s",
                        d->trouble[0] ? d->trouble : "this OpenCL device has no compiler");
-    snprintf(text, GT_OPTIONS_MAX, "%s (driver %s) %s", d->compiler, d->driver, build_options);
+    snprintf(text, GT_OPTIONS_MAX, "%s (driver %s) %s", d->compiler, d->driver,
+             build_options);
     return GEMMTUNE_OK;
 }
 
-static bool cacheable(const struct gt_device *d)
-{
+static bool cacheable(const struct gt_device *d) {
     (void)d;
     return false;
 }
 
-static gt_status build(struct gt_image *image, const struct gt_device *d, const char *source,
-                       struct gt_err *err)
-{
+static gt_status build(struct gt_image *image, const struct gt_device *d,
+                       const char *source, struct gt_err *err) {
     (void)source;
     gt_image_init(image);
     char text[GT_OPTIONS_MAX];
     return toolchain(text, d, err);
 }
 
-/* ---- load -------------------------------------------------------------------------------- */
+/* ---- load ---------------------------------------------------------------------------- */
 
-static gt_status take_log(struct gt_image *image, const struct gt_gpu *gpu, cl_program program,
-                          struct gt_err *err)
-{
+static gt_status take_log(struct gt_image *image, const struct gt_gpu *gpu,
+                          cl_program program, struct gt_err *err) {
     size_t size = 0;
-    if (gpu->cl->clGetProgramBuildInfo(program, gpu->device, GT_CL_PROGRAM_BUILD_LOG, 0, NULL,
-                                       &size) != GT_CL_SUCCESS || size < 2)
+    if (gpu->cl->clGetProgramBuildInfo(program, gpu->device, GT_CL_PROGRAM_BUILD_LOG, 0,
+                                       NULL, &size) != GT_CL_SUCCESS ||
+        size < 2)
         return gt_image_log(image, "", 0, err);
     char *text = calloc(size + 1, 1);
     if (!text)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a build log");
-    (void)gpu->cl->clGetProgramBuildInfo(program, gpu->device, GT_CL_PROGRAM_BUILD_LOG, size,
-                                         text, NULL);
+    (void)gpu->cl->clGetProgramBuildInfo(program, gpu->device, GT_CL_PROGRAM_BUILD_LOG,
+                                         size, text, NULL);
     const size_t blank_tail = strspn(text, " \t\r\n");
     const size_t length = text[blank_tail] ? strlen(text) : 0;
     const gt_status status = gt_image_log(image, text, length, err);
@@ -434,14 +424,15 @@ static gt_status take_log(struct gt_image *image, const struct gt_gpu *gpu, cl_p
 }
 
 static gt_status build_program(struct gt_kernel *k, const struct gt_gpu *gpu,
-                               struct gt_image *image, const char *source, struct gt_err *err)
-{
+                               struct gt_image *image, const char *source,
+                               struct gt_err *err) {
     cl_int result = GT_CL_SUCCESS;
     k->program =
         gpu->cl->clCreateProgramWithSource(gpu->context, 1, &source, NULL, &result);
     if (!k->program)
         return gt_opencl_fail(err, "clCreateProgramWithSource", result);
-    result = gpu->cl->clBuildProgram(k->program, 1, &gpu->device, build_options, NULL, NULL);
+    result =
+        gpu->cl->clBuildProgram(k->program, 1, &gpu->device, build_options, NULL, NULL);
     const gt_status status = take_log(image, gpu, k->program, err);
     if (status || result == GT_CL_SUCCESS)
         return status;
@@ -452,8 +443,7 @@ static gt_status build_program(struct gt_kernel *k, const struct gt_gpu *gpu,
     return gt_fail(err, GEMMTUNE_EBUILD, "%s", complaint);
 }
 
-static gt_status fill_pool(struct gt_kernel *k, const char *entry, struct gt_err *err)
-{
+static gt_status fill_pool(struct gt_kernel *k, const char *entry, struct gt_err *err) {
     for (int i = 0; i < POOL; i++) {
         cl_int result = GT_CL_SUCCESS;
         k->pool->object[i] = k->cl->clCreateKernel(k->program, entry, &result);
@@ -466,11 +456,11 @@ static gt_status fill_pool(struct gt_kernel *k, const char *entry, struct gt_err
     return GEMMTUNE_OK;
 }
 
-/* Refuses what the device has no room for, before a launch does: PoCL aborts the process there. */
+/* Refuses what the device has no room for, before a launch does: PoCL aborts the process
+ * there. */
 static gt_status check_room(struct gt_image *image, const struct gt_kernel *k,
                             const struct gt_gpu *gpu, const struct gt_launch *launch,
-                            struct gt_err *err)
-{
+                            struct gt_err *err) {
     size_t most = 0;
     const int64_t threads = launch->block[0] * launch->block[1] * launch->block[2];
     if (k->cl->clGetKernelWorkGroupInfo(k->pool->object[0], gpu->device,
@@ -493,8 +483,7 @@ static gt_status check_room(struct gt_image *image, const struct gt_kernel *k,
     return GEMMTUNE_OK;
 }
 
-static void unload(struct gt_kernel *kernel)
-{
+static void unload(struct gt_kernel *kernel) {
     if (!kernel)
         return;
     for (int i = 0; kernel->pool && i < POOL; i++)
@@ -508,8 +497,7 @@ static void unload(struct gt_kernel *kernel)
 
 static gt_status load(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_image *image,
                       const char *source, const char *entry, const struct gt_launch *launch,
-                      struct gt_err *err)
-{
+                      struct gt_err *err) {
     *out = NULL;
     struct gt_kernel *k = calloc(1, sizeof *k);
     if (!k)
@@ -534,11 +522,10 @@ static gt_status load(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_imag
     return status;
 }
 
-/* ---- launch ------------------------------------------------------------------------------ */
+/* ---- launch -------------------------------------------------------------------------- */
 
 /* Takes a free object, waiting only while POOL other threads are inside a launch. */
-static unsigned take(struct pool *pool)
-{
+static unsigned take(struct pool *pool) {
     unsigned taken = atomic_load_explicit(&pool->taken, memory_order_relaxed);
     for (;;) {
         unsigned slot = 0;
@@ -547,29 +534,27 @@ static unsigned take(struct pool *pool)
         if (slot == POOL) {
             (void)sched_yield();
             taken = atomic_load_explicit(&pool->taken, memory_order_relaxed);
-        } else if (atomic_compare_exchange_weak_explicit(&pool->taken, &taken,
-                                                         taken | 1U << slot,
-                                                         memory_order_acquire,
-                                                         memory_order_relaxed)) {
+        } else if (atomic_compare_exchange_weak_explicit(
+                       &pool->taken, &taken, taken | 1U << slot, memory_order_acquire,
+                       memory_order_relaxed)) {
             return slot;
         }
     }
 }
 
-static void give(struct pool *pool, unsigned slot)
-{
+static void give(struct pool *pool, unsigned slot) {
     (void)atomic_fetch_and_explicit(&pool->taken, ~(1U << slot), memory_order_release);
 }
 
 /* The range in work-items. PoCL takes a size of 0 silently, so it is refused here. */
 static gt_status range_of(size_t global[3], size_t local[3], const struct gt_launch *launch,
-                          struct gt_err *err)
-{
+                          struct gt_err *err) {
     for (int i = 0; i < 3; i++) {
         const int64_t grid = launch->grid[i], block = launch->block[i];
         if (grid < 1 || block < 1 || grid > INT64_MAX / block)
-            return gt_fail(err, GEMMTUNE_EINVAL, "no launch of %lld groups of %lld work-items",
-                           (long long)grid, (long long)block);
+            return gt_fail(err, GEMMTUNE_EINVAL,
+                           "no launch of %lld groups of %lld work-items", (long long)grid,
+                           (long long)block);
         global[i] = (size_t)(grid * block);
         local[i] = (size_t)block;
     }
@@ -578,8 +563,7 @@ static gt_status range_of(size_t global[3], size_t local[3], const struct gt_lau
 
 static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *launch,
                         const struct gt_value_ref *args, int arg_count, void *stream,
-                        struct gt_err *err)
-{
+                        struct gt_err *err) {
     const struct gt_opencl *cl = kernel->cl;
     size_t global[3], local[3];
     const gt_status status = range_of(global, local, launch, err);
@@ -593,8 +577,8 @@ static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *
         result = cl->clSetKernelArg(object, (cl_uint)i, args[i].size, args[i].bytes);
     const bool args_set = result == GT_CL_SUCCESS;
     if (args_set)
-        result = cl->clEnqueueNDRangeKernel((cl_command_queue)stream, object, 3, NULL, global,
-                                            local, 0, NULL, NULL);
+        result = cl->clEnqueueNDRangeKernel((cl_command_queue)stream, object, 3, NULL,
+                                            global, local, 0, NULL, NULL);
     give(kernel->pool, slot);
     if (result == GT_CL_SUCCESS)
         return GEMMTUNE_OK;

@@ -18,8 +18,7 @@ static struct gt_opencl cl;
 static bool ready;
 static char why_not[400];
 
-static void load_opencl(void)
-{
+static void load_opencl(void) {
     static const char *const names[] = {"libOpenCL.so.1", NULL};
     char why[256];
     void *library = gt_library_open("GEMMTUNE_LIBOPENCL", names, why);
@@ -31,12 +30,11 @@ static void load_opencl(void)
         gt_library_fill(&cl, library, symbols, sizeof symbols / sizeof *symbols);
     ready = !missing;
     if (missing)
-        snprintf(why_not, sizeof why_not, "the OpenCL library is older than 1.2: it has no %s",
-                 missing);
+        snprintf(why_not, sizeof why_not,
+                 "the OpenCL library is older than 1.2: it has no %s", missing);
 }
 
-const struct gt_opencl *gt_opencl_api(struct gt_err *err)
-{
+const struct gt_opencl *gt_opencl_api(struct gt_err *err) {
     (void)pthread_once(&once, load_opencl);
     if (ready)
         return &cl;
@@ -44,7 +42,7 @@ const struct gt_opencl *gt_opencl_api(struct gt_err *err)
     return NULL;
 }
 
-/* ---- errors ----------------------------------------------------------------------------- */
+/* ---- errors -------------------------------------------------------------------------- */
 
 /* By -code, from the specification. */
 static const char *const error_names[] = {
@@ -87,8 +85,7 @@ static const char *const error_names[] = {
     [63] = "CL_INVALID_GLOBAL_WORK_SIZE",
 };
 
-void gt_opencl_error_text(cl_int result, char *out, size_t size)
-{
+void gt_opencl_error_text(cl_int result, char *out, size_t size) {
     const cl_int count = (cl_int)(sizeof error_names / sizeof *error_names);
     if (result < 0 && result > -count && error_names[-result])
         snprintf(out, size, "%s", error_names[-result]);
@@ -96,8 +93,7 @@ void gt_opencl_error_text(cl_int result, char *out, size_t size)
         snprintf(out, size, "error %d", (int)result);
 }
 
-gt_status gt_opencl_fail(struct gt_err *err, const char *call, cl_int result)
-{
+gt_status gt_opencl_fail(struct gt_err *err, const char *call, cl_int result) {
     char text[64];
     gt_opencl_error_text(result, text, sizeof text);
     const gt_status status =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * opencl_api.h - as much of OpenCL 1.2 as gemmtune calls, declared from the specification and opened
- * at run time. tests/device/opencl_header_check.c compares with CL/cl.h.
+ * opencl_api.h - as much of OpenCL 1.2 as gemmtune calls, declared from the specification
+ * and opened at run time. tests/device/opencl_header_check.c compares with CL/cl.h.
  *
  * Types keep the names of the specification; constants are GT_CL_*.
  */
@@ -29,56 +29,57 @@ typedef struct _cl_kernel *cl_kernel;
 typedef struct _cl_event *cl_event;
 
 /* X(name here, name in CL/cl.h, value) */
-#define GT_OPENCL_CONSTANTS(X)                                                                \
-    X(GT_CL_SUCCESS, CL_SUCCESS, 0)                                                           \
-    X(GT_CL_DEVICE_NOT_FOUND, CL_DEVICE_NOT_FOUND, -1)                                        \
-    X(GT_CL_MEM_ALLOCATION_FAILURE, CL_MEM_OBJECT_ALLOCATION_FAILURE, -4)                     \
-    X(GT_CL_OUT_OF_RESOURCES, CL_OUT_OF_RESOURCES, -5)                                        \
-    X(GT_CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_HOST_MEMORY, -6)                                    \
-    X(GT_CL_BUILD_PROGRAM_FAILURE, CL_BUILD_PROGRAM_FAILURE, -11)                             \
-    X(GT_CL_INVALID_VALUE, CL_INVALID_VALUE, -30)                                             \
-    X(GT_CL_INVALID_BINARY, CL_INVALID_BINARY, -42)                                           \
-    X(GT_CL_INVALID_KERNEL_NAME, CL_INVALID_KERNEL_NAME, -46)                                 \
-    X(GT_CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_GROUP_SIZE, -54)                         \
-    X(GT_CL_INVALID_BUFFER_SIZE, CL_INVALID_BUFFER_SIZE, -61)                                 \
-    X(GT_CL_FALSE, CL_FALSE, 0)                                                               \
-    X(GT_CL_TRUE, CL_TRUE, 1)                                                                 \
-    X(GT_CL_PLATFORM_VERSION, CL_PLATFORM_VERSION, 0x0901)                                    \
-    X(GT_CL_PLATFORM_NAME, CL_PLATFORM_NAME, 0x0902)                                          \
-    X(GT_CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_CPU, 2)                                           \
-    X(GT_CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_GPU, 4)                                           \
-    X(GT_CL_DEVICE_TYPE, CL_DEVICE_TYPE, 0x1000)                                              \
-    X(GT_CL_DEVICE_MAX_COMPUTE_UNITS, CL_DEVICE_MAX_COMPUTE_UNITS, 0x1002)                    \
-    X(GT_CL_DEVICE_MAX_WORK_GROUP_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE, 0x1004)                \
-    X(GT_CL_DEVICE_MAX_CLOCK_FREQUENCY, CL_DEVICE_MAX_CLOCK_FREQUENCY, 0x100C)                \
-    X(GT_CL_DEVICE_MAX_MEM_ALLOC_SIZE, CL_DEVICE_MAX_MEM_ALLOC_SIZE, 0x1010)                  \
-    X(GT_CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, 0x101E)            \
-    X(GT_CL_DEVICE_GLOBAL_MEM_SIZE, CL_DEVICE_GLOBAL_MEM_SIZE, 0x101F)                        \
-    X(GT_CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_LOCAL_MEM_SIZE, 0x1023)                          \
-    X(GT_CL_DEVICE_AVAILABLE, CL_DEVICE_AVAILABLE, 0x1027)                                    \
-    X(GT_CL_DEVICE_COMPILER_AVAILABLE, CL_DEVICE_COMPILER_AVAILABLE, 0x1028)                  \
-    X(GT_CL_DEVICE_NAME, CL_DEVICE_NAME, 0x102B)                                              \
-    X(GT_CL_DEVICE_VENDOR, CL_DEVICE_VENDOR, 0x102C)                                          \
-    X(GT_CL_DRIVER_VERSION, CL_DRIVER_VERSION, 0x102D)                                        \
-    X(GT_CL_DEVICE_VERSION, CL_DEVICE_VERSION, 0x102F)                                        \
-    X(GT_CL_DEVICE_EXTENSIONS, CL_DEVICE_EXTENSIONS, 0x1030)                                  \
-    X(GT_CL_DEVICE_PLATFORM, CL_DEVICE_PLATFORM, 0x1031)                                      \
-    X(GT_CL_DEVICE_DOUBLE_FP_CONFIG, CL_DEVICE_DOUBLE_FP_CONFIG, 0x1032)                      \
-    X(GT_CL_CONTEXT_DEVICES, CL_CONTEXT_DEVICES, 0x1081)                                      \
-    X(GT_CL_CONTEXT_NUM_DEVICES, CL_CONTEXT_NUM_DEVICES, 0x1083)                              \
-    X(GT_CL_CONTEXT_PLATFORM, CL_CONTEXT_PLATFORM, 0x1084)                                    \
-    X(GT_CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROFILING_ENABLE, 2)                             \
-    X(GT_CL_MEM_READ_WRITE, CL_MEM_READ_WRITE, 1)                                             \
-    X(GT_CL_BUFFER_REGION, CL_BUFFER_CREATE_TYPE_REGION, 0x1220)                              \
-    X(GT_CL_MEM_SIZE, CL_MEM_SIZE, 0x1102)                                                    \
-    X(GT_CL_PROGRAM_BUILD_LOG, CL_PROGRAM_BUILD_LOG, 0x1183)                                  \
-    X(GT_CL_KERNEL_WORK_GROUP_SIZE, CL_KERNEL_WORK_GROUP_SIZE, 0x11B0)                        \
-    X(GT_CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_LOCAL_MEM_SIZE, 0x11B2)                          \
-    X(GT_CL_KERNEL_WORK_GROUP_MULTIPLE, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, 0x11B3) \
-    X(GT_CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PRIVATE_MEM_SIZE, 0x11B4)                      \
-    X(GT_CL_EVENT_STATUS, CL_EVENT_COMMAND_EXECUTION_STATUS, 0x11D3)                          \
-    X(GT_CL_COMPLETE, CL_COMPLETE, 0)                                                         \
-    X(GT_CL_PROFILING_START, CL_PROFILING_COMMAND_START, 0x1282)                              \
+#define GT_OPENCL_CONSTANTS(X)                                                             \
+    X(GT_CL_SUCCESS, CL_SUCCESS, 0)                                                        \
+    X(GT_CL_DEVICE_NOT_FOUND, CL_DEVICE_NOT_FOUND, -1)                                     \
+    X(GT_CL_MEM_ALLOCATION_FAILURE, CL_MEM_OBJECT_ALLOCATION_FAILURE, -4)                  \
+    X(GT_CL_OUT_OF_RESOURCES, CL_OUT_OF_RESOURCES, -5)                                     \
+    X(GT_CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_HOST_MEMORY, -6)                                 \
+    X(GT_CL_BUILD_PROGRAM_FAILURE, CL_BUILD_PROGRAM_FAILURE, -11)                          \
+    X(GT_CL_INVALID_VALUE, CL_INVALID_VALUE, -30)                                          \
+    X(GT_CL_INVALID_BINARY, CL_INVALID_BINARY, -42)                                        \
+    X(GT_CL_INVALID_KERNEL_NAME, CL_INVALID_KERNEL_NAME, -46)                              \
+    X(GT_CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_GROUP_SIZE, -54)                      \
+    X(GT_CL_INVALID_BUFFER_SIZE, CL_INVALID_BUFFER_SIZE, -61)                              \
+    X(GT_CL_FALSE, CL_FALSE, 0)                                                            \
+    X(GT_CL_TRUE, CL_TRUE, 1)                                                              \
+    X(GT_CL_PLATFORM_VERSION, CL_PLATFORM_VERSION, 0x0901)                                 \
+    X(GT_CL_PLATFORM_NAME, CL_PLATFORM_NAME, 0x0902)                                       \
+    X(GT_CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_CPU, 2)                                        \
+    X(GT_CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_GPU, 4)                                        \
+    X(GT_CL_DEVICE_TYPE, CL_DEVICE_TYPE, 0x1000)                                           \
+    X(GT_CL_DEVICE_MAX_COMPUTE_UNITS, CL_DEVICE_MAX_COMPUTE_UNITS, 0x1002)                 \
+    X(GT_CL_DEVICE_MAX_WORK_GROUP_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE, 0x1004)             \
+    X(GT_CL_DEVICE_MAX_CLOCK_FREQUENCY, CL_DEVICE_MAX_CLOCK_FREQUENCY, 0x100C)             \
+    X(GT_CL_DEVICE_MAX_MEM_ALLOC_SIZE, CL_DEVICE_MAX_MEM_ALLOC_SIZE, 0x1010)               \
+    X(GT_CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, 0x101E)         \
+    X(GT_CL_DEVICE_GLOBAL_MEM_SIZE, CL_DEVICE_GLOBAL_MEM_SIZE, 0x101F)                     \
+    X(GT_CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_LOCAL_MEM_SIZE, 0x1023)                       \
+    X(GT_CL_DEVICE_AVAILABLE, CL_DEVICE_AVAILABLE, 0x1027)                                 \
+    X(GT_CL_DEVICE_COMPILER_AVAILABLE, CL_DEVICE_COMPILER_AVAILABLE, 0x1028)               \
+    X(GT_CL_DEVICE_NAME, CL_DEVICE_NAME, 0x102B)                                           \
+    X(GT_CL_DEVICE_VENDOR, CL_DEVICE_VENDOR, 0x102C)                                       \
+    X(GT_CL_DRIVER_VERSION, CL_DRIVER_VERSION, 0x102D)                                     \
+    X(GT_CL_DEVICE_VERSION, CL_DEVICE_VERSION, 0x102F)                                     \
+    X(GT_CL_DEVICE_EXTENSIONS, CL_DEVICE_EXTENSIONS, 0x1030)                               \
+    X(GT_CL_DEVICE_PLATFORM, CL_DEVICE_PLATFORM, 0x1031)                                   \
+    X(GT_CL_DEVICE_DOUBLE_FP_CONFIG, CL_DEVICE_DOUBLE_FP_CONFIG, 0x1032)                   \
+    X(GT_CL_CONTEXT_DEVICES, CL_CONTEXT_DEVICES, 0x1081)                                   \
+    X(GT_CL_CONTEXT_NUM_DEVICES, CL_CONTEXT_NUM_DEVICES, 0x1083)                           \
+    X(GT_CL_CONTEXT_PLATFORM, CL_CONTEXT_PLATFORM, 0x1084)                                 \
+    X(GT_CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROFILING_ENABLE, 2)                          \
+    X(GT_CL_MEM_READ_WRITE, CL_MEM_READ_WRITE, 1)                                          \
+    X(GT_CL_BUFFER_REGION, CL_BUFFER_CREATE_TYPE_REGION, 0x1220)                           \
+    X(GT_CL_MEM_SIZE, CL_MEM_SIZE, 0x1102)                                                 \
+    X(GT_CL_PROGRAM_BUILD_LOG, CL_PROGRAM_BUILD_LOG, 0x1183)                               \
+    X(GT_CL_KERNEL_WORK_GROUP_SIZE, CL_KERNEL_WORK_GROUP_SIZE, 0x11B0)                     \
+    X(GT_CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_LOCAL_MEM_SIZE, 0x11B2)                       \
+    X(GT_CL_KERNEL_WORK_GROUP_MULTIPLE, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,      \
+      0x11B3)                                                                              \
+    X(GT_CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PRIVATE_MEM_SIZE, 0x11B4)                   \
+    X(GT_CL_EVENT_STATUS, CL_EVENT_COMMAND_EXECUTION_STATUS, 0x11D3)                       \
+    X(GT_CL_COMPLETE, CL_COMPLETE, 0)                                                      \
+    X(GT_CL_PROFILING_START, CL_PROFILING_COMMAND_START, 0x1282)                           \
     X(GT_CL_PROFILING_END, CL_PROFILING_COMMAND_END, 0x1283)
 
 enum gt_opencl_constant {
@@ -101,79 +102,79 @@ enum gt_opencl_constant {
 /* ---- functions ---- */
 
 /* X(result, name, 1 needed or 0 optional, parameters) */
-#define GT_OPENCL_SYMBOLS(X)                                                                  \
-    X(cl_int, clGetPlatformIDs, 1,                                                            \
-      (cl_uint room, cl_platform_id * platforms, cl_uint * count))                            \
-    X(cl_int, clGetPlatformInfo, 1,                                                           \
-      (cl_platform_id platform, cl_uint what, size_t size, void *value, size_t *needed))      \
-    X(cl_int, clGetDeviceIDs, 1,                                                              \
-      (cl_platform_id platform, cl_bitfield type, cl_uint room, cl_device_id * devices,       \
-       cl_uint * count))                                                                      \
-    X(cl_int, clGetDeviceInfo, 1,                                                             \
-      (cl_device_id device, cl_uint what, size_t size, void *value, size_t *needed))          \
-    X(cl_context, clCreateContext, 1,                                                         \
-      (const intptr_t *properties, cl_uint count, const cl_device_id *devices,                \
-       void (*notify)(const char *text, const void *data, size_t size, void *user),           \
-       void *user, cl_int *error))                                                            \
-    X(cl_int, clRetainContext, 1, (cl_context context))                                       \
-    X(cl_int, clReleaseContext, 1, (cl_context context))                                      \
-    X(cl_int, clGetContextInfo, 1,                                                            \
-      (cl_context context, cl_uint what, size_t size, void *value, size_t *needed))           \
-    X(cl_command_queue, clCreateCommandQueue, 1,                                              \
-      (cl_context context, cl_device_id device, cl_bitfield properties, cl_int * error))      \
-    X(cl_int, clReleaseCommandQueue, 1, (cl_command_queue queue))                             \
-    X(cl_int, clFlush, 1, (cl_command_queue queue))                                           \
-    X(cl_int, clFinish, 1, (cl_command_queue queue))                                          \
-    X(cl_mem, clCreateBuffer, 1,                                                              \
-      (cl_context context, cl_bitfield flags, size_t size, void *host, cl_int *error))        \
-    X(cl_mem, clCreateSubBuffer, 1,                                                           \
-      (cl_mem memory, cl_bitfield flags, cl_uint type, const void *region, cl_int *error))    \
-    X(cl_int, clReleaseMemObject, 1, (cl_mem memory))                                         \
-    X(cl_int, clGetMemObjectInfo, 1,                                                          \
-      (cl_mem memory, cl_uint what, size_t size, void *value, size_t *needed))                \
-    X(cl_int, clEnqueueReadBuffer, 1,                                                         \
-      (cl_command_queue queue, cl_mem from, cl_bool blocking, size_t offset, size_t size,     \
-       void *to, cl_uint wait_count, const cl_event *wait, cl_event *event))                  \
-    X(cl_int, clEnqueueWriteBuffer, 1,                                                        \
-      (cl_command_queue queue, cl_mem to, cl_bool blocking, size_t offset, size_t size,       \
-       const void *from, cl_uint wait_count, const cl_event *wait, cl_event *event))          \
-    X(cl_int, clEnqueueFillBuffer, 1,                                                         \
-      (cl_command_queue queue, cl_mem to, const void *pattern, size_t pattern_size,           \
-       size_t offset, size_t size, cl_uint wait_count, const cl_event *wait,                  \
-       cl_event *event))                                                                      \
-    X(cl_int, clEnqueueCopyBuffer, 1,                                                         \
-      (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset,                    \
-       size_t to_offset, size_t size, cl_uint wait_count, const cl_event *wait,               \
-       cl_event *event))                                                                      \
-    X(cl_int, clEnqueueMarkerWithWaitList, 1,                                                 \
-      (cl_command_queue queue, cl_uint wait_count, const cl_event *wait, cl_event *event))    \
-    X(cl_int, clWaitForEvents, 1, (cl_uint count, const cl_event *events))                    \
-    X(cl_int, clGetEventInfo, 1,                                                              \
-      (cl_event event, cl_uint what, size_t size, void *value, size_t *needed))               \
-    X(cl_int, clGetEventProfilingInfo, 1,                                                     \
-      (cl_event event, cl_uint what, size_t size, void *value, size_t *needed))               \
-    X(cl_int, clReleaseEvent, 1, (cl_event event))                                            \
-    X(cl_program, clCreateProgramWithSource, 1,                                               \
-      (cl_context context, cl_uint count, const char **text, const size_t *lengths,           \
-       cl_int *error))                                                                        \
-    X(cl_int, clBuildProgram, 1,                                                              \
-      (cl_program program, cl_uint count, const cl_device_id *devices, const char *options,   \
-       void (*notify)(cl_program program, void *user), void *user))                           \
-    X(cl_int, clGetProgramBuildInfo, 1,                                                       \
-      (cl_program program, cl_device_id device, cl_uint what, size_t size, void *value,       \
-       size_t *needed))                                                                       \
-    X(cl_int, clReleaseProgram, 1, (cl_program program))                                      \
-    X(cl_kernel, clCreateKernel, 1, (cl_program program, const char *name, cl_int *error))    \
-    X(cl_int, clReleaseKernel, 1, (cl_kernel kernel))                                         \
-    X(cl_int, clSetKernelArg, 1,                                                              \
-      (cl_kernel kernel, cl_uint index, size_t size, const void *value))                      \
-    X(cl_int, clGetKernelWorkGroupInfo, 1,                                                    \
-      (cl_kernel kernel, cl_device_id device, cl_uint what, size_t size, void *value,         \
-       size_t *needed))                                                                       \
-    X(cl_int, clEnqueueNDRangeKernel, 1,                                                      \
-      (cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset,    \
-       const size_t *global, const size_t *local, cl_uint wait_count, const cl_event *wait,   \
-       cl_event *event))
+#define GT_OPENCL_SYMBOLS(X)                                                               \
+    X(cl_int, clGetPlatformIDs, 1,                                                         \
+      (cl_uint room, cl_platform_id * platforms, cl_uint * count))                         \
+    X(cl_int, clGetPlatformInfo, 1,                                                        \
+      (cl_platform_id platform, cl_uint what, size_t size, void *value, size_t *needed))   \
+    X(cl_int, clGetDeviceIDs, 1,                                                           \
+      (cl_platform_id platform, cl_bitfield type, cl_uint room, cl_device_id * devices,    \
+       cl_uint * count))                                                                   \
+    X(cl_int, clGetDeviceInfo, 1,                                                          \
+      (cl_device_id device, cl_uint what, size_t size, void *value, size_t *needed))       \
+    X(cl_context, clCreateContext, 1,                                                      \
+      (const intptr_t *properties, cl_uint count, const cl_device_id *devices,             \
+       void (*notify)(const char *text, const void *data, size_t size, void *user),        \
+       void *user, cl_int *error))                                                         \
+    X(cl_int, clRetainContext, 1, (cl_context context))                                    \
+    X(cl_int, clReleaseContext, 1, (cl_context context))                                   \
+    X(cl_int, clGetContextInfo, 1,                                                         \
+      (cl_context context, cl_uint what, size_t size, void *value, size_t *needed))        \
+    X(cl_command_queue, clCreateCommandQueue, 1,                                           \
+      (cl_context context, cl_device_id device, cl_bitfield properties, cl_int * error))   \
+    X(cl_int, clReleaseCommandQueue, 1, (cl_command_queue queue))                          \
+    X(cl_int, clFlush, 1, (cl_command_queue queue))                                        \
+    X(cl_int, clFinish, 1, (cl_command_queue queue))                                       \
+    X(cl_mem, clCreateBuffer, 1,                                                           \
+      (cl_context context, cl_bitfield flags, size_t size, void *host, cl_int *error))     \
+    X(cl_mem, clCreateSubBuffer, 1,                                                        \
+      (cl_mem memory, cl_bitfield flags, cl_uint type, const void *region, cl_int *error)) \
+    X(cl_int, clReleaseMemObject, 1, (cl_mem memory))                                      \
+    X(cl_int, clGetMemObjectInfo, 1,                                                       \
+      (cl_mem memory, cl_uint what, size_t size, void *value, size_t *needed))             \
+    X(cl_int, clEnqueueReadBuffer, 1,                                                      \
+      (cl_command_queue queue, cl_mem from, cl_bool blocking, size_t offset, size_t size,  \
+       void *to, cl_uint wait_count, const cl_event *wait, cl_event *event))               \
+    X(cl_int, clEnqueueWriteBuffer, 1,                                                     \
+      (cl_command_queue queue, cl_mem to, cl_bool blocking, size_t offset, size_t size,    \
+       const void *from, cl_uint wait_count, const cl_event *wait, cl_event *event))       \
+    X(cl_int, clEnqueueFillBuffer, 1,                                                      \
+      (cl_command_queue queue, cl_mem to, const void *pattern, size_t pattern_size,        \
+       size_t offset, size_t size, cl_uint wait_count, const cl_event *wait,               \
+       cl_event *event))                                                                   \
+    X(cl_int, clEnqueueCopyBuffer, 1,                                                      \
+      (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset,                 \
+       size_t to_offset, size_t size, cl_uint wait_count, const cl_event *wait,            \
+       cl_event *event))                                                                   \
+    X(cl_int, clEnqueueMarkerWithWaitList, 1,                                              \
+      (cl_command_queue queue, cl_uint wait_count, const cl_event *wait, cl_event *event)) \
+    X(cl_int, clWaitForEvents, 1, (cl_uint count, const cl_event *events))                 \
+    X(cl_int, clGetEventInfo, 1,                                                           \
+      (cl_event event, cl_uint what, size_t size, void *value, size_t *needed))            \
+    X(cl_int, clGetEventProfilingInfo, 1,                                                  \
+      (cl_event event, cl_uint what, size_t size, void *value, size_t *needed))            \
+    X(cl_int, clReleaseEvent, 1, (cl_event event))                                         \
+    X(cl_program, clCreateProgramWithSource, 1,                                            \
+      (cl_context context, cl_uint count, const char **text, const size_t *lengths,        \
+       cl_int *error))                                                                     \
+    X(cl_int, clBuildProgram, 1,                                                           \
+      (cl_program program, cl_uint count, const cl_device_id *devices,                     \
+       const char *options, void (*notify)(cl_program program, void *user), void *user))   \
+    X(cl_int, clGetProgramBuildInfo, 1,                                                    \
+      (cl_program program, cl_device_id device, cl_uint what, size_t size, void *value,    \
+       size_t *needed))                                                                    \
+    X(cl_int, clReleaseProgram, 1, (cl_program program))                                   \
+    X(cl_kernel, clCreateKernel, 1, (cl_program program, const char *name, cl_int *error)) \
+    X(cl_int, clReleaseKernel, 1, (cl_kernel kernel))                                      \
+    X(cl_int, clSetKernelArg, 1,                                                           \
+      (cl_kernel kernel, cl_uint index, size_t size, const void *value))                   \
+    X(cl_int, clGetKernelWorkGroupInfo, 1,                                                 \
+      (cl_kernel kernel, cl_device_id device, cl_uint what, size_t size, void *value,      \
+       size_t *needed))                                                                    \
+    X(cl_int, clEnqueueNDRangeKernel, 1,                                                   \
+      (cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset, \
+       const size_t *global, const size_t *local, cl_uint wait_count,                      \
+       const cl_event *wait, cl_event *event))
 
 struct gt_opencl {
 #define X(type, name, needed, params) type(*name) params;
@@ -181,8 +182,9 @@ struct gt_opencl {
 #undef X
 };
 
-/* The ICD loader: libOpenCL.so.1, or what $GEMMTUNE_LIBOPENCL names. Opened once, from any thread,
- * never closed. NULL with a sentence in `err` when it is not there or older than OpenCL 1.2. */
+/* The ICD loader: libOpenCL.so.1, or what $GEMMTUNE_LIBOPENCL names. Opened once, from
+ * any thread, never closed. NULL with a sentence in `err` when it is not there or older
+ * than OpenCL 1.2. */
 const struct gt_opencl *gt_opencl_api(struct gt_err *err);
 
 /* EDEVICE with "call: CL_NAME"; ENOMEM when the host is out of memory. */
@@ -190,8 +192,8 @@ gt_status gt_opencl_fail(struct gt_err *err, const char *call, cl_int result);
 /* "CL_OUT_OF_RESOURCES", or "error -9999" for a code without a name here. */
 void gt_opencl_error_text(cl_int result, char *out, size_t size);
 
-/* The device that enumerating calls `ordinal` (struct gt_device): platforms in the loader's order,
- * then devices in the platform's. ENODRIVER when there is none such. */
+/* The device that enumerating calls `ordinal` (struct gt_device): platforms in the
+ * loader's order, then devices in the platform's. ENODRIVER when there is none such. */
 gt_status gt_opencl_device(cl_platform_id *platform, cl_device_id *device, int ordinal,
                            struct gt_err *err);
 

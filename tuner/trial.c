@@ -86,6 +86,13 @@ static void fault(struct attempt *a, gt_status status, const struct gt_err *err)
     drop(a);
 }
 
+/* What computes wrongly may have written anywhere: to inputs, to the reference of a case that others
+ * are checked against. The next candidate meets a fresh worker. */
+static void wrong(struct attempt *a, const char *why) {
+    end(a->result, GT_WRONG_RESULT, why);
+    a->result->fatal = true;
+}
+
 static void check(struct attempt *a, struct gt_lab *lab) {
     struct gt_err err = {""};
     char why[GT_VERDICT_MAX];
@@ -94,7 +101,7 @@ static void check(struct attempt *a, struct gt_lab *lab) {
     if (status) {
         fault(a, status, &err);
     } else if (!right) {
-        end(a->result, GT_WRONG_RESULT, why);
+        wrong(a, why);
         drop(a);
     }
 }
@@ -124,8 +131,10 @@ static void judge(struct attempt *a, struct gt_lab *lab, const gemmtune_problem 
     gt_status status = gt_lab_recheck(&right, why, lab, a->exec, &err);
     if (status)
         fault(a, status, &err);
+    else if (right)
+        end(a->result, GT_CORRECT, "");
     else
-        end(a->result, right ? GT_CORRECT : GT_WRONG_RESULT, right ? "" : why);
+        wrong(a, why);
 }
 
 /* Times what is left of the attempts together. A fault while several run is charged to none of them

@@ -20,16 +20,14 @@ struct part {
 /* ---- order ------------------------------------------------------------------------ */
 
 /* Kernels are the same when family, source and point are. */
-static int by_kernel(const struct gt_view_row *x, const struct gt_view_row *y)
-{
+static int by_kernel(const struct gt_view_row *x, const struct gt_view_row *y) {
     int order = strcmp(x->family, y->family);
     if (order == 0)
         order = strcmp(x->hash, y->hash);
     return order != 0 ? order : strcmp(x->point, y->point);
 }
 
-static int by_problem(const void *a, const void *b)
-{
+static int by_problem(const void *a, const void *b) {
     const struct gt_view_row *x = a, *y = b;
     int order = strcmp(x->problem, y->problem);
     if (order == 0)
@@ -41,12 +39,12 @@ static int by_problem(const void *a, const void *b)
 }
 
 /* Only what was correct and timed is compared. */
-static void drop_the_rest(struct gt_view *v)
-{
+static void drop_the_rest(struct gt_view *v) {
     size_t kept = 0;
     for (size_t i = 0; i < v->row_count; i++) {
         struct gt_view_row *row = &v->row[i];
-        if (row->state == GT_TRIAL_DONE && row->outcome == GT_CORRECT && row->median_ns > 0) {
+        if (row->state == GT_TRIAL_DONE && row->outcome == GT_CORRECT &&
+            row->median_ns > 0) {
             const struct gt_view_row held = v->row[kept];
             v->row[kept++] = *row;
             *row = held; /* swapped, so that the view still owns every text once */
@@ -54,8 +52,7 @@ static void drop_the_rest(struct gt_view *v)
     }
 }
 
-static size_t count_usable(const struct gt_view *v)
-{
+static size_t count_usable(const struct gt_view *v) {
     size_t count = 0;
     for (size_t i = 0; i < v->row_count; i++)
         count += v->row[i].state == GT_TRIAL_DONE && v->row[i].outcome == GT_CORRECT &&
@@ -65,8 +62,7 @@ static size_t count_usable(const struct gt_view *v)
 
 /* ---- one problem --------------------------------------------------------------------- */
 
-static struct part part_of(struct part all, const char *device)
-{
+static struct part part_of(struct part all, const char *device) {
     while (all.begin < all.end && strcmp(all.begin->device, device) != 0)
         all.begin++;
     struct part part = {all.begin, all.begin};
@@ -76,64 +72,78 @@ static struct part part_of(struct part all, const char *device)
 }
 
 /* The fastest record, verified ones first: several databases may each have a winner. */
-static const struct gt_view_row *winner_of(struct part part)
-{
+static const struct gt_view_row *winner_of(struct part part) {
     const struct gt_view_row *best = NULL;
     for (const struct gt_view_row *r = part.begin; r < part.end; r++) {
         if (!r->record || r->rank != 0)
             continue;
-        const bool better = best == NULL || (r->verified && !best->verified) ||
-                            (r->verified == best->verified && r->median_ns < best->median_ns);
+        const bool better =
+            best == NULL || (r->verified && !best->verified) ||
+            (r->verified == best->verified && r->median_ns < best->median_ns);
         best = better ? r : best;
     }
     return best;
 }
 
-static void put_parameter(char *buf, size_t *len, const char *name, const char *from,
-                          const char *to)
-{
+static void put_change(char *buf, size_t *len, const char *name, const char *from,
+                       const char *to) {
     if (*len < GT_DIFFERS_MAX)
         *len += (size_t)snprintf(buf + *len, GT_DIFFERS_MAX - *len, "%s%s%s%s->%s",
-                                 *len > 0 ? " " : "", name, name[0] != '\0' ? " " : "", from,
-                                 to);
+                                 *len > 0 ? " " : "", name, name[0] != '\0' ? " " : "",
+                                 from, to);
 }
 
-/* Family first, then the parameters that either has with another value, "-" for none. */
+enum { VALUE_MAX = 24 };
+
+/* A parameter's value as text, "-" where the point lacks it. */
+static void value_of(char buf[VALUE_MAX], const struct gt_point *point, const char *name) {
+    int64_t value;
+    if (gt_point_get(point, name, &value))
+        (void)snprintf(buf, VALUE_MAX, "%" PRId64, value);
+    else
+        (void)snprintf(buf, VALUE_MAX, "-");
+}
+
+/* Parameters of `names` that differ; those that both have are left out when `only_new`. */
+static void put_parameters(char *buf, size_t *len, const struct gt_point *names,
+                           const struct gt_point *from, const struct gt_point *to,
+                           bool only_new) {
+    for (int i = 0; i < names->count; i++) {
+        const char *name = names->entry[i].name;
+        char was[VALUE_MAX], is[VALUE_MAX];
+        value_of(was, from, name);
+        value_of(is, to, name);
+        if (strcmp(was, is) != 0 && (!only_new || strcmp(was, "-") == 0))
+            put_change(buf, len, name, was, is);
+    }
+}
+
+/* Parameters of different families have only their names in common. */
 static void describe_difference(char buf[GT_DIFFERS_MAX], const struct gt_view_row *a,
-                                const struct gt_view_row *b)
-{
+                                const struct gt_view_row *b) {
     struct gt_point x, y;
     size_t len = 0;
     buf[0] = '\0';
     if (strcmp(a->family, b->family) != 0) {
-        put_parameter(buf, &len, "", a->family, b->family);
-        return; /* parameters of different families have only their names in common */
+        put_change(buf, &len, "", a->family, b->family);
+        return;
     }
     if (gt_point_parse(&x, a->point, NULL) != GEMMTUNE_OK ||
         gt_point_parse(&y, b->point, NULL) != GEMMTUNE_OK)
         return;
-    for (int i = 0; i < x.count; i++) {
-        char from[24], to[24] = "-";
-        int64_t value;
-        const bool both = gt_point_get(&y, x.entry[i].name, &value);
-        (void)snprintf(from, sizeof from, "%" PRId64, x.entry[i].value);
-        if (both)
-            (void)snprintf(to, sizeof to, "%" PRId64, value);
-        if (!both || value != x.entry[i].value)
-            put_parameter(buf, &len, x.entry[i].name, from, to);
-    }
+    put_parameters(buf, &len, &x, &x, &y, false);
+    put_parameters(buf, &len, &y, &x, &y, true);
 }
 
-static double fastest(struct part part)
-{
+static double fastest(struct part part) {
     double best = INFINITY;
     for (const struct gt_view_row *r = part.begin; r < part.end; r++)
         best = fmin(best, r->median_ns);
     return best;
 }
 
-static const struct gt_view_row *past_kernel(const struct gt_view_row *r, struct part part)
-{
+static const struct gt_view_row *past_kernel(const struct gt_view_row *r,
+                                             struct part part) {
     const struct gt_view_row *first = r;
     while (r < part.end && by_kernel(r, first) == 0)
         r++;
@@ -141,8 +151,7 @@ static const struct gt_view_row *past_kernel(const struct gt_view_row *r, struct
 }
 
 /* The kernel measured on both whose worse slowdown is the least. */
-static void find_shared(struct gt_versus_row *out, struct part a, struct part b)
-{
+static void find_shared(struct gt_versus_row *out, struct part a, struct part b) {
     const double best_a = fastest(a), best_b = fastest(b);
     out->shared_slowdown = INFINITY;
     while (a.begin < a.end && b.begin < b.end) {
@@ -166,12 +175,10 @@ static void find_shared(struct gt_versus_row *out, struct part a, struct part b)
 
 /* False when neither side has a winner. */
 static bool set_against(struct gt_versus_row *out, struct part all, const char *a,
-                        const char *b)
-{
+                        const char *b) {
     const struct part part_a = part_of(all, a), part_b = part_of(all, b);
-    *out = (struct gt_versus_row){.problem = all.begin->problem,
-                                  .a = winner_of(part_a),
-                                  .b = winner_of(part_b)};
+    *out = (struct gt_versus_row){
+        .problem = all.begin->problem, .a = winner_of(part_a), .b = winner_of(part_b)};
     if (out->a == NULL || out->b == NULL)
         return out->a != NULL || out->b != NULL;
     out->ratio = out->a->median_ns / out->b->median_ns;
@@ -182,16 +189,15 @@ static bool set_against(struct gt_versus_row *out, struct part all, const char *
 
 /* ---- all problems ----------------------------------------------------------------------- */
 
-static struct part stretch_at(const struct gt_view_row *begin, const struct gt_view_row *end)
-{
+static struct part stretch_at(const struct gt_view_row *begin,
+                              const struct gt_view_row *end) {
     struct part part = {begin, begin};
     while (part.end < end && strcmp(part.end->problem, begin->problem) == 0)
         part.end++;
     return part;
 }
 
-static size_t count_problems(const struct gt_view_row *at, const struct gt_view_row *end)
-{
+static size_t count_problems(const struct gt_view_row *at, const struct gt_view_row *end) {
     size_t count = 0;
     for (; at < end; at = stretch_at(at, end).end)
         count++;
@@ -199,8 +205,7 @@ static size_t count_problems(const struct gt_view_row *at, const struct gt_view_
 }
 
 gt_status gt_versus_create(struct gt_versus *out, struct gt_view *v, const char *a,
-                           const char *b, struct gt_err *err)
-{
+                           const char *b, struct gt_err *err) {
     const size_t usable = count_usable(v);
     double logs = 0;
     *out = (struct gt_versus){0};
@@ -226,8 +231,7 @@ gt_status gt_versus_create(struct gt_versus *out, struct gt_view *v, const char 
     return GEMMTUNE_OK;
 }
 
-void gt_versus_clear(struct gt_versus *v)
-{
+void gt_versus_clear(struct gt_versus *v) {
     free(v->row);
     *v = (struct gt_versus){0};
 }

@@ -60,6 +60,10 @@ enum {
     LY = LX == TX && !(TX * TY % 32 == 0 && 32 % TX == 0) ? TY : 32 / LX
 };
 
+/* Where row i and column j of a blocked thread's patch lie in the tile: piece beside piece. */
+#define PATCH_ROW(ay, i) ((ay) + (i) / PM * PM * LY + (i) % PM)
+#define PATCH_COL(bx, j) ((bx) + (j) / PN * PN * LX + (j) % PN)
+
 /* Element i of a strided thread within the tile. */
 GT_INLINE int own_row(int t, int i)
 {
@@ -80,10 +84,10 @@ GT_INLINE void multiply(gt_acc acc[TM * TN], const GT_SHARED gt_elem *sa,
         gt_elem fa[TM], fb[TN];
         GT_UNROLL
         for (int i = 0; i < TM; i += PM)
-            gt_load_shared(PM, fa + i, sa + ay + i * LY);
+            gt_load_shared(PM, fa + i, sa + PATCH_ROW(ay, i));
         GT_UNROLL
         for (int j = 0; j < TN; j += PN)
-            gt_load_shared(PN, fb + j, sb + bx + j * LX);
+            gt_load_shared(PN, fb + j, sb + PATCH_COL(bx, j));
         GT_UNROLL
         for (int i = 0; i < TM; i++)
             GT_UNROLL
@@ -93,6 +97,25 @@ GT_INLINE void multiply(gt_acc acc[TM * TN], const GT_SHARED gt_elem *sa,
         GT_UNROLL
         for (int i = 0; i < TM * TN; i++)
             acc[i] = gt_fma(sa[own_row(t, i)], sb[own_col(t, i)], acc[i]);
+    }
+}
+
+/* Stores the blocked thread's patch; c stands at the tile. */
+GT_INLINE void store(GT_GLOBAL gt_elem *c, gt_long ldc, gt_elem alpha, const gt_acc *acc,
+                     gt_elem beta, int ay, int bx, int inside, int rows, int cols)
+{
+    GT_UNROLL
+    for (int i = 0; i < TM; i++) {
+        GT_GLOBAL gt_elem *row = c + PATCH_ROW(ay, i) * ldc + bx;
+        const int end = PATCH_ROW(ay, i) < rows ? cols - bx : 0;
+        gt_elem old[TN];
+        GT_UNROLL
+        for (int j = 0; j < TN; j += PN)
+            gt_load_c(PN, old + j, row + PATCH_COL(0, j), beta, inside, 0, end - PATCH_COL(0, j));
+        GT_UNROLL
+        for (int j = 0; j < TN; j += PN)
+            gt_store_row(PN, row + PATCH_COL(0, j), alpha, acc + i * TN + j, beta, old + j, inside,
+                         0, end - PATCH_COL(0, j));
     }
 }
 
@@ -184,16 +207,10 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
 
     c += row0 * ldc + col0;
     if (OWN) {
-        const int vector = gt_aligned(PN, c, ldc);
-        GT_UNROLL
-        for (int i = 0; i < TM; i++) {
-            const int row = ay + i / PM * PM * LY + i % PM;
-            GT_UNROLL
-            for (int j = 0; j < TN; j += PN)
-                if (row < rows)
-                    gt_store_c_row(PN, c + row * ldc + bx + j * LX, alpha, acc + i * TN + j, beta,
-                                   0, cols - bx - j * LX, vector);
-        }
+        if (rows >= BM && cols >= BN && gt_aligned(PN, c, ldc))
+            store(c, ldc, alpha, acc, beta, ay, bx, 1, rows, cols);
+        else
+            store(c, ldc, alpha, acc, beta, ay, bx, 0, rows, cols);
     } else {
         GT_UNROLL
         for (int i = 0; i < TM * TN; i++)

@@ -114,11 +114,13 @@ GT_KERNEL(gemm, GT_BX, GT_BY, 1)
             b += step_b;
         }
         c += row * ldc + col;
-        const int vector = gt_aligned(EN, c, ldc);
+        const int inside = rows >= EM && cols >= EN && gt_aligned(EN, c, ldc);
         GT_UNROLL
-        for (int i = 0; i < EM; i++)
-            if (i < rows)
-                gt_store_c_row(EN, c + i * ldc, alpha, acc + i * EN, beta, 0, cols,
-                               vector);
+        for (int i = 0; i < EM; i++) {
+            const int end = i < rows ? cols : 0;
+            gt_elem old[EN];
+            gt_load_c(EN, old, c + i * ldc, beta, inside, 0, end);
+            gt_store_row(EN, c + i * ldc, alpha, acc + i * EN, beta, old, inside, 0, end);
+        }
     }
 }

@@ -87,6 +87,26 @@ GT_INLINE void multiply(gt_acc *acc, const GT_SHARED gt_elem *sa, const gt_elem 
     }
 }
 
+/* Stores the thread's columns [first, cols) of the tile at c, rows from y0 on. */
+GT_INLINE void store(GT_GLOBAL gt_elem *c, gt_long ldc, gt_elem alpha, const gt_acc *acc,
+                     gt_elem beta, int x, int y0, int inside, int rows, int first, int cols)
+{
+    GT_UNROLL
+    for (int i = 0; i < ROWS; i++) {
+        GT_GLOBAL gt_elem *row = c + (y0 + i) * ldc + x * VN;
+        const int start = first - x * VN, end = y0 + i < rows ? cols - x * VN : 0;
+        gt_elem old[COLS];
+        GT_UNROLL
+        for (int j = 0; j < COLS; j += VN)
+            gt_load_c(VN, old + j, row + COLUMN(0, j), beta, inside, start - COLUMN(0, j),
+                      end - COLUMN(0, j));
+        GT_UNROLL
+        for (int j = 0; j < COLS; j += VN)
+            gt_store_row(VN, row + COLUMN(0, j), alpha, acc + i * COLS + j, beta, old + j, inside,
+                         start - COLUMN(0, j), end - COLUMN(0, j));
+    }
+}
+
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
 (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
  const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
@@ -187,13 +207,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     }
 
     c += row0 * ldc + col0;
-    const int vector = gt_aligned(VN, c, ldc) && mine % VN == 0;
-    GT_UNROLL
-    for (int i = 0; i < ROWS; i++)
-        if (y0 + i < rows) {
-            GT_UNROLL
-            for (int j = 0; j < COLS; j += VN)
-                gt_store_c_row(VN, c + (y0 + i) * ldc + COLUMN(x, j), alpha, acc + i * COLS + j,
-                               beta, mine - COLUMN(x, j), cols - COLUMN(x, j), vector);
-        }
+    if (rows >= BM && cols >= BN && mine == 0 && gt_aligned(VN, c, ldc))
+        store(c, ldc, alpha, acc, beta, x, y0, 1, rows, 0, cols);
+    else
+        store(c, ldc, alpha, acc, beta, x, y0, 0, rows, mine, cols);
 }

@@ -38,13 +38,18 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
+#if defined(__clang__) /* PARAMETER == 1 && x is what templates are made of */
+#pragma clang diagnostic ignored "-Wconstant-logical-operand"
+#endif
+
 /* A negative array size is the only assertion OpenCL C 1.2 has. `tag` is an identifier. */
 #define GT_STATIC_ASSERT(cond, tag) typedef char GT_PASTE(gt_assert_, tag)[(cond) ? 1 : -1]
 
 #define GT_GLOBAL __global /* pointers to the matrices */
 #define GT_SHARED __local  /* pointers to the memory a block shares */
 #define GT_RESTRICT restrict
-#define GT_INLINE static inline
+/* Always: PoCL 3.1 and oclgrind lose __local memory that a function which is called reaches. */
+#define GT_INLINE static inline __attribute__((always_inline))
 /* A kernel of x * y threads a block; `minb` blocks should fit a multiprocessor (CUDA only). */
 #define GT_KERNEL(name, x, y, minb) \
     __kernel __attribute__((reqd_work_group_size(x, y, 1))) void name
@@ -215,24 +220,42 @@ GT_INLINE void gt_store_c(GT_GLOBAL gt_elem *c, gt_elem alpha, gt_acc acc, gt_el
     *c = beta == (gt_elem)0 ? alpha * acc : gt_fma(beta, *c, alpha * acc);
 }
 
-/* As gt_store_c for those of `width` adjacent elements that are in [first, end); `vector` says
- * whether they are aligned. */
-GT_INLINE void gt_store_c_row(int width, GT_GLOBAL gt_elem *c, gt_elem alpha, const gt_acc *acc,
-                              gt_elem beta, int first, int end, int vector)
+/*
+ * The same for several elements of one row of C: gt_load_c fetches them all before gt_store_row
+ * writes any. `inside`: all of them exist and are
+ * aligned to `width`; otherwise only elements of [first, end) are touched, one by one. What is
+ * not read is -0: fma(0, -0, x) is x, whatever its sign.
+ */
+GT_INLINE void gt_load_c(int width, gt_elem *old, const GT_GLOBAL gt_elem *c, gt_elem beta,
+                         int inside, int first, int end)
 {
-    if (width > 1 && vector && first <= 0 && end >= width) {
-        gt_elem out[4];
+    GT_UNROLL
+    for (int j = 0; j < width; j++)
+        old[j] = (gt_elem)-0.0;
+    if (inside) {
         if (beta != (gt_elem)0)
-            gt_load_global(width, out, c);
+            gt_load_global(width, old, c);
+    } else {
         GT_UNROLL
         for (int j = 0; j < width; j++)
-            out[j] = beta == (gt_elem)0 ? alpha * acc[j] : gt_fma(beta, out[j], alpha * acc[j]);
-        gt_store_global(width, c, out);
+            if (beta != (gt_elem)0 && j >= first && j < end)
+                old[j] = c[j];
+    }
+}
+
+GT_INLINE void gt_store_row(int width, GT_GLOBAL gt_elem *c, gt_elem alpha, const gt_acc *acc,
+                            gt_elem beta, gt_elem *old, int inside, int first, int end)
+{
+    GT_UNROLL
+    for (int j = 0; j < width; j++)
+        old[j] = gt_fma(beta, old[j], alpha * acc[j]);
+    if (inside) {
+        gt_store_global(width, c, old);
     } else {
         GT_UNROLL
         for (int j = 0; j < width; j++)
             if (j >= first && j < end)
-                gt_store_c(c + j, alpha, acc[j], beta);
+                c[j] = old[j];
     }
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_header_check.c - our declarations against the toolkit's, while compiling. Built only where cuda.h
- * and nvrtc.h are found (e.g. -isystem /usr/local/cuda/include); there is nothing to run but main.
+ * cuda_header_check.c - our declarations against the toolkit's, while compiling. Built only
+ * where cuda.h and nvrtc.h are found (e.g. -isystem /usr/local/cuda/include); there is
+ * nothing to run but main.
  */
 #include "runtime/cuda_api.h"
 
-/* Without it cuda.h hides the older forms (cuCtxCreate_v2, cuEventElapsedTime) behind macros. */
+/* Without it cuda.h hides the older forms (cuCtxCreate_v2, cuEventElapsedTime) behind
+ * macros. */
 #define __CUDA_API_VERSION_INTERNAL 1
 #include <cuda.h>
 #include <nvrtc.h>
@@ -15,8 +17,9 @@
 
 /* ---- values ---- */
 
-#define X(name, theirs, value)                                                                \
-    _Static_assert((long long)(theirs) == (long long)(value), #theirs " has another value");
+#define X(name, theirs, value)                                                             \
+    _Static_assert((long long)(theirs) == (long long)(value), #theirs " has another "      \
+                                                                      "value");
 GT_CUDA_CONSTANTS(X)
 #undef X
 
@@ -27,9 +30,9 @@ _Static_assert((int)NVRTC_ERROR_COMPILATION == GT_NVRTC_COMPILATION, "nvrtcResul
 /* ---- structs ---- */
 
 #define SAME_SIZE(ours, theirs) _Static_assert(sizeof(ours) == sizeof(theirs), #theirs)
-#define SAME_PLACE(ours, member, theirs, their_member)                                        \
-    _Static_assert(offsetof(ours, member) == offsetof(theirs, their_member) &&                \
-                       sizeof(((ours *)0)->member) == sizeof(((theirs *)0)->their_member),    \
+#define SAME_PLACE(ours, member, theirs, their_member)                                     \
+    _Static_assert(offsetof(ours, member) == offsetof(theirs, their_member) &&             \
+                       sizeof(((ours *)0)->member) == sizeof(((theirs *)0)->their_member), \
                    #theirs "." #their_member)
 
 SAME_SIZE(struct gt_cu_uuid, CUuuid);
@@ -38,9 +41,10 @@ _Static_assert(_Alignof(struct gt_cu_tensor_map) >= _Alignof(CUtensorMap), "CUte
 SAME_SIZE(struct gt_cu_launch_attribute, CUlaunchAttribute);
 SAME_PLACE(struct gt_cu_launch_attribute, id, CUlaunchAttribute, id);
 SAME_PLACE(struct gt_cu_launch_attribute, value, CUlaunchAttribute, value);
-SAME_PLACE(struct gt_cu_launch_attribute, value.cluster, CUlaunchAttribute, value.clusterDim);
-SAME_PLACE(struct gt_cu_launch_attribute, value.programmatic_serialization, CUlaunchAttribute,
-           value.programmaticStreamSerializationAllowed);
+SAME_PLACE(struct gt_cu_launch_attribute, value.cluster, CUlaunchAttribute,
+           value.clusterDim);
+SAME_PLACE(struct gt_cu_launch_attribute, value.programmatic_serialization,
+           CUlaunchAttribute, value.programmaticStreamSerializationAllowed);
 SAME_SIZE(struct gt_cu_launch_config, CUlaunchConfig);
 SAME_PLACE(struct gt_cu_launch_config, grid_x, CUlaunchConfig, gridDimX);
 SAME_PLACE(struct gt_cu_launch_config, grid_z, CUlaunchConfig, gridDimZ);
@@ -51,31 +55,31 @@ SAME_PLACE(struct gt_cu_launch_config, stream, CUlaunchConfig, hStream);
 SAME_PLACE(struct gt_cu_launch_config, attributes, CUlaunchConfig, attrs);
 SAME_PLACE(struct gt_cu_launch_config, attribute_count, CUlaunchConfig, numAttrs);
 
-/* ---- prototypes: ours, with the toolkit's structs and enumerations in place of ours ---- */
+/* ---- prototypes: ours, with the toolkit's structs and enumerations in place of ours -- */
 
-#define gt_cu_uuid CUuuid_st
-#define gt_cu_tensor_map CUtensorMap_st
-#define gt_cu_launch_config CUlaunchConfig_st
-#define gt_cu_result CUresult
-#define gt_cu_device_attribute CUdevice_attribute
+#define gt_cu_uuid               CUuuid_st
+#define gt_cu_tensor_map         CUtensorMap_st
+#define gt_cu_launch_config      CUlaunchConfig_st
+#define gt_cu_result             CUresult
+#define gt_cu_device_attribute   CUdevice_attribute
 #define gt_cu_function_attribute CUfunction_attribute
-#define gt_cu_capture_mode CUstreamCaptureMode
-#define gt_cu_jit_option CUjit_option
-#define gt_cu_tma_type CUtensorMapDataType
-#define gt_cu_tma_interleave CUtensorMapInterleave
-#define gt_cu_tma_swizzle CUtensorMapSwizzle
-#define gt_cu_tma_l2 CUtensorMapL2promotion
-#define gt_cu_tma_fill CUtensorMapFloatOOBfill
-#define gt_nvrtc_result nvrtcResult
+#define gt_cu_capture_mode       CUstreamCaptureMode
+#define gt_cu_jit_option         CUjit_option
+#define gt_cu_tma_type           CUtensorMapDataType
+#define gt_cu_tma_interleave     CUtensorMapInterleave
+#define gt_cu_tma_swizzle        CUtensorMapSwizzle
+#define gt_cu_tma_l2             CUtensorMapL2promotion
+#define gt_cu_tma_fill           CUtensorMapFloatOOBfill
+#define gt_nvrtc_result          nvrtcResult
 
-#define X(name, symbol, needed, params)                                                       \
-    _Static_assert(__builtin_types_compatible_p(CUresult(*) params, __typeof__(&symbol)),     \
+#define X(name, symbol, needed, params)                                                    \
+    _Static_assert(__builtin_types_compatible_p(CUresult(*) params, __typeof__(&symbol)),  \
                    #symbol " has another prototype");
 GT_CUDA_SYMBOLS(X)
 #undef X
 
-#define X(type, name, needed, params)                                                         \
-    _Static_assert(__builtin_types_compatible_p(type(*) params, __typeof__(&name)),           \
+#define X(type, name, needed, params)                                                      \
+    _Static_assert(__builtin_types_compatible_p(type(*) params, __typeof__(&name)),        \
                    #name " has another prototype");
 GT_NVRTC_SYMBOLS(X)
 #undef X
@@ -88,8 +92,7 @@ _Static_assert(__builtin_types_compatible_p(CUstreamCaptureMode, unsigned), "cap
 _Static_assert(__builtin_types_compatible_p(CUjit_option, unsigned), "CUjit_option");
 _Static_assert(__builtin_types_compatible_p(nvrtcResult, unsigned), "nvrtcResult");
 
-int main(void)
-{
+int main(void) {
     printf("cuda_header_check: ours agrees with cuda.h %d\n", CUDA_VERSION);
     return 0;
 }

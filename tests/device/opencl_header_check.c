@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * opencl_header_check.c - our declarations against CL/cl.h, while compiling. Built only where that is
- * found; there is nothing to run but main.
+ * opencl_header_check.c - our declarations against CL/cl.h, while compiling. Built only
+ * where that is found; there is nothing to run but main.
  */
 #include "runtime/opencl_api.h"
 
@@ -15,14 +15,16 @@
 /* The headers would have refused a typedef of another type; sizes were never in doubt. */
 _Static_assert(sizeof(cl_bitfield) == 8 && sizeof(cl_device_type) == 8, "bit fields");
 
-#define X(name, theirs, value)                                                                \
-    _Static_assert((long long)(theirs) == (long long)(value), #theirs " has another value");
+#define X(name, theirs, value)                                                             \
+    _Static_assert((long long)(theirs) == (long long)(value), #theirs " has another "      \
+                                                                      "value");
 GT_OPENCL_CONSTANTS(X)
 #undef X
 
 _Static_assert(CL_DEVICE_TYPE_ALL == GT_CL_DEVICE_TYPE_ALL, "CL_DEVICE_TYPE_ALL");
 _Static_assert(CL_PLATFORM_NOT_FOUND_KHR == GT_CL_PLATFORM_NOT_FOUND_KHR, "cl_khr_icd");
-_Static_assert(CL_DEVICE_REGISTERS_PER_BLOCK_NV == GT_CL_DEVICE_REGISTERS_PER_BLOCK_NV, "NV");
+_Static_assert(CL_DEVICE_REGISTERS_PER_BLOCK_NV == GT_CL_DEVICE_REGISTERS_PER_BLOCK_NV,
+               "NV");
 _Static_assert(CL_DEVICE_WARP_SIZE_NV == GT_CL_DEVICE_WARP_SIZE_NV, "NV");
 #ifdef CL_DEVICE_PCI_BUS_ID_NV
 _Static_assert(CL_DEVICE_PCI_BUS_ID_NV == GT_CL_DEVICE_PCI_BUS_ID_NV, "NV");
@@ -38,14 +40,13 @@ _Static_assert(CL_DEVICE_WAVEFRONT_WIDTH_AMD == GT_CL_DEVICE_WAVEFRONT_WIDTH_AMD
 _Static_assert(CL_DEVICE_UUID_KHR == GT_CL_DEVICE_UUID_KHR, "cl_khr_device_uuid");
 #endif
 
-#define X(type, name, needed, params)                                                         \
-    _Static_assert(__builtin_types_compatible_p(type(*) params, __typeof__(&name)),           \
+#define X(type, name, needed, params)                                                      \
+    _Static_assert(__builtin_types_compatible_p(type(*) params, __typeof__(&name)),        \
                    #name " has another prototype");
 GT_OPENCL_SYMBOLS(X)
 #undef X
 
-int main(void)
-{
+int main(void) {
     printf("opencl_header_check: ours agrees with CL/cl.h\n");
     return 0;
 }

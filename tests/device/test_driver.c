@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The drivers that this machine has: enumerate, build, load, launch, and every sentence for what is
- * missing. OpenCL runs on any machine with PoCL; NVRTC compiles without a GPU; CUDA needs one. A test
- * whose driver is absent says so and is skipped.
+ * The drivers that this machine has: enumerate, build, load, launch, and every sentence for
+ * what is missing. OpenCL runs on any machine with PoCL; NVRTC compiles without a GPU; CUDA
+ * needs one. A test whose driver is absent says so and is skipped.
  *
- * A library is opened once in a process, so tests that want another one run this program again
- * with an argument: see probes[].
+ * A library is opened once in a process, so tests that want another one run this program
+ * again with an argument: see probes[].
  */
 #include "runtime/build.h"
 #include "runtime/cuda_api.h"
@@ -29,31 +29,30 @@ enum { COUNT = 256, GROUP = 32, THREADS = 24, ROUNDS = 40 };
 static const struct gt_launch shape = {
     .grid = {COUNT / GROUP, 1, 1}, .block = {GROUP, 1, 1}, .cluster = {1, 1, 1}};
 
-#define SKIP_UNLESS(condition, why)                                                           \
-    do {                                                                                      \
-        if (!(condition)) {                                                                   \
-            print_message("skipped: %s\n", why);                                              \
-            skip();                                                                           \
-        }                                                                                     \
+#define SKIP_UNLESS(condition, why)                                                        \
+    do {                                                                                   \
+        if (!(condition)) {                                                                \
+            print_message("skipped: %s\n", why);                                           \
+            skip();                                                                        \
+        }                                                                                  \
     } while (0)
 
 static struct gt_device_list devices;
 
 /* The first device of a backend, or NULL. */
-static const struct gt_device *first(gemmtune_backend backend)
-{
+static const struct gt_device *first(gemmtune_backend backend) {
     for (size_t i = 0; i < devices.count; i++)
         if (devices.device[i].backend == backend)
             return &devices.device[i];
     return NULL;
 }
 
-static void check_device(const struct gt_device *d)
-{
+static void check_device(const struct gt_device *d) {
     char key[GT_DEVICE_KEY_MAX];
     gt_device_key(d, key);
-    print_message("%s: %s, %s, %s, compiler %s, key %s\n", gt_backend_name(d->backend), d->name,
-                  d->arch, d->driver, d->compiler[0] ? d->compiler : d->trouble, key);
+    print_message("%s: %s, %s, %s, compiler %s, key %s\n", gt_backend_name(d->backend),
+                  d->name, d->arch, d->driver, d->compiler[0] ? d->compiler : d->trouble,
+                  key);
     assert_string_not_equal(d->name, "");
     assert_string_not_equal(d->driver, "");
     assert_string_not_equal(d->vendor, "");
@@ -62,8 +61,7 @@ static void check_device(const struct gt_device *d)
     assert_true(d->mem_bytes > 0 && d->max_alloc > 0 && d->smem_max > 0);
 }
 
-static void test_enumerate(void **state)
-{
+static void test_enumerate(void **state) {
     (void)state;
     for (size_t i = 0; i < devices.count; i++)
         check_device(&devices.device[i]);
@@ -74,8 +72,7 @@ static void test_enumerate(void **state)
         assert_int_equal(first((gemmtune_backend)i) == NULL, devices.missing[i][0] != '\0');
 }
 
-static void test_pick(void **state)
-{
+static void test_pick(void **state) {
     (void)state;
     size_t index = 7;
     struct gt_err err;
@@ -86,32 +83,58 @@ static void test_pick(void **state)
     gt_device_key(&devices.device[0], key);
     assert_int_equal(gt_devices_pick(&index, &devices, key, &err), GEMMTUNE_OK);
     assert_int_equal(index, 0);
-    static const char *const wrong[] = {"", "999", "99999999999999999999", "no such device"};
+    static const char *const wrong[] = {"", "999", "99999999999999999999",
+                                        "no such device"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(gt_devices_pick(&index, &devices, wrong[i], &err), GEMMTUNE_EINVAL);
+        assert_int_equal(gt_devices_pick(&index, &devices, wrong[i], &err),
+                         GEMMTUNE_EINVAL);
         assert_non_null(strstr(err.line, "0 "));
     }
 }
 
 /* ---- a list made up: which way of naming a device wins ---- */
 
-static void test_pick_among_several(void **state)
-{
+static void test_pick_among_several(void **state) {
     (void)state;
     struct gt_device made[] = {
-        {.backend = GEMMTUNE_CUDA, .name = "NVIDIA H200", .uuid = "GPU-aa", .pci = "0000:01:00.0"},
-        {.backend = GEMMTUNE_CUDA, .name = "NVIDIA H200", .uuid = "GPU-bb", .pci = "0000:02:00.0"},
-        {.backend = GEMMTUNE_CUDA, .name = "GeForce GTX 1050", .uuid = "GPU-cc", .units = 5},
-        {.backend = GEMMTUNE_CUDA, .name = "GeForce GTX 1050 Ti", .uuid = "GPU-dd", .units = 6},
+        {.backend = GEMMTUNE_CUDA,
+         .name = "NVIDIA H200",
+         .uuid = "GPU-aa",
+         .pci = "0000:01:00.0"},
+        {.backend = GEMMTUNE_CUDA,
+         .name = "NVIDIA H200",
+         .uuid = "GPU-bb",
+         .pci = "0000:02:00.0"},
+        {.backend = GEMMTUNE_CUDA,
+         .name = "GeForce GTX 1050",
+         .uuid = "GPU-cc",
+         .units = 5},
+        {.backend = GEMMTUNE_CUDA,
+         .name = "GeForce GTX 1050 Ti",
+         .uuid = "GPU-dd",
+         .units = 6},
         {.backend = GEMMTUNE_OPENCL, .name = "pthread-cpu"},
+        {.backend = GEMMTUNE_CUDA,
+         .name = "TITAN V",
+         .uuid = "GPU-ee",
+         .pci = "0000:0a:00.0"},
+        {.backend = GEMMTUNE_OPENCL,
+         .name = "TITAN V",
+         .uuid = "ee",
+         .pci = "0000:0A:00.0"},
     };
-    const struct gt_device_list list = {.count = 5, .device = made};
+    const struct gt_device_list list = {.count = 7, .device = made};
     static const struct {
         const char *what;
         size_t index; /* 9: refused */
     } rows[] = {
-        {"gpu-BB", 1}, {"0000:01:00.0", 0}, {"PTHREAD", 4}, {"geforce gtx 1050", 2},
-        {"1050 ti", 3}, {"1050", 9}, {"H200", 9}, {"NVIDIA H200", 9}, {"4", 4}, {"5", 9},
+        {"gpu-BB", 1},  {"0000:01:00.0", 0},
+        {"PTHREAD", 4}, {"geforce gtx 1050", 2},
+        {"1050 ti", 3}, {"1050", 9},
+        {"H200", 9},    {"NVIDIA H200", 9},
+        {"4", 4},       {"7", 9},
+        {"titan", 5},   {"TITAN V", 5},
+        {"ee", 6},      {"0000:0a:00.0", 5},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         size_t index = 8;
@@ -125,8 +148,7 @@ static void test_pick_among_several(void **state)
     }
 }
 
-static void test_pick_without_devices(void **state)
-{
+static void test_pick_without_devices(void **state) {
     (void)state;
     const struct gt_device_list none = {.missing = {"no driver", "no OpenCL"}};
     size_t index;
@@ -135,15 +157,14 @@ static void test_pick_without_devices(void **state)
     assert_string_equal(err.line, "no device: no driver; no OpenCL");
 }
 
-/* ---- OpenCL ------------------------------------------------------------------------------ */
+/* ---- OpenCL -------------------------------------------------------------------------- */
 
 static const struct gt_opencl *cl;
 static cl_context cl_here;
 static cl_device_id cl_dev;
 static struct gt_gpu *cl_gpu;
 
-static void open_opencl(void)
-{
+static void open_opencl(void) {
     const struct gt_device *d = first(GEMMTUNE_OPENCL);
     if (!d)
         return;
@@ -164,8 +185,8 @@ static const char cl_source[] = "__kernel void fill(__global int *x, int times, 
 
 /* Builds and loads; the log is the caller's to clear with the image. */
 static gt_status cl_load(struct gt_kernel **out, struct gt_image *image, const char *source,
-                         const char *entry, const struct gt_launch *launch, struct gt_err *err)
-{
+                         const char *entry, const struct gt_launch *launch,
+                         struct gt_err *err) {
     *out = NULL;
     const struct gt_device *d = &((const struct gt_gpu_head *)cl_gpu)->device;
     const gt_status status = gt_build(image, &gt_driver_opencl, d, source, NULL, err);
@@ -174,9 +195,9 @@ static gt_status cl_load(struct gt_kernel **out, struct gt_image *image, const c
     return gt_driver_opencl.load(out, cl_gpu, image, source, entry, launch, err);
 }
 
-static gt_status cl_launch(const struct gt_kernel *k, const struct gt_launch *launch, cl_mem x,
-                           int times, int add, cl_command_queue queue, struct gt_err *err)
-{
+static gt_status cl_launch(const struct gt_kernel *k, const struct gt_launch *launch,
+                           cl_mem x, int times, int add, cl_command_queue queue,
+                           struct gt_err *err) {
     const struct gt_value_ref args[] = {
         {&x, sizeof(cl_mem)}, {&times, sizeof times}, {&add, sizeof add}};
     return gt_driver_opencl.launch(k, launch, args, 3, queue, err);
@@ -188,8 +209,7 @@ struct cl_job {
 };
 
 /* One thread: own queue and buffer, the shared kernel, arguments of its own. */
-static void *cl_work(void *user)
-{
+static void *cl_work(void *user) {
     struct cl_job *job = user;
     cl_int result;
     int got[COUNT];
@@ -198,7 +218,8 @@ static void *cl_work(void *user)
     for (int round = 0; round < ROUNDS; round++) {
         const int times = job->number + 1, add = 1000 * round + job->number;
         if (cl_launch(job->kernel, &shape, x, times, add, queue, NULL) ||
-            cl->clEnqueueReadBuffer(queue, x, GT_CL_TRUE, 0, sizeof got, got, 0, NULL, NULL))
+            cl->clEnqueueReadBuffer(queue, x, GT_CL_TRUE, 0, sizeof got, got, 0, NULL,
+                                    NULL))
             job->wrong++;
         for (int i = 0; i < COUNT; i++)
             job->wrong += got[i] != i * times + add;
@@ -208,8 +229,7 @@ static void *cl_work(void *user)
     return NULL;
 }
 
-static void test_opencl_launch(void **state)
-{
+static void test_opencl_launch(void **state) {
     (void)state;
     SKIP_UNLESS(cl_gpu, "no OpenCL device");
     struct gt_err err;
@@ -226,8 +246,7 @@ static void test_opencl_launch(void **state)
 }
 
 /* More threads than a kernel has argument sets. */
-static void test_opencl_threads(void **state)
-{
+static void test_opencl_threads(void **state) {
     (void)state;
     SKIP_UNLESS(cl_gpu, "no OpenCL device");
     struct gt_err err;
@@ -248,8 +267,7 @@ static void test_opencl_threads(void **state)
     gt_image_clear(&image);
 }
 
-static void test_opencl_refusals(void **state)
-{
+static void test_opencl_refusals(void **state) {
     (void)state;
     SKIP_UNLESS(cl_gpu, "no OpenCL device");
     const struct gt_launch wide = {.grid = {1, 1, 1}, .block = {1 << 20, 1, 1}};
@@ -257,22 +275,30 @@ static void test_opencl_refusals(void **state)
         const char *source, *entry;
         const struct gt_launch *launch;
         const char *says;
+        bool may_pass;
     } rows[] = {
-        {"__kernel void fill(__global int *x)\n{ x[0] = nowhere; }\n", "fill", &shape, "nowhere"},
-        {cl_source, "absent", &shape, "absent"},
-        {cl_source, "fill", &wide, "work-items"},
+        {"__kernel void fill(__global int *x)\n{ x[0] = nowhere; }\n", "fill", &shape,
+         "nowhere", false},
+        {cl_source, "absent", &shape, "absent", false},
+        {cl_source, "fill", &wide, "work-items", false},
+        /* PoCL 3.1 tells the size of local arrays, PoCL 5.0 does not. */
         {"__kernel void fill(__global int *x) { __local int big[16777216];\n"
          "int i = get_local_id(0); big[i * 7] = x[i]; barrier(CLK_LOCAL_MEM_FENCE);\n"
          "x[i] = big[77 - i]; }\n",
-         "fill", &shape, "local memory"},
+         "fill", &shape, "local memory", true},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct gt_err err = {""};
         struct gt_image image;
         struct gt_kernel *k;
-        assert_int_equal(
-            cl_load(&k, &image, rows[i].source, rows[i].entry, rows[i].launch, &err),
-            GEMMTUNE_EBUILD);
+        const gt_status status =
+            cl_load(&k, &image, rows[i].source, rows[i].entry, rows[i].launch, &err);
+        if (status == GEMMTUNE_OK && rows[i].may_pass) {
+            gt_driver_opencl.unload(k);
+            gt_image_clear(&image);
+            continue;
+        }
+        assert_int_equal(status, GEMMTUNE_EBUILD);
         assert_null(k);
         print_message("%s\n", err.line);
         assert_non_null(strstr(err.line, rows[i].says));
@@ -283,8 +309,7 @@ static void test_opencl_refusals(void **state)
     }
 }
 
-static void test_opencl_bad_launches(void **state)
-{
+static void test_opencl_bad_launches(void **state) {
     (void)state;
     SKIP_UNLESS(cl_gpu, "no OpenCL device");
     struct gt_err err;
@@ -300,9 +325,10 @@ static void test_opencl_bad_launches(void **state)
     assert_int_equal(cl_launch(k, &huge, x, 1, 1, queue, &err), GEMMTUNE_EINVAL);
     assert_int_equal(cl_launch(k, &shape, x, 1, 1, NULL, &err), GEMMTUNE_EDEVICE);
     assert_string_equal(err.line, "clEnqueueNDRangeKernel: CL_INVALID_COMMAND_QUEUE");
-    const struct gt_value_ref four[] = {{&x, sizeof(cl_mem)}, {&result, 4}, {&result, 4},
-                                        {&result, 4}};
-    assert_int_equal(gt_driver_opencl.launch(k, &shape, four, 4, queue, &err), GEMMTUNE_EDEVICE);
+    const struct gt_value_ref four[] = {
+        {&x, sizeof(cl_mem)}, {&result, 4}, {&result, 4}, {&result, 4}};
+    assert_int_equal(gt_driver_opencl.launch(k, &shape, four, 4, queue, &err),
+                     GEMMTUNE_EDEVICE);
     assert_non_null(strstr(err.line, "argument 4"));
     cl->clReleaseMemObject(x);
     cl->clReleaseCommandQueue(queue);
@@ -310,8 +336,7 @@ static void test_opencl_bad_launches(void **state)
     gt_image_clear(&image);
 }
 
-static void test_opencl_open(void **state)
-{
+static void test_opencl_open(void **state) {
     (void)state;
     SKIP_UNLESS(cl_gpu, "no OpenCL device");
     struct gt_err err;
@@ -331,30 +356,31 @@ static void test_opencl_open(void **state)
     assert_int_equal(gt_opencl_device(&platform, &device, 999, &err), GEMMTUNE_ENODRIVER);
 }
 
-/* ---- NVRTC, no device needed --------------------------------------------------------------- */
+/* ---- NVRTC, no device needed --------------------------------------------------------- */
 
 static const char cuda_source[] =
     "extern \"C\" __global__ void fill(int *x, int times, int add)\n"
     "{ __shared__ int t[64]; int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
     "  t[threadIdx.x] = i * times; __syncthreads(); x[i] = t[threadIdx.x] + add; }\n";
 
-static struct gt_device made_up(int cc)
-{
+static struct gt_device made_up(int cc) {
     struct gt_device d = {.backend = GEMMTUNE_CUDA, .cc = cc};
     snprintf(d.arch, sizeof d.arch, "sm_%d", cc);
     return d;
 }
 
 /* Compiles for cc and checks what came out. */
-static void check_nvrtc(int cc, const char *arch)
-{
+static void check_nvrtc(int cc, const char *arch) {
     const struct gt_device d = made_up(cc);
     struct gt_image image;
     struct gt_err err = {""};
     char text[GT_OPTIONS_MAX];
     assert_int_equal(gt_driver_cuda.toolchain(text, &d, &err), GEMMTUNE_OK);
     assert_non_null(strstr(text, arch));
-    assert_int_equal(gt_driver_cuda.build(&image, &d, cuda_source, &err), GEMMTUNE_OK);
+    const gt_status status = gt_driver_cuda.build(&image, &d, cuda_source, &err);
+    if (status)
+        print_message("%s\n%s\n", err.line, image.log);
+    assert_int_equal(status, GEMMTUNE_OK);
     print_message("%s: %zu bytes, %d registers, %d spilled, %d shared\n", text, image.size,
                   image.registers, image.spill_bytes, image.smem_bytes);
     assert_memory_equal(image.bytes, "\177ELF", 4);
@@ -366,21 +392,19 @@ static void check_nvrtc(int cc, const char *arch)
 }
 
 /* Whether an NVRTC is here that serves cc. */
-static bool compiles_for(int cc)
-{
+static bool compiles_for(int cc) {
     const struct gt_device d = made_up(cc);
     char text[GT_OPTIONS_MAX];
     return gt_driver_cuda.toolchain(text, &d, NULL) == GEMMTUNE_OK;
 }
 
-static void test_nvrtc_builds(void **state)
-{
+static void test_nvrtc_builds(void **state) {
     (void)state;
     static const struct {
         int cc;
         const char *arch;
-    } rows[] = {{75, "=sm_75 "}, {86, "=sm_86 "}, {90, "=sm_90a "}, {120, "=sm_120a "},
-                {61, "=sm_61 "}, {52, "=sm_52 "}};
+    } rows[] = {{75, "=sm_75 "},    {86, "=sm_86 "}, {90, "=sm_90a "},
+                {120, "=sm_120a "}, {61, "=sm_61 "}, {52, "=sm_52 "}};
     int done = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (compiles_for(rows[i].cc)) {
@@ -397,8 +421,7 @@ static void test_nvrtc_builds(void **state)
     SKIP_UNLESS(done > 0, "no NVRTC");
 }
 
-static void test_nvrtc_complaint(void **state)
-{
+static void test_nvrtc_complaint(void **state) {
     (void)state;
     SKIP_UNLESS(compiles_for(75), "no NVRTC");
     const struct gt_device d = made_up(75);
@@ -410,33 +433,32 @@ static void test_nvrtc_complaint(void **state)
                                           "int unused; x[0] = nowhere; }\n",
                                           &err),
                      GEMMTUNE_EBUILD);
-    assert_string_equal(err.line, "tile/tile.cl(8): error: identifier \"nowhere\" is undefined");
+    assert_string_equal(err.line,
+                        "tile/tile.cl(8): error: identifier \"nowhere\" is undefined");
     assert_non_null(strstr(image.log, "nowhere"));
     assert_null(image.bytes);
     gt_image_clear(&image);
 }
 
 /* A warning is the log; what ptxas -v adds is not. */
-static void test_nvrtc_warning(void **state)
-{
+static void test_nvrtc_warning(void **state) {
     (void)state;
     SKIP_UNLESS(compiles_for(75), "no NVRTC");
     const struct gt_device d = made_up(75);
     struct gt_image image;
     struct gt_err err;
-    assert_int_equal(gt_driver_cuda.build(
-                         &image, &d, "extern \"C\" __global__ void k(int *x) { int unused; }\n",
-                         &err),
-                     GEMMTUNE_OK);
+    assert_int_equal(
+        gt_driver_cuda.build(
+            &image, &d, "extern \"C\" __global__ void k(int *x) { int unused; }\n", &err),
+        GEMMTUNE_OK);
     assert_non_null(strstr(image.log, "unused"));
     assert_null(strstr(image.log, "ptxas"));
     gt_image_clear(&image);
 }
 
-/* An array that is indexed at run time lives in local memory, but nothing is spilled; with 64
- * values alive and 255 threads' worth of registers for 16, something is. */
-static void test_nvrtc_spills(void **state)
-{
+/* An array that is indexed at run time lives in local memory, but nothing is spilled;
+ * with 64 values alive and 255 threads' worth of registers for 16, something is. */
+static void test_nvrtc_spills(void **state) {
     (void)state;
     SKIP_UNLESS(compiles_for(75), "no NVRTC");
     const struct gt_device d = made_up(75);
@@ -447,7 +469,8 @@ static void test_nvrtc_spills(void **state)
         "float a[160];\n"
         "#pragma unroll\nfor (int i = 0; i < 160; i++) a[i] = x[i * 33 + threadIdx.x];\n"
         "__syncthreads();\n"
-        "#pragma unroll\nfor (int i = 0; i < 160; i++) x[i * 33 + threadIdx.x] = a[159 - i];\n"
+        "#pragma unroll\nfor (int i = 0; i < 160; i++) x[i * 33 + threadIdx.x] = a[159 - "
+        "i];\n"
         "}\n";
     assert_int_equal(gt_driver_cuda.build(&image, &d, source, &err), GEMMTUNE_OK);
     print_message("%d registers, %d bytes spilled\n", image.registers, image.spill_bytes);
@@ -455,21 +478,24 @@ static void test_nvrtc_spills(void **state)
     gt_image_clear(&image);
 }
 
-static void *compile_work(void *user)
-{
+static void *compile_work(void *user) {
     int *wrong = user;
     const struct gt_device d = made_up(75);
     for (int i = 0; i < 4; i++) {
         struct gt_image image;
-        if (gt_driver_cuda.build(&image, &d, cuda_source, NULL) || image.smem_bytes != 256)
+        struct gt_err err = {""};
+        if (gt_driver_cuda.build(&image, &d, cuda_source, &err) ||
+            image.smem_bytes != 256) {
+            print_message("%s; %d bytes shared; %s\n", err.line, image.smem_bytes,
+                          image.log);
             ++*wrong;
+        }
         gt_image_clear(&image);
     }
     return NULL;
 }
 
-static void test_nvrtc_threads(void **state)
-{
+static void test_nvrtc_threads(void **state) {
     (void)state;
     SKIP_UNLESS(compiles_for(75), "no NVRTC");
     pthread_t thread[4];
@@ -482,14 +508,13 @@ static void test_nvrtc_threads(void **state)
     }
 }
 
-/* ---- CUDA, on a GPU ------------------------------------------------------------------------ */
+/* ---- CUDA, on a GPU ------------------------------------------------------------------ */
 
 static const struct gt_cuda *cu;
 static CUcontext cu_context;
 static struct gt_gpu *cu_gpu;
 
-static void open_cuda(void)
-{
+static void open_cuda(void) {
     const struct gt_device *d = first(GEMMTUNE_CUDA);
     CUdevice device;
     CUcontext popped;
@@ -505,16 +530,15 @@ static void open_cuda(void)
         printf("%s\n", err.line);
 }
 
-static CUcontext current_context(void)
-{
+static CUcontext current_context(void) {
     CUcontext now = NULL;
     assert_int_equal(cu->cuCtxGetCurrent(&now), 0);
     return now;
 }
 
 static gt_status cu_load(struct gt_kernel **out, struct gt_image *image, const char *source,
-                         const char *entry, const struct gt_launch *launch, struct gt_err *err)
-{
+                         const char *entry, const struct gt_launch *launch,
+                         struct gt_err *err) {
     *out = NULL;
     const struct gt_device *d = &((const struct gt_gpu_head *)cu_gpu)->device;
     const gt_status status = gt_build(image, &gt_driver_cuda, d, source, NULL, err);
@@ -528,8 +552,7 @@ struct cu_job {
     bool current; /* whether the context is current in the thread */
 };
 
-static void *cu_work(void *user)
-{
+static void *cu_work(void *user) {
     struct cu_job *job = user;
     int got[COUNT];
     CUstream stream = NULL;
@@ -544,7 +567,8 @@ static void *cu_work(void *user)
             {&x, sizeof x}, {&times, sizeof times}, {&add, sizeof add}};
         if (!job->current)
             (void)cu->cuCtxPopCurrent(&popped);
-        job->wrong += gt_driver_cuda.launch(job->kernel, &shape, args, 3, stream, NULL) != 0;
+        job->wrong +=
+            gt_driver_cuda.launch(job->kernel, &shape, args, 3, stream, NULL) != 0;
         if (!job->current)
             (void)cu->cuCtxPushCurrent(cu_context);
         job->wrong += cu->cuMemcpyDtoHAsync(got, x, sizeof got, stream) != 0;
@@ -558,8 +582,7 @@ static void *cu_work(void *user)
     return NULL;
 }
 
-static void test_cuda_launch(void **state)
-{
+static void test_cuda_launch(void **state) {
     (void)state;
     SKIP_UNLESS(cu_gpu, "no CUDA device");
     struct gt_err err = {""};
@@ -580,8 +603,7 @@ static void test_cuda_launch(void **state)
     gt_image_clear(&image);
 }
 
-static void test_cuda_threads(void **state)
-{
+static void test_cuda_threads(void **state) {
     (void)state;
     SKIP_UNLESS(cu_gpu, "no CUDA device");
     struct gt_err err;
@@ -602,8 +624,7 @@ static void test_cuda_threads(void **state)
     gt_image_clear(&image);
 }
 
-static void test_cuda_open(void **state)
-{
+static void test_cuda_open(void **state) {
     (void)state;
     SKIP_UNLESS(cu_gpu, "no CUDA device");
     struct gt_err err;
@@ -624,8 +645,7 @@ static void test_cuda_open(void **state)
 }
 
 /* Dynamic shared memory up to the device's limit works; one byte more does not build. */
-static void test_cuda_shared_memory(void **state)
-{
+static void test_cuda_shared_memory(void **state) {
     (void)state;
     SKIP_UNLESS(cu_gpu, "no CUDA device");
     static const char source[] =
@@ -658,14 +678,14 @@ static void test_cuda_shared_memory(void **state)
     gt_image_clear(&image);
 }
 
-static void test_cuda_refusals(void **state)
-{
+static void test_cuda_refusals(void **state) {
     (void)state;
     SKIP_UNLESS(cu_gpu, "no CUDA device");
     struct gt_err err;
     struct gt_image image;
     struct gt_kernel *k;
-    assert_int_equal(cu_load(&k, &image, cuda_source, "absent", &shape, &err), GEMMTUNE_EBUILD);
+    assert_int_equal(cu_load(&k, &image, cuda_source, "absent", &shape, &err),
+                     GEMMTUNE_EBUILD);
     print_message("%s\n", err.line);
     gt_image_clear(&image);
     struct gt_image junk = {.bytes = calloc(1, 64), .size = 64, .log = calloc(1, 1)};
@@ -676,8 +696,7 @@ static void test_cuda_refusals(void **state)
     gt_image_clear(&junk);
 }
 
-static void test_cuda_cluster(void **state)
-{
+static void test_cuda_cluster(void **state) {
     (void)state;
     SKIP_UNLESS(cu_gpu, "no CUDA device");
     SKIP_UNLESS(first(GEMMTUNE_CUDA)->cc >= 90, "clusters start at sm_90");
@@ -699,7 +718,8 @@ static void test_cuda_cluster(void **state)
         assert_int_equal(cu->cuCtxPushCurrent(cu_context), 0);
         assert_int_equal(cu->cuMemAlloc(&x, sizeof got), 0);
         const struct gt_value_ref args[] = {{&x, sizeof x}, {&times, 4}, {&add, 4}};
-        assert_int_equal(gt_driver_cuda.launch(k, &launch, args, 3, NULL, &err), GEMMTUNE_OK);
+        assert_int_equal(gt_driver_cuda.launch(k, &launch, args, 3, NULL, &err),
+                         GEMMTUNE_OK);
         assert_int_equal(cu->cuMemcpyDtoH(got, x, sizeof got), 0);
         assert_int_equal(got[COUNT - 1], 10 * sizes[s] + 1);
         assert_int_equal(cu->cuMemFree(x), 0);
@@ -709,17 +729,15 @@ static void test_cuda_cluster(void **state)
     }
 }
 
-/* ---- what is missing: this program again, with other libraries ------------------------------- */
+/* ---- what is missing: this program again, with other libraries ----------------------- */
 
-static void ignore(void *user, const struct gt_device *d)
-{
+static void ignore(void *user, const struct gt_device *d) {
     ++*(int *)user;
     (void)d;
 }
 
 /* Prints what the drivers say of themselves: a line each. */
-static int probe_drivers(void)
-{
+static int probe_drivers(void) {
     for (size_t i = 0; gt_drivers[i]; i++) {
         char missing[512];
         struct gt_err err = {""};
@@ -730,15 +748,14 @@ static int probe_drivers(void)
         const bool absent = missing[0] && count == 0;
         const gt_status open =
             absent ? gt_drivers[i]->open(&gpu, &target, &err) : GEMMTUNE_OK;
-        printf("%s: status %d, %d devices, open %d, %s\n", gt_drivers[i]->name, status, count,
-               open, missing);
+        printf("%s: status %d, %d devices, open %d, %s\n", gt_drivers[i]->name, status,
+               count, open, missing);
     }
     return 0;
 }
 
 /* Prints whether cc 61 can be built for, and builds. */
-static int probe_pascal(void)
-{
+static int probe_pascal(void) {
     const struct gt_device d = made_up(61);
     struct gt_image image;
     struct gt_err err = {""};
@@ -755,8 +772,7 @@ static const struct {
 } probes[] = {{"drivers", probe_drivers}, {"pascal", probe_pascal}};
 
 /* What `this program name` prints with variable=value in the environment. */
-static const char *probe(const char *name, const char *variable, const char *value)
-{
+static const char *probe(const char *name, const char *variable, const char *value) {
     static char text[4096];
     char self[1024] = "", command[1200];
     assert_true(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
@@ -774,8 +790,7 @@ static const char *probe(const char *name, const char *variable, const char *val
     return text;
 }
 
-static void test_missing_libraries(void **state)
-{
+static void test_missing_libraries(void **state) {
     (void)state;
     const char *text = probe("drivers", "GEMMTUNE_LIBCUDA", "/nonexistent/libcuda.so");
     assert_non_null(strstr(text, "cuda: status 0, 0 devices, open -6, "
@@ -792,8 +807,7 @@ static void test_missing_libraries(void **state)
 }
 
 /* sm_61: built by an NVRTC that knows it, else one sentence that names the one to get. */
-static void test_pascal(void **state)
-{
+static void test_pascal(void **state) {
     (void)state;
     SKIP_UNLESS(compiles_for(75), "no NVRTC");
     const char *given = getenv("GEMMTUNE_LIBNVRTC");
@@ -805,10 +819,9 @@ static void test_pascal(void **state)
                                      "nvidia-cuda-nvrtc-cu12 on PyPI, or CUDA 12.9)"));
 }
 
-/* ---- main ---------------------------------------------------------------------------------- */
+/* ---- main ---------------------------------------------------------------------------- */
 
-static int set_up(void **state)
-{
+static int set_up(void **state) {
     (void)state;
     struct gt_err err = {""};
     if (gt_devices_list(&devices, &err)) {
@@ -820,8 +833,7 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
+static int tear_down(void **state) {
     (void)state;
     gt_driver_opencl.close(cl_gpu);
     gt_driver_cuda.close(cu_gpu);
@@ -833,8 +845,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     for (size_t i = 0; argc > 1 && i < sizeof probes / sizeof *probes; i++)
         if (strcmp(argv[1], probes[i].name) == 0)
             return probes[i].run();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The image cache under a driver that only counts: each damaged, strange or hostile entry must be a
- * miss and a rebuild, never an error and never a wrong image.
+ * The image cache under a driver that only counts: each damaged, strange or hostile entry
+ * must be a miss and a rebuild, never an error and never a wrong image.
  */
 #include "runtime/build.h"
 
@@ -29,23 +29,20 @@ static bool keeps = true;
 static const char *chain = "fake 1.0 -O3";
 
 static gt_status fake_toolchain(char text[GT_OPTIONS_MAX], const struct gt_device *d,
-                                struct gt_err *err)
-{
+                                struct gt_err *err) {
     if (d->cc == 1)
         return gt_fail(err, GEMMTUNE_EBUILD, "no compiler for sm_1");
     snprintf(text, GT_OPTIONS_MAX, "%s", chain);
     return GEMMTUNE_OK;
 }
 
-static bool fake_cacheable(const struct gt_device *d)
-{
+static bool fake_cacheable(const struct gt_device *d) {
     (void)d;
     return keeps;
 }
 
-static gt_status fake_build(struct gt_image *image, const struct gt_device *d, const char *source,
-                            struct gt_err *err)
-{
+static gt_status fake_build(struct gt_image *image, const struct gt_device *d,
+                            const char *source, struct gt_err *err) {
     (void)d;
     builds++;
     *image = (struct gt_image){.registers = 40, .spill_bytes = 8, .smem_bytes = 1024};
@@ -73,8 +70,7 @@ static struct gt_device device = {.arch = "sm_61", .cc = 61};
 static char root[200];  /* of this test */
 static char cache[256]; /* the folder, not made yet */
 
-static int set_up(void **state)
-{
+static int set_up(void **state) {
     (void)state;
     const char *tmp = getenv("TMPDIR");
     snprintf(root, sizeof root, "%.150s/gemmtune-cache-XXXXXX", tmp && *tmp ? tmp : "/tmp");
@@ -87,19 +83,17 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
+static int tear_down(void **state) {
     (void)state;
-    if (getuid() == 0)
-        (void)seteuid(0);
+    if (getuid() == 0 && seteuid(0) != 0)
+        return -1;
     char command[512];
     snprintf(command, sizeof command, "chmod -R u+rwx %s; rm -rf %s", root, root);
     return system(command);
 }
 
 /* Builds and checks the image; returns whether it came from the cache. */
-static bool build(const char *source)
-{
+static bool build(const char *source) {
     struct gt_image image;
     struct gt_build_stats stats;
     struct gt_err err = {""};
@@ -120,8 +114,7 @@ static bool build(const char *source)
 }
 
 /* The path of the only image in the folder. */
-static const char *the_entry(void)
-{
+static const char *the_entry(void) {
     static char path[512];
     DIR *dir = opendir(cache);
     assert_non_null(dir);
@@ -137,8 +130,7 @@ static const char *the_entry(void)
     return path;
 }
 
-static size_t read_file(const char *path, unsigned char *to, size_t room)
-{
+static size_t read_file(const char *path, unsigned char *to, size_t room) {
     FILE *f = fopen(path, "rb");
     assert_non_null(f);
     const size_t n = fread(to, 1, room, f);
@@ -146,16 +138,14 @@ static size_t read_file(const char *path, unsigned char *to, size_t room)
     return n;
 }
 
-static void write_file(const char *path, const unsigned char *from, size_t size)
-{
+static void write_file(const char *path, const unsigned char *from, size_t size) {
     FILE *f = fopen(path, "wb");
     assert_non_null(f);
     assert_int_equal(fwrite(from, 1, size, f), size);
     assert_int_equal(fclose(f), 0);
 }
 
-static mode_t mode_of(const char *path)
-{
+static mode_t mode_of(const char *path) {
     struct stat s;
     assert_int_equal(lstat(path, &s), 0);
     return s.st_mode & 07777;
@@ -163,8 +153,7 @@ static mode_t mode_of(const char *path)
 
 /* ---- the ordinary way ---- */
 
-static void test_hit_and_miss(void **state)
-{
+static void test_hit_and_miss(void **state) {
     (void)state;
     assert_false(build("kernel one, warn"));
     assert_true(build("kernel one, warn"));
@@ -173,16 +162,14 @@ static void test_hit_and_miss(void **state)
     assert_int_equal(mode_of(cache), 0700);
 }
 
-static void test_entry_is_private(void **state)
-{
+static void test_entry_is_private(void **state) {
     (void)state;
     (void)build("kernel");
     assert_int_equal(mode_of(the_entry()), 0600);
 }
 
 /* Toolchain, architecture and source are each part of the key. */
-static void test_key(void **state)
-{
+static void test_key(void **state) {
     (void)state;
     assert_false(build("kernel"));
     chain = "fake 1.1 -O3";
@@ -194,8 +181,7 @@ static void test_key(void **state)
     assert_true(build("kernel"));
 }
 
-static void test_not_cacheable(void **state)
-{
+static void test_not_cacheable(void **state) {
     (void)state;
     keeps = false;
     assert_false(build("kernel"));
@@ -203,8 +189,7 @@ static void test_not_cacheable(void **state)
     assert_int_equal(access(cache, F_OK), -1);
 }
 
-static void test_failures_are_not_kept(void **state)
-{
+static void test_failures_are_not_kept(void **state) {
     (void)state;
     struct gt_image image;
     struct gt_build_stats stats;
@@ -220,8 +205,7 @@ static void test_failures_are_not_kept(void **state)
     assert_int_equal(builds, 2);
 }
 
-static void test_no_compiler(void **state)
-{
+static void test_no_compiler(void **state) {
     (void)state;
     const struct gt_device old = {.arch = "sm_1", .cc = 1};
     struct gt_image image;
@@ -235,8 +219,7 @@ static void test_no_compiler(void **state)
 
 /* ---- damaged entries ---- */
 
-static void test_truncated_anywhere(void **state)
-{
+static void test_truncated_anywhere(void **state) {
     (void)state;
     unsigned char good[4096];
     (void)build("a kernel that warns");
@@ -248,8 +231,7 @@ static void test_truncated_anywhere(void **state)
     }
 }
 
-static void test_every_byte_flipped(void **state)
-{
+static void test_every_byte_flipped(void **state) {
     (void)state;
     unsigned char good[4096];
     (void)build("a kernel that warns");
@@ -262,8 +244,7 @@ static void test_every_byte_flipped(void **state)
     }
 }
 
-static void test_longer(void **state)
-{
+static void test_longer(void **state) {
     (void)state;
     unsigned char good[4096];
     (void)build("kernel");
@@ -275,8 +256,7 @@ static void test_longer(void **state)
 }
 
 /* A sound entry under another entry's name must not be taken for it. */
-static void test_swapped_names(void **state)
-{
+static void test_swapped_names(void **state) {
     (void)state;
     char other[512];
     (void)build("kernel one");
@@ -289,8 +269,7 @@ static void test_swapped_names(void **state)
 
 /* ---- hostile entries ---- */
 
-static void test_symlink_is_not_followed(void **state)
-{
+static void test_symlink_is_not_followed(void **state) {
     (void)state;
     char aside[512];
     unsigned char before[4096], after[4096];
@@ -306,8 +285,7 @@ static void test_symlink_is_not_followed(void **state)
     assert_memory_equal(before, after, size);
 }
 
-static void test_others_may_write(void **state)
-{
+static void test_others_may_write(void **state) {
     (void)state;
     (void)build("kernel");
     assert_int_equal(chmod(the_entry(), 0666), 0);
@@ -316,8 +294,7 @@ static void test_others_may_write(void **state)
     assert_int_equal(mode_of(the_entry()), 0600);
 }
 
-static void test_fifo_does_not_hang(void **state)
-{
+static void test_fifo_does_not_hang(void **state) {
     (void)state;
     (void)build("kernel");
     char path[512];
@@ -330,8 +307,7 @@ static void test_fifo_does_not_hang(void **state)
     assert_true(build("kernel"));
 }
 
-static void test_folder_in_its_place(void **state)
-{
+static void test_folder_in_its_place(void **state) {
     (void)state;
     (void)build("kernel");
     char path[512];
@@ -343,14 +319,14 @@ static void test_folder_in_its_place(void **state)
     int64_t count, bytes;
     char folder[FILENAME_MAX];
     struct gt_err err;
-    assert_int_equal(gt_cache_stat(folder, sizeof folder, &count, &bytes, &err), GEMMTUNE_OK);
+    assert_int_equal(gt_cache_stat(folder, sizeof folder, &count, &bytes, &err),
+                     GEMMTUNE_OK);
     assert_int_equal(count, 0);
 }
 
 /* ---- a folder that cannot serve ---- */
 
-static void test_folder_of_wrong_mode(void **state)
-{
+static void test_folder_of_wrong_mode(void **state) {
     (void)state;
     (void)build("kernel");
     assert_int_equal(chmod(cache, 0777), 0);
@@ -366,10 +342,9 @@ static void test_folder_of_wrong_mode(void **state)
 
 enum { NOBODY = 65534 };
 
-/* Root may write anywhere, so root becomes nobody until tear_down. False when even looking into the
- * test's folder is not possible then. */
-static bool become_ordinary(void)
-{
+/* Root may write anywhere, so root becomes nobody until tear_down. False when even
+ * looking into the test's folder is not possible then. */
+static bool become_ordinary(void) {
     if (geteuid() != 0)
         return true;
     assert_int_equal(chown(root, NOBODY, NOBODY), 0);
@@ -381,8 +356,7 @@ static bool become_ordinary(void)
     return fd >= 0;
 }
 
-static void test_unwritable_folder(void **state)
-{
+static void test_unwritable_folder(void **state) {
     (void)state;
     if (!become_ordinary()) {
         print_message("skipped: an ordinary user cannot be tried here\n");
@@ -395,8 +369,7 @@ static void test_unwritable_folder(void **state)
     assert_true(build("kernel one"));
 }
 
-static void test_foreign_owner(void **state)
-{
+static void test_foreign_owner(void **state) {
     (void)state;
     if (geteuid() != 0) {
         print_message("skipped: only root can give files away\n");
@@ -412,8 +385,7 @@ static void test_foreign_owner(void **state)
 }
 
 /* Root or not: nothing can be made below a file. */
-static void test_folder_cannot_be_made(void **state)
-{
+static void test_folder_cannot_be_made(void **state) {
     (void)state;
     snprintf(cache, sizeof cache, "%s/file", root);
     write_file(cache, (const unsigned char *)"x", 1);
@@ -423,8 +395,7 @@ static void test_folder_cannot_be_made(void **state)
     assert_false(build("kernel"));
 }
 
-static void test_folder_is_a_symlink(void **state)
-{
+static void test_folder_is_a_symlink(void **state) {
     (void)state;
     char real[256];
     snprintf(real, sizeof real, "%s/real", root);
@@ -436,8 +407,7 @@ static void test_folder_is_a_symlink(void **state)
     assert_false(build("kernel"));
 }
 
-static void test_environment(void **state)
-{
+static void test_environment(void **state) {
     (void)state;
     char folder[1024], wanted[512];
     int64_t count, bytes;
@@ -445,10 +415,14 @@ static void test_environment(void **state)
     static const struct {
         const char *own, *xdg, *home, *folder; /* NULL: unset; folder is below root */
     } rows[] = {
-        {"", "/x", "/y", NULL},          {NULL, NULL, NULL, NULL},
-        {NULL, "relative", NULL, NULL},  {NULL, "", "", NULL},
-        {NULL, NULL, "relative", NULL},  {NULL, "/x", "/y", "/x/gemmtune"},
-        {NULL, NULL, "/y", "/y/.cache/gemmtune"}, {"/z", "/x", "/y", "/z"},
+        {"", "/x", "/y", NULL},
+        {NULL, NULL, NULL, NULL},
+        {NULL, "relative", NULL, NULL},
+        {NULL, "", "", NULL},
+        {NULL, NULL, "relative", NULL},
+        {NULL, "/x", "/y", "/x/gemmtune"},
+        {NULL, NULL, "/y", "/y/.cache/gemmtune"},
+        {"/z", "/x", "/y", "/z"},
         {NULL, "", "/y", "/y/.cache/gemmtune"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -463,7 +437,8 @@ static void test_environment(void **state)
         }
         assert_false(build("kernel"));
         assert_int_equal(build("kernel"), rows[i].folder != NULL);
-        assert_int_equal(gt_cache_stat(folder, sizeof folder, &count, &bytes, &err), GEMMTUNE_OK);
+        assert_int_equal(gt_cache_stat(folder, sizeof folder, &count, &bytes, &err),
+                         GEMMTUNE_OK);
         snprintf(wanted, sizeof wanted, "%s%s", rows[i].folder ? root : "",
                  rows[i].folder ? rows[i].folder : "");
         assert_string_equal(folder, wanted);
@@ -476,22 +451,24 @@ static void test_environment(void **state)
 
 /* ---- housekeeping ---- */
 
-static void test_clear_removes_only_ours(void **state)
-{
+static void test_clear_removes_only_ours(void **state) {
     (void)state;
     char path[512], folder[1024];
     int64_t count, bytes, removed;
     struct gt_err err;
-    assert_int_equal(gt_cache_stat(folder, sizeof folder, &count, &bytes, &err), GEMMTUNE_OK);
+    assert_int_equal(gt_cache_stat(folder, sizeof folder, &count, &bytes, &err),
+                     GEMMTUNE_OK);
     assert_string_equal(folder, cache);
     assert_int_equal(count, 0);
     (void)build("kernel one");
-    snprintf(path, sizeof path, "%s/.%.64s.77.1f.tmp", cache, strrchr(the_entry(), '/') + 1);
+    snprintf(path, sizeof path, "%s/.%.64s.77.1f.tmp", cache,
+             strrchr(the_entry(), '/') + 1);
     write_file(path, (const unsigned char *)"left behind", 11);
     (void)build("kernel two");
     snprintf(path, sizeof path, "%s/notes.img", cache);
     write_file(path, (const unsigned char *)"mine", 4);
-    assert_int_equal(gt_cache_stat(folder, sizeof folder, &count, &bytes, &err), GEMMTUNE_OK);
+    assert_int_equal(gt_cache_stat(folder, sizeof folder, &count, &bytes, &err),
+                     GEMMTUNE_OK);
     assert_int_equal(count, 2);
     assert_true(bytes > 20);
     assert_int_equal(gt_cache_clear(&removed, &err), GEMMTUNE_OK);
@@ -504,8 +481,7 @@ static void test_clear_removes_only_ours(void **state)
 
 enum { RACERS = 4, SOURCES = 60 };
 
-static int race(void)
-{
+static int race(void) {
     char source[64];
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < SOURCES; i++) {
@@ -515,8 +491,7 @@ static int race(void)
     return 0;
 }
 
-static void test_processes_race(void **state)
-{
+static void test_processes_race(void **state) {
     (void)state;
     pid_t child[RACERS];
     for (int i = 0; i < RACERS; i++) {
@@ -537,14 +512,14 @@ static void test_processes_race(void **state)
     }
     int64_t count, bytes, removed;
     struct gt_err err;
-    assert_int_equal(gt_cache_stat(folder, sizeof folder, &count, &bytes, &err), GEMMTUNE_OK);
+    assert_int_equal(gt_cache_stat(folder, sizeof folder, &count, &bytes, &err),
+                     GEMMTUNE_OK);
     assert_int_equal(count, SOURCES);
     assert_int_equal(gt_cache_clear(&removed, &err), GEMMTUNE_OK);
     assert_int_equal(removed, SOURCES); /* and no temporary file was left */
 }
 
-int main(void)
-{
+int main(void) {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         CASE(test_hit_and_miss),

@@ -7,6 +7,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -57,7 +58,8 @@ static void test_held_by_the_living(void **state) {
 
 static void forget_owner(const char *what) {
     char sql[256];
-    (void)snprintf(sql, sizeof sql, "UPDATE run SET ended_ms = NULL; UPDATE run SET %s", what);
+    (void)snprintf(sql, sizeof sql, "UPDATE run SET ended_ms = NULL; UPDATE run SET %s",
+                   what);
     tamper(in_folder("a.db"), sql);
 }
 
@@ -227,28 +229,26 @@ static void live_and_die(const char *path, int fds[2], long delay_ns) {
 }
 
 enum { ACKS_MAX = 16384 };
+static bool acknowledged[ACKS_MAX];
 
-static void test_kill(void **state) {
-    static bool acknowledged[ACKS_MAX];
-    int fds[2], acks = 0, number = 0;
+/* Reads what has been acknowledged so far; nothing may be so twice. */
+static int read_acks(int fd) {
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    int number = 0, acks = 0;
+    while (poll(&ready, 1, 0) == 1 &&
+           read(fd, &number, sizeof number) == (ssize_t)sizeof number) {
+        assert_in_range(number, 0, ACKS_MAX - 1);
+        assert_false(acknowledged[number]);
+        acknowledged[number] = true;
+        acks++;
+    }
+    return acks;
+}
+
+static void all_there(const char *path) {
     int64_t bad = 0;
     struct gt_trial_row row;
-    uint32_t x = 1;
-    (void)state;
-    assert_int_equal(pipe(fds), 0);
-    for (int i = 0; i < KILLS; i++) {
-        x = x * 1664525 + 1013904223;
-        live_and_die(in_folder("a.db"), fds, (long)(x >> 8) % 20000000);
-        struct pollfd ready = {.fd = fds[0], .events = POLLIN};
-        while (poll(&ready, 1, 0) == 1 &&
-               read(fds[0], &number, sizeof number) == (ssize_t)sizeof number) {
-            assert_in_range(number, 0, ACKS_MAX - 1);
-            assert_false(acknowledged[number]); /* nothing is done twice */
-            acknowledged[number] = true;
-            acks++;
-        }
-    }
-    struct gt_db *db = db_open(in_folder("a.db"), GT_DB_WRITE);
+    struct gt_db *db = db_open(path, GT_DB_WRITE);
     OK(gt_db_check(db, &bad, &err));
     assert_int_equal(bad, 0);
     for (int i = 0; i < ACKS_MAX; i++) {
@@ -260,18 +260,127 @@ static void test_kill(void **state) {
         assert_memory_equal(&row.time, &want.time, sizeof want.time);
     }
     gt_db_close(db);
+}
+
+static void test_kill(void **state) {
+    int fds[2], acks = 0;
+    uint32_t x = 1;
+    (void)state;
+    memset(acknowledged, 0, sizeof acknowledged);
+    assert_int_equal(pipe(fds), 0);
+    for (int i = 0; i < KILLS; i++) {
+        x = x * 1664525 + 1013904223;
+        live_and_die(in_folder("a.db"), fds, (long)(x >> 8) % 20000000);
+        acks += read_acks(fds[0]);
+    }
+    all_there(in_folder("a.db"));
     (void)close(fds[0]);
     (void)close(fds[1]);
     print_message("%d kills, %d acknowledged, all there\n", KILLS, acks);
     assert_true(acks >= KILLS);
 }
 
+/* ---- no room ---- */
+
+/* A file may grow to 120 KB and no further, as on a full disk. Returns 0 when that was said. */
+static int tune_until_full(const char *path, int fd) {
+    const struct rlimit limit = {120000, 120000};
+    if (signal(SIGXFSZ, SIG_IGN) == SIG_ERR || setrlimit(RLIMIT_FSIZE, &limit) != 0)
+        return 2;
+    tune_for_ever(path, fd);
+    return err.line[0] != '\0' ? 0 : 1;
+}
+
+static void test_full(void **state) {
+    int fds[2], status = 0;
+    (void)state;
+    memset(acknowledged, 0, sizeof acknowledged);
+    assert_int_equal(pipe(fds), 0);
+    const pid_t pid = fork();
+    if (pid == 0)
+        _exit(tune_until_full(in_folder("a.db"), fds[1]));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_true(read_acks(fds[0]) > 10);
+    all_there(in_folder("a.db")); /* and there is room again */
+    struct gt_db *db = db_open(in_folder("a.db"), GT_DB_WRITE);
+    try_one(db, run_begin(db, &device), key, ACKS_MAX);
+    gt_db_close(db);
+    (void)close(fds[0]);
+    (void)close(fds[1]);
+}
+
+/* ---- reading while another writes ---- */
+
+/* Sets of two, three, two, ... records whose naive_ns tells the set. */
+static void rewrite_for_ever(const char *path) {
+    struct gt_db *db = NULL;
+    if (gt_db_open(&db, path, GT_DB_WRITE, &err) != GEMMTUNE_OK)
+        return;
+    for (int n = 1;; n++) {
+        struct gt_record_row rows[3];
+        for (int i = 0; i < 3; i++) {
+            rows[i] = a_record(key, i, i);
+            rows[i].naive_ns = n;
+        }
+        if (gt_db_records_put(db, key, rows[0].subject.problem, rows, 2 + (size_t)n % 2,
+                              &err) != GEMMTUNE_OK)
+            return;
+    }
+}
+
+struct set {
+    int count;
+    double naive_ns;
+};
+
+static gt_status note(void *user, const struct gt_record_row *row, struct gt_err *unused) {
+    struct set *set = user;
+    (void)unused;
+    assert_true(set->count == 0 ||
+                (row->naive_ns >= set->naive_ns && row->naive_ns <= set->naive_ns));
+    set->naive_ns = row->naive_ns;
+    set->count++;
+    return GEMMTUNE_OK;
+}
+
+static void test_snapshot(void **state) {
+    double last = 0;
+    int status = 0;
+    (void)state;
+    fill(in_folder("a.db"), "H200", 0, 3);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        rewrite_for_ever(in_folder("a.db"));
+        _exit(1);
+    }
+    for (int i = 0; i < 200; i++) {
+        struct set set = {0};
+        struct gt_db *db = db_open(in_folder("a.db"), GT_DB_READ);
+        OK(gt_db_records(db, key, NULL, note, &set, &err));
+        gt_db_close(db);
+        if (set.naive_ns < 123456) { /* written by the other */
+            assert_int_equal(set.count, 2 + (int)set.naive_ns % 2);
+            assert_true(set.naive_ns >= last);
+            last = set.naive_ns;
+        }
+    }
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, folder_remove)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_held_by_the_living), TEST(test_left_by_the_dead), TEST(test_two_strikes),
-        TEST(test_side_by_side),       TEST(test_kill),
+        TEST(test_held_by_the_living),
+        TEST(test_left_by_the_dead),
+        TEST(test_two_strikes),
+        TEST(test_side_by_side),
+        TEST(test_kill),
+        TEST(test_full),
+        TEST(test_snapshot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,7 +94,8 @@ static gt_status true_record(void *user, const struct gt_record_row *row,
     assert_true(i == 0 || i == 1);
     const struct gt_record_row want = a_record(key, i, i);
     assert_true(same_time(&row->time, &want.time));
-    assert_int_equal(row->tied, want.tied); /* rank is counted anew when the winner is lost */
+    assert_int_equal(row->tied,
+                     want.tied); /* rank is counted anew when the winner is lost */
     assert_true(row->rank <= i);
     assert_true(row->verified);
     assert_true(row->naive_ns >= want.naive_ns && row->naive_ns <= want.naive_ns);
@@ -170,7 +171,8 @@ static uint32_t next_random(uint32_t *x) {
 static void flip(unsigned char *data, uint32_t *seed) {
     const size_t bits = 1 + next_random(seed) % 8;
     for (size_t i = 0; i < bits; i++)
-        data[next_random(seed) % sound_size] ^= (unsigned char)(1U << next_random(seed) % 8);
+        data[next_random(seed) % sound_size] ^=
+            (unsigned char)(1U << next_random(seed) % 8);
 }
 
 static void test_flipped_bits(void **state) {
@@ -190,7 +192,8 @@ static void test_flipped_bits(void **state) {
             unchanged(in_folder("flip.db"), data, sound_size);
     }
     free(data);
-    print_message("%d files: %d refused, %d with rows skipped\n", FLIP_FILES, refused, partial);
+    print_message("%d files: %d refused, %d with rows skipped\n", FLIP_FILES, refused,
+                  partial);
     assert_true(refused > 0 && partial > 0);
 }
 
@@ -243,11 +246,14 @@ static void test_edited_rows(void **state) {
         {"UPDATE device SET units = 1", 0, TRIALS, 2},
         {"UPDATE device SET key = 'x'", 0, 0, 0},
         {"UPDATE trial SET median_ns = 1e300 * 1e300 WHERE id = 1", 1, TRIALS - 1, 2},
-        {"PRAGMA ignore_check_constraints = ON; UPDATE record SET median_ns = 0", 1, TRIALS, 0},
+        {"PRAGMA ignore_check_constraints = ON; UPDATE record SET median_ns = 0", 1, TRIALS,
+         0},
         {"PRAGMA ignore_check_constraints = ON; UPDATE trial SET outcome = 'splendid' "
-         "WHERE id = 9", 1, TRIALS - 1, 2},
+         "WHERE id = 9",
+         1, TRIALS - 1, 2},
         {"PRAGMA ignore_check_constraints = ON; UPDATE trial SET error = "
-         "hex(zeroblob(400000)) WHERE id = 9", 1, TRIALS - 1, 2},
+         "hex(zeroblob(400000)) WHERE id = 9",
+         1, TRIALS - 1, 2},
     };
     (void)state;
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
@@ -274,8 +280,9 @@ static void test_edited_rows(void **state) {
 static void test_huge_value(void **state) {
     (void)state;
     file_write(in_folder("huge.db"), sound, sound_size);
-    tamper(in_folder("huge.db"), "PRAGMA ignore_check_constraints = ON;"
-                                 "UPDATE trial SET error = hex(zeroblob(2000000)) WHERE id = 9");
+    tamper(in_folder("huge.db"),
+           "PRAGMA ignore_check_constraints = ON;"
+           "UPDATE trial SET error = hex(zeroblob(2000000)) WHERE id = 9");
     const sqlite3_int64 before = sqlite3_memory_highwater(1);
     const struct seen seen = look(in_folder("huge.db"));
     assert_true(seen.trials < TRIALS);
@@ -325,7 +332,8 @@ static void test_check_counts(void **state) {
     OK(gt_db_check(db, &bad, &err));
     assert_int_equal(bad, 4);
     gt_db_close(db);
-    tamper(in_folder("edit.db"), "PRAGMA foreign_keys = OFF; DELETE FROM subject WHERE id = 2");
+    tamper(in_folder("edit.db"),
+           "PRAGMA foreign_keys = OFF; DELETE FROM subject WHERE id = 2");
     db = db_open(in_folder("edit.db"), GT_DB_READ);
     assert_int_equal(gt_db_check(db, &bad, &err), GEMMTUNE_EDB);
     assert_non_null(strstr(err.line, "refers to a subject"));
@@ -352,9 +360,9 @@ static void test_repair(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound),       cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_sound),        cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_flipped_bits), cmocka_unit_test(test_mixed_pages),
-        cmocka_unit_test(test_edited_rows), cmocka_unit_test(test_huge_value),
+        cmocka_unit_test(test_edited_rows),  cmocka_unit_test(test_huge_value),
         cmocka_unit_test(test_endless_tree), cmocka_unit_test(test_check_counts),
         cmocka_unit_test(test_repair),
     };

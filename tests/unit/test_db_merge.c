@@ -49,9 +49,9 @@ static gt_status list_trial(void *user, const struct gt_trial_row *row,
     (void)unused;
     while ((*lines)[0] != '\0')
         lines++;
-    (void)snprintf(*lines, sizeof *lines, "%.40s %.30s %.20s %g %.60s", row->subject.device_key,
-                   row->subject.problem, row->subject.point, row->time.median_ns,
-                   row->provenance);
+    (void)snprintf(*lines, sizeof *lines, "%.40s %.30s %.20s %g %.60s",
+                   row->subject.device_key, row->subject.problem, row->subject.point,
+                   row->time.median_ns, row->provenance);
     return GEMMTUNE_OK;
 }
 
@@ -330,6 +330,9 @@ static void test_refused_text(void **state) {
     refused_text("BM=0 BN=64", "BM=0;BN=64", "");
     refused_text("\"records\"", "\"record\"", "record");
     refused_text("\"device\": \"h200", "\"device\": \"h201", "not among");
+    refused_text("\"rank\": 1", "\"rank\": 0", "above");
+    refused_text("\"measured_ms\": ", "\"measured_ms\": 1", "the same");
+    refused_text("\"device\": \"h200", "\"device\": \"z200", "not among");
     gt_db_close(db_open(in_folder("empty.db"), GT_DB_WRITE));
     same_export("into.db", "empty.db");
 }

@@ -37,9 +37,10 @@ static void test_new_file(void **state) {
     assert_int_equal(value(db, "PRAGMA user_version"), gt_migrations_last(gt_migrations));
     assert_int_equal(value(db, "PRAGMA foreign_keys"), 1);
     assert_int_equal(value(db, "PRAGMA synchronous"), 2);
-    assert_int_equal(value(db, "PRAGMA busy_timeout"), GT_DB_BUSY_MS);
-    assert_int_equal(value(db, "SELECT count(*) FROM pragma_table_list WHERE strict = 0 AND "
-                               "name NOT LIKE 'sqlite%'"), 0);
+    assert_int_equal(value(db,
+                           "SELECT count(*) FROM pragma_table_list WHERE strict = 0 AND "
+                           "name NOT LIKE 'sqlite%'"),
+                     0);
     OK(gt_db_origin(origin, db, &err));
     gt_db_close(db);
     db = db_open(in_folder("b.db"), GT_DB_WRITE);
@@ -49,7 +50,8 @@ static void test_new_file(void **state) {
 }
 
 static void test_next_version(void **state) {
-    const struct gt_migration *list = later("CREATE TABLE note (text TEXT NOT NULL) STRICT;");
+    const struct gt_migration *list =
+        later("CREATE TABLE note (text TEXT NOT NULL) STRICT;");
     (void)state;
     fill(in_folder("a.db"), "H200", 0, 3);
     struct gt_db *db = db_open(in_folder("a.db"), GT_DB_WRITE);
@@ -71,8 +73,9 @@ static void test_failure_changes_nothing(void **state) {
     fill(in_folder("a.db"), "H200", 0, 3);
     unsigned char *before = file_read(in_folder("a.db"), &before_size);
     struct gt_db *db = db_open(in_folder("a.db"), GT_DB_WRITE);
-    assert_int_equal(gt_db_migrate(db, later("DROP TABLE record; CREATE TABLE record (x"), &err),
-                     GEMMTUNE_EDB);
+    assert_int_equal(
+        gt_db_migrate(db, later("DROP TABLE record; CREATE TABLE record (x"), &err),
+        GEMMTUNE_EDB);
     gt_db_close(db);
     unsigned char *after = file_read(in_folder("a.db"), &after_size);
     assert_int_equal(before_size, after_size);

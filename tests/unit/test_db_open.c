@@ -116,7 +116,8 @@ static void test_planted(void **state) {
         "DROP TABLE record; CREATE VIEW record AS SELECT 1",
         "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, "
         "'rank >= 0', 'rank >= -9')",
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE record('",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE "
+        "record('",
     };
     (void)state;
     fill(in_folder("good.db"), "H200", 1, 3);
@@ -155,7 +156,8 @@ static int read_as_nobody(const char *path) {
         return 1;
     if (gt_db_open(&db, path, GT_DB_READ, &err) != GEMMTUNE_OK)
         return 2;
-    if (gt_db_records(db, NULL, NULL, count_record, &count, &err) != GEMMTUNE_OK || count != 2)
+    if (gt_db_records(db, NULL, NULL, count_record, &count, &err) != GEMMTUNE_OK ||
+        count != 2)
         return 3;
     gt_db_close(db);
     return gt_db_open(&db, path, GT_DB_WRITE, &err) == GEMMTUNE_EIO ? 0 : 4;
@@ -226,12 +228,13 @@ static void test_hot_journal(void **state) {
     if (pid == 0) {
         sqlite3 *conn = NULL;
         (void)sqlite3_open(in_folder("a.db"), &conn);
-        (void)sqlite3_exec(conn,
-                           "PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN IMMEDIATE;"
-                           "DELETE FROM record; UPDATE subject SET problem = 'f32-nn-1x1x1';"
-                           "UPDATE trial SET error = hex(randomblob(250)), samples = "
-                           "hex(randomblob(900))",
-                           NULL, NULL, NULL);
+        (void)sqlite3_exec(
+            conn,
+            "PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN IMMEDIATE;"
+            "DELETE FROM record; UPDATE subject SET problem = 'f32-nn-1x1x1';"
+            "UPDATE trial SET error = hex(randomblob(250)), samples = "
+            "hex(randomblob(900))",
+            NULL, NULL, NULL);
         (void)sqlite3_db_cacheflush(conn);
         _exit(0);
     }

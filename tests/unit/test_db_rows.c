@@ -25,8 +25,8 @@ static int teardown(void **state) {
     return folder_remove(state);
 }
 
-static gt_status check_device_row(void *user, const char *got_key, const struct gt_device *d,
-                                  struct gt_err *unused) {
+static gt_status check_device_row(void *user, const char *got_key,
+                                  const struct gt_device *d, struct gt_err *unused) {
     (void)unused;
     ++*(int *)user;
     assert_string_equal(got_key, key);
@@ -39,7 +39,8 @@ static void test_device(void **state) {
     (void)state;
     OK(gt_db_devices(db, check_device_row, &count, &err));
     assert_int_equal(count, 1);
-    (void)snprintf(device.driver, sizeof device.driver, "580.2"); /* the same key: refreshed */
+    (void)snprintf(device.driver, sizeof device.driver,
+                   "580.2"); /* the same key: refreshed */
     (void)run_begin(db, &device);
     OK(gt_db_devices(db, check_device_row, &count, &err));
     assert_int_equal(count, 2);
@@ -118,7 +119,8 @@ static void test_most_samples(void **state) {
     for (int i = 0; i < GT_SAMPLES_MAX; i++)
         in.time.sample_ns[i] = ldexpf(1.2345678F, i * 4 - 120); /* 1e-36 to 1e40 or so */
     OK(gt_db_trial_begin(&id, &yes, db, run, &subject, &err));
-    assert_int_equal(gt_db_trial_end(db, id, &in, &err), GEMMTUNE_EINVAL); /* some are inf */
+    assert_int_equal(gt_db_trial_end(db, id, &in, &err),
+                     GEMMTUNE_EINVAL); /* some are inf */
     for (int i = 0; i < GT_SAMPLES_MAX; i++)
         in.time.sample_ns[i] = ldexpf(1.2345678F, i * 3 - 90);
     OK(gt_db_trial_end(db, id, &in, &err));
@@ -193,7 +195,8 @@ static gt_status check_record_row(void *user, const struct gt_record_row *row,
     same_subject(&row->subject, &want->subject);
     assert_int_equal(row->tied, want->tied);
     assert_int_equal(row->verified, want->verified);
-    assert_memory_equal(&row->time, &want->time, offsetof(struct gt_measurement, sample_ns));
+    assert_memory_equal(&row->time, &want->time,
+                        offsetof(struct gt_measurement, sample_ns));
     assert_true(row->naive_ns >= want->naive_ns && row->naive_ns <= want->naive_ns);
     assert_string_equal(row->provenance, "local");
     return GEMMTUNE_ENOTFOUND; /* stops, and comes back out */
@@ -241,11 +244,11 @@ static void test_bad_records(void **state) {
     struct gt_record_row bad;
     (void)state;
     OK(gt_db_records_put(db, key, good.subject.problem, &good, 1, &err));
-#define BAD(member, value)      \
-    do {                        \
-        bad = good;             \
-        bad.member = value;     \
-        refused_record(bad);    \
+#define BAD(member, value)                                                                 \
+    do {                                                                                   \
+        bad = good;                                                                        \
+        bad.member = value;                                                                \
+        refused_record(bad);                                                               \
     } while (0)
     BAD(time.median_ns, 0);
     BAD(time.median_ns, -1);
@@ -277,8 +280,9 @@ static void test_bad_records(void **state) {
                      GEMMTUNE_EINVAL);
     bad = good;
     bad.subject.device_key = "nobody-00000000";
-    assert_int_equal(gt_db_records_put(db, "nobody-00000000", bad.subject.problem, &bad, 1, &err),
-                     GEMMTUNE_EINVAL);
+    assert_int_equal(
+        gt_db_records_put(db, "nobody-00000000", bad.subject.problem, &bad, 1, &err),
+        GEMMTUNE_EINVAL);
 }
 
 static void test_bad_trials(void **state) {
@@ -301,7 +305,8 @@ static void test_bad_trials(void **state) {
     char text[2000];
     memset(text, '\xff', sizeof text - 1);
     text[sizeof text - 1] = '\0';
-    row.error = text; /* a compiler's log: cut and cleaned, never a reason to lose the trial */
+    row.error =
+        text; /* a compiler's log: cut and cleaned, never a reason to lose the trial */
     OK(gt_db_trial_end(db, id, &row, &err));
     bool found = false;
     OK(gt_db_trial_find(&found, &row, db, &subject, &err));
@@ -312,9 +317,9 @@ static void test_bad_trials(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_device),       TEST(test_trial),       TEST(test_every_outcome),
-        TEST(test_most_samples), TEST(test_locale),      TEST(test_record_order),
-        TEST(test_record),       TEST(test_trials),      TEST(test_bad_records),
+        TEST(test_device),       TEST(test_trial),  TEST(test_every_outcome),
+        TEST(test_most_samples), TEST(test_locale), TEST(test_record_order),
+        TEST(test_record),       TEST(test_trials), TEST(test_bad_records),
         TEST(test_bad_trials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* race - With BAD, threads read the row of A that others have yet to write. */
+GT_KERNEL(gemm, 8, 8, 1)
+(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *a, gt_long lda,
+ const GT_GLOBAL gt_elem *b, gt_long ldb, gt_elem beta, GT_GLOBAL gt_elem *c, gt_long ldc)
+{
+    GT_SHARED_ARRAY(row, 64);
+    const int across = (n - 1) / 8 + 1;
+    const int i = GT_BLOCK / across * 8 + GT_THREAD_Y;
+    const int j = GT_BLOCK % across * 8 + GT_THREAD_X;
+    const int t = GT_THREAD_Y * 8 + GT_THREAD_X;
+    gt_acc acc = 0;
+
+    for (int p0 = 0; p0 < (alpha == (gt_elem)0 ? 0 : k); p0 += 8) {
+        const int p = p0 + GT_THREAD_X;
+        row[t] = i < m && p < k ? a[i * lda + p] : (gt_elem)0;
+#if !GT_BAD
+        GT_BARRIER();
+#endif
+        for (int u = 0; u < 8 && p0 + u < k; u++)
+            if (j < n)
+                acc = gt_fma(row[GT_THREAD_Y * 8 + u], b[(p0 + u) * ldb + j], acc);
+        GT_BARRIER();
+    }
+    if (i < m && j < n)
+        gt_store_c(c + i * ldc + j, alpha, acc, beta);
+}

@@ -1,0 +1,776 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The library as a program uses it, on every device of this machine: a plan, an execution,
+ * and every element of the result against a plain loop. Data are small integers, whose sums
+ * are exact in every type, so results are compared bit by bit and nothing is forgiven.
+ */
+#include "runtime/cuda_api.h"
+#include "runtime/driver.h"
+#include "runtime/family.h"
+#include "runtime/opencl_api.h"
+
+#include "db/db.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ---- devices -------------------------------------------------------------------------- */
+
+/* What a program does with its own driver: memory and queues. Offsets are bytes. */
+struct machine;
+struct machine_ops {
+    bool (*open)(struct machine *m);
+    void (*close)(struct machine *m);
+    void *(*alloc)(struct machine *m, size_t bytes);
+    void (*release)(struct machine *m, void *memory);
+    void *(*queue_create)(struct machine *m);
+    void (*queue_destroy)(struct machine *m, void *queue);
+    void (*write)(struct machine *m, void *queue, void *to, const void *from, size_t bytes);
+    void (*read)(struct machine *m, void *queue, void *to, void *from,
+                 size_t bytes);       /* waits */
+    void (*enter)(struct machine *m); /* a thread begins to use the device */
+};
+
+struct machine {
+    const struct machine_ops *ops;
+    const struct gt_device *device;
+    gemmtune_target target;
+    char key[GT_DEVICE_KEY_MAX];
+};
+
+/* A queue may be asked to do nothing at all: this many bytes at least. */
+static size_t at_least_one(size_t bytes) {
+    return bytes > 0 ? bytes : 1;
+}
+
+static bool cl_open(struct machine *m) {
+    const struct gt_opencl *cl = gt_opencl_api(NULL);
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_int error = 0;
+    if (gt_opencl_device(&platform, &device, m->device->ordinal, NULL) != GEMMTUNE_OK)
+        return false;
+    m->target.backend = GEMMTUNE_OPENCL;
+    m->target.device = device;
+    m->target.context = cl->clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+    return error == 0;
+}
+
+static void cl_close(struct machine *m) {
+    (void)gt_opencl_api(NULL)->clReleaseContext(m->target.context);
+}
+
+static void *cl_alloc(struct machine *m, size_t bytes) {
+    cl_int error = 0;
+    cl_mem memory = gt_opencl_api(NULL)->clCreateBuffer(
+        m->target.context, GT_CL_MEM_READ_WRITE, at_least_one(bytes), NULL, &error);
+    assert_int_equal(error, 0);
+    return memory;
+}
+
+static void cl_release(struct machine *m, void *memory) {
+    (void)m;
+    (void)gt_opencl_api(NULL)->clReleaseMemObject(memory);
+}
+
+static void *cl_queue_create(struct machine *m) {
+    cl_int error = 0;
+    cl_command_queue queue = gt_opencl_api(NULL)->clCreateCommandQueue(
+        m->target.context, m->target.device, 0, &error);
+    assert_int_equal(error, 0);
+    return queue;
+}
+
+static void cl_queue_destroy(struct machine *m, void *queue) {
+    (void)m;
+    (void)gt_opencl_api(NULL)->clReleaseCommandQueue(queue);
+}
+
+static void cl_write(struct machine *m, void *queue, void *to, const void *from,
+                     size_t bytes) {
+    (void)m;
+    if (bytes > 0)
+        assert_int_equal(gt_opencl_api(NULL)->clEnqueueWriteBuffer(
+                             queue, to, GT_CL_TRUE, 0, bytes, from, 0, NULL, NULL),
+                         0);
+}
+
+static void cl_read(struct machine *m, void *queue, void *to, void *from, size_t bytes) {
+    (void)m;
+    if (bytes > 0)
+        assert_int_equal(gt_opencl_api(NULL)->clEnqueueReadBuffer(
+                             queue, from, GT_CL_TRUE, 0, bytes, to, 0, NULL, NULL),
+                         0);
+}
+
+static void cl_enter(struct machine *m) {
+    (void)m;
+}
+
+static const struct machine_ops opencl_ops = {
+    .open = cl_open,
+    .close = cl_close,
+    .alloc = cl_alloc,
+    .release = cl_release,
+    .queue_create = cl_queue_create,
+    .queue_destroy = cl_queue_destroy,
+    .write = cl_write,
+    .read = cl_read,
+    .enter = cl_enter,
+};
+
+static CUdeviceptr address(const void *memory) {
+    return (CUdeviceptr)(uintptr_t)memory;
+}
+
+static bool cu_open(struct machine *m) {
+    const struct gt_cuda *cu = gt_cuda_api(NULL);
+    CUdevice device;
+    CUcontext context;
+    if (cu == NULL || cu->cuDeviceGet(&device, m->device->ordinal) != GT_CU_SUCCESS ||
+        cu->cuDevicePrimaryCtxRetain(&context, device) != GT_CU_SUCCESS)
+        return false;
+    m->target.backend = GEMMTUNE_CUDA;
+    m->target.context = context;
+    return cu->cuCtxSetCurrent(context) == GT_CU_SUCCESS;
+}
+
+static void cu_close(struct machine *m) {
+    CUdevice device;
+    if (gt_cuda_api(NULL)->cuDeviceGet(&device, m->device->ordinal) == GT_CU_SUCCESS)
+        (void)gt_cuda_api(NULL)->cuDevicePrimaryCtxRelease(device);
+}
+
+static void *cu_alloc(struct machine *m, size_t bytes) {
+    CUdeviceptr memory = 0;
+    (void)m;
+    assert_int_equal(gt_cuda_api(NULL)->cuMemAlloc(&memory, at_least_one(bytes)), 0);
+    return (void *)(uintptr_t)memory;
+}
+
+static void cu_release(struct machine *m, void *memory) {
+    (void)m;
+    (void)gt_cuda_api(NULL)->cuMemFree(address(memory));
+}
+
+static void *cu_queue_create(struct machine *m) {
+    CUstream stream;
+    (void)m;
+    assert_int_equal(gt_cuda_api(NULL)->cuStreamCreate(&stream, GT_CU_STREAM_NON_BLOCKING),
+                     0);
+    return stream;
+}
+
+static void cu_queue_destroy(struct machine *m, void *queue) {
+    (void)m;
+    (void)gt_cuda_api(NULL)->cuStreamDestroy(queue);
+}
+
+static void cu_write(struct machine *m, void *queue, void *to, const void *from,
+                     size_t bytes) {
+    const struct gt_cuda *cu = gt_cuda_api(NULL);
+    (void)m;
+    assert_int_equal(cu->cuMemcpyHtoDAsync(address(to), from, bytes, queue), 0);
+    assert_int_equal(cu->cuStreamSynchronize(queue), 0);
+}
+
+static void cu_read(struct machine *m, void *queue, void *to, void *from, size_t bytes) {
+    const struct gt_cuda *cu = gt_cuda_api(NULL);
+    (void)m;
+    assert_int_equal(cu->cuMemcpyDtoHAsync(to, address(from), bytes, queue), 0);
+    assert_int_equal(cu->cuStreamSynchronize(queue), 0);
+}
+
+static void cu_enter(struct machine *m) {
+    assert_int_equal(gt_cuda_api(NULL)->cuCtxSetCurrent(m->target.context), 0);
+}
+
+static const struct machine_ops cuda_ops = {
+    .open = cu_open,
+    .close = cu_close,
+    .alloc = cu_alloc,
+    .release = cu_release,
+    .queue_create = cu_queue_create,
+    .queue_destroy = cu_queue_destroy,
+    .write = cu_write,
+    .read = cu_read,
+    .enter = cu_enter,
+};
+
+static const struct machine_ops *const ops_of[] = {
+    [GEMMTUNE_CUDA] = &cuda_ops, [GEMMTUNE_OPENCL] = &opencl_ops};
+
+static struct gt_device_list devices;
+
+/* Runs a test on every device that has a compiler. */
+static void on_every_device(void (*test)(struct machine *m)) {
+    int ran = 0;
+    for (size_t i = 0; i < devices.count; i++) {
+        struct machine m = {.device = &devices.device[i]};
+        m.ops = ops_of[m.device->backend];
+        gt_device_key(m.device, m.key);
+        if (m.device->trouble[0] != '\0' || !m.ops->open(&m))
+            continue;
+        test(&m);
+        m.ops->close(&m);
+        ran++;
+    }
+    if (ran == 0) {
+        print_message("skipped: no usable device\n");
+        skip();
+    }
+}
+
+/* ---- elements ------------------------------------------------------------------------- */
+
+static void put(gemmtune_dtype type, void *array, size_t i, double value) {
+    if (type == GEMMTUNE_F32)
+        ((float *)array)[i] = (float)value;
+    else if (type == GEMMTUNE_F64)
+        ((double *)array)[i] = value;
+    else
+        ((int32_t *)array)[i] = isnan(value) ? INT32_MIN : (int32_t)value;
+}
+
+static double get(gemmtune_dtype type, const void *array, size_t i) {
+    if (type == GEMMTUNE_F32)
+        return (double)((const float *)array)[i];
+    if (type == GEMMTUNE_F64)
+        return ((const double *)array)[i];
+    return (double)((const int32_t *)array)[i];
+}
+
+/* A stored matrix on the host, and what it is on the device. */
+struct matrix {
+    gemmtune_dtype type;
+    bool row_major;
+    int64_t rows, cols, ld;
+    size_t bytes;
+    void *host;
+    void *device;
+};
+
+static size_t lines(const struct matrix *x) {
+    return (size_t)(x->row_major ? x->rows : x->cols);
+}
+
+static size_t index_of(const struct matrix *x, int64_t i, int64_t j) {
+    return (size_t)(x->row_major ? i * x->ld + j : j * x->ld + i);
+}
+
+/* -3..3, different from line to line, and `padding` between the lines. */
+static void fill(struct matrix *x, int seed, double everywhere, double padding) {
+    for (size_t i = 0; i < x->bytes / gt_type_size(x->type); i++)
+        put(x->type, x->host, i, padding);
+    for (int64_t i = 0; i < x->rows; i++)
+        for (int64_t j = 0; j < x->cols; j++)
+            put(x->type, x->host, index_of(x, i, j),
+                everywhere != 0 ? everywhere : (double)((i * 5 + j * 3 + seed) % 7 - 3));
+}
+
+static struct matrix matrix_create(struct machine *m, gemmtune_dtype type, bool row_major,
+                                   int64_t rows, int64_t cols, int64_t ld) {
+    struct matrix x = {
+        .type = type, .row_major = row_major, .rows = rows, .cols = cols, .ld = ld};
+    x.bytes = lines(&x) * (size_t)ld * gt_type_size(type);
+    x.host = calloc(1, at_least_one(x.bytes));
+    assert_non_null(x.host);
+    x.device = m->ops->alloc(m, x.bytes);
+    return x;
+}
+
+static void matrix_clear(struct machine *m, struct matrix *x) {
+    m->ops->release(m, x->device);
+    free(x->host);
+}
+
+/* ---- one product ------------------------------------------------------------------------ */
+
+struct product {
+    gemmtune_problem p;
+    double alpha, beta;
+    struct matrix a, b, c;
+    void *expected; /* C as it must be, padding included */
+};
+
+static double op_element(const struct matrix *x, gemmtune_trans trans, int64_t i,
+                         int64_t j) {
+    return get(x->type, x->host, trans ? index_of(x, j, i) : index_of(x, i, j));
+}
+
+/* alpha op(A) op(B) + beta C in double, which is exact here. Nothing is read that BLAS does
+ * not read. */
+static double element(const struct product *q, int64_t i, int64_t j) {
+    double sum = 0;
+    for (int64_t l = 0; l < q->p.k && q->alpha != 0; l++)
+        sum +=
+            op_element(&q->a, q->p.trans_a, i, l) * op_element(&q->b, q->p.trans_b, l, j);
+    sum *= q->alpha;
+    if (q->beta != 0)
+        sum += q->beta * get(q->c.type, q->c.host, index_of(&q->c, i, j));
+    return sum;
+}
+
+static void compute_expected(struct product *q) {
+    memcpy(q->expected, q->c.host, q->c.bytes);
+    for (int64_t i = 0; i < q->p.m; i++)
+        for (int64_t j = 0; j < q->p.n; j++)
+            put(q->c.type, q->expected, index_of(&q->c, i, j), element(q, i, j));
+}
+
+/* Leading dimensions the smallest there are, plus `pad`. */
+static struct product product_create(struct machine *m, const gemmtune_problem *from,
+                                     int64_t pad) {
+    struct product q = {.p = *from};
+    const gemmtune_problem *p = &q.p;
+    const bool row = p->layout == GEMMTUNE_ROW_MAJOR;
+    const int64_t ra = p->trans_a ? p->k : p->m, ca = p->trans_a ? p->m : p->k;
+    const int64_t rb = p->trans_b ? p->n : p->k, cb = p->trans_b ? p->k : p->n;
+    q.p.lda = (row ? ca : ra) + pad;
+    q.p.ldb = (row ? cb : rb) + pad;
+    q.p.ldc = (row ? p->n : p->m) + pad;
+    q.a = matrix_create(m, p->type_a, row, ra, ca, q.p.lda);
+    q.b = matrix_create(m, p->type_b, row, rb, cb, q.p.ldb);
+    q.c = matrix_create(m, p->type_c, row, p->m, p->n, q.p.ldc);
+    q.expected = malloc(at_least_one(q.c.bytes));
+    assert_non_null(q.expected);
+    return q;
+}
+
+static void product_clear(struct machine *m, struct product *q) {
+    free(q->expected);
+    matrix_clear(m, &q->c);
+    matrix_clear(m, &q->b);
+    matrix_clear(m, &q->a);
+}
+
+/* NaN wherever nothing may be read: in C when beta is 0, in A and B when alpha is 0. */
+static void prepare(struct machine *m, void *queue, struct product *q, double alpha,
+                    double beta) {
+    q->alpha = alpha;
+    q->beta = beta;
+    fill(&q->a, 1, alpha == 0 ? NAN : 0, NAN);
+    fill(&q->b, 2, alpha == 0 ? NAN : 0, NAN);
+    fill(&q->c, 3, beta == 0 ? NAN : 0, -77);
+    compute_expected(q);
+    m->ops->write(m, queue, q->a.device, q->a.host, q->a.bytes);
+    m->ops->write(m, queue, q->b.device, q->b.host, q->b.bytes);
+    m->ops->write(m, queue, q->c.device, q->c.host, q->c.bytes);
+}
+
+/* Complaints go to the line, since a thread must not fail a test by itself. */
+static bool compare(const struct product *q, const void *got, char line[256]) {
+    for (size_t i = 0; i < q->c.bytes / gt_type_size(q->c.type); i++) {
+        const double is = get(q->c.type, got, i), wanted = get(q->c.type, q->expected, i);
+        if (is == wanted)
+            continue;
+        char name[GT_PROBLEM_NAME_MAX];
+        (void)gemmtune_problem_format(&q->p, name, sizeof name);
+        (void)snprintf(line, 256, "%.150s alpha %g beta %g: C[%zu] is %g, not %g", name,
+                       q->alpha, q->beta, i, is, wanted);
+        return false;
+    }
+    return true;
+}
+
+static bool read_and_compare(struct machine *m, void *queue, const struct product *q,
+                             void *c, char line[256]) {
+    void *got = malloc(at_least_one(q->c.bytes));
+    if (got == NULL)
+        return false;
+    m->ops->read(m, queue, got, c, q->c.bytes);
+    const bool same = compare(q, got, line);
+    free(got);
+    return same;
+}
+
+/* alpha or beta in the accumulator's type; the problems here accumulate in their own. */
+union scalar {
+    float f32;
+    double f64;
+    int32_t i32;
+};
+
+static union scalar scalar_of(gemmtune_dtype type, double value) {
+    union scalar s;
+    memset(&s, 0, sizeof s);
+    put(type, &s, 0, value);
+    return s;
+}
+
+static const struct {
+    double alpha, beta;
+} scalings[] = {{1, 0}, {2, -1}, {0, 3}, {0, 0}, {-1, 1}, {0, 1}};
+enum { SCALINGS = sizeof scalings / sizeof *scalings };
+
+/* Executes the plan with several alpha and beta. */
+static void run_plan(struct machine *m, void *queue, const gemmtune_plan *plan,
+                     struct product *q, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        char line[256] = "";
+        const union scalar alpha = scalar_of(q->p.type_acc, scalings[i].alpha);
+        const union scalar beta = scalar_of(q->p.type_acc, scalings[i].beta);
+        prepare(m, queue, q, scalings[i].alpha, scalings[i].beta);
+        const gemmtune_status status = gemmtune_execute(
+            plan, &alpha, q->a.device, q->b.device, &beta, q->c.device, NULL, queue);
+        assert_string_equal(gemmtune_errmsg(), "");
+        assert_int_equal(status, GEMMTUNE_OK);
+        if (!read_and_compare(m, queue, q, q->c.device, line)) {
+            gemmtune_plan_info info;
+            gemmtune_plan_describe(plan, &info);
+            fail_msg("%s with %s %s: %s", m->key, info.family, info.params, line);
+        }
+    }
+}
+
+/* A plan that must be of `family` (NULL: whichever), run and checked. */
+static void run_problem(struct machine *m, void *queue, gemmtune_ctx *ctx,
+                        const gemmtune_problem *p, int64_t pad, const char *family,
+                        size_t count) {
+    gemmtune_plan *plan;
+    gemmtune_plan_info info;
+    struct product q = product_create(m, p, pad);
+    const gemmtune_status status =
+        gemmtune_plan_create(&plan, ctx, &q.p, GEMMTUNE_MATCH_DEFAULT, 0);
+    assert_string_equal(gemmtune_errmsg(), "");
+    assert_int_equal(status, GEMMTUNE_OK);
+    gemmtune_plan_describe(plan, &info);
+    if (family != NULL)
+        assert_string_equal(info.family, family);
+    run_plan(m, queue, plan, &q, count);
+    gemmtune_plan_destroy(plan);
+    product_clear(m, &q);
+}
+
+static gemmtune_ctx *opened(struct machine *m, const char *path) {
+    gemmtune_ctx *ctx;
+    const gemmtune_status status = gemmtune_open(&ctx, path, &m->target);
+    assert_string_equal(gemmtune_errmsg(), "");
+    assert_int_equal(status, GEMMTUNE_OK);
+    return ctx;
+}
+
+static gemmtune_problem problem_of(const char *name) {
+    gemmtune_problem p;
+    assert_int_equal(gemmtune_problem_parse(&p, name), GEMMTUNE_OK);
+    return p;
+}
+
+/* ---- every family, type and layout -------------------------------------------------------- */
+
+static const char *const dtypes[] = {"f32", "f64", "i32"};
+static const char *const layouts[] = {"nn", "nt", "tn", "tt"};
+
+/* A database in which the family's default point has won every type and layout. */
+static void write_database(const char *path, struct machine *m, const struct gt_family *f) {
+    const struct gt_run_info info = {"0", "", "", "", 1};
+    struct gt_point point;
+    struct gt_db *db = NULL;
+    struct gt_err err = {""};
+    char text[GT_POINT_TEXT_MAX];
+    int64_t run;
+    gt_family_default(f, &point);
+    (void)gt_point_text(&point, text);
+    assert_int_equal(gt_db_open(&db, path, GT_DB_WRITE, &err), GEMMTUNE_OK);
+    assert_int_equal(gt_db_run_begin(&run, db, m->device, &info, &err), GEMMTUNE_OK);
+    for (size_t i = 0; i < 12; i++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "%s-%s-64x64x64", dtypes[i / 4], layouts[i % 4]);
+        const struct gt_record_row row = {.subject = {m->key, name, f->name, f->hash, text},
+                                          .verified = true,
+                                          .time = {.median_ns = 1000,
+                                                   .low_ns = 900,
+                                                   .high_ns = 1100,
+                                                   .samples = 7,
+                                                   .launches = 1},
+                                          .provenance = "local"};
+        (void)gt_db_records_put(db, m->key, name, &row, 1, &err);
+        assert_string_equal(err.line, "");
+    }
+    assert_int_equal(gt_db_run_end(db, run, "done", &err), GEMMTUNE_OK);
+    gt_db_close(db);
+}
+
+static void run_family(struct machine *m, const struct gt_family *f) {
+    const char *tmp = getenv("TMPDIR");
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/gt-library-%ld.db", tmp != NULL ? tmp : "/tmp",
+                   (long)getpid());
+    write_database(path, m, f);
+    gemmtune_ctx *ctx = opened(m, path);
+    void *queue = m->ops->queue_create(m);
+    int served = 0;
+    for (size_t i = 0; i < 12; i++) {
+        char name[64];
+        /* ragged against every tile there is; a full scaling set for the first type */
+        (void)snprintf(name, sizeof name, "%s-%s-77x67x29", dtypes[i / 4], layouts[i % 4]);
+        const gemmtune_problem p = problem_of(name);
+        if (!gt_family_serves(f, m->device, &p, NULL))
+            continue;
+        run_problem(m, queue, ctx, &p, 3, f->name, SCALINGS);
+        served++;
+    }
+    print_message("%s: family %s, %d types and layouts\n", m->key, f->name, served);
+    m->ops->queue_destroy(m, queue);
+    gemmtune_close(ctx);
+    (void)remove(path);
+}
+
+static void every_family(struct machine *m) {
+    struct gt_families *families;
+    assert_int_equal(gt_families_create(&families, NULL), GEMMTUNE_OK);
+    for (size_t i = 0; i < gt_families_count(families); i++)
+        run_family(m, gt_families_at(families, i));
+    gt_families_destroy(families);
+}
+
+static void test_every_family(void **state) {
+    (void)state;
+    on_every_device(every_family);
+}
+
+/* ---- shapes and orders, with the plan a fresh user gets --------------------------------------- */
+
+static void shapes(struct machine *m) {
+    static const char *const names[] = {
+        "f32-nn-1x1x1",   "f32-nn-64x64x64",    "f32-nt-128x1x33", "f32-tn-1x130x7",
+        "f32-tt-65x63x1", "f32-nn-5x7x300",     "f32-nn-9x11x0",   "f32-nn-0x11x5",
+        "f32-nn-9x0x5",   "f32-nn-100x100x100",
+    };
+    gemmtune_ctx *ctx = opened(m, NULL);
+    void *queue = m->ops->queue_create(m);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const gemmtune_problem p = problem_of(names[i]);
+        run_problem(m, queue, ctx, &p, 0, NULL, SCALINGS);
+    }
+    m->ops->queue_destroy(m, queue);
+    gemmtune_close(ctx);
+}
+
+static void test_shapes(void **state) {
+    (void)state;
+    on_every_device(shapes);
+}
+
+static void column_major(struct machine *m) {
+    gemmtune_ctx *ctx = opened(m, NULL);
+    void *queue = m->ops->queue_create(m);
+    for (int i = 0; i < 8; i++) {
+        gemmtune_problem p;
+        gemmtune_problem_init(&p, i < 4 ? GEMMTUNE_F32 : GEMMTUNE_I32, 33, 21, 18);
+        p.trans_a = i & 1 ? GEMMTUNE_TRANS : GEMMTUNE_NOTRANS;
+        p.trans_b = i & 2 ? GEMMTUNE_TRANS : GEMMTUNE_NOTRANS;
+        run_problem(m, queue, ctx, &p, i, NULL, 2);
+    }
+    m->ops->queue_destroy(m, queue);
+    gemmtune_close(ctx);
+}
+
+static void test_column_major(void **state) {
+    (void)state;
+    on_every_device(column_major);
+}
+
+/* ---- threads -------------------------------------------------------------------------------- */
+
+enum { THREADS = 8, ROUNDS = 6, SHAPES = 3 };
+
+struct worker {
+    pthread_t thread;
+    struct machine *m;
+    gemmtune_ctx *ctx;
+    const gemmtune_plan *plan;
+    const struct product *shared; /* operands and what must come out */
+    int failures;
+    char line[256];
+};
+
+static void start(struct worker *w, void *(*work)(void *user)) {
+    assert_int_equal(pthread_create(&w->thread, NULL, work, w), 0);
+}
+
+static void finish(struct worker *w) {
+    assert_int_equal(pthread_join(w->thread, NULL), 0);
+    if (w->failures > 0)
+        fail_msg("%d failures; the last: %s", w->failures, w->line);
+}
+
+static void note(struct worker *w, gemmtune_status status) {
+    if (status == GEMMTUNE_OK)
+        return;
+    w->failures++;
+    (void)snprintf(w->line, sizeof w->line, "%s", gemmtune_errmsg());
+}
+
+/* Its own queue and its own C; operands and plan are everybody's. */
+static void *execute_plan(void *user) {
+    struct worker *w = user;
+    struct machine *m = w->m;
+    const struct product *q = w->shared;
+    const float alpha = 2, beta = -1;
+    m->ops->enter(m);
+    void *queue = m->ops->queue_create(m);
+    void *c = m->ops->alloc(m, q->c.bytes);
+    for (int round = 0; round < ROUNDS; round++) {
+        m->ops->write(m, queue, c, q->c.host, q->c.bytes);
+        note(w, gemmtune_execute(w->plan, &alpha, q->a.device, q->b.device, &beta, c, NULL,
+                                 queue));
+        w->failures += !read_and_compare(m, queue, q, c, w->line);
+    }
+    m->ops->release(m, c);
+    m->ops->queue_destroy(m, queue);
+    return NULL;
+}
+
+static void one_plan(struct machine *m) {
+    struct worker worker[THREADS];
+    const gemmtune_problem p = problem_of("f32-nn-150x130x70");
+    gemmtune_plan *plan;
+    gemmtune_ctx *ctx = opened(m, NULL);
+    void *queue = m->ops->queue_create(m);
+    struct product q = product_create(m, &p, 1);
+    assert_int_equal(gemmtune_plan_create(&plan, ctx, &q.p, GEMMTUNE_MATCH_DEFAULT, 0),
+                     GEMMTUNE_OK);
+    prepare(m, queue, &q, 2, -1);
+    for (int i = 0; i < THREADS; i++) {
+        worker[i] = (struct worker){.m = m, .plan = plan, .shared = &q};
+        start(&worker[i], execute_plan);
+    }
+    for (int i = 0; i < THREADS; i++)
+        finish(&worker[i]);
+    product_clear(m, &q);
+    m->ops->queue_destroy(m, queue);
+    gemmtune_plan_destroy(plan);
+    gemmtune_close(ctx);
+}
+
+static void test_one_plan_from_eight_threads(void **state) {
+    (void)state;
+    on_every_device(one_plan);
+}
+
+/* shared[] are SHAPES products; the cache is cold when all threads begin. */
+static void *call_at_once(void *user) {
+    struct worker *w = user;
+    struct machine *m = w->m;
+    m->ops->enter(m);
+    void *queue = m->ops->queue_create(m);
+    for (int i = 0; i < SHAPES * ROUNDS; i++) {
+        const struct product *q = &w->shared[i % SHAPES];
+        void *c = m->ops->alloc(m, q->c.bytes);
+        m->ops->write(m, queue, c, q->c.host, q->c.bytes);
+        note(w, gemmtune_sgemm(w->ctx, q->p.layout, q->p.trans_a, q->p.trans_b, q->p.m,
+                               q->p.n, q->p.k, 2, q->a.device, q->p.lda, q->b.device,
+                               q->p.ldb, -1, c, q->p.ldc, queue));
+        w->failures += !read_and_compare(m, queue, q, c, w->line);
+        m->ops->release(m, c);
+    }
+    m->ops->queue_destroy(m, queue);
+    return NULL;
+}
+
+static void one_call(struct machine *m) {
+    static const char *const names[SHAPES] = {"f32-nn-40x50x60", "f32-nt-61x9x13",
+                                              "f32-tt-17x90x8"};
+    struct worker worker[THREADS];
+    struct product q[SHAPES];
+    gemmtune_ctx *ctx = opened(m, NULL);
+    void *queue = m->ops->queue_create(m);
+    for (int i = 0; i < SHAPES; i++) {
+        const gemmtune_problem p = problem_of(names[i]);
+        q[i] = product_create(m, &p, i);
+        prepare(m, queue, &q[i], 2, -1);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        worker[i] = (struct worker){.m = m, .ctx = ctx, .shared = q};
+        start(&worker[i], call_at_once);
+    }
+    for (int i = 0; i < THREADS; i++)
+        finish(&worker[i]);
+    for (int i = 0; i < SHAPES; i++)
+        product_clear(m, &q[i]);
+    m->ops->queue_destroy(m, queue);
+    gemmtune_close(ctx);
+}
+
+static void test_one_call_from_eight_threads(void **state) {
+    (void)state;
+    on_every_device(one_call);
+}
+
+/* ---- typed calls ----------------------------------------------------------------------------- */
+
+/* i32 is computed modulo 2^32. */
+static void typed(struct machine *m) {
+    gemmtune_ctx *ctx = opened(m, NULL);
+    void *queue = m->ops->queue_create(m);
+    const int32_t a = INT32_MAX, b = 3;
+    int32_t c = 5;
+    void *on_a = m->ops->alloc(m, 4), *on_b = m->ops->alloc(m, 4),
+         *on_c = m->ops->alloc(m, 4);
+    m->ops->write(m, queue, on_a, &a, 4);
+    m->ops->write(m, queue, on_b, &b, 4);
+    m->ops->write(m, queue, on_c, &c, 4);
+    assert_int_equal(gemmtune_igemm(ctx, GEMMTUNE_ROW_MAJOR, GEMMTUNE_NOTRANS,
+                                    GEMMTUNE_NOTRANS, 1, 1, 1, 7, on_a, 0, on_b, 0, -2,
+                                    on_c, 0, queue),
+                     GEMMTUNE_OK);
+    m->ops->read(m, queue, &c, on_c, 4);
+    assert_int_equal((uint32_t)c, (uint32_t)INT32_MAX * 21u - 10u);
+    m->ops->release(m, on_a);
+    m->ops->release(m, on_b);
+    m->ops->release(m, on_c);
+    m->ops->queue_destroy(m, queue);
+    gemmtune_close(ctx);
+}
+
+static void test_integers_wrap(void **state) {
+    (void)state;
+    on_every_device(typed);
+}
+
+/* ---- main ---------------------------------------------------------------------------------------- */
+
+static void on_log(void *user, gemmtune_log_level level, const char *line) {
+    (void)user;
+    (void)level;
+    (void)fprintf(stderr, "log: %s\n", line); /* a fallback would otherwise be silent */
+}
+
+/* The user's own database must not decide what is tested. */
+static int setup(void **state) {
+    (void)state;
+    gemmtune_set_log(on_log, NULL, GEMMTUNE_LOG_WARN);
+    return setenv("GEMMTUNE_DB", "/nonexistent/gemmtune.db", 1) != 0 ||
+           gt_devices_list(&devices, NULL) != GEMMTUNE_OK;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    gt_devices_clear(&devices);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_family),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_column_major),
+        cmocka_unit_test(test_one_plan_from_eight_threads),
+        cmocka_unit_test(test_one_call_from_eight_threads),
+        cmocka_unit_test(test_integers_wrap),
+    };
+    return cmocka_run_group_tests_name("library", tests, setup, teardown);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fuzz_family.c - any bytes as a space.json. What is accepted is taken as far as a kernel's
+ * source: defaults, rules, the space, a launch, the text for the compiler.
+ */
+#include "tests/fuzz/standalone.h"
+
+#include "tuner/space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RAW_MAX = 1 << 14 }; /* larger spaces take too long for one input */
+
+static const struct gt_device device = {
+    .backend = GEMMTUNE_CUDA,
+    .name = "a device",
+    .arch = "sm_90",
+    .cc = 90,
+    .units = 4,
+    .warp = 32,
+    .max_threads = 1024,
+    .regs_per_block = 65536,
+    .smem_max = 49152,
+    .has_f64 = true,
+};
+
+static gemmtune_problem problem_for(const struct gt_family *f) {
+    gemmtune_problem p;
+    char name[32] = "f32-nn-65x33x17";
+    for (size_t i = 0; gt_dtype_at(i) != NULL; i++)
+        if ((f->dtypes & gt_dtype_bit(gt_dtype_at(i))) != 0) {
+            const size_t len = strlen(gt_dtype_at(i)->name);
+            memcpy(name, gt_dtype_at(i)->name, len);
+            memcpy(name + len, "-nn-65x33x17", sizeof "-nn-65x33x17");
+        }
+    if (gt_problem_from_name(&p, name, NULL) != GEMMTUNE_OK)
+        abort();
+    return p;
+}
+
+static void try_point(struct gt_binding *b, const struct gt_point *point) {
+    struct gt_launch launch;
+    char *source = NULL;
+    if (gt_bind_point(b, point, NULL) != GEMMTUNE_OK)
+        return;
+    (void)gt_refused(b);
+    (void)gt_not_accepted(b);
+    (void)gt_launch_of(&launch, b, &device, NULL);
+    (void)gt_source_of(&source, b, &device, NULL);
+    free(source);
+}
+
+static void use(const struct gt_family *f) {
+    const gemmtune_problem p = problem_for(f);
+    struct gt_binding b;
+    struct gt_point point;
+    struct gt_space space = {.raw = 1};
+    gt_bind_problem(&b, f, &device, &p);
+    gt_bind_align(&b, &p, 16);
+    gt_family_default(f, &point);
+    try_point(&b, &point);
+    for (int i = 0; i < f->param_count; i++)
+        space.raw *= f->param[i].count;
+    if (space.raw > RAW_MAX || gt_space_create(&space, f, &device, &p, NULL) != GEMMTUNE_OK)
+        return;
+    for (size_t i = 0; i < space.count; i++) {
+        gt_space_point(&space, i, &point);
+        if (gt_space_find(&space, &point) != i || gt_bind_point(&b, &point, NULL) != GEMMTUNE_OK ||
+            gt_refused(&b) != NULL || gt_not_accepted(&b) != NULL)
+            abort();
+    }
+    gt_space_clear(&space);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static const char *const source[2] = {"kernel", "kernel"};
+    struct gt_family *f = NULL;
+    struct gt_err err = {""};
+    char *json = malloc(size + 1);
+    if (json == NULL)
+        return 0;
+    memcpy(json, data, size);
+    json[size] = '\0';
+    const char *at = strstr(json, "\"family\": \"");
+    char name[GT_NAME_MAX] = "toy"; /* the folder must be called as the family says */
+    if (at != NULL) {
+        const size_t len = strcspn(at + 11, "\"");
+        if (len < sizeof name) {
+            memcpy(name, at + 11, len);
+            name[len] = '\0';
+        }
+    }
+    if (gt_family_parse(&f, name, "input", json, source, &err) == GEMMTUNE_OK)
+        use(f);
+    gt_family_destroy(f);
+    free(json);
+    return 0;
+}

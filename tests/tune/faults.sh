@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# faults.sh - kernels that hang, crash, compute wrongly, write where they must not or do not
+# compile, among kernels that are right: each costs its own trial and never wins.
+. "$GT_SRC/tests/tune/lib.sh"
+
+problem=f32-nn-64x64x64 # whole tiles only: what is wrong at edges is right here
+db=$TMPDIR/faults.db
+
+# point OUTCOME EXIT FAMILY POINT: what must become of it, and the exit code of trying it again
+faults="timeout 1 hang BAD=1
+crashed 1 crash BAD=1
+wrong_result 5 oob WHERE=1
+wrong_result 5 oob WHERE=2
+wrong_result 5 oob WHERE=3
+crashed 1 oob WHERE=4
+wrong_result 5 ragged BAD=1
+compile 1 nocompile BAD=1
+wrong_result 5 reads BAD=1
+wrong_result 5 inputs BAD=1
+wrong_result 5 race BAD=1"
+
+tune "$problem" --db "$db" --templates "$families" --effort full --timeout 2s \
+    --family naive --family hang --family crash --family oob --family ragged \
+    --family nocompile --family reads --family inputs --family race
+is "a run full of faults ends well" $? 0
+
+rows "$db" "$problem" outcome family point >"$TMPDIR/trials"
+is "exactly the bad points failed, each in its way" \
+    "$(grep -v '^correct|' "$TMPDIR/trials" | sort)" \
+    "$(echo "$faults" | awk '{ print $1 "|" $3 "|" $4 }' | sort)"
+is "the good points of the same families are correct" \
+    "$(grep '^correct|' "$TMPDIR/trials" | grep -vc '|naive|')" 8
+is "all of naive is correct" "$(grep -c '^correct|naive|' "$TMPDIR/trials")" 36
+is "winners are correct points" "$(sql "$db" "
+    SELECT count(*) > 0 AND count(*) = sum(t.outcome = 'correct')
+    FROM record r JOIN trial t ON r.subject = t.subject")" 1
+is "every trial is done, at its first attempt" \
+    "$(sql "$db" "SELECT count(*) FROM trial WHERE state <> 'done' OR attempts <> 1")" 0
+
+# The command that a failed trial's line ends in, for a family of a folder.
+again() {
+    command=$(rows "$db" "$problem" family point command | sed -n "s/^$1|$2|gemmtune //p")
+    eval "\"\$GEMMTUNE\" $command --templates '$families' --timeout 2s" >"$TMPDIR/said" 2>&1
+}
+while read -r outcome code family point; do
+    again "$family" "$point"
+    is "$family $point exits $code again" $? "$code"
+    has "$family $point is $outcome again" "$(cat "$TMPDIR/said")" "outcome    $outcome"
+done <<EOF
+$faults
+EOF
+
+tune f64-nn-64x64x64 --db "$db" --templates "$families" --effort full --family nocompile
+is "no point compiles: exit 1" $? 1
+has "and a sentence that says so" "$(cat "$TMPDIR/said")" "no candidate was correct"
+is "and no winner" \
+    "$(sql "$db" "SELECT count(*) FROM record r JOIN subject s ON s.id = r.subject
+                  WHERE s.problem LIKE 'f64%'")" 0
+
+# What comes after a candidate that wrote to its inputs is judged by good data.
+tune f32-nn-16x16x16 --db "$db" --templates "$families" --effort full --family inputs \
+    --family race
+is "nothing spoils the trials after it" \
+    "$(rows "$db" f32-nn-16x16x16 outcome family point | sort | tr '\n' ' ')" \
+    "correct|inputs|BAD=0 correct|race|BAD=0 wrong_result|inputs|BAD=1 wrong_result|race|BAD=1 "
+exit "$bad"

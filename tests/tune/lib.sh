@@ -1,0 +1,46 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: Apache-2.0
+# lib.sh - read by the tests of this folder. Given by tests/run: GEMMTUNE GT_SRC TMPDIR.
+set -u
+# shellcheck disable=SC2034 # for who reads this
+families=$GT_SRC/tests/data/families
+bad=0
+
+# is NAME GOT WANT
+is() {
+    if [ "$2" = "$3" ]; then
+        echo "ok - $1"
+    else
+        echo "not ok - $1"
+        printf '%s\n' "got:" "$2" "want:" "$3"
+        bad=1
+    fi
+}
+
+# has NAME TEXT PATTERN: a shell pattern that the text must match somewhere.
+has() {
+    # shellcheck disable=SC2254 # it is a pattern
+    case $2 in
+    *$3*) echo "ok - $1" ;;
+    *) is "$1" "$2" "*$3*" ;;
+    esac
+}
+
+# sql DB QUERY
+sql() {
+    sqlite3 -batch -noheader "$1" "$2"
+}
+
+# rows DB PROBLEM FIELD...: what `show --json` says, a line a trial, fields separated by "|".
+rows() {
+    rows_db=$1 rows_problem=$2
+    shift 2
+    "$GEMMTUNE" show "$rows_problem" --db "$rows_db" --json >"$TMPDIR/rows.json"
+    sql :memory: "SELECT $(printf "||'|'||ifnull(json_extract(value, '\$.%s'), '')" "$@" |
+        cut -c8-) FROM json_each(readfile('$TMPDIR/rows.json'))"
+}
+
+# tune ARGUMENT...: quietly, on the first device. What it says goes to $TMPDIR/said.
+tune() {
+    "$GEMMTUNE" tune --device 0 --quiet "$@" >"$TMPDIR/said" 2>&1
+}

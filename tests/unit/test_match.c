@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which record serves a problem: a small database's worth of records, and known answers. */
+#include "runtime/match.h"
+
+#include "db/db.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define HERE  "card-a"
+#define THERE "card-b"
+
+/* A fast family that is choosy, and a plain one that is not. */
+static const char choosy[] =
+    "{\"format\": 1, \"family\": \"choosy\", \"about\": \"\", \"rank\": 1,"
+    "\"source\": {\"cuda\": \"x\"}, \"entry\": \"gemm\", \"dtypes\": [\"f32\"],"
+    "\"layouts\": [\"nn\", \"nt\"], \"params\": {\"V\": [1, 2, 4], \"W\": [8, 64]},"
+    "\"default\": {\"V\": 4, \"W\": 8},"
+    "\"require\": [[\"W * W <= MAX_THREADS\", \"too many threads\"]],"
+    "\"accept\": [[\"K >= 4\", \"a short sum\"]],"
+    "\"align\": [\"V * sizeof(A)\", \"V * sizeof(B)\", \"sizeof(C)\"],"
+    "\"launch\": {\"block\": [\"W\", \"W\", \"1\"], \"grid\": [\"cdiv(N, W)\","
+    "\"cdiv(M, W)\", \"1\"], \"workspace\": \"V == 2 ? 4096 : 0\"},"
+    "\"args\": [\"alpha\", \"a\", \"b\", \"beta\", \"c\"]}";
+
+static const char plain[] =
+    "{\"format\": 1, \"family\": \"plain\", \"about\": \"\", \"rank\": 9,"
+    "\"source\": {\"cuda\": \"x\"}, \"entry\": \"gemm\", \"dtypes\": [\"f32\", \"i32\"],"
+    "\"layouts\": [\"nn\", \"nt\", \"tn\"], \"params\": {}, \"default\": {},"
+    "\"launch\": {\"block\": [\"32\", \"1\", \"1\"], \"grid\": [\"cdiv(M * N, 32)\", \"1\","
+    "\"1\"]}, \"args\": [\"alpha\", \"a\", \"b\", \"beta\", \"c\"]}";
+
+static const struct gt_device card = {.backend = GEMMTUNE_CUDA,
+                                      .name = "Card A",
+                                      .arch = "sm_90",
+                                      .cc = 90,
+                                      .units = 132,
+                                      .warp = 32,
+                                      .max_threads = 1024,
+                                      .smem_max = 49152};
+
+static struct gt_families *families;
+
+/* ---- families, from a folder; the built-in ones rank behind both ------------------- */
+
+static char folder[512];
+
+static void path_of(char path[1024], const char *family, const char *name) {
+    (void)snprintf(path, 1024, "%s/%s%s", folder, family, name);
+}
+
+static int write_file(const char *family, const char *name, const char *text) {
+    char path[1024];
+    path_of(path, family, name);
+    FILE *file = fopen(path, "w");
+    if (file == NULL)
+        return 1;
+    const int bad = fputs(text, file) < 0;
+    return fclose(file) != 0 || bad;
+}
+
+static int make_family(const char *family, const char *json) {
+    char path[1024];
+    path_of(path, family, "");
+    return mkdir(path, 0700) != 0 || write_file(family, "/space.json", json) ||
+           write_file(family, "/x", "text");
+}
+
+static void remove_family(const char *family) {
+    static const char *const names[] = {"/space.json", "/x", ""};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[1024];
+        path_of(path, family, names[i]);
+        (void)remove(path);
+    }
+}
+
+static int setup(void **state) {
+    const char *tmp = getenv("TMPDIR");
+    struct gt_err err = {""};
+    (void)state;
+    (void)snprintf(folder, sizeof folder, "%s/gt-match-XXXXXX", tmp != NULL ? tmp : "/tmp");
+    if (mkdtemp(folder) == NULL || make_family("choosy", choosy) ||
+        make_family("plain", plain))
+        return 1;
+    if (gt_families_create(&families, &err) != GEMMTUNE_OK)
+        return 1;
+    return gt_families_add_folder(families, folder, &err) != GEMMTUNE_OK;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    gt_families_destroy(families);
+    remove_family("choosy");
+    remove_family("plain");
+    (void)rmdir(folder);
+    return 0;
+}
+
+/* ---- records ------------------------------------------------------------------------ */
+
+struct row {
+    const char *device, *problem, *family, *point;
+    int rank;
+    bool unverified;
+};
+
+enum { ROWS_MAX = 16 };
+static struct gt_known known[ROWS_MAX];
+
+static struct gt_known known_of(const struct row *row) {
+    struct gt_known k = {.rank = row->rank,
+                         .verified = !row->unverified,
+                         .median_ns = 1000 + row->rank,
+                         .family = gt_families_find(families, row->family)};
+    assert_non_null(k.family);
+    assert_int_equal(gt_problem_from_name(&k.problem, row->problem, NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_point_parse(&k.point, row->point, NULL), GEMMTUNE_OK);
+    (void)gt_problem_name(&k.problem, k.problem_name);
+    (void)snprintf(k.device_key, sizeof k.device_key, "%s", row->device);
+    (void)snprintf(k.arch, sizeof k.arch, "%s",
+                   strcmp(row->device, "old") ? "sm_90" : "sm_61");
+    return k;
+}
+
+static struct gt_snapshot snapshot_of(const struct row *rows, size_t count) {
+    assert_true(count <= ROWS_MAX);
+    for (size_t i = 0; i < count; i++)
+        known[i] = known_of(&rows[i]);
+    return (struct gt_snapshot){families, known, count};
+}
+
+static const struct row rows[] = {
+    {HERE, "f32-nn-512x512x512", "choosy", "V=4 W=8", 0, false},     /* 0 */
+    {HERE, "f32-nn-512x512x512", "choosy", "V=1 W=8", 1, false},     /* 1 */
+    {HERE, "f32-nn-512x512x512", "plain", "", 2, false},             /* 2 */
+    {HERE, "f32-nn-1024x1024x1024", "choosy", "V=2 W=8", 0, false},  /* 3 */
+    {HERE, "f32-nn-2048x2048x64", "choosy", "V=1 W=8", 0, true},     /* 4 */
+    {THERE, "f32-nn-4096x4096x4096", "choosy", "V=1 W=8", 0, false}, /* 5 */
+    {THERE, "f32-nt-300x300x300", "choosy", "V=1 W=8", 0, false},    /* 6 */
+    {THERE, "f32-nt-900x900x900", "plain", "", 0, false},            /* 7 */
+    {"old", "i32-nn-64x64x64", "plain", "", 0, false},               /* 8 */
+    {HERE, "f32-nt-200x200x200", "choosy", "V=1 W=64", 0, false}, /* 9: refused by a rule */
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/* ---- questions ------------------------------------------------------------------------ */
+
+struct question {
+    const char *problem;
+    gemmtune_match worst;
+    size_t workspace_max;
+    int64_t pointer_align;
+    bool (*skip)(void *user, const struct gt_choice *c);
+    void *user;
+};
+
+static gt_status ask(struct gt_choice *out, const struct gt_snapshot *s, struct question q,
+                     struct gt_err *err) {
+    gemmtune_problem p;
+    assert_int_equal(gt_problem_from_name(&p, q.problem, NULL), GEMMTUNE_OK);
+    return gt_match(out, s, &card, HERE, &p, q.worst, q.workspace_max,
+                    q.pointer_align != 0 ? q.pointer_align : 16, q.skip, q.user, err);
+}
+
+#define EXACT   GEMMTUNE_MATCH_EXACT
+#define SHAPE   GEMMTUNE_MATCH_SHAPE
+#define ARCH    GEMMTUNE_MATCH_ARCH
+#define DEFAULT GEMMTUNE_MATCH_DEFAULT
+
+static void test_known_answers(void **state) {
+    static const struct {
+        struct question q;
+        gemmtune_match match;
+        int row; /* of rows; -1: a default point */
+        const char *why;
+    } asked[] = {
+        {{.problem = "f32-nn-512x512x512", .worst = DEFAULT},
+         EXACT,
+         0,
+         "tuned on this device for this very problem, rank 0"},
+        {{.problem = "f32-nn-512x512x512", .worst = EXACT}, EXACT, 0, "rank 0"},
+        /* pointers that are not aligned: the next rank */
+        {{.problem = "f32-nn-512x512x512", .worst = DEFAULT, .pointer_align = 4},
+         EXACT,
+         1,
+         "rank 1"},
+        /* too short a sum for the choosy family: nearest by shape that accepts */
+        {{.problem = "f32-nn-512x512x3", .worst = DEFAULT}, SHAPE, 2, "f32-nn-512x512x512"},
+        /* log2(768/512) = 0.58 in m alone; 1024 is 2.5 steps off */
+        {{.problem = "f32-nn-768x512x512", .worst = SHAPE},
+         SHAPE,
+         0,
+         "tuned on this device for f32-nn-512x512x512, nearest of 4 in log size (distance "
+         "0.58)"},
+        /* nearer to 1024, whose kernel needs a workspace */
+        {{.problem = "f32-nn-1000x1000x1000", .worst = SHAPE, .workspace_max = 4096},
+         SHAPE,
+         3,
+         "f32-nn-1024x1024x1024"},
+        {{.problem = "f32-nn-1000x1000x1000", .worst = SHAPE, .workspace_max = 4095},
+         SHAPE,
+         0,
+         "f32-nn-512x512x512"},
+        /* rows of 1003 elements: no vectors */
+        {{.problem = "f32-nn-512x512x1003", .worst = SHAPE},
+         SHAPE,
+         1,
+         "f32-nn-512x512x512"},
+        /* the same sizes with another leading dimension or beta are another problem */
+        {{.problem = "f32-nn-512x512x512,beta", .worst = SHAPE},
+         SHAPE,
+         0,
+         "(distance 0.00)"},
+        {{.problem = "f32-nn-512x512x512,lda=513", .worst = SHAPE},
+         SHAPE,
+         1,
+         "(distance 0.00)"},
+        /* a row that somebody else measured for this device is no better than another's */
+        {{.problem = "f32-nn-2048x2048x64", .worst = SHAPE, .workspace_max = 4096},
+         SHAPE,
+         0,
+         "f32-nn-512"},
+        /* nothing verified here in this layout: another device of the architecture */
+        {{.problem = "f32-nt-300x300x300", .worst = DEFAULT},
+         ARCH,
+         6,
+         "tuned on card-b (also sm_90) for this very problem, rank 0"},
+        {{.problem = "f32-nt-800x800x800", .worst = ARCH},
+         ARCH,
+         7,
+         "tuned on card-b (also sm_90) for f32-nt-900x900x900, nearest of 2 in log size"},
+        /* another architecture is no help */
+        {{.problem = "i32-nn-64x64x64", .worst = DEFAULT},
+         DEFAULT,
+         -1,
+         "default point of family plain: nothing was tuned for this architecture"},
+        {{.problem = "f32-tn-64x64x64", .worst = DEFAULT}, DEFAULT, -1, "plain"},
+        /* sizes of 0 are planned too */
+        {{.problem = "f32-nn-0x512x512", .worst = SHAPE}, SHAPE, 0, "f32-nn-512x512x512"},
+        {{.problem = "f32-nn-512x512x0", .worst = SHAPE}, SHAPE, 2, "f32-nn-512x512x512"},
+    };
+    const struct gt_snapshot s = snapshot_of(rows, ROWS);
+    (void)state;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        struct gt_choice c;
+        struct gt_err err = {""};
+        const gt_status status = ask(&c, &s, asked[i].q, &err);
+        if (status != GEMMTUNE_OK || c.match != asked[i].match ||
+            c.known != (asked[i].row < 0 ? NULL : &known[asked[i].row]) ||
+            strstr(c.why, asked[i].why) == NULL)
+            fail_msg("question %zu, %s: match %d, row %d, why \"%s\", error \"%s\"", i,
+                     asked[i].q.problem, (int)c.match,
+                     c.known != NULL ? (int)(c.known - known) : -1, c.why, err.line);
+        if (c.known != NULL)
+            assert_true(c.family == c.known->family &&
+                        gt_point_equal(&c.point, &c.known->point));
+    }
+}
+
+static void test_default_points(void **state) {
+    const struct gt_snapshot s = {families, NULL, 0};
+    struct gt_choice c;
+    char text[GT_POINT_TEXT_MAX];
+    (void)state;
+    assert_int_equal(ask(&c, &s,
+                         (struct question){.problem = "f32-nn-64x64x64", .worst = DEFAULT},
+                         NULL),
+                     GEMMTUNE_OK);
+    assert_string_equal(c.family->name, "choosy");
+    (void)gt_point_text(&c.point, text);
+    assert_string_equal(text, "V=4 W=8");
+    /* its default point does not accept these: the next family by rank */
+    assert_int_equal(ask(&c, &s,
+                         (struct question){.problem = "f32-nn-64x64x63", .worst = DEFAULT},
+                         NULL),
+                     GEMMTUNE_OK);
+    assert_string_equal(c.family->name, "plain");
+    assert_int_equal(c.point.count, 0);
+}
+
+static void test_nothing_found(void **state) {
+    const struct gt_snapshot none = {families, NULL, 0};
+    const struct gt_snapshot s = snapshot_of(rows, ROWS);
+    const struct {
+        const struct gt_snapshot *s;
+        struct question q;
+        gt_status status;
+        const char *said;
+    } asked[] = {
+        {&none,
+         {.problem = "f32-nn-8x8x8", .worst = ARCH},
+         GEMMTUNE_ENOTFOUND,
+         "no kernel for f32-nn-8x8x8 on card-a: 0 records considered"},
+        {&s,
+         {.problem = "f32-nn-513x512x512", .worst = EXACT},
+         GEMMTUNE_ENOTFOUND,
+         "0 records considered"},
+        {&s,
+         {.problem = "f32-nt-200x200x200", .worst = SHAPE},
+         GEMMTUNE_ENOTFOUND,
+         "1 records considered, last refused: too many threads"},
+        {&s,
+         {.problem = "f32-nn-512x512x512", .worst = EXACT, .pointer_align = 2},
+         GEMMTUNE_ENOTFOUND,
+         "3 records considered, last refused: the rows of A"},
+        {&s,
+         {.problem = "bf16-nn-8x8x8", .worst = DEFAULT},
+         GEMMTUNE_EUNSUPPORTED,
+         "no kernel family serves bf16-nn-8x8x8 on card-a"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        struct gt_choice c;
+        struct gt_err err = {""};
+        assert_int_equal(ask(&c, asked[i].s, asked[i].q, &err), asked[i].status);
+        if (strstr(err.line, asked[i].said) == NULL)
+            fail_msg("%zu: \"%s\" lacks \"%s\"", i, err.line, asked[i].said);
+    }
+}
+
+/* ---- choices that failed before ---------------------------------------------------------- */
+
+static bool skip_vectors(void *user, const struct gt_choice *c) {
+    int64_t v = 0;
+    ++*(int *)user;
+    return gt_point_get(&c->point, "V", &v) && v == 4;
+}
+
+static bool skip_all(void *user, const struct gt_choice *c) {
+    (void)c;
+    ++*(int *)user;
+    return true;
+}
+
+static void test_skip(void **state) {
+    const struct gt_snapshot s = snapshot_of(rows, ROWS);
+    struct gt_choice c;
+    struct gt_err err = {""};
+    int calls = 0;
+    (void)state;
+    struct question q = {.problem = "f32-nn-512x512x512",
+                         .worst = EXACT,
+                         .skip = skip_vectors,
+                         .user = &calls};
+    assert_int_equal(ask(&c, &s, q, &err), GEMMTUNE_OK);
+    assert_ptr_equal(c.known, &known[1]);
+    assert_int_equal(calls, 2);
+    q.skip = skip_all;
+    q.worst = DEFAULT;
+    assert_int_equal(ask(&c, &s, q, &err), GEMMTUNE_ENOTFOUND);
+    assert_non_null(strstr(err.line, "did not build before"));
+}
+
+/* Ties: the distance being equal, the better rank; else the order of the database. */
+static void test_ties(void **state) {
+    static const struct row tied[] = {
+        {HERE, "f32-nn-128x512x512", "choosy", "V=1 W=8", 1, false},
+        {HERE, "f32-nn-512x128x512", "choosy", "V=4 W=8", 0, false},
+        {HERE, "f32-nn-512x512x128", "choosy", "V=1 W=8", 0, false},
+    };
+    const struct gt_snapshot s = snapshot_of(tied, 3);
+    struct gt_choice c;
+    (void)state;
+    assert_int_equal(ask(&c, &s,
+                         (struct question){.problem = "f32-nn-256x256x256", .worst = SHAPE},
+                         NULL),
+                     GEMMTUNE_OK);
+    assert_ptr_equal(c.known, &known[1]);
+}
+
+/* Unverified rows of this very device are offered where nothing verified is. */
+static void test_unverified(void **state) {
+    static const struct row merged[] = {
+        {THERE, "f32-nn-500x512x512", "choosy", "V=4 W=8", 0, false},
+        {HERE, "f32-nn-512x512x512", "choosy", "V=1 W=8", 0, true},
+    };
+    const struct gt_snapshot s = snapshot_of(merged, 2);
+    struct question q = {.problem = "f32-nn-512x512x512", .worst = SHAPE};
+    struct gt_choice c;
+    (void)state;
+    assert_int_equal(ask(&c, &s, q, NULL), GEMMTUNE_ENOTFOUND);
+    q.worst = ARCH;
+    assert_int_equal(ask(&c, &s, q, NULL), GEMMTUNE_OK);
+    assert_ptr_equal(c.known, &known[1]);
+    assert_int_equal(c.match, ARCH);
+    assert_string_equal(
+        c.why, "tuned elsewhere, not verified here, for this very problem, rank 0");
+}
+
+/* ---- from a database -------------------------------------------------------------------- */
+
+static struct gt_device device_named(const char *name, const char *arch) {
+    struct gt_device d = card;
+    (void)snprintf(d.name, sizeof d.name, "%s", name);
+    (void)snprintf(d.arch, sizeof d.arch, "%s", arch);
+    return d;
+}
+
+/* A run on the device that leaves one record a problem. */
+static void store(struct gt_db *db, const struct gt_device *d, const char *problem,
+                  const char *family, const char *hash, const char *point) {
+    const struct gt_run_info info = {"0", "driver", "compiler", "", 1};
+    char key[GT_DEVICE_KEY_MAX];
+    struct gt_err err = {""};
+    int64_t run;
+    gt_device_key(d, key);
+    assert_int_equal(gt_db_run_begin(&run, db, d, &info, &err), GEMMTUNE_OK);
+    const struct gt_record_row row = {.subject = {key, problem, family, hash, point},
+                                      .verified = true,
+                                      .time = {.median_ns = 5000,
+                                               .low_ns = 4900,
+                                               .high_ns = 5100,
+                                               .samples = 9,
+                                               .launches = 1},
+                                      .provenance = "local"};
+    const gt_status status = gt_db_records_put(db, key, problem, &row, 1, &err);
+    assert_string_equal(err.line, "");
+    assert_int_equal(status, GEMMTUNE_OK);
+    assert_int_equal(gt_db_run_end(db, run, "done", &err), GEMMTUNE_OK);
+}
+
+static void fill_database(const char *path) {
+    const struct gt_device a = device_named("Card A", "sm_90");
+    const struct gt_device b = device_named("Card B", "sm_90");
+    const struct gt_device old = device_named("Old", "sm_61");
+    const char *hash = gt_families_find(families, "choosy")->hash;
+    const char *other = gt_families_find(families, "plain")->hash;
+    struct gt_db *db = NULL;
+    struct gt_err err = {""};
+    assert_int_equal(gt_db_open(&db, path, GT_DB_WRITE, &err), GEMMTUNE_OK);
+    store(db, &a, "f32-nn-512x512x512", "choosy", hash, "V=4 W=8");
+    store(db, &a, "f32-nn-256x512x512", "choosy", hash, "V=3 W=8"); /* not in the domain */
+    store(db, &a, "f32-nn-128x512x512", "choosy", hash, "V=4");     /* incomplete */
+    store(db, &a, "f32-nn-64x512x512", "choosy", other, "V=4 W=8"); /* stale */
+    store(db, &b, "f32-nn-32x512x512", "nobody", other, "");        /* unknown: stale */
+    store(db, &b, "i32-nn-512x512x512", "plain", other, "");
+    store(db, &old, "f32-nn-512x512x512", "plain", other, ""); /* another architecture */
+    gt_db_close(db);
+}
+
+static void test_load(void **state) {
+    struct gt_known *loaded = NULL;
+    struct gt_db *db = NULL;
+    struct gt_err err = {""};
+    char path[600];
+    size_t count;
+    int64_t stale;
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/test.db", folder);
+    fill_database(path);
+    assert_int_equal(gt_db_open(&db, path, GT_DB_READ, &err), GEMMTUNE_OK);
+    assert_int_equal(gt_known_load(&loaded, &count, &stale, db, families, "sm_90", &err),
+                     GEMMTUNE_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(stale, 2);
+    for (size_t i = 0; i < count; i++)
+        assert_string_equal(loaded[i].arch, "sm_90");
+    const bool first = strcmp(loaded[0].problem_name, "f32-nn-512x512x512") == 0;
+    const struct gt_known *k = &loaded[first ? 0 : 1];
+    assert_string_equal(k->problem_name, "f32-nn-512x512x512");
+    assert_string_equal(k->family->name, "choosy");
+    assert_true(k->verified);
+    assert_int_equal((int)k->median_ns, 5000);
+    free(loaded);
+    assert_int_equal(gt_known_load(&loaded, &count, &stale, db, families, "sm_80", &err),
+                     GEMMTUNE_OK);
+    assert_int_equal(count, 0);
+    free(loaded);
+    gt_db_close(db);
+    (void)remove(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_known_answers), cmocka_unit_test(test_default_points),
+        cmocka_unit_test(test_nothing_found), cmocka_unit_test(test_skip),
+        cmocka_unit_test(test_ties),          cmocka_unit_test(test_unverified),
+        cmocka_unit_test(test_load),
+    };
+    return cmocka_run_group_tests_name("match", tests, setup, teardown);
+}

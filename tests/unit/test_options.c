@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Command lines against tables of options: values, operands, complaints, the commands' own tables. */
+#include "tuner/cmd.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { WORDS_MAX = 100, TEXT_SIZE = 8192 };
+
+struct values {
+    bool json, quiet;
+    const char *db;
+    struct gt_texts family;
+    int64_t seed;
+    double budget, peak;
+};
+
+static const struct gt_option options[] = {
+    {"json", 0, GT_OPT_FLAG, offsetof(struct values, json), NULL, "as JSON", 0, 0},
+    {"quiet", 'q', GT_OPT_FLAG, offsetof(struct values, quiet), NULL, "be silent", 0, 0},
+    {"db", 0, GT_OPT_TEXT, offsetof(struct values, db), "FILE", "the database", 0, 0},
+    {"family", 'f', GT_OPT_LIST, offsetof(struct values, family), "NAME", "a family", 0, 0},
+    {"seed", 's', GT_OPT_INT, offsetof(struct values, seed), "N", "the seed", -5, 100},
+    {"seed-more", 0, GT_OPT_INT, offsetof(struct values, seed), "N", "the same", 0, 100},
+    {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME", "a time", 0, 0},
+    {"peak", 0, GT_OPT_NUMBER, offsetof(struct values, peak), "X", "a number", 0, 0},
+    {NULL, 0, GT_OPT_FLAG, 0, NULL, NULL, 0, 0},
+};
+
+static const struct gt_cmd cmd = {
+    .name = "toy", .operands = "PROBLEM", .about = "A command for tests.", .options = options};
+
+/* What a call printed on stdout and stderr. */
+static char printed[2][TEXT_SIZE];
+
+static int capture(int fd, FILE *to) {
+    (void)fflush(NULL);
+    const int kept = dup(fd);
+    assert_true(kept >= 0 && dup2(fileno(to), fd) == fd);
+    return kept;
+}
+
+static void release(int fd, int kept, FILE *from, char *text) {
+    (void)fflush(NULL);
+    assert_int_equal(dup2(kept, fd), fd);
+    (void)close(kept);
+    rewind(from);
+    text[fread(text, 1, TEXT_SIZE - 1, from)] = '\0';
+    (void)fclose(from);
+}
+
+static char *split(char **argv, int *argc, const char *line) {
+    char *text = strdup(line);
+    assert_non_null(text);
+    *argc = 0;
+    for (char *word = strtok(text, " "); word != NULL; word = strtok(NULL, " "))
+        argv[(*argc)++] = word;
+    argv[*argc] = NULL;
+    return text;
+}
+
+/* Parses "toy <line>"; *operands gets what is left, blank between. */
+static int parse(struct values *v, char operands[256], const char *line) {
+    char *argv[WORDS_MAX], whole[TEXT_SIZE];
+    int argc, first = 0;
+    FILE *out = tmpfile(), *err = tmpfile();
+    assert_true(out != NULL && err != NULL);
+    (void)snprintf(whole, sizeof whole, "toy %s", line);
+    char *text = split(argv, &argc, whole);
+    const int kept_out = capture(STDOUT_FILENO, out), kept_err = capture(STDERR_FILENO, err);
+    const int code = gt_options_parse(&cmd, argc, argv, v, &first);
+    release(STDOUT_FILENO, kept_out, out, printed[0]);
+    release(STDERR_FILENO, kept_err, err, printed[1]);
+    operands[0] = '\0';
+    for (int i = first; code < 0 && i < argc; i++)
+        (void)snprintf(operands + strlen(operands), 256 - strlen(operands), "%s%s",
+                       i > first ? " " : "", argv[i]);
+    v->db = v->db != NULL ? "given" : NULL; /* its text goes with `text` */
+    v->family.text[0] = NULL;
+    free(text);
+    return code;
+}
+
+static void test_values(void **state) {
+    struct values v = {.seed = 7};
+    char operands[256];
+    (void)state;
+    assert_int_equal(parse(&v, operands, "one --json --db a.db two -f x --family=y -s -3 three"),
+                     -1);
+    assert_string_equal(operands, "one two three");
+    assert_true(v.json && !v.quiet);
+    assert_non_null(v.db);
+    assert_int_equal(v.family.count, 2);
+    assert_int_equal(v.seed, -3);
+    assert_string_equal(printed[0], "");
+    assert_string_equal(printed[1], "");
+    v = (struct values){.seed = 7};
+    assert_int_equal(parse(&v, operands, ""), -1);
+    assert_int_equal(v.seed, 7);
+    assert_int_equal(parse(&v, operands, "-q -- --json -"), -1);
+    assert_string_equal(operands, "--json -");
+    assert_true(v.quiet && !v.json);
+    assert_int_equal(parse(&v, operands, "--js --seed 4"), -1); /* unambiguous beginnings */
+    assert_true(v.json && v.seed == 4);
+}
+
+static void test_seconds_and_numbers(void **state) {
+    static const struct {
+        const char *line;
+        double budget;
+    } rows[] = {
+        {"--budget 90s", 90},   {"--budget 90", 90},        {"-b5m", 300},
+        {"-b 1h", 3600},        {"--budget=250ms", 0.25},   {"--budget 1.5", 1.5},
+        {"--budget .5m", 30},   {"--budget 0", 0},          {"--budget 2.", 2},
+        {"--peak 8873", 8873},  {"--peak 0.5", 0.5},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct values v = {.seed = 0};
+        char operands[256];
+        assert_int_equal(parse(&v, operands, rows[i].line), -1);
+        assert_true(v.budget + v.peak == rows[i].budget);
+    }
+}
+
+static void test_complaints(void **state) {
+    static const struct {
+        const char *line, *says;
+    } rows[] = {
+        {"--jsn", "toy: unknown option '--jsn'; did you mean '--json'?"},
+        {"--xyzzy", "toy: unknown option '--xyzzy'; 'gemmtune toy --help' lists them"},
+        {"--jsn=3", "did you mean '--json'?"},
+        {"--se 4", "toy: option '--se' is ambiguous"},
+        {"-z", "toy: unknown option '-z'"},
+        {"-5", "toy: unknown option '-5'"},
+        {"--db", "toy: --db needs a value"},
+        {"-f", "needs a value"},
+        {"--json=yes", "toy: --json takes no value"},
+        {"--help=yes", "toy: --help takes no value"},
+        {"--seed x", "toy: --seed needs an integer from -5 to 100, not 'x'"},
+        {"--seed 101", "not '101'"},
+        {"--seed -6", "not '-6'"},
+        {"--seed 1.5", "not '1.5'"},
+        {"--seed 99999999999999999999", "not '99999999999999999999'"},
+        {"--seed=", "not ''"},
+        {"--budget -1", "toy: --budget needs a time such as 90s, 5m, 1h or 250ms, not '-1'"},
+        {"--budget 1d", "not '1d'"},
+        {"--budget inf", "not 'inf'"},
+        {"--budget nan", "not 'nan'"},
+        {"--budget 1e3", "not '1e3'"},
+        {"--budget 0x10", "not '0x10'"},
+        {"--budget .", "not '.'"},
+        {"--budget s", "not 's'"},
+        {"--budget 99999999999h", "not '99999999999h'"},
+        {"--peak 0", "toy: --peak needs a number above 0, not '0'"},
+        {"--peak -3", "not '-3'"},
+        {"--peak 5x", "not '5x'"},
+        {"--peak 1,5", "not '1,5'"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct values v = {.seed = 0};
+        char operands[256];
+        assert_int_equal(parse(&v, operands, rows[i].line), GT_EXIT_USAGE);
+        if (strstr(printed[1], rows[i].says) == NULL)
+            fail_msg("\"%s\" says %s", rows[i].line, printed[1]);
+        assert_int_equal(strncmp(printed[1], "gemmtune: ", 10), 0);
+        assert_ptr_equal(strchr(printed[1], '\n'), printed[1] + strlen(printed[1]) - 1);
+        assert_string_equal(printed[0], "");
+    }
+}
+
+static void test_list_is_bounded(void **state) {
+    struct values v = {.seed = 0};
+    char line[TEXT_SIZE] = "", operands[256];
+    (void)state;
+    for (size_t i = 0, len = 0; i <= GT_TEXTS_MAX; i++)
+        len += (size_t)snprintf(line + len, sizeof line - len, "-fx ");
+    assert_int_equal(parse(&v, operands, line), GT_EXIT_USAGE);
+    assert_non_null(strstr(printed[1], "at most 64 values"));
+}
+
+static void test_help(void **state) {
+    static const char *const parts[] = {
+        "usage: gemmtune toy [OPTION]... PROBLEM\n", "A command for tests.\n",
+        "      --json         as JSON\n",            "  -f, --family NAME  a family\n",
+        "  -h, --help         show this and exit\n",
+    };
+    struct values v = {.seed = 0};
+    char operands[256];
+    (void)state;
+    assert_int_equal(parse(&v, operands, "--json --help --nonsense"), GT_EXIT_OK);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(printed[0], parts[i]) == NULL)
+            fail_msg("no \"%s\" in:\n%s", parts[i], printed[0]);
+    assert_string_equal(printed[1], "");
+}
+
+/* Every command's table: names once, letters once and never 'h', help for all, one sentence. */
+static void test_tables(void **state) {
+    (void)state;
+    for (size_t i = 0; gt_cmds[i] != NULL; i++) {
+        const struct gt_cmd *c = gt_cmds[i];
+        int count = 0;
+        assert_non_null(c->run);
+        if (c->hidden) /* speaks with its parent, not with people */
+            continue;
+        assert_non_null(c->options);
+        assert_non_null(c->operands);
+        for (const struct gt_option *o = c->options; o->name != NULL; o++, count++) {
+            assert_non_null(o->help);
+            assert_int_not_equal(o->letter, 'h');
+            assert_true((o->kind == GT_OPT_FLAG) == (o->arg == NULL));
+            assert_true(o->kind != GT_OPT_INT || o->low <= o->high);
+            for (const struct gt_option *p = c->options; p < o; p++) {
+                assert_string_not_equal(p->name, o->name);
+                assert_true(o->letter == 0 || o->letter != p->letter);
+            }
+        }
+        assert_true(count <= 40); /* OPTIONS_MAX of options.c */
+        assert_true(c->about[strlen(c->about) - 1] == '.');
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(gt_cmds[j]->name, c->name);
+    }
+}
+
+static void test_exit_codes(void **state) {
+    (void)state;
+    assert_int_equal(gt_exit_of(GEMMTUNE_OK), 0);
+    assert_int_equal(gt_exit_of(GEMMTUNE_EINVAL), 2);
+    assert_int_equal(gt_exit_of(GEMMTUNE_EIO), 3);
+    assert_int_equal(gt_exit_of(GEMMTUNE_EPARSE), 3);
+    assert_int_equal(gt_exit_of(GEMMTUNE_ENODRIVER), 4);
+    assert_int_equal(gt_exit_of(GEMMTUNE_EBUILD), 4);
+    assert_int_equal(gt_exit_of(GEMMTUNE_EDB), 6);
+    assert_int_equal(gt_exit_of(GEMMTUNE_ESCHEMA), 6);
+    assert_int_equal(gt_exit_of(GEMMTUNE_EDEVICE), 1);
+    assert_int_equal(gt_exit_of(GEMMTUNE_ENOMEM), 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values),     cmocka_unit_test(test_seconds_and_numbers),
+        cmocka_unit_test(test_complaints), cmocka_unit_test(test_list_is_bounded),
+        cmocka_unit_test(test_help),       cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_exit_codes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

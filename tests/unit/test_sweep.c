@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sweep.json: what it means, every way it can be wrong, and the shipped ones. */
+#include "tuner/sweep.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static gt_status parse(struct gt_sweep *s, const char *sizes, struct gt_err *err) {
+    char text[4096];
+    const int len =
+        snprintf(text, sizeof text, "{\"format\": 1,\n\"sizes\": [\n%s\n]}\n", sizes);
+    return gt_sweep_parse(s, "a.json", text, (size_t)len, err);
+}
+
+static void good(struct gt_sweep *s, const char *sizes) {
+    struct gt_err err = {""};
+    const gt_status status = parse(s, sizes, &err);
+    assert_string_equal(err.line, "");
+    assert_int_equal(status, GEMMTUNE_OK);
+}
+
+/* Names in order, blank between; their weights when `weights` is given. */
+static void expect(const char *sizes, const char *names, const char *weights) {
+    struct gt_sweep s;
+    char found[4096] = "", weight[1024] = "";
+    good(&s, sizes);
+    for (size_t i = 0, n = 0, w = 0; i < s.count; i++) {
+        n += (size_t)snprintf(found + n, sizeof found - n, "%s%s", i ? " " : "",
+                              s.item[i].name);
+        w += (size_t)snprintf(weight + w, sizeof weight - w, "%s%g", i ? " " : "",
+                              s.item[i].weight);
+    }
+    assert_string_equal(found, names);
+    if (weights != NULL)
+        assert_string_equal(weight, weights);
+    gt_sweep_clear(&s);
+}
+
+static void test_expansion(void **state) {
+    (void)state;
+    expect("\"f32-nn-3x4x5\"", "f32-nn-3x4x5", "1");
+    expect("{\"dtype\":\"f32\",\"m\":1,\"n\":2,\"k\":3}", "f32-nn-1x2x3", "1");
+    expect("{\"dtype\":\"f64\",\"layout\":\"tt\",\"m\":[1,2],\"n\":\"8:16:4\",\"k\":3,"
+           "\"weight\":7}",
+           "f64-tt-1x8x3 f64-tt-1x12x3 f64-tt-1x16x3 f64-tt-2x8x3 f64-tt-2x12x3 f64-tt-2x16x3",
+           "7 7 7 7 7 7");
+    expect("{\"dtype\":\"i32\",\"m\":[\"2:5:3\",9],\"n\":1,\"k\":1}",
+           "i32-nn-2x1x1 i32-nn-5x1x1 i32-nn-9x1x1", NULL);
+    expect("{\"dtype\":[\"f32\",\"f64\"],\"layout\":[\"nn\",\"nt\"],\"m\":1,\"n\":1,\"k\":1}",
+           "f32-nn-1x1x1 f32-nt-1x1x1 f64-nn-1x1x1 f64-nt-1x1x1", NULL);
+    expect("{\"dtype\":\"f32\",\"m\":4,\"n\":4,\"k\":4,\"lda\":8,\"ldb\":12,\"ldc\":16,"
+           "\"beta\":true}",
+           "f32-nn-4x4x4,lda=8,ldb=12,ldc=16,beta", NULL);
+    expect("{\"dtype\":\"f32\",\"m\":4,\"n\":4,\"k\":4,\"lda\":4,\"beta\":false}",
+           "f32-nn-4x4x4", NULL);
+    expect("{\"dtype\":\"f32\",\"m\":\"10:19:5\",\"n\":1,\"k\":1}",
+           "f32-nn-10x1x1 f32-nn-15x1x1", NULL);
+}
+
+static void test_volumes(void **state) {
+    (void)state;
+    expect("{\"dtype\":\"f32\",\"volume\":\"1e3:1e5\"}",
+           "f32-nn-10x10x10 f32-nn-21x22x22 f32-nn-46x46x47", NULL);
+    expect("{\"dtype\":\"f32\",\"layout\":\"nt\",\"volume\":[8,27],\"weight\":2}",
+           "f32-nt-2x2x2 f32-nt-3x3x3", "2 2");
+    expect("{\"dtype\":\"f64\",\"volume\":1}", "f64-nn-1x1x1", NULL);
+}
+
+static void test_duplicates(void **state) {
+    (void)state;
+    expect("\"f32-nn-1x2x3\", {\"dtype\":\"f32\",\"m\":[9,1],\"n\":2,\"k\":3,\"weight\":5},"
+           "\"f32-nn-9x2x3\"",
+           "f32-nn-1x2x3 f32-nn-9x2x3", "5 5");
+    expect("{\"dtype\":[\"f32\",\"f32\"],\"layout\":[\"nn\",\"nn\"],\"m\":[2,2],\"n\":1,"
+           "\"k\":1}",
+           "f32-nn-2x1x1", NULL);
+    /* a leading dimension that is the packed one is no difference */
+    expect("\"f32-nn-1x2x3,lda=3\", \"f32-nn-1x2x3\"", "f32-nn-1x2x3", NULL);
+}
+
+static void test_many(void **state) {
+    struct gt_sweep s;
+    (void)state;
+    good(&s, "{\"dtype\":\"f32\",\"m\":\"1:100:1\",\"n\":\"1:1000:1\",\"k\":1}");
+    assert_int_equal(s.count, GT_SWEEP_MAX);
+    assert_string_equal(s.item[GT_SWEEP_MAX - 1].name, "f32-nn-100x1000x1");
+    gt_sweep_clear(&s);
+}
+
+/* Everything here must be refused with this line; the file is a.json, entries begin in line 3. */
+static void test_refusals(void **state) {
+    static const struct {
+        const char *sizes, *line;
+    } rows[] = {
+        {"", "a.json:2: /sizes: must be a list of one or more problems"},
+        {"7", "a.json:3: /sizes/0: must be a problem name or an object"},
+        {"null", "a.json:3: /sizes/0: must be a problem name or an object"},
+        {"[\"f32-nn-1x1x1\"]", "a.json:3: /sizes/0: must be a problem name or an object"},
+        {"\"f32-nn-1x1\"", "a.json:3: /sizes/0: problem \"f32-nn-1x1\""},
+        {"\"f33-nn-1x1x1\"", "\"f33\" is not a data type"},
+        {"\"f32-nn-0x1x1\"", "a.json:3: /sizes/0: \"f32-nn-0x1x1\" is an empty product"},
+        {"\"f32-nn-1x1x1\",\n7", "a.json:4: /sizes/1: must be"},
+        {"{}", "a.json:3: /sizes/0: \"dtype\" is missing"},
+        {"{\"dtype\":\"f32\"}", "a.json:3: /sizes/0: \"m\" is missing"},
+        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1}", "a.json:3: /sizes/0: \"k\" is missing"},
+        {"{\"dtype\":\"f23\",\"m\":1,\"n\":1,\"k\":1}",
+         "a.json:3: /sizes/0/dtype: \"f23\" is not a data type"},
+        {"{\"dtype\":32,\"m\":1,\"n\":1,\"k\":1}",
+         "a.json:3: /sizes/0/dtype: must be a string, not a number"},
+        {"{\"dtype\":[],\"m\":1,\"n\":1,\"k\":1}", "/sizes/0/dtype: is an empty list"},
+        {"{\"dtype\":[\"f32\",\"x\"],\"m\":1,\"n\":1,\"k\":1}", "/sizes/0/dtype/1: \"x\""},
+        {"{\"dtype\":\"f32\",\"layout\":\"xx\",\"m\":1,\"n\":1,\"k\":1}",
+         "/sizes/0/layout: \"xx\" is not a layout"},
+        {"{\"dtype\":\"f32\",\n\"m\":-1,\"n\":1,\"k\":1}", "a.json:4: /sizes/0/m: must be from 1"},
+        {"{\"dtype\":\"f32\",\"m\":0,\"n\":1,\"k\":1}", "/sizes/0/m: must be from 1"},
+        {"{\"dtype\":\"f32\",\"m\":1.5,\"n\":1,\"k\":1}", "/sizes/0/m: must be an integer"},
+        {"{\"dtype\":\"f32\",\"m\":1e99,\"n\":1,\"k\":1}", "/sizes/0/m: must be from 1"},
+        {"{\"dtype\":\"f32\",\"m\":9007199254740993,\"n\":1,\"k\":1}", "a.json:3: "},
+        {"{\"dtype\":\"f32\",\"m\":2147483648,\"n\":1,\"k\":1}", "/sizes/0/m: must be from 1"},
+        {"{\"dtype\":\"f32\",\"m\":true,\"n\":1,\"k\":1}", "/sizes/0/m: must be an integer or a"},
+        {"{\"dtype\":\"f32\",\"m\":{},\"n\":1,\"k\":1}", "/sizes/0/m: must be an integer or a"},
+        {"{\"dtype\":\"f32\",\"m\":[1,[2]],\"n\":1,\"k\":1}", "/sizes/0/m/1: must be an integer"},
+        {"{\"dtype\":\"f32\",\"m\":[],\"n\":1,\"k\":1}", "/sizes/0/m: is an empty list"},
+        {"{\"dtype\":\"f32\",\"m\":\"1:2\",\"n\":1,\"k\":1}", "is not start:end:step"},
+        {"{\"dtype\":\"f32\",\"m\":\"1:2:3:4\",\"n\":1,\"k\":1}", "is not start:end:step"},
+        {"{\"dtype\":\"f32\",\"m\":\"1:2:0\",\"n\":1,\"k\":1}", "is not start:end:step"},
+        {"{\"dtype\":\"f32\",\"m\":\"1:2:-1\",\"n\":1,\"k\":1}", "is not start:end:step"},
+        {"{\"dtype\":\"f32\",\"m\":\" 1:2:1\",\"n\":1,\"k\":1}", "is not start:end:step"},
+        {"{\"dtype\":\"f32\",\"m\":\"\",\"n\":1,\"k\":1}", "is not start:end:step"},
+        {"{\"dtype\":\"f32\",\"m\":\"8:4:1\",\"n\":1,\"k\":1}", "starts past its end"},
+        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"weight\":0}", "/sizes/0/weight: must be"},
+        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"weight\":\"3\"}", "/sizes/0/weight: must"},
+        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"wieght\":3}", "did you mean \"weight\"?"},
+        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"k\":2}", "a second time"},
+        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"beta\":1}", "/sizes/0/beta: must be true"},
+        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":8,\"lda\":4}", "lda is 4, must be"},
+        {"{\"dtype\":\"f32\",\"volume\":8,\"m\":1}", "/sizes/0/m: stands beside \"volume\""},
+        {"{\"dtype\":\"f32\",\"volume\":0}", "/sizes/0/volume: must be from 1"},
+        {"{\"dtype\":\"f32\",\"volume\":\"1e3:\"}", "/sizes/0/volume: \"1e3:\" is not a volume"},
+        {"{\"dtype\":\"f32\",\"volume\":[1,\"2\"]}", "/sizes/0/volume/1: must be an integer"},
+        {"{\"dtype\":\"f32\",\"volume\":[]}", "/sizes/0/volume: is an empty list"},
+        {"{\"dtype\":\"f32\",\"volume\":null}", "/sizes/0/volume: must be an integer"},
+        {"{\"dtype\":\"f32\",\"m\":\"1:1000:1\",\"n\":\"1:1000:1\",\"k\":\"1:1000:1\"}",
+         "a.json:3: /sizes/0: 1000000000 problems up to here; the limit is 100000"},
+        {"{\"dtype\":\"f32\",\"m\":\"1:2147483647:1\",\"n\":\"1:2147483647:1\","
+         "\"k\":\"1:2147483647:1\"}",
+         "problems up to here; the limit is 100000"},
+        {"{\"dtype\":\"f32\",\"m\":\"1:99999:1\",\"n\":1,\"k\":1},\n"
+         "{\"dtype\":\"f64\",\"m\":[1,2],\"n\":1,\"k\":1}",
+         "a.json:4: /sizes/1: 100001 problems up to here"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_sweep s;
+        struct gt_err err = {""};
+        assert_int_equal(parse(&s, rows[i].sizes, &err), GEMMTUNE_EPARSE);
+        if (strstr(err.line, rows[i].line) == NULL)
+            fail_msg("row %zu: \"%s\"", i, err.line);
+        assert_null(s.item);
+        assert_int_equal(s.count, 0);
+    }
+}
+
+static void test_documents(void **state) {
+    static const struct {
+        const char *text, *line;
+    } rows[] = {
+        {"", "a.json"},
+        {"sizes", "a.json:1: "},
+        {"[]", "a.json:1: /"},
+        {"{}", "\"format\" is missing"},
+        {"{\"format\":2,\"sizes\":[\"f32-nn-1x1x1\"]}", "/format: must be from 1 to 1, not 2"},
+        {"{\"format\":\"1\",\"sizes\":[]}", "/format: must be an integer"},
+        {"{\"format\":1}", "\"sizes\" is missing"},
+        {"{\"format\":1,\"sizes\":{}}", "/sizes: must be a list"},
+        {"{\"format\":1,\"sizes\":[\"f32-nn-1x1x1\"],\"more\":1}", "/more: unknown key"},
+        {"{\"format\":1,\"sizes\":[\"f32-nn-1x1x1\"]} x", "a.json:1: "},
+        {"{\"format\":1,\"format\":1,\"sizes\":[\"f32-nn-1x1x1\"]}", "a second time"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_sweep s;
+        struct gt_err err = {""};
+        assert_int_equal(
+            gt_sweep_parse(&s, "a.json", rows[i].text, strlen(rows[i].text), &err),
+            GEMMTUNE_EPARSE);
+        if (strstr(err.line, rows[i].line) == NULL)
+            fail_msg("row %zu: \"%s\"", i, err.line);
+    }
+}
+
+static void test_missing_file(void **state) {
+    struct gt_sweep s;
+    struct gt_err err = {""};
+    (void)state;
+    assert_int_equal(gt_sweep_load(&s, "/no/such/sweep.json", &err), GEMMTUNE_EIO);
+    assert_non_null(strstr(err.line, "/no/such/sweep.json"));
+}
+
+static void test_add(void **state) {
+    struct gt_sweep s = {0};
+    struct gt_err err = {""};
+    (void)state;
+    assert_int_equal(gt_sweep_add(&s, "f32-nn-1x2x3", &err), GEMMTUNE_OK);
+    assert_int_equal(gt_sweep_add(&s, "f64-tt-1x2x3", &err), GEMMTUNE_OK);
+    assert_int_equal(gt_sweep_add(&s, "f32-nn-1x2x3", &err), GEMMTUNE_OK);
+    assert_int_equal(gt_sweep_add(&s, "f32-nn-1x2", &err), GEMMTUNE_EPARSE);
+    assert_int_equal(s.count, 2);
+    assert_string_equal(s.item[1].name, "f64-tt-1x2x3");
+    assert_true(s.item[1].weight == 1);
+    gt_sweep_clear(&s);
+    gt_sweep_clear(&s);
+}
+
+/* What configs/ ships is read, has what it promises, and is no more work than it promises. */
+static void test_shipped(void **state) {
+    struct gt_sweep s;
+    struct gt_err err = {""};
+    double flops = 0;
+    unsigned types = 0, layouts = 0;
+    (void)state;
+    assert_int_equal(gt_sweep_load(&s, "configs/sweep.json", &err), GEMMTUNE_OK);
+    for (size_t i = 0; i < s.count; i++) {
+        const gemmtune_problem *p = &s.item[i].problem;
+        types |= 1U << p->type_a;
+        layouts |= 1U << (2 * p->trans_a + p->trans_b);
+        flops += gt_problem_flops(p);
+        assert_true(gt_problem_flops(p) <= 0.3e9);
+    }
+    assert_in_range(s.count, 18, 25);
+    assert_int_equal(types, 1U << GEMMTUNE_F32 | 1U << GEMMTUNE_F64 | 1U << GEMMTUNE_I32);
+    assert_int_equal(layouts, 15);
+    assert_true(flops < 2e9);
+    gt_sweep_clear(&s);
+    assert_int_equal(gt_sweep_load(&s, "configs/seeds.json", &err), GEMMTUNE_OK);
+    assert_int_equal(s.count, 18);
+    assert_string_equal(s.item[0].name, "f32-nn-4096x4096x4096");
+    gt_sweep_clear(&s);
+}
+
+/* Inputs that a fuzzer found interesting, or that we did: any answer but a crash will do. */
+static void test_corpus(void **state) {
+    static const char folder[] = "tests/fuzz/corpus/sweep";
+    DIR *dir = opendir(folder);
+    size_t count = 0;
+    (void)state;
+    assert_non_null(dir);
+    for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
+        char path[512];
+        struct gt_sweep s;
+        struct gt_err err = {""};
+        if (e->d_name[0] == '.')
+            continue;
+        (void)snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        const gt_status status = gt_sweep_load(&s, path, &err);
+        assert_true((status == GEMMTUNE_OK) == (err.line[0] == '\0'));
+        gt_sweep_clear(&s);
+        count++;
+    }
+    (void)closedir(dir);
+    assert_true(count > 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_expansion),    cmocka_unit_test(test_volumes),
+        cmocka_unit_test(test_duplicates),   cmocka_unit_test(test_many),
+        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_documents),
+        cmocka_unit_test(test_missing_file), cmocka_unit_test(test_add),
+        cmocka_unit_test(test_shipped),      cmocka_unit_test(test_corpus),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows as aligned columns, as CSV and as JSON; numbers as short texts. */
+#include "tuner/table.h"
+
+#include "core/json.h"
+
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { COLUMNS = 5 };
+
+static const struct gt_column columns[COLUMNS] = {
+    {"name", "name", GT_LEFT, GT_CELL_TEXT},
+    {"time", NULL, GT_RIGHT, GT_CELL_TEXT},
+    {NULL, "time_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {"ok", "ok", GT_LEFT, GT_CELL_BOOL},
+    {"note", "note", GT_LEFT, GT_CELL_TEXT},
+};
+
+static struct gt_table *make(const char *const (*rows)[COLUMNS], size_t count) {
+    struct gt_table *t = NULL;
+    assert_int_equal(gt_table_create(&t, columns, COLUMNS, NULL), GEMMTUNE_OK);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(gt_table_row(t, rows[i], NULL), GEMMTUNE_OK);
+    return t;
+}
+
+static void expect(const struct gt_table *t, void (*write)(const struct gt_table *, FILE *),
+                   const char *text) {
+    char *found = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&found, &size);
+    assert_non_null(out);
+    write(t, out);
+    (void)fclose(out);
+    assert_string_equal(found, text);
+    free(found);
+}
+
+static void test_people(void **state) {
+    static const char *const rows[][COLUMNS] = {
+        {"a", "1 ms", "1000000", "true", "x"},
+        {"l\xc3\xa4nger", "12.5 ms", "12500000", "false", NULL},
+        {"", NULL, NULL, NULL, "last"},
+    };
+    struct gt_table *t = make(rows, 3);
+    (void)state;
+    expect(t, gt_table_print,
+           "name       time  ok     note\n"
+           "a          1 ms  true   x\n"
+           "l\xc3\xa4nger  12.5 ms  false  -\n"
+           "-             -  -      last\n");
+    gt_table_destroy(t);
+    t = make(NULL, 0);
+    expect(t, gt_table_print, "name  time  ok  note\n");
+    expect(t, gt_table_csv, "name,time_ns,ok,note\r\n");
+    expect(t, gt_table_json, "[]\n");
+    gt_table_destroy(t);
+    gt_table_destroy(NULL);
+}
+
+static void test_csv(void **state) {
+    static const char *const rows[][COLUMNS] = {
+        {"plain", "1 ms", "-1.5", "true", "a,b"},
+        {"say \"hi\"", NULL, NULL, NULL, "two\nlines"},
+        {"=1+1", "", "", "false", "@cmd"},
+        {"-x", "", "+7", "", "\ttab"},
+    };
+    struct gt_table *t = make(rows, 4);
+    (void)state;
+    expect(t, gt_table_csv,
+           "name,time_ns,ok,note\r\n"
+           "plain,-1.5,true,\"a,b\"\r\n"
+           "\"say \"\"hi\"\"\",,,\"two\nlines\"\r\n"
+           "\"'=1+1\",,false,\"'@cmd\"\r\n"
+           "\"'-x\",+7,,\"'\ttab\"\r\n");
+    gt_table_destroy(t);
+}
+
+static void test_json(void **state) {
+    static const char *const rows[][COLUMNS] = {
+        {"a\"b\\", NULL, "1e+06", "true", "x\ny"},
+        {NULL, NULL, NULL, NULL, NULL},
+        {"", NULL, "", "yes", ""},
+    };
+    struct gt_table *t = make(rows, 3);
+    (void)state;
+    expect(t, gt_table_json,
+           "[\n"
+           "  {\"name\": \"a\\\"b\\\\\", \"time_ns\": 1e+06, \"ok\": true, \"note\": \"x\\ny\"},\n"
+           "  {\"name\": null, \"time_ns\": null, \"ok\": null, \"note\": null},\n"
+           "  {\"name\": \"\", \"time_ns\": null, \"ok\": null, \"note\": \"\"}\n"
+           "]\n");
+    gt_table_destroy(t);
+}
+
+/* What is no JSON number must not reach a document. */
+static void test_json_numbers(void **state) {
+    static const char *const yes[] = {"0", "-0", "1", "12.5", "1e5", "1E-5", "1.25e+10", "-7"};
+    static const char *const no[] = {"",   "inf", "nan", "+1", ".5", "1.",   "01", "1e",
+                                     "1e+", "0x1", "1,5", "-",  " 1", "1 ", "--1"};
+    (void)state;
+    for (size_t i = 0; i < sizeof yes / sizeof *yes + sizeof no / sizeof *no; i++) {
+        const bool is = i < sizeof yes / sizeof *yes;
+        const char *text = is ? yes[i] : no[i - sizeof yes / sizeof *yes];
+        const char *const row[1][COLUMNS] = {{"x", NULL, text, NULL, NULL}};
+        struct gt_table *t = make(row, 1);
+        char line[128];
+        (void)snprintf(line, sizeof line,
+                       "[\n  {\"name\": \"x\", \"time_ns\": %s, \"ok\": null, "
+                       "\"note\": null}\n]\n",
+                       is ? text : "null");
+        expect(t, gt_table_json, line);
+        gt_table_destroy(t);
+    }
+}
+
+static void test_many_rows(void **state) {
+    struct gt_table *t = make(NULL, 0);
+    char *text = NULL;
+    size_t size = 0;
+    struct gt_json *doc = NULL;
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "%d", i);
+        const char *const row[COLUMNS] = {name, NULL, name, "true", NULL};
+        assert_int_equal(gt_table_row(t, row, NULL), GEMMTUNE_OK);
+    }
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    gt_table_json(t, out);
+    (void)fclose(out);
+    assert_int_equal(gt_json_parse(&doc, "table", text, size, NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_json_count(gt_json_root(doc)), 1000);
+    gt_json_destroy(doc);
+    free(text);
+    gt_table_destroy(t);
+}
+
+static void test_too_many_columns(void **state) {
+    struct gt_table *t = NULL;
+    struct gt_err err = {""};
+    (void)state;
+    assert_int_equal(gt_table_create(&t, columns, 1000, &err), GEMMTUNE_EINVAL);
+    assert_null(t);
+}
+
+static void test_cells(void **state) {
+    static const struct {
+        const char *(*show)(char *, double);
+        double value;
+        const char *text;
+    } rows[] = {
+        {gt_show_ns, 1, "1 ns"},           {gt_show_ns, 0.25, "0.25 ns"},
+        {gt_show_ns, 999, "999 ns"},       {gt_show_ns, 12345, "12.3 us"},
+        {gt_show_ns, 1.25e6, "1.25 ms"},   {gt_show_ns, 3.4e9, "3.4 s"},
+        {gt_show_ns, 999999, "1 ms"},      {gt_show_ns, 999.4e3, "999 us"},
+        {gt_show_ns, 3.6e12, "3600 s"},    {gt_show_ns, 0, ""},
+        {gt_show_ns, -5, ""},              {gt_show_ns, NAN, ""},
+        {gt_show_ns, INFINITY, ""},        {gt_show_bytes, 0, "0 B"},
+        {gt_show_bytes, 512, "512 B"},     {gt_show_bytes, 1536, "1.5 KiB"},
+        {gt_show_bytes, 0x1.8p30, "1.5 GiB"}, {gt_show_bytes, 141.0 * 0x1p30, "141 GiB"},
+        {gt_show_bytes, 0x1p60, "1024 PiB"}, {gt_show_count, 0, "0"},
+        {gt_show_count, 12, "12"},         {gt_show_count, 3.5, "3.5"},
+        {gt_show_count, -3.5, "-3.5"},     {gt_show_count, 137438953472.0, "137438953472"},
+        {gt_show_count, 1e20, "1e+20"},    {gt_show_count, 1.0 / 3, "0.333333"},
+        {gt_show_count, NAN, ""},
+    };
+    static const struct {
+        double flops, ns;
+        const char *text;
+    } rates[] = {
+        {137438953472.0, 15.5e6, "8867"}, {2e9, 1e6, "2000"},   {1e9, 3e6, "333.3"},
+        {5e5, 1e6, "0.5"},                {65.2e12, 1e9, "65200"}, {1, 0, ""},
+        {0, 0, ""},                       {1, -1, ""},          {12345678, 1, "12345678"},
+        {9999.6, 10, "1000"},
+    };
+    char buf[GT_CELL_MAX];
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(rows[i].show(buf, rows[i].value), rows[i].text);
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+        assert_string_equal(gt_show_rate(buf, rates[i].flops, rates[i].ns), rates[i].text);
+}
+
+/* A host's decimal comma must not reach a table; skipped where no such locale is installed. */
+static void test_locale(void **state) {
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8"};
+    char buf[GT_CELL_MAX];
+    size_t i = 0;
+    (void)state;
+    while (i < 4 && setlocale(LC_ALL, names[i]) == NULL)
+        i++;
+    if (i == 4)
+        skip();
+    assert_string_equal(gt_show_count(buf, 3.5), "3.5");
+    assert_string_equal(gt_show_ns(buf, 1.25e6), "1.25 ms");
+    assert_string_equal(gt_show_bytes(buf, 1536), "1.5 KiB");
+    assert_string_equal(gt_show_rate(buf, 5e5, 1e6), "0.5");
+    (void)setlocale(LC_ALL, "C");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_people),     cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_json),       cmocka_unit_test(test_json_numbers),
+        cmocka_unit_test(test_many_rows),  cmocka_unit_test(test_too_many_columns),
+        cmocka_unit_test(test_cells),      cmocka_unit_test(test_locale),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two devices against each other, and devices picked out of a view. */
+#include "tuner/versus.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A view's rows own their texts. */
+static char *copy(const char *text) {
+    char *out = strdup(text);
+    assert_non_null(out);
+    return out;
+}
+
+static struct gt_view_row *add(struct gt_view *v, const char *device, const char *problem,
+                               const char *family, const char *point, double ns) {
+    struct gt_view_row *grown = realloc(v->row, (v->row_count + 1) * sizeof *grown);
+    assert_non_null(grown);
+    v->row = grown;
+    struct gt_view_row *r = &v->row[v->row_count++];
+    *r = (struct gt_view_row){.state = GT_TRIAL_DONE, .outcome = GT_CORRECT, .median_ns = ns};
+    (void)snprintf(r->device, sizeof r->device, "%s", device);
+    (void)snprintf(r->problem, sizeof r->problem, "%s", problem);
+    (void)snprintf(r->family, sizeof r->family, "%s", family);
+    (void)snprintf(r->hash, sizeof r->hash, "h");
+    r->point = copy(point);
+    r->error = copy("");
+    r->provenance = copy("local");
+    return r;
+}
+
+static void win(struct gt_view *v, const char *device, const char *problem, const char *family,
+                const char *point, double ns) {
+    struct gt_view_row *r = add(v, device, problem, family, point, ns);
+    r->record = true;
+    r->verified = true;
+}
+
+static struct gt_versus compared(struct gt_view *v) {
+    struct gt_versus out;
+    assert_int_equal(gt_versus_create(&out, v, "a", "b", NULL), GEMMTUNE_OK);
+    return out;
+}
+
+static void test_winners(void **state) {
+    struct gt_view v = {0};
+    (void)state;
+    win(&v, "b", "p2", "block", "BM=64 BK=8", 10);
+    win(&v, "a", "p1", "tile", "W=16", 30);
+    win(&v, "a", "p2", "block", "BM=128 BK=8", 40);
+    win(&v, "b", "p1", "block", "BM=64", 10);
+    win(&v, "c", "p1", "block", "BM=64", 1);
+    win(&v, "a", "p0", "tile", "W=8", 5);
+    win(&v, "b", "p3", "tile", "W=8", 5);
+    struct gt_versus x = compared(&v);
+    assert_int_equal(x.count, 4);
+    assert_int_equal(x.common, 2);
+    assert_true(fabs(x.geomean - sqrt(12.0)) < 1e-12);
+    assert_string_equal(x.row[0].problem, "p0");
+    assert_true(x.row[0].a != NULL && x.row[0].b == NULL && x.row[0].ratio == 0);
+    assert_string_equal(x.row[1].differs, "tile->block");
+    assert_true(x.row[1].ratio == 3);
+    assert_null(x.row[1].shared);
+    assert_true(x.row[1].shared_slowdown == 0);
+    assert_string_equal(x.row[2].differs, "BM 128->64");
+    assert_true(x.row[2].ratio == 4);
+    assert_true(x.row[3].a == NULL && x.row[3].b != NULL);
+    gt_versus_clear(&x);
+    gt_view_clear(&v);
+}
+
+static void test_differences(void **state) {
+    static const struct {
+        const char *a, *b, *differs;
+    } rows[] = {
+        {"A=1 B=2", "A=1 B=2", ""},
+        {"A=1 B=2", "B=2 A=1", ""},
+        {"A=1 B=2", "A=3 B=-4", "A 1->3 B 2->-4"},
+        {"A=1 B=2", "A=1", "B 2->-"},
+        {"A=1", "A=2 B=2", "A 1->2 B -->2"},
+        {"", "", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_view v = {0};
+        win(&v, "a", "p", "tile", rows[i].a, 1);
+        win(&v, "b", "p", "tile", rows[i].b, 1);
+        struct gt_versus x = compared(&v);
+        assert_string_equal(x.row[0].differs, rows[i].differs);
+        gt_versus_clear(&x);
+        gt_view_clear(&v);
+    }
+}
+
+/* The point whose worse slowdown is least: neither winner, when each is bad on the other. */
+static void test_shared_point(void **state) {
+    struct gt_view v = {0};
+    (void)state;
+    win(&v, "a", "p", "tile", "W=8", 10);
+    win(&v, "b", "p", "tile", "W=32", 20);
+    (void)add(&v, "a", "p", "tile", "W=32", 30); /* 3.0 on a */
+    (void)add(&v, "b", "p", "tile", "W=8", 50);  /* 2.5 on b */
+    (void)add(&v, "a", "p", "tile", "W=16", 12); /* 1.2 */
+    (void)add(&v, "b", "p", "tile", "W=16", 26); /* 1.3 */
+    (void)add(&v, "a", "p", "tile", "W=24", 10); /* on one only */
+    add(&v, "a", "p", "tile", "W=12", 11)->outcome = GT_WRONG_RESULT;
+    (void)add(&v, "b", "p", "tile", "W=12", 21);
+    add(&v, "a", "p", "tile", "W=4", 11)->hash[0] = 'i'; /* of another source */
+    (void)add(&v, "b", "p", "tile", "W=4", 21);
+    (void)add(&v, "a", "p", "tile", "W=2", 0); /* never timed */
+    (void)add(&v, "b", "p", "tile", "W=2", 20);
+    struct gt_versus x = compared(&v);
+    assert_int_equal(x.count, 1);
+    assert_non_null(x.row[0].shared);
+    assert_string_equal(x.row[0].shared->point, "W=16");
+    assert_true(x.row[0].shared_a_ns == 12 && x.row[0].shared_b_ns == 26);
+    assert_true(fabs(x.row[0].shared_slowdown - 1.3) < 1e-12);
+    assert_true(x.row[0].ratio == 0.5);
+    gt_versus_clear(&x);
+    gt_view_clear(&v);
+}
+
+/* Several databases may each bring a winner: a verified one goes before a faster guess. */
+static void test_several_winners(void **state) {
+    struct gt_view v = {0};
+    (void)state;
+    win(&v, "a", "p", "tile", "W=8", 10);
+    win(&v, "a", "p", "tile", "W=16", 5);
+    v.row[1].verified = false;
+    win(&v, "a", "p", "tile", "W=32", 8);
+    win(&v, "b", "p", "tile", "W=8", 4);
+    win(&v, "b", "p", "tile", "W=16", 3);
+    v.row[4].rank = 1;
+    struct gt_versus x = compared(&v);
+    assert_string_equal(x.row[0].a->point, "W=32");
+    assert_string_equal(x.row[0].b->point, "W=8");
+    assert_true(x.row[0].ratio == 2);
+    gt_versus_clear(&x);
+    gt_view_clear(&v);
+}
+
+static void test_nothing(void **state) {
+    struct gt_view v = {0};
+    (void)state;
+    struct gt_versus x = compared(&v);
+    assert_int_equal(x.count, 0);
+    assert_true(x.geomean == 0);
+    gt_versus_clear(&x);
+    (void)add(&v, "a", "p", "tile", "W=8", 0);
+    add(&v, "a", "p", "tile", "W=8", 5)->state = GT_TRIAL_RUNNING;
+    x = compared(&v);
+    assert_int_equal(x.count, 0);
+    gt_versus_clear(&x);
+    gt_view_clear(&v);
+}
+
+static void test_picking(void **state) {
+    static const struct {
+        const char *what;
+        gt_status status;
+        size_t index;
+    } rows[] = {
+        {"gtx-1050-aa", GEMMTUNE_OK, 0},  {"GTX-1050-AA", GEMMTUNE_OK, 0},
+        {"-bb", GEMMTUNE_OK, 1},          {"H200", GEMMTUNE_OK, 2},
+        {"h2", GEMMTUNE_OK, 2},           {"gtx 1050", GEMMTUNE_EINVAL, 0},
+        {"1050", GEMMTUNE_EINVAL, 0},     {"amd", GEMMTUNE_ENOTFOUND, 0},
+        {"NVIDIA H200", GEMMTUNE_OK, 2},  {"", GEMMTUNE_EINVAL, 0},
+    };
+    struct gt_view_device device[4] = {
+        {.key = "gtx-1050-aa", .device = {.name = "NVIDIA GeForce GTX 1050"}},
+        {.key = "gtx-1050-bb", .device = {.name = "NVIDIA GeForce GTX 1050"}},
+        {.key = "nvidia-h200-cc", .device = {.name = "NVIDIA H200"}},
+        {.key = "other-dd", .device = {.name = "Other"}},
+    };
+    const struct gt_view v = {.device_count = 4, .device = device};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_err err = {""};
+        size_t index = 99;
+        assert_int_equal(gt_view_pick(&index, &v, rows[i].what, &err), rows[i].status);
+        if (rows[i].status == GEMMTUNE_OK)
+            assert_int_equal(index, rows[i].index);
+        else
+            assert_true(err.line[0] != '\0');
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_winners),      cmocka_unit_test(test_differences),
+        cmocka_unit_test(test_shared_point), cmocka_unit_test(test_several_winners),
+        cmocka_unit_test(test_nothing),      cmocka_unit_test(test_picking),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
