@@ -26,15 +26,19 @@ enum gt_db_mode {
     GT_DB_WRITE, /* created (folder too) when missing; migrated when older, after a backup copy */
 };
 
-/* EIO: cannot be opened; EDB: not a gemmtune database or damaged; ESCHEMA: newer than we are. */
+/* EIO: cannot be opened, or a process died while writing it and the next writer must repair it
+ * first; EDB: not a gemmtune database or damaged; ESCHEMA: newer than we are. A file that holds
+ * anything but our own tables is not a gemmtune database. */
 gt_status gt_db_open(struct gt_db **out, const char *path, enum gt_db_mode mode,
                      struct gt_err *err);
+/* Also ends the run begun through it: what it left "running" may be claimed. NULL is fine. */
 void gt_db_close(struct gt_db *db);
 const char *gt_db_path(const struct gt_db *db);
 /* Where the database is when nobody says: $GEMMTUNE_DB, else $XDG_DATA_HOME/gemmtune/gemmtune.db,
  * else $HOME/.local/share/gemmtune/gemmtune.db. EIO when none of them is set. */
 gt_status gt_db_default_path(char *buf, size_t size, struct gt_err *err);
-/* Reads every page and row: EDB with the first complaint; *bad counts rows with wrong checksums. */
+/* Reads every page and row: EDB with the first complaint about pages and references; *bad counts
+ * rows that readers skip. */
 gt_status gt_db_check(struct gt_db *db, int64_t *bad, struct gt_err *err);
 
 /* ---- rows ---- */
@@ -45,7 +49,7 @@ struct gt_db_subject {
     const char *problem;     /* canonical name */
     const char *family;      /* name */
     const char *family_hash; /* 64 hex digits over template, prelude and space.json */
-    const char *point;       /* text form */
+    const char *point;       /* text form, as gt_point_text writes it */
 };
 
 enum gt_trial_state { GT_TRIAL_RUNNING, GT_TRIAL_DONE, GT_TRIAL_QUARANTINED };
@@ -54,14 +58,14 @@ struct gt_trial_row {
     int64_t id;
     struct gt_db_subject subject;
     enum gt_trial_state state;
-    int attempts; /* starts so far; 2 without an outcome: quarantined */
-    gt_outcome outcome;
-    struct gt_measurement time;             /* samples 0 when never measured */
+    int attempts;               /* starts so far; 2 without an outcome: quarantined */
+    gt_outcome outcome;         /* of a running trial: crashed, until it ends */
+    struct gt_measurement time; /* samples 0 when never measured */
     int registers, spill_bytes, smem_bytes; /* a thread, a thread, a block; -1 unknown */
     double compile_ms;
     const char *error;      /* "" or one line */
     const char *provenance; /* "local" or where it was merged from */
-    int64_t run_id;
+    int64_t run_id;         /* 0 when merged */
 };
 
 struct gt_record_row {
@@ -69,7 +73,7 @@ struct gt_record_row {
     int rank;      /* 0 is the winner */
     bool tied;     /* its interval overlaps the winner's */
     bool verified; /* verified and measured on the machine this database lives on */
-    struct gt_measurement time; /* summary only: samples are not kept */
+    struct gt_measurement time; /* summary only: `samples` is kept, sample_ns is all 0 */
     double naive_ns;            /* the naive family's best at the same time; 0 unknown */
     const char *provenance;     /* "local", or the file or machine it came from */
 };
@@ -85,7 +89,9 @@ typedef gt_status (*gt_db_trial_fn)(void *user, const struct gt_trial_row *row,
 
 /* Calls fn for each; stops and returns what fn returns when that is not GEMMTUNE_OK.
  * NULL selects everything. Order is defined: devices by key; records by device, problem, rank;
- * trials by device, problem, id. */
+ * trials by device, problem, id. Ranks run 0, 1, 2, ... over the sound rows of a (device,
+ * problem): those verified here first, then every source's winner, the fastest ahead, and so
+ * on. One kernel may come twice, from here and from elsewhere. */
 gt_status gt_db_devices(struct gt_db *db, gt_db_device_fn fn, void *user,
                         struct gt_err *err);
 gt_status gt_db_records(struct gt_db *db, const char *device_key, const char *problem,
@@ -107,20 +113,25 @@ gt_status gt_db_run_end(struct gt_db *db, int64_t run_id, const char *how,
                         struct gt_err *err);
 
 /* Claims the trial: a new row, or one more attempt of a row left "running" by a run that is gone.
- * *claimed false when another process has finished or holds it. When the row already failed twice without an outcome
- * it becomes quarantined (outcome crashed) and is not claimed. Committed on return. */
+ * *claimed false when a run has finished it or holds it, this one included. When two attempts
+ * ended without an outcome it becomes quarantined (outcome crashed) and is not claimed.
+ * Committed on return. EINVAL: a malformed subject, or a device that no run was begun on. */
 gt_status gt_db_trial_begin(int64_t *trial_id, bool *claimed, struct gt_db *db,
                             int64_t run_id, const struct gt_db_subject *subject,
                             struct gt_err *err);
-/* Ends it: outcome, time, error, registers, ... of `row`. Committed on return. */
+/* Ends it: outcome, time, error (made one line), registers, spill and shared bytes and compile_ms
+ * of `row`; state quarantined when row says so, else done. Committed on return. EINVAL: it is
+ * not running, or a time is none (a correct trial must have samples). */
 gt_status gt_db_trial_end(struct gt_db *db, int64_t trial_id,
                           const struct gt_trial_row *row, struct gt_err *err);
-/* The finished trial of this subject, if there is one: *found, and *row with texts that live
- * until the next call on db. */
+/* The trial of this subject that was finished here, if there is one: *found, and *row with texts
+ * that live until the next gt_db_trial_find on db. Merged ones are not found: they were measured
+ * on another machine. */
 gt_status gt_db_trial_find(bool *found, struct gt_trial_row *row, struct gt_db *db,
                            const struct gt_db_subject *subject, struct gt_err *err);
 
-/* Replaces the local records of (device, problem) in one transaction. */
+/* Replaces the local records of (device, problem) in one transaction; those from elsewhere stay.
+ * Provenance of the rows is ignored. EINVAL: a row that a reader would skip. */
 gt_status gt_db_records_put(struct gt_db *db, const char *device_key, const char *problem,
                             const struct gt_record_row *rows, size_t count,
                             struct gt_err *err);
@@ -131,16 +142,18 @@ struct gt_merge_report {
     int64_t devices, trials, records, skipped; /* rows added; rows refused (each logged) */
 };
 
-/* Takes everything from another database file: all trials kept, imported rows marked unverified and with their
- * provenance, winners recomputed. Commutative and idempotent; all or nothing. The source is opened read-only
- * with defensive settings and stays byte-identical. */
+/* Takes everything from another database file: all finished trials kept, imported rows marked
+ * unverified and with their provenance, winners recomputed. Commutative and idempotent; all or
+ * nothing. The source is opened read-only with defensive settings and stays byte-identical. */
 gt_status gt_db_merge(struct gt_merge_report *report, struct gt_db *db, const char *from,
                       struct gt_err *err);
-/* Tuned results as reviewable text: one JSON document (devices, records sorted by problem). `device_key` NULL: all.
- * Written whole: temporary file, fsync, rename. path "-" writes to stdout. */
+/* Tuned results as reviewable text: one JSON document (devices, records sorted by device, problem
+ * and rank, each kernel once). `device_key` NULL: all. Written whole: temporary file, fsync,
+ * rename. path "-" writes to stdout. */
 gt_status gt_db_export(struct gt_db *db, const char *device_key, const char *path,
                        struct gt_err *err);
-/* Reads such a document; rows arrive unverified, with the file as provenance. */
+/* Reads such a document; rows arrive unverified, with the file's name as provenance. EPARSE with
+ * file and line, and nothing changed, when it is wrong anywhere. */
 gt_status gt_db_import(struct gt_merge_report *report, struct gt_db *db, const char *path,
                        struct gt_err *err);
 

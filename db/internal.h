@@ -123,9 +123,9 @@ struct gt_column {
 
 struct gt_table {
     const char *name;
-    const char *conflict; /* the columns that make a row unique */
-    const char *joins;    /* after "FROM <name> AS x" */
-    const char *order;    /* the defined order of reading */
+    const char *conflict;     /* the columns that make a row unique */
+    const char *const *joins; /* what its columns come from beside itself, NULL-ended */
+    const char *order;        /* the defined order of reading */
     const struct gt_column *column;
     size_t count;
     size_t own;   /* columns before this one belong to the subject */
@@ -144,7 +144,9 @@ void gt_locale_leave(struct gt_locales l);
 
 extern const struct gt_table gt_device_table, gt_trial_table, gt_record_table;
 
-/* "SELECT ... FROM ... WHERE <where> [ORDER BY ...]"; sqlite3_free it. NULL: no memory. */
+/* "SELECT ... FROM ... WHERE <where> [ORDER BY ...]"; sqlite3_free it. NULL: no memory. `where`
+ * NULL selects every row, even one whose subject is missing: that must be seen and skipped
+ * aloud, not vanish. */
 char *gt_row_select(const struct gt_table *table, const char *where, bool ordered);
 /* Takes a row of such a statement; every text is copied into *row. EDB with the reason when it
  * is not a row that this program could have written. *id is set either way. */

@@ -45,10 +45,10 @@ static gt_status visit(struct gt_db *db, const struct gt_table *table, sqlite3_s
 static char *filtered(const struct gt_table *table, const char *device_key,
                       const char *problem) {
     char where[64];
-    (void)snprintf(where, sizeof where, "%s AND %s",
-                   device_key != NULL ? "d.key = ?1" : "1",
-                   problem != NULL ? "s.problem = ?2" : "1");
-    return gt_row_select(table, where, true);
+    (void)snprintf(where, sizeof where, "%s%s%s", device_key != NULL ? "d.key = ?1" : "",
+                   device_key != NULL && problem != NULL ? " AND " : "",
+                   problem != NULL ? "s.problem = ?2" : "");
+    return gt_row_select(table, where[0] != '\0' ? where : NULL, true);
 }
 
 gt_status gt_db_each(struct gt_db *db, const struct gt_table *table, const char *device_key,

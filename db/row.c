@@ -287,8 +287,11 @@ char *gt_row_select(const struct gt_table *table, const char *where, bool ordere
         else
             sqlite3_str_appendf(sql, "x.%s, ", column->name);
     }
-    sqlite3_str_appendf(sql, "x.checksum, x.id FROM %s AS x %s WHERE %s", table->name,
-                        table->joins, where);
+    sqlite3_str_appendf(sql, "x.checksum, x.id FROM %s AS x", table->name);
+    for (const char *const *join = table->joins; *join != NULL; join++)
+        sqlite3_str_appendf(sql, "%s JOIN %s", where == NULL ? " LEFT" : "", *join);
+    if (where != NULL)
+        sqlite3_str_appendf(sql, " WHERE %s", where);
     if (ordered)
         sqlite3_str_appendf(sql, " ORDER BY %s", table->order);
     return sqlite3_str_finish(sql);

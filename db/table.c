@@ -257,16 +257,19 @@ _Static_assert(sizeof(gt_outcome) == sizeof(int) &&
 /* ---- tables ---------------------------------------------------------------- */
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
-/* LEFT: a row whose subject is missing must be seen and skipped aloud, not vanish. */
-#define SUBJECT_JOINS                                                                      \
-    "LEFT JOIN subject AS s ON s.id = x.subject "                                          \
-    "LEFT JOIN device AS d ON d.id = s.device "                                            \
-    "LEFT JOIN family AS f ON f.id = s.family"
+
+static const char *const no_joins[] = {NULL};
+static const char *const subject_joins[] = {
+    "subject AS s ON s.id = x.subject",
+    "device AS d ON d.id = s.device",
+    "family AS f ON f.id = s.family",
+    NULL,
+};
 
 const struct gt_table gt_device_table = {
     .name = "device",
     .conflict = "key",
-    .joins = "",
+    .joins = no_joins,
     .order = "x.key",
     .column = device_columns,
     .count = LENGTH(device_columns),
@@ -276,7 +279,7 @@ const struct gt_table gt_device_table = {
 const struct gt_table gt_trial_table = {
     .name = "trial",
     .conflict = "subject, provenance",
-    .joins = SUBJECT_JOINS,
+    .joins = subject_joins,
     .order = "d.key, s.problem, x.id",
     .column = trial_columns,
     .count = LENGTH(trial_columns),
@@ -289,7 +292,7 @@ const struct gt_table gt_trial_table = {
 const struct gt_table gt_record_table = {
     .name = "record",
     .conflict = "subject, provenance",
-    .joins = SUBJECT_JOINS,
+    .joins = subject_joins,
     .order = "d.key, s.problem, x.verified DESC, x.rank, x.median_ns, f.name, f.hash, "
              "s.point, x.provenance",
     .column = record_columns,

@@ -38,6 +38,7 @@ struct gt_checker {
 struct operand {
     void *mem, *view;
     int64_t rows, cols, ld, bytes; /* bytes of mem */
+    int64_t filled;                /* rows that hold data: none when alpha is 0 */
     uint64_t seed;
 };
 
@@ -208,7 +209,7 @@ static gt_status make_operand(struct operand *o, struct gt_checker *c, gemmtune_
     if (!status)
         status = ops->view(&o->view, c->rig, o->mem, GUARD, o->bytes - GUARD, err);
     if (!status)
-        status = gt_checker_fill(c, o->view, o->rows, o->cols, o->ld, o->seed, mode, err);
+        status = gt_checker_fill(c, o->view, o->filled, o->cols, o->ld, o->seed, mode, err);
     return status;
 }
 
@@ -231,7 +232,7 @@ static gt_status fresh_c(void **view, struct gt_case *t, struct gt_err *err) {
     if (bytes > c->scratch_bytes)
         return gt_fail(err, GEMMTUNE_EINVAL, "the checker has %lld bytes for C, the case needs %lld",
                        (long long)c->scratch_bytes, (long long)bytes);
-    gt_status status = ops->fill(c->rig, c->scratch, bytes, GT_POISON, err);
+    gt_status status = ops->fill(c->rig, c->scratch, bytes, GT_POISON_C, err);
     if (!status)
         status = ops->view(view, c->rig, c->scratch, GUARD, bytes - GUARD, err);
     if (!status && t->spec.beta != 0)
@@ -370,6 +371,10 @@ gt_status gt_case_create(struct gt_case **out, struct gt_checker *c, const struc
                             .ld = p->lda, .seed = spec->seed * 4 + 1};
     t->b = (struct operand){.rows = p->trans_b ? p->n : p->k, .cols = p->trans_b ? p->k : p->n,
                             .ld = p->ldb, .seed = spec->seed * 4 + 2};
+    if (spec->alpha != 0) { /* else neither is read: it stays NaN */
+        t->a.filled = t->a.rows;
+        t->b.filled = t->b.rows;
+    }
     const int64_t c_bytes = p->m * p->n * (int64_t)gt_type_size(p->type_c);
     gt_status status = make_operand(&t->a, c, p->type_a, spec->mode, err);
     if (!status)
@@ -419,7 +424,7 @@ static gt_status enqueue_compare(struct gt_case *t, int slot, struct gt_err *err
     push_ptr(&l, t->s);
     push_elem(&l, p->type_c, 8 * u);
     push_elem(&l, p->type_c, 2 * u); /* the reference's rounding and the result's */
-    push_word(&l, GT_POISON);
+    push_word(&l, GT_POISON_C);
     push_ptr(&l, c->found);
     push_int(&l, slot);
     return run(c, K_COMPARE, total, &l, err);
@@ -433,7 +438,7 @@ static gt_status enqueue_unchanged(struct gt_case *t, const struct operand *o, g
     push_ptr(&l, o->mem);
     push_long(&l, o->bytes / size);
     push_long(&l, GUARD / size);
-    push_long(&l, o->rows);
+    push_long(&l, o->filled);
     push_long(&l, o->cols);
     push_long(&l, o->ld);
     push_long(&l, (int64_t)o->seed);

@@ -10,7 +10,8 @@
  * primes, single rows and columns, an empty sum; padded leading dimensions; alpha and beta. */
 struct small {
     int m, n, k;
-    int pad; /* elements added to every leading dimension */
+    int pad; /* elements added to A's rows; B's get twice, C's three times as many, so that no
+              * leading dimension passes for another */
     double alpha, beta;
     bool uniform;
 };
@@ -83,8 +84,8 @@ static gemmtune_problem small_problem(const struct small *s, const gemmtune_prob
     p.k = s->k;
     const int64_t a = p.trans_a ? p.m : p.k, b = p.trans_b ? p.k : p.n;
     p.lda = (a > 0 ? a : 1) + s->pad;
-    p.ldb = (b > 0 ? b : 1) + s->pad;
-    p.ldc = p.n + s->pad;
+    p.ldb = (b > 0 ? b : 1) + 2 * s->pad;
+    p.ldc = p.n + 3 * s->pad;
     p.stride_a = p.stride_b = p.stride_c = 0;
     return p;
 }

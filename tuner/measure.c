@@ -19,7 +19,8 @@ const struct gt_time_budget gt_final_budget = {.sample_ns = 1e6,
                                                .samples_max = 30};
 
 enum {
-    LAUNCHES_MAX = 2048,
+    LAUNCHES_MAX = 2048, /* a sample */
+    SLICES_MAX = 32,     /* batches of launches that a kernel's samples take turns with */
     DROPPED_MAX = 20 /* throttled samples after which one is taken as it comes */
 };
 /* A first sample this many times the best so far ends the timing of a candidate. */
@@ -116,18 +117,26 @@ void gt_sets_clear(struct gt_lab *lab) {
 
 /* ---- one kernel under the clock ---- */
 
-/* A kernel with the launches of one of its samples. */
+/* A kernel and its samples: sample i runs batch i % batches, so that successive samples walk over
+ * all the sets however few launches one takes. */
 struct runner {
     struct gt_lab *lab;
     const struct gt_exec *exec;
-    struct gt_batch *batch;
-    int launches;
+    int launches; /* a sample */
+    int batches;
+    struct slice {
+        const struct runner *runner;
+        int first; /* launch, counted over all slices: picks the set */
+        struct gt_batch *batch;
+    } slice[SLICES_MAX];
+    int next;
     double spent_ns;
     bool ended;
 };
 
 static gt_status enqueue(void *user, struct gt_err *err) {
-    const struct runner *r = user;
+    const struct slice *slice = user;
+    const struct runner *r = slice->runner;
     const struct gt_sets *s = &r->lab->sets;
     const gemmtune_problem *p = &r->lab->problem;
     union gt_value alpha = {.i64 = 0}, beta = {.i64 = 0};
@@ -136,60 +145,84 @@ static gt_status enqueue(void *user, struct gt_err *err) {
     gt_data_put(&beta, p->type_acc, !p->reads_c ? 0 : p->type_acc == GEMMTUNE_I32 ? 1 : 0.5);
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; !status && i < r->launches; i++) {
-        const int set = i % s->count;
+        const int set = (slice->first + i) % s->count;
         status = gt_exec_run(r->exec, &alpha, s->view[0][set], s->view[1][set], &beta,
                              s->view[2][set], NULL, gt_rig_head(r->lab->rig)->stream, err);
     }
     return status;
 }
 
-static gt_status rebatch(struct runner *r, int launches, struct gt_err *err) {
+static void drop_slices(struct runner *r) {
     const struct gt_rig_ops *ops = gt_rig_head(r->lab->rig)->ops;
-    if (r->batch)
-        ops->batch_destroy(r->batch);
-    r->batch = NULL;
-    r->launches = launches;
-    return ops->batch(&r->batch, r->lab->rig, enqueue, r, err);
+    for (int i = 0; i < SLICES_MAX; i++) {
+        if (r->slice[i].batch)
+            ops->batch_destroy(r->slice[i].batch);
+        r->slice[i].batch = NULL;
+    }
 }
 
-/* Launches a sample: as many as the least sample time asks, and one for every input set so that no
- * sample finds its inputs in the cache. */
-static int launches_for(const struct runner *r, double one_ns, const struct gt_time_budget *b) {
-    double want = one_ns > 0 ? b->sample_ns / one_ns + 1 : LAUNCHES_MAX;
-    if (want < r->lab->sets.count && one_ns * r->lab->sets.count < b->total_ns / b->samples_min)
-        want = r->lab->sets.count;
-    return want > LAUNCHES_MAX ? LAUNCHES_MAX : (int)want;
+/* The next slice's time; its batch is made when it is first needed. */
+static gt_status run_slice(struct runner *r, double *ns, struct gt_err *err) {
+    const struct gt_rig_ops *ops = gt_rig_head(r->lab->rig)->ops;
+    struct slice *slice = &r->slice[r->next];
+    gt_status status = GEMMTUNE_OK;
+    if (!slice->batch) {
+        slice->runner = r;
+        slice->first = r->next * r->launches;
+        status = ops->batch(&slice->batch, r->lab->rig, enqueue, slice, err);
+    }
+    r->next = (r->next + 1) % r->batches;
+    return status ? status : ops->time(slice->batch, ns, err);
 }
 
-/* A first launch warms up, the second says how long one takes. */
+static int at_most(double x, int most) {
+    return x > most ? most : x < 1 ? 1 : (int)x;
+}
+
+/* Launches a sample, as many as the least sample time asks for; and slices enough to come to every set. */
+static void plan_samples(struct runner *r, double one_ns, const struct gt_time_budget *b) {
+    const int sets = r->lab->sets.count;
+    const double want = one_ns > 0 ? b->sample_ns / one_ns + 1 : LAUNCHES_MAX;
+    const int least = (sets + SLICES_MAX - 1) / SLICES_MAX;
+    drop_slices(r);
+    r->launches = at_most(want > least ? want : least, LAUNCHES_MAX);
+    r->batches = at_most((double)(sets + r->launches - 1) / r->launches, SLICES_MAX);
+    r->next = 0;
+}
+
+/* A first launch warms up, a second says how long one takes; where one is short, a few dozen say it
+ * better, since a launch alone is mostly the time to get there. */
 static gt_status prepare(struct runner *r, const struct gt_time_budget *b, struct gt_err *err) {
-    const struct gt_rig_ops *ops = gt_rig_head(r->lab->rig)->ops;
+    enum { FEW = 32 };
     double first = 0, one = 0;
-    gt_status status = rebatch(r, 1, err);
-    if (!status)
-        status = ops->time(r->batch, &first, err);
+    r->launches = 1;
+    r->batches = 2;
+    gt_status status = run_slice(r, &first, err);
     one = first;
     if (!status && first < b->total_ns)
-        status = ops->time(r->batch, &one, err);
-    one = first < one ? first : one;
-    const int launches = launches_for(r, one, b);
-    if (!status && launches > 1)
-        status = rebatch(r, launches, err);
-    if (!status && launches > 1) /* a new batch's first run pays for its upload */
-        status = ops->time(r->batch, &first, err);
+        status = run_slice(r, &one, err);
+    if (!status && one < b->sample_ns / FEW) {
+        drop_slices(r);
+        r->launches = FEW;
+        r->next = 0;
+        status = run_slice(r, &one, err);
+        if (!status)
+            status = run_slice(r, &one, err);
+        one /= FEW;
+    }
+    plan_samples(r, one, b);
     return status;
 }
 
 static gt_status sample(struct runner *r, struct gt_measurement *m, struct gt_err *err) {
-    const struct gt_rig_ops *ops = gt_rig_head(r->lab->rig)->ops;
     double ns = 0;
     int mhz = 0;
     bool throttled = false;
-    gt_status status = ops->time(r->batch, &ns, err);
+    gt_status status = run_slice(r, &ns, err);
     if (status)
         return status;
     r->spent_ns += ns;
-    ops->clock(r->lab->rig, &mhz, &throttled);
+    gt_rig_head(r->lab->rig)->ops->clock(r->lab->rig, &mhz, &throttled);
     if (throttled && m->dropped < DROPPED_MAX) {
         m->dropped++;
         return GEMMTUNE_OK;
@@ -242,14 +275,15 @@ gt_status gt_lab_time(struct gt_measurement *out, struct gt_lab *lab,
         return status;
     for (int i = 0; !status && i < count; i++) {
         memset(&out[i], 0, sizeof out[i]);
-        r[i] = (struct runner){.lab = lab, .exec = execs[i]};
+        r[i].lab = lab;
+        r[i].exec = execs[i];
         status = prepare(&r[i], budget, err);
     }
     for (int round = 0; !status && more; round++)
         status = round_robin(out, r, count, round, budget, &more, err);
     for (int i = 0; i < count; i++) {
-        if (r[i].batch)
-            gt_rig_head(lab->rig)->ops->batch_destroy(r[i].batch);
+        if (r[i].lab)
+            drop_slices(&r[i]);
         gt_measurement_summarize(&out[i]);
     }
     return status;

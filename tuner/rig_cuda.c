@@ -191,6 +191,9 @@ static gt_status capture(struct gt_batch *b, struct gt_err *err) {
                         "cuGraphInstantiate", err);
     if (graph)
         (void)r->cu->cuGraphDestroy(graph);
+    /* else the first launch would pay for it */
+    if (!status && r->cu->cuGraphUpload)
+        status = result(r->cu->cuGraphUpload(b->graph, r->stream), "cuGraphUpload", err);
     return status;
 }
 

@@ -38,21 +38,26 @@ struct bench {
     gemmtune_problem problem;
 };
 
-static gt_status open_bench(struct bench *b, const struct gt_device *d, const char *problem,
-                            struct gt_err *err)
+static gt_status open_exec(struct gt_exec **out, struct gt_gpu *gpu, const gemmtune_problem *p,
+                           struct gt_err *err)
 {
     struct gt_point point;
     const struct gt_family *naive = gt_families_find(families, "naive");
-    *b = (struct bench){.lab = NULL};
     gt_family_default(naive, &point);
+    return gt_exec_create(out, gpu, naive, &point, p, NULL, err);
+}
+
+static gt_status open_bench(struct bench *b, const struct gt_device *d, const char *problem,
+                            struct gt_err *err)
+{
+    *b = (struct bench){.lab = NULL};
     gt_status status = gt_problem_from_name(&b->problem, problem, err);
     if (!status)
         status = gt_lab_create(&b->lab, d, err);
     if (!status)
         status = gt_lab_setup(b->lab, &b->problem, SEED, err);
     if (!status)
-        status = gt_exec_create(&b->exec, gt_lab_gpu(b->lab), naive, &point, &b->problem, NULL,
-                                err);
+        status = open_exec(&b->exec, gt_lab_gpu(b->lab), &b->problem, err);
     return status;
 }
 
@@ -135,8 +140,10 @@ static void test_memory(void **state)
     gt_rig_close(rig);
 }
 
+/* Launches of the naive kernel on a rig. */
 struct repeat {
-    const struct bench *bench;
+    struct gt_rig *rig;
+    struct gt_exec *exec;
     void *mem[3];
     int launches;
 };
@@ -147,21 +154,19 @@ static gt_status enqueue(void *user, struct gt_err *err)
     const float one = 1, zero = 0;
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; !status && i < r->launches; i++)
-        status = gt_exec_run(r->bench->exec, &one, r->mem[0], r->mem[1], &zero, r->mem[2], NULL,
-                             gt_rig_head(r->bench->lab ? *(struct gt_rig **)r->bench->lab : NULL)
-                                 ->stream,
-                             err);
+        status = gt_exec_run(r->exec, &one, r->mem[0], r->mem[1], &zero, r->mem[2], NULL,
+                             gt_rig_head(r->rig)->stream, err);
     return status;
 }
 
-static double least_time(struct gt_rig *rig, struct repeat *r, int launches)
+static double least_time(struct repeat *r, int launches)
 {
-    const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;
+    const struct gt_rig_ops *ops = gt_rig_head(r->rig)->ops;
     struct gt_batch *batch = NULL;
     struct gt_err err;
     double least = 0, ns = 0;
     r->launches = launches;
-    assert_ok(ops->batch(&batch, rig, enqueue, r, &err));
+    assert_ok(ops->batch(&batch, r->rig, enqueue, r, &err));
     for (int i = 0; i < 5; i++) {
         assert_ok(ops->time(batch, &ns, &err));
         assert_true(ns > 0);
@@ -169,4 +174,368 @@ static double least_time(struct gt_rig *rig, struct repeat *r, int launches)
     }
     ops->batch_destroy(batch);
     return least;
+}
+
+static void test_time(void **state)
+{
+    enum { SIDE = 64, BYTES = 4 * SIDE * SIDE };
+    struct repeat r = {.launches = 0};
+    struct gt_err err;
+    gemmtune_problem p;
+    assert_ok(gt_rig_open(&r.rig, *state, &err));
+    assert_ok(gt_problem_from_name(&p, "f32-nn-64x64x64", &err));
+    assert_ok(open_exec(&r.exec, gt_rig_head(r.rig)->gpu, &p, &err));
+    for (int i = 0; i < 3; i++) {
+        assert_ok(gt_rig_head(r.rig)->ops->alloc(&r.mem[i], r.rig, BYTES, &err));
+        assert_ok(gt_rig_head(r.rig)->ops->fill(r.rig, r.mem[i], BYTES, 0, &err));
+    }
+    const double one = least_time(&r, 1), many = least_time(&r, 100);
+    print_message("one launch %.0f ns, a hundred %.0f ns\n", one, many);
+    assert_true(many > 2 * one); /* what a first launch pays once does not count */
+    for (int i = 0; i < 3; i++)
+        gt_rig_head(r.rig)->ops->release(r.rig, r.mem[i]);
+    gt_exec_destroy(r.exec);
+    gt_rig_close(r.rig);
+}
+
+static void check_one(const struct gt_device *d, const char *problem)
+{
+    struct bench b;
+    char why[GT_VERDICT_MAX] = "";
+    struct gt_err err;
+    bool right = false;
+    assert_ok(open_bench(&b, d, problem, &err));
+    assert_ok(gt_lab_check(&right, why, b.lab, b.exec, &err));
+    assert_string_equal(why, "");
+    assert_true(right);
+    struct gt_measurement m;
+    const struct gt_exec *exec = b.exec;
+    assert_ok(gt_lab_time(&m, b.lab, &exec, 1, &gt_screen_budget, &err));
+    print_message("%s: naive %.0f ns in %d samples of %d launches\n", problem, m.median_ns,
+                  m.samples, m.launches);
+    assert_true(m.median_ns > 0 && m.low_ns <= m.median_ns && m.median_ns <= m.high_ns);
+    assert_ok(gt_lab_recheck(&right, why, b.lab, b.exec, &err));
+    assert_true(right);
+    close_bench(&b);
+}
+
+static void test_lab(void **state)
+{
+    const struct gt_device *d = *state;
+    check_one(d, "f32-nn-33x17x20");
+    check_one(d, "i32-tt-16x40x9");
+    if (d->has_f64)
+        check_one(d, "f64-tn-9x65x33,beta");
+    else
+        print_message("%s has no f64\n", d->name);
+}
+
+/* A problem that cannot fit is refused before anything is allocated. */
+static void test_too_large(void **state)
+{
+    struct gt_lab *lab = NULL;
+    struct gt_err err;
+    gemmtune_problem p;
+    assert_ok(gt_lab_create(&lab, *state, &err));
+    assert_ok(gt_problem_from_name(&p, "f64-nn-1000000x1000000x1000000", &err));
+    assert_int_equal(gt_lab_setup(lab, &p, SEED, &err), GEMMTUNE_ENOMEM);
+    assert_non_null(strstr(err.line, "f64-nn-1000000x1000000x1000000: needs "));
+    gt_lab_destroy(lab);
+}
+
+/* ---- the fake device: what it does wrong is noticed, and nothing is left behind ---- */
+
+static const char fault_problem[] = "f32-nn-5x6x7";
+
+/* Takes effect with the next rig that is opened. */
+static void script(const char *text)
+{
+    assert_int_equal(setenv("FAKE_CUDA_SCRIPT", text, 1), 0);
+}
+
+/* The last line of the fake's report: nothing may be left in the context that was destroyed. */
+static void assert_nothing_left(void)
+{
+    static const char none[] =
+        "memory 0 bytes 0 modules 0 streams 0 events 0 graphs 0 launches ";
+    char line[256] = "", last[256] = "";
+    FILE *file = fopen(getenv("FAKE_CUDA_REPORT"), "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file))
+        memcpy(last, line, sizeof last);
+    (void)fclose(file);
+    if (strncmp(last, none, sizeof none - 1) != 0)
+        fail_msg("left behind: %s", last);
+}
+
+/* A device that computes wrongly is found out before any candidate is blamed. */
+static void test_wrong_device(void **state)
+{
+    static const char *const scripts[] = {"corrupt/gt_reference@1", "lose/gt_reference@3",
+                                          "corrupt/gt_fill@1"};
+    struct bench b;
+    struct gt_err err;
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        script(scripts[i]);
+        assert_int_equal(open_bench(&b, *state, fault_problem, &err), GEMMTUNE_EDEVICE);
+        print_message("%s: %s\n", scripts[i], err.line);
+        assert_non_null(strstr(err.line, "the device computes"));
+        close_bench(&b);
+        assert_nothing_left();
+    }
+}
+
+/* A launch of the candidate that goes wrong is its own doing. */
+static void test_wrong_launch(void **state)
+{
+    static const struct {
+        const char *script, *says;
+    } rows[] = {
+        {"corrupt/gemm@1", "elements wrong"},
+        {"lose/gemm@4", "elements wrong"},
+        {"corrupt/gemm@12", "elements wrong"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bench b;
+        char why[GT_VERDICT_MAX] = "";
+        struct gt_err err;
+        bool right = true;
+        script(rows[i].script);
+        assert_ok(open_bench(&b, *state, fault_problem, &err));
+        assert_ok(gt_lab_check(&right, why, b.lab, b.exec, &err));
+        print_message("%s: %s\n", rows[i].script, why);
+        assert_false(right);
+        assert_non_null(strstr(why, rows[i].says));
+        close_bench(&b);
+        assert_nothing_left();
+    }
+}
+
+/* A fault shows after the launch, from then on in every call; closing works all the same. */
+static void test_lost_context(void **state)
+{
+    struct bench b;
+    char why[GT_VERDICT_MAX];
+    struct gt_err err;
+    bool right = true;
+    script("fault/gemm@2");
+    assert_ok(open_bench(&b, *state, fault_problem, &err));
+    assert_int_equal(gt_lab_check(&right, why, b.lab, b.exec, &err), GEMMTUNE_EDEVICE);
+    print_message("%s\n", err.line);
+    assert_non_null(strstr(err.line, "CUDA_ERROR_ILLEGAL_ADDRESS"));
+    assert_false(right);
+    assert_int_equal(gt_lab_check(&right, why, b.lab, b.exec, &err), GEMMTUNE_EDEVICE);
+    close_bench(&b);
+    script("");
+    check_one(*state, fault_problem);
+}
+
+/* Memory runs out at every allocation in turn. */
+static void test_out_of_memory(void **state)
+{
+    struct bench b;
+    struct gt_err err;
+    gt_status status = GEMMTUNE_ENOMEM;
+    int n = 0;
+    while (status) {
+        char text[40];
+        snprintf(text, sizeof text, "cuMemAlloc:%d=2", ++n);
+        script(text);
+        status = open_bench(&b, *state, fault_problem, &err);
+        assert_true(status == GEMMTUNE_OK || status == GEMMTUNE_ENOMEM);
+        if (status)
+            assert_non_null(strstr(err.line, "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY"));
+        close_bench(&b);
+        assert_nothing_left();
+    }
+    print_message("each of %d allocations failed once\n", n - 1);
+    assert_true(n > 50); /* 14 cases of four buffers, and the rotating inputs */
+}
+
+/* Any other call that fails is an error with the call's name, and leaves nothing behind. */
+static void test_failing_calls(void **state)
+{
+    static const char *const calls[] = {
+        "cuCtxCreate",       "cuStreamCreate",      "cuEventCreate",    "cuModuleLoadData",
+        "cuModuleGetFunction", "cuMemsetD32Async",  "cuLaunchKernel",   "cuStreamSynchronize",
+        "cuMemcpyDtoHAsync",
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        struct bench b;
+        char text[64], why[GT_VERDICT_MAX];
+        struct gt_err err = {""};
+        bool right;
+        snprintf(text, sizeof text, "%s:1=999", calls[i]);
+        script(text);
+        gt_status status = open_bench(&b, *state, fault_problem, &err);
+        if (!status)
+            status = gt_lab_check(&right, why, b.lab, b.exec, &err);
+        print_message("%s\n", err.line);
+        assert_true(status != GEMMTUNE_OK);
+        assert_non_null(strstr(err.line, "CUDA_ERROR_UNKNOWN"));
+        assert_non_null(strstr(err.line, calls[i]));
+        close_bench(&b);
+        if (strcmp(calls[i], "cuCtxCreate") != 0)
+            assert_nothing_left();
+    }
+}
+
+/* The same for the calls of timing alone. */
+static void test_failing_timing(void **state)
+{
+    static const char *const calls[] = {
+        "cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphInstantiateWithFlags",
+        "cuGraphLaunch",        "cuEventRecord",      "cuEventSynchronize",
+        "cuEventElapsedTime",
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        struct bench b;
+        struct gt_measurement m;
+        char text[64];
+        struct gt_err err = {""};
+        snprintf(text, sizeof text, "%s:1=1", calls[i]);
+        script(text);
+        assert_ok(open_bench(&b, *state, fault_problem, &err));
+        const struct gt_exec *exec = b.exec;
+        assert_int_equal(gt_lab_time(&m, b.lab, &exec, 1, &gt_screen_budget, &err),
+                         GEMMTUNE_EDEVICE);
+        print_message("%s\n", err.line);
+        close_bench(&b);
+        assert_nothing_left();
+    }
+}
+
+static struct gt_measurement measure_scripted(const struct gt_device *d, const char *text)
+{
+    struct bench b;
+    struct gt_measurement m;
+    struct gt_err err;
+    script(text);
+    assert_ok(open_bench(&b, d, fault_problem, &err));
+    const struct gt_exec *exec = b.exec;
+    assert_ok(gt_lab_time(&m, b.lab, &exec, 1, &gt_final_budget, &err));
+    close_bench(&b);
+    print_message("%s: %.1f ns (%.1f to %.1f), %d samples, %d dropped, %d MHz\n",
+                  *text ? text : "undisturbed", m.median_ns, m.low_ns, m.high_ns, m.samples,
+                  m.dropped, m.clock_mhz);
+    return m;
+}
+
+/* By the model's clock: it repeats exactly, one outlier moves nothing, a device that is slower
+ * for all that runs is reported as it is, and samples under a throttled clock are dropped. */
+static void test_clocks(void **state)
+{
+    const struct gt_measurement plain = measure_scripted(*state, "");
+    const struct gt_measurement again = measure_scripted(*state, "");
+    assert_memory_equal(plain.sample_ns, again.sample_ns, sizeof plain.sample_ns);
+    assert_true(plain.samples >= 9 && plain.dropped == 0 && plain.clock_mhz > 0);
+    static const char *const outliers[] = {"outlier=100@8", "outlier=0@8", "outlier=-1@8"};
+    for (size_t i = 0; i < sizeof outliers / sizeof *outliers; i++) {
+        const struct gt_measurement m = measure_scripted(*state, outliers[i]);
+        assert_true(m.median_ns > 0.99 * plain.median_ns && m.median_ns < 1.01 * plain.median_ns);
+    }
+    const struct gt_measurement slow = measure_scripted(*state, "slow=1.5");
+    assert_true(slow.median_ns > 1.45 * plain.median_ns);
+    const struct gt_measurement hot = measure_scripted(*state, "clock=0.5@9");
+    assert_true(hot.dropped > 0);
+}
+
+/* ---- running ---- */
+
+#define ON_EVERY_DEVICE                                                                       \
+    cmocka_unit_test_prestate(test_memory, NULL), cmocka_unit_test_prestate(test_time, NULL), \
+        cmocka_unit_test_prestate(test_lab, NULL),                                            \
+        cmocka_unit_test_prestate(test_too_large, NULL)
+
+static int run_group(struct CMUnitTest *tests, size_t count, struct gt_device *d)
+{
+    for (size_t i = 0; i < count; i++)
+        tests[i].initial_state = d;
+    return _cmocka_run_group_tests(d->name, tests, count, NULL, NULL);
+}
+
+static int run_on(struct gt_device *d)
+{
+    struct CMUnitTest tests[] = {ON_EVERY_DEVICE};
+    printf("%s: %s\n", gt_backend_name(d->backend), d->name);
+    if (!d->trouble[0])
+        return run_group(tests, sizeof tests / sizeof *tests, d);
+    printf("skipped: %s\n", d->trouble);
+    return 0;
+}
+
+static int run_on_fake(struct gt_device *d)
+{
+    struct CMUnitTest tests[] = {
+        ON_EVERY_DEVICE,
+        cmocka_unit_test_prestate(test_wrong_device, NULL),
+        cmocka_unit_test_prestate(test_wrong_launch, NULL),
+        cmocka_unit_test_prestate(test_lost_context, NULL),
+        cmocka_unit_test_prestate(test_out_of_memory, NULL),
+        cmocka_unit_test_prestate(test_failing_calls, NULL),
+        cmocka_unit_test_prestate(test_failing_timing, NULL),
+        cmocka_unit_test_prestate(test_clocks, NULL),
+    };
+    return run_group(tests, sizeof tests / sizeof *tests, d);
+}
+
+static void use_fake(const char *variable, const char *folder, const char *name)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/tests/fake/%s", folder, name);
+    (void)setenv(variable, path, 1);
+}
+
+/* This program again, with the fake libraries in its environment. */
+static int run_faked(char *self)
+{
+    const char *build = getenv("GT_BUILD"), *tmp = getenv("TMPDIR");
+    char path[1024], fake[] = "fake";
+    snprintf(path, sizeof path, "%s/tests/fake/libcuda.so", build ? build : "build");
+    if (access(path, R_OK) != 0) {
+        printf("skipped: the fake CUDA driver, there is no %s\n", path);
+        return 0;
+    }
+    snprintf(path, sizeof path, "%s/fake_cuda_report", tmp ? tmp : "/tmp");
+    (void)fflush(stdout);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        use_fake("GEMMTUNE_LIBCUDA", build ? build : "build", "libcuda.so");
+        use_fake("GEMMTUNE_LIBNVML", build ? build : "build", "libcuda.so");
+        use_fake("GEMMTUNE_LIBNVRTC", build ? build : "build", "libnvrtc.so");
+        (void)setenv("FAKE_NVRTC_VERSION", "12.9", 1);
+        (void)setenv("FAKE_CUDA_DEVICE", "gtx1050-2gb", 1);
+        (void)setenv("FAKE_CUDA_TIME", "model", 1);
+        (void)setenv("FAKE_CUDA_REPORT", path, 1);
+        char *argv[] = {self, fake, NULL};
+        execv(self, argv);
+        _exit(127);
+    }
+    int state = 0;
+    if (pid < 0 || waitpid(pid, &state, 0) != pid)
+        return 1;
+    return WIFEXITED(state) ? WEXITSTATUS(state) : 1;
+}
+
+int main(int argc, char **argv)
+{
+    struct gt_err err = {""};
+    int failed = 0;
+    if (gt_devices_list(&devices, &err) || gt_families_create(&families, &err)) {
+        printf("not ok - %s\n", err.line);
+        return 1;
+    }
+    if (argc > 1)
+        failed = devices.count > 0 ? run_on_fake(&devices.device[0]) : 1;
+    for (size_t i = 0; argc == 1 && i < devices.count; i++)
+        failed += run_on(&devices.device[i]);
+    for (int i = 0; i < 2; i++)
+        if (devices.missing[i][0])
+            printf("no device: %s\n", devices.missing[i]);
+    const bool any = devices.count > 0;
+    gt_families_destroy(families);
+    gt_devices_clear(&devices);
+    if (argc == 1 && any)
+        failed += run_faked(argv[0]);
+    return failed != 0;
 }

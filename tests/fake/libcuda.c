@@ -332,6 +332,7 @@ struct CUfunc_st {
 struct CUmod_st {
     cl_program program;
     int registers;
+    bool wide;     /* gt_elem has 8 bytes */
     uint64_t hash; /* of source and device */
     struct CUfunc_st *functions;
 };
@@ -642,6 +643,8 @@ gt_cu_result cuCtxDestroy_v2(CUcontext context)
     size_t bytes = 0;
     (void)cl.clFinish(cl.queue);
     clear_memories(context, &count, &bytes);
+    if (context->lost) /* nothing in it could be given back */
+        live.modules = live.streams = live.events = live.graphs = count = 0;
     report(context, count, bytes);
     int kept = 0;
     for (int i = 0; i < depth; i++)
@@ -935,6 +938,7 @@ gt_cu_result cuModuleLoadData(CUmodule *module, const void *image)
         return GT_CU_INVALID_IMAGE;
     }
     m->registers = registers;
+    m->wide = strstr(text, "#define GT_DTYPE_F64 1\n") != NULL;
     m->hash = hash_text(hash_text(1, chip->word), text);
     live.modules++;
     *module = m;
@@ -963,15 +967,25 @@ gt_cu_result cuModuleUnload(CUmodule module)
     return GT_CU_SUCCESS;
 }
 
-/* A scalar's size is the one that OpenCL takes. */
-static size_t scalar_size(cl_kernel kernel, cl_uint i)
+/* PoCL tells a type by the name it was declared with, and takes any size where that is a typedef:
+ * the prelude's are known here. */
+static size_t scalar_size(const struct CUfunc_st *f, cl_uint i)
 {
-    static const unsigned char zeros[16];
-    static const size_t sizes[] = {4, 8, 2, 1, 16};
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-        if (cl.clSetKernelArg(kernel, i, sizes[s], zeros) == CL_SUCCESS)
-            return sizes[s];
-    stop("a parameter is neither a pointer nor a", "scalar");
+    const size_t elem = f->module->wide ? 8 : 4;
+    const struct {
+        const char *name;
+        size_t size;
+    } rows[] = {
+        {"int", 4},      {"uint", 4},    {"float", 4},     {"long", 8},       {"ulong", 8},
+        {"double", 8},   {"gt_long", 8}, {"gt_ulong", 8},  {"gt_elem", elem}, {"gt_acc", elem},
+    };
+    char type[48] = "";
+    (void)cl.clGetKernelArgInfo(f->kernel, i, CL_KERNEL_ARG_TYPE_NAME, sizeof type - 1, type,
+                                NULL);
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        if (strcmp(rows[r].name, type) == 0)
+            return rows[r].size;
+    stop("add to scalar_size the type", type);
 }
 
 static void read_param(CUfunction f, int i)
@@ -988,7 +1002,7 @@ static void read_param(CUfunction f, int i)
     (void)cl.clGetKernelArgInfo(f->kernel, at, CL_KERNEL_ARG_NAME, sizeof name - 1, name, NULL);
     p->pointer = space != CL_KERNEL_ARG_ADDRESS_PRIVATE;
     p->written = p->pointer && !(type & CL_KERNEL_ARG_TYPE_CONST);
-    p->size = p->pointer ? sizeof(CUdeviceptr) : scalar_size(f->kernel, at);
+    p->size = p->pointer ? sizeof(CUdeviceptr) : scalar_size(f, at);
     int *const by_name[] = {&f->m, &f->n, &f->k, &f->alpha};
     static const char *const names[] = {"m", "n", "k", "alpha"};
     for (size_t j = 0; j < sizeof names / sizeof *names; j++)
@@ -1279,6 +1293,13 @@ gt_cu_result cuLaunchKernelEx(const struct gt_cu_launch_config *config, CUfuncti
 
 /* ---- streams and graphs -------------------------------------------------------------------- */
 
+static void free_graph(CUgraph graph)
+{
+    live.graphs--;
+    free(graph->node);
+    free(graph);
+}
+
 gt_cu_result cuStreamCreate(CUstream *stream, unsigned flags)
 {
     ENTER(cuStreamCreate);
@@ -1292,6 +1313,8 @@ gt_cu_result cuStreamDestroy_v2(CUstream stream)
     ENTER(cuStreamDestroy);
     (void)cl.clFinish(cl.queue);
     live.streams--;
+    if (stream->capturing)
+        free_graph(stream->capturing);
     free(stream);
     return GT_CU_SUCCESS;
 }
@@ -1380,9 +1403,7 @@ gt_cu_result cuGraphExecDestroy(CUgraphExec exec)
 gt_cu_result cuGraphDestroy(CUgraph graph)
 {
     ENTER(cuGraphDestroy);
-    live.graphs--;
-    free(graph->node);
-    free(graph);
+    free_graph(graph);
     return GT_CU_SUCCESS;
 }
 

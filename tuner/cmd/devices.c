@@ -99,26 +99,32 @@ static gt_status print_devices(const struct gt_device_list *list,
     return status;
 }
 
-static int run(const struct gt_cmd *cmd, int argc, char **argv)
-{
+/* A sentence for each driver that is not there; joined into one when that leaves no device. */
+static int say_missing(const struct gt_device_list *list) {
+    const char *a = list->missing[0], *b = list->missing[1];
+    const bool both = a[0] != '\0' && b[0] != '\0';
+    if (list->count == 0)
+        return gt_die(GT_EXIT_DEVICE, "no device: %s%s%s", a, both ? "; " : "", b);
+    for (size_t i = 0; i < sizeof list->missing / sizeof *list->missing; i++)
+        if (list->missing[i][0] != '\0')
+            fprintf(stderr, "gemmtune: %s\n", list->missing[i]);
+    return GT_EXIT_OK;
+}
+
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {{false, false}};
     struct gt_device_list list;
     struct gt_err err = {""};
     int first;
-    const int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, 0, &first);
+    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, 0, &first);
     if (code >= 0)
         return code;
     if (gt_probe_devices(&list, &err) != GEMMTUNE_OK)
         return gt_die(GT_EXIT_DEVICE, "%s", err.line);
     const gt_status status = print_devices(&list, &v.format, &err);
-    for (size_t i = 0; i < sizeof list.missing / sizeof *list.missing; i++)
-        if (list.missing[i][0] != '\0')
-            fprintf(stderr, "gemmtune: %s\n", list.missing[i]);
-    const bool none = list.count == 0;
+    code = status == GEMMTUNE_OK ? say_missing(&list) : gt_common_fail(status, &err);
     gt_devices_clear(&list);
-    if (status != GEMMTUNE_OK)
-        return gt_common_fail(status, &err);
-    return none ? gt_die(GT_EXIT_DEVICE, "no device") : GT_EXIT_OK;
+    return code;
 }
 
 const struct gt_cmd gt_cmd_devices = {

@@ -3,14 +3,12 @@
  * space.c - `gemmtune space FAMILY`: what a family lets one choose, how much of it a device
  * allows, and which rule stands in the way of a point.
  */
-#include "tuner/cmd/common.h"
+#include "tuner/cmd/space.h"
 
-#include "core/json.h"
 #include "tuner/probe.h"
 #include "tuner/space.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 struct values {
     struct gt_format format;
@@ -25,15 +23,6 @@ static const struct gt_option options[] = {
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_END,
-};
-
-/* What the question is about. */
-struct subject {
-    const struct gt_family *family;
-    struct gt_device device;
-    gemmtune_problem problem; /* without one given: 1024^3 of a type the family has */
-    bool has_problem;
-    bool json;
 };
 
 /* No device, no question refused: the limits that every CUDA device since 2012 and most OpenCL
@@ -76,194 +65,6 @@ static const struct gt_dtype *first_type(const struct gt_family *f) {
         if (has_type(f, i))
             return gt_dtype_at(i);
     return gt_dtype_at(0);
-}
-
-/* ---- a point ------------------------------------------------------------------------ */
-
-/* Whether the value is one of the domain. */
-static bool in_domain(const struct gt_param *param, int64_t value)
-{
-    for (int i = 0; i < param->count; i++)
-        if (param->value[i] == value)
-            return true;
-    return false;
-}
-
-static gt_status check_names(const struct gt_family *f, const struct gt_point *point,
-                             struct gt_err *err)
-{
-    for (int i = 0; i < point->count; i++) {
-        int j = 0;
-        while (j < f->param_count && strcmp(f->param[j].name, point->entry[i].name) != 0)
-            j++;
-        if (j == f->param_count)
-            return gt_fail(err, GEMMTUNE_EINVAL, "family %s has no parameter %s", f->name,
-                           point->entry[i].name);
-    }
-    return GEMMTUNE_OK;
-}
-
-/* Binds the point whether it is legal or not: saying what is wrong with it is the purpose. */
-static gt_status bind_freely(struct gt_binding *b, const struct subject *s,
-                             const struct gt_point *point, struct gt_err *err)
-{
-    const struct gt_family *f = s->family;
-    gt_status status = check_names(f, point, err);
-    gt_bind_problem(b, f, &s->device, &s->problem);
-    gt_bind_align(b, &s->problem, 16);
-    for (int i = 0; i < f->param_count; i++)
-        if (!gt_point_get(point, f->param[i].name, &b->value[f->param[i].slot]))
-            b->value[f->param[i].slot] = f->param[i].preset;
-    for (int i = 0; status == GEMMTUNE_OK && i < f->derive_count; i++)
-        status = gt_expr_eval(&b->value[f->derive[i].slot], f->derive[i].expr, b->value, err);
-    return status;
-}
-
-/* The names of an expression with their numbers, "THREADS=4096 MAX_THREADS=1024". */
-static void numbers_of(char *buf, size_t size, const struct gt_expr *e,
-                       const struct gt_binding *b)
-{
-    const struct gt_symbols *symbols = &b->family->symbols;
-    buf[0] = '\0';
-    for (size_t slot = 0, len = 0; slot < (size_t)symbols->count && len < size; slot++)
-        if (gt_expr_uses(e, (int)slot))
-            len += (size_t)snprintf(buf + len, size - len, "%s%s=%" PRId64, len > 0 ? " " : "",
-                                    symbols->name[slot], b->value[slot]);
-}
-
-enum { NUMBERS_MAX = 1024 };
-
-/* One line or object a rule; returns whether it holds. */
-static bool judge(const struct gt_rule *rule, const char *kind, const struct gt_binding *b,
-                  bool json, bool *first)
-{
-    char numbers[NUMBERS_MAX];
-    struct gt_err err = {""};
-    int64_t value = 0;
-    const bool sound = gt_expr_eval(&value, rule->expr, b->value, &err) == GEMMTUNE_OK;
-    const bool holds = sound && value != 0;
-    numbers_of(numbers, sizeof numbers, rule->expr, b);
-    if (!json) {
-        printf("%-7s %-7s %s\n                %s\n                %s\n",
-               holds ? "holds" : "REFUSES", kind, gt_expr_text(rule->expr), rule->why,
-               sound ? numbers : err.line);
-        return holds;
-    }
-    bool member = true;
-    (void)fputs(*first ? "{" : ", {", stdout);
-    gt_json_text(&member, "kind", kind);
-    gt_json_text(&member, "rule", gt_expr_text(rule->expr));
-    gt_json_text(&member, "why", rule->why);
-    gt_json_text(&member, "numbers", sound ? numbers : err.line);
-    gt_json_name(&member, "holds");
-    (void)fputs(holds ? "true}" : "false}", stdout);
-    *first = false;
-    return holds;
-}
-
-/* Derived names are where most numbers in rules come from. */
-static void print_derived(const struct gt_binding *b, bool json)
-{
-    const struct gt_family *f = b->family;
-    bool first = true;
-    for (int i = 0; i < f->derive_count; i++) {
-        const char *name = f->symbols.name[f->derive[i].slot];
-        const int64_t value = b->value[f->derive[i].slot];
-        if (json)
-            gt_json_number(&first, name, (double)value);
-        else
-            printf("%s = %s = %" PRId64 "\n", name, gt_expr_text(f->derive[i].expr), value);
-    }
-}
-
-static int judge_domains(const struct gt_binding *b, bool json)
-{
-    int refused = 0;
-    for (int i = 0; i < b->family->param_count; i++) {
-        const struct gt_param *param = &b->family->param[i];
-        if (in_domain(param, b->value[param->slot]))
-            continue;
-        if (!json)
-            printf("REFUSES domain  %s=%" PRId64 " is not one of its values\n", param->name,
-                   b->value[param->slot]);
-        else
-            printf("%s\"%s\"", refused > 0 ? ", " : "", param->name);
-        refused++;
-    }
-    return refused;
-}
-
-static int judge_rules(const struct gt_binding *b, const struct subject *s)
-{
-    const struct gt_family *f = s->family;
-    bool first = true;
-    int refused = 0;
-    for (int i = 0; i < f->require_count; i++)
-        refused += !judge(&f->require[i], "require", b, s->json, &first);
-    for (int i = 0; s->has_problem && i < f->accept_count; i++)
-        refused += !judge(&f->accept[i], "accept", b, s->json, &first);
-    return refused;
-}
-
-static void point_of(struct gt_point *out, const struct gt_binding *b)
-{
-    gt_family_default(b->family, out);
-    for (int i = 0; i < b->family->param_count; i++)
-        (void)gt_point_set(out, b->family->param[i].name,
-                           b->value[b->family->param[i].slot], NULL);
-}
-
-static void why_people(const struct gt_binding *b, const struct subject *s, const char *point)
-{
-    printf("%s on %s, %s\n\n", point, s->device.name, gt_dtype_of(&s->problem)->name);
-    print_derived(b, false);
-    (void)fputs(b->family->derive_count > 0 ? "\n" : "", stdout);
-    const int refused = judge_domains(b, false) + judge_rules(b, s);
-    printf("\n%s\n", refused > 0 ? "The point is refused." : "The point is legal.");
-}
-
-static void why_json(const struct gt_binding *b, const struct subject *s, const char *point)
-{
-    bool first = true;
-    (void)fputs("{", stdout);
-    gt_json_text(&first, "family", s->family->name);
-    gt_json_text(&first, "point", point);
-    gt_json_text(&first, "device", s->device.name);
-    gt_json_name(&first, "derived");
-    (void)fputs("{", stdout);
-    print_derived(b, true);
-    (void)fputs("}", stdout);
-    gt_json_name(&first, "outside_domain");
-    (void)fputs("[", stdout);
-    int refused = judge_domains(b, true);
-    (void)fputs("]", stdout);
-    gt_json_name(&first, "rules");
-    (void)fputs("[", stdout);
-    refused += judge_rules(b, s);
-    (void)fputs("]", stdout);
-    gt_json_name(&first, "legal");
-    (void)fputs(refused > 0 ? "false}\n" : "true}\n", stdout);
-}
-
-static void print_why(const struct gt_binding *b, const struct subject *s)
-{
-    struct gt_point whole;
-    char text[GT_POINT_TEXT_MAX];
-    point_of(&whole, b);
-    (void)gt_point_text(&whole, text);
-    (s->json ? why_json : why_people)(b, s, text);
-}
-
-static gt_status explain_point(const struct subject *s, const char *text, struct gt_err *err)
-{
-    struct gt_point point;
-    struct gt_binding b;
-    gt_status status = gt_point_parse(&point, text, err);
-    if (status == GEMMTUNE_OK)
-        status = bind_freely(&b, s, &point, err);
-    if (status == GEMMTUNE_OK)
-        print_why(&b, s);
-    return status == GEMMTUNE_EPARSE ? GEMMTUNE_EINVAL : status; /* typed, not in a file */
 }
 
 /* ---- the family ------------------------------------------------------------------------ */
@@ -346,7 +147,7 @@ static const struct gt_column columns[] = {
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-static gt_status add_count(struct gt_table *t, const struct subject *s,
+static gt_status add_count(struct gt_table *t, const struct gt_question *s,
                            const gemmtune_problem *p, const char *label, struct gt_err *err)
 {
     char raw[GT_CELL_MAX], legal[GT_CELL_MAX];
@@ -365,7 +166,7 @@ static gt_status add_count(struct gt_table *t, const struct subject *s,
     return gt_table_row(t, row, err);
 }
 
-static gt_status add_counts(struct gt_table *t, const struct subject *s, struct gt_err *err)
+static gt_status add_counts(struct gt_table *t, const struct gt_question *s, struct gt_err *err)
 {
     char name[GT_PROBLEM_NAME_MAX];
     gt_status status = GEMMTUNE_OK;
@@ -381,7 +182,7 @@ static gt_status add_counts(struct gt_table *t, const struct subject *s, struct 
     return status;
 }
 
-static void print_family(const struct subject *s, const struct gt_table *counts)
+static void print_family(const struct gt_question *s, const struct gt_table *counts)
 {
     const struct gt_family *f = s->family;
     bool first = false;
@@ -402,7 +203,7 @@ static void print_family(const struct subject *s, const struct gt_table *counts)
     gt_table_print(counts, stdout);
 }
 
-static gt_status describe_family(const struct subject *s, struct gt_err *err)
+static gt_status describe_family(const struct gt_question *s, struct gt_err *err)
 {
     struct gt_table *counts = NULL;
     gt_status status = gt_table_create(&counts, columns, COLUMNS, err);
@@ -429,34 +230,43 @@ static int pick_device(struct gt_device *out, const char *what)
     return -1;
 }
 
-static int run(const struct gt_cmd *cmd, int argc, char **argv)
-{
+/* Everything that was typed, before a device is asked. */
+static int read_question(struct gt_question *q, struct gt_point *point, const char *problem,
+                         const char *why) {
+    struct gt_err err = {""};
+    int code = -1;
+    q->has_problem = problem != NULL;
+    if (q->has_problem)
+        code = gt_common_problem(&q->problem, problem);
+    else
+        q->problem = any_problem(q->family, first_type(q->family));
+    if (code < 0 && why != NULL && gt_why_point(point, q->family, why, &err) != GEMMTUNE_OK)
+        code = gt_die(GT_EXIT_USAGE, "%s", err.line);
+    return code;
+}
+
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.why = NULL};
     struct gt_families *families = NULL;
     struct gt_err err = {""};
-    struct subject s = {.has_problem = false};
+    struct gt_question q = {.has_problem = false};
+    struct gt_point point;
     int first;
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 2, &first);
-    s.json = v.format.json;
+    q.json = v.format.json;
     if (code < 0)
         code = gt_common_families(&families, &v.templates);
     if (code < 0)
-        code = gt_common_family(&s.family, families, argv[first]);
-    if (code >= 0)
-        goto done;
-    s.has_problem = first + 1 < argc;
-    if (s.has_problem)
-        code = gt_common_problem(&s.problem, argv[first + 1]);
-    else
-        s.problem = any_problem(s.family, first_type(s.family));
+        code = gt_common_family(&q.family, families, argv[first]);
     if (code < 0)
-        code = pick_device(&s.device, v.device);
-    if (code >= 0)
-        goto done;
-    const gt_status status =
-        v.why != NULL ? explain_point(&s, v.why, &err) : describe_family(&s, &err);
-    code = status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
-done:
+        code = read_question(&q, &point, argv[first + 1], v.why); /* argv ends in NULL */
+    if (code < 0)
+        code = pick_device(&q.device, v.device);
+    if (code < 0) {
+        const gt_status status =
+            v.why != NULL ? gt_why(&q, &point, &err) : describe_family(&q, &err);
+        code = status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
+    }
     gt_families_destroy(families);
     return code;
 }

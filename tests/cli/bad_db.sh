@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Databases that are wrong: exit 6 and one sentence, or rows skipped; the file never gets worse.
+. "${GT_SRC:-.}/tests/cli/lib.sh"
+
+# A database with nothing in it: importing no file is refused after the options were read, so an
+# empty document is imported.
+printf '{"format": 1, "devices": [], "records": []}\n' >"$work/none.json"
+try import "$work/none.json" --db "$work/good.db"
+verdict "make a database" "$code"
+
+# refused NAME PATTERN FILE: every reader says exit 6, and the file stays as it was.
+refused() {
+    before=$(cksum <"$3" 2>&1)
+    for c in "list" "show f32-nn-1x1x1" "export -" "compare 1050 1080"; do
+        # shellcheck disable=SC2086
+        expect "$1: $c" 6 "$2" $c --db "$3"
+    done
+    [ "$(cksum <"$3" 2>&1)" = "$before" ]
+    verdict "$1: unchanged" $?
+}
+
+expect "missing database" 6 'missing.db' list --db "$work/missing.db"
+expect "missing folder" 6 'no/where.db' list --db "$work/no/where.db"
+expect "a folder" 6 "$work" list --db "$work"
+
+printf 'SQLite format 3' >"$work/stub.db"
+refused "truncated" 'stub.db' "$work/stub.db"
+printf 'this is a text, and no database of any kind\n' >"$work/text.db"
+refused "not a database" 'text.db' "$work/text.db"
+head -c 6000 "$work/good.db" >"$work/cut.db"
+refused "cut in a page" 'cut.db' "$work/cut.db"
+
+# Byte 68 of the file holds the application's number, byte 60 the schema's: both big-endian.
+patch_byte() {
+    cp "$work/good.db" "$1"
+    printf '%b' "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
+}
+patch_byte "$work/other.db" 68 '\0101'
+refused "another program's" 'other.db' "$work/other.db"
+patch_byte "$work/newer.db" 60 '\0177'
+refused "newer schema" 'newer.db' "$work/newer.db"
+
+mkdir "$work/ro" && cp "$work/good.db" "$work/ro/ro.db" && chmod 444 "$work/ro/ro.db" && chmod 555 "$work/ro"
+expect "read-only: read" 0 '^problem' list --db "$work/ro/ro.db"
+if [ "$(id -u)" -ne 0 ]; then
+    expect "read-only: written" 6 'ro.db' import "$work/none.json" --db "$work/ro/ro.db"
+else
+    echo "ok - read-only: written # SKIP root may write anything"
+fi
+chmod 755 "$work/ro"
+
+try doctor --db "$work/text.db"
+grep -q 'database *bad' "$work/out" && [ "$code" -eq 6 ]
+verdict "doctor names a bad database" $?
+try doctor --db "$work/good.db"
+grep -q 'database *ok' "$work/out" && [ "$code" -eq 0 ]
+verdict "doctor passes a good one" $?
+expect "merge from a text" 6 'text.db' merge "$work/text.db" --db "$work/good.db"
+
+# Without --db a database that nobody has made yet is not an error.
+XDG_DATA_HOME="$work/data" try list
+grep -q 'no database at .* yet' "$work/err" && [ "$code" -eq 0 ]
+verdict "no database yet" $?
+[ ! -e "$work/data" ]
+verdict "reading makes none" $?
+GEMMTUNE_DB="$work/good.db" try list
+verdict "GEMMTUNE_DB is read" "$code"
+finish

@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Help, version, and what is said to a slip of the finger.
+. "${GT_SRC:-.}/tests/cli/lib.sh"
+
+expect "no arguments print help" 0 '^usage: gemmtune COMMAND'
+expect "--help" 0 'Exit codes:' --help
+expect "-h" 0 '^usage: ' -h
+expect "--version" 0 '^gemmtune [0-9]*\.[0-9]*\.[0-9]*$' --version
+expect "-V" 0 '^gemmtune ' -V
+
+try --help
+commands=$(sed -n 's/^  \([a-z]*\)  *[A-Z].*\.$/\1/p' "$work/out")
+bad=0
+for c in devices tune list show lookup run trial space verify explain ladder compare export \
+    import merge doctor cache; do
+    echo "$commands" | grep -qx "$c" || bad=1
+done
+verdict "help lists every command" "$bad"
+case $commands in *worker*) bad=1 ;; esac
+verdict "help keeps the worker to itself" "$bad"
+
+for c in $commands; do
+    expect "$c --help" 0 "^usage: gemmtune $c " "$c" --help
+    expect "$c: unknown option with a hint" 2 "did you mean '--help'" "$c" --hlp
+    expect "$c: unknown option without one" 2 "unknown option '--xyzzy'" "$c" --xyzzy
+done
+
+expect "an option first means tune" 0 '^usage: gemmtune tune' --device 0 --help
+expect "a misspelt option of tune" 2 "did you mean '--sizes'" --device 0 --sises x.json
+expect "a misspelt command" 2 "did you mean 'list'" lst
+expect "an unknown command" 2 "unknown command 'frobnicate'" frobnicate
+expect "a value that is missing" 2 'needs a value' show f32-nn-1x1x1 --device
+expect "a value too many" 2 'takes no value' list --json=yes
+expect "an operand that is missing" 2 'usage: gemmtune show PROBLEM' show
+expect "an operand too many" 2 'too many arguments' list this
+expect "--json with --csv" 2 'exclude each other' list --json --csv
+expect "a number that is none" 2 "not 'abc'" explain f32-nn-1x1x1 --peak-gflops abc
+expect "an unknown cache action" 2 'neither stat nor clear' cache frob
+expect "an unknown family" 2 "did you mean 'tile'" space tiel
+finish

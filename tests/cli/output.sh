@@ -1,0 +1,94 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Data goes to stdout and is checked to have arrived; the locale does not matter; no device is
+# one sentence.
+. "${GT_SRC:-.}/tests/cli/lib.sh"
+export OCL_ICD_VENDORS="$work/nothing" # no OpenCL platform
+export CUDA_VISIBLE_DEVICES=           # no CUDA device
+
+if [ -c /dev/full ]; then
+    for c in "--help" "list" "compare 1050 1080" "space tile" "list --json"; do
+        # shellcheck disable=SC2086
+        "$GEMMTUNE" $c >/dev/full 2>"$work/err"
+        code=$?
+        : >"$work/out"
+        [ "$code" -eq 1 ] && grep -q '^gemmtune: cannot write to standard output' "$work/err"
+        verdict "full device: $c" $?
+    done
+else
+    echo "ok - full device # SKIP no /dev/full"
+fi
+"$GEMMTUNE" --help >&- 2>"$work/err"
+code=$?
+[ "$code" -eq 1 ]
+verdict "closed stdout" $?
+"$GEMMTUNE" list 2>&- >"$work/out" </dev/null
+code=$?
+verdict "closed stderr" "$code"
+# The reader leaves at once; the writer must not die of a signal (141).
+code=$({ "$GEMMTUNE" compare 1050 1080 2>/dev/null; echo $? >&3; } 3>&1 >/dev/null | true; cat)
+[ "${code:-1}" != 141 ]
+verdict "a reader that leaves" $?
+
+for c in "compare 1050 1080" "compare 1050 1080 --json" "compare 1050 1080 --csv" \
+    "explain f32-nn-4096x4096x4096 --peak-gflops 8873 --bandwidth-gbs 320" \
+    "explain f32-nn-4096x4096x4096 --peak-gflops 8873.5 --bandwidth-gbs 320.25 --json"; do
+    # shellcheck disable=SC2086
+    LC_ALL=C try $c
+    cp "$work/out" "$work/plain"
+    # shellcheck disable=SC2086
+    LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 try $c
+    cmp -s "$work/plain" "$work/out" && [ "$code" -eq 0 ]
+    verdict "German locale: $c" $?
+done
+
+expect "1080 at 4096: the published 15.5 ms" 0 '^roofline  *15\.5 ms, bound by compute' \
+    explain f32-nn-4096x4096x4096 --peak-gflops 8873 --bandwidth-gbs 320
+expect "the naive kernel's traffic" 0 '"naive_bytes": 549822922752,' \
+    explain f32-nn-4096x4096x4096 --peak-gflops 8873 --bandwidth-gbs 320 --json
+expect "bound by memory" 0 'bound by memory' \
+    explain f32-nn-1x4096x4096 --peak-gflops 8873 --bandwidth-gbs 320
+
+expect "published figures without a database" 0 '^f32-nn-4096x4096x4096 *published .* 147 ms ' \
+    compare 1050 1080
+expect "published: each kernel's best rate" 0 '^f32, best rate *published *tile .* 10\.3 ' \
+    compare 1050 1080
+printf '{"format": 1, "devices": [], "records": []}\n' >"$work/none.json"
+try import "$work/none.json" --db "$work/x.db"
+expect "a device that nobody knows" 2 "no device 'Voodoo'" compare 1080 Voodoo --db "$work/x.db"
+
+# one sentence, whatever else there is to say
+no_device() {
+    name=$1
+    shift
+    try "$@"
+    [ "$code" -eq 4 ] && [ "$(grep -c 'no device' "$work/err")" -eq 1 ]
+    verdict "$name" $?
+}
+if "$GEMMTUNE" devices >/dev/null 2>&1; then
+    echo "ok - no device # SKIP there is one that cannot be hidden"
+else
+    no_device "no device: devices" devices
+    no_device "no device: devices --json" devices --json
+    [ "$(cat "$work/out")" = "[]" ]
+    verdict "no device: an empty array" $?
+    no_device "no device: lookup" lookup f32-nn-1x1x1
+    no_device "no device: explain" explain f32-nn-1x1x1
+    no_device "no device: tune" tune --device 0 f32-nn-1x1x1 --db "$work/t.db"
+    expect "no device: space counts for a nominal one" 0 'Points on a nominal device' space tile
+fi
+
+expect "a bad problem name: show" 3 'problem "f32"' show f32
+expect "a bad problem name: lookup" 3 '"f99" is not a data type' lookup f99-nn-1x1x1
+expect "a bad problem name: explain" 3 'm "-1"' explain f32-nn--1x1x1
+expect "a bad problem name: space" 3 'layout "xx"' space tile f32-xx-1x1x1
+expect "templates that are not there" 3 'nowhere' space tile --templates "$work/nowhere"
+expect "an import that is not there" 3 'nowhere' import "$work/nowhere" --db "$work/t.db"
+printf '{' >"$work/bad.json"
+expect "an import that is not JSON" 3 'bad.json:1' import "$work/bad.json" --db "$work/t.db"
+expect "an export with nowhere to go" 1 'where.json' export "$work/no/where.json" --db "$work/t.db"
+expect "a point that is none" 2 'is not NAME=integer' space tile --why TILE
+expect "a parameter that is none" 2 'has no parameter BM' space tile --why BM=8
+expect "--why outside the domain" 0 'REFUSES domain  TILE_WIDTH=64' space tile --why TILE_WIDTH=64
+expect "--why names the rule and its numbers" 0 'THREADS=4096' space tile --why TILE_WIDTH=64
+finish

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_mutants.c - does verification notice? Kernels of the shipped families are broken one by
+ * one, by replacing one piece of text, and tried like any candidate: each must be refused as
+ * wrong_result or crashed, at a point where the kernel as shipped is correct.
+ *
+ * Every piece of text must occur exactly once, so a template that changes makes this test speak up
+ * instead of testing nothing. What belongs to the prelude is copied in front of the template
+ * under other names, so that it can be broken as well.
+ */
+#include "core/embed.h"
+#include "tuner/pool.h"
+#include "tuner/probe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NAIVE "MAP=1 BX=8 BY=8 KU=4"
+#define COALESCED "BX=16 BY=4 EN=2 EM=2 KU=2"
+#define TILE "TILE_WIDTH=8 PAD=1 DOUBLE=0"
+#define TILE_TWO "TILE_WIDTH=8 PAD=1 DOUBLE=1"
+#define BLOCK_OF(own, tm, va, two) \
+    "BM=16 BN=16 BK=4 THREADS=32 OWN=" own " TM=" tm " VA=" va " VB=1 PAD=0 DOUBLE=" two \
+    " MINB=1 GROUP=4"
+#define BLOCK BLOCK_OF("1", "2", "1", "0")
+#define BLOCK_TWO BLOCK_OF("1", "2", "1", "1")
+#define BLOCK_VEC BLOCK_OF("1", "2", "2", "0")
+#define BLOCK_STRIDED BLOCK_OF("0", "1", "1", "0")
+#define COLUMN_OF(two) \
+    "BM=8 BN=32 BK=4 COLS=2 Q=2 V=1 VA=1 PAD=0 DOUBLE=" two " MINB=1 GROUP=8"
+#define COLUMN COLUMN_OF("0")
+#define COLUMN_TWO COLUMN_OF("1")
+
+/* Whole tiles for all points above: what is wrong at edges only is right on the timed problem. */
+#define PROBLEM "-64x64x64"
+
+static const struct mutant {
+    const char *name, *family, *types, *point, *was, *now;
+} mutants[] = {
+    /* products */
+    {"naive_k_tail_dropped", "naive", "f32-nn", NAIVE, "for (; left > 0; left--)",
+     "for (; left > 1; left--)"},
+    {"naive_k_overrun", "naive", "f32-nn", NAIVE, "left >= GT_KU", "left > 0"},
+    {"naive_acc_not_zero", "naive", "f32-nn", NAIVE, "gt_acc acc = 0;", "gt_acc acc = 1;"},
+    {"naive_lda_is_ldb", "naive", "f32-nn", NAIVE, "row * lda", "row * ldb"},
+    {"naive_ldb_is_lda", "naive", "f32-nt", NAIVE, "col * ldb", "col * lda"},
+    {"naive_lda_is_k", "naive", "f32-nn", NAIVE, "row * lda", "row * k"},
+    {"naive_ldc_is_n", "naive", "f32-nn", NAIVE, "row * ldc", "row * n"},
+    {"naive_transposed_a", "naive", "f32-tn", NAIVE, "a += GT_TA ? row", "a += GT_TA ? col"},
+    {"naive_float_sums", "naive", "f64-nn", NAIVE, "acc = gt_fma(a[u * step_a], b[u * step_b], acc)",
+     "acc = (float)gt_fma(a[u * step_a], b[u * step_b], acc)"},
+    {"naive_int_by_float", "naive", "i32-nn", NAIVE, "acc = gt_fma(*a, *b, acc)",
+     "acc += (gt_elem)(int)((float)(int)*a * (float)(int)*b)"},
+    {"naive_int_saturates", "naive", "i32-nn", NAIVE, "acc = gt_fma(*a, *b, acc)",
+     "acc = (gt_elem)mad_sat((int)*a, (int)*b, (int)acc)"},
+    {"coalesced_k_repeated", "coalesced", "f32-nn", COALESCED, "i * KU + u]", "i * KU]"},
+    {"coalesced_a_stays", "coalesced", "f32-nn", COALESCED, "a += KU * step_a;", ""},
+    {"coalesced_k_tail_dropped", "coalesced", "f32-nn", COALESCED, "for (; left > 0; left--)",
+     "for (; left > 1; left--)"},
+    {"coalesced_edge_ldb", "coalesced", "f32-nt", COALESCED, "GT_MIN(j, cols - 1) * next_b",
+     "GT_MIN(j, cols - 1)"},
+    {"coalesced_edge_clamp", "coalesced", "f32-nn", COALESCED, "a[GT_MIN(i, rows - 1)",
+     "a[GT_MIN(i, rows - 2)"},
+    {"coalesced_row_of_a", "coalesced", "f32-tn", COALESCED, "a + u * lda + i", "a + u * lda"},
+    {"coalesced_down", "coalesced", "f32-tt", COALESCED, "EN * (GT_DOWN ? GT_THREAD_Y",
+     "EN * (GT_DOWN ? GT_THREAD_X"},
+    {"coalesced_acc_not_zero", "coalesced", "f32-nn", COALESCED, "acc[e] = 0;",
+     "acc[e] = e == 3;"},
+    {"tile_tail_not_zero", "tile", "f32-nn", TILE, ": (gt_elem)0;\n}", ": (gt_elem)1;\n}"},
+    {"tile_k_tail_dropped", "tile", "f32-nn", TILE, "while (left > 0)", "while (left >= TW)"},
+    {"tile_padding_forgotten", "tile", "f32-nn", TILE, "ty * STRIDE + i]", "ty * TW + i]"},
+    {"tile_b_not_transposed", "tile", "f32-nt", TILE, "put_b = TILE + (GT_TB ? tx * STRIDE + ty",
+     "put_b = TILE + (GT_TB ? ty * STRIDE + tx"},
+    {"tile_a_by_lda_only", "tile", "f32-tn", TILE, "a += GT_TA ? TW * lda : TW;", "a += TW;"},
+    {"block_acc_not_zero", "block", "f32-nn", BLOCK, "acc[e] = 0;", "acc[e] = e == 7;"},
+    {"block_k_tail_dropped", "block", "f32-nn", BLOCK, "+ (depth % BK != 0);", ";"},
+    {"block_k_tail_not_zero", "block", "f32-nn", BLOCK, "k < depth ? x[", "k <= depth ? x["},
+    {"block_k_tail_twice", "block", "f32-nn", BLOCK, "for (int done = whole;",
+     "for (int done = whole > 0 ? whole - 1 : 0;"},
+    {"block_slab_repeated", "block", "f32-nn", BLOCK, "next = s > 1 ? BK : 0", "next = s > 2 ? BK : 0"},
+    {"block_last_row", "block", "f32-nn", BLOCK, "x + GT_MIN(w, left - 1) * ld",
+     "x + GT_MIN(w, left - 2) * ld"},
+    {"block_vector_moved", "block", "f32-tn", BLOCK_VEC, "rows >= BM || rows % VA == 0",
+     "rows >= BM || rows % VA >= 0"},
+    {"block_vector_repeated", "block", "f32-nn", BLOCK_VEC, "to[j * stride] = r[i * v + j];",
+     "to[j * stride] = r[i * v];"},
+    {"block_edge_not_clamped", "block", "f32-nn", BLOCK, "const int there = GT_MIN(w, left - 1);",
+     "const int there = GT_MIN(w, left / 2);"},
+    {"column_b_repeated", "column", "f32-nn", COLUMN, "rb[HELD(u, i)]", "rb[HELD(0, i)]"},
+    {"column_b_stale", "column", "f32-nn", COLUMN, "u % VK == VK - 1", "u % VK == VK"},
+    {"column_0_times_nan", "column", "f32-nn", COLUMN, "u < rest;", "u < BK;"},
+    {"column_tail_from_0", "column", "f32-nn", COLUMN, "(k0 + u) * ldb + j", "u * ldb + j"},
+    {"column_ldb_is_lda", "column", "f32-nt", COLUMN, "COLUMN(x, i), cols - 1) * ldb",
+     "COLUMN(x, i), cols - 1) * lda"},
+    {"column_rows_of_group", "column", "f32-nn", COLUMN, "y0 = t / TX * ROWS", "y0 = t / TX"},
+    {"column_acc_not_zero", "column", "f32-nn", COLUMN, "acc[e] = 0;", "acc[e] = e == 1;"},
+
+    /* barriers and buffers */
+    {"tile_no_first_barrier", "tile", "f32-nn", TILE, "GT_BARRIER();\n    while", "while"},
+    {"tile_no_barrier_read", "tile", "f32-nn", TILE, "GT_BARRIER(); /* all have read", "; /*"},
+    {"tile_no_barrier_write", "tile", "f32-nn", TILE, "GT_BARRIER();\n        left", "left"},
+    {"tile_stale_buffer", "tile", "f32-nn", TILE_TWO, "now = PAIR - now;", ";"},
+    {"block_no_barrier_read", "block", "f32-nn", BLOCK, "GT_BARRIER(); /* all have read", "; /*"},
+    {"block_no_barrier_write", "block", "f32-nn", BLOCK,
+     "GT_BARRIER();\n    }\n    /* What is left", "}\n    /*"},
+    {"block_stale_buffer", "block", "f32-nn", BLOCK_TWO, "smem + now + k * LDA_S",
+     "smem + k * LDA_S"},
+    {"column_no_barrier_read", "column", "f32-nn", COLUMN, "GT_BARRIER(); /* all have read", "; /*"},
+    {"column_stale_buffer", "column", "f32-nn", COLUMN_TWO, "now = SLAB - now;", "now = SLAB;"},
+
+    /* where C is */
+    {"naive_store_m", "naive", "f32-nn", NAIVE, "i < m - row0", "i <= m - row0"},
+    {"naive_store_n", "naive", "f32-nn", NAIVE, "j < n - col0", "j <= n - col0"},
+    {"naive_half_the_columns", "naive", "f32-nn", NAIVE, "j < n - col0", "j < n - col0 && j % 2"},
+    {"naive_raster", "naive", "f32-nn", NAIVE, "GT_BLOCK % tiles_n", "GT_BLOCK % (tiles_n + 1)"},
+    {"tile_store_m", "tile", "f32-nn", TILE, "ty < rows && tx < cols", "ty <= rows && tx < cols"},
+    {"tile_store_n", "tile", "f32-nn", TILE, "ty < rows && tx < cols", "ty < rows && tx <= cols"},
+    {"tile_last_column", "tile", "f32-nn", TILE, "ty < rows && tx < cols",
+     "ty < rows && tx < cols - 1"},
+    {"block_store_m", "block", "f32-nn", BLOCK_STRIDED, "own_row(t, i) < rows",
+     "own_row(t, i) <= rows"},
+    {"block_store_n", "block", "f32-nn", BLOCK_STRIDED, "own_col(t, i) < cols",
+     "own_col(t, i) <= cols"},
+    {"block_raster", "block", "f32-nn", BLOCK, "in_band % high", "in_band % GT_GROUP"},
+    {"block_lanes_meet", "block", "f32-nn", BLOCK, "lane / (2 * LX) * 2 + lane % 2",
+     "lane / (2 * LX) * 2"},
+    {"column_overlap_twice", "column", "f32-nn", COLUMN, "mine = own0 - col0;", "mine = 0;"},
+    {"column_raster", "column", "f32-nn", COLUMN, "in_band % high", "in_band % GT_GROUP"},
+
+    /* alpha and beta */
+    {"naive_beta_ignored", "naive", "f32-nn", NAIVE, "alpha, acc, beta);", "alpha, acc, 0);"},
+    {"naive_beta_is_1", "naive", "f32-nn", NAIVE, "alpha, acc, beta);",
+     "alpha, acc, beta != 0);"},
+    {"naive_alpha_ignored", "naive", "f32-nn", NAIVE, "alpha, acc, beta);", "1, acc, beta);"},
+    {"naive_alpha_twice", "naive", "f32-nn", NAIVE, "alpha, acc, beta);",
+     "alpha, alpha * acc, beta);"},
+    {"naive_beta_twice", "naive", "f32-nn", NAIVE, "gt_fma(beta, *c, alpha * acc)",
+     "gt_fma(beta * beta, *c, alpha * acc)"},
+    {"naive_beta_0_reads_c", "naive", "f32-nn", NAIVE, "beta == (gt_elem)0 ? alpha * acc :", ""},
+    {"naive_alpha_0_reads_a", "naive", "f32-nn", NAIVE, "alpha == (gt_elem)0 ? 0 : k", "k"},
+    {"naive_k_0_does_nothing", "naive", "f32-nn", NAIVE, "if (i < m - row0", "if (k && i < m - row0"},
+};
+enum { MUTANTS = sizeof mutants / sizeof *mutants, PATH_SIZE = 512, TIMEOUT_S = 30 };
+
+static int failures;
+static bool made[MUTANTS];
+
+static void say(bool good, const char *what, const char *name, const char *why) {
+    printf("%sok - %s %s%s%s\n", good ? "" : "not ", what, name, good ? "" : ": ", good ? "" : why);
+    fflush(stdout);
+    failures += !good;
+}
+
+static void die(const char *what, const char *why) {
+    fprintf(stderr, "%s: %s\n", what, why);
+    exit(1);
+}
+
+/* ---- breaking a family ---- */
+
+static const char *text_of(const char *family, const char *file) {
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "templates/%s/%s", family, file);
+    for (const struct gt_embedded *e = gt_embedded_templates; e->path; e++)
+        if (strcmp(e->path, path) == 0)
+            return e->text;
+    die(path, "is not compiled in");
+    return NULL;
+}
+
+/* The text with `now` in the place of `was`, or NULL unless `was` occurs exactly once. */
+static char *replaced(const char *text, const char *was, const char *now) {
+    const char *at = strstr(text, was);
+    if (!at || strstr(at + 1, was))
+        return NULL;
+    const size_t size = strlen(text) + strlen(now) + 1;
+    char *out = malloc(size);
+    if (out)
+        snprintf(out, size, "%.*s%s%s", (int)(at - text), text, now, at + strlen(was));
+    return out;
+}
+
+/* Writes "#define gt_x my_x" for each function that the text defines. */
+static void rename_functions(FILE *f, const char *text) {
+    static const char mark[] = "GT_INLINE ";
+    for (const char *at = strstr(text, mark); at; at = strstr(at + 1, mark)) {
+        const char *end = strchr(at, '('), *name = end;
+        while (name > at && name[-1] != ' ' && name[-1] != '*')
+            name--;
+        fprintf(f, "#define %.*s my_%.*s\n", (int)(end - name), name, (int)(end - name), name);
+    }
+}
+
+/* The prelude's functions under other names, then the template. The caller frees it. */
+static char *kernel_text(const char *family) {
+    const char *functions = strstr(text_of("common", "prelude.h"), "GT_INLINE void gt_store_c(");
+    char file[64], *out = NULL;
+    size_t size;
+    snprintf(file, sizeof file, "%s.cl", family);
+    FILE *f = open_memstream(&out, &size);
+    if (!f || !functions)
+        die(family, "the prelude has no gt_store_c any more");
+    rename_functions(f, functions);
+    fprintf(f, "%s%s", functions, text_of(family, file));
+    fclose(f);
+    return out;
+}
+
+static void write_file(const char *folder, const char *name, const char *text) {
+    char path[3 * PATH_SIZE];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "w");
+    if (!f || fputs(text, f) < 0 || fclose(f) != 0)
+        die(path, "cannot be written");
+}
+
+/* What a broken family is called: names of families are short. */
+static const char *id_of(const struct mutant *m) {
+    static char id[32];
+    snprintf(id, sizeof id, "mutant_%d", (int)(m - mutants));
+    return id;
+}
+
+/* Makes the family in a folder of dir. False when the text to replace is not there exactly once. */
+static bool break_family(const struct mutant *m, const char *dir) {
+    char folder[2 * PATH_SIZE], file[64], was[64], now[64];
+    char *kernel = kernel_text(m->family), *broken = replaced(kernel, m->was, m->now);
+    snprintf(was, sizeof was, "\"family\": \"%s\"", m->family);
+    snprintf(now, sizeof now, "\"family\": \"%s\"", id_of(m));
+    char *space = replaced(text_of(m->family, "space.json"), was, now);
+    if (broken && space) {
+        snprintf(folder, sizeof folder, "%s/%s", dir, id_of(m));
+        snprintf(file, sizeof file, "%s.cl", m->family);
+        if (mkdir(folder, 0700) != 0)
+            die(folder, "cannot be made");
+        write_file(folder, "space.json", space);
+        write_file(folder, file, broken);
+    }
+    const bool done = broken && space;
+    free(kernel);
+    free(broken);
+    free(space);
+    return done;
+}
+
+/* ---- trying ---- */
+
+static gt_outcome outcome_of(char *why, size_t size, struct gt_pool *pool,
+                             const struct gt_device *device, const char *family,
+                             const struct mutant *m) {
+    struct gt_job job;
+    struct gt_report report;
+    struct gt_err err = {""};
+    gt_job_init(&job, GT_JOB_TRIAL);
+    job.device = *device;
+    job.seed = 1;
+    job.count = 1;
+    snprintf(job.problem, sizeof job.problem, "%s" PROBLEM, m->types);
+    snprintf(job.candidate[0].family, sizeof job.candidate[0].family, "%s", family);
+    snprintf(job.candidate[0].point, sizeof job.candidate[0].point, "%s", m->point);
+    if (gt_pool_run(&report, pool, &job, &err))
+        die(m->name, err.line);
+    snprintf(why, size, "%s: %s", gt_outcome_word(report.result[0].outcome),
+             report.result[0].error);
+    return report.result[0].outcome;
+}
+
+static void try_mutant(struct gt_pool *pool, const struct gt_device *device, const struct mutant *m) {
+    char why[GT_VERDICT_TEXT_MAX + 32];
+    const gt_outcome outcome = outcome_of(why, sizeof why, pool, device, id_of(m), m);
+    say(outcome == GT_WRONG_RESULT || outcome == GT_CRASHED, "rejected: mutant", m->name, why);
+}
+
+/* The kernel as shipped, once for each point and type that mutants are tried at. */
+static void try_original(struct gt_pool *pool, const struct gt_device *device, int i) {
+    char why[GT_VERDICT_TEXT_MAX + 32], name[2 * PATH_SIZE];
+    const struct mutant *m = &mutants[i];
+    for (int j = 0; j < i; j++)
+        if (strcmp(mutants[j].point, m->point) == 0 && strcmp(mutants[j].types, m->types) == 0)
+            return;
+    snprintf(name, sizeof name, "%s%s %s %s", m->types, PROBLEM, m->family, m->point);
+    say(outcome_of(why, sizeof why, pool, device, m->family, m) == GT_CORRECT, "accepted:", name, why);
+}
+
+/* Every `step`th mutant from `first` on. */
+static void try_all(const char *dir, const struct gt_device *device, int first, int step) {
+    struct gt_texts templates = {.count = 1, .text = {dir}};
+    const struct gt_pool_setup setup = {.templates = &templates, .timeout_s = TIMEOUT_S};
+    struct gt_pool *pool;
+    struct gt_err err = {""};
+    if (gt_pool_create(&pool, &setup, &err))
+        die("pool", err.line);
+    for (int i = first; i < MUTANTS; i += step)
+        if (made[i])
+            try_mutant(pool, device, &mutants[i]);
+    for (int i = first; i < MUTANTS; i += step)
+        try_original(pool, device, i);
+    gt_pool_destroy(pool);
+}
+
+int main(void) {
+    char dir[PATH_SIZE];
+    struct gt_device device;
+    struct gt_err err = {""};
+    const char *tmp = getenv("TMPDIR"), *program = getenv("GEMMTUNE");
+    int state = 0;
+    snprintf(dir, sizeof dir, "%s/mutants-XXXXXX", tmp ? tmp : "/tmp");
+    if (program)
+        setenv("GEMMTUNE_SELF", program, 0);
+    if (!mkdtemp(dir))
+        die(dir, "cannot be made");
+    for (int i = 0; i < MUTANTS; i++)
+        if (!(made[i] = break_family(&mutants[i], dir)))
+            say(false, "rejected: mutant", mutants[i].name,
+                "the text to replace is not in the template exactly once");
+    if (gt_probe_pick(&device, NULL, true, &err))
+        die("no device", err.line);
+    const pid_t half = fork(); /* each half waits for the compiler most of the time */
+    try_all(dir, &device, half == 0, 2);
+    if (half == 0)
+        _exit(failures > 0);
+    waitpid(half, &state, 0);
+    return failures > 0 || state != 0;
+}

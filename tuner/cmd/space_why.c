@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * space_why.c - `gemmtune space FAMILY --why POINT`: each rule of the family evaluated for one
+ * point, legal or not, with the numbers that decide it.
+ */
+#include "tuner/cmd/space.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- binding --------------------------------------------------------------------------- */
+
+/* Whether the value is one of the domain. */
+static bool in_domain(const struct gt_param *param, int64_t value)
+{
+    for (int i = 0; i < param->count; i++)
+        if (param->value[i] == value)
+            return true;
+    return false;
+}
+
+static gt_status check_names(const struct gt_family *f, const struct gt_point *point,
+                             struct gt_err *err)
+{
+    for (int i = 0; i < point->count; i++) {
+        int j = 0;
+        while (j < f->param_count && strcmp(f->param[j].name, point->entry[i].name) != 0)
+            j++;
+        if (j == f->param_count)
+            return gt_fail(err, GEMMTUNE_EINVAL, "family %s has no parameter %s", f->name,
+                           point->entry[i].name);
+    }
+    return GEMMTUNE_OK;
+}
+
+/* Binds the point whether it is legal or not: saying what is wrong with it is the purpose. */
+static gt_status bind_freely(struct gt_binding *b, const struct gt_question *q,
+                             const struct gt_point *point, struct gt_err *err)
+{
+    const struct gt_family *f = q->family;
+    gt_status status = GEMMTUNE_OK;
+    gt_bind_problem(b, f, &q->device, &q->problem);
+    gt_bind_align(b, &q->problem, 16);
+    for (int i = 0; i < f->param_count; i++)
+        if (!gt_point_get(point, f->param[i].name, &b->value[f->param[i].slot]))
+            b->value[f->param[i].slot] = f->param[i].preset;
+    for (int i = 0; status == GEMMTUNE_OK && i < f->derive_count; i++)
+        status = gt_expr_eval(&b->value[f->derive[i].slot], f->derive[i].expr, b->value, err);
+    return status;
+}
+
+/* The names of an expression with their numbers, "THREADS=4096 MAX_THREADS=1024". */
+static void numbers_of(char *buf, size_t size, const struct gt_expr *e,
+                       const struct gt_binding *b)
+{
+    const struct gt_symbols *symbols = &b->family->symbols;
+    buf[0] = '\0';
+    for (size_t slot = 0, len = 0; slot < (size_t)symbols->count && len < size; slot++)
+        if (gt_expr_uses(e, (int)slot))
+            len += (size_t)snprintf(buf + len, size - len, "%s%s=%" PRId64, len > 0 ? " " : "",
+                                    symbols->name[slot], b->value[slot]);
+}
+
+enum { NUMBERS_MAX = 1024 };
+
+/* One line or object a rule; returns whether it holds. */
+static bool judge(const struct gt_rule *rule, const char *kind, const struct gt_binding *b,
+                  bool json, bool *first)
+{
+    char numbers[NUMBERS_MAX];
+    struct gt_err err = {""};
+    int64_t value = 0;
+    const bool sound = gt_expr_eval(&value, rule->expr, b->value, &err) == GEMMTUNE_OK;
+    const bool holds = sound && value != 0;
+    numbers_of(numbers, sizeof numbers, rule->expr, b);
+    if (!json) {
+        printf("%-7s %-7s %s\n                %s\n                %s\n",
+               holds ? "holds" : "REFUSES", kind, gt_expr_text(rule->expr), rule->why,
+               sound ? numbers : err.line);
+        return holds;
+    }
+    bool member = true;
+    (void)fputs(*first ? "{" : ", {", stdout);
+    gt_json_text(&member, "kind", kind);
+    gt_json_text(&member, "rule", gt_expr_text(rule->expr));
+    gt_json_text(&member, "why", rule->why);
+    gt_json_text(&member, "numbers", sound ? numbers : err.line);
+    gt_json_name(&member, "holds");
+    (void)fputs(holds ? "true}" : "false}", stdout);
+    *first = false;
+    return holds;
+}
+
+/* Derived names are where most numbers in rules come from. */
+static void print_derived(const struct gt_binding *b, bool json)
+{
+    const struct gt_family *f = b->family;
+    bool first = true;
+    for (int i = 0; i < f->derive_count; i++) {
+        const char *name = f->symbols.name[f->derive[i].slot];
+        const int64_t value = b->value[f->derive[i].slot];
+        if (json)
+            gt_json_number(&first, name, (double)value);
+        else
+            printf("%s = %s = %" PRId64 "\n", name, gt_expr_text(f->derive[i].expr), value);
+    }
+}
+
+static int judge_domains(const struct gt_binding *b, bool json)
+{
+    int refused = 0;
+    for (int i = 0; i < b->family->param_count; i++) {
+        const struct gt_param *param = &b->family->param[i];
+        if (in_domain(param, b->value[param->slot]))
+            continue;
+        if (!json)
+            printf("REFUSES domain  %s=%" PRId64 " is not one of its values\n", param->name,
+                   b->value[param->slot]);
+        else
+            printf("%s\"%s\"", refused > 0 ? ", " : "", param->name);
+        refused++;
+    }
+    return refused;
+}
+
+static int judge_rules(const struct gt_binding *b, const struct gt_question *q)
+{
+    const struct gt_family *f = q->family;
+    bool first = true;
+    int refused = 0;
+    for (int i = 0; i < f->require_count; i++)
+        refused += !judge(&f->require[i], "require", b, q->json, &first);
+    for (int i = 0; q->has_problem && i < f->accept_count; i++)
+        refused += !judge(&f->accept[i], "accept", b, q->json, &first);
+    return refused;
+}
+
+static void point_of(struct gt_point *out, const struct gt_binding *b)
+{
+    gt_family_default(b->family, out);
+    for (int i = 0; i < b->family->param_count; i++)
+        (void)gt_point_set(out, b->family->param[i].name,
+                           b->value[b->family->param[i].slot], NULL);
+}
+
+static void why_people(const struct gt_binding *b, const struct gt_question *q, const char *point)
+{
+    printf("%s on %s, %s\n\n", point, q->device.name, gt_dtype_of(&q->problem)->name);
+    print_derived(b, false);
+    (void)fputs(b->family->derive_count > 0 ? "\n" : "", stdout);
+    const int refused = judge_domains(b, false) + judge_rules(b, q);
+    printf("\n%s\n", refused > 0 ? "The point is refused." : "The point is legal.");
+}
+
+static void why_json(const struct gt_binding *b, const struct gt_question *q, const char *point)
+{
+    bool first = true;
+    (void)fputs("{", stdout);
+    gt_json_text(&first, "family", q->family->name);
+    gt_json_text(&first, "point", point);
+    gt_json_text(&first, "device", q->device.name);
+    gt_json_name(&first, "derived");
+    (void)fputs("{", stdout);
+    print_derived(b, true);
+    (void)fputs("}", stdout);
+    gt_json_name(&first, "outside_domain");
+    (void)fputs("[", stdout);
+    int refused = judge_domains(b, true);
+    (void)fputs("]", stdout);
+    gt_json_name(&first, "rules");
+    (void)fputs("[", stdout);
+    refused += judge_rules(b, q);
+    (void)fputs("]", stdout);
+    gt_json_name(&first, "legal");
+    (void)fputs(refused > 0 ? "false}\n" : "true}\n", stdout);
+}
+
+static void print_why(const struct gt_binding *b, const struct gt_question *q)
+{
+    struct gt_point whole;
+    char text[GT_POINT_TEXT_MAX];
+    point_of(&whole, b);
+    (void)gt_point_text(&whole, text);
+    (q->json ? why_json : why_people)(b, q, text);
+}
+
+gt_status gt_why_point(struct gt_point *out, const struct gt_family *f, const char *text,
+                       struct gt_err *err) {
+    gt_status status = gt_point_parse(out, text, err);
+    if (status == GEMMTUNE_OK)
+        status = check_names(f, out, err);
+    return status == GEMMTUNE_EPARSE ? GEMMTUNE_EINVAL : status; /* typed, not in a file */
+}
+
+gt_status gt_why(const struct gt_question *q, const struct gt_point *point, struct gt_err *err) {
+    struct gt_binding b;
+    const gt_status status = bind_freely(&b, q, point, err);
+    if (status == GEMMTUNE_OK)
+        print_why(&b, q);
+    return status;
+}
