@@ -3,13 +3,13 @@
  * db.h - the tuning database: the only room that speaks SQL.
  *
  * A trial is one point of one family tried on one problem and device; a record is one of a
- * problem's finalists. No row holds code: families and points are names and integers, checked
- * again by whoever reads them. Every row carries its own checksum; a row whose checksum is wrong
- * is skipped with one log line and never written back.
+ * problem's finalists. No row holds code: families and points are names and integers,
+ * checked again by whoever reads them. Every row carries its own checksum; a row whose
+ * checksum is wrong is skipped with one log line and never written back.
  *
- * Read side (part of libgemmtune): gt_db_open with GT_DB_READ, gt_db_devices, gt_db_records,
- * gt_db_trials. Write side (the program only): everything else. A handle belongs to one thread
- * and must not cross fork().
+ * Read side (part of libgemmtune): gt_db_open with GT_DB_READ, gt_db_devices,
+ * gt_db_records, gt_db_trials. Write side (the program only): everything else. A handle
+ * belongs to one thread and must not cross fork().
  */
 #ifndef GT_DB_DB_H
 #define GT_DB_DB_H
@@ -26,24 +26,27 @@ enum gt_db_mode {
     GT_DB_WRITE, /* created (folder too) when missing; migrated when older, after a backup copy */
 };
 
-/* EIO: cannot be opened, or a process died while writing it and the next writer must repair it
- * first; EDB: not a gemmtune database or damaged; ESCHEMA: newer than we are. A file that holds
- * anything but our own tables is not a gemmtune database. */
+/* EIO: cannot be opened, or a process died while writing it and the next writer must repair
+ * it first; EDB: not a gemmtune database or damaged; ESCHEMA: newer than we are. A file
+ * that holds anything but our own tables is not a gemmtune database. */
 gt_status gt_db_open(struct gt_db **out, const char *path, enum gt_db_mode mode,
                      struct gt_err *err);
-/* Also ends the run begun through it: what it left "running" may be claimed. NULL is fine. */
+/* Also ends the run begun through it: what it left "running" may be claimed. NULL is
+ * fine. */
 void gt_db_close(struct gt_db *db);
 const char *gt_db_path(const struct gt_db *db);
-/* Where the database is when nobody says: $GEMMTUNE_DB, else $XDG_DATA_HOME/gemmtune/gemmtune.db,
- * else $HOME/.local/share/gemmtune/gemmtune.db. EIO when none of them is set. */
+/* Where the database is when nobody says: $GEMMTUNE_DB, else
+ * $XDG_DATA_HOME/gemmtune/gemmtune.db, else $HOME/.local/share/gemmtune/gemmtune.db. EIO
+ * when none of them is set. */
 gt_status gt_db_default_path(char *buf, size_t size, struct gt_err *err);
-/* Reads every page and row: EDB with the first complaint about pages and references; *bad counts
- * rows that readers skip. */
+/* Reads every page and row: EDB with the first complaint about pages and references; *bad
+ * counts rows that readers skip. */
 gt_status gt_db_check(struct gt_db *db, int64_t *bad, struct gt_err *err);
 
 /* ---- rows ---- */
 
-/* What a trial or a record is about. Texts are borrowed for the call, or during a callback. */
+/* What a trial or a record is about. Texts are borrowed for the call, or during a
+ * callback. */
 struct gt_db_subject {
     const char *device_key;
     const char *problem;     /* canonical name */
@@ -87,11 +90,11 @@ typedef gt_status (*gt_db_record_fn)(void *user, const struct gt_record_row *row
 typedef gt_status (*gt_db_trial_fn)(void *user, const struct gt_trial_row *row,
                                     struct gt_err *err);
 
-/* Calls fn for each; stops and returns what fn returns when that is not GEMMTUNE_OK.
- * NULL selects everything. Order is defined: devices by key; records by device, problem, rank;
+/* Calls fn for each; stops and returns what fn returns when that is not GEMMTUNE_OK. NULL
+ * selects everything. Order is defined: devices by key; records by device, problem, rank;
  * trials by device, problem, id. Ranks run 0, 1, 2, ... over the sound rows of a (device,
- * problem): those verified here first, then every source's winner, the fastest ahead, and so
- * on. One kernel may come twice, from here and from elsewhere. */
+ * problem): those verified here first, then every source's winner, the fastest ahead, and
+ * so on. One kernel may come twice, from here and from elsewhere. */
 gt_status gt_db_devices(struct gt_db *db, gt_db_device_fn fn, void *user,
                         struct gt_err *err);
 gt_status gt_db_records(struct gt_db *db, const char *device_key, const char *problem,
@@ -112,26 +115,27 @@ gt_status gt_db_run_begin(int64_t *run_id, struct gt_db *db, const struct gt_dev
 gt_status gt_db_run_end(struct gt_db *db, int64_t run_id, const char *how,
                         struct gt_err *err);
 
-/* Claims the trial: a new row, or one more attempt of a row left "running" by a run that is gone.
- * *claimed false when a run has finished it or holds it, this one included. When two attempts
- * ended without an outcome it becomes quarantined (outcome crashed) and is not claimed.
- * Committed on return. EINVAL: a malformed subject, or a device that no run was begun on. */
+/* Claims the trial: a new row, or one more attempt of a row left "running" by a run that is
+ * gone. *claimed false when a run has finished it or holds it, this one included. When two
+ * attempts ended without an outcome it becomes quarantined (outcome crashed) and is not
+ * claimed. Committed on return. EINVAL: a malformed subject, or a device that no run was
+ * begun on. */
 gt_status gt_db_trial_begin(int64_t *trial_id, bool *claimed, struct gt_db *db,
                             int64_t run_id, const struct gt_db_subject *subject,
                             struct gt_err *err);
-/* Ends it: outcome, time, error (made one line), registers, spill and shared bytes and compile_ms
- * of `row`; state quarantined when row says so, else done. Committed on return. EINVAL: it is
- * not running, or a time is none (a correct trial must have samples). */
+/* Ends it: outcome, time, error (made one line), registers, spill and shared bytes and
+ * compile_ms of `row`; state quarantined when row says so, else done. Committed on return.
+ * EINVAL: it is not running, or a time is none (a correct trial must have samples). */
 gt_status gt_db_trial_end(struct gt_db *db, int64_t trial_id,
                           const struct gt_trial_row *row, struct gt_err *err);
-/* The trial of this subject that was finished here, if there is one: *found, and *row with texts
- * that live until the next gt_db_trial_find on db. Merged ones are not found: they were measured
- * on another machine. */
+/* The trial of this subject that was finished here, if there is one: *found, and *row with
+ * texts that live until the next gt_db_trial_find on db. Merged ones are not found: they
+ * were measured on another machine. */
 gt_status gt_db_trial_find(bool *found, struct gt_trial_row *row, struct gt_db *db,
                            const struct gt_db_subject *subject, struct gt_err *err);
 
-/* Replaces the local records of (device, problem) in one transaction; those from elsewhere stay.
- * Provenance of the rows is ignored. EINVAL: a row that a reader would skip. */
+/* Replaces the local records of (device, problem) in one transaction; those from elsewhere
+ * stay. Provenance of the rows is ignored. EINVAL: a row that a reader would skip. */
 gt_status gt_db_records_put(struct gt_db *db, const char *device_key, const char *problem,
                             const struct gt_record_row *rows, size_t count,
                             struct gt_err *err);
@@ -142,18 +146,19 @@ struct gt_merge_report {
     int64_t devices, trials, records, skipped; /* rows added; rows refused (each logged) */
 };
 
-/* Takes everything from another database file: all finished trials kept, imported rows marked
- * unverified and with their provenance, winners recomputed. Commutative and idempotent; all or
- * nothing. The source is opened read-only with defensive settings and stays byte-identical. */
+/* Takes everything from another database file: all finished trials kept, imported rows
+ * marked unverified and with their provenance, winners recomputed. Commutative and
+ * idempotent; all or nothing. The source is opened read-only with defensive settings and
+ * stays byte-identical. */
 gt_status gt_db_merge(struct gt_merge_report *report, struct gt_db *db, const char *from,
                       struct gt_err *err);
-/* Tuned results as reviewable text: one JSON document (devices, records sorted by device, problem
- * and rank, each kernel once). `device_key` NULL: all. Written whole: temporary file, fsync,
- * rename. path "-" writes to stdout. */
+/* Tuned results as reviewable text: one JSON document (devices, records sorted by device,
+ * problem and rank, each kernel once). `device_key` NULL: all. Written whole: temporary
+ * file, fsync, rename. path "-" writes to stdout. */
 gt_status gt_db_export(struct gt_db *db, const char *device_key, const char *path,
                        struct gt_err *err);
-/* Reads such a document; rows arrive unverified, with the file's name as provenance. EPARSE with
- * file and line, and nothing changed, when it is wrong anywhere. */
+/* Reads such a document; rows arrive unverified, with the file's name as provenance. EPARSE
+ * with file and line, and nothing changed, when it is wrong anywhere. */
 gt_status gt_db_import(struct gt_merge_report *report, struct gt_db *db, const char *path,
                        struct gt_err *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * export.c - tuned results as text that people review: one record a line, in the order of
- * gt_db_records, each kernel once, numbers that read back to the same value. The same database
- * always gives the same bytes. The file appears whole or not at all.
+ * gt_db_records, each kernel once, numbers that read back to the same value. The same
+ * database always gives the same bytes. The file appears whole or not at all.
  */
 #include "db/internal.h"
 
@@ -88,8 +88,8 @@ static bool list_has(const struct list *list, const char *text) {
     return false;
 }
 
-/* When the newest record of each (device, problem) was measured, in the order of reading. What
- * several tunings gave becomes one set, as old as its newest part. */
+/* When the newest record of each (device, problem) was measured, in the order of reading.
+ * What several tunings gave becomes one set, as old as its newest part. */
 struct stamps {
     int64_t *ms;
     size_t count, at;
@@ -152,7 +152,8 @@ static gt_status note_stamps(struct document *doc, struct gt_err *err) {
     return status;
 }
 
-/* Two rows of one subject are one kernel known from two places: the first is the better one. */
+/* Two rows of one subject are one kernel known from two places: the first is the better
+ * one. */
 static gt_status is_repeat(bool *repeat, struct document *doc,
                            const struct gt_record_row *row, struct gt_err *err) {
     char kernel[GT_DEVICE_KEY_MAX];

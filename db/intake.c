@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * intake.c - the rule by which rows from elsewhere come in. For each key the newest wins and
- * the larger checksum decides between equals, so the outcome depends on the set of sources and
- * not on their order, nor on how often each was taken. What was made here is never replaced.
+ * intake.c - the rule by which rows from elsewhere come in. For each key the newest wins
+ * and the larger checksum decides between equals, so the outcome depends on the set of
+ * sources and not on their order, nor on how often each was taken. What was made here is
+ * never replaced.
  */
 #include "db/internal.h"
 
@@ -26,7 +27,8 @@ static bool larger(const struct gt_table *table, const void *a, const void *b) {
     return strcmp(a_sum, b_sum) > 0;
 }
 
-/* Counts the row when it was not there. A row whose device did not arrive is refused aloud. */
+/* Counts the row when it was not there. A row whose device did not arrive is refused
+ * aloud. */
 static gt_status put(struct gt_intake *in, const struct gt_table *table,
                      const struct gt_db_subject *subject, const void *row, bool is_new,
                      struct gt_err *err) {
@@ -102,8 +104,8 @@ gt_status gt_intake_trial(void *intake, void *stored_trial, struct gt_err *err) 
     return put(in, &gt_trial_table, &row->subject, theirs, id == 0, err);
 }
 
-/* Into the set that was written at the same moment: a subject that is there already keeps the
- * larger checksum. */
+/* Into the set that was written at the same moment: a subject that is there already keeps
+ * the larger checksum. */
 static gt_status add_record(struct gt_intake *in, const struct gt_stored_record *theirs,
                             struct gt_err *err) {
     const struct gt_record_row *row = &theirs->row;

@@ -144,12 +144,12 @@ void gt_locale_leave(struct gt_locales l);
 
 extern const struct gt_table gt_device_table, gt_trial_table, gt_record_table;
 
-/* "SELECT ... FROM ... WHERE <where> [ORDER BY ...]"; sqlite3_free it. NULL: no memory. `where`
- * NULL selects every row, even one whose subject is missing: that must be seen and skipped
- * aloud, not vanish. */
+/* "SELECT ... FROM ... WHERE <where> [ORDER BY ...]"; sqlite3_free it. NULL: no memory.
+ * `where` NULL selects every row, even one whose subject is missing: that must be seen and
+ * skipped aloud, not vanish. */
 char *gt_row_select(const struct gt_table *table, const char *where, bool ordered);
-/* Takes a row of such a statement; every text is copied into *row. EDB with the reason when it
- * is not a row that this program could have written. *id is set either way. */
+/* Takes a row of such a statement; every text is copied into *row. EDB with the reason when
+ * it is not a row that this program could have written. *id is set either way. */
 gt_status gt_row_load(void *row, int64_t *id, const struct gt_table *table,
                       sqlite3_stmt *stmt, struct gt_err *err);
 /* EINVAL with the reason when the row must not be stored. */
@@ -165,7 +165,8 @@ void gt_column_set_int(const struct gt_column *column, void *row, int64_t value)
 double gt_column_real(const struct gt_column *column, const void *row);
 void gt_column_set_real(const struct gt_column *column, void *row, double value);
 const char *gt_column_text(const struct gt_column *column, const void *row); /* words too */
-/* EDB when the text is no word of the list, or too long for char[]. A GT_COLUMN_TEXT borrows. */
+/* EDB when the text is no word of the list, or too long for char[]. A GT_COLUMN_TEXT
+ * borrows. */
 gt_status gt_column_set_text(const struct gt_column *column, void *row, const char *text,
                              struct gt_err *err);
 
@@ -194,8 +195,8 @@ typedef gt_status (*gt_stored_fn)(void *user, void *row, struct gt_err *err);
 /* Calls fn for every sound row, in the defined order, logs and counts the others. */
 gt_status gt_db_each(struct gt_db *db, const struct gt_table *table, const char *device_key,
                      const char *problem, gt_stored_fn fn, void *user, struct gt_err *err);
-/* The first row of `where` with its ?s bound to the NULL-ended texts. *found false when there
- * is none or it is not sound; *id is set either way, 0 when there is none. */
+/* The first row of `where` with its ?s bound to the NULL-ended texts. *found false when
+ * there is none or it is not sound; *id is set either way, 0 when there is none. */
 gt_status gt_row_find(bool *found, void *row, int64_t *id, struct gt_db *db,
                       const struct gt_table *table, const char *where,
                       const char *const *texts, struct gt_err *err);
@@ -215,8 +216,8 @@ void gt_ranking_apply(struct gt_ranking *ranking, struct gt_record_row *row);
 
 /* ---- put.c ---- */
 
-/* Inserts the row, or replaces the one with the same key; checks it first. `subject` is 0 for
- * a device. `id` may be NULL. */
+/* Inserts the row, or replaces the one with the same key; checks it first. `subject` is 0
+ * for a device. `id` may be NULL. */
 gt_status gt_row_put(int64_t *id, struct gt_db *db, const struct gt_table *table,
                      int64_t subject, const void *row, struct gt_err *err);
 
@@ -238,9 +239,9 @@ int64_t gt_now_ms(void);
 
 /* ---- intake.c ---- */
 
-/* Rows from elsewhere on their way in. A newer set or trial replaces an older one of the same
- * provenance, the larger checksum decides between equals: the result does not depend on the
- * order in which sources arrive. */
+/* Rows from elsewhere on their way in. A newer set or trial replaces an older one of the
+ * same provenance, the larger checksum decides between equals: the result does not depend
+ * on the order in which sources arrive. */
 struct gt_intake {
     struct gt_db *db;
     char own[GT_PROVENANCE_MAX]; /* this database's name: rows so called left from here */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * merge.c - takes everything from another database. The other file is read as any stranger's
- * is: read-only, through the checks of every reader. Ours changes in one transaction.
+ * merge.c - takes everything from another database. The other file is read as any
+ * stranger's is: read-only, through the checks of every reader. Ours changes in one
+ * transaction.
  */
 #include "db/internal.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * migrate.c - brings a file to the newest schema, and tells whether a file's tables are ours.
+ * migrate.c - brings a file to the newest schema, and tells whether a file's tables are
+ * ours.
  */
 #include "db/internal.h"
 
@@ -77,8 +78,8 @@ gt_status gt_db_origin(char name[GT_PROVENANCE_MAX], struct gt_db *db, struct gt
 
 /* ---- migrating ------------------------------------------------------------- */
 
-/* A whole copy of the file as it was, through a connection of its own: the one that is about
- * to migrate holds the write lock, so nothing changes meanwhile. */
+/* A whole copy of the file as it was, through a connection of its own: the one that is
+ * about to migrate holds the write lock, so nothing changes meanwhile. */
 static gt_status copy_to(const struct gt_db *db, const char *path, struct gt_err *err) {
     sqlite3 *from = NULL, *to = NULL;
     int code = sqlite3_open_v2(sqlite3_db_filename(db->conn, "main"), &from,

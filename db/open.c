@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * open.c - opens a database file, or says why not. A file is a stranger's until it has shown
- * our application id, a version we know and exactly our tables; nothing in it is run, and a
- * reader never writes a byte, not even a journal.
+ * open.c - opens a database file, or says why not. A file is a stranger's until it has
+ * shown our application id, a version we know and exactly our tables; nothing in it is run,
+ * and a reader never writes a byte, not even a journal.
  */
 #include "db/internal.h"
 
@@ -88,7 +88,8 @@ static gt_status check_file(const char *path, enum gt_db_mode mode, struct gt_er
 
 /* ---- the connection -------------------------------------------------------- */
 
-/* A path that starts with none of the characters SQLite gives a meaning (":memory:", "file:"). */
+/* A path that starts with none of the characters SQLite gives a meaning (":memory:",
+ * "file:"). */
 static gt_status connect_to(struct gt_db *db, struct gt_err *err) {
     const int flags = db->mode == GT_DB_READ ? SQLITE_OPEN_READONLY
                                              : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
@@ -205,9 +206,10 @@ static int64_t page_size(const unsigned char *header) {
     return size > 1 ? size : 65536;
 }
 
-/* Looks at the header before SQLite does: finding a write-ahead log there it would make files.
- * Through SQLite's own descriptor, since closing another one would drop its locks. A last page
- * that is cut short SQLite reads as if zeros followed; a journal may restore it for a writer. */
+/* Looks at the header before SQLite does: finding a write-ahead log there it would make
+ * files. Through SQLite's own descriptor, since closing another one would drop its locks. A
+ * last page that is cut short SQLite reads as if zeros followed; a journal may restore it
+ * for a writer. */
 static gt_status read_header(const struct gt_db *db, struct gt_err *err) {
     unsigned char header[HEADER_SIZE];
     sqlite3_file *file = NULL;
@@ -240,8 +242,8 @@ static int over_budget(void *user) {
     return db->budget > 0 && db->spent > db->budget;
 }
 
-/* A sound row takes over 100 bytes and about 150 steps to read. A file whose pages lead back
- * to themselves has endless rows; this ends them. */
+/* A sound row takes over 100 bytes and about 150 steps to read. A file whose pages lead
+ * back to themselves has endless rows; this ends them. */
 static void set_budget(struct gt_db *db) {
     struct stat st;
     const int64_t size = stat(db->path, &st) == 0 ? (int64_t)st.st_size : 0;

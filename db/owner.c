@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * owner.c - which process a run belongs to, and whether that process still lives. A pid alone
- * is not enough: it is given to another process sooner or later, after a reboot at once.
+ * owner.c - which process a run belongs to, and whether that process still lives. A pid
+ * alone is not enough: it is given to another process sooner or later, after a reboot at
+ * once.
  */
 #include "db/internal.h"
 
@@ -24,8 +25,8 @@ static void read_line(char *line, int size, const char *path) {
     (void)fclose(file);
 }
 
-/* Field 22 of /proc/<pid>/stat. Field 2, the command, is in parentheses and may hold anything,
- * so fields are counted from the last ")". */
+/* Field 22 of /proc/<pid>/stat. Field 2, the command, is in parentheses and may hold
+ * anything, so fields are counted from the last ")". */
 static int64_t start_time_of(int64_t pid) {
     char path[64], line[1024];
     int64_t start_time = 0;
@@ -45,8 +46,8 @@ void gt_owner_self(struct gt_owner *owner) {
     read_line(owner->boot, (int)sizeof owner->boot, "/proc/sys/kernel/random/boot_id");
 }
 
-/* In doubt it lives: a trial held for nothing costs one point, one done twice costs the truth
- * of the totals. */
+/* In doubt it lives: a trial held for nothing costs one point, one done twice costs the
+ * truth of the totals. */
 bool gt_owner_alive(const struct gt_owner *owner) {
     struct gt_owner self;
     gt_owner_self(&self);

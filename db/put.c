@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * put.c - stores rows of any table by its list of columns, each under its checksum. What would
- * be skipped when read is refused here.
+ * put.c - stores rows of any table by its list of columns, each under its checksum. What
+ * would be skipped when read is refused here.
  */
 #include "db/internal.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run.c - a tuning run: claims trials, ends them, keeps the finalists. Every call is one
- * transaction, on disk when it returns; a trial is on disk as "running" before it is launched,
- * so that a point that takes the machine down is known afterwards.
+ * transaction, on disk when it returns; a trial is on disk as "running" before it is
+ * launched, so that a point that takes the machine down is known afterwards.
  */
 #include "db/internal.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sql.c - statements: prepared, stepped, and their failures said in our words. Knows no table.
+ * sql.c - statements: prepared, stepped, and their failures said in our words. Knows no
+ * table.
  */
 #include "db/internal.h"
 

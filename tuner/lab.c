@@ -7,21 +7,24 @@
 #include <string.h>
 
 /* Shapes that every candidate must get right besides the timed one: full tiles, ragged tiles,
- * primes, single rows and columns, an empty sum; padded leading dimensions; alpha and beta. */
+ * primes, single rows and columns, an empty sum; padded leading dimensions; alpha and beta. Half of
+ * the ragged ones have rows that begin at multiples of 4 elements, so that kernels with vector loads,
+ * which refuse the others, meet ragged edges and tails as well. */
 struct small {
     int m, n, k;
-    int pad; /* elements added to A's rows; B's get twice, C's three times as many, so that no
-              * leading dimension passes for another */
+    int to;  /* leading dimensions are rounded up to a multiple of this */
+    int pad; /* after adding so many elements to A's rows, twice as many to B's, three times to
+              * C's: no leading dimension passes for another */
     double alpha, beta;
     bool uniform;
 };
 static const struct small smalls[] = {
-    {1, 1, 1, 0, 1, 0, false},       {256, 256, 64, 0, 1, 0, false},
-    {127, 129, 67, 0, 2, -1, false}, {33, 17, 5, 8, 1, 1, false},
-    {61, 259, 31, 4, -1, 2, false},  {259, 5, 131, 0, 1, 0, true},
-    {7, 521, 3, 1, 1.5, -0.5, true}, {96, 160, 80, 0, 1, 0, true},
-    {19, 23, 0, 1, 1, 2, false},     {113, 97, 257, 3, 0.5, 0, true},
-    {64, 1, 100, 0, 1, 0, false},    {1, 300, 33, 2, 0, 1, false},
+    {1, 1, 1, 1, 0, 1, 0, false},        {256, 256, 64, 1, 0, 1, 0, false},
+    {127, 129, 67, 1, 0, 2, -1, false},  {33, 17, 5, 4, 8, 1, 1, false},
+    {61, 259, 31, 4, 1, -1, 2, false},   {259, 5, 131, 4, 0, 1, 0, true},
+    {7, 521, 3, 1, 1, 1.5, -0.5, true},  {96, 160, 80, 1, 0, 1, 0, true},
+    {19, 23, 0, 4, 1, 1, 2, false},      {113, 97, 257, 4, 0, 0.5, 0, true},
+    {64, 1, 100, 1, 0, 1, 0, false},     {1, 301, 33, 4, 2, 0, 1.5, false},
 };
 _Static_assert(sizeof smalls / sizeof smalls[0] == GT_LAB_SMALLS, "one case each");
 
@@ -76,16 +79,19 @@ const struct gt_device *gt_lab_device(const struct gt_lab *lab) {
 
 /* ---- set-up ---- */
 
+static int64_t padded(const struct small *s, int64_t row, int pads) {
+    return ((row > 0 ? row : 1) + pads * s->pad + s->to - 1) / s->to * s->to;
+}
+
 /* The small shape with the types and layout of `types`. */
 static gemmtune_problem small_problem(const struct small *s, const gemmtune_problem *types) {
     gemmtune_problem p = *types;
     p.m = s->m;
     p.n = s->n;
     p.k = s->k;
-    const int64_t a = p.trans_a ? p.m : p.k, b = p.trans_b ? p.k : p.n;
-    p.lda = (a > 0 ? a : 1) + s->pad;
-    p.ldb = (b > 0 ? b : 1) + 2 * s->pad;
-    p.ldc = p.n + 3 * s->pad;
+    p.lda = padded(s, p.trans_a ? p.m : p.k, 1);
+    p.ldb = padded(s, p.trans_b ? p.k : p.n, 2);
+    p.ldc = padded(s, p.n, 3);
     p.stride_a = p.stride_b = p.stride_c = 0;
     return p;
 }

@@ -37,5 +37,5 @@ expect "an operand too many" 2 'too many arguments' list this
 expect "--json with --csv" 2 'exclude each other' list --json --csv
 expect "a number that is none" 2 "not 'abc'" explain f32-nn-1x1x1 --peak-gflops abc
 expect "an unknown cache action" 2 'neither stat nor clear' cache frob
-expect "an unknown family" 2 "did you mean 'tile'" space tiel
+expect "an unknown family" 2 "did you mean 'tile'" space tilee
 finish

@@ -23,11 +23,11 @@ enum { SEED = 7 };
 static struct gt_device_list devices;
 static struct gt_families *families;
 
-#define assert_ok(call)                                                                       \
-    do {                                                                                      \
-        const gt_status status_ = (call);                                                     \
-        if (status_)                                                                          \
-            fail_msg("%s: %s", #call, err.line);                                              \
+#define assert_ok(call)                                                                    \
+    do {                                                                                   \
+        const gt_status status_ = (call);                                                  \
+        if (status_)                                                                       \
+            fail_msg("%s: %s", #call, err.line);                                           \
     } while (0)
 
 /* ---- a lab with the naive kernel in it ---- */
@@ -38,9 +38,8 @@ struct bench {
     gemmtune_problem problem;
 };
 
-static gt_status open_exec(struct gt_exec **out, struct gt_gpu *gpu, const gemmtune_problem *p,
-                           struct gt_err *err)
-{
+static gt_status open_exec(struct gt_exec **out, struct gt_gpu *gpu,
+                           const gemmtune_problem *p, struct gt_err *err) {
     struct gt_point point;
     const struct gt_family *naive = gt_families_find(families, "naive");
     gt_family_default(naive, &point);
@@ -48,8 +47,7 @@ static gt_status open_exec(struct gt_exec **out, struct gt_gpu *gpu, const gemmt
 }
 
 static gt_status open_bench(struct bench *b, const struct gt_device *d, const char *problem,
-                            struct gt_err *err)
-{
+                            struct gt_err *err) {
     *b = (struct bench){.lab = NULL};
     gt_status status = gt_problem_from_name(&b->problem, problem, err);
     if (!status)
@@ -61,8 +59,7 @@ static gt_status open_bench(struct bench *b, const struct gt_device *d, const ch
     return status;
 }
 
-static void close_bench(struct bench *b)
-{
+static void close_bench(struct bench *b) {
     gt_exec_destroy(b->exec);
     gt_lab_destroy(b->lab);
 }
@@ -70,8 +67,7 @@ static void close_bench(struct bench *b)
 /* ---- every device ---- */
 
 /* Words 0, 1, 2 ... written, overwritten in part by a fill and by a copy, and read back. */
-static void check_memory(struct gt_rig *rig)
-{
+static void check_memory(struct gt_rig *rig) {
     enum { WORDS = 4096, SOME = 100 };
     const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;
     uint32_t word[WORDS], back[WORDS];
@@ -97,8 +93,7 @@ static void check_memory(struct gt_rig *rig)
 }
 
 /* A kernel fills a view of the middle of an allocation; both ends keep what they had. */
-static void check_view(struct gt_rig *rig)
-{
+static void check_view(struct gt_rig *rig) {
     enum { COUNT = 1000, BYTES = 3 * GT_VIEW_ALIGN };
     const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;
     struct gt_checker *checker = NULL;
@@ -117,15 +112,15 @@ static void check_view(struct gt_rig *rig)
     for (int64_t i = 0; i < BYTES / 4; i++) {
         const int64_t at = i - GT_VIEW_ALIGN / 4;
         const double value = gt_data_value(SEED, 0, at, GT_DATA_UNIFORM, GEMMTUNE_I32);
-        assert_true(back[i] == (at >= 0 && at < COUNT ? (uint32_t)(int32_t)value : GT_POISON));
+        assert_true(back[i] ==
+                    (at >= 0 && at < COUNT ? (uint32_t)(int32_t)value : GT_POISON));
     }
     ops->view_release(rig, view);
     ops->release(rig, a);
     gt_checker_destroy(checker);
 }
 
-static void test_memory(void **state)
-{
+static void test_memory(void **state) {
     const struct gt_device *d = *state;
     struct gt_rig *rig = NULL;
     struct gt_err err;
@@ -134,8 +129,8 @@ static void test_memory(void **state)
     check_memory(rig);
     check_view(rig);
     /* more than any device has */
-    assert_int_equal(
-        gt_rig_head(rig)->ops->alloc(&mem, rig, INT64_C(1) << 50, &err), GEMMTUNE_ENOMEM);
+    assert_int_equal(gt_rig_head(rig)->ops->alloc(&mem, rig, INT64_C(1) << 50, &err),
+                     GEMMTUNE_ENOMEM);
     assert_null(mem);
     gt_rig_close(rig);
 }
@@ -148,8 +143,7 @@ struct repeat {
     int launches;
 };
 
-static gt_status enqueue(void *user, struct gt_err *err)
-{
+static gt_status enqueue(void *user, struct gt_err *err) {
     const struct repeat *r = user;
     const float one = 1, zero = 0;
     gt_status status = GEMMTUNE_OK;
@@ -159,8 +153,7 @@ static gt_status enqueue(void *user, struct gt_err *err)
     return status;
 }
 
-static double least_time(struct repeat *r, int launches)
-{
+static double least_time(struct repeat *r, int launches) {
     const struct gt_rig_ops *ops = gt_rig_head(r->rig)->ops;
     struct gt_batch *batch = NULL;
     struct gt_err err;
@@ -176,8 +169,7 @@ static double least_time(struct repeat *r, int launches)
     return least;
 }
 
-static void test_time(void **state)
-{
+static void test_time(void **state) {
     enum { SIDE = 64, BYTES = 4 * SIDE * SIDE };
     struct repeat r = {.launches = 0};
     struct gt_err err;
@@ -198,8 +190,7 @@ static void test_time(void **state)
     gt_rig_close(r.rig);
 }
 
-static void check_one(const struct gt_device *d, const char *problem)
-{
+static void check_one(const struct gt_device *d, const char *problem) {
     struct bench b;
     char why[GT_VERDICT_MAX] = "";
     struct gt_err err;
@@ -219,8 +210,7 @@ static void check_one(const struct gt_device *d, const char *problem)
     close_bench(&b);
 }
 
-static void test_lab(void **state)
-{
+static void test_lab(void **state) {
     const struct gt_device *d = *state;
     check_one(d, "f32-nn-33x17x20");
     check_one(d, "i32-tt-16x40x9");
@@ -231,8 +221,7 @@ static void test_lab(void **state)
 }
 
 /* A problem that cannot fit is refused before anything is allocated. */
-static void test_too_large(void **state)
-{
+static void test_too_large(void **state) {
     struct gt_lab *lab = NULL;
     struct gt_err err;
     gemmtune_problem p;
@@ -248,14 +237,12 @@ static void test_too_large(void **state)
 static const char fault_problem[] = "f32-nn-5x6x7";
 
 /* Takes effect with the next rig that is opened. */
-static void script(const char *text)
-{
+static void script(const char *text) {
     assert_int_equal(setenv("FAKE_CUDA_SCRIPT", text, 1), 0);
 }
 
 /* The last line of the fake's report: nothing may be left in the context that was destroyed. */
-static void assert_nothing_left(void)
-{
+static void assert_nothing_left(void) {
     static const char none[] =
         "memory 0 bytes 0 modules 0 streams 0 events 0 graphs 0 launches ";
     char line[256] = "", last[256] = "";
@@ -269,8 +256,7 @@ static void assert_nothing_left(void)
 }
 
 /* A device that computes wrongly is found out before any candidate is blamed. */
-static void test_wrong_device(void **state)
-{
+static void test_wrong_device(void **state) {
     static const char *const scripts[] = {"corrupt/gt_reference@1", "lose/gt_reference@3",
                                           "corrupt/gt_fill@1"};
     struct bench b;
@@ -286,8 +272,7 @@ static void test_wrong_device(void **state)
 }
 
 /* A launch of the candidate that goes wrong is its own doing. */
-static void test_wrong_launch(void **state)
-{
+static void test_wrong_launch(void **state) {
     static const struct {
         const char *script, *says;
     } rows[] = {
@@ -312,8 +297,7 @@ static void test_wrong_launch(void **state)
 }
 
 /* A fault shows after the launch, from then on in every call; closing works all the same. */
-static void test_lost_context(void **state)
-{
+static void test_lost_context(void **state) {
     struct bench b;
     char why[GT_VERDICT_MAX];
     struct gt_err err;
@@ -331,8 +315,7 @@ static void test_lost_context(void **state)
 }
 
 /* Memory runs out at every allocation in turn. */
-static void test_out_of_memory(void **state)
-{
+static void test_out_of_memory(void **state) {
     struct bench b;
     struct gt_err err;
     gt_status status = GEMMTUNE_ENOMEM;
@@ -353,12 +336,11 @@ static void test_out_of_memory(void **state)
 }
 
 /* Any other call that fails is an error with the call's name, and leaves nothing behind. */
-static void test_failing_calls(void **state)
-{
+static void test_failing_calls(void **state) {
     static const char *const calls[] = {
-        "cuCtxCreate",       "cuStreamCreate",      "cuEventCreate",    "cuModuleLoadData",
-        "cuModuleGetFunction", "cuMemsetD32Async",  "cuLaunchKernel",   "cuStreamSynchronize",
-        "cuMemcpyDtoHAsync",
+        "cuCtxCreate",      "cuStreamCreate",      "cuEventCreate",
+        "cuModuleLoadData", "cuModuleGetFunction", "cuMemsetD32Async",
+        "cuLaunchKernel",   "cuStreamSynchronize", "cuMemcpyDtoHAsync",
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         struct bench b;
@@ -381,8 +363,7 @@ static void test_failing_calls(void **state)
 }
 
 /* The same for the calls of timing alone. */
-static void test_failing_timing(void **state)
-{
+static void test_failing_timing(void **state) {
     static const char *const calls[] = {
         "cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphInstantiateWithFlags",
         "cuGraphLaunch",        "cuEventRecord",      "cuEventSynchronize",
@@ -405,8 +386,7 @@ static void test_failing_timing(void **state)
     }
 }
 
-static struct gt_measurement measure_scripted(const struct gt_device *d, const char *text)
-{
+static struct gt_measurement measure_scripted(const struct gt_device *d, const char *text) {
     struct bench b;
     struct gt_measurement m;
     struct gt_err err;
@@ -423,8 +403,7 @@ static struct gt_measurement measure_scripted(const struct gt_device *d, const c
 
 /* By the model's clock: it repeats exactly, one outlier moves nothing, a device that is slower
  * for all that runs is reported as it is, and samples under a throttled clock are dropped. */
-static void test_clocks(void **state)
-{
+static void test_clocks(void **state) {
     const struct gt_measurement plain = measure_scripted(*state, "");
     const struct gt_measurement again = measure_scripted(*state, "");
     assert_memory_equal(plain.sample_ns, again.sample_ns, sizeof plain.sample_ns);
@@ -432,7 +411,8 @@ static void test_clocks(void **state)
     static const char *const outliers[] = {"outlier=100@8", "outlier=0@8", "outlier=-1@8"};
     for (size_t i = 0; i < sizeof outliers / sizeof *outliers; i++) {
         const struct gt_measurement m = measure_scripted(*state, outliers[i]);
-        assert_true(m.median_ns > 0.99 * plain.median_ns && m.median_ns < 1.01 * plain.median_ns);
+        assert_true(m.median_ns > 0.99 * plain.median_ns &&
+                    m.median_ns < 1.01 * plain.median_ns);
     }
     const struct gt_measurement slow = measure_scripted(*state, "slow=1.5");
     assert_true(slow.median_ns > 1.45 * plain.median_ns);
@@ -442,20 +422,19 @@ static void test_clocks(void **state)
 
 /* ---- running ---- */
 
-#define ON_EVERY_DEVICE                                                                       \
-    cmocka_unit_test_prestate(test_memory, NULL), cmocka_unit_test_prestate(test_time, NULL), \
-        cmocka_unit_test_prestate(test_lab, NULL),                                            \
+#define ON_EVERY_DEVICE                                                                    \
+    cmocka_unit_test_prestate(test_memory, NULL),                                          \
+        cmocka_unit_test_prestate(test_time, NULL),                                        \
+        cmocka_unit_test_prestate(test_lab, NULL),                                         \
         cmocka_unit_test_prestate(test_too_large, NULL)
 
-static int run_group(struct CMUnitTest *tests, size_t count, struct gt_device *d)
-{
+static int run_group(struct CMUnitTest *tests, size_t count, struct gt_device *d) {
     for (size_t i = 0; i < count; i++)
         tests[i].initial_state = d;
     return _cmocka_run_group_tests(d->name, tests, count, NULL, NULL);
 }
 
-static int run_on(struct gt_device *d)
-{
+static int run_on(struct gt_device *d) {
     struct CMUnitTest tests[] = {ON_EVERY_DEVICE};
     printf("%s: %s\n", gt_backend_name(d->backend), d->name);
     if (!d->trouble[0])
@@ -464,8 +443,7 @@ static int run_on(struct gt_device *d)
     return 0;
 }
 
-static int run_on_fake(struct gt_device *d)
-{
+static int run_on_fake(struct gt_device *d) {
     struct CMUnitTest tests[] = {
         ON_EVERY_DEVICE,
         cmocka_unit_test_prestate(test_wrong_device, NULL),
@@ -479,16 +457,14 @@ static int run_on_fake(struct gt_device *d)
     return run_group(tests, sizeof tests / sizeof *tests, d);
 }
 
-static void use_fake(const char *variable, const char *folder, const char *name)
-{
+static void use_fake(const char *variable, const char *folder, const char *name) {
     char path[1024];
     snprintf(path, sizeof path, "%s/tests/fake/%s", folder, name);
     (void)setenv(variable, path, 1);
 }
 
 /* This program again, with the fake libraries in its environment. */
-static int run_faked(char *self)
-{
+static int run_faked(char *self) {
     const char *build = getenv("GT_BUILD"), *tmp = getenv("TMPDIR");
     char path[1024], fake[] = "fake";
     snprintf(path, sizeof path, "%s/tests/fake/libcuda.so", build ? build : "build");
@@ -517,8 +493,7 @@ static int run_faked(char *self)
     return WIFEXITED(state) ? WEXITSTATUS(state) : 1;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     struct gt_err err = {""};
     int failed = 0;
     if (gt_devices_list(&devices, &err) || gt_families_create(&families, &err)) {

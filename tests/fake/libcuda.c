@@ -58,39 +58,38 @@ enum {
     STACK_MAX = 32, /* of contexts, a thread */
     RULES_MAX = 32,
     DEVICES_MAX = 8,
-    IN_CAPTURE = 900,  /* CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED */
-    MODEL_NODES = 4,   /* of a graph that are executed when times come from the model */
-    ALIGNMENT = 512, /* of device memory */
+    IN_CAPTURE = 900, /* CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED */
+    MODEL_NODES = 4,  /* of a graph that are executed when times come from the model */
+    ALIGNMENT = 512,  /* of device memory */
     STATIC_SMEM_MAX = 48 * 1024
 };
 
-_Noreturn static void stop(const char *why, const char *what)
-{
+_Noreturn static void stop(const char *why, const char *what) {
     fprintf(stderr, "fake libcuda: %s %s\n", why, what);
     abort();
 }
 
 /* ---- OpenCL -------------------------------------------------------------------------------- */
 
-#define CL_FUNCTIONS(X)                                                                       \
-    X(clGetPlatformIDs)                                                                       \
-    X(clGetDeviceIDs)                                                                         \
-    X(clCreateContext)                                                                        \
-    X(clCreateCommandQueueWithProperties)                                                     \
-    X(clCreateProgramWithSource)                                                              \
-    X(clBuildProgram)                                                                         \
-    X(clGetProgramBuildInfo)                                                                  \
-    X(clReleaseProgram)                                                                       \
-    X(clCreateKernel)                                                                         \
-    X(clReleaseKernel)                                                                        \
-    X(clGetKernelInfo)                                                                        \
-    X(clGetKernelArgInfo)                                                                     \
-    X(clGetKernelWorkGroupInfo)                                                               \
-    X(clSetKernelArg)                                                                         \
-    X(clSetKernelArgSVMPointer)                                                               \
-    X(clEnqueueNDRangeKernel)                                                                 \
-    X(clFinish)                                                                               \
-    X(clSVMAlloc)                                                                             \
+#define CL_FUNCTIONS(X)                                                                    \
+    X(clGetPlatformIDs)                                                                    \
+    X(clGetDeviceIDs)                                                                      \
+    X(clCreateContext)                                                                     \
+    X(clCreateCommandQueueWithProperties)                                                  \
+    X(clCreateProgramWithSource)                                                           \
+    X(clBuildProgram)                                                                      \
+    X(clGetProgramBuildInfo)                                                               \
+    X(clReleaseProgram)                                                                    \
+    X(clCreateKernel)                                                                      \
+    X(clReleaseKernel)                                                                     \
+    X(clGetKernelInfo)                                                                     \
+    X(clGetKernelArgInfo)                                                                  \
+    X(clGetKernelWorkGroupInfo)                                                            \
+    X(clSetKernelArg)                                                                      \
+    X(clSetKernelArgSVMPointer)                                                            \
+    X(clEnqueueNDRangeKernel)                                                              \
+    X(clFinish)                                                                            \
+    X(clSVMAlloc)                                                                          \
     X(clSVMFree)
 
 static struct {
@@ -102,22 +101,20 @@ static struct {
     cl_device_id device;
 } cl;
 
-static void fill_cl(void *library)
-{
-#define X(name)                                                                               \
-    {                                                                                         \
-        void *symbol = dlsym(library, #name);                                                 \
-        memcpy(&cl.name, &symbol, sizeof symbol);                                             \
-        if (!symbol)                                                                          \
-            stop("libOpenCL has no", #name);                                                  \
+static void fill_cl(void *library) {
+#define X(name)                                                                            \
+    {                                                                                      \
+        void *symbol = dlsym(library, #name);                                              \
+        memcpy(&cl.name, &symbol, sizeof symbol);                                          \
+        if (!symbol)                                                                       \
+            stop("libOpenCL has no", #name);                                               \
     }
     CL_FUNCTIONS(X)
 #undef X
 }
 
 /* Once a process, and late: the parent of gemmtune's workers must never get here. */
-static void open_cl(void)
-{
+static void open_cl(void) {
     if (cl.context)
         return;
     void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -134,7 +131,8 @@ static void open_cl(void)
         stop("OpenCL has no", "CPU device");
     cl.context = cl.clCreateContext(NULL, 1, &cl.device, NULL, NULL, &result);
     if (cl.context)
-        cl.queue = cl.clCreateCommandQueueWithProperties(cl.context, cl.device, NULL, &result);
+        cl.queue =
+            cl.clCreateCommandQueueWithProperties(cl.context, cl.device, NULL, &result);
     if (!cl.queue)
         stop("no OpenCL queue on the", "CPU device");
 }
@@ -153,8 +151,8 @@ static const struct chip chips[] = {
      (size_t)150754 << 20},
     {"gtx1080", "NVIDIA GeForce GTX 1080", 61, 20, 256, 1734, 5005, 2097152, 49152, 98304,
      (size_t)8107 << 20},
-    {"gtx1050-2gb", "NVIDIA GeForce GTX 1050", 61, 5, 128, 1455, 3504, 1048576, 49152, 98304,
-     (size_t)2000 << 20},
+    {"gtx1050-2gb", "NVIDIA GeForce GTX 1050", 61, 5, 128, 1455, 3504, 1048576, 49152,
+     98304, (size_t)2000 << 20},
     {"gtx1050-3gb", "NVIDIA GeForce GTX 1050", 61, 6, 96, 1518, 3504, 786432, 49152, 98304,
      (size_t)3020 << 20},
 };
@@ -162,16 +160,14 @@ static const struct chip chips[] = {
 static const struct chip *device[DEVICES_MAX];
 static int devices;
 
-static const struct chip *find_chip(const char *word, size_t length)
-{
+static const struct chip *find_chip(const char *word, size_t length) {
     for (size_t i = 0; i < sizeof chips / sizeof *chips; i++)
         if (strlen(chips[i].word) == length && memcmp(chips[i].word, word, length) == 0)
             return &chips[i];
     stop("FAKE_CUDA_DEVICE has an unknown device:", word);
 }
 
-static void read_devices(void)
-{
+static void read_devices(void) {
     const char *text = getenv("FAKE_CUDA_DEVICE");
     devices = 0;
     for (const char *p = text && *text ? text : "h200"; *p && devices < DEVICES_MAX;) {
@@ -197,12 +193,11 @@ static struct {
     atomic_long own[RULES_MAX], *seen; /* seen: own, or a file that processes share */
 } script;
 
-static bool word_is_known(const char *word)
-{
-    static const char *const words[] = {
-        "fault", "hang", "corrupt", "lose", "clock", "outlier", "slow",
+static bool word_is_known(const char *word) {
+    static const char *const words[] = {"fault",           "hang",    "corrupt", "lose",
+                                        "clock",           "outlier", "slow",
 #define X(name, symbol, needed, params) #name,
-        GT_CUDA_SYMBOLS(X)
+                                        GT_CUDA_SYMBOLS(X)
 #undef X
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -212,8 +207,7 @@ static bool word_is_known(const char *word)
 }
 
 /* What follows each delimiter, in any order. */
-static void read_rule(struct rule *r, const char *p)
-{
+static void read_rule(struct rule *r, const char *p) {
     static const char delimiters[] = "/:@=!;";
     size_t length = strcspn(p, delimiters);
     *r = (struct rule){.at = 0};
@@ -234,8 +228,7 @@ static void read_rule(struct rule *r, const char *p)
     }
 }
 
-static atomic_long *shared_counters(const char *path)
-{
+static atomic_long *shared_counters(const char *path) {
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     void *map = MAP_FAILED;
     if (fd >= 0 && ftruncate(fd, sizeof script.own) == 0)
@@ -246,8 +239,7 @@ static atomic_long *shared_counters(const char *path)
     return map;
 }
 
-static void read_script(void)
-{
+static void read_script(void) {
     const char *text = getenv("FAKE_CUDA_SCRIPT"), *state = getenv("FAKE_CUDA_STATE");
     if (!text)
         text = "";
@@ -265,8 +257,7 @@ static void read_script(void)
 }
 
 /* Counts an event and gives the rule that is due with it, or NULL. */
-static const struct rule *due(const char *what, const char *kernel)
-{
+static const struct rule *due(const char *what, const char *kernel) {
     const struct rule *found = NULL;
     for (int i = 0; i < script.count; i++) {
         const struct rule *r = &script.rule[i];
@@ -280,8 +271,7 @@ static const struct rule *due(const char *what, const char *kernel)
 }
 
 /* The factor of the clock, 1 until its rule has begun. Counts a measurement when asked to. */
-static double clock_factor(bool measuring)
-{
+static double clock_factor(bool measuring) {
     for (int i = 0; i < script.count; i++) {
         if (strcmp(script.rule[i].what, "clock") != 0)
             continue;
@@ -323,10 +313,10 @@ struct CUfunc_st {
     char name[48];
     int count;
     struct param param[PARAMS_MAX];
-    int m, n, k, alpha;    /* which parameters are called so; -1 */
-    size_t smem;           /* what its __local arrays take */
-    size_t dynamic_max;    /* what may be asked for at a launch */
-    uint64_t hash, runs;   /* for the model */
+    int m, n, k, alpha;  /* which parameters are called so; -1 */
+    size_t smem;         /* what its __local arrays take */
+    size_t dynamic_max;  /* what may be asked for at a launch */
+    uint64_t hash, runs; /* for the model */
 };
 
 struct CUmod_st {
@@ -365,18 +355,14 @@ static _Thread_local CUcontext stack[STACK_MAX];
 static _Thread_local int depth;
 static struct CUctx_st primary[DEVICES_MAX];
 static struct memory *memories;
-static struct {
-    long contexts, modules, streams, events, graphs, launches;
-} live;
+static struct { long contexts, modules, streams, events, graphs, launches; } live;
 
-static CUcontext current(void)
-{
+static CUcontext current(void) {
     return depth > 0 ? stack[depth - 1] : NULL;
 }
 
 /* The allocation that holds [at, at + bytes), or NULL. */
-static struct memory *holding(CUdeviceptr at, size_t bytes)
-{
+static struct memory *holding(CUdeviceptr at, size_t bytes) {
     for (struct memory *m = memories; m; m = m->next) {
         const CUdeviceptr base = (CUdeviceptr)(uintptr_t)m->base;
         if (at >= base && at - base <= m->bytes && bytes <= m->bytes - (at - base))
@@ -385,8 +371,7 @@ static struct memory *holding(CUdeviceptr at, size_t bytes)
     return NULL;
 }
 
-static char *host(CUdeviceptr at)
-{
+static char *host(CUdeviceptr at) {
     return (char *)(uintptr_t)at;
 }
 
@@ -404,16 +389,14 @@ static const char *const call_name[] = {
 #undef X
 };
 
-static void unlock(int *unused)
-{
+static void unlock(int *unused) {
     (void)unused;
     (void)pthread_mutex_unlock(&mutex);
 }
 
 /* What the call returns before it does anything. From cuCtxSynchronize on, calls need a context
  * that is not lost. */
-static gt_cu_result enter(enum call call, const char *kernel)
-{
+static gt_cu_result enter(enum call call, const char *kernel) {
     const bool needs_context = call >= CALL_cuCtxSynchronize;
     if (devices == 0 && call >= CALL_cuDeviceGetCount)
         return 3; /* CUDA_ERROR_NOT_INITIALIZED */
@@ -429,20 +412,19 @@ static gt_cu_result enter(enum call call, const char *kernel)
     return (gt_cu_result)r->value;
 }
 
-#define LOCK                                                                                  \
-    __attribute__((cleanup(unlock))) int locked_ = pthread_mutex_lock(&mutex);                \
+#define LOCK                                                                               \
+    __attribute__((cleanup(unlock))) int locked_ = pthread_mutex_lock(&mutex);             \
     (void)locked_
-#define ENTER_KERNEL(call, kernel)                                                            \
-    LOCK;                                                                                     \
-    const gt_cu_result scripted_ = enter(CALL_##call, kernel);                                \
-    if (scripted_)                                                                            \
+#define ENTER_KERNEL(call, kernel)                                                         \
+    LOCK;                                                                                  \
+    const gt_cu_result scripted_ = enter(CALL_##call, kernel);                             \
+    if (scripted_)                                                                         \
     return scripted_
 #define ENTER(call) ENTER_KERNEL(call, "")
 
 /* ---- errors, devices, contexts ------------------------------------------------------------- */
 
-gt_cu_result cuInit(unsigned flags)
-{
+gt_cu_result cuInit(unsigned flags) {
     LOCK;
     read_script();
     const gt_cu_result scripted = enter(CALL_cuInit, "");
@@ -451,8 +433,7 @@ gt_cu_result cuInit(unsigned flags)
     return scripted;
 }
 
-gt_cu_result cuDriverGetVersion(int *version)
-{
+gt_cu_result cuDriverGetVersion(int *version) {
     ENTER(cuDriverGetVersion);
     *version = 13000;
     return GT_CU_SUCCESS;
@@ -468,8 +449,7 @@ static const struct {
 };
 
 /* The list goes on with other enumerations, whose values repeat; errors come first. */
-gt_cu_result cuGetErrorName(gt_cu_result error, const char **text)
-{
+gt_cu_result cuGetErrorName(gt_cu_result error, const char **text) {
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (errors[i].code == error && strncmp(errors[i].name, "CUDA_", 5) == 0) {
             *text = errors[i].name;
@@ -479,56 +459,49 @@ gt_cu_result cuGetErrorName(gt_cu_result error, const char **text)
     return GT_CU_INVALID_VALUE;
 }
 
-gt_cu_result cuGetErrorString(gt_cu_result error, const char **text)
-{
+gt_cu_result cuGetErrorString(gt_cu_result error, const char **text) {
     *text = "as the test's script wanted it";
     return error == GT_CU_SUCCESS ? GT_CU_INVALID_VALUE : GT_CU_SUCCESS;
 }
 
-gt_cu_result cuDeviceGetCount(int *count)
-{
+gt_cu_result cuDeviceGetCount(int *count) {
     ENTER(cuDeviceGetCount);
     *count = devices;
     return GT_CU_SUCCESS;
 }
 
-gt_cu_result cuDeviceGet(CUdevice *out, int ordinal)
-{
+gt_cu_result cuDeviceGet(CUdevice *out, int ordinal) {
     ENTER(cuDeviceGet);
     *out = ordinal;
     return ordinal >= 0 && ordinal < devices ? GT_CU_SUCCESS : 101;
 }
 
-gt_cu_result cuDeviceGetName(char *name, int size, CUdevice d)
-{
+gt_cu_result cuDeviceGetName(char *name, int size, CUdevice d) {
     ENTER(cuDeviceGetName);
     snprintf(name, (size_t)size, "%s", device[d]->name);
     return GT_CU_SUCCESS;
 }
 
-static void make_uuid(struct gt_cu_uuid *uuid, CUdevice d)
-{
+static void make_uuid(struct gt_cu_uuid *uuid, CUdevice d) {
     memset(uuid, d, sizeof *uuid);
     memcpy(uuid->bytes, device[d]->word, 4);
     memcpy(uuid->bytes + 4, device[d]->word + strlen(device[d]->word) - 3, 3);
 }
 
-gt_cu_result cuDeviceGetUuid_v2(struct gt_cu_uuid *uuid, CUdevice d)
-{
+gt_cu_result cuDeviceGetUuid_v2(struct gt_cu_uuid *uuid, CUdevice d) {
     ENTER(cuDeviceGetUuid);
     make_uuid(uuid, d);
     return GT_CU_SUCCESS;
 }
 
-gt_cu_result cuDeviceGetUuid(struct gt_cu_uuid *uuid, CUdevice d)
-{
+gt_cu_result cuDeviceGetUuid(struct gt_cu_uuid *uuid, CUdevice d) {
     ENTER(cuDeviceGetUuid_v1);
     make_uuid(uuid, d);
     return GT_CU_SUCCESS;
 }
 
-gt_cu_result cuDeviceGetAttribute(int *value, gt_cu_device_attribute attribute, CUdevice d)
-{
+gt_cu_result cuDeviceGetAttribute(int *value, gt_cu_device_attribute attribute,
+                                  CUdevice d) {
     ENTER(cuDeviceGetAttribute);
     const struct chip *c = device[d];
     const struct {
@@ -557,23 +530,20 @@ gt_cu_result cuDeviceGetAttribute(int *value, gt_cu_device_attribute attribute, 
     return GT_CU_SUCCESS;
 }
 
-gt_cu_result cuDeviceTotalMem_v2(size_t *bytes, CUdevice d)
-{
+gt_cu_result cuDeviceTotalMem_v2(size_t *bytes, CUdevice d) {
     ENTER(cuDeviceTotalMem);
     *bytes = device[d]->memory;
     return GT_CU_SUCCESS;
 }
 
-static gt_cu_result push(CUcontext context)
-{
+static gt_cu_result push(CUcontext context) {
     if (!context || depth == STACK_MAX)
         return GT_CU_INVALID_CONTEXT;
     stack[depth++] = context;
     return GT_CU_SUCCESS;
 }
 
-gt_cu_result cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice d)
-{
+gt_cu_result cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice d) {
     ENTER(cuDevicePrimaryCtxRetain);
     open_cl();
     primary[d].device = d;
@@ -581,14 +551,12 @@ gt_cu_result cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice d)
     return GT_CU_SUCCESS;
 }
 
-gt_cu_result cuDevicePrimaryCtxRelease_v2(CUdevice d)
-{
+gt_cu_result cuDevicePrimaryCtxRelease_v2(CUdevice d) {
     ENTER(cuDevicePrimaryCtxRelease);
     return GT_CU_SUCCESS;
 }
 
-gt_cu_result cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice d)
-{
+gt_cu_result cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice d) {
     ENTER(cuCtxCreate);
     open_cl();
     CUcontext c = calloc(1, sizeof *c);
@@ -600,15 +568,13 @@ gt_cu_result cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice d)
     return push(c);
 }
 
-static void free_memory(struct memory *m)
-{
+static void free_memory(struct memory *m) {
     cl.clSVMFree(cl.context, m->room);
     free(m);
 }
 
 /* Frees what was left in a context, as the driver does, and tells how much that was. */
-static void clear_memories(CUcontext context, long *count, size_t *bytes)
-{
+static void clear_memories(CUcontext context, long *count, size_t *bytes) {
     for (struct memory **at = &memories; *at;) {
         struct memory *m = *at;
         if (m->context != context) {
@@ -622,22 +588,21 @@ static void clear_memories(CUcontext context, long *count, size_t *bytes)
     }
 }
 
-static void report(CUcontext context, long count, size_t bytes)
-{
+static void report(CUcontext context, long count, size_t bytes) {
     const char *path = getenv("FAKE_CUDA_REPORT");
     FILE *file = path && *path ? fopen(path, "a") : NULL;
     if (!file)
         return;
-    fprintf(file,
-            "memory %ld bytes %zu modules %ld streams %ld events %ld graphs %ld launches %ld "
-            "lost %u pid %ld\n",
-            count, bytes, live.modules, live.streams, live.events, live.graphs, live.launches,
-            context->lost, (long)getpid());
+    fprintf(
+        file,
+        "memory %ld bytes %zu modules %ld streams %ld events %ld graphs %ld launches %ld "
+        "lost %u pid %ld\n",
+        count, bytes, live.modules, live.streams, live.events, live.graphs, live.launches,
+        context->lost, (long)getpid());
     (void)fclose(file);
 }
 
-gt_cu_result cuCtxDestroy_v2(CUcontext context)
-{
+gt_cu_result cuCtxDestroy_v2(CUcontext context) {
     ENTER(cuCtxDestroy);
     long count = 0;
     size_t bytes = 0;
@@ -656,14 +621,12 @@ gt_cu_result cuCtxDestroy_v2(CUcontext context)
     return GT_CU_SUCCESS;
 }
 
-gt_cu_result cuCtxPushCurrent_v2(CUcontext context)
-{
+gt_cu_result cuCtxPushCurrent_v2(CUcontext context) {
     ENTER(cuCtxPushCurrent);
     return push(context);
 }
 
-gt_cu_result cuCtxPopCurrent_v2(CUcontext *context)
-{
+gt_cu_result cuCtxPopCurrent_v2(CUcontext *context) {
     ENTER(cuCtxPopCurrent);
     if (depth == 0)
         return GT_CU_INVALID_CONTEXT;
@@ -671,22 +634,19 @@ gt_cu_result cuCtxPopCurrent_v2(CUcontext *context)
     return GT_CU_SUCCESS;
 }
 
-gt_cu_result cuCtxSetCurrent(CUcontext context)
-{
+gt_cu_result cuCtxSetCurrent(CUcontext context) {
     ENTER(cuCtxSetCurrent);
     depth -= depth > 0;
     return context ? push(context) : GT_CU_SUCCESS;
 }
 
-gt_cu_result cuCtxGetCurrent(CUcontext *context)
-{
+gt_cu_result cuCtxGetCurrent(CUcontext *context) {
     ENTER(cuCtxGetCurrent);
     *context = current();
     return GT_CU_SUCCESS;
 }
 
-gt_cu_result cuCtxGetDevice(CUdevice *d)
-{
+gt_cu_result cuCtxGetDevice(CUdevice *d) {
     ENTER(cuCtxGetDevice);
     if (!current())
         return GT_CU_INVALID_CONTEXT;
@@ -695,38 +655,33 @@ gt_cu_result cuCtxGetDevice(CUdevice *d)
 }
 
 /* Waits, and says whether a launch before has ruined the context. */
-static gt_cu_result finish(void)
-{
+static gt_cu_result finish(void) {
     (void)cl.clFinish(cl.queue);
     return current()->lost;
 }
 
-gt_cu_result cuCtxSynchronize(void)
-{
+gt_cu_result cuCtxSynchronize(void) {
     ENTER(cuCtxSynchronize);
     return finish();
 }
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static size_t used(CUcontext context)
-{
+static size_t used(CUcontext context) {
     size_t bytes = 0;
     for (const struct memory *m = memories; m; m = m->next)
         bytes += m->context == context ? m->bytes : 0;
     return bytes;
 }
 
-gt_cu_result cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
-{
+gt_cu_result cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes) {
     ENTER(cuMemGetInfo);
     *total_bytes = device[current()->device]->memory;
     *free_bytes = *total_bytes - used(current());
     return GT_CU_SUCCESS;
 }
 
-gt_cu_result cuMemAlloc_v2(CUdeviceptr *memory, size_t bytes)
-{
+gt_cu_result cuMemAlloc_v2(CUdeviceptr *memory, size_t bytes) {
     ENTER(cuMemAlloc);
     const size_t total = device[current()->device]->memory;
     if (bytes == 0)
@@ -750,8 +705,7 @@ gt_cu_result cuMemAlloc_v2(CUdeviceptr *memory, size_t bytes)
     return GT_CU_SUCCESS;
 }
 
-gt_cu_result cuMemFree_v2(CUdeviceptr memory)
-{
+gt_cu_result cuMemFree_v2(CUdeviceptr memory) {
     ENTER(cuMemFree);
     if (memory == 0)
         return GT_CU_SUCCESS;
@@ -767,35 +721,30 @@ gt_cu_result cuMemFree_v2(CUdeviceptr memory)
     return GT_CU_INVALID_VALUE;
 }
 
-gt_cu_result cuMemAllocHost_v2(void **memory, size_t bytes)
-{
+gt_cu_result cuMemAllocHost_v2(void **memory, size_t bytes) {
     ENTER(cuMemAllocHost);
     *memory = malloc(bytes);
     return *memory ? GT_CU_SUCCESS : GT_CU_OUT_OF_MEMORY;
 }
 
-gt_cu_result cuMemHostAlloc(void **memory, size_t bytes, unsigned flags)
-{
+gt_cu_result cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
     ENTER(cuMemHostAlloc);
     *memory = malloc(bytes);
     return *memory ? GT_CU_SUCCESS : GT_CU_OUT_OF_MEMORY;
 }
 
-gt_cu_result cuMemFreeHost(void *memory)
-{
+gt_cu_result cuMemFreeHost(void *memory) {
     ENTER(cuMemFreeHost);
     free(memory);
     return GT_CU_SUCCESS;
 }
 
-static gt_cu_result not_in_capture(CUstream stream)
-{
+static gt_cu_result not_in_capture(CUstream stream) {
     return stream && stream->capturing ? IN_CAPTURE : GT_CU_SUCCESS;
 }
 
 /* Before the host touches [at, at + bytes) for a stream. */
-static gt_cu_result reach(CUdeviceptr at, size_t bytes, CUstream stream)
-{
+static gt_cu_result reach(CUdeviceptr at, size_t bytes, CUstream stream) {
     if (not_in_capture(stream))
         return IN_CAPTURE;
     if (!holding(at, bytes))
@@ -803,57 +752,52 @@ static gt_cu_result reach(CUdeviceptr at, size_t bytes, CUstream stream)
     return finish();
 }
 
-static gt_cu_result to_device(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
-{
+static gt_cu_result to_device(CUdeviceptr to, const void *from, size_t bytes,
+                              CUstream stream) {
     const gt_cu_result result = reach(to, bytes, stream);
     if (!result)
         memcpy(host(to), from, bytes);
     return result;
 }
 
-static gt_cu_result to_host(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
-{
+static gt_cu_result to_host(void *to, CUdeviceptr from, size_t bytes, CUstream stream) {
     const gt_cu_result result = reach(from, bytes, stream);
     if (!result)
         memcpy(to, host(from), bytes);
     return result;
 }
 
-gt_cu_result cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
-{
+gt_cu_result cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes) {
     ENTER(cuMemcpyHtoD);
     return to_device(to, from, bytes, NULL);
 }
 
-gt_cu_result cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
-{
+gt_cu_result cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes) {
     ENTER(cuMemcpyDtoH);
     return to_host(to, from, bytes, NULL);
 }
 
 gt_cu_result cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes,
-                                  CUstream stream)
-{
+                                  CUstream stream) {
     ENTER(cuMemcpyHtoDAsync);
     return to_device(to, from, bytes, stream);
 }
 
-gt_cu_result cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
-{
+gt_cu_result cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes,
+                                  CUstream stream) {
     ENTER(cuMemcpyDtoHAsync);
     return to_host(to, from, bytes, stream);
 }
 
 gt_cu_result cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes,
-                                  CUstream stream)
-{
+                                  CUstream stream) {
     ENTER(cuMemcpyDtoDAsync);
     const gt_cu_result result = reach(from, bytes, stream);
     return result ? result : to_device(to, host(from), bytes, stream);
 }
 
-gt_cu_result cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream)
-{
+gt_cu_result cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count,
+                             CUstream stream) {
     ENTER(cuMemsetD8Async);
     const gt_cu_result result = reach(to, count, stream);
     if (!result)
@@ -861,8 +805,8 @@ gt_cu_result cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, 
     return result;
 }
 
-gt_cu_result cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream)
-{
+gt_cu_result cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count,
+                              CUstream stream) {
     ENTER(cuMemsetD32Async);
     if (to % 4 != 0)
         return GT_CU_INVALID_VALUE;
@@ -874,38 +818,34 @@ gt_cu_result cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUst
 
 /* ---- modules ------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t z)
-{
+static uint64_t mix(uint64_t z) {
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
 }
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
+static uint64_t hash_text(uint64_t hash, const char *text) {
     for (; *text; text++)
         hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
     return mix(hash);
 }
 
 /* From 0 to 1. */
-static double fraction(uint64_t hash)
-{
+static double fraction(uint64_t hash) {
     return (double)(hash >> 11) / 9007199254740992.0;
 }
 
-static void show_log(cl_program program)
-{
+static void show_log(cl_program program) {
     char log[4000] = "";
-    (void)cl.clGetProgramBuildInfo(program, cl.device, CL_PROGRAM_BUILD_LOG, sizeof log, log,
-                                   NULL);
+    (void)cl.clGetProgramBuildInfo(program, cl.device, CL_PROGRAM_BUILD_LOG, sizeof log,
+                                   log, NULL);
     fprintf(stderr, "fake libcuda: the source does not build as OpenCL C:\n%s\n", log);
 }
 
-static cl_program build(const char *source)
-{
+static cl_program build(const char *source) {
     cl_int result;
-    cl_program program = cl.clCreateProgramWithSource(cl.context, 1, &source, NULL, &result);
+    cl_program program =
+        cl.clCreateProgramWithSource(cl.context, 1, &source, NULL, &result);
     if (!program)
         return NULL;
     result = cl.clBuildProgram(program, 1, &cl.device,
@@ -918,8 +858,7 @@ static cl_program build(const char *source)
 }
 
 /* An image is "FAKECUBIN sm_61 registers 40\n" and the source; see libnvrtc.c. */
-gt_cu_result cuModuleLoadData(CUmodule *module, const void *image)
-{
+gt_cu_result cuModuleLoadData(CUmodule *module, const void *image) {
     ENTER(cuModuleLoadData);
     const struct chip *chip = device[current()->device];
     const char *text = image;
@@ -946,13 +885,11 @@ gt_cu_result cuModuleLoadData(CUmodule *module, const void *image)
 }
 
 gt_cu_result cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
-                                gt_cu_jit_option *options, void **values)
-{
+                                gt_cu_jit_option *options, void **values) {
     return cuModuleLoadData(module, image);
 }
 
-gt_cu_result cuModuleUnload(CUmodule module)
-{
+gt_cu_result cuModuleUnload(CUmodule module) {
     ENTER(cuModuleUnload);
     (void)cl.clFinish(cl.queue);
     for (CUfunction f = module->functions; f;) {
@@ -969,37 +906,36 @@ gt_cu_result cuModuleUnload(CUmodule module)
 
 /* PoCL tells a type by the name it was declared with, and takes any size where that is a typedef:
  * the prelude's are known here. */
-static size_t scalar_size(const struct CUfunc_st *f, cl_uint i)
-{
+static size_t scalar_size(const struct CUfunc_st *f, cl_uint i) {
     const size_t elem = f->module->wide ? 8 : 4;
     const struct {
         const char *name;
         size_t size;
     } rows[] = {
-        {"int", 4},      {"uint", 4},    {"float", 4},     {"long", 8},       {"ulong", 8},
-        {"double", 8},   {"gt_long", 8}, {"gt_ulong", 8},  {"gt_elem", elem}, {"gt_acc", elem},
+        {"int", 4},    {"uint", 4},    {"float", 4},    {"long", 8},       {"ulong", 8},
+        {"double", 8}, {"gt_long", 8}, {"gt_ulong", 8}, {"gt_elem", elem}, {"gt_acc", elem},
     };
     char type[48] = "";
-    (void)cl.clGetKernelArgInfo(f->kernel, i, CL_KERNEL_ARG_TYPE_NAME, sizeof type - 1, type,
-                                NULL);
+    (void)cl.clGetKernelArgInfo(f->kernel, i, CL_KERNEL_ARG_TYPE_NAME, sizeof type - 1,
+                                type, NULL);
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
         if (strcmp(rows[r].name, type) == 0)
             return rows[r].size;
     stop("add to scalar_size the type", type);
 }
 
-static void read_param(CUfunction f, int i)
-{
+static void read_param(CUfunction f, int i) {
     struct param *p = &f->param[i];
     cl_kernel_arg_address_qualifier space = CL_KERNEL_ARG_ADDRESS_PRIVATE;
     cl_kernel_arg_type_qualifier type = 0;
     char name[48] = "";
     const cl_uint at = (cl_uint)i;
-    (void)cl.clGetKernelArgInfo(f->kernel, at, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space,
-                                &space, NULL);
-    (void)cl.clGetKernelArgInfo(f->kernel, at, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof type, &type,
+    (void)cl.clGetKernelArgInfo(f->kernel, at, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
+                                sizeof space, &space, NULL);
+    (void)cl.clGetKernelArgInfo(f->kernel, at, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof type,
+                                &type, NULL);
+    (void)cl.clGetKernelArgInfo(f->kernel, at, CL_KERNEL_ARG_NAME, sizeof name - 1, name,
                                 NULL);
-    (void)cl.clGetKernelArgInfo(f->kernel, at, CL_KERNEL_ARG_NAME, sizeof name - 1, name, NULL);
     p->pointer = space != CL_KERNEL_ARG_ADDRESS_PRIVATE;
     p->written = p->pointer && !(type & CL_KERNEL_ARG_TYPE_CONST);
     p->size = p->pointer ? sizeof(CUdeviceptr) : scalar_size(f, at);
@@ -1010,8 +946,7 @@ static void read_param(CUfunction f, int i)
             *by_name[j] = i;
 }
 
-static void read_function(CUfunction f)
-{
+static void read_function(CUfunction f) {
     cl_uint count = 0;
     cl_ulong local = 0;
     (void)cl.clGetKernelInfo(f->kernel, CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL);
@@ -1027,8 +962,7 @@ static void read_function(CUfunction f)
         read_param(f, i);
 }
 
-gt_cu_result cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
-{
+gt_cu_result cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
     ENTER(cuModuleGetFunction);
     cl_int result;
     CUfunction f = calloc(1, sizeof *f);
@@ -1049,15 +983,13 @@ gt_cu_result cuModuleGetFunction(CUfunction *function, CUmodule module, const ch
     return GT_CU_SUCCESS;
 }
 
-static int threads_max(const struct CUmod_st *m)
-{
+static int threads_max(const struct CUmod_st *m) {
     const int by_registers = 65536 / m->registers / 32 * 32;
     return by_registers < 1024 ? by_registers : 1024;
 }
 
 gt_cu_result cuFuncGetAttribute(int *value, gt_cu_function_attribute attribute,
-                                CUfunction function)
-{
+                                CUfunction function) {
     ENTER(cuFuncGetAttribute);
     *value = 0;
     if (attribute == GT_CU_FUNC_MAX_THREADS)
@@ -1070,8 +1002,7 @@ gt_cu_result cuFuncGetAttribute(int *value, gt_cu_function_attribute attribute,
 }
 
 gt_cu_result cuFuncSetAttribute(CUfunction function, gt_cu_function_attribute attribute,
-                                int value)
-{
+                                int value) {
     ENTER(cuFuncSetAttribute);
     if (attribute != GT_CU_FUNC_MAX_DYNAMIC_SMEM)
         return GT_CU_SUCCESS;
@@ -1082,16 +1013,15 @@ gt_cu_result cuFuncSetAttribute(CUfunction function, gt_cu_function_attribute at
 }
 
 gt_cu_result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function,
-                                                         int block_size, size_t smem_bytes)
-{
+                                                         int block_size,
+                                                         size_t smem_bytes) {
     ENTER(cuOccupancyMaxActiveBlocksPerMultiprocessor);
     *blocks = 65536 / (function->module->registers * (block_size > 0 ? block_size : 1));
     return GT_CU_SUCCESS;
 }
 
 gt_cu_result cuOccupancyMaxActiveClusters(int *clusters, CUfunction function,
-                                          const struct gt_cu_launch_config *config)
-{
+                                          const struct gt_cu_launch_config *config) {
     ENTER(cuOccupancyMaxActiveClusters);
     *clusters = 0;
     return GT_CU_NOT_SUPPORTED;
@@ -1101,9 +1031,9 @@ gt_cu_result cuTensorMapEncodeTiled(struct gt_cu_tensor_map *map, gt_cu_tma_type
                                     uint32_t rank, void *memory, const uint64_t *dims,
                                     const uint64_t *strides, const uint32_t *box,
                                     const uint32_t *element_strides,
-                                    gt_cu_tma_interleave interleave, gt_cu_tma_swizzle swizzle,
-                                    gt_cu_tma_l2 promotion, gt_cu_tma_fill fill)
-{
+                                    gt_cu_tma_interleave interleave,
+                                    gt_cu_tma_swizzle swizzle, gt_cu_tma_l2 promotion,
+                                    gt_cu_tma_fill fill) {
     ENTER(cuTensorMapEncodeTiled);
     return GT_CU_NOT_SUPPORTED;
 }
@@ -1111,8 +1041,7 @@ gt_cu_result cuTensorMapEncodeTiled(struct gt_cu_tensor_map *map, gt_cu_tma_type
 /* ---- one launch ---------------------------------------------------------------------------- */
 
 /* What the driver checks before it accepts. */
-static gt_cu_result accept(const struct launch *l)
-{
+static gt_cu_result accept(const struct launch *l) {
     unsigned long threads = 1;
     for (int i = 0; i < 3; i++) {
         threads *= l->block[i];
@@ -1126,23 +1055,20 @@ static gt_cu_result accept(const struct launch *l)
     return GT_CU_SUCCESS;
 }
 
-static CUdeviceptr pointer_of(const struct launch *l, int i)
-{
+static CUdeviceptr pointer_of(const struct launch *l, int i) {
     CUdeviceptr at;
     memcpy(&at, l->value[i], sizeof at);
     return at;
 }
 
-static int64_t number_of(const struct launch *l, int i)
-{
+static int64_t number_of(const struct launch *l, int i) {
     int32_t value = 1;
     if (i >= 0)
         memcpy(&value, l->value[i], sizeof value);
     return value;
 }
 
-static void put_arguments(const struct launch *l)
-{
+static void put_arguments(const struct launch *l) {
     const struct CUfunc_st *f = l->function;
     for (int i = 0; i < f->count; i++) {
         const cl_int result =
@@ -1156,8 +1082,7 @@ static void put_arguments(const struct launch *l)
 
 /* Whether it would touch what is not its own: an address in no allocation, or more shared memory
  * than was asked for. NULL is left to the kernel: it may not read it. */
-static bool trespasses(const struct launch *l)
-{
+static bool trespasses(const struct launch *l) {
     for (int i = 0; i < l->function->count; i++)
         if (l->function->param[i].pointer && pointer_of(l, i) != 0 &&
             !holding(pointer_of(l, i), 1))
@@ -1166,8 +1091,7 @@ static bool trespasses(const struct launch *l)
 }
 
 /* Flips bits that matter in every type, of the first 8 bytes of all that it writes. */
-static void corrupt(const struct launch *l)
-{
+static void corrupt(const struct launch *l) {
     (void)cl.clFinish(cl.queue);
     for (int i = 0; i < l->function->count; i++) {
         uint64_t word;
@@ -1179,8 +1103,7 @@ static void corrupt(const struct launch *l)
     }
 }
 
-static gt_cu_result execute(const struct launch *l)
-{
+static gt_cu_result execute(const struct launch *l) {
     size_t global[3], local[3];
     for (int i = 0; i < 3; i++) {
         local[i] = l->block[i];
@@ -1192,16 +1115,14 @@ static gt_cu_result execute(const struct launch *l)
     return result == CL_SUCCESS ? GT_CU_SUCCESS : GT_CU_INVALID_VALUE;
 }
 
-static bool times_are_modelled(void)
-{
+static bool times_are_modelled(void) {
     const char *text = getenv("FAKE_CUDA_TIME");
     return text && strcmp(text, "model") == 0;
 }
 
 /* 2 us, and the arithmetic at a share of the device's rate that the kernel's text decides, give or
  * take 1 %. Launches of a kernel count on their own, so the order of kernels does not matter. */
-static double model_ns(const struct launch *l)
-{
+static double model_ns(const struct launch *l) {
     CUfunction f = l->function;
     const struct chip *c = device[current()->device];
     const char *text = getenv("FAKE_CUDA_SEED");
@@ -1215,16 +1136,14 @@ static double model_ns(const struct launch *l)
     return (2000 + 1000 * share + flops / (rate * share)) * (1 + 0.02 * noise);
 }
 
-static void hang(void)
-{
+static void hang(void) {
     const struct timespec hour = {.tv_sec = 3600};
     for (;;)
         (void)nanosleep(&hour, NULL);
 }
 
 /* Runs an accepted launch. What goes wrong from here on shows in a later call. */
-static gt_cu_result run(const struct launch *l, CUstream stream, bool for_real)
-{
+static gt_cu_result run(const struct launch *l, CUstream stream, bool for_real) {
     const char *name = l->function->name;
     live.launches++;
     stream->clock_ns += model_ns(l);
@@ -1242,13 +1161,11 @@ static gt_cu_result run(const struct launch *l, CUstream stream, bool for_real)
     return result;
 }
 
-static CUstream or_null_stream(CUstream stream)
-{
+static CUstream or_null_stream(CUstream stream) {
     return stream ? stream : &current()->null_stream;
 }
 
-static gt_cu_result record(CUgraph g, const struct launch *l)
-{
+static gt_cu_result record(CUgraph g, const struct launch *l) {
     if (g->count == g->room) {
         const size_t room = g->room ? 2 * g->room : 16;
         struct launch *grown = realloc(g->node, room * sizeof *grown);
@@ -1264,8 +1181,7 @@ static gt_cu_result record(CUgraph g, const struct launch *l)
 gt_cu_result cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
                             unsigned grid_z, unsigned block_x, unsigned block_y,
                             unsigned block_z, unsigned smem_bytes, CUstream stream,
-                            void **params, void **extra)
-{
+                            void **params, void **extra) {
     ENTER_KERNEL(cuLaunchKernel, function->name);
     struct launch l = {.function = function,
                        .grid = {grid_x, grid_y, grid_z},
@@ -1281,8 +1197,7 @@ gt_cu_result cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_
 }
 
 gt_cu_result cuLaunchKernelEx(const struct gt_cu_launch_config *config, CUfunction function,
-                              void **params, void **extra)
-{
+                              void **params, void **extra) {
     for (unsigned i = 0; i < config->attribute_count; i++)
         if (config->attributes[i].id == GT_CU_LAUNCH_CLUSTER)
             return GT_CU_NOT_SUPPORTED;
@@ -1293,23 +1208,20 @@ gt_cu_result cuLaunchKernelEx(const struct gt_cu_launch_config *config, CUfuncti
 
 /* ---- streams and graphs -------------------------------------------------------------------- */
 
-static void free_graph(CUgraph graph)
-{
+static void free_graph(CUgraph graph) {
     live.graphs--;
     free(graph->node);
     free(graph);
 }
 
-gt_cu_result cuStreamCreate(CUstream *stream, unsigned flags)
-{
+gt_cu_result cuStreamCreate(CUstream *stream, unsigned flags) {
     ENTER(cuStreamCreate);
     *stream = calloc(1, sizeof **stream);
     live.streams += *stream != NULL;
     return *stream ? GT_CU_SUCCESS : GT_CU_OUT_OF_MEMORY;
 }
 
-gt_cu_result cuStreamDestroy_v2(CUstream stream)
-{
+gt_cu_result cuStreamDestroy_v2(CUstream stream) {
     ENTER(cuStreamDestroy);
     (void)cl.clFinish(cl.queue);
     live.streams--;
@@ -1319,26 +1231,22 @@ gt_cu_result cuStreamDestroy_v2(CUstream stream)
     return GT_CU_SUCCESS;
 }
 
-gt_cu_result cuStreamSynchronize(CUstream stream)
-{
+gt_cu_result cuStreamSynchronize(CUstream stream) {
     ENTER(cuStreamSynchronize);
     return not_in_capture(stream) ? IN_CAPTURE : finish();
 }
 
-gt_cu_result cuStreamQuery(CUstream stream)
-{
+gt_cu_result cuStreamQuery(CUstream stream) {
     ENTER(cuStreamQuery);
     return not_in_capture(stream) ? IN_CAPTURE : finish();
 }
 
-gt_cu_result cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
-{
+gt_cu_result cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
     ENTER(cuStreamWaitEvent);
     return GT_CU_SUCCESS; /* everything is in order anyway */
 }
 
-gt_cu_result cuStreamBeginCapture_v2(CUstream stream, gt_cu_capture_mode mode)
-{
+gt_cu_result cuStreamBeginCapture_v2(CUstream stream, gt_cu_capture_mode mode) {
     ENTER(cuStreamBeginCapture);
     if (!stream || stream->capturing)
         return GT_CU_INVALID_VALUE;
@@ -1347,8 +1255,7 @@ gt_cu_result cuStreamBeginCapture_v2(CUstream stream, gt_cu_capture_mode mode)
     return stream->capturing ? GT_CU_SUCCESS : GT_CU_OUT_OF_MEMORY;
 }
 
-gt_cu_result cuStreamEndCapture(CUstream stream, CUgraph *graph)
-{
+gt_cu_result cuStreamEndCapture(CUstream stream, CUgraph *graph) {
     ENTER(cuStreamEndCapture);
     *graph = stream->capturing;
     stream->capturing = NULL;
@@ -1356,8 +1263,7 @@ gt_cu_result cuStreamEndCapture(CUstream stream, CUgraph *graph)
 }
 
 gt_cu_result cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph,
-                                         unsigned long long flags)
-{
+                                         unsigned long long flags) {
     ENTER(cuGraphInstantiateWithFlags);
     CUgraphExec e = calloc(1, sizeof *e);
     struct launch *node = calloc(graph->count + 1, sizeof *node);
@@ -1375,14 +1281,12 @@ gt_cu_result cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph,
     return GT_CU_SUCCESS;
 }
 
-gt_cu_result cuGraphUpload(CUgraphExec exec, CUstream stream)
-{
+gt_cu_result cuGraphUpload(CUgraphExec exec, CUstream stream) {
     ENTER(cuGraphUpload);
     return GT_CU_SUCCESS;
 }
 
-gt_cu_result cuGraphLaunch(CUgraphExec exec, CUstream stream)
-{
+gt_cu_result cuGraphLaunch(CUgraphExec exec, CUstream stream) {
     ENTER(cuGraphLaunch);
     const bool all = !times_are_modelled();
     gt_cu_result result = GT_CU_SUCCESS;
@@ -1391,8 +1295,7 @@ gt_cu_result cuGraphLaunch(CUgraphExec exec, CUstream stream)
     return result;
 }
 
-gt_cu_result cuGraphExecDestroy(CUgraphExec exec)
-{
+gt_cu_result cuGraphExecDestroy(CUgraphExec exec) {
     ENTER(cuGraphExecDestroy);
     live.graphs--;
     free(exec->graph.node);
@@ -1400,8 +1303,7 @@ gt_cu_result cuGraphExecDestroy(CUgraphExec exec)
     return GT_CU_SUCCESS;
 }
 
-gt_cu_result cuGraphDestroy(CUgraph graph)
-{
+gt_cu_result cuGraphDestroy(CUgraph graph) {
     ENTER(cuGraphDestroy);
     free_graph(graph);
     return GT_CU_SUCCESS;
@@ -1409,31 +1311,27 @@ gt_cu_result cuGraphDestroy(CUgraph graph)
 
 /* ---- events -------------------------------------------------------------------------------- */
 
-gt_cu_result cuEventCreate(CUevent *event, unsigned flags)
-{
+gt_cu_result cuEventCreate(CUevent *event, unsigned flags) {
     ENTER(cuEventCreate);
     *event = calloc(1, sizeof **event);
     live.events += *event != NULL;
     return *event ? GT_CU_SUCCESS : GT_CU_OUT_OF_MEMORY;
 }
 
-gt_cu_result cuEventDestroy_v2(CUevent event)
-{
+gt_cu_result cuEventDestroy_v2(CUevent event) {
     ENTER(cuEventDestroy);
     live.events--;
     free(event);
     return GT_CU_SUCCESS;
 }
 
-static double wall_ns(void)
-{
+static double wall_ns(void) {
     struct timespec t;
     (void)clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-gt_cu_result cuEventRecord(CUevent event, CUstream stream)
-{
+gt_cu_result cuEventRecord(CUevent event, CUstream stream) {
     ENTER(cuEventRecord);
     if (not_in_capture(stream))
         return IN_CAPTURE;
@@ -1443,20 +1341,17 @@ gt_cu_result cuEventRecord(CUevent event, CUstream stream)
     return GT_CU_SUCCESS;
 }
 
-gt_cu_result cuEventQuery(CUevent event)
-{
+gt_cu_result cuEventQuery(CUevent event) {
     ENTER(cuEventQuery);
     return finish();
 }
 
-gt_cu_result cuEventSynchronize(CUevent event)
-{
+gt_cu_result cuEventSynchronize(CUevent event) {
     ENTER(cuEventSynchronize);
     return finish();
 }
 
-gt_cu_result cuEventElapsedTime(float *ms, CUevent start, CUevent end)
-{
+gt_cu_result cuEventElapsedTime(float *ms, CUevent start, CUevent end) {
     ENTER(cuEventElapsedTime);
     if (!start->recorded || !end->recorded)
         return GT_CU_INVALID_HANDLE;
@@ -1472,25 +1367,21 @@ gt_cu_result cuEventElapsedTime(float *ms, CUevent start, CUevent end)
 
 /* ---- NVML ---------------------------------------------------------------------------------- */
 
-unsigned nvmlInit_v2(void)
-{
+unsigned nvmlInit_v2(void) {
     return 0;
 }
 
-unsigned nvmlSystemGetDriverVersion(char *version, unsigned size)
-{
+unsigned nvmlSystemGetDriverVersion(char *version, unsigned size) {
     snprintf(version, size, "580.00");
     return 0;
 }
 
-unsigned nvmlDeviceGetHandleByPciBusId_v2(const char *pci, nvmlDevice_t *out)
-{
+unsigned nvmlDeviceGetHandleByPciBusId_v2(const char *pci, nvmlDevice_t *out) {
     *out = NULL;
     return 0;
 }
 
-unsigned nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *out)
-{
+unsigned nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *out) {
     static char first; /* never looked into */
     union {
         char *plain;
@@ -1500,38 +1391,33 @@ unsigned nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *out)
     return 0;
 }
 
-unsigned nvmlDeviceGetMaxClockInfo(nvmlDevice_t d, unsigned clock, unsigned *mhz)
-{
+unsigned nvmlDeviceGetMaxClockInfo(nvmlDevice_t d, unsigned clock, unsigned *mhz) {
     *mhz = (unsigned)device[0]->clock_mhz;
     return 0;
 }
 
-unsigned nvmlDeviceGetClockInfo(nvmlDevice_t d, unsigned clock, unsigned *mhz)
-{
+unsigned nvmlDeviceGetClockInfo(nvmlDevice_t d, unsigned clock, unsigned *mhz) {
     *mhz = (unsigned)lround(device[0]->clock_mhz * clock_factor(false));
     return 0;
 }
 
-unsigned nvmlDeviceGetTemperature(nvmlDevice_t d, unsigned sensor, unsigned *celsius)
-{
+unsigned nvmlDeviceGetTemperature(nvmlDevice_t d, unsigned sensor, unsigned *celsius) {
     *celsius = clock_factor(false) < 1 ? 95 : 60;
     return 0;
 }
 
-unsigned nvmlDeviceGetPowerUsage(nvmlDevice_t d, unsigned *milliwatts)
-{
+unsigned nvmlDeviceGetPowerUsage(nvmlDevice_t d, unsigned *milliwatts) {
     *milliwatts = 70000;
     return 0;
 }
 
-unsigned nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t d, unsigned *milliwatts)
-{
+unsigned nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t d, unsigned *milliwatts) {
     *milliwatts = 75000;
     return 0;
 }
 
-unsigned nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t d, unsigned long long *reasons)
-{
+unsigned nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t d,
+                                                   unsigned long long *reasons) {
     *reasons = clock_factor(false) < 1 ? GT_NVML_THROTTLE_SW_THERMAL : 0;
     return 0;
 }

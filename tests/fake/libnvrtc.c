@@ -24,44 +24,40 @@ struct _nvrtcProgram {
     char log[LOG_SIZE];
 };
 
-static bool is_old(void)
-{
+static bool is_old(void) {
     const char *text = getenv("FAKE_NVRTC_VERSION");
     return text && strncmp(text, "12", 2) == 0;
 }
 
-static const int archs[] = {50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100};
+static const int archs[] = {50, 52, 53, 60, 61, 62, 70, 72,
+                            75, 80, 86, 87, 88, 89, 90, 100};
 enum { ARCHS = sizeof archs / sizeof *archs, OLD_ARCHS = 8 };
 
-gt_nvrtc_result nvrtcVersion(int *major, int *minor)
-{
+gt_nvrtc_result nvrtcVersion(int *major, int *minor) {
     *major = is_old() ? 12 : 13;
     *minor = is_old() ? 9 : 0;
     return GT_NVRTC_SUCCESS;
 }
 
-gt_nvrtc_result nvrtcGetNumSupportedArchs(int *count)
-{
+gt_nvrtc_result nvrtcGetNumSupportedArchs(int *count) {
     *count = is_old() ? ARCHS : ARCHS - OLD_ARCHS;
     return GT_NVRTC_SUCCESS;
 }
 
-gt_nvrtc_result nvrtcGetSupportedArchs(int *out)
-{
+gt_nvrtc_result nvrtcGetSupportedArchs(int *out) {
     const int skip = is_old() ? 0 : OLD_ARCHS;
     memcpy(out, archs + skip, (size_t)(ARCHS - skip) * sizeof *archs);
     return GT_NVRTC_SUCCESS;
 }
 
-const char *nvrtcGetErrorString(gt_nvrtc_result result)
-{
+const char *nvrtcGetErrorString(gt_nvrtc_result result) {
     return result == GT_NVRTC_COMPILATION ? "NVRTC_ERROR_COMPILATION" : "NVRTC_ERROR_OTHER";
 }
 
-gt_nvrtc_result nvrtcCreateProgram(nvrtcProgram *program, const char *source, const char *name,
-                                   int header_count, const char *const *headers,
-                                   const char *const *include_names)
-{
+gt_nvrtc_result nvrtcCreateProgram(nvrtcProgram *program, const char *source,
+                                   const char *name, int header_count,
+                                   const char *const *headers,
+                                   const char *const *include_names) {
     nvrtcProgram p = calloc(1, sizeof *p);
     const size_t size = strlen(source) + 1;
     if (p)
@@ -75,8 +71,7 @@ gt_nvrtc_result nvrtcCreateProgram(nvrtcProgram *program, const char *source, co
     return GT_NVRTC_SUCCESS;
 }
 
-gt_nvrtc_result nvrtcDestroyProgram(nvrtcProgram *program)
-{
+gt_nvrtc_result nvrtcDestroyProgram(nvrtcProgram *program) {
     free((*program)->source);
     free((*program)->cubin);
     free(*program);
@@ -84,8 +79,7 @@ gt_nvrtc_result nvrtcDestroyProgram(nvrtcProgram *program)
     return GT_NVRTC_SUCCESS;
 }
 
-static void count_compilation(void)
-{
+static void count_compilation(void) {
     const char *path = getenv("FAKE_NVRTC_COUNT");
     FILE *file = path && *path ? fopen(path, "a") : NULL;
     if (!file)
@@ -95,8 +89,7 @@ static void count_compilation(void)
 }
 
 /* "sm_90a" of --gpu-architecture=sm_90a, or NULL. */
-static const char *arch_of(int count, const char *const *options)
-{
+static const char *arch_of(int count, const char *const *options) {
     static const char option[] = "--gpu-architecture=";
     for (int i = 0; i < count; i++)
         if (strncmp(options[i], option, sizeof option - 1) == 0)
@@ -105,16 +98,14 @@ static const char *arch_of(int count, const char *const *options)
 }
 
 /* What the register allocator of a compiler that is not there might have said. */
-static int registers_of(const char *source)
-{
+static int registers_of(const char *source) {
     unsigned hash = 0;
     for (; *source; source++)
         hash = hash * 31 + (unsigned char)*source;
     return (int)(24 + hash % 32);
 }
 
-static gt_nvrtc_result make_cubin(nvrtcProgram p, const char *arch)
-{
+static gt_nvrtc_result make_cubin(nvrtcProgram p, const char *arch) {
     const int registers = registers_of(p->source);
     const size_t size = strlen(p->source) + 64;
     p->cubin = malloc(size);
@@ -133,8 +124,7 @@ static gt_nvrtc_result make_cubin(nvrtcProgram p, const char *arch)
 }
 
 gt_nvrtc_result nvrtcCompileProgram(nvrtcProgram program, int option_count,
-                                    const char *const *options)
-{
+                                    const char *const *options) {
     const char *arch = arch_of(option_count, options), *fail = getenv("FAKE_NVRTC_FAIL");
     count_compilation();
     if (!arch || strncmp(arch, "sm_", 3) != 0)
@@ -148,26 +138,22 @@ gt_nvrtc_result nvrtcCompileProgram(nvrtcProgram program, int option_count,
     return GT_NVRTC_COMPILATION;
 }
 
-gt_nvrtc_result nvrtcGetProgramLogSize(nvrtcProgram program, size_t *size)
-{
+gt_nvrtc_result nvrtcGetProgramLogSize(nvrtcProgram program, size_t *size) {
     *size = strlen(program->log) + 1;
     return GT_NVRTC_SUCCESS;
 }
 
-gt_nvrtc_result nvrtcGetProgramLog(nvrtcProgram program, char *log)
-{
+gt_nvrtc_result nvrtcGetProgramLog(nvrtcProgram program, char *log) {
     memcpy(log, program->log, strlen(program->log) + 1);
     return GT_NVRTC_SUCCESS;
 }
 
-gt_nvrtc_result nvrtcGetCUBINSize(nvrtcProgram program, size_t *size)
-{
+gt_nvrtc_result nvrtcGetCUBINSize(nvrtcProgram program, size_t *size) {
     *size = program->cubin ? strlen(program->cubin) + 1 : 0;
     return program->cubin ? GT_NVRTC_SUCCESS : GT_NVRTC_COMPILATION;
 }
 
-gt_nvrtc_result nvrtcGetCUBIN(nvrtcProgram program, char *cubin)
-{
+gt_nvrtc_result nvrtcGetCUBIN(nvrtcProgram program, char *cubin) {
     memcpy(cubin, program->cubin, strlen(program->cubin) + 1);
     return GT_NVRTC_SUCCESS;
 }

@@ -29,8 +29,8 @@ static inline void assert_int_equal_line(gt_status status, int line) {
     assert_int_equal(status, GEMMTUNE_OK);
 }
 
-/* In memory where there is such a folder: thousands of commits wait for a disk otherwise, and
- * kill -9 loses a process, not what the kernel holds. TMPDIR=/var/tmp for a disk. */
+/* In memory where there is such a folder: thousands of commits wait for a disk otherwise,
+ * and kill -9 loses a process, not what the kernel holds. TMPDIR=/var/tmp for a disk. */
 static inline int folder_make(void **state) {
     const char *tmp = getenv("TMPDIR");
     (void)state;
@@ -154,7 +154,8 @@ static inline void try_one(struct gt_db *db, int64_t run, const char *device_key
     OK(gt_db_trial_end(db, id, &row, &err));
 }
 
-/* A database with `count` trials from `first` on, and its records: the first two of them. */
+/* A database with `count` trials from `first` on, and its records: the first two of
+ * them. */
 static inline void fill(const char *path, const char *device_name, int first, int count) {
     const struct gt_device device = a_device(device_name);
     char key[GT_DEVICE_KEY_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_db_claims.c - who may try what: tuners side by side, tuners that died, points that kill;
- * and that nothing acknowledged is ever lost to kill -9.
+ * test_db_claims.c - who may try what: tuners side by side, tuners that died, points that
+ * kill; and that nothing acknowledged is ever lost to kill -9.
  */
 #include "tests/unit/test_db.h"
 
@@ -282,7 +282,8 @@ static void test_kill(void **state) {
 
 /* ---- no room ---- */
 
-/* A file may grow to 120 KB and no further, as on a full disk. Returns 0 when that was said. */
+/* A file may grow to 120 KB and no further, as on a full disk. Returns 0 when that was
+ * said. */
 static int tune_until_full(const char *path, int fd) {
     const struct rlimit limit = {120000, 120000};
     if (signal(SIGXFSZ, SIG_IGN) == SIG_ERR || setrlimit(RLIMIT_FSIZE, &limit) != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_db_damage.c - files cut short, with flipped bits, with rows edited by hand: no crash, no
- * value served that was not stored, no byte changed by looking.
+ * test_db_damage.c - files cut short, with flipped bits, with rows edited by hand: no
+ * crash, no value served that was not stored, no byte changed by looking.
  */
 #include "tests/unit/test_db.h"
 
@@ -290,8 +290,8 @@ static void test_huge_value(void **state) {
     assert_true(sqlite3_memory_highwater(0) - before < 8000000);
 }
 
-/* A leaf of the trials' tree replaced by an inner page whose children are itself: a scan that
- * never comes to an end. */
+/* A leaf of the trials' tree replaced by an inner page whose children are itself: a scan
+ * that never comes to an end. */
 static void test_endless_tree(void **state) {
     unsigned char *data = malloc(sound_size);
     (void)state;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_db_merge.c - merging does not depend on order or repetition, changes all or nothing, and
- * never the source; exported text reads back to itself and is refused line by line when wrong.
+ * test_db_merge.c - merging does not depend on order or repetition, changes all or nothing,
+ * and never the source; exported text reads back to itself and is refused line by line when
+ * wrong.
  */
 #include "tests/unit/test_db.h"
 

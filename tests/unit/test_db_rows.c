@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_db_rows.c - every field comes back as it was stored, in the defined order; what could
- * not be read back is refused when written. */
+/* test_db_rows.c - every field comes back as it was stored, in the defined order; what
+ * could not be read back is refused when written. */
 #include "tests/unit/test_db.h"
 
 #include <locale.h>

@@ -1,0 +1,178 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# fake_cuda.sh - the whole CUDA side of gemmtune without a GPU: tests/fake/libcuda.c runs kernels on
+# the CPU and fails on demand, tests/fake/libnvrtc.c stands in for the compiler.
+. "$GT_SRC/tests/tune/lib.sh"
+
+fake=$GT_BUILD/tests/fake
+if [ -n "${GT_SAN:-}" ] || [ ! -e "$fake/libcuda.so" ] || [ ! -e "$fake/libnvrtc.so" ]; then
+    echo "ok - the fake CUDA driver # SKIP not built, or sanitizers in use"
+    exit 0
+fi
+export GEMMTUNE_LIBCUDA="$fake/libcuda.so" GEMMTUNE_LIBNVRTC="$fake/libnvrtc.so"
+export FAKE_CUDA_DEVICE=gtx1050-2gb FAKE_NVRTC_VERSION=12.9 FAKE_CUDA_TIME=model
+db=$TMPDIR/fake.db
+problem=f32-nn-33x17x20
+
+# run ARGUMENT...: gemmtune; leaves the exit code in $code, what it printed in out and err.
+run() {
+    "$GEMMTUNE" "$@" >"$TMPDIR/out" 2>"$TMPDIR/err"
+    code=$?
+}
+
+# refused NAME CODE PATTERN: the last run ended so, with one line on stderr that matches.
+refused() {
+    is "$1: exit $2" "$code" "$2"
+    has "$1: says why" "$(cat "$TMPDIR/err")" "$3"
+}
+
+# ---- devices ----
+
+# listed FIELD: of every device, a line each
+listed() {
+    sql :memory: "SELECT json_extract(value, '\$.$1') FROM json_each(readfile('$TMPDIR/out'))
+                  WHERE json_extract(value, '\$.backend') = 'cuda'"
+}
+
+export FAKE_CUDA_DEVICE=h200,gtx1080,gtx1050-2gb,gtx1050-3gb
+run devices --json
+is "devices: exit 0" "$code" 0
+is "CUDA devices come first" \
+    "$(sql :memory: "SELECT json_extract(readfile('$TMPDIR/out'), '\$[0].backend')")" cuda
+is "every device is listed" "$(listed arch | tr '\n' ' ')" "sm_90 sm_61 sm_61 sm_61 "
+is "NVRTC 12.9 serves them all" "$(listed compiler | sort -u)" "NVRTC 12.9"
+is "none has a trouble" "$(listed trouble | tr -d '\n')" ""
+is "two chips of one name have two keys" \
+    "$(listed name | sort -u | wc -l) names, $(listed key | sort -u | wc -l) keys" \
+    "3 names, 4 keys"
+FAKE_NVRTC_VERSION=13.0 run devices
+has "NVRTC 13 alone: a GTX is told what it needs" "$(grep 'GTX 1080' "$TMPDIR/out")" \
+    "sm_61 needs NVRTC 12.9 or older"
+has "and an H200 is served" "$(grep H200 "$TMPDIR/out")" "NVRTC 13.0"
+export FAKE_CUDA_DEVICE=gtx1050-2gb
+
+# ---- what is missing: exit 4, one sentence, and no database is made ----
+
+none="tune $problem --device gtx --db $TMPDIR/never.db"
+FAKE_NVRTC_VERSION=13.0 run $none
+refused "NVRTC too new" 4 "sm_61 needs NVRTC 12.9 or older"
+GEMMTUNE_LIBNVRTC=/nowhere/libnvrtc.so run $none
+refused "no NVRTC" 4 "no CUDA compiler is installed: libnvrtc is missing"
+export GEMMTUNE_LIBOPENCL=/nowhere/libOpenCL.so # CUDA is all there could be
+FAKE_CUDA_SCRIPT="cuInit:0=100" run $none
+refused "no device" 4 "the CUDA driver sees no device"
+FAKE_CUDA_SCRIPT="cuInit:0=34" run $none
+refused "stub library" 4 "toolkit's stub, not a driver"
+FAKE_CUDA_SCRIPT="cuInit:0=999" run $none
+refused "broken driver" 4 "cuInit: CUDA_ERROR_UNKNOWN"
+GEMMTUNE_LIBCUDA=/nowhere/libcuda.so run $none
+refused "no driver" 4 "the CUDA driver is not installed"
+is "one line each" "$(wc -l <"$TMPDIR/err")" 1
+unset GEMMTUNE_LIBOPENCL
+is "none of them made a database" "$(ls "$TMPDIR"/never.db* 2>/dev/null)" ""
+
+# ---- a whole run ----
+
+tune "$problem" f64-nt-9x33x12 i32-tt-16x40x9,beta --db "$db" --family naive --family tile \
+    --effort quick --budget 100s
+is "three problems are tuned" $? 0
+is "each has a verified winner" \
+    "$(sql "$db" "SELECT count(*) FROM record WHERE rank = 0 AND verified = 1")" 3
+is "every trial was correct" "$(sql "$db" "
+    SELECT group_concat(DISTINCT outcome) || ' ' || (count(*) > 20) FROM trial")" "correct 1"
+is "registers come from the compiler's log" \
+    "$(sql "$db" "SELECT min(registers) BETWEEN 24 AND 55 FROM trial")" 1
+run lookup "$problem" --device 0 --db "$db" --json
+has "the winner is found again" "$(cat "$TMPDIR/out")" '"match": "exact"'
+export FAKE_NVRTC_COUNT="$TMPDIR/compiles"
+run run "$problem" --device 0 --db "$db"
+is "and runs" "$code" 0
+is "out of the image cache" "$(cat "$FAKE_NVRTC_COUNT" 2>/dev/null)" ""
+unset FAKE_NVRTC_COUNT
+
+# ---- faults ----
+
+# faulty NAME SCRIPT ARGUMENT...: tunes anew with the script, counted over all processes.
+faulty() {
+    name=$1 script=$2
+    shift 2
+    rm -f "$TMPDIR"/faulty.db* "$TMPDIR/state"
+    FAKE_CUDA_SCRIPT=$script FAKE_CUDA_STATE=$TMPDIR/state tune "$problem" \
+        --db "$TMPDIR/faulty.db" --family naive --effort quick --budget 60s --jobs 0 "$@"
+    is "$name: the run ends well" $? 0
+}
+
+# outcomes: of the trials in order, "correct crashed correct ..."
+outcomes() {
+    sql "$TMPDIR/faulty.db" "SELECT outcome FROM trial ORDER BY id LIMIT ${1:-16}" | tr '\n' ' '
+}
+good="correct correct correct correct correct correct correct correct correct correct correct"
+
+# A trial launches candidates 14 times to check them, hundreds of times to be timed: the
+# first launches of the run are of the first trial.
+faulty "context lost" "cuLaunchKernel/gemm:2=700!"
+is "context lost: one trial crashed, the next is correct" "$(outcomes 12)" "crashed $good "
+has "context lost: the row says how" "$(rows "$TMPDIR/faulty.db" "$problem" error)" \
+    "CUDA_ERROR_ILLEGAL_ADDRESS"
+is "context lost: the row ends in its command" "$(rows "$TMPDIR/faulty.db" "$problem" outcome \
+    command | grep -c '^crashed|gemmtune trial')" 1
+faulty "fault found later" "fault/gemm@3"
+is "fault found later: one trial crashed" "$(outcomes 12)" "crashed $good "
+faulty "a launch is refused" "cuLaunchKernel/gemm:1=701"
+is "a launch is refused: one trial pays" "$(outcomes 12 | tr ' ' '\n' | grep -c correct)" 11
+faulty "out of memory while loading" "cuModuleLoadData:5=2"
+is "out of memory while loading: one trial" "$(outcomes 12)" "out_of_memory $good "
+faulty "does not load" "cuModuleGetFunction:5=500"
+is "does not load: one trial" "$(outcomes 12)" "compile $good "
+faulty "wrong once" "corrupt/gemm@9"
+is "wrong once: one trial" "$(outcomes 12)" "wrong_result $good "
+faulty "hang" "hang/gemm@5" --timeout 3s
+is "hang: one trial timed out, the next is correct" "$(outcomes 12)" "timeout $good "
+FAKE_NVRTC_FAIL="#define GT_KU 4" faulty "does not compile" ""
+has "does not compile: the compiler's words" \
+    "$(rows "$TMPDIR/faulty.db" "$problem" outcome error)" \
+    'compile|gemmtune.cu(1): error: the test wants no kernel with'
+
+# What is nobody's fault fails the problem with one sentence.
+# fails NAME SCRIPT PATTERN
+fails() {
+    rm -f "$TMPDIR"/faulty.db*
+    FAKE_CUDA_SCRIPT=$2 run tune "$problem" --device 0 --db "$TMPDIR/faulty.db" \
+        --family naive --effort quick --quiet
+    is "$1: exit 1" "$code" 1
+    has "$1: says why" "$(cat "$TMPDIR/out" "$TMPDIR/err")" "$3"
+    is "$1: no trial is charged" \
+        "$(sql "$TMPDIR/faulty.db" "SELECT count(*) FROM trial WHERE state = 'done'")" 0
+}
+fails "no memory for the data" "cuMemAlloc:20=2" "CUDA_ERROR_OUT_OF_MEMORY"
+fails "no context" "cuCtxCreate:1=2" "cuCtxCreate: CUDA_ERROR_OUT_OF_MEMORY"
+fails "a device that cannot multiply" "corrupt/gt_reference@0" "the device computes"
+
+# ---- the same seed, the same answer ----
+
+# repeat NAME ARGUMENT...: a run into NAME.db, its table in NAME.json, its export in NAME.csv
+repeat() {
+    name=$1
+    shift
+    run tune "$problem" i32-nn-8x8x8 --device 0 --db "$TMPDIR/$name.db" --family naive \
+        --effort full --quiet --json "$@"
+    cp "$TMPDIR/out" "$TMPDIR/$name.json"
+    "$GEMMTUNE" list --db "$TMPDIR/$name.db" --csv >"$TMPDIR/$name.csv"
+}
+repeat once
+is "a full run ends well" "$code" 0
+repeat again
+is "the same seed gives the same table" "$(cat "$TMPDIR/again.json")" "$(cat "$TMPDIR/once.json")"
+is "and the same list" "$(cat "$TMPDIR/again.csv")" "$(cat "$TMPDIR/once.csv")"
+
+# ---- two devices compared, with neither present ----
+
+FAKE_CUDA_DEVICE=gtx1080 tune "$problem" f64-nt-9x33x12 --db "$TMPDIR/1080.db" --family naive \
+    --family tile --effort quick --budget 60s
+is "a second device is tuned" $? 0
+GEMMTUNE_LIBCUDA=/nowhere GEMMTUNE_LIBNVRTC=/nowhere GEMMTUNE_LIBOPENCL=/nowhere \
+    run compare "GTX 1050" "GTX 1080" --db "$db" --db "$TMPDIR/1080.db" --csv
+is "compare: exit 0" "$code" 0
+is "compare has the problems both have" \
+    "$(grep -c -e "$problem" -e f64-nt-9x33x12 "$TMPDIR/out")" 2
+exit "$bad"

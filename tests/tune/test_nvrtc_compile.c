@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every built-in family and the checking kernels, compiled by NVRTC: no GPU is needed. The default
+ * point, for each type, for every architecture that the library here knows; all four layouts for
+ * one of them. Which library: GEMMTUNE_LIBNVRTC, else what is installed. Compiles run on all cores.
+ */
+#include "core/embed.h"
+#include "runtime/build.h"
+#include "runtime/family.h"
+#include "runtime/nvrtc.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum {
+    JOBS_MAX = 4096,
+    THREADS_MAX = 16,
+    ARCHS_MAX = GT_NVRTC_MAX * GT_NVRTC_ARCHS_MAX,
+    OLDEST = 50, /* what gemmtune serves */
+    REGISTERS = 65536,
+};
+
+static const char *const dtypes[] = {"f32", "f64", "i32"};
+static const char *const layouts[] = {"nn", "nt", "tn", "tt"};
+
+struct job {
+    struct gt_device device;
+    const struct gt_family *family; /* NULL: the checking kernels */
+    char problem[64];
+    char trouble[512]; /* "" when all is well */
+};
+
+static struct gt_families *families;
+static struct job *job;
+static int jobs;
+static atomic_int next_job;
+
+/* ---- a device that has the architecture ---- */
+
+static int64_t smem_of(int cc) {
+    static const struct {
+        int cc, kib;
+    } rows[] = {{90, 227}, {87, 163}, {86, 99}, {80, 163}, {75, 64}, {70, 96}, {0, 48}};
+    if (cc == 88 || cc == 89 || cc >= 120) /* desktop chips */
+        return INT64_C(99) << 10;
+    for (size_t i = 0; rows[i].cc; i++)
+        if (cc >= rows[i].cc)
+            return (int64_t)rows[i].kib << 10;
+    return INT64_C(48) << 10;
+}
+
+static struct gt_device device_of(int cc) {
+    struct gt_device d = {.backend = GEMMTUNE_CUDA,
+                          .name = "made up",
+                          .cc = cc,
+                          .units = 20,
+                          .warp = 32,
+                          .max_threads = 1024,
+                          .regs_per_block = REGISTERS,
+                          .mem_bytes = INT64_C(8) << 30,
+                          .max_alloc = INT64_C(8) << 30,
+                          .smem_max = smem_of(cc),
+                          .has_f64 = true};
+    snprintf(d.arch, sizeof d.arch, "sm_%d", cc);
+    return d;
+}
+
+/* ---- one compile ---- */
+
+/* The whole text for a job, and how many threads a block of it has. */
+static gt_status source_of(char **source, int64_t *threads, const struct job *j,
+                           struct gt_err *err) {
+    struct gt_binding b;
+    struct gt_point point;
+    struct gt_launch launch;
+    gemmtune_problem p;
+    gt_status status = gt_problem_from_name(&p, j->problem, err);
+    *threads = 256; /* as in check.cl */
+    if (status)
+        return status;
+    if (!j->family)
+        return gt_source_plain(source, &j->device, &p, "tuner/kernels/check.cl",
+                               gt_embedded_kernels[0].text, err);
+    gt_family_default(j->family, &point);
+    gt_bind_problem(&b, j->family, &j->device, &p);
+    status = gt_bind_point(&b, &point, err);
+    if (!status && gt_refused(&b))
+        status = gt_fail(err, GEMMTUNE_EINVAL, "the default point is refused: %s",
+                         gt_refused(&b)->why);
+    if (!status)
+        status = gt_launch_of(&launch, &b, &j->device, err);
+    if (!status)
+        *threads = launch.block[0] * launch.block[1] * launch.block[2];
+    return status ? status : gt_source_of(source, &b, &j->device, err);
+}
+
+/* An ELF file, silence about what people may tune, the numbers that ptxas tells, and a block that
+ * fits the registers. */
+static void judge(struct job *j, const struct gt_image *image, int64_t threads) {
+    const char *wrong = NULL;
+    if (image->size < 4 || memcmp(image->bytes, "\177ELF", 4) != 0)
+        wrong = "the cubin is no ELF file";
+    else if (image->log[0] && j->family)
+        wrong = "the compiler complains";
+    else if (image->registers <= 0 || image->spill_bytes < 0 || image->smem_bytes < 0)
+        wrong = "registers, spills or shared memory were not told";
+    else if (image->registers * threads > REGISTERS)
+        wrong = "a block needs more registers than there are";
+    if (wrong)
+        snprintf(j->trouble, sizeof j->trouble, "%s (%d registers, %lld threads) %.300s",
+                 wrong, image->registers, (long long)threads, image->log);
+}
+
+static void compile(struct job *j) {
+    struct gt_image image = {0};
+    struct gt_err err = {""};
+    char *source = NULL;
+    int64_t threads = 0;
+    gt_status status = source_of(&source, &threads, j, &err);
+    if (!status)
+        status = gt_driver_cuda.build(&image, &j->device, source, &err);
+    if (status)
+        snprintf(j->trouble, sizeof j->trouble, "%s", err.line);
+    else
+        judge(j, &image, threads);
+    gt_image_clear(&image);
+    free(source);
+}
+
+static void *work(void *unused) {
+    (void)unused;
+    for (int i = atomic_fetch_add(&next_job, 1); i < jobs;
+         i = atomic_fetch_add(&next_job, 1))
+        compile(&job[i]);
+    return NULL;
+}
+
+static void compile_all(void) {
+    pthread_t thread[THREADS_MAX];
+    const long cores = sysconf(_SC_NPROCESSORS_CONF);
+    const int count = cores < 1 ? 1 : cores > THREADS_MAX ? THREADS_MAX : (int)cores;
+    for (int i = 0; i < count; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, work, NULL), 0);
+    for (int i = 0; i < count; i++)
+        assert_int_equal(pthread_join(thread[i], NULL), 0);
+}
+
+/* ---- what to compile ---- */
+
+static void add(const struct gt_family *f, int cc, const char *dtype, const char *layout) {
+    struct job *j = &job[jobs];
+    gemmtune_problem p;
+    struct gt_err err;
+    assert_true(jobs < JOBS_MAX);
+    *j = (struct job){.device = device_of(cc), .family = f};
+    snprintf(j->problem, sizeof j->problem, "%s-%s-256x256x256", dtype, layout);
+    assert_int_equal(gt_problem_from_name(&p, j->problem, &err), GEMMTUNE_OK);
+    if (!f || gt_family_serves(f, &j->device, &p, NULL))
+        jobs++;
+}
+
+static void add_arch(int cc, int layout_count) {
+    for (size_t t = 0; t < sizeof dtypes / sizeof *dtypes; t++) {
+        add(NULL, cc, dtypes[t], "nn"); /* layouts are arguments there */
+        for (size_t f = 0; f < gt_families_count(families); f++)
+            for (int l = 0; l < layout_count; l++)
+                add(gt_families_at(families, f), cc, dtypes[t], layouts[l]);
+    }
+}
+
+static int by_number(const void *a, const void *b) {
+    return *(const int *)a - *(const int *)b;
+}
+
+/* Every architecture that some NVRTC here knows and we serve, once, ascending. */
+static int find_archs(int archs[ARCHS_MAX]) {
+    const struct gt_nvrtcs *all = gt_nvrtc_api();
+    int count = 0, kept = 0;
+    for (int i = 0; i < all->count; i++)
+        for (int a = 0; a < all->lib[i].arch_count; a++)
+            if (all->lib[i].arch[a] >= OLDEST)
+                archs[count++] = all->lib[i].arch[a];
+    qsort(archs, (size_t)count, sizeof *archs, by_number);
+    for (int i = 0; i < count; i++)
+        if (i == 0 || archs[i] != archs[kept - 1])
+            archs[kept++] = archs[i];
+    return kept;
+}
+
+/* sm_61 stands for what only an older NVRTC serves, else what most of us have. */
+static bool has_all_layouts(int cc, const int *archs) {
+    return archs[0] <= 61 ? cc == 61 : cc == 90;
+}
+
+/* ---- the test ---- */
+
+static int tell(int cc) {
+    int good = 0, bad = 0;
+    struct gt_nvrtc_choice choice;
+    char name[64] = "";
+    struct gt_err err;
+    if (gt_nvrtc_choose(&choice, cc, &err) == GEMMTUNE_OK)
+        gt_nvrtc_name(&choice, name, sizeof name);
+    for (int i = 0; i < jobs; i++) {
+        if (job[i].device.cc != cc)
+            continue;
+        good += !job[i].trouble[0];
+        bad += job[i].trouble[0] != '\0';
+        if (job[i].trouble[0])
+            print_message("sm_%d %s %s: %s\n", cc,
+                          job[i].family ? job[i].family->name : "check.cl", job[i].problem,
+                          job[i].trouble);
+    }
+    print_message("sm_%d, %s: %d kernel texts compiled, %d did not\n", cc, name, good, bad);
+    return bad;
+}
+
+static void test_every_family(void **state) {
+    int archs[ARCHS_MAX], bad = 0;
+    (void)state;
+    const int count = find_archs(archs);
+    if (count == 0) {
+        print_message("skipped: no NVRTC: %s\n", gt_nvrtc_api()->why);
+        skip();
+    }
+    for (int i = 0; i < count; i++)
+        add_arch(archs[i], has_all_layouts(archs[i], archs) ? 4 : 1);
+    compile_all();
+    for (int i = 0; i < count; i++)
+        bad += tell(archs[i]);
+    assert_int_equal(bad, 0);
+}
+
+/* What a GTX 1050 or 1080 needs. */
+static void test_pascal(void **state) {
+    int archs[ARCHS_MAX];
+    struct gt_nvrtc_choice choice;
+    struct gt_err err = {""};
+    (void)state;
+    if (find_archs(archs) == 0)
+        skip();
+    const gt_status status = gt_nvrtc_choose(&choice, 61, &err);
+    if (archs[0] <= 61) {
+        assert_int_equal(status, GEMMTUNE_OK);
+        assert_string_equal(choice.arch, "sm_61");
+        return;
+    }
+    assert_int_equal(status, GEMMTUNE_EBUILD);
+    print_message("%s\n", err.line);
+    assert_non_null(strstr(err.line, "sm_61 needs NVRTC 12.9 or older"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_family),
+        cmocka_unit_test(test_pascal),
+    };
+    struct gt_err err = {""};
+    job = calloc(JOBS_MAX, sizeof *job);
+    if (!job || gt_families_create(&families, &err)) {
+        printf("not ok - %s\n", err.line);
+        return 1;
+    }
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    gt_families_destroy(families);
+    free(job);
+    return failed != 0;
+}
