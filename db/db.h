@@ -22,8 +22,8 @@
 struct gt_db;
 
 enum gt_db_mode {
-    GT_DB_READ, /* the file must exist; nothing is ever written */
-    GT_DB_WRITE, /* created (folder too) when missing; migrated when older, after a backup copy */
+    GT_DB_READ,  /* the file must exist; nothing is ever written */
+    GT_DB_WRITE, /* created (folder too) when missing; migrated when older, after a copy */
 };
 
 /* EIO: cannot be opened, or a process died while writing it and the next writer must repair

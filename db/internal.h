@@ -108,7 +108,7 @@ enum gt_column_kind {
     GT_COLUMN_BOOL,   /* bool */
     GT_COLUMN_REAL,   /* double, finite and not negative */
     GT_COLUMN_WORD,   /* an enum, stored as the word for it */
-    GT_COLUMN_SAMPLES /* struct gt_measurement: its samples and their number, a JSON array */
+    GT_COLUMN_SAMPLES /* struct gt_measurement: its samples, a JSON array */
 };
 
 struct gt_column {

@@ -152,6 +152,12 @@ gt_status gt_bind_point(struct gt_binding *b, const struct gt_point *point,
     return status == GEMMTUNE_OK ? gt_bind_values(b, values, err) : status;
 }
 
+void gt_family_start(const struct gt_family *f, int i, struct gt_point *out) {
+    gt_family_default(f, out);
+    for (int j = 0; j < f->param_count; j++)
+        out->entry[j].value = f->start[i][j];
+}
+
 void gt_family_default(const struct gt_family *f, struct gt_point *out) {
     memset(out, 0, sizeof *out);
     for (int i = 0; i < f->param_count; i++) {

@@ -299,7 +299,9 @@ static gt_status build(struct gt_image *image, const struct gt_device *d,
 
 /* A refusal that is about this image and leaves the context sound says "does not build". */
 static gt_status fail_load(const char *call, gt_cu_result result, struct gt_err *err) {
-    const gt_status status = gt_cuda_fail(err, call, result);
+    gt_status status = gt_cuda_fail(err, call, result);
+    if (result == GT_CU_OUT_OF_MEMORY)
+        status = GEMMTUNE_ENOMEM;
     const bool image_is_bad = result == GT_CU_INVALID_IMAGE ||
                               result == GT_CU_NO_BINARY_FOR_GPU ||
                               result == GT_CU_NOT_FOUND || result == GT_CU_INVALID_VALUE;

@@ -27,7 +27,7 @@
 #include "core/launch.h"
 #include "core/problem.h"
 
-enum { GT_VALUES_MAX = 64, GT_RULES_MAX = 32, GT_ARGS_MAX = 20 };
+enum { GT_VALUES_MAX = 64, GT_RULES_MAX = 32, GT_ARGS_MAX = 20, GT_STARTS_MAX = 12 };
 
 /* What a kernel takes, in the order of space.json's "args". */
 typedef enum gt_arg {
@@ -77,6 +77,9 @@ struct gt_family {
     struct gt_symbols symbols;
     int param_count, derive_count, require_count, accept_count, arg_count;
     struct gt_param param[GT_POINT_MAX];
+    /* Points that did well before, in parameter order: a search tries those that are legal first. */
+    int start_count;
+    int64_t start[GT_STARTS_MAX][GT_POINT_MAX];
     struct gt_derived derive[GT_RULES_MAX];
     struct gt_rule require[GT_RULES_MAX]; /* may a point exist on a device, for a type */
     struct gt_rule accept[GT_RULES_MAX];  /* may a built kernel run a problem */
@@ -157,6 +160,8 @@ int64_t gt_align_needed(const struct gt_binding *b, int operand);
 gt_status gt_launch_of(struct gt_launch *out, const struct gt_binding *b,
                        const struct gt_device *d, struct gt_err *err);
 void gt_family_default(const struct gt_family *f, struct gt_point *out);
+/* Start i of start_count, as a point. */
+void gt_family_start(const struct gt_family *f, int i, struct gt_point *out);
 
 /* ---- source text ----------------------------------------------------------------- */
 

@@ -78,6 +78,7 @@ gt_status gt_read_list(struct gt_node n, enum gt_json_kind kind, size_t least, s
 /* One key of space.json each. The node of an optional key may be absent. */
 gt_status gt_parse_params(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_default(struct gt_family *f, struct gt_node n, struct gt_err *err);
+gt_status gt_parse_starts(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_derive(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_require(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_accept(struct gt_family *f, struct gt_node n, struct gt_err *err);

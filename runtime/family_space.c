@@ -134,21 +134,40 @@ static bool is_param(const struct gt_family *f, const char *name) {
     return false;
 }
 
-gt_status gt_parse_default(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+/* A complete point inside the domains, in the order of the parameters. */
+static gt_status parse_point(int64_t out[GT_POINT_MAX], const struct gt_family *f,
+                             struct gt_node n, struct gt_err *err) {
     gt_status status = gt_read_list(n, GT_JSON_OBJECT, 0, GT_POINT_MAX, err);
     for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++)
         if (!is_param(f, gt_json_key(gt_json_at(n, i))))
             status =
                 gt_json_fail(gt_json_at(n, i), err, "the family has no such parameter");
     for (int i = 0; i < f->param_count && status == GEMMTUNE_OK; i++) {
-        struct gt_param *p = &f->param[i];
+        const struct gt_param *p = &f->param[i];
         const struct gt_node value = gt_json_member(n, p->name);
         if (gt_json_kind(value) == GT_JSON_ABSENT)
             return gt_json_fail(n, err, "no value for %s", p->name);
-        status = gt_json_int(&p->preset, value, 0, VALUE_MAX, err);
-        if (status == GEMMTUNE_OK && !in_domain(p, p->preset))
+        status = gt_json_int(&out[i], value, 0, VALUE_MAX, err);
+        if (status == GEMMTUNE_OK && !in_domain(p, out[i]))
             status = gt_json_fail(value, err, "is not one of the values of %s", p->name);
     }
+    return status;
+}
+
+gt_status gt_parse_default(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    int64_t value[GT_POINT_MAX];
+    const gt_status status = parse_point(value, f, n, err);
+    for (int i = 0; i < f->param_count && status == GEMMTUNE_OK; i++)
+        f->param[i].preset = value[i];
+    return status;
+}
+
+gt_status gt_parse_starts(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    if (gt_json_kind(n) == GT_JSON_ABSENT)
+        return GEMMTUNE_OK;
+    gt_status status = gt_read_list(n, GT_JSON_ARRAY, 0, GT_STARTS_MAX, err);
+    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++)
+        status = parse_point(f->start[f->start_count++], f, gt_json_at(n, i), err);
     return status;
 }
 

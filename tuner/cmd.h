@@ -52,7 +52,8 @@ struct gt_cmd {
     const char *operands; /* shown in usage: "PROBLEM --device N" */
     const char *about;    /* one sentence */
     const struct gt_option *options;
-    int (*run)(const struct gt_cmd *cmd, int argc, char **argv); /* argv[0] is the subcommand */
+    int (*run)(const struct gt_cmd *cmd, int argc,
+               char **argv); /* argv[0] is the subcommand */
     bool hidden;
 };
 
@@ -65,7 +66,8 @@ int gt_cmd_dispatch(int argc, char **argv);
 /* Parses options into `values` (zeroed or preset by the caller) and leaves operands in
  * argv[*first..argc). Returns -1 to go on, else the exit code to return at once (--help prints to stdout: 0;
  * a usage error prints one line and a hint to stderr: 2). */
-int gt_options_parse(const struct gt_cmd *cmd, int argc, char **argv, void *values, int *first);
+int gt_options_parse(const struct gt_cmd *cmd, int argc, char **argv, void *values,
+                     int *first);
 /* "gemmtune: <line>" to stderr (red "gemmtune:" never; plain) and returns `code`. */
 int gt_die(int code, const char *fmt, ...) GT_PRINTF(2, 3);
 /* The exit code that a status means when nothing more is known about where it came from. */

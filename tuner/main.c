@@ -35,8 +35,7 @@ static int close_stdout(int code) {
 }
 
 /* What the library would keep to itself: a row skipped, a cache entry refused. */
-static void say(void *user, gemmtune_log_level level, const char *line)
-{
+static void say(void *user, gemmtune_log_level level, const char *line) {
     (void)user, (void)level;
     fprintf(stderr, "gemmtune: %s\n", line);
 }

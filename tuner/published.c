@@ -11,8 +11,7 @@
 
 /* Copies the text member `key` when it is there; too long is an error, not a cut. */
 static gt_status take_text(char *buf, size_t size, struct gt_node object, const char *key,
-                           struct gt_err *err)
-{
+                           struct gt_err *err) {
     const struct gt_node n = gt_json_member(object, key);
     const char *text = "";
     if (gt_json_kind(n) == GT_JSON_ABSENT)
@@ -27,8 +26,7 @@ static gt_status take_text(char *buf, size_t size, struct gt_node object, const 
 }
 
 static gt_status take_number(double *out, struct gt_node object, const char *key,
-                             struct gt_err *err)
-{
+                             struct gt_err *err) {
     const struct gt_node n = gt_json_member(object, key);
     if (gt_json_kind(n) == GT_JSON_ABSENT)
         return GEMMTUNE_OK;
@@ -39,8 +37,8 @@ static gt_status take_number(double *out, struct gt_node object, const char *key
 }
 
 /* A problem's name gives type, layout and volume; a row without one gives them itself. */
-static gt_status take_problem(struct gt_published_row *r, struct gt_node n, struct gt_err *err)
-{
+static gt_status take_problem(struct gt_published_row *r, struct gt_node n,
+                              struct gt_err *err) {
     const struct gt_node volume = gt_json_member(n, "volume");
     gemmtune_problem p;
     gt_status status = GEMMTUNE_OK;
@@ -58,10 +56,9 @@ static gt_status take_problem(struct gt_published_row *r, struct gt_node n, stru
 }
 
 static gt_status take_row(struct gt_published_row *r, struct gt_node root, struct gt_node n,
-                          struct gt_err *err)
-{
-    static const char *const keys[] = {"dtype", "layout", "problem", "volume",
-                                       "kernel", "ms",    "gflops",  NULL};
+                          struct gt_err *err) {
+    static const char *const keys[] = {"dtype",  "layout", "problem", "volume",
+                                       "kernel", "ms",     "gflops",  NULL};
     const struct {
         const char *key;
         char *buf;
@@ -76,8 +73,8 @@ static gt_status take_row(struct gt_published_row *r, struct gt_node root, struc
     for (size_t i = 0; status == GEMMTUNE_OK && i < sizeof texts / sizeof *texts; i++)
         status = take_text(texts[i].buf, texts[i].size, n, texts[i].key, err);
     if (status == GEMMTUNE_OK)
-        status = take_text(r->how, sizeof r->how, gt_json_member(root, "kernels"), r->kernel,
-                           err);
+        status = take_text(r->how, sizeof r->how, gt_json_member(root, "kernels"),
+                           r->kernel, err);
     if (status == GEMMTUNE_OK)
         status = take_problem(r, n, err);
     if (status == GEMMTUNE_OK)
@@ -90,8 +87,7 @@ static gt_status take_row(struct gt_published_row *r, struct gt_node root, struc
 }
 
 static gt_status take_rows(struct gt_published *p, struct gt_node root, struct gt_node rows,
-                           struct gt_err *err)
-{
+                           struct gt_err *err) {
     struct gt_published_row head = {.volume = 0};
     const size_t count = gt_json_count(rows);
     struct gt_published_row *grown =
@@ -111,8 +107,7 @@ static gt_status take_rows(struct gt_published *p, struct gt_node root, struct g
 }
 
 gt_status gt_published_parse(struct gt_published *p, const char *name, const char *text,
-                             struct gt_err *err)
-{
+                             struct gt_err *err) {
     static const char *const keys[] = {"format", "device", "title",   "toolkit", "host",
                                        "note",   "limits", "kernels", "rows",    NULL};
     struct gt_json *doc = NULL;
@@ -137,8 +132,7 @@ gt_status gt_published_parse(struct gt_published *p, const char *name, const cha
     return status;
 }
 
-gt_status gt_published_load(struct gt_published *out, struct gt_err *err)
-{
+gt_status gt_published_load(struct gt_published *out, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     *out = (struct gt_published){0};
     for (const struct gt_embedded *e = gt_embedded_published;
@@ -149,8 +143,7 @@ gt_status gt_published_load(struct gt_published *out, struct gt_err *err)
     return status;
 }
 
-void gt_published_clear(struct gt_published *p)
-{
+void gt_published_clear(struct gt_published *p) {
     free(p->row);
     *p = (struct gt_published){0};
 }

@@ -21,8 +21,9 @@ struct gt_space {
  * come in the order of the domains, the last parameter fastest. Buffers count as 16-byte aligned,
  * as the tuner's are. The caller has asked gt_family_serves. ENOMEM, or EINVAL when more than
  * 4 million points are legal or the search is hopeless (10^9 prefixes tried). */
-gt_status gt_space_create(struct gt_space *out, const struct gt_family *f, const struct gt_device *d,
-                          const gemmtune_problem *p, struct gt_err *err);
+gt_status gt_space_create(struct gt_space *out, const struct gt_family *f,
+                          const struct gt_device *d, const gemmtune_problem *p,
+                          struct gt_err *err);
 /* What may exist on the device for p's types and layout, whatever m, n, k: require rules only. */
 gt_status gt_space_create_any(struct gt_space *out, const struct gt_family *f,
                               const struct gt_device *d, const gemmtune_problem *p,

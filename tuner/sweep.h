@@ -33,8 +33,8 @@ struct gt_sweep {
 /* EPARSE (or EIO for a missing or unreadable file) with file:line and path. */
 gt_status gt_sweep_load(struct gt_sweep *out, const char *path, struct gt_err *err);
 /* The same from memory; `name` stands for the file in messages. */
-gt_status gt_sweep_parse(struct gt_sweep *out, const char *name, const char *text, size_t size,
-                         struct gt_err *err);
+gt_status gt_sweep_parse(struct gt_sweep *out, const char *name, const char *text,
+                         size_t size, struct gt_err *err);
 /* One problem by name. */
 gt_status gt_sweep_add(struct gt_sweep *s, const char *name, struct gt_err *err);
 void gt_sweep_clear(struct gt_sweep *s);

@@ -124,8 +124,7 @@ struct line {
 };
 
 static void put_cell(struct line *line, const struct gt_column *column, size_t width,
-                     const char *text)
-{
+                     const char *text) {
     const size_t pad = width - width_of(text);
     const bool right = column->align == GT_RIGHT;
     const size_t ahead = line->owed + (right ? pad : 0);
@@ -139,8 +138,8 @@ static void put_cell(struct line *line, const struct gt_column *column, size_t w
 }
 
 /* Row 0 is the heading. */
-static void print_line(const struct gt_table *t, size_t row, const size_t *width, FILE *out)
-{
+static void print_line(const struct gt_table *t, size_t row, const size_t *width,
+                       FILE *out) {
     struct line line = {out, 0};
     for (size_t i = 0; i < t->columns; i++)
         if (t->column[i].title != NULL)
@@ -149,8 +148,7 @@ static void print_line(const struct gt_table *t, size_t row, const size_t *width
     (void)fputc('\n', out);
 }
 
-void gt_table_print(const struct gt_table *t, FILE *out)
-{
+void gt_table_print(const struct gt_table *t, FILE *out) {
     size_t width[COLUMNS_MAX];
     for (size_t i = 0; i < t->columns; i++)
         width[i] = t->column[i].title != NULL ? column_width(t, i) : 0;
@@ -180,8 +178,7 @@ static void csv_field(const char *text, bool is_text, FILE *out) {
 }
 
 /* Row 0 is the heading. */
-static void csv_line(const struct gt_table *t, size_t row, FILE *out)
-{
+static void csv_line(const struct gt_table *t, size_t row, FILE *out) {
     const char *comma = "";
     for (size_t i = 0; i < t->columns; i++) {
         const struct gt_column *column = &t->column[i];
@@ -195,8 +192,7 @@ static void csv_line(const struct gt_table *t, size_t row, FILE *out)
     (void)fputs("\r\n", out);
 }
 
-void gt_table_csv(const struct gt_table *t, FILE *out)
-{
+void gt_table_csv(const struct gt_table *t, FILE *out) {
     for (size_t row = 0; row <= t->rows; row++)
         csv_line(t, row, out);
 }
@@ -241,8 +237,7 @@ static void json_cell(const char *cell, enum gt_cell_kind kind, FILE *out) {
         (void)fputs("null", out);
 }
 
-static void json_row(const struct gt_table *t, size_t row, FILE *out)
-{
+static void json_row(const struct gt_table *t, size_t row, FILE *out) {
     const char *comma = "{";
     for (size_t i = 0; i < t->columns; i++) {
         const struct gt_column *column = &t->column[i];
@@ -257,8 +252,7 @@ static void json_row(const struct gt_table *t, size_t row, FILE *out)
     (void)fputc('}', out);
 }
 
-void gt_table_json(const struct gt_table *t, FILE *out)
-{
+void gt_table_json(const struct gt_table *t, FILE *out) {
     (void)fputc('[', out);
     for (size_t row = 0; row < t->rows; row++) {
         (void)fputs(row > 0 ? ",\n  " : "\n  ", out);

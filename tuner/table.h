@@ -23,8 +23,8 @@ struct gt_column {
 
 struct gt_table;
 /* `columns` must outlive the table. */
-gt_status gt_table_create(struct gt_table **out, const struct gt_column *columns, size_t count,
-                          struct gt_err *err);
+gt_status gt_table_create(struct gt_table **out, const struct gt_column *columns,
+                          size_t count, struct gt_err *err);
 void gt_table_destroy(struct gt_table *t);
 /* Adds a row; exactly `count` texts, copied. NULL is an empty cell (JSON null). */
 gt_status gt_table_row(struct gt_table *t, const char *const *cells, struct gt_err *err);
@@ -38,9 +38,11 @@ void gt_table_json(const struct gt_table *t, FILE *out);
 
 /* Short texts; buf is returned. What is not known (not finite, a time of 0) is "". */
 enum { GT_CELL_MAX = 48 };
-const char *gt_show_ns(char buf[GT_CELL_MAX], double ns);         /* "12.3 us" "1.25 ms" "3.4 s" */
-const char *gt_show_count(char buf[GT_CELL_MAX], double value);   /* "12", "3.5", plain %.6g, never locale */
-const char *gt_show_bytes(char buf[GT_CELL_MAX], double bytes);   /* "1.5 GiB" */
-const char *gt_show_rate(char buf[GT_CELL_MAX], double flops, double ns); /* GFLOP/s, 4 digits */
+const char *gt_show_ns(char buf[GT_CELL_MAX], double ns); /* "12.3 us" "1.25 ms" "3.4 s" */
+const char *gt_show_count(char buf[GT_CELL_MAX],
+                          double value); /* "12", "3.5", plain %.6g, never locale */
+const char *gt_show_bytes(char buf[GT_CELL_MAX], double bytes); /* "1.5 GiB" */
+const char *gt_show_rate(char buf[GT_CELL_MAX], double flops,
+                         double ns); /* GFLOP/s, 4 digits */
 
 #endif

@@ -68,7 +68,7 @@ gt_status gt_tune_spaces(struct gt_space **out, int *spaces, const struct gt_tun
 
 /* ---- where the search starts ---- */
 
-enum { SEEDS_MAX = 24, NEIGHBOURS = 6 };
+enum { SEEDS_MAX = 40, NEIGHBOURS = 6 };
 
 struct seeds {
     const struct gt_search_setup *setup;
@@ -141,19 +141,29 @@ static gt_status see_record(void *user, const struct gt_record_row *row, struct 
     return GEMMTUNE_OK;
 }
 
-/* Defaults of all families, then the winners of the nearest problems tuned on this device. */
+static void seed_at(struct seeds *s, int space, const struct gt_point *point) {
+    const struct gt_pick pick = {.space = space,
+                                 .index = gt_space_find(&s->setup->space[space], point)};
+    if (pick.index != SIZE_MAX)
+        add_seed(s, pick);
+}
+
+/* Defaults of all families, the winners of the nearest problems tuned on this device, then what the
+ * families say did well elsewhere. */
 static gt_status find_seeds(struct seeds *s, struct gt_tuner *t, struct gt_err *err) {
+    struct gt_point point;
     for (int i = 0; i < s->setup->spaces; i++) {
-        struct gt_point point;
-        struct gt_pick pick = {.space = i};
         gt_family_default(s->setup->space[i].family, &point);
-        pick.index = gt_space_find(&s->setup->space[i], &point);
-        if (pick.index != SIZE_MAX)
-            add_seed(s, pick);
+        seed_at(s, i, &point);
     }
     gt_status status = gt_db_records(t->db, t->device_key, NULL, see_record, s, err);
     for (int i = 0; i < s->nears; i++)
         add_seed(s, s->near[i].pick);
+    for (int i = 0; i < s->setup->spaces; i++)
+        for (int j = 0; j < s->setup->space[i].family->start_count; j++) {
+            gt_family_start(s->setup->space[i].family, j, &point);
+            seed_at(s, i, &point);
+        }
     return status;
 }
 

@@ -13,12 +13,13 @@ enum { GT_DIFFERS_MAX = 1200 }; /* every parameter as "NAME old->new" */
 /* One problem. Rows are the view's. */
 struct gt_versus_row {
     const char *problem;
-    const struct gt_view_row *a, *b;     /* winners; one is NULL when that side has none */
-    double ratio;                        /* time of a over time of b; 0 when one is missing */
-    char differs[GT_DIFFERS_MAX];        /* "BM 128->64", "tile->block"; "" when the same */
-    const struct gt_view_row *shared;    /* measured on both: the point that serves both best */
-    double shared_a_ns, shared_b_ns;     /* its times */
-    double shared_slowdown;              /* the worse of its times over the side's best */
+    const struct gt_view_row *a, *b; /* winners; one is NULL when that side has none */
+    double ratio;                    /* time of a over time of b; 0 when one is missing */
+    char differs[GT_DIFFERS_MAX];    /* "BM 128->64", "tile->block"; "" when the same */
+    const struct gt_view_row
+        *shared;                     /* measured on both: the point that serves both best */
+    double shared_a_ns, shared_b_ns; /* its times */
+    double shared_slowdown;          /* the worse of its times over the side's best */
 };
 
 struct gt_versus {

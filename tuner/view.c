@@ -13,26 +13,22 @@
 /* ---- arrays ------------------------------------------------------------------------ */
 
 /* Room for one more element behind `count`; arrays grow to the powers of two. */
-static void *grow(void *array, size_t count, size_t size)
-{
+static void *grow(void *array, size_t count, size_t size) {
     const bool full = (count & (count - 1)) == 0;
     return full ? realloc(array, (count == 0 ? 1 : 2 * count) * size) : array;
 }
 
-static gt_status no_memory(struct gt_err *err)
-{
+static gt_status no_memory(struct gt_err *err) {
     return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the database's rows");
 }
 
-static void clear_row(struct gt_view_row *row)
-{
+static void clear_row(struct gt_view_row *row) {
     free(row->point);
     free(row->error);
     free(row->provenance);
 }
 
-void gt_view_clear(struct gt_view *v)
-{
+void gt_view_clear(struct gt_view *v) {
     for (size_t i = 0; i < v->row_count; i++)
         clear_row(&v->row[i]);
     free(v->row);
@@ -43,8 +39,7 @@ void gt_view_clear(struct gt_view *v)
 /* ---- devices ------------------------------------------------------------------------- */
 
 /* Where the key is, or belongs. */
-static size_t device_position(const struct gt_view *v, const char *key)
-{
+static size_t device_position(const struct gt_view *v, const char *key) {
     size_t i = 0;
     while (i < v->device_count && strcmp(v->device[i].key, key) < 0)
         i++;
@@ -52,8 +47,7 @@ static size_t device_position(const struct gt_view *v, const char *key)
 }
 
 static gt_status take_device(void *user, const char *key, const struct gt_device *d,
-                             struct gt_err *err)
-{
+                             struct gt_err *err) {
     struct gt_view *v = user;
     const size_t at = device_position(v, key);
     if (at < v->device_count && strcmp(v->device[at].key, key) == 0)
@@ -69,13 +63,11 @@ static gt_status take_device(void *user, const char *key, const struct gt_device
     return GEMMTUNE_OK;
 }
 
-gt_status gt_view_devices(struct gt_view *v, struct gt_db *db, struct gt_err *err)
-{
+gt_status gt_view_devices(struct gt_view *v, struct gt_db *db, struct gt_err *err) {
     return gt_db_devices(db, take_device, v, err);
 }
 
-bool gt_text_holds(const char *text, const char *part)
-{
+bool gt_text_holds(const char *text, const char *part) {
     const size_t len = strlen(part);
     for (; strlen(text) >= len; text++)
         if (strncasecmp(text, part, len) == 0)
@@ -83,15 +75,13 @@ bool gt_text_holds(const char *text, const char *part)
     return false;
 }
 
-bool gt_text_same(const char *a, const char *b)
-{
+bool gt_text_same(const char *a, const char *b) {
     return strcasecmp(a, b) == 0;
 }
 
 /* How many devices `fits` finds by key or name; *index is the first of them. */
 static size_t matches(size_t *index, const struct gt_view *v, const char *what,
-                      bool (*fits)(const char *, const char *))
-{
+                      bool (*fits)(const char *, const char *)) {
     size_t count = 0;
     for (size_t i = v->device_count; i-- > 0;)
         if (fits(v->device[i].key, what) || fits(v->device[i].device.name, what)) {
@@ -101,20 +91,18 @@ static size_t matches(size_t *index, const struct gt_view *v, const char *what,
     return count;
 }
 
-static gt_status several(const struct gt_view *v, const char *what, struct gt_err *err)
-{
+static gt_status several(const struct gt_view *v, const char *what, struct gt_err *err) {
     char keys[400] = "";
     for (size_t i = 0, len = 0; i < v->device_count && len < sizeof keys; i++)
         if (gt_text_holds(v->device[i].key, what) ||
             gt_text_holds(v->device[i].device.name, what))
-            len += (size_t)snprintf(keys + len, sizeof keys - len, "%s%s", len > 0 ? ", " : "",
-                                    v->device[i].key);
+            len += (size_t)snprintf(keys + len, sizeof keys - len, "%s%s",
+                                    len > 0 ? ", " : "", v->device[i].key);
     return gt_fail(err, GEMMTUNE_EINVAL, "'%.60s' fits several devices: %s", what, keys);
 }
 
 gt_status gt_view_pick(size_t *index, const struct gt_view *v, const char *what,
-                       struct gt_err *err)
-{
+                       struct gt_err *err) {
     size_t count = matches(index, v, what, gt_text_same);
     if (count == 0)
         count = matches(index, v, what, gt_text_holds);
@@ -127,8 +115,7 @@ gt_status gt_view_pick(size_t *index, const struct gt_view *v, const char *what,
 
 /* ---- rows ------------------------------------------------------------------------------ */
 
-static char *copy(const char *text)
-{
+static char *copy(const char *text) {
     char *out = malloc(strlen(text) + 1);
     if (out != NULL)
         memcpy(out, text, strlen(text) + 1);
@@ -136,9 +123,9 @@ static char *copy(const char *text)
 }
 
 /* Adds `row`, completed by copies of the subject and the texts. */
-static gt_status take(struct gt_view *v, struct gt_view_row row, const struct gt_db_subject *s,
-                      const char *error, const char *provenance, struct gt_err *err)
-{
+static gt_status take(struct gt_view *v, struct gt_view_row row,
+                      const struct gt_db_subject *s, const char *error,
+                      const char *provenance, struct gt_err *err) {
     struct gt_view_row *rows = grow(v->row, v->row_count, sizeof *rows);
     if (rows == NULL)
         return no_memory(err);
@@ -158,8 +145,8 @@ static gt_status take(struct gt_view *v, struct gt_view_row row, const struct gt
     return GEMMTUNE_OK;
 }
 
-static gt_status take_record(void *user, const struct gt_record_row *r, struct gt_err *err)
-{
+static gt_status take_record(void *user, const struct gt_record_row *r,
+                             struct gt_err *err) {
     const struct gt_view_row row = {
         .record = true,
         .rank = r->rank,
@@ -178,8 +165,7 @@ static gt_status take_record(void *user, const struct gt_record_row *r, struct g
     return take(user, row, &r->subject, NULL, r->provenance, err);
 }
 
-static gt_status take_trial(void *user, const struct gt_trial_row *r, struct gt_err *err)
-{
+static gt_status take_trial(void *user, const struct gt_trial_row *r, struct gt_err *err) {
     const bool timed = r->time.samples > 0;
     const struct gt_view_row row = {
         .state = r->state,
@@ -196,13 +182,11 @@ static gt_status take_trial(void *user, const struct gt_trial_row *r, struct gt_
 }
 
 gt_status gt_view_records(struct gt_view *v, struct gt_db *db, const char *device_key,
-                          const char *problem, struct gt_err *err)
-{
+                          const char *problem, struct gt_err *err) {
     return gt_db_records(db, device_key, problem, take_record, v, err);
 }
 
 gt_status gt_view_trials(struct gt_view *v, struct gt_db *db, const char *device_key,
-                         const char *problem, struct gt_err *err)
-{
+                         const char *problem, struct gt_err *err) {
     return gt_db_trials(db, device_key, problem, take_trial, v, err);
 }

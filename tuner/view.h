@@ -21,13 +21,13 @@ struct gt_view_row {
     char hash[65]; /* of the family's source */
     char *point, *error, *provenance;
     bool record;
-    int rank;              /* records: 0 is the winner */
-    bool verified, tied;   /* records */
-    double naive_ns;       /* records; 0 unknown */
+    int rank;                  /* records: 0 is the winner */
+    bool verified, tied;       /* records */
+    double naive_ns;           /* records; 0 unknown */
     enum gt_trial_state state; /* trials; a record counts as done */
     gt_outcome outcome;        /* trials; a record counts as correct */
     int attempts, registers, spill_bytes, smem_bytes; /* trials */
-    double median_ns, low_ns, high_ns; /* 0 when never measured */
+    double median_ns, low_ns, high_ns;                /* 0 when never measured */
 };
 
 struct gt_view {

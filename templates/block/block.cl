@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * block - THREADS threads compute a tile of C of BM rows x BN columns and keep it in registers.
- * They walk along k in slabs of BK: A's and B's slabs go to shared memory, the next ones are on
- * their way to registers meanwhile. The family for large matrices.
+ * block - THREADS threads compute a tile of C of BM rows x BN columns, kept in registers.
+ * They walk along k in slabs of BK: A's and B's slabs go to shared memory, the next ones
+ * are on their way to registers meanwhile. The family for large matrices.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major.
  *
  *                        n ->
- *                     +-------+------+             in shared memory, both with k outermost:
+ *                     +-------+------+      in shared memory, both with k outermost:
  *                  BK | slab B: BN   |
- *                     +-------+------+               A [BK][BM + PAD]    B [BK][BN + PAD]
+ *                     +-------+------+         A [BK][BM + PAD]    B [BK][BN + PAD]
  *               k     |              |
- *                     +--------------+             so that for one k what a thread needs of
- *        BK  k ->                                  either is contiguous.
+ *                     +--------------+      so that what a thread needs of either for one
+ *        BK  k ->                           k is contiguous.
  *     +------+------+ +-------+------+
- *  BM | slab |      | | tile  |      |             OWN 1: a thread owns TM rows x TN columns, in
- *  m  |  A   |      | |BMxBN  |      |                    pieces of up to 16 bytes; lanes of a
- *     +------+------+ +-------+------+                    warp lie 8 x 4, piece beside piece.
- *     |             | |              |             OWN 0: thread t owns elements t, t + THREADS,
- *     +-------------+ +--------------+                    ... of the tile, row by row.
+ *  BM | slab |      | | tile  |      |      OWN 1: a thread owns TM rows x TN columns, in
+ *  m  |  A   |      | |BMxBN  |      |             pieces of up to 16 bytes; lanes of a
+ *     +------+------+ +-------+------+             warp lie 8 x 4, piece beside piece.
+ *     |             | |              |      OWN 0: thread t owns elements t, t + THREADS,
+ *     +-------------+ +--------------+             ... of the tile, row by row.
  *
  * The steady loop makes no test at an edge: rows past the end of C repeat the last row that
- * exists and are not stored. Only the last slab of k, if it is not a whole one, and tiles where a
- * vector would hang over the edge are fetched element by element, with zeros for k past the end.
+ * exists and are not stored. Only the last slab of k, if it is not a whole one, and tiles
+ * where a vector would hang over the edge are fetched element by element, with zeros for k
+ * past the end.
  *
  * BM BN    tile of C                      BK      depth of a slab
  * THREADS  threads a block                OWN     0 strided elements, 1 blocked
@@ -34,12 +35,16 @@
  * GROUP    rows of tiles walked together, for the sake of the L2 cache
  *
  * gemmtune trial f32-nn-4096x4096x4096 --family block
- *     --point "BM=128 BN=128 BK=8 THREADS=256 OWN=1 TM=8 VA=4 VB=4 PAD=4 DOUBLE=1 MINB=1 GROUP=8"
+ *     --point "BM=128 BN=128 BK=8 THREADS=256 OWN=1 TM=8 VA=4 VB=4 PAD=4 DOUBLE=1 MINB=1
+ *              GROUP=8"
+ * The 32 x 64 block of 2010, 512 threads and slabs of 16:
+ *     --point "BM=64 BN=32 BK=16 THREADS=512 OWN=0 TM=1 VA=1 VB=1 PAD=0 DOUBLE=0 MINB=1
+ *              GROUP=1"
  */
 
 enum {
-    BM = GT_BM, BN = GT_BN, BK = GT_BK, T = GT_THREADS, OWN = GT_OWN, TM = GT_TM, TN = GT_TN,
-    VA = GT_VA, VB = GT_VB,
+    BM = GT_BM, BN = GT_BN, BK = GT_BK, T = GT_THREADS,
+    OWN = GT_OWN, TM = GT_TM, TN = GT_TN, VA = GT_VA, VB = GT_VB,
     LDA_S = BM + GT_PAD, LDB_S = BN + GT_PAD, /* rows of shared memory */
     SLAB_A = BK * LDA_S,
     PAIR = SLAB_A + BK * LDB_S,
@@ -60,26 +65,24 @@ enum {
     LY = LX == TX && !(TX * TY % 32 == 0 && 32 % TX == 0) ? TY : 32 / LX
 };
 
-/* Where row i and column j of a blocked thread's patch lie in the tile: piece beside piece. */
+/* Where row i and column j of a blocked thread's patch lie in the tile: piece beside
+ * piece. */
 #define PATCH_ROW(ay, i) ((ay) + (i) / PM * PM * LY + (i) % PM)
 #define PATCH_COL(bx, j) ((bx) + (j) / PN * PN * LX + (j) % PN)
 
 /* Element i of a strided thread within the tile. */
-GT_INLINE int own_row(int t, int i)
-{
+GT_INLINE int own_row(int t, int i) {
     return T % BN == 0 ? t / BN + i * (T / BN) : (t + i * T) / BN;
 }
 
-GT_INLINE int own_col(int t, int i)
-{
+GT_INLINE int own_col(int t, int i) {
     return T % BN == 0 ? t % BN : (t + i * T) % BN;
 }
 
-/* acc += one column of slab A x one row of slab B. ay, bx: the blocked thread's first row and
- * column in the tile. */
+/* acc += one column of slab A x one row of slab B. ay, bx: the blocked thread's first
+ * row and column in the tile. */
 GT_INLINE void multiply(gt_acc acc[TM * TN], const GT_SHARED gt_elem *sa,
-                        const GT_SHARED gt_elem *sb, int ay, int bx, int t)
-{
+                        const GT_SHARED gt_elem *sb, int ay, int bx, int t) {
     if (OWN) {
         gt_elem fa[TM], fb[TN];
         GT_UNROLL
@@ -102,8 +105,7 @@ GT_INLINE void multiply(gt_acc acc[TM * TN], const GT_SHARED gt_elem *sa,
 
 /* Stores the blocked thread's patch; c stands at the tile. */
 GT_INLINE void store(GT_GLOBAL gt_elem *c, gt_long ldc, gt_elem alpha, const gt_acc *acc,
-                     gt_elem beta, int ay, int bx, int inside, int rows, int cols)
-{
+                     gt_elem beta, int ay, int bx, int inside, int rows, int cols) {
     GT_UNROLL
     for (int i = 0; i < TM; i++) {
         GT_GLOBAL gt_elem *row = c + PATCH_ROW(ay, i) * ldc + bx;
@@ -111,25 +113,26 @@ GT_INLINE void store(GT_GLOBAL gt_elem *c, gt_long ldc, gt_elem alpha, const gt_
         gt_elem old[TN];
         GT_UNROLL
         for (int j = 0; j < TN; j += PN)
-            gt_load_c(PN, old + j, row + PATCH_COL(0, j), beta, inside, 0, end - PATCH_COL(0, j));
+            gt_load_c(PN, old + j, row + PATCH_COL(0, j), beta, inside, 0,
+                      end - PATCH_COL(0, j));
         GT_UNROLL
         for (int j = 0; j < TN; j += PN)
-            gt_store_row(PN, row + PATCH_COL(0, j), alpha, acc + i * TN + j, beta, old + j, inside,
-                         0, end - PATCH_COL(0, j));
+            gt_store_row(PN, row + PATCH_COL(0, j), alpha, acc + i * TN + j, beta, old + j,
+                         inside, 0, end - PATCH_COL(0, j));
     }
 }
 
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
 (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
  const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
- GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc)
-{
+ GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc) {
     GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
     const int t = GT_THREAD_X;
     const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1;
 
     /* GROUP rows of tiles are walked column by column. */
-    const int band = GT_BLOCK / (GT_GROUP * tiles_n), in_band = GT_BLOCK % (GT_GROUP * tiles_n);
+    const int band = GT_BLOCK / (GT_GROUP * tiles_n);
+    const int in_band = GT_BLOCK % (GT_GROUP * tiles_n);
     const int high = GT_MIN(tiles_m - band * GT_GROUP, GT_GROUP);
     const int row0 = (band * GT_GROUP + in_band % high) * BM, col0 = in_band / high * BN;
     const int rows = m - row0, cols = n - col0; /* of C from here to its edges */
@@ -172,7 +175,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     }
     GT_UNROLL_BY(1)
     for (int s = whole; s > 0; s--) {
-        /* The next slab, or the last one once more: a load too many costs less than a test. */
+        /* The next slab, or the last one once more: a load too many costs less than a
+         * test. */
         const gt_long next = s > 1 ? BK : 0;
         gt_slab_advance(A_ALONG, BM, BK, VA, T, at_a, A_ALONG ? next : next * lda);
         gt_slab_advance(B_ALONG, BN, BK, VB, T, at_b, B_ALONG ? next : next * ldb);
@@ -180,7 +184,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
         gt_slab_fetch(B_ALONG, BN, BK, VB, T, rb, at_b, ldb, t);
         GT_UNROLL_BY(GT_KU)
         for (int k = 0; k < BK; k++)
-            multiply(acc, smem + now + k * LDA_S, smem + now + SLAB_A + k * LDB_S, ay, bx, t);
+            multiply(acc, smem + now + k * LDA_S, smem + now + SLAB_A + k * LDB_S, ay, bx,
+                     t);
         if (GT_DOUBLE)
             now = PAIR - now;
         else
@@ -194,10 +199,10 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     for (int done = whole; done < slabs; done++) {
         const gt_long k0 = done * (gt_long)BK;
         const int rest = depth - done * BK;
-        gt_slab_edge(A_ALONG, BM, BK, T, smem, LDA_S, a + (A_ALONG ? k0 : k0 * lda), lda, rows,
-                     rest, t);
-        gt_slab_edge(B_ALONG, BN, BK, T, smem + SLAB_A, LDB_S, b + (B_ALONG ? k0 : k0 * ldb), ldb,
-                     cols, rest, t);
+        gt_slab_edge(A_ALONG, BM, BK, T, smem, LDA_S, a + (A_ALONG ? k0 : k0 * lda), lda,
+                     rows, rest, t);
+        gt_slab_edge(B_ALONG, BN, BK, T, smem + SLAB_A, LDB_S,
+                     b + (B_ALONG ? k0 : k0 * ldb), ldb, cols, rest, t);
         GT_BARRIER();
         GT_UNROLL_BY(1)
         for (int k = 0; k < BK; k++)

@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * coalesced - straight from global memory, but every load is one a memory controller likes: the
- * lanes of a warp read neighbouring elements, as vectors, and each thread computes a small patch
- * of C, so that an element loaded is used more than once. No shared memory.
+ * coalesced - straight from global memory, but every load is one a memory controller
+ * likes: the lanes of a warp read neighbouring elements, as vectors, and each thread
+ * computes a small patch of C, so that an element loaded is used more than once. No shared
+ * memory.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major.
  *
  *                   n ->
- *             +--------------+        A thread owns EM rows x EN columns of C. Lanes run along a
- *         k   |  [EN][EN]..  |        row of C: each loads EN adjacent elements of B's row, and
- *             +--------------+        the EM elements of A are the same for the whole warp.
+ *             +--------------+     A thread owns EM rows x EN columns of C. Lanes run along
+ *         k   |  [EN][EN]..  |     a row of C: each loads EN adjacent elements of a row of
+ *             +--------------+     B, and the EM elements of A are the same for the warp.
  *      k ->
- *     +-----+ +--------------+        Stored transposed, an operand is contiguous the other way:
- *   m | EM  | |  [EN x EM]   |        B (n x k) is read KU elements of k at a time, A (k x m) EM
- *     |     | |              |        elements of m at a time. When both are transposed, lanes
- *     +-----+ +--------------+        run down a column of C, where A is contiguous.
+ *     +-----+ +--------------+     Stored transposed, an operand is contiguous the other
+ *   m | EM  | |  [EN x EM]   |     way: B (n x k) is read KU elements of k at a time, A
+ *     |     | |              |     (k x m) EM elements of m. When both are, lanes run down
+ *     +-----+ +--------------+     a column of C, where A is contiguous.
  *
- * EN  columns a thread    BX  threads along the lanes' direction     KU  steps of k a turn, and
- * EM  rows a thread       BY  threads across it                          the vector along k
+ * EN  columns a thread      BX  threads along the lanes' direction
+ * EM  rows a thread         BY  threads across it
+ * KU  steps of k a turn of the loop, and the vector of a load along k
  *
- * gemmtune trial f32-nn-1024x1024x1024 --family coalesced --point "BX=32 BY=8 EN=4 EM=4 KU=4"
+ * gemmtune trial f32-nn-1024x1024x1024 --family coalesced
+ *     --point "BX=32 BY=8 EN=4 EM=4 KU=4"
  */
 
 enum {
@@ -30,8 +33,7 @@ enum {
 /* One turn of the loop where all of the patch and all KU steps exist. a and b stand at the
  * patch's first element and this turn's first k. */
 GT_INLINE void turn(gt_acc acc[EM * EN], const GT_GLOBAL gt_elem *a, gt_long lda,
-                    const GT_GLOBAL gt_elem *b, gt_long ldb)
-{
+                    const GT_GLOBAL gt_elem *b, gt_long ldb) {
     gt_elem fa[EM * KU], fb[KU * EN]; /* [i][u] or, transposed, [u][i]; [u][j] or [j][u] */
 
     if (GT_TA) {
@@ -60,22 +62,22 @@ GT_INLINE void turn(gt_acc acc[EM * EN], const GT_GLOBAL gt_elem *a, gt_long lda
         for (int i = 0; i < EM; i++)
             GT_UNROLL
             for (int j = 0; j < EN; j++)
-                acc[i * EN + j] = gt_fma(fa[GT_TA ? u * EM + i : i * KU + u],
-                                         fb[GT_TB ? j * KU + u : u * EN + j], acc[i * EN + j]);
+                acc[i * EN + j] =
+                    gt_fma(fa[GT_TA ? u * EM + i : i * KU + u],
+                           fb[GT_TB ? j * KU + u : u * EN + j], acc[i * EN + j]);
 }
 
 GT_KERNEL(gemm, GT_BX, GT_BY, 1)
 (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
  const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
- GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc)
-{
+ GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc) {
     const int tiles_n = (n - 1) / GT_COLUMNS + 1;
     const int row0 = GT_BLOCK / tiles_n * GT_ROWS, col0 = GT_BLOCK % tiles_n * GT_COLUMNS;
     const int i0 = EM * (GT_DOWN ? GT_THREAD_X : GT_THREAD_Y);
     const int j0 = EN * (GT_DOWN ? GT_THREAD_Y : GT_THREAD_X);
     const int rows = m - row0 - i0, cols = n - col0 - j0; /* from the patch to C's edges */
     const gt_long step_a = GT_TA ? lda : 1, step_b = GT_TB ? 1 : ldb; /* one k */
-    const gt_long next_a = GT_TA ? 1 : lda, next_b = GT_TB ? ldb : 1; /* one row, one column */
+    const gt_long next_a = GT_TA ? 1 : lda, next_b = GT_TB ? ldb : 1; /* a row, a column */
 
     if (rows > 0 && cols > 0) {
         const gt_long row = (gt_long)row0 + i0, col = (gt_long)col0 + j0;
@@ -95,8 +97,8 @@ GT_KERNEL(gemm, GT_BX, GT_BY, 1)
                 b += KU * step_b;
             }
         }
-        /* The last k, and patches over the edge: element by element. Rows and columns that do
-         * not exist repeat the last one that does, and are not stored. */
+        /* The last k, and patches over the edge: element by element. Rows and columns
+         * that do not exist repeat the last one that does, and are not stored. */
         GT_UNROLL_BY(1)
         for (; left > 0; left--) {
             gt_elem fb[EN];

@@ -1,39 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * column - a thread owns COLS whole columns of the tile. Only A goes through shared memory; B
- * goes straight from global memory to the registers of the one thread that needs it. The design
- * of the CUDA kernels of 2008-2010, where COLS was 1; owning 4 columns suits later chips.
+ * column - a thread owns COLS whole columns of the tile. Only A goes through shared memory;
+ * B goes straight from global memory to the registers of the one thread that needs it. The
+ * design of the CUDA kernels of 2008-2010, where COLS was 1; 4 columns suit later chips.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major. Tile BM x BN, slabs of BK along k.
  *
- *                          n ->
- *                    B +-x--------+-x--------+     thread x reads its own columns of B's row k:
- *                   BK | x        | x        |     neighbours side by side, fetched a slab ahead
- *                  k   +-x--------+-x--------+
- *       BK  k ->         |          |              for one k, every lane reads the same 16 bytes
- *     +----+---- - -   +-x--------+-x--------+     of A: a broadcast, free of bank conflicts
- *  BM |slab|         Q | x  group 0          |
- *  m  | of |           +-x-------------------+     Q groups of BN / COLS threads share the
- *     | A  |           | x  group 1          |     columns; each owns BM / Q of the rows
- *     +----+---- - -   +-x--------+-x--------+
+ *                         n ->
+ *                    B +-x--------+-x--------+   thread x reads its own columns of B's
+ *                   BK | x        | x        |   rows: neighbours side by side, a slab
+ *                  k   +-x--------+-x--------+   ahead of their use
+ *       BK  k ->         |          |
+ *     +----+---- - -   +-x--------+-x--------+   for one k, every lane reads the same 16
+ *  BM |slab|         Q | x  group 0          |   bytes of A: a broadcast, free of bank
+ *  m  | of |           +-x-------------------+   conflicts
+ *     | A  |           | x  group 1          |   Q groups of BN / COLS threads share the
+ *     +----+---- - -   +-x--------+-x--------+   columns; each owns BM / Q of the rows
  *
- * V adjacent columns make one load; COLS / V such pieces of a thread lie BN * V / COLS apart.
- * With B transposed a thread loads V values of k of each of its columns: right, not fast.
+ * V adjacent columns make one load; COLS / V such pieces of a thread lie BN * V / COLS
+ * apart. With B transposed a thread loads V values of k of each of its columns: right, not
+ * fast.
  *
  * A tile that hangs over the right edge moves left until it fits, and stores only what its
- * neighbour does not. Rows past the end repeat the last one. The last slab of k, if it is not a
- * whole one, and matrices narrower than a tile are done element by element.
+ * neighbour does not. Rows past the end repeat the last one. The last slab of k, if it is
+ * not a whole one, and matrices narrower than a tile are done element by element.
  *
- * BM BN  tile of C               BK      depth of a slab          COLS  columns a thread
- * Q      row groups              V       elements a load of B     VA    elements a load of A
- * PAD    spare elements a row of A's slab, against bank conflicts when it is written
- * DOUBLE 1: two slabs of A, one barrier a slab; 0: one slab, two barriers
- * MINB   blocks that shall fit a multiprocessor
- * GROUP  rows of tiles walked together, for the sake of the L2 cache
+ * BM BN   tile of C                     BK    depth of a slab
+ * COLS    columns a thread              Q     row groups
+ * V       elements a load of B          VA    elements a load of A
+ * PAD     spare elements a row of A's slab, against bank conflicts when it is written
+ * DOUBLE  1: two slabs of A, one barrier a slab; 0: one slab, two barriers
+ * MINB    blocks that shall fit a multiprocessor, a limit on registers
+ * GROUP   rows of tiles walked together, for the sake of the L2 cache
  *
  * gemmtune trial f32-nn-4096x4096x4096 --family column
  *     --point "BM=64 BN=256 BK=8 COLS=4 Q=2 V=4 VA=4 PAD=4 DOUBLE=1 MINB=1 GROUP=8"
- * The kernel of 2010:
+ * The 'opt' kernel of 2010, 16 columns x 64 rows with 64 threads:
  *     --point "BM=64 BN=16 BK=16 COLS=1 Q=4 V=1 VA=1 PAD=0 DOUBLE=0 MINB=1 GROUP=1"
  */
 
@@ -58,9 +60,9 @@ enum {
 /* The register that holds B's value for step k of a slab and the thread's column c. */
 #define HELD(k, c) (GT_TB ? (c) * BK + (k) : (k) * COLS + (c))
 
-/* Loads B's values for the VK steps from k on. `at`: the thread's columns at k 0 of the slab. */
-GT_INLINE void load_b(gt_elem *rb, const GT_GLOBAL gt_elem **at, gt_long ldb, int k)
-{
+/* Loads B's values for the VK steps from k on. `at`: the thread's columns at k 0 of the
+ * slab. */
+GT_INLINE void load_b(gt_elem *rb, const GT_GLOBAL gt_elem **at, gt_long ldb, int k) {
     if (GT_TB) {
         GT_UNROLL
         for (int c = 0; c < COLS; c++)
@@ -73,8 +75,7 @@ GT_INLINE void load_b(gt_elem *rb, const GT_GLOBAL gt_elem **at, gt_long ldb, in
 }
 
 /* acc += A's values at sa x the thread's values of B. */
-GT_INLINE void multiply(gt_acc *acc, const GT_SHARED gt_elem *sa, const gt_elem *fb)
-{
+GT_INLINE void multiply(gt_acc *acc, const GT_SHARED gt_elem *sa, const gt_elem *fb) {
     GT_UNROLL
     for (int i = 0; i < ROWS; i += P) {
         gt_elem fa[P];
@@ -89,8 +90,8 @@ GT_INLINE void multiply(gt_acc *acc, const GT_SHARED gt_elem *sa, const gt_elem 
 
 /* Stores the thread's columns [first, cols) of the tile at c, rows from y0 on. */
 GT_INLINE void store(GT_GLOBAL gt_elem *c, gt_long ldc, gt_elem alpha, const gt_acc *acc,
-                     gt_elem beta, int x, int y0, int inside, int rows, int first, int cols)
-{
+                     gt_elem beta, int x, int y0, int inside, int rows, int first,
+                     int cols) {
     GT_UNROLL
     for (int i = 0; i < ROWS; i++) {
         GT_GLOBAL gt_elem *row = c + (y0 + i) * ldc + x * VN;
@@ -102,22 +103,23 @@ GT_INLINE void store(GT_GLOBAL gt_elem *c, gt_long ldc, gt_elem alpha, const gt_
                       end - COLUMN(0, j));
         GT_UNROLL
         for (int j = 0; j < COLS; j += VN)
-            gt_store_row(VN, row + COLUMN(0, j), alpha, acc + i * COLS + j, beta, old + j, inside,
-                         start - COLUMN(0, j), end - COLUMN(0, j));
+            gt_store_row(VN, row + COLUMN(0, j), alpha, acc + i * COLS + j, beta, old + j,
+                         inside, start - COLUMN(0, j), end - COLUMN(0, j));
     }
 }
 
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
 (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
  const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
- GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc)
-{
+ GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc) {
     GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
-    const int t = GT_THREAD_X, x = t % TX, y0 = t / TX * ROWS; /* y0: first row in the tile */
+    const int t = GT_THREAD_X, x = t % TX;
+    const int y0 = t / TX * ROWS; /* the thread's first row in the tile */
     const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1;
 
     /* GROUP rows of tiles are walked column by column. */
-    const int band = GT_BLOCK / (GT_GROUP * tiles_n), in_band = GT_BLOCK % (GT_GROUP * tiles_n);
+    const int band = GT_BLOCK / (GT_GROUP * tiles_n);
+    const int in_band = GT_BLOCK % (GT_GROUP * tiles_n);
     const int high = GT_MIN(tiles_m - band * GT_GROUP, GT_GROUP);
     const int row0 = (band * GT_GROUP + in_band % high) * BM, own0 = in_band / high * BN;
     const int rows = m - row0; /* of C from here to its edge */
@@ -160,7 +162,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     }
     GT_UNROLL_BY(1)
     for (int s = whole; s > 0; s--) {
-        /* The next slab, or the last one once more: a load too many costs less than a test. */
+        /* The next slab, or the last one once more: a load too many costs less than a
+         * test. */
         const gt_long next = s > 1 ? BK : 0;
         gt_slab_advance(A_ALONG, BM, BK, VA, T, at_a, A_ALONG ? next : next * lda);
         gt_slab_fetch(A_ALONG, BM, BK, VA, T, ra, at_a, lda, t);
@@ -190,8 +193,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     for (int done = whole; done < slabs; done++) {
         const gt_long k0 = done * (gt_long)BK;
         const int rest = GT_MIN(depth - done * BK, BK);
-        gt_slab_edge(A_ALONG, BM, BK, T, smem, STRIDE, a + (A_ALONG ? k0 : k0 * lda), lda, rows,
-                     rest, t);
+        gt_slab_edge(A_ALONG, BM, BK, T, smem, STRIDE, a + (A_ALONG ? k0 : k0 * lda), lda,
+                     rows, rest, t);
         GT_BARRIER();
         GT_UNROLL_BY(1)
         for (int u = 0; u < rest; u++) {

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prelude.h - what every kernel template is written in: one vocabulary over CUDA C++ (NVRTC) and
- * OpenCL C 1.2. The text a compiler sees is
+ * prelude.h - what every kernel template is written in: one vocabulary over CUDA C++
+ * (NVRTC) and OpenCL C 1.2. The text a compiler sees is
  *
- *     #define GT_DTYPE_F32 1          type, layout and device, and GT_<NAME> for every parameter
- *     #define GT_BM 128               and derived name: integers, all of them
+ *     #define GT_DTYPE_F32 1          type, layout and device, and GT_<NAME> for every
+ *     #define GT_BM 128               parameter and derived name: integers, all of them
  *     ...                             this file
  *     GT_STATIC_ASSERT(...);          the family's `require` rules
  *     #line 1 "block/block.cl"
  *     ...                             the template
  *
- * The compiler's own macros decide which dialect this is, so the same text may be given to both.
- * Nothing is included: a compile takes tenths of a second and needs no toolkit on the machine.
+ * The compiler's own macros decide which dialect this is, so the same text may be given to
+ * both. Nothing is included: a compile takes tenths of a second and needs no toolkit on
+ * the machine.
  *
- * Names in capitals are macros, gt_ in small letters are types and functions. A parameter must
- * not be called as one of the macros here without its GT_ (MIN, MAX, CDIV, KERNEL, GLOBAL ...).
+ * Names in capitals are macros, gt_ in small letters are types and functions. A parameter
+ * must not be called as one of the macros here without its GT_ (MIN, MAX, CDIV, KERNEL,
+ * GLOBAL ...).
  */
 #if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
 #define GT_OPENCL 1
@@ -48,18 +50,20 @@
 #define GT_GLOBAL __global /* pointers to the matrices */
 #define GT_SHARED __local  /* pointers to the memory a block shares */
 #define GT_RESTRICT restrict
-/* Always: PoCL 3.1 and oclgrind lose __local memory that a function which is called reaches. */
+/* Always: PoCL 3.1 and oclgrind lose __local memory where a function is truly called. */
 #define GT_INLINE static inline __attribute__((always_inline))
-/* A kernel of x * y threads a block; `minb` blocks should fit a multiprocessor (CUDA only). */
+/* A kernel of x * y threads a block; `minb` blocks shall fit a multiprocessor (CUDA). */
 #define GT_KERNEL(name, x, y, minb) \
     __kernel __attribute__((reqd_work_group_size(x, y, 1))) void name
 /* The block's shared memory, `count` elements, 16-byte aligned: one such line a kernel, and
  * `count * sizeof(gt_elem)` is what space.json's launch.smem says. */
-#define GT_SHARED_ARRAY(name, count) __local gt_elem name[count] __attribute__((aligned(16)))
+#define GT_SHARED_ARRAY(name, count)                                                      \
+    __local gt_elem name[count] __attribute__((aligned(16)))
 #define GT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define GT_THREAD_X ((int)get_local_id(0))
 #define GT_THREAD_Y ((int)get_local_id(1))
-#define GT_BLOCK ((int)get_group_id(0)) /* grids have one dimension: only x may exceed 65535 */
+/* Grids have one dimension: only x may exceed 65535. */
+#define GT_BLOCK ((int)get_group_id(0))
 
 typedef long gt_long; /* 64 bits: everything that multiplies a row by a leading dimension */
 
@@ -83,8 +87,8 @@ typedef long long gt_long;
 
 #endif
 
-/* Ahead of a loop: unroll it wholly, or n times. Loops over register arrays must be unrolled
- * wholly, else the array lands in memory. */
+/* Ahead of a loop: unroll it wholly, or n times. Loops over register arrays must be
+ * unrolled wholly, else the array lands in memory. */
 #define GT_UNROLL GT_PRAGMA(unroll)
 #define GT_UNROLL_BY(n) GT_PRAGMA(unroll n)
 
@@ -134,67 +138,67 @@ struct __align__(16) gt_elem4 {
 #endif
 
 /*
- * gt_load_global(width, to, from), gt_load_shared, gt_store_shared, gt_store_global(width, to,
- * from): move `width` elements (1, 2 or 4, a constant) between memory and registers, 16 bytes an
- * instruction at most: four doubles are two moves. Memory must be aligned to the smaller of 16
- * bytes and the whole. The branches vanish at compile time.
+ * gt_load_global(width, to, from), gt_load_shared, gt_store_shared, gt_store_global(width,
+ * to, from): move `width` elements (1, 2 or 4, a constant) between memory and registers,
+ * 16 bytes an instruction at most: four doubles are two moves. Memory must be aligned to
+ * the smaller of 16 bytes and the whole. The branches vanish at compile time.
  */
 #if GT_DTYPE_F64
-#define GT_MOVERS_(name, space)                                                                 \
-    GT_INLINE void gt_load_##name(int width, gt_elem *to, const space gt_elem *from)             \
-    {                                                                                           \
-        if (width == 1) {                                                                       \
-            to[0] = from[0];                                                                    \
-        } else {                                                                                \
-            gt_elem2 u = *(const space gt_elem2 *)from;                                         \
-            to[0] = u.x, to[1] = u.y;                                                           \
-            if (width == 4) {                                                                   \
-                gt_elem2 v = *(const space gt_elem2 *)(from + 2);                               \
-                to[2] = v.x, to[3] = v.y;                                                       \
-            }                                                                                   \
-        }                                                                                       \
-    }                                                                                           \
-    GT_INLINE void gt_store_##name(int width, space gt_elem *to, const gt_elem *from)            \
-    {                                                                                           \
-        if (width == 1) {                                                                       \
-            to[0] = from[0];                                                                    \
-        } else {                                                                                \
-            gt_elem2 u;                                                                         \
-            u.x = from[0], u.y = from[1];                                                       \
-            *(space gt_elem2 *)to = u;                                                          \
-            if (width == 4) {                                                                   \
-                u.x = from[2], u.y = from[3];                                                   \
-                *(space gt_elem2 *)(to + 2) = u;                                                \
-            }                                                                                   \
-        }                                                                                       \
+#define GT_MOVERS_(name, space)                                                            \
+    GT_INLINE void gt_load_##name(int width, gt_elem *to, const space gt_elem *from)       \
+    {                                                                                      \
+        if (width == 1) {                                                                  \
+            to[0] = from[0];                                                               \
+        } else {                                                                           \
+            gt_elem2 u = *(const space gt_elem2 *)from;                                    \
+            to[0] = u.x, to[1] = u.y;                                                      \
+            if (width == 4) {                                                              \
+                gt_elem2 v = *(const space gt_elem2 *)(from + 2);                          \
+                to[2] = v.x, to[3] = v.y;                                                  \
+            }                                                                              \
+        }                                                                                  \
+    }                                                                                      \
+    GT_INLINE void gt_store_##name(int width, space gt_elem *to, const gt_elem *from)      \
+    {                                                                                      \
+        if (width == 1) {                                                                  \
+            to[0] = from[0];                                                               \
+        } else {                                                                           \
+            gt_elem2 u;                                                                    \
+            u.x = from[0], u.y = from[1];                                                  \
+            *(space gt_elem2 *)to = u;                                                     \
+            if (width == 4) {                                                              \
+                u.x = from[2], u.y = from[3];                                              \
+                *(space gt_elem2 *)(to + 2) = u;                                           \
+            }                                                                              \
+        }                                                                                  \
     }
 #else
-#define GT_MOVERS_(name, space)                                                                 \
-    GT_INLINE void gt_load_##name(int width, gt_elem *to, const space gt_elem *from)             \
-    {                                                                                           \
-        if (width == 1) {                                                                       \
-            to[0] = from[0];                                                                    \
-        } else if (width == 2) {                                                                \
-            gt_elem2 u = *(const space gt_elem2 *)from;                                         \
-            to[0] = u.x, to[1] = u.y;                                                           \
-        } else {                                                                                \
-            gt_elem4 u = *(const space gt_elem4 *)from;                                         \
-            to[0] = u.x, to[1] = u.y, to[2] = u.z, to[3] = u.w;                                 \
-        }                                                                                       \
-    }                                                                                           \
-    GT_INLINE void gt_store_##name(int width, space gt_elem *to, const gt_elem *from)            \
-    {                                                                                           \
-        if (width == 1) {                                                                       \
-            to[0] = from[0];                                                                    \
-        } else if (width == 2) {                                                                \
-            gt_elem2 u;                                                                         \
-            u.x = from[0], u.y = from[1];                                                       \
-            *(space gt_elem2 *)to = u;                                                          \
-        } else {                                                                                \
-            gt_elem4 u;                                                                         \
-            u.x = from[0], u.y = from[1], u.z = from[2], u.w = from[3];                         \
-            *(space gt_elem4 *)to = u;                                                          \
-        }                                                                                       \
+#define GT_MOVERS_(name, space)                                                            \
+    GT_INLINE void gt_load_##name(int width, gt_elem *to, const space gt_elem *from)       \
+    {                                                                                      \
+        if (width == 1) {                                                                  \
+            to[0] = from[0];                                                               \
+        } else if (width == 2) {                                                           \
+            gt_elem2 u = *(const space gt_elem2 *)from;                                    \
+            to[0] = u.x, to[1] = u.y;                                                      \
+        } else {                                                                           \
+            gt_elem4 u = *(const space gt_elem4 *)from;                                    \
+            to[0] = u.x, to[1] = u.y, to[2] = u.z, to[3] = u.w;                            \
+        }                                                                                  \
+    }                                                                                      \
+    GT_INLINE void gt_store_##name(int width, space gt_elem *to, const gt_elem *from)      \
+    {                                                                                      \
+        if (width == 1) {                                                                  \
+            to[0] = from[0];                                                               \
+        } else if (width == 2) {                                                           \
+            gt_elem2 u;                                                                    \
+            u.x = from[0], u.y = from[1];                                                  \
+            *(space gt_elem2 *)to = u;                                                     \
+        } else {                                                                           \
+            gt_elem4 u;                                                                    \
+            u.x = from[0], u.y = from[1], u.z = from[2], u.w = from[3];                    \
+            *(space gt_elem4 *)to = u;                                                     \
+        }                                                                                  \
     }
 #endif
 
@@ -202,36 +206,35 @@ struct __align__(16) gt_elem4 {
 GT_MOVERS_(global, __global)
 GT_MOVERS_(shared, __local)
 #else
-/* A CUDA pointer carries no address space in its type; the compiler finds it by inference. */
+/* A CUDA pointer's type names no address space; the compiler infers it. */
 GT_MOVERS_(global, )
 GT_MOVERS_(shared, )
 #endif
 
 /* Whether vectors of `width` may be stored to rows that begin at p and are ld apart. */
-GT_INLINE int gt_aligned(int width, const GT_GLOBAL gt_elem *p, gt_long ld)
-{
+GT_INLINE int gt_aligned(int width, const GT_GLOBAL gt_elem *p, gt_long ld) {
     const int bytes = GT_MIN(16, width * (int)sizeof(gt_elem));
-    return width == 1 || (((gt_long)p | (ld * (gt_long)sizeof(gt_elem))) & (bytes - 1)) == 0;
+    const gt_long places = (gt_long)p | (ld * (gt_long)sizeof(gt_elem));
+    return width == 1 || (places & (bytes - 1)) == 0;
 }
 
-/* C = alpha * acc + beta * C. With beta 0, C is not read: NaN or nothing at all may stand there. */
-GT_INLINE void gt_store_c(GT_GLOBAL gt_elem *c, gt_elem alpha, gt_acc acc, gt_elem beta)
-{
+/* C = alpha * acc + beta * C. With beta 0, C is not read: NaN or nothing at all may
+ * stand there. */
+GT_INLINE void gt_store_c(GT_GLOBAL gt_elem *c, gt_elem alpha, gt_acc acc, gt_elem beta) {
     *c = beta == (gt_elem)0 ? alpha * acc : gt_fma(beta, *c, alpha * acc);
 }
 
 /*
- * The same for several elements of one row of C: gt_load_c fetches them all before gt_store_row
- * writes any. `inside`: all of them exist and are
- * aligned to `width`; otherwise only elements of [first, end) are touched, one by one. What is
- * not read is -0: fma(0, -0, x) is x, whatever its sign.
+ * The same for several elements of one row of C: gt_load_c fetches them all before
+ * gt_store_row writes any. `inside`: all of them exist and are aligned to `width`;
+ * otherwise only elements of [first, end) are touched, one by one. What is not read is -0:
+ * fma(0, -0, x) is x, whatever its sign.
  */
 GT_INLINE void gt_load_c(int width, gt_elem *old, const GT_GLOBAL gt_elem *c, gt_elem beta,
-                         int inside, int first, int end)
-{
+                         int inside, int first, int end) {
     GT_UNROLL
     for (int j = 0; j < width; j++)
-        old[j] = (gt_elem)-0.0;
+        old[j] = (gt_elem)-0.0f;
     if (inside) {
         if (beta != (gt_elem)0)
             gt_load_global(width, old, c);
@@ -243,9 +246,9 @@ GT_INLINE void gt_load_c(int width, gt_elem *old, const GT_GLOBAL gt_elem *c, gt
     }
 }
 
-GT_INLINE void gt_store_row(int width, GT_GLOBAL gt_elem *c, gt_elem alpha, const gt_acc *acc,
-                            gt_elem beta, gt_elem *old, int inside, int first, int end)
-{
+GT_INLINE void gt_store_row(int width, GT_GLOBAL gt_elem *c, gt_elem alpha,
+                            const gt_acc *acc, gt_elem beta, gt_elem *old, int inside,
+                            int first, int end) {
     GT_UNROLL
     for (int j = 0; j < width; j++)
         old[j] = gt_fma(beta, old[j], alpha * acc[j]);
@@ -260,36 +263,35 @@ GT_INLINE void gt_store_row(int width, GT_GLOBAL gt_elem *c, gt_elem alpha, cons
 }
 
 /*
- * A slab: the part of one operand that a block multiplies next, `wide` rows of A or columns of B
- * by `deep` of k. `threads` threads fetch it to registers in vectors of v, thread t vectors t,
- * t + threads, ..., and put it to shared memory with k outermost, `stride` elements a k, where
- * the values of one k are contiguous. The same for A and B: what differs is whether memory is
- * contiguous along k (`along`: A stored as is, B transposed) or along the width.
+ * A slab: the part of one operand that a block multiplies next, `wide` rows of A or
+ * columns of B by `deep` of k. `threads` threads fetch it to registers in vectors of v,
+ * thread t vectors t, t + threads, ..., and put it to shared memory with k outermost,
+ * `stride` elements a k, where the values of one k are contiguous. The same for A and B:
+ * what differs is whether memory is contiguous along k (`along`: A stored as is, B
+ * transposed) or along the width.
  *
  * Everything but pointers, ld, left, depth and t is a constant.
  */
 #define GT_SLAB_COUNT(wide, deep, v, threads) GT_CDIV((wide) * (deep), (threads) * (v))
 #define GT_SLAB_EVEN(wide, deep, v, threads) ((wide) * (deep) % ((threads) * (v)) == 0)
-/* Whether all of a thread's vectors have one place along the width: one pointer serves them. */
+/* Whether a thread's vectors all have one place along the width: one pointer serves. */
 #define GT_SLAB_ONE(along, wide, v, threads) (!(along) && (threads) % ((wide) / (v)) == 0)
 
 /* Where vector e lies in the slab, along the width and along k. */
-GT_INLINE int gt_slab_w(int along, int wide, int deep, int v, int e)
-{
+GT_INLINE int gt_slab_w(int along, int wide, int deep, int v, int e) {
     return along ? e / (deep / v) : e % (wide / v) * v;
 }
 
-GT_INLINE int gt_slab_k(int along, int wide, int deep, int v, int e)
-{
+GT_INLINE int gt_slab_k(int along, int wide, int deep, int v, int e) {
     return along ? e % (deep / v) * v : e / (wide / v);
 }
 
-/* Aims at the vectors of the slab at x, of whose width `left` exist: past the edge, a vector that
- * does exist is fetched instead, so that the loop need not test. It is never stored to C. */
+/* Aims at the vectors of the slab at x, of whose width `left` exist: past the edge, a
+ * vector that does exist is fetched instead, so that the loop need not test. It is never
+ * stored to C. */
 GT_INLINE void gt_slab_aim(int along, int wide, int deep, int v, int threads,
-                           const GT_GLOBAL gt_elem **at, const GT_GLOBAL gt_elem *x, gt_long ld,
-                           int left, int t)
-{
+                           const GT_GLOBAL gt_elem **at, const GT_GLOBAL gt_elem *x,
+                           gt_long ld, int left, int t) {
     GT_UNROLL
     for (int i = 0; i < GT_SLAB_COUNT(wide, deep, v, threads); i++) {
         const int w = gt_slab_w(along, wide, deep, v, t + i * threads);
@@ -300,8 +302,7 @@ GT_INLINE void gt_slab_aim(int along, int wide, int deep, int v, int threads,
 }
 
 GT_INLINE void gt_slab_fetch(int along, int wide, int deep, int v, int threads, gt_elem *r,
-                             const GT_GLOBAL gt_elem **at, gt_long ld, int t)
-{
+                             const GT_GLOBAL gt_elem **at, gt_long ld, int t) {
     GT_UNROLL
     for (int i = 0; i < GT_SLAB_COUNT(wide, deep, v, threads); i++)
         if (GT_SLAB_EVEN(wide, deep, v, threads) || t + i * threads < wide * deep / v)
@@ -313,8 +314,7 @@ GT_INLINE void gt_slab_fetch(int along, int wide, int deep, int v, int threads, 
 
 /* Moves on by `step` elements. */
 GT_INLINE void gt_slab_advance(int along, int wide, int deep, int v, int threads,
-                               const GT_GLOBAL gt_elem **at, gt_long step)
-{
+                               const GT_GLOBAL gt_elem **at, gt_long step) {
     GT_UNROLL
     for (int i = 0; i < GT_SLAB_COUNT(wide, deep, v, threads); i++)
         if (i == 0 || !GT_SLAB_ONE(along, wide, v, threads))
@@ -322,14 +322,13 @@ GT_INLINE void gt_slab_advance(int along, int wide, int deep, int v, int threads
 }
 
 GT_INLINE void gt_slab_put(int along, int wide, int deep, int v, int threads,
-                           GT_SHARED gt_elem *s, int stride, const gt_elem *r, int t)
-{
+                           GT_SHARED gt_elem *s, int stride, const gt_elem *r, int t) {
     GT_UNROLL
     for (int i = 0; i < GT_SLAB_COUNT(wide, deep, v, threads); i++)
         if (GT_SLAB_EVEN(wide, deep, v, threads) || t + i * threads < wide * deep / v) {
-            GT_SHARED gt_elem *to = s +
-                                    gt_slab_k(along, wide, deep, v, t + i * threads) * stride +
-                                    gt_slab_w(along, wide, deep, v, t + i * threads);
+            const int w = gt_slab_w(along, wide, deep, v, t + i * threads);
+            const int k = gt_slab_k(along, wide, deep, v, t + i * threads);
+            GT_SHARED gt_elem *to = s + k * stride + w;
             if (along) {
                 GT_UNROLL
                 for (int j = 0; j < v; j++)
@@ -340,16 +339,17 @@ GT_INLINE void gt_slab_put(int along, int wide, int deep, int v, int threads,
         }
 }
 
-/* The slab at x element by element, straight to shared memory: `depth` of k exist, `left` of the
- * width. Zeros for k that does not exist, in both operands: 0 * NaN is NaN. */
-GT_INLINE void gt_slab_edge(int along, int wide, int deep, int threads, GT_SHARED gt_elem *s,
-                            int stride, const GT_GLOBAL gt_elem *x, gt_long ld, int left,
-                            int depth, int t)
-{
+/* The slab at x element by element, straight to shared memory: `depth` of k exist, `left`
+ * of the width. Zeros for k that does not exist, in both operands: 0 * NaN is NaN. */
+GT_INLINE void gt_slab_edge(int along, int wide, int deep, int threads,
+                            GT_SHARED gt_elem *s, int stride, const GT_GLOBAL gt_elem *x,
+                            gt_long ld, int left, int depth, int t) {
     GT_UNROLL_BY(1)
     for (int e = t; e < wide * deep; e += threads) {
-        const int w = gt_slab_w(along, wide, deep, 1, e), k = gt_slab_k(along, wide, deep, 1, e);
+        const int w = gt_slab_w(along, wide, deep, 1, e);
+        const int k = gt_slab_k(along, wide, deep, 1, e);
         const int there = GT_MIN(w, left - 1);
-        s[k * stride + w] = k < depth ? x[along ? there * ld + k : k * ld + there] : (gt_elem)0;
+        const gt_long from = along ? there * ld + k : k * ld + there;
+        s[k * stride + w] = k < depth ? x[from] : (gt_elem)0;
     }
 }

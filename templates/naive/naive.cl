@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * naive - one thread computes one element of C straight from global memory. The reference the
- * other families are measured against and checked with: no tile, no shared memory, any size.
+ * naive - one thread computes one element of C straight from global memory. The reference
+ * the other families are measured against and checked with: no tile, no shared memory, any
+ * size.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major: C is n wide, neighbours in memory are
  * neighbours in a row.
  *
- *              n ->                A block of threads covers a rectangle of C.
- *          +---------+             MAP 0: lanes of a warp run DOWN a column of C, so each reads
- *        k |    B  | |                    its own row of A and writes its own row of C: a memory
- *          |       | |                    transaction a lane. The first rung of the ladder.
- *     k    +-------|-+             MAP 1: lanes run ALONG a row of C: one row of B is read in one
- *   +----+ +-------|-+                    transaction and A's element is the same for all.
+ *              n ->            A block of threads covers a rectangle of C.
+ *          +---------+         MAP 0: the lanes of a warp run DOWN a column of C, so each
+ *        k |    B  | |                reads its own row of A and writes its own row of C:
+ *          |       | |                a memory transaction a lane. The first rung.
+ *     k    +-------|-+         MAP 1: lanes run ALONG a row of C: one row of B is read in
+ *   +----+ +-------|-+                one transaction, A's element is the same for all.
  * m |  A | |    C  | |
- *   | ---+-|-------x |             x: the thread's element, the sum over k of A's row times
- *   +----+ +---------+                B's column.
+ *   | ---+-|-------x |         x: the thread's element, the sum over k of A's row times
+ *   +----+ +---------+            B's column.
  *
  * MAP  0 down a column, 1 along a row     BX  threads of a block along the lanes' direction
  * BY   threads across it                  KU  steps of k a turn of the loop
@@ -25,9 +26,8 @@
 GT_KERNEL(gemm, GT_BX, GT_BY, 1)
 (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
  const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
- GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc)
-{
-    const int tiles_n = (n - 1) / GT_COLUMNS + 1; /* not (n + COLUMNS - 1): that may overflow */
+ GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc) {
+    const int tiles_n = (n - 1) / GT_COLUMNS + 1; /* n + COLUMNS - 1 may overflow */
     const int row0 = GT_BLOCK / tiles_n * GT_ROWS, col0 = GT_BLOCK % tiles_n * GT_COLUMNS;
     const int i = GT_MAP ? GT_THREAD_Y : GT_THREAD_X; /* within the rectangle */
     const int j = GT_MAP ? GT_THREAD_X : GT_THREAD_Y;

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tile - the classic square tile: TILE_WIDTH x TILE_WIDTH threads compute as many elements of C,
- * one each. They walk along k a tile at a time; each thread copies one element of A and one of B
- * to shared memory, where every element is then read TILE_WIDTH times instead of from afar.
+ * tile - the classic square tile: TILE_WIDTH x TILE_WIDTH threads compute as many elements
+ * of C, one each. They walk along k a tile at a time; each thread copies one element of A
+ * and one of B to shared memory, where every element is then read TILE_WIDTH times instead
+ * of from afar.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major.
  *
  *                     n ->
- *                 +----+----+----+       for each step of TILE_WIDTH along k:
- *             k   |    | B  |    |         copy tile A(row of tiles, step) to shared memory
- *                 |    |tile|    |         copy tile B(step, column of tiles)
- *                 +----+----+----+         barrier
- *       k ->                               for each of its TILE_WIDTH k:
- *     +----+----+ +----+----+----+            acc += A[my row][k] * B[k][my column]
- *  m  |    |    | |    |    |    |         barrier, unless DOUBLE: then the next tiles go to a
- *     | A  |tile| |    | C  |    |         second pair of buffers and one barrier is enough
+ *                 +----+----+----+    for each step of TILE_WIDTH along k:
+ *             k   |    | B  |    |      copy tile A(row of tiles, step) to shared memory
+ *                 |    |tile|    |      copy tile B(step, column of tiles)
+ *                 +----+----+----+      barrier
+ *       k ->                            for each of its TILE_WIDTH k:
+ *     +----+----+ +----+----+----+         acc += A[my row][k] * B[k][my column]
+ *  m  |    |    | |    |    |    |      barrier, unless DOUBLE: then the next tiles go to
+ *     | A  |tile| |    | C  |    |      a second pair of buffers, one barrier is enough
  *     +----+----+ +----+----+----+
  *
- * In shared memory A's tile is [row][k] and B's is [k][column] whatever the layout. Elements past
- * the edge are zeros; they are never read.
+ * In shared memory A's tile is [row][k] and B's is [k][column] whatever the layout.
+ * Elements past the edge are zeros there; they are never read from the matrices.
  *
- * TILE_WIDTH  tile width and height     PAD     spare elements a row of shared memory, so that a
- * DOUBLE      1: two pairs of tiles             tile written transposed meets no bank conflict
+ * TILE_WIDTH  width and height of a tile
+ * PAD         spare elements a row of shared memory, so that a tile that is written
+ *             transposed meets no bank conflict
+ * DOUBLE      1: two pairs of tiles
  *
  * gemmtune trial f32-nn-1024x1024x1024 --family tile --point "TILE_WIDTH=16 PAD=0 DOUBLE=0"
  */
@@ -33,19 +36,17 @@ enum {
     PAIR = 2 * TILE
 };
 
-/* One element of the operand stored at x, or 0 past its edge. Lanes run along the stored row:
- * that is the order memory likes, whichever of the two directions it means. */
+/* One element of the operand stored at x, or 0 past its edge. Lanes run along the stored
+ * row: that is the order memory likes, whichever of the two directions it means. */
 GT_INLINE gt_elem fetch(const GT_GLOBAL gt_elem *x, gt_long ld, int row, int rows, int col,
-                        int cols)
-{
+                        int cols) {
     return row < rows && col < cols ? x[row * ld + col] : (gt_elem)0;
 }
 
 GT_KERNEL(gemm, GT_TILE_WIDTH, GT_TILE_WIDTH, 1)
 (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
  const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
- GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc)
-{
+ GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc) {
     GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
     const int tx = GT_THREAD_X, ty = GT_THREAD_Y;
     const int tiles_n = (n - 1) / TW + 1;
@@ -62,8 +63,10 @@ GT_KERNEL(gemm, GT_TILE_WIDTH, GT_TILE_WIDTH, 1)
     a += GT_TA ? (gt_long)row0 : row0 * lda;
     b += GT_TB ? col0 * ldb : (gt_long)col0;
     if (left > 0) {
-        next_a = GT_TA ? fetch(a, lda, ty, left, tx, rows) : fetch(a, lda, ty, rows, tx, left);
-        next_b = GT_TB ? fetch(b, ldb, ty, cols, tx, left) : fetch(b, ldb, ty, left, tx, cols);
+        next_a = GT_TA ? fetch(a, lda, ty, left, tx, rows)
+                       : fetch(a, lda, ty, rows, tx, left);
+        next_b = GT_TB ? fetch(b, ldb, ty, cols, tx, left)
+                       : fetch(b, ldb, ty, left, tx, cols);
         smem[put_a] = next_a;
         smem[put_b] = next_b;
     }
@@ -80,7 +83,8 @@ GT_KERNEL(gemm, GT_TILE_WIDTH, GT_TILE_WIDTH, 1)
         }
         GT_UNROLL
         for (int i = 0; i < TW; i++)
-            acc = gt_fma(smem[now + ty * STRIDE + i], smem[now + TILE + i * STRIDE + tx], acc);
+            acc = gt_fma(smem[now + ty * STRIDE + i],
+                         smem[now + TILE + i * STRIDE + tx], acc);
         if (GT_DOUBLE)
             now = PAIR - now;
         else

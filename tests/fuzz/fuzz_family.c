@@ -66,8 +66,9 @@ static void use(const struct gt_family *f) {
         return;
     for (size_t i = 0; i < space.count; i++) {
         gt_space_point(&space, i, &point);
-        if (gt_space_find(&space, &point) != i || gt_bind_point(&b, &point, NULL) != GEMMTUNE_OK ||
-            gt_refused(&b) != NULL || gt_not_accepted(&b) != NULL)
+        if (gt_space_find(&space, &point) != i ||
+            gt_bind_point(&b, &point, NULL) != GEMMTUNE_OK || gt_refused(&b) != NULL ||
+            gt_not_accepted(&b) != NULL)
             abort();
     }
     gt_space_clear(&space);

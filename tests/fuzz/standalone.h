@@ -28,7 +28,8 @@ int main(int argc, char **argv) {
         }
         const size_t size = fread(data, 1, INPUT_MAX, file);
         (void)fclose(file);
-        uint8_t *exact = malloc(size + 1); /* so that a sanitizer sees a read past the end */
+        uint8_t *exact =
+            malloc(size + 1); /* so that a sanitizer sees a read past the end */
         for (size_t j = 0; exact != NULL && j < size; j++)
             exact[j] = data[j];
         free(data);

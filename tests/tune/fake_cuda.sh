@@ -14,9 +14,19 @@ export FAKE_CUDA_DEVICE=gtx1050-2gb FAKE_NVRTC_VERSION=12.9 FAKE_CUDA_TIME=model
 db=$TMPDIR/fake.db
 problem=f32-nn-33x17x20
 
-# run ARGUMENT...: gemmtune; leaves the exit code in $code, what it printed in out and err.
+# run [NAME=VALUE...] ARGUMENT...: gemmtune; leaves the exit code in $code and what it printed in
+# the files out and err. (What stands before a call of a function is not the same in all shells.)
 run() {
-    "$GEMMTUNE" "$@" >"$TMPDIR/out" 2>"$TMPDIR/err"
+    with=yes
+    for word; do
+        shift
+        case $with$word in
+        yes*=*) ;;
+        yes*) with='' && set -- "$@" "$GEMMTUNE" ;;
+        esac
+        set -- "$@" "$word"
+    done
+    env "$@" >"$TMPDIR/out" 2>"$TMPDIR/err"
     code=$?
 }
 
@@ -45,7 +55,7 @@ is "none has a trouble" "$(listed trouble | tr -d '\n')" ""
 is "two chips of one name have two keys" \
     "$(listed name | sort -u | wc -l) names, $(listed key | sort -u | wc -l) keys" \
     "3 names, 4 keys"
-FAKE_NVRTC_VERSION=13.0 run devices
+run FAKE_NVRTC_VERSION=13.0 devices
 has "NVRTC 13 alone: a GTX is told what it needs" "$(grep 'GTX 1080' "$TMPDIR/out")" \
     "sm_61 needs NVRTC 12.9 or older"
 has "and an H200 is served" "$(grep H200 "$TMPDIR/out")" "NVRTC 13.0"
@@ -54,18 +64,18 @@ export FAKE_CUDA_DEVICE=gtx1050-2gb
 # ---- what is missing: exit 4, one sentence, and no database is made ----
 
 none="tune $problem --device gtx --db $TMPDIR/never.db"
-FAKE_NVRTC_VERSION=13.0 run $none
+run FAKE_NVRTC_VERSION=13.0 $none
 refused "NVRTC too new" 4 "sm_61 needs NVRTC 12.9 or older"
-GEMMTUNE_LIBNVRTC=/nowhere/libnvrtc.so run $none
+run GEMMTUNE_LIBNVRTC=/nowhere/libnvrtc.so $none
 refused "no NVRTC" 4 "no CUDA compiler is installed: libnvrtc is missing"
 export GEMMTUNE_LIBOPENCL=/nowhere/libOpenCL.so # CUDA is all there could be
-FAKE_CUDA_SCRIPT="cuInit:0=100" run $none
+run FAKE_CUDA_SCRIPT="cuInit:0=100" $none
 refused "no device" 4 "the CUDA driver sees no device"
-FAKE_CUDA_SCRIPT="cuInit:0=34" run $none
+run FAKE_CUDA_SCRIPT="cuInit:0=34" $none
 refused "stub library" 4 "toolkit's stub, not a driver"
-FAKE_CUDA_SCRIPT="cuInit:0=999" run $none
+run FAKE_CUDA_SCRIPT="cuInit:0=999" $none
 refused "broken driver" 4 "cuInit: CUDA_ERROR_UNKNOWN"
-GEMMTUNE_LIBCUDA=/nowhere/libcuda.so run $none
+run GEMMTUNE_LIBCUDA=/nowhere/libcuda.so $none
 refused "no driver" 4 "the CUDA driver is not installed"
 is "one line each" "$(wc -l <"$TMPDIR/err")" 1
 unset GEMMTUNE_LIBOPENCL
@@ -97,9 +107,9 @@ faulty() {
     name=$1 script=$2
     shift 2
     rm -f "$TMPDIR"/faulty.db* "$TMPDIR/state"
-    FAKE_CUDA_SCRIPT=$script FAKE_CUDA_STATE=$TMPDIR/state tune "$problem" \
+    run FAKE_CUDA_SCRIPT="$script" FAKE_CUDA_STATE="$TMPDIR/state" tune "$problem" --device 0 \
         --db "$TMPDIR/faulty.db" --family naive --effort quick --budget 60s --jobs 0 "$@"
-    is "$name: the run ends well" $? 0
+    is "$name: the run ends well" "$code" 0
 }
 
 # outcomes: of the trials in order, "correct crashed correct ..."
@@ -128,7 +138,9 @@ faulty "wrong once" "corrupt/gemm@9"
 is "wrong once: one trial" "$(outcomes 12)" "wrong_result $good "
 faulty "hang" "hang/gemm@5" --timeout 3s
 is "hang: one trial timed out, the next is correct" "$(outcomes 12)" "timeout $good "
-FAKE_NVRTC_FAIL="#define GT_KU 4" faulty "does not compile" ""
+export FAKE_NVRTC_FAIL="#define GT_KU 4" GEMMTUNE_CACHE_DIR="" # no image of the runs before
+faulty "does not compile" ""
+unset FAKE_NVRTC_FAIL GEMMTUNE_CACHE_DIR
 has "does not compile: the compiler's words" \
     "$(rows "$TMPDIR/faulty.db" "$problem" outcome error)" \
     'compile|gemmtune.cu(1): error: the test wants no kernel with'
@@ -137,7 +149,7 @@ has "does not compile: the compiler's words" \
 # fails NAME SCRIPT PATTERN
 fails() {
     rm -f "$TMPDIR"/faulty.db*
-    FAKE_CUDA_SCRIPT=$2 run tune "$problem" --device 0 --db "$TMPDIR/faulty.db" \
+    run FAKE_CUDA_SCRIPT="$2" tune "$problem" --device 0 --db "$TMPDIR/faulty.db" \
         --family naive --effort quick --quiet
     is "$1: exit 1" "$code" 1
     has "$1: says why" "$(cat "$TMPDIR/out" "$TMPDIR/err")" "$3"
@@ -167,11 +179,11 @@ is "and the same list" "$(cat "$TMPDIR/again.csv")" "$(cat "$TMPDIR/once.csv")"
 
 # ---- two devices compared, with neither present ----
 
-FAKE_CUDA_DEVICE=gtx1080 tune "$problem" f64-nt-9x33x12 --db "$TMPDIR/1080.db" --family naive \
-    --family tile --effort quick --budget 60s
-is "a second device is tuned" $? 0
-GEMMTUNE_LIBCUDA=/nowhere GEMMTUNE_LIBNVRTC=/nowhere GEMMTUNE_LIBOPENCL=/nowhere \
-    run compare "GTX 1050" "GTX 1080" --db "$db" --db "$TMPDIR/1080.db" --csv
+run FAKE_CUDA_DEVICE=gtx1080 tune "$problem" f64-nt-9x33x12 --device 0 --db "$TMPDIR/1080.db" \
+    --family naive --family tile --effort quick --budget 60s
+is "a second device is tuned" "$code" 0
+run GEMMTUNE_LIBCUDA=/nowhere GEMMTUNE_LIBNVRTC=/nowhere GEMMTUNE_LIBOPENCL=/nowhere \
+    compare "GTX 1050" "GTX 1080" --db "$db" --db "$TMPDIR/1080.db" --csv
 is "compare: exit 0" "$code" 0
 is "compare has the problems both have" \
     "$(grep -c -e "$problem" -e f64-nt-9x33x12 "$TMPDIR/out")" 2

@@ -31,13 +31,16 @@ static const struct gt_option options[] = {
     {"family", 'f', GT_OPT_LIST, offsetof(struct values, family), "NAME", "a family", 0, 0},
     {"seed", 's', GT_OPT_INT, offsetof(struct values, seed), "N", "the seed", -5, 100},
     {"seed-more", 0, GT_OPT_INT, offsetof(struct values, seed), "N", "the same", 0, 100},
-    {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME", "a time", 0, 0},
+    {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME", "a time", 0,
+     0},
     {"peak", 0, GT_OPT_NUMBER, offsetof(struct values, peak), "X", "a number", 0, 0},
     {NULL, 0, GT_OPT_FLAG, 0, NULL, NULL, 0, 0},
 };
 
-static const struct gt_cmd cmd = {
-    .name = "toy", .operands = "PROBLEM", .about = "A command for tests.", .options = options};
+static const struct gt_cmd cmd = {.name = "toy",
+                                  .operands = "PROBLEM",
+                                  .about = "A command for tests.",
+                                  .options = options};
 
 /* What a call printed on stdout and stderr. */
 static char printed[2][TEXT_SIZE];
@@ -76,7 +79,8 @@ static int parse(struct values *v, char operands[256], const char *line) {
     assert_true(out != NULL && err != NULL);
     (void)snprintf(whole, sizeof whole, "toy %s", line);
     char *text = split(argv, &argc, whole);
-    const int kept_out = capture(STDOUT_FILENO, out), kept_err = capture(STDERR_FILENO, err);
+    const int kept_out = capture(STDOUT_FILENO, out),
+              kept_err = capture(STDERR_FILENO, err);
     const int code = gt_options_parse(&cmd, argc, argv, v, &first);
     release(STDOUT_FILENO, kept_out, out, printed[0]);
     release(STDERR_FILENO, kept_err, err, printed[1]);
@@ -94,8 +98,8 @@ static void test_values(void **state) {
     struct values v = {.seed = 7};
     char operands[256];
     (void)state;
-    assert_int_equal(parse(&v, operands, "one --json --db a.db two -f x --family=y -s -3 three"),
-                     -1);
+    assert_int_equal(
+        parse(&v, operands, "one --json --db a.db two -f x --family=y -s -3 three"), -1);
     assert_string_equal(operands, "one two three");
     assert_true(v.json && !v.quiet);
     assert_non_null(v.db);
@@ -118,10 +122,10 @@ static void test_seconds_and_numbers(void **state) {
         const char *line;
         double budget;
     } rows[] = {
-        {"--budget 90s", 90},   {"--budget 90", 90},        {"-b5m", 300},
-        {"-b 1h", 3600},        {"--budget=250ms", 0.25},   {"--budget 1.5", 1.5},
-        {"--budget .5m", 30},   {"--budget 0", 0},          {"--budget 2.", 2},
-        {"--peak 8873", 8873},  {"--peak 0.5", 0.5},
+        {"--budget 90s", 90},  {"--budget 90", 90},      {"-b5m", 300},
+        {"-b 1h", 3600},       {"--budget=250ms", 0.25}, {"--budget 1.5", 1.5},
+        {"--budget .5m", 30},  {"--budget 0", 0},        {"--budget 2.", 2},
+        {"--peak 8873", 8873}, {"--peak 0.5", 0.5},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -152,7 +156,8 @@ static void test_complaints(void **state) {
         {"--seed 1.5", "not '1.5'"},
         {"--seed 99999999999999999999", "not '99999999999999999999'"},
         {"--seed=", "not ''"},
-        {"--budget -1", "toy: --budget needs a time such as 90s, 5m, 1h or 250ms, not '-1'"},
+        {"--budget -1",
+         "toy: --budget needs a time such as 90s, 5m, 1h or 250ms, not '-1'"},
         {"--budget 1d", "not '1d'"},
         {"--budget inf", "not 'inf'"},
         {"--budget nan", "not 'nan'"},
@@ -191,8 +196,10 @@ static void test_list_is_bounded(void **state) {
 
 static void test_help(void **state) {
     static const char *const parts[] = {
-        "usage: gemmtune toy [OPTION]... PROBLEM\n", "A command for tests.\n",
-        "      --json         as JSON\n",            "  -f, --family NAME  a family\n",
+        "usage: gemmtune toy [OPTION]... PROBLEM\n",
+        "A command for tests.\n",
+        "      --json         as JSON\n",
+        "  -f, --family NAME  a family\n",
         "  -h, --help         show this and exit\n",
     };
     struct values v = {.seed = 0};

@@ -15,7 +15,8 @@
 static const struct gt_published_row *find(const struct gt_published *p, const char *device,
                                            const char *kernel, int64_t volume) {
     for (size_t i = 0; i < p->count; i++)
-        if (strcmp(p->row[i].device, device) == 0 && strcmp(p->row[i].kernel, kernel) == 0 &&
+        if (strcmp(p->row[i].device, device) == 0 &&
+            strcmp(p->row[i].kernel, kernel) == 0 &&
             (volume == 0 || p->row[i].volume == volume))
             return &p->row[i];
     fail_msg("no %s on %s", kernel, device);
@@ -76,18 +77,24 @@ static void test_refusals(void **state) {
         {"{\"format\":1,\"device\":\"d\"}", "\"rows\" is missing"},
         {"{\"format\":1,\"device\":\"d\",\"rows\":[],\"x\":1}", "/x: unknown key"},
         {"{\"format\":1,\"device\":7,\"rows\":[]}", "/device: must be a string"},
-        {"{\"format\":1,\"device\":\"d\",\"rows\":[{\"problem\":\"f32\"}]}", "problem \"f32\""},
-        {"{\"format\":1,\"device\":\"d\",\"rows\":[{\"ms\":-1}]}", "/rows/0/ms: must not be"},
-        {"{\"format\":1,\"device\":\"d\",\"rows\":[{\"volume\":0}]}", "/rows/0/volume: must be"},
-        {"{\"format\":1,\"device\":\"d\",\"rows\":[{\"kernel\":\"12345678901234567890123456\"}]}",
+        {"{\"format\":1,\"device\":\"d\",\"rows\":[{\"problem\":\"f32\"}]}",
+         "problem \"f32\""},
+        {"{\"format\":1,\"device\":\"d\",\"rows\":[{\"ms\":-1}]}",
+         "/rows/0/ms: must not be"},
+        {"{\"format\":1,\"device\":\"d\",\"rows\":[{\"volume\":0}]}",
+         "/rows/0/volume: must be"},
+        {"{\"format\":1,\"device\":\"d\",\"rows\":[{\"kernel\":"
+         "\"12345678901234567890123456\"}]}",
          "/rows/0/kernel: longer than"},
-        {"{\"format\":1,\"device\":\"d\",\"rows\":[{\"secs\":1}]}", "/rows/0/secs: unknown key"},
+        {"{\"format\":1,\"device\":\"d\",\"rows\":[{\"secs\":1}]}",
+         "/rows/0/secs: unknown key"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct gt_published p = {0};
         struct gt_err err = {""};
-        assert_int_equal(gt_published_parse(&p, "x.json", rows[i].text, &err), GEMMTUNE_EPARSE);
+        assert_int_equal(gt_published_parse(&p, "x.json", rows[i].text, &err),
+                         GEMMTUNE_EPARSE);
         if (strstr(err.line, rows[i].line) == NULL)
             fail_msg("row %zu: \"%s\"", i, err.line);
         gt_published_clear(&p);

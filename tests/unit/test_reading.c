@@ -76,10 +76,10 @@ struct writer {
     struct gt_err err;
 };
 
-#define OK(w, call)                                                                          \
-    do {                                                                                     \
-        if ((call) != GEMMTUNE_OK)                                                           \
-            fail_msg("%s", (w)->err.line);                                                   \
+#define OK(w, call)                                                                        \
+    do {                                                                                   \
+        if ((call) != GEMMTUNE_OK)                                                         \
+            fail_msg("%s", (w)->err.line);                                                 \
     } while (0)
 
 static void begin(struct writer *w, const char *file, const struct gt_device *d) {
@@ -104,8 +104,8 @@ static struct gt_db_subject subject(const struct writer *w, const char *problem,
     return (struct gt_db_subject){w->key, problem, f->name, f->hash, point};
 }
 
-static void tried(struct writer *w, const char *problem, const char *point, gt_outcome outcome,
-                  double ns, const char *error) {
+static void tried(struct writer *w, const char *problem, const char *point,
+                  gt_outcome outcome, double ns, const char *error) {
     const struct gt_db_subject s = subject(w, problem, "tile", point);
     struct gt_trial_row row = {.subject = s,
                                .state = GT_TRIAL_DONE,
@@ -143,9 +143,11 @@ static void make_databases(void) {
     tried(&w, "f32-nn-64x64x64", "TILE_WIDTH=8 PAD=0 DOUBLE=0", GT_CORRECT, 2000, "");
     tried(&w, "f32-nn-64x64x64", "TILE_WIDTH=16 PAD=0 DOUBLE=0", GT_CORRECT, 2200, "");
     tried(&w, "f32-nn-64x64x64", "TILE_WIDTH=32 PAD=0 DOUBLE=0", GT_CORRECT, 9000, "");
-    tried(&w, "f32-nn-64x64x64", "TILE_WIDTH=4 PAD=0 DOUBLE=0", GT_COMPILE, 0, "no such name");
+    tried(&w, "f32-nn-64x64x64", "TILE_WIDTH=4 PAD=0 DOUBLE=0", GT_COMPILE, 0,
+          "no such name");
     tried(&w, "f32-nn-64x64x64", "TILE_WIDTH=4 PAD=1 DOUBLE=0", GT_TIMEOUT, 0, "too slow");
-    tried(&w, "f32-nn-64x64x64", "TILE_WIDTH=4 PAD=1 DOUBLE=1", GT_COMPILE, 0, "no such name");
+    tried(&w, "f32-nn-64x64x64", "TILE_WIDTH=4 PAD=1 DOUBLE=1", GT_COMPILE, 0,
+          "no such name");
     won(&w, "f32-nn-64x64x64", "TILE_WIDTH=8 PAD=0 DOUBLE=0", 2000);
     won(&w, "f32-nn-99x99x99", "TILE_WIDTH=8 PAD=0 DOUBLE=0", 5000);
     end(&w);
@@ -180,8 +182,9 @@ static int gemmtune(const char *line) {
     char text[2048] = "gemmtune ", *argv[WORDS_MAX + 1] = {NULL};
     int argc = 0;
     for (size_t len = strlen(text); *line != '\0' && len + PATH_SIZE < sizeof text; line++)
-        len += (size_t)(*line == '$' ? snprintf(text + len, sizeof text - len, "%s", folder)
-                                     : snprintf(text + len, sizeof text - len, "%c", *line));
+        len +=
+            (size_t)(*line == '$' ? snprintf(text + len, sizeof text - len, "%s", folder)
+                                  : snprintf(text + len, sizeof text - len, "%c", *line));
     for (char *word = strtok(text, " "); word != NULL && argc < WORDS_MAX;
          word = strtok(NULL, " "))
         argv[argc++] = word;
@@ -232,9 +235,11 @@ static void test_list(void **state) {
     (void)state;
     SAYS("list --db $/small.db", "problem", "f32-nn-64x64x64", "nvidia-geforce-gtx-1050-",
          "TILE_WIDTH=8 PAD=0 DOUBLE=0", "2 us", "262.1", "verified", "f32-nn-99x99x99");
-    SAYS("list --db $/small.db --json", "[\n  {\"problem\": \"f32-nn-64x64x64\", \"device\": ",
-         "\"family\": \"tile\"", "\"median_ns\": 2000,", "\"gflops\": 262.1", "]\n");
-    SAYS("list --db $/small.db --csv --device 1050", "problem,device,family,point,median_ns,");
+    SAYS("list --db $/small.db --json",
+         "[\n  {\"problem\": \"f32-nn-64x64x64\", \"device\": ", "\"family\": \"tile\"",
+         "\"median_ns\": 2000,", "\"gflops\": 262.1", "]\n");
+    SAYS("list --db $/small.db --csv --device 1050",
+         "problem,device,family,point,median_ns,");
     assert_int_equal(gemmtune("list --db $/small.db --device 1080"), GT_EXIT_USAGE);
     assert_non_null(strstr(talk, "no device '1080' in the database"));
 }
@@ -247,12 +252,15 @@ static void test_show(void **state) {
          "    gemmtune trial f32-nn-64x64x64 --device nvidia-geforce-gtx-1050-",
          " --family tile --point \"TILE_WIDTH=4 PAD=0 DOUBLE=0\"\n", "\ntimeout (1)\n",
          "too slow");
-    SAYS("show f32-nn-64x64x64 --db $/small.db --limit 1", "TILE_WIDTH=8", "and 2 slower ones");
+    SAYS("show f32-nn-64x64x64 --db $/small.db --limit 1", "TILE_WIDTH=8",
+         "and 2 slower ones");
     assert_null(strstr(out, "TILE_WIDTH=16"));
     SAYS("show f32-nn-64x64x64 --db $/small.db --json", "\"outcome\": \"correct\"",
          "\"median_ns\": 2000", "\"outcome\": \"compile\", \"median_ns\": null",
-         "\"error\": \"no such name\", \"command\": \"gemmtune trial f32-nn-64x64x64 --device ");
-    SAYS("show f32-nn-99x99x99 --db $/small.db", "TILE_WIDTH=8", "5 us"); /* a record only */
+         "\"error\": \"no such name\", \"command\": \"gemmtune trial f32-nn-64x64x64 "
+         "--device ");
+    SAYS("show f32-nn-99x99x99 --db $/small.db", "TILE_WIDTH=8",
+         "5 us"); /* a record only */
     assert_int_equal(gemmtune("show f32-nn-1x1x1 --db $/small.db"), GT_EXIT_OK);
     assert_string_equal(out, "");
     assert_non_null(strstr(talk, "f32-nn-1x1x1 has not been tried"));
@@ -266,17 +274,21 @@ static void test_compare(void **state) {
          "524.3", "2  TILE_WIDTH 8->32", "tile TILE_WIDTH=16 PAD=0 DOUBLE=0", "1.1\n",
          "f32-nn-99x99x99", "published", "1 problems in common, 1 on A only, 0 on B only",
          "geometric mean of A/B: 2");
-    SAYS("compare 1050 1080 --db $/small.db --db $/large.db --json", "{\"a\": {\"name\": ",
-         "\"key\": \"nvidia-geforce-gtx-1050-", "\"common\": 1, \"geomean\": 2, \"rows\": [",
-         "\"source\": \"tuned\"", "\"a_ns\": 2000", "\"b_ns\": 1000", "\"ratio\": 2",
+    SAYS("compare 1050 1080 --db $/small.db --db $/large.db --json",
+         "{\"a\": {\"name\": ", "\"key\": \"nvidia-geforce-gtx-1050-",
+         "\"common\": 1, \"geomean\": 2, \"rows\": [", "\"source\": \"tuned\"",
+         "\"a_ns\": 2000", "\"b_ns\": 1000", "\"ratio\": 2",
          "\"differs\": \"TILE_WIDTH 8->32\"", "\"shared_point\": \"TILE_WIDTH=16 ",
-         "\"shared_slowdown\": 1.1", "\"source\": \"published\"", "\"title\": \"a course report");
+         "\"shared_slowdown\": 1.1", "\"source\": \"published\"",
+         "\"title\": \"a course report");
     SAYS("compare 1080 1050 --db $/small.db --db $/large.db --csv", "problem,source,",
          "f32-nn-64x64x64,tuned,tile,TILE_WIDTH=32 PAD=0 DOUBLE=0,1000,");
     /* one side tuned, the other only published */
-    SAYS("compare 1050 260 --db $/small.db", "B  NVIDIA GeForce GTX 260, published figures only",
+    SAYS("compare 1050 260 --db $/small.db",
+         "B  NVIDIA GeForce GTX 260, published figures only",
          "0 problems in common, 2 on A only, 0 on B only");
-    assert_int_equal(gemmtune("compare GTX 1050 --db $/small.db --db $/large.db"), GT_EXIT_USAGE);
+    assert_int_equal(gemmtune("compare GTX 1050 --db $/small.db --db $/large.db"),
+                     GT_EXIT_USAGE);
     assert_int_equal(gemmtune("compare 1050 4090 --db $/small.db"), GT_EXIT_USAGE);
     assert_non_null(strstr(talk, "no device '4090'"));
     assert_int_equal(gemmtune("compare 1050"), GT_EXIT_USAGE);
@@ -286,7 +298,8 @@ static void test_export_and_import(void **state) {
     (void)state;
     SAYS("export $/small.json --db $/small.db", "");
     SAYS("export - --db $/small.db --device 1050", "{\n", "\"devices\"", "\"records\"");
-    SAYS("import $/small.json --db $/new.db", "file", "devices", "small.json", "1", "2", "0");
+    SAYS("import $/small.json --db $/new.db", "file", "devices", "small.json", "1", "2",
+         "0");
     SAYS("list --db $/new.db", "f32-nn-64x64x64", "imported");
     SAYS("import $/small.json --db $/new.db --json", "\"records\": 0"); /* nothing new */
     assert_int_equal(gemmtune("import $/small.db --db $/new.db"), GT_EXIT_INPUT);
@@ -307,8 +320,9 @@ static void test_merge(void **state) {
 
 static void test_doctor(void **state) {
     (void)state;
-    SAYS("doctor --db $/small.db", "database", "ok", "schema", "version ", "checksums", "ok",
-         "0 rows with a wrong checksum", "1 devices, 2 records, 6 trials", "stale rows");
+    SAYS("doctor --db $/small.db", "database", "ok", "schema", "version ", "checksums",
+         "ok", "0 rows with a wrong checksum", "1 devices, 2 records, 6 trials",
+         "stale rows");
     SAYS("doctor --db $/small.db --json", "{\"check\": \"database\", \"state\": \"ok\"");
     assert_int_equal(gemmtune("doctor --db $/small.json"), GT_EXIT_DATABASE);
     assert_non_null(strstr(out, "bad"));

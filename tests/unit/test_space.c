@@ -48,7 +48,8 @@ static struct gt_family *family(const char *members) {
                    "\"entry\": \"gemm\", \"dtypes\": [\"f32\", \"f64\", \"i32\"],"
                    "\"layouts\": [\"nn\", \"nt\", \"tn\", \"tt\"], %s,"
                    "\"launch\": {\"block\": [\"1\", \"1\", \"1\"], \"grid\": [\"1\", \"1\","
-                   "\"1\"]}, \"args\": [\"m\", \"n\", \"k\", \"alpha\", \"a\", \"lda\", \"b\", \"ldb\",\"beta\", \"c\", \"ldc\"]}",
+                   "\"1\"]}, \"args\": [\"m\", \"n\", \"k\", \"alpha\", \"a\", \"lda\", "
+                   "\"b\", \"ldb\",\"beta\", \"c\", \"ldc\"]}",
                    members);
     const gt_status status =
         gt_family_parse(&f, "toy", "toy/space.json", json, source, &err);
@@ -161,11 +162,13 @@ static void test_rules_and_derived_names(void **state) {
          "\"require\": [[\"A <= MAX_THREADS\", \"x\"]]",
          3},
         /* a rule without a name */
-        {"\"params\": {\"A\": [1, 2]}, \"default\": {\"A\": 1}, \"require\": [[\"0\", \"x\"]]",
+        {"\"params\": {\"A\": [1, 2]}, \"default\": {\"A\": 1}, \"require\": [[\"0\", "
+         "\"x\"]]",
          0},
     };
     const struct gt_device d = cuda_device(49152, 1024);
-    const gemmtune_problem p = named("f32-nn-12x33x14"); /* rows of A: 56 bytes, 8-aligned */
+    const gemmtune_problem p =
+        named("f32-nn-12x33x14"); /* rows of A: 56 bytes, 8-aligned */
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct gt_family *f = family(rows[i].members);
@@ -187,9 +190,10 @@ static void test_find(void **state) {
         const char *point;
         size_t at;
     } rows[] = {
-        {"A=4 B=7", 0}, {"B=7 A=4", 0},        {"A=2 B=5", 1},        {"A=9 B=7", 2},
-        {"A=9 B=5", 3}, {"A=4 B=5", SIZE_MAX}, {"A=2 B=7", SIZE_MAX}, {"A=3 B=7", SIZE_MAX},
-        {"A=4", SIZE_MAX}, {"A=4 C=7", SIZE_MAX}, {"", SIZE_MAX}, {"A=4 B=7 C=1", SIZE_MAX},
+        {"A=4 B=7", 0},        {"B=7 A=4", 0},        {"A=2 B=5", 1},
+        {"A=9 B=7", 2},        {"A=9 B=5", 3},        {"A=4 B=5", SIZE_MAX},
+        {"A=2 B=7", SIZE_MAX}, {"A=3 B=7", SIZE_MAX}, {"A=4", SIZE_MAX},
+        {"A=4 C=7", SIZE_MAX}, {"", SIZE_MAX},        {"A=4 B=7 C=1", SIZE_MAX},
     };
     struct gt_space s;
     (void)state;
@@ -246,8 +250,8 @@ static void test_early_refusal(void **state) {
                                 i > 0 ? "," : "", i);
     len += (size_t)snprintf(members + len, sizeof members - len, "}, \"require\": [");
     for (int i = 0; i < 12; i++)
-        len += (size_t)snprintf(members + len, sizeof members - len, "%s[\"P%d == 5\", \"x\"]",
-                                i > 0 ? "," : "", i);
+        len += (size_t)snprintf(members + len, sizeof members - len,
+                                "%s[\"P%d == 5\", \"x\"]", i > 0 ? "," : "", i);
     (void)snprintf(members + len, sizeof members - len, "]");
     struct gt_family *f = family(members);
     assert_int_equal(gt_space_create(&s, f, &d, &p, NULL), GEMMTUNE_OK);

@@ -49,14 +49,16 @@ static void test_expansion(void **state) {
     (void)state;
     expect("\"f32-nn-3x4x5\"", "f32-nn-3x4x5", "1");
     expect("{\"dtype\":\"f32\",\"m\":1,\"n\":2,\"k\":3}", "f32-nn-1x2x3", "1");
-    expect("{\"dtype\":\"f64\",\"layout\":\"tt\",\"m\":[1,2],\"n\":\"8:16:4\",\"k\":3,"
-           "\"weight\":7}",
-           "f64-tt-1x8x3 f64-tt-1x12x3 f64-tt-1x16x3 f64-tt-2x8x3 f64-tt-2x12x3 f64-tt-2x16x3",
-           "7 7 7 7 7 7");
+    expect(
+        "{\"dtype\":\"f64\",\"layout\":\"tt\",\"m\":[1,2],\"n\":\"8:16:4\",\"k\":3,"
+        "\"weight\":7}",
+        "f64-tt-1x8x3 f64-tt-1x12x3 f64-tt-1x16x3 f64-tt-2x8x3 f64-tt-2x12x3 f64-tt-2x16x3",
+        "7 7 7 7 7 7");
     expect("{\"dtype\":\"i32\",\"m\":[\"2:5:3\",9],\"n\":1,\"k\":1}",
            "i32-nn-2x1x1 i32-nn-5x1x1 i32-nn-9x1x1", NULL);
-    expect("{\"dtype\":[\"f32\",\"f64\"],\"layout\":[\"nn\",\"nt\"],\"m\":1,\"n\":1,\"k\":1}",
-           "f32-nn-1x1x1 f32-nt-1x1x1 f64-nn-1x1x1 f64-nt-1x1x1", NULL);
+    expect(
+        "{\"dtype\":[\"f32\",\"f64\"],\"layout\":[\"nn\",\"nt\"],\"m\":1,\"n\":1,\"k\":1}",
+        "f32-nn-1x1x1 f32-nt-1x1x1 f64-nn-1x1x1 f64-nt-1x1x1", NULL);
     expect("{\"dtype\":\"f32\",\"m\":4,\"n\":4,\"k\":4,\"lda\":8,\"ldb\":12,\"ldc\":16,"
            "\"beta\":true}",
            "f32-nn-4x4x4,lda=8,ldb=12,ldc=16,beta", NULL);
@@ -120,15 +122,20 @@ static void test_refusals(void **state) {
         {"{\"dtype\":[\"f32\",\"x\"],\"m\":1,\"n\":1,\"k\":1}", "/sizes/0/dtype/1: \"x\""},
         {"{\"dtype\":\"f32\",\"layout\":\"xx\",\"m\":1,\"n\":1,\"k\":1}",
          "/sizes/0/layout: \"xx\" is not a layout"},
-        {"{\"dtype\":\"f32\",\n\"m\":-1,\"n\":1,\"k\":1}", "a.json:4: /sizes/0/m: must be from 1"},
+        {"{\"dtype\":\"f32\",\n\"m\":-1,\"n\":1,\"k\":1}",
+         "a.json:4: /sizes/0/m: must be from 1"},
         {"{\"dtype\":\"f32\",\"m\":0,\"n\":1,\"k\":1}", "/sizes/0/m: must be from 1"},
         {"{\"dtype\":\"f32\",\"m\":1.5,\"n\":1,\"k\":1}", "/sizes/0/m: must be an integer"},
         {"{\"dtype\":\"f32\",\"m\":1e99,\"n\":1,\"k\":1}", "/sizes/0/m: must be from 1"},
         {"{\"dtype\":\"f32\",\"m\":9007199254740993,\"n\":1,\"k\":1}", "a.json:3: "},
-        {"{\"dtype\":\"f32\",\"m\":2147483648,\"n\":1,\"k\":1}", "/sizes/0/m: must be from 1"},
-        {"{\"dtype\":\"f32\",\"m\":true,\"n\":1,\"k\":1}", "/sizes/0/m: must be an integer or a"},
-        {"{\"dtype\":\"f32\",\"m\":{},\"n\":1,\"k\":1}", "/sizes/0/m: must be an integer or a"},
-        {"{\"dtype\":\"f32\",\"m\":[1,[2]],\"n\":1,\"k\":1}", "/sizes/0/m/1: must be an integer"},
+        {"{\"dtype\":\"f32\",\"m\":2147483648,\"n\":1,\"k\":1}",
+         "/sizes/0/m: must be from 1"},
+        {"{\"dtype\":\"f32\",\"m\":true,\"n\":1,\"k\":1}",
+         "/sizes/0/m: must be an integer or a"},
+        {"{\"dtype\":\"f32\",\"m\":{},\"n\":1,\"k\":1}",
+         "/sizes/0/m: must be an integer or a"},
+        {"{\"dtype\":\"f32\",\"m\":[1,[2]],\"n\":1,\"k\":1}",
+         "/sizes/0/m/1: must be an integer"},
         {"{\"dtype\":\"f32\",\"m\":[],\"n\":1,\"k\":1}", "/sizes/0/m: is an empty list"},
         {"{\"dtype\":\"f32\",\"m\":\"1:2\",\"n\":1,\"k\":1}", "is not start:end:step"},
         {"{\"dtype\":\"f32\",\"m\":\"1:2:3:4\",\"n\":1,\"k\":1}", "is not start:end:step"},
@@ -137,16 +144,23 @@ static void test_refusals(void **state) {
         {"{\"dtype\":\"f32\",\"m\":\" 1:2:1\",\"n\":1,\"k\":1}", "is not start:end:step"},
         {"{\"dtype\":\"f32\",\"m\":\"\",\"n\":1,\"k\":1}", "is not start:end:step"},
         {"{\"dtype\":\"f32\",\"m\":\"8:4:1\",\"n\":1,\"k\":1}", "starts past its end"},
-        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"weight\":0}", "/sizes/0/weight: must be"},
-        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"weight\":\"3\"}", "/sizes/0/weight: must"},
-        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"wieght\":3}", "did you mean \"weight\"?"},
+        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"weight\":0}",
+         "/sizes/0/weight: must be"},
+        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"weight\":\"3\"}",
+         "/sizes/0/weight: must"},
+        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"wieght\":3}",
+         "did you mean \"weight\"?"},
         {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"k\":2}", "a second time"},
-        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"beta\":1}", "/sizes/0/beta: must be true"},
+        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"beta\":1}",
+         "/sizes/0/beta: must be true"},
         {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":8,\"lda\":4}", "lda is 4, must be"},
-        {"{\"dtype\":\"f32\",\"volume\":8,\"m\":1}", "/sizes/0/m: stands beside \"volume\""},
+        {"{\"dtype\":\"f32\",\"volume\":8,\"m\":1}",
+         "/sizes/0/m: stands beside \"volume\""},
         {"{\"dtype\":\"f32\",\"volume\":0}", "/sizes/0/volume: must be from 1"},
-        {"{\"dtype\":\"f32\",\"volume\":\"1e3:\"}", "/sizes/0/volume: \"1e3:\" is not a volume"},
-        {"{\"dtype\":\"f32\",\"volume\":[1,\"2\"]}", "/sizes/0/volume/1: must be an integer"},
+        {"{\"dtype\":\"f32\",\"volume\":\"1e3:\"}",
+         "/sizes/0/volume: \"1e3:\" is not a volume"},
+        {"{\"dtype\":\"f32\",\"volume\":[1,\"2\"]}",
+         "/sizes/0/volume/1: must be an integer"},
         {"{\"dtype\":\"f32\",\"volume\":[]}", "/sizes/0/volume: is an empty list"},
         {"{\"dtype\":\"f32\",\"volume\":null}", "/sizes/0/volume: must be an integer"},
         {"{\"dtype\":\"f32\",\"m\":\"1:1000:1\",\"n\":\"1:1000:1\",\"k\":\"1:1000:1\"}",
@@ -178,7 +192,8 @@ static void test_documents(void **state) {
         {"sizes", "a.json:1: "},
         {"[]", "a.json:1: /"},
         {"{}", "\"format\" is missing"},
-        {"{\"format\":2,\"sizes\":[\"f32-nn-1x1x1\"]}", "/format: must be from 1 to 1, not 2"},
+        {"{\"format\":2,\"sizes\":[\"f32-nn-1x1x1\"]}",
+         "/format: must be from 1 to 1, not 2"},
         {"{\"format\":\"1\",\"sizes\":[]}", "/format: must be an integer"},
         {"{\"format\":1}", "\"sizes\" is missing"},
         {"{\"format\":1,\"sizes\":{}}", "/sizes: must be a list"},

@@ -18,10 +18,8 @@
 enum { COLUMNS = 5 };
 
 static const struct gt_column columns[COLUMNS] = {
-    {"name", "name", GT_LEFT, GT_CELL_TEXT},
-    {"time", NULL, GT_RIGHT, GT_CELL_TEXT},
-    {NULL, "time_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"ok", "ok", GT_LEFT, GT_CELL_BOOL},
+    {"name", "name", GT_LEFT, GT_CELL_TEXT},     {"time", NULL, GT_RIGHT, GT_CELL_TEXT},
+    {NULL, "time_ns", GT_RIGHT, GT_CELL_NUMBER}, {"ok", "ok", GT_LEFT, GT_CELL_BOOL},
     {"note", "note", GT_LEFT, GT_CELL_TEXT},
 };
 
@@ -95,7 +93,8 @@ static void test_json(void **state) {
     (void)state;
     expect(t, gt_table_json,
            "[\n"
-           "  {\"name\": \"a\\\"b\\\\\", \"time_ns\": 1e+06, \"ok\": true, \"note\": \"x\\ny\"},\n"
+           "  {\"name\": \"a\\\"b\\\\\", \"time_ns\": 1e+06, \"ok\": true, \"note\": "
+           "\"x\\ny\"},\n"
            "  {\"name\": null, \"time_ns\": null, \"ok\": null, \"note\": null},\n"
            "  {\"name\": \"\", \"time_ns\": null, \"ok\": null, \"note\": \"\"}\n"
            "]\n");
@@ -104,8 +103,9 @@ static void test_json(void **state) {
 
 /* What is no JSON number must not reach a document. */
 static void test_json_numbers(void **state) {
-    static const char *const yes[] = {"0", "-0", "1", "12.5", "1e5", "1E-5", "1.25e+10", "-7"};
-    static const char *const no[] = {"",   "inf", "nan", "+1", ".5", "1.",   "01", "1e",
+    static const char *const yes[] = {"0",   "-0",   "1",        "12.5",
+                                      "1e5", "1E-5", "1.25e+10", "-7"};
+    static const char *const no[] = {"",    "inf", "nan", "+1", ".5", "1.", "01", "1e",
                                      "1e+", "0x1", "1,5", "-",  " 1", "1 ", "--1"};
     (void)state;
     for (size_t i = 0; i < sizeof yes / sizeof *yes + sizeof no / sizeof *no; i++) {
@@ -160,28 +160,47 @@ static void test_cells(void **state) {
         double value;
         const char *text;
     } rows[] = {
-        {gt_show_ns, 1, "1 ns"},           {gt_show_ns, 0.25, "0.25 ns"},
-        {gt_show_ns, 999, "999 ns"},       {gt_show_ns, 12345, "12.3 us"},
-        {gt_show_ns, 1.25e6, "1.25 ms"},   {gt_show_ns, 3.4e9, "3.4 s"},
-        {gt_show_ns, 999999, "1 ms"},      {gt_show_ns, 999.4e3, "999 us"},
-        {gt_show_ns, 3.6e12, "3600 s"},    {gt_show_ns, 0, ""},
-        {gt_show_ns, -5, ""},              {gt_show_ns, NAN, ""},
-        {gt_show_ns, INFINITY, ""},        {gt_show_bytes, 0, "0 B"},
-        {gt_show_bytes, 512, "512 B"},     {gt_show_bytes, 1536, "1.5 KiB"},
-        {gt_show_bytes, 0x1.8p30, "1.5 GiB"}, {gt_show_bytes, 141.0 * 0x1p30, "141 GiB"},
-        {gt_show_bytes, 0x1p60, "1024 PiB"}, {gt_show_count, 0, "0"},
-        {gt_show_count, 12, "12"},         {gt_show_count, 3.5, "3.5"},
-        {gt_show_count, -3.5, "-3.5"},     {gt_show_count, 137438953472.0, "137438953472"},
-        {gt_show_count, 1e20, "1e+20"},    {gt_show_count, 1.0 / 3, "0.333333"},
+        {gt_show_ns, 1, "1 ns"},
+        {gt_show_ns, 0.25, "0.25 ns"},
+        {gt_show_ns, 999, "999 ns"},
+        {gt_show_ns, 12345, "12.3 us"},
+        {gt_show_ns, 1.25e6, "1.25 ms"},
+        {gt_show_ns, 3.4e9, "3.4 s"},
+        {gt_show_ns, 999999, "1 ms"},
+        {gt_show_ns, 999.4e3, "999 us"},
+        {gt_show_ns, 3.6e12, "3600 s"},
+        {gt_show_ns, 0, ""},
+        {gt_show_ns, -5, ""},
+        {gt_show_ns, NAN, ""},
+        {gt_show_ns, INFINITY, ""},
+        {gt_show_bytes, 0, "0 B"},
+        {gt_show_bytes, 512, "512 B"},
+        {gt_show_bytes, 1536, "1.5 KiB"},
+        {gt_show_bytes, 0x1.8p30, "1.5 GiB"},
+        {gt_show_bytes, 141.0 * 0x1p30, "141 GiB"},
+        {gt_show_bytes, 0x1p60, "1024 PiB"},
+        {gt_show_count, 0, "0"},
+        {gt_show_count, 12, "12"},
+        {gt_show_count, 3.5, "3.5"},
+        {gt_show_count, -3.5, "-3.5"},
+        {gt_show_count, 137438953472.0, "137438953472"},
+        {gt_show_count, 1e20, "1e+20"},
+        {gt_show_count, 1.0 / 3, "0.333333"},
         {gt_show_count, NAN, ""},
     };
     static const struct {
         double flops, ns;
         const char *text;
     } rates[] = {
-        {137438953472.0, 15.5e6, "8867"}, {2e9, 1e6, "2000"},   {1e9, 3e6, "333.3"},
-        {5e5, 1e6, "0.5"},                {65.2e12, 1e9, "65200"}, {1, 0, ""},
-        {0, 0, ""},                       {1, -1, ""},          {12345678, 1, "12345678"},
+        {137438953472.0, 15.5e6, "8867"},
+        {2e9, 1e6, "2000"},
+        {1e9, 3e6, "333.3"},
+        {5e5, 1e6, "0.5"},
+        {65.2e12, 1e9, "65200"},
+        {1, 0, ""},
+        {0, 0, ""},
+        {1, -1, ""},
+        {12345678, 1, "12345678"},
         {9999.6, 10, "1000"},
     };
     char buf[GT_CELL_MAX];
@@ -194,7 +213,8 @@ static void test_cells(void **state) {
 
 /* A host's decimal comma must not reach a table; skipped where no such locale is installed. */
 static void test_locale(void **state) {
-    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8"};
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE",
+                                        "fr_FR.UTF-8"};
     char buf[GT_CELL_MAX];
     size_t i = 0;
     (void)state;
@@ -211,10 +231,10 @@ static void test_locale(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_people),     cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_json),       cmocka_unit_test(test_json_numbers),
-        cmocka_unit_test(test_many_rows),  cmocka_unit_test(test_too_many_columns),
-        cmocka_unit_test(test_cells),      cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_people),    cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_json),      cmocka_unit_test(test_json_numbers),
+        cmocka_unit_test(test_many_rows), cmocka_unit_test(test_too_many_columns),
+        cmocka_unit_test(test_cells),     cmocka_unit_test(test_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

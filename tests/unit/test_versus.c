@@ -26,7 +26,8 @@ static struct gt_view_row *add(struct gt_view *v, const char *device, const char
     assert_non_null(grown);
     v->row = grown;
     struct gt_view_row *r = &v->row[v->row_count++];
-    *r = (struct gt_view_row){.state = GT_TRIAL_DONE, .outcome = GT_CORRECT, .median_ns = ns};
+    *r = (struct gt_view_row){
+        .state = GT_TRIAL_DONE, .outcome = GT_CORRECT, .median_ns = ns};
     (void)snprintf(r->device, sizeof r->device, "%s", device);
     (void)snprintf(r->problem, sizeof r->problem, "%s", problem);
     (void)snprintf(r->family, sizeof r->family, "%s", family);
@@ -37,8 +38,8 @@ static struct gt_view_row *add(struct gt_view *v, const char *device, const char
     return r;
 }
 
-static void win(struct gt_view *v, const char *device, const char *problem, const char *family,
-                const char *point, double ns) {
+static void win(struct gt_view *v, const char *device, const char *problem,
+                const char *family, const char *point, double ns) {
     struct gt_view_row *r = add(v, device, problem, family, point, ns);
     r->record = true;
     r->verified = true;
@@ -168,11 +169,11 @@ static void test_picking(void **state) {
         gt_status status;
         size_t index;
     } rows[] = {
-        {"gtx-1050-aa", GEMMTUNE_OK, 0},  {"GTX-1050-AA", GEMMTUNE_OK, 0},
-        {"-bb", GEMMTUNE_OK, 1},          {"H200", GEMMTUNE_OK, 2},
-        {"h2", GEMMTUNE_OK, 2},           {"gtx 1050", GEMMTUNE_EINVAL, 0},
-        {"1050", GEMMTUNE_EINVAL, 0},     {"amd", GEMMTUNE_ENOTFOUND, 0},
-        {"NVIDIA H200", GEMMTUNE_OK, 2},  {"", GEMMTUNE_EINVAL, 0},
+        {"gtx-1050-aa", GEMMTUNE_OK, 0}, {"GTX-1050-AA", GEMMTUNE_OK, 0},
+        {"-bb", GEMMTUNE_OK, 1},         {"H200", GEMMTUNE_OK, 2},
+        {"h2", GEMMTUNE_OK, 2},          {"gtx 1050", GEMMTUNE_EINVAL, 0},
+        {"1050", GEMMTUNE_EINVAL, 0},    {"amd", GEMMTUNE_ENOTFOUND, 0},
+        {"NVIDIA H200", GEMMTUNE_OK, 2}, {"", GEMMTUNE_EINVAL, 0},
     };
     struct gt_view_device device[4] = {
         {.key = "gtx-1050-aa", .device = {.name = "NVIDIA GeForce GTX 1050"}},

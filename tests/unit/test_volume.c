@@ -80,9 +80,10 @@ static void test_ranges(void **state) {
 
 static void test_bad_ranges(void **state) {
     static const char *const texts[] = {
-        "",      ":",     "1e3:", ":1e3",  "0",     "-1",   "1e-3", "1e3:1e2",     "1e99",
-        "1e3:1e99", "1.5e3", "1E3", " 1", "1e3:1e4:10", "x", "1e",  "0x10",
-        "9223372036854775808", "1e3 :1e4", "1ee3",
+        "",         ":",          "1e3:", ":1e3",     "0",     "-1",
+        "1e-3",     "1e3:1e2",    "1e99", "1e3:1e99", "1.5e3", "1E3",
+        " 1",       "1e3:1e4:10", "x",    "1e",       "0x10",  "9223372036854775808",
+        "1e3 :1e4", "1ee3",
     };
     int64_t volume[GT_VOLUMES_MAX];
     size_t count;

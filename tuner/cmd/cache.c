@@ -18,8 +18,7 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-static int print_stat(const struct gt_format *format)
-{
+static int print_stat(const struct gt_format *format) {
     char folder[FOLDER_SIZE] = "", buf[GT_CELL_MAX];
     int64_t images = 0, bytes = 0;
     struct gt_err err = {""};
@@ -41,8 +40,7 @@ static int print_stat(const struct gt_format *format)
     return GT_EXIT_OK;
 }
 
-static int clear(const struct gt_format *format)
-{
+static int clear(const struct gt_format *format) {
     int64_t removed = 0;
     struct gt_err err = {""};
     if (gt_cache_clear(&removed, &err) != GEMMTUNE_OK)
@@ -52,8 +50,7 @@ static int clear(const struct gt_format *format)
     return GT_EXIT_OK;
 }
 
-static int run(const struct gt_cmd *cmd, int argc, char **argv)
-{
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     static const struct {
         const char *word;
         int (*act)(const struct gt_format *format);

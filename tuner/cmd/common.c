@@ -14,8 +14,7 @@ enum { PATH_SIZE = 4096, FAMILIES_MAX = 64 };
 /* ---- the command line --------------------------------------------------------- */
 
 int gt_common_parse(const struct gt_cmd *cmd, int argc, char **argv, void *values,
-                    const struct gt_format *format, int least, int most, int *first)
-{
+                    const struct gt_format *format, int least, int most, int *first) {
     const int code = gt_options_parse(cmd, argc, argv, values, first);
     const int operands = argc - *first;
     if (code >= 0)
@@ -29,8 +28,7 @@ int gt_common_parse(const struct gt_cmd *cmd, int argc, char **argv, void *value
     return -1;
 }
 
-int gt_common_fail(gt_status status, const struct gt_err *err)
-{
+int gt_common_fail(gt_status status, const struct gt_err *err) {
     return gt_die(gt_exit_of(status), "%s",
                   err->line[0] != '\0' ? err->line : gemmtune_strerror(status));
 }
@@ -38,8 +36,7 @@ int gt_common_fail(gt_status status, const struct gt_err *err)
 /* ---- the database --------------------------------------------------------------- */
 
 /* The path to open: the one given, or the default in `buf`. */
-static int database_path(const char **path, char buf[PATH_SIZE])
-{
+static int database_path(const char **path, char buf[PATH_SIZE]) {
     struct gt_err err = {""};
     if (*path != NULL)
         return -1;
@@ -49,8 +46,7 @@ static int database_path(const char **path, char buf[PATH_SIZE])
     return -1;
 }
 
-static int open_db(struct gt_db **out, const char *path, enum gt_db_mode mode)
-{
+static int open_db(struct gt_db **out, const char *path, enum gt_db_mode mode) {
     struct gt_err err = {""};
     *out = NULL;
     if (gt_db_open(out, path, mode, &err) != GEMMTUNE_OK)
@@ -58,8 +54,7 @@ static int open_db(struct gt_db **out, const char *path, enum gt_db_mode mode)
     return -1;
 }
 
-int gt_common_read_db(struct gt_db **out, const char *path)
-{
+int gt_common_read_db(struct gt_db **out, const char *path) {
     char buf[PATH_SIZE];
     const bool asked = path != NULL;
     const int code = database_path(&path, buf);
@@ -73,8 +68,7 @@ int gt_common_read_db(struct gt_db **out, const char *path)
     return open_db(out, path, GT_DB_READ);
 }
 
-int gt_common_write_db(struct gt_db **out, const char *path)
-{
+int gt_common_write_db(struct gt_db **out, const char *path) {
     char buf[PATH_SIZE];
     const int code = database_path(&path, buf);
     return code >= 0 ? code : open_db(out, path, GT_DB_WRITE);
@@ -82,8 +76,7 @@ int gt_common_write_db(struct gt_db **out, const char *path)
 
 /* ---- families and problems --------------------------------------------------------- */
 
-int gt_common_families(struct gt_families **out, const struct gt_texts *folders)
-{
+int gt_common_families(struct gt_families **out, const struct gt_texts *folders) {
     struct gt_err err = {""};
     gt_status status = gt_families_create(out, &err);
     for (int i = 0; status == GEMMTUNE_OK && i < folders->count; i++)
@@ -95,8 +88,7 @@ int gt_common_families(struct gt_families **out, const struct gt_texts *folders)
     return gt_die(GT_EXIT_INPUT, "%s", err.line);
 }
 
-int gt_common_problem(gemmtune_problem *out, const char *name)
-{
+int gt_common_problem(gemmtune_problem *out, const char *name) {
     struct gt_err err = {""};
     if (gt_problem_from_name(out, name, &err) != GEMMTUNE_OK)
         return gt_die(GT_EXIT_INPUT, "%s", err.line);
@@ -104,8 +96,7 @@ int gt_common_problem(gemmtune_problem *out, const char *name)
 }
 
 int gt_common_family(const struct gt_family **out, const struct gt_families *families,
-                     const char *name)
-{
+                     const char *name) {
     const char *names[FAMILIES_MAX + 1] = {NULL};
     *out = gt_families_find(families, name);
     if (*out != NULL)
@@ -124,8 +115,7 @@ int gt_common_family(const struct gt_family **out, const struct gt_families *fam
 
 /* ---- printing ------------------------------------------------------------------------ */
 
-void gt_common_print(const struct gt_table *t, const struct gt_format *format)
-{
+void gt_common_print(const struct gt_table *t, const struct gt_format *format) {
     if (format->json)
         gt_table_json(t, stdout);
     else if (format->csv)
@@ -134,16 +124,14 @@ void gt_common_print(const struct gt_table *t, const struct gt_format *format)
         gt_table_print(t, stdout);
 }
 
-void gt_json_name(bool *first, const char *key)
-{
+void gt_json_name(bool *first, const char *key) {
     (void)fputs(*first ? "" : ", ", stdout);
     *first = false;
     gt_json_quote(stdout, key);
     (void)fputs(": ", stdout);
 }
 
-void gt_json_text(bool *first, const char *key, const char *text)
-{
+void gt_json_text(bool *first, const char *key, const char *text) {
     gt_json_name(first, key);
     if (text != NULL)
         gt_json_quote(stdout, text);
@@ -151,8 +139,7 @@ void gt_json_text(bool *first, const char *key, const char *text)
         (void)fputs("null", stdout);
 }
 
-void gt_json_number(bool *first, const char *key, double value)
-{
+void gt_json_number(bool *first, const char *key, double value) {
     char buf[GT_CELL_MAX];
     gt_json_name(first, key);
     (void)fputs(gt_show_count(buf, value)[0] != '\0' ? buf : "null", stdout);

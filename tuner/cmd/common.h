@@ -17,21 +17,32 @@
 
 /* Rows of an option table; `values` is the command's struct, with members of these names. */
 #define GT_OPTION_DB(values)                                                               \
-    {"db", 0, GT_OPT_TEXT, offsetof(values, db), "FILE",                                   \
-     "database (else $GEMMTUNE_DB, else the user's own)", 0, 0}
+    {                                                                                      \
+        "db", 0, GT_OPT_TEXT, offsetof(values, db), "FILE",                                \
+            "database (else $GEMMTUNE_DB, else the user's own)", 0, 0                      \
+    }
 #define GT_OPTION_DEVICE(values)                                                           \
-    {"device", 'd', GT_OPT_TEXT, offsetof(values, device), "N",                            \
-     "device: index, UUID, PCI id, key or part of its name", 0, 0}
+    {                                                                                      \
+        "device", 'd', GT_OPT_TEXT, offsetof(values, device), "N",                         \
+            "device: index, UUID, PCI id, key or part of its name", 0, 0                   \
+    }
 #define GT_OPTION_TEMPLATES(values)                                                        \
-    {"templates", 0, GT_OPT_LIST, offsetof(values, templates), "DIR",                      \
-     "add the kernel families of a folder; may be repeated", 0, 0}
+    {                                                                                      \
+        "templates", 0, GT_OPT_LIST, offsetof(values, templates), "DIR",                   \
+            "add the kernel families of a folder; may be repeated", 0, 0                   \
+    }
 #define GT_OPTION_JSON(values)                                                             \
-    {"json", 0, GT_OPT_FLAG, offsetof(values, format.json), NULL, "print one JSON document", \
-     0, 0}
+    {                                                                                      \
+        "json", 0, GT_OPT_FLAG, offsetof(values, format.json), NULL,                       \
+            "print one JSON document", 0, 0                                                \
+    }
 #define GT_OPTION_CSV(values)                                                              \
-    {"csv", 0, GT_OPT_FLAG, offsetof(values, format.csv), NULL,                            \
-     "print comma-separated values", 0, 0}
-#define GT_OPTION_END {NULL, 0, GT_OPT_FLAG, 0, NULL, NULL, 0, 0}
+    {                                                                                      \
+        "csv", 0, GT_OPT_FLAG, offsetof(values, format.csv), NULL,                         \
+            "print comma-separated values", 0, 0                                           \
+    }
+#define GT_OPTION_END                                                                      \
+    { NULL, 0, GT_OPT_FLAG, 0, NULL, NULL, 0, 0 }
 
 struct gt_format {
     bool json, csv;

@@ -43,8 +43,7 @@ struct comparison {
 /* The published device called `what`, or the only one with `what` in its name: rows of a device
  * stand together. */
 static gt_status pick_published(const char **out, const struct gt_published *p,
-                                const char *what, struct gt_err *err)
-{
+                                const char *what, struct gt_err *err) {
     const char *found = NULL;
     for (size_t i = 0; i < p->count; i++) {
         const char *name = p->row[i].device;
@@ -55,8 +54,8 @@ static gt_status pick_published(const char **out, const struct gt_published *p,
         if (!gt_text_holds(name, what) || (found != NULL && strcmp(found, name) == 0))
             continue;
         if (found != NULL)
-            return gt_fail(err, GEMMTUNE_EINVAL, "'%.60s' fits several devices: %s, %s", what,
-                           found, name);
+            return gt_fail(err, GEMMTUNE_EINVAL, "'%.60s' fits several devices: %s, %s",
+                           what, found, name);
         found = name;
     }
     *out = found;
@@ -67,8 +66,7 @@ static gt_status pick_published(const char **out, const struct gt_published *p,
 }
 
 static gt_status pick(struct side *out, const struct comparison *c, const char *what,
-                      struct gt_err *err)
-{
+                      struct gt_err *err) {
     size_t index;
     gt_status status = gt_view_pick(&index, &c->view, what, err);
     if (status == GEMMTUNE_OK) {
@@ -113,7 +111,10 @@ static const struct gt_column columns[] = {
     {NULL, "title", GT_LEFT, GT_CELL_TEXT},
 };
 
-enum { COLUMNS = sizeof columns / sizeof *columns, SIDE = 5 }; /* cells of a side in a row */
+enum {
+    COLUMNS = sizeof columns / sizeof *columns,
+    SIDE = 5
+}; /* cells of a side in a row */
 
 /* Storage for the texts of one side's cells. */
 struct side_text {
@@ -121,28 +122,24 @@ struct side_text {
 };
 
 /* Empty texts become empty cells. */
-static const char *filled(const char *text)
-{
+static const char *filled(const char *text) {
     return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
-static const char *number(char buf[GT_CELL_MAX], double value)
-{
+static const char *number(char buf[GT_CELL_MAX], double value) {
     return value > 0 ? gt_show_count(buf, value) : NULL;
 }
 
 /* Three digits and no exponent: ratios run from a thousandth to a thousand. */
-static const char *ratio(char buf[GT_CELL_MAX], double value)
-{
+static const char *ratio(char buf[GT_CELL_MAX], double value) {
     if (value <= 0)
         return NULL;
     (void)snprintf(buf, GT_CELL_MAX, value >= 100 ? "%.0f" : "%.3g", value);
     return buf;
 }
 
-static void put_winner(const char **cell, struct side_text *text, const struct gt_view_row *r,
-                       double flops)
-{
+static void put_winner(const char **cell, struct side_text *text,
+                       const struct gt_view_row *r, double flops) {
     if (r == NULL)
         return;
     cell[0] = r->family;
@@ -153,8 +150,7 @@ static void put_winner(const char **cell, struct side_text *text, const struct g
 }
 
 static gt_status add_tuned(struct gt_table *t, const struct gt_versus_row *r,
-                           struct gt_err *err)
-{
+                           struct gt_err *err) {
     char num[4][GT_CELL_MAX], shared[GT_NAME_MAX + GT_POINT_TEXT_MAX];
     struct side_text text[2];
     const char *cell[COLUMNS] = {r->problem, "tuned"};
@@ -180,8 +176,7 @@ static gt_status add_tuned(struct gt_table *t, const struct gt_versus_row *r,
 }
 
 static void put_published(const char **cell, struct side_text *text,
-                          const struct gt_published_row *r)
-{
+                          const struct gt_published_row *r) {
     if (r == NULL)
         return;
     cell[0] = r->kernel;
@@ -193,8 +188,7 @@ static void put_published(const char **cell, struct side_text *text,
 
 /* `a` or `b` may be NULL: published on one of the two devices only. */
 static gt_status add_published(struct gt_table *t, const struct gt_published_row *a,
-                               const struct gt_published_row *b, struct gt_err *err)
-{
+                               const struct gt_published_row *b, struct gt_err *err) {
     const struct gt_published_row *r = a != NULL ? a : b;
     char what[GT_PROBLEM_NAME_MAX + 16], volume[GT_CELL_MAX], num[GT_CELL_MAX];
     struct side_text text[2];
@@ -213,8 +207,7 @@ static gt_status add_published(struct gt_table *t, const struct gt_published_row
     return gt_table_row(t, cell, err);
 }
 
-static bool of_device(const struct gt_published_row *r, const struct side *s)
-{
+static bool of_device(const struct gt_published_row *r, const struct side *s) {
     return s->published != NULL && strcmp(r->device, s->published) == 0;
 }
 
@@ -222,20 +215,19 @@ static bool of_device(const struct gt_published_row *r, const struct side *s)
  * counterpart. */
 static const struct gt_published_row *counterpart(const struct gt_published *p,
                                                   const struct gt_published_row *r,
-                                                  const struct side *other)
-{
+                                                  const struct side *other) {
     for (size_t i = 0; i < p->count; i++)
-        if (of_device(&p->row[i], other) && r->volume > 0 && p->row[i].volume == r->volume &&
-            strcmp(p->row[i].problem, r->problem) == 0 &&
-            strcmp(p->row[i].dtype, r->dtype) == 0 && strcmp(p->row[i].kernel, r->kernel) == 0)
+        if (of_device(&p->row[i], other) && r->volume > 0 &&
+            p->row[i].volume == r->volume && strcmp(p->row[i].problem, r->problem) == 0 &&
+            strcmp(p->row[i].dtype, r->dtype) == 0 &&
+            strcmp(p->row[i].kernel, r->kernel) == 0)
             return &p->row[i];
     return NULL;
 }
 
 /* The highest rate of a kernel and type on a device, whatever the size. */
 static double best_rate(const struct gt_published *p, const struct side *s,
-                        const struct gt_published_row *like)
-{
+                        const struct gt_published_row *like) {
     double best = 0;
     for (size_t i = 0; i < p->count; i++)
         if (of_device(&p->row[i], s) && strcmp(p->row[i].kernel, like->kernel) == 0 &&
@@ -246,8 +238,7 @@ static double best_rate(const struct gt_published *p, const struct side *s,
 
 /* Sources rarely share a size: the one comparison that is left is of each kernel's best rate. */
 static gt_status add_best_rates(struct gt_table *t, const struct gt_published_row *r,
-                                double a, double b, struct gt_err *err)
-{
+                                double a, double b, struct gt_err *err) {
     char what[64], num[GT_CELL_MAX];
     struct side_text text[2];
     const char *cell[COLUMNS] = {what, "published"};
@@ -260,8 +251,7 @@ static gt_status add_best_rates(struct gt_table *t, const struct gt_published_ro
 }
 
 /* Whether no earlier row of the same device has this kernel and type. */
-static bool is_first(const struct gt_published *p, size_t i)
-{
+static bool is_first(const struct gt_published *p, size_t i) {
     for (size_t j = 0; j < i; j++)
         if (strcmp(p->row[j].device, p->row[i].device) == 0 &&
             strcmp(p->row[j].kernel, p->row[i].kernel) == 0 &&
@@ -271,14 +261,14 @@ static bool is_first(const struct gt_published *p, size_t i)
 }
 
 static gt_status compare_rates(struct gt_table *t, const struct comparison *c,
-                               struct gt_err *err)
-{
+                               struct gt_err *err) {
     const struct gt_published *p = &c->published;
     gt_status status = GEMMTUNE_OK;
     for (size_t i = 0; status == GEMMTUNE_OK && i < p->count; i++) {
         if (!of_device(&p->row[i], &c->a) || !is_first(p, i))
             continue;
-        const double a = best_rate(p, &c->a, &p->row[i]), b = best_rate(p, &c->b, &p->row[i]);
+        const double a = best_rate(p, &c->a, &p->row[i]),
+                     b = best_rate(p, &c->b, &p->row[i]);
         if (a > 0 && b > 0)
             status = add_best_rates(t, &p->row[i], a, b, err);
     }
@@ -286,8 +276,7 @@ static gt_status compare_rates(struct gt_table *t, const struct comparison *c,
 }
 
 static gt_status add_all_published(struct gt_table *t, const struct comparison *c,
-                                   struct gt_err *err)
-{
+                                   struct gt_err *err) {
     const struct gt_published *p = &c->published;
     gt_status status = GEMMTUNE_OK;
     for (size_t i = 0; status == GEMMTUNE_OK && i < p->count; i++)
@@ -301,8 +290,7 @@ static gt_status add_all_published(struct gt_table *t, const struct comparison *
 
 /* ---- printing ------------------------------------------------------------------------------ */
 
-static void json_side(bool *first, const char *name, const struct side *s)
-{
+static void json_side(bool *first, const char *name, const struct side *s) {
     bool member = true;
     gt_json_name(first, name);
     (void)fputs("{", stdout);
@@ -311,8 +299,7 @@ static void json_side(bool *first, const char *name, const struct side *s)
     (void)fputs("}", stdout);
 }
 
-static void print_json(const struct comparison *c, const struct gt_table *t)
-{
+static void print_json(const struct comparison *c, const struct gt_table *t) {
     bool first = true;
     (void)fputs("{", stdout);
     json_side(&first, "a", &c->a);
@@ -326,8 +313,7 @@ static void print_json(const struct comparison *c, const struct gt_table *t)
     (void)fputs("}\n", stdout);
 }
 
-static void print_people(const struct comparison *c, const struct gt_table *t)
-{
+static void print_people(const struct comparison *c, const struct gt_table *t) {
     char buf[GT_CELL_MAX];
     size_t only_a = 0, only_b = 0;
     for (size_t i = 0; i < c->versus.count; i++) {
@@ -339,16 +325,15 @@ static void print_people(const struct comparison *c, const struct gt_table *t)
     printf("B  %s%s%s\n\n", c->b.name, c->b.key != NULL ? "  " : ", published figures only",
            c->b.key != NULL ? c->b.key : "");
     gt_table_print(t, stdout);
-    printf("\n%zu problems in common, %zu on A only, %zu on B only\n", c->versus.common, only_a,
-           only_b);
+    printf("\n%zu problems in common, %zu on A only, %zu on B only\n", c->versus.common,
+           only_a, only_b);
     if (c->versus.common > 0)
         printf("geometric mean of A/B: %s (above 1: B is faster)\n",
                ratio(buf, c->versus.geomean));
 }
 
 static gt_status print(const struct comparison *c, const struct gt_format *format,
-                       struct gt_err *err)
-{
+                       struct gt_err *err) {
     struct gt_table *t = NULL;
     gt_status status = gt_table_create(&t, columns, COLUMNS, err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < c->versus.count; i++)
@@ -370,8 +355,7 @@ static gt_status print(const struct comparison *c, const struct gt_format *forma
 /* Calls `read` with every database that was named, or the default one. */
 static int each_database(struct comparison *c, const struct gt_texts *paths,
                          gt_status (*read)(struct comparison *c, struct gt_db *db,
-                                           struct gt_err *err))
-{
+                                           struct gt_err *err)) {
     int code = -1;
     for (int i = 0; code < 0 && (i == 0 || i < paths->count); i++) {
         struct gt_db *db = NULL;
@@ -385,13 +369,11 @@ static int each_database(struct comparison *c, const struct gt_texts *paths,
     return code;
 }
 
-static gt_status read_devices(struct comparison *c, struct gt_db *db, struct gt_err *err)
-{
+static gt_status read_devices(struct comparison *c, struct gt_db *db, struct gt_err *err) {
     return gt_view_devices(&c->view, db, err);
 }
 
-static gt_status read_rows(struct comparison *c, struct gt_db *db, struct gt_err *err)
-{
+static gt_status read_rows(struct comparison *c, struct gt_db *db, struct gt_err *err) {
     const char *const keys[] = {c->a.key, c->b.key};
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; i < 2; i++) {
@@ -405,8 +387,7 @@ static gt_status read_rows(struct comparison *c, struct gt_db *db, struct gt_err
     return status;
 }
 
-static int compare(struct comparison *c, const struct values *v, char **names)
-{
+static int compare(struct comparison *c, const struct values *v, char **names) {
     struct gt_err err = {""};
     int code = each_database(c, &v->db, read_devices);
     if (code >= 0)
@@ -429,8 +410,7 @@ static int compare(struct comparison *c, const struct values *v, char **names)
     return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
 }
 
-static int run(const struct gt_cmd *cmd, int argc, char **argv)
-{
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.format = {false, false}};
     struct comparison c = {.a = {NULL, NULL, NULL}};
     int first;

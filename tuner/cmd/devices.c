@@ -40,25 +40,21 @@ static const struct gt_column columns[] = {
 enum { COLUMNS = sizeof columns / sizeof *columns, NUMBERS = 6 };
 
 /* "" is unknown: an empty cell */
-static const char *known(const char *text)
-{
+static const char *known(const char *text) {
     return text[0] != '\0' ? text : NULL;
 }
 
 /* An integer, or an empty cell for 0: unknown. */
-static const char *number(char buf[GT_CELL_MAX], int64_t value)
-{
+static const char *number(char buf[GT_CELL_MAX], int64_t value) {
     return value != 0 ? gt_show_count(buf, (double)value) : NULL;
 }
 
-static const char *bytes(char buf[GT_CELL_MAX], int64_t value)
-{
+static const char *bytes(char buf[GT_CELL_MAX], int64_t value) {
     return value != 0 ? gt_show_bytes(buf, (double)value) : NULL;
 }
 
 static gt_status add_device(struct gt_table *t, size_t index, const struct gt_device *d,
-                            struct gt_err *err)
-{
+                            struct gt_err *err) {
     char key[GT_DEVICE_KEY_MAX], num[NUMBERS][GT_CELL_MAX], size[3][GT_CELL_MAX];
     gt_device_key(d, key);
     const char *const row[COLUMNS] = {
@@ -87,8 +83,7 @@ static gt_status add_device(struct gt_table *t, size_t index, const struct gt_de
 }
 
 static gt_status print_devices(const struct gt_device_list *list,
-                               const struct gt_format *format, struct gt_err *err)
-{
+                               const struct gt_format *format, struct gt_err *err) {
     struct gt_table *t = NULL;
     gt_status status = gt_table_create(&t, columns, COLUMNS, err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < list->count; i++)

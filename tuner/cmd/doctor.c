@@ -20,8 +20,10 @@ struct values {
 };
 
 static const struct gt_option options[] = {
-    GT_OPTION_DB(struct values),   GT_OPTION_TEMPLATES(struct values),
-    GT_OPTION_JSON(struct values), GT_OPTION_CSV(struct values),
+    GT_OPTION_DB(struct values),
+    GT_OPTION_TEMPLATES(struct values),
+    GT_OPTION_JSON(struct values),
+    GT_OPTION_CSV(struct values),
     GT_OPTION_END,
 };
 
@@ -40,11 +42,11 @@ struct report {
     struct gt_err err;
 };
 
-static void find(struct report *r, const char *check, const char *state, const char *fmt, ...)
-    GT_PRINTF(4, 5);
+static void find(struct report *r, const char *check, const char *state, const char *fmt,
+                 ...) GT_PRINTF(4, 5);
 
-static void find(struct report *r, const char *check, const char *state, const char *fmt, ...)
-{
+static void find(struct report *r, const char *check, const char *state, const char *fmt,
+                 ...) {
     char text[TEXT_MAX];
     va_list args;
     va_start(args, fmt);
@@ -58,25 +60,24 @@ static void find(struct report *r, const char *check, const char *state, const c
 /* ---- the database ------------------------------------------------------------------- */
 
 /* SQLite keeps user_version big-endian at byte 60 of the file; db.h refuses what is newer. */
-static int64_t schema_version(const char *path)
-{
+static int64_t schema_version(const char *path) {
     unsigned char b[4] = {0};
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         return 0;
-    const bool read = fseek(file, 60, SEEK_SET) == 0 && fread(b, 1, sizeof b, file) == sizeof b;
+    const bool read =
+        fseek(file, 60, SEEK_SET) == 0 && fread(b, 1, sizeof b, file) == sizeof b;
     (void)fclose(file);
     return read ? (int64_t)b[0] << 24 | (int64_t)b[1] << 16 | (int64_t)b[2] << 8 | b[3] : 0;
 }
 
-static bool is_stale(const struct gt_view_row *r, const struct gt_families *families)
-{
+static bool is_stale(const struct gt_view_row *r, const struct gt_families *families) {
     const struct gt_family *f = gt_families_find(families, r->family);
     return f == NULL || strcmp(f->hash, r->hash) != 0;
 }
 
-static void find_rows(struct report *r, struct gt_db *db, const struct gt_families *families)
-{
+static void find_rows(struct report *r, struct gt_db *db,
+                      const struct gt_families *families) {
     struct gt_view view = {0};
     struct gt_err err = {""};
     int64_t stale = 0, records = 0, unfinished = 0;
@@ -103,8 +104,8 @@ static void find_rows(struct report *r, struct gt_db *db, const struct gt_famili
 }
 
 /* Exit 6 when the database cannot be used. */
-static int find_database(struct report *r, const char *path, const struct gt_families *families)
-{
+static int find_database(struct report *r, const char *path,
+                         const struct gt_families *families) {
     char buf[FOLDER_SIZE];
     struct gt_db *db = NULL;
     struct gt_err err = {""};
@@ -138,8 +139,7 @@ static int find_database(struct report *r, const char *path, const struct gt_fam
 
 /* ---- devices and the cache ------------------------------------------------------------ */
 
-static void find_devices(struct report *r)
-{
+static void find_devices(struct report *r) {
     struct gt_device_list list;
     struct gt_err err = {""};
     if (gt_probe_devices(&list, &err) != GEMMTUNE_OK) {
@@ -160,8 +160,7 @@ static void find_devices(struct report *r)
     gt_devices_clear(&list);
 }
 
-static void find_cache(struct report *r)
-{
+static void find_cache(struct report *r) {
     char folder[FOLDER_SIZE] = "", size[GT_CELL_MAX];
     int64_t images = 0, bytes = 0;
     struct gt_err err = {""};
@@ -174,8 +173,7 @@ static void find_cache(struct report *r)
              gt_show_bytes(size, (double)bytes));
 }
 
-static int run(const struct gt_cmd *cmd, int argc, char **argv)
-{
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.db = NULL};
     struct gt_families *families = NULL;
     struct report r = {.status = GEMMTUNE_OK};

@@ -22,8 +22,9 @@ struct values {
 
 static const struct gt_option options[] = {
     {"device", 'd', GT_OPT_TEXT, offsetof(struct values, device), "N",
-     "device: index, UUID, PCI id, key or part of its name, of this machine or the database", 0,
-     0},
+     "device: index, UUID, PCI id, key or part of its name, of this machine or the "
+     "database",
+     0, 0},
     {"peak-gflops", 0, GT_OPT_NUMBER, offsetof(struct values, peak_gflops), "X",
      "peak GFLOP/s, instead of what the device says", 0, 0},
     {"bandwidth-gbs", 0, GT_OPT_NUMBER, offsetof(struct values, bandwidth_gbs), "X",
@@ -48,16 +49,15 @@ struct analysis {
     double naive_intensity, perfect_intensity; /* FLOP a byte */
     double compute_ns, memory_ns, roofline_ns;
     double naive_memory_ns; /* the naive traffic at full bandwidth */
-    double naive_fraction;  /* of the roofline's speed, when no cache helps the naive kernel */
+    double
+        naive_fraction; /* of the roofline's speed, when no cache helps the naive kernel */
 };
 
-static double over(double a, double b)
-{
+static double over(double a, double b) {
     return b > 0 ? a / b : 0;
 }
 
-static struct analysis analyse(const gemmtune_problem *p, const struct machine *machine)
-{
+static struct analysis analyse(const gemmtune_problem *p, const struct machine *machine) {
     struct analysis a = {.flops = gt_problem_flops(p)};
     const double elements = (double)p->m * (double)p->n;
     const double size_c = (double)gt_type_size(p->type_c);
@@ -82,15 +82,13 @@ static struct analysis analyse(const gemmtune_problem *p, const struct machine *
 
 /* ---- printing ---------------------------------------------------------------------- */
 
-static const char *bound_of(const struct analysis *a)
-{
+static const char *bound_of(const struct analysis *a) {
     if (a->roofline_ns == 0)
         return NULL;
     return a->compute_ns >= a->memory_ns ? "compute" : "memory";
 }
 
-static void print_json(const struct analysis *a, const struct machine *machine)
-{
+static void print_json(const struct analysis *a, const struct machine *machine) {
     const struct {
         const char *key;
         double value; /* 0 is unknown from "peak_gflops" on */
@@ -120,8 +118,7 @@ static void print_json(const struct analysis *a, const struct machine *machine)
     (void)fputs("}\n", stdout);
 }
 
-static void print_work(const struct analysis *a)
-{
+static void print_work(const struct analysis *a) {
     char buf[2][GT_CELL_MAX];
     printf("%s\n\n", a->problem);
     printf("floating-point operations  %s\n", gt_show_count(buf[0], a->flops));
@@ -130,23 +127,26 @@ static void print_work(const struct analysis *a)
            gt_show_bytes(buf[0], a->perfect_bytes),
            gt_show_count(buf[1], a->perfect_intensity));
     printf("traffic, naive kernel      %s, %s FLOP/byte: 2k elements read for each of C\n",
-           gt_show_bytes(buf[0], a->naive_bytes), gt_show_count(buf[1], a->naive_intensity));
+           gt_show_bytes(buf[0], a->naive_bytes),
+           gt_show_count(buf[1], a->naive_intensity));
 }
 
-static void print_roofline(const struct analysis *a, const struct machine *machine)
-{
+static void print_roofline(const struct analysis *a, const struct machine *machine) {
     char buf[2][GT_CELL_MAX];
     printf("\n%s\n", machine->name);
     if (machine->peak > 0)
         printf("arithmetic at peak         %s at %s GFLOP/s\n",
-               gt_show_ns(buf[0], a->compute_ns), gt_show_count(buf[1], machine->peak / 1e9));
+               gt_show_ns(buf[0], a->compute_ns),
+               gt_show_count(buf[1], machine->peak / 1e9));
     if (machine->bandwidth > 0)
-        printf("perfect traffic            %s at %s GB/s\n", gt_show_ns(buf[0], a->memory_ns),
+        printf("perfect traffic            %s at %s GB/s\n",
+               gt_show_ns(buf[0], a->memory_ns),
                gt_show_count(buf[1], machine->bandwidth / 1e9));
     if (a->roofline_ns > 0) {
         printf("roofline                   %s, bound by %s\n",
                gt_show_ns(buf[0], a->roofline_ns), bound_of(a));
-        printf("naive traffic              %s: without caches at most %.1f %% of the roofline\n",
+        printf("naive traffic              %s: without caches at most %.1f %% of the "
+               "roofline\n",
                gt_show_ns(buf[0], a->naive_memory_ns), 100 * a->naive_fraction);
     }
     if (machine->memory > 0 && a->footprint_bytes > machine->memory)
@@ -156,8 +156,8 @@ static void print_roofline(const struct analysis *a, const struct machine *machi
 
 /* ---- the machine ---------------------------------------------------------------------- */
 
-static void describe(struct machine *out, const struct gt_device *d, const gemmtune_problem *p)
-{
+static void describe(struct machine *out, const struct gt_device *d,
+                     const gemmtune_problem *p) {
     (void)snprintf(out->name, sizeof out->name, "%s", d->name);
     out->peak = gt_device_peak(d, p->type_acc);
     out->bandwidth = gt_device_bandwidth(d);
@@ -165,8 +165,7 @@ static void describe(struct machine *out, const struct gt_device *d, const gemmt
 }
 
 /* A device that is not here may be in the database. */
-static bool find_stored(struct gt_device *out, const struct values *v)
-{
+static bool find_stored(struct gt_device *out, const struct values *v) {
     struct gt_view view = {0};
     struct gt_db *db = NULL;
     size_t index = 0;
@@ -181,8 +180,8 @@ static bool find_stored(struct gt_device *out, const struct values *v)
 }
 
 /* With both figures given no device is asked unless one is named. */
-static int find_machine(struct machine *out, const struct values *v, const gemmtune_problem *p)
-{
+static int find_machine(struct machine *out, const struct values *v,
+                        const gemmtune_problem *p) {
     struct gt_device device;
     struct gt_err err = {""};
     const bool given = v->peak_gflops > 0 && v->bandwidth_gbs > 0;
@@ -204,8 +203,7 @@ static int find_machine(struct machine *out, const struct values *v, const gemmt
     return -1;
 }
 
-static int run(const struct gt_cmd *cmd, int argc, char **argv)
-{
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.db = NULL};
     gemmtune_problem p;
     struct machine machine;
@@ -225,8 +223,9 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv)
         print_roofline(&a, &machine);
     }
     if (a.roofline_ns == 0)
-        fprintf(stderr, "gemmtune: %s does not tell its peak or bandwidth; give --peak-gflops "
-                        "and --bandwidth-gbs\n",
+        fprintf(stderr,
+                "gemmtune: %s does not tell its peak or bandwidth; give --peak-gflops "
+                "and --bandwidth-gbs\n",
                 machine.name);
     return GT_EXIT_OK;
 }

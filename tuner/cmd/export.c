@@ -15,8 +15,7 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-static int export(struct gt_db *db, const char *device, const char *path)
-{
+static int export(struct gt_db *db, const char *device, const char *path) {
     struct gt_view view = {0};
     struct gt_err err = {""};
     size_t index = 0;
@@ -26,15 +25,15 @@ static int export(struct gt_db *db, const char *device, const char *path)
     if (status == GEMMTUNE_ENOTFOUND)
         status = GEMMTUNE_EINVAL; /* the name that was typed is wrong */
     if (status == GEMMTUNE_OK)
-        status = gt_db_export(db, device != NULL ? view.device[index].key : NULL, path, &err);
+        status =
+            gt_db_export(db, device != NULL ? view.device[index].key : NULL, path, &err);
     gt_view_clear(&view);
     if (status == GEMMTUNE_EIO) /* a file to write: no bad input */
         return gt_die(GT_EXIT_FAILURE, "%s", err.line);
     return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
 }
 
-static int run(const struct gt_cmd *cmd, int argc, char **argv)
-{
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {NULL, NULL};
     struct gt_db *db = NULL;
     int first;

@@ -28,12 +28,11 @@ static const struct gt_column columns[] = {
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 /* gt_db_import or gt_db_merge */
-typedef gt_status (*take_fn)(struct gt_merge_report *report, struct gt_db *db, const char *path,
-                             struct gt_err *err);
+typedef gt_status (*take_fn)(struct gt_merge_report *report, struct gt_db *db,
+                             const char *path, struct gt_err *err);
 
 static gt_status add_report(struct gt_table *t, const char *path,
-                            const struct gt_merge_report *r, struct gt_err *err)
-{
+                            const struct gt_merge_report *r, struct gt_err *err) {
     char num[4][GT_CELL_MAX];
     const char *const row[COLUMNS] = {
         path,
@@ -47,8 +46,7 @@ static gt_status add_report(struct gt_table *t, const char *path,
 
 /* Each file whole or not at all; the first that cannot be taken ends it. */
 static gt_status take_files(struct gt_table *t, struct gt_db *db, take_fn take, int count,
-                            char **paths, struct gt_err *err)
-{
+                            char **paths, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < count; i++) {
         struct gt_merge_report report = {0};
@@ -59,8 +57,7 @@ static gt_status take_files(struct gt_table *t, struct gt_db *db, take_fn take, 
     return status;
 }
 
-static int run_with(const struct gt_cmd *cmd, int argc, char **argv, take_fn take)
-{
+static int run_with(const struct gt_cmd *cmd, int argc, char **argv, take_fn take) {
     struct values v = {.db = NULL};
     struct gt_db *db = NULL;
     struct gt_table *t = NULL;
@@ -85,13 +82,11 @@ done:
     return code;
 }
 
-static int run_import(const struct gt_cmd *cmd, int argc, char **argv)
-{
+static int run_import(const struct gt_cmd *cmd, int argc, char **argv) {
     return run_with(cmd, argc, argv, gt_db_import);
 }
 
-static int run_merge(const struct gt_cmd *cmd, int argc, char **argv)
-{
+static int run_merge(const struct gt_cmd *cmd, int argc, char **argv) {
     return run_with(cmd, argc, argv, gt_db_merge);
 }
 

@@ -41,23 +41,22 @@ static const struct gt_column columns[] = {
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 /* A row made from another source text than ours is stale: its kernel is not what we would build. */
-static const char *status_of(const struct gt_view_row *r, const struct gt_families *families)
-{
+static const char *status_of(const struct gt_view_row *r,
+                             const struct gt_families *families) {
     const struct gt_family *f = gt_families_find(families, r->family);
     if (f == NULL || strcmp(f->hash, r->hash) != 0)
         return "stale";
     return r->verified ? "verified" : "imported";
 }
 
-static double flops_of(const char *problem)
-{
+static double flops_of(const char *problem) {
     gemmtune_problem p;
-    return gt_problem_from_name(&p, problem, NULL) == GEMMTUNE_OK ? gt_problem_flops(&p) : 0;
+    return gt_problem_from_name(&p, problem, NULL) == GEMMTUNE_OK ? gt_problem_flops(&p)
+                                                                  : 0;
 }
 
 static gt_status add_winner(struct gt_table *t, const struct gt_view_row *r,
-                            const struct gt_families *families, struct gt_err *err)
-{
+                            const struct gt_families *families, struct gt_err *err) {
     char shown[3][GT_CELL_MAX], ns[3][GT_CELL_MAX], rate[GT_CELL_MAX];
     const char *const row[COLUMNS] = {
         r->problem,
@@ -78,8 +77,7 @@ static gt_status add_winner(struct gt_table *t, const struct gt_view_row *r,
 }
 
 static gt_status print_winners(const struct gt_view *v, const struct gt_families *families,
-                               const struct gt_format *format, struct gt_err *err)
-{
+                               const struct gt_format *format, struct gt_err *err) {
     struct gt_table *t = NULL;
     gt_status status = gt_table_create(&t, columns, COLUMNS, err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < v->row_count; i++)
@@ -93,8 +91,7 @@ static gt_status print_winners(const struct gt_view *v, const struct gt_families
 
 /* The rows of one device, or of all. */
 static gt_status load(struct gt_view *v, struct gt_db *db, const char *device,
-                      struct gt_err *err)
-{
+                      struct gt_err *err) {
     size_t index = 0;
     gt_status status = gt_view_devices(v, db, err);
     if (status == GEMMTUNE_OK && device != NULL)
@@ -104,8 +101,7 @@ static gt_status load(struct gt_view *v, struct gt_db *db, const char *device,
     return gt_view_records(v, db, device != NULL ? v->device[index].key : NULL, NULL, err);
 }
 
-static int run(const struct gt_cmd *cmd, int argc, char **argv)
-{
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.db = NULL};
     struct gt_families *families = NULL;
     struct gt_view view = {0};

@@ -17,8 +17,10 @@ struct values {
 };
 
 static const struct gt_option options[] = {
-    GT_OPTION_DEVICE(struct values),    GT_OPTION_DB(struct values),
-    GT_OPTION_TEMPLATES(struct values), GT_OPTION_JSON(struct values),
+    GT_OPTION_DEVICE(struct values),
+    GT_OPTION_DB(struct values),
+    GT_OPTION_TEMPLATES(struct values),
+    GT_OPTION_JSON(struct values),
     GT_OPTION_END,
 };
 
@@ -39,8 +41,7 @@ struct answer {
     const struct gt_choice *choice;
 };
 
-static void print_json(const struct answer *a)
-{
+static void print_json(const struct answer *a) {
     const struct gt_known *known = a->choice->known;
     bool first = true;
     (void)fputs("{", stdout);
@@ -58,8 +59,7 @@ static void print_json(const struct answer *a)
     (void)fputs("}\n", stdout);
 }
 
-static void print_people(const struct answer *a)
-{
+static void print_people(const struct answer *a) {
     const struct gt_known *known = a->choice->known;
     char buf[GT_CELL_MAX];
     printf("problem  %s\n", a->problem);
@@ -77,8 +77,7 @@ static void print_people(const struct answer *a)
 
 static gt_status choose(struct gt_known **known, struct gt_choice *out, struct gt_db *db,
                         const struct gt_families *families, const struct gt_device *device,
-                        const char *key, const gemmtune_problem *p, struct gt_err *err)
-{
+                        const char *key, const gemmtune_problem *p, struct gt_err *err) {
     size_t count = 0;
     int64_t stale = 0;
     if (db != NULL) {
@@ -96,8 +95,7 @@ static gt_status choose(struct gt_known **known, struct gt_choice *out, struct g
 }
 
 static int look_up(const gemmtune_problem *p, struct gt_db *db,
-                   const struct gt_families *families, const struct values *v)
-{
+                   const struct gt_families *families, const struct values *v) {
     struct gt_device device;
     struct gt_choice choice;
     struct gt_known *known = NULL;
@@ -117,8 +115,7 @@ static int look_up(const gemmtune_problem *p, struct gt_db *db,
     return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
 }
 
-static int run(const struct gt_cmd *cmd, int argc, char **argv)
-{
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.db = NULL};
     gemmtune_problem p;
     struct gt_families *families = NULL;

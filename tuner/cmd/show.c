@@ -53,32 +53,27 @@ enum { COLUMNS = sizeof columns / sizeof *columns, COMMAND_MAX = 1600 };
 /* ---- order ----------------------------------------------------------------------- */
 
 /* Words past the outcomes: trials that have none. */
-static const char *word_of(const struct gt_view_row *r)
-{
-    static const char *const states[] = {[GT_TRIAL_RUNNING] = "running",
-                                         [GT_TRIAL_QUARANTINED] = "quarantined"};
+static const char *word_of(const struct gt_view_row *r) {
+    static const char *const states[] = {
+        [GT_TRIAL_RUNNING] = "running", [GT_TRIAL_QUARANTINED] = "quarantined"};
     return r->state == GT_TRIAL_DONE ? gt_outcome_word(r->outcome) : states[r->state];
 }
 
 /* Groups of the same word stay together: correct trials first, unfinished ones last. */
-static int group_of(const struct gt_view_row *r)
-{
+static int group_of(const struct gt_view_row *r) {
     return r->state == GT_TRIAL_DONE ? (int)r->outcome : 100 + (int)r->state;
 }
 
-static bool is_correct(const struct gt_view_row *r)
-{
+static bool is_correct(const struct gt_view_row *r) {
     return group_of(r) == (int)GT_CORRECT;
 }
 
 /* Never measured counts as slow. */
-static double time_of(const struct gt_view_row *r)
-{
+static double time_of(const struct gt_view_row *r) {
     return r->median_ns > 0 ? r->median_ns : 1e300;
 }
 
-static int best_first(const void *a, const void *b)
-{
+static int best_first(const void *a, const void *b) {
     const struct gt_view_row *x = a, *y = b;
     int order = (group_of(x) > group_of(y)) - (group_of(x) < group_of(y));
     if (order == 0)
@@ -92,22 +87,20 @@ static int best_first(const void *a, const void *b)
 
 /* The command that tries the point again. Points, families, keys and problem names hold no
  * character that a shell minds inside double quotes. */
-static void command_of(char buf[COMMAND_MAX], const struct gt_view_row *r)
-{
+static void command_of(char buf[COMMAND_MAX], const struct gt_view_row *r) {
     (void)snprintf(buf, COMMAND_MAX,
                    "gemmtune trial %s --device %s --family %s --point \"%s\"", r->problem,
                    r->device, r->family, r->point);
 }
 
-static const char *count_or_null(char buf[GT_CELL_MAX], int value)
-{
+static const char *count_or_null(char buf[GT_CELL_MAX], int value) {
     return value >= 0 ? gt_show_count(buf, value) : NULL;
 }
 
 static gt_status add_row(struct gt_table *t, const struct gt_view_row *r, size_t rank,
-                         double flops, struct gt_err *err)
-{
-    char shown[4][GT_CELL_MAX], ns[3][GT_CELL_MAX], num[3][GT_CELL_MAX], command[COMMAND_MAX];
+                         double flops, struct gt_err *err) {
+    char shown[4][GT_CELL_MAX], ns[3][GT_CELL_MAX], num[3][GT_CELL_MAX],
+        command[COMMAND_MAX];
     const bool timed = r->median_ns > 0;
     command_of(command, r);
     const char *const row[COLUMNS] = {
@@ -133,9 +126,8 @@ static gt_status add_row(struct gt_table *t, const struct gt_view_row *r, size_t
 }
 
 /* For people the failures have a section of their own. */
-static gt_status print_table(const struct gt_view *v, double flops, const struct values *values,
-                             struct gt_err *err)
-{
+static gt_status print_table(const struct gt_view *v, double flops,
+                             const struct values *values, struct gt_err *err) {
     const bool people = !values->format.json && !values->format.csv;
     struct gt_table *t = NULL;
     int64_t correct = 0;
@@ -154,8 +146,7 @@ static gt_status print_table(const struct gt_view *v, double flops, const struct
     return status;
 }
 
-static void print_failure(const struct gt_view_row *r)
-{
+static void print_failure(const struct gt_view_row *r) {
     char command[COMMAND_MAX];
     command_of(command, r);
     printf("  %s %s\n", r->family, r->point);
@@ -164,8 +155,7 @@ static void print_failure(const struct gt_view_row *r)
     printf("    %s\n", command);
 }
 
-static void print_failures(const struct gt_view *v)
-{
+static void print_failures(const struct gt_view *v) {
     size_t i = 0;
     while (i < v->row_count && is_correct(&v->row[i]))
         i++;
@@ -182,8 +172,7 @@ static void print_failures(const struct gt_view *v)
 /* ---- the command --------------------------------------------------------------------- */
 
 static gt_status load(struct gt_view *v, struct gt_db *db, const char *device,
-                      const char *problem, struct gt_err *err)
-{
+                      const char *problem, struct gt_err *err) {
     size_t index = 0;
     gt_status status = gt_view_devices(v, db, err);
     if (status == GEMMTUNE_OK && device != NULL)
@@ -199,8 +188,7 @@ static gt_status load(struct gt_view *v, struct gt_db *db, const char *device,
     return status;
 }
 
-static int show(const gemmtune_problem *p, struct gt_db *db, const struct values *values)
-{
+static int show(const gemmtune_problem *p, struct gt_db *db, const struct values *values) {
     char name[GT_PROBLEM_NAME_MAX];
     struct gt_view view = {0};
     struct gt_err err = {""};
@@ -218,8 +206,7 @@ static int show(const gemmtune_problem *p, struct gt_db *db, const struct values
     return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
 }
 
-static int run(const struct gt_cmd *cmd, int argc, char **argv)
-{
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.limit = INT32_MAX};
     gemmtune_problem p;
     struct gt_db *db = NULL;

@@ -43,7 +43,8 @@ static const struct gt_device nominal = {
 enum { ANY_SIZE = 1024 };
 
 /* Of the first layout that the family has. */
-static gemmtune_problem any_problem(const struct gt_family *f, const struct gt_dtype *type) {
+static gemmtune_problem any_problem(const struct gt_family *f,
+                                    const struct gt_dtype *type) {
     static const char *const layouts[] = {"nn", "nt", "tn", "tt"};
     gemmtune_problem p;
     char name[GT_PROBLEM_NAME_MAX];
@@ -69,8 +70,7 @@ static const struct gt_dtype *first_type(const struct gt_family *f) {
 
 /* ---- the family ------------------------------------------------------------------------ */
 
-static void print_params(const struct gt_family *f)
-{
+static void print_params(const struct gt_family *f) {
     printf("\nParameters (default in brackets)\n");
     for (int i = 0; i < f->param_count; i++) {
         const struct gt_param *param = &f->param[i];
@@ -85,16 +85,14 @@ static void print_params(const struct gt_family *f)
                gt_expr_text(f->derive[i].expr));
 }
 
-static void print_rules(const char *title, const struct gt_rule *rule, int count)
-{
+static void print_rules(const char *title, const struct gt_rule *rule, int count) {
     if (count > 0)
         printf("\n%s\n", title);
     for (int i = 0; i < count; i++)
         printf("  %s\n      %s\n", gt_expr_text(rule[i].expr), rule[i].why);
 }
 
-static void json_params(const struct gt_family *f)
-{
+static void json_params(const struct gt_family *f) {
     for (int i = 0; i < f->param_count; i++) {
         bool first = true;
         (void)fputs(i > 0 ? ", {" : "{", stdout);
@@ -108,8 +106,7 @@ static void json_params(const struct gt_family *f)
     }
 }
 
-static void json_rules(const struct gt_rule *rule, int count)
-{
+static void json_rules(const struct gt_rule *rule, int count) {
     for (int i = 0; i < count; i++) {
         bool first = true;
         (void)fputs(i > 0 ? ", {" : "{", stdout);
@@ -119,8 +116,7 @@ static void json_rules(const struct gt_rule *rule, int count)
     }
 }
 
-static void json_family(const struct gt_family *f)
-{
+static void json_family(const struct gt_family *f) {
     bool first = true;
     gt_json_text(&first, "family", f->name);
     gt_json_text(&first, "about", f->about);
@@ -148,8 +144,8 @@ static const struct gt_column columns[] = {
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 static gt_status add_count(struct gt_table *t, const struct gt_question *s,
-                           const gemmtune_problem *p, const char *label, struct gt_err *err)
-{
+                           const gemmtune_problem *p, const char *label,
+                           struct gt_err *err) {
     char raw[GT_CELL_MAX], legal[GT_CELL_MAX];
     struct gt_space space = {.raw = 0};
     const char *why = NULL;
@@ -160,14 +156,13 @@ static gt_status add_count(struct gt_table *t, const struct gt_question *s,
     if (status != GEMMTUNE_OK)
         return status;
     const char *const row[COLUMNS] = {label, gt_show_count(raw, space.raw),
-                                      gt_show_count(legal, (double)space.count),
-                                      why};
+                                      gt_show_count(legal, (double)space.count), why};
     gt_space_clear(&space);
     return gt_table_row(t, row, err);
 }
 
-static gt_status add_counts(struct gt_table *t, const struct gt_question *s, struct gt_err *err)
-{
+static gt_status add_counts(struct gt_table *t, const struct gt_question *s,
+                            struct gt_err *err) {
     char name[GT_PROBLEM_NAME_MAX];
     gt_status status = GEMMTUNE_OK;
     (void)gt_problem_name(&s->problem, name);
@@ -182,8 +177,7 @@ static gt_status add_counts(struct gt_table *t, const struct gt_question *s, str
     return status;
 }
 
-static void print_family(const struct gt_question *s, const struct gt_table *counts)
-{
+static void print_family(const struct gt_question *s, const struct gt_table *counts) {
     const struct gt_family *f = s->family;
     bool first = false;
     if (s->json) {
@@ -203,8 +197,7 @@ static void print_family(const struct gt_question *s, const struct gt_table *cou
     gt_table_print(counts, stdout);
 }
 
-static gt_status describe_family(const struct gt_question *s, struct gt_err *err)
-{
+static gt_status describe_family(const struct gt_question *s, struct gt_err *err) {
     struct gt_table *counts = NULL;
     gt_status status = gt_table_create(&counts, columns, COLUMNS, err);
     if (status == GEMMTUNE_OK)
@@ -218,8 +211,7 @@ static gt_status describe_family(const struct gt_question *s, struct gt_err *err
 /* ---- the command -------------------------------------------------------------------------- */
 
 /* The device asked for, else the first there is, else the nominal one. */
-static int pick_device(struct gt_device *out, const char *what)
-{
+static int pick_device(struct gt_device *out, const char *what) {
     struct gt_err err = {""};
     if (gt_probe_pick(out, what, false, &err) == GEMMTUNE_OK)
         return -1;

@@ -18,6 +18,7 @@ struct gt_question {
 gt_status gt_why_point(struct gt_point *out, const struct gt_family *f, const char *text,
                        struct gt_err *err);
 /* Prints what every rule says of the point. */
-gt_status gt_why(const struct gt_question *q, const struct gt_point *point, struct gt_err *err);
+gt_status gt_why(const struct gt_question *q, const struct gt_point *point,
+                 struct gt_err *err);
 
 #endif

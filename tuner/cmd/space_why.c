@@ -11,8 +11,7 @@
 /* ---- binding --------------------------------------------------------------------------- */
 
 /* Whether the value is one of the domain. */
-static bool in_domain(const struct gt_param *param, int64_t value)
-{
+static bool in_domain(const struct gt_param *param, int64_t value) {
     for (int i = 0; i < param->count; i++)
         if (param->value[i] == value)
             return true;
@@ -20,8 +19,7 @@ static bool in_domain(const struct gt_param *param, int64_t value)
 }
 
 static gt_status check_names(const struct gt_family *f, const struct gt_point *point,
-                             struct gt_err *err)
-{
+                             struct gt_err *err) {
     for (int i = 0; i < point->count; i++) {
         int j = 0;
         while (j < f->param_count && strcmp(f->param[j].name, point->entry[i].name) != 0)
@@ -35,8 +33,7 @@ static gt_status check_names(const struct gt_family *f, const struct gt_point *p
 
 /* Binds the point whether it is legal or not: saying what is wrong with it is the purpose. */
 static gt_status bind_freely(struct gt_binding *b, const struct gt_question *q,
-                             const struct gt_point *point, struct gt_err *err)
-{
+                             const struct gt_point *point, struct gt_err *err) {
     const struct gt_family *f = q->family;
     gt_status status = GEMMTUNE_OK;
     gt_bind_problem(b, f, &q->device, &q->problem);
@@ -45,28 +42,28 @@ static gt_status bind_freely(struct gt_binding *b, const struct gt_question *q,
         if (!gt_point_get(point, f->param[i].name, &b->value[f->param[i].slot]))
             b->value[f->param[i].slot] = f->param[i].preset;
     for (int i = 0; status == GEMMTUNE_OK && i < f->derive_count; i++)
-        status = gt_expr_eval(&b->value[f->derive[i].slot], f->derive[i].expr, b->value, err);
+        status =
+            gt_expr_eval(&b->value[f->derive[i].slot], f->derive[i].expr, b->value, err);
     return status;
 }
 
 /* The names of an expression with their numbers, "THREADS=4096 MAX_THREADS=1024". */
 static void numbers_of(char *buf, size_t size, const struct gt_expr *e,
-                       const struct gt_binding *b)
-{
+                       const struct gt_binding *b) {
     const struct gt_symbols *symbols = &b->family->symbols;
     buf[0] = '\0';
     for (size_t slot = 0, len = 0; slot < (size_t)symbols->count && len < size; slot++)
         if (gt_expr_uses(e, (int)slot))
-            len += (size_t)snprintf(buf + len, size - len, "%s%s=%" PRId64, len > 0 ? " " : "",
-                                    symbols->name[slot], b->value[slot]);
+            len +=
+                (size_t)snprintf(buf + len, size - len, "%s%s=%" PRId64, len > 0 ? " " : "",
+                                 symbols->name[slot], b->value[slot]);
 }
 
 enum { NUMBERS_MAX = 1024 };
 
 /* One line or object a rule; returns whether it holds. */
 static bool judge(const struct gt_rule *rule, const char *kind, const struct gt_binding *b,
-                  bool json, bool *first)
-{
+                  bool json, bool *first) {
     char numbers[NUMBERS_MAX];
     struct gt_err err = {""};
     int64_t value = 0;
@@ -92,8 +89,7 @@ static bool judge(const struct gt_rule *rule, const char *kind, const struct gt_
 }
 
 /* Derived names are where most numbers in rules come from. */
-static void print_derived(const struct gt_binding *b, bool json)
-{
+static void print_derived(const struct gt_binding *b, bool json) {
     const struct gt_family *f = b->family;
     bool first = true;
     for (int i = 0; i < f->derive_count; i++) {
@@ -106,8 +102,7 @@ static void print_derived(const struct gt_binding *b, bool json)
     }
 }
 
-static int judge_domains(const struct gt_binding *b, bool json)
-{
+static int judge_domains(const struct gt_binding *b, bool json) {
     int refused = 0;
     for (int i = 0; i < b->family->param_count; i++) {
         const struct gt_param *param = &b->family->param[i];
@@ -123,8 +118,7 @@ static int judge_domains(const struct gt_binding *b, bool json)
     return refused;
 }
 
-static int judge_rules(const struct gt_binding *b, const struct gt_question *q)
-{
+static int judge_rules(const struct gt_binding *b, const struct gt_question *q) {
     const struct gt_family *f = q->family;
     bool first = true;
     int refused = 0;
@@ -135,16 +129,15 @@ static int judge_rules(const struct gt_binding *b, const struct gt_question *q)
     return refused;
 }
 
-static void point_of(struct gt_point *out, const struct gt_binding *b)
-{
+static void point_of(struct gt_point *out, const struct gt_binding *b) {
     gt_family_default(b->family, out);
     for (int i = 0; i < b->family->param_count; i++)
         (void)gt_point_set(out, b->family->param[i].name,
                            b->value[b->family->param[i].slot], NULL);
 }
 
-static void why_people(const struct gt_binding *b, const struct gt_question *q, const char *point)
-{
+static void why_people(const struct gt_binding *b, const struct gt_question *q,
+                       const char *point) {
     printf("%s on %s, %s\n\n", point, q->device.name, gt_dtype_of(&q->problem)->name);
     print_derived(b, false);
     (void)fputs(b->family->derive_count > 0 ? "\n" : "", stdout);
@@ -152,8 +145,8 @@ static void why_people(const struct gt_binding *b, const struct gt_question *q, 
     printf("\n%s\n", refused > 0 ? "The point is refused." : "The point is legal.");
 }
 
-static void why_json(const struct gt_binding *b, const struct gt_question *q, const char *point)
-{
+static void why_json(const struct gt_binding *b, const struct gt_question *q,
+                     const char *point) {
     bool first = true;
     (void)fputs("{", stdout);
     gt_json_text(&first, "family", q->family->name);
@@ -175,8 +168,7 @@ static void why_json(const struct gt_binding *b, const struct gt_question *q, co
     (void)fputs(refused > 0 ? "false}\n" : "true}\n", stdout);
 }
 
-static void print_why(const struct gt_binding *b, const struct gt_question *q)
-{
+static void print_why(const struct gt_binding *b, const struct gt_question *q) {
     struct gt_point whole;
     char text[GT_POINT_TEXT_MAX];
     point_of(&whole, b);
@@ -192,7 +184,8 @@ gt_status gt_why_point(struct gt_point *out, const struct gt_family *f, const ch
     return status == GEMMTUNE_EPARSE ? GEMMTUNE_EINVAL : status; /* typed, not in a file */
 }
 
-gt_status gt_why(const struct gt_question *q, const struct gt_point *point, struct gt_err *err) {
+gt_status gt_why(const struct gt_question *q, const struct gt_point *point,
+                 struct gt_err *err) {
     struct gt_binding b;
     const gt_status status = bind_freely(&b, q, point, err);
     if (status == GEMMTUNE_OK)
