@@ -62,11 +62,11 @@ CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
 TESTS  := $(UNIT) $(DEVICE) $(TUNE) $(CLI)
 
 # Unit tests that start threads: what `make SAN=thread check-threads` runs.
-THREADED := test_cache test_context test_farm test_log test_plan test_pool test_status
+THREADED := test_build_cache test_log test_plan test_status
 # Shell tests that need a device. Sanitizers leave them out: PoCL and drivers are not ours.
 CLI_DEVICE := run.sh tune.sh trial.sh
 
-EXAMPLES := $(patsubst %.c,$(B)/%,$(filter-out examples/cuda%,$(wildcard examples/*.c)))
+EXAMPLES := $(patsubst %.c,$(B)/%,$(filter-out %_cuda.c,$(wildcard examples/*.c)))
 
 # ---- how it is compiled ---------------------------------------------------------------------
 
@@ -168,6 +168,9 @@ FORCE:
 
 # ---- tests ----------------------------------------------------------------------------------
 
+# These walk through every point at which memory may run out.
+$(B)/tests/unit/test_expr $(B)/tests/unit/test_json: override LDFLAGS += -Wl,--wrap=malloc
+
 $(B)/tests/%: $(B)/tests/%.o $(B)/libgt-test.a
 	$(call link,$(CMOCKA))
 
@@ -175,7 +178,7 @@ $(B)/tests/device/cuda_header_check.o: FILE_CFLAGS = -isystem $(CUDA_HOME)/inclu
 
 # tests/fake/lib*.c: stand-ins for libraries that are opened at run time.
 $(B)/tests/fake/lib%.so: $(B)/tests/fake/lib%.o
-	$(call link,-shared)
+	$(call link,-shared $(if $(findstring cuda,$*),-lOpenCL))
 $(B)/tests/fake/lib%.o: FILE_CFLAGS = -Wno-unused-parameter -fvisibility=default
 
 $(B)/examples/%.o: FILE_CFLAGS = -Iinclude

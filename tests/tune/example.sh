@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# example.sh - the example program that the README shows is built and right, on the first OpenCL
+# device, without a database and with one that was tuned.
+. "$GT_SRC/tests/tune/lib.sh"
+example=$GT_BUILD/examples/gemm_opencl
+if [ ! -x "$example" ]; then
+    echo "ok - the OpenCL example # SKIP not built: no CL/cl.h"
+    exit 0
+fi
+GEMMTUNE_DB=$TMPDIR/example.db
+export GEMMTUNE_DB
+"$example" >"$TMPDIR/said" 2>&1
+is "without a database it runs" $? 0
+has "a default point" "$(cat "$TMPDIR/said")" "match   default"
+has "and is right" "$(cat "$TMPDIR/said")" ": right"
+tune f32-nn-512x384x256 --family naive --effort quick
+is "its problem is tuned" $? 0
+"$example" >"$TMPDIR/said" 2>&1
+is "with a database it runs" $? 0
+has "what was tuned" "$(cat "$TMPDIR/said")" "match   exact"
+has "and is right again" "$(cat "$TMPDIR/said")" ": right"
+exit "$bad"
