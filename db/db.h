@@ -61,7 +61,7 @@ struct gt_trial_row {
     int64_t id;
     struct gt_db_subject subject;
     enum gt_trial_state state;
-    int attempts;               /* starts so far; 2 without an outcome: quarantined */
+    int attempts;               /* 1, and 1 for each time the machine went down under it */
     gt_outcome outcome;         /* of a running trial: crashed, until it ends */
     struct gt_measurement time; /* samples 0 when never measured */
     int registers, spill_bytes, smem_bytes; /* a thread, a thread, a block; -1 unknown */
@@ -116,9 +116,9 @@ gt_status gt_db_run_end(struct gt_db *db, int64_t run_id, const char *how,
                         struct gt_err *err);
 
 /* Claims the trial: a new row, or one more attempt of a row left "running" by a run that is
- * gone. *claimed false when a run has finished it or holds it, this one included. When two
- * attempts ended without an outcome it becomes quarantined (outcome crashed) and is not
- * claimed. Committed on return. EINVAL: a malformed subject, or a device that no run was
+ * gone. *claimed false when a run has finished it or holds it, this one included. When the machine
+ * went down under it twice it becomes quarantined (outcome crashed) and is not claimed; a run
+ * that was merely killed is no strike. Committed on return. EINVAL: a malformed subject, or a device that no run was
  * begun on. */
 gt_status gt_db_trial_begin(int64_t *trial_id, bool *claimed, struct gt_db *db,
                             int64_t run_id, const struct gt_db_subject *subject,

@@ -260,5 +260,6 @@ struct gt_owner {
 };
 void gt_owner_self(struct gt_owner *owner);
 bool gt_owner_alive(const struct gt_owner *owner);
+bool gt_owner_of_this_boot(const struct gt_owner *owner);
 
 #endif

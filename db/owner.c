@@ -46,6 +46,12 @@ void gt_owner_self(struct gt_owner *owner) {
     read_line(owner->boot, (int)sizeof owner->boot, "/proc/sys/kernel/random/boot_id");
 }
 
+bool gt_owner_of_this_boot(const struct gt_owner *owner) {
+    struct gt_owner self;
+    gt_owner_self(&self);
+    return strcmp(self.boot, owner->boot) == 0;
+}
+
 /* In doubt it lives: a trial held for nothing costs one point, one done twice costs the
  * truth of the totals. */
 bool gt_owner_alive(const struct gt_owner *owner) {

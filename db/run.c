@@ -112,10 +112,19 @@ static gt_status load_owner(bool *at_work, struct gt_owner *owner, struct gt_db 
     return status;
 }
 
-static gt_status is_held(bool *held, struct gt_db *db, int64_t run_id, struct gt_err *err) {
+/* What the run that began a trial has become. */
+struct fate {
+    bool alive; /* it holds the trial */
+    bool down;  /* the machine went down under it */
+};
+
+static gt_status look_at_run(struct fate *fate, struct gt_db *db, int64_t run_id,
+                             struct gt_err *err) {
     struct gt_owner owner = {0};
-    const gt_status status = load_owner(held, &owner, db, run_id, err);
-    *held = *held && gt_owner_alive(&owner);
+    bool at_work = false;
+    const gt_status status = load_owner(&at_work, &owner, db, run_id, err);
+    fate->alive = at_work && gt_owner_alive(&owner);
+    fate->down = at_work && !gt_owner_of_this_boot(&owner);
     return status;
 }
 
@@ -155,21 +164,24 @@ static void set_quarantined(struct gt_stored_trial *trial) {
     trial->ended_ms = gt_now_ms();
 }
 
-/* A row that is not sound counts as none: its point is tried anew. */
+/* A tuner that was killed says nothing about the point it was at; a machine that went down may
+ * well do, and twice is enough. A row that is not sound counts as none: its point is tried anew. */
 static gt_status claim(int64_t *trial_id, bool *claimed, struct gt_db *db, int64_t run_id,
                        const struct gt_db_subject *subject, struct gt_err *err) {
     struct gt_stored_trial trial = {0};
-    bool found = false, held = false;
+    struct fate fate = {false, false};
+    bool found = false;
     int64_t id = 0;
     gt_status status =
         gt_subject_find(&found, &trial, &id, db, &gt_trial_table, subject, GT_LOCAL, err);
     if (status == GEMMTUNE_OK && found)
-        status = is_held(&held, db, trial.row.run_id, err);
-    if (status != GEMMTUNE_OK || held || (found && trial.row.state != GT_TRIAL_RUNNING))
+        status = look_at_run(&fate, db, trial.row.run_id, err);
+    if (status != GEMMTUNE_OK || fate.alive ||
+        (found && trial.row.state != GT_TRIAL_RUNNING))
         return status;
-    *claimed = !found || trial.row.attempts < ATTEMPTS_MAX;
+    *claimed = !fate.down || trial.row.attempts < ATTEMPTS_MAX;
     if (*claimed)
-        set_running(&trial, found ? trial.row.attempts + 1 : 1, run_id, subject);
+        set_running(&trial, found ? trial.row.attempts + fate.down : 1, run_id, subject);
     else
         set_quarantined(&trial);
     return put_trial(trial_id, db, &trial, err);

@@ -85,7 +85,7 @@ static void test_left_by_the_dead(void **state) {
         assert_int_equal(again, id);
         OK(gt_db_trial_end(db, id, &row, &err));
         assert_true(find(db, i, &row));
-        assert_int_equal(row.attempts, 2);
+        assert_int_equal(row.attempts, i == 0 ? 2 : 1); /* killed is not gone down */
         gt_db_close(db);
     }
 }
@@ -110,6 +110,7 @@ static void test_two_strikes(void **state) {
         assert_true(begin(db, run_begin(db, &device), 1, &id));
         assert_false(find(db, 1, &row));
         gt_db_close(db);
+        forget_owner("boot = 'another'");
     }
     struct gt_db *db = db_open(in_folder("a.db"), GT_DB_WRITE);
     const int64_t run = run_begin(db, &device);

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_accept.c - no correct point is refused. Points are drawn at random, with a fixed seed, from
+ * every family's legal ones for every type and layout, on a ragged problem, and each must be
+ * correct: the other half of what test_mutants.c proves. GT_LONG=1 draws six times as many.
+ */
+#include "tuner/pool.h"
+#include "tuner/probe.h"
+#include "tuner/search.h"
+#include "tuner/space.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *const families[] = {"naive", "coalesced", "tile", "block", "column"};
+static const char *const dtypes[] = {"f32", "f64", "i32"};
+/* Rows that are and that are not multiples of a vector, with and without beta. */
+static const char *const shapes[] = {"nn-61x67x71", "nt-37x129x65,lda=68,ldb=72,ldc=132,beta",
+                                     "tn-131x31x97,beta", "tt-5x113x257,lda=8,ldb=260,ldc=116"};
+enum { FAMILIES = 5, DTYPES = 3, SHAPES = 4, PROCESSES = 2, LONG = 6 };
+
+static struct gt_families *all;
+static struct gt_device device;
+static struct gt_pool *pool;
+static struct gt_err err;
+static int failures;
+
+static void need(gt_status status) {
+    if (status == GEMMTUNE_OK)
+        return;
+    fprintf(stderr, "%s\n", err.line);
+    exit(1);
+}
+
+/* Draws points with replacement. */
+static void draw(struct gt_job *job, const char *family, const gemmtune_problem *p, int count,
+                 uint64_t *random) {
+    struct gt_space space;
+    struct gt_point point;
+    need(gt_space_create(&space, gt_families_find(all, family), &device, p, &err));
+    for (job->count = 0; job->count < count; job->count++) {
+        struct gt_candidate *c = &job->candidate[job->count];
+        gt_space_point(&space, gt_random(random) % space.count, &point);
+        snprintf(c->family, sizeof c->family, "%s", family);
+        gt_point_text(&point, c->point);
+    }
+    gt_space_clear(&space);
+}
+
+static void try_family(const char *problem, const char *family, int count, uint64_t *random) {
+    struct gt_job job;
+    struct gt_report report;
+    gemmtune_problem p;
+    int right = 0;
+    gt_job_init(&job, GT_JOB_TRIAL);
+    job.device = device;
+    job.seed = 1;
+    snprintf(job.problem, sizeof job.problem, "%s", problem);
+    need(gt_problem_from_name(&p, problem, &err));
+    draw(&job, family, &p, count, random);
+    need(gt_pool_run(&report, pool, &job, &err));
+    for (int i = 0; i < report.count; i++) {
+        const struct gt_result *r = &report.result[i];
+        right += r->outcome == GT_CORRECT;
+        if (r->outcome != GT_CORRECT)
+            printf("# \"%s\" is %s: %s\n", job.candidate[i].point, gt_outcome_word(r->outcome),
+                   r->error);
+    }
+    printf("%sok - %s %s: %d of %d points are right\n", right == count ? "" : "not ", problem, family,
+           right, count);
+    fflush(stdout);
+    failures += right != count;
+}
+
+/* Every PROCESSES-th problem from `first` on. */
+static void try_all(int first, int count) {
+    const struct gt_pool_setup setup = {0};
+    char problem[GT_PROBLEM_NAME_MAX];
+    need(gt_pool_create(&pool, &setup, &err));
+    for (int i = first; i < DTYPES * SHAPES; i += PROCESSES) {
+        uint64_t random = (uint64_t)i + 1;
+        snprintf(problem, sizeof problem, "%s-%s", dtypes[i % DTYPES], shapes[i % SHAPES]);
+        for (int f = 0; f < FAMILIES; f++)
+            try_family(problem, families[f], count, &random);
+    }
+    gt_pool_destroy(pool);
+}
+
+int main(void) {
+    const char *program = getenv("GEMMTUNE");
+    pid_t child[PROCESSES];
+    if (program)
+        setenv("GEMMTUNE_SELF", program, 0);
+    need(gt_families_create(&all, &err));
+    need(gt_probe_pick(&device, NULL, true, &err));
+    for (int i = 0; i < PROCESSES; i++) {
+        child[i] = fork();
+        if (child[i] == 0) {
+            try_all(i, getenv("GT_LONG") ? LONG : 1);
+            _exit(failures > 0);
+        }
+    }
+    for (int i = 0; i < PROCESSES; i++) {
+        int state = 0;
+        waitpid(child[i], &state, 0);
+        failures += state != 0;
+    }
+    gt_families_destroy(all);
+    return failures > 0;
+}
