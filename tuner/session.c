@@ -69,6 +69,30 @@ void gt_session_close(struct gt_session *s) {
     memset(s, 0, sizeof *s);
 }
 
+void gt_session_lend(struct gt_tuner *t, const struct gt_session *s, size_t problems,
+                     bool quiet) {
+    t->device = s->device;
+    t->families = s->families;
+    t->pool = s->pool;
+    t->farm = s->compilers > 0;
+    t->stop = &gt_session_stop;
+    snprintf(t->device_key, sizeof t->device_key, "%s", s->device_key);
+    gt_progress_init(&t->progress, problems, quiet);
+}
+
+gt_status gt_session_begin_run(struct gt_tuner *t, const char *arguments, struct gt_err *err) {
+    char toolchain[GT_OPTIONS_MAX] = "", version[32];
+    const int v = gemmtune_version();
+    (void)gt_driver_of(t->device.backend)->toolchain(toolchain, &t->device, NULL);
+    snprintf(version, sizeof version, "%d.%d.%d", v / 10000, v / 100 % 100, v % 100);
+    const struct gt_run_info info = {.version = version,
+                                     .driver = t->device.driver,
+                                     .compiler = toolchain,
+                                     .arguments = arguments,
+                                     .seed = t->seed};
+    return gt_db_run_begin(&t->run_id, t->db, &t->device, &info, err);
+}
+
 int gt_session_run(struct gt_report *out, struct gt_session *s, enum gt_job_kind kind,
                    const char *problem, const struct gt_candidate *candidates, int count,
                    uint64_t seed) {

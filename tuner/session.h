@@ -6,8 +6,7 @@
 #ifndef GT_TUNER_SESSION_H
 #define GT_TUNER_SESSION_H
 
-#include "runtime/family.h"
-#include "tuner/pool.h"
+#include "tuner/tune.h"
 
 struct gt_session {
     struct gt_device device;
@@ -26,6 +25,11 @@ struct gt_session_setup {
 
 int gt_session_open(struct gt_session *s, const struct gt_session_setup *setup);
 void gt_session_close(struct gt_session *s);
+
+/* Fills what a tuner takes from the session: device, families, workers, progress over `problems`. */
+void gt_session_lend(struct gt_tuner *t, const struct gt_session *s, size_t problems, bool quiet);
+/* Opens a run of this program in the tuner's database. */
+gt_status gt_session_begin_run(struct gt_tuner *t, const char *arguments, struct gt_err *err);
 
 /* Runs one job with up to GT_JOB_POINTS_MAX candidates; exit code as above, report filled. */
 int gt_session_run(struct gt_report *out, struct gt_session *s, enum gt_job_kind kind,

@@ -134,10 +134,7 @@ static int climb_and_print(struct gt_tuner *t, const struct values *v,
                            const struct gt_sweep *sweep) {
     struct gt_err err = {""};
     struct gt_ladder *l = calloc(sweep->count + 1, sizeof *l);
-    const struct gt_run_info info = {.version = "0.1.0", .driver = t->device.driver,
-                                     .compiler = t->device.compiler, .arguments = "ladder",
-                                     .seed = t->seed};
-    gt_status status = l ? gt_db_run_begin(&t->run_id, t->db, &t->device, &info, &err)
+    gt_status status = l ? gt_session_begin_run(t, "ladder", &err)
                          : gt_fail(&err, GEMMTUNE_ENOMEM, "no memory for the ladder");
     gt_session_catch();
     if (!status)
@@ -191,13 +188,7 @@ static int with_session(struct gt_tuner *t, const struct values *v, const struct
     int code = gt_session_open(&session, &setup);
     if (code >= 0)
         return code;
-    t->device = session.device;
-    t->families = session.families;
-    t->pool = session.pool;
-    t->farm = session.compilers > 0;
-    t->stop = &gt_session_stop;
-    snprintf(t->device_key, sizeof t->device_key, "%s", session.device_key);
-    gt_progress_init(&t->progress, sweep->count, v->quiet);
+    gt_session_lend(t, &session, sweep->count, v->quiet);
     code = gt_common_write_db(&t->db, v->db);
     if (code < 0)
         code = climb_and_print(t, v, sweep);

@@ -5,10 +5,8 @@
  */
 #include "tuner/cmd/common.h"
 
-#include "runtime/match.h"
+#include "tuner/choose.h"
 #include "tuner/probe.h"
-
-#include <stdlib.h>
 
 struct values {
     struct gt_format format;
@@ -22,15 +20,6 @@ static const struct gt_option options[] = {
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_END,
-};
-
-enum { POINTER_ALIGN = 256 }; /* what a device allocation is aligned to, at the least */
-
-static const char *const match_words[] = {
-    [GEMMTUNE_MATCH_EXACT] = "exact",
-    [GEMMTUNE_MATCH_SHAPE] = "shape",
-    [GEMMTUNE_MATCH_ARCH] = "arch",
-    [GEMMTUNE_MATCH_DEFAULT] = "default",
 };
 
 /* ---- printing ---------------------------------------------------------------------- */
@@ -47,7 +36,7 @@ static void print_json(const struct answer *a) {
     (void)fputs("{", stdout);
     gt_json_text(&first, "problem", a->problem);
     gt_json_text(&first, "device", a->key);
-    gt_json_text(&first, "match", match_words[a->choice->match]);
+    gt_json_text(&first, "match", gt_match_word(a->choice->match));
     gt_json_text(&first, "family", a->choice->family->name);
     gt_json_text(&first, "point", a->point);
     gt_json_text(&first, "from", known != NULL ? known->problem_name : NULL);
@@ -64,7 +53,7 @@ static void print_people(const struct answer *a) {
     char buf[GT_CELL_MAX];
     printf("problem  %s\n", a->problem);
     printf("device   %s (%s)\n", a->device->name, a->key);
-    printf("match    %s\n", match_words[a->choice->match]);
+    printf("match    %s\n", gt_match_word(a->choice->match));
     printf("family   %s\n", a->choice->family->name);
     printf("point    %s\n", a->point);
     if (known != NULL)
@@ -75,44 +64,26 @@ static void print_people(const struct answer *a) {
 
 /* ---- the command --------------------------------------------------------------------- */
 
-static gt_status choose(struct gt_known **known, struct gt_choice *out, struct gt_db *db,
-                        const struct gt_families *families, const struct gt_device *device,
-                        const char *key, const gemmtune_problem *p, struct gt_err *err) {
-    size_t count = 0;
-    int64_t stale = 0;
-    if (db != NULL) {
-        const gt_status status =
-            gt_known_load(known, &count, &stale, db, families, device->arch, err);
-        if (status != GEMMTUNE_OK)
-            return status;
-    }
-    if (stale > 0)
-        fprintf(stderr, "gemmtune: %lld stored results are of older kernel sources\n",
-                (long long)stale);
-    const struct gt_snapshot snapshot = {families, *known, count};
-    return gt_match(out, &snapshot, device, key, p, GEMMTUNE_MATCH_DEFAULT, SIZE_MAX,
-                    POINTER_ALIGN, NULL, NULL, err);
-}
-
 static int look_up(const gemmtune_problem *p, struct gt_db *db,
                    const struct gt_families *families, const struct values *v) {
     struct gt_device device;
-    struct gt_choice choice;
-    struct gt_known *known = NULL;
+    struct gt_chosen chosen = {.known = NULL};
     struct gt_err err = {""};
-    struct answer a = {.device = &device, .choice = &choice};
+    struct answer a = {.device = &device, .choice = &chosen.choice};
     gt_status status = gt_probe_pick(&device, v->device, false, &err);
-    if (status == GEMMTUNE_OK) {
-        gt_device_key(&device, a.key);
-        status = choose(&known, &choice, db, families, &device, a.key, p, &err);
-    }
-    if (status == GEMMTUNE_OK) {
-        (void)gt_problem_name(p, a.problem);
-        (void)gt_point_text(&choice.point, a.point);
-        (v->format.json ? print_json : print_people)(&a);
-    }
-    free(known);
-    return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
+    if (status == GEMMTUNE_OK)
+        status = gt_choose(&chosen, db, families, &device, p, &err);
+    if (status != GEMMTUNE_OK)
+        return gt_common_fail(status, &err);
+    if (chosen.stale > 0)
+        fprintf(stderr, "gemmtune: %lld stored results are of older kernel sources\n",
+                (long long)chosen.stale);
+    gt_device_key(&device, a.key);
+    (void)gt_problem_name(p, a.problem);
+    (void)gt_point_text(&chosen.choice.point, a.point);
+    (v->format.json ? print_json : print_people)(&a);
+    gt_chosen_clear(&chosen);
+    return GT_EXIT_OK;
 }
 
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {

@@ -245,14 +245,7 @@ static int tune_and_report(struct gt_tuner *t, const struct values *v,
     struct gt_err err = {""}, ignored;
     size_t done = 0;
     struct gt_tune_result *result = calloc(sweep->count + 1, sizeof *result);
-    char toolchain[GT_OPTIONS_MAX] = "";
-    (void)gt_driver_of(t->device.backend)->toolchain(toolchain, &t->device, NULL);
-    const struct gt_run_info info = {.version = "0.1.0",
-                                     .driver = t->device.driver,
-                                     .compiler = toolchain,
-                                     .arguments = arguments,
-                                     .seed = t->seed};
-    gt_status status = result ? gt_db_run_begin(&t->run_id, t->db, &t->device, &info, &err)
+    gt_status status = result ? gt_session_begin_run(t, arguments, &err)
                               : gt_fail(&err, GEMMTUNE_ENOMEM, "no memory for the results");
     gt_session_catch();
     if (!status)
@@ -327,13 +320,7 @@ static int with_session(struct gt_tuner *t, const struct values *v, const struct
     int code = gt_session_open(&session, &setup);
     if (code >= 0)
         return code;
-    t->device = session.device;
-    t->families = session.families;
-    t->pool = session.pool;
-    t->farm = session.compilers > 0;
-    t->stop = &gt_session_stop;
-    snprintf(t->device_key, sizeof t->device_key, "%s", session.device_key);
-    gt_progress_init(&t->progress, sweep->count, v->quiet);
+    gt_session_lend(t, &session, sweep->count, v->quiet);
     code = check_families(t);
     if (code < 0 && v->dry_run)
         code = dry_run(t, sweep, &v->format);
