@@ -44,20 +44,20 @@ extern "C" {
 /* ---- status ------------------------------------------------------------- */
 
 /* The one list of status codes. New codes are added at the end, none is reused. */
-#define GEMMTUNE_STATUS_LIST(X)                                                       \
-    X(GEMMTUNE_OK,            0, "success")                                           \
-    X(GEMMTUNE_EINVAL,       -1, "invalid argument")                                  \
-    X(GEMMTUNE_ENOMEM,       -2, "out of host memory")                                \
-    X(GEMMTUNE_EIO,          -3, "file cannot be opened or read")                     \
-    X(GEMMTUNE_EDB,          -4, "database is damaged or is not a gemmtune database") \
-    X(GEMMTUNE_ESCHEMA,      -5, "database schema is newer than this library")        \
-    X(GEMMTUNE_ENODRIVER,    -6, "device driver is not installed")                    \
-    X(GEMMTUNE_EDEVICE,      -7, "device driver reported an error")                   \
-    X(GEMMTUNE_ENOTFOUND,    -8, "no kernel is known for this problem on this device")\
-    X(GEMMTUNE_EUNSUPPORTED, -9, "this problem is outside what gemmtune handles")     \
-    X(GEMMTUNE_EWORKSPACE,  -10, "workspace is missing or misaligned")                \
-    X(GEMMTUNE_EPARSE,      -11, "input is malformed")                                \
-    X(GEMMTUNE_EBUILD,      -12, "kernel does not build for this device")
+#define GEMMTUNE_STATUS_LIST(X)                                                            \
+    X(GEMMTUNE_OK, 0, "success")                                                           \
+    X(GEMMTUNE_EINVAL, -1, "invalid argument")                                             \
+    X(GEMMTUNE_ENOMEM, -2, "out of host memory")                                           \
+    X(GEMMTUNE_EIO, -3, "file cannot be opened or read")                                   \
+    X(GEMMTUNE_EDB, -4, "database is damaged or is not a gemmtune database")               \
+    X(GEMMTUNE_ESCHEMA, -5, "database schema is newer than this library")                  \
+    X(GEMMTUNE_ENODRIVER, -6, "device driver is not installed")                            \
+    X(GEMMTUNE_EDEVICE, -7, "device driver reported an error")                             \
+    X(GEMMTUNE_ENOTFOUND, -8, "no kernel is known for this problem on this device")        \
+    X(GEMMTUNE_EUNSUPPORTED, -9, "this problem is outside what gemmtune handles")          \
+    X(GEMMTUNE_EWORKSPACE, -10, "workspace is missing or misaligned")                      \
+    X(GEMMTUNE_EPARSE, -11, "input is malformed")                                          \
+    X(GEMMTUNE_EBUILD, -12, "kernel does not build for this device")
 
 typedef enum gemmtune_status {
 #define X(name, value, text) name = value,
@@ -75,13 +75,19 @@ GEMMTUNE_API const char *gemmtune_errmsg(void);
 /* ---- problem ------------------------------------------------------------ */
 
 typedef enum gemmtune_dtype {
-    GEMMTUNE_F32, GEMMTUNE_F64, GEMMTUNE_F16, GEMMTUNE_BF16,
-    GEMMTUNE_E4M3, GEMMTUNE_E5M2, GEMMTUNE_I8, GEMMTUNE_I32
+    GEMMTUNE_F32,
+    GEMMTUNE_F64,
+    GEMMTUNE_F16,
+    GEMMTUNE_BF16,
+    GEMMTUNE_E4M3,
+    GEMMTUNE_E5M2,
+    GEMMTUNE_I8,
+    GEMMTUNE_I32
 } gemmtune_dtype;
 
-typedef enum gemmtune_trans  { GEMMTUNE_NOTRANS, GEMMTUNE_TRANS } gemmtune_trans;
+typedef enum gemmtune_trans { GEMMTUNE_NOTRANS, GEMMTUNE_TRANS } gemmtune_trans;
 typedef enum gemmtune_layout { GEMMTUNE_COL_MAJOR, GEMMTUNE_ROW_MAJOR } gemmtune_layout;
-typedef enum gemmtune_math   { GEMMTUNE_MATH_STRICT, GEMMTUNE_MATH_TF32 } gemmtune_math;
+typedef enum gemmtune_math { GEMMTUNE_MATH_STRICT, GEMMTUNE_MATH_TF32 } gemmtune_math;
 
 /*
  * What is to be computed; nothing about how. Set by gemmtune_problem_init, then by
@@ -89,24 +95,24 @@ typedef enum gemmtune_math   { GEMMTUNE_MATH_STRICT, GEMMTUNE_MATH_TF32 } gemmtu
  * elements. Copy it freely: it owns nothing.
  */
 typedef struct gemmtune_problem {
-    uint32_t  struct_size;               /* sizeof(gemmtune_problem), for growth */
+    uint32_t struct_size; /* sizeof(gemmtune_problem), for growth */
     gemmtune_layout layout;
-    gemmtune_trans  trans_a, trans_b;
-    gemmtune_dtype  type_a, type_b, type_c;    /* as stored */
-    gemmtune_dtype  type_acc;                  /* as accumulated; type of alpha, beta */
-    gemmtune_math   math;                      /* TF32: F32 inputs may be rounded */
-    int64_t   m, n, k;
-    int64_t   lda, ldb, ldc;
-    int64_t   batch;
-    int64_t   stride_a, stride_b, stride_c;
-    int32_t   reads_c;                   /* 1: beta is usually not zero. Chooses what is tuned
+    gemmtune_trans trans_a, trans_b;
+    gemmtune_dtype type_a, type_b, type_c; /* as stored */
+    gemmtune_dtype type_acc;               /* as accumulated; type of alpha, beta */
+    gemmtune_math math;                    /* TF32: F32 inputs may be rounded */
+    int64_t m, n, k;
+    int64_t lda, ldb, ldc;
+    int64_t batch;
+    int64_t stride_a, stride_b, stride_c;
+    int32_t reads_c; /* 1: beta is usually not zero. Chooses what is tuned
                                           * for; any beta is right with either value */
 } gemmtune_problem;
 
 /* Column-major, not transposed, packed, one product, accumulated in F32 (or F64
  * for F64, I32 for I8 and I32). Cannot fail. */
-GEMMTUNE_API void gemmtune_problem_init(gemmtune_problem *p, gemmtune_dtype type,
-                            int64_t m, int64_t n, int64_t k);
+GEMMTUNE_API void gemmtune_problem_init(gemmtune_problem *p, gemmtune_dtype type, int64_t m,
+                                        int64_t n, int64_t k);
 
 /* The problem's canonical name, e.g. "bf16-nt-4096x4096x1024": row-major, so a column-major
  * problem shows with A and B, m and n exchanged. The same text is the database key, the CLI
@@ -122,15 +128,16 @@ typedef enum gemmtune_backend { GEMMTUNE_CUDA, GEMMTUNE_OPENCL } gemmtune_backen
 /* Where to run. The handles stay the caller's and must outlive the gemmtune_ctx. */
 typedef struct gemmtune_target {
     gemmtune_backend backend;
-    void      *context;  /* CUcontext or cl_context; NULL: CUDA's current one */
-    void      *device;   /* cl_device_id; NULL for CUDA */
+    void *context; /* CUcontext or cl_context; NULL: CUDA's current one */
+    void *device;  /* cl_device_id; NULL for CUDA */
 } gemmtune_target;
 
 typedef struct gemmtune_ctx gemmtune_ctx;
 
 /* db_path NULL: $GEMMTUNE_DB, else the per-user default. Opened read-only. */
-GEMMTUNE_API gemmtune_status gemmtune_open(gemmtune_ctx **out, const char *db_path, const gemmtune_target *target);
-GEMMTUNE_API void      gemmtune_close(gemmtune_ctx *ctx);
+GEMMTUNE_API gemmtune_status gemmtune_open(gemmtune_ctx **out, const char *db_path,
+                                           const gemmtune_target *target);
+GEMMTUNE_API void gemmtune_close(gemmtune_ctx *ctx);
 
 /* ---- plan: one problem, one loaded kernel ------------------------------- */
 
@@ -138,31 +145,34 @@ typedef struct gemmtune_plan gemmtune_plan;
 
 /* How far from an exact match the lookup may go; each includes those above it. */
 typedef enum gemmtune_match {
-    GEMMTUNE_MATCH_EXACT,     /* tuned for this very problem on this device */
-    GEMMTUNE_MATCH_SHAPE,     /* tuned on this device, chosen for these m, n, k */
-    GEMMTUNE_MATCH_ARCH,      /* tuned on another device of this architecture */
-    GEMMTUNE_MATCH_DEFAULT    /* never measured here: a family's default point */
+    GEMMTUNE_MATCH_EXACT,  /* tuned for this very problem on this device */
+    GEMMTUNE_MATCH_SHAPE,  /* tuned on this device, chosen for these m, n, k */
+    GEMMTUNE_MATCH_ARCH,   /* tuned on another device of this architecture */
+    GEMMTUNE_MATCH_DEFAULT /* never measured here: a family's default point */
 } gemmtune_match;
 
 typedef struct gemmtune_plan_info {
-    uint32_t    struct_size;
-    gemmtune_match    match;            /* how the kernel was found */
-    const char *family;           /* e.g. "block" */
-    const char *params;           /* e.g. "BM=128 BN=128 BK=16 STAGES=3" */
-    double      tuned_median_ns;  /* as measured when tuned; 0 if never */
-    size_t      workspace_bytes;
-    size_t      workspace_align;
-    const char *from;             /* the tuned problem the kernel was chosen for; "" at DEFAULT */
-    const char *why;              /* one line for people: how the record was chosen */
+    uint32_t struct_size;
+    gemmtune_match match;   /* how the kernel was found */
+    const char *family;     /* e.g. "block" */
+    const char *params;     /* e.g. "BM=128 BN=128 BK=16 STAGES=3" */
+    double tuned_median_ns; /* as measured when tuned; 0 if never */
+    size_t workspace_bytes;
+    size_t workspace_align;
+    const char *from; /* the tuned problem the kernel was chosen for; "" at DEFAULT */
+    const char *why;  /* one line for people: how the record was chosen */
 } gemmtune_plan_info;
 
 /* The fastest kernel known that needs at most workspace_max bytes. */
-GEMMTUNE_API gemmtune_status gemmtune_plan_create(gemmtune_plan **out, gemmtune_ctx *ctx, const gemmtune_problem *p,
-                                gemmtune_match worst, size_t workspace_max);
-GEMMTUNE_API void      gemmtune_plan_destroy(gemmtune_plan *plan);
+GEMMTUNE_API gemmtune_status gemmtune_plan_create(gemmtune_plan **out, gemmtune_ctx *ctx,
+                                                  const gemmtune_problem *p,
+                                                  gemmtune_match worst,
+                                                  size_t workspace_max);
+GEMMTUNE_API void gemmtune_plan_destroy(gemmtune_plan *plan);
 
 /* Fills *info. The strings live as long as the plan. Cannot fail. */
-GEMMTUNE_API void      gemmtune_plan_describe(const gemmtune_plan *plan, gemmtune_plan_info *info);
+GEMMTUNE_API void gemmtune_plan_describe(const gemmtune_plan *plan,
+                                         gemmtune_plan_info *info);
 
 /*
  * Enqueues the product on `stream` (CUstream, or cl_command_queue) and returns.
@@ -170,43 +180,46 @@ GEMMTUNE_API void      gemmtune_plan_describe(const gemmtune_plan *plan, gemmtun
  * a, b, c and workspace are device pointers (cl_mem for OpenCL). When beta is
  * zero, C is written and not read.
  */
-GEMMTUNE_API gemmtune_status gemmtune_execute(const gemmtune_plan *plan,
-                            const void *alpha, const void *a, const void *b,
-                            const void *beta, void *c,
-                            void *workspace, void *stream);
+GEMMTUNE_API gemmtune_status gemmtune_execute(const gemmtune_plan *plan, const void *alpha,
+                                              const void *a, const void *b,
+                                              const void *beta, void *c, void *workspace,
+                                              void *stream);
 
 /* ---- in one call, in the manner of BLAS --------------------------------- */
 
 /* Plans on first use with GEMMTUNE_MATCH_DEFAULT and no workspace, remembers the plan
  * in ctx, and executes it. */
 GEMMTUNE_API gemmtune_status gemmtune_gemm(gemmtune_ctx *ctx, const gemmtune_problem *p,
-                         const void *alpha, const void *a, const void *b,
-                         const void *beta, void *c, void *stream);
+                                           const void *alpha, const void *a, const void *b,
+                                           const void *beta, void *c, void *stream);
 
 GEMMTUNE_API gemmtune_status gemmtune_sgemm(gemmtune_ctx *ctx, gemmtune_layout layout,
-                          gemmtune_trans trans_a, gemmtune_trans trans_b,
-                          int64_t m, int64_t n, int64_t k,
-                          float alpha, const void *a, int64_t lda,
-                          const void *b, int64_t ldb,
-                          float beta, void *c, int64_t ldc, void *stream);
+                                            gemmtune_trans trans_a, gemmtune_trans trans_b,
+                                            int64_t m, int64_t n, int64_t k, float alpha,
+                                            const void *a, int64_t lda, const void *b,
+                                            int64_t ldb, float beta, void *c, int64_t ldc,
+                                            void *stream);
 GEMMTUNE_API gemmtune_status gemmtune_dgemm(gemmtune_ctx *ctx, gemmtune_layout layout,
-                          gemmtune_trans trans_a, gemmtune_trans trans_b,
-                          int64_t m, int64_t n, int64_t k,
-                          double alpha, const void *a, int64_t lda,
-                          const void *b, int64_t ldb,
-                          double beta, void *c, int64_t ldc, void *stream);
+                                            gemmtune_trans trans_a, gemmtune_trans trans_b,
+                                            int64_t m, int64_t n, int64_t k, double alpha,
+                                            const void *a, int64_t lda, const void *b,
+                                            int64_t ldb, double beta, void *c, int64_t ldc,
+                                            void *stream);
 /* Arithmetic is modulo 2^32. */
 GEMMTUNE_API gemmtune_status gemmtune_igemm(gemmtune_ctx *ctx, gemmtune_layout layout,
-                          gemmtune_trans trans_a, gemmtune_trans trans_b,
-                          int64_t m, int64_t n, int64_t k,
-                          int32_t alpha, const void *a, int64_t lda,
-                          const void *b, int64_t ldb,
-                          int32_t beta, void *c, int64_t ldc, void *stream);
+                                            gemmtune_trans trans_a, gemmtune_trans trans_b,
+                                            int64_t m, int64_t n, int64_t k, int32_t alpha,
+                                            const void *a, int64_t lda, const void *b,
+                                            int64_t ldb, int32_t beta, void *c, int64_t ldc,
+                                            void *stream);
 
 /* ---- process-wide ------------------------------------------------------- */
 
 typedef enum gemmtune_log_level {
-    GEMMTUNE_LOG_ERROR, GEMMTUNE_LOG_WARN, GEMMTUNE_LOG_INFO, GEMMTUNE_LOG_DEBUG
+    GEMMTUNE_LOG_ERROR,
+    GEMMTUNE_LOG_WARN,
+    GEMMTUNE_LOG_INFO,
+    GEMMTUNE_LOG_DEBUG
 } gemmtune_log_level;
 typedef void (*gemmtune_log_fn)(void *user, gemmtune_log_level level, const char *line);
 

@@ -25,6 +25,7 @@ gt_status gt_build(struct gt_image *image, const struct gt_driver *driver,
 /* Removes every image; *removed counts files. */
 gt_status gt_cache_clear(int64_t *removed, struct gt_err *err);
 /* Folder (or "" when there is none), number of images, bytes. */
-gt_status gt_cache_stat(char *folder, size_t size, int64_t *count, int64_t *bytes, struct gt_err *err);
+gt_status gt_cache_stat(char *folder, size_t size, int64_t *count, int64_t *bytes,
+                        struct gt_err *err);
 
 #endif

@@ -12,7 +12,8 @@
 #include "core/status.h"
 
 /* A context in which kernels are built and loaded; the caller's, borrowed. */
-struct gt_gpu; /* each driver defines its own, with these two first: see struct gt_gpu_head */
+struct
+    gt_gpu; /* each driver defines its own, with these two first: see struct gt_gpu_head */
 
 struct gt_gpu_head {
     const struct gt_driver *driver;
@@ -23,8 +24,9 @@ struct gt_gpu_head {
 struct gt_image {
     void *bytes; /* cubin; OpenCL: NULL, every load builds from the source */
     size_t size;
-    int registers, spill_bytes, smem_bytes; /* per thread, per thread, static per block; -1 unknown */
-    char *log;                              /* compiler's words, "" when silent; NULL only after ENOMEM */
+    int registers, spill_bytes,
+        smem_bytes; /* per thread, per thread, static per block; -1 unknown */
+    char *log;      /* compiler's words, "" when silent; NULL only after ENOMEM */
 };
 void gt_image_clear(struct gt_image *image);
 
@@ -55,18 +57,20 @@ struct gt_driver {
     gt_status (*enumerate)(void (*fn)(void *user, const struct gt_device *d), void *user,
                            char missing[512], struct gt_err *err);
     /* Wraps a caller's context. ENODRIVER, EDEVICE. */
-    gt_status (*open)(struct gt_gpu **out, const gemmtune_target *target, struct gt_err *err);
+    gt_status (*open)(struct gt_gpu **out, const gemmtune_target *target,
+                      struct gt_err *err);
     void (*close)(struct gt_gpu *gpu);
 
     /* The compiler and options that will be used for this device: part of the image key. EBUILD with a sentence when
      * no compiler serves the device. */
-    gt_status (*toolchain)(char text[GT_OPTIONS_MAX], const struct gt_device *d, struct gt_err *err);
+    gt_status (*toolchain)(char text[GT_OPTIONS_MAX], const struct gt_device *d,
+                           struct gt_err *err);
     /* Whether images can be kept in a file and loaded later. */
     bool (*cacheable)(const struct gt_device *d);
     /* Compiles without a context where `cacheable`. EBUILD: image->log says why, and `err` its first
      * complaint. Thread-safe. */
-    gt_status (*build)(struct gt_image *image, const struct gt_device *d, const char *source,
-                       struct gt_err *err);
+    gt_status (*build)(struct gt_image *image, const struct gt_device *d,
+                       const char *source, struct gt_err *err);
     /* Loads `entry` from an image (or, where not cacheable, builds and loads from source, filling image->log). */
     gt_status (*load)(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_image *image,
                       const char *source, const char *entry, const struct gt_launch *launch,
@@ -94,7 +98,7 @@ void gt_devices_clear(struct gt_device_list *list);
 /* By index ("0"), UUID, PCI id, key, or a name or part of a name that fits one chip only (what OpenCL
  * and CUDA both list is one chip, and CUDA's is taken).
  * ENODRIVER when there is no device at all; EINVAL lists the choices. */
-gt_status gt_devices_pick(size_t *index, const struct gt_device_list *list, const char *what,
-                          struct gt_err *err);
+gt_status gt_devices_pick(size_t *index, const struct gt_device_list *list,
+                          const char *what, struct gt_err *err);
 
 #endif

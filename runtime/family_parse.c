@@ -275,10 +275,9 @@ static const struct section {
     {"layouts", parse_layouts, false},    {"min_arch", parse_min_arch, true},
     {"rank", parse_rank, true},           {"params", gt_parse_params, false},
     {"default", gt_parse_default, false}, {"starts", gt_parse_starts, true},
-    {"derive", gt_parse_derive, true},
-    {"require", gt_parse_require, true},  {"accept", gt_parse_accept, true},
-    {"align", gt_parse_align, true},      {"launch", gt_parse_launch, false},
-    {"args", parse_args, false},
+    {"derive", gt_parse_derive, true},    {"require", gt_parse_require, true},
+    {"accept", gt_parse_accept, true},    {"align", gt_parse_align, true},
+    {"launch", gt_parse_launch, false},   {"args", parse_args, false},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 

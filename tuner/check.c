@@ -14,11 +14,11 @@
 #include <string.h>
 
 enum {
-    GUARD = GT_VIEW_ALIGN,    /* bytes of poison on either side of every operand */
-    THREADS = 256,            /* as in check.cl */
-    COUNTERS = 3,             /* wrong, touched, changed: as in check.cl */
-    CASES_MAX = 32,           /* the last slot is for a second look */
-    HOST_MACS = 1 << 22,      /* multiplications the host spends on checking a reference */
+    GUARD = GT_VIEW_ALIGN, /* bytes of poison on either side of every operand */
+    THREADS = 256,         /* as in check.cl */
+    COUNTERS = 3,          /* wrong, touched, changed: as in check.cl */
+    CASES_MAX = 32,        /* the last slot is for a second look */
+    HOST_MACS = 1 << 22,   /* multiplications the host spends on checking a reference */
 };
 
 enum kernel { K_FILL, K_REFERENCE, K_COMPARE, K_UNCHANGED, K_COUNT };
@@ -89,8 +89,8 @@ static void push_elem(struct arg_list *l, gemmtune_dtype type, double v) {
 }
 
 /* One thread an element up to eight blocks a unit; the kernels stride over the rest. */
-static gt_status run(struct gt_checker *c, enum kernel k, int64_t elements, const struct arg_list *l,
-                     struct gt_err *err) {
+static gt_status run(struct gt_checker *c, enum kernel k, int64_t elements,
+                     const struct arg_list *l, struct gt_err *err) {
     const struct gt_rig_head *h = gt_rig_head(c->rig);
     const int64_t most = (int64_t)h->device->units * 8;
     int64_t blocks = (elements + THREADS - 1) / THREADS;
@@ -102,14 +102,16 @@ static gt_status run(struct gt_checker *c, enum kernel k, int64_t elements, cons
     return driver->launch(c->kernel[k], &launch, l->ref, l->count, h->stream, err);
 }
 
-static gt_status load(struct gt_checker *c, const char *source, enum kernel k, struct gt_err *err) {
+static gt_status load(struct gt_checker *c, const char *source, enum kernel k,
+                      struct gt_err *err) {
     const struct gt_rig_head *h = gt_rig_head(c->rig);
     const struct gt_driver *driver = ((const struct gt_gpu_head *)h->gpu)->driver;
     const struct gt_launch launch = {.grid = {1, 1, 1}, .block = {THREADS, 1, 1}};
     struct gt_image image = {0};
     gt_status status = gt_build(&image, driver, h->device, source, NULL, err);
     if (!status)
-        status = driver->load(&c->kernel[k], h->gpu, &image, source, kernel_entry[k], &launch, err);
+        status = driver->load(&c->kernel[k], h->gpu, &image, source, kernel_entry[k],
+                              &launch, err);
     gt_image_clear(&image);
     return status;
 }
@@ -174,8 +176,9 @@ void gt_checker_destroy(struct gt_checker *c) {
     free(c);
 }
 
-gt_status gt_checker_fill(struct gt_checker *c, void *view, int64_t rows, int64_t cols, int64_t ld,
-                          uint64_t seed, enum gt_data_mode mode, struct gt_err *err) {
+gt_status gt_checker_fill(struct gt_checker *c, void *view, int64_t rows, int64_t cols,
+                          int64_t ld, uint64_t seed, enum gt_data_mode mode,
+                          struct gt_err *err) {
     struct arg_list l = {.count = 0};
     push_ptr(&l, view);
     push_long(&l, rows);
@@ -230,13 +233,15 @@ static gt_status fresh_c(void **view, struct gt_case *t, struct gt_err *err) {
     const gemmtune_problem *p = &t->spec.problem;
     const int64_t bytes = guarded_bytes(gt_problem_elems_c(p), p->type_c);
     if (bytes > c->scratch_bytes)
-        return gt_fail(err, GEMMTUNE_EINVAL, "the checker has %lld bytes for C, the case needs %lld",
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "the checker has %lld bytes for C, the case needs %lld",
                        (long long)c->scratch_bytes, (long long)bytes);
     gt_status status = ops->fill(c->rig, c->scratch, bytes, GT_POISON_C, err);
     if (!status)
         status = ops->view(view, c->rig, c->scratch, GUARD, bytes - GUARD, err);
     if (!status && t->spec.beta != 0)
-        status = gt_checker_fill(c, *view, p->m, p->n, p->ldc, seed_c(t), t->spec.mode, err);
+        status =
+            gt_checker_fill(c, *view, p->m, p->n, p->ldc, seed_c(t), t->spec.mode, err);
     return status;
 }
 
@@ -273,7 +278,8 @@ static gt_status make_reference(struct gt_case *t, struct gt_err *err) {
 /* ---- the host's word on the reference ---- */
 
 /* Element (i, j) in higher precision and the size of what was summed; i32 exactly, modulo 2^32. */
-static long double host_element(const struct gt_case *t, int64_t i, int64_t j, long double *size) {
+static long double host_element(const struct gt_case *t, int64_t i, int64_t j,
+                                long double *size) {
     const struct gt_case_spec *s = &t->spec;
     const gemmtune_problem *p = &s->problem;
     const int64_t depth = s->alpha == 0 ? 0 : p->k;
@@ -292,7 +298,8 @@ static long double host_element(const struct gt_case *t, int64_t i, int64_t j, l
             abs_sum += fabsl((long double)x * y);
         }
     }
-    const double old = s->beta == 0 ? 0 : gt_data_value(seed_c(t), i, j, s->mode, p->type_c);
+    const double old =
+        s->beta == 0 ? 0 : gt_data_value(seed_c(t), i, j, s->mode, p->type_c);
     *size = fabsl((long double)s->alpha) * abs_sum + fabsl((long double)s->beta * old);
     if (whole)
         return (int32_t)((uint32_t)(int32_t)s->alpha * wrap +
@@ -300,7 +307,8 @@ static long double host_element(const struct gt_case *t, int64_t i, int64_t j, l
     return s->alpha * sum + (long double)s->beta * old;
 }
 
-static gt_status agree(struct gt_case *t, int64_t e, const void *bytes, struct gt_err *err) {
+static gt_status agree(struct gt_case *t, int64_t e, const void *bytes,
+                       struct gt_err *err) {
     const gemmtune_problem *p = &t->spec.problem;
     long double size;
     const long double want = host_element(t, e / p->n, e % p->n, &size);
@@ -310,10 +318,11 @@ static gt_status agree(struct gt_case *t, int64_t e, const void *bytes, struct g
         return GEMMTUNE_OK;
     char name[GT_PROBLEM_NAME_MAX];
     gt_problem_name(p, name);
-    return gt_fail(err, GEMMTUNE_EDEVICE,
-                   "the device computes %s wrongly even without tuning: element (%lld, %lld) of "
-                   "the reference is %.17g, the host has %.17Lg",
-                   name, (long long)(e / p->n), (long long)(e % p->n), got, want);
+    return gt_fail(
+        err, GEMMTUNE_EDEVICE,
+        "the device computes %s wrongly even without tuning: element (%lld, %lld) of "
+        "the reference is %.17g, the host has %.17Lg",
+        name, (long long)(e / p->n), (long long)(e % p->n), got, want);
 }
 
 static gt_status agree_all(struct gt_case *t, struct gt_err *err) {
@@ -322,9 +331,9 @@ static gt_status agree_all(struct gt_case *t, struct gt_err *err) {
     char *host = malloc((size_t)(p->m * p->n) * size);
     if (!host)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to check the reference");
-    gt_status status = gt_rig_head(t->checker->rig)
-                           ->ops->read(t->checker->rig, t->r, 0, host,
-                                       p->m * p->n * (int64_t)size, err);
+    gt_status status =
+        gt_rig_head(t->checker->rig)
+            ->ops->read(t->checker->rig, t->r, 0, host, p->m * p->n * (int64_t)size, err);
     for (int64_t e = 0; !status && e < p->m * p->n; e++)
         status = agree(t, e, host + (size_t)e * size, err);
     free(host);
@@ -338,7 +347,9 @@ static gt_status agree_sampled(struct gt_case *t, int64_t samples, struct gt_err
     for (int64_t i = 0; !status && i < samples; i++) {
         /* both ends, and golden-ratio steps between: spread over rows and columns alike */
         const double where = fmod((double)i * 0.6180339887498949, 1.0);
-        const int64_t e = i == 0 ? 0 : i == 1 ? total - 1 : (int64_t)(where * (double)total);
+        const int64_t e = i == 0   ? 0
+                          : i == 1 ? total - 1
+                                   : (int64_t)(where * (double)total);
         char bytes[8];
         status = gt_rig_head(t->checker->rig)
                      ->ops->read(t->checker->rig, t->r, e * size, bytes, size, err);
@@ -357,8 +368,8 @@ static gt_status host_check(struct gt_case *t, struct gt_err *err) {
     return agree_sampled(t, samples < 512 ? samples : 512, err);
 }
 
-gt_status gt_case_create(struct gt_case **out, struct gt_checker *c, const struct gt_case_spec *spec,
-                         struct gt_err *err) {
+gt_status gt_case_create(struct gt_case **out, struct gt_checker *c,
+                         const struct gt_case_spec *spec, struct gt_err *err) {
     const struct gt_rig_ops *ops = gt_rig_head(c->rig)->ops;
     const gemmtune_problem *p = &spec->problem;
     *out = NULL;
@@ -367,10 +378,14 @@ gt_status gt_case_create(struct gt_case **out, struct gt_checker *c, const struc
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a test case");
     t->checker = c;
     t->spec = *spec;
-    t->a = (struct operand){.rows = p->trans_a ? p->k : p->m, .cols = p->trans_a ? p->m : p->k,
-                            .ld = p->lda, .seed = spec->seed * 4 + 1};
-    t->b = (struct operand){.rows = p->trans_b ? p->n : p->k, .cols = p->trans_b ? p->k : p->n,
-                            .ld = p->ldb, .seed = spec->seed * 4 + 2};
+    t->a = (struct operand){.rows = p->trans_a ? p->k : p->m,
+                            .cols = p->trans_a ? p->m : p->k,
+                            .ld = p->lda,
+                            .seed = spec->seed * 4 + 1};
+    t->b = (struct operand){.rows = p->trans_b ? p->n : p->k,
+                            .cols = p->trans_b ? p->k : p->n,
+                            .ld = p->ldb,
+                            .seed = spec->seed * 4 + 2};
     if (spec->alpha != 0) { /* else neither is read: it stays NaN */
         t->a.filled = t->a.rows;
         t->b.filled = t->b.rows;
@@ -430,8 +445,8 @@ static gt_status enqueue_compare(struct gt_case *t, int slot, struct gt_err *err
     return run(c, K_COMPARE, total, &l, err);
 }
 
-static gt_status enqueue_unchanged(struct gt_case *t, const struct operand *o, gemmtune_dtype type,
-                                   int slot, struct gt_err *err) {
+static gt_status enqueue_unchanged(struct gt_case *t, const struct operand *o,
+                                   gemmtune_dtype type, int slot, struct gt_err *err) {
     struct gt_checker *c = t->checker;
     const int64_t size = (int64_t)gt_type_size(type);
     struct arg_list l = {.count = 0};
@@ -499,7 +514,8 @@ static gt_status see(struct seen *v, struct gt_case *t, struct gt_err *err) {
 }
 
 /* "; (3, 4) is 1.5, not 2" for the first wrong element; "" when a second run had none. */
-static void first_wrong(char *text, size_t size, const struct gt_case *t, const struct seen *v) {
+static void first_wrong(char *text, size_t size, const struct gt_case *t,
+                        const struct seen *v) {
     const gemmtune_problem *p = &t->spec.problem;
     const size_t es = gt_type_size(p->type_c);
     const double u = t->spec.mode == GT_DATA_UNIFORM ? gt_type_unit(p->type_c) : 0;
@@ -510,14 +526,15 @@ static void first_wrong(char *text, size_t size, const struct gt_case *t, const 
         const double want = gt_data_get(v->r + (size_t)e * es, p->type_c);
         const double bound = 8 * u * gt_data_get(v->s + (size_t)e * es, p->type_c);
         if (!(fabs(got - want) <= (u > 0 ? bound + 2 * u * fabs(want) : 0))) {
-            snprintf(text, size, "; (%lld, %lld) is %.9g, not %.9g", (long long)i, (long long)j,
-                     got, want);
+            snprintf(text, size, "; (%lld, %lld) is %.9g, not %.9g", (long long)i,
+                     (long long)j, got, want);
             return;
         }
     }
 }
 
-static void describe_wrong(char *text, size_t size, struct gt_case *t, const struct gt_exec *exec) {
+static void describe_wrong(char *text, size_t size, struct gt_case *t,
+                           const struct gt_exec *exec) {
     enum { LOOK_MAX = 1 << 22 }; /* elements: larger outputs are only counted */
     struct seen v = {0};
     const gemmtune_problem *p = &t->spec.problem;
@@ -539,13 +556,18 @@ static void describe(char *why, struct gt_case *t, const struct gt_exec *exec,
                        : found[1] ? "elements written outside C"
                                   : "input elements overwritten";
     snprintf(why, GT_VERDICT_MAX, "%s alpha %g beta %g: %u %s%s", name, t->spec.alpha,
-             t->spec.beta, found[0] ? found[0] : found[1] ? found[1] : found[2], what, element);
+             t->spec.beta,
+             found[0]   ? found[0]
+             : found[1] ? found[1]
+                        : found[2],
+             what, element);
 }
 
 /* ---- all cases ---- */
 
 static gt_status enqueue_all(struct gt_checker *c, struct gt_case *const *cases,
-                             const struct gt_exec *const *execs, int count, struct gt_err *err) {
+                             const struct gt_exec *const *execs, int count,
+                             struct gt_err *err) {
     const struct gt_rig_ops *ops = gt_rig_head(c->rig)->ops;
     gt_status status = ops->fill(c->rig, c->found, CASES_MAX * COUNTERS * 4, 0, err);
     for (int i = 0; !status && i < count; i++)
@@ -561,8 +583,9 @@ static int first_failed(uint32_t (*found)[COUNTERS], int count) {
     return -1;
 }
 
-gt_status gt_check(bool *right, char *why, struct gt_checker *c, struct gt_case *const *cases,
-                   const struct gt_exec *const *execs, int count, struct gt_err *err) {
+gt_status gt_check(bool *right, char *why, struct gt_checker *c,
+                   struct gt_case *const *cases, const struct gt_exec *const *execs,
+                   int count, struct gt_err *err) {
     const struct gt_rig_ops *ops = gt_rig_head(c->rig)->ops;
     uint32_t found[CASES_MAX][COUNTERS];
     *right = false;

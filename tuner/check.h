@@ -18,13 +18,15 @@ struct gt_checker; /* the checking kernels for one set of types, and scratch */
 struct gt_case;
 
 /* The problem gives the types. `scratch_bytes`: of the largest C that will be checked. */
-gt_status gt_checker_create(struct gt_checker **out, struct gt_rig *rig, const gemmtune_problem *types,
-                            int64_t scratch_bytes, struct gt_err *err);
+gt_status gt_checker_create(struct gt_checker **out, struct gt_rig *rig,
+                            const gemmtune_problem *types, int64_t scratch_bytes,
+                            struct gt_err *err);
 void gt_checker_destroy(struct gt_checker *c);
 
 /* Fills rows x cols elements at a view with the generator; enqueued. */
-gt_status gt_checker_fill(struct gt_checker *c, void *view, int64_t rows, int64_t cols, int64_t ld,
-                          uint64_t seed, enum gt_data_mode mode, struct gt_err *err);
+gt_status gt_checker_fill(struct gt_checker *c, void *view, int64_t rows, int64_t cols,
+                          int64_t ld, uint64_t seed, enum gt_data_mode mode,
+                          struct gt_err *err);
 
 struct gt_case_spec {
     gemmtune_problem problem; /* canonical; leading dimensions may leave padding */
@@ -34,8 +36,8 @@ struct gt_case_spec {
 };
 
 /* EDEVICE when host and device disagree about the reference: the device cannot be trusted. */
-gt_status gt_case_create(struct gt_case **out, struct gt_checker *c, const struct gt_case_spec *spec,
-                         struct gt_err *err);
+gt_status gt_case_create(struct gt_case **out, struct gt_checker *c,
+                         const struct gt_case_spec *spec, struct gt_err *err);
 void gt_case_destroy(struct gt_case *t);
 /* Device bytes that a case of this problem takes. */
 int64_t gt_case_bytes(const gemmtune_problem *p);
@@ -44,7 +46,8 @@ enum { GT_VERDICT_MAX = 384 };
 
 /* Runs the cases; execs[i] must be made for the problem of cases[i]. *right false: `why` (GT_VERDICT_MAX bytes) names
  * the first case that failed, how many elements, and one of them. An error is a failed launch. */
-gt_status gt_check(bool *right, char *why, struct gt_checker *c, struct gt_case *const *cases,
-                   const struct gt_exec *const *execs, int count, struct gt_err *err);
+gt_status gt_check(bool *right, char *why, struct gt_checker *c,
+                   struct gt_case *const *cases, const struct gt_exec *const *execs,
+                   int count, struct gt_err *err);
 
 #endif

@@ -7,16 +7,17 @@
 
 enum { POINTER_ALIGN = 256 }; /* what a device allocation is aligned to, at the least */
 
-gt_status gt_choose(struct gt_chosen *out, struct gt_db *db, const struct gt_families *families,
-                    const struct gt_device *device, const gemmtune_problem *p,
-                    struct gt_err *err) {
+gt_status gt_choose(struct gt_chosen *out, struct gt_db *db,
+                    const struct gt_families *families, const struct gt_device *device,
+                    const gemmtune_problem *p, struct gt_err *err) {
     char key[GT_DEVICE_KEY_MAX];
     size_t count = 0;
     memset(out, 0, sizeof *out);
     gt_device_key(device, key);
     gt_status status = GEMMTUNE_OK;
     if (db)
-        status = gt_known_load(&out->known, &count, &out->stale, db, families, device->arch, err);
+        status = gt_known_load(&out->known, &count, &out->stale, db, families, device->arch,
+                               err);
     const struct gt_snapshot snapshot = {families, out->known, count};
     if (!status)
         status = gt_match(&out->choice, &snapshot, device, key, p, GEMMTUNE_MATCH_DEFAULT,

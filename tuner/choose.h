@@ -13,9 +13,9 @@ struct gt_chosen {
 };
 
 /* `db` NULL: as with an empty database. End with gt_chosen_clear. */
-gt_status gt_choose(struct gt_chosen *out, struct gt_db *db, const struct gt_families *families,
-                    const struct gt_device *device, const gemmtune_problem *p,
-                    struct gt_err *err);
+gt_status gt_choose(struct gt_chosen *out, struct gt_db *db,
+                    const struct gt_families *families, const struct gt_device *device,
+                    const gemmtune_problem *p, struct gt_err *err);
 void gt_chosen_clear(struct gt_chosen *c);
 
 /* "exact", "shape", "arch", "default" */

@@ -16,7 +16,7 @@ enum gt_data_mode {
 
 /* The 32-bit words that fill what no kernel may touch or read. NaN as f32 and as f64. C has one of
  * its own: a sum over what lies past the end of A keeps A's word, and would not show in C. */
-#define GT_POISON UINT32_C(0xfff1a5c3)
+#define GT_POISON   UINT32_C(0xfff1a5c3)
 #define GT_POISON_C UINT32_C(0xfff5b6d2)
 
 /* Element (row, col); i32 as its value, exact in a double. */

@@ -37,7 +37,8 @@ struct stored {
     bool current; /* the winner is local and of the family's present source */
 };
 
-static gt_status see_stored(void *user, const struct gt_record_row *row, struct gt_err *err) {
+static gt_status see_stored(void *user, const struct gt_record_row *row,
+                            struct gt_err *err) {
     struct stored *s = user;
     (void)err;
     const struct gt_family *f = gt_families_find(s->t->families, row->subject.family);
@@ -46,7 +47,8 @@ static gt_status see_stored(void *user, const struct gt_record_row *row, struct 
     s->current = s->current || row->rank == 0;
     const int i = s->result->winners;
     if (i < GT_FINALISTS_MAX) {
-        snprintf(s->result->winner[i].candidate.family, GT_NAME_MAX, "%s", row->subject.family);
+        snprintf(s->result->winner[i].candidate.family, GT_NAME_MAX, "%s",
+                 row->subject.family);
         snprintf(s->result->winner[i].candidate.point, GT_POINT_TEXT_MAX, "%s",
                  row->subject.point);
         s->result->winner[i].time = row->time;
@@ -73,8 +75,8 @@ static gt_status keep_stored(bool *kept, struct gt_tune_result *result, struct g
 
 /* ---- measuring ---- */
 
-static void init_job(struct gt_job *job, const struct gt_finals *f, const struct gt_tuner *t,
-                     const struct gt_sweep_item *item) {
+static void init_job(struct gt_job *job, const struct gt_finals *f,
+                     const struct gt_tuner *t, const struct gt_sweep_item *item) {
     gt_job_init(job, GT_JOB_FINAL);
     job->device = t->device;
     job->seed = t->seed + 0x5eed; /* other data than the screening saw */
@@ -85,8 +87,8 @@ static void init_job(struct gt_job *job, const struct gt_finals *f, const struct
 }
 
 /* One by one, when together they brought the worker down. */
-static gt_status run_singly(struct gt_report *out, const struct gt_job *job, struct gt_pool *pool,
-                            struct gt_err *err) {
+static gt_status run_singly(struct gt_report *out, const struct gt_job *job,
+                            struct gt_pool *pool, struct gt_err *err) {
     struct gt_job one = *job;
     struct gt_report report;
     gt_status status = GEMMTUNE_OK;
@@ -108,8 +110,8 @@ static bool all_lost(const struct gt_report *r) {
 }
 
 /* A pool of its own: a fresh process that has seen nothing of the search. */
-static gt_status measure(struct gt_report *out, const struct gt_job *job, struct gt_tuner *t,
-                         struct gt_err *err) {
+static gt_status measure(struct gt_report *out, const struct gt_job *job,
+                         struct gt_tuner *t, struct gt_err *err) {
     gt_status status = gt_pool_refresh(t->pool, err);
     if (!status)
         status = gt_pool_run(out, t->pool, job, err);
@@ -154,21 +156,22 @@ static gt_status store(const struct gt_tune_result *result, struct gt_tuner *t,
     for (int i = 0; i < result->winners; i++) {
         const struct gt_candidate *c = &result->winner[i].candidate;
         const struct gt_family *f = gt_families_find(t->families, c->family);
-        rows[i] = (struct gt_record_row){
-            .subject = {.device_key = t->device_key,
-                        .problem = item->name,
-                        .family = c->family,
-                        .family_hash = f->hash,
-                        .point = c->point},
-            .rank = i,
-            .tied = i > 0 ? result->winner[i].tied
-                          : result->winners > 1 && result->winner[1].tied,
-            .verified = true,
-            .time = result->winner[i].time,
-            .naive_ns = result->naive_ns,
-            .provenance = "local"};
+        rows[i] = (struct gt_record_row){.subject = {.device_key = t->device_key,
+                                                     .problem = item->name,
+                                                     .family = c->family,
+                                                     .family_hash = f->hash,
+                                                     .point = c->point},
+                                         .rank = i,
+                                         .tied = i > 0 ? result->winner[i].tied
+                                                       : result->winners > 1 &&
+                                                             result->winner[1].tied,
+                                         .verified = true,
+                                         .time = result->winner[i].time,
+                                         .naive_ns = result->naive_ns,
+                                         .provenance = "local"};
     }
-    return gt_db_records_put(t->db, t->device_key, item->name, rows, (size_t)result->winners, err);
+    return gt_db_records_put(t->db, t->device_key, item->name, rows,
+                             (size_t)result->winners, err);
 }
 
 gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals *f,

@@ -12,23 +12,24 @@
  * which refuse the others, meet ragged edges and tails as well. */
 struct small {
     int m, n, k;
-    int to;  /* leading dimensions are rounded up to a multiple of this */
+    int to; /* leading dimensions are rounded up to a multiple of this */
     int pad; /* after adding so many elements to A's rows, twice as many to B's, three times to
               * C's: no leading dimension passes for another */
     double alpha, beta;
     bool uniform;
 };
 static const struct small smalls[] = {
-    {1, 1, 1, 1, 0, 1, 0, false},        {256, 256, 64, 1, 0, 1, 0, false},
-    {127, 129, 67, 1, 0, 2, -1, false},  {33, 17, 5, 4, 8, 1, 1, false},
-    {61, 259, 31, 4, 1, -1, 2, false},   {259, 5, 131, 4, 0, 1, 0, true},
-    {7, 521, 3, 1, 1, 1.5, -0.5, true},  {96, 160, 80, 1, 0, 1, 0, true},
-    {19, 23, 0, 4, 1, 1, 2, false},      {113, 97, 257, 4, 0, 0.5, 0, true},
-    {64, 1, 100, 1, 0, 1, 0, false},     {1, 301, 33, 4, 2, 0, 1.5, false},
+    {1, 1, 1, 1, 0, 1, 0, false},       {256, 256, 64, 1, 0, 1, 0, false},
+    {127, 129, 67, 1, 0, 2, -1, false}, {33, 17, 5, 4, 8, 1, 1, false},
+    {61, 259, 31, 4, 1, -1, 2, false},  {259, 5, 131, 4, 0, 1, 0, true},
+    {7, 521, 3, 1, 1, 1.5, -0.5, true}, {96, 160, 80, 1, 0, 1, 0, true},
+    {19, 23, 0, 4, 1, 1, 2, false},     {113, 97, 257, 4, 0, 0.5, 0, true},
+    {64, 1, 100, 1, 0, 1, 0, false},    {1, 301, 33, 4, 2, 0, 1.5, false},
 };
 _Static_assert(sizeof smalls / sizeof smalls[0] == GT_LAB_SMALLS, "one case each");
 
-gt_status gt_lab_create(struct gt_lab **out, const struct gt_device *d, struct gt_err *err) {
+gt_status gt_lab_create(struct gt_lab **out, const struct gt_device *d,
+                        struct gt_err *err) {
     *out = NULL;
     struct gt_lab *lab = calloc(1, sizeof *lab);
     if (!lab)
@@ -84,7 +85,8 @@ static int64_t padded(const struct small *s, int64_t row, int pads) {
 }
 
 /* The small shape with the types and layout of `types`. */
-static gemmtune_problem small_problem(const struct small *s, const gemmtune_problem *types) {
+static gemmtune_problem small_problem(const struct small *s,
+                                      const gemmtune_problem *types) {
     gemmtune_problem p = *types;
     p.m = s->m;
     p.n = s->n;
@@ -110,12 +112,14 @@ static int64_t scratch_bytes(const gemmtune_problem *p) {
 }
 
 int64_t gt_lab_bytes(const gemmtune_problem *p, const struct gt_device *d) {
-    return 2 * gt_case_bytes(p) + scratch_bytes(p) + gt_sets_bytes(p, d) + (INT64_C(16) << 20);
+    return 2 * gt_case_bytes(p) + scratch_bytes(p) + gt_sets_bytes(p, d) +
+           (INT64_C(16) << 20);
 }
 
 static bool same_types(const gemmtune_problem *a, const gemmtune_problem *b) {
     return a->type_a == b->type_a && a->type_b == b->type_b && a->type_c == b->type_c &&
-           a->type_acc == b->type_acc && a->trans_a == b->trans_a && a->trans_b == b->trans_b;
+           a->type_acc == b->type_acc && a->trans_a == b->trans_a &&
+           a->trans_b == b->trans_b;
 }
 
 static gt_status setup_smalls(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
@@ -164,21 +168,24 @@ static gt_status setup_timed(struct gt_lab *lab, const gemmtune_problem *p, uint
     return status;
 }
 
-static gt_status fits(const gemmtune_problem *p, const struct gt_device *d, struct gt_err *err) {
+static gt_status fits(const gemmtune_problem *p, const struct gt_device *d,
+                      struct gt_err *err) {
     const int64_t need = gt_lab_bytes(p, d);
     const int64_t es = (int64_t)gt_type_size(p->type_c);
     int64_t single = gt_problem_elems_a(p) * es;
     single = gt_problem_elems_b(p) * es > single ? gt_problem_elems_b(p) * es : single;
     single = gt_problem_elems_c(p) * es > single ? gt_problem_elems_c(p) * es : single;
     if (need > d->mem_bytes)
-        return gt_fail(err, GEMMTUNE_ENOMEM,
-                       "needs %lld bytes on the device (matrices, reference and rotating inputs), "
-                       "which has %lld",
-                       (long long)need, (long long)d->mem_bytes);
+        return gt_fail(
+            err, GEMMTUNE_ENOMEM,
+            "needs %lld bytes on the device (matrices, reference and rotating inputs), "
+            "which has %lld",
+            (long long)need, (long long)d->mem_bytes);
     if (single + 2 * GT_VIEW_ALIGN > d->max_alloc)
-        return gt_fail(err, GEMMTUNE_ENOMEM,
-                       "its largest matrix needs %lld bytes in one buffer, the device allows %lld",
-                       (long long)single, (long long)d->max_alloc);
+        return gt_fail(
+            err, GEMMTUNE_ENOMEM,
+            "its largest matrix needs %lld bytes in one buffer, the device allows %lld",
+            (long long)single, (long long)d->max_alloc);
     return GEMMTUNE_OK;
 }
 

@@ -33,9 +33,9 @@ gt_status gt_lab_recheck(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *l
 
 /* How long one kernel may be timed. */
 struct gt_time_budget {
-    double best_ns;    /* 0: none yet; a candidate far slower is abandoned */
-    double sample_ns;  /* least device time of a sample */
-    double total_ns;   /* most device time of all samples */
+    double best_ns;   /* 0: none yet; a candidate far slower is abandoned */
+    double sample_ns; /* least device time of a sample */
+    double total_ns;  /* most device time of all samples */
     int samples_min, samples_max;
 };
 extern const struct gt_time_budget gt_screen_budget, gt_final_budget;

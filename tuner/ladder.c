@@ -42,7 +42,8 @@ static bool stands_on(enum gt_rung rung, const struct gt_view_row *row,
         return true;
     if (!rungs[rung].family || strcmp(rungs[rung].family, row->family) != 0)
         return false;
-    return rungs[rung].map < 0 || (gt_point_get(point, "MAP", &map) && map == rungs[rung].map);
+    return rungs[rung].map < 0 ||
+           (gt_point_get(point, "MAP", &map) && map == rungs[rung].map);
 }
 
 static void offer(struct best best[GT_RUNGS], const struct gt_view_row *row,
@@ -139,19 +140,19 @@ static void measure_cpu(struct gt_ladder *out, double loop_volume) {
     const gemmtune_problem *p = &out->problem;
     struct gt_err err = {""};
     if (gt_problem_flops(p) / 2 > loop_volume)
-        snprintf(out->rung[GT_RUNG_CPU_LOOP].note, 128, "left out above %.3g multiplications",
-                 loop_volume);
+        snprintf(out->rung[GT_RUNG_CPU_LOOP].note, 128,
+                 "left out above %.3g multiplications", loop_volume);
     else
         (void)gt_cpu_time(&out->rung[GT_RUNG_CPU_LOOP].ns, out->rung[GT_RUNG_CPU_LOOP].how,
                           GT_CPU_LOOP, p, NULL);
-    if (gt_cpu_time(&out->rung[GT_RUNG_CPU_BLAS].ns, out->rung[GT_RUNG_CPU_BLAS].how, GT_CPU_BLAS,
-                    p, &err))
+    if (gt_cpu_time(&out->rung[GT_RUNG_CPU_BLAS].ns, out->rung[GT_RUNG_CPU_BLAS].how,
+                    GT_CPU_BLAS, p, &err))
         snprintf(out->rung[GT_RUNG_CPU_BLAS].note, 128, "%.120s", err.line);
 }
 
 gt_status gt_ladder_climb(struct gt_ladder *out, struct gt_tuner *t,
-                          const struct gt_sweep_item *item, double seconds, double loop_volume,
-                          struct gt_err *err) {
+                          const struct gt_sweep_item *item, double seconds,
+                          double loop_volume, struct gt_err *err) {
     struct gt_tune_result tuned;
     struct best best[GT_RUNGS];
     memset(out, 0, sizeof *out);

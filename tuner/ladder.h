@@ -26,16 +26,16 @@ struct gt_ladder {
     gemmtune_problem problem;
     char name[GT_PROBLEM_NAME_MAX];
     struct {
-        double ns;    /* 0: not measured */
+        double ns;                                 /* 0: not measured */
         char how[GT_POINT_TEXT_MAX + GT_NAME_MAX]; /* "block BM=.. BN=..", a library, "" */
-        char note[128]; /* why it was not measured, or "" */
+        char note[128];                            /* why it was not measured, or "" */
     } rung[GT_RUNGS];
 };
 
 /* Tunes the problem as far as it has not been, then measures the rungs interleaved. The CPU loop is left
  * out above `loop_volume` multiplications. */
 gt_status gt_ladder_climb(struct gt_ladder *out, struct gt_tuner *t,
-                          const struct gt_sweep_item *item, double seconds, double loop_volume,
-                          struct gt_err *err);
+                          const struct gt_sweep_item *item, double seconds,
+                          double loop_volume, struct gt_err *err);
 
 #endif

@@ -9,19 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct gt_time_budget gt_screen_budget = {.sample_ns = 2e5,
-                                                .total_ns = 3e7,
-                                                .samples_min = 5,
-                                                .samples_max = 15};
-const struct gt_time_budget gt_final_budget = {.sample_ns = 1e6,
-                                               .total_ns = 1.2e8,
-                                               .samples_min = 9,
-                                               .samples_max = 30};
+const struct gt_time_budget gt_screen_budget = {
+    .sample_ns = 2e5, .total_ns = 3e7, .samples_min = 5, .samples_max = 15};
+const struct gt_time_budget gt_final_budget = {
+    .sample_ns = 1e6, .total_ns = 1.2e8, .samples_min = 9, .samples_max = 30};
 
 enum {
     LAUNCHES_MAX = 2048, /* a sample */
     SLICES_MAX = 32,     /* batches of launches that a kernel's samples take turns with */
-    DROPPED_MAX = 20 /* throttled samples after which one is taken as it comes */
+    DROPPED_MAX = 20     /* throttled samples after which one is taken as it comes */
 };
 /* A first sample this many times the best so far ends the timing of a candidate. */
 static const double hopeless = 1.6;
@@ -65,14 +61,15 @@ int64_t gt_sets_bytes(const gemmtune_problem *p, const struct gt_device *d) {
     return set_count(p, d) * (stride[0] + stride[1] + stride[2]);
 }
 
-static gt_status make_views(struct gt_lab *lab, const int64_t stride[3], struct gt_err *err) {
+static gt_status make_views(struct gt_lab *lab, const int64_t stride[3],
+                            struct gt_err *err) {
     const struct gt_rig_ops *ops = gt_rig_head(lab->rig)->ops;
     gt_status status = GEMMTUNE_OK;
     for (int o = 0; !status && o < 3; o++) {
         status = ops->alloc(&lab->sets.mem[o], lab->rig, lab->sets.count * stride[o], err);
         for (int i = 0; !status && i < lab->sets.count; i++)
-            status = ops->view(&lab->sets.view[o][i], lab->rig, lab->sets.mem[o], i * stride[o],
-                               stride[o], err);
+            status = ops->view(&lab->sets.view[o][i], lab->rig, lab->sets.mem[o],
+                               i * stride[o], stride[o], err);
     }
     return status;
 }
@@ -85,8 +82,9 @@ static gt_status fill_sets(struct gt_lab *lab, const gemmtune_problem *p, uint64
     gt_status status = GEMMTUNE_OK;
     for (int o = 0; o < 3; o++)
         for (int i = 0; !status && i < lab->sets.count; i++)
-            status = gt_checker_fill(lab->checker, lab->sets.view[o][i], rows[o], cols[o], ld[o],
-                                     seed * 7 + (uint64_t)(3 * i + o) + 100, GT_DATA_UNIFORM, err);
+            status = gt_checker_fill(lab->checker, lab->sets.view[o][i], rows[o], cols[o],
+                                     ld[o], seed * 7 + (uint64_t)(3 * i + o) + 100,
+                                     GT_DATA_UNIFORM, err);
     return status;
 }
 
@@ -142,7 +140,10 @@ static gt_status enqueue(void *user, struct gt_err *err) {
     union gt_value alpha = {.i64 = 0}, beta = {.i64 = 0};
     gt_data_put(&alpha, p->type_acc, 1);
     /* half, so that C stays bounded however often it is added to */
-    gt_data_put(&beta, p->type_acc, !p->reads_c ? 0 : p->type_acc == GEMMTUNE_I32 ? 1 : 0.5);
+    gt_data_put(&beta, p->type_acc,
+                !p->reads_c                   ? 0
+                : p->type_acc == GEMMTUNE_I32 ? 1
+                                              : 0.5);
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; !status && i < r->launches; i++) {
         const int set = (slice->first + i) % s->count;
@@ -192,7 +193,8 @@ static void plan_samples(struct runner *r, double one_ns, const struct gt_time_b
 
 /* A first launch warms up, a second says how long one takes; where one is short, a few dozen say it
  * better, since a launch alone is mostly the time to get there. */
-static gt_status prepare(struct runner *r, const struct gt_time_budget *b, struct gt_err *err) {
+static gt_status prepare(struct runner *r, const struct gt_time_budget *b,
+                         struct gt_err *err) {
     enum { FEW = 32 };
     double first = 0, one = 0;
     r->launches = 1;
@@ -246,8 +248,9 @@ static bool enough(const struct runner *r, const struct gt_measurement *m,
 }
 
 /* One sample of each that has not ended, starting with another one each round. */
-static gt_status round_robin(struct gt_measurement *out, struct runner *r, int count, int round,
-                             const struct gt_time_budget *b, bool *more, struct gt_err *err) {
+static gt_status round_robin(struct gt_measurement *out, struct runner *r, int count,
+                             int round, const struct gt_time_budget *b, bool *more,
+                             struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     *more = false;
     for (int i = 0; !status && i < count; i++) {
@@ -268,8 +271,8 @@ gt_status gt_lab_time(struct gt_measurement *out, struct gt_lab *lab,
     struct runner r[RUNNERS_MAX] = {{0}};
     bool more = count > 0;
     gt_status status = count > RUNNERS_MAX
-                           ? gt_fail(err, GEMMTUNE_EINVAL, "at most %d kernels are timed together",
-                                     RUNNERS_MAX)
+                           ? gt_fail(err, GEMMTUNE_EINVAL,
+                                     "at most %d kernels are timed together", RUNNERS_MAX)
                            : GEMMTUNE_OK;
     if (status)
         return status;

@@ -31,7 +31,7 @@ struct worker {
 
 struct gt_pool {
     struct gt_pool_setup setup;
-    int count;                         /* worker[0] runs, the others compile */
+    int count; /* worker[0] runs, the others compile */
     struct worker worker[WORKERS_MAX];
 };
 
@@ -58,7 +58,8 @@ static void child(int in, int out, const struct gt_texts *templates) {
         cast.text = fixed[i];
         argv[n++] = cast.arg;
     }
-    for (int i = 0; templates && i < templates->count && n + 1 < 4 + 2 * GT_TEXTS_MAX; i++) {
+    for (int i = 0; templates && i < templates->count && n + 1 < 4 + 2 * GT_TEXTS_MAX;
+         i++) {
         cast.text = templates->text[i];
         argv[n++] = cast.arg;
     }
@@ -133,7 +134,8 @@ gt_status gt_pool_create(struct gt_pool **out, const struct gt_pool_setup *setup
     if (!p)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the worker processes");
     p->setup = *setup;
-    p->count = 1 + (setup->compilers < WORKERS_MAX - 1 ? setup->compilers : WORKERS_MAX - 1);
+    p->count =
+        1 + (setup->compilers < WORKERS_MAX - 1 ? setup->compilers : WORKERS_MAX - 1);
     signal(SIGPIPE, SIG_IGN); /* a dead worker's pipe is an error of write, not our end */
     return GEMMTUNE_OK;
 }
@@ -210,7 +212,8 @@ gt_status gt_pool_send(struct gt_pool *p, const struct gt_job *job, struct gt_er
         if (!status && gt_frame_write(w->to, job, sizeof *job)) {
             w->job = *job;
             w->busy = true;
-            enter(p, w, job->kind == GT_JOB_COMPILE ? GT_STAGE_COMPILING : GT_STAGE_PREPARING);
+            enter(p, w,
+                  job->kind == GT_JOB_COMPILE ? GT_STAGE_COMPILING : GT_STAGE_PREPARING);
             return GEMMTUNE_OK;
         }
         retire(w, how);
@@ -233,7 +236,8 @@ static void blame(struct gt_event *out, const struct worker *w, gt_outcome outco
         out->report.result[i].outcome = outcome;
         out->report.result[i].registers = out->report.result[i].spill_bytes = -1;
         out->report.result[i].smem_bytes = -1;
-        snprintf(out->report.result[i].error, sizeof out->report.result[i].error, "%s", text);
+        snprintf(out->report.result[i].error, sizeof out->report.result[i].error, "%s",
+                 text);
     }
 }
 
@@ -256,7 +260,8 @@ static void overdue(struct gt_event *out, struct gt_pool *p, struct worker *w) {
     struct worker was = *w;
     kill(w->pid, SIGKILL);
     retire(w, how);
-    snprintf(text, sizeof text, "still %s after %.0f s", doing(&was), stage_seconds(p, &was));
+    snprintf(text, sizeof text, "still %s after %.0f s", doing(&was),
+             stage_seconds(p, &was));
     blame(out, &was, GT_TIMEOUT, text);
 }
 
@@ -311,7 +316,8 @@ gt_status gt_pool_wait(bool *got, struct gt_event *out, struct gt_pool *p, doubl
     const int ms = (int)(until_next_deadline(p, seconds) * 1e3) + 1;
     const int ready = poll(fds, (nfds_t)n, ms);
     if (ready < 0 && errno != EINTR)
-        return gt_fail(err, GEMMTUNE_EIO, "cannot wait for the workers: %s", strerror(errno));
+        return gt_fail(err, GEMMTUNE_EIO, "cannot wait for the workers: %s",
+                       strerror(errno));
     for (int i = 0; ready > 0 && i < n && !*got; i++)
         if (fds[i].revents)
             *got = hear(out, p, &p->worker[who[i]]);
@@ -338,6 +344,7 @@ gt_status gt_pool_run(struct gt_report *out, struct gt_pool *p, const struct gt_
     if (!status)
         *out = event.report;
     if (!status && out->stage == GT_STAGE_FAILED)
-        status = gt_fail(err, out->status ? out->status : GEMMTUNE_EDEVICE, "%s", out->error);
+        status =
+            gt_fail(err, out->status ? out->status : GEMMTUNE_EDEVICE, "%s", out->error);
     return status;
 }

@@ -14,11 +14,12 @@ struct gt_pool;
 
 struct gt_pool_setup {
     const struct gt_texts *templates; /* --templates folders, handed on; may be NULL */
-    int compilers;                    /* compile workers; 0: the run worker builds for itself */
-    double timeout_s;                 /* for a launch; 0: from the size of the problem */
+    int compilers;    /* compile workers; 0: the run worker builds for itself */
+    double timeout_s; /* for a launch; 0: from the size of the problem */
 };
 
-gt_status gt_pool_create(struct gt_pool **out, const struct gt_pool_setup *setup, struct gt_err *err);
+gt_status gt_pool_create(struct gt_pool **out, const struct gt_pool_setup *setup,
+                         struct gt_err *err);
 /* Ends every worker; nothing is waited for longer than a second. */
 void gt_pool_destroy(struct gt_pool *p);
 

@@ -24,13 +24,14 @@ void gt_progress_init(struct gt_progress *p, size_t problems, bool quiet) {
 }
 
 void gt_progress_show(struct gt_progress *p, const char *name, size_t done, size_t planned,
-                      double rate, double best_gflops, const char *best_family, double left_s) {
+                      double rate, double best_gflops, const char *best_family,
+                      double left_s) {
     const double now = gt_seconds();
     if (!p->live || p->quiet || now - p->shown < 1.0 / REDRAW_HZ)
         return;
     p->shown = now;
-    fprintf(stderr, "\r\033[K[%zu/%zu] %s  %zu/%zu  %.1f/s", p->problem, p->problems, name, done,
-            planned, rate);
+    fprintf(stderr, "\r\033[K[%zu/%zu] %s  %zu/%zu  %.1f/s", p->problem, p->problems, name,
+            done, planned, rate);
     if (best_gflops > 0)
         fprintf(stderr, "  best %.4g GFLOP/s (%s)", best_gflops, best_family);
     if (left_s >= 0)

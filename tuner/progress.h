@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 struct gt_progress {
-    bool live;  /* stderr is a terminal */
+    bool live; /* stderr is a terminal */
     bool quiet;
     size_t problem, problems; /* 1-based */
     double started, shown;    /* monotonic seconds */
@@ -18,7 +18,8 @@ double gt_seconds(void); /* monotonic */
 void gt_progress_init(struct gt_progress *p, size_t problems, bool quiet);
 /* `left_s` negative: unknown. */
 void gt_progress_show(struct gt_progress *p, const char *name, size_t done, size_t planned,
-                      double rate, double best_gflops, const char *best_family, double left_s);
+                      double rate, double best_gflops, const char *best_family,
+                      double left_s);
 /* Ends the line and prints `text` as one of its own. */
 void gt_progress_line(struct gt_progress *p, const char *text);
 

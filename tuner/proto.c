@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* "GTj1" and "GTr1": change the digit with the layout. */
-#define JOB_MAGIC UINT32_C(0x47546a31)
+#define JOB_MAGIC    UINT32_C(0x47546a31)
 #define REPORT_MAGIC UINT32_C(0x47547231)
 
 bool gt_frame_write(int fd, const void *frame, size_t size) {
@@ -67,7 +67,8 @@ bool gt_job_read(int fd, struct gt_job *job) {
 }
 
 static bool sane(const struct gt_measurement *m) {
-    return m->samples >= 0 && m->samples <= GT_SAMPLES_MAX && m->launches >= 0 && m->dropped >= 0;
+    return m->samples >= 0 && m->samples <= GT_SAMPLES_MAX && m->launches >= 0 &&
+           m->dropped >= 0;
 }
 
 bool gt_report_read(int fd, struct gt_report *report) {

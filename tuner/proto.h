@@ -43,7 +43,7 @@ enum gt_stage {
     GT_STAGE_COMPILING,
     GT_STAGE_LAUNCHING, /* the candidate itself runs from here on */
     GT_STAGE_DONE,      /* result[0..count) is filled */
-    GT_STAGE_FAILED,    /* the job could not be done for reasons that are not the candidate's */
+    GT_STAGE_FAILED, /* the job could not be done for reasons that are not the candidate's */
 };
 
 struct gt_result {

@@ -31,28 +31,28 @@ static gt_status make(struct matrices *x, const gemmtune_problem *p, struct gt_e
     x->c = elements(gt_problem_elems_c(p), p->type_c);
     if (!x->a || !x->b || !x->c)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no host memory for the product on the CPU");
-    gt_data_fill(x->a, p->type_a, p->trans_a ? p->k : p->m, p->trans_a ? p->m : p->k, p->lda, 1,
-                 GT_DATA_UNIFORM);
-    gt_data_fill(x->b, p->type_b, p->trans_b ? p->n : p->k, p->trans_b ? p->k : p->n, p->ldb, 2,
-                 GT_DATA_UNIFORM);
+    gt_data_fill(x->a, p->type_a, p->trans_a ? p->k : p->m, p->trans_a ? p->m : p->k,
+                 p->lda, 1, GT_DATA_UNIFORM);
+    gt_data_fill(x->b, p->type_b, p->trans_b ? p->n : p->k, p->trans_b ? p->k : p->n,
+                 p->ldb, 2, GT_DATA_UNIFORM);
     return GEMMTUNE_OK;
 }
 
 /* ---- the loop everybody writes first ---- */
 
-#define LOOP(name, type, sum_type)                                                            \
-    static void name(const gemmtune_problem *p, const struct matrices *x) {                   \
-        const type *a = x->a, *b = x->b;                                                      \
-        type *c = x->c;                                                                       \
-        const int64_t ai = p->trans_a ? 1 : p->lda, ak = p->trans_a ? p->lda : 1;             \
-        const int64_t bk = p->trans_b ? 1 : p->ldb, bj = p->trans_b ? p->ldb : 1;             \
-        for (int64_t i = 0; i < p->m; i++)                                                    \
-            for (int64_t j = 0; j < p->n; j++) {                                              \
-                sum_type sum = 0;                                                             \
-                for (int64_t k = 0; k < p->k; k++)                                            \
-                    sum += (sum_type)a[i * ai + k * ak] * (sum_type)b[k * bk + j * bj];       \
-                c[i * p->ldc + j] = (type)sum;                                                \
-            }                                                                                 \
+#define LOOP(name, type, sum_type)                                                         \
+    static void name(const gemmtune_problem *p, const struct matrices *x) {                \
+        const type *a = x->a, *b = x->b;                                                   \
+        type *c = x->c;                                                                    \
+        const int64_t ai = p->trans_a ? 1 : p->lda, ak = p->trans_a ? p->lda : 1;          \
+        const int64_t bk = p->trans_b ? 1 : p->ldb, bj = p->trans_b ? p->ldb : 1;          \
+        for (int64_t i = 0; i < p->m; i++)                                                 \
+            for (int64_t j = 0; j < p->n; j++) {                                           \
+                sum_type sum = 0;                                                          \
+                for (int64_t k = 0; k < p->k; k++)                                         \
+                    sum += (sum_type)a[i * ai + k * ak] * (sum_type)b[k * bk + j * bj];    \
+                c[i * p->ldc + j] = (type)sum;                                             \
+            }                                                                              \
     }
 
 LOOP(loop_f32, float, double) /* a double accumulator, as in the published table */
@@ -62,8 +62,8 @@ LOOP(loop_i32, uint32_t, uint32_t)
 /* ---- CBLAS ---- */
 
 enum { CBLAS_ROW = 101, CBLAS_NO = 111, CBLAS_YES = 112 };
-typedef void (*sgemm_fn)(int, int, int, int, int, int, float, const float *, int, const float *,
-                         int, float, float *, int);
+typedef void (*sgemm_fn)(int, int, int, int, int, int, float, const float *, int,
+                         const float *, int, float, float *, int);
 typedef void (*dgemm_fn)(int, int, int, int, int, int, double, const double *, int,
                          const double *, int, double, double *, int);
 
@@ -79,8 +79,9 @@ static void *function(void *library, const char *name) {
 
 /* The first of these that opens and has both functions; looked for once. */
 static bool find_blas(void) {
-    static const char *const names[] = {"libopenblas.so.0", "libopenblas.so", "libblis.so.4",
-                                        "libcblas.so.3", "libblas.so.3", NULL};
+    static const char *const names[] = {"libopenblas.so.0", "libopenblas.so",
+                                        "libblis.so.4",     "libcblas.so.3",
+                                        "libblas.so.3",     NULL};
     for (size_t i = 0; !blas.name && names[i]; i++) {
         void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
         void *s = function(library, "cblas_sgemm"), *d = function(library, "cblas_dgemm");
@@ -94,15 +95,15 @@ static bool find_blas(void) {
 }
 
 static void blas_f32(const gemmtune_problem *p, const struct matrices *x) {
-    blas.sgemm(CBLAS_ROW, p->trans_a ? CBLAS_YES : CBLAS_NO, p->trans_b ? CBLAS_YES : CBLAS_NO,
-               (int)p->m, (int)p->n, (int)p->k, 1, x->a, (int)p->lda, x->b, (int)p->ldb, 0, x->c,
-               (int)p->ldc);
+    blas.sgemm(CBLAS_ROW, p->trans_a ? CBLAS_YES : CBLAS_NO,
+               p->trans_b ? CBLAS_YES : CBLAS_NO, (int)p->m, (int)p->n, (int)p->k, 1, x->a,
+               (int)p->lda, x->b, (int)p->ldb, 0, x->c, (int)p->ldc);
 }
 
 static void blas_f64(const gemmtune_problem *p, const struct matrices *x) {
-    blas.dgemm(CBLAS_ROW, p->trans_a ? CBLAS_YES : CBLAS_NO, p->trans_b ? CBLAS_YES : CBLAS_NO,
-               (int)p->m, (int)p->n, (int)p->k, 1, x->a, (int)p->lda, x->b, (int)p->ldb, 0, x->c,
-               (int)p->ldc);
+    blas.dgemm(CBLAS_ROW, p->trans_a ? CBLAS_YES : CBLAS_NO,
+               p->trans_b ? CBLAS_YES : CBLAS_NO, (int)p->m, (int)p->n, (int)p->k, 1, x->a,
+               (int)p->lda, x->b, (int)p->ldb, 0, x->c, (int)p->ldc);
 }
 
 /* ---- which function, and how long ---- */
@@ -142,8 +143,8 @@ static double best_of_runs(product_fn product, const gemmtune_problem *p,
     return best * 1e9;
 }
 
-gt_status gt_cpu_time(double *ns, char what[64], enum gt_cpu which, const gemmtune_problem *p,
-                      struct gt_err *err) {
+gt_status gt_cpu_time(double *ns, char what[64], enum gt_cpu which,
+                      const gemmtune_problem *p, struct gt_err *err) {
     const product_fn product = choose(which, p);
     struct matrices x = {0};
     if (!product)

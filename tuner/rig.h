@@ -24,13 +24,13 @@ struct gt_rig_ops {
     gt_status (*alloc)(void **mem, struct gt_rig *rig, int64_t bytes, struct gt_err *err);
     void (*release)(struct gt_rig *rig, void *mem);
     /* The part of mem from `offset` (a multiple of GT_VIEW_ALIGN) as a pointer that kernels take. */
-    gt_status (*view)(void **out, struct gt_rig *rig, void *mem, int64_t offset, int64_t bytes,
-                      struct gt_err *err);
+    gt_status (*view)(void **out, struct gt_rig *rig, void *mem, int64_t offset,
+                      int64_t bytes, struct gt_err *err);
     void (*view_release)(struct gt_rig *rig, void *view);
     gt_status (*write)(struct gt_rig *rig, void *mem, int64_t offset, const void *from,
                        int64_t bytes, struct gt_err *err);
-    gt_status (*read)(struct gt_rig *rig, void *mem, int64_t offset, void *to, int64_t bytes,
-                      struct gt_err *err);
+    gt_status (*read)(struct gt_rig *rig, void *mem, int64_t offset, void *to,
+                      int64_t bytes, struct gt_err *err);
     /* Repeats a 32-bit pattern over the whole of mem; bytes a multiple of 4. Enqueued. */
     gt_status (*fill)(struct gt_rig *rig, void *mem, int64_t bytes, uint32_t pattern,
                       struct gt_err *err);
@@ -38,8 +38,8 @@ struct gt_rig_ops {
     gt_status (*finish)(struct gt_rig *rig, struct gt_err *err);
     /* Prepares what `fn` enqueues (CUDA: captured in a graph) for repeated timing. `user` must
      * outlive the batch. */
-    gt_status (*batch)(struct gt_batch **out, struct gt_rig *rig, gt_enqueue_fn fn, void *user,
-                       struct gt_err *err);
+    gt_status (*batch)(struct gt_batch **out, struct gt_rig *rig, gt_enqueue_fn fn,
+                       void *user, struct gt_err *err);
     void (*batch_destroy)(struct gt_batch *batch);
     /* Runs the batch once and gives its device time in nanoseconds. */
     gt_status (*time)(struct gt_batch *batch, double *ns, struct gt_err *err);
@@ -49,8 +49,8 @@ struct gt_rig_ops {
 
 struct gt_rig_head {
     const struct gt_rig_ops *ops;
-    struct gt_gpu *gpu;  /* for the runtime's driver */
-    void *stream;        /* CUstream or cl_command_queue */
+    struct gt_gpu *gpu;             /* for the runtime's driver */
+    void *stream;                   /* CUstream or cl_command_queue */
     const struct gt_device *device; /* gpu's */
 };
 

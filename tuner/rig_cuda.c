@@ -56,7 +56,8 @@ static void close_rig(struct gt_rig *rig) {
     free(r);
 }
 
-static gt_status open_context(struct rig *r, const struct gt_device *d, struct gt_err *err) {
+static gt_status open_context(struct rig *r, const struct gt_device *d,
+                              struct gt_err *err) {
     CUdevice device = 0;
     gt_status status = result(r->cu->cuInit(0), "cuInit", err);
     if (!status)
@@ -68,9 +69,11 @@ static gt_status open_context(struct rig *r, const struct gt_device *d, struct g
         status = result(r->cu->cuStreamCreate(&r->stream, GT_CU_STREAM_NON_BLOCKING),
                         "cuStreamCreate", err);
     if (!status)
-        status = result(r->cu->cuEventCreate(&r->start, GT_CU_EVENT_DEFAULT), "cuEventCreate", err);
+        status = result(r->cu->cuEventCreate(&r->start, GT_CU_EVENT_DEFAULT),
+                        "cuEventCreate", err);
     if (!status)
-        status = result(r->cu->cuEventCreate(&r->end, GT_CU_EVENT_DEFAULT), "cuEventCreate", err);
+        status = result(r->cu->cuEventCreate(&r->end, GT_CU_EVENT_DEFAULT), "cuEventCreate",
+                        err);
     return status;
 }
 
@@ -81,7 +84,8 @@ static void open_nvml(struct rig *r, const struct gt_device *d) {
         r->nvml = NULL;
 }
 
-static gt_status open_rig(struct gt_rig **out, const struct gt_device *d, struct gt_err *err) {
+static gt_status open_rig(struct gt_rig **out, const struct gt_device *d,
+                          struct gt_err *err) {
     const gemmtune_target target = {.backend = GEMMTUNE_CUDA};
     struct rig *r = calloc(1, sizeof *r);
     if (!r)
@@ -125,8 +129,8 @@ static void release(struct gt_rig *rig, void *mem) {
     (void)of(rig)->cu->cuMemFree(address(mem));
 }
 
-static gt_status view(void **out, struct gt_rig *rig, void *mem, int64_t offset, int64_t bytes,
-                      struct gt_err *err) {
+static gt_status view(void **out, struct gt_rig *rig, void *mem, int64_t offset,
+                      int64_t bytes, struct gt_err *err) {
     (void)rig;
     (void)bytes;
     (void)err;
@@ -140,39 +144,43 @@ static void view_release(struct gt_rig *rig, void *v) {
 }
 
 static gt_status finish(struct gt_rig *rig, struct gt_err *err) {
-    return result(of(rig)->cu->cuStreamSynchronize(of(rig)->stream), "cuStreamSynchronize", err);
+    return result(of(rig)->cu->cuStreamSynchronize(of(rig)->stream), "cuStreamSynchronize",
+                  err);
 }
 
 static gt_status write_mem(struct gt_rig *rig, void *mem, int64_t offset, const void *from,
                            int64_t bytes, struct gt_err *err) {
     struct rig *r = of(rig);
-    gt_status status = result(r->cu->cuMemcpyHtoDAsync(address(mem) + (CUdeviceptr)offset, from,
-                                                       (size_t)bytes, r->stream),
+    gt_status status = result(r->cu->cuMemcpyHtoDAsync(address(mem) + (CUdeviceptr)offset,
+                                                       from, (size_t)bytes, r->stream),
                               "cuMemcpyHtoDAsync", err);
     return status ? status : finish(rig, err);
 }
 
-static gt_status read_mem(struct gt_rig *rig, void *mem, int64_t offset, void *to, int64_t bytes,
-                          struct gt_err *err) {
+static gt_status read_mem(struct gt_rig *rig, void *mem, int64_t offset, void *to,
+                          int64_t bytes, struct gt_err *err) {
     struct rig *r = of(rig);
-    gt_status status = result(r->cu->cuMemcpyDtoHAsync(to, address(mem) + (CUdeviceptr)offset,
-                                                       (size_t)bytes, r->stream),
-                              "cuMemcpyDtoHAsync", err);
+    gt_status status =
+        result(r->cu->cuMemcpyDtoHAsync(to, address(mem) + (CUdeviceptr)offset,
+                                        (size_t)bytes, r->stream),
+               "cuMemcpyDtoHAsync", err);
     return status ? status : finish(rig, err);
 }
 
 static gt_status fill(struct gt_rig *rig, void *mem, int64_t bytes, uint32_t pattern,
                       struct gt_err *err) {
     struct rig *r = of(rig);
-    return result(r->cu->cuMemsetD32Async(address(mem), pattern, (size_t)bytes / 4, r->stream),
-                  "cuMemsetD32Async", err);
+    return result(
+        r->cu->cuMemsetD32Async(address(mem), pattern, (size_t)bytes / 4, r->stream),
+        "cuMemsetD32Async", err);
 }
 
 /* ---- timing ---- */
 
 static bool has_graphs(const struct gt_cuda *cu) {
-    return cu->cuStreamBeginCapture && cu->cuStreamEndCapture && cu->cuGraphInstantiateWithFlags &&
-           cu->cuGraphLaunch && cu->cuGraphExecDestroy && cu->cuGraphDestroy;
+    return cu->cuStreamBeginCapture && cu->cuStreamEndCapture &&
+           cu->cuGraphInstantiateWithFlags && cu->cuGraphLaunch && cu->cuGraphExecDestroy &&
+           cu->cuGraphDestroy;
 }
 
 static gt_status capture(struct gt_batch *b, struct gt_err *err) {
@@ -203,8 +211,8 @@ static void batch_destroy(struct gt_batch *b) {
     free(b);
 }
 
-static gt_status batch(struct gt_batch **out, struct gt_rig *rig, gt_enqueue_fn fn, void *user,
-                       struct gt_err *err) {
+static gt_status batch(struct gt_batch **out, struct gt_rig *rig, gt_enqueue_fn fn,
+                       void *user, struct gt_err *err) {
     struct gt_batch *b = calloc(1, sizeof *b);
     *out = NULL;
     if (!b)
@@ -222,13 +230,15 @@ static gt_status batch(struct gt_batch **out, struct gt_rig *rig, gt_enqueue_fn 
 static gt_status enqueue(struct gt_batch *b, struct gt_err *err) {
     if (!b->graph)
         return b->fn(b->user, err);
-    return result(b->rig->cu->cuGraphLaunch(b->graph, b->rig->stream), "cuGraphLaunch", err);
+    return result(b->rig->cu->cuGraphLaunch(b->graph, b->rig->stream), "cuGraphLaunch",
+                  err);
 }
 
 static gt_status time_batch(struct gt_batch *b, double *ns, struct gt_err *err) {
     struct rig *r = b->rig;
     float ms = 0;
-    gt_status status = result(r->cu->cuEventRecord(r->start, r->stream), "cuEventRecord", err);
+    gt_status status =
+        result(r->cu->cuEventRecord(r->start, r->stream), "cuEventRecord", err);
     if (!status)
         status = enqueue(b, err);
     if (!status)
@@ -236,16 +246,17 @@ static gt_status time_batch(struct gt_batch *b, double *ns, struct gt_err *err) 
     if (!status)
         status = result(r->cu->cuEventSynchronize(r->end), "cuEventSynchronize", err);
     if (!status)
-        status = result(r->cu->cuEventElapsedTime(&ms, r->start, r->end), "cuEventElapsedTime",
-                        err);
+        status = result(r->cu->cuEventElapsedTime(&ms, r->start, r->end),
+                        "cuEventElapsedTime", err);
     *ns = (double)ms * 1e6;
     return status;
 }
 
 static void clock_now(struct gt_rig *rig, int *mhz, bool *throttled) {
     const struct gt_nvml *nvml = gt_nvml_api();
-    const unsigned long long bad = GT_NVML_THROTTLE_HW_SLOWDOWN | GT_NVML_THROTTLE_SW_THERMAL |
-                                   GT_NVML_THROTTLE_HW_THERMAL | GT_NVML_THROTTLE_POWER_BRAKE;
+    const unsigned long long bad =
+        GT_NVML_THROTTLE_HW_SLOWDOWN | GT_NVML_THROTTLE_SW_THERMAL |
+        GT_NVML_THROTTLE_HW_THERMAL | GT_NVML_THROTTLE_POWER_BRAKE;
     unsigned now = 0;
     unsigned long long reasons = 0;
     *mhz = 0;

@@ -32,8 +32,9 @@ static gt_status result(cl_int r, const char *call, struct gt_err *err) {
     if (r == GT_CL_SUCCESS)
         return GEMMTUNE_OK;
     const gt_status status = gt_opencl_fail(err, call, r);
-    return r == GT_CL_MEM_ALLOCATION_FAILURE || r == GT_CL_INVALID_BUFFER_SIZE ? GEMMTUNE_ENOMEM
-                                                                               : status;
+    return r == GT_CL_MEM_ALLOCATION_FAILURE || r == GT_CL_INVALID_BUFFER_SIZE
+               ? GEMMTUNE_ENOMEM
+               : status;
 }
 
 static void close_rig(struct gt_rig *rig) {
@@ -57,21 +58,21 @@ static gt_status open_queue(struct rig *r, const struct gt_device *d, struct gt_
     status = result(error, "clCreateContext", err);
     if (status)
         return status;
-    r->queue = r->cl->clCreateCommandQueue(r->context, r->device, GT_CL_QUEUE_PROFILING_ENABLE,
-                                           &error);
+    r->queue = r->cl->clCreateCommandQueue(r->context, r->device,
+                                           GT_CL_QUEUE_PROFILING_ENABLE, &error);
     return result(error, "clCreateCommandQueue", err);
 }
 
-static gt_status open_rig(struct gt_rig **out, const struct gt_device *d, struct gt_err *err) {
+static gt_status open_rig(struct gt_rig **out, const struct gt_device *d,
+                          struct gt_err *err) {
     struct rig *r = calloc(1, sizeof *r);
     if (!r)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to open the device");
     r->head.ops = &gt_rig_opencl;
     r->cl = gt_opencl_api(err);
     gt_status status = r->cl ? open_queue(r, d, err) : GEMMTUNE_ENODRIVER;
-    const gemmtune_target target = {.backend = GEMMTUNE_OPENCL,
-                                    .context = r->context,
-                                    .device = r->device};
+    const gemmtune_target target = {
+        .backend = GEMMTUNE_OPENCL, .context = r->context, .device = r->device};
     if (!status)
         status = gt_driver_opencl.open(&r->head.gpu, &target, err);
     if (status) {
@@ -99,12 +100,12 @@ static void release(struct gt_rig *rig, void *mem) {
     (void)of(rig)->cl->clReleaseMemObject(mem);
 }
 
-static gt_status view(void **out, struct gt_rig *rig, void *mem, int64_t offset, int64_t bytes,
-                      struct gt_err *err) {
+static gt_status view(void **out, struct gt_rig *rig, void *mem, int64_t offset,
+                      int64_t bytes, struct gt_err *err) {
     const size_t region[2] = {(size_t)offset, (size_t)bytes}; /* cl_buffer_region */
     cl_int error = GT_CL_SUCCESS;
-    *out = of(rig)->cl->clCreateSubBuffer(mem, GT_CL_MEM_READ_WRITE, GT_CL_BUFFER_REGION, region,
-                                          &error);
+    *out = of(rig)->cl->clCreateSubBuffer(mem, GT_CL_MEM_READ_WRITE, GT_CL_BUFFER_REGION,
+                                          region, &error);
     return result(error, "clCreateSubBuffer", err);
 }
 
@@ -115,30 +116,31 @@ static gt_status finish(struct gt_rig *rig, struct gt_err *err) {
 static gt_status write_mem(struct gt_rig *rig, void *mem, int64_t offset, const void *from,
                            int64_t bytes, struct gt_err *err) {
     return result(of(rig)->cl->clEnqueueWriteBuffer(of(rig)->queue, mem, GT_CL_TRUE,
-                                                    (size_t)offset, (size_t)bytes, from, 0, NULL,
-                                                    NULL),
+                                                    (size_t)offset, (size_t)bytes, from, 0,
+                                                    NULL, NULL),
                   "clEnqueueWriteBuffer", err);
 }
 
-static gt_status read_mem(struct gt_rig *rig, void *mem, int64_t offset, void *to, int64_t bytes,
-                          struct gt_err *err) {
+static gt_status read_mem(struct gt_rig *rig, void *mem, int64_t offset, void *to,
+                          int64_t bytes, struct gt_err *err) {
     return result(of(rig)->cl->clEnqueueReadBuffer(of(rig)->queue, mem, GT_CL_TRUE,
-                                                   (size_t)offset, (size_t)bytes, to, 0, NULL,
-                                                   NULL),
+                                                   (size_t)offset, (size_t)bytes, to, 0,
+                                                   NULL, NULL),
                   "clEnqueueReadBuffer", err);
 }
 
 static gt_status fill(struct gt_rig *rig, void *mem, int64_t bytes, uint32_t pattern,
                       struct gt_err *err) {
-    return result(of(rig)->cl->clEnqueueFillBuffer(of(rig)->queue, mem, &pattern, sizeof pattern,
-                                                   0, (size_t)bytes / 4 * 4, 0, NULL, NULL),
+    return result(of(rig)->cl->clEnqueueFillBuffer(of(rig)->queue, mem, &pattern,
+                                                   sizeof pattern, 0, (size_t)bytes / 4 * 4,
+                                                   0, NULL, NULL),
                   "clEnqueueFillBuffer", err);
 }
 
 /* ---- timing ---- */
 
-static gt_status batch(struct gt_batch **out, struct gt_rig *rig, gt_enqueue_fn fn, void *user,
-                       struct gt_err *err) {
+static gt_status batch(struct gt_batch **out, struct gt_rig *rig, gt_enqueue_fn fn,
+                       void *user, struct gt_err *err) {
     struct gt_batch *b = calloc(1, sizeof *b);
     *out = b;
     if (!b)
@@ -157,8 +159,9 @@ static gt_status mark(struct rig *r, cl_event *event, struct gt_err *err) {
 }
 
 static gt_status ended(struct rig *r, cl_event event, cl_ulong *at, struct gt_err *err) {
-    return result(r->cl->clGetEventProfilingInfo(event, GT_CL_PROFILING_END, sizeof *at, at, NULL),
-                  "clGetEventProfilingInfo", err);
+    return result(
+        r->cl->clGetEventProfilingInfo(event, GT_CL_PROFILING_END, sizeof *at, at, NULL),
+        "clGetEventProfilingInfo", err);
 }
 
 static gt_status time_batch(struct gt_batch *b, double *ns, struct gt_err *err) {

@@ -29,7 +29,8 @@ struct full {
     size_t given;
 };
 
-static gt_status full_create(void **self, const struct gt_search_setup *setup, struct gt_err *err) {
+static gt_status full_create(void **self, const struct gt_search_setup *setup,
+                             struct gt_err *err) {
     struct full *f = calloc(1, sizeof *f);
     *self = f;
     if (!f)
@@ -51,7 +52,8 @@ static enum gt_ask full_ask(void *self, struct gt_pick *out) {
     return GT_ASK_PICK;
 }
 
-static void full_tell(void *self, const struct gt_pick *pick, gt_outcome outcome, double ns) {
+static void full_tell(void *self, const struct gt_pick *pick, gt_outcome outcome,
+                      double ns) {
     (void)self;
     (void)pick;
     (void)outcome;

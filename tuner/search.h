@@ -34,11 +34,13 @@ enum gt_ask {
 struct gt_strategy {
     const char *name;
     const char *about;
-    gt_status (*create)(void **self, const struct gt_search_setup *setup, struct gt_err *err);
+    gt_status (*create)(void **self, const struct gt_search_setup *setup,
+                        struct gt_err *err);
     void (*destroy)(void *self);
     enum gt_ask (*ask)(void *self, struct gt_pick *out);
     /* In the order of asking. median_ns counts only with GT_CORRECT. */
-    void (*tell)(void *self, const struct gt_pick *pick, gt_outcome outcome, double median_ns);
+    void (*tell)(void *self, const struct gt_pick *pick, gt_outcome outcome,
+                 double median_ns);
 };
 
 extern const struct gt_strategy gt_search_full, gt_search_local;

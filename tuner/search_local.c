@@ -46,7 +46,8 @@ static void local_destroy(void *self) {
 }
 
 static bool room(const struct local *l) {
-    return l->queued < GENERATION && l->given + (size_t)(l->queued - l->taken) < l->setup.budget;
+    return l->queued < GENERATION &&
+           l->given + (size_t)(l->queued - l->taken) < l->setup.budget;
 }
 
 static bool propose(struct local *l, struct gt_pick p) {
@@ -57,7 +58,8 @@ static bool propose(struct local *l, struct gt_pick p) {
     return true;
 }
 
-static gt_status local_create(void **self, const struct gt_search_setup *setup, struct gt_err *err) {
+static gt_status local_create(void **self, const struct gt_search_setup *setup,
+                              struct gt_err *err) {
     struct local *l = calloc(1, sizeof *l);
     *self = NULL;
     if (!l)
@@ -183,7 +185,8 @@ static enum gt_ask local_ask(void *self, struct gt_pick *out) {
     return GT_ASK_PICK;
 }
 
-static void local_tell(void *self, const struct gt_pick *pick, gt_outcome outcome, double ns) {
+static void local_tell(void *self, const struct gt_pick *pick, gt_outcome outcome,
+                       double ns) {
     struct local *l = self;
     l->told++;
     if (outcome == GT_CORRECT)

@@ -80,7 +80,8 @@ void gt_session_lend(struct gt_tuner *t, const struct gt_session *s, size_t prob
     gt_progress_init(&t->progress, problems, quiet);
 }
 
-gt_status gt_session_begin_run(struct gt_tuner *t, const char *arguments, struct gt_err *err) {
+gt_status gt_session_begin_run(struct gt_tuner *t, const char *arguments,
+                               struct gt_err *err) {
     char toolchain[GT_OPTIONS_MAX] = "", version[32];
     const int v = gemmtune_version();
     (void)gt_driver_of(t->device.backend)->toolchain(toolchain, &t->device, NULL);

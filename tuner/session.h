@@ -19,7 +19,7 @@ struct gt_session {
 struct gt_session_setup {
     const char *device; /* as given; NULL: the first */
     const struct gt_texts *templates;
-    int64_t compilers;  /* -1: as many as suit the machine and the device */
+    int64_t compilers; /* -1: as many as suit the machine and the device */
     double timeout_s;
 };
 
@@ -27,9 +27,11 @@ int gt_session_open(struct gt_session *s, const struct gt_session_setup *setup);
 void gt_session_close(struct gt_session *s);
 
 /* Fills what a tuner takes from the session: device, families, workers, progress over `problems`. */
-void gt_session_lend(struct gt_tuner *t, const struct gt_session *s, size_t problems, bool quiet);
+void gt_session_lend(struct gt_tuner *t, const struct gt_session *s, size_t problems,
+                     bool quiet);
 /* Opens a run of this program in the tuner's database. */
-gt_status gt_session_begin_run(struct gt_tuner *t, const char *arguments, struct gt_err *err);
+gt_status gt_session_begin_run(struct gt_tuner *t, const char *arguments,
+                               struct gt_err *err);
 
 /* Runs one job with up to GT_JOB_POINTS_MAX candidates; exit code as above, report filled. */
 int gt_session_run(struct gt_report *out, struct gt_session *s, enum gt_job_kind kind,

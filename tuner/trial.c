@@ -139,7 +139,8 @@ static void judge(struct attempt *a, struct gt_lab *lab, const gemmtune_problem 
 
 /* Times what is left of the attempts together. A fault while several run is charged to none of them
  * in particular: all are tried again one by one by whoever asked. */
-static void time_all(struct attempt *a, int count, struct gt_lab *lab, const struct gt_job *job) {
+static void time_all(struct attempt *a, int count, struct gt_lab *lab,
+                     const struct gt_job *job) {
     const struct gt_exec *execs[GT_JOB_POINTS_MAX];
     struct gt_measurement out[GT_JOB_POINTS_MAX];
     struct attempt *live[GT_JOB_POINTS_MAX];
@@ -150,7 +151,8 @@ static void time_all(struct attempt *a, int count, struct gt_lab *lab, const str
             execs[n] = a[i].exec;
             live[n++] = &a[i];
         }
-    struct gt_time_budget budget = job->kind == GT_JOB_FINAL ? gt_final_budget : gt_screen_budget;
+    struct gt_time_budget budget =
+        job->kind == GT_JOB_FINAL ? gt_final_budget : gt_screen_budget;
     budget.best_ns = job->kind == GT_JOB_FINAL ? 0 : job->best_ns;
     const gt_status status = gt_lab_time(out, lab, execs, n, &budget, &err);
     for (int i = 0; i < n; i++) {

@@ -45,7 +45,8 @@ gt_status gt_tune_spaces(struct gt_space **out, int *spaces, const struct gt_tun
                          const gemmtune_problem *p, struct gt_err *err) {
     const size_t count = gt_families_count(t->families);
     struct gt_space *space = calloc(count + 1, sizeof *space);
-    gt_status status = space ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for spaces");
+    gt_status status =
+        space ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for spaces");
     int n = 0;
     for (size_t i = 0; !status && i < count; i++) {
         const struct gt_family *f = gt_families_at(t->families, i);
@@ -56,7 +57,8 @@ gt_status gt_tune_spaces(struct gt_space **out, int *spaces, const struct gt_tun
             n++;
     }
     if (!status && n == 0)
-        status = gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no family has a kernel for it on this device");
+        status = gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                         "no family has a kernel for it on this device");
     if (status) {
         gt_tune_spaces_free(space, n);
         return status;
@@ -124,7 +126,8 @@ static void add_near(struct seeds *s, struct gt_pick p, double distance) {
     }
 }
 
-static gt_status see_record(void *user, const struct gt_record_row *row, struct gt_err *err) {
+static gt_status see_record(void *user, const struct gt_record_row *row,
+                            struct gt_err *err) {
     struct seeds *s = user;
     gemmtune_problem p;
     struct gt_point point;
@@ -193,8 +196,8 @@ struct search {
     struct entry entry[WINDOW]; /* ring: head .. head + held */
     int head, held;
     bool exhausted, waiting; /* the strategy is done; wants to be told first */
-    double limit_s;  /* for the search; 0: none */
-    double deadline; /* counted from when the problem is set up */
+    double limit_s;          /* for the search; 0: none */
+    double deadline;         /* counted from when the problem is set up */
     double best_ns;
     const char *best_family;
     size_t planned;
@@ -235,10 +238,11 @@ static void resolve(struct search *s, struct entry *e, gt_outcome outcome,
     }
 }
 
-static gt_status begin_trial(bool *claimed, struct search *s, struct entry *e, struct gt_err *err) {
+static gt_status begin_trial(bool *claimed, struct search *s, struct entry *e,
+                             struct gt_err *err) {
     const struct gt_db_subject subject = subject_of(s, e);
-    gt_status status = gt_db_trial_begin(&e->trial_id, claimed, s->t->db, s->t->run_id, &subject,
-                                         err);
+    gt_status status =
+        gt_db_trial_begin(&e->trial_id, claimed, s->t->db, s->t->run_id, &subject, err);
     if (!status && !*claimed)
         e->state = RESOLVED; /* another process has it; nobody is told a time */
     if (!status && !*claimed)
@@ -389,11 +393,13 @@ static gt_status take(struct search *s, const struct gt_event *event, struct gt_
         return GEMMTUNE_OK; /* of a window that was dropped */
     if (event->kind == GT_JOB_COMPILE) {
         /* whatever else is wrong, the run worker will find out and say it better */
-        const bool refused = r->stage == GT_STAGE_DONE && r->result[0].outcome != GT_CORRECT;
+        const bool refused =
+            r->stage == GT_STAGE_DONE && r->result[0].outcome != GT_CORRECT;
         e->state = READY;
         return refused ? refuse(s, e, &r->result[0], err) : GEMMTUNE_OK;
     }
-    return r->stage == GT_STAGE_FAILED ? give_up(r, err) : end_trial(s, e, &r->result[0], err);
+    return r->stage == GT_STAGE_FAILED ? give_up(r, err)
+                                       : end_trial(s, e, &r->result[0], err);
 }
 
 /* While the first candidates compile, the run worker makes data and references. */
@@ -492,7 +498,8 @@ static bool about_database(gt_status status) {
 }
 
 gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
-                          const struct gt_sweep_item *item, double seconds, struct gt_err *err) {
+                          const struct gt_sweep_item *item, double seconds,
+                          struct gt_err *err) {
     struct gt_err why = {""};
     memset(result, 0, sizeof *result);
     struct search *s = calloc(1, sizeof *s);

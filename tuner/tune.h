@@ -18,7 +18,8 @@ struct gt_effort {
     size_t trials;       /* a problem, at most */
     double gpu_s, cpu_s; /* seconds a problem, at most, by kind of device; 0: no limit */
 };
-extern const struct gt_effort gt_efforts[]; /* ended by a NULL name; "normal" is the default */
+extern const struct gt_effort
+    gt_efforts[]; /* ended by a NULL name; "normal" is the default */
 const struct gt_effort *gt_effort_find(const char *name);
 
 /* What stays the same over a whole run. */
@@ -43,11 +44,11 @@ enum { GT_FINALISTS_MAX = 5, GT_OUTCOMES = 9 };
 
 /* What came of a problem. */
 struct gt_tune_result {
-    char error[512];            /* "" or why it was not tuned */
-    size_t trials, fresh;       /* known in all; of them measured by this run */
+    char error[512];      /* "" or why it was not tuned */
+    size_t trials, fresh; /* known in all; of them measured by this run */
     size_t outcome[GT_OUTCOMES];
-    size_t legal;               /* points */
-    int winners;                /* entries of winner, best first */
+    size_t legal; /* points */
+    int winners;  /* entries of winner, best first */
     struct {
         struct gt_candidate candidate;
         struct gt_measurement time;
@@ -58,7 +59,8 @@ struct gt_tune_result {
 
 /* EDB and EIO: the database; everything else about this problem alone is in result->error. */
 gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
-                          const struct gt_sweep_item *item, double seconds, struct gt_err *err);
+                          const struct gt_sweep_item *item, double seconds,
+                          struct gt_err *err);
 
 /* The spaces of every family that serves the problem on the device; *spaces of them. */
 gt_status gt_tune_spaces(struct gt_space **out, int *spaces, const struct gt_tuner *t,

@@ -34,12 +34,10 @@
  * MINB     blocks that shall fit a multiprocessor, a limit on registers
  * GROUP    rows of tiles walked together, for the sake of the L2 cache
  *
- * gemmtune trial f32-nn-4096x4096x4096 --family block
- *     --point "BM=128 BN=128 BK=8 THREADS=256 OWN=1 TM=8 VA=4 VB=4 PAD=4 DOUBLE=1 MINB=1
- *              GROUP=8"
+ * gemmtune trial f32-nn-4096x4096x4096 --family block --point
+ *  "BM=128 BN=128 BK=8 THREADS=256 OWN=1 TM=8 VA=4 VB=4 PAD=4 DOUBLE=1 MINB=1 GROUP=8"
  * The 32 x 64 block of 2010, 512 threads and slabs of 16:
- *     --point "BM=64 BN=32 BK=16 THREADS=512 OWN=0 TM=1 VA=1 VB=1 PAD=0 DOUBLE=0 MINB=1
- *              GROUP=1"
+ *  "BM=64 BN=32 BK=16 THREADS=512 OWN=0 TM=1 VA=1 VB=1 PAD=0 DOUBLE=0 MINB=1 GROUP=1"
  */
 
 enum {
@@ -65,8 +63,7 @@ enum {
     LY = LX == TX && !(TX * TY % 32 == 0 && 32 % TX == 0) ? TY : 32 / LX
 };
 
-/* Where row i and column j of a blocked thread's patch lie in the tile: piece beside
- * piece. */
+/* Where row i and column j of a blocked thread's patch lie in the tile. */
 #define PATCH_ROW(ay, i) ((ay) + (i) / PM * PM * LY + (i) % PM)
 #define PATCH_COL(bx, j) ((bx) + (j) / PN * PN * LX + (j) % PN)
 

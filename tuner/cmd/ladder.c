@@ -38,8 +38,8 @@ static const struct gt_option options[] = {
     GT_OPTION_TEMPLATES(struct values),
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
      "seed of data and search (default 1)", 0, INT64_C(1) << 52},
-    {"quiet", 'q', GT_OPT_FLAG, offsetof(struct values, quiet), NULL, "no progress on stderr", 0,
-     0},
+    {"quiet", 'q', GT_OPT_FLAG, offsetof(struct values, quiet), NULL,
+     "no progress on stderr", 0, 0},
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
     GT_OPTION_END,
@@ -79,8 +79,9 @@ static gt_status add_rung(struct gt_table *t, const struct gt_ladder *l, enum gt
     return gt_table_row(t, row, err);
 }
 
-static gt_status print_rungs(const struct gt_ladder *l, size_t count, const struct gt_device *d,
-                             const struct gt_format *format, struct gt_err *err) {
+static gt_status print_rungs(const struct gt_ladder *l, size_t count,
+                             const struct gt_device *d, const struct gt_format *format,
+                             struct gt_err *err) {
     struct gt_table *t = NULL;
     gt_status status = gt_table_create(&t, columns, COLUMNS, err);
     for (size_t i = 0; !status && i < count; i++)
@@ -98,8 +99,9 @@ static gt_status print_volumes(const struct gt_ladder *l, size_t count,
     struct gt_column wide[1 + GT_RUNGS] = {{"m n k, ms", "problem", GT_LEFT, GT_CELL_TEXT}};
     struct gt_table *t = NULL;
     for (int r = 0; r < GT_RUNGS; r++)
-        wide[1 + r] = (struct gt_column){gt_rung_name((enum gt_rung)r),
-                                         gt_rung_name((enum gt_rung)r), GT_RIGHT, GT_CELL_NUMBER};
+        wide[1 + r] =
+            (struct gt_column){gt_rung_name((enum gt_rung)r), gt_rung_name((enum gt_rung)r),
+                               GT_RIGHT, GT_CELL_NUMBER};
     gt_status status = gt_table_create(&t, wide, 1 + GT_RUNGS, err);
     for (size_t i = 0; !status && i < count; i++) {
         char cell[GT_RUNGS][GT_CELL_MAX];
@@ -180,11 +182,11 @@ static int problems_of(struct gt_sweep *s, const struct values *v, int argc, cha
     return -1;
 }
 
-static int with_session(struct gt_tuner *t, const struct values *v, const struct gt_sweep *sweep) {
+static int with_session(struct gt_tuner *t, const struct values *v,
+                        const struct gt_sweep *sweep) {
     struct gt_session session;
-    const struct gt_session_setup setup = {.device = v->device,
-                                           .templates = &v->templates,
-                                           .compilers = -1};
+    const struct gt_session_setup setup = {
+        .device = v->device, .templates = &v->templates, .compilers = -1};
     int code = gt_session_open(&session, &setup);
     if (code >= 0)
         return code;
@@ -210,9 +212,10 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
         t.effort = gt_effort_find(v.effort ? v.effort : "normal");
         t.strategy = gt_strategies[0];
         t.seed = (uint64_t)v.seed;
-        code = t.effort ? with_session(&t, &v, &sweep)
-                        : gt_die(GT_EXIT_USAGE, "there is no effort '%s': quick, normal or full",
-                                 v.effort);
+        code = t.effort
+                   ? with_session(&t, &v, &sweep)
+                   : gt_die(GT_EXIT_USAGE, "there is no effort '%s': quick, normal or full",
+                            v.effort);
     }
     gt_sweep_clear(&sweep);
     return code;

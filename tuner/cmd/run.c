@@ -26,8 +26,8 @@ static const struct gt_option options[] = {
     GT_OPTION_TEMPLATES(struct values),
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
      "seed of the data (default: from the clock, and printed)", 0, INT64_C(1) << 52},
-    {"no-cpu", 0, GT_OPT_FLAG, offsetof(struct values, no_cpu), NULL, "leave the CPU BLAS out", 0,
-     0},
+    {"no-cpu", 0, GT_OPT_FLAG, offsetof(struct values, no_cpu), NULL,
+     "leave the CPU BLAS out", 0, 0},
     GT_OPTION_JSON(struct values),
     GT_OPTION_END,
 };
@@ -48,7 +48,8 @@ static void print_rate(const char *what, double ns, double flops, double than) {
     char a[GT_CELL_MAX], b[GT_CELL_MAX], c[GT_CELL_MAX];
     printf("%-10s %10s  %8s GFLOP/s", what, gt_show_ns(a, ns), gt_show_rate(b, flops, ns));
     if (than > 0)
-        printf("  %s times as long", gt_show_count(c, (double)(int)(ns / than * 100 + 0.5) / 100));
+        printf("  %s times as long",
+               gt_show_count(c, (double)(int)(ns / than * 100 + 0.5) / 100));
     printf("\n");
 }
 
@@ -56,8 +57,8 @@ static void print_people(const struct answer *a) {
     const struct gt_result *tuned = &a->report.result[0], *naive = &a->report.result[1];
     const double flops = gt_problem_flops(&a->p), ns = tuned->time.median_ns;
     printf("problem    %s\nmatch      %s: %s\nkernel     %s \"%s\"\n", a->problem,
-           gt_match_word(a->chosen.choice.match), a->chosen.choice.why, a->candidate[0].family,
-           a->candidate[0].point);
+           gt_match_word(a->chosen.choice.match), a->chosen.choice.why,
+           a->candidate[0].family, a->candidate[0].point);
     printf("checked    %s%s%s, seed %llu\n", gt_outcome_word(tuned->outcome),
            tuned->error[0] ? ": " : "", tuned->error, (unsigned long long)a->seed);
     if (tuned->outcome != GT_CORRECT)
@@ -102,7 +103,8 @@ static int choose(struct answer *a, const struct values *v, const struct gt_sess
     const int code = gt_common_read_db(&db, v->db);
     if (code >= 0)
         return code;
-    const gt_status status = gt_choose(&a->chosen, db, s->families, &s->device, &a->p, &err);
+    const gt_status status =
+        gt_choose(&a->chosen, db, s->families, &s->device, &a->p, &err);
     gt_db_close(db);
     if (status)
         return gt_common_fail(status, &err);
@@ -115,7 +117,8 @@ static int choose(struct answer *a, const struct values *v, const struct gt_sess
 }
 
 static int measure(struct answer *a, const struct values *v, struct gt_session *s) {
-    const int code = gt_session_run(&a->report, s, GT_JOB_FINAL, a->problem, a->candidate, 2, a->seed);
+    const int code =
+        gt_session_run(&a->report, s, GT_JOB_FINAL, a->problem, a->candidate, 2, a->seed);
     if (code >= 0)
         return code;
     if (v->no_cpu || gt_cpu_time(&a->cpu_ns, a->cpu, GT_CPU_BLAS, &a->p, NULL))

@@ -19,31 +19,34 @@ struct values {
 
 static const struct gt_option options[] = {
     GT_OPTION_DEVICE(struct values),
-    {"family", 'f', GT_OPT_TEXT, offsetof(struct values, family), "NAME", "kernel family", 0, 0},
+    {"family", 'f', GT_OPT_TEXT, offsetof(struct values, family), "NAME", "kernel family",
+     0, 0},
     {"point", 'p', GT_OPT_TEXT, offsetof(struct values, point), "TEXT",
      "its parameters: \"BM=128 BN=128\" (default: the family's default)", 0, 0},
     GT_OPTION_TEMPLATES(struct values),
-    {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N", "seed of the data (default 1)", 0,
-     INT64_C(1) << 52},
+    {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
+     "seed of the data (default 1)", 0, INT64_C(1) << 52},
     {"timeout", 0, GT_OPT_SECONDS, offsetof(struct values, timeout), "TIME",
      "for the launches (default: by the size of the problem)", 0, 0},
     GT_OPTION_JSON(struct values),
     GT_OPTION_END,
 };
 
-static void print(const char *problem, const struct gt_candidate *c, const struct gt_result *r,
-                  double flops) {
+static void print(const char *problem, const struct gt_candidate *c,
+                  const struct gt_result *r, double flops) {
     char a[GT_CELL_MAX], b[GT_CELL_MAX], d[GT_CELL_MAX], e[GT_CELL_MAX];
     printf("%s %s \"%s\"\noutcome    %s%s%s\n", problem, c->family, c->point,
            gt_outcome_word(r->outcome), r->error[0] ? ": " : "", r->error);
     if (r->time.samples > 0)
-        printf("median     %s (%s .. %s), %d samples of %d launches\nrate       %s GFLOP/s\n",
-               gt_show_ns(a, r->time.median_ns), gt_show_ns(b, r->time.low_ns),
-               gt_show_ns(d, r->time.high_ns), r->time.samples, r->time.launches,
-               gt_show_rate(e, flops, r->time.median_ns));
+        printf(
+            "median     %s (%s .. %s), %d samples of %d launches\nrate       %s GFLOP/s\n",
+            gt_show_ns(a, r->time.median_ns), gt_show_ns(b, r->time.low_ns),
+            gt_show_ns(d, r->time.high_ns), r->time.samples, r->time.launches,
+            gt_show_rate(e, flops, r->time.median_ns));
     if (r->registers >= 0)
         printf("registers  %d a thread, %d bytes spilled\n", r->registers, r->spill_bytes);
-    printf("compiled   %s\n", r->compile_ms > 0 ? gt_show_ns(a, r->compile_ms * 1e6) : "before");
+    printf("compiled   %s\n",
+           r->compile_ms > 0 ? gt_show_ns(a, r->compile_ms * 1e6) : "before");
 }
 
 static void print_json(const char *problem, const struct gt_session *s,
@@ -105,9 +108,8 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code >= 0)
         return code;
     gt_problem_name(&p, name);
-    const struct gt_session_setup setup = {.device = v.device,
-                                           .templates = &v.templates,
-                                           .timeout_s = v.timeout};
+    const struct gt_session_setup setup = {
+        .device = v.device, .templates = &v.templates, .timeout_s = v.timeout};
     code = gt_session_open(&s, &setup);
     if (code >= 0)
         return code;

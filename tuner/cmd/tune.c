@@ -44,8 +44,8 @@ static const struct gt_option options[] = {
      "compile workers (default: by the number of cores)", 0, 32},
     {"dry-run", 'n', GT_OPT_FLAG, offsetof(struct values, dry_run), NULL,
      "count points, estimate time and memory; run nothing", 0, 0},
-    {"quiet", 'q', GT_OPT_FLAG, offsetof(struct values, quiet), NULL, "no progress on stderr", 0,
-     0},
+    {"quiet", 'q', GT_OPT_FLAG, offsetof(struct values, quiet), NULL,
+     "no progress on stderr", 0, 0},
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
     GT_OPTION_END,
@@ -100,7 +100,8 @@ static gt_status add_row(struct gt_table *t, const struct gt_sweep_item *item,
         row[1] = r->winner[0].candidate.family;
         row[2] = r->winner[0].candidate.point;
         for (int i = 0; i < 3; i++)
-            row[3 + i] = people ? gt_show_ns(cell[3 + i], ns[i]) : gt_show_count(cell[3 + i], ns[i]);
+            row[3 + i] =
+                people ? gt_show_ns(cell[3 + i], ns[i]) : gt_show_count(cell[3 + i], ns[i]);
         row[6] = gt_show_rate(cell[6], flops, m->median_ns);
         if (r->naive_ns > 0)
             row[7] = gt_show_count(cell[7], round(100 * r->naive_ns / m->median_ns) / 100);
@@ -146,7 +147,8 @@ static gt_status dry_row(struct gt_table *t, struct gt_tuner *tuner,
     const char *row[5] = {item->name, gt_show_count(cell[0], (double)legal),
                           gt_show_count(cell[1], (double)trials),
                           gt_show_count(cell[2], round(seconds * 10) / 10),
-                          people ? gt_show_bytes(cell[3], bytes) : gt_show_count(cell[3], bytes)};
+                          people ? gt_show_bytes(cell[3], bytes)
+                                 : gt_show_count(cell[3], bytes)};
     return status ? status : gt_table_row(t, row, err);
 }
 
@@ -171,8 +173,8 @@ static int dry_run(struct gt_tuner *tuner, const struct gt_sweep *sweep,
 /* ---- the run ---- */
 
 /* Seconds for problem i: its share by weight of what is left of the budget, else the effort's. */
-static double share(const struct values *v, const struct gt_tuner *t, const struct gt_sweep *s,
-                    size_t i, double spent) {
+static double share(const struct values *v, const struct gt_tuner *t,
+                    const struct gt_sweep *s, size_t i, double spent) {
     double weights = 0;
     if (v->budget <= 0)
         return t->device.is_cpu ? t->effort->cpu_s : t->effort->gpu_s;
@@ -194,8 +196,7 @@ static void say_done(struct gt_tuner *t, const struct gt_sweep_item *item,
         snprintf(rest, room, "stopped after %zu trials", r->trials);
     else
         snprintf(rest, room, "%s %s, %s GFLOP/s, %zu trials (%zu new): %s",
-                 r->winner[0].candidate.family,
-                 gt_show_ns(ns, r->winner[0].time.median_ns),
+                 r->winner[0].candidate.family, gt_show_ns(ns, r->winner[0].time.median_ns),
                  gt_show_rate(rate, gt_problem_flops(&item->problem),
                               r->winner[0].time.median_ns),
                  r->trials, r->fresh, r->winner[0].candidate.point);
@@ -203,8 +204,8 @@ static void say_done(struct gt_tuner *t, const struct gt_sweep_item *item,
 }
 
 static gt_status tune_all(struct gt_tune_result *result, struct gt_tuner *t,
-                          const struct values *v, const struct gt_sweep *sweep, size_t *done,
-                          struct gt_err *err) {
+                          const struct values *v, const struct gt_sweep *sweep,
+                          size_t *done, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     const double started = gt_seconds();
     for (*done = 0; !status && *done < sweep->count && !gt_session_stop; (*done)++) {
@@ -254,10 +255,15 @@ static int tune_and_report(struct gt_tuner *t, const struct values *v,
         status = report(result, sweep, done, &v->format, &err);
     if (t->run_id)
         (void)gt_db_run_end(t->db, t->run_id,
-                            status ? "failed" : gt_session_stop ? "stopped" : "done", &ignored);
-    const int code = status ? gt_common_fail(status, &err) : verdict(result, done, sweep->count);
+                            status            ? "failed"
+                            : gt_session_stop ? "stopped"
+                                              : "done",
+                            &ignored);
+    const int code =
+        status ? gt_common_fail(status, &err) : verdict(result, done, sweep->count);
     if (code == GT_EXIT_STOPPED)
-        fprintf(stderr, "stopped; everything measured is stored, the same command goes on\n");
+        fprintf(stderr,
+                "stopped; everything measured is stored, the same command goes on\n");
     free(result);
     return code;
 }
@@ -281,14 +287,15 @@ static int choose(struct gt_tuner *t, struct gt_effort *own, const struct values
     const char *name = v->effort ? v->effort : "normal";
     t->effort = gt_effort_find(name);
     if (!t->effort)
-        return gt_die(GT_EXIT_USAGE, "there is no effort '%s': quick, normal or full", name);
+        return gt_die(GT_EXIT_USAGE, "there is no effort '%s': quick, normal or full",
+                      name);
     if (v->budget > 0 && !v->effort) { /* time is what was asked to limit */
         *own = (struct gt_effort){.name = "budget", .trials = SIZE_MAX};
         t->effort = own;
     }
-    const char *strategy = v->strategy                        ? v->strategy
+    const char *strategy = v->strategy                            ? v->strategy
                            : strcmp(t->effort->name, "full") == 0 ? "full"
-                                                              : gt_strategies[0]->name;
+                                                                  : gt_strategies[0]->name;
     t->strategy = gt_strategy_find(strategy);
     if (!t->strategy)
         return gt_die(GT_EXIT_USAGE, "there is no strategy '%s': local or full", strategy);
@@ -310,8 +317,8 @@ static void join(char *out, size_t size, int argc, char **argv) {
         used += (size_t)snprintf(out + used, size - used, "%s%s", i ? " " : "", argv[i]);
 }
 
-static int with_session(struct gt_tuner *t, const struct values *v, const struct gt_sweep *sweep,
-                        const char *arguments) {
+static int with_session(struct gt_tuner *t, const struct values *v,
+                        const struct gt_sweep *sweep, const char *arguments) {
     struct gt_session session;
     const struct gt_session_setup setup = {.device = v->device,
                                            .templates = &v->templates,

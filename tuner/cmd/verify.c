@@ -33,9 +33,12 @@ static const struct gt_option options[] = {
 };
 
 static const struct gt_column columns[] = {
-    {"problem", "problem", GT_LEFT, GT_CELL_TEXT}, {"family", "family", GT_LEFT, GT_CELL_TEXT},
-    {"point", "point", GT_LEFT, GT_CELL_TEXT},     {"outcome", "outcome", GT_LEFT, GT_CELL_TEXT},
-    {"median", "median_ns", GT_RIGHT, GT_CELL_NUMBER}, {"why", "error", GT_LEFT, GT_CELL_TEXT},
+    {"problem", "problem", GT_LEFT, GT_CELL_TEXT},
+    {"family", "family", GT_LEFT, GT_CELL_TEXT},
+    {"point", "point", GT_LEFT, GT_CELL_TEXT},
+    {"outcome", "outcome", GT_LEFT, GT_CELL_TEXT},
+    {"median", "median_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {"why", "error", GT_LEFT, GT_CELL_TEXT},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -58,8 +61,9 @@ static int verify_one(struct tally *t, struct gt_session *s, const struct gt_vie
     snprintf(c.family, sizeof c.family, "%s", row->family);
     snprintf(c.point, sizeof c.point, "%s", row->point);
     if (stale(s, row)) {
-        const char *cells[COLUMNS] = {row->problem, row->family, row->point, "stale", NULL,
-                                      "tuned with an older source of the family"};
+        const char *cells[COLUMNS] = {
+            row->problem, row->family, row->point,
+            "stale",      NULL,        "tuned with an older source of the family"};
         t->stale++;
         return gt_table_row(t->table, cells, NULL) ? GT_EXIT_FAILURE : -1;
     }
@@ -73,9 +77,9 @@ static int verify_one(struct tally *t, struct gt_session *s, const struct gt_vie
     const char *median = r->time.samples == 0 ? NULL
                          : people             ? gt_show_ns(ns, r->time.median_ns)
                                               : gt_show_count(ns, r->time.median_ns);
-    const char *cells[COLUMNS] = {row->problem, row->family, row->point,
-                                  gt_outcome_word(r->outcome), median,
-                                  r->error[0] ? r->error : NULL};
+    const char *cells[COLUMNS] = {row->problem, row->family,
+                                  row->point,   gt_outcome_word(r->outcome),
+                                  median,       r->error[0] ? r->error : NULL};
     return gt_table_row(t->table, cells, NULL) ? GT_EXIT_FAILURE : -1;
 }
 
@@ -111,8 +115,8 @@ static int load(struct gt_view *view, const struct values *v, const char *device
     const int code = gt_common_read_db(&db, v->db);
     if (code >= 0)
         return code;
-    const gt_status status = db ? gt_view_records(view, db, device_key, problem, &err)
-                                : GEMMTUNE_OK;
+    const gt_status status =
+        db ? gt_view_records(view, db, device_key, problem, &err) : GEMMTUNE_OK;
     gt_db_close(db);
     return status ? gt_common_fail(status, &err) : -1;
 }

@@ -25,7 +25,8 @@ static void tell_stage(void *user, enum gt_stage stage) {
     const struct worker *w = user;
     struct gt_report report;
     gt_report_init(&report, w->job.id, stage);
-    (void)gt_frame_write(w->out, &report, sizeof report); /* a gone parent is seen at the next read */
+    (void)gt_frame_write(w->out, &report,
+                         sizeof report); /* a gone parent is seen at the next read */
 }
 
 static gt_status run_job(struct gt_report *report, struct worker *w, struct gt_err *err) {
@@ -63,7 +64,8 @@ static void serve(struct worker *w) {
     }
 }
 
-static gt_status load_families(struct worker *w, int argc, char **argv, struct gt_err *err) {
+static gt_status load_families(struct worker *w, int argc, char **argv,
+                               struct gt_err *err) {
     gt_status status = gt_families_create(&w->families, err);
     for (int i = 3; !status && i < argc; i++)
         status = gt_families_add_folder(w->families, argv[i], err);
