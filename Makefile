@@ -194,7 +194,7 @@ CLI_NOW := $(if $(SAN),$(filter-out $(CLI_DEVICE:%=tests/cli/%),$(CLI)),$(CLI))
 
 check-unit: $(UNIT) $(FAKE_SO)
 	@$(RUN) $(UNIT)
-check-device: $(DEVICE)
+check-device: $(DEVICE) $(FAKE_SO)
 	@$(RUN) $(DEVICE)
 check-tune: $(B)/gemmtune $(filter $(B)/%,$(TUNE)) $(FAKE_SO)
 	@$(RUN) $(TUNE)

@@ -519,7 +519,7 @@ static void first_wrong(char *text, size_t size, const struct gt_case *t,
     const gemmtune_problem *p = &t->spec.problem;
     const size_t es = gt_type_size(p->type_c);
     const double u = t->spec.mode == GT_DATA_UNIFORM ? gt_type_unit(p->type_c) : 0;
-    snprintf(text, size, ", none when run again: a race");
+    snprintf(text, size, ", none when run again");
     for (int64_t e = 0; e < p->m * p->n; e++) {
         const int64_t i = e / p->n, j = e % p->n;
         const double got = gt_data_get(v->c + (size_t)(i * p->ldc + j) * es, p->type_c);

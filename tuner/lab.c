@@ -65,7 +65,8 @@ static void clear_types(struct gt_lab *lab) {
 void gt_lab_destroy(struct gt_lab *lab) {
     if (!lab)
         return;
-    clear_types(lab);
+    if (lab->rig) /* else it never opened, and there is nothing on it */
+        clear_types(lab);
     gt_rig_close(lab->rig);
     free(lab);
 }

@@ -199,6 +199,8 @@ static int with_session(struct gt_tuner *t, const struct values *v,
     return code;
 }
 
+static const struct gt_effort budget_only = {.name = "budget", .trials = SIZE_MAX};
+
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.seed = 1, .loop_volume = 1000000000};
     struct gt_sweep sweep = {0};
@@ -209,7 +211,10 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0)
         code = problems_of(&sweep, &v, argc, argv, first);
     if (code < 0) {
-        t.effort = gt_effort_find(v.effort ? v.effort : "normal");
+        /* a budget given alone limits time, not trials */
+        t.effort = v.budget > 0 && !v.effort
+                       ? &budget_only
+                       : gt_effort_find(v.effort ? v.effort : "normal");
         t.strategy = gt_strategies[0];
         t.seed = (uint64_t)v.seed;
         code = t.effort

@@ -99,7 +99,10 @@ GT_KERNEL(gt_reference, 256, 1, 1)(int m, int n, int k, int ta, int tb, gt_elem 
     const int depth = alpha == 0 ? 0 : k;
     for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < total; e += step) {
         const gt_long i = e / n, j = e % n;
-        gt_elem sum = 0, low = 0, size = 0;
+        gt_elem sum = 0;
+#if GT_FLOAT
+        gt_elem low = 0, size = 0;
+#endif
         for (int p = 0; p < depth; p++) {
             const gt_elem x = ta ? a[p * lda + i] : a[i * lda + p];
             const gt_elem y = tb ? b[j * ldb + p] : b[p * ldb + j];
