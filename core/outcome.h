@@ -27,6 +27,13 @@ typedef enum gt_outcome {
 #undef X
 } gt_outcome;
 
+enum {
+#define X(name, word) GT_COUNT_##name,
+    GT_OUTCOME_LIST(X)
+#undef X
+        GT_OUTCOMES /* how many there are */
+};
+
 const char *gt_outcome_word(gt_outcome outcome);
 bool gt_outcome_parse(gt_outcome *out, const char *word);
 

@@ -58,19 +58,29 @@ static gt_status see_stored(void *user, const struct gt_record_row *row,
     return GEMMTUNE_OK;
 }
 
-/* Takes the stored records for the answer when no trial is newer than they are. */
+/* Takes the stored records for the answer when this run measured nothing new. */
 static gt_status keep_stored(bool *kept, struct gt_tune_result *result, struct gt_tuner *t,
                              const struct gt_sweep_item *item, struct gt_err *err) {
     struct stored s = {.result = result, .t = t};
-    gt_status status = GEMMTUNE_OK;
-    *kept = false;
-    if (result->fresh > 0)
-        return GEMMTUNE_OK;
-    status = gt_db_records(t->db, t->device_key, item->name, see_stored, &s, err);
-    *kept = !status && s.current;
-    if (!*kept)
-        result->winners = 0;
+    const gt_status status =
+        gt_db_records(t->db, t->device_key, item->name, see_stored, &s, err);
+    *kept = !status && s.current && result->fresh == 0;
     return status;
+}
+
+/* The stored winner defends its place: a run over other families must beat it, not replace it. It
+ * takes the last place when all are taken. */
+static void add_defender(struct gt_finals *f, const struct gt_tune_result *stored) {
+    const struct gt_candidate *c = &stored->winner[0].candidate;
+    if (stored->winners == 0)
+        return;
+    for (int i = 0; i < f->count; i++)
+        if (strcmp(f->best[i].candidate.family, c->family) == 0 &&
+            strcmp(f->best[i].candidate.point, c->point) == 0)
+            return;
+    if (f->count < GT_FINALISTS_MAX)
+        f->count++;
+    f->best[f->count - 1].candidate = *c;
 }
 
 /* ---- measuring ---- */
@@ -109,7 +119,7 @@ static bool all_lost(const struct gt_report *r) {
     return r->count > 1;
 }
 
-/* A pool of its own: a fresh process that has seen nothing of the search. */
+/* In a fresh process that has seen nothing of the search. */
 static gt_status measure(struct gt_report *out, const struct gt_job *job,
                          struct gt_tuner *t, struct gt_err *err) {
     gt_status status = gt_pool_refresh(t->pool, err);
@@ -177,6 +187,7 @@ static gt_status store(const struct gt_tune_result *result, struct gt_tuner *t,
 gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals *f,
                            struct gt_tuner *t, const struct gt_sweep_item *item,
                            struct gt_err *err) {
+    struct gt_finals all = *f;
     struct gt_job job;
     struct gt_report report;
     bool kept = false;
@@ -184,11 +195,19 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     result->tile_ns = f->tile_ns;
     if (f->count == 0)
         return *t->stop ? GEMMTUNE_OK
-                        : gt_fail(err, GEMMTUNE_ENOTFOUND, "no candidate was correct");
+               : result->trials == 0
+                   ? gt_fail(err, GEMMTUNE_ENOTFOUND, "no time was left for it")
+                   : gt_fail(err, GEMMTUNE_ENOTFOUND, "no candidate was correct");
     gt_status status = keep_stored(&kept, result, t, item, err);
-    if (status || kept || *t->stop)
+    if (status || kept)
         return status;
-    init_job(&job, f, t, item);
+    if (*t->stop) {
+        result->winners = 0;
+        return GEMMTUNE_OK;
+    }
+    add_defender(&all, result);
+    result->winners = 0;
+    init_job(&job, &all, t, item);
     status = measure(&report, &job, t, err);
     if (status)
         return status;

@@ -162,6 +162,8 @@ gt_status gt_ladder_climb(struct gt_ladder *out, struct gt_tuner *t,
     gt_status status = gt_tune_problem(&tuned, t, item, seconds, err);
     if (!status && tuned.error[0])
         status = gt_fail(err, GEMMTUNE_EDEVICE, "%s", tuned.error);
+    if (!status && *t->stop)
+        return GEMMTUNE_OK;
     if (!status)
         status = find_best(best, t, item, err);
     if (!status)

@@ -276,8 +276,8 @@ gt_status gt_lab_time(struct gt_measurement *out, struct gt_lab *lab,
                            : GEMMTUNE_OK;
     if (status)
         return status;
+    memset(out, 0, (size_t)count * sizeof *out);
     for (int i = 0; !status && i < count; i++) {
-        memset(&out[i], 0, sizeof out[i]);
         r[i].lab = lab;
         r[i].exec = execs[i];
         status = prepare(&r[i], budget, err);

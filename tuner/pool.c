@@ -66,6 +66,10 @@ static void child(int in, int out, const struct gt_texts *templates) {
     argv[n] = NULL;
     (void)fcntl(in, F_SETFD, 0);
     (void)fcntl(out, F_SETFD, 0);
+    /* Signals often go to the whole group; the parent decides when a trial ends. */
+    const int ignored[] = {SIGINT, SIGTERM, SIGUSR1};
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        (void)signal(ignored[i], SIG_IGN);
     const char *self = getenv("GEMMTUNE_SELF"); /* a test program stands in for us */
     execv(self ? self : "/proc/self/exe", argv);
     _exit(127);
@@ -277,6 +281,11 @@ static bool hear(struct gt_event *out, struct gt_pool *p, struct worker *w) {
     if (out->report.stage != GT_STAGE_DONE && out->report.stage != GT_STAGE_FAILED) {
         enter(p, w, out->report.stage);
         return false;
+    }
+    if (out->report.stage == GT_STAGE_DONE && w->job.kind != GT_JOB_PREPARE &&
+        out->report.count != w->job.count) {
+        died(out, w);
+        return true;
     }
     out->kind = w->job.kind;
     w->busy = false;

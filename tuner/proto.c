@@ -3,6 +3,7 @@
 #include "tuner/proto.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -66,20 +67,23 @@ bool gt_job_read(int fd, struct gt_job *job) {
     return true;
 }
 
-static bool sane(const struct gt_measurement *m) {
-    return m->samples >= 0 && m->samples <= GT_SAMPLES_MAX && m->launches >= 0 &&
-           m->dropped >= 0;
+static bool sane(const struct gt_result *r) {
+    const struct gt_measurement *m = &r->time;
+    return (unsigned)r->outcome < GT_OUTCOMES && isfinite(m->median_ns) &&
+           isfinite(m->low_ns) && isfinite(m->high_ns) && m->samples >= 0 &&
+           m->samples <= GT_SAMPLES_MAX && m->launches >= 0 && m->dropped >= 0;
 }
 
 bool gt_report_read(int fd, struct gt_report *report) {
     if (!gt_frame_read(fd, report, sizeof *report) || report->magic != REPORT_MAGIC)
         return false;
-    if (report->count < 0 || report->count > GT_JOB_POINTS_MAX)
+    if (report->count < 0 || report->count > GT_JOB_POINTS_MAX ||
+        (unsigned)report->stage > GT_STAGE_FAILED)
         return false;
     report->error[sizeof report->error - 1] = '\0';
     for (int i = 0; i < report->count; i++) {
         report->result[i].error[sizeof report->result[i].error - 1] = '\0';
-        if (!sane(&report->result[i].time))
+        if (!sane(&report->result[i]))
             return false;
     }
     return true;

@@ -155,14 +155,16 @@ static void expand_leaders(struct local *l) {
 }
 
 static void next_generation(struct local *l) {
+    /* without a budget in picks somebody else ends the search: sample one generation, then climb */
+    const size_t plan = l->setup.budget == SIZE_MAX ? 2 * GENERATION : l->setup.budget;
     l->queued = l->taken = l->told = 0;
-    if (l->total <= l->setup.budget) {
+    if (l->total <= plan) {
         fill_random(l, GENERATION);
         return;
     }
     if (!l->sampled) {
         l->sampled = true;
-        const size_t half = l->setup.budget / 2;
+        const size_t half = plan / 2;
         fill_random(l, half > l->given ? half - l->given : 0);
     }
     if (l->queued == 0)

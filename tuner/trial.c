@@ -206,6 +206,10 @@ gt_status gt_trial_compile(struct gt_report *report, const struct gt_families *f
     if (status)
         return status;
     report->count = 1;
+    char toolchain[GT_OPTIONS_MAX];
+    status = driver->toolchain(toolchain, &job->device, err);
+    if (status) /* no compiler: not the candidate's doing */
+        return status;
     status = find(&family, &point, families, &job->candidate[0], &why);
     if (!status) {
         gt_bind_problem(&b, family, &job->device, &p);

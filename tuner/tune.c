@@ -185,6 +185,7 @@ struct entry {
     int64_t trial_id;
     gt_outcome outcome;
     double median_ns;
+    double compile_ms; /* in a compile worker; 0 when the image was there */
 };
 
 struct search {
@@ -196,6 +197,7 @@ struct search {
     struct entry entry[WINDOW]; /* ring: head .. head + held */
     int head, held;
     bool exhausted, waiting; /* the strategy is done; wants to be told first */
+    bool prepared;           /* the run worker was told to set the problem up */
     double limit_s;          /* for the search; 0: none */
     double deadline;         /* counted from when the problem is set up */
     double best_ns;
@@ -259,7 +261,7 @@ static gt_status end_trial(struct search *s, struct entry *e, const struct gt_re
                                      .registers = r->registers,
                                      .spill_bytes = r->spill_bytes,
                                      .smem_bytes = r->smem_bytes,
-                                     .compile_ms = r->compile_ms,
+                                     .compile_ms = fmax(r->compile_ms, e->compile_ms),
                                      .error = r->error,
                                      .provenance = "local",
                                      .run_id = s->t->run_id};
@@ -392,10 +394,13 @@ static gt_status take(struct search *s, const struct gt_event *event, struct gt_
     if (!e)
         return GEMMTUNE_OK; /* of a window that was dropped */
     if (event->kind == GT_JOB_COMPILE) {
-        /* whatever else is wrong, the run worker will find out and say it better */
-        const bool refused =
-            r->stage == GT_STAGE_DONE && r->result[0].outcome != GT_CORRECT;
+        /* only the compiler's own no is final; a worker that died or a toolchain that is not
+         * there says nothing about the point, and the run worker will find out */
+        const gt_outcome outcome = r->result[0].outcome;
+        const bool refused = r->stage == GT_STAGE_DONE &&
+                             (outcome == GT_COMPILE || outcome == GT_CONSTRAINTS);
         e->state = READY;
+        e->compile_ms = r->stage == GT_STAGE_DONE ? r->result[0].compile_ms : 0;
         return refused ? refuse(s, e, &r->result[0], err) : GEMMTUNE_OK;
     }
     return r->stage == GT_STAGE_FAILED ? give_up(r, err)
@@ -405,11 +410,9 @@ static gt_status take(struct search *s, const struct gt_event *event, struct gt_
 /* While the first candidates compile, the run worker makes data and references. */
 static gt_status prepare(struct search *s, struct gt_err *err) {
     struct gt_job job;
-    bool work = false;
-    for (int i = 0; i < s->held; i++)
-        work = work || at(s, i)->state != RESOLVED;
-    if (!work)
+    if (s->prepared || s->held == 0 || !gt_pool_can_run(s->t->pool))
         return GEMMTUNE_OK;
+    s->prepared = true;
     gt_job_init(&job, GT_JOB_PREPARE);
     job.device = s->t->device;
     job.seed = s->t->seed;
@@ -433,6 +436,8 @@ static gt_status step(struct search *s, struct gt_err *err) {
     bool got = false;
     gt_status status = send_compiles(s, err);
     if (!status)
+        status = prepare(s, err);
+    if (!status)
         status = send_run(s, err);
     if (!status)
         status = gt_pool_wait(&got, &event, s->t->pool, 0.2, err);
@@ -441,20 +446,27 @@ static gt_status step(struct search *s, struct gt_err *err) {
     return status;
 }
 
+/* Asks until there is something to try or nothing more is wanted: whole generations may be known
+ * already. */
+static gt_status refill(struct search *s, struct gt_err *err) {
+    gt_status status;
+    do {
+        status = fill_window(s, err);
+        drain_window(s);
+    } while (!status && s->held == 0 && !s->exhausted && !out_of_time(s));
+    return status;
+}
+
 /* Until the strategy is done or time is up. What is running then is waited for; what is only
  * compiled is forgotten: it was never claimed. */
 static gt_status run_search(struct search *s, struct gt_err *err) {
     const double started = gt_seconds();
-    gt_status status = fill_window(s, err);
-    if (!status)
-        status = prepare(s, err);
-    drain_window(s);
+    gt_status status = refill(s, err);
     while (!status && ((s->held > 0 && !out_of_time(s)) || !gt_pool_can_run(s->t->pool))) {
         status = step(s, err);
         drain_window(s);
         if (!status)
-            status = fill_window(s, err);
-        drain_window(s);
+            status = refill(s, err);
         show(s, started);
     }
     return status;

@@ -40,7 +40,7 @@ struct gt_tuner {
     volatile const int *stop; /* set by a signal: finish the trial, save, end */
 };
 
-enum { GT_FINALISTS_MAX = 5, GT_OUTCOMES = 9 };
+enum { GT_FINALISTS_MAX = 5 };
 
 /* What came of a problem. */
 struct gt_tune_result {

@@ -19,20 +19,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NAIVE "MAP=1 BX=8 BY=8 KU=4"
+#define NAIVE     "MAP=1 BX=8 BY=8 KU=4"
 #define COALESCED "BX=16 BY=4 EN=2 EM=2 KU=2"
-#define TILE "TILE_WIDTH=8 PAD=1 DOUBLE=0"
-#define TILE_TWO "TILE_WIDTH=8 PAD=1 DOUBLE=1"
-#define BLOCK_OF(va, two) \
-    "BM=32 BN=32 BK=4 THREADS=64 OWN=1 TM=4 VA=" va " VB=1 PAD=0 DOUBLE=" two " MINB=1 GROUP=4"
-#define BLOCK BLOCK_OF("1", "0")
+#define TILE      "TILE_WIDTH=8 PAD=1 DOUBLE=0"
+#define TILE_TWO  "TILE_WIDTH=8 PAD=1 DOUBLE=1"
+#define BLOCK_OF(va, two)                                                                  \
+    "BM=32 BN=32 BK=4 THREADS=64 OWN=1 TM=4 VA=" va " VB=1 PAD=0 DOUBLE=" two              \
+    " MINB=1 GROUP=4"
+#define BLOCK     BLOCK_OF("1", "0")
 #define BLOCK_TWO BLOCK_OF("1", "1")
 #define BLOCK_VEC BLOCK_OF("4", "0")
-#define BLOCK_STRIDED \
+#define BLOCK_STRIDED                                                                      \
     "BM=16 BN=16 BK=4 THREADS=64 OWN=0 TM=1 VA=1 VB=1 PAD=0 DOUBLE=0 MINB=1 GROUP=1"
-#define COLUMN_OF(two) \
+#define COLUMN_OF(two)                                                                     \
     "BM=16 BN=32 BK=4 COLS=2 Q=2 V=1 VA=1 PAD=0 DOUBLE=" two " MINB=1 GROUP=8"
-#define COLUMN COLUMN_OF("0")
+#define COLUMN     COLUMN_OF("0")
 #define COLUMN_TWO COLUMN_OF("1")
 
 /* Whole tiles for all points above: what is wrong at edges only is right on the timed problem. */
@@ -50,8 +51,10 @@ static const struct mutant {
     {"naive_ldb_is_lda", "naive", "f32-nt", NAIVE, "col * ldb", "col * lda"},
     {"naive_lda_is_k", "naive", "f32-nn", NAIVE, "row * lda", "row * k"},
     {"naive_ldc_is_n", "naive", "f32-nn", NAIVE, "row * ldc", "row * n"},
-    {"naive_transposed_a", "naive", "f32-tn", NAIVE, "a += GT_TA ? row", "a += GT_TA ? col"},
-    {"naive_float_sums", "naive", "f64-nn", NAIVE, "acc = gt_fma(a[u * step_a], b[u * step_b], acc)",
+    {"naive_transposed_a", "naive", "f32-tn", NAIVE, "a += GT_TA ? row",
+     "a += GT_TA ? col"},
+    {"naive_float_sums", "naive", "f64-nn", NAIVE,
+     "acc = gt_fma(a[u * step_a], b[u * step_b], acc)",
      "acc = (float)gt_fma(a[u * step_a], b[u * step_b], acc)"},
     {"naive_int_by_float", "naive", "i32-nn", NAIVE, "acc = gt_fma(*a, *b, acc)",
      "acc += (gt_elem)(int)((float)(int)*a * (float)(int)*b)"},
@@ -59,8 +62,8 @@ static const struct mutant {
      "acc = (gt_elem)mad_sat((int)*a, (int)*b, (int)acc)"},
     {"coalesced_k_repeated", "coalesced", "f32-nn", COALESCED, "i * KU + u]", "i * KU]"},
     {"coalesced_a_stays", "coalesced", "f32-nn", COALESCED, "a += KU * step_a;", ""},
-    {"coalesced_k_tail_dropped", "coalesced", "f32-nn", COALESCED, "for (; left > 0; left--)",
-     "for (; left > 1; left--)"},
+    {"coalesced_k_tail_dropped", "coalesced", "f32-nn", COALESCED,
+     "for (; left > 0; left--)", "for (; left > 1; left--)"},
     {"coalesced_edge_ldb", "coalesced", "f32-nt", COALESCED, "GT_MIN(j, cols - 1) * next_b",
      "GT_MIN(j, cols - 1)"},
     {"coalesced_edge_clamp", "coalesced", "f32-nn", COALESCED, "a[GT_MIN(i, rows - 1)",
@@ -71,51 +74,65 @@ static const struct mutant {
     {"coalesced_acc_not_zero", "coalesced", "f32-nn", COALESCED, "acc[e] = 0;",
      "acc[e] = e == 3;"},
     {"tile_tail_not_zero", "tile", "f32-nn", TILE, ": (gt_elem)0;\n}", ": (gt_elem)1;\n}"},
-    {"tile_k_tail_dropped", "tile", "f32-nn", TILE, "while (left > 0)", "while (left >= TW)"},
+    {"tile_k_tail_dropped", "tile", "f32-nn", TILE, "while (left > 0)",
+     "while (left >= TW)"},
     {"tile_padding_forgotten", "tile", "f32-nn", TILE, "ty * STRIDE + i]", "ty * TW + i]"},
-    {"tile_b_not_transposed", "tile", "f32-nt", TILE, "put_b = TILE + (GT_TB ? tx * STRIDE + ty",
+    {"tile_b_not_transposed", "tile", "f32-nt", TILE,
+     "put_b = TILE + (GT_TB ? tx * STRIDE + ty",
      "put_b = TILE + (GT_TB ? ty * STRIDE + tx"},
-    {"tile_a_by_lda_only", "tile", "f32-tn", TILE, "a += GT_TA ? TW * lda : TW;", "a += TW;"},
+    {"tile_a_by_lda_only", "tile", "f32-tn", TILE, "a += GT_TA ? TW * lda : TW;",
+     "a += TW;"},
     {"block_acc_not_zero", "block", "f32-nn", BLOCK, "acc[e] = 0;", "acc[e] = e == 7;"},
     {"block_k_tail_dropped", "block", "f32-nn", BLOCK, "+ (depth % BK != 0);", ";"},
-    {"block_k_tail_not_zero", "block", "f32-nn", BLOCK, "k < depth ? x[", "k <= depth ? x["},
+    {"block_k_tail_not_zero", "block", "f32-nn", BLOCK, "k < depth ? x[",
+     "k <= depth ? x["},
     {"block_k_tail_twice", "block", "f32-nn", BLOCK, "for (int done = whole;",
      "for (int done = whole > 0 ? whole - 1 : 0;"},
-    {"block_slab_repeated", "block", "f32-nn", BLOCK, "next = s > 1 ? BK : 0", "next = s > 2 ? BK : 0"},
+    {"block_slab_repeated", "block", "f32-nn", BLOCK, "next = s > 1 ? BK : 0",
+     "next = s > 2 ? BK : 0"},
     {"block_last_row", "block", "f32-nn", BLOCK, "x + GT_MIN(w, left - 1) * ld",
      "x + GT_MIN(w, left - 2) * ld"},
     {"block_vector_moved", "block", "f32-tn", BLOCK_VEC, "rows >= BM || rows % VA == 0",
      "rows >= BM || rows % VA >= 0"},
-    {"block_vector_repeated", "block", "f32-nn", BLOCK_VEC, "to[j * stride] = r[i * v + j];",
-     "to[j * stride] = r[i * v];"},
-    {"block_edge_not_clamped", "block", "f32-nn", BLOCK, "const int there = GT_MIN(w, left - 1);",
-     "const int there = GT_MIN(w, left / 2);"},
+    {"block_vector_repeated", "block", "f32-nn", BLOCK_VEC,
+     "to[j * stride] = r[i * v + j];", "to[j * stride] = r[i * v];"},
+    {"block_edge_not_clamped", "block", "f32-nn", BLOCK,
+     "const int there = GT_MIN(w, left - 1);", "const int there = GT_MIN(w, left / 2);"},
     {"column_b_repeated", "column", "f32-nn", COLUMN, "rb[HELD(u, i)]", "rb[HELD(0, i)]"},
     {"column_b_stale", "column", "f32-nn", COLUMN, "u % VK == VK - 1", "u % VK == VK"},
     {"column_0_times_nan", "column", "f32-nn", COLUMN, "u < rest;", "u < BK;"},
     {"column_tail_from_0", "column", "f32-nn", COLUMN, "(k0 + u) * ldb + j", "u * ldb + j"},
     {"column_ldb_is_lda", "column", "f32-nt", COLUMN, "COLUMN(x, i), cols - 1) * ldb",
      "COLUMN(x, i), cols - 1) * lda"},
-    {"column_rows_of_group", "column", "f32-nn", COLUMN, "y0 = t / TX * ROWS", "y0 = t / TX"},
+    {"column_rows_of_group", "column", "f32-nn", COLUMN, "y0 = t / TX * ROWS",
+     "y0 = t / TX"},
     {"column_acc_not_zero", "column", "f32-nn", COLUMN, "acc[e] = 0;", "acc[e] = e == 1;"},
 
     /* Barriers and buffers. Not those at the head and the end of a loop: PoCL puts barriers of its
      * own there. */
-    {"tile_no_barrier_read", "tile", "f32-nn", TILE, "GT_BARRIER(); /* all have read", "; /*"},
+    {"tile_no_barrier_read", "tile", "f32-nn", TILE, "GT_BARRIER(); /* all have read",
+     "; /*"},
     {"tile_stale_buffer", "tile", "f32-nn", TILE_TWO, "now = PAIR - now;", ";"},
-    {"block_no_barrier_read", "block", "f32-nn", BLOCK, "GT_BARRIER(); /* all have read", "; /*"},
+    {"block_no_barrier_read", "block", "f32-nn", BLOCK, "GT_BARRIER(); /* all have read",
+     "; /*"},
     {"block_stale_buffer", "block", "f32-nn", BLOCK_TWO, "smem + now + k * LDA_S",
      "smem + k * LDA_S"},
-    {"column_no_barrier_read", "column", "f32-nn", COLUMN, "GT_BARRIER(); /* all have read", "; /*"},
-    {"column_stale_buffer", "column", "f32-nn", COLUMN_TWO, "now = SLAB - now;", "now = SLAB;"},
+    {"column_no_barrier_read", "column", "f32-nn", COLUMN, "GT_BARRIER(); /* all have read",
+     "; /*"},
+    {"column_stale_buffer", "column", "f32-nn", COLUMN_TWO, "now = SLAB - now;",
+     "now = SLAB;"},
 
     /* where C is */
     {"naive_store_m", "naive", "f32-nn", NAIVE, "i < m - row0", "i <= m - row0"},
     {"naive_store_n", "naive", "f32-nn", NAIVE, "j < n - col0", "j <= n - col0"},
-    {"naive_half_the_columns", "naive", "f32-nn", NAIVE, "j < n - col0", "j < n - col0 && j % 2"},
-    {"naive_raster", "naive", "f32-nn", NAIVE, "GT_BLOCK % tiles_n", "GT_BLOCK % (tiles_n + 1)"},
-    {"tile_store_m", "tile", "f32-nn", TILE, "ty < rows && tx < cols", "ty <= rows && tx < cols"},
-    {"tile_store_n", "tile", "f32-nn", TILE, "ty < rows && tx < cols", "ty < rows && tx <= cols"},
+    {"naive_half_the_columns", "naive", "f32-nn", NAIVE, "j < n - col0",
+     "j < n - col0 && j % 2"},
+    {"naive_raster", "naive", "f32-nn", NAIVE, "GT_BLOCK % tiles_n",
+     "GT_BLOCK % (tiles_n + 1)"},
+    {"tile_store_m", "tile", "f32-nn", TILE, "ty < rows && tx < cols",
+     "ty <= rows && tx < cols"},
+    {"tile_store_n", "tile", "f32-nn", TILE, "ty < rows && tx < cols",
+     "ty < rows && tx <= cols"},
     {"tile_last_column", "tile", "f32-nn", TILE, "ty < rows && tx < cols",
      "ty < rows && tx < cols - 1"},
     {"block_store_m", "block", "f32-nn", BLOCK_STRIDED, "own_row(t, i) < rows",
@@ -127,15 +144,19 @@ static const struct mutant {
      "lane / (2 * LX) * 2"},
     {"column_raster", "column", "f32-nn", COLUMN, "in_band % high", "in_band % GT_GROUP"},
 
-    {"coalesced_write_past", "coalesced", "f32-nn", COALESCED, "            if (j >= first && j < end)\n",
+    {"coalesced_write_past", "coalesced", "f32-nn", COALESCED,
+     "            if (j >= first && j < end)\n",
      "            if (j >= first && j <= end)\n"},
-    {"coalesced_store_m", "coalesced", "f32-nn", COALESCED, "end = i < rows ?", "end = i <= rows ?"},
+    {"coalesced_store_m", "coalesced", "f32-nn", COALESCED, "end = i < rows ?",
+     "end = i <= rows ?"},
     {"block_patch_store_m", "block", "f32-nn", BLOCK, "PATCH_ROW(ay, i) < rows ?",
      "PATCH_ROW(ay, i) <= rows ?"},
     {"block_always_inside", "block", "f32-nn", BLOCK, "beta, ay, bx, 0, rows, cols);",
      "beta, ay, bx, 1, rows, cols);"},
-    {"column_store_m", "column", "f32-nn", COLUMN, "end = y0 + i < rows ?", "end = y0 + i <= rows ?"},
-    {"column_overlap", "column", "f32-nn", COLUMN, "0, rows, mine, cols);", "0, rows, 0, cols);"},
+    {"column_store_m", "column", "f32-nn", COLUMN, "end = y0 + i < rows ?",
+     "end = y0 + i <= rows ?"},
+    {"column_overlap", "column", "f32-nn", COLUMN, "0, rows, mine, cols);",
+     "0, rows, 0, cols);"},
 
     /* alpha and beta */
     {"block_beta_twice", "block", "f32-nn", BLOCK, "gt_fma(beta, old[j],",
@@ -146,16 +167,20 @@ static const struct mutant {
      "if (beta != (gt_elem)0 && j >= first && j < end)", "if (j >= first && j < end)"},
     {"column_edge_ignores_c", "column", "f32-nn", COLUMN,
      "if (beta != (gt_elem)0 && j >= first && j < end)", "if (j < first)"},
-    {"naive_beta_ignored", "naive", "f32-nn", NAIVE, "alpha, acc, beta);", "alpha, acc, 0);"},
+    {"naive_beta_ignored", "naive", "f32-nn", NAIVE, "alpha, acc, beta);",
+     "alpha, acc, 0);"},
     {"naive_beta_is_1", "naive", "f32-nn", NAIVE, "alpha, acc, beta);",
      "alpha, acc, beta != 0);"},
-    {"naive_alpha_ignored", "naive", "f32-nn", NAIVE, "alpha, acc, beta);", "1, acc, beta);"},
+    {"naive_alpha_ignored", "naive", "f32-nn", NAIVE, "alpha, acc, beta);",
+     "1, acc, beta);"},
     {"naive_alpha_twice", "naive", "f32-nn", NAIVE, "alpha, acc, beta);",
      "alpha, alpha * acc, beta);"},
     {"naive_beta_twice", "naive", "f32-nn", NAIVE, "gt_fma(beta, *c, alpha * acc)",
      "gt_fma(beta * beta, *c, alpha * acc)"},
-    {"naive_beta_0_reads_c", "naive", "f32-nn", NAIVE, "beta == (gt_elem)0 ? alpha * acc :", ""},
-    {"naive_k_0_does_nothing", "naive", "f32-nn", NAIVE, "if (i < m - row0", "if (k && i < m - row0"},
+    {"naive_beta_0_reads_c", "naive", "f32-nn", NAIVE,
+     "beta == (gt_elem)0 ? alpha * acc :", ""},
+    {"naive_k_0_does_nothing", "naive", "f32-nn", NAIVE, "if (i < m - row0",
+     "if (k && i < m - row0"},
 };
 enum { MUTANTS = sizeof mutants / sizeof *mutants, PATH_SIZE = 512, TIMEOUT_S = 30 };
 
@@ -163,7 +188,8 @@ static int failures;
 static bool made[MUTANTS];
 
 static void say(bool good, const char *what, const char *name, const char *why) {
-    printf("%sok - %s %s%s%s\n", good ? "" : "not ", what, name, good ? "" : ": ", good ? "" : why);
+    printf("%sok - %s %s%s%s\n", good ? "" : "not ", what, name, good ? "" : ": ",
+           good ? "" : why);
     fflush(stdout);
     failures += !good;
 }
@@ -204,13 +230,15 @@ static void rename_functions(FILE *f, const char *text) {
         const char *end = strchr(at, '('), *name = end;
         while (name > at && name[-1] != ' ' && name[-1] != '*')
             name--;
-        fprintf(f, "#define %.*s my_%.*s\n", (int)(end - name), name, (int)(end - name), name);
+        fprintf(f, "#define %.*s my_%.*s\n", (int)(end - name), name, (int)(end - name),
+                name);
     }
 }
 
 /* The prelude's functions under other names, then the template. The caller frees it. */
 static char *kernel_text(const char *family) {
-    const char *functions = strstr(text_of("common", "prelude.h"), "GT_INLINE void gt_store_c(");
+    const char *functions =
+        strstr(text_of("common", "prelude.h"), "GT_INLINE void gt_store_c(");
     char file[64], *out = NULL;
     size_t size;
     snprintf(file, sizeof file, "%s.cl", family);
@@ -282,10 +310,12 @@ static gt_outcome outcome_of(char *why, size_t size, struct gt_pool *pool,
     return report.result[0].outcome;
 }
 
-static void try_mutant(struct gt_pool *pool, const struct gt_device *device, const struct mutant *m) {
+static void try_mutant(struct gt_pool *pool, const struct gt_device *device,
+                       const struct mutant *m) {
     char why[GT_VERDICT_TEXT_MAX + 32];
     const gt_outcome outcome = outcome_of(why, sizeof why, pool, device, id_of(m), m);
-    say(outcome == GT_WRONG_RESULT || outcome == GT_CRASHED, "rejected: mutant", m->name, why);
+    say(outcome == GT_WRONG_RESULT || outcome == GT_CRASHED, "rejected: mutant", m->name,
+        why);
 }
 
 /* The kernel as shipped, once for each point and type that mutants are tried at. */
@@ -293,10 +323,12 @@ static void try_original(struct gt_pool *pool, const struct gt_device *device, i
     char why[GT_VERDICT_TEXT_MAX + 32], name[2 * PATH_SIZE];
     const struct mutant *m = &mutants[i];
     for (int j = 0; j < i; j++)
-        if (strcmp(mutants[j].point, m->point) == 0 && strcmp(mutants[j].types, m->types) == 0)
+        if (strcmp(mutants[j].point, m->point) == 0 &&
+            strcmp(mutants[j].types, m->types) == 0)
             return;
     snprintf(name, sizeof name, "%s%s %s %s", m->types, PROBLEM, m->family, m->point);
-    say(outcome_of(why, sizeof why, pool, device, m->family, m) == GT_CORRECT, "accepted:", name, why);
+    say(outcome_of(why, sizeof why, pool, device, m->family, m) == GT_CORRECT,
+        "accepted:", name, why);
 }
 
 /* Every `step`th mutant from `first` on. */

@@ -121,13 +121,21 @@ static gt_status print_volumes(const struct gt_ladder *l, size_t count,
 /* ---- the run ---- */
 
 static gt_status climb_all(struct gt_ladder *l, struct gt_tuner *t, const struct values *v,
-                           const struct gt_sweep *sweep, struct gt_err *err) {
+                           const struct gt_sweep *sweep, size_t *done, struct gt_err *err) {
     const double cap = t->device.is_cpu ? t->effort->cpu_s : t->effort->gpu_s;
     gt_status status = GEMMTUNE_OK;
     for (size_t i = 0; !status && i < sweep->count && !gt_session_stop; i++) {
         t->progress.problem = i + 1;
-        status = gt_ladder_climb(&l[i], t, &sweep->item[i], v->budget > 0 ? v->budget : cap,
-                                 (double)v->loop_volume, err);
+        status =
+            gt_ladder_climb(&l[*done], t, &sweep->item[i], v->budget > 0 ? v->budget : cap,
+                            (double)v->loop_volume, err);
+        if (!status && !gt_session_stop)
+            (*done)++;
+        /* one problem's failure is its own; the database's is everybody's */
+        if (status == GEMMTUNE_EDEVICE || status == GEMMTUNE_ENOMEM) {
+            gt_progress_line(&t->progress, err->line);
+            status = GEMMTUNE_OK;
+        }
     }
     return status;
 }
@@ -136,22 +144,28 @@ static int climb_and_print(struct gt_tuner *t, const struct values *v,
                            const struct gt_sweep *sweep) {
     struct gt_err err = {""};
     struct gt_ladder *l = calloc(sweep->count + 1, sizeof *l);
+    size_t done = 0;
     gt_status status = l ? gt_session_begin_run(t, "ladder", &err)
                          : gt_fail(&err, GEMMTUNE_ENOMEM, "no memory for the ladder");
     gt_session_catch();
     if (!status)
-        status = climb_all(l, t, v, sweep, &err);
+        status = climb_all(l, t, v, sweep, &done, &err);
     const bool people = !v->format.json && !v->format.csv;
     if (!status && people && v->volumes)
-        status = print_volumes(l, sweep->count, &v->format, &err);
+        status = print_volumes(l, done, &v->format, &err);
     else if (!status)
-        status = print_rungs(l, sweep->count, &t->device, &v->format, &err);
+        status = print_rungs(l, done, &t->device, &v->format, &err);
     if (t->run_id)
-        (void)gt_db_run_end(t->db, t->run_id, status ? "failed" : "done", NULL);
+        (void)gt_db_run_end(t->db, t->run_id,
+                            status            ? "failed"
+                            : gt_session_stop ? "stopped"
+                                              : "done",
+                            NULL);
     free(l);
-    return status            ? gt_common_fail(status, &err)
-           : gt_session_stop ? GT_EXIT_STOPPED
-                             : GT_EXIT_OK;
+    return status                ? gt_common_fail(status, &err)
+           : gt_session_stop     ? GT_EXIT_STOPPED
+           : done < sweep->count ? GT_EXIT_FAILURE
+                                 : GT_EXIT_OK;
 }
 
 static int add_volumes(struct gt_sweep *s, const struct values *v) {

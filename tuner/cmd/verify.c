@@ -104,6 +104,8 @@ static int conclude(const struct tally *t, const struct values *v, uint64_t seed
     gt_common_print(t->table, &v->format);
     fprintf(stderr, "%d correct, %d wrong, %d failed otherwise, %d stale (seed %llu)\n",
             t->verified, t->wrong, t->failed, t->stale, (unsigned long long)seed);
+    if (t->verified + t->wrong + t->failed == 0)
+        return gt_die(GT_EXIT_FAILURE, "nothing was verified: no current record to check");
     return t->wrong ? GT_EXIT_VERIFY : t->failed ? GT_EXIT_FAILURE : GT_EXIT_OK;
 }
 

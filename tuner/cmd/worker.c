@@ -77,7 +77,6 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct gt_err err = {""};
     (void)cmd;
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* no orphan keeps a device busy */
-    signal(SIGINT, SIG_IGN);          /* the parent decides when a trial ends */
     if (argc < 3)
         return gt_die(GT_EXIT_USAGE, "worker is for gemmtune's own use");
     w.in = atoi(argv[1]);

@@ -135,6 +135,9 @@ GT_KERNEL(gt_reference, 256, 1, 1)(int m, int n, int k, int ta, int tb, gt_elem 
 
 /* ---- compare ---- */
 
+/* A thread's share of a count: a million threads cannot bring 32 bits back to 0. */
+#define GT_MOST 4095u
+
 GT_INLINE int gt_poisoned(GT_GLOBAL const gt_elem *x, unsigned int poison) {
     GT_GLOBAL const unsigned int *w = (GT_GLOBAL const unsigned int *)x;
 #if GT_SIZEOF_C == 8
@@ -170,9 +173,9 @@ GT_KERNEL(gt_compare, 256, 1, 1)(GT_GLOBAL const gt_elem *c, gt_long total, gt_l
         }
     }
     if (wrong)
-        GT_COUNT(&found[3 * slot], wrong);
+        GT_COUNT(&found[3 * slot], GT_MIN(wrong, GT_MOST));
     if (touched)
-        GT_COUNT(&found[3 * slot + 1], touched);
+        GT_COUNT(&found[3 * slot + 1], GT_MIN(touched, GT_MOST));
 }
 
 /* The same for an input: what gt_fill and the poison left must still be there. Adds the changed
@@ -191,5 +194,5 @@ GT_KERNEL(gt_unchanged, 256, 1, 1)(GT_GLOBAL const gt_elem *x, gt_long total, gt
             changed += x[e] != gt_datum(seed, i, j, mode);
     }
     if (changed)
-        GT_COUNT(&found[3 * slot + 2], changed);
+        GT_COUNT(&found[3 * slot + 2], GT_MIN(changed, GT_MOST));
 }

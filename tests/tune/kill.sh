@@ -1,0 +1,150 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# kill.sh - nothing is lost: tuning runs that are killed at random moments, stopped, robbed of their
+# workers, or run side by side end with what an undisturbed run has, and measure nothing twice.
+# GT_KILLS: how many (100); GT_SEED: of the moments (1).
+# shellcheck source=tests/tune/lib.sh
+. "$GT_SRC/tests/tune/lib.sh"
+
+kills=${GT_KILLS:-100} random=${GT_SEED:-1}
+problems="f32-nn-16x16x16 f32-nn-17x19x23"
+
+# args DB: a run of 40 trials
+args() {
+    echo "tune --device 0 --db $1 --templates $families --family plain --effort full $problems"
+}
+
+# outcomes DB: what must not depend on how often the run was disturbed
+outcomes() {
+    sql "$1" "SELECT s.problem, f.name, s.point, t.state, t.outcome, t.attempts
+              FROM trial t JOIN subject s ON s.id = t.subject JOIN family f ON f.id = s.family
+              ORDER BY 1, 2, 3; SELECT s.problem, count(*) FROM record r
+              JOIN subject s ON s.id = r.subject WHERE r.rank = 0 GROUP BY 1 ORDER BY 1;
+              PRAGMA integrity_check"
+}
+
+# measured DB: the trials that are done, with what nobody can measure twice
+measured() {
+    sql "$1" "SELECT id, ended_ms, samples FROM trial WHERE state = 'done'" 2>/dev/null
+}
+
+# until_sql DB QUERY: waits until the query's answer is not empty; half a minute at most
+until_sql() {
+    for _ in $(seq 300); do
+        [ -z "$(sql "$1" "$2" 2>/dev/null)" ] || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+# ends PID...: whether all of them are gone within two seconds
+ends() {
+    for _ in $(seq 20); do
+        alive=no
+        for pid; do
+            kill -0 "$pid" 2>/dev/null && alive=yes
+        done
+        [ $alive = yes ] || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+# life DB SECONDS: one life of a tuner that is killed after so long; its exit code
+life() {
+    # shellcheck disable=SC2046 # options
+    timeout --foreground -s KILL "$2" "$GEMMTUNE" $(args "$1") >"$TMPDIR/said" 2>&1
+}
+
+life "$TMPDIR/calm.db" 120
+is "an undisturbed run" $? 0
+outcomes "$TMPDIR/calm.db" >"$TMPDIR/calm"
+is "has 40 correct trials and two winners" \
+    "$(grep -c '|done|correct|1$' "$TMPDIR/calm"),$(grep -c '3|1$\|6|1$' "$TMPDIR/calm")" 40,2
+
+# ---- kill -9 ----
+
+died=0 n=0
+while [ "$died" -lt "$kills" ]; do
+    n=$((n + 1)) db=$TMPDIR/killed-$n.db code=137
+    : >"$TMPDIR/seen"
+    while [ $code -eq 137 ]; do
+        random=$(((random * 1103515245 + 12345) % 2147483648))
+        seconds=60
+        [ "$died" -ge "$kills" ] ||
+            seconds=$(awk "BEGIN { print 0.05 + $random / 2147483648 * 1.5 }")
+        life "$db" "$seconds"
+        code=$?
+        died=$((died + (code == 137)))
+        measured "$db" >>"$TMPDIR/seen"
+    done
+    is "killed run $n ends well ($died kills so far)" $code 0
+    is "and has the rows of an undisturbed run" "$(outcomes "$db")" "$(cat "$TMPDIR/calm")"
+    measured "$db" | sort >"$TMPDIR/final"
+    is "and measured nothing twice" "$(sort -u "$TMPDIR/seen" | comm -3 - "$TMPDIR/final")" ""
+done
+
+before=$(measured "$db")
+life "$db" 60
+is "once more, nothing is left to do" "$?,$(measured "$db")" "0,$before"
+
+# ---- stopped, and no parent ----
+
+db=$TMPDIR/stopped.db
+for signal in INT TERM USR1; do
+    # shellcheck disable=SC2046 # options
+    "$GEMMTUNE" $(args "$db") >"$TMPDIR/said" 2>&1 &
+    until_sql "$db" "SELECT 1 FROM trial t JOIN run r ON r.id = t.run
+                     WHERE t.state = 'done' AND r.ended_ms IS NULL LIMIT 1"
+    kill -s $signal $!
+    wait $!
+    is "stopped by SIG$signal" $? 75
+    has "which says that it can go on" "$(cat "$TMPDIR/said")" "the same command goes on"
+    is "with no trial left open" \
+        "$(sql "$db" "SELECT count(*) FROM trial WHERE state <> 'done'")" 0
+done
+
+# shellcheck disable=SC2046
+"$GEMMTUNE" $(args "$db") >"$TMPDIR/said" 2>&1 &
+tuner=$!
+until_sql "$db" "SELECT 1 FROM trial WHERE state = 'running'"
+workers=$(pgrep -P $tuner)
+kill -KILL $tuner
+wait $tuner 2>/dev/null
+# shellcheck disable=SC2086 # a list
+ends ${workers:-$$}
+is "workers end with their parent" $? 0
+life "$db" 60
+is "and the same command goes on" $? 0
+is "to the rows of an undisturbed run" "$(outcomes "$db")" "$(cat "$TMPDIR/calm")"
+
+# ---- no worker ----
+
+db=$TMPDIR/orphan.db
+"$GEMMTUNE" tune --device 0 --db "$db" --templates "$families" --family hang --effort full \
+    --timeout 60s f32-nn-16x16x16 >"$TMPDIR/said" 2>&1 &
+until_sql "$db" "SELECT 1 FROM trial t JOIN subject s ON s.id = t.subject
+                 WHERE t.state = 'running' AND s.point = 'BAD=1'"
+sleep 1 # it compiles, and hangs
+# shellcheck disable=SC2046 # one, unless compilers run as well
+kill -KILL $(pgrep -P $!)
+wait $!
+is "a run goes on without its worker" $? 0
+is "which cost the trial it was at" "$(rows "$db" f32-nn-16x16x16 point outcome | tr '\n' ' ')" \
+    "BAD=0|correct BAD=1|crashed "
+has "and is said to be killed" "$(rows "$db" f32-nn-16x16x16 error)" "signal 9"
+
+# ---- side by side ----
+
+db=$TMPDIR/two.db
+# shellcheck disable=SC2046
+"$GEMMTUNE" $(args "$db") >"$TMPDIR/said" 2>"$TMPDIR/one" &
+# shellcheck disable=SC2046
+"$GEMMTUNE" $(args "$db") >"$TMPDIR/said" 2>"$TMPDIR/two"
+code=$?
+wait $!
+is "two tuners on one database end well" "$code,$?" 0,0
+is "with the rows of one" "$(outcomes "$db")" "$(cat "$TMPDIR/calm")"
+is "each trial made by one of them" "$(cat "$TMPDIR/one" "$TMPDIR/two" |
+    sed -n 's/.*(\([0-9]*\) new).*/\1/p' | awk '{ n += $1 } END { print n }')" 40
+exit "$bad"
