@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # faults.sh - kernels that hang, crash, compute wrongly, write where they must not or do not
 # compile, among kernels that are right: each costs its own trial and never wins.
+# shellcheck source=tests/tune/lib.sh
 . "$GT_SRC/tests/tune/lib.sh"
 
 problem=f32-nn-64x64x64 # whole tiles only: what is wrong at edges is right here
 db=$TMPDIR/faults.db
 
-# point OUTCOME EXIT FAMILY POINT: what must become of it, and the exit code of trying it again
+# OUTCOME EXIT FAMILY POINT: what must become of it, and the exit code of trying it again
 faults="timeout 1 hang BAD=1
 crashed 1 crash BAD=1
 wrong_result 5 oob WHERE=1

@@ -1,8 +1,8 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
 # lib.sh - read by the tests of this folder. Given by tests/run: GEMMTUNE GT_SRC TMPDIR.
+# shellcheck disable=SC2034 # some are for who reads this
 set -u
-# shellcheck disable=SC2034 # for who reads this
 families=$GT_SRC/tests/data/families
 bad=0
 
