@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * search_local.c - seeds, then a random sample of every space, then the neighbours of the best:
- * the unexpanded best point's neighbours (one parameter one step) until nothing among the leaders is
- * left to expand, then random points again. When the spaces hold no more than the budget, all of
+ * one parameter one step, from the leaders in turn; when they have none left, two parameters;
+ * then random points again. When the spaces hold no more than the budget, all of
  * them are tried. Picks come in generations: the next is made when the last has been told, so
  * that the order of compiling does not change the search.
  */
@@ -12,7 +12,8 @@
 #include <string.h>
 
 enum {
-    LEADERS = 4,    /* best points whose neighbours are worth trying */
+    LEADERS = 16,   /* best points whose neighbours are worth trying */
+    BEST = 4,       /* and whose neighbours in two parameters are */
     GENERATION = 48 /* picks at most between two looks at the results */
 };
 
@@ -20,7 +21,7 @@ enum {
 struct scored {
     struct gt_pick pick;
     double ns;
-    bool expanded;
+    int expanded; /* how many parameters at once its moves have changed */
 };
 
 struct local {
@@ -112,24 +113,35 @@ static void fill_random(struct local *l, size_t want) {
     }
 }
 
-/* The points that differ from p in one parameter by one step of its domain. */
-static void propose_neighbours(struct local *l, struct gt_pick p) {
-    const struct gt_space *s = &l->setup.space[p.space];
-    const struct gt_family *f = s->family;
-    struct gt_point point;
-    gt_space_point(s, p.index, &point);
-    for (int i = 0; i < s->params; i++) {
-        const int at = s->idx[p.index * (size_t)s->params + (size_t)i];
-        const int step[2] = {at - 1, at + 1};
+static int place_of(const struct gt_param *param, int64_t value) {
+    int at = 0;
+    while (at + 1 < param->count && param->value[at] != value)
+        at++;
+    return at;
+}
+
+/* The legal points that differ from `point` in `depth` parameters, from the `from`th on, each by one
+ * place of its domain. Rules tie parameters together: where no single step is legal, two may be. */
+static void propose_moves(struct local *l, int space, struct gt_point *point, int from,
+                          int depth) {
+    const struct gt_space *s = &l->setup.space[space];
+    if (depth == 0) {
+        const size_t index = gt_space_find(s, point);
+        if (index != SIZE_MAX)
+            (void)propose(l, (struct gt_pick){.space = space, .index = index});
+        return;
+    }
+    for (int i = from; i < s->params && room(l); i++) {
+        const struct gt_param *param = &s->family->param[i];
+        const int64_t value = point->entry[i].value;
+        const int at = place_of(param, value), step[2] = {at - 1, at + 1};
         for (int j = 0; j < 2; j++) {
-            if (step[j] < 0 || step[j] >= f->param[i].count)
+            if (step[j] < 0 || step[j] >= param->count)
                 continue;
-            struct gt_point near = point;
-            near.entry[i].value = f->param[i].value[step[j]];
-            const size_t index = gt_space_find(s, &near);
-            if (index != SIZE_MAX)
-                (void)propose(l, (struct gt_pick){.space = p.space, .index = index});
+            point->entry[i].value = param->value[step[j]];
+            propose_moves(l, space, point, i + 1, depth - 1);
         }
+        point->entry[i].value = value;
     }
 }
 
@@ -142,15 +154,18 @@ static int by_time(const void *a, const void *b) {
     return x->pick.index < y->pick.index ? -1 : x->pick.index > y->pick.index;
 }
 
-static void expand_leaders(struct local *l) {
+/* Moves of `depth` parameters from the first leaders that have not made them all. */
+static void expand_leaders(struct local *l, size_t leaders, int depth) {
+    struct gt_point point;
     qsort(l->good, l->goods, sizeof *l->good, by_time);
-    for (size_t i = 0; i < l->goods && i < LEADERS && room(l); i++) {
-        if (l->good[i].expanded)
+    for (size_t i = 0; i < l->goods && i < leaders && l->queued == 0; i++) {
+        struct scored *leader = &l->good[i];
+        if (leader->expanded >= depth)
             continue;
-        l->good[i].expanded = true;
-        propose_neighbours(l, l->good[i].pick);
-        if (l->queued > 0)
-            return;
+        gt_space_point(&l->setup.space[leader->pick.space], leader->pick.index, &point);
+        propose_moves(l, leader->pick.space, &point, 0, depth);
+        if (room(l)) /* else some are left for the next generation */
+            leader->expanded = depth;
     }
 }
 
@@ -168,7 +183,9 @@ static void next_generation(struct local *l) {
         fill_random(l, half > l->given ? half - l->given : 0);
     }
     if (l->queued == 0)
-        expand_leaders(l);
+        expand_leaders(l, LEADERS, 1);
+    if (l->queued == 0)
+        expand_leaders(l, BEST, 2);
     if (l->queued == 0)
         fill_random(l, (size_t)l->setup.spaces);
 }
