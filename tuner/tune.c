@@ -11,7 +11,7 @@
 #include <string.h>
 
 const struct gt_effort gt_efforts[] = {
-    {"normal", 96, 2.2, 5},
+    {"normal", 96, 2.2, 3},
     {"quick", 16, 1, 2},
     {"full", SIZE_MAX, 0, 0},
     {NULL, 0, 0, 0},
