@@ -28,6 +28,12 @@ int gt_common_parse(const struct gt_cmd *cmd, int argc, char **argv, void *value
     return -1;
 }
 
+int gt_common_outcome(gt_outcome outcome) {
+    return outcome == GT_CORRECT        ? GT_EXIT_OK
+           : outcome == GT_WRONG_RESULT ? GT_EXIT_VERIFY
+                                        : GT_EXIT_FAILURE;
+}
+
 int gt_common_fail(gt_status status, const struct gt_err *err) {
     return gt_die(gt_exit_of(status), "%s",
                   err->line[0] != '\0' ? err->line : gemmtune_strerror(status));

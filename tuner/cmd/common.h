@@ -67,6 +67,9 @@ int gt_common_problem(gemmtune_problem *out, const char *name);
 int gt_common_family(const struct gt_family **out, const struct gt_families *families,
                      const char *name);
 
+/* The exit code of a command about one candidate: 5 when it is wrong, 1 when it failed otherwise. */
+int gt_common_outcome(gt_outcome outcome);
+
 void gt_common_print(const struct gt_table *t, const struct gt_format *format);
 
 /* One JSON member: `"key": value`, a comma and blank ahead unless it is the first of its

@@ -126,12 +126,6 @@ static int measure(struct answer *a, const struct values *v, struct gt_session *
     return -1;
 }
 
-static int exit_of(gt_outcome outcome) {
-    return outcome == GT_CORRECT        ? GT_EXIT_OK
-           : outcome == GT_WRONG_RESULT ? GT_EXIT_VERIFY
-                                        : GT_EXIT_FAILURE;
-}
-
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.seed = -1};
     struct answer a = {.cpu_ns = 0};
@@ -156,7 +150,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
             print_json(&a, s.device_key);
         else
             print_people(&a);
-        code = exit_of(a.report.result[0].outcome);
+        code = gt_common_outcome(a.report.result[0].outcome);
     }
     gt_chosen_clear(&a.chosen);
     gt_session_close(&s);

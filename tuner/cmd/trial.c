@@ -86,12 +86,6 @@ static int candidate_of(struct gt_candidate *c, const struct values *v,
     return -1;
 }
 
-static int exit_of(gt_outcome outcome) {
-    return outcome == GT_CORRECT        ? GT_EXIT_OK
-           : outcome == GT_WRONG_RESULT ? GT_EXIT_VERIFY
-                                        : GT_EXIT_FAILURE;
-}
-
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.seed = 1};
     struct gt_session s;
@@ -121,7 +115,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
             print_json(name, &s, &c, &report.result[0]);
         else
             print(name, &c, &report.result[0], gt_problem_flops(&p));
-        code = exit_of(report.result[0].outcome);
+        code = gt_common_outcome(report.result[0].outcome);
     }
     gt_session_close(&s);
     return code;
