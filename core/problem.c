@@ -8,6 +8,7 @@
 #include "core/text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -353,6 +354,16 @@ double gt_problem_bytes(const gemmtune_problem *p) {
     return (double)gt_problem_elems_a(p) * (double)gt_type_size(p->type_a) +
            (double)gt_problem_elems_b(p) * (double)gt_type_size(p->type_b) +
            (double)gt_problem_elems_c(p) * (double)gt_type_size(p->type_c);
+}
+
+static double log_ratio(int64_t x, int64_t y) {
+    return log2((double)(x > 1 ? x : 1)) - log2((double)(y > 1 ? y : 1));
+}
+
+double gt_problem_distance2(const gemmtune_problem *x, const gemmtune_problem *y) {
+    const double m = log_ratio(x->m, y->m), n = log_ratio(x->n, y->n),
+                 k = log_ratio(x->k, y->k);
+    return m * m + n * n + k * k;
 }
 
 int64_t gt_row_align(int64_t ld, gemmtune_dtype type, int64_t pointer_align) {

@@ -45,6 +45,9 @@ int64_t gt_problem_elems_c(const gemmtune_problem *p);
 /* Bytes of A, B and C once, with leading-dimension padding. */
 double gt_problem_bytes(const gemmtune_problem *p);
 
+/* How far two problems' sizes are apart: squared, Euclidean, in (log2 m, log2 n, log2 k). */
+double gt_problem_distance2(const gemmtune_problem *x, const gemmtune_problem *y);
+
 /* Largest power of two, at most 16, that divides every row start of an operand whose pointer
  * is `pointer_align`-byte aligned: which vector loads are legal. */
 int64_t gt_row_align(int64_t ld, gemmtune_dtype type, int64_t pointer_align);

@@ -48,16 +48,6 @@ struct candidate {
 
 /* ---- candidates ------------------------------------------------------------------ */
 
-static double log_ratio(int64_t x, int64_t y) {
-    return log2((double)(x > 1 ? x : 1)) - log2((double)(y > 1 ? y : 1));
-}
-
-static double distance2(const gemmtune_problem *x, const gemmtune_problem *y) {
-    const double m = log_ratio(x->m, y->m), n = log_ratio(x->n, y->n),
-                 k = log_ratio(x->k, y->k);
-    return m * m + n * n + k * k;
-}
-
 static bool same_kind(const gemmtune_problem *x, const gemmtune_problem *y) {
     return gt_dtype_of(x) == gt_dtype_of(y) && x->trans_a == y->trans_a &&
            x->trans_b == y->trans_b;
@@ -74,7 +64,7 @@ static bool classify(struct candidate *out, const struct query *q,
         return false;
     out->known = known;
     out->other_name = strcmp(known->problem_name, q->name) != 0;
-    out->distance2 = distance2(&known->problem, q->problem);
+    out->distance2 = gt_problem_distance2(&known->problem, q->problem);
     out->match = !here             ? GEMMTUNE_MATCH_ARCH
                  : out->other_name ? GEMMTUNE_MATCH_SHAPE
                                    : GEMMTUNE_MATCH_EXACT;

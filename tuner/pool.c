@@ -2,6 +2,8 @@
 /* pool.c - see pool.h. Every way in which a worker can end goes through retire(). */
 #include "tuner/pool.h"
 
+#include "tuner/progress.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -34,12 +36,6 @@ struct gt_pool {
     int count; /* worker[0] runs, the others compile */
     struct worker worker[WORKERS_MAX];
 };
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* ---- starting and ending a worker ---- */
 
@@ -202,7 +198,7 @@ static double stage_seconds(const struct gt_pool *p, const struct worker *w) {
 
 static void enter(struct gt_pool *p, struct worker *w, enum gt_stage stage) {
     w->stage = stage;
-    w->deadline = now() + stage_seconds(p, w);
+    w->deadline = gt_seconds() + stage_seconds(p, w);
 }
 
 gt_status gt_pool_send(struct gt_pool *p, const struct gt_job *job, struct gt_err *err) {
@@ -301,13 +297,13 @@ static double until_next_deadline(const struct gt_pool *p, double seconds) {
     double t = seconds;
     for (int i = 0; i < p->count; i++)
         if (p->worker[i].busy)
-            t = fmin(t, p->worker[i].deadline - now());
+            t = fmin(t, p->worker[i].deadline - gt_seconds());
     return t < 0 ? 0 : t;
 }
 
 static bool find_overdue(struct gt_event *out, struct gt_pool *p) {
     for (int i = 0; i < p->count; i++)
-        if (p->worker[i].busy && now() > p->worker[i].deadline) {
+        if (p->worker[i].busy && gt_seconds() > p->worker[i].deadline) {
             overdue(out, p, &p->worker[i]);
             return true;
         }

@@ -20,7 +20,7 @@ struct gt_pool_setup {
 
 gt_status gt_pool_create(struct gt_pool **out, const struct gt_pool_setup *setup,
                          struct gt_err *err);
-/* Ends every worker; nothing is waited for longer than a second. */
+/* Ends every worker; a twentieth of a second of grace each, then SIGKILL. */
 void gt_pool_destroy(struct gt_pool *p);
 
 bool gt_pool_can_run(const struct gt_pool *p);     /* the run worker is idle */

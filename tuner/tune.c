@@ -106,13 +106,6 @@ static void add_seed(struct seeds *s, struct gt_pick p) {
         s->pick[s->count++] = p;
 }
 
-static double log_distance(const gemmtune_problem *a, const gemmtune_problem *b) {
-    const double m = log2(fmax((double)a->m, 1) / fmax((double)b->m, 1));
-    const double n = log2(fmax((double)a->n, 1) / fmax((double)b->n, 1));
-    const double k = log2(fmax((double)a->k, 1) / fmax((double)b->k, 1));
-    return m * m + n * n + k * k;
-}
-
 static void add_near(struct seeds *s, struct gt_pick p, double distance) {
     int at = s->nears < NEIGHBOURS ? s->nears++ : NEIGHBOURS;
     while (at > 0 && s->near[at - 1].distance > distance) {
@@ -140,7 +133,7 @@ static gt_status see_record(void *user, const struct gt_record_row *row,
     if (gt_point_parse(&point, row->subject.point, NULL) ||
         !locate(&pick, s, row->subject.family, &point))
         return GEMMTUNE_OK;
-    add_near(s, pick, log_distance(&p, s->problem));
+    add_near(s, pick, gt_problem_distance2(&p, s->problem));
     return GEMMTUNE_OK;
 }
 
