@@ -157,10 +157,10 @@ typedef struct gemmtune_plan_info {
     const char *family;     /* e.g. "block" */
     const char *params;     /* e.g. "BM=128 BN=128 BK=16 STAGES=3" */
     double tuned_median_ns; /* as measured when tuned; 0 if never */
-    size_t workspace_bytes;
-    size_t workspace_align;
-    const char *from; /* the tuned problem the kernel was chosen for; "" at DEFAULT */
-    const char *why;  /* one line for people: how the record was chosen */
+    size_t workspace_bytes; /* that gemmtune_execute needs, on the device; 0: none */
+    size_t workspace_align; /* of its pointer */
+    const char *from;       /* the tuned problem the kernel was chosen for; "" at DEFAULT */
+    const char *why;        /* one line for people: how the record was chosen */
 } gemmtune_plan_info;
 
 /* The fastest kernel known that needs at most workspace_max bytes. */

@@ -306,31 +306,64 @@ static gt_status eval_three(int64_t out[3], struct gt_expr *const expr[3],
     return status;
 }
 
-static gt_status evaluate(struct gt_launch *out, const struct gt_binding *b,
-                          struct gt_err *err) {
-    const struct gt_family *f = b->family;
-    gt_status status = eval_three(out->grid, f->grid, b, err);
+static gt_status evaluate(struct gt_launch *out, const struct gt_pass *pass,
+                          const struct gt_binding *b, struct gt_err *err) {
+    gt_status status = eval_three(out->grid, pass->grid, b, err);
     if (status == GEMMTUNE_OK)
-        status = eval_three(out->block, f->block, b, err);
+        status = eval_three(out->block, pass->block, b, err);
     if (status == GEMMTUNE_OK)
-        status = eval_three(out->cluster, f->cluster, b, err);
+        status = eval_three(out->cluster, pass->cluster, b, err);
     if (status == GEMMTUNE_OK)
-        status = gt_expr_eval(&out->smem_bytes, f->smem, b->value, err);
+        status = gt_expr_eval(&out->smem_bytes, pass->smem, b->value, err);
     if (status == GEMMTUNE_OK)
-        status = gt_expr_eval(&out->workspace_bytes, f->workspace, b->value, err);
+        status = gt_expr_eval(&out->workspace_bytes, b->family->workspace, b->value, err);
     return status;
+}
+
+static gt_status check_launch(const struct gt_launch *l, const struct gt_device *d,
+                              struct gt_err *err) {
+    const gt_status status = check_block(l, d, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    return d->backend == GEMMTUNE_CUDA ? check_cuda(l, d, err) : check_opencl(l, err);
+}
+
+/* Appends the pass when the point has it. */
+static gt_status add_pass(struct gt_passes *out, const struct gt_pass *pass,
+                          const struct gt_binding *b, const struct gt_device *d,
+                          struct gt_err *err) {
+    int64_t exists = 0;
+    gt_status status = gt_expr_eval(&exists, pass->when, b->value, err);
+    if (status == GEMMTUNE_OK && exists == 0)
+        return GEMMTUNE_OK;
+    struct gt_launch *launch = &out->item[out->count].launch;
+    if (status == GEMMTUNE_OK)
+        status = evaluate(launch, pass, b, err);
+    if (status == GEMMTUNE_OK)
+        status = check_launch(launch, d, err);
+    out->item[out->count++].entry = pass->entry;
+    return status == GEMMTUNE_OK ? status : gt_fail_within(err, status, "%s", pass->entry);
+}
+
+gt_status gt_passes_of(struct gt_passes *out, const struct gt_binding *b,
+                       const struct gt_device *d, struct gt_err *err) {
+    const struct gt_family *f = b->family;
+    gt_status status = GEMMTUNE_OK;
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < f->pass_count && status == GEMMTUNE_OK; i++) {
+        if (i == f->main)
+            out->main = out->count;
+        status = add_pass(out, &f->pass[i], b, d, err);
+    }
+    if (status != GEMMTUNE_OK)
+        return gt_fail_within(err, GEMMTUNE_EINVAL, "launch of family %s", f->name);
+    return GEMMTUNE_OK;
 }
 
 gt_status gt_launch_of(struct gt_launch *out, const struct gt_binding *b,
                        const struct gt_device *d, struct gt_err *err) {
-    memset(out, 0, sizeof *out);
-    gt_status status = evaluate(out, b, err);
-    if (status == GEMMTUNE_OK)
-        status = check_block(out, d, err);
-    if (status == GEMMTUNE_OK)
-        status =
-            d->backend == GEMMTUNE_CUDA ? check_cuda(out, d, err) : check_opencl(out, err);
-    if (status != GEMMTUNE_OK)
-        return gt_fail_within(err, GEMMTUNE_EINVAL, "launch of family %s", b->family->name);
-    return GEMMTUNE_OK;
+    struct gt_passes passes;
+    const gt_status status = gt_passes_of(&passes, b, d, err);
+    *out = passes.item[passes.main].launch;
+    return status;
 }

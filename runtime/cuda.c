@@ -22,6 +22,7 @@ struct gt_kernel {
     const struct gt_cuda *cu;
     CUcontext context;
     CUmodule module;
+    bool borrowed; /* the module is another kernel's */
     CUfunction function;
 };
 
@@ -357,15 +358,19 @@ static gt_status note_facts(struct gt_image *image, const struct gt_kernel *k,
     return GEMMTUNE_OK;
 }
 
-/* Loads into the current context. */
-static gt_status load_here(struct gt_kernel *k, struct gt_image *image, const char *entry,
-                           const struct gt_launch *launch, struct gt_err *err) {
-    gt_cu_result result = k->cu->cuModuleLoadData(&k->module, image->bytes);
-    if (result != GT_CU_SUCCESS) {
-        k->module = NULL;
-        return fail_load("cuModuleLoadData", result, err);
-    }
-    result = k->cu->cuModuleGetFunction(&k->function, k->module, entry);
+static gt_status load_module(struct gt_kernel *k, const struct gt_image *image,
+                             struct gt_err *err) {
+    const gt_cu_result result = k->cu->cuModuleLoadData(&k->module, image->bytes);
+    if (result == GT_CU_SUCCESS)
+        return GEMMTUNE_OK;
+    k->module = NULL;
+    return fail_load("cuModuleLoadData", result, err);
+}
+
+static gt_status find_function(struct gt_kernel *k, struct gt_image *image,
+                               const char *entry, const struct gt_launch *launch,
+                               struct gt_err *err) {
+    const gt_cu_result result = k->cu->cuModuleGetFunction(&k->function, k->module, entry);
     if (result != GT_CU_SUCCESS)
         return fail_load("cuModuleGetFunction", result, err);
     const gt_status status = opt_in(k, launch, err);
@@ -375,7 +380,8 @@ static gt_status load_here(struct gt_kernel *k, struct gt_image *image, const ch
 static void unload(struct gt_kernel *kernel) {
     if (!kernel)
         return;
-    if (kernel->module && enter(kernel->cu, kernel->context, NULL) == GEMMTUNE_OK) {
+    if (kernel->module && !kernel->borrowed &&
+        enter(kernel->cu, kernel->context, NULL) == GEMMTUNE_OK) {
         (void)kernel->cu->cuModuleUnload(kernel->module);
         leave(kernel->cu);
     }
@@ -396,7 +402,31 @@ static gt_status load(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_imag
     k->context = gpu->context;
     gt_status status = enter(gpu->cu, gpu->context, err);
     if (!status) {
-        status = load_here(k, image, entry, launch, err);
+        status = load_module(k, image, err);
+        if (!status)
+            status = find_function(k, image, entry, launch, err);
+        leave(gpu->cu);
+    }
+    if (status)
+        unload(k);
+    else
+        *out = k;
+    return status;
+}
+
+static gt_status load_also(struct gt_kernel **out, struct gt_gpu *gpu,
+                           const struct gt_kernel *kernel, const char *entry,
+                           const struct gt_launch *launch, struct gt_err *err) {
+    struct gt_image facts = {0}; /* an image tells those of its main kernel */
+    *out = NULL;
+    struct gt_kernel *k = malloc(sizeof *k);
+    if (!k)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a kernel");
+    *k = *kernel;
+    k->borrowed = true;
+    gt_status status = enter(gpu->cu, gpu->context, err);
+    if (!status) {
+        status = find_function(k, &facts, entry, launch, err);
         leave(gpu->cu);
     }
     if (status)
@@ -464,6 +494,15 @@ static gt_cu_result launch_plain(const struct gt_kernel *k, const struct gt_laun
         (unsigned)launch->block[2], (unsigned)launch->smem_bytes, stream, params, NULL);
 }
 
+/* A refusal before anything ran, which leaves the context sound, says EINVAL. */
+static gt_status fail_launch(const char *call, gt_cu_result result, struct gt_err *err) {
+    const gt_status status = gt_cuda_fail(err, call, result);
+    const bool refused = result == GT_CU_INVALID_VALUE ||
+                         result == GT_CU_LAUNCH_OUT_OF_RESOURCES ||
+                         result == GT_CU_NOT_SUPPORTED;
+    return refused ? GEMMTUNE_EINVAL : status;
+}
+
 static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *launch,
                         const struct gt_value_ref *args, int arg_count, void *stream,
                         struct gt_err *err) {
@@ -486,7 +525,7 @@ static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *
         leave(cu);
     if (result == GT_CU_SUCCESS)
         return GEMMTUNE_OK;
-    return gt_cuda_fail(err, clusters ? "cuLaunchKernelEx" : "cuLaunchKernel", result);
+    return fail_launch(clusters ? "cuLaunchKernelEx" : "cuLaunchKernel", result, err);
 }
 
 const struct gt_driver gt_driver_cuda = {
@@ -499,6 +538,7 @@ const struct gt_driver gt_driver_cuda = {
     .cacheable = cacheable,
     .build = build,
     .load = load,
+    .load_also = load_also,
     .unload = unload,
     .launch = launch,
 };

@@ -75,8 +75,13 @@ struct gt_driver {
     gt_status (*load)(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_image *image,
                       const char *source, const char *entry, const struct gt_launch *launch,
                       struct gt_err *err);
+    /* Another entry of what `kernel` was loaded from; to be unloaded before it. */
+    gt_status (*load_also)(struct gt_kernel **out, struct gt_gpu *gpu,
+                           const struct gt_kernel *kernel, const char *entry,
+                           const struct gt_launch *launch, struct gt_err *err);
     void (*unload)(struct gt_kernel *kernel);
-    /* Enqueues on the caller's stream or queue. No allocation, no lock, no wait for the device. */
+    /* Enqueues on the caller's stream or queue. No allocation, no lock, no wait for the device.
+     * EINVAL: the launch was refused, nothing of it runs and the context is sound. */
     gt_status (*launch)(const struct gt_kernel *kernel, const struct gt_launch *launch,
                         const struct gt_value_ref *args, int arg_count, void *stream,
                         struct gt_err *err);

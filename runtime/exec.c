@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec.c - one kernel, built, loaded and ready for one problem. Everything that can be
+ * exec.c - one point's kernels, built, loaded and ready for one problem. Everything that can be
  * decided once is decided in gt_exec_create; gt_exec_run copies a few words and launches.
  */
 #include "runtime/exec.h"
@@ -14,21 +14,23 @@
 
 enum { ARG_KINDS = GT_ARG_WORKSPACE + 1 };
 
-/* A kernel on the device. Several execs may hold one; the last one unloads it. */
+/* The kernels of a point on the device, one a pass. Several execs may hold one; the last one unloads them. */
 struct loaded {
     atomic_int users;
     struct gt_gpu *gpu; /* borrowed */
     const struct gt_driver *driver;
-    struct gt_kernel *kernel;  /* NULL when there was nothing to compute */
+    struct gt_kernel *kernel[GT_PASSES_MAX];
     struct gt_image image;     /* kept for its log */
     gemmtune_problem problem;  /* what it was built for */
     struct gt_binding binding; /* of the point and that problem */
+    struct gt_passes passes;   /* and theirs; none when there was nothing to compute */
     struct gt_exec_info info;  /* of the build and its first launch */
 };
 
 struct gt_exec {
     struct loaded *loaded;
     struct gt_exec_info info;
+    struct gt_passes passes; /* of this problem; as many as were loaded */
     gemmtune_problem problem;
     gt_arg args[GT_ARGS_MAX]; /* in the kernel's order */
     int arg_count;
@@ -70,10 +72,28 @@ static struct loaded *loaded_create(struct gt_gpu *gpu) {
 static void loaded_release(struct loaded *l) {
     if (l == NULL || atomic_fetch_sub(&l->users, 1) > 1)
         return;
-    if (l->kernel != NULL)
-        l->driver->unload(l->kernel);
+    struct gt_kernel *const main = l->kernel[l->passes.main];
+    for (int i = 0; i < l->passes.count; i++)
+        if (i != l->passes.main && l->kernel[i] != NULL)
+            l->driver->unload(l->kernel[i]);
+    if (main != NULL) /* last: the others are of its module */
+        l->driver->unload(main);
     gt_image_clear(&l->image);
     free(l);
+}
+
+/* The main kernel first: the image's facts are its. */
+static gt_status load(struct loaded *l, const char *source, struct gt_err *err) {
+    const struct gt_passes *p = &l->passes;
+    struct gt_kernel **main = &l->kernel[p->main];
+    gt_status status =
+        l->driver->load(main, l->gpu, &l->image, source, p->item[p->main].entry,
+                        &p->item[p->main].launch, err);
+    for (int i = 0; i < p->count && status == GEMMTUNE_OK; i++)
+        if (i != p->main)
+            status = l->driver->load_also(&l->kernel[i], l->gpu, *main, p->item[i].entry,
+                                          &p->item[i].launch, err);
+    return status;
 }
 
 /* Where a driver compiles only while loading, the loading is the compile time. */
@@ -87,8 +107,7 @@ static gt_status build(struct loaded *l, struct gt_err *err) {
     const bool loads_source = status == GEMMTUNE_OK && l->image.bytes == NULL;
     const double start_ms = now_ms();
     if (status == GEMMTUNE_OK)
-        status = l->driver->load(&l->kernel, l->gpu, &l->image, source,
-                                 l->binding.family->entry, &l->info.launch, err);
+        status = load(l, source, err);
     l->info.cached = stats.cached;
     l->info.compile_ms = loads_source ? now_ms() - start_ms : stats.compile_ms;
     note_image(l);
@@ -120,10 +139,10 @@ static gt_status settle_point(struct gt_binding *b, const struct gt_device *d,
     return GEMMTUNE_OK;
 }
 
-/* The kernel accepts the problem; the launch is fixed. */
-static gt_status settle_problem(struct gt_exec_info *info, const struct gt_binding *b,
-                                const struct gt_device *d, const gemmtune_problem *p,
-                                struct gt_err *err) {
+/* The kernel accepts the problem; the launches are fixed. */
+static gt_status settle_problem(struct gt_exec_info *info, struct gt_passes *passes,
+                                const struct gt_binding *b, const struct gt_device *d,
+                                const gemmtune_problem *p, struct gt_err *err) {
     for (int i = 0; i < 3; i++)
         info->align[i] = gt_align_needed(b, i);
     if (is_empty(p))
@@ -131,7 +150,9 @@ static gt_status settle_problem(struct gt_exec_info *info, const struct gt_bindi
     const char *why = gt_not_accepted(b);
     if (why != NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "%s", why);
-    return gt_launch_of(&info->launch, b, d, err);
+    const gt_status status = gt_passes_of(passes, b, d, err);
+    info->launch = passes->item[passes->main].launch;
+    return status;
 }
 
 /* ---- create ---------------------------------------------------------------------- */
@@ -166,8 +187,8 @@ static void prepare_args(struct gt_exec *e, const struct gt_family *f) {
 
 /* An exec of `l`, which it takes over even when it fails. */
 static gt_status exec_of(struct gt_exec **out, struct loaded *l,
-                         const struct gt_exec_info *info, const gemmtune_problem *p,
-                         struct gt_err *err) {
+                         const struct gt_exec_info *info, const struct gt_passes *passes,
+                         const gemmtune_problem *p, struct gt_err *err) {
     struct gt_exec *e = calloc(1, sizeof *e);
     if (e == NULL) {
         loaded_release(l);
@@ -175,6 +196,7 @@ static gt_status exec_of(struct gt_exec **out, struct loaded *l,
     }
     e->loaded = l;
     e->info = *info;
+    e->passes = *passes;
     e->problem = *p;
     prepare_args(e, l->binding.family);
     *out = e;
@@ -203,11 +225,11 @@ gt_status gt_exec_create(struct gt_exec **out, struct gt_gpu *gpu,
     gt_bind_problem(&l->binding, family, d, p);
     gt_status status = settle_point(&l->binding, d, point, p, err);
     if (status == GEMMTUNE_OK)
-        status = settle_problem(&l->info, &l->binding, d, p, err);
+        status = settle_problem(&l->info, &l->passes, &l->binding, d, p, err);
     if (status == GEMMTUNE_OK && !is_empty(p))
         status = build(l, err);
     if (status == GEMMTUNE_OK)
-        return exec_of(out, l, &l->info, p, err);
+        return exec_of(out, l, &l->info, &l->passes, p, err);
     give_log(log, l, status);
     loaded_release(l);
     return gt_fail_within(err, status, "family %s", family->name);
@@ -223,7 +245,7 @@ static gt_status check_shareable(const struct loaded *l, const gemmtune_problem 
     if (p->trans_a != own->trans_a || p->trans_b != own->trans_b)
         return gt_fail(err, GEMMTUNE_EINVAL, "the kernel is for layout %s",
                        gt_problem_layout(own));
-    if (l->kernel == NULL && !is_empty(p))
+    if (l->passes.count == 0 && !is_empty(p))
         return gt_fail(err, GEMMTUNE_EINVAL, "nothing was built for an empty product");
     return GEMMTUNE_OK;
 }
@@ -239,23 +261,33 @@ static gt_status rebind(struct gt_binding *b, const struct loaded *l,
     return gt_bind_values(b, values, err);
 }
 
+/* Which passes there are is the point's alone, so both have the same ones. */
+static gt_status check_shared_memory(const struct gt_passes *passes, const struct loaded *l,
+                                     struct gt_err *err) {
+    for (int i = 0; i < passes->count; i++)
+        if (passes->item[i].launch.smem_bytes > l->passes.item[i].launch.smem_bytes)
+            return gt_fail(err, GEMMTUNE_EINVAL, "the problem needs more shared memory");
+    return GEMMTUNE_OK;
+}
+
 gt_status gt_exec_share(struct gt_exec **out, const struct gt_exec *e,
                         const gemmtune_problem *p, struct gt_err *err) {
     struct loaded *l = e->loaded;
     struct gt_exec_info info = l->info;
+    struct gt_passes passes = {0};
     struct gt_binding b;
     *out = NULL;
     gt_status status = check_shareable(l, p, err);
     if (status == GEMMTUNE_OK)
         status = rebind(&b, l, p, err);
     if (status == GEMMTUNE_OK)
-        status = settle_problem(&info, &b, device_of(l->gpu), p, err);
-    if (status == GEMMTUNE_OK && info.launch.smem_bytes > l->info.launch.smem_bytes)
-        status = gt_fail(err, GEMMTUNE_EINVAL, "the problem needs more shared memory");
+        status = settle_problem(&info, &passes, &b, device_of(l->gpu), p, err);
+    if (status == GEMMTUNE_OK)
+        status = check_shared_memory(&passes, l, err);
     if (status != GEMMTUNE_OK)
         return status;
     (void)atomic_fetch_add(&l->users, 1);
-    return exec_of(out, l, &info, p, err);
+    return exec_of(out, l, &info, &passes, p, err);
 }
 
 void gt_exec_destroy(struct gt_exec *e) {
@@ -294,6 +326,22 @@ static gt_status check_pointer(const struct gt_exec *e, const char *what, int op
     return GEMMTUNE_OK;
 }
 
+/* As check_pointer: what an OpenCL handle is made of says nothing. */
+static gt_status check_workspace(const struct gt_exec *e, const void *workspace,
+                                 struct gt_err *err) {
+    if (e->info.launch.workspace_bytes == 0)
+        return GEMMTUNE_OK;
+    if (workspace == NULL)
+        return gt_fail(err, GEMMTUNE_EWORKSPACE, "the kernel needs %lld bytes of workspace",
+                       (long long)e->info.launch.workspace_bytes);
+    if (e->loaded->driver->backend == GEMMTUNE_CUDA &&
+        ((uintptr_t)workspace & (GT_WORKSPACE_ALIGN - 1)) != 0)
+        return gt_fail(err, GEMMTUNE_EWORKSPACE,
+                       "the workspace, %p, is not aligned to %d bytes", workspace,
+                       GT_WORKSPACE_ALIGN);
+    return GEMMTUNE_OK;
+}
+
 static gt_status check_pointers(const struct gt_exec *e, bool reads_ab, const void *a,
                                 const void *b, const void *c, const void *workspace,
                                 struct gt_err *err) {
@@ -302,11 +350,7 @@ static gt_status check_pointers(const struct gt_exec *e, bool reads_ab, const vo
         status = check_pointer(e, "A", 0, a, err);
     if (status == GEMMTUNE_OK && reads_ab)
         status = check_pointer(e, "B", 1, b, err);
-    if (status == GEMMTUNE_OK && e->info.launch.workspace_bytes > 0 && workspace == NULL)
-        status =
-            gt_fail(err, GEMMTUNE_EWORKSPACE, "the kernel needs %lld bytes of workspace",
-                    (long long)e->info.launch.workspace_bytes);
-    return status;
+    return status == GEMMTUNE_OK ? check_workspace(e, workspace, err) : status;
 }
 
 static gt_status launch(const struct gt_exec *e, const union gt_value value[ARG_KINDS],
@@ -314,12 +358,17 @@ static gt_status launch(const struct gt_exec *e, const union gt_value value[ARG_
     struct gt_value_ref refs[GT_ARGS_MAX];
     for (int i = 0; i < e->arg_count; i++)
         refs[i] = (struct gt_value_ref){&value[e->args[i]], e->size[e->args[i]]};
-    return e->loaded->driver->launch(e->loaded->kernel, &e->info.launch, refs, e->arg_count,
-                                     stream, err);
+    const struct loaded *l = e->loaded;
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; i < e->passes.count && status == GEMMTUNE_OK; i++)
+        status = l->driver->launch(l->kernel[i], &e->passes.item[i].launch, refs,
+                                   e->arg_count, stream, err);
+    return status;
 }
 
 /* As BLAS: with alpha 0 or k 0 neither A nor B is read. The kernel then runs with both 0:
- * its sum over an empty k is 0, and beta C is all that it writes. */
+ * its sum over an empty k is 0, and beta C is all that it writes. The passes beside it run as
+ * well: a sum of partial sums is what writes C. */
 gt_status gt_exec_run(const struct gt_exec *e, const void *alpha, void *a, void *b,
                       const void *beta, void *c, void *workspace, void *stream,
                       struct gt_err *err) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec.h - one built kernel of one point, ready to run one problem: what a public plan
+ * exec.h - the built kernels of one point, ready to run one problem: what a public plan
  * holds and what the tuner times.
  */
 #ifndef GT_RUNTIME_EXEC_H
@@ -9,8 +9,12 @@
 #include "runtime/build.h"
 #include "runtime/family.h"
 
+/* What a workspace pointer is aligned to (CUDA), so that families may lay it out in lines. */
+enum { GT_WORKSPACE_ALIGN = 256 };
+
 struct gt_exec; /* immutable after create; any thread may run it */
 
+/* Of the main kernel, where a point has others before or after it. */
 struct gt_exec_info {
     int registers, spill_bytes, smem_bytes; /* -1 unknown */
     bool cached;
@@ -36,7 +40,8 @@ void gt_exec_describe(const struct gt_exec *e, struct gt_exec_info *info);
 
 /* Enqueues C = alpha op(A) op(B) + beta C. alpha and beta point to the accumulator type.
  * Handles m, n or k of 0 and alpha of 0 as BLAS does. EINVAL: a pointer is misaligned for
- * this kernel. */
+ * this kernel, or the device refuses a launch; EWORKSPACE: the workspace is missing or
+ * misaligned. */
 gt_status gt_exec_run(const struct gt_exec *e, const void *alpha, void *a, void *b,
                       const void *beta, void *c, void *workspace, void *stream,
                       struct gt_err *err);

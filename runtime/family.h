@@ -28,6 +28,7 @@
 #include "core/problem.h"
 
 enum { GT_VALUES_MAX = 64, GT_RULES_MAX = 32, GT_ARGS_MAX = 20, GT_STARTS_MAX = 12 };
+enum { GT_BESIDE_MAX = 2, GT_PASSES_MAX = 2 * GT_BESIDE_MAX + 1 }; /* before, main, after */
 
 /* What a kernel takes, in the order of space.json's "args". */
 typedef enum gt_arg {
@@ -63,17 +64,25 @@ struct gt_derived {
     struct gt_expr *expr;
 };
 
+/* One kernel launch of a point. All passes take the same arguments and share one
+ * workspace. */
+struct gt_pass {
+    char entry[GT_NAME_MAX];
+    struct gt_expr *when; /* of the point: 0 when it has no such pass */
+    struct gt_expr *grid[3], *block[3], *cluster[3], *smem;
+};
+
 struct gt_family {
     char name[GT_NAME_MAX];
-    char hash[65];        /* over space.json, the sources and the prelude */
-    char *about;          /* one sentence */
-    char *source[2];      /* template text by gemmtune_backend; NULL where it has none */
-    char *source_name[2]; /* "tile/tile.cl", as compiler messages name it */
-    char entry[GT_NAME_MAX];
-    unsigned dtypes;  /* bit i: row i of core/dtype.h */
-    unsigned layouts; /* bits by gt_layout_bit */
-    int min_cc;       /* CUDA */
-    int rank;         /* order in which default points are offered: lower first */
+    char hash[65];           /* over space.json, the sources and the prelude */
+    char *about;             /* one sentence */
+    char *source[2];         /* template text by gemmtune_backend; NULL where it has none */
+    char *source_name[2];    /* "tile/tile.cl", as compiler messages name it */
+    char entry[GT_NAME_MAX]; /* the main kernel's */
+    unsigned dtypes;         /* bit i: row i of core/dtype.h */
+    unsigned layouts;        /* bits by gt_layout_bit */
+    int min_cc;              /* CUDA */
+    int rank;                /* order in which default points are offered: lower first */
     struct gt_symbols symbols;
     int param_count, derive_count, require_count, accept_count, arg_count;
     struct gt_param param[GT_POINT_MAX];
@@ -84,7 +93,9 @@ struct gt_family {
     struct gt_rule require[GT_RULES_MAX]; /* may a point exist on a device, for a type */
     struct gt_rule accept[GT_RULES_MAX];  /* may a built kernel run a problem */
     struct gt_expr *align[3];             /* bytes A, B, C row starts must be aligned to */
-    struct gt_expr *grid[3], *block[3], *cluster[3], *smem, *workspace;
+    struct gt_expr *workspace;            /* bytes */
+    int pass_count, main;                 /* pass[main] is what "launch" says */
+    struct gt_pass pass[GT_PASSES_MAX];   /* in the order they run */
     gt_arg args[GT_ARGS_MAX];
 };
 
@@ -156,7 +167,19 @@ const struct gt_rule *gt_refused(const struct gt_binding *b);
 const char *gt_not_accepted(const struct gt_binding *b);
 /* Bytes that A's (0), B's (1), C's (2) pointers and rows must be aligned to. */
 int64_t gt_align_needed(const struct gt_binding *b, int operand);
-/* Launch geometry for the bound problem; EINVAL when out of the device's limits. */
+/* The passes that a point has, in the order they run. */
+struct gt_passes {
+    int count, main; /* item[main] is the main kernel */
+    struct {
+        const char *entry; /* the family's */
+        struct gt_launch launch;
+    } item[GT_PASSES_MAX];
+};
+/* The launches of all passes for the bound problem; EINVAL when one is out of the device's
+ * limits. */
+gt_status gt_passes_of(struct gt_passes *out, const struct gt_binding *b,
+                       const struct gt_device *d, struct gt_err *err);
+/* The main kernel's alone. */
 gt_status gt_launch_of(struct gt_launch *out, const struct gt_binding *b,
                        const struct gt_device *d, struct gt_err *err);
 void gt_family_default(const struct gt_family *f, struct gt_point *out);

@@ -75,6 +75,9 @@ gt_status gt_read_text(char **out, struct gt_node n, struct gt_err *err);
 gt_status gt_read_list(struct gt_node n, enum gt_json_kind kind, size_t least, size_t most,
                        struct gt_err *err);
 
+/* A kernel's name. */
+gt_status gt_read_entry(char out[GT_NAME_MAX], struct gt_node n, struct gt_err *err);
+
 /* One key of space.json each. The node of an optional key may be absent. */
 gt_status gt_parse_params(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_default(struct gt_family *f, struct gt_node n, struct gt_err *err);
@@ -83,7 +86,10 @@ gt_status gt_parse_derive(struct gt_family *f, struct gt_node n, struct gt_err *
 gt_status gt_parse_require(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_accept(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_align(struct gt_family *f, struct gt_node n, struct gt_err *err);
+/* These three in this order: passes are kept in the order they run. */
+gt_status gt_parse_before(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_launch(struct gt_family *f, struct gt_node n, struct gt_err *err);
+gt_status gt_parse_after(struct gt_family *f, struct gt_node n, struct gt_err *err);
 
 /* gt_family_parse with the sources fetched once space.json has named them. */
 gt_status gt_family_parse_with(struct gt_family **out, const char *folder_name,

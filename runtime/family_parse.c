@@ -162,7 +162,7 @@ static gt_status parse_source(struct gt_family *f, struct gt_node n, struct gt_e
     return status;
 }
 
-static gt_status parse_entry(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+gt_status gt_read_entry(char out[GT_NAME_MAX], struct gt_node n, struct gt_err *err) {
     const char *entry;
     const gt_status status = gt_json_string(&entry, n, err);
     if (status != GEMMTUNE_OK)
@@ -170,8 +170,12 @@ static gt_status parse_entry(struct gt_family *f, struct gt_node n, struct gt_er
     if (!is_word(entry, true))
         return gt_json_fail(n, err, "\"%s\" is not a C name of at most %d characters",
                             entry, GT_NAME_MAX - 1);
-    memcpy(f->entry, entry, strlen(entry) + 1);
+    memcpy(out, entry, strlen(entry) + 1);
     return GEMMTUNE_OK;
+}
+
+static gt_status parse_entry(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    return gt_read_entry(f->entry, n, err);
 }
 
 static unsigned dtype_word_bit(const char *word) {
@@ -277,7 +281,8 @@ static const struct section {
     {"default", gt_parse_default, false}, {"starts", gt_parse_starts, true},
     {"derive", gt_parse_derive, true},    {"require", gt_parse_require, true},
     {"accept", gt_parse_accept, true},    {"align", gt_parse_align, true},
-    {"launch", gt_parse_launch, false},   {"args", parse_args, false},
+    {"before", gt_parse_before, true},    {"launch", gt_parse_launch, false},
+    {"after", gt_parse_after, true},      {"args", parse_args, false},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
@@ -385,6 +390,16 @@ static void clear_rules(struct gt_rule *rules, int count) {
     }
 }
 
+static void clear_pass(struct gt_pass *pass) {
+    gt_expr_destroy(pass->when);
+    for (int i = 0; i < 3; i++) {
+        gt_expr_destroy(pass->grid[i]);
+        gt_expr_destroy(pass->block[i]);
+        gt_expr_destroy(pass->cluster[i]);
+    }
+    gt_expr_destroy(pass->smem);
+}
+
 void gt_family_destroy(struct gt_family *f) {
     if (f == NULL)
         return;
@@ -392,13 +407,10 @@ void gt_family_destroy(struct gt_family *f) {
         gt_expr_destroy(f->derive[i].expr);
     clear_rules(f->require, f->require_count);
     clear_rules(f->accept, f->accept_count);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < f->pass_count; i++)
+        clear_pass(&f->pass[i]);
+    for (int i = 0; i < 3; i++)
         gt_expr_destroy(f->align[i]);
-        gt_expr_destroy(f->grid[i]);
-        gt_expr_destroy(f->block[i]);
-        gt_expr_destroy(f->cluster[i]);
-    }
-    gt_expr_destroy(f->smem);
     gt_expr_destroy(f->workspace);
     for (int i = 0; i < 2; i++) {
         free(f->source[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * family_space.c - the part of space.json that is arithmetic: parameters, derived names,
- * rules, launch. One function a key; family_parse.c calls them in order.
+ * rules, launches. One function a key; family_parse.c calls them in order.
  */
 #include "runtime/family_inside.h"
 
@@ -216,33 +216,80 @@ gt_status gt_parse_align(struct gt_family *f, struct gt_node n, struct gt_err *e
     return parse_three(f->align, f, n, OF_POINT, presets, err);
 }
 
-/* An expression that may be left out, then 0. */
-static gt_status parse_or_zero(struct gt_expr **out, const struct gt_family *f,
-                               struct gt_node n, struct gt_err *err) {
-    return gt_json_kind(n) == GT_JSON_ABSENT ? gt_expr_parse(out, "0", &f->symbols, err)
-                                             : parse_expr(out, f, n, OF_PROBLEM, err);
+/* ---- passes ------------------------------------------------------------------------- */
+
+/* An expression that may be left out, then `preset`. */
+static gt_status parse_or(struct gt_expr **out, const char *preset,
+                          const struct gt_family *f, struct gt_node n, enum scope scope,
+                          struct gt_err *err) {
+    return gt_json_kind(n) == GT_JSON_ABSENT ? gt_expr_parse(out, preset, &f->symbols, err)
+                                             : parse_expr(out, f, n, scope, err);
+}
+
+/* The keys that "launch" has in common with a pass beside it. */
+static gt_status parse_pass(struct gt_pass *pass, const struct gt_family *f,
+                            struct gt_node n, struct gt_err *err) {
+    static const char *const ones[3] = {"1", "1", "1"};
+    struct gt_node block, grid;
+    gt_status status = gt_json_need(&block, n, "block", err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_need(&grid, n, "grid", err);
+    if (status == GEMMTUNE_OK)
+        status = parse_three(pass->block, f, block, OF_PROBLEM, ones, err);
+    if (status == GEMMTUNE_OK)
+        status = parse_three(pass->grid, f, grid, OF_PROBLEM, ones, err);
+    if (status == GEMMTUNE_OK)
+        status = parse_three(pass->cluster, f, gt_json_member(n, "cluster"), OF_PROBLEM,
+                             ones, err);
+    if (status == GEMMTUNE_OK)
+        status = parse_or(&pass->smem, "0", f, gt_json_member(n, "smem"), OF_PROBLEM, err);
+    if (status == GEMMTUNE_OK)
+        status = parse_or(&pass->when, "1", f, gt_json_member(n, "when"), OF_POINT, err);
+    return status;
+}
+
+static gt_status parse_beside(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    static const char *const keys[] = {"entry",   "when", "block", "grid",
+                                       "cluster", "smem", NULL};
+    struct gt_pass *pass = &f->pass[f->pass_count++];
+    struct gt_node entry;
+    gt_status status = gt_json_only(n, keys, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_need(&entry, n, "entry", err);
+    if (status == GEMMTUNE_OK)
+        status = gt_read_entry(pass->entry, entry, err);
+    return status == GEMMTUNE_OK ? parse_pass(pass, f, n, err) : status;
+}
+
+static gt_status parse_all_beside(struct gt_family *f, struct gt_node n,
+                                  struct gt_err *err) {
+    if (gt_json_kind(n) == GT_JSON_ABSENT)
+        return GEMMTUNE_OK;
+    gt_status status = gt_read_list(n, GT_JSON_ARRAY, 0, GT_BESIDE_MAX, err);
+    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++)
+        status = parse_beside(f, gt_json_at(n, i), err);
+    return status;
+}
+
+gt_status gt_parse_before(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    return parse_all_beside(f, n, err);
 }
 
 gt_status gt_parse_launch(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     static const char *const keys[] = {"block", "grid",      "cluster",
                                        "smem",  "workspace", NULL};
-    static const char *const ones[3] = {"1", "1", "1"};
-    struct gt_node block, grid;
+    f->main = f->pass_count++;
+    struct gt_pass *pass = &f->pass[f->main];
+    memcpy(pass->entry, f->entry, sizeof pass->entry);
     gt_status status = gt_json_only(n, keys, err);
     if (status == GEMMTUNE_OK)
-        status = gt_json_need(&block, n, "block", err);
+        status = parse_pass(pass, f, n, err);
     if (status == GEMMTUNE_OK)
-        status = gt_json_need(&grid, n, "grid", err);
-    if (status == GEMMTUNE_OK)
-        status = parse_three(f->block, f, block, OF_PROBLEM, ones, err);
-    if (status == GEMMTUNE_OK)
-        status = parse_three(f->grid, f, grid, OF_PROBLEM, ones, err);
-    if (status == GEMMTUNE_OK)
-        status =
-            parse_three(f->cluster, f, gt_json_member(n, "cluster"), OF_PROBLEM, ones, err);
-    if (status == GEMMTUNE_OK)
-        status = parse_or_zero(&f->smem, f, gt_json_member(n, "smem"), err);
-    if (status == GEMMTUNE_OK)
-        status = parse_or_zero(&f->workspace, f, gt_json_member(n, "workspace"), err);
+        status = parse_or(&f->workspace, "0", f, gt_json_member(n, "workspace"), OF_PROBLEM,
+                          err);
     return status;
+}
+
+gt_status gt_parse_after(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    return parse_all_beside(f, n, err);
 }

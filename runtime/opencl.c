@@ -36,6 +36,7 @@ struct pool {
 struct gt_kernel {
     const struct gt_opencl *cl;
     cl_program program;
+    bool borrowed;     /* the program is another kernel's */
     struct pool *pool; /* apart, so that a const kernel can be launched */
 };
 
@@ -489,32 +490,60 @@ static void unload(struct gt_kernel *kernel) {
     for (int i = 0; kernel->pool && i < POOL; i++)
         if (kernel->pool->object[i])
             (void)kernel->cl->clReleaseKernel(kernel->pool->object[i]);
-    if (kernel->program)
+    if (kernel->program && !kernel->borrowed)
         (void)kernel->cl->clReleaseProgram(kernel->program);
     free(kernel->pool);
     free(kernel);
+}
+
+/* Without a program yet. */
+static struct gt_kernel *kernel_create(const struct gt_gpu *gpu, struct gt_err *err) {
+    struct gt_kernel *k = calloc(1, sizeof *k);
+    struct pool *pool = calloc(1, sizeof *pool);
+    if (!k || !pool) {
+        free(k);
+        free(pool);
+        (void)gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a kernel");
+        return NULL;
+    }
+    k->cl = gpu->cl;
+    k->pool = pool;
+    atomic_init(&pool->taken, 0);
+    return k;
 }
 
 static gt_status load(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_image *image,
                       const char *source, const char *entry, const struct gt_launch *launch,
                       struct gt_err *err) {
     *out = NULL;
-    struct gt_kernel *k = calloc(1, sizeof *k);
+    struct gt_kernel *k = kernel_create(gpu, err);
     if (!k)
-        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a kernel");
-    k->cl = gpu->cl;
-    gt_status status = GEMMTUNE_OK;
-    k->pool = calloc(1, sizeof *k->pool);
-    if (!k->pool)
-        status = gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a kernel");
-    else
-        atomic_init(&k->pool->taken, 0);
-    if (!status)
-        status = build_program(k, gpu, image, source, err);
+        return GEMMTUNE_ENOMEM;
+    gt_status status = build_program(k, gpu, image, source, err);
     if (!status)
         status = fill_pool(k, entry, err);
     if (!status)
         status = check_room(image, k, gpu, launch, err);
+    if (status)
+        unload(k);
+    else
+        *out = k;
+    return status;
+}
+
+static gt_status load_also(struct gt_kernel **out, struct gt_gpu *gpu,
+                           const struct gt_kernel *kernel, const char *entry,
+                           const struct gt_launch *launch, struct gt_err *err) {
+    struct gt_image facts = {0}; /* an image tells those of its main kernel */
+    *out = NULL;
+    struct gt_kernel *k = kernel_create(gpu, err);
+    if (!k)
+        return GEMMTUNE_ENOMEM;
+    k->program = kernel->program;
+    k->borrowed = true;
+    gt_status status = fill_pool(k, entry, err);
+    if (!status)
+        status = check_room(&facts, k, gpu, launch, err);
     if (status)
         unload(k);
     else
@@ -561,6 +590,15 @@ static gt_status range_of(size_t global[3], size_t local[3], const struct gt_lau
     return GEMMTUNE_OK;
 }
 
+/* A refusal before anything ran says EINVAL. */
+static gt_status fail_launch(cl_int result, struct gt_err *err) {
+    const gt_status status = gt_opencl_fail(err, "clEnqueueNDRangeKernel", result);
+    const bool refused = result == GT_CL_OUT_OF_RESOURCES ||
+                         result == GT_CL_INVALID_WORK_GROUP_SIZE ||
+                         result == GT_CL_INVALID_WORK_ITEM_SIZE;
+    return refused ? GEMMTUNE_EINVAL : status;
+}
+
 static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *launch,
                         const struct gt_value_ref *args, int arg_count, void *stream,
                         struct gt_err *err) {
@@ -582,9 +620,11 @@ static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *
     give(kernel->pool, slot);
     if (result == GT_CL_SUCCESS)
         return GEMMTUNE_OK;
+    if (args_set)
+        return fail_launch(result, err);
     char call[48];
     snprintf(call, sizeof call, "clSetKernelArg of argument %d", i);
-    return gt_opencl_fail(err, args_set ? "clEnqueueNDRangeKernel" : call, result);
+    return gt_opencl_fail(err, call, result);
 }
 
 const struct gt_driver gt_driver_opencl = {
@@ -597,6 +637,7 @@ const struct gt_driver gt_driver_opencl = {
     .cacheable = cacheable,
     .build = build,
     .load = load,
+    .load_also = load_also,
     .unload = unload,
     .launch = launch,
 };

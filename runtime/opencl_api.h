@@ -40,6 +40,7 @@ typedef struct _cl_event *cl_event;
     X(GT_CL_INVALID_BINARY, CL_INVALID_BINARY, -42)                                        \
     X(GT_CL_INVALID_KERNEL_NAME, CL_INVALID_KERNEL_NAME, -46)                              \
     X(GT_CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_GROUP_SIZE, -54)                      \
+    X(GT_CL_INVALID_WORK_ITEM_SIZE, CL_INVALID_WORK_ITEM_SIZE, -55)                        \
     X(GT_CL_INVALID_BUFFER_SIZE, CL_INVALID_BUFFER_SIZE, -61)                              \
     X(GT_CL_FALSE, CL_FALSE, 0)                                                            \
     X(GT_CL_TRUE, CL_TRUE, 1)                                                              \

@@ -16,8 +16,7 @@ enum {
     WIDE = 16,      /* bytes; what allocators give and the widest load wants */
     TRIES_MAX = 32, /* choices that fail to build before a plan gives up */
     RECORDS_MAX =
-        8, /* of which records: when so many fail, the cause is not in the record */
-    WORKSPACE_ALIGN = 16
+        8 /* of which records: when so many fail, the cause is not in the record */
 };
 
 struct gemmtune_plan {
@@ -257,7 +256,7 @@ void gemmtune_plan_describe(const gemmtune_plan *plan, gemmtune_plan_info *info)
         .params = plan->params,
         .tuned_median_ns = plan->tuned_median_ns,
         .workspace_bytes = plan->workspace_bytes,
-        .workspace_align = WORKSPACE_ALIGN,
+        .workspace_align = GT_WORKSPACE_ALIGN,
         .from = plan->from,
         .why = plan->why,
     };

@@ -16,14 +16,14 @@
 enum {
     GUARD = GT_VIEW_ALIGN, /* bytes of poison on either side of every operand */
     THREADS = 256,         /* as in check.cl */
-    COUNTERS = 3,          /* wrong, touched, changed: as in check.cl */
+    COUNTERS = 4,          /* wrong, touched, changed, beyond: as in check.cl */
     CASES_MAX = 32,        /* the last slot is for a second look */
     HOST_MACS = 1 << 22,   /* multiplications the host spends on checking a reference */
 };
 
-enum kernel { K_FILL, K_REFERENCE, K_COMPARE, K_UNCHANGED, K_COUNT };
+enum kernel { K_FILL, K_REFERENCE, K_COMPARE, K_UNCHANGED, K_WITHIN, K_COUNT };
 static const char *const kernel_entry[K_COUNT] = {"gt_fill", "gt_reference", "gt_compare",
-                                                  "gt_unchanged"};
+                                                  "gt_unchanged", "gt_within"};
 
 struct gt_checker {
     struct gt_rig *rig;
@@ -32,6 +32,10 @@ struct gt_checker {
     void *found;   /* COUNTERS words a case */
     void *scratch; /* C with its guards */
     int64_t scratch_bytes;
+    struct {
+        void *mem, *view;
+        int64_t bytes; /* of the view; mem has guards on either side */
+    } workspace;
 };
 
 /* An operand on the device: poison, rows of data, poison. */
@@ -163,6 +167,13 @@ gt_status gt_checker_create(struct gt_checker **out, struct gt_rig *rig,
     return GEMMTUNE_OK;
 }
 
+static void drop_workspace(struct gt_checker *c) {
+    if (c->workspace.view)
+        gt_rig_head(c->rig)->ops->view_release(c->rig, c->workspace.view);
+    release(c->rig, c->workspace.mem);
+    memset(&c->workspace, 0, sizeof c->workspace);
+}
+
 void gt_checker_destroy(struct gt_checker *c) {
     if (!c)
         return;
@@ -170,6 +181,7 @@ void gt_checker_destroy(struct gt_checker *c) {
     const struct gt_driver *driver = ((const struct gt_gpu_head *)h->gpu)->driver;
     release(c->rig, c->found);
     release(c->rig, c->scratch);
+    drop_workspace(c);
     for (int k = 0; k < K_COUNT; k++)
         if (c->kernel[k])
             driver->unload(c->kernel[k]);
@@ -187,6 +199,45 @@ gt_status gt_checker_fill(struct gt_checker *c, void *view, int64_t rows, int64_
     push_long(&l, (int64_t)seed);
     push_int(&l, mode);
     return rows * cols == 0 ? GEMMTUNE_OK : run(c, K_FILL, rows * cols, &l, err);
+}
+
+/* ---- the workspace ---- */
+
+int64_t gt_workspace_bytes(int64_t bytes) {
+    return bytes > 0 ? (bytes + 2 * GUARD + 7) / 8 * 8 : 0;
+}
+
+gt_status gt_checker_reserve(struct gt_checker *c, int64_t bytes, struct gt_err *err) {
+    const struct gt_rig_ops *ops = gt_rig_head(c->rig)->ops;
+    if (bytes <= c->workspace.bytes)
+        return GEMMTUNE_OK;
+    drop_workspace(c);
+    gt_status status =
+        ops->alloc(&c->workspace.mem, c->rig, gt_workspace_bytes(bytes), err);
+    if (!status)
+        status = ops->view(&c->workspace.view, c->rig, c->workspace.mem, GUARD, bytes, err);
+    if (!status)
+        c->workspace.bytes = bytes;
+    return status;
+}
+
+void *gt_checker_workspace(const struct gt_checker *c) {
+    return c->workspace.view;
+}
+
+/* Bytes of the workspace that the kernel needs. */
+static int64_t workspace_of(const struct gt_exec *exec) {
+    struct gt_exec_info info;
+    gt_exec_describe(exec, &info);
+    return info.launch.workspace_bytes;
+}
+
+/* Poison for `bytes` of it and the guards. */
+static gt_status fresh_workspace(struct gt_checker *c, int64_t bytes, struct gt_err *err) {
+    return bytes == 0 ? GEMMTUNE_OK
+                      : gt_rig_head(c->rig)->ops->fill(c->rig, c->workspace.mem,
+                                                       gt_workspace_bytes(bytes),
+                                                       GT_POISON_W, err);
 }
 
 /* ---- a case ---- */
@@ -464,24 +515,41 @@ static gt_status enqueue_unchanged(struct gt_case *t, const struct operand *o,
     return run(c, K_UNCHANGED, o->bytes / size, &l, err);
 }
 
+static gt_status enqueue_within(struct gt_checker *c, int64_t bytes, int slot,
+                                struct gt_err *err) {
+    struct arg_list l = {.count = 0};
+    push_ptr(&l, c->workspace.mem);
+    push_long(&l, bytes + 2 * GUARD);
+    push_long(&l, GUARD);
+    push_word(&l, GT_POISON_W);
+    push_ptr(&l, c->found);
+    push_int(&l, slot);
+    return bytes == 0 ? GEMMTUNE_OK : run(c, K_WITHIN, 2 * GUARD, &l, err);
+}
+
 static gt_status enqueue_case(struct gt_case *t, const struct gt_exec *exec, int slot,
                               struct gt_err *err) {
     struct gt_checker *c = t->checker;
     const gemmtune_problem *p = &t->spec.problem;
+    const int64_t workspace = workspace_of(exec);
     void *view = NULL;
     union gt_value alpha = {.i64 = 0}, beta = {.i64 = 0};
     gt_data_put(&alpha, p->type_acc, t->spec.alpha);
     gt_data_put(&beta, p->type_acc, t->spec.beta);
     gt_status status = fresh_c(&view, t, err);
     if (!status)
-        status = gt_exec_run(exec, &alpha, t->a.view, t->b.view, &beta, view, NULL,
-                             gt_rig_head(c->rig)->stream, err);
+        status = fresh_workspace(c, workspace, err);
+    if (!status)
+        status = gt_exec_run(exec, &alpha, t->a.view, t->b.view, &beta, view,
+                             c->workspace.view, gt_rig_head(c->rig)->stream, err);
     if (!status)
         status = enqueue_compare(t, slot, err);
     if (!status)
         status = enqueue_unchanged(t, &t->a, p->type_a, slot, err);
     if (!status)
         status = enqueue_unchanged(t, &t->b, p->type_b, slot, err);
+    if (!status)
+        status = enqueue_within(c, workspace, slot, err);
     if (view)
         gt_rig_head(c->rig)->ops->view_release(c->rig, view);
     return status;
@@ -552,15 +620,14 @@ static void describe(char *why, struct gt_case *t, const struct gt_exec *exec,
     gt_problem_name(&t->spec.problem, name);
     if (found[0])
         describe_wrong(element, sizeof element, t, exec);
-    const char *what = found[0]   ? "elements wrong"
-                       : found[1] ? "elements written outside C"
-                                  : "input elements overwritten";
+    static const char *const what[COUNTERS] = {
+        "elements wrong", "elements written outside C", "input elements overwritten",
+        "bytes written outside the workspace"};
+    int i = 0;
+    while (i < COUNTERS - 1 && !found[i])
+        i++;
     snprintf(why, GT_VERDICT_MAX, "%s alpha %g beta %g: %u %s%s", name, t->spec.alpha,
-             t->spec.beta,
-             found[0]   ? found[0]
-             : found[1] ? found[1]
-                        : found[2],
-             what, element);
+             t->spec.beta, found[i], what[i], element);
 }
 
 /* ---- all cases ---- */
@@ -578,9 +645,17 @@ static gt_status enqueue_all(struct gt_checker *c, struct gt_case *const *cases,
 /* The first case with a counter that is not 0, or -1. */
 static int first_failed(uint32_t (*found)[COUNTERS], int count) {
     for (int i = 0; i < count; i++)
-        if (found[i][0] || found[i][1] || found[i][2])
-            return i;
+        for (int j = 0; j < COUNTERS; j++)
+            if (found[i][j])
+                return i;
     return -1;
+}
+
+/* What was enqueued before a launch was refused may fault all the same, which is worse. */
+static gt_status finish(struct gt_checker *c, gt_status status, struct gt_err *err) {
+    struct gt_err fault;
+    const gt_status ended = gt_rig_head(c->rig)->ops->finish(c->rig, &fault);
+    return ended ? gt_fail(err, ended, "%s", fault.line) : status;
 }
 
 gt_status gt_check(bool *right, char *why, struct gt_checker *c,
@@ -591,8 +666,8 @@ gt_status gt_check(bool *right, char *why, struct gt_checker *c,
     *right = false;
     why[0] = '\0';
     gt_status status = enqueue_all(c, cases, execs, count, err);
-    if (!status)
-        status = ops->finish(c->rig, err);
+    if (!status || status == GEMMTUNE_EINVAL)
+        status = finish(c, status, err);
     if (!status)
         status = ops->read(c->rig, c->found, 0, found, count * COUNTERS * 4, err);
     if (status)

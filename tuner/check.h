@@ -28,6 +28,13 @@ gt_status gt_checker_fill(struct gt_checker *c, void *view, int64_t rows, int64_
                           int64_t ld, uint64_t seed, enum gt_data_mode mode,
                           struct gt_err *err);
 
+/* Makes sure of a workspace of so many bytes; what was enqueued with a smaller one must be done. */
+gt_status gt_checker_reserve(struct gt_checker *c, int64_t bytes, struct gt_err *err);
+/* What was reserved, as kernels take it; NULL when nothing was. */
+void *gt_checker_workspace(const struct gt_checker *c);
+/* Device bytes that a reservation takes. */
+int64_t gt_workspace_bytes(int64_t bytes);
+
 struct gt_case_spec {
     gemmtune_problem problem; /* canonical; leading dimensions may leave padding */
     double alpha, beta;       /* exact in every type */
@@ -44,8 +51,9 @@ int64_t gt_case_bytes(const gemmtune_problem *p);
 
 enum { GT_VERDICT_MAX = 384 };
 
-/* Runs the cases; execs[i] must be made for the problem of cases[i]. *right false: `why` (GT_VERDICT_MAX bytes) names
- * the first case that failed, how many elements, and one of them. An error is a failed launch. */
+/* Runs the cases; execs[i] must be made for the problem of cases[i], and the workspace that it needs be reserved.
+ * *right false: `why` (GT_VERDICT_MAX bytes) names the first case that failed, how many elements, and one of them. An
+ * error is a failed launch; EINVAL: it was refused, and the device is as sound as before. */
 gt_status gt_check(bool *right, char *why, struct gt_checker *c,
                    struct gt_case *const *cases, const struct gt_exec *const *execs,
                    int count, struct gt_err *err);

@@ -15,9 +15,11 @@ enum gt_data_mode {
 };
 
 /* The 32-bit words that fill what no kernel may touch or read. NaN as f32 and as f64. C has one of
- * its own: a sum over what lies past the end of A keeps A's word, and would not show in C. */
+ * its own: a sum over what lies past the end of A keeps A's word, and would not show in C. So has
+ * the workspace, which a kernel may read only where it has written. */
 #define GT_POISON   UINT32_C(0xfff1a5c3)
 #define GT_POISON_C UINT32_C(0xfff5b6d2)
+#define GT_POISON_W UINT32_C(0xfff9c7e1)
 
 /* Element (row, col); i32 as its value, exact in a double. */
 double gt_data_value(uint64_t seed, int64_t row, int64_t col, enum gt_data_mode mode,

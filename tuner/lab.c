@@ -214,6 +214,61 @@ gt_status gt_lab_setup(struct gt_lab *lab, const gemmtune_problem *p, uint64_t s
     return GEMMTUNE_OK;
 }
 
+/* ---- a kernel for the small shapes ---- */
+
+/* NULL for a shape that the kernel says is not for it. The caller destroys them, also after a
+ * failure. */
+static gt_status share_all(struct gt_exec *shared[GT_LAB_SMALLS], const struct gt_lab *lab,
+                           const struct gt_exec *e, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    memset(shared, 0, GT_LAB_SMALLS * sizeof(struct gt_exec *));
+    for (int i = 0; i < GT_LAB_SMALLS && !status; i++) {
+        const gemmtune_problem s = small_problem(&smalls[i], &lab->problem);
+        status = gt_exec_share(&shared[i], e, &s, err);
+        status = status == GEMMTUNE_EINVAL ? GEMMTUNE_OK : status;
+    }
+    return status;
+}
+
+static void drop_all(struct gt_exec *shared[GT_LAB_SMALLS]) {
+    for (int i = 0; i < GT_LAB_SMALLS; i++)
+        gt_exec_destroy(shared[i]);
+}
+
+/* ---- workspace ---- */
+
+static int64_t workspace_of(const struct gt_exec *e) {
+    struct gt_exec_info info;
+    gt_exec_describe(e, &info);
+    return info.launch.workspace_bytes;
+}
+
+/* What is left of the device beside the problem, and no more than a caller of the library can be
+ * asked for. */
+static int64_t workspace_max(const struct gt_lab *lab) {
+    const struct gt_device *d = gt_lab_device(lab);
+    int64_t most = INT64_C(1) << 30;
+    const int64_t left = d->mem_bytes - gt_lab_bytes(&lab->problem, d);
+    most = left < most ? left : most;
+    most = d->max_alloc < most ? d->max_alloc : most;
+    return most - 2 * GT_VIEW_ALIGN;
+}
+
+gt_status gt_lab_reserve(struct gt_lab *lab, const struct gt_exec *e, struct gt_err *err) {
+    struct gt_exec *shared[GT_LAB_SMALLS];
+    int64_t need = workspace_of(e);
+    gt_status status = share_all(shared, lab, e, err);
+    for (int i = 0; i < GT_LAB_SMALLS; i++)
+        if (shared[i] && workspace_of(shared[i]) > need)
+            need = workspace_of(shared[i]);
+    drop_all(shared);
+    if (!status && need > 0 && need > workspace_max(lab))
+        status = gt_fail(err, GEMMTUNE_EINVAL,
+                         "needs %lld bytes of workspace, at most %lld may be had",
+                         (long long)need, (long long)workspace_max(lab));
+    return status ? status : gt_checker_reserve(lab->checker, need, err);
+}
+
 /* ---- checking ---- */
 
 gt_status gt_lab_check(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
@@ -221,27 +276,21 @@ gt_status gt_lab_check(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab
     enum { COUNT = GT_LAB_SMALLS + 2 };
     struct gt_case *cases[COUNT];
     const struct gt_exec *execs[COUNT];
-    struct gt_exec *shared[GT_LAB_SMALLS] = {0};
-    gt_status status = GEMMTUNE_OK;
+    struct gt_exec *shared[GT_LAB_SMALLS];
     int count = 0;
-    for (int i = 0; i < GT_LAB_SMALLS && !status; i++) {
-        const gemmtune_problem s = small_problem(&smalls[i], &lab->problem);
-        status = gt_exec_share(&shared[i], e, &s, err);
-        if (status == GEMMTUNE_EINVAL) { /* the kernel says that this shape is not for it */
-            status = GEMMTUNE_OK;
-            continue;
+    gt_status status = share_all(shared, lab, e, err);
+    for (int i = 0; i < GT_LAB_SMALLS; i++)
+        if (shared[i]) {
+            cases[count] = lab->small[i];
+            execs[count++] = shared[i];
         }
-        cases[count] = lab->small[i];
-        execs[count++] = shared[i];
-    }
     for (int i = 0; i < 2; i++) {
         cases[count] = lab->timed[i];
         execs[count++] = e;
     }
     if (!status)
         status = gt_check(right, why, lab->checker, cases, execs, count, err);
-    for (int i = 0; i < GT_LAB_SMALLS; i++)
-        gt_exec_destroy(shared[i]);
+    drop_all(shared);
     return status;
 }
 

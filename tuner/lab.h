@@ -24,6 +24,12 @@ gt_status gt_lab_setup(struct gt_lab *lab, const gemmtune_problem *p, uint64_t s
 /* Device bytes that setting the problem up takes on this device. */
 int64_t gt_lab_bytes(const gemmtune_problem *p, const struct gt_device *d);
 
+/* Makes sure of the workspace that a kernel made for the problem needs, here and in the small cases.
+ * EINVAL: it is more than a library's caller would give or than fits beside the problem's data. */
+gt_status gt_lab_reserve(struct gt_lab *lab, const struct gt_exec *e, struct gt_err *err);
+
+/* What follows asks for a kernel whose workspace is reserved. */
+
 /* Checks a kernel on the small cases and on the problem itself. `e` is made for the problem. */
 gt_status gt_lab_check(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
                        const struct gt_exec *e, struct gt_err *err);

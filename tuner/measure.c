@@ -148,7 +148,8 @@ static gt_status enqueue(void *user, struct gt_err *err) {
     for (int i = 0; !status && i < r->launches; i++) {
         const int set = (slice->first + i) % s->count;
         status = gt_exec_run(r->exec, &alpha, s->view[0][set], s->view[1][set], &beta,
-                             s->view[2][set], NULL, gt_rig_head(r->lab->rig)->stream, err);
+                             s->view[2][set], gt_checker_workspace(r->lab->checker),
+                             gt_rig_head(r->lab->rig)->stream, err);
     }
     return status;
 }

@@ -42,6 +42,11 @@ static gt_outcome outcome_of(gt_status status, gt_outcome otherwise) {
     }
 }
 
+static void drop(struct attempt *a) {
+    gt_exec_destroy(a->exec);
+    a->exec = NULL;
+}
+
 static gt_status find(const struct gt_family **f, struct gt_point *point,
                       const struct gt_families *families, const struct gt_candidate *c,
                       struct gt_err *err) {
@@ -61,8 +66,11 @@ static void build(struct attempt *a, struct gt_lab *lab, const struct gt_familie
     if (!status)
         status = gt_exec_create(&a->exec, gt_lab_gpu(lab), family, &point, p, &log, &err);
     free(log);
+    if (!status)
+        status = gt_lab_reserve(lab, a->exec, &err);
     if (status) {
         end(a->result, outcome_of(status, GT_LAUNCH), err.line);
+        drop(a);
         return;
     }
     struct gt_exec_info info;
@@ -73,15 +81,11 @@ static void build(struct attempt *a, struct gt_lab *lab, const struct gt_familie
     a->result->compile_ms = info.compile_ms;
 }
 
-static void drop(struct attempt *a) {
-    gt_exec_destroy(a->exec);
-    a->exec = NULL;
-}
-
 /* A driver that refuses a launch refuses the candidate; one that reports a fault after it was
  * accepted has lost the context with everything in it. */
 static void fault(struct attempt *a, gt_status status, const struct gt_err *err) {
-    end(a->result, outcome_of(status, GT_CRASHED), err->line);
+    end(a->result, status == GEMMTUNE_EINVAL ? GT_LAUNCH : outcome_of(status, GT_CRASHED),
+        err->line);
     a->result->fatal = a->result->outcome == GT_CRASHED;
     drop(a);
 }

@@ -86,7 +86,7 @@ static void test_a_good_family(void **state) {
     assert_string_equal(f->require[0].why, "too many threads");
     assert_string_equal(gt_expr_text(f->accept[0].expr), "K >= 1");
     assert_string_equal(gt_expr_text(f->align[1]), "8");
-    assert_string_equal(gt_expr_text(f->cluster[0]), "1");
+    assert_string_equal(gt_expr_text(f->pass[f->main].cluster[0]), "1");
     assert_string_equal(gt_expr_text(f->workspace), "0");
     assert_int_equal(f->arg_count, 11);
     assert_int_equal(f->args[5], GT_ARG_LDA);
@@ -109,7 +109,7 @@ static void test_what_may_be_left_out(void **state) {
         char *json = spoilt(lines[i], "");
         struct gt_family *f = parsed(json);
         assert_non_null(f->align[0]);
-        assert_non_null(f->smem);
+        assert_non_null(f->pass[f->main].smem);
         gt_family_destroy(f);
         free(json);
     }
@@ -129,7 +129,7 @@ static void test_a_family_without_parameters(void **state) {
     assert_int_equal(f->param_count, 0);
     assert_null(f->source[GEMMTUNE_OPENCL]);
     assert_null(f->source_name[GEMMTUNE_OPENCL]);
-    assert_string_equal(gt_expr_text(f->cluster[0]), "2");
+    assert_string_equal(gt_expr_text(f->pass[f->main].cluster[0]), "2");
     assert_string_equal(gt_expr_text(f->align[0]), "sizeof(A)");
     gt_family_destroy(f);
 }

@@ -137,6 +137,7 @@ GT_KERNEL(gt_reference, 256, 1, 1)(int m, int n, int k, int ta, int tb, gt_elem 
 
 /* A thread's share of a count: a million threads cannot bring 32 bits back to 0. */
 #define GT_MOST 4095u
+#define GT_COUNTERS 4 /* wrong, touched, changed, beyond: as in tuner/check.c */
 
 GT_INLINE int gt_poisoned(GT_GLOBAL const gt_elem *x, unsigned int poison) {
     GT_GLOBAL const unsigned int *w = (GT_GLOBAL const unsigned int *)x;
@@ -173,13 +174,13 @@ GT_KERNEL(gt_compare, 256, 1, 1)(GT_GLOBAL const gt_elem *c, gt_long total, gt_l
         }
     }
     if (wrong)
-        GT_COUNT(&found[3 * slot], GT_MIN(wrong, GT_MOST));
+        GT_COUNT(&found[GT_COUNTERS * slot], GT_MIN(wrong, GT_MOST));
     if (touched)
-        GT_COUNT(&found[3 * slot + 1], GT_MIN(touched, GT_MOST));
+        GT_COUNT(&found[GT_COUNTERS * slot + 1], GT_MIN(touched, GT_MOST));
 }
 
 /* The same for an input: what gt_fill and the poison left must still be there. Adds the changed
- * elements to found[3 * slot + 2]. */
+ * elements to found[GT_COUNTERS * slot + 2]. */
 GT_KERNEL(gt_unchanged, 256, 1, 1)(GT_GLOBAL const gt_elem *x, gt_long total, gt_long front,
                                     gt_long rows, gt_long cols, gt_long ld, gt_ulong seed,
                                     int mode, unsigned int poison,
@@ -194,5 +195,20 @@ GT_KERNEL(gt_unchanged, 256, 1, 1)(GT_GLOBAL const gt_elem *x, gt_long total, gt
             changed += x[e] != gt_datum(seed, i, j, mode);
     }
     if (changed)
-        GT_COUNT(&found[3 * slot + 2], GT_MIN(changed, GT_MOST));
+        GT_COUNT(&found[GT_COUNTERS * slot + 2], GT_MIN(changed, GT_MOST));
+}
+
+/* The same for a workspace, byte by byte: what a kernel may not touch are `guard` bytes at either
+ * end. Adds those that are not the poison's any more to found[GT_COUNTERS * slot + 3]. */
+GT_KERNEL(gt_within, 256, 1, 1)(GT_GLOBAL const unsigned char *w, gt_long bytes, gt_long guard,
+                                 unsigned int poison, GT_GLOBAL unsigned int *found,
+                                 int slot) {
+    const gt_long step = (gt_long)GT_GRID_SIZE * 256;
+    unsigned int beyond = 0;
+    for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < 2 * guard; e += step) {
+        const gt_long at = e < guard ? e : bytes - 2 * guard + e;
+        beyond += w[at] != (poison >> (int)(at % 4 * 8) & 255u);
+    }
+    if (beyond)
+        GT_COUNT(&found[GT_COUNTERS * slot + 3], GT_MIN(beyond, GT_MOST));
 }
