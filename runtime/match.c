@@ -117,9 +117,9 @@ static struct reason because(const char *why) {
     return r;
 }
 
-/* Why the point of the family may not run what is asked. */
-static struct reason against(const struct query *q, const struct gt_family *f,
-                             const struct gt_point *point) {
+/* Why the point of the family may not run what is asked. *workspace: the bytes it needs. */
+static struct reason against(int64_t *workspace, const struct query *q,
+                             const struct gt_family *f, const struct gt_point *point) {
     struct gt_binding b;
     struct gt_launch launch;
     struct gt_err err = {""};
@@ -138,6 +138,7 @@ static struct reason against(const struct query *q, const struct gt_family *f,
         return because(why);
     if (gt_launch_of(&launch, &b, q->device, &err) != GEMMTUNE_OK)
         return because(err.line);
+    *workspace = launch.workspace_bytes;
     if ((uint64_t)launch.workspace_bytes > q->workspace_max)
         return because("it needs more workspace than is allowed");
     return because("");
@@ -145,7 +146,7 @@ static struct reason against(const struct query *q, const struct gt_family *f,
 
 /* Fills the choice and asks whether it runs and was not turned down before. */
 static bool suits(struct gt_choice *out, const struct query *q, struct reason *last) {
-    const struct reason r = against(q, out->family, &out->point);
+    const struct reason r = against(&out->workspace_bytes, q, out->family, &out->point);
     if (r.line[0] != '\0') {
         *last = r;
         return false;

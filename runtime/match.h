@@ -26,6 +26,7 @@ struct gt_choice {
     const struct gt_family *family;
     struct gt_point point;
     const struct gt_known *known; /* the record it came from; NULL at DEFAULT */
+    int64_t workspace_bytes;      /* for the problem asked about */
     char why[256];                /* one line for people */
 };
 

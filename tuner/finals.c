@@ -13,20 +13,41 @@ static void lower(double *best, double ns) {
         *best = ns;
 }
 
-void gt_finals_offer(struct gt_finals *f, const struct gt_candidate *c,
-                     const struct gt_measurement *m) {
+/* What cannot be bound needs more than anyone gives. */
+static bool needs_workspace(const struct gt_tuner *t, const gemmtune_problem *p,
+                            const struct gt_candidate *c) {
+    const struct gt_family *f = gt_families_find(t->families, c->family);
+    struct gt_binding b;
+    struct gt_launch launch;
+    struct gt_point point;
+    if (!f || gt_point_parse(&point, c->point, NULL))
+        return true;
+    gt_bind_problem(&b, f, &t->device, p);
+    return gt_bind_point(&b, &point, NULL) || gt_launch_of(&launch, &b, &t->device, NULL) ||
+           launch.workspace_bytes > 0;
+}
+
+static void offer_spare(struct gt_finals *f, const struct gt_tuner *t,
+                        const gemmtune_problem *p, const struct gt_candidate *c,
+                        double ns) {
+    if ((f->spare.screen_ns > 0 && f->spare.screen_ns <= ns) || needs_workspace(t, p, c))
+        return;
+    f->spare = (struct gt_finalist){*c, ns};
+}
+
+void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
+                     const gemmtune_problem *p, const struct gt_candidate *c, double ns) {
     if (strcmp(c->family, "naive") == 0)
-        lower(&f->naive_ns, m->median_ns);
+        lower(&f->naive_ns, ns);
     if (strcmp(c->family, "tile") == 0)
-        lower(&f->tile_ns, m->median_ns);
-    int i = f->count < GT_FINALISTS_MAX ? f->count++ : GT_FINALISTS_MAX;
-    for (; i > 0 && f->best[i - 1].screen_ns > m->median_ns; i--)
-        if (i < GT_FINALISTS_MAX)
+        lower(&f->tile_ns, ns);
+    offer_spare(f, t, p, c, ns);
+    int i = f->count < GT_BEST_MAX ? f->count++ : GT_BEST_MAX;
+    for (; i > 0 && f->best[i - 1].screen_ns > ns; i--)
+        if (i < GT_BEST_MAX)
             f->best[i] = f->best[i - 1];
-    if (i < GT_FINALISTS_MAX) {
-        f->best[i].candidate = *c;
-        f->best[i].screen_ns = m->median_ns;
-    }
+    if (i < GT_BEST_MAX)
+        f->best[i] = (struct gt_finalist){*c, ns};
 }
 
 /* ---- what is stored already ---- */
@@ -78,9 +99,23 @@ static void add_defender(struct gt_finals *f, const struct gt_tune_result *store
         if (strcmp(f->best[i].candidate.family, c->family) == 0 &&
             strcmp(f->best[i].candidate.point, c->point) == 0)
             return;
-    if (f->count < GT_FINALISTS_MAX)
+    if (f->count < GT_BEST_MAX)
         f->count++;
     f->best[f->count - 1].candidate = *c;
+}
+
+/* One that needs no workspace, of this run or of those stored, in the place that is kept for it;
+ * unless there is one already. */
+static void add_spare(struct gt_finals *f, const struct gt_tune_result *stored,
+                      const struct gt_tuner *t, const gemmtune_problem *p) {
+    for (int i = 0; i < stored->winners; i++)
+        offer_spare(f, t, p, &stored->winner[i].candidate,
+                    stored->winner[i].time.median_ns);
+    for (int i = 0; i < f->count; i++)
+        if (!needs_workspace(t, p, &f->best[i].candidate))
+            return;
+    if (f->spare.screen_ns > 0)
+        f->best[f->count++] = f->spare;
 }
 
 /* ---- measuring ---- */
@@ -206,6 +241,7 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
         return GEMMTUNE_OK;
     }
     add_defender(&all, result);
+    add_spare(&all, result, t, &item->problem);
     result->winners = 0;
     init_job(&job, &all, t, item);
     status = measure(&report, &job, t, err);

@@ -8,18 +8,21 @@
 
 #include "tuner/tune.h"
 
-/* The best of what was screened, best first, and what they are compared with. */
+struct gt_finalist {
+    struct gt_candidate candidate;
+    double screen_ns; /* 0: there is none */
+};
+
+/* The best of what was screened, best first, and what they are compared with. `spare` is the best
+ * of those that need no workspace: it serves who gives none, so it is measured in any case. */
 struct gt_finals {
     int count;
-    struct {
-        struct gt_candidate candidate;
-        double screen_ns;
-    } best[GT_FINALISTS_MAX];
+    struct gt_finalist best[GT_FINALISTS_MAX], spare;
     double naive_ns, tile_ns;
 };
 
-void gt_finals_offer(struct gt_finals *f, const struct gt_candidate *c,
-                     const struct gt_measurement *m);
+void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
+                     const gemmtune_problem *p, const struct gt_candidate *c, double ns);
 
 /* Measures the finalists and stores the records, unless nothing is new since they were stored. */
 gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals *f,

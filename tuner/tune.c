@@ -226,7 +226,7 @@ static void resolve(struct search *s, struct entry *e, gt_outcome outcome,
     s->result->outcome[outcome]++;
     if (outcome != GT_CORRECT)
         return;
-    gt_finals_offer(&s->finals, &e->candidate, m);
+    gt_finals_offer(&s->finals, s->t, &s->item->problem, &e->candidate, m->median_ns);
     if (s->best_ns == 0 || m->median_ns < s->best_ns) {
         s->best_ns = m->median_ns;
         s->best_family = e->family->name;

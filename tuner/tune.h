@@ -40,7 +40,8 @@ struct gt_tuner {
     volatile const int *stop; /* set by a signal: finish the trial, save, end */
 };
 
-enum { GT_FINALISTS_MAX = 5 };
+/* The best of the search, and one more that needs no workspace when all of those do. */
+enum { GT_BEST_MAX = 5, GT_FINALISTS_MAX = GT_BEST_MAX + 1 };
 
 /* What came of a problem. */
 struct gt_tune_result {

@@ -245,6 +245,48 @@ static void test_opencl_launch(void **state) {
     gt_image_clear(&image);
 }
 
+/* Two kernels of one program; what the second is refused for is as for the first. */
+static void test_opencl_load_also(void **state) {
+    static const char two[] = "__kernel void fill(__global int *x, int times, int add)\n"
+                              "{ int i = get_global_id(0); x[i] = i * times + add; }\n"
+                              "__kernel void twice(__global int *x, int times, int add)\n"
+                              "{ x[get_global_id(0)] *= 2; }\n";
+    const struct gt_launch wide = {.grid = {1, 1, 1}, .block = {1 << 20, 1, 1}};
+    struct gt_err err;
+    struct gt_image image;
+    struct gt_kernel *fill, *twice, *none;
+    cl_int result;
+    int got[COUNT];
+    (void)state;
+    SKIP_UNLESS(cl_gpu, "no OpenCL device");
+    const struct gt_driver *driver = &gt_driver_opencl;
+    assert_int_equal(cl_load(&fill, &image, two, "fill", &shape, &err), GEMMTUNE_OK);
+    assert_int_equal(driver->load_also(&twice, cl_gpu, fill, "twice", &shape, &err),
+                     GEMMTUNE_OK);
+    assert_int_equal(driver->load_also(&none, cl_gpu, fill, "thrice", &shape, &err),
+                     GEMMTUNE_EBUILD);
+    assert_non_null(strstr(err.line, "thrice"));
+    assert_null(none);
+    assert_int_equal(driver->load_also(&none, cl_gpu, fill, "twice", &wide, &err),
+                     GEMMTUNE_EBUILD);
+    assert_null(none);
+    cl_command_queue queue = cl->clCreateCommandQueue(cl_here, cl_dev, 0, &result);
+    cl_mem x = cl->clCreateBuffer(cl_here, GT_CL_MEM_READ_WRITE, sizeof got, NULL, &result);
+    assert_int_equal(cl_launch(fill, &shape, x, 3, 5, queue, &err), GEMMTUNE_OK);
+    assert_int_equal(cl_launch(twice, &shape, x, 3, 5, queue, &err), GEMMTUNE_OK);
+    assert_int_equal(
+        cl->clEnqueueReadBuffer(queue, x, GT_CL_TRUE, 0, sizeof got, got, 0, NULL, NULL),
+        0);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(got[i], 2 * (3 * i + 5));
+    driver->unload(twice);
+    assert_int_equal(cl_launch(fill, &shape, x, 1, 0, queue, &err), GEMMTUNE_OK);
+    cl->clReleaseMemObject(x);
+    cl->clReleaseCommandQueue(queue);
+    driver->unload(fill);
+    gt_image_clear(&image);
+}
+
 /* More threads than a kernel has argument sets. */
 static void test_opencl_threads(void **state) {
     (void)state;
@@ -325,6 +367,9 @@ static void test_opencl_bad_launches(void **state) {
     assert_int_equal(cl_launch(k, &huge, x, 1, 1, queue, &err), GEMMTUNE_EINVAL);
     assert_int_equal(cl_launch(k, &shape, x, 1, 1, NULL, &err), GEMMTUNE_EDEVICE);
     assert_string_equal(err.line, "clEnqueueNDRangeKernel: CL_INVALID_COMMAND_QUEUE");
+    const struct gt_launch wide = {.grid = {1, 1, 1}, .block = {1 << 20, 1, 1}};
+    assert_int_equal(cl_launch(k, &wide, x, 1, 1, queue, &err), GEMMTUNE_EINVAL);
+    assert_non_null(strstr(err.line, "clEnqueueNDRangeKernel: CL_INVALID_WORK_"));
     const struct gt_value_ref four[] = {
         {&x, sizeof(cl_mem)}, {&result, 4}, {&result, 4}, {&result, 4}};
     assert_int_equal(gt_driver_opencl.launch(k, &shape, four, 4, queue, &err),
@@ -855,6 +900,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_pick_among_several),
         cmocka_unit_test(test_pick_without_devices),
         cmocka_unit_test(test_opencl_launch),
+        cmocka_unit_test(test_opencl_load_also),
         cmocka_unit_test(test_opencl_threads),
         cmocka_unit_test(test_opencl_refusals),
         cmocka_unit_test(test_opencl_bad_launches),

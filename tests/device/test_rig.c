@@ -220,6 +220,84 @@ static void test_lab(void **state) {
         print_message("%s has no f64\n", d->name);
 }
 
+/* A family of several kernels, from the folder of tests: `says` is what is found wrong with the
+ * point, NULL for nothing. */
+static void check_passes(struct bench *b, const char *text, const char *says) {
+    const struct gt_family *split = gt_families_find(families, "split");
+    struct gt_exec *e = NULL;
+    struct gt_measurement m[2];
+    struct gt_point point;
+    char why[GT_VERDICT_MAX] = "";
+    struct gt_err err;
+    bool right;
+    assert_non_null(split);
+    assert_ok(gt_point_parse(&point, text, &err));
+    assert_ok(
+        gt_exec_create(&e, gt_lab_gpu(b->lab), split, &point, &b->problem, NULL, &err));
+    assert_ok(gt_lab_reserve(b->lab, e, &err));
+    assert_ok(gt_lab_check(&right, why, b->lab, e, &err));
+    print_message("%s: %s\n", text, right ? "right" : why);
+    assert_int_equal(right, says == NULL);
+    if (says != NULL) {
+        assert_non_null(strstr(why, says));
+    } else {
+        const struct gt_exec *execs[2] = {b->exec, e};
+        assert_ok(gt_lab_time(m, b->lab, execs, 2, &gt_screen_budget, &err));
+        assert_true(m[1].median_ns > 0);
+        assert_ok(gt_lab_recheck(&right, why, b->lab, e, &err));
+        assert_true(right);
+    }
+    gt_exec_destroy(e);
+}
+
+static void test_passes(void **state) {
+    struct bench b;
+    struct gt_err err;
+    assert_ok(open_bench(&b, *state, "f32-nn-33x17x20,beta", &err));
+    check_passes(&b, "SPLIT=1 PACK=0 BAD=0", NULL);
+    check_passes(&b, "SPLIT=2 PACK=0 BAD=0", NULL);
+    check_passes(&b, "SPLIT=1 PACK=1 BAD=0", NULL);
+    check_passes(&b, "SPLIT=4 PACK=1 BAD=0", NULL);
+    check_passes(&b, "SPLIT=4 PACK=1 BAD=1", "elements wrong");
+    check_passes(&b, "SPLIT=4 PACK=1 BAD=2", "bytes written outside the workspace");
+    check_passes(&b, "SPLIT=4 PACK=1 BAD=3", "elements wrong");
+    close_bench(&b);
+}
+
+/* A kernel that would have more workspace than a caller can be asked for. */
+static void test_workspace_too_large(void **state) {
+    static const char json[] =
+        "{\"format\": 1, \"family\": \"greedy\", \"about\": \"\", \"source\": {\"cuda\": "
+        "\"x\","
+        "\"opencl\": \"x\"}, \"entry\": \"gemm\", \"dtypes\": [\"f32\"], \"layouts\": "
+        "[\"nn\"],"
+        "\"params\": {}, \"default\": {}, \"launch\": {\"block\": [\"1\", \"1\", \"1\"],"
+        "\"grid\": [\"1\", \"1\", \"1\"], \"workspace\": \"M == 7 && N > 500 ? 1073741825 "
+        ": 4\"},"
+        "\"args\": [\"alpha\", \"a\", \"b\", \"beta\", \"c\", \"workspace\"]}";
+    static const char kernel[] =
+        "GT_KERNEL(gemm, 1, 1, 1)(gt_elem alpha, const GT_GLOBAL gt_elem *a,"
+        "const GT_GLOBAL gt_elem *b, gt_elem beta, GT_GLOBAL gt_elem *c,"
+        "GT_GLOBAL gt_elem *workspace) {}\n";
+    static const char *const source[2] = {kernel, kernel};
+    const struct gt_point point = {.count = 0};
+    struct gt_family *greedy;
+    struct gt_exec *e;
+    struct bench b;
+    struct gt_err err;
+    assert_ok(gt_family_parse(&greedy, "greedy", "greedy", json, source, &err));
+    assert_ok(open_bench(&b, *state, "f32-nn-33x17x20", &err));
+    assert_ok(
+        gt_exec_create(&e, gt_lab_gpu(b.lab), greedy, &point, &b.problem, NULL, &err));
+    assert_int_equal(gt_lab_reserve(b.lab, e, &err),
+                     GEMMTUNE_EINVAL); /* for a small case */
+    print_message("%s\n", err.line);
+    assert_non_null(strstr(err.line, "needs 1073741825 bytes of workspace"));
+    gt_exec_destroy(e);
+    close_bench(&b);
+    gt_family_destroy(greedy);
+}
+
 /* A problem that cannot fit is refused before anything is allocated. */
 static void test_too_large(void **state) {
     struct gt_lab *lab = NULL;
@@ -312,6 +390,44 @@ static void test_lost_context(void **state) {
     close_bench(&b);
     script("");
     check_one(*state, fault_problem);
+}
+
+/* A launch that the driver refuses is the candidate's, and the device is as good as before; unless
+ * an earlier one of its launches faults. */
+static void test_refused_launch(void **state) {
+    static const char *const errors[] = {"701", "1"};
+    struct bench b;
+    char why[GT_VERDICT_MAX], text[64];
+    struct gt_err err;
+    bool right;
+    for (int i = 0; i < 2; i++) {
+        snprintf(text, sizeof text, "cuLaunchKernel/gemm:3=%s", errors[i]);
+        script(text);
+        assert_ok(open_bench(&b, *state, fault_problem, &err));
+        assert_int_equal(gt_lab_check(&right, why, b.lab, b.exec, &err), GEMMTUNE_EINVAL);
+        print_message("%s\n", err.line);
+        assert_non_null(strstr(err.line, "cuLaunchKernel: CUDA_ERROR_"));
+        assert_false(right);
+        assert_ok(gt_lab_check(&right, why, b.lab, b.exec, &err));
+        assert_true(right);
+        close_bench(&b);
+        assert_nothing_left();
+    }
+    for (int n = 1; n < 60;
+         n++) { /* whichever is the one that waits for the refused candidate */
+        snprintf(text, sizeof text, "cuLaunchKernel/gemm:3=701;cuStreamSynchronize:%d=700!",
+                 n);
+        script(text);
+        gt_status status = open_bench(&b, *state, fault_problem, &err);
+        if (!status) {
+            status = gt_lab_check(&right, why, b.lab, b.exec, &err);
+            assert_int_equal(status, GEMMTUNE_EDEVICE);
+            close_bench(&b);
+            return;
+        }
+        close_bench(&b);
+    }
+    fail_msg("no wait behind a refused launch");
 }
 
 /* Memory runs out at every allocation in turn. */
@@ -426,6 +542,8 @@ static void test_clocks(void **state) {
     cmocka_unit_test_prestate(test_memory, NULL),                                          \
         cmocka_unit_test_prestate(test_time, NULL),                                        \
         cmocka_unit_test_prestate(test_lab, NULL),                                         \
+        cmocka_unit_test_prestate(test_passes, NULL),                                      \
+        cmocka_unit_test_prestate(test_workspace_too_large, NULL),                         \
         cmocka_unit_test_prestate(test_too_large, NULL)
 
 static int run_group(struct CMUnitTest *tests, size_t count, struct gt_device *d) {
@@ -449,6 +567,7 @@ static int run_on_fake(struct gt_device *d) {
         cmocka_unit_test_prestate(test_wrong_device, NULL),
         cmocka_unit_test_prestate(test_wrong_launch, NULL),
         cmocka_unit_test_prestate(test_lost_context, NULL),
+        cmocka_unit_test_prestate(test_refused_launch, NULL),
         cmocka_unit_test_prestate(test_out_of_memory, NULL),
         cmocka_unit_test_prestate(test_failing_calls, NULL),
         cmocka_unit_test_prestate(test_failing_timing, NULL),
@@ -496,7 +615,8 @@ static int run_faked(char *self) {
 int main(int argc, char **argv) {
     struct gt_err err = {""};
     int failed = 0;
-    if (gt_devices_list(&devices, &err) || gt_families_create(&families, &err)) {
+    if (gt_devices_list(&devices, &err) || gt_families_create(&families, &err) ||
+        gt_families_add_folder(families, "tests/data/families", &err)) {
         printf("not ok - %s\n", err.line);
         return 1;
     }

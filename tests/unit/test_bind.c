@@ -340,6 +340,91 @@ static void test_launch_of_odd_families(void **state) {
     }
 }
 
+/* ---- passes ------------------------------------------------------------------------- */
+
+/* `toy` with a pass before it for V > 1 and one after it. */
+static struct gt_family *toy_with_passes(void) {
+    static const char *const source[2] = {"text", NULL};
+    static const char passes[] =
+        "\"before\": [{\"entry\": \"pack\", \"when\": \"V - 1\", \"block\": [\"64\", "
+        "\"1\", "
+        "\"1\"], \"grid\": [\"cdiv(K, 64)\", \"N\", \"1\"], \"smem\": \"K\"}],"
+        "\"after\": [{\"entry\": \"add\", \"block\": [\"W\", \"1\", \"1\"], \"grid\": "
+        "[\"6\", "
+        "\"1\", \"1\"], \"cluster\": [\"V\", \"1\", \"1\"]}],";
+    struct gt_family *f = NULL;
+    struct gt_err err = {""};
+    char json[4096];
+    const char *args = strstr(toy, "\"args\"");
+    (void)snprintf(json, sizeof json, "%.*s%s%s", (int)(args - toy), toy, passes, args);
+    (void)gt_family_parse(&f, "toy", "toy", json, source, &err);
+    assert_string_equal(err.line, "");
+    return f;
+}
+
+static gt_status passes_of(struct gt_passes *out, const struct gt_family *f,
+                           const char *name, const char *text, struct gt_err *err) {
+    const gemmtune_problem p = problem(name);
+    struct gt_binding b;
+    struct gt_point point;
+    gt_bind_problem(&b, f, &card, &p);
+    assert_int_equal(gt_point_parse(&point, text, err), GEMMTUNE_OK);
+    assert_int_equal(gt_bind_point(&b, &point, err), GEMMTUNE_OK);
+    return gt_passes_of(out, &b, &card, err);
+}
+
+static void test_passes_of_a_point(void **state) {
+    struct gt_family *f = toy_with_passes();
+    struct gt_passes p;
+    struct gt_err err = {""};
+    (void)state;
+    assert_int_equal(passes_of(&p, f, "f32-nn-100x200x2300", "W=8 V=2", &err), GEMMTUNE_OK);
+    assert_int_equal(p.count, 3);
+    assert_int_equal(p.main, 1);
+    assert_string_equal(p.item[0].entry, "pack");
+    const struct gt_launch pack = {.grid = {36, 200, 1},
+                                   .block = {64, 1, 1},
+                                   .cluster = {1, 1, 1},
+                                   .smem_bytes = 2300,
+                                   .workspace_bytes = 80000};
+    assert_memory_equal(&p.item[0].launch, &pack, sizeof pack);
+    assert_string_equal(p.item[1].entry, "gemm");
+    assert_int_equal(p.item[1].launch.grid[0], 25);
+    assert_string_equal(p.item[2].entry, "add");
+    assert_int_equal(p.item[2].launch.cluster[0], 2);
+    /* no pack for this point */
+    assert_int_equal(passes_of(&p, f, "f32-nn-100x200x2300", "W=8 V=1", &err), GEMMTUNE_OK);
+    assert_int_equal(p.count, 2);
+    assert_int_equal(p.main, 0);
+    assert_string_equal(p.item[0].entry, "gemm");
+    assert_string_equal(p.item[1].entry, "add");
+    gt_family_destroy(f);
+}
+
+/* What holds for a launch holds for every pass. */
+static void test_passes_have_limits(void **state) {
+    static const struct {
+        const char *problem, *point, *said;
+    } rows[] = {
+        {"f32-nn-8x8x50000", "W=8 V=2", "toy: pack: shared memory in bytes is 50000"},
+        {"f32-nn-8x70000x8", "W=8 V=2", "toy: pack: grid y is 70000"},
+        {"f32-nn-8x8x8", "W=8 V=4", "toy: add: grid of 6 blocks is no multiple"},
+    };
+    struct gt_family *f = toy_with_passes();
+    struct gt_passes p;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_err err = {""};
+        assert_int_equal(passes_of(&p, f, rows[i].problem, rows[i].point, &err),
+                         GEMMTUNE_EINVAL);
+        if (strstr(err.line, rows[i].said) == NULL)
+            fail_msg("\"%s\" lacks \"%s\"", err.line, rows[i].said);
+    }
+    struct gt_err err = {""}; /* what is not there is not asked */
+    assert_int_equal(passes_of(&p, f, "f32-nn-8x70000x8", "W=8 V=1", &err), GEMMTUNE_OK);
+    gt_family_destroy(f);
+}
+
 /* ---- serving ------------------------------------------------------------------------- */
 
 static void test_serves(void **state) {
@@ -395,6 +480,8 @@ int main(void) {
         cmocka_unit_test(test_launch_numbers),
         cmocka_unit_test(test_launch_limits),
         cmocka_unit_test(test_launch_of_odd_families),
+        cmocka_unit_test(test_passes_of_a_point),
+        cmocka_unit_test(test_passes_have_limits),
         cmocka_unit_test(test_serves),
         cmocka_unit_test(test_bits),
     };

@@ -35,6 +35,11 @@ static const char good[] =
     " \"launch\": {\"block\": [\"W\", \"W\", \"1\"],"
     " \"grid\": [\"cdiv(N, W)\", \"cdiv(M, W)\", \"1\"],"
     " \"smem\": \"S\"},\n"
+    " \"after\": [{\"entry\": \"add\", \"when\": \"W > 4\","
+    " \"block\": [\"64\", \"1\", \"1\"], \"grid\": [\"cdiv(M * N, 64)\", \"1\", \"1\"]}],\n"
+    " \"before\": [{\"entry\": \"pack\", \"block\": [\"W\", \"1\", \"1\"],"
+    " \"grid\": [\"K\", \"1\", \"1\"], \"cluster\": [\"2\", \"1\", \"1\"], \"smem\": "
+    "\"N\"}],\n"
     " \"args\": [\"m\", \"n\", \"k\", \"alpha\", \"a\", \"lda\", \"b\","
     " \"ldb\", \"beta\", \"c\", \"ldc\"]\n"
     "}\n";
@@ -94,6 +99,25 @@ static void test_a_good_family(void **state) {
     gt_family_destroy(NULL);
 }
 
+/* In the order they run, whatever the file's. */
+static void test_passes(void **state) {
+    (void)state;
+    struct gt_family *f = parsed(good);
+    assert_int_equal(f->pass_count, 3);
+    assert_int_equal(f->main, 1);
+    assert_string_equal(f->pass[0].entry, "pack");
+    assert_string_equal(gt_expr_text(f->pass[0].when), "1");
+    assert_string_equal(gt_expr_text(f->pass[0].cluster[0]), "2");
+    assert_string_equal(gt_expr_text(f->pass[0].smem), "N");
+    assert_string_equal(f->pass[1].entry, "gemm");
+    assert_string_equal(gt_expr_text(f->pass[1].when), "1");
+    assert_string_equal(gt_expr_text(f->pass[1].smem), "S");
+    assert_string_equal(f->pass[2].entry, "add");
+    assert_string_equal(gt_expr_text(f->pass[2].when), "W > 4");
+    assert_string_equal(gt_expr_text(f->pass[2].smem), "0");
+    gt_family_destroy(f);
+}
+
 static void test_what_may_be_left_out(void **state) {
     static const char *const lines[] = {
         " \"min_arch\": {\"cuda\": 61},\n",
@@ -103,6 +127,7 @@ static void test_what_may_be_left_out(void **state) {
         " \"require\": [[\"T <= MAX_THREADS\", \"too many threads\"]],\n",
         ", \"smem\": \"S\"",
         "\"cuda\": \"toy.cl\", ",
+        "\"when\": \"W > 4\", ",
     };
     (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -129,7 +154,8 @@ static void test_a_family_without_parameters(void **state) {
     assert_int_equal(f->param_count, 0);
     assert_null(f->source[GEMMTUNE_OPENCL]);
     assert_null(f->source_name[GEMMTUNE_OPENCL]);
-    assert_string_equal(gt_expr_text(f->pass[f->main].cluster[0]), "2");
+    assert_int_equal(f->pass_count, 1);
+    assert_string_equal(gt_expr_text(f->pass[0].cluster[0]), "2");
     assert_string_equal(gt_expr_text(f->align[0]), "sizeof(A)");
     gt_family_destroy(f);
 }
@@ -225,6 +251,18 @@ static void test_refusals(void **state) {
         {"\"block\": [\"W\", \"W\", \"1\"], ", "", "block"},
         {"\"block\": [\"W\", \"W\", \"1\"]", "\"block\": \"W\"", "must be an array"},
         {"\"smem\": \"S\"", "\"smem\": 0", "/launch/smem"},
+        {"\"smem\": \"S\"", "\"when\": \"1\"", "/launch/when"},
+        {"\"when\": \"W > 4\"", "\"whan\": \"1\"", "/after/0/whan"},
+        {"\"when\": \"W > 4\"", "\"workspace\": \"1\"", "/after/0/workspace"},
+        {"\"when\": \"W > 4\"", "\"when\": \"M > 4\"",
+         "toy/space.json:18: /after/0/when: M belongs to one problem"},
+        {"\"when\": \"W > 4\"", "\"when\": 1", "/after/0/when"},
+        {"\"entry\": \"add\", ", "", "entry"},
+        {"\"entry\": \"add\"", "\"entry\": \"a-d\"", "/after/0/entry: \"a-d\" is not a C"},
+        {"\"block\": [\"64\", \"1\", \"1\"], ", "", "block"},
+        {", \"grid\": [\"cdiv(M * N, 64)\", \"1\", \"1\"]", "", "grid"},
+        {"\"cdiv(M * N, 64)\"", "\"cdiv(M * N)\"", "/after/0/grid/0"},
+        {"\"before\": [", "\"before\": [3, ", "toy/space.json:19: /before/0"},
         {"\"lda\"", "\"ldz\"", "\"ldz\" is no kernel argument"},
         {"\"lda\"", "\"a\"", "\"a\" is there twice"},
         {"\"alpha\", ", "", "\"alpha\" is missing"},
@@ -286,6 +324,10 @@ static void test_counts_have_limits(void **state) {
                               GT_RULES_MAX - 1, "}"));
     expect_too_many(with_many(ACCEPT, "[", "[\"1\", \"%d\"]", GT_RULES_MAX + 1, "]"));
     expect_too_many(with_many("[\"m\", ", "[\"m\", ", "\"x%d\"", GT_ARGS_MAX, ", "));
+    expect_too_many(with_many("\"after\": [", "\"after\": [", "{\"entry\": \"x%d\"}",
+                              GT_BESIDE_MAX, ", "));
+    expect_too_many(with_many("\"before\": [", "\"before\": [", "{\"entry\": \"x%d\"}",
+                              GT_BESIDE_MAX, ", "));
 }
 
 static void test_counts_at_their_limits(void **state) {
@@ -298,6 +340,15 @@ static void test_counts_at_their_limits(void **state) {
     json = with_many(VALUES, "[8, ", "1%d", GT_VALUES_MAX - 1, "]");
     f = parsed(json);
     assert_int_equal(f->param[0].count, GT_VALUES_MAX);
+    gt_family_destroy(f);
+    free(json);
+    json = spoilt("\"before\": [", "\"before\": [{\"entry\": \"first\", \"block\": [\"1\","
+                                   "\"1\", \"1\"], \"grid\": [\"1\", \"1\", \"1\"]}, ");
+    f = parsed(json);
+    assert_int_equal(f->pass_count, 4);
+    assert_int_equal(f->main, 2);
+    assert_string_equal(f->pass[0].entry, "first");
+    assert_string_equal(f->pass[2].entry, "gemm");
     gt_family_destroy(f);
     free(json);
 }
@@ -461,6 +512,7 @@ static void test_folder_that_is_not_there(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_good_family),
+        cmocka_unit_test(test_passes),
         cmocka_unit_test(test_what_may_be_left_out),
         cmocka_unit_test(test_a_family_without_parameters),
         cmocka_unit_test(test_refusals),

@@ -150,6 +150,7 @@ static const struct row rows[] = {
     {THERE, "f32-nt-900x900x900", "plain", "", 0, false},            /* 7 */
     {"old", "i32-nn-64x64x64", "plain", "", 0, false},               /* 8 */
     {HERE, "f32-nt-200x200x200", "choosy", "V=1 W=64", 0, false}, /* 9: refused by a rule */
+    {HERE, "f32-nn-1024x1024x1024", "plain", "", 3, false},       /* 10 */
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -200,17 +201,23 @@ static void test_known_answers(void **state) {
         {{.problem = "f32-nn-768x512x512", .worst = SHAPE},
          SHAPE,
          0,
-         "tuned on this device for f32-nn-512x512x512, nearest of 4 in log size (distance "
+         "tuned on this device for f32-nn-512x512x512, nearest of 5 in log size (distance "
          "0.58)"},
-        /* nearer to 1024, whose kernel needs a workspace */
+        /* nearer to 1024, whose winner needs a workspace; the finalist that needs none serves
+         * who has less */
         {{.problem = "f32-nn-1000x1000x1000", .worst = SHAPE, .workspace_max = 4096},
          SHAPE,
          3,
          "f32-nn-1024x1024x1024"},
         {{.problem = "f32-nn-1000x1000x1000", .worst = SHAPE, .workspace_max = 4095},
          SHAPE,
-         0,
-         "f32-nn-512x512x512"},
+         10,
+         "f32-nn-1024x1024x1024"},
+        {{.problem = "f32-nn-1024x1024x1024", .worst = EXACT, .workspace_max = 4096},
+         EXACT,
+         3,
+         "rank 0"},
+        {{.problem = "f32-nn-1024x1024x1024", .worst = EXACT}, EXACT, 10, "rank 3"},
         /* rows of 1003 elements: no vectors */
         {{.problem = "f32-nn-512x512x1003", .worst = SHAPE},
          SHAPE,
