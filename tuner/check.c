@@ -106,16 +106,20 @@ static gt_status run(struct gt_checker *c, enum kernel k, int64_t elements,
     return driver->launch(c->kernel[k], &launch, l->ref, l->count, h->stream, err);
 }
 
-static gt_status load(struct gt_checker *c, const char *source, enum kernel k,
-                      struct gt_err *err) {
+/* One image, all kernels. */
+static gt_status load(struct gt_checker *c, const char *source, struct gt_err *err) {
     const struct gt_rig_head *h = gt_rig_head(c->rig);
     const struct gt_driver *driver = ((const struct gt_gpu_head *)h->gpu)->driver;
-    const struct gt_launch launch = {.grid = {1, 1, 1}, .block = {THREADS, 1, 1}};
+    const struct gt_launch launch = {
+        .grid = {1, 1, 1}, .block = {THREADS, 1, 1}, .cluster = {1, 1, 1}};
     struct gt_image image = {0};
     gt_status status = gt_build(&image, driver, h->device, source, NULL, err);
     if (!status)
-        status = driver->load(&c->kernel[k], h->gpu, &image, source, kernel_entry[k],
+        status = driver->load(&c->kernel[0], h->gpu, &image, source, kernel_entry[0],
                               &launch, err);
+    for (int k = 1; !status && k < K_COUNT; k++)
+        status = driver->load_also(&c->kernel[k], h->gpu, c->kernel[0], kernel_entry[k],
+                                   &launch, err);
     gt_image_clear(&image);
     return status;
 }
@@ -131,8 +135,8 @@ static gt_status load_all(struct gt_checker *c, struct gt_err *err) {
     char *source = NULL;
     gt_status status = gt_source_plain(&source, gt_rig_head(c->rig)->device, &c->types,
                                        "tuner/kernels/check.cl", kernel_text(), err);
-    for (int k = 0; !status && k < K_COUNT; k++)
-        status = load(c, source, (enum kernel)k, err);
+    if (!status)
+        status = load(c, source, err);
     free(source);
     return status;
 }
@@ -182,7 +186,7 @@ void gt_checker_destroy(struct gt_checker *c) {
     release(c->rig, c->found);
     release(c->rig, c->scratch);
     drop_workspace(c);
-    for (int k = 0; k < K_COUNT; k++)
+    for (int k = K_COUNT - 1; k >= 0; k--) /* the first, whose module it is, last */
         if (c->kernel[k])
             driver->unload(c->kernel[k]);
     free(c);

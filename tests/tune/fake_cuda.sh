@@ -103,6 +103,14 @@ is "and runs" "$code" 0
 is "out of the image cache" "$(cat "$FAKE_NVRTC_COUNT" 2>/dev/null)" ""
 unset FAKE_NVRTC_COUNT
 
+# Several kernels of one module, with a workspace between them.
+tune f32-nn-33x17x20,beta --db "$TMPDIR/split.db" --templates "$families" --family split --effort full
+is "a family of several kernels is tuned" $? 0
+is "what is right is correct, what is not is not" "$(sql "$TMPDIR/split.db" "
+    SELECT group_concat(n || ' ' || outcome, ', ') FROM (
+        SELECT count(*) n, outcome FROM trial GROUP BY outcome)")" \
+    "6 correct, 3 wrong_result"
+
 # ---- faults ----
 
 # faulty NAME SCRIPT ARGUMENT...: tunes anew with the script, counted over all processes.
@@ -131,11 +139,22 @@ is "context lost: the row ends in its command" "$(rows "$TMPDIR/faulty.db" "$pro
     command | grep -c '^crashed|gemmtune trial')" 1
 faulty "fault found later" "fault/gemm@3"
 is "fault found later: one trial crashed" "$(outcomes 12)" "crashed $good "
+contexts() {
+    wc -l <"$TMPDIR/contexts"
+    rm -f "$TMPDIR/contexts"
+}
+export FAKE_CUDA_REPORT="$TMPDIR/contexts"
+faulty "nothing is wrong" ""
+usual=$(contexts)
 faulty "a launch is refused" "cuLaunchKernel/gemm:1=701"
-is "a launch is refused: one trial pays" "$(outcomes 12 | tr ' ' '\n' | grep -c correct)" 11
-faulty "out of memory while loading" "cuModuleLoadData:5=2"
+is "a launch is refused: one trial pays" "$(outcomes 12)" "launch $good "
+has "a launch is refused: the row says how" "$(rows "$TMPDIR/faulty.db" "$problem" error)" \
+    "cuLaunchKernel: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
+is "a launch is refused: no context is given up for it" "$(contexts)" "$usual"
+unset FAKE_CUDA_REPORT
+faulty "out of memory while loading" "cuModuleLoadData:2=2"
 is "out of memory while loading: one trial" "$(outcomes 12)" "out_of_memory $good "
-faulty "does not load" "cuModuleGetFunction:5=500"
+faulty "does not load" "cuModuleGetFunction:6=500"
 is "does not load: one trial" "$(outcomes 12)" "compile $good "
 faulty "wrong once" "corrupt/gemm@9"
 is "wrong once: one trial" "$(outcomes 12)" "wrong_result $good "

@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# passes.sh - a family whose points are several launches with a workspace between them, from the
+# search to what serves a caller; and three ways in which such a point may be wrong.
+# shellcheck source=tests/tune/lib.sh
+. "$GT_SRC/tests/tune/lib.sh"
+
+problem=f32-nn-64x64x64
+db=$TMPDIR/passes.db
+
+tune "$problem" --db "$db" --templates "$families" --effort full --family split
+is "it is tuned" $? 0
+is "exactly the bad points failed" \
+    "$(rows "$db" "$problem" outcome point | grep -v '^correct' | sort | tr '\n' ';')" \
+    "$(printf 'wrong_result|SPLIT=4 PACK=1 BAD=%s;' 1 2 3)"
+is "the others are correct" "$(rows "$db" "$problem" outcome | grep -c '^correct')" 6
+
+# why POINT: what was wrong with it
+why() {
+    rows "$db" "$problem" point error | grep "^$1|"
+}
+has "sums that nobody set to zero" "$(why "SPLIT=4 PACK=1 BAD=1")" "elements wrong"
+has "a write past the end" "$(why "SPLIT=4 PACK=1 BAD=2")" "bytes written outside the workspace"
+has "a slice forgotten" "$(why "SPLIT=4 PACK=1 BAD=3")" "elements wrong"
+
+# Without a workspace the family computes everything sixteen times: such a point never wins, and
+# five others are better.
+record() {
+    sql "$db" "SELECT s.point FROM record r JOIN subject s ON s.id = r.subject
+               WHERE r.rank $1 AND r.verified = 1"
+}
+is "the winner needs a workspace" "$(record "= 0" | grep -c -v "SPLIT=1 PACK=0")" 1
+is "and the one that does not is kept" "$(record "= 5")" "SPLIT=1 PACK=0 BAD=0"
+
+asked() {
+    "$GEMMTUNE" "$@" --device 0 --db "$db" --templates "$families" --json >"$TMPDIR/out"
+}
+field() {
+    sql :memory: "SELECT json_extract(readfile('$TMPDIR/out'), '\$.$1')"
+}
+asked lookup "$problem"
+is "lookup finds the winner" "$(field match) $(field family)" "exact split"
+is "and says what it needs" "$(($(field workspace_bytes) > 0))" 1
+asked run "$problem"
+is "run: it is right" "$? $(field outcome)" "0 correct"
+is "run says what it needs" "$(($(field workspace_bytes) > 0))" 1
+"$GEMMTUNE" verify --all --device 0 --db "$db" --templates "$families" >"$TMPDIR/out" 2>&1
+is "verify: all six hold" "$? $(grep -c ' correct ' "$TMPDIR/out")" "0 6"
+"$GEMMTUNE" ladder "$problem" --device 0 --db "$db" --templates "$families" --budget 1s \
+    >"$TMPDIR/out" 2>&1
+is "ladder: exit 0" $? 0
+exit "$bad"
