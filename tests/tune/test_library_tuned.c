@@ -3,9 +3,11 @@
  * test_library_tuned.c - from tuning to use: the program tunes four problems, then a program linked
  * to the library opens that database and multiplies, on an OpenCL device, real numbers in shapes
  * that were never tuned. The result must be OpenBLAS's (a plain loop where that is not installed)
- * and the plan must say how it was found.
+ * and the plan must say how it was found. Then once more with a family of the tests whose winner
+ * needs a workspace.
  */
-#include "runtime/driver.h"
+#include "db/db.h"
+#include "runtime/context.h"
 #include "runtime/opencl_api.h"
 
 #include <dlfcn.h>
@@ -14,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SPLIT "f32-nn-45x50x71"
 #define TUNED "f32-nn-64x64x64 f64-nt-48x40x56 i32-tn-33x31x64 f32-tt-80x50x60"
 
 static struct machine {
@@ -39,6 +42,13 @@ struct product {
     const char *name;
     double alpha, beta;
     gemmtune_match match; /* how its kernel must be found */
+};
+
+/* What the caller gives. */
+struct offer {
+    size_t workspace_max;
+    size_t least;  /* bytes of it that the kernel must need */
+    bool one_call; /* gemmtune_gemm, which gives none */
 };
 
 typedef void (*dgemm_fn)(int order, int ta, int tb, int m, int n, int k, double alpha,
@@ -162,26 +172,54 @@ static void put_scalar(void *out, gemmtune_dtype type, double value) {
     store(&one, 0, value);
 }
 
+/* Device memory full of 0xff, which is NaN; NULL for none. */
+static cl_mem workspace_of(size_t bytes) {
+    cl_int result = 0;
+    if (bytes == 0)
+        return NULL;
+    cl_mem memory = machine.cl->clCreateBuffer(machine.context, GT_CL_MEM_READ_WRITE, bytes,
+                                               NULL, &result);
+    need(result == 0, "clCreateBuffer");
+    const uint32_t ones = UINT32_MAX;
+    need(machine.cl->clEnqueueFillBuffer(machine.queue, memory, &ones, sizeof ones, 0,
+                                         bytes / 4 * 4, 0, NULL, NULL) == 0,
+         "clEnqueueFillBuffer");
+    return memory;
+}
+
 static void run(gemmtune_ctx *ctx, const gemmtune_problem *p, const struct product *q,
-                gemmtune_plan_info *info, struct matrix m[3]) {
+                const struct offer *o, gemmtune_plan_info *info, struct matrix m[3]) {
     gemmtune_plan *plan;
     double alpha, beta;
     put_scalar(&alpha, p->type_acc, q->alpha);
     put_scalar(&beta, p->type_acc, q->beta);
-    need(gemmtune_plan_create(&plan, ctx, p, GEMMTUNE_MATCH_DEFAULT, 0) == GEMMTUNE_OK,
+    need(gemmtune_plan_create(&plan, ctx, p, GEMMTUNE_MATCH_DEFAULT, o->workspace_max) ==
+             GEMMTUNE_OK,
          q->name);
     gemmtune_plan_describe(plan, info);
-    printf("# %s: %s %s, %s\n", q->name, info->family, info->params, info->why);
-    need(gemmtune_execute(plan, &alpha, m[0].memory, m[1].memory, &beta, m[2].memory, NULL,
-                          machine.queue) == GEMMTUNE_OK,
-         q->name);
+    printf("# %s: %s %s, %zu bytes of workspace, %s\n", q->name, info->family, info->params,
+           info->workspace_bytes, info->why);
+    cl_mem workspace = workspace_of(info->workspace_bytes);
+    if (workspace)
+        need(gemmtune_execute(plan, &alpha, m[0].memory, m[1].memory, &beta, m[2].memory,
+                              NULL, machine.queue) == GEMMTUNE_EWORKSPACE,
+             "a missing workspace is noticed");
+    const gemmtune_status status =
+        o->one_call ? gemmtune_gemm(ctx, p, &alpha, m[0].memory, m[1].memory, &beta,
+                                    m[2].memory, machine.queue)
+                    : gemmtune_execute(plan, &alpha, m[0].memory, m[1].memory, &beta,
+                                       m[2].memory, workspace, machine.queue);
+    need(status == GEMMTUNE_OK, q->name);
     need(machine.cl->clEnqueueReadBuffer(machine.queue, m[2].memory, GT_CL_TRUE, 0,
                                          bytes_of(&m[2]), m[2].stored, 0, NULL, NULL) == 0,
          "clEnqueueReadBuffer");
+    if (workspace)
+        (void)machine.cl->clReleaseMemObject(workspace);
     gemmtune_plan_destroy(plan);
 }
 
-static void multiply(gemmtune_ctx *ctx, dgemm_fn dgemm, const struct product *q) {
+static void multiply(gemmtune_ctx *ctx, dgemm_fn dgemm, const struct product *q,
+                     const struct offer *o) {
     gemmtune_plan_info info = {.struct_size = sizeof info};
     gemmtune_problem p;
     need(gemmtune_problem_parse(&p, q->name) == GEMMTUNE_OK, q->name);
@@ -191,9 +229,10 @@ static void multiply(gemmtune_ctx *ctx, dgemm_fn dgemm, const struct product *q)
     struct matrix m[3] = {make(p.type_a, (p.trans_a ? p.k : p.m) * p.lda, 1),
                           make(p.type_b, (p.trans_b ? p.n : p.k) * p.ldb, 2),
                           make(p.type_c, p.m * p.ldc, 3)};
-    run(ctx, &p, q, &info, m);
+    run(ctx, &p, q, o, &info, m);
     const int64_t wrong = count_wrong(dgemm, &p, q, &m[0], &m[1], &m[2]);
-    const bool found = info.match == q->match;
+    const bool found = info.match == q->match && info.workspace_bytes >= o->least &&
+                       info.workspace_bytes <= o->workspace_max;
     printf("%sok - %s alpha %g beta %g is right\n", wrong ? "not " : "", q->name, q->alpha,
            q->beta);
     printf("%sok - %s is found as %s\n", found ? "" : "not ", q->name,
@@ -219,6 +258,21 @@ static const struct product products[] = {
     {"i32-tn-97x89x83", 3, -2, GEMMTUNE_MATCH_SHAPE},
     {"f64-tn-65x66x67", 1, 0,
      GEMMTUNE_MATCH_DEFAULT}, /* no problem of this kind was tuned */
+};
+
+/* Of the family split: with much workspace its winner, with none or too little the finalist that
+ * needs none. */
+static const struct {
+    struct product product;
+    struct offer offer;
+} with_passes[] = {
+    {{SPLIT, 1, 0, GEMMTUNE_MATCH_EXACT}, {1 << 20, 1, false}},
+    {{SPLIT, 1, 0, GEMMTUNE_MATCH_EXACT}, {0, 0, false}},
+    {{SPLIT, 1, 0, GEMMTUNE_MATCH_EXACT}, {0, 0, true}},
+    {{"f32-nn-45x50x71", 0, 0.5, GEMMTUNE_MATCH_EXACT}, {1 << 20, 1, false}},
+    {{"f32-nn-90x33x71,lda=75,ldb=34,ldc=40", -2, 3, GEMMTUNE_MATCH_SHAPE},
+     {1 << 20, 1, false}},
+    {{"f32-nn-90x33x71,lda=75,ldb=34,ldc=40", -2, 3, GEMMTUNE_MATCH_SHAPE}, {0, 0, true}},
 };
 
 /* ---- set-up ---- */
@@ -247,30 +301,60 @@ static void find_device(void) {
     need(result == 0, "clCreateCommandQueue");
 }
 
-static void tune(const char *db) {
+static void tune(const char *db, const char *arguments) {
     char key[GT_DEVICE_KEY_MAX], command[2048];
     const char *program = getenv("GEMMTUNE");
     gt_device_key(&machine.device, key);
     snprintf(command, sizeof command,
-             "\"%s\" tune --device %s --db \"%s\" --quiet --effort quick --family naive "
-             "--family tile --family coalesced " TUNED " >/dev/null",
-             program ? program : "build/gemmtune", key, db);
+             "\"%s\" tune --device %s --db \"%s\" --quiet %s >/dev/null",
+             program ? program : "build/gemmtune", key, db, arguments);
     need(system(command) == 0, command);
 }
 
-int main(void) {
-    char db[1024];
-    const char *tmp = getenv("TMPDIR");
-    const dgemm_fn dgemm = find_dgemm();
-    gemmtune_ctx *ctx;
-    snprintf(db, sizeof db, "%s/tuned.db", tmp ? tmp : "/tmp");
-    find_device();
-    tune(db);
+static gemmtune_ctx *opened(const char *db_path) {
     const gemmtune_target target = {
         .backend = GEMMTUNE_OPENCL, .context = machine.context, .device = machine.id};
-    need(gemmtune_open(&ctx, db, &target) == GEMMTUNE_OK, "gemmtune_open");
+    gemmtune_ctx *ctx;
+    need(gemmtune_open(&ctx, db_path, &target) == GEMMTUNE_OK, "gemmtune_open");
+    return ctx;
+}
+
+#define FAMILIES "tests/data/families"
+
+/* The library has its own families only: those of the tests are put into the context, and the
+ * database is read again with them there. */
+static void add_families(gemmtune_ctx *ctx, const char *db_path) {
+    struct gt_db *db = NULL;
+    struct gt_err err = {""};
+    int64_t stale;
+    free(ctx->known);
+    need(gt_families_add_folder(ctx->families, FAMILIES, &err) == GEMMTUNE_OK, err.line);
+    need(gt_db_open(&db, db_path, GT_DB_READ, &err) == GEMMTUNE_OK, err.line);
+    need(gt_known_load(&ctx->known, &ctx->snapshot.count, &stale, db, ctx->families,
+                       machine.device.arch, &err) == GEMMTUNE_OK,
+         err.line);
+    ctx->snapshot.known = ctx->known;
+    gt_db_close(db);
+}
+
+int main(void) {
+    const struct offer nothing = {0, 0, false};
+    char db[1024], split_db[1024];
+    const char *tmp = getenv("TMPDIR");
+    const dgemm_fn dgemm = find_dgemm();
+    snprintf(db, sizeof db, "%s/tuned.db", tmp ? tmp : "/tmp");
+    snprintf(split_db, sizeof split_db, "%s/split.db", tmp ? tmp : "/tmp");
+    find_device();
+    tune(db, "--effort quick --family naive --family tile --family coalesced " TUNED);
+    gemmtune_ctx *ctx = opened(db);
     for (size_t i = 0; i < sizeof products / sizeof *products; i++)
-        multiply(ctx, dgemm, &products[i]);
+        multiply(ctx, dgemm, &products[i], &nothing);
+    gemmtune_close(ctx);
+    tune(split_db, "--effort full --templates " FAMILIES " --family split " SPLIT);
+    ctx = opened(split_db);
+    add_families(ctx, split_db);
+    for (size_t i = 0; i < sizeof with_passes / sizeof *with_passes; i++)
+        multiply(ctx, dgemm, &with_passes[i].product, &with_passes[i].offer);
     gemmtune_close(ctx);
     (void)machine.cl->clReleaseCommandQueue(machine.queue);
     (void)machine.cl->clReleaseContext(machine.context);
