@@ -171,7 +171,7 @@ gt_status gt_checker_create(struct gt_checker **out, struct gt_rig *rig,
     return GEMMTUNE_OK;
 }
 
-static void drop_workspace(struct gt_checker *c) {
+void gt_checker_unreserve(struct gt_checker *c) {
     if (c->workspace.view)
         gt_rig_head(c->rig)->ops->view_release(c->rig, c->workspace.view);
     release(c->rig, c->workspace.mem);
@@ -185,7 +185,7 @@ void gt_checker_destroy(struct gt_checker *c) {
     const struct gt_driver *driver = ((const struct gt_gpu_head *)h->gpu)->driver;
     release(c->rig, c->found);
     release(c->rig, c->scratch);
-    drop_workspace(c);
+    gt_checker_unreserve(c);
     for (int k = K_COUNT - 1; k >= 0; k--) /* the first, whose module it is, last */
         if (c->kernel[k])
             driver->unload(c->kernel[k]);
@@ -211,17 +211,30 @@ int64_t gt_workspace_bytes(int64_t bytes) {
     return bytes > 0 ? (bytes + 2 * GUARD + 7) / 8 * 8 : 0;
 }
 
-gt_status gt_checker_reserve(struct gt_checker *c, int64_t bytes, struct gt_err *err) {
+static gt_status make_workspace(struct gt_checker *c, int64_t bytes, struct gt_err *err) {
     const struct gt_rig_ops *ops = gt_rig_head(c->rig)->ops;
-    if (bytes <= c->workspace.bytes)
-        return GEMMTUNE_OK;
-    drop_workspace(c);
     gt_status status =
         ops->alloc(&c->workspace.mem, c->rig, gt_workspace_bytes(bytes), err);
     if (!status)
         status = ops->view(&c->workspace.view, c->rig, c->workspace.mem, GUARD, bytes, err);
     if (!status)
         c->workspace.bytes = bytes;
+    return status;
+}
+
+/* There may be no room for both, so the old one goes first; it comes back when the new one does
+ * not, since others were promised it. */
+gt_status gt_checker_reserve(struct gt_checker *c, int64_t bytes, struct gt_err *err) {
+    const int64_t had = c->workspace.bytes;
+    if (bytes <= had)
+        return GEMMTUNE_OK;
+    gt_checker_unreserve(c);
+    const gt_status status = make_workspace(c, bytes, err);
+    if (!status)
+        return GEMMTUNE_OK;
+    gt_checker_unreserve(c);
+    if (had > 0)
+        (void)make_workspace(c, had, NULL);
     return status;
 }
 

@@ -30,6 +30,7 @@ gt_status gt_checker_fill(struct gt_checker *c, void *view, int64_t rows, int64_
 
 /* Makes sure of a workspace of so many bytes; what was enqueued with a smaller one must be done. */
 gt_status gt_checker_reserve(struct gt_checker *c, int64_t bytes, struct gt_err *err);
+void gt_checker_unreserve(struct gt_checker *c);
 /* What was reserved, as kernels take it; NULL when nothing was. */
 void *gt_checker_workspace(const struct gt_checker *c);
 /* Device bytes that a reservation takes. */

@@ -49,6 +49,8 @@ static void clear_problem(struct gt_lab *lab) {
         lab->timed[i] = NULL;
     }
     gt_sets_clear(lab);
+    if (lab->checker)
+        gt_checker_unreserve(lab->checker);
     lab->name[0] = '\0';
 }
 

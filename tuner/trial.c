@@ -4,7 +4,7 @@
  *
  *     bind the point to the device and the problem      -> constraints
  *     build and load it, as the library would           -> compile, launch
- *     run it on every case, compare every element       -> wrong_result, crashed
+ *     run it on every case, compare every element       -> launch, wrong_result, crashed
  *     time it on random inputs, interleaved with rivals -> implausible
  *     run it once more                                  -> wrong_result, correct
  */

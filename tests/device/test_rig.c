@@ -451,6 +451,47 @@ static void test_out_of_memory(void **state) {
     assert_true(n > 50); /* 14 cases of four buffers, and the rotating inputs */
 }
 
+static struct gt_exec *split_exec(const struct bench *b, const char *text) {
+    struct gt_exec *e = NULL;
+    struct gt_point point;
+    struct gt_err err;
+    assert_ok(gt_point_parse(&point, text, &err));
+    assert_ok(gt_exec_create(&e, gt_lab_gpu(b->lab), gt_families_find(families, "split"),
+                             &point, &b->problem, NULL, &err));
+    return e;
+}
+
+/* A candidate for whose workspace there is no room costs the others nothing. */
+static void test_no_room_for_workspace(void **state) {
+    struct bench b;
+    struct gt_err err;
+    char text[40], why[GT_VERDICT_MAX];
+    bool right = false, met = false;
+    for (int n = 50; !met; n++) {
+        snprintf(text, sizeof text, "cuMemAlloc:%d=2", n);
+        script(text);
+        if (open_bench(&b, *state, fault_problem, &err)) { /* an earlier allocation */
+            close_bench(&b);
+            continue;
+        }
+        struct gt_exec *less = split_exec(&b, "SPLIT=2 PACK=0 BAD=0");
+        struct gt_exec *more = split_exec(&b, "SPLIT=4 PACK=0 BAD=0");
+        if (!gt_lab_reserve(b.lab, less, &err)) {
+            met = true;
+            assert_int_equal(gt_lab_reserve(b.lab, more, &err), GEMMTUNE_ENOMEM);
+            assert_ok(gt_lab_check(&right, why, b.lab, less, &err));
+            assert_true(right);
+            assert_ok(gt_lab_reserve(b.lab, more, &err));
+            assert_ok(gt_lab_check(&right, why, b.lab, more, &err));
+            assert_true(right);
+        }
+        gt_exec_destroy(less);
+        gt_exec_destroy(more);
+        close_bench(&b);
+        assert_nothing_left();
+    }
+}
+
 /* Any other call that fails is an error with the call's name, and leaves nothing behind. */
 static void test_failing_calls(void **state) {
     static const char *const calls[] = {
@@ -569,6 +610,7 @@ static int run_on_fake(struct gt_device *d) {
         cmocka_unit_test_prestate(test_lost_context, NULL),
         cmocka_unit_test_prestate(test_refused_launch, NULL),
         cmocka_unit_test_prestate(test_out_of_memory, NULL),
+        cmocka_unit_test_prestate(test_no_room_for_workspace, NULL),
         cmocka_unit_test_prestate(test_failing_calls, NULL),
         cmocka_unit_test_prestate(test_failing_timing, NULL),
         cmocka_unit_test_prestate(test_clocks, NULL),
