@@ -353,3 +353,165 @@ GT_INLINE void gt_slab_edge(int along, int wide, int deep, int threads,
         s[k * stride + w] = k < depth ? x[from] : (gt_elem)0;
     }
 }
+
+/*
+ * Copies from global to shared memory that run beside the arithmetic: gt_copy_async begins
+ * to move `width` elements (1, 2 or 4, a constant; 4, 8 or 16 bytes); gt_copy_some moves
+ * those of them that are `there`, 0 to width, and makes the others 0, at the cost of a few
+ * instructions. GT_COPY_COMMIT() closes a group of copies; GT_COPY_WAIT(n) waits until at
+ * most the n newest groups of this thread are under way, and a barrier then shows the others
+ * to all. OpenCL and devices before sm_80 copy at once.
+ */
+#if !GT_OPENCL && __CUDA_ARCH__ >= 800
+#define GT_COPY_COMMIT() asm volatile("cp.async.commit_group;" ::: "memory")
+#define GT_COPY_WAIT(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
+#define GT_COPY_(how, bytes, to, from)                                                     \
+    asm volatile("cp.async." how ".shared.global [%0], [%1], " #bytes ";" ::"r"(to),       \
+                 "l"(from)                                                                 \
+                 : "memory")
+#define GT_COPY_SOME_(how, bytes, to, from, some)                                          \
+    asm volatile("cp.async." how ".shared.global [%0], [%1], " #bytes ", %2;" ::"r"(to),   \
+                 "l"(from), "r"(some)                                                      \
+                 : "memory")
+GT_INLINE void gt_copy_async(int width, gt_elem *shared, const gt_elem *from) {
+    const unsigned to = (unsigned)__cvta_generic_to_shared(shared);
+    if (width * GT_SIZEOF_A == 16)
+        GT_COPY_("cg", 16, to, from);
+    else if (width * GT_SIZEOF_A == 8)
+        GT_COPY_("ca", 8, to, from);
+    else
+        GT_COPY_("ca", 4, to, from);
+}
+GT_INLINE void gt_copy_some(int width, gt_elem *shared, const gt_elem *from, int there) {
+    const unsigned to = (unsigned)__cvta_generic_to_shared(shared);
+    if (width * GT_SIZEOF_A == 16)
+        GT_COPY_SOME_("cg", 16, to, from, there * GT_SIZEOF_A);
+    else if (width * GT_SIZEOF_A == 8)
+        GT_COPY_SOME_("ca", 8, to, from, there * GT_SIZEOF_A);
+    else
+        GT_COPY_SOME_("ca", 4, to, from, there * GT_SIZEOF_A);
+}
+#else
+#define GT_COPY_COMMIT()
+#define GT_COPY_WAIT(n)
+GT_INLINE void gt_copy_async(int width, GT_SHARED gt_elem *to,
+                             const GT_GLOBAL gt_elem *from) {
+    gt_elem r[4];
+    gt_load_global(width, r, from);
+    gt_store_shared(width, to, r);
+}
+GT_INLINE void gt_copy_some(int width, GT_SHARED gt_elem *to, const GT_GLOBAL gt_elem *from,
+                            int there) {
+    GT_UNROLL
+    for (int j = 0; j < width; j++)
+        to[j] = j < there ? from[j] : (gt_elem)0;
+}
+#endif
+
+/*
+ * A slab fetched by such copies, so without registers between. `asis`: it keeps in shared
+ * memory the order it has in memory, rows of `stride` elements; otherwise, as above, k is
+ * outermost: what is contiguous along k is turned on the way, one element a copy (v is 1).
+ * Of the slab at x, `left` exist along the width and `depth` along k; `whole` promises that
+ * all do.
+ */
+GT_INLINE void gt_slab_copy(int along, int asis, int wide, int deep, int v, int threads,
+                            GT_SHARED gt_elem *s, int stride, const GT_GLOBAL gt_elem *x,
+                            gt_long ld, int left, int depth, int whole, int t) {
+    const int line = (along ? deep : wide) / v; /* vectors that are contiguous in memory */
+    const int even = threads % line == 0;
+    GT_UNROLL
+    for (int i = 0; i < GT_SLAB_COUNT(wide, deep, v, threads); i++) {
+        const int e = even ? t % line : (t + i * threads) % line;
+        const int row = even ? t / line + i * (threads / line) : (t + i * threads) / line;
+        const int w = along ? row : e * v, k = along ? e * v : row;
+        const int exist = along ? (w < left ? GT_MIN(v, depth - k) : 0)
+                                : (k < depth ? GT_MIN(v, left - w) : 0);
+        GT_SHARED gt_elem *to = s + (asis == along ? row * stride + e * v : k * stride + w);
+        const GT_GLOBAL gt_elem *from = x + row * ld + e * v;
+        if (!GT_SLAB_EVEN(wide, deep, v, threads) && t + i * threads >= wide * deep / v)
+            break;
+        if (whole)
+            gt_copy_async(v, to, from);
+        else
+            gt_copy_some(v, to, from, GT_MAX(0, exist));
+    }
+}
+
+/*
+ * A patch: the rows and columns of a tile of C that one thread of many owns. Along either
+ * side its `count` elements lie in pieces that one instruction moves, and the pieces of
+ * `lanes` neighbouring threads lie side by side, so that a warp reads shared memory without
+ * bank conflicts and writes whole sectors of C.
+ */
+#define GT_PIECE(count) \
+    ((count) % 4 == 0 && GT_SIZEOF_A == 4 ? 4 : (count) % 2 == 0 ? 2 : 1)
+/* Lanes of a warp along the columns of C, of tx threads there and ty along the rows; the
+ * others of the warp lie along the rows. */
+#define GT_LANES_X(ty, tx)              \
+    ((tx) % 8 == 0 && (ty) % 4 == 0    ? 8 \
+     : (tx) % 4 == 0 && (ty) % 8 == 0  ? 4 \
+     : (tx) % 16 == 0 && (ty) % 2 == 0 ? 16 \
+                                       : (tx))
+#define GT_LANES_Y(ty, tx)                                                         \
+    (GT_LANES_X(ty, tx) == (tx) && !((tx) * (ty) % 32 == 0 && 32 % (tx) == 0) ? (ty) \
+                                                                              : 32 / GT_LANES_X(ty, tx))
+/* Where element i of a patch lies from its first. */
+#define GT_PATCH(i, piece, lanes) ((i) / (piece) * (piece) * (lanes) + (i) % (piece))
+
+GT_INLINE void gt_patch_load(int count, int piece, int lanes, gt_elem *to,
+                             const GT_SHARED gt_elem *from) {
+    GT_UNROLL
+    for (int i = 0; i < count; i += piece)
+        gt_load_shared(piece, to + i, from + GT_PATCH(i, piece, lanes));
+}
+
+/* Stores a patch of tm x tn; c stands at its first element, from which `rows` x `cols` of C
+ * exist. `inside`: all of it exists and is aligned for pieces of pn. */
+GT_INLINE void gt_patch_store(int tm, int tn, int pm, int pn, int ly, int lx,
+                              GT_GLOBAL gt_elem *c, gt_long ldc, gt_elem alpha,
+                              const gt_acc *acc, gt_elem beta, int inside, int rows,
+                              int cols) {
+    GT_UNROLL
+    for (int i = 0; i < tm; i++) {
+        GT_GLOBAL gt_elem *row = c + GT_PATCH(i, pm, ly) * ldc;
+        const int end = GT_PATCH(i, pm, ly) < rows ? cols : 0;
+        gt_elem old[16];
+        GT_UNROLL
+        for (int j = 0; j < tn; j += pn)
+            gt_load_c(pn, old + j, row + GT_PATCH(j, pn, lx), beta, inside, 0,
+                      end - GT_PATCH(j, pn, lx));
+        GT_UNROLL
+        for (int j = 0; j < tn; j += pn)
+            gt_store_row(pn, row + GT_PATCH(j, pn, lx), alpha, acc + i * tn + j, beta,
+                         old + j, inside, 0, end - GT_PATCH(j, pn, lx));
+    }
+}
+
+/*
+ * The second kernel of a product whose k is split among blocks: each has left its sum of
+ * products, gt_acc [splits][m][n], in the workspace. Adds them in a fixed order, so that the
+ * result does not depend on which block came first. 256 threads take `lanes` elements of C;
+ * launch: grid cdiv(M * N, lanes), block 256, smem 256 * sizeof(ACC).
+ */
+#define GT_REDUCE_KERNEL(name, splits, lanes)                                              \
+    GT_KERNEL(name, 256, 1, 1)                                                             \
+    (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *a, gt_long lda,          \
+     const GT_GLOBAL gt_elem *b, gt_long ldb, gt_elem beta, GT_GLOBAL gt_elem *c,          \
+     gt_long ldc, const GT_GLOBAL gt_acc *workspace) {                                     \
+        GT_SHARED_ARRAY(sums, 256);                                                        \
+        const int lane = GT_THREAD_X % (lanes), part = GT_THREAD_X / (lanes);              \
+        const gt_long all = (gt_long)m * n, e = GT_BLOCK * (gt_long)(lanes) + lane;        \
+        gt_acc sum = 0;                                                                    \
+        GT_UNROLL_BY(4)                                                                    \
+        for (int z = part; z < (splits); z += 256 / (lanes))                               \
+            sum += e < all ? workspace[z * all + e] : (gt_acc)0;                           \
+        sums[GT_THREAD_X] = sum;                                                           \
+        GT_BARRIER();                                                                      \
+        if (part == 0 && e < all) {                                                        \
+            GT_UNROLL_BY(4)                                                                \
+            for (int p = 1; p < 256 / (lanes); p++)                                        \
+                sum += sums[p * (lanes) + lane];                                           \
+            gt_store_c(c + e / n * ldc + e % n, alpha, sum, beta);                         \
+        }                                                                                  \
+    }

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * multistage - as `block`, a tile of C of BM x BN in registers, but slabs of A and B go
+ * straight from global to shared memory by asynchronous copies, STAGES slabs ahead. No
+ * registers hold what is on its way, so that a thread's patch of C may be as large as 16 x 8:
+ * of what the multiprocessor issues, up to nine tenths are multiply-adds. The family for
+ * sm_80 and later; elsewhere the copies are plain ones.
+ *
+ * C[m,n] = alpha op(A) op(B) + beta C, row-major.
+ *
+ *      stage 0        1        2   ...      in shared memory, k outermost:
+ *     +--------+ +--------+ +--------+
+ *     | A [BK] | | A      | | A      |          A [BK][BM + 4]    B [BK][BN + 4]
+ *     | B [BK] | | B      | | B      |
+ *     +--------+ +--------+ +--------+      slab s lies in stage s % STAGES; while it is
+ *        read      coming     coming        multiplied, STAGES - 1 more are coming.
+ *
+ * There is one barrier a slab. Behind it stage s - 1 is free, for all have read it, and
+ * slab s is there, for each thread has waited for its own copies before.
+ *
+ * SLICES teams of threads compute the same tile, each from its own part of every slab, and
+ * add up in shared memory: for matrices with too few tiles to fill the device. SPLIT blocks
+ * compute the same tile from their own part of k and leave their sums in the workspace, for
+ * a second kernel to add: for a long k.
+ *
+ * BM BN     tile of C                    BK        depth of a slab
+ * TM TN     patch of a thread            STAGES    slabs in shared memory
+ * SLICES    parts of a slab, a team each SPLIT     parts of k, a block each
+ * VA VB     elements a copy of A, of B. What is contiguous along k is turned on its way by
+ *           copies of 1, and kept as it is by copies of 16 bytes
+ * ORDER     of the multiply-adds: 0 by rows, 1 by columns, 2 by pairs of rows. Each names the
+ *           same products; compilers allocate registers well for one or the other
+ * MINB      blocks that shall fit a multiprocessor, a limit on registers
+ * GROUP     rows of tiles walked together, for the sake of the L2 cache
+ *
+ * Method: Kerr, Merrill, Demouth, Tran, CUTLASS: fast linear algebra in CUDA C++ (2017), and
+ * the multistage pipelines that sm_80 added to it.
+ */
+
+enum {
+    BM = GT_BM, BN = GT_BN, BK = GT_BK, TM = GT_TM, TN = GT_TN, T = GT_THREADS,
+    STAGES = GT_STAGES, SLICES = GT_SLICES, SPLIT = GT_SPLIT, VA = GT_VA, VB = GT_VB,
+    TEAM = T / SLICES, DEEP = BK / SLICES, /* of a team: threads, and k of every slab */
+    KV = 16 / GT_SIZEOF_A,                 /* k's that one move from shared memory takes */
+    A_ALONG = !GT_TA, B_ALONG = GT_TB,     /* whether the operand is contiguous along k */
+    A_ASIS = A_ALONG && VA == KV, B_ASIS = B_ALONG && VB == KV,
+    LDA_S = (A_ASIS ? BK : BM) + KV, LDB_S = (B_ASIS ? BK : BN) + KV,
+    SLAB_A = A_ASIS ? BM * LDA_S : BK * LDA_S,
+    STAGE = SLAB_A + (B_ASIS ? BN * LDB_S : BK * LDB_S),
+    PM = A_ASIS ? 1 : GT_PIECE(TM), PN = B_ASIS ? 1 : GT_PIECE(TN),
+    TY = BM / TM, TX = BN / TN, /* threads of a team along m and n */
+    LX = GT_LANES_X(TY, TX), LY = GT_LANES_Y(TY, TX),
+    /* Registers for operands: KV k of an operand as it is, else one k, and the next. */
+    FA = A_ASIS ? KV : 2, FB = B_ASIS ? KV : 2,
+    /* An operand as it is is loaded anew row by row, behind its last use: the order of the
+     * multiply-adds tells for which of the two that works. */
+    RENEW_A = A_ASIS && GT_ORDER == 0,
+    RENEW_B = B_ASIS && GT_ORDER == 1
+};
+
+/* Multiply-add s of a patch: its row and column. The way back is another than the way
+ * there, so that one operand stays where it is from each to the next. */
+GT_INLINE int row_of(int s) {
+    return GT_ORDER == 0   ? s / TN
+           : GT_ORDER == 1 ? (s / TM % 2 ? TM - 1 - s % TM : s % TM)
+                           : s / (2 * TN) * 2 + s % 2;
+}
+
+GT_INLINE int column_of(int s) {
+    return GT_ORDER == 0   ? (s / TN % 2 ? TN - 1 - s % TN : s % TN)
+           : GT_ORDER == 1 ? s / TM
+                           : (s / (2 * TN) % 2 ? TN - 1 - s / 2 % TN : s / 2 % TN);
+}
+
+/* Loads an operand's part of the patch from the slab at s, where the patch begins: of k, to
+ * place k % 2, or of k to k + KV - 1. */
+GT_INLINE void load(int asis, int count, int piece, int lanes, gt_elem *f,
+                    const GT_SHARED gt_elem *s, int stride, int k) {
+    if (asis) {
+        GT_UNROLL
+        for (int i = 0; i < count; i++)
+            gt_load_shared(KV, f + i * KV, s + i * lanes * stride + k);
+    } else {
+        gt_patch_load(count, piece, lanes, f + k % 2 * count, s + k * stride);
+    }
+}
+
+/* Where load has put element i for k. */
+GT_INLINE int place(int asis, int count, int i, int k) {
+    return asis ? i * KV + k % KV : k % 2 * count + i;
+}
+
+/* acc += the patch's product for k. next_a and next_b: where the patch begins in the slabs
+ * at the next KV k. */
+GT_INLINE void multiply(gt_acc *acc, gt_elem *fa, gt_elem *fb, int k,
+                        const GT_SHARED gt_elem *next_a, const GT_SHARED gt_elem *next_b) {
+    GT_UNROLL
+    for (int s = 0; s < TM * TN; s++) {
+        const int i = row_of(s), j = column_of(s);
+        acc[i * TN + j] = gt_fma(fa[place(A_ASIS, TM, i, k)], fb[place(B_ASIS, TN, j, k)],
+                                 acc[i * TN + j]);
+        if (RENEW_A && k % KV == KV - 1 && s % TN == TN - 1)
+            gt_load_shared(KV, fa + i * KV, next_a + i * LY * LDA_S);
+        if (RENEW_B && k % KV == KV - 1 && s % TM == TM - 1)
+            gt_load_shared(KV, fb + j * KV, next_b + j * LX * LDB_S);
+    }
+}
+
+#if GT_SPLIT > 1
+GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES)
+#endif
+
+GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
+(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
+ const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
+ GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc, GT_GLOBAL gt_acc *workspace) {
+    GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
+    const int t = GT_THREAD_X, slice = t / TEAM, tt = t % TEAM;
+    const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1;
+    const int tile = GT_BLOCK % (tiles_m * tiles_n), part = GT_BLOCK / (tiles_m * tiles_n);
+
+    /* GROUP rows of tiles are walked column by column. */
+    const int band = tile / (GT_GROUP * tiles_n), in_band = tile % (GT_GROUP * tiles_n);
+    const int high = GT_MIN(tiles_m - band * GT_GROUP, GT_GROUP);
+    const int row0 = (band * GT_GROUP + in_band % high) * BM, col0 = in_band / high * BN;
+    const int rows = m - row0, cols = n - col0; /* of C from here to its edges */
+
+    /* This block's part of k, in whole slabs. */
+    const int all = alpha == (gt_elem)0 ? 0 : k; /* alpha 0: A and B are not read */
+    const int share = GT_CDIV(GT_CDIV(all, BK), SPLIT) * BK;
+    const int first = part * share;
+    const int depth = GT_MAX(0, GT_MIN(share, all - first));
+    const int slabs = GT_CDIV(depth, BK);
+
+    /* Lane pairs share a column of pieces, so that half a warp reads 8 pieces of B and 2 of
+     * A, each bank once. */
+    const int lane = tt % (LX * LY), warp = tt / (LX * LY);
+    const int pairs = LY % 2 == 0 && LX * LY == 32;
+    const int lx = pairs ? lane / 2 % LX : lane % LX;
+    const int ly = pairs ? lane / (2 * LX) * 2 + lane % 2 : lane / LX;
+    const int ay = (warp / (TX / LX) * TM * LY) + ly * PM; /* the patch's first row, column */
+    const int bx = (warp % (TX / LX) * TN * LX) + lx * PN;
+
+    const int inside = rows >= BM && cols >= BN;
+
+    gt_acc acc[TM * TN];
+    gt_elem fa[FA * TM], fb[FB * TN];
+    GT_UNROLL
+    for (int e = 0; e < TM * TN; e++)
+        acc[e] = 0;
+    a += (GT_TA ? (gt_long)row0 : row0 * lda) + (A_ALONG ? first : first * lda);
+    b += (GT_TB ? col0 * ldb : (gt_long)col0) + (B_ALONG ? first : first * ldb);
+
+/* Begins the copies of slab s, if there is one, to `stage`; a and b move on. */
+#define COPY(stage, rest, whole)                                                           \
+    gt_slab_copy(A_ALONG, A_ASIS, BM, BK, VA, T, smem + (stage) * STAGE, LDA_S, a, lda,    \
+                 rows, rest, whole, t);                                                    \
+    gt_slab_copy(B_ALONG, B_ASIS, BN, BK, VB, T, smem + (stage) * STAGE + SLAB_A, LDB_S,   \
+                 b, ldb, cols, rest, whole, t)
+#define FETCH(s, stage)                                                                    \
+    if ((s) < slabs) {                                                                     \
+        const int rest = depth - (s) * BK;                                                 \
+        if (inside && rest >= BK) {                                                        \
+            COPY(stage, rest, 1);                                                          \
+        } else {                                                                           \
+            COPY(stage, rest, 0);                                                          \
+        }                                                                                  \
+        a += A_ALONG ? BK : BK * lda;                                                      \
+        b += B_ALONG ? BK : BK * ldb;                                                      \
+    }                                                                                      \
+    GT_COPY_COMMIT()
+/* The next slab is there for all, and the stage before this one's is free. */
+#define TURN()                                                                             \
+    GT_COPY_WAIT(STAGES - 2);                                                              \
+    GT_BARRIER()
+
+    GT_UNROLL
+    for (int s = 0; s < STAGES - 1; s++) {
+        FETCH(s, s);
+    }
+    TURN();
+    /* Where the patch begins in the slabs of a stage, and this team's part of k. */
+    const int of_a = ay * (A_ASIS ? LDA_S : 1) + slice * DEEP * (A_ASIS ? 1 : LDA_S);
+    const int of_b = bx * (B_ASIS ? LDB_S : 1) + slice * DEEP * (B_ASIS ? 1 : LDB_S) + SLAB_A;
+    int now = 0, free = STAGES - 1; /* stages: of this slab, of the one fetched next */
+    load(A_ASIS, TM, PM, LY, fa, smem + of_a, LDA_S, 0);
+    load(B_ASIS, TN, PN, LX, fb, smem + of_b, LDB_S, 0);
+    GT_UNROLL_BY(1)
+    for (int s = 0; s < slabs; s++) {
+        FETCH(s + STAGES - 1, free);
+        const int next = now + 1 == STAGES ? 0 : now + 1;
+        const GT_SHARED gt_elem *const sa = smem + now * STAGE + of_a;
+        const GT_SHARED gt_elem *const sb = smem + now * STAGE + of_b;
+        const GT_SHARED gt_elem *const next_a = smem + next * STAGE + of_a;
+        const GT_SHARED gt_elem *const next_b = smem + next * STAGE + of_b;
+        GT_UNROLL_BY(GT_KU)
+        for (int k = 0; k < DEEP; k++) {
+            const int last = k + 1 == DEEP, then = last ? 0 : k + 1;
+            const GT_SHARED gt_elem *const from_a = last ? next_a : sa;
+            const GT_SHARED gt_elem *const from_b = last ? next_b : sb;
+            if (last) {
+                TURN(); /* past the last slab: what is loaded then is not used */
+            }
+            if (!A_ASIS)
+                load(0, TM, PM, LY, fa, from_a, LDA_S, then);
+            if (!B_ASIS)
+                load(0, TN, PN, LX, fb, from_b, LDB_S, then);
+            multiply(acc, fa, fb, k, from_a + then, from_b + then);
+            if (A_ASIS && !RENEW_A && then % KV == 0)
+                load(1, TM, PM, LY, fa, from_a, LDA_S, then);
+            if (B_ASIS && !RENEW_B && then % KV == 0)
+                load(1, TN, PN, LX, fb, from_b, LDB_S, then);
+        }
+        free = now;
+        now = next;
+    }
+
+    if (SLICES > 1) {
+        GT_BARRIER(); /* the stages are free */
+        GT_UNROLL
+        for (int e = 0; e < TM * TN; e++)
+            if (slice > 0)
+                smem[((slice - 1) * TM * TN + e) * TEAM + tt] = acc[e];
+        GT_BARRIER();
+        GT_UNROLL_BY(1)
+        for (int other = 0; other < SLICES - 1; other++)
+            GT_UNROLL
+            for (int e = 0; e < TM * TN; e++)
+                acc[e] += smem[(other * TM * TN + e) * TEAM + tt];
+        if (slice > 0)
+            return;
+    }
+    if (SPLIT > 1) {
+        c = workspace + part * (gt_long)m * n;
+        ldc = n;
+        alpha = 1;
+        beta = 0;
+    }
+    c += (row0 + ay) * ldc + col0 + bx;
+    if (rows >= BM && cols >= BN && gt_aligned(PN, c, ldc))
+        gt_patch_store(TM, TN, PM, PN, LY, LX, c, ldc, alpha, acc, beta, 1, rows - ay,
+                       cols - bx);
+    else
+        gt_patch_store(TM, TN, PM, PN, LY, LX, c, ldc, alpha, acc, beta, 0, rows - ay,
+                       cols - bx);
+}
