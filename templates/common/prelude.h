@@ -412,29 +412,51 @@ GT_INLINE void gt_copy_some(int width, GT_SHARED gt_elem *to, const GT_GLOBAL gt
  * A slab fetched by such copies, so without registers between. `asis`: it keeps in shared
  * memory the order it has in memory, rows of `stride` elements; otherwise, as above, k is
  * outermost: what is contiguous along k is turned on the way, one element a copy (v is 1).
- * Of the slab at x, `left` exist along the width and `depth` along k; `whole` promises that
- * all do.
+ *
+ * A thread's vectors have one place in their rows of memory where the rows allow it: then x
+ * and s stand at its first one (gt_slab_from, gt_slab_to tell how far that is), and what the
+ * loop has left to compute is little. Of the slab, `left` exist along the width and `depth`
+ * along k; `whole` promises that all do.
  */
+#define GT_SLAB_LINE(along, wide, deep, v) (((along) ? (deep) : (wide)) / (v))
+#define GT_SLAB_FIXED(along, wide, deep, v, threads) \
+    ((threads) % GT_SLAB_LINE(along, wide, deep, v) == 0)
+
+GT_INLINE gt_long gt_slab_from(int along, int wide, int deep, int v, int threads,
+                               gt_long ld, int t) {
+    const int line = GT_SLAB_LINE(along, wide, deep, v);
+    return GT_SLAB_FIXED(along, wide, deep, v, threads) ? t / line * ld + t % line * v : 0;
+}
+
+GT_INLINE int gt_slab_to(int along, int asis, int wide, int deep, int v, int threads,
+                         int stride, int t) {
+    const int line = GT_SLAB_LINE(along, wide, deep, v);
+    return !GT_SLAB_FIXED(along, wide, deep, v, threads) ? 0
+           : asis == along ? t / line * stride + t % line * v
+                           : t % line * stride + t / line;
+}
+
 GT_INLINE void gt_slab_copy(int along, int asis, int wide, int deep, int v, int threads,
                             GT_SHARED gt_elem *s, int stride, const GT_GLOBAL gt_elem *x,
                             gt_long ld, int left, int depth, int whole, int t) {
-    const int line = (along ? deep : wide) / v; /* vectors that are contiguous in memory */
-    const int even = threads % line == 0;
+    const int line = GT_SLAB_LINE(along, wide, deep, v);
+    const int fixed = GT_SLAB_FIXED(along, wide, deep, v, threads);
     GT_UNROLL
     for (int i = 0; i < GT_SLAB_COUNT(wide, deep, v, threads); i++) {
-        const int e = even ? t % line : (t + i * threads) % line;
-        const int row = even ? t / line + i * (threads / line) : (t + i * threads) / line;
+        const int row = fixed ? t / line + i * (threads / line) : (t + i * threads) / line;
+        const int e = fixed ? t % line : (t + i * threads) % line;
+        const int r = fixed ? i * (threads / line) : row, c = fixed ? 0 : e * v;
         const int w = along ? row : e * v, k = along ? e * v : row;
         const int exist = along ? (w < left ? GT_MIN(v, depth - k) : 0)
                                 : (k < depth ? GT_MIN(v, left - w) : 0);
-        GT_SHARED gt_elem *to = s + (asis == along ? row * stride + e * v : k * stride + w);
-        const GT_GLOBAL gt_elem *from = x + row * ld + e * v;
-        if (!GT_SLAB_EVEN(wide, deep, v, threads) && t + i * threads >= wide * deep / v)
-            break;
-        if (whole)
-            gt_copy_async(v, to, from);
-        else
-            gt_copy_some(v, to, from, GT_MAX(0, exist));
+        GT_SHARED gt_elem *const to = s + (asis == along ? r * stride + c : c * stride + r);
+        const GT_GLOBAL gt_elem *const from = x + r * ld + c;
+        if (GT_SLAB_EVEN(wide, deep, v, threads) || t + i * threads < wide * deep / v) {
+            if (whole)
+                gt_copy_async(v, to, from);
+            else
+                gt_copy_some(v, to, from, GT_MAX(0, exist));
+        }
     }
 }
 

@@ -41,6 +41,7 @@ enum {
     BM = GT_BM, BN = GT_BN, BK = GT_BK, TM = GT_TM, TN = GT_TN, T = GT_THREADS,
     STAGES = GT_STAGES, SLICES = GT_SLICES, SPLIT = GT_SPLIT, VA = GT_VA, VB = GT_VB,
     TEAM = T / SLICES, DEEP = BK / SLICES, /* of a team: threads, and k of every slab */
+    KU = GT_KU,                            /* k's that are unrolled: even */
     KV = 16 / GT_SIZEOF_A,                 /* k's that one move from shared memory takes */
     A_ALONG = !GT_TA, B_ALONG = GT_TB,     /* whether the operand is contiguous along k */
     A_ASIS = A_ALONG && VA == KV, B_ASIS = B_ALONG && VB == KV,
@@ -73,20 +74,20 @@ GT_INLINE int column_of(int s) {
 }
 
 /* Loads an operand's part of the patch from the slab at s, where the patch begins: of k, to
- * place k % 2, or of k to k + KV - 1. */
+ * `place` 0 or 1, or of k to k + KV - 1. */
 GT_INLINE void load(int asis, int count, int piece, int lanes, gt_elem *f,
-                    const GT_SHARED gt_elem *s, int stride, int k) {
+                    const GT_SHARED gt_elem *s, int stride, int k, int place) {
     if (asis) {
         GT_UNROLL
         for (int i = 0; i < count; i++)
             gt_load_shared(KV, f + i * KV, s + i * lanes * stride + k);
     } else {
-        gt_patch_load(count, piece, lanes, f + k % 2 * count, s + k * stride);
+        gt_patch_load(count, piece, lanes, f + place * count, s + k * stride);
     }
 }
 
-/* Where load has put element i for k. */
-GT_INLINE int place(int asis, int count, int i, int k) {
+/* Where element i for k is. */
+GT_INLINE int at(int asis, int count, int i, int k) {
     return asis ? i * KV + k % KV : k % 2 * count + i;
 }
 
@@ -97,7 +98,7 @@ GT_INLINE void multiply(gt_acc *acc, gt_elem *fa, gt_elem *fb, int k,
     GT_UNROLL
     for (int s = 0; s < TM * TN; s++) {
         const int i = row_of(s), j = column_of(s);
-        acc[i * TN + j] = gt_fma(fa[place(A_ASIS, TM, i, k)], fb[place(B_ASIS, TN, j, k)],
+        acc[i * TN + j] = gt_fma(fa[at(A_ASIS, TM, i, k)], fb[at(B_ASIS, TN, j, k)],
                                  acc[i * TN + j]);
         if (RENEW_A && k % KV == KV - 1 && s % TN == TN - 1)
             gt_load_shared(KV, fa + i * KV, next_a + i * LY * LDA_S);
@@ -148,15 +149,19 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     GT_UNROLL
     for (int e = 0; e < TM * TN; e++)
         acc[e] = 0;
-    a += (GT_TA ? (gt_long)row0 : row0 * lda) + (A_ALONG ? first : first * lda);
-    b += (GT_TB ? col0 * ldb : (gt_long)col0) + (B_ALONG ? first : first * ldb);
+    a += (GT_TA ? (gt_long)row0 : row0 * lda) + (A_ALONG ? first : first * lda) +
+         gt_slab_from(A_ALONG, BM, BK, VA, T, lda, t);
+    b += (GT_TB ? col0 * ldb : (gt_long)col0) + (B_ALONG ? first : first * ldb) +
+         gt_slab_from(B_ALONG, BN, BK, VB, T, ldb, t);
+    const int to_a = gt_slab_to(A_ALONG, A_ASIS, BM, BK, VA, T, LDA_S, t);
+    const int to_b = gt_slab_to(B_ALONG, B_ASIS, BN, BK, VB, T, LDB_S, t) + SLAB_A;
 
 /* Begins the copies of slab s, if there is one, to `stage`; a and b move on. */
 #define COPY(stage, rest, whole)                                                           \
-    gt_slab_copy(A_ALONG, A_ASIS, BM, BK, VA, T, smem + (stage) * STAGE, LDA_S, a, lda,    \
-                 rows, rest, whole, t);                                                    \
-    gt_slab_copy(B_ALONG, B_ASIS, BN, BK, VB, T, smem + (stage) * STAGE + SLAB_A, LDB_S,   \
-                 b, ldb, cols, rest, whole, t)
+    gt_slab_copy(A_ALONG, A_ASIS, BM, BK, VA, T, smem + (stage) * STAGE + to_a, LDA_S, a,  \
+                 lda, rows, rest, whole, t);                                               \
+    gt_slab_copy(B_ALONG, B_ASIS, BN, BK, VB, T, smem + (stage) * STAGE + to_b, LDB_S, b,  \
+                 ldb, cols, rest, whole, t)
 #define FETCH(s, stage)                                                                    \
     if ((s) < slabs) {                                                                     \
         const int rest = depth - (s) * BK;                                                 \
@@ -183,8 +188,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     const int of_a = ay * (A_ASIS ? LDA_S : 1) + slice * DEEP * (A_ASIS ? 1 : LDA_S);
     const int of_b = bx * (B_ASIS ? LDB_S : 1) + slice * DEEP * (B_ASIS ? 1 : LDB_S) + SLAB_A;
     int now = 0, free = STAGES - 1; /* stages: of this slab, of the one fetched next */
-    load(A_ASIS, TM, PM, LY, fa, smem + of_a, LDA_S, 0);
-    load(B_ASIS, TN, PN, LX, fb, smem + of_b, LDB_S, 0);
+    load(A_ASIS, TM, PM, LY, fa, smem + of_a, LDA_S, 0, 0);
+    load(B_ASIS, TN, PN, LX, fb, smem + of_b, LDB_S, 0, 0);
     GT_UNROLL_BY(1)
     for (int s = 0; s < slabs; s++) {
         FETCH(s + STAGES - 1, free);
@@ -193,24 +198,27 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
         const GT_SHARED gt_elem *const sb = smem + now * STAGE + of_b;
         const GT_SHARED gt_elem *const next_a = smem + next * STAGE + of_a;
         const GT_SHARED gt_elem *const next_b = smem + next * STAGE + of_b;
-        GT_UNROLL_BY(GT_KU)
-        for (int k = 0; k < DEEP; k++) {
-            const int last = k + 1 == DEEP, then = last ? 0 : k + 1;
-            const GT_SHARED gt_elem *const from_a = last ? next_a : sa;
-            const GT_SHARED gt_elem *const from_b = last ? next_b : sb;
-            if (last) {
-                TURN(); /* past the last slab: what is loaded then is not used */
+        GT_UNROLL_BY(1)
+        for (int k0 = 0; k0 < DEEP; k0 += KU)
+            GT_UNROLL
+            for (int u = 0; u < KU; u++) {
+                const int last = u + 1 == KU && k0 + KU == DEEP;
+                const int k = k0 + u, then = last ? 0 : k + 1;
+                const GT_SHARED gt_elem *const from_a = last ? next_a : sa;
+                const GT_SHARED gt_elem *const from_b = last ? next_b : sb;
+                if (last) {
+                    TURN(); /* past the last slab: what is loaded then is not used */
+                }
+                if (!A_ASIS)
+                    load(0, TM, PM, LY, fa, from_a, LDA_S, then, (u + 1) % 2);
+                if (!B_ASIS)
+                    load(0, TN, PN, LX, fb, from_b, LDB_S, then, (u + 1) % 2);
+                multiply(acc, fa, fb, u, from_a + then, from_b + then);
+                if (A_ASIS && !RENEW_A && (u + 1) % KV == 0)
+                    load(1, TM, PM, LY, fa, from_a, LDA_S, then, 0);
+                if (B_ASIS && !RENEW_B && (u + 1) % KV == 0)
+                    load(1, TN, PN, LX, fb, from_b, LDB_S, then, 0);
             }
-            if (!A_ASIS)
-                load(0, TM, PM, LY, fa, from_a, LDA_S, then);
-            if (!B_ASIS)
-                load(0, TN, PN, LX, fb, from_b, LDB_S, then);
-            multiply(acc, fa, fb, k, from_a + then, from_b + then);
-            if (A_ASIS && !RENEW_A && then % KV == 0)
-                load(1, TM, PM, LY, fa, from_a, LDA_S, then);
-            if (B_ASIS && !RENEW_B && then % KV == 0)
-                load(1, TN, PN, LX, fb, from_b, LDB_S, then);
-        }
         free = now;
         now = next;
     }
