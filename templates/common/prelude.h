@@ -512,22 +512,23 @@ GT_INLINE void gt_patch_store(int tm, int tn, int pm, int pn, int ly, int lx,
 
 /*
  * The second kernel of a product whose k is split among blocks: each has left its sum of
- * products, gt_acc [splits][m][n], in the workspace. Adds them in a fixed order, so that the
+ * products, gt_acc [splits][m][n], `from` elements into the workspace. Adds them in a fixed order, so that the
  * result does not depend on which block came first. 256 threads take `lanes` elements of C;
  * launch: grid cdiv(M * N, lanes), block 256, smem 256 * sizeof(ACC).
  */
-#define GT_REDUCE_KERNEL(name, splits, lanes)                                              \
+#define GT_REDUCE_KERNEL(name, splits, lanes, from)                                        \
     GT_KERNEL(name, 256, 1, 1)                                                             \
     (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *a, gt_long lda,          \
      const GT_GLOBAL gt_elem *b, gt_long ldb, gt_elem beta, GT_GLOBAL gt_elem *c,          \
      gt_long ldc, const GT_GLOBAL gt_acc *workspace) {                                     \
         GT_SHARED_ARRAY(sums, 256);                                                        \
+        const GT_GLOBAL gt_acc *const parts = workspace + (from);                          \
         const int lane = GT_THREAD_X % (lanes), part = GT_THREAD_X / (lanes);              \
         const gt_long all = (gt_long)m * n, e = GT_BLOCK * (gt_long)(lanes) + lane;        \
         gt_acc sum = 0;                                                                    \
         GT_UNROLL_BY(4)                                                                    \
         for (int z = part; z < (splits); z += 256 / (lanes))                               \
-            sum += e < all ? workspace[z * all + e] : (gt_acc)0;                           \
+            sum += e < all ? parts[z * all + e] : (gt_acc)0;                               \
         sums[GT_THREAD_X] = sum;                                                           \
         GT_BARRIER();                                                                      \
         if (part == 0 && e < all) {                                                        \

@@ -23,6 +23,11 @@
  * compute the same tile from their own part of k and leave their sums in the workspace, for
  * a second kernel to add: for a long k.
  *
+ * What is contiguous along k must be turned on its way. REPACK 1 has a kernel before do it
+ * once, into the workspace, so that all copies are of 16 bytes; 2 copies there also what
+ * need not be turned, for the sake of aligned rows. It costs as much as reading and writing
+ * the operand, which large matrices do not feel.
+ *
  * BM BN     tile of C                    BK        depth of a slab
  * TM TN     patch of a thread            STAGES    slabs in shared memory
  * SLICES    parts of a slab, a team each SPLIT     parts of k, a block each
@@ -30,6 +35,7 @@
  *           copies of 1, and kept as it is by copies of 16 bytes
  * ORDER     of the multiply-adds: 0 by rows, 1 by columns, 2 by pairs of rows. Each names the
  *           same products; compilers allocate registers well for one or the other
+ * REPACK    operands that lie in the workspace: 0 none, 1 those that must be turned, 2 both
  * MINB      blocks that shall fit a multiprocessor, a limit on registers
  * GROUP     rows of tiles walked together, for the sake of the L2 cache
  *
@@ -43,7 +49,8 @@ enum {
     TEAM = T / SLICES, DEEP = BK / SLICES, /* of a team: threads, and k of every slab */
     KU = GT_KU,                            /* k's that are unrolled: even */
     KV = 16 / GT_SIZEOF_A,                 /* k's that one move from shared memory takes */
-    A_ALONG = !GT_TA, B_ALONG = GT_TB,     /* whether the operand is contiguous along k */
+    PACK_A = GT_PACK_A, PACK_B = GT_PACK_B,
+    A_ALONG = GT_A_ALONG, B_ALONG = GT_B_ALONG, /* whether memory is contiguous along k */
     A_ASIS = A_ALONG && VA == KV, B_ASIS = B_ALONG && VB == KV,
     LDA_S = (A_ASIS ? BK : BM) + KV, LDB_S = (B_ASIS ? BK : BN) + KV,
     SLAB_A = A_ASIS ? BM * LDA_S : BK * LDA_S,
@@ -107,15 +114,57 @@ GT_INLINE void multiply(gt_acc *acc, gt_elem *fa, gt_elem *fb, int k,
     }
 }
 
+/* In the workspace: op(A) [k][WIDTH(m)], op(B) [k][WIDTH(n)], then the parts' sums. */
+#define WIDTH(count) (GT_CDIV((gt_long)(count), 4) * 4)
+#define PACKED_A(m, k) (PACK_A ? (k)*WIDTH(m) : 0)
+#define PACKED_B(n, k) (PACK_B ? (k)*WIDTH(n) : 0)
+
+#if GT_REPACK
+/* A block copies 32 of k by 32 along the width, through shared memory where it turns. */
+GT_KERNEL(repack, 256, 1, 1)
+(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
+ const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta, GT_GLOBAL gt_elem *c,
+ gt_long ldc, GT_GLOBAL gt_elem *workspace) {
+    GT_SHARED_ARRAY(tile, 32 * 33);
+    const int lane = GT_THREAD_X % 32, row = GT_THREAD_X / 32;
+    const int of_a = PACK_A ? GT_CDIV(m, 32) * GT_CDIV(k, 32) : 0;
+    const int second = PACK_B && (!PACK_A || GT_BLOCK >= of_a); /* this block is for B */
+    const int turn = second ? GT_TB : !GT_TA, wide = second ? n : m;
+    const int block = second ? GT_BLOCK - of_a : GT_BLOCK;
+    const int w0 = block % GT_CDIV(wide, 32) * 32, k0 = block / GT_CDIV(wide, 32) * 32;
+    const GT_GLOBAL gt_elem *x = second ? b : a;
+    const gt_long ld = second ? ldb : lda;
+    GT_GLOBAL gt_elem *to = workspace + (second ? PACKED_A(m, k) : 0);
+    for (int i = row; i < 32; i += 8) {
+        const int at_w = w0 + (turn ? i : lane), at_k = k0 + (turn ? lane : i);
+        if (at_w < wide && at_k < k)
+            tile[i * 33 + lane] = x[turn ? at_w * ld + at_k : at_k * ld + at_w];
+    }
+    GT_BARRIER();
+    for (int i = row; i < 32; i += 8)
+        if (w0 + lane < wide && k0 + i < k)
+            to[(k0 + i) * WIDTH(wide) + w0 + lane] =
+                tile[turn ? lane * 33 + i : i * 33 + lane];
+}
+#endif
+
 #if GT_SPLIT > 1
-GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES)
+GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES, PACKED_A(m, k) + PACKED_B(n, k))
 #endif
 
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
 (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
  const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
- GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc, GT_GLOBAL gt_acc *workspace) {
+ GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc, GT_GLOBAL gt_elem *workspace) {
     GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
+    if (PACK_A) {
+        a = workspace;
+        lda = WIDTH(m);
+    }
+    if (PACK_B) {
+        b = workspace + PACKED_A(m, k);
+        ldb = WIDTH(n);
+    }
     const int t = GT_THREAD_X, slice = t / TEAM, tt = t % TEAM;
     const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1;
     const int tile = GT_BLOCK % (tiles_m * tiles_n), part = GT_BLOCK / (tiles_m * tiles_n);
@@ -149,9 +198,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     GT_UNROLL
     for (int e = 0; e < TM * TN; e++)
         acc[e] = 0;
-    a += (GT_TA ? (gt_long)row0 : row0 * lda) + (A_ALONG ? first : first * lda) +
+    a += (A_ALONG ? row0 * lda + first : row0 + first * lda) +
          gt_slab_from(A_ALONG, BM, BK, VA, T, lda, t);
-    b += (GT_TB ? col0 * ldb : (gt_long)col0) + (B_ALONG ? first : first * ldb) +
+    b += (B_ALONG ? col0 * ldb + first : col0 + first * ldb) +
          gt_slab_from(B_ALONG, BN, BK, VB, T, ldb, t);
     const int to_a = gt_slab_to(A_ALONG, A_ASIS, BM, BK, VA, T, LDA_S, t);
     const int to_b = gt_slab_to(B_ALONG, B_ASIS, BN, BK, VB, T, LDB_S, t) + SLAB_A;
@@ -239,7 +288,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
             return;
     }
     if (SPLIT > 1) {
-        c = workspace + part * (gt_long)m * n;
+        c = workspace + PACKED_A(m, k) + PACKED_B(n, k) + part * (gt_long)m * n;
         ldc = n;
         alpha = 1;
         beta = 0;
