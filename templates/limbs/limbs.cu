@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * limbs - 32-bit products modulo 2^32 on tensor cores that multiply bytes. With
+ * x = x0 + 2^8 x1 + 2^16 x2 + 2^24 x3, bytes without sign,
+ *
+ *     A B = sum over g < 4 of 2^8g G(g),   G(g) = sum over i + j = g of A_i B_j
+ *
+ * modulo 2^32: ten products of byte matrices instead of sixteen, exact since the sums wrap.
+ * Horner's rule, from g = 3 down with a shift by 8 between, needs one set of accumulators.
+ *
+ * C[m,n] = alpha op(A) op(B) + beta C, row-major.
+ *
+ * `planes` goes first and writes the bytes to the workspace as `gemm` wants them in shared
+ * memory: what is left of layout, alignment and edges is where C ends. The workspace holds
+ * slabs, BK bytes of k of every row of op(A) and, below them, of every column of op(B):
+ *
+ *     slab      0 .. S-1   S .. 2S-1    2S..     3S..        S = slabs that hold k
+ *             +----------+----------+----------+----------+
+ *     A rows  |  byte 0  |  byte 1  |  byte 2  |  byte 3  |  padded with zeros to BM
+ *             +----------+----------+----------+----------+
+ *     B cols  |  byte 3  |  byte 2  |  byte 1  |  byte 0  |  padded with zeros to BN
+ *             +----------+----------+----------+----------+
+ *
+ * B's bytes run backwards, so that G(g) is one product of depth (g + 1) S slabs: A's first
+ * ones by B's last ones. In a slab a row is BK contiguous bytes in chunks of 16, a tile's
+ * rows are contiguous, and the chunks of a row are permuted (`place`) so that eight rows of
+ * one chunk meet every bank of shared memory once: a tile is copied blindly.
+ *
+ * ENGINE   0 mma.sync: warps compute WM x WN each, all threads copy (8.0 and later)
+ *          1 wgmma: warpgroups of 128 compute WM x BN each, one more warp copies (9.0)
+ * BM BN    tile of C            BK      bytes of k in a slab
+ * WM WN    tile of a warp or warpgroup
+ * STAGES   slabs of A and B in shared memory: one in use, the others on their way
+ * GROUP    rows of tiles walked together, for the sake of the L2 cache
+ *
+ * gemmtune trial i32-nn-4096x4096x4096 --family limbs --point
+ *  "ENGINE=1 BM=128 BN=256 BK=128 WM=64 WN=256 STAGES=4 GROUP=16"
+ */
+
+typedef unsigned char byte;
+
+enum {
+    BM = GT_BM, BN = GT_BN, BK = GT_BK, WM = GT_WM, WN = GT_WN, STAGES = GT_STAGES,
+    LIMBS = 4,
+    CHUNKS = BK / 16, /* of a row */
+    SLAB_A = BM * BK, SLAB = SLAB_A + BN * BK,
+
+    /* planes */
+    SPLITTERS = GT_SPLITTERS, /* threads, one a chunk */
+    SPLIT_ROWS = SPLITTERS / CHUNKS,
+    SPLIT_LD = GT_SPLIT_LD, /* a row in shared memory, one word spare a chunk */
+    A_ALONG = !GT_TA, B_ALONG = GT_TB, /* whether the operand is contiguous along k */
+
+    /* gemm: accumulators are fragments of 16 rows x 8 columns, 4 a thread; a warpgroup's
+     * four warps lie 16 rows apart. */
+    APART = GT_ENGINE ? 64 : 16,
+    FRAGS_M = WM / APART, FRAGS_N = WN / 8,
+    ACCS = FRAGS_M * FRAGS_N * 4,
+    RUN = 4 /* pairs stored together */
+};
+
+/* Where chunk c of row r of a tile lies: the hardware's swizzle by 128 or 64 bytes. */
+GT_INLINE int place(int r, int c) {
+    return r * BK + ((c ^ r / (128 / BK)) & (CHUNKS - 1)) * 16;
+}
+
+/* Slabs that hold k; 0 when A and B are not read. */
+GT_INLINE int slabs_of(int k, gt_elem alpha) {
+    return alpha == 0 || k == 0 ? 0 : (k - 1) / BK + 1;
+}
+
+GT_INLINE gt_long padded(int count, int tile) {
+    return ((count - 1) / tile + 1) * (gt_long)tile;
+}
+
+/* ---- planes ----------------------------------------------------------------------- */
+
+/* SPLIT_ROWS rows of the slab at k0 to shared memory, zeros past the edges. */
+GT_INLINE void gather(int along, gt_elem *tile, const gt_elem *x, gt_long ld, gt_long row0,
+                      int rows, int k0, int k, int t) {
+    gt_elem word[16];
+    GT_UNROLL
+    for (int i = 0; i < 16; i++) {
+        const int e = t + i * SPLITTERS;
+        const gt_long row = row0 + (along ? e / BK : e % SPLIT_ROWS);
+        const int at = k0 + (along ? e % BK : e / SPLIT_ROWS);
+        word[i] = row < rows && at < k ? x[along ? row * ld + at : at * ld + row] : 0;
+    }
+    GT_UNROLL
+    for (int i = 0; i < 16; i++) {
+        const int e = t + i * SPLITTERS;
+        const int row = along ? e / BK : e % SPLIT_ROWS;
+        const int at = along ? e % BK : e / SPLIT_ROWS;
+        tile[row * SPLIT_LD + at + at / 16] = word[i];
+    }
+}
+
+/* The bytes of 4 words: out[i] has byte i of each. */
+GT_INLINE void transpose(unsigned out[LIMBS], const gt_elem in[4]) {
+    const unsigned low01 = __byte_perm(in[0], in[1], 0x5140);
+    const unsigned low23 = __byte_perm(in[2], in[3], 0x5140);
+    const unsigned high01 = __byte_perm(in[0], in[1], 0x7362);
+    const unsigned high23 = __byte_perm(in[2], in[3], 0x7362);
+    out[0] = __byte_perm(low01, low23, 0x5410);
+    out[1] = __byte_perm(low01, low23, 0x7632);
+    out[2] = __byte_perm(high01, high23, 0x5410);
+    out[3] = __byte_perm(high01, high23, 0x7632);
+}
+
+GT_KERNEL(planes, GT_SPLITTERS, 1, 4)
+(int m, int n, int k, gt_elem alpha, const gt_elem *GT_RESTRICT a, gt_long lda,
+ const gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta, gt_elem *GT_RESTRICT c,
+ gt_long ldc, byte *GT_RESTRICT workspace) {
+    GT_SHARED_ARRAY(tile, SPLIT_ROWS * SPLIT_LD);
+    const int t = GT_THREAD_X;
+    const int slabs = slabs_of(k, alpha);
+    const gt_long rows_a = padded(m, BM), rows = rows_a + padded(n, BN);
+    const int pieces = (int)(rows / SPLIT_ROWS), slab = GT_BLOCK / pieces;
+    const gt_long row0 = GT_BLOCK % pieces * (gt_long)SPLIT_ROWS;
+    const int of_b = row0 >= rows_a;
+    if (slab >= slabs)
+        return;
+    if (of_b)
+        gather(B_ALONG, tile, b, ldb, row0 - rows_a, n, slab * BK, k, t);
+    else
+        gather(A_ALONG, tile, a, lda, row0, m, slab * BK, k, t);
+    GT_BARRIER();
+
+    const int r = t / CHUNKS, chunk = t % CHUNKS;
+    unsigned limb[4][LIMBS];
+    GT_UNROLL
+    for (int i = 0; i < 4; i++)
+        transpose(limb[i], tile + r * SPLIT_LD + chunk * 17 + i * 4);
+    byte *to = workspace + (slab * rows + row0) * BK + place(r, chunk);
+    GT_UNROLL
+    for (int i = 0; i < LIMBS; i++) {
+        const gt_elem words[4] = {limb[0][i], limb[1][i], limb[2][i], limb[3][i]};
+        gt_store_global(4, (gt_elem *)(to + (of_b ? 3 - i : i) * (slabs * rows * BK)), words);
+    }
+}
+
+/* ---- gemm: what both engines share ------------------------------------------------- */
+
+/* The next slabs of a tile, in the order of use. */
+struct walk {
+    const byte *a, *b;           /* group 3's first ones */
+    const byte *next_a, *next_b; /* NULL past the end */
+    gt_long step;                /* bytes from a slab to the next */
+    int slabs, group, left;      /* of the group */
+};
+
+GT_INLINE void enter_group(struct walk *w, int group) {
+    const int there = group >= 0 && w->slabs > 0;
+    w->group = group;
+    w->left = (group + 1) * w->slabs;
+    w->next_a = there ? w->a : 0;
+    w->next_b = there ? w->b + (LIMBS - 1 - group) * (w->slabs * w->step) : 0;
+}
+
+GT_INLINE void advance(struct walk *w) {
+    w->next_a += w->step;
+    w->next_b += w->step;
+    if (--w->left == 0)
+        enter_group(w, w->group - 1);
+}
+
+GT_INLINE int shared_address(const void *p) {
+    return (int)__cvta_generic_to_shared(p);
+}
+
+/* Between two groups. */
+GT_INLINE void shift(gt_acc acc[ACCS]) {
+    GT_UNROLL
+    for (int e = 0; e < ACCS; e++)
+        acc[e] <<= 8;
+}
+
+/* Stores a thread's accumulators, pairs of neighbours in a row, RUN pairs at a time. c stands
+ * at the thread's first element, rows and cols count from there. */
+GT_INLINE void store(gt_elem *c, gt_long ldc, gt_elem alpha, const gt_acc *acc, gt_elem beta,
+                     int inside, int rows, int cols) {
+    GT_UNROLL
+    for (int i = 0; i < FRAGS_M * 2; i++) {
+        const int row = i / 2 * APART + i % 2 * 8;
+        gt_elem *to = c + row * ldc;
+        GT_UNROLL
+        for (int j0 = 0; j0 < FRAGS_N; j0 += RUN) {
+            gt_elem old[RUN * 2];
+            GT_UNROLL
+            for (int j = 0; j < RUN; j++)
+                gt_load_c(2, old + j * 2, to + (j0 + j) * 8, beta, inside, 0,
+                          row < rows ? cols - (j0 + j) * 8 : 0);
+            GT_UNROLL
+            for (int j = 0; j < RUN; j++)
+                gt_store_row(2, to + (j0 + j) * 8, alpha,
+                             acc + (i / 2 * FRAGS_N + j0 + j) * 4 + i % 2 * 2, beta,
+                             old + j * 2, inside, 0, row < rows ? cols - (j0 + j) * 8 : 0);
+        }
+    }
+}
+
+#if GT_ENGINE == 0
+/* ---- mma.sync ---------------------------------------------------------------------- */
+
+GT_INLINE void copy_chunk(int to, const byte *from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from));
+}
+
+GT_INLINE void commit_copies(void) {
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/* All but the last `flying` groups of copies have come. */
+#define AWAIT_COPIES(flying) asm volatile("cp.async.wait_group %0;" ::"n"(flying) : "memory")
+
+/* Four matrices of 8 rows x 16 bytes; lane l says where row l % 8 of matrix l / 8 lies. */
+GT_INLINE void load_matrices(unsigned r[4], int at) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(at)
+                 : "memory");
+}
+
+/* 16 x 32 bytes by 32 x 8; without .satfinite the sums wrap. */
+GT_INLINE void multiply_add(gt_acc d[4], const unsigned a[4], const unsigned b[2]) {
+    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, "
+                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+/* Begins to copy the next slabs, if there are any, to a stage. */
+GT_INLINE void fetch(struct walk *w, int stage, int t) {
+    if (w->next_a) {
+        GT_UNROLL
+        for (int i = 0; i < SLAB_A / 16 / GT_THREADS; i++)
+            copy_chunk(stage + (t + i * GT_THREADS) * 16,
+                       w->next_a + (t + i * GT_THREADS) * 16);
+        GT_UNROLL
+        for (int i = 0; i < BN * BK / 16 / GT_THREADS; i++)
+            copy_chunk(stage + SLAB_A + (t + i * GT_THREADS) * 16,
+                       w->next_b + (t + i * GT_THREADS) * 16);
+        advance(w);
+    }
+    commit_copies();
+}
+
+/* acc += the warp's rows of slab A x its columns of slab B; warp_m, warp_n: its first ones. */
+GT_INLINE void multiply(gt_acc acc[ACCS], int stage, int warp_m, int warp_n, int lane) {
+    GT_UNROLL
+    for (int k = 0; k < CHUNKS; k += 2) {
+        unsigned fa[FRAGS_M][4], fb[FRAGS_N / 2][4];
+        GT_UNROLL
+        for (int i = 0; i < FRAGS_M; i++)
+            load_matrices(fa[i], stage + place(warp_m + i * 16 + lane % 16, k + lane / 16));
+        GT_UNROLL
+        for (int j = 0; j < FRAGS_N / 2; j++)
+            load_matrices(fb[j],
+                          stage + SLAB_A + place(warp_n + j * 16 + lane / 16 * 8 + lane % 8,
+                                                 k + lane / 8 % 2));
+        GT_UNROLL
+        for (int i = 0; i < FRAGS_M; i++)
+            GT_UNROLL
+            for (int j = 0; j < FRAGS_N; j++)
+                multiply_add(acc + (i * FRAGS_N + j) * 4, fa[i], fb[j / 2] + j % 2 * 2);
+    }
+}
+
+GT_INLINE void compute(gt_acc acc[ACCS], struct walk *w, byte *stages, int warp_m, int warp_n,
+                       int t) {
+    const int at = shared_address(stages);
+    int now = 0, free = STAGES - 1;
+    GT_UNROLL
+    for (int s = 0; s < STAGES - 1; s++)
+        fetch(w, at + s * SLAB, t);
+    GT_UNROLL_BY(1)
+    for (int group = LIMBS - 1; group >= 0; group--) {
+        GT_UNROLL_BY(1)
+        for (int s = (group + 1) * w->slabs; s > 0; s--) {
+            AWAIT_COPIES(STAGES - 2);
+            GT_BARRIER(); /* the stage has come, and the one before it is done with */
+            fetch(w, at + free * SLAB, t);
+            multiply(acc, at + now * SLAB, warp_m, warp_n, t % 32);
+            free = now;
+            now = now + 1 < STAGES ? now + 1 : 0;
+        }
+        if (group > 0)
+            shift(acc);
+    }
+}
+
+#else
+/* ---- wgmma ------------------------------------------------------------------------- */
+
+/* A barrier in shared memory, by its address. */
+GT_INLINE void init_barrier(int at, int arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at), "r"(arrivals)
+                 : "memory");
+}
+
+GT_INLINE void arrive(int barrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+GT_INLINE void arrive_expecting(int barrier, int bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier),
+                 "r"(bytes)
+                 : "memory");
+}
+
+GT_INLINE int has_passed(int barrier, int parity) {
+    int passed;
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                 "selp.s32 %0, 1, 0, p;\n"
+                 "}"
+                 : "=r"(passed)
+                 : "r"(barrier), "r"(parity)
+                 : "memory");
+    return passed;
+}
+
+/* Waits for a phase of the barrier. Whoever once waited 2^28 clocks in vain waits no more: a
+ * mistake ends in a wrong result after a fraction of a second, not in a kernel without end. */
+GT_INLINE void await(int barrier, int parity, int *hopeless) {
+    const unsigned since = (unsigned)clock();
+    while (!*hopeless && !has_passed(barrier, parity))
+        *hopeless = (unsigned)clock() - since >> 28 != 0;
+}
+
+/* Copies `bytes` contiguous ones; they count as arrived at the barrier. */
+GT_INLINE void copy_bulk(int to, const byte *from, int bytes, int barrier) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(to),
+                 "l"(from), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+
+/* A tile of rows of BK bytes in shared memory, as wgmma wants it told: address, bytes from 8
+ * rows to the next (both in sixteens), swizzle by 128 (1) or 64 bytes (2). */
+GT_INLINE unsigned long long describe(int at) {
+    return (unsigned long long)((at & 0x3ffff) >> 4) | 1ull << 16 |
+           (unsigned long long)(8 * BK / 16) << 32 | (BK == 128 ? 1ull : 2ull) << 62;
+}
+
+#define TEN(p) "%" #p "0,%" #p "1,%" #p "2,%" #p "3,%" #p "4,%" #p "5,%" #p "6,%" #p "7,%" #p "8,%" #p "9"
+#define NAMES_32 TEN() "," TEN(1) "," TEN(2) ",%30,%31"
+#define NAMES_64 TEN() "," TEN(1) "," TEN(2) "," TEN(3) "," TEN(4) "," TEN(5) ",%60,%61,%62,%63"
+#define NAMES_128                                                                          \
+    TEN() "," TEN(1) "," TEN(2) "," TEN(3) "," TEN(4) "," TEN(5) "," TEN(6) "," TEN(7) "," \
+        TEN(8) "," TEN(9) "," TEN(10) "," TEN(11)                                          \
+        ",%120,%121,%122,%123,%124,%125,%126,%127"
+#define REGS_4(i) "+r"(d[i]), "+r"(d[i + 1]), "+r"(d[i + 2]), "+r"(d[i + 3])
+#define REGS_16(i) REGS_4(i), REGS_4(i + 4), REGS_4(i + 8), REGS_4(i + 12)
+#define REGS_32(i) REGS_16(i), REGS_16(i + 16)
+#define REGS_64(i) REGS_32(i), REGS_32(i + 32)
+#define REGS_128(i) REGS_64(i), REGS_64(i + 64)
+
+/* 64 x 32 bytes by 32 x n, begun; n / 2 accumulators, whose names the descriptors' follow. */
+#define MULTIPLY_ADD_(n, names, regs, a, b, one)                                            \
+    asm volatile("{\n"                                                                     \
+                 ".reg .pred p;\n"                                                         \
+                 "setp.ne.b32 p, %" #one ", 0;\n"                                          \
+                 "wgmma.mma_async.sync.aligned.m64n" #n "k32.s32.u8.u8 {" names            \
+                 "}, %" #a ", %" #b ", p;\n"                                               \
+                 "}"                                                                       \
+                 : regs(0)                                                                 \
+                 : "l"(desc_a), "l"(desc_b), "r"(1))
+
+GT_INLINE void multiply_add(gt_acc *d, unsigned long long desc_a, unsigned long long desc_b) {
+#if GT_BN == 64
+    MULTIPLY_ADD_(64, NAMES_32, REGS_32, 32, 33, 34);
+#elif GT_BN == 128
+    MULTIPLY_ADD_(128, NAMES_64, REGS_64, 64, 65, 66);
+#else
+    MULTIPLY_ADD_(256, NAMES_128, REGS_128, 128, 129, 130);
+#endif
+}
+
+/* Keeps the compiler from moving what it does with accumulators across this place. */
+GT_INLINE void hold(gt_acc acc[ACCS]) {
+    GT_UNROLL
+    for (int e = 0; e < ACCS; e++)
+        asm volatile("" : "+r"(acc[e])::"memory");
+}
+
+/* All but the last `flying` batches of products are done. */
+#define AWAIT_PRODUCTS(flying) \
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(flying) : "memory")
+
+/* acc += the warpgroup's rows of slab A x slab B, begun. */
+GT_INLINE void multiply(gt_acc acc[ACCS], int stage, int row0) {
+    const unsigned long long a = describe(stage + row0 * BK), b = describe(stage + SLAB_A);
+    hold(acc);
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    GT_UNROLL
+    for (int k = 0; k < BK / 32; k++)
+        GT_UNROLL
+        for (int i = 0; i < FRAGS_M; i++)
+            multiply_add(acc + i * FRAGS_N * 4, a + k * 2 + i * (64 * BK / 16), b + k * 2);
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    hold(acc);
+}
+
+/* A stage and how often the stages have been gone through, even or odd. */
+struct turn {
+    int stage, parity;
+};
+
+GT_INLINE struct turn next_turn(struct turn now) {
+    struct turn next = {now.stage + 1, now.parity};
+    if (next.stage == STAGES)
+        next.stage = 0, next.parity ^= 1;
+    return next;
+}
+
+/* full, empty: the first of STAGES barriers each. */
+GT_INLINE void produce(struct walk *w, int stages, int full, int empty) {
+    struct turn turn = {0, 0};
+    int hopeless = 0;
+    GT_UNROLL_BY(1)
+    for (; w->next_a; turn = next_turn(turn)) {
+        const int stage = stages + turn.stage * SLAB, barrier = full + turn.stage * 8;
+        /* The first time round the stages are free: the phase before the first has passed. */
+        await(empty + turn.stage * 8, turn.parity ^ 1, &hopeless);
+        arrive_expecting(barrier, SLAB);
+        copy_bulk(stage, w->next_a, SLAB_A, barrier);
+        copy_bulk(stage + SLAB_A, w->next_b, SLAB - SLAB_A, barrier);
+        advance(w);
+    }
+}
+
+/* One batch of products flies while the next one is begun; then its stage is free. */
+GT_INLINE void consume(gt_acc acc[ACCS], int slabs, int stages, int full, int empty, int row0,
+                       int lane) {
+    struct turn turn = {0, 0};
+    int hopeless = 0;
+    GT_UNROLL_BY(1)
+    for (int group = LIMBS - 1; group >= 0; group--) {
+        int before = -1; /* the stage whose products fly */
+        GT_UNROLL_BY(1)
+        for (int s = (group + 1) * slabs; s > 0; s--) {
+            await(full + turn.stage * 8, turn.parity, &hopeless);
+            __syncwarp();
+            multiply(acc, stages + turn.stage * SLAB, row0);
+            AWAIT_PRODUCTS(1);
+            if (lane == 0 && before >= 0)
+                arrive(empty + before * 8);
+            before = turn.stage;
+            turn = next_turn(turn);
+        }
+        AWAIT_PRODUCTS(0);
+        hold(acc);
+        if (lane == 0 && before >= 0)
+            arrive(empty + before * 8);
+        if (group > 0)
+            shift(acc);
+    }
+}
+
+GT_INLINE void compute(gt_acc acc[ACCS], struct walk *w, byte *stages, int row0, int col0,
+                       int t) {
+    const int at = shared_address(stages), full = at + STAGES * SLAB,
+              empty = full + STAGES * 8;
+    if (t == 0) {
+        for (int s = 0; s < STAGES; s++) {
+            init_barrier(full + s * 8, 1);
+            init_barrier(empty + s * 8, GT_THREADS / 32 - 1);
+        }
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    GT_BARRIER();
+    if (t < GT_THREADS - 32)
+        consume(acc, w->slabs, at, full, empty, row0, t % 32);
+    else if (t == GT_THREADS - 32)
+        produce(w, at, full, empty);
+}
+
+#endif
+
+/* ---- gemm -------------------------------------------------------------------------- */
+
+GT_KERNEL(gemm, GT_THREADS, 1, 1)
+(int m, int n, int k, gt_elem alpha, const gt_elem *GT_RESTRICT a, gt_long lda,
+ const gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta, gt_elem *GT_RESTRICT c,
+ gt_long ldc, byte *GT_RESTRICT workspace) {
+    extern __shared__ __align__(1024) byte stages[]; /* the swizzle counts from there */
+    const int t = GT_THREAD_X, lane = t % 32;
+    const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1;
+
+    /* GROUP rows of tiles are walked column by column. */
+    const int band = GT_BLOCK / (GT_GROUP * tiles_n);
+    const int in_band = GT_BLOCK % (GT_GROUP * tiles_n);
+    const int high = GT_MIN(tiles_m - band * GT_GROUP, GT_GROUP);
+    const int row0 = (band * GT_GROUP + in_band % high) * BM, col0 = in_band / high * BN;
+
+    /* The tile of this warp or warpgroup. */
+    const int unit = t / (GT_ENGINE ? 128 : 32);
+    const int unit_m = unit / (BN / WN) * WM, unit_n = unit % (BN / WN) * WN;
+
+    gt_acc acc[ACCS];
+    struct walk w;
+    w.slabs = slabs_of(k, alpha);
+    w.step = (padded(m, BM) + padded(n, BN)) * BK;
+    w.a = workspace + (gt_long)row0 * BK;
+    w.b = workspace + (padded(m, BM) + col0) * BK;
+    enter_group(&w, LIMBS - 1);
+    GT_UNROLL
+    for (int e = 0; e < ACCS; e++)
+        acc[e] = 0;
+
+    compute(acc, &w, stages, unit_m, unit_n, t);
+    if (unit_m >= BM)
+        return; /* the warp that copied */
+
+    const int row = row0 + unit_m + (GT_ENGINE ? t / 32 % 4 * 16 : 0) + lane / 4;
+    const int col = col0 + unit_n + lane % 4 * 2;
+    const int whole = m - row0 >= BM && n - col0 >= BN && gt_aligned(2, c, ldc);
+    c += row * ldc + col;
+    if (whole)
+        store(c, ldc, alpha, acc, beta, 1, m - row, n - col);
+    else
+        store(c, ldc, alpha, acc, beta, 0, m - row, n - col);
+}
