@@ -71,41 +71,57 @@ void gt_device_key(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]) {
  * floating-point multiply-add, 32-bit integer multiply-add). Before 7.0 the guide says
  * "multiple instructions" for the integer column: IMAD was three XMADs, each at the rate of
  * f32, hence a third of it. Checked on an H200 with register-only loops: 65.2, 33.2 and
- * 33.3 T/s measured against 66.9, 33.5 and 33.5 from this table.
+ * 33.3 T/s measured against 66.9, 33.5 and 33.5 from this table. u8: products of bytes on
+ * tensor cores, out of what NVIDIA's architecture papers say of dense INT8.
  */
-static const struct {
+static const struct lanes {
     int cc;
-    int f32, f64, i32;
+    int f32, f64, i32, u8;
 } lanes[] = {
-    {50, 128, 4, 43},  {52, 128, 4, 43},  {53, 128, 4, 43},   {60, 64, 32, 21},
-    {61, 128, 4, 43},  {62, 128, 4, 43},  {70, 64, 32, 64},   {72, 64, 32, 64},
-    {75, 64, 2, 64},   {80, 64, 32, 64},  {86, 128, 2, 64},   {87, 128, 2, 64},
-    {89, 128, 2, 64},  {90, 128, 64, 64}, {100, 128, 64, 64}, {120, 128, 2, 64},
-    {121, 128, 2, 64},
+    {50, 128, 4, 43, 0},     {52, 128, 4, 43, 0},     {53, 128, 4, 43, 0},
+    {60, 64, 32, 21, 0},     {61, 128, 4, 43, 0},     {62, 128, 4, 43, 0},
+    {70, 64, 32, 64, 0},     {72, 64, 32, 64, 1024},  {75, 64, 2, 64, 1024},
+    {80, 64, 32, 64, 2048},  {86, 128, 2, 64, 1024},  {87, 128, 2, 64, 2048},
+    {89, 128, 2, 64, 1024},  {90, 128, 64, 64, 4096}, {100, 128, 64, 64, 8192},
+    {120, 128, 2, 64, 1024}, {121, 128, 2, 64, 1024},
 };
 
-static int lanes_of(int cc, gemmtune_dtype type) {
-    for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++) {
-        if (lanes[i].cc != cc)
-            continue;
-        switch (type) {
-        case GEMMTUNE_F32:
-            return lanes[i].f32;
-        case GEMMTUNE_F64:
-            return lanes[i].f64;
-        case GEMMTUNE_I32:
-            return lanes[i].i32;
-        default: /* narrow types are worth a kernel only on tensor cores or dp4a */
-            return 0;
-        }
-    }
-    return 0;
+static const struct lanes *lanes_of(int cc) {
+    static const struct lanes unknown;
+    for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++)
+        if (lanes[i].cc == cc)
+            return &lanes[i];
+    return &unknown;
+}
+
+/* `rate` multiply-adds of each SM in one clock, as operations per second. */
+static double per_second(const struct gt_device *d, double rate) {
+    return d->units > 0 && d->clock_mhz > 0 ? 2 * rate * d->units * (d->clock_mhz * 1e6)
+                                            : 0;
 }
 
 double gt_device_peak(const struct gt_device *d, gemmtune_dtype type) {
-    if (d->units <= 0 || d->clock_mhz <= 0)
+    const struct lanes *of = lanes_of(d->cc);
+    switch (type) {
+    case GEMMTUNE_F32:
+        return per_second(d, of->f32);
+    case GEMMTUNE_F64:
+        return per_second(d, of->f64);
+    case GEMMTUNE_I32:
+        return per_second(d, of->i32);
+    default: /* narrow types are worth a kernel only on tensor cores or dp4a */
         return 0;
-    return 2.0 * lanes_of(d->cc, type) * d->units * (d->clock_mhz * 1e6);
+    }
+}
+
+double gt_device_ceiling(const struct gt_device *d, gemmtune_dtype type) {
+    const double peak = gt_device_peak(d, type);
+    double tensor = 0;
+    if (type == GEMMTUNE_F64)
+        tensor = 2 * peak;
+    if (type == GEMMTUNE_I32) /* ten products of bytes make one */
+        tensor = per_second(d, lanes_of(d->cc)->u8 / 10.0);
+    return tensor > peak ? tensor : peak;
 }
 
 double gt_device_bandwidth(const struct gt_device *d) {

@@ -47,6 +47,9 @@ void gt_device_key(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]);
  * as two) on ordinary cores, no tensor cores: for F32, F64 and I32; 0 for other types and when
  * unknown. A kernel on tensor cores (tf32 and f64 included) may beat it. */
 double gt_device_peak(const struct gt_device *d, gemmtune_dtype type);
+/* What no kernel exceeds, tensor cores included, for the same types (not for tf32 arithmetic):
+ * they multiply f64, and i32 in pieces of a byte. */
+double gt_device_ceiling(const struct gt_device *d, gemmtune_dtype type);
 /* Peak memory traffic in bytes per second; 0 when unknown. */
 double gt_device_bandwidth(const struct gt_device *d);
 

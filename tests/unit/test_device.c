@@ -57,13 +57,34 @@ static void test_other_cards(void **state) {
     assert_true(within(gt_device_peak(&rtx4090, GEMMTUNE_F64), 1.29e12, 0.01));
 }
 
+/* f64 and i32 on tensor cores: i32 as ten products of bytes, a tenth of what is printed for INT8
+ * (dense, at the clock that the box says). */
+static void test_tensor_cores_raise_ceilings(void **state) {
+    const struct gt_device a100 = {.cc = 80, .units = 108, .clock_mhz = 1410};
+    const struct gt_device rtx4090 = {.cc = 89, .units = 128, .clock_mhz = 2520};
+    const struct gt_device gtx1050 = {.cc = 61, .units = 5, .clock_mhz = 1455};
+    struct gt_device sxm = h200();
+    (void)state;
+    sxm.clock_mhz = 1830;
+    assert_true(within(gt_device_ceiling(&sxm, GEMMTUNE_I32), 197.9e12, 0.001));
+    assert_true(within(gt_device_ceiling(&a100, GEMMTUNE_I32), 62.4e12, 0.01));
+    assert_true(within(gt_device_ceiling(&a100, GEMMTUNE_F64), 19.5e12, 0.01));
+    assert_true(within(gt_device_ceiling(&rtx4090, GEMMTUNE_I32), 66.1e12, 0.01));
+    assert_true(gt_device_ceiling(&gtx1050, GEMMTUNE_I32) ==
+                gt_device_peak(&gtx1050, GEMMTUNE_I32));
+    assert_true(gt_device_ceiling(&rtx4090, GEMMTUNE_F32) ==
+                gt_device_peak(&rtx4090, GEMMTUNE_F32));
+}
+
 static void test_unknown_is_zero(void **state) {
     struct gt_device d = h200();
     (void)state;
     assert_true(gt_device_peak(&d, GEMMTUNE_BF16) == 0);
     assert_true(gt_device_peak(&d, GEMMTUNE_I8) == 0);
+    assert_true(gt_device_ceiling(&d, GEMMTUNE_I8) == 0);
     d.cc = 0;
     assert_true(gt_device_peak(&d, GEMMTUNE_F32) == 0);
+    assert_true(gt_device_ceiling(&d, GEMMTUNE_I32) == 0);
     d = h200();
     d.clock_mhz = 0;
     assert_true(gt_device_peak(&d, GEMMTUNE_F32) == 0);
@@ -190,6 +211,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_h200_ceilings),
         cmocka_unit_test(test_other_cards),
+        cmocka_unit_test(test_tensor_cores_raise_ceilings),
         cmocka_unit_test(test_unknown_is_zero),
         cmocka_unit_test(test_key_is_stable),
         cmocka_unit_test(test_key_ignores_what_is_not_silicon),
