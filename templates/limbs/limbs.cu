@@ -16,7 +16,7 @@
  *
  *     slab      0 .. S-1   S .. 2S-1    2S..     3S..        S = slabs that hold k
  *             +----------+----------+----------+----------+
- *     A rows  |  byte 0  |  byte 1  |  byte 2  |  byte 3  |  padded with zeros to BM
+ *     A rows  |  byte 0  |  byte 1  |  byte 2  |  byte 3  |  padded with zeros to HIGH
  *             +----------+----------+----------+----------+
  *     B cols  |  byte 3  |  byte 2  |  byte 1  |  byte 0  |  padded with zeros to BN
  *             +----------+----------+----------+----------+
@@ -28,13 +28,14 @@
  *
  * ENGINE   0 mma.sync: warps compute WM x WN each, all threads copy (8.0 and later)
  *          1 wgmma: warpgroups of 128 compute WM x BN each, one more warp copies (9.0)
+ * CLUSTER  blocks, one below the other, of which each copies its part of B for all (wgmma)
  * BM BN    tile of C            BK      bytes of k in a slab
  * WM WN    tile of a warp or warpgroup
  * STAGES   slabs of A and B in shared memory: one in use, the others on their way
  * GROUP    rows of tiles walked together, for the sake of the L2 cache
  *
  * gemmtune trial i32-nn-4096x4096x4096 --family limbs --point
- *  "ENGINE=1 BM=128 BN=256 BK=128 WM=64 WN=256 STAGES=4 GROUP=16"
+ *  "ENGINE=1 CLUSTER=2 BM=128 BN=256 BK=128 WM=64 WN=256 STAGES=4 GROUP=16"
  */
 
 typedef unsigned char byte;
@@ -43,7 +44,8 @@ enum {
     BM = GT_BM, BN = GT_BN, BK = GT_BK, WM = GT_WM, WN = GT_WN, STAGES = GT_STAGES,
     LIMBS = 4,
     CHUNKS = BK / 16, /* of a row */
-    SLAB_A = BM * BK, SLAB = SLAB_A + BN * BK,
+    SLAB_A = BM * BK, SLAB_B = BN * BK, SLAB = SLAB_A + SLAB_B,
+    CLUSTER = GT_CLUSTER, HIGH = BM * CLUSTER, /* rows of a cluster's tiles */
 
     /* planes */
     SPLITTERS = GT_SPLITTERS, /* threads, one a chunk */
@@ -114,7 +116,7 @@ GT_KERNEL(planes, GT_SPLITTERS, 1, 4)
     GT_SHARED_ARRAY(tile, SPLIT_ROWS * SPLIT_LD);
     const int t = GT_THREAD_X;
     const int slabs = slabs_of(k, alpha);
-    const gt_long rows_a = padded(m, BM), rows = rows_a + padded(n, BN);
+    const gt_long rows_a = padded(m, HIGH), rows = rows_a + padded(n, BN);
     const int pieces = (int)(rows / SPLIT_ROWS), slab = GT_BLOCK / pieces;
     const gt_long row0 = GT_BLOCK % pieces * (gt_long)SPLIT_ROWS;
     const int of_b = row0 >= rows_a;
@@ -237,7 +239,7 @@ GT_INLINE void fetch(struct walk *w, int stage, int t) {
             copy_chunk(stage + (t + i * GT_THREADS) * 16,
                        w->next_a + (t + i * GT_THREADS) * 16);
         GT_UNROLL
-        for (int i = 0; i < BN * BK / 16 / GT_THREADS; i++)
+        for (int i = 0; i < SLAB_B / 16 / GT_THREADS; i++)
             copy_chunk(stage + SLAB_A + (t + i * GT_THREADS) * 16,
                        w->next_b + (t + i * GT_THREADS) * 16);
         advance(w);
@@ -298,8 +300,15 @@ GT_INLINE void init_barrier(int at, int arrivals) {
                  : "memory");
 }
 
-GT_INLINE void arrive(int barrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+/* Arrives at the barrier that block `rank` of the cluster has there. */
+GT_INLINE void arrive(int barrier, int rank) {
+    asm volatile("{\n"
+                 ".reg .b32 there;\n"
+                 "mapa.shared::cluster.u32 there, %0, %1;\n"
+                 "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n"
+                 "}" ::"r"(barrier),
+                 "r"(rank)
+                 : "memory");
 }
 
 GT_INLINE void arrive_expecting(int barrier, int bytes) {
@@ -335,6 +344,31 @@ GT_INLINE void copy_bulk(int to, const byte *from, int bytes, int barrier) {
                  "[%0], [%1], %2, [%3];" ::"r"(to),
                  "l"(from), "r"(bytes), "r"(barrier)
                  : "memory");
+}
+
+/* The same to every block of the cluster, each of which has its barrier there. */
+GT_INLINE void copy_bulk_to_all(int to, const byte *from, int bytes, int barrier) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1], %2, [%3], %4;" ::"r"(to),
+                 "l"(from), "r"(bytes), "r"(barrier), "h"((short)((1 << CLUSTER) - 1))
+                 : "memory");
+}
+
+/* The block's rank in its cluster. */
+GT_INLINE int rank_here(void) {
+    int rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+/* All threads of all blocks of the cluster. */
+GT_INLINE void meet(void) {
+    if (CLUSTER == 1)
+        GT_BARRIER();
+    else
+        asm volatile("barrier.cluster.arrive.release;\n"
+                     "barrier.cluster.wait.acquire;" ::
+                         : "memory");
 }
 
 /* A tile of rows of BK bytes in shared memory, as wgmma wants it told: address, bytes from 8
@@ -417,16 +451,22 @@ GT_INLINE struct turn next_turn(struct turn now) {
 
 /* full, empty: the first of STAGES barriers each. */
 GT_INLINE void produce(struct walk *w, int stages, int full, int empty) {
+    const int part = rank_here() * (SLAB_B / CLUSTER);
     struct turn turn = {0, 0};
     int hopeless = 0;
     GT_UNROLL_BY(1)
     for (; w->next_a; turn = next_turn(turn)) {
         const int stage = stages + turn.stage * SLAB, barrier = full + turn.stage * 8;
-        /* The first time round the stages are free: the phase before the first has passed. */
+        /* Free in all blocks. The first time round it is: the phase before the first has
+         * passed. */
         await(empty + turn.stage * 8, turn.parity ^ 1, &hopeless);
         arrive_expecting(barrier, SLAB);
         copy_bulk(stage, w->next_a, SLAB_A, barrier);
-        copy_bulk(stage + SLAB_A, w->next_b, SLAB - SLAB_A, barrier);
+        if (CLUSTER == 1)
+            copy_bulk(stage + SLAB_A, w->next_b, SLAB_B, barrier);
+        else
+            copy_bulk_to_all(stage + SLAB_A + part, w->next_b + part, SLAB_B / CLUSTER,
+                             barrier);
         advance(w);
     }
 }
@@ -445,15 +485,15 @@ GT_INLINE void consume(gt_acc acc[ACCS], int slabs, int stages, int full, int em
             __syncwarp();
             multiply(acc, stages + turn.stage * SLAB, row0);
             AWAIT_PRODUCTS(1);
-            if (lane == 0 && before >= 0)
-                arrive(empty + before * 8);
+            if (lane < CLUSTER && before >= 0)
+                arrive(empty + before * 8, lane);
             before = turn.stage;
             turn = next_turn(turn);
         }
         AWAIT_PRODUCTS(0);
         hold(acc);
-        if (lane == 0 && before >= 0)
-            arrive(empty + before * 8);
+        if (lane < CLUSTER && before >= 0)
+            arrive(empty + before * 8, lane);
         if (group > 0)
             shift(acc);
     }
@@ -466,15 +506,17 @@ GT_INLINE void compute(gt_acc acc[ACCS], struct walk *w, byte *stages, int row0,
     if (t == 0) {
         for (int s = 0; s < STAGES; s++) {
             init_barrier(full + s * 8, 1);
-            init_barrier(empty + s * 8, GT_THREADS / 32 - 1);
+            init_barrier(empty + s * 8, (GT_THREADS / 32 - 1) * CLUSTER);
         }
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
-    GT_BARRIER();
+    meet();
     if (t < GT_THREADS - 32)
         consume(acc, w->slabs, at, full, empty, row0, t % 32);
     else if (t == GT_THREADS - 32)
         produce(w, at, full, empty);
+    if (CLUSTER > 1)
+        meet(); /* no block leaves while another may reach into its memory */
 }
 
 #endif
@@ -487,7 +529,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, 1)
  gt_long ldc, byte *GT_RESTRICT workspace) {
     extern __shared__ __align__(1024) byte stages[]; /* the swizzle counts from there */
     const int t = GT_THREAD_X, lane = t % 32;
-    const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1;
+    const int tiles_m = (int)(padded(m, HIGH) / BM), tiles_n = (n - 1) / BN + 1;
 
     /* GROUP rows of tiles are walked column by column. */
     const int band = GT_BLOCK / (GT_GROUP * tiles_n);
@@ -502,9 +544,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, 1)
     gt_acc acc[ACCS];
     struct walk w;
     w.slabs = slabs_of(k, alpha);
-    w.step = (padded(m, BM) + padded(n, BN)) * BK;
+    w.step = (padded(m, HIGH) + padded(n, BN)) * BK;
     w.a = workspace + (gt_long)row0 * BK;
-    w.b = workspace + (padded(m, BM) + col0) * BK;
+    w.b = workspace + (padded(m, HIGH) + col0) * BK;
     enter_group(&w, LIMBS - 1);
     GT_UNROLL
     for (int e = 0; e < ACCS; e++)
