@@ -137,7 +137,8 @@ GT_KERNEL(planes, GT_SPLITTERS, 1, 4)
     GT_UNROLL
     for (int i = 0; i < LIMBS; i++) {
         const gt_elem words[4] = {limb[0][i], limb[1][i], limb[2][i], limb[3][i]};
-        gt_store_global(4, (gt_elem *)(to + (of_b ? 3 - i : i) * (slabs * rows * BK)), words);
+        const int plane = of_b ? LIMBS - 1 - i : i;
+        gt_store_global(4, (gt_elem *)(to + plane * (slabs * rows * BK)), words);
     }
 }
 
@@ -177,10 +178,10 @@ GT_INLINE void shift(gt_acc acc[ACCS]) {
         acc[e] <<= 8;
 }
 
-/* Stores a thread's accumulators, pairs of neighbours in a row, RUN pairs at a time. c stands
- * at the thread's first element, rows and cols count from there. */
-GT_INLINE void store(gt_elem *c, gt_long ldc, gt_elem alpha, const gt_acc *acc, gt_elem beta,
-                     int inside, int rows, int cols) {
+/* Stores a thread's accumulators, pairs of neighbours in a row, RUN pairs at a time. c
+ * stands at the thread's first element, rows and cols count from there. */
+GT_INLINE void store(gt_elem *c, gt_long ldc, gt_elem alpha, const gt_acc *acc,
+                     gt_elem beta, int inside, int rows, int cols) {
     GT_UNROLL
     for (int i = 0; i < FRAGS_M * 2; i++) {
         const int row = i / 2 * APART + i % 2 * 8;
@@ -213,7 +214,8 @@ GT_INLINE void commit_copies(void) {
 }
 
 /* All but the last `flying` groups of copies have come. */
-#define AWAIT_COPIES(flying) asm volatile("cp.async.wait_group %0;" ::"n"(flying) : "memory")
+#define AWAIT_COPIES(flying) \
+    asm volatile("cp.async.wait_group %0;" ::"n"(flying) : "memory")
 
 /* Four matrices of 8 rows x 16 bytes; lane l says where row l % 8 of matrix l / 8 lies. */
 GT_INLINE void load_matrices(unsigned r[4], int at) {
@@ -247,7 +249,7 @@ GT_INLINE void fetch(struct walk *w, int stage, int t) {
     commit_copies();
 }
 
-/* acc += the warp's rows of slab A x its columns of slab B; warp_m, warp_n: its first ones. */
+/* acc += the warp's rows of slab A x its columns of slab B, from warp_m and warp_n on. */
 GT_INLINE void multiply(gt_acc acc[ACCS], int stage, int warp_m, int warp_n, int lane) {
     GT_UNROLL
     for (int k = 0; k < CHUNKS; k += 2) {
@@ -268,8 +270,8 @@ GT_INLINE void multiply(gt_acc acc[ACCS], int stage, int warp_m, int warp_n, int
     }
 }
 
-GT_INLINE void compute(gt_acc acc[ACCS], struct walk *w, byte *stages, int warp_m, int warp_n,
-                       int t) {
+GT_INLINE void compute(gt_acc acc[ACCS], struct walk *w, byte *stages, int warp_m,
+                       int warp_n, int t) {
     const int at = shared_address(stages);
     int now = 0, free = STAGES - 1;
     GT_UNROLL
@@ -330,8 +332,8 @@ GT_INLINE int has_passed(int barrier, int parity) {
     return passed;
 }
 
-/* Waits for a phase of the barrier. Whoever once waited 2^28 clocks in vain waits no more: a
- * mistake ends in a wrong result after a fraction of a second, not in a kernel without end. */
+/* Waits for a phase of the barrier. Whoever once waited 2^28 clocks in vain waits no more:
+ * a mistake ends in a wrong result after part of a second, not in a kernel without end. */
 GT_INLINE void await(int barrier, int parity, int *hopeless) {
     const unsigned since = (unsigned)clock();
     while (!*hopeless && !has_passed(barrier, parity))
@@ -371,16 +373,19 @@ GT_INLINE void meet(void) {
                          : "memory");
 }
 
-/* A tile of rows of BK bytes in shared memory, as wgmma wants it told: address, bytes from 8
- * rows to the next (both in sixteens), swizzle by 128 (1) or 64 bytes (2). */
+/* A tile of rows of BK bytes in shared memory, as wgmma wants it told: address, bytes from
+ * 8 rows to the next (both in sixteens), swizzle by 128 (1) or 64 bytes (2). */
 GT_INLINE unsigned long long describe(int at) {
     return (unsigned long long)((at & 0x3ffff) >> 4) | 1ull << 16 |
            (unsigned long long)(8 * BK / 16) << 32 | (BK == 128 ? 1ull : 2ull) << 62;
 }
 
-#define TEN(p) "%" #p "0,%" #p "1,%" #p "2,%" #p "3,%" #p "4,%" #p "5,%" #p "6,%" #p "7,%" #p "8,%" #p "9"
+#define TEN(p)                                                                             \
+    "%" #p "0,%" #p "1,%" #p "2,%" #p "3,%" #p "4,"                                        \
+    "%" #p "5,%" #p "6,%" #p "7,%" #p "8,%" #p "9"
 #define NAMES_32 TEN() "," TEN(1) "," TEN(2) ",%30,%31"
-#define NAMES_64 TEN() "," TEN(1) "," TEN(2) "," TEN(3) "," TEN(4) "," TEN(5) ",%60,%61,%62,%63"
+#define NAMES_64                                                                           \
+    TEN() "," TEN(1) "," TEN(2) "," TEN(3) "," TEN(4) "," TEN(5) ",%60,%61,%62,%63"
 #define NAMES_128                                                                          \
     TEN() "," TEN(1) "," TEN(2) "," TEN(3) "," TEN(4) "," TEN(5) "," TEN(6) "," TEN(7) "," \
         TEN(8) "," TEN(9) "," TEN(10) "," TEN(11)                                          \
@@ -391,8 +396,8 @@ GT_INLINE unsigned long long describe(int at) {
 #define REGS_64(i) REGS_32(i), REGS_32(i + 32)
 #define REGS_128(i) REGS_64(i), REGS_64(i + 64)
 
-/* 64 x 32 bytes by 32 x n, begun; n / 2 accumulators, whose names the descriptors' follow. */
-#define MULTIPLY_ADD_(n, names, regs, a, b, one)                                            \
+/* 64 x 32 bytes by 32 x n, begun; n / 2 accumulators, then the descriptors. */
+#define MULTIPLY_ADD_(n, names, regs, a, b, one)                                           \
     asm volatile("{\n"                                                                     \
                  ".reg .pred p;\n"                                                         \
                  "setp.ne.b32 p, %" #one ", 0;\n"                                          \
@@ -402,7 +407,8 @@ GT_INLINE unsigned long long describe(int at) {
                  : regs(0)                                                                 \
                  : "l"(desc_a), "l"(desc_b), "r"(1))
 
-GT_INLINE void multiply_add(gt_acc *d, unsigned long long desc_a, unsigned long long desc_b) {
+GT_INLINE void multiply_add(gt_acc *d, unsigned long long desc_a,
+                            unsigned long long desc_b) {
 #if GT_BN == 64
     MULTIPLY_ADD_(64, NAMES_32, REGS_32, 32, 33, 34);
 #elif GT_BN == 128
@@ -472,8 +478,8 @@ GT_INLINE void produce(struct walk *w, int stages, int full, int empty) {
 }
 
 /* One batch of products flies while the next one is begun; then its stage is free. */
-GT_INLINE void consume(gt_acc acc[ACCS], int slabs, int stages, int full, int empty, int row0,
-                       int lane) {
+GT_INLINE void consume(gt_acc acc[ACCS], int slabs, int stages, int full, int empty,
+                       int row0, int lane) {
     struct turn turn = {0, 0};
     int hopeless = 0;
     GT_UNROLL_BY(1)
