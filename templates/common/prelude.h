@@ -511,6 +511,43 @@ GT_INLINE void gt_patch_store(int tm, int tn, int pm, int pn, int ly, int lx,
 }
 
 /*
+ * A cluster is some blocks that see each other's shared memory (sm_90 and later).
+ * GT_CLUSTER_BARRIER(yes) waits for all its threads, or without one for the block's;
+ * gt_cluster_load(yes, from, block) loads what `from` is in the shared memory of that block.
+ */
+#if !GT_OPENCL && __CUDA_ARCH__ >= 900
+#define GT_CLUSTER_BARRIER(yes)                                                            \
+    do {                                                                                   \
+        if (yes)                                                                           \
+            asm volatile("barrier.cluster.arrive.release.aligned;\n\t"                     \
+                         "barrier.cluster.wait.acquire.aligned;" ::                        \
+                             : "memory");                                                  \
+        else                                                                               \
+            GT_BARRIER();                                                                  \
+    } while (0)
+GT_INLINE gt_acc gt_cluster_load(int yes, const gt_acc *from, int block) {
+    unsigned there = (unsigned)__cvta_generic_to_shared(from);
+    gt_acc value;
+    if (!yes)
+        return *from;
+    asm("mapa.shared::cluster.u32 %0, %0, %1;" : "+r"(there) : "r"(block));
+#if GT_DTYPE_F64
+    asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(value) : "r"(there) : "memory");
+#elif GT_DTYPE_F32
+    asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(there) : "memory");
+#else
+    asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(value) : "r"(there) : "memory");
+#endif
+    return value;
+}
+#else
+#define GT_CLUSTER_BARRIER(yes) GT_BARRIER()
+GT_INLINE gt_acc gt_cluster_load(int yes, const GT_SHARED gt_acc *from, int block) {
+    return *from;
+}
+#endif
+
+/*
  * The second kernel of a product whose k is split among blocks: each has left its sum of
  * products, gt_acc [splits][m][n], `from` elements into the workspace. Adds them in a fixed order, so that the
  * result does not depend on which block came first. 256 threads take `lanes` elements of C;

@@ -20,8 +20,9 @@
  *
  * SLICES teams of threads compute the same tile, each from its own part of every slab, and
  * add up in shared memory: for matrices with too few tiles to fill the device. SPLIT blocks
- * compute the same tile from their own part of k and leave their sums in the workspace, for
- * a second kernel to add: for a long k.
+ * compute the same tile from their own part of k, for a long k: they leave their sums in the
+ * workspace for a second kernel to add, or are a CLUSTER and add up in each other's shared
+ * memory.
  *
  * What is contiguous along k must be turned on its way. REPACK 1 has a kernel before do it
  * once, into the workspace, so that all copies are of 16 bytes; 2 copies there also what
@@ -31,6 +32,7 @@
  * BM BN     tile of C                    BK        depth of a slab
  * TM TN     patch of a thread            STAGES    slabs in shared memory
  * SLICES    parts of a slab, a team each SPLIT     parts of k, a block each
+ * CLUSTER   1: the SPLIT blocks are a cluster (sm_90)
  * VA VB     elements a copy of A, of B. What is contiguous along k is turned on its way by
  *           copies of 1, and kept as it is by copies of 16 bytes
  * ORDER     of the multiply-adds: 0 by rows, 1 by columns, 2 by pairs of rows. Each names the
@@ -45,7 +47,8 @@
 
 enum {
     BM = GT_BM, BN = GT_BN, BK = GT_BK, TM = GT_TM, TN = GT_TN, T = GT_THREADS,
-    STAGES = GT_STAGES, SLICES = GT_SLICES, SPLIT = GT_SPLIT, VA = GT_VA, VB = GT_VB,
+    STAGES = GT_STAGES, SLICES = GT_SLICES, SPLIT = GT_SPLIT, CLUSTER = GT_CLUSTER,
+    VA = GT_VA, VB = GT_VB,
     TEAM = T / SLICES, DEEP = BK / SLICES, /* of a team: threads, and k of every slab */
     KU = GT_KU,                            /* k's that are unrolled: even */
     KV = 16 / GT_SIZEOF_A,                 /* k's that one move from shared memory takes */
@@ -114,6 +117,40 @@ GT_INLINE void multiply(gt_acc *acc, gt_elem *fa, gt_elem *fb, int k,
     }
 }
 
+/* Adds what the teams of this block, and with CLUSTER of all blocks of the cluster, have left
+ * at s, in a fixed order, and stores it. Each team of each block does some pieces of the patch;
+ * c stands at its first element, from which rows x cols exist. */
+GT_INLINE void store_sums(GT_GLOBAL gt_elem *c, gt_long ldc, gt_elem alpha,
+                          const GT_SHARED gt_acc *s, gt_elem beta, int inside, int rows,
+                          int cols, int part, int slice) {
+    enum { BLOCKS = CLUSTER ? SPLIT : 1 };
+    GT_UNROLL_BY(1)
+    for (int p = CLUSTER ? part * SLICES + slice : slice; p < TM * TN / PN;
+         p += BLOCKS * SLICES) {
+        const int i = p / (TN / PN), j = p % (TN / PN) * PN;
+        const int end = GT_PATCH(i, PM, LY) < rows ? cols - GT_PATCH(j, PN, LX) : 0;
+        GT_GLOBAL gt_elem *const at = c + GT_PATCH(i, PM, LY) * ldc + GT_PATCH(j, PN, LX);
+        gt_acc sum[PN];
+        gt_elem old[PN];
+        GT_UNROLL
+        for (int e = 0; e < PN; e++)
+            sum[e] = 0;
+        GT_UNROLL_BY(4)
+        for (int of = 0; of < BLOCKS * SLICES; of++)
+            GT_UNROLL
+            for (int e = 0; e < PN; e++)
+                sum[e] += gt_cluster_load(
+                    CLUSTER, s + (of % SLICES * TM * TN + i * TN + j + e) * TEAM, of / SLICES);
+        if (inside) {
+            gt_load_c(PN, old, at, beta, 1, 0, end);
+            gt_store_row(PN, at, alpha, sum, beta, old, 1, 0, end);
+        } else {
+            gt_load_c(PN, old, at, beta, 0, 0, end);
+            gt_store_row(PN, at, alpha, sum, beta, old, 0, 0, end);
+        }
+    }
+}
+
 /* In the workspace: op(A) [k][WIDTH(m)], op(B) [k][WIDTH(n)], then the parts' sums. */
 #define WIDTH(count) (GT_CDIV((gt_long)(count), 4) * 4)
 #define PACKED_A(m, k) (PACK_A ? (k)*WIDTH(m) : 0)
@@ -148,7 +185,7 @@ GT_KERNEL(repack, 256, 1, 1)
 }
 #endif
 
-#if GT_SPLIT > 1
+#if GT_SPLIT > 1 && !GT_CLUSTER
 GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES, PACKED_A(m, k) + PACKED_B(n, k))
 #endif
 
@@ -167,7 +204,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     }
     const int t = GT_THREAD_X, slice = t / TEAM, tt = t % TEAM;
     const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1;
-    const int tile = GT_BLOCK % (tiles_m * tiles_n), part = GT_BLOCK / (tiles_m * tiles_n);
+    const int tiles = tiles_m * tiles_n;
+    const int tile = CLUSTER ? GT_BLOCK / SPLIT : GT_BLOCK % tiles;
+    const int part = CLUSTER ? GT_BLOCK % SPLIT : GT_BLOCK / tiles;
 
     /* GROUP rows of tiles are walked column by column. */
     const int band = tile / (GT_GROUP * tiles_n), in_band = tile % (GT_GROUP * tiles_n);
@@ -272,32 +311,28 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
         now = next;
     }
 
-    if (SLICES > 1) {
-        GT_BARRIER(); /* the stages are free */
-        GT_UNROLL
-        for (int e = 0; e < TM * TN; e++)
-            if (slice > 0)
-                smem[((slice - 1) * TM * TN + e) * TEAM + tt] = acc[e];
-        GT_BARRIER();
-        GT_UNROLL_BY(1)
-        for (int other = 0; other < SLICES - 1; other++)
-            GT_UNROLL
-            for (int e = 0; e < TM * TN; e++)
-                acc[e] += smem[(other * TM * TN + e) * TEAM + tt];
-        if (slice > 0)
-            return;
-    }
-    if (SPLIT > 1) {
+    if (SPLIT > 1 && !CLUSTER) {
         c = workspace + PACKED_A(m, k) + PACKED_B(n, k) + part * (gt_long)m * n;
         ldc = n;
         alpha = 1;
         beta = 0;
     }
     c += (row0 + ay) * ldc + col0 + bx;
-    if (rows >= BM && cols >= BN && gt_aligned(PN, c, ldc))
+    const int inside_c = rows >= BM && cols >= BN && gt_aligned(PN, c, ldc);
+    if (SLICES > 1 || CLUSTER) {
+        GT_BARRIER(); /* the stages are free */
+        GT_UNROLL
+        for (int e = 0; e < TM * TN; e++)
+            smem[(slice * TM * TN + e) * TEAM + tt] = acc[e];
+        GT_CLUSTER_BARRIER(CLUSTER);
+        store_sums(c, ldc, alpha, smem + tt, beta, inside_c, rows - ay, cols - bx, part, slice);
+        if (CLUSTER)
+            GT_CLUSTER_BARRIER(1); /* until the others have read */
+    } else if (inside_c) {
         gt_patch_store(TM, TN, PM, PN, LY, LX, c, ldc, alpha, acc, beta, 1, rows - ay,
                        cols - bx);
-    else
+    } else {
         gt_patch_store(TM, TN, PM, PN, LY, LX, c, ldc, alpha, acc, beta, 0, rows - ay,
                        cols - bx);
+    }
 }
