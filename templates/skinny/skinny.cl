@@ -23,12 +23,14 @@
  *
  * SIDE   which side is short               XC  k of X in shared memory at a time; 0: none
  * S R    of X, of W a thread multiplies    VX  elements a global load of X
- * V      elements a global load of W       LANES, THREADS   threads a group, a block
- * U      steps of k that are loaded        SPLIT            slices of k: more than one leave
- *        before any is multiplied                           partial sums for `reduce`
+ * V      elements a global load of W       LANES THREADS  threads a group, a block
+ * U      steps of k that are loaded        MINB  blocks that shall fit a multiprocessor
+ *        before any is multiplied          SPLIT slices of k: more than one leave partial
+ *                                                sums, which `reduce` adds up
  *
  * gemmtune trial f32-nn-4096x1x4096 --family skinny
- *     --point "SIDE=1 S=1 R=2 V=4 U=2 VX=1 XC=0 LANES=32 THREADS=256 SPLIT=1"
+ *     --point "SIDE=1 S=1 R=2 V=4 U=2 VX=1 XC=0 LANES=32 THREADS=256 MINB=1
+ *     SPLIT=1"
  */
 
 enum {
@@ -41,6 +43,7 @@ enum {
     XS = WK ? 1 : GT_MIN(S, 4),       /* rows of X that are read at once */
     XLD = GT_XLD,                     /* X in shared memory: [S][XLD] where WK, else [k][XLD] */
     AHEAD = 4,                        /* vectors of X on their way to shared memory */
+    XN = XK ? GT_MAX(XC, VX) / VX : GT_MAX(S, VX) / VX, /* vectors of X in a row of memory */
     SP = GT_SP, SUMS = SP * TILE,     /* of S, of sums that are added up at a time */
     RLD = GT_RLD,                     /* sums in shared memory: [LANES][RLD] */
     FOLD = GT_FOLD
@@ -99,7 +102,7 @@ GT_INLINE void turn(int steps, gt_acc acc[S * R], const GT_GLOBAL gt_elem *const
 }
 
 /* The same for a single k, and for rows that hang over the edge: those repeat the last one
- * and are not stored. `first` is the group's first row within the rows that w has. */
+ * and are not stored. */
 GT_INLINE void single(gt_acc acc[S * R], const GT_GLOBAL gt_elem *const at[LOADS],
                       const struct view *w, int g, const GT_SHARED gt_elem *xs,
                       const struct view *x, int k) {
@@ -139,11 +142,11 @@ GT_INLINE void multiply(gt_acc acc[S * R], const GT_GLOBAL gt_elem *const at[LOA
 
 /* Vector e of X: its first row, and its first k. */
 GT_INLINE int part_s(int e) {
-    return XK ? e / (XC / VX) : e % (S / VX) * VX;
+    return XK ? e / XN : e % XN * VX;
 }
 
 GT_INLINE int part_k(int e) {
-    return XK ? e % (XC / VX) * VX : e / (S / VX);
+    return XK ? e % XN * VX : e / XN;
 }
 
 /* VX elements of X from s, k on. Past the end of k zeros, past the short side anything. */
@@ -207,7 +210,7 @@ GT_INLINE void put_sums(GT_SHARED gt_elem *sums, const gt_acc acc[S * R], int s,
                             acc + (s + i) * R + j);
 }
 
-GT_KERNEL(gemm, GT_THREADS, 1, 1)
+GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
 (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
  const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
  GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc, GT_GLOBAL gt_acc *GT_RESTRICT partial) {
@@ -248,9 +251,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, 1)
         for (; left > 0; left -= XC) {
             const int chunk = GT_MIN(left, XC);
             stage(smem, &x, chunk, t);
-            GT_BARRIER();
+            GT_BARRIER(); /* X is there */
             multiply(acc, at, &w, smem, &x, chunk, g, lane);
-            GT_BARRIER();
+            GT_BARRIER(); /* all have read before any writes */
             x.x += XC * x.k;
             GT_UNROLL
             for (int i = 0; i < LOADS; i++)
@@ -263,12 +266,12 @@ GT_KERNEL(gemm, GT_THREADS, 1, 1)
     GT_UNROLL
     for (int s = 0; s < S; s += SP) {
         put_sums(smem, acc, s, g, lane);
-        GT_BARRIER();
+        GT_BARRIER(); /* the lanes' sums are there */
         if (FOLD > 1) { /* few sums of many lanes: in two steps */
             if (t < FOLD * SUMS)
                 smem[t / SUMS * RLD + t % SUMS] =
                     sum_of(smem, t % SUMS, t / SUMS, FOLD, LANES);
-            GT_BARRIER();
+            GT_BARRIER(); /* their first sums too */
         }
         GT_UNROLL_BY(1)
         for (int e = t; e < SUMS; e += T) {
@@ -282,7 +285,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, 1)
                     gt_store_c(c + row * ldc + col, alpha, sum, beta);
             }
         }
-        GT_BARRIER(); /* all have read before any writes */
+        GT_BARRIER();
     }
 }
 
