@@ -286,7 +286,7 @@ static void test_built_in(void **state) {
 /* The default point must be legal wherever the family serves at all, on a common device. */
 static void test_default_points(void **state) {
     const struct gt_device d = cuda_device(49152, 1024);
-    const gemmtune_problem p = named("f32-nn-1024x1024x1024");
+    const gemmtune_problem p = named("f32-nn-16x1024x1024");
     struct gt_families *families = NULL;
     (void)state;
     assert_int_equal(gt_families_create(&families, NULL), GEMMTUNE_OK);
