@@ -140,13 +140,15 @@ GT_INLINE void multiply(gt_acc acc[S * R], const GT_GLOBAL gt_elem *const at[LOA
         single(acc, at, w, g, xs, x, depth - left);
 }
 
-/* Vector e of X: its first row, and its first k. */
+/* Vector e of X: its first row, and its first k. Neighbours are neighbours in memory, or,
+ * where k changes its place from innermost to outermost, in shared memory: a write there
+ * costs as many turns as lanes meet in a bank, a read from memory ends in the L1 cache. */
 GT_INLINE int part_s(int e) {
-    return XK ? e / XN : e % XN * VX;
+    return !XK ? e % XN * VX : WK ? e / XN : e % S;
 }
 
 GT_INLINE int part_k(int e) {
-    return XK ? e % XN * VX : e / XN;
+    return !XK ? e / XN : WK ? e % XN * VX : e / S * VX;
 }
 
 /* VX elements of X from s, k on. Past the end of k zeros, past the short side anything. */
