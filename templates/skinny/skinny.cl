@@ -28,9 +28,8 @@
  *        before any is multiplied          SPLIT slices of k: more than one leave partial
  *                                                sums, which `reduce` adds up
  *
- * gemmtune trial f32-nn-4096x1x4096 --family skinny
- *     --point "SIDE=1 S=1 R=2 V=4 U=2 VX=1 XC=0 LANES=32 THREADS=256 MINB=1
- *     SPLIT=1"
+ * gemmtune trial f32-nn-4096x1x4096 --family skinny --point
+ *  "SIDE=1 S=1 R=2 V=4 U=2 VX=1 XC=0 LANES=32 THREADS=256 MINB=1 SPLIT=1"
  */
 
 enum {
