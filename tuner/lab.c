@@ -21,10 +21,10 @@ struct small {
 static const struct small smalls[] = {
     {1, 1, 1, 1, 0, 1, 0, false},       {256, 256, 64, 1, 0, 1, 0, false},
     {127, 129, 67, 1, 0, 2, -1, false}, {33, 17, 5, 4, 8, 1, 1, false},
-    {61, 259, 31, 4, 2, -1, 2, false},  {259, 5, 131, 4, 0, 1, 0, true},
+    {61, 59, 1231, 4, 2, -1, 2, false}, {259, 5, 131, 4, 0, 1, 0, true},
     {7, 521, 3, 1, 1, 1.5, -0.5, true}, {96, 160, 80, 1, 0, 1, 0, true},
     {19, 23, 0, 4, 1, 1, 2, false},     {113, 97, 257, 4, 0, 0.5, 0, true},
-    {64, 1, 100, 1, 0, 1, 0, false},    {1, 301, 33, 4, 2, 0, 1.5, false},
+    {64, 1, 1204, 1, 0, 1, 0, false},   {1, 301, 33, 4, 2, 0, 1.5, false},
 };
 _Static_assert(sizeof smalls / sizeof smalls[0] == GT_LAB_SMALLS, "one case each");
 
