@@ -29,10 +29,16 @@
  * need not be turned, for the sake of aligned rows. It costs as much as reading and writing
  * the operand, which large matrices do not feel.
  *
+ * STREAM blocks a multiprocessor take all slabs of all tiles in equal shares, wherever a
+ * share begins or ends within a tile: no multiprocessor waits for the last tiles. What is
+ * undone of a tile goes to the workspace, for a second kernel to add up. (Osama, Merrill,
+ * Cecka, Garland, Owens: Stream-K, 2023.)
+ *
  * BM BN     tile of C                    BK        depth of a slab
  * TM TN     patch of a thread            STAGES    slabs in shared memory
  * SLICES    parts of a slab, a team each SPLIT     parts of k, a block each
  * CLUSTER   1: the SPLIT blocks are a cluster (sm_90)
+ * STREAM    blocks a multiprocessor that share all slabs of all tiles alike; 0: a tile a block
  * VA VB     elements a copy of A, of B. What is contiguous along k is turned on its way by
  *           copies of 1, and kept as it is by copies of 16 bytes
  * ORDER     of the multiply-adds: 0 by rows, 1 by columns, 2 by pairs of rows. Each names the
@@ -48,6 +54,7 @@
 enum {
     BM = GT_BM, BN = GT_BN, BK = GT_BK, TM = GT_TM, TN = GT_TN, T = GT_THREADS,
     STAGES = GT_STAGES, SLICES = GT_SLICES, SPLIT = GT_SPLIT, CLUSTER = GT_CLUSTER,
+    STREAM = GT_STREAM, BLOCKS = GT_UNITS * GT_STREAM + !GT_STREAM,
     VA = GT_VA, VB = GT_VB,
     TEAM = T / SLICES, DEEP = BK / SLICES, /* of a team: threads, and k of every slab */
     KU = GT_KU,                            /* k's that are unrolled: even */
@@ -189,6 +196,53 @@ GT_KERNEL(repack, 256, 1, 1)
 GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES, PACKED_A(m, k) + PACKED_B(n, k))
 #endif
 
+/* Of all slabs of all tiles, in the order of tiles, the first that is block b's. */
+GT_INLINE gt_long begins(int b, int tiles, int per) {
+    return (gt_long)tiles * per * b / BLOCKS;
+}
+
+/* Row and column of C where a tile begins. GROUP rows of tiles are walked column by column. */
+GT_INLINE void place(int *row0, int *col0, int tile, int tiles_m, int tiles_n) {
+    const int band = tile / (GT_GROUP * tiles_n), in_band = tile % (GT_GROUP * tiles_n);
+    const int high = GT_MIN(tiles_m - band * GT_GROUP, GT_GROUP);
+    *row0 = (band * GT_GROUP + in_band % high) * BM;
+    *col0 = in_band / high * BN;
+}
+
+/* Where block b leaves the tile that it has begun (1) or ended (0), not done. */
+#define UNDONE(b, begun) \
+    (workspace + PACKED_A(m, k) + PACKED_B(n, k) + ((gt_long)(b)*2 + (begun)) * BM * BN)
+
+#if GT_STREAM
+/* Adds up the tiles that several blocks have worked on. */
+GT_KERNEL(finish, 256, 1, 1)
+(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *a, gt_long lda,
+ const GT_GLOBAL gt_elem *b, gt_long ldb, gt_elem beta, GT_GLOBAL gt_elem *c, gt_long ldc,
+ GT_GLOBAL gt_elem *workspace) {
+    enum { EACH = 4, PARTS = BM * BN / (256 * EACH) };
+    const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1, tiles = tiles_m * tiles_n;
+    const int per = GT_MAX(1, GT_CDIV(alpha == (gt_elem)0 ? 0 : k, BK));
+    const int second = GT_BLOCK / PARTS + 1; /* the block that went on within the tile */
+    const gt_long from = begins(second, tiles, per);
+    const int tile = from / per;
+    if (from % per == 0 || begins(second - 1, tiles, per) > (gt_long)tile * per)
+        return; /* no tile is split there, or one that was split before */
+    int row0, col0;
+    place(&row0, &col0, tile, tiles_m, tiles_n);
+    for (int i = 0; i < EACH; i++) {
+        const int e = (GT_BLOCK % PARTS * EACH + i) * 256 + GT_THREAD_X;
+        const int row = row0 + e / BN, col = col0 + e % BN;
+        gt_acc sum = UNDONE(second - 1, 1)[e];
+        for (int at = second; at < BLOCKS && begins(at, tiles, per) < (tile + 1) * (gt_long)per;
+             at++)
+            if (begins(at, tiles, per) < begins(at + 1, tiles, per))
+                sum += UNDONE(at, 0)[e];
+        if (row < m && col < n)
+            gt_store_c(c + row * ldc + col, alpha, sum, beta);
+    }
+}
+#endif
+
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
 (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
  const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
@@ -205,21 +259,14 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     const int t = GT_THREAD_X, slice = t / TEAM, tt = t % TEAM;
     const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1;
     const int tiles = tiles_m * tiles_n;
-    const int tile = CLUSTER ? GT_BLOCK / SPLIT : GT_BLOCK % tiles;
     const int part = CLUSTER ? GT_BLOCK % SPLIT : GT_BLOCK / tiles;
-
-    /* GROUP rows of tiles are walked column by column. */
-    const int band = tile / (GT_GROUP * tiles_n), in_band = tile % (GT_GROUP * tiles_n);
-    const int high = GT_MIN(tiles_m - band * GT_GROUP, GT_GROUP);
-    const int row0 = (band * GT_GROUP + in_band % high) * BM, col0 = in_band / high * BN;
-    const int rows = m - row0, cols = n - col0; /* of C from here to its edges */
-
-    /* This block's part of k, in whole slabs. */
-    const int all = alpha == (gt_elem)0 ? 0 : k; /* alpha 0: A and B are not read */
-    const int share = GT_CDIV(GT_CDIV(all, BK), SPLIT) * BK;
-    const int first = part * share;
-    const int depth = GT_MAX(0, GT_MIN(share, all - first));
-    const int slabs = GT_CDIV(depth, BK);
+    const int all = alpha == (gt_elem)0 ? 0 : k;      /* alpha 0: A and B are not read */
+    const int per = GT_MAX(1, GT_CDIV(all, BK));      /* slabs of a tile */
+    const int share = GT_CDIV(per, SPLIT);            /* a part's */
+    gt_long at = STREAM ? begins(GT_BLOCK, tiles, per) : 0;
+    const gt_long end = STREAM ? begins(GT_BLOCK + 1, tiles, per) : 0;
+    if (STREAM && at == end)
+        return;
 
     /* Lane pairs share a column of pieces, so that half a warp reads 8 pieces of B and 2 of
      * A, each bank once. */
@@ -230,25 +277,41 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     const int ay = (warp / (TX / LX) * TM * LY) + ly * PM; /* the patch's first row, column */
     const int bx = (warp % (TX / LX) * TN * LX) + lx * PN;
 
-    const int inside = rows >= BM && cols >= BN;
-
-    gt_acc acc[TM * TN];
-    gt_elem fa[FA * TM], fb[FB * TN];
-    GT_UNROLL
-    for (int e = 0; e < TM * TN; e++)
-        acc[e] = 0;
-    a += (A_ALONG ? row0 * lda + first : row0 + first * lda) +
-         gt_slab_from(A_ALONG, BM, BK, VA, T, lda, t);
-    b += (B_ALONG ? col0 * ldb + first : col0 + first * ldb) +
-         gt_slab_from(B_ALONG, BN, BK, VB, T, ldb, t);
     const int to_a = gt_slab_to(A_ALONG, A_ASIS, BM, BK, VA, T, LDA_S, t);
     const int to_b = gt_slab_to(B_ALONG, B_ASIS, BN, BK, VB, T, LDB_S, t) + SLAB_A;
+    /* Where the patch begins in the slabs of a stage, and this team's part of k. */
+    const int of_a = ay * (A_ASIS ? LDA_S : 1) + slice * DEEP * (A_ASIS ? 1 : LDA_S);
+    const int of_b = bx * (B_ASIS ? LDB_S : 1) + slice * DEEP * (B_ASIS ? 1 : LDB_S) + SLAB_A;
+    a += gt_slab_from(A_ALONG, BM, BK, VA, T, lda, t);
+    b += gt_slab_from(B_ALONG, BN, BK, VB, T, ldb, t);
 
-/* Begins the copies of slab s, if there is one, to `stage`; a and b move on. */
+    do {
+        const int tile = STREAM ? at / per : CLUSTER ? GT_BLOCK / SPLIT : GT_BLOCK % tiles;
+        const int first = STREAM ? at % per : part * share; /* of this block's slabs of it */
+        const int slabs = STREAM ? GT_MIN(per - first, end - at)
+                                 : GT_MAX(0, GT_MIN(per - first, share));
+        const int depth = all - first * BK;
+        int row0, col0, rows, cols; /* of C: the tile's first, and from there to the edges */
+        place(&row0, &col0, tile, tiles_m, tiles_n);
+        rows = m - row0;
+        cols = n - col0;
+        at += slabs;
+        const int inside = rows >= BM && cols >= BN;
+        const GT_GLOBAL gt_elem *pa =
+            a + (A_ALONG ? row0 * lda + first * BK : row0 + first * BK * lda);
+        const GT_GLOBAL gt_elem *pb =
+            b + (B_ALONG ? col0 * ldb + first * BK : col0 + first * BK * ldb);
+        gt_acc acc[TM * TN];
+        gt_elem fa[FA * TM], fb[FB * TN];
+        GT_UNROLL
+        for (int e = 0; e < TM * TN; e++)
+            acc[e] = 0;
+
+/* Begins the copies of slab s, if there is one, to `stage`; pa and pb move on. */
 #define COPY(stage, rest, whole)                                                           \
-    gt_slab_copy(A_ALONG, A_ASIS, BM, BK, VA, T, smem + (stage) * STAGE + to_a, LDA_S, a,  \
+    gt_slab_copy(A_ALONG, A_ASIS, BM, BK, VA, T, smem + (stage) * STAGE + to_a, LDA_S, pa, \
                  lda, rows, rest, whole, t);                                               \
-    gt_slab_copy(B_ALONG, B_ASIS, BN, BK, VB, T, smem + (stage) * STAGE + to_b, LDB_S, b,  \
+    gt_slab_copy(B_ALONG, B_ASIS, BN, BK, VB, T, smem + (stage) * STAGE + to_b, LDB_S, pb, \
                  ldb, cols, rest, whole, t)
 #define FETCH(s, stage)                                                                    \
     if ((s) < slabs) {                                                                     \
@@ -258,8 +321,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
         } else {                                                                           \
             COPY(stage, rest, 0);                                                          \
         }                                                                                  \
-        a += A_ALONG ? BK : BK * lda;                                                      \
-        b += B_ALONG ? BK : BK * ldb;                                                      \
+        pa += A_ALONG ? BK : BK * lda;                                                     \
+        pb += B_ALONG ? BK : BK * ldb;                                                     \
     }                                                                                      \
     GT_COPY_COMMIT()
 /* The next slab is there for all, and the stage before this one's is free. */
@@ -267,72 +330,79 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     GT_COPY_WAIT(STAGES - 2);                                                              \
     GT_BARRIER()
 
-    GT_UNROLL
-    for (int s = 0; s < STAGES - 1; s++) {
-        FETCH(s, s);
-    }
-    TURN();
-    /* Where the patch begins in the slabs of a stage, and this team's part of k. */
-    const int of_a = ay * (A_ASIS ? LDA_S : 1) + slice * DEEP * (A_ASIS ? 1 : LDA_S);
-    const int of_b = bx * (B_ASIS ? LDB_S : 1) + slice * DEEP * (B_ASIS ? 1 : LDB_S) + SLAB_A;
-    int now = 0, free = STAGES - 1; /* stages: of this slab, of the one fetched next */
-    load(A_ASIS, TM, PM, LY, fa, smem + of_a, LDA_S, 0, 0);
-    load(B_ASIS, TN, PN, LX, fb, smem + of_b, LDB_S, 0, 0);
-    GT_UNROLL_BY(1)
-    for (int s = 0; s < slabs; s++) {
-        FETCH(s + STAGES - 1, free);
-        const int next = now + 1 == STAGES ? 0 : now + 1;
-        const GT_SHARED gt_elem *const sa = smem + now * STAGE + of_a;
-        const GT_SHARED gt_elem *const sb = smem + now * STAGE + of_b;
-        const GT_SHARED gt_elem *const next_a = smem + next * STAGE + of_a;
-        const GT_SHARED gt_elem *const next_b = smem + next * STAGE + of_b;
-        GT_UNROLL_BY(1)
-        for (int k0 = 0; k0 < DEEP; k0 += KU)
-            GT_UNROLL
-            for (int u = 0; u < KU; u++) {
-                const int last = u + 1 == KU && k0 + KU == DEEP;
-                const int k = k0 + u, then = last ? 0 : k + 1;
-                const GT_SHARED gt_elem *const from_a = last ? next_a : sa;
-                const GT_SHARED gt_elem *const from_b = last ? next_b : sb;
-                if (last) {
-                    TURN(); /* past the last slab: what is loaded then is not used */
-                }
-                if (!A_ASIS)
-                    load(0, TM, PM, LY, fa, from_a, LDA_S, then, (u + 1) % 2);
-                if (!B_ASIS)
-                    load(0, TN, PN, LX, fb, from_b, LDB_S, then, (u + 1) % 2);
-                multiply(acc, fa, fb, u, from_a + then, from_b + then);
-                if (A_ASIS && !RENEW_A && (u + 1) % KV == 0)
-                    load(1, TM, PM, LY, fa, from_a, LDA_S, then, 0);
-                if (B_ASIS && !RENEW_B && (u + 1) % KV == 0)
-                    load(1, TN, PN, LX, fb, from_b, LDB_S, then, 0);
-            }
-        free = now;
-        now = next;
-    }
-
-    if (SPLIT > 1 && !CLUSTER) {
-        c = workspace + PACKED_A(m, k) + PACKED_B(n, k) + part * (gt_long)m * n;
-        ldc = n;
-        alpha = 1;
-        beta = 0;
-    }
-    c += (row0 + ay) * ldc + col0 + bx;
-    const int inside_c = rows >= BM && cols >= BN && gt_aligned(PN, c, ldc);
-    if (SLICES > 1 || CLUSTER) {
-        GT_BARRIER(); /* the stages are free */
         GT_UNROLL
-        for (int e = 0; e < TM * TN; e++)
-            smem[(slice * TM * TN + e) * TEAM + tt] = acc[e];
-        GT_CLUSTER_BARRIER(CLUSTER);
-        store_sums(c, ldc, alpha, smem + tt, beta, inside_c, rows - ay, cols - bx, part, slice);
-        if (CLUSTER)
-            GT_CLUSTER_BARRIER(1); /* until the others have read */
-    } else if (inside_c) {
-        gt_patch_store(TM, TN, PM, PN, LY, LX, c, ldc, alpha, acc, beta, 1, rows - ay,
-                       cols - bx);
-    } else {
-        gt_patch_store(TM, TN, PM, PN, LY, LX, c, ldc, alpha, acc, beta, 0, rows - ay,
-                       cols - bx);
-    }
+        for (int s = 0; s < STAGES - 1; s++) {
+            FETCH(s, s);
+        }
+        TURN();
+        int now = 0, free = STAGES - 1; /* stages: of this slab, of the one fetched next */
+        load(A_ASIS, TM, PM, LY, fa, smem + of_a, LDA_S, 0, 0);
+        load(B_ASIS, TN, PN, LX, fb, smem + of_b, LDB_S, 0, 0);
+        GT_UNROLL_BY(1)
+        for (int s = 0; s < slabs; s++) {
+            FETCH(s + STAGES - 1, free);
+            const int next = now + 1 == STAGES ? 0 : now + 1;
+            const GT_SHARED gt_elem *const sa = smem + now * STAGE + of_a;
+            const GT_SHARED gt_elem *const sb = smem + now * STAGE + of_b;
+            const GT_SHARED gt_elem *const next_a = smem + next * STAGE + of_a;
+            const GT_SHARED gt_elem *const next_b = smem + next * STAGE + of_b;
+            GT_UNROLL_BY(1)
+            for (int k0 = 0; k0 < DEEP; k0 += KU)
+                GT_UNROLL
+                for (int u = 0; u < KU; u++) {
+                    const int last = u + 1 == KU && k0 + KU == DEEP;
+                    const int k = k0 + u, then = last ? 0 : k + 1;
+                    const GT_SHARED gt_elem *const from_a = last ? next_a : sa;
+                    const GT_SHARED gt_elem *const from_b = last ? next_b : sb;
+                    if (last) {
+                        TURN(); /* past the last slab: what is loaded then is not used */
+                    }
+                    if (!A_ASIS)
+                        load(0, TM, PM, LY, fa, from_a, LDA_S, then, (u + 1) % 2);
+                    if (!B_ASIS)
+                        load(0, TN, PN, LX, fb, from_b, LDB_S, then, (u + 1) % 2);
+                    multiply(acc, fa, fb, u, from_a + then, from_b + then);
+                    if (A_ASIS && !RENEW_A && (u + 1) % KV == 0)
+                        load(1, TM, PM, LY, fa, from_a, LDA_S, then, 0);
+                    if (B_ASIS && !RENEW_B && (u + 1) % KV == 0)
+                        load(1, TN, PN, LX, fb, from_b, LDB_S, then, 0);
+                }
+            free = now;
+            now = next;
+        }
+
+        /* A sum that is not all of k goes to the workspace. */
+        const int partial = SPLIT > 1 ? !CLUSTER : STREAM && slabs < per;
+        GT_GLOBAL gt_elem *out = c + row0 * ldc + col0;
+        gt_long ld = ldc;
+        if (partial && SPLIT > 1) {
+            out = workspace + PACKED_A(m, k) + PACKED_B(n, k) + part * (gt_long)m * n + row0 * (gt_long)n + col0;
+            ld = n;
+        } else if (partial) {
+            out = UNDONE(GT_BLOCK, first == 0);
+            ld = cols = BN;
+            rows = BM;
+        }
+        out += ay * ld + bx;
+        const gt_elem by = partial ? (gt_elem)1 : alpha, old = partial ? (gt_elem)0 : beta;
+        const int inside_c = rows >= BM && cols >= BN && gt_aligned(PN, out, ld);
+        if (SLICES > 1 || CLUSTER) {
+            GT_BARRIER(); /* the stages are free */
+            GT_UNROLL
+            for (int e = 0; e < TM * TN; e++)
+                smem[(slice * TM * TN + e) * TEAM + tt] = acc[e];
+            GT_CLUSTER_BARRIER(CLUSTER);
+            store_sums(out, ld, by, smem + tt, old, inside_c, rows - ay, cols - bx, part, slice);
+            if (CLUSTER)
+                GT_CLUSTER_BARRIER(1); /* until the others have read */
+        } else if (inside_c) {
+            gt_patch_store(TM, TN, PM, PN, LY, LX, out, ld, by, acc, old, 1, rows - ay,
+                           cols - bx);
+        } else {
+            gt_patch_store(TM, TN, PM, PN, LY, LX, out, ld, by, acc, old, 0, rows - ay,
+                           cols - bx);
+        }
+        if (STREAM)
+            GT_BARRIER(); /* the stages are free */
+    } while (STREAM && at < end);
 }
