@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dmma - f64 on tensor cores, for sm_80 and later. A block computes a tile of C of BM rows x BN
+ * columns. Slabs of A and B, BK deep, come to shared memory by asynchronous copies, STAGES - 1 of
+ * them on their way while one is multiplied; a warp multiplies its WM x WN of the tile.
+ *
+ * C[m,n] = alpha op(A) op(B) + beta C, row-major.
+ *
+ *                        n ->                 A slab lies in shared memory as it lies in
+ *                     +-------+------+        memory, with k or the width contiguous:
+ *                  BK | slab B: BN   |
+ *                     +-------+------+          A [BM][BK] (n) or [BK][BM] (t)
+ *               k     |              |          B [BK][BN] (n) or [BN][BK] (t)
+ *                     +--------------+
+ *        BK  k ->                             A warp steps KSTEP along k. It reads a slab
+ *     +------+------+ +-------+------+        by squares: 8 rows of A (columns of B) x 4 of
+ *  BM | slab |      | |WMxWN: |      |        k, of which lane 4 g + t holds row (column) g
+ *  m  |  A   |      | |-------+      |        at k = t, as the instruction wants it.
+ *     +------+------+ | BMxBN |      |
+ *     |             | |-------+      |        A row of a slab is XORed with a few bits of its
+ *     +-------------+ +--------------+        number so that no lanes meet in a bank: swizzle.
+ *
+ * What does not exist (the edges of C, k past the end) is copied as zeros: the loop has no code
+ * for edges, and A and B need no alignment but an element's when VA and VB are 1.
+ *
+ * BM BN    tile of C                      BK      depth of a slab
+ * WM WN    of it, a warp's part           STAGES  slabs in shared memory
+ * SLICES   warps that share a part of the tile, each with its own part of every slab
+ * MMA_K    depth of the instruction from sm_90 on; before, it is 4, and this is KSTEP
+ * VA VB    elements a copy of A, of B     AHEAD   1: the next step's operands are loaded
+ * MINB     blocks that shall fit a multiprocessor  while this one's are multiplied
+ * GROUP    rows of tiles walked together, for the sake of the L2 cache
+ * SPLIT    blocks that share a tile, each with its own part of k
+ * REDUCE   how their sums meet: 0 in the workspace and a second kernel, 1 in the shared memory of
+ *          a cluster. Always in the order of k: the same sum every time.
+ *
+ * gemmtune trial f64-nn-4096x4096x4096 --family dmma --point
+ *  "BM=128 BN=128 BK=16 WM=64 WN=32 SLICES=1 MMA_K=8 STAGES=4 VA=2 VB=2 AHEAD=1 MINB=1 GROUP=8
+ *   SPLIT=1 REDUCE=0"
+ */
+
+enum {
+    BM = GT_BM, BN = GT_BN, BK = GT_BK, WM = GT_WM, WN = GT_WN,
+    SLICES = GT_SLICES, STAGES = GT_STAGES, SPLIT = GT_SPLIT,
+    T = GT_THREADS, VA = GT_VA, VB = GT_VB,
+    A_ALONG = !GT_TA, B_ALONG = GT_TB, /* whether the operand is contiguous along k */
+    SLAB_A = BM * BK,
+    SLABS = SLAB_A + BN * BK, /* a stage */
+
+    /* Groups of 8 rows and of 8 columns a warp has, elements of one row a lane holds for a
+     * step, steps of a warp in a slab. */
+    GM = WM / 8, GN = WN / 8,
+    HELD = GT_KSTEP / 4,
+    STEPS = BK / SLICES / GT_KSTEP,
+
+    CLUSTER = GT_REDUCE ? SPLIT : 1,    /* blocks that reduce together */
+    PARTIAL = SPLIT > 1 && !GT_REDUCE,  /* what is stored is not C yet */
+    GATHER = SLICES > 1 || CLUSTER > 1, /* sums meet in shared memory */
+    LDT = BN + 8                        /* a row of the tile there: the next is 64 bytes off */
+};
+
+/* ---- instructions without a name in C ---- */
+
+/* c += a b for 8 (INSTR_M) x 8 of the tile; c0, a0: the first 8 rows, c1, a1: the other 8 of 16. */
+GT_INLINE void mma(gt_acc *c0, gt_acc *c1, const gt_elem *a0, const gt_elem *a1,
+                   const gt_elem *b) {
+#if GT_INSTR_M == 8
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(c0[0]), "+d"(c0[1])
+        : "d"(a0[0]), "d"(b[0]));
+#elif GT_INSTR_K == 4
+    asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 "
+        "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+        : "+d"(c0[0]), "+d"(c0[1]), "+d"(c1[0]), "+d"(c1[1])
+        : "d"(a0[0]), "d"(a1[0]), "d"(b[0]));
+#elif GT_INSTR_K == 8
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+d"(c0[0]), "+d"(c0[1]), "+d"(c1[0]), "+d"(c1[1])
+        : "d"(a0[0]), "d"(a1[0]), "d"(a0[1]), "d"(a1[1]), "d"(b[0]), "d"(b[1]));
+#else
+    asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, "
+        "{%0, %1, %2, %3};"
+        : "+d"(c0[0]), "+d"(c0[1]), "+d"(c1[0]), "+d"(c1[1])
+        : "d"(a0[0]), "d"(a1[0]), "d"(a0[1]), "d"(a1[1]), "d"(a0[2]), "d"(a1[2]),
+          "d"(a0[3]), "d"(a1[3]), "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
+#endif
+}
+
+#if GT_REDUCE
+/* All threads of the cluster; what was stored before is seen after. */
+GT_INLINE void cluster_barrier(void) {
+    asm volatile("barrier.cluster.arrive.release.aligned;\n\t"
+                 "barrier.cluster.wait.acquire.aligned;" ::
+                     : "memory");
+}
+
+/* Two elements of the shared memory of block `rank` of the cluster. */
+GT_INLINE void load_peer(gt_elem *to, const GT_SHARED gt_elem *from, int rank) {
+    const unsigned at = (unsigned)__cvta_generic_to_shared(from);
+    unsigned there;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(at), "r"(rank));
+    asm volatile("ld.shared::cluster.v2.f64 {%0, %1}, [%2];"
+                 : "=d"(to[0]), "=d"(to[1])
+                 : "r"(there)
+                 : "memory");
+}
+#else
+GT_INLINE void cluster_barrier(void) {
+    GT_BARRIER();
+}
+
+GT_INLINE void load_peer(gt_elem *to, const GT_SHARED gt_elem *from, int rank) {
+    gt_load_shared(2, to, from);
+}
+#endif
+
+/* ---- slabs ---- */
+
+/*
+ * What the columns of a slab's row are XORed with: 16 lanes that read together read 4 neighbours in
+ * each of 4 rows in a row, and rows are multiples of 128 bytes long.
+ */
+GT_INLINE int swizzle(int row) {
+    return row % 4 * 4;
+}
+
+/* Vectors of a slab's row, and the rows that the threads copy at once. */
+#define ROW_VECTORS(cols, v) ((cols) / (v))
+#define ROWS_AT_ONCE(cols, v) (T / ROW_VECTORS(cols, v))
+
+/* Where thread t begins to copy slabs of x. */
+GT_INLINE const GT_GLOBAL gt_elem *aim(int cols, int v, const GT_GLOBAL gt_elem *x,
+                                       gt_long ld, int t) {
+    return x + t / ROW_VECTORS(cols, v) * ld + t % ROW_VECTORS(cols, v) * v;
+}
+
+/* Starts copying a slab of rows x cols, of which rows_left x cols_left exist. */
+GT_INLINE void fetch(int rows, int cols, int v, GT_SHARED gt_elem *s,
+                     const GT_GLOBAL gt_elem *at, gt_long ld, int rows_left, int cols_left,
+                     int t) {
+    const int step = ROWS_AT_ONCE(cols, v);
+    const int row0 = t / ROW_VECTORS(cols, v), col = t % ROW_VECTORS(cols, v) * v;
+    const int there = GT_MAX(GT_MIN(cols_left - col, v), 0);
+    if (T % ROW_VECTORS(cols, v) != 0 && row0 >= step)
+        return;
+    GT_UNROLL_BY(4) /* more at once would cost registers */
+    for (int i = 0; i < GT_CDIV(rows, step); i++) {
+        const int row = row0 + i * step;
+        if (rows % step == 0 || row < rows)
+            gt_copy_some(v, s + row * cols + (col ^ swizzle(row)), at,
+                         row < rows_left ? there : 0);
+        at += step * ld;
+    }
+}
+
+/* Where a thread's copies come from. */
+struct origin {
+    const GT_GLOBAL gt_elem *a, *b;
+    gt_long lda, ldb;
+    int rows, cols, left; /* of C and of k that exist from there on */
+};
+
+/* Starts copying the next slab of A and of B, if there is one, and moves on. */
+GT_INLINE void fetch_next(struct origin *from, GT_SHARED gt_elem *stage, int t) {
+    if (from->left > 0) {
+        fetch(A_ALONG ? BM : BK, A_ALONG ? BK : BM, VA, stage, from->a, from->lda,
+              A_ALONG ? from->rows : from->left, A_ALONG ? from->left : from->rows, t);
+        fetch(B_ALONG ? BN : BK, B_ALONG ? BK : BN, VB, stage + SLAB_A, from->b, from->ldb,
+              B_ALONG ? from->cols : from->left, B_ALONG ? from->left : from->cols, t);
+    }
+    GT_COPY_COMMIT();
+    from->a += A_ALONG ? BK : BK * from->lda;
+    from->b += B_ALONG ? BK : BK * from->ldb;
+    from->left -= BK;
+}
+
+/* ---- operands of a warp ---- */
+
+struct operands {
+    gt_elem a[GM * HELD], b[GN * HELD];
+};
+
+/* Where a lane reads square i along the width and q along k of a slab, from (w0, k0) on. */
+GT_INLINE int square_at(int along, int wide, int w0, int k0, int i, int q, int lane) {
+    const int w = w0 + 8 * i + lane / 4, k = k0 + 4 * q + lane % 4;
+    return along ? w * BK + (k ^ swizzle(w)) : k * wide + (w ^ swizzle(k));
+}
+
+/* What of it differs among lanes: 4 squares along a row the pattern comes again, 16 elements on. */
+struct places {
+    int at[4];
+};
+
+GT_INLINE struct places places_of(int along, int wide, int w0, int k0, int lane) {
+    struct places p;
+    GT_UNROLL
+    for (int i = 0; i < 4; i++)
+        p.at[i] = along ? square_at(1, wide, w0, k0, 0, i, lane)
+                        : square_at(0, wide, w0, k0, i % 2, 0, lane);
+    return p;
+}
+
+GT_INLINE void load(int along, int wide, int groups, gt_elem *f, const GT_SHARED gt_elem *s,
+                    const struct places *p, int step) {
+    GT_UNROLL
+    for (int i = 0; i < groups; i++)
+        GT_UNROLL
+        for (int h = 0; h < HELD; h++) {
+            const int q = step * HELD + h;
+            f[i * HELD + h] = along ? s[p->at[q % 4] + q / 4 * 16 + i * 8 * BK]
+                                    : s[p->at[i % 2] + i / 2 * 16 + q * 4 * wide];
+        }
+}
+
+/* A warp's operands of one step. */
+GT_INLINE void load_step(struct operands *x, const GT_SHARED gt_elem *stage,
+                         const struct places *in_a, const struct places *in_b, int step) {
+    load(A_ALONG, BM, GM, x->a, stage, in_a, step);
+    load(B_ALONG, BN, GN, x->b, stage + SLAB_A, in_b, step);
+}
+
+GT_INLINE void multiply(gt_acc *acc, const struct operands *x) {
+    GT_UNROLL
+    for (int q = 0; q < HELD; q += GT_INSTR_K / 4)
+        GT_UNROLL
+        for (int i = 0; i < GM; i += GT_INSTR_M / 8)
+            GT_UNROLL
+            for (int j = 0; j < GN; j++) {
+                gt_acc *c = acc + 2 * (i * GN + j);
+                mma(c, c + (GT_INSTR_M / 8 - 1) * 2 * GN, x->a + i * HELD + q,
+                    x->a + (i + GT_INSTR_M / 8 - 1) * HELD + q, x->b + j * HELD + q);
+            }
+}
+
+/* ---- the way out ---- */
+
+/* Where sums go: C, or this block's part of the workspace. */
+struct target {
+    GT_GLOBAL gt_elem *c; /* at the tile */
+    gt_long ld;
+    int rows, cols; /* that exist from there on */
+    gt_elem alpha, beta;
+    int aligned; /* rows to 16 bytes */
+};
+
+/* Stores what a lane has of its warp's part, which begins at row w_m, column w_n of the tile. */
+GT_INLINE void store(const struct target *to, const gt_acc *acc, int w_m, int w_n,
+                     int lane) {
+    GT_UNROLL
+    for (int i = 0; i < GM; i++) {
+        const int row = w_m + 8 * i + lane / 4, col = w_n + lane % 4 * 2;
+        const int end = row < to->rows ? to->cols - col : 0;
+        GT_GLOBAL gt_elem *c = to->c + row * to->ld + col;
+        gt_elem old[2 * GN];
+        GT_UNROLL
+        for (int j = 0; j < GN; j++)
+            gt_load_c(2, old + 2 * j, c + 8 * j, to->beta, to->aligned && 8 * j + 2 <= end,
+                      0, end - 8 * j);
+        GT_UNROLL
+        for (int j = 0; j < GN; j++)
+            gt_store_row(2, c + 8 * j, to->alpha, acc + 2 * (i * GN + j), to->beta,
+                         old + 2 * j, to->aligned && 8 * j + 2 <= end, 0, end - 8 * j);
+    }
+}
+
+/* Puts it to a tile in shared memory. */
+GT_INLINE void put(GT_SHARED gt_elem *tile, const gt_acc *acc, int w_m, int w_n, int lane) {
+    tile += (w_m + lane / 4) * LDT + w_n + lane % 4 * 2;
+    GT_UNROLL
+    for (int i = 0; i < GM; i++)
+        GT_UNROLL
+        for (int j = 0; j < GN; j++)
+            gt_store_shared(2, tile + 8 * (i * LDT + j), acc + 2 * (i * GN + j));
+}
+
+/* Sums the tiles of all slices of all blocks of the cluster, in their order, and stores the
+ * pairs of columns that fall to block `rank`. */
+GT_INLINE void gather(const struct target *to, const GT_SHARED gt_elem *tiles, int rank,
+                      int t) {
+    GT_UNROLL_BY(1)
+    for (int e = rank * T + t; e < BM * BN / 2; e += CLUSTER * T) {
+        const int row = e / (BN / 2), col = e % (BN / 2) * 2;
+        const int end = row < to->rows ? to->cols - col : 0;
+        const int inside = to->aligned && end >= 2;
+        GT_GLOBAL gt_elem *c = to->c + row * to->ld + col;
+        gt_elem old[2];
+        gt_acc sum[2] = {0, 0};
+        gt_load_c(2, old, c, to->beta, inside, 0, end);
+        GT_UNROLL
+        for (int r = 0; r < CLUSTER; r++)
+            GT_UNROLL
+            for (int s = 0; s < SLICES; s++) {
+                gt_acc x[2];
+                load_peer(x, tiles + (s * BM + row) * LDT + col, r);
+                sum[0] += x[0], sum[1] += x[1];
+            }
+        gt_store_row(2, c, to->alpha, sum, to->beta, old, inside, 0, end);
+    }
+}
+
+GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
+(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
+ const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
+ GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc, GT_GLOBAL gt_acc *GT_RESTRICT workspace) {
+    GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
+    const int t = GT_THREAD_X, lane = t % 32, warp = t / 32 % (T / 32 / SLICES);
+    const int slice = t / (T / SLICES);
+    const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1;
+
+    /* GROUP rows of tiles are walked column by column. */
+    const int block = GT_BLOCK / SPLIT, split = GT_BLOCK % SPLIT;
+    const int band = block / (GT_GROUP * tiles_n);
+    const int in_band = block % (GT_GROUP * tiles_n);
+    const int high = GT_MIN(tiles_m - band * GT_GROUP, GT_GROUP);
+    const int row0 = (band * GT_GROUP + in_band % high) * BM, col0 = in_band / high * BN;
+    const int rows = m - row0, cols = n - col0; /* of C from here to its edges */
+    const int w_m = warp / (BN / WN) * WM, w_n = warp % (BN / WN) * WN;
+
+    /* This block's part of k, in whole slabs but for the last. */
+    const int depth = alpha == (gt_elem)0 ? 0 : k; /* alpha 0: A and B are not read */
+    const gt_long all = depth / BK + (depth % BK != 0);
+    const int first = (int)(all * split / SPLIT);
+    const int slabs = (int)(all * (split + 1) / SPLIT) - first;
+    const gt_long k0 = first * (gt_long)BK;
+    struct origin from = {
+        aim(A_ALONG ? BK : BM, VA, a + (A_ALONG ? row0 * lda + k0 : k0 * lda + row0), lda, t),
+        aim(B_ALONG ? BK : BN, VB, b + (B_ALONG ? col0 * ldb + k0 : k0 * ldb + col0), ldb, t),
+        lda, ldb, rows, cols, (int)GT_MIN(depth - k0, slabs * (gt_long)BK)};
+    const int slice_k = slice * (BK / SLICES);
+    const struct places in_a = places_of(A_ALONG, BM, w_m, slice_k, lane);
+    const struct places in_b = places_of(B_ALONG, BN, w_n, slice_k, lane);
+
+    gt_acc acc[2 * GM * GN];
+    struct operands now, next;
+    GT_UNROLL
+    for (int e = 0; e < 2 * GM * GN; e++)
+        acc[e] = 0;
+
+    GT_UNROLL_BY(1)
+    for (int s = 0; s < STAGES - 1; s++)
+        fetch_next(&from, smem + s * SLABS, t);
+    int reading = 0, writing = (STAGES - 1) * SLABS;
+    if (GT_AHEAD) {
+        GT_COPY_WAIT(STAGES - 2);
+        GT_BARRIER();
+        load_step(&now, smem, &in_a, &in_b, 0);
+    }
+    GT_UNROLL_BY(1)
+    for (int s = 0; s < slabs; s++) {
+        const int after = reading + SLABS < STAGES * SLABS ? reading + SLABS : 0;
+        if (!GT_AHEAD) {
+            GT_COPY_WAIT(STAGES - 2);
+            GT_BARRIER(); /* the slab is there, and nobody reads the one before */
+        }
+        fetch_next(&from, smem + writing, t);
+        GT_UNROLL
+        for (int step = 0; step < STEPS; step++) {
+            if (!GT_AHEAD) {
+                load_step(&now, smem + reading, &in_a, &in_b, step);
+            } else if (step < STEPS - 1) {
+                load_step(&next, smem + reading, &in_a, &in_b, step + 1);
+            } else { /* what is loaded after the last slab is not used */
+                GT_COPY_WAIT(STAGES - 2);
+                GT_BARRIER(); /* as above: this slab's operands are all in registers */
+                load_step(&next, smem + after, &in_a, &in_b, 0);
+            }
+            multiply(acc, &now);
+            if (GT_AHEAD)
+                now = next;
+        }
+        writing = reading;
+        reading = after;
+    }
+
+    const struct target to = {
+        PARTIAL ? workspace + ((gt_long)split * m + row0) * n + col0 : c + row0 * ldc + col0,
+        PARTIAL ? n : ldc,
+        rows,
+        cols,
+        PARTIAL ? (gt_elem)1 : alpha,
+        PARTIAL ? (gt_elem)0 : beta,
+        PARTIAL ? gt_aligned(2, workspace, n) && (gt_long)m * n % 2 == 0
+                : gt_aligned(2, c, ldc)};
+    if (GATHER) {
+        GT_BARRIER(); /* the last slab was read */
+        put(smem + slice * BM * LDT, acc, w_m, w_n, lane);
+        cluster_barrier();
+        gather(&to, smem, CLUSTER > 1 ? split : 0, t);
+        if (CLUSTER > 1)
+            cluster_barrier(); /* until the others have read */
+    } else {
+        store(&to, acc, w_m, w_n, lane);
+    }
+}
+
+#if GT_SPLIT > 1 && !GT_REDUCE
+GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES, 0)
+#endif
