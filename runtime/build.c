@@ -10,6 +10,7 @@
 #include "runtime/build.h"
 
 #include "core/hash.h"
+#include "core/io.h"
 #include "core/log.h"
 #include "runtime/driver_util.h"
 
@@ -159,27 +160,13 @@ static void digest_of(char digest[KEY_SIZE], const struct head *head, const void
 
 /* ---- reading ------------------------------------------------------------------------- */
 
-static bool read_all(int fd, void *to, size_t size) {
-    char *p = to;
-    while (size > 0) {
-        const ssize_t n = read(fd, p, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        p += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
 /* Reads head and body of a file that says it is `key`. The caller frees *body. */
 static bool read_entry(struct head *head, char **body, size_t *size, int fd,
                        const char *key) {
     struct stat s;
     if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode) || !is_private(&s) ||
         s.st_size < (off_t)sizeof *head || (uint64_t)s.st_size > entry_max ||
-        !read_all(fd, head, sizeof *head))
+        !gt_read_all(fd, head, sizeof *head))
         return false;
     *size = (size_t)s.st_size - sizeof *head;
     if (memcmp(head->magic, magic, sizeof magic) != 0 || memcmp(head->key, key, HEX) != 0 ||
@@ -187,7 +174,7 @@ static bool read_entry(struct head *head, char **body, size_t *size, int fd,
         head->image_size == 0)
         return false;
     *body = malloc(*size);
-    if (!*body || !read_all(fd, *body, *size))
+    if (!*body || !gt_read_all(fd, *body, *size))
         return false;
     char digest[KEY_SIZE];
     digest_of(digest, head, *body, *size);
@@ -231,20 +218,6 @@ static bool take_cached(struct gt_image *image, int folder, const char *key) {
 }
 
 /* ---- writing ------------------------------------------------------------------------- */
-
-static bool write_all(int fd, const void *from, size_t size) {
-    const char *p = from;
-    while (size > 0) {
-        const ssize_t n = write(fd, p, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        p += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
 
 /* Head and body of an entry in one block of memory; NULL when there is no memory. */
 static char *pack_entry(size_t *size, const struct gt_image *image, const char *key) {
@@ -294,7 +267,7 @@ static void keep(int folder, const struct gt_image *image, const char *key) {
     const int fd = entry ? open_temp(temp, folder, key) : -1;
     if (fd >= 0) {
         snprintf(name, sizeof name, "%s%s", key, image_suffix);
-        bool kept = write_all(fd, entry, size) && fsync(fd) == 0;
+        bool kept = gt_write_all(fd, entry, size) && fsync(fd) == 0;
         kept = close(fd) == 0 && kept;
         kept = kept && renameat(folder, temp, folder, name) == 0;
         if (!kept)

@@ -2,6 +2,7 @@
 /* pool.c - see pool.h. Every way in which a worker can end goes through retire(). */
 #include "tuner/pool.h"
 
+#include "core/io.h"
 #include "tuner/progress.h"
 
 #include <errno.h>
@@ -211,7 +212,7 @@ gt_status gt_pool_send(struct gt_pool *p, const struct gt_job *job, struct gt_er
     for (int attempt = 0; !status && attempt < 2; attempt++) {
         if (w->pid == 0)
             status = start(p, w, err);
-        if (!status && gt_frame_write(w->to, job, sizeof *job)) {
+        if (!status && gt_write_all(w->to, job, sizeof *job)) {
             w->job = *job;
             w->busy = true;
             enter(p, w,

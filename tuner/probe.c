@@ -5,6 +5,8 @@
  */
 #include "tuner/probe.h"
 
+#include "core/io.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -28,18 +30,6 @@ struct answer {
 
 /* ---- the child ----------------------------------------------------------------- */
 
-static bool send_all(int fd, const void *data, size_t size) {
-    const char *at = data;
-    while (size > 0) {
-        const ssize_t sent = write(fd, at, size);
-        if (sent < 0 && errno != EINTR)
-            return false;
-        at += sent > 0 ? sent : 0;
-        size -= sent > 0 ? (size_t)sent : 0;
-    }
-    return true;
-}
-
 /* Never returns: the child owns nothing that is worth an orderly end, and a driver's exit
  * handlers are one more thing that can hang. */
 static void answer_and_exit(int fd) {
@@ -51,8 +41,8 @@ static void answer_and_exit(int fd) {
     a.status = gt_devices_list(&list, &a.err);
     a.count = a.status == GEMMTUNE_OK && list.count <= DEVICES_MAX ? list.count : 0;
     memcpy(a.missing, list.missing, sizeof a.missing);
-    const bool sent = send_all(fd, &a, sizeof a) &&
-                      send_all(fd, list.device, a.count * sizeof *list.device);
+    const bool sent = gt_write_all(fd, &a, sizeof a) &&
+                      gt_write_all(fd, list.device, a.count * sizeof *list.device);
     _exit(sent ? 0 : 1);
 }
 

@@ -2,42 +2,14 @@
 /* proto.c - see proto.h. */
 #include "tuner/proto.h"
 
-#include <errno.h>
+#include "core/io.h"
+
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 /* "GTj1" and "GTr1": change the digit with the layout. */
 #define JOB_MAGIC    UINT32_C(0x47546a31)
 #define REPORT_MAGIC UINT32_C(0x47547231)
-
-bool gt_frame_write(int fd, const void *frame, size_t size) {
-    const char *p = frame;
-    while (size > 0) {
-        const ssize_t n = write(fd, p, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        p += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
-bool gt_frame_read(int fd, void *frame, size_t size) {
-    char *p = frame;
-    while (size > 0) {
-        const ssize_t n = read(fd, p, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        p += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
 
 void gt_job_init(struct gt_job *job, enum gt_job_kind kind) {
     memset(job, 0, sizeof *job);
@@ -55,7 +27,7 @@ void gt_report_init(struct gt_report *report, int64_t id, enum gt_stage stage) {
 /* Texts from the other end are ended here, counts bounded: a worker may have been broken into
  * pieces by the kernel it ran. */
 bool gt_job_read(int fd, struct gt_job *job) {
-    if (!gt_frame_read(fd, job, sizeof *job) || job->magic != JOB_MAGIC)
+    if (!gt_read_all(fd, job, sizeof *job) || job->magic != JOB_MAGIC)
         return false;
     if (job->count < 0 || job->count > GT_JOB_POINTS_MAX)
         return false;
@@ -75,7 +47,7 @@ static bool sane(const struct gt_result *r) {
 }
 
 bool gt_report_read(int fd, struct gt_report *report) {
-    if (!gt_frame_read(fd, report, sizeof *report) || report->magic != REPORT_MAGIC)
+    if (!gt_read_all(fd, report, sizeof *report) || report->magic != REPORT_MAGIC)
         return false;
     if (report->count < 0 || report->count > GT_JOB_POINTS_MAX ||
         (unsigned)report->stage > GT_STAGE_FAILED)

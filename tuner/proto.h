@@ -66,8 +66,6 @@ struct gt_report {
 };
 
 /* Whole frames; false at end of file, on an error, or when the frame is not one of ours. */
-bool gt_frame_write(int fd, const void *frame, size_t size);
-bool gt_frame_read(int fd, void *frame, size_t size);
 void gt_job_init(struct gt_job *job, enum gt_job_kind kind);
 void gt_report_init(struct gt_report *report, int64_t id, enum gt_stage stage);
 bool gt_job_read(int fd, struct gt_job *job);

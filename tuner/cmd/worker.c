@@ -4,6 +4,7 @@
  * compiles. It reads jobs from one descriptor and reports to another, and is allowed to die.
  */
 #define _DEFAULT_SOURCE /* for prctl's declaration on old C libraries */
+#include "core/io.h"
 #include "tuner/cmd.h"
 #include "tuner/trial.h"
 
@@ -25,8 +26,8 @@ static void tell_stage(void *user, enum gt_stage stage) {
     const struct worker *w = user;
     struct gt_report report;
     gt_report_init(&report, w->job.id, stage);
-    (void)gt_frame_write(w->out, &report,
-                         sizeof report); /* a gone parent is seen at the next read */
+    (void)gt_write_all(w->out, &report,
+                       sizeof report); /* a gone parent is seen at the next read */
 }
 
 static gt_status run_job(struct gt_report *report, struct worker *w, struct gt_err *err) {
@@ -59,7 +60,7 @@ static void serve(struct worker *w) {
             report.status = status;
             snprintf(report.error, sizeof report.error, "%s", err.line);
         }
-        if (!gt_frame_write(w->out, &report, sizeof report))
+        if (!gt_write_all(w->out, &report, sizeof report))
             return;
     }
 }
