@@ -30,6 +30,8 @@ struct worker {
     enum gt_stage stage;
     double deadline; /* by monotonic clock, for the present stage */
     struct gt_job job;
+    struct gt_report report; /* the next one, of which `heard` bytes have come */
+    size_t heard;
 };
 
 struct gt_pool {
@@ -98,6 +100,7 @@ static gt_status start(struct gt_pool *p, struct worker *w, struct gt_err *err) 
     w->to = job_pipe[1];
     w->from = report_pipe[0];
     w->busy = false;
+    w->heard = 0;
     return GEMMTUNE_OK;
 }
 
@@ -263,18 +266,27 @@ static void overdue(struct gt_event *out, struct gt_pool *p, struct worker *w) {
     struct worker was = *w;
     kill(w->pid, SIGKILL);
     retire(w, how);
-    snprintf(text, sizeof text, "still %s after %.0f s", doing(&was),
+    snprintf(text, sizeof text, "still %s after %.3g s", doing(&was),
              stage_seconds(p, &was));
     blame(out, &was, GT_TIMEOUT, text);
 }
 
-/* Reads one frame; true when the job ended with it. */
+/* Reads what there is: one that is stopped inside a frame must not hold us up. True when the job
+ * ended with it. */
 static bool hear(struct gt_event *out, struct gt_pool *p, struct worker *w) {
     char how[96];
-    if (!gt_report_read(w->from, &out->report) || out->report.id != w->job.id) {
+    const ssize_t n =
+        read(w->from, (char *)&w->report + w->heard, sizeof w->report - w->heard);
+    if (n < 0 && errno == EINTR)
+        return false;
+    if (n > 0 && (w->heard += (size_t)n) < sizeof w->report)
+        return false;
+    if (n <= 0 || !gt_report_sound(&w->report) || w->report.id != w->job.id) {
         died(out, w);
         return true;
     }
+    out->report = w->report;
+    w->heard = 0;
     if (out->report.stage != GT_STAGE_DONE && out->report.stage != GT_STAGE_FAILED) {
         enter(p, w, out->report.stage);
         return false;

@@ -65,10 +65,11 @@ struct gt_report {
     char error[512]; /* with FAILED */
 };
 
-/* Whole frames; false at end of file, on an error, or when the frame is not one of ours. */
 void gt_job_init(struct gt_job *job, enum gt_job_kind kind);
 void gt_report_init(struct gt_report *report, int64_t id, enum gt_stage stage);
+/* Waits for a whole frame; false at end of file, on an error, or when it is not one of ours. */
 bool gt_job_read(int fd, struct gt_job *job);
-bool gt_report_read(int fd, struct gt_report *report);
+/* A frame that has come whole: false when it is not one of ours. Its texts are ended. */
+bool gt_report_sound(struct gt_report *report);
 
 #endif

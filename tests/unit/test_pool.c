@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parent's end of the worker processes. The workers are this program again: what one does is
+ * spelled by the families of its job's candidates.
+ */
+#include "core/io.h"
+#include "tuner/pool.h"
+#include "tuner/progress.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ---- a worker ---- */
+
+static struct gt_job job; /* the worker's, or the one that a test sends */
+
+static bool asked(const char *what) {
+    for (int i = 0; i < job.count; i++)
+        if (strcmp(job.candidate[i].family, what) == 0)
+            return true;
+    return false;
+}
+
+static void answer(struct gt_report *report) {
+    gt_report_init(report, job.id, GT_STAGE_DONE);
+    report->count = job.count;
+    for (int i = 0; i < job.count; i++) {
+        const bool wrong = strcmp(job.candidate[i].family, "wrong") == 0;
+        report->result[i].outcome = wrong ? GT_WRONG_RESULT : GT_CORRECT;
+        report->result[i].fatal = wrong;
+        report->result[i].registers = (int)getpid();
+    }
+}
+
+static void serve(int in, int out) {
+    struct gt_report report;
+    const size_t half = sizeof report / 2;
+    while (gt_job_read(in, &job)) {
+        gt_report_init(&report, job.id, GT_STAGE_LAUNCHING);
+        (void)gt_write_all(out, &report, sizeof report);
+        answer(&report);
+        if (asked("dies"))
+            raise(SIGKILL);
+        if (asked("lies"))
+            report.magic++;
+        (void)gt_write_all(out, &report, half);
+        if (asked("dies_inside"))
+            raise(SIGKILL);
+        if (asked("stops_inside"))
+            raise(SIGSTOP);
+        if (asked("dawdles"))
+            nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
+        (void)gt_write_all(out, (const char *)&report + half, sizeof report - half);
+    }
+}
+
+/* ---- the pool ---- */
+
+static struct gt_pool *pool;
+
+static int set_up(void **state) {
+    const struct gt_pool_setup setup = {.timeout_s = 0.5};
+    struct gt_err err;
+    alarm(30); /* a parent that hangs is what is tested for */
+    return gt_pool_create(&pool, &setup, &err);
+}
+
+static int tear_down(void **state) {
+    gt_pool_destroy(pool);
+    alarm(0);
+    return 0;
+}
+
+/* Candidates of these families as one job, one that the pool accepts. */
+static void make_job(enum gt_job_kind kind, const char *const *families) {
+    static int64_t id;
+    gt_job_init(&job, kind);
+    job.id = ++id;
+    snprintf(job.problem, sizeof job.problem, "f32-nn-8x8x8");
+    for (; families[job.count]; job.count++)
+        snprintf(job.candidate[job.count].family, GT_NAME_MAX, "%s", families[job.count]);
+}
+
+/* What becomes of a job of one candidate. */
+static gt_outcome outcome_of(const char *family) {
+    static struct gt_report report;
+    const char *const families[] = {family, NULL};
+    struct gt_err err = {""};
+    make_job(GT_JOB_TRIAL, families);
+    assert_int_equal(gt_pool_run(&report, pool, &job, &err), GEMMTUNE_OK);
+    assert_int_equal(report.count, 1);
+    if (report.result[0].error[0])
+        print_message("%s: %s\n", family, report.result[0].error);
+    return report.result[0].outcome;
+}
+
+static void test_inside_a_frame(void **state) {
+    assert_int_equal(outcome_of("stops_inside"), GT_TIMEOUT);
+    assert_int_equal(outcome_of("good"), GT_CORRECT);
+    assert_int_equal(outcome_of("dies_inside"), GT_CRASHED);
+    assert_int_equal(outcome_of("dies"), GT_CRASHED);
+    assert_int_equal(outcome_of("lies"), GT_CRASHED);
+    assert_int_equal(outcome_of("dawdles"), GT_CORRECT);
+}
+
+/* An idle worker that was killed is replaced in silence. */
+static void test_killed_while_idle(void **state) {
+    static struct gt_report report;
+    const char *const good[] = {"good", NULL};
+    struct gt_err err = {""};
+    make_job(GT_JOB_TRIAL, good);
+    assert_int_equal(gt_pool_run(&report, pool, &job, &err), GEMMTUNE_OK);
+    const pid_t first = report.result[0].registers;
+    assert_int_equal(kill(first, SIGKILL), 0);
+    nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
+    make_job(GT_JOB_TRIAL, good);
+    assert_int_equal(gt_pool_run(&report, pool, &job, &err), GEMMTUNE_OK);
+    assert_int_equal(report.result[0].outcome, GT_CORRECT);
+    assert_int_not_equal(report.result[0].registers, first);
+}
+
+int main(int argc, char **argv) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_inside_a_frame, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_killed_while_idle, set_up, tear_down),
+    };
+    if (argc > 3 && strcmp(argv[1], "worker") == 0) {
+        serve(atoi(argv[2]), atoi(argv[3]));
+        return 0;
+    }
+    (void)setenv("GEMMTUNE_SELF", "/proc/self/exe", 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
