@@ -131,40 +131,6 @@ static void init_job(struct gt_job *job, const struct gt_finals *f,
     snprintf(job->problem, sizeof job->problem, "%s", item->name);
 }
 
-/* One by one, when together they brought the worker down. */
-static gt_status run_singly(struct gt_report *out, const struct gt_job *job,
-                            struct gt_pool *pool, struct gt_err *err) {
-    struct gt_job one = *job;
-    struct gt_report report;
-    gt_status status = GEMMTUNE_OK;
-    one.count = 1;
-    for (int i = 0; !status && i < job->count; i++) {
-        one.candidate[0] = job->candidate[i];
-        status = gt_pool_run(&report, pool, &one, err);
-        if (!status)
-            out->result[i] = report.result[0];
-    }
-    return status;
-}
-
-static bool all_lost(const struct gt_report *r) {
-    for (int i = 0; i < r->count; i++)
-        if (r->result[i].outcome != GT_CRASHED && r->result[i].outcome != GT_TIMEOUT)
-            return false;
-    return r->count > 1;
-}
-
-/* In a fresh process that has seen nothing of the search. */
-static gt_status measure(struct gt_report *out, const struct gt_job *job,
-                         struct gt_tuner *t, struct gt_err *err) {
-    gt_status status = gt_pool_refresh(t->pool, err);
-    if (!status)
-        status = gt_pool_run(out, t->pool, job, err);
-    if (!status && all_lost(out))
-        status = run_singly(out, job, t->pool, err);
-    return status;
-}
-
 /* ---- deciding ---- */
 
 static int by_median(const void *a, const void *b) {
@@ -244,7 +210,7 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     add_spare(&all, result, t, &item->problem);
     result->winners = 0;
     init_job(&job, &all, t, item);
-    status = measure(&report, &job, t, err);
+    status = gt_pool_run_final(&report, t->pool, &job, err);
     if (status)
         return status;
     rank(result, &job, &report);

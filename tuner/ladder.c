@@ -127,9 +127,7 @@ static gt_status measure(struct gt_ladder *out, struct gt_tuner *t,
             job.candidate[job.count++] = best[r].candidate;
         }
     }
-    gt_status status = gt_pool_refresh(t->pool, err);
-    if (!status)
-        status = gt_pool_run(&report, t->pool, &job, err);
+    gt_status status = gt_pool_run_final(&report, t->pool, &job, err);
     for (int r = 0; !status && r < GT_RUNGS; r++)
         if (at[r] >= 0)
             take(out, (enum gt_rung)r, &job.candidate[at[r]], &report.result[at[r]]);

@@ -368,3 +368,34 @@ gt_status gt_pool_run(struct gt_report *out, struct gt_pool *p, const struct gt_
             gt_fail(err, out->status ? out->status : GEMMTUNE_EDEVICE, "%s", out->error);
     return status;
 }
+
+/* A lost context or worker takes others along, and what computes wrongly may have written to data that
+ * others are judged by. */
+static bool may_be_anothers(gt_outcome outcome) {
+    return outcome == GT_CRASHED || outcome == GT_TIMEOUT || outcome == GT_WRONG_RESULT;
+}
+
+static gt_status run_alone(struct gt_result *out, struct gt_pool *p,
+                           const struct gt_job *job, int i, struct gt_err *err) {
+    struct gt_job one = *job;
+    struct gt_report report;
+    one.count = 1;
+    one.candidate[0] = job->candidate[i];
+    gt_status status = gt_pool_refresh(p, err);
+    if (!status)
+        status = gt_pool_run(&report, p, &one, err);
+    if (!status)
+        *out = report.result[0];
+    return status;
+}
+
+gt_status gt_pool_run_final(struct gt_report *out, struct gt_pool *p,
+                            const struct gt_job *job, struct gt_err *err) {
+    gt_status status = gt_pool_refresh(p, err);
+    if (!status)
+        status = gt_pool_run(out, p, job, err);
+    for (int i = 0; !status && job->count > 1 && i < job->count; i++)
+        if (may_be_anothers(out->result[i].outcome))
+            status = run_alone(&out->result[i], p, job, i, err);
+    return status;
+}

@@ -44,8 +44,12 @@ double gt_pool_launch_seconds(const struct gt_job *job);
 /* Ends the run worker, so that the next job meets a fresh process. It must be idle. */
 gt_status gt_pool_refresh(struct gt_pool *p, struct gt_err *err);
 
-/* One job from start to end ; events of other jobs meanwhile are dropped. FAILED is an error. */
+/* One job from start to end; events of other jobs meanwhile are dropped. FAILED is an error. */
 gt_status gt_pool_run(struct gt_report *out, struct gt_pool *p, const struct gt_job *job,
                       struct gt_err *err);
+/* The same for candidates that are measured together, in a fresh process that has seen nothing else;
+ * those that one among them may have taken down are tried again, each alone. */
+gt_status gt_pool_run_final(struct gt_report *out, struct gt_pool *p,
+                            const struct gt_job *job, struct gt_err *err);
 
 #endif

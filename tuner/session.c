@@ -106,7 +106,9 @@ int gt_session_run(struct gt_report *out, struct gt_session *s, enum gt_job_kind
     for (int i = 0; i < count; i++)
         job.candidate[i] = candidates[i];
     snprintf(job.problem, sizeof job.problem, "%s", problem);
-    const gt_status status = gt_pool_run(out, s->pool, &job, &err);
+    const gt_status status = kind == GT_JOB_FINAL
+                                 ? gt_pool_run_final(out, s->pool, &job, &err)
+                                 : gt_pool_run(out, s->pool, &job, &err);
     return status ? gt_die(status == GEMMTUNE_ENODRIVER || status == GEMMTUNE_EBUILD
                                ? GT_EXIT_DEVICE
                                : GT_EXIT_FAILURE,

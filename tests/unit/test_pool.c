@@ -31,13 +31,18 @@ static bool asked(const char *what) {
     return false;
 }
 
+/* One that "loses" takes those after it along, one that "spoils" makes them wrong. */
 static void answer(struct gt_report *report) {
+    gt_outcome outcome = GT_CORRECT;
     gt_report_init(report, job.id, GT_STAGE_DONE);
     report->count = job.count;
     for (int i = 0; i < job.count; i++) {
-        const bool wrong = strcmp(job.candidate[i].family, "wrong") == 0;
-        report->result[i].outcome = wrong ? GT_WRONG_RESULT : GT_CORRECT;
-        report->result[i].fatal = wrong;
+        if (strcmp(job.candidate[i].family, "loses") == 0)
+            outcome = GT_CRASHED;
+        if (strcmp(job.candidate[i].family, "spoils") == 0)
+            outcome = GT_WRONG_RESULT;
+        report->result[i].outcome = outcome;
+        report->result[i].fatal = outcome != GT_CORRECT;
         report->result[i].registers = (int)getpid();
     }
 }
@@ -129,10 +134,33 @@ static void test_killed_while_idle(void **state) {
     assert_int_not_equal(report.result[0].registers, first);
 }
 
+/* What becomes of a final of three. */
+static void assert_final(const char *a, const char *b, const char *c, gt_outcome of_a,
+                         gt_outcome of_b, gt_outcome of_c) {
+    static struct gt_report report;
+    const char *const families[] = {a, b, c, NULL};
+    struct gt_err err = {""};
+    make_job(GT_JOB_FINAL, families);
+    assert_int_equal(gt_pool_run_final(&report, pool, &job, &err), GEMMTUNE_OK);
+    assert_int_equal(report.count, 3);
+    assert_int_equal(report.result[0].outcome, of_a);
+    assert_int_equal(report.result[1].outcome, of_b);
+    assert_int_equal(report.result[2].outcome, of_c);
+}
+
+/* A bad finalist is out, and none of the others with it. */
+static void test_finals(void **state) {
+    assert_final("good", "dies", "good", GT_CORRECT, GT_CRASHED, GT_CORRECT);
+    assert_final("good", "loses", "good", GT_CORRECT, GT_CRASHED, GT_CORRECT);
+    assert_final("spoils", "good", "good", GT_WRONG_RESULT, GT_CORRECT, GT_CORRECT);
+    assert_final("good", "stops_inside", "dies", GT_CORRECT, GT_TIMEOUT, GT_CRASHED);
+}
+
 int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_inside_a_frame, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_killed_while_idle, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_finals, set_up, tear_down),
     };
     if (argc > 3 && strcmp(argv[1], "worker") == 0) {
         serve(atoi(argv[2]), atoi(argv[3]));
