@@ -235,8 +235,10 @@ static bool offer_default(struct gt_choice *out, const struct query *q,
     out->family = f;
     gt_family_default(f, &out->point);
     (void)snprintf(out->why, sizeof out->why, "default point of family %s: %s", f->name,
-                   records == 0 ? "nothing was tuned for this architecture"
-                                : "no tuned kernel may run this problem");
+                   q->snapshot->count == 0 ? "nothing was tuned for this architecture"
+                   : records == 0 ? "nothing of its types and layout was tuned for this "
+                                    "architecture"
+                                  : "no tuned kernel may run this problem");
     return suits(out, q, last);
 }
 

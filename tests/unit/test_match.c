@@ -250,7 +250,8 @@ static void test_known_answers(void **state) {
         {{.problem = "i32-nn-64x64x64", .worst = DEFAULT},
          DEFAULT,
          -1,
-         "default point of family plain: nothing was tuned for this architecture"},
+         "default point of family plain: nothing of its types and layout was tuned for "
+         "this"},
         {{.problem = "f32-tn-64x64x64", .worst = DEFAULT}, DEFAULT, -1, "plain"},
         /* sizes of 0 are planned too */
         {{.problem = "f32-nn-0x512x512", .worst = SHAPE}, SHAPE, 0, "f32-nn-512x512x512"},
@@ -286,6 +287,8 @@ static void test_default_points(void **state) {
     assert_string_equal(c.family->name, "choosy");
     (void)gt_point_text(&c.point, text);
     assert_string_equal(text, "V=4 W=8");
+    assert_string_equal(
+        c.why, "default point of family choosy: nothing was tuned for this architecture");
     /* its default point does not accept these: the next family by rank */
     assert_int_equal(ask(&c, &s,
                          (struct question){.problem = "f32-nn-64x64x63", .worst = DEFAULT},
