@@ -26,6 +26,7 @@ enum gt_option_kind {
     GT_OPT_FLAG,    /* bool */
     GT_OPT_TEXT,    /* const char * */
     GT_OPT_LIST,    /* struct gt_texts: may be given several times */
+    GT_OPT_NAMES,   /* the same, and each time may be several by commas */
     GT_OPT_INT,     /* int64_t, bounded by low..high */
     GT_OPT_SECONDS, /* double: "90s" "5m" "1h" "250ms" "90" */
     GT_OPT_NUMBER,  /* double above 0: "8873" "0.5" */

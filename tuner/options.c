@@ -72,24 +72,24 @@ static size_t read_decimal(double *out, const char *text) {
 
 /* Stores `text` into the target, or says in `want` what would have been welcome. */
 typedef bool (*store_fn)(char want[WANT_MAX], void *target, const struct gt_option *o,
-                         const char *text);
+                         char *text);
 
 static bool store_flag(char want[WANT_MAX], void *target, const struct gt_option *o,
-                       const char *text) {
+                       char *text) {
     (void)want, (void)o, (void)text;
     *(bool *)target = true;
     return true;
 }
 
 static bool store_text(char want[WANT_MAX], void *target, const struct gt_option *o,
-                       const char *text) {
+                       char *text) {
     (void)want, (void)o;
     *(const char **)target = text;
     return true;
 }
 
 static bool store_list(char want[WANT_MAX], void *target, const struct gt_option *o,
-                       const char *text) {
+                       char *text) {
     struct gt_texts *list = target;
     (void)o;
     if (list->count == GT_TEXTS_MAX) {
@@ -100,8 +100,22 @@ static bool store_list(char want[WANT_MAX], void *target, const struct gt_option
     return true;
 }
 
+/* Ends each name where its comma was. */
+static bool store_names(char want[WANT_MAX], void *target, const struct gt_option *o,
+                        char *text) {
+    bool stored = true;
+    while (stored && text != NULL) {
+        char *comma = strchr(text, ',');
+        if (comma != NULL)
+            *comma++ = '\0';
+        stored = store_list(want, target, o, text);
+        text = comma;
+    }
+    return stored;
+}
+
 static bool store_int(char want[WANT_MAX], void *target, const struct gt_option *o,
-                      const char *text) {
+                      char *text) {
     int64_t value;
     (void)snprintf(want, WANT_MAX, "an integer from %" PRId64 " to %" PRId64, o->low,
                    o->high);
@@ -112,7 +126,7 @@ static bool store_int(char want[WANT_MAX], void *target, const struct gt_option 
 }
 
 static bool store_seconds(char want[WANT_MAX], void *target, const struct gt_option *o,
-                          const char *text) {
+                          char *text) {
     static const struct {
         const char *name;
         double seconds;
@@ -130,7 +144,7 @@ static bool store_seconds(char want[WANT_MAX], void *target, const struct gt_opt
 }
 
 static bool store_number(char want[WANT_MAX], void *target, const struct gt_option *o,
-                         const char *text) {
+                         char *text) {
     double value;
     const size_t len = read_decimal(&value, text);
     (void)o;
@@ -142,9 +156,10 @@ static bool store_number(char want[WANT_MAX], void *target, const struct gt_opti
 }
 
 static const store_fn stores[] = {
-    [GT_OPT_FLAG] = store_flag,       [GT_OPT_TEXT] = store_text,
-    [GT_OPT_LIST] = store_list,       [GT_OPT_INT] = store_int,
-    [GT_OPT_SECONDS] = store_seconds, [GT_OPT_NUMBER] = store_number,
+    [GT_OPT_FLAG] = store_flag,     [GT_OPT_TEXT] = store_text,
+    [GT_OPT_LIST] = store_list,     [GT_OPT_NAMES] = store_names,
+    [GT_OPT_INT] = store_int,       [GT_OPT_SECONDS] = store_seconds,
+    [GT_OPT_NUMBER] = store_number,
 };
 
 /* ---- help -------------------------------------------------------------------- */
@@ -264,7 +279,7 @@ static const struct gt_option *option_of(const struct gt_option *options, int fo
 }
 
 static int store(const struct gt_cmd *cmd, const struct gt_option *o, void *values,
-                 const char *text) {
+                 char *text) {
     char want[WANT_MAX];
     if (stores[o->kind](want, (char *)values + o->offset, o, text))
         return -1;

@@ -22,7 +22,7 @@ wrong_result 5 inputs BAD=1
 wrong_result 5 race BAD=1"
 
 tune "$problem" --db "$db" --templates "$families" --effort full --timeout 2s \
-    --family naive --family hang --family crash --family oob --family ragged \
+    --family naive,hang,crash,oob,ragged \
     --family nocompile --family reads --family inputs --family race
 is "a run full of faults ends well" $? 0
 

@@ -19,7 +19,7 @@ enum { WORDS_MAX = 100, TEXT_SIZE = 8192 };
 struct values {
     bool json, quiet;
     const char *db;
-    struct gt_texts family;
+    struct gt_texts family, names;
     int64_t seed;
     double budget, peak;
 };
@@ -29,6 +29,7 @@ static const struct gt_option options[] = {
     {"quiet", 'q', GT_OPT_FLAG, offsetof(struct values, quiet), NULL, "be silent", 0, 0},
     {"db", 0, GT_OPT_TEXT, offsetof(struct values, db), "FILE", "the database", 0, 0},
     {"family", 'f', GT_OPT_LIST, offsetof(struct values, family), "NAME", "a family", 0, 0},
+    {"names", 'n', GT_OPT_NAMES, offsetof(struct values, names), "NAMES", "some", 0, 0},
     {"seed", 's', GT_OPT_INT, offsetof(struct values, seed), "N", "the seed", -5, 100},
     {"seed-more", 0, GT_OPT_INT, offsetof(struct values, seed), "N", "the same", 0, 100},
     {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME", "a time", 0,
@@ -194,6 +195,22 @@ static void test_list_is_bounded(void **state) {
     assert_non_null(strstr(printed[1], "at most 64 values"));
 }
 
+static void test_names_by_commas(void **state) {
+    static const char *const names[] = {"block", "column", "tile", "", "x"};
+    struct values v = {.seed = 0};
+    char *argv[WORDS_MAX];
+    int argc, first;
+    (void)state;
+    char *text = split(argv, &argc, "toy -n block,column --names tile -f a,b -n ,x");
+    assert_int_equal(gt_options_parse(&cmd, argc, argv, &v, &first), -1);
+    assert_int_equal(v.names.count, 5);
+    for (int i = 0; i < v.names.count; i++)
+        assert_string_equal(v.names.text[i], names[i]);
+    assert_int_equal(v.family.count, 1); /* a folder may have a comma in its name */
+    assert_string_equal(v.family.text[0], "a,b");
+    free(text);
+}
+
 static void test_help(void **state) {
     static const char *const parts[] = {
         "usage: gemmtune toy [OPTION]... PROBLEM\n",
@@ -256,10 +273,10 @@ static void test_exit_codes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),     cmocka_unit_test(test_seconds_and_numbers),
-        cmocka_unit_test(test_complaints), cmocka_unit_test(test_list_is_bounded),
-        cmocka_unit_test(test_help),       cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_exit_codes),
+        cmocka_unit_test(test_values),          cmocka_unit_test(test_seconds_and_numbers),
+        cmocka_unit_test(test_complaints),      cmocka_unit_test(test_list_is_bounded),
+        cmocka_unit_test(test_names_by_commas), cmocka_unit_test(test_help),
+        cmocka_unit_test(test_tables),          cmocka_unit_test(test_exit_codes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
