@@ -94,10 +94,9 @@ gt_status gt_session_begin_run(struct gt_tuner *t, const char *arguments,
     return gt_db_run_begin(&t->run_id, t->db, &t->device, &info, err);
 }
 
-int gt_session_run(struct gt_report *out, struct gt_session *s, enum gt_job_kind kind,
-                   const char *problem, const struct gt_candidate *candidates, int count,
-                   uint64_t seed) {
-    struct gt_err err = {""};
+gt_status gt_session_try(struct gt_report *out, struct gt_session *s, enum gt_job_kind kind,
+                         const char *problem, const struct gt_candidate *candidates,
+                         int count, uint64_t seed, struct gt_err *err) {
     struct gt_job job;
     gt_job_init(&job, kind);
     job.device = s->device;
@@ -106,12 +105,21 @@ int gt_session_run(struct gt_report *out, struct gt_session *s, enum gt_job_kind
     for (int i = 0; i < count; i++)
         job.candidate[i] = candidates[i];
     snprintf(job.problem, sizeof job.problem, "%s", problem);
-    const gt_status status = kind == GT_JOB_FINAL
-                                 ? gt_pool_run_final(out, s->pool, &job, &err)
-                                 : gt_pool_run(out, s->pool, &job, &err);
-    return status ? gt_die(status == GEMMTUNE_ENODRIVER || status == GEMMTUNE_EBUILD
-                               ? GT_EXIT_DEVICE
-                               : GT_EXIT_FAILURE,
-                           "%s", err.line)
+    return kind == GT_JOB_FINAL ? gt_pool_run_final(out, s->pool, &job, err)
+                                : gt_pool_run(out, s->pool, &job, err);
+}
+
+bool gt_session_lost(gt_status status) {
+    return status == GEMMTUNE_ENODRIVER || status == GEMMTUNE_EBUILD;
+}
+
+int gt_session_run(struct gt_report *out, struct gt_session *s, enum gt_job_kind kind,
+                   const char *problem, const struct gt_candidate *candidates, int count,
+                   uint64_t seed) {
+    struct gt_err err = {""};
+    const gt_status status =
+        gt_session_try(out, s, kind, problem, candidates, count, seed, &err);
+    return status ? gt_die(gt_session_lost(status) ? GT_EXIT_DEVICE : GT_EXIT_FAILURE, "%s",
+                           err.line)
                   : -1;
 }

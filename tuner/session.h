@@ -37,6 +37,13 @@ gt_status gt_session_begin_run(struct gt_tuner *t, const char *arguments,
 int gt_session_run(struct gt_report *out, struct gt_session *s, enum gt_job_kind kind,
                    const char *problem, const struct gt_candidate *candidates, int count,
                    uint64_t seed);
+/* The same for one job of many: when it fails, for a reason that is not a candidate's, the others may
+ * go on, unless gt_session_lost. */
+gt_status gt_session_try(struct gt_report *out, struct gt_session *s, enum gt_job_kind kind,
+                         const char *problem, const struct gt_candidate *candidates,
+                         int count, uint64_t seed, struct gt_err *err);
+/* Whether it is the device or the compiler that is missing. */
+bool gt_session_lost(gt_status status);
 
 /* Set by SIGINT, SIGTERM and SIGUSR1 once gt_session_catch was called; a second SIGINT ends the
  * program at once. */

@@ -111,6 +111,13 @@ is "what is right is correct, what is not is not" "$(sql "$TMPDIR/split.db" "
         SELECT count(*) n, outcome FROM trial GROUP BY outcome)")" \
     "6 correct, 3 wrong_result"
 
+# The set-up of one problem fails: its line says so, the others are verified.
+run FAKE_CUDA_SCRIPT="cuMemAlloc:20=2" FAKE_CUDA_STATE="$TMPDIR/verify" verify --device 0 \
+    --db "$db" --csv
+is "one of three cannot be set up: exit 1" "$code" 1
+is "the others are verified" "$(grep -c ',correct,' "$TMPDIR/out")" 2
+has "and it is said why" "$(grep ',not verified,' "$TMPDIR/out")" "CUDA_ERROR_OUT_OF_MEMORY"
+
 # ---- faults ----
 
 # faulty NAME SCRIPT ARGUMENT...: tunes anew with the script, counted over all processes.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * verify.c - `gemmtune verify`: the stored winners of a device once more against the reference, on
- * fresh data. Exit 5 when one is wrong.
+ * fresh data. Exit 5 when one is wrong, else 1 when one could not be verified. 1 when one could not be verified.
  */
 #include "tuner/cmd/common.h"
 #include "tuner/session.h"
@@ -53,34 +53,41 @@ static bool stale(const struct gt_session *s, const struct gt_view_row *row) {
     return !f || strcmp(f->hash, row->hash) != 0;
 }
 
+/* A line of the table and one more of its kind; the exit code, or -1. */
+static int put(struct tally *t, int *kind, const struct gt_view_row *row,
+               const char *outcome, const char *median, const char *why) {
+    const char *cells[COLUMNS] = {row->problem, row->family, row->point,
+                                  outcome,      median,      why[0] ? why : NULL};
+    ++*kind;
+    return gt_table_row(t->table, cells, NULL) ? GT_EXIT_FAILURE : -1;
+}
+
 static int verify_one(struct tally *t, struct gt_session *s, const struct gt_view_row *row,
                       uint64_t seed, bool people) {
     struct gt_candidate c;
     struct gt_report report;
+    struct gt_err err = {""};
     char ns[GT_CELL_MAX];
     snprintf(c.family, sizeof c.family, "%s", row->family);
     snprintf(c.point, sizeof c.point, "%s", row->point);
-    if (stale(s, row)) {
-        const char *cells[COLUMNS] = {
-            row->problem, row->family, row->point,
-            "stale",      NULL,        "tuned with an older source of the family"};
-        t->stale++;
-        return gt_table_row(t->table, cells, NULL) ? GT_EXIT_FAILURE : -1;
-    }
-    const int code = gt_session_run(&report, s, GT_JOB_TRIAL, row->problem, &c, 1, seed);
-    if (code >= 0)
-        return code;
+    if (stale(s, row))
+        return put(t, &t->stale, row, "stale", NULL,
+                   "tuned with an older source of the family");
+    const gt_status status =
+        gt_session_try(&report, s, GT_JOB_TRIAL, row->problem, &c, 1, seed, &err);
+    if (gt_session_lost(status))
+        return gt_die(GT_EXIT_DEVICE, "%s", err.line);
+    if (status)
+        return put(t, &t->failed, row, "not verified", NULL, err.line);
     const struct gt_result *r = &report.result[0];
-    t->verified += r->outcome == GT_CORRECT;
-    t->wrong += r->outcome == GT_WRONG_RESULT;
-    t->failed += r->outcome != GT_CORRECT && r->outcome != GT_WRONG_RESULT;
     const char *median = r->time.samples == 0 ? NULL
                          : people             ? gt_show_ns(ns, r->time.median_ns)
                                               : gt_show_count(ns, r->time.median_ns);
-    const char *cells[COLUMNS] = {row->problem, row->family,
-                                  row->point,   gt_outcome_word(r->outcome),
-                                  median,       r->error[0] ? r->error : NULL};
-    return gt_table_row(t->table, cells, NULL) ? GT_EXIT_FAILURE : -1;
+    return put(t,
+               r->outcome == GT_CORRECT        ? &t->verified
+               : r->outcome == GT_WRONG_RESULT ? &t->wrong
+                                               : &t->failed,
+               row, gt_outcome_word(r->outcome), median, r->error);
 }
 
 static bool chosen(const struct gt_view_row *row, const struct values *v) {
