@@ -124,50 +124,72 @@ static const struct gt_column dry_columns[] = {
     {"trials", "trials", GT_RIGHT, GT_CELL_NUMBER},
     {"seconds", "seconds", GT_RIGHT, GT_CELL_NUMBER},
     {"device memory", "device_bytes", GT_RIGHT, GT_CELL_NUMBER},
+    {"status", "status", GT_LEFT, GT_CELL_TEXT},
+};
+enum { DRY_COLUMNS = sizeof dry_columns / sizeof *dry_columns };
+
+struct dry_total {
+    double seconds;
+    size_t refused; /* problems that cannot be tuned */
 };
 
-static gt_status dry_row(struct gt_table *t, struct gt_tuner *tuner,
-                         const struct gt_sweep_item *item, bool people, double *total_s,
-                         struct gt_err *err) {
+/* Legal points of all families; 0 and why when there are none. */
+static size_t count_points(const struct gt_tuner *t, const gemmtune_problem *p,
+                           struct gt_err *why) {
+    struct gt_space *space = NULL;
+    size_t points = 0;
+    int spaces = 0;
+    if (gt_tune_spaces(&space, &spaces, t, p, why))
+        return 0;
+    for (int i = 0; i < spaces; i++)
+        points += space[i].count;
+    gt_tune_spaces_free(space, spaces);
+    return points;
+}
+
+static gt_status dry_row(struct dry_total *total, struct gt_table *t,
+                         const struct gt_tuner *tuner, const struct gt_sweep_item *item,
+                         bool people, struct gt_err *err) {
     /* seconds a trial, as seen: compiling on a CPU device, compiling ahead elsewhere */
     const double one = tuner->device.is_cpu ? 0.4 : 0.06;
     const double cap = tuner->device.is_cpu ? tuner->effort->cpu_s : tuner->effort->gpu_s;
     char cell[4][GT_CELL_MAX];
-    struct gt_space *space = NULL;
-    size_t legal = 0;
-    int spaces = 0;
-    gt_status status = gt_tune_spaces(&space, &spaces, tuner, &item->problem, err);
-    for (int i = 0; i < spaces; i++)
-        legal += space[i].count;
-    gt_tune_spaces_free(space, spaces);
-    const size_t trials = legal < tuner->effort->trials ? legal : tuner->effort->trials;
+    struct gt_err why = {""};
+    const size_t points = count_points(tuner, &item->problem, &why);
+    const size_t trials = points < tuner->effort->trials ? points : tuner->effort->trials;
     const double seconds = cap > 0 ? fmin(cap, (double)trials * one) : (double)trials * one;
     const double bytes = (double)gt_lab_bytes(&item->problem, &tuner->device);
-    *total_s += seconds;
-    const char *row[5] = {item->name, gt_show_count(cell[0], (double)legal),
-                          gt_show_count(cell[1], (double)trials),
-                          gt_show_count(cell[2], round(seconds * 10) / 10),
-                          people ? gt_show_bytes(cell[3], bytes)
-                                 : gt_show_count(cell[3], bytes)};
-    return status ? status : gt_table_row(t, row, err);
+    total->seconds += seconds;
+    total->refused += why.line[0] != '\0';
+    const char *row[DRY_COLUMNS] = {item->name,
+                                    gt_show_count(cell[0], (double)points),
+                                    gt_show_count(cell[1], (double)trials),
+                                    gt_show_count(cell[2], round(seconds * 10) / 10),
+                                    people ? gt_show_bytes(cell[3], bytes)
+                                           : gt_show_count(cell[3], bytes),
+                                    why.line[0] ? why.line : NULL};
+    return gt_table_row(t, row, err);
 }
 
-static int dry_run(struct gt_tuner *tuner, const struct gt_sweep *sweep,
+/* Exits as the run itself would: a problem that cannot be tuned does not keep the others. */
+static int dry_run(const struct gt_tuner *tuner, const struct gt_sweep *sweep,
                    const struct gt_format *format) {
     struct gt_err err = {""};
     struct gt_table *t = NULL;
-    double total = 0;
+    struct dry_total total = {0};
     const bool people = !format->json && !format->csv;
-    gt_status status = gt_table_create(&t, dry_columns, 5, &err);
+    gt_status status = gt_table_create(&t, dry_columns, DRY_COLUMNS, &err);
     for (size_t i = 0; !status && i < sweep->count; i++)
-        status = dry_row(t, tuner, &sweep->item[i], people, &total, &err);
+        status = dry_row(&total, t, tuner, &sweep->item[i], people, &err);
     if (!status) {
         gt_common_print(t, format);
         fprintf(stderr, "%zu problems on %s, about %.0f s of search\n", sweep->count,
-                tuner->device.name, total);
+                tuner->device.name, total.seconds);
     }
     gt_table_destroy(t);
-    return status ? gt_common_fail(status, &err) : GT_EXIT_OK;
+    return status          ? gt_common_fail(status, &err)
+           : total.refused ? GT_EXIT_FAILURE
+                           : GT_EXIT_OK;
 }
 
 /* ---- the run ---- */

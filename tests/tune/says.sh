@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# says.sh - what tuning says when there is nothing, or not everything, to be done.
+# shellcheck source=tests/tune/lib.sh
+. "$GT_SRC/tests/tune/lib.sh"
+
+db=$TMPDIR/says.db
+
+# ---- --dry-run ----
+
+"$GEMMTUNE" tune --device 0 --dry-run --csv --templates "$families" --family hang \
+    f32-nn-8x8x8 f32-tt-8x8x8 f32-nn-16x16x16 >"$TMPDIR/dry" 2>"$TMPDIR/said"
+is "one problem that cannot be tuned: exit 1, as tuning would" $? 1
+is "the others are counted" \
+    "$(sed -n 's/^\(f32-nn-[^,]*,[0-9]*\),.*/\1/p' "$TMPDIR/dry" | tr '\n' ' ')" \
+    "f32-nn-8x8x8,2 f32-nn-16x16x16,2 "
+has "it has a sentence of its own" "$(grep f32-tt "$TMPDIR/dry")" \
+    "no family has a kernel for it on this device"
+tune --dry-run --templates "$families" --family hang f32-nn-8x8x8
+is "all can be tuned: exit 0" $? 0
+
+# ---- names ----
+
+tune --db "$db" --templates "$families" --family naive,hangs f32-nn-8x8x8
+is "a family that there is not: exit 2" $? 2
+has "and a hint" "$(cat "$TMPDIR/said")" "no family 'hangs'; did you mean 'hang'?"
+exit "$bad"
