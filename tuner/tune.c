@@ -4,6 +4,7 @@
  * are told in the order of asking, so that a run can be repeated.
  */
 #include "tuner/finals.h"
+#include "tuner/seeds.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -66,101 +67,6 @@ gt_status gt_tune_spaces(struct gt_space **out, int *spaces, const struct gt_tun
     *out = space;
     *spaces = n;
     return GEMMTUNE_OK;
-}
-
-/* ---- where the search starts ---- */
-
-enum { SEEDS_MAX = 40, NEIGHBOURS = 6 };
-
-struct seeds {
-    const struct gt_search_setup *setup;
-    const gemmtune_problem *problem;
-    struct gt_pick pick[SEEDS_MAX];
-    int count;
-    /* winners of other problems with these types and layout, nearest first */
-    struct {
-        struct gt_pick pick;
-        double distance;
-    } near[NEIGHBOURS];
-    int nears;
-};
-
-static bool locate(struct gt_pick *out, const struct seeds *s, const char *family,
-                   const struct gt_point *point) {
-    for (int i = 0; i < s->setup->spaces; i++) {
-        const struct gt_space *space = &s->setup->space[i];
-        if (strcmp(space->family->name, family) != 0)
-            continue;
-        out->space = i;
-        out->index = gt_space_find(space, point);
-        return out->index != SIZE_MAX;
-    }
-    return false;
-}
-
-static void add_seed(struct seeds *s, struct gt_pick p) {
-    for (int i = 0; i < s->count; i++)
-        if (s->pick[i].space == p.space && s->pick[i].index == p.index)
-            return;
-    if (s->count < SEEDS_MAX)
-        s->pick[s->count++] = p;
-}
-
-static void add_near(struct seeds *s, struct gt_pick p, double distance) {
-    int at = s->nears < NEIGHBOURS ? s->nears++ : NEIGHBOURS;
-    while (at > 0 && s->near[at - 1].distance > distance) {
-        if (at < NEIGHBOURS)
-            s->near[at] = s->near[at - 1];
-        at--;
-    }
-    if (at < NEIGHBOURS) {
-        s->near[at].pick = p;
-        s->near[at].distance = distance;
-    }
-}
-
-static gt_status see_record(void *user, const struct gt_record_row *row,
-                            struct gt_err *err) {
-    struct seeds *s = user;
-    gemmtune_problem p;
-    struct gt_point point;
-    struct gt_pick pick;
-    (void)err;
-    if (row->rank != 0 || gt_problem_from_name(&p, row->subject.problem, NULL) ||
-        p.type_c != s->problem->type_c || p.trans_a != s->problem->trans_a ||
-        p.trans_b != s->problem->trans_b)
-        return GEMMTUNE_OK;
-    if (gt_point_parse(&point, row->subject.point, NULL) ||
-        !locate(&pick, s, row->subject.family, &point))
-        return GEMMTUNE_OK;
-    add_near(s, pick, gt_problem_distance2(&p, s->problem));
-    return GEMMTUNE_OK;
-}
-
-static void seed_at(struct seeds *s, int space, const struct gt_point *point) {
-    const struct gt_pick pick = {.space = space,
-                                 .index = gt_space_find(&s->setup->space[space], point)};
-    if (pick.index != SIZE_MAX)
-        add_seed(s, pick);
-}
-
-/* Defaults of all families, the winners of the nearest problems tuned on this device, then what the
- * families say did well elsewhere. */
-static gt_status find_seeds(struct seeds *s, struct gt_tuner *t, struct gt_err *err) {
-    struct gt_point point;
-    for (int i = 0; i < s->setup->spaces; i++) {
-        gt_family_default(s->setup->space[i].family, &point);
-        seed_at(s, i, &point);
-    }
-    gt_status status = gt_db_records(t->db, t->device_key, NULL, see_record, s, err);
-    for (int i = 0; i < s->nears; i++)
-        add_seed(s, s->near[i].pick);
-    for (int i = 0; i < s->setup->spaces; i++)
-        for (int j = 0; j < s->setup->space[i].family->start_count; j++) {
-            gt_family_start(s->setup->space[i].family, j, &point);
-            seed_at(s, i, &point);
-        }
-    return status;
 }
 
 /* ---- the window ---- */
@@ -480,8 +386,9 @@ static gt_status search_and_decide(struct search *s, struct gt_err *err) {
                                     .spaces = s->spaces,
                                     .budget = s->t->effort->trials,
                                     .seed = s->t->seed};
-    struct seeds seeds = {.setup = &setup, .problem = &s->item->problem};
-    gt_status status = find_seeds(&seeds, s->t, err);
+    struct gt_seeds seeds;
+    gt_status status =
+        gt_seeds_find(&seeds, s->t, s->space, s->spaces, &s->item->problem, err);
     if (status)
         return status;
     setup.seed_pick = seeds.pick;

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* seeds.h - where the search for a problem starts. */
+#ifndef GT_TUNER_SEEDS_H
+#define GT_TUNER_SEEDS_H
+
+#include "tuner/tune.h"
+
+enum { GT_SEEDS_MAX = 40 };
+
+struct gt_seeds {
+    struct gt_pick pick[GT_SEEDS_MAX]; /* each once */
+    int count;
+};
+
+/* Defaults of all families, the winners of the nearest problems tuned on this device, then what the
+ * families say did well elsewhere. */
+gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
+                        const struct gt_space *space, int spaces, const gemmtune_problem *p,
+                        struct gt_err *err);
+
+#endif
