@@ -69,6 +69,7 @@ struct gt_trial_row {
     const char *error;      /* "" or one line */
     const char *provenance; /* "local" or where it was merged from */
     int64_t run_id;         /* 0 when merged */
+    int64_t ended_ms;       /* since 1970; 0 while running */
 };
 
 struct gt_record_row {
@@ -79,6 +80,7 @@ struct gt_record_row {
     struct gt_measurement time; /* summary only: `samples` is kept, sample_ns is all 0 */
     double naive_ns;            /* the naive family's best at the same time; 0 unknown */
     const char *provenance;     /* "local", or the file or machine it came from */
+    int64_t measured_ms;        /* since 1970; shared by those written together */
 };
 
 /* ---- read side ---- */
@@ -104,6 +106,9 @@ gt_status gt_db_trials(struct gt_db *db, const char *device_key, const char *pro
 
 /* ---- write side: a tuning run ---- */
 
+/* The clock of ended_ms and measured_ms. */
+int64_t gt_now_ms(void);
+
 struct gt_run_info {
     const char *version, *driver, *compiler, *arguments;
     uint64_t seed;
@@ -124,7 +129,7 @@ gt_status gt_db_trial_begin(int64_t *trial_id, bool *claimed, struct gt_db *db,
                             int64_t run_id, const struct gt_db_subject *subject,
                             struct gt_err *err);
 /* Ends it: outcome, time, error (made one line), registers, spill and shared bytes and
- * compile_ms of `row`; state quarantined when row says so, else done. Committed on return.
+ * compile_ms of `row`; state quarantined when row says so, else done. The moment is now. Committed on return.
  * EINVAL: it is not running, or a time is none (a correct trial must have samples). */
 gt_status gt_db_trial_end(struct gt_db *db, int64_t trial_id,
                           const struct gt_trial_row *row, struct gt_err *err);
@@ -135,7 +140,8 @@ gt_status gt_db_trial_find(bool *found, struct gt_trial_row *row, struct gt_db *
                            const struct gt_db_subject *subject, struct gt_err *err);
 
 /* Replaces the local records of (device, problem) in one transaction; those from elsewhere
- * stay. Provenance of the rows is ignored. EINVAL: a row that a reader would skip. */
+ * stay. Their moment is the first row's (0: now), or just after what it replaces when the clock was set
+ * back; the provenance of the rows is ignored. EINVAL: a row that a reader would skip. */
 gt_status gt_db_records_put(struct gt_db *db, const char *device_key, const char *problem,
                             const struct gt_record_row *rows, size_t count,
                             struct gt_err *err);

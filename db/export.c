@@ -139,8 +139,8 @@ static gt_status note_stamp(void *user, void *stored_record, struct gt_err *err)
         gt_ranking_apply(&stamps->group, &record->row);
     }
     int64_t *newest = &stamps->ms[stamps->count - 1];
-    if (record->measured_ms > *newest)
-        *newest = record->measured_ms;
+    if (record->row.measured_ms > *newest)
+        *newest = record->row.measured_ms;
     return GEMMTUNE_OK;
 }
 
@@ -174,7 +174,7 @@ static gt_status print_record(void *user, void *stored_record, struct gt_err *er
     if (status != GEMMTUNE_OK || repeat)
         return status;
     gt_ranking_apply(&doc->ranking, &record->row);
-    record->measured_ms = doc->stamps.ms[doc->stamps.at - 1];
+    record->row.measured_ms = doc->stamps.ms[doc->stamps.at - 1];
     print_row(doc->out, &gt_record_table, record, &doc->first);
     return GEMMTUNE_OK;
 }

@@ -131,7 +131,7 @@ static gt_status check_order(const struct gt_stored_record *before,
     if (order == 0 && record->row.rank <= before->row.rank)
         return gt_json_fail(gt_json_member(object, "rank"), err,
                             "must be above the %d of the line before", before->row.rank);
-    if (order == 0 && record->measured_ms != before->measured_ms)
+    if (order == 0 && record->row.measured_ms != before->row.measured_ms)
         return gt_json_fail(gt_json_member(object, "measured_ms"), err,
                             "must be the same for all records of a problem");
     return GEMMTUNE_OK;

@@ -73,7 +73,7 @@ static gt_status have_trial(bool *have, struct gt_intake *in,
     int64_t id = 0;
     const gt_status status = gt_subject_find(have, &ours, &id, in->db, &gt_trial_table,
                                              &row->subject, GT_LOCAL, err);
-    *have = *have && ours.ended_ms >= ended_ms;
+    *have = *have && ours.row.ended_ms >= ended_ms;
     return status;
 }
 
@@ -89,16 +89,16 @@ gt_status gt_intake_trial(void *intake, void *stored_trial, struct gt_err *err) 
     row->provenance = name_here(in, row->provenance);
     row->run_id = 0;
     if (is_own(in, row->provenance))
-        status = have_trial(&found, in, row, theirs->ended_ms, err);
+        status = have_trial(&found, in, row, theirs->row.ended_ms, err);
     if (status != GEMMTUNE_OK || found)
         return status;
     status = gt_subject_find(&found, &before, &id, in->db, &gt_trial_table, &row->subject,
                              row->provenance, err);
     if (status != GEMMTUNE_OK)
         return status;
-    const bool older =
-        theirs->ended_ms < before.ended_ms ||
-        (theirs->ended_ms == before.ended_ms && !larger(&gt_trial_table, theirs, &before));
+    const bool older = theirs->row.ended_ms < before.row.ended_ms ||
+                       (theirs->row.ended_ms == before.row.ended_ms &&
+                        !larger(&gt_trial_table, theirs, &before));
     if (found && older)
         return GEMMTUNE_OK;
     return put(in, &gt_trial_table, &row->subject, theirs, id == 0, err);
@@ -130,13 +130,13 @@ gt_status gt_intake_record(void *intake, void *stored_record, struct gt_err *err
     gt_status status = GEMMTUNE_OK;
     if (is_own(in, row->provenance))
         status = gt_records_stamp(&own_ms, &own, in->db, &row->subject, GT_LOCAL, err);
-    if (status != GEMMTUNE_OK || (own && own_ms >= theirs->measured_ms))
+    if (status != GEMMTUNE_OK || (own && own_ms >= theirs->row.measured_ms))
         return status;
     status =
         gt_records_stamp(&before_ms, NULL, in->db, &row->subject, row->provenance, err);
-    if (status != GEMMTUNE_OK || before_ms > theirs->measured_ms)
+    if (status != GEMMTUNE_OK || before_ms > theirs->row.measured_ms)
         return status;
-    if (before_ms < theirs->measured_ms)
+    if (before_ms < theirs->row.measured_ms)
         status = gt_records_delete(in->db, &row->subject, row->provenance, err);
     return status == GEMMTUNE_OK ? add_record(in, theirs, err) : status;
 }

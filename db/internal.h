@@ -52,13 +52,11 @@ struct gt_stored_device {
 
 struct gt_stored_trial {
     struct gt_trial_row row;
-    int64_t ended_ms; /* 0 while running */
     char texts[GT_TEXTS_MAX];
 };
 
 struct gt_stored_record {
     struct gt_record_row row;
-    int64_t measured_ms; /* shared by those written together */
     char texts[GT_TEXTS_MAX];
 };
 
@@ -235,7 +233,6 @@ gt_status gt_records_delete(struct gt_db *db, const struct gt_db_subject *subjec
 gt_status gt_records_stamp(int64_t *measured_ms, bool *found, struct gt_db *db,
                            const struct gt_db_subject *subject, const char *provenance,
                            struct gt_err *err);
-int64_t gt_now_ms(void);
 
 /* ---- intake.c ---- */
 

@@ -142,7 +142,6 @@ static gt_status put_trial(int64_t *id, struct gt_db *db,
 /* Running, and crashed unless something else is heard. */
 static void set_running(struct gt_stored_trial *trial, int attempts, int64_t run_id,
                         const struct gt_db_subject *subject) {
-    trial->ended_ms = 0;
     trial->row = (struct gt_trial_row){
         .subject = *subject,
         .state = GT_TRIAL_RUNNING,
@@ -161,7 +160,7 @@ static void set_quarantined(struct gt_stored_trial *trial) {
     trial->row.state = GT_TRIAL_QUARANTINED;
     trial->row.outcome = GT_CRASHED;
     trial->row.error = "every attempt ended without an outcome";
-    trial->ended_ms = gt_now_ms();
+    trial->row.ended_ms = gt_now_ms();
 }
 
 /* A tuner that was killed says nothing about the point it was at; a machine that went down may
@@ -225,7 +224,7 @@ static void set_ended(struct gt_stored_trial *trial, const struct gt_trial_row *
     t->smem_bytes = row->smem_bytes;
     t->compile_ms = row->compile_ms;
     t->error = error;
-    trial->ended_ms = gt_now_ms();
+    t->ended_ms = gt_now_ms();
 }
 
 static gt_status end_trial(struct gt_db *db, int64_t trial_id,
@@ -261,10 +260,11 @@ gt_status gt_db_trial_end(struct gt_db *db, int64_t trial_id,
 static gt_status put_record(struct gt_db *db, const struct gt_db_subject *set,
                             const struct gt_record_row *row, int64_t measured_ms,
                             struct gt_err *err) {
-    struct gt_stored_record record = {.row = *row, .measured_ms = measured_ms};
+    struct gt_stored_record record = {.row = *row};
     struct gt_db_subject *subject = &record.row.subject;
     int64_t id = 0;
     record.row.provenance = GT_LOCAL;
+    record.row.measured_ms = measured_ms;
     if (strcmp(or_empty(subject->device_key), set->device_key) != 0 ||
         strcmp(or_empty(subject->problem), set->problem) != 0)
         return gt_fail(err, GEMMTUNE_EINVAL,
@@ -284,9 +284,10 @@ static gt_status replace_records(struct gt_db *db, const struct gt_db_subject *s
                                  struct gt_err *err) {
     int64_t before_ms = 0;
     gt_status status = gt_records_stamp(&before_ms, NULL, db, set, GT_LOCAL, err);
+    const bool given = count > 0 && rows[0].measured_ms > 0;
+    const int64_t moment_ms = given ? rows[0].measured_ms : gt_now_ms();
     /* Later than what it replaces, even when the clock was set back. */
-    const int64_t now_ms = gt_now_ms();
-    const int64_t measured_ms = now_ms > before_ms ? now_ms : before_ms + 1;
+    const int64_t measured_ms = moment_ms > before_ms ? moment_ms : before_ms + 1;
     if (status == GEMMTUNE_OK)
         status = gt_records_delete(db, set, GT_LOCAL, err);
     for (size_t i = 0; i < count && status == GEMMTUNE_OK; i++)

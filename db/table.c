@@ -223,7 +223,7 @@ static const struct gt_column trial_columns[] = {
     TRIAL(compile_ms, GT_COLUMN_REAL, 0, 0),
     TRIAL(error, GT_COLUMN_TEXT, 0, GT_DB_ERROR_MAX),
     OF(struct gt_stored_trial, "run", GT_COLUMN_REF, row.run_id, 0, INT64_MAX),
-    OF(struct gt_stored_trial, "ended_ms", GT_COLUMN_INT64, ended_ms, 0, EXACT_MAX),
+    OF(struct gt_stored_trial, "ended_ms", GT_COLUMN_INT64, row.ended_ms, 0, EXACT_MAX),
     TRIAL(provenance, GT_COLUMN_TEXT, 1, GT_PROVENANCE_MAX),
 };
 
@@ -244,7 +244,7 @@ static const struct gt_column record_columns[] = {
     RECORD("samples", GT_COLUMN_INT, row.time.samples, 1, GT_SAMPLES_MAX),
     CONDITIONS(struct gt_stored_record),
     RECORD("naive_ns", GT_COLUMN_REAL, row.naive_ns, 0, 0),
-    RECORD("measured_ms", GT_COLUMN_INT64, measured_ms, 0, EXACT_MAX),
+    RECORD("measured_ms", GT_COLUMN_INT64, row.measured_ms, 0, EXACT_MAX),
     OF(struct gt_stored_record, "provenance", GT_COLUMN_TEXT, row.provenance, 1,
        GT_PROVENANCE_MAX),
 };
