@@ -28,26 +28,28 @@ static bool needs_workspace(const struct gt_tuner *t, const gemmtune_problem *p,
 }
 
 static void offer_spare(struct gt_finals *f, const struct gt_tuner *t,
-                        const gemmtune_problem *p, const struct gt_candidate *c,
-                        double ns) {
-    if ((f->spare.screen_ns > 0 && f->spare.screen_ns <= ns) || needs_workspace(t, p, c))
+                        const gemmtune_problem *p, const struct gt_finalist *who) {
+    if ((f->spare.screen_ns > 0 && f->spare.screen_ns <= who->screen_ns) ||
+        needs_workspace(t, p, &who->candidate))
         return;
-    f->spare = (struct gt_finalist){*c, ns};
+    f->spare = *who;
 }
 
 void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
-                     const gemmtune_problem *p, const struct gt_candidate *c, double ns) {
-    if (strcmp(c->family, "naive") == 0)
+                     const gemmtune_problem *p, const struct gt_finalist *who) {
+    const char *family = who->candidate.family;
+    const double ns = who->screen_ns;
+    if (strcmp(family, "naive") == 0)
         lower(&f->naive_ns, ns);
-    if (strcmp(c->family, "tile") == 0)
+    if (strcmp(family, "tile") == 0)
         lower(&f->tile_ns, ns);
-    offer_spare(f, t, p, c, ns);
+    offer_spare(f, t, p, who);
     int i = f->count < GT_BEST_MAX ? f->count++ : GT_BEST_MAX;
     for (; i > 0 && f->best[i - 1].screen_ns > ns; i--)
         if (i < GT_BEST_MAX)
             f->best[i] = f->best[i - 1];
     if (i < GT_BEST_MAX)
-        f->best[i] = (struct gt_finalist){*c, ns};
+        f->best[i] = *who;
 }
 
 /* ---- what is stored already ---- */
@@ -56,6 +58,7 @@ struct stored {
     struct gt_tune_result *result;
     const struct gt_tuner *t;
     bool current; /* the winner is local and of the family's present source */
+    int64_t measured_ms;
 };
 
 static gt_status see_stored(void *user, const struct gt_record_row *row,
@@ -65,7 +68,10 @@ static gt_status see_stored(void *user, const struct gt_record_row *row,
     const struct gt_family *f = gt_families_find(s->t->families, row->subject.family);
     if (!row->verified || !f || strcmp(f->hash, row->subject.family_hash) != 0)
         return GEMMTUNE_OK;
-    s->current = s->current || row->rank == 0;
+    if (row->rank == 0) {
+        s->current = true;
+        s->measured_ms = row->measured_ms;
+    }
     const int i = s->result->winners;
     if (i < GT_FINALISTS_MAX) {
         snprintf(s->result->winner[i].candidate.family, GT_NAME_MAX, "%s",
@@ -79,13 +85,22 @@ static gt_status see_stored(void *user, const struct gt_record_row *row,
     return GEMMTUNE_OK;
 }
 
-/* Takes the stored records for the answer when this run measured nothing new. */
-static gt_status keep_stored(bool *kept, struct gt_tune_result *result, struct gt_tuner *t,
+static bool any_later(const struct gt_finals *f, int64_t moment_ms) {
+    for (int i = 0; i < f->count; i++)
+        if (f->best[i].ended_ms >= moment_ms)
+            return true;
+    return f->spare.screen_ns > 0 && f->spare.ended_ms >= moment_ms;
+}
+
+/* Takes the stored records for the answer unless a finalist has not met them: one of this run, of
+ * another process, or of a run that was stopped before its finals. */
+static gt_status keep_stored(bool *kept, struct gt_tune_result *result,
+                             const struct gt_finals *f, struct gt_tuner *t,
                              const struct gt_sweep_item *item, struct gt_err *err) {
     struct stored s = {.result = result, .t = t};
     const gt_status status =
         gt_db_records(t->db, t->device_key, item->name, see_stored, &s, err);
-    *kept = !status && s.current && result->fresh == 0;
+    *kept = !status && s.current && !any_later(f, s.measured_ms);
     return status;
 }
 
@@ -108,9 +123,11 @@ static void add_defender(struct gt_finals *f, const struct gt_tune_result *store
  * unless there is one already. */
 static void add_spare(struct gt_finals *f, const struct gt_tune_result *stored,
                       const struct gt_tuner *t, const gemmtune_problem *p) {
-    for (int i = 0; i < stored->winners; i++)
-        offer_spare(f, t, p, &stored->winner[i].candidate,
-                    stored->winner[i].time.median_ns);
+    for (int i = 0; i < stored->winners; i++) {
+        const struct gt_finalist who = {.candidate = stored->winner[i].candidate,
+                                        .screen_ns = stored->winner[i].time.median_ns};
+        offer_spare(f, t, p, &who);
+    }
     for (int i = 0; i < f->count; i++)
         if (!needs_workspace(t, p, &f->best[i].candidate))
             return;
@@ -179,10 +196,23 @@ static gt_status store(const struct gt_tune_result *result, struct gt_tuner *t,
                                          .verified = true,
                                          .time = result->winner[i].time,
                                          .naive_ns = result->naive_ns,
-                                         .provenance = "local"};
+                                         .provenance = "local",
+                                         .measured_ms = result->measured_ms};
     }
     return gt_db_records_put(t->db, t->device_key, item->name, rows,
                              (size_t)result->winners, err);
+}
+
+/* Why there is no finalist. */
+static gt_status nobody(const struct gt_tune_result *result, struct gt_err *err) {
+    if (result->held > 0)
+        return gt_fail(
+            err, GEMMTUNE_ENOTFOUND,
+            "nothing to choose from yet: another process is trying %zu of its points",
+            result->held);
+    return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s",
+                   result->trials == 0 ? "no time was left for it"
+                                       : "no candidate was correct");
 }
 
 gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals *f,
@@ -195,11 +225,8 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     result->naive_ns = f->naive_ns;
     result->tile_ns = f->tile_ns;
     if (f->count == 0)
-        return *t->stop ? GEMMTUNE_OK
-               : result->trials == 0
-                   ? gt_fail(err, GEMMTUNE_ENOTFOUND, "no time was left for it")
-                   : gt_fail(err, GEMMTUNE_ENOTFOUND, "no candidate was correct");
-    gt_status status = keep_stored(&kept, result, t, item, err);
+        return *t->stop ? GEMMTUNE_OK : nobody(result, err);
+    gt_status status = keep_stored(&kept, result, f, t, item, err);
     if (status || kept)
         return status;
     if (*t->stop) {
@@ -209,6 +236,7 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     add_defender(&all, result);
     add_spare(&all, result, t, &item->problem);
     result->winners = 0;
+    result->measured_ms = gt_now_ms(); /* what ends meanwhile has not met them */
     init_job(&job, &all, t, item);
     status = gt_pool_run_final(&report, t->pool, &job, err);
     if (status)

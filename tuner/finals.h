@@ -11,6 +11,7 @@
 struct gt_finalist {
     struct gt_candidate candidate;
     double screen_ns; /* 0: there is none */
+    int64_t ended_ms; /* since 1970: when it was tried */
 };
 
 /* The best of what was screened, best first, and what they are compared with. `spare` is the best
@@ -22,9 +23,10 @@ struct gt_finals {
 };
 
 void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
-                     const gemmtune_problem *p, const struct gt_candidate *c, double ns);
+                     const gemmtune_problem *p, const struct gt_finalist *who);
 
-/* Measures the finalists and stores the records, unless nothing is new since they were stored. */
+/* Measures the finalists and stores the records. What is stored already keeps its place unless one
+ * that was tried later beats it in the same finals; when there is none, nothing is measured. */
 gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals *f,
                            struct gt_tuner *t, const struct gt_sweep_item *item,
                            struct gt_err *err);

@@ -123,31 +123,48 @@ static bool out_of_time(const struct search *s) {
 }
 
 /* An entry has its outcome: count it, remember the good ones. */
-static void resolve(struct search *s, struct entry *e, gt_outcome outcome,
-                    const struct gt_measurement *m) {
+static void resolve(struct search *s, struct entry *e, const struct gt_trial_row *row) {
+    const double ns = row->time.median_ns;
     e->state = RESOLVED;
-    e->outcome = outcome;
-    e->median_ns = m->median_ns;
+    e->outcome = row->outcome;
+    e->median_ns = ns;
     s->result->trials++;
-    s->result->outcome[outcome]++;
-    if (outcome != GT_CORRECT)
+    s->result->outcome[row->outcome]++;
+    if (row->outcome != GT_CORRECT)
         return;
-    gt_finals_offer(&s->finals, s->t, &s->item->problem, &e->candidate, m->median_ns);
-    if (s->best_ns == 0 || m->median_ns < s->best_ns) {
-        s->best_ns = m->median_ns;
+    gt_finals_offer(&s->finals, s->t, &s->item->problem,
+                    &(struct gt_finalist){e->candidate, ns, row->ended_ms});
+    if (s->best_ns == 0 || ns < s->best_ns) {
+        s->best_ns = ns;
         s->best_family = e->family->name;
     }
+}
+
+/* Takes over what was measured before, here or by another process meanwhile. */
+static gt_status recall(bool *found, struct search *s, struct entry *e,
+                        struct gt_err *err) {
+    struct gt_trial_row row;
+    const struct gt_db_subject subject = subject_of(s, e);
+    const gt_status status = gt_db_trial_find(found, &row, s->t->db, &subject, err);
+    if (!status && *found)
+        resolve(s, e, &row);
+    return status;
 }
 
 static gt_status begin_trial(bool *claimed, struct search *s, struct entry *e,
                              struct gt_err *err) {
     const struct gt_db_subject subject = subject_of(s, e);
+    bool found = false;
     gt_status status =
         gt_db_trial_begin(&e->trial_id, claimed, s->t->db, s->t->run_id, &subject, err);
-    if (!status && !*claimed)
-        e->state = RESOLVED; /* another process has it; nobody is told a time */
-    if (!status && !*claimed)
+    if (status || *claimed)
+        return status;
+    status = recall(&found, s, e, err);
+    if (!status && !found) { /* another process is at it; nobody is told a time */
+        e->state = RESOLVED;
         e->outcome = GT_CONSTRAINTS;
+        s->result->held++;
+    }
     return status;
 }
 
@@ -163,10 +180,11 @@ static gt_status end_trial(struct search *s, struct entry *e, const struct gt_re
                                      .compile_ms = fmax(r->compile_ms, e->compile_ms),
                                      .error = r->error,
                                      .provenance = "local",
-                                     .run_id = s->t->run_id};
+                                     .run_id = s->t->run_id,
+                                     .ended_ms = INT64_MAX}; /* later than any record */
     gt_status status = gt_db_trial_end(s->t->db, e->trial_id, &row, err);
     if (!status)
-        resolve(s, e, r->outcome, &r->time);
+        resolve(s, e, &row);
     s->result->fresh++;
     return status;
 }
@@ -182,7 +200,6 @@ static gt_status refuse(struct search *s, struct entry *e, const struct gt_resul
 static gt_status ask_one(struct search *s, struct gt_err *err) {
     struct gt_pick pick;
     struct gt_point point;
-    struct gt_trial_row row;
     bool found = false;
     const enum gt_ask answer = s->t->strategy->ask(s->strategy, &pick);
     s->exhausted = answer == GT_ASK_DONE;
@@ -198,11 +215,7 @@ static gt_status ask_one(struct search *s, struct gt_err *err) {
     snprintf(e->candidate.family, sizeof e->candidate.family, "%s", e->family->name);
     gt_space_point(&s->space[pick.space], pick.index, &point);
     gt_point_text(&point, e->candidate.point);
-    const struct gt_db_subject subject = subject_of(s, e);
-    gt_status status = gt_db_trial_find(&found, &row, s->t->db, &subject, err);
-    if (!status && found)
-        resolve(s, e, row.outcome, &row.time);
-    return status;
+    return recall(&found, s, e, err);
 }
 
 static gt_status fill_window(struct search *s, struct gt_err *err) {

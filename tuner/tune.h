@@ -47,9 +47,11 @@ enum { GT_BEST_MAX = 5, GT_FINALISTS_MAX = GT_BEST_MAX + 1 };
 struct gt_tune_result {
     char error[512];      /* "" or why it was not tuned */
     size_t trials, fresh; /* known in all; of them measured by this run */
+    size_t held;          /* points that another process was at */
     size_t outcome[GT_OUTCOMES];
-    size_t legal; /* points */
-    int winners;  /* entries of winner, best first */
+    size_t legal;        /* points */
+    int winners;         /* entries of winner, best first */
+    int64_t measured_ms; /* when their finals began, since 1970 */
     struct {
         struct gt_candidate candidate;
         struct gt_measurement time;

@@ -24,4 +24,24 @@ is "all can be tuned: exit 0" $? 0
 tune --db "$db" --templates "$families" --family naive,hangs f32-nn-8x8x8
 is "a family that there is not: exit 2" $? 2
 has "and a hint" "$(cat "$TMPDIR/said")" "no family 'hangs'; did you mean 'hang'?"
+
+# ---- another process is at it ----
+
+mkdir -p "$TMPDIR/own/hang"
+sed 's/"BAD": \[0, 1\]/"BAD": [1]/; s/"BAD": 0/"BAD": 1/' "$families/hang/space.json" \
+    >"$TMPDIR/own/hang/space.json"
+cp "$families/hang/hang.cl" "$TMPDIR/own/hang/"
+"$GEMMTUNE" tune --device 0 --db "$db" --templates "$TMPDIR/own" --family hang --timeout 60s \
+    f32-nn-8x8x8 >/dev/null 2>&1 &
+other=$!
+for _ in $(seq 300); do
+    [ "$(sql "$db" "SELECT count(*) FROM trial" 2>/dev/null)" != 1 ] || break
+    sleep 0.1
+done
+tune --db "$db" --templates "$TMPDIR/own" --family hang f32-nn-8x8x8
+is "every point is another process's: exit 1" $? 1
+has "which is said" "$(cat "$TMPDIR/said")" \
+    "nothing to choose from yet: another process is trying 1 of its points"
+kill -KILL $other
+wait $other 2>/dev/null
 exit "$bad"
