@@ -48,7 +48,10 @@ double gt_problem_bytes(const gemmtune_problem *p);
 /* How far two problems' sizes are apart: squared, Euclidean, in (log2 m, log2 n, log2 k). */
 double gt_problem_distance2(const gemmtune_problem *x, const gemmtune_problem *y);
 
-/* Largest power of two, at most 16, that divides every row start of an operand whose pointer
+/* The widest load: no alignment beyond it matters, and every allocator gives it. */
+enum { GT_VECTOR_BYTES = 16 };
+
+/* Largest power of two, at most GT_VECTOR_BYTES, that divides every row start of an operand whose pointer
  * is `pointer_align`-byte aligned: which vector loads are legal. */
 int64_t gt_row_align(int64_t ld, gemmtune_dtype type, int64_t pointer_align);
 

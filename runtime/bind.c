@@ -14,7 +14,6 @@ enum {
     CUDA_GRID_YZ_MAX = 65535,
     CUDA_CLUSTER_MAX = 16, /* blocks; 8 is portable, 16 needs an opt-in */
     CUDA_CLUSTER_CC = 90,
-    VECTOR_BYTES = 16 /* widest load: the most alignment that can matter */
 };
 #define CUDA_GRID_X_MAX INT64_C(2147483647)
 
@@ -86,7 +85,7 @@ void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
     b->family = f;
     b->dtype = gt_dtype_of(p);
     gt_builtin_values(b->value, d, p);
-    gt_bind_align(b, p, VECTOR_BYTES);
+    gt_bind_align(b, p, GT_VECTOR_BYTES);
 }
 
 void gt_bind_align(struct gt_binding *b, const gemmtune_problem *p, int64_t pointer_align) {
@@ -185,14 +184,15 @@ const struct gt_rule *gt_refused(const struct gt_binding *b) {
     return first_refusal(b->family->require, b->family->require_count, b);
 }
 
-/* A demand that is nonsense (0, not a power of two, past 16, not computable) becomes the
+/* A demand that is nonsense (0, not a power of two, past a vector, not computable) becomes the
  * strictest one: better a kernel that runs less often than one that faults. */
 int64_t gt_align_needed(const struct gt_binding *b, int operand) {
     int64_t bytes = 0;
     if (gt_expr_eval(&bytes, b->family->align[operand], b->value, NULL) != GEMMTUNE_OK)
-        return VECTOR_BYTES;
-    return bytes > 0 && bytes < VECTOR_BYTES && (bytes & (bytes - 1)) == 0 ? bytes
-                                                                           : VECTOR_BYTES;
+        return GT_VECTOR_BYTES;
+    return bytes > 0 && bytes < GT_VECTOR_BYTES && (bytes & (bytes - 1)) == 0
+               ? bytes
+               : GT_VECTOR_BYTES;
 }
 
 const char *gt_not_accepted(const struct gt_binding *b) {

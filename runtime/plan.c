@@ -13,7 +13,6 @@
 #include <string.h>
 
 enum {
-    WIDE = 16,      /* bytes; what allocators give and the widest load wants */
     TRIES_MAX = 32, /* choices that fail to build before a plan gives up */
     RECORDS_MAX =
         8 /* of which records: when so many fail, the cause is not in the record */
@@ -182,7 +181,7 @@ static gt_status fill(gemmtune_plan *plan, const struct wish *w, struct gt_err *
 gt_status gt_plan_make(gemmtune_plan **out, gemmtune_ctx *ctx,
                        const gemmtune_problem *canonical, gemmtune_match worst,
                        size_t workspace_max, struct gt_err *err) {
-    const struct wish w = {ctx, canonical, worst, workspace_max, WIDE};
+    const struct wish w = {ctx, canonical, worst, workspace_max, GT_VECTOR_BYTES};
     *out = NULL;
     gemmtune_plan *plan = calloc(1, sizeof *plan);
     if (plan == NULL)

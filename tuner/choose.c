@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTER_ALIGN = 256 }; /* what a device allocation is aligned to, at the least */
-
 gt_status gt_choose(struct gt_chosen *out, struct gt_db *db,
                     const struct gt_families *families, const struct gt_device *device,
                     const gemmtune_problem *p, struct gt_err *err) {
@@ -21,7 +19,7 @@ gt_status gt_choose(struct gt_chosen *out, struct gt_db *db,
     const struct gt_snapshot snapshot = {families, out->known, count};
     if (!status)
         status = gt_match(&out->choice, &snapshot, device, key, p, GEMMTUNE_MATCH_DEFAULT,
-                          SIZE_MAX, POINTER_ALIGN, NULL, NULL, err);
+                          SIZE_MAX, GT_VECTOR_BYTES, NULL, NULL, err);
     if (status)
         gt_chosen_clear(out);
     return status;
