@@ -78,6 +78,11 @@ else
     expect "no device: space counts for a nominal one" 0 'Points on a nominal device' space tile
 fi
 
+GEMMTUNE_CACHE_DIR="$work/cache" GEMMTUNE_CACHE_MAX=7 expect "the cache's limit" 0 \
+    '^limit   7 MiB' cache stat
+GEMMTUNE_CACHE_DIR="$work/cache" GEMMTUNE_CACHE_MAX=0 expect "no limit" 0 \
+    '"limit_bytes": null' cache stat --json
+
 expect "a bad problem name: show" 3 'problem "f32"' show f32
 expect "a bad problem name: lookup" 3 '"f99" is not a data type' lookup f99-nn-1x1x1
 expect "a bad problem name: explain" 3 'm "-1"' explain f32-nn--1x1x1

@@ -2,9 +2,10 @@
 /* cache.c - `gemmtune cache stat|clear`: the compiled images, which may go at any time. */
 #include "tuner/cmd/common.h"
 
-#include "runtime/build.h"
+#include "runtime/cache.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum { FOLDER_SIZE = 4096 };
@@ -19,7 +20,8 @@ static const struct gt_option options[] = {
 };
 
 static int print_stat(const struct gt_format *format) {
-    char folder[FOLDER_SIZE] = "", buf[GT_CELL_MAX];
+    char folder[FOLDER_SIZE] = "", buf[GT_CELL_MAX], limit[GT_CELL_MAX];
+    const double most = (double)gt_cache_max();
     int64_t images = 0, bytes = 0;
     struct gt_err err = {""};
     bool first = true;
@@ -27,15 +29,17 @@ static int print_stat(const struct gt_format *format) {
     if (status != GEMMTUNE_OK)
         return gt_die(GT_EXIT_FAILURE, "%s", err.line);
     if (!format->json) {
-        printf("folder  %s\nimages  %" PRId64 "\nsize    %s\n",
+        printf("folder  %s\nimages  %" PRId64 "\nsize    %s\nlimit   %s\n",
                folder[0] != '\0' ? folder : "none: images are not kept", images,
-               gt_show_bytes(buf, (double)bytes));
+               gt_show_bytes(buf, (double)bytes),
+               most > 0 ? gt_show_bytes(limit, most) : "none");
         return GT_EXIT_OK;
     }
     (void)fputs("{", stdout);
     gt_json_text(&first, "folder", folder[0] != '\0' ? folder : NULL);
     gt_json_number(&first, "images", (double)images);
     gt_json_number(&first, "bytes", (double)bytes);
+    gt_json_number(&first, "limit_bytes", most > 0 ? most : NAN);
     (void)fputs("}\n", stdout);
     return GT_EXIT_OK;
 }

@@ -2,7 +2,7 @@
 /* doctor.c - `gemmtune doctor`: is the database sound, and what is there to build kernels with. */
 #include "tuner/cmd/common.h"
 
-#include "runtime/build.h"
+#include "runtime/cache.h"
 #include "tuner/probe.h"
 #include "tuner/view.h"
 
