@@ -25,6 +25,11 @@ const struct gt_effort *gt_effort_find(const char *name) {
     return NULL;
 }
 
+const struct gt_effort *gt_effort_choose(const char *name, double budget_s) {
+    static const struct gt_effort timed = {"budget", SIZE_MAX, 0, 0};
+    return !name && budget_s > 0 ? &timed : gt_effort_find(name ? name : "normal");
+}
+
 /* ---- spaces ---- */
 
 static bool wanted(const struct gt_tuner *t, const struct gt_family *f) {

@@ -21,6 +21,8 @@ struct gt_effort {
 extern const struct gt_effort
     gt_efforts[]; /* ended by a NULL name; "normal" is the default */
 const struct gt_effort *gt_effort_find(const char *name);
+/* The one of this name, or NULL; without a name a budget limits time and not trials. */
+const struct gt_effort *gt_effort_choose(const char *name, double budget_s);
 
 /* What stays the same over a whole run. */
 struct gt_tuner {

@@ -31,6 +31,23 @@
         "templates", 0, GT_OPT_LIST, offsetof(values, templates), "DIR",                   \
             "add the kernel families of a folder; may be repeated", 0, 0                   \
     }
+#define GT_OPTION_EFFORT(values)                                                           \
+    {                                                                                      \
+        "effort", 'e', GT_OPT_TEXT, offsetof(values, effort), "NAME",                      \
+            "quick (16 trials a problem), normal (96, a few seconds) or full (every "      \
+            "point)",                                                                      \
+            0, 0                                                                           \
+    }
+#define GT_OPTION_SEED(values)                                                             \
+    {                                                                                      \
+        "seed", 0, GT_OPT_INT, offsetof(values, seed), "N",                                \
+            "seed of data and search (default 1)", 0, INT64_C(1) << 52                     \
+    }
+#define GT_OPTION_QUIET(values)                                                            \
+    {                                                                                      \
+        "quiet", 'q', GT_OPT_FLAG, offsetof(values, quiet), NULL, "no progress on stderr", \
+            0, 0                                                                           \
+    }
 #define GT_OPTION_JSON(values)                                                             \
     {                                                                                      \
         "json", 0, GT_OPT_FLAG, offsetof(values, format.json), NULL,                       \

@@ -28,18 +28,15 @@ static const struct gt_option options[] = {
      "near-cubes of 1e3:1e10 multiplications, one a decade", 0, 0},
     {"dtype", 0, GT_OPT_TEXT, offsetof(struct values, dtype), "TYPE",
      "of the volumes: f32 (default), f64, i32", 0, 0},
-    {"effort", 'e', GT_OPT_TEXT, offsetof(struct values, effort), "NAME",
-     "how much to tune first: quick, normal or full", 0, 0},
+    GT_OPTION_EFFORT(struct values),
     {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME",
      "time to tune each problem for", 0, 0},
     {"cpu-loop-max", 0, GT_OPT_INT, offsetof(struct values, loop_volume), "N",
      "most multiplications the CPU loop is timed on (default 1000000000)", 0,
      INT64_C(1) << 52},
     GT_OPTION_TEMPLATES(struct values),
-    {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
-     "seed of data and search (default 1)", 0, INT64_C(1) << 52},
-    {"quiet", 'q', GT_OPT_FLAG, offsetof(struct values, quiet), NULL,
-     "no progress on stderr", 0, 0},
+    GT_OPTION_SEED(struct values),
+    GT_OPTION_QUIET(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
     GT_OPTION_END,
@@ -213,8 +210,6 @@ static int with_session(struct gt_tuner *t, const struct values *v,
     return code;
 }
 
-static const struct gt_effort budget_only = {.name = "budget", .trials = SIZE_MAX};
-
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.seed = 1, .loop_volume = 1000000000};
     struct gt_sweep sweep = {0};
@@ -225,10 +220,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0)
         code = problems_of(&sweep, &v, argc, argv, first);
     if (code < 0) {
-        /* a budget given alone limits time, not trials */
-        t.effort = v.budget > 0 && !v.effort
-                       ? &budget_only
-                       : gt_effort_find(v.effort ? v.effort : "normal");
+        t.effort = gt_effort_choose(v.effort, v.budget);
         t.strategy = gt_strategies[0];
         t.seed = (uint64_t)v.seed;
         code = t.effort

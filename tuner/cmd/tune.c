@@ -29,23 +29,20 @@ static const struct gt_option options[] = {
     GT_OPTION_DB(struct values),
     {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME",
      "time for all problems together, shared by weight: 90s, 5m, 1h", 0, 0},
-    {"effort", 'e', GT_OPT_TEXT, offsetof(struct values, effort), "NAME",
-     "quick (16 trials a problem), normal (96, a few seconds) or full (every point)", 0, 0},
+    GT_OPTION_EFFORT(struct values),
     {"strategy", 0, GT_OPT_TEXT, offsetof(struct values, strategy), "NAME",
      "local (seeds, sample, neighbours of the best) or full", 0, 0},
     {"family", 'f', GT_OPT_NAMES, offsetof(struct values, families), "NAMES",
      "try these families only: naive,tile; may be repeated", 0, 0},
     GT_OPTION_TEMPLATES(struct values),
-    {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
-     "seed of data and search (default 1)", 0, INT64_C(1) << 52},
+    GT_OPTION_SEED(struct values),
     {"timeout", 0, GT_OPT_SECONDS, offsetof(struct values, timeout), "TIME",
      "for the launches of one candidate (default: by the size of the problem)", 0, 0},
     {"jobs", 'j', GT_OPT_INT, offsetof(struct values, jobs), "N",
      "compile workers (default: by the number of cores)", 0, 32},
     {"dry-run", 'n', GT_OPT_FLAG, offsetof(struct values, dry_run), NULL,
      "count points, estimate time and memory; run nothing", 0, 0},
-    {"quiet", 'q', GT_OPT_FLAG, offsetof(struct values, quiet), NULL,
-     "no progress on stderr", 0, 0},
+    GT_OPTION_QUIET(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
     GT_OPTION_END,
@@ -305,16 +302,11 @@ static int load_problems(struct gt_sweep *s, const struct values *v, int argc, c
     return status ? gt_die(GT_EXIT_INPUT, "%s", err.line) : -1;
 }
 
-static int choose(struct gt_tuner *t, struct gt_effort *own, const struct values *v) {
-    const char *name = v->effort ? v->effort : "normal";
-    t->effort = gt_effort_find(name);
+static int choose(struct gt_tuner *t, const struct values *v) {
+    t->effort = gt_effort_choose(v->effort, v->budget);
     if (!t->effort)
         return gt_die(GT_EXIT_USAGE, "there is no effort '%s': quick, normal or full",
-                      name);
-    if (v->budget > 0 && !v->effort) { /* time is what was asked to limit */
-        *own = (struct gt_effort){.name = "budget", .trials = SIZE_MAX};
-        t->effort = own;
-    }
+                      v->effort);
     const char *strategy = v->strategy                            ? v->strategy
                            : strcmp(t->effort->name, "full") == 0 ? "full"
                                                                   : gt_strategies[0]->name;
@@ -365,7 +357,6 @@ static int with_session(struct gt_tuner *t, const struct values *v,
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.seed = 1, .jobs = -1};
     struct gt_sweep sweep = {0};
-    struct gt_effort own;
     struct gt_tuner *t = NULL;
     char arguments[1024];
     int first = 0;
@@ -375,7 +366,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
         code = load_problems(&sweep, &v, argc, argv, first);
     if (code < 0) {
         t = calloc(1, sizeof *t);
-        code = t ? choose(t, &own, &v) : gt_die(GT_EXIT_FAILURE, "out of memory");
+        code = t ? choose(t, &v) : gt_die(GT_EXIT_FAILURE, "out of memory");
     }
     if (code < 0) {
         t->only = &v.families;
