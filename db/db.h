@@ -110,7 +110,9 @@ gt_status gt_db_trials(struct gt_db *db, const char *device_key, const char *pro
 int64_t gt_now_ms(void);
 
 struct gt_run_info {
-    const char *version, *driver, *compiler, *arguments;
+    const char *version, *driver, *compiler;
+    const char
+        *arguments; /* options for `gemmtune trial` under which its trials are the same */
     uint64_t seed;
 };
 
@@ -119,6 +121,9 @@ gt_status gt_db_run_begin(int64_t *run_id, struct gt_db *db, const struct gt_dev
                           const struct gt_run_info *info, struct gt_err *err);
 gt_status gt_db_run_end(struct gt_db *db, int64_t run_id, const char *how,
                         struct gt_err *err);
+/* What a run was given: its arguments, "" when they do not fit, and its seed. */
+gt_status gt_db_run_find(bool *found, char *arguments, size_t size, uint64_t *seed,
+                         struct gt_db *db, int64_t run_id, struct gt_err *err);
 
 /* Claims the trial: a new row, or one more attempt of a row left "running" by a run that is
  * gone. *claimed false when a run has finished it or holds it, this one included. When the machine

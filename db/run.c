@@ -88,6 +88,27 @@ gt_status gt_db_run_end(struct gt_db *db, int64_t run_id, const char *how,
     return status;
 }
 
+gt_status gt_db_run_find(bool *found, char *arguments, size_t size, uint64_t *seed,
+                         struct gt_db *db, int64_t run_id, struct gt_err *err) {
+    sqlite3_stmt *stmt = NULL;
+    *found = false;
+    arguments[0] = '\0';
+    gt_status status =
+        gt_sql_prepare(&stmt, db, "SELECT arguments, seed FROM run WHERE id = ?", err);
+    if (status == GEMMTUNE_OK)
+        (void)sqlite3_bind_int64(stmt, 1, run_id);
+    if (status == GEMMTUNE_OK)
+        status = gt_sql_step(found, db, stmt, err);
+    if (status == GEMMTUNE_OK && *found) {
+        const char *text = or_empty((const char *)sqlite3_column_text(stmt, 0));
+        if (strlen(text) < size)
+            memcpy(arguments, text, strlen(text) + 1);
+        *seed = (uint64_t)sqlite3_column_int64(stmt, 1);
+    }
+    (void)sqlite3_finalize(stmt);
+    return status;
+}
+
 /* ---- claims ---------------------------------------------------------------- */
 
 static gt_status load_owner(bool *at_work, struct gt_owner *owner, struct gt_db *db,

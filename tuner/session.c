@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* session.c - see session.h. */
-#define _DEFAULT_SOURCE /* for _SC_NPROCESSORS_ONLN */
+#define _DEFAULT_SOURCE /* for _SC_NPROCESSORS_ONLN and realpath */
 #include "tuner/session.h"
 
 #include "tuner/cmd/common.h"
@@ -8,6 +8,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -78,6 +79,33 @@ void gt_session_lend(struct gt_tuner *t, const struct gt_session *s, size_t prob
     t->stop = &gt_session_stop;
     snprintf(t->device_key, sizeof t->device_key, "%s", s->device_key);
     gt_progress_init(&t->progress, problems, quiet);
+}
+
+/* Adds " name 'value'", as a shell reads it, if all of it fits. */
+static void add_option(char again[GT_AGAIN_MAX], const char *name, const char *value) {
+    const size_t used = strlen(again);
+    char word[GT_AGAIN_MAX] = "";
+    size_t n = 0;
+    for (; *value && n + 5 < sizeof word; value++)
+        n += (size_t)snprintf(word + n, sizeof word - n, *value == '\'' ? "'\\%c'" : "%c",
+                              *value);
+    const int length = snprintf(again + used, GT_AGAIN_MAX - used, "%s%s '%s'",
+                                used > 0 ? " " : "", name, word);
+    if (*value || used + (size_t)length >= GT_AGAIN_MAX)
+        again[used] = '\0';
+}
+
+void gt_session_again(char again[GT_AGAIN_MAX], const struct gt_session_setup *setup) {
+    char seconds[32];
+    again[0] = '\0';
+    for (int i = 0; i < setup->templates->count; i++) {
+        char *whole = realpath(setup->templates->text[i], NULL); /* true in any folder */
+        add_option(again, "--templates", whole ? whole : setup->templates->text[i]);
+        free(whole);
+    }
+    snprintf(seconds, sizeof seconds, "%.12gs", setup->timeout_s);
+    if (setup->timeout_s > 0)
+        add_option(again, "--timeout", seconds);
 }
 
 gt_status gt_session_begin_run(struct gt_tuner *t, const char *arguments,

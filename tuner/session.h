@@ -29,6 +29,10 @@ void gt_session_close(struct gt_session *s);
 /* Fills what a tuner takes from the session: device, families, workers, progress over `problems`. */
 void gt_session_lend(struct gt_tuner *t, const struct gt_session *s, size_t problems,
                      bool quiet);
+/* The options under which `gemmtune trial` does what the session's workers do, in words of a shell:
+ * "--templates '/there' --timeout 3s". */
+enum { GT_AGAIN_MAX = 4096 };
+void gt_session_again(char again[GT_AGAIN_MAX], const struct gt_session_setup *setup);
 /* Opens a run of this program in the tuner's database. */
 gt_status gt_session_begin_run(struct gt_tuner *t, const char *arguments,
                                struct gt_err *err);

@@ -170,6 +170,7 @@ static gt_status take_trial(void *user, const struct gt_trial_row *r, struct gt_
     const struct gt_view_row row = {
         .state = r->state,
         .outcome = r->outcome,
+        .run_id = r->run_id,
         .attempts = r->attempts,
         .registers = r->registers,
         .spill_bytes = r->spill_bytes,

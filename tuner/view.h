@@ -26,6 +26,7 @@ struct gt_view_row {
     double naive_ns;           /* records; 0 unknown */
     enum gt_trial_state state; /* trials; a record counts as done */
     gt_outcome outcome;        /* trials; a record counts as correct */
+    int64_t run_id;            /* trials made here; else 0 */
     int attempts, registers, spill_bytes, smem_bytes; /* trials */
     double median_ns, low_ns, high_ns;                /* 0 when never measured */
 };

@@ -59,6 +59,7 @@ static void test_trial(void **state) {
     struct gt_trial_row in = a_result(5), out;
     int64_t id = 0;
     bool claimed = false, found = true;
+    const int64_t before_ms = gt_now_ms();
     (void)state;
     in.error = "first line\nsecond\tline";
     in.time.sample_ns[1] = 1.0F / 3.0F * 4e6F;
@@ -83,8 +84,27 @@ static void test_trial(void **state) {
     assert_string_equal(out.error, "first line second line");
     assert_string_equal(out.provenance, "local");
     assert_int_equal(out.run_id, run);
+    assert_in_range(out.ended_ms, before_ms, gt_now_ms());
     OK(gt_db_trial_begin(&id, &claimed, db, run, &subject, &err));
     assert_false(claimed);
+}
+
+/* What a run was given, and what is said of one that there is not. */
+static void test_run(void **state) {
+    const struct gt_run_info info = {.arguments = "--templates '/a'", .seed = UINT64_MAX};
+    char arguments[17];
+    uint64_t seed = 1;
+    int64_t id;
+    bool found = false;
+    (void)state;
+    OK(gt_db_run_begin(&id, db, &device, &info, &err));
+    OK(gt_db_run_find(&found, arguments, sizeof arguments, &seed, db, id, &err));
+    assert_true(found && seed == UINT64_MAX);
+    assert_string_equal(arguments, info.arguments);
+    OK(gt_db_run_find(&found, arguments, sizeof arguments - 1, &seed, db, id, &err));
+    assert_string_equal(arguments, "");
+    OK(gt_db_run_find(&found, arguments, sizeof arguments, &seed, db, id + 1, &err));
+    assert_false(found);
 }
 
 static void test_every_outcome(void **state) {
@@ -317,10 +337,10 @@ static void test_bad_trials(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_device),       TEST(test_trial),  TEST(test_every_outcome),
-        TEST(test_most_samples), TEST(test_locale), TEST(test_record_order),
-        TEST(test_record),       TEST(test_trials), TEST(test_bad_records),
-        TEST(test_bad_trials),
+        TEST(test_device),        TEST(test_trial),        TEST(test_run),
+        TEST(test_every_outcome), TEST(test_most_samples), TEST(test_locale),
+        TEST(test_record_order),  TEST(test_record),       TEST(test_trials),
+        TEST(test_bad_records),   TEST(test_bad_trials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,11 +138,11 @@ static gt_status climb_all(struct gt_ladder *l, struct gt_tuner *t, const struct
 }
 
 static int climb_and_print(struct gt_tuner *t, const struct values *v,
-                           const struct gt_sweep *sweep) {
+                           const struct gt_sweep *sweep, const char *again) {
     struct gt_err err = {""};
     struct gt_ladder *l = calloc(sweep->count + 1, sizeof *l);
     size_t done = 0;
-    gt_status status = l ? gt_session_begin_run(t, "ladder", &err)
+    gt_status status = l ? gt_session_begin_run(t, again, &err)
                          : gt_fail(&err, GEMMTUNE_ENOMEM, "no memory for the ladder");
     gt_session_catch();
     if (!status)
@@ -196,15 +196,17 @@ static int problems_of(struct gt_sweep *s, const struct values *v, int argc, cha
 static int with_session(struct gt_tuner *t, const struct values *v,
                         const struct gt_sweep *sweep) {
     struct gt_session session;
+    char again[GT_AGAIN_MAX];
     const struct gt_session_setup setup = {
         .device = v->device, .templates = &v->templates, .compilers = -1};
     int code = gt_session_open(&session, &setup);
     if (code >= 0)
         return code;
     gt_session_lend(t, &session, sweep->count, v->quiet);
+    gt_session_again(again, &setup);
     code = gt_common_write_db(&t->db, v->db);
     if (code < 0)
-        code = climb_and_print(t, v, sweep);
+        code = climb_and_print(t, v, sweep, again);
     gt_db_close(t->db);
     gt_session_close(&session);
     return code;

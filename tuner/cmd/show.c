@@ -5,6 +5,7 @@
  */
 #include "tuner/cmd/common.h"
 
+#include "tuner/session.h"
 #include "tuner/view.h"
 
 #include <inttypes.h>
@@ -48,7 +49,7 @@ static const struct gt_column columns[] = {
     {NULL, "command", GT_LEFT, GT_CELL_TEXT},
 };
 
-enum { COLUMNS = sizeof columns / sizeof *columns, COMMAND_MAX = 1600 };
+enum { COLUMNS = sizeof columns / sizeof *columns, COMMAND_MAX = 1600 + GT_AGAIN_MAX };
 
 /* ---- order ----------------------------------------------------------------------- */
 
@@ -85,12 +86,39 @@ static int best_first(const void *a, const void *b) {
 
 /* ---- printing ---------------------------------------------------------------------- */
 
+static const uint64_t seed_preset = 1; /* of `gemmtune trial` */
+
+/* What the trials of a run were given. Rows of one run mostly come together. */
+struct given {
+    struct gt_db *db;
+    int64_t run_id; /* 0: made elsewhere, and with what is not known */
+    uint64_t seed;
+    char again[GT_AGAIN_MAX];
+};
+
+/* A database that cannot tell has been complained about before. */
+static void look_up(struct given *g, int64_t run_id) {
+    bool found = false;
+    if (g->run_id == run_id)
+        return;
+    g->run_id = run_id;
+    g->seed = seed_preset;
+    (void)gt_db_run_find(&found, g->again, sizeof g->again, &g->seed, g->db, run_id, NULL);
+    if (g->again[0] !=
+        '-') /* earlier versions kept the whole command line, options and all */
+        g->again[0] = '\0';
+}
+
 /* The command that tries the point again. Points, families, keys and problem names hold no
  * character that a shell minds inside double quotes. */
-static void command_of(char buf[COMMAND_MAX], const struct gt_view_row *r) {
-    (void)snprintf(buf, COMMAND_MAX,
-                   "gemmtune trial %s --device %s --family %s --point \"%s\"", r->problem,
-                   r->device, r->family, r->point);
+static void command_of(char buf[COMMAND_MAX], struct given *g,
+                       const struct gt_view_row *r) {
+    look_up(g, r->run_id);
+    const int n = snprintf(
+        buf, COMMAND_MAX, "gemmtune trial %s --device %s --family %s --point \"%s\"%s%s",
+        r->problem, r->device, r->family, r->point, g->again[0] ? " " : "", g->again);
+    if (g->seed != seed_preset)
+        (void)snprintf(buf + n, COMMAND_MAX - (size_t)n, " --seed %" PRIu64, g->seed);
 }
 
 static const char *count_or_null(char buf[GT_CELL_MAX], int value) {
@@ -98,11 +126,11 @@ static const char *count_or_null(char buf[GT_CELL_MAX], int value) {
 }
 
 static gt_status add_row(struct gt_table *t, const struct gt_view_row *r, size_t rank,
-                         double flops, struct gt_err *err) {
+                         double flops, struct given *g, struct gt_err *err) {
     char shown[4][GT_CELL_MAX], ns[3][GT_CELL_MAX], num[3][GT_CELL_MAX],
         command[COMMAND_MAX];
     const bool timed = r->median_ns > 0;
-    command_of(command, r);
+    command_of(command, g, r);
     const char *const row[COLUMNS] = {
         gt_show_count(num[2], (double)rank),
         r->device,
@@ -126,7 +154,7 @@ static gt_status add_row(struct gt_table *t, const struct gt_view_row *r, size_t
 }
 
 /* For people the failures have a section of their own. */
-static gt_status print_table(const struct gt_view *v, double flops,
+static gt_status print_table(const struct gt_view *v, double flops, struct given *g,
                              const struct values *values, struct gt_err *err) {
     const bool people = !values->format.json && !values->format.csv;
     struct gt_table *t = NULL;
@@ -136,7 +164,7 @@ static gt_status print_table(const struct gt_view *v, double flops,
         const bool counts = is_correct(&v->row[i]);
         correct += counts;
         if (counts ? correct <= values->limit : !people)
-            status = add_row(t, &v->row[i], i + 1, flops, err);
+            status = add_row(t, &v->row[i], i + 1, flops, g, err);
     }
     if (status == GEMMTUNE_OK && (correct > 0 || !people))
         gt_common_print(t, &values->format);
@@ -146,16 +174,16 @@ static gt_status print_table(const struct gt_view *v, double flops,
     return status;
 }
 
-static void print_failure(const struct gt_view_row *r) {
+static void print_failure(const struct gt_view_row *r, struct given *g) {
     char command[COMMAND_MAX];
-    command_of(command, r);
+    command_of(command, g, r);
     printf("  %s %s\n", r->family, r->point);
     if (r->error[0] != '\0')
         printf("    %s\n", r->error);
     printf("    %s\n", command);
 }
 
-static void print_failures(const struct gt_view *v) {
+static void print_failures(const struct gt_view *v, struct given *g) {
     size_t i = 0;
     while (i < v->row_count && is_correct(&v->row[i]))
         i++;
@@ -165,7 +193,7 @@ static void print_failures(const struct gt_view *v) {
             end++;
         printf("\n%s (%zu)\n", word_of(&v->row[i]), end - i);
         for (; i < end; i++)
-            print_failure(&v->row[i]);
+            print_failure(&v->row[i], g);
     }
 }
 
@@ -191,14 +219,15 @@ static gt_status load(struct gt_view *v, struct gt_db *db, const char *device,
 static int show(const gemmtune_problem *p, struct gt_db *db, const struct values *values) {
     char name[GT_PROBLEM_NAME_MAX];
     struct gt_view view = {0};
+    struct given given = {.db = db, .seed = seed_preset};
     struct gt_err err = {""};
     (void)gt_problem_name(p, name);
     gt_status status =
         db != NULL ? load(&view, db, values->device, name, &err) : GEMMTUNE_OK;
     if (status == GEMMTUNE_OK)
-        status = print_table(&view, gt_problem_flops(p), values, &err);
+        status = print_table(&view, gt_problem_flops(p), &given, values, &err);
     if (status == GEMMTUNE_OK && !values->format.json && !values->format.csv) {
-        print_failures(&view);
+        print_failures(&view, &given);
         if (view.row_count == 0)
             fprintf(stderr, "gemmtune: %s has not been tried\n", name);
     }

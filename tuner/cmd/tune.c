@@ -261,11 +261,11 @@ static int verdict(const struct gt_tune_result *result, size_t done, size_t coun
 }
 
 static int tune_and_report(struct gt_tuner *t, const struct values *v,
-                           const struct gt_sweep *sweep, const char *arguments) {
+                           const struct gt_sweep *sweep, const char *again) {
     struct gt_err err = {""}, ignored;
     size_t done = 0;
     struct gt_tune_result *result = calloc(sweep->count + 1, sizeof *result);
-    gt_status status = result ? gt_session_begin_run(t, arguments, &err)
+    gt_status status = result ? gt_session_begin_run(t, again, &err)
                               : gt_fail(&err, GEMMTUNE_ENOMEM, "no memory for the results");
     gt_session_catch();
     if (!status)
@@ -324,16 +324,10 @@ static int check_families(const struct gt_tuner *t) {
     return code;
 }
 
-static void join(char *out, size_t size, int argc, char **argv) {
-    size_t used = 0;
-    out[0] = '\0';
-    for (int i = 0; i < argc && used + 1 < size; i++)
-        used += (size_t)snprintf(out + used, size - used, "%s%s", i ? " " : "", argv[i]);
-}
-
 static int with_session(struct gt_tuner *t, const struct values *v,
-                        const struct gt_sweep *sweep, const char *arguments) {
+                        const struct gt_sweep *sweep) {
     struct gt_session session;
+    char again[GT_AGAIN_MAX];
     const struct gt_session_setup setup = {.device = v->device,
                                            .templates = &v->templates,
                                            .compilers = v->jobs,
@@ -342,13 +336,14 @@ static int with_session(struct gt_tuner *t, const struct values *v,
     if (code >= 0)
         return code;
     gt_session_lend(t, &session, sweep->count, v->quiet);
+    gt_session_again(again, &setup);
     code = check_families(t);
     if (code < 0 && v->dry_run)
         code = dry_run(t, sweep, &v->format);
     if (code < 0)
         code = gt_common_write_db(&t->db, v->db);
     if (code < 0)
-        code = tune_and_report(t, v, sweep, arguments);
+        code = tune_and_report(t, v, sweep, again);
     gt_db_close(t->db);
     gt_session_close(&session);
     return code;
@@ -358,9 +353,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.seed = 1, .jobs = -1};
     struct gt_sweep sweep = {0};
     struct gt_tuner *t = NULL;
-    char arguments[1024];
     int first = 0;
-    join(arguments, sizeof arguments, argc, argv);
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, argc, &first);
     if (code < 0)
         code = load_problems(&sweep, &v, argc, argv, first);
@@ -371,7 +364,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0) {
         t->only = &v.families;
         t->seed = (uint64_t)v.seed;
-        code = with_session(t, &v, &sweep, arguments);
+        code = with_session(t, &v, &sweep);
     }
     gt_sweep_clear(&sweep);
     free(t);
