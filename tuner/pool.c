@@ -77,11 +77,11 @@ static void child(int in, int out, const struct gt_texts *templates) {
 static gt_status start(struct gt_pool *p, struct worker *w, struct gt_err *err) {
     int job_pipe[2], report_pipe[2];
     if (pipe(job_pipe) != 0)
-        return gt_fail(err, GEMMTUNE_EIO, "cannot make a pipe: %s", strerror(errno));
+        return gt_fail(err, GEMMTUNE_EDEVICE, "cannot make a pipe: %s", strerror(errno));
     if (pipe(report_pipe) != 0) {
         close(job_pipe[0]);
         close(job_pipe[1]);
-        return gt_fail(err, GEMMTUNE_EIO, "cannot make a pipe: %s", strerror(errno));
+        return gt_fail(err, GEMMTUNE_EDEVICE, "cannot make a pipe: %s", strerror(errno));
     }
     const int ends[4] = {job_pipe[0], job_pipe[1], report_pipe[0], report_pipe[1]};
     for (int i = 0; i < 4; i++)
@@ -94,7 +94,7 @@ static gt_status start(struct gt_pool *p, struct worker *w, struct gt_err *err) 
     if (pid < 0) {
         close(job_pipe[1]);
         close(report_pipe[0]);
-        return gt_fail(err, GEMMTUNE_EIO, "cannot start a worker: %s", strerror(errno));
+        return gt_fail(err, GEMMTUNE_EDEVICE, "cannot start a worker: %s", strerror(errno));
     }
     w->pid = pid;
     w->to = job_pipe[1];
@@ -224,7 +224,7 @@ gt_status gt_pool_send(struct gt_pool *p, const struct gt_job *job, struct gt_er
         }
         retire(w, how);
     }
-    return status ? status : gt_fail(err, GEMMTUNE_EIO, "the worker process %s", how);
+    return status ? status : gt_fail(err, GEMMTUNE_EDEVICE, "the worker process %s", how);
 }
 
 /* ---- events ---- */
@@ -336,7 +336,7 @@ gt_status gt_pool_wait(bool *got, struct gt_event *out, struct gt_pool *p, doubl
     const int ms = (int)(until_next_deadline(p, seconds) * 1e3) + 1;
     const int ready = poll(fds, (nfds_t)n, ms);
     if (ready < 0 && errno != EINTR)
-        return gt_fail(err, GEMMTUNE_EIO, "cannot wait for the workers: %s",
+        return gt_fail(err, GEMMTUNE_EDEVICE, "cannot wait for the workers: %s",
                        strerror(errno));
     for (int i = 0; ready > 0 && i < n && !*got; i++)
         if (fds[i].revents)

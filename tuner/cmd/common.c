@@ -35,7 +35,7 @@ int gt_common_outcome(gt_outcome outcome) {
 }
 
 int gt_common_fail(gt_status status, const struct gt_err *err) {
-    return gt_die(gt_exit_of(status), "%s",
+    return gt_die(status == GEMMTUNE_EIO ? GT_EXIT_DATABASE : gt_exit_of(status), "%s",
                   err->line[0] != '\0' ? err->line : gemmtune_strerror(status));
 }
 

@@ -69,7 +69,8 @@ struct gt_format {
  * both --json and --csv are given. `format` may be NULL. */
 int gt_common_parse(const struct gt_cmd *cmd, int argc, char **argv, void *values,
                     const struct gt_format *format, int least, int most, int *first);
-/* Says err's line; the exit code that fits the status. */
+/* Says err's line; the exit code that fits the status. EIO is the database's: a full disk, another
+ * process that holds it. */
 int gt_common_fail(gt_status status, const struct gt_err *err);
 
 /* `path` NULL: the default one. For reading, a default database that nobody has made yet is

@@ -5,6 +5,8 @@
  */
 #include "tuner/cmd/common.h"
 
+#include <unistd.h>
+
 struct values {
     struct gt_format format;
     const char *db;
@@ -51,6 +53,8 @@ static gt_status take_files(struct gt_table *t, struct gt_db *db, take_fn take, 
     for (int i = 0; status == GEMMTUNE_OK && i < count; i++) {
         struct gt_merge_report report = {0};
         status = take(&report, db, paths[i], err);
+        if (status == GEMMTUNE_EIO && take == gt_db_import && access(paths[i], R_OK) != 0)
+            status = GEMMTUNE_EPARSE; /* it is the text that cannot be read */
         if (status == GEMMTUNE_OK)
             status = add_report(t, paths[i], &report, err);
     }
@@ -74,8 +78,6 @@ static int run_with(const struct gt_cmd *cmd, int argc, char **argv, take_fn tak
         gt_common_print(t, &v.format);
     }
     code = status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
-    if (take == gt_db_merge && status == GEMMTUNE_EIO) /* the file is a database */
-        code = GT_EXIT_DATABASE;
 done:
     gt_table_destroy(t);
     gt_db_close(db);
