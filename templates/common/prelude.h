@@ -575,3 +575,106 @@ GT_INLINE gt_acc gt_cluster_load(int yes, const GT_SHARED gt_acc *from, int bloc
             gt_store_c(c + e / n * ldc + e % n, alpha, sum, beta);                         \
         }                                                                                  \
     }
+
+/*
+ * A kernel before, which copies operands to the workspace with k outermost and rows aligned
+ * to 16 bytes: op(A) [k][GT_PACK_WIDTH(m)], then op(B) [k][GT_PACK_WIDTH(n)], of both those
+ * that pack_a and pack_b say. A block takes 32 of k by 32 along the width, and turns them in
+ * shared memory where memory is contiguous along k. Launch: block 256, smem 32 * 33 elements,
+ * grid the sum over the packed operands of cdiv(width, 32) * cdiv(K, 32).
+ */
+#define GT_PACK_WIDTH(count) (GT_CDIV((gt_long)(count), 4) * 4)
+#define GT_PACKED(pack, count, k) ((pack) ? (k)*GT_PACK_WIDTH(count) : 0)
+#define GT_PACK_KERNEL(name, pack_a, pack_b)                                               \
+    GT_KERNEL(name, 256, 1, 1)                                                             \
+    (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a,           \
+     gt_long lda, const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,       \
+     GT_GLOBAL gt_elem *c, gt_long ldc, GT_GLOBAL gt_elem *workspace) {                    \
+        GT_SHARED_ARRAY(tile, 32 * 33);                                                    \
+        const int lane = GT_THREAD_X % 32, row = GT_THREAD_X / 32;                         \
+        const int of_a = (pack_a) ? GT_CDIV(m, 32) * GT_CDIV(k, 32) : 0;                   \
+        const int second = (pack_b) && (!(pack_a) || GT_BLOCK >= of_a); /* B */            \
+        const int turn = second ? GT_TB : !GT_TA, wide = second ? n : m;                   \
+        const int block = second ? GT_BLOCK - of_a : GT_BLOCK;                             \
+        const int w0 = block % GT_CDIV(wide, 32) * 32, k0 = block / GT_CDIV(wide, 32) * 32; \
+        const GT_GLOBAL gt_elem *x = second ? b : a;                                       \
+        const gt_long ld = second ? ldb : lda;                                             \
+        GT_GLOBAL gt_elem *to = workspace + (second ? GT_PACKED(pack_a, m, k) : 0);        \
+        for (int i = row; i < 32; i += 8) {                                                \
+            const int at_w = w0 + (turn ? i : lane), at_k = k0 + (turn ? lane : i);        \
+            if (at_w < wide && at_k < k)                                                   \
+                tile[i * 33 + lane] = x[turn ? at_w * ld + at_k : at_k * ld + at_w];       \
+        }                                                                                  \
+        GT_BARRIER();                                                                      \
+        for (int i = row; i < 32; i += 8)                                                  \
+            if (w0 + lane < wide && k0 + i < k)                                            \
+                to[(k0 + i) * GT_PACK_WIDTH(wide) + w0 + lane] =                           \
+                    tile[turn ? lane * 33 + i : i * 33 + lane];                            \
+    }
+
+#if !GT_OPENCL && __CUDA_ARCH__ >= 900
+/*
+ * Barriers in shared memory that threads and copies arrive at, by their address (PTX ISA,
+ * mbarrier); and the copies (cp.async.bulk), of a multiple of 16 contiguous bytes, both ends
+ * aligned to 16.
+ */
+GT_INLINE int gt_shared_address(const void *p) {
+    return (int)__cvta_generic_to_shared(p);
+}
+
+GT_INLINE void gt_barrier_init(int at, int arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at), "r"(arrivals)
+                 : "memory");
+}
+
+/* Behind the last of them, ahead of a barrier of the block: the copies see them, too. */
+GT_INLINE void gt_barrier_init_done(void) {
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+GT_INLINE void gt_barrier_arrive(int at) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(at) : "memory");
+}
+
+/* Arrives, and has the phase wait for `bytes` of copies as well. */
+GT_INLINE void gt_barrier_arrive_expecting(int at, int bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at),
+                 "r"(bytes)
+                 : "memory");
+}
+
+/* Waits for the phase of that parity to pass. Whoever once waited 2^28 clocks in vain waits no
+ * more: a mistake ends in a wrong result after part of a second, not in a kernel without
+ * end. */
+GT_INLINE void gt_barrier_wait(int at, int parity, int *hopeless) {
+    unsigned since = 0;
+    int passed;
+    while (1) {
+        asm volatile("{\n"
+                     ".reg .pred p;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     "selp.s32 %0, 1, 0, p;\n"
+                     "}"
+                     : "=r"(passed)
+                     : "r"(at), "r"(parity)
+                     : "memory");
+        if (passed || *hopeless)
+            return;
+        if (since == 0)
+            since = (unsigned)clock() | 1;
+        *hopeless = (unsigned)clock() - since >> 28 != 0;
+    }
+}
+
+/* Begins to copy `bytes`, which count as arrived at the barrier when they are there. */
+GT_INLINE void gt_bulk_copy(gt_elem *shared, const gt_elem *from, int bytes, int barrier) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(gt_shared_address(shared)),
+                 "l"(from), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+
+GT_INLINE void gt_warp_barrier(void) {
+    asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
+}
+#endif

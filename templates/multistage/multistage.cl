@@ -158,42 +158,15 @@ GT_INLINE void store_sums(GT_GLOBAL gt_elem *c, gt_long ldc, gt_elem alpha,
     }
 }
 
-/* In the workspace: op(A) [k][WIDTH(m)], op(B) [k][WIDTH(n)], then the parts' sums. */
-#define WIDTH(count) (GT_CDIV((gt_long)(count), 4) * 4)
-#define PACKED_A(m, k) (PACK_A ? (k)*WIDTH(m) : 0)
-#define PACKED_B(n, k) (PACK_B ? (k)*WIDTH(n) : 0)
+/* In the workspace: op(A) and op(B) where they are packed, then sums. */
+#define PACKED (GT_PACKED(PACK_A, m, k) + GT_PACKED(PACK_B, n, k))
 
 #if GT_REPACK
-/* A block copies 32 of k by 32 along the width, through shared memory where it turns. */
-GT_KERNEL(repack, 256, 1, 1)
-(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
- const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta, GT_GLOBAL gt_elem *c,
- gt_long ldc, GT_GLOBAL gt_elem *workspace) {
-    GT_SHARED_ARRAY(tile, 32 * 33);
-    const int lane = GT_THREAD_X % 32, row = GT_THREAD_X / 32;
-    const int of_a = PACK_A ? GT_CDIV(m, 32) * GT_CDIV(k, 32) : 0;
-    const int second = PACK_B && (!PACK_A || GT_BLOCK >= of_a); /* this block is for B */
-    const int turn = second ? GT_TB : !GT_TA, wide = second ? n : m;
-    const int block = second ? GT_BLOCK - of_a : GT_BLOCK;
-    const int w0 = block % GT_CDIV(wide, 32) * 32, k0 = block / GT_CDIV(wide, 32) * 32;
-    const GT_GLOBAL gt_elem *x = second ? b : a;
-    const gt_long ld = second ? ldb : lda;
-    GT_GLOBAL gt_elem *to = workspace + (second ? PACKED_A(m, k) : 0);
-    for (int i = row; i < 32; i += 8) {
-        const int at_w = w0 + (turn ? i : lane), at_k = k0 + (turn ? lane : i);
-        if (at_w < wide && at_k < k)
-            tile[i * 33 + lane] = x[turn ? at_w * ld + at_k : at_k * ld + at_w];
-    }
-    GT_BARRIER();
-    for (int i = row; i < 32; i += 8)
-        if (w0 + lane < wide && k0 + i < k)
-            to[(k0 + i) * WIDTH(wide) + w0 + lane] =
-                tile[turn ? lane * 33 + i : i * 33 + lane];
-}
+GT_PACK_KERNEL(repack, PACK_A, PACK_B)
 #endif
 
 #if GT_SPLIT > 1 && !GT_CLUSTER
-GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES, PACKED_A(m, k) + PACKED_B(n, k))
+GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES, PACKED)
 #endif
 
 /* Of all slabs of all tiles, in the order of tiles, the first that is block b's. */
@@ -211,7 +184,7 @@ GT_INLINE void place(int *row0, int *col0, int tile, int tiles_m, int tiles_n) {
 
 /* Where block b leaves the tile that it has begun (1) or ended (0), not done. */
 #define UNDONE(b, begun) \
-    (workspace + PACKED_A(m, k) + PACKED_B(n, k) + ((gt_long)(b)*2 + (begun)) * BM * BN)
+    (workspace + PACKED + ((gt_long)(b)*2 + (begun)) * BM * BN)
 
 #if GT_STREAM
 /* Adds up the tiles that several blocks have worked on. */
@@ -225,21 +198,30 @@ GT_KERNEL(finish, 256, 1, 1)
     const int second = GT_BLOCK / PARTS + 1; /* the block that went on within the tile */
     const gt_long from = begins(second, tiles, per);
     const int tile = from / per;
+    const gt_long end = (tile + 1) * (gt_long)per;
     if (from % per == 0 || begins(second - 1, tiles, per) > (gt_long)tile * per)
         return; /* no tile is split there, or one that was split before */
+    const int e = (GT_BLOCK % PARTS * 256 + GT_THREAD_X) * EACH;
+    gt_acc sum[EACH], more[EACH];
+    gt_load_global(EACH, sum, UNDONE(second - 1, 1) + e);
+    gt_long at = from;
+    for (int next = second; at < end; next++) {
+        const gt_long then = begins(next + 1, tiles, per);
+        if (at < then) { /* a block without a share has left nothing */
+            gt_load_global(EACH, more, UNDONE(next, 0) + e);
+            GT_UNROLL
+            for (int i = 0; i < EACH; i++)
+                sum[i] += more[i];
+        }
+        at = then;
+    }
     int row0, col0;
     place(&row0, &col0, tile, tiles_m, tiles_n);
-    for (int i = 0; i < EACH; i++) {
-        const int e = (GT_BLOCK % PARTS * EACH + i) * 256 + GT_THREAD_X;
-        const int row = row0 + e / BN, col = col0 + e % BN;
-        gt_acc sum = UNDONE(second - 1, 1)[e];
-        for (int at = second; at < BLOCKS && begins(at, tiles, per) < (tile + 1) * (gt_long)per;
-             at++)
-            if (begins(at, tiles, per) < begins(at + 1, tiles, per))
-                sum += UNDONE(at, 0)[e];
-        if (row < m && col < n)
-            gt_store_c(c + row * ldc + col, alpha, sum, beta);
-    }
+    const int row = row0 + e / BN, col = col0 + e % BN;
+    GT_UNROLL
+    for (int i = 0; i < EACH; i++)
+        if (row < m && col + i < n)
+            gt_store_c(c + row * ldc + col + i, alpha, sum[i], beta);
 }
 #endif
 
@@ -250,11 +232,11 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
     if (PACK_A) {
         a = workspace;
-        lda = WIDTH(m);
+        lda = GT_PACK_WIDTH(m);
     }
     if (PACK_B) {
-        b = workspace + PACKED_A(m, k);
-        ldb = WIDTH(n);
+        b = workspace + GT_PACKED(PACK_A, m, k);
+        ldb = GT_PACK_WIDTH(n);
     }
     const int t = GT_THREAD_X, slice = t / TEAM, tt = t % TEAM;
     const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1;
@@ -376,7 +358,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
         GT_GLOBAL gt_elem *out = c + row0 * ldc + col0;
         gt_long ld = ldc;
         if (partial && SPLIT > 1) {
-            out = workspace + PACKED_A(m, k) + PACKED_B(n, k) + part * (gt_long)m * n + row0 * (gt_long)n + col0;
+            out = workspace + PACKED + part * (gt_long)m * n + row0 * (gt_long)n + col0;
             ld = n;
         } else if (partial) {
             out = UNDONE(GT_BLOCK, first == 0);
