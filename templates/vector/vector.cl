@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vector - for CPUs, whose "threads" are cores: a block is one work-item, which does what a
+ * CPU BLAS does. It packs slabs of A and B so that the innermost loop reads both in order,
+ * and keeps a patch of C in vector registers.
+ *
+ * C[m,n] = alpha op(A) op(B) + beta C, row-major. Tile BM x BN, slabs of BK along k.
+ *
+ *                     n ->
+ *              +----+----+----+     B packed: panels of NR = NV vectors, k outermost in each
+ *          BK  | NR | NR |    |
+ *        k     +----+----+----+     A packed: panels of MR rows, likewise
+ *      BK
+ *     +----+   +----+----+----+
+ *  MR |    |   |    |    |    |     a patch MR x NR in registers: for each k, NV vectors of B
+ *  m  +----+   +----+----+----+     and MR values of A, each for a whole vector
+ *  MR |    |   |    |    |    |
+ *     +----+   +----+----+----+     between slabs, patches wait in shared memory
+ *
+ * Panels over an edge are filled up with zeros, which are multiplied and not stored.
+ *
+ * MR NV V    patch: rows, vectors a row, elements a vector
+ * PM PN      patches of a tile along m and n
+ * BK         depth of a slab
+ *
+ * gemmtune trial f32-nn-1024x1024x1024 --family vector
+ *     --point "V=16 NV=2 MR=8 PM=16 PN=8 BK=256"
+ */
+
+enum {
+    MR = GT_MR, NV = GT_NV, V = GT_V, NR = NV * V, BK = GT_BK,
+    BM = GT_BM, BN = GT_BN, PATCH = MR * NR,
+    SLAB_A = BM * BK, SLABS = SLAB_A + BN * BK /* where the patches begin */
+};
+
+#if GT_DTYPE_F32
+typedef GT_PASTE(float, GT_V) vector;
+#elif GT_DTYPE_F64
+typedef GT_PASTE(double, GT_V) vector;
+#else
+typedef GT_PASTE(uint, GT_V) vector;
+#endif
+#define LOAD  GT_PASTE(vload, GT_V)
+#define STORE GT_PASTE(vstore, GT_V)
+
+/* Packs a panel of `wide` rows of A or columns of B, `depth` of k, of which `left` exist.
+ * along: x is contiguous along k. */
+GT_INLINE void pack_panel(int along, int wide, GT_SHARED gt_elem *to,
+                          const GT_GLOBAL gt_elem *x, gt_long ld, int left, int depth) {
+    if (left >= wide) {
+        for (int k = 0; k < depth; k++)
+            GT_UNROLL
+            for (int w = 0; w < wide; w++)
+                to[k * wide + w] = along ? x[w * ld + k] : x[k * ld + w];
+    } else {
+        for (int k = 0; k < depth; k++)
+            for (int w = 0; w < wide; w++)
+                to[k * wide + w] = w >= left ? (gt_elem)0
+                                   : along   ? x[w * ld + k]
+                                             : x[k * ld + w];
+    }
+}
+
+/* Packs all panels of a slab that hold anything. */
+GT_INLINE void pack(int along, int wide, int count, GT_SHARED gt_elem *to,
+                    const GT_GLOBAL gt_elem *x, gt_long ld, int left, int depth) {
+    for (int p = 0; p < count && p * wide < left; p++)
+        pack_panel(along, wide, to + p * wide * BK, x + p * wide * (along ? ld : 1), ld,
+                   left - p * wide, depth);
+}
+
+/* sums += panel of A x panel of B; `fresh`: sums hold nothing yet. */
+GT_INLINE void multiply(GT_SHARED gt_elem *sums, const GT_SHARED gt_elem *a,
+                        const GT_SHARED gt_elem *b, int depth, int fresh) {
+    vector acc[MR * NV];
+    GT_UNROLL
+    for (int e = 0; e < MR * NV; e++)
+        acc[e] = fresh ? (vector)(0) : LOAD(e, sums);
+    GT_UNROLL_BY(GT_KU)
+    for (int k = 0; k < depth; k++) {
+        vector fb[NV];
+        GT_UNROLL
+        for (int j = 0; j < NV; j++)
+            fb[j] = LOAD(j, b + k * NR);
+        GT_UNROLL
+        for (int i = 0; i < MR; i++) {
+            const vector fa = (vector)(a[k * MR + i]);
+            GT_UNROLL
+            for (int j = 0; j < NV; j++)
+                acc[i * NV + j] = gt_fma(fa, fb[j], acc[i * NV + j]);
+        }
+    }
+    GT_UNROLL
+    for (int e = 0; e < MR * NV; e++)
+        STORE(acc[e], e, sums);
+}
+
+/* Stores a patch, of which rows x cols exist. */
+GT_INLINE void store(GT_GLOBAL gt_elem *c, gt_long ldc, gt_elem alpha,
+                     const GT_SHARED gt_elem *sums, gt_elem beta, int rows, int cols) {
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < cols; j++)
+            gt_store_c(c + i * ldc + j, alpha, sums[i * NR + j], beta);
+}
+
+GT_KERNEL(gemm, 1, 1, 1)
+(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
+ const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
+ GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc) {
+    GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
+    const int tiles_n = (n - 1) / BN + 1;
+    const int row0 = GT_BLOCK / tiles_n * BM, col0 = GT_BLOCK % tiles_n * BN;
+    const int rows = m - row0, cols = n - col0; /* of C from here to its edges */
+    const int high = GT_MIN((rows - 1) / MR + 1, GT_PM); /* patches that hold anything */
+    const int wide = GT_MIN((cols - 1) / NR + 1, GT_PN);
+    const int depth = alpha == (gt_elem)0 ? 0 : k; /* alpha 0: A and B are not read */
+
+    a += GT_TA ? (gt_long)row0 : row0 * lda;
+    b += GT_TB ? col0 * ldb : (gt_long)col0;
+    c += row0 * ldc + col0;
+    /* Once for a depth of 0 as well: sums become 0. */
+    for (int done = 0; done == 0 || done < depth; done += BK) {
+        const int now = GT_MIN(depth - done, BK);
+        pack(!GT_TA, MR, GT_PM, smem, a + done * (GT_TA ? lda : 1), lda, rows, now);
+        pack(GT_TB, NR, GT_PN, smem + SLAB_A, b + done * (GT_TB ? 1 : ldb), ldb, cols, now);
+        for (int j = 0; j < wide; j++)
+            for (int i = 0; i < high; i++)
+                multiply(smem + SLABS + (i * GT_PN + j) * PATCH, smem + i * MR * BK,
+                         smem + SLAB_A + j * NR * BK, now, done == 0);
+    }
+    for (int i = 0; i < high; i++)
+        for (int j = 0; j < wide; j++)
+            store(c + i * MR * ldc + j * NR, ldc, alpha,
+                  smem + SLABS + (i * GT_PN + j) * PATCH, beta,
+                  GT_MIN(rows - i * MR, MR), GT_MIN(cols - j * NR, NR));
+}
