@@ -209,24 +209,6 @@ static bool choose_known(struct gt_choice *out, const struct query *q,
     return false;
 }
 
-/* Whether the family's default point puts anything in shared memory. */
-static bool shares(const struct query *q, const struct gt_family *f) {
-    struct gt_binding b;
-    struct gt_launch launch;
-    struct gt_point point;
-    gt_bind_problem(&b, f, q->device, &q->shape);
-    gt_family_default(f, &point);
-    return gt_bind_point(&b, &point, NULL) != GEMMTUNE_OK ||
-           gt_launch_of(&launch, &b, q->device, NULL) != GEMMTUNE_OK ||
-           launch.smem_bytes > 0;
-}
-
-/* Not the first choice where nothing was measured: on a CPU shared memory is just memory and a
- * barrier is a loop, which take compilers long and, in PoCL 5.0, astray. */
-static bool doubtful(const struct query *q, const struct gt_family *f) {
-    return q->device->is_cpu && shares(q, f);
-}
-
 /* The family's default point as an answer, when it suits. */
 static bool offer_default(struct gt_choice *out, const struct query *q,
                           const struct gt_family *f, size_t records, struct reason *last) {
@@ -242,20 +224,18 @@ static bool offer_default(struct gt_choice *out, const struct query *q,
     return suits(out, q, last);
 }
 
-/* By rank, the doubtful ones last. *served: some family has a kernel for the types and layout
- * here. */
+/* By rank. *served: some family has a kernel for the types and layout here. */
 static bool choose_default(struct gt_choice *out, const struct query *q, size_t records,
                            bool *served, struct reason *last) {
     const struct gt_families *families = q->snapshot->families;
-    for (int round = 0; round < 2; round++)
-        for (size_t i = 0; i < gt_families_count(families); i++) {
-            const struct gt_family *f = gt_families_at(families, i);
-            if (!gt_family_serves(f, q->device, q->problem, NULL))
-                continue;
-            *served = true;
-            if (doubtful(q, f) == (round == 1) && offer_default(out, q, f, records, last))
-                return true;
-        }
+    for (size_t i = 0; i < gt_families_count(families); i++) {
+        const struct gt_family *f = gt_families_at(families, i);
+        if (!gt_family_serves(f, q->device, q->problem, NULL))
+            continue;
+        *served = true;
+        if (offer_default(out, q, f, records, last))
+            return true;
+    }
     return false;
 }
 

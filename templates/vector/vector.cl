@@ -19,12 +19,11 @@
  *
  * Panels over an edge are filled up with zeros, which are multiplied and not stored.
  *
- * MR NV V    patch: rows, vectors a row, elements a vector
- * PM PN      patches of a tile along m and n
- * BK         depth of a slab
+ * VECTOR  bytes a vector           MR NV  patch: rows, and vectors a row
+ * BK      depth of a slab          PM PN  patches of a tile along m and n
  *
  * gemmtune trial f32-nn-1024x1024x1024 --family vector
- *     --point "V=16 NV=2 MR=8 PM=16 PN=8 BK=256"
+ *     --point "VECTOR=64 NV=2 MR=12 PM=16 PN=8 BK=256"
  */
 
 enum {
@@ -76,7 +75,6 @@ GT_INLINE void multiply(GT_SHARED gt_elem *sums, const GT_SHARED gt_elem *a,
     GT_UNROLL
     for (int e = 0; e < MR * NV; e++)
         acc[e] = fresh ? (vector)(0) : LOAD(e, sums);
-    GT_UNROLL_BY(GT_KU)
     for (int k = 0; k < depth; k++) {
         vector fb[NV];
         GT_UNROLL
