@@ -23,6 +23,12 @@ static bool is_f64(const gemmtune_problem *p) {
     return p->type_a == GEMMTUNE_F64 || p->type_c == GEMMTUNE_F64;
 }
 
+/* PoCL 5 loses private values that live across barriers, other ones each time it compiles: what
+ * it knew of an instruction it believes of the next one at that address. PoCL 6 is right. */
+static bool breaks_barriers(const struct gt_device *d) {
+    return strncmp(d->compiler, "PoCL 5.", 7) == 0;
+}
+
 bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
                       const gemmtune_problem *p, const char **why) {
     const char *reason = NULL;
@@ -37,6 +43,8 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
         reason = "the family needs a newer compute capability";
     else if (is_f64(p) && !d->has_f64)
         reason = "the device has no double precision";
+    else if (breaks_barriers(d) && strstr(f->source[d->backend], "GT_BARRIER") != NULL)
+        reason = "the family has barriers, which PoCL 5 miscompiles";
     if (why != NULL)
         *why = reason;
     return reason == NULL;

@@ -16,14 +16,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *const families[] = {"naive", "coalesced", "tile",
-                                       "block", "column",    "skinny"};
+static const char *const families[] = {"naive",  "coalesced", "tile",  "block",
+                                       "column", "skinny",    "vector"};
 static const char *const dtypes[] = {"f32", "f64", "i32"};
 /* Rows that are and that are not multiples of a vector, with and without beta. */
 static const char *const shapes[] = {
     "nn-61x67x71", "nt-37x129x65,lda=68,ldb=72,ldc=132,beta", "tn-131x31x97,beta",
     "tt-5x113x257,lda=8,ldb=260,ldc=116"};
-enum { FAMILIES = 6, DTYPES = 3, SHAPES = 4, PROCESSES = 2, LONG = 6 };
+enum { FAMILIES = 7, DTYPES = 3, SHAPES = 4, PROCESSES = 2, LONG = 6 };
 
 static struct gt_families *all;
 static struct gt_device device;
@@ -68,11 +68,16 @@ static void try_family(const char *problem, const char *family, int count,
     struct gt_report report;
     gemmtune_problem p;
     int right = 0;
+    const char *why;
+    need(gt_problem_from_name(&p, problem, &err));
+    if (!gt_family_serves(gt_families_find(all, family), &device, &p, &why)) {
+        printf("ok - %s %s # SKIP %s\n", problem, family, why);
+        return;
+    }
     gt_job_init(&job, GT_JOB_TRIAL);
     job.device = device;
     job.seed = 1;
     snprintf(job.problem, sizeof job.problem, "%s", problem);
-    need(gt_problem_from_name(&p, problem, &err));
     draw(&job, family, &p, count, random);
     need(gt_pool_run(&report, pool, &job, &err));
     for (int i = 0; i < report.count; i++) {

@@ -356,6 +356,21 @@ static gt_outcome outcome_of(char *why, size_t size, struct gt_pool *pool,
     return report.result[0].outcome;
 }
 
+/* Why the family is not for this device; NULL when it is. */
+static const char *not_served(const struct gt_device *device, const struct mutant *m) {
+    struct gt_families *families;
+    struct gt_err err = {""};
+    gemmtune_problem p;
+    char name[64];
+    const char *why;
+    snprintf(name, sizeof name, "%s" PROBLEM, m->types);
+    if (gt_families_create(&families, &err) || gt_problem_from_name(&p, name, &err))
+        die(m->name, err.line);
+    (void)gt_family_serves(gt_families_find(families, m->family), device, &p, &why);
+    gt_families_destroy(families); /* what `why` points to is a constant */
+    return why;
+}
+
 static void try_mutant(struct gt_pool *pool, const struct gt_device *device,
                        const struct mutant *m) {
     char why[GT_VERDICT_TEXT_MAX + 32];
@@ -385,11 +400,16 @@ static void try_all(const char *dir, const struct gt_device *device, int first, 
     struct gt_err err = {""};
     if (gt_pool_create(&pool, &setup, &err))
         die("pool", err.line);
-    for (int i = first; i < MUTANTS; i += step)
-        if (made[i])
+    for (int i = first; i < MUTANTS; i += step) {
+        const char *why = not_served(device, &mutants[i]);
+        if (why)
+            printf("ok - mutant %s # SKIP %s\n", mutants[i].name, why);
+        else if (made[i])
             try_mutant(pool, device, &mutants[i]);
+    }
     for (int i = first; i < MUTANTS; i += step)
-        try_original(pool, device, i);
+        if (!not_served(device, &mutants[i]))
+            try_original(pool, device, i);
     gt_pool_destroy(pool);
 }
 

@@ -457,6 +457,25 @@ static void test_serves(void **state) {
     }
 }
 
+/* The words are real: 5.0 is Ubuntu 24.04's. */
+static void test_serves_barriers(void **state) {
+    static const char *const with[2] = {"GT_BARRIER();", NULL};
+    const gemmtune_problem p = problem("f32-nn-8x8x8");
+    struct gt_device old = card, new = card;
+    struct gt_family *f;
+    const char *why = "";
+    (void)state;
+    snprintf(old.compiler, sizeof old.compiler, "PoCL 5.0");
+    snprintf(new.compiler, sizeof new.compiler, "PoCL 6.0");
+    assert_int_equal(gt_family_parse(&f, "toy", "toy/space.json", toy, with, NULL),
+                     GEMMTUNE_OK);
+    assert_false(gt_family_serves(f, &old, &p, &why));
+    assert_non_null(strstr(why, "barriers"));
+    assert_true(gt_family_serves(f, &new, &p, NULL));
+    assert_true(gt_family_serves(family, &old, &p, NULL));
+    gt_family_destroy(f);
+}
+
 static void test_bits(void **state) {
     (void)state;
     assert_int_equal(gt_layout_bit("nn"), 1);
@@ -483,6 +502,7 @@ int main(void) {
         cmocka_unit_test(test_passes_of_a_point),
         cmocka_unit_test(test_passes_have_limits),
         cmocka_unit_test(test_serves),
+        cmocka_unit_test(test_serves_barriers),
         cmocka_unit_test(test_bits),
     };
     return cmocka_run_group_tests_name("bind", tests, setup, teardown);
