@@ -148,12 +148,16 @@ static gt_status count_record(void *user, const struct gt_record_row *row,
     return GEMMTUNE_OK;
 }
 
+enum { OUT_OF_REACH = 77 };
+
 /* As another user, since root may write anywhere. Returns what went wrong, 0 nothing. */
 static int read_as_nobody(const char *path) {
     struct gt_db *db = NULL;
     int count = 0;
     if (geteuid() == 0 && seteuid(65534) != 0)
         return 1;
+    if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0)
+        return OUT_OF_REACH;
     if (gt_db_open(&db, path, GT_DB_READ, &err) != GEMMTUNE_OK)
         return 2;
     if (gt_db_records(db, NULL, NULL, count_record, &count, &err) != GEMMTUNE_OK ||
@@ -174,8 +178,10 @@ static void test_read_only_folder(void **state) {
     if (pid == 0)
         _exit(read_as_nobody(in_folder("a.db")));
     assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(status, 0);
     assert_int_equal(chmod(folder, 0755), 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == OUT_OF_REACH)
+        skip(); /* a tree below /root, which is root's alone */
+    assert_int_equal(status, 0);
 }
 
 static void test_reading_leaves_no_trace(void **state) {
