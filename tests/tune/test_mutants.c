@@ -9,6 +9,7 @@
  * under other names, so that it can be broken as well.
  */
 #include "core/embed.h"
+#include "runtime/family.h"
 #include "tuner/pool.h"
 #include "tuner/probe.h"
 
@@ -45,6 +46,11 @@
     "BM=64 BN=64 BK=8 THREADS=256 OWN=1 TM=4 VA=1 VB=1 PAD=0 DOUBLE=0 MINB=1 GROUP=4"
 #define COLUMN_RACE(two)                                                                   \
     "BM=32 BN=64 BK=16 COLS=1 Q=4 V=1 VA=1 PAD=0 DOUBLE=" two " MINB=1 GROUP=8"
+#define COLUMN_OF(two)                                                                     \
+    "BM=16 BN=32 BK=4 COLS=2 Q=2 V=1 VA=1 PAD=0 DOUBLE=" two " MINB=1 GROUP=8"
+#define VECTOR     "VECTOR=16 NV=2 MR=4 PM=2 PN=2 BK=32"
+#define COLUMN     COLUMN_OF("0")
+#define COLUMN_TWO COLUMN_OF("1")
 
 /* Whole tiles for all points above: what is wrong at edges only is right on the timed problem. */
 #define PROBLEM "-64x64x128"
@@ -87,6 +93,16 @@ static const struct mutant {
      "acc[e] = e == 3;"},
     {"tile_tail_not_zero", "tile", "f32-nn", TILE, "x[row * ld + col] : (gt_elem)0",
      "x[row * ld + col] : (gt_elem)1"},
+    {"vector_acc_not_zero", "vector", "f32-nn", VECTOR, "fresh ? (vector)(0)",
+     "fresh ? (vector)(1)"},
+    {"vector_slab_forgets", "vector", "f32-nn", VECTOR, "now, done == 0);", "now, 1);"},
+    {"vector_k_tail_dropped", "vector", "f32-nn", VECTOR, "done == 0 || done < depth",
+     "done == 0 || done + BK <= depth"},
+    {"vector_edge_repeated", "vector", "f32-nn", VECTOR, "left - p * wide, depth);",
+     "p < 1 ? left : wide - 1, depth);"},
+    {"vector_panel_missing", "vector", "f32-tt", VECTOR, "(rows - 1) / MR + 1",
+     "rows / MR"},
+    {"tile_tail_not_zero", "tile", "f32-nn", TILE, ": (gt_elem)0;\n}", ": (gt_elem)1;\n}"},
     {"tile_k_tail_dropped", "tile", "f32-nn", TILE, "while (left > 0)",
      "while (left >= TW)"},
     {"tile_padding_forgotten", "tile", "f32-nn", TILE, "ty * STRIDE + i]", "ty * TW + i]"},
@@ -177,6 +193,8 @@ static const struct mutant {
      "ty < rows && tx <= cols"},
     {"tile_last_column", "tile", "f32-nn", TILE, "ty < rows && tx < cols",
      "ty < rows && tx < cols - 1"},
+    {"vector_store_m", "vector", "f32-nn", VECTOR, "GT_MIN(rows - i * MR, MR)", "MR"},
+    {"vector_store_n", "vector", "f32-nn", VECTOR, "GT_MIN(cols - j * NR, NR)", "NR"},
     {"block_store_m", "block", "f32-nn", BLOCK_STRIDED, "own_row(t, i) < rows",
      "own_row(t, i) <= rows"},
     {"block_store_n", "block", "f32-nn", BLOCK_STRIDED, "own_col(t, i) < cols",
