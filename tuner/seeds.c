@@ -77,6 +77,15 @@ static gt_status see_record(void *user, const struct gt_record_row *row,
     return GEMMTUNE_OK;
 }
 
+static void add_starts(struct finding *f, int space) {
+    const struct gt_family *family = f->space[space].family;
+    struct gt_point point;
+    for (int i = 0; i < family->start_count; i++) {
+        gt_family_start(family, i, &point);
+        add_point(f, space, &point);
+    }
+}
+
 gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
                         const struct gt_space *space, int spaces, const gemmtune_problem *p,
                         struct gt_err *err) {
@@ -86,14 +95,13 @@ gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
     for (int i = 0; i < spaces; i++) {
         gt_family_default(space[i].family, &point);
         add_point(&f, i, &point);
+        if (i == 0 && t->device.is_cpu) /* the others take seconds to compile there */
+            add_starts(&f, i);
     }
     const gt_status status = gt_db_records(t->db, t->device_key, NULL, see_record, &f, err);
     for (int i = 0; i < f.nears; i++)
         add(out, f.near[i].pick);
     for (int i = 0; i < spaces; i++)
-        for (int j = 0; j < space[i].family->start_count; j++) {
-            gt_family_start(space[i].family, j, &point);
-            add_point(&f, i, &point);
-        }
+        add_starts(&f, i);
     return status;
 }

@@ -46,11 +46,7 @@
     "BM=64 BN=64 BK=8 THREADS=256 OWN=1 TM=4 VA=1 VB=1 PAD=0 DOUBLE=0 MINB=1 GROUP=4"
 #define COLUMN_RACE(two)                                                                   \
     "BM=32 BN=64 BK=16 COLS=1 Q=4 V=1 VA=1 PAD=0 DOUBLE=" two " MINB=1 GROUP=8"
-#define COLUMN_OF(two)                                                                     \
-    "BM=16 BN=32 BK=4 COLS=2 Q=2 V=1 VA=1 PAD=0 DOUBLE=" two " MINB=1 GROUP=8"
 #define VECTOR     "VECTOR=16 NV=2 MR=4 PM=2 PN=2 BK=32"
-#define COLUMN     COLUMN_OF("0")
-#define COLUMN_TWO COLUMN_OF("1")
 
 /* Whole tiles for all points above: what is wrong at edges only is right on the timed problem. */
 #define PROBLEM "-64x64x128"
@@ -102,7 +98,6 @@ static const struct mutant {
      "p < 1 ? left : wide - 1, depth);"},
     {"vector_panel_missing", "vector", "f32-tt", VECTOR, "(rows - 1) / MR + 1",
      "rows / MR"},
-    {"tile_tail_not_zero", "tile", "f32-nn", TILE, ": (gt_elem)0;\n}", ": (gt_elem)1;\n}"},
     {"tile_k_tail_dropped", "tile", "f32-nn", TILE, "while (left > 0)",
      "while (left >= TW)"},
     {"tile_padding_forgotten", "tile", "f32-nn", TILE, "ty * STRIDE + i]", "ty * TW + i]"},
