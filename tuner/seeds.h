@@ -13,7 +13,7 @@ struct gt_seeds {
 };
 
 /* Defaults of all families, the winners of the nearest problems tuned on this device, then what the
- * families say did well elsewhere. */
+ * families say did well elsewhere. On a CPU the first family's all come first. */
 gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
                         const struct gt_space *space, int spaces, const gemmtune_problem *p,
                         struct gt_err *err);

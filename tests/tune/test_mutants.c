@@ -46,7 +46,7 @@
     "BM=64 BN=64 BK=8 THREADS=256 OWN=1 TM=4 VA=1 VB=1 PAD=0 DOUBLE=0 MINB=1 GROUP=4"
 #define COLUMN_RACE(two)                                                                   \
     "BM=32 BN=64 BK=16 COLS=1 Q=4 V=1 VA=1 PAD=0 DOUBLE=" two " MINB=1 GROUP=8"
-#define VECTOR     "VECTOR=16 NV=2 MR=4 PM=2 PN=2 BK=32"
+#define VECTOR "VECTOR=16 NV=2 MR=4 PM=2 PN=2 BK=32"
 
 /* Whole tiles for all points above: what is wrong at edges only is right on the timed problem. */
 #define PROBLEM "-64x64x128"
