@@ -242,13 +242,6 @@ void *gt_checker_workspace(const struct gt_checker *c) {
     return c->workspace.view;
 }
 
-/* Bytes of the workspace that the kernel needs. */
-static int64_t workspace_of(const struct gt_exec *exec) {
-    struct gt_exec_info info;
-    gt_exec_describe(exec, &info);
-    return info.launch.workspace_bytes;
-}
-
 /* Poison for `bytes` of it and the guards. */
 static gt_status fresh_workspace(struct gt_checker *c, int64_t bytes, struct gt_err *err) {
     return bytes == 0 ? GEMMTUNE_OK
@@ -544,21 +537,20 @@ static gt_status enqueue_within(struct gt_checker *c, int64_t bytes, int slot,
     return bytes == 0 ? GEMMTUNE_OK : run(c, K_WITHIN, 2 * GUARD, &l, err);
 }
 
-static gt_status enqueue_case(struct gt_case *t, const struct gt_exec *exec, int slot,
+static gt_status enqueue_case(struct gt_case *t, const struct gt_product *product, int slot,
                               struct gt_err *err) {
     struct gt_checker *c = t->checker;
     const gemmtune_problem *p = &t->spec.problem;
-    const int64_t workspace = workspace_of(exec);
     void *view = NULL;
     union gt_value alpha = {.i64 = 0}, beta = {.i64 = 0};
     gt_data_put(&alpha, p->type_acc, t->spec.alpha);
     gt_data_put(&beta, p->type_acc, t->spec.beta);
     gt_status status = fresh_c(&view, t, err);
+    const struct gt_operands x = {&alpha, t->a.view, t->b.view, &beta, view};
     if (!status)
-        status = fresh_workspace(c, workspace, err);
+        status = fresh_workspace(c, product->workspace_bytes, err);
     if (!status)
-        status = gt_exec_run(exec, &alpha, t->a.view, t->b.view, &beta, view,
-                             c->workspace.view, gt_rig_head(c->rig)->stream, err);
+        status = product->enqueue(product->self, &x, err);
     if (!status)
         status = enqueue_compare(t, slot, err);
     if (!status)
@@ -566,7 +558,7 @@ static gt_status enqueue_case(struct gt_case *t, const struct gt_exec *exec, int
     if (!status)
         status = enqueue_unchanged(t, &t->b, p->type_b, slot, err);
     if (!status)
-        status = enqueue_within(c, workspace, slot, err);
+        status = enqueue_within(c, product->workspace_bytes, slot, err);
     if (view)
         gt_rig_head(c->rig)->ops->view_release(c->rig, view);
     return status;
@@ -619,11 +611,11 @@ static void first_wrong(char *text, size_t size, const struct gt_case *t,
 }
 
 static void describe_wrong(char *text, size_t size, struct gt_case *t,
-                           const struct gt_exec *exec) {
+                           const struct gt_product *product) {
     enum { LOOK_MAX = 1 << 22 }; /* elements: larger outputs are only counted */
     struct seen v = {0};
     const gemmtune_problem *p = &t->spec.problem;
-    if (p->m * p->ldc <= LOOK_MAX && !enqueue_case(t, exec, CASES_MAX - 1, NULL) &&
+    if (p->m * p->ldc <= LOOK_MAX && !enqueue_case(t, product, CASES_MAX - 1, NULL) &&
         !see(&v, t, NULL))
         first_wrong(text, size, t, &v);
     free(v.c);
@@ -631,12 +623,12 @@ static void describe_wrong(char *text, size_t size, struct gt_case *t,
     free(v.s);
 }
 
-static void describe(char *why, struct gt_case *t, const struct gt_exec *exec,
+static void describe(char *why, struct gt_case *t, const struct gt_product *product,
                      const uint32_t found[COUNTERS]) {
     char name[GT_PROBLEM_NAME_MAX], element[96] = "";
     gt_problem_name(&t->spec.problem, name);
     if (found[0])
-        describe_wrong(element, sizeof element, t, exec);
+        describe_wrong(element, sizeof element, t, product);
     static const char *const what[COUNTERS] = {
         "elements wrong", "elements written outside C", "input elements overwritten",
         "bytes written outside the workspace"};
@@ -650,12 +642,12 @@ static void describe(char *why, struct gt_case *t, const struct gt_exec *exec,
 /* ---- all cases ---- */
 
 static gt_status enqueue_all(struct gt_checker *c, struct gt_case *const *cases,
-                             const struct gt_exec *const *execs, int count,
+                             const struct gt_product *products, int count,
                              struct gt_err *err) {
     const struct gt_rig_ops *ops = gt_rig_head(c->rig)->ops;
     gt_status status = ops->fill(c->rig, c->found, CASES_MAX * COUNTERS * 4, 0, err);
     for (int i = 0; !status && i < count; i++)
-        status = enqueue_case(cases[i], execs[i], i, err);
+        status = enqueue_case(cases[i], &products[i], i, err);
     return status;
 }
 
@@ -675,15 +667,16 @@ static gt_status finish(struct gt_checker *c, gt_status status, struct gt_err *e
     return ended ? gt_fail(err, ended, "%s", fault.line) : status;
 }
 
-gt_status gt_check(bool *right, char *why, struct gt_checker *c,
-                   struct gt_case *const *cases, const struct gt_exec *const *execs,
-                   int count, struct gt_err *err) {
+/* products[i] on cases[i] */
+static gt_status check_all(bool *right, char *why, struct gt_checker *c,
+                           struct gt_case *const *cases, const struct gt_product *products,
+                           int count, struct gt_err *err) {
     const struct gt_rig_ops *ops = gt_rig_head(c->rig)->ops;
     uint32_t found[CASES_MAX][COUNTERS];
     *right = false;
     why[0] = '\0';
-    gt_status status = enqueue_all(c, cases, execs, count, err);
-    if (!status || status == GEMMTUNE_EINVAL)
+    gt_status status = enqueue_all(c, cases, products, count, err);
+    if (!status || status == GEMMTUNE_EINVAL || status == GEMMTUNE_EUNSUPPORTED)
         status = finish(c, status, err);
     if (!status)
         status = ops->read(c->rig, c->found, 0, found, count * COUNTERS * 4, err);
@@ -692,6 +685,28 @@ gt_status gt_check(bool *right, char *why, struct gt_checker *c,
     const int bad = first_failed(found, count);
     *right = bad < 0;
     if (bad >= 0)
-        describe(why, cases[bad], execs[bad], found[bad]);
+        describe(why, cases[bad], &products[bad], found[bad]);
     return GEMMTUNE_OK;
+}
+
+gt_status gt_check(bool *right, char *why, struct gt_checker *c,
+                   struct gt_case *const *cases, const struct gt_exec *const *execs,
+                   int count, struct gt_err *err) {
+    struct gt_kernel_call call[CASES_MAX];
+    struct gt_product product[CASES_MAX];
+    for (int i = 0; i < count; i++) {
+        call[i] = (struct gt_kernel_call){execs[i], c->workspace.view,
+                                          gt_rig_head(c->rig)->stream};
+        product[i] = gt_product_of(&call[i]);
+    }
+    return check_all(right, why, c, cases, product, count, err);
+}
+
+gt_status gt_check_product(bool *right, char *why, struct gt_checker *c,
+                           struct gt_case *const *cases, const struct gt_product *product,
+                           int count, struct gt_err *err) {
+    struct gt_product same[CASES_MAX];
+    for (int i = 0; i < count; i++)
+        same[i] = *product;
+    return check_all(right, why, c, cases, same, count, err);
 }

@@ -12,6 +12,7 @@
 
 #include "runtime/exec.h"
 #include "tuner/data.h"
+#include "tuner/product.h"
 #include "tuner/rig.h"
 
 struct gt_checker; /* the checking kernels for one set of types, and scratch */
@@ -58,5 +59,9 @@ enum { GT_VERDICT_MAX = 384 };
 gt_status gt_check(bool *right, char *why, struct gt_checker *c,
                    struct gt_case *const *cases, const struct gt_exec *const *execs,
                    int count, struct gt_err *err);
+/* The same for one product, which must be made for the problem that all the cases have. */
+gt_status gt_check_product(bool *right, char *why, struct gt_checker *c,
+                           struct gt_case *const *cases, const struct gt_product *product,
+                           int count, struct gt_err *err);
 
 #endif

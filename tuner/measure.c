@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * measure.c - how long a kernel takes. Random inputs, rotated over more than twice the last-level
- * cache, many launches a sample where one is short, kernels interleaved sample by sample,
+ * measure.c - how long kernels take. Random inputs, rotated over more than three times the last-
+ * level cache, many launches a sample where one is short, kernels interleaved sample by sample,
  * samples under a throttled clock dropped.
  */
 #include "tuner/lab_internal.h"
+#include "tuner/stopwatch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +15,7 @@ const struct gt_time_budget gt_screen_budget = {
 const struct gt_time_budget gt_final_budget = {
     .sample_ns = 1e6, .total_ns = 1.2e8, .samples_min = 9, .samples_max = 30};
 
-enum {
-    LAUNCHES_MAX = 2048, /* a sample */
-    SLICES_MAX = 32,     /* batches of launches that a kernel's samples take turns with */
-    DROPPED_MAX = 20     /* throttled samples after which one is taken as it comes */
-};
+enum { DROPPED_MAX = 20 }; /* throttled samples after which one is taken as it comes */
 /* A first sample this many times the best so far ends the timing of a candidate. */
 static const double hopeless = 1.6;
 
@@ -46,12 +43,12 @@ static int64_t cache_bytes(const struct gt_device *d) {
     return d->l2_bytes;
 }
 
-/* Sets that together exceed twice the last-level cache. */
+/* Sets that together exceed three times the last-level cache. */
 static int set_count(const gemmtune_problem *p, const struct gt_device *d) {
     int64_t stride[3];
     strides(stride, p);
     const int64_t one = stride[0] + stride[1] + stride[2];
-    const int64_t count = 2 * cache_bytes(d) / one + 1;
+    const int64_t count = 3 * cache_bytes(d) / one + 1;
     return count > GT_SETS_MAX ? GT_SETS_MAX : (int)count;
 }
 
@@ -115,124 +112,40 @@ void gt_sets_clear(struct gt_lab *lab) {
 
 /* ---- one kernel under the clock ---- */
 
-/* A kernel and its samples: sample i runs batch i % batches, so that successive samples walk over
- * all the sets however few launches one takes. */
 struct runner {
     struct gt_lab *lab;
-    const struct gt_exec *exec;
-    int launches; /* a sample */
-    int batches;
-    struct slice {
-        const struct runner *runner;
-        int first; /* launch, counted over all slices: picks the set */
-        struct gt_batch *batch;
-    } slice[SLICES_MAX];
-    int next;
+    struct gt_kernel_call call;
+    struct gt_stopwatch *watch;
     double spent_ns;
     bool ended;
 };
 
-static gt_status enqueue(void *user, struct gt_err *err) {
-    const struct slice *slice = user;
-    const struct runner *r = slice->runner;
-    const struct gt_sets *s = &r->lab->sets;
-    const gemmtune_problem *p = &r->lab->problem;
-    union gt_value alpha = {.i64 = 0}, beta = {.i64 = 0};
-    gt_data_put(&alpha, p->type_acc, 1);
-    /* half, so that C stays bounded however often it is added to */
-    gt_data_put(&beta, p->type_acc,
-                !p->reads_c                   ? 0
-                : p->type_acc == GEMMTUNE_I32 ? 1
-                                              : 0.5);
-    gt_status status = GEMMTUNE_OK;
-    for (int i = 0; !status && i < r->launches; i++) {
-        const int set = (slice->first + i) % s->count;
-        status = gt_exec_run(r->exec, &alpha, s->view[0][set], s->view[1][set], &beta,
-                             s->view[2][set], gt_checker_workspace(r->lab->checker),
-                             gt_rig_head(r->lab->rig)->stream, err);
-    }
-    return status;
-}
-
-static void drop_slices(struct runner *r) {
-    const struct gt_rig_ops *ops = gt_rig_head(r->lab->rig)->ops;
-    for (int i = 0; i < SLICES_MAX; i++) {
-        if (r->slice[i].batch)
-            ops->batch_destroy(r->slice[i].batch);
-        r->slice[i].batch = NULL;
-    }
-}
-
-/* The next slice's time; its batch is made when it is first needed. */
-static gt_status run_slice(struct runner *r, double *ns, struct gt_err *err) {
-    const struct gt_rig_ops *ops = gt_rig_head(r->lab->rig)->ops;
-    struct slice *slice = &r->slice[r->next];
-    gt_status status = GEMMTUNE_OK;
-    if (!slice->batch) {
-        slice->runner = r;
-        slice->first = r->next * r->launches;
-        status = ops->batch(&slice->batch, r->lab->rig, enqueue, slice, err);
-    }
-    r->next = (r->next + 1) % r->batches;
-    return status ? status : ops->time(slice->batch, ns, err);
-}
-
-static int at_most(double x, int most) {
-    return x > most ? most : x < 1 ? 1 : (int)x;
-}
-
-/* Launches a sample, as many as the least sample time asks for; and slices enough to come to every set. */
-static void plan_samples(struct runner *r, double one_ns, const struct gt_time_budget *b) {
-    const int sets = r->lab->sets.count;
-    const double want = one_ns > 0 ? b->sample_ns / one_ns + 1 : LAUNCHES_MAX;
-    const int least = (sets + SLICES_MAX - 1) / SLICES_MAX;
-    drop_slices(r);
-    r->launches = at_most(want > least ? want : least, LAUNCHES_MAX);
-    r->batches = at_most((double)(sets + r->launches - 1) / r->launches, SLICES_MAX);
-    r->next = 0;
-}
-
-/* A first launch warms up, a second says how long one takes; where one is short, a few dozen say it
- * better, since a launch alone is mostly the time to get there. */
-static gt_status prepare(struct runner *r, const struct gt_time_budget *b,
-                         struct gt_err *err) {
-    enum { FEW = 32 };
-    double first = 0, one = 0;
-    r->launches = 1;
-    r->batches = 2;
-    gt_status status = run_slice(r, &first, err);
-    one = first;
-    if (!status && first < b->total_ns)
-        status = run_slice(r, &one, err);
-    if (!status && one < b->sample_ns / FEW) {
-        drop_slices(r);
-        r->launches = FEW;
-        r->next = 0;
-        status = run_slice(r, &one, err);
-        if (!status)
-            status = run_slice(r, &one, err);
-        one /= FEW;
-    }
-    plan_samples(r, one, b);
-    return status;
+static gt_status prepare(struct runner *r, struct gt_lab *lab, const struct gt_exec *exec,
+                         const struct gt_time_budget *b, struct gt_err *err) {
+    r->lab = lab;
+    r->call = (struct gt_kernel_call){exec, gt_checker_workspace(lab->checker),
+                                      gt_rig_head(lab->rig)->stream};
+    const struct gt_product product = gt_product_of(&r->call);
+    return gt_stopwatch_create(&r->watch, lab, &product, b->sample_ns, b->total_ns, err);
 }
 
 static gt_status sample(struct runner *r, struct gt_measurement *m, struct gt_err *err) {
+    const int launches = gt_stopwatch_launches(r->watch);
     double ns = 0;
     int mhz = 0;
     bool throttled = false;
-    gt_status status = run_slice(r, &ns, err);
+    gt_status status = gt_stopwatch_sample(r->watch, &ns, err);
     if (status)
         return status;
-    r->spent_ns += ns;
+    r->spent_ns += ns * launches;
     gt_rig_head(r->lab->rig)->ops->clock(r->lab->rig, &mhz, &throttled);
     if (throttled && m->dropped < DROPPED_MAX) {
         m->dropped++;
         return GEMMTUNE_OK;
     }
     m->clock_mhz = mhz;
-    m->launches = r->launches;
-    m->sample_ns[m->samples++] = (float)(ns / r->launches);
+    m->launches = launches;
+    m->sample_ns[m->samples++] = (float)ns;
     return GEMMTUNE_OK;
 }
 
@@ -279,15 +192,12 @@ gt_status gt_lab_time(struct gt_measurement *out, struct gt_lab *lab,
         return status;
     memset(out, 0, (size_t)count * sizeof *out);
     for (int i = 0; !status && i < count; i++) {
-        r[i].lab = lab;
-        r[i].exec = execs[i];
-        status = prepare(&r[i], budget, err);
+        status = prepare(&r[i], lab, execs[i], budget, err);
     }
     for (int round = 0; !status && more; round++)
         status = round_robin(out, r, count, round, budget, &more, err);
     for (int i = 0; i < count; i++) {
-        if (r[i].lab)
-            drop_slices(&r[i]);
+        gt_stopwatch_destroy(r[i].watch);
         gt_measurement_summarize(&out[i]);
     }
     return status;
