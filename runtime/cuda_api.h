@@ -26,6 +26,7 @@ typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphExec_st *CUgraphExec;
+typedef struct CUgraphNode_st *CUgraphNode;
 
 struct gt_cu_uuid {
     char bytes[16];
@@ -55,6 +56,17 @@ struct gt_cu_launch_config {
     CUstream stream;
     struct gt_cu_launch_attribute *attributes;
     unsigned attribute_count;
+};
+
+/* CUDA_KERNEL_NODE_PARAMS of CUDA 12: a launch as a graph holds it. */
+struct gt_cu_kernel_node {
+    CUfunction function;
+    unsigned grid_x, grid_y, grid_z;
+    unsigned block_x, block_y, block_z;
+    unsigned smem_bytes;
+    void **params; /* the graph's */
+    void **extra, *kernel;
+    CUcontext context;
 };
 
 /* X(name here, name in cuda.h, value) */
@@ -220,6 +232,10 @@ enum gt_cuda_constant {
     X(cuGraphUpload, cuGraphUpload, 0, (CUgraphExec exec, CUstream stream))                \
     X(cuGraphExecDestroy, cuGraphExecDestroy, 0, (CUgraphExec exec))                       \
     X(cuGraphDestroy, cuGraphDestroy, 0, (CUgraph graph))                                  \
+    X(cuGraphGetNodes, cuGraphGetNodes, 0,                                                 \
+      (CUgraph graph, CUgraphNode * nodes, size_t * count))                                \
+    X(cuGraphKernelNodeGetParams, cuGraphKernelNodeGetParams_v2, 0,                        \
+      (CUgraphNode node, struct gt_cu_kernel_node * params))                               \
     X(cuEventCreate, cuEventCreate, 1, (CUevent * event, unsigned flags))                  \
     X(cuEventRecord, cuEventRecord, 1, (CUevent event, CUstream stream))                   \
     X(cuEventQuery, cuEventQuery, 1, (CUevent event))                                      \

@@ -68,8 +68,12 @@ typedef struct _cl_event *cl_event;
     X(GT_CL_CONTEXT_DEVICES, CL_CONTEXT_DEVICES, 0x1081)                                   \
     X(GT_CL_CONTEXT_NUM_DEVICES, CL_CONTEXT_NUM_DEVICES, 0x1083)                           \
     X(GT_CL_CONTEXT_PLATFORM, CL_CONTEXT_PLATFORM, 0x1084)                                 \
+    X(GT_CL_QUEUE_CONTEXT, CL_QUEUE_CONTEXT, 0x1090)                                       \
+    X(GT_CL_QUEUE_DEVICE, CL_QUEUE_DEVICE, 0x1091)                                         \
     X(GT_CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROFILING_ENABLE, 2)                          \
     X(GT_CL_MEM_READ_WRITE, CL_MEM_READ_WRITE, 1)                                          \
+    X(GT_CL_MAP_READ, CL_MAP_READ, 1)                                                      \
+    X(GT_CL_MAP_WRITE, CL_MAP_WRITE, 2)                                                    \
     X(GT_CL_BUFFER_REGION, CL_BUFFER_CREATE_TYPE_REGION, 0x1220)                           \
     X(GT_CL_MEM_SIZE, CL_MEM_SIZE, 0x1102)                                                 \
     X(GT_CL_PROGRAM_BUILD_LOG, CL_PROGRAM_BUILD_LOG, 0x1183)                               \
@@ -123,6 +127,8 @@ enum gt_opencl_constant {
       (cl_context context, cl_uint what, size_t size, void *value, size_t *needed))        \
     X(cl_command_queue, clCreateCommandQueue, 1,                                           \
       (cl_context context, cl_device_id device, cl_bitfield properties, cl_int * error))   \
+    X(cl_int, clGetCommandQueueInfo, 1,                                                    \
+      (cl_command_queue queue, cl_uint what, size_t size, void *value, size_t *needed))    \
     X(cl_int, clReleaseCommandQueue, 1, (cl_command_queue queue))                          \
     X(cl_int, clFlush, 1, (cl_command_queue queue))                                        \
     X(cl_int, clFinish, 1, (cl_command_queue queue))                                       \
@@ -143,6 +149,13 @@ enum gt_opencl_constant {
       (cl_command_queue queue, cl_mem to, const void *pattern, size_t pattern_size,        \
        size_t offset, size_t size, cl_uint wait_count, const cl_event *wait,               \
        cl_event *event))                                                                   \
+    X(void *, clEnqueueMapBuffer, 1,                                                       \
+      (cl_command_queue queue, cl_mem memory, cl_bool blocking, cl_bitfield flags,         \
+       size_t offset, size_t size, cl_uint event_count, const cl_event *events,            \
+       cl_event *event, cl_int *error))                                                    \
+    X(cl_int, clEnqueueUnmapMemObject, 1,                                                  \
+      (cl_command_queue queue, cl_mem memory, void *mapped, cl_uint event_count,           \
+       const cl_event *events, cl_event *event))                                           \
     X(cl_int, clEnqueueCopyBuffer, 1,                                                      \
       (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset,                 \
        size_t to_offset, size_t size, cl_uint wait_count, const cl_event *wait,            \

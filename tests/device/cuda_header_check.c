@@ -55,11 +55,21 @@ SAME_PLACE(struct gt_cu_launch_config, stream, CUlaunchConfig, hStream);
 SAME_PLACE(struct gt_cu_launch_config, attributes, CUlaunchConfig, attrs);
 SAME_PLACE(struct gt_cu_launch_config, attribute_count, CUlaunchConfig, numAttrs);
 
+SAME_SIZE(struct gt_cu_kernel_node, CUDA_KERNEL_NODE_PARAMS_v2);
+SAME_PLACE(struct gt_cu_kernel_node, function, CUDA_KERNEL_NODE_PARAMS_v2, func);
+SAME_PLACE(struct gt_cu_kernel_node, grid_x, CUDA_KERNEL_NODE_PARAMS_v2, gridDimX);
+SAME_PLACE(struct gt_cu_kernel_node, block_z, CUDA_KERNEL_NODE_PARAMS_v2, blockDimZ);
+SAME_PLACE(struct gt_cu_kernel_node, smem_bytes, CUDA_KERNEL_NODE_PARAMS_v2,
+           sharedMemBytes);
+SAME_PLACE(struct gt_cu_kernel_node, params, CUDA_KERNEL_NODE_PARAMS_v2, kernelParams);
+SAME_PLACE(struct gt_cu_kernel_node, context, CUDA_KERNEL_NODE_PARAMS_v2, ctx);
+
 /* ---- prototypes: ours, with the toolkit's structs and enumerations in place of ours -- */
 
 #define gt_cu_uuid               CUuuid_st
 #define gt_cu_tensor_map         CUtensorMap_st
 #define gt_cu_launch_config      CUlaunchConfig_st
+#define gt_cu_kernel_node        CUDA_KERNEL_NODE_PARAMS_v2_st
 #define gt_cu_result             CUresult
 #define gt_cu_device_attribute   CUdevice_attribute
 #define gt_cu_function_attribute CUfunction_attribute

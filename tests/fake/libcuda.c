@@ -331,6 +331,7 @@ struct launch {
     CUfunction function;
     unsigned grid[3], block[3], smem;
     unsigned char value[PARAMS_MAX][8];
+    void *param[PARAMS_MAX]; /* to the values, for who asks a graph */
 };
 
 struct CUgraph_st {
@@ -1306,6 +1307,34 @@ gt_cu_result cuGraphExecDestroy(CUgraphExec exec) {
 gt_cu_result cuGraphDestroy(CUgraph graph) {
     ENTER(cuGraphDestroy);
     free_graph(graph);
+    return GT_CU_SUCCESS;
+}
+
+gt_cu_result cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count) {
+    ENTER(cuGraphGetNodes);
+    for (size_t i = 0; nodes && i < *count && i < graph->count; i++)
+        nodes[i] = (CUgraphNode)(void *)&graph->node[i];
+    *count = graph->count;
+    return GT_CU_SUCCESS;
+}
+
+gt_cu_result cuGraphKernelNodeGetParams_v2(CUgraphNode node,
+                                           struct gt_cu_kernel_node *params) {
+    ENTER(cuGraphKernelNodeGetParams);
+    struct launch *l = (void *)node;
+    for (int i = 0; i < l->function->count; i++)
+        l->param[i] = l->value[i];
+    *params = (struct gt_cu_kernel_node){
+        .function = l->function,
+        .grid_x = l->grid[0],
+        .grid_y = l->grid[1],
+        .grid_z = l->grid[2],
+        .block_x = l->block[0],
+        .block_y = l->block[1],
+        .block_z = l->block[2],
+        .smem_bytes = l->smem,
+        .params = l->param,
+    };
     return GT_CU_SUCCESS;
 }
 
