@@ -6,7 +6,6 @@
 #include "tuner/progress.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,16 +93,21 @@ static bool find_blas(void) {
     return blas.name != NULL;
 }
 
-static void blas_f32(const gemmtune_problem *p, const struct matrices *x) {
-    blas.sgemm(CBLAS_ROW, p->trans_a ? CBLAS_YES : CBLAS_NO,
-               p->trans_b ? CBLAS_YES : CBLAS_NO, (int)p->m, (int)p->n, (int)p->k, 1, x->a,
-               (int)p->lda, x->b, (int)p->ldb, 0, x->c, (int)p->ldc);
+void gt_cpu_blas_run(const gemmtune_problem *p, double alpha, const void *a, const void *b,
+                     double beta, void *c) {
+    const int ta = p->trans_a ? CBLAS_YES : CBLAS_NO,
+              tb = p->trans_b ? CBLAS_YES : CBLAS_NO;
+    const int m = (int)p->m, n = (int)p->n, k = (int)p->k;
+    const int lda = (int)p->lda, ldb = (int)p->ldb, ldc = (int)p->ldc;
+    if (p->type_c == GEMMTUNE_F64)
+        blas.dgemm(CBLAS_ROW, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    else
+        blas.sgemm(CBLAS_ROW, ta, tb, m, n, k, (float)alpha, a, lda, b, ldb, (float)beta, c,
+                   ldc);
 }
 
-static void blas_f64(const gemmtune_problem *p, const struct matrices *x) {
-    blas.dgemm(CBLAS_ROW, p->trans_a ? CBLAS_YES : CBLAS_NO,
-               p->trans_b ? CBLAS_YES : CBLAS_NO, (int)p->m, (int)p->n, (int)p->k, 1, x->a,
-               (int)p->lda, x->b, (int)p->ldb, 0, x->c, (int)p->ldc);
+static void blas_any(const gemmtune_problem *p, const struct matrices *x) {
+    gt_cpu_blas_run(p, 1, x->a, x->b, 0, x->c);
 }
 
 /* ---- which function, and how long ---- */
@@ -114,8 +118,8 @@ static const struct {
     gemmtune_dtype type;
     product_fn by[2]; /* enum gt_cpu */
 } products[] = {
-    {GEMMTUNE_F32, {loop_f32, blas_f32}},
-    {GEMMTUNE_F64, {loop_f64, blas_f64}},
+    {GEMMTUNE_F32, {loop_f32, blas_any}},
+    {GEMMTUNE_F64, {loop_f64, blas_any}},
     {GEMMTUNE_I32, {loop_i32, NULL}},
 };
 
@@ -126,6 +130,10 @@ static product_fn choose(enum gt_cpu which, const gemmtune_problem *p) {
         if (products[i].type == p->type_c)
             return products[i].by[which];
     return NULL;
+}
+
+const char *gt_cpu_blas_for(const gemmtune_problem *p) {
+    return choose(GT_CPU_BLAS, p) && find_blas() ? blas.name : NULL;
 }
 
 static double best_of_runs(product_fn product, const gemmtune_problem *p,
@@ -149,7 +157,7 @@ gt_status gt_cpu_time(double *ns, char what[64], enum gt_cpu which,
     struct matrices x = {0};
     if (!product)
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "the CPU contestant has no such type");
-    if (which == GT_CPU_BLAS && (!find_blas() || p->m > INT_MAX || p->n > INT_MAX))
+    if (which == GT_CPU_BLAS && !find_blas())
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no CBLAS library on this machine");
     snprintf(what, 64, "%s", which == GT_CPU_BLAS ? blas.name : "three loops, one thread");
     gt_status status = make(&x, p, err);

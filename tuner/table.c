@@ -177,8 +177,7 @@ static void csv_field(const char *text, bool is_text, FILE *out) {
     (void)fputc('"', out);
 }
 
-/* Row 0 is the heading. */
-static void csv_line(const struct gt_table *t, size_t row, FILE *out) {
+void gt_table_csv_line(const struct gt_table *t, size_t row, FILE *out) {
     const char *comma = "";
     for (size_t i = 0; i < t->columns; i++) {
         const struct gt_column *column = &t->column[i];
@@ -194,7 +193,7 @@ static void csv_line(const struct gt_table *t, size_t row, FILE *out) {
 
 void gt_table_csv(const struct gt_table *t, FILE *out) {
     for (size_t row = 0; row <= t->rows; row++)
-        csv_line(t, row, out);
+        gt_table_csv_line(t, row, out);
 }
 
 /* ---- for programs ------------------------------------------------------------------- */
@@ -237,7 +236,7 @@ static void json_cell(const char *cell, enum gt_cell_kind kind, FILE *out) {
         (void)fputs("null", out);
 }
 
-static void json_row(const struct gt_table *t, size_t row, FILE *out) {
+void gt_table_json_row(const struct gt_table *t, size_t row, FILE *out) {
     const char *comma = "{";
     for (size_t i = 0; i < t->columns; i++) {
         const struct gt_column *column = &t->column[i];
@@ -256,7 +255,7 @@ void gt_table_json(const struct gt_table *t, FILE *out) {
     (void)fputc('[', out);
     for (size_t row = 0; row < t->rows; row++) {
         (void)fputs(row > 0 ? ",\n  " : "\n  ", out);
-        json_row(t, row, out);
+        gt_table_json_row(t, row, out);
     }
     (void)fputs(t->rows > 0 ? "\n]\n" : "]\n", out);
 }

@@ -35,6 +35,10 @@ void gt_table_print(const struct gt_table *t, FILE *out);
 void gt_table_csv(const struct gt_table *t, FILE *out);
 /* An array of objects and a newline. A number that is not a JSON number is null. */
 void gt_table_json(const struct gt_table *t, FILE *out);
+/* One of their lines alone, for rows that are printed as they come. In CSV line 0 is the heading and
+ * line i is row i - 1. */
+void gt_table_csv_line(const struct gt_table *t, size_t line, FILE *out);
+void gt_table_json_row(const struct gt_table *t, size_t row, FILE *out);
 
 /* Short texts; buf is returned. What is not known (not finite, a time of 0) is "". */
 enum { GT_CELL_MAX = 48 };

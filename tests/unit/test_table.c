@@ -101,6 +101,29 @@ static void test_json(void **state) {
     gt_table_destroy(t);
 }
 
+static void heading_alone(const struct gt_table *t, FILE *out) {
+    gt_table_csv_line(t, 0, out);
+}
+
+static void second_row_alone(const struct gt_table *t, FILE *out) {
+    gt_table_csv_line(t, 2, out);
+    gt_table_json_row(t, 1, out);
+}
+
+static void test_lines(void **state) {
+    static const char *const rows[][COLUMNS] = {
+        {"first", NULL, "1", "true", "a"},
+        {"second", NULL, "2", "false", "b,c"},
+    };
+    struct gt_table *t = make(rows, 2);
+    (void)state;
+    expect(t, heading_alone, "name,time_ns,ok,note\r\n");
+    expect(t, second_row_alone,
+           "second,2,false,\"b,c\"\r\n"
+           "{\"name\": \"second\", \"time_ns\": 2, \"ok\": false, \"note\": \"b,c\"}");
+    gt_table_destroy(t);
+}
+
 /* What is no JSON number must not reach a document. */
 static void test_json_numbers(void **state) {
     static const char *const yes[] = {"0",   "-0",   "1",        "12.5",
@@ -231,10 +254,15 @@ static void test_locale(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_people),    cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_json),      cmocka_unit_test(test_json_numbers),
-        cmocka_unit_test(test_many_rows), cmocka_unit_test(test_too_many_columns),
-        cmocka_unit_test(test_cells),     cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_people),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_json_numbers),
+        cmocka_unit_test(test_many_rows),
+        cmocka_unit_test(test_too_many_columns),
+        cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
