@@ -54,6 +54,7 @@ bins   = $(call pick,$(patsubst %.c,$(B)/%,$(wildcard tests/$1/test_*.c)))
 # Our driver declarations against the vendors' headers, where those are.
 CUDA_HOME ?= /usr/local/cuda
 HEADERS := $(and $(wildcard $(CUDA_HOME)/include/nvrtc.h),$(B)/tests/device/cuda_header_check) \
+           $(and $(wildcard $(CUDA_HOME)/include/cublasLt.h),$(B)/tests/device/cublas_header_check) \
            $(and $(wildcard /usr/include/CL/cl.h),$(B)/tests/device/opencl_header_check)
 UNIT   := $(call bins,unit)
 DEVICE := $(call bins,device) $(call pick,$(HEADERS))
@@ -174,7 +175,7 @@ $(B)/tests/unit/test_expr $(B)/tests/unit/test_json: override LDFLAGS += -Wl,--w
 $(B)/tests/%: $(B)/tests/%.o $(B)/libgt-test.a
 	$(call link,$(CMOCKA))
 
-$(B)/tests/device/cuda_header_check.o: FILE_CFLAGS = -isystem $(CUDA_HOME)/include
+$(B)/tests/device/cu%_header_check.o: FILE_CFLAGS = -isystem $(CUDA_HOME)/include
 
 # tests/fake/lib*.c: stand-ins for libraries that are opened at run time.
 $(B)/tests/fake/lib%.so: $(B)/tests/fake/lib%.o

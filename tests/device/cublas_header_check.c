@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cublas_header_check.c - our declarations of cuBLAS against the toolkit's, while compiling. Built
+ * only where cublas_v2.h is found; there is nothing to run but main.
+ */
+#include "tuner/cublas_api.h"
+
+#include <cublasLt.h>
+#include <cublas_v2.h>
+
+#include <stddef.h>
+#include <stdio.h>
+
+#define X(name, theirs, value)                                                             \
+    _Static_assert((long long)(theirs) == (long long)(value), #theirs " has another "      \
+                                                                      "value");
+GT_CUBLAS_CONSTANTS(X)
+#undef X
+
+#define SAME_SIZE(ours, theirs) _Static_assert(sizeof(ours) == sizeof(theirs), #theirs)
+#define SAME_PLACE(ours, member, theirs, their_member)                                     \
+    _Static_assert(offsetof(ours, member) == offsetof(theirs, their_member) &&             \
+                       sizeof(((ours *)0)->member) == sizeof(((theirs *)0)->their_member), \
+                   #theirs "." #their_member)
+
+SAME_SIZE(struct gt_cublaslt_algo, cublasLtMatmulAlgo_t);
+SAME_SIZE(struct gt_cublaslt_result, cublasLtMatmulHeuristicResult_t);
+SAME_PLACE(struct gt_cublaslt_result, algo, cublasLtMatmulHeuristicResult_t, algo);
+SAME_PLACE(struct gt_cublaslt_result, workspace_bytes, cublasLtMatmulHeuristicResult_t,
+           workspaceSize);
+SAME_PLACE(struct gt_cublaslt_result, state, cublasLtMatmulHeuristicResult_t, state);
+SAME_PLACE(struct gt_cublaslt_result, waves, cublasLtMatmulHeuristicResult_t, wavesCount);
+SAME_PLACE(struct gt_cublaslt_result, reserved, cublasLtMatmulHeuristicResult_t, reserved);
+
+/* ---- prototypes: ours, with the toolkit's types in place of ours ---- */
+
+#define gt_cublas_status         cublasStatus_t
+#define gt_cublas_op             cublasOperation_t
+#define gt_cublas_type           cudaDataType
+#define gt_cublas_compute        cublasComputeType_t
+#define gt_cublas_algo           cublasGemmAlgo_t
+#define gt_cublas_desc_attribute cublasLtMatmulDescAttributes_t
+#define gt_cublas_pref_attribute cublasLtMatmulPreferenceAttributes_t
+#define gt_cublaslt_desc         cublasLtMatmulDesc_t
+#define gt_cublaslt_layout       cublasLtMatrixLayout_t
+#define gt_cublaslt_pref         cublasLtMatmulPreference_t
+/* structs without a tag: an ordinary name stands in for theirs */
+#define struct
+#define gt_cublaslt_algo   cublasLtMatmulAlgo_t
+#define gt_cublaslt_result cublasLtMatmulHeuristicResult_t
+
+#define X(name, symbol, needed, params)                                                    \
+    _Static_assert(                                                                        \
+        __builtin_types_compatible_p(cublasStatus_t(*) params, __typeof__(&symbol)),       \
+        #symbol " has another prototype");
+GT_CUBLAS_SYMBOLS(X)
+GT_CUBLASLT_SYMBOLS(X)
+#undef X
+_Static_assert(__builtin_types_compatible_p(size_t (*)(void),
+                                            __typeof__(&cublasLtGetVersion)),
+               "cublasLtGetVersion");
+#undef struct
+
+/* Enumerations travel as int or unsigned int. */
+_Static_assert(__builtin_types_compatible_p(cublasStatus_t, unsigned), "status");
+_Static_assert(__builtin_types_compatible_p(cublasOperation_t, unsigned), "operation");
+_Static_assert(__builtin_types_compatible_p(cudaDataType, unsigned), "type");
+_Static_assert(__builtin_types_compatible_p(cublasComputeType_t, unsigned), "compute");
+_Static_assert(__builtin_types_compatible_p(cublasGemmAlgo_t, int), "algo");
+_Static_assert(__builtin_types_compatible_p(cublasLtMatmulDescAttributes_t, unsigned),
+               "descriptor");
+_Static_assert(__builtin_types_compatible_p(cublasLtMatmulPreferenceAttributes_t, unsigned),
+               "preference");
+
+int main(void) {
+    printf("cublas_header_check: ours agrees with cublas_v2.h %d\n", CUBLAS_VERSION);
+    return 0;
+}

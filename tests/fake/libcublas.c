@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libcublas.c - a stand-in for cuBLAS and cublasLt (GEMMTUNE_LIBCUBLAS and GEMMTUNE_LIBCUBLASLT) on
+ * top of tests/fake/libcuda.c: every call is a launch of a plain kernel through the driver that
+ * GEMMTUNE_LIBCUDA names, so it is captured, timed and checked as the real ones are. It is column-major,
+ * takes host scalars, and wants the workspace after the stream.
+ *
+ *   FAKE_CUBLAS   one WORD@K: what befalls products of depth K; without @K, all
+ *       wrong     cublasGemmEx adds 1 to every element
+ *       ltwrong   so does the first of cublasLt's candidates
+ *       refuse    cublasGemmEx says that it does not do this
+ *       crash     cublasGemmEx ends the process
+ *       hang      cublasGemmEx does not return
+ */
+#include "tuner/cublas_api.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define X(name, symbol, needed, params) gt_cublas_status symbol params;
+GT_CUBLAS_SYMBOLS(X)
+GT_CUBLASLT_SYMBOLS(X)
+#undef X
+size_t cublasLtGetVersion(void);
+
+enum { WAYS = 4, THREADS = 64, VERSION = 130100, NOT_INITIALIZED = 1 };
+
+static const char source[] =
+    "__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void product(\n"
+    "    int ta, int tb, int m, int n, int k, elem alpha, const __global elem *a, long "
+    "lda,\n"
+    "    const __global elem *b, long ldb, elem beta, __global elem *c, long ldc, elem "
+    "off) {\n"
+    "    const long at = get_global_id(0);\n"
+    "    const long i = at % m, j = at / m;\n"
+    "    elem sum = 0;\n"
+    "    if (j >= n)\n"
+    "        return;\n"
+    "    for (long q = 0; q < k; q++)\n"
+    "        sum = fma(a[ta ? i * lda + q : q * lda + i], b[tb ? q * ldb + j : j * ldb + "
+    "q],\n"
+    "                  sum);\n"
+    "    sum = alpha * sum + off;\n"
+    "    c[j * ldc + i] = beta == 0 ? sum : sum + beta * c[j * ldc + i];\n"
+    "}\n";
+
+struct cublasContext {
+    CUstream stream;
+    void *workspace;
+};
+
+struct cublasLtContext {
+    int unused;
+};
+
+struct gt_cublaslt_desc {
+    gt_cublas_op op_a, op_b;
+};
+
+struct gt_cublaslt_layout {
+    gt_cublas_type type;
+    uint64_t rows, cols;
+    int64_t ld;
+};
+
+struct gt_cublaslt_pref {
+    size_t workspace_bytes;
+};
+
+/* A product as both libraries are told it. */
+struct call {
+    gt_cublas_type type;
+    gt_cublas_op op_a, op_b;
+    int m, n, k;
+    const void *alpha, *a, *b, *beta;
+    void *c;
+    int64_t lda, ldb, ldc;
+    int way; /* which of the kernels, all alike but for the time that the fake driver's model gives */
+    bool wrong;
+};
+
+/* ---- the driver ---- */
+
+static struct gt_cuda cu;
+
+static bool find_driver(void) {
+    static const struct {
+        const char *name;
+        size_t offset;
+    } rows[] = {
+#define X(name, symbol, needed, params) {#symbol, offsetof(struct gt_cuda, name)},
+        GT_CUDA_SYMBOLS(X)
+#undef X
+    };
+    const char *path = getenv("GEMMTUNE_LIBCUDA");
+    void *library = dlopen(path ? path : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    for (size_t i = 0; library && i < sizeof rows / sizeof *rows; i++) {
+        void *symbol = dlsym(library, rows[i].name);
+        memcpy((char *)&cu + rows[i].offset, &symbol, sizeof symbol);
+    }
+    return cu.cuLaunchKernel != NULL;
+}
+
+/* Loaded once, outside of any capture: the first call comes before timing. */
+static CUfunction kernel(gt_cublas_type type, int way) {
+    static CUfunction loaded[2][WAYS];
+    CUmodule module = NULL;
+    CUdevice device = 0;
+    int major = 0, minor = 0;
+    char image[sizeof source + 256];
+    if (loaded[type][way])
+        return loaded[type][way];
+    (void)cu.cuCtxGetDevice(&device);
+    (void)cu.cuDeviceGetAttribute(&major, GT_CU_CC_MAJOR, device);
+    (void)cu.cuDeviceGetAttribute(&minor, GT_CU_CC_MINOR, device);
+    snprintf(image, sizeof image, "FAKECUBIN sm_%d registers 40\n#define WAY %d\n%s%s",
+             10 * major + minor, way,
+             type == GT_CUBLAS_F64 ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+                                     "#define elem double\n"
+                                   : "#define elem float\n",
+             source);
+    if (cu.cuModuleLoadData(&module, image) == GT_CU_SUCCESS)
+        (void)cu.cuModuleGetFunction(&loaded[type][way], module, "product");
+    return loaded[type][way];
+}
+
+static gt_cublas_status launch(const struct call *x, CUstream stream) {
+    CUfunction function = kernel(x->type, x->way);
+    int ta = x->op_a == GT_CUBLAS_T, tb = x->op_b == GT_CUBLAS_T;
+    int m = x->m, n = x->n, k = x->k;
+    int64_t lda = x->lda, ldb = x->ldb, ldc = x->ldc;
+    double off64 = x->wrong;
+    float off32 = x->wrong;
+    const void *alpha = x->alpha, *beta = x->beta;
+    union {
+        const void *theirs;
+        void *ours;
+    } scalar[2] = {{alpha}, {beta}};
+    const void *a = x->a, *b = x->b;
+    void *c = x->c;
+    void *params[] = {&ta,
+                      &tb,
+                      &m,
+                      &n,
+                      &k,
+                      scalar[0].ours,
+                      (void *)&a,
+                      &lda,
+                      (void *)&b,
+                      &ldb,
+                      scalar[1].ours,
+                      &c,
+                      &ldc,
+                      x->type == GT_CUBLAS_F64 ? (void *)&off64 : (void *)&off32};
+    const int64_t blocks = ((int64_t)m * n + THREADS - 1) / THREADS;
+    if (!function)
+        return 13; /* CUBLAS_STATUS_EXECUTION_FAILED */
+    return cu.cuLaunchKernel(function, (unsigned)blocks, 1, 1, THREADS, 1, 1, 0, stream,
+                             params, NULL) == GT_CU_SUCCESS
+               ? GT_CUBLAS_SUCCESS
+               : 13;
+}
+
+/* ---- what befalls a call ---- */
+
+static bool befalls(const char *word, int k) {
+    const char *text = getenv("FAKE_CUBLAS");
+    const size_t length = strlen(word);
+    if (!text || strncmp(text, word, length) != 0)
+        return false;
+    return text[length] == '\0' || (text[length] == '@' && atoi(text + length + 1) == k);
+}
+
+static void hang(void) {
+    const struct timespec hour = {.tv_sec = 3600};
+    for (;;)
+        (void)nanosleep(&hour, NULL);
+}
+
+/* ---- cuBLAS ---- */
+
+gt_cublas_status cublasCreate_v2(cublasHandle_t *handle) {
+    *handle = find_driver() ? calloc(1, sizeof **handle) : NULL;
+    return *handle ? GT_CUBLAS_SUCCESS : NOT_INITIALIZED;
+}
+
+gt_cublas_status cublasDestroy_v2(cublasHandle_t handle) {
+    free(handle);
+    return GT_CUBLAS_SUCCESS;
+}
+
+gt_cublas_status cublasGetVersion_v2(cublasHandle_t handle, int *version) {
+    *version = VERSION;
+    return GT_CUBLAS_SUCCESS;
+}
+
+gt_cublas_status cublasSetStream_v2(cublasHandle_t handle, CUstream stream) {
+    handle->stream = stream;
+    handle->workspace = NULL; /* as documented */
+    return GT_CUBLAS_SUCCESS;
+}
+
+gt_cublas_status cublasSetWorkspace_v2(cublasHandle_t handle, void *workspace,
+                                       size_t bytes) {
+    handle->workspace = workspace;
+    return workspace && bytes > 0 ? GT_CUBLAS_SUCCESS : GT_CUBLAS_INVALID_VALUE;
+}
+
+gt_cublas_status cublasGemmEx(cublasHandle_t handle, gt_cublas_op op_a, gt_cublas_op op_b,
+                              int m, int n, int k, const void *alpha, const void *a,
+                              gt_cublas_type type_a, int lda, const void *b,
+                              gt_cublas_type type_b, int ldb, const void *beta, void *c,
+                              gt_cublas_type type_c, int ldc, gt_cublas_compute compute,
+                              gt_cublas_algo algo) {
+    const bool pedantic = compute == GT_CUBLAS_COMPUTE_F32_PEDANTIC ||
+                          compute == GT_CUBLAS_COMPUTE_F64_PEDANTIC;
+    const struct call x = {.type = type_c,
+                           .op_a = op_a,
+                           .op_b = op_b,
+                           .m = m,
+                           .n = n,
+                           .k = k,
+                           .alpha = alpha,
+                           .a = a,
+                           .lda = lda,
+                           .b = b,
+                           .ldb = ldb,
+                           .beta = beta,
+                           .c = c,
+                           .ldc = ldc,
+                           .way = pedantic,
+                           .wrong = befalls("wrong", k)};
+    if (!handle->workspace || algo != GT_CUBLAS_ALGO_DEFAULT)
+        return GT_CUBLAS_INVALID_VALUE;
+    if (befalls("refuse", k))
+        return GT_CUBLAS_NOT_SUPPORTED;
+    if (befalls("crash", k))
+        abort();
+    if (befalls("hang", k))
+        hang();
+    return launch(&x, handle->stream);
+}
+
+gt_cublas_status cublasSgemm_v2(cublasHandle_t handle, gt_cublas_op op_a, gt_cublas_op op_b,
+                                int m, int n, int k, const float *alpha, const float *a,
+                                int lda, const float *b, int ldb, const float *beta,
+                                float *c, int ldc) {
+    return cublasGemmEx(handle, op_a, op_b, m, n, k, alpha, a, GT_CUBLAS_F32, lda, b,
+                        GT_CUBLAS_F32, ldb, beta, c, GT_CUBLAS_F32, ldc,
+                        GT_CUBLAS_COMPUTE_F32, GT_CUBLAS_ALGO_DEFAULT);
+}
+
+/* ---- cublasLt ---- */
+
+size_t cublasLtGetVersion(void) {
+    return VERSION;
+}
+
+gt_cublas_status cublasLtCreate(cublasLtHandle_t *handle) {
+    *handle = find_driver() ? calloc(1, sizeof **handle) : NULL;
+    return *handle ? GT_CUBLAS_SUCCESS : NOT_INITIALIZED;
+}
+
+gt_cublas_status cublasLtDestroy(cublasLtHandle_t handle) {
+    free(handle);
+    return GT_CUBLAS_SUCCESS;
+}
+
+gt_cublas_status cublasLtMatmulDescCreate(gt_cublaslt_desc *desc, gt_cublas_compute compute,
+                                          gt_cublas_type scale) {
+    *desc = calloc(1, sizeof **desc);
+    return GT_CUBLAS_SUCCESS;
+}
+
+gt_cublas_status cublasLtMatmulDescDestroy(gt_cublaslt_desc desc) {
+    free(desc);
+    return GT_CUBLAS_SUCCESS;
+}
+
+gt_cublas_status cublasLtMatmulDescSetAttribute(gt_cublaslt_desc desc,
+                                                gt_cublas_desc_attribute what,
+                                                const void *value, size_t size) {
+    if (size != sizeof(gt_cublas_op) ||
+        (what != GT_CUBLASLT_DESC_TRANSA && what != GT_CUBLASLT_DESC_TRANSB))
+        return GT_CUBLAS_INVALID_VALUE;
+    memcpy(what == GT_CUBLASLT_DESC_TRANSA ? &desc->op_a : &desc->op_b, value, size);
+    return GT_CUBLAS_SUCCESS;
+}
+
+gt_cublas_status cublasLtMatrixLayoutCreate(gt_cublaslt_layout *layout, gt_cublas_type type,
+                                            uint64_t rows, uint64_t cols, int64_t ld) {
+    *layout = calloc(1, sizeof **layout);
+    if (*layout)
+        **layout = (struct gt_cublaslt_layout){type, rows, cols, ld};
+    return ld >= (int64_t)rows ? GT_CUBLAS_SUCCESS : GT_CUBLAS_INVALID_VALUE;
+}
+
+gt_cublas_status cublasLtMatrixLayoutDestroy(gt_cublaslt_layout layout) {
+    free(layout);
+    return GT_CUBLAS_SUCCESS;
+}
+
+gt_cublas_status cublasLtMatmulPreferenceCreate(gt_cublaslt_pref *pref) {
+    *pref = calloc(1, sizeof **pref);
+    return GT_CUBLAS_SUCCESS;
+}
+
+gt_cublas_status cublasLtMatmulPreferenceDestroy(gt_cublaslt_pref pref) {
+    free(pref);
+    return GT_CUBLAS_SUCCESS;
+}
+
+gt_cublas_status cublasLtMatmulPreferenceSetAttribute(gt_cublaslt_pref pref,
+                                                      gt_cublas_pref_attribute what,
+                                                      const void *value, size_t size) {
+    if (what != GT_CUBLASLT_PREF_WORKSPACE || size != sizeof pref->workspace_bytes)
+        return GT_CUBLAS_INVALID_VALUE;
+    memcpy(&pref->workspace_bytes, value, size);
+    return GT_CUBLAS_SUCCESS;
+}
+
+/* Three answers, of which the second is none. */
+gt_cublas_status cublasLtMatmulAlgoGetHeuristic(
+    cublasLtHandle_t handle, gt_cublaslt_desc desc, gt_cublaslt_layout a,
+    gt_cublaslt_layout b, gt_cublaslt_layout c, gt_cublaslt_layout d, gt_cublaslt_pref pref,
+    int room, struct gt_cublaslt_result *results, int *count) {
+    *count = room < 3 ? room : 3;
+    for (int i = 0; i < *count; i++)
+        results[i] = (struct gt_cublaslt_result){.algo = {{(uint64_t)i + 1}},
+                                                 .workspace_bytes = pref->workspace_bytes,
+                                                 .state = i == 1 ? GT_CUBLAS_NOT_SUPPORTED
+                                                                 : GT_CUBLAS_SUCCESS};
+    return GT_CUBLAS_SUCCESS;
+}
+
+gt_cublas_status cublasLtMatmul(cublasLtHandle_t handle, gt_cublaslt_desc desc,
+                                const void *alpha, const void *a,
+                                gt_cublaslt_layout layout_a, const void *b,
+                                gt_cublaslt_layout layout_b, const void *beta,
+                                const void *c, gt_cublaslt_layout layout_c, void *d,
+                                gt_cublaslt_layout layout_d,
+                                const struct gt_cublaslt_algo *algo, void *workspace,
+                                size_t workspace_bytes, CUstream stream) {
+    const uint64_t k = desc->op_a == GT_CUBLAS_T ? layout_a->rows : layout_a->cols;
+    const uint64_t also_k = desc->op_b == GT_CUBLAS_T ? layout_b->cols : layout_b->rows;
+    const struct call x = {.type = layout_c->type,
+                           .op_a = desc->op_a,
+                           .op_b = desc->op_b,
+                           .m = (int)layout_c->rows,
+                           .n = (int)layout_c->cols,
+                           .k = (int)k,
+                           .alpha = alpha,
+                           .a = a,
+                           .lda = layout_a->ld,
+                           .b = b,
+                           .ldb = layout_b->ld,
+                           .beta = beta,
+                           .c = d,
+                           .ldc = layout_d->ld,
+                           .way = 1 + (int)algo->data[0] / 2,
+                           .wrong = algo->data[0] == 1 && befalls("ltwrong", (int)k)};
+    if (k != also_k || c != d || !workspace)
+        return GT_CUBLAS_INVALID_VALUE;
+    return launch(&x, stream);
+}

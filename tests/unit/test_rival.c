@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rivals before any is opened: their names, the environment, how cuBLAS is told a product. */
+#include "tuner/cublas_api.h"
+#include "tuner/rival.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int index_of(const char *name) {
+    for (int i = 0; gt_rivals[i]; i++)
+        if (strcmp(gt_rivals[i]->name, name) == 0)
+            return i;
+    return -1;
+}
+
+static void test_names(void **state) {
+    struct gt_err err = {""};
+    unsigned bits = 0;
+    (void)state;
+    assert_int_equal(gt_rivals_parse(&bits, "clblast", &err), GEMMTUNE_OK);
+    assert_int_equal(bits, 1u << index_of("clblast"));
+    assert_int_equal(gt_rivals_parse(&bits, "cublaslt,cublas,cublas", &err), GEMMTUNE_OK);
+    assert_int_equal(bits, 1u << index_of("cublas") | 1u << index_of("cublaslt"));
+    assert_int_equal(gt_rivals_parse(&bits, NULL, &err), GEMMTUNE_OK);
+    assert_int_equal(bits, (1u << GT_RIVALS) - 1 - (1u << index_of("self")));
+}
+
+static void test_names_that_are_none(void **state) {
+    static const char *const lists[] = {"",        "cubla",       "cublas,",
+                                        ",cublas", "cublas,none", "CUBLAS"};
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        struct gt_err err = {""};
+        unsigned bits;
+        assert_int_equal(gt_rivals_parse(&bits, lists[i], &err), GEMMTUNE_EINVAL);
+        assert_non_null(strstr(err.line, "there are cublas, cublaslt, clblast, cpu, self"));
+    }
+}
+
+static void test_environment(void **state) {
+    struct gt_err err = {""};
+    (void)state;
+    unsetenv("NVIDIA_TF32_OVERRIDE");
+    unsetenv("CUBLAS_EMULATION_STRATEGY");
+    assert_int_equal(gt_rivals_environment(&err), GEMMTUNE_OK);
+    setenv("NVIDIA_TF32_OVERRIDE", "0", 1); /* as without it: no TF32 */
+    assert_int_equal(gt_rivals_environment(&err), GEMMTUNE_OK);
+    setenv("NVIDIA_TF32_OVERRIDE", "1", 1);
+    assert_int_equal(gt_rivals_environment(&err), GEMMTUNE_EINVAL);
+    assert_non_null(strstr(err.line, "NVIDIA_TF32_OVERRIDE=1"));
+    unsetenv("NVIDIA_TF32_OVERRIDE");
+    setenv("CUBLAS_EMULATION_STRATEGY", "performant", 1);
+    assert_int_equal(gt_rivals_environment(&err), GEMMTUNE_EINVAL);
+    unsetenv("CUBLAS_EMULATION_STRATEGY");
+}
+
+/* Row-major C = A' B is column-major C' = B' A: B comes first, as it is stored. */
+static void test_shape(void **state) {
+    gemmtune_problem p;
+    (void)state;
+    assert_int_equal(gt_problem_from_name(&p, "f64-tn-5x7x9,lda=11,ldb=12,ldc=13", NULL),
+                     GEMMTUNE_OK);
+    const struct gt_cublas_shape s = gt_cublas_shape_of(&p);
+    assert_int_equal(s.m, 7);
+    assert_int_equal(s.n, 5);
+    assert_int_equal(s.k, 9);
+    assert_int_equal(s.op_a, GT_CUBLAS_N);
+    assert_int_equal(s.op_b, GT_CUBLAS_T);
+    assert_int_equal(s.lda, 12);
+    assert_int_equal(s.ldb, 11);
+    assert_int_equal(s.ldc, 13);
+    assert_int_equal(s.type, GT_CUBLAS_F64);
+    assert_int_equal(s.compute, GT_CUBLAS_COMPUTE_F64);
+}
+
+static void test_who_serves(void **state) {
+    static const struct {
+        const char *rival, *problem;
+        gemmtune_backend backend;
+        bool is_cpu, serves;
+    } rows[] = {
+        {"cublas", "f32-nn-1x1x1", GEMMTUNE_CUDA, false, true},
+        {"cublas", "f64-tt-1x1x1", GEMMTUNE_CUDA, false, true},
+        {"cublas", "i32-nn-1x1x1", GEMMTUNE_CUDA, false, false},
+        {"cublas", "f32-nn-1x1x1", GEMMTUNE_OPENCL, false, false},
+        {"cublaslt", "i32-nn-1x1x1", GEMMTUNE_CUDA, false, false},
+        {"clblast", "f32-nn-1x1x1", GEMMTUNE_OPENCL, false, true},
+        {"clblast", "f32-nn-1x1x1", GEMMTUNE_CUDA, false, false},
+        {"clblast", "i32-nn-1x1x1", GEMMTUNE_OPENCL, true, false},
+        {"cpu", "f64-nn-1x1x1", GEMMTUNE_OPENCL, true, true},
+        {"cpu", "f64-nn-1x1x1", GEMMTUNE_OPENCL, false, false},
+        {"cpu", "i32-nn-1x1x1", GEMMTUNE_OPENCL, true, false},
+        {"self", "i32-nn-1x1x1", GEMMTUNE_CUDA, false, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct gt_device d = {.backend = rows[i].backend, .is_cpu = rows[i].is_cpu};
+        gemmtune_problem p;
+        assert_int_equal(gt_problem_from_name(&p, rows[i].problem, NULL), GEMMTUNE_OK);
+        assert_int_equal(gt_rivals[index_of(rows[i].rival)]->serves(&d, &p),
+                         rows[i].serves);
+    }
+}
+
+static void test_statuses(void **state) {
+    struct gt_err err = {""};
+    char text[32];
+    (void)state;
+    assert_int_equal(gt_cublas_result(GT_CUBLAS_SUCCESS, "x", &err), GEMMTUNE_OK);
+    assert_int_equal(gt_cublas_result(GT_CUBLAS_NOT_SUPPORTED, "x", &err),
+                     GEMMTUNE_EUNSUPPORTED);
+    assert_int_equal(gt_cublas_result(13, "cublasGemmEx", &err), GEMMTUNE_EDEVICE);
+    assert_string_equal(err.line, "cublasGemmEx: cuBLAS status 13");
+    gt_cublas_version(text, 130100);
+    assert_string_equal(text, "13.1.0");
+    gt_cublas_version(text, 120304);
+    assert_string_equal(text, "12.3.4");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),       cmocka_unit_test(test_names_that_are_none),
+        cmocka_unit_test(test_environment), cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_who_serves),  cmocka_unit_test(test_statuses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
