@@ -1,0 +1,144 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# bench.sh - tuned kernels against vendors' libraries: tests/fake/libcublas.c computes wrongly, refuses,
+# crashes or hangs on demand, on the fake CUDA driver; CLBlast and the CPU's BLAS run on PoCL.
+# shellcheck source=tests/tune/lib.sh
+. "$GT_SRC/tests/tune/lib.sh"
+
+fake=$GT_BUILD/tests/fake
+if [ -n "${GT_SAN:-}" ] || [ ! -e "$fake/libcublas.so" ] || [ ! -e "$fake/libcuda.so" ]; then
+    echo "ok - bench # SKIP fakes not built, or sanitizers in use"
+    exit 0
+fi
+
+# bench ARGUMENT...: leaves the exit code in $code and what was printed in the files out and err.
+bench() {
+    "$GEMMTUNE" bench --device 0 ${db:+--db "$db"} --rounds 6 "$@" >"$TMPDIR/out" 2>"$TMPDIR/err"
+    code=$?
+}
+
+# lines FIELD...: of every line of the last --json, separated by "|"
+lines() {
+    sql :memory: "SELECT $(printf "||'|'||ifnull(json_extract(value, '\$.%s'), '')" "$@" |
+        cut -c8-) FROM json_each(json_extract(readfile('$TMPDIR/out'), '\$.lines'))"
+}
+
+said() {
+    cat "$TMPDIR/err"
+}
+
+# ---- CLBlast and the CPU's BLAS, on the first device there is without CUDA ----
+
+db=
+export GEMMTUNE_LIBCUDA=/nowhere
+if ! ldconfig -p | grep -q libclblast.so.1; then
+    echo "ok - CLBlast # SKIP not installed"
+else
+    bench f32-tn-33x17x20,beta --against clblast --json
+    is "CLBlast: exit 0" "$code" 0
+    is "CLBlast: verified and timed" "$(lines outcome baseline baseline_is)" \
+        "correct|clblast|CLBlast"
+fi
+bench f32-tt-33x17x20,lda=40 i32-nn-8x8x8 --against cpu --json
+is "the CPU's BLAS, and nothing for i32" "$(lines outcome baseline)" "correct|cpu
+correct|"
+has "a line without a baseline is counted" "$(said)" "1 of 2 lines have no baseline"
+bench f32-nn-8x8x8 --against cublas
+is "a library for other devices, asked for by name: exit 1" "$code" 1
+has "and said so" "$(said)" "without cublas: it does not serve this device"
+bench f32-nn-8x8x8 --db "$TMPDIR/none.db"
+is "a database that is not there: exit 6" "$code" 6
+
+# ---- cuBLAS ----
+
+export GEMMTUNE_LIBCUDA="$fake/libcuda.so" GEMMTUNE_LIBNVRTC="$fake/libnvrtc.so"
+export GEMMTUNE_LIBCUBLAS="$fake/libcublas.so" GEMMTUNE_LIBCUBLASLT="$fake/libcublas.so"
+export FAKE_CUDA_DEVICE=gtx1050-2gb FAKE_NVRTC_VERSION=12.9 FAKE_CUDA_TIME=model
+one=f32-nn-24x20x36 other=f32-nn-24x20x37
+db=$TMPDIR/tuned.db
+tune "$one" --db "$db" --family naive --effort quick --budget 60s
+
+bench "$one" "$other" f64-tt-33x35x70,lda=40,beta i32-nn-8x8x8 --json
+is "a whole run: exit 0" "$code" 0
+is "every line is right; i32 has no rival" "$(lines problem class outcome)" \
+    "$one|small|correct
+$other|small|correct
+f64-tt-33x35x70,lda=40,beta|small|correct
+i32-nn-8x8x8|small|correct"
+is "the faster of both libraries is the baseline" \
+    "$(lines baseline verdict | grep -c -E '^cublas(lt)?\|(win|tie|loss)$')" 3
+is "how the record was found" "$(lines kernel | sed 's/:.*//' | tr '\n' ' ')" \
+    "exact shape default default "
+is "the least sum and the tally agree" "$(sql :memory: "
+    SELECT json_extract(s, '\$.wins') + json_extract(s, '\$.ties') + json_extract(s, '\$.losses')
+    FROM (SELECT json_extract(readfile('$TMPDIR/out'), '\$.sums[0]') AS s)")" 3
+bench "$one" --csv
+is "CSV has a heading and a line" "$(cut -d, -f1 "$TMPDIR/out" | tr '\n' ' ')" "problem $one "
+cp "$TMPDIR/out" "$TMPDIR/first"
+bench "$one" --csv
+is "the same times give the same words" "$(cat "$TMPDIR/out")" "$(cat "$TMPDIR/first")"
+
+export FAKE_CUBLAS=wrong
+bench "$one" --json
+is "a wrong baseline is left out: exit 0" "$code" 0
+is "and the other one is taken" "$(lines baseline)" cublaslt
+has "and said so" "$(lines note)" "cublas: wrong_result: $one alpha 1 beta 0: 480 elements wrong"
+bench "$one" --against cublas
+has "with none left there is no baseline" "$(cat "$TMPDIR/out")" "no kernel"
+FAKE_CUBLAS=ltwrong bench "$one" --against cublaslt --json
+is "a wrong candidate is left out" "$(lines baseline_is)" "cublasLt 13.1.0, candidate 2 of 2"
+has "and said so" "$(lines note)" "a way of it was left out: $one"
+FAKE_CUBLAS=refuse bench "$one" --json
+is "a library that does not do this" "$(lines baseline)" cublaslt
+
+# What ends the process costs its line.
+FAKE_CUBLAS=crash@36 bench "$one" "$other" --json
+is "a crash: exit 1" "$code" 1
+is "a crash costs its line" "$(lines outcome)" "crashed
+correct"
+has "a crash: says how it ended" "$(lines note)" "signal 6"
+FAKE_CUBLAS=hang@36 bench "$one" "$other" --json --timeout 5s
+is "a hang costs its line" "$(lines outcome note | sed 's/cublas.*//')" \
+    "timeout|not done after 5 s
+correct|"
+FAKE_CUBLAS=crash bench "$one" "$other" f32-nn-8x8x8 --against cublas
+is "crashes in a row: exit 1" "$code" 1
+has "crashes in a row: it is not the problems" "$(said)" "3 times in a row"
+unset FAKE_CUBLAS
+
+# Ours is judged first.
+FAKE_CUDA_SCRIPT="corrupt/gemm@0" bench "$one" --json
+is "ours wrong: exit 5" "$code" 5
+is "ours wrong: not timed" "$(lines outcome ours_ns baseline)" "wrong_result||"
+
+# A throttled clock: its rounds are dropped as long as there is hope, and the line says so.
+GEMMTUNE_LIBNVML="$fake/libcuda.so" FAKE_CUDA_SCRIPT="clock=0.6@1" bench "$one" --json
+is "throttled rounds are dropped" "$(lines dropped rounds clock_low_mhz)" "20|6|873"
+
+# ---- what is missing ----
+
+GEMMTUNE_LIBCUBLAS=$fake/libcuda.so bench "$one" --json
+has "a library without its functions is a sentence" "$(said)" \
+    "without cublas: it has no cublasCreate_v2"
+is "and the other one is taken" "$(lines baseline)" cublaslt
+GEMMTUNE_LIBCUBLAS=/nowhere/libcublas.so bench "$one" --against cublas
+is "asked for by name and not there: exit 1" "$code" 1
+has "and one sentence" "$(said)" "without cublas: it is not installed"
+is "and nothing else" "$(wc -l <"$TMPDIR/err") $(wc -c <"$TMPDIR/out")" "1 0"
+NVIDIA_TF32_OVERRIDE=1 bench "$one"
+is "other arithmetic by the environment: exit 2" "$code" 2
+bench "$one" --db "$GT_SRC/Makefile"
+is "a database that is none: exit 6" "$code" 6
+
+# ---- ours against ours; what a call costs ----
+
+bench "$one" --aa --json
+is "against itself" "$(lines baseline verdict)" "self|tie"
+is "the floor is told" \
+    "$(sql :memory: "SELECT json_extract(readfile('$TMPDIR/out'), '\$.floors.f32') < 0.05")" 1
+bench "$one" --overhead --json
+is "call costs: all four" "$(sql :memory: "
+    SELECT group_concat(json_extract(value, '\$.ns') > 0) FROM json_each(readfile('$TMPDIR/out'))")" \
+    "1,1,1,1"
+has "call costs: how many kernels" "$(said)" "$one, 1 kernel a call"
+exit "$bad"

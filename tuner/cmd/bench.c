@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench.c - `gemmtune bench`: tuned kernels against what a user would run instead, measured in turns in
+ * one run. Each line is printed as it is done.
+ */
+#include "tuner/cmd/bench.h"
+#include "tuner/probe.h"
+#include "tuner/session.h"
+
+#include <math.h>
+#include <stdio.h>
+
+struct values {
+    const char *device, *sizes, *db, *against;
+    int64_t rounds, seed;
+    double budget, timeout;
+    bool aa, overhead;
+    struct gt_format format;
+};
+
+static const struct gt_option options[] = {
+    GT_OPTION_DEVICE(struct values),
+    {"sizes", 's', GT_OPT_TEXT, offsetof(struct values, sizes), "FILE",
+     "problems to measure (sweep.json)", 0, 0},
+    GT_OPTION_DB(struct values),
+    {"against", 0, GT_OPT_TEXT, offsetof(struct values, against), "LIST",
+     "cublas, cublaslt, clblast, cpu or self, by commas (default: all but self)", 0, 0},
+    {"rounds", 'r', GT_OPT_INT, offsetof(struct values, rounds), "N",
+     "samples of each side, in turns (default 21)", 6, GT_SAMPLES_MAX},
+    {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME",
+     "device time for the rounds of a line (default 5s)", 0, 0},
+    {"timeout", 0, GT_OPT_SECONDS, offsetof(struct values, timeout), "TIME",
+     "for a line, after which it counts as hung (default: by its size)", 0, 0},
+    {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
+     "seed of the data (default 1)", 0, INT64_C(1) << 52},
+    {"aa", 0, GT_OPT_FLAG, offsetof(struct values, aa), NULL,
+     "our kernel against itself: how far apart equals are measured", 0, 0},
+    {"overhead", 0, GT_OPT_FLAG, offsetof(struct values, overhead), NULL,
+     "host time of a call instead: the library, the driver alone, cuBLAS", 0, 0},
+    GT_OPTION_JSON(struct values),
+    GT_OPTION_CSV(struct values),
+    GT_OPTION_END,
+};
+
+static bool is_stopped(void) {
+    return gt_session_stop != 0;
+}
+
+static int compare(const struct gt_device *d, const struct gt_bench_options *o,
+                   const struct gt_sweep *sweep, const struct values *v) {
+    struct gt_err err = {""};
+    struct gt_bench_report r = {.device = *d,
+                                .sweep = sweep,
+                                .format = v->format,
+                                .aa = v->aa,
+                                .by_name = v->against != NULL};
+    const struct gt_bench_listener on = {.user = &r,
+                                         .rivals = gt_bench_hear_rivals,
+                                         .floor = gt_bench_hear_floor,
+                                         .line = gt_bench_hear_line,
+                                         .stopped = is_stopped};
+    const gt_status status = gt_bench_run(d, o, sweep, !v->aa, &on, &err);
+    if (r.done == 0) /* nothing was heard: there is nothing to sum up */
+        return status ? gt_common_fail(status, &err) : GT_EXIT_FAILURE;
+    const int code = gt_bench_end(&r);
+    return status ? gt_common_fail(status, &err) : code;
+}
+
+static void print_overhead(const struct gt_overhead *o, const struct values *v) {
+    static const struct gt_column call_columns[] = {
+        {"call", "call", GT_LEFT, GT_CELL_TEXT},
+        {"ns", "ns", GT_RIGHT, GT_CELL_NUMBER},
+        {"above the launch", "above_launch_ns", GT_RIGHT, GT_CELL_NUMBER},
+        {"", "note", GT_LEFT, GT_CELL_TEXT},
+    };
+    struct gt_table *t = NULL;
+    const double launch = o->ns[GT_CALL_LAUNCH];
+    if (gt_table_create(&t, call_columns, 4, NULL))
+        return;
+    for (int i = 0; i < GT_CALLS; i++) {
+        char ns[GT_CELL_MAX], above[GT_CELL_MAX];
+        const char *const cells[4] = {
+            gt_call_name((enum gt_call_kind)i),
+            o->ns[i] > 0 ? gt_show_count(ns, floor(o->ns[i] + 0.5)) : NULL,
+            o->ns[i] > 0 && launch > 0 && i != GT_CALL_LAUNCH
+                ? gt_show_count(above, floor(o->ns[i] - launch + 0.5))
+                : NULL,
+            o->why[i],
+        };
+        (void)gt_table_row(t, cells, NULL);
+    }
+    gt_common_print(t, &v->format);
+    gt_table_destroy(t);
+}
+
+static int call_cost(const struct gt_device *d, const struct gt_bench_options *o,
+                     const struct gt_sweep *sweep, const struct values *v) {
+    struct gt_err err = {""};
+    struct gt_overhead overhead;
+    const gt_status status =
+        gt_bench_run_overhead(&overhead, d, o, &sweep->item[0].problem, is_stopped, &err);
+    if (status)
+        return gt_common_fail(status, &err);
+    fprintf(stderr, "gemmtune: %s", sweep->item[0].name);
+    if (overhead.launches > 0)
+        fprintf(stderr, ", %d kernel%s a call", overhead.launches,
+                overhead.launches == 1 ? "" : "s");
+    fprintf(stderr, "\n");
+    print_overhead(&overhead, v);
+    return GT_EXIT_OK;
+}
+
+/* Those of the file, then those named; for the overhead any small one will do. */
+static int load_problems(struct gt_sweep *s, const struct values *v, int argc, char **argv,
+                         int first) {
+    struct gt_err err = {""};
+    gt_status status = GEMMTUNE_OK;
+    if (!v->sizes && first == argc && !v->overhead)
+        return gt_die(GT_EXIT_USAGE,
+                      "bench: name problems, or a file of them with --sizes");
+    if (v->sizes)
+        status = gt_sweep_load(s, v->sizes, &err);
+    for (int i = first; !status && i < argc; i++)
+        status = gt_sweep_add(s, argv[i], &err);
+    if (!status && s->count == 0)
+        status = gt_sweep_add(s, "f32-nn-128x128x128", &err);
+    return status ? gt_die(GT_EXIT_INPUT, "%s", err.line) : -1;
+}
+
+static int set_options(struct gt_bench_options *o, const struct values *v) {
+    struct gt_err err = {""};
+    *o = (struct gt_bench_options){.db = v->db,
+                                   .rounds = (int)v->rounds,
+                                   .budget_s = v->budget,
+                                   .timeout_s = v->timeout,
+                                   .seed = (uint64_t)v->seed};
+    gt_status status = gt_rivals_environment(&err);
+    if (!status)
+        status = gt_rivals_parse(&o->rivals, v->aa ? "self" : v->against, &err);
+    return status ? gt_die(GT_EXIT_USAGE, "bench: %s", err.line) : -1;
+}
+
+/* The library opens it; whether there is anything to open is said here, as other commands do. */
+static int look_at_database(const struct values *v) {
+    struct gt_db *db = NULL;
+    const int code = gt_common_read_db(&db, v->db);
+    gt_db_close(db);
+    return code;
+}
+
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
+    struct values v = {.rounds = 21, .seed = 1, .budget = 5};
+    struct gt_bench_options o;
+    struct gt_sweep sweep = {0};
+    struct gt_device device;
+    struct gt_err err = {""};
+    int first = 0;
+    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, 100000, &first);
+    if (code < 0)
+        code = set_options(&o, &v);
+    if (code < 0)
+        code = load_problems(&sweep, &v, argc, argv, first);
+    if (code < 0)
+        code = look_at_database(&v);
+    if (code < 0 && gt_probe_pick(&device, v.device, true, &err))
+        code = gt_die(GT_EXIT_DEVICE, "%s", err.line);
+    if (code < 0) {
+        gt_session_catch();
+        code = v.overhead ? call_cost(&device, &o, &sweep, &v)
+                          : compare(&device, &o, &sweep, &v);
+    }
+    gt_sweep_clear(&sweep);
+    return code;
+}
+
+const struct gt_cmd gt_cmd_bench = {
+    .name = "bench",
+    .operands = "[PROBLEM...] --device N",
+    .about = "Measures tuned kernels against vendors' libraries, in turns.",
+    .options = options,
+    .run = run,
+};

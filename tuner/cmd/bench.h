@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench.h - what the parts of `gemmtune bench` share: bench.c asks, bench_report.c judges and sums up,
+ * bench_line.c prints a line.
+ */
+#ifndef GT_TUNER_CMD_BENCH_H
+#define GT_TUNER_CMD_BENCH_H
+
+#include "tuner/bench_run.h"
+#include "tuner/bench_stats.h"
+#include "tuner/cmd/common.h"
+
+enum { GT_BENCH_TYPES = GEMMTUNE_I32 + 1, GT_BENCH_CLASSES = 16 };
+
+/* What is kept of the lines. The caller sets the first members, the rest is zero. */
+struct gt_bench_report {
+    struct gt_device device;
+    const struct gt_sweep *sweep;
+    struct gt_format format;
+    bool aa, by_name, started;
+    bool has_floor[GT_BENCH_TYPES];
+    double floor[GT_BENCH_TYPES]; /* how far a ratio of equals was from 1 */
+    struct gt_tally all, type[GT_BENCH_TYPES], shape[GT_BENCH_CLASSES];
+    size_t done;
+    int wrong, failed, alone; /* alone: lines without a baseline */
+    int dropped, clock_low_mhz, clock_high_mhz;
+    double worst; /* least ratio; 0 none */
+    char worst_problem[GT_PROBLEM_NAME_MAX];
+};
+
+/* What a line comes to. */
+struct gt_bench_entry {
+    const struct gt_sweep_item *item;
+    const struct gt_bench_line *line;
+    gt_outcome outcome;
+    const char *text;                 /* why it was not measured, or NULL */
+    const struct gt_bench_side *base; /* the best rival, or NULL */
+    const char *base_name;
+    double ratio, floor;
+    enum gt_verdict verdict;
+};
+
+/* ---- bench_report.c: members of struct gt_bench_listener, whose `user` is the report ---- */
+
+bool gt_bench_hear_rivals(void *report, const struct gt_absence *why);
+void gt_bench_hear_floor(void *report, gemmtune_dtype type, double floor);
+void gt_bench_hear_line(void *report, size_t index, const struct gt_bench_line *line,
+                        gt_outcome outcome, const char *text);
+/* Prints the sums; the exit code. */
+int gt_bench_end(struct gt_bench_report *r);
+
+/* ---- bench_line.c ---- */
+
+/* What stands ahead of the lines in CSV and for people. */
+void gt_bench_print_heading(const struct gt_bench_report *r);
+/* In the report's format; a JSON object without a separator. */
+void gt_bench_print_line(const struct gt_bench_report *r, const struct gt_bench_entry *e);
+
+#endif

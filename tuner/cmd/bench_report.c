@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_report.c - what the lines of `gemmtune bench` say together, told as they come. */
+#include "tuner/cmd/bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- judging and counting ---- */
+
+static struct gt_bench_entry judge(const struct gt_bench_report *r, size_t index,
+                                   const struct gt_bench_line *line, gt_outcome outcome,
+                                   const char *text) {
+    struct gt_bench_entry e = {
+        .item = &r->sweep->item[index], .line = line, .outcome = outcome, .text = text};
+    if (!text && !line->own.timed) {
+        e.outcome = line->own.outcome;
+        e.text = line->own.error;
+    }
+    if (e.text || line->best < 0)
+        return e;
+    e.base = &line->rival[line->best];
+    e.base_name = gt_rivals[line->best]->name;
+    e.ratio = e.base->ratio.median_ns;
+    e.floor = r->floor[e.item->problem.type_c];
+    e.verdict = gt_judge(&line->own.time, &e.base->time, e.ratio, e.floor);
+    return e;
+}
+
+static size_t class_index(const gemmtune_problem *p) {
+    const char *about, *name = gt_shape_class(p);
+    size_t i = 0;
+    while (strcmp(gt_shape_class_at(i, &about), name) != 0)
+        i++;
+    return i;
+}
+
+static void count_clock(struct gt_bench_report *r, const struct gt_bench_line *line) {
+    const int low = line->clock_low_mhz, high = line->clock_high_mhz;
+    r->dropped += line->dropped;
+    if (low > 0 && (r->clock_low_mhz == 0 || low < r->clock_low_mhz))
+        r->clock_low_mhz = low;
+    if (high > r->clock_high_mhz)
+        r->clock_high_mhz = high;
+}
+
+static void count_entry(struct gt_bench_report *r, const struct gt_bench_entry *e) {
+    const gemmtune_problem *p = &e->item->problem;
+    r->done++;
+    if (e->text) {
+        r->wrong += e->outcome == GT_WRONG_RESULT;
+        r->failed += e->outcome != GT_WRONG_RESULT;
+        return;
+    }
+    count_clock(r, e->line);
+    r->alone += e->base == NULL;
+    if (!e->base)
+        return;
+    gt_tally_add(&r->all, e->verdict, e->ratio);
+    gt_tally_add(&r->type[p->type_c], e->verdict, e->ratio);
+    gt_tally_add(&r->shape[class_index(p)], e->verdict, e->ratio);
+    if (r->worst == 0 || e->ratio < r->worst) {
+        r->worst = e->ratio;
+        snprintf(r->worst_problem, sizeof r->worst_problem, "%s", e->item->name);
+    }
+}
+
+/* ---- hearing of lines ---- */
+
+/* One that was asked for by name is wanted, one that was not is a matter of what is installed. */
+bool gt_bench_hear_rivals(void *user, const struct gt_absence *why) {
+    const struct gt_bench_report *r = user;
+    bool go_on = true;
+    for (int i = 0; i < GT_RIVALS; i++) {
+        if (!why[i].text[0] || (!r->by_name && why[i].foreign))
+            continue;
+        fprintf(stderr, "gemmtune: without %s: %s\n", gt_rivals[i]->name, why[i].text);
+        go_on = go_on && !r->by_name;
+    }
+    return go_on;
+}
+
+void gt_bench_hear_floor(void *user, gemmtune_dtype type, double floor) {
+    struct gt_bench_report *r = user;
+    if ((unsigned)type >= GT_BENCH_TYPES)
+        return;
+    r->has_floor[type] = true;
+    r->floor[type] = floor;
+}
+
+static void begin(struct gt_bench_report *r) {
+    char key[GT_DEVICE_KEY_MAX];
+    bool first = true;
+    r->started = true;
+    if (!r->format.json) {
+        gt_bench_print_heading(r);
+        return;
+    }
+    gt_device_key(&r->device, key);
+    (void)fputs("{", stdout);
+    gt_json_text(&first, "device", key);
+    gt_json_text(&first, "name", r->device.name);
+    gt_json_text(&first, "driver", r->device.driver);
+    gt_json_text(&first, "compiler", r->device.compiler);
+    gt_json_name(&first, "lines");
+    (void)fputs("[", stdout);
+}
+
+/* Against ourselves each line has a floor of its own; the type's is the largest. */
+static void note_floor(struct gt_bench_report *r, const struct gt_bench_entry *e) {
+    double *floor = &r->floor[e->item->problem.type_c];
+    r->has_floor[e->item->problem.type_c] = true;
+    *floor = fmax(*floor, gt_ratio_floor(&e->base->ratio));
+}
+
+void gt_bench_hear_line(void *user, size_t index, const struct gt_bench_line *line,
+                        gt_outcome outcome, const char *text) {
+    struct gt_bench_report *r = user;
+    const struct gt_bench_entry e = judge(r, index, line, outcome, text);
+    if (!r->started)
+        begin(r);
+    if (r->aa && e.base)
+        note_floor(r, &e);
+    if (r->format.json)
+        (void)fputs(r->done > 0 ? ",\n  " : "\n  ", stdout);
+    count_entry(r, &e);
+    gt_bench_print_line(r, &e);
+    (void)fflush(stdout);
+}
+
+/* ---- the end ---- */
+
+static const struct gt_column sums[] = {
+    {"lines of", "lines_of", GT_LEFT, GT_CELL_TEXT},
+    {"", "about", GT_LEFT, GT_CELL_TEXT},
+    {"lines", "lines", GT_RIGHT, GT_CELL_NUMBER},
+    {"geomean", "geomean", GT_RIGHT, GT_CELL_NUMBER},
+    {"wins", "wins", GT_RIGHT, GT_CELL_NUMBER},
+    {"ties", "ties", GT_RIGHT, GT_CELL_NUMBER},
+    {"losses", "losses", GT_RIGHT, GT_CELL_NUMBER},
+};
+enum { SUMS = sizeof sums / sizeof *sums };
+
+static void add_sum(struct gt_table *t, const char *name, const char *about,
+                    const struct gt_tally *tally) {
+    char cell[5][GT_CELL_MAX];
+    const double mean = floor(gt_tally_geomean(tally) * 1e4 + 0.5) / 1e4;
+    const double number[5] = {gt_tally_count(tally), mean, tally->wins, tally->ties,
+                              tally->losses};
+    if (gt_tally_count(tally) == 0)
+        return;
+    for (int i = 0; i < 5; i++)
+        (void)gt_show_count(cell[i], number[i]);
+    (void)gt_table_row(
+        t,
+        (const char *const[SUMS]){name, about, cell[0], cell[1], cell[2], cell[3], cell[4]},
+        NULL);
+}
+
+static void add_sums(struct gt_table *t, const struct gt_bench_report *r) {
+    const char *name, *about;
+    add_sum(t, "all", "", &r->all);
+    for (int i = 0; i < GT_BENCH_TYPES; i++)
+        add_sum(t, gt_type_name((gemmtune_dtype)i), "", &r->type[i]);
+    for (size_t i = 0; (name = gt_shape_class_at(i, &about)) != NULL; i++)
+        add_sum(t, name, about, &r->shape[i]);
+}
+
+static void print_floors(const struct gt_bench_report *r, FILE *out) {
+    for (int i = 0; i < GT_BENCH_TYPES; i++)
+        if (r->has_floor[i])
+            fprintf(out, "noise floor, %s: ratios of equals were within %.2f %% of 1\n",
+                    gt_type_name((gemmtune_dtype)i), 100 * r->floor[i]);
+}
+
+static void print_floors_json(const struct gt_bench_report *r) {
+    bool first = true;
+    (void)fputs("{", stdout);
+    for (int i = 0; i < GT_BENCH_TYPES; i++)
+        if (r->has_floor[i])
+            gt_json_number(&first, gt_type_name((gemmtune_dtype)i), r->floor[i]);
+    (void)fputs("}", stdout);
+}
+
+static void print_end(struct gt_bench_report *r) {
+    struct gt_table *t = NULL;
+    if (gt_table_create(&t, sums, SUMS, NULL))
+        return;
+    add_sums(t, r);
+    if (r->format.json) {
+        bool first = false;
+        (void)fputs("\n]", stdout);
+        gt_json_text(&first, "worst", r->worst > 0 ? r->worst_problem : NULL);
+        gt_json_number(&first, "worst_ratio", r->worst > 0 ? r->worst : NAN);
+        gt_json_name(&first, "floors");
+        print_floors_json(r);
+        gt_json_name(&first, "sums");
+        gt_table_json(t, stdout);
+        (void)fputs("}\n", stdout);
+    } else if (gt_tally_count(&r->all) > 0) {
+        FILE *out = r->format.csv ? stderr : stdout;
+        (void)fputs("\n", out);
+        gt_table_print(t, out);
+        fprintf(out, "worst: %s, %.3f\n", r->worst_problem, r->worst);
+        print_floors(r, out);
+        if (r->clock_high_mhz > 0)
+            fprintf(out, "clock: %d to %d MHz, %d throttled rounds dropped\n",
+                    r->clock_low_mhz, r->clock_high_mhz, r->dropped);
+    }
+    gt_table_destroy(t);
+}
+
+static int verdict(const struct gt_bench_report *r) {
+    if (r->alone > 0)
+        fprintf(stderr, "gemmtune: %d of %zu lines have no baseline\n", r->alone, r->done);
+    if (r->wrong > 0)
+        return gt_die(GT_EXIT_VERIFY, "%d of our results are wrong", r->wrong);
+    if (r->done < r->sweep->count)
+        return gt_die(GT_EXIT_FAILURE, "stopped after %zu of %zu lines", r->done,
+                      r->sweep->count);
+    if (r->failed > 0)
+        return gt_die(GT_EXIT_FAILURE, "%d of %zu lines failed", r->failed, r->done);
+    return GT_EXIT_OK;
+}
+
+int gt_bench_end(struct gt_bench_report *r) {
+    print_end(r);
+    return verdict(r);
+}
