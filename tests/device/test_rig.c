@@ -430,7 +430,7 @@ static void test_refused_launch(void **state) {
         close_bench(&b);
         assert_nothing_left();
     }
-    for (int n = 1; n < 60;
+    for (int n = 1; n < 4000;
          n++) { /* whichever is the one that waits for the refused candidate */
         snprintf(text, sizeof text, "cuLaunchKernel/gemm:3=701;cuStreamSynchronize:%d=700!",
                  n);
