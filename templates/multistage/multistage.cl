@@ -225,7 +225,7 @@ GT_KERNEL(finish, 256, 1, 1)
 }
 #endif
 
-GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
+GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)
 (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
  const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
  GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc, GT_GLOBAL gt_elem *workspace) {
