@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * skinny - products with a short side: C has few rows or few columns. The large operand, W,
- * is streamed from memory once, as many bytes on their way as possible; the small one, X,
- * comes from shared memory or from the caches.
+ * is streamed from memory once, as many bytes on their way as possible, and the small one,
+ * X, beside it: slabs of both go straight to shared memory by asynchronous copies, STAGES - 1
+ * slabs ahead of the one that is multiplied.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major.
  *
@@ -10,184 +11,109 @@
  * out[w][s] = sum of W[w][k] X[s][k], w along the long side and s along the short one.
  *
  *              k ->                          s ->      A block owns TILE = G x R rows of W,
- *     +----------------------+             +---+       S of X, and slice i of SPLIT of k.
- *   w |      |       |       |           w |   |       Its threads are G groups of LANES: a
- *     |      | G x R |  ...  |             | C |       group owns R rows of W, its lanes
- *     |      |       |       |             |   |       share out k among themselves, and
- *     +----------------------+             +---+       their R x S sums are added up in
- *              LANES                       S           shared memory at the end.
- *     +----------------------+
- *   s |           X          | S     W contiguous along k: lanes lie along k, each loads V
- *     +----------------------+       of k from R rows. W contiguous along w: groups lie
- *                                    along w, each loads V of w, R / V times, for one k.
+ *     +-----+-----+-----+--+             +---+         S of X, and part i of SPLIT of k,
+ *   w |     |     |     |  |           w |   |         which it walks slab by slab, DEEP =
+ *     |   G x R   |     |..|             | C |         U x STEP of k each. Its threads are
+ *     |     |     |     |  |             |   |         G groups of LANES: a group owns R
+ *     +-----+-----+-----+--+             +---+         rows of W, its lanes share out every
+ *      slab                                S           STEP of k among themselves, KV each,
+ *     +-----+-----+-----+--+                           and their R x S sums are added up in
+ *   s |           X        | S                         shared memory at the end.
+ *     +-----+-----+-----+--+
  *
- * SIDE   which side is short               XC  k of X in shared memory at a time; 0: none
- * S R    of X, of W a thread multiplies    VX  elements a global load of X
- * V      elements a global load of W       LANES THREADS  threads a group, a block
- * U      steps of k that are loaded        MINB  blocks that shall fit a multiprocessor
- *        before any is multiplied          SPLIT slices of k: more than one leave partial
- *                                                sums, which `reduce` adds up
+ * In shared memory W is as it is in memory, and X, turned on its way where need be, is not
+ * contiguous along what W is: of two vectors of KV along k, the elements that are multiplied
+ * with each other would lie in one bank of registers. A thread moves 16 bytes a time from
+ * there, however unaligned the matrices are, and each vector of X feeds KV x R multiply-adds.
+ * Neighbouring threads are groups, so that a warp reads one or few vectors of X at a time.
+ *
+ * SIDE   which side is short               STAGES slabs in shared memory
+ * S R    of X, of W a thread multiplies    LANES THREADS  threads a group, a block
+ * V VX   elements a copy of W, of X        MINB  blocks that shall fit a multiprocessor
+ * U      steps a slab                      SPLIT parts of k, a block each: up to 8 are a
+ *                                                cluster and add up in each other's shared
+ *                                                memory (sm_90); others leave their sums in
+ *                                                the workspace, and `reduce` adds them up
  *
  * gemmtune trial f32-nn-4096x1x4096 --family skinny --point
- *  "SIDE=1 S=1 R=2 V=4 U=2 VX=1 XC=0 LANES=32 THREADS=256 MINB=1 SPLIT=1"
+ *  "SIDE=1 S=1 R=4 V=4 VX=4 U=1 STAGES=4 LANES=32 THREADS=256 MINB=1 SPLIT=1"
  */
 
 enum {
-    S = GT_S, R = GT_R, V = GT_V, U = GT_U, VX = GT_VX, XC = GT_XC,
-    T = GT_THREADS, LANES = GT_LANES, G = T / LANES, TILE = GT_TILE,
-    WK = GT_WK, XK = GT_XK, /* whether W, X are contiguous along k */
-    KV = WK ? V : 1, RV = WK ? 1 : V, /* of k, of w in a vector of W */
-    LOADS = R / RV,                   /* vectors of W a thread loads for one step */
-    STEP = LANES * KV,                /* of k: what all lanes load at once */
-    XS = WK ? 1 : GT_MIN(S, 4),       /* rows of X that are read at once */
-    XLD = GT_XLD,                     /* X in shared memory: [S][XLD] where WK, else [k][XLD] */
-    AHEAD = 4,                        /* vectors of X on their way to shared memory */
-    XN = XK ? GT_MAX(XC, VX) / VX : GT_MAX(S, VX) / VX, /* vectors of X in a row of memory */
-    SP = GT_SP, SUMS = SP * TILE,     /* of S, of sums that are added up at a time */
-    RLD = GT_RLD,                     /* sums in shared memory: [LANES][RLD] */
-    FOLD = GT_FOLD
+    S = GT_S, R = GT_R, V = GT_V, VX = GT_X_MOVES, U = GT_U, STAGES = GT_STAGES,
+    T = GT_THREADS, LANES = GT_LANES, G = GT_GROUPS, TILE = GT_TILE,
+    SPLIT = GT_SPLIT, CLUSTER = GT_CLUSTER,
+    WK = GT_WK, XK = GT_XK,          /* whether W, X are contiguous along k, */
+    ALONG = GT_ALONG,                /* and X in shared memory */
+    KV = GT_KV,                      /* elements of 16 bytes */
+    PIECE = GT_PIECE_W,              /* of a thread's rows of W that lie side by side */
+    XS = ALONG ? 1 : KV,             /* of S that are read at once */
+    STEP = LANES * KV, DEEP = GT_DEEP,
+    WLD = GT_WLD, XLD = GT_XLD,      /* W: [TILE][WLD] where WK, else [DEEP][WLD]; X alike */
+    SLAB_W = GT_SLAB_W, STAGE = GT_STAGE,
+    SP = GT_SP, TLD = GT_TLD,        /* of S that are added up at a time: [SP][TLD] sums */
+    SUMS = GT_SUMS, RLD = GT_RLD,    /* of all lanes: [LANES][RLD] */
+    FOLD = GT_FOLD,
+    BLOCKS = CLUSTER ? SPLIT : 1     /* that see each other's sums */
 };
 
-/* Where row i of group g's rows lies in the tile. */
-#define ROW(g, i) (((i) / RV * G + (g)) * RV + (i) % RV)
+/* Where row i of group g's rows lies in the tile, and where row r's sum lies among a lane's:
+ * there the groups are neighbours, and no vector ties a sum to a bank of registers. */
+#define ROW(g, i)  (((i) / PIECE * G + (g)) * PIECE + (i) % PIECE)
+#define SUM_OF(r)  (((r) / (G * PIECE) * PIECE + (r) % PIECE) * G + (r) / PIECE % G)
 
-/* A matrix of rows along w or s, by columns along k, from where a block stands. */
-struct view {
-    const GT_GLOBAL gt_elem *x;
-    gt_long row, k; /* distances */
-    int rows;       /* that exist */
-};
+/* Where row, k of an operand lies. */
+#define PLACE(along, row, k, ld) ((along) ? (row) * (ld) + (k) : (row) + (k) * (ld))
 
-/* Rows s to s + XS - 1 of X, KV of k from k on. */
-GT_INLINE void get_x(gt_elem *r, const GT_SHARED gt_elem *xs, const struct view *x, int s,
-                     int k) {
-    if (XC > 0) {
-        gt_load_shared(WK ? KV : XS, r, xs + (WK ? s * XLD + k : k * XLD + s));
-    } else {
-        GT_UNROLL
-        for (int i = 0; i < XS; i++)
-            GT_UNROLL
-            for (int v = 0; v < KV; v += VX)
-                gt_load_global(VX, r + i * KV + v,
-                               x->x + GT_MIN(s + i, x->rows - 1) * x->row + (k + v) * x->k);
-    }
+/* Begins the copies of a slab, of which `rows` and `depth` exist: what does not becomes 0. */
+GT_INLINE void fetch(int along, int asis, int wide, int v, GT_SHARED gt_elem *to, int stride,
+                     const GT_GLOBAL gt_elem *from, gt_long ld, int rows, int depth, int t) {
+    if (rows >= wide && depth >= DEEP)
+        gt_slab_copy(along, asis, wide, DEEP, v, T, to, stride, from, ld, rows, depth, 1, t);
+    else
+        gt_slab_copy(along, asis, wide, DEEP, v, T, to, stride, from, ld, rows, depth, 0, t);
 }
 
-/* acc += W X for `steps` steps from k on. `at` aims at the thread's vectors of W at k 0. */
-GT_INLINE void turn(int steps, gt_acc acc[S * R], const GT_GLOBAL gt_elem *const at[LOADS],
-                    gt_long step_w, const GT_SHARED gt_elem *xs, const struct view *x,
-                    int k) {
-    gt_elem w[U * R * KV];
-    GT_UNROLL
-    for (int u = 0; u < steps; u++)
+/* acc += W X over a slab; w and x stand at the thread's first elements of it. */
+GT_INLINE void multiply(gt_acc acc[S * R], const GT_SHARED gt_elem *w,
+                        const GT_SHARED gt_elem *x) {
+    GT_UNROLL_BY(GT_KU)
+    for (int u = 0; u < U; u++) {
+        gt_elem wr[R * KV], xr[XS * KV]; /* wr: [R][KV] where WK, else [KV][R]; xr alike */
         GT_UNROLL
-        for (int i = 0; i < LOADS; i++)
-            gt_load_global(V, w + (u * LOADS + i) * V, at[i] + (k + u * STEP) * step_w);
-    GT_UNROLL
-    for (int u = 0; u < steps; u++)
+        for (int i = 0; i < R * KV; i += WK ? KV : PIECE)
+            gt_load_shared(WK ? KV : PIECE, wr + i,
+                           WK ? w + ROW(0, i / KV) * WLD + u * STEP
+                              : w + (u * STEP + i / R) * WLD + ROW(0, i % R));
         GT_UNROLL
         for (int s = 0; s < S; s += XS) {
-            gt_elem r[XS * KV];
-            get_x(r, xs, x, s, k + u * STEP);
             GT_UNROLL
-            for (int i = 0; i < XS; i++)
+            for (int v = 0; v < XS; v++)
+                gt_load_shared(KV, xr + v * KV,
+                               ALONG ? x + s * XLD + u * STEP : x + (u * STEP + v) * XLD + s);
+            GT_UNROLL
+            for (int v = 0; v < KV; v++)
                 GT_UNROLL
-                for (int j = 0; j < R; j++)
+                for (int i = 0; i < XS; i++)
                     GT_UNROLL
-                    for (int v = 0; v < KV; v++)
-                        acc[(s + i) * R + j] = gt_fma(
-                            w[(u * R + j) * KV + v], r[i * KV + v], acc[(s + i) * R + j]);
+                    for (int e = 0; e < R; e++) {
+                        const int j = i % 2 ? R - 1 - e : e; /* an operand stays */
+                        acc[(s + i) * R + j] =
+                            gt_fma(wr[WK ? j * KV + v : v * R + j], xr[v * XS + i],
+                                   acc[(s + i) * R + j]);
+                    }
         }
+    }
 }
 
-/* The same for a single k, and for rows that hang over the edge: those repeat the last one
- * and are not stored. */
-GT_INLINE void single(gt_acc acc[S * R], const GT_GLOBAL gt_elem *const at[LOADS],
-                      const struct view *w, int g, const GT_SHARED gt_elem *xs,
-                      const struct view *x, int k) {
-    gt_elem r[R];
+/* Puts SP of the thread's S sums a row, from s on, where all lanes' are added up. */
+GT_INLINE void put_sums(GT_SHARED gt_elem *sums, const gt_acc acc[S * R], int s, int g,
+                        int lane) {
     GT_UNROLL
-    for (int j = 0; j < R; j++) {
-        const int past = GT_MAX(w->rows - 1 - ROW(g, j / RV * RV), 0);
-        r[j] = at[j / RV][GT_MIN(j % RV, past) + k * w->k];
-    }
-    GT_UNROLL
-    for (int s = 0; s < S; s++) {
-        const gt_elem one = XC > 0 ? xs[WK ? s * XLD + k : k * XLD + s]
-                                   : x->x[GT_MIN(s, x->rows - 1) * x->row + k * x->k];
+    for (int i = 0; i < SP; i++)
         GT_UNROLL
         for (int j = 0; j < R; j++)
-            acc[s * R + j] = gt_fma(r[j], one, acc[s * R + j]);
-    }
-}
-
-/* acc += W X over `depth` of k. */
-GT_INLINE void multiply(gt_acc acc[S * R], const GT_GLOBAL gt_elem *const at[LOADS],
-                        const struct view *w, const GT_SHARED gt_elem *xs,
-                        const struct view *x, int depth, int g, int lane) {
-    int left = depth - lane * KV; /* counts down: up, it might overflow */
-    if (RV == 1 || ROW(g, R - 1) < w->rows) {
-        GT_UNROLL_BY(1) /* U says by how much */
-        for (; left >= (U - 1) * STEP + KV; left -= U * STEP)
-            turn(U, acc, at, w->k, xs, x, depth - left);
-        GT_UNROLL_BY(1)
-        for (; U > 1 && left >= KV; left -= STEP)
-            turn(1, acc, at, w->k, xs, x, depth - left);
-    }
-    GT_UNROLL_BY(1)
-    for (; left > 0; left -= WK ? 1 : STEP)
-        single(acc, at, w, g, xs, x, depth - left);
-}
-
-/* Vector e of X: its first row, and its first k. Neighbours are neighbours in memory, or,
- * where k changes its place from innermost to outermost, in shared memory: a write there
- * costs as many turns as lanes meet in a bank, a read from memory ends in the L1 cache. */
-GT_INLINE int part_s(int e) {
-    return !XK ? e % XN * VX : WK ? e / XN : e % S;
-}
-
-GT_INLINE int part_k(int e) {
-    return !XK ? e / XN : WK ? e % XN * VX : e / S * VX;
-}
-
-/* VX elements of X from s, k on. Past the end of k zeros, past the short side anything. */
-GT_INLINE void fetch_x(gt_elem *r, const struct view *x, int s, int k, int depth) {
-    if (XK ? k + VX <= depth : k < depth && s + VX <= x->rows) {
-        gt_load_global(VX, r, x->x + GT_MIN(s, x->rows - 1) * x->row + k * x->k);
-    } else {
-        GT_UNROLL
-        for (int v = 0; v < VX; v++) {
-            const int there = GT_MIN(XK ? s : s + v, x->rows - 1), kv = XK ? k + v : k;
-            r[v] = kv < depth ? x->x[there * x->row + kv * x->k] : (gt_elem)0;
-        }
-    }
-}
-
-GT_INLINE void put_x(GT_SHARED gt_elem *xs, const gt_elem *r, int s, int k) {
-    if (WK == XK) {
-        gt_store_shared(VX, xs + (WK ? s * XLD + k : k * XLD + s), r);
-    } else {
-        GT_UNROLL
-        for (int v = 0; v < VX; v++)
-            xs[WK ? (s + v) * XLD + k : (k + v) * XLD + s] = r[v];
-    }
-}
-
-/* The next XC of k, of which `depth` exist, to shared memory. */
-GT_INLINE void stage(GT_SHARED gt_elem *xs, const struct view *x, int depth, int t) {
-    const int parts = S * XC / VX;
-    GT_UNROLL_BY(1)
-    for (int e = t; e < parts; e += AHEAD * T) {
-        gt_elem r[AHEAD * VX];
-        GT_UNROLL
-        for (int i = 0; i < AHEAD; i++)
-            if (e + i * T < parts)
-                fetch_x(r + i * VX, x, part_s(e + i * T), part_k(e + i * T), depth);
-        GT_UNROLL
-        for (int i = 0; i < AHEAD; i++)
-            if (e + i * T < parts)
-                put_x(xs, r + i * VX, part_s(e + i * T), part_k(e + i * T));
-    }
+            sums[lane * RLD + i * TLD + j * G + g] = acc[(s + i) * R + j];
 }
 
 /* What lanes first, first + step, ... of `lanes` have for sum e. */
@@ -200,111 +126,101 @@ GT_INLINE gt_acc sum_of(const GT_SHARED gt_elem *sums, int e, int first, int ste
     return sum;
 }
 
-/* Puts SP of the thread's S sums a row, from s on, where all lanes' are added up. */
-GT_INLINE void put_sums(GT_SHARED gt_elem *sums, const gt_acc acc[S * R], int s, int g,
-                        int lane) {
-    GT_UNROLL
-    for (int i = 0; i < SP; i++)
-        GT_UNROLL
-        for (int j = 0; j < R; j += RV)
-            gt_store_shared(RV, sums + lane * RLD + i * TILE + ROW(g, j),
-                            acc + (s + i) * R + j);
+/* Adds up the lanes' sums, in a fixed order, to the first lane's. */
+GT_INLINE void add_lanes(GT_SHARED gt_elem *sums, int t) {
+    if (FOLD > 1) { /* few sums of many lanes: in two steps */
+        if (t < FOLD * SUMS)
+            sums[t / SUMS * RLD + t % SUMS] = sum_of(sums, t % SUMS, t / SUMS, FOLD, LANES);
+        GT_BARRIER(); /* their first sums too */
+    }
+    GT_UNROLL_BY(1)
+    for (int e = t; e < SUMS; e += T)
+        sums[e] = sum_of(sums, e, 0, 1, FOLD > 1 ? FOLD : LANES);
 }
+
+#if GT_SPLIT > 1 && !GT_CLUSTER
+GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_SUMMERS, 0)
+#endif
 
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
 (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
  const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
  GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc, GT_GLOBAL gt_acc *GT_RESTRICT partial) {
     GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
-    const int t = GT_THREAD_X;
-    const int g = WK ? t / LANES : t % G, lane = WK ? t % LANES : t / G;
+    const int t = GT_THREAD_X, g = t % G, lane = t / G;
 
-    /* Blocks that share rows of W are neighbours. */
+    /* Blocks of one tile are neighbours, then those that share rows of W. */
     const int wide = GT_SIDE ? m : n, narrow = GT_SIDE ? n : m;
-    const int tiles_s = (narrow - 1) / S + 1, tiles_w = (wide - 1) / TILE + 1;
-    const int s0 = GT_BLOCK % tiles_s * S, w0 = GT_BLOCK / tiles_s % tiles_w * TILE;
-    const int slice = GT_BLOCK / tiles_s / tiles_w;
+    const int tiles_s = (narrow - 1) / S + 1;
+    const int part = GT_BLOCK % SPLIT, tile = GT_BLOCK / SPLIT;
+    const int s0 = tile % tiles_s * S, w0 = tile / tiles_s * TILE;
+    const int rows_w = wide - w0, rows_x = narrow - s0; /* from here to the edges */
 
-    /* Slices begin where vectors and cache lines do. */
-    const int depth = alpha == (gt_elem)0 ? 0 : k; /* alpha 0: A and B are not read */
-    const int share = GT_SPLIT == 1 ? depth : ((depth - 1) / GT_SPLIT / 32 + 1) * 32;
-    const int first = (int)GT_MIN(slice * (gt_long)share, depth);
-    int left = GT_MIN(share, depth - first);
+    /* Parts begin where vectors and cache lines do. */
+    const int all = alpha == (gt_elem)0 ? 0 : k; /* alpha 0: A and B are not read */
+    const int share = SPLIT == 1 ? all : GT_CDIV(GT_CDIV(all, 32), SPLIT) * 32;
+    const int first = (int)GT_MIN(part * (gt_long)share, all);
+    const int depth = GT_MIN(share, all - first), slabs = GT_CDIV(depth, DEEP);
 
-    struct view va, vb, w, x;
-    va.row = GT_TA ? 1 : lda, va.k = GT_TA ? lda : 1, va.rows = m - (GT_SIDE ? w0 : s0);
-    va.x = a + (GT_SIDE ? w0 : s0) * va.row + first * va.k;
-    vb.row = GT_TB ? ldb : 1, vb.k = GT_TB ? 1 : ldb, vb.rows = n - (GT_SIDE ? s0 : w0);
-    vb.x = b + (GT_SIDE ? s0 : w0) * vb.row + first * vb.k;
-    w = GT_SIDE ? va : vb, x = GT_SIDE ? vb : va;
+    const gt_long ldw = GT_SIDE ? lda : ldb, ldx = GT_SIDE ? ldb : lda;
+    const GT_GLOBAL gt_elem *w = (GT_SIDE ? a : b) + PLACE(WK, w0, first, ldw) +
+                                 gt_slab_from(WK, TILE, DEEP, V, T, ldw, t);
+    const GT_GLOBAL gt_elem *x = (GT_SIDE ? b : a) + PLACE(XK, s0, first, ldx) +
+                                 gt_slab_from(XK, S, DEEP, VX, T, ldx, t);
+    const int to_w = gt_slab_to(WK, WK, TILE, DEEP, V, T, WLD, t);
+    const int to_x = gt_slab_to(XK, ALONG, S, DEEP, VX, T, XLD, t) + SLAB_W;
+    const int of_w = WK ? ROW(g, 0) * WLD + lane * KV : lane * KV * WLD + ROW(g, 0);
+    const int of_x = lane * KV * (ALONG ? 1 : XLD) + SLAB_W;
 
     gt_acc acc[S * R];
-    const GT_GLOBAL gt_elem *at[LOADS];
-    GT_UNROLL
-    for (int i = 0; i < LOADS; i++)
-        at[i] = w.x + GT_MIN(ROW(g, i * RV), w.rows - 1) * w.row;
     GT_UNROLL
     for (int e = 0; e < S * R; e++)
         acc[e] = 0;
 
-    if (XC > 0) {
-        GT_UNROLL_BY(1)
-        for (; left > 0; left -= XC) {
-            const int chunk = GT_MIN(left, XC);
-            stage(smem, &x, chunk, t);
-            GT_BARRIER(); /* X is there */
-            multiply(acc, at, &w, smem, &x, chunk, g, lane);
-            GT_BARRIER(); /* all have read before any writes */
-            x.x += XC * x.k;
-            GT_UNROLL
-            for (int i = 0; i < LOADS; i++)
-                at[i] += XC * w.k;
+    /* Slab i is fetched, and the one STAGES - 1 before it is multiplied. */
+    GT_UNROLL_BY(1)
+    for (int i = 0, stage = 0; i < slabs + STAGES - 1; i++) {
+        GT_COPY_WAIT(STAGES - 2);
+        GT_BARRIER(); /* one slab more is there, and the one before it has been read */
+        if (i < slabs) {
+            GT_SHARED gt_elem *const to = smem + stage * STAGE;
+            const int left = depth - i * DEEP;
+            fetch(XK, ALONG, S, VX, to + to_x, XLD, x, ldx, rows_x, left, t);
+            fetch(WK, WK, TILE, V, to + to_w, WLD, w, ldw, rows_w, left, t);
+            x += PLACE(XK, 0, DEEP, ldx);
+            w += PLACE(WK, 0, DEEP, ldw);
         }
-    } else {
-        multiply(acc, at, &w, smem, &x, left, g, lane);
+        GT_COPY_COMMIT();
+        stage = stage + 1 == STAGES ? 0 : stage + 1;
+        if (i >= STAGES - 1)
+            multiply(acc, smem + stage * STAGE + of_w, smem + stage * STAGE + of_x);
     }
 
     GT_UNROLL
     for (int s = 0; s < S; s += SP) {
+        GT_CLUSTER_BARRIER(CLUSTER && s > 0); /* shared memory is free */
         put_sums(smem, acc, s, g, lane);
         GT_BARRIER(); /* the lanes' sums are there */
-        if (FOLD > 1) { /* few sums of many lanes: in two steps */
-            if (t < FOLD * SUMS)
-                smem[t / SUMS * RLD + t % SUMS] =
-                    sum_of(smem, t % SUMS, t / SUMS, FOLD, LANES);
-            GT_BARRIER(); /* their first sums too */
-        }
+        add_lanes(smem, t);
+        GT_CLUSTER_BARRIER(CLUSTER); /* the block's sums are there */
         GT_UNROLL_BY(1)
-        for (int e = t; e < SUMS; e += T) {
-            const gt_acc sum = sum_of(smem, e, 0, 1, FOLD > 1 ? FOLD : LANES);
-            const int i = s + e / TILE, j = e % TILE;
-            const gt_long row = GT_SIDE ? w0 + j : s0 + i, col = GT_SIDE ? s0 + i : w0 + j;
-            if (i < x.rows && j < w.rows) {
-                if (GT_SPLIT > 1)
-                    partial[(slice * (gt_long)m + row) * n + col] = sum;
+        for (int e = (CLUSTER ? part * T : 0) + t; e < SP * TILE; e += BLOCKS * T) {
+            /* Neighbours are neighbours in C. */
+            const int i = GT_SIDE ? e % SP : e / TILE, j = GT_SIDE ? e / SP : e % TILE;
+            const gt_long row = GT_SIDE ? w0 + j : s0 + s + i;
+            const gt_long col = GT_SIDE ? s0 + s + i : w0 + j;
+            gt_acc sum = 0;
+            GT_UNROLL
+            for (int of = 0; of < BLOCKS; of++)
+                sum += gt_cluster_load(CLUSTER, smem + i * TLD + SUM_OF(j), of);
+            if (s + i < rows_x && j < rows_w) {
+                if (SPLIT > 1 && !CLUSTER)
+                    partial[(part * (gt_long)m + row) * n + col] = sum;
                 else
                     gt_store_c(c + row * ldc + col, alpha, sum, beta);
             }
         }
-        GT_BARRIER();
     }
+    if (CLUSTER)
+        GT_CLUSTER_BARRIER(1); /* until the others have read */
 }
-
-#if GT_SPLIT > 1
-
-/* C = alpha * (sum of the slices' partial sums, in order) + beta * C. */
-GT_KERNEL(reduce, GT_SUMMERS, 1, 1)
-(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
- const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
- GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc, GT_GLOBAL gt_acc *GT_RESTRICT partial) {
-    const gt_long e = GT_BLOCK * (gt_long)GT_SUMMERS + GT_THREAD_X, all = m * (gt_long)n;
-    gt_acc sum = 0;
-    if (e < all) {
-        GT_UNROLL_BY(32) /* so many loads on their way at a time */
-        for (int i = 0; i < GT_SPLIT; i++)
-            sum += partial[i * all + e];
-        gt_store_c(c + e / n * ldc + e % n, alpha, sum, beta);
-    }
-}
-
-#endif

@@ -31,13 +31,14 @@
 #define BLOCK_VEC BLOCK_OF("4", "0")
 #define BLOCK_STRIDED                                                                      \
     "BM=16 BN=16 BK=4 THREADS=64 OWN=0 TM=1 VA=1 VB=1 PAD=0 DOUBLE=0 MINB=1 GROUP=1"
-#define COLUMN                 "BM=16 BN=32 BK=4 COLS=2 Q=2 V=1 VA=1 PAD=0 DOUBLE=0 MINB=1 GROUP=8"
-#define SKINNY_OF(what, split) what " U=2 VX=1 XC=32 LANES=8 THREADS=64 MINB=1 SPLIT=" split
-#define SKINNY                 SKINNY_OF("SIDE=0 S=16 R=2 V=1", "1")
-#define SKINNY_SPLIT           SKINNY_OF("SIDE=0 S=16 R=2 V=1", "2")
-#define SKINNY_VEC             SKINNY_OF("SIDE=0 S=16 R=4 V=2", "1")
-#define SKINNY_ALONG           SKINNY_OF("SIDE=1 S=16 R=2 V=2", "1") /* W contiguous along k */
-#define SKINNY_FOLD            "SIDE=0 S=16 R=1 V=1 U=1 VX=1 XC=32 LANES=32 THREADS=256 MINB=1 SPLIT=1"
+#define COLUMN "BM=16 BN=32 BK=4 COLS=2 Q=2 V=1 VA=1 PAD=0 DOUBLE=0 MINB=1 GROUP=8"
+#define SKINNY_OF(what, split)                                                             \
+    what " VX=1 U=2 STAGES=3 LANES=4 THREADS=128 MINB=1 SPLIT=" split
+#define SKINNY       SKINNY_OF("SIDE=0 S=16 R=2 V=1", "1")
+#define SKINNY_SPLIT SKINNY_OF("SIDE=0 S=16 R=2 V=1", "2")
+#define SKINNY_ALONG SKINNY_OF("SIDE=1 S=16 R=2 V=1", "1") /* W contiguous along k */
+#define SKINNY_FOLD                                                                        \
+    "SIDE=0 S=16 R=2 V=1 VX=1 U=1 STAGES=3 LANES=64 THREADS=256 MINB=1 SPLIT=1"
 
 /* Blocks of 256 threads: on a GPU a missing barrier shows only where several warps share a scheduler,
  * and a warp does not merely overwrite what itself has read. */
@@ -131,28 +132,31 @@ static const struct mutant {
     {"column_rows_of_group", "column", "f32-nn", COLUMN, "y0 = t / TX * ROWS",
      "y0 = t / TX"},
     {"column_acc_not_zero", "column", "f32-nn", COLUMN, "acc[e] = 0;", "acc[e] = e == 1;"},
-    {"skinny_k_tail_dropped", "skinny", "f32-nn", SKINNY_ALONG,
-     "for (; left > 0; left -= WK", "for (; left > 1; left -= WK"},
-    {"skinny_steps_left_out", "skinny", "f32-nn", SKINNY_ALONG, "U > 1 && left >= KV",
-     "U > 2 && left >= KV"},
-    {"skinny_x_stays", "skinny", "f32-nn", SKINNY, "x.x += XC * x.k;", ""},
-    {"skinny_w_repeated", "skinny", "f32-nn", SKINNY, "(k + u * STEP) * step_w",
-     "k * step_w"},
-    {"skinny_hanging_vector", "skinny", "f32-nn", SKINNY_VEC, "GT_MIN(j % RV, past)",
-     "GT_MIN(j % RV, 0)"},
-    {"skinny_x_transposed", "skinny", "f32-nn", SKINNY_ALONG,
-     "xs[WK ? (s + v) * XLD + k : (k + v) * XLD + s] = r[v];",
-     "xs[(k + v) * XLD + s] = r[v];"},
-    {"skinny_slices_overlap", "skinny", "f32-nn", SKINNY_SPLIT, "slice * (gt_long)share",
-     "slice * (gt_long)(share - 1)"},
-    {"skinny_last_slice_dropped", "skinny", "f32-nn", SKINNY_SPLIT, "i < GT_SPLIT; i++",
-     "i < GT_SPLIT - 1; i++"},
-    {"skinny_slice_past_the_last", "skinny", "f32-nn", SKINNY_SPLIT, "i < GT_SPLIT; i++",
-     "i <= GT_SPLIT; i++"},
-    {"skinny_slices_meet", "skinny", "f32-nn", SKINNY_SPLIT, "(gt_long)m + row) * n",
+    {"skinny_k_tail_dropped", "skinny", "f32-nn", SKINNY_SPLIT,
+     "slabs = GT_CDIV(depth, DEEP)", "slabs = depth / DEEP"},
+    {"skinny_k_tail_not_zero", "skinny", "f32-nn", SKINNY, "rows >= wide && depth >= DEEP",
+     "rows >= wide"},
+    {"skinny_step_left_out", "skinny", "f32-nn", SKINNY_ALONG, "u < U; u++",
+     "u < U - 1; u++"},
+    {"skinny_x_stays", "skinny", "f32-nn", SKINNY, "x += PLACE(XK, 0, DEEP, ldx);", ""},
+    {"skinny_w_repeated", "skinny", "f32-nn", SKINNY, "(u * STEP + i / R) * WLD",
+     "i / R * WLD"},
+    {"skinny_x_of_another_row", "skinny", "f32-nn", SKINNY_ALONG, "xr[v * XS + i]",
+     "xr[v * XS + i % 3]"},
+    {"skinny_x_transposed", "skinny", "f32-nt", SKINNY_ALONG, "gt_slab_to(XK, ALONG, S",
+     "gt_slab_to(XK, XK, S"},
+    {"skinny_parts_overlap", "skinny", "f32-nn", SKINNY_SPLIT, "part * (gt_long)share",
+     "part * (gt_long)(share - 1)"},
+    {"skinny_last_part_dropped", "skinny", "f32-nn", SKINNY_SPLIT,
+     "GT_REDUCE_KERNEL(reduce, GT_SPLIT", "GT_REDUCE_KERNEL(reduce, GT_SPLIT - 1"},
+    {"skinny_part_past_the_last", "skinny", "f32-nn", SKINNY_SPLIT,
+     "GT_REDUCE_KERNEL(reduce, GT_SPLIT", "GT_REDUCE_KERNEL(reduce, GT_SPLIT + 1"},
+    {"skinny_parts_meet", "skinny", "f32-nn", SKINNY_SPLIT, "(gt_long)m + row) * n",
      "(gt_long)m + row) * m"},
-    {"skinny_lanes_forgotten", "skinny", "f32-nn", SKINNY_FOLD, "FOLD > 1 ? FOLD : LANES",
+    {"skinny_lanes_forgotten", "skinny", "f32-nt", SKINNY_FOLD, "FOLD > 1 ? FOLD : LANES",
      "FOLD > 1 ? 1 : LANES"},
+    {"skinny_sums_permuted", "skinny", "f32-nn", SKINNY, "smem + i * TLD + SUM_OF(j)",
+     "smem + i * TLD + j"},
     {"skinny_acc_not_zero", "skinny", "f32-nn", SKINNY, "acc[e] = 0;", "acc[e] = e == 9;"},
 
     /* Barriers and buffers. Not those at the head and the end of a loop: PoCL puts barriers of its
@@ -168,11 +172,11 @@ static const struct mutant {
      "GT_BARRIER(); /* all have read", "; /*"},
     {"column_stale_buffer", "column", "f32-nn", COLUMN_RACE("1"), "now = SLAB - now;",
      "now = SLAB;"},
-    {"skinny_no_barrier_x", "skinny", "f32-nn", SKINNY, "GT_BARRIER(); /* X is there */",
-     ";"},
-    {"skinny_no_barrier_sums", "skinny", "f32-nn", SKINNY_FOLD,
+    {"skinny_stale_stage", "skinny", "f32-nn", SKINNY,
+     "stage + 1 == STAGES ? 0 : stage + 1", "0"},
+    {"skinny_no_barrier_sums", "skinny", "f32-nt", SKINNY_FOLD,
      "GT_BARRIER(); /* the lanes' sums are there */", ";"},
-    {"skinny_no_barrier_fold", "skinny", "f32-nn", SKINNY_FOLD,
+    {"skinny_no_barrier_fold", "skinny", "f32-nt", SKINNY_FOLD,
      "GT_BARRIER(); /* their first sums too */", ";"},
 
     /* where C is */
@@ -197,10 +201,10 @@ static const struct mutant {
     {"block_raster", "block", "f32-nn", BLOCK, "in_band % high", "in_band % GT_GROUP"},
     {"block_lanes_meet", "block", "f32-nn", BLOCK, "lane / (2 * LX) * 2 + lane % 2",
      "lane / (2 * LX) * 2"},
-    {"skinny_store_w", "skinny", "f32-nn", SKINNY, "j < w.rows", "j <= w.rows"},
-    {"skinny_store_s", "skinny", "f32-nn", SKINNY, "i < x.rows", "i <= x.rows"},
-    {"skinny_raster", "skinny", "f32-nn", SKINNY_SPLIT, "/ tiles_s % tiles_w",
-     "/ tiles_s % (tiles_w + 1)"},
+    {"skinny_store_w", "skinny", "f32-nn", SKINNY, "j < rows_w", "j <= rows_w"},
+    {"skinny_store_s", "skinny", "f32-nn", SKINNY, "i < rows_x", "i <= rows_x"},
+    {"skinny_raster", "skinny", "f32-nn", SKINNY, "tile / tiles_s * TILE",
+     "tile / (tiles_s + 1) * TILE"},
     {"column_raster", "column", "f32-nn", COLUMN, "in_band % high", "in_band % GT_GROUP"},
 
     {"coalesced_write_past", "coalesced", "f32-nn", COALESCED,
