@@ -240,7 +240,7 @@ setup:
 # ---- reading --------------------------------------------------------------------------------
 
 C_FILES := $(wildcard $(foreach d,include core db runtime tuner tuner/* tests/* examples,$d/*.[ch]))
-SCRIPTS := .ci/run tests/run $(filter-out %.map,$(wildcard tools/*)) $(wildcard tests/*/*.sh)
+SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu,$(wildcard tools/*)) $(wildcard tests/*/*.sh)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
 
 # What cppcheck gets wrong more often than right: memory that a callee fills or keeps, a result
