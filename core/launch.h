@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launch.h - the shape of one kernel launch, in numbers. Families hold it as expressions. */
+/* launch.h - the shape of one kernel launch and of what it takes by description, in numbers.
+ * Families hold them as expressions. */
 #ifndef GT_CORE_LAUNCH_H
 #define GT_CORE_LAUNCH_H
+
+#include "core/status.h"
 
 #include <stdint.h>
 
@@ -11,6 +14,14 @@ struct gt_launch {
     int64_t cluster[3]; /* blocks a cluster, 1 1 1 when none */
     int64_t smem_bytes; /* dynamic shared memory (CUDA) */
     int64_t workspace_bytes;
+};
+
+/* A matrix in memory, as hardware is told of it that copies boxes of it (tensor maps). */
+struct gt_tiling {
+    gemmtune_dtype type;
+    int64_t inner, outer; /* elements a row; rows */
+    int64_t stride;       /* bytes from a row to the next */
+    int64_t box[2];       /* elements a row, rows */
 };
 
 #endif
