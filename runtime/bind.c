@@ -8,14 +8,18 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* CUDA C++ Programming Guide, "Technical Specifications per Compute Capability". */
+/* CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; CUDA Driver
+ * API, cuTensorMapEncodeTiled. */
 enum {
     CUDA_BLOCK_Z_MAX = 64,
     CUDA_GRID_YZ_MAX = 65535,
     CUDA_CLUSTER_MAX = 16, /* blocks; 8 is portable, 16 needs an opt-in */
     CUDA_CLUSTER_CC = 90,
+    CUDA_MAP_BOX_MAX = 256,
 };
-#define CUDA_GRID_X_MAX INT64_C(2147483647)
+#define CUDA_GRID_X_MAX     INT64_C(2147483647)
+#define CUDA_MAP_SIDE_MAX   (INT64_C(1) << 32)
+#define CUDA_MAP_STRIDE_MAX ((INT64_C(1) << 40) - 1)
 
 /* ---- may the family serve at all ------------------------------------------------- */
 
@@ -39,6 +43,8 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
         reason = "the family has no kernel for these data types";
     else if ((f->layouts & gt_layout_bit(gt_problem_layout(p))) == 0)
         reason = "the family has no kernel for this layout";
+    else if (f->map_count > 0 && d->backend != GEMMTUNE_CUDA)
+        reason = "the family needs tensor maps, which only CUDA has";
     else if (d->backend == GEMMTUNE_CUDA && d->cc < f->min_cc)
         reason = "the family needs a newer compute capability";
     else if (is_f64(p) && !d->has_f64)
@@ -353,6 +359,53 @@ static gt_status add_pass(struct gt_passes *out, const struct gt_pass *pass,
     return status == GEMMTUNE_OK ? status : gt_fail_within(err, status, "%s", pass->entry);
 }
 
+/* ---- tensor maps ----------------------------------------------------------------- */
+
+/* Of an empty product a side may be 0: nobody encodes its maps. */
+static gt_status check_tiling(const struct gt_tiling *t, int64_t at, struct gt_err *err) {
+    const struct limit sides[] = {
+        {"at", at, 0, INT64_MAX},
+        {"inner", t->inner, 0, CUDA_MAP_SIDE_MAX},
+        {"outer", t->outer, 0, CUDA_MAP_SIDE_MAX},
+        {"stride", t->stride, 0, CUDA_MAP_STRIDE_MAX},
+        {"inner side of the box", t->box[0], 1, CUDA_MAP_BOX_MAX},
+        {"outer side of the box", t->box[1], 1, CUDA_MAP_BOX_MAX},
+    };
+    return check_limits(sides, sizeof sides / sizeof *sides, err);
+}
+
+static gt_status find_base(gt_arg *out, const struct gt_map *map,
+                           const struct gt_binding *b, struct gt_err *err) {
+    for (int i = 0; i < map->base_count; i++) {
+        int64_t holds = 0;
+        const gt_status status = gt_expr_eval(&holds, map->base[i].when, b->value, err);
+        *out = map->base[i].arg;
+        if (status != GEMMTUNE_OK || holds != 0)
+            return status;
+    }
+    return gt_fail(err, GEMMTUNE_EINVAL, "the matrix lies nowhere");
+}
+
+static gt_status add_map(struct gt_passes *out, const struct gt_map *map,
+                         const struct gt_binding *b, struct gt_err *err) {
+    const int i = out->map_count++;
+    struct gt_tiling *t = &out->map[i].tiling;
+    const struct {
+        int64_t *to;
+        const struct gt_expr *expr;
+    } rows[] = {
+        {&out->map[i].at, map->at}, {&t->inner, map->inner},   {&t->outer, map->outer},
+        {&t->stride, map->stride},  {&t->box[0], map->box[0]}, {&t->box[1], map->box[1]},
+    };
+    gt_status status = find_base(&out->map[i].base, map, b, err);
+    for (size_t j = 0; j < sizeof rows / sizeof *rows && status == GEMMTUNE_OK; j++)
+        status = gt_expr_eval(rows[j].to, rows[j].expr, b->value, err);
+    t->type = out->map[i].base == GT_ARG_C ? b->dtype->c : b->dtype->a;
+    if (status == GEMMTUNE_OK)
+        status = check_tiling(t, out->map[i].at, err);
+    return status == GEMMTUNE_OK ? status : gt_fail_within(err, status, "%s", map->name);
+}
+
 gt_status gt_passes_of(struct gt_passes *out, const struct gt_binding *b,
                        const struct gt_device *d, struct gt_err *err) {
     const struct gt_family *f = b->family;
@@ -363,6 +416,8 @@ gt_status gt_passes_of(struct gt_passes *out, const struct gt_binding *b,
             out->main = out->count;
         status = add_pass(out, &f->pass[i], b, d, err);
     }
+    for (int i = 0; i < f->map_count && status == GEMMTUNE_OK; i++)
+        status = add_map(out, &f->map[i], b, err);
     if (status != GEMMTUNE_OK)
         return gt_fail_within(err, GEMMTUNE_EINVAL, "launch of family %s", f->name);
     return GEMMTUNE_OK;

@@ -503,6 +503,15 @@ static gt_status fail_launch(const char *call, gt_cu_result result, struct gt_er
     return refused ? GEMMTUNE_EINVAL : status;
 }
 
+/* As enter, when another context is current: in *elsewhere, whether to leave. */
+static gt_status enter_from_elsewhere(bool *elsewhere, const struct gt_cuda *cu,
+                                      CUcontext context, struct gt_err *err) {
+    CUcontext current = NULL;
+    (void)cu->cuCtxGetCurrent(&current);
+    *elsewhere = current != context;
+    return *elsewhere ? enter(cu, context, err) : GEMMTUNE_OK;
+}
+
 static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *launch,
                         const struct gt_value_ref *args, int arg_count, void *stream,
                         struct gt_err *err) {
@@ -513,10 +522,9 @@ static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *
     void *params[PARAMS_MAX]; /* the driver reads through these and does not write */
     for (int i = 0; i < arg_count; i++)
         memcpy(&params[i], &args[i].bytes, sizeof params[i]);
-    CUcontext current = NULL;
-    (void)cu->cuCtxGetCurrent(&current);
-    const bool elsewhere = current != kernel->context;
-    if (elsewhere && (status = enter(cu, kernel->context, err)) != GEMMTUNE_OK)
+    bool elsewhere;
+    status = enter_from_elsewhere(&elsewhere, cu, kernel->context, err);
+    if (status)
         return status;
     const bool clusters = has_clusters(launch);
     const gt_cu_result result = (clusters ? launch_clusters : launch_plain)(
@@ -526,6 +534,57 @@ static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *
     if (result == GT_CU_SUCCESS)
         return GEMMTUNE_OK;
     return fail_launch(clusters ? "cuLaunchKernelEx" : "cuLaunchKernel", result, err);
+}
+
+/* ---- tensor maps --------------------------------------------------------------------- */
+
+static const struct {
+    gemmtune_dtype type;
+    enum gt_cuda_constant theirs;
+} map_types[] = {
+    {GEMMTUNE_F32, GT_CU_TMA_F32},   {GEMMTUNE_F64, GT_CU_TMA_F64},
+    {GEMMTUNE_I32, GT_CU_TMA_I32},   {GEMMTUNE_F16, GT_CU_TMA_F16},
+    {GEMMTUNE_BF16, GT_CU_TMA_BF16},
+};
+
+static gt_cu_tma_type map_type(gemmtune_dtype type) {
+    for (size_t i = 0; i < sizeof map_types / sizeof *map_types; i++)
+        if (map_types[i].type == type)
+            return map_types[i].theirs;
+    return GT_CU_TMA_U8; /* what is left is bytes */
+}
+
+static gt_cu_result encode(struct gt_cu_tensor_map *map, const struct gt_cuda *cu,
+                           const struct gt_tiling *t, void *memory) {
+    const uint64_t sides[2] = {(uint64_t)t->inner, (uint64_t)t->outer};
+    const uint64_t stride = (uint64_t)t->stride;
+    const uint32_t box[2] = {(uint32_t)t->box[0], (uint32_t)t->box[1]};
+    static const uint32_t dense[2] = {1, 1};
+    return cu->cuTensorMapEncodeTiled(map, map_type(t->type), 2, memory, sides, &stride,
+                                      box, dense, GT_CU_TMA_INTERLEAVE_NONE,
+                                      GT_CU_TMA_SWIZZLE_NONE, GT_CU_TMA_L2_256B,
+                                      GT_CU_TMA_FILL_ZERO);
+}
+
+static gt_status encode_map(struct gt_tensor_map *out, const struct gt_gpu *gpu,
+                            const struct gt_tiling *tiling, void *memory,
+                            struct gt_err *err) {
+    const struct gt_cuda *cu = gpu->cu;
+    struct gt_cu_tensor_map map;
+    bool elsewhere;
+    if (!cu->cuTensorMapEncodeTiled)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "the CUDA driver is too old: it has no cuTensorMapEncodeTiled");
+    const gt_status status = enter_from_elsewhere(&elsewhere, cu, gpu->context, err);
+    if (status)
+        return status;
+    const gt_cu_result result = encode(&map, cu, tiling, memory);
+    if (elsewhere)
+        leave(cu);
+    if (result != GT_CU_SUCCESS)
+        return fail_launch("cuTensorMapEncodeTiled", result, err);
+    memcpy(out, &map, sizeof *out);
+    return GEMMTUNE_OK;
 }
 
 const struct gt_driver gt_driver_cuda = {
@@ -540,5 +599,6 @@ const struct gt_driver gt_driver_cuda = {
     .load = load,
     .load_also = load_also,
     .unload = unload,
+    .encode_map = encode_map,
     .launch = launch,
 };

@@ -46,6 +46,11 @@ struct gt_value_ref {
     size_t size;
 };
 
+/* What hardware that copies boxes of a matrix is told of it: an argument, by value. */
+struct gt_tensor_map {
+    uint64_t opaque[16];
+};
+
 enum { GT_OPTIONS_MAX = 512 };
 
 struct gt_driver {
@@ -80,6 +85,11 @@ struct gt_driver {
                            const struct gt_kernel *kernel, const char *entry,
                            const struct gt_launch *launch, struct gt_err *err);
     void (*unload)(struct gt_kernel *kernel);
+    /* Describes the matrix at an address, which is not looked at. No allocation, no lock. NULL where devices have
+     * no such thing. EINVAL: the driver is too old or refuses the matrix. */
+    gt_status (*encode_map)(struct gt_tensor_map *out, const struct gt_gpu *gpu,
+                            const struct gt_tiling *tiling, void *memory,
+                            struct gt_err *err);
     /* Enqueues on the caller's stream or queue. No allocation, no lock, no wait for the device.
      * EINVAL: the launch was refused, nothing of it runs and the context is sound. */
     gt_status (*launch)(const struct gt_kernel *kernel, const struct gt_launch *launch,

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { ARG_KINDS = GT_ARG_WORKSPACE + 1 };
+enum { ARG_KINDS = GT_ARG_MAP };
 
 /* The kernels of a point on the device, one a pass. Several execs may hold one; the last one unloads them. */
 struct loaded {
@@ -155,6 +155,19 @@ static gt_status settle_problem(struct gt_exec_info *info, struct gt_passes *pas
     return status;
 }
 
+/* The driver takes the maps, which is found out before anything is built, at an address that
+ * is like those to come. */
+static gt_status check_maps(const struct loaded *l, const struct gt_passes *passes,
+                            const gemmtune_problem *p, struct gt_err *err) {
+    void *const somewhere = (void *)(uintptr_t)GT_WORKSPACE_ALIGN;
+    struct gt_tensor_map map;
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; p->k > 0 && i < passes->map_count && status == GEMMTUNE_OK; i++)
+        status =
+            l->driver->encode_map(&map, l->gpu, &passes->map[i].tiling, somewhere, err);
+    return status;
+}
+
 /* ---- create ---------------------------------------------------------------------- */
 
 static void prepare_args(struct gt_exec *e, const struct gt_family *f) {
@@ -226,6 +239,8 @@ gt_status gt_exec_create(struct gt_exec **out, struct gt_gpu *gpu,
     gt_status status = settle_point(&l->binding, d, point, p, err);
     if (status == GEMMTUNE_OK)
         status = settle_problem(&l->info, &l->passes, &l->binding, d, p, err);
+    if (status == GEMMTUNE_OK)
+        status = check_maps(l, &l->passes, p, err);
     if (status == GEMMTUNE_OK && !is_empty(p))
         status = build(l, err);
     if (status == GEMMTUNE_OK)
@@ -284,6 +299,8 @@ gt_status gt_exec_share(struct gt_exec **out, const struct gt_exec *e,
         status = settle_problem(&info, &passes, &b, device_of(l->gpu), p, err);
     if (status == GEMMTUNE_OK)
         status = check_shared_memory(&passes, l, err);
+    if (status == GEMMTUNE_OK)
+        status = check_maps(l, &passes, p, err);
     if (status != GEMMTUNE_OK)
         return status;
     (void)atomic_fetch_add(&l->users, 1);
@@ -353,11 +370,31 @@ static gt_status check_pointers(const struct gt_exec *e, bool reads_ab, const vo
     return status == GEMMTUNE_OK ? check_workspace(e, workspace, err) : status;
 }
 
+/* With neither A nor B to read there may be nothing to describe: then maps are zeros. */
+static gt_status encode_maps(struct gt_tensor_map map[GT_MAPS_MAX], const struct gt_exec *e,
+                             const union gt_value value[ARG_KINDS], bool reads_ab,
+                             struct gt_err *err) {
+    const struct loaded *l = e->loaded;
+    gt_status status = GEMMTUNE_OK;
+    memset(map, 0, (size_t)e->passes.map_count * sizeof *map);
+    for (int i = 0; reads_ab && i < e->passes.map_count && status == GEMMTUNE_OK; i++) {
+        char *base = value[e->passes.map[i].base].ptr;
+        status = l->driver->encode_map(&map[i], l->gpu, &e->passes.map[i].tiling,
+                                       base + e->passes.map[i].at, err);
+    }
+    return status;
+}
+
 static gt_status launch(const struct gt_exec *e, const union gt_value value[ARG_KINDS],
-                        void *stream, struct gt_err *err) {
+                        const struct gt_tensor_map map[GT_MAPS_MAX], void *stream,
+                        struct gt_err *err) {
     struct gt_value_ref refs[GT_ARGS_MAX];
-    for (int i = 0; i < e->arg_count; i++)
-        refs[i] = (struct gt_value_ref){&value[e->args[i]], e->size[e->args[i]]};
+    for (int i = 0; i < e->arg_count; i++) {
+        const gt_arg arg = e->args[i];
+        refs[i] = arg < GT_ARG_MAP
+                      ? (struct gt_value_ref){&value[arg], e->size[arg]}
+                      : (struct gt_value_ref){&map[arg - GT_ARG_MAP], sizeof *map};
+    }
     const struct loaded *l = e->loaded;
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; i < e->passes.count && status == GEMMTUNE_OK; i++)
@@ -381,10 +418,11 @@ gt_status gt_exec_run(const struct gt_exec *e, const void *alpha, void *a, void 
     const bool reads_ab = e->problem.k > 0 && scalar(acc, alpha) != 0;
     if (!reads_ab && scalar(acc, beta) == 1)
         return GEMMTUNE_OK;
-    const gt_status status = check_pointers(e, reads_ab, a, b, c, workspace, err);
+    gt_status status = check_pointers(e, reads_ab, a, b, c, workspace, err);
     if (status != GEMMTUNE_OK)
         return status;
     union gt_value value[ARG_KINDS];
+    struct gt_tensor_map map[GT_MAPS_MAX];
     memcpy(value, e->value, sizeof value);
     if (reads_ab)
         memcpy(&value[GT_ARG_ALPHA], alpha, e->size[GT_ARG_ALPHA]);
@@ -395,5 +433,6 @@ gt_status gt_exec_run(const struct gt_exec *e, const void *alpha, void *a, void 
     value[GT_ARG_B].ptr = b;
     value[GT_ARG_C].ptr = c;
     value[GT_ARG_WORKSPACE].ptr = workspace;
-    return launch(e, value, stream, err);
+    status = encode_maps(map, e, value, reads_ab, err);
+    return status == GEMMTUNE_OK ? launch(e, value, map, stream, err) : status;
 }

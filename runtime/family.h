@@ -28,6 +28,7 @@
 #include "core/problem.h"
 
 enum { GT_VALUES_MAX = 64, GT_RULES_MAX = 32, GT_ARGS_MAX = 20, GT_STARTS_MAX = 12 };
+enum { GT_MAPS_MAX = 4, GT_MAP_BASES = 4 };
 enum { GT_BESIDE_MAX = 2, GT_PASSES_MAX = 2 * GT_BESIDE_MAX + 1 }; /* before, main, after */
 
 /* What a kernel takes, in the order of space.json's "args". */
@@ -43,7 +44,8 @@ typedef enum gt_arg {
     GT_ARG_LDA, /* 64-bit */
     GT_ARG_LDB,
     GT_ARG_LDC,
-    GT_ARG_WORKSPACE /* device pointer */
+    GT_ARG_WORKSPACE, /* device pointer */
+    GT_ARG_MAP        /* the first tensor map, by value; the others count on from here */
 } gt_arg;
 
 struct gt_param {
@@ -72,6 +74,18 @@ struct gt_pass {
     struct gt_expr *grid[3], *block[3], *cluster[3], *smem;
 };
 
+/* A tensor map that kernels take: of a matrix in A, B, C or the workspace. */
+struct gt_map {
+    char name[GT_NAME_MAX]; /* in "args" */
+    int base_count;
+    struct {
+        gt_arg arg;
+        struct gt_expr *when; /* of the point: the first that is not 0 holds the matrix */
+    } base[GT_MAP_BASES];
+    struct gt_expr *at; /* bytes into it */
+    struct gt_expr *inner, *outer, *stride, *box[2];
+};
+
 struct gt_family {
     char name[GT_NAME_MAX];
     char hash[65];           /* over space.json, the sources and the prelude */
@@ -96,6 +110,8 @@ struct gt_family {
     struct gt_expr *workspace;            /* bytes */
     int pass_count, main;                 /* pass[main] is what "launch" says */
     struct gt_pass pass[GT_PASSES_MAX];   /* in the order they run */
+    int map_count;
+    struct gt_map map[GT_MAPS_MAX];
     gt_arg args[GT_ARGS_MAX];
 };
 
@@ -167,16 +183,22 @@ const struct gt_rule *gt_refused(const struct gt_binding *b);
 const char *gt_not_accepted(const struct gt_binding *b);
 /* Bytes that A's (0), B's (1), C's (2) pointers and rows must be aligned to. */
 int64_t gt_align_needed(const struct gt_binding *b, int operand);
-/* The passes that a point has, in the order they run. */
+/* The passes that a point has, in the order they run, and the tensor maps they take. */
 struct gt_passes {
     int count, main; /* item[main] is the main kernel */
     struct {
         const char *entry; /* the family's */
         struct gt_launch launch;
     } item[GT_PASSES_MAX];
+    int map_count;
+    struct {
+        gt_arg base; /* the pointer that it is of */
+        int64_t at;  /* bytes into that */
+        struct gt_tiling tiling;
+    } map[GT_MAPS_MAX]; /* in the family's order */
 };
-/* The launches of all passes for the bound problem; EINVAL when one is out of the device's
- * limits. */
+/* The launches and maps of all passes for the bound problem; EINVAL when one is out of the
+ * device's limits. */
 gt_status gt_passes_of(struct gt_passes *out, const struct gt_binding *b,
                        const struct gt_device *d, struct gt_err *err);
 /* The main kernel's alone. */

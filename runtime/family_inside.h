@@ -75,6 +75,8 @@ gt_status gt_read_text(char **out, struct gt_node n, struct gt_err *err);
 gt_status gt_read_list(struct gt_node n, enum gt_json_kind kind, size_t least, size_t most,
                        struct gt_err *err);
 
+/* The argument that is called so; -1 when none is. */
+int gt_arg_by_name(const char *name);
 /* A kernel's name. */
 gt_status gt_read_entry(char out[GT_NAME_MAX], struct gt_node n, struct gt_err *err);
 
@@ -90,6 +92,7 @@ gt_status gt_parse_align(struct gt_family *f, struct gt_node n, struct gt_err *e
 gt_status gt_parse_before(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_launch(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_after(struct gt_family *f, struct gt_node n, struct gt_err *err);
+gt_status gt_parse_maps(struct gt_family *f, struct gt_node n, struct gt_err *err);
 
 /* gt_family_parse with the sources fetched once space.json has named them. */
 gt_status gt_family_parse_with(struct gt_family **out, const char *folder_name,

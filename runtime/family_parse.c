@@ -239,19 +239,33 @@ static bool has_arg(const struct gt_family *f, gt_arg arg) {
     return false;
 }
 
+int gt_arg_by_name(const char *name) {
+    for (size_t i = 0; i < ARG_NAMES; i++)
+        if (strcmp(arg_names[i].name, name) == 0)
+            return (int)arg_names[i].arg;
+    return -1;
+}
+
+/* The same, and the family's tensor maps. */
+static int find_arg(const struct gt_family *f, const char *name) {
+    for (int i = 0; i < f->map_count; i++)
+        if (strcmp(f->map[i].name, name) == 0)
+            return (int)GT_ARG_MAP + i;
+    return gt_arg_by_name(name);
+}
+
 static gt_status parse_arg(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     const char *name;
     const gt_status status = gt_json_string(&name, n, err);
     if (status != GEMMTUNE_OK)
         return status;
-    for (size_t i = 0; i < ARG_NAMES; i++)
-        if (strcmp(arg_names[i].name, name) == 0) {
-            if (has_arg(f, arg_names[i].arg))
-                return gt_json_fail(n, err, "\"%s\" is there twice", name);
-            f->args[f->arg_count++] = arg_names[i].arg;
-            return GEMMTUNE_OK;
-        }
-    return gt_json_fail(n, err, "\"%s\" is no kernel argument", name);
+    const int arg = find_arg(f, name);
+    if (arg < 0)
+        return gt_json_fail(n, err, "\"%s\" is no kernel argument", name);
+    if (has_arg(f, (gt_arg)arg))
+        return gt_json_fail(n, err, "\"%s\" is there twice", name);
+    f->args[f->arg_count++] = (gt_arg)arg;
+    return GEMMTUNE_OK;
 }
 
 static gt_status parse_args(struct gt_family *f, struct gt_node n, struct gt_err *err) {
@@ -282,7 +296,8 @@ static const struct section {
     {"derive", gt_parse_derive, true},    {"require", gt_parse_require, true},
     {"accept", gt_parse_accept, true},    {"align", gt_parse_align, true},
     {"before", gt_parse_before, true},    {"launch", gt_parse_launch, false},
-    {"after", gt_parse_after, true},      {"args", parse_args, false},
+    {"after", gt_parse_after, true},      {"tensor_maps", gt_parse_maps, true},
+    {"args", parse_args, false},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
@@ -400,6 +415,17 @@ static void clear_pass(struct gt_pass *pass) {
     gt_expr_destroy(pass->smem);
 }
 
+static void clear_map(struct gt_map *map) {
+    for (int i = 0; i < map->base_count; i++)
+        gt_expr_destroy(map->base[i].when);
+    gt_expr_destroy(map->at);
+    gt_expr_destroy(map->inner);
+    gt_expr_destroy(map->outer);
+    gt_expr_destroy(map->stride);
+    for (int i = 0; i < 2; i++)
+        gt_expr_destroy(map->box[i]);
+}
+
 void gt_family_destroy(struct gt_family *f) {
     if (f == NULL)
         return;
@@ -409,6 +435,8 @@ void gt_family_destroy(struct gt_family *f) {
     clear_rules(f->accept, f->accept_count);
     for (int i = 0; i < f->pass_count; i++)
         clear_pass(&f->pass[i]);
+    for (int i = 0; i < f->map_count; i++)
+        clear_map(&f->map[i]);
     for (int i = 0; i < 3; i++)
         gt_expr_destroy(f->align[i]);
     gt_expr_destroy(f->workspace);

@@ -293,3 +293,74 @@ gt_status gt_parse_launch(struct gt_family *f, struct gt_node n, struct gt_err *
 gt_status gt_parse_after(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     return parse_all_beside(f, n, err);
 }
+
+/* ---- tensor maps -------------------------------------------------------------------- */
+
+/* {"workspace": "expression", "a": "1"}: where the matrix lies. */
+static gt_status parse_bases(struct gt_map *map, const struct gt_family *f,
+                             struct gt_node n, struct gt_err *err) {
+    static const char *const keys[] = {"a", "b", "c", "workspace", NULL};
+    gt_status status = gt_read_list(n, GT_JSON_OBJECT, 1, GT_MAP_BASES, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_only(n, keys, err);
+    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
+        const struct gt_node when = gt_json_at(n, i);
+        map->base[i].arg = (gt_arg)gt_arg_by_name(gt_json_key(when));
+        status = parse_expr(&map->base[i].when, f, when, OF_POINT, err);
+        map->base_count++;
+    }
+    return status;
+}
+
+static gt_status parse_box(struct gt_map *map, const struct gt_family *f, struct gt_node n,
+                           struct gt_err *err) {
+    gt_status status = gt_read_list(n, GT_JSON_ARRAY, 2, 2, err);
+    for (size_t i = 0; i < 2 && status == GEMMTUNE_OK; i++)
+        status = parse_expr(&map->box[i], f, gt_json_at(n, i), OF_POINT, err);
+    return status;
+}
+
+static gt_status parse_map(struct gt_map *map, const struct gt_family *f, struct gt_node n,
+                           struct gt_err *err) {
+    static const char *const keys[] = {"of", "at", "inner", "outer", "stride", "box", NULL};
+    const struct {
+        const char *key;
+        struct gt_expr **expr;
+    } sizes[] = {{"inner", &map->inner}, {"outer", &map->outer}, {"stride", &map->stride}};
+    struct gt_node of, box, size;
+    gt_status status = gt_json_only(n, keys, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_need(&of, n, "of", err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_need(&box, n, "box", err);
+    if (status == GEMMTUNE_OK)
+        status = parse_bases(map, f, of, err);
+    if (status == GEMMTUNE_OK)
+        status = parse_box(map, f, box, err);
+    for (size_t i = 0; i < 3 && status == GEMMTUNE_OK; i++) {
+        status = gt_json_need(&size, n, sizes[i].key, err);
+        if (status == GEMMTUNE_OK)
+            status = parse_expr(sizes[i].expr, f, size, OF_PROBLEM, err);
+    }
+    return status == GEMMTUNE_OK
+               ? parse_or(&map->at, "0", f, gt_json_member(n, "at"), OF_PROBLEM, err)
+               : status;
+}
+
+gt_status gt_parse_maps(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    if (gt_json_kind(n) == GT_JSON_ABSENT)
+        return GEMMTUNE_OK;
+    gt_status status = gt_read_list(n, GT_JSON_OBJECT, 0, GT_MAPS_MAX, err);
+    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
+        const struct gt_node member = gt_json_at(n, i);
+        const char *name = gt_json_key(member);
+        struct gt_map *map = &f->map[f->map_count++];
+        if (gt_arg_by_name(name) >= 0 || strlen(name) >= sizeof map->name)
+            return gt_json_fail(member, err,
+                                "the name is taken or longer than %d characters",
+                                GT_NAME_MAX - 1);
+        memcpy(map->name, name, strlen(name) + 1);
+        status = parse_map(map, f, member, err);
+    }
+    return status;
+}

@@ -55,7 +55,8 @@ GT_NVML_SYMBOLS(X)
 
 enum {
     PARAMS_MAX = 32,
-    STACK_MAX = 32, /* of contexts, a thread */
+    VALUE_MAX = sizeof(struct gt_cu_tensor_map), /* bytes of a parameter */
+    STACK_MAX = 32,                              /* of contexts, a thread */
     RULES_MAX = 32,
     DEVICES_MAX = 8,
     IN_CAPTURE = 900, /* CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED */
@@ -330,7 +331,7 @@ struct CUmod_st {
 struct launch {
     CUfunction function;
     unsigned grid[3], block[3], smem;
-    unsigned char value[PARAMS_MAX][8];
+    _Alignas(8) unsigned char value[PARAMS_MAX][VALUE_MAX];
     void *param[PARAMS_MAX]; /* to the values, for who asks a graph */
 };
 
@@ -913,8 +914,17 @@ static size_t scalar_size(const struct CUfunc_st *f, cl_uint i) {
         const char *name;
         size_t size;
     } rows[] = {
-        {"int", 4},    {"uint", 4},    {"float", 4},    {"long", 8},       {"ulong", 8},
-        {"double", 8}, {"gt_long", 8}, {"gt_ulong", 8}, {"gt_elem", elem}, {"gt_acc", elem},
+        {"int", 4},
+        {"uint", 4},
+        {"float", 4},
+        {"long", 8},
+        {"ulong", 8},
+        {"double", 8},
+        {"gt_long", 8},
+        {"gt_ulong", 8},
+        {"gt_elem", elem},
+        {"gt_acc", elem},
+        {"struct gt_tensor_map", VALUE_MAX},
     };
     char type[48] = "";
     (void)cl.clGetKernelArgInfo(f->kernel, i, CL_KERNEL_ARG_TYPE_NAME, sizeof type - 1,
@@ -1028,6 +1038,7 @@ gt_cu_result cuOccupancyMaxActiveClusters(int *clusters, CUfunction function,
     return GT_CU_NOT_SUPPORTED;
 }
 
+/* The words of a map are address, type, sides, stride and box, for kernels to read. */
 gt_cu_result cuTensorMapEncodeTiled(struct gt_cu_tensor_map *map, gt_cu_tma_type type,
                                     uint32_t rank, void *memory, const uint64_t *dims,
                                     const uint64_t *strides, const uint32_t *box,
@@ -1036,7 +1047,21 @@ gt_cu_result cuTensorMapEncodeTiled(struct gt_cu_tensor_map *map, gt_cu_tma_type
                                     gt_cu_tma_swizzle swizzle, gt_cu_tma_l2 promotion,
                                     gt_cu_tma_fill fill) {
     ENTER(cuTensorMapEncodeTiled);
-    return GT_CU_NOT_SUPPORTED;
+    const uint64_t widths[] = {
+        [GT_CU_TMA_U8] = 1,  [GT_CU_TMA_I32] = 4, [GT_CU_TMA_F16] = 2,
+        [GT_CU_TMA_F32] = 4, [GT_CU_TMA_F64] = 8, [GT_CU_TMA_BF16] = 2,
+    };
+    if (rank != 2 || type >= sizeof widths / sizeof *widths || widths[type] == 0 ||
+        (uintptr_t)memory % 16 != 0 || strides[0] % 16 != 0 || strides[0] >> 40 != 0 ||
+        box[0] * widths[type] % 16 != 0)
+        return GT_CU_INVALID_VALUE;
+    for (int i = 0; i < 2; i++)
+        if (dims[i] == 0 || dims[i] > UINT64_C(1) << 32 || box[i] == 0 || box[i] > 256 ||
+            element_strides[i] != 1)
+            return GT_CU_INVALID_VALUE;
+    *map = (struct gt_cu_tensor_map){
+        {(uintptr_t)memory, type, dims[0], dims[1], strides[0], box[0], box[1]}};
+    return GT_CU_SUCCESS;
 }
 
 /* ---- one launch ---------------------------------------------------------------------------- */

@@ -111,6 +111,22 @@ is "what is right is correct, what is not is not" "$(sql "$TMPDIR/split.db" "
         SELECT count(*) n, outcome FROM trial GROUP BY outcome)")" \
     "6 correct, 3 wrong_result"
 
+# Kernels that are told of matrices by maps.
+mapped() {
+    rm -f "$TMPDIR"/mapped.db*
+    run "$@" tune f32-nn-33x20x40,beta i32-nn-9x12x17,lda=20 --db "$TMPDIR/mapped.db" --device 0 \
+        --templates "$families" --family mapped --effort full
+    sql "$TMPDIR/mapped.db" "SELECT group_concat(n || ' ' || outcome, ', ') FROM (
+        SELECT count(*) n, outcome FROM trial GROUP BY outcome)"
+}
+is "what is right is correct, what is not is not" "$(mapped)" \
+    "4 constraints, 12 correct, 4 wrong_result"
+is "a map no driver takes is refused" \
+    "$(rows "$TMPDIR/mapped.db" f32-nn-33x20x40,beta outcome error | grep -c \
+        '^constraints|.*cuTensorMapEncodeTiled: CUDA_ERROR_INVALID_VALUE')" 2
+is "a driver without maps" "$(mapped FAKE_CUDA_SCRIPT="cuTensorMapEncodeTiled:0=801")" \
+    "20 constraints"
+
 # The set-up of one problem fails: its line says so, the others are verified.
 run FAKE_CUDA_SCRIPT="cuMemAlloc:20=2" FAKE_CUDA_STATE="$TMPDIR/verify" verify --device 0 \
     --db "$db" --csv

@@ -425,6 +425,91 @@ static void test_passes_have_limits(void **state) {
     gt_family_destroy(f);
 }
 
+/* ---- tensor maps -------------------------------------------------------------------- */
+
+/* `toy` with a map of the workspace for V > 1, else of A for W > 8; and one of C. */
+static struct gt_family *toy_with_maps(void) {
+    static const char *const source[2] = {"text", NULL};
+    static const char maps[] =
+        "\"tensor_maps\": {\"x\": {\"of\": {\"workspace\": \"V > 1\", \"a\": \"W > 8\"},"
+        "\"at\": \"V > 1 ? 64 * M : 0\", \"inner\": \"K\", \"outer\": \"M\","
+        "\"stride\": \"LDA * sizeof(A)\", \"box\": [\"W\", \"4 * V\"]},"
+        "\"y\": {\"of\": {\"c\": \"1\"}, \"inner\": \"N\", \"outer\": \"M\","
+        "\"stride\": \"LDC * sizeof(C)\", \"box\": [\"16\", \"100 * V\"]}},";
+    struct gt_family *f = NULL;
+    struct gt_err err = {""};
+    char json[4096];
+    const char *args = strstr(toy, "\"args\"");
+    (void)snprintf(json, sizeof json, "%.*s%s%s", (int)(args - toy), toy, maps, args);
+    (void)gt_family_parse(&f, "toy", "toy", json, source, &err);
+    assert_string_equal(err.line, "");
+    return f;
+}
+
+static void test_maps_of_a_point(void **state) {
+    struct gt_family *f = toy_with_maps();
+    struct gt_passes p;
+    struct gt_err err = {""};
+    (void)state;
+    assert_int_equal(passes_of(&p, f, "f32-nn-100x200x2300", "W=8 V=2", &err), GEMMTUNE_OK);
+    assert_int_equal(p.map_count, 2);
+    assert_int_equal(p.map[0].base, GT_ARG_WORKSPACE);
+    assert_int_equal(p.map[0].at, 6400);
+    assert_int_equal(p.map[0].tiling.type, GEMMTUNE_F32);
+    assert_int_equal(p.map[0].tiling.inner, 2300);
+    assert_int_equal(p.map[0].tiling.outer, 100);
+    assert_int_equal(p.map[0].tiling.stride, 9200);
+    assert_int_equal(p.map[0].tiling.box[0], 8);
+    assert_int_equal(p.map[0].tiling.box[1], 8);
+    assert_int_equal(p.map[1].base, GT_ARG_C);
+    assert_int_equal(p.map[1].at, 0);
+    assert_int_equal(p.map[1].tiling.inner, 200);
+    assert_int_equal(p.map[1].tiling.box[1], 200);
+    /* the other base; elements of C are wider than those of A */
+    assert_int_equal(passes_of(&p, f, "f16-nn-100x200x2300", "W=32 V=1", &err),
+                     GEMMTUNE_OK);
+    assert_int_equal(p.map[0].base, GT_ARG_A);
+    assert_int_equal(p.map[0].at, 0);
+    assert_int_equal(p.map[0].tiling.type, gt_dtype_by_name("f16", 3)->a);
+    assert_int_equal(p.map[0].tiling.stride, 4600);
+    assert_int_equal(p.map[1].tiling.type, gt_dtype_by_name("f16", 3)->c);
+    gt_family_destroy(f);
+}
+
+static void test_maps_have_limits(void **state) {
+    static const struct {
+        const char *problem, *point, *said;
+    } rows[] = {
+        {"f32-nn-8x8x8", "W=4 V=1", "toy: x: the matrix lies nowhere"},
+        {"f32-nn-8x8x8", "W=8 V=4", "toy: y: outer side of the box is 400"},
+    };
+    struct gt_family *f = toy_with_maps();
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_passes p;
+        struct gt_err err = {""};
+        assert_int_equal(passes_of(&p, f, rows[i].problem, rows[i].point, &err),
+                         GEMMTUNE_EINVAL);
+        if (strstr(err.line, rows[i].said) == NULL)
+            fail_msg("\"%s\" lacks \"%s\"", err.line, rows[i].said);
+    }
+    gt_family_destroy(f);
+}
+
+static void test_maps_are_cuda_s(void **state) {
+    struct gt_family *f = toy_with_maps();
+    const gemmtune_problem p = problem("f32-nn-8x8x8");
+    struct gt_device opencl = card;
+    const char *why = "";
+    (void)state;
+    opencl.backend = GEMMTUNE_OPENCL;
+    f->source[GEMMTUNE_OPENCL] = strdup("text");
+    assert_true(gt_family_serves(f, &card, &p, NULL));
+    assert_false(gt_family_serves(f, &opencl, &p, &why));
+    assert_non_null(strstr(why, "tensor maps"));
+    gt_family_destroy(f);
+}
+
 /* ---- serving ------------------------------------------------------------------------- */
 
 static void test_serves(void **state) {
@@ -501,6 +586,9 @@ int main(void) {
         cmocka_unit_test(test_launch_of_odd_families),
         cmocka_unit_test(test_passes_of_a_point),
         cmocka_unit_test(test_passes_have_limits),
+        cmocka_unit_test(test_maps_of_a_point),
+        cmocka_unit_test(test_maps_have_limits),
+        cmocka_unit_test(test_maps_are_cuda_s),
         cmocka_unit_test(test_serves),
         cmocka_unit_test(test_serves_barriers),
         cmocka_unit_test(test_bits),

@@ -41,7 +41,10 @@ static const char good[] =
     " \"grid\": [\"K\", \"1\", \"1\"], \"cluster\": [\"2\", \"1\", \"1\"], \"smem\": "
     "\"N\"}],\n"
     " \"args\": [\"m\", \"n\", \"k\", \"alpha\", \"a\", \"lda\", \"b\","
-    " \"ldb\", \"beta\", \"c\", \"ldc\"]\n"
+    " \"ldb\", \"beta\", \"c\", \"ldc\", \"map\"],\n"
+    " \"tensor_maps\": {\"map\": {\"of\": {\"workspace\": \"PAD\", \"b\": \"1\"},"
+    " \"inner\": \"N\", \"outer\": \"K\", \"stride\": \"LDB * sizeof(B)\","
+    " \"at\": \"16 * M\", \"box\": [\"W\", \"T\"]}}\n"
     "}\n";
 
 static const char *const sources[2] = {"cuda text", "opencl text"};
@@ -93,7 +96,7 @@ static void test_a_good_family(void **state) {
     assert_string_equal(gt_expr_text(f->align[1]), "8");
     assert_string_equal(gt_expr_text(f->pass[f->main].cluster[0]), "1");
     assert_string_equal(gt_expr_text(f->workspace), "0");
-    assert_int_equal(f->arg_count, 11);
+    assert_int_equal(f->arg_count, 12);
     assert_int_equal(f->args[5], GT_ARG_LDA);
     gt_family_destroy(f);
     gt_family_destroy(NULL);
@@ -118,6 +121,25 @@ static void test_passes(void **state) {
     gt_family_destroy(f);
 }
 
+static void test_tensor_maps(void **state) {
+    (void)state;
+    struct gt_family *f = parsed(good);
+    assert_int_equal(f->map_count, 1);
+    assert_int_equal(f->args[11], GT_ARG_MAP);
+    const struct gt_map *map = &f->map[0];
+    assert_string_equal(map->name, "map");
+    assert_int_equal(map->base_count, 2);
+    assert_int_equal(map->base[0].arg, GT_ARG_WORKSPACE);
+    assert_string_equal(gt_expr_text(map->base[0].when), "PAD");
+    assert_int_equal(map->base[1].arg, GT_ARG_B);
+    assert_string_equal(gt_expr_text(map->inner), "N");
+    assert_string_equal(gt_expr_text(map->outer), "K");
+    assert_string_equal(gt_expr_text(map->stride), "LDB * sizeof(B)");
+    assert_string_equal(gt_expr_text(map->at), "16 * M");
+    assert_string_equal(gt_expr_text(map->box[1]), "T");
+    gt_family_destroy(f);
+}
+
 static void test_what_may_be_left_out(void **state) {
     static const char *const lines[] = {
         " \"min_arch\": {\"cuda\": 61},\n",
@@ -128,6 +150,7 @@ static void test_what_may_be_left_out(void **state) {
         ", \"smem\": \"S\"",
         "\"cuda\": \"toy.cl\", ",
         "\"when\": \"W > 4\", ",
+        " \"at\": \"16 * M\",",
     };
     (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -267,6 +290,25 @@ static void test_refusals(void **state) {
         {"\"lda\"", "\"a\"", "\"a\" is there twice"},
         {"\"alpha\", ", "", "\"alpha\" is missing"},
         {"\"c\", ", "", "\"c\" is missing"},
+        /* tensor maps */
+        {"\"ldc\", \"map\"", "\"ldc\", \"mop\"", "\"mop\" is no kernel argument"},
+        {"\"ldc\", \"map\"", "\"map\", \"map\"", "\"map\" is there twice"},
+        {"{\"map\": {", "{\"lda\": {", "toy/space.json:21: /tensor_maps/lda: the name is"},
+        {"{\"map\": {", "{\"abcdefghijklmnopqrstuvwx\": {", "longer than 23 characters"},
+        {"{\"map\": {", "{\"mop\": {", "\"map\" is no kernel argument"},
+        {"\"tensor_maps\": {\"map\": {", "\"tensor_maps\": {\"x\": 3, \"map\": {",
+         "/tensor_maps/x"},
+        {"{\"workspace\": \"PAD\", \"b\": \"1\"}", "\"b\"", "/of: must be an object"},
+        {"{\"workspace\": \"PAD\", \"b\": \"1\"}", "{}", "/of: has 0 entries"},
+        {"\"workspace\": \"PAD\"", "\"lda\": \"PAD\"", "/of/lda"},
+        {"\"workspace\": \"PAD\"", "\"workspace\": \"M > 1\"",
+         "/of/workspace: M belongs to one problem"},
+        {" \"inner\": \"N\",", "", "inner"},
+        {"\"outer\": \"K\"", "\"outer\": 3", "/tensor_maps/map/outer"},
+        {"\"outer\": \"K\"", "\"otter\": \"K\"", "/tensor_maps/map/otter"},
+        {"[\"W\", \"T\"]", "[\"W\"]", "/box: has 1 entries"},
+        {"[\"W\", \"T\"]", "[\"W\", \"N\"]", "N belongs to one problem"},
+        {"\"16 * M\"", "\"16 * Z\"", "/tensor_maps/map/at"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -326,6 +368,8 @@ static void test_counts_have_limits(void **state) {
     expect_too_many(with_many("[\"m\", ", "[\"m\", ", "\"x%d\"", GT_ARGS_MAX, ", "));
     expect_too_many(with_many("\"after\": [", "\"after\": [", "{\"entry\": \"x%d\"}",
                               GT_BESIDE_MAX, ", "));
+    expect_too_many(with_many("\"tensor_maps\": {", "\"tensor_maps\": {", "\"x%d\": 1",
+                              GT_MAPS_MAX, ", "));
     expect_too_many(with_many("\"before\": [", "\"before\": [", "{\"entry\": \"x%d\"}",
                               GT_BESIDE_MAX, ", "));
 }
@@ -513,6 +557,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_good_family),
         cmocka_unit_test(test_passes),
+        cmocka_unit_test(test_tensor_maps),
         cmocka_unit_test(test_what_may_be_left_out),
         cmocka_unit_test(test_a_family_without_parameters),
         cmocka_unit_test(test_refusals),

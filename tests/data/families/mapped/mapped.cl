@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mapped - for the fake CUDA driver (tests/fake/libcuda.c), whose tensor maps can be read: what
+ * the maps do not cover counts as 0. A box that is not the point's makes everything 0.
+ *
+ *     pack   A to the workspace, 64 bytes into it, rows of whole 16 bytes    when PACK
+ *
+ * BAD 1 leaves out the last k of A, 2 asks for a box that no driver takes.
+ */
+struct gt_tensor_map {
+    ulong address, type, inner, outer, stride, box[2], rest[9];
+};
+
+static gt_elem element(const struct gt_tensor_map *map, int outer, int inner)
+{
+    if (outer >= map->outer || inner >= map->inner)
+        return 0;
+    return ((const GT_GLOBAL gt_elem *)(map->address + outer * map->stride))[inner];
+}
+
+GT_KERNEL(pack, 8, 8, 1)
+(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *a, gt_long lda,
+ const GT_GLOBAL gt_elem *b, gt_long ldb, gt_elem beta, GT_GLOBAL gt_elem *c, gt_long ldc,
+ GT_GLOBAL gt_elem *workspace)
+{
+    const int across = (m - 1) / 8 + 1;
+    const int i = GT_BLOCK % across * 8 + GT_THREAD_X;
+    const int p = GT_BLOCK / across * 8 + GT_THREAD_Y;
+    if (i < m && p < k)
+        workspace[64 / GT_SIZEOF_A + i * (gt_long)(GT_CDIV(k, 4) * 4) + p] = a[i * lda + p];
+}
+
+GT_KERNEL(gemm, 8, 8, 1)
+(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *a, gt_long lda,
+ const GT_GLOBAL gt_elem *b, gt_long ldb, gt_elem beta, GT_GLOBAL gt_elem *c, gt_long ldc,
+ GT_GLOBAL gt_elem *workspace, struct gt_tensor_map map_a, struct gt_tensor_map map_b)
+{
+    const int across = (n - 1) / 8 + 1;
+    const int i = GT_BLOCK / across * 8 + GT_THREAD_Y;
+    const int j = GT_BLOCK % across * 8 + GT_THREAD_X;
+    const int boxes = map_a.box[0] == GT_BOX && map_a.box[1] == 4 && map_b.box[0] == 8 &&
+                      map_b.box[1] == GT_BOX;
+    gt_acc acc = 0;
+    if (i >= m || j >= n)
+        return;
+    for (int p = 0; p < k && boxes; p++)
+        acc = gt_fma(element(&map_a, i, p), element(&map_b, p, j), acc);
+    gt_store_c(c + i * ldc + j, alpha, acc, beta);
+}
