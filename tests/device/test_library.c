@@ -510,15 +510,16 @@ static void write_database(const char *path, struct machine *m, const struct gt_
     gt_db_close(db);
 }
 
-/* Whether the family's own rules let its default point exist for the problem's kind. */
-static bool default_exists(const struct gt_family *f, const struct gt_device *d,
-                           const gemmtune_problem *p) {
+/* Whether the family's own rules let its default point exist and run the problem. */
+static bool default_runs(const struct gt_family *f, const struct gt_device *d,
+                         const gemmtune_problem *p) {
     struct gt_binding b;
     struct gt_point point;
     gt_family_default(f, &point);
     gt_bind_problem(&b, f, d, p);
     return gt_family_serves(f, d, p, NULL) &&
-           gt_bind_point(&b, &point, NULL) == GEMMTUNE_OK && gt_refused(&b) == NULL;
+           gt_bind_point(&b, &point, NULL) == GEMMTUNE_OK && gt_refused(&b) == NULL &&
+           gt_not_accepted(&b) == NULL;
 }
 
 static void run_family(struct machine *m, const struct gt_family *f) {
@@ -531,14 +532,18 @@ static void run_family(struct machine *m, const struct gt_family *f) {
     void *queue = m->ops->queue_create(m);
     int served = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        char name[64];
-        (void)snprintf(name, sizeof name, "%s-77x67x29",
-                       kinds[i]); /* ragged in every tile */
-        const gemmtune_problem p = problem_of(name);
-        if (!default_exists(f, m->device, &p))
-            continue;
-        run_problem(m, queue, ctx, &p, VECTORS, f->name, SCALINGS);
-        served++;
+        /* Ragged in every tile; for families of skinny products one of those. */
+        static const char *const shapes[] = {"77x67x29", "7x67x29"};
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+            char name[64];
+            (void)snprintf(name, sizeof name, "%s-%s", kinds[i], shapes[s]);
+            const gemmtune_problem p = problem_of(name);
+            if (!default_runs(f, m->device, &p))
+                continue;
+            run_problem(m, queue, ctx, &p, VECTORS, f->name, SCALINGS);
+            served++;
+            break;
+        }
     }
     print_message("%s: family %s, %d types and layouts\n", m->key, f->name, served);
     m->ops->queue_destroy(m, queue);
