@@ -612,7 +612,7 @@ static void first_wrong(char *text, size_t size, const struct gt_case *t,
 
 static void describe_wrong(char *text, size_t size, struct gt_case *t,
                            const struct gt_product *product) {
-    enum { LOOK_MAX = 1 << 22 }; /* elements: larger outputs are only counted */
+    enum { LOOK_MAX = 1 << 26 }; /* elements: larger outputs are only counted */
     struct seen v = {0};
     const gemmtune_problem *p = &t->spec.problem;
     if (p->m * p->ldc <= LOOK_MAX && !enqueue_case(t, product, CASES_MAX - 1, NULL) &&
