@@ -16,14 +16,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *const families[] = {"naive",  "coalesced", "tile",  "block",
-                                       "column", "skinny",    "vector"};
+static const char *const families[] = {"naive",  "coalesced", "tile",   "block",
+                                       "column", "skinny",    "vector", "multistage"};
 static const char *const dtypes[] = {"f32", "f64", "i32"};
 /* Rows that are and that are not multiples of a vector, with and without beta. */
 static const char *const shapes[] = {
     "nn-61x67x71", "nt-37x129x65,lda=68,ldb=72,ldc=132,beta", "tn-131x31x97,beta",
     "tt-5x113x257,lda=8,ldb=260,ldc=116"};
-enum { FAMILIES = 7, DTYPES = 3, SHAPES = 4, PROCESSES = 2, LONG = 6 };
+enum { FAMILIES = 8, DTYPES = 3, SHAPES = 4, PROCESSES = 2, LONG = 6 };
 
 static struct gt_families *all;
 static struct gt_device device;

@@ -40,6 +40,15 @@
 #define SKINNY_FOLD                                                                        \
     "SIDE=0 S=16 R=2 V=1 VX=1 U=1 STAGES=3 LANES=64 THREADS=256 MINB=1 SPLIT=1"
 
+#define MULTI_OF(slices, split, stream, v, repack)                                         \
+    "BM=32 BN=32 BK=32 TM=4 TN=4 STAGES=2 SLICES=" slices " SPLIT=" split                  \
+    " CLUSTER=0 STREAM=" stream " VA=" v " VB=" v " ORDER=0 REPACK=" repack                \
+    " MINB=1 GROUP=1"
+#define MULTI        MULTI_OF("2", "1", "0", "1", "0")
+#define MULTI_SPLIT  MULTI_OF("1", "2", "0", "1", "0")
+#define MULTI_STREAM MULTI_OF("1", "1", "3", "1", "0") /* shares end within tiles */
+#define MULTI_PACK   MULTI_OF("1", "1", "0", "4", "2")
+
 /* Blocks of 256 threads: on a GPU a missing barrier shows only where several warps share a scheduler,
  * and a warp does not merely overwrite what itself has read. */
 #define TILE_RACE(two) "TILE_WIDTH=16 PAD=1 DOUBLE=" two
@@ -158,6 +167,22 @@ static const struct mutant {
     {"skinny_sums_permuted", "skinny", "f32-nn", SKINNY, "smem + i * TLD + SUM_OF(j)",
      "smem + i * TLD + j"},
     {"skinny_acc_not_zero", "skinny", "f32-nn", SKINNY, "acc[e] = 0;", "acc[e] = e == 9;"},
+    {"multistage_acc_not_zero", "multistage", "f32-nn", MULTI, "acc[e] = 0;",
+     "acc[e] = e == 9;"},
+    {"multistage_k_tail_stays", "multistage", "f32-nn", MULTI, "from[j] : (gt_elem)0",
+     "from[j] : to[j]"},
+    {"multistage_team_forgotten", "multistage", "f32-nn", MULTI, "of < BLOCKS * SLICES",
+     "of + 1 < BLOCKS * SLICES"},
+    {"multistage_stage_in_use", "multistage", "f32-nn", MULTI, "free = STAGES - 1;",
+     "free = 0;"},
+    {"multistage_parts_overlap", "multistage", "f32-nn", MULTI_SPLIT, "part * share",
+     "part * (share - 1)"},
+    {"multistage_piece_dropped", "multistage", "f32-nn", MULTI_STREAM, "sum[i] += more[i];",
+     ";"},
+    {"multistage_pack_not_turned", "multistage", "f32-nn", MULTI_PACK,
+     "turn ? lane * 33 + i : i * 33 + lane", "i * 33 + lane"},
+    {"multistage_store_past_edges", "multistage", "f32-nn", MULTI,
+     "rows >= BM && cols >= BN && gt_aligned(PN, out, ld)", "gt_aligned(PN, out, ld)"},
 
     /* Barriers and buffers. Not those at the head and the end of a loop: PoCL puts barriers of its
      * own there. */
