@@ -191,15 +191,18 @@ static int dry_run(const struct gt_tuner *tuner, const struct gt_sweep *sweep,
 
 /* ---- the run ---- */
 
-/* Seconds for problem i: its share by weight of what is left of the budget, else the effort's. */
+/* Seconds of search for problem i: its share by weight of what is left of the budget, less what a
+ * problem takes `beside` its search (spaces, set-up, finals), or the last ones would get nothing;
+ * without a budget the effort's. */
 static double share(const struct values *v, const struct gt_tuner *t,
-                    const struct gt_sweep *s, size_t i, double spent) {
+                    const struct gt_sweep *s, size_t i, double spent, double beside) {
     double weights = 0;
     if (v->budget <= 0)
         return t->device.is_cpu ? t->effort->cpu_s : t->effort->gpu_s;
     for (size_t j = i; j < s->count; j++)
         weights += s->item[j].weight;
-    return fmax((v->budget - spent) * s->item[i].weight / weights, 0.001);
+    const double fair = fmax((v->budget - spent) * s->item[i].weight / weights, 0.001);
+    return fmax(fair - beside, fair / 4);
 }
 
 static void say_done(struct gt_tuner *t, const struct gt_sweep_item *item,
@@ -227,11 +230,15 @@ static gt_status tune_all(struct gt_tune_result *result, struct gt_tuner *t,
                           size_t *done, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     const double started = gt_seconds();
+    double beside = 0; /* seconds, of all problems so far */
     for (*done = 0; !status && *done < sweep->count && !gt_session_stop; (*done)++) {
         const size_t i = *done;
+        const double began = gt_seconds();
+        const double seconds =
+            share(v, t, sweep, i, began - started, i > 0 ? beside / (double)i : 0);
         t->progress.problem = i + 1;
-        status = gt_tune_problem(&result[i], t, &sweep->item[i],
-                                 share(v, t, sweep, i, gt_seconds() - started), err);
+        status = gt_tune_problem(&result[i], t, &sweep->item[i], seconds, err);
+        beside += fmax(gt_seconds() - began - seconds, 0);
         if (!status)
             say_done(t, &sweep->item[i], &result[i]);
     }
