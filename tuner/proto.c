@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-/* "GTj1" and "GTr1": change the digit with the layout. */
+/* "GTj1" and "GTr2": change the digit with the layout. */
 #define JOB_MAGIC    UINT32_C(0x47546a31)
-#define REPORT_MAGIC UINT32_C(0x47547231)
+#define REPORT_MAGIC UINT32_C(0x47547232)
 
 void gt_job_init(struct gt_job *job, enum gt_job_kind kind) {
     memset(job, 0, sizeof *job);
@@ -43,7 +43,8 @@ static bool sane(const struct gt_result *r) {
     const struct gt_measurement *m = &r->time;
     return (unsigned)r->outcome < GT_OUTCOMES && isfinite(m->median_ns) &&
            isfinite(m->low_ns) && isfinite(m->high_ns) && m->samples >= 0 &&
-           m->samples <= GT_SAMPLES_MAX && m->launches >= 0 && m->dropped >= 0;
+           m->samples <= GT_SAMPLES_MAX && m->launches >= 0 && m->dropped >= 0 &&
+           isfinite(r->loop.share);
 }
 
 bool gt_report_sound(struct gt_report *report) {
@@ -53,6 +54,7 @@ bool gt_report_sound(struct gt_report *report) {
     report->error[sizeof report->error - 1] = '\0';
     for (int i = 0; i < report->count; i++) {
         report->result[i].error[sizeof report->result[i].error - 1] = '\0';
+        report->result[i].loop.kind[sizeof report->result[i].loop.kind - 1] = '\0';
         if (!sane(&report->result[i]))
             return false;
     }

@@ -10,6 +10,7 @@
 #include "core/outcome.h"
 #include "core/point.h"
 #include "core/problem.h"
+#include "tuner/judge.h"
 
 enum { GT_JOB_POINTS_MAX = 8, GT_VERDICT_TEXT_MAX = 512 };
 
@@ -51,7 +52,8 @@ struct gt_result {
     struct gt_measurement time;
     int registers, spill_bytes, smem_bytes;
     double compile_ms; /* 0: from the cache */
-    bool fatal;        /* the context is lost: the worker must be replaced */
+    struct gt_judgement loop;
+    bool fatal; /* the context is lost: the worker must be replaced */
     char error[GT_VERDICT_TEXT_MAX];
 };
 

@@ -90,6 +90,7 @@ struct entry {
     gt_outcome outcome;
     double median_ns;
     double compile_ms; /* in a compile worker; 0 when the image was there */
+    double least_ns;   /* that its inner loop takes; 0 unknown */
 };
 
 struct search {
@@ -105,6 +106,7 @@ struct search {
     double limit_s;          /* for the search; 0: none */
     double deadline;         /* counted from when the problem is set up */
     double best_ns;
+    double *space_ns; /* the best of each space; 0: none */
     const char *best_family;
     size_t planned;
     struct gt_tune_result *result;
@@ -139,6 +141,8 @@ static void resolve(struct search *s, struct entry *e, const struct gt_trial_row
         return;
     gt_finals_offer(&s->finals, s->t, &s->item->problem,
                     &(struct gt_finalist){e->candidate, ns, row->ended_ms});
+    double *own = &s->space_ns[e->pick.space];
+    *own = *own > 0 ? fmin(*own, ns) : ns;
     if (s->best_ns == 0 || ns < s->best_ns) {
         s->best_ns = ns;
         s->best_family = e->family->name;
@@ -267,6 +271,28 @@ static gt_status send_compiles(struct search *s, struct gt_err *err) {
     return status;
 }
 
+/* Its loop cannot be as fast as what is measured already of its family, for which others are
+ * compared with it, and without a workspace, which is kept beside the best. A problem that memory
+ * binds is slower than any loop, so nothing is hopeless there. A search without a limit tries all. */
+static bool hopeless(const struct search *s, const struct entry *e) {
+    const double own = s->space_ns[e->pick.space], spare = s->finals.spare.screen_ns;
+    const double error = 0.06; /* twice what the model of a loop errs */
+    return s->limit_s > 0 && own > 0 && spare > 0 &&
+           e->least_ns > (1 + error) * fmax(own, spare);
+}
+
+/* Nobody is told a time, nothing is stored: another run with more time may look at them. */
+static void pass_over(struct search *s) {
+    for (int i = 0; i < s->held; i++) {
+        struct entry *e = at(s, i);
+        if (e->state != READY || !hopeless(s, e))
+            continue;
+        e->state = RESOLVED;
+        e->outcome = GT_CONSTRAINTS;
+        s->result->hopeless++;
+    }
+}
+
 static gt_status send_run(struct search *s, struct gt_err *err) {
     struct gt_job job;
     gt_status status = GEMMTUNE_OK;
@@ -318,6 +344,8 @@ static gt_status take(struct search *s, const struct gt_event *event, struct gt_
                              (outcome == GT_COMPILE || outcome == GT_CONSTRAINTS);
         e->state = READY;
         e->compile_ms = r->stage == GT_STAGE_DONE ? r->result[0].compile_ms : 0;
+        e->least_ns =
+            gt_judge_least_ns(&r->result[0].loop, &s->item->problem, &s->t->device);
         return refused ? refuse(s, e, &r->result[0], err) : GEMMTUNE_OK;
     }
     return r->stage == GT_STAGE_FAILED ? give_up(r, err)
@@ -360,6 +388,7 @@ static gt_status step(struct search *s, struct gt_err *err) {
         status = gt_pool_wait(&got, &event, s->t->pool, 0.2, err);
     if (!status && got)
         status = take(s, &event, err);
+    pass_over(s);
     return status;
 }
 
@@ -442,7 +471,12 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
     s->deadline = HUGE_VAL;
     gt_status status = gt_tune_spaces(&s->space, &s->spaces, t, &item->problem, &why);
     if (!status)
+        s->space_ns = calloc((size_t)s->spaces + 1, sizeof *s->space_ns);
+    if (!status && !s->space_ns)
+        status = gt_fail(&why, GEMMTUNE_ENOMEM, "no memory to tune %s", item->name);
+    if (!status)
         status = search_and_decide(s, &why);
+    free(s->space_ns);
     gt_tune_spaces_free(s->space, s->spaces);
     free(s);
     if (status && about_database(status))

@@ -32,6 +32,17 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
+static void print_loop(const struct gt_judgement *j) {
+    if (j->share > 0)
+        printf("inner loop %.0f %% multiply-adds (%d of %d instructions, %d bank "
+               "conflicts, %d shared loads)\n",
+               100 * j->share, j->multiply_adds, j->instructions, j->conflicts,
+               j->shared_loads);
+    else if (j->multiply_adds > 0)
+        printf("inner loop %d %s of %d instructions, %d shared loads\n", j->multiply_adds,
+               j->kind, j->instructions, j->shared_loads);
+}
+
 static void print(const char *problem, const struct gt_candidate *c,
                   const struct gt_result *r, double flops) {
     char a[GT_CELL_MAX], b[GT_CELL_MAX], d[GT_CELL_MAX], e[GT_CELL_MAX];
@@ -45,8 +56,19 @@ static void print(const char *problem, const struct gt_candidate *c,
             gt_show_rate(e, flops, r->time.median_ns));
     if (r->registers >= 0)
         printf("registers  %d a thread, %d bytes spilled\n", r->registers, r->spill_bytes);
+    print_loop(&r->loop);
     printf("compiled   %s\n",
            r->compile_ms > 0 ? gt_show_ns(a, r->compile_ms * 1e6) : "before");
+}
+
+static void print_loop_json(bool *first, const struct gt_judgement *j) {
+    gt_json_text(first, "loop_kind", j->kind);
+    gt_json_number(first, "loop_instructions", j->instructions);
+    gt_json_number(first, "loop_multiply_adds", j->multiply_adds);
+    gt_json_number(first, "loop_bank_conflicts", j->conflicts);
+    gt_json_number(first, "loop_shared_loads", j->shared_loads);
+    if (j->share > 0)
+        gt_json_number(first, "loop_share", j->share);
 }
 
 static void print_json(const char *problem, const struct gt_session *s,
@@ -67,6 +89,8 @@ static void print_json(const char *problem, const struct gt_session *s,
     gt_json_number(&first, "registers", r->registers);
     gt_json_number(&first, "spill_bytes", r->spill_bytes);
     gt_json_number(&first, "compile_ms", r->compile_ms);
+    if (r->loop.multiply_adds > 0)
+        print_loop_json(&first, &r->loop);
     printf("}\n");
 }
 
