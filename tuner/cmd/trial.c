@@ -6,6 +6,7 @@
 #include "tuner/cmd/common.h"
 #include "tuner/session.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -61,14 +62,23 @@ static void print(const char *problem, const struct gt_candidate *c,
            r->compile_ms > 0 ? gt_show_ns(a, r->compile_ms * 1e6) : "before");
 }
 
+/* null: not judged */
 static void print_loop_json(bool *first, const struct gt_judgement *j) {
-    gt_json_text(first, "loop_kind", j->kind);
-    gt_json_number(first, "loop_instructions", j->instructions);
-    gt_json_number(first, "loop_multiply_adds", j->multiply_adds);
-    gt_json_number(first, "loop_bank_conflicts", j->conflicts);
-    gt_json_number(first, "loop_shared_loads", j->shared_loads);
-    if (j->share > 0)
-        gt_json_number(first, "loop_share", j->share);
+    const bool judged = j->multiply_adds > 0, bound = j->share > 0;
+    const struct {
+        const char *key;
+        bool known;
+        double value;
+    } rows[] = {
+        {"loop_instructions", judged, j->instructions},
+        {"loop_multiply_adds", judged, j->multiply_adds},
+        {"loop_bank_conflicts", bound, j->conflicts},
+        {"loop_shared_loads", judged, j->shared_loads},
+        {"loop_share", bound, j->share},
+    };
+    gt_json_text(first, "loop_kind", judged ? j->kind : NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        gt_json_number(first, rows[i].key, rows[i].known ? rows[i].value : (double)NAN);
 }
 
 static void print_json(const char *problem, const struct gt_session *s,
@@ -89,8 +99,7 @@ static void print_json(const char *problem, const struct gt_session *s,
     gt_json_number(&first, "registers", r->registers);
     gt_json_number(&first, "spill_bytes", r->spill_bytes);
     gt_json_number(&first, "compile_ms", r->compile_ms);
-    if (r->loop.multiply_adds > 0)
-        print_loop_json(&first, &r->loop);
+    print_loop_json(&first, &r->loop);
     printf("}\n");
 }
 
