@@ -218,6 +218,7 @@ static void test_kinds(void **state) {
     assert_string_equal(j.kind, "IMAD");
     assert_int_equal(j.multiply_adds, 1);
     assert_false(JUDGE(&j, move, branch(-2)));
+    assert_false(JUDGE(&j, fma_of(0x24, RZ, 1, 2, 0), branch(-2)));
 }
 
 static void test_architectures(void **state) {
