@@ -2,7 +2,7 @@
 /*
  * judge.c - see judge.h. Knows the container (ELF), as much of the instruction encoding as was
  * compared with nvdisasm 13.0 on every family for each architecture listed, and a model of what
- * an instruction costs, fitted to kernels measured on an H200 (3 % rms). An instruction is 128 bits:
+ * an instruction costs at least, fitted to kernels measured on an H200. An instruction is 128 bits:
  *
  *     bit    0  opcode, form of the operands (3 bits), predicate (4 bits)
  *           16  Rd            24  Ra           32  Rb, or a constant        64  Rc
@@ -18,7 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INSTRUCTION_BYTES = 16, TEXT_MAX = 1 << 24, RZ = 255, BANKS = 4 };
+enum {
+    INSTRUCTION_BYTES = 16,
+    TEXT_MAX = 1 << 24,
+    LOOPS_MAX = 64, /* kernels have 5; any bytes may have many */
+    RZ = 255,
+    BANKS = 4
+};
 
 enum opcode {
     FFMA = 0x023,
@@ -60,10 +66,9 @@ struct text {
 };
 
 struct loop {
-    struct text text;
+    const struct text *text;
     size_t first, last;
-    const struct kind *kind; /* NULL: none found */
-    uint32_t multiply_adds;
+    const struct kind *kind;
 };
 
 /* ---- instructions ---- */
@@ -128,65 +133,7 @@ static int64_t distance(struct instruction i, const struct arch *arch) {
     return (int64_t)(far << unused) / (INT64_C(1) << unused) / words;
 }
 
-/* ---- the inner loop ---- */
-
-/* How many of them there are before an instruction. */
-struct tally {
-    uint32_t multiply_adds, exits;
-};
-
-static void count(struct tally *tally, const struct text *t, const struct kind *kind) {
-    tally[0] = (struct tally){0};
-    for (size_t i = 0; i < t->count; i++) {
-        const struct instruction in = at(t, i);
-        const bool exits = opcode_of(in) == EXIT && predicate_of(in) == 0;
-        tally[i + 1].multiply_adds = tally[i].multiply_adds + multiplies(in, kind);
-        tally[i + 1].exits = tally[i].exits + exits;
-    }
-}
-
-/* More multiply-adds win, then fewer instructions. */
-static bool better(const struct loop *a, const struct loop *b) {
-    if (!b->kind || a->kind != b->kind)
-        return !b->kind || a->kind < b->kind;
-    if (a->multiply_adds != b->multiply_adds)
-        return a->multiply_adds > b->multiply_adds;
-    return a->last - a->first < b->last - b->first;
-}
-
-/* A branch backwards ends a loop, unless the kernel's end lies between: that is code moved out of the
- * way which jumps back in. */
-static void consider(struct loop *best, const struct text *t, const struct kind *kind,
-                     const struct tally *tally) {
-    for (size_t i = 0; i < t->count; i++) {
-        const struct instruction in = at(t, i);
-        if (opcode_of(in) != BRA)
-            continue;
-        const int64_t to = (int64_t)i + 1 + distance(in, t->arch);
-        if (to < 0 || to > (int64_t)i)
-            continue;
-        const struct loop loop = {.text = *t,
-                                  .first = (size_t)to,
-                                  .last = i,
-                                  .kind = kind,
-                                  .multiply_adds =
-                                      tally[i + 1].multiply_adds - tally[to].multiply_adds};
-        if (loop.multiply_adds > 0 && tally[i + 1].exits == tally[to].exits &&
-            better(&loop, best))
-            *best = loop;
-    }
-}
-
-static void find_loop(struct loop *best, const struct text *t) {
-    struct tally *tally = malloc((t->count + 1) * sizeof *tally);
-    for (size_t k = 0; tally && k < sizeof kinds / sizeof *kinds; k++) {
-        count(tally, t, &kinds[k]);
-        consider(best, t, &kinds[k], tally);
-    }
-    free(tally);
-}
-
-/* ---- what it costs ---- */
+/* ---- what a loop costs ---- */
 
 /* What each operand position last read with .reuse set, of even and of odd registers. */
 struct reuse {
@@ -194,7 +141,7 @@ struct reuse {
 };
 
 /* Reads of one bank take turns; what the reuse cache holds is not read. */
-static int ffma_slots(struct reuse *cache, struct instruction in) {
+static int turns(struct reuse *cache, struct instruction in) {
     int source[3], reads[BANKS] = {0}, most = 1;
     sources(source, in);
     for (int o = 0; o < 3; o++) {
@@ -208,6 +155,12 @@ static int ffma_slots(struct reuse *cache, struct instruction in) {
         *held = in.high >> (58 + o) & 1 ? reg : RZ;
     }
     return most;
+}
+
+/* A further turn costs a slot where two warps share a partition; four were seen to hide two thirds of
+ * it, and this is a bound. */
+static double slots_of(int taken) {
+    return 1 + 0.25 * (taken - 1);
 }
 
 /* A shared load of 16 bytes and an asynchronous copy keep the issue waiting for others; narrower
@@ -224,10 +177,10 @@ static double take(struct gt_judgement *out, struct reuse *cache, struct instruc
     const bool never = predicate_of(in) == NEVER;
     out->instructions++;
     if (multiplies(in, kind)) {
-        const int slots = kind->opcode == FFMA ? ffma_slots(cache, in) : 1;
+        const int taken = kind->opcode == FFMA ? turns(cache, in) : 1;
         out->multiply_adds++;
-        out->conflicts += slots > 1;
-        return slots;
+        out->conflicts += taken > 1;
+        return slots_of(taken);
     }
     out->shared_loads += opcode_of(in) == LDS && !never;
     return never ? 1 : other_slots(in);
@@ -236,27 +189,98 @@ static double take(struct gt_judgement *out, struct reuse *cache, struct instruc
 /* Where a turn goes on after `i`, when the next multiply-add is at `next`. Copying ahead is often done
  * every few turns only, so code without multiply-adds that can be skipped is taken to be. */
 static size_t after(const struct loop *loop, size_t i, size_t next) {
-    const struct instruction in = at(&loop->text, i);
-    const int64_t far = opcode_of(in) == BRA ? distance(in, loop->text.arch) : 0;
+    const struct instruction in = at(loop->text, i);
+    const int64_t far = opcode_of(in) == BRA ? distance(in, loop->text->arch) : 0;
     const int64_t most = (int64_t)(next - i) - 1;
     return i + 1 + (far > 0 && far <= most ? (size_t)far : 0);
 }
 
-static void judge(struct gt_judgement *out, const struct loop *loop) {
+/* How much of a loop's slots multiply-adds fill. */
+static double judge(struct gt_judgement *out, const struct loop *loop) {
     struct reuse cache;
     double slots = 0;
+    memset(out, 0, sizeof *out);
     for (int o = 0; o < 3; o++)
         cache.reg[o][0] = cache.reg[o][1] = RZ;
     size_t next = loop->first;
     for (size_t i = loop->first; i <= loop->last; i = after(loop, i, next)) {
         while (next <= loop->last &&
-               (next <= i || !multiplies(at(&loop->text, next), loop->kind)))
+               (next <= i || !multiplies(at(loop->text, next), loop->kind)))
             next++;
-        slots += take(out, &cache, at(&loop->text, i), loop->kind);
+        slots += take(out, &cache, at(loop->text, i), loop->kind);
     }
     memcpy(out->kind, loop->kind->name, sizeof out->kind);
-    if (loop->kind->opcode == FFMA && loop->text.arch->ffma_every_slot)
-        out->share = out->multiply_adds / slots;
+    const double filled = out->multiply_adds / slots;
+    if (loop->kind->opcode == FFMA && loop->text->arch->ffma_every_slot)
+        out->share = filled;
+    return filled;
+}
+
+/* ---- the inner loop ---- */
+
+/* How many of them there are before an instruction. */
+struct tally {
+    uint32_t multiply_adds, exits;
+};
+
+/* The loop that multiply-adds fill most: the time may be spent in any, but none is faster. A loop around
+ * it has what comes before and after as well, which says nothing about the time. */
+struct densest {
+    struct gt_judgement judged;
+    const struct kind *kind; /* NULL: none found */
+    double filled;
+    int loops;
+};
+
+static void count(struct tally *tally, const struct text *t, const struct kind *kind) {
+    tally[0] = (struct tally){0};
+    for (size_t i = 0; i < t->count; i++) {
+        const struct instruction in = at(t, i);
+        const bool exits = opcode_of(in) == EXIT && predicate_of(in) == 0;
+        tally[i + 1].multiply_adds = tally[i].multiply_adds + multiplies(in, kind);
+        tally[i + 1].exits = tally[i].exits + exits;
+    }
+}
+
+/* Whether a loop with multiply-adds ends at `last`. A branch backwards ends one, unless the kernel's end
+ * lies between: that is code moved out of the way which jumps back in. */
+static bool ends(struct loop *loop, const struct tally *tally, size_t last) {
+    const struct instruction in = at(loop->text, last);
+    if (opcode_of(in) != BRA)
+        return false;
+    const int64_t to = (int64_t)last + 1 + distance(in, loop->text->arch);
+    if (to < 0 || to > (int64_t)last)
+        return false;
+    loop->first = (size_t)to;
+    loop->last = last;
+    return tally[last + 1].multiply_adds > tally[to].multiply_adds &&
+           tally[last + 1].exits == tally[to].exits;
+}
+
+static void consider(struct densest *best, const struct loop *loop) {
+    struct gt_judgement judged;
+    if (++best->loops > LOOPS_MAX)
+        return;
+    const double filled = judge(&judged, loop);
+    if (best->kind == loop->kind && filled <= best->filled)
+        return;
+    best->judged = judged;
+    best->kind = loop->kind;
+    best->filled = filled;
+}
+
+/* Of the first in rank; others are not looked for once there is one. */
+static void find_loop(struct densest *best, const struct text *t) {
+    const size_t all = sizeof kinds / sizeof *kinds;
+    struct tally *tally = malloc((t->count + 1) * sizeof *tally);
+    for (size_t k = 0; tally && k < all && (!best->kind || &kinds[k] <= best->kind); k++) {
+        struct loop loop = {.text = t, .kind = &kinds[k]};
+        count(tally, t, loop.kind);
+        for (size_t i = 0; i < t->count; i++)
+            if (ends(&loop, tally, i))
+                consider(best, &loop);
+    }
+    free(tally);
 }
 
 /* ---- the container ---- */
@@ -308,7 +332,7 @@ static bool is_code(const unsigned char *image, size_t size, const Elf64_Shdr *s
 }
 
 bool gt_judge_image(struct gt_judgement *out, const void *image, size_t size) {
-    struct loop best = {.kind = NULL};
+    struct densest best = {.kind = NULL};
     Elf64_Ehdr head;
     memset(out, 0, sizeof *out);
     if (!image || !read_head(&head, image, size) || !arch_of(&head))
@@ -323,9 +347,10 @@ bool gt_judge_image(struct gt_judgement *out, const void *image, size_t size) {
                                   .count = s.sh_size / INSTRUCTION_BYTES};
         find_loop(&best, &text);
     }
-    if (best.kind)
-        judge(out, &best);
-    return best.kind != NULL;
+    if (!best.kind || best.loops > LOOPS_MAX)
+        return false;
+    *out = best.judged;
+    return true;
 }
 
 /* Each of a multiprocessor's four partitions issues one instruction a clock; whose loop fills a

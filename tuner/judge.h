@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-/* The inner loop of a kernel: instructions of one turn. */
+/* The inner loop of a kernel, that which multiply-adds fill most: instructions of one turn. */
 struct gt_judgement {
     char kind[8]; /* the instruction that multiplies and adds: "FFMA"; "" not judged */
     int instructions, multiply_adds, shared_loads;
