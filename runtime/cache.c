@@ -343,11 +343,12 @@ static void trim(int folder) {
     size_t count;
     int64_t bytes;
     struct kept *all = list_images(&count, &bytes, dir);
-    if (bytes > most)
+    if (bytes > most) {
         qsort(all, count, sizeof *all, longest_unused_first);
-    for (size_t i = 0; bytes > most - most / 4 && i + 1 < count; i++) {
-        (void)unlinkat(folder, all[i].name, 0);
-        bytes -= all[i].bytes;
+        for (size_t i = 0; bytes > most - most / 4 && i + 1 < count; i++) {
+            (void)unlinkat(folder, all[i].name, 0);
+            bytes -= all[i].bytes;
+        }
     }
     free(all);
     (void)closedir(dir);

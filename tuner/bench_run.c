@@ -13,6 +13,7 @@
 #include "tuner/progress.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -96,9 +97,9 @@ static void send_floor(struct run *r, struct gt_bench *b, const gemmtune_problem
     struct frame f = {.kind = FRAME_FLOOR, .floor = {.type = p->type_c}};
     if (!r->with_floor || r->has_floor[p->type_c])
         return;
-    r->has_floor[p->type_c] = true;
     if (gt_bench_measure(&line, b, p, bit_of_self(), NULL) || line.fatal || line.best < 0)
         return; /* the line itself will say why */
+    r->has_floor[p->type_c] = true;
     f.floor.value = gt_ratio_floor(&line.rival[line.best].ratio);
     send(to, &f);
 }
@@ -165,6 +166,8 @@ static gt_status start(struct run *r, void (*job)(struct run *r, int to),
     int ends[2];
     if (pipe(ends) != 0)
         return gt_fail(err, GEMMTUNE_EIO, "cannot make a pipe: %s", strerror(errno));
+    for (int i = 0; i < 2; i++) /* a compiler that a driver starts must not keep it open */
+        (void)fcntl(ends[i], F_SETFD, FD_CLOEXEC);
     (void)fflush(NULL); /* else the child would have our unwritten words as well */
     r->pid = fork();
     if (r->pid == 0) {
@@ -259,6 +262,8 @@ static gt_status take_failure(const struct frame *f, struct gt_err *err) {
 static gt_status take(struct run *r, struct frame *f, struct gt_err *err) {
     switch (f->kind) {
     case FRAME_RIVALS:
+        for (int i = 0; i < GT_RIVALS; i++)
+            f->why[i].text[sizeof f->why[i].text - 1] = '\0';
         r->refused = !r->introduced && !r->on->rivals(r->on->user, f->why);
         r->introduced = true;
         r->deadline = gt_seconds() + line_seconds(r);

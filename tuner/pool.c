@@ -369,10 +369,11 @@ gt_status gt_pool_run(struct gt_report *out, struct gt_pool *p, const struct gt_
     return status;
 }
 
-/* A lost context or worker takes others along, and what computes wrongly may have written to data that
- * others are judged by. */
+/* A lost context or worker takes others along, what computes wrongly may have written to data that
+ * others are judged by, and a failure of timing several together is charged to all. */
 static bool may_be_anothers(gt_outcome outcome) {
-    return outcome == GT_CRASHED || outcome == GT_TIMEOUT || outcome == GT_WRONG_RESULT;
+    return outcome == GT_CRASHED || outcome == GT_TIMEOUT || outcome == GT_WRONG_RESULT ||
+           outcome == GT_LAUNCH || outcome == GT_OUT_OF_MEMORY;
 }
 
 static gt_status run_alone(struct gt_result *out, struct gt_pool *p,

@@ -123,7 +123,7 @@ static int load_problems(struct gt_sweep *s, const struct values *v, int argc, c
     for (int i = first; !status && i < argc; i++)
         status = gt_sweep_add(s, argv[i], &err);
     if (!status && s->count == 0)
-        status = gt_sweep_add(s, "f32-nn-128x128x128", &err);
+        status = gt_sweep_add(s, "f32-nn-1024x1024x1024", &err);
     return status ? gt_die(GT_EXIT_INPUT, "%s", err.line) : -1;
 }
 
