@@ -360,6 +360,11 @@ static double log_ratio(int64_t x, int64_t y) {
     return log2((double)(x > 1 ? x : 1)) - log2((double)(y > 1 ? y : 1));
 }
 
+bool gt_problem_same_kind(const gemmtune_problem *x, const gemmtune_problem *y) {
+    return gt_dtype_of(x) == gt_dtype_of(y) && x->trans_a == y->trans_a &&
+           x->trans_b == y->trans_b;
+}
+
 double gt_problem_distance2(const gemmtune_problem *x, const gemmtune_problem *y) {
     const double m = log_ratio(x->m, y->m), n = log_ratio(x->n, y->n),
                  k = log_ratio(x->k, y->k);

@@ -45,6 +45,9 @@ int64_t gt_problem_elems_c(const gemmtune_problem *p);
 /* Bytes of A, B and C once, with leading-dimension padding. */
 double gt_problem_bytes(const gemmtune_problem *p);
 
+/* Whether two problems have the same types and layout, so that one kernel may serve both. */
+bool gt_problem_same_kind(const gemmtune_problem *x, const gemmtune_problem *y);
+
 /* How far two problems' sizes are apart: squared, Euclidean, in (log2 m, log2 n, log2 k). */
 double gt_problem_distance2(const gemmtune_problem *x, const gemmtune_problem *y);
 

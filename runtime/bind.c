@@ -118,7 +118,7 @@ static gt_status check_value(const struct gt_param *p, int64_t value, struct gt_
                    p->name, value);
 }
 
-static bool is_param(const struct gt_family *f, const char *name) {
+bool gt_family_has_param(const struct gt_family *f, const char *name) {
     for (int i = 0; i < f->param_count; i++)
         if (strcmp(f->param[i].name, name) == 0)
             return true;
@@ -128,7 +128,7 @@ static bool is_param(const struct gt_family *f, const char *name) {
 gt_status gt_point_values(int64_t values[GT_POINT_MAX], const struct gt_family *f,
                           const struct gt_point *point, struct gt_err *err) {
     for (int i = 0; i < point->count; i++)
-        if (!is_param(f, point->entry[i].name))
+        if (!gt_family_has_param(f, point->entry[i].name))
             return gt_fail(err, GEMMTUNE_EINVAL, "family %s has no parameter %s", f->name,
                            point->entry[i].name);
     for (int i = 0; i < f->param_count; i++) {

@@ -77,6 +77,8 @@ gt_status gt_read_list(struct gt_node n, enum gt_json_kind kind, size_t least, s
 
 /* The argument that is called so; -1 when none is. */
 int gt_arg_by_name(const char *name);
+/* Whether a parameter of the family is called so. */
+bool gt_family_has_param(const struct gt_family *f, const char *name);
 /* A kernel's name. */
 gt_status gt_read_entry(char out[GT_NAME_MAX], struct gt_node n, struct gt_err *err);
 

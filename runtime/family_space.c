@@ -127,19 +127,12 @@ gt_status gt_parse_params(struct gt_family *f, struct gt_node n, struct gt_err *
     return status;
 }
 
-static bool is_param(const struct gt_family *f, const char *name) {
-    for (int i = 0; i < f->param_count; i++)
-        if (strcmp(f->param[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* A complete point inside the domains, in the order of the parameters. */
 static gt_status parse_point(int64_t out[GT_POINT_MAX], const struct gt_family *f,
                              struct gt_node n, struct gt_err *err) {
     gt_status status = gt_read_list(n, GT_JSON_OBJECT, 0, GT_POINT_MAX, err);
     for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++)
-        if (!is_param(f, gt_json_key(gt_json_at(n, i))))
+        if (!gt_family_has_param(f, gt_json_key(gt_json_at(n, i))))
             status =
                 gt_json_fail(gt_json_at(n, i), err, "the family has no such parameter");
     for (int i = 0; i < f->param_count && status == GEMMTUNE_OK; i++) {

@@ -48,17 +48,12 @@ struct candidate {
 
 /* ---- candidates ------------------------------------------------------------------ */
 
-static bool same_kind(const gemmtune_problem *x, const gemmtune_problem *y) {
-    return gt_dtype_of(x) == gt_dtype_of(y) && x->trans_a == y->trans_a &&
-           x->trans_b == y->trans_b;
-}
-
 /* Whether the record may be thought of at all, and how good it would be. */
 static bool classify(struct candidate *out, const struct query *q,
                      const struct gt_known *known) {
     const bool mine = strcmp(known->device_key, q->device_key) == 0;
     const bool here = mine && known->verified;
-    if (!same_kind(&known->problem, q->problem))
+    if (!gt_problem_same_kind(&known->problem, q->problem))
         return false;
     if (!mine && strcmp(known->arch, q->device->arch) != 0)
         return false;

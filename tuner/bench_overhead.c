@@ -144,16 +144,8 @@ static gt_status ready_cublas(struct calls *c, struct gt_err *err) {
         c->problem.type_c != GEMMTUNE_F32)
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "for f32 on CUDA only");
     c->shape = gt_cublas_shape_of(&c->problem);
-    gt_status status = gt_cublas_api(&c->cublas, err);
-    if (!status)
-        status = gt_cublas_result(c->cublas->cublasCreate(&c->handle), "cublasCreate", err);
-    if (!status)
-        status = gt_cublas_result(c->cublas->cublasSetStream(c->handle, c->stream),
-                                  "cublasSetStream", err);
-    if (!status)
-        status = gt_cublas_result(
-            c->cublas->cublasSetWorkspace(c->handle, c->workspace, GT_WORKSPACE_BYTES),
-            "cublasSetWorkspace", err);
+    const gt_status status = gt_cublas_open(&c->cublas, &c->handle, c->stream, c->workspace,
+                                            GT_WORKSPACE_BYTES, err);
     return status ? status : call_cublas(c, err);
 }
 

@@ -105,6 +105,23 @@ struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p) {
     };
 }
 
+/* Setting the stream takes an earlier workspace away, so that comes second. */
+gt_status gt_cublas_open(const struct gt_cublas **api, cublasHandle_t *handle,
+                         CUstream stream, void *workspace, size_t workspace_bytes,
+                         struct gt_err *err) {
+    gt_status status = gt_cublas_api(api, err);
+    if (!status)
+        status = gt_cublas_result((*api)->cublasCreate(handle), "cublasCreate", err);
+    if (!status)
+        status = gt_cublas_result((*api)->cublasSetStream(*handle, stream),
+                                  "cublasSetStream", err);
+    if (!status)
+        status = gt_cublas_result(
+            (*api)->cublasSetWorkspace(*handle, workspace, workspace_bytes),
+            "cublasSetWorkspace", err);
+    return status;
+}
+
 bool gt_cublas_serves(const struct gt_device *d, const gemmtune_problem *p) {
     const struct gt_dtype *type = gt_dtype_of(p);
     return d->backend == GEMMTUNE_CUDA && type && p->math == GEMMTUNE_MATH_STRICT &&

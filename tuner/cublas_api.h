@@ -142,6 +142,11 @@ struct gt_cublas_shape {
     gt_cublas_compute compute, pedantic;
 };
 struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p);
+/* The library and a handle of it, with a stream and a workspace. On failure *handle, when it is not
+ * NULL, is still to be destroyed. */
+gt_status gt_cublas_open(const struct gt_cublas **api, cublasHandle_t *handle,
+                         CUstream stream, void *workspace, size_t workspace_bytes,
+                         struct gt_err *err);
 bool gt_cublas_serves(const struct gt_device *d, const gemmtune_problem *p);
 
 #endif

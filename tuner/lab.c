@@ -119,12 +119,6 @@ int64_t gt_lab_bytes(const gemmtune_problem *p, const struct gt_device *d) {
            (INT64_C(16) << 20);
 }
 
-static bool same_types(const gemmtune_problem *a, const gemmtune_problem *b) {
-    return a->type_a == b->type_a && a->type_b == b->type_b && a->type_c == b->type_c &&
-           a->type_acc == b->type_acc && a->trans_a == b->trans_a &&
-           a->trans_b == b->trans_b;
-}
-
 static gt_status setup_smalls(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                               struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
@@ -146,7 +140,7 @@ static gt_status setup_smalls(struct gt_lab *lab, const gemmtune_problem *p, uin
 static gt_status setup_types(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                              struct gt_err *err) {
     const int64_t scratch = scratch_bytes(p);
-    if (lab->checker && same_types(&lab->problem, p) && scratch <= lab->scratch)
+    if (lab->checker && gt_problem_same_kind(&lab->problem, p) && scratch <= lab->scratch)
         return GEMMTUNE_OK;
     clear_types(lab);
     lab->scratch = scratch;

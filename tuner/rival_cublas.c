@@ -22,30 +22,15 @@ static void close_cublas(void *self) {
     free(c);
 }
 
-/* Setting the stream takes an earlier workspace away, so that comes second. */
-static gt_status set_up(struct cublas *c, const struct gt_rival_setup *s,
-                        struct gt_err *err) {
-    gt_status status = gt_cublas_api(&c->api, err);
-    if (!status)
-        status = gt_cublas_result(c->api->cublasCreate(&c->handle), "cublasCreate", err);
-    if (!status)
-        status = gt_cublas_result(
-            c->api->cublasSetStream(c->handle, gt_rig_head(s->rig)->stream),
-            "cublasSetStream", err);
-    if (!status)
-        status = gt_cublas_result(
-            c->api->cublasSetWorkspace(c->handle, s->workspace, GT_WORKSPACE_BYTES),
-            "cublasSetWorkspace", err);
-    return status;
-}
-
 static gt_status open_cublas(void **self, const struct gt_rival_setup *setup,
                              struct gt_err *err) {
     struct cublas *c = calloc(1, sizeof *c);
     *self = NULL;
     if (!c)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to open cuBLAS");
-    const gt_status status = set_up(c, setup, err);
+    const gt_status status =
+        gt_cublas_open(&c->api, &c->handle, gt_rig_head(setup->rig)->stream,
+                       setup->workspace, GT_WORKSPACE_BYTES, err);
     if (status) {
         close_cublas(c);
         return status;

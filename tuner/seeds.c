@@ -67,8 +67,7 @@ static gt_status see_record(void *user, const struct gt_record_row *row,
     struct gt_pick pick;
     (void)err;
     if (row->rank != 0 || gt_problem_from_name(&p, row->subject.problem, NULL) ||
-        p.type_c != f->problem->type_c || p.trans_a != f->problem->trans_a ||
-        p.trans_b != f->problem->trans_b)
+        !gt_problem_same_kind(&p, f->problem))
         return GEMMTUNE_OK;
     if (gt_point_parse(&point, row->subject.point, NULL) ||
         !locate(&pick, f, row->subject.family, &point))
