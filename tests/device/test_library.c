@@ -420,25 +420,29 @@ static const struct {
     double alpha, beta;
 } scalings[] = {{1, 0}, {2, -1}, {0, 3}, {0, 0}, {-1, 1}, {0, 1}};
 enum { SCALINGS = sizeof scalings / sizeof *scalings };
+enum { WORKSPACE_MAX = 1 << 20 }; /* plenty for products of this size */
 
 /* Executes the plan with several alpha and beta. */
 static void run_plan(struct machine *m, void *queue, const gemmtune_plan *plan,
                      struct product *q, size_t count) {
+    gemmtune_plan_info info;
+    gemmtune_plan_describe(plan, &info);
+    void *workspace =
+        info.workspace_bytes > 0 ? m->ops->alloc(m, info.workspace_bytes) : NULL;
     for (size_t i = 0; i < count; i++) {
         char line[256] = "";
         const union scalar alpha = scalar_of(q->p.type_acc, scalings[i].alpha);
         const union scalar beta = scalar_of(q->p.type_acc, scalings[i].beta);
         prepare(m, queue, q, scalings[i].alpha, scalings[i].beta);
         const gemmtune_status status = gemmtune_execute(
-            plan, &alpha, q->a.device, q->b.device, &beta, q->c.device, NULL, queue);
+            plan, &alpha, q->a.device, q->b.device, &beta, q->c.device, workspace, queue);
         assert_string_equal(gemmtune_errmsg(), "");
         assert_int_equal(status, GEMMTUNE_OK);
-        if (!read_and_compare(m, queue, q, q->c.device, line)) {
-            gemmtune_plan_info info;
-            gemmtune_plan_describe(plan, &info);
+        if (!read_and_compare(m, queue, q, q->c.device, line))
             fail_msg("%s with %s %s: %s", m->key, info.family, info.params, line);
-        }
     }
+    if (workspace != NULL)
+        m->ops->release(m, workspace);
 }
 
 /* A plan that must be of `family` (NULL: whichever), run and checked. */
@@ -449,7 +453,7 @@ static void run_problem(struct machine *m, void *queue, gemmtune_ctx *ctx,
     gemmtune_plan_info info;
     struct product q = product_create(m, p, pad);
     const gemmtune_status status =
-        gemmtune_plan_create(&plan, ctx, &q.p, GEMMTUNE_MATCH_DEFAULT, 0);
+        gemmtune_plan_create(&plan, ctx, &q.p, GEMMTUNE_MATCH_DEFAULT, WORKSPACE_MAX);
     assert_string_equal(gemmtune_errmsg(), "");
     assert_int_equal(status, GEMMTUNE_OK);
     gemmtune_plan_describe(plan, &info);

@@ -110,8 +110,11 @@ static void try_all(int first, int count) {
 int main(void) {
     const char *program = getenv("GEMMTUNE");
     pid_t child[PROCESSES];
-    if (program)
-        setenv("GEMMTUNE_SELF", program, 0);
+    if (!program) { /* its workers would be this program again, and so on */
+        fprintf(stderr, "GEMMTUNE must name the program\n");
+        return 1;
+    }
+    setenv("GEMMTUNE_SELF", program, 0);
     thorough = getenv("GT_LONG") != NULL;
     need(gt_families_create(&all, &err));
     need(gt_probe_pick(&device, NULL, true, &err));

@@ -472,8 +472,9 @@ int main(void) {
     const char *tmp = getenv("TMPDIR"), *program = getenv("GEMMTUNE");
     int state = 0;
     snprintf(dir, sizeof dir, "%s/mutants-XXXXXX", tmp ? tmp : "/tmp");
-    if (program)
-        setenv("GEMMTUNE_SELF", program, 0);
+    if (!program) /* its workers would be this program again, and so on */
+        die("GEMMTUNE", "must name the program");
+    setenv("GEMMTUNE_SELF", program, 0);
     if (!mkdtemp(dir))
         die(dir, "cannot be made");
     for (int i = 0; i < MUTANTS; i++)
