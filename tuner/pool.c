@@ -3,18 +3,16 @@
 #include "tuner/pool.h"
 
 #include "core/io.h"
+#include "tuner/process.h"
 #include "tuner/progress.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -24,8 +22,7 @@ enum {
 };
 
 struct worker {
-    pid_t pid; /* 0: not started */
-    int to, from;
+    struct gt_process process;
     bool busy;
     enum gt_stage stage;
     double deadline; /* by monotonic clock, for the present stage */
@@ -38,97 +35,33 @@ struct gt_pool {
     struct gt_pool_setup setup;
     int count; /* worker[0] runs, the others compile */
     struct worker worker[WORKERS_MAX];
+    struct gt_core_set before, own; /* cores: the program's, the run worker's; none: all */
+    bool waits; /* `next` is for the run worker, once it has done what it is at */
+    struct gt_job next;
+    struct gt_pool_use use;
+    double seen; /* by monotonic clock: up to when `use` counts */
 };
 
-/* ---- starting and ending a worker ---- */
+/* ---- workers ---- */
 
-static void child(int in, int out, const struct gt_texts *templates) {
-    char *argv[4 + 2 * GT_TEXTS_MAX];
-    char in_text[16], out_text[16];
-    int n = 0;
-    snprintf(in_text, sizeof in_text, "%d", in);
-    snprintf(out_text, sizeof out_text, "%d", out);
-    union {
-        const char *text;
-        char *arg;
-    } cast;
-    const char *const fixed[4] = {"gemmtune", "worker", in_text, out_text};
-    for (int i = 0; i < 4; i++) {
-        cast.text = fixed[i];
-        argv[n++] = cast.arg;
-    }
-    for (int i = 0; templates && i < templates->count && n + 1 < 4 + 2 * GT_TEXTS_MAX;
-         i++) {
-        cast.text = templates->text[i];
-        argv[n++] = cast.arg;
-    }
-    argv[n] = NULL;
-    (void)fcntl(in, F_SETFD, 0);
-    (void)fcntl(out, F_SETFD, 0);
-    /* Signals often go to the whole group; the parent decides when a trial ends. */
-    const int ignored[] = {SIGINT, SIGTERM, SIGUSR1};
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-        (void)signal(ignored[i], SIG_IGN);
-    const char *self = getenv("GEMMTUNE_SELF"); /* a test program stands in for us */
-    execv(self ? self : "/proc/self/exe", argv);
-    _exit(127);
+static void retire(struct worker *w, char how[96]) {
+    gt_process_end(&w->process, how);
+    w->busy = false;
 }
 
 static gt_status start(struct gt_pool *p, struct worker *w, struct gt_err *err) {
-    int job_pipe[2], report_pipe[2];
-    if (pipe(job_pipe) != 0)
-        return gt_fail(err, GEMMTUNE_EDEVICE, "cannot make a pipe: %s", strerror(errno));
-    if (pipe(report_pipe) != 0) {
-        close(job_pipe[0]);
-        close(job_pipe[1]);
-        return gt_fail(err, GEMMTUNE_EDEVICE, "cannot make a pipe: %s", strerror(errno));
-    }
-    const int ends[4] = {job_pipe[0], job_pipe[1], report_pipe[0], report_pipe[1]};
-    for (int i = 0; i < 4; i++)
-        (void)fcntl(ends[i], F_SETFD, FD_CLOEXEC);
-    const pid_t pid = fork();
-    if (pid == 0)
-        child(job_pipe[0], report_pipe[1], p->setup.templates);
-    close(job_pipe[0]);
-    close(report_pipe[1]);
-    if (pid < 0) {
-        close(job_pipe[1]);
-        close(report_pipe[0]);
-        return gt_fail(err, GEMMTUNE_EDEVICE, "cannot start a worker: %s", strerror(errno));
-    }
-    w->pid = pid;
-    w->to = job_pipe[1];
-    w->from = report_pipe[0];
-    w->busy = false;
+    const struct gt_core_set none = {{false}};
     w->heard = 0;
-    return GEMMTUNE_OK;
+    return gt_process_start(&w->process, p->setup.templates,
+                            w == &p->worker[0] ? &p->own : &none, err);
 }
 
-/* Ends the process and says how it ended: "signal 11 (Segmentation fault)". */
-static void retire(struct worker *w, char how[96]) {
-    int state = 0;
-    snprintf(how, 96, "was stopped");
-    if (w->pid == 0)
-        return;
-    close(w->to);
-    close(w->from);
-    if (waitpid(w->pid, &state, WNOHANG) == 0) {
-        /* a moment for one that is already on its way out, so that its own end is what we see */
-        const struct timespec moment = {.tv_nsec = 50 * 1000 * 1000};
-        nanosleep(&moment, NULL);
-        if (waitpid(w->pid, &state, WNOHANG) == 0) {
-            kill(w->pid, SIGKILL);
-            while (waitpid(w->pid, &state, 0) < 0 && errno == EINTR)
-                ;
-        }
-    }
-    if (WIFSIGNALED(state))
-        snprintf(how, 96, "was ended by signal %d (%s)", WTERMSIG(state),
-                 strsignal(WTERMSIG(state)));
-    else if (WIFEXITED(state))
-        snprintf(how, 96, "exited with code %d", WEXITSTATUS(state));
-    w->pid = 0;
-    w->busy = false;
+/* Compile workers inherit what is left. */
+static void leave_a_core(struct gt_pool *p) {
+    struct gt_core_set rest;
+    gt_cores_allowed(&p->before);
+    if (gt_cores_split(&p->own, &rest, &p->before, gt_cores_beside))
+        gt_cores_keep(&rest);
 }
 
 gt_status gt_pool_create(struct gt_pool **out, const struct gt_pool_setup *setup,
@@ -138,6 +71,9 @@ gt_status gt_pool_create(struct gt_pool **out, const struct gt_pool_setup *setup
     if (!p)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the worker processes");
     p->setup = *setup;
+    p->seen = gt_seconds();
+    if (setup->own_core)
+        leave_a_core(p);
     p->count =
         1 + (setup->compilers < WORKERS_MAX - 1 ? setup->compilers : WORKERS_MAX - 1);
     signal(SIGPIPE, SIG_IGN); /* a dead worker's pipe is an error of write, not our end */
@@ -149,10 +85,11 @@ void gt_pool_destroy(struct gt_pool *p) {
     if (!p)
         return;
     for (int i = 0; i < p->count; i++)
-        if (p->worker[i].pid && p->worker[i].busy)
-            kill(p->worker[i].pid, SIGKILL);
+        if (p->worker[i].busy)
+            gt_process_kill(&p->worker[i].process);
     for (int i = 0; i < p->count; i++)
         retire(&p->worker[i], how);
+    gt_cores_keep(&p->before);
     free(p);
 }
 
@@ -165,14 +102,29 @@ static struct worker *idle_compiler(struct gt_pool *p) {
     return NULL;
 }
 
-bool gt_pool_can_run(const struct gt_pool *p) {
+bool gt_pool_idle(const struct gt_pool *p) {
     return !p->worker[0].busy;
+}
+
+bool gt_pool_can_run(const struct gt_pool *p) {
+    return !p->waits;
 }
 
 bool gt_pool_can_compile(const struct gt_pool *p) {
     for (int i = 1; i < p->count; i++)
         if (!p->worker[i].busy)
             return true;
+    return false;
+}
+
+bool gt_pool_compiles(const struct gt_pool *p, const struct gt_job *job) {
+    for (int i = 1; i < p->count; i++) {
+        const struct gt_job *own = &p->worker[i].job;
+        if (p->worker[i].busy && strcmp(own->problem, job->problem) == 0 &&
+            strcmp(own->candidate[0].family, job->candidate[0].family) == 0 &&
+            strcmp(own->candidate[0].point, job->candidate[0].point) == 0)
+            return true;
+    }
     return false;
 }
 
@@ -205,17 +157,39 @@ static void enter(struct gt_pool *p, struct worker *w, enum gt_stage stage) {
     w->deadline = gt_seconds() + stage_seconds(p, w);
 }
 
-gt_status gt_pool_send(struct gt_pool *p, const struct gt_job *job, struct gt_err *err) {
-    struct worker *w = job->kind == GT_JOB_COMPILE ? idle_compiler(p) : &p->worker[0];
+/* Counts the time since it was last counted for what the run worker does, or for the compilers
+ * when it has nothing to do and the program does nothing but wait. */
+static void count_time(struct gt_pool *p, bool waited) {
+    const struct worker *w = &p->worker[0];
+    const double now = gt_seconds(), spent = now - p->seen;
+    bool compiling = false;
+    for (int i = 1; i < p->count; i++)
+        compiling = compiling || p->worker[i].busy;
+    p->seen = now;
+    if (w->busy && w->stage == GT_STAGE_PREPARING)
+        p->use.preparing_s += spent;
+    else if (w->busy && w->stage == GT_STAGE_COMPILING)
+        p->use.building_s += spent;
+    else if (w->busy)
+        p->use.running_s += spent;
+    else if (waited && compiling)
+        p->use.compile_wait_s += spent;
+}
+
+struct gt_pool_use gt_pool_use(struct gt_pool *p) {
+    count_time(p, false);
+    return p->use;
+}
+
+static gt_status hand(struct gt_pool *p, struct worker *w, const struct gt_job *job,
+                      struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     char how[96];
-    if (!w || w->busy)
-        return gt_fail(err, GEMMTUNE_EINVAL, "the worker is busy");
     /* one that died while idle is found out here, and replaced once */
     for (int attempt = 0; !status && attempt < 2; attempt++) {
-        if (w->pid == 0)
+        if (w->process.pid == 0)
             status = start(p, w, err);
-        if (!status && gt_write_all(w->to, job, sizeof *job)) {
+        if (!status && gt_write_all(w->process.to, job, sizeof *job)) {
             w->job = *job;
             w->busy = true;
             enter(p, w,
@@ -225,6 +199,26 @@ gt_status gt_pool_send(struct gt_pool *p, const struct gt_job *job, struct gt_er
         retire(w, how);
     }
     return status ? status : gt_fail(err, GEMMTUNE_EDEVICE, "the worker process %s", how);
+}
+
+gt_status gt_pool_send(struct gt_pool *p, const struct gt_job *job, struct gt_err *err) {
+    struct worker *w = job->kind == GT_JOB_COMPILE ? idle_compiler(p) : &p->worker[0];
+    count_time(p, false);
+    if (!w || (w->busy && p->waits))
+        return gt_fail(err, GEMMTUNE_EINVAL, "the worker is busy");
+    if (!w->busy)
+        return hand(p, w, job, err);
+    p->next = *job;
+    p->waits = true;
+    return GEMMTUNE_OK;
+}
+
+/* Whatever became of the job before it, unless that says that none can be done. */
+static gt_status hand_next(struct gt_pool *p, enum gt_stage ended, struct gt_err *err) {
+    if (!p->waits || p->worker[0].busy)
+        return GEMMTUNE_OK;
+    p->waits = false;
+    return ended == GT_STAGE_FAILED ? GEMMTUNE_OK : hand(p, &p->worker[0], &p->next, err);
 }
 
 /* ---- events ---- */
@@ -264,7 +258,7 @@ static void died(struct gt_event *out, struct worker *w) {
 static void overdue(struct gt_event *out, struct gt_pool *p, struct worker *w) {
     char how[96], text[160];
     struct worker was = *w;
-    kill(w->pid, SIGKILL);
+    gt_process_kill(&w->process);
     retire(w, how);
     snprintf(text, sizeof text, "still %s after %.3g s", doing(&was),
              stage_seconds(p, &was));
@@ -276,7 +270,7 @@ static void overdue(struct gt_event *out, struct gt_pool *p, struct worker *w) {
 static bool hear(struct gt_event *out, struct gt_pool *p, struct worker *w) {
     char how[96];
     const ssize_t n =
-        read(w->from, (char *)&w->report + w->heard, sizeof w->report - w->heard);
+        read(w->process.from, (char *)&w->report + w->heard, sizeof w->report - w->heard);
     if (n < 0 && errno == EINTR)
         return false;
     if (n > 0 && (w->heard += (size_t)n) < sizeof w->report)
@@ -298,6 +292,7 @@ static bool hear(struct gt_event *out, struct gt_pool *p, struct worker *w) {
     }
     out->kind = w->job.kind;
     w->busy = false;
+    gt_process_hush(&w->process);
     bool fatal = out->report.stage == GT_STAGE_FAILED;
     for (int i = 0; i < out->report.count; i++)
         fatal = fatal || out->report.result[i].fatal;
@@ -330,11 +325,13 @@ gt_status gt_pool_wait(bool *got, struct gt_event *out, struct gt_pool *p, doubl
     *got = false;
     for (int i = 0; i < p->count; i++)
         if (p->worker[i].busy) {
-            fds[n] = (struct pollfd){.fd = p->worker[i].from, .events = POLLIN};
+            fds[n] = (struct pollfd){.fd = p->worker[i].process.from, .events = POLLIN};
             who[n++] = i;
         }
     const int ms = (int)(until_next_deadline(p, seconds) * 1e3) + 1;
+    count_time(p, false);
     const int ready = poll(fds, (nfds_t)n, ms);
+    count_time(p, true);
     if (ready < 0 && errno != EINTR)
         return gt_fail(err, GEMMTUNE_EDEVICE, "cannot wait for the workers: %s",
                        strerror(errno));
@@ -343,12 +340,12 @@ gt_status gt_pool_wait(bool *got, struct gt_event *out, struct gt_pool *p, doubl
             *got = hear(out, p, &p->worker[who[i]]);
     if (!*got)
         *got = find_overdue(out, p);
-    return GEMMTUNE_OK;
+    return *got ? hand_next(p, out->report.stage, err) : GEMMTUNE_OK;
 }
 
 gt_status gt_pool_refresh(struct gt_pool *p, struct gt_err *err) {
     char how[96];
-    if (p->worker[0].busy)
+    if (!gt_pool_idle(p))
         return gt_fail(err, GEMMTUNE_EINVAL, "the run worker is busy");
     retire(&p->worker[0], how);
     return GEMMTUNE_OK;

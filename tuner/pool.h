@@ -16,17 +16,35 @@ struct gt_pool_setup {
     const struct gt_texts *templates; /* --templates folders, handed on; may be NULL */
     int compilers;    /* compile workers; 0: the run worker builds for itself */
     double timeout_s; /* for a launch; 0: from the size of the problem */
+    bool own_core;    /* the run worker has a core that nothing else of ours runs on */
 };
 
+/* With `own_core` the program itself keeps off that core until the pool is destroyed. */
 gt_status gt_pool_create(struct gt_pool **out, const struct gt_pool_setup *setup,
                          struct gt_err *err);
 /* Ends every worker; a twentieth of a second of grace each, then SIGKILL. */
 void gt_pool_destroy(struct gt_pool *p);
 
-bool gt_pool_can_run(const struct gt_pool *p);     /* the run worker is idle */
+bool gt_pool_idle(const struct gt_pool *p);        /* the run worker has nothing to do */
+bool gt_pool_can_run(const struct gt_pool *p);     /* nothing waits for the run worker */
 bool gt_pool_can_compile(const struct gt_pool *p); /* a compile worker is idle */
-/* Hands a job to an idle worker; starts one where none is alive. */
+/* Whether a compile worker is at the first candidate of the job. */
+bool gt_pool_compiles(const struct gt_pool *p, const struct gt_job *job);
+/* Hands a job to an idle worker; starts one where none is alive. One job may wait for the run worker
+ * while it is busy, and is handed over the moment that it is not, so that the device need not wait
+ * until the program has stored what came of the job before. A job that FAILED, for reasons that are
+ * not a candidate's, takes the one that waits along. */
 gt_status gt_pool_send(struct gt_pool *p, const struct gt_job *job, struct gt_err *err);
+
+/* Seconds since the pool was made, by what the run worker was at; the rest it was idle for lack of
+ * jobs. */
+struct gt_pool_use {
+    double preparing_s;    /* opening the device, data and references */
+    double building_s;     /* loading what was compiled, or compiling */
+    double running_s;      /* checking and timing candidates: the device is at work */
+    double compile_wait_s; /* nothing: all that could be run was being compiled */
+};
+struct gt_pool_use gt_pool_use(struct gt_pool *p);
 
 /* Something that ended. `report->stage` is DONE or FAILED; deaths and missed deadlines have been made
  * into results: crashed or timeout for every candidate of the job. */

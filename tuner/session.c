@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* session.c - see session.h. */
-#define _DEFAULT_SOURCE /* for _SC_NPROCESSORS_ONLN and realpath */
+#define _DEFAULT_SOURCE /* for realpath */
 #include "tuner/session.h"
 
 #include "tuner/cmd/common.h"
+#include "tuner/cores.h"
 #include "tuner/probe.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { COMPILERS_MAX = 16 }; /* NVRTC takes some hundred megabytes a process at most */
 
@@ -36,12 +36,16 @@ void gt_session_catch(void) {
 /* One core is left to the device's own worker and to us. Where images cannot be kept, compiling ahead
  * is no use to anybody. */
 static int compilers_for(const struct gt_device *d, int64_t asked) {
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    struct gt_core_set allowed, own, rest;
     if (!gt_driver_of(d->backend)->cacheable(d))
         return 0;
     if (asked >= 0)
         return (int)asked;
-    return cores <= 2 ? 1 : cores - 1 < COMPILERS_MAX ? (int)cores - 1 : COMPILERS_MAX;
+    gt_cores_allowed(&allowed);
+    const int cores = gt_cores_split(&own, &rest, &allowed, gt_cores_beside)
+                          ? gt_core_set_count(&rest)
+                          : gt_core_set_count(&allowed) - 1;
+    return cores < 1 ? 1 : cores < COMPILERS_MAX ? cores : COMPILERS_MAX;
 }
 
 int gt_session_open(struct gt_session *s, const struct gt_session_setup *setup) {
@@ -57,7 +61,8 @@ int gt_session_open(struct gt_session *s, const struct gt_session_setup *setup) 
     s->compilers = compilers_for(&s->device, setup->compilers);
     const struct gt_pool_setup pool = {.templates = setup->templates,
                                        .compilers = s->compilers,
-                                       .timeout_s = setup->timeout_s};
+                                       .timeout_s = setup->timeout_s,
+                                       .own_core = !s->device.is_cpu};
     status = gt_pool_create(&s->pool, &pool, &err);
     if (status)
         gt_session_close(s);

@@ -265,6 +265,8 @@ static gt_status send_compiles(struct search *s, struct gt_err *err) {
         if (e->state != ASKED)
             continue;
         init_job(&job, s, GT_JOB_COMPILE, e);
+        if (gt_pool_compiles(s->t->pool, &job))
+            continue; /* since before this search began; then it is there */
         status = gt_pool_send(s->t->pool, &job, err);
         e->state = COMPILING;
     }
@@ -376,16 +378,21 @@ static void show(struct search *s, double started) {
                      s->best_ns > 0 ? flops / s->best_ns : 0, s->best_family, left);
 }
 
-static gt_status step(struct search *s, struct gt_err *err) {
-    struct gt_event event;
-    bool got = false;
+static gt_status send_all(struct search *s, struct gt_err *err) {
     gt_status status = send_compiles(s, err);
     if (!status)
         status = prepare(s, err);
+    return status ? status : send_run(s, err);
+}
+
+static gt_status step(struct search *s, struct gt_err *err) {
+    struct gt_event event;
+    bool got = false;
+    gt_status status = out_of_time(s) ? GEMMTUNE_OK : send_all(s, err);
+    const double left = fmax(s->deadline - gt_seconds(), 0);
+    const double most = gt_pool_idle(s->t->pool) ? fmin(0.2, left) : 0.2;
     if (!status)
-        status = send_run(s, err);
-    if (!status)
-        status = gt_pool_wait(&got, &event, s->t->pool, 0.2, err);
+        status = gt_pool_wait(&got, &event, s->t->pool, most, err);
     if (!status && got)
         status = take(s, &event, err);
     pass_over(s);
@@ -403,12 +410,12 @@ static gt_status refill(struct search *s, struct gt_err *err) {
     return status;
 }
 
-/* Until the strategy is done or time is up. What is running then is waited for; what is only
- * compiled is forgotten: it was never claimed. */
+/* Until the strategy is done or time is up. What is claimed then, which is what runs and what waits
+ * behind it, is waited for; what is only compiled is forgotten. */
 static gt_status run_search(struct search *s, struct gt_err *err) {
     const double started = gt_seconds();
     gt_status status = refill(s, err);
-    while (!status && ((s->held > 0 && !out_of_time(s)) || !gt_pool_can_run(s->t->pool))) {
+    while (!status && ((s->held > 0 && !out_of_time(s)) || !gt_pool_idle(s->t->pool))) {
         status = step(s, err);
         drain_window(s);
         if (!status)

@@ -53,7 +53,16 @@ static void serve(int in, int out) {
     while (gt_job_read(in, &job)) {
         gt_report_init(&report, job.id, GT_STAGE_LAUNCHING);
         (void)gt_write_all(out, &report, sizeof report);
+        if (asked("prints") || asked("prints_and_dies")) {
+            printf("a library says this\n");
+            fflush(stdout);
+            fprintf(stderr, "1 error generated.\ngemmtune: our own line\n");
+        }
+        if (asked("prints_and_dies"))
+            abort();
         answer(&report);
+        if (asked("fails"))
+            report.stage = GT_STAGE_FAILED;
         if (asked("dies"))
             raise(SIGKILL);
         if (asked("lies"))
@@ -134,6 +143,98 @@ static void test_killed_while_idle(void **state) {
     assert_int_not_equal(report.result[0].registers, first);
 }
 
+/* The next event within five seconds. */
+static struct gt_event wait_event(void) {
+    static struct gt_event event;
+    struct gt_err err = {""};
+    bool got = false;
+    for (int i = 0; !got && i < 50; i++)
+        assert_int_equal(gt_pool_wait(&got, &event, pool, 0.1, &err), GEMMTUNE_OK);
+    assert_true(got);
+    return event;
+}
+
+static int64_t send_trial(const char *family) {
+    const char *const families[] = {family, NULL};
+    struct gt_err err = {""};
+    make_job(GT_JOB_TRIAL, families);
+    assert_int_equal(gt_pool_send(pool, &job, &err), GEMMTUNE_OK);
+    return job.id;
+}
+
+/* One job waits behind the one under way and begins when that ends, however it ends. */
+static void test_one_waits(void **state) {
+    static const char *const firsts[] = {"dawdles", "dies", "loses", "stops_inside",
+                                         "good"};
+    struct gt_err err = {""};
+    for (int i = 0; i < 5; i++) {
+        assert_true(gt_pool_idle(pool) && gt_pool_can_run(pool));
+        const int64_t first = send_trial(firsts[i]);
+        assert_true(!gt_pool_idle(pool) && gt_pool_can_run(pool));
+        const int64_t second = send_trial("good");
+        assert_false(gt_pool_can_run(pool));
+        assert_int_equal(gt_pool_send(pool, &job, &err), GEMMTUNE_EINVAL);
+        assert_int_equal(wait_event().report.id, first);
+        assert_true(!gt_pool_idle(pool) && gt_pool_can_run(pool));
+        const struct gt_event event = wait_event();
+        assert_int_equal(event.report.id, second);
+        assert_int_equal(event.report.result[0].outcome, GT_CORRECT);
+        assert_true(gt_pool_idle(pool));
+    }
+}
+
+/* A job that cannot be done takes the next along. */
+static void test_none_waits_for_what_failed(void **state) {
+    const int64_t first = send_trial("fails");
+    (void)send_trial("good");
+    const struct gt_event event = wait_event();
+    assert_int_equal(event.report.id, first);
+    assert_int_equal(event.report.stage, GT_STAGE_FAILED);
+    assert_true(gt_pool_idle(pool) && gt_pool_can_run(pool));
+}
+
+/* Every second of the run worker's is counted once, and none that is not its. */
+static void test_use_is_counted(void **state) {
+    const double began = gt_seconds();
+    (void)send_trial("dawdles");
+    (void)send_trial("dawdles");
+    (void)wait_event();
+    (void)wait_event();
+    nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
+    const struct gt_pool_use use = gt_pool_use(pool);
+    const double all = gt_seconds() - began;
+    assert_true(use.running_s >= 0.2);
+    assert_true(use.running_s + use.preparing_s + use.building_s <= all - 0.1);
+    assert_true(use.compile_wait_s == 0);
+}
+
+/* What comes to our stderr while a job of this family is done. */
+static const char *shown_by(const char *family) {
+    static char text[4096];
+    FILE *file = tmpfile();
+    const int ours = dup(STDERR_FILENO);
+    assert_non_null(file);
+    (void)dup2(fileno(file), STDERR_FILENO);
+    (void)outcome_of(family);
+    (void)dup2(ours, STDERR_FILENO);
+    close(ours);
+    rewind(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    (void)fclose(file);
+    return text;
+}
+
+/* What libraries print is shown of a worker that died and of no other. */
+static void test_what_workers_print(void **state) {
+    assert_string_equal(shown_by("prints"), "gemmtune: our own line\n");
+    assert_string_equal(shown_by("good"), "");
+    assert_string_equal(
+        shown_by("prints_and_dies"),
+        "a library says this\n1 error generated.\ngemmtune: our own line\n");
+    assert_string_equal(shown_by("dies"), "");
+    assert_string_equal(shown_by("stops_inside"), "");
+}
+
 /* What becomes of a final of three. */
 static void assert_final(const char *a, const char *b, const char *c, gt_outcome of_a,
                          gt_outcome of_b, gt_outcome of_c) {
@@ -160,6 +261,10 @@ int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_inside_a_frame, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_killed_while_idle, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_one_waits, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_none_waits_for_what_failed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_use_is_counted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_workers_print, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_finals, set_up, tear_down),
     };
     if (argc > 3 && strcmp(argv[1], "worker") == 0) {

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_cores.c - which core is the run worker's. */
+#include "tuner/cores.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct gt_core_set set(const char *list) {
+    struct gt_core_set s;
+    if (!gt_core_set_parse(&s, list))
+        fail_msg("\"%s\" is no list", list);
+    return s;
+}
+
+static void assert_set(const struct gt_core_set *got, const char *want) {
+    const struct gt_core_set other = set(want);
+    assert_memory_equal(got, &other, sizeof other);
+}
+
+static void test_lists(void **state) {
+    static const char *const wrong[] = {"",   "-",    "a",    "3-", "3-1",
+                                        "1,", "1,,2", "1024", "0 1"};
+    struct gt_core_set s;
+    (void)state;
+    s = set("0-3,8,10-11\n");
+    assert_int_equal(gt_core_set_count(&s), 7);
+    assert_true(s.has[0] && s.has[3] && s.has[8] && s.has[10] && s.has[11]);
+    s = set("1023");
+    assert_true(s.has[1023]);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        if (gt_core_set_parse(&s, wrong[i]))
+            fail_msg("\"%s\" was taken for a list", wrong[i]);
+}
+
+/* Machines: threads of a core are neighbours, or half of all apart, or alone, or all of them. */
+static void pairs(struct gt_core_set *out, int core) {
+    memset(out, 0, sizeof *out);
+    out->has[core / 2 * 2] = out->has[core / 2 * 2 + 1] = true;
+}
+static void halves(struct gt_core_set *out, int core) {
+    memset(out, 0, sizeof *out);
+    out->has[core % 8] = out->has[core % 8 + 8] = true;
+}
+static void alone(struct gt_core_set *out, int core) {
+    memset(out, 0, sizeof *out);
+    out->has[core] = true;
+}
+static void together(struct gt_core_set *out, int core) {
+    (void)core;
+    *out = set("0-7");
+}
+
+static void test_split(void **state) {
+    static const struct {
+        const char *allowed;
+        void (*beside)(struct gt_core_set *out, int core);
+        const char *own, *rest; /* NULL: it is not divided */
+    } rows[] = {
+        {"0-15", halves, "7,15", "0-6,8-14"}, {"0-3", pairs, "2-3", "0-1"},
+        {"0-6", pairs, "6", "0-5"}, /* 7 is not ours */
+        {"4,9,17,30", alone, "30", "4,9,17"}, {"0-2", alone, NULL, NULL},
+        {"0-7", together, NULL, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct gt_core_set allowed = set(rows[i].allowed);
+        struct gt_core_set own, rest;
+        const bool split = gt_cores_split(&own, &rest, &allowed, rows[i].beside);
+        assert_int_equal(split, rows[i].own != NULL);
+        if (split) {
+            assert_set(&own, rows[i].own);
+            assert_set(&rest, rows[i].rest);
+        } else {
+            assert_int_equal(gt_core_set_count(&own) + gt_core_set_count(&rest), 0);
+        }
+    }
+}
+
+static void test_this_machine(void **state) {
+    struct gt_core_set allowed, one, now, beside;
+    int core = 0;
+    (void)state;
+    gt_cores_allowed(&allowed);
+    assert_true(gt_core_set_count(&allowed) > 0);
+    while (!allowed.has[core])
+        core++;
+    gt_cores_beside(&beside, core);
+    assert_true(beside.has[core]);
+    memset(&one, 0, sizeof one);
+    one.has[core] = true;
+    gt_cores_keep(&one);
+    gt_cores_allowed(&now);
+    assert_memory_equal(&now, &one, sizeof now);
+    memset(&one, 0, sizeof one);
+    gt_cores_keep(&one); /* none: nothing changes */
+    gt_cores_keep(&allowed);
+    gt_cores_allowed(&now);
+    assert_memory_equal(&now, &allowed, sizeof now);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_split),
+        cmocka_unit_test(test_this_machine),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
