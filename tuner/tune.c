@@ -3,6 +3,7 @@
  * tune.c - see tune.h. A window of picks moves through asked -> compiled -> run -> told; results
  * are told in the order of asking, so that a run can be repeated.
  */
+#include "tuner/ahead.h"
 #include "tuner/finals.h"
 #include "tuner/seeds.h"
 
@@ -72,6 +73,14 @@ gt_status gt_tune_spaces(struct gt_space **out, int *spaces, const struct gt_tun
     *out = space;
     *spaces = n;
     return GEMMTUNE_OK;
+}
+
+void gt_tune_candidate(struct gt_candidate *out, const struct gt_space *space,
+                       size_t index) {
+    struct gt_point point;
+    snprintf(out->family, sizeof out->family, "%s", space->family->name);
+    gt_space_point(space, index, &point);
+    gt_point_text(&point, out->point);
 }
 
 /* ---- the window ---- */
@@ -208,7 +217,6 @@ static gt_status refuse(struct search *s, struct entry *e, const struct gt_resul
 
 static gt_status ask_one(struct search *s, struct gt_err *err) {
     struct gt_pick pick;
-    struct gt_point point;
     bool found = false;
     const enum gt_ask answer = s->t->strategy->ask(s->strategy, &pick);
     s->exhausted = answer == GT_ASK_DONE;
@@ -221,9 +229,7 @@ static gt_status ask_one(struct search *s, struct gt_err *err) {
     e->family = s->space[pick.space].family;
     e->id = ++s->t->next_id;
     e->state = s->t->farm ? ASKED : READY;
-    snprintf(e->candidate.family, sizeof e->candidate.family, "%s", e->family->name);
-    gt_space_point(&s->space[pick.space], pick.index, &point);
-    gt_point_text(&point, e->candidate.point);
+    gt_tune_candidate(&e->candidate, &s->space[pick.space], pick.index);
     return recall(&found, s, e, err);
 }
 
@@ -453,6 +459,8 @@ static gt_status search_and_decide(struct search *s, struct gt_err *err) {
         status = run_search(s, err);
     if (s->strategy)
         s->t->strategy->destroy(s->strategy);
+    if (!status && !*s->t->stop)
+        status = gt_ahead_compile(&s->t->ahead, s->t, err);
     if (!status)
         status = gt_finals_decide(s->result, &s->finals, s->t, s->item, err);
     return status;
@@ -463,10 +471,22 @@ static bool about_database(gt_status status) {
     return status == GEMMTUNE_EDB || status == GEMMTUNE_EIO || status == GEMMTUNE_ESCHEMA;
 }
 
+static struct gt_pool_use used_since(const struct gt_pool_use *before,
+                                     struct gt_pool *pool) {
+    struct gt_pool_use use = gt_pool_use(pool);
+    use.preparing_s -= before->preparing_s;
+    use.building_s -= before->building_s;
+    use.running_s -= before->running_s;
+    use.compile_wait_s -= before->compile_wait_s;
+    return use;
+}
+
 gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
                           const struct gt_sweep_item *item, double seconds,
                           struct gt_err *err) {
     struct gt_err why = {""};
+    const double began = gt_seconds();
+    const struct gt_pool_use before = gt_pool_use(t->pool);
     memset(result, 0, sizeof *result);
     struct search *s = calloc(1, sizeof *s);
     if (!s)
@@ -476,7 +496,9 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
     s->result = result;
     s->limit_s = seconds;
     s->deadline = HUGE_VAL;
-    gt_status status = gt_tune_spaces(&s->space, &s->spaces, t, &item->problem, &why);
+    gt_status status = gt_ahead_spaces(&s->space, &s->spaces, &t->ahead, t, item, &why);
+    gt_ahead_clear(&t->ahead);
+    gt_ahead_begin(&t->ahead, t, t->next);
     if (!status)
         s->space_ns = calloc((size_t)s->spaces + 1, sizeof *s->space_ns);
     if (!status && !s->space_ns)
@@ -486,6 +508,8 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
     free(s->space_ns);
     gt_tune_spaces_free(s->space, s->spaces);
     free(s);
+    result->seconds = gt_seconds() - began;
+    result->use = used_since(&before, t->pool);
     if (status && about_database(status))
         return gt_fail(err, status, "%s", why.line);
     if (status)

@@ -12,6 +12,8 @@
 #include "tuner/search.h"
 #include "tuner/sweep.h"
 
+#include <pthread.h>
+
 /* How much to look at. */
 struct gt_effort {
     const char *name;
@@ -23,6 +25,16 @@ extern const struct gt_effort
 const struct gt_effort *gt_effort_find(const char *name);
 /* The one of this name, or NULL; without a name a budget limits time and not trials. */
 const struct gt_effort *gt_effort_choose(const char *name, double budget_s);
+
+/* What is made for the next problem while one is tuned: see ahead.h. */
+struct gt_ahead {
+    const struct gt_tuner *tuner;
+    const struct gt_sweep_item *item; /* the next problem; NULL: nothing was begun */
+    bool running;                     /* `thread` makes the spaces */
+    pthread_t thread;
+    struct gt_space *space; /* NULL: there are none, or they were taken */
+    int spaces;
+};
 
 /* What stays the same over a whole run. */
 struct gt_tuner {
@@ -39,6 +51,9 @@ struct gt_tuner {
     const struct gt_effort *effort;
     uint64_t seed;
     struct gt_progress progress;
+    const struct gt_sweep_item
+        *next; /* the problem after the one to be tuned; may be NULL */
+    struct gt_ahead ahead;
     volatile const int *stop; /* set by a signal: finish the trial, save, end */
 };
 
@@ -61,6 +76,8 @@ struct gt_tune_result {
         bool tied; /* with the first */
     } winner[GT_FINALISTS_MAX];
     double naive_ns, tile_ns; /* best medians of those families; 0: none */
+    double seconds;           /* from start to end, finals included */
+    struct gt_pool_use use;   /* of those */
 };
 
 /* EDB and EIO: the database; everything else about this problem alone is in result->error. */
@@ -68,6 +85,9 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
                           const struct gt_sweep_item *item, double seconds,
                           struct gt_err *err);
 
+/* Point `index` of a space, as jobs name it. */
+void gt_tune_candidate(struct gt_candidate *out, const struct gt_space *space,
+                       size_t index);
 /* The spaces of every family that serves the problem on the device; *spaces of them. */
 gt_status gt_tune_spaces(struct gt_space **out, int *spaces, const struct gt_tuner *t,
                          const gemmtune_problem *p, struct gt_err *err);

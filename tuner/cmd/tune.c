@@ -3,6 +3,7 @@
  * tune.c - `gemmtune tune`: a list of problems on one device, each searched for as long as it may
  * take, every trial committed.
  */
+#include "tuner/ahead.h"
 #include "tuner/cmd/common.h"
 #include "tuner/lab.h"
 #include "tuner/session.h"
@@ -65,6 +66,13 @@ static const struct gt_column columns[] = {
     {"correct", "correct", GT_RIGHT, GT_CELL_NUMBER},
     {"failed", "failures", GT_LEFT, GT_CELL_TEXT},
     {"status", "status", GT_LEFT, GT_CELL_TEXT},
+    {NULL, "seconds", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "points_per_s", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "device_busy", GT_RIGHT,
+     GT_CELL_NUMBER}, /* shares of `seconds`, as the next three */
+    {NULL, "setting_up", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "loading", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "compile_wait", GT_RIGHT, GT_CELL_NUMBER},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -84,6 +92,10 @@ static int tied(const struct gt_tune_result *r) {
     for (int i = 1; i < r->winners; i++)
         n += r->winner[i].tied;
     return n;
+}
+
+static const char *show_share(char cell[GT_CELL_MAX], double part, double whole) {
+    return gt_show_count(cell, round(1e4 * part / whole) / 1e4);
 }
 
 static gt_status add_row(struct gt_table *t, const struct gt_sweep_item *item,
@@ -110,6 +122,12 @@ static gt_status add_row(struct gt_table *t, const struct gt_sweep_item *item,
     row[11] = gt_show_count(cell[11], (double)r->outcome[GT_CORRECT]);
     row[12] = failures(failed, sizeof failed, r);
     row[13] = r->error[0] ? r->error : r->winners > 0 ? "tuned" : "stopped";
+    row[14] = gt_show_count(cell[14], round(1e3 * r->seconds) / 1e3);
+    row[15] = gt_show_count(cell[15], round(1e2 * (double)r->fresh / r->seconds) / 1e2);
+    row[16] = show_share(cell[16], r->use.running_s, r->seconds);
+    row[17] = show_share(cell[17], r->use.preparing_s, r->seconds);
+    row[18] = show_share(cell[18], r->use.building_s, r->seconds);
+    row[19] = show_share(cell[19], r->use.compile_wait_s, r->seconds);
     return gt_table_row(t, row, err);
 }
 
@@ -239,12 +257,32 @@ static gt_status tune_all(struct gt_tune_result *result, struct gt_tuner *t,
         const double seconds =
             share(v, t, sweep, i, began - started, i > 0 ? beside / (double)i : 0);
         t->progress.problem = i + 1;
+        t->next = i + 1 < sweep->count ? &sweep->item[i + 1] : NULL;
         status = gt_tune_problem(&result[i], t, &sweep->item[i], seconds, err);
         beside += fmax(gt_seconds() - began - seconds, 0);
         if (!status)
             say_done(t, &sweep->item[i], &result[i]);
     }
+    gt_ahead_clear(&t->ahead);
     return status;
+}
+
+/* Where the time went, below the table. */
+static void say_use(const struct gt_tuner *t, const struct gt_tune_result *result,
+                    size_t done) {
+    const double seconds = gt_seconds() - t->progress.started, percent = 100 / seconds;
+    const struct gt_pool_use use = gt_pool_use(t->pool);
+    size_t points = 0;
+    for (size_t i = 0; i < done; i++)
+        points += result[i].fresh;
+    if (t->progress.quiet || points == 0)
+        return;
+    fprintf(stderr,
+            "%zu points in %.1f s, %.1f a second; the device was busy for %.0f %%, set up "
+            "for %.0f %%, loaded for %.0f %% of it, and waited for compilers for %.0f %%\n",
+            points, seconds, (double)points / seconds, percent * use.running_s,
+            percent * use.preparing_s, percent * use.building_s,
+            percent * use.compile_wait_s);
 }
 
 static gt_status report(const struct gt_tune_result *result, const struct gt_sweep *sweep,
@@ -281,6 +319,8 @@ static int tune_and_report(struct gt_tuner *t, const struct values *v,
         status = tune_all(result, t, v, sweep, &done, &err);
     if (!status)
         status = report(result, sweep, done, &v->format, &err);
+    if (!status)
+        say_use(t, result, done);
     if (t->run_id)
         (void)gt_db_run_end(t->db, t->run_id,
                             status            ? "failed"

@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# pipeline.sh - what surrounds the trials: images that are compiled once for all problems, an account
+# of the time, compilers that talk.
+# shellcheck source=tests/tune/lib.sh
+. "$GT_SRC/tests/tune/lib.sh"
+
+# ---- compilers that talk ----
+
+"$GEMMTUNE" tune --device 0 --db "$TMPDIR/talk.db" --templates "$families" --family nocompile \
+    --effort full f32-nn-8x8x8 >"$TMPDIR/table" 2>"$TMPDIR/said"
+is "a run with a point that does not compile" $? 0
+is "has it" "$(rows "$TMPDIR/talk.db" f32-nn-8x8x8 outcome | sort | tr '\n' ' ')" \
+    "compile correct "
+is "no line is a compiler's" "$(grep -c -v -e '^\[1/1\] ' -e ' points in ' "$TMPDIR/said")" 0
+
+# ---- where the time went ----
+
+# field NAME: of every problem of the last JSON, a line each
+field() {
+    sql :memory: "SELECT json_extract(value, '\$.$1') FROM json_each(readfile('$TMPDIR/out'))"
+}
+
+problems="f32-nn-16x16x16 f32-nn-17x19x23"
+# shellcheck disable=SC2086 # a list
+"$GEMMTUNE" tune --device 0 --db "$TMPDIR/use.db" --templates "$families" --family plain \
+    --effort full $problems --json >"$TMPDIR/out" 2>"$TMPDIR/said"
+is "a run that is accounted for" $? 0
+has "says how many points it tried" "$(tail -n 1 "$TMPDIR/said")" "40 points in "
+is "the shares of a problem's time are shares" "$(sql :memory: "
+    SELECT group_concat(busy > 0 AND busy + rest <= 1.0002 AND least >= 0) FROM (
+        SELECT json_extract(value, '\$.device_busy') busy,
+            json_extract(value, '\$.setting_up') + json_extract(value, '\$.loading') +
+            json_extract(value, '\$.compile_wait') rest,
+            min(json_extract(value, '\$.setting_up'), json_extract(value, '\$.loading'),
+                json_extract(value, '\$.compile_wait')) least
+        FROM json_each(readfile('$TMPDIR/out')))")" 1,1
+is "points a second are points by seconds" "$(sql :memory: "
+    SELECT group_concat(abs(json_extract(value, '\$.points_per_s') *
+        json_extract(value, '\$.seconds') - 20) < 0.5)
+    FROM json_each(readfile('$TMPDIR/out'))")" 1,1
+# shellcheck disable=SC2086
+"$GEMMTUNE" tune --device 0 --db "$TMPDIR/use.db" --templates "$families" --family plain \
+    --effort full $problems --json >"$TMPDIR/out" 2>"$TMPDIR/said"
+is "a run with nothing to do says nothing of it" "$(grep -c ' points in ' "$TMPDIR/said")" 0
+is "and tried no points" "$(field points_per_s | tr '\n' ' ')" "0 0 "
+
+# ---- an image is compiled once ----
+
+fake=$GT_BUILD/tests/fake
+if [ -n "${GT_SAN:-}" ] || [ ! -e "$fake/libcuda.so" ] || [ ! -e "$fake/libnvrtc.so" ]; then
+    echo "ok - images are compiled once # SKIP not built, or sanitizers in use"
+    exit "$bad"
+fi
+export GEMMTUNE_LIBCUDA="$fake/libcuda.so" GEMMTUNE_LIBNVRTC="$fake/libnvrtc.so"
+export FAKE_CUDA_DEVICE=h200 FAKE_CUDA_TIME=model FAKE_NVRTC_COUNT="$TMPDIR/count"
+
+# compiled DB PROBLEM...: compilations so far, after these have been tuned into DB
+compiled() {
+    into=$1
+    shift
+    tune "$@" --db "$into" --family naive --effort full --jobs 3 || echo "exit $?"
+    wc -c <"$TMPDIR/count"
+}
+# 36 points of naive, and the checker's kernels for a type
+is "every point is compiled" "$(compiled "$TMPDIR/a.db" f32-nn-16x16x16)" $((36 + 1))
+is "and not again for other problems, in this run" \
+    "$(compiled "$TMPDIR/a.db" f32-nn-24x17x20 f32-nn-9x33x12,beta f32-nn-8x8x8,lda=12)" 37
+is "nor in another, with another database" \
+    "$(compiled "$TMPDIR/b.db" f32-nn-24x17x20 f32-nn-16x16x16)" 37
+is "each was tried for each" \
+    "$(sql "$TMPDIR/a.db" "SELECT count(*) FROM trial WHERE outcome = 'correct'")" $((4 * 36))
+is "another layout and type are compiled, and once, though two problems begin with them" \
+    "$(compiled "$TMPDIR/c.db" f32-nt-16x16x16 f32-nt-17x17x17 i32-nn-16x16x16 i32-nn-17x17x17)" \
+    $((37 + 36 + 36 + 1))
+exit "$bad"

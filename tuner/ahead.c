@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ahead.c - see ahead.h. */
+#include "tuner/ahead.h"
+
+#include "tuner/seeds.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void *make_spaces(void *user) {
+    struct gt_ahead *a = user;
+    struct gt_err unread;
+    (void)gt_tune_spaces(&a->space, &a->spaces, a->tuner, &a->item->problem, &unread);
+    return NULL;
+}
+
+void gt_ahead_begin(struct gt_ahead *a, const struct gt_tuner *t,
+                    const struct gt_sweep_item *item) {
+    *a = (struct gt_ahead){.tuner = t, .item = item};
+    a->running =
+        item && !t->device.is_cpu && pthread_create(&a->thread, NULL, make_spaces, a) == 0;
+}
+
+static void join(struct gt_ahead *a) {
+    if (a->running)
+        (void)pthread_join(a->thread, NULL);
+    a->running = false;
+}
+
+gt_status gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t, struct gt_err *err) {
+    struct gt_seeds seeds = {0};
+    struct gt_job job;
+    join(a);
+    if (!t->farm || !a->space)
+        return GEMMTUNE_OK;
+    gt_status status =
+        gt_seeds_find(&seeds, t, a->space, a->spaces, &a->item->problem, err);
+    for (int i = 0; !status && i < seeds.count && gt_pool_can_compile(t->pool); i++) {
+        const struct gt_space *space = &a->space[seeds.pick[i].space];
+        gt_job_init(&job, GT_JOB_COMPILE);
+        job.id = ++t->next_id;
+        job.device = t->device;
+        job.count = 1;
+        snprintf(job.problem, sizeof job.problem, "%s", a->item->name);
+        gt_tune_candidate(&job.candidate[0], space, seeds.pick[i].index);
+        status = gt_pool_send(t->pool, &job, err);
+    }
+    return status;
+}
+
+gt_status gt_ahead_spaces(struct gt_space **out, int *spaces, struct gt_ahead *a,
+                          const struct gt_tuner *t, const struct gt_sweep_item *item,
+                          struct gt_err *err) {
+    join(a);
+    if (!a->space || strcmp(a->item->name, item->name) != 0)
+        return gt_tune_spaces(out, spaces, t, &item->problem, err);
+    *out = a->space;
+    *spaces = a->spaces;
+    a->space = NULL;
+    a->spaces = 0;
+    return GEMMTUNE_OK;
+}
+
+void gt_ahead_clear(struct gt_ahead *a) {
+    join(a);
+    gt_tune_spaces_free(a->space, a->spaces);
+    *a = (struct gt_ahead){0};
+}
