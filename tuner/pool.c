@@ -128,16 +128,19 @@ bool gt_pool_compiles(const struct gt_pool *p, const struct gt_job *job) {
     return false;
 }
 
-/* Generous: ten seconds, and twenty times what a slow kernel (100 GFLOP/s on a GPU, 0.2 a unit on
- * a CPU) takes for the dozen launches of a trial. A hang costs so much, a slow kernel never does.
- * OpenCL drivers may go on compiling at the first launch, PoCL for many seconds. */
+double gt_pool_slow_seconds(const struct gt_device *d, const gemmtune_problem *p) {
+    return gt_problem_flops(p) / (d->is_cpu ? 2e8 * fmax(d->units, 1) : 1e11);
+}
+
+/* Generous: ten seconds, and twenty times what a slow kernel takes for the dozen launches of a
+ * trial. A hang costs so much, a slow kernel never does. OpenCL drivers may go on compiling at the
+ * first launch, PoCL for many seconds. */
 double gt_pool_launch_seconds(const struct gt_job *job) {
     gemmtune_problem problem;
     const double base = job->device.backend == GEMMTUNE_OPENCL ? 30 : 10;
     if (gt_problem_from_name(&problem, job->problem, NULL))
         return base;
-    const double rate = job->device.is_cpu ? 2e8 * fmax(job->device.units, 1) : 1e11;
-    return fmax(job->count, 1) * (base + 20 * gt_problem_flops(&problem) / rate);
+    return fmax(job->count, 1) * (base + 20 * gt_pool_slow_seconds(&job->device, &problem));
 }
 
 static double stage_seconds(const struct gt_pool *p, const struct worker *w) {

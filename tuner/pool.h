@@ -56,6 +56,8 @@ struct gt_event {
 gt_status gt_pool_wait(bool *got, struct gt_event *out, struct gt_pool *p, double seconds,
                        struct gt_err *err);
 
+/* Seconds that one launch of a slow kernel takes: 100 GFLOP/s on a GPU, 0.2 a unit on a CPU. */
+double gt_pool_slow_seconds(const struct gt_device *d, const gemmtune_problem *p);
 /* Seconds a job's launches may take. */
 double gt_pool_launch_seconds(const struct gt_job *job);
 

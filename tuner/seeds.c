@@ -85,15 +85,33 @@ static void add_starts(struct finding *f, int space) {
     }
 }
 
+static void add_default(struct finding *f, int space) {
+    struct gt_point point;
+    gt_family_default(f->space[space].family, &point);
+    add_point(f, space, &point);
+}
+
+/* What tables compare with: early, so that a short search has it as well, unless it takes long. */
+static void add_baselines(struct finding *f, const struct gt_device *d) {
+    enum { SECONDS_MAX = 1 }; /* a launch */
+    if (gt_pool_slow_seconds(d, f->problem) > SECONDS_MAX)
+        return;
+    for (int i = 0; i < f->spaces; i++)
+        if (strcmp(f->space[i].family->name, "naive") == 0 ||
+            strcmp(f->space[i].family->name, "tile") == 0)
+            add_default(f, i);
+}
+
 gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
                         const struct gt_space *space, int spaces, const gemmtune_problem *p,
                         struct gt_err *err) {
     struct finding f = {.seeds = out, .space = space, .spaces = spaces, .problem = p};
-    struct gt_point point;
     out->count = 0;
+    add_default(&f, 0);
+    add_baselines(&f, &t->device);
+    out->musts = out->count;
     for (int i = 0; i < spaces; i++) {
-        gt_family_default(space[i].family, &point);
-        add_point(&f, i, &point);
+        add_default(&f, i);
         if (i == 0 && t->device.is_cpu) /* the others take seconds to compile there */
             add_starts(&f, i);
     }

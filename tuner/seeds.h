@@ -10,9 +10,10 @@ enum { GT_SEEDS_MAX = 40 };
 struct gt_seeds {
     struct gt_pick pick[GT_SEEDS_MAX]; /* each once */
     int count;
+    int musts; /* so many of the first are tried however little time there is */
 };
 
-/* Defaults of all families, the winners of the nearest problems tuned on this device, then what the
+/* Defaults of all families, the first and those of naive and tile ahead, the winners of the nearest problems tuned on this device, then what the
  * families say did well elsewhere. On a CPU the first family's all come first. */
 gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
                         const struct gt_space *space, int spaces, const gemmtune_problem *p,

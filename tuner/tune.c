@@ -117,7 +117,7 @@ struct search {
     double best_ns;
     double *space_ns; /* the best of each space; 0: none */
     const char *best_family;
-    size_t planned;
+    size_t planned, musts; /* trials: about so many, at least so many */
     struct gt_tune_result *result;
     struct gt_finals finals;
 };
@@ -135,7 +135,7 @@ static struct gt_db_subject subject_of(const struct search *s, const struct entr
 }
 
 static bool out_of_time(const struct search *s) {
-    return *s->t->stop || gt_seconds() > s->deadline;
+    return *s->t->stop || (gt_seconds() > s->deadline && s->result->trials >= s->musts);
 }
 
 /* An entry has its outcome: count it, remember the good ones. */
@@ -453,6 +453,7 @@ static gt_status search_and_decide(struct search *s, struct gt_err *err) {
         return status;
     setup.seed_pick = seeds.pick;
     setup.seed_picks = seeds.count;
+    s->musts = (size_t)seeds.musts;
     s->planned = planned_trials(s);
     status = s->t->strategy->create(&s->strategy, &setup, err);
     if (!status)

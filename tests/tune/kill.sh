@@ -124,7 +124,8 @@ db=$TMPDIR/orphan.db
 "$GEMMTUNE" tune --device 0 --db "$db" --templates "$families" --family hang --effort full \
     --timeout 60s f32-nn-16x16x16 >"$TMPDIR/said" 2>&1 &
 until_sql "$db" "SELECT 1 FROM trial t JOIN subject s ON s.id = t.subject
-                 WHERE t.state = 'running' AND s.point = 'BAD=1'"
+                 WHERE t.state = 'running' AND s.point = 'BAD=1' AND
+                 EXISTS (SELECT 1 FROM trial WHERE state = 'done')"
 sleep 1 # it compiles, and hangs
 # shellcheck disable=SC2046 # one, unless compilers run as well
 kill -KILL $(pgrep -P $!)
