@@ -4,6 +4,7 @@
  * spelled by the families of its job's candidates.
  */
 #include "core/io.h"
+#include "tuner/cores.h"
 #include "tuner/pool.h"
 #include "tuner/progress.h"
 
@@ -44,6 +45,11 @@ static void answer(struct gt_report *report) {
         report->result[i].outcome = outcome;
         report->result[i].fatal = outcome != GT_CORRECT;
         report->result[i].registers = (int)getpid();
+        if (strcmp(job.candidate[i].family, "counts") == 0) { /* its cores */
+            struct gt_core_set cores;
+            gt_cores_allowed(&cores);
+            report->result[i].registers = gt_core_set_count(&cores);
+        }
     }
 }
 
@@ -235,6 +241,29 @@ static void test_what_workers_print(void **state) {
     assert_string_equal(shown_by("stops_inside"), "");
 }
 
+/* The run worker's cores are not ours, and we have ours back afterwards. With few cores, or where all
+ * are threads of one, nobody's are taken. */
+static void test_a_core_of_its_own(void **state) {
+    static struct gt_report report;
+    const char *const counts[] = {"counts", NULL};
+    const struct gt_pool_setup setup = {.timeout_s = 5, .own_core = true};
+    struct gt_core_set before, own, rest, now;
+    struct gt_err err = {""};
+    gt_cores_allowed(&before);
+    const bool split = gt_cores_split(&own, &rest, &before, gt_cores_beside);
+    gt_pool_destroy(pool);
+    assert_int_equal(gt_pool_create(&pool, &setup, &err), GEMMTUNE_OK);
+    gt_cores_allowed(&now);
+    assert_memory_equal(&now, split ? &rest : &before, sizeof now);
+    make_job(GT_JOB_TRIAL, counts);
+    assert_int_equal(gt_pool_run(&report, pool, &job, &err), GEMMTUNE_OK);
+    assert_int_equal(report.result[0].registers, gt_core_set_count(split ? &own : &before));
+    gt_pool_destroy(pool);
+    pool = NULL;
+    gt_cores_allowed(&now);
+    assert_memory_equal(&now, &before, sizeof now);
+}
+
 /* What becomes of a final of three. */
 static void assert_final(const char *a, const char *b, const char *c, gt_outcome of_a,
                          gt_outcome of_b, gt_outcome of_c) {
@@ -265,6 +294,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_none_waits_for_what_failed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_use_is_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_workers_print, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_core_of_its_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_finals, set_up, tear_down),
     };
     if (argc > 3 && strcmp(argv[1], "worker") == 0) {
