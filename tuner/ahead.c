@@ -27,14 +27,15 @@ static void join(struct gt_ahead *a) {
     a->running = false;
 }
 
-gt_status gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t, struct gt_err *err) {
+void gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t) {
+    struct gt_err unread;
     struct gt_seeds seeds = {0};
     struct gt_job job;
     join(a);
     if (!t->farm || !a->space)
-        return GEMMTUNE_OK;
+        return;
     gt_status status =
-        gt_seeds_find(&seeds, t, a->space, a->spaces, &a->item->problem, err);
+        gt_seeds_find(&seeds, t, a->space, a->spaces, &a->item->problem, &unread);
     for (int i = 0; !status && i < seeds.count && gt_pool_can_compile(t->pool); i++) {
         const struct gt_space *space = &a->space[seeds.pick[i].space];
         gt_job_init(&job, GT_JOB_COMPILE);
@@ -43,9 +44,8 @@ gt_status gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t, struct gt_err
         job.count = 1;
         snprintf(job.problem, sizeof job.problem, "%s", a->item->name);
         gt_tune_candidate(&job.candidate[0], space, seeds.pick[i].index);
-        status = gt_pool_send(t->pool, &job, err);
+        status = gt_pool_send(t->pool, &job, &unread);
     }
-    return status;
 }
 
 gt_status gt_ahead_spaces(struct gt_space **out, int *spaces, struct gt_ahead *a,

@@ -15,7 +15,7 @@ void gt_ahead_begin(struct gt_ahead *a, const struct gt_tuner *t,
                     const struct gt_sweep_item *item);
 /* Has the idle compile workers build what the search of that problem will begin with. It will find the
  * images in the cache; what fails fails again there. */
-gt_status gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t, struct gt_err *err);
+void gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t);
 /* The spaces of a problem, as gt_tune_spaces gives them: those that were made ahead if they are its. */
 gt_status gt_ahead_spaces(struct gt_space **out, int *spaces, struct gt_ahead *a,
                           const struct gt_tuner *t, const struct gt_sweep_item *item,

@@ -461,7 +461,7 @@ static gt_status search_and_decide(struct search *s, struct gt_err *err) {
     if (s->strategy)
         s->t->strategy->destroy(s->strategy);
     if (!status && !*s->t->stop)
-        status = gt_ahead_compile(&s->t->ahead, s->t, err);
+        gt_ahead_compile(&s->t->ahead, s->t);
     if (!status)
         status = gt_finals_decide(s->result, &s->finals, s->t, s->item, err);
     return status;

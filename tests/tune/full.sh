@@ -23,12 +23,12 @@ fill() {
     truncate -s "-${1}k" "$disk/filler"
 }
 
-# sound NAME TRIALS: the database holds what it did
+# sound NAME TRIALS: the database holds what it did; one trial may run and one wait behind it
 sound() {
     cp "$db" "$TMPDIR/copy.db" # checked where there is room
     is "$1: the database is sound" "$(sql "$TMPDIR/copy.db" "PRAGMA integrity_check")" ok
     is "$1: no trial is lost" "$(sql "$TMPDIR/copy.db" "
-        SELECT count(*) >= $2 AND sum(state = 'running') <= 1 FROM trial")" 1
+        SELECT count(*) >= $2 AND sum(state = 'running') <= 2 FROM trial")" 1
     "$GEMMTUNE" doctor --db "$TMPDIR/copy.db" >"$TMPDIR/doctor" 2>&1
     has "$1: doctor agrees" "$(cat "$TMPDIR/doctor")" "database *ok"
 }
