@@ -37,16 +37,18 @@ struct gt_cu_tensor_map {
     _Alignas(128) uint64_t opaque[16];
 };
 
+union gt_cu_launch_value {
+    char room[64];
+    struct {
+        unsigned x, y, z;
+    } cluster;
+    int programmatic_serialization; /* 1: may start before its predecessor has ended */
+};
+
 struct gt_cu_launch_attribute {
     unsigned id; /* GT_CU_LAUNCH_* */
     char pad[4];
-    union {
-        char room[64];
-        struct {
-            unsigned x, y, z;
-        } cluster;
-        int programmatic_serialization; /* 1: may start before its predecessor has ended */
-    } value;
+    union gt_cu_launch_value value;
 };
 
 struct gt_cu_launch_config {
@@ -236,6 +238,8 @@ enum gt_cuda_constant {
       (CUgraph graph, CUgraphNode * nodes, size_t * count))                                \
     X(cuGraphKernelNodeGetParams, cuGraphKernelNodeGetParams_v2, 0,                        \
       (CUgraphNode node, struct gt_cu_kernel_node * params))                               \
+    X(cuGraphKernelNodeGetAttribute, cuGraphKernelNodeGetAttribute, 0,                     \
+      (CUgraphNode node, gt_cu_launch_attribute_id id, union gt_cu_launch_value * value))  \
     X(cuEventCreate, cuEventCreate, 1, (CUevent * event, unsigned flags))                  \
     X(cuEventRecord, cuEventRecord, 1, (CUevent event, CUstream stream))                   \
     X(cuEventQuery, cuEventQuery, 1, (CUevent event))                                      \
@@ -275,7 +279,7 @@ enum gt_cuda_constant {
  * them. The names are there so that the header check can put the toolkit's in their
  * place. */
 typedef unsigned gt_cu_device_attribute, gt_cu_function_attribute, gt_cu_capture_mode;
-typedef unsigned gt_cu_jit_option;
+typedef unsigned gt_cu_jit_option, gt_cu_launch_attribute_id;
 typedef unsigned gt_cu_tma_type, gt_cu_tma_interleave, gt_cu_tma_swizzle, gt_cu_tma_l2;
 typedef unsigned gt_cu_tma_fill;
 

@@ -42,6 +42,10 @@ const struct gt_opencl *gt_opencl_api(struct gt_err *err) {
     return NULL;
 }
 
+void gt_opencl_replace(const struct gt_opencl *with) {
+    cl = *with;
+}
+
 /* ---- errors -------------------------------------------------------------------------- */
 
 /* By -code, from the specification. */

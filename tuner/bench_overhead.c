@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_overhead.c - see bench_overhead.h. Calls are timed one by one, each kind a few dozen times in
- * turn; the device is waited for between turns, so that no call waits for room in its queue.
- *
- * What a plan launches is found by capturing it in a graph and reading the graph's nodes: the driver's
- * launch then gets the very same kernels and arguments.
+ * turn; the device is waited for between turns, so that no call waits for room in its queue. What a plan
+ * launches is noted once, so that the driver alone gets the very same kernels and arguments.
  */
 #include "tuner/bench_overhead.h"
 
 #include "tuner/bench_stats.h"
-#include "tuner/cublas_api.h"
 #include "tuner/lab_internal.h"
+#include "tuner/replay.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,21 +16,18 @@
 #include <time.h>
 
 enum {
-    TURN = 32,   /* calls between two waits */
-    TURNS = 40,  /* of each kind */
-    WARM_UP = 2, /* turns that do not count */
-    NODES_MAX = 8
+    TURN = 32,  /* calls between two waits */
+    TURNS = 40, /* of each kind */
+    WARM_UP = 2 /* turns that do not count */
 };
 
-static const char *const names[GT_CALLS] = {
-    [GT_CALL_LAUNCH] = "driver launch",
-    [GT_CALL_EXECUTE] = "gemmtune_execute",
-    [GT_CALL_GEMM] = "gemmtune_gemm",
-    [GT_CALL_CUBLAS] = "cublasSgemm",
-};
-
-const char *gt_call_name(enum gt_call_kind kind) {
-    return names[kind];
+const char *gt_call_name(int call) {
+    static const char *const names[GT_CALL_RIVAL] = {
+        [GT_CALL_LAUNCH] = "driver launch",
+        [GT_CALL_EXECUTE] = "gemmtune_execute",
+        [GT_CALL_GEMM] = "gemmtune_gemm",
+    };
+    return call < GT_CALL_RIVAL ? names[call] : gt_rivals[call - GT_CALL_RIVAL]->name;
 }
 
 struct calls {
@@ -43,15 +38,14 @@ struct calls {
     void *workspace, *stream;
     union gt_value alpha, beta;
     struct gt_operands x;
-    /* CUDA */
-    const struct gt_cuda *cu;
-    CUgraph graph; /* owns what the nodes point to */
-    int nodes;
-    struct gt_cu_kernel_node node[NODES_MAX];
-    const struct gt_cublas *cublas;
-    cublasHandle_t handle;
-    struct gt_cublas_shape shape;
+    struct gt_rival_setup setup;
+    void *rival[GT_RIVALS]; /* NULL: takes no part */
+    struct gt_replay *replay;
 };
+
+static const struct gt_rig_ops *ops_of(const struct calls *c) {
+    return gt_rig_head(c->lab->rig)->ops;
+}
 
 /* ---- the calls ---- */
 
@@ -59,75 +53,30 @@ static gt_status said(gt_status status, struct gt_err *err) {
     return status ? gt_fail(err, status, "%s", gemmtune_errmsg()) : GEMMTUNE_OK;
 }
 
-static gt_status driver_result(gt_cu_result r, const char *call, struct gt_err *err) {
-    return r == GT_CU_SUCCESS ? GEMMTUNE_OK : gt_cuda_fail(err, call, r);
-}
-
-static gt_status call_launch(struct calls *c, struct gt_err *err) {
-    gt_cu_result r = GT_CU_SUCCESS;
-    for (int i = 0; r == GT_CU_SUCCESS && i < c->nodes; i++) {
-        const struct gt_cu_kernel_node *n = &c->node[i];
-        r = c->cu->cuLaunchKernel(n->function, n->grid_x, n->grid_y, n->grid_z, n->block_x,
-                                  n->block_y, n->block_z, n->smem_bytes, c->stream,
-                                  n->params, NULL);
-    }
-    return driver_result(r, "cuLaunchKernel", err);
-}
-
-static gt_status call_execute(struct calls *c, struct gt_err *err) {
+static gt_status execute(void *calls, struct gt_err *err) {
+    const struct calls *c = calls;
     return said(gemmtune_execute(c->plan, c->x.alpha, c->x.a, c->x.b, c->x.beta, c->x.c,
                                  c->workspace, c->stream),
                 err);
 }
 
-static gt_status call_gemm(struct calls *c, struct gt_err *err) {
-    return said(gemmtune_gemm(c->ctx, &c->problem, c->x.alpha, c->x.a, c->x.b, c->x.beta,
-                              c->x.c, c->stream),
-                err);
-}
-
-static gt_status call_cublas(struct calls *c, struct gt_err *err) {
-    const struct gt_cublas_shape *s = &c->shape;
-    return gt_cublas_result(c->cublas->cublasSgemm(c->handle, s->op_a, s->op_b, s->m, s->n,
-                                                   s->k, &c->alpha.f32, c->x.b, s->lda,
-                                                   c->x.a, s->ldb, &c->beta.f32, c->x.c,
-                                                   s->ldc),
-                            "cublasSgemm", err);
+static gt_status make(struct calls *c, int call, struct gt_err *err) {
+    switch (call) {
+    case GT_CALL_LAUNCH:
+        return ops_of(c)->replay->run(c->replay, err);
+    case GT_CALL_EXECUTE:
+        return execute(c, err);
+    case GT_CALL_GEMM:
+        return said(gemmtune_gemm(c->ctx, &c->problem, c->x.alpha, c->x.a, c->x.b,
+                                  c->x.beta, c->x.c, c->stream),
+                    err);
+    default:
+        call -= GT_CALL_RIVAL;
+        return gt_rivals[call]->enqueue(c->rival[call], 0, &c->x, err);
+    }
 }
 
 /* ---- making them ready ---- */
-
-static gt_status capture(struct calls *c, struct gt_err *err) {
-    gt_status status =
-        driver_result(c->cu->cuStreamBeginCapture(c->stream, GT_CU_CAPTURE_RELAXED),
-                      "cuStreamBeginCapture", err);
-    if (status)
-        return status;
-    status = call_execute(c, err);
-    const gt_cu_result ended = c->cu->cuStreamEndCapture(c->stream, &c->graph);
-    return status ? status : driver_result(ended, "cuStreamEndCapture", err);
-}
-
-static gt_status ready_launch(struct calls *c, struct gt_err *err) {
-    CUgraphNode node[NODES_MAX] = {NULL};
-    size_t count = NODES_MAX;
-    if (gt_rig_head(c->lab->rig)->ops->backend != GEMMTUNE_CUDA)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "only CUDA tells what was launched");
-    c->cu = gt_cuda_api(err);
-    if (!c->cu)
-        return GEMMTUNE_ENODRIVER;
-    if (!c->cu->cuGraphGetNodes || !c->cu->cuGraphKernelNodeGetParams)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "the driver is too old to tell");
-    gt_status status = capture(c, err);
-    if (!status)
-        status = driver_result(c->cu->cuGraphGetNodes(c->graph, node, &count),
-                               "cuGraphGetNodes", err);
-    for (size_t i = 0; !status && i < count && i < NODES_MAX; i++)
-        status = driver_result(c->cu->cuGraphKernelNodeGetParams(node[i], &c->node[i]),
-                               "cuGraphKernelNodeGetParams", err);
-    c->nodes = status ? 0 : (int)count;
-    return status;
-}
 
 static gt_status ready_execute(struct calls *c, struct gt_err *err) {
     return said(gemmtune_plan_create(&c->plan, c->ctx, &c->problem, GEMMTUNE_MATCH_DEFAULT,
@@ -135,31 +84,44 @@ static gt_status ready_execute(struct calls *c, struct gt_err *err) {
                 err);
 }
 
-static gt_status ready_gemm(struct calls *c, struct gt_err *err) {
-    return call_gemm(c, err); /* plans, and remembers it */
+/* A product on the CPU is computed in the call, and ourselves are here already. */
+static bool is_measured(const struct calls *c, int rival) {
+    return gt_rivals[rival] != &gt_rival_cpu && !gt_rivals[rival]->by_name_only &&
+           gt_rivals[rival]->serves(gt_lab_device(c->lab), &c->problem);
 }
 
-static gt_status ready_cublas(struct calls *c, struct gt_err *err) {
-    if (!gt_cublas_serves(gt_lab_device(c->lab), &c->problem) ||
-        c->problem.type_c != GEMMTUNE_F32)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "for f32 on CUDA only");
-    c->shape = gt_cublas_shape_of(&c->problem);
-    const gt_status status = gt_cublas_open(&c->cublas, &c->handle, c->stream, c->workspace,
-                                            GT_WORKSPACE_BYTES, err);
-    return status ? status : call_cublas(c, err);
+static gt_status ready_rival(struct calls *c, int i, struct gt_err *err) {
+    int variants = 0;
+    gt_status status = gt_rivals[i]->open(&c->rival[i], &c->setup, err);
+    return status ? status
+                  : gt_rivals[i]->prepare(&variants, c->rival[i], &c->problem, err);
 }
 
-/* In the order in which they are made ready: a launch needs the plan. */
-static const struct {
-    enum gt_call_kind kind;
-    gt_status (*ready)(struct calls *c, struct gt_err *err);
-    gt_status (*call)(struct calls *c, struct gt_err *err);
-} table[GT_CALLS] = {
-    {GT_CALL_EXECUTE, ready_execute, call_execute},
-    {GT_CALL_LAUNCH, ready_launch, call_launch},
-    {GT_CALL_GEMM, ready_gemm, call_gemm},
-    {GT_CALL_CUBLAS, ready_cublas, call_cublas},
-};
+/* Once here, so that what a first call does besides is not timed. */
+static gt_status ready(struct gt_overhead *out, struct calls *c, int call,
+                       struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    if (call == GT_CALL_LAUNCH)
+        status = ops_of(c)->replay->note(&c->replay, &out->launches, c->lab->rig, execute,
+                                         c, err);
+    if (call >= GT_CALL_RIVAL)
+        status = ready_rival(c, call - GT_CALL_RIVAL, err);
+    if (!status)
+        status = make(c, call, err);
+    return status ? status : ops_of(c)->finish(c->lab->rig, err);
+}
+
+/* Without the plan there is nothing to compare with; any other call may be missing. */
+static gt_status ready_all(struct gt_overhead *out, struct calls *c, struct gt_err *err) {
+    const gt_status status = ready_execute(c, err);
+    for (int i = 0; !status && i < GT_CALLS; i++) {
+        struct gt_err why = {""};
+        out->asked[i] = i < GT_CALL_RIVAL || is_measured(c, i - GT_CALL_RIVAL);
+        if (out->asked[i] && ready(out, c, i, &why))
+            snprintf(out->why[i], sizeof out->why[i], "%s", why.line);
+    }
+    return status;
+}
 
 static gt_status open_calls(struct calls *c, const struct gt_device *d,
                             const struct gt_bench_options *o, const gemmtune_problem *p,
@@ -170,8 +132,7 @@ static gt_status open_calls(struct calls *c, const struct gt_device *d,
     if (!status)
         status = gt_lab_setup(c->lab, p, o->seed, err);
     if (!status)
-        status = gt_rig_head(c->lab->rig)
-                     ->ops->alloc(&c->workspace, c->lab->rig, GT_WORKSPACE_BYTES, err);
+        status = ops_of(c)->alloc(&c->workspace, c->lab->rig, GT_WORKSPACE_BYTES, err);
     if (!status)
         status = gt_rival_target(&target, c->lab->rig, err);
     if (!status)
@@ -180,6 +141,7 @@ static gt_status open_calls(struct calls *c, const struct gt_device *d,
         return status;
     const struct gt_sets *s = &c->lab->sets;
     c->stream = gt_rig_head(c->lab->rig)->stream;
+    c->setup = (struct gt_rival_setup){c->lab->rig, o->db, c->workspace};
     gt_data_put(&c->alpha, p->type_acc, 1);
     c->x = (struct gt_operands){&c->alpha, s->view[0][0], s->view[1][0], &c->beta,
                                 s->view[2][0]};
@@ -187,14 +149,15 @@ static gt_status open_calls(struct calls *c, const struct gt_device *d,
 }
 
 static void close_calls(struct calls *c) {
-    if (c->handle)
-        (void)c->cublas->cublasDestroy(c->handle);
-    if (c->graph)
-        (void)c->cu->cuGraphDestroy(c->graph);
+    for (int i = 0; i < GT_RIVALS; i++)
+        if (c->rival[i])
+            gt_rivals[i]->close(c->rival[i]);
+    if (c->replay)
+        ops_of(c)->replay->destroy(c->replay);
     gemmtune_plan_destroy(c->plan);
     gemmtune_close(c->ctx);
     if (c->workspace)
-        gt_rig_head(c->lab->rig)->ops->release(c->lab->rig, c->workspace);
+        ops_of(c)->release(c->lab->rig, c->workspace);
     gt_lab_destroy(c->lab);
 }
 
@@ -207,36 +170,49 @@ static double now_ns(void) {
 }
 
 /* The median of a turn's calls. */
-static gt_status turn(double *ns, struct calls *c, int row, struct gt_err *err) {
+static gt_status turn(float *ns, struct calls *c, int call, struct gt_err *err) {
     struct gt_measurement m = {.samples = 0};
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; !status && i < TURN; i++) {
         const double before = now_ns();
-        status = table[row].call(c, err);
+        status = make(c, call, err);
         m.sample_ns[m.samples++] = (float)(now_ns() - before);
     }
     gt_measurement_summarize(&m);
-    *ns = m.median_ns;
-    return status ? status : gt_rig_head(c->lab->rig)->ops->finish(c->lab->rig, err);
+    *ns = (float)m.median_ns;
+    return status ? status : ops_of(c)->finish(c->lab->rig, err);
 }
 
+static struct gt_cost cost_of(const float ns[TURNS], const float less[TURNS]) {
+    struct gt_measurement m = {.samples = TURNS};
+    for (int i = 0; i < TURNS; i++)
+        m.sample_ns[i] = ns[i] - (less ? less[i] : 0);
+    gt_measurement_summarize(&m);
+    return (struct gt_cost){m.median_ns, m.low_ns, m.high_ns};
+}
+
+/* Forwards and backwards in turns, so that a clock that drifts favours nobody. */
 static gt_status take_turns(struct gt_overhead *out, struct calls *c, struct gt_err *err) {
-    struct gt_measurement m[GT_CALLS] = {{0}};
+    float ns[GT_CALLS][TURNS] = {{0}}, warm;
     gt_status status = GEMMTUNE_OK;
-    for (int t = 0; !status && t < TURNS + WARM_UP; t++)
+    for (int t = -WARM_UP; !status && t < TURNS; t++)
         for (int i = 0; !status && i < GT_CALLS; i++) {
-            double ns = 0;
-            if (out->why[table[i].kind][0])
-                continue;
-            status = turn(&ns, c, i, err);
-            if (t >= WARM_UP)
-                m[i].sample_ns[m[i].samples++] = (float)ns;
+            const int call = t % 2 ? GT_CALLS - 1 - i : i;
+            if (gt_call_counts(out, call))
+                status = turn(t < 0 ? &warm : &ns[call][t], c, call, err);
         }
-    for (int i = 0; i < GT_CALLS; i++) {
-        gt_measurement_summarize(&m[i]);
-        out->ns[table[i].kind] = m[i].median_ns;
+    for (int i = 0; !status && i < GT_CALLS; i++) {
+        if (!gt_call_counts(out, i))
+            continue;
+        out->cost[i] = cost_of(ns[i], NULL);
+        if (gt_call_counts(out, GT_CALL_LAUNCH))
+            out->above[i] = cost_of(ns[i], ns[GT_CALL_LAUNCH]);
     }
     return status;
+}
+
+bool gt_call_counts(const struct gt_overhead *o, int call) {
+    return o->asked[call] && !o->why[call][0];
 }
 
 gt_status gt_overhead_measure(struct gt_overhead *out, const struct gt_device *d,
@@ -245,17 +221,12 @@ gt_status gt_overhead_measure(struct gt_overhead *out, const struct gt_device *d
     struct calls c = {.lab = NULL};
     memset(out, 0, sizeof *out);
     gt_status status = open_calls(&c, d, options, p, err);
-    for (int i = 0; !status && i < GT_CALLS; i++) {
-        struct gt_err why = {""};
-        if (!table[i].ready(&c, &why))
-            continue;
-        snprintf(out->why[table[i].kind], GT_VERDICT_TEXT_MAX, "%s", why.line);
-        if (table[i].kind == GT_CALL_EXECUTE) /* without it there is nothing to compare */
-            status = gt_fail(err, GEMMTUNE_EDEVICE, "%s", why.line);
-    }
+    if (!status)
+        status = ready_all(out, &c, err);
     if (!status)
         status = take_turns(out, &c, err);
-    out->launches = c.nodes;
+    if (!status)
+        gt_kernel_text(out->what, c.plan);
     if (c.lab)
         close_calls(&c);
     return status;

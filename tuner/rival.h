@@ -49,6 +49,9 @@ extern const struct gt_rival gt_rival_cublas, gt_rival_cublaslt, gt_rival_clblas
 /* What gemmtune_open takes for the device of a rig, whose context must be current. */
 gt_status gt_rival_target(gemmtune_target *out, struct gt_rig *rig, struct gt_err *err);
 
+/* "exact: tile T=8": how a plan's kernel was found, and which it is. */
+void gt_kernel_text(char text[GT_RIVAL_TEXT_MAX], const gemmtune_plan *plan);
+
 enum { GT_RIVALS = 5 };
 extern const struct gt_rival *const gt_rivals[GT_RIVALS + 1]; /* NULL-ended, without own */
 

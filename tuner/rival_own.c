@@ -88,13 +88,17 @@ static gt_status enqueue(void *self, int variant, const struct gt_operands *x,
                   err);
 }
 
-static void describe(char text[GT_RIVAL_TEXT_MAX], void *self, int variant) {
-    const struct own *o = self;
+void gt_kernel_text(char text[GT_RIVAL_TEXT_MAX], const gemmtune_plan *plan) {
     gemmtune_plan_info info;
-    (void)variant;
-    gemmtune_plan_describe(o->plan, &info);
+    gemmtune_plan_describe(plan, &info);
     snprintf(text, GT_RIVAL_TEXT_MAX, "%s: %s %s", gt_match_word(info.match), info.family,
              info.params);
+}
+
+static void describe(char text[GT_RIVAL_TEXT_MAX], void *self, int variant) {
+    const struct own *o = self;
+    (void)variant;
+    gt_kernel_text(text, o->plan);
 }
 
 #define OWN                                                                                \

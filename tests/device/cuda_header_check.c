@@ -66,21 +66,23 @@ SAME_PLACE(struct gt_cu_kernel_node, context, CUDA_KERNEL_NODE_PARAMS_v2, ctx);
 
 /* ---- prototypes: ours, with the toolkit's structs and enumerations in place of ours -- */
 
-#define gt_cu_uuid               CUuuid_st
-#define gt_cu_tensor_map         CUtensorMap_st
-#define gt_cu_launch_config      CUlaunchConfig_st
-#define gt_cu_kernel_node        CUDA_KERNEL_NODE_PARAMS_v2_st
-#define gt_cu_result             CUresult
-#define gt_cu_device_attribute   CUdevice_attribute
-#define gt_cu_function_attribute CUfunction_attribute
-#define gt_cu_capture_mode       CUstreamCaptureMode
-#define gt_cu_jit_option         CUjit_option
-#define gt_cu_tma_type           CUtensorMapDataType
-#define gt_cu_tma_interleave     CUtensorMapInterleave
-#define gt_cu_tma_swizzle        CUtensorMapSwizzle
-#define gt_cu_tma_l2             CUtensorMapL2promotion
-#define gt_cu_tma_fill           CUtensorMapFloatOOBfill
-#define gt_nvrtc_result          nvrtcResult
+#define gt_cu_uuid                CUuuid_st
+#define gt_cu_tensor_map          CUtensorMap_st
+#define gt_cu_launch_config       CUlaunchConfig_st
+#define gt_cu_launch_value        CUlaunchAttributeValue_union
+#define gt_cu_launch_attribute_id CUlaunchAttributeID
+#define gt_cu_kernel_node         CUDA_KERNEL_NODE_PARAMS_v2_st
+#define gt_cu_result              CUresult
+#define gt_cu_device_attribute    CUdevice_attribute
+#define gt_cu_function_attribute  CUfunction_attribute
+#define gt_cu_capture_mode        CUstreamCaptureMode
+#define gt_cu_jit_option          CUjit_option
+#define gt_cu_tma_type            CUtensorMapDataType
+#define gt_cu_tma_interleave      CUtensorMapInterleave
+#define gt_cu_tma_swizzle         CUtensorMapSwizzle
+#define gt_cu_tma_l2              CUtensorMapL2promotion
+#define gt_cu_tma_fill            CUtensorMapFloatOOBfill
+#define gt_nvrtc_result           nvrtcResult
 
 #define X(name, symbol, needed, params)                                                    \
     _Static_assert(__builtin_types_compatible_p(CUresult(*) params, __typeof__(&symbol)),  \
@@ -100,6 +102,7 @@ _Static_assert(__builtin_types_compatible_p(CUdevice_attribute, unsigned), "attr
 _Static_assert(__builtin_types_compatible_p(CUfunction_attribute, unsigned), "attribute");
 _Static_assert(__builtin_types_compatible_p(CUstreamCaptureMode, unsigned), "capture mode");
 _Static_assert(__builtin_types_compatible_p(CUjit_option, unsigned), "CUjit_option");
+_Static_assert(__builtin_types_compatible_p(CUlaunchAttributeID, unsigned), "attribute");
 _Static_assert(__builtin_types_compatible_p(nvrtcResult, unsigned), "nvrtcResult");
 
 int main(void) {

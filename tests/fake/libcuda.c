@@ -315,6 +315,7 @@ struct CUfunc_st {
     int count;
     struct param param[PARAMS_MAX];
     int m, n, k, alpha;  /* which parameters are called so; -1 */
+    unsigned cluster[3]; /* of its first launch: it is made for that */
     size_t smem;         /* what its __local arrays take */
     size_t dynamic_max;  /* what may be asked for at a launch */
     uint64_t hash, runs; /* for the model */
@@ -330,7 +331,7 @@ struct CUmod_st {
 
 struct launch {
     CUfunction function;
-    unsigned grid[3], block[3], smem;
+    unsigned grid[3], block[3], cluster[3], smem;
     _Alignas(8) unsigned char value[PARAMS_MAX][VALUE_MAX];
     void *param[PARAMS_MAX]; /* to the values, for who asks a graph */
 };
@@ -1066,6 +1067,17 @@ gt_cu_result cuTensorMapEncodeTiled(struct gt_cu_tensor_map *map, gt_cu_tma_type
 
 /* ---- one launch ---------------------------------------------------------------------------- */
 
+/* Clusters start at compute capability 9.0, and divide the grid. */
+static gt_cu_result accept_cluster(const struct launch *l) {
+    const unsigned blocks = l->cluster[0] * l->cluster[1] * l->cluster[2];
+    for (int i = 0; i < 3; i++)
+        if (l->cluster[i] == 0 || l->grid[i] % l->cluster[i] != 0)
+            return GT_CU_INVALID_VALUE;
+    if (blocks > 1 && device[current()->device]->cc < 90)
+        return GT_CU_NOT_SUPPORTED;
+    return blocks > 16 ? GT_CU_INVALID_VALUE : GT_CU_SUCCESS;
+}
+
 /* What the driver checks before it accepts. */
 static gt_cu_result accept(const struct launch *l) {
     unsigned long threads = 1;
@@ -1078,7 +1090,7 @@ static gt_cu_result accept(const struct launch *l) {
         return GT_CU_INVALID_VALUE;
     if (threads > (unsigned long)threads_max(l->function->module))
         return GT_CU_LAUNCH_OUT_OF_RESOURCES;
-    return GT_CU_SUCCESS;
+    return accept_cluster(l);
 }
 
 static CUdeviceptr pointer_of(const struct launch *l, int i) {
@@ -1114,6 +1126,14 @@ static bool trespasses(const struct launch *l) {
             !holding(pointer_of(l, i), 1))
             return true;
     return l->function->smem > l->smem;
+}
+
+/* Whether it comes in other clusters than the first time: blocks then look for others that are not there. */
+static bool is_regrouped(const struct launch *l) {
+    unsigned *first = l->function->cluster;
+    if (first[0] == 0)
+        memcpy(first, l->cluster, sizeof l->function->cluster);
+    return memcmp(first, l->cluster, sizeof l->cluster) != 0;
 }
 
 /* Flips bits that matter in every type, of the first 8 bytes of all that it writes. */
@@ -1179,6 +1199,10 @@ static gt_cu_result run(const struct launch *l, CUstream stream, bool for_real) 
         current()->lost = GT_CU_ILLEGAL_ADDRESS;
         return GT_CU_SUCCESS;
     }
+    if (is_regrouped(l)) {
+        current()->lost = GT_CU_ILLEGAL_INSTRUCTION;
+        return GT_CU_SUCCESS;
+    }
     if (due("lose", name) || !for_real)
         return GT_CU_SUCCESS;
     const gt_cu_result result = execute(l);
@@ -1204,6 +1228,16 @@ static gt_cu_result record(CUgraph g, const struct launch *l) {
     return GT_CU_SUCCESS;
 }
 
+static gt_cu_result launch(struct launch *l, CUstream stream, void **params) {
+    for (int i = 0; i < l->function->count; i++)
+        memcpy(l->value[i], params[i], l->function->param[i].size);
+    const gt_cu_result result = accept(l);
+    if (result)
+        return result;
+    stream = or_null_stream(stream);
+    return stream->capturing ? record(stream->capturing, l) : run(l, stream, true);
+}
+
 gt_cu_result cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
                             unsigned grid_z, unsigned block_x, unsigned block_y,
                             unsigned block_z, unsigned smem_bytes, CUstream stream,
@@ -1212,24 +1246,23 @@ gt_cu_result cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_
     struct launch l = {.function = function,
                        .grid = {grid_x, grid_y, grid_z},
                        .block = {block_x, block_y, block_z},
+                       .cluster = {1, 1, 1},
                        .smem = smem_bytes};
-    for (int i = 0; i < function->count; i++)
-        memcpy(l.value[i], params[i], function->param[i].size);
-    const gt_cu_result result = accept(&l);
-    if (result)
-        return result;
-    stream = or_null_stream(stream);
-    return stream->capturing ? record(stream->capturing, &l) : run(&l, stream, true);
+    return launch(&l, stream, params);
 }
 
-gt_cu_result cuLaunchKernelEx(const struct gt_cu_launch_config *config, CUfunction function,
+gt_cu_result cuLaunchKernelEx(const struct gt_cu_launch_config *c, CUfunction function,
                               void **params, void **extra) {
-    for (unsigned i = 0; i < config->attribute_count; i++)
-        if (config->attributes[i].id == GT_CU_LAUNCH_CLUSTER)
-            return GT_CU_NOT_SUPPORTED;
-    return cuLaunchKernel(function, config->grid_x, config->grid_y, config->grid_z,
-                          config->block_x, config->block_y, config->block_z,
-                          config->smem_bytes, config->stream, params, extra);
+    ENTER_KERNEL(cuLaunchKernelEx, function->name);
+    struct launch l = {.function = function,
+                       .grid = {c->grid_x, c->grid_y, c->grid_z},
+                       .block = {c->block_x, c->block_y, c->block_z},
+                       .cluster = {1, 1, 1},
+                       .smem = c->smem_bytes};
+    for (unsigned i = 0; i < c->attribute_count; i++)
+        if (c->attributes[i].id == GT_CU_LAUNCH_CLUSTER)
+            memcpy(l.cluster, &c->attributes[i].value.cluster, sizeof l.cluster);
+    return launch(&l, c->stream, params);
 }
 
 /* ---- streams and graphs -------------------------------------------------------------------- */
@@ -1360,6 +1393,20 @@ gt_cu_result cuGraphKernelNodeGetParams_v2(CUgraphNode node,
         .smem_bytes = l->smem,
         .params = l->param,
     };
+    return GT_CU_SUCCESS;
+}
+
+/* As the driver, which says 0 of a launch without clusters. */
+gt_cu_result cuGraphKernelNodeGetAttribute(CUgraphNode node, gt_cu_launch_attribute_id id,
+                                           union gt_cu_launch_value *value) {
+    ENTER(cuGraphKernelNodeGetAttribute);
+    const struct launch *l = (void *)node;
+    const bool clustered = l->cluster[0] * l->cluster[1] * l->cluster[2] > 1;
+    if (id != GT_CU_LAUNCH_CLUSTER)
+        return GT_CU_INVALID_VALUE;
+    memset(value, 0, sizeof *value);
+    if (clustered)
+        memcpy(&value->cluster, l->cluster, sizeof l->cluster);
     return GT_CU_SUCCESS;
 }
 

@@ -46,6 +46,9 @@ has "a line without a baseline is counted" "$(said)" "1 of 2 lines have no basel
 bench f32-nn-8x8x8 --against cublas
 is "a library for other devices, asked for by name: exit 1" "$code" 1
 has "and said so" "$(said)" "without cublas: it does not serve this device"
+bench f32-nn-8x8x8 --overhead --csv
+is "OpenCL: what a call costs" "$(cut -d, -f2,3 "$TMPDIR/out" | head -n 4 | tr '\n' ' ')" \
+    "kernels,call 1,driver launch 1,gemmtune_execute 1,gemmtune_gemm "
 bench f32-nn-8x8x8 --db "$TMPDIR/none.db"
 is "a database that is not there: exit 6" "$code" 6
 
@@ -136,9 +139,19 @@ bench "$one" --aa --json
 is "against itself" "$(lines baseline verdict)" "self|tie"
 is "the floor is told" \
     "$(sql :memory: "SELECT json_extract(readfile('$TMPDIR/out'), '\$.floors.f32') < 0.05")" 1
-bench "$one" --overhead --json
-is "call costs: all four" "$(sql :memory: "
-    SELECT group_concat(json_extract(value, '\$.ns') > 0) FROM json_each(readfile('$TMPDIR/out'))")" \
-    "1,1,1,1"
-has "call costs: how many kernels" "$(said)" "$one, 1 kernel a call"
+calls() {
+    sql :memory: "SELECT json_extract(value, '\$.problem') || ' ' || json_extract(value, '\$.kernels') ||
+        ' ' || group_concat(json_extract(value, '\$.call') ||
+        iif(json_extract(value, '\$.low_ns') <= json_extract(value, '\$.ns') AND
+            json_extract(value, '\$.ns') <= json_extract(value, '\$.high_ns'), '', '?'), ' ')
+        FROM json_each(readfile('$TMPDIR/out')) GROUP BY 1 * json_extract(value, '\$.kernels'),
+        json_extract(value, '\$.problem')"
+}
+bench "$one" i32-nn-8x8x8 --overhead --json
+is "call costs of two problems: exit 0" "$code" 0
+is "call costs: every call with its interval; cuBLAS has none for i32" "$(calls)" \
+    "$one 1 driver launch gemmtune_execute gemmtune_gemm cublas cublaslt
+i32-nn-8x8x8 1 driver launch gemmtune_execute gemmtune_gemm"
+GEMMTUNE_LIBCUBLAS=/nowhere/libcublas.so bench "$one" --overhead --csv
+has "call costs: what is not installed is a sentence" "$(cat "$TMPDIR/out")" "cublas,*not installed"
 exit "$bad"

@@ -36,7 +36,8 @@ static const struct gt_option options[] = {
     {"aa", 0, GT_OPT_FLAG, offsetof(struct values, aa), NULL,
      "our kernel against itself: how far apart equals are measured", 0, 0},
     {"overhead", 0, GT_OPT_FLAG, offsetof(struct values, overhead), NULL,
-     "host time of a call instead: the library, the driver alone, cuBLAS", 0, 0},
+     "host time of a call instead: the library, the driver alone, vendors' libraries", 0,
+     0},
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
     GT_OPTION_END,
@@ -66,51 +67,79 @@ static int compare(const struct gt_device *d, const struct gt_bench_options *o,
     return status ? gt_common_fail(status, &err) : code;
 }
 
-static void print_overhead(const struct gt_overhead *o, const struct values *v) {
-    static const struct gt_column call_columns[] = {
-        {"call", "call", GT_LEFT, GT_CELL_TEXT},
-        {"ns", "ns", GT_RIGHT, GT_CELL_NUMBER},
-        {"above the launch", "above_launch_ns", GT_RIGHT, GT_CELL_NUMBER},
-        {"", "note", GT_LEFT, GT_CELL_TEXT},
-    };
+/* ---- what a call costs ---- */
+
+static const struct gt_column call_columns[] = {
+    {"problem", "problem", GT_LEFT, GT_CELL_TEXT},
+    {"kernels", "kernels", GT_RIGHT, GT_CELL_NUMBER},
+    {"call", "call", GT_LEFT, GT_CELL_TEXT},
+    {"ns", "ns", GT_RIGHT, GT_CELL_NUMBER},
+    {"from", "low_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {"to", "high_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {"above the launch", "above_launch_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {"from", "above_launch_low_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {"to", "above_launch_high_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {"", "note", GT_LEFT, GT_CELL_TEXT},
+};
+enum { CALL_COLUMNS = sizeof call_columns / sizeof *call_columns };
+
+/* Of a call: its kernel of ours where it is one, why it was not measured where it was not. */
+static void add_call(struct gt_table *t, const char *problem, const struct gt_overhead *o,
+                     int call) {
+    const struct gt_cost *cost = &o->cost[call], *above = &o->above[call];
+    const bool counts = gt_call_counts(o, call);
+    const bool compared =
+        counts && call != GT_CALL_LAUNCH && gt_call_counts(o, GT_CALL_LAUNCH);
+    const double number[6] = {cost->median_ns,  cost->low_ns,  cost->high_ns,
+                              above->median_ns, above->low_ns, above->high_ns};
+    char cell[7][GT_CELL_MAX];
+    const char *row[CALL_COLUMNS] = {problem, NULL, gt_call_name(call)};
+    if (o->launches > 0)
+        row[1] = gt_show_count(cell[6], o->launches);
+    for (int i = 0; i < 6; i++)
+        if (i < 3 ? counts : compared)
+            row[3 + i] = gt_show_count(cell[i], floor(number[i] + 0.5));
+    row[9] = call == GT_CALL_EXECUTE && counts ? o->what : o->why[call];
+    (void)gt_table_row(t, row, NULL);
+}
+
+/* A problem that fails costs no other one its rows. */
+static int call_cost(const struct gt_device *d, const struct gt_bench_options *o,
+                     const struct gt_sweep *sweep, const struct values *v) {
     struct gt_table *t = NULL;
-    const double launch = o->ns[GT_CALL_LAUNCH];
-    if (gt_table_create(&t, call_columns, 4, NULL))
-        return;
-    for (int i = 0; i < GT_CALLS; i++) {
-        char ns[GT_CELL_MAX], above[GT_CELL_MAX];
-        const char *const cells[4] = {
-            gt_call_name((enum gt_call_kind)i),
-            o->ns[i] > 0 ? gt_show_count(ns, floor(o->ns[i] + 0.5)) : NULL,
-            o->ns[i] > 0 && launch > 0 && i != GT_CALL_LAUNCH
-                ? gt_show_count(above, floor(o->ns[i] - launch + 0.5))
-                : NULL,
-            o->why[i],
-        };
-        (void)gt_table_row(t, cells, NULL);
+    gt_status last = GEMMTUNE_OK;
+    struct gt_err err = {""};
+    if (gt_table_create(&t, call_columns, CALL_COLUMNS, &err))
+        return gt_common_fail(GEMMTUNE_ENOMEM, &err);
+    for (size_t i = 0; i < sweep->count && !is_stopped(); i++) {
+        struct gt_overhead overhead;
+        const gt_status status = gt_bench_run_overhead(
+            &overhead, d, o, &sweep->item[i].problem, is_stopped, &err);
+        if (status) {
+            fprintf(stderr, "gemmtune: %s: %s\n", sweep->item[i].name, err.line);
+            last = status;
+        }
+        for (int call = 0; !status && call < GT_CALLS; call++)
+            if (overhead.asked[call])
+                add_call(t, sweep->item[i].name, &overhead, call);
     }
     gt_common_print(t, &v->format);
     gt_table_destroy(t);
+    return last ? gt_common_fail(last, &err) : GT_EXIT_OK;
 }
 
-static int call_cost(const struct gt_device *d, const struct gt_bench_options *o,
-                     const struct gt_sweep *sweep, const struct values *v) {
-    struct gt_err err = {""};
-    struct gt_overhead overhead;
-    const gt_status status =
-        gt_bench_run_overhead(&overhead, d, o, &sweep->item[0].problem, is_stopped, &err);
-    if (status)
-        return gt_common_fail(status, &err);
-    fprintf(stderr, "gemmtune: %s", sweep->item[0].name);
-    if (overhead.launches > 0)
-        fprintf(stderr, ", %d kernel%s a call", overhead.launches,
-                overhead.launches == 1 ? "" : "s");
-    fprintf(stderr, "\n");
-    print_overhead(&overhead, v);
-    return GT_EXIT_OK;
+/* For the overhead any short ones will do. */
+static gt_status add_short(struct gt_sweep *s, struct gt_err *err) {
+    static const char *const names[] = {"f32-nn-128x128x128",  "f32-nn-1024x1024x1024",
+                                        "f32-nn-256x256x8192", "f32-nn-16x2048x2048",
+                                        "f64-nn-512x512x512",  "i32-nn-512x512x512"};
+    gt_status status = GEMMTUNE_OK;
+    for (size_t i = 0; !status && i < sizeof names / sizeof *names; i++)
+        status = gt_sweep_add(s, names[i], err);
+    return status;
 }
 
-/* Those of the file, then those named; for the overhead any small one will do. */
+/* Those of the file, then those named. */
 static int load_problems(struct gt_sweep *s, const struct values *v, int argc, char **argv,
                          int first) {
     struct gt_err err = {""};
@@ -123,7 +152,7 @@ static int load_problems(struct gt_sweep *s, const struct values *v, int argc, c
     for (int i = first; !status && i < argc; i++)
         status = gt_sweep_add(s, argv[i], &err);
     if (!status && s->count == 0)
-        status = gt_sweep_add(s, "f32-nn-1024x1024x1024", &err);
+        status = add_short(s, &err);
     return status ? gt_die(GT_EXIT_INPUT, "%s", err.line) : -1;
 }
 

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The driver alone makes the launches that a kernel of ours made: as many, with the same arguments, in
+ * the same clusters, and with the same result. On every device there is; then once more, in a process of
+ * its own, on the fake CUDA driver, which loses the context when clusters are left out.
+ */
+#include "tuner/lab_internal.h"
+#include "tuner/replay.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { M = 19, N = 21, K = 16, MARK = 0x5a5a5a5a };
+
+static struct gt_device_list devices;
+static struct gt_families *families;
+
+#define assert_ok(call)                                                                    \
+    do {                                                                                   \
+        const gt_status status_ = (call);                                                  \
+        if (status_)                                                                       \
+            fail_msg("%s: %s", #call, err.line);                                           \
+    } while (0)
+
+/* A kernel of ours with what it is run with. */
+struct job {
+    struct gt_rig *rig;
+    struct gt_exec *exec;
+    void *a, *b, *c, *workspace;
+    int runs;
+};
+
+static gt_status run(void *user, struct gt_err *err) {
+    static const float one = 1, zero = 0;
+    struct job *j = user;
+    j->runs++;
+    return gt_exec_run(j->exec, &one, j->a, j->b, &zero, j->c, j->workspace,
+                       gt_rig_head(j->rig)->stream, err);
+}
+
+static void open_job(struct job *j, struct gt_rig *rig, const char *family,
+                     const char *point) {
+    const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;
+    static float ones[M * K > K * N ? M * K : K * N];
+    struct gt_point chosen;
+    gemmtune_problem p;
+    struct gt_err err = {""};
+    *j = (struct job){.rig = rig};
+    for (size_t i = 0; i < sizeof ones / sizeof *ones; i++)
+        ones[i] = 1;
+    assert_ok(gt_problem_from_name(&p, "f32-nn-19x21x16", &err));
+    assert_ok(gt_point_parse(&chosen, point, &err));
+    assert_ok(gt_exec_create(&j->exec, gt_rig_head(rig)->gpu,
+                             gt_families_find(families, family), &chosen, &p, NULL, &err));
+    assert_ok(ops->alloc(&j->a, rig, M * K * 4, &err));
+    assert_ok(ops->alloc(&j->b, rig, K * N * 4, &err));
+    assert_ok(ops->alloc(&j->c, rig, M * N * 4, &err));
+    assert_ok(ops->alloc(&j->workspace, rig, 1 << 16, &err));
+    assert_ok(ops->write(rig, j->a, 0, ones, M * K * 4, &err));
+    assert_ok(ops->write(rig, j->b, 0, ones, K * N * 4, &err));
+}
+
+static void close_job(struct job *j) {
+    const struct gt_rig_ops *ops = gt_rig_head(j->rig)->ops;
+    ops->release(j->rig, j->a);
+    ops->release(j->rig, j->b);
+    ops->release(j->rig, j->c);
+    ops->release(j->rig, j->workspace);
+    gt_exec_destroy(j->exec);
+}
+
+static void check_replay(struct gt_rig *rig, const char *family, const char *point,
+                         int kernels) {
+    const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;
+    struct gt_replay *replay = NULL;
+    struct gt_err err = {""};
+    static float got[M * N];
+    struct job j;
+    int launches = 0;
+    open_job(&j, rig, family, point);
+    assert_ok(run(&j, &err)); /* as a plan is: warm before it is noted */
+    assert_ok(ops->replay->note(&replay, &launches, rig, run, &j, &err));
+    assert_int_equal(launches, kernels);
+    assert_int_equal(j.runs, 2);
+    assert_ok(ops->fill(rig, j.c, M * N * 4, MARK, &err));
+    assert_ok(ops->replay->run(replay, &err));
+    assert_ok(ops->finish(rig, &err));
+    assert_int_equal(j.runs, 2);
+    assert_ok(ops->read(rig, j.c, 0, got, M * N * 4, &err));
+    for (int i = 0; i < M * N; i++)
+        assert_true(got[i] == K);
+    /* The table that was watched is as it was: nobody notes this. */
+    assert_ok(run(&j, &err));
+    assert_ok(ops->finish(rig, &err));
+    ops->replay->destroy(replay);
+    close_job(&j);
+}
+
+static void test_replay(void **state) {
+    struct gt_rig *rig = NULL;
+    struct gt_err err = {""};
+    const struct gt_device *d = *state;
+    assert_ok(gt_rig_open(&rig, d, &err));
+    check_replay(rig, "plain", "TAG=1", 1);
+    check_replay(rig, "split", "SPLIT=4 PACK=1 BAD=0", 3);
+    if (d->backend == GEMMTUNE_CUDA && d->cc >= 90)
+        check_replay(rig, "clustered", "WIDE=4", 1);
+    gt_rig_close(rig);
+}
+
+static gt_status run_often(void *user, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; !status && i <= GT_REPLAY_MAX; i++)
+        status = run(user, err);
+    return status;
+}
+
+static void test_too_many(void **state) {
+    struct gt_replay *replay = NULL;
+    struct gt_rig *rig = NULL;
+    struct gt_err err = {""};
+    struct job j;
+    int launches = 1;
+    assert_ok(gt_rig_open(&rig, *state, &err));
+    open_job(&j, rig, "plain", "TAG=1");
+    assert_int_equal(
+        gt_rig_head(rig)->ops->replay->note(&replay, &launches, rig, run_often, &j, &err),
+        GEMMTUNE_EUNSUPPORTED);
+    assert_null(replay);
+    assert_int_equal(launches, 0);
+    assert_ok(gt_rig_head(rig)->ops->finish(rig, &err));
+    close_job(&j);
+    gt_rig_close(rig);
+}
+
+/* ---- running ---- */
+
+static int run_on(struct gt_device *d) {
+    struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(test_replay, d),
+        cmocka_unit_test_prestate(test_too_many, d),
+    };
+    printf("%s: %s\n", gt_backend_name(d->backend), d->name);
+    if (!d->trouble[0])
+        return _cmocka_run_group_tests(d->name, tests, sizeof tests / sizeof *tests, NULL,
+                                       NULL);
+    printf("skipped: %s\n", d->trouble);
+    return 0;
+}
+
+static void use_fake(const char *variable, const char *name) {
+    const char *build = getenv("GT_BUILD");
+    char path[1024];
+    snprintf(path, sizeof path, "%s/tests/fake/%s", build ? build : "build", name);
+    (void)setenv(variable, path, 1);
+}
+
+/* This program again, with the fake libraries in its environment. */
+static int run_faked(char *self) {
+    char fake[] = "fake", *argv[] = {self, fake, NULL};
+    (void)fflush(stdout);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        use_fake("GEMMTUNE_LIBCUDA", "libcuda.so");
+        use_fake("GEMMTUNE_LIBNVRTC", "libnvrtc.so");
+        (void)setenv("FAKE_CUDA_DEVICE", "h200", 1);
+        execv(self, argv);
+        _exit(127);
+    }
+    int state = 0;
+    if (pid < 0 || waitpid(pid, &state, 0) != pid)
+        return 1;
+    return WIFEXITED(state) ? WEXITSTATUS(state) : 1;
+}
+
+int main(int argc, char **argv) {
+    const char *build = getenv("GT_BUILD");
+    struct gt_err err = {""};
+    char path[1024];
+    int failed = 0;
+    if (gt_devices_list(&devices, &err) || gt_families_create(&families, &err) ||
+        gt_families_add_folder(families, "tests/data/families", &err)) {
+        printf("not ok - %s\n", err.line);
+        return 1;
+    }
+    snprintf(path, sizeof path, "%s/tests/fake/libcuda.so", build ? build : "build");
+    if (argc > 1) /* on the fake alone: CUDA comes first */
+        failed = run_on(&devices.device[0]);
+    for (size_t i = 0; argc == 1 && i < devices.count; i++)
+        failed += run_on(&devices.device[i]);
+    if (argc == 1 && access(path, R_OK) == 0 && !getenv("GT_SAN"))
+        failed += run_faked(argv[0]);
+    gt_families_destroy(families);
+    gt_devices_clear(&devices);
+    return failed != 0;
+}
