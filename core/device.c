@@ -70,20 +70,21 @@ void gt_device_key(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]) {
  * Programming Guide, "Throughput of Native Arithmetic Instructions" (rows: 32-bit and 64-bit
  * floating-point multiply-add, 32-bit integer multiply-add). Before 7.0 the guide says
  * "multiple instructions" for the integer column: IMAD was three XMADs, each at the rate of
- * f32, hence a third of it. Checked on an H200 with register-only loops: 65.2, 33.2 and
+ * f32, hence a third of it. dmma: f64 by matrix
+ * instructions, where tensor cores outdo that (A100 and H100 architecture papers). Checked on an H200 with register-only loops: 65.2, 33.2 and
  * 33.3 T/s measured against 66.9, 33.5 and 33.5 from this table. u8: products of bytes on
  * tensor cores, out of what NVIDIA's architecture papers say of dense INT8.
  */
 static const struct lanes {
     int cc;
-    int f32, f64, i32, u8;
+    int f32, f64, dmma, i32, u8;
 } lanes[] = {
-    {50, 128, 4, 43, 0},     {52, 128, 4, 43, 0},     {53, 128, 4, 43, 0},
-    {60, 64, 32, 21, 0},     {61, 128, 4, 43, 0},     {62, 128, 4, 43, 0},
-    {70, 64, 32, 64, 0},     {72, 64, 32, 64, 1024},  {75, 64, 2, 64, 1024},
-    {80, 64, 32, 64, 2048},  {86, 128, 2, 64, 1024},  {87, 128, 2, 64, 2048},
-    {89, 128, 2, 64, 1024},  {90, 128, 64, 64, 4096}, {100, 128, 64, 64, 8192},
-    {120, 128, 2, 64, 1024}, {121, 128, 2, 64, 1024},
+    {50, 128, 4, 0, 43, 0},     {52, 128, 4, 0, 43, 0},       {53, 128, 4, 0, 43, 0},
+    {60, 64, 32, 0, 21, 0},     {61, 128, 4, 0, 43, 0},       {62, 128, 4, 0, 43, 0},
+    {70, 64, 32, 0, 64, 0},     {72, 64, 32, 0, 64, 1024},    {75, 64, 2, 0, 64, 1024},
+    {80, 64, 32, 64, 64, 2048}, {86, 128, 2, 0, 64, 1024},    {87, 128, 2, 0, 64, 2048},
+    {89, 128, 2, 0, 64, 1024},  {90, 128, 64, 128, 64, 4096}, {100, 128, 64, 0, 64, 8192},
+    {120, 128, 2, 0, 64, 1024}, {121, 128, 2, 0, 64, 1024},
 };
 
 static const struct lanes *lanes_of(int cc) {
@@ -106,7 +107,7 @@ double gt_device_peak(const struct gt_device *d, gemmtune_dtype type) {
     case GEMMTUNE_F32:
         return per_second(d, of->f32);
     case GEMMTUNE_F64:
-        return per_second(d, of->f64);
+        return per_second(d, of->dmma > of->f64 ? of->dmma : of->f64);
     case GEMMTUNE_I32:
         return per_second(d, of->i32);
     default: /* narrow types are worth a kernel only on tensor cores or dp4a */
@@ -114,11 +115,21 @@ double gt_device_peak(const struct gt_device *d, gemmtune_dtype type) {
     }
 }
 
+const char *gt_device_peak_about(const struct gt_device *d, gemmtune_dtype type) {
+    const struct lanes *of = lanes_of(d->cc);
+    if (type == GEMMTUNE_F64 && of->dmma > of->f64)
+        return "f64 on tensor cores";
+    if (type == GEMMTUNE_I32 && gt_device_ceiling(d, type) > gt_device_peak(d, type))
+        return "multiply-adds of i32; products of bytes on tensor cores can exceed it";
+    return "multiply-adds on ordinary cores";
+}
+
 double gt_device_ceiling(const struct gt_device *d, gemmtune_dtype type) {
     const double peak = gt_device_peak(d, type);
     double tensor = 0;
-    if (type == GEMMTUNE_F64)
-        tensor = 2 * peak;
+    if (type ==
+        GEMMTUNE_F64) /* papers tell what is fast, not what is absent: room for some */
+        tensor = per_second(d, 2 * lanes_of(d->cc)->f64);
     if (type == GEMMTUNE_I32) /* ten products of bytes make one */
         tensor = per_second(d, lanes_of(d->cc)->u8 / 10.0);
     return tensor > peak ? tensor : peak;

@@ -44,9 +44,11 @@ struct gt_device {
 void gt_device_key(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]);
 
 /* Peak arithmetic of the device in operations per second for a type (multiply and add count
- * as two) on ordinary cores, no tensor cores: for F32, F64 and I32; 0 for other types and when
- * unknown. A kernel on tensor cores (tf32 and f64 included) may beat it. */
+ * as two): for F32, F64 (tensor cores, where they are faster at it) and I32; 0 for other types and
+ * when unknown. Of one multiply-add an element: tf32, and i32 in pieces of a byte, may beat it. */
 double gt_device_peak(const struct gt_device *d, gemmtune_dtype type);
+/* What that is a peak of, in a clause: "f64 on tensor cores". */
+const char *gt_device_peak_about(const struct gt_device *d, gemmtune_dtype type);
 /* What no kernel exceeds, tensor cores included, for the same types (not for tf32 arithmetic):
  * they multiply f64, and i32 in pieces of a byte. */
 double gt_device_ceiling(const struct gt_device *d, gemmtune_dtype type);

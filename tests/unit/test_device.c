@@ -37,7 +37,7 @@ static void test_h200_ceilings(void **state) {
     const struct gt_device d = h200();
     (void)state;
     assert_true(within(gt_device_peak(&d, GEMMTUNE_F32), 66.9e12, 0.001));
-    assert_true(within(gt_device_peak(&d, GEMMTUNE_F64), 33.45e12, 0.001));
+    assert_true(within(gt_device_peak(&d, GEMMTUNE_F64), 66.9e12, 0.001));
     assert_true(within(gt_device_peak(&d, GEMMTUNE_I32), 33.45e12, 0.001));
     assert_true(within(gt_device_bandwidth(&d), 4.917e12, 0.001)); /* sold as 4.8 TB/s */
 }
@@ -50,7 +50,7 @@ static void test_other_cards(void **state) {
     const struct gt_device rtx4090 = {.cc = 89, .units = 128, .clock_mhz = 2520};
     (void)state;
     assert_true(within(gt_device_peak(&a100, GEMMTUNE_F32), 19.5e12, 0.01));
-    assert_true(within(gt_device_peak(&a100, GEMMTUNE_F64), 9.7e12, 0.01));
+    assert_true(within(gt_device_peak(&a100, GEMMTUNE_F64), 19.5e12, 0.01));
     assert_true(within(gt_device_peak(&gtx1050, GEMMTUNE_F32), 1.862e12, 0.01));
     assert_true(within(gt_device_bandwidth(&gtx1050), 112e9, 0.01));
     assert_true(within(gt_device_peak(&rtx4090, GEMMTUNE_F32), 82.6e12, 0.01));
@@ -74,6 +74,18 @@ static void test_tensor_cores_raise_ceilings(void **state) {
                 gt_device_peak(&gtx1050, GEMMTUNE_I32));
     assert_true(gt_device_ceiling(&rtx4090, GEMMTUNE_F32) ==
                 gt_device_peak(&rtx4090, GEMMTUNE_F32));
+}
+
+static void test_what_a_peak_is_of(void **state) {
+    const struct gt_device rtx4090 = {.cc = 89, .units = 128, .clock_mhz = 2520};
+    const struct gt_device gtx1050 = {.cc = 61, .units = 5, .clock_mhz = 1455};
+    const struct gt_device d = h200();
+    (void)state;
+    assert_string_equal(gt_device_peak_about(&d, GEMMTUNE_F64), "f64 on tensor cores");
+    assert_non_null(strstr(gt_device_peak_about(&d, GEMMTUNE_I32), "can exceed it"));
+    assert_non_null(strstr(gt_device_peak_about(&d, GEMMTUNE_F32), "ordinary cores"));
+    assert_non_null(strstr(gt_device_peak_about(&rtx4090, GEMMTUNE_F64), "ordinary cores"));
+    assert_non_null(strstr(gt_device_peak_about(&gtx1050, GEMMTUNE_I32), "ordinary cores"));
 }
 
 static void test_unknown_is_zero(void **state) {
@@ -212,6 +224,7 @@ int main(void) {
         cmocka_unit_test(test_h200_ceilings),
         cmocka_unit_test(test_other_cards),
         cmocka_unit_test(test_tensor_cores_raise_ceilings),
+        cmocka_unit_test(test_what_a_peak_is_of),
         cmocka_unit_test(test_unknown_is_zero),
         cmocka_unit_test(test_key_is_stable),
         cmocka_unit_test(test_key_ignores_what_is_not_silicon),

@@ -18,7 +18,7 @@ struct gt_bench_report {
     const struct gt_sweep *sweep;
     struct gt_format format;
     bool aa, by_name, started;
-    bool has_floor[GT_BENCH_TYPES];
+    bool has_floor[GT_BENCH_TYPES], seen[GT_BENCH_TYPES];
     double floor[GT_BENCH_TYPES]; /* how far a ratio of equals was from 1 */
     struct gt_tally all, type[GT_BENCH_TYPES], shape[GT_BENCH_CLASSES];
     size_t done;

@@ -52,6 +52,7 @@ static void count_entry(struct gt_bench_report *r, const struct gt_bench_entry *
         r->failed += e->outcome != GT_WRONG_RESULT;
         return;
     }
+    r->seen[p->type_c] = true;
     count_clock(r, e->line);
     r->alone += e->base == NULL;
     if (!e->base)
@@ -182,6 +183,18 @@ static void print_floors_json(const struct gt_bench_report *r) {
     (void)fputs("}", stdout);
 }
 
+/* What "% roof" is of, where it is not what its type's name says. */
+static void print_peaks(const struct gt_bench_report *r, FILE *out) {
+    for (int i = 0; i < GT_BENCH_TYPES; i++) {
+        const double peak = gt_device_peak(&r->device, (gemmtune_dtype)i);
+        if (r->seen[i] && peak > 0)
+            fprintf(out, "%% roof, %s: of %.4g T/s (%s) or the memory's %.4g GB/s\n",
+                    gt_type_name((gemmtune_dtype)i), peak / 1e12,
+                    gt_device_peak_about(&r->device, (gemmtune_dtype)i),
+                    gt_device_bandwidth(&r->device) / 1e9);
+    }
+}
+
 static void print_end(struct gt_bench_report *r) {
     struct gt_table *t = NULL;
     if (gt_table_create(&t, sums, SUMS, NULL))
@@ -207,6 +220,8 @@ static void print_end(struct gt_bench_report *r) {
             fprintf(out, "clock: %d to %d MHz, %d throttled rounds dropped\n",
                     r->clock_low_mhz, r->clock_high_mhz, r->dropped);
     }
+    if (!r->format.json && !r->format.csv)
+        print_peaks(r, stdout);
     gt_table_destroy(t);
 }
 

@@ -38,6 +38,7 @@ static const struct gt_option options[] = {
 struct machine {
     char name[160];
     double peak;      /* operations a second; 0 unknown */
+    const char *of;   /* what it is a peak of; NULL when it was given */
     double bandwidth; /* bytes a second; 0 unknown */
     double memory;    /* bytes; 0 unknown */
 };
@@ -135,9 +136,10 @@ static void print_roofline(const struct analysis *a, const struct machine *machi
     char buf[2][GT_CELL_MAX];
     printf("\n%s\n", machine->name);
     if (machine->peak > 0)
-        printf("arithmetic at peak         %s at %s GFLOP/s\n",
+        printf("arithmetic at peak         %s at %s GFLOP/s%s%s\n",
                gt_show_ns(buf[0], a->compute_ns),
-               gt_show_count(buf[1], machine->peak / 1e9));
+               gt_show_count(buf[1], machine->peak / 1e9), machine->of ? ", " : "",
+               machine->of ? machine->of : "");
     if (machine->bandwidth > 0)
         printf("perfect traffic            %s at %s GB/s\n",
                gt_show_ns(buf[0], a->memory_ns),
@@ -160,6 +162,7 @@ static void describe(struct machine *out, const struct gt_device *d,
                      const gemmtune_problem *p) {
     (void)snprintf(out->name, sizeof out->name, "%s", d->name);
     out->peak = gt_device_peak(d, p->type_acc);
+    out->of = gt_device_peak_about(d, p->type_acc);
     out->bandwidth = gt_device_bandwidth(d);
     out->memory = (double)d->mem_bytes;
 }
@@ -196,8 +199,10 @@ static int find_machine(struct machine *out, const struct values *v,
             (void)snprintf(out->name, sizeof out->name, "%s, with the figures given",
                            v->device);
     }
-    if (v->peak_gflops > 0)
+    if (v->peak_gflops > 0) {
         out->peak = v->peak_gflops * 1e9;
+        out->of = NULL;
+    }
     if (v->bandwidth_gbs > 0)
         out->bandwidth = v->bandwidth_gbs * 1e9;
     return -1;

@@ -63,7 +63,7 @@ static gt_status add_rung(struct gt_table *t, const struct gt_ladder *l, enum gt
     char cell[4][GT_CELL_MAX];
     const char *row[COLUMNS] = {l->name, gt_rung_name(r)};
     const double ns = l->rung[r].ns, flops = gt_problem_flops(&l->problem);
-    const double peak = r <= GT_RUNG_CPU_BLAS ? 0 : gt_device_peak(d, l->problem.type_a);
+    const double peak = r <= GT_RUNG_CPU_BLAS ? 0 : gt_device_peak(d, l->problem.type_acc);
     if (ns > 0) {
         row[2] = gt_show_count(cell[0], rounded(ns / 1e6));
         row[3] = gt_show_rate(cell[1], flops, ns);
@@ -76,6 +76,21 @@ static gt_status add_rung(struct gt_table *t, const struct gt_ladder *l, enum gt
     return gt_table_row(t, row, err);
 }
 
+/* Once a type. */
+static void say_peaks(const struct gt_ladder *l, size_t count, const struct gt_device *d) {
+    bool said[GEMMTUNE_I32 + 1] = {false};
+    for (size_t i = 0; i < count; i++) {
+        const gemmtune_dtype type = l[i].problem.type_acc;
+        const double peak = gt_device_peak(d, type);
+        if (peak <= 0 || said[type])
+            continue;
+        said[type] = true;
+        fprintf(stderr, "gemmtune: %% of peak, %s: of %.4g %s, %s\n", gt_type_name(type),
+                peak / 1e12, type == GEMMTUNE_I32 ? "TOP/s" : "TFLOP/s",
+                gt_device_peak_about(d, type));
+    }
+}
+
 static gt_status print_rungs(const struct gt_ladder *l, size_t count,
                              const struct gt_device *d, const struct gt_format *format,
                              struct gt_err *err) {
@@ -86,6 +101,8 @@ static gt_status print_rungs(const struct gt_ladder *l, size_t count,
             status = add_rung(t, &l[i], (enum gt_rung)r, d, err);
     if (!status)
         gt_common_print(t, format);
+    if (!status && !format->json && !format->csv)
+        say_peaks(l, count, d);
     gt_table_destroy(t);
     return status;
 }
