@@ -21,6 +21,7 @@ enum {
 /* Somebody who takes part: ours, or a rival with the way that was chosen. */
 struct player {
     const struct gt_rival *who;
+    int index; /* in gt_rivals; -1 ours */
     void *self;
     int variant;
     struct gt_stopwatch *watch;
@@ -52,6 +53,12 @@ void gt_bench_destroy(struct gt_bench *b) {
     free(b);
 }
 
+/* Whose fault it is when this is the last that is heard: i, gt_rivals[i]'s; -1, ours. */
+static void tell_turn(struct gt_bench *b, int who) {
+    if (b->options.at)
+        atomic_store(b->options.at, who);
+}
+
 /* A rival that cannot be opened costs nothing but its place. */
 static void open_rivals(struct gt_bench *b, const struct gt_rival_setup *setup,
                         struct gt_absence why[GT_RIVALS]) {
@@ -62,6 +69,7 @@ static void open_rivals(struct gt_bench *b, const struct gt_rival_setup *setup,
         why[i] = (struct gt_absence){.foreign = false};
         if (!(b->options.rivals & 1u << i))
             continue;
+        tell_turn(b, i);
         why[i].foreign = !gt_rivals[i]->serves(gt_lab_device(b->lab), &any);
         if (why[i].foreign)
             (void)gt_fail(&err, GEMMTUNE_EUNSUPPORTED, "it does not serve this device");
@@ -69,6 +77,7 @@ static void open_rivals(struct gt_bench *b, const struct gt_rival_setup *setup,
             (void)gt_rivals[i]->open(&b->rival[i], setup, &err);
         snprintf(why[i].text, sizeof why[i].text, "%s", err.line);
     }
+    tell_turn(b, -1);
 }
 
 gt_status gt_bench_create(struct gt_bench **out, const struct gt_device *d,
@@ -123,6 +132,7 @@ static bool is_right(struct gt_bench *b, struct player *p, int first, int cases)
     struct gt_err err = {""};
     char why[GT_VERDICT_MAX];
     bool right = false;
+    tell_turn(b, p->index);
     const gt_status status = gt_check_product(&right, why, b->lab->checker,
                                               b->lab->timed + first, &product, cases, &err);
     if (status)
@@ -176,6 +186,7 @@ static bool get_ready(struct gt_bench *b, struct player *p,
     const struct gt_product product = {.enqueue = play, .self = p};
     struct gt_err err = {""};
     int variants = 0;
+    tell_turn(b, p->index);
     gt_status status = p->who->prepare(&variants, p->self, problem, &err);
     if (!status && !choose_variant(b, p, variants))
         return false;
@@ -205,6 +216,7 @@ static gt_status play_round(double ns[], bool *clean, struct gt_bench_line *line
         const int at = round % 2 ? count - 1 - i : i;
         int mhz = 0;
         bool throttled = false;
+        tell_turn(b, p[at].index);
         status = gt_stopwatch_sample(p[at].watch, &ns[at], err);
         gt_rig_head(b->lab->rig)->ops->clock(b->lab->rig, &mhz, &throttled);
         *clean = *clean && !throttled;
@@ -261,43 +273,55 @@ static void conclude(struct gt_bench_line *line) {
     }
 }
 
-/* Ours first; then the rivals that are here, serve the problem and are right. */
-static int gather(struct player *p, struct gt_bench_line *line, struct gt_bench *b,
-                  const gemmtune_problem *problem, unsigned rivals) {
-    int count = 0;
-    p[count] = (struct player){.who = &gt_rival_own, .self = b->own, .side = &line->own};
-    if (!get_ready(b, &p[count], problem))
-        return 0;
-    count++;
-    for (int i = 0; i < GT_RIVALS; i++) {
+/* Ours first; then the rivals that are here, serve the problem and are right. A failure is one that
+ * leaves nothing to compute on. */
+static gt_status gather(int *count, struct player *p, struct gt_bench_line *line,
+                        struct gt_bench *b, const gemmtune_problem *problem,
+                        unsigned rivals, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    *count = 0;
+    *p = (struct player){
+        .who = &gt_rival_own, .index = -1, .self = b->own, .side = &line->own};
+    if (!get_ready(b, p, problem))
+        return GEMMTUNE_OK;
+    ++*count;
+    for (int i = 0; !status && i < GT_RIVALS; i++) {
         const struct gt_rival *r = gt_rivals[i];
         if (!b->rival[i] || !(rivals & 1u << i) ||
             !r->serves(gt_lab_device(b->lab), problem))
             continue;
-        p[count] = (struct player){.who = r, .self = b->rival[i], .side = &line->rival[i]};
-        if (get_ready(b, &p[count], problem))
-            count++;
+        p[*count] = (struct player){
+            .who = r, .index = i, .self = b->rival[i], .side = &line->rival[i]};
+        if (get_ready(b, &p[*count], problem))
+            ++*count;
         else
-            p[count].watch = NULL;
+            status = gt_rig_head(b->lab->rig)->ops->finish(b->lab->rig, err);
     }
-    return count;
+    return status;
+}
+
+/* Once more after timing, ours first and wholly when what was wrong may have written anywhere. */
+static void check_again(struct gt_bench *b, struct player *p, int count) {
+    for (int i = 0; i < count; i++)
+        (void)is_right(b, &p[i], b->spoiled ? 0 : 1, b->spoiled ? 2 : 1);
 }
 
 gt_status gt_bench_measure(struct gt_bench_line *out, struct gt_bench *b,
                            const gemmtune_problem *p, unsigned rivals, struct gt_err *err) {
     struct player player[GT_RIVALS + 1] = {{0}};
     struct gt_err lost = {""};
+    int count = 0;
     memset(out, 0, sizeof *out);
     out->best = -1;
+    tell_turn(b, -1);
     gt_status status = gt_lab_setup(b->lab, p, b->options.seed, err);
     if (status)
         return status;
-    const int count = gather(player, out, b, p, rivals);
-    if (count > 0)
+    status = gather(&count, player, out, b, p, rivals, err);
+    if (!status && count > 0)
         status = play_rounds(out, b, player, count, err);
-    for (int i = 0; i < count; i++)
-        if (!status) /* once more after timing */
-            (void)is_right(b, &player[i], 1, 1);
+    if (!status)
+        check_again(b, player, count);
     for (int i = 0; i < count; i++)
         gt_stopwatch_destroy(player[i].watch);
     conclude(out);

@@ -12,6 +12,8 @@
 #include "tuner/proto.h"
 #include "tuner/rival.h"
 
+#include <stdatomic.h>
+
 struct gt_bench_options {
     const char *db;  /* NULL: the default one */
     unsigned rivals; /* bit i: gt_rivals[i] */
@@ -20,6 +22,8 @@ struct gt_bench_options {
         budget_s; /* of device time for the rounds of a line; six rounds there are always */
     double timeout_s; /* for a line; 0: from its size */
     uint64_t seed;
+    atomic_int
+        *at; /* told who is being called: i, gt_rivals[i]; -1, ours. NULL: nobody asks */
 };
 
 /* One side of a line. */
@@ -53,7 +57,8 @@ gt_status gt_bench_create(struct gt_bench **out, const struct gt_device *d,
                           struct gt_absence why[GT_RIVALS], struct gt_err *err);
 void gt_bench_destroy(struct gt_bench *b);
 
-/* One problem against the rivals. What becomes of either side is in the line; a failure is neither's. */
+/* One problem against the rivals. What becomes of either side is in the line; a failure is of whoever
+ * options.at says, since a rival may have lost the context or written where ours reads. */
 gt_status gt_bench_measure(struct gt_bench_line *out, struct gt_bench *b,
                            const gemmtune_problem *p, unsigned rivals, struct gt_err *err);
 

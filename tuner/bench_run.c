@@ -2,7 +2,12 @@
 /*
  * bench_run.c - see bench_run.h. The child is forked, not started anew: the caller has no device, no
  * library and no thread that it could inherit. It goes through the sweep and sends a frame for
- * whatever it has found; when it dies, the next one begins behind the line that it died of.
+ * whatever it has found.
+ *
+ * A vendor's library may crash, hang, lose the context or write where ours reads. So ours is found guilty
+ * of nothing in a process that has a rival in it: when a line fails, whoever was being called then is left
+ * out and the line is begun again in the next process; when it was ours, all of them are. What still
+ * fails is ours, and the next process begins behind that line.
  */
 #define _DEFAULT_SOURCE /* for prctl's declaration on old C libraries */
 #include "tuner/bench_run.h"
@@ -19,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,7 +33,8 @@ enum {
     TYPES = GEMMTUNE_I32 + 1,
     OPEN_SECONDS = 120, /* for a context, and for libraries of half a gigabyte */
     LINE_SECONDS = 60,  /* for data and references, besides what launches take */
-    DEATHS_MAX = 3      /* in a row: it is not the problems */
+    DEATHS_MAX =
+        3 /* in a row: it is not the problems. A rival's: it takes no part any more */
 };
 
 enum frame_kind { FRAME_RIVALS, FRAME_FLOOR, FRAME_LINE, FRAME_OVERHEAD, FRAME_FAILED };
@@ -62,6 +69,13 @@ struct run {
     bool has_floor[TYPES];
     size_t at; /* the line that is next */
     int deaths;
+    /* rivals, bit i of gt_rivals[i] */
+    unsigned out;                           /* not in this line: it failed with them */
+    unsigned gone;                          /* nor in any that follows */
+    struct gt_bench_side fallen[GT_RIVALS]; /* why not */
+    int losses[GT_RIVALS]; /* lines in a row that it had to be left out of */
+    atomic_int *calling;   /* the child tells it: options.at */
+    bool again;            /* the line is to be begun again */
     /* the child */
     pid_t pid;
     int from;
@@ -90,6 +104,10 @@ static unsigned bit_of_self(void) {
     return bit;
 }
 
+static unsigned partakers(const struct run *r) {
+    return r->options->rivals & ~r->out & ~r->gone;
+}
+
 /* Our kernel against itself, by the same road as against the others. */
 static void send_floor(struct run *r, struct gt_bench *b, const gemmtune_problem *p,
                        int to) {
@@ -108,8 +126,7 @@ static void send_line(struct run *r, struct gt_bench *b, const gemmtune_problem 
                       int to) {
     struct gt_err err = {""};
     struct frame f = {.kind = FRAME_LINE};
-    const gt_status status =
-        gt_bench_measure(&f.line.measured, b, p, r->options->rivals, &err);
+    const gt_status status = gt_bench_measure(&f.line.measured, b, p, partakers(r), &err);
     if (status) {
         f.line.outcome = status == GEMMTUNE_ENOMEM ? GT_OUT_OF_MEMORY : GT_LAUNCH;
         snprintf(f.line.text, sizeof f.line.text, "%s", err.line);
@@ -124,7 +141,8 @@ _Noreturn static void work(struct run *r, int to) {
     struct gt_bench_options options = *r->options;
     struct gt_bench *b = NULL;
     struct frame f = {.kind = FRAME_RIVALS};
-    options.rivals |= r->with_floor ? bit_of_self() : 0;
+    options.rivals = partakers(r) | (r->with_floor ? bit_of_self() : 0);
+    options.at = r->calling;
     const gt_status status = gt_bench_create(&b, r->device, &options, f.why, &err);
     if (status)
         fail(to, status, &err);
@@ -133,6 +151,8 @@ _Noreturn static void work(struct run *r, int to) {
         const gemmtune_problem *p = &r->sweep->item[i].problem;
         send_floor(r, b, p, to);
         send_line(r, b, p, to);
+        if (r->out) /* those behind it are others' as well */
+            break;
     }
     _exit(0); /* exit handlers of drivers and libraries are one more thing that can hang */
 }
@@ -229,10 +249,57 @@ static enum heard hear(struct frame *f, struct run *r) {
     return HEARD_FRAME;
 }
 
+/* Leaves a rival out of the line that is to be begun again, and remembers why. */
+static void leave_out(struct run *r, int i, gt_outcome outcome, const char *text) {
+    struct gt_bench_side *s = &r->fallen[i];
+    *s = (struct gt_bench_side){.outcome = outcome};
+    snprintf(s->error, sizeof s->error, "%s", text);
+    r->out |= 1u << i;
+    r->again = true;
+    if (++r->losses[i] < DEATHS_MAX)
+        return;
+    r->gone |= 1u << i;
+    snprintf(s->error, sizeof s->error, "%.200s; as before: it takes no part any more",
+             text);
+}
+
+/* The line failed with rivals in the process: the one that was being called is left out, or all when
+ * that was ours. */
+static void suspect(struct run *r, const struct gt_bench_line *line, gt_outcome outcome,
+                    const char *text) {
+    const unsigned all = partakers(r);
+    const int at = atomic_load(r->calling);
+    if (at >= 0 && at < GT_RIVALS && all & 1u << at) {
+        leave_out(r, at, outcome, text);
+        return;
+    }
+    for (int i = 0; i < GT_RIVALS; i++) {
+        const struct gt_bench_side *s = &line->rival[i];
+        char beside[GT_VERDICT_TEXT_MAX];
+        snprintf(beside, sizeof beside, "ours failed beside it (%.200s)", text);
+        if (all & 1u << i)
+            leave_out(r, i, s->error[0] ? s->outcome : outcome,
+                      s->error[0] ? s->error : beside);
+    }
+}
+
+/* Those left out say why; what they may have lost before is forgiven those that were not. */
+static void merge_fallen(struct gt_bench_line *line, struct run *r) {
+    for (int i = 0; i < GT_RIVALS; i++) {
+        if ((r->out | r->gone) & 1u << i)
+            line->rival[i] = r->fallen[i];
+        else
+            r->losses[i] = 0;
+    }
+}
+
 static void tell_line(struct run *r, const struct gt_bench_line *line, gt_outcome outcome,
                       const char *text) {
-    r->on->line(r->on->user, r->at, line, outcome, text);
+    struct gt_bench_line whole = *line;
+    merge_fallen(&whole, r);
+    r->on->line(r->on->user, r->at, &whole, outcome, text);
     r->at++;
+    r->out = 0;
     if (r->at < r->sweep->count)
         r->deadline = gt_seconds() + line_seconds(r);
 }
@@ -259,6 +326,11 @@ static gt_status take_failure(const struct frame *f, struct gt_err *err) {
                    GT_VERDICT_TEXT_MAX - 1, f->failed.text);
 }
 
+/* Ours was not measured. */
+static bool has_failed(const struct frame *f) {
+    return f->line.text[0] || !f->line.measured.own.timed;
+}
+
 static gt_status take(struct run *r, struct frame *f, struct gt_err *err) {
     switch (f->kind) {
     case FRAME_RIVALS:
@@ -275,8 +347,14 @@ static gt_status take(struct run *r, struct frame *f, struct gt_err *err) {
         r->deadline = gt_seconds() + line_seconds(r);
         return GEMMTUNE_OK;
     case FRAME_LINE:
-        r->deaths = 0;
         mend_line(f);
+        if (partakers(r) && has_failed(f)) {
+            const struct gt_bench_side *own = &f->line.measured.own;
+            suspect(r, &f->line.measured, f->line.text[0] ? f->line.outcome : own->outcome,
+                    f->line.text[0] ? f->line.text : own->error);
+            return GEMMTUNE_OK;
+        }
+        r->deaths = 0;
         tell_line(r, &f->line.measured, f->line.outcome,
                   f->line.text[0] ? f->line.text : NULL);
         return GEMMTUNE_OK;
@@ -285,7 +363,7 @@ static gt_status take(struct run *r, struct frame *f, struct gt_err *err) {
     }
 }
 
-/* The child is gone before its time: the line it was at pays. */
+/* The child is gone before its time: a rival pays for it, or without any the line that it was at. */
 static gt_status blame(struct run *r, bool late, struct gt_err *err) {
     static const struct gt_bench_line nothing = {.best = -1};
     char text[160];
@@ -293,6 +371,10 @@ static gt_status blame(struct run *r, bool late, struct gt_err *err) {
         snprintf(text, sizeof text, "not done after %.0f s", line_seconds(r));
     else
         snprintf(text, sizeof text, "the process that measures %s", r->end);
+    if (partakers(r)) {
+        suspect(r, &nothing, late ? GT_TIMEOUT : GT_CRASHED, text);
+        return GEMMTUNE_OK;
+    }
     if (++r->deaths == DEATHS_MAX)
         return gt_fail(err, GEMMTUNE_EDEVICE, "%s, %d times in a row", text, DEATHS_MAX);
     tell_line(r, &nothing, late ? GT_TIMEOUT : GT_CRASHED, text);
@@ -307,7 +389,9 @@ static gt_status go_on(struct run *r, struct gt_err *err) {
     gt_status status = start(r, work, err);
     if (status)
         return status;
-    while (!status && heard == HEARD_FRAME && r->at < r->sweep->count) {
+    r->again = false;
+    atomic_store(r->calling, -1);
+    while (!status && !r->again && heard == HEARD_FRAME && r->at < r->sweep->count) {
         heard = hear(&f, r);
         if (heard == HEARD_FRAME)
             status = take(r, &f, err);
@@ -322,6 +406,22 @@ static gt_status go_on(struct run *r, struct gt_err *err) {
     return blame(r, heard == HEARD_LATE, err);
 }
 
+/* A number that a child may write and outlives it. */
+static gt_status share(atomic_int **out, struct gt_err *err) {
+    void *page =
+        mmap(NULL, sizeof **out, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    *out = page == MAP_FAILED ? NULL : page;
+    if (!*out)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "cannot share memory: %s", strerror(errno));
+    atomic_init(*out, -1);
+    return GEMMTUNE_OK;
+}
+
+static void unshare(atomic_int *shared) {
+    if (shared)
+        (void)munmap(shared, sizeof *shared);
+}
+
 gt_status gt_bench_run(const struct gt_device *d, const struct gt_bench_options *options,
                        const struct gt_sweep *sweep, bool with_floor,
                        const struct gt_bench_listener *on, struct gt_err *err) {
@@ -330,9 +430,10 @@ gt_status gt_bench_run(const struct gt_device *d, const struct gt_bench_options 
                     .sweep = sweep,
                     .on = on,
                     .with_floor = with_floor};
-    gt_status status = GEMMTUNE_OK;
+    gt_status status = share(&r.calling, err);
     while (!status && r.at < sweep->count && !is_stopped(&r))
         status = go_on(&r, err);
+    unshare(r.calling);
     return status;
 }
 

@@ -11,6 +11,8 @@
  *       refuse    cublasGemmEx says that it does not do this
  *       crash     cublasGemmEx ends the process
  *       hang      cublasGemmEx does not return
+ *       fault     cublasGemmEx loses the context
+ *       trample   cublasGemmEx computes its product into A as well
  */
 #include "tuner/cublas_api.h"
 
@@ -241,6 +243,12 @@ gt_cublas_status cublasGemmEx(cublasHandle_t handle, gt_cublas_op op_a, gt_cubla
         abort();
     if (befalls("hang", k))
         hang();
+    if (befalls("fault", k) || befalls("trample", k)) {
+        struct call other = x;
+        const void *theirs = befalls("fault", k) ? (const void *)(uintptr_t)4096 : b;
+        memcpy(&other.c, &theirs, sizeof theirs);
+        (void)launch(&other, handle->stream);
+    }
     return launch(&x, handle->stream);
 }
 

@@ -87,31 +87,50 @@ is "a wrong baseline is left out: exit 0" "$code" 0
 is "and the other one is taken" "$(lines baseline)" cublaslt
 has "and said so" "$(lines note)" "cublas: wrong_result: $one alpha 1 beta 0: 480 elements wrong"
 bench "$one" --against cublas
-has "with none left there is no baseline" "$(cat "$TMPDIR/out")" "no kernel"
+has "with none left there is no baseline" "$(cat "$TMPDIR/out")" "rival failed"
 FAKE_CUBLAS=ltwrong bench "$one" --against cublaslt --json
 is "a wrong candidate is left out" "$(lines baseline_is)" "cublasLt 13.1.0, candidate 2 of 2"
 has "and said so" "$(lines note)" "a way of it was left out: $one"
 FAKE_CUBLAS=refuse bench "$one" --json
 is "a library that does not do this" "$(lines baseline)" cublaslt
 
-# What ends the process costs its line.
+# A rival that ends the process, loses the context or writes where it must not costs its place.
 FAKE_CUBLAS=crash@36 bench "$one" "$other" --json
-is "a crash: exit 1" "$code" 1
-is "a crash costs its line" "$(lines outcome)" "crashed
-correct"
-has "a crash: says how it ended" "$(lines note)" "signal 6"
+is "a crash of a rival: exit 0" "$code" 0
+is "a crash of a rival: the others go on" "$(lines outcome baseline | sed 's/lt$//')" \
+    "correct|cublas
+correct|cublas"
+has "a crash of a rival: says how it ended" "$(lines note | head -n 1)" "cublas: crashed: *signal 6"
+is "a crash of a rival: it is back in the next line" \
+    "$(lines note | sed -n 2p | grep -c -E '^cublas [0-9.]+ us; cublaslt [0-9.]+ us$')" 1
 FAKE_CUBLAS=hang@36 bench "$one" "$other" --json --timeout 5s
-is "a hang costs its line" "$(lines outcome note | sed 's/cublas.*//')" \
-    "timeout|not done after 5 s
-correct|"
-FAKE_CUBLAS=crash bench "$one" "$other" f32-nn-8x8x8 --against cublas
-is "crashes in a row: exit 1" "$code" 1
-has "crashes in a row: it is not the problems" "$(said)" "3 times in a row"
+is "a hang of a rival costs its place" "$(lines outcome note | sed 's/; .*//' | head -n 1)" \
+    "correct|cublas: timeout: not done after 5 s"
+FAKE_CUBLAS=crash bench "$one" --against cublas
+is "the only one crashes: exit 0" "$code" 0
+has "the only one crashes: ours is printed" "$(cat "$TMPDIR/out")" "us *rival failed"
+has "the only one crashes: and why" "$(said)" "$one: cublas: crashed: *signal 6"
+FAKE_CUBLAS=crash bench "$one" "$other" f32-nn-8x8x8 f32-nn-8x8x9 --against cublas --json
+is "a rival that always crashes: ours every time" "$(lines outcome | tr '\n' ' ')" \
+    "correct correct correct correct "
+has "a rival that always crashes: it is not asked any more" "$(lines note | tail -n 1)" \
+    "takes no part any more"
+FAKE_CUBLAS=fault@36 bench "$one" "$other" --json
+is "a lost context is that rival's" "$(lines outcome baseline | sed 's/lt$//')" "correct|cublas
+correct|cublas"
+has "a lost context: said so" "$(lines note | head -n 1)" "cublas: *ILLEGAL_ADDRESS"
+FAKE_CUBLAS=trample@36 bench "$one" "$other" --json
+is "what a rival writes over is not our fault" "$code $(lines outcome | tr '\n' ' ')" \
+    "0 correct correct "
+has "what a rival writes over: said so" "$(lines note | head -n 1)" "cublas: wrong_result: "
 unset FAKE_CUBLAS
 
-# Ours is judged first.
+# What fails without any rival is ours.
 FAKE_CUDA_SCRIPT="corrupt/gemm@0" bench "$one" --json
 is "ours wrong: exit 5" "$code" 5
+FAKE_CUDA_SCRIPT="hang/gemm@0" bench "$one" "$other" --json --timeout 3s --against cublas
+is "ours hangs: its lines" "$(lines outcome | tr '\n' ' ')" "timeout timeout "
+FAKE_CUDA_SCRIPT="corrupt/gemm@0" bench "$one" --json
 is "ours wrong: not timed" "$(lines outcome ours_ns baseline)" "wrong_result||"
 
 # A throttled clock: its rounds are dropped as long as there is hope, and the line says so.

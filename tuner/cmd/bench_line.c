@@ -59,6 +59,14 @@ static void note_of(char *text, size_t size, const struct gt_bench_entry *e) {
     }
 }
 
+/* Some rival was to take part and did not. */
+static bool has_failed(const struct gt_bench_entry *e) {
+    for (int i = 0; i < GT_RIVALS; i++)
+        if (e->line->rival[i].error[0])
+            return true;
+    return false;
+}
+
 static double roofline_share(const struct gt_bench_report *r,
                              const struct gt_bench_entry *e) {
     const double ns = e->line->own.time.median_ns;
@@ -164,7 +172,8 @@ static void print_people(const struct gt_bench_report *r, const struct gt_bench_
         printf("%-8s %16s  %6.3f %-4s ", e->base_name, in_brief(b, &e->base->time),
                e->ratio, gt_verdict_word(e->verdict));
     else
-        printf("%-8s %16s  %6s %-4s ", "-", "no kernel", "-", "");
+        printf("%-8s %16s  %6s %-4s ", "-", has_failed(e) ? "rival failed" : "no kernel",
+               "-", "");
     printf("%6s  %s\n", share, e->line->own.what);
     note_of(note, sizeof note, e);
     if (strchr(note, ':'))
