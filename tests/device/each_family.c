@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * each_family.c - for tools/oclgrind-check: the default and the starting points of every family that serves
+ * the first device, on one small problem, against a plain loop. Far less than a trial does, since a
+ * simulator takes a million times as long: no reference kernel, no rotating data, no timing.
+ *
+ *     each_family PROBLEM [FAMILY]
+ *
+ * A line a point; exit 1 when one is wrong. Products of small integers are compared exactly.
+ */
+#include "runtime/exec.h"
+#include "tuner/data.h"
+#include "tuner/rig.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ELEMENTS_MAX = 1 << 16 };
+
+static struct gt_err err;
+static struct gt_rig *rig;
+static gemmtune_problem problem;
+static union gt_value a[ELEMENTS_MAX], b[ELEMENTS_MAX]; /* each by its type, in the front */
+static double x[ELEMENTS_MAX], y[ELEMENTS_MAX];
+static char got[8 * ELEMENTS_MAX];
+
+static void need(gt_status status) {
+    if (status == GEMMTUNE_OK)
+        return;
+    fprintf(stderr, "each_family: %s\n", err.line);
+    exit(1);
+}
+
+static size_t size_of_element(void) {
+    return gt_type_size(problem.type_a);
+}
+
+/* Small integers, packed as the type wants them. */
+static void *matrix(double *value, void *packed, int64_t count, int salt) {
+    const size_t size = size_of_element();
+    void *mem = NULL;
+    for (int64_t i = 0; i < count; i++) {
+        union gt_value v;
+        value[i] = (double)((i * 7 + salt) % 11 - 5);
+        gt_data_put(&v, problem.type_a, value[i]);
+        memcpy((char *)packed + (size_t)i * size, &v, size);
+    }
+    need(gt_rig_head(rig)->ops->alloc(&mem, rig, count * (int64_t)size, &err));
+    need(gt_rig_head(rig)->ops->write(rig, mem, 0, packed, count * (int64_t)size, &err));
+    return mem;
+}
+
+static double element(const void *at) {
+    union gt_value v;
+    memcpy(&v, at, size_of_element());
+    return problem.type_c == GEMMTUNE_F64   ? v.f64
+           : problem.type_c == GEMMTUNE_F32 ? (double)v.f32
+                                            : (double)v.i32;
+}
+
+static int64_t count_wrong(void) {
+    const gemmtune_problem *p = &problem;
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < p->m; i++)
+        for (int64_t j = 0; j < p->n; j++) {
+            double sum = 0;
+            for (int64_t q = 0; q < p->k; q++)
+                sum += x[p->trans_a ? q * p->lda + i : i * p->lda + q] *
+                       y[p->trans_b ? j * p->ldb + q : q * p->ldb + j];
+            wrong += element(got + (size_t)(i * p->ldc + j) * size_of_element()) != sum;
+        }
+    return wrong;
+}
+
+/* Whether the point is right, or refuses the problem. */
+static bool try_point(const struct gt_family *f, const struct gt_point *point, void *da,
+                      void *db, void *dc) {
+    const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;
+    const int64_t bytes = problem.m * problem.ldc * (int64_t)size_of_element();
+    char text[GT_POINT_TEXT_MAX];
+    union gt_value one, zero;
+    struct gt_exec *e = NULL;
+    struct gt_exec_info info;
+    void *workspace = NULL;
+    (void)gt_point_text(point, text);
+    const gt_status status =
+        gt_exec_create(&e, gt_rig_head(rig)->gpu, f, point, &problem, NULL, &err);
+    if (status) {
+        printf("%s %s %s: %s\n", status == GEMMTUNE_EINVAL ? "refused" : "FAILED", f->name,
+               text, err.line);
+        return status == GEMMTUNE_EINVAL;
+    }
+    gt_exec_describe(e, &info);
+    gt_data_put(&one, problem.type_acc, 1);
+    gt_data_put(&zero, problem.type_acc, 0);
+    if (info.launch.workspace_bytes > 0)
+        need(ops->alloc(&workspace, rig, info.launch.workspace_bytes, &err));
+    need(
+        gt_exec_run(e, &one, da, db, &zero, dc, workspace, gt_rig_head(rig)->stream, &err));
+    need(ops->finish(rig, &err));
+    need(ops->read(rig, dc, 0, got, bytes, &err));
+    const int64_t wrong = count_wrong();
+    printf("%s %s %s: %" PRId64 " wrong\n", wrong ? "FAILED" : "ok", f->name, text, wrong);
+    (void)fflush(stdout);
+    if (workspace)
+        ops->release(rig, workspace);
+    gt_exec_destroy(e);
+    return wrong == 0;
+}
+
+static bool try_family(const struct gt_family *f, void *da, void *db, void *dc) {
+    struct gt_point point;
+    const char *why;
+    bool right;
+    if (!gt_family_serves(f, gt_rig_head(rig)->device, &problem, &why))
+        return true;
+    gt_family_default(f, &point);
+    right = try_point(f, &point, da, db, dc);
+    for (int i = 0; i < f->start_count; i++) {
+        gt_family_start(f, i, &point);
+        right = try_point(f, &point, da, db, dc) && right;
+    }
+    return right;
+}
+
+int main(int argc, char **argv) {
+    struct gt_device_list devices;
+    struct gt_families *families;
+    bool right = true;
+    if (argc < 2)
+        return 2;
+    need(gt_problem_from_name(&problem, argv[1], &err));
+    need(gt_devices_list(&devices, &err));
+    need(gt_families_create(&families, &err));
+    if (devices.count == 0)
+        return 4;
+    need(gt_rig_open(&rig, &devices.device[0], &err));
+    const gemmtune_problem *p = &problem;
+    void *da = matrix(x, a, (p->trans_a ? p->k : p->m) * p->lda, 1);
+    void *db = matrix(y, b, (p->trans_b ? p->n : p->k) * p->ldb, 4);
+    void *dc = NULL;
+    need(gt_rig_head(rig)->ops->alloc(&dc, rig, p->m * p->ldc * (int64_t)size_of_element(),
+                                      &err));
+    for (size_t i = 0; i < gt_families_count(families); i++) {
+        const struct gt_family *f = gt_families_at(families, i);
+        if (argc < 3 || strcmp(f->name, argv[2]) == 0)
+            right = try_family(f, da, db, dc) && right;
+    }
+    return !right;
+}
