@@ -408,6 +408,7 @@ static gt_status go_on(struct run *r, struct gt_err *err) {
 
 /* A number that a child may write and outlives it. */
 static gt_status share(atomic_int **out, struct gt_err *err) {
+    /* cppcheck-suppress invalidFunctionArg ; -1 is no file */
     void *page =
         mmap(NULL, sizeof **out, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     *out = page == MAP_FAILED ? NULL : page;
