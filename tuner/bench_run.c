@@ -408,9 +408,9 @@ static gt_status go_on(struct run *r, struct gt_err *err) {
 
 /* A number that a child may write and outlives it. */
 static gt_status share(atomic_int **out, struct gt_err *err) {
+    const int how = MAP_SHARED | MAP_ANONYMOUS;
     /* cppcheck-suppress invalidFunctionArg ; -1 is no file */
-    void *page =
-        mmap(NULL, sizeof **out, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *page = mmap(NULL, sizeof **out, PROT_READ | PROT_WRITE, how, -1, 0);
     *out = page == MAP_FAILED ? NULL : page;
     if (!*out)
         return gt_fail(err, GEMMTUNE_ENOMEM, "cannot share memory: %s", strerror(errno));
