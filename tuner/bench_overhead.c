@@ -8,7 +8,7 @@
 
 #include "tuner/bench_stats.h"
 #include "tuner/lab_internal.h"
-#include "tuner/replay.h"
+#include "tuner/bare.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ struct calls {
     struct gt_operands x;
     struct gt_rival_setup setup;
     void *rival[GT_RIVALS]; /* NULL: takes no part */
-    struct gt_replay *replay;
+    struct gt_bare *bare;
 };
 
 static const struct gt_rig_ops *ops_of(const struct calls *c) {
@@ -63,7 +63,7 @@ static gt_status execute(void *calls, struct gt_err *err) {
 static gt_status make(struct calls *c, int call, struct gt_err *err) {
     switch (call) {
     case GT_CALL_LAUNCH:
-        return ops_of(c)->replay->run(c->replay, err);
+        return ops_of(c)->bare->run(c->bare, err);
     case GT_CALL_EXECUTE:
         return execute(c, err);
     case GT_CALL_GEMM:
@@ -102,8 +102,8 @@ static gt_status ready(struct gt_overhead *out, struct calls *c, int call,
                        struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     if (call == GT_CALL_LAUNCH)
-        status = ops_of(c)->replay->note(&c->replay, &out->launches, c->lab->rig, execute,
-                                         c, err);
+        status =
+            ops_of(c)->bare->note(&c->bare, &out->launches, c->lab->rig, execute, c, err);
     if (call >= GT_CALL_RIVAL)
         status = ready_rival(c, call - GT_CALL_RIVAL, err);
     if (!status)
@@ -152,8 +152,8 @@ static void close_calls(struct calls *c) {
     for (int i = 0; i < GT_RIVALS; i++)
         if (c->rival[i])
             gt_rivals[i]->close(c->rival[i]);
-    if (c->replay)
-        ops_of(c)->replay->destroy(c->replay);
+    if (c->bare)
+        ops_of(c)->bare->destroy(c->bare);
     gemmtune_plan_destroy(c->plan);
     gemmtune_close(c->ctx);
     if (c->workspace)

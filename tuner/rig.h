@@ -14,7 +14,7 @@ struct gt_rig; /* each driver defines its own, with struct gt_rig_head first */
 /* Something that enqueues launches on the rig's stream. */
 typedef gt_status (*gt_enqueue_fn)(void *user, struct gt_err *err);
 
-struct gt_replay_ops; /* tuner/replay.h */
+struct gt_bare_ops; /* tuner/bare.h */
 
 struct gt_batch; /* launches prepared to be timed many times */
 
@@ -47,7 +47,7 @@ struct gt_rig_ops {
     gt_status (*time)(struct gt_batch *batch, double *ns, struct gt_err *err);
     /* Clock now in MHz and whether the device says it is throttled; 0 and false when unknown. */
     void (*clock)(struct gt_rig *rig, int *mhz, bool *throttled);
-    const struct gt_replay_ops *replay; /* launches without us */
+    const struct gt_bare_ops *bare; /* launches without us */
 };
 
 struct gt_rig_head {

@@ -4,7 +4,7 @@
  * so that a sample of many short launches does not time the host.
  */
 #include "runtime/cuda_api.h"
-#include "tuner/replay.h"
+#include "tuner/bare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -288,5 +288,5 @@ const struct gt_rig_ops gt_rig_cuda = {
     .batch_destroy = batch_destroy,
     .time = time_batch,
     .clock = clock_now,
-    .replay = &gt_replay_cuda,
+    .bare = &gt_bare_cuda,
 };

@@ -4,7 +4,7 @@
  * A batch is timed between two markers by the device's own clock.
  */
 #include "runtime/opencl_api.h"
-#include "tuner/replay.h"
+#include "tuner/bare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -212,5 +212,5 @@ const struct gt_rig_ops gt_rig_opencl = {
     .batch_destroy = batch_destroy,
     .time = time_batch,
     .clock = clock_now,
-    .replay = &gt_replay_opencl,
+    .bare = &gt_bare_opencl,
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay_opencl.c - launches seen while they are made: for as long as that lasts, functions of ours
+ * bare_opencl.c - launches seen while they are made: for as long as that lasts, functions of ours
  * stand in the table of OpenCL's, note and pass on. OpenCL has no other way to tell; one thread alone
  * may be using the table.
  */
 #include "runtime/opencl_api.h"
-#include "tuner/replay.h"
+#include "tuner/bare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct launch {
     } arg[ARGS_MAX];
 };
 
-struct gt_replay {
+struct gt_bare {
     struct gt_opencl cl; /* the driver's own functions */
     cl_command_queue queue;
     int count;
@@ -31,7 +31,7 @@ struct gt_replay {
     struct launch launch[GT_REPLAY_MAX + 1]; /* launch[count] is being made */
 };
 
-static struct gt_replay *noting; /* while `note` runs */
+static struct gt_bare *noting; /* while `note` runs */
 
 /* ---- noting ---- */
 
@@ -63,7 +63,7 @@ static cl_int note_launch(cl_command_queue queue, cl_kernel kernel, cl_uint dime
                                              local, waits, wait, event);
 }
 
-static gt_status watch(struct gt_replay *r, gt_enqueue_fn fn, void *user,
+static gt_status watch(struct gt_bare *r, gt_enqueue_fn fn, void *user,
                        struct gt_err *err) {
     struct gt_opencl watching = r->cl;
     watching.clSetKernelArg = note_argument;
@@ -79,18 +79,18 @@ static gt_status watch(struct gt_replay *r, gt_enqueue_fn fn, void *user,
     return status;
 }
 
-static void destroy(struct gt_replay *r) {
+static void destroy(struct gt_bare *r) {
     free(r);
 }
 
-static gt_status note(struct gt_replay **out, int *launches, struct gt_rig *rig,
+static gt_status note(struct gt_bare **out, int *launches, struct gt_rig *rig,
                       gt_enqueue_fn fn, void *user, struct gt_err *err) {
     const struct gt_opencl *cl = gt_opencl_api(err);
     *out = NULL;
     *launches = 0;
     if (!cl)
         return GEMMTUNE_ENODRIVER;
-    struct gt_replay *r = calloc(1, sizeof *r);
+    struct gt_bare *r = calloc(1, sizeof *r);
     if (!r)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to note launches");
     r->cl = *cl;
@@ -108,7 +108,7 @@ static gt_status note(struct gt_replay **out, int *launches, struct gt_rig *rig,
 /* ---- again ---- */
 
 /* Arguments and all, as a program that computes with other matrices each time has to. */
-static gt_status run(struct gt_replay *r, struct gt_err *err) {
+static gt_status run(struct gt_bare *r, struct gt_err *err) {
     cl_int result = GT_CL_SUCCESS;
     for (int i = 0; i < r->count; i++) {
         const struct launch *l = &r->launch[i];
@@ -123,5 +123,4 @@ static gt_status run(struct gt_replay *r, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
-const struct gt_replay_ops gt_replay_opencl = {
-    .note = note, .run = run, .destroy = destroy};
+const struct gt_bare_ops gt_bare_opencl = {.note = note, .run = run, .destroy = destroy};

@@ -5,7 +5,7 @@
  * its own, on the fake CUDA driver, which loses the context when clusters are left out.
  */
 #include "tuner/lab_internal.h"
-#include "tuner/replay.h"
+#include "tuner/bare.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -78,21 +78,21 @@ static void close_job(struct job *j) {
     gt_exec_destroy(j->exec);
 }
 
-static void check_replay(struct gt_rig *rig, const char *family, const char *point,
-                         int kernels) {
+static void check_bare(struct gt_rig *rig, const char *family, const char *point,
+                       int kernels) {
     const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;
-    struct gt_replay *replay = NULL;
+    struct gt_bare *bare = NULL;
     struct gt_err err = {""};
     static float got[M * N];
     struct job j;
     int launches = 0;
     open_job(&j, rig, family, point);
     assert_ok(run(&j, &err)); /* as a plan is: warm before it is noted */
-    assert_ok(ops->replay->note(&replay, &launches, rig, run, &j, &err));
+    assert_ok(ops->bare->note(&bare, &launches, rig, run, &j, &err));
     assert_int_equal(launches, kernels);
     assert_int_equal(j.runs, 2);
     assert_ok(ops->fill(rig, j.c, M * N * 4, MARK, &err));
-    assert_ok(ops->replay->run(replay, &err));
+    assert_ok(ops->bare->run(bare, &err));
     assert_ok(ops->finish(rig, &err));
     assert_int_equal(j.runs, 2);
     assert_ok(ops->read(rig, j.c, 0, got, M * N * 4, &err));
@@ -101,19 +101,19 @@ static void check_replay(struct gt_rig *rig, const char *family, const char *poi
     /* The table that was watched is as it was: nobody notes this. */
     assert_ok(run(&j, &err));
     assert_ok(ops->finish(rig, &err));
-    ops->replay->destroy(replay);
+    ops->bare->destroy(bare);
     close_job(&j);
 }
 
-static void test_replay(void **state) {
+static void test_bare(void **state) {
     struct gt_rig *rig = NULL;
     struct gt_err err = {""};
     const struct gt_device *d = *state;
     assert_ok(gt_rig_open(&rig, d, &err));
-    check_replay(rig, "plain", "TAG=1", 1);
-    check_replay(rig, "split", "SPLIT=4 PACK=1 BAD=0", 3);
+    check_bare(rig, "plain", "TAG=1", 1);
+    check_bare(rig, "split", "SPLIT=4 PACK=1 BAD=0", 3);
     if (d->backend == GEMMTUNE_CUDA && d->cc >= 90)
-        check_replay(rig, "clustered", "WIDE=4", 1);
+        check_bare(rig, "clustered", "WIDE=4", 1);
     gt_rig_close(rig);
 }
 
@@ -125,7 +125,7 @@ static gt_status run_often(void *user, struct gt_err *err) {
 }
 
 static void test_too_many(void **state) {
-    struct gt_replay *replay = NULL;
+    struct gt_bare *bare = NULL;
     struct gt_rig *rig = NULL;
     struct gt_err err = {""};
     struct job j;
@@ -133,9 +133,9 @@ static void test_too_many(void **state) {
     assert_ok(gt_rig_open(&rig, *state, &err));
     open_job(&j, rig, "plain", "TAG=1");
     assert_int_equal(
-        gt_rig_head(rig)->ops->replay->note(&replay, &launches, rig, run_often, &j, &err),
+        gt_rig_head(rig)->ops->bare->note(&bare, &launches, rig, run_often, &j, &err),
         GEMMTUNE_EUNSUPPORTED);
-    assert_null(replay);
+    assert_null(bare);
     assert_int_equal(launches, 0);
     assert_ok(gt_rig_head(rig)->ops->finish(rig, &err));
     close_job(&j);
@@ -146,7 +146,7 @@ static void test_too_many(void **state) {
 
 static int run_on(struct gt_device *d) {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(test_replay, d),
+        cmocka_unit_test_prestate(test_bare, d),
         cmocka_unit_test_prestate(test_too_many, d),
     };
     printf("%s: %s\n", gt_backend_name(d->backend), d->name);

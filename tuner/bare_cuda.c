@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay_cuda.c - launches read from a graph: what is captured is not executed, and the nodes tell
+ * bare_cuda.c - launches read from a graph: what is captured is not executed, and the nodes tell
  * kernel, arguments and clusters.
  */
 #include "runtime/cuda_api.h"
-#include "tuner/replay.h"
+#include "tuner/bare.h"
 
 #include <stdlib.h>
 
 enum { CLUSTER_CC = 90 }; /* compute capability that clusters start at */
 
-struct gt_replay {
+struct gt_bare {
     const struct gt_cuda *cu;
     CUstream stream;
     CUgraph graph; /* owns what the nodes point to */
@@ -29,7 +29,7 @@ static gt_status result(gt_cu_result r, const char *call, struct gt_err *err) {
 
 /* ---- noting ---- */
 
-static gt_status capture(struct gt_replay *r, gt_enqueue_fn fn, void *user,
+static gt_status capture(struct gt_bare *r, gt_enqueue_fn fn, void *user,
                          struct gt_err *err) {
     gt_status status = result(r->cu->cuStreamBeginCapture(r->stream, GT_CU_CAPTURE_RELAXED),
                               "cuStreamBeginCapture", err);
@@ -45,7 +45,7 @@ static bool is_clustered(const union gt_cu_launch_value *v) {
 }
 
 /* Clusters are an attribute of the node, which only devices that have them are asked for. */
-static gt_status note_cluster(struct gt_replay *r, int i, CUgraphNode node,
+static gt_status note_cluster(struct gt_bare *r, int i, CUgraphNode node,
                               struct gt_err *err) {
     struct gt_cu_launch_attribute *cluster = &r->launch[i].cluster;
     *cluster = (struct gt_cu_launch_attribute){.id = GT_CU_LAUNCH_CLUSTER};
@@ -61,7 +61,7 @@ static gt_status note_cluster(struct gt_replay *r, int i, CUgraphNode node,
     return status;
 }
 
-static gt_status note_node(struct gt_replay *r, CUgraphNode node, bool may_cluster,
+static gt_status note_node(struct gt_bare *r, CUgraphNode node, bool may_cluster,
                            struct gt_err *err) {
     struct gt_cu_kernel_node n = {0};
     const int i = r->count;
@@ -85,7 +85,7 @@ static gt_status note_node(struct gt_replay *r, CUgraphNode node, bool may_clust
     return status;
 }
 
-static gt_status note_nodes(struct gt_replay *r, const struct gt_device *d,
+static gt_status note_nodes(struct gt_bare *r, const struct gt_device *d,
                             struct gt_err *err) {
     CUgraphNode node[GT_REPLAY_MAX] = {NULL};
     size_t count = 0;
@@ -102,7 +102,7 @@ static gt_status note_nodes(struct gt_replay *r, const struct gt_device *d,
     return status;
 }
 
-static void destroy(struct gt_replay *r) {
+static void destroy(struct gt_bare *r) {
     if (!r)
         return;
     if (r->graph)
@@ -110,7 +110,7 @@ static void destroy(struct gt_replay *r) {
     free(r);
 }
 
-static gt_status note(struct gt_replay **out, int *launches, struct gt_rig *rig,
+static gt_status note(struct gt_bare **out, int *launches, struct gt_rig *rig,
                       gt_enqueue_fn fn, void *user, struct gt_err *err) {
     const struct gt_cuda *cu = gt_cuda_api(err);
     *out = NULL;
@@ -120,7 +120,7 @@ static gt_status note(struct gt_replay **out, int *launches, struct gt_rig *rig,
     if (!cu->cuStreamBeginCapture || !cu->cuStreamEndCapture || !cu->cuGraphDestroy ||
         !cu->cuGraphGetNodes || !cu->cuGraphKernelNodeGetParams)
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "the driver is too old to tell");
-    struct gt_replay *r = calloc(1, sizeof *r);
+    struct gt_bare *r = calloc(1, sizeof *r);
     if (!r)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to note launches");
     r->cu = cu;
@@ -139,7 +139,7 @@ static gt_status note(struct gt_replay **out, int *launches, struct gt_rig *rig,
 
 /* ---- again ---- */
 
-static gt_cu_result launch(const struct gt_replay *r, int i) {
+static gt_cu_result launch(const struct gt_bare *r, int i) {
     const struct gt_cu_launch_config *c = &r->launch[i].config;
     if (c->attribute_count > 0)
         return r->cu->cuLaunchKernelEx(c, r->launch[i].function, r->launch[i].params, NULL);
@@ -148,11 +148,11 @@ static gt_cu_result launch(const struct gt_replay *r, int i) {
                                  c->stream, r->launch[i].params, NULL);
 }
 
-static gt_status run(struct gt_replay *r, struct gt_err *err) {
+static gt_status run(struct gt_bare *r, struct gt_err *err) {
     gt_cu_result result = GT_CU_SUCCESS;
     for (int i = 0; result == GT_CU_SUCCESS && i < r->count; i++)
         result = launch(r, i);
     return result == GT_CU_SUCCESS ? GEMMTUNE_OK : gt_cuda_fail(err, "launch", result);
 }
 
-const struct gt_replay_ops gt_replay_cuda = {.note = note, .run = run, .destroy = destroy};
+const struct gt_bare_ops gt_bare_cuda = {.note = note, .run = run, .destroy = destroy};
