@@ -21,22 +21,25 @@
  *     +-------------+ +--------------+        number so that no lanes meet in a bank: swizzle.
  *
  * What does not exist (the edges of C, k past the end) is copied as zeros: the loop has no code
- * for edges, and A and B need no alignment but an element's when VA and VB are 1.
+ * for edges, and A and B need no alignment but an element's when VA and VB are 1 or ODD is.
  *
  * BM BN    tile of C                      BK      depth of a slab
  * WM WN    of it, a warp's part           STAGES  slabs in shared memory
  * SLICES   warps that share a part of the tile, each with its own part of every slab
- * MMA_K    depth of the instruction from sm_90 on; before, it is 4, and this is KSTEP
+ * MMA_K    depth of the instruction from sm_90 on; before, it is 4
+ * KSTEP    of k that operands are loaded for at once
  * VA VB    elements a copy of A, of B     AHEAD   1: the next step's operands are loaded
  * MINB     blocks that shall fit a multiprocessor  while this one's are multiplied
+ * ODD      1: rows may begin at any element and are copied by 16 bytes all the same, each from
+ *          where its first 16 bytes begin, and read an element further on
  * GROUP    rows of tiles walked together, for the sake of the L2 cache
  * SPLIT    blocks that share a tile, each with its own part of k
  * REDUCE   how their sums meet: 0 in the workspace and a second kernel, 1 in the shared memory of
  *          a cluster. Always in the order of k: the same sum every time.
  *
  * gemmtune trial f64-nn-4096x4096x4096 --family dmma --point
- *  "BM=128 BN=128 BK=16 WM=64 WN=32 SLICES=1 MMA_K=8 STAGES=4 VA=2 VB=2 AHEAD=1 MINB=1 GROUP=8
- *   SPLIT=1 REDUCE=0"
+ *  "BM=128 BN=128 BK=16 WM=64 WN=32 SLICES=1 MMA_K=8 KSTEP=8 STAGES=4 VA=2 VB=2 ODD=0 AHEAD=1
+ *   MINB=1 GROUP=8 SPLIT=1 REDUCE=0"
  */
 
 enum {
@@ -44,8 +47,12 @@ enum {
     SLICES = GT_SLICES, STAGES = GT_STAGES, SPLIT = GT_SPLIT,
     T = GT_THREADS, VA = GT_VA, VB = GT_VB,
     A_ALONG = !GT_TA, B_ALONG = GT_TB, /* whether the operand is contiguous along k */
-    SLAB_A = BM * BK,
-    SLABS = SLAB_A + BN * BK, /* a stage */
+    ODD = GT_ODD,
+    /* A slab's row; with ODD it has room for two more elements, and rows that are read together
+     * lie in different banks without a swizzle. */
+    LDA_S = A_ALONG ? BK + 4 * ODD : BM + 2 * ODD, LDB_S = B_ALONG ? BK + 4 * ODD : BN + 2 * ODD,
+    SLAB_A = A_ALONG ? BM * LDA_S : BK * LDA_S,
+    SLABS = SLAB_A + (B_ALONG ? BN * LDB_S : BK * LDB_S), /* a stage */
 
     /* Groups of 8 rows and of 8 columns a warp has, elements of one row a lane holds for a
      * step, steps of a warp in a slab. */
@@ -123,7 +130,17 @@ GT_INLINE void load_peer(gt_elem *to, const GT_SHARED gt_elem *from, int rank) {
  * each of 4 rows in a row, and rows are multiples of 128 bytes long.
  */
 GT_INLINE int swizzle(int row) {
-    return row % 4 * 4;
+    return ODD ? 0 : row % 4 * 4;
+}
+
+/*
+ * How far into its row of a slab the first element lies: a row that begins in the middle of 16
+ * bytes is copied from their begin. That reads what is in front of it, which is in memory, for
+ * the 16 bytes are, but is not used. All tiles begin at multiples of 16 elements, so it depends
+ * on the matrix and on the row's number in the slab alone.
+ */
+GT_INLINE int shift(const GT_GLOBAL gt_elem *x, gt_long ld, int row) {
+    return ODD ? (int)((gt_long)x / 8 + ld * row) & 1 : 0;
 }
 
 /* Vectors of a slab's row, and the rows that the threads copy at once. */
@@ -136,20 +153,30 @@ GT_INLINE const GT_GLOBAL gt_elem *aim(int cols, int v, const GT_GLOBAL gt_elem 
     return x + t / ROW_VECTORS(cols, v) * ld + t % ROW_VECTORS(cols, v) * v;
 }
 
-/* Starts copying a slab of rows x cols, of which rows_left x cols_left exist. */
-GT_INLINE void fetch(int rows, int cols, int v, GT_SHARED gt_elem *s,
-                     const GT_GLOBAL gt_elem *at, gt_long ld, int rows_left, int cols_left,
-                     int t) {
+/* Starts copying a slab of rows x cols, of which rows_left x cols_left exist. `odd`: bit r % 2 is
+ * the shift of row r. */
+GT_INLINE void fetch(int rows, int cols, int v, GT_SHARED gt_elem *s, int stride,
+                     const GT_GLOBAL gt_elem *at, gt_long ld, int odd, int rows_left,
+                     int cols_left, int t) {
     const int step = ROWS_AT_ONCE(cols, v);
     const int row0 = t / ROW_VECTORS(cols, v), col = t % ROW_VECTORS(cols, v) * v;
-    const int there = GT_MAX(GT_MIN(cols_left - col, v), 0);
+    if (ODD) /* what a shifted row has past its last vector */
+        GT_UNROLL
+        for (int i = 0; i < GT_CDIV(rows, T); i++) {
+            const int row = t + i * T;
+            if (row < rows)
+                gt_copy_some(v, s + row * stride + cols,
+                             at + (row - row0) * ld + cols - col - 1,
+                             row < rows_left && cols <= cols_left && odd >> row % 2 & 1);
+        }
     if (T % ROW_VECTORS(cols, v) != 0 && row0 >= step)
         return;
     GT_UNROLL_BY(4) /* more at once would cost registers */
     for (int i = 0; i < GT_CDIV(rows, step); i++) {
-        const int row = row0 + i * step;
+        const int row = row0 + i * step, back = ODD ? odd >> row % 2 & 1 : 0;
+        const int there = GT_MAX(GT_MIN(cols_left - col + back, v), 0);
         if (rows % step == 0 || row < rows)
-            gt_copy_some(v, s + row * cols + (col ^ swizzle(row)), at,
+            gt_copy_some(v, s + row * stride + (col ^ swizzle(row)), at - back,
                          row < rows_left ? there : 0);
         at += step * ld;
     }
@@ -159,16 +186,19 @@ GT_INLINE void fetch(int rows, int cols, int v, GT_SHARED gt_elem *s,
 struct origin {
     const GT_GLOBAL gt_elem *a, *b;
     gt_long lda, ldb;
+    int odd_a, odd_b;     /* shifts of even (bit 0) and odd rows of a slab */
     int rows, cols, left; /* of C and of k that exist from there on */
 };
 
 /* Starts copying the next slab of A and of B, if there is one, and moves on. */
 GT_INLINE void fetch_next(struct origin *from, GT_SHARED gt_elem *stage, int t) {
     if (from->left > 0) {
-        fetch(A_ALONG ? BM : BK, A_ALONG ? BK : BM, VA, stage, from->a, from->lda,
-              A_ALONG ? from->rows : from->left, A_ALONG ? from->left : from->rows, t);
-        fetch(B_ALONG ? BN : BK, B_ALONG ? BK : BN, VB, stage + SLAB_A, from->b, from->ldb,
-              B_ALONG ? from->cols : from->left, B_ALONG ? from->left : from->cols, t);
+        fetch(A_ALONG ? BM : BK, A_ALONG ? BK : BM, VA, stage, LDA_S, from->a, from->lda,
+              from->odd_a, A_ALONG ? from->rows : from->left,
+              A_ALONG ? from->left : from->rows, t);
+        fetch(B_ALONG ? BN : BK, B_ALONG ? BK : BN, VB, stage + SLAB_A, LDB_S, from->b,
+              from->ldb, from->odd_b, B_ALONG ? from->cols : from->left,
+              B_ALONG ? from->left : from->cols, t);
     }
     GT_COPY_COMMIT();
     from->a += A_ALONG ? BK : BK * from->lda;
@@ -182,43 +212,57 @@ struct operands {
     gt_elem a[GM * HELD], b[GN * HELD];
 };
 
-/* Where a lane reads square i along the width and q along k of a slab, from (w0, k0) on. */
-GT_INLINE int square_at(int along, int wide, int w0, int k0, int i, int q, int lane) {
-    const int w = w0 + 8 * i + lane / 4, k = k0 + 4 * q + lane % 4;
-    return along ? w * BK + (k ^ swizzle(w)) : k * wide + (w ^ swizzle(k));
+/*
+ * Which k of a slab a lane holds in square q: of two squares 0 1 2 3, 4 5 6 7 or, with ODD, 0 2 4 6,
+ * 1 3 5 7, so that lanes that read together read rows of one shift. A and B alike: the sum is the
+ * same.
+ */
+GT_INLINE int k_of(int q, int lane) {
+    return ODD ? q / 2 * 8 + lane % 4 * 2 + q % 2 : q * 4 + lane % 4;
 }
 
-/* What of it differs among lanes: 4 squares along a row the pattern comes again, 16 elements on. */
+/* Where a lane reads squares: what differs among lanes. With ODD, those of even and odd q; else 4
+ * along a row, where the pattern comes again 16 elements on. */
 struct places {
     int at[4];
 };
 
-GT_INLINE struct places places_of(int along, int wide, int w0, int k0, int lane) {
+/* From (w0, k0) of the slabs of x on. */
+GT_INLINE struct places places_of(int along, int stride, int w0, int k0,
+                                  const GT_GLOBAL gt_elem *x, gt_long ld, int lane) {
     struct places p;
     GT_UNROLL
-    for (int i = 0; i < 4; i++)
-        p.at[i] = along ? square_at(1, wide, w0, k0, 0, i, lane)
-                        : square_at(0, wide, w0, k0, i % 2, 0, lane);
+    for (int i = 0; i < 4; i++) {
+        const int q = along || ODD ? i : 0;
+        const int w = w0 + (along || ODD ? 0 : 8 * i) + lane / 4, k = k0 + k_of(q, lane);
+        p.at[i] = along ? w * stride + ((k ^ swizzle(w)) + shift(x, ld, w))
+                        : k * stride + ((w ^ swizzle(k)) + shift(x, ld, k));
+    }
     return p;
 }
 
-GT_INLINE void load(int along, int wide, int groups, gt_elem *f, const GT_SHARED gt_elem *s,
+/* Where square i along the width and q along k is. */
+GT_INLINE int square_at(int along, int stride, const struct places *p, int i, int q) {
+    if (ODD)
+        return p->at[q % 2] + (along ? q / 2 * 8 + i * 8 * stride : q / 2 * 8 * stride + i * 8);
+    return along ? p->at[q % 4] + q / 4 * 16 + i * 8 * stride
+                 : p->at[i % 2] + i / 2 * 16 + q * 4 * stride;
+}
+
+GT_INLINE void load(int along, int stride, int groups, gt_elem *f, const GT_SHARED gt_elem *s,
                     const struct places *p, int step) {
     GT_UNROLL
     for (int i = 0; i < groups; i++)
         GT_UNROLL
-        for (int h = 0; h < HELD; h++) {
-            const int q = step * HELD + h;
-            f[i * HELD + h] = along ? s[p->at[q % 4] + q / 4 * 16 + i * 8 * BK]
-                                    : s[p->at[i % 2] + i / 2 * 16 + q * 4 * wide];
-        }
+        for (int h = 0; h < HELD; h++)
+            f[i * HELD + h] = s[square_at(along, stride, p, i, step * HELD + h)];
 }
 
 /* A warp's operands of one step. */
 GT_INLINE void load_step(struct operands *x, const GT_SHARED gt_elem *stage,
                          const struct places *in_a, const struct places *in_b, int step) {
-    load(A_ALONG, BM, GM, x->a, stage, in_a, step);
-    load(B_ALONG, BN, GN, x->b, stage + SLAB_A, in_b, step);
+    load(A_ALONG, LDA_S, GM, x->a, stage, in_a, step);
+    load(B_ALONG, LDB_S, GN, x->b, stage + SLAB_A, in_b, step);
 }
 
 GT_INLINE void multiply(gt_acc *acc, const struct operands *x) {
@@ -276,27 +320,39 @@ GT_INLINE void put(GT_SHARED gt_elem *tile, const gt_acc *acc, int w_m, int w_n,
 }
 
 /* Sums the tiles of all slices of all blocks of the cluster, in their order, and stores the
- * pairs of columns that fall to block `rank`. */
+ * pairs of columns that fall to block `rank`. What another block has is far away: a thread
+ * asks for several pairs before it needs the first. */
 GT_INLINE void gather(const struct target *to, const GT_SHARED gt_elem *tiles, int rank,
                       int t) {
+    enum { ALL = BM * BN / 2, STEP = CLUSTER * T,
+           PAIRS = GT_MAX(1, GT_MIN(4, ALL / STEP)) };
     GT_UNROLL_BY(1)
-    for (int e = rank * T + t; e < BM * BN / 2; e += CLUSTER * T) {
-        const int row = e / (BN / 2), col = e % (BN / 2) * 2;
-        const int end = row < to->rows ? to->cols - col : 0;
-        const int inside = to->aligned && end >= 2;
-        GT_GLOBAL gt_elem *c = to->c + row * to->ld + col;
-        gt_elem old[2];
-        gt_acc sum[2] = {0, 0};
-        gt_load_c(2, old, c, to->beta, inside, 0, end);
+    for (int e0 = rank * T + t; e0 < ALL; e0 += PAIRS * STEP) {
+        gt_acc sum[2 * PAIRS];
+        GT_UNROLL
+        for (int i = 0; i < 2 * PAIRS; i++)
+            sum[i] = 0;
         GT_UNROLL
         for (int r = 0; r < CLUSTER; r++)
             GT_UNROLL
-            for (int s = 0; s < SLICES; s++) {
-                gt_acc x[2];
-                load_peer(x, tiles + (s * BM + row) * LDT + col, r);
-                sum[0] += x[0], sum[1] += x[1];
-            }
-        gt_store_row(2, c, to->alpha, sum, to->beta, old, inside, 0, end);
+            for (int s = 0; s < SLICES; s++)
+                GT_UNROLL
+                for (int p = 0; p < PAIRS; p++) {
+                    const int e = GT_MIN(e0 + p * STEP, ALL - 1);
+                    gt_acc x[2];
+                    load_peer(x, tiles + (s * BM + e / (BN / 2)) * LDT + e % (BN / 2) * 2, r);
+                    sum[2 * p] += x[0], sum[2 * p + 1] += x[1];
+                }
+        GT_UNROLL
+        for (int p = 0; p < PAIRS; p++) {
+            const int e = e0 + p * STEP, row = e / (BN / 2), col = e % (BN / 2) * 2;
+            const int end = e < ALL && row < to->rows ? to->cols - col : 0;
+            const int inside = to->aligned && end >= 2;
+            GT_GLOBAL gt_elem *c = to->c + row * to->ld + col;
+            gt_elem old[2];
+            gt_load_c(2, old, c, to->beta, inside, 0, end);
+            gt_store_row(2, c, to->alpha, sum + 2 * p, to->beta, old, inside, 0, end);
+        }
     }
 }
 
@@ -327,10 +383,11 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     struct origin from = {
         aim(A_ALONG ? BK : BM, VA, a + (A_ALONG ? row0 * lda + k0 : k0 * lda + row0), lda, t),
         aim(B_ALONG ? BK : BN, VB, b + (B_ALONG ? col0 * ldb + k0 : k0 * ldb + col0), ldb, t),
-        lda, ldb, rows, cols, (int)GT_MIN(depth - k0, slabs * (gt_long)BK)};
+        lda, ldb, shift(a, lda, 0) + 2 * shift(a, lda, 1), shift(b, ldb, 0) + 2 * shift(b, ldb, 1),
+        rows, cols, (int)GT_MIN(depth - k0, slabs * (gt_long)BK)};
     const int slice_k = slice * (BK / SLICES);
-    const struct places in_a = places_of(A_ALONG, BM, w_m, slice_k, lane);
-    const struct places in_b = places_of(B_ALONG, BN, w_n, slice_k, lane);
+    const struct places in_a = places_of(A_ALONG, LDA_S, w_m, slice_k, a, lda, lane);
+    const struct places in_b = places_of(B_ALONG, LDB_S, w_n, slice_k, b, ldb, lane);
 
     gt_acc acc[2 * GM * GN];
     struct operands now, next;
