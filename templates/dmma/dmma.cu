@@ -21,7 +21,14 @@
  *     +-------------+ +--------------+        number so that no lanes meet in a bank: swizzle.
  *
  * What does not exist (the edges of C, k past the end) is copied as zeros: the loop has no code
- * for edges, and A and B need no alignment but an element's when VA and VB are 1 or ODD is.
+ * for edges.
+ *
+ * Copies of 16 bytes go from and to multiples of 16 bytes. Where rows have an odd number of
+ * elements every other one begins 8 bytes past such a multiple: ODD copies it from 8 bytes before,
+ * so that it lies one element further on in a row of the slab, which has room for that, and who
+ * reads it adds this shift. In a slab with a row for every k, lanes that read together read rows
+ * of one shift, else they would meet in a bank: a step takes k in the order 0 2 4 6, 1 3 5 7.
+ * Copies of an element (VA, VB 1) serve any alignment as well.
  *
  * BM BN    tile of C                      BK      depth of a slab
  * WM WN    of it, a warp's part           STAGES  slabs in shared memory
@@ -30,16 +37,15 @@
  * KSTEP    of k that operands are loaded for at once
  * VA VB    elements a copy of A, of B     AHEAD   1: the next step's operands are loaded
  * MINB     blocks that shall fit a multiprocessor  while this one's are multiplied
- * ODD      1: rows may begin at any element and are copied by 16 bytes all the same, each from
- *          where its first 16 bytes begin, and read an element further on
+ * ODD      1: rows may begin at any element and are copied by 16 bytes all the same
  * GROUP    rows of tiles walked together, for the sake of the L2 cache
  * SPLIT    blocks that share a tile, each with its own part of k
  * REDUCE   how their sums meet: 0 in the workspace and a second kernel, 1 in the shared memory of
  *          a cluster. Always in the order of k: the same sum every time.
  *
  * gemmtune trial f64-nn-4096x4096x4096 --family dmma --point
- *  "BM=128 BN=128 BK=16 WM=64 WN=32 SLICES=1 MMA_K=8 KSTEP=8 STAGES=4 VA=2 VB=2 ODD=0 AHEAD=1
- *   MINB=1 GROUP=8 SPLIT=1 REDUCE=0"
+ *  "BM=128 BN=128 BK=16 WM=64 WN=32 SLICES=1 MMA_K=8 KSTEP=8 STAGES=3 VA=2 VB=2 ODD=0 AHEAD=1
+ *   MINB=1 GROUP=1 SPLIT=1 REDUCE=0"
  */
 
 enum {
