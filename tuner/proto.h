@@ -12,13 +12,14 @@
 #include "core/problem.h"
 #include "tuner/judge.h"
 
-enum { GT_JOB_POINTS_MAX = 8, GT_VERDICT_TEXT_MAX = 512 };
+enum { GT_JOB_POINTS_MAX = 24, GT_VERDICT_TEXT_MAX = 512 };
 
 enum gt_job_kind {
     GT_JOB_COMPILE, /* build candidate[0] into the image cache; touches no device */
     GT_JOB_PREPARE, /* open the device and set the problem up; no candidate */
     GT_JOB_TRIAL,   /* build, check, time candidate[0] */
     GT_JOB_FINAL,   /* build and check all candidates, time them interleaved */
+    GT_JOB_AGAIN,   /* the same, and none leaves for being slow */
 };
 
 /* A candidate: one point of one family. */
@@ -34,7 +35,7 @@ struct gt_job {
     struct gt_device device;
     char problem[GT_PROBLEM_NAME_MAX];
     uint64_t seed;
-    double best_ns; /* of the problem so far; 0 none */
+    double best_ns; /* of the problem so far, upper limit of its median; 0 none */
     int count;
     struct gt_candidate candidate[GT_JOB_POINTS_MAX];
 };

@@ -142,6 +142,15 @@ static void judge(struct attempt *a, struct gt_lab *lab, const gemmtune_problem 
         wrong(a, why);
 }
 
+static struct gt_time_budget budget_of(const struct gt_job *job) {
+    struct gt_time_budget b = job->kind == GT_JOB_FINAL   ? gt_final_budget
+                              : job->kind == GT_JOB_AGAIN ? gt_again_budget
+                                                          : gt_screen_budget;
+    if (job->kind == GT_JOB_TRIAL)
+        b.rule.rival_ns = job->best_ns * (1 + GT_SCREEN_DOUBT);
+    return b;
+}
+
 /* Times what is left of the attempts together. A fault while several run is charged to none of them
  * in particular: all are tried again one by one by whoever asked. */
 static void time_all(struct attempt *a, int count, struct gt_lab *lab,
@@ -156,9 +165,7 @@ static void time_all(struct attempt *a, int count, struct gt_lab *lab,
             execs[n] = a[i].exec;
             live[n++] = &a[i];
         }
-    struct gt_time_budget budget =
-        job->kind == GT_JOB_FINAL ? gt_final_budget : gt_screen_budget;
-    budget.best_ns = job->kind == GT_JOB_FINAL ? 0 : job->best_ns;
+    const struct gt_time_budget budget = budget_of(job);
     const gt_status status = gt_lab_time(out, lab, execs, n, &budget, &err);
     for (int i = 0; i < n; i++) {
         if (status)
