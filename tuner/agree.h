@@ -13,7 +13,7 @@ enum { GT_AGREE_RUNS_MAX = 24 };
 
 /* One run: which of the distinct winners it chose, by number, and which it found tied with it. */
 struct gt_agree_run {
-    int choice; /* -1: it chose none */
+    int choice;    /* -1: it chose none */
     unsigned tied; /* bit i: the i-th winner, its own choice too */
     struct gt_measurement stored;
     /* filled by gt_agree */
@@ -37,6 +37,7 @@ void gt_agree(struct gt_agreement *out, struct gt_agree_run *run, int runs,
 
 /* From the samples of one measurement, where the median of `samples` others of the same lies 95 times of
  * 100, whatever the distribution. Everything there is where that cannot be had from so few. */
-void gt_predict(double *low_ns, double *high_ns, const struct gt_measurement *m, int samples);
+void gt_predict(double *low_ns, double *high_ns, const struct gt_measurement *m,
+                int samples);
 
 #endif

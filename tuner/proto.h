@@ -48,13 +48,19 @@ enum gt_stage {
     GT_STAGE_FAILED, /* the job could not be done for reasons that are not the candidate's */
 };
 
+/* Seconds of the run worker on candidates: checking them, before and after, and timing them. */
+struct gt_spent {
+    double check_s, time_s;
+};
+
 struct gt_result {
     gt_outcome outcome;
     struct gt_measurement time;
     int registers, spill_bytes, smem_bytes;
     double compile_ms; /* 0: from the cache */
     struct gt_judgement loop;
-    bool fatal; /* the context is lost: the worker must be replaced */
+    struct gt_spent spent; /* of the whole job, in its first result */
+    bool fatal;            /* the context is lost: the worker must be replaced */
     char error[GT_VERDICT_TEXT_MAX];
 };
 

@@ -206,6 +206,9 @@ static gt_status end_trial(struct search *s, struct entry *e, const struct gt_re
     if (!status)
         resolve(s, e, &row);
     s->result->fresh++;
+    s->result->dropped += r->time.dropped;
+    s->result->spent.check_s += r->spent.check_s;
+    s->result->spent.time_s += r->spent.time_s;
     return status;
 }
 
