@@ -291,6 +291,7 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     if (status)
         return status;
     rank(result, &job, &report);
+    result->dropped += report.result[0].time.dropped; /* whole rounds */
     if (result->winners == 0)
         return gt_fail(err, GEMMTUNE_ENOTFOUND, "no finalist held when measured again");
     return store(result, t, item, err);

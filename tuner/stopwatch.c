@@ -52,9 +52,11 @@ static void drop_slices(struct gt_stopwatch *w) {
     }
 }
 
+/* Two at least, so that one of as many launches as there are sets need not begin where another has
+ * just been. */
 static int slices_of(const struct gt_stopwatch *w) {
-    const int slices = w->lab->sets.count / w->launches;
-    return slices > SLICES_MAX ? SLICES_MAX : slices > 0 ? slices : 1;
+    const int sets = w->lab->sets.count, slices = sets / w->launches;
+    return sets == 1 ? 1 : slices > SLICES_MAX ? SLICES_MAX : slices > 2 ? slices : 2;
 }
 
 /* The next slice's time; its batch is made when it is first needed. */

@@ -4,8 +4,10 @@
  * that is right. Then once more, in a process of its own, on the fake CUDA driver (tests/fake),
  * where the device can also be made to compute wrongly, run out of memory or fail.
  */
-#include "tuner/lab.h"
+#include "tuner/lab_internal.h"
+#include "tuner/stopwatch.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -235,6 +237,67 @@ static void test_lab(void **state) {
         check_one(d, "f64-tn-9x65x33,beta");
     else
         print_message("%s has no f64\n", d->name);
+}
+
+/* A kernel that notes which set it is run on, and how long ago, in launches, that one was used last. */
+struct noted {
+    struct gt_kernel_call call;
+    const struct gt_sets *sets;
+    long *now, *last; /* of all kernels; last[set] */
+    long *soonest;
+};
+
+static gt_status enqueue_noted(void *self, const struct gt_operands *x,
+                               struct gt_err *err) {
+    struct noted *n = self;
+    const struct gt_product product = gt_product_of(&n->call);
+    int set = 0;
+    while (n->sets->view[0][set] != x->a)
+        set++;
+    const long ago = ++*n->now - n->last[set];
+    if (n->last[set] > 0 && ago < *n->soonest)
+        *n->soonest = ago;
+    n->last[set] = *n->now;
+    return product.enqueue(product.self, x, err);
+}
+
+/* Whoever runs, warming up or under the clock, in samples of whatever length: no set is used again
+ * before half of the ring was. */
+static void test_ring(void **state) {
+    static const double sample_ns[3] = {1, 1e7, 5e5};
+    static long last[GT_SETS_MAX];
+    struct gt_stopwatch *watch[3] = {NULL};
+    struct noted noted[3];
+    struct bench b;
+    struct gt_err err;
+    long now = 0, soonest = LONG_MAX;
+    const struct gt_device *d = *state;
+    if (d->backend == GEMMTUNE_CUDA)
+        skip(); /* launches are captured once and replayed */
+    memset(last, 0, sizeof last);
+    assert_ok(open_bench(&b, d, "f32-nn-33x17x20", &err));
+    for (int i = 0; i < 3; i++) {
+        const struct gt_product product = {.enqueue = enqueue_noted, .self = &noted[i]};
+        noted[i] = (struct noted){{b.exec, NULL, gt_rig_head(b.lab->rig)->stream},
+                                  &b.lab->sets,
+                                  &now,
+                                  last,
+                                  &soonest};
+        assert_ok(gt_stopwatch_create(&watch[i], b.lab, &product, sample_ns[i], 1e9, &err));
+    }
+    for (int round = 0; round < 12; round++)
+        for (int i = 0; i < 3; i++) {
+            double ns;
+            assert_ok(gt_stopwatch_sample(watch[(i + round) % 3], &ns, &err));
+        }
+    print_message("%d sets; samples of %d, %d and %d launches; again after %ld\n",
+                  b.lab->sets.count, gt_stopwatch_launches(watch[0]),
+                  gt_stopwatch_launches(watch[1]), gt_stopwatch_launches(watch[2]),
+                  soonest);
+    assert_true(soonest >= b.lab->sets.count / 2);
+    for (int i = 0; i < 3; i++)
+        gt_stopwatch_destroy(watch[i]);
+    close_bench(&b);
 }
 
 /* A family of several kernels, from the folder of tests: `says` is what is found wrong with the
@@ -604,6 +667,7 @@ static void test_clocks(void **state) {
     cmocka_unit_test_prestate(test_memory, NULL),                                          \
         cmocka_unit_test_prestate(test_time, NULL),                                        \
         cmocka_unit_test_prestate(test_lab, NULL),                                         \
+        cmocka_unit_test_prestate(test_ring, NULL),                                        \
         cmocka_unit_test_prestate(test_passes, NULL),                                      \
         cmocka_unit_test_prestate(test_workspace_too_large, NULL),                         \
         cmocka_unit_test_prestate(test_too_large, NULL)

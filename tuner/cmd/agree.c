@@ -266,6 +266,18 @@ static gt_status add(struct gt_table *table, const struct study *s, const struct
     return status;
 }
 
+static void say_agreement(struct gt_tuner *t, const struct study *s) {
+    const struct gt_agreement *a = &s->agreement;
+    char line[512];
+    snprintf(
+        line, sizeof line,
+        "%s: of %d runs %d chose the same (of %d), %d it or a tie with it; %d times found "
+        "again; regret %.2f %%, at most %.2f %%",
+        s->problem, a->runs, a->same, a->winners, a->same_tie, a->found_again,
+        100 * a->median_regret, 100 * a->most_regret);
+    gt_progress_line(&t->progress, line);
+}
+
 /* ---- one problem after another ---- */
 
 static gt_status do_problem(struct gt_table *table, struct gt_tuner *t,
@@ -288,6 +300,7 @@ static gt_status do_problem(struct gt_table *table, struct gt_tuner *t,
     }
     if (!status) {
         gt_agree(&s->agreement, s->run, s->runs, s->again, s->winners);
+        say_agreement(t, s);
         status = add(table, s, v, err);
     }
     free(result);
