@@ -45,6 +45,7 @@ struct gt_measurement {
     int samples;                       /* entries of sample_ns */
     int launches;                      /* launches averaged in one sample */
     int dropped;                       /* samples thrown out for a throttled clock */
+    int unsettled;                     /* and before the device had settled; not stored */
     int clock_mhz;                     /* clock at the last sample; 0 when unknown */
     float sample_ns[GT_SAMPLES_MAX];
 };

@@ -3,6 +3,8 @@
 #include "tuner/finals.h"
 
 #include "core/log.h"
+#include "tuner/bench_stats.h"
+#include "tuner/race.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +52,19 @@ void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
             f->best[i] = f->best[i - 1];
     if (i < GT_BEST_MAX)
         f->best[i] = *who;
+}
+
+int gt_finals_entrants(const struct gt_finals *f) {
+    enum { LEAST = 3 };
+    int n = f->count < LEAST ? f->count : LEAST;
+    double reach = 0;
+    for (int i = 0; i < f->count; i++)
+        if (i == 0 || f->best[i].high_ns < reach)
+            reach = f->best[i].high_ns;
+    reach *= 1 + GT_SCREEN_DOUBT;
+    while (n < f->count && f->best[n].low_ns <= reach)
+        n++;
+    return n;
 }
 
 /* ---- what is stored already ---- */
@@ -150,31 +165,64 @@ static void init_job(struct gt_job *job, const struct gt_finals *f,
 
 /* ---- deciding ---- */
 
-static int by_median(const void *a, const void *b) {
-    const double x = (*(const struct gt_result *const *)a)->time.median_ns;
-    const double y = (*(const struct gt_result *const *)b)->time.median_ns;
+/* The one that none is faster than: of those that stayed to the end the least median, unless another,
+ * that was measured alone, is proven faster. */
+static int winner_of(const struct gt_measurement *const time[], int n) {
+    int best = 0;
+    for (int i = 1; i < n; i++)
+        if (time[i]->samples > time[best]->samples ||
+            (time[i]->samples == time[best]->samples &&
+             time[i]->median_ns < time[best]->median_ns))
+            best = i;
+    for (int i = 0; i < n; i++)
+        if (!gt_race_tied(time[best], time[i]))
+            best = i;
+    return best;
+}
+
+struct place {
+    const struct gt_result *result;
+    double ratio; /* to the winner, round by round */
+};
+
+static int by_ratio(const void *a, const void *b) {
+    const double x = ((const struct place *)a)->ratio, y = ((const struct place *)b)->ratio;
     return x < y ? -1 : x > y;
 }
 
-/* A tie: the intervals overlap. The least median wins and the tie is stored as one. */
-static void rank(struct gt_tune_result *result, const struct gt_job *job,
+/* The winner first, the others by their ratios to it. */
+static int order(struct place place[], const struct gt_job *job,
                  const struct gt_report *report) {
-    const struct gt_result *order[GT_JOB_POINTS_MAX];
+    const struct gt_measurement *time[GT_JOB_POINTS_MAX];
+    struct gt_measurement ratio;
     int n = 0;
     for (int i = 0; i < report->count; i++) {
-        if (report->result[i].outcome == GT_CORRECT)
-            order[n++] = &report->result[i];
-        else
+        if (report->result[i].outcome == GT_CORRECT) {
+            time[n] = &report->result[i].time;
+            place[n++].result = &report->result[i];
+        } else
             gt_log(GEMMTUNE_LOG_WARN, "%s: finalist %s \"%s\" is out: %s: %s", job->problem,
                    job->candidate[i].family, job->candidate[i].point,
                    gt_outcome_word(report->result[i].outcome), report->result[i].error);
     }
-    qsort(order, (size_t)n, sizeof *order, by_median);
-    result->winners = n;
+    const int first = n > 0 ? winner_of(time, n) : 0;
     for (int i = 0; i < n; i++) {
-        result->winner[i].candidate = job->candidate[order[i] - report->result];
-        result->winner[i].time = order[i]->time;
-        result->winner[i].tied = order[i]->time.low_ns <= order[0]->time.high_ns;
+        gt_ratio_of(&ratio, time[i], time[first]);
+        place[i].ratio = i == first ? 0 : ratio.median_ns;
+    }
+    qsort(place, (size_t)n, sizeof *place, by_ratio);
+    return n;
+}
+
+static void rank(struct gt_tune_result *result, const struct gt_job *job,
+                 const struct gt_report *report) {
+    struct place place[GT_JOB_POINTS_MAX];
+    result->winners = order(place, job, report);
+    for (int i = 0; i < result->winners; i++) {
+        result->winner[i].candidate = job->candidate[place[i].result - report->result];
+        result->winner[i].time = place[i].result->time;
+        result->winner[i].tied =
+            gt_race_tied(&place[i].result->time, &place[0].result->time);
     }
 }
 
@@ -233,6 +281,7 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
         result->winners = 0;
         return GEMMTUNE_OK;
     }
+    all.count = gt_finals_entrants(&all);
     add_defender(&all, result);
     add_spare(&all, result, t, &item->problem);
     result->winners = 0;
@@ -242,6 +291,7 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     if (status)
         return status;
     rank(result, &job, &report);
+    result->dropped += report.result[0].time.dropped; /* whole rounds */
     if (result->winners == 0)
         return gt_fail(err, GEMMTUNE_ENOTFOUND, "no finalist held when measured again");
     return store(result, t, item, err);

@@ -2,6 +2,12 @@
 /*
  * finals.h - the best candidates of a problem, measured again: in a fresh worker, on fresh data,
  * interleaved. That figure is what is stored.
+ *
+ * Those take part whose screening cannot tell them from the best: whose interval, and GT_SCREEN_DOUBT
+ * more, reaches the best's; three at least. Round by round, whoever is proven slower than the leader by
+ * more than GT_SAME leaves, and the time is for those still close. Of those that stay to the end the
+ * least median wins. Tied with it is whoever was not proven slower by more than GT_SAME: the lower end
+ * of the interval of the ratios, round by round, is at most 1 + GT_SAME.
  */
 #ifndef GT_TUNER_FINALS_H
 #define GT_TUNER_FINALS_H
@@ -10,8 +16,9 @@
 
 struct gt_finalist {
     struct gt_candidate candidate;
-    double screen_ns; /* 0: there is none */
-    int64_t ended_ms; /* since 1970: when it was tried */
+    double screen_ns;       /* 0: there is none */
+    double low_ns, high_ns; /* its interval */
+    int64_t ended_ms;       /* since 1970: when it was tried */
 };
 
 /* The best of what was screened, best first, and what they are compared with. `spare` is the best
@@ -22,6 +29,8 @@ struct gt_finals {
     double naive_ns, tile_ns;
 };
 
+/* How many of the best take part. */
+int gt_finals_entrants(const struct gt_finals *f);
 void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
                      const gemmtune_problem *p, const struct gt_finalist *who);
 

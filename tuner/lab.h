@@ -8,6 +8,7 @@
 
 #include "core/outcome.h"
 #include "tuner/check.h"
+#include "tuner/race.h"
 
 struct gt_lab;
 
@@ -37,17 +38,15 @@ gt_status gt_lab_check(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab
 gt_status gt_lab_recheck(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
                          const struct gt_exec *e, struct gt_err *err);
 
-/* How long one kernel may be timed. */
+/* How long kernels are timed: one alone, finalists against each other, winners of several runs. */
 struct gt_time_budget {
-    double best_ns;   /* 0: none yet; a candidate far slower is abandoned */
-    double sample_ns; /* least device time of a sample */
-    double total_ns;  /* most device time of all samples */
-    int samples_min, samples_max;
+    double sample_ns; /* device time of a sample, about */
+    struct gt_race_rule rule;
 };
-extern const struct gt_time_budget gt_screen_budget, gt_final_budget;
+extern const struct gt_time_budget gt_screen_budget, gt_final_budget, gt_again_budget;
 
 /* Times kernels made for the problem, interleaved sample by sample in rotating order; out[i] is
- * execs[i]'s. */
+ * execs[i]'s. Sample j of all is of the same round. */
 gt_status gt_lab_time(struct gt_measurement *out, struct gt_lab *lab,
                       const struct gt_exec *const *execs, int count,
                       const struct gt_time_budget *budget, struct gt_err *err);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * measure.c - how long kernels take. Random inputs, rotated over more than three times the last-
- * level cache, many launches a sample where one is short, kernels interleaved sample by sample,
- * samples under a throttled clock dropped.
+ * level cache, many launches a sample where one is short, kernels interleaved sample by sample.
+ * When it is enough, and what the samples say, is race.c's.
  */
 #include "tuner/lab_internal.h"
 #include "tuner/stopwatch.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const struct gt_time_budget gt_screen_budget = {
-    .sample_ns = 2e5, .total_ns = 3e7, .samples_min = 5, .samples_max = 15};
+    .sample_ns = 2e5, .rule = {.total_ns = 3e7, .narrow = 0.01, .samples_max = 20}};
 const struct gt_time_budget gt_final_budget = {
-    .sample_ns = 1e6, .total_ns = 1.2e8, .samples_min = 9, .samples_max = 30};
-
-enum { DROPPED_MAX = 20 }; /* throttled samples after which one is taken as it comes */
-/* A first sample this many times the best so far ends the timing of a candidate. */
-static const double hopeless = 1.6;
+    .sample_ns = 1e6,
+    .rule = {.total_ns = 6e7, .narrow = 0.005, .samples_max = GT_SAMPLES_MAX}};
+const struct gt_time_budget gt_again_budget = {
+    .sample_ns = 1e6,
+    .rule = {
+        .total_ns = 6e7, .narrow = 0.005, .samples_max = GT_SAMPLES_MAX, .all_stay = true}};
 
 /* ---- rotating inputs ---- */
 
@@ -43,13 +43,16 @@ static int64_t cache_bytes(const struct gt_device *d) {
     return d->l2_bytes;
 }
 
-/* Sets that together exceed three times the last-level cache. */
+/* Sets that together exceed three times the last-level cache: a power of two, so that samples of as
+ * many launches as a power of two go round the ring evenly. */
 static int set_count(const gemmtune_problem *p, const struct gt_device *d) {
     int64_t stride[3];
+    int count = 1;
     strides(stride, p);
     const int64_t one = stride[0] + stride[1] + stride[2];
-    const int64_t count = 3 * cache_bytes(d) / one + 1;
-    return count > GT_SETS_MAX ? GT_SETS_MAX : (int)count;
+    while (count < GT_SETS_MAX && count * one <= 3 * cache_bytes(d))
+        count *= 2;
+    return count;
 }
 
 int64_t gt_sets_bytes(const gemmtune_problem *p, const struct gt_device *d) {
@@ -110,95 +113,77 @@ void gt_sets_clear(struct gt_lab *lab) {
     memset(&lab->sets, 0, sizeof lab->sets);
 }
 
-/* ---- one kernel under the clock ---- */
+/* ---- kernels under the clock ---- */
 
-struct runner {
+enum { LONG = 5 }; /* samples that a launch may take and be launched again to warm up */
+
+struct field {
     struct gt_lab *lab;
-    struct gt_kernel_call call;
-    struct gt_stopwatch *watch;
-    double spent_ns;
-    bool ended;
+    struct gt_kernel_call call[GT_RACERS_MAX];
+    struct gt_stopwatch *watch[GT_RACERS_MAX];
+    struct gt_race race;
 };
 
-static gt_status prepare(struct runner *r, struct gt_lab *lab, const struct gt_exec *exec,
+static gt_status prepare(struct field *f, const struct gt_exec *const *execs, int count,
                          const struct gt_time_budget *b, struct gt_err *err) {
-    r->lab = lab;
-    r->call = (struct gt_kernel_call){exec, gt_checker_workspace(lab->checker),
-                                      gt_rig_head(lab->rig)->stream};
-    const struct gt_product product = gt_product_of(&r->call);
-    return gt_stopwatch_create(&r->watch, lab, &product, b->sample_ns, b->total_ns, err);
-}
-
-static gt_status sample(struct runner *r, struct gt_measurement *m, struct gt_err *err) {
-    const int launches = gt_stopwatch_launches(r->watch);
-    double ns = 0;
-    int mhz = 0;
-    bool throttled = false;
-    gt_status status = gt_stopwatch_sample(r->watch, &ns, err);
-    if (status)
-        return status;
-    r->spent_ns += ns * launches;
-    gt_rig_head(r->lab->rig)->ops->clock(r->lab->rig, &mhz, &throttled);
-    if (throttled && m->dropped < DROPPED_MAX) {
-        m->dropped++;
-        return GEMMTUNE_OK;
-    }
-    m->clock_mhz = mhz;
-    m->launches = launches;
-    m->sample_ns[m->samples++] = (float)ns;
-    return GEMMTUNE_OK;
-}
-
-static bool enough(const struct runner *r, const struct gt_measurement *m,
-                   const struct gt_time_budget *b) {
-    if (m->samples >= b->samples_max || m->samples >= GT_SAMPLES_MAX)
-        return true;
-    if (b->best_ns > 0 && m->samples >= 2 &&
-        (double)m->sample_ns[m->samples - 1] > hopeless * b->best_ns)
-        return true;
-    const bool over = r->spent_ns > b->total_ns;
-    /* what takes longer than the whole budget is not run samples_min times */
-    return over && (m->samples >= b->samples_min || r->spent_ns > 4 * b->total_ns);
-}
-
-/* One sample of each that has not ended, starting with another one each round. */
-static gt_status round_robin(struct gt_measurement *out, struct runner *r, int count,
-                             int round, const struct gt_time_budget *b, bool *more,
-                             struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
-    *more = false;
     for (int i = 0; !status && i < count; i++) {
-        const int at = (i + round) % count;
-        if (r[at].ended)
-            continue;
-        status = sample(&r[at], &out[at], err);
-        r[at].ended = out[at].samples > 0 && enough(&r[at], &out[at], b);
-        *more = *more || !r[at].ended;
+        f->call[i] =
+            (struct gt_kernel_call){execs[i], gt_checker_workspace(f->lab->checker),
+                                    gt_rig_head(f->lab->rig)->stream};
+        const struct gt_product product = gt_product_of(&f->call[i]);
+        status = gt_stopwatch_create(&f->watch[i], f->lab, &product, b->sample_ns,
+                                     LONG * b->sample_ns, err);
     }
+    return status;
+}
+
+static gt_status sample(struct gt_sample *out, struct field *f, int i, struct gt_err *err) {
+    const gt_status status = gt_stopwatch_sample(f->watch[i], &out->ns, err);
+    out->launches = gt_stopwatch_launches(f->watch[i]);
+    if (!status)
+        gt_rig_head(f->lab->rig)->ops->clock(f->lab->rig, &out->clock_mhz, &out->throttled);
+    return status;
+}
+
+static void lengthen(struct field *f, const struct gt_sample *got) {
+    for (int i = 0; i < f->race.count; i++)
+        if (!f->race.racer[i].left && gt_sample_is_short(&got[i]))
+            gt_stopwatch_lengthen(f->watch[i]);
+}
+
+/* One sample of each that is in the race, starting with another one each round. */
+static gt_status run_round(struct field *f, int round, struct gt_err *err) {
+    struct gt_sample got[GT_RACERS_MAX] = {{0}};
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; !status && i < f->race.count; i++) {
+        const int at = (i + round) % f->race.count;
+        if (!f->race.racer[at].left)
+            status = sample(&got[at], f, at, err);
+    }
+    if (!status && gt_race_round(&f->race, got) == GT_ROUND_TOO_SHORT)
+        lengthen(f, got);
     return status;
 }
 
 gt_status gt_lab_time(struct gt_measurement *out, struct gt_lab *lab,
                       const struct gt_exec *const *execs, int count,
                       const struct gt_time_budget *budget, struct gt_err *err) {
-    enum { RUNNERS_MAX = 8 };
-    struct runner r[RUNNERS_MAX] = {{0}};
-    bool more = count > 0;
-    gt_status status = count > RUNNERS_MAX
+    struct field f = {.lab = lab};
+    gt_status status = count > GT_RACERS_MAX
                            ? gt_fail(err, GEMMTUNE_EINVAL,
-                                     "at most %d kernels are timed together", RUNNERS_MAX)
+                                     "at most %d kernels are timed together", GT_RACERS_MAX)
                            : GEMMTUNE_OK;
     if (status)
         return status;
-    memset(out, 0, (size_t)count * sizeof *out);
-    for (int i = 0; !status && i < count; i++) {
-        status = prepare(&r[i], lab, execs[i], budget, err);
-    }
-    for (int round = 0; !status && more; round++)
-        status = round_robin(out, r, count, round, budget, &more, err);
+    gt_race_start(&f.race, &budget->rule, count);
+    status = prepare(&f, execs, count, budget, err);
+    for (int round = 0; !status && !f.race.over; round++)
+        status = run_round(&f, round, err);
+    gt_race_finish(&f.race);
     for (int i = 0; i < count; i++) {
-        gt_stopwatch_destroy(r[i].watch);
-        gt_measurement_summarize(&out[i]);
+        gt_stopwatch_destroy(f.watch[i]);
+        out[i] = f.race.racer[i].time;
     }
     return status;
 }

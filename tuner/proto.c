@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-/* "GTj1" and "GTr2": change the digit with the layout. */
-#define JOB_MAGIC    UINT32_C(0x47546a31)
-#define REPORT_MAGIC UINT32_C(0x47547232)
+/* "GTj2" and "GTr3": change the digit with the layout. */
+#define JOB_MAGIC    UINT32_C(0x47546a32)
+#define REPORT_MAGIC UINT32_C(0x47547233)
 
 void gt_job_init(struct gt_job *job, enum gt_job_kind kind) {
     memset(job, 0, sizeof *job);
@@ -44,7 +44,7 @@ static bool sane(const struct gt_result *r) {
     return (unsigned)r->outcome < GT_OUTCOMES && isfinite(m->median_ns) &&
            isfinite(m->low_ns) && isfinite(m->high_ns) && m->samples >= 0 &&
            m->samples <= GT_SAMPLES_MAX && m->launches >= 0 && m->dropped >= 0 &&
-           isfinite(r->loop.share);
+           m->unsettled >= 0 && isfinite(r->loop.share);
 }
 
 bool gt_report_sound(struct gt_report *report) {

@@ -12,13 +12,14 @@
 #include "core/problem.h"
 #include "tuner/judge.h"
 
-enum { GT_JOB_POINTS_MAX = 8, GT_VERDICT_TEXT_MAX = 512 };
+enum { GT_JOB_POINTS_MAX = 24, GT_VERDICT_TEXT_MAX = 512 };
 
 enum gt_job_kind {
     GT_JOB_COMPILE, /* build candidate[0] into the image cache; touches no device */
     GT_JOB_PREPARE, /* open the device and set the problem up; no candidate */
     GT_JOB_TRIAL,   /* build, check, time candidate[0] */
     GT_JOB_FINAL,   /* build and check all candidates, time them interleaved */
+    GT_JOB_AGAIN,   /* the same, and none leaves for being slow */
 };
 
 /* A candidate: one point of one family. */
@@ -34,7 +35,7 @@ struct gt_job {
     struct gt_device device;
     char problem[GT_PROBLEM_NAME_MAX];
     uint64_t seed;
-    double best_ns; /* of the problem so far; 0 none */
+    double best_ns; /* of the problem so far, upper limit of its median; 0 none */
     int count;
     struct gt_candidate candidate[GT_JOB_POINTS_MAX];
 };
@@ -47,13 +48,19 @@ enum gt_stage {
     GT_STAGE_FAILED, /* the job could not be done for reasons that are not the candidate's */
 };
 
+/* Seconds of the run worker on candidates: checking them, before and after, and timing them. */
+struct gt_spent {
+    double check_s, time_s;
+};
+
 struct gt_result {
     gt_outcome outcome;
     struct gt_measurement time;
     int registers, spill_bytes, smem_bytes;
     double compile_ms; /* 0: from the cache */
     struct gt_judgement loop;
-    bool fatal; /* the context is lost: the worker must be replaced */
+    struct gt_spent spent; /* of the whole job, in its first result */
+    bool fatal;            /* the context is lost: the worker must be replaced */
     char error[GT_VERDICT_TEXT_MAX];
 };
 

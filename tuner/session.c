@@ -138,8 +138,9 @@ gt_status gt_session_try(struct gt_report *out, struct gt_session *s, enum gt_jo
     for (int i = 0; i < count; i++)
         job.candidate[i] = candidates[i];
     snprintf(job.problem, sizeof job.problem, "%s", problem);
-    return kind == GT_JOB_FINAL ? gt_pool_run_final(out, s->pool, &job, err)
-                                : gt_pool_run(out, s->pool, &job, err);
+    return kind == GT_JOB_FINAL || kind == GT_JOB_AGAIN
+               ? gt_pool_run_final(out, s->pool, &job, err)
+               : gt_pool_run(out, s->pool, &job, err);
 }
 
 bool gt_session_lost(gt_status status) {

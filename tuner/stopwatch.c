@@ -14,17 +14,18 @@ enum {
 
 struct slice {
     const struct gt_stopwatch *watch;
-    int first; /* launch, counted over all slices: picks the set */
+    int first; /* set */
     struct gt_batch *batch;
 };
 
-/* Sample i runs slice i % slices, so that successive samples walk over all the sets however few
- * launches one takes. */
+/* Slice i starts at set i * count / slices. A sample runs the one that starts where the ring of sets
+ * stands, or the next one: the sets it takes have been out of use for half the ring at least, whatever
+ * was timed meanwhile. */
 struct gt_stopwatch {
     struct gt_lab *lab;
     struct gt_product product;
     union gt_value alpha, beta;
-    int launches, slices, next;
+    int launches; /* a power of two */
     struct slice slice[SLICES_MAX];
 };
 
@@ -49,34 +50,41 @@ static void drop_slices(struct gt_stopwatch *w) {
             ops->batch_destroy(w->slice[i].batch);
         w->slice[i].batch = NULL;
     }
-    w->next = 0;
+}
+
+/* Two at least, so that one of as many launches as there are sets need not begin where another has
+ * just been. */
+static int slices_of(const struct gt_stopwatch *w) {
+    const int sets = w->lab->sets.count, slices = sets / w->launches;
+    return sets == 1 ? 1 : slices > SLICES_MAX ? SLICES_MAX : slices > 2 ? slices : 2;
 }
 
 /* The next slice's time; its batch is made when it is first needed. */
 static gt_status run_slice(struct gt_stopwatch *w, double *ns, struct gt_err *err) {
     const struct gt_rig_ops *ops = gt_rig_head(w->lab->rig)->ops;
-    struct slice *slice = &w->slice[w->next];
+    struct gt_sets *ring = &w->lab->sets;
+    const int slices = slices_of(w), stride = ring->count / slices;
+    const int at = (ring->next + stride - 1) / stride % slices;
+    struct slice *slice = &w->slice[at];
     gt_status status = GEMMTUNE_OK;
     if (!slice->batch) {
         slice->watch = w;
-        slice->first = w->next * w->launches;
+        slice->first = at * stride;
         status = ops->batch(&slice->batch, w->lab->rig, enqueue, slice, err);
     }
-    w->next = (w->next + 1) % w->slices;
+    ring->next = (at * stride + w->launches) % ring->count;
     return status ? status : ops->time(slice->batch, ns, err);
 }
 
-static int within(double x, int least, int most) {
-    return x > most ? most : x < least ? least : (int)x;
-}
-
-/* As many launches as the sample time asks for, and slices enough to come to every set. */
+/* The power of two that is nearest to what the sample time asks for, and enough for the slices to come
+ * to every set. */
 static void plan_samples(struct gt_stopwatch *w, double one_ns, double sample_ns) {
-    const int sets = w->lab->sets.count;
+    const double wanted = one_ns > 0 ? sample_ns / one_ns : LAUNCHES_MAX;
     drop_slices(w);
-    w->launches = within(one_ns > 0 ? sample_ns / one_ns + 1 : LAUNCHES_MAX,
-                         (sets + SLICES_MAX - 1) / SLICES_MAX, LAUNCHES_MAX);
-    w->slices = within((double)(sets + w->launches - 1) / w->launches, 1, SLICES_MAX);
+    w->launches = 1;
+    while (w->launches < LAUNCHES_MAX &&
+           (w->launches * 1.4 < wanted || w->launches * SLICES_MAX < w->lab->sets.count))
+        w->launches *= 2;
 }
 
 /* A first launch warms up, a second says how long one takes; where one is short, a few dozen say it
@@ -84,7 +92,6 @@ static void plan_samples(struct gt_stopwatch *w, double one_ns, double sample_ns
 static gt_status warm_up(struct gt_stopwatch *w, double sample_ns, double most_ns,
                          double *one_ns, struct gt_err *err) {
     w->launches = 1;
-    w->slices = 2;
     gt_status status = run_slice(w, one_ns, err);
     if (!status && *one_ns < most_ns)
         status = run_slice(w, one_ns, err);
@@ -137,6 +144,13 @@ gt_status gt_stopwatch_sample(struct gt_stopwatch *w, double *ns, struct gt_err 
     const gt_status status = run_slice(w, ns, err);
     *ns /= w->launches;
     return status;
+}
+
+void gt_stopwatch_lengthen(struct gt_stopwatch *w) {
+    if (w->launches >= LAUNCHES_MAX)
+        return;
+    drop_slices(w);
+    w->launches *= 2;
 }
 
 int gt_stopwatch_launches(const struct gt_stopwatch *w) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stopwatch.h - one product under the clock: many launches a sample where one is short, inputs
- * rotated over all the lab's sets from one sample to the next. When to sample is the caller's to say,
+ * taken round the lab's ring of sets from one sample to the next. When to sample is the caller's to say,
  * so that several products take turns.
  */
 #ifndef GT_TUNER_STOPWATCH_H
@@ -23,5 +23,7 @@ void gt_stopwatch_destroy(struct gt_stopwatch *w);
 /* The next sample: device nanoseconds for one launch. */
 gt_status gt_stopwatch_sample(struct gt_stopwatch *w, double *ns, struct gt_err *err);
 int gt_stopwatch_launches(const struct gt_stopwatch *w); /* in a sample */
+/* Twice as many launches a sample from now on, if that many are allowed. */
+void gt_stopwatch_lengthen(struct gt_stopwatch *w);
 
 #endif

@@ -10,6 +10,8 @@
  */
 #include "tuner/trial.h"
 
+#include "tuner/progress.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,6 +144,15 @@ static void judge(struct attempt *a, struct gt_lab *lab, const gemmtune_problem 
         wrong(a, why);
 }
 
+static struct gt_time_budget budget_of(const struct gt_job *job) {
+    struct gt_time_budget b = job->kind == GT_JOB_FINAL   ? gt_final_budget
+                              : job->kind == GT_JOB_AGAIN ? gt_again_budget
+                                                          : gt_screen_budget;
+    if (job->kind == GT_JOB_TRIAL)
+        b.rule.rival_ns = job->best_ns * (1 + GT_SCREEN_DOUBT);
+    return b;
+}
+
 /* Times what is left of the attempts together. A fault while several run is charged to none of them
  * in particular: all are tried again one by one by whoever asked. */
 static void time_all(struct attempt *a, int count, struct gt_lab *lab,
@@ -156,9 +167,7 @@ static void time_all(struct attempt *a, int count, struct gt_lab *lab,
             execs[n] = a[i].exec;
             live[n++] = &a[i];
         }
-    struct gt_time_budget budget =
-        job->kind == GT_JOB_FINAL ? gt_final_budget : gt_screen_budget;
-    budget.best_ns = job->kind == GT_JOB_FINAL ? 0 : job->best_ns;
+    const struct gt_time_budget budget = budget_of(job);
     const gt_status status = gt_lab_time(out, lab, execs, n, &budget, &err);
     for (int i = 0; i < n; i++) {
         if (status)
@@ -168,11 +177,20 @@ static void time_all(struct attempt *a, int count, struct gt_lab *lab,
     }
 }
 
+/* Seconds since the last call. */
+static double lap(double *since) {
+    const double now = gt_seconds(), spent = now - *since;
+    *since = now;
+    return spent;
+}
+
 gt_status gt_trial_run(struct gt_report *report, struct gt_lab *lab,
                        const struct gt_families *families, const struct gt_job *job,
                        gt_stage_fn stage, void *user, struct gt_err *err) {
     struct attempt a[GT_JOB_POINTS_MAX] = {{0}};
+    struct gt_spent *spent = &report->result[0].spent; /* by all together */
     gemmtune_problem p;
+    double since = gt_seconds();
     gt_status status = gt_problem_from_name(&p, job->problem, err);
     if (status)
         return status;
@@ -182,16 +200,20 @@ gt_status gt_trial_run(struct gt_report *report, struct gt_lab *lab,
         a[i].result = &report->result[i];
         build(&a[i], lab, families, &job->candidate[i], &p);
     }
+    (void)lap(&since);
     stage(user, GT_STAGE_LAUNCHING);
     for (int i = 0; i < job->count; i++)
         if (a[i].exec)
             check(&a[i], lab);
+    spent->check_s = lap(&since);
     time_all(a, job->count, lab, job);
+    spent->time_s = lap(&since);
     for (int i = 0; i < job->count; i++)
         if (a[i].exec)
             judge(&a[i], lab, &p);
     for (int i = 0; i < job->count; i++)
         drop(&a[i]);
+    spent->check_s += lap(&since);
     return GEMMTUNE_OK;
 }
 

@@ -110,12 +110,12 @@ struct search {
     void *strategy;
     struct entry entry[WINDOW]; /* ring: head .. head + held */
     int head, held;
-    bool exhausted, waiting; /* the strategy is done; wants to be told first */
-    bool prepared;           /* the run worker was told to set the problem up */
-    double limit_s;          /* for the search; 0: none */
-    double deadline;         /* counted from when the problem is set up */
-    double best_ns;
-    double *space_ns; /* the best of each space; 0: none */
+    bool exhausted, waiting;      /* the strategy is done; wants to be told first */
+    bool prepared;                /* the run worker was told to set the problem up */
+    double limit_s;               /* for the search; 0: none */
+    double deadline;              /* counted from when the problem is set up */
+    double best_ns, best_high_ns; /* its median, the upper end of its interval */
+    double *space_ns;             /* the best of each space; 0: none */
     const char *best_family;
     size_t planned, musts; /* trials: about so many, at least so many */
     struct gt_tune_result *result;
@@ -149,11 +149,13 @@ static void resolve(struct search *s, struct entry *e, const struct gt_trial_row
     if (row->outcome != GT_CORRECT)
         return;
     gt_finals_offer(&s->finals, s->t, &s->item->problem,
-                    &(struct gt_finalist){e->candidate, ns, row->ended_ms});
+                    &(struct gt_finalist){e->candidate, ns, row->time.low_ns,
+                                          row->time.high_ns, row->ended_ms});
     double *own = &s->space_ns[e->pick.space];
     *own = *own > 0 ? fmin(*own, ns) : ns;
     if (s->best_ns == 0 || ns < s->best_ns) {
         s->best_ns = ns;
+        s->best_high_ns = row->time.high_ns;
         s->best_family = e->family->name;
     }
 }
@@ -204,6 +206,9 @@ static gt_status end_trial(struct search *s, struct entry *e, const struct gt_re
     if (!status)
         resolve(s, e, &row);
     s->result->fresh++;
+    s->result->dropped += r->time.dropped;
+    s->result->spent.check_s += r->spent.check_s;
+    s->result->spent.time_s += r->spent.time_s;
     return status;
 }
 
@@ -257,7 +262,7 @@ static void init_job(struct gt_job *job, const struct search *s, enum gt_job_kin
     job->id = e->id;
     job->device = s->t->device;
     job->seed = s->t->seed;
-    job->best_ns = s->best_ns;
+    job->best_ns = s->best_high_ns;
     job->count = 1;
     job->candidate[0] = e->candidate;
     snprintf(job->problem, sizeof job->problem, "%s", s->item->name);

@@ -78,6 +78,8 @@ struct gt_tune_result {
     double naive_ns, tile_ns; /* best medians of those families; 0: none */
     double seconds;           /* from start to end, finals included */
     struct gt_pool_use use;   /* of those */
+    struct gt_spent spent;    /* of its trials' jobs, in the run worker */
+    int dropped;              /* samples, for a throttled clock */
 };
 
 /* EDB and EIO: the database; everything else about this problem alone is in result->error. */

@@ -4,8 +4,10 @@
  * that is right. Then once more, in a process of its own, on the fake CUDA driver (tests/fake),
  * where the device can also be made to compute wrongly, run out of memory or fail.
  */
-#include "tuner/lab.h"
+#include "tuner/lab_internal.h"
+#include "tuner/stopwatch.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -235,6 +237,67 @@ static void test_lab(void **state) {
         check_one(d, "f64-tn-9x65x33,beta");
     else
         print_message("%s has no f64\n", d->name);
+}
+
+/* A kernel that notes which set it is run on, and how long ago, in launches, that one was used last. */
+struct noted {
+    struct gt_kernel_call call;
+    const struct gt_sets *sets;
+    long *now, *last; /* of all kernels; last[set] */
+    long *soonest;
+};
+
+static gt_status enqueue_noted(void *self, const struct gt_operands *x,
+                               struct gt_err *err) {
+    struct noted *n = self;
+    const struct gt_product product = gt_product_of(&n->call);
+    int set = 0;
+    while (n->sets->view[0][set] != x->a)
+        set++;
+    const long ago = ++*n->now - n->last[set];
+    if (n->last[set] > 0 && ago < *n->soonest)
+        *n->soonest = ago;
+    n->last[set] = *n->now;
+    return product.enqueue(product.self, x, err);
+}
+
+/* Whoever runs, warming up or under the clock, in samples of whatever length: no set is used again
+ * before half of the ring was. */
+static void test_ring(void **state) {
+    static const double sample_ns[3] = {1, 1e7, 5e5};
+    static long last[GT_SETS_MAX];
+    struct gt_stopwatch *watch[3] = {NULL};
+    struct noted noted[3];
+    struct bench b;
+    struct gt_err err;
+    long now = 0, soonest = LONG_MAX;
+    const struct gt_device *d = *state;
+    if (d->backend == GEMMTUNE_CUDA)
+        skip(); /* launches are captured once and replayed */
+    memset(last, 0, sizeof last);
+    assert_ok(open_bench(&b, d, "f32-nn-33x17x20", &err));
+    for (int i = 0; i < 3; i++) {
+        const struct gt_product product = {.enqueue = enqueue_noted, .self = &noted[i]};
+        noted[i] = (struct noted){{b.exec, NULL, gt_rig_head(b.lab->rig)->stream},
+                                  &b.lab->sets,
+                                  &now,
+                                  last,
+                                  &soonest};
+        assert_ok(gt_stopwatch_create(&watch[i], b.lab, &product, sample_ns[i], 1e9, &err));
+    }
+    for (int round = 0; round < 12; round++)
+        for (int i = 0; i < 3; i++) {
+            double ns;
+            assert_ok(gt_stopwatch_sample(watch[(i + round) % 3], &ns, &err));
+        }
+    print_message("%d sets; samples of %d, %d and %d launches; again after %ld\n",
+                  b.lab->sets.count, gt_stopwatch_launches(watch[0]),
+                  gt_stopwatch_launches(watch[1]), gt_stopwatch_launches(watch[2]),
+                  soonest);
+    assert_true(soonest >= b.lab->sets.count / 2);
+    for (int i = 0; i < 3; i++)
+        gt_stopwatch_destroy(watch[i]);
+    close_bench(&b);
 }
 
 /* A family of several kernels, from the folder of tests: `says` is what is found wrong with the
@@ -575,18 +638,22 @@ static struct gt_measurement measure_scripted(const struct gt_device *d, const c
     return m;
 }
 
-/* By the model's clock: it repeats exactly, one outlier moves nothing, a device that is slower
- * for all that runs is reported as it is, and samples under a throttled clock are dropped. */
+/* By the model's clock: it repeats exactly, one outlier moves nothing, what cannot be a time makes
+ * samples longer, a device that is slower for all that runs is reported as it is, and samples under a throttled clock are dropped. */
 static void test_clocks(void **state) {
     const struct gt_measurement plain = measure_scripted(*state, "");
     const struct gt_measurement again = measure_scripted(*state, "");
     assert_memory_equal(plain.sample_ns, again.sample_ns, sizeof plain.sample_ns);
-    assert_true(plain.samples >= 9 && plain.dropped == 0 && plain.clock_mhz > 0);
-    static const char *const outliers[] = {"outlier=100@8", "outlier=0@8", "outlier=-1@8"};
+    assert_true(plain.samples >= 6 && plain.dropped == 0 && plain.clock_mhz > 0);
+    static const struct {
+        const char *text;
+        int longer;
+    } outliers[] = {{"outlier=100@8", 1}, {"outlier=0@8", 2}, {"outlier=-1@8", 2}};
     for (size_t i = 0; i < sizeof outliers / sizeof *outliers; i++) {
-        const struct gt_measurement m = measure_scripted(*state, outliers[i]);
+        const struct gt_measurement m = measure_scripted(*state, outliers[i].text);
         assert_true(m.median_ns > 0.99 * plain.median_ns &&
                     m.median_ns < 1.01 * plain.median_ns);
+        assert_int_equal(m.launches, outliers[i].longer * plain.launches);
     }
     const struct gt_measurement slow = measure_scripted(*state, "slow=1.5");
     assert_true(slow.median_ns > 1.45 * plain.median_ns);
@@ -600,6 +667,7 @@ static void test_clocks(void **state) {
     cmocka_unit_test_prestate(test_memory, NULL),                                          \
         cmocka_unit_test_prestate(test_time, NULL),                                        \
         cmocka_unit_test_prestate(test_lab, NULL),                                         \
+        cmocka_unit_test_prestate(test_ring, NULL),                                        \
         cmocka_unit_test_prestate(test_passes, NULL),                                      \
         cmocka_unit_test_prestate(test_workspace_too_large, NULL),                         \
         cmocka_unit_test_prestate(test_too_large, NULL)

@@ -27,10 +27,11 @@ has "a slice forgotten" "$(why "SPLIT=4 PACK=1 BAD=3")" "elements wrong"
 # five others are better.
 record() {
     sql "$db" "SELECT s.point FROM record r JOIN subject s ON s.id = r.subject
-               WHERE r.rank $1 AND r.verified = 1"
+               WHERE r.rank $1 AND r.verified = 1 ORDER BY r.rank"
 }
 is "the winner needs a workspace" "$(record "= 0" | grep -c -v "SPLIT=1 PACK=0")" 1
-is "and the one that does not is kept" "$(record "= 5")" "SPLIT=1 PACK=0 BAD=0"
+is "and the one that does not is kept" "$(record ">= 3" | tail -n 1)" "SPLIT=1 PACK=0 BAD=0"
+records=$(record ">= 0" | wc -l)
 
 asked() {
     "$GEMMTUNE" "$@" --device 0 --db "$db" --templates "$families" --json >"$TMPDIR/out"
@@ -45,7 +46,7 @@ asked run "$problem"
 is "run: it is right" "$? $(field outcome)" "0 correct"
 is "run says what it needs" "$(($(field workspace_bytes) > 0))" 1
 "$GEMMTUNE" verify --all --device 0 --db "$db" --templates "$families" >"$TMPDIR/out" 2>&1
-is "verify: all six hold" "$? $(grep -c ' correct ' "$TMPDIR/out")" "0 6"
+is "verify: all hold" "$? $(grep -c ' correct ' "$TMPDIR/out")" "0 $records"
 "$GEMMTUNE" ladder "$problem" --device 0 --db "$db" --templates "$families" --budget 1s \
     >"$TMPDIR/out" 2>&1
 is "ladder: exit 0" $? 0

@@ -55,6 +55,9 @@ static void print(const char *problem, const struct gt_candidate *c,
             gt_show_ns(a, r->time.median_ns), gt_show_ns(b, r->time.low_ns),
             gt_show_ns(d, r->time.high_ns), r->time.samples, r->time.launches,
             gt_show_rate(e, flops, r->time.median_ns));
+    if (r->time.dropped + r->time.unsettled > 0)
+        printf("left out   %d samples under a throttled clock, %d before it had settled\n",
+               r->time.dropped, r->time.unsettled);
     if (r->registers >= 0)
         printf("registers  %d a thread, %d bytes spilled\n", r->registers, r->spill_bytes);
     print_loop(&r->loop);
@@ -96,6 +99,10 @@ static void print_json(const char *problem, const struct gt_session *s,
     gt_json_number(&first, "high_ns", r->time.high_ns);
     gt_json_number(&first, "samples", r->time.samples);
     gt_json_number(&first, "launches", r->time.launches);
+    gt_json_number(&first, "dropped", r->time.dropped);
+    gt_json_number(&first, "unsettled", r->time.unsettled);
+    gt_json_number(&first, "check_s", r->spent.check_s);
+    gt_json_number(&first, "measure_s", r->spent.time_s);
     gt_json_number(&first, "registers", r->registers);
     gt_json_number(&first, "spill_bytes", r->spill_bytes);
     gt_json_number(&first, "compile_ms", r->compile_ms);

@@ -69,10 +69,12 @@ static const struct gt_column columns[] = {
     {NULL, "seconds", GT_RIGHT, GT_CELL_NUMBER},
     {NULL, "points_per_s", GT_RIGHT, GT_CELL_NUMBER},
     {NULL, "device_busy", GT_RIGHT,
-     GT_CELL_NUMBER}, /* shares of `seconds`, as the next three */
+     GT_CELL_NUMBER}, /* shares of `seconds`, as the next five */
     {NULL, "setting_up", GT_RIGHT, GT_CELL_NUMBER},
     {NULL, "loading", GT_RIGHT, GT_CELL_NUMBER},
     {NULL, "compile_wait", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "checking", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "measuring", GT_RIGHT, GT_CELL_NUMBER},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -128,6 +130,8 @@ static gt_status add_row(struct gt_table *t, const struct gt_sweep_item *item,
     row[17] = show_share(cell[17], r->use.preparing_s, r->seconds);
     row[18] = show_share(cell[18], r->use.building_s, r->seconds);
     row[19] = show_share(cell[19], r->use.compile_wait_s, r->seconds);
+    row[20] = show_share(cell[20], r->spent.check_s, r->seconds);
+    row[21] = show_share(cell[21], r->spent.time_s, r->seconds);
     return gt_table_row(t, row, err);
 }
 
@@ -226,6 +230,9 @@ static double share(const struct values *v, const struct gt_tuner *t,
 static void say_done(struct gt_tuner *t, const struct gt_sweep_item *item,
                      const struct gt_tune_result *r) {
     char line[1024], ns[GT_CELL_MAX], rate[GT_CELL_MAX], passed[64] = "";
+    char lost[64] = "";
+    if (r->dropped > 0)
+        snprintf(lost, sizeof lost, ", %d samples dropped: throttled", r->dropped);
     if (r->hopeless > 0)
         snprintf(passed, sizeof passed, ", %zu too slow by their code", r->hopeless);
     const int n = snprintf(line, sizeof line, "[%zu/%zu] %s: ", t->progress.problem,
@@ -237,11 +244,11 @@ static void say_done(struct gt_tuner *t, const struct gt_sweep_item *item,
     else if (r->winners == 0)
         snprintf(rest, room, "stopped after %zu trials", r->trials);
     else
-        snprintf(rest, room, "%s %s, %s GFLOP/s, %zu trials (%zu new%s): %s",
+        snprintf(rest, room, "%s %s, %s GFLOP/s, %zu trials (%zu new%s)%s: %s",
                  r->winner[0].candidate.family, gt_show_ns(ns, r->winner[0].time.median_ns),
                  gt_show_rate(rate, gt_problem_flops(&item->problem),
                               r->winner[0].time.median_ns),
-                 r->trials, r->fresh, passed, r->winner[0].candidate.point);
+                 r->trials, r->fresh, passed, lost, r->winner[0].candidate.point);
     gt_progress_line(&t->progress, line);
 }
 

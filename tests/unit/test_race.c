@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_race.c - the rules of timing on a device that is made up: its true times are known, and so is
+ * what disturbs them. The figures it prints are those of docs/search.md.
+ */
+#include "tuner/race.h"
+
+#include "tuner/bench_stats.h"
+#include "tuner/search.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- the made-up device ---- */
+
+struct device {
+    uint64_t seed;
+    double noise;            /* standard deviation, a part of the time */
+    double outliers, far;    /* share of samples that are `far` times as long */
+    int boost;               /* rounds at the beginning ... */
+    double boosted;          /* ... that take so much of the settled time */
+    int boost_mhz, mhz;      /* clocks; 0: it has no word for them */
+    double drift;            /* by which every round is longer than the one before */
+    int throttled, zero;     /* rounds, from the fourth on, that are so; < 0: all of them */
+    double least_visible_ns; /* samples that are shorter come out as 0 */
+};
+
+static double uniform(struct device *d) {
+    return ((double)(gt_random(&d->seed) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double normal(struct device *d) {
+    const double radius = sqrt(-2 * log(uniform(d)));
+    return radius * cos(6.283185307179586 * uniform(d));
+}
+
+static bool among(int rounds, int round) {
+    return round >= 3 && (rounds < 0 || round < 3 + rounds);
+}
+
+static struct gt_sample sample(struct device *d, double true_ns, int round, int launches) {
+    struct gt_sample s = {.launches = launches, .clock_mhz = d->mhz};
+    s.ns = true_ns * (1 + d->noise * normal(d)) * (1 + d->drift * round);
+    if (round < d->boost) {
+        s.ns *= d->boosted;
+        s.clock_mhz = d->boost_mhz;
+    }
+    if (uniform(d) < d->outliers)
+        s.ns *= d->far;
+    if (s.ns * launches < d->least_visible_ns || among(d->zero, round))
+        s.ns = 0;
+    s.throttled = among(d->throttled, round);
+    if (s.throttled)
+        s.ns *= 2;
+    return s;
+}
+
+/* Runs a race of kernels with these true times to its end; rounds that it took. */
+static int run(struct gt_race *r, const struct gt_race_rule *rule, struct device *d,
+               const double *true_ns, int count) {
+    struct gt_sample got[GT_RACERS_MAX];
+    int round = 0, launches[GT_RACERS_MAX];
+    gt_race_start(r, rule, count);
+    for (int i = 0; i < count; i++)
+        launches[i] = 4;
+    for (; !r->over; round++) {
+        assert_true(round < 10000);
+        for (int i = 0; i < count; i++)
+            if (!r->racer[i].left)
+                got[i] = sample(d, true_ns[i], round, launches[i]);
+        if (gt_race_round(r, got) == GT_ROUND_TOO_SHORT)
+            for (int i = 0; i < count; i++)
+                if (!r->racer[i].left && gt_sample_is_short(&got[i]))
+                    launches[i] *= 2;
+    }
+    gt_race_finish(r);
+    return round;
+}
+
+static const struct gt_race_rule screen = {
+    .total_ns = 3e7, .narrow = 0.01, .samples_max = 20};
+static const struct gt_race_rule finals = {
+    .total_ns = 6e7, .narrow = 0.005, .samples_max = GT_SAMPLES_MAX};
+
+static struct gt_measurement screened(struct device *d, double true_ns, double rival_ns) {
+    struct gt_race r;
+    struct gt_race_rule rule = screen;
+    rule.rival_ns = rival_ns;
+    run(&r, &rule, d, &true_ns, 1);
+    return r.racer[0].time;
+}
+
+static struct gt_measurement of(int count, const double *ns) {
+    struct gt_measurement m = {.samples = count};
+    for (int i = 0; i < count; i++)
+        m.sample_ns[i] = (float)ns[i];
+    gt_measurement_summarize(&m);
+    return m;
+}
+
+static void assert_near(double got, double want, double part) {
+    if (!(fabs(got - want) <= part * want))
+        fail_msg("%.9g, not %.9g", got, want);
+}
+
+/* ---- one rule at a time ---- */
+
+static void test_limits(void **state) {
+    static const double spread[7] = {100, 104, 101, 103, 102, 105, 99};
+    static const double alike[2] = {100, 100};
+    static const double apart[2] = {100, 300};
+    static const struct {
+        int samples;
+        double limit;
+    } rows[] = {
+        {0, 0},
+        {1, 0}, /* one sample proves nothing */
+        {2, 102 - 6.353 * 4},
+        {3, 305.0 / 3 - 1.304 * 4},
+        {4, 102 - 0.717 * 4},
+        {5, 102 - 0.507 * 4},
+        {6, 100}, /* the least of six */
+        {7, 99},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct gt_measurement m = of(rows[i].samples, spread);
+        assert_near(gt_lower_limit(&m), rows[i].limit, 1e-6);
+    }
+    const struct gt_measurement a = of(2, alike), b = of(2, apart);
+    assert_near(gt_lower_limit(&a), 100 - 6.353, 1e-6);
+    assert_true(gt_lower_limit(&b) == 0);
+}
+
+static void test_loser_leaves(void **state) {
+    struct device quiet = {.seed = 1, .noise = 0.003};
+    (void)state;
+    const struct gt_measurement twice = screened(&quiet, 20000, 10000);
+    assert_int_equal(twice.samples, 2);
+    const struct gt_measurement near = screened(&quiet, 10500, 10000);
+    assert_in_range(near.samples, 3, 6);
+    assert_true(gt_lower_limit(&near) > 10000);
+    const struct gt_measurement better = screened(&quiet, 9000, 10000);
+    assert_true(better.samples >= 6);
+    assert_near(better.median_ns, 9000, 0.01);
+}
+
+static void test_narrow_is_enough(void **state) {
+    struct device still = {.seed = 1}, loud = {.seed = 1, .noise = 0.1};
+    (void)state;
+    const struct gt_measurement few = screened(&still, 10000, 0);
+    assert_int_equal(few.samples, 6);
+    assert_near(few.median_ns, 10000, 1e-6);
+    const struct gt_measurement many = screened(&loud, 10000, 0);
+    assert_int_equal(many.samples, screen.samples_max);
+}
+
+static void test_time_is_up(void **state) {
+    struct device d = {.seed = 1, .noise = 0.1};
+    (void)state;
+    /* 4 launches a sample: of about 24, 80 and 200 ms; there are 30 */
+    const struct gt_measurement some = screened(&d, 6e6, 0);
+    assert_int_equal(some.samples, 3);
+    const struct gt_measurement two = screened(&d, 2e7, 0);
+    assert_int_equal(two.samples, 2);
+    const struct gt_measurement one = screened(&d, 5e7, 0);
+    assert_int_equal(one.samples, 1);
+}
+
+/* The first rounds run at another clock, which readings or the times alone give away. */
+static void test_boost(void **state) {
+    static const struct device rows[] = {
+        {.boost = 3, .boosted = 0.8, .noise = 0.002},
+        {.boost = 3, .boosted = 1.3, .noise = 0.002},
+        {.boost = 1, .boosted = 0.85, .noise = 0.002},
+        {.boost = 3, .boosted = 0.997, .boost_mhz = 1980, .mhz = 1620, .noise = 0.002},
+        {.boost = 2, .boosted = 1.01, .boost_mhz = 139, .mhz = 1620, .noise = 0.01},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct device d = rows[i];
+        d.seed = i;
+        const struct gt_measurement m = screened(&d, 10000, 0);
+        assert_int_equal(m.unsettled, rows[i].boost);
+        assert_near(m.median_ns, 10000, 0.01);
+    }
+    /* steps of one notch are no other clock */
+    struct device steady = {
+        .boost = 3, .boosted = 1, .boost_mhz = 1965, .mhz = 1980, .noise = 0.002};
+    const struct gt_measurement m = screened(&steady, 10000, 0);
+    assert_int_equal(m.unsettled, 0);
+}
+
+static void test_throttled(void **state) {
+    struct device d = {.seed = 1, .noise = 0.002, .throttled = 4};
+    struct device hot = {.seed = 1, .noise = 0.002, .throttled = -1};
+    (void)state;
+    const struct gt_measurement m = screened(&d, 10000, 0);
+    assert_int_equal(m.dropped, 4);
+    assert_near(m.median_ns, 10000, 0.01);
+    /* one that stays so is measured as it is, and the number says so */
+    const struct gt_measurement slow = screened(&hot, 10000, 0);
+    assert_int_equal(slow.dropped, 20);
+    assert_near(slow.median_ns, 20000, 0.01);
+}
+
+static void test_outliers(void **state) {
+    struct device d = {.seed = 3, .noise = 0.01, .outliers = 0.1, .far = 100};
+    int lost = 0;
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        const struct gt_measurement m = screened(&d, 10000, 0);
+        assert_near(m.median_ns, 10000, 0.03);
+    }
+    /* nor do they make a loser of the best */
+    for (int i = 0; i < 1000; i++) {
+        const struct gt_measurement m = screened(&d, 9800, 10000);
+        lost += m.samples < 6 || m.median_ns > 10000;
+    }
+    print_message("lost to outliers: %d of 1000\n", lost);
+    assert_true(lost <= 20);
+}
+
+static void test_zero(void **state) {
+    static const double no_times[] = {-1, (double)NAN, (double)INFINITY};
+    struct device glitch = {.seed = 1, .noise = 0.002, .zero = 1};
+    struct device coarse = {.seed = 1, .noise = 0.002, .least_visible_ns = 1e6};
+    struct device blind = {.seed = 1, .zero = -1};
+    (void)state;
+    const struct gt_measurement once = screened(&glitch, 10000, 0);
+    assert_int_equal(once.launches, 8);
+    assert_near(once.median_ns, 10000, 0.01);
+    /* doubled until the timer sees it */
+    const struct gt_measurement longer = screened(&coarse, 10000, 0);
+    assert_int_equal(longer.launches, 128);
+    assert_near(longer.median_ns, 10000, 0.01);
+    const struct gt_measurement never = screened(&blind, 10000, 0);
+    assert_int_equal(never.samples, 0);
+    assert_true(never.median_ns == 0);
+    for (size_t i = 0; i < sizeof no_times / sizeof *no_times; i++)
+        assert_true(gt_sample_is_short(&(struct gt_sample){.ns = no_times[i]}));
+}
+
+/* ---- several ---- */
+
+static void test_finals(void **state) {
+    static const double true_ns[6] = {10000, 10010, 11000, 10030, 13000, 10400};
+    struct device d = {.seed = 5, .noise = 0.005};
+    struct gt_race r;
+    (void)state;
+    const int rounds = run(&r, &finals, &d, true_ns, 6);
+    const struct gt_racer *racer = r.racer;
+    for (int i = 0; i < 6; i++)
+        print_message("%.0f: %.0f (%.0f to %.0f), %d of %d rounds\n", true_ns[i],
+                      racer[i].time.median_ns, racer[i].time.low_ns, racer[i].time.high_ns,
+                      racer[i].time.samples, rounds);
+    assert_true(racer[4].time.samples <= 3);
+    assert_true(racer[2].time.samples <= 6);
+    assert_true(racer[5].left);
+    assert_true(racer[0].time.samples > racer[5].time.samples);
+    assert_int_equal(racer[1].time.samples, racer[0].time.samples);
+    assert_int_equal(racer[3].time.samples, racer[0].time.samples);
+    assert_true(gt_race_tied(&racer[1].time, &racer[0].time));
+    assert_false(gt_race_tied(&racer[2].time, &racer[0].time));
+}
+
+static void test_all_stay(void **state) {
+    static const double true_ns[3] = {10000, 20000, 30000};
+    struct device d = {.seed = 5, .noise = 0.02};
+    struct gt_race_rule rule = finals;
+    struct gt_race r;
+    (void)state;
+    rule.all_stay = true;
+    run(&r, &rule, &d, true_ns, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(r.racer[i].time.samples, r.racer[0].time.samples);
+        assert_near(r.racer[i].time.median_ns, true_ns[i], 0.01);
+    }
+}
+
+/* A device that gets slower all the time: what is 2 % apart is told apart round by round, although the
+ * intervals of the medians overlap. */
+static void test_drift(void **state) {
+    static const double true_ns[2] = {10000, 10200};
+    struct device d = {.seed = 7, .noise = 0.001, .drift = 0.005};
+    struct gt_race_rule rule = finals;
+    struct gt_race r;
+    (void)state;
+    rule.all_stay = true;
+    run(&r, &rule, &d, true_ns, 2);
+    const struct gt_measurement *a = &r.racer[0].time, *b = &r.racer[1].time;
+    assert_true(b->low_ns < a->high_ns);
+    assert_false(gt_race_tied(b, a));
+    assert_true(gt_race_tied(a, b));
+}
+
+/* ---- how often ---- */
+
+enum { TIMES = 2000 };
+
+/* Alone: samples, how often the interval holds the true time, how often the median is far off. */
+static void test_coverage(void **state) {
+    static const double noise[] = {0.002, 0.005, 0.01, 0.03};
+    (void)state;
+    print_message("noise   samples  interval holds  median is off\n");
+    for (size_t i = 0; i < sizeof noise / sizeof *noise; i++) {
+        struct device d = {.seed = 11 + i, .noise = noise[i]};
+        const double most = 3 * noise[i] / sqrt(6);
+        int held = 0, samples = 0, far = 0;
+        for (int t = 0; t < TIMES; t++) {
+            const struct gt_measurement m = screened(&d, 10000, 0);
+            held += m.low_ns <= 10000 && 10000 <= m.high_ns;
+            samples += m.samples;
+            far += fabs(m.median_ns / 10000 - 1) > most;
+        }
+        print_message("%4.1f %%  %7.1f  %12.1f %%  by over %.2f %%: %.2f %%\n",
+                      100 * noise[i], (double)samples / TIMES, 100.0 * held / TIMES,
+                      100 * most, 100.0 * far / TIMES);
+        assert_true(held >= 0.9 * TIMES);
+        assert_true(far <= 0.02 * TIMES);
+    }
+}
+
+/* Against a best that is known: how soon a slower one leaves, and how often one as fast does, which
+ * GT_SCREEN_DOUBT is to prevent. */
+static void test_leaving(void **state) {
+    static const double noise[] = {0.002, 0.005, 0.01, 0.03, 0.1};
+    static const double slower[] = {1, 1.05, 1.1, 1.3, 2};
+    enum { SLOWER = sizeof slower / sizeof *slower };
+    const double rival_ns = 10000 * (1 + GT_SCREEN_DOUBT);
+    (void)state;
+    print_message("samples on average, and how many left before the end\nnoise ");
+    for (int j = 0; j < SLOWER; j++)
+        print_message("  %5.2f times  ", slower[j]);
+    print_message("\n");
+    for (size_t i = 0; i < sizeof noise / sizeof *noise; i++) {
+        print_message("%4.1f %%", 100 * noise[i]);
+        for (int j = 0; j < SLOWER; j++) {
+            struct device d = {.seed = 100 * i + (uint64_t)j, .noise = noise[i]};
+            int samples = 0, left = 0;
+            for (int t = 0; t < TIMES; t++) {
+                const struct gt_measurement m = screened(&d, slower[j] * 10000, rival_ns);
+                samples += m.samples;
+                left += gt_lower_limit(&m) > rival_ns;
+            }
+            print_message("  %4.1f (%5.1f %%)", (double)samples / TIMES,
+                          100.0 * left / TIMES);
+            assert_true(j > 0 || left <= 0.05 * TIMES);
+            assert_true(j < SLOWER - 1 || noise[i] > 0.03 || samples <= 4 * TIMES);
+        }
+        print_message("\n");
+    }
+}
+
+static int winner_of(const struct gt_race *r) {
+    int best = -1;
+    for (int i = 0; i < r->count; i++)
+        if (!r->racer[i].left &&
+            (best < 0 || r->racer[i].time.median_ns < r->racer[best].time.median_ns))
+            best = i;
+    return best;
+}
+
+/* Six finalists, the best by a little: how often it wins or ties with the winner, what the choice
+ * costs, and how many tie. */
+static void test_choosing(void **state) {
+    static const double noise[] = {0.002, 0.005, 0.01, 0.03};
+    static const double true_ns[6] = {10000, 10050, 10100, 10200, 10500, 11000};
+    enum { RACES = TIMES / 10 };
+    (void)state;
+    print_message("noise   rounds  best wins  or ties  regret  ties\n");
+    for (size_t i = 0; i < sizeof noise / sizeof *noise; i++) {
+        struct device d = {.seed = 77 + i, .noise = noise[i], .drift = 0.001};
+        int rounds = 0, wins = 0, or_ties = 0, ties = 0;
+        double regret = 0;
+        for (int t = 0; t < RACES; t++) {
+            struct gt_race r;
+            rounds += run(&r, &finals, &d, true_ns, 6);
+            const int won = winner_of(&r);
+            const struct gt_measurement *best = &r.racer[won].time;
+            wins += won == 0;
+            regret += true_ns[won] / true_ns[0] - 1;
+            or_ties += gt_race_tied(&r.racer[0].time, best);
+            for (int j = 0; j < 6; j++)
+                ties += gt_race_tied(&r.racer[j].time, best);
+        }
+        print_message("%4.1f %%  %6.1f  %7.1f %%  %5.1f %%  %.2f %%  %4.1f\n",
+                      100 * noise[i], (double)rounds / RACES, 100.0 * wins / RACES,
+                      100.0 * or_ties / RACES, 100 * regret / RACES, (double)ties / RACES);
+        assert_true(or_ties >= 0.95 * RACES);
+        assert_true(regret / RACES <= 0.01);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_loser_leaves),
+        cmocka_unit_test(test_narrow_is_enough),
+        cmocka_unit_test(test_time_is_up),
+        cmocka_unit_test(test_boost),
+        cmocka_unit_test(test_throttled),
+        cmocka_unit_test(test_outliers),
+        cmocka_unit_test(test_zero),
+        cmocka_unit_test(test_finals),
+        cmocka_unit_test(test_all_stay),
+        cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_leaving),
+        cmocka_unit_test(test_choosing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

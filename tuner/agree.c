@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* agree.c - see agree.h. */
+#include "tuner/agree.h"
+
+#include "tuner/bench_stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* ---- prediction ---- */
+
+static double log_choose(int n, int k) {
+    return lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0);
+}
+
+/* Of n samples and the h-th smallest of m others: how likely j of the n are below it. All orders of
+ * the n + m are alike, so this is counting (negative hypergeometric). */
+static double below(int n, int m, int h, int j) {
+    return exp(log_choose(j + h - 1, j) + log_choose(n - j + m - h, n - j) -
+               log_choose(n + m, n));
+}
+
+/* How many of n samples to leave out at each end; the h-th of m is the median's lower neighbour, which
+ * for an even m is the more careful one. */
+static int trim_of(int n, int m) {
+    const int h = (m + 1) / 2;
+    double tail = below(n, m, h, 0);
+    int r = 0;
+    while (tail + below(n, m, h, r + 1) <= 0.025 && 2 * r + 2 < n)
+        tail += below(n, m, h, ++r);
+    return r;
+}
+
+void gt_predict(double *low_ns, double *high_ns, const struct gt_measurement *m,
+                int samples) {
+    double x[GT_SAMPLES_MAX] = {0};
+    *low_ns = *high_ns = 0;
+    if (m->samples <= 0 || samples <= 0)
+        return;
+    for (int i = 0; i < m->samples; i++)
+        x[i] = (double)m->sample_ns[i];
+    qsort(x, (size_t)m->samples, sizeof *x, ascending);
+    const int trim = trim_of(m->samples, samples);
+    *low_ns = x[trim];
+    *high_ns = x[m->samples - 1 - trim];
+}
+
+/* ---- agreement ---- */
+
+static int fastest(const struct gt_measurement *again, int winners) {
+    int best = -1;
+    for (int i = 0; i < winners; i++)
+        if (again[i].samples > 0 &&
+            (best < 0 || again[i].median_ns < again[best].median_ns))
+            best = i;
+    return best;
+}
+
+static int favourite(const struct gt_agree_run *run, int runs, int winners) {
+    int most = 0, best = 0;
+    for (int i = 0; i < winners; i++) {
+        int votes = 0;
+        for (int j = 0; j < runs; j++)
+            votes += run[j].choice == i;
+        if (votes > most) {
+            most = votes;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* The best is the best as far as is known: what comes out below it by chance costs nothing. */
+static double regret_of(const struct gt_measurement *own,
+                        const struct gt_measurement *best) {
+    struct gt_measurement ratio;
+    gt_ratio_of(&ratio, own, best);
+    return fmax(ratio.median_ns - 1, 0);
+}
+
+static bool is_found_again(const struct gt_measurement *again,
+                           const struct gt_measurement *stored) {
+    double low_ns, high_ns;
+    gt_predict(&low_ns, &high_ns, again, stored->samples);
+    return low_ns <= stored->median_ns && stored->median_ns <= high_ns;
+}
+
+void gt_agree(struct gt_agreement *out, struct gt_agree_run *run, int runs,
+              const struct gt_measurement *again, int winners) {
+    double regret[GT_AGREE_RUNS_MAX];
+    const int best = fastest(again, winners), most = favourite(run, runs, winners);
+    memset(out, 0, sizeof *out);
+    out->winners = winners;
+    for (int i = 0; i < runs; i++) {
+        struct gt_agree_run *r = &run[i];
+        if (r->choice < 0 || again[r->choice].samples == 0)
+            continue;
+        r->regret = regret_of(&again[r->choice], &again[best]);
+        r->found_again = is_found_again(&again[r->choice], &r->stored);
+        regret[out->runs++] = r->regret;
+        out->same += r->choice == most;
+        out->same_tie += r->choice == most || (r->tied >> most & 1);
+        out->found_again += r->found_again;
+    }
+    if (out->runs == 0)
+        return;
+    qsort(regret, (size_t)out->runs, sizeof *regret, ascending);
+    out->median_regret = (regret[(out->runs - 1) / 2] + regret[out->runs / 2]) / 2;
+    out->most_regret = regret[out->runs - 1];
+}

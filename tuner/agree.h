@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * agree.h - what several independent runs of tuning say of one problem, once all their winners have been
+ * measured together: whether they chose alike, what their choices cost, whether the times they stored
+ * are found again. Numbers in, numbers out.
+ */
+#ifndef GT_TUNER_AGREE_H
+#define GT_TUNER_AGREE_H
+
+#include "core/outcome.h"
+
+enum { GT_AGREE_RUNS_MAX = 24 };
+
+/* One run: which of the distinct winners it chose, by number, and which it found tied with it. */
+struct gt_agree_run {
+    int choice;    /* -1: it chose none */
+    unsigned tied; /* bit i: the i-th winner, its own choice too */
+    struct gt_measurement stored;
+    /* filled by gt_agree */
+    double regret;    /* its choice's time over the best's, less 1, round by round */
+    bool found_again; /* the stored median lies where another one would, 95 times of 100 */
+};
+
+struct gt_agreement {
+    int runs;     /* that chose */
+    int winners;  /* distinct */
+    int same;     /* runs that chose the one that was chosen most often */
+    int same_tie; /* or found it tied with their choice */
+    int found_again;
+    double median_regret, most_regret;
+};
+
+/* again[i]: winner i, of one race in which all stayed. Those that could not be measured again have no
+ * samples; runs that chose them count as none. */
+void gt_agree(struct gt_agreement *out, struct gt_agree_run *run, int runs,
+              const struct gt_measurement *again, int winners);
+
+/* From the samples of one measurement, where the median of `samples` others of the same lies 95 times of
+ * 100, whatever the distribution. Everything there is where that cannot be had from so few. */
+void gt_predict(double *low_ns, double *high_ns, const struct gt_measurement *m,
+                int samples);
+
+#endif

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * agree.c - `gemmtune agree`: the same problem tuned several times from nothing, each time with another
+ * seed and a database of its own; then all that won are measured together, in a fresh process, none
+ * leaving. Says whether the runs chose alike, what their choices cost and whether the times they stored
+ * are found again. The image cache is shared: only the first run pays for compiling.
+ */
+#define _DEFAULT_SOURCE /* for mkdtemp */
+#include "tuner/agree.h"
+#include "tuner/cmd/common.h"
+#include "tuner/session.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct values {
+    const char *device, *effort;
+    struct gt_texts families, templates;
+    double budget;
+    int64_t seed, jobs, runs;
+    bool each, quiet;
+    struct gt_format format;
+};
+
+static const struct gt_option options[] = {
+    GT_OPTION_DEVICE(struct values),
+    {"runs", 'r', GT_OPT_INT, offsetof(struct values, runs), "N",
+     "times that each problem is tuned (default 20)", 2, GT_AGREE_RUNS_MAX},
+    {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME",
+     "for the search of each run: 2s, 500ms (default: the effort's)", 0, 0},
+    GT_OPTION_EFFORT(struct values),
+    {"family", 'f', GT_OPT_NAMES, offsetof(struct values, families), "NAMES",
+     "try these families only: naive,tile; may be repeated", 0, 0},
+    GT_OPTION_TEMPLATES(struct values),
+    {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
+     "seed of the first run, the others' follow (default 1)", 0, INT64_C(1) << 52},
+    {"jobs", 'j', GT_OPT_INT, offsetof(struct values, jobs), "N",
+     "compile workers (default: by the number of cores)", 0, 32},
+    {"each", 0, GT_OPT_FLAG, offsetof(struct values, each), NULL,
+     "a line a run, not a line a problem", 0, 0},
+    GT_OPTION_QUIET(struct values),
+    GT_OPTION_JSON(struct values),
+    GT_OPTION_CSV(struct values),
+    GT_OPTION_END,
+};
+
+/* One problem: what its runs came to, and their winners once more. */
+struct study {
+    const char *problem;
+    int runs;
+    struct gt_tune_result *result; /* of each run */
+    struct gt_agree_run run[GT_AGREE_RUNS_MAX];
+    struct gt_candidate winner[GT_AGREE_RUNS_MAX]; /* each once */
+    struct gt_measurement again[GT_AGREE_RUNS_MAX];
+    int winners;
+    struct gt_agreement agreement;
+};
+_Static_assert((int)GT_AGREE_RUNS_MAX <= (int)GT_JOB_POINTS_MAX, "all fit one job");
+
+/* ---- tuning ---- */
+
+static double seconds_of(const struct values *v, const struct gt_tuner *t) {
+    return v->budget > 0      ? v->budget
+           : t->device.is_cpu ? t->effort->cpu_s
+                              : t->effort->gpu_s;
+}
+
+/* One run, in a database that is nobody else's. */
+static gt_status tune_once(struct gt_tune_result *result, struct gt_tuner *t,
+                           const struct values *v, const struct gt_sweep_item *item,
+                           const char *folder, struct gt_err *err) {
+    char path[4096 + 16];
+    snprintf(path, sizeof path, "%s/run.db", folder);
+    gt_status status = gt_db_open(&t->db, path, GT_DB_WRITE, err);
+    if (!status)
+        status = gt_session_begin_run(t, "", err);
+    if (!status)
+        status = gt_tune_problem(result, t, item, seconds_of(v, t), err);
+    gt_db_close(t->db);
+    t->db = NULL;
+    (void)unlink(path);
+    return status;
+}
+
+static void say_run(struct gt_tuner *t, const struct study *s, int i) {
+    const struct gt_tune_result *r = &s->result[i];
+    char line[2048], ns[GT_CELL_MAX];
+    if (r->winners > 0)
+        snprintf(line, sizeof line, "%s, run %d of %d: %s %s, %zu trials: %s", s->problem,
+                 i + 1, s->runs, r->winner[0].candidate.family,
+                 gt_show_ns(ns, r->winner[0].time.median_ns), r->trials,
+                 r->winner[0].candidate.point);
+    else
+        snprintf(line, sizeof line, "%s, run %d of %d: %s", s->problem, i + 1, s->runs,
+                 r->error[0] ? r->error : "stopped");
+    gt_progress_line(&t->progress, line);
+}
+
+static gt_status tune_all(struct study *s, struct gt_tuner *t, const struct values *v,
+                          const struct gt_sweep_item *item, const char *folder,
+                          struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; !status && i < s->runs; i++) {
+        t->seed = (uint64_t)v->seed + (uint64_t)i;
+        status = gt_session_stop
+                     ? gt_fail(err, GEMMTUNE_EINVAL, "stopped; agree keeps nothing")
+                     : tune_once(&s->result[i], t, v, item, folder, err);
+        if (!status)
+            say_run(t, s, i);
+    }
+    return status;
+}
+
+/* ---- measuring the winners again ---- */
+
+static int number_of(const struct study *s, const struct gt_candidate *c) {
+    for (int i = 0; i < s->winners; i++)
+        if (strcmp(s->winner[i].family, c->family) == 0 &&
+            strcmp(s->winner[i].point, c->point) == 0)
+            return i;
+    return -1;
+}
+
+static void collect(struct study *s) {
+    for (int i = 0; i < s->runs; i++) {
+        const struct gt_tune_result *r = &s->result[i];
+        s->run[i].choice = -1;
+        if (r->winners == 0)
+            continue;
+        if (number_of(s, &r->winner[0].candidate) < 0)
+            s->winner[s->winners++] = r->winner[0].candidate;
+        s->run[i].choice = number_of(s, &r->winner[0].candidate);
+        s->run[i].stored = r->winner[0].time;
+    }
+    for (int i = 0; i < s->runs; i++)
+        for (int j = 0; j < s->result[i].winners; j++) {
+            const int k = number_of(s, &s->result[i].winner[j].candidate);
+            if (k >= 0 && s->result[i].winner[j].tied)
+                s->run[i].tied |= 1u << k;
+        }
+}
+
+static gt_status measure_again(struct study *s, struct gt_session *session, uint64_t seed,
+                               struct gt_err *err) {
+    struct gt_report report;
+    if (s->winners == 0)
+        return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: no run found a kernel", s->problem);
+    const gt_status status = gt_session_try(&report, session, GT_JOB_AGAIN, s->problem,
+                                            s->winner, s->winners, seed + 0xa9a1, err);
+    for (int i = 0; !status && i < s->winners; i++)
+        if (report.result[i].outcome == GT_CORRECT)
+            s->again[i] = report.result[i].time;
+    return status;
+}
+
+/* ---- the report ---- */
+
+static const struct gt_column columns[] = {
+    {"problem", "problem", GT_LEFT, GT_CELL_TEXT},
+    {"runs", "runs", GT_RIGHT, GT_CELL_NUMBER},
+    {"winners", "winners", GT_RIGHT, GT_CELL_NUMBER},
+    {"same", "same", GT_RIGHT, GT_CELL_NUMBER},
+    {"or tied", "same_or_tied", GT_RIGHT, GT_CELL_NUMBER},
+    {"found again", "found_again", GT_RIGHT, GT_CELL_NUMBER},
+    {"regret %", "median_regret_percent", GT_RIGHT, GT_CELL_NUMBER},
+    {"at most %", "most_regret_percent", GT_RIGHT, GT_CELL_NUMBER},
+    {"trials", "trials", GT_RIGHT, GT_CELL_NUMBER},
+    {"points/s", "points_per_s", GT_RIGHT, GT_CELL_NUMBER},
+    {"busy %", "device_busy_percent", GT_RIGHT, GT_CELL_NUMBER},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static double hundredths(double x) {
+    return round(100 * x) / 100;
+}
+
+static gt_status add_summary(struct gt_table *table, const struct study *s,
+                             struct gt_err *err) {
+    char cell[COLUMNS][GT_CELL_MAX];
+    const char *row[COLUMNS] = {s->problem};
+    const struct gt_agreement *a = &s->agreement;
+    double trials = 0, points = 0, busy = 0;
+    for (int i = 0; i < s->runs; i++) {
+        const struct gt_tune_result *r = &s->result[i];
+        trials += (double)r->trials / s->runs;
+        points += (double)r->fresh / r->seconds / s->runs;
+        busy += 100 * r->use.running_s / r->seconds / s->runs;
+    }
+    const double value[COLUMNS - 1] = {a->runs,
+                                       a->winners,
+                                       a->same,
+                                       a->same_tie,
+                                       a->found_again,
+                                       hundredths(100 * a->median_regret),
+                                       hundredths(100 * a->most_regret),
+                                       round(trials),
+                                       hundredths(points),
+                                       round(busy)};
+    for (int i = 1; i < COLUMNS; i++)
+        row[i] = gt_show_count(cell[i], value[i - 1]);
+    return gt_table_row(table, row, err);
+}
+
+static const struct gt_column run_columns[] = {
+    {"problem", "problem", GT_LEFT, GT_CELL_TEXT},
+    {"run", "run", GT_RIGHT, GT_CELL_NUMBER},
+    {"family", "family", GT_LEFT, GT_CELL_TEXT},
+    {"point", "point", GT_LEFT, GT_CELL_TEXT},
+    {"stored", "median_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "low_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "high_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "samples", GT_RIGHT, GT_CELL_NUMBER},
+    {"again", "again_median_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "again_low_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "again_high_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "again_samples", GT_RIGHT, GT_CELL_NUMBER},
+    {"found again", "found_again", GT_LEFT, GT_CELL_BOOL},
+    {"regret %", "regret_percent", GT_RIGHT, GT_CELL_NUMBER},
+    {"MHz", "clock_mhz", GT_RIGHT, GT_CELL_NUMBER},
+    {"MHz again", "again_clock_mhz", GT_RIGHT, GT_CELL_NUMBER},
+    {"dropped", "dropped", GT_RIGHT, GT_CELL_NUMBER},
+    {"unsettled", "unsettled", GT_RIGHT, GT_CELL_NUMBER},
+};
+enum { RUN_COLUMNS = sizeof run_columns / sizeof *run_columns };
+
+/* The interval shown is the one in which the stored median was looked for. */
+static gt_status add_run(struct gt_table *table, const struct study *s, int i, bool people,
+                         struct gt_err *err) {
+    static const struct gt_measurement nothing;
+    const struct gt_agree_run *r = &s->run[i];
+    const struct gt_measurement *m = &r->stored,
+                                *again = r->choice < 0 ? &nothing : &s->again[r->choice];
+    const bool both = m->samples > 0 && again->samples > 0;
+    char cell[RUN_COLUMNS][GT_CELL_MAX];
+    const char *row[RUN_COLUMNS] = {s->problem};
+    double low_ns, high_ns;
+    gt_predict(&low_ns, &high_ns, again, m->samples);
+    const double value[RUN_COLUMNS] = {
+        [1] = i + 1,           [4] = m->median_ns,
+        [5] = m->low_ns,       [6] = m->high_ns,
+        [7] = m->samples,      [8] = again->median_ns,
+        [9] = low_ns,          [10] = high_ns,
+        [11] = again->samples, [13] = hundredths(100 * r->regret),
+        [14] = m->clock_mhz,   [15] = again->clock_mhz,
+        [16] = m->dropped,     [17] = m->unsettled};
+    for (int j = 1; j < RUN_COLUMNS; j++)
+        row[j] = people && (j == 4 || j == 8) ? gt_show_ns(cell[j], value[j])
+                                              : gt_show_count(cell[j], value[j]);
+    row[2] = m->samples > 0 ? s->winner[r->choice].family : NULL;
+    row[3] = m->samples > 0 ? s->winner[r->choice].point : NULL;
+    row[12] = both ? (r->found_again ? "true" : "false") : NULL;
+    return gt_table_row(table, row, err);
+}
+
+static gt_status add(struct gt_table *table, const struct study *s, const struct values *v,
+                     struct gt_err *err) {
+    const bool people = !v->format.json && !v->format.csv;
+    gt_status status = GEMMTUNE_OK;
+    if (!v->each)
+        return add_summary(table, s, err);
+    for (int i = 0; !status && i < s->runs; i++)
+        status = add_run(table, s, i, people, err);
+    return status;
+}
+
+static void say_agreement(struct gt_tuner *t, const struct study *s) {
+    const struct gt_agreement *a = &s->agreement;
+    char line[512];
+    snprintf(
+        line, sizeof line,
+        "%s: of %d runs %d chose the same (of %d), %d it or a tie with it; %d times found "
+        "again; regret %.2f %%, at most %.2f %%",
+        s->problem, a->runs, a->same, a->winners, a->same_tie, a->found_again,
+        100 * a->median_regret, 100 * a->most_regret);
+    gt_progress_line(&t->progress, line);
+}
+
+/* ---- one problem after another ---- */
+
+static gt_status do_problem(struct gt_table *table, struct gt_tuner *t,
+                            struct gt_session *session, const struct values *v,
+                            const struct gt_sweep_item *item, const char *folder,
+                            struct gt_err *err) {
+    struct study *s = calloc(1, sizeof *s);
+    struct gt_tune_result *result = calloc((size_t)v->runs, sizeof *result);
+    gt_status status =
+        s && result ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the runs");
+    if (!status) {
+        s->problem = item->name;
+        s->runs = (int)v->runs;
+        s->result = result;
+        status = tune_all(s, t, v, item, folder, err);
+    }
+    if (!status) {
+        collect(s);
+        status = measure_again(s, session, (uint64_t)v->seed, err);
+    }
+    if (!status) {
+        gt_agree(&s->agreement, s->run, s->runs, s->again, s->winners);
+        say_agreement(t, s);
+        status = add(table, s, v, err);
+    }
+    free(result);
+    free(s);
+    return status;
+}
+
+static int do_all(struct gt_tuner *t, struct gt_session *session, const struct values *v,
+                  const struct gt_sweep *sweep, const char *folder) {
+    struct gt_err err = {""};
+    struct gt_table *table = NULL;
+    gt_status status = v->each ? gt_table_create(&table, run_columns, RUN_COLUMNS, &err)
+                               : gt_table_create(&table, columns, COLUMNS, &err);
+    gt_session_catch();
+    for (size_t i = 0; !status && i < sweep->count; i++) {
+        t->progress.problem = i + 1;
+        status = do_problem(table, t, session, v, &sweep->item[i], folder, &err);
+    }
+    if (table) /* those done before one that failed, too */
+        gt_common_print(table, &v->format);
+    gt_table_destroy(table);
+    return status ? gt_common_fail(status, &err) : GT_EXIT_OK;
+}
+
+static int in_scratch(struct gt_tuner *t, struct gt_session *session,
+                      const struct values *v, const struct gt_sweep *sweep) {
+    char folder[4096];
+    const char *tmp = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/gemmtune-agree-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (!mkdtemp(folder))
+        return gt_die(GT_EXIT_FAILURE, "cannot make a folder %s", folder);
+    const int code = do_all(t, session, v, sweep, folder);
+    (void)rmdir(folder);
+    return code;
+}
+
+static int with_session(struct gt_tuner *t, const struct values *v,
+                        const struct gt_sweep *sweep) {
+    struct gt_session session;
+    const struct gt_family *f;
+    const struct gt_session_setup setup = {
+        .device = v->device, .templates = &v->templates, .compilers = v->jobs};
+    int code = gt_session_open(&session, &setup);
+    if (code >= 0)
+        return code;
+    gt_session_lend(t, &session, sweep->count, v->quiet);
+    for (int i = 0; code < 0 && i < v->families.count; i++)
+        code = gt_common_family(&f, session.families, v->families.text[i]);
+    if (code < 0)
+        code = in_scratch(t, &session, v, sweep);
+    gt_session_close(&session);
+    return code;
+}
+
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
+    struct values v = {.seed = 1, .jobs = -1, .runs = 20};
+    struct gt_sweep sweep = {0};
+    struct gt_tuner *t = calloc(1, sizeof *t);
+    struct gt_err err = {""};
+    int first = 0;
+    int code = t ? gt_common_parse(cmd, argc, argv, &v, &v.format, 1, argc, &first)
+                 : gt_die(GT_EXIT_FAILURE, "out of memory");
+    for (int i = first; code < 0 && i < argc; i++)
+        if (gt_sweep_add(&sweep, argv[i], &err))
+            code = gt_die(GT_EXIT_INPUT, "%s", err.line);
+    if (code < 0) {
+        t->effort = gt_effort_choose(v.effort, v.budget);
+        t->strategy = gt_strategies[0];
+        t->only = &v.families;
+        code = t->effort
+                   ? with_session(t, &v, &sweep)
+                   : gt_die(GT_EXIT_USAGE, "there is no effort '%s': quick, normal or full",
+                            v.effort);
+    }
+    gt_sweep_clear(&sweep);
+    free(t);
+    return code;
+}
+
+const struct gt_cmd gt_cmd_agree = {
+    .name = "agree",
+    .operands = "PROBLEM... --device N",
+    .about = "Tunes a problem several times and says whether the runs agree.",
+    .options = options,
+    .run = run,
+};
