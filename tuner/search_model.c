@@ -24,10 +24,12 @@ enum {
     LEADERS = 8,                         /* whose neighbours are candidates */
     KEPT = 256, /* candidates that stay when the pool is drawn again */
     FIRST = 10, /* points before a space's surrogate is asked, at most */
+    LEAST = 3,  /* of them, before a space is found hopeless */
     CLIMBS = 4,
     SPREAD = 48,  /* points that each of the first is chosen from */
     STRANGER = 24 /* one pick in so many is random */
 };
+static const double worth = 0.7; /* log units: half as fast as the best */
 _Static_assert(SCRATCH > 0, "the pool leaves room for neighbours");
 
 struct region {
@@ -149,11 +151,18 @@ static bool first_look(struct model *m, int space, struct gt_pick *out) {
     return found;
 }
 
+/* First looks that a space is due: those far behind the best after LEAST of them get no more. */
+static size_t looks_due(const struct model *m, const struct region *r) {
+    const bool hopeful = r->leaders > 0 && r->leader_value[0] < m->best + worth;
+    return hopeful || m->spaces == 1 || m->first < LEAST ? m->first : LEAST;
+}
+
 /* The space that was looked at least, while one has not had its first looks. */
 static int least_looked_at(const struct model *m) {
     int least = -1;
     for (int i = 0; i < m->spaces; i++)
-        if (m->region[i].given < m->first && gt_search_left(m->search, i) > 0 &&
+        if (m->region[i].given < looks_due(m, &m->region[i]) &&
+            gt_search_left(m->search, i) > 0 &&
             (least < 0 || m->region[i].given < m->region[least].given))
             least = i;
     return least;

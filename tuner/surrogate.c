@@ -28,6 +28,8 @@ enum {
     KEEP = 128,      /* rows kept when all are used */
     LEAST = 4        /* good points before anything is learned */
 };
+/* Uncertainty counts half: a budget is too short to settle all doubts of 16 parameters. */
+static const double doubt = 0.5;
 static const double clip = 0.5;         /* log units: 1.65 times the best */
 static const double length_sd = 0.7;    /* of the logarithm of a length, around 1 */
 static const double usual_noise = 2e-3; /* variance, as a share of the signal's */
@@ -461,7 +463,7 @@ void gt_surrogate_score(struct gt_surrogate *s, int from, int count, double best
     }
     for (int i = 0; i < count; i++) {
         const double var = fmax((double)s->var[from + i], 1e-6) * s->variance;
-        score[i] = expected(best - s->level - (double)sum[i], sqrt(var));
+        score[i] = expected(best - s->level - (double)sum[i], doubt * sqrt(var));
     }
     if (s->failures == 0)
         return;
