@@ -34,7 +34,7 @@ _Static_assert(SCRATCH > 0, "the pool leaves room for neighbours");
 
 struct region {
     struct gt_surrogate *surrogate;
-    size_t given;                   /* seeds too */
+    size_t given, told; /* seeds too */
     struct gt_pick leader[LEADERS]; /* best first */
     double leader_value[LEADERS];
     int leaders;
@@ -299,7 +299,9 @@ static int most_promising(struct model *m) {
             continue;
         look(m, i);
         const struct region *r = &m->region[i];
-        const double score = r->top >= 0 ? r->score[r->top] : -1;
+        /* what is outstanding may disappoint: not everything on one horse */
+        const double known = (double)(r->told + 1) / (double)(r->given + 1);
+        const double score = r->top >= 0 ? r->score[r->top] * known : -1;
         if (score > most) {
             best = i;
             most = score;
@@ -346,6 +348,7 @@ static void model_tell(void *self, const struct gt_pick *pick, gt_outcome outcom
     struct model *m = self;
     struct region *r = &m->region[pick->space];
     const double value = outcome == GT_CORRECT && ns > 0 ? log(ns) : NAN;
+    r->told++;
     r->stale = true;
     gt_surrogate_tell(r->surrogate, value);
     if (isnan(value))

@@ -26,7 +26,7 @@ enum {
     DIMS = GT_POINT_MAX,
     LEARN_ROWS = 96, /* at most, for lengths: they change slowly */
     KEEP = 128,      /* rows kept when all are used */
-    LEAST = 4        /* good points before anything is learned */
+    LEAST = 2        /* good points before anything is learned */
 };
 /* Uncertainty counts half: a budget is too short to settle all doubts of 16 parameters. */
 static const double doubt = 0.5;
@@ -107,6 +107,8 @@ gt_status gt_surrogate_create(struct gt_surrogate **out, const struct gt_space *
     s->space = space;
     s->best = HUGE_VAL;
     s->noise = log(usual_noise);
+    s->variance = 0.1;
+    s->level = HUGE_VAL;
     for (int p = 0; p < space->params; p++)
         if (varies(space, p)) {
             scale(s->coord[s->dims], &space->family->param[p]);
@@ -339,6 +341,8 @@ void gt_surrogate_tell(struct gt_surrogate *s, double value) {
         s->failures++;
     else if (value < s->best)
         s->best = value;
+    if (s->learned == 0)
+        s->level = s->best;
 }
 
 double gt_surrogate_best(const struct gt_surrogate *s) {
@@ -453,6 +457,11 @@ void gt_surrogate_score(struct gt_surrogate *s, int from, int count, double best
     float sum[SLOTS];
     fill(s, from, count);
     weigh(s);
+    if (isinf(s->level)) { /* nothing good is known: nothing is expected */
+        for (int i = 0; i < count; i++)
+            score[i] = 0;
+        return;
+    }
     for (int i = 0; i < count; i++)
         sum[i] = (float)s->slope * s->guess[from + i];
     for (int r = 0; r < s->told; r++) {
