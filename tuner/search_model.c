@@ -34,7 +34,7 @@ _Static_assert(SCRATCH > 0, "the pool leaves room for neighbours");
 
 struct region {
     struct gt_surrogate *surrogate;
-    size_t given, told; /* seeds too */
+    size_t given, told;             /* seeds too */
     struct gt_pick leader[LEADERS]; /* best first */
     double leader_value[LEADERS];
     int leaders;
