@@ -94,6 +94,8 @@ ALL_LDFLAGS = -pthread -Wl,-z,relro -Wl,-z,now $(SANFLAGS) $(CFLAGS) $(LDFLAGS)
 SO_LDFLAGS  = -shared -Wl,-soname,libgemmtune.so.$(SOVERSION) \
               -Wl,--version-script=tools/exports.map $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
 LIBS = $(DEP_LIBS) -ldl -lm
+# The program's alone: replay reads caches that are compressed.
+PROG_LIBS := $(or $(call pkg,libs zlib),-lz)
 
 say = $(if $(V),@:,@printf '  %-6s %s\n' $1 $2)
 Q   = $(if $(V),,@)
@@ -116,7 +118,7 @@ endef
 all: $(B)/gemmtune $(B)/libgemmtune.a $(B)/libgemmtune.so
 
 $(B)/gemmtune: $(PROG_OBJ) $(B)/libgemmtune.a
-	$(call link)
+	$(call link,$(PROG_LIBS))
 
 $(B)/libgemmtune.a: $(LIB_OBJ)
 $(B)/libgt-test.a: $(TEST_OBJ)
@@ -173,7 +175,7 @@ FORCE:
 $(B)/tests/unit/test_expr $(B)/tests/unit/test_json: override LDFLAGS += -Wl,--wrap=malloc
 
 $(B)/tests/%: $(B)/tests/%.o $(B)/libgt-test.a
-	$(call link,$(CMOCKA))
+	$(call link,$(CMOCKA) $(PROG_LIBS))
 
 $(B)/tests/device/cu%_header_check.o: FILE_CFLAGS = -isystem $(CUDA_HOME)/include
 

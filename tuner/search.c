@@ -1,17 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* search.c - the list of strategies, and the one that tries everything in order. */
+/*
+ * search.c - the list of strategies, and what stands around each: seeds, what is taken, when to
+ * stop, and the queue of answers.
+ *
+ * Answers come when the device has them; a strategy must not see the difference. So they wait in a
+ * queue, and just before pick i is made those of picks 0 .. i - ahead are handed on. A strategy that
+ * says WAIT gets more of them, one at a time in the order of asking, until it has a pick.
+ */
 #include "tuner/search.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const struct gt_strategy *const gt_strategies[] = {&gt_search_local, &gt_search_full, NULL};
+const struct gt_strategy *const gt_strategies[] = {
+    &gt_search_model,   &gt_search_ils,    &gt_search_anneal, &gt_search_genetic,
+    &gt_search_clblast, &gt_search_random, &gt_search_full,   NULL};
 
 const struct gt_strategy *gt_strategy_find(const char *name) {
     for (const struct gt_strategy *const *s = gt_strategies; *s; s++)
         if (strcmp((*s)->name, name) == 0)
             return *s;
     return NULL;
+}
+
+const char *gt_strategy_names(void) {
+    static char names[256];
+    size_t used = 0;
+    for (const struct gt_strategy *const *s = gt_strategies; *s; s++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                 used == 0 ? ""
+                                 : s[1]    ? ", "
+                                           : " or ",
+                                 (*s)->name);
+    return names;
 }
 
 uint64_t gt_random(uint64_t *state) {
@@ -21,50 +44,241 @@ uint64_t gt_random(uint64_t *state) {
     return z ^ (z >> 31);
 }
 
-/* ---- full ---- */
+/* ---- the search around a strategy ------------------------------------------------------ */
 
-struct full {
-    struct gt_search_setup setup;
-    struct gt_pick next;
-    size_t given;
+struct answer {
+    struct gt_pick pick;
+    gt_outcome outcome;
+    double ns;
 };
 
-static gt_status full_create(void **self, const struct gt_search_setup *setup,
-                             struct gt_err *err) {
-    struct full *f = calloc(1, sizeof *f);
-    *self = f;
-    if (!f)
+struct gt_search {
+    struct gt_search_setup setup;
+    const struct gt_strategy *strategy;
+    void *self;
+    unsigned char **taken; /* by space, by index */
+    float **told;          /* as well: NAN nothing, HUGE_VAL a failure */
+    size_t *left;          /* by space: points not taken */
+    size_t total, given;
+    int seeds;            /* of setup.seed_pick gone through */
+    struct answer *queue; /* told and not handed on: a ring of `room`, grown when full */
+    size_t room, first, queued;
+    size_t handed; /* picks whose answer the strategy has seen */
+    bool asked;    /* the strategy said WAIT and has been handed nothing since */
+    bool reached;  /* the target, by what has been handed on */
+    uint64_t rng;
+};
+
+void gt_search_destroy(struct gt_search *s) {
+    if (!s)
+        return;
+    if (s->self)
+        s->strategy->destroy(s->self);
+    for (int i = 0; s->taken && i < s->setup.spaces; i++)
+        free(s->taken[i]);
+    for (int i = 0; s->told && i < s->setup.spaces; i++)
+        free(s->told[i]);
+    free(s->taken);
+    free(s->told);
+    free(s->left);
+    free(s->queue);
+    free(s);
+}
+
+static bool allocate(struct gt_search *s) {
+    const size_t spaces = (size_t)s->setup.spaces;
+    s->taken = calloc(spaces + 1, sizeof *s->taken);
+    s->told = calloc(spaces + 1, sizeof *s->told);
+    s->left = calloc(spaces + 1, sizeof *s->left);
+    s->queue = malloc(s->room * sizeof *s->queue);
+    bool ok = s->taken && s->told && s->left && s->queue;
+    for (size_t i = 0; ok && i < spaces; i++) {
+        s->left[i] = s->setup.space[i].count;
+        s->total += s->left[i];
+        s->taken[i] = calloc(s->left[i] + 1, 1);
+        s->told[i] = malloc((s->left[i] + 1) * sizeof *s->told[i]);
+        ok = s->taken[i] && s->told[i];
+        for (size_t j = 0; ok && j < s->left[i]; j++)
+            s->told[i][j] = NAN;
+    }
+    return ok;
+}
+
+static bool seeds_exist(const struct gt_search_setup *setup) {
+    for (int i = 0; i < setup->seed_picks; i++) {
+        const struct gt_pick p = setup->seed_pick[i];
+        if (p.space < 0 || p.space >= setup->spaces ||
+            p.index >= setup->space[p.space].count)
+            return false;
+    }
+    return true;
+}
+
+gt_status gt_search_create(struct gt_search **out, const struct gt_strategy *strategy,
+                           const struct gt_search_setup *setup, struct gt_err *err) {
+    *out = NULL;
+    if (!seeds_exist(setup))
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "a seed of the search is no point of its space");
+    struct gt_search *s = calloc(1, sizeof *s);
+    if (!s)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the search");
-    f->setup = *setup;
+    s->setup = *setup;
+    s->setup.ahead = setup->ahead > 0 ? setup->ahead : 1;
+    s->strategy = strategy;
+    s->rng = setup->seed;
+    s->room = (size_t)s->setup.ahead;
+    gt_status status = allocate(s)
+                           ? strategy->create(&s->self, s, err)
+                           : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the search");
+    if (status) {
+        gt_search_destroy(s);
+        return status;
+    }
+    *out = s;
     return GEMMTUNE_OK;
 }
 
-static enum gt_ask full_ask(void *self, struct gt_pick *out) {
-    struct full *f = self;
-    while (f->next.space < f->setup.spaces &&
-           f->next.index >= f->setup.space[f->next.space].count)
-        f->next = (struct gt_pick){.space = f->next.space + 1};
-    if (f->next.space >= f->setup.spaces || f->given >= f->setup.budget)
-        return GT_ASK_DONE;
-    *out = f->next;
-    f->next.index++;
-    f->given++;
+static enum gt_ask give(struct gt_search *s, struct gt_pick p, struct gt_pick *out) {
+    s->taken[p.space][p.index] = 1;
+    s->left[p.space]--;
+    s->given++;
+    *out = p;
     return GT_ASK_PICK;
 }
 
-static void full_tell(void *self, const struct gt_pick *pick, gt_outcome outcome,
-                      double ns) {
-    (void)self;
-    (void)pick;
-    (void)outcome;
-    (void)ns;
+/* Hands one answer on; false when there is none. */
+static bool hand_on(struct gt_search *s) {
+    if (s->queued == 0)
+        return false;
+    const struct answer a = s->queue[s->first];
+    s->first = (s->first + 1) % s->room;
+    s->queued--;
+    s->handed++;
+    s->asked = false;
+    s->told[a.pick.space][a.pick.index] =
+        a.outcome == GT_CORRECT ? (float)a.ns : (float)HUGE_VAL;
+    s->strategy->tell(s->self, &a.pick, a.outcome, a.ns);
+    if (a.outcome == GT_CORRECT && a.ns <= s->setup.target_ns)
+        s->reached = true;
+    return true;
 }
 
-const struct gt_strategy gt_search_full = {
-    .name = "full",
-    .about = "every legal point, in order",
-    .create = full_create,
-    .destroy = free,
-    .ask = full_ask,
-    .tell = full_tell,
-};
+static bool next_seed(struct gt_search *s, struct gt_pick *out) {
+    while (s->seeds < s->setup.seed_picks) {
+        *out = s->setup.seed_pick[s->seeds++];
+        if (!gt_search_taken(s, *out))
+            return true;
+    }
+    return false;
+}
+
+enum gt_ask gt_search_ask(struct gt_search *s, struct gt_pick *out) {
+    struct gt_pick p;
+    while (s->handed + (size_t)s->setup.ahead <= s->given)
+        if (!hand_on(s))
+            return GT_ASK_WAIT;
+    if (s->reached || s->given >= s->setup.budget || s->given == s->total)
+        return GT_ASK_DONE;
+    if (next_seed(s, &p)) {
+        if (s->strategy->seed)
+            s->strategy->seed(s->self, &p);
+        return give(s, p, out);
+    }
+    for (;;) {
+        const enum gt_ask answer = s->asked ? GT_ASK_WAIT : s->strategy->ask(s->self, &p);
+        if (answer == GT_ASK_PICK)
+            return give(s, p, out);
+        s->asked = true;
+        if (answer == GT_ASK_DONE || s->handed == s->given)
+            return GT_ASK_DONE;
+        if (!hand_on(s))
+            return GT_ASK_WAIT;
+        if (s->reached)
+            return GT_ASK_DONE;
+    }
+}
+
+/* At most `ahead` are outstanding, and what is outstanding has a place in the ring. */
+void gt_search_tell(struct gt_search *s, const struct gt_pick *pick, gt_outcome outcome,
+                    double ns) {
+    if (s->queued == s->room)
+        return; /* told twice */
+    s->queue[(s->first + s->queued++) % s->room] = (struct answer){*pick, outcome, ns};
+}
+
+/* ---- for strategies -------------------------------------------------------------------- */
+
+const struct gt_search_setup *gt_search_setup_of(const struct gt_search *s) {
+    return &s->setup;
+}
+
+bool gt_search_taken(const struct gt_search *s, struct gt_pick p) {
+    return s->taken[p.space][p.index] != 0;
+}
+
+double gt_search_told(const struct gt_search *s, struct gt_pick p) {
+    return (double)s->told[p.space][p.index];
+}
+
+size_t gt_search_left(const struct gt_search *s, int space) {
+    return s->left[space];
+}
+
+uint64_t gt_search_bits(struct gt_search *s) {
+    return gt_random(&s->rng);
+}
+
+size_t gt_search_below(struct gt_search *s, size_t below) {
+    return (size_t)(gt_random(&s->rng) % below); /* far below 2^64: no bias to speak of */
+}
+
+double gt_search_uniform(struct gt_search *s) {
+    return (double)(gt_random(&s->rng) >> 11) * 0x1p-53;
+}
+
+bool gt_search_any_of(struct gt_pick *out, struct gt_search *s, int space) {
+    enum { TRIES = 32 };
+    const size_t count = s->setup.space[space].count;
+    *out = (struct gt_pick){.space = space};
+    if (s->left[space] == 0)
+        return false;
+    for (int i = 0; i < TRIES; i++) {
+        out->index = gt_search_below(s, count);
+        if (!gt_search_taken(s, *out))
+            return true;
+    }
+    size_t skip = gt_search_below(s, s->left[space]); /* few are left: count them off */
+    for (out->index = 0;; out->index++)
+        if (!gt_search_taken(s, *out) && skip-- == 0)
+            return true;
+}
+
+bool gt_search_any(struct gt_pick *out, struct gt_search *s) {
+    if (s->given == s->total)
+        return false;
+    size_t at = gt_search_below(s, s->total - s->given);
+    int space = 0;
+    while (at >= s->left[space])
+        at -= s->left[space++];
+    return gt_search_any_of(out, s, space);
+}
+
+int gt_search_neighbours(struct gt_pick *out, int room, const struct gt_space *space,
+                         struct gt_pick p, bool far) {
+    unsigned char at[GT_POINT_MAX];
+    int found = 0;
+    memcpy(at, space->idx + p.index * (size_t)space->params, (size_t)space->params);
+    for (int i = 0; i < space->params; i++) {
+        const int here = at[i], last = space->family->param[i].count - 1;
+        const int low = far ? 0 : here - 1, high = far ? last : here + 1;
+        for (int v = low < 0 ? 0 : low; v <= high && v <= last && found < room; v++) {
+            at[i] = (unsigned char)v;
+            const size_t index = v == here ? SIZE_MAX : gt_space_at(space, at);
+            if (index != SIZE_MAX)
+                out[found++] = (struct gt_pick){p.space, index};
+        }
+        at[i] = (unsigned char)here;
+    }
+    return found;
+}

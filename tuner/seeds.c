@@ -2,21 +2,29 @@
 /* seeds.c - see seeds.h. */
 #include "tuner/seeds.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { NEIGHBOURS = 6 };
+enum { NEIGHBOURS = 6, STRANGERS = 4, KNOWN_MAX = 64 };
 
-struct finding {
-    struct gt_seeds *seeds;
-    const struct gt_space *space;
-    int spaces;
-    const gemmtune_problem *problem;
-    /* winners of other problems with these types and layout, nearest first */
+/* Winners of problems with these types and layout, nearest first. */
+struct nearby {
+    int room, count;
     struct {
         struct gt_pick pick;
         double distance;
-    } near[NEIGHBOURS];
-    int nears;
+    } at[NEIGHBOURS];
+};
+_Static_assert((int)STRANGERS <= (int)NEIGHBOURS, "the list is long enough for either");
+
+struct finding {
+    struct gt_seeds *seeds;
+    const struct gt_tuner *tuner;
+    const struct gt_space *space;
+    int spaces;
+    const gemmtune_problem *problem;
+    struct nearby own, others; /* of this device; of the one most like it that has any */
 };
 
 static void add(struct gt_seeds *s, struct gt_pick p) {
@@ -34,16 +42,16 @@ static void add_point(struct finding *f, int space, const struct gt_point *point
         add(f->seeds, pick);
 }
 
-static void add_near(struct finding *f, struct gt_pick p, double distance) {
-    int at = f->nears < NEIGHBOURS ? f->nears++ : NEIGHBOURS;
-    while (at > 0 && f->near[at - 1].distance > distance) {
-        if (at < NEIGHBOURS)
-            f->near[at] = f->near[at - 1];
+static void add_near(struct nearby *n, struct gt_pick p, double distance) {
+    int at = n->count < n->room ? n->count++ : n->room;
+    while (at > 0 && n->at[at - 1].distance > distance) {
+        if (at < n->room)
+            n->at[at] = n->at[at - 1];
         at--;
     }
-    if (at < NEIGHBOURS) {
-        f->near[at].pick = p;
-        f->near[at].distance = distance;
+    if (at < n->room) {
+        n->at[at].pick = p;
+        n->at[at].distance = distance;
     }
 }
 
@@ -72,8 +80,57 @@ static gt_status see_record(void *user, const struct gt_record_row *row,
     if (gt_point_parse(&point, row->subject.point, NULL) ||
         !locate(&pick, f, row->subject.family, &point))
         return GEMMTUNE_OK;
-    add_near(f, pick, gt_problem_distance2(&p, f->problem));
+    const bool own = strcmp(row->subject.device_key, f->tuner->device_key) == 0;
+    add_near(own ? &f->own : &f->others, pick, gt_problem_distance2(&p, f->problem));
     return GEMMTUNE_OK;
+}
+
+/* Doublings by which two figures differ; 0 when either is unknown. */
+static double doublings(double a, double b) {
+    return a > 0 && b > 0 ? fabs(log2(a / b)) : 0;
+}
+
+/* Another arch counts as much as 16 times the units. */
+static double unlike(const struct gt_device *a, const struct gt_device *b) {
+    const double other_arch = 4;
+    return (strcmp(a->arch, b->arch) != 0 || a->backend != b->backend ? other_arch : 0) +
+           doublings(gt_device_peak(a, GEMMTUNE_F32), gt_device_peak(b, GEMMTUNE_F32)) +
+           doublings(a->units, b->units);
+}
+
+/* Devices other than this one, to be asked in the order of likeness. */
+struct others {
+    const struct gt_tuner *tuner;
+    int count;
+    struct {
+        char key[GT_DEVICE_KEY_MAX];
+        double distance;
+    } at[KNOWN_MAX];
+};
+
+static gt_status see_device(void *user, const char *key, const struct gt_device *d,
+                            struct gt_err *err) {
+    struct others *o = user;
+    (void)err;
+    if (strcmp(key, o->tuner->device_key) == 0 || o->count == KNOWN_MAX ||
+        d->is_cpu != o->tuner->device.is_cpu)
+        return GEMMTUNE_OK;
+    int at = o->count++;
+    const double distance = unlike(d, &o->tuner->device);
+    for (; at > 0 && o->at[at - 1].distance > distance; at--)
+        o->at[at] = o->at[at - 1];
+    snprintf(o->at[at].key, sizeof o->at[at].key, "%s", key);
+    o->at[at].distance = distance;
+    return GEMMTUNE_OK;
+}
+
+/* The winners of the first that has one for such a problem. */
+static gt_status ask_others(struct finding *f, struct gt_err *err) {
+    struct others o = {.tuner = f->tuner};
+    gt_status status = gt_db_devices(f->tuner->db, see_device, &o, err);
+    for (int i = 0; !status && i < o.count && f->others.count == 0; i++)
+        status = gt_db_records(f->tuner->db, o.at[i].key, NULL, see_record, f, err);
+    return status;
 }
 
 static void add_starts(struct finding *f, int space) {
@@ -105,7 +162,13 @@ static void add_baselines(struct finding *f, const struct gt_device *d) {
 gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
                         const struct gt_space *space, int spaces, const gemmtune_problem *p,
                         struct gt_err *err) {
-    struct finding f = {.seeds = out, .space = space, .spaces = spaces, .problem = p};
+    struct finding f = {.seeds = out,
+                        .tuner = t,
+                        .space = space,
+                        .spaces = spaces,
+                        .problem = p,
+                        .own = {.room = NEIGHBOURS},
+                        .others = {.room = STRANGERS}};
     out->count = 0;
     add_default(&f, 0);
     add_baselines(&f, &t->device);
@@ -115,9 +178,13 @@ gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
         if (i == 0 && t->device.is_cpu) /* the others take seconds to compile there */
             add_starts(&f, i);
     }
-    const gt_status status = gt_db_records(t->db, t->device_key, NULL, see_record, &f, err);
-    for (int i = 0; i < f.nears; i++)
-        add(out, f.near[i].pick);
+    gt_status status = gt_db_records(t->db, t->device_key, NULL, see_record, &f, err);
+    if (!status)
+        status = ask_others(&f, err);
+    for (int i = 0; i < f.own.count; i++)
+        add(out, f.own.at[i].pick);
+    for (int i = 0; i < f.others.count; i++)
+        add(out, f.others.at[i].pick);
     for (int i = 0; i < spaces; i++)
         add_starts(&f, i);
     return status;

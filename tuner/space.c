@@ -208,12 +208,9 @@ static bool index_of(unsigned char at[GT_POINT_MAX], const struct gt_space *s,
 }
 
 /* Enumeration leaves the packed rows in the order of memcmp. */
-size_t gt_space_find(const struct gt_space *s, const struct gt_point *point) {
-    unsigned char at[GT_POINT_MAX];
+size_t gt_space_at(const struct gt_space *s, const unsigned char *at) {
     const size_t size = (size_t)s->params;
     size_t low = 0, high = s->count;
-    if (!index_of(at, s, point))
-        return SIZE_MAX;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         const int order = memcmp(s->idx + middle * size, at, size);
@@ -225,4 +222,9 @@ size_t gt_space_find(const struct gt_space *s, const struct gt_point *point) {
             high = middle;
     }
     return SIZE_MAX;
+}
+
+size_t gt_space_find(const struct gt_space *s, const struct gt_point *point) {
+    unsigned char at[GT_POINT_MAX];
+    return index_of(at, s, point) ? gt_space_at(s, at) : SIZE_MAX;
 }

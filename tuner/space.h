@@ -32,5 +32,7 @@ void gt_space_clear(struct gt_space *s);
 void gt_space_point(const struct gt_space *s, size_t i, struct gt_point *out);
 /* Position of a point, or SIZE_MAX when it is not legal here. O(log n) */
 size_t gt_space_find(const struct gt_space *s, const struct gt_point *point);
+/* The same for positions in the domains, one a parameter. */
+size_t gt_space_at(const struct gt_space *s, const unsigned char *at);
 
 #endif

@@ -86,6 +86,9 @@ void gt_tune_candidate(struct gt_candidate *out, const struct gt_space *space,
 /* ---- the window ---- */
 
 enum { WINDOW = 64 };
+enum {
+    AHEAD = 16
+}; /* picks compiled ahead of what is measured; the search knows less of each */
 
 enum entry_state { ASKED, COMPILING, READY, RUNNING, RESOLVED };
 
@@ -107,7 +110,7 @@ struct search {
     const struct gt_sweep_item *item;
     struct gt_space *space;
     int spaces;
-    void *strategy;
+    struct gt_search *search;
     struct entry entry[WINDOW]; /* ring: head .. head + held */
     int head, held;
     bool exhausted, waiting;      /* the strategy is done; wants to be told first */
@@ -223,7 +226,7 @@ static gt_status refuse(struct search *s, struct entry *e, const struct gt_resul
 static gt_status ask_one(struct search *s, struct gt_err *err) {
     struct gt_pick pick;
     bool found = false;
-    const enum gt_ask answer = s->t->strategy->ask(s->strategy, &pick);
+    const enum gt_ask answer = gt_search_ask(s->search, &pick);
     s->exhausted = answer == GT_ASK_DONE;
     s->waiting = answer == GT_ASK_WAIT;
     if (answer != GT_ASK_PICK)
@@ -250,7 +253,7 @@ static gt_status fill_window(struct search *s, struct gt_err *err) {
 static void drain_window(struct search *s) {
     while (s->held > 0 && at(s, 0)->state == RESOLVED) {
         const struct entry *e = at(s, 0);
-        s->t->strategy->tell(s->strategy, &e->pick, e->outcome, e->median_ns);
+        gt_search_tell(s->search, &e->pick, e->outcome, e->median_ns);
         s->head = (s->head + 1) % WINDOW;
         s->held--;
     }
@@ -450,6 +453,7 @@ static gt_status search_and_decide(struct search *s, struct gt_err *err) {
     struct gt_search_setup setup = {.space = s->space,
                                     .spaces = s->spaces,
                                     .budget = s->t->effort->trials,
+                                    .ahead = s->t->farm ? AHEAD : 1,
                                     .seed = s->t->seed};
     struct gt_seeds seeds;
     gt_status status =
@@ -460,11 +464,10 @@ static gt_status search_and_decide(struct search *s, struct gt_err *err) {
     setup.seed_picks = seeds.count;
     s->musts = (size_t)seeds.musts;
     s->planned = planned_trials(s);
-    status = s->t->strategy->create(&s->strategy, &setup, err);
+    status = gt_search_create(&s->search, s->t->strategy, &setup, err);
     if (!status)
         status = run_search(s, err);
-    if (s->strategy)
-        s->t->strategy->destroy(s->strategy);
+    gt_search_destroy(s->search);
     if (!status && !*s->t->stop)
         gt_ahead_compile(&s->t->ahead, s->t);
     if (!status)

@@ -63,22 +63,62 @@ struct log {
     struct gt_pick pick[4096];
     int count;
     double best;
+    enum gt_ask end; /* what it answered last */
 };
 
-/* Runs a strategy until it is done or `most` picks were made, telling each at once. */
+static struct gt_search *search_of(const struct gt_strategy *s,
+                                   const struct gt_search_setup *setup) {
+    struct gt_search *search = NULL;
+    struct gt_err err = {""};
+    assert_int_equal(gt_search_create(&search, s, setup, &err), GEMMTUNE_OK);
+    return search;
+}
+
+/* How a pick ends. */
+typedef gt_outcome outcome_fn(struct gt_pick p);
+
+static gt_outcome all_correct(struct gt_pick p) {
+    return GT_CORRECT;
+}
+
+/* Runs a search until it is done or `most` picks were made. Up to `ahead` are outstanding; `timing`
+ * decides when the next answer comes, 0: at once. */
+static void drive_late(struct log *log, const struct gt_strategy *s,
+                       struct gt_search_setup setup, int most, outcome_fn *outcome,
+                       uint64_t timing) {
+    struct gt_search *search = search_of(s, &setup);
+    const int ahead = setup.ahead > 0 ? setup.ahead : 1;
+    int told = 0;
+    memset(log, 0, sizeof *log);
+    for (;;) {
+        struct gt_pick p;
+        const bool full = log->count - told == ahead || log->count == most;
+        const bool hold = timing == 0 || gt_random(&timing) % 3 == 0;
+        log->end = full ? GT_ASK_WAIT : gt_search_ask(search, &p);
+        if (log->end == GT_ASK_PICK) {
+            assert_true(p.space >= 0 && p.space < setup.spaces);
+            assert_true(p.index < setup.space[p.space].count);
+            log->pick[log->count++] = p;
+        } else if (told == log->count) {
+            break;
+        }
+        if (log->end == GT_ASK_PICK && !hold)
+            continue;
+        if (log->end == GT_ASK_PICK && timing == 0 && ahead > 1 &&
+            log->count - told < ahead)
+            continue;
+        p = log->pick[told++];
+        const double ns = landscape(p);
+        if (outcome(p) == GT_CORRECT && (log->best == 0 || ns < log->best))
+            log->best = ns;
+        gt_search_tell(search, &p, outcome(p), ns);
+    }
+    gt_search_destroy(search);
+}
+
 static void drive(struct log *log, const struct gt_strategy *s,
                   struct gt_search_setup setup, int most) {
-    void *self = NULL;
-    struct gt_pick p;
-    memset(log, 0, sizeof *log);
-    assert_int_equal(s->create(&self, &setup, NULL), GEMMTUNE_OK);
-    while (log->count < most && s->ask(self, &p) == GT_ASK_PICK) {
-        const double ns = landscape(p);
-        log->pick[log->count++] = p;
-        log->best = log->best == 0 || ns < log->best ? ns : log->best;
-        s->tell(self, &p, GT_CORRECT, ns);
-    }
-    s->destroy(self);
+    drive_late(log, s, setup, most, all_correct, 0);
 }
 
 static bool same(struct gt_pick a, struct gt_pick b) {
@@ -105,91 +145,262 @@ static struct gt_search_setup setup_of(size_t budget, uint64_t seed) {
 
 static struct log one, two;
 
-static void test_full_tries_everything_once(void **state) {
+/* The shortest time of a space. */
+static double optimum(int at) {
+    double best = 0;
+    for (size_t i = 0; i < space[at].count; i++) {
+        const double ns = landscape((struct gt_pick){at, i});
+        best = best == 0 || ns < best ? ns : best;
+    }
+    return best;
+}
+
+#define EACH(s) (const struct gt_strategy *const *s = gt_strategies; *s; s++)
+
+static void test_each_has_its_name(void **state) {
+    for
+        EACH(s)
+    assert_ptr_equal(gt_strategy_find((*s)->name), *s);
+    assert_null(gt_strategy_find("local"));
+    assert_string_equal(gt_strategy_names(),
+                        "model, ils, anneal, genetic, clblast, random or full");
+}
+
+static void test_each_tries_everything_once(void **state) {
     struct gt_search_setup only_tile = setup_of(SIZE_MAX, 1);
-    (void)state;
     only_tile.spaces = 1;
-    drive(&one, &gt_search_full, only_tile, 4096);
-    assert_int_equal(one.count, space[0].count);
-    assert_no_repeats(&one);
+    for
+        EACH(s) {
+            print_message("%s\n", (*s)->name);
+            drive(&one, *s, only_tile, 4096);
+            assert_int_equal(one.count, space[0].count);
+            assert_int_equal(one.end, GT_ASK_DONE);
+            assert_no_repeats(&one);
+        }
 }
 
-static void test_local_tries_everything_when_it_may(void **state) {
-    struct gt_search_setup only_tile = setup_of(1000, 1);
-    (void)state;
-    only_tile.spaces = 1;
-    drive(&one, &gt_search_local, only_tile, 4096);
-    assert_int_equal(one.count, space[0].count);
-    assert_no_repeats(&one);
+static void test_full_is_in_order(void **state) {
+    drive(&one, &gt_search_full, setup_of(20, 1), 4096);
+    for (int i = 0; i < one.count; i++)
+        assert_true(same(one.pick[i], (struct gt_pick){0, (size_t)i}));
 }
 
-static void test_budget(void **state) {
-    (void)state;
-    drive(&one, &gt_search_local, setup_of(96, 1), 4096);
-    assert_int_equal(one.count, 96);
-    assert_no_repeats(&one);
+static void test_each_keeps_to_its_budget(void **state) {
+    for
+        EACH(s) {
+            drive(&one, *s, setup_of(96, 1), 4096);
+            assert_int_equal(one.count, 96);
+            assert_no_repeats(&one);
+        }
 }
 
-static void test_seeds_first(void **state) {
-    const struct gt_pick seeds[2] = {{1, 7}, {0, 3}};
-    struct gt_search_setup s = setup_of(20, 1);
-    (void)state;
-    s.seed_pick = seeds;
-    s.seed_picks = 2;
-    drive(&one, &gt_search_local, s, 4096);
-    assert_true(same(one.pick[0], seeds[0]));
-    assert_true(same(one.pick[1], seeds[1]));
-    assert_no_repeats(&one);
+static void test_each_tries_seeds_first(void **state) {
+    const struct gt_pick seeds[3] = {{1, 7}, {0, 3}, {1, 7}};
+    struct gt_search_setup setup = setup_of(20, 1);
+    setup.seed_pick = seeds;
+    setup.seed_picks = 3;
+    for
+        EACH(s) {
+            drive(&one, *s, setup, 4096);
+            assert_int_equal(one.count, 20);
+            assert_true(same(one.pick[0], seeds[0]));
+            assert_true(same(one.pick[1], seeds[1]));
+            assert_no_repeats(&one);
+        }
+}
+
+static void test_a_seed_that_is_no_point(void **state) {
+    const struct gt_pick seed = {1, SIZE_MAX};
+    struct gt_search_setup setup = setup_of(20, 1);
+    struct gt_search *search;
+    setup.seed_pick = &seed;
+    setup.seed_picks = 1;
+    assert_int_equal(gt_search_create(&search, &gt_search_random, &setup, NULL),
+                     GEMMTUNE_EINVAL);
+    assert_null(search);
 }
 
 static void test_same_seed_same_picks(void **state) {
-    (void)state;
-    drive(&one, &gt_search_local, setup_of(96, 5), 4096);
-    drive(&two, &gt_search_local, setup_of(96, 5), 4096);
-    assert_true(same_picks(&one, &two));
-    drive(&two, &gt_search_local, setup_of(96, 6), 4096);
-    assert_false(same_picks(&one, &two));
+    for
+        EACH(s) {
+            if (*s == &gt_search_full)
+                continue;
+            drive(&one, *s, setup_of(96, 5), 4096);
+            drive(&two, *s, setup_of(96, 5), 4096);
+            assert_true(same_picks(&one, &two));
+            drive(&two, *s, setup_of(96, 6), 4096);
+            assert_false(same_picks(&one, &two));
+        }
 }
 
-/* Steps from `a` to `b`, each one parameter by one place of its domain. */
-static int steps(struct gt_pick a, struct gt_pick b) {
-    const struct gt_space *s = &space[a.space];
+/* Answers may come late and in bursts: the picks are the same. */
+static void test_timing_changes_nothing(void **state) {
+    struct gt_search_setup setup = setup_of(120, 5);
+    setup.ahead = 16;
+    for
+        EACH(s) {
+            drive_late(&one, *s, setup, 4096, all_correct, 0);
+            assert_int_equal(one.count, 120);
+            for (uint64_t timing = 1; timing <= 5; timing++) {
+                drive_late(&two, *s, setup, 4096, all_correct, timing);
+                assert_true(same_picks(&one, &two));
+            }
+        }
+}
+
+static void test_no_more_than_ahead_are_outstanding(void **state) {
+    struct gt_search_setup setup = setup_of(120, 5);
+    struct gt_pick p;
+    setup.ahead = 7;
+    for
+        EACH(s) {
+            struct gt_search *search = search_of(*s, &setup);
+            int given = 0;
+            while (given < 100 && gt_search_ask(search, &p) == GT_ASK_PICK)
+                given++;
+            print_message("%s: %d\n", (*s)->name, given);
+            assert_true(given >= 1 && given <= 7);
+            assert_int_equal(gt_search_ask(search, &p), GT_ASK_WAIT);
+            gt_search_destroy(search);
+        }
+}
+
+static void test_a_target_ends_it(void **state) {
+    struct gt_search_setup setup = setup_of(SIZE_MAX, 1);
+    setup.target_ns = 1.1 * optimum(1);
+    for
+        EACH(s) {
+            drive(&one, *s, setup, 4096);
+            if (one.count == 4096)
+                continue;
+            assert_int_equal(one.end, GT_ASK_DONE);
+            assert_true(one.best <= setup.target_ns);
+            assert_true(landscape(one.pick[one.count - 1]) <= setup.target_ns);
+        }
+    drive(&one, &gt_search_model, setup, 4096);
+    assert_true(one.best <= setup.target_ns);
+}
+
+/* The model finds the one best point of thousands. Steps of one parameter come near it: rules tie
+ * parameters together. Chance does not. */
+static void test_the_optimum_of_a_smooth_landscape(void **state) {
+    const double best = optimum(1);
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        drive(&one, &gt_search_model, setup_of(150, seed), 4096);
+        print_message("model: %g of %g\n", one.best, best);
+        assert_true(one.best == best);
+        drive(&one, &gt_search_ils, setup_of(1500, seed), 4096);
+        print_message("ils: %g of %g\n", one.best, best);
+        assert_true(one.best <= 1.2 * best);
+    }
+    drive(&two, &gt_search_random, setup_of(150, 1), 4096);
+    assert_true(two.best > 1.2 * best);
+}
+
+/* A family that is five times slower gets a look and little more. */
+static void test_the_model_leaves_a_slow_family(void **state) {
+    int slow = 0;
+    drive(&one, &gt_search_model, setup_of(96, 1), 4096);
+    for (int i = 0; i < one.count; i++)
+        slow += one.pick[i].space == 0;
+    print_message("%d of %d picks are of the slow family\n", slow, one.count);
+    assert_true(slow >= 2 && slow <= 16);
+}
+
+/* Half of the space fails to compile: what is asked next is mostly of the other half. */
+static gt_outcome half_fails(struct gt_pick p) {
+    const struct gt_space *s = &space[p.space];
+    return s->idx[p.index * (size_t)s->params] * 2 >= s->family->param[0].count
+               ? GT_COMPILE
+               : GT_CORRECT;
+}
+
+static int failures_of(const struct log *log, int from, int to) {
     int n = 0;
-    for (int i = 0; i < s->params; i++)
-        n += abs(s->idx[a.index * (size_t)s->params + (size_t)i] -
-                 s->idx[b.index * (size_t)s->params + (size_t)i]);
+    for (int i = from; i < to; i++)
+        n += half_fails(log->pick[i]) != GT_CORRECT;
     return n;
 }
 
-/* Without a limit in picks it must climb as well: after the sample come neighbours of the best, until
- * there are none. */
-static void test_it_climbs_without_a_budget(void **state) {
-    enum { SAMPLE = 48, CLIMB = 60 };
-    int neighbours = 0;
-    (void)state;
-    drive(&one, &gt_search_local, setup_of(SIZE_MAX, 3), SAMPLE + CLIMB);
-    assert_int_equal(one.count, SAMPLE + CLIMB);
-    for (int i = SAMPLE; i < one.count; i++) {
-        bool near = false;
-        for (int j = 0; j < i && !near; j++)
-            near = one.pick[j].space == one.pick[i].space &&
-                   steps(one.pick[j], one.pick[i]) == 1;
-        neighbours += near;
+static void test_the_model_steers_away_from_failures(void **state) {
+    drive_late(&one, &gt_search_model, setup_of(120, 2), 4096, half_fails, 0);
+    drive_late(&two, &gt_search_random, setup_of(120, 2), 4096, half_fails, 0);
+    print_message("failures among the last 80: %d, by chance %d\n",
+                  failures_of(&one, 40, 120), failures_of(&two, 40, 120));
+    assert_true(2 * failures_of(&one, 40, 120) < failures_of(&two, 40, 120));
+}
+
+static gt_outcome nothing_works(struct gt_pick p) {
+    return GT_CRASHED;
+}
+
+static void test_all_may_fail(void **state) {
+    for
+        EACH(s) {
+            drive_late(&one, *s, setup_of(300, 2), 4096, nothing_works, 0);
+            assert_int_equal(one.count, 300);
+            assert_no_repeats(&one);
+        }
+}
+
+/* ---- predictions ---- */
+
+static double true_time(void *user, const struct gt_pick *p) {
+    return 3 * landscape(*p); /* its proportions are what counts */
+}
+
+static double upside_down(void *user, const struct gt_pick *p) {
+    return 1e9 / landscape(*p);
+}
+
+static double nobody_knows(void *user, const struct gt_pick *p) {
+    return 0;
+}
+
+static int picks_to(const struct gt_search_setup *setup, double ns) {
+    struct gt_search_setup until = *setup;
+    until.target_ns = ns;
+    drive(&one, &gt_search_model, until, 4096);
+    assert_true(one.best <= ns);
+    return one.count;
+}
+
+static void test_predictions_help_and_do_no_harm(void **state) {
+    const double best = optimum(1);
+    int with = 0, without = 0, against = 0;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        struct gt_search_setup setup = setup_of(600, seed);
+        without += picks_to(&setup, best);
+        setup.predict = true_time;
+        with += picks_to(&setup, best);
+        setup.predict = upside_down;
+        against += picks_to(&setup, best);
+        setup.predict = nobody_knows;
+        (void)picks_to(&setup, best);
     }
-    print_message("%d of %d picks after the sample are neighbours\n", neighbours, CLIMB);
-    assert_true(neighbours > CLIMB / 2);
-    drive(&two, &gt_search_local, setup_of(SIZE_MAX, 3), SAMPLE);
-    assert_true(one.best < two.best);
+    print_message("picks to the best: %d, with predictions %d, with the opposite %d\n",
+                  without, with, against);
+    assert_true(with < without);
+    assert_true(against < 3 * without);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_full_tries_everything_once),
-        cmocka_unit_test(test_local_tries_everything_when_it_may),
-        cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_seeds_first),
+        cmocka_unit_test(test_each_has_its_name),
+        cmocka_unit_test(test_each_tries_everything_once),
+        cmocka_unit_test(test_full_is_in_order),
+        cmocka_unit_test(test_each_keeps_to_its_budget),
+        cmocka_unit_test(test_each_tries_seeds_first),
+        cmocka_unit_test(test_a_seed_that_is_no_point),
         cmocka_unit_test(test_same_seed_same_picks),
-        cmocka_unit_test(test_it_climbs_without_a_budget),
+        cmocka_unit_test(test_timing_changes_nothing),
+        cmocka_unit_test(test_no_more_than_ahead_are_outstanding),
+        cmocka_unit_test(test_a_target_ends_it),
+        cmocka_unit_test(test_the_optimum_of_a_smooth_landscape),
+        cmocka_unit_test(test_the_model_leaves_a_slow_family),
+        cmocka_unit_test(test_the_model_steers_away_from_failures),
+        cmocka_unit_test(test_all_may_fail),
+        cmocka_unit_test(test_predictions_help_and_do_no_harm),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

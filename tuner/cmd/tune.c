@@ -32,7 +32,7 @@ static const struct gt_option options[] = {
      "time for all problems together, shared by weight: 90s, 5m, 1h", 0, 0},
     GT_OPTION_EFFORT(struct values),
     {"strategy", 0, GT_OPT_TEXT, offsetof(struct values, strategy), "NAME",
-     "local (seeds, sample, neighbours of the best) or full", 0, 0},
+     "how to search: model (default), ils, anneal, genetic, clblast, random or full", 0, 0},
     {"family", 'f', GT_OPT_NAMES, offsetof(struct values, families), "NAMES",
      "try these families only: naive,tile; may be repeated", 0, 0},
     GT_OPTION_TEMPLATES(struct values),
@@ -368,7 +368,8 @@ static int choose(struct gt_tuner *t, const struct values *v) {
                                                                   : gt_strategies[0]->name;
     t->strategy = gt_strategy_find(strategy);
     if (!t->strategy)
-        return gt_die(GT_EXIT_USAGE, "there is no strategy '%s': local or full", strategy);
+        return gt_die(GT_EXIT_USAGE, "there is no strategy '%s': %s", strategy,
+                      gt_strategy_names());
     return -1;
 }
 

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_seeds.c - what a search starts from: defaults, winners here, winners of the likest device. */
+#include "tuner/seeds.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char hash[] =
+    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+static char folder[128];
+static struct gt_err err;
+
+#define OK(call) assert_int_equal(call, GEMMTUNE_OK)
+
+static struct gt_families *families;
+static struct gt_space space;
+static gemmtune_problem problem;
+static struct gt_tuner tuner;
+
+static struct gt_device device_of(const char *name, const char *arch, int cc, int units) {
+    struct gt_device d = {.backend = GEMMTUNE_CUDA,
+                          .vendor = "NVIDIA",
+                          .cc = cc,
+                          .units = units,
+                          .warp = 32,
+                          .max_threads = 1024,
+                          .regs_per_block = 65536,
+                          .clock_mhz = 1980,
+                          .mem_bytes = INT64_C(1) << 33,
+                          .max_alloc = INT64_C(1) << 33,
+                          .smem_max = 100 * 1024,
+                          .has_f64 = true};
+    snprintf(d.name, sizeof d.name, "%s", name);
+    snprintf(d.arch, sizeof d.arch, "%s", arch);
+    return d;
+}
+
+static void begin_run(const struct gt_device *d) {
+    const struct gt_run_info info = {"0.1.0", "570.1", "NVRTC 13.0", "", 1};
+    int64_t run = 0;
+    OK(gt_db_run_begin(&run, tuner.db, d, &info, &err));
+}
+
+/* The winner of a problem on a device, by the width of its tile. */
+static void won(const struct gt_device *d, const char *name, int width) {
+    char key[GT_DEVICE_KEY_MAX], point[64];
+    gt_device_key(d, key);
+    begin_run(d);
+    snprintf(point, sizeof point, "TILE_WIDTH=%d PAD=1 DOUBLE=1", width);
+    const struct gt_record_row row = {
+        .subject = {key, name, "tile", hash, point},
+        .verified = true,
+        .time = {.median_ns = 2, .low_ns = 1, .high_ns = 3, .samples = 3, .launches = 3}};
+    OK(gt_db_records_put(tuner.db, key, name, &row, 1, &err));
+}
+
+static int setup(void **state) {
+    const char *tmp = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%.100s/gt-seeds-XXXXXX", tmp ? tmp : "/tmp");
+    assert_non_null(mkdtemp(folder));
+    OK(gt_problem_from_name(&problem, "f32-nn-512x512x512", &err));
+    OK(gt_families_create(&families, &err));
+    tuner.device = device_of("this", "sm_90", 90, 132);
+    gt_device_key(&tuner.device, tuner.device_key);
+    OK(gt_space_create(&space, gt_families_find(families, "tile"), &tuner.device, &problem,
+                       &err));
+    return 0;
+}
+
+static int teardown(void **state) {
+    gt_space_clear(&space);
+    gt_families_destroy(families);
+    return 0;
+}
+
+static void open_db(const char *name) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    OK(gt_db_open(&tuner.db, path, GT_DB_WRITE, &err));
+    begin_run(&tuner.device);
+}
+
+/* Where the seed of this width stands; -1: nowhere. */
+static int place_of(const struct gt_seeds *s, int width) {
+    for (int i = 0; i < s->count; i++) {
+        struct gt_point point;
+        int64_t value = 0, pad = 0;
+        gt_space_point(&space, s->pick[i].index, &point);
+        if (gt_point_get(&point, "TILE_WIDTH", &value) && value == width &&
+            gt_point_get(&point, "PAD", &pad) && pad == 1)
+            return i;
+    }
+    return -1;
+}
+
+static void find(struct gt_seeds *s) {
+    OK(gt_seeds_find(s, &tuner, &space, 1, &problem, &err));
+    for (int i = 0; i < s->count; i++)
+        for (int j = 0; j < i; j++)
+            assert_int_not_equal(s->pick[i].index, s->pick[j].index);
+}
+
+static void test_the_default_comes_first(void **state) {
+    struct gt_point preset;
+    struct gt_seeds s;
+    open_db("empty.db");
+    find(&s);
+    gt_family_default(space.family, &preset);
+    assert_true(s.count >= 1);
+    assert_int_equal(s.pick[0].index, gt_space_find(&space, &preset));
+    gt_db_close(tuner.db);
+}
+
+static void test_winners_here_nearest_first(void **state) {
+    struct gt_seeds s;
+    open_db("here.db");
+    won(&tuner.device, "f32-nn-8192x8192x8192", 8);
+    won(&tuner.device, "f32-nn-512x512x1024", 20);
+    won(&tuner.device, "f64-nn-512x512x512", 12); /* another type */
+    find(&s);
+    assert_int_equal(place_of(&s, 20), 1);
+    assert_int_equal(place_of(&s, 8), 2);
+    assert_int_equal(place_of(&s, 12), -1);
+    gt_db_close(tuner.db);
+}
+
+static void test_winners_of_the_likest_device(void **state) {
+    const struct gt_device smaller = device_of("smaller", "sm_90", 90, 100),
+                           larger = device_of("larger", "sm_90", 90, 500),
+                           older = device_of("older", "sm_61", 61, 132);
+    struct gt_device cpu = device_of("cpu", "cpu", 0, 132);
+    struct gt_seeds s;
+    cpu.is_cpu = true;
+    open_db("others.db");
+    won(&cpu, "f32-nn-512x512x512", 4);
+    won(&older, "f32-nn-512x512x512", 8);
+    find(&s);
+    assert_int_equal(place_of(&s, 8), 1);
+    assert_int_equal(place_of(&s, 4), -1);
+    won(&larger, "f32-nn-512x512x512", 12); /* of the same arch: asked instead */
+    find(&s);
+    assert_int_equal(place_of(&s, 12), 1);
+    assert_int_equal(place_of(&s, 8), -1);
+    won(&smaller, "f32-nn-256x512x512", 16); /* of nearly the same size */
+    won(&smaller, "f32-nn-512x512x512", 20);
+    won(&tuner.device, "f32-nn-4096x4096x4096", 24);
+    find(&s);
+    assert_int_equal(place_of(&s, 24), 1); /* what was measured here comes first */
+    assert_int_equal(place_of(&s, 20), 2);
+    assert_int_equal(place_of(&s, 16), 3);
+    assert_int_equal(place_of(&s, 12), -1);
+    gt_db_close(tuner.db);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_default_comes_first),
+        cmocka_unit_test(test_winners_here_nearest_first),
+        cmocka_unit_test(test_winners_of_the_likest_device),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_stored.c - Kernel Tuner caches, good and bad, and replays with known answers. */
+#include "tuner/replay.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <zlib.h>
+
+#define HEAD                                                                               \
+    "{\"device_name\": \"a card\", \"kernel_name\": \"k\", \"problem_size\": [64, 64],\n"  \
+    "\"tune_params_keys\": [\"B\", \"A\", \"MODE\"],\n"                                    \
+    "\"tune_params\": {\"A\": [8, 4, 16], \"B\": [1, 2], \"MODE\": [\"x\", \"y\"]},\n"     \
+    "\"cache\": {\n"
+#define ENTRY(b, a, mode, rest)                                                            \
+    "\"" #b "," #a "," mode "\": {\"B\": " #b ", \"A\": " #a ", \"MODE\": \"" mode         \
+    "\", " rest "}"
+
+static const char good[] = HEAD
+    ENTRY(2, 16, "y", "\"time\": 1.5") ",\n" ENTRY(1, 4, "x", "\"time\": 2") ",\n" ENTRY(
+        1, 8, "x",
+        "\"time\": \"CompilationFailedConfig\"") ",\n" ENTRY(1, 16, "y",
+                                                             "\"__error__\": "
+                                                             "\"RuntimeFailedConfig"
+                                                             "\"") ",\n" ENTRY(2, 4, "x",
+                                                                               "\"t"
+                                                                               "ime"
+                                                                               "\":"
+                                                                               " \""
+                                                                               "Inv"
+                                                                               "ali"
+                                                                               "dCo"
+                                                                               "nfi"
+                                                                               "g"
+                                                                               "\"") ","
+                                                                                     "\n" ENTRY(
+                                                                                         2,
+                                                                                         8,
+                                                                                         "x",
+                                                                                         "\"tim"
+                                                                                         "e"
+                                                                                         "s"
+                                                                                         "\":"
+                                                                                         " "
+                                                                                         "["
+                                                                                         "1"
+                                                                                         ","
+                                                                                         " "
+                                                                                         "9"
+                                                                                         "]"
+                                                                                         ","
+                                                                                         " "
+                                                                                         "\"tim"
+                                                                                         "e"
+                                                                                         "\": "
+                                                                                         "4"
+                                                                                         "e"
+                                                                                         "0") "}}";
+
+static gt_status parse(struct gt_stored *s, const char *text, struct gt_err *err) {
+    return gt_stored_parse(s, "c.json", text, strlen(text), err);
+}
+
+static size_t find(const struct gt_stored *s, int64_t b, int64_t a, int64_t mode) {
+    const struct gt_point p = {.count = 3, .entry = {{"B", b}, {"A", a}, {"MODE", mode}}};
+    return gt_space_find(s->space, &p);
+}
+
+static void test_a_cache(void **state) {
+    struct gt_stored s;
+    struct gt_err err = {""};
+    assert_int_equal(parse(&s, good, &err), GEMMTUNE_OK);
+    assert_string_equal(s.title, "k on a card");
+    assert_int_equal(s.spaces, 1);
+    assert_int_equal(s.space->count, 5); /* the invalid one is no point */
+    assert_true(s.best_ns == 1.5e6);
+    const size_t best = find(&s, 2, 16, 1);
+    assert_int_not_equal(best, SIZE_MAX);
+    assert_true(s.ns[0][best] == 1.5e6);
+    assert_int_equal(s.outcome[0][find(&s, 1, 8, 0)], GT_COMPILE);
+    assert_int_equal(s.outcome[0][find(&s, 1, 16, 1)], GT_LAUNCH);
+    assert_int_equal(find(&s, 2, 4, 0), SIZE_MAX);
+    assert_int_equal(find(&s, 1, 5, 0), SIZE_MAX);
+    gt_stored_clear(&s);
+}
+
+static void test_a_cache_that_was_left_open(void **state) {
+    struct gt_stored s;
+    assert_int_equal(parse(&s, HEAD ENTRY(1, 4, "x", "\"time\": 2") ",\n", NULL),
+                     GEMMTUNE_OK);
+    assert_int_equal(s.space->count, 1);
+    gt_stored_clear(&s);
+}
+
+static void test_bad_caches(void **state) {
+    static const struct {
+        const char *text, *says;
+    } bad[] = {
+        {"", "c.json"},
+        {"{", "c.json"},
+        {"[1]", "must be an object, not an array"},
+        {"{\"device_name\": 3}", "/device_name: must be a string"},
+        {"{\"device_name\": \"d\"}", "\"kernel_name\" is missing"},
+        {HEAD "}}", "/cache: holds no time"},
+        {HEAD, "/cache: holds no time"},
+        {HEAD "\"1\": 3}}", "/cache/1: must be an object"},
+        {HEAD "\"1\": {\"B\": 1}}}", "\"A\" is missing"},
+        {HEAD ENTRY(3, 4, "x", "\"time\": 2") "}}", "is not in the list of B"},
+        {HEAD ENTRY(1, 4, "z", "\"time\": 2") "}}", "is not in the list of MODE"},
+        {HEAD ENTRY(1, 4, "x", "\"tim\": 2") "}}", "\"time\" is missing"},
+        {HEAD ENTRY(1, 4, "x", "\"time\": \"soon\"") "}}", "\"soon\" is not an error"},
+        {HEAD ENTRY(1, 4, "x", "\"time\": -1") "}}", "above 0"},
+        {HEAD ENTRY(1, 4, "x", "\"time\": 1e300") "}}", "below 1e+12"},
+        {HEAD ENTRY(1, 4, "x", "\"time\": 1e999") "}}", "larger than any double"},
+        {HEAD ENTRY(1, 4, "x", "\"time\": [2]") "}}", "must be a number"},
+        {HEAD ENTRY(1, 4, "x", "\"__error__\": 7") "}}", "must be a string"},
+        {HEAD ENTRY(1, 4, "x", "\"time\": 2"), "c.json:"}, /* cut in an entry */
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct gt_stored s;
+        struct gt_err err = {""};
+        print_message("%s\n", bad[i].says);
+        assert_int_equal(parse(&s, bad[i].text, &err), GEMMTUNE_EPARSE);
+        assert_non_null(strstr(err.line, "c.json"));
+        if (!strstr(err.line, bad[i].says))
+            print_message("said: %s\n", err.line);
+        assert_non_null(strstr(err.line, bad[i].says));
+        assert_int_equal(s.spaces, 0);
+    }
+}
+
+static void test_bad_parameters(void **state) {
+    static const struct {
+        const char *keys, *lists, *says;
+    } bad[] = {
+        {"[]", "{}", "1 to 24 names"},
+        {"3", "{}", "1 to 24 names"},
+        {"[3]", "{}", "must be a string"},
+        {"[\"A\"]", "{}", "\"A\" is missing"},
+        {"[\"A\", \"A\"]", "{\"A\": [1]}", "a second time"},
+        {"[\"A\"]", "{\"A\": []}", "must be a list of values"},
+        {"[\"A\"]", "[]", "must be an object"},
+        {"[\"ABCDEFGHIJKLMNOPQRSTUVWXYZ\"]", "{}", "longer than 23 bytes"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct gt_stored s;
+        struct gt_err err = {""};
+        char text[512];
+        snprintf(
+            text, sizeof text,
+            "{\"device_name\": \"d\", \"kernel_name\": \"k\", \"tune_params_keys\": %s, "
+            "\"tune_params\": %s, \"cache\": {}}",
+            bad[i].keys, bad[i].lists);
+        assert_int_equal(parse(&s, text, &err), GEMMTUNE_EPARSE);
+        print_message("%s\n", err.line);
+        assert_non_null(strstr(err.line, bad[i].says));
+    }
+}
+
+static void test_too_many_values(void **state) {
+    struct gt_stored_rows rows = {.params = 1, .param = {"A"}};
+    struct gt_stored s = {0};
+    struct gt_err err = {""};
+    for (int i = 0; i <= GT_VALUES_MAX; i++)
+        assert_int_equal(
+            gt_stored_row(&rows, &(struct gt_stored_row){.value = {i}, .ns = 1}, NULL),
+            GEMMTUNE_OK);
+    assert_int_equal(gt_stored_add(&s, &rows, &err), GEMMTUNE_EINVAL);
+    assert_string_equal(err.line, "parameter A has more than 64 values");
+    gt_stored_clear(&s);
+    free(rows.row);
+}
+
+/* ---- files ---- */
+
+static void path_of(char *path, size_t size, const char *name) {
+    const char *folder = getenv("TMPDIR");
+    snprintf(path, size, "%s/%s", folder ? folder : "/tmp", name);
+}
+
+static long write_gz(const char *path) {
+    gzFile gz = gzopen(path, "wb");
+    assert_non_null(gz);
+    assert_int_equal(gzwrite(gz, good, sizeof good - 1), sizeof good - 1);
+    assert_int_equal(gzclose(gz), Z_OK);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    const long size = ftell(file);
+    assert_int_equal(fclose(file), 0);
+    return size;
+}
+
+static void test_files(void **state) {
+    char path[512];
+    struct gt_stored s;
+    struct gt_err err = {""};
+    path_of(path, sizeof path, "cache.json.gz");
+    const long size = write_gz(path);
+    assert_int_equal(gt_stored_cache(&s, path, &err), GEMMTUNE_OK);
+    assert_int_equal(s.space->count, 5);
+    gt_stored_clear(&s);
+
+    assert_int_equal(truncate(path, size - 20), 0);
+    assert_int_equal(gt_stored_cache(&s, path, &err), GEMMTUNE_EPARSE);
+    print_message("%s\n", err.line);
+    assert_non_null(strstr(err.line, "cut short or damaged"));
+
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(good, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(gt_stored_cache(&s, path, &err), GEMMTUNE_EPARSE);
+    assert_non_null(strstr(err.line, "not a gzip file"));
+
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(gt_stored_cache(&s, path, &err), GEMMTUNE_EIO);
+    assert_non_null(strstr(err.line, "No such file"));
+}
+
+/* ---- replay ---- */
+
+/* A line of ten points; the time of point i is 10 - i ms, so that full gets better at every step. */
+static void make_line(struct gt_stored *s) {
+    struct gt_stored_rows rows = {.name = "line", .params = 1, .param = {"A"}};
+    *s = (struct gt_stored){0};
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(
+            gt_stored_row(
+                &rows, &(struct gt_stored_row){.value = {i}, .ns = (10 - i) * 1e6}, NULL),
+            GEMMTUNE_OK);
+    assert_int_equal(gt_stored_add(s, &rows, NULL), GEMMTUNE_OK);
+    free(rows.row);
+}
+
+static void test_a_replay_counts_evaluations(void **state) {
+    struct gt_stored s;
+    struct gt_replay r;
+    make_line(&s);
+    struct gt_replay_setup setup = {.stored = &s,
+                                    .strategy = &gt_search_full,
+                                    .budget = 1000,
+                                    .ahead = 1,
+                                    .runs = 3,
+                                    .first_seed = 1};
+    assert_int_equal(gt_replay_run(&r, &setup, NULL), GEMMTUNE_OK);
+    assert_int_equal(r.budget, 10);
+    assert_int_equal(r.reach[1].runs, 3);
+    assert_true(r.reach[1].median == 10 && r.reach[1].p90 == 10);
+    assert_true(fabs(r.median[0] - 0.1) < 1e-6 && fabs(r.median[8] - 0.5) < 1e-6);
+    assert_true(r.median[9] == 1 && r.low[9] == 1);
+    gt_replay_clear(&r);
+
+    setup.budget = 9; /* one too few */
+    setup.ahead = 4;
+    assert_int_equal(gt_replay_run(&r, &setup, NULL), GEMMTUNE_OK);
+    assert_int_equal(r.reach[0].runs, 0);
+    assert_true(isinf(r.reach[0].median));
+    assert_true(fabs(r.median[8] - 0.5) < 1e-6);
+    gt_replay_clear(&r);
+    gt_stored_clear(&s);
+}
+
+/* The chance of having found one point of ten after e evaluations is e / 10. */
+static void test_random_replays_as_it_should(void **state) {
+    struct gt_stored s;
+    struct gt_replay r;
+    make_line(&s);
+    const struct gt_replay_setup setup = {.stored = &s,
+                                          .strategy = &gt_search_random,
+                                          .budget = 10,
+                                          .ahead = 1,
+                                          .runs = 2000,
+                                          .first_seed = 1};
+    assert_int_equal(gt_replay_run(&r, &setup, NULL), GEMMTUNE_OK);
+    print_message("median %g, p90 %g\n", r.reach[1].median, r.reach[1].p90);
+    assert_true(r.reach[1].median >= 5 && r.reach[1].median <= 6);
+    assert_true(r.reach[1].p90 >= 9 && r.reach[1].p90 <= 10);
+    gt_replay_clear(&r);
+    gt_stored_clear(&s);
+}
+
+static void test_seeds_of_another(void **state) {
+    struct gt_stored a, b;
+    struct gt_pick pick[3];
+    make_line(&a);
+    make_line(&b);
+    a.space->count = 9; /* the best of b is no point of a */
+    assert_int_equal(gt_stored_seeds(pick, 3, &a, &b), 3);
+    assert_int_equal(pick[0].index, 8);
+    assert_int_equal(pick[1].index, 7);
+    assert_int_equal(pick[2].index, 6);
+    gt_stored_clear(&a);
+    gt_stored_clear(&b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_cache),
+        cmocka_unit_test(test_a_cache_that_was_left_open),
+        cmocka_unit_test(test_bad_caches),
+        cmocka_unit_test(test_bad_parameters),
+        cmocka_unit_test(test_too_many_values),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_a_replay_counts_evaluations),
+        cmocka_unit_test(test_random_replays_as_it_should),
+        cmocka_unit_test(test_seeds_of_another),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * replay.c - `gemmtune replay`: search strategies on a space that was measured already, without a
+ * device: a Kernel Tuner cache, or with --db the trials of a problem.
+ */
+#include "tuner/cmd/common.h"
+#include "tuner/replay.h"
+#include "tuner/view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct values {
+    struct gt_texts strategies;
+    const char *db, *device, *from, *svg;
+    int64_t seeds, budget, ahead, seed;
+    bool curve;
+    struct gt_format format;
+};
+
+static const struct gt_option options[] = {
+    {"strategy", 0, GT_OPT_NAMES, offsetof(struct values, strategies), "NAMES",
+     "these, by commas (default: all but full)", 0, 0},
+    {"seeds", 0, GT_OPT_INT, offsetof(struct values, seeds), "N",
+     "runs of each, with different random numbers (default 100)", 1, 10000},
+    {"budget", 'b', GT_OPT_INT, offsetof(struct values, budget), "N",
+     "evaluations of a run (default 1000)", 1, 1000000},
+    {"ahead", 0, GT_OPT_INT, offsetof(struct values, ahead), "N",
+     "picks outstanding, as when compiling goes ahead (default 1)", 1, 64},
+    {"from", 0, GT_OPT_TEXT, offsetof(struct values, from), "CACHE",
+     "start from the ten best points of another device's cache", 0, 0},
+    {"db", 0, GT_OPT_TEXT, offsetof(struct values, db), "FILE",
+     "the operand is a problem: replay its trials in this database", 0, 0},
+    {"device", 'd', GT_OPT_TEXT, offsetof(struct values, device), "NAME",
+     "with --db: this device, by key or part of its key or name", 0, 0},
+    {"curve", 0, GT_OPT_FLAG, offsetof(struct values, curve), NULL,
+     "print quality by evaluation instead of the summary", 0, 0},
+    {"svg", 0, GT_OPT_TEXT, offsetof(struct values, svg), "FILE",
+     "draw quality by evaluation", 0, 0},
+    {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
+     "of the first run (default 1)", 0, INT64_C(1) << 52},
+    GT_OPTION_JSON(struct values),
+    GT_OPTION_CSV(struct values),
+    GT_OPTION_END,
+};
+
+enum { STRATEGIES_MAX = 16, SEEDS = 10 };
+
+struct session {
+    const struct values *v;
+    struct gt_stored stored;
+    struct gt_pick seed[SEEDS];
+    int seeds;
+    const struct gt_strategy *strategy[STRATEGIES_MAX];
+    struct gt_replay replay[STRATEGIES_MAX];
+    int count;
+};
+
+/* ---- the summary ---------------------------------------------------------------------------- */
+
+static const struct gt_column columns[] = {
+    {"strategy", "strategy", GT_LEFT, GT_CELL_TEXT},
+    {"to 90 %", NULL, GT_RIGHT, GT_CELL_TEXT},
+    {NULL, "to90_median", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "to90_p90", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "to90_runs", GT_RIGHT, GT_CELL_NUMBER},
+    {"to 95 %", NULL, GT_RIGHT, GT_CELL_TEXT},
+    {NULL, "to95_median", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "to95_p90", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "to95_runs", GT_RIGHT, GT_CELL_NUMBER},
+    {"to 99 %", NULL, GT_RIGHT, GT_CELL_TEXT},
+    {NULL, "to99_median", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "to99_p90", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "to99_runs", GT_RIGHT, GT_CELL_NUMBER},
+    {"after 10", "after10", GT_RIGHT, GT_CELL_NUMBER},
+    {"25", "after25", GT_RIGHT, GT_CELL_NUMBER},
+    {"50", "after50", GT_RIGHT, GT_CELL_NUMBER},
+    {"100", "after100", GT_RIGHT, GT_CELL_NUMBER},
+    {"200", "after200", GT_RIGHT, GT_CELL_NUMBER},
+    {"us a pick", "pick_us", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "runs", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "budget", GT_RIGHT, GT_CELL_NUMBER},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+/* "64 / 110", "812 / never". */
+static const char *show_reach(char buf[GT_CELL_MAX], const struct gt_replay_reach *r) {
+    char a[GT_CELL_MAX], b[GT_CELL_MAX];
+    snprintf(buf, GT_CELL_MAX, "%.20s / %.20s",
+             isinf(r->median) ? "never" : gt_show_count(a, r->median),
+             isinf(r->p90) ? "never" : gt_show_count(b, r->p90));
+    return buf;
+}
+
+static const char *show_quality(char buf[GT_CELL_MAX], double quality) {
+    snprintf(buf, GT_CELL_MAX, "%.3f", quality);
+    return buf;
+}
+
+static gt_status add_row(struct gt_table *t, const struct gt_replay *r,
+                         struct gt_err *err) {
+    char cell[COLUMNS][GT_CELL_MAX];
+    const char *row[COLUMNS] = {r->strategy->name};
+    int at = 1;
+    for (int i = 0; i < GT_REPLAY_GOALS; i++, at += 4) {
+        const struct gt_replay_reach *reach = &r->reach[i];
+        row[at] = show_reach(cell[at], reach);
+        row[at + 1] = gt_show_count(cell[at + 1], reach->median);
+        row[at + 2] = gt_show_count(cell[at + 2], reach->p90);
+        row[at + 3] = gt_show_count(cell[at + 3], reach->runs);
+    }
+    for (int i = 0; i < GT_REPLAY_MARKS; i++, at++)
+        if (gt_replay_mark[i] <= r->budget)
+            row[at] = show_quality(cell[at], r->median[gt_replay_mark[i] - 1]);
+    row[at] = gt_show_count(cell[at], round(r->pick_us));
+    row[at + 1] = gt_show_count(cell[at + 1], r->runs);
+    row[at + 2] = gt_show_count(cell[at + 2], (double)r->budget);
+    return gt_table_row(t, row, err);
+}
+
+static gt_status print_summary(const struct session *s, struct gt_err *err) {
+    struct gt_table *t = NULL;
+    gt_status status = gt_table_create(&t, columns, COLUMNS, err);
+    for (int i = 0; !status && i < s->count; i++)
+        status = add_row(t, &s->replay[i], err);
+    if (!status)
+        gt_common_print(t, &s->v->format);
+    gt_table_destroy(t);
+    return status;
+}
+
+/* ---- the curve ------------------------------------------------------------------------------ */
+
+static gt_status add_evaluation(struct gt_table *t, const struct session *s, size_t at,
+                                struct gt_err *err) {
+    char cell[2 * STRATEGIES_MAX + 1][GT_CELL_MAX];
+    const char *row[2 * STRATEGIES_MAX + 1];
+    int n = 0;
+    row[n] = gt_show_count(cell[n], (double)at);
+    n++;
+    for (int i = 0; i < s->count; i++, n += 2) {
+        row[n] = show_quality(cell[n], s->replay[i].median[at - 1]);
+        row[n + 1] = show_quality(cell[n + 1], s->replay[i].low[at - 1]);
+    }
+    return gt_table_row(t, row, err);
+}
+
+/* For people steps of 1, 2, 5, 10, ..; for programs every evaluation. */
+static size_t after(size_t at, bool people) {
+    size_t power = 1;
+    if (!people)
+        return at + 1;
+    while (power * 10 <= at)
+        power *= 10;
+    return at / power == 2 ? 5 * power : at / power == 5 ? 10 * power : 2 * power;
+}
+
+static gt_status print_curve(const struct session *s, struct gt_err *err) {
+    char key[2 * STRATEGIES_MAX + 1][GT_CELL_MAX];
+    struct gt_column column[2 * STRATEGIES_MAX + 1] = {
+        {"evaluations", "evaluations", GT_RIGHT, GT_CELL_NUMBER}};
+    const bool people = !s->v->format.json && !s->v->format.csv;
+    struct gt_table *t = NULL;
+    int n = 1;
+    for (int i = 0; i < s->count; i++, n += 2) {
+        const char *name = s->replay[i].strategy->name;
+        snprintf(key[n], sizeof key[n], "%.30s_median", name);
+        snprintf(key[n + 1], sizeof key[n + 1], "%.30s_p10", name);
+        column[n] = (struct gt_column){name, key[n], GT_RIGHT, GT_CELL_NUMBER};
+        column[n + 1] = (struct gt_column){NULL, key[n + 1], GT_RIGHT, GT_CELL_NUMBER};
+    }
+    gt_status status = gt_table_create(&t, column, (size_t)n, err);
+    for (size_t at = 1; !status && at <= s->replay[0].budget; at = after(at, people))
+        status = add_evaluation(t, s, at, err);
+    if (!status)
+        gt_common_print(t, &s->v->format);
+    gt_table_destroy(t);
+    return status;
+}
+
+/* ---- the run -------------------------------------------------------------------------------- */
+
+static void describe(const struct session *s) {
+    size_t points = 0, good = 0;
+    for (int i = 0; i < s->stored.spaces; i++)
+        for (size_t j = 0; j < s->stored.space[i].count; j++) {
+            points++;
+            good += s->stored.outcome[i][j] == GT_CORRECT &&
+                    s->stored.ns[i][j] <= s->stored.best_ns / gt_replay_goal[1];
+        }
+    fprintf(stderr, "%s: %zu points, %zu of them within 95 %% of the best; %lld runs each",
+            s->stored.title, points, good, (long long)s->v->seeds);
+    if (s->v->from)
+        fprintf(stderr, ", from %d points of another", s->seeds);
+    fprintf(stderr, "\n");
+}
+
+static gt_status replay_all(struct session *s, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; !status && i < s->count; i++) {
+        const struct gt_replay_setup setup = {.stored = &s->stored,
+                                              .strategy = s->strategy[i],
+                                              .seed_pick = s->seed,
+                                              .seed_picks = s->seeds,
+                                              .budget = (size_t)s->v->budget,
+                                              .ahead = (int)s->v->ahead,
+                                              .runs = (int)s->v->seeds,
+                                              .first_seed = (uint64_t)s->v->seed};
+        status = gt_replay_run(&s->replay[i], &setup, err);
+    }
+    if (!status)
+        status = s->v->curve ? print_curve(s, err) : print_summary(s, err);
+    if (!status && s->v->svg)
+        status = gt_replay_svg(s->v->svg, s->stored.title, s->replay, s->count, err);
+    return status;
+}
+
+static int choose(struct session *s, const struct gt_texts *names) {
+    for (int i = 0; names->count == 0 && gt_strategies[i]; i++)
+        if (gt_strategies[i] != &gt_search_full)
+            s->strategy[s->count++] = gt_strategies[i];
+    for (int i = 0; i < names->count; i++) {
+        if (s->count == STRATEGIES_MAX)
+            return gt_die(GT_EXIT_USAGE, "more than %d strategies", STRATEGIES_MAX);
+        s->strategy[s->count] = gt_strategy_find(names->text[i]);
+        if (!s->strategy[s->count++])
+            return gt_die(GT_EXIT_USAGE, "there is no strategy '%.40s': %s", names->text[i],
+                          gt_strategy_names());
+    }
+    return -1;
+}
+
+/* The only device of the database, or that which is named. */
+static gt_status find_device(char key[GT_DEVICE_KEY_MAX], struct gt_db *db,
+                             const char *named, struct gt_err *err) {
+    struct gt_view view = {0};
+    size_t index = 0;
+    gt_status status = gt_view_devices(&view, db, err);
+    if (!status)
+        status = gt_view_pick(&index, &view, named ? named : "", err);
+    if (!status)
+        memcpy(key, view.device[index].key, GT_DEVICE_KEY_MAX);
+    gt_view_clear(&view);
+    return status;
+}
+
+static int load_trials(struct session *s, const char *problem) {
+    char key[GT_DEVICE_KEY_MAX], name[GT_PROBLEM_NAME_MAX];
+    gemmtune_problem p;
+    struct gt_db *db = NULL;
+    struct gt_err err = {""};
+    int code = gt_common_problem(&p, problem);
+    if (code < 0)
+        code = gt_common_read_db(&db, s->v->db);
+    if (code >= 0)
+        return code;
+    (void)gt_problem_name(&p, name);
+    gt_status status = find_device(key, db, s->v->device, &err);
+    if (!status)
+        status = gt_stored_trials(&s->stored, db, key, name, &err);
+    gt_db_close(db);
+    return status ? gt_common_fail(status, &err) : -1;
+}
+
+static int load_caches(struct session *s, const char *path) {
+    struct gt_stored from = {0};
+    struct gt_err err = {""};
+    gt_status status = gt_stored_cache(&s->stored, path, &err);
+    if (!status && s->v->from)
+        status = gt_stored_cache(&from, s->v->from, &err);
+    if (!status && s->v->from)
+        s->seeds = gt_stored_seeds(s->seed, SEEDS, &s->stored, &from);
+    gt_stored_clear(&from);
+    if (status)
+        return gt_die(status == GEMMTUNE_ENOMEM ? GT_EXIT_FAILURE : GT_EXIT_INPUT, "%s",
+                      err.line);
+    return -1;
+}
+
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
+    struct values v = {.seeds = 100, .budget = 1000, .ahead = 1, .seed = 1};
+    struct session s = {.v = &v};
+    struct gt_err err = {""};
+    int first;
+    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 1, &first);
+    if (code < 0)
+        code = choose(&s, &v.strategies);
+    if (code < 0 && v.db && v.from)
+        code = gt_die(GT_EXIT_USAGE, "--from is for caches, --db for our own trials");
+    if (code < 0)
+        code = v.db ? load_trials(&s, argv[first]) : load_caches(&s, argv[first]);
+    if (code < 0) {
+        describe(&s);
+        const gt_status status = replay_all(&s, &err);
+        code = status ? gt_die(GT_EXIT_FAILURE, "%s", err.line) : GT_EXIT_OK;
+    }
+    for (int i = 0; i < s.count; i++)
+        gt_replay_clear(&s.replay[i]);
+    gt_stored_clear(&s.stored);
+    return code;
+}
+
+const struct gt_cmd gt_cmd_replay = {
+    .name = "replay",
+    .operands = "CACHE | --db FILE PROBLEM",
+    .about = "Tries search strategies on a space that was measured already.",
+    .options = options,
+    .run = run,
+};
