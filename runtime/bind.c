@@ -359,6 +359,15 @@ static gt_status add_pass(struct gt_passes *out, const struct gt_pass *pass,
     return status == GEMMTUNE_OK ? status : gt_fail_within(err, status, "%s", pass->entry);
 }
 
+bool gt_shape_of(int64_t out[GT_SHAPE_COUNT], const struct gt_binding *b) {
+    for (int i = 0; i < GT_SHAPE_COUNT; i++)
+        if (!b->family->has_shape ||
+            gt_expr_eval(&out[i], b->family->shape[i], b->value, NULL) != GEMMTUNE_OK ||
+            out[i] < 0)
+            return false;
+    return true;
+}
+
 /* ---- tensor maps ----------------------------------------------------------------- */
 
 /* Of an empty product a side may be 0: nobody encodes its maps. */

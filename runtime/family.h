@@ -86,6 +86,37 @@ struct gt_map {
     struct gt_expr *inner, *outer, *stride, *box[2];
 };
 
+/*
+ * What a performance model has to know of a point's main kernel: space.json's "shape", one
+ * expression a key; NULL has no preset. What each says is in docs/ARCHITECTURE.md.
+ */
+#define GT_SHAPE_LIST(X)                                                                   \
+    X(TILE_M, "tile_m", NULL)                                                              \
+    X(TILE_N, "tile_n", NULL)                                                              \
+    X(TILE_K, "tile_k", NULL)                                                              \
+    X(SPLIT, "split", "1")                                                                 \
+    X(STREAM, "stream", "0")                                                               \
+    X(AHEAD, "ahead", "0")                                                                 \
+    X(GROUP, "group", "1")                                                                 \
+    X(REGS, "regs", "0")                                                                   \
+    X(FIT, "fit", "1")                                                                     \
+    X(LOADS, "loads", "0")                                                                 \
+    X(BURST, "burst", "0")                                                                 \
+    X(LINES, "lines", "0")                                                                 \
+    X(CONFLICTS, "conflicts", "0")                                                         \
+    X(COPIES, "copies", "0")                                                               \
+    X(SLAB, "slab", "0")                                                                   \
+    X(FOLDS, "folds", "1")                                                                 \
+    X(TENSOR, "tensor", "0")                                                               \
+    X(MOVED, "moved", "0")
+
+enum gt_shape_key {
+#define X(id, key, preset) GT_SHAPE_##id,
+    GT_SHAPE_LIST(X)
+#undef X
+        GT_SHAPE_COUNT
+};
+
 struct gt_family {
     char name[GT_NAME_MAX];
     char hash[65];           /* over space.json, the sources and the prelude */
@@ -110,6 +141,8 @@ struct gt_family {
     struct gt_expr *workspace;            /* bytes */
     int pass_count, main;                 /* pass[main] is what "launch" says */
     struct gt_pass pass[GT_PASSES_MAX];   /* in the order they run */
+    bool has_shape;
+    struct gt_expr *shape[GT_SHAPE_COUNT]; /* of point and problem */
     int map_count;
     struct gt_map map[GT_MAPS_MAX];
     gt_arg args[GT_ARGS_MAX];
@@ -204,6 +237,9 @@ gt_status gt_passes_of(struct gt_passes *out, const struct gt_binding *b,
 /* The main kernel's alone. */
 gt_status gt_launch_of(struct gt_launch *out, const struct gt_binding *b,
                        const struct gt_device *d, struct gt_err *err);
+/* The values of the family's shape for the bound problem and point. False when the family has
+ * none, or one of its expressions fails or is negative. */
+bool gt_shape_of(int64_t out[GT_SHAPE_COUNT], const struct gt_binding *b);
 void gt_family_default(const struct gt_family *f, struct gt_point *out);
 /* Start i of start_count, as a point. */
 void gt_family_start(const struct gt_family *f, int i, struct gt_point *out);

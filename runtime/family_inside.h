@@ -94,6 +94,7 @@ gt_status gt_parse_align(struct gt_family *f, struct gt_node n, struct gt_err *e
 gt_status gt_parse_before(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_launch(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_after(struct gt_family *f, struct gt_node n, struct gt_err *err);
+gt_status gt_parse_shape(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_maps(struct gt_family *f, struct gt_node n, struct gt_err *err);
 
 /* gt_family_parse with the sources fetched once space.json has named them. */

@@ -296,8 +296,8 @@ static const struct section {
     {"derive", gt_parse_derive, true},    {"require", gt_parse_require, true},
     {"accept", gt_parse_accept, true},    {"align", gt_parse_align, true},
     {"before", gt_parse_before, true},    {"launch", gt_parse_launch, false},
-    {"after", gt_parse_after, true},      {"tensor_maps", gt_parse_maps, true},
-    {"args", parse_args, false},
+    {"after", gt_parse_after, true},      {"shape", gt_parse_shape, true},
+    {"tensor_maps", gt_parse_maps, true}, {"args", parse_args, false},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
@@ -439,6 +439,8 @@ void gt_family_destroy(struct gt_family *f) {
         clear_map(&f->map[i]);
     for (int i = 0; i < 3; i++)
         gt_expr_destroy(f->align[i]);
+    for (int i = 0; i < GT_SHAPE_COUNT; i++)
+        gt_expr_destroy(f->shape[i]);
     gt_expr_destroy(f->workspace);
     for (int i = 0; i < 2; i++) {
         free(f->source[i]);

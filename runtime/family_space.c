@@ -287,6 +287,33 @@ gt_status gt_parse_after(struct gt_family *f, struct gt_node n, struct gt_err *e
     return parse_all_beside(f, n, err);
 }
 
+/* ---- shape -------------------------------------------------------------------------- */
+
+gt_status gt_parse_shape(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    static const struct {
+        const char *key, *preset;
+    } rows[GT_SHAPE_COUNT] = {
+#define X(id, key, preset) {key, preset},
+        GT_SHAPE_LIST(X)
+#undef X
+    };
+    const char *keys[GT_SHAPE_COUNT + 1] = {NULL};
+    if (gt_json_kind(n) == GT_JSON_ABSENT)
+        return GEMMTUNE_OK;
+    for (int i = 0; i < GT_SHAPE_COUNT; i++)
+        keys[i] = rows[i].key;
+    gt_status status = gt_json_only(n, keys, err);
+    for (int i = 0; i < GT_SHAPE_COUNT && status == GEMMTUNE_OK; i++) {
+        struct gt_node value = gt_json_member(n, rows[i].key);
+        if (rows[i].preset == NULL)
+            status = gt_json_need(&value, n, rows[i].key, err);
+        if (status == GEMMTUNE_OK)
+            status = parse_or(&f->shape[i], rows[i].preset, f, value, OF_PROBLEM, err);
+    }
+    f->has_shape = status == GEMMTUNE_OK;
+    return status;
+}
+
 /* ---- tensor maps -------------------------------------------------------------------- */
 
 /* {"workspace": "expression", "a": "1"}: where the matrix lies. */
