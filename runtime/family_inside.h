@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * family_inside.h - what family*.c, bind.c and source.c share and nobody else may rely on:
+ * family_inside.h - what family*.c, bind.c, source.c and model.c share and nobody else may rely on:
  * the built-in names, the parts of the parser, and how it gets at template text.
  */
 #ifndef GT_RUNTIME_FAMILY_INSIDE_H

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * model.c - the reckoning of model.h. Counts are per unit (multiprocessor) and in its clocks until
+ * the last step. What fits a unit comes from the programming guide, what things cost from the
+ * table of costs below.
+ */
+#include "runtime/model.h"
+
+#include "runtime/family_inside.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    WARP = 32,
+    PARTITIONS = 4, /* of a multiprocessor, each issues an instruction a clock */
+    LINE = 128,     /* bytes that shared memory or the first-level cache moves a clock */
+    REGISTERS_MAX = 255,
+    REGISTER_UNIT = 8,   /* a thread's registers are counted in these */
+    REGISTER_GUESS = 32, /* of kernels whose family does not say: two loops and addresses */
+};
+
+/* ---- what a unit holds ------------------------------------------------------------- */
+
+/*
+ * CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": resident
+ * threads, blocks, registers, shared memory and what of it each block loses to the system.
+ */
+static const struct room {
+    int cc, threads, blocks, registers, smem, smem_lost;
+} rooms[] = {
+    {50, 2048, 32, 65536, 65536, 0},      {52, 2048, 32, 65536, 98304, 0},
+    {53, 2048, 32, 65536, 65536, 0},      {60, 2048, 32, 65536, 65536, 0},
+    {61, 2048, 32, 65536, 98304, 0},      {62, 2048, 32, 65536, 65536, 0},
+    {70, 2048, 32, 65536, 98304, 0},      {72, 2048, 32, 65536, 98304, 0},
+    {75, 1024, 16, 65536, 65536, 0},      {80, 2048, 32, 65536, 167936, 1024},
+    {86, 1536, 16, 65536, 102400, 1024},  {87, 1536, 16, 65536, 167936, 1024},
+    {89, 1536, 24, 65536, 102400, 1024},  {90, 2048, 32, 65536, 233472, 1024},
+    {100, 2048, 32, 65536, 233472, 1024}, {120, 1536, 24, 65536, 102400, 1024},
+    {121, 1536, 24, 65536, 102400, 1024},
+};
+
+static const struct room *room_of(int cc) {
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
+        if (rooms[i].cc == cc)
+            return &rooms[i];
+    return NULL;
+}
+
+static int64_t cdiv(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+}
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* Registers are given to warps; the four partitions hold the same number of warps each. */
+int gt_model_resident(int cc, int threads, int registers, int64_t smem) {
+    const struct room *room = room_of(cc);
+    if (room == NULL || threads < 1)
+        return 0;
+    const int64_t warps = cdiv(threads, WARP);
+    const int64_t each = cdiv(registers > 0 ? registers : 1, REGISTER_UNIT) * REGISTER_UNIT;
+    const int64_t per_partition = room->registers / PARTITIONS / (each * WARP);
+    int64_t blocks = least(room->blocks, room->threads / (warps * WARP));
+    blocks = least(blocks, per_partition * PARTITIONS / warps);
+    if (smem > 0)
+        blocks = least(blocks, room->smem / (smem + room->smem_lost));
+    return (int)blocks;
+}
+
+/* ---- what things cost --------------------------------------------------------------- */
+
+/*
+ * In clocks and issue slots of a unit. Those without a source were fitted, all at once, to trials on
+ * an H200 of about two problems of three; docs/search.md says how well they hold on the others.
+ * Other architectures are taken to be alike: figures of theirs would make a table of this.
+ */
+static const struct costs {
+    double load; /* issue slots of a load from shared memory, beside its multiply-adds */
+    double copy; /* and of an instruction that brings a slab */
+    double conflict; /* share of a slot that a crowded register bank costs a multiply-add */
+    double line;     /* clocks of the load/store unit: a line read, */
+    double copy_line;    /* an instruction that brings a slab, */
+    double write;        /* a line of a slab written, */
+    double fold;         /* a line of partial sums written and read */
+    double wait;         /* clocks a warp waits between two bursts of multiply-adds, */
+    double tensor_wait;  /* and of products of tensor cores */
+    double l2_bytes;     /* bytes a clock from the second-level cache */
+    double memory_ns;    /* from asking for a slab to having it */
+    double first_memory; /* clocks, where most of it is found in the first-level cache */
+    double part;         /* clocks to add one part of a tile that streams have split */
+    double registers;    /* what compilers take, over what families reckon */
+    double cluster,
+        cluster_block; /* clocks that a cluster waits for itself, and for each block */
+    double launch_ns, pass_ns; /* a graph's first kernel; each other one */
+    double moved;              /* bytes a ns through the workspace */
+    double bandwidth;          /* share of the peak that device memory reaches */
+    double l2_share; /* of the cache that operands may fill without being evicted */
+} costs = {
+    .load = 2.5, /* measured: docs/performance.md, "What limits f32" */
+    .copy = 6.37,
+    .conflict = 0.244,
+    .line = 1, /* what the hardware is built for */
+    .copy_line = 3.23,
+    .write = 1.12,
+    .fold = 5.27,
+    .wait = 4.06,
+    .tensor_wait = 204,
+    .l2_bytes = 40.4,
+    .memory_ns = 593,
+    .first_memory = 379,
+    .part = 477,
+    .registers = 1.23,
+    .cluster = 755,
+    .cluster_block = 551,
+    .launch_ns = 1743,
+    .pass_ns = 2139,
+    .moved = 2243,
+    .bandwidth = 0.94, /* measured: reads at 4.54 TB/s of 4.81 */
+    .l2_share = 0.6,   /* taken: the rest is in the way of what streams through */
+};
+
+/* ---- one point ------------------------------------------------------------------------ */
+
+/* A point on a device, in numbers; bytes and clocks of a block are those of one slab. */
+struct work {
+    const struct gt_binding *b;
+    const struct gt_device *d;
+    const int64_t *shape;
+    double m, n, k, size; /* of the problem; bytes of an element */
+    double clocks_per_ns;
+    double fma_rate;               /* multiply-adds a unit does in a clock */
+    double warps, tile;            /* of a block: warps, elements of C */
+    double slabs, tiles;           /* of a block, of the problem */
+    double fma, issue, shared, l2; /* clocks of a unit for a block's slab */
+    double fold;                   /* and for its partial sums */
+};
+
+static double size_of(const struct gt_binding *b, double elements) {
+    return elements * (double)gt_type_size(b->dtype->a);
+}
+
+/* The 4-norm: what overlaps is as long as the longest of them, and a little longer where two
+ * are near each other. */
+static double norm(const double *x, int count) {
+    double most = 0, sum = 0;
+    for (int i = 0; i < count; i++)
+        most = fmax(most, x[i]);
+    for (int i = 0; i < count && most > 0; i++) {
+        const double square = x[i] / most * (x[i] / most);
+        sum += square * square;
+    }
+    return most * sqrt(sqrt(sum));
+}
+
+/* Multiply-adds of a unit in a clock; on tensor cores that per cent of the device's ceiling. */
+static double rate_of(const struct gt_device *d, gemmtune_dtype acc, int64_t tensor) {
+    const double peak = tensor > 0 ? gt_device_ceiling(d, acc) * (double)tensor / 100
+                                   : gt_device_peak(d, acc);
+    return d->units > 0 && d->clock_mhz > 0 ? peak / 2 / d->units / (d->clock_mhz * 1e6)
+                                            : 0;
+}
+
+static double slab_bytes(const struct work *w) {
+    const int64_t *s = w->shape;
+    return s[GT_SHAPE_SLAB] > 0 ? (double)s[GT_SHAPE_SLAB]
+                                : (double)(s[GT_SHAPE_TILE_M] + s[GT_SHAPE_TILE_N]) *
+                                      (double)s[GT_SHAPE_TILE_K] * w->size;
+}
+
+/* What a slab takes of each resource of a unit. */
+static void reckon_slab(struct work *w) {
+    const int64_t *s = w->shape;
+    const double fmas = w->tile * (double)s[GT_SHAPE_TILE_K], bytes = slab_bytes(w);
+    const double beside = costs.load * (double)s[GT_SHAPE_LOADS] +
+                          costs.copy * (double)s[GT_SHAPE_COPIES] +
+                          costs.conflict * (double)s[GT_SHAPE_CONFLICTS];
+    const double lines =
+        (double)(s[GT_SHAPE_LINES] > 0 ? s[GT_SHAPE_LINES] : s[GT_SHAPE_LOADS]);
+    w->fma = fmas / w->fma_rate;
+    w->issue =
+        ((s[GT_SHAPE_TENSOR] != 0 ? 0 : fmas / WARP) + w->warps * beside) / PARTITIONS;
+    w->shared =
+        w->warps * (costs.line * lines + costs.copy_line * (double)s[GT_SHAPE_COPIES]) +
+        costs.write * bytes / LINE;
+    w->l2 = bytes / costs.l2_bytes;
+}
+
+static void reckon_block(struct work *w, const struct gt_launch *main) {
+    const int64_t *s = w->shape;
+    const double tile_m = (double)s[GT_SHAPE_TILE_M], tile_n = (double)s[GT_SHAPE_TILE_N];
+    const double depth = fmax(1, ceil(w->k / (double)s[GT_SHAPE_TILE_K]));
+    const double folds = (double)(s[GT_SHAPE_FOLDS] > 1 ? s[GT_SHAPE_FOLDS] : 0) +
+                         (main->cluster[0] > 1 ? 1 : 0);
+    w->warps = ceil((double)(main->block[0] * main->block[1] * main->block[2]) / WARP);
+    w->tile = tile_m * tile_n;
+    w->tiles = fmax(1, ceil(w->m / tile_m)) * fmax(1, ceil(w->n / tile_n));
+    w->slabs = s[GT_SHAPE_STREAM] > 0
+                   ? w->tiles * depth / ((double)w->d->units * (double)s[GT_SHAPE_STREAM])
+                   : ceil(depth / (double)s[GT_SHAPE_SPLIT]);
+    w->fold = costs.fold * folds * w->tile * w->size / LINE;
+    reckon_slab(w);
+}
+
+/* How many warps a partition needs to be busy all the time: while one waits for its operands,
+ * others multiply. */
+static double warps_needed(const struct work *w) {
+    const double burst =
+        (double)w->shape[GT_SHAPE_BURST] * WARP / (w->fma_rate / PARTITIONS);
+    const double wait = w->shape[GT_SHAPE_TENSOR] != 0 ? costs.tensor_wait : costs.wait;
+    return burst > 0 ? 1 + wait / burst : 1;
+}
+
+/* How much longer than if all partitions were always busy the one with most warps of `blocks`
+ * blocks takes. */
+static double skew(const struct work *w, double blocks) {
+    const double warps = blocks * w->warps;
+    return warps > 0 ? fmax(ceil(warps / PARTITIONS), warps_needed(w)) * PARTITIONS / warps
+                     : 1;
+}
+
+/* A block alone: each slab is computed, and the first `ahead` of them were asked for at the
+ * start. */
+static double block_latency(const struct work *w) {
+    const double ahead = (double)w->shape[GT_SHAPE_AHEAD];
+    const double own[] = {w->fma * skew(w, 1), w->issue * skew(w, 1), w->shared, w->l2};
+    const double compute = norm(own, 4);
+    const double both[] = {compute,
+                           ahead > 0 ? costs.memory_ns * w->clocks_per_ns / ahead : 0};
+    const double slab = ahead > 0 ? norm(both, 2) : compute + costs.first_memory;
+    return w->slabs * compute + fmax(0, w->slabs - ahead) * (slab - compute) + w->fold;
+}
+
+/* Bytes from device memory: all operands once, and what a round of blocks reads when they do
+ * not stay in the cache. */
+static double traffic(const struct work *w, double resident) {
+    const int64_t *s = w->shape;
+    const double once = size_of(w->b, w->m * w->k + w->k * w->n + w->m * w->n);
+    if (once <= costs.l2_share * (double)w->d->l2_bytes)
+        return once;
+    const double high = fmax(1, ceil(w->m / (double)s[GT_SHAPE_TILE_M]));
+    const double wide = fmax(1, ceil(w->n / (double)s[GT_SHAPE_TILE_N]));
+    const double round = fmin(w->tiles, resident * w->d->units);
+    double rows = fmin(high, (double)s[GT_SHAPE_GROUP]);
+    const double columns = fmin(wide, fmax(1, round / rows));
+    rows = fmin(high, fmax(rows, round / columns));
+    const double read =
+        w->tiles / (rows * columns) *
+        (rows * (double)s[GT_SHAPE_TILE_M] + columns * (double)s[GT_SHAPE_TILE_N]) * w->k;
+    return fmax(once, size_of(w->b, read + w->m * w->n));
+}
+
+/* ---- registers and blocks ---------------------------------------------------------------- */
+
+/* What the compiler will take: more than the family reckons where there is room, never more than
+ * lets the promised number of blocks fit. */
+static int registers_of(const struct work *w, const struct gt_compiled *compiled) {
+    const int64_t said = w->shape[GT_SHAPE_REGS];
+    const struct room *room = room_of(w->d->cc);
+    if (compiled != NULL && compiled->registers > 0)
+        return compiled->registers;
+    if (said == 0 || room == NULL)
+        return REGISTER_GUESS;
+    /* Warps of the promised blocks on a partition, and what each thread of them can have. */
+    const int64_t promised =
+        cdiv((int64_t)w->warps *
+                 least(w->shape[GT_SHAPE_FIT] + !w->shape[GT_SHAPE_FIT], room->blocks),
+             PARTITIONS);
+    const int64_t each = room->registers / PARTITIONS / (promised * WARP);
+    const double most = (double)least(REGISTERS_MAX, each / REGISTER_UNIT * REGISTER_UNIT);
+    return (int)fmin(most, ceil(costs.registers * (double)said));
+}
+
+/* The busiest unit gets `rest` blocks beyond `rounds` full rounds. */
+static void count_blocks(struct gt_prediction *out, int64_t blocks, int64_t units) {
+    const int64_t round = out->resident * units;
+    const int64_t over = blocks % round;
+    out->blocks = blocks;
+    out->waves = cdiv(blocks, round);
+    out->last_wave = over == 0 ? 1 : (double)over / (double)round;
+}
+
+/* ---- the whole --------------------------------------------------------------------------- */
+
+/* What the device could not do faster. The busiest unit has its share of the full tiles, a
+ * multiply-add and a load take a slot each at least; what is past the edges is not counted, since
+ * a warp may have left before. */
+static double least_ns(const struct work *w) {
+    const int64_t *s = w->shape;
+    const bool tensor = s[GT_SHAPE_TENSOR] != 0;
+    const double rate = rate_of(w->d, w->b->dtype->acc, tensor ? 100 : 0);
+    const double tiles =
+        floor(w->m / (double)s[GT_SHAPE_TILE_M]) * floor(w->n / (double)s[GT_SHAPE_TILE_N]);
+    const double slabs =
+        floor(floor(w->k / (double)s[GT_SHAPE_SPLIT]) / (double)s[GT_SHAPE_TILE_K]);
+    /* Shares of a tile may differ in depth: then only their mean is sure. */
+    const double blocks = tiles * (double)s[GT_SHAPE_SPLIT] / w->d->units;
+    const double each = s[GT_SHAPE_STREAM] > 0  ? 0
+                        : s[GT_SHAPE_SPLIT] > 1 ? blocks * slabs
+                                                : ceil(blocks) * slabs;
+    const double fmas = w->tile * (double)s[GT_SHAPE_TILE_K];
+    const double slots = fmas / WARP + w->warps * (double)s[GT_SHAPE_LOADS];
+    const double slab = tensor ? fmas / rate : fmax(fmas / rate, slots / PARTITIONS);
+    const double useful = w->m * w->n * w->k / (rate * w->d->units);
+    const double bytes = size_of(w->b, w->m * w->k + w->k * w->n + w->m * w->n);
+    return fmax(fmax(useful, each * slab) / w->clocks_per_ns,
+                bytes / gt_device_bandwidth(w->d) * 1e9);
+}
+
+static void fill_terms(struct gt_prediction *out, const struct work *w, int passes,
+                       int64_t cluster) {
+    const double units = w->d->units, blocks = (double)out->blocks;
+    const double full = floor(blocks / (units * out->resident)) * out->resident;
+    const double rest = ceil((blocks - full * units) / units), busy = full + rest;
+    const double skewed = full * skew(w, out->resident) + rest * skew(w, rest);
+    const double parts =
+        w->shape[GT_SHAPE_STREAM] > 0
+            ? costs.part * units * (double)w->shape[GT_SHAPE_STREAM] / w->tiles
+            : 0;
+    const double clusters =
+        cluster > 1
+            ? costs.cluster + costs.cluster_block * (double)cluster * (double)out->waves
+            : 0;
+    double *t = out->term_ns;
+    t[GT_TERM_FMA] = skewed * w->slabs * w->fma;
+    t[GT_TERM_ISSUE] = skewed * w->slabs * w->issue;
+    t[GT_TERM_SHARED] = busy * (w->slabs * w->shared + w->fold);
+    t[GT_TERM_L2] = busy * w->slabs * w->l2;
+    t[GT_TERM_LATENCY] = (double)out->waves * block_latency(w);
+    t[GT_TERM_PASSES] = parts + clusters;
+    for (int i = 0; i < GT_TERM_COUNT; i++)
+        t[i] /= w->clocks_per_ns;
+    t[GT_TERM_DRAM] =
+        traffic(w, out->resident) / (costs.bandwidth * gt_device_bandwidth(w->d)) * 1e9;
+    t[GT_TERM_PASSES] +=
+        (passes - 1) * costs.pass_ns + (double)w->shape[GT_SHAPE_MOVED] / costs.moved;
+    t[GT_TERM_LAUNCH] = costs.launch_ns;
+}
+
+static enum gt_term longest(const double *t) {
+    int most = 0;
+    for (int i = 1; i < GT_TERM_COUNT; i++)
+        if (t[i] > t[most])
+            most = i;
+    return (enum gt_term)most;
+}
+
+const char *gt_term_word(enum gt_term term) {
+    static const char *const words[] = {
+#define X(id, word, about) word,
+        GT_TERM_LIST(X)
+#undef X
+    };
+    return words[term];
+}
+
+const char *gt_term_about(enum gt_term term) {
+    static const char *const about_of[] = {
+#define X(id, word, about) about,
+        GT_TERM_LIST(X)
+#undef X
+    };
+    return about_of[term];
+}
+
+bool gt_model_predict(struct gt_prediction *out, const struct gt_binding *b,
+                      const struct gt_device *d, const struct gt_compiled *compiled) {
+    int64_t shape[GT_SHAPE_COUNT];
+    struct gt_passes passes;
+    memset(out, 0, sizeof *out);
+    if (!gt_shape_of(shape, b) || gt_passes_of(&passes, b, d, NULL) != GEMMTUNE_OK)
+        return false;
+    const struct gt_launch *main = &passes.item[passes.main].launch;
+    struct work w = {.b = b, .d = d, .shape = shape};
+    w.m = (double)b->value[GT_IN_M];
+    w.n = (double)b->value[GT_IN_N];
+    w.k = (double)b->value[GT_IN_K];
+    w.size = size_of(b, 1);
+    w.clocks_per_ns = d->clock_mhz / 1e3;
+    w.fma_rate = rate_of(d, b->dtype->acc, shape[GT_SHAPE_TENSOR]);
+    if (w.fma_rate <= 0 || gt_device_bandwidth(d) <= 0 || shape[GT_SHAPE_TILE_M] < 1 ||
+        shape[GT_SHAPE_TILE_N] < 1 || shape[GT_SHAPE_TILE_K] < 1 ||
+        shape[GT_SHAPE_SPLIT] < 1 || shape[GT_SHAPE_GROUP] < 1)
+        return false;
+    reckon_block(&w, main);
+    out->registers = registers_of(&w, compiled);
+    const int64_t smem = compiled != NULL && compiled->smem_bytes > 0 ? compiled->smem_bytes
+                                                                      : main->smem_bytes;
+    out->resident = gt_model_resident(d->cc, (int)(w.warps * WARP), out->registers, smem);
+    if (out->resident < 1)
+        return false;
+    out->slabs = (int64_t)fmin(ceil(w.slabs), 1e18); /* any shape will do */
+    count_blocks(out, main->grid[0] * main->grid[1] * main->grid[2], d->units);
+    fill_terms(out, &w, passes.count, main->cluster[0]);
+    out->ns = norm(out->term_ns, GT_TERM_MAIN) + out->term_ns[GT_TERM_PASSES] +
+              out->term_ns[GT_TERM_LAUNCH];
+    out->binds = longest(out->term_ns);
+    out->least_ns = least_ns(&w);
+    return true;
+}
+
+gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
+                           const struct gt_device *d, const gemmtune_problem *p,
+                           const struct gt_point *point, struct gt_err *err) {
+    struct gt_binding b;
+    struct gt_passes passes;
+    const char *why;
+    memset(out, 0, sizeof *out);
+    if (!gt_family_serves(f, d, p, &why))
+        return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: %s", f->name, why);
+    gt_bind_problem(&b, f, d, p);
+    gt_status status = gt_bind_point(&b, point, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_passes_of(&passes, &b, d, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (gt_refused(&b) != NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s: %s", f->name, gt_refused(&b)->why);
+    if (gt_not_accepted(&b) != NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s: %s", f->name, gt_not_accepted(&b));
+    if (!f->has_shape)
+        return gt_fail(err, GEMMTUNE_ENOTFOUND,
+                       "family %s has no \"shape\" in its space.json: no prediction",
+                       f->name);
+    if (room_of(d->cc) == NULL || gt_device_peak(d, b.dtype->acc) <= 0 ||
+        gt_device_bandwidth(d) <= 0)
+        return gt_fail(err, GEMMTUNE_ENOTFOUND,
+                       "%s does not tell its peak or bandwidth: no prediction", d->name);
+    if (!gt_model_predict(out, &b, d, NULL))
+        return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: no block of this point fits a unit",
+                       f->name);
+    return GEMMTUNE_OK;
+}

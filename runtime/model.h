@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * model.h - how long a point should take on a device, worked out and not measured: from the
+ * device's description, the launches and the family's "shape". Pure: no device, no file, no
+ * lock, no state; any thread may ask.
+ *
+ * A prediction is a sum over launches and, for the main kernel, the 4-norm of what its busiest
+ * unit (multiprocessor) needs of each resource: the largest binds, those near it add to it. A
+ * family without a shape, a CPU and a device whose peaks are unknown have none.
+ */
+#ifndef GT_RUNTIME_MODEL_H
+#define GT_RUNTIME_MODEL_H
+
+#include "runtime/family.h"
+
+/* What a kernel waits for: word in JSON, clause for people. The first six are the main
+ * kernel's. */
+#define GT_TERM_LIST(X)                                                                    \
+    X(FMA, "fma", "multiply-adds at the units' rate")                                      \
+    X(ISSUE, "issue", "instructions, multiply-adds included")                              \
+    X(SHARED, "shared", "shared memory and first-level cache")                             \
+    X(L2, "l2", "slabs and results through the second-level cache")                        \
+    X(DRAM, "dram", "device memory")                                                       \
+    X(LATENCY, "latency", "slab after slab of one block, nothing beside it")               \
+    X(PASSES, "passes", "other passes, the workspace, clusters")                           \
+    X(LAUNCH, "launch", "starting the first kernel")
+
+enum gt_term {
+#define X(id, word, about) GT_TERM_##id,
+    GT_TERM_LIST(X)
+#undef X
+        GT_TERM_COUNT
+};
+enum { GT_TERM_MAIN = GT_TERM_PASSES }; /* how many are the main kernel's */
+
+struct gt_prediction {
+    double ns;                     /* of all passes */
+    double term_ns[GT_TERM_COUNT]; /* if nothing else took time */
+    enum gt_term binds;            /* the longest */
+    double
+        least_ns; /* no kernel of this point is faster: multiply-adds of the busiest unit at
+                      * the ceiling, A, B and C once at peak bandwidth */
+    int registers;         /* a thread's, as reckoned or given */
+    int resident;          /* blocks a unit holds at once */
+    int64_t blocks, slabs; /* of the main kernel; of a block */
+    int64_t waves;         /* rounds of resident blocks, the last one perhaps not full */
+    double last_wave;      /* share of the last round that is filled */
+};
+
+/* What is known of a kernel once it is compiled; 0 is not known yet. */
+struct gt_compiled {
+    int registers;      /* a thread's */
+    int64_t smem_bytes; /* a block's, static and dynamic */
+};
+
+/* `b` has device, problem and point bound. `compiled` may be NULL. A few microseconds. False
+ * when there is no prediction. */
+bool gt_model_predict(struct gt_prediction *out, const struct gt_binding *b,
+                      const struct gt_device *d, const struct gt_compiled *compiled);
+/* The same by name: EINVAL when the point is not the family's; ENOTFOUND, with the reason, when
+ * there is no prediction. */
+gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
+                           const struct gt_device *d, const gemmtune_problem *p,
+                           const struct gt_point *point, struct gt_err *err);
+
+const char *gt_term_word(enum gt_term term);
+const char *gt_term_about(enum gt_term term);
+
+/* Blocks of `threads` threads, each with `registers` registers, and `smem` bytes that a CUDA
+ * unit of compute capability `cc` holds at once; 0 when not even one fits. */
+int gt_model_resident(int cc, int threads, int registers, int64_t smem);
+
+#endif

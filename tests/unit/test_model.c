@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The performance model: textbook occupancy, waves, compulsory traffic, and what must hold of any
+ * prediction. */
+#include "runtime/model.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A GTX 1080, with a cache as large as a test wants it. */
+static const struct gt_device card = {.backend = GEMMTUNE_CUDA,
+                                      .name = "card",
+                                      .arch = "sm_61",
+                                      .cc = 61,
+                                      .units = 20,
+                                      .warp = 32,
+                                      .max_threads = 1024,
+                                      .regs_per_block = 65536,
+                                      .clock_mhz = 1733,
+                                      .mem_clock_mhz = 5005,
+                                      .bus_bits = 256,
+                                      .mem_bytes = INT64_C(1) << 33,
+                                      .l2_bytes = 2 << 20,
+                                      .smem_max = 49152,
+                                      .has_f64 = true};
+
+static void assert_near(double a, double b, double by) {
+    if (!(fabs(a - b) <= by))
+        fail_msg("%.9g is not %.9g", a, b);
+}
+
+#define TOY_HEAD                                                                           \
+    "{\"format\": 1, \"family\": \"toy\", \"about\": \"\","                                \
+    "\"source\": {\"cuda\": \"toy.cl\"}, \"entry\": \"gemm\","                             \
+    "\"dtypes\": [\"f32\", \"f64\"], \"layouts\": [\"nn\"],"                               \
+    "\"params\": {\"W\": [1, 32, 64], \"R\": [32, 64, 128], \"Z\": [0, 1]},"               \
+    "\"default\": {\"W\": 64, \"R\": 64, \"Z\": 1},"                                       \
+    "\"launch\": {\"block\": [\"256\", \"1\", \"1\"],"                                     \
+    "\"grid\": [\"cdiv(M, W) * cdiv(N, W)\", \"1\", \"1\"]},"
+#define TOY_TAIL                                                                           \
+    "\"args\": [\"m\", \"n\", \"k\", \"alpha\", \"a\", \"b\", \"beta\", \"c\"]}"
+#define TOY_SHAPE                                                                          \
+    "\"shape\": {\"tile_m\": \"W\", \"tile_n\": \"W\", \"tile_k\": \"8\", \"regs\": "      \
+    "\"R\", \"fit\": \"4\", \"ahead\": \"1\"},"
+
+static gt_status parse(struct gt_family **out, const char *json, struct gt_err *err) {
+    static const char *const source[2] = {"text", NULL};
+    return gt_family_parse(out, "toy", "toy/space.json", json, source, err);
+}
+
+static gemmtune_problem problem(const char *name) {
+    gemmtune_problem p;
+    assert_int_equal(gt_problem_from_name(&p, name, NULL), GEMMTUNE_OK);
+    return p;
+}
+
+/* A prediction of the family's point, which must be there. */
+static struct gt_prediction predicted(const struct gt_family *f, const struct gt_device *d,
+                                      const char *name, const char *text,
+                                      const struct gt_compiled *compiled) {
+    const gemmtune_problem p = problem(name);
+    struct gt_binding b;
+    struct gt_point point;
+    struct gt_prediction out;
+    assert_int_equal(gt_point_parse(&point, text, NULL), GEMMTUNE_OK);
+    gt_bind_problem(&b, f, d, &p);
+    assert_int_equal(gt_bind_point(&b, &point, NULL), GEMMTUNE_OK);
+    assert_true(gt_model_predict(&out, &b, d, compiled));
+    return out;
+}
+
+static struct gt_family *toy(const char *json) {
+    struct gt_family *f = NULL;
+    struct gt_err err = {""};
+    const gt_status status = parse(&f, json, &err);
+    assert_string_equal(err.line, "");
+    assert_int_equal(status, GEMMTUNE_OK);
+    return f;
+}
+
+/* By the occupancy tables of the CUDA programming guide. */
+static void test_occupancy(void **state) {
+    static const struct {
+        int cc, threads, registers, smem, resident;
+    } rows[] = {
+        {61, 256, 32, 0, 8},      /* threads: 2048 / 256 */
+        {61, 64, 16, 0, 32},      /* blocks */
+        {61, 256, 64, 0, 4},      /* registers: 65536 / (64 * 256) */
+        {61, 256, 65, 0, 3},      /* given in eights: 72 */
+        {61, 128, 255, 0, 2},     /* 8 warps of 256 registers a thread */
+        {61, 256, 32, 49152, 2},  /* 96 KiB a unit */
+        {61, 1024, 65, 0, 0},     /* no block fits */
+        {75, 256, 32, 0, 4},      /* Turing holds 1024 threads */
+        {86, 1024, 32, 0, 1},     /* and sm_86 1536 */
+        {90, 128, 32, 115712, 2}, /* 228 KiB, of which a block loses 1 */
+        {90, 128, 32, 116000, 1}, {90, 96, 168, 0, 4}, {90, 33, 32, 0, 32}, /* two warps */
+        {13, 256, 16, 0, 0},      {0, 256, 16, 0, 0},                       /* not known */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (gt_model_resident(rows[i].cc, rows[i].threads, rows[i].registers,
+                              rows[i].smem) != rows[i].resident)
+            fail_msg("row %zu: %d", i,
+                     gt_model_resident(rows[i].cc, rows[i].threads, rows[i].registers,
+                                       rows[i].smem));
+}
+
+/* 20 units hold 4 blocks of 256 threads with 64 registers each: a wave is 80 blocks. */
+static void test_waves(void **state) {
+    struct gt_family *f = toy(TOY_HEAD TOY_SHAPE TOY_TAIL);
+    (void)state;
+    struct gt_prediction p =
+        predicted(f, &card, "f32-nn-512x640x64", "W=64 R=64 Z=1", NULL);
+    assert_int_equal(p.registers, 64); /* a compiler would take more, but 4 shall fit */
+    assert_int_equal(p.resident, 4);
+    assert_int_equal(p.blocks, 80);
+    assert_int_equal(p.waves, 1);
+    assert_int_equal(p.slabs, 8);
+    assert_near(p.last_wave, 1, 1e-12);
+    const double full = p.term_ns[GT_TERM_FMA];
+    /* 4 blocks of 64 x 64 x 64 at 128 multiply-adds a clock */
+    assert_near(full, 4 * 64 * 64 * 64 / 128.0 / 1.733, 1e-6);
+    p = predicted(f, &card, "f32-nn-576x576x64", "W=64 R=64 Z=1", NULL);
+    assert_int_equal(p.blocks, 81);
+    assert_int_equal(p.waves, 2);
+    assert_near(p.last_wave, 1 / 80.0, 1e-12);
+    assert_near(p.term_ns[GT_TERM_FMA], full * 5 / 4, 1e-6); /* the tail: one more */
+    assert_true(p.term_ns[GT_TERM_LATENCY] > 0);
+    gt_family_destroy(f);
+}
+
+/* What is known of the compiled kernel counts more than what the family reckons. */
+static void test_compiled(void **state) {
+    struct gt_family *f = toy(TOY_HEAD TOY_SHAPE TOY_TAIL);
+    const struct gt_compiled registers = {.registers = 128}, smem = {.smem_bytes = 40000};
+    (void)state;
+    struct gt_prediction p =
+        predicted(f, &card, "f32-nn-512x640x64", "W=64 R=64 Z=1", &registers);
+    assert_int_equal(p.registers, 128);
+    assert_int_equal(p.resident, 2);
+    assert_int_equal(p.waves, 2);
+    p = predicted(f, &card, "f32-nn-512x640x64", "W=64 R=64 Z=1", &smem);
+    assert_int_equal(p.resident, 2);
+    gt_family_destroy(f);
+}
+
+/* A, B and C once at 320.32 GB/s, when they stay in the cache; never less when they do not. */
+static void test_traffic(void **state) {
+    struct gt_family *f = toy(TOY_HEAD TOY_SHAPE TOY_TAIL);
+    struct gt_device d = card;
+    const double once = 3 * 4096.0 * 4096 * 4;
+    (void)state;
+    d.l2_bytes = INT64_C(1) << 30;
+    const double kept = predicted(f, &d, "f32-nn-4096x4096x4096", "W=64 R=64 Z=1", NULL)
+                            .term_ns[GT_TERM_DRAM];
+    assert_true(kept >= once / 320.32);
+    assert_true(kept <= once / 320.32 / 0.9);
+    const double evicted =
+        predicted(f, &card, "f32-nn-4096x4096x4096", "W=64 R=64 Z=1", NULL)
+            .term_ns[GT_TERM_DRAM];
+    assert_true(evicted > kept);
+    assert_near(predicted(f, &d, "f32-nn-1x4096x4096", "W=1 R=32 Z=1", NULL).least_ns,
+                (4096 + 4096 * 4096.0 + 4096) * 4 / 320.32, 1);
+    gt_family_destroy(f);
+}
+
+/* Without a shape, with one that fails or makes no sense, and without peaks: no prediction. */
+static void test_unknown(void **state) {
+    static const char *const shapes[] = {
+        "",
+        "\"shape\": {\"tile_m\": \"W\", \"tile_n\": \"W\", \"tile_k\": \"W / Z\"},",
+        "\"shape\": {\"tile_m\": \"W\", \"tile_n\": \"W\", \"tile_k\": \"Z\"},",
+        "\"shape\": {\"tile_m\": \"W\", \"tile_n\": \"W\", \"tile_k\": \"8\", \"loads\": "
+        "\"Z - "
+        "1\"},",
+    };
+    const gemmtune_problem p = problem("f32-nn-64x64x64");
+    struct gt_point point;
+    struct gt_prediction out;
+    struct gt_err err = {""};
+    (void)state;
+    assert_int_equal(gt_point_parse(&point, "W=64 R=64 Z=0", NULL), GEMMTUNE_OK);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        char json[4096];
+        (void)snprintf(json, sizeof json, "%s%s%s", TOY_HEAD, shapes[i], TOY_TAIL);
+        struct gt_family *f = toy(json);
+        struct gt_binding b;
+        gt_bind_problem(&b, f, &card, &p);
+        assert_int_equal(gt_bind_point(&b, &point, NULL), GEMMTUNE_OK);
+        assert_false(gt_model_predict(&out, &b, &card, NULL));
+        assert_int_equal(gt_model_explain(&out, f, &card, &p, &point, &err),
+                         GEMMTUNE_ENOTFOUND);
+        if (i == 0)
+            assert_non_null(strstr(err.line, "no \"shape\""));
+        gt_family_destroy(f);
+    }
+    struct gt_family *f = toy(TOY_HEAD TOY_SHAPE TOY_TAIL);
+    struct gt_device d = card;
+    d.bus_bits = 0;
+    assert_int_equal(gt_model_explain(&out, f, &d, &p, &point, &err), GEMMTUNE_ENOTFOUND);
+    assert_non_null(strstr(err.line, "peak or bandwidth"));
+    assert_int_equal(gt_point_parse(&point, "W=63 R=64 Z=0", NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_model_explain(&out, f, &card, &p, &point, &err), GEMMTUNE_EINVAL);
+    gt_family_destroy(f);
+}
+
+/* Nothing to compute is no reason for nonsense, nor is a shape that makes none. */
+static void test_extremes(void **state) {
+    static const char *const problems[] = {"f32-nn-0x4000x4000", "f32-nn-4000x0x4000",
+                                           "f32-nn-64x64x0", "f32-nn-1x1x1",
+                                           "f32-nn-2147483647x1x1000"};
+    static const char *const shape =
+        "\"shape\": {\"tile_m\": \"1\", \"tile_n\": \"1\", \"tile_k\": \"1\", \"fit\": "
+        "\"9223372036854775807\", \"regs\": \"9223372036854775807\", \"stream\": \"W\", "
+        "\"loads\": \"9223372036854775807\", \"group\": \"9223372036854775807\"},";
+    char json[4096];
+    (void)state;
+    (void)snprintf(json, sizeof json, "%s%s%s", TOY_HEAD, shape, TOY_TAIL);
+    struct gt_family *wild = toy(json), *f = toy(TOY_HEAD TOY_SHAPE TOY_TAIL);
+    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+        const gemmtune_problem p = problem(problems[i]);
+        struct gt_point point;
+        struct gt_prediction out;
+        gt_family_default(f, &point);
+        if (gt_model_explain(&out, f, &card, &p, &point, NULL) == GEMMTUNE_OK)
+            assert_true(isfinite(out.ns) && out.ns > 0);
+        if (gt_model_explain(&out, wild, &card, &p, &point, NULL) == GEMMTUNE_OK)
+            assert_true(isfinite(out.ns) && out.ns > 0);
+    }
+    gt_family_destroy(f);
+    gt_family_destroy(wild);
+}
+
+static void test_bad_shapes(void **state) {
+    static const struct {
+        const char *shape, *says;
+    } rows[] = {
+        {"\"shape\": {\"tile_m\": \"W\", \"tile_n\": \"W\"},", "tile_k"},
+        {"\"shape\": {\"tile_m\": \"W\", \"tile_n\": \"W\", \"tile_k\": \"8\", \"tiles\": "
+         "\"1\"},",
+         "tiles"},
+        {"\"shape\": {\"tile_m\": 64, \"tile_n\": \"W\", \"tile_k\": \"8\"},",
+         "/shape/tile_m"},
+        {"\"shape\": {\"tile_m\": \"V\", \"tile_n\": \"W\", \"tile_k\": \"8\"},",
+         "/shape/tile_m"},
+        {"\"shape\": [],", "/shape"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char json[4096];
+        struct gt_family *f = NULL;
+        struct gt_err err = {""};
+        (void)snprintf(json, sizeof json, "%s%s%s", TOY_HEAD, rows[i].shape, TOY_TAIL);
+        assert_int_equal(parse(&f, json, &err), GEMMTUNE_EPARSE);
+        assert_null(f);
+        assert_non_null(strstr(err.line, rows[i].says));
+    }
+}
+
+/* ---- what holds of all families --------------------------------------------------------------- */
+
+static struct gt_families *families;
+
+static int setup(void **state) {
+    (void)state;
+    return gt_families_create(&families, NULL) != GEMMTUNE_OK;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    gt_families_destroy(families);
+    return 0;
+}
+
+static struct gt_device hopper(void) {
+    struct gt_device d = card;
+    d.cc = 90;
+    d.units = 132;
+    d.clock_mhz = 1980;
+    d.mem_clock_mhz = 3201;
+    d.bus_bits = 6016;
+    d.l2_bytes = 62914560;
+    d.smem_max = 232448;
+    return d;
+}
+
+/* The bound is below the prediction, no term above it, and the longest one binds. */
+static void check_sound(const struct gt_prediction *p) {
+    assert_true(isfinite(p->ns) && p->ns > 0);
+    assert_true(p->least_ns > 0 && p->least_ns <= p->ns);
+    assert_true(p->resident >= 1 && p->blocks >= 1 && p->waves >= 1);
+    assert_true(p->last_wave > 0 && p->last_wave <= 1);
+    for (int i = 0; i < GT_TERM_COUNT; i++) {
+        assert_true(p->term_ns[i] >= 0 && p->term_ns[i] <= p->ns);
+        assert_true(p->term_ns[i] <= p->term_ns[p->binds]);
+    }
+}
+
+/* Faster clocks and a wider bus are never slower; twice the k is. */
+static void check_monotone(const struct gt_binding *b, const struct gt_family *f,
+                           const struct gt_device *d, const gemmtune_problem *p,
+                           const struct gt_point *point) {
+    struct gt_prediction was, is;
+    assert_true(gt_model_predict(&was, b, d, NULL));
+    check_sound(&was);
+    struct gt_device faster = *d;
+    faster.clock_mhz *= 2;
+    faster.mem_clock_mhz *= 2;
+    assert_int_equal(gt_model_explain(&is, f, &faster, p, point, NULL), GEMMTUNE_OK);
+    assert_true(is.ns <= was.ns);
+    faster = *d;
+    faster.bus_bits *= 2;
+    assert_int_equal(gt_model_explain(&is, f, &faster, p, point, NULL), GEMMTUNE_OK);
+    assert_true(is.ns <= was.ns);
+    gemmtune_problem deeper = *p;
+    deeper.k *= 2;
+    deeper.lda = deeper.trans_a != GEMMTUNE_NOTRANS ? deeper.m : deeper.k;
+    deeper.ldb = deeper.trans_b != GEMMTUNE_NOTRANS ? deeper.k : deeper.n;
+    if (gt_model_explain(&is, f, d, &deeper, point, NULL) == GEMMTUNE_OK)
+        assert_true(is.ns > was.ns);
+}
+
+static void test_every_start(void **state) {
+    static const char *const problems[] = {"f32-nn-1024x1024x1024", "f64-nn-512x512x512",
+                                           "i32-nn-256x256x256", "f32-nn-2048x16x2048",
+                                           "f32-tt-1024x1000x4096"};
+    const struct gt_device devices[] = {card, hopper()};
+    const struct gt_family *f;
+    int asked = 0;
+    (void)state;
+    for (size_t n = 0; n < sizeof problems / sizeof *problems; n++)
+        for (size_t i = 0; i < 2; i++)
+            for (size_t j = 0; (f = gt_families_at(families, j)) != NULL; j++) {
+                const gemmtune_problem p = problem(problems[n]);
+                if (!f->has_shape || !gt_family_serves(f, &devices[i], &p, NULL))
+                    continue;
+                for (int k = 0; k <= f->start_count; k++) {
+                    struct gt_point point;
+                    struct gt_binding b;
+                    if (k == f->start_count)
+                        gt_family_default(f, &point);
+                    else
+                        gt_family_start(f, k, &point);
+                    gt_bind_problem(&b, f, &devices[i], &p);
+                    if (gt_bind_point(&b, &point, NULL) != GEMMTUNE_OK ||
+                        gt_refused(&b) != NULL || gt_not_accepted(&b) != NULL)
+                        continue;
+                    check_monotone(&b, f, &devices[i], &p, &point);
+                    asked++;
+                }
+            }
+    assert_true(asked > 100);
+}
+
+/* What everybody knows of these kernels: the order of the ladder's rungs. */
+static void test_the_ladder(void **state) {
+    static const struct {
+        const char *family, *point;
+    } rungs[] = {
+        {"naive", "MAP=0 BX=32 BY=32 KU=4"},
+        {"naive", "MAP=1 BX=32 BY=32 KU=4"},
+        {"tile", "TILE_WIDTH=16 PAD=0 DOUBLE=0"},
+        {"block",
+         "BM=128 BN=128 BK=8 THREADS=256 OWN=1 TM=8 VA=4 VB=4 PAD=4 DOUBLE=1 MINB=1 "
+         "GROUP=8"},
+    };
+    const struct gt_device devices[] = {card, hopper()};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        double before = INFINITY;
+        for (size_t j = 0; j < sizeof rungs / sizeof *rungs; j++) {
+            const double ns =
+                predicted(gt_families_find(families, rungs[j].family), &devices[i],
+                          "f32-nn-2048x2048x2048", rungs[j].point, NULL)
+                    .ns;
+            assert_true(ns < before);
+            before = ns;
+        }
+    }
+}
+
+static void test_words(void **state) {
+    (void)state;
+    assert_string_equal(gt_term_word(GT_TERM_FMA), "fma");
+    assert_string_equal(gt_term_word(GT_TERM_LAUNCH), "launch");
+    assert_true(strlen(gt_term_about(GT_TERM_DRAM)) > 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_occupancy),  cmocka_unit_test(test_waves),
+        cmocka_unit_test(test_compiled),   cmocka_unit_test(test_traffic),
+        cmocka_unit_test(test_unknown),    cmocka_unit_test(test_bad_shapes),
+        cmocka_unit_test(test_extremes),   cmocka_unit_test(test_every_start),
+        cmocka_unit_test(test_the_ladder), cmocka_unit_test(test_words),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
