@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * predict.c - `gemmtune predict PROBLEM...`: which point should win on a device, which need not be
+ * here, and how long it should take; `predict --check`: how such predictions compare with the
+ * trials of a database. Nothing is run, and whatever is printed says that it is predicted.
+ */
+#include "tuner/cmd/predict.h"
+
+#include "tuner/probe.h"
+
+#include <stdlib.h>
+
+struct values {
+    struct gt_format format;
+    const char *device, *device_file, *db;
+    struct gt_texts families, templates;
+    int64_t top;
+    bool check;
+};
+
+enum { TOP_MOST = 1000 };
+
+static const struct gt_option options[] = {
+    GT_OPTION_DEVICE_FILE(struct values),
+    {"device", 'd', GT_OPT_TEXT, offsetof(struct values, device), "N",
+     "device: index, UUID, PCI id, key or part of its name, of this machine or, with "
+     "--check, "
+     "of the database",
+     0, 0},
+    {"family", 'f', GT_OPT_NAMES, offsetof(struct values, families), "NAMES",
+     "these kernel families only", 0, 0},
+    {"top", 0, GT_OPT_INT, offsetof(struct values, top), "N",
+     "so many points a problem, fastest first (default 1)", 1, TOP_MOST},
+    {"check", 0, GT_OPT_FLAG, offsetof(struct values, check), NULL,
+     "compare predictions with the trials of the database", 0, 0},
+    GT_OPTION_DB(struct values),
+    GT_OPTION_TEMPLATES(struct values),
+    GT_OPTION_JSON(struct values),
+    GT_OPTION_CSV(struct values),
+    GT_OPTION_END,
+};
+
+static const struct gt_column columns[] = {
+    {"problem", "problem", GT_LEFT, GT_CELL_TEXT},
+    {"predicted", NULL, GT_RIGHT, GT_CELL_TEXT},
+    {NULL, "predicted_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {"GFLOP/s", "predicted_gflops", GT_RIGHT, GT_CELL_NUMBER},
+    {"binds", "binds", GT_LEFT, GT_CELL_TEXT},
+    {"family", "family", GT_LEFT, GT_CELL_TEXT},
+    {"point", "point", GT_LEFT, GT_CELL_TEXT},
+    {NULL, "rank", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "points", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "device", GT_LEFT, GT_CELL_TEXT},
+};
+
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static gt_status add_forecast(struct gt_table *t, const char *problem, double flops,
+                              const struct gt_forecast *f, size_t rank, size_t asked,
+                              const struct gt_device *d, struct gt_err *err) {
+    char point[GT_POINT_TEXT_MAX], num[5][GT_CELL_MAX];
+    const double ns = f->prediction.ns;
+    (void)gt_point_text(&f->point, point);
+    const char *const row[COLUMNS] = {problem,
+                                      gt_show_ns(num[0], ns),
+                                      gt_show_count(num[1], ns),
+                                      gt_show_rate(num[2], flops, ns),
+                                      gt_term_word(f->prediction.binds),
+                                      f->family->name,
+                                      point,
+                                      gt_show_count(num[3], (double)rank),
+                                      gt_show_count(num[4], (double)asked),
+                                      d->name};
+    return gt_table_row(t, row, err);
+}
+
+static gt_status add_problem(struct gt_table *t, const struct values *v,
+                             const struct gt_families *families, const struct gt_device *d,
+                             const gemmtune_problem *p, struct gt_err *err) {
+    char name[GT_PROBLEM_NAME_MAX];
+    size_t count, asked;
+    struct gt_forecast *best = calloc((size_t)v->top, sizeof *best);
+    gt_status status = GEMMTUNE_OK;
+    (void)gt_problem_name(p, name);
+    if (best == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    status = gt_forecast_best(best, (size_t)v->top, &count, &asked, families, &v->families,
+                              d, p, err);
+    if (status == GEMMTUNE_OK && count == 0)
+        status = gt_fail(err, GEMMTUNE_ENOTFOUND,
+                         "%s: no point that can be predicted on %s", name, d->name);
+    for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++)
+        status = add_forecast(t, name, gt_problem_flops(p), &best[i], i + 1, asked, d, err);
+    free(best);
+    return status;
+}
+
+/* All names are read before the first space is walked through. */
+static int predict(const struct values *v, const struct gt_families *families,
+                   char **names) {
+    struct gt_device device;
+    struct gt_table *t = NULL;
+    struct gt_err err = {""};
+    gemmtune_problem p;
+    int code = -1;
+    for (char **name = names; code < 0 && *name != NULL; name++)
+        code = gt_common_problem(&p, *name);
+    for (int i = 0; code < 0 && i < v->families.count; i++) {
+        const struct gt_family *f;
+        code = gt_common_family(&f, families, v->families.text[i]);
+    }
+    if (code < 0)
+        code = gt_describe_or_probe(&device, v->device_file, v->device);
+    if (code >= 0)
+        return code;
+    gt_status status = gt_table_create(&t, columns, COLUMNS, &err);
+    for (char **name = names; status == GEMMTUNE_OK && *name != NULL; name++) {
+        (void)gt_problem_from_name(&p, *name, NULL); /* was read before */
+        status = add_problem(t, v, families, &device, &p, &err);
+    }
+    if (status == GEMMTUNE_OK && !v->format.json && !v->format.csv)
+        printf("predicted, not measured, for %s\n\n", device.name);
+    if (status == GEMMTUNE_OK)
+        gt_common_print(t, &v->format);
+    gt_table_destroy(t);
+    return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
+}
+
+/* ---- a device that is not here ------------------------------------------------------------ */
+
+int gt_describe_or_probe(struct gt_device *out, const char *file, const char *device) {
+    struct gt_err err = {""};
+    if (file != NULL && device != NULL)
+        return gt_die(GT_EXIT_USAGE, "--device and --device-file exclude each other");
+    if (file != NULL && gt_describe_load(out, file, &err) != GEMMTUNE_OK)
+        return gt_die(GT_EXIT_INPUT, "%s", err.line);
+    if (file == NULL && gt_probe_pick(out, device, false, &err) != GEMMTUNE_OK)
+        return gt_die(GT_EXIT_DEVICE, "%s", err.line);
+    return -1;
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
+    struct values v = {.top = 1};
+    struct gt_families *families = NULL;
+    int first;
+    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, argc, &first);
+    if (code < 0 && v.check == (first < argc))
+        code = v.check ? gt_die(GT_EXIT_USAGE, "predict: --check takes no problems")
+                       : gt_die(GT_EXIT_USAGE,
+                                "predict: something is missing; usage: gemmtune predict %s",
+                                cmd->operands);
+    if (code < 0)
+        code = gt_common_families(&families, &v.templates);
+    if (code < 0)
+        code = v.check ? gt_predict_check_command(families, v.db, v.device, &v.format)
+                       : predict(&v, families, argv + first);
+    gt_families_destroy(families);
+    return code;
+}
+
+const struct gt_cmd gt_cmd_predict = {
+    .name = "predict",
+    .operands = "PROBLEM... [--device N | --device-file FILE]",
+    .about =
+        "Work out which point should be fastest on a device, here or not, and its time.",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* predict_check.c - `gemmtune predict --check`: tables of how predictions and trials agree. */
+#include "tuner/cmd/predict.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- sums over groups --------------------------------------------------------------------- */
+
+static int by_number(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Groups that are summed up in a row: of a family ("" is all families of a problem together, NULL
+ * each family alone), fitted to, held out, or both. */
+struct slice {
+    const char *family;
+    int held_out; /* -1: both */
+};
+
+struct sums {
+    size_t groups, trials;
+    double median, worst, error;
+    const char *worst_problem;
+    double regret[GT_REGRETS], worst_regret[GT_REGRETS];
+};
+
+static bool is_in(const struct gt_check_row *r, const struct slice *s) {
+    const bool fits =
+        s->family != NULL ? strcmp(r->family, s->family) == 0 : r->family[0] != '\0';
+    return fits && (s->held_out < 0 || r->held_out == (s->held_out != 0));
+}
+
+/* `scratch` has room for two numbers a row. */
+static struct sums sum_up(const struct gt_checked *c, const struct slice *s,
+                          double *scratch) {
+    struct sums sums = {.worst = 1};
+    double *error = scratch + c->count;
+    for (size_t i = 0; i < c->count; i++) {
+        const struct gt_check_row *r = &c->row[i];
+        if (!is_in(r, s))
+            continue;
+        if (sums.groups == 0 || r->spearman < sums.worst) {
+            sums.worst = r->spearman;
+            sums.worst_problem = r->problem;
+        }
+        error[sums.groups] = r->error;
+        scratch[sums.groups++] = r->spearman;
+        sums.trials += r->trials;
+        for (int j = 0; j < GT_REGRETS; j++) {
+            sums.regret[j] += log(r->regret[j]);
+            sums.worst_regret[j] = fmax(sums.worst_regret[j], r->regret[j]);
+        }
+    }
+    qsort(scratch, sums.groups, sizeof *scratch, by_number);
+    qsort(error, sums.groups, sizeof *error, by_number);
+    if (sums.groups > 0) {
+        sums.median = scratch[sums.groups / 2];
+        sums.error = error[sums.groups / 2];
+    }
+    for (int j = 0; j < GT_REGRETS && sums.groups > 0; j++)
+        sums.regret[j] = exp(sums.regret[j] / (double)sums.groups);
+    return sums;
+}
+
+/* ---- tables ------------------------------------------------------------------------------------ */
+
+static const struct gt_column columns[] = {
+    {"family", "family", GT_LEFT, GT_CELL_TEXT},
+    {"problems", "which", GT_LEFT, GT_CELL_TEXT},
+    {"groups", "groups", GT_RIGHT, GT_CELL_NUMBER},
+    {"trials", "trials", GT_RIGHT, GT_CELL_NUMBER},
+    {"Spearman", "spearman_median", GT_RIGHT, GT_CELL_NUMBER},
+    {"worst", "spearman_worst", GT_RIGHT, GT_CELL_NUMBER},
+    {"predicted/measured", "error_median", GT_RIGHT, GT_CELL_NUMBER},
+    {"top 1", "top1", GT_RIGHT, GT_CELL_NUMBER},
+    {"worst", "top1_worst", GT_RIGHT, GT_CELL_NUMBER},
+    {"top 10", "top10", GT_RIGHT, GT_CELL_NUMBER},
+    {"worst", "top10_worst", GT_RIGHT, GT_CELL_NUMBER},
+    {"top 50", "top50", GT_RIGHT, GT_CELL_NUMBER},
+    {"worst", "top50_worst", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "worst_problem", GT_LEFT, GT_CELL_TEXT},
+};
+
+enum { COLUMNS = sizeof columns / sizeof *columns, FIRST_REGRET = 7 };
+
+static const char *three(char buf[GT_CELL_MAX], double value) {
+    (void)snprintf(buf, GT_CELL_MAX, "%.3f", value);
+    return buf;
+}
+
+static gt_status add_slice(struct gt_table *t, const struct gt_checked *c,
+                           const struct slice *s, double *scratch, struct gt_err *err) {
+    static const char *const which[] = {"all", "fitted", "held out"};
+    char num[COLUMNS][GT_CELL_MAX];
+    const struct sums sums = sum_up(c, s, scratch);
+    if (sums.groups == 0)
+        return GEMMTUNE_OK;
+    const char *cell[COLUMNS] = {
+        s->family == NULL      ? "each"
+        : s->family[0] != '\0' ? s->family
+                               : "together",
+        which[s->held_out + 1],
+        gt_show_count(num[0], (double)sums.groups),
+        gt_show_count(num[1], (double)sums.trials),
+        three(num[2], sums.median),
+        three(num[3], sums.worst),
+        three(num[4], sums.error),
+    };
+    for (int i = 0; i < GT_REGRETS; i++) {
+        cell[FIRST_REGRET + 2 * i] = three(num[5 + 2 * i], sums.regret[i]);
+        cell[FIRST_REGRET + 2 * i + 1] = three(num[6 + 2 * i], sums.worst_regret[i]);
+    }
+    cell[COLUMNS - 1] = sums.worst_problem;
+    return gt_table_row(t, cell, err);
+}
+
+static gt_status fill(struct gt_table *t, const struct gt_checked *c,
+                      const struct gt_families *families, struct gt_err *err) {
+    double *scratch = calloc(2 * c->count + 1, sizeof *scratch);
+    gt_status status =
+        scratch != NULL ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    const struct gt_family *f;
+    for (size_t i = 0; status == GEMMTUNE_OK && (f = gt_families_at(families, i)) != NULL;
+         i++)
+        status = add_slice(t, c, &(struct slice){f->name, -1}, scratch, err);
+    for (int i = 0; status == GEMMTUNE_OK && i < 6; i++)
+        status =
+            add_slice(t, c, &(struct slice){i < 3 ? NULL : "", i % 3 - 1}, scratch, err);
+    free(scratch);
+    return status;
+}
+
+static void print_json(const struct gt_checked *c, const struct gt_table *t,
+                       const char *key) {
+    const struct {
+        const char *key;
+        size_t value;
+    } counts[] = {
+        {"used", c->used},
+        {"unmeasured", c->unmeasured},
+        {"unknown_family", c->unknown_family},
+        {"unbound", c->unbound},
+        {"unpredicted", c->unpredicted},
+        {"pruned", c->pruned},
+        {"below_bound", c->below_bound},
+    };
+    bool first = true;
+    (void)fputs("{", stdout);
+    gt_json_text(&first, "device", key);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        gt_json_number(&first, counts[i].key, (double)counts[i].value);
+    gt_json_number(&first, "nearest_pruned", c->pruned > 0 ? c->nearest_pruned : NAN);
+    gt_json_name(&first, "rows");
+    gt_table_json(t, stdout);
+    (void)fputs("}\n", stdout);
+}
+
+static void print_people(const struct gt_checked *c, const struct gt_table *t,
+                         const char *key) {
+    printf("%s: %zu trials\n\n", key, c->used);
+    gt_table_print(t, stdout);
+    printf("\nOf the model's first points of a problem, top N has the best's measured time "
+           "over "
+           "the best trial's:\ngeometric mean and worst. A group has %d trials at least.\n",
+           GT_CHECK_LEAST);
+    printf("bound: %zu trials were faster than theirs; %zu would have been passed over",
+           c->below_bound, c->pruned);
+    if (c->pruned > 0)
+        printf(", the nearest at %.3f of the best", c->nearest_pruned);
+    (void)fputs("\n", stdout);
+}
+
+static void say_passed_over(const struct gt_checked *c) {
+    const struct {
+        size_t count;
+        const char *what;
+    } rows[] = {
+        {c->unmeasured, "were not correct or not timed"},
+        {c->unknown_family, "are of families that are not here"},
+        {c->unbound, "are of points that their family no longer has"},
+        {c->unpredicted, "have no prediction"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].count > 0)
+            fprintf(stderr, "gemmtune: %zu trials %s\n", rows[i].count, rows[i].what);
+}
+
+static gt_status print(const struct gt_checked *c, const struct gt_families *families,
+                       const char *key, const struct gt_format *format,
+                       struct gt_err *err) {
+    struct gt_table *t = NULL;
+    gt_status status = gt_table_create(&t, columns, COLUMNS, err);
+    if (status == GEMMTUNE_OK)
+        status = fill(t, c, families, err);
+    if (status == GEMMTUNE_OK && format->json)
+        print_json(c, t, key);
+    else if (status == GEMMTUNE_OK && format->csv)
+        gt_table_csv(t, stdout);
+    else if (status == GEMMTUNE_OK)
+        print_people(c, t, key);
+    gt_table_destroy(t);
+    return status;
+}
+
+/* ---- the command ------------------------------------------------------------------------------- */
+
+static gt_status pick(size_t *index, const struct gt_view *v, const char *device,
+                      struct gt_err *err) {
+    *index = 0;
+    if (device != NULL)
+        return gt_view_pick(index, v, device, err);
+    if (v->device_count == 1)
+        return GEMMTUNE_OK;
+    return gt_fail(err, v->device_count == 0 ? GEMMTUNE_ENOTFOUND : GEMMTUNE_EINVAL,
+                   v->device_count == 0
+                       ? "the database has no device: nothing has been tuned"
+                       : "the database has several devices: say which with --device");
+}
+
+static gt_status check(struct gt_db *db, const struct gt_families *families,
+                       const char *device, const struct gt_format *format,
+                       struct gt_err *err) {
+    struct gt_view view = {0};
+    struct gt_checked checked = {0};
+    size_t index;
+    gt_status status = gt_view_devices(&view, db, err);
+    if (status == GEMMTUNE_OK)
+        status = pick(&index, &view, device, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_view_trials(&view, db, view.device[index].key, NULL, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_predict_check(&checked, &view, families, view.device[index].key, err);
+    if (status == GEMMTUNE_OK) {
+        say_passed_over(&checked);
+        status = print(&checked, families, view.device[index].key, format, err);
+    }
+    gt_checked_clear(&checked);
+    gt_view_clear(&view);
+    return status;
+}
+
+int gt_predict_check_command(const struct gt_families *families, const char *db_path,
+                             const char *device, const struct gt_format *format) {
+    struct gt_db *db = NULL;
+    struct gt_err err = {""};
+    const int code = gt_common_read_db(&db, db_path);
+    if (code >= 0)
+        return code;
+    if (db == NULL)
+        return GT_EXIT_FAILURE; /* it has been said */
+    const gt_status status = check(db, families, device, format, &err);
+    gt_db_close(db);
+    return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
+}
