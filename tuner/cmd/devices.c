@@ -26,6 +26,8 @@ static const struct gt_column columns[] = {
     {"units", "units", GT_RIGHT, GT_CELL_NUMBER},
     {"memory", NULL, GT_RIGHT, GT_CELL_TEXT},
     {NULL, "memory_bytes", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "clock_mhz", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "mem_clock_mhz", GT_RIGHT, GT_CELL_NUMBER},
     {"bus", "bus_bits", GT_RIGHT, GT_CELL_NUMBER},
     {"L2", NULL, GT_RIGHT, GT_CELL_TEXT},
     {NULL, "l2_bytes", GT_RIGHT, GT_CELL_NUMBER},
@@ -37,7 +39,7 @@ static const struct gt_column columns[] = {
     {NULL, "trouble", GT_LEFT, GT_CELL_TEXT},
 };
 
-enum { COLUMNS = sizeof columns / sizeof *columns, NUMBERS = 6 };
+enum { COLUMNS = sizeof columns / sizeof *columns, NUMBERS = 8 };
 
 /* "" is unknown: an empty cell */
 static const char *known(const char *text) {
@@ -69,6 +71,8 @@ static gt_status add_device(struct gt_table *t, size_t index, const struct gt_de
         number(num[1], d->units),
         bytes(size[0], d->mem_bytes),
         number(num[2], d->mem_bytes),
+        number(num[6], d->clock_mhz),
+        number(num[7], d->mem_clock_mhz),
         number(num[3], d->bus_bits),
         bytes(size[1], d->l2_bytes),
         number(num[4], d->l2_bytes),
