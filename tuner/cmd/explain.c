@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * explain.c - `gemmtune explain PROBLEM`: how long a problem must take at the least, and how far
- * from that its naive kernel is bound to be. Arithmetic only: nothing is run.
+ * from that its naive kernel is bound to be; with --point, how long one point of a family should
+ * take, term by term. Arithmetic only: nothing is run.
  *
  * The naive kernel reads a row of A and a column of B, 2k elements, for each element of C. A
  * perfect one reads A and B and writes C once. The roofline is the larger of FLOPs over peak
  * and bytes over bandwidth.
  */
-#include "tuner/cmd/common.h"
+#include "tuner/cmd/predict.h"
 
 #include "tuner/probe.h"
 #include "tuner/view.h"
@@ -16,7 +17,8 @@
 
 struct values {
     struct gt_format format;
-    const char *device, *db;
+    const char *device, *device_file, *db, *point;
+    struct gt_texts templates;
     double peak_gflops, bandwidth_gbs; /* 0: ask the device */
 };
 
@@ -25,11 +27,18 @@ static const struct gt_option options[] = {
      "device: index, UUID, PCI id, key or part of its name, of this machine or the "
      "database",
      0, 0},
+    GT_OPTION_DEVICE_FILE(struct values),
+    {"point", 'p', GT_OPT_TEXT, offsetof(struct values, point), "\"FAMILY ...\"",
+     "and what a point should take: a family and its parameters; what is left out takes "
+     "the "
+     "default",
+     0, 0},
     {"peak-gflops", 0, GT_OPT_NUMBER, offsetof(struct values, peak_gflops), "X",
      "peak GFLOP/s, instead of what the device says", 0, 0},
     {"bandwidth-gbs", 0, GT_OPT_NUMBER, offsetof(struct values, bandwidth_gbs), "X",
      "memory GB/s, instead of what the device says", 0, 0},
     GT_OPTION_DB(struct values),
+    GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_END,
 };
@@ -89,7 +98,9 @@ static const char *bound_of(const struct analysis *a) {
     return a->compute_ns >= a->memory_ns ? "compute" : "memory";
 }
 
-static void print_json(const struct analysis *a, const struct machine *machine) {
+/* `point` is NULL unless one was asked about. */
+static void print_json(const struct analysis *a, const struct machine *machine,
+                       const struct gt_forecast *point) {
     const struct {
         const char *key;
         double value; /* 0 is unknown from "peak_gflops" on */
@@ -116,6 +127,10 @@ static void print_json(const struct analysis *a, const struct machine *machine) 
         gt_json_number(&first, numbers[i].key,
                        i >= 6 && numbers[i].value == 0 ? NAN : numbers[i].value);
     gt_json_text(&first, "bound", bound_of(a));
+    if (point != NULL) {
+        gt_json_name(&first, "point");
+        gt_explain_point_json(point);
+    }
     (void)fputs("}\n", stdout);
 }
 
@@ -182,19 +197,38 @@ static bool find_stored(struct gt_device *out, const struct values *v) {
     return found;
 }
 
-/* With both figures given no device is asked unless one is named. */
-static int find_machine(struct machine *out, const struct values *v,
-                        const gemmtune_problem *p) {
-    struct gt_device device;
+/* The device asked for: of a file, of this machine, or of the database. Returns -1, or the exit
+ * code with the reason in err. */
+static int find_device(struct gt_device *out, const struct values *v, struct gt_err *err) {
+    if (v->device_file != NULL && v->device != NULL) {
+        (void)gt_fail(err, GEMMTUNE_EINVAL,
+                      "--device and --device-file exclude each other");
+        return GT_EXIT_USAGE;
+    }
+    if (v->device_file != NULL)
+        return gt_describe_load(out, v->device_file, err) == GEMMTUNE_OK ? -1
+                                                                         : GT_EXIT_INPUT;
+    if (gt_probe_pick(out, v->device, false, err) == GEMMTUNE_OK ||
+        (v->device != NULL && find_stored(out, v)))
+        return -1;
+    return GT_EXIT_DEVICE;
+}
+
+/* With both figures given no device is asked unless one is named. *known tells whether there is
+ * one. */
+static int find_machine(struct machine *out, struct gt_device *device, bool *known,
+                        const struct values *v, const gemmtune_problem *p) {
     struct gt_err err = {""};
     const bool given = v->peak_gflops > 0 && v->bandwidth_gbs > 0;
     *out = (struct machine){.name = "a device with the figures given"};
-    if (v->device != NULL || !given) {
-        if (gt_probe_pick(&device, v->device, false, &err) == GEMMTUNE_OK ||
-            (v->device != NULL && find_stored(&device, v)))
-            describe(out, &device, p);
-        else if (!given)
-            return gt_die(GT_EXIT_DEVICE, "%s", err.line);
+    *known = false;
+    if (v->device != NULL || v->device_file != NULL || !given) {
+        const int code = find_device(device, v, &err);
+        *known = code < 0;
+        if (*known)
+            describe(out, device, p);
+        else if (!given || code != GT_EXIT_DEVICE)
+            return gt_die(code, "%s", err.line);
         else if (v->device != NULL)
             (void)snprintf(out->name, sizeof out->name, "%s, with the figures given",
                            v->device);
@@ -208,36 +242,55 @@ static int find_machine(struct machine *out, const struct values *v,
     return -1;
 }
 
-static int run(const struct gt_cmd *cmd, int argc, char **argv) {
-    struct values v = {.db = NULL};
-    gemmtune_problem p;
-    struct machine machine;
-    int first;
-    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 1, &first);
-    if (code < 0)
-        code = gt_common_problem(&p, argv[first]);
-    if (code < 0)
-        code = find_machine(&machine, &v, &p);
-    if (code >= 0)
-        return code;
-    const struct analysis a = analyse(&p, &machine);
-    if (v.format.json) {
-        print_json(&a, &machine);
+static void print(const struct values *v, const gemmtune_problem *p,
+                  const struct machine *machine, const struct gt_forecast *point) {
+    const struct analysis a = analyse(p, machine);
+    if (v->format.json) {
+        print_json(&a, machine, point);
     } else {
         print_work(&a);
-        print_roofline(&a, &machine);
+        print_roofline(&a, machine);
+        if (point != NULL)
+            gt_explain_point_print(point, a.flops);
     }
     if (a.roofline_ns == 0)
         fprintf(stderr,
                 "gemmtune: %s does not tell its peak or bandwidth; give --peak-gflops "
                 "and --bandwidth-gbs\n",
-                machine.name);
-    return GT_EXIT_OK;
+                machine->name);
+}
+
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
+    struct values v = {.db = NULL};
+    gemmtune_problem p;
+    struct machine machine;
+    struct gt_device device;
+    bool known;
+    struct gt_families *families = NULL;
+    struct gt_forecast point;
+    int first;
+    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 1, &first);
+    if (code < 0)
+        code = gt_common_problem(&p, argv[first]);
+    if (code < 0)
+        code = gt_common_families(&families, &v.templates);
+    if (code < 0)
+        code = find_machine(&machine, &device, &known, &v, &p);
+    if (code < 0 && v.point != NULL)
+        code = known ? gt_explain_point(&point, families, v.point, &device, &p)
+                     : gt_die(GT_EXIT_USAGE, "explain: --point needs --device or "
+                                             "--device-file");
+    if (code < 0) {
+        print(&v, &p, &machine, v.point != NULL ? &point : NULL);
+        code = GT_EXIT_OK;
+    }
+    gt_families_destroy(families);
+    return code;
 }
 
 const struct gt_cmd gt_cmd_explain = {
     .name = "explain",
-    .operands = "PROBLEM [--device N]",
+    .operands = "PROBLEM [--device N] [--point \"FAMILY ...\"]",
     .about = "Work out a problem's operations, traffic and shortest possible time.",
     .options = options,
     .run = run,

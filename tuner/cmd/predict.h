@@ -20,4 +20,12 @@ int gt_describe_or_probe(struct gt_device *out, const char *file, const char *de
 int gt_predict_check_command(const struct gt_families *families, const char *db,
                              const char *device, const struct gt_format *format);
 
+/* What `text`, "FAMILY NAME=VALUE ...", should take. Exit 2 when the point is none or may not
+ * run, 1 when there is no prediction. */
+int gt_explain_point(struct gt_forecast *out, const struct gt_families *families,
+                     const char *text, const struct gt_device *d,
+                     const gemmtune_problem *p);
+void gt_explain_point_json(const struct gt_forecast *f);
+void gt_explain_point_print(const struct gt_forecast *f, double flops);
+
 #endif

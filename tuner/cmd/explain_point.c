@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* explain_point.c - `gemmtune explain PROBLEM --point "FAMILY ..."`: a prediction, term by term. */
+#include "tuner/cmd/predict.h"
+
+#include <string.h>
+
+/* "FAMILY NAME=VALUE ...": the family, and its point with defaults for what is left out. */
+static int read_point(const struct gt_family **family, struct gt_point *out,
+                      const struct gt_families *families, const char *text) {
+    char name[GT_NAME_MAX] = "";
+    struct gt_point given;
+    struct gt_err err = {""};
+    const size_t len = strcspn(text, " ,");
+    if (len == 0 || len >= sizeof name)
+        return gt_die(GT_EXIT_USAGE, "--point begins with the name of a family");
+    memcpy(name, text, len);
+    const int code = gt_common_family(family, families, name);
+    if (code >= 0)
+        return code;
+    gt_family_default(*family, out);
+    gt_status status = gt_point_parse(&given, text + len + strspn(text + len, " ,"), &err);
+    for (int i = 0; status == GEMMTUNE_OK && i < given.count; i++) {
+        int64_t old;
+        if (!gt_point_get(out, given.entry[i].name, &old))
+            status = gt_fail(&err, GEMMTUNE_EINVAL, "family %s has no parameter %s", name,
+                             given.entry[i].name);
+        else
+            status = gt_point_set(out, given.entry[i].name, given.entry[i].value, &err);
+    }
+    return status == GEMMTUNE_OK ? -1 : gt_die(GT_EXIT_USAGE, "%s", err.line);
+}
+
+int gt_explain_point(struct gt_forecast *out, const struct gt_families *families,
+                     const char *text, const struct gt_device *d,
+                     const gemmtune_problem *p) {
+    struct gt_err err = {""};
+    const int code = read_point(&out->family, &out->point, families, text);
+    if (code >= 0)
+        return code;
+    const gt_status status =
+        gt_model_explain(&out->prediction, out->family, d, p, &out->point, &err);
+    if (status == GEMMTUNE_EINVAL)
+        return gt_die(GT_EXIT_USAGE, "%s", err.line);
+    return status == GEMMTUNE_OK ? -1 : gt_die(GT_EXIT_FAILURE, "%s", err.line);
+}
+
+void gt_explain_point_json(const struct gt_forecast *f) {
+    const struct gt_prediction *p = &f->prediction;
+    char text[GT_POINT_TEXT_MAX];
+    bool first = true, term = true;
+    (void)gt_point_text(&f->point, text);
+    (void)fputs("{", stdout);
+    gt_json_text(&first, "family", f->family->name);
+    gt_json_text(&first, "point", text);
+    gt_json_number(&first, "predicted_ns", p->ns);
+    gt_json_text(&first, "binds", gt_term_word(p->binds));
+    gt_json_name(&first, "terms_ns");
+    (void)fputs("{", stdout);
+    for (int i = 0; i < GT_TERM_COUNT; i++)
+        gt_json_number(&term, gt_term_word((enum gt_term)i), p->term_ns[i]);
+    (void)fputs("}", stdout);
+    gt_json_number(&first, "least_ns", p->least_ns);
+    gt_json_number(&first, "registers", p->registers);
+    gt_json_number(&first, "resident_blocks", p->resident);
+    gt_json_number(&first, "blocks", (double)p->blocks);
+    gt_json_number(&first, "slabs", (double)p->slabs);
+    gt_json_number(&first, "waves", (double)p->waves);
+    gt_json_number(&first, "last_wave", p->last_wave);
+    (void)fputs("}", stdout);
+}
+
+void gt_explain_point_print(const struct gt_forecast *f, double flops) {
+    const struct gt_prediction *p = &f->prediction;
+    char text[GT_POINT_TEXT_MAX], buf[2][GT_CELL_MAX];
+    (void)gt_point_text(&f->point, text);
+    printf("\n%s %s\n", f->family->name, text);
+    printf("predicted                  %s, %s GFLOP/s, bound by %s\n",
+           gt_show_ns(buf[0], p->ns), gt_show_rate(buf[1], flops, p->ns),
+           gt_term_word(p->binds));
+    printf(
+        "blocks                     %lld of %lld slabs, %d a unit at once (%d registers a "
+        "thread)\n",
+        (long long)p->blocks, (long long)p->slabs, p->resident, p->registers);
+    printf("waves                      %lld, the last one %.0f %% full\n",
+           (long long)p->waves, 100 * p->last_wave);
+    for (int i = 0; i < GT_TERM_COUNT; i++)
+        printf("  %-8s %10s  %5.1f %%  %s\n", gt_term_word((enum gt_term)i),
+               p->term_ns[i] > 0 ? gt_show_ns(buf[0], p->term_ns[i]) : "-",
+               100 * p->term_ns[i] / p->ns, gt_term_about((enum gt_term)i));
+    printf("at least                   %s, by the device's peaks\n",
+           gt_show_ns(buf[0], p->least_ns));
+}
