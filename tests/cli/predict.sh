@@ -77,4 +77,16 @@ expect "predict --check without a database" 6 'none.db' predict --check --db "$w
 expect "predict --check without trials" 0 '0 trials' predict --check --db "$work/h200.db"
 expect "predict --check --json" 0 '"used": 0, ' predict --check --json --db "$work/h200.db"
 expect "predict --check on no such device" 1 'gtx' predict --check --device gtx --db "$work/h200.db"
+
+# ---- beside what was published ----
+expect "compare --device-file" 0 'predicted B$' compare 1050 1080 --device-file "$card"
+expect "a published kernel and its prediction" 0 '^f32-nn-4096x4096x4096 .* tile .* 147 ms .* ms$' \
+    compare 1050 1080 --device-file "$card"
+expect "compare --json" 0 '"b_predicted_ns": [0-9]' compare 1050 1080 --json --device-file "$card"
+expect "compare without predictions" 0 'slowdown$' compare 1050 1080
+expect "compare: another device's description" 2 'neither of the two' \
+    compare 1050 1080 --device-file "$devices/h200.json" --db "$work/h200.db"
+expect "compare: a bad description" 3 'cut.json' compare 1050 1080 --device-file "$work/cut.json" --db "$work/h200.db"
+expect "compare: no description" 3 'nothing.json' compare 1050 1080 --device-file "$work/nothing.json" --db "$work/h200.db"
+expect "compare --predict" 0 'predicted A' compare h200 1080 --predict --db "$work/h200.db"
 finish

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * compare.c - `gemmtune compare A B`: two devices out of databases, neither of which need be
- * here. Figures that others published stand beside ours in rows of their own.
+ * here. Figures that others published stand beside ours in rows of their own; what the model
+ * predicts of either's kernels, when it is asked for, in columns.
  */
-#include "tuner/cmd/common.h"
+#include "tuner/cmd/predict.h"
 
 #include "tuner/published.h"
+#include "tuner/sweep.h"
 #include "tuner/versus.h"
 
 #include <stdlib.h>
@@ -13,12 +15,21 @@
 
 struct values {
     struct gt_format format;
-    struct gt_texts db;
+    struct gt_texts db, device_files;
+    bool predict;
 };
 
 static const struct gt_option options[] = {
     {"db", 0, GT_OPT_LIST, offsetof(struct values, db), "FILE",
      "database; may be repeated (else $GEMMTUNE_DB, else the user's own)", 0, 0},
+    {"predict", 0, GT_OPT_FLAG, offsetof(struct values, predict), NULL,
+     "add what the model predicts: of a tuned kernel its point, of a published one the "
+     "best point "
+     "of our family of that name",
+     0, 0},
+    {"device-file", 0, GT_OPT_LIST, offsetof(struct values, device_files), "FILE",
+     "predict for a device that no database knows, by its description; may be repeated", 0,
+     0},
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
     GT_OPTION_END,
@@ -29,6 +40,8 @@ struct side {
     const char *key;       /* in the view; NULL: in no database */
     const char *name;      /* for people */
     const char *published; /* its name in published figures; NULL: in none */
+    bool described;        /* device is known, and predictions were asked for */
+    struct gt_device device;
 };
 
 struct comparison {
@@ -36,6 +49,7 @@ struct comparison {
     struct gt_published published;
     struct gt_versus versus;
     struct side a, b;
+    const struct gt_families *families; /* NULL: no predictions */
 };
 
 /* ---- which devices ------------------------------------------------------------------- */
@@ -71,7 +85,8 @@ static gt_status pick(struct side *out, const struct comparison *c, const char *
     gt_status status = gt_view_pick(&index, &c->view, what, err);
     if (status == GEMMTUNE_OK) {
         const struct gt_view_device *d = &c->view.device[index];
-        *out = (struct side){.key = d->key, .name = d->device.name};
+        *out = (struct side){
+            .key = d->key, .name = d->device.name, .described = true, .device = d->device};
         for (size_t i = 0; i < c->published.count; i++)
             if (gt_text_same(c->published.row[i].device, d->device.name))
                 out->published = c->published.row[i].device;
@@ -109,16 +124,24 @@ static const struct gt_column columns[] = {
     {NULL, "shared_b_ns", GT_RIGHT, GT_CELL_NUMBER},
     {"slowdown", "shared_slowdown", GT_RIGHT, GT_CELL_NUMBER},
     {NULL, "title", GT_LEFT, GT_CELL_TEXT},
+    {"predicted A", NULL, GT_RIGHT,
+     GT_CELL_TEXT}, /* the last only when they were asked for */
+    {NULL, "a_predicted_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {"predicted B", NULL, GT_RIGHT, GT_CELL_TEXT},
+    {NULL, "b_predicted_ns", GT_RIGHT, GT_CELL_NUMBER},
 };
 
 enum {
     COLUMNS = sizeof columns / sizeof *columns,
-    SIDE = 5
-}; /* cells of a side in a row */
+    PREDICTED = COLUMNS - 4, /* the first of those */
+    TITLE = PREDICTED - 1,
+    SIDE = 5 /* cells of a side in a row */
+};
 
 /* Storage for the texts of one side's cells. */
 struct side_text {
     char shown[GT_CELL_MAX], ns[GT_CELL_MAX], rate[GT_CELL_MAX];
+    char predicted[GT_CELL_MAX], predicted_ns[GT_CELL_MAX];
 };
 
 /* Empty texts become empty cells. */
@@ -149,8 +172,59 @@ static void put_winner(const char **cell, struct side_text *text,
     cell[4] = filled(gt_show_rate(text->rate, flops, r->median_ns));
 }
 
-static gt_status add_tuned(struct gt_table *t, const struct gt_versus_row *r,
-                           struct gt_err *err) {
+/* ---- what the model says --------------------------------------------------------------- */
+
+/* Of a tuned kernel's point; 0 when it is not predicted. */
+static double predict_tuned(const struct comparison *c, const struct side *s,
+                            const struct gt_view_row *r, const gemmtune_problem *p) {
+    struct gt_point point;
+    struct gt_prediction prediction;
+    if (c->families == NULL || !s->described || r == NULL)
+        return 0;
+    const struct gt_family *f = gt_families_find(c->families, r->family);
+    if (f == NULL || gt_point_parse(&point, r->point, NULL) != GEMMTUNE_OK ||
+        gt_model_explain(&prediction, f, &s->device, p, &point, NULL) != GEMMTUNE_OK)
+        return 0;
+    return prediction.ns;
+}
+
+/* The problem of a published figure; a volume stands for the shape nearest to a cube. */
+static bool published_problem(gemmtune_problem *out, const struct gt_published_row *r) {
+    char name[GT_PROBLEM_NAME_MAX];
+    int64_t m, n, k;
+    if (r->problem[0] != '\0')
+        return gt_problem_from_name(out, r->problem, NULL) == GEMMTUNE_OK;
+    if (r->volume < 1)
+        return false;
+    gt_volume_shape(r->volume, &m, &n, &k);
+    (void)snprintf(name, sizeof name, "%s-%s-%lldx%lldx%lld", r->dtype, r->layout,
+                   (long long)m, (long long)n, (long long)k);
+    return gt_problem_from_name(out, name, NULL) == GEMMTUNE_OK;
+}
+
+/* Of a published kernel: the best point of our family of its name; 0 when there is none. */
+static double predict_published(const struct comparison *c, const struct side *s,
+                                const struct gt_published_row *r) {
+    struct gt_forecast best;
+    gemmtune_problem p;
+    size_t count = 0, asked;
+    if (c->families == NULL || !s->described || r == NULL || !published_problem(&p, r))
+        return 0;
+    const struct gt_texts names = {.count = 1, .text = {r->kernel}};
+    (void)gt_forecast_best(&best, 1, &count, &asked, c->families, &names, &s->device, &p,
+                           NULL); /* a space too large to walk through is not predicted */
+    return count > 0 ? best.prediction.ns : 0;
+}
+
+static void put_predicted(const char **cell, struct side_text *text, double ns) {
+    cell[0] = filled(gt_show_ns(text->predicted, ns));
+    cell[1] = number(text->predicted_ns, ns);
+}
+
+/* ---- rows of the table -------------------------------------------------------------------- */
+
+static gt_status add_tuned(struct gt_table *t, const struct comparison *c,
+                           const struct gt_versus_row *r, struct gt_err *err) {
     char num[4][GT_CELL_MAX], shared[GT_NAME_MAX + GT_POINT_TEXT_MAX];
     struct side_text text[2];
     const char *cell[COLUMNS] = {r->problem, "tuned"};
@@ -160,6 +234,10 @@ static gt_status add_tuned(struct gt_table *t, const struct gt_versus_row *r,
     const char **at = cell + 2;
     put_winner(at, &text[0], r->a, flops);
     put_winner(at + SIDE, &text[1], r->b, flops);
+    if (known) {
+        put_predicted(cell + PREDICTED, &text[0], predict_tuned(c, &c->a, r->a, &p));
+        put_predicted(cell + PREDICTED + 2, &text[1], predict_tuned(c, &c->b, r->b, &p));
+    }
     at += 2 * SIDE;
     *at++ = ratio(num[0], r->ratio);
     *at++ = filled(r->differs);
@@ -187,7 +265,8 @@ static void put_published(const char **cell, struct side_text *text,
 }
 
 /* `a` or `b` may be NULL: published on one of the two devices only. */
-static gt_status add_published(struct gt_table *t, const struct gt_published_row *a,
+static gt_status add_published(struct gt_table *t, const struct comparison *c,
+                               const struct gt_published_row *a,
                                const struct gt_published_row *b, struct gt_err *err) {
     const struct gt_published_row *r = a != NULL ? a : b;
     char what[GT_PROBLEM_NAME_MAX + 16], volume[GT_CELL_MAX], num[GT_CELL_MAX];
@@ -203,7 +282,10 @@ static gt_status add_published(struct gt_table *t, const struct gt_published_row
     put_published(cell + 2 + SIDE, &text[1], b);
     if (a != NULL && b != NULL && b->ms > 0)
         cell[2 + 2 * SIDE] = ratio(num, a->ms / b->ms);
-    cell[COLUMNS - 1] = r->title;
+    cell[TITLE] = r->title;
+    /* one kernel and problem, whichever of the two it was published on */
+    put_predicted(cell + PREDICTED, &text[0], predict_published(c, &c->a, r));
+    put_predicted(cell + PREDICTED + 2, &text[1], predict_published(c, &c->b, r));
     return gt_table_row(t, cell, err);
 }
 
@@ -281,10 +363,11 @@ static gt_status add_all_published(struct gt_table *t, const struct comparison *
     gt_status status = GEMMTUNE_OK;
     for (size_t i = 0; status == GEMMTUNE_OK && i < p->count; i++)
         if (of_device(&p->row[i], &c->a))
-            status = add_published(t, &p->row[i], counterpart(p, &p->row[i], &c->b), err);
+            status =
+                add_published(t, c, &p->row[i], counterpart(p, &p->row[i], &c->b), err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < p->count; i++)
         if (of_device(&p->row[i], &c->b) && counterpart(p, &p->row[i], &c->a) == NULL)
-            status = add_published(t, NULL, &p->row[i], err);
+            status = add_published(t, c, NULL, &p->row[i], err);
     return status == GEMMTUNE_OK ? compare_rates(t, c, err) : status;
 }
 
@@ -335,9 +418,10 @@ static void print_people(const struct comparison *c, const struct gt_table *t) {
 static gt_status print(const struct comparison *c, const struct gt_format *format,
                        struct gt_err *err) {
     struct gt_table *t = NULL;
-    gt_status status = gt_table_create(&t, columns, COLUMNS, err);
+    gt_status status =
+        gt_table_create(&t, columns, c->families != NULL ? COLUMNS : PREDICTED, err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < c->versus.count; i++)
-        status = add_tuned(t, &c->versus.row[i], err);
+        status = add_tuned(t, c, &c->versus.row[i], err);
     if (status == GEMMTUNE_OK)
         status = add_all_published(t, c, err);
     if (status == GEMMTUNE_OK && format->json)
@@ -387,6 +471,32 @@ static gt_status read_rows(struct comparison *c, struct gt_db *db, struct gt_err
     return status;
 }
 
+/* Whether one of the two is the device of the description, and no database knows it. */
+static bool take_description(struct comparison *c, const struct gt_device *d) {
+    struct side *const sides[] = {&c->a, &c->b};
+    bool used = false;
+    for (int i = 0; i < 2; i++)
+        if (sides[i]->key == NULL && gt_text_holds(d->name, sides[i]->name)) {
+            sides[i]->device = *d;
+            sides[i]->described = used = true;
+        }
+    return used;
+}
+
+static int describe(struct comparison *c, const struct gt_texts *files) {
+    struct gt_err err = {""};
+    for (int i = 0; i < files->count; i++) {
+        struct gt_device d;
+        if (gt_describe_load(&d, files->text[i], &err) != GEMMTUNE_OK)
+            return gt_die(GT_EXIT_INPUT, "%s", err.line);
+        if (!take_description(c, &d))
+            return gt_die(GT_EXIT_USAGE,
+                          "%s: %s is neither of the two, or a database knows it",
+                          files->text[i], d.name);
+    }
+    return -1;
+}
+
 static int compare(struct comparison *c, const struct values *v, char **names) {
     struct gt_err err = {""};
     int code = each_database(c, &v->db, read_devices);
@@ -399,6 +509,9 @@ static int compare(struct comparison *c, const struct values *v, char **names) {
         status = pick(&c->b, c, names[1], &err);
     if (status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);
+    code = describe(c, &v->device_files);
+    if (code >= 0)
+        return code;
     if (c->a.key != NULL || c->b.key != NULL)
         code = each_database(c, &v->db, read_rows);
     if (code >= 0)
@@ -412,11 +525,17 @@ static int compare(struct comparison *c, const struct values *v, char **names) {
 
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.format = {false, false}};
-    struct comparison c = {.a = {NULL, NULL, NULL}};
+    struct comparison c = {.families = NULL};
+    struct gt_families *families = NULL;
     int first;
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 2, 2, &first);
+    if (code < 0 && (v.predict || v.device_files.count > 0)) {
+        code = gt_common_families(&families, &(struct gt_texts){.count = 0});
+        c.families = families;
+    }
     if (code < 0)
         code = compare(&c, &v, argv + first);
+    gt_families_destroy(families);
     gt_versus_clear(&c.versus);
     gt_published_clear(&c.published);
     gt_view_clear(&c.view);
