@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_family.c - any bytes as a space.json. What is accepted is taken as far as a kernel's
- * source: defaults, rules, the space, a launch, the text for the compiler.
+ * source: defaults, rules, the space, a launch, a prediction, the text for the compiler.
  */
 #include "tests/fuzz/standalone.h"
 
+#include "runtime/model.h"
 #include "tuner/space.h"
 
 #include <stdlib.h>
@@ -21,6 +22,9 @@ static const struct gt_device device = {
     .warp = 32,
     .max_threads = 1024,
     .regs_per_block = 65536,
+    .clock_mhz = 1000,
+    .mem_clock_mhz = 1000,
+    .bus_bits = 64,
     .smem_max = 49152,
     .has_f64 = true,
 };
@@ -41,12 +45,14 @@ static gemmtune_problem problem_for(const struct gt_family *f) {
 
 static void try_point(struct gt_binding *b, const struct gt_point *point) {
     struct gt_launch launch;
+    struct gt_prediction prediction;
     char *source = NULL;
     if (gt_bind_point(b, point, NULL) != GEMMTUNE_OK)
         return;
     (void)gt_refused(b);
     (void)gt_not_accepted(b);
     (void)gt_launch_of(&launch, b, &device, NULL);
+    (void)gt_model_predict(&prediction, b, &device, NULL);
     (void)gt_source_of(&source, b, &device, NULL);
     free(source);
 }
