@@ -115,6 +115,11 @@ double gt_device_peak(const struct gt_device *d, gemmtune_dtype type) {
     }
 }
 
+double gt_device_plain_peak(const struct gt_device *d, gemmtune_dtype type) {
+    return type == GEMMTUNE_F64 ? per_second(d, lanes_of(d->cc)->f64)
+                                : gt_device_peak(d, type);
+}
+
 const char *gt_device_peak_about(const struct gt_device *d, gemmtune_dtype type) {
     const struct lanes *of = lanes_of(d->cc);
     if (type == GEMMTUNE_F64 && of->dmma > of->f64)

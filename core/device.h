@@ -49,6 +49,8 @@ void gt_device_key(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]);
 double gt_device_peak(const struct gt_device *d, gemmtune_dtype type);
 /* What that is a peak of, in a clause: "f64 on tensor cores". */
 const char *gt_device_peak_about(const struct gt_device *d, gemmtune_dtype type);
+/* The same on ordinary cores alone. */
+double gt_device_plain_peak(const struct gt_device *d, gemmtune_dtype type);
 /* What no kernel exceeds, tensor cores included, for the same types (not for tf32 arithmetic):
  * they multiply f64, and i32 in pieces of a byte. */
 double gt_device_ceiling(const struct gt_device *d, gemmtune_dtype type);
