@@ -158,7 +158,7 @@ static double norm(const double *x, int count) {
 /* Multiply-adds of a unit in a clock; on tensor cores that per cent of the device's ceiling. */
 static double rate_of(const struct gt_device *d, gemmtune_dtype acc, int64_t tensor) {
     const double peak = tensor > 0 ? gt_device_ceiling(d, acc) * (double)tensor / 100
-                                   : gt_device_peak(d, acc);
+                                   : gt_device_plain_peak(d, acc);
     return d->units > 0 && d->clock_mhz > 0 ? peak / 2 / d->units / (d->clock_mhz * 1e6)
                                             : 0;
 }

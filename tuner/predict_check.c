@@ -82,6 +82,19 @@ gt_status gt_spearman(double *out, const double *a, const double *b, size_t coun
 
 /* ---- trials and their predictions ----------------------------------------------------------- */
 
+/* A parameter that came after the trial takes its default, which as a rule is what was done
+ * before. Whether there was one. */
+static bool fill_in(struct gt_point *point, const struct gt_family *f) {
+    bool filled = false;
+    for (int i = 0; i < f->param_count; i++) {
+        int64_t value;
+        if (!gt_point_get(point, f->param[i].name, &value))
+            filled |= gt_point_set(point, f->param[i].name, f->param[i].preset, NULL) ==
+                      GEMMTUNE_OK;
+    }
+    return filled;
+}
+
 static void take(struct pairs *out, struct gt_checked *c, const struct gt_view_row *row,
                  const struct gt_families *families, const struct gt_device *d) {
     const struct gt_family *f = gt_families_find(families, row->family);
@@ -103,6 +116,7 @@ static void take(struct pairs *out, struct gt_checked *c, const struct gt_view_r
         c->unbound++;
         return;
     }
+    c->filled += fill_in(&point, f);
     gt_bind_problem(&b, f, d, &p);
     if (gt_bind_point(&b, &point, NULL) != GEMMTUNE_OK) {
         c->unbound++;

@@ -199,6 +199,18 @@ static double upside_down(double ns) {
     return 1e18 / ns;
 }
 
+static double point_ns(const char *problem, const char *text) {
+    gemmtune_problem p;
+    struct gt_point point;
+    struct gt_prediction out;
+    assert_int_equal(gt_problem_from_name(&p, problem, NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_point_parse(&point, text, NULL), GEMMTUNE_OK);
+    assert_int_equal(
+        gt_model_explain(&out, gt_families_find(families, "tile"), &card, &p, &point, NULL),
+        GEMMTUNE_OK);
+    return out.ns;
+}
+
 static void test_a_check(void **state) {
     struct gt_view v = {0};
     struct gt_checked c;
@@ -213,7 +225,11 @@ static void test_a_check(void **state) {
     (void)snprintf(v.row[v.row_count - 2].family, sizeof v.row[0].family, "elsewhere");
     free(v.row[v.row_count - 3].point);
     v.row[v.row_count - 3].point = strdup("TILE_WIDTH=5 PAD=0 DOUBLE=0");
+    free(v.row[0].point); /* the fastest, from before there was PAD */
+    v.row[0].point = strdup("TILE_WIDTH=16 DOUBLE=0");
+    v.row[0].median_ns = 2 * point_ns("f32-nn-500x400x300", "TILE_WIDTH=16 PAD=0 DOUBLE=0");
     assert_int_equal(gt_predict_check(&c, &v, families, "card", &err), GEMMTUNE_OK);
+    assert_int_equal(c.filled, 1);
     assert_int_equal(c.used, 30 + 30 + 19 + 1);
     assert_int_equal(c.unmeasured, 1);
     assert_int_equal(c.unknown_family, 1);

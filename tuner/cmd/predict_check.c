@@ -144,6 +144,7 @@ static void print_json(const struct gt_checked *c, const struct gt_table *t,
         {"unknown_family", c->unknown_family},
         {"unbound", c->unbound},
         {"unpredicted", c->unpredicted},
+        {"filled", c->filled},
         {"pruned", c->pruned},
         {"below_bound", c->below_bound},
     };
@@ -182,6 +183,7 @@ static void say_passed_over(const struct gt_checked *c) {
         {c->unknown_family, "are of families that are not here"},
         {c->unbound, "are of points that their family no longer has"},
         {c->unpredicted, "have no prediction"},
+        {c->filled, "take defaults for parameters that came later"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].count > 0)
