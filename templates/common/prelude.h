@@ -354,6 +354,13 @@ GT_INLINE void gt_slab_edge(int along, int wide, int deep, int threads,
     }
 }
 
+#if !GT_OPENCL
+/* Where p is in the block's shared memory, as inline assembly says it. */
+GT_INLINE int gt_shared_address(const void *p) {
+    return (int)__cvta_generic_to_shared(p);
+}
+#endif
+
 /*
  * Copies from global to shared memory that run beside the arithmetic: gt_copy_async begins
  * to move `width` elements (1, 2 or 4, a constant; 4, 8 or 16 bytes); gt_copy_some moves
@@ -374,7 +381,7 @@ GT_INLINE void gt_slab_edge(int along, int wide, int deep, int threads,
                  "l"(from), "r"(some)                                                      \
                  : "memory")
 GT_INLINE void gt_copy_async(int width, gt_elem *shared, const gt_elem *from) {
-    const unsigned to = (unsigned)__cvta_generic_to_shared(shared);
+    const int to = gt_shared_address(shared);
     if (width * GT_SIZEOF_A == 16)
         GT_COPY_("cg", 16, to, from);
     else if (width * GT_SIZEOF_A == 8)
@@ -383,7 +390,7 @@ GT_INLINE void gt_copy_async(int width, gt_elem *shared, const gt_elem *from) {
         GT_COPY_("ca", 4, to, from);
 }
 GT_INLINE void gt_copy_some(int width, gt_elem *shared, const gt_elem *from, int there) {
-    const unsigned to = (unsigned)__cvta_generic_to_shared(shared);
+    const int to = gt_shared_address(shared);
     if (width * GT_SIZEOF_A == 16)
         GT_COPY_SOME_("cg", 16, to, from, there * GT_SIZEOF_A);
     else if (width * GT_SIZEOF_A == 8)
@@ -526,7 +533,7 @@ GT_INLINE void gt_patch_store(int tm, int tn, int pm, int pn, int ly, int lx,
             GT_BARRIER();                                                                  \
     } while (0)
 GT_INLINE gt_acc gt_cluster_load(int yes, const gt_acc *from, int block) {
-    unsigned there = (unsigned)__cvta_generic_to_shared(from);
+    int there = gt_shared_address(from);
     gt_acc value;
     if (!yes)
         return *from;
@@ -613,15 +620,8 @@ GT_INLINE gt_acc gt_cluster_load(int yes, const GT_SHARED gt_acc *from, int bloc
     }
 
 #if !GT_OPENCL && __CUDA_ARCH__ >= 900
-/*
- * Barriers in shared memory that threads and copies arrive at, by their address (PTX ISA,
- * mbarrier); and the copies (cp.async.bulk), of a multiple of 16 contiguous bytes, both ends
- * aligned to 16.
- */
-GT_INLINE int gt_shared_address(const void *p) {
-    return (int)__cvta_generic_to_shared(p);
-}
-
+/* Barriers in shared memory that threads and copies arrive at, by their address (PTX ISA,
+ * mbarrier). */
 GT_INLINE void gt_barrier_init(int at, int arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at), "r"(arrivals)
                  : "memory");
@@ -643,35 +643,29 @@ GT_INLINE void gt_barrier_arrive_expecting(int at, int bytes) {
                  : "memory");
 }
 
-/* Waits for the phase of that parity to pass. Whoever once waited 2^28 clocks in vain waits no
- * more: a mistake ends in a wrong result after part of a second, not in a kernel without
- * end. */
+/* Whether the phase of that parity has passed. */
+GT_INLINE int gt_barrier_passed(int at, int parity) {
+    int passed;
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                 "selp.s32 %0, 1, 0, p;\n"
+                 "}"
+                 : "=r"(passed)
+                 : "r"(at), "r"(parity)
+                 : "memory");
+    return passed;
+}
+
+/* Waits for it. Whoever once waited 2^28 clocks in vain waits no more: a mistake ends in a
+ * wrong result after part of a second, not in a kernel without end. */
 GT_INLINE void gt_barrier_wait(int at, int parity, int *hopeless) {
     unsigned since = 0;
-    int passed;
-    while (1) {
-        asm volatile("{\n"
-                     ".reg .pred p;\n"
-                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                     "selp.s32 %0, 1, 0, p;\n"
-                     "}"
-                     : "=r"(passed)
-                     : "r"(at), "r"(parity)
-                     : "memory");
-        if (passed || *hopeless)
-            return;
+    while (!gt_barrier_passed(at, parity) && !*hopeless) {
         if (since == 0)
             since = (unsigned)clock() | 1;
         *hopeless = (unsigned)clock() - since >> 28 != 0;
     }
-}
-
-/* Begins to copy `bytes`, which count as arrived at the barrier when they are there. */
-GT_INLINE void gt_bulk_copy(gt_elem *shared, const gt_elem *from, int bytes, int barrier) {
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1], %2, [%3];" ::"r"(gt_shared_address(shared)),
-                 "l"(from), "r"(bytes), "r"(barrier)
-                 : "memory");
 }
 
 GT_INLINE void gt_warp_barrier(void) {

@@ -56,20 +56,6 @@ GT_INLINE void copy_box(int to, const struct tensor_map *map, int inner, int out
                  : "memory");
 }
 
-/* Whether the phase of that parity has passed. */
-GT_INLINE int has_passed(int barrier, int parity) {
-    int passed;
-    asm volatile("{\n"
-                 ".reg .pred p;\n"
-                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                 "selp.s32 %0, 1, 0, p;\n"
-                 "}"
-                 : "=r"(passed)
-                 : "r"(barrier), "r"(parity)
-                 : "memory");
-    return passed;
-}
-
 /* In the workspace: op(A) and op(B) where they are packed, then the parts' sums. */
 #define PACKED (GT_PACKED(PACK_A, m, k) + GT_PACKED(PACK_B, n, k))
 
@@ -206,7 +192,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
         GT_UNROLL
         for (int k = 0; k < BK; k++) {
             if (k + 2 == BK) /* asked early: the answer takes a while */
-                there = has_passed(full + next.stage * 8, next.parity);
+                there = gt_barrier_passed(full + next.stage * 8, next.parity);
             if (k + 1 < BK) {
                 LOAD((k + 1) % 2, now.stage, k + 1);
             } else {
