@@ -485,6 +485,37 @@ GT_INLINE void gt_slab_copy(int along, int asis, int wide, int deep, int v, int 
 #define GT_LANES_Y(ty, tx)                                                         \
     (GT_LANES_X(ty, tx) == (tx) && !((tx) * (ty) % 32 == 0 && 32 % (tx) == 0) ? (ty) \
                                                                               : 32 / GT_LANES_X(ty, tx))
+/* Where the patch of thread t begins, along m and n, in a tile of ty x tx of them. Lane pairs
+ * share a column of pieces, so that half a warp reads 8 pieces of B and 2 of A, each bank
+ * once. */
+GT_INLINE int gt_patch_row(int ty, int tx, int tm, int pm, int t) {
+    const int lx = GT_LANES_X(ty, tx), ly = GT_LANES_Y(ty, tx);
+    const int pairs = ly % 2 == 0 && lx * ly == 32, lane = t % (lx * ly);
+    return t / (lx * ly) / (tx / lx) * tm * ly +
+           (pairs ? lane / (2 * lx) * 2 + lane % 2 : lane / lx) * pm;
+}
+
+GT_INLINE int gt_patch_column(int ty, int tx, int tn, int pn, int t) {
+    const int lx = GT_LANES_X(ty, tx), ly = GT_LANES_Y(ty, tx);
+    const int pairs = ly % 2 == 0 && lx * ly == 32, lane = t % (lx * ly);
+    return t / (lx * ly) % (tx / lx) * tn * lx + (pairs ? lane / 2 % lx : lane % lx) * pn;
+}
+
+/* Multiply-add s of a patch of tm x tn: its row and column, in order 0 by rows, 1 by columns, 2
+ * by pairs of rows. The way back is another than the way there, so that one operand stays
+ * where it is from each to the next. */
+GT_INLINE int gt_order_row(int order, int tm, int tn, int s) {
+    return order == 0   ? s / tn
+           : order == 1 ? (s / tm % 2 ? tm - 1 - s % tm : s % tm)
+                        : s / (2 * tn) * 2 + s % 2;
+}
+
+GT_INLINE int gt_order_column(int order, int tm, int tn, int s) {
+    return order == 0   ? (s / tn % 2 ? tn - 1 - s % tn : s % tn)
+           : order == 1 ? s / tm
+                        : (s / (2 * tn) % 2 ? tn - 1 - s / 2 % tn : s / 2 % tn);
+}
+
 /* Where element i of a patch lies from its first. */
 #define GT_PATCH(i, piece, lanes) ((i) / (piece) * (piece) * (lanes) + (i) % (piece))
 

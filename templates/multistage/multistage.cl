@@ -76,20 +76,6 @@ enum {
     RENEW_B = B_ASIS && GT_ORDER == 1
 };
 
-/* Multiply-add s of a patch: its row and column. The way back is another than the way
- * there, so that one operand stays where it is from each to the next. */
-GT_INLINE int row_of(int s) {
-    return GT_ORDER == 0   ? s / TN
-           : GT_ORDER == 1 ? (s / TM % 2 ? TM - 1 - s % TM : s % TM)
-                           : s / (2 * TN) * 2 + s % 2;
-}
-
-GT_INLINE int column_of(int s) {
-    return GT_ORDER == 0   ? (s / TN % 2 ? TN - 1 - s % TN : s % TN)
-           : GT_ORDER == 1 ? s / TM
-                           : (s / (2 * TN) % 2 ? TN - 1 - s / 2 % TN : s / 2 % TN);
-}
-
 /* Loads an operand's part of the patch from the slab at s, where the patch begins: of k, to
  * `place` 0 or 1, or of k to k + KV - 1. */
 GT_INLINE void load(int asis, int count, int piece, int lanes, gt_elem *f,
@@ -114,7 +100,8 @@ GT_INLINE void multiply(gt_acc *acc, gt_elem *fa, gt_elem *fb, int k,
                         const GT_SHARED gt_elem *next_a, const GT_SHARED gt_elem *next_b) {
     GT_UNROLL
     for (int s = 0; s < TM * TN; s++) {
-        const int i = row_of(s), j = column_of(s);
+        const int i = gt_order_row(GT_ORDER, TM, TN, s);
+        const int j = gt_order_column(GT_ORDER, TM, TN, s);
         acc[i * TN + j] = gt_fma(fa[at(A_ASIS, TM, i, k)], fb[at(B_ASIS, TN, j, k)],
                                  acc[i * TN + j]);
         if (RENEW_A && k % KV == KV - 1 && s % TN == TN - 1)
@@ -250,15 +237,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)
     if (STREAM && at == end)
         return;
 
-    /* Lane pairs share a column of pieces, so that half a warp reads 8 pieces of B and 2 of
-     * A, each bank once. */
-    const int lane = tt % (LX * LY), warp = tt / (LX * LY);
-    const int pairs = LY % 2 == 0 && LX * LY == 32;
-    const int lx = pairs ? lane / 2 % LX : lane % LX;
-    const int ly = pairs ? lane / (2 * LX) * 2 + lane % 2 : lane / LX;
-    const int ay = (warp / (TX / LX) * TM * LY) + ly * PM; /* the patch's first row, column */
-    const int bx = (warp % (TX / LX) * TN * LX) + lx * PN;
-
+    const int ay = gt_patch_row(TY, TX, TM, PM, tt); /* the patch's first row, column */
+    const int bx = gt_patch_column(TY, TX, TN, PN, tt);
     const int to_a = gt_slab_to(A_ALONG, A_ASIS, BM, BK, VA, T, LDA_S, t);
     const int to_b = gt_slab_to(B_ALONG, B_ASIS, BN, BK, VB, T, LDB_S, t) + SLAB_A;
     /* Where the patch begins in the slabs of a stage, and this team's part of k. */

@@ -67,24 +67,12 @@ GT_PACK_KERNEL(repack, PACK_A, PACK_B)
 GT_REDUCE_KERNEL(reduce, GT_SPLIT, 32, PACKED)
 #endif
 
-/* Multiply-add s of a patch: its row and column. */
-GT_INLINE int row_of(int s) {
-    return GT_ORDER == 0   ? s / TN
-           : GT_ORDER == 1 ? (s / TM % 2 ? TM - 1 - s % TM : s % TM)
-                           : s / (2 * TN) * 2 + s % 2;
-}
-
-GT_INLINE int column_of(int s) {
-    return GT_ORDER == 0   ? (s / TN % 2 ? TN - 1 - s % TN : s % TN)
-           : GT_ORDER == 1 ? s / TM
-                           : (s / (2 * TN) % 2 ? TN - 1 - s / 2 % TN : s / 2 % TN);
-}
-
 GT_INLINE void multiply(gt_acc *acc, const gt_elem *fa, const gt_elem *fb) {
     GT_UNROLL
     for (int s = 0; s < TM * TN; s++) {
-        const int e = row_of(s) * TN + column_of(s);
-        acc[e] = gt_fma(fa[row_of(s)], fb[column_of(s)], acc[e]);
+        const int i = gt_order_row(GT_ORDER, TM, TN, s);
+        const int j = gt_order_column(GT_ORDER, TM, TN, s);
+        acc[i * TN + j] = gt_fma(fa[i], fb[j], acc[i * TN + j]);
     }
 }
 
@@ -164,14 +152,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
         }
     GT_BARRIER(); /* the first warp is one again: compilers keep more in uniform registers */
 
-    /* Lane pairs share a column of pieces, so that half a warp reads 8 pieces of B and 2 of
-     * A, each bank once. */
-    const int lane = t % (LX * LY), warp = t / (LX * LY);
-    const int pairs = LY % 2 == 0 && LX * LY == 32;
-    const int lx = pairs ? lane / 2 % LX : lane % LX;
-    const int ly = pairs ? lane / (2 * LX) * 2 + lane % 2 : lane / LX;
-    const int ay = (warp / (TX / LX) * TM * LY) + ly * PM; /* the patch's first row, column */
-    const int bx = (warp % (TX / LX) * TN * LX) + lx * PN;
+    const int ay = gt_patch_row(TY, TX, TM, PM, t); /* the patch's first row, column */
+    const int bx = gt_patch_column(TY, TX, TN, PN, t);
     gt_acc acc[TM * TN];
     gt_elem fa[2][TM], fb[2][TN];
     GT_UNROLL
