@@ -112,7 +112,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
                               (GT_TB || VB == 1 || cols >= BN || cols % VB == 0)
                           ? depth / BK
                           : 0;
-    const int slabs = depth / BK + (depth % BK != 0);
+    const int slabs = gt_cdiv(depth, BK);
     int now = 0; /* the pair of slabs in use */
 
     a += GT_TA ? (gt_long)row0 : row0 * lda;

@@ -87,6 +87,11 @@ typedef long long gt_long;
 
 #endif
 
+/* GT_CDIV of what may be near 2^31. */
+GT_INLINE int gt_cdiv(int a, int b) {
+    return a / b + (a % b != 0);
+}
+
 /* Ahead of a loop: unroll it wholly, or n times. Loops over register arrays must be
  * unrolled wholly, else the array lands in memory. */
 #define GT_UNROLL GT_PRAGMA(unroll)

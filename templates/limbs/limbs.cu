@@ -68,7 +68,7 @@ GT_INLINE int place(int r, int c) {
 
 /* Slabs that hold k; 0 when A and B are not read. */
 GT_INLINE int slabs_of(int k, gt_elem alpha) {
-    return alpha == 0 || k == 0 ? 0 : (k - 1) / BK + 1;
+    return alpha == 0 ? 0 : gt_cdiv(k, BK);
 }
 
 GT_INLINE gt_long padded(int count, int tile) {

@@ -47,6 +47,10 @@
  * MINB      blocks that shall fit a multiprocessor, a limit on registers
  * GROUP     rows of tiles walked together, for the sake of the L2 cache
  *
+ * gemmtune trial f32-tn-4096x4096x4096 --family multistage --point
+ *  "BM=256 BN=128 BK=8 TM=16 TN=8 STAGES=4 SLICES=1 SPLIT=1 CLUSTER=0 STREAM=0 VA=4 VB=4
+ *   ORDER=0 REPACK=0 MINB=1 GROUP=8"
+ *
  * Method: Kerr, Merrill, Demouth, Tran, CUTLASS: fast linear algebra in CUDA C++ (2017), and
  * the multistage pipelines that sm_80 added to it.
  */
@@ -181,7 +185,7 @@ GT_KERNEL(finish, 256, 1, 1)
  GT_GLOBAL gt_elem *workspace) {
     enum { EACH = 4, PARTS = BM * BN / (256 * EACH) };
     const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1, tiles = tiles_m * tiles_n;
-    const int per = GT_MAX(1, GT_CDIV(alpha == (gt_elem)0 ? 0 : k, BK));
+    const int per = GT_MAX(1, gt_cdiv(alpha == (gt_elem)0 ? 0 : k, BK));
     const int second = GT_BLOCK / PARTS + 1; /* the block that went on within the tile */
     const gt_long from = begins(second, tiles, per);
     const int tile = from / per;
@@ -230,8 +234,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)
     const int tiles = tiles_m * tiles_n;
     const int part = CLUSTER ? GT_BLOCK % SPLIT : GT_BLOCK / tiles;
     const int all = alpha == (gt_elem)0 ? 0 : k;      /* alpha 0: A and B are not read */
-    const int per = GT_MAX(1, GT_CDIV(all, BK));      /* slabs of a tile */
-    const int share = GT_CDIV(per, SPLIT);            /* a part's */
+    const int per = GT_MAX(1, gt_cdiv(all, BK));      /* slabs of a tile */
+    const int share = gt_cdiv(per, SPLIT);            /* a part's */
     gt_long at = STREAM ? begins(GT_BLOCK, tiles, per) : 0;
     const gt_long end = STREAM ? begins(GT_BLOCK + 1, tiles, per) : 0;
     if (STREAM && at == end)
