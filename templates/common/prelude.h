@@ -622,9 +622,9 @@ GT_INLINE gt_acc gt_cluster_load(int yes, const GT_SHARED gt_acc *from, int bloc
 /*
  * A kernel before, which copies operands to the workspace with k outermost and rows aligned
  * to 16 bytes: op(A) [k][GT_PACK_WIDTH(m)], then op(B) [k][GT_PACK_WIDTH(n)], of both those
- * that pack_a and pack_b say. A block takes 32 of k by 32 along the width, and turns them in
- * shared memory where memory is contiguous along k. Launch: block 256, smem 32 * 33 elements,
- * grid the sum over the packed operands of cdiv(width, 32) * cdiv(K, 32).
+ * that pack_a and pack_b say. A block takes 32 of k by 64 along the width, and turns them in
+ * shared memory where memory is contiguous along k. Launch: block 256, smem 64 * 33 elements,
+ * grid the sum over the packed operands of cdiv(width, 64) * cdiv(K, 32).
  */
 #define GT_PACK_WIDTH(count) (GT_CDIV((gt_long)(count), 4) * 4)
 #define GT_PACKED(pack, count, k) ((pack) ? (k)*GT_PACK_WIDTH(count) : 0)
@@ -633,26 +633,39 @@ GT_INLINE gt_acc gt_cluster_load(int yes, const GT_SHARED gt_acc *from, int bloc
     (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a,           \
      gt_long lda, const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,       \
      GT_GLOBAL gt_elem *c, gt_long ldc, GT_GLOBAL gt_elem *workspace) {                    \
-        GT_SHARED_ARRAY(tile, 32 * 33);                                                    \
-        const int lane = GT_THREAD_X % 32, row = GT_THREAD_X / 32;                         \
-        const int of_a = (pack_a) ? GT_CDIV(m, 32) * GT_CDIV(k, 32) : 0;                   \
+        GT_SHARED_ARRAY(tile, 64 * 33);                                                    \
+        const int of_a = (pack_a) ? gt_cdiv(m, 64) * gt_cdiv(k, 32) : 0;                   \
         const int second = (pack_b) && (!(pack_a) || GT_BLOCK >= of_a); /* B */            \
         const int turn = second ? GT_TB : !GT_TA, wide = second ? n : m;                   \
-        const int block = second ? GT_BLOCK - of_a : GT_BLOCK;                             \
-        const int w0 = block % GT_CDIV(wide, 32) * 32, k0 = block / GT_CDIV(wide, 32) * 32; \
-        const GT_GLOBAL gt_elem *x = second ? b : a;                                       \
-        const gt_long ld = second ? ldb : lda;                                             \
-        GT_GLOBAL gt_elem *to = workspace + (second ? GT_PACKED(pack_a, m, k) : 0);        \
-        for (int i = row; i < 32; i += 8) {                                                \
-            const int at_w = w0 + (turn ? i : lane), at_k = k0 + (turn ? lane : i);        \
-            if (at_w < wide && at_k < k)                                                   \
-                tile[i * 33 + lane] = x[turn ? at_w * ld + at_k : at_k * ld + at_w];       \
-        }                                                                                  \
+        const int block = second ? GT_BLOCK - of_a : GT_BLOCK, t = GT_THREAD_X;            \
+        const int w0 = block % gt_cdiv(wide, 64) * 64, k0 = block / gt_cdiv(wide, 64) * 32;\
+        const gt_long ld = second ? ldb : lda, to_ld = GT_PACK_WIDTH(wide);                \
+        const GT_GLOBAL gt_elem *from =                                                    \
+            (second ? b : a) + (turn ? w0 * ld + k0 : k0 * ld + w0);                       \
+        GT_GLOBAL gt_elem *to =                                                            \
+            workspace + (second ? GT_PACKED(pack_a, m, k) : 0) + k0 * to_ld + w0;          \
+        /* As it lies in memory: rows of `line`, of which `high` and `left` of each exist. */\
+        const int line = turn ? 32 : 64, high = turn ? wide - w0 : k - k0;                 \
+        const int left = turn ? k - k0 : wide - w0;                                        \
+        gt_elem r[4];                                                                      \
+        if (high >= 2048 / line && left >= line && gt_aligned(4, from, ld))                \
+            for (int e = t * 4; e < 2048; e += 1024) {                                     \
+                gt_load_global(4, r, from + e / line * ld + e % line);                     \
+                for (int i = 0; i < 4; i++)                                                \
+                    tile[e / line * (line + 1) + e % line + i] = r[i];                     \
+            }                                                                              \
+        else                                                                               \
+            for (int e = t; e < 2048; e += 256)                                            \
+                tile[e / line * (line + 1) + e % line] =                                   \
+                    e / line < high && e % line < left ? from[e / line * ld + e % line] : 0;\
         GT_BARRIER();                                                                      \
-        for (int i = row; i < 32; i += 8)                                                  \
-            if (w0 + lane < wide && k0 + i < k)                                            \
-                to[(k0 + i) * GT_PACK_WIDTH(wide) + w0 + lane] =                           \
-                    tile[turn ? lane * 33 + i : i * 33 + lane];                            \
+        for (int e = t * 4; e < 2048; e += 1024) {                                         \
+            const int row = e / 64, col = e % 64;                                          \
+            for (int i = 0; i < 4; i++)                                                    \
+                r[i] = tile[turn ? (col + i) * 33 + row : row * 65 + col + i];             \
+            if (k0 + row < k && w0 + col < wide)                                           \
+                gt_store_global(4, to + row * to_ld + col, r);                             \
+        }                                                                                  \
     }
 
 #if !GT_OPENCL && __CUDA_ARCH__ >= 900

@@ -180,7 +180,7 @@ static const struct mutant {
     {"multistage_piece_dropped", "multistage", "f32-nn", MULTI_STREAM, "sum[i] += more[i];",
      ";"},
     {"multistage_pack_not_turned", "multistage", "f32-nn", MULTI_PACK,
-     "turn ? lane * 33 + i : i * 33 + lane", "i * 33 + lane"},
+     "turn ? (col + i) * 33 + row : row * 65 + col + i", "row * 65 + col + i"},
     {"multistage_store_past_edges", "multistage", "f32-nn", MULTI,
      "rows >= BM && cols >= BN && gt_aligned(PN, out, ld)", "gt_aligned(PN, out, ld)"},
 
@@ -239,7 +239,8 @@ static const struct mutant {
      "end = i <= rows ?"},
     {"block_patch_store_m", "block", "f32-nn", BLOCK, "GT_PATCH(i, pm, ly) < rows ?",
      "GT_PATCH(i, pm, ly) <= rows ?"},
-    {"block_always_inside", "block", "f32-nn", BLOCK, "beta, 0, rows - ay,","beta, 1, rows - ay,"},
+    {"block_always_inside", "block", "f32-nn", BLOCK, "beta, 0, rows - ay,",
+     "beta, 1, rows - ay,"},
     {"column_store_m", "column", "f32-nn", COLUMN, "end = y0 + i < rows ?",
      "end = y0 + i <= rows ?"},
     {"column_overlap", "column", "f32-nn", COLUMN, "0, rows, mine, cols);",
