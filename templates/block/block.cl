@@ -50,22 +50,10 @@ enum {
     NB = GT_CDIV(BN * BK, T * VB),
     A_ALONG = !GT_TA, B_ALONG = GT_TB, /* whether the operand is contiguous along k */
 
-    /* The blocked thread's patch in pieces PM x PN, each one move from shared memory. */
-    WIDE = 16 / GT_SIZEOF_A,
-    PM = TM % 4 == 0 && WIDE == 4 ? 4 : TM % 2 == 0 ? 2 : 1,
-    PN = TN % 4 == 0 && WIDE == 4 ? 4 : TN % 2 == 0 ? 2 : 1,
-    /* Threads along m and n, and how many of each lie in one warp. */
-    TY = BM / TM, TX = BN / TN,
-    LX = TX % 8 == 0 && TY % 4 == 0    ? 8
-         : TX % 4 == 0 && TY % 8 == 0  ? 4
-         : TX % 16 == 0 && TY % 2 == 0 ? 16
-                                       : TX,
-    LY = LX == TX && !(TX * TY % 32 == 0 && 32 % TX == 0) ? TY : 32 / LX
+    /* The blocked thread's patch: pieces, threads along m and n. */
+    PM = GT_PIECE(TM), PN = GT_PIECE(TN), TY = BM / TM, TX = BN / TN,
+    LX = GT_LANES_X(TY, TX), LY = GT_LANES_Y(TY, TX)
 };
-
-/* Where row i and column j of a blocked thread's patch lie in the tile. */
-#define PATCH_ROW(ay, i) ((ay) + (i) / PM * PM * LY + (i) % PM)
-#define PATCH_COL(bx, j) ((bx) + (j) / PN * PN * LX + (j) % PN)
 
 /* Element i of a strided thread within the tile. */
 GT_INLINE int own_row(int t, int i) {
@@ -82,12 +70,8 @@ GT_INLINE void multiply(gt_acc acc[TM * TN], const GT_SHARED gt_elem *sa,
                         const GT_SHARED gt_elem *sb, int ay, int bx, int t) {
     if (OWN) {
         gt_elem fa[TM], fb[TN];
-        GT_UNROLL
-        for (int i = 0; i < TM; i += PM)
-            gt_load_shared(PM, fa + i, sa + PATCH_ROW(ay, i));
-        GT_UNROLL
-        for (int j = 0; j < TN; j += PN)
-            gt_load_shared(PN, fb + j, sb + PATCH_COL(bx, j));
+        gt_patch_load(TM, PM, LY, fa, sa + ay);
+        gt_patch_load(TN, PN, LX, fb, sb + bx);
         GT_UNROLL
         for (int i = 0; i < TM; i++)
             GT_UNROLL
@@ -97,25 +81,6 @@ GT_INLINE void multiply(gt_acc acc[TM * TN], const GT_SHARED gt_elem *sa,
         GT_UNROLL
         for (int i = 0; i < TM * TN; i++)
             acc[i] = gt_fma(sa[own_row(t, i)], sb[own_col(t, i)], acc[i]);
-    }
-}
-
-/* Stores the blocked thread's patch; c stands at the tile. */
-GT_INLINE void store(GT_GLOBAL gt_elem *c, gt_long ldc, gt_elem alpha, const gt_acc *acc,
-                     gt_elem beta, int ay, int bx, int inside, int rows, int cols) {
-    GT_UNROLL
-    for (int i = 0; i < TM; i++) {
-        GT_GLOBAL gt_elem *row = c + PATCH_ROW(ay, i) * ldc + bx;
-        const int end = PATCH_ROW(ay, i) < rows ? cols - bx : 0;
-        gt_elem old[TN];
-        GT_UNROLL
-        for (int j = 0; j < TN; j += PN)
-            gt_load_c(PN, old + j, row + PATCH_COL(0, j), beta, inside, 0,
-                      end - PATCH_COL(0, j));
-        GT_UNROLL
-        for (int j = 0; j < TN; j += PN)
-            gt_store_row(PN, row + PATCH_COL(0, j), alpha, acc + i * TN + j, beta, old + j,
-                         inside, 0, end - PATCH_COL(0, j));
     }
 }
 
@@ -134,14 +99,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     const int row0 = (band * GT_GROUP + in_band % high) * BM, col0 = in_band / high * BN;
     const int rows = m - row0, cols = n - col0; /* of C from here to its edges */
 
-    /* The blocked thread: lane pairs share a column of pieces, so that half a warp reads 8
-     * pieces of B and 2 of A, each bank once. */
-    const int lane = t % (LX * LY), warp = t / (LX * LY);
-    const int pairs = LY % 2 == 0 && LX * LY == 32;
-    const int lx = pairs ? lane / 2 % LX : lane % LX;
-    const int ly = pairs ? lane / (2 * LX) * 2 + lane % 2 : lane / LX;
-    const int ay = (warp / (TX / LX) * TM * LY) + ly * PM;
-    const int bx = (warp % (TX / LX) * TN * LX) + lx * PN;
+    /* Where the blocked thread's patch begins. */
+    const int ay = gt_patch_row(TY, TX, TM, PM, t);
+    const int bx = gt_patch_column(TY, TX, TN, PN, t);
 
     gt_acc acc[TM * TN];
     gt_elem ra[NA * VA], rb[NB * VB]; /* the next slabs */
@@ -152,7 +112,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
                               (GT_TB || VB == 1 || cols >= BN || cols % VB == 0)
                           ? depth / BK
                           : 0;
-    const int slabs = depth / BK + (depth % BK != 0);
+    const int slabs = gt_cdiv(depth, BK);
     int now = 0; /* the pair of slabs in use */
 
     a += GT_TA ? (gt_long)row0 : row0 * lda;
@@ -209,10 +169,14 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
 
     c += row0 * ldc + col0;
     if (OWN) {
-        if (rows >= BM && cols >= BN && gt_aligned(PN, c, ldc))
-            store(c, ldc, alpha, acc, beta, ay, bx, 1, rows, cols);
+        const int inside = rows >= BM && cols >= BN && gt_aligned(PN, c, ldc);
+        c += ay * ldc + bx;
+        if (inside)
+            gt_patch_store(TM, TN, PM, PN, LY, LX, c, ldc, alpha, acc, beta, 1, rows - ay,
+                           cols - bx);
         else
-            store(c, ldc, alpha, acc, beta, ay, bx, 0, rows, cols);
+            gt_patch_store(TM, TN, PM, PN, LY, LX, c, ldc, alpha, acc, beta, 0, rows - ay,
+                           cols - bx);
     } else {
         GT_UNROLL
         for (int i = 0; i < TM * TN; i++)

@@ -87,6 +87,11 @@ typedef long long gt_long;
 
 #endif
 
+/* GT_CDIV of what may be near 2^31. */
+GT_INLINE int gt_cdiv(int a, int b) {
+    return a / b + (a % b != 0);
+}
+
 /* Ahead of a loop: unroll it wholly, or n times. Loops over register arrays must be
  * unrolled wholly, else the array lands in memory. */
 #define GT_UNROLL GT_PRAGMA(unroll)
@@ -354,6 +359,13 @@ GT_INLINE void gt_slab_edge(int along, int wide, int deep, int threads,
     }
 }
 
+#if !GT_OPENCL
+/* Where p is in the block's shared memory, as inline assembly says it. */
+GT_INLINE int gt_shared_address(const void *p) {
+    return (int)__cvta_generic_to_shared(p);
+}
+#endif
+
 /*
  * Copies from global to shared memory that run beside the arithmetic: gt_copy_async begins
  * to move `width` elements (1, 2 or 4, a constant; 4, 8 or 16 bytes); gt_copy_some moves
@@ -374,7 +386,7 @@ GT_INLINE void gt_slab_edge(int along, int wide, int deep, int threads,
                  "l"(from), "r"(some)                                                      \
                  : "memory")
 GT_INLINE void gt_copy_async(int width, gt_elem *shared, const gt_elem *from) {
-    const unsigned to = (unsigned)__cvta_generic_to_shared(shared);
+    const int to = gt_shared_address(shared);
     if (width * GT_SIZEOF_A == 16)
         GT_COPY_("cg", 16, to, from);
     else if (width * GT_SIZEOF_A == 8)
@@ -383,7 +395,7 @@ GT_INLINE void gt_copy_async(int width, gt_elem *shared, const gt_elem *from) {
         GT_COPY_("ca", 4, to, from);
 }
 GT_INLINE void gt_copy_some(int width, gt_elem *shared, const gt_elem *from, int there) {
-    const unsigned to = (unsigned)__cvta_generic_to_shared(shared);
+    const int to = gt_shared_address(shared);
     if (width * GT_SIZEOF_A == 16)
         GT_COPY_SOME_("cg", 16, to, from, there * GT_SIZEOF_A);
     else if (width * GT_SIZEOF_A == 8)
@@ -478,6 +490,37 @@ GT_INLINE void gt_slab_copy(int along, int asis, int wide, int deep, int v, int 
 #define GT_LANES_Y(ty, tx)                                                         \
     (GT_LANES_X(ty, tx) == (tx) && !((tx) * (ty) % 32 == 0 && 32 % (tx) == 0) ? (ty) \
                                                                               : 32 / GT_LANES_X(ty, tx))
+/* Where the patch of thread t begins, along m and n, in a tile of ty x tx of them. Lane pairs
+ * share a column of pieces, so that half a warp reads 8 pieces of B and 2 of A, each bank
+ * once. */
+GT_INLINE int gt_patch_row(int ty, int tx, int tm, int pm, int t) {
+    const int lx = GT_LANES_X(ty, tx), ly = GT_LANES_Y(ty, tx);
+    const int pairs = ly % 2 == 0 && lx * ly == 32, lane = t % (lx * ly);
+    return t / (lx * ly) / (tx / lx) * tm * ly +
+           (pairs ? lane / (2 * lx) * 2 + lane % 2 : lane / lx) * pm;
+}
+
+GT_INLINE int gt_patch_column(int ty, int tx, int tn, int pn, int t) {
+    const int lx = GT_LANES_X(ty, tx), ly = GT_LANES_Y(ty, tx);
+    const int pairs = ly % 2 == 0 && lx * ly == 32, lane = t % (lx * ly);
+    return t / (lx * ly) % (tx / lx) * tn * lx + (pairs ? lane / 2 % lx : lane % lx) * pn;
+}
+
+/* Multiply-add s of a patch of tm x tn: its row and column, in order 0 by rows, 1 by columns, 2
+ * by pairs of rows. The way back is another than the way there, so that one operand stays
+ * where it is from each to the next. */
+GT_INLINE int gt_order_row(int order, int tm, int tn, int s) {
+    return order == 0   ? s / tn
+           : order == 1 ? (s / tm % 2 ? tm - 1 - s % tm : s % tm)
+                        : s / (2 * tn) * 2 + s % 2;
+}
+
+GT_INLINE int gt_order_column(int order, int tm, int tn, int s) {
+    return order == 0   ? (s / tn % 2 ? tn - 1 - s % tn : s % tn)
+           : order == 1 ? s / tm
+                        : (s / (2 * tn) % 2 ? tn - 1 - s / 2 % tn : s / 2 % tn);
+}
+
 /* Where element i of a patch lies from its first. */
 #define GT_PATCH(i, piece, lanes) ((i) / (piece) * (piece) * (lanes) + (i) % (piece))
 
@@ -526,7 +569,7 @@ GT_INLINE void gt_patch_store(int tm, int tn, int pm, int pn, int ly, int lx,
             GT_BARRIER();                                                                  \
     } while (0)
 GT_INLINE gt_acc gt_cluster_load(int yes, const gt_acc *from, int block) {
-    unsigned there = (unsigned)__cvta_generic_to_shared(from);
+    int there = gt_shared_address(from);
     gt_acc value;
     if (!yes)
         return *from;
@@ -579,9 +622,9 @@ GT_INLINE gt_acc gt_cluster_load(int yes, const GT_SHARED gt_acc *from, int bloc
 /*
  * A kernel before, which copies operands to the workspace with k outermost and rows aligned
  * to 16 bytes: op(A) [k][GT_PACK_WIDTH(m)], then op(B) [k][GT_PACK_WIDTH(n)], of both those
- * that pack_a and pack_b say. A block takes 32 of k by 32 along the width, and turns them in
- * shared memory where memory is contiguous along k. Launch: block 256, smem 32 * 33 elements,
- * grid the sum over the packed operands of cdiv(width, 32) * cdiv(K, 32).
+ * that pack_a and pack_b say. A block takes 32 of k by 64 along the width, and turns them in
+ * shared memory where memory is contiguous along k. Launch: block 256, smem 64 * 33 elements,
+ * grid the sum over the packed operands of cdiv(width, 64) * cdiv(K, 32).
  */
 #define GT_PACK_WIDTH(count) (GT_CDIV((gt_long)(count), 4) * 4)
 #define GT_PACKED(pack, count, k) ((pack) ? (k)*GT_PACK_WIDTH(count) : 0)
@@ -590,38 +633,44 @@ GT_INLINE gt_acc gt_cluster_load(int yes, const GT_SHARED gt_acc *from, int bloc
     (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a,           \
      gt_long lda, const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,       \
      GT_GLOBAL gt_elem *c, gt_long ldc, GT_GLOBAL gt_elem *workspace) {                    \
-        GT_SHARED_ARRAY(tile, 32 * 33);                                                    \
-        const int lane = GT_THREAD_X % 32, row = GT_THREAD_X / 32;                         \
-        const int of_a = (pack_a) ? GT_CDIV(m, 32) * GT_CDIV(k, 32) : 0;                   \
+        GT_SHARED_ARRAY(tile, 64 * 33);                                                    \
+        const int of_a = (pack_a) ? gt_cdiv(m, 64) * gt_cdiv(k, 32) : 0;                   \
         const int second = (pack_b) && (!(pack_a) || GT_BLOCK >= of_a); /* B */            \
         const int turn = second ? GT_TB : !GT_TA, wide = second ? n : m;                   \
-        const int block = second ? GT_BLOCK - of_a : GT_BLOCK;                             \
-        const int w0 = block % GT_CDIV(wide, 32) * 32, k0 = block / GT_CDIV(wide, 32) * 32; \
-        const GT_GLOBAL gt_elem *x = second ? b : a;                                       \
-        const gt_long ld = second ? ldb : lda;                                             \
-        GT_GLOBAL gt_elem *to = workspace + (second ? GT_PACKED(pack_a, m, k) : 0);        \
-        for (int i = row; i < 32; i += 8) {                                                \
-            const int at_w = w0 + (turn ? i : lane), at_k = k0 + (turn ? lane : i);        \
-            if (at_w < wide && at_k < k)                                                   \
-                tile[i * 33 + lane] = x[turn ? at_w * ld + at_k : at_k * ld + at_w];       \
-        }                                                                                  \
+        const int block = second ? GT_BLOCK - of_a : GT_BLOCK, t = GT_THREAD_X;            \
+        const int w0 = block % gt_cdiv(wide, 64) * 64, k0 = block / gt_cdiv(wide, 64) * 32;\
+        const gt_long ld = second ? ldb : lda, to_ld = GT_PACK_WIDTH(wide);                \
+        const GT_GLOBAL gt_elem *from =                                                    \
+            (second ? b : a) + (turn ? w0 * ld + k0 : k0 * ld + w0);                       \
+        GT_GLOBAL gt_elem *to =                                                            \
+            workspace + (second ? GT_PACKED(pack_a, m, k) : 0) + k0 * to_ld + w0;          \
+        /* As it lies in memory: rows of `line`, of which `high` and `left` of each exist. */\
+        const int line = turn ? 32 : 64, high = turn ? wide - w0 : k - k0;                 \
+        const int left = turn ? k - k0 : wide - w0;                                        \
+        gt_elem r[4];                                                                      \
+        if (high >= 2048 / line && left >= line && gt_aligned(4, from, ld))                \
+            for (int e = t * 4; e < 2048; e += 1024) {                                     \
+                gt_load_global(4, r, from + e / line * ld + e % line);                     \
+                for (int i = 0; i < 4; i++)                                                \
+                    tile[e / line * (line + 1) + e % line + i] = r[i];                     \
+            }                                                                              \
+        else                                                                               \
+            for (int e = t; e < 2048; e += 256)                                            \
+                tile[e / line * (line + 1) + e % line] =                                   \
+                    e / line < high && e % line < left ? from[e / line * ld + e % line] : 0;\
         GT_BARRIER();                                                                      \
-        for (int i = row; i < 32; i += 8)                                                  \
-            if (w0 + lane < wide && k0 + i < k)                                            \
-                to[(k0 + i) * GT_PACK_WIDTH(wide) + w0 + lane] =                           \
-                    tile[turn ? lane * 33 + i : i * 33 + lane];                            \
+        for (int e = t * 4; e < 2048; e += 1024) {                                         \
+            const int row = e / 64, col = e % 64;                                          \
+            for (int i = 0; i < 4; i++)                                                    \
+                r[i] = tile[turn ? (col + i) * 33 + row : row * 65 + col + i];             \
+            if (k0 + row < k && w0 + col < wide)                                           \
+                gt_store_global(4, to + row * to_ld + col, r);                             \
+        }                                                                                  \
     }
 
 #if !GT_OPENCL && __CUDA_ARCH__ >= 900
-/*
- * Barriers in shared memory that threads and copies arrive at, by their address (PTX ISA,
- * mbarrier); and the copies (cp.async.bulk), of a multiple of 16 contiguous bytes, both ends
- * aligned to 16.
- */
-GT_INLINE int gt_shared_address(const void *p) {
-    return (int)__cvta_generic_to_shared(p);
-}
-
+/* Barriers in shared memory that threads and copies arrive at, by their address (PTX ISA,
+ * mbarrier). */
 GT_INLINE void gt_barrier_init(int at, int arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at), "r"(arrivals)
                  : "memory");
@@ -643,35 +692,29 @@ GT_INLINE void gt_barrier_arrive_expecting(int at, int bytes) {
                  : "memory");
 }
 
-/* Waits for the phase of that parity to pass. Whoever once waited 2^28 clocks in vain waits no
- * more: a mistake ends in a wrong result after part of a second, not in a kernel without
- * end. */
+/* Whether the phase of that parity has passed. */
+GT_INLINE int gt_barrier_passed(int at, int parity) {
+    int passed;
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                 "selp.s32 %0, 1, 0, p;\n"
+                 "}"
+                 : "=r"(passed)
+                 : "r"(at), "r"(parity)
+                 : "memory");
+    return passed;
+}
+
+/* Waits for it. Whoever once waited 2^28 clocks in vain waits no more: a mistake ends in a
+ * wrong result after part of a second, not in a kernel without end. */
 GT_INLINE void gt_barrier_wait(int at, int parity, int *hopeless) {
     unsigned since = 0;
-    int passed;
-    while (1) {
-        asm volatile("{\n"
-                     ".reg .pred p;\n"
-                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                     "selp.s32 %0, 1, 0, p;\n"
-                     "}"
-                     : "=r"(passed)
-                     : "r"(at), "r"(parity)
-                     : "memory");
-        if (passed || *hopeless)
-            return;
+    while (!gt_barrier_passed(at, parity) && !*hopeless) {
         if (since == 0)
             since = (unsigned)clock() | 1;
         *hopeless = (unsigned)clock() - since >> 28 != 0;
     }
-}
-
-/* Begins to copy `bytes`, which count as arrived at the barrier when they are there. */
-GT_INLINE void gt_bulk_copy(gt_elem *shared, const gt_elem *from, int bytes, int barrier) {
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1], %2, [%3];" ::"r"(gt_shared_address(shared)),
-                 "l"(from), "r"(bytes), "r"(barrier)
-                 : "memory");
 }
 
 GT_INLINE void gt_warp_barrier(void) {

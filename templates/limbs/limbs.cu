@@ -68,7 +68,7 @@ GT_INLINE int place(int r, int c) {
 
 /* Slabs that hold k; 0 when A and B are not read. */
 GT_INLINE int slabs_of(int k, gt_elem alpha) {
-    return alpha == 0 || k == 0 ? 0 : (k - 1) / BK + 1;
+    return alpha == 0 ? 0 : gt_cdiv(k, BK);
 }
 
 GT_INLINE gt_long padded(int count, int tile) {
@@ -167,10 +167,6 @@ GT_INLINE void advance(struct walk *w) {
         enter_group(w, w->group - 1);
 }
 
-GT_INLINE int shared_address(const void *p) {
-    return (int)__cvta_generic_to_shared(p);
-}
-
 /* Between two groups. */
 GT_INLINE void shift(gt_acc acc[ACCS]) {
     GT_UNROLL
@@ -209,14 +205,6 @@ GT_INLINE void copy_chunk(int to, const byte *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from));
 }
 
-GT_INLINE void commit_copies(void) {
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-
-/* All but the last `flying` groups of copies have come. */
-#define AWAIT_COPIES(flying) \
-    asm volatile("cp.async.wait_group %0;" ::"n"(flying) : "memory")
-
 /* Four matrices of 8 rows x 16 bytes; lane l says where row l % 8 of matrix l / 8 lies. */
 GT_INLINE void load_matrices(unsigned r[4], int at) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -246,7 +234,7 @@ GT_INLINE void fetch(struct walk *w, int stage, int t) {
                        w->next_b + (t + i * GT_THREADS) * 16);
         advance(w);
     }
-    commit_copies();
+    GT_COPY_COMMIT();
 }
 
 /* acc += the warp's rows of slab A x its columns of slab B, from warp_m and warp_n on. */
@@ -272,7 +260,7 @@ GT_INLINE void multiply(gt_acc acc[ACCS], int stage, int warp_m, int warp_n, int
 
 GT_INLINE void compute(gt_acc acc[ACCS], struct walk *w, byte *stages, int warp_m,
                        int warp_n, int t) {
-    const int at = shared_address(stages);
+    const int at = gt_shared_address(stages);
     int now = 0, free = STAGES - 1;
     GT_UNROLL
     for (int s = 0; s < STAGES - 1; s++)
@@ -281,7 +269,7 @@ GT_INLINE void compute(gt_acc acc[ACCS], struct walk *w, byte *stages, int warp_
     for (int group = LIMBS - 1; group >= 0; group--) {
         GT_UNROLL_BY(1)
         for (int s = (group + 1) * w->slabs; s > 0; s--) {
-            AWAIT_COPIES(STAGES - 2);
+            GT_COPY_WAIT(STAGES - 2);
             GT_BARRIER(); /* the stage has come, and the one before it is done with */
             fetch(w, at + free * SLAB, t);
             multiply(acc, at + now * SLAB, warp_m, warp_n, t % 32);
@@ -296,12 +284,6 @@ GT_INLINE void compute(gt_acc acc[ACCS], struct walk *w, byte *stages, int warp_
 #else
 /* ---- wgmma ------------------------------------------------------------------------- */
 
-/* A barrier in shared memory, by its address. */
-GT_INLINE void init_barrier(int at, int arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at), "r"(arrivals)
-                 : "memory");
-}
-
 /* Arrives at the barrier that block `rank` of the cluster has there. */
 GT_INLINE void arrive(int barrier, int rank) {
     asm volatile("{\n"
@@ -311,33 +293,6 @@ GT_INLINE void arrive(int barrier, int rank) {
                  "}" ::"r"(barrier),
                  "r"(rank)
                  : "memory");
-}
-
-GT_INLINE void arrive_expecting(int barrier, int bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier),
-                 "r"(bytes)
-                 : "memory");
-}
-
-GT_INLINE int has_passed(int barrier, int parity) {
-    int passed;
-    asm volatile("{\n"
-                 ".reg .pred p;\n"
-                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                 "selp.s32 %0, 1, 0, p;\n"
-                 "}"
-                 : "=r"(passed)
-                 : "r"(barrier), "r"(parity)
-                 : "memory");
-    return passed;
-}
-
-/* Waits for a phase of the barrier. Whoever once waited 2^28 clocks in vain waits no more:
- * a mistake ends in a wrong result after part of a second, not in a kernel without end. */
-GT_INLINE void await(int barrier, int parity, int *hopeless) {
-    const unsigned since = (unsigned)clock();
-    while (!*hopeless && !has_passed(barrier, parity))
-        *hopeless = (unsigned)clock() - since >> 28 != 0;
 }
 
 /* Copies `bytes` contiguous ones; they count as arrived at the barrier. */
@@ -465,8 +420,8 @@ GT_INLINE void produce(struct walk *w, int stages, int full, int empty) {
         const int stage = stages + turn.stage * SLAB, barrier = full + turn.stage * 8;
         /* Free in all blocks. The first time round it is: the phase before the first has
          * passed. */
-        await(empty + turn.stage * 8, turn.parity ^ 1, &hopeless);
-        arrive_expecting(barrier, SLAB);
+        gt_barrier_wait(empty + turn.stage * 8, turn.parity ^ 1, &hopeless);
+        gt_barrier_arrive_expecting(barrier, SLAB);
         copy_bulk(stage, w->next_a, SLAB_A, barrier);
         if (CLUSTER == 1)
             copy_bulk(stage + SLAB_A, w->next_b, SLAB_B, barrier);
@@ -487,8 +442,8 @@ GT_INLINE void consume(gt_acc acc[ACCS], int slabs, int stages, int full, int em
         int before = -1; /* the stage whose products fly */
         GT_UNROLL_BY(1)
         for (int s = (group + 1) * slabs; s > 0; s--) {
-            await(full + turn.stage * 8, turn.parity, &hopeless);
-            __syncwarp();
+            gt_barrier_wait(full + turn.stage * 8, turn.parity, &hopeless);
+            gt_warp_barrier();
             multiply(acc, stages + turn.stage * SLAB, row0);
             AWAIT_PRODUCTS(1);
             if (lane < CLUSTER && before >= 0)
@@ -507,14 +462,14 @@ GT_INLINE void consume(gt_acc acc[ACCS], int slabs, int stages, int full, int em
 
 GT_INLINE void compute(gt_acc acc[ACCS], struct walk *w, byte *stages, int row0, int col0,
                        int t) {
-    const int at = shared_address(stages), full = at + STAGES * SLAB,
+    const int at = gt_shared_address(stages), full = at + STAGES * SLAB,
               empty = full + STAGES * 8;
     if (t == 0) {
         for (int s = 0; s < STAGES; s++) {
-            init_barrier(full + s * 8, 1);
-            init_barrier(empty + s * 8, (GT_THREADS / 32 - 1) * CLUSTER);
+            gt_barrier_init(full + s * 8, 1);
+            gt_barrier_init(empty + s * 8, (GT_THREADS / 32 - 1) * CLUSTER);
         }
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        gt_barrier_init_done();
     }
     meet();
     if (t < GT_THREADS - 32)

@@ -47,6 +47,10 @@
  * MINB      blocks that shall fit a multiprocessor, a limit on registers
  * GROUP     rows of tiles walked together, for the sake of the L2 cache
  *
+ * gemmtune trial f32-tn-4096x4096x4096 --family multistage --point
+ *  "BM=256 BN=128 BK=8 TM=16 TN=8 STAGES=4 SLICES=1 SPLIT=1 CLUSTER=0 STREAM=0 VA=4 VB=4
+ *   ORDER=0 REPACK=0 MINB=1 GROUP=8"
+ *
  * Method: Kerr, Merrill, Demouth, Tran, CUTLASS: fast linear algebra in CUDA C++ (2017), and
  * the multistage pipelines that sm_80 added to it.
  */
@@ -76,20 +80,6 @@ enum {
     RENEW_B = B_ASIS && GT_ORDER == 1
 };
 
-/* Multiply-add s of a patch: its row and column. The way back is another than the way
- * there, so that one operand stays where it is from each to the next. */
-GT_INLINE int row_of(int s) {
-    return GT_ORDER == 0   ? s / TN
-           : GT_ORDER == 1 ? (s / TM % 2 ? TM - 1 - s % TM : s % TM)
-                           : s / (2 * TN) * 2 + s % 2;
-}
-
-GT_INLINE int column_of(int s) {
-    return GT_ORDER == 0   ? (s / TN % 2 ? TN - 1 - s % TN : s % TN)
-           : GT_ORDER == 1 ? s / TM
-                           : (s / (2 * TN) % 2 ? TN - 1 - s / 2 % TN : s / 2 % TN);
-}
-
 /* Loads an operand's part of the patch from the slab at s, where the patch begins: of k, to
  * `place` 0 or 1, or of k to k + KV - 1. */
 GT_INLINE void load(int asis, int count, int piece, int lanes, gt_elem *f,
@@ -114,7 +104,8 @@ GT_INLINE void multiply(gt_acc *acc, gt_elem *fa, gt_elem *fb, int k,
                         const GT_SHARED gt_elem *next_a, const GT_SHARED gt_elem *next_b) {
     GT_UNROLL
     for (int s = 0; s < TM * TN; s++) {
-        const int i = row_of(s), j = column_of(s);
+        const int i = gt_order_row(GT_ORDER, TM, TN, s);
+        const int j = gt_order_column(GT_ORDER, TM, TN, s);
         acc[i * TN + j] = gt_fma(fa[at(A_ASIS, TM, i, k)], fb[at(B_ASIS, TN, j, k)],
                                  acc[i * TN + j]);
         if (RENEW_A && k % KV == KV - 1 && s % TN == TN - 1)
@@ -194,7 +185,7 @@ GT_KERNEL(finish, 256, 1, 1)
  GT_GLOBAL gt_elem *workspace) {
     enum { EACH = 4, PARTS = BM * BN / (256 * EACH) };
     const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1, tiles = tiles_m * tiles_n;
-    const int per = GT_MAX(1, GT_CDIV(alpha == (gt_elem)0 ? 0 : k, BK));
+    const int per = GT_MAX(1, gt_cdiv(alpha == (gt_elem)0 ? 0 : k, BK));
     const int second = GT_BLOCK / PARTS + 1; /* the block that went on within the tile */
     const gt_long from = begins(second, tiles, per);
     const int tile = from / per;
@@ -243,22 +234,15 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)
     const int tiles = tiles_m * tiles_n;
     const int part = CLUSTER ? GT_BLOCK % SPLIT : GT_BLOCK / tiles;
     const int all = alpha == (gt_elem)0 ? 0 : k;      /* alpha 0: A and B are not read */
-    const int per = GT_MAX(1, GT_CDIV(all, BK));      /* slabs of a tile */
-    const int share = GT_CDIV(per, SPLIT);            /* a part's */
+    const int per = GT_MAX(1, gt_cdiv(all, BK));      /* slabs of a tile */
+    const int share = gt_cdiv(per, SPLIT);            /* a part's */
     gt_long at = STREAM ? begins(GT_BLOCK, tiles, per) : 0;
     const gt_long end = STREAM ? begins(GT_BLOCK + 1, tiles, per) : 0;
     if (STREAM && at == end)
         return;
 
-    /* Lane pairs share a column of pieces, so that half a warp reads 8 pieces of B and 2 of
-     * A, each bank once. */
-    const int lane = tt % (LX * LY), warp = tt / (LX * LY);
-    const int pairs = LY % 2 == 0 && LX * LY == 32;
-    const int lx = pairs ? lane / 2 % LX : lane % LX;
-    const int ly = pairs ? lane / (2 * LX) * 2 + lane % 2 : lane / LX;
-    const int ay = (warp / (TX / LX) * TM * LY) + ly * PM; /* the patch's first row, column */
-    const int bx = (warp % (TX / LX) * TN * LX) + lx * PN;
-
+    const int ay = gt_patch_row(TY, TX, TM, PM, tt); /* the patch's first row, column */
+    const int bx = gt_patch_column(TY, TX, TN, PN, tt);
     const int to_a = gt_slab_to(A_ALONG, A_ASIS, BM, BK, VA, T, LDA_S, t);
     const int to_b = gt_slab_to(B_ALONG, B_ASIS, BN, BK, VB, T, LDB_S, t) + SLAB_A;
     /* Where the patch begins in the slabs of a stage, and this team's part of k. */

@@ -158,9 +158,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
 
     /* Parts begin where vectors and cache lines do. */
     const int all = alpha == (gt_elem)0 ? 0 : k; /* alpha 0: A and B are not read */
-    const int share = SPLIT == 1 ? all : GT_CDIV(GT_CDIV(all, 32), SPLIT) * 32;
+    const int share = SPLIT == 1 ? all : gt_cdiv(gt_cdiv(all, 32), SPLIT) * 32;
     const int first = (int)GT_MIN(part * (gt_long)share, all);
-    const int depth = GT_MIN(share, all - first), slabs = GT_CDIV(depth, DEEP);
+    const int depth = GT_MIN(share, all - first), slabs = gt_cdiv(depth, DEEP);
 
     const gt_long ldw = GT_SIDE ? lda : ldb, ldx = GT_SIDE ? ldb : lda;
     const GT_GLOBAL gt_elem *w = (GT_SIDE ? a : b) + PLACE(WK, w0, first, ldw) +

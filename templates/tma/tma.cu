@@ -29,6 +29,9 @@
  * MINB    blocks that shall fit a multiprocessor
  * GROUP   rows of tiles walked together, for the sake of the L2 cache
  *
+ * gemmtune trial f32-tn-4096x4096x4096 --family tma --point
+ *  "BM=128 BN=128 BK=16 TM=8 TN=8 STAGES=4 SPLIT=1 ORDER=1 REPACK=0 MINB=2 GROUP=8"
+ *
  * Method: warp specialisation, Bauer, Cook, Khailany, CudaDMA (2011).
  */
 
@@ -56,20 +59,6 @@ GT_INLINE void copy_box(int to, const struct tensor_map *map, int inner, int out
                  : "memory");
 }
 
-/* Whether the phase of that parity has passed. */
-GT_INLINE int has_passed(int barrier, int parity) {
-    int passed;
-    asm volatile("{\n"
-                 ".reg .pred p;\n"
-                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                 "selp.s32 %0, 1, 0, p;\n"
-                 "}"
-                 : "=r"(passed)
-                 : "r"(barrier), "r"(parity)
-                 : "memory");
-    return passed;
-}
-
 /* In the workspace: op(A) and op(B) where they are packed, then the parts' sums. */
 #define PACKED (GT_PACKED(PACK_A, m, k) + GT_PACKED(PACK_B, n, k))
 
@@ -81,24 +70,12 @@ GT_PACK_KERNEL(repack, PACK_A, PACK_B)
 GT_REDUCE_KERNEL(reduce, GT_SPLIT, 32, PACKED)
 #endif
 
-/* Multiply-add s of a patch: its row and column. */
-GT_INLINE int row_of(int s) {
-    return GT_ORDER == 0   ? s / TN
-           : GT_ORDER == 1 ? (s / TM % 2 ? TM - 1 - s % TM : s % TM)
-                           : s / (2 * TN) * 2 + s % 2;
-}
-
-GT_INLINE int column_of(int s) {
-    return GT_ORDER == 0   ? (s / TN % 2 ? TN - 1 - s % TN : s % TN)
-           : GT_ORDER == 1 ? s / TM
-                           : (s / (2 * TN) % 2 ? TN - 1 - s / 2 % TN : s / 2 % TN);
-}
-
 GT_INLINE void multiply(gt_acc *acc, const gt_elem *fa, const gt_elem *fb) {
     GT_UNROLL
     for (int s = 0; s < TM * TN; s++) {
-        const int e = row_of(s) * TN + column_of(s);
-        acc[e] = gt_fma(fa[row_of(s)], fb[column_of(s)], acc[e]);
+        const int i = gt_order_row(GT_ORDER, TM, TN, s);
+        const int j = gt_order_column(GT_ORDER, TM, TN, s);
+        acc[i * TN + j] = gt_fma(fa[i], fb[j], acc[i * TN + j]);
     }
 }
 
@@ -154,8 +131,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     const int high = GT_MIN(tiles_m - band * GT_GROUP, GT_GROUP);
     const int row0 = (band * GT_GROUP + in_band % high) * BM, col0 = in_band / high * BN;
     /* This block's part of k. */
-    const int all = alpha == (gt_elem)0 || k == 0 ? 0 : (k - 1) / BK + 1; /* slabs */
-    const int share = GT_CDIV(all, SPLIT), first = part * share;
+    const int all = alpha == (gt_elem)0 ? 0 : gt_cdiv(k, BK); /* slabs */
+    const int share = gt_cdiv(all, SPLIT), first = part * share;
     const int slabs = GT_MAX(0, GT_MIN(share, all - first)); /* alpha 0: nothing is read */
     const struct feeder f = {&map_a, &map_b, row0, col0, first * BK,
                              slabs,  stages, full, empty};
@@ -178,14 +155,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
         }
     GT_BARRIER(); /* the first warp is one again: compilers keep more in uniform registers */
 
-    /* Lane pairs share a column of pieces, so that half a warp reads 8 pieces of B and 2 of
-     * A, each bank once. */
-    const int lane = t % (LX * LY), warp = t / (LX * LY);
-    const int pairs = LY % 2 == 0 && LX * LY == 32;
-    const int lx = pairs ? lane / 2 % LX : lane % LX;
-    const int ly = pairs ? lane / (2 * LX) * 2 + lane % 2 : lane / LX;
-    const int ay = (warp / (TX / LX) * TM * LY) + ly * PM; /* the patch's first row, column */
-    const int bx = (warp % (TX / LX) * TN * LX) + lx * PN;
+    const int ay = gt_patch_row(TY, TX, TM, PM, t); /* the patch's first row, column */
+    const int bx = gt_patch_column(TY, TX, TN, PN, t);
     gt_acc acc[TM * TN];
     gt_elem fa[2][TM], fb[2][TN];
     GT_UNROLL
@@ -206,7 +177,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
         GT_UNROLL
         for (int k = 0; k < BK; k++) {
             if (k + 2 == BK) /* asked early: the answer takes a while */
-                there = has_passed(full + next.stage * 8, next.parity);
+                there = gt_barrier_passed(full + next.stage * 8, next.parity);
             if (k + 1 < BK) {
                 LOAD((k + 1) % 2, now.stage, k + 1);
             } else {

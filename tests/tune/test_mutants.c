@@ -36,7 +36,8 @@
     what " VX=1 U=2 STAGES=3 LANES=4 THREADS=128 MINB=1 SPLIT=" split
 #define SKINNY       SKINNY_OF("SIDE=0 S=16 R=2 V=1", "1")
 #define SKINNY_SPLIT SKINNY_OF("SIDE=0 S=16 R=2 V=1", "2")
-#define SKINNY_ALONG SKINNY_OF("SIDE=1 S=16 R=2 V=1", "1") /* W contiguous along k */
+#define SKINNY_PARTS SKINNY_OF("SIDE=0 S=16 R=2 V=1", "16") /* too many for a cluster */
+#define SKINNY_ALONG SKINNY_OF("SIDE=1 S=16 R=2 V=1", "1")  /* W contiguous along k */
 #define SKINNY_FOLD                                                                        \
     "SIDE=0 S=16 R=2 V=1 VX=1 U=1 STAGES=3 LANES=64 THREADS=256 MINB=1 SPLIT=1"
 
@@ -117,7 +118,7 @@ static const struct mutant {
     {"tile_a_by_lda_only", "tile", "f32-tn", TILE, "a += GT_TA ? TW * lda : TW;",
      "a += TW;"},
     {"block_acc_not_zero", "block", "f32-nn", BLOCK, "acc[e] = 0;", "acc[e] = e == 7;"},
-    {"block_k_tail_dropped", "block", "f32-nn", BLOCK, "+ (depth % BK != 0);", ";"},
+    {"block_k_tail_dropped", "block", "f32-nn", BLOCK, "gt_cdiv(depth, BK)", "depth / BK"},
     {"block_k_tail_not_zero", "block", "f32-nn", BLOCK, "k < depth ? x[",
      "k <= depth ? x["},
     {"block_k_tail_twice", "block", "f32-nn", BLOCK, "for (int done = whole;",
@@ -142,7 +143,7 @@ static const struct mutant {
      "y0 = t / TX"},
     {"column_acc_not_zero", "column", "f32-nn", COLUMN, "acc[e] = 0;", "acc[e] = e == 1;"},
     {"skinny_k_tail_dropped", "skinny", "f32-nn", SKINNY_SPLIT,
-     "slabs = GT_CDIV(depth, DEEP)", "slabs = depth / DEEP"},
+     "slabs = gt_cdiv(depth, DEEP)", "slabs = depth / DEEP"},
     {"skinny_k_tail_not_zero", "skinny", "f32-nn", SKINNY, "rows >= wide && depth >= DEEP",
      "rows >= wide"},
     {"skinny_step_left_out", "skinny", "f32-nn", SKINNY_ALONG, "u < U; u++",
@@ -156,11 +157,11 @@ static const struct mutant {
      "gt_slab_to(XK, XK, S"},
     {"skinny_parts_overlap", "skinny", "f32-nn", SKINNY_SPLIT, "part * (gt_long)share",
      "part * (gt_long)(share - 1)"},
-    {"skinny_last_part_dropped", "skinny", "f32-nn", SKINNY_SPLIT,
-     "GT_REDUCE_KERNEL(reduce, GT_SPLIT", "GT_REDUCE_KERNEL(reduce, GT_SPLIT - 1"},
-    {"skinny_part_past_the_last", "skinny", "f32-nn", SKINNY_SPLIT,
+    {"skinny_parts_dropped", "skinny", "f32-nn", SKINNY_PARTS,
+     "GT_REDUCE_KERNEL(reduce, GT_SPLIT", "GT_REDUCE_KERNEL(reduce, GT_SPLIT / 8"},
+    {"skinny_part_past_the_last", "skinny", "f32-nn", SKINNY_PARTS,
      "GT_REDUCE_KERNEL(reduce, GT_SPLIT", "GT_REDUCE_KERNEL(reduce, GT_SPLIT + 1"},
-    {"skinny_parts_meet", "skinny", "f32-nn", SKINNY_SPLIT, "(gt_long)m + row) * n",
+    {"skinny_parts_meet", "skinny", "f32-nn", SKINNY_PARTS, "(gt_long)m + row) * n",
      "(gt_long)m + row) * m"},
     {"skinny_lanes_forgotten", "skinny", "f32-nt", SKINNY_FOLD, "FOLD > 1 ? FOLD : LANES",
      "FOLD > 1 ? 1 : LANES"},
@@ -169,8 +170,9 @@ static const struct mutant {
     {"skinny_acc_not_zero", "skinny", "f32-nn", SKINNY, "acc[e] = 0;", "acc[e] = e == 9;"},
     {"multistage_acc_not_zero", "multistage", "f32-nn", MULTI, "acc[e] = 0;",
      "acc[e] = e == 9;"},
-    {"multistage_k_tail_stays", "multistage", "f32-nn", MULTI, "from[j] : (gt_elem)0",
-     "from[j] : to[j]"},
+    {"multistage_k_tail_stays", "multistage", "f32-nn", MULTI,
+     "gt_copy_some(v, to, from, GT_MAX(0, exist));",
+     "if (exist > 0) gt_copy_some(v, to, from, exist);"},
     {"multistage_team_forgotten", "multistage", "f32-nn", MULTI, "of < BLOCKS * SLICES",
      "of + 1 < BLOCKS * SLICES"},
     {"multistage_stage_in_use", "multistage", "f32-nn", MULTI, "free = STAGES - 1;",
@@ -180,15 +182,16 @@ static const struct mutant {
     {"multistage_piece_dropped", "multistage", "f32-nn", MULTI_STREAM, "sum[i] += more[i];",
      ";"},
     {"multistage_pack_not_turned", "multistage", "f32-nn", MULTI_PACK,
-     "turn ? lane * 33 + i : i * 33 + lane", "i * 33 + lane"},
+     "turn ? (col + i) * 33 + row : row * 65 + col + i", "row * 65 + col + i"},
     {"multistage_store_past_edges", "multistage", "f32-nn", MULTI,
      "rows >= BM && cols >= BN && gt_aligned(PN, out, ld)", "gt_aligned(PN, out, ld)"},
 
-    /* Barriers and buffers. Not those at the head and the end of a loop: PoCL puts barriers of its
+    /* Barriers and buffers. "_no_barrier_" names a race. Not those at the head and the end of a loop: PoCL puts barriers of its
      * own there. */
     {"tile_no_barrier_read", "tile", "f32-nn", TILE_RACE("0"),
      "GT_BARRIER(); /* all have read", "; /*"},
-    {"tile_stale_buffer", "tile", "f32-nn", TILE_RACE("1"), "now = PAIR - now;", ";"},
+    {"tile_stale_buffer", "tile", "f32-nn", TILE_RACE("1"), "smem[now + ty * STRIDE",
+     "smem[ty * STRIDE"},
     {"block_no_barrier_read", "block", "f32-nn", BLOCK_RACE,
      "GT_BARRIER(); /* all have read", "; /*"},
     {"block_stale_buffer", "block", "f32-nn", BLOCK_TWO, "smem + now + k * LDA_S",
@@ -224,8 +227,8 @@ static const struct mutant {
     {"block_store_n", "block", "f32-nn", BLOCK_STRIDED, "own_col(t, i) < cols",
      "own_col(t, i) <= cols"},
     {"block_raster", "block", "f32-nn", BLOCK, "in_band % high", "in_band % GT_GROUP"},
-    {"block_lanes_meet", "block", "f32-nn", BLOCK, "lane / (2 * LX) * 2 + lane % 2",
-     "lane / (2 * LX) * 2"},
+    {"block_lanes_meet", "block", "f32-nn", BLOCK, "lane / (2 * lx) * 2 + lane % 2",
+     "lane / (2 * lx) * 2"},
     {"skinny_store_w", "skinny", "f32-nn", SKINNY, "j < rows_w", "j <= rows_w"},
     {"skinny_store_s", "skinny", "f32-nn", SKINNY, "i < rows_x", "i <= rows_x"},
     {"skinny_raster", "skinny", "f32-nn", SKINNY, "tile / tiles_s * TILE",
@@ -237,10 +240,10 @@ static const struct mutant {
      "            if (j >= first && j <= end)\n"},
     {"coalesced_store_m", "coalesced", "f32-nn", COALESCED, "end = i < rows ?",
      "end = i <= rows ?"},
-    {"block_patch_store_m", "block", "f32-nn", BLOCK, "PATCH_ROW(ay, i) < rows ?",
-     "PATCH_ROW(ay, i) <= rows ?"},
-    {"block_always_inside", "block", "f32-nn", BLOCK, "beta, ay, bx, 0, rows, cols);",
-     "beta, ay, bx, 1, rows, cols);"},
+    {"block_patch_store_m", "block", "f32-nn", BLOCK, "GT_PATCH(i, pm, ly) < rows ?",
+     "GT_PATCH(i, pm, ly) <= rows ?"},
+    {"block_always_inside", "block", "f32-nn", BLOCK, "beta, 0, rows - ay,",
+     "beta, 1, rows - ay,"},
     {"column_store_m", "column", "f32-nn", COLUMN, "end = y0 + i < rows ?",
      "end = y0 + i <= rows ?"},
     {"column_overlap", "column", "f32-nn", COLUMN, "0, rows, mine, cols);",
@@ -423,12 +426,21 @@ static const char *not_served(const struct gt_device *device, const struct mutan
     return why;
 }
 
+/* A barrier left out shows by luck on a GPU, whose warps may run in step: compute-sanitizer's
+ * racecheck is what finds it there. */
+static bool is_race(const struct mutant *m) {
+    return strstr(m->name, "_no_barrier_") != NULL;
+}
+
 static void try_mutant(struct gt_pool *pool, const struct gt_device *device,
                        const struct mutant *m) {
     char why[GT_VERDICT_TEXT_MAX + 32];
     const gt_outcome outcome = outcome_of(why, sizeof why, pool, device, id_of(m), m);
-    say(outcome == GT_WRONG_RESULT || outcome == GT_CRASHED, "rejected: mutant", m->name,
-        why);
+    if (is_race(m) && !device->is_cpu && outcome == GT_CORRECT)
+        printf("ok - mutant %s # SKIP race not seen\n", m->name);
+    else
+        say(outcome == GT_WRONG_RESULT || outcome == GT_CRASHED, "rejected: mutant",
+            m->name, why);
 }
 
 /* The kernel as shipped, once for each point and type that mutants are tried at. */
