@@ -146,9 +146,9 @@ typedef struct gemmtune_plan gemmtune_plan;
 /* How far from an exact match the lookup may go; each includes those above it. */
 typedef enum gemmtune_match {
     GEMMTUNE_MATCH_EXACT,  /* tuned for this very problem on this device */
-    GEMMTUNE_MATCH_SHAPE,  /* tuned on this device, chosen for these m, n, k */
+    GEMMTUNE_MATCH_SHAPE,  /* tuned on this device, for another problem */
     GEMMTUNE_MATCH_ARCH,   /* tuned on another device of this architecture */
-    GEMMTUNE_MATCH_DEFAULT /* never measured here: a family's default point */
+    GEMMTUNE_MATCH_DEFAULT /* never measured here: a family's start or default point */
 } gemmtune_match;
 
 typedef struct gemmtune_plan_info {

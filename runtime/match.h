@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * match.h - which stored record serves a problem: exact, nearest shape on this device,
- * another device of the arch, or a family's default point. Pure: no device, no file.
+ * match.h - which kernel serves a problem: of an exact record, of another problem's by forecast,
+ * of another device of the arch, or a family's start. Pure: no device, no file.
  */
 #ifndef GT_RUNTIME_MATCH_H
 #define GT_RUNTIME_MATCH_H
@@ -25,9 +25,10 @@ struct gt_choice {
     gemmtune_match match;
     const struct gt_family *family;
     struct gt_point point;
-    const struct gt_known *known; /* the record it came from; NULL at DEFAULT */
-    int64_t workspace_bytes;      /* for the problem asked about */
-    char why[256];                /* one line for people */
+    const struct gt_known
+        *known; /* where it came from, k perhaps split otherwise; NULL at DEFAULT */
+    int64_t workspace_bytes; /* for the problem asked about */
+    char why[320];           /* one line for people */
 };
 
 struct gt_snapshot {

@@ -12,8 +12,8 @@ expect "-V" 0 '^gemmtune ' -V
 try --help
 commands=$(sed -n 's/^  \([a-z]*\)  *[A-Z].*\.$/\1/p' "$work/out")
 bad=0
-for c in devices tune list show lookup run trial space verify explain predict ladder bench compare export \
-    import merge doctor cache; do
+for c in devices tune list show lookup run trial space verify explain predict ladder bench evaluate \
+    compare export import merge doctor cache; do
     echo "$commands" | grep -qx "$c" || bad=1
 done
 verdict "help lists every command" "$bad"

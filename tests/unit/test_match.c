@@ -22,7 +22,7 @@
 /* A fast family that is choosy, and a plain one that is not. */
 static const char choosy[] =
     "{\"format\": 1, \"family\": \"choosy\", \"about\": \"\", \"rank\": 1,"
-    "\"source\": {\"cuda\": \"x\"}, \"entry\": \"gemm\", \"dtypes\": [\"f32\"],"
+    "\"source\": {\"cuda\": \"x\"}, \"entry\": \"gemm\", \"dtypes\": [\"f32\", \"i32\"],"
     "\"layouts\": [\"nn\", \"nt\"], \"params\": {\"V\": [1, 2, 4], \"W\": [8, 64]},"
     "\"default\": {\"V\": 4, \"W\": 8},"
     "\"require\": [[\"W * W <= MAX_THREADS\", \"too many threads\"]],"
@@ -30,14 +30,36 @@ static const char choosy[] =
     "\"align\": [\"V * sizeof(A)\", \"V * sizeof(B)\", \"sizeof(C)\"],"
     "\"launch\": {\"block\": [\"W\", \"W\", \"1\"], \"grid\": [\"cdiv(N, W)\","
     "\"cdiv(M, W)\", \"1\"], \"workspace\": \"V == 2 ? 4096 : 0\"},"
+    "\"shape\": {\"tile_m\": \"W\", \"tile_n\": \"W\", \"tile_k\": \"16\", \"loads\": "
+    "\"32\"},"
     "\"args\": [\"alpha\", \"a\", \"b\", \"beta\", \"c\"]}";
 
 static const char plain[] =
     "{\"format\": 1, \"family\": \"plain\", \"about\": \"\", \"rank\": 9,"
-    "\"source\": {\"cuda\": \"x\"}, \"entry\": \"gemm\", \"dtypes\": [\"f32\", \"i32\"],"
+    "\"source\": {\"cuda\": \"x\"}, \"entry\": \"gemm\", \"dtypes\": [\"f32\", \"i32\", "
+    "\"f64\"],"
     "\"layouts\": [\"nn\", \"nt\", \"tn\"], \"params\": {}, \"default\": {},"
     "\"launch\": {\"block\": [\"32\", \"1\", \"1\"], \"grid\": [\"cdiv(M * N, 32)\", \"1\","
-    "\"1\"]}, \"args\": [\"alpha\", \"a\", \"b\", \"beta\", \"c\"]}";
+    "\"1\"]}, \"shape\": {\"tile_m\": \"1\", \"tile_n\": \"32\", \"tile_k\": \"1\", "
+    "\"loads\": \"2\"},"
+    "\"args\": [\"alpha\", \"a\", \"b\", \"beta\", \"c\"]}";
+
+/* One that may split k. */
+static const char deep[] =
+    "{\"format\": 1, \"family\": \"deep\", \"about\": \"\", \"rank\": 9,"
+    "\"source\": {\"cuda\": \"x\"}, \"entry\": \"gemm\", \"dtypes\": [\"i32\"],"
+    "\"layouts\": [\"nn\", \"nt\", \"tn\"],"
+    "\"params\": {\"BM\": [32, 128], \"BN\": [32, 128], \"SPLIT\": [1, 8, 64]},"
+    "\"default\": {\"BM\": 32, \"BN\": 32, \"SPLIT\": 1},"
+    "\"starts\": [{\"BM\": 32, \"BN\": 32, \"SPLIT\": 64}],"
+    "\"launch\": {\"block\": [\"128\", \"1\", \"1\"], \"grid\": [\"cdiv(M, BM) * cdiv(N, "
+    "BN) *"
+    " SPLIT\", \"1\", \"1\"], \"workspace\": \"SPLIT > 1 ? SPLIT * M * N * 4 : 0\"},"
+    "\"shape\": {\"tile_m\": \"BM\", \"tile_n\": \"BN\", \"tile_k\": \"16\", \"split\": "
+    "\"SPLIT\","
+    "\"ahead\": \"1\", \"loads\": \"64\", \"moved\": \"SPLIT > 1 ? 8 * SPLIT * M * N : "
+    "0\"},"
+    "\"args\": [\"alpha\", \"a\", \"b\", \"beta\", \"c\", \"workspace\"]}";
 
 static const struct gt_device card = {.backend = GEMMTUNE_CUDA,
                                       .name = "Card A",
@@ -46,7 +68,8 @@ static const struct gt_device card = {.backend = GEMMTUNE_CUDA,
                                       .units = 132,
                                       .warp = 32,
                                       .max_threads = 1024,
-                                      .smem_max = 49152};
+                                      .smem_max = 49152,
+                                      .has_f64 = true};
 
 static struct gt_families *families;
 
@@ -90,7 +113,7 @@ static int setup(void **state) {
     (void)state;
     (void)snprintf(folder, sizeof folder, "%s/gt-match-XXXXXX", tmp != NULL ? tmp : "/tmp");
     if (mkdtemp(folder) == NULL || make_family("choosy", choosy) ||
-        make_family("plain", plain))
+        make_family("plain", plain) || make_family("deep", deep))
         return 1;
     if (gt_families_create(&families, &err) != GEMMTUNE_OK)
         return 1;
@@ -102,6 +125,7 @@ static int teardown(void **state) {
     gt_families_destroy(families);
     remove_family("choosy");
     remove_family("plain");
+    remove_family("deep");
     (void)rmdir(folder);
     return 0;
 }
@@ -120,11 +144,12 @@ static struct gt_known known[ROWS_MAX];
 static struct gt_known known_of(const struct row *row) {
     struct gt_known k = {.rank = row->rank,
                          .verified = !row->unverified,
-                         .median_ns = 1000 + row->rank,
                          .family = gt_families_find(families, row->family)};
     assert_non_null(k.family);
     assert_int_equal(gt_problem_from_name(&k.problem, row->problem, NULL), GEMMTUNE_OK);
     assert_int_equal(gt_point_parse(&k.point, row->point, NULL), GEMMTUNE_OK);
+    /* equally good kernels, each slower than those ranked before it */
+    k.median_ns = (1000 + gt_problem_flops(&k.problem) / 1e4) * (1 + 0.5 * row->rank);
     (void)gt_problem_name(&k.problem, k.problem_name);
     (void)snprintf(k.device_key, sizeof k.device_key, "%s", row->device);
     (void)snprintf(k.arch, sizeof k.arch, "%s",
@@ -146,9 +171,9 @@ static const struct row rows[] = {
     {HERE, "f32-nn-1024x1024x1024", "choosy", "V=2 W=8", 0, false},  /* 3 */
     {HERE, "f32-nn-2048x2048x64", "choosy", "V=1 W=8", 0, true},     /* 4 */
     {THERE, "f32-nn-4096x4096x4096", "choosy", "V=1 W=8", 0, false}, /* 5 */
-    {THERE, "f32-nt-300x300x300", "choosy", "V=1 W=8", 0, false},    /* 6 */
-    {THERE, "f32-nt-900x900x900", "plain", "", 0, false},            /* 7 */
-    {"old", "i32-nn-64x64x64", "plain", "", 0, false},               /* 8 */
+    {THERE, "i32-nt-300x300x300", "choosy", "V=1 W=8", 0, false},    /* 6 */
+    {THERE, "i32-nt-900x900x900", "plain", "", 0, false},            /* 7 */
+    {"old", "f64-nn-64x64x64", "plain", "", 0, false},               /* 8 */
     {HERE, "f32-nt-200x200x200", "choosy", "V=1 W=64", 0, false}, /* 9: refused by a rule */
     {HERE, "f32-nn-1024x1024x1024", "plain", "", 3, false},       /* 10 */
 };
@@ -196,23 +221,22 @@ static void test_known_answers(void **state) {
          1,
          "rank 1"},
         /* too short a sum for the choosy family: nearest by shape that accepts */
-        {{.problem = "f32-nn-512x512x3", .worst = DEFAULT}, SHAPE, 2, "f32-nn-512x512x512"},
+        {{.problem = "f32-nn-512x512x3", .worst = SHAPE}, SHAPE, 2, "f32-nn-512x512x512"},
         /* log2(768/512) = 0.58 in m alone; 1024 is 2.5 steps off */
         {{.problem = "f32-nn-768x512x512", .worst = SHAPE},
          SHAPE,
          0,
-         "tuned on this device for f32-nn-512x512x512, nearest of 5 in log size (distance "
-         "0.58)"},
-        /* nearer to 1024, whose winner needs a workspace; the finalist that needs none serves
-         * who has less */
+         "tuned on this device for f32-nn-512x512x512 (distance 0.58), forecast "},
+        /* nearer to 1024, whose winner needs a workspace; who has less gets what needs none: not
+         * the slow finalist of 1024 */
         {{.problem = "f32-nn-1000x1000x1000", .worst = SHAPE, .workspace_max = 4096},
          SHAPE,
          3,
          "f32-nn-1024x1024x1024"},
         {{.problem = "f32-nn-1000x1000x1000", .worst = SHAPE, .workspace_max = 4095},
          SHAPE,
-         10,
-         "f32-nn-1024x1024x1024"},
+         0,
+         "f32-nn-512x512x512"},
         {{.problem = "f32-nn-1024x1024x1024", .worst = EXACT, .workspace_max = 4096},
          EXACT,
          3,
@@ -237,22 +261,22 @@ static void test_known_answers(void **state) {
          SHAPE,
          0,
          "f32-nn-512"},
-        /* nothing verified here in this layout: another device of the architecture */
-        {{.problem = "f32-nt-300x300x300", .worst = DEFAULT},
+        /* nothing of its types here: another device of the architecture */
+        {{.problem = "i32-nt-300x300x300", .worst = DEFAULT},
          ARCH,
          6,
          "tuned on card-b (also sm_90) for this very problem, rank 0"},
-        {{.problem = "f32-nt-800x800x800", .worst = ARCH},
+        {{.problem = "i32-nt-800x800x800", .worst = ARCH},
          ARCH,
          7,
-         "tuned on card-b (also sm_90) for f32-nt-900x900x900, nearest of 2 in log size"},
+         "tuned on card-b (also sm_90) for i32-nt-900x900x900 (distance 0.29), forecast "},
         /* another architecture is no help */
-        {{.problem = "i32-nn-64x64x64", .worst = DEFAULT},
+        {{.problem = "f64-nn-64x64x64", .worst = DEFAULT},
          DEFAULT,
          -1,
-         "default point of family plain: nothing of its types and layout was tuned for "
-         "this"},
-        {{.problem = "f32-tn-64x64x64", .worst = DEFAULT}, DEFAULT, -1, "plain"},
+         "nothing of its types was tuned for this"},
+        /* in another layout, of a family that has both */
+        {{.problem = "f32-tn-64x64x64", .worst = SHAPE}, SHAPE, 2, "f32-nn-512x512x512"},
         /* sizes of 0 are planned too */
         {{.problem = "f32-nn-0x512x512", .worst = SHAPE}, SHAPE, 0, "f32-nn-512x512x512"},
         {{.problem = "f32-nn-512x512x0", .worst = SHAPE}, SHAPE, 2, "f32-nn-512x512x512"},
@@ -275,32 +299,37 @@ static void test_known_answers(void **state) {
     }
 }
 
+/* Nothing is known: the best start by forecast, as it stands in its family's file. */
 static void test_default_points(void **state) {
     const struct gt_snapshot s = {families, NULL, 0};
     struct gt_choice c;
-    char text[GT_POINT_TEXT_MAX];
+    struct gt_point start;
     (void)state;
     assert_int_equal(ask(&c, &s,
                          (struct question){.problem = "f32-nn-64x64x64", .worst = DEFAULT},
                          NULL),
                      GEMMTUNE_OK);
-    assert_string_equal(c.family->name, "choosy");
-    (void)gt_point_text(&c.point, text);
-    assert_string_equal(text, "V=4 W=8");
-    assert_string_equal(
-        c.why, "default point of family choosy: nothing was tuned for this architecture");
-    /* its default point does not accept these: the next family by rank */
-    assert_int_equal(ask(&c, &s,
-                         (struct question){.problem = "f32-nn-64x64x63", .worst = DEFAULT},
-                         NULL),
-                     GEMMTUNE_OK);
-    assert_string_equal(c.family->name, "plain");
-    assert_int_equal(c.point.count, 0);
+    assert_int_equal(c.match, DEFAULT);
+    assert_null(c.known);
+    assert_non_null(strstr(c.why, c.family->name));
+    assert_non_null(strstr(c.why, ", forecast "));
+    assert_non_null(strstr(c.why, ": nothing was tuned for this architecture"));
+    bool found = false;
+    for (int i = 0; i <= c.family->start_count; i++) {
+        if (i < c.family->start_count)
+            gt_family_start(c.family, i, &start);
+        else
+            gt_family_default(c.family, &start);
+        found = found || gt_point_equal(&start, &c.point);
+    }
+    assert_true(found);
 }
 
 static void test_nothing_found(void **state) {
     const struct gt_snapshot none = {families, NULL, 0};
     const struct gt_snapshot s = snapshot_of(rows, ROWS);
+    const struct gt_known refused = known_of(&rows[9]);
+    const struct gt_snapshot one = {families, &refused, 1};
     const struct {
         const struct gt_snapshot *s;
         struct question q;
@@ -315,7 +344,7 @@ static void test_nothing_found(void **state) {
          {.problem = "f32-nn-513x512x512", .worst = EXACT},
          GEMMTUNE_ENOTFOUND,
          "0 records considered"},
-        {&s,
+        {&one,
          {.problem = "f32-nt-200x200x200", .worst = SHAPE},
          GEMMTUNE_ENOTFOUND,
          "1 records considered, last refused: too many threads"},
@@ -336,6 +365,188 @@ static void test_nothing_found(void **state) {
         if (strstr(err.line, asked[i].said) == NULL)
             fail_msg("%zu: \"%s\" lacks \"%s\"", i, err.line, asked[i].said);
     }
+}
+
+/* ---- forecasts ---------------------------------------------------------------------------- */
+
+static int64_t split_of(const struct gt_choice *c) {
+    int64_t split = 0;
+    return gt_point_get(&c->point, "SPLIT", &split) ? split : 1;
+}
+
+static struct gt_choice answer_of(const struct gt_snapshot *s, const char *problem,
+                                  gemmtune_match worst, size_t workspace_max) {
+    struct gt_choice c;
+    struct gt_err err = {""};
+    const gt_status status =
+        ask(&c, s,
+            (struct question){
+                .problem = problem, .worst = worst, .workspace_max = workspace_max},
+            &err);
+    assert_string_equal(err.line, "");
+    assert_int_equal(status, GEMMTUNE_OK);
+    return c;
+}
+
+/* A near record's point with k split otherwise, for who gives the workspace. */
+static void test_split(void **state) {
+    static const struct row tuned[] = {
+        {HERE, "i32-nn-64x64x512", "deep", "BM=32 BN=32 SPLIT=1", 0, false}};
+    const struct gt_snapshot s = snapshot_of(tuned, 1);
+    (void)state;
+    struct gt_choice c = answer_of(&s, "i32-nn-32x32x60000", SHAPE, SIZE_MAX);
+    assert_int_equal(c.match, SHAPE);
+    assert_ptr_equal(c.known, &known[0]);
+    assert_int_equal(split_of(&c), 64);
+    assert_int_equal(c.workspace_bytes, 64 * 32 * 32 * 4);
+    assert_non_null(strstr(c.why, "with SPLIT=64, forecast"));
+    c = answer_of(&s, "i32-nn-32x32x60000", SHAPE, 64 * 32 * 32 * 4 - 1);
+    assert_int_equal(split_of(&c), 8);
+    c = answer_of(&s, "i32-nn-32x32x60000", SHAPE, 0);
+    assert_int_equal(split_of(&c), 1);
+    /* enough tiles as it is: nothing is gained */
+    c = answer_of(&s, "i32-nn-4096x4096x512", SHAPE, SIZE_MAX);
+    assert_int_equal(split_of(&c), 1);
+    /* the very problem gets what was measured */
+    c = answer_of(&s, "i32-nn-64x64x512", DEFAULT, SIZE_MAX);
+    assert_int_equal(c.match, EXACT);
+    assert_int_equal(split_of(&c), 1);
+}
+
+/* As far away, the faster; and a small tile where a large one would leave most of the device idle. */
+static void test_forecast(void **state) {
+    static const struct row tuned[] = {
+        {HERE, "i32-nn-2048x2048x1024", "deep", "BM=128 BN=128 SPLIT=1", 0, false},
+        {HERE, "i32-nn-2048x2048x1024", "deep", "BM=32 BN=32 SPLIT=1", 1, false},
+    };
+    const struct gt_snapshot s = snapshot_of(tuned, 2);
+    (void)state;
+    struct gt_choice c = answer_of(&s, "i32-nn-2048x2048x1000", SHAPE, 0);
+    assert_ptr_equal(c.known, &known[0]);
+    c = answer_of(&s, "i32-nn-256x256x1024", SHAPE, 0);
+    assert_ptr_equal(c.known, &known[1]);
+    /* whichever stands first in the database */
+    known[0].median_ns *= 4;
+    c = answer_of(&s, "i32-nn-2048x2048x1000", SHAPE, 0);
+    assert_ptr_equal(c.known, &known[1]);
+}
+
+/* The same layout is preferred, but not at any price. */
+static void test_layouts(void **state) {
+    static const struct row tuned[] = {
+        {HERE, "i32-nn-512x512x512", "deep", "BM=32 BN=32 SPLIT=1", 0, false},
+        {HERE, "i32-nt-512x512x512", "deep", "BM=128 BN=32 SPLIT=1", 0, false},
+    };
+    const struct gt_snapshot s = snapshot_of(tuned, 2);
+    (void)state;
+    struct gt_choice c = answer_of(&s, "i32-nt-500x512x512", SHAPE, 0);
+    assert_ptr_equal(c.known, &known[1]);
+    c = answer_of(&s, "i32-nn-500x512x512", SHAPE, 0);
+    assert_ptr_equal(c.known, &known[0]);
+    known[1].median_ns *= 10;
+    c = answer_of(&s, "i32-nt-500x512x512", SHAPE, 0);
+    assert_ptr_equal(c.known, &known[0]);
+    assert_int_equal(c.match, SHAPE);
+}
+
+/* However much better a row that was not verified here promises to be. */
+static void test_unverified_is_behind(void **state) {
+    static const struct row tuned[] = {
+        {HERE, "i32-nn-512x512x512", "deep", "BM=32 BN=32 SPLIT=1", 0, true},
+        {HERE, "i32-nn-4096x64x512", "deep", "BM=32 BN=128 SPLIT=1", 0, false},
+    };
+    const struct gt_snapshot s = snapshot_of(tuned, 2);
+    (void)state;
+    known[1].median_ns *= 3;
+    const struct gt_choice c = answer_of(&s, "i32-nn-512x512x500", SHAPE, 0);
+    assert_ptr_equal(c.known, &known[1]);
+}
+
+/* The GPU of a database that nobody has tuned on. */
+static struct gt_device a_gpu(void) {
+    struct gt_device d = card;
+    d.regs_per_block = 65536;
+    d.smem_max = 232448;
+    d.clock_mhz = 1980;
+    d.mem_clock_mhz = 3201;
+    d.bus_bits = 6016;
+    return d;
+}
+
+static void test_untuned_deep(void **state) {
+    static const char *const names[] = {"f32-nn-32x32x60000", "f32-tt-32x32x60000",
+                                        "f64-nt-32x32x60000", "i32-nn-64x64x60000"};
+    const struct gt_device d = a_gpu();
+    const struct gt_snapshot none = {families, NULL, 0};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct gt_choice c;
+        gemmtune_problem p;
+        assert_int_equal(gt_problem_from_name(&p, names[i], NULL), GEMMTUNE_OK);
+        assert_int_equal(
+            gt_match(&c, &none, &d, HERE, &p, DEFAULT, SIZE_MAX, 16, NULL, NULL, NULL),
+            GEMMTUNE_OK);
+        if (split_of(&c) < 16)
+            fail_msg("%s: %s %s", names[i], c.family->name, c.why);
+    }
+}
+
+/* A far record does not keep a much better start from being taken, unless records alone are asked
+ * for. */
+static void test_far_record(void **state) {
+    static const struct row tuned[] = {
+        {HERE, "f32-nn-4096x4096x4096", "plain", "", 0, false}};
+    const struct gt_snapshot s = snapshot_of(tuned, 1);
+    (void)state;
+    struct gt_choice c = answer_of(&s, "f32-nn-32x32x60000", DEFAULT, SIZE_MAX);
+    assert_int_equal(c.match, DEFAULT);
+    assert_null(c.known);
+    if (split_of(&c) == 1)
+        fail_msg("%s: %s", c.family->name, c.why);
+    assert_non_null(strstr(c.why, "what was tuned is too far away"));
+    c = answer_of(&s, "f32-nn-32x32x60000", ARCH, SIZE_MAX);
+    assert_int_equal(c.match, SHAPE);
+    assert_ptr_equal(c.known, &known[0]);
+}
+
+/* A CPU takes the first family's default as it is. */
+static void test_cpu_default(void **state) {
+    const struct gt_device cpu = {.backend = GEMMTUNE_OPENCL,
+                                  .name = "CPU",
+                                  .arch = "cpu",
+                                  .units = 2,
+                                  .warp = 1,
+                                  .max_threads = 4096,
+                                  .smem_max = 2097152,
+                                  .has_f64 = true,
+                                  .is_cpu = true};
+    const struct gt_snapshot none = {families, NULL, 0};
+    struct gt_choice c;
+    struct gt_point preset;
+    gemmtune_problem p;
+    (void)state;
+    assert_int_equal(gt_problem_from_name(&p, "f32-nn-32x32x60000", NULL), GEMMTUNE_OK);
+    assert_int_equal(
+        gt_match(&c, &none, &cpu, HERE, &p, DEFAULT, SIZE_MAX, 16, NULL, NULL, NULL),
+        GEMMTUNE_OK);
+    assert_string_equal(c.family->name, "vector");
+    gt_family_default(c.family, &preset);
+    assert_true(gt_point_equal(&c.point, &preset));
+    assert_string_equal(
+        c.why, "default point of family vector: nothing was tuned for this architecture");
+    /* a record serves its own layout: nothing says how fast it would be in another */
+    static const struct row tuned[] = {
+        {HERE, "f32-nt-64x64x64", "tile", "TILE_WIDTH=16 PAD=0 DOUBLE=0", 0, false}};
+    const struct gt_snapshot one = snapshot_of(tuned, 1);
+    assert_int_equal(
+        gt_match(&c, &one, &cpu, HERE, &p, DEFAULT, SIZE_MAX, 16, NULL, NULL, NULL),
+        GEMMTUNE_OK);
+    assert_string_equal(c.family->name, "vector");
+    assert_int_equal(gt_problem_from_name(&p, "f32-nt-70x64x64", NULL), GEMMTUNE_OK);
+    assert_int_equal(
+        gt_match(&c, &one, &cpu, HERE, &p, DEFAULT, SIZE_MAX, 16, NULL, NULL, NULL),
+        GEMMTUNE_OK);
+    assert_ptr_equal(c.known, &known[0]);
 }
 
 /* ---- choices that failed before ---------------------------------------------------------- */
@@ -495,7 +706,10 @@ int main(void) {
         cmocka_unit_test(test_known_answers), cmocka_unit_test(test_default_points),
         cmocka_unit_test(test_nothing_found), cmocka_unit_test(test_skip),
         cmocka_unit_test(test_ties),          cmocka_unit_test(test_unverified),
-        cmocka_unit_test(test_load),
+        cmocka_unit_test(test_split),         cmocka_unit_test(test_forecast),
+        cmocka_unit_test(test_layouts),       cmocka_unit_test(test_unverified_is_behind),
+        cmocka_unit_test(test_untuned_deep),  cmocka_unit_test(test_far_record),
+        cmocka_unit_test(test_cpu_default),   cmocka_unit_test(test_load),
     };
     return cmocka_run_group_tests_name("match", tests, setup, teardown);
 }

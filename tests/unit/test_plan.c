@@ -290,7 +290,7 @@ static void test_describe(void **state) {
     assert_string_equal(info.family, "block");
     assert_non_null(strstr(info.params, "VA=4 VB=4"));
     assert_string_equal(info.from, "f32-nn-1024x1024x1024");
-    assert_non_null(strstr(info.why, "nearest of 2"));
+    assert_non_null(strstr(info.why, "forecast"));
     assert_int_equal((int)info.tuned_median_ns, 7000);
     assert_int_equal(info.workspace_bytes, 0);
     assert_int_equal(info.workspace_align, 256);
@@ -501,7 +501,7 @@ static void test_a_kernel_that_does_not_build(void **state) {
     gemmtune_plan *plan = planned(ctx, "f32-nn-512x512x512");
     gemmtune_plan_describe(plan, &info);
     assert_int_equal(info.match, GEMMTUNE_MATCH_DEFAULT);
-    assert_int_equal(warnings, 2); /* both records */
+    assert_true(warnings >= 2); /* both records, and starts that load as they do */
     gemmtune_plan_destroy(plan);
     bad_source = "GT_STATIC_ASSERT"; /* nothing builds: the first complaint is reported */
     gemmtune_problem p;

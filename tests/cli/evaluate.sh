@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What evaluate says to bad input, without a device.
+. "${GT_SRC:-.}/tests/cli/lib.sh"
+export OCL_ICD_VENDORS="$work/nothing" # no OpenCL platform
+export CUDA_VISIBLE_DEVICES=           # no CUDA device
+
+printf '{"format": 1, "devices": [], "records": []}\n' >"$work/none.json"
+try import "$work/none.json" --db "$work/empty.db"
+try import "$GT_SRC/db/tuned/nvidia-h200.json" --db "$work/h200.db"
+echo junk >"$work/junk.db"
+
+expect "an unknown rule" 2 "no rule 'lokup'; did you mean 'lookup'" evaluate --rule lokup
+expect "an unknown rule without a hint" 2 "no rule 'xyzzy'" evaluate --rule lookup,xyzzy
+expect "all of them hidden" 2 'a part below 1' evaluate --holdout 1
+expect "a part that is none" 2 "not '0'" evaluate --holdout 0
+expect "one fold" 2 "not '1'" evaluate --folds 1
+expect "a part and folds" 2 'exclude each other' evaluate --holdout 0.5 --folds 4
+expect "an operand" 2 'too many arguments' evaluate f32-nn-1x1x1
+expect "a file that is no database" 6 'junk.db' evaluate --stored --db "$work/junk.db"
+expect "a database that is not there" 6 'nowhere' evaluate --stored --db "$work/nowhere/x.db"
+expect "no device in the database" 2 'has 0 devices' evaluate --stored --db "$work/empty.db"
+expect "a device that it does not know" 2 "no device 'Voodoo'" \
+    evaluate --stored --device Voodoo --db "$work/h200.db"
+try evaluate --stored --db "$work/h200.db"
+[ "$code" -eq 1 ] && grep -q '^gemmtune: 0 tuned problems are too few' "$work/err"
+verdict "records that nobody verified here" $?
+if "$GEMMTUNE" devices >/dev/null 2>&1; then
+    echo "ok - no device # SKIP there is one that cannot be hidden"
+else
+    try evaluate --db "$work/h200.db"
+    [ "$code" -eq 4 ] && [ "$(grep -c 'no device' "$work/err")" -eq 1 ]
+    verdict "no device" $?
+fi
+finish
