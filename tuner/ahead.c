@@ -7,10 +7,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static void *make_spaces(void *user) {
+static gt_status make(struct gt_space **out, int *spaces, struct gt_outlook *outlook,
+                      const struct gt_tuner *t, const gemmtune_problem *p,
+                      struct gt_err *err) {
+    const gt_status status = gt_tune_spaces(out, spaces, t, p, err);
+    if (!status)
+        gt_outlook_make(outlook, *out, *spaces, &t->device, p);
+    return status;
+}
+
+static void *make_ahead(void *user) {
     struct gt_ahead *a = user;
     struct gt_err unread;
-    (void)gt_tune_spaces(&a->space, &a->spaces, a->tuner, &a->item->problem, &unread);
+    (void)make(&a->space, &a->spaces, &a->outlook, a->tuner, &a->item->problem, &unread);
     return NULL;
 }
 
@@ -18,7 +27,7 @@ void gt_ahead_begin(struct gt_ahead *a, const struct gt_tuner *t,
                     const struct gt_sweep_item *item) {
     *a = (struct gt_ahead){.tuner = t, .item = item};
     a->running =
-        item && !t->device.is_cpu && pthread_create(&a->thread, NULL, make_spaces, a) == 0;
+        item && !t->device.is_cpu && pthread_create(&a->thread, NULL, make_ahead, a) == 0;
 }
 
 static void join(struct gt_ahead *a) {
@@ -34,8 +43,8 @@ void gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t) {
     join(a);
     if (!t->farm || !a->space)
         return;
-    gt_status status =
-        gt_seeds_find(&seeds, t, a->space, a->spaces, &a->item->problem, &unread);
+    gt_status status = gt_seeds_find(&seeds, t, a->space, a->spaces, &a->outlook,
+                                     &a->item->problem, &unread);
     for (int i = 0; !status && i < seeds.count && gt_pool_can_compile(t->pool); i++) {
         const struct gt_space *space = &a->space[seeds.pick[i].space];
         gt_job_init(&job, GT_JOB_COMPILE);
@@ -48,21 +57,24 @@ void gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t) {
     }
 }
 
-gt_status gt_ahead_spaces(struct gt_space **out, int *spaces, struct gt_ahead *a,
-                          const struct gt_tuner *t, const struct gt_sweep_item *item,
-                          struct gt_err *err) {
+gt_status gt_ahead_spaces(struct gt_space **out, int *spaces, struct gt_outlook *outlook,
+                          struct gt_ahead *a, const struct gt_tuner *t,
+                          const struct gt_sweep_item *item, struct gt_err *err) {
     join(a);
     if (!a->space || strcmp(a->item->name, item->name) != 0)
-        return gt_tune_spaces(out, spaces, t, &item->problem, err);
+        return make(out, spaces, outlook, t, &item->problem, err);
     *out = a->space;
     *spaces = a->spaces;
+    *outlook = a->outlook;
     a->space = NULL;
     a->spaces = 0;
+    a->outlook = (struct gt_outlook){0};
     return GEMMTUNE_OK;
 }
 
 void gt_ahead_clear(struct gt_ahead *a) {
     join(a);
+    gt_outlook_clear(&a->outlook);
     gt_tune_spaces_free(a->space, a->spaces);
     *a = (struct gt_ahead){0};
 }

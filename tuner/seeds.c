@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { NEIGHBOURS = 6, STRANGERS = 4, KNOWN_MAX = 64 };
+enum { EXPECTED = 16, EXPECTED_EACH = 8 }; /* by the model, in all and of a family */
 
 /* Winners of problems with these types and layout, nearest first. */
 struct nearby {
@@ -148,6 +149,13 @@ static void add_default(struct finding *f, int space) {
     add_point(f, space, &point);
 }
 
+static void add_expected(struct gt_seeds *s, const struct gt_outlook *outlook) {
+    struct gt_pick pick[EXPECTED];
+    const int count = gt_outlook_best(pick, EXPECTED, EXPECTED_EACH, outlook);
+    for (int i = 0; i < count; i++)
+        add(s, pick[i]);
+}
+
 /* What tables compare with: early, so that a short search has it as well, unless it takes long. */
 static void add_baselines(struct finding *f, const struct gt_device *d) {
     enum { SECONDS_MAX = 1 }; /* a launch */
@@ -160,7 +168,8 @@ static void add_baselines(struct finding *f, const struct gt_device *d) {
 }
 
 gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
-                        const struct gt_space *space, int spaces, const gemmtune_problem *p,
+                        const struct gt_space *space, int spaces,
+                        const struct gt_outlook *outlook, const gemmtune_problem *p,
                         struct gt_err *err) {
     struct finding f = {.seeds = out,
                         .tuner = t,
@@ -185,6 +194,7 @@ gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
         add(out, f.own.at[i].pick);
     for (int i = 0; i < f.others.count; i++)
         add(out, f.others.at[i].pick);
+    add_expected(out, outlook);
     for (int i = 0; i < spaces; i++)
         add_starts(&f, i);
     return status;

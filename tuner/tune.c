@@ -110,6 +110,7 @@ struct search {
     const struct gt_sweep_item *item;
     struct gt_space *space;
     int spaces;
+    struct gt_outlook outlook; /* on them */
     struct gt_search *search;
     struct entry entry[WINDOW]; /* ring: head .. head + held */
     int head, held;
@@ -454,10 +455,12 @@ static gt_status search_and_decide(struct search *s, struct gt_err *err) {
                                     .spaces = s->spaces,
                                     .budget = s->t->effort->trials,
                                     .ahead = s->t->farm ? AHEAD : 1,
-                                    .seed = s->t->seed};
+                                    .seed = s->t->seed,
+                                    .predict = gt_outlook_ns,
+                                    .user = &s->outlook};
     struct gt_seeds seeds;
-    gt_status status =
-        gt_seeds_find(&seeds, s->t, s->space, s->spaces, &s->item->problem, err);
+    gt_status status = gt_seeds_find(&seeds, s->t, s->space, s->spaces, &s->outlook,
+                                     &s->item->problem, err);
     if (status)
         return status;
     setup.seed_pick = seeds.pick;
@@ -505,7 +508,8 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
     s->result = result;
     s->limit_s = seconds;
     s->deadline = HUGE_VAL;
-    gt_status status = gt_ahead_spaces(&s->space, &s->spaces, &t->ahead, t, item, &why);
+    gt_status status =
+        gt_ahead_spaces(&s->space, &s->spaces, &s->outlook, &t->ahead, t, item, &why);
     gt_ahead_clear(&t->ahead);
     gt_ahead_begin(&t->ahead, t, t->next);
     if (!status)
@@ -515,6 +519,7 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
     if (!status)
         status = search_and_decide(s, &why);
     free(s->space_ns);
+    gt_outlook_clear(&s->outlook);
     gt_tune_spaces_free(s->space, s->spaces);
     free(s);
     result->seconds = gt_seconds() - began;

@@ -7,6 +7,7 @@
 #define GT_TUNER_TUNE_H
 
 #include "db/db.h"
+#include "tuner/outlook.h"
 #include "tuner/pool.h"
 #include "tuner/progress.h"
 #include "tuner/search.h"
@@ -34,6 +35,7 @@ struct gt_ahead {
     pthread_t thread;
     struct gt_space *space; /* NULL: there are none, or they were taken */
     int spaces;
+    struct gt_outlook outlook; /* of them */
 };
 
 /* What stays the same over a whole run. */

@@ -100,7 +100,8 @@ static int place_of(const struct gt_seeds *s, int width) {
 }
 
 static void find(struct gt_seeds *s) {
-    OK(gt_seeds_find(s, &tuner, &space, 1, &problem, &err));
+    const struct gt_outlook nothing = {0};
+    OK(gt_seeds_find(s, &tuner, &space, 1, &nothing, &problem, &err));
     for (int i = 0; i < s->count; i++)
         for (int j = 0; j < i; j++)
             assert_int_not_equal(s->pick[i].index, s->pick[j].index);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outlook.h - what the performance model (runtime/model.h) expects of every point of a problem's
+ * spaces, worked out once: a search asks for single points, and its seeds for the best.
+ */
+#ifndef GT_TUNER_OUTLOOK_H
+#define GT_TUNER_OUTLOOK_H
+
+#include "tuner/search.h"
+
+/* Zeroed it knows nothing. */
+struct gt_outlook {
+    float **
+        ns; /* by space, by index; 0: unknown. A space's is NULL when nothing of it is known */
+    const struct gt_space *space;
+    int spaces;
+};
+
+/* About a microsecond a point. The spaces are borrowed. Without memory it knows less. */
+void gt_outlook_make(struct gt_outlook *out, const struct gt_space *space, int spaces,
+                     const struct gt_device *d, const gemmtune_problem *p);
+void gt_outlook_clear(struct gt_outlook *o);
+/* In ns, 0 when unknown; for gt_search_setup.predict, `user` being the outlook. */
+double gt_outlook_ns(void *user, const struct gt_pick *pick);
+/* The points expected to be fastest, fastest first, at most `room`, at most `each` of a space, any
+ * two of a space differing in two parameters at least: one alone seldom tells. */
+int gt_outlook_best(struct gt_pick *out, int room, int each, const struct gt_outlook *o);
+
+#endif
