@@ -186,8 +186,8 @@ static const struct mutant {
     {"multistage_store_past_edges", "multistage", "f32-nn", MULTI,
      "rows >= BM && cols >= BN && gt_aligned(PN, out, ld)", "gt_aligned(PN, out, ld)"},
 
-    /* Barriers and buffers. "_no_barrier_" names a race. Not those at the head and the end of a loop: PoCL puts barriers of its
-     * own there. */
+    /* Barriers and buffers; "_no_barrier_" names a race. Not those at the head and the end of a
+     * loop: PoCL puts barriers of its own there. */
     {"tile_no_barrier_read", "tile", "f32-nn", TILE_RACE("0"),
      "GT_BARRIER(); /* all have read", "; /*"},
     {"tile_stale_buffer", "tile", "f32-nn", TILE_RACE("1"), "smem[now + ty * STRIDE",
