@@ -5,6 +5,7 @@
 #include "core/log.h"
 #include "tuner/bench_stats.h"
 #include "tuner/race.h"
+#include "tuner/rival.h" /* what bench gives everybody */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,26 +16,32 @@ static void lower(double *best, double ns) {
         *best = ns;
 }
 
-/* What cannot be bound needs more than anyone gives. */
-static bool needs_workspace(const struct gt_tuner *t, const gemmtune_problem *p,
+/* Bytes; what cannot be bound needs more than anyone gives. */
+static int64_t workspace_of(const struct gt_tuner *t, const gemmtune_problem *p,
                             const struct gt_candidate *c) {
     const struct gt_family *f = gt_families_find(t->families, c->family);
     struct gt_binding b;
     struct gt_launch launch;
     struct gt_point point;
     if (!f || gt_point_parse(&point, c->point, NULL))
-        return true;
+        return INT64_MAX;
     gt_bind_problem(&b, f, &t->device, p);
-    return gt_bind_point(&b, &point, NULL) || gt_launch_of(&launch, &b, &t->device, NULL) ||
-           launch.workspace_bytes > 0;
+    return gt_bind_point(&b, &point, NULL) || gt_launch_of(&launch, &b, &t->device, NULL)
+               ? INT64_MAX
+               : launch.workspace_bytes;
 }
+
+/* Workspaces that callers give: none, and what cublasLt is usually given. */
+static const int64_t spare_bytes[GT_SPARES] = {0, GT_WORKSPACE_BYTES};
 
 static void offer_spare(struct gt_finals *f, const struct gt_tuner *t,
                         const gemmtune_problem *p, const struct gt_finalist *who) {
-    if ((f->spare.screen_ns > 0 && f->spare.screen_ns <= who->screen_ns) ||
-        needs_workspace(t, p, &who->candidate))
-        return;
-    f->spare = *who;
+    const int64_t bytes = workspace_of(t, p, &who->candidate);
+    for (int i = 0; i < GT_SPARES; i++) {
+        const double ns = f->spare[i].screen_ns;
+        if (bytes <= spare_bytes[i] && (ns == 0 || who->screen_ns < ns))
+            f->spare[i] = *who;
+    }
 }
 
 void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
@@ -104,7 +111,10 @@ static bool any_later(const struct gt_finals *f, int64_t moment_ms) {
     for (int i = 0; i < f->count; i++)
         if (f->best[i].ended_ms >= moment_ms)
             return true;
-    return f->spare.screen_ns > 0 && f->spare.ended_ms >= moment_ms;
+    for (int i = 0; i < GT_SPARES; i++)
+        if (f->spare[i].screen_ns > 0 && f->spare[i].ended_ms >= moment_ms)
+            return true;
+    return false;
 }
 
 /* Takes the stored records for the answer unless a finalist has not met them: one of this run, of
@@ -134,20 +144,26 @@ static void add_defender(struct gt_finals *f, const struct gt_tune_result *store
     f->best[f->count - 1].candidate = *c;
 }
 
-/* One that needs no workspace, of this run or of those stored, in the place that is kept for it;
- * unless there is one already. */
-static void add_spare(struct gt_finals *f, const struct gt_tune_result *stored,
-                      const struct gt_tuner *t, const gemmtune_problem *p) {
+static bool any_within(const struct gt_finals *f, const struct gt_tuner *t,
+                       const gemmtune_problem *p, int64_t bytes) {
+    for (int i = 0; i < f->count; i++)
+        if (workspace_of(t, p, &f->best[i].candidate) <= bytes)
+            return true;
+    return false;
+}
+
+/* For each workspace that callers give, the largest first, one that does with it, of this run or of
+ * those stored, in the place that is kept for it; unless there is one already. */
+static void add_spares(struct gt_finals *f, const struct gt_tune_result *stored,
+                       const struct gt_tuner *t, const gemmtune_problem *p) {
     for (int i = 0; i < stored->winners; i++) {
         const struct gt_finalist who = {.candidate = stored->winner[i].candidate,
                                         .screen_ns = stored->winner[i].time.median_ns};
         offer_spare(f, t, p, &who);
     }
-    for (int i = 0; i < f->count; i++)
-        if (!needs_workspace(t, p, &f->best[i].candidate))
-            return;
-    if (f->spare.screen_ns > 0)
-        f->best[f->count++] = f->spare;
+    for (int i = GT_SPARES - 1; i >= 0; i--)
+        if (f->spare[i].screen_ns > 0 && !any_within(f, t, p, spare_bytes[i]))
+            f->best[f->count++] = f->spare[i];
 }
 
 /* ---- measuring ---- */
@@ -283,7 +299,7 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     }
     all.count = gt_finals_entrants(&all);
     add_defender(&all, result);
-    add_spare(&all, result, t, &item->problem);
+    add_spares(&all, result, t, &item->problem);
     result->winners = 0;
     result->measured_ms = gt_now_ms(); /* what ends meanwhile has not met them */
     init_job(&job, &all, t, item);

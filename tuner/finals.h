@@ -21,11 +21,12 @@ struct gt_finalist {
     int64_t ended_ms;       /* since 1970: when it was tried */
 };
 
-/* The best of what was screened, best first, and what they are compared with. `spare` is the best
- * of those that need no workspace: it serves who gives none, so it is measured in any case. */
+/* The best of what was screened, best first, and what they are compared with. `spare` are the best of
+ * those that need no workspace and of those that need GT_WORKSPACE_BYTES at most: they serve who gives
+ * no more, so they are measured in any case. */
 struct gt_finals {
     int count;
-    struct gt_finalist best[GT_FINALISTS_MAX], spare;
+    struct gt_finalist best[GT_FINALISTS_MAX], spare[GT_SPARES];
     double naive_ns, tile_ns;
 };
 

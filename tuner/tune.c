@@ -292,7 +292,7 @@ static gt_status send_compiles(struct search *s, struct gt_err *err) {
  * compared with it, and without a workspace, which is kept beside the best. A problem that memory
  * binds is slower than any loop, so nothing is hopeless there. A search without a limit tries all. */
 static bool hopeless(const struct search *s, const struct entry *e) {
-    const double own = s->space_ns[e->pick.space], spare = s->finals.spare.screen_ns;
+    const double own = s->space_ns[e->pick.space], spare = s->finals.spare[0].screen_ns;
     const double error = 0.06; /* for loops unlike those measured: none beat its bound */
     return s->limit_s > 0 && own > 0 && spare > 0 &&
            e->least_ns > (1 + error) * fmax(own, spare);

@@ -59,8 +59,8 @@ struct gt_tuner {
     volatile const int *stop; /* set by a signal: finish the trial, save, end */
 };
 
-/* The best of the search, and one more that needs no workspace when all of those do. */
-enum { GT_BEST_MAX = 5, GT_FINALISTS_MAX = GT_BEST_MAX + 1 };
+/* The best of the search, and one more for each usual workspace that is too small for all of those. */
+enum { GT_BEST_MAX = 5, GT_SPARES = 2, GT_FINALISTS_MAX = GT_BEST_MAX + GT_SPARES };
 
 /* What came of a problem. */
 struct gt_tune_result {
