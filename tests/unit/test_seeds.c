@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_seeds.c - what a search starts from: defaults, winners here, winners of the likest device. */
+/* test_seeds.c - what a search starts from: defaults, winners here, winners of the likest device, what
+ * the model expects, starts. */
 #include "tuner/seeds.h"
 
 #include <setjmp.h>
@@ -99,12 +100,24 @@ static int place_of(const struct gt_seeds *s, int width) {
     return -1;
 }
 
-static void find(struct gt_seeds *s) {
-    const struct gt_outlook nothing = {0};
-    OK(gt_seeds_find(s, &tuner, &space, 1, &nothing, &problem, &err));
+static void find_with(struct gt_seeds *s, const struct gt_outlook *outlook) {
+    OK(gt_seeds_find(s, &tuner, &space, 1, outlook, &problem, &err));
     for (int i = 0; i < s->count; i++)
         for (int j = 0; j < i; j++)
             assert_int_not_equal(s->pick[i].index, s->pick[j].index);
+}
+
+static void find(struct gt_seeds *s) {
+    const struct gt_outlook nothing = {0};
+    find_with(s, &nothing);
+}
+
+static size_t index_of(const char *text) {
+    struct gt_point point;
+    OK(gt_point_parse(&point, text, &err));
+    const size_t index = gt_space_find(&space, &point);
+    assert_int_not_equal(index, SIZE_MAX);
+    return index;
 }
 
 static void test_the_default_comes_first(void **state) {
@@ -159,11 +172,41 @@ static void test_winners_of_the_likest_device(void **state) {
     gt_db_close(tuner.db);
 }
 
+static void test_expected_between_winners_and_starts(void **state) {
+    const size_t slower = index_of("TILE_WIDTH=24 PAD=1 DOUBLE=0"),
+                 faster = index_of("TILE_WIDTH=28 PAD=0 DOUBLE=1");
+    struct gt_outlook outlook = {.ns = (float *[]){calloc(space.count, sizeof(float))},
+                                 .space = &space,
+                                 .spaces = 1};
+    struct gt_seeds s;
+    struct gt_point start;
+    assert_non_null(outlook.ns[0]);
+    outlook.ns[0][slower] = 2000;
+    outlook.ns[0][faster] = 1000;
+    open_db("expected.db");
+    won(&tuner.device, "f32-nn-512x512x1024", 20);
+    const struct gt_device like = device_of("like", "sm_90", 90, 100);
+    won(&like, "f32-nn-512x512x512", 12);
+    find_with(&s, &outlook);
+    assert_int_equal(s.count, 5 + space.family->start_count);
+    assert_int_equal(place_of(&s, 20), 1); /* won here */
+    assert_int_equal(place_of(&s, 12), 2); /* won on another device */
+    assert_int_equal(s.pick[3].index, faster);
+    assert_int_equal(s.pick[4].index, slower);
+    for (int i = 0; i < space.family->start_count; i++) {
+        gt_family_start(space.family, i, &start);
+        assert_int_equal(s.pick[5 + i].index, gt_space_find(&space, &start));
+    }
+    gt_db_close(tuner.db);
+    free(outlook.ns[0]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_default_comes_first),
         cmocka_unit_test(test_winners_here_nearest_first),
         cmocka_unit_test(test_winners_of_the_likest_device),
+        cmocka_unit_test(test_expected_between_winners_and_starts),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
