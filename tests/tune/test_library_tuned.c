@@ -3,8 +3,8 @@
  * test_library_tuned.c - from tuning to use: the program tunes four problems, then a program linked
  * to the library opens that database and multiplies, on an OpenCL device, real numbers in shapes
  * that were never tuned. The result must be OpenBLAS's (a plain loop where that is not installed)
- * and the plan must say how it was found. Then once more with a family of the tests whose winner
- * needs a workspace.
+ * and the plan must say how it was found. Then once more with families of the tests whose winners
+ * need a workspace.
  */
 #include "db/db.h"
 #include "runtime/context.h"
@@ -16,8 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPLIT "f32-nn-45x50x71"
-#define TUNED "f32-nn-64x64x64 f64-nt-48x40x56 i32-tn-33x31x64 f32-tt-80x50x60"
+#define SPLIT  "f32-nn-45x50x71"
+#define HUNGRY "f32-nn-64x64x64"
+#define TUNED  "f32-nn-64x64x64 f64-nt-48x40x56 i32-tn-33x31x64 f32-tt-80x50x60"
 
 static struct machine {
     struct gt_device device;
@@ -260,12 +261,14 @@ static const struct product products[] = {
      GEMMTUNE_MATCH_DEFAULT}, /* no problem of this kind was tuned */
 };
 
-/* Of the family split: with much workspace its winner, with none or too little the finalist that
- * needs none. */
-static const struct {
+struct served {
     struct product product;
     struct offer offer;
-} with_passes[] = {
+};
+
+/* Of the family split: with much workspace its winner, with none or too little the finalist that
+ * needs none. */
+static const struct served with_passes[] = {
     {{SPLIT, 1, 0, GEMMTUNE_MATCH_EXACT}, {1 << 20, 1, false}},
     {{SPLIT, 1, 0, GEMMTUNE_MATCH_EXACT}, {0, 0, false}},
     {{SPLIT, 1, 0, GEMMTUNE_MATCH_EXACT}, {0, 0, true}},
@@ -273,6 +276,14 @@ static const struct {
     {{"f32-nn-90x33x71,lda=75,ldb=34,ldc=40", -2, 3, GEMMTUNE_MATCH_SHAPE},
      {1 << 20, 1, false}},
     {{"f32-nn-90x33x71,lda=75,ldb=34,ldc=40", -2, 3, GEMMTUNE_MATCH_SHAPE}, {0, 0, true}},
+};
+
+/* Of the family hungry: its winner, the best within 64 MiB, the best without any. */
+static const struct served with_less[] = {
+    {{HUNGRY, 1, 0, GEMMTUNE_MATCH_EXACT}, {128 << 20, (64 << 20) + 1, false}},
+    {{HUNGRY, 1, 0, GEMMTUNE_MATCH_EXACT}, {64 << 20, 1, false}},
+    {{HUNGRY, -2, 3, GEMMTUNE_MATCH_EXACT}, {4095, 0, false}},
+    {{HUNGRY, 1, 0, GEMMTUNE_MATCH_EXACT}, {0, 0, true}},
 };
 
 /* ---- set-up ---- */
@@ -337,25 +348,36 @@ static void add_families(gemmtune_ctx *ctx, const char *db_path) {
     gt_db_close(db);
 }
 
+/* Tunes one of the tests' families on a problem, and multiplies with what came of it. */
+static void serve(dgemm_fn dgemm, const char *family, const char *problem,
+                  const struct served *served, size_t count) {
+    char db[1024], arguments[256];
+    const char *tmp = getenv("TMPDIR");
+    snprintf(db, sizeof db, "%s/%s.db", tmp ? tmp : "/tmp", family);
+    snprintf(arguments, sizeof arguments,
+             "--effort full --templates " FAMILIES " --family %s %s", family, problem);
+    tune(db, arguments);
+    gemmtune_ctx *ctx = opened(db);
+    add_families(ctx, db);
+    for (size_t i = 0; i < count; i++)
+        multiply(ctx, dgemm, &served[i].product, &served[i].offer);
+    gemmtune_close(ctx);
+}
+
 int main(void) {
     const struct offer nothing = {0, 0, false};
-    char db[1024], split_db[1024];
+    char db[1024];
     const char *tmp = getenv("TMPDIR");
     const dgemm_fn dgemm = find_dgemm();
     snprintf(db, sizeof db, "%s/tuned.db", tmp ? tmp : "/tmp");
-    snprintf(split_db, sizeof split_db, "%s/split.db", tmp ? tmp : "/tmp");
     find_device();
     tune(db, "--effort quick --family naive --family tile --family coalesced " TUNED);
     gemmtune_ctx *ctx = opened(db);
     for (size_t i = 0; i < sizeof products / sizeof *products; i++)
         multiply(ctx, dgemm, &products[i], &nothing);
     gemmtune_close(ctx);
-    tune(split_db, "--effort full --templates " FAMILIES " --family split " SPLIT);
-    ctx = opened(split_db);
-    add_families(ctx, split_db);
-    for (size_t i = 0; i < sizeof with_passes / sizeof *with_passes; i++)
-        multiply(ctx, dgemm, &with_passes[i].product, &with_passes[i].offer);
-    gemmtune_close(ctx);
+    serve(dgemm, "split", SPLIT, with_passes, sizeof with_passes / sizeof *with_passes);
+    serve(dgemm, "hungry", HUNGRY, with_less, sizeof with_less / sizeof *with_less);
     (void)machine.cl->clReleaseCommandQueue(machine.queue);
     (void)machine.cl->clReleaseContext(machine.context);
     return failures > 0;

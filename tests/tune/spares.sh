@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# spares.sh - when all the best need more than 64 MiB of workspace, the best that does with 64 MiB
+# and the best that needs none are measured and stored as well. What serves a caller that gives
+# less is in test_library_tuned.
+# shellcheck source=tests/tune/lib.sh
+. "$GT_SRC/tests/tune/lib.sh"
+
+problem=f32-nn-64x64x64
+db=$TMPDIR/spares.db
+
+tune "$problem" --db "$db" --templates "$families" --effort full --family hungry
+is "it is tuned" $? 0
+is "every point is correct" "$(rows "$db" "$problem" outcome | sort | uniq -c | xargs)" "7 correct"
+
+# record CONDITION: the points of these records, by rank
+record() {
+    sql "$db" "SELECT s.point FROM record r JOIN subject s ON s.id = r.subject
+               WHERE r.verified = 1 AND $1 ORDER BY r.rank"
+}
+is "much workspace wins" "$(record "r.rank < 3" | grep -c "WANT=66560")" 3
+is "the best within 64 MiB and the best without any are kept" \
+    "$(record "s.point NOT LIKE 'WANT=66560 %'")" "WANT=4 ROWS=8
+WANT=0 ROWS=8"
+
+asked() {
+    "$GEMMTUNE" lookup "$problem" --device 0 --db "$db" --templates "$families" --json \
+        >"$TMPDIR/out"
+    sql :memory: "SELECT json_extract(readfile('$TMPDIR/out'), '\$.match') || ' ' ||
+                  json_extract(readfile('$TMPDIR/out'), '\$.workspace_bytes')"
+}
+is "lookup, which gives any, finds the winner" "$(asked)" "exact 68157440"
+exit "$bad"
