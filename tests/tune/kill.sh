@@ -42,7 +42,10 @@ ends() {
     for _ in $(seq 20); do
         alive=no
         for pid; do
-            kill -0 "$pid" 2>/dev/null && alive=yes
+            case $(ps -o stat= -p "$pid") in
+            '' | Z*) ;; # dead, if not yet seen by whoever inherited it
+            *) alive=yes ;;
+            esac
         done
         [ $alive = yes ] || return 0
         sleep 0.1
