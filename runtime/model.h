@@ -53,7 +53,7 @@ struct gt_compiled {
     int64_t smem_bytes; /* a block's, static and dynamic */
 };
 
-/* `b` has device, problem and point bound. `compiled` may be NULL. A few microseconds. False
+/* `b` has device, problem and point bound. `compiled` may be NULL. One to two microseconds. False
  * when there is no prediction. */
 bool gt_model_predict(struct gt_prediction *out, const struct gt_binding *b,
                       const struct gt_device *d, const struct gt_compiled *compiled);

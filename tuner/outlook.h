@@ -16,7 +16,7 @@ struct gt_outlook {
     int spaces;
 };
 
-/* About a microsecond a point. The spaces are borrowed. Without memory it knows less. */
+/* One to two microseconds a point. The spaces are borrowed. Without memory it knows less. */
 void gt_outlook_make(struct gt_outlook *out, const struct gt_space *space, int spaces,
                      const struct gt_device *d, const gemmtune_problem *p);
 void gt_outlook_clear(struct gt_outlook *o);
