@@ -128,27 +128,27 @@ static double apart(const struct model *m, struct gt_pick p) {
     return least;
 }
 
-/* Of a random few the one farthest from the others; every second time, where somebody predicts, the
- * one with the best prediction. */
+/* Of a random few the one farthest from the others; every second time the one with the best
+ * prediction, if any of them has one. */
 static bool first_look(struct model *m, int space, struct gt_pick *out) {
-    const bool by_guess =
-        gt_search_setup_of(m->search)->predict && m->region[space].given % 2;
-    double best = -HUGE_VAL;
-    bool found = false;
+    const bool by_guess = m->region[space].given % 2;
+    struct gt_pick p, farthest = {space, 0}, fastest = {space, 0};
+    double most = -HUGE_VAL, least = HUGE_VAL;
     for (int i = 0; i < SPREAD; i++) {
-        struct gt_pick p;
         if (!gt_search_any_of(&p, m->search, space))
             return false;
-        double merit = by_guess ? -guess_of(m, p) : apart(m, p);
-        if (isnan(merit))
-            merit = -HUGE_VAL;
-        if (!found || merit > best) {
-            *out = p;
-            best = merit;
-            found = true;
+        const double away = apart(m, p), guess = by_guess ? guess_of(m, p) : NAN;
+        if (away > most) {
+            farthest = p;
+            most = away;
+        }
+        if (guess < least) { /* never when it is NAN */
+            fastest = p;
+            least = guess;
         }
     }
-    return found;
+    *out = least < HUGE_VAL ? fastest : farthest;
+    return true;
 }
 
 /* First looks that a space is due: those far behind the best after LEAST of them get no more. */

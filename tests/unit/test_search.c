@@ -357,6 +357,16 @@ static double nobody_knows(void *user, const struct gt_pick *p) {
     return 0;
 }
 
+static void test_who_knows_nothing_changes_nothing(void **state) {
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        struct gt_search_setup setup = setup_of(96, seed);
+        drive(&one, &gt_search_model, setup, 4096);
+        setup.predict = nobody_knows;
+        drive(&two, &gt_search_model, setup, 4096);
+        assert_true(same_picks(&one, &two));
+    }
+}
+
 static int picks_to(const struct gt_search_setup *setup, double ns) {
     struct gt_search_setup until = *setup;
     until.target_ns = ns;
@@ -375,8 +385,6 @@ static void test_predictions_help_and_do_no_harm(void **state) {
         with += picks_to(&setup, best);
         setup.predict = upside_down;
         against += picks_to(&setup, best);
-        setup.predict = nobody_knows;
-        (void)picks_to(&setup, best);
     }
     print_message("picks to the best: %d, with predictions %d, with the opposite %d\n",
                   without, with, against);
@@ -400,6 +408,7 @@ int main(void) {
         cmocka_unit_test(test_the_model_leaves_a_slow_family),
         cmocka_unit_test(test_the_model_steers_away_from_failures),
         cmocka_unit_test(test_all_may_fail),
+        cmocka_unit_test(test_who_knows_nothing_changes_nothing),
         cmocka_unit_test(test_predictions_help_and_do_no_harm),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
