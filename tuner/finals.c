@@ -7,6 +7,7 @@
 #include "tuner/race.h"
 #include "tuner/rival.h" /* what bench gives everybody */
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,25 +182,21 @@ static void init_job(struct gt_job *job, const struct gt_finals *f,
 
 /* ---- deciding ---- */
 
-/* The one that none is faster than: of those that stayed to the end the least median, unless another,
- * that was measured alone, is proven faster. */
-static int winner_of(const struct gt_measurement *const time[], int n) {
-    int best = 0;
-    for (int i = 1; i < n; i++)
-        if (time[i]->samples > time[best]->samples ||
-            (time[i]->samples == time[best]->samples &&
-             time[i]->median_ns < time[best]->median_ns))
-            best = i;
-    for (int i = 0; i < n; i++)
-        if (!gt_race_tied(time[best], time[i]))
-            best = i;
-    return best;
-}
-
 struct place {
     const struct gt_result *result;
     double ratio; /* to the winner, round by round */
 };
+
+/* One that is beaten may have samples of other rounds than the winner: they cannot put it among those
+ * that tie. */
+static double ratio_to(const struct gt_measurement *winner,
+                       const struct gt_measurement *m) {
+    struct gt_measurement ratio;
+    if (m == winner)
+        return 0;
+    gt_ratio_of(&ratio, m, winner);
+    return m->beaten ? fmax(ratio.median_ns, 1 + GT_SAME) : ratio.median_ns;
+}
 
 static int by_ratio(const void *a, const void *b) {
     const double x = ((const struct place *)a)->ratio, y = ((const struct place *)b)->ratio;
@@ -210,7 +207,6 @@ static int by_ratio(const void *a, const void *b) {
 static int order(struct place place[], const struct gt_job *job,
                  const struct gt_report *report) {
     const struct gt_measurement *time[GT_JOB_POINTS_MAX];
-    struct gt_measurement ratio;
     int n = 0;
     for (int i = 0; i < report->count; i++) {
         if (report->result[i].outcome == GT_CORRECT) {
@@ -221,11 +217,9 @@ static int order(struct place place[], const struct gt_job *job,
                    job->candidate[i].family, job->candidate[i].point,
                    gt_outcome_word(report->result[i].outcome), report->result[i].error);
     }
-    const int first = n > 0 ? winner_of(time, n) : 0;
-    for (int i = 0; i < n; i++) {
-        gt_ratio_of(&ratio, time[i], time[first]);
-        place[i].ratio = i == first ? 0 : ratio.median_ns;
-    }
+    const int first = n > 0 ? gt_race_winner(time, n) : 0;
+    for (int i = 0; i < n; i++)
+        place[i].ratio = ratio_to(time[first], time[i]);
     qsort(place, (size_t)n, sizeof *place, by_ratio);
     return n;
 }

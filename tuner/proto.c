@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-/* "GTj2" and "GTr3": change the digit with the layout. */
+/* "GTj2" and "GTr4": change the digit with the layout. */
 #define JOB_MAGIC    UINT32_C(0x47546a32)
-#define REPORT_MAGIC UINT32_C(0x47547233)
+#define REPORT_MAGIC UINT32_C(0x47547234)
 
 void gt_job_init(struct gt_job *job, enum gt_job_kind kind) {
     memset(job, 0, sizeof *job);

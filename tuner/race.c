@@ -43,7 +43,21 @@ bool gt_race_tied(const struct gt_measurement *slower,
                   const struct gt_measurement *faster) {
     struct gt_measurement ratio;
     gt_ratio_of(&ratio, slower, faster);
-    return gt_lower_limit(&ratio) <= 1 + GT_SAME;
+    return !slower->beaten && gt_lower_limit(&ratio) <= 1 + GT_SAME;
+}
+
+int gt_race_winner(const struct gt_measurement *const time[], int n) {
+    int best = 0;
+    for (int i = 1; i < n; i++)
+        if (!time[i]->beaten &&
+            (time[best]->beaten || time[i]->samples > time[best]->samples ||
+             (time[i]->samples == time[best]->samples &&
+              time[i]->median_ns < time[best]->median_ns)))
+            best = i;
+    for (int i = 0; i < n; i++)
+        if (!time[i]->beaten && !gt_race_tied(time[best], time[i]))
+            best = i;
+    return best;
 }
 
 /* ---- settling ---- */
@@ -236,5 +250,6 @@ void gt_race_finish(struct gt_race *r) {
         const bool few = m->samples < rounds + 2;
         *m = without(m, few ? 0 : rounds);
         m->dropped = r->throttled_rounds;
+        m->beaten = r->racer[i].left;
     }
 }

@@ -51,7 +51,8 @@ void gt_race_start(struct gt_race *r, const struct gt_race_rule *rule, int count
 enum gt_round gt_race_round(struct gt_race *r, const struct gt_sample *sample);
 /* Not a time: no timer that works says so. The next sample of this racer must be longer. */
 bool gt_sample_is_short(const struct gt_sample *s);
-/* Drops what was measured before the device had settled and summarizes. */
+/* Drops what was measured before the device had settled and summarizes. Who left too early to have
+ * samples after that keeps all: they are of other rounds than those of who stayed. */
 void gt_race_finish(struct gt_race *r);
 
 /* The lower end of an interval for the median of a summarized measurement: 97.5 % to one side,
@@ -64,5 +65,8 @@ double gt_lower_limit(const struct gt_measurement *m);
 /* Whether the first, round by round, is no more than GT_SAME slower than the second as far as is
  * known. Both summarized, of one race. */
 bool gt_race_tied(const struct gt_measurement *slower, const struct gt_measurement *faster);
+/* The one that none is faster than: of those that stayed to the end the least median, unless another,
+ * that was measured alone, is proven faster. Nobody beaten, unless all are. */
+int gt_race_winner(const struct gt_measurement *const time[], int n);
 
 #endif

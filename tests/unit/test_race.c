@@ -301,6 +301,44 @@ static void test_drift(void **state) {
     assert_true(gt_race_tied(a, b));
 }
 
+static int winner_of(const struct gt_race *r) {
+    const struct gt_measurement *time[GT_RACERS_MAX];
+    for (int i = 0; i < r->count; i++)
+        time[i] = &r->racer[i].time;
+    return gt_race_winner(time, r->count);
+}
+
+/* Who leaves while the clock is still high has samples of those rounds only, and the winner has none of
+ * them: they are no times to compare. */
+static void test_beaten_in_the_boost(void **state) {
+    static const double true_ns[2] = {10000, 10300};
+    int early = 0;
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        struct device d = {.seed = seed, .noise = 0.0005, .boost = 4, .boosted = 0.94};
+        struct gt_race r;
+        run(&r, &finals, &d, true_ns, 2);
+        const struct gt_measurement *winner = &r.racer[0].time, *loser = &r.racer[1].time;
+        early += loser->median_ns < winner->median_ns;
+        assert_true(loser->beaten);
+        assert_false(winner->beaten);
+        assert_int_equal(winner_of(&r), 0);
+        assert_false(gt_race_tied(loser, winner));
+    }
+    print_message("the slower one looks faster: %d of 100\n", early);
+    assert_true(early > 0);
+}
+
+/* When all that stayed turn out wrong, somebody is first. */
+static void test_all_beaten(void **state) {
+    static const double ns[2] = {100, 101};
+    struct gt_measurement m = of(2, ns);
+    const struct gt_measurement *time[2] = {&m, &m};
+    (void)state;
+    m.beaten = true;
+    assert_int_equal(gt_race_winner(time, 2), 0);
+}
+
 /* ---- how often ---- */
 
 enum { TIMES = 2000 };
@@ -359,15 +397,6 @@ static void test_leaving(void **state) {
     }
 }
 
-static int winner_of(const struct gt_race *r) {
-    int best = -1;
-    for (int i = 0; i < r->count; i++)
-        if (!r->racer[i].left &&
-            (best < 0 || r->racer[i].time.median_ns < r->racer[best].time.median_ns))
-            best = i;
-    return best;
-}
-
 /* Six finalists, the best by a little: how often it wins or ties with the winner, what the choice
  * costs, and how many tie. */
 static void test_choosing(void **state) {
@@ -412,6 +441,8 @@ int main(void) {
         cmocka_unit_test(test_finals),
         cmocka_unit_test(test_all_stay),
         cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_beaten_in_the_boost),
+        cmocka_unit_test(test_all_beaten),
         cmocka_unit_test(test_coverage),
         cmocka_unit_test(test_leaving),
         cmocka_unit_test(test_choosing),
