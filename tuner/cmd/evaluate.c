@@ -7,6 +7,7 @@
 #include "tuner/evaluate.h"
 
 #include "core/text.h"
+#include "tuner/bench_stats.h"
 #include "tuner/cmd/common.h"
 #include "tuner/session.h"
 
@@ -250,17 +251,20 @@ static void build_ahead(struct work *w) {
     await_compilers(w->session.pool, &flying, 0);
 }
 
+/* An answer's time is the winner's times their ratio, round by round. */
 static void take_times(struct work *w, struct gt_hidden *h, const struct contest *c,
                        const struct gt_report *report) {
     const struct gt_result *best = &report->result[0];
+    struct gt_measurement ratio;
     for (int r = 0; r < GT_RULES; r++) {
         struct gt_answer *a = &h->answer[r];
         if (!a->found)
             continue;
         const struct gt_result *result = &report->result[c->at[r]];
         const bool known = result->outcome == GT_CORRECT && best->outcome == GT_CORRECT;
-        a->ns = known ? result->time.median_ns : 0;
+        gt_ratio_of(&ratio, &result->time, &best->time);
         a->best_ns = known ? best->time.median_ns : 0;
+        a->ns = known ? best->time.median_ns * ratio.median_ns : 0;
     }
     for (int i = 0; i < report->count; i++) {
         const struct gt_result *result = &report->result[i];
@@ -281,7 +285,7 @@ static int measure_one(struct work *w, struct gt_hidden *h) {
     for (int r = 0; r < GT_RULES; r++)
         h->answer[r].ns = h->answer[r].best_ns = 0;
     const gt_status status =
-        gt_session_try(&report, &w->session, GT_JOB_FINAL, h->winner->problem_name,
+        gt_session_try(&report, &w->session, GT_JOB_AGAIN, h->winner->problem_name,
                        c.candidate, c.count, (uint64_t)w->v.seed + 0xe7a1, &err);
     if (gt_session_lost(status))
         return gt_die(GT_EXIT_DEVICE, "%s", err.line);
