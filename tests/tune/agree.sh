@@ -51,6 +51,18 @@ is "quiet" "$(wc -c <"$TMPDIR/err")" 0
 agree f32-tt-8x8x8 --runs 2 --family hang
 is "no kernel at all: exit 1" "$code" 1
 has "which is said" "$(cat "$TMPDIR/err")" "f32-tt-8x8x8: no run found a kernel"
+
+# ---- stopped ----
+
+# in the last run, which then is none
+"$GEMMTUNE" agree --device 0 --templates "$families" --effort full --family plain,race --runs 2 \
+    --json "$problem" >"$TMPDIR/out" 2>"$TMPDIR/err" &
+until grep -q "run 1 of 2" "$TMPDIR/err" || ! kill -0 $! 2>/dev/null; do sleep 0.02; done
+kill -s INT $!
+wait $!
+is "stopped: exit 1" $? 1
+has "which is said" "$(cat "$TMPDIR/err")" "stopped; agree keeps nothing"
+is "and nothing is counted" "$(of "count(*)")" 0
 agree "$problem" --runs 1
 is "one run cannot agree: exit 2" "$code" 2
 

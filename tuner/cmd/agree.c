@@ -105,9 +105,9 @@ static gt_status tune_all(struct study *s, struct gt_tuner *t, const struct valu
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; !status && i < s->runs; i++) {
         t->seed = (uint64_t)v->seed + (uint64_t)i;
-        status = gt_session_stop
-                     ? gt_fail(err, GEMMTUNE_EINVAL, "stopped; agree keeps nothing")
-                     : tune_once(&s->result[i], t, v, item, folder, err);
+        status = tune_once(&s->result[i], t, v, item, folder, err);
+        if (!status && gt_session_stop) /* before its end: it counts as none */
+            status = gt_fail(err, GEMMTUNE_ENOTFOUND, "stopped; agree keeps nothing");
         if (!status)
             say_run(t, s, i);
     }
