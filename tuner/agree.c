@@ -37,8 +37,8 @@ static int trim_of(int n, int m) {
     return r;
 }
 
-void gt_predict(double *low_ns, double *high_ns, const struct gt_measurement *m,
-                int samples) {
+void gt_prediction_interval(double *low_ns, double *high_ns, const struct gt_measurement *m,
+                            int samples) {
     double x[GT_SAMPLES_MAX] = {0};
     *low_ns = *high_ns = 0;
     if (m->samples <= 0 || samples <= 0)
@@ -87,7 +87,7 @@ static double regret_of(const struct gt_measurement *own,
 static bool is_found_again(const struct gt_measurement *again,
                            const struct gt_measurement *stored) {
     double low_ns, high_ns;
-    gt_predict(&low_ns, &high_ns, again, stored->samples);
+    gt_prediction_interval(&low_ns, &high_ns, again, stored->samples);
     return low_ns <= stored->median_ns && stored->median_ns <= high_ns;
 }
 

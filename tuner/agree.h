@@ -37,7 +37,7 @@ void gt_agree(struct gt_agreement *out, struct gt_agree_run *run, int runs,
 
 /* From the samples of one measurement, where the median of `samples` others of the same lies 95 times of
  * 100, whatever the distribution. Everything there is where that cannot be had from so few. */
-void gt_predict(double *low_ns, double *high_ns, const struct gt_measurement *m,
-                int samples);
+void gt_prediction_interval(double *low_ns, double *high_ns, const struct gt_measurement *m,
+                            int samples);
 
 #endif

@@ -9,13 +9,13 @@
 
 #include "tuner/rig.h"
 
-enum { GT_REPLAY_MAX = 8 }; /* launches; a plan has GT_PASSES_MAX at most */
+enum { GT_BARE_MAX = 8 }; /* launches; a plan has GT_PASSES_MAX at most */
 
 struct gt_bare; /* each driver defines its own */
 
 struct gt_bare_ops {
     /* Notes what `fn` enqueues on the rig's stream, which may run meanwhile; *launches says how many.
-     * EUNSUPPORTED: the driver does not tell, or there are more than GT_REPLAY_MAX. The rig and what
+     * EUNSUPPORTED: the driver does not tell, or there are more than GT_BARE_MAX. The rig and what
      * was launched must outlive it. */
     gt_status (*note)(struct gt_bare **out, int *launches, struct gt_rig *rig,
                       gt_enqueue_fn fn, void *user, struct gt_err *err);

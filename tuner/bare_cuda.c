@@ -20,7 +20,7 @@ struct gt_bare {
         void **params;
         struct gt_cu_launch_config config;
         struct gt_cu_launch_attribute cluster;
-    } launch[GT_REPLAY_MAX];
+    } launch[GT_BARE_MAX];
 };
 
 static gt_status result(gt_cu_result r, const char *call, struct gt_err *err) {
@@ -87,13 +87,13 @@ static gt_status note_node(struct gt_bare *r, CUgraphNode node, bool may_cluster
 
 static gt_status note_nodes(struct gt_bare *r, const struct gt_device *d,
                             struct gt_err *err) {
-    CUgraphNode node[GT_REPLAY_MAX] = {NULL};
+    CUgraphNode node[GT_BARE_MAX] = {NULL};
     size_t count = 0;
     gt_status status =
         result(r->cu->cuGraphGetNodes(r->graph, NULL, &count), "cuGraphGetNodes", err);
-    if (!status && count > GT_REPLAY_MAX)
+    if (!status && count > GT_BARE_MAX)
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "%zu launches, more than %d", count,
-                       GT_REPLAY_MAX);
+                       GT_BARE_MAX);
     if (!status)
         status =
             result(r->cu->cuGraphGetNodes(r->graph, node, &count), "cuGraphGetNodes", err);

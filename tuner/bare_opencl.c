@@ -28,7 +28,7 @@ struct gt_bare {
     cl_command_queue queue;
     int count;
     bool beyond; /* more, or something else, than there is room for */
-    struct launch launch[GT_REPLAY_MAX + 1]; /* launch[count] is being made */
+    struct launch launch[GT_BARE_MAX + 1]; /* launch[count] is being made */
 };
 
 static struct gt_bare *noting; /* while `note` runs */
@@ -55,10 +55,10 @@ static cl_int note_launch(cl_command_queue queue, cl_kernel kernel, cl_uint dime
     l->kernel = kernel;
     l->dimensions = dimensions;
     memcpy(l->global, global, dimensions * sizeof *global);
-    noting->beyond |= offset || !local || noting->count == GT_REPLAY_MAX;
+    noting->beyond |= offset || !local || noting->count == GT_BARE_MAX;
     if (local)
         memcpy(l->local, local, dimensions * sizeof *local);
-    noting->count += noting->count < GT_REPLAY_MAX;
+    noting->count += noting->count < GT_BARE_MAX;
     return noting->cl.clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global,
                                              local, waits, wait, event);
 }

@@ -70,12 +70,13 @@ static void test_interval(void **state) {
     (void)state;
     for (int i = 0; i < 20; i++)
         m.sample_ns[i] = (float)(20 - i);
-    gt_predict(&low, &high, &m, 21);
+    gt_prediction_interval(&low, &high, &m, 21);
     assert_true(low == 4 && high == 17);
-    gt_predict(&low, &high, &m, 1); /* a single one may lie anywhere among them */
+    gt_prediction_interval(&low, &high, &m,
+                           1); /* a single one may lie anywhere among them */
     assert_true(low == 1 && high == 20);
     m.samples = 0;
-    gt_predict(&low, &high, &m, 21);
+    gt_prediction_interval(&low, &high, &m, 21);
     assert_true(low == 0 && high == 0);
 }
 
@@ -90,7 +91,7 @@ static void test_prediction(void **state) {
             const struct gt_measurement a = measured(1000, 0.02, counts[i][0]);
             const struct gt_measurement b = measured(1000, 0.02, counts[i][1]);
             double low, high;
-            gt_predict(&low, &high, &a, b.samples);
+            gt_prediction_interval(&low, &high, &a, b.samples);
             held += low <= b.median_ns && b.median_ns <= high;
             in_confidence += a.low_ns <= b.median_ns && b.median_ns <= a.high_ns;
         }

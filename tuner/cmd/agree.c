@@ -237,7 +237,7 @@ static gt_status add_run(struct gt_table *table, const struct study *s, int i, b
     char cell[RUN_COLUMNS][GT_CELL_MAX];
     const char *row[RUN_COLUMNS] = {s->problem};
     double low_ns, high_ns;
-    gt_predict(&low_ns, &high_ns, again, m->samples);
+    gt_prediction_interval(&low_ns, &high_ns, again, m->samples);
     const double value[RUN_COLUMNS] = {
         [1] = i + 1,           [4] = m->median_ns,
         [5] = m->low_ns,       [6] = m->high_ns,
