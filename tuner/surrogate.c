@@ -41,7 +41,7 @@ enum state { PENDING, GOOD, FAILED };
 struct row {
     size_t index;
     enum state state;
-    double value, guess; /* logarithms; guess 0 when unknown */
+    double value, guess; /* logarithms; guess NAN when unknown */
     float x[DIMS];
 };
 
@@ -55,7 +55,8 @@ struct gt_surrogate {
     double mean, variance;             /* of target() */
     double level;            /* of the values: the mean plus the best when it was learned */
     int rows, told, learned; /* learned: told when it last was */
-    bool guesses;            /* some are known */
+    int guesses;             /* that were known, of all added */
+    double guess_sum;        /* of them */
     int failures;
     double best;
     struct row row[ROWS];
@@ -169,8 +170,15 @@ static void factor(double (*u)[ROWS], int n) {
     }
 }
 
+/* An unknown guess counts as the mean of those that are known: it says nothing. */
+static double known_guess(const struct gt_surrogate *s, double guess) {
+    if (!isnan(guess))
+        return guess;
+    return s->guesses > 0 ? s->guess_sum / s->guesses : 0;
+}
+
 static double target(const struct gt_surrogate *s, const struct row *r) {
-    return fmin(r->value - s->best, clip) - s->slope * r->guess;
+    return fmin(r->value - s->best, clip) - s->slope * known_guess(s, r->guess);
 }
 
 /* What is learned from: good rows, the fast and the newest when there are many. */
@@ -241,7 +249,7 @@ static void learn_from(struct gt_surrogate *s, const struct sample *a, int round
         for (int d = 0; d < s->dims; d++)
             improve(s, a, &s->length[d], &s->step[d], &fit);
         improve(s, a, &s->noise, &s->step[DIMS], &fit);
-        if (s->guesses)
+        if (s->guesses > 0)
             improve(s, a, &s->slope, &s->step[DIMS + 1], &fit);
     }
     (void)misfit(s, a);
@@ -324,8 +332,11 @@ void gt_surrogate_add(struct gt_surrogate *s, size_t index, double guess) {
     if (s->rows == ROWS)
         return; /* more are pending than it can hold */
     struct row *r = &s->row[s->rows];
-    *r = (struct row){.index = index, .guess = isnan(guess) ? 0 : guess};
-    s->guesses = s->guesses || !isnan(guess);
+    *r = (struct row){.index = index, .guess = guess};
+    if (!isnan(guess)) {
+        s->guesses++;
+        s->guess_sum += guess;
+    }
     place(s, index, r->x);
     inverse_lengths(s, inverse2);
     append(s, s->rows++, inverse2);
@@ -383,7 +394,7 @@ void gt_surrogate_set(struct gt_surrogate *s, int from, int count, const size_t 
         place(s, index[i], x);
         for (int d = 0; d < s->dims; d++)
             s->x[d][from + i] = x[d];
-        s->guess[from + i] = isnan(guess[i]) ? 0 : (float)guess[i];
+        s->guess[from + i] = (float)guess[i];
     }
     s->filled[from] = s->judged[from] = 0;
 }
@@ -463,7 +474,7 @@ void gt_surrogate_score(struct gt_surrogate *s, int from, int count, double best
         return;
     }
     for (int i = 0; i < count; i++)
-        sum[i] = (float)s->slope * s->guess[from + i];
+        sum[i] = (float)(s->slope * known_guess(s, (double)s->guess[from + i]));
     for (int r = 0; r < s->told; r++) {
         const float z = (float)s->z[r];
         const float *restrict w = &s->w[r][from];

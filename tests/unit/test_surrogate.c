@@ -145,12 +145,35 @@ static void test_it_forgets_and_goes_on(void **state) {
     gt_surrogate_destroy(s);
 }
 
+/* Guesses that are right up to a factor. Of points that nobody has one of, no more is expected for it. */
+static void test_an_unknown_guess_says_nothing(void **state) {
+    double score[POINTS], guess[POINTS];
+    size_t index[POINTS];
+    struct gt_surrogate *s = create();
+    for (size_t i = 0; i < POINTS; i++) {
+        index[i] = i;
+        guess[i] = valley(i) + 3;
+    }
+    for (size_t i = 0; i < POINTS; i += 5) {
+        gt_surrogate_add(s, i, guess[i]);
+        gt_surrogate_tell(s, valley(i));
+    }
+    assert_true(gt_surrogate_learn(s));
+    guess[0] = NAN; /* among the slowest, and measured */
+    gt_surrogate_set(s, 0, POINTS, index, guess);
+    gt_surrogate_score(s, 0, POINTS, gt_surrogate_best(s), score);
+    print_message("of the unknown %g, of the best %g\n", score[0], score[5 * SIDE + 2]);
+    assert_true(score[0] < score[5 * SIDE + 2]);
+    gt_surrogate_destroy(s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_is_expected_of_nothing),
         cmocka_unit_test(test_it_finds_the_valley),
         cmocka_unit_test(test_known_points_promise_nothing),
         cmocka_unit_test(test_failures_cast_a_shadow),
+        cmocka_unit_test(test_an_unknown_guess_says_nothing),
         cmocka_unit_test(test_it_forgets_and_goes_on),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
