@@ -386,11 +386,11 @@ static gt_status go_on(struct run *r, struct gt_err *err) {
     struct frame f;
     enum heard heard = HEARD_FRAME;
     const size_t began = r->at;
+    r->again = false;
+    atomic_store(r->calling, -1); /* before there is a child that tells it */
     gt_status status = start(r, work, err);
     if (status)
         return status;
-    r->again = false;
-    atomic_store(r->calling, -1);
     while (!status && !r->again && heard == HEARD_FRAME && r->at < r->sweep->count) {
         heard = hear(&f, r);
         if (heard == HEARD_FRAME)
