@@ -12,12 +12,10 @@ static void fill(float *ns, const struct gt_space *s, const struct gt_device *d,
                  const gemmtune_problem *p) {
     struct gt_binding b;
     struct gt_prediction prediction;
-    const size_t params = (size_t)s->params;
     gt_bind_problem(&b, s->family, d, p);
     for (size_t i = 0; i < s->count; i++) {
         int64_t values[GT_POINT_MAX];
-        for (size_t j = 0; j < params; j++)
-            values[j] = s->family->param[j].value[s->idx[i * params + j]];
+        gt_space_values(s, i, values);
         if (!gt_bind_values(&b, values, NULL) && gt_model_predict(&prediction, &b, d, NULL))
             ns[i] = (float)prediction.ns;
     }

@@ -43,9 +43,7 @@ static gt_status look_through(struct gt_forecast *out, size_t most, size_t *coun
     gt_bind_problem(&b, family, d, p);
     for (size_t i = 0; i < space.count; i++) {
         int64_t values[GT_POINT_MAX];
-        for (int j = 0; j < space.params; j++)
-            values[j] =
-                family->param[j].value[space.idx[i * (size_t)space.params + (size_t)j]];
+        gt_space_values(&space, i, values);
         if (gt_bind_values(&b, values, NULL) != GEMMTUNE_OK ||
             !gt_model_predict(&f.prediction, &b, d, NULL))
             continue;

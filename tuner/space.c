@@ -178,6 +178,12 @@ void gt_space_clear(struct gt_space *s) {
 
 /* ---- points -------------------------------------------------------------------------- */
 
+void gt_space_values(const struct gt_space *s, size_t i, int64_t values[GT_POINT_MAX]) {
+    const unsigned char *at = s->idx + i * (size_t)s->params;
+    for (int j = 0; j < s->params; j++)
+        values[j] = s->family->param[j].value[at[j]];
+}
+
 void gt_space_point(const struct gt_space *s, size_t i, struct gt_point *out) {
     const unsigned char *at = s->idx + i * (size_t)s->params;
     out->count = s->params;

@@ -30,6 +30,8 @@ gt_status gt_space_create_any(struct gt_space *out, const struct gt_family *f,
                               struct gt_err *err);
 void gt_space_clear(struct gt_space *s);
 void gt_space_point(const struct gt_space *s, size_t i, struct gt_point *out);
+/* Its values in the family's parameter order, as gt_bind_values takes them. */
+void gt_space_values(const struct gt_space *s, size_t i, int64_t values[GT_POINT_MAX]);
 /* Position of a point, or SIZE_MAX when it is not legal here. O(log n) */
 size_t gt_space_find(const struct gt_space *s, const struct gt_point *point);
 /* The same for positions in the domains, one a parameter. */
