@@ -130,15 +130,22 @@ static void take(struct pairs *out, struct gt_checked *c, const struct gt_view_r
         (struct pair){row, prediction.ns, row->median_ns, prediction.least_ns};
 }
 
+/* Ties are in the order of the rows, whatever the C library's qsort makes of them. */
+static int by_row(const struct pair *x, const struct pair *y) {
+    return (x->row > y->row) - (x->row < y->row);
+}
+
 static int by_problem(const void *a, const void *b) {
     const struct pair *x = a, *y = b;
     const int problem = strcmp(x->row->problem, y->row->problem);
-    return problem != 0 ? problem : strcmp(x->row->family, y->row->family);
+    const int family = strcmp(x->row->family, y->row->family);
+    return problem != 0 ? problem : family != 0 ? family : by_row(x, y);
 }
 
 static int by_predicted(const void *a, const void *b) {
     const struct pair *x = a, *y = b;
-    return (x->predicted > y->predicted) - (x->predicted < y->predicted);
+    const int predicted = (x->predicted > y->predicted) - (x->predicted < y->predicted);
+    return predicted != 0 ? predicted : by_row(x, y);
 }
 
 static int by_number(const void *a, const void *b) {

@@ -2,7 +2,6 @@
 /* stored.c - see stored.h. Domains are the values that occur, in ascending order. */
 #include "tuner/stored.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,29 +165,49 @@ static int space_named(const struct gt_stored *s, const char *name) {
     return -1;
 }
 
+struct timed_pick {
+    struct gt_pick pick;
+    double ns;
+};
+
+static int by_time(const void *a, const void *b) {
+    const struct timed_pick *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? -1 : 1;
+    if (x->pick.space != y->pick.space)
+        return x->pick.space < y->pick.space ? -1 : 1;
+    return (x->pick.index > y->pick.index) - (x->pick.index < y->pick.index);
+}
+
+/* The correct ones of `from`, as points of `s`. */
+static size_t take_shared(struct timed_pick *out, const struct gt_stored *s,
+                          const struct gt_stored *from) {
+    size_t count = 0;
+    struct gt_point point;
+    for (int i = 0; i < from->spaces; i++) {
+        const int space = space_named(s, from->space[i].family->name);
+        for (size_t j = 0; space >= 0 && j < from->space[i].count; j++) {
+            gt_space_point(&from->space[i], j, &point);
+            const size_t index = gt_space_find(&s->space[space], &point);
+            if (from->outcome[i][j] == GT_CORRECT && index != SIZE_MAX)
+                out[count++] = (struct timed_pick){{space, index}, from->ns[i][j]};
+        }
+    }
+    return count;
+}
+
 int gt_stored_seeds(struct gt_pick *out, int room, const struct gt_stored *s,
                     const struct gt_stored *from) {
+    size_t points = 0;
     int count = 0;
-    double floor = 0; /* everything faster has been looked at */
-    while (count < room) {
-        struct gt_pick best = {0};
-        double best_ns = HUGE_VAL;
-        for (int i = 0; i < from->spaces; i++)
-            for (size_t j = 0; j < from->space[i].count; j++)
-                if (from->outcome[i][j] == GT_CORRECT && from->ns[i][j] > floor &&
-                    from->ns[i][j] < best_ns) {
-                    best = (struct gt_pick){i, j};
-                    best_ns = from->ns[i][j];
-                }
-        if (isinf(best_ns))
-            break;
-        floor = best_ns;
-        struct gt_point point;
-        gt_space_point(&from->space[best.space], best.index, &point);
-        const int space = space_named(s, from->space[best.space].family->name);
-        const size_t index = space < 0 ? SIZE_MAX : gt_space_find(&s->space[space], &point);
-        if (index != SIZE_MAX)
-            out[count++] = (struct gt_pick){space, index};
-    }
+    for (int i = 0; i < from->spaces; i++)
+        points += from->space[i].count;
+    struct timed_pick *shared = calloc(points + 1, sizeof *shared);
+    const size_t found = shared ? take_shared(shared, s, from) : 0;
+    if (found > 0)
+        qsort(shared, found, sizeof *shared, by_time);
+    for (; count < room && (size_t)count < found; count++)
+        out[count] = shared[count].pick;
+    free(shared);
     return count;
 }

@@ -33,7 +33,7 @@ gt_status gt_stored_trials(struct gt_stored *out, struct gt_db *db, const char *
                            const char *problem, struct gt_err *err);
 void gt_stored_clear(struct gt_stored *s);
 
-/* The `room` best picks of `from` that are points of `s` as well, best first. */
+/* The `room` best picks of `from` that are points of `s` as well, best first; none without memory. */
 int gt_stored_seeds(struct gt_pick *out, int room, const struct gt_stored *s,
                     const struct gt_stored *from);
 

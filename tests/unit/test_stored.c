@@ -296,6 +296,11 @@ static void test_seeds_of_another(void **state) {
     assert_int_equal(pick[0].index, 8);
     assert_int_equal(pick[1].index, 7);
     assert_int_equal(pick[2].index, 6);
+    b.ns[0][7] = b.ns[0][6] = b.ns[0][8]; /* those as fast as the last one count as well */
+    assert_int_equal(gt_stored_seeds(pick, 3, &a, &b), 3);
+    assert_int_equal(pick[0].index, 6);
+    assert_int_equal(pick[1].index, 7);
+    assert_int_equal(pick[2].index, 8);
     gt_stored_clear(&a);
     gt_stored_clear(&b);
 }
