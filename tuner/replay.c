@@ -25,12 +25,15 @@ static double processor_s(void) {
 }
 
 /* One run: up to `ahead` picks are outstanding, told in order, as a tuner's pipeline does. */
-static void drive(struct replay *r, struct gt_search *search, float *quality) {
+static gt_status drive(struct replay *r, struct gt_search *search, float *quality,
+                       struct gt_err *err) {
     const struct gt_stored *stored = r->setup->stored;
     struct gt_pick p, *given = calloc(r->budget + 1, sizeof *given);
     size_t asked = 0, told = 0;
     double best = 0;
-    while (given) {
+    if (!given)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a replay");
+    for (;;) {
         const enum gt_ask answer = gt_search_ask(search, &p);
         if (answer == GT_ASK_PICK)
             given[asked++] = p;
@@ -50,6 +53,7 @@ static void drive(struct replay *r, struct gt_search *search, float *quality) {
     r->picks += asked;
     for (; told < r->budget; told++)
         quality[told] = (float)best;
+    return GEMMTUNE_OK;
 }
 
 static gt_status run_one(struct replay *r, int run, struct gt_err *err) {
@@ -64,9 +68,9 @@ static gt_status run_one(struct replay *r, int run, struct gt_err *err) {
                                       .target_ns = setup->stored->best_ns,
                                       .seed = setup->first_seed + (uint64_t)run};
     const double began = processor_s();
-    const gt_status status = gt_search_create(&search, setup->strategy, &s, err);
+    gt_status status = gt_search_create(&search, setup->strategy, &s, err);
     if (!status)
-        drive(r, search, r->quality + (size_t)run * r->budget);
+        status = drive(r, search, r->quality + (size_t)run * r->budget, err);
     gt_search_destroy(search);
     r->spent_s += processor_s() - began;
     return status;
