@@ -60,8 +60,9 @@ struct gt_search {
     float **told;          /* as well: NAN nothing, HUGE_VAL a failure */
     size_t *left;          /* by space: points not taken */
     size_t total, given;
-    int seeds;            /* of setup.seed_pick gone through */
-    struct answer *queue; /* told and not handed on: a ring of `room`, grown when full */
+    int seeds; /* of setup.seed_pick gone through */
+    struct answer
+        *queue; /* told and not handed on: a ring of `room`, no more are outstanding */
     size_t room, first, queued;
     size_t handed; /* picks whose answer the strategy has seen */
     bool asked;    /* the strategy said WAIT and has been handed nothing since */

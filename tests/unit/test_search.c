@@ -209,6 +209,35 @@ static void test_each_tries_seeds_first(void **state) {
         }
 }
 
+static int differences(struct gt_pick a, struct gt_pick b) {
+    const struct gt_space *s = &space[a.space];
+    const size_t params = (size_t)s->params;
+    int n = 0;
+    for (size_t i = 0; i < params; i++)
+        n += s->idx[a.index * params + i] != s->idx[b.index * params + i];
+    return n;
+}
+
+/* Of all seeds, though answers come long after more could have been asked for. */
+static void test_a_local_search_begins_at_the_best_seed(void **state) {
+    static const struct gt_strategy *const local[2] = {&gt_search_ils, &gt_search_anneal};
+    struct gt_pick seeds[5];
+    struct gt_search_setup setup = setup_of(20, 1);
+    int best = 0;
+    for (int i = 0; i < 5; i++) {
+        seeds[i] = (struct gt_pick){1, (size_t)i * space[1].count / 5};
+        best = landscape(seeds[i]) < landscape(seeds[best]) ? i : best;
+    }
+    setup.ahead = 16;
+    setup.seed_pick = seeds;
+    setup.seed_picks = 5;
+    for (int i = 0; i < 2; i++) {
+        drive(&one, local[i], setup, 4096);
+        assert_int_equal(one.pick[5].space, 1);
+        assert_int_equal(differences(one.pick[5], seeds[best]), 1);
+    }
+}
+
 static void test_a_seed_that_is_no_point(void **state) {
     const struct gt_pick seed = {1, SIZE_MAX};
     struct gt_search_setup setup = setup_of(20, 1);
@@ -399,6 +428,7 @@ int main(void) {
         cmocka_unit_test(test_full_is_in_order),
         cmocka_unit_test(test_each_keeps_to_its_budget),
         cmocka_unit_test(test_each_tries_seeds_first),
+        cmocka_unit_test(test_a_local_search_begins_at_the_best_seed),
         cmocka_unit_test(test_a_seed_that_is_no_point),
         cmocka_unit_test(test_same_seed_same_picks),
         cmocka_unit_test(test_timing_changes_nothing),
