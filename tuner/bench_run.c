@@ -73,7 +73,7 @@ struct run {
     unsigned out;                           /* not in this line: it failed with them */
     unsigned gone;                          /* nor in any that follows */
     struct gt_bench_side fallen[GT_RIVALS]; /* why not */
-    int losses[GT_RIVALS]; /* lines in a row that it had to be left out of */
+    int losses[GT_RIVALS]; /* lines in a row that went well without it only */
     atomic_int *calling;   /* the child tells it: options.at */
     bool again;            /* the line is to be begun again */
     /* the child */
@@ -256,11 +256,6 @@ static void leave_out(struct run *r, int i, gt_outcome outcome, const char *text
     snprintf(s->error, sizeof s->error, "%s", text);
     r->out |= 1u << i;
     r->again = true;
-    if (++r->losses[i] < DEATHS_MAX)
-        return;
-    r->gone |= 1u << i;
-    snprintf(s->error, sizeof s->error, "%.200s; as before: it takes no part any more",
-             text);
 }
 
 /* The line failed with rivals in the process: the one that was being called is left out, or all when
@@ -283,20 +278,36 @@ static void suspect(struct run *r, const struct gt_bench_line *line, gt_outcome 
     }
 }
 
-/* Those left out say why; what they may have lost before is forgiven those that were not. */
-static void merge_fallen(struct gt_bench_line *line, struct run *r) {
+/* Ours was not measured. */
+static bool has_failed(const struct gt_bench_line *line, const char *text) {
+    return text || !line->own.timed;
+}
+
+/* A rival has lost a line when ours fails beside it and not without it. */
+static void count_loss(struct run *r, int i, bool lost) {
+    struct gt_bench_side *s = &r->fallen[i];
+    char text[sizeof s->error];
+    r->losses[i] = lost ? r->losses[i] + 1 : 0;
+    if (r->losses[i] < DEATHS_MAX)
+        return;
+    r->gone |= 1u << i;
+    snprintf(text, sizeof text, "%.200s; as before: it takes no part any more", s->error);
+    memcpy(s->error, text, sizeof text);
+}
+
+/* Those left out say why. */
+static void merge_fallen(struct gt_bench_line *line, struct run *r, bool failed) {
     for (int i = 0; i < GT_RIVALS; i++) {
+        count_loss(r, i, r->out & 1u << i && !failed);
         if ((r->out | r->gone) & 1u << i)
             line->rival[i] = r->fallen[i];
-        else
-            r->losses[i] = 0;
     }
 }
 
 static void tell_line(struct run *r, const struct gt_bench_line *line, gt_outcome outcome,
                       const char *text) {
     struct gt_bench_line whole = *line;
-    merge_fallen(&whole, r);
+    merge_fallen(&whole, r, has_failed(line, text));
     r->on->line(r->on->user, r->at, &whole, outcome, text);
     r->at++;
     r->out = 0;
@@ -326,9 +337,17 @@ static gt_status take_failure(const struct frame *f, struct gt_err *err) {
                    GT_VERDICT_TEXT_MAX - 1, f->failed.text);
 }
 
-/* Ours was not measured. */
-static bool has_failed(const struct frame *f) {
-    return f->line.text[0] || !f->line.measured.own.timed;
+static void take_line(struct run *r, struct frame *f) {
+    const struct gt_bench_line *line = &f->line.measured;
+    mend_line(f);
+    const char *text = f->line.text[0] ? f->line.text : NULL;
+    if (partakers(r) && has_failed(line, text)) {
+        suspect(r, line, text ? f->line.outcome : line->own.outcome,
+                text ? text : line->own.error);
+        return;
+    }
+    r->deaths = 0;
+    tell_line(r, line, f->line.outcome, text);
 }
 
 static gt_status take(struct run *r, struct frame *f, struct gt_err *err) {
@@ -347,16 +366,7 @@ static gt_status take(struct run *r, struct frame *f, struct gt_err *err) {
         r->deadline = gt_seconds() + line_seconds(r);
         return GEMMTUNE_OK;
     case FRAME_LINE:
-        mend_line(f);
-        if (partakers(r) && has_failed(f)) {
-            const struct gt_bench_side *own = &f->line.measured.own;
-            suspect(r, &f->line.measured, f->line.text[0] ? f->line.outcome : own->outcome,
-                    f->line.text[0] ? f->line.text : own->error);
-            return GEMMTUNE_OK;
-        }
-        r->deaths = 0;
-        tell_line(r, &f->line.measured, f->line.outcome,
-                  f->line.text[0] ? f->line.text : NULL);
+        take_line(r, f);
         return GEMMTUNE_OK;
     default:
         return take_failure(f, err);
