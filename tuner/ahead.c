@@ -20,6 +20,7 @@ static void *make_ahead(void *user) {
     struct gt_ahead *a = user;
     struct gt_err unread;
     (void)make(&a->space, &a->spaces, &a->outlook, a->tuner, &a->item->problem, &unread);
+    atomic_store(&a->done, true);
     return NULL;
 }
 
@@ -40,6 +41,8 @@ void gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t) {
     struct gt_err unread;
     struct gt_seeds seeds = {0};
     struct gt_job job;
+    if (a->running && !atomic_load(&a->done))
+        return; /* the finalists are not to wait for it */
     join(a);
     if (!t->farm || !a->space)
         return;

@@ -14,6 +14,7 @@
 #include "tuner/sweep.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* How much to look at. */
 struct gt_effort {
@@ -32,6 +33,7 @@ struct gt_ahead {
     const struct gt_tuner *tuner;
     const struct gt_sweep_item *item; /* the next problem; NULL: nothing was begun */
     bool running;                     /* `thread` makes the spaces */
+    atomic_bool done;                 /* it has: joining it takes no time */
     pthread_t thread;
     struct gt_space *space; /* NULL: there are none, or they were taken */
     int spaces;
