@@ -28,8 +28,9 @@
 
 enum {
     PLACE_MAX = 128, /* bytes of "where" in a why line; fits why with a name and numbers */
-    NEAR_MAX = 48,   /* records that a forecast is made for: eight problems' finalists */
-    SPLIT_MAX = 8,   /* of them, those whose k is split otherwise as well */
+    NEAR_MAX =
+        48, /* records that a forecast is made for: six problems' finalists at least */
+    SPLIT_MAX = 8, /* of them, those whose k is split otherwise as well */
     OPTIONS_MAX = 512,
 };
 
