@@ -137,8 +137,7 @@ static void add_defender(struct gt_finals *f, const struct gt_tune_result *store
     if (stored->winners == 0)
         return;
     for (int i = 0; i < f->count; i++)
-        if (strcmp(f->best[i].candidate.family, c->family) == 0 &&
-            strcmp(f->best[i].candidate.point, c->point) == 0)
+        if (gt_candidate_same(&f->best[i].candidate, c))
             return;
     if (f->count < GT_BEST_MAX)
         f->count++;

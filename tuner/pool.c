@@ -121,8 +121,7 @@ bool gt_pool_compiles(const struct gt_pool *p, const struct gt_job *job) {
     for (int i = 1; i < p->count; i++) {
         const struct gt_job *own = &p->worker[i].job;
         if (p->worker[i].busy && strcmp(own->problem, job->problem) == 0 &&
-            strcmp(own->candidate[0].family, job->candidate[0].family) == 0 &&
-            strcmp(own->candidate[0].point, job->candidate[0].point) == 0)
+            gt_candidate_same(&own->candidate[0], &job->candidate[0]))
             return true;
     }
     return false;

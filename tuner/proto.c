@@ -11,6 +11,10 @@
 #define JOB_MAGIC    UINT32_C(0x47546a32)
 #define REPORT_MAGIC UINT32_C(0x47547234)
 
+bool gt_candidate_same(const struct gt_candidate *a, const struct gt_candidate *b) {
+    return strcmp(a->family, b->family) == 0 && strcmp(a->point, b->point) == 0;
+}
+
 void gt_job_init(struct gt_job *job, enum gt_job_kind kind) {
     memset(job, 0, sizeof *job);
     job->magic = JOB_MAGIC;

@@ -27,6 +27,7 @@ struct gt_candidate {
     char family[GT_NAME_MAX];
     char point[GT_POINT_TEXT_MAX];
 };
+bool gt_candidate_same(const struct gt_candidate *a, const struct gt_candidate *b);
 
 struct gt_job {
     uint32_t magic;

@@ -118,8 +118,7 @@ static gt_status tune_all(struct study *s, struct gt_tuner *t, const struct valu
 
 static int number_of(const struct study *s, const struct gt_candidate *c) {
     for (int i = 0; i < s->winners; i++)
-        if (strcmp(s->winner[i].family, c->family) == 0 &&
-            strcmp(s->winner[i].point, c->point) == 0)
+        if (gt_candidate_same(&s->winner[i], c))
             return i;
     return -1;
 }

@@ -205,8 +205,7 @@ static int enter(struct contest *c, const char *family, const struct gt_point *p
     (void)snprintf(new->family, sizeof new->family, "%s", family);
     (void)gt_point_text(point, new->point);
     for (int i = 0; i < c->count; i++)
-        if (strcmp(c->candidate[i].family, new->family) == 0 &&
-            strcmp(c->candidate[i].point, new->point) == 0)
+        if (gt_candidate_same(&c->candidate[i], new))
             return i;
     return c->count++;
 }
