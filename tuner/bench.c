@@ -205,11 +205,34 @@ static bool get_ready(struct gt_bench *b, struct player *p,
 
 /* ---- rounds ---- */
 
+/*
+ * One side's turn. A power limit acts on the mean over many samples: sides that take turns by the sample
+ * share one clock, whoever brought it down. In turns longer than that each has its own, and the second
+ * half of the turn counts.
+ */
+static gt_status play_turn(double *ns, double *spent_s, const struct gt_bench *b,
+                           struct player *p, struct gt_err *err) {
+    double spent = 0, sum = 0, now = 0;
+    int count = 0;
+    gt_status status = GEMMTUNE_OK;
+    do {
+        status = gt_stopwatch_sample(p->watch, &now, err);
+        spent += now * gt_stopwatch_launches(p->watch) * 1e-9;
+        if (spent > b->options.turn_s / 2) {
+            sum += now;
+            count++;
+        }
+    } while (!status && now > 0 && spent < b->options.turn_s);
+    *ns = count > 0 ? sum / count : now;
+    *spent_s += spent;
+    return status;
+}
+
 /* Everybody once, forwards and backwards in turns (A B B A); false in *clean when the clock was
  * throttled meanwhile. */
-static gt_status play_round(double ns[], bool *clean, struct gt_bench_line *line,
-                            struct gt_bench *b, struct player *p, int count, int round,
-                            struct gt_err *err) {
+static gt_status play_round(double ns[], double *spent_s, bool *clean,
+                            struct gt_bench_line *line, struct gt_bench *b,
+                            struct player *p, int count, int round, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     *clean = true;
     for (int i = 0; !status && i < count; i++) {
@@ -217,7 +240,7 @@ static gt_status play_round(double ns[], bool *clean, struct gt_bench_line *line
         int mhz = 0;
         bool throttled = false;
         tell_turn(b, p[at].index);
-        status = gt_stopwatch_sample(p[at].watch, &ns[at], err);
+        status = play_turn(&ns[at], spent_s, b, &p[at], err);
         gt_rig_head(b->lab->rig)->ops->clock(b->lab->rig, &mhz, &throttled);
         *clean = *clean && !throttled;
         if (mhz > 0 && (line->clock_low_mhz == 0 || mhz < line->clock_low_mhz))
@@ -243,9 +266,7 @@ static gt_status play_rounds(struct gt_bench_line *line, struct gt_bench *b,
     for (int kept = 0, round = 0; !status && kept < o->rounds; round++) {
         if (kept >= ROUNDS_LEAST && spent_s > o->budget_s)
             break;
-        status = play_round(ns, &clean, line, b, p, count, round, err);
-        for (int i = 0; !status && i < count; i++)
-            spent_s += ns[i] * gt_stopwatch_launches(p[i].watch) * 1e-9;
+        status = play_round(ns, &spent_s, &clean, line, b, p, count, round, err);
         if (!clean && line->dropped < DROPPED_MAX) {
             line->dropped++;
             continue;
@@ -255,6 +276,11 @@ static gt_status play_rounds(struct gt_bench_line *line, struct gt_bench *b,
         kept++;
     }
     return status;
+}
+
+/* At least ROUNDS_LEAST rounds, and one more that was begun within the budget. */
+double gt_bench_seconds(const struct gt_bench_options *o) {
+    return o->budget_s + (ROUNDS_LEAST + 1) * (GT_RIVALS + 1) * o->turn_s;
 }
 
 /* ---- a line ---- */

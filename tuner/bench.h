@@ -20,6 +20,7 @@ struct gt_bench_options {
     int rounds;      /* at most GT_SAMPLES_MAX */
     double
         budget_s; /* of device time for the rounds of a line; six rounds there are always */
+    double turn_s;    /* device time of a side before the other's turn; 0: one sample */
     double timeout_s; /* for a line; 0: from its size */
     uint64_t seed;
     atomic_int
@@ -56,6 +57,9 @@ gt_status gt_bench_create(struct gt_bench **out, const struct gt_device *d,
                           const struct gt_bench_options *options,
                           struct gt_absence why[GT_RIVALS], struct gt_err *err);
 void gt_bench_destroy(struct gt_bench *b);
+
+/* Device time that the rounds of a line may take, seconds. */
+double gt_bench_seconds(const struct gt_bench_options *o);
 
 /* One problem against the rivals. What becomes of either side is in the line; a failure is of whoever
  * options.at says, since a rival may have lost the context or written where ours reads. */

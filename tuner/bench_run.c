@@ -178,7 +178,7 @@ static double line_seconds(const struct run *r) {
     job.device = *r->device;
     job.count = 2; /* sides */
     snprintf(job.problem, sizeof job.problem, "%s", r->sweep->item[r->at].name);
-    return LINE_SECONDS + gt_pool_launch_seconds(&job);
+    return LINE_SECONDS + gt_pool_launch_seconds(&job) + gt_bench_seconds(r->options);
 }
 
 static gt_status start(struct run *r, void (*job)(struct run *r, int to),

@@ -133,6 +133,14 @@ is "ours hangs: its lines" "$(lines outcome | tr '\n' ' ')" "timeout timeout "
 FAKE_CUDA_SCRIPT="corrupt/gemm@0" bench "$one" --json
 is "ours wrong: not timed" "$(lines outcome ours_ns baseline)" "wrong_result||"
 
+# A turn is as many samples as it is long: launch 20000 is beyond six rounds of one sample.
+FAKE_CUDA_SCRIPT="hang@20000" bench "$one" --aa --json --timeout 5s
+is "turns of a sample are over before" "$(lines outcome rounds)" "correct|6"
+FAKE_CUDA_SCRIPT="hang@20000" bench "$one" --aa --json --timeout 5s --turn 20ms
+is "turns of 20 ms are not" "$(lines outcome)" timeout
+bench "$one" --json --turn 20ms
+is "turns of 20 ms, undisturbed" "$(lines outcome rounds | sed 's/|.*|/|/')" "correct|6"
+
 # A throttled clock: its rounds are dropped as long as there is hope, and the line says so.
 GEMMTUNE_LIBNVML="$fake/libcuda.so" FAKE_CUDA_SCRIPT="clock=0.6@1" bench "$one" --json
 is "throttled rounds are dropped" "$(lines dropped rounds clock_low_mhz)" "20|6|873"

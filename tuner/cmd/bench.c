@@ -13,7 +13,7 @@
 struct values {
     const char *device, *sizes, *db, *against;
     int64_t rounds, seed;
-    double budget, timeout;
+    double budget, turn, timeout;
     bool aa, overhead;
     struct gt_format format;
 };
@@ -29,6 +29,10 @@ static const struct gt_option options[] = {
      "samples of each side, in turns (default 21)", 6, GT_SAMPLES_MAX},
     {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME",
      "device time for the rounds of a line (default 5s)", 0, 0},
+    {"turn", 0, GT_OPT_SECONDS, offsetof(struct values, turn), "TIME",
+     "how long a side runs at its turn, of which the second half counts (default: one "
+     "sample)",
+     0, 0},
     {"timeout", 0, GT_OPT_SECONDS, offsetof(struct values, timeout), "TIME",
      "for a line, after which it counts as hung (default: by its size)", 0, 0},
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
@@ -161,6 +165,7 @@ static int set_options(struct gt_bench_options *o, const struct values *v) {
     *o = (struct gt_bench_options){.db = v->db,
                                    .rounds = (int)v->rounds,
                                    .budget_s = v->budget,
+                                   .turn_s = v->turn,
                                    .timeout_s = v->timeout,
                                    .seed = (uint64_t)v->seed};
     gt_status status = gt_rivals_environment(&err);
