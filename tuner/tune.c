@@ -86,11 +86,11 @@ void gt_tune_candidate(struct gt_candidate *out, const struct gt_space *space,
 
 /* ---- the window ---- */
 
-enum { WINDOW = 64 };
 enum {
-    AHEAD = 16
-}; /* picks compiled ahead of what is measured; the search knows less of each */
-
+    WINDOW = 64,
+    AHEAD =
+        24 /* picks outstanding: more keep more compilers busy, but know less of each other */
+};
 enum entry_state { ASKED, COMPILING, READY, RUNNING, RESOLVED };
 
 struct entry {
@@ -483,6 +483,7 @@ static gt_status search_and_decide(struct search *s, struct gt_err *err) {
                                     .spaces = s->spaces,
                                     .budget = s->t->effort->trials,
                                     .ahead = s->t->farm ? AHEAD : 1,
+                                    .seeds_ahead = s->t->farm ? WINDOW : 1,
                                     .seed = s->t->seed,
                                     .predict = gt_outlook_ns,
                                     .user = &s->outlook};
