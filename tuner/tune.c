@@ -86,11 +86,15 @@ void gt_tune_candidate(struct gt_candidate *out, const struct gt_space *space,
 
 /* ---- the window ---- */
 
-enum {
-    WINDOW = 64,
-    AHEAD =
-        24 /* picks outstanding: more keep more compilers busy, but know less of each other */
-};
+enum { WINDOW = 64 };
+
+/* How many picks are outstanding: more know less of each other. With as many as there are compilers
+ * those would have nothing to do while the slowest candidate is compiled. */
+static int picks_ahead(const struct gt_tuner *t) {
+    const int picks = t->compilers + t->compilers / 2 + 2;
+    return t->compilers == 0 ? 1 : picks < WINDOW ? picks : WINDOW;
+}
+
 enum entry_state { ASKED, COMPILING, READY, RUNNING, RESOLVED };
 
 struct entry {
@@ -238,7 +242,7 @@ static gt_status ask_one(struct search *s, struct gt_err *err) {
     e->pick = pick;
     e->family = s->space[pick.space].family;
     e->id = ++s->t->next_id;
-    e->state = s->t->farm ? ASKED : READY;
+    e->state = s->t->compilers > 0 ? ASKED : READY;
     gt_tune_candidate(&e->candidate, &s->space[pick.space], pick.index);
     return recall(&found, s, e, err);
 }
@@ -482,8 +486,8 @@ static gt_status search_and_decide(struct search *s, struct gt_err *err) {
     struct gt_search_setup setup = {.space = s->space,
                                     .spaces = s->spaces,
                                     .budget = s->t->effort->trials,
-                                    .ahead = s->t->farm ? AHEAD : 1,
-                                    .seeds_ahead = s->t->farm ? WINDOW : 1,
+                                    .ahead = picks_ahead(s->t),
+                                    .seeds_ahead = s->t->compilers > 0 ? WINDOW : 1,
                                     .seed = s->t->seed,
                                     .predict = gt_outlook_ns,
                                     .user = &s->outlook};
