@@ -426,8 +426,18 @@ static const char *apply(int64_t *out, enum op op, int64_t a, int64_t b) {
     }
 }
 
-static const char *eval(int64_t *out, const struct gt_expr *e, int at,
-                        const int64_t *values);
+static const char *eval_node(int64_t *out, const struct gt_expr *e, const struct node *node,
+                             const int64_t *values);
+
+/* Most operands are leaves: those cost no call. */
+static inline const char *eval(int64_t *out, const struct gt_expr *e, int at,
+                               const int64_t *values) {
+    const struct node *node = &e->node[at];
+    if (node->op > OP_SIZEOF)
+        return eval_node(out, e, node, values);
+    *out = node->op == OP_NUMBER ? node->number : values[node->slot];
+    return NULL;
+}
 
 /* && || ?: evaluate their other operands only when needed. */
 static const char *eval_lazy(int64_t *out, const struct gt_expr *e, const struct node *node,
@@ -464,17 +474,9 @@ static const char *eval_binary(int64_t *out, const struct gt_expr *e,
     return wrong != NULL ? wrong : apply(out, node->op, a, b);
 }
 
-static const char *eval(int64_t *out, const struct gt_expr *e, int at,
-                        const int64_t *values) {
-    const struct node *node = &e->node[at];
+static const char *eval_node(int64_t *out, const struct gt_expr *e, const struct node *node,
+                             const int64_t *values) {
     switch (node->op) {
-    case OP_NUMBER:
-        *out = node->number;
-        return NULL;
-    case OP_SYMBOL:
-    case OP_SIZEOF:
-        *out = values[node->slot];
-        return NULL;
     case OP_NEGATE:
     case OP_NOT:
         return eval_unary(out, e, node, values);

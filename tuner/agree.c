@@ -62,26 +62,25 @@ static int fastest(const struct gt_measurement *again, int winners) {
     return best;
 }
 
+static int votes_for(int winner, const struct gt_agree_run *run, int runs) {
+    int votes = 0;
+    for (int i = 0; i < runs; i++)
+        votes += run[i].choice == winner;
+    return votes;
+}
+
 static int favourite(const struct gt_agree_run *run, int runs, int winners) {
-    int most = 0, best = 0;
-    for (int i = 0; i < winners; i++) {
-        int votes = 0;
-        for (int j = 0; j < runs; j++)
-            votes += run[j].choice == i;
-        if (votes > most) {
-            most = votes;
+    int best = 0;
+    for (int i = 1; i < winners; i++)
+        if (votes_for(i, run, runs) > votes_for(best, run, runs))
             best = i;
-        }
-    }
     return best;
 }
 
-/* The best is the best as far as is known: what comes out below it by chance costs nothing. */
-static double regret_of(const struct gt_measurement *own,
-                        const struct gt_measurement *best) {
+static double over(const struct gt_measurement *own, const struct gt_measurement *other) {
     struct gt_measurement ratio;
-    gt_ratio_of(&ratio, own, best);
-    return fmax(ratio.median_ns - 1, 0);
+    gt_ratio_of(&ratio, own, other);
+    return ratio.median_ns - 1;
 }
 
 static bool is_found_again(const struct gt_measurement *again,
@@ -91,18 +90,28 @@ static bool is_found_again(const struct gt_measurement *again,
     return low_ns <= stored->median_ns && stored->median_ns <= high_ns;
 }
 
+static double median_of(double *x, int n) {
+    qsort(x, (size_t)n, sizeof *x, ascending);
+    return (x[(n - 1) / 2] + x[n / 2]) / 2;
+}
+
 void gt_agree(struct gt_agreement *out, struct gt_agree_run *run, int runs,
-              const struct gt_measurement *again, int winners) {
-    double regret[GT_AGREE_RUNS_MAX];
+              const struct gt_measurement *again, int winners, int known) {
+    double regret[GT_AGREE_RUNS_MAX], over_known[GT_AGREE_RUNS_MAX];
     const int best = fastest(again, winners), most = favourite(run, runs, winners);
+    const bool is_known = known >= 0 && again[known].samples > 0;
     memset(out, 0, sizeof *out);
-    out->winners = winners;
+    for (int i = 0; i < winners; i++)
+        out->winners += votes_for(i, run, runs) > 0;
     for (int i = 0; i < runs; i++) {
         struct gt_agree_run *r = &run[i];
         if (r->choice < 0 || again[r->choice].samples == 0)
             continue;
-        r->regret = regret_of(&again[r->choice], &again[best]);
+        /* the best as far as is known: what comes out below it by chance costs nothing */
+        r->regret = fmax(over(&again[r->choice], &again[best]), 0);
+        r->over_known = is_known ? over(&again[r->choice], &again[known]) : 0;
         r->found_again = is_found_again(&again[r->choice], &r->stored);
+        over_known[out->runs] = r->over_known;
         regret[out->runs++] = r->regret;
         out->same += r->choice == most;
         out->same_tie += r->choice == most || (r->tied >> most & 1);
@@ -110,7 +119,7 @@ void gt_agree(struct gt_agreement *out, struct gt_agree_run *run, int runs,
     }
     if (out->runs == 0)
         return;
-    qsort(regret, (size_t)out->runs, sizeof *regret, ascending);
-    out->median_regret = (regret[(out->runs - 1) / 2] + regret[out->runs / 2]) / 2;
+    out->median_regret = median_of(regret, out->runs);
     out->most_regret = regret[out->runs - 1];
+    out->median_over_known = median_of(over_known, out->runs);
 }

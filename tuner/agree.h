@@ -9,7 +9,7 @@
 
 #include "core/outcome.h"
 
-enum { GT_AGREE_RUNS_MAX = 24 };
+enum { GT_AGREE_RUNS_MAX = 23 };
 
 /* One run: which of the distinct winners it chose, by number, and which it found tied with it. */
 struct gt_agree_run {
@@ -17,23 +17,25 @@ struct gt_agree_run {
     unsigned tied; /* bit i: the i-th winner, its own choice too */
     struct gt_measurement stored;
     /* filled by gt_agree */
-    double regret;    /* its choice's time over the best's, less 1, round by round */
-    bool found_again; /* the stored median lies where another one would, 95 times of 100 */
+    double regret;     /* its choice's time over the best's, less 1, round by round */
+    double over_known; /* and over that of the best known, which it may be ahead of */
+    bool found_again;  /* the stored median lies where another one would, 95 times of 100 */
 };
 
 struct gt_agreement {
     int runs;     /* that chose */
-    int winners;  /* distinct */
+    int winners;  /* distinct choices */
     int same;     /* runs that chose the one that was chosen most often */
     int same_tie; /* or found it tied with their choice */
     int found_again;
-    double median_regret, most_regret;
+    double median_regret, most_regret, median_over_known;
 };
 
 /* again[i]: winner i, of one race in which all stayed. Those that could not be measured again have no
- * samples; runs that chose them count as none. */
+ * samples; runs that chose them count as none. One of them, `known`, may be there because somebody knows
+ * it to be good; -1: none is. */
 void gt_agree(struct gt_agreement *out, struct gt_agree_run *run, int runs,
-              const struct gt_measurement *again, int winners);
+              const struct gt_measurement *again, int winners, int known);
 
 /* From the samples of one measurement, where the median of `samples` others of the same lies 95 times of
  * 100, whatever the distribution. Everything there is where that cannot be had from so few. */

@@ -44,7 +44,7 @@ void gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t) {
     if (a->running && !atomic_load(&a->done))
         return; /* the finalists are not to wait for it */
     join(a);
-    if (!t->farm || !a->space)
+    if (t->compilers == 0 || !a->space)
         return;
     gt_status status = gt_seeds_find(&seeds, t, a->space, a->spaces, &a->outlook,
                                      &a->item->problem, &unread);

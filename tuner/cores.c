@@ -60,7 +60,7 @@ void gt_cores_beside(struct gt_core_set *out, int core) {
     out->has[core] = true;
 }
 
-void gt_cores_keep(const struct gt_core_set *s) {
+void gt_cores_keep_other(pid_t pid, const struct gt_core_set *s) {
     cpu_set_t set;
     if (gt_core_set_count(s) == 0)
         return;
@@ -68,7 +68,11 @@ void gt_cores_keep(const struct gt_core_set *s) {
     for (size_t i = 0; i < GT_CORES_MAX; i++)
         if (s->has[i])
             CPU_SET(i, &set);
-    (void)sched_setaffinity(0, sizeof set, &set);
+    (void)sched_setaffinity(pid, sizeof set, &set);
+}
+
+void gt_cores_keep(const struct gt_core_set *s) {
+    gt_cores_keep_other(0, s);
 }
 
 bool gt_cores_split(struct gt_core_set *own, struct gt_core_set *rest,

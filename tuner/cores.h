@@ -7,6 +7,7 @@
 #define GT_TUNER_CORES_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 enum { GT_CORES_MAX = 1024 }; /* as the C library has it */
 struct gt_core_set {
@@ -23,6 +24,8 @@ void gt_cores_allowed(struct gt_core_set *out);
 void gt_cores_beside(struct gt_core_set *out, int core);
 /* Keeps the process, and what it starts, to these cores; none, or where the system refuses: as it was. */
 void gt_cores_keep(const struct gt_core_set *s);
+/* The same for the first thread of another process; those that it has started already stay. */
+void gt_cores_keep_other(pid_t pid, const struct gt_core_set *s);
 
 /* Divides what is allowed: `own` gets the last core with all its threads, away from core 0, which most
  * interrupts go to. False, and both are empty, where there are fewer than four or nothing is left. */

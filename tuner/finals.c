@@ -172,7 +172,7 @@ static void init_job(struct gt_job *job, const struct gt_finals *f,
                      const struct gt_tuner *t, const struct gt_sweep_item *item) {
     gt_job_init(job, GT_JOB_FINAL);
     job->device = t->device;
-    job->seed = t->seed + 0x5eed; /* other data than the screening saw */
+    job->seed = t->seed + GT_FINALS_SEED;
     job->count = f->count;
     for (int i = 0; i < f->count; i++)
         job->candidate[i] = f->best[i].candidate;

@@ -14,6 +14,9 @@
 
 #include "tuner/tune.h"
 
+/* Added to the seed: other data than the screening saw. */
+enum { GT_FINALS_SEED = 0x5eed };
+
 struct gt_finalist {
     struct gt_candidate candidate;
     double screen_ns;       /* 0: there is none */

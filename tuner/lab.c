@@ -137,16 +137,19 @@ static gt_status setup_smalls(struct gt_lab *lab, const gemmtune_problem *p, uin
 }
 
 /* The checker's scratch must hold the largest C, so a larger problem makes it anew. */
-static gt_status setup_types(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
+gt_status gt_lab_setup_types(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                              struct gt_err *err) {
     const int64_t scratch = scratch_bytes(p);
     if (lab->checker && gt_problem_same_kind(&lab->problem, p) && scratch <= lab->scratch)
         return GEMMTUNE_OK;
     clear_types(lab);
+    lab->problem = *p;
     lab->scratch = scratch;
     gt_status status = gt_checker_create(&lab->checker, lab->rig, p, scratch, err);
     if (!status)
         status = setup_smalls(lab, p, seed, err);
+    if (status)
+        clear_types(lab);
     return status;
 }
 
@@ -195,7 +198,7 @@ gt_status gt_lab_setup(struct gt_lab *lab, const gemmtune_problem *p, uint64_t s
     clear_problem(lab);
     gt_status status = fits(p, gt_lab_device(lab), err);
     if (!status)
-        status = setup_types(lab, p, seed, err);
+        status = gt_lab_setup_types(lab, p, seed, err);
     if (!status)
         status = setup_timed(lab, p, seed, err);
     if (!status)

@@ -18,6 +18,9 @@ void gt_lab_destroy(struct gt_lab *lab);
 struct gt_gpu *gt_lab_gpu(struct gt_lab *lab);
 const struct gt_device *gt_lab_device(const struct gt_lab *lab);
 
+/* Makes what problems of these types and this layout share, for a C as large as the problem's. */
+gt_status gt_lab_setup_types(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
+                             struct gt_err *err);
 /* Makes data and references for the canonical problem; nothing when it is set up already. ENOMEM
  * says how many bytes it needs and how many the device has, before anything is allocated. */
 gt_status gt_lab_setup(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,

@@ -4,48 +4,44 @@
 
 #include "runtime/model.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-enum { EACH_MAX = 16 };
+enum {
+    EACH_MAX = 16,
+    LOOKS = 8192,  /* a space of no more points is looked at whole, of others so many */
+    CLIMBERS = 16, /* from which the best are climbed to */
+    NEAR_MAX = 1024
+};
 
-static void fill(float *ns, const struct gt_space *s, const struct gt_device *d,
-                 const gemmtune_problem *p) {
-    struct gt_binding b;
+/* ---- what the model says --------------------------------------------------------- */
+
+static float ask(struct gt_outlook *o, struct gt_pick p) {
+    struct gt_binding *b = &o->bound[p.space];
     struct gt_prediction prediction;
-    gt_bind_problem(&b, s->family, d, p);
-    for (size_t i = 0; i < s->count; i++) {
-        int64_t values[GT_POINT_MAX];
-        gt_space_values(s, i, values);
-        if (!gt_bind_values(&b, values, NULL) && gt_model_predict(&prediction, &b, d, NULL))
-            ns[i] = (float)prediction.ns;
-    }
+    int64_t values[GT_POINT_MAX];
+    gt_space_values(&o->space[p.space], p.index, values);
+    return !gt_bind_values(b, values, NULL) &&
+                   gt_model_predict(&prediction, b, o->device, NULL)
+               ? (float)prediction.ns
+               : NAN;
 }
 
-void gt_outlook_make(struct gt_outlook *out, const struct gt_space *space, int spaces,
-                     const struct gt_device *d, const gemmtune_problem *p) {
-    *out = (struct gt_outlook){.ns = calloc((size_t)spaces + 1, sizeof *out->ns),
-                               .space = space,
-                               .spaces = spaces};
-    for (int i = 0; out->ns && i < spaces; i++)
-        if (space[i].family->has_shape &&
-            (out->ns[i] = calloc(space[i].count + 1, sizeof **out->ns)))
-            fill(out->ns[i], &space[i], d, p);
-}
-
-void gt_outlook_clear(struct gt_outlook *o) {
-    for (int i = 0; o->ns && i < o->spaces; i++)
-        free(o->ns[i]);
-    free(o->ns);
-    *o = (struct gt_outlook){0};
-}
-
-static double expected(const struct gt_outlook *o, const struct gt_pick *pick) {
-    return o->ns && o->ns[pick->space] ? (double)o->ns[pick->space][pick->index] : 0;
+/* 0 when the model has nothing to say of it. */
+static double expected(struct gt_outlook *o, struct gt_pick p) {
+    if (!o->ns || !o->ns[p.space])
+        return 0;
+    float *ns = &o->ns[p.space][p.index];
+    if (*ns == 0)
+        *ns = ask(o, p);
+    return *ns > 0 ? (double)*ns : 0;
 }
 
 double gt_outlook_ns(void *user, const struct gt_pick *pick) {
-    return expected(user, pick);
+    return expected(user, *pick);
 }
+
+/* ---- the best -------------------------------------------------------------------- */
 
 static int differing(const struct gt_space *s, size_t a, size_t b) {
     const size_t params = (size_t)s->params;
@@ -55,7 +51,7 @@ static int differing(const struct gt_space *s, size_t a, size_t b) {
     return n;
 }
 
-/* The fastest that is known, slower than none before it in the list and unlike each of them. */
+/* The fastest of those asked about that is unlike each one taken. */
 static bool next_best(size_t *out, const struct gt_space *s, const float *ns,
                       const size_t *taken, int count) {
     bool found = false;
@@ -71,18 +67,75 @@ static bool next_best(size_t *out, const struct gt_space *s, const float *ns,
     return found;
 }
 
-static void insert(struct gt_pick *out, int *count, int room, const struct gt_outlook *o,
+static void look_around(struct gt_outlook *o, int space) {
+    const size_t count = o->space[space].count;
+    uint64_t state = 0;
+    for (size_t i = 0; count <= LOOKS ? i < count : i < LOOKS; i++)
+        (void)expected(o, (struct gt_pick){space, count <= LOOKS
+                                                      ? i
+                                                      : (size_t)gt_random(&state) % count});
+}
+
+/* To the best of the neighbours, until none is better. */
+static void climb(struct gt_outlook *o, struct gt_pick from) {
+    struct gt_pick near[NEAR_MAX], at = {-1, 0};
+    while (from.space != at.space || from.index != at.index) {
+        at = from;
+        const int n = gt_search_neighbours(near, NEAR_MAX, &o->space[at.space], at, true);
+        for (int i = 0; i < n; i++) {
+            const double ns = expected(o, near[i]);
+            if (ns > 0 && ns < expected(o, from))
+                from = near[i];
+        }
+    }
+}
+
+static void look_for_the_best(struct gt_outlook *o, int space) {
+    size_t start[CLIMBERS];
+    int n = 0;
+    look_around(o, space);
+    while (n < CLIMBERS && next_best(&start[n], &o->space[space], o->ns[space], start, n))
+        n++;
+    for (int i = 0; i < n && o->space[space].count > LOOKS; i++)
+        climb(o, (struct gt_pick){space, start[i]});
+}
+
+void gt_outlook_make(struct gt_outlook *out, const struct gt_space *space, int spaces,
+                     const struct gt_device *d, const gemmtune_problem *p) {
+    const size_t room = (size_t)spaces + 1;
+    *out = (struct gt_outlook){.ns = calloc(room, sizeof *out->ns),
+                               .bound = calloc(room, sizeof *out->bound),
+                               .device = d,
+                               .space = space,
+                               .spaces = spaces};
+    for (int i = 0; out->ns && out->bound && i < spaces; i++)
+        if (space[i].family->has_shape &&
+            (out->ns[i] = calloc(space[i].count + 1, sizeof **out->ns))) {
+            gt_bind_problem(&out->bound[i], space[i].family, d, p);
+            look_for_the_best(out, i);
+        }
+}
+
+void gt_outlook_clear(struct gt_outlook *o) {
+    for (int i = 0; o->ns && i < o->spaces; i++)
+        free(o->ns[i]);
+    free(o->ns);
+    free(o->bound);
+    *o = (struct gt_outlook){0};
+}
+
+static void insert(struct gt_pick *out, int *count, int room, struct gt_outlook *o,
                    struct gt_pick p) {
-    const double ns = expected(o, &p);
+    const double ns = expected(o, p);
     int at = *count < room ? (*count)++ : room;
-    for (; at > 0 && expected(o, &out[at - 1]) > ns; at--)
+    for (; at > 0 && expected(o, out[at - 1]) > ns; at--)
         if (at < room)
             out[at] = out[at - 1];
     if (at < room)
         out[at] = p;
 }
 
-int gt_outlook_best(struct gt_pick *out, int room, int each, const struct gt_outlook *o) {
+int gt_outlook_best(struct gt_pick *out, int room, int each, struct gt_outlook *o) {
     int count = 0;
     for (int i = 0; o->ns && i < o->spaces; i++) {
         size_t best[EACH_MAX];

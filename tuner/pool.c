@@ -35,6 +35,7 @@ struct gt_pool {
     struct gt_pool_setup setup;
     int count; /* worker[0] runs, the others compile */
     struct worker worker[WORKERS_MAX];
+    struct gt_process standby;      /* the next worker[0]: it has been sent an OPEN */
     struct gt_core_set before, own; /* cores: the program's, the run worker's; none: all */
     bool waits; /* `next` is for the run worker, once it has done what it is at */
     struct gt_job next;
@@ -49,11 +50,33 @@ static void retire(struct worker *w, char how[96]) {
     w->busy = false;
 }
 
+static const struct gt_core_set no_cores; /* of its own: those of the program */
+
 static gt_status start(struct gt_pool *p, struct worker *w, struct gt_err *err) {
-    const struct gt_core_set none = {{false}};
+    const bool runs = w == &p->worker[0];
     w->heard = 0;
-    return gt_process_start(&w->process, p->setup.templates,
-                            w == &p->worker[0] ? &p->own : &none, err);
+    if (!runs || p->standby.pid == 0)
+        return gt_process_start(&w->process, p->setup.templates, runs ? &p->own : &no_cores,
+                                err);
+    w->process = p->standby;
+    p->standby = (struct gt_process){0};
+    gt_cores_keep_other(w->process.pid, &p->own);
+    return GEMMTUNE_OK;
+}
+
+/* Beside the compilers: the run worker's core is in use. */
+void gt_pool_stand_by(struct gt_pool *p, const struct gt_job *job) {
+    struct gt_err unread;
+    if (p->standby.pid != 0 ||
+        gt_process_start(&p->standby, p->setup.templates, &no_cores, &unread))
+        return;
+    if (!gt_write_all(p->standby.to, job, sizeof *job))
+        gt_pool_stand_down(p);
+}
+
+void gt_pool_stand_down(struct gt_pool *p) {
+    char how[96];
+    gt_process_end(&p->standby, how);
 }
 
 /* Compile workers inherit what is left. */
@@ -89,6 +112,7 @@ void gt_pool_destroy(struct gt_pool *p) {
             gt_process_kill(&p->worker[i].process);
     for (int i = 0; i < p->count; i++)
         retire(&p->worker[i], how);
+    gt_pool_stand_down(p);
     gt_cores_keep(&p->before);
     free(p);
 }
@@ -187,8 +211,8 @@ static gt_status hand(struct gt_pool *p, struct worker *w, const struct gt_job *
                       struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     char how[96];
-    /* one that died while idle is found out here, and replaced once */
-    for (int attempt = 0; !status && attempt < 2; attempt++) {
+    /* one that died while idle is found out here, and so is the one that stood by for it */
+    for (int attempt = 0; !status && attempt < 3; attempt++) {
         if (w->process.pid == 0)
             status = start(p, w, err);
         if (!status && gt_write_all(w->process.to, job, sizeof *job)) {

@@ -61,6 +61,14 @@ double gt_pool_slow_seconds(const struct gt_device *d, const gemmtune_problem *p
 /* Seconds a job's launches may take. */
 double gt_pool_launch_seconds(const struct gt_job *job);
 
+/* Starts the process that will take the run worker's place, whether that is ended or dies, and has it do
+ * the job, an OPEN, meanwhile; nothing when one stands by already. A device that one process alone may
+ * open must be the run worker's by now. One that dies is no loss: then the next one is started
+ * when it is needed. */
+void gt_pool_stand_by(struct gt_pool *p, const struct gt_job *job);
+/* Ends the one that stands by: what it holds of the device is needed. */
+void gt_pool_stand_down(struct gt_pool *p);
+
 /* Ends the run worker, so that the next job meets a fresh process. It must be idle. */
 gt_status gt_pool_refresh(struct gt_pool *p, struct gt_err *err);
 

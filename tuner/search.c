@@ -4,8 +4,9 @@
  * stop, and the queue of answers.
  *
  * Answers come when the device has them; a strategy must not see the difference. So they wait in a
- * queue, and just before pick i is made those of picks 0 .. i - ahead are handed on. A strategy that
- * says WAIT gets more of them, one at a time in the order of asking, until it has a pick.
+ * queue, and just before pick i is made those of picks 0 .. i - ahead are handed on, for a seed those of
+ * 0 .. i - seeds_ahead. A strategy that says WAIT gets more of them, one at a time in the order of asking,
+ * until it has a pick.
  */
 #include "tuner/search.h"
 
@@ -126,9 +127,11 @@ gt_status gt_search_create(struct gt_search **out, const struct gt_strategy *str
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the search");
     s->setup = *setup;
     s->setup.ahead = setup->ahead > 0 ? setup->ahead : 1;
+    if (s->setup.seeds_ahead < s->setup.ahead)
+        s->setup.seeds_ahead = s->setup.ahead;
     s->strategy = strategy;
     s->rng = setup->seed;
-    s->room = (size_t)s->setup.ahead;
+    s->room = (size_t)s->setup.seeds_ahead;
     gt_status status = allocate(s)
                            ? strategy->create(&s->self, s, err)
                            : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the search");
@@ -165,9 +168,10 @@ static bool hand_on(struct gt_search *s) {
     return true;
 }
 
+/* The same again until it is given out. */
 static bool next_seed(struct gt_search *s, struct gt_pick *out) {
-    while (s->seeds < s->setup.seed_picks) {
-        *out = s->setup.seed_pick[s->seeds++];
+    for (; s->seeds < s->setup.seed_picks; s->seeds++) {
+        *out = s->setup.seed_pick[s->seeds];
         if (!gt_search_taken(s, *out))
             return true;
     }
@@ -176,12 +180,14 @@ static bool next_seed(struct gt_search *s, struct gt_pick *out) {
 
 enum gt_ask gt_search_ask(struct gt_search *s, struct gt_pick *out) {
     struct gt_pick p;
-    while (s->handed + (size_t)s->setup.ahead <= s->given)
+    const bool seeded = next_seed(s, &p);
+    const int ahead = seeded ? s->setup.seeds_ahead : s->setup.ahead;
+    while (s->handed + (size_t)ahead <= s->given)
         if (!hand_on(s))
             return GT_ASK_WAIT;
     if (s->reached || s->given >= s->setup.budget || s->given == s->total)
         return GT_ASK_DONE;
-    if (next_seed(s, &p)) {
+    if (seeded) {
         if (s->strategy->seed)
             s->strategy->seed(s->self, &p);
         return give(s, p, out);
@@ -200,7 +206,7 @@ enum gt_ask gt_search_ask(struct gt_search *s, struct gt_pick *out) {
     }
 }
 
-/* At most `ahead` are outstanding, and what is outstanding has a place in the ring. */
+/* At most `room` are outstanding, and what is outstanding has a place in the ring. */
 void gt_search_tell(struct gt_search *s, const struct gt_pick *pick, gt_outcome outcome,
                     double ns) {
     if (s->queued == s->room)

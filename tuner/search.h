@@ -24,8 +24,9 @@ struct gt_search_setup {
     int seed_picks;
     size_t budget; /* picks at most; SIZE_MAX: all of them */
     /* Picks that may be outstanding, that just asked for included; 0 counts as 1. Pick i depends
-     * on what was told of picks 0 .. i - ahead, and on nothing else. */
-    int ahead;
+     * on what was told of picks 0 .. i - ahead, and on nothing else. Seeds depend on nothing: of
+     * them `seeds_ahead` may be outstanding, if that is more. */
+    int ahead, seeds_ahead;
     double target_ns; /* ends once a told pick was as fast; 0: never */
     uint64_t seed;
     /* What a pick is thought to take, in ns, <= 0 when unknown; NULL: nobody knows. Only its

@@ -149,7 +149,7 @@ static void add_default(struct finding *f, int space) {
     add_point(f, space, &point);
 }
 
-static void add_expected(struct gt_seeds *s, const struct gt_outlook *outlook) {
+static void add_expected(struct gt_seeds *s, struct gt_outlook *outlook) {
     struct gt_pick pick[EXPECTED];
     const int count = gt_outlook_best(pick, EXPECTED, EXPECTED_EACH, outlook);
     for (int i = 0; i < count; i++)
@@ -169,7 +169,7 @@ static void add_baselines(struct finding *f, const struct gt_device *d) {
 
 gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
                         const struct gt_space *space, int spaces,
-                        const struct gt_outlook *outlook, const gemmtune_problem *p,
+                        struct gt_outlook *outlook, const gemmtune_problem *p,
                         struct gt_err *err) {
     struct finding f = {.seeds = out,
                         .tuner = t,

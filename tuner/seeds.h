@@ -19,7 +19,7 @@ struct gt_seeds {
  * to be fastest; then what the families say did well elsewhere. On a CPU the first family's all come first. */
 gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
                         const struct gt_space *space, int spaces,
-                        const struct gt_outlook *outlook, const gemmtune_problem *p,
+                        struct gt_outlook *outlook, const gemmtune_problem *p,
                         struct gt_err *err);
 
 #endif

@@ -80,7 +80,7 @@ void gt_session_lend(struct gt_tuner *t, const struct gt_session *s, size_t prob
     t->device = s->device;
     t->families = s->families;
     t->pool = s->pool;
-    t->farm = s->compilers > 0;
+    t->compilers = s->compilers;
     t->stop = &gt_session_stop;
     snprintf(t->device_key, sizeof t->device_key, "%s", s->device_key);
     gt_progress_init(&t->progress, problems, quiet);

@@ -36,6 +36,7 @@ struct walk {
     int tests;
     struct test
         test[TESTS_MAX]; /* by level; derived names ahead of the rules of their level */
+    int first[GT_POINT_MAX + 1]; /* test of each level, or of one above it */
     unsigned char at[GT_POINT_MAX];
     struct gt_err *err;
 };
@@ -76,6 +77,11 @@ static void plan_tests(struct walk *w, const struct gt_family *f) {
                  level_of(f->require[i].expr, level, &f->symbols));
     for (int i = 0; w->accept && i < f->accept_count; i++)
         add_test(w, f->accept[i].expr, -1, level_of(f->accept[i].expr, level, &f->symbols));
+    for (int l = 0, i = 0; l <= f->param_count; l++) {
+        while (i < w->tests && w->test[i].level < l)
+            i++;
+        w->first[l] = i;
+    }
 }
 
 /* ---- search ------------------------------------------------------------------------ */
@@ -83,11 +89,9 @@ static void plan_tests(struct walk *w, const struct gt_family *f) {
 /* Whether everything that is known at this level, and not before, holds. An expression that
  * fails (a division by zero) refuses, as it does when a point is bound. */
 static bool holds(struct walk *w, int level) {
-    for (int i = 0; i < w->tests && w->test[i].level <= level; i++) {
+    for (int i = w->first[level]; i < w->tests && w->test[i].level == level; i++) {
         const struct test *t = &w->test[i];
         int64_t value;
-        if (t->level < level)
-            continue;
         if (gt_expr_eval(&value, t->expr, w->bound.value, NULL) != GEMMTUNE_OK)
             return false;
         if (t->slot >= 0)

@@ -5,6 +5,7 @@
  */
 #include "tuner/ahead.h"
 #include "tuner/finals.h"
+#include "tuner/lab.h"
 #include "tuner/seeds.h"
 
 #include <math.h>
@@ -86,9 +87,13 @@ void gt_tune_candidate(struct gt_candidate *out, const struct gt_space *space,
 /* ---- the window ---- */
 
 enum { WINDOW = 64 };
-enum {
-    AHEAD = 16
-}; /* picks compiled ahead of what is measured; the search knows less of each */
+
+/* How many picks are outstanding: more know less of each other. With as many as there are compilers
+ * those would have nothing to do while the slowest candidate is compiled. */
+static int picks_ahead(const struct gt_tuner *t) {
+    const int picks = t->compilers + t->compilers / 2 + 2;
+    return t->compilers == 0 ? 1 : picks < WINDOW ? picks : WINDOW;
+}
 
 enum entry_state { ASKED, COMPILING, READY, RUNNING, RESOLVED };
 
@@ -237,7 +242,7 @@ static gt_status ask_one(struct search *s, struct gt_err *err) {
     e->pick = pick;
     e->family = s->space[pick.space].family;
     e->id = ++s->t->next_id;
-    e->state = s->t->farm ? ASKED : READY;
+    e->state = s->t->compilers > 0 ? ASKED : READY;
     gt_tune_candidate(&e->candidate, &s->space[pick.space], pick.index);
     return recall(&found, s, e, err);
 }
@@ -344,13 +349,41 @@ static void start_clock(struct search *s) {
     s->deadline = s->limit_s > 0 ? gt_seconds() + s->limit_s : HUGE_VAL;
 }
 
+/* A job for the run worker that has no candidate. */
+static void init_plain_job(struct gt_job *job, const struct search *s,
+                           enum gt_job_kind kind, uint64_t seed) {
+    gt_job_init(job, kind);
+    job->device = s->t->device;
+    job->seed = seed;
+    snprintf(job->problem, sizeof job->problem, "%s", s->item->name);
+}
+
+/* Whether a second process may have the device open as well: it takes some hundred megabytes, and as much
+ * as C. No device of 4 GiB reports all of them. */
+static bool room_for_two(const struct search *s) {
+    const struct gt_device *d = &s->t->device;
+    return !d->is_cpu && (double)d->mem_bytes >= 4e9 &&
+           gt_lab_bytes(&s->item->problem, d) <= d->mem_bytes / 2;
+}
+
+/* Once the device is the run worker's and the checking kernels are compiled. */
+static void stand_by(struct search *s) {
+    struct gt_job job;
+    if (!room_for_two(s) || *s->t->stop)
+        return;
+    init_plain_job(&job, s, GT_JOB_OPEN, s->t->seed + GT_FINALS_SEED);
+    gt_pool_stand_by(s->t->pool, &job);
+}
+
 static gt_status take(struct search *s, const struct gt_event *event, struct gt_err *err) {
     const struct gt_report *r = &event->report;
     struct entry *e = by_id(s, r->id);
     if (event->kind == GT_JOB_PREPARE && r->stage == GT_STAGE_FAILED)
         return give_up(r, err);
-    if (event->kind == GT_JOB_PREPARE)
+    if (event->kind == GT_JOB_PREPARE) {
         start_clock(s);
+        stand_by(s);
+    }
     if (!e)
         return GEMMTUNE_OK; /* of a window that was dropped */
     if (event->kind == GT_JOB_COMPILE) {
@@ -375,10 +408,9 @@ static gt_status prepare(struct search *s, struct gt_err *err) {
     if (s->prepared || s->held == 0 || !gt_pool_can_run(s->t->pool))
         return GEMMTUNE_OK;
     s->prepared = true;
-    gt_job_init(&job, GT_JOB_PREPARE);
-    job.device = s->t->device;
-    job.seed = s->t->seed;
-    snprintf(job.problem, sizeof job.problem, "%s", s->item->name);
+    if (!room_for_two(s))
+        gt_pool_stand_down(s->t->pool);
+    init_plain_job(&job, s, GT_JOB_PREPARE, s->t->seed);
     return gt_pool_send(s->t->pool, &job, err);
 }
 
@@ -454,7 +486,8 @@ static gt_status search_and_decide(struct search *s, struct gt_err *err) {
     struct gt_search_setup setup = {.space = s->space,
                                     .spaces = s->spaces,
                                     .budget = s->t->effort->trials,
-                                    .ahead = s->t->farm ? AHEAD : 1,
+                                    .ahead = picks_ahead(s->t),
+                                    .seeds_ahead = s->t->compilers > 0 ? WINDOW : 1,
                                     .seed = s->t->seed,
                                     .predict = gt_outlook_ns,
                                     .user = &s->outlook};

@@ -49,7 +49,7 @@ struct gt_tuner {
     const struct gt_families *families;
     const struct gt_texts *only; /* families to try; none: all */
     struct gt_pool *pool;
-    bool farm;       /* the pool compiles ahead */
+    int compilers;   /* of the pool, that compile ahead; 0: none */
     int64_t next_id; /* of jobs; never given twice, so that a late report finds nobody */
     const struct gt_strategy *strategy;
     const struct gt_effort *effort;

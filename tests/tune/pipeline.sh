@@ -87,4 +87,21 @@ is "each was tried for each" \
 is "other types are compiled, and once, though two problems begin with them" \
     "$(compiled "$TMPDIR/c.db" f64-nn-16x16x16 f64-nn-17x17x17 i32-nn-16x16x16 i32-nn-17x17x17)" \
     $((3 * 21))
+
+# ---- one stands by ----
+
+# opened DEVICE SCRIPT: contexts in a run of two problems, which counts the first rule's calls
+opened() {
+    rm -f "$TMPDIR/state" "$TMPDIR/d.db"
+    FAKE_CUDA_DEVICE=$1 FAKE_NVRTC_VERSION=12.9 FAKE_CUDA_STATE=$TMPDIR/state FAKE_CUDA_SCRIPT=$2 \
+        tune --db "$TMPDIR/d.db" --templates "$families" --family plain --effort full \
+        f32-nn-16x16x16 f32-nn-17x19x23 || echo "exit $?"
+    od -A n -t d8 -N 8 "$TMPDIR/state" | tr -d ' '
+}
+is "a fresh process a problem, and the first one" "$(opened h200 cuCtxCreate:99=2)" 3
+is "as many where none stands by" "$(opened gtx1050-2gb cuCtxCreate:99=2)" 3
+# error 46: another process has it; whoever stands by opens it when its turn has come
+is "a device that one process alone may open" \
+    "$(opened h200 'cuCtxCreate:2=46;cuCtxCreate:4=46')" 5
+is "has its finals as well" "$(sql "$TMPDIR/d.db" "SELECT count(DISTINCT subject) > 1 FROM record")" 1
 exit "$bad"

@@ -40,7 +40,7 @@ static void test_agreement(void **state) {
     };
     struct gt_agreement a;
     (void)state;
-    gt_agree(&a, run, 6, again, 4);
+    gt_agree(&a, run, 6, again, 4, -1);
     assert_int_equal(a.runs, 4);
     assert_int_equal(a.winners, 4);
     assert_int_equal(a.same, 2);
@@ -51,13 +51,36 @@ static void test_agreement(void **state) {
     assert_true(run[1].regret == 0);
     assert_true(fabs(a.median_regret - 0.01) < 1e-6);
     assert_true(fabs(a.most_regret - 0.5) < 1e-6);
+    assert_true(a.median_over_known == 0);
+}
+
+/* One that nobody chose is among the winners: what is behind it is behind the best, what is ahead of it
+ * is so. */
+static void test_best_known(void **state) {
+    const struct gt_measurement again[3] = {measured(1000, 0, 9), measured(1020, 0, 9),
+                                            measured(1010, 0, 9)};
+    struct gt_agree_run run[3] = {{.choice = 0, .stored = again[0]},
+                                  {.choice = 1, .stored = again[1]},
+                                  {.choice = 1, .stored = again[1]}};
+    struct gt_agreement a;
+    (void)state;
+    gt_agree(&a, run, 3, again, 3, 2);
+    assert_int_equal(a.winners, 2);
+    assert_int_equal(a.same, 2);
+    assert_true(fabs(run[0].over_known - (1000.0 / 1010 - 1)) < 1e-6);
+    assert_true(fabs(a.median_over_known - (1020.0 / 1010 - 1)) < 1e-6);
+    assert_true(fabs(a.median_regret - 0.02) < 1e-6);
+    run[1].choice = run[2].choice = 0;
+    gt_agree(&a, &run[1], 2, &again[1], 2, 1); /* now it is the best */
+    assert_int_equal(a.winners, 1);
+    assert_true(fabs(a.median_regret - (1020.0 / 1010 - 1)) < 1e-6);
 }
 
 static void test_nothing(void **state) {
     struct gt_agree_run run[2] = {{.choice = -1}, {.choice = -1}};
     struct gt_agreement a;
     (void)state;
-    gt_agree(&a, run, 2, NULL, 0);
+    gt_agree(&a, run, 2, NULL, 0, -1);
     assert_int_equal(a.runs, 0);
     assert_true(a.most_regret == 0);
 }
@@ -106,9 +129,8 @@ static void test_prediction(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_agreement),
-        cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_interval),
+        cmocka_unit_test(test_agreement),  cmocka_unit_test(test_best_known),
+        cmocka_unit_test(test_nothing),    cmocka_unit_test(test_interval),
         cmocka_unit_test(test_prediction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,7 +56,16 @@ static void answer(struct gt_report *report) {
 static void serve(int in, int out) {
     struct gt_report report;
     const size_t half = sizeof report / 2;
+    int opened = 0;
     while (gt_job_read(in, &job)) {
+        if (job.kind == GT_JOB_OPEN) {
+            if (asked("dies"))
+                raise(SIGKILL);
+            if (asked("dawdles"))
+                nanosleep(&(struct timespec){.tv_nsec = 300 * 1000 * 1000}, NULL);
+            opened++;
+            continue;
+        }
         gt_report_init(&report, job.id, GT_STAGE_LAUNCHING);
         (void)gt_write_all(out, &report, sizeof report);
         if (asked("prints") || asked("prints_and_dies")) {
@@ -67,6 +76,8 @@ static void serve(int in, int out) {
         if (asked("prints_and_dies"))
             abort();
         answer(&report);
+        if (asked("tells"))
+            report.result[0].spill_bytes = opened;
         if (asked("fails"))
             report.stage = GT_STAGE_FAILED;
         if (asked("dies"))
@@ -264,6 +275,91 @@ static void test_a_core_of_its_own(void **state) {
     assert_memory_equal(&now, &before, sizeof now);
 }
 
+/* Has a process stand by that does so. */
+static void stand_by(const char *how) {
+    const char *const families[] = {how, NULL};
+    make_job(GT_JOB_OPEN, families);
+    gt_pool_stand_by(pool, &job);
+}
+
+/* How many devices the worker of a job had open before it, and its number. */
+static int opened_by(pid_t *who, bool last) {
+    static struct gt_report report;
+    const char *const tells[] = {"tells", NULL};
+    struct gt_err err = {""};
+    make_job(last ? GT_JOB_FINAL : GT_JOB_TRIAL, tells);
+    assert_int_equal((last ? gt_pool_run_final : gt_pool_run)(&report, pool, &job, &err),
+                     GEMMTUNE_OK);
+    assert_int_equal(report.result[0].outcome, GT_CORRECT);
+    *who = report.result[0].registers;
+    return report.result[0].spill_bytes;
+}
+
+/* Finals meet the process that stood by, the jobs after them as well, and then another one. */
+static void test_one_stands_by(void **state) {
+    pid_t first, second, third;
+    assert_int_equal(opened_by(&first, false), 0);
+    stand_by("dawdles");
+    stand_by("dawdles"); /* one is enough */
+    assert_int_equal(opened_by(&second, false), 0);
+    assert_int_equal(second, first);
+    assert_int_equal(opened_by(&second, true), 1); /* which waits for it to be open */
+    assert_int_not_equal(second, first);
+    assert_int_equal(kill(first, 0), -1);
+    assert_int_equal(opened_by(&third, false), 1);
+    assert_int_equal(third, second);
+    assert_int_equal(opened_by(&third, true), 0); /* none stood by */
+    assert_int_not_equal(third, second);
+}
+
+/* A worker that dies is replaced by it. */
+static void test_it_replaces_what_died(void **state) {
+    pid_t who;
+    static const char *const deaths[] = {"dies", "stops_inside", "loses"};
+    assert_int_equal(opened_by(&who, false), 0);
+    for (int i = 0; i < 3; i++) {
+        stand_by("good");
+        (void)outcome_of(deaths[i]);
+        assert_int_equal(opened_by(&who, false), 1);
+    }
+    (void)outcome_of("dies");
+    assert_int_equal(opened_by(&who, false), 0);
+}
+
+/* One that died, by itself or killed, is nobody's outcome, even when the run worker died as well. */
+static void test_standby_dies(void **state) {
+    const struct timespec moment = {.tv_nsec = 100 * 1000 * 1000};
+    pid_t who;
+    stand_by("dies");
+    nanosleep(&moment, NULL);
+    assert_int_equal(opened_by(&who, true), 0);
+    stand_by("dies");
+    assert_int_equal(kill(who, SIGKILL), 0);
+    nanosleep(&moment, NULL);
+    assert_int_equal(opened_by(&who, false), 0);
+    stand_by("good");
+    gt_pool_stand_down(pool);
+    gt_pool_stand_down(pool);
+    assert_int_equal(opened_by(&who, true), 0);
+}
+
+/* It keeps off the run worker's core until it is the run worker. */
+static void test_cores_of_the_next(void **state) {
+    static struct gt_report report;
+    const char *const counts[] = {"counts", NULL};
+    const struct gt_pool_setup setup = {.timeout_s = 5, .own_core = true};
+    struct gt_core_set before, own, rest;
+    struct gt_err err = {""};
+    gt_cores_allowed(&before);
+    const bool split = gt_cores_split(&own, &rest, &before, gt_cores_beside);
+    gt_pool_destroy(pool);
+    assert_int_equal(gt_pool_create(&pool, &setup, &err), GEMMTUNE_OK);
+    stand_by("good");
+    make_job(GT_JOB_FINAL, counts);
+    assert_int_equal(gt_pool_run_final(&report, pool, &job, &err), GEMMTUNE_OK);
+    assert_int_equal(report.result[0].registers, gt_core_set_count(split ? &own : &before));
+}
+
 /* What becomes of a final of three. */
 static void assert_final(const char *a, const char *b, const char *c, gt_outcome of_a,
                          gt_outcome of_b, gt_outcome of_c) {
@@ -295,6 +391,10 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_use_is_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_workers_print, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_core_of_its_own, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_one_stands_by, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_it_replaces_what_died, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_standby_dies, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_cores_of_the_next, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_finals, set_up, tear_down),
     };
     if (argc > 3 && strcmp(argv[1], "worker") == 0) {

@@ -81,13 +81,18 @@ static gt_outcome all_correct(struct gt_pick p) {
     return GT_CORRECT;
 }
 
-/* Runs a search until it is done or `most` picks were made. Up to `ahead` are outstanding; `timing`
- * decides when the next answer comes, 0: at once. */
+static int at_most_outstanding(const struct gt_search_setup *setup) {
+    const int ahead = setup->ahead > 0 ? setup->ahead : 1;
+    return setup->seeds_ahead > ahead ? setup->seeds_ahead : ahead;
+}
+
+/* Runs a search until it is done or `most` picks were made; `timing` decides when the next answer comes,
+ * 0: at once. */
 static void drive_late(struct log *log, const struct gt_strategy *s,
                        struct gt_search_setup setup, int most, outcome_fn *outcome,
                        uint64_t timing) {
     struct gt_search *search = search_of(s, &setup);
-    const int ahead = setup.ahead > 0 ? setup.ahead : 1;
+    const int ahead = at_most_outstanding(&setup);
     int told = 0;
     memset(log, 0, sizeof *log);
     for (;;) {
@@ -262,18 +267,63 @@ static void test_same_seed_same_picks(void **state) {
         }
 }
 
-/* Answers may come late and in bursts: the picks are the same. */
-static void test_timing_changes_nothing(void **state) {
-    struct gt_search_setup setup = setup_of(120, 5);
-    setup.ahead = 16;
+static void assert_timing_changes_nothing(const struct gt_search_setup *setup) {
     for
         EACH(s) {
-            drive_late(&one, *s, setup, 4096, all_correct, 0);
+            drive_late(&one, *s, *setup, 4096, all_correct, 0);
             assert_int_equal(one.count, 120);
             for (uint64_t timing = 1; timing <= 5; timing++) {
-                drive_late(&two, *s, setup, 4096, all_correct, timing);
+                drive_late(&two, *s, *setup, 4096, all_correct, timing);
                 assert_true(same_picks(&one, &two));
             }
+        }
+}
+
+/* Answers may come late and in bursts: the picks are the same. */
+static void test_timing_changes_nothing(void **state) {
+    struct gt_pick seeds[30];
+    struct gt_search_setup setup = setup_of(120, 5);
+    setup.ahead = 16;
+    assert_timing_changes_nothing(&setup);
+    for (int i = 0; i < 30; i++) /* some twice */
+        seeds[i] = (struct gt_pick){1, (size_t)(i % 25) * space[1].count / 25};
+    setup.seed_pick = seeds;
+    setup.seed_picks = 30;
+    setup.seeds_ahead = 20;
+    assert_timing_changes_nothing(&setup);
+}
+
+/* More seeds may be out than other picks, which wait until the seeds have come down to their number. */
+static void test_seeds_go_ahead(void **state) {
+    enum { SEEDS = 10, AHEAD = 3 };
+    struct gt_pick seeds[SEEDS], p;
+    struct gt_search_setup setup = setup_of(120, 5);
+    for (int i = 0; i < SEEDS; i++)
+        seeds[i] = (struct gt_pick){1, (size_t)i};
+    setup.ahead = AHEAD;
+    setup.seeds_ahead = SEEDS - 1;
+    setup.seed_pick = seeds;
+    setup.seed_picks = SEEDS;
+    for
+        EACH(s) {
+            struct gt_search *search = search_of(*s, &setup);
+            int told = 0;
+            for (int i = 0; i < SEEDS; i++) {
+                if (i == SEEDS - 1) {
+                    assert_int_equal(gt_search_ask(search, &p), GT_ASK_WAIT);
+                    gt_search_tell(search, &seeds[told++], GT_CORRECT, 1000);
+                }
+                assert_int_equal(gt_search_ask(search, &p), GT_ASK_PICK);
+                assert_true(same(p, seeds[i]));
+            }
+            for (; told < SEEDS - AHEAD + 1; told++) {
+                assert_int_equal(gt_search_ask(search, &p), GT_ASK_WAIT);
+                gt_search_tell(search, &seeds[told], GT_CORRECT, 1000);
+            }
+            while (told < SEEDS && gt_search_ask(search, &p) == GT_ASK_WAIT)
+                gt_search_tell(search, &seeds[told++], GT_CORRECT, 1000);
+            assert_true(told < SEEDS || gt_search_ask(search, &p) == GT_ASK_PICK);
+            gt_search_destroy(search);
         }
 }
 
@@ -432,6 +482,7 @@ int main(void) {
         cmocka_unit_test(test_a_seed_that_is_no_point),
         cmocka_unit_test(test_same_seed_same_picks),
         cmocka_unit_test(test_timing_changes_nothing),
+        cmocka_unit_test(test_seeds_go_ahead),
         cmocka_unit_test(test_no_more_than_ahead_are_outstanding),
         cmocka_unit_test(test_a_target_ends_it),
         cmocka_unit_test(test_the_optimum_of_a_smooth_landscape),

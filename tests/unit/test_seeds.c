@@ -100,7 +100,7 @@ static int place_of(const struct gt_seeds *s, int width) {
     return -1;
 }
 
-static void find_with(struct gt_seeds *s, const struct gt_outlook *outlook) {
+static void find_with(struct gt_seeds *s, struct gt_outlook *outlook) {
     OK(gt_seeds_find(s, &tuner, &space, 1, outlook, &problem, &err));
     for (int i = 0; i < s->count; i++)
         for (int j = 0; j < i; j++)

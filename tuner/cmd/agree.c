@@ -3,7 +3,8 @@
  * agree.c - `gemmtune agree`: the same problem tuned several times from nothing, each time with another
  * seed and a database of its own; then all that won are measured together, in a fresh process, none
  * leaving. Says whether the runs chose alike, what their choices cost and whether the times they stored
- * are found again. The image cache is shared: only the first run pays for compiling.
+ * are found again; with a database, how far they are from the winner that is stored there. The image
+ * cache is shared: only the first run pays for compiling.
  */
 #define _DEFAULT_SOURCE /* for mkdtemp */
 #include "tuner/agree.h"
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 struct values {
-    const char *device, *effort;
+    const char *device, *db, *effort, *strategy;
     struct gt_texts families, templates;
     double budget;
     int64_t seed, jobs, runs;
@@ -32,6 +33,10 @@ static const struct gt_option options[] = {
     {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME",
      "for the search of each run: 2s, 500ms (default: the effort's)", 0, 0},
     GT_OPTION_EFFORT(struct values),
+    {"strategy", 0, GT_OPT_TEXT, offsetof(struct values, strategy), "NAME",
+     "how to search: as for tune", 0, 0},
+    {"db", 0, GT_OPT_TEXT, offsetof(struct values, db), "FILE",
+     "measure the winner that is stored there with them: the best that is known", 0, 0},
     {"family", 'f', GT_OPT_NAMES, offsetof(struct values, families), "NAMES",
      "try these families only: naive,tile; may be repeated", 0, 0},
     GT_OPTION_TEMPLATES(struct values),
@@ -53,12 +58,12 @@ struct study {
     int runs;
     struct gt_tune_result *result; /* of each run */
     struct gt_agree_run run[GT_AGREE_RUNS_MAX];
-    struct gt_candidate winner[GT_AGREE_RUNS_MAX]; /* each once */
-    struct gt_measurement again[GT_AGREE_RUNS_MAX];
-    int winners;
+    struct gt_candidate winner[GT_AGREE_RUNS_MAX + 1]; /* each once, the best known too */
+    struct gt_measurement again[GT_AGREE_RUNS_MAX + 1];
+    int winners, known; /* known: the number of the best known; -1: none is */
     struct gt_agreement agreement;
 };
-_Static_assert((int)GT_AGREE_RUNS_MAX <= (int)GT_JOB_POINTS_MAX, "all fit one job");
+_Static_assert((int)GT_AGREE_RUNS_MAX < (int)GT_JOB_POINTS_MAX, "all fit one job");
 
 /* ---- tuning ---- */
 
@@ -123,15 +128,19 @@ static int number_of(const struct study *s, const struct gt_candidate *c) {
     return -1;
 }
 
+/* Its number; it gets one. */
+static int enlist(struct study *s, const struct gt_candidate *c) {
+    const int known = number_of(s, c);
+    if (known >= 0)
+        return known;
+    s->winner[s->winners] = *c;
+    return s->winners++;
+}
+
 static void collect(struct study *s) {
     for (int i = 0; i < s->runs; i++) {
         const struct gt_tune_result *r = &s->result[i];
-        s->run[i].choice = -1;
-        if (r->winners == 0)
-            continue;
-        if (number_of(s, &r->winner[0].candidate) < 0)
-            s->winner[s->winners++] = r->winner[0].candidate;
-        s->run[i].choice = number_of(s, &r->winner[0].candidate);
+        s->run[i].choice = r->winners > 0 ? enlist(s, &r->winner[0].candidate) : -1;
         s->run[i].stored = r->winner[0].time;
     }
     for (int i = 0; i < s->runs; i++)
@@ -140,6 +149,34 @@ static void collect(struct study *s) {
             if (k >= 0 && s->result[i].winner[j].tied)
                 s->run[i].tied |= 1u << k;
         }
+}
+
+static gt_status see_known(void *user, const struct gt_record_row *row,
+                           struct gt_err *err) {
+    struct study *s = user;
+    struct gt_candidate c;
+    (void)err;
+    if (row->rank != 0)
+        return GEMMTUNE_OK;
+    snprintf(c.family, sizeof c.family, "%s", row->subject.family);
+    snprintf(c.point, sizeof c.point, "%s", row->subject.point);
+    s->known = enlist(s, &c);
+    return GEMMTUNE_OK;
+}
+
+/* The winner of a database, if one is asked. */
+static gt_status add_known(struct study *s, const struct gt_tuner *t, const char *path,
+                           struct gt_err *err) {
+    struct gt_db *db = NULL;
+    s->known = -1;
+    gt_status status = path ? gt_db_open(&db, path, GT_DB_READ, err) : GEMMTUNE_OK;
+    if (!status && db)
+        status = gt_db_records(db, t->device_key, s->problem, see_known, s, err);
+    gt_db_close(db);
+    if (!status && path && s->known < 0)
+        status = gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: has no winner of %s on this device",
+                         path, s->problem);
+    return status;
 }
 
 static gt_status measure_again(struct study *s, struct gt_session *session, uint64_t seed,
@@ -166,11 +203,13 @@ static const struct gt_column columns[] = {
     {"found again", "found_again", GT_RIGHT, GT_CELL_NUMBER},
     {"regret %", "median_regret_percent", GT_RIGHT, GT_CELL_NUMBER},
     {"at most %", "most_regret_percent", GT_RIGHT, GT_CELL_NUMBER},
+    {"over known %", "over_known_percent", GT_RIGHT, GT_CELL_NUMBER},
+    {"seconds", "seconds", GT_RIGHT, GT_CELL_NUMBER},
     {"trials", "trials", GT_RIGHT, GT_CELL_NUMBER},
     {"points/s", "points_per_s", GT_RIGHT, GT_CELL_NUMBER},
     {"busy %", "device_busy_percent", GT_RIGHT, GT_CELL_NUMBER},
 };
-enum { COLUMNS = sizeof columns / sizeof *columns };
+enum { OVER_KNOWN = 8, COLUMNS = sizeof columns / sizeof *columns };
 
 static double hundredths(double x) {
     return round(100 * x) / 100;
@@ -181,12 +220,13 @@ static gt_status add_summary(struct gt_table *table, const struct study *s,
     char cell[COLUMNS][GT_CELL_MAX];
     const char *row[COLUMNS] = {s->problem};
     const struct gt_agreement *a = &s->agreement;
-    double trials = 0, points = 0, busy = 0;
+    double trials = 0, points = 0, busy = 0, seconds = 0;
     for (int i = 0; i < s->runs; i++) {
         const struct gt_tune_result *r = &s->result[i];
         trials += (double)r->trials / s->runs;
         points += (double)r->fresh / r->seconds / s->runs;
         busy += 100 * r->use.running_s / r->seconds / s->runs;
+        seconds += r->seconds / s->runs;
     }
     const double value[COLUMNS - 1] = {a->runs,
                                        a->winners,
@@ -195,11 +235,15 @@ static gt_status add_summary(struct gt_table *table, const struct study *s,
                                        a->found_again,
                                        hundredths(100 * a->median_regret),
                                        hundredths(100 * a->most_regret),
+                                       hundredths(100 * a->median_over_known),
+                                       hundredths(seconds),
                                        round(trials),
                                        hundredths(points),
                                        round(busy)};
     for (int i = 1; i < COLUMNS; i++)
         row[i] = gt_show_count(cell[i], value[i - 1]);
+    if (s->known < 0)
+        row[OVER_KNOWN] = NULL;
     return gt_table_row(table, row, err);
 }
 
@@ -222,6 +266,9 @@ static const struct gt_column run_columns[] = {
     {"MHz again", "again_clock_mhz", GT_RIGHT, GT_CELL_NUMBER},
     {"dropped", "dropped", GT_RIGHT, GT_CELL_NUMBER},
     {"unsettled", "unsettled", GT_RIGHT, GT_CELL_NUMBER},
+    {"over known %", "over_known_percent", GT_RIGHT, GT_CELL_NUMBER},
+    {"trials", "trials", GT_RIGHT, GT_CELL_NUMBER},
+    {"seconds", "seconds", GT_RIGHT, GT_CELL_NUMBER},
 };
 enum { RUN_COLUMNS = sizeof run_columns / sizeof *run_columns };
 
@@ -237,20 +284,31 @@ static gt_status add_run(struct gt_table *table, const struct study *s, int i, b
     const char *row[RUN_COLUMNS] = {s->problem};
     double low_ns, high_ns;
     gt_prediction_interval(&low_ns, &high_ns, again, m->samples);
-    const double value[RUN_COLUMNS] = {
-        [1] = i + 1,           [4] = m->median_ns,
-        [5] = m->low_ns,       [6] = m->high_ns,
-        [7] = m->samples,      [8] = again->median_ns,
-        [9] = low_ns,          [10] = high_ns,
-        [11] = again->samples, [13] = hundredths(100 * r->regret),
-        [14] = m->clock_mhz,   [15] = again->clock_mhz,
-        [16] = m->dropped,     [17] = m->unsettled};
+    const double value[RUN_COLUMNS] = {[1] = i + 1,
+                                       [4] = m->median_ns,
+                                       [5] = m->low_ns,
+                                       [6] = m->high_ns,
+                                       [7] = m->samples,
+                                       [8] = again->median_ns,
+                                       [9] = low_ns,
+                                       [10] = high_ns,
+                                       [11] = again->samples,
+                                       [13] = hundredths(100 * r->regret),
+                                       [14] = m->clock_mhz,
+                                       [15] = again->clock_mhz,
+                                       [16] = m->dropped,
+                                       [17] = m->unsettled,
+                                       [18] = hundredths(100 * r->over_known),
+                                       [19] = (double)s->result[i].trials,
+                                       [20] = hundredths(s->result[i].seconds)};
     for (int j = 1; j < RUN_COLUMNS; j++)
         row[j] = people && (j == 4 || j == 8) ? gt_show_ns(cell[j], value[j])
                                               : gt_show_count(cell[j], value[j]);
     row[2] = m->samples > 0 ? s->winner[r->choice].family : NULL;
     row[3] = m->samples > 0 ? s->winner[r->choice].point : NULL;
     row[12] = both ? (r->found_again ? "true" : "false") : NULL;
+    if (s->known < 0 || !both)
+        row[18] = NULL;
     return gt_table_row(table, row, err);
 }
 
@@ -295,10 +353,12 @@ static gt_status do_problem(struct gt_table *table, struct gt_tuner *t,
     }
     if (!status) {
         collect(s);
-        status = measure_again(s, session, (uint64_t)v->seed, err);
+        status = add_known(s, t, v->db, err);
     }
+    if (!status)
+        status = measure_again(s, session, (uint64_t)v->seed, err);
     if (!status) {
-        gt_agree(&s->agreement, s->run, s->runs, s->again, s->winners);
+        gt_agree(&s->agreement, s->run, s->runs, s->again, s->winners, s->known);
         say_agreement(t, s);
         status = add(table, s, v, err);
     }
@@ -354,6 +414,18 @@ static int with_session(struct gt_tuner *t, const struct values *v,
     return code;
 }
 
+static int choose(struct gt_tuner *t, const struct values *v) {
+    t->effort = gt_effort_choose(v->effort, v->budget);
+    t->strategy = v->strategy ? gt_strategy_find(v->strategy) : gt_strategies[0];
+    if (!t->effort)
+        return gt_die(GT_EXIT_USAGE, "there is no effort '%s': quick, normal or full",
+                      v->effort);
+    if (!t->strategy)
+        return gt_die(GT_EXIT_USAGE, "there is no strategy '%s': %s", v->strategy,
+                      gt_strategy_names());
+    return -1;
+}
+
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.seed = 1, .jobs = -1, .runs = 20};
     struct gt_sweep sweep = {0};
@@ -366,14 +438,11 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
         if (gt_sweep_add(&sweep, argv[i], &err))
             code = gt_die(GT_EXIT_INPUT, "%s", err.line);
     if (code < 0) {
-        t->effort = gt_effort_choose(v.effort, v.budget);
-        t->strategy = gt_strategies[0];
         t->only = &v.families;
-        code = t->effort
-                   ? with_session(t, &v, &sweep)
-                   : gt_die(GT_EXIT_USAGE, "there is no effort '%s': quick, normal or full",
-                            v.effort);
+        code = choose(t, &v);
     }
+    if (code < 0)
+        code = with_session(t, &v, &sweep);
     gt_sweep_clear(&sweep);
     free(t);
     return code;

@@ -48,10 +48,25 @@ static gt_status do_job(struct gt_report *report, struct worker *w, struct gt_er
     return run_job(report, w, err);
 }
 
+/* What fails here fails again, and is told, when there is something to be done. */
+static void open_ahead(struct worker *w) {
+    struct gt_err unread;
+    gemmtune_problem p;
+    gt_status status = gt_problem_from_name(&p, w->job.problem, &unread);
+    if (!status && !w->lab)
+        status = gt_lab_create(&w->lab, &w->job.device, &unread);
+    if (!status)
+        (void)gt_lab_setup_types(w->lab, &p, w->job.seed, &unread);
+}
+
 static void serve(struct worker *w) {
     struct gt_err err;
     struct gt_report report;
     while (gt_job_read(w->in, &w->job)) {
+        if (w->job.kind == GT_JOB_OPEN) {
+            open_ahead(w);
+            continue;
+        }
         err.line[0] = '\0';
         gt_report_init(&report, w->job.id, GT_STAGE_DONE);
         const gt_status status = do_job(&report, w, &err);
