@@ -620,6 +620,84 @@ GT_INLINE gt_acc gt_cluster_load(int yes, const GT_SHARED gt_acc *from, int bloc
     }
 
 /*
+ * Which tile of C a block computes, and which part of the tile's k.
+ *
+ * Tiles go to blocks one by one, `split` blocks a tile. With `tail` those tiles are shared that
+ * would leave some of the `held` blocks idle that the device holds at once: each by as many
+ * blocks as there then are for it. Blocks that compute one part of k begin one behind the other,
+ * so that they read the same slabs at the same time. Launch: grid the tiles that fill the device
+ * whole times, then the others (`of`) times held / of. What of a tile is split, parts > 1, goes to
+ * the workspace, gt_work_place elements behind where shared tiles begin there, as BM rows of BN,
+ * and GT_FINISH_KERNEL adds up; there is room for `held` tiles.
+ */
+struct gt_work {
+    int tile, part, parts;
+    int shared, of; /* the tile's number among those that are shared; how many are */
+};
+
+GT_INLINE int gt_shared_tiles(int tail, int held, int tiles) {
+    return tail ? tiles % held : 0;
+}
+
+GT_INLINE struct gt_work gt_work_of(int tail, int held, int split, int block, int tiles) {
+    const int of = gt_shared_tiles(tail, held, tiles), late = block - (tiles - of);
+    struct gt_work w = {block / split, block % split, split, 0, of};
+    if (tail && late >= 0) {
+        w.shared = late % of;
+        w.tile = tiles - of + w.shared;
+        w.part = late / of;
+        w.parts = held / of;
+    }
+    return w;
+}
+
+GT_INLINE gt_long gt_work_place(const struct gt_work *w, int part, int bm, int bn) {
+    return ((gt_long)part * w->of + w->shared) * bm * bn;
+}
+
+/* Row and column of C where a tile of bm x bn begins, when `group` rows of tiles are walked column
+ * by column. */
+GT_INLINE void gt_tile_place(int *row, int *col, int tile, int bm, int bn, int group, int m,
+                             int n) {
+    const int tiles_m = gt_cdiv(m, bm), tiles_n = gt_cdiv(n, bn);
+    const int band = tile / (group * tiles_n), in_band = tile % (group * tiles_n);
+    const int high = GT_MIN(tiles_m - band * group, group);
+    *row = (band * group + in_band % high) * bm;
+    *col = in_band / high * bn;
+}
+
+/* The second kernel, for shared tiles that lie `from` elements into the workspace. Parts are added
+ * in the order of k. Launch: block 256, grid BM * BN / 512 a shared tile. */
+#define GT_FINISH_KERNEL(name, bm, bn, group, held, from)                                  \
+    GT_KERNEL(name, 256, 1, 1)                                                             \
+    (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *a, gt_long lda,          \
+     const GT_GLOBAL gt_elem *b, gt_long ldb, gt_elem beta, GT_GLOBAL gt_elem *c,          \
+     gt_long ldc, const GT_GLOBAL gt_acc *workspace) {                                     \
+        const int tiles = gt_cdiv(m, bm) * gt_cdiv(n, bn);                                 \
+        const int first = tiles - gt_shared_tiles(1, held, tiles);                         \
+        const int tile = first + GT_BLOCK / ((bm) * (bn) / 512);                           \
+        const struct gt_work w = gt_work_of(1, held, 1, tile, tiles);                      \
+        const int e = (GT_BLOCK % ((bm) * (bn) / 512) * 256 + GT_THREAD_X) * 2;            \
+        gt_acc sum[2] = {0, 0}, more[2];                                                   \
+        int row, col;                                                                      \
+        if (w.parts == 1)                                                                  \
+            return; /* whoever had the tile has stored it */                               \
+        GT_UNROLL_BY(4)                                                                    \
+        for (int part = 0; part < w.parts; part++) {                                       \
+            gt_load_global(2, more, workspace + (from) + gt_work_place(&w, part, bm, bn) + e);\
+            sum[0] += more[0];                                                             \
+            sum[1] += more[1];                                                             \
+        }                                                                                  \
+        gt_tile_place(&row, &col, tile, bm, bn, group, m, n);                              \
+        row += e / (bn);                                                                   \
+        col += e % (bn);                                                                   \
+        if (row < m && col < n)                                                            \
+            gt_store_c(c + row * ldc + col, alpha, sum[0], beta);                          \
+        if (row < m && col + 1 < n)                                                        \
+            gt_store_c(c + row * ldc + col + 1, alpha, sum[1], beta);                      \
+    }
+
+/*
  * A kernel before, which copies operands to the workspace with k outermost and rows aligned
  * to 16 bytes: op(A) [k][GT_PACK_WIDTH(m)], then op(B) [k][GT_PACK_WIDTH(n)], of both those
  * that pack_a and pack_b say. A block takes 32 of k by 64 along the width, and turns them in

@@ -39,13 +39,15 @@
  * MINB     blocks that shall fit a multiprocessor  while this one's are multiplied
  * ODD      1: rows may begin at any element and are copied by 16 bytes all the same
  * GROUP    rows of tiles walked together, for the sake of the L2 cache
+ * TAIL     1: tiles that would leave units idle at the end are shared, each by as many blocks as
+ *          the device then has for it; a second kernel adds up their parts of k
  * SPLIT    blocks that share a tile, each with its own part of k
  * REDUCE   how their sums meet: 0 in the workspace and a second kernel, 1 in the shared memory of
  *          a cluster. Always in the order of k: the same sum every time.
  *
  * gemmtune trial f64-nn-4096x4096x4096 --family dmma --point
  *  "BM=128 BN=128 BK=16 WM=64 WN=32 SLICES=1 MMA_K=8 KSTEP=8 STAGES=3 VA=2 VB=2 ODD=0 AHEAD=1
- *   MINB=1 GROUP=1 SPLIT=1 REDUCE=0"
+ *   MINB=1 GROUP=1 TAIL=0 SPLIT=1 REDUCE=0"
  */
 
 enum {
@@ -362,6 +364,10 @@ GT_INLINE void gather(const struct target *to, const GT_SHARED gt_elem *tiles, i
     }
 }
 
+#if GT_TAIL
+GT_FINISH_KERNEL(finish, BM, BN, GT_GROUP, GT_CAPACITY, 0)
+#endif
+
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
 (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
  const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
@@ -369,22 +375,18 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
     const int t = GT_THREAD_X, lane = t % 32, warp = t / 32 % (T / 32 / SLICES);
     const int slice = t / (T / SLICES);
-    const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1;
-
-    /* GROUP rows of tiles are walked column by column. */
-    const int block = GT_BLOCK / SPLIT, split = GT_BLOCK % SPLIT;
-    const int band = block / (GT_GROUP * tiles_n);
-    const int in_band = block % (GT_GROUP * tiles_n);
-    const int high = GT_MIN(tiles_m - band * GT_GROUP, GT_GROUP);
-    const int row0 = (band * GT_GROUP + in_band % high) * BM, col0 = in_band / high * BN;
+    const struct gt_work work = gt_work_of(GT_TAIL, GT_CAPACITY, SPLIT, GT_BLOCK,
+                                           gt_cdiv(m, BM) * gt_cdiv(n, BN));
+    int row0, col0;
+    gt_tile_place(&row0, &col0, work.tile, BM, BN, GT_GROUP, m, n);
     const int rows = m - row0, cols = n - col0; /* of C from here to its edges */
     const int w_m = warp / (BN / WN) * WM, w_n = warp % (BN / WN) * WN;
 
     /* This block's part of k, in whole slabs but for the last. */
     const int depth = alpha == (gt_elem)0 ? 0 : k; /* alpha 0: A and B are not read */
     const gt_long all = depth / BK + (depth % BK != 0);
-    const int first = (int)(all * split / SPLIT);
-    const int slabs = (int)(all * (split + 1) / SPLIT) - first;
+    const int first = (int)(all * work.part / work.parts);
+    const int slabs = (int)(all * (work.part + 1) / work.parts) - first;
     const gt_long k0 = first * (gt_long)BK;
     struct origin from = {
         aim(A_ALONG ? BK : BM, VA, a + (A_ALONG ? row0 * lda + k0 : k0 * lda + row0), lda, t),
@@ -437,20 +439,29 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
         reading = after;
     }
 
-    const struct target to = {
-        PARTIAL ? workspace + ((gt_long)split * m + row0) * n + col0 : c + row0 * ldc + col0,
-        PARTIAL ? n : ldc,
-        rows,
-        cols,
-        PARTIAL ? (gt_elem)1 : alpha,
-        PARTIAL ? (gt_elem)0 : beta,
-        PARTIAL ? gt_aligned(2, workspace, n) && (gt_long)m * n % 2 == 0
-                : gt_aligned(2, c, ldc)};
+    const int partial = PARTIAL || (GT_TAIL && work.parts > 1);
+    struct target to = {c + row0 * ldc + col0,
+                        ldc,
+                        rows,
+                        cols,
+                        partial ? (gt_elem)1 : alpha,
+                        partial ? (gt_elem)0 : beta,
+                        gt_aligned(2, c, ldc)};
+    if (PARTIAL) {
+        to.c = workspace + ((gt_long)work.part * m + row0) * n + col0;
+        to.ld = n;
+        to.aligned = gt_aligned(2, workspace, n) && (gt_long)m * n % 2 == 0;
+    } else if (partial) {
+        to.c = workspace + gt_work_place(&work, work.part, BM, BN);
+        to.ld = to.cols = BN;
+        to.rows = BM;
+        to.aligned = 1;
+    }
     if (GATHER) {
         GT_BARRIER(); /* the last slab was read */
         put(smem + slice * BM * LDT, acc, w_m, w_n, lane);
         cluster_barrier();
-        gather(&to, smem, CLUSTER > 1 ? split : 0, t);
+        gather(&to, smem, CLUSTER > 1 ? work.part : 0, t);
         if (CLUSTER > 1)
             cluster_barrier(); /* until the others have read */
     } else {

@@ -24,13 +24,15 @@
  * BM BN   tile of C              BK      depth of a slab
  * TM TN   patch of a thread      STAGES  slabs in shared memory
  * SPLIT   parts of k, a block each; a second kernel adds up
+ * TAIL    1: only tiles that would leave units idle at the end are split, for as many blocks as
+ *         the device then has for each
  * ORDER   of the multiply-adds: 0 by rows, 1 by columns, 2 by pairs of rows
  * REPACK  operands that lie in the workspace: 0 none, 1 those that must be turned, 2 both
  * MINB    blocks that shall fit a multiprocessor
  * GROUP   rows of tiles walked together, for the sake of the L2 cache
  *
  * gemmtune trial f32-tn-4096x4096x4096 --family tma --point
- *  "BM=128 BN=128 BK=16 TM=8 TN=8 STAGES=4 SPLIT=1 ORDER=1 REPACK=0 MINB=2 GROUP=8"
+ *  "BM=128 BN=128 BK=16 TM=8 TN=8 STAGES=4 SPLIT=1 TAIL=0 ORDER=1 REPACK=0 MINB=2 GROUP=8"
  *
  * Method: warp specialisation, Bauer, Cook, Khailany, CudaDMA (2011).
  */
@@ -68,6 +70,10 @@ GT_PACK_KERNEL(repack, PACK_A, PACK_B)
 
 #if GT_SPLIT > 1
 GT_REDUCE_KERNEL(reduce, GT_SPLIT, 32, PACKED)
+#endif
+
+#if GT_TAIL
+GT_FINISH_KERNEL(finish, BM, BN, GT_GROUP, GT_CAPACITY, PACKED)
 #endif
 
 GT_INLINE void multiply(gt_acc *acc, const gt_elem *fa, const gt_elem *fb) {
@@ -124,16 +130,16 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     const int t = GT_THREAD_X;
     const int stages = gt_shared_address(smem), full = stages + STAGES * STAGE * GT_SIZEOF_A,
               empty = full + STAGES * 8;
-    const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1;
-    const int tile = GT_BLOCK % (tiles_m * tiles_n), part = GT_BLOCK / (tiles_m * tiles_n);
-    /* GROUP rows of tiles are walked column by column. */
-    const int band = tile / (GT_GROUP * tiles_n), in_band = tile % (GT_GROUP * tiles_n);
-    const int high = GT_MIN(tiles_m - band * GT_GROUP, GT_GROUP);
-    const int row0 = (band * GT_GROUP + in_band % high) * BM, col0 = in_band / high * BN;
+    const int tiles = gt_cdiv(m, BM) * gt_cdiv(n, BN);
+    struct gt_work work = gt_work_of(GT_TAIL, GT_CAPACITY, 1, GT_BLOCK, tiles);
+    if (SPLIT > 1)
+        work.tile = GT_BLOCK % tiles, work.part = GT_BLOCK / tiles, work.parts = SPLIT;
+    int row0, col0;
+    gt_tile_place(&row0, &col0, work.tile, BM, BN, GT_GROUP, m, n);
     /* This block's part of k. */
-    const int all = alpha == (gt_elem)0 ? 0 : gt_cdiv(k, BK); /* slabs */
-    const int share = gt_cdiv(all, SPLIT), first = part * share;
-    const int slabs = GT_MAX(0, GT_MIN(share, all - first)); /* alpha 0: nothing is read */
+    const gt_long all = alpha == (gt_elem)0 ? 0 : gt_cdiv(k, BK); /* slabs */
+    const int first = (int)(all * work.part / work.parts);
+    const int slabs = (int)(all * (work.part + 1) / work.parts) - first; /* alpha 0: nothing is read */
     const struct feeder f = {&map_a, &map_b, row0, col0, first * BK,
                              slabs,  stages, full, empty};
     struct turn before = {STAGES - 1, 1}, now = {0, 0};
@@ -196,14 +202,21 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
         now = next;
     }
 
-    if (SPLIT > 1) {
-        c = workspace + PACKED + part * (gt_long)m * n;
-        ldc = n;
+    int rows = m - row0, cols = n - col0; /* of C from the tile on to its edges */
+    c += row0 * ldc + col0;
+    if (work.parts > 1) {
+        if (SPLIT > 1) {
+            c = workspace + PACKED + work.part * (gt_long)m * n + row0 * (gt_long)n + col0;
+            ldc = n;
+        } else {
+            c = workspace + PACKED + gt_work_place(&work, work.part, BM, BN);
+            ldc = cols = BN;
+            rows = BM;
+        }
         alpha = 1;
         beta = 0;
     }
-    const int rows = m - row0, cols = n - col0; /* of C from the tile on to its edges */
-    c += (row0 + ay) * ldc + col0 + bx;
+    c += ay * ldc + bx;
     if (rows >= BM && cols >= BN && gt_aligned(PN, c, ldc))
         gt_patch_store(TM, TN, PM, PN, LY, LX, c, ldc, alpha, acc, beta, 1, rows - ay,
                        cols - bx);
