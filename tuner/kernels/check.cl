@@ -137,7 +137,7 @@ GT_KERNEL(gt_reference, 256, 1, 1)(int m, int n, int k, int ta, int tb, gt_elem 
 
 /* A thread's share of a count: a million threads cannot bring 32 bits back to 0. */
 #define GT_MOST 4095u
-#define GT_COUNTERS 4 /* wrong, touched, changed, beyond: as in tuner/check.c */
+#define GT_COUNTERS 4 /* wrong, touched, changed, beyond: as in tuner/check_internal.h */
 
 GT_INLINE int gt_poisoned(GT_GLOBAL const gt_elem *x, unsigned int poison) {
     GT_GLOBAL const unsigned int *w = (GT_GLOBAL const unsigned int *)x;
