@@ -209,9 +209,4 @@ gt_status gt_opencl_fail(struct gt_err *err, const char *call, cl_int result);
 /* "CL_OUT_OF_RESOURCES", or "error -9999" for a code without a name here. */
 void gt_opencl_error_text(cl_int result, char *out, size_t size);
 
-/* The device that enumerating calls `ordinal` (struct gt_device): platforms in the
- * loader's order, then devices in the platform's. ENODRIVER when there is none such. */
-gt_status gt_opencl_device(cl_platform_id *platform, cl_device_id *device, int ordinal,
-                           struct gt_err *err);
-
 #endif

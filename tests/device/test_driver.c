@@ -9,7 +9,7 @@
  */
 #include "runtime/build.h"
 #include "runtime/cuda_api.h"
-#include "runtime/opencl_api.h"
+#include "runtime/opencl_device.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 #include "runtime/cuda_api.h"
 #include "runtime/driver.h"
 #include "runtime/family.h"
-#include "runtime/opencl_api.h"
+#include "runtime/opencl_device.h"
 
 #include "db/db.h"
 

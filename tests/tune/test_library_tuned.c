@@ -8,7 +8,7 @@
  */
 #include "db/db.h"
 #include "runtime/context.h"
-#include "runtime/opencl_api.h"
+#include "runtime/opencl_device.h"
 
 #include <dlfcn.h>
 #include <math.h>
