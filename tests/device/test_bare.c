@@ -4,32 +4,13 @@
  * the same clusters, and with the same result. On every device there is; then once more, in a process of
  * its own, on the fake CUDA driver, which loses the context when clusters are left out.
  */
-#include "tuner/lab_internal.h"
+#include "tests/device/devices.h"
 #include "tuner/bare.h"
+#include "tuner/lab_internal.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 enum { M = 19, N = 21, K = 16, MARK = 0x5a5a5a5a };
-
-static struct gt_device_list devices;
-static struct gt_families *families;
-
-#define assert_ok(call)                                                                    \
-    do {                                                                                   \
-        const gt_status status_ = (call);                                                  \
-        if (status_)                                                                       \
-            fail_msg("%s: %s", #call, err.line);                                           \
-    } while (0)
 
 /* A kernel of ours with what it is run with. */
 struct job {
@@ -157,49 +138,16 @@ static int run_on(struct gt_device *d) {
     return 0;
 }
 
-static void use_fake(const char *variable, const char *name) {
-    const char *build = getenv("GT_BUILD");
-    char path[1024];
-    snprintf(path, sizeof path, "%s/tests/fake/%s", build ? build : "build", name);
-    (void)setenv(variable, path, 1);
-}
-
-/* This program again, with the fake libraries in its environment. */
-static int run_faked(char *self) {
-    char fake[] = "fake", *argv[] = {self, fake, NULL};
-    (void)fflush(stdout);
-    const pid_t pid = fork();
-    if (pid == 0) {
-        use_fake("GEMMTUNE_LIBCUDA", "libcuda.so");
-        use_fake("GEMMTUNE_LIBNVRTC", "libnvrtc.so");
-        (void)setenv("FAKE_CUDA_DEVICE", "h200", 1);
-        execv(self, argv);
-        _exit(127);
-    }
-    int state = 0;
-    if (pid < 0 || waitpid(pid, &state, 0) != pid)
-        return 1;
-    return WIFEXITED(state) ? WEXITSTATUS(state) : 1;
-}
-
 int main(int argc, char **argv) {
-    const char *build = getenv("GT_BUILD");
-    struct gt_err err = {""};
-    char path[1024];
     int failed = 0;
-    if (gt_devices_list(&devices, &err) || gt_families_create(&families, &err) ||
-        gt_families_add_folder(families, "tests/data/families", &err)) {
-        printf("not ok - %s\n", err.line);
+    if (!open_devices())
         return 1;
-    }
-    snprintf(path, sizeof path, "%s/tests/fake/libcuda.so", build ? build : "build");
     if (argc > 1) /* on the fake alone: CUDA comes first */
         failed = run_on(&devices.device[0]);
     for (size_t i = 0; argc == 1 && i < devices.count; i++)
         failed += run_on(&devices.device[i]);
-    if (argc == 1 && access(path, R_OK) == 0)
-        failed += run_faked(argv[0]);
-    gt_families_destroy(families);
-    gt_devices_clear(&devices);
+    if (argc == 1)
+        failed += run_faked(argv[0], "h200");
+    close_devices();
     return failed != 0;
 }

@@ -4,33 +4,14 @@
  * that is right. Then once more, in a process of its own, on the fake CUDA driver (tests/fake),
  * where the device can also be made to compute wrongly, run out of memory or fail.
  */
+#include "tests/device/devices.h"
 #include "tuner/lab_internal.h"
 #include "tuner/stopwatch.h"
 
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 enum { SEED = 7 };
-
-static struct gt_device_list devices;
-static struct gt_families *families;
-
-#define assert_ok(call)                                                                    \
-    do {                                                                                   \
-        const gt_status status_ = (call);                                                  \
-        if (status_)                                                                       \
-            fail_msg("%s: %s", #call, err.line);                                           \
-    } while (0)
 
 /* ---- a lab with the naive kernel in it ---- */
 
@@ -703,50 +684,20 @@ static int run_on_fake(struct gt_device *d) {
     return run_group(tests, sizeof tests / sizeof *tests, d);
 }
 
-static void use_fake(const char *variable, const char *folder, const char *name) {
+static int run_all_faked(char *self) {
+    const char *tmp = getenv("TMPDIR");
     char path[1024];
-    snprintf(path, sizeof path, "%s/tests/fake/%s", folder, name);
-    (void)setenv(variable, path, 1);
-}
-
-/* This program again, with the fake libraries in its environment. */
-static int run_faked(char *self) {
-    const char *build = getenv("GT_BUILD"), *tmp = getenv("TMPDIR");
-    char path[1024], fake[] = "fake";
-    snprintf(path, sizeof path, "%s/tests/fake/libcuda.so", build ? build : "build");
-    if (access(path, R_OK) != 0) {
-        printf("skipped: the fake CUDA driver, there is no %s\n", path);
-        return 0;
-    }
     snprintf(path, sizeof path, "%s/fake_cuda_report", tmp ? tmp : "/tmp");
-    (void)fflush(stdout);
-    const pid_t pid = fork();
-    if (pid == 0) {
-        use_fake("GEMMTUNE_LIBCUDA", build ? build : "build", "libcuda.so");
-        use_fake("GEMMTUNE_LIBNVML", build ? build : "build", "libcuda.so");
-        use_fake("GEMMTUNE_LIBNVRTC", build ? build : "build", "libnvrtc.so");
-        (void)setenv("FAKE_NVRTC_VERSION", "12.9", 1);
-        (void)setenv("FAKE_CUDA_DEVICE", "gtx1050-2gb", 1);
-        (void)setenv("FAKE_CUDA_TIME", "model", 1);
-        (void)setenv("FAKE_CUDA_REPORT", path, 1);
-        char *argv[] = {self, fake, NULL};
-        execv(self, argv);
-        _exit(127);
-    }
-    int state = 0;
-    if (pid < 0 || waitpid(pid, &state, 0) != pid)
-        return 1;
-    return WIFEXITED(state) ? WEXITSTATUS(state) : 1;
+    (void)setenv("FAKE_NVRTC_VERSION", "12.9", 1);
+    (void)setenv("FAKE_CUDA_TIME", "model", 1);
+    (void)setenv("FAKE_CUDA_REPORT", path, 1);
+    return run_faked(self, "gtx1050-2gb");
 }
 
 int main(int argc, char **argv) {
-    struct gt_err err = {""};
     int failed = 0;
-    if (gt_devices_list(&devices, &err) || gt_families_create(&families, &err) ||
-        gt_families_add_folder(families, "tests/data/families", &err)) {
-        printf("not ok - %s\n", err.line);
+    if (!open_devices())
         return 1;
-    }
     if (argc > 1)
         failed = devices.count > 0 ? run_on_fake(&devices.device[0]) : 1;
     for (size_t i = 0; argc == 1 && i < devices.count; i++)
@@ -754,10 +705,8 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 2; i++)
         if (devices.missing[i][0])
             printf("no device: %s\n", devices.missing[i]);
-    const bool any = devices.count > 0;
-    gt_families_destroy(families);
-    gt_devices_clear(&devices);
-    if (argc == 1 && any)
-        failed += run_faked(argv[0]);
+    if (argc == 1 && devices.count > 0)
+        failed += run_all_faked(argv[0]);
+    close_devices();
     return failed != 0;
 }
