@@ -56,7 +56,7 @@ CUDA_HOME ?= /usr/local/cuda
 HEADERS := $(and $(wildcard $(CUDA_HOME)/include/nvrtc.h),$(B)/tests/device/cuda_header_check) \
            $(and $(wildcard $(CUDA_HOME)/include/cublasLt.h),$(B)/tests/device/cublas_header_check) \
            $(and $(wildcard /usr/include/CL/cl.h),$(B)/tests/device/opencl_header_check)
-UNIT   := $(call bins,unit)
+UNIT   := $(call bins,unit) $(call pick,tests/fuzz/replay.sh)
 DEVICE := $(call bins,device) $(call pick,$(HEADERS))
 TUNE   := $(call bins,tune) $(call pick,$(filter-out %/lib.sh,$(wildcard tests/tune/*.sh)))
 CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
@@ -190,12 +190,19 @@ $(B)/examples/%: $(B)/examples/%.o $(B)/libgemmtune.a
 examples: $(EXAMPLES)
 	@:
 
-test-programs: $(filter $(B)/%,$(TESTS)) $(FAKE_SO)
+# tests/fuzz/fuzz_*.c without a fuzzer, for what is in tests/fuzz/corpus.
+REPLAY := $(if $(filter %/replay.sh,$(UNIT)),$(patsubst tests/fuzz/fuzz_%.c,$(B)/tests/fuzz/replay_%,\
+              $(wildcard tests/fuzz/fuzz_*.c)))
+$(B)/tests/fuzz/replay_%.o: FILE_CFLAGS = -DGT_FUZZ_STANDALONE
+$(B)/tests/fuzz/replay_%.o: tests/fuzz/fuzz_%.c $(B)/flags
+	$(call compile)
+
+test-programs: $(filter $(B)/%,$(TESTS)) $(REPLAY) $(FAKE_SO)
 
 RUN := GT_BUILD=$(B) GT_SAN=$(SAN) tests/run
 CLI_NOW := $(if $(SAN),$(filter-out $(CLI_DEVICE:%=tests/cli/%),$(CLI)),$(CLI))
 
-check-unit: $(UNIT) $(FAKE_SO)
+check-unit: $(UNIT) $(REPLAY) $(FAKE_SO)
 	@$(RUN) $(UNIT)
 check-device: $(DEVICE) $(FAKE_SO)
 	@$(RUN) $(DEVICE)

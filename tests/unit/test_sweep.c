@@ -2,7 +2,6 @@
 /* sweep.json: what it means, every way it can be wrong, and the shipped ones. */
 #include "tuner/sweep.h"
 
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -262,36 +261,13 @@ static void test_shipped(void **state) {
     gt_sweep_clear(&s);
 }
 
-/* Inputs that a fuzzer found interesting, or that we did: any answer but a crash will do. */
-static void test_corpus(void **state) {
-    static const char folder[] = "tests/fuzz/corpus/sweep";
-    DIR *dir = opendir(folder);
-    size_t count = 0;
-    (void)state;
-    assert_non_null(dir);
-    for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
-        char path[512];
-        struct gt_sweep s;
-        struct gt_err err = {""};
-        if (e->d_name[0] == '.')
-            continue;
-        (void)snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-        const gt_status status = gt_sweep_load(&s, path, &err);
-        assert_true((status == GEMMTUNE_OK) == (err.line[0] == '\0'));
-        gt_sweep_clear(&s);
-        count++;
-    }
-    (void)closedir(dir);
-    assert_true(count > 0);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_expansion),    cmocka_unit_test(test_volumes),
         cmocka_unit_test(test_duplicates),   cmocka_unit_test(test_many),
         cmocka_unit_test(test_refusals),     cmocka_unit_test(test_documents),
         cmocka_unit_test(test_missing_file), cmocka_unit_test(test_add),
-        cmocka_unit_test(test_shipped),      cmocka_unit_test(test_corpus),
+        cmocka_unit_test(test_shipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
