@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Link with -Wl,--wrap=malloc: without it the tests of running out of memory are skipped. */
+/* Without --wrap=malloc the tests of running out of memory are skipped. */
 #include "core/json.h"
+#include "tests/unit/short_of_memory.h"
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>
@@ -15,21 +16,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-/* ---- running out of memory -------------------------------------------------- */
-
-void *__real_malloc(size_t size) __attribute__((weak)); /* NULL without --wrap=malloc */
-void *__wrap_malloc(size_t size);
-
-static int allocations_left = -1; /* -1: as many as there are */
-
-void *__wrap_malloc(size_t size) {
-    if (allocations_left == 0)
-        return NULL;
-    if (allocations_left > 0)
-        allocations_left--;
-    return __real_malloc(size);
-}
 
 /* ---- helpers ---------------------------------------------------------------- */
 

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Command lines against tables of options: values, operands, complaints, the commands' own tables. */
+#include "tests/unit/capture.h"
 #include "tuner/cmd.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 enum { WORDS_MAX = 100, TEXT_SIZE = 8192 };
 
@@ -46,22 +39,6 @@ static const struct gt_cmd cmd = {.name = "toy",
 /* What a call printed on stdout and stderr. */
 static char printed[2][TEXT_SIZE];
 
-static int capture(int fd, FILE *to) {
-    (void)fflush(NULL);
-    const int kept = dup(fd);
-    assert_true(kept >= 0 && dup2(fileno(to), fd) == fd);
-    return kept;
-}
-
-static void release(int fd, int kept, FILE *from, char *text) {
-    (void)fflush(NULL);
-    assert_int_equal(dup2(kept, fd), fd);
-    (void)close(kept);
-    rewind(from);
-    text[fread(text, 1, TEXT_SIZE - 1, from)] = '\0';
-    (void)fclose(from);
-}
-
 static char *split(char **argv, int *argc, const char *line) {
     char *text = strdup(line);
     assert_non_null(text);
@@ -83,8 +60,8 @@ static int parse(struct values *v, char operands[256], const char *line) {
     const int kept_out = capture(STDOUT_FILENO, out),
               kept_err = capture(STDERR_FILENO, err);
     const int code = gt_options_parse(&cmd, argc, argv, v, &first);
-    release(STDOUT_FILENO, kept_out, out, printed[0]);
-    release(STDERR_FILENO, kept_err, err, printed[1]);
+    release(STDOUT_FILENO, kept_out, out, printed[0], sizeof printed[0]);
+    release(STDERR_FILENO, kept_err, err, printed[1], sizeof printed[1]);
     operands[0] = '\0';
     for (int i = first; code < 0 && i < argc; i++)
         (void)snprintf(operands + strlen(operands), 256 - strlen(operands), "%s%s",

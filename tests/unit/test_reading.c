@@ -3,21 +3,13 @@
  * list, show, compare, export, import, merge and doctor on databases made here: two devices in
  * two files, neither of which is present.
  */
-#include "tuner/cmd.h"
-
 #include "db/db.h"
 #include "runtime/family.h"
+#include "tests/unit/capture.h"
+#include "tuner/cmd.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 enum { PATH_SIZE = 256, TEXT_SIZE = 1 << 16, WORDS_MAX = 16 };
 
@@ -161,22 +153,6 @@ static void make_databases(void) {
 
 /* ---- commands ------------------------------------------------------------------------ */
 
-static int capture(int fd, FILE *to) {
-    (void)fflush(NULL);
-    const int kept = dup(fd);
-    assert_true(kept >= 0 && dup2(fileno(to), fd) == fd);
-    return kept;
-}
-
-static void release(int fd, int kept, FILE *from, char *text) {
-    (void)fflush(NULL);
-    assert_int_equal(dup2(kept, fd), fd);
-    (void)close(kept);
-    rewind(from);
-    text[fread(text, 1, TEXT_SIZE - 1, from)] = '\0';
-    (void)fclose(from);
-}
-
 /* Runs the words of `line`; in it $ stands for the folder and / after it for a file there. */
 static int gemmtune(const char *line) {
     char text[2048] = "gemmtune ", *argv[WORDS_MAX + 1] = {NULL};
@@ -193,8 +169,8 @@ static int gemmtune(const char *line) {
     const int kept_out = capture(STDOUT_FILENO, files[0]);
     const int kept_err = capture(STDERR_FILENO, files[1]);
     const int code = gt_cmd_dispatch(argc, argv);
-    release(STDOUT_FILENO, kept_out, files[0], out);
-    release(STDERR_FILENO, kept_err, files[1], talk);
+    release(STDOUT_FILENO, kept_out, files[0], out, sizeof out);
+    release(STDERR_FILENO, kept_err, files[1], talk, sizeof talk);
     return code;
 }
 
