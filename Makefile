@@ -64,8 +64,6 @@ TESTS  := $(UNIT) $(DEVICE) $(TUNE) $(CLI)
 
 # Unit tests that start threads: what `make SAN=thread check-threads` runs.
 THREADED := test_build_cache test_log test_plan test_status
-# Shell tests that need a device. Sanitizers leave them out: PoCL and drivers are not ours.
-CLI_DEVICE := run.sh tune.sh trial.sh
 
 EXAMPLES := $(patsubst %.c,$(B)/%,$(filter-out %_cuda.c,$(wildcard examples/*.c)))
 
@@ -200,7 +198,6 @@ $(B)/tests/fuzz/replay_%.o: tests/fuzz/fuzz_%.c $(B)/flags
 test-programs: $(filter $(B)/%,$(TESTS)) $(REPLAY) $(FAKE_SO)
 
 RUN := GT_BUILD=$(B) GT_SAN=$(SAN) tests/run
-CLI_NOW := $(if $(SAN),$(filter-out $(CLI_DEVICE:%=tests/cli/%),$(CLI)),$(CLI))
 
 check-unit: $(UNIT) $(REPLAY) $(FAKE_SO)
 	@$(RUN) $(UNIT)
@@ -209,7 +206,7 @@ check-device: $(DEVICE) $(FAKE_SO)
 check-tune: $(B)/gemmtune $(filter $(B)/%,$(TUNE)) $(FAKE_SO)
 	@$(RUN) $(TUNE)
 check-cli: $(B)/gemmtune $(FAKE_SO)
-	@$(RUN) $(CLI_NOW)
+	@$(RUN) $(CLI)
 threaded := $(filter $(THREADED:%=$(B)/tests/unit/%),$(UNIT))
 check-threads: $(threaded) $(FAKE_SO)
 	@$(RUN) $(threaded)
@@ -222,7 +219,8 @@ check-nvrtc: $(NVRTC_TEST)
 	    echo "with $$lib" && GEMMTUNE_LIBNVRTC=$$PWD/$$lib $(RUN) $^ || exit 1; \
 	done,@echo "check-nvrtc: no tests/tune/test_nvrtc_compile.c"; echo "0 passed, 0 failed")
 
-# Coverage-guided, for as long as you let it: make fuzz CC=clang SAN=fuzzer-no-link,address
+# Coverage-guided: make fuzz CC=clang SAN=fuzzer-no-link,address, then, for as long as you let it,
+# build-fuzzer-no-link,address/tests/fuzz/fuzz_NAME FOLDER tests/fuzz/corpus/NAME
 FUZZ := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
 fuzz: $(FUZZ)
 $(B)/tests/fuzz/fuzz_%: CMOCKA = -fsanitize=fuzzer
