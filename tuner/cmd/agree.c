@@ -451,7 +451,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_agree = {
     .name = "agree",
     .operands = "PROBLEM... --device N",
-    .about = "Tunes a problem several times and says whether the runs agree.",
+    .about = "Tune a problem several times and say whether the runs agree.",
     .options = options,
     .run = run,
 };

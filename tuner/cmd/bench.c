@@ -210,7 +210,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_bench = {
     .name = "bench",
     .operands = "[PROBLEM...] --device N",
-    .about = "Measures tuned kernels against vendors' libraries, in turns.",
+    .about = "Measure tuned kernels against vendors' libraries, in turns.",
     .options = options,
     .run = run,
 };

@@ -517,7 +517,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_evaluate = {
     .name = "evaluate",
     .operands = "--device N",
-    .about = "Hides tuned problems and measures what looking them up loses.",
+    .about = "Hide tuned problems and measure what looking them up loses.",
     .options = options,
     .run = run,
 };

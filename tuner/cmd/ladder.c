@@ -254,7 +254,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_ladder = {
     .name = "ladder",
     .operands = "[PROBLEM... | --volumes 1e3:1e10] --device N",
-    .about = "Times every kind of kernel, from a CPU loop to the tuned best.",
+    .about = "Time every kind of kernel, from a CPU loop to the tuned best.",
     .options = options,
     .run = run,
 };

@@ -305,7 +305,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_replay = {
     .name = "replay",
     .operands = "CACHE | --db FILE PROBLEM",
-    .about = "Tries search strategies on a space that was measured already.",
+    .about = "Try search strategies on a space that was measured already.",
     .options = options,
     .run = run,
 };

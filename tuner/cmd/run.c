@@ -163,7 +163,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_run = {
     .name = "run",
     .operands = "PROBLEM --device N",
-    .about = "Runs what the library would, checks it, and compares it.",
+    .about = "Run what the library would, check it, and compare it.",
     .options = options,
     .run = run,
 };

@@ -164,7 +164,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_trial = {
     .name = "trial",
     .operands = "PROBLEM --device N --family NAME [--point TEXT]",
-    .about = "Builds, checks and times one point, and says what became of it.",
+    .about = "Build, check and time one point, and say what became of it.",
     .options = options,
     .run = run,
 };

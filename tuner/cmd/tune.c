@@ -431,7 +431,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_tune = {
     .name = "tune",
     .operands = "--device N (--sizes FILE | PROBLEM...)",
-    .about = "Searches for the fastest kernel of each problem and stores it.",
+    .about = "Search for the fastest kernel of each problem and store it.",
     .options = options,
     .run = run,
 };

@@ -164,7 +164,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_verify = {
     .name = "verify",
     .operands = "[PROBLEM] --device N",
-    .about = "Checks the stored winners against the reference again.",
+    .about = "Check the stored winners against the reference again.",
     .options = options,
     .run = run,
 };

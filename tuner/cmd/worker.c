@@ -108,7 +108,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_worker = {
     .name = "worker",
     .operands = "IN OUT [TEMPLATES...]",
-    .about = "Serves jobs to gemmtune itself.",
+    .about = "Serve jobs to gemmtune itself.",
     .options = NULL,
     .run = run,
     .hidden = true,
