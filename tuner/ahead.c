@@ -50,11 +50,9 @@ void gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t) {
                                      &a->item->problem, &unread);
     for (int i = 0; !status && i < seeds.count && gt_pool_can_compile(t->pool); i++) {
         const struct gt_space *space = &a->space[seeds.pick[i].space];
-        gt_job_init(&job, GT_JOB_COMPILE);
+        gt_job_init(&job, GT_JOB_COMPILE, &t->device, a->item->name);
         job.id = ++t->next_id;
-        job.device = t->device;
         job.count = 1;
-        snprintf(job.problem, sizeof job.problem, "%s", a->item->name);
         gt_tune_candidate(&job.candidate[0], space, seeds.pick[i].index);
         status = gt_pool_send(t->pool, &job, &unread);
     }

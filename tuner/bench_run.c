@@ -174,10 +174,8 @@ static double line_seconds(const struct run *r) {
     struct gt_job job;
     if (r->options->timeout_s > 0)
         return r->options->timeout_s;
-    gt_job_init(&job, GT_JOB_FINAL);
-    job.device = *r->device;
+    gt_job_init(&job, GT_JOB_FINAL, r->device, r->sweep->item[r->at].name);
     job.count = 2; /* sides */
-    snprintf(job.problem, sizeof job.problem, "%s", r->sweep->item[r->at].name);
     return LINE_SECONDS + gt_pool_launch_seconds(&job) + gt_bench_seconds(r->options);
 }
 

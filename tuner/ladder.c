@@ -113,10 +113,8 @@ static gt_status measure(struct gt_ladder *out, struct gt_tuner *t,
     struct gt_job job;
     struct gt_report report;
     int at[GT_RUNGS];
-    gt_job_init(&job, GT_JOB_FINAL);
-    job.device = t->device;
+    gt_job_init(&job, GT_JOB_FINAL, &t->device, item->name);
     job.seed = t->seed + 0x1add;
-    snprintf(job.problem, sizeof job.problem, "%s", item->name);
     for (int r = 0; r < GT_RUNGS; r++) {
         at[r] = -1;
         for (int i = 0; i < job.count && best[r].candidate.family[0]; i++)

@@ -5,6 +5,7 @@
 #include "core/io.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* "GTj2" and "GTr4": change the digit with the layout. */
@@ -15,10 +16,13 @@ bool gt_candidate_same(const struct gt_candidate *a, const struct gt_candidate *
     return strcmp(a->family, b->family) == 0 && strcmp(a->point, b->point) == 0;
 }
 
-void gt_job_init(struct gt_job *job, enum gt_job_kind kind) {
+void gt_job_init(struct gt_job *job, enum gt_job_kind kind, const struct gt_device *device,
+                 const char *problem) {
     memset(job, 0, sizeof *job);
     job->magic = JOB_MAGIC;
     job->kind = kind;
+    job->device = *device;
+    (void)snprintf(job->problem, sizeof job->problem, "%s", problem);
 }
 
 void gt_report_init(struct gt_report *report, int64_t id, enum gt_stage stage) {

@@ -77,7 +77,9 @@ struct gt_report {
     char error[512]; /* with FAILED */
 };
 
-void gt_job_init(struct gt_job *job, enum gt_job_kind kind);
+/* The rest is 0: no candidate yet. */
+void gt_job_init(struct gt_job *job, enum gt_job_kind kind, const struct gt_device *device,
+                 const char *problem);
 void gt_report_init(struct gt_report *report, int64_t id, enum gt_stage stage);
 /* Waits for a whole frame; false at end of file, on an error, or when it is not one of ours. */
 bool gt_job_read(int fd, struct gt_job *job);

@@ -131,13 +131,11 @@ gt_status gt_session_try(struct gt_report *out, struct gt_session *s, enum gt_jo
                          const char *problem, const struct gt_candidate *candidates,
                          int count, uint64_t seed, struct gt_err *err) {
     struct gt_job job;
-    gt_job_init(&job, kind);
-    job.device = s->device;
+    gt_job_init(&job, kind, &s->device, problem);
     job.seed = seed;
     job.count = count;
     for (int i = 0; i < count; i++)
         job.candidate[i] = candidates[i];
-    snprintf(job.problem, sizeof job.problem, "%s", problem);
     return kind == GT_JOB_FINAL || kind == GT_JOB_AGAIN
                ? gt_pool_run_final(out, s->pool, &job, err)
                : gt_pool_run(out, s->pool, &job, err);

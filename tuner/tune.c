@@ -267,14 +267,12 @@ static void drain_window(struct search *s) {
 
 static void init_job(struct gt_job *job, const struct search *s, enum gt_job_kind kind,
                      const struct entry *e) {
-    gt_job_init(job, kind);
+    gt_job_init(job, kind, &s->t->device, s->item->name);
     job->id = e->id;
-    job->device = s->t->device;
     job->seed = s->t->seed;
     job->best_ns = s->best_high_ns;
     job->count = 1;
     job->candidate[0] = e->candidate;
-    snprintf(job->problem, sizeof job->problem, "%s", s->item->name);
 }
 
 static gt_status send_compiles(struct search *s, struct gt_err *err) {
@@ -352,10 +350,8 @@ static void start_clock(struct search *s) {
 /* A job for the run worker that has no candidate. */
 static void init_plain_job(struct gt_job *job, const struct search *s,
                            enum gt_job_kind kind, uint64_t seed) {
-    gt_job_init(job, kind);
-    job->device = s->t->device;
+    gt_job_init(job, kind, &s->t->device, s->item->name);
     job->seed = seed;
-    snprintf(job->problem, sizeof job->problem, "%s", s->item->name);
 }
 
 /* Whether a second process may have the device open as well: it takes some hundred megabytes, and as much

@@ -74,10 +74,8 @@ static void try_family(const char *problem, const char *family, int count,
         printf("ok - %s %s # SKIP %s\n", problem, family, why);
         return;
     }
-    gt_job_init(&job, GT_JOB_TRIAL);
-    job.device = device;
+    gt_job_init(&job, GT_JOB_TRIAL, &device, problem);
     job.seed = 1;
-    snprintf(job.problem, sizeof job.problem, "%s", problem);
     draw(&job, family, &p, count, random);
     need(gt_pool_run(&report, pool, &job, &err));
     for (int i = 0; i < report.count; i++) {

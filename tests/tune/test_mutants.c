@@ -397,11 +397,11 @@ static gt_outcome outcome_of(char *why, size_t size, struct gt_pool *pool,
     struct gt_job job;
     struct gt_report report;
     struct gt_err err = {""};
-    gt_job_init(&job, GT_JOB_TRIAL);
-    job.device = *device;
+    char problem[GT_PROBLEM_NAME_MAX];
+    snprintf(problem, sizeof problem, "%s" PROBLEM, m->types);
+    gt_job_init(&job, GT_JOB_TRIAL, device, problem);
     job.seed = 1;
     job.count = 1;
-    snprintf(job.problem, sizeof job.problem, "%s" PROBLEM, m->types);
     snprintf(job.candidate[0].family, sizeof job.candidate[0].family, "%s", family);
     snprintf(job.candidate[0].point, sizeof job.candidate[0].point, "%s", m->point);
     if (gt_pool_run(&report, pool, &job, &err))

@@ -115,9 +115,8 @@ static int tear_down(void **state) {
 /* Candidates of these families as one job, one that the pool accepts. */
 static void make_job(enum gt_job_kind kind, const char *const *families) {
     static int64_t id;
-    gt_job_init(&job, kind);
+    gt_job_init(&job, kind, &(struct gt_device){.ordinal = 0}, "f32-nn-8x8x8");
     job.id = ++id;
-    snprintf(job.problem, sizeof job.problem, "f32-nn-8x8x8");
     for (; families[job.count]; job.count++)
         snprintf(job.candidate[job.count].family, GT_NAME_MAX, "%s", families[job.count]);
 }

@@ -237,12 +237,10 @@ static void build_ahead(struct work *w) {
         const struct contest c = contest_of(&w->hidden[i]);
         for (int n = 0; n < c.count; n++) {
             struct gt_job job;
-            gt_job_init(&job, GT_JOB_COMPILE);
-            job.device = w->device;
+            gt_job_init(&job, GT_JOB_COMPILE, &w->device,
+                        w->hidden[i].winner->problem_name);
             job.count = 1;
             job.candidate[0] = c.candidate[n];
-            (void)snprintf(job.problem, sizeof job.problem, "%s",
-                           w->hidden[i].winner->problem_name);
             await_compilers(w->session.pool, &flying, w->session.compilers - 1);
             flying += gt_pool_send(w->session.pool, &job, NULL) == GEMMTUNE_OK;
         }
