@@ -459,8 +459,9 @@ GT_INLINE void gt_slab_copy(int along, int asis, int wide, int deep, int v, int 
         const int e = fixed ? t % line : (t + i * threads) % line;
         const int r = fixed ? i * (threads / line) : row, c = fixed ? 0 : e * v;
         const int w = along ? row : e * v, k = along ? e * v : row;
-        const int exist = along ? (w < left ? GT_MIN(v, depth - k) : 0)
-                                : (k < depth ? GT_MIN(v, left - w) : 0);
+        const int exist = v == 1  ? w < left && k < depth /* a predicate, no arithmetic */
+                          : along ? (w < left ? GT_MIN(v, depth - k) : 0)
+                                  : (k < depth ? GT_MIN(v, left - w) : 0);
         GT_SHARED gt_elem *const to = s + (asis == along ? r * stride + c : c * stride + r);
         const GT_GLOBAL gt_elem *const from = x + r * ld + c;
         if (GT_SLAB_EVEN(wide, deep, v, threads) || t + i * threads < wide * deep / v) {
@@ -593,29 +594,52 @@ GT_INLINE gt_acc gt_cluster_load(int yes, const GT_SHARED gt_acc *from, int bloc
 /*
  * The second kernel of a product whose k is split among blocks: each has left its sum of
  * products, gt_acc [splits][m][n], `from` elements into the workspace. Adds them in a fixed order, so that the
- * result does not depend on which block came first. 256 threads take `lanes` elements of C;
- * launch: grid cdiv(M * N, lanes), block 256, smem 256 * sizeof(ACC).
+ * result does not depend on which block came first. 256 threads take 4 * `lanes` elements of C, so each adds
+ * about `splits` * `lanes` / 256 parts of 4: those shall be few enough to ask for at once;
+ * launch: grid cdiv(M * N, 4 * lanes), block 256, smem 1024 * sizeof(ACC).
  */
+GT_INLINE void gt_add_parts(gt_acc *sum, const GT_GLOBAL gt_acc *at, gt_long stride, int first,
+                            int parts, int step, int whole, int left) {
+    GT_UNROLL
+    for (int i = 0; i < GT_CDIV(parts, step); i++) {
+        const int z = first + i * step;
+        gt_acc more[4] = {0, 0, 0, 0};
+        if (whole && z < parts)
+            gt_load_global(4, more, at + z * stride);
+        GT_UNROLL
+        for (int j = 0; j < 4 && !whole; j++)
+            if (j < left && z < parts)
+                more[j] = at[z * stride + j];
+        GT_UNROLL
+        for (int j = 0; j < 4; j++)
+            sum[j] += more[j];
+    }
+}
+
 #define GT_REDUCE_KERNEL(name, splits, lanes, from)                                        \
     GT_KERNEL(name, 256, 1, 1)                                                             \
     (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *a, gt_long lda,          \
      const GT_GLOBAL gt_elem *b, gt_long ldb, gt_elem beta, GT_GLOBAL gt_elem *c,          \
      gt_long ldc, const GT_GLOBAL gt_acc *workspace) {                                     \
-        GT_SHARED_ARRAY(sums, 256);                                                        \
-        const GT_GLOBAL gt_acc *const parts = workspace + (from);                          \
+        GT_SHARED_ARRAY(sums, 1024);                                                       \
         const int lane = GT_THREAD_X % (lanes), part = GT_THREAD_X / (lanes);              \
-        const gt_long all = (gt_long)m * n, e = GT_BLOCK * (gt_long)(lanes) + lane;        \
-        gt_acc sum = 0;                                                                    \
-        GT_UNROLL_BY(4)                                                                    \
-        for (int z = part; z < (splits); z += 256 / (lanes))                               \
-            sum += e < all ? parts[z * all + e] : (gt_acc)0;                               \
-        sums[GT_THREAD_X] = sum;                                                           \
+        const gt_long all = (gt_long)m * n, first = GT_BLOCK * (gt_long)(lanes) * 4;       \
+        const int count = (int)GT_MIN(all - first, 4 * (lanes)), left = count - lane * 4;  \
+        const GT_GLOBAL gt_acc *const at = workspace + (from) + first + lane * 4;          \
+        gt_acc sum[4] = {0, 0, 0, 0};                                                      \
+        if (all % 4 != 0)                                                                  \
+            gt_add_parts(sum, at, all, part, splits, 256 / (lanes), 0, left);              \
+        else if (left > 0)                                                                 \
+            gt_add_parts(sum, at, all, part, splits, 256 / (lanes), 1, left);              \
+        gt_store_shared(4, sums + GT_THREAD_X * 4, sum);                                   \
         GT_BARRIER();                                                                      \
-        if (part == 0 && e < all) {                                                        \
+        for (int e = GT_THREAD_X; e < count; e += 256) {                                   \
+            gt_acc total = 0;                                                              \
             GT_UNROLL_BY(4)                                                                \
-            for (int p = 1; p < 256 / (lanes); p++)                                        \
-                sum += sums[p * (lanes) + lane];                                           \
-            gt_store_c(c + e / n * ldc + e % n, alpha, sum, beta);                         \
+            for (int p = 0; p < 256 / (lanes); p++)                                        \
+                total += sums[p * (lanes)*4 + e];                                          \
+            const gt_long row = (first + e) / n;                                           \
+            gt_store_c(c + row * ldc + (first + e - row * n), alpha, total, beta);         \
         }                                                                                  \
     }
 

@@ -69,7 +69,7 @@ GT_PACK_KERNEL(repack, PACK_A, PACK_B)
 #endif
 
 #if GT_SPLIT > 1
-GT_REDUCE_KERNEL(reduce, GT_SPLIT, 32, PACKED)
+GT_REDUCE_KERNEL(reduce, GT_SPLIT, 128, PACKED)
 #endif
 
 #if GT_TAIL
