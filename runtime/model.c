@@ -2,7 +2,7 @@
 /*
  * model.c - the reckoning of model.h. Counts are per unit (multiprocessor) and in its clocks until
  * the last step. What fits a unit comes from the programming guide, what things cost from the
- * table of costs below.
+ * costs in costs.h.
  */
 #include "runtime/model.h"
 
@@ -72,62 +72,19 @@ int gt_model_resident(int cc, int threads, int registers, int64_t smem) {
 
 /* ---- what things cost --------------------------------------------------------------- */
 
-/*
- * In clocks and issue slots of a unit. Those without a source were fitted, all at once, to trials on
- * an H200 of about two problems of three; docs/search.md says how well they hold on the others.
- * Other architectures are taken to be alike: figures of theirs would make a table of this.
- */
-static const struct costs {
-    double load; /* issue slots of a load from shared memory, beside its multiply-adds */
-    double copy; /* and of an instruction that brings a slab */
-    double conflict; /* share of a slot that a crowded register bank costs a multiply-add */
-    double line;     /* clocks of the load/store unit: a line read, */
-    double copy_line;    /* an instruction that brings a slab, */
-    double write;        /* a line of a slab written, */
-    double fold;         /* a line of partial sums written and read */
-    double wait;         /* clocks a warp waits between two bursts of multiply-adds, */
-    double tensor_wait;  /* and of products of tensor cores */
-    double l2_bytes;     /* bytes a clock from the second-level cache */
-    double memory_ns;    /* from asking for a slab to having it */
-    double first_memory; /* clocks, where most of it is found in the first-level cache */
-    double part;         /* clocks to add one part of a tile that streams have split */
-    double registers;    /* what compilers take, over what families reckon */
-    double cluster,
-        cluster_block; /* clocks that a cluster waits for itself, and for each block */
-    double launch_ns, pass_ns; /* a graph's first kernel; each other one */
-    double moved;              /* bytes a ns through the workspace */
-    double bandwidth;          /* share of the peak that device memory reaches */
-    double l2_share; /* of the cache that operands may fill without being evicted */
-} costs = {
-    .load = 2.5, /* measured: docs/performance.md, "What limits f32" */
-    .copy = 6.37,
-    .conflict = 0.244,
-    .line = 1, /* what the hardware is built for */
-    .copy_line = 3.23,
-    .write = 1.12,
-    .fold = 5.27,
-    .wait = 4.06,
-    .tensor_wait = 204,
-    .l2_bytes = 40.4,
-    .memory_ns = 593,
-    .first_memory = 379,
-    .part = 477,
-    .registers = 1.23,
-    .cluster = 755,
-    .cluster_block = 551,
-    .launch_ns = 1743,
-    .pass_ns = 2139,
-    .moved = 2243,
-    .bandwidth = 0.94, /* measured: reads at 4.54 TB/s of 4.81 */
-    .l2_share = 0.6,   /* taken: the rest is in the way of what streams through */
+const struct gt_costs gt_costs_h200 = {
+#define X(name, value, fitted, what) .name = value,
+    GT_COST_LIST(X)
+#undef X
 };
 
 /* ---- one point ------------------------------------------------------------------------ */
 
 /* A point on a device, in numbers; bytes and clocks of a block are those of one slab. */
 struct work {
-    const struct gt_binding *b;
+    const struct gt_facts *facts;
     const struct gt_device *d;
+    const struct gt_costs *costs;
     const int64_t *shape;
     double m, n, k, size; /* of the problem; bytes of an element */
     double clocks_per_ns;
@@ -137,10 +94,6 @@ struct work {
     double fma, issue, shared, l2; /* clocks of a unit for a block's slab */
     double fold;                   /* and for its partial sums */
 };
-
-static double size_of(const struct gt_binding *b, double elements) {
-    return elements * (double)gt_type_size(b->dtype->a);
-}
 
 /* The 4-norm: what overlaps is as long as the longest of them, and a little longer where two
  * are near each other. */
@@ -174,33 +127,33 @@ static double slab_bytes(const struct work *w) {
 static void reckon_slab(struct work *w) {
     const int64_t *s = w->shape;
     const double fmas = w->tile * (double)s[GT_SHAPE_TILE_K], bytes = slab_bytes(w);
-    const double beside = costs.load * (double)s[GT_SHAPE_LOADS] +
-                          costs.copy * (double)s[GT_SHAPE_COPIES] +
-                          costs.conflict * (double)s[GT_SHAPE_CONFLICTS];
+    const double beside = w->costs->load * (double)s[GT_SHAPE_LOADS] +
+                          w->costs->copy * (double)s[GT_SHAPE_COPIES] +
+                          w->costs->conflict * (double)s[GT_SHAPE_CONFLICTS];
     const double lines =
         (double)(s[GT_SHAPE_LINES] > 0 ? s[GT_SHAPE_LINES] : s[GT_SHAPE_LOADS]);
     w->fma = fmas / w->fma_rate;
     w->issue =
         ((s[GT_SHAPE_TENSOR] != 0 ? 0 : fmas / WARP) + w->warps * beside) / PARTITIONS;
-    w->shared =
-        w->warps * (costs.line * lines + costs.copy_line * (double)s[GT_SHAPE_COPIES]) +
-        costs.write * bytes / LINE;
-    w->l2 = bytes / costs.l2_bytes;
+    w->shared = w->warps * (w->costs->line * lines +
+                            w->costs->copy_line * (double)s[GT_SHAPE_COPIES]) +
+                w->costs->write * bytes / LINE;
+    w->l2 = bytes / w->costs->l2_bytes;
 }
 
-static void reckon_block(struct work *w, const struct gt_launch *main) {
+static void reckon_block(struct work *w) {
     const int64_t *s = w->shape;
     const double tile_m = (double)s[GT_SHAPE_TILE_M], tile_n = (double)s[GT_SHAPE_TILE_N];
     const double depth = fmax(1, ceil(w->k / (double)s[GT_SHAPE_TILE_K]));
     const double folds = (double)(s[GT_SHAPE_FOLDS] > 1 ? s[GT_SHAPE_FOLDS] : 0) +
-                         (main->cluster[0] > 1 ? 1 : 0);
-    w->warps = ceil((double)(main->block[0] * main->block[1] * main->block[2]) / WARP);
+                         (w->facts->cluster > 1 ? 1 : 0);
+    w->warps = ceil((double)w->facts->threads / WARP);
     w->tile = tile_m * tile_n;
     w->tiles = fmax(1, ceil(w->m / tile_m)) * fmax(1, ceil(w->n / tile_n));
     w->slabs = s[GT_SHAPE_STREAM] > 0
                    ? w->tiles * depth / ((double)w->d->units * (double)s[GT_SHAPE_STREAM])
                    : ceil(depth / (double)s[GT_SHAPE_SPLIT]);
-    w->fold = costs.fold * folds * w->tile * w->size / LINE;
+    w->fold = w->costs->fold * folds * w->tile * w->size / LINE;
     reckon_slab(w);
 }
 
@@ -209,7 +162,8 @@ static void reckon_block(struct work *w, const struct gt_launch *main) {
 static double warps_needed(const struct work *w) {
     const double burst =
         (double)w->shape[GT_SHAPE_BURST] * WARP / (w->fma_rate / PARTITIONS);
-    const double wait = w->shape[GT_SHAPE_TENSOR] != 0 ? costs.tensor_wait : costs.wait;
+    const double wait =
+        w->shape[GT_SHAPE_TENSOR] != 0 ? w->costs->tensor_wait : w->costs->wait;
     return burst > 0 ? 1 + wait / burst : 1;
 }
 
@@ -228,8 +182,8 @@ static double block_latency(const struct work *w) {
     const double own[] = {w->fma * skew(w, 1), w->issue * skew(w, 1), w->shared, w->l2};
     const double compute = norm(own, 4);
     const double both[] = {compute,
-                           ahead > 0 ? costs.memory_ns * w->clocks_per_ns / ahead : 0};
-    const double slab = ahead > 0 ? norm(both, 2) : compute + costs.first_memory;
+                           ahead > 0 ? w->costs->memory_ns * w->clocks_per_ns / ahead : 0};
+    const double slab = ahead > 0 ? norm(both, 2) : compute + w->costs->first_memory;
     return w->slabs * compute + fmax(0, w->slabs - ahead) * (slab - compute) + w->fold;
 }
 
@@ -237,8 +191,8 @@ static double block_latency(const struct work *w) {
  * not stay in the cache. */
 static double traffic(const struct work *w, double resident) {
     const int64_t *s = w->shape;
-    const double once = size_of(w->b, w->m * w->k + w->k * w->n + w->m * w->n);
-    if (once <= costs.l2_share * (double)w->d->l2_bytes)
+    const double once = w->size * (w->m * w->k + w->k * w->n + w->m * w->n);
+    if (once <= w->costs->l2_share * (double)w->d->l2_bytes)
         return once;
     const double high = fmax(1, ceil(w->m / (double)s[GT_SHAPE_TILE_M]));
     const double wide = fmax(1, ceil(w->n / (double)s[GT_SHAPE_TILE_N]));
@@ -249,7 +203,7 @@ static double traffic(const struct work *w, double resident) {
     const double read =
         w->tiles / (rows * columns) *
         (rows * (double)s[GT_SHAPE_TILE_M] + columns * (double)s[GT_SHAPE_TILE_N]) * w->k;
-    return fmax(once, size_of(w->b, read + w->m * w->n));
+    return fmax(once, w->size * (read + w->m * w->n));
 }
 
 /* ---- registers and blocks ---------------------------------------------------------------- */
@@ -270,7 +224,7 @@ static int registers_of(const struct work *w, const struct gt_compiled *compiled
              PARTITIONS);
     const int64_t each = room->registers / PARTITIONS / (promised * WARP);
     const double most = (double)least(REGISTERS_MAX, each / REGISTER_UNIT * REGISTER_UNIT);
-    return (int)fmin(most, ceil(costs.registers * (double)said));
+    return (int)fmin(most, ceil(w->costs->registers * (double)said));
 }
 
 /* The busiest unit gets `rest` blocks beyond `rounds` full rounds. */
@@ -290,7 +244,7 @@ static void count_blocks(struct gt_prediction *out, int64_t blocks, int64_t unit
 static double least_ns(const struct work *w) {
     const int64_t *s = w->shape;
     const bool tensor = s[GT_SHAPE_TENSOR] != 0;
-    const double rate = rate_of(w->d, w->b->dtype->acc, tensor ? 100 : 0);
+    const double rate = rate_of(w->d, w->facts->acc, tensor ? 100 : 0);
     const double tiles =
         floor(w->m / (double)s[GT_SHAPE_TILE_M]) * floor(w->n / (double)s[GT_SHAPE_TILE_N]);
     const double slabs =
@@ -304,25 +258,25 @@ static double least_ns(const struct work *w) {
     const double slots = fmas / WARP + w->warps * (double)s[GT_SHAPE_LOADS];
     const double slab = tensor ? fmas / rate : fmax(fmas / rate, slots / PARTITIONS);
     const double useful = w->m * w->n * w->k / (rate * w->d->units);
-    const double bytes = size_of(w->b, w->m * w->k + w->k * w->n + w->m * w->n);
+    const double bytes = w->size * (w->m * w->k + w->k * w->n + w->m * w->n);
     return fmax(fmax(useful, each * slab) / w->clocks_per_ns,
                 bytes / gt_device_bandwidth(w->d) * 1e9);
 }
 
-static void fill_terms(struct gt_prediction *out, const struct work *w, int passes,
-                       int64_t cluster) {
+static void fill_terms(struct gt_prediction *out, const struct work *w) {
+    const int64_t cluster = w->facts->cluster;
     const double units = w->d->units, blocks = (double)out->blocks;
     const double full = floor(blocks / (units * out->resident)) * out->resident;
     const double rest = ceil((blocks - full * units) / units), busy = full + rest;
     const double skewed = full * skew(w, out->resident) + rest * skew(w, rest);
     const double parts =
         w->shape[GT_SHAPE_STREAM] > 0
-            ? costs.part * units * (double)w->shape[GT_SHAPE_STREAM] / w->tiles
+            ? w->costs->part * units * (double)w->shape[GT_SHAPE_STREAM] / w->tiles
             : 0;
-    const double clusters =
-        cluster > 1
-            ? costs.cluster + costs.cluster_block * (double)cluster * (double)out->waves
-            : 0;
+    const double clusters = cluster > 1 ? w->costs->cluster + w->costs->cluster_block *
+                                                                  (double)cluster *
+                                                                  (double)out->waves
+                                        : 0;
     double *t = out->term_ns;
     t[GT_TERM_FMA] = skewed * w->slabs * w->fma;
     t[GT_TERM_ISSUE] = skewed * w->slabs * w->issue;
@@ -333,10 +287,10 @@ static void fill_terms(struct gt_prediction *out, const struct work *w, int pass
     for (int i = 0; i < GT_TERM_COUNT; i++)
         t[i] /= w->clocks_per_ns;
     t[GT_TERM_DRAM] =
-        traffic(w, out->resident) / (costs.bandwidth * gt_device_bandwidth(w->d)) * 1e9;
-    t[GT_TERM_PASSES] +=
-        (passes - 1) * costs.pass_ns + (double)w->shape[GT_SHAPE_MOVED] / costs.moved;
-    t[GT_TERM_LAUNCH] = costs.launch_ns;
+        traffic(w, out->resident) / (w->costs->bandwidth * gt_device_bandwidth(w->d)) * 1e9;
+    t[GT_TERM_PASSES] += (double)(w->facts->passes - 1) * w->costs->pass_ns +
+                         (double)w->shape[GT_SHAPE_MOVED] / w->costs->moved;
+    t[GT_TERM_LAUNCH] = w->costs->launch_ns;
 }
 
 static enum gt_term longest(const double *t) {
@@ -365,40 +319,66 @@ const char *gt_term_about(enum gt_term term) {
     return about_of[term];
 }
 
-bool gt_model_predict(struct gt_prediction *out, const struct gt_binding *b,
-                      const struct gt_device *d, const struct gt_compiled *compiled) {
-    int64_t shape[GT_SHAPE_COUNT];
+bool gt_facts_of(struct gt_facts *out, const struct gt_binding *b,
+                 const struct gt_device *d) {
     struct gt_passes passes;
-    memset(out, 0, sizeof *out);
-    if (!gt_shape_of(shape, b) || gt_passes_of(&passes, b, d, NULL) != GEMMTUNE_OK)
+    if (!gt_shape_of(out->shape, b) || gt_passes_of(&passes, b, d, NULL) != GEMMTUNE_OK)
+        return false;
+    const int64_t *shape = out->shape;
+    if (shape[GT_SHAPE_TILE_M] < 1 || shape[GT_SHAPE_TILE_N] < 1 ||
+        shape[GT_SHAPE_TILE_K] < 1 || shape[GT_SHAPE_SPLIT] < 1 ||
+        shape[GT_SHAPE_GROUP] < 1)
         return false;
     const struct gt_launch *main = &passes.item[passes.main].launch;
-    struct work w = {.b = b, .d = d, .shape = shape};
-    w.m = (double)b->value[GT_IN_M];
-    w.n = (double)b->value[GT_IN_N];
-    w.k = (double)b->value[GT_IN_K];
-    w.size = size_of(b, 1);
+    out->m = b->value[GT_IN_M];
+    out->n = b->value[GT_IN_N];
+    out->k = b->value[GT_IN_K];
+    out->acc = b->dtype->acc;
+    out->element = (int)gt_type_size(b->dtype->a);
+    out->threads = main->block[0] * main->block[1] * main->block[2];
+    out->blocks = main->grid[0] * main->grid[1] * main->grid[2];
+    out->cluster = main->cluster[0];
+    out->smem_bytes = main->smem_bytes;
+    out->passes = passes.count;
+    return true;
+}
+
+bool gt_model_reckon(struct gt_prediction *out, const struct gt_facts *facts,
+                     const struct gt_device *d, const struct gt_costs *costs,
+                     const struct gt_compiled *compiled) {
+    struct work w = {.facts = facts, .d = d, .costs = costs, .shape = facts->shape};
+    memset(out, 0, sizeof *out);
+    w.m = (double)facts->m;
+    w.n = (double)facts->n;
+    w.k = (double)facts->k;
+    w.size = facts->element;
     w.clocks_per_ns = d->clock_mhz / 1e3;
-    w.fma_rate = rate_of(d, b->dtype->acc, shape[GT_SHAPE_TENSOR]);
-    if (w.fma_rate <= 0 || gt_device_bandwidth(d) <= 0 || shape[GT_SHAPE_TILE_M] < 1 ||
-        shape[GT_SHAPE_TILE_N] < 1 || shape[GT_SHAPE_TILE_K] < 1 ||
-        shape[GT_SHAPE_SPLIT] < 1 || shape[GT_SHAPE_GROUP] < 1)
+    w.fma_rate = rate_of(d, facts->acc, facts->shape[GT_SHAPE_TENSOR]);
+    if (w.fma_rate <= 0 || gt_device_bandwidth(d) <= 0)
         return false;
-    reckon_block(&w, main);
+    reckon_block(&w);
     out->registers = registers_of(&w, compiled);
     const int64_t smem = compiled != NULL && compiled->smem_bytes > 0 ? compiled->smem_bytes
-                                                                      : main->smem_bytes;
+                                                                      : facts->smem_bytes;
     out->resident = gt_model_resident(d->cc, (int)(w.warps * WARP), out->registers, smem);
     if (out->resident < 1)
         return false;
     out->slabs = (int64_t)fmin(ceil(w.slabs), 1e18); /* any shape will do */
-    count_blocks(out, main->grid[0] * main->grid[1] * main->grid[2], d->units);
-    fill_terms(out, &w, passes.count, main->cluster[0]);
+    count_blocks(out, facts->blocks, d->units);
+    fill_terms(out, &w);
     out->ns = norm(out->term_ns, GT_TERM_MAIN) + out->term_ns[GT_TERM_PASSES] +
               out->term_ns[GT_TERM_LAUNCH];
     out->binds = longest(out->term_ns);
     out->least_ns = least_ns(&w);
     return true;
+}
+
+bool gt_model_predict(struct gt_prediction *out, const struct gt_binding *b,
+                      const struct gt_device *d, const struct gt_compiled *compiled) {
+    struct gt_facts facts;
+    memset(out, 0, sizeof *out);
+    return gt_facts_of(&facts, b, d) &&
+           gt_model_reckon(out, &facts, d, &gt_costs_h200, compiled);
 }
 
 gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,

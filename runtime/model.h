@@ -11,6 +11,7 @@
 #ifndef GT_RUNTIME_MODEL_H
 #define GT_RUNTIME_MODEL_H
 
+#include "runtime/costs.h"
 #include "runtime/family.h"
 
 /* What a kernel waits for: word in JSON, clause for people. The first six are the main
@@ -57,7 +58,25 @@ struct gt_compiled {
  * when there is no prediction. */
 bool gt_model_predict(struct gt_prediction *out, const struct gt_binding *b,
                       const struct gt_device *d, const struct gt_compiled *compiled);
-/* The same by name: EINVAL when the point is not the family's; ENOTFOUND, with the reason, when
+
+/* What a prediction is made of that no cost changes: taken once when costs are fitted. */
+struct gt_facts {
+    int64_t shape[GT_SHAPE_COUNT];
+    int64_t m, n, k; /* of the problem */
+    gemmtune_dtype acc;
+    int element;                     /* bytes */
+    int64_t threads, smem_bytes;     /* of a block of the main kernel */
+    int64_t blocks, cluster, passes; /* its blocks, blocks of a cluster; launches */
+};
+/* False when the family has no shape, or none for this point. */
+bool gt_facts_of(struct gt_facts *out, const struct gt_binding *b,
+                 const struct gt_device *d);
+/* gt_model_predict with other costs. */
+bool gt_model_reckon(struct gt_prediction *out, const struct gt_facts *facts,
+                     const struct gt_device *d, const struct gt_costs *costs,
+                     const struct gt_compiled *compiled);
+
+/* As gt_model_predict, by name: EINVAL when the point is not the family's; ENOTFOUND, with the reason, when
  * there is no prediction. */
 gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
                            const struct gt_device *d, const gemmtune_problem *p,

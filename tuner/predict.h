@@ -71,6 +71,20 @@ gt_status gt_predict_check(struct gt_checked *out, const struct gt_view *v,
                            struct gt_err *err);
 void gt_checked_clear(struct gt_checked *c);
 
+/* ---- fitted to what was measured ------------------------------------------------------------ */
+
+struct gt_fitted {
+    struct gt_costs costs;
+    double was[2], is[2]; /* how far off, of problems fitted to [0] and held out [1] */
+    size_t trials;
+};
+
+/* Costs that agree better with the view's correct trials of the device, after `steps` attempts. ENOTFOUND
+ * when there are none. */
+gt_status gt_predict_fit(struct gt_fitted *out, const struct gt_view *v,
+                         const struct gt_families *families, const char *device_key,
+                         int steps, uint64_t seed, struct gt_err *err);
+
 /* Spearman's rank correlation, equal values sharing their mean rank; 0 when all are equal. ENOMEM. */
 gt_status gt_spearman(double *out, const double *a, const double *b, size_t count,
                       struct gt_err *err);

@@ -5,7 +5,7 @@
  */
 #include "tuner/predict.h"
 
-#include "core/hash.h"
+#include "tuner/model_trials.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,19 +13,6 @@
 #include <string.h>
 
 const size_t gt_regret_tops[GT_REGRETS] = {1, 10, 50};
-
-enum { HELD_OUT = 3 }; /* of so many problems one is not fitted to */
-
-/* A trial of which both times are known. */
-struct pair {
-    const struct gt_view_row *row;
-    double predicted, measured, bound;
-};
-
-struct pairs {
-    size_t count;
-    struct pair *pair;
-};
 
 /* ---- rank correlation ------------------------------------------------------------------- */
 
@@ -80,66 +67,18 @@ gt_status gt_spearman(double *out, const double *a, const double *b, size_t coun
     return GEMMTUNE_OK;
 }
 
-/* ---- trials and their predictions ----------------------------------------------------------- */
+/* A trial of which both times are known. */
+struct pair {
+    const struct gt_view_row *row;
+    double predicted, measured, bound;
+    bool held_out;
+};
 
-/* A parameter that came after the trial takes its default, which as a rule is what was done
- * before. Whether there was one. */
-static bool fill_in(struct gt_point *point, const struct gt_family *f) {
-    bool filled = false;
-    for (int i = 0; i < f->param_count; i++) {
-        int64_t value;
-        if (!gt_point_get(point, f->param[i].name, &value))
-            filled |= gt_point_set(point, f->param[i].name, f->param[i].preset, NULL) ==
-                      GEMMTUNE_OK;
-    }
-    return filled;
-}
-
-static void take(struct pairs *out, struct gt_checked *c, const struct gt_view_row *row,
-                 const struct gt_families *families, const struct gt_device *d) {
-    const struct gt_family *f = gt_families_find(families, row->family);
-    gemmtune_problem p;
-    struct gt_point point;
-    struct gt_binding b;
-    struct gt_prediction prediction;
-    if (row->record || row->outcome != GT_CORRECT || row->median_ns <= 0) {
-        c->unmeasured += !row->record;
-        return;
-    }
-    if (f == NULL) {
-        c->unknown_family++;
-        return;
-    }
-    if (gt_problem_from_name(&p, row->problem, NULL) != GEMMTUNE_OK ||
-        gt_point_parse(&point, row->point, NULL) != GEMMTUNE_OK ||
-        !gt_family_serves(f, d, &p, NULL)) {
-        c->unbound++;
-        return;
-    }
-    c->filled += fill_in(&point, f);
-    gt_bind_problem(&b, f, d, &p);
-    if (gt_bind_point(&b, &point, NULL) != GEMMTUNE_OK) {
-        c->unbound++;
-        return;
-    }
-    if (!gt_model_predict(&prediction, &b, d, NULL)) {
-        c->unpredicted++;
-        return;
-    }
-    out->pair[out->count++] =
-        (struct pair){row, prediction.ns, row->median_ns, prediction.least_ns};
-}
+/* ---- order -------------------------------------------------------------------------------- */
 
 /* Ties are in the order of the rows, whatever the C library's qsort makes of them. */
 static int by_row(const struct pair *x, const struct pair *y) {
     return (x->row > y->row) - (x->row < y->row);
-}
-
-static int by_problem(const void *a, const void *b) {
-    const struct pair *x = a, *y = b;
-    const int problem = strcmp(x->row->problem, y->row->problem);
-    const int family = strcmp(x->row->family, y->row->family);
-    return problem != 0 ? problem : family != 0 ? family : by_row(x, y);
 }
 
 static int by_predicted(const void *a, const void *b) {
@@ -155,18 +94,6 @@ static int by_number(const void *a, const void *b) {
 
 /* ---- one group --------------------------------------------------------------------------------- */
 
-/* By a hash of the shape, so that the types and runs of one shape are on the same side. */
-static bool is_held_out(const char *problem) {
-    const char *shape = strchr(problem, '-');
-    struct gt_hash h;
-    char hex[65];
-    gt_hash_init(&h);
-    gt_hash_add_text(&h, shape != NULL ? shape + 1 : problem);
-    gt_hash_hex(&h, hex);
-    hex[8] = '\0';
-    return strtoul(hex, NULL, 16) % HELD_OUT == 0;
-}
-
 static double best_of(const struct pair *p, size_t count) {
     double best = p[0].measured;
     for (size_t i = 1; i < count; i++)
@@ -181,8 +108,7 @@ static gt_status judge_group(struct gt_check_row *row, struct pair *p, size_t co
     if (number == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     qsort(p, count, sizeof *p, by_predicted);
-    *row =
-        (struct gt_check_row){.trials = count, .held_out = is_held_out(p[0].row->problem)};
+    *row = (struct gt_check_row){.trials = count, .held_out = p[0].held_out};
     memcpy(row->problem, p[0].row->problem, sizeof row->problem);
     (void)snprintf(row->family, sizeof row->family, "%s", family);
     const double best = best_of(p, count);
@@ -231,38 +157,52 @@ static gt_status judge_problem(struct gt_checked *c, struct pair *p, size_t coun
     return status;
 }
 
-static gt_status judge_all(struct gt_checked *c, struct pairs *all, struct gt_err *err) {
-    gt_status status = GEMMTUNE_OK;
-    qsort(all->pair, all->count, sizeof *all->pair, by_problem);
-    for (size_t i = 0, end; i < all->count && status == GEMMTUNE_OK; i = end) {
-        const char *problem = all->pair[i].row->problem;
-        for (end = i + 1;
-             end < all->count && strcmp(all->pair[end].row->problem, problem) == 0;)
-            end++;
-        status = judge_problem(c, all->pair + i, end - i, err);
+/* Those of [begin, end) that have a prediction. */
+static size_t pair_up(struct pair *out, struct gt_checked *c,
+                      const struct gt_model_trials *all, size_t begin, size_t end) {
+    size_t count = 0;
+    for (size_t i = begin; i < end; i++) {
+        const struct gt_model_trial *t = &all->trial[i];
+        struct gt_prediction p;
+        if (gt_model_reckon(&p, &t->facts, all->device, &gt_costs_h200, NULL))
+            out[count++] = (struct pair){t->row, p.ns, t->ns, p.least_ns, t->held_out};
     }
+    c->used += count;
+    c->unpredicted += end - begin - count;
+    return count;
+}
+
+static gt_status judge_all(struct gt_checked *c, const struct gt_model_trials *all,
+                           struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    struct pair *pair = calloc(all->count + 1, sizeof *pair);
+    c->row = calloc(2 * all->count + 1, sizeof *c->row);
+    if (pair == NULL || c->row == NULL)
+        status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    for (size_t i = 0, end; i < all->count && status == GEMMTUNE_OK; i = end) {
+        end = gt_model_trials_end(all, i);
+        const size_t count = pair_up(pair, c, all, i, end);
+        if (count > 0)
+            status = judge_problem(c, pair, count, err);
+    }
+    free(pair);
     return status;
 }
 
 gt_status gt_predict_check(struct gt_checked *out, const struct gt_view *v,
                            const struct gt_families *families, const char *device_key,
                            struct gt_err *err) {
-    struct pairs all = {0};
-    gt_status status = GEMMTUNE_OK;
+    struct gt_model_trials all;
     memset(out, 0, sizeof *out);
-    all.pair = calloc(v->row_count + 1, sizeof *all.pair);
-    out->row = calloc(v->row_count + 1, sizeof *out->row);
-    if (all.pair == NULL || out->row == NULL)
-        status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    for (size_t i = 0; status == GEMMTUNE_OK && i < v->device_count; i++)
-        for (size_t j = 0; j < v->row_count; j++)
-            if (strcmp(v->device[i].key, device_key) == 0 &&
-                strcmp(v->row[j].device, device_key) == 0)
-                take(&all, out, &v->row[j], families, &v->device[i].device);
-    out->used = all.count;
+    gt_status status = gt_model_trials_take(&all, v, families, device_key, err);
+    out->unmeasured = all.unmeasured;
+    out->unknown_family = all.unknown_family;
+    out->unbound = all.unbound;
+    out->unpredicted = all.shapeless;
+    out->filled = all.filled;
     if (status == GEMMTUNE_OK)
         status = judge_all(out, &all, err);
-    free(all.pair);
+    gt_model_trials_clear(&all);
     if (status != GEMMTUNE_OK)
         gt_checked_clear(out);
     return status;

@@ -15,7 +15,7 @@ struct values {
     const char *device, *device_file, *db;
     struct gt_texts families, templates;
     int64_t top;
-    bool check;
+    bool check, fit;
 };
 
 enum { TOP_MOST = 1000 };
@@ -33,6 +33,8 @@ static const struct gt_option options[] = {
      "so many points a problem, fastest first (default 1)", 1, TOP_MOST},
     {"check", 0, GT_OPT_FLAG, offsetof(struct values, check), NULL,
      "compare predictions with the trials of the database", 0, 0},
+    {"fit", 0, GT_OPT_FLAG, offsetof(struct values, fit), NULL,
+     "costs of the model that agree better with the trials of the database", 0, 0},
     GT_OPTION_DB(struct values),
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
@@ -146,16 +148,18 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct gt_families *families = NULL;
     int first;
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, argc, &first);
-    if (code < 0 && v.check == (first < argc))
-        code = v.check ? gt_die(GT_EXIT_USAGE, "predict: --check takes no problems")
-                       : gt_die(GT_EXIT_USAGE,
-                                "predict: something is missing; usage: gemmtune predict %s",
-                                cmd->operands);
+    const bool stored = v.check || v.fit;
+    if (code < 0 && stored == (first < argc))
+        code = stored ? gt_die(GT_EXIT_USAGE, "predict: --%s takes no problems",
+                               v.check ? "check" : "fit")
+                      : gt_die(GT_EXIT_USAGE,
+                               "predict: something is missing; usage: gemmtune predict %s",
+                               cmd->operands);
     if (code < 0)
         code = gt_common_families(&families, &v.templates);
     if (code < 0)
-        code = v.check ? gt_predict_check_command(families, v.db, v.device, &v.format)
-                       : predict(&v, families, argv + first);
+        code = stored ? gt_predict_check_command(families, v.db, v.device, v.fit, &v.format)
+                      : predict(&v, families, argv + first);
     gt_families_destroy(families);
     return code;
 }

@@ -16,9 +16,10 @@
 /* The device of the file, else the one of this machine that `device` names. Exit 2, 3 or 4. */
 int gt_describe_or_probe(struct gt_device *out, const char *file, const char *device);
 
-/* `predict --check`. `device`: NULL, the only one of the database. */
+/* `predict --check`, or `--fit`. `device`: NULL, the only one of the database. */
 int gt_predict_check_command(const struct gt_families *families, const char *db,
-                             const char *device, const struct gt_format *format);
+                             const char *device, bool fitting,
+                             const struct gt_format *format);
 
 /* What `text`, "FAMILY NAME=VALUE ...", should take. Exit 2 when the point is none or may not
  * run, 1 when there is no prediction. */

@@ -222,38 +222,72 @@ static gt_status pick(size_t *index, const struct gt_view *v, const char *device
                        : "the database has several devices: say which with --device");
 }
 
-static gt_status check(struct gt_db *db, const struct gt_families *families,
-                       const char *device, const struct gt_format *format,
-                       struct gt_err *err) {
-    struct gt_view view = {0};
-    struct gt_checked checked = {0};
+/* The trials of a device of the database. */
+static gt_status read_trials(struct gt_view *view, const char **key, struct gt_db *db,
+                             const char *device, struct gt_err *err) {
     size_t index;
-    gt_status status = gt_view_devices(&view, db, err);
+    gt_status status = gt_view_devices(view, db, err);
     if (status == GEMMTUNE_OK)
-        status = pick(&index, &view, device, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_view_trials(&view, db, view.device[index].key, NULL, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_predict_check(&checked, &view, families, view.device[index].key, err);
+        status = pick(&index, view, device, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    *key = view->device[index].key;
+    return gt_view_trials(view, db, *key, NULL, err);
+}
+
+static gt_status check(const struct gt_view *view, const char *key,
+                       const struct gt_families *families, const struct gt_format *format,
+                       struct gt_err *err) {
+    struct gt_checked checked = {0};
+    gt_status status = gt_predict_check(&checked, view, families, key, err);
     if (status == GEMMTUNE_OK) {
         say_passed_over(&checked);
-        status = print(&checked, families, view.device[index].key, format, err);
+        status = print(&checked, families, key, format, err);
     }
     gt_checked_clear(&checked);
-    gt_view_clear(&view);
+    return status;
+}
+
+/* As lines of runtime/costs.h. */
+static void print_costs(const struct gt_costs *c) {
+#define X(name, value, fitted, what)                                                       \
+    if (fitted)                                                                            \
+        printf("    X(%s, %.3g, true, \"%s\")\n", #name, c->name, what);
+    GT_COST_LIST(X)
+#undef X
+}
+
+static gt_status fit(const struct gt_view *view, const char *key,
+                     const struct gt_families *families, const struct gt_format *format,
+                     struct gt_err *err) {
+    enum { STEPS = 3000 };
+    struct gt_fitted f;
+    (void)format;
+    const gt_status status = gt_predict_fit(&f, view, families, key, STEPS, 1, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    print_costs(&f.costs);
+    printf("%zu trials; off by %.1f %% (before %.1f %%), held out %.1f %% (%.1f %%)\n",
+           f.trials, 100 * f.is[0], 100 * f.was[0], 100 * f.is[1], 100 * f.was[1]);
     return status;
 }
 
 int gt_predict_check_command(const struct gt_families *families, const char *db_path,
-                             const char *device, const struct gt_format *format) {
+                             const char *device, bool fitting,
+                             const struct gt_format *format) {
     struct gt_db *db = NULL;
+    struct gt_view view = {0};
+    const char *key;
     struct gt_err err = {""};
     const int code = gt_common_read_db(&db, db_path);
     if (code >= 0)
         return code;
     if (db == NULL)
         return GT_EXIT_FAILURE; /* it has been said */
-    const gt_status status = check(db, families, device, format, &err);
+    gt_status status = read_trials(&view, &key, db, device, &err);
     gt_db_close(db);
+    if (status == GEMMTUNE_OK)
+        status = (fitting ? fit : check)(&view, key, families, format, &err);
+    gt_view_clear(&view);
     return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * costs.h - what things cost a unit (multiprocessor), in its clocks and issue slots where nothing else
+ * is said. Those that are fitted were so all at once, to trials of an H200: `gemmtune predict --fit`
+ * prints their lines anew from the trials of a database. Other architectures are taken to be
+ * alike: figures of theirs would make a table of this.
+ */
+#ifndef GT_RUNTIME_COSTS_H
+#define GT_RUNTIME_COSTS_H
+
+#include <stdbool.h>
+
+/* X(name, value, whether it is fitted, what) */
+#define GT_COST_LIST(X)                                                                    \
+    X(load, 2.5, false, "issue slots of a load from shared memory; measured")              \
+    X(line, 1, false, "a line that the load/store unit reads; as it is built")             \
+    X(bandwidth, 0.94, false, "share of its peak that device memory reaches; measured")    \
+    X(l2_share, 0.6, false, "of the cache that operands fill without eviction; taken")     \
+    X(copy, 6.37, true, "issue slots of an instruction that brings a slab")                \
+    X(conflict, 0.244, true, "share of a slot that a crowded register bank costs")         \
+    X(copy_line, 3.23, true, "load/store unit: an instruction that brings a slab")         \
+    X(write, 1.12, true, "load/store unit: a line of a slab written")                      \
+    X(fold, 5.27, true, "load/store unit: a line of partial sums written and read")        \
+    X(wait, 4.06, true, "what a warp waits between two bursts of multiply-adds")           \
+    X(tensor_wait, 204, true, "the same of products of tensor cores")                      \
+    X(l2_bytes, 40.4, true, "bytes a clock from the second-level cache")                   \
+    X(memory_ns, 593, true, "ns from asking for a slab to having it")                      \
+    X(first_memory, 379, true, "the same where most is in the first-level cache")          \
+    X(part, 477, true, "adding one part of a tile that streams have split")                \
+    X(registers, 1.23, true, "what compilers take, over what families reckon")             \
+    X(cluster, 755, true, "a cluster waiting for itself")                                  \
+    X(cluster_block, 551, true, "each of its blocks")                                      \
+    X(launch_ns, 1743, true, "ns of a graph's first kernel")                               \
+    X(pass_ns, 2139, true, "ns of each other one")                                         \
+    X(moved, 2243, true, "bytes a ns through the workspace")
+
+struct gt_costs {
+#define X(name, value, fitted, what) double name;
+    GT_COST_LIST(X)
+#undef X
+};
+extern const struct gt_costs gt_costs_h200;
+
+#endif
