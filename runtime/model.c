@@ -13,8 +13,9 @@
 
 enum {
     WARP = 32,
-    PARTITIONS = 4, /* of a multiprocessor, each issues an instruction a clock */
-    LINE = 128,     /* bytes that shared memory or the first-level cache moves a clock */
+    GROUP_UNITS = 16, /* at least, in a group whose units a cluster may use (sm_90) */
+    PARTITIONS = 4,   /* of a multiprocessor, each issues an instruction a clock */
+    LINE = 128,       /* bytes that shared memory or the first-level cache moves a clock */
     REGISTERS_MAX = 255,
     REGISTER_UNIT = 8,   /* a thread's registers are counted in these */
     REGISTER_GUESS = 32, /* of kernels whose family does not say: two loops and addresses */
@@ -92,7 +93,8 @@ struct work {
     double warps, tile;            /* of a block: warps, elements of C */
     double slabs, tiles;           /* of a block, of the problem */
     double fma, issue, shared, l2; /* clocks of a unit for a block's slab */
-    double fold;                   /* and for its partial sums */
+    double units;                  /* that its blocks can use at once */
+    double end;                    /* and for adding up and writing its tile */
 };
 
 /* The 4-norm: what overlaps is as long as the longest of them, and a little longer where two
@@ -132,7 +134,7 @@ static void reckon_slab(struct work *w) {
                           w->costs->conflict * (double)s[GT_SHAPE_CONFLICTS];
     const double lines =
         (double)(s[GT_SHAPE_LINES] > 0 ? s[GT_SHAPE_LINES] : s[GT_SHAPE_LOADS]);
-    w->fma = fmas / w->fma_rate;
+    w->fma = fmas / w->fma_rate / (s[GT_SHAPE_TENSOR] != 0 ? w->costs->tensor_share : 1);
     w->issue =
         ((s[GT_SHAPE_TENSOR] != 0 ? 0 : fmas / WARP) + w->warps * beside) / PARTITIONS;
     w->shared = w->warps * (w->costs->line * lines +
@@ -153,7 +155,7 @@ static void reckon_block(struct work *w) {
     w->slabs = s[GT_SHAPE_STREAM] > 0
                    ? w->tiles * depth / ((double)w->d->units * (double)s[GT_SHAPE_STREAM])
                    : ceil(depth / (double)s[GT_SHAPE_SPLIT]);
-    w->fold = w->costs->fold * folds * w->tile * w->size / LINE;
+    w->end = (w->costs->fold * folds + w->costs->store) * w->tile * w->size / LINE;
     reckon_slab(w);
 }
 
@@ -175,16 +177,14 @@ static double skew(const struct work *w, double blocks) {
                      : 1;
 }
 
-/* A block alone: each slab is computed, and the first `ahead` of them were asked for at the
- * start. */
+/* What the slabs of a block wait for one another: those that are on their way share the latency;
+ * with none ahead it comes on top of what is computed. */
 static double block_latency(const struct work *w) {
     const double ahead = (double)w->shape[GT_SHAPE_AHEAD];
     const double own[] = {w->fma * skew(w, 1), w->issue * skew(w, 1), w->shared, w->l2};
-    const double compute = norm(own, 4);
-    const double both[] = {compute,
-                           ahead > 0 ? w->costs->memory_ns * w->clocks_per_ns / ahead : 0};
-    const double slab = ahead > 0 ? norm(both, 2) : compute + w->costs->first_memory;
-    return w->slabs * compute + fmax(0, w->slabs - ahead) * (slab - compute) + w->fold;
+    return ahead > 0
+               ? fmax(0, w->slabs - ahead) * w->costs->memory_ns * w->clocks_per_ns / ahead
+               : w->slabs * (norm(own, 4) + w->costs->first_memory);
 }
 
 /* Bytes from device memory: all operands once, and what a round of blocks reads when they do
@@ -227,9 +227,15 @@ static int registers_of(const struct work *w, const struct gt_compiled *compiled
     return (int)fmin(most, ceil(w->costs->registers * (double)said));
 }
 
-/* The busiest unit gets `rest` blocks beyond `rounds` full rounds. */
-static void count_blocks(struct gt_prediction *out, int64_t blocks, int64_t units) {
-    const int64_t round = out->resident * units;
+/* A cluster stays within a group of units (GPC), which it may not fill: as many units as clusters
+ * can use at once. */
+static double usable_units(const struct work *w, int resident) {
+    const double slots = (double)GROUP_UNITS * resident, each = (double)w->facts->cluster;
+    return w->d->units * fmax(1, floor(slots / each)) * each / slots;
+}
+
+static void count_blocks(struct gt_prediction *out, int64_t blocks, double units) {
+    const int64_t round = (int64_t)fmax(1, floor(out->resident * units));
     const int64_t over = blocks % round;
     out->blocks = blocks;
     out->waves = cdiv(blocks, round);
@@ -265,7 +271,7 @@ static double least_ns(const struct work *w) {
 
 static void fill_terms(struct gt_prediction *out, const struct work *w) {
     const int64_t cluster = w->facts->cluster;
-    const double units = w->d->units, blocks = (double)out->blocks;
+    const double units = w->units, blocks = (double)out->blocks;
     const double full = floor(blocks / (units * out->resident)) * out->resident;
     const double rest = ceil((blocks - full * units) / units), busy = full + rest;
     const double skewed = full * skew(w, out->resident) + rest * skew(w, rest);
@@ -280,9 +286,12 @@ static void fill_terms(struct gt_prediction *out, const struct work *w) {
     double *t = out->term_ns;
     t[GT_TERM_FMA] = skewed * w->slabs * w->fma;
     t[GT_TERM_ISSUE] = skewed * w->slabs * w->issue;
-    t[GT_TERM_SHARED] = busy * (w->slabs * w->shared + w->fold);
+    t[GT_TERM_SHARED] = busy * w->slabs * w->shared;
     t[GT_TERM_L2] = busy * w->slabs * w->l2;
     t[GT_TERM_LATENCY] = (double)out->waves * block_latency(w);
+    t[GT_TERM_ENDS] =
+        busy * w->end + fmax(1, (double)out->waves / fmin(busy, out->resident)) *
+                            w->costs->begin_ns * w->clocks_per_ns;
     t[GT_TERM_PASSES] = parts + clusters;
     for (int i = 0; i < GT_TERM_COUNT; i++)
         t[i] /= w->clocks_per_ns;
@@ -364,10 +373,11 @@ bool gt_model_reckon(struct gt_prediction *out, const struct gt_facts *facts,
     if (out->resident < 1)
         return false;
     out->slabs = (int64_t)fmin(ceil(w.slabs), 1e18); /* any shape will do */
-    count_blocks(out, facts->blocks, d->units);
+    w.units = usable_units(&w, out->resident);
+    count_blocks(out, facts->blocks, w.units);
     fill_terms(out, &w);
     out->ns = norm(out->term_ns, GT_TERM_MAIN) + out->term_ns[GT_TERM_PASSES] +
-              out->term_ns[GT_TERM_LAUNCH];
+              out->term_ns[GT_TERM_ENDS] + out->term_ns[GT_TERM_LAUNCH];
     out->binds = longest(out->term_ns);
     out->least_ns = least_ns(&w);
     return true;

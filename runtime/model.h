@@ -23,6 +23,7 @@
     X(L2, "l2", "slabs and results through the second-level cache")                        \
     X(DRAM, "dram", "device memory")                                                       \
     X(LATENCY, "latency", "slab after slab of one block, nothing beside it")               \
+    X(ENDS, "ends", "first slabs of blocks, their sums and results")                       \
     X(PASSES, "passes", "other passes, the workspace, clusters")                           \
     X(LAUNCH, "launch", "starting the first kernel")
 
@@ -32,7 +33,7 @@ enum gt_term {
 #undef X
         GT_TERM_COUNT
 };
-enum { GT_TERM_MAIN = GT_TERM_PASSES }; /* how many are the main kernel's */
+enum { GT_TERM_MAIN = GT_TERM_ENDS }; /* how many are the main kernel's */
 
 struct gt_prediction {
     double ns;                     /* of all passes */
