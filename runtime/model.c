@@ -13,9 +13,9 @@
 
 enum {
     WARP = 32,
-    GROUP_UNITS = 16, /* at least, in a group whose units a cluster may use (sm_90) */
-    PARTITIONS = 4,   /* of a multiprocessor, each issues an instruction a clock */
-    LINE = 128,       /* bytes that shared memory or the first-level cache moves a clock */
+    GROUP_PAIRS = 9, /* pairs of units in a group, the most (sm_90) */
+    PARTITIONS = 4,  /* of a multiprocessor, each issues an instruction a clock */
+    LINE = 128,      /* bytes that shared memory or the first-level cache moves a clock */
     REGISTERS_MAX = 255,
     REGISTER_UNIT = 8,   /* a thread's registers are counted in these */
     REGISTER_GUESS = 32, /* of kernels whose family does not say: two loops and addresses */
@@ -227,11 +227,19 @@ static int registers_of(const struct work *w, const struct gt_compiled *compiled
     return (int)fmin(most, ceil(w->costs->registers * (double)said));
 }
 
-/* A cluster stays within a group of units (GPC), which it may not fill: as many units as clusters
- * can use at once. */
-static double usable_units(const struct work *w, int resident) {
-    const double slots = (double)GROUP_UNITS * resident, each = (double)w->facts->cluster;
-    return w->d->units * fmax(1, floor(slots / each)) * each / slots;
+/* Units that clusters use at once. A cluster takes pairs of units (TPC) of one group (GPC), which has nine
+ * pairs at most; what is left over of a group stays empty. Dies are cut differently: pairs
+ * are dealt out evenly here, but for one that a group has given away. */
+static double usable_units(int units, int64_t cluster) {
+    const int64_t pairs = units / 2, groups = cdiv(pairs, GROUP_PAIRS);
+    int64_t clusters = 0;
+    if (cluster <= 2)
+        return units;
+    for (int64_t g = 0; g < groups; g++) {
+        const int64_t size = pairs / groups + (g <= pairs % groups) - (g == groups - 1);
+        clusters += size / cdiv(cluster, 2);
+    }
+    return (double)(clusters > 0 ? clusters * cluster : units);
 }
 
 static void count_blocks(struct gt_prediction *out, int64_t blocks, double units) {
@@ -373,7 +381,7 @@ bool gt_model_reckon(struct gt_prediction *out, const struct gt_facts *facts,
     if (out->resident < 1)
         return false;
     out->slabs = (int64_t)fmin(ceil(w.slabs), 1e18); /* any shape will do */
-    w.units = usable_units(&w, out->resident);
+    w.units = usable_units(d->units, facts->cluster);
     count_blocks(out, facts->blocks, w.units);
     fill_terms(out, &w);
     out->ns = norm(out->term_ns, GT_TERM_MAIN) + out->term_ns[GT_TERM_PASSES] +
