@@ -16,27 +16,26 @@
     X(line, 1, false, "a line that the load/store unit reads; as it is built")             \
     X(bandwidth, 0.94, false, "share of its peak that device memory reaches; measured")    \
     X(l2_share, 0.6, false, "of the cache that operands fill without eviction; taken")     \
-    X(copy, 9.28, true, "issue slots of an instruction that brings a slab")                \
-    X(conflict, 0.254, true, "share of a slot that a crowded register bank costs")         \
-    X(copy_line, 3.4, true, "load/store unit: an instruction that brings a slab")          \
-    X(write, 0.173, true, "load/store unit: a line of a slab written")                     \
-    X(fold, 7.32, true, "load/store unit: a line of partial sums written and read")        \
-    X(store, 4.58, true, "load/store unit: a line of C written")                           \
-    X(begin_ns, 428, true,                                                                 \
+    X(copy, 9.61, true, "issue slots of an instruction that brings a slab")                \
+    X(conflict, 0.25, true, "share of a slot that a crowded register bank costs")          \
+    X(copy_line, 3.29, true, "load/store unit: an instruction that brings a slab")         \
+    X(write, 0.317, true, "load/store unit: a line of a slab written")                     \
+    X(fold, 7.38, true, "load/store unit: a line of partial sums written and read")        \
+    X(store, 4.46, true, "load/store unit: a line of C written")                           \
+    X(begin_ns, 404, true,                                                                 \
       "ns until a block has its first slab, of every round of blocks")                     \
-    X(wait, 11.9, true, "what a warp waits between two bursts of multiply-adds")           \
-    X(tensor_wait, 62.2, true, "the same of products of tensor cores")                     \
-    X(tensor_share, 0.835, true, "share of their ceiling that tensor cores reach")         \
-    X(l2_bytes, 44.2, true, "bytes a clock from the second-level cache")                   \
-    X(memory_ns, 756, true, "ns from asking for a slab to having it")                      \
-    X(first_memory, 951, true, "the same where most is in the first-level cache")          \
-    X(part, 637, true, "adding one part of a tile that streams have split")                \
-    X(registers, 0.827, true, "what compilers take, over what families reckon")            \
-    X(cluster, 2200, true, "a cluster waiting for itself")                                 \
-    X(cluster_block, 83.1, true, "each of its blocks")                                     \
+    X(wait, 12.6, true, "what a warp waits between two bursts of multiply-adds")           \
+    X(tensor_wait, 67.1, true, "the same of products of tensor cores")                     \
+    X(tensor_share, 0.84, true, "share of their ceiling that tensor cores reach")          \
+    X(l2_bytes, 42.4, true, "bytes a clock from the second-level cache")                   \
+    X(memory_ns, 683, true, "ns from asking for a slab to having it")                      \
+    X(first_memory, 644, true, "the same where most is in the first-level cache")          \
+    X(part, 655, true, "adding one part of a tile that streams have split")                \
+    X(registers, 1.15, false, "what compilers take, over what families reckon")            \
+    X(cluster, 2620, true, "a cluster waiting for itself")                                 \
     X(launch_ns, 1420, true, "ns of a graph's first kernel")                               \
-    X(pass_ns, 1890, true, "ns of each other one")                                         \
-    X(moved, 2130, true, "bytes a ns through the workspace")
+    X(pass_ns, 1930, true, "ns of each other one")                                         \
+    X(moved, 2170, true, "bytes a ns through the workspace")
 
 struct gt_costs {
 #define X(name, value, fitted, what) double name;

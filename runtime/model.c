@@ -13,6 +13,7 @@
 
 enum {
     WARP = 32,
+    HALVES_FROM = 4, /* blocks a unit, from which halves of pairs are used */
     GROUP_PAIRS = 9, /* pairs of units in a group, the most (sm_90) */
     PARTITIONS = 4,  /* of a multiprocessor, each issues an instruction a clock */
     LINE = 128,      /* bytes that shared memory or the first-level cache moves a clock */
@@ -228,18 +229,20 @@ static int registers_of(const struct work *w, const struct gt_compiled *compiled
 }
 
 /* Units that clusters use at once. A cluster takes pairs of units (TPC) of one group (GPC), which has nine
- * pairs at most; what is left over of a group stays empty. Dies are cut differently: pairs
+ * pairs at most; what is left over of a group stays empty, and where few blocks fit a unit, so does the
+ * other half of an odd cluster's last pair. Dies are cut differently: pairs
  * are dealt out evenly here, but for one that a group has given away. */
-static double usable_units(int units, int64_t cluster) {
+static double usable_units(int units, int64_t cluster, int resident) {
     const int64_t pairs = units / 2, groups = cdiv(pairs, GROUP_PAIRS);
-    int64_t clusters = 0;
+    const double each = (double)cluster / 2;
+    double clusters = 0;
     if (cluster <= 2)
         return units;
     for (int64_t g = 0; g < groups; g++) {
         const int64_t size = pairs / groups + (g <= pairs % groups) - (g == groups - 1);
-        clusters += size / cdiv(cluster, 2);
+        clusters += floor((double)size / (resident < HALVES_FROM ? ceil(each) : each));
     }
-    return (double)(clusters > 0 ? clusters * cluster : units);
+    return clusters > 0 ? clusters * (double)cluster : units;
 }
 
 static void count_blocks(struct gt_prediction *out, int64_t blocks, double units) {
@@ -287,10 +290,7 @@ static void fill_terms(struct gt_prediction *out, const struct work *w) {
         w->shape[GT_SHAPE_STREAM] > 0
             ? w->costs->part * units * (double)w->shape[GT_SHAPE_STREAM] / w->tiles
             : 0;
-    const double clusters = cluster > 1 ? w->costs->cluster + w->costs->cluster_block *
-                                                                  (double)cluster *
-                                                                  (double)out->waves
-                                        : 0;
+    const double clusters = cluster > 1 ? w->costs->cluster : 0;
     double *t = out->term_ns;
     t[GT_TERM_FMA] = skewed * w->slabs * w->fma;
     t[GT_TERM_ISSUE] = skewed * w->slabs * w->issue;
@@ -381,7 +381,7 @@ bool gt_model_reckon(struct gt_prediction *out, const struct gt_facts *facts,
     if (out->resident < 1)
         return false;
     out->slabs = (int64_t)fmin(ceil(w.slabs), 1e18); /* any shape will do */
-    w.units = usable_units(d->units, facts->cluster);
+    w.units = usable_units(d->units, facts->cluster, out->resident);
     count_blocks(out, facts->blocks, w.units);
     fill_terms(out, &w);
     out->ns = norm(out->term_ns, GT_TERM_MAIN) + out->term_ns[GT_TERM_PASSES] +
