@@ -90,12 +90,13 @@ struct work {
     const int64_t *shape;
     double m, n, k, size; /* of the problem; bytes of an element */
     double clocks_per_ns;
-    double fma_rate;               /* multiply-adds a unit does in a clock */
-    double warps, tile;            /* of a block: warps, elements of C */
-    double slabs, tiles;           /* of a block, of the problem */
-    double fma, issue, shared, l2; /* clocks of a unit for a block's slab */
-    double units;                  /* that its blocks can use at once */
-    double end;                    /* and for adding up and writing its tile */
+    double fma_rate;          /* multiply-adds a unit does in a clock */
+    double warps, tile;       /* of a block: warps, elements of C */
+    double slabs, tiles;      /* of a block, of the problem */
+    double fma, issue, stall; /* clocks of a partition for a warp's slab */
+    double shared, l2;        /* and of a unit for a block's */
+    double units;             /* that its blocks can use at once */
+    double end;               /* and for adding up and writing its tile */
 };
 
 /* The 4-norm: what overlaps is as long as the longest of them, and a little longer where two
@@ -130,14 +131,19 @@ static double slab_bytes(const struct work *w) {
 static void reckon_slab(struct work *w) {
     const int64_t *s = w->shape;
     const double fmas = w->tile * (double)s[GT_SHAPE_TILE_K], bytes = slab_bytes(w);
-    const double beside = w->costs->load * (double)s[GT_SHAPE_LOADS] +
-                          w->costs->copy * (double)s[GT_SHAPE_COPIES] +
-                          w->costs->conflict * (double)s[GT_SHAPE_CONFLICTS];
     const double lines =
         (double)(s[GT_SHAPE_LINES] > 0 ? s[GT_SHAPE_LINES] : s[GT_SHAPE_LOADS]);
-    w->fma = fmas / w->fma_rate / (s[GT_SHAPE_TENSOR] != 0 ? w->costs->tensor_share : 1);
-    w->issue =
-        ((s[GT_SHAPE_TENSOR] != 0 ? 0 : fmas / WARP) + w->warps * beside) / PARTITIONS;
+    const double each = fmas / (double)w->facts->threads; /* a thread's */
+    const bool tensor = s[GT_SHAPE_TENSOR] != 0;
+    w->fma =
+        fmas / w->fma_rate / (tensor ? w->costs->tensor_share : 1) * PARTITIONS / w->warps;
+    w->issue = (tensor ? 0 : each) + w->costs->load * (double)s[GT_SHAPE_LOADS] +
+               w->costs->copy * (double)s[GT_SHAPE_COPIES] +
+               w->costs->conflict * (double)s[GT_SHAPE_CONFLICTS];
+    w->stall = 0;
+    if (s[GT_SHAPE_BURST] > 0)
+        w->stall = w->costs->barrier + (tensor ? w->costs->tensor_wait : w->costs->wait) *
+                                           each / (double)s[GT_SHAPE_BURST];
     w->shared = w->warps * (w->costs->line * lines +
                             w->costs->copy_line * (double)s[GT_SHAPE_COPIES]) +
                 w->costs->write * bytes / LINE;
@@ -160,29 +166,20 @@ static void reckon_block(struct work *w) {
     reckon_slab(w);
 }
 
-/* How many warps a partition needs to be busy all the time: while one waits for its operands,
- * others multiply. */
-static double warps_needed(const struct work *w) {
-    const double burst =
-        (double)w->shape[GT_SHAPE_BURST] * WARP / (w->fma_rate / PARTITIONS);
-    const double wait =
-        w->shape[GT_SHAPE_TENSOR] != 0 ? w->costs->tensor_wait : w->costs->wait;
-    return burst > 0 ? 1 + wait / burst : 1;
-}
-
-/* How much longer than if all partitions were always busy the one with most warps of `blocks`
- * blocks takes. */
-static double skew(const struct work *w, double blocks) {
-    const double warps = blocks * w->warps;
-    return warps > 0 ? fmax(ceil(warps / PARTITIONS), warps_needed(w)) * PARTITIONS / warps
-                     : 1;
+/* Clocks of a partition for a slab of each of `blocks` blocks, when a warp of them takes `each` of it and
+ * stalls: others go on meanwhile, if there are any. */
+static double slab_clocks(const struct work *w, double each, double blocks) {
+    const double warps = ceil(blocks * w->warps / PARTITIONS);
+    const double both[] = {warps * each, each + w->stall};
+    return warps > 0 ? norm(both, 2) : 0;
 }
 
 /* What the slabs of a block wait for one another: those that are on their way share the latency;
  * with none ahead it comes on top of what is computed. */
 static double block_latency(const struct work *w) {
     const double ahead = (double)w->shape[GT_SHAPE_AHEAD];
-    const double own[] = {w->fma * skew(w, 1), w->issue * skew(w, 1), w->shared, w->l2};
+    const double own[] = {slab_clocks(w, w->fma, 1), slab_clocks(w, w->issue, 1), w->shared,
+                          w->l2};
     return ahead > 0
                ? fmax(0, w->slabs - ahead) * w->costs->memory_ns * w->clocks_per_ns / ahead
                : w->slabs * (norm(own, 4) + w->costs->first_memory);
@@ -285,15 +282,17 @@ static void fill_terms(struct gt_prediction *out, const struct work *w) {
     const double units = w->units, blocks = (double)out->blocks;
     const double full = floor(blocks / (units * out->resident)) * out->resident;
     const double rest = ceil((blocks - full * units) / units), busy = full + rest;
-    const double skewed = full * skew(w, out->resident) + rest * skew(w, rest);
+    const double rounds = full / out->resident;
     const double parts =
         w->shape[GT_SHAPE_STREAM] > 0
             ? w->costs->part * units * (double)w->shape[GT_SHAPE_STREAM] / w->tiles
             : 0;
     const double clusters = cluster > 1 ? w->costs->cluster : 0;
     double *t = out->term_ns;
-    t[GT_TERM_FMA] = skewed * w->slabs * w->fma;
-    t[GT_TERM_ISSUE] = skewed * w->slabs * w->issue;
+    t[GT_TERM_FMA] = w->slabs * (rounds * slab_clocks(w, w->fma, out->resident) +
+                                 slab_clocks(w, w->fma, rest));
+    t[GT_TERM_ISSUE] = w->slabs * (rounds * slab_clocks(w, w->issue, out->resident) +
+                                   slab_clocks(w, w->issue, rest));
     t[GT_TERM_SHARED] = busy * w->slabs * w->shared;
     t[GT_TERM_L2] = busy * w->slabs * w->l2;
     t[GT_TERM_LATENCY] = (double)out->waves * block_latency(w);
