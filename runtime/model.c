@@ -296,9 +296,10 @@ static void fill_terms(struct gt_prediction *out, const struct work *w) {
     t[GT_TERM_SHARED] = busy * w->slabs * w->shared;
     t[GT_TERM_L2] = busy * w->slabs * w->l2;
     t[GT_TERM_LATENCY] = (double)out->waves * block_latency(w);
-    t[GT_TERM_ENDS] =
-        busy * w->end + fmax(1, (double)out->waves / fmin(busy, out->resident)) *
-                            w->costs->begin_ns * w->clocks_per_ns;
+    /* Streams go from tile to tile and begin and end each. */
+    const double each = w->shape[GT_SHAPE_STREAM] > 0 ? fmax(1, w->tiles / blocks) : 1;
+    const double begun = fmax(1, each * (double)out->waves / fmin(busy, out->resident));
+    t[GT_TERM_ENDS] = busy * each * w->end + begun * w->costs->begin_ns * w->clocks_per_ns;
     t[GT_TERM_PASSES] = parts + clusters;
     for (int i = 0; i < GT_TERM_COUNT; i++)
         t[i] /= w->clocks_per_ns;
