@@ -103,6 +103,10 @@ gt_status gt_db_records(struct gt_db *db, const char *device_key, const char *pr
                         gt_db_record_fn fn, void *user, struct gt_err *err);
 gt_status gt_db_trials(struct gt_db *db, const char *device_key, const char *problem,
                        gt_db_trial_fn fn, void *user, struct gt_err *err);
+/* Of gt_db_trials those that were made here and correct, and took at most `within` times as long as
+ * the best verified record of their device and problem. */
+gt_status gt_db_runners_up(struct gt_db *db, double within, gt_db_trial_fn fn, void *user,
+                           struct gt_err *err);
 
 /* ---- write side: a tuning run ---- */
 

@@ -104,6 +104,40 @@ gt_status gt_db_trials(struct gt_db *db, const char *device_key, const char *pro
     return gt_db_each(db, &gt_trial_table, device_key, problem, give_trial, &reader, err);
 }
 
+/* Trials beside the best record of their device and problem. */
+static const char *const beside_records[] = {
+    "subject AS s ON s.id = x.subject",
+    "device AS d ON d.id = s.device",
+    "family AS f ON f.id = s.family",
+    "(SELECT rs.device, rs.problem, min(r.median_ns) AS ns FROM record AS r JOIN subject "
+    "AS "
+    "rs ON rs.id = r.subject WHERE r.verified GROUP BY 1, 2) AS best ON best.device = "
+    "s.device AND best.problem = s.problem",
+    NULL,
+};
+
+gt_status gt_db_runners_up(struct gt_db *db, double within, gt_db_trial_fn fn, void *user,
+                           struct gt_err *err) {
+    struct trial_reader reader = {fn, user};
+    struct gt_table beside = gt_trial_table;
+    sqlite3_stmt *stmt = NULL;
+    beside.joins = beside_records;
+    char *sql =
+        gt_row_select(&beside,
+                      "x.state = 'done' AND x.outcome = 'correct' AND x.run NOT NULL "
+                      "AND x.median_ns > 0 AND x.median_ns <= ?1 * best.ns",
+                      true);
+    gt_status status = sql != NULL ? gt_sql_prepare(&stmt, db, sql, err)
+                                   : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    if (status == GEMMTUNE_OK)
+        (void)sqlite3_bind_double(stmt, 1, within);
+    if (status == GEMMTUNE_OK)
+        status = visit(db, &gt_trial_table, stmt, give_trial, &reader, err);
+    (void)sqlite3_finalize(stmt);
+    sqlite3_free(sql);
+    return status;
+}
+
 bool gt_ranking_same(const struct gt_ranking *ranking, const struct gt_record_row *row) {
     return strcmp(ranking->device, row->subject.device_key) == 0 &&
            strcmp(ranking->problem, row->subject.problem) == 0;

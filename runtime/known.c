@@ -8,6 +8,7 @@
 
 #include "core/log.h"
 #include "db/db.h"
+#include "runtime/family_inside.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,15 +16,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef char device_key[GT_DEVICE_KEY_MAX];
+/* A runner-up takes at most so many times as long as the winner. */
+static const double within = 1.2;
+
+struct known_device {
+    char key[GT_DEVICE_KEY_MAX];
+    struct gt_device device;
+};
 
 struct reading {
     const struct gt_families *families;
     const char *arch;
-    device_key *keys; /* devices of the architecture */
-    size_t key_count;
+    struct known_device *device; /* of the architecture */
+    size_t device_count;
     struct gt_known *known;
     size_t count, room;
+    size_t records;     /* of what is known; runners-up are behind them */
+    size_t first, last; /* those of the problem whose runners-up are read, */
+    size_t runners;     /* and the first of these */
     int64_t stale;
 };
 
@@ -38,33 +48,53 @@ static gt_status on_device(void *user, const char *key, const struct gt_device *
     struct reading *r = user;
     if (strcmp(d->arch, r->arch) != 0 || strlen(key) >= GT_DEVICE_KEY_MAX)
         return GEMMTUNE_OK;
-    device_key *grown = realloc(r->keys, (r->key_count + 1) * sizeof *grown);
+    struct known_device *grown = realloc(r->device, (r->device_count + 1) * sizeof *grown);
     if (grown == NULL)
         return no_memory(err);
-    r->keys = grown;
-    memcpy(r->keys[r->key_count++], key, strlen(key) + 1);
+    r->device = grown;
+    memcpy(grown[r->device_count].key, key, strlen(key) + 1);
+    grown[r->device_count++].device = *d;
     return GEMMTUNE_OK;
 }
 
-static bool is_of_arch(const struct reading *r, const char *key) {
-    for (size_t i = 0; i < r->key_count; i++)
-        if (strcmp(r->keys[i], key) == 0)
-            return true;
-    return false;
+/* NULL: it is of another architecture. */
+static const struct gt_device *find_device(const struct reading *r, const char *key) {
+    for (size_t i = 0; i < r->device_count; i++)
+        if (strcmp(r->device[i].key, key) == 0)
+            return &r->device[i].device;
+    return NULL;
 }
 
 /* ---- records --------------------------------------------------------------------- */
 
-/* Fills *k from a row of a current family; EPARSE or EINVAL says what is wrong with the
- * row. */
+/* Fills *k from a subject of a current family; EPARSE or EINVAL says what is wrong with it. */
+static gt_status take_subject(struct gt_known *k, const struct gt_db_subject *s,
+                              const struct gt_device *d, struct gt_err *err) {
+    struct gt_binding b;
+    int64_t shape[GT_SHAPE_COUNT];
+    gt_status status = gt_problem_from_name(&k->problem, s->problem, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_point_parse(&k->point, s->point, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    gt_bind_problem(&b, k->family, d, &k->problem);
+    status = gt_bind_point(&b, &k->point, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (gt_shape_of(shape, &b)) {
+        k->tile[0] = shape[GT_SHAPE_TILE_M];
+        k->tile[1] = shape[GT_SHAPE_TILE_N];
+    }
+    /* Named anew: the row's text may be an equal problem in another spelling. */
+    (void)gt_problem_name(&k->problem, k->problem_name);
+    memcpy(k->device_key, s->device_key, strlen(s->device_key) + 1);
+    (void)snprintf(k->arch, sizeof k->arch, "%s", d->arch);
+    return GEMMTUNE_OK;
+}
+
 static gt_status check_row(struct gt_known *k, const struct gt_record_row *row,
-                           struct gt_err *err) {
-    int64_t values[GT_POINT_MAX];
-    gt_status status = gt_problem_from_name(&k->problem, row->subject.problem, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_point_parse(&k->point, row->subject.point, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_point_values(values, k->family, &k->point, err);
+                           const struct gt_device *d, struct gt_err *err) {
+    gt_status status = take_subject(k, &row->subject, d, err);
     if (status == GEMMTUNE_OK &&
         !(isfinite(row->time.median_ns) && row->time.median_ns >= 0 && row->rank >= 0))
         status = gt_fail(err, GEMMTUNE_EINVAL, "median %g ns, rank %d", row->time.median_ns,
@@ -86,21 +116,18 @@ static struct gt_known *next_place(struct reading *r) {
 }
 
 static gt_status take_row(struct reading *r, const struct gt_family *family,
-                          const struct gt_record_row *row, struct gt_err *err) {
+                          const struct gt_device *d, const struct gt_record_row *row,
+                          struct gt_err *err) {
     struct gt_err why = {""};
     struct gt_known *k = next_place(r);
     if (k == NULL)
         return no_memory(err);
     k->family = family;
-    if (check_row(k, row, &why) != GEMMTUNE_OK) {
+    if (check_row(k, row, d, &why) != GEMMTUNE_OK) {
         gt_log(GEMMTUNE_LOG_WARN, "record of %.80s on %.95s left out: %.200s",
                row->subject.problem, row->subject.device_key, why.line);
         return GEMMTUNE_OK;
     }
-    /* Named anew: the row's text may be an equal problem in another spelling. */
-    (void)gt_problem_name(&k->problem, k->problem_name);
-    memcpy(k->device_key, row->subject.device_key, strlen(row->subject.device_key) + 1);
-    (void)snprintf(k->arch, sizeof k->arch, "%s", r->arch);
     k->rank = row->rank;
     k->verified = row->verified;
     k->median_ns = row->time.median_ns;
@@ -108,17 +135,85 @@ static gt_status take_row(struct reading *r, const struct gt_family *family,
     return GEMMTUNE_OK;
 }
 
+/* NULL: none of that name and source. */
+static const struct gt_family *current_family(const struct reading *r,
+                                              const struct gt_db_subject *s) {
+    const struct gt_family *f = gt_families_find(r->families, s->family);
+    return f != NULL && strcmp(f->hash, s->family_hash) == 0 ? f : NULL;
+}
+
 static gt_status on_record(void *user, const struct gt_record_row *row,
                            struct gt_err *err) {
     struct reading *r = user;
-    if (!is_of_arch(r, row->subject.device_key))
+    const struct gt_device *d = find_device(r, row->subject.device_key);
+    if (d == NULL)
         return GEMMTUNE_OK;
-    const struct gt_family *family = gt_families_find(r->families, row->subject.family);
-    if (family == NULL || strcmp(family->hash, row->subject.family_hash) != 0) {
+    const struct gt_family *family = current_family(r, &row->subject);
+    if (family == NULL) {
         r->stale++;
         return GEMMTUNE_OK;
     }
-    return take_row(r, family, row, err);
+    return take_row(r, family, d, row, err);
+}
+
+/* ---- runners-up ------------------------------------------------------------------ */
+
+static bool same_problem(const struct gt_known *a, const struct gt_known *b) {
+    return strcmp(a->problem_name, b->problem_name) == 0 &&
+           strcmp(a->device_key, b->device_key) == 0;
+}
+
+static bool same_tile(const struct gt_known *a, const struct gt_known *b) {
+    return a->family == b->family && a->tile[0] == b->tile[0] && a->tile[1] == b->tile[1];
+}
+
+/* Both records and runners-up come problem by problem. */
+static void turn_to(struct reading *r, const struct gt_known *k) {
+    if (r->first < r->last && same_problem(&r->known[r->first], k))
+        return;
+    r->runners = r->count;
+    for (r->first = 0; r->first < r->records && !same_problem(&r->known[r->first], k);)
+        r->first++;
+    for (r->last = r->first; r->last < r->records && same_problem(&r->known[r->last], k);)
+        r->last++;
+}
+
+/* Keeps what was put into the next place, unless a record or a faster runner-up has its tile. */
+static void keep_fastest(struct reading *r) {
+    struct gt_known *k = &r->known[r->count];
+    for (size_t i = r->first; i < r->last; i++)
+        if (same_tile(&r->known[i], k))
+            return;
+    k->rank = (int)(r->last - r->first + r->count - r->runners);
+    for (size_t i = r->runners; i < r->count; i++)
+        if (same_tile(&r->known[i], k)) {
+            k->rank = r->known[i].rank;
+            if (k->median_ns < r->known[i].median_ns)
+                r->known[i] = *k;
+            return;
+        }
+    r->count++;
+}
+
+static gt_status on_runner_up(void *user, const struct gt_trial_row *row,
+                              struct gt_err *err) {
+    struct reading *r = user;
+    const struct gt_device *d = find_device(r, row->subject.device_key);
+    const struct gt_family *family = current_family(r, &row->subject);
+    if (d == NULL || family == NULL || !family->has_shape)
+        return GEMMTUNE_OK;
+    struct gt_known *k = next_place(r);
+    if (k == NULL)
+        return no_memory(err);
+    k->family = family;
+    k->verified = true;
+    k->median_ns = row->time.median_ns;
+    if (take_subject(k, &row->subject, d, NULL) != GEMMTUNE_OK || k->tile[0] == 0)
+        return GEMMTUNE_OK;
+    turn_to(r, k);
+    if (r->first < r->last)
+        keep_fastest(r);
+    return GEMMTUNE_OK;
 }
 
 gt_status gt_known_load(struct gt_known **out, size_t *count, int64_t *stale,
@@ -129,8 +224,11 @@ gt_status gt_known_load(struct gt_known **out, size_t *count, int64_t *stale,
     *count = 0;
     *stale = 0;
     gt_status status = gt_db_devices(db, on_device, &r, err);
-    if (status == GEMMTUNE_OK && r.key_count > 0)
+    if (status == GEMMTUNE_OK && r.device_count > 0)
         status = gt_db_records(db, NULL, NULL, on_record, &r, err);
+    r.records = r.runners = r.count;
+    if (status == GEMMTUNE_OK && r.count > 0)
+        status = gt_db_runners_up(db, within, on_runner_up, &r, err);
     if (r.stale > 0)
         gt_log(GEMMTUNE_LOG_INFO,
                "%" PRId64
@@ -143,6 +241,6 @@ gt_status gt_known_load(struct gt_known **out, size_t *count, int64_t *stale,
         r.known = NULL;
     }
     free(r.known);
-    free(r.keys);
+    free(r.device);
     return status;
 }

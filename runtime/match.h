@@ -8,7 +8,8 @@
 
 #include "runtime/family.h"
 
-/* One record, read into memory and checked against its family. */
+/* One record, read into memory and checked against its family; or the fastest trial of another tile
+ * of C, behind the records of its problem. */
 struct gt_known {
     gemmtune_problem problem; /* canonical */
     char problem_name[GT_PROBLEM_NAME_MAX];
@@ -19,6 +20,7 @@ struct gt_known {
     int rank;
     bool verified;
     double median_ns;
+    int64_t tile[2]; /* of C, of a block; 0: the family does not say */
 };
 
 struct gt_choice {
@@ -50,7 +52,8 @@ gt_status gt_match(struct gt_choice *out, const struct gt_snapshot *snapshot,
 
 /* Reads the rows of `device_key`'s arch from a database into a snapshot's array; rows that
  * do not fit their family are skipped with one log line. *stale counts rows of an older
- * family source. */
+ * family source. Finalists of a problem are much alike; of what else was tried on it and took at most a
+ * fifth longer than its winner, the fastest of each tile is read as well. */
 struct gt_db;
 gt_status gt_known_load(struct gt_known **out, size_t *count, int64_t *stale,
                         struct gt_db *db, const struct gt_families *families,

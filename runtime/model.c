@@ -171,7 +171,7 @@ static void reckon_block(struct work *w) {
 static double slab_clocks(const struct work *w, double each, double blocks) {
     const double warps = ceil(blocks * w->warps / PARTITIONS);
     const double both[] = {warps * each, each + w->stall};
-    return warps > 0 ? norm(both, 2) : 0;
+    return warps == 0 ? 0 : w->stall > 0 ? norm(both, 2) : warps * each;
 }
 
 /* What the slabs of a block wait for one another: those that are on their way share the latency;

@@ -266,10 +266,10 @@ static void test_known_answers(void **state) {
          ARCH,
          6,
          "tuned on card-b (also sm_90) for this very problem, rank 0"},
-        {{.problem = "i32-nt-800x800x800", .worst = ARCH},
+        {{.problem = "i32-nt-400x400x400", .worst = ARCH},
          ARCH,
-         7,
-         "tuned on card-b (also sm_90) for i32-nt-900x900x900 (distance 0.29), forecast "},
+         6,
+         "tuned on card-b (also sm_90) for i32-nt-300x300x300 (distance 0.72), forecast "},
         /* another architecture is no help */
         {{.problem = "f64-nn-64x64x64", .worst = DEFAULT},
          DEFAULT,

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * match_forecast.c - what kernels should take that were not measured on the problem.
+ *
+ * A forecast is the model's prediction, times what the model had wrong of the kernel near by: what it took
+ * there over what the model says of it there. Records of the same point say so together, the
+ * nearest most. The farther the problem, the more is added for what the model has wrong of the way
+ * between. Near records also stand for their point with k split otherwise. A start was never measured:
+ * records of its family lend it the model's error, and it has to be better than what was measured.
+ */
+#include "runtime/match_inside.h"
+
+#include "runtime/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SPLIT_MAX = 8 }; /* near records whose k is split otherwise as well */
+
+/* What a forecast costs for each step away from a measurement, in natural logarithms. */
+static const double cost_distance = 0.07; /* a factor of two in m, n or k */
+static const double cost_split = 0.1;     /* k split otherwise */
+static const double cost_start = 0.25;    /* never measured at all: the most there is */
+static const double cost_blind = 0.9; /* as cost_distance, where the model says nothing */
+
+/* The number of the parameter that says how often k is split: the one that the family's shape has for
+ * its "split"; -1: there is none. */
+static int split_of(const struct gt_family *f) {
+    const char *name = f->has_shape ? gt_expr_text(f->shape[GT_SHAPE_SPLIT]) : "";
+    int i = f->param_count - 1;
+    while (i >= 0 && strcmp(f->param[i].name, name) != 0)
+        i--;
+    return i;
+}
+
+const char *gt_option_split_name(const struct gt_option *o) {
+    return o->family->param[split_of(o->family)].name;
+}
+
+void gt_option_point(struct gt_point *out, const struct gt_option *o) {
+    if (o->from == NULL && o->start == o->family->start_count)
+        gt_family_default(o->family, out);
+    else if (o->from == NULL)
+        gt_family_start(o->family, o->start, out);
+    else
+        *out = o->from->known->point;
+    if (o->split > 0)
+        (void)gt_point_set(out, gt_option_split_name(o), o->split, NULL);
+}
+
+/* Nanoseconds by the model; 0: it has no prediction. */
+static double model_ns(const struct gt_query *q, const struct gt_binding *b) {
+    struct gt_prediction p;
+    return gt_model_predict(&p, b, &q->reckoned, NULL) ? p.ns : 0;
+}
+
+/* ---- what the model has wrong ----------------------------------------------------------- */
+
+/* What the record's kernel took on its own problem over what the model says; 0: it says nothing. */
+static double model_error(const struct gt_query *q, const struct gt_known *known,
+                          const int64_t *values) {
+    struct gt_binding b;
+    gt_bind_problem(&b, known->family, q->device, &known->problem);
+    if (gt_bind_values(&b, values, NULL) != GEMMTUNE_OK)
+        return 0;
+    const double ns = model_ns(q, &b);
+    return ns > 0 ? known->median_ns / ns : 0;
+}
+
+static void learn(struct gt_options *all, const struct gt_near *near, size_t count) {
+    all->lessons = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct gt_lesson *l = &all->lesson[all->lessons];
+        const struct gt_known *known = near[i].known;
+        memset(l->values, 0, sizeof l->values);
+        if (gt_point_values(l->values, known->family, &known->point, NULL) != GEMMTUNE_OK)
+            continue;
+        l->near = &near[i];
+        l->error = model_error(all->query, known, l->values);
+        all->lessons++;
+    }
+}
+
+/* The geometric mean of the lessons about the family, or about one point of it, the nearest weigh most; 1
+ * when there is none. */
+static double error_of(const struct gt_options *all, const struct gt_family *f,
+                       const int64_t *values) {
+    double sum = 0, weight = 0;
+    for (int i = 0; i < all->lessons; i++) {
+        const struct gt_lesson *l = &all->lesson[i];
+        if (l->near->known->family != f || l->error <= 0 ||
+            (values != NULL && memcmp(values, l->values, sizeof l->values) != 0))
+            continue;
+        const double w = exp(-l->near->distance);
+        sum += w * log(l->error);
+        weight += w;
+    }
+    return weight > 0 ? exp(sum / weight) : 1;
+}
+
+/* ---- options ------------------------------------------------------------------------- */
+
+/* Without a model: as many operations a second. */
+static double at_its_rate(const struct gt_query *q, const struct gt_known *known) {
+    return known->median_ns * fmax(1, gt_problem_flops(&q->shape)) /
+           fmax(1, gt_problem_flops(&known->problem));
+}
+
+/* Without a prediction a record serves its own layout only, and a start nobody. */
+static bool may_go_blind(const struct gt_query *q, const struct gt_option *o) {
+    return o->from != NULL && gt_problem_same_kind(&o->from->known->problem, q->problem);
+}
+
+/* Adds the option if it may run with these values. `error` is what the model is wrong by. */
+static void offer(struct gt_options *all, struct gt_option o, const int64_t *values,
+                  double error, double doubt) {
+    const struct gt_query *q = all->query;
+    struct gt_fit fit;
+    if (all->count == GT_OPTIONS_MAX)
+        return;
+    const struct gt_reason r = gt_why_not(&fit, q, o.family, values);
+    if (r.line[0] != '\0') {
+        all->last = r;
+        return;
+    }
+    const double ns = error * model_ns(q, &fit.binding);
+    if (ns <= 0 && !may_go_blind(q, &o))
+        return;
+    o.ns = fmax(ns > 0 ? ns : at_its_rate(q, o.from->known), 1);
+    o.cost = log(o.ns) + (ns > 0 ? doubt : cost_blind * o.from->distance);
+    all->item[all->count++] = o;
+}
+
+/* The option with k split in every other way. */
+static void offer_splits(struct gt_options *all, const struct gt_option *as_is,
+                         const int64_t *values, double error, double doubt) {
+    const int at = split_of(as_is->family);
+    int64_t other[GT_POINT_MAX];
+    if (at < 0 || error <= 0)
+        return;
+    const struct gt_param *split = &as_is->family->param[at];
+    memcpy(other, values, sizeof other);
+    for (int i = 0; i < split->count; i++) {
+        struct gt_option o = *as_is;
+        o.split = other[at] = split->value[i];
+        if (o.split > 0 && o.split != values[at])
+            offer(all, o, other, error, doubt + cost_split);
+    }
+}
+
+/* Whether a nearer record has the point of lesson `i`. */
+static bool was_offered(const struct gt_options *all, int i) {
+    const struct gt_lesson *l = &all->lesson[i];
+    for (int j = 0; j < i; j++)
+        if (all->lesson[j].near->known->family == l->near->known->family &&
+            memcmp(all->lesson[j].values, l->values, sizeof l->values) == 0)
+            return true;
+    return false;
+}
+
+static void offer_records(struct gt_options *all) {
+    for (int i = 0; i < all->lessons; i++) {
+        const struct gt_lesson *l = &all->lesson[i];
+        const struct gt_option o = {.from = l->near, .family = l->near->known->family};
+        /* Without a prediction each record has a forecast of its own. */
+        if (l->error > 0 && was_offered(all, i))
+            continue;
+        const double error = l->error > 0 ? error_of(all, o.family, l->values) : 0;
+        const double doubt = fmin(cost_distance * l->near->distance, cost_start);
+        offer(all, o, l->values, error, doubt);
+        if (i < SPLIT_MAX)
+            offer_splits(all, &o, l->values, error, doubt);
+    }
+}
+
+static void start_values(int64_t values[GT_POINT_MAX], const struct gt_family *f,
+                         int start) {
+    memset(values, 0, GT_POINT_MAX * sizeof *values);
+    for (int i = 0; i < f->param_count; i++)
+        values[i] = start < f->start_count ? f->start[start][i] : f->param[i].preset;
+}
+
+/* Starts, and the default point last. */
+static void offer_starts(struct gt_options *all) {
+    const struct gt_query *q = all->query;
+    const struct gt_families *families = q->snapshot->families;
+    for (size_t i = 0; i < gt_families_count(families); i++) {
+        const struct gt_family *f = gt_families_at(families, i);
+        int64_t values[GT_POINT_MAX];
+        if (q->worst < GEMMTUNE_MATCH_DEFAULT ||
+            !gt_family_serves(f, q->device, q->problem, NULL))
+            continue;
+        const double error = error_of(all, f, NULL);
+        for (int s = 0; s <= f->start_count; s++) {
+            const struct gt_option o = {.family = f, .start = s};
+            start_values(values, f, s);
+            offer(all, o, values, error, cost_start);
+            offer_splits(all, &o, values, error, cost_start);
+        }
+    }
+}
+
+static int order(double x, double y) {
+    return (x > y) - (x < y);
+}
+
+static int by_cost(const void *a, const void *b) {
+    const struct gt_option *x = a, *y = b;
+    int o = order(x->cost, y->cost);
+    if (o == 0)
+        o = order((double)x->family->rank, (double)y->family->rank);
+    return o != 0 ? o : order((double)x->start, (double)y->start);
+}
+
+void gt_offer(struct gt_options *all, const struct gt_near *near, size_t count,
+              bool starts) {
+    all->count = 0;
+    all->last.line[0] = '\0';
+    learn(all, near, count);
+    offer_records(all);
+    if (starts || all->count > 0)
+        offer_starts(all);
+    qsort(all->item, (size_t)all->count, sizeof *all->item, by_cost);
+}
