@@ -701,15 +701,95 @@ static void test_load(void **state) {
     (void)remove(path);
 }
 
+static void try_point(struct gt_db *db, int64_t run, const char *key, const char *problem,
+                      const char *point, gt_outcome outcome, double ns) {
+    const char *hash = gt_families_find(families, "deep")->hash;
+    const struct gt_db_subject subject = {key, problem, "deep", hash, point};
+    const struct gt_trial_row row = {.outcome = outcome,
+                                     .time = {.median_ns = ns,
+                                              .low_ns = ns,
+                                              .high_ns = ns,
+                                              .samples = 1,
+                                              .launches = 1,
+                                              .sample_ns = {(float)ns}},
+                                     .error = ""};
+    struct gt_err err = {""};
+    int64_t id;
+    bool claimed;
+    assert_int_equal(gt_db_trial_begin(&id, &claimed, db, run, &subject, &err),
+                     GEMMTUNE_OK);
+    assert_true(claimed);
+    assert_int_equal(gt_db_trial_end(db, id, &row, &err), GEMMTUNE_OK);
+}
+
+/* Beside records: the fastest correct trial of each other tile, if it is no slower than 1.2 times the
+ * winner; none where there is no record. */
+static void test_runners_up(void **state) {
+    static const struct {
+        const char *problem, *point;
+        gt_outcome outcome;
+        double ns;
+    } tried[] = {
+        {"i32-nn-512x512x512", "BM=32 BN=32 SPLIT=8", GT_CORRECT, 5100},
+        {"i32-nn-512x512x512", "BM=128 BN=128 SPLIT=1", GT_CORRECT, 5900},
+        {"i32-nn-512x512x512", "BM=128 BN=128 SPLIT=8", GT_CORRECT, 5500},
+        {"i32-nn-512x512x512", "BM=128 BN=128 SPLIT=64", GT_CORRECT, 5700},
+        {"i32-nn-512x512x512", "BM=128 BN=32 SPLIT=1", GT_CORRECT, 6100},
+        {"i32-nn-512x512x512", "BM=32 BN=128 SPLIT=1", GT_WRONG_RESULT, 5000},
+        {"i32-nn-64x64x64", "BM=32 BN=128 SPLIT=1", GT_CORRECT, 100},
+    };
+    const struct gt_device a = device_named("Card A", "sm_90");
+    const struct gt_run_info info = {"0", "driver", "compiler", "", 1};
+    const char *hash = gt_families_find(families, "deep")->hash;
+    struct gt_known *loaded = NULL;
+    struct gt_db *db = NULL;
+    struct gt_err err = {""};
+    char path[600], key[GT_DEVICE_KEY_MAX], text[GT_POINT_TEXT_MAX];
+    size_t count;
+    int64_t stale, run;
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/runners.db", folder);
+    gt_device_key(&a, key);
+    assert_int_equal(gt_db_open(&db, path, GT_DB_WRITE, &err), GEMMTUNE_OK);
+    store(db, &a, "i32-nn-512x512x512", "deep", hash, "BM=32 BN=32 SPLIT=1"); /* 5000 */
+    assert_int_equal(gt_db_run_begin(&run, db, &a, &info, &err), GEMMTUNE_OK);
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++)
+        try_point(db, run, key, tried[i].problem, tried[i].point, tried[i].outcome,
+                  tried[i].ns);
+    assert_int_equal(gt_db_run_end(db, run, "done", &err), GEMMTUNE_OK);
+    assert_int_equal(gt_known_load(&loaded, &count, &stale, db, families, "sm_90", &err),
+                     GEMMTUNE_OK);
+    assert_int_equal(count, 2);
+    (void)gt_point_text(&loaded[0].point, text);
+    assert_string_equal(text, "BM=32 BN=32 SPLIT=1");
+    (void)gt_point_text(&loaded[1].point, text);
+    assert_string_equal(text, "BM=128 BN=128 SPLIT=8");
+    assert_string_equal(loaded[1].problem_name, "i32-nn-512x512x512");
+    assert_int_equal(loaded[1].rank, 1);
+    assert_true(loaded[1].verified);
+    assert_int_equal((int)loaded[1].median_ns, 5500);
+    free(loaded);
+    gt_db_close(db);
+    (void)remove(path);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_answers), cmocka_unit_test(test_default_points),
-        cmocka_unit_test(test_nothing_found), cmocka_unit_test(test_skip),
-        cmocka_unit_test(test_ties),          cmocka_unit_test(test_unverified),
-        cmocka_unit_test(test_split),         cmocka_unit_test(test_forecast),
-        cmocka_unit_test(test_layouts),       cmocka_unit_test(test_unverified_is_behind),
-        cmocka_unit_test(test_untuned_deep),  cmocka_unit_test(test_far_record),
-        cmocka_unit_test(test_cpu_default),   cmocka_unit_test(test_load),
+        cmocka_unit_test(test_runners_up),
+        cmocka_unit_test(test_known_answers),
+        cmocka_unit_test(test_default_points),
+        cmocka_unit_test(test_nothing_found),
+        cmocka_unit_test(test_skip),
+        cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_unverified),
+        cmocka_unit_test(test_split),
+        cmocka_unit_test(test_forecast),
+        cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_unverified_is_behind),
+        cmocka_unit_test(test_untuned_deep),
+        cmocka_unit_test(test_far_record),
+        cmocka_unit_test(test_cpu_default),
+        cmocka_unit_test(test_load),
     };
     return cmocka_run_group_tests_name("match", tests, setup, teardown);
 }

@@ -393,8 +393,74 @@ static void test_words(void **state) {
     assert_true(strlen(gt_term_about(GT_TERM_DRAM)) > 0);
 }
 
+/* What a prediction adds up to for facts that are given. */
+static struct gt_prediction reckoned(const struct gt_facts *facts,
+                                     const struct gt_device *d,
+                                     const struct gt_costs *costs) {
+    struct gt_prediction out;
+    assert_true(gt_model_reckon(&out, facts, d, costs, NULL));
+    return out;
+}
+
+static struct gt_facts facts_of(const struct gt_device *d, const char *name,
+                                const char *text) {
+    struct gt_family *f = toy(TOY_HEAD TOY_SHAPE TOY_TAIL);
+    const gemmtune_problem p = problem(name);
+    struct gt_binding b;
+    struct gt_point point;
+    struct gt_facts facts;
+    assert_int_equal(gt_point_parse(&point, text, NULL), GEMMTUNE_OK);
+    gt_bind_problem(&b, f, d, &p);
+    assert_int_equal(gt_bind_point(&b, &point, NULL), GEMMTUNE_OK);
+    assert_true(gt_facts_of(&facts, &b, d));
+    gt_family_destroy(f);
+    return facts;
+}
+
+/* 66 pairs of units lie in eight groups: 9 9 9 8 8 8 8 7. Clusters of two use all of them, of four 31
+ * times two pairs, of eight 15 times four; and where four blocks fit a unit, clusters of three share a pair. */
+static void test_clusters(void **state) {
+    static const struct {
+        int cluster, waves;
+        int64_t blocks;
+    } rows[] = {
+        {1, 1, 528},     {1, 2, 529},     {2, 1, 4 * 132}, {4, 1, 4 * 124}, {4, 2, 4 * 128},
+        {3, 1, 4 * 126}, {3, 2, 4 * 129}, {8, 1, 4 * 120}, {8, 2, 4 * 128},
+    };
+    struct gt_device d = card;
+    struct gt_facts facts = facts_of(&card, "f32-nn-512x640x64", "W=64 R=64 Z=1");
+    (void)state;
+    d.units = 132;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        facts.cluster = rows[i].cluster;
+        facts.blocks = rows[i].blocks;
+        if (reckoned(&facts, &d, &gt_costs_h200).waves != rows[i].waves)
+            fail_msg("row %zu", i);
+    }
+}
+
+/* A block's end costs what it writes; a warp alone waits for itself, several for each other. */
+static void test_ends_and_stalls(void **state) {
+    struct gt_facts facts = facts_of(&card, "f32-nn-512x640x64", "W=64 R=64 Z=1");
+    struct gt_costs costs = gt_costs_h200;
+    (void)state;
+    const struct gt_prediction was = reckoned(&facts, &card, &costs);
+    costs.store += 1;
+    /* 4 blocks a unit, each 64 x 64 elements of 4 bytes in lines of 128, a clock more for each */
+    assert_near(reckoned(&facts, &card, &costs).term_ns[GT_TERM_ENDS] -
+                    was.term_ns[GT_TERM_ENDS],
+                4 * 64 * 64 * 4 / 128 / 1.733, 1e-6);
+    costs = gt_costs_h200;
+    facts.shape[GT_SHAPE_BURST] = 64;
+    const double full = reckoned(&facts, &card, &costs).term_ns[GT_TERM_FMA];
+    assert_true(full > was.term_ns[GT_TERM_FMA]);
+    costs.wait *= 100; /* 8 warps a partition hide a few clocks, but not these */
+    assert_true(reckoned(&facts, &card, &costs).term_ns[GT_TERM_FMA] > 1.5 * full);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_clusters),   cmocka_unit_test(test_ends_and_stalls),
         cmocka_unit_test(test_occupancy),  cmocka_unit_test(test_waves),
         cmocka_unit_test(test_compiled),   cmocka_unit_test(test_traffic),
         cmocka_unit_test(test_unknown),    cmocka_unit_test(test_bad_shapes),

@@ -278,11 +278,41 @@ static void test_a_broken_bound(void **state) {
     gt_view_clear(&v);
 }
 
+/* Trials of a device whose launches take ten times as long: the fit has to find that out. */
+static double slow_to_start(double ns) {
+    return ns + 9 * gt_costs_h200.launch_ns;
+}
+
+static void test_a_fit(void **state) {
+    struct gt_view v = {0};
+    struct gt_fitted f, again;
+    struct gt_err err = {""};
+    (void)state;
+    make_device(&v);
+    for (int k = 300; k < 306; k++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "f32-nn-50x40x%d", k);
+        make_trials(&v, name, 20, slow_to_start);
+    }
+    assert_int_equal(gt_predict_fit(&f, &v, families, "card", 500, 1, &err), GEMMTUNE_OK);
+    assert_int_equal(f.trials, v.row_count);
+    assert_true(f.was[0] > 0.5 && f.was[1] > 0.5);
+    assert_true(f.is[0] < 0.1 * f.was[0] && f.is[1] < 0.1 * f.was[1]);
+    assert_near(f.costs.load, gt_costs_h200.load); /* not fitted */
+    assert_int_equal(gt_predict_fit(&again, &v, families, "card", 500, 1, &err),
+                     GEMMTUNE_OK);
+    assert_memory_equal(&f.costs, &again.costs, sizeof f.costs);
+    assert_int_equal(gt_predict_fit(&f, &v, families, "other", 500, 1, &err),
+                     GEMMTUNE_ENOTFOUND);
+    gt_view_clear(&v);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_description), cmocka_unit_test(test_bad_descriptions),
-        cmocka_unit_test(test_spearman),      cmocka_unit_test(test_the_best_of_a_space),
-        cmocka_unit_test(test_a_check),       cmocka_unit_test(test_a_broken_bound),
+        cmocka_unit_test(test_a_description),  cmocka_unit_test(test_bad_descriptions),
+        cmocka_unit_test(test_spearman),       cmocka_unit_test(test_the_best_of_a_space),
+        cmocka_unit_test(test_a_check),        cmocka_unit_test(test_a_fit),
+        cmocka_unit_test(test_a_broken_bound),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
