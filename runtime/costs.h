@@ -19,23 +19,23 @@
     X(copy, 8.01, true, "issue slots of an instruction that brings a slab")                \
     X(conflict, 0.214, true, "share of a slot that a crowded register bank costs")         \
     X(copy_line, 3.55, true, "load/store unit: an instruction that brings a slab")         \
-    X(write, 0.306, true, "load/store unit: a line of a slab written")                     \
-    X(fold, 7.06, true, "load/store unit: a line of partial sums written and read")        \
+    X(write, 0.289, true, "load/store unit: a line of a slab written")                     \
+    X(fold, 7.03, true, "load/store unit: a line of partial sums written and read")        \
     X(store, 4.43, true, "load/store unit: a line of C written")                           \
     X(begin_ns, 443, true,                                                                 \
       "ns until a block has its first slab, of every round of blocks")                     \
-    X(barrier, 44.1, true, "what a warp waits at the end of a slab")                       \
-    X(wait, 9.75, true, "what a warp waits between two bursts of multiply-adds")           \
-    X(tensor_wait, 43.2, true, "the same of products of tensor cores")                     \
+    X(barrier, 43.1, true, "what a warp waits at the end of a slab")                       \
+    X(wait, 9.9, true, "what a warp waits between two bursts of multiply-adds")            \
+    X(tensor_wait, 42.5, true, "the same of products of tensor cores")                     \
     X(tensor_share, 0.855, true, "share of their ceiling that tensor cores reach")         \
-    X(l2_bytes, 42.6, true, "bytes a clock from the second-level cache")                   \
-    X(memory_ns, 660, true, "ns from asking for a slab to having it")                      \
-    X(first_memory, 635, true, "the same where most is in the first-level cache")          \
-    X(part, 705, true, "adding one part of a tile that streams have split")                \
+    X(l2_bytes, 42.1, true, "bytes a clock from the second-level cache")                   \
+    X(memory_ns, 662, true, "ns from asking for a slab to having it")                      \
+    X(first_memory, 646, true, "the same where most is in the first-level cache")          \
+    X(part, 706, true, "adding one part of a tile that streams have split")                \
     X(registers, 1.15, false, "what compilers take, over what families reckon")            \
-    X(cluster, 2650, true, "a cluster waiting for itself")                                 \
+    X(cluster, 2640, true, "a cluster waiting for itself")                                 \
     X(launch_ns, 1410, true, "ns of a graph's first kernel")                               \
-    X(pass_ns, 1900, true, "ns of each other one")                                         \
+    X(pass_ns, 1890, true, "ns of each other one")                                         \
     X(moved, 2300, true, "bytes a ns through the workspace")
 
 struct gt_costs {
