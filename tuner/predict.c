@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* Puts a point where it belongs among the best so far. */
-static void keep(struct gt_forecast *out, size_t most, size_t *count,
-                 const struct gt_forecast *f) {
+static void keep(struct gt_predicted *out, size_t most, size_t *count,
+                 const struct gt_predicted *f) {
     size_t at = *count;
     while (at > 0 && out[at - 1].prediction.ns > f->prediction.ns)
         at--;
@@ -30,13 +30,13 @@ static bool is_named(const struct gt_texts *names, const char *family) {
     return names->count == 0;
 }
 
-static gt_status look_through(struct gt_forecast *out, size_t most, size_t *count,
+static gt_status look_through(struct gt_predicted *out, size_t most, size_t *count,
                               size_t *asked, const struct gt_family *family,
                               const struct gt_device *d, const gemmtune_problem *p,
                               struct gt_err *err) {
     struct gt_space space;
     struct gt_binding b;
-    struct gt_forecast f = {.family = family};
+    struct gt_predicted f = {.family = family};
     const gt_status status = gt_space_create(&space, family, d, p, err);
     if (status != GEMMTUNE_OK)
         return status;
@@ -57,10 +57,10 @@ static gt_status look_through(struct gt_forecast *out, size_t most, size_t *coun
     return GEMMTUNE_OK;
 }
 
-gt_status gt_forecast_best(struct gt_forecast *out, size_t most, size_t *count,
-                           size_t *asked, const struct gt_families *families,
-                           const struct gt_texts *names, const struct gt_device *d,
-                           const gemmtune_problem *p, struct gt_err *err) {
+gt_status gt_predict_best(struct gt_predicted *out, size_t most, size_t *count,
+                          size_t *asked, const struct gt_families *families,
+                          const struct gt_texts *names, const struct gt_device *d,
+                          const gemmtune_problem *p, struct gt_err *err) {
     const struct gt_family *family;
     gt_status status = GEMMTUNE_OK;
     *count = *asked = 0;

@@ -20,7 +20,7 @@ gt_status gt_describe_parse(struct gt_device *out, const char *name, const char 
 
 /* ---- the best of a space ---------------------------------------------------------------- */
 
-struct gt_forecast {
+struct gt_predicted {
     const struct gt_family *family;
     struct gt_point point;
     struct gt_prediction prediction;
@@ -29,25 +29,25 @@ struct gt_forecast {
 /* The `most` points with the shortest predicted times on the device, fastest first, of the
  * families named (none: all). *count is how many there are, *asked how many points were looked
  * at. Families that do not serve the problem or have no prediction are passed over. */
-gt_status gt_forecast_best(struct gt_forecast *out, size_t most, size_t *count,
-                           size_t *asked, const struct gt_families *families,
-                           const struct gt_texts *names, const struct gt_device *d,
-                           const gemmtune_problem *p, struct gt_err *err);
+gt_status gt_predict_best(struct gt_predicted *out, size_t most, size_t *count,
+                          size_t *asked, const struct gt_families *families,
+                          const struct gt_texts *names, const struct gt_device *d,
+                          const gemmtune_problem *p, struct gt_err *err);
 
 /* ---- against what was measured ------------------------------------------------------------ */
 
-enum { GT_REGRETS = 3 }; /* the best of the model's first 1, 10 and 50 */
-extern const size_t gt_regret_tops[GT_REGRETS];
+enum { GT_TOPS = 3 }; /* the best of the model's first 1, 10 and 50 */
+extern const size_t gt_tops[GT_TOPS];
 
 /* One family on one problem, or with family "" all families of a problem. */
 struct gt_check_row {
     char problem[GT_PROBLEM_NAME_MAX];
     char family[GT_NAME_MAX];
     size_t trials;
-    double spearman;           /* of predicted and measured times */
-    double regret[GT_REGRETS]; /* measured: best of the model's first over best of all */
-    double error;              /* median of predicted over measured */
-    bool held_out;             /* not among the problems that costs were fitted to */
+    double spearman;     /* of predicted and measured times */
+    double top[GT_TOPS]; /* measured: best of the model's first over best of all */
+    double error;        /* median of predicted over measured */
+    bool held_out;       /* not among the problems that costs were fitted to */
 };
 
 struct gt_checked {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const size_t gt_regret_tops[GT_REGRETS] = {1, 10, 50};
+const size_t gt_tops[GT_TOPS] = {1, 10, 50};
 
 /* ---- rank correlation ------------------------------------------------------------------- */
 
@@ -112,9 +112,8 @@ static gt_status judge_group(struct gt_check_row *row, struct pair *p, size_t co
     memcpy(row->problem, p[0].row->problem, sizeof row->problem);
     (void)snprintf(row->family, sizeof row->family, "%s", family);
     const double best = best_of(p, count);
-    for (int i = 0; i < GT_REGRETS; i++)
-        row->regret[i] =
-            best_of(p, count < gt_regret_tops[i] ? count : gt_regret_tops[i]) / best;
+    for (int i = 0; i < GT_TOPS; i++)
+        row->top[i] = best_of(p, count < gt_tops[i] ? count : gt_tops[i]) / best;
     for (size_t i = 0; i < count; i++) {
         number[i] = p[i].predicted;
         number[count + i] = p[i].measured;

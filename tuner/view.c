@@ -101,8 +101,21 @@ static gt_status several(const struct gt_view *v, const char *what, struct gt_er
     return gt_fail(err, GEMMTUNE_EINVAL, "'%.60s' fits several devices: %s", what, keys);
 }
 
+static gt_status the_only_one(size_t *index, const struct gt_view *v, struct gt_err *err) {
+    *index = 0;
+    if (v->device_count == 1)
+        return GEMMTUNE_OK;
+    if (v->device_count == 0)
+        return gt_fail(err, GEMMTUNE_ENOTFOUND,
+                       "the database has no device: nothing has been tuned");
+    return gt_fail(err, GEMMTUNE_EINVAL,
+                   "the database has %zu devices; --device says which", v->device_count);
+}
+
 gt_status gt_view_pick(size_t *index, const struct gt_view *v, const char *what,
                        struct gt_err *err) {
+    if (what == NULL)
+        return the_only_one(index, v, err);
     size_t count = matches(index, v, what, gt_text_same);
     if (count == 0)
         count = matches(index, v, what, gt_text_holds);

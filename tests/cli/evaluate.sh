@@ -19,7 +19,7 @@ expect "a part and folds" 2 'exclude each other' evaluate --holdout 0.5 --folds 
 expect "an operand" 2 'too many arguments' evaluate f32-nn-1x1x1
 expect "a file that is no database" 6 'junk.db' evaluate --stored --db "$work/junk.db"
 expect "a database that is not there" 6 'nowhere' evaluate --stored --db "$work/nowhere/x.db"
-expect "no device in the database" 2 'has 0 devices' evaluate --stored --db "$work/empty.db"
+expect "no device in the database" 2 'has no device' evaluate --stored --db "$work/empty.db"
 expect "a device that it does not know" 2 "no device 'Voodoo'" \
     evaluate --stored --device Voodoo --db "$work/h200.db"
 try evaluate --stored --db "$work/h200.db"

@@ -78,6 +78,9 @@ expect "predict --check without trials" 0 '0 trials' predict --check --db "$work
 expect "predict --check --json" 0 '"used": 0, ' predict --check --json --db "$work/h200.db"
 expect "predict --check on no such device" 1 'gtx' predict --check --device gtx --db "$work/h200.db"
 
+expect "predict --fit with a problem" 2 'takes no problems' predict "$p" --fit
+expect "predict --fit without trials" 1 'no trials' predict --fit --db "$work/h200.db"
+
 # ---- beside what was published ----
 expect "compare --device-file" 0 'predicted B$' compare 1050 1080 --device-file "$card"
 expect "a published kernel and its prediction" 0 '^f32-nn-4096x4096x4096 .* tile .* 147 ms .* ms$' \

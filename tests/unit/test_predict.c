@@ -131,13 +131,13 @@ static int teardown(void **state) {
 static void test_the_best_of_a_space(void **state) {
     enum { MOST = 40 };
     const struct gt_texts tile = {.count = 1, .text = {"tile"}};
-    struct gt_forecast all[MOST], one[1];
+    struct gt_predicted all[MOST], one[1];
     size_t count, asked;
     gemmtune_problem p;
     (void)state;
     assert_int_equal(gt_problem_from_name(&p, "f32-nn-500x400x300", NULL), GEMMTUNE_OK);
     assert_int_equal(
-        gt_forecast_best(all, MOST, &count, &asked, families, &tile, &card, &p, NULL),
+        gt_predict_best(all, MOST, &count, &asked, families, &tile, &card, &p, NULL),
         GEMMTUNE_OK);
     assert_int_equal(count, asked);
     assert_int_equal(asked, 32); /* 8 widths, padded or not, double or not */
@@ -148,7 +148,7 @@ static void test_the_best_of_a_space(void **state) {
             assert_false(gt_point_equal(&all[i].point, &all[j].point));
     }
     assert_int_equal(
-        gt_forecast_best(one, 1, &count, &asked, families, &tile, &card, &p, NULL),
+        gt_predict_best(one, 1, &count, &asked, families, &tile, &card, &p, NULL),
         GEMMTUNE_OK);
     assert_int_equal(count, 1);
     assert_true(one[0].prediction.ns <= all[0].prediction.ns);
@@ -159,12 +159,12 @@ static void test_the_best_of_a_space(void **state) {
 static void make_trials(struct gt_view *v, const char *problem, size_t count,
                         double (*of)(double predicted)) {
     const struct gt_texts tile = {.count = 1, .text = {"tile"}};
-    struct gt_forecast best[32];
+    struct gt_predicted best[32];
     size_t found, asked;
     gemmtune_problem p;
     assert_int_equal(gt_problem_from_name(&p, problem, NULL), GEMMTUNE_OK);
     assert_int_equal(
-        gt_forecast_best(best, 32, &found, &asked, families, &tile, &card, &p, NULL),
+        gt_predict_best(best, 32, &found, &asked, families, &tile, &card, &p, NULL),
         GEMMTUNE_OK);
     v->row = realloc(v->row, (v->row_count + count) * sizeof *v->row);
     assert_non_null(v->row);
@@ -242,13 +242,13 @@ static void test_a_check(void **state) {
         assert_string_equal(c.row[i].family, i % 2 == 0 ? "tile" : "");
         assert_int_equal(c.row[i].trials, 30);
         assert_near(c.row[i].spearman, good ? 1 : -1);
-        assert_near(c.row[i].regret[2], 1); /* all are among the first 50 */
+        assert_near(c.row[i].top[2], 1); /* all are among the first 50 */
         if (good) {
-            assert_near(c.row[i].regret[0], 1);
+            assert_near(c.row[i].top[0], 1);
             assert_near(c.row[i].error, 0.5);
         } else {
-            assert_true(c.row[i].regret[0] > c.row[i].regret[1]);
-            assert_true(c.row[i].regret[1] > 1);
+            assert_true(c.row[i].top[0] > c.row[i].top[1]);
+            assert_true(c.row[i].top[1] > 1);
         }
     }
     gt_checked_clear(&c);

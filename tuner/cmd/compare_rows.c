@@ -104,14 +104,14 @@ static bool published_problem(gemmtune_problem *out, const struct gt_published_r
 static double predict_published(const struct gt_comparison *c,
                                 const struct gt_compare_side *s,
                                 const struct gt_published_row *r) {
-    struct gt_forecast best;
+    struct gt_predicted best;
     gemmtune_problem p;
     size_t count = 0, asked;
     if (c->families == NULL || !s->described || r == NULL || !published_problem(&p, r))
         return 0;
     const struct gt_texts names = {.count = 1, .text = {r->kernel}};
-    (void)gt_forecast_best(&best, 1, &count, &asked, c->families, &names, &s->device, &p,
-                           NULL); /* a space too large to walk through is not predicted */
+    (void)gt_predict_best(&best, 1, &count, &asked, c->families, &names, &s->device, &p,
+                          NULL); /* a space too large to walk through is not predicted */
     return count > 0 ? best.prediction.ns : 0;
 }
 

@@ -109,14 +109,10 @@ static int pick_stored_device(struct work *w, struct gt_db *db) {
     struct gt_err err = {""};
     size_t at = 0;
     gt_status status = gt_view_devices(&w->view, db, &err);
-    if (status == GEMMTUNE_OK && w->v.device == NULL && w->view.device_count != 1)
-        return gt_die(GT_EXIT_USAGE,
-                      "evaluate: the database has %zu devices; --device says which",
-                      w->view.device_count);
-    if (status == GEMMTUNE_OK && w->v.device != NULL)
+    if (status == GEMMTUNE_OK)
         status = gt_view_pick(&at, &w->view, w->v.device, &err);
-    if (status == GEMMTUNE_ENOTFOUND)
-        return gt_die(GT_EXIT_USAGE, "%s", err.line);
+    if (status == GEMMTUNE_ENOTFOUND || status == GEMMTUNE_EINVAL)
+        return gt_die(GT_EXIT_USAGE, "evaluate: %s", err.line);
     if (status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);
     w->device = w->view.device[at].device;

@@ -100,7 +100,7 @@ static const char *bound_of(const struct analysis *a) {
 
 /* `point` is NULL unless one was asked about. */
 static void print_json(const struct analysis *a, const struct machine *machine,
-                       const struct gt_forecast *point) {
+                       const struct gt_predicted *point) {
     const struct {
         const char *key;
         double value; /* 0 is unknown from "peak_gflops" on */
@@ -243,7 +243,7 @@ static int find_machine(struct machine *out, struct gt_device *device, bool *kno
 }
 
 static void print(const struct values *v, const gemmtune_problem *p,
-                  const struct machine *machine, const struct gt_forecast *point) {
+                  const struct machine *machine, const struct gt_predicted *point) {
     const struct analysis a = analyse(p, machine);
     if (v->format.json) {
         print_json(&a, machine, point);
@@ -267,7 +267,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct gt_device device;
     bool known;
     struct gt_families *families = NULL;
-    struct gt_forecast point;
+    struct gt_predicted point;
     int first;
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 1, &first);
     if (code < 0)

@@ -30,7 +30,7 @@ static int read_point(const struct gt_family **family, struct gt_point *out,
     return status == GEMMTUNE_OK ? -1 : gt_die(GT_EXIT_USAGE, "%s", err.line);
 }
 
-int gt_explain_point(struct gt_forecast *out, const struct gt_families *families,
+int gt_explain_point(struct gt_predicted *out, const struct gt_families *families,
                      const char *text, const struct gt_device *d,
                      const gemmtune_problem *p) {
     struct gt_err err = {""};
@@ -44,7 +44,7 @@ int gt_explain_point(struct gt_forecast *out, const struct gt_families *families
     return status == GEMMTUNE_OK ? -1 : gt_die(GT_EXIT_FAILURE, "%s", err.line);
 }
 
-void gt_explain_point_json(const struct gt_forecast *f) {
+void gt_explain_point_json(const struct gt_predicted *f) {
     const struct gt_prediction *p = &f->prediction;
     char text[GT_POINT_TEXT_MAX];
     bool first = true, term = true;
@@ -69,7 +69,7 @@ void gt_explain_point_json(const struct gt_forecast *f) {
     (void)fputs("}", stdout);
 }
 
-void gt_explain_point_print(const struct gt_forecast *f, double flops) {
+void gt_explain_point_print(const struct gt_predicted *f, double flops) {
     const struct gt_prediction *p = &f->prediction;
     char text[GT_POINT_TEXT_MAX], buf[2][GT_CELL_MAX];
     (void)gt_point_text(&f->point, text);

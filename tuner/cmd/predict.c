@@ -57,9 +57,9 @@ static const struct gt_column columns[] = {
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-static gt_status add_forecast(struct gt_table *t, const char *problem, double flops,
-                              const struct gt_forecast *f, size_t rank, size_t asked,
-                              const struct gt_device *d, struct gt_err *err) {
+static gt_status add_predicted(struct gt_table *t, const char *problem, double flops,
+                               const struct gt_predicted *f, size_t rank, size_t asked,
+                               const struct gt_device *d, struct gt_err *err) {
     char point[GT_POINT_TEXT_MAX], num[5][GT_CELL_MAX];
     const double ns = f->prediction.ns;
     (void)gt_point_text(&f->point, point);
@@ -81,18 +81,19 @@ static gt_status add_problem(struct gt_table *t, const struct values *v,
                              const gemmtune_problem *p, struct gt_err *err) {
     char name[GT_PROBLEM_NAME_MAX];
     size_t count, asked;
-    struct gt_forecast *best = calloc((size_t)v->top, sizeof *best);
+    struct gt_predicted *best = calloc((size_t)v->top, sizeof *best);
     gt_status status = GEMMTUNE_OK;
     (void)gt_problem_name(p, name);
     if (best == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    status = gt_forecast_best(best, (size_t)v->top, &count, &asked, families, &v->families,
-                              d, p, err);
+    status = gt_predict_best(best, (size_t)v->top, &count, &asked, families, &v->families,
+                             d, p, err);
     if (status == GEMMTUNE_OK && count == 0)
         status = gt_fail(err, GEMMTUNE_ENOTFOUND,
                          "%s: no point that can be predicted on %s", name, d->name);
     for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++)
-        status = add_forecast(t, name, gt_problem_flops(p), &best[i], i + 1, asked, d, err);
+        status =
+            add_predicted(t, name, gt_problem_flops(p), &best[i], i + 1, asked, d, err);
     free(best);
     return status;
 }

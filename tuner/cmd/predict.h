@@ -23,10 +23,10 @@ int gt_predict_check_command(const struct gt_families *families, const char *db,
 
 /* What `text`, "FAMILY NAME=VALUE ...", should take. Exit 2 when the point is none or may not
  * run, 1 when there is no prediction. */
-int gt_explain_point(struct gt_forecast *out, const struct gt_families *families,
+int gt_explain_point(struct gt_predicted *out, const struct gt_families *families,
                      const char *text, const struct gt_device *d,
                      const gemmtune_problem *p);
-void gt_explain_point_json(const struct gt_forecast *f);
-void gt_explain_point_print(const struct gt_forecast *f, double flops);
+void gt_explain_point_json(const struct gt_predicted *f);
+void gt_explain_point_print(const struct gt_predicted *f, double flops);
 
 #endif

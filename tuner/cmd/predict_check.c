@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* predict_check.c - `gemmtune predict --check`: tables of how predictions and trials agree. */
+/* predict_check.c - `gemmtune predict --check`: tables of how predictions and trials agree; `--fit`: costs
+ * with which they agree better. */
 #include "tuner/cmd/predict.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@ struct sums {
     size_t groups, trials;
     double median, worst, error;
     const char *worst_problem;
-    double regret[GT_REGRETS], worst_regret[GT_REGRETS];
+    double top[GT_TOPS], worst_top[GT_TOPS];
 };
 
 static bool is_in(const struct gt_check_row *r, const struct slice *s) {
@@ -49,9 +50,9 @@ static struct sums sum_up(const struct gt_checked *c, const struct slice *s,
         error[sums.groups] = r->error;
         scratch[sums.groups++] = r->spearman;
         sums.trials += r->trials;
-        for (int j = 0; j < GT_REGRETS; j++) {
-            sums.regret[j] += log(r->regret[j]);
-            sums.worst_regret[j] = fmax(sums.worst_regret[j], r->regret[j]);
+        for (int j = 0; j < GT_TOPS; j++) {
+            sums.top[j] += log(r->top[j]);
+            sums.worst_top[j] = fmax(sums.worst_top[j], r->top[j]);
         }
     }
     qsort(scratch, sums.groups, sizeof *scratch, by_number);
@@ -60,8 +61,8 @@ static struct sums sum_up(const struct gt_checked *c, const struct slice *s,
         sums.median = scratch[sums.groups / 2];
         sums.error = error[sums.groups / 2];
     }
-    for (int j = 0; j < GT_REGRETS && sums.groups > 0; j++)
-        sums.regret[j] = exp(sums.regret[j] / (double)sums.groups);
+    for (int j = 0; j < GT_TOPS && sums.groups > 0; j++)
+        sums.top[j] = exp(sums.top[j] / (double)sums.groups);
     return sums;
 }
 
@@ -84,7 +85,7 @@ static const struct gt_column columns[] = {
     {NULL, "worst_problem", GT_LEFT, GT_CELL_TEXT},
 };
 
-enum { COLUMNS = sizeof columns / sizeof *columns, FIRST_REGRET = 7 };
+enum { COLUMNS = sizeof columns / sizeof *columns, FIRST_TOP = 7 };
 
 static const char *three(char buf[GT_CELL_MAX], double value) {
     (void)snprintf(buf, GT_CELL_MAX, "%.3f", value);
@@ -109,9 +110,9 @@ static gt_status add_slice(struct gt_table *t, const struct gt_checked *c,
         three(num[3], sums.worst),
         three(num[4], sums.error),
     };
-    for (int i = 0; i < GT_REGRETS; i++) {
-        cell[FIRST_REGRET + 2 * i] = three(num[5 + 2 * i], sums.regret[i]);
-        cell[FIRST_REGRET + 2 * i + 1] = three(num[6 + 2 * i], sums.worst_regret[i]);
+    for (int i = 0; i < GT_TOPS; i++) {
+        cell[FIRST_TOP + 2 * i] = three(num[5 + 2 * i], sums.top[i]);
+        cell[FIRST_TOP + 2 * i + 1] = three(num[6 + 2 * i], sums.worst_top[i]);
     }
     cell[COLUMNS - 1] = sums.worst_problem;
     return gt_table_row(t, cell, err);
@@ -209,26 +210,13 @@ static gt_status print(const struct gt_checked *c, const struct gt_families *fam
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
-static gt_status pick(size_t *index, const struct gt_view *v, const char *device,
-                      struct gt_err *err) {
-    *index = 0;
-    if (device != NULL)
-        return gt_view_pick(index, v, device, err);
-    if (v->device_count == 1)
-        return GEMMTUNE_OK;
-    return gt_fail(err, v->device_count == 0 ? GEMMTUNE_ENOTFOUND : GEMMTUNE_EINVAL,
-                   v->device_count == 0
-                       ? "the database has no device: nothing has been tuned"
-                       : "the database has several devices: say which with --device");
-}
-
 /* The trials of a device of the database. */
 static gt_status read_trials(struct gt_view *view, const char **key, struct gt_db *db,
                              const char *device, struct gt_err *err) {
     size_t index;
     gt_status status = gt_view_devices(view, db, err);
     if (status == GEMMTUNE_OK)
-        status = pick(&index, view, device, err);
+        status = gt_view_pick(&index, view, device, err);
     if (status != GEMMTUNE_OK)
         return status;
     *key = view->device[index].key;
@@ -249,26 +237,42 @@ static gt_status check(const struct gt_view *view, const char *key,
 }
 
 /* As lines of runtime/costs.h. */
-static void print_costs(const struct gt_costs *c) {
+static void print_lines(const struct gt_fitted *f) {
 #define X(name, value, fitted, what)                                                       \
     if (fitted)                                                                            \
-        printf("    X(%s, %.3g, true, \"%s\")\n", #name, c->name, what);
+        printf("    X(%s, %.3g, true, \"%s\") \\\n", #name, f->costs.name, what);
     GT_COST_LIST(X)
 #undef X
+    fprintf(stderr,
+            "gemmtune: %zu trials, off by %.1f %% (before %.1f %%), those held out by "
+            "%.1f %% (%.1f %%)\n",
+            f->trials, 100 * f->is[0], 100 * f->was[0], 100 * f->is[1], 100 * f->was[1]);
+}
+
+static void print_fit_json(const struct gt_fitted *f) {
+    bool first = true, cost = true;
+    (void)fputs("{", stdout);
+    gt_json_number(&first, "trials", (double)f->trials);
+    gt_json_number(&first, "error", f->is[0]);
+    gt_json_number(&first, "error_before", f->was[0]);
+    gt_json_number(&first, "held_out_error", f->is[1]);
+    gt_json_number(&first, "held_out_error_before", f->was[1]);
+    gt_json_name(&first, "costs");
+    (void)fputs("{", stdout);
+#define X(name, value, fitted, what) gt_json_number(&cost, #name, f->costs.name);
+    GT_COST_LIST(X)
+#undef X
+    (void)fputs("}}\n", stdout);
 }
 
 static gt_status fit(const struct gt_view *view, const char *key,
                      const struct gt_families *families, const struct gt_format *format,
                      struct gt_err *err) {
-    enum { STEPS = 3000 };
+    enum { STEPS = 3000 }; /* further ones gain nothing */
     struct gt_fitted f;
-    (void)format;
     const gt_status status = gt_predict_fit(&f, view, families, key, STEPS, 1, err);
-    if (status != GEMMTUNE_OK)
-        return status;
-    print_costs(&f.costs);
-    printf("%zu trials; off by %.1f %% (before %.1f %%), held out %.1f %% (%.1f %%)\n",
-           f.trials, 100 * f.is[0], 100 * f.was[0], 100 * f.is[1], 100 * f.was[1]);
+    if (status == GEMMTUNE_OK)
+        (format->json ? print_fit_json : print_lines)(&f);
     return status;
 }
 

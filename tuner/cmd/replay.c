@@ -232,14 +232,13 @@ static int choose(struct session *s, const struct gt_texts *names) {
     return -1;
 }
 
-/* The only device of the database, or that which is named. */
 static gt_status find_device(char key[GT_DEVICE_KEY_MAX], struct gt_db *db,
                              const char *named, struct gt_err *err) {
     struct gt_view view = {0};
     size_t index = 0;
     gt_status status = gt_view_devices(&view, db, err);
     if (!status)
-        status = gt_view_pick(&index, &view, named ? named : "", err);
+        status = gt_view_pick(&index, &view, named, err);
     if (!status)
         memcpy(key, view.device[index].key, GT_DEVICE_KEY_MAX);
     gt_view_clear(&view);
