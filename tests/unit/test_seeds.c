@@ -108,7 +108,7 @@ static void find_with(struct gt_seeds *s, struct gt_outlook *outlook) {
 }
 
 static void find(struct gt_seeds *s) {
-    const struct gt_outlook nothing = {0};
+    struct gt_outlook nothing = {0};
     find_with(s, &nothing);
 }
 
