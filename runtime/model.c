@@ -150,6 +150,11 @@ static void reckon_slab(struct work *w) {
     w->l2 = bytes / w->costs->l2_bytes;
 }
 
+/* Blocks that share all slabs of all tiles; 0: each has a tile, or a part of one. */
+static int64_t streams(const struct work *w) {
+    return w->shape[GT_SHAPE_STREAM] * w->d->units;
+}
+
 static void reckon_block(struct work *w) {
     const int64_t *s = w->shape;
     const double tile_m = (double)s[GT_SHAPE_TILE_M], tile_n = (double)s[GT_SHAPE_TILE_N];
@@ -159,9 +164,8 @@ static void reckon_block(struct work *w) {
     w->warps = ceil((double)w->facts->threads / WARP);
     w->tile = tile_m * tile_n;
     w->tiles = fmax(1, ceil(w->m / tile_m)) * fmax(1, ceil(w->n / tile_n));
-    w->slabs = s[GT_SHAPE_STREAM] > 0
-                   ? w->tiles * depth / ((double)w->d->units * (double)s[GT_SHAPE_STREAM])
-                   : ceil(depth / (double)s[GT_SHAPE_SPLIT]);
+    w->slabs = s[GT_SHAPE_STREAM] > 0 ? w->tiles * depth / (double)streams(w)
+                                      : ceil(depth / (double)s[GT_SHAPE_SPLIT]);
     w->end = (w->costs->fold * folds + w->costs->store) * w->tile * w->size / LINE;
     reckon_slab(w);
 }
@@ -382,7 +386,7 @@ bool gt_model_reckon(struct gt_prediction *out, const struct gt_facts *facts,
         return false;
     out->slabs = (int64_t)fmin(ceil(w.slabs), 1e18); /* any shape will do */
     w.units = usable_units(d->units, facts->cluster, out->resident);
-    count_blocks(out, facts->blocks, w.units);
+    count_blocks(out, streams(&w) > 0 ? streams(&w) : facts->blocks, w.units);
     fill_terms(out, &w);
     out->ns = norm(out->term_ns, GT_TERM_MAIN) + out->term_ns[GT_TERM_PASSES] +
               out->term_ns[GT_TERM_ENDS] + out->term_ns[GT_TERM_LAUNCH];

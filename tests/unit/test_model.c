@@ -439,6 +439,18 @@ static void test_clusters(void **state) {
     }
 }
 
+/* However the grid shares tiles out, streams are one round of so many blocks a unit. */
+static void test_streams(void **state) {
+    struct gt_facts facts = facts_of(&card, "f32-nn-512x640x64", "W=64 R=64 Z=1");
+    (void)state;
+    facts.shape[GT_SHAPE_STREAM] = 2;
+    facts.blocks = 75;
+    const struct gt_prediction p = reckoned(&facts, &card, &gt_costs_h200);
+    assert_int_equal(p.blocks, 40);
+    assert_int_equal(p.waves, 1);
+    assert_int_equal(p.slabs, 16); /* 80 tiles of 8 over 40 streams */
+}
+
 /* A block's end costs what it writes; a warp alone waits for itself, several for each other. */
 static void test_ends_and_stalls(void **state) {
     struct gt_facts facts = facts_of(&card, "f32-nn-512x640x64", "W=64 R=64 Z=1");
@@ -460,12 +472,13 @@ static void test_ends_and_stalls(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clusters),   cmocka_unit_test(test_ends_and_stalls),
-        cmocka_unit_test(test_occupancy),  cmocka_unit_test(test_waves),
-        cmocka_unit_test(test_compiled),   cmocka_unit_test(test_traffic),
-        cmocka_unit_test(test_unknown),    cmocka_unit_test(test_bad_shapes),
-        cmocka_unit_test(test_extremes),   cmocka_unit_test(test_every_start),
-        cmocka_unit_test(test_the_ladder), cmocka_unit_test(test_words),
+        cmocka_unit_test(test_clusters),        cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_ends_and_stalls), cmocka_unit_test(test_occupancy),
+        cmocka_unit_test(test_waves),           cmocka_unit_test(test_compiled),
+        cmocka_unit_test(test_traffic),         cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_bad_shapes),      cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_every_start),     cmocka_unit_test(test_the_ladder),
+        cmocka_unit_test(test_words),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
