@@ -56,21 +56,17 @@ static bool classify(struct gt_near *out, const struct gt_query *q,
     return out->match <= q->worst;
 }
 
-static int order(double x, double y) {
-    return (x > y) - (x < y);
-}
-
 /* Best first. The array's own order, which is the database's, breaks what is left of
  * ties. */
 static int by_preference(const void *a, const void *b) {
     const struct gt_near *x = a, *y = b;
-    int o = order((double)x->match, (double)y->match);
+    int o = gt_order((double)x->match, (double)y->match);
     if (o == 0)
-        o = order((double)x->other_name, (double)y->other_name);
+        o = gt_order((double)x->other_name, (double)y->other_name);
     if (o == 0)
-        o = order(x->distance, y->distance);
+        o = gt_order(x->distance, y->distance);
     if (o == 0)
-        o = order((double)x->known->rank, (double)y->known->rank);
+        o = gt_order((double)x->known->rank, (double)y->known->rank);
     return o != 0 ? o : (x->known > y->known) - (x->known < y->known);
 }
 

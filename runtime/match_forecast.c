@@ -201,16 +201,12 @@ static void offer_starts(struct gt_options *all) {
     }
 }
 
-static int order(double x, double y) {
-    return (x > y) - (x < y);
-}
-
 static int by_cost(const void *a, const void *b) {
     const struct gt_option *x = a, *y = b;
-    int o = order(x->cost, y->cost);
+    int o = gt_order(x->cost, y->cost);
     if (o == 0)
-        o = order((double)x->family->rank, (double)y->family->rank);
-    return o != 0 ? o : order((double)x->start, (double)y->start);
+        o = gt_order((double)x->family->rank, (double)y->family->rank);
+    return o != 0 ? o : gt_order((double)x->start, (double)y->start);
 }
 
 void gt_offer(struct gt_options *all, const struct gt_near *near, size_t count,

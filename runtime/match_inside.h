@@ -32,6 +32,11 @@ struct gt_near {
     double distance; /* in log2 of the sizes; a transposed operand is one */
 };
 
+/* For qsort: the least first. */
+static inline int gt_order(double x, double y) {
+    return (x > y) - (x < y);
+}
+
 /* ---- may it run (match_fits.c) ------------------------------------------------------- */
 
 struct gt_reason {
