@@ -73,7 +73,8 @@ static const struct mutant {
     {"naive_lda_is_ldb", "naive", "f32-nn", NAIVE, "row * lda", "row * ldb"},
     {"naive_ldb_is_lda", "naive", "f32-nt", NAIVE, "col * ldb", "col * lda"},
     {"naive_lda_is_k", "naive", "f32-nn", NAIVE, "row * lda", "row * k"},
-    {"naive_ldc_is_n", "naive", "f32-nn", NAIVE, "row * ldc", "row * n"},
+    {"naive_ldc_is_n", "naive", "f32-nn", NAIVE, "row * ldc + col, alpha, acc",
+     "row * n + col, alpha, acc"},
     {"naive_transposed_a", "naive", "f32-tn", NAIVE, "a += GT_TA ? row",
      "a += GT_TA ? col"},
     {"naive_float_sums", "naive", "f64-nn", NAIVE,
@@ -230,14 +231,16 @@ static const struct mutant {
      "own_row(t, i) <= rows"},
     {"block_store_n", "block", "f32-nn", BLOCK_STRIDED, "own_col(t, i) < cols",
      "own_col(t, i) <= cols"},
-    {"block_raster", "block", "f32-nn", BLOCK, "in_band % high", "in_band % GT_GROUP"},
+    {"block_raster", "block", "f32-nn", BLOCK, "GT_GROUP + in_band % high",
+     "GT_GROUP + in_band % GT_GROUP"},
     {"block_lanes_meet", "block", "f32-nn", BLOCK, "lane / (2 * lx) * 2 + lane % 2",
      "lane / (2 * lx) * 2"},
     {"skinny_store_w", "skinny", "f32-nn", SKINNY, "j < rows_w", "j <= rows_w"},
     {"skinny_store_s", "skinny", "f32-nn", SKINNY, "i < rows_x", "i <= rows_x"},
     {"skinny_raster", "skinny", "f32-nn", SKINNY, "tile / tiles_s * TILE",
      "tile / (tiles_s + 1) * TILE"},
-    {"column_raster", "column", "f32-nn", COLUMN, "in_band % high", "in_band % GT_GROUP"},
+    {"column_raster", "column", "f32-nn", COLUMN, "GT_GROUP + in_band % high",
+     "GT_GROUP + in_band % GT_GROUP"},
 
     {"coalesced_write_past", "coalesced", "f32-nn", COALESCED,
      "            if (j >= first && j < end)\n",
@@ -318,14 +321,13 @@ static char *replaced(const char *text, const char *was, const char *now) {
     return out;
 }
 
-/* Writes "#define gt_x my_x" for each function that the text defines. */
-static void rename_functions(FILE *f, const char *text) {
-    static const char mark[] = "GT_INLINE ";
+/* Writes "#define gt_x my_x" for each name that stands in front of `end` behind a mark. */
+static void rename_all(FILE *f, const char *text, const char *mark, char end) {
     for (const char *at = strstr(text, mark); at; at = strstr(at + 1, mark)) {
-        const char *end = strchr(at, '('), *name = end;
+        const char *past = strchr(at + strlen(mark), end), *name = past;
         while (name > at && name[-1] != ' ' && name[-1] != '*')
             name--;
-        fprintf(f, "#define %.*s my_%.*s\n", (int)(end - name), name, (int)(end - name),
+        fprintf(f, "#define %.*s my_%.*s\n", (int)(past - name), name, (int)(past - name),
                 name);
     }
 }
@@ -349,7 +351,8 @@ static char *kernel_text(const char *family) {
     FILE *f = open_memstream(&out, &size);
     if (!f || !functions)
         die(family, "the prelude has no gt_store_c any more");
-    rename_functions(f, functions);
+    rename_all(f, functions, "GT_INLINE ", '(');
+    rename_all(f, functions, "\nstruct ", ' ');
     write_functions(f, functions);
     fputs(text_of(family, file), f);
     fclose(f);
