@@ -156,6 +156,24 @@ static void add_expected(struct gt_seeds *s, struct gt_outlook *outlook) {
         add(s, pick[i]);
 }
 
+/* Those from `first` on, in the order of what the model expects; of what it knows nothing last, as it
+ * was. A large problem's seconds may be over before the slow families have had their turn. */
+static void sort_by_outlook(struct gt_seeds *s, int first, struct gt_outlook *outlook) {
+    double ns[GT_SEEDS_MAX];
+    for (int i = first; i < s->count; i++) {
+        const struct gt_pick pick = s->pick[i];
+        const double expected = gt_outlook_ns(outlook, &pick);
+        const double key = expected > 0 ? expected : INFINITY;
+        int at = i;
+        for (; at > first && ns[at - 1] > key; at--) {
+            ns[at] = ns[at - 1];
+            s->pick[at] = s->pick[at - 1];
+        }
+        ns[at] = key;
+        s->pick[at] = pick;
+    }
+}
+
 /* What tables compare with: early, so that a short search has it as well, unless it takes long. */
 static void add_baselines(struct finding *f, const struct gt_device *d) {
     enum { SECONDS_MAX = 1 }; /* a launch */
@@ -182,11 +200,8 @@ gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
     add_default(&f, 0);
     add_baselines(&f, &t->device);
     out->musts = out->count;
-    for (int i = 0; i < spaces; i++) {
-        add_default(&f, i);
-        if (i == 0 && t->device.is_cpu) /* the others take seconds to compile there */
-            add_starts(&f, i);
-    }
+    if (t->device.is_cpu) /* families other than the first take seconds to compile there */
+        add_starts(&f, 0);
     gt_status status = gt_db_records(t->db, t->device_key, NULL, see_record, &f, err);
     if (!status)
         status = ask_others(&f, err);
@@ -194,8 +209,12 @@ gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
         add(out, f.own.at[i].pick);
     for (int i = 0; i < f.others.count; i++)
         add(out, f.others.at[i].pick);
+    const int rest = out->count;
     add_expected(out, outlook);
     for (int i = 0; i < spaces; i++)
+        add_default(&f, i);
+    for (int i = 0; i < spaces; i++)
         add_starts(&f, i);
+    sort_by_outlook(out, rest, outlook);
     return status;
 }

@@ -13,10 +13,11 @@ struct gt_seeds {
     int musts; /* so many of the first are tried however little time there is */
 };
 
-/* Defaults of all families, the first and those of naive and tile ahead; the winners of the nearest
+/* The first family's default, and on small problems those of naive and tile; the winners of the nearest
  * problems tuned on this device; those of the nearest problems on the device most like it in the
- * database (the same arch first, then peak and units; a CPU is like no GPU); what the model expects
- * to be fastest; then what the families say did well elsewhere. On a CPU the first family's all come first. */
+ * database (the same arch first, then peak and units; a CPU is like no GPU). Then what the model expects
+ * to be fastest, the defaults of all families and what they say did well elsewhere, all in the order in
+ * which the model expects them. On a CPU the first family's starts come right behind its default. */
 gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
                         const struct gt_space *space, int spaces,
                         struct gt_outlook *outlook, const gemmtune_problem *p,

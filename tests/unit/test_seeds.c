@@ -3,6 +3,7 @@
  * the model expects, starts. */
 #include "tuner/seeds.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -172,6 +173,33 @@ static void test_winners_of_the_likest_device(void **state) {
     gt_db_close(tuner.db);
 }
 
+static void test_the_rest_as_the_model_expects_it(void **state) {
+    struct gt_outlook outlook = {.ns = (float *[]){calloc(space.count, sizeof(float))},
+                                 .space = &space,
+                                 .spaces = 1};
+    struct gt_seeds s;
+    struct gt_point start;
+    const int starts = space.family->start_count;
+    assert_non_null(outlook.ns[0]);
+    assert_true(starts >= 2);
+    for (size_t i = 0; i < space.count; i++)
+        outlook.ns[0][i] = NAN;            /* unknown */
+    for (int i = 0; i < starts - 1; i++) { /* the later the faster; nothing of the last */
+        gt_family_start(space.family, i, &start);
+        outlook.ns[0][gt_space_find(&space, &start)] = (float)(1000 * (starts - i));
+    }
+    open_db("rest.db");
+    find_with(&s, &outlook);
+    for (int i = 0; i < starts - 1; i++) {
+        gt_family_start(space.family, starts - 2 - i, &start);
+        assert_int_equal(s.pick[1 + i].index, gt_space_find(&space, &start));
+    }
+    gt_family_start(space.family, starts - 1, &start);
+    assert_int_equal(s.pick[starts].index, gt_space_find(&space, &start));
+    gt_db_close(tuner.db);
+    free(outlook.ns[0]);
+}
+
 static void test_expected_between_winners_and_starts(void **state) {
     const size_t slower = index_of("TILE_WIDTH=24 PAD=1 DOUBLE=0"),
                  faster = index_of("TILE_WIDTH=28 PAD=0 DOUBLE=1");
@@ -181,6 +209,8 @@ static void test_expected_between_winners_and_starts(void **state) {
     struct gt_seeds s;
     struct gt_point start;
     assert_non_null(outlook.ns[0]);
+    for (size_t i = 0; i < space.count; i++)
+        outlook.ns[0][i] = NAN; /* unknown */
     outlook.ns[0][slower] = 2000;
     outlook.ns[0][faster] = 1000;
     open_db("expected.db");
@@ -206,6 +236,7 @@ int main(void) {
         cmocka_unit_test(test_the_default_comes_first),
         cmocka_unit_test(test_winners_here_nearest_first),
         cmocka_unit_test(test_winners_of_the_likest_device),
+        cmocka_unit_test(test_the_rest_as_the_model_expects_it),
         cmocka_unit_test(test_expected_between_winners_and_starts),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
