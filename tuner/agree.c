@@ -13,46 +13,6 @@ static int ascending(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* ---- prediction ---- */
-
-static double log_choose(int n, int k) {
-    return lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0);
-}
-
-/* Of n samples and the h-th smallest of m others: how likely j of the n are below it. All orders of
- * the n + m are alike, so this is counting (negative hypergeometric). */
-static double below(int n, int m, int h, int j) {
-    return exp(log_choose(j + h - 1, j) + log_choose(n - j + m - h, n - j) -
-               log_choose(n + m, n));
-}
-
-/* How many of n samples to leave out at each end; the h-th of m is the median's lower neighbour, which
- * for an even m is the more careful one. */
-static int trim_of(int n, int m) {
-    const int h = (m + 1) / 2;
-    double tail = below(n, m, h, 0);
-    int r = 0;
-    while (tail + below(n, m, h, r + 1) <= 0.025 && 2 * r + 2 < n)
-        tail += below(n, m, h, ++r);
-    return r;
-}
-
-void gt_prediction_interval(double *low_ns, double *high_ns, const struct gt_measurement *m,
-                            int samples) {
-    double x[GT_SAMPLES_MAX] = {0};
-    *low_ns = *high_ns = 0;
-    if (m->samples <= 0 || samples <= 0)
-        return;
-    for (int i = 0; i < m->samples; i++)
-        x[i] = (double)m->sample_ns[i];
-    qsort(x, (size_t)m->samples, sizeof *x, ascending);
-    const int trim = trim_of(m->samples, samples);
-    *low_ns = x[trim];
-    *high_ns = x[m->samples - 1 - trim];
-}
-
-/* ---- agreement ---- */
-
 static int fastest(const struct gt_measurement *again, int winners) {
     int best = -1;
     for (int i = 0; i < winners; i++)
@@ -85,9 +45,7 @@ static double over(const struct gt_measurement *own, const struct gt_measurement
 
 static bool is_found_again(const struct gt_measurement *again,
                            const struct gt_measurement *stored) {
-    double low_ns, high_ns;
-    gt_prediction_interval(&low_ns, &high_ns, again, stored->samples);
-    return low_ns <= stored->median_ns && stored->median_ns <= high_ns;
+    return stored->low_ns <= again->median_ns && again->median_ns <= stored->high_ns;
 }
 
 static double median_of(double *x, int n) {

@@ -19,7 +19,7 @@ struct gt_agree_run {
     /* filled by gt_agree */
     double regret;     /* its choice's time over the best's, less 1, round by round */
     double over_known; /* and over that of the best known, which it may be ahead of */
-    bool found_again;  /* the stored median lies where another one would, 95 times of 100 */
+    bool found_again;  /* the new median lies in the stored interval */
 };
 
 struct gt_agreement {
@@ -36,10 +36,5 @@ struct gt_agreement {
  * it to be good; -1: none is. */
 void gt_agree(struct gt_agreement *out, struct gt_agree_run *run, int runs,
               const struct gt_measurement *again, int winners, int known);
-
-/* From the samples of one measurement, where the median of `samples` others of the same lies 95 times of
- * 100, whatever the distribution. Everything there is where that cannot be had from so few. */
-void gt_prediction_interval(double *low_ns, double *high_ns, const struct gt_measurement *m,
-                            int samples);
 
 #endif

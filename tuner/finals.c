@@ -221,6 +221,13 @@ static int order(struct place place[], const struct gt_job *job,
     return n;
 }
 
+/* The interval is where its time lies in any process. Of what differs from one to another its own samples
+ * know nothing. */
+static void widen(struct gt_measurement *m) {
+    m->low_ns *= 1 - GT_OTHER_PROCESS;
+    m->high_ns *= 1 + GT_OTHER_PROCESS;
+}
+
 static void rank(struct gt_tune_result *result, const struct gt_job *job,
                  const struct gt_report *report) {
     struct place place[GT_JOB_POINTS_MAX];
@@ -228,6 +235,7 @@ static void rank(struct gt_tune_result *result, const struct gt_job *job,
     for (int i = 0; i < result->winners; i++) {
         result->winner[i].candidate = job->candidate[place[i].result - report->result];
         result->winner[i].time = place[i].result->time;
+        widen(&result->winner[i].time);
         result->winner[i].tied =
             gt_race_tied(&place[i].result->time, &place[0].result->time);
     }

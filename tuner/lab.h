@@ -44,6 +44,7 @@ gt_status gt_lab_recheck(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *l
 /* How long kernels are timed: one alone, finalists against each other, winners of several runs. */
 struct gt_time_budget {
     double sample_ns; /* device time of a sample, about */
+    double load_ns;   /* device time under their load, on a GPU, before any counts */
     struct gt_race_rule rule;
 };
 extern const struct gt_time_budget gt_screen_budget, gt_final_budget, gt_again_budget;

@@ -59,9 +59,11 @@ void gt_race_finish(struct gt_race *r);
  * distribution-free from 6 samples on, by the range of fewer. 0: nothing is known. */
 double gt_lower_limit(const struct gt_measurement *m);
 
-/* What two measurements of one kernel may differ by: in turns, and at different times. */
-#define GT_SAME         0.005
-#define GT_SCREEN_DOUBT 0.02
+/* What two measurements of one kernel may differ by: in turns, in another process under the same load,
+ * and at different times. */
+#define GT_SAME          0.005
+#define GT_OTHER_PROCESS 0.015
+#define GT_SCREEN_DOUBT  0.02
 /* Whether the first, round by round, is no more than GT_SAME slower than the second as far as is
  * known. Both summarized, of one race. */
 bool gt_race_tied(const struct gt_measurement *slower, const struct gt_measurement *faster);

@@ -14,7 +14,7 @@
 #include <string.h>
 
 const struct gt_effort gt_efforts[] = {
-    {"normal", 96, 2.2, 3},
+    {"normal", 256, 3.5, 3},
     {"quick", 16, 1, 2},
     {"full", SIZE_MAX, 0, 0},
     {NULL, 0, 0, 0},

@@ -24,6 +24,8 @@ entered() {
 tune --db "$db" --templates "$families" --effort full --family race "$problem"
 is "a first family" "$?,$(entered race)" 0,1
 first=$(moment)
+is "the interval is wide enough for another process" \
+    "$(sql "$db" "SELECT min(low_ns <= 0.99 * median_ns AND high_ns >= 1.01 * median_ns) FROM record")" 1
 cp "$db" "$TMPDIR/first.db"
 tune --db "$db" --templates "$families" --effort full --family race "$problem"
 is "nothing new: nothing is measured" "$?,$(moment)" "0,$first"

@@ -272,7 +272,6 @@ static const struct gt_column run_columns[] = {
 };
 enum { RUN_COLUMNS = sizeof run_columns / sizeof *run_columns };
 
-/* The interval shown is the one in which the stored median was looked for. */
 static gt_status add_run(struct gt_table *table, const struct study *s, int i, bool people,
                          struct gt_err *err) {
     static const struct gt_measurement nothing;
@@ -282,16 +281,14 @@ static gt_status add_run(struct gt_table *table, const struct study *s, int i, b
     const bool both = m->samples > 0 && again->samples > 0;
     char cell[RUN_COLUMNS][GT_CELL_MAX];
     const char *row[RUN_COLUMNS] = {s->problem};
-    double low_ns, high_ns;
-    gt_prediction_interval(&low_ns, &high_ns, again, m->samples);
     const double value[RUN_COLUMNS] = {[1] = i + 1,
                                        [4] = m->median_ns,
                                        [5] = m->low_ns,
                                        [6] = m->high_ns,
                                        [7] = m->samples,
                                        [8] = again->median_ns,
-                                       [9] = low_ns,
-                                       [10] = high_ns,
+                                       [9] = again->low_ns,
+                                       [10] = again->high_ns,
                                        [11] = again->samples,
                                        [13] = hundredths(100 * r->regret),
                                        [14] = m->clock_mhz,

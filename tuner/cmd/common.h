@@ -34,7 +34,7 @@
 #define GT_OPTION_EFFORT(values)                                                           \
     {                                                                                      \
         "effort", 'e', GT_OPT_TEXT, offsetof(values, effort), "NAME",                      \
-            "quick (16 trials a problem), normal (96, a few seconds) or full (every "      \
+            "quick (16 trials a problem), normal (256, a few seconds) or full (every "     \
             "point)",                                                                      \
             0, 0                                                                           \
     }
