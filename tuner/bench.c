@@ -278,9 +278,9 @@ static gt_status play_rounds(struct gt_bench_line *line, struct gt_bench *b,
     return status;
 }
 
-/* At least ROUNDS_LEAST rounds, and one more that was begun within the budget. */
+/* ROUNDS_LEAST rounds and those that are dropped, whatever the budget; one more begun within it. */
 double gt_bench_seconds(const struct gt_bench_options *o) {
-    return o->budget_s + (ROUNDS_LEAST + 1) * (GT_RIVALS + 1) * o->turn_s;
+    return o->budget_s + (ROUNDS_LEAST + DROPPED_MAX + 1) * (GT_RIVALS + 1) * o->turn_s;
 }
 
 /* ---- a line ---- */

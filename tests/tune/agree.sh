@@ -60,6 +60,7 @@ is "no choice is farther behind it than behind the best" "$(of "sum(
 agree f32-nn-8x8x8 --runs 2 --family plain --db "$TMPDIR/known.db"
 is "one that is not stored: exit 1" "$code" 1
 has "which is said" "$(cat "$TMPDIR/err")" "known.db: has no winner of f32-nn-8x8x8 on this device"
+is "before anything is tuned" "$(wc -l <"$TMPDIR/err")" 1
 agree "$problem" --runs 2 --strategy best
 is "no such strategy: exit 2" "$code" 2
 

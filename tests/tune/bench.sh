@@ -71,7 +71,7 @@ i32-nn-8x8x8|small|correct"
 is "the faster of both libraries is the baseline" \
     "$(lines baseline verdict | grep -c -E '^cublas(lt)?\|(win|tie|loss)$')" 3
 is "how the record was found" "$(lines kernel | sed 's/:.*//' | tr '\n' ' ')" \
-    "exact shape default default "
+    "exact default default default "
 is "the least sum and the tally agree" "$(sql :memory: "
     SELECT json_extract(s, '\$.wins') + json_extract(s, '\$.ties') + json_extract(s, '\$.losses')
     FROM (SELECT json_extract(readfile('$TMPDIR/out'), '\$.sums[0]') AS s)")" 3

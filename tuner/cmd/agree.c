@@ -60,7 +60,8 @@ struct study {
     struct gt_agree_run run[GT_AGREE_RUNS_MAX];
     struct gt_candidate winner[GT_AGREE_RUNS_MAX + 1]; /* each once, the best known too */
     struct gt_measurement again[GT_AGREE_RUNS_MAX + 1];
-    int winners, known; /* known: the number of the best known; -1: none is */
+    int winners, known;       /* known: the number of the best known; -1: none is */
+    struct gt_candidate best; /* the best known, "" none */
     struct gt_agreement agreement;
 };
 _Static_assert((int)GT_AGREE_RUNS_MAX < (int)GT_JOB_POINTS_MAX, "all fit one job");
@@ -154,26 +155,23 @@ static void collect(struct study *s) {
 static gt_status see_known(void *user, const struct gt_record_row *row,
                            struct gt_err *err) {
     struct study *s = user;
-    struct gt_candidate c;
     (void)err;
     if (row->rank != 0)
         return GEMMTUNE_OK;
-    snprintf(c.family, sizeof c.family, "%s", row->subject.family);
-    snprintf(c.point, sizeof c.point, "%s", row->subject.point);
-    s->known = enlist(s, &c);
+    snprintf(s->best.family, sizeof s->best.family, "%s", row->subject.family);
+    snprintf(s->best.point, sizeof s->best.point, "%s", row->subject.point);
     return GEMMTUNE_OK;
 }
 
-/* The winner of a database, if one is asked. */
-static gt_status add_known(struct study *s, const struct gt_tuner *t, const char *path,
-                           struct gt_err *err) {
+/* The winner of a database, if one is asked: before the runs, which take their time. */
+static gt_status find_known(struct study *s, const struct gt_tuner *t, const char *path,
+                            struct gt_err *err) {
     struct gt_db *db = NULL;
-    s->known = -1;
     gt_status status = path ? gt_db_open(&db, path, GT_DB_READ, err) : GEMMTUNE_OK;
     if (!status && db)
         status = gt_db_records(db, t->device_key, s->problem, see_known, s, err);
     gt_db_close(db);
-    if (!status && path && s->known < 0)
+    if (!status && path && s->best.family[0] == '\0')
         status = gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: has no winner of %s on this device",
                          path, s->problem);
     return status;
@@ -184,11 +182,14 @@ static gt_status measure_again(struct study *s, struct gt_session *session, uint
     struct gt_report report;
     if (s->winners == 0)
         return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: no run found a kernel", s->problem);
-    const gt_status status = gt_session_try(&report, session, GT_JOB_AGAIN, s->problem,
-                                            s->winner, s->winners, seed + 0xa9a1, err);
+    gt_status status = gt_session_try(&report, session, GT_JOB_AGAIN, s->problem, s->winner,
+                                      s->winners, seed + 0xa9a1, err);
     for (int i = 0; !status && i < s->winners; i++)
         if (report.result[i].outcome == GT_CORRECT)
             s->again[i] = report.result[i].time;
+    if (!status && s->known >= 0 && s->again[s->known].samples == 0)
+        status = gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: the best known is no more: %.300s",
+                         s->problem, report.result[s->known].error);
     return status;
 }
 
@@ -346,14 +347,15 @@ static gt_status do_problem(struct gt_table *table, struct gt_tuner *t,
         s->problem = item->name;
         s->runs = (int)v->runs;
         s->result = result;
-        status = tune_all(s, t, v, item, folder, err);
-    }
-    if (!status) {
-        collect(s);
-        status = add_known(s, t, v->db, err);
+        status = find_known(s, t, v->db, err);
     }
     if (!status)
+        status = tune_all(s, t, v, item, folder, err);
+    if (!status) {
+        collect(s);
+        s->known = v->db ? enlist(s, &s->best) : -1;
         status = measure_again(s, session, (uint64_t)v->seed, err);
+    }
     if (!status) {
         gt_agree(&s->agreement, s->run, s->runs, s->again, s->winners, s->known);
         say_agreement(t, s);
