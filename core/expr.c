@@ -28,6 +28,7 @@ enum op {
     OP_NUMBER,
     OP_SYMBOL,
     OP_SIZEOF,
+    OP_LAST_LEAF = OP_SIZEOF, /* those below have operands */
     OP_NEGATE,
     OP_NOT,
     OP_MUL,
@@ -433,7 +434,7 @@ static const char *eval_node(int64_t *out, const struct gt_expr *e, const struct
 static inline const char *eval(int64_t *out, const struct gt_expr *e, int at,
                                const int64_t *values) {
     const struct node *node = &e->node[at];
-    if (node->op > OP_SIZEOF)
+    if (node->op > OP_LAST_LEAF)
         return eval_node(out, e, node, values);
     *out = node->op == OP_NUMBER ? node->number : values[node->slot];
     return NULL;

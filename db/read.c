@@ -109,10 +109,9 @@ static const char *const beside_records[] = {
     "subject AS s ON s.id = x.subject",
     "device AS d ON d.id = s.device",
     "family AS f ON f.id = s.family",
-    "(SELECT rs.device, rs.problem, min(r.median_ns) AS ns FROM record AS r JOIN subject "
-    "AS "
-    "rs ON rs.id = r.subject WHERE r.verified GROUP BY 1, 2) AS best ON best.device = "
-    "s.device AND best.problem = s.problem",
+    "(SELECT rs.device, rs.problem, min(r.median_ns) AS ns FROM record AS r "
+    "JOIN subject AS rs ON rs.id = r.subject WHERE r.verified GROUP BY 1, 2) AS best "
+    "ON best.device = s.device AND best.problem = s.problem",
     NULL,
 };
 

@@ -34,7 +34,8 @@ static gt_status read_file(gemmtune_ctx *ctx, const char *path, struct gt_err *e
                                gt_ctx_device(ctx)->arch, err);
     gt_db_close(db);
     if (status == GEMMTUNE_OK)
-        gt_log(GEMMTUNE_LOG_INFO, "%.300s: %zu records for %s, %" PRId64 " outdated", path,
+        gt_log(GEMMTUNE_LOG_INFO,
+               "%.300s: %zu kernels for %s, %" PRId64 " records outdated", path,
                ctx->snapshot.count, ctx->device_key, stale);
     return status;
 }

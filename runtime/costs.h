@@ -8,8 +8,6 @@
 #ifndef GT_RUNTIME_COSTS_H
 #define GT_RUNTIME_COSTS_H
 
-#include <stdbool.h>
-
 /* X(name, value, whether it is fitted, what) */
 #define GT_COST_LIST(X)                                                                    \
     X(load, 2.5, false, "issue slots of a load from shared memory; measured")              \

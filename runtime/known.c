@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * known.c - from database rows to a snapshot: the records of one architecture, each checked
- * against the family it names. What does not check is left out with one line in the log, so
- * that a stranger's file can make a kernel slow and nothing else.
+ * known.c - from database rows to a snapshot: the records of one architecture and what came near
+ * them here, each kernel checked against the family it names. A record that does not check is left out
+ * with one line in the log, so that a stranger's file can make a kernel slow and nothing else.
  */
 #include "runtime/match.h"
 
@@ -178,11 +178,11 @@ static void turn_to(struct reading *r, const struct gt_known *k) {
         r->last++;
 }
 
-/* Keeps what was put into the next place, unless a record or a faster runner-up has its tile. */
+/* Keeps what was put into the next place, unless a record of here or a faster runner-up has its tile. */
 static void keep_fastest(struct reading *r) {
     struct gt_known *k = &r->known[r->count];
     for (size_t i = r->first; i < r->last; i++)
-        if (same_tile(&r->known[i], k))
+        if (r->known[i].verified && same_tile(&r->known[i], k))
             return;
     k->rank = (int)(r->last - r->first + r->count - r->runners);
     for (size_t i = r->runners; i < r->count; i++)

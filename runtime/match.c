@@ -18,9 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    PLACE_MAX = 128
-}; /* bytes of "where" in a why line; fits why with a name and numbers */
+/* Bytes of "where" in a why line; fits why with a name and numbers. */
+enum { PLACE_MAX = 128 };
 
 static const double turned_operand = 1.5; /* is as far as so many factors of two */
 
@@ -38,7 +37,7 @@ static double distance(const gemmtune_problem *x, const gemmtune_problem *y) {
            turned_operand * ((x->trans_a != y->trans_a) + (x->trans_b != y->trans_b));
 }
 
-/* Whether the record may be thought of at all, and how good it would be. */
+/* Whether the kernel may be thought of at all, and how good it would be. */
 static bool classify(struct gt_near *out, const struct gt_query *q,
                      const struct gt_known *known) {
     const bool mine = strcmp(known->device_key, q->device_key) == 0;
@@ -150,7 +149,7 @@ static void explain_record(struct gt_choice *out, const struct gt_query *q,
 }
 
 static void explain_start(struct gt_choice *out, const struct gt_query *q,
-                          const struct gt_option *o, int count, size_t records) {
+                          const struct gt_option *o, int count, size_t tuned) {
     char which[24], split[SPLIT_TEXT_MAX];
     (void)snprintf(which, sizeof which, "start %d", o->start + 1);
     (void)snprintf(out->why, sizeof out->why,
@@ -158,7 +157,7 @@ static void explain_start(struct gt_choice *out, const struct gt_query *q,
                    o->start < o->family->start_count ? which : "default point",
                    o->family->name, with_split(split, o), o->ns / 1e3, count,
                    q->snapshot->count == 0 ? "nothing was tuned for this architecture"
-                   : records == 0          ? "nothing of its types was tuned for this "
+                   : tuned == 0            ? "nothing of its types was tuned for this "
                                              "architecture"
                                            : "what was tuned is too far away");
 }
@@ -167,7 +166,7 @@ static void explain_start(struct gt_choice *out, const struct gt_query *q,
 
 /* The first that suits. */
 static bool choose_option(struct gt_choice *out, const struct gt_query *q,
-                          struct gt_options *all, size_t records, struct gt_reason *last) {
+                          struct gt_options *all, size_t tuned, struct gt_reason *last) {
     if (all->last.line[0] != '\0')
         *last = all->last;
     for (int i = 0; i < all->count; i++) {
@@ -179,7 +178,7 @@ static bool choose_option(struct gt_choice *out, const struct gt_query *q,
         if (o->from != NULL)
             explain_record(out, q, o, all->count);
         else
-            explain_start(out, q, o, all->count, records);
+            explain_start(out, q, o, all->count, tuned);
         if (suits(out, q, last))
             return true;
     }
@@ -234,29 +233,27 @@ static bool choose_known(struct gt_choice *out, const struct gt_query *q,
 
 /* The family's default point as an answer, when it suits. */
 static bool offer_default(struct gt_choice *out, const struct gt_query *q,
-                          const struct gt_family *f, size_t records,
-                          struct gt_reason *last) {
+                          const struct gt_family *f, size_t tuned, struct gt_reason *last) {
     out->match = GEMMTUNE_MATCH_DEFAULT;
     out->known = NULL;
     out->family = f;
     gt_family_default(f, &out->point);
     (void)snprintf(out->why, sizeof out->why, "default point of family %s: %s", f->name,
                    q->snapshot->count == 0 ? "nothing was tuned for this architecture"
-                   : records == 0          ? "nothing of its types was tuned for this "
+                   : tuned == 0            ? "nothing of its types was tuned for this "
                                              "architecture"
                                            : "no tuned kernel may run this problem");
     return suits(out, q, last);
 }
 
 static bool choose_start(struct gt_choice *out, const struct gt_query *q,
-                         struct gt_options *options, size_t records,
-                         struct gt_reason *last) {
+                         struct gt_options *options, size_t tuned, struct gt_reason *last) {
     gt_offer(options, NULL, 0, true);
-    return choose_option(out, q, options, records, last);
+    return choose_option(out, q, options, tuned, last);
 }
 
 /* By rank. *served: some family has a kernel for the types and layout here. */
-static bool choose_default(struct gt_choice *out, const struct gt_query *q, size_t records,
+static bool choose_default(struct gt_choice *out, const struct gt_query *q, size_t tuned,
                            bool *served, struct gt_reason *last) {
     const struct gt_families *families = q->snapshot->families;
     for (size_t i = 0; i < gt_families_count(families); i++) {
@@ -264,20 +261,20 @@ static bool choose_default(struct gt_choice *out, const struct gt_query *q, size
         if (!gt_family_serves(f, q->device, q->problem, NULL))
             continue;
         *served = true;
-        if (offer_default(out, q, f, records, last))
+        if (offer_default(out, q, f, tuned, last))
             return true;
     }
     return false;
 }
 
-static gt_status nothing(const struct gt_query *q, size_t records, bool served,
+static gt_status nothing(const struct gt_query *q, size_t tuned, bool served,
                          const struct gt_reason *last, struct gt_err *err) {
     if (q->worst == GEMMTUNE_MATCH_DEFAULT && !served)
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no kernel family serves %s on %s",
                        q->name, q->device_key);
     return gt_fail(err, GEMMTUNE_ENOTFOUND,
-                   "no kernel for %s on %s: %zu records considered%s%s", q->name,
-                   q->device_key, records, last->line[0] != '\0' ? ", last refused: " : "",
+                   "no kernel for %s on %s: %zu tuned kernels considered%s%s", q->name,
+                   q->device_key, tuned, last->line[0] != '\0' ? ", last refused: " : "",
                    last->line);
 }
 

@@ -39,9 +39,9 @@ struct gt_prediction {
     double ns;                     /* of all passes */
     double term_ns[GT_TERM_COUNT]; /* if nothing else took time */
     enum gt_term binds;            /* the longest */
-    double
-        least_ns; /* no kernel of this point is faster: multiply-adds of the busiest unit at
-                      * the ceiling, A, B and C once at peak bandwidth */
+    /* No kernel of this point is faster: multiply-adds of the busiest unit at the ceiling; A, B and C
+     * once at peak bandwidth. */
+    double least_ns;
     int registers;         /* a thread's, as reckoned or given */
     int resident;          /* blocks a unit holds at once */
     int64_t blocks, slabs; /* of the main kernel; of a block */
@@ -69,7 +69,8 @@ struct gt_facts {
     int64_t threads, smem_bytes;     /* of a block of the main kernel */
     int64_t blocks, cluster, passes; /* its blocks, blocks of a cluster; launches */
 };
-/* False when the family has no shape, or none for this point. */
+/* False when the family has no shape or none for this point, its launches cannot be worked out, or a
+ * tile, the split or a group is below 1. */
 bool gt_facts_of(struct gt_facts *out, const struct gt_binding *b,
                  const struct gt_device *d);
 /* gt_model_predict with other costs. */

@@ -11,11 +11,11 @@
 #include "tuner/view.h"
 
 enum gt_rule_kind {
-    GT_RULE_LOOKUP,  /* gt_match with the records that are left */
-    GT_RULE_NEAREST, /* the record nearest in (log2 m, log2 n, log2 k) */
-    GT_RULE_VOLUME,  /* the record nearest in log2 of m n k */
+    GT_RULE_LOOKUP,  /* gt_match with the kernels that are left */
+    GT_RULE_NEAREST, /* the kernel nearest in (log2 m, log2 n, log2 k) */
+    GT_RULE_VOLUME,  /* the kernel nearest in log2 of m n k */
     GT_RULE_SINGLE,  /* one point for all: the best on the problems that are left */
-    GT_RULE_UNTUNED, /* gt_match without a record */
+    GT_RULE_UNTUNED, /* gt_match without tuned kernels */
     GT_RULE_DEFAULT, /* families' default points by rank */
     GT_RULES
 };
@@ -30,7 +30,7 @@ struct gt_answer {
 
 /* A hidden problem. */
 struct gt_hidden {
-    const struct gt_known *winner; /* of the evaluation's records */
+    const struct gt_known *winner; /* of the evaluation's kernels */
     struct gt_answer answer[GT_RULES];
 };
 

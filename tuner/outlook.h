@@ -11,11 +11,11 @@
 
 /* Zeroed it knows nothing. */
 struct gt_outlook {
-    float **
-        ns; /* by space, by index: 0 not asked yet, NAN unknown. A space's is NULL when nothing
-                 * of it can be known */
-    struct gt_binding
-        *bound; /* by space: to the problem, and to the point asked about last */
+    /* By space, by index: 0 not asked yet, NAN unknown. A space's is NULL when nothing of it can be
+     * known. */
+    float **ns;
+    /* By space: to the problem, and to the point asked about last. */
+    struct gt_binding *bound;
     const struct gt_device *device;
     const struct gt_space *space;
     int spaces;

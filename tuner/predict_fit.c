@@ -123,8 +123,10 @@ gt_status gt_predict_fit(struct gt_fitted *out, const struct gt_view *v,
     if (status == GEMMTUNE_OK && !(f.weight = calloc(trials.count, sizeof *f.weight)))
         status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     if (status == GEMMTUNE_OK) {
-        for (size_t i = 0, end; i < trials.count; i = end)
-            weigh_problem(&f, i, end = gt_model_trials_end(&trials, i));
+        for (size_t i = 0, end; i < trials.count; i = end) {
+            end = gt_model_trials_end(&trials, i);
+            weigh_problem(&f, i, end);
+        }
         for (int side = 0; side < 2; side++)
             out->was[side] = loss_of(&f, &out->costs, side);
         search(out, &f, steps, seed);

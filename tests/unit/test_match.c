@@ -339,19 +339,19 @@ static void test_nothing_found(void **state) {
         {&none,
          {.problem = "f32-nn-8x8x8", .worst = ARCH},
          GEMMTUNE_ENOTFOUND,
-         "no kernel for f32-nn-8x8x8 on card-a: 0 records considered"},
+         "no kernel for f32-nn-8x8x8 on card-a: 0 tuned kernels considered"},
         {&s,
          {.problem = "f32-nn-513x512x512", .worst = EXACT},
          GEMMTUNE_ENOTFOUND,
-         "0 records considered"},
+         "0 tuned kernels considered"},
         {&one,
          {.problem = "f32-nt-200x200x200", .worst = SHAPE},
          GEMMTUNE_ENOTFOUND,
-         "1 records considered, last refused: too many threads"},
+         "1 tuned kernels considered, last refused: too many threads"},
         {&s,
          {.problem = "f32-nn-512x512x512", .worst = EXACT, .pointer_align = 2},
          GEMMTUNE_ENOTFOUND,
-         "3 records considered, last refused: the rows of A"},
+         "3 tuned kernels considered, last refused: the rows of A"},
         {&s,
          {.problem = "bf16-nn-8x8x8", .worst = DEFAULT},
          GEMMTUNE_EUNSUPPORTED,
@@ -773,9 +773,59 @@ static void test_runners_up(void **state) {
     (void)remove(path);
 }
 
+static void fill_elsewhere(const char *path, const struct gt_device *d, const char *point) {
+    const char *hash = gt_families_find(families, "deep")->hash;
+    struct gt_db *db = NULL;
+    struct gt_err err = {""};
+    assert_int_equal(gt_db_open(&db, path, GT_DB_WRITE, &err), GEMMTUNE_OK);
+    store(db, d, "i32-nn-512x512x512", "deep", hash, point);
+    gt_db_close(db);
+}
+
+/* A record that was merged does not hide the runner-up of its tile: that one is verified here. */
+static void test_runner_up_beside_merged(void **state) {
+    const struct gt_device a = device_named("Card A", "sm_90");
+    const struct gt_run_info info = {"0", "driver", "compiler", "", 1};
+    const char *hash = gt_families_find(families, "deep")->hash;
+    struct gt_known *loaded = NULL;
+    struct gt_db *db = NULL;
+    struct gt_merge_report merged;
+    struct gt_err err = {""};
+    char path[600], from[600], key[GT_DEVICE_KEY_MAX], text[GT_POINT_TEXT_MAX];
+    size_t count;
+    int64_t stale, run;
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/beside.db", folder);
+    (void)snprintf(from, sizeof from, "%s/elsewhere.db", folder);
+    gt_device_key(&a, key);
+    fill_elsewhere(from, &a, "BM=128 BN=128 SPLIT=64");
+    assert_int_equal(gt_db_open(&db, path, GT_DB_WRITE, &err), GEMMTUNE_OK);
+    store(db, &a, "i32-nn-512x512x512", "deep", hash, "BM=32 BN=32 SPLIT=1");
+    assert_int_equal(gt_db_run_begin(&run, db, &a, &info, &err), GEMMTUNE_OK);
+    try_point(db, run, key, "i32-nn-512x512x512", "BM=128 BN=128 SPLIT=8", GT_CORRECT,
+              5500);
+    assert_int_equal(gt_db_run_end(db, run, "done", &err), GEMMTUNE_OK);
+    assert_int_equal(gt_db_merge(&merged, db, from, &err), GEMMTUNE_OK);
+    assert_int_equal(merged.records, 1);
+    assert_int_equal(gt_known_load(&loaded, &count, &stale, db, families, "sm_90", &err),
+                     GEMMTUNE_OK);
+    assert_int_equal(count, 3);
+    assert_true(loaded[0].verified);
+    assert_false(loaded[1].verified);
+    assert_true(loaded[2].verified);
+    (void)gt_point_text(&loaded[2].point, text);
+    assert_string_equal(text, "BM=128 BN=128 SPLIT=8");
+    assert_int_equal(loaded[2].rank, 2);
+    free(loaded);
+    gt_db_close(db);
+    (void)remove(path);
+    (void)remove(from);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_runners_up),
+        cmocka_unit_test(test_runner_up_beside_merged),
         cmocka_unit_test(test_known_answers),
         cmocka_unit_test(test_default_points),
         cmocka_unit_test(test_nothing_found),
