@@ -67,14 +67,24 @@ gt_status gt_spearman(double *out, const double *a, const double *b, size_t coun
     return GEMMTUNE_OK;
 }
 
+static int by_number(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+double gt_upper_median(double *values, size_t count) {
+    qsort(values, count, sizeof *values, by_number);
+    return count > 0 ? values[count / 2] : 0;
+}
+
+/* ---- order -------------------------------------------------------------------------------- */
+
 /* A trial of which both times are known. */
 struct pair {
     const struct gt_view_row *row;
     double predicted, measured, bound;
     bool held_out;
 };
-
-/* ---- order -------------------------------------------------------------------------------- */
 
 /* Ties are in the order of the rows, whatever the C library's qsort makes of them. */
 static int by_row(const struct pair *x, const struct pair *y) {
@@ -85,11 +95,6 @@ static int by_predicted(const void *a, const void *b) {
     const struct pair *x = a, *y = b;
     const int predicted = (x->predicted > y->predicted) - (x->predicted < y->predicted);
     return predicted != 0 ? predicted : by_row(x, y);
-}
-
-static int by_number(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
 }
 
 /* ---- one group --------------------------------------------------------------------------------- */
@@ -119,8 +124,7 @@ static gt_status judge_group(struct gt_check_row *row, struct pair *p, size_t co
         number[count + i] = p[i].measured;
         number[2 * count + i] = p[i].predicted / p[i].measured;
     }
-    qsort(number + 2 * count, count, sizeof *number, by_number);
-    row->error = number[2 * count + count / 2];
+    row->error = gt_upper_median(number + 2 * count, count);
     const gt_status status =
         gt_spearman(&row->spearman, number, number + count, count, err);
     free(number);

@@ -31,6 +31,8 @@ expect "predict: an unknown family" 2 "did you mean 'tile'" predict "$p" --famil
 expect "predict: no family that serves" 1 'no point that can be predicted' predict "$p" --family dmma --device-file "$card"
 expect "predict: two devices" 2 'exclude each other' predict "$p" --device 0 --device-file "$card"
 expect "predict --check with a problem" 2 'takes no problems' predict "$p" --check
+expect "predict --check --fit" 2 'exclude each other' predict --check --fit
+expect "predict --fit --csv" 2 'exclude each other' predict --fit --csv
 expect "predict --top 0" 2 'top' predict "$p" --top 0 --device-file "$card"
 
 # ---- descriptions ----

@@ -24,8 +24,7 @@ static const struct gt_option options[] = {
     GT_OPTION_DEVICE_FILE(struct values),
     {"device", 'd', GT_OPT_TEXT, offsetof(struct values, device), "N",
      "device: index, UUID, PCI id, key or part of its name, of this machine or, with "
-     "--check, "
-     "of the database",
+     "--check or --fit, of the database",
      0, 0},
     {"family", 'f', GT_OPT_NAMES, offsetof(struct values, families), "NAMES",
      "these kernel families only", 0, 0},
@@ -144,12 +143,22 @@ int gt_describe_or_probe(struct gt_device *out, const char *file, const char *de
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
+static int refuse(const struct values *v) {
+    if (v->check && v->fit)
+        return gt_die(GT_EXIT_USAGE, "predict: --check and --fit exclude each other");
+    if (v->fit && v->format.csv)
+        return gt_die(GT_EXIT_USAGE, "predict: --fit and --csv exclude each other");
+    return -1;
+}
+
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.top = 1};
     struct gt_families *families = NULL;
     int first;
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, argc, &first);
     const bool stored = v.check || v.fit;
+    if (code < 0)
+        code = refuse(&v);
     if (code < 0 && stored == (first < argc))
         code = stored ? gt_die(GT_EXIT_USAGE, "predict: --%s takes no problems",
                                v.check ? "check" : "fit")

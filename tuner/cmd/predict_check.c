@@ -9,11 +9,6 @@
 
 /* ---- sums over groups --------------------------------------------------------------------- */
 
-static int by_number(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* Groups that are summed up in a row: of a family ("" is all families of a problem together, NULL
  * each family alone), fitted to, held out, or both. */
 struct slice {
@@ -55,12 +50,8 @@ static struct sums sum_up(const struct gt_checked *c, const struct slice *s,
             sums.worst_top[j] = fmax(sums.worst_top[j], r->top[j]);
         }
     }
-    qsort(scratch, sums.groups, sizeof *scratch, by_number);
-    qsort(error, sums.groups, sizeof *error, by_number);
-    if (sums.groups > 0) {
-        sums.median = scratch[sums.groups / 2];
-        sums.error = error[sums.groups / 2];
-    }
+    sums.median = gt_upper_median(scratch, sums.groups);
+    sums.error = gt_upper_median(error, sums.groups);
     for (int j = 0; j < GT_TOPS && sums.groups > 0; j++)
         sums.top[j] = exp(sums.top[j] / (double)sums.groups);
     return sums;
@@ -236,11 +227,20 @@ static gt_status check(const struct gt_view *view, const char *key,
     return status;
 }
 
+/* To three digits, without an exponent: 2640. */
+static const char *show_cost(char buf[GT_CELL_MAX], double cost) {
+    (void)snprintf(buf, GT_CELL_MAX, "%.3g", cost);
+    (void)snprintf(buf, GT_CELL_MAX, "%g", strtod(buf, NULL));
+    return buf;
+}
+
 /* As lines of runtime/costs.h. */
 static void print_lines(const struct gt_fitted *f) {
+    char num[GT_CELL_MAX];
 #define X(name, value, fitted, what)                                                       \
     if (fitted)                                                                            \
-        printf("    X(%s, %.3g, true, \"%s\") \\\n", #name, f->costs.name, what);
+        printf("    X(%s, %s, true, \"%s\") \\\n", #name, show_cost(num, f->costs.name),   \
+               what);
     GT_COST_LIST(X)
 #undef X
     fprintf(stderr,
