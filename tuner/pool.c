@@ -24,6 +24,7 @@ enum {
 struct worker {
     struct gt_process process;
     bool busy;
+    bool stood_by; /* it did, and has reported nothing since */
     enum gt_stage stage;
     double deadline; /* by monotonic clock, for the present stage */
     struct gt_job job;
@@ -55,7 +56,8 @@ static const struct gt_core_set no_cores; /* of its own: those of the program */
 static gt_status start(struct gt_pool *p, struct worker *w, struct gt_err *err) {
     const bool runs = w == &p->worker[0];
     w->heard = 0;
-    if (!runs || p->standby.pid == 0)
+    w->stood_by = runs && p->standby.pid != 0;
+    if (!w->stood_by)
         return gt_process_start(&w->process, p->setup.templates, runs ? &p->own : &no_cores,
                                 err);
     w->process = p->standby;
@@ -273,22 +275,39 @@ static const char *doing(const struct worker *w) {
                                             : "running";
 }
 
-static void died(struct gt_event *out, struct worker *w) {
+/* What a process was lost over that stood by may be what it had open before the job came. Once only: no
+ * second one of its kind takes its place. */
+static bool hand_again(struct gt_pool *p, struct worker *w, const struct worker *was) {
+    struct gt_err unread;
+    if (!was->stood_by)
+        return false;
+    gt_pool_stand_down(p);
+    return hand(p, w, &was->job, &unread) == GEMMTUNE_OK;
+}
+
+/* These are false when the job did not end with the worker. */
+static bool died(struct gt_event *out, struct gt_pool *p, struct worker *w) {
     char how[96], text[160];
     struct worker was = *w;
     retire(w, how);
+    if (hand_again(p, w, &was))
+        return false;
     snprintf(text, sizeof text, "the worker %s while %s", how, doing(&was));
     blame(out, &was, GT_CRASHED, text);
+    return true;
 }
 
-static void overdue(struct gt_event *out, struct gt_pool *p, struct worker *w) {
+static bool overdue(struct gt_event *out, struct gt_pool *p, struct worker *w) {
     char how[96], text[160];
     struct worker was = *w;
     gt_process_kill(&w->process);
     retire(w, how);
+    if (hand_again(p, w, &was))
+        return false;
     snprintf(text, sizeof text, "still %s after %.3g s", doing(&was),
              stage_seconds(p, &was));
     blame(out, &was, GT_TIMEOUT, text);
+    return true;
 }
 
 /* Reads what there is: one that is stopped inside a frame must not hold us up. True when the job
@@ -299,12 +318,12 @@ static bool hear(struct gt_event *out, struct gt_pool *p, struct worker *w) {
         read(w->process.from, (char *)&w->report + w->heard, sizeof w->report - w->heard);
     if (n < 0 && errno == EINTR)
         return false;
+    if (n > 0)
+        w->stood_by = false;
     if (n > 0 && (w->heard += (size_t)n) < sizeof w->report)
         return false;
-    if (n <= 0 || !gt_report_sound(&w->report) || w->report.id != w->job.id) {
-        died(out, w);
-        return true;
-    }
+    if (n <= 0 || !gt_report_sound(&w->report) || w->report.id != w->job.id)
+        return died(out, p, w);
     out->report = w->report;
     w->heard = 0;
     if (out->report.stage != GT_STAGE_DONE && out->report.stage != GT_STAGE_FAILED) {
@@ -312,10 +331,8 @@ static bool hear(struct gt_event *out, struct gt_pool *p, struct worker *w) {
         return false;
     }
     if (out->report.stage == GT_STAGE_DONE && w->job.kind != GT_JOB_PREPARE &&
-        out->report.count != w->job.count) {
-        died(out, w);
-        return true;
-    }
+        out->report.count != w->job.count)
+        return died(out, p, w);
     out->kind = w->job.kind;
     w->busy = false;
     gt_process_hush(&w->process);
@@ -337,10 +354,9 @@ static double until_next_deadline(const struct gt_pool *p, double seconds) {
 
 static bool find_overdue(struct gt_event *out, struct gt_pool *p) {
     for (int i = 0; i < p->count; i++)
-        if (p->worker[i].busy && gt_seconds() > p->worker[i].deadline) {
-            overdue(out, p, &p->worker[i]);
+        if (p->worker[i].busy && gt_seconds() > p->worker[i].deadline &&
+            overdue(out, p, &p->worker[i]))
             return true;
-        }
     return false;
 }
 

@@ -63,8 +63,8 @@ double gt_pool_launch_seconds(const struct gt_job *job);
 
 /* Starts the process that will take the run worker's place, whether that is ended or dies, and has it do
  * the job, an OPEN, meanwhile; nothing when one stands by already. A device that one process alone may
- * open must be the run worker's by now. One that dies is no loss: then the next one is started
- * when it is needed. */
+ * open must be the run worker's by now. One that dies or hangs is no loss, even with its first job in
+ * hand: that is then done by a fresh one. */
 void gt_pool_stand_by(struct gt_pool *p, const struct gt_job *job);
 /* Ends the one that stands by: what it holds of the device is needed. */
 void gt_pool_stand_down(struct gt_pool *p);

@@ -32,6 +32,12 @@ static bool asked(const char *what) {
     return false;
 }
 
+static struct gt_core_set cores_allowed(void) {
+    struct gt_core_set cores;
+    gt_cores_allowed(&cores);
+    return cores;
+}
+
 /* One that "loses" takes those after it along, one that "spoils" makes them wrong. */
 static void answer(struct gt_report *report) {
     gt_outcome outcome = GT_CORRECT;
@@ -46,11 +52,30 @@ static void answer(struct gt_report *report) {
         report->result[i].fatal = outcome != GT_CORRECT;
         report->result[i].registers = (int)getpid();
         if (strcmp(job.candidate[i].family, "counts") == 0) { /* its cores */
-            struct gt_core_set cores;
-            gt_cores_allowed(&cores);
+            const struct gt_core_set cores = cores_allowed();
             report->result[i].registers = gt_core_set_count(&cores);
         }
     }
+}
+
+static void nap(int ms) {
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000L * 1000}, NULL);
+}
+
+/* Where a test reads what workers have no report for. */
+enum { TOLD_FD = 100 };
+
+static void open_ahead(void) {
+    if (asked("dies"))
+        raise(SIGKILL);
+    if (asked("counts")) {
+        const struct gt_core_set cores = cores_allowed();
+        (void)gt_write_all(TOLD_FD, &cores, sizeof cores);
+    }
+    if (asked("dawdles") || asked("dies_late"))
+        nap(300);
+    if (asked("dies_late"))
+        raise(SIGKILL);
 }
 
 static void serve(int in, int out) {
@@ -59,12 +84,13 @@ static void serve(int in, int out) {
     int opened = 0;
     while (gt_job_read(in, &job)) {
         if (job.kind == GT_JOB_OPEN) {
-            if (asked("dies"))
-                raise(SIGKILL);
-            if (asked("dawdles"))
-                nanosleep(&(struct timespec){.tv_nsec = 300 * 1000 * 1000}, NULL);
+            open_ahead();
             opened++;
             continue;
+        }
+        if (asked("dies_unheard")) {
+            (void)gt_write_all(TOLD_FD, "", 1);
+            raise(SIGKILL);
         }
         gt_report_init(&report, job.id, GT_STAGE_LAUNCHING);
         (void)gt_write_all(out, &report, sizeof report);
@@ -90,7 +116,7 @@ static void serve(int in, int out) {
         if (asked("stops_inside"))
             raise(SIGSTOP);
         if (asked("dawdles"))
-            nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
+            nap(100);
         (void)gt_write_all(out, (const char *)&report + half, sizeof report - half);
     }
 }
@@ -152,7 +178,7 @@ static void test_killed_while_idle(void **state) {
     assert_int_equal(gt_pool_run(&report, pool, &job, &err), GEMMTUNE_OK);
     const pid_t first = report.result[0].registers;
     assert_int_equal(kill(first, SIGKILL), 0);
-    nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
+    nap(100);
     make_job(GT_JOB_TRIAL, good);
     assert_int_equal(gt_pool_run(&report, pool, &job, &err), GEMMTUNE_OK);
     assert_int_equal(report.result[0].outcome, GT_CORRECT);
@@ -216,7 +242,7 @@ static void test_use_is_counted(void **state) {
     (void)send_trial("dawdles");
     (void)wait_event();
     (void)wait_event();
-    nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
+    nap(100);
     const struct gt_pool_use use = gt_pool_use(pool);
     const double all = gt_seconds() - began;
     assert_true(use.running_s >= 0.2);
@@ -327,14 +353,13 @@ static void test_it_replaces_what_died(void **state) {
 
 /* One that died, by itself or killed, is nobody's outcome, even when the run worker died as well. */
 static void test_standby_dies(void **state) {
-    const struct timespec moment = {.tv_nsec = 100 * 1000 * 1000};
     pid_t who;
     stand_by("dies");
-    nanosleep(&moment, NULL);
+    nap(100);
     assert_int_equal(opened_by(&who, true), 0);
     stand_by("dies");
     assert_int_equal(kill(who, SIGKILL), 0);
-    nanosleep(&moment, NULL);
+    nap(100);
     assert_int_equal(opened_by(&who, false), 0);
     stand_by("good");
     gt_pool_stand_down(pool);
@@ -342,21 +367,60 @@ static void test_standby_dies(void **state) {
     assert_int_equal(opened_by(&who, true), 0);
 }
 
+/* One that dies after it was given its first job does not take that along: a fresh one does it. */
+static void test_standby_dies_with_a_job(void **state) {
+    pid_t who;
+    stand_by("dies_late");
+    assert_int_equal(opened_by(&who, true), 0);
+    stand_by("dies_late");
+    assert_int_equal(outcome_of("dies"), GT_CRASHED);
+    assert_int_equal(opened_by(&who, false), 0);
+}
+
+/* Workers that are started from now on tell the one who reads what this returns. */
+static int begin_telling(void) {
+    int told[2];
+    assert_int_equal(pipe(told), 0);
+    assert_int_equal(dup2(told[1], TOLD_FD), TOLD_FD);
+    close(told[1]);
+    return told[0];
+}
+
+/* The fresh one's death is the job's end, even where another one stands by. */
+static void test_a_job_is_handed_again_once(void **state) {
+    const int told = begin_telling();
+    char tries[8];
+    stand_by("dies_late");
+    const int64_t id = send_trial("dies_unheard");
+    stand_by("good");
+    const struct gt_event event = wait_event();
+    assert_int_equal(event.report.id, id);
+    assert_int_equal(event.report.stage, GT_STAGE_FAILED);
+    close(TOLD_FD);
+    assert_int_equal(read(told, tries, sizeof tries), 1);
+    close(told);
+}
+
 /* It keeps off the run worker's core until it is the run worker. */
 static void test_cores_of_the_next(void **state) {
     static struct gt_report report;
     const char *const counts[] = {"counts", NULL};
     const struct gt_pool_setup setup = {.timeout_s = 5, .own_core = true};
-    struct gt_core_set before, own, rest;
+    struct gt_core_set before, own, rest, now;
     struct gt_err err = {""};
+    const int told = begin_telling();
     gt_cores_allowed(&before);
     const bool split = gt_cores_split(&own, &rest, &before, gt_cores_beside);
     gt_pool_destroy(pool);
     assert_int_equal(gt_pool_create(&pool, &setup, &err), GEMMTUNE_OK);
-    stand_by("good");
+    stand_by("counts");
+    close(TOLD_FD);
+    assert_int_equal(read(told, &now, sizeof now), sizeof now);
+    assert_memory_equal(&now, split ? &rest : &before, sizeof now);
     make_job(GT_JOB_FINAL, counts);
     assert_int_equal(gt_pool_run_final(&report, pool, &job, &err), GEMMTUNE_OK);
     assert_int_equal(report.result[0].registers, gt_core_set_count(split ? &own : &before));
+    close(told);
 }
 
 /* What becomes of a final of three. */
@@ -393,6 +457,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_one_stands_by, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_it_replaces_what_died, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_standby_dies, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_standby_dies_with_a_job, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_job_is_handed_again_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_cores_of_the_next, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_finals, set_up, tear_down),
     };
