@@ -271,6 +271,8 @@ static gt_status play_rounds(struct gt_bench_line *line, struct gt_bench *b,
             line->dropped++;
             continue;
         }
+        if (o->turn_s > 0 && round == 0)
+            continue; /* the clock of a device that was idle */
         for (int i = 0; !status && i < count; i++)
             keep(&p[i], ns[i]);
         kept++;
@@ -278,9 +280,10 @@ static gt_status play_rounds(struct gt_bench_line *line, struct gt_bench *b,
     return status;
 }
 
-/* ROUNDS_LEAST rounds and those that are dropped, whatever the budget; one more begun within it. */
+/* ROUNDS_LEAST rounds, the first and those that are dropped, whatever the budget; one more begun
+ * within it. */
 double gt_bench_seconds(const struct gt_bench_options *o) {
-    return o->budget_s + (ROUNDS_LEAST + DROPPED_MAX + 1) * (GT_RIVALS + 1) * o->turn_s;
+    return o->budget_s + (ROUNDS_LEAST + DROPPED_MAX + 2) * (GT_RIVALS + 1) * o->turn_s;
 }
 
 /* ---- a line ---- */
