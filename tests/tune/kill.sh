@@ -53,7 +53,8 @@ ends() {
     return 1
 }
 
-# life DB SECONDS: one life of a tuner that is killed after so long; its exit code
+# life DB SECONDS: one life of a tuner that is killed after so long; its exit code, 137 when it was, and
+# timeout's 124 when it was over by itself at that very moment
 life() {
     # shellcheck disable=SC2046 # options
     timeout --foreground -s KILL "$2" "$GEMMTUNE" $(args "$1") >"$TMPDIR/said" 2>&1
@@ -71,7 +72,7 @@ died=0 n=0
 while [ "$died" -lt "$kills" ]; do
     n=$((n + 1)) db=$TMPDIR/killed-$n.db code=137
     : >"$TMPDIR/seen"
-    while [ $code -eq 137 ]; do
+    while [ $code -eq 137 ] || [ $code -eq 124 ]; do
         random=$(((random * 1103515245 + 12345) % 2147483648))
         seconds=60
         [ "$died" -ge "$kills" ] ||
