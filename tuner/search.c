@@ -61,7 +61,8 @@ struct gt_search {
     float **told;          /* as well: NAN nothing, HUGE_VAL a failure */
     size_t *left;          /* by space: points not taken */
     size_t total, given;
-    int seeds; /* of setup.seed_pick gone through */
+    int seeds;          /* of setup.seed_pick gone through */
+    size_t seeds_given; /* of these */
     struct answer
         *queue; /* told and not handed on: a ring of `room`, no more are outstanding */
     size_t room, first, queued;
@@ -190,10 +191,13 @@ enum gt_ask gt_search_ask(struct gt_search *s, struct gt_pick *out) {
     if (seeded) {
         if (s->strategy->seed)
             s->strategy->seed(s->self, &p);
+        s->seeds_given++;
         return give(s, p, out);
     }
     for (;;) {
-        const enum gt_ask answer = s->asked ? GT_ASK_WAIT : s->strategy->ask(s->self, &p);
+        const bool early = s->strategy->after_seeds && s->handed < s->seeds_given;
+        const enum gt_ask answer =
+            s->asked || early ? GT_ASK_WAIT : s->strategy->ask(s->self, &p);
         if (answer == GT_ASK_PICK)
             return give(s, p, out);
         s->asked = true;

@@ -49,6 +49,7 @@ struct gt_strategy {
     /* `search` outlives the strategy, which asks it for setup, randomness and what is taken. */
     gt_status (*create)(void **self, struct gt_search *search, struct gt_err *err);
     void (*destroy)(void *self);
+    bool after_seeds; /* it is not asked before all seeds have been told */
     /* A seed was given out instead of asking; NULL: no matter. */
     void (*seed)(void *self, const struct gt_pick *pick);
     /* A pick that is not taken. WAIT needs something outstanding. */

@@ -18,7 +18,6 @@ struct anneal {
     struct gt_search *search;
     struct gt_pick here, trial;
     double here_ns, temperature;
-    int seeds;              /* not told yet */
     bool standing, looking; /* has a place; waits for the value of `trial` */
 };
 
@@ -30,12 +29,6 @@ static gt_status anneal_create(void **self, struct gt_search *search, struct gt_
     a->search = search;
     a->temperature = hot;
     return GEMMTUNE_OK;
-}
-
-static void anneal_seed(void *self, const struct gt_pick *pick) {
-    struct anneal *a = self;
-    (void)pick;
-    a->seeds++;
 }
 
 static void consider(struct anneal *a, struct gt_pick p, double ns) {
@@ -68,8 +61,6 @@ static bool step(struct anneal *a, struct gt_pick *out) {
 static enum gt_ask anneal_ask(void *self, struct gt_pick *out) {
     enum { STEPS = 1000 };
     struct anneal *a = self;
-    if (a->seeds > 0)
-        return GT_ASK_WAIT;
     if (a->looking) {
         if (isnan(gt_search_told(a->search, a->trial)))
             return GT_ASK_WAIT;
@@ -93,8 +84,6 @@ static enum gt_ask anneal_ask(void *self, struct gt_pick *out) {
 static void anneal_tell(void *self, const struct gt_pick *pick, gt_outcome outcome,
                         double ns) {
     struct anneal *a = self;
-    if (a->seeds > 0)
-        a->seeds--; /* they are told before all others */
     if (a->looking || outcome != GT_CORRECT || (a->standing && ns >= a->here_ns))
         return;
     a->here = *pick;
@@ -107,7 +96,7 @@ const struct gt_strategy gt_search_anneal = {
     .about = "simulated annealing",
     .create = anneal_create,
     .destroy = free,
-    .seed = anneal_seed,
+    .after_seeds = true,
     .ask = anneal_ask,
     .tell = anneal_tell,
 };

@@ -19,7 +19,6 @@ struct ils {
     struct gt_pick list[NEIGHBOURS]; /* of here, in random order */
     int count, next;
     int fruitless;          /* descents since home */
-    int seeds;              /* not told yet */
     bool standing, looking; /* has a place; waits for the value of `trial` */
     struct gt_pick trial;
 };
@@ -32,12 +31,6 @@ static gt_status ils_create(void **self, struct gt_search *search, struct gt_err
     l->search = search;
     l->home_ns = HUGE_VAL;
     return GEMMTUNE_OK;
-}
-
-static void ils_seed(void *self, const struct gt_pick *pick) {
-    struct ils *l = self;
-    (void)pick;
-    l->seeds++;
 }
 
 static int list_neighbours(struct ils *l, struct gt_pick p) {
@@ -87,8 +80,6 @@ static void consider(struct ils *l, struct gt_pick p, double ns) {
 static enum gt_ask ils_ask(void *self, struct gt_pick *out) {
     enum { KICKS = 100 };
     struct ils *l = self;
-    if (l->seeds > 0)
-        return GT_ASK_WAIT;
     if (l->looking) {
         if (isnan(gt_search_told(l->search, l->trial)))
             return GT_ASK_WAIT;
@@ -122,8 +113,6 @@ static enum gt_ask ils_ask(void *self, struct gt_pick *out) {
 static void ils_tell(void *self, const struct gt_pick *pick, gt_outcome outcome,
                      double ns) {
     struct ils *l = self;
-    if (l->seeds > 0)
-        l->seeds--; /* they are told before all others */
     if (!l->looking && outcome == GT_CORRECT)
         consider(l, *pick, ns);
 }
@@ -133,7 +122,7 @@ const struct gt_strategy gt_search_ils = {
     .about = "greedy iterated local search",
     .create = ils_create,
     .destroy = free,
-    .seed = ils_seed,
+    .after_seeds = true,
     .ask = ils_ask,
     .tell = ils_tell,
 };
