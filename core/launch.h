@@ -6,6 +6,7 @@
 
 #include "core/status.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct gt_launch {
@@ -14,6 +15,7 @@ struct gt_launch {
     int64_t cluster[3]; /* blocks a cluster, 1 1 1 when none */
     int64_t smem_bytes; /* dynamic shared memory (CUDA) */
     int64_t workspace_bytes;
+    bool overlaps; /* may begin while the launch ahead of it ends, for it waits by itself */
 };
 
 /* A matrix in memory, as hardware is told of it that copies boxes of it (tensor maps). */

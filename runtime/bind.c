@@ -355,6 +355,7 @@ static gt_status add_pass(struct gt_passes *out, const struct gt_pass *pass,
         status = evaluate(launch, pass, b, err);
     if (status == GEMMTUNE_OK)
         status = check_launch(launch, d, err);
+    launch->overlaps = b->family->overlap && out->count > 0;
     out->item[out->count++].entry = pass->entry;
     return status == GEMMTUNE_OK ? status : gt_fail_within(err, status, "%s", pass->entry);
 }

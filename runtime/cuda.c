@@ -23,13 +23,16 @@ struct gt_kernel {
     CUcontext context;
     CUmodule module;
     bool borrowed; /* the module is another kernel's */
+    bool follows;  /* device and driver let a launch begin while the one ahead of it ends */
     CUfunction function;
 };
 
 enum {
     STATIC_SMEM_MAX = 48 * 1024, /* what a block may have without opting in */
     PORTABLE_CLUSTER = 8,        /* blocks of a cluster that every sm_90 and later allows */
-    PARAMS_MAX = 32              /* arguments of a launch; a family has fewer */
+    FOLLOW_CC = 90,        /* compute capability and driver of programmatic launches */
+    FOLLOW_DRIVER = 12030, /* that streams can be captured with */
+    PARAMS_MAX = 32        /* arguments of a launch; a family has fewer */
 };
 
 /* ---- context ------------------------------------------------------------------------- */
@@ -219,6 +222,13 @@ static void unload(struct gt_kernel *kernel) {
     free(kernel);
 }
 
+/* Kernels are compiled with GT_FOLLOW's wait for such a device, whatever its driver. */
+static bool can_follow(const struct gt_gpu *gpu) {
+    int driver = 0;
+    return gpu->head.device.cc >= FOLLOW_CC && gpu->cu->cuLaunchKernelEx &&
+           gpu->cu->cuDriverGetVersion(&driver) == GT_CU_SUCCESS && driver >= FOLLOW_DRIVER;
+}
+
 static gt_status load(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_image *image,
                       const char *source, const char *entry, const struct gt_launch *launch,
                       struct gt_err *err) {
@@ -231,6 +241,7 @@ static gt_status load(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_imag
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a kernel");
     k->cu = gpu->cu;
     k->context = gpu->context;
+    k->follows = can_follow(gpu);
     gt_status status = enter(gpu->cu, gpu->context, err);
     if (!status) {
         status = load_module(k, image, err);
@@ -289,17 +300,28 @@ static gt_status check_shape(const struct gt_launch *launch, int arg_count,
     return GEMMTUNE_OK;
 }
 
-static bool has_clusters(const struct gt_launch *launch) {
-    return launch->cluster[0] > 1 || launch->cluster[1] > 1 || launch->cluster[2] > 1;
+/* Puts what is special about the launch to `of`; how many attributes that are. */
+static unsigned attributes(struct gt_cu_launch_attribute of[2], const struct gt_kernel *k,
+                           const struct gt_launch *launch) {
+    unsigned count = 0;
+    if (launch->cluster[0] > 1 || launch->cluster[1] > 1 || launch->cluster[2] > 1) {
+        struct gt_cu_launch_attribute *cluster = &of[count++];
+        *cluster = (struct gt_cu_launch_attribute){.id = GT_CU_LAUNCH_CLUSTER};
+        cluster->value.cluster.x = (unsigned)launch->cluster[0];
+        cluster->value.cluster.y = (unsigned)launch->cluster[1];
+        cluster->value.cluster.z = (unsigned)launch->cluster[2];
+    }
+    if (launch->overlaps && k->follows) {
+        struct gt_cu_launch_attribute *follow = &of[count++];
+        *follow = (struct gt_cu_launch_attribute){.id = GT_CU_LAUNCH_PROGRAMMATIC};
+        follow->value.programmatic_serialization = 1;
+    }
+    return count;
 }
 
-static gt_cu_result launch_clusters(const struct gt_kernel *k,
-                                    const struct gt_launch *launch, void **params,
-                                    CUstream stream) {
-    struct gt_cu_launch_attribute cluster = {.id = GT_CU_LAUNCH_CLUSTER};
-    cluster.value.cluster.x = (unsigned)launch->cluster[0];
-    cluster.value.cluster.y = (unsigned)launch->cluster[1];
-    cluster.value.cluster.z = (unsigned)launch->cluster[2];
+static gt_cu_result launch_with(struct gt_cu_launch_attribute *attribute, unsigned count,
+                                const struct gt_kernel *k, const struct gt_launch *launch,
+                                void **params, CUstream stream) {
     const struct gt_cu_launch_config config = {
         .grid_x = (unsigned)launch->grid[0],
         .grid_y = (unsigned)launch->grid[1],
@@ -309,8 +331,8 @@ static gt_cu_result launch_clusters(const struct gt_kernel *k,
         .block_z = (unsigned)launch->block[2],
         .smem_bytes = (unsigned)launch->smem_bytes,
         .stream = stream,
-        .attributes = &cluster,
-        .attribute_count = 1,
+        .attributes = attribute,
+        .attribute_count = count,
     };
     return k->cu->cuLaunchKernelEx
                ? k->cu->cuLaunchKernelEx(&config, k->function, params, NULL)
@@ -357,14 +379,16 @@ static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *
     status = enter_from_elsewhere(&elsewhere, cu, kernel->context, err);
     if (status)
         return status;
-    const bool clusters = has_clusters(launch);
-    const gt_cu_result result = (clusters ? launch_clusters : launch_plain)(
-        kernel, launch, params, (CUstream)stream);
+    struct gt_cu_launch_attribute attribute[2];
+    const unsigned special = attributes(attribute, kernel, launch);
+    const gt_cu_result result =
+        special ? launch_with(attribute, special, kernel, launch, params, (CUstream)stream)
+                : launch_plain(kernel, launch, params, (CUstream)stream);
     if (elsewhere)
         leave(cu);
     if (result == GT_CU_SUCCESS)
         return GEMMTUNE_OK;
-    return fail_launch(clusters ? "cuLaunchKernelEx" : "cuLaunchKernel", result, err);
+    return fail_launch(special ? "cuLaunchKernelEx" : "cuLaunchKernel", result, err);
 }
 
 /* ---- tensor maps --------------------------------------------------------------------- */

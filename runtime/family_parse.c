@@ -232,6 +232,15 @@ static gt_status parse_rank(struct gt_family *f, struct gt_node n, struct gt_err
     return status;
 }
 
+static gt_status parse_overlap(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    int64_t overlap = 0;
+    const gt_status status = gt_json_kind(n) == GT_JSON_ABSENT
+                                 ? GEMMTUNE_OK
+                                 : gt_json_int(&overlap, n, 0, 1, err);
+    f->overlap = overlap != 0;
+    return status;
+}
+
 static bool has_arg(const struct gt_family *f, gt_arg arg) {
     for (int i = 0; i < f->arg_count; i++)
         if (f->args[i] == arg)
@@ -287,17 +296,18 @@ static const struct section {
     gt_status (*parse)(struct gt_family *f, struct gt_node n, struct gt_err *err);
     bool optional; /* parse is called with an absent node and sets the default */
 } sections[] = {
-    {"format", parse_format, false},      {"family", parse_name, false},
-    {"about", parse_about, false},        {"source", parse_source, false},
-    {"entry", parse_entry, false},        {"dtypes", parse_dtypes, false},
-    {"layouts", parse_layouts, false},    {"min_arch", parse_min_arch, true},
-    {"rank", parse_rank, true},           {"params", gt_parse_params, false},
-    {"default", gt_parse_default, false}, {"starts", gt_parse_starts, true},
-    {"derive", gt_parse_derive, true},    {"require", gt_parse_require, true},
-    {"accept", gt_parse_accept, true},    {"align", gt_parse_align, true},
-    {"before", gt_parse_before, true},    {"launch", gt_parse_launch, false},
-    {"after", gt_parse_after, true},      {"shape", gt_parse_shape, true},
-    {"tensor_maps", gt_parse_maps, true}, {"args", parse_args, false},
+    {"format", parse_format, false},     {"family", parse_name, false},
+    {"about", parse_about, false},       {"source", parse_source, false},
+    {"entry", parse_entry, false},       {"dtypes", parse_dtypes, false},
+    {"layouts", parse_layouts, false},   {"min_arch", parse_min_arch, true},
+    {"rank", parse_rank, true},          {"overlap", parse_overlap, true},
+    {"params", gt_parse_params, false},  {"default", gt_parse_default, false},
+    {"starts", gt_parse_starts, true},   {"derive", gt_parse_derive, true},
+    {"require", gt_parse_require, true}, {"accept", gt_parse_accept, true},
+    {"align", gt_parse_align, true},     {"before", gt_parse_before, true},
+    {"launch", gt_parse_launch, false},  {"after", gt_parse_after, true},
+    {"shape", gt_parse_shape, true},     {"tensor_maps", gt_parse_maps, true},
+    {"args", parse_args, false},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 

@@ -87,6 +87,29 @@ typedef long long gt_long;
 
 #endif
 
+/*
+ * A point's kernels run one behind the other. Where the device can (sm_90) and space.json says
+ * "overlap", each but the first may be launched before the one ahead of it has ended
+ * (programmatic dependent launch): when all blocks of that one have ended or passed
+ * GT_LEAD(yes). It waits at GT_FOLLOW() until that has ended and what it wrote can be read: the
+ * first statement of every kernel of such a family, in all threads, since one that ended before
+ * the one ahead of it would let the one behind begin too early.
+ *
+ * Whose blocks come early lie where there is room, so many of them on few multiprocessors:
+ * GT_LEAD is for the end of a kernel that fills the device, or before a few small blocks.
+ */
+#if !GT_OPENCL && __CUDA_ARCH__ >= 900
+#define GT_FOLLOW() asm volatile("griddepcontrol.wait;" ::: "memory")
+#define GT_LEAD(yes)                                                                       \
+    do {                                                                                   \
+        if (yes)                                                                           \
+            asm volatile("griddepcontrol.launch_dependents;" ::: "memory");                \
+    } while (0)
+#else
+#define GT_FOLLOW()
+#define GT_LEAD(yes)
+#endif
+
 /* GT_CDIV of what may be near 2^31. */
 GT_INLINE int gt_cdiv(int a, int b) {
     return a / b + (a % b != 0);
@@ -616,12 +639,16 @@ GT_INLINE void gt_add_parts(gt_acc *sum, const GT_GLOBAL gt_acc *at, gt_long str
     }
 }
 
+/* Whether so few blocks of it have work that they may as well wait beside the first kernel. */
+#define GT_FEW_SUMS(m, n, lanes) ((gt_long)(m) * (n) <= 64 * (lanes))
+
 #define GT_REDUCE_KERNEL(name, splits, lanes, from)                                        \
     GT_KERNEL(name, 256, 1, 1)                                                             \
     (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *a, gt_long lda,          \
      const GT_GLOBAL gt_elem *b, gt_long ldb, gt_elem beta, GT_GLOBAL gt_elem *c,          \
      gt_long ldc, const GT_GLOBAL gt_acc *workspace) {                                     \
         GT_SHARED_ARRAY(sums, 1024);                                                       \
+        GT_FOLLOW();                                                                       \
         const int lane = GT_THREAD_X % (lanes), part = GT_THREAD_X / (lanes);              \
         const gt_long all = (gt_long)m * n, first = GT_BLOCK * (gt_long)(lanes) * 4;       \
         const int count = (int)GT_MIN(all - first, 4 * (lanes)), left = count - lane * 4;  \
@@ -666,7 +693,7 @@ GT_INLINE int gt_shared_tiles(int tail, int held, int tiles) {
 GT_INLINE struct gt_work gt_work_of(int tail, int held, int split, int block, int tiles) {
     const int of = gt_shared_tiles(tail, held, tiles), late = block - (tiles - of);
     struct gt_work w = {block / split, block % split, split, 0, of};
-    if (tail && late >= 0) {
+    if (of > 0 && late >= 0) {
         w.shared = late % of;
         w.tile = tiles - of + w.shared;
         w.part = late / of;
@@ -697,6 +724,7 @@ GT_INLINE void gt_tile_place(int *row, int *col, int tile, int bm, int bn, int g
     (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *a, gt_long lda,          \
      const GT_GLOBAL gt_elem *b, gt_long ldb, gt_elem beta, GT_GLOBAL gt_elem *c,          \
      gt_long ldc, const GT_GLOBAL gt_acc *workspace) {                                     \
+        GT_FOLLOW();                                                                       \
         const int tiles = gt_cdiv(m, bm) * gt_cdiv(n, bn);                                 \
         const int first = tiles - gt_shared_tiles(1, held, tiles);                         \
         const int tile = first + GT_BLOCK / ((bm) * (bn) / 512);                           \
@@ -736,6 +764,7 @@ GT_INLINE void gt_tile_place(int *row, int *col, int tile, int bm, int bn, int g
      gt_long lda, const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,       \
      GT_GLOBAL gt_elem *c, gt_long ldc, GT_GLOBAL gt_elem *workspace) {                    \
         GT_SHARED_ARRAY(tile, 64 * 33);                                                    \
+        GT_FOLLOW();                                                                       \
         const int of_a = (pack_a) ? gt_cdiv(m, 64) * gt_cdiv(k, 32) : 0;                   \
         const int second = (pack_b) && (!(pack_a) || GT_BLOCK >= of_a); /* B */            \
         const int turn = second ? GT_TB : !GT_TA, wide = second ? n : m;                   \

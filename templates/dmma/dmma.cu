@@ -373,6 +373,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
  const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
  GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc, GT_GLOBAL gt_acc *GT_RESTRICT workspace) {
     GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
+    GT_FOLLOW();
+    GT_LEAD(PARTIAL && GT_FEW_SUMS(m, n, GT_LANES));
     const int t = GT_THREAD_X, lane = t % 32, warp = t / 32 % (T / 32 / SLICES);
     const int slice = t / (T / SLICES);
     const struct gt_work work = gt_work_of(GT_TAIL, GT_CAPACITY, SPLIT, GT_BLOCK,
@@ -439,6 +441,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
         reading = after;
     }
 
+    GT_LEAD(PARTIAL);
     const int partial = PARTIAL || (GT_TAIL && work.parts > 1);
     struct target to = {c + row0 * ldc + col0,
                         ldc,

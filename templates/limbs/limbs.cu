@@ -114,6 +114,7 @@ GT_KERNEL(planes, GT_SPLITTERS, 1, 4)
  const gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta, gt_elem *GT_RESTRICT c,
  gt_long ldc, byte *GT_RESTRICT workspace) {
     GT_SHARED_ARRAY(tile, SPLIT_ROWS * SPLIT_LD);
+    GT_FOLLOW();
     const int t = GT_THREAD_X;
     const int slabs = slabs_of(k, alpha);
     const gt_long rows_a = padded(m, HIGH), rows = rows_a + padded(n, BN);
@@ -489,6 +490,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, 1)
  const gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta, gt_elem *GT_RESTRICT c,
  gt_long ldc, byte *GT_RESTRICT workspace) {
     extern __shared__ __align__(1024) byte stages[]; /* the swizzle counts from there */
+    GT_FOLLOW();
     const int t = GT_THREAD_X, lane = t % 32;
     const int tiles_m = (int)(padded(m, HIGH) / BM), tiles_n = (n - 1) / BN + 1;
 

@@ -165,14 +165,6 @@ GT_INLINE gt_long begins(int b, int tiles, int per) {
     return (gt_long)tiles * per * b / BLOCKS;
 }
 
-/* Row and column of C where a tile begins. GROUP rows of tiles are walked column by column. */
-GT_INLINE void place(int *row0, int *col0, int tile, int tiles_m, int tiles_n) {
-    const int band = tile / (GT_GROUP * tiles_n), in_band = tile % (GT_GROUP * tiles_n);
-    const int high = GT_MIN(tiles_m - band * GT_GROUP, GT_GROUP);
-    *row0 = (band * GT_GROUP + in_band % high) * BM;
-    *col0 = in_band / high * BN;
-}
-
 /* Where block b leaves the tile that it has begun (1) or ended (0), not done. */
 #define UNDONE(b, begun) \
     (workspace + PACKED + ((gt_long)(b)*2 + (begun)) * BM * BN)
@@ -183,8 +175,9 @@ GT_KERNEL(finish, 256, 1, 1)
 (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *a, gt_long lda,
  const GT_GLOBAL gt_elem *b, gt_long ldb, gt_elem beta, GT_GLOBAL gt_elem *c, gt_long ldc,
  GT_GLOBAL gt_elem *workspace) {
+    GT_FOLLOW();
     enum { EACH = 4, PARTS = BM * BN / (256 * EACH) };
-    const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1, tiles = tiles_m * tiles_n;
+    const int tiles = gt_cdiv(m, BM) * gt_cdiv(n, BN);
     const int per = GT_MAX(1, gt_cdiv(alpha == (gt_elem)0 ? 0 : k, BK));
     const int second = GT_BLOCK / PARTS + 1; /* the block that went on within the tile */
     const gt_long from = begins(second, tiles, per);
@@ -207,7 +200,7 @@ GT_KERNEL(finish, 256, 1, 1)
         at = then;
     }
     int row0, col0;
-    place(&row0, &col0, tile, tiles_m, tiles_n);
+    gt_tile_place(&row0, &col0, tile, BM, BN, GT_GROUP, m, n);
     const int row = row0 + e / BN, col = col0 + e % BN;
     GT_UNROLL
     for (int i = 0; i < EACH; i++)
@@ -221,6 +214,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)
  const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
  GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc, GT_GLOBAL gt_elem *workspace) {
     GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
+    GT_FOLLOW();
+    GT_LEAD(SPLIT > 1 && GT_FEW_SUMS(m, n, GT_LANES));
     if (PACK_A) {
         a = workspace;
         lda = GT_PACK_WIDTH(m);
@@ -230,8 +225,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)
         ldb = GT_PACK_WIDTH(n);
     }
     const int t = GT_THREAD_X, slice = t / TEAM, tt = t % TEAM;
-    const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1;
-    const int tiles = tiles_m * tiles_n;
+    const int tiles = gt_cdiv(m, BM) * gt_cdiv(n, BN);
     const int part = CLUSTER ? GT_BLOCK % SPLIT : GT_BLOCK / tiles;
     const int all = alpha == (gt_elem)0 ? 0 : k;      /* alpha 0: A and B are not read */
     const int per = GT_MAX(1, gt_cdiv(all, BK));      /* slabs of a tile */
@@ -258,7 +252,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)
                                  : GT_MAX(0, GT_MIN(per - first, share));
         const int depth = all - first * BK;
         int row0, col0, rows, cols; /* of C: the tile's first, and from there to the edges */
-        place(&row0, &col0, tile, tiles_m, tiles_n);
+        gt_tile_place(&row0, &col0, tile, BM, BN, GT_GROUP, m, n);
         rows = m - row0;
         cols = n - col0;
         at += slabs;
@@ -337,6 +331,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)
             now = next;
         }
 
+        GT_LEAD(SPLIT > 1);
         /* A sum that is not all of k goes to the workspace. */
         const int partial = SPLIT > 1 ? !CLUSTER : STREAM && slabs < per;
         GT_GLOBAL gt_elem *out = c + row0 * ldc + col0;

@@ -147,6 +147,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
  const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
  GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc, GT_GLOBAL gt_acc *GT_RESTRICT partial) {
     GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
+    GT_FOLLOW();
     const int t = GT_THREAD_X, g = t % G, lane = t / G;
 
     /* Blocks of one tile are neighbours, then those that share rows of W. */

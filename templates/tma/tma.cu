@@ -127,12 +127,13 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
  gt_long ldc, gt_elem *workspace, const __grid_constant__ struct tensor_map map_a,
  const __grid_constant__ struct tensor_map map_b) {
     extern __shared__ __align__(128) gt_elem smem[]; /* where boxes may lie */
+    GT_FOLLOW();
     const int t = GT_THREAD_X;
     const int stages = gt_shared_address(smem), full = stages + STAGES * STAGE * GT_SIZEOF_A,
               empty = full + STAGES * 8;
     const int tiles = gt_cdiv(m, BM) * gt_cdiv(n, BN);
     struct gt_work work = gt_work_of(GT_TAIL, GT_CAPACITY, 1, GT_BLOCK, tiles);
-    if (SPLIT > 1)
+    if (SPLIT > 1) /* blocks of one part side by side: tiles share its slabs in the L2 cache */
         work.tile = GT_BLOCK % tiles, work.part = GT_BLOCK / tiles, work.parts = SPLIT;
     int row0, col0;
     gt_tile_place(&row0, &col0, work.tile, BM, BN, GT_GROUP, m, n);

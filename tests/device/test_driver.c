@@ -774,6 +774,53 @@ static void test_cuda_cluster(void **state) {
     }
 }
 
+/* The second kernel is launched while the first still works, and waits for it. */
+static void test_cuda_overlap(void **state) {
+    (void)state;
+    SKIP_UNLESS(cu_gpu, "no CUDA device");
+    SKIP_UNLESS(first(GEMMTUNE_CUDA)->cc >= 90, "programmatic launches start at sm_90");
+    static const char source[] =
+        "extern \"C\" __global__ void slow(int *x, int times, int add) {\n"
+        "asm volatile(\"griddepcontrol.launch_dependents;\" ::: \"memory\");\n"
+        "const long long begin = clock64();\n"
+        "for (int i = 0; i < 1000000 && clock64() - begin < 100000; i++) {}\n"
+        "x[blockIdx.x * blockDim.x + threadIdx.x] = times; }\n"
+        "extern \"C\" __global__ void more(int *x, int times, int add) {\n"
+        "asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");\n"
+        "const int all = gridDim.x * blockDim.x;\n" /* of another block of the first kernel */
+        "const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "x[all + i] = x[all - 1 - i] + add; }\n";
+    struct gt_launch launch = shape;
+    struct gt_err err = {""};
+    struct gt_image image;
+    struct gt_kernel *slow, *more;
+    int got[2 * COUNT] = {0}, add = 1;
+    CUdeviceptr x;
+    CUcontext popped;
+    assert_int_equal(cu_load(&slow, &image, source, "slow", &launch, &err), GEMMTUNE_OK);
+    assert_int_equal(gt_driver_cuda.load_also(&more, cu_gpu, slow, "more", &launch, &err),
+                     GEMMTUNE_OK);
+    assert_int_equal(cu->cuCtxPushCurrent(cu_context), 0);
+    assert_int_equal(cu->cuMemAlloc(&x, sizeof got), 0);
+    for (int round = 1; round <= 20; round++) {
+        const struct gt_value_ref args[] = {{&x, sizeof x}, {&round, 4}, {&add, 4}};
+        launch.overlaps = false;
+        assert_int_equal(gt_driver_cuda.launch(slow, &launch, args, 3, NULL, &err),
+                         GEMMTUNE_OK);
+        launch.overlaps = true;
+        assert_int_equal(gt_driver_cuda.launch(more, &launch, args, 3, NULL, &err),
+                         GEMMTUNE_OK);
+        assert_int_equal(cu->cuMemcpyDtoH(got, x, sizeof got), 0);
+        for (int i = 0; i < COUNT; i++)
+            assert_int_equal(got[COUNT + i], round + 1);
+    }
+    assert_int_equal(cu->cuMemFree(x), 0);
+    assert_int_equal(cu->cuCtxPopCurrent(&popped), 0);
+    gt_driver_cuda.unload(more);
+    gt_driver_cuda.unload(slow);
+    gt_image_clear(&image);
+}
+
 /* ---- what is missing: this program again, with other libraries ----------------------- */
 
 static void ignore(void *user, const struct gt_device *d) {
@@ -916,6 +963,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_cuda_shared_memory),
         cmocka_unit_test(test_cuda_refusals),
         cmocka_unit_test(test_cuda_cluster),
+        cmocka_unit_test(test_cuda_overlap),
         cmocka_unit_test(test_missing_libraries),
         cmocka_unit_test(test_pascal),
     };

@@ -1262,6 +1262,9 @@ gt_cu_result cuLaunchKernelEx(const struct gt_cu_launch_config *c, CUfunction fu
     for (unsigned i = 0; i < c->attribute_count; i++)
         if (c->attributes[i].id == GT_CU_LAUNCH_CLUSTER)
             memcpy(l.cluster, &c->attributes[i].value.cluster, sizeof l.cluster);
+        else if (c->attributes[i].id != GT_CU_LAUNCH_PROGRAMMATIC ||
+                 device[current()->device]->cc < 90)
+            return GT_CU_NOT_SUPPORTED;
     return launch(&l, c->stream, params);
 }
 

@@ -237,11 +237,11 @@ static void test_launch_numbers(void **state) {
     (void)state;
     (void)bind(&b, "f32-nn-100x200x2300", "W=8 V=4");
     assert_int_equal(gt_launch_of(&l, &b, &card, NULL), GEMMTUNE_OK);
-    const struct gt_launch expected = {.grid = {25, 13, 3},
-                                       .block = {8, 8, 4},
-                                       .cluster = {1, 1, 1},
-                                       .smem_bytes = 256,
-                                       .workspace_bytes = 80000};
+    static const struct gt_launch expected = {.grid = {25, 13, 3},
+                                              .block = {8, 8, 4},
+                                              .cluster = {1, 1, 1},
+                                              .smem_bytes = 256,
+                                              .workspace_bytes = 80000};
     assert_memory_equal(&l, &expected, sizeof l);
 }
 
@@ -346,6 +346,7 @@ static void test_launch_of_odd_families(void **state) {
 static struct gt_family *toy_with_passes(void) {
     static const char *const source[2] = {"text", NULL};
     static const char passes[] =
+        "\"overlap\": 1,"
         "\"before\": [{\"entry\": \"pack\", \"when\": \"V - 1\", \"block\": [\"64\", "
         "\"1\", "
         "\"1\"], \"grid\": [\"cdiv(K, 64)\", \"N\", \"1\"], \"smem\": \"K\"}],"
@@ -382,22 +383,26 @@ static void test_passes_of_a_point(void **state) {
     assert_int_equal(p.count, 3);
     assert_int_equal(p.main, 1);
     assert_string_equal(p.item[0].entry, "pack");
-    const struct gt_launch pack = {.grid = {36, 200, 1},
-                                   .block = {64, 1, 1},
-                                   .cluster = {1, 1, 1},
-                                   .smem_bytes = 2300,
-                                   .workspace_bytes = 80000};
+    static const struct gt_launch pack = {.grid = {36, 200, 1},
+                                          .block = {64, 1, 1},
+                                          .cluster = {1, 1, 1},
+                                          .smem_bytes = 2300,
+                                          .workspace_bytes = 80000};
     assert_memory_equal(&p.item[0].launch, &pack, sizeof pack);
     assert_string_equal(p.item[1].entry, "gemm");
     assert_int_equal(p.item[1].launch.grid[0], 25);
     assert_string_equal(p.item[2].entry, "add");
     assert_int_equal(p.item[2].launch.cluster[0], 2);
+    assert_true(p.item[1].launch.overlaps);
+    assert_true(p.item[2].launch.overlaps);
     /* no pack for this point */
     assert_int_equal(passes_of(&p, f, "f32-nn-100x200x2300", "W=8 V=1", &err), GEMMTUNE_OK);
     assert_int_equal(p.count, 2);
     assert_int_equal(p.main, 0);
     assert_string_equal(p.item[0].entry, "gemm");
     assert_string_equal(p.item[1].entry, "add");
+    assert_false(p.item[0].launch.overlaps); /* what was ahead of it is not ours */
+    assert_true(p.item[1].launch.overlaps);
     gt_family_destroy(f);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* space.json in every way it can be wrong, and the collection of families. */
 #include "runtime/family.h"
+#include "runtime/family_inside.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,6 +85,7 @@ static void test_a_good_family(void **state) {
     assert_int_equal(f->layouts, gt_layout_bit("nn") | gt_layout_bit("tt"));
     assert_int_equal(f->min_cc, 61);
     assert_int_equal(f->rank, 7);
+    assert_false(f->overlap);
     assert_int_equal(f->param_count, 2);
     assert_string_equal(f->param[0].name, "W");
     assert_int_equal(f->param[0].count, 3);
@@ -197,6 +199,8 @@ static void test_refusals(void **state) {
         {"\"format\": 1", "\"format\": \"1\"", "toy/space.json:2: /format:"},
         {"\"rank\": 7", "\"rank\": -1", "/rank:"},
         {"\"rank\": 7", "\"rank\": 1001", "/rank:"},
+        {"\"rank\": 7", "\"overlap\": 2", "/overlap:"},
+        {"\"rank\": 7", "\"overlap\": true", "/overlap:"},
         /* identity */
         {"\"family\": \"toy\"", "\"family\": \"tot\"",
          "called \"tot\" but its folder \"toy\""},
@@ -465,6 +469,33 @@ static void test_builtin_families(void **state) {
     gt_families_destroy(NULL);
 }
 
+static size_t times(const char *what, const char *text) {
+    size_t n = 0;
+    for (const char *at = text; (at = strstr(at, what)) != NULL; at++)
+        n++;
+    return n;
+}
+
+/* A kernel that is launched early and does not wait computes wrongly now and then only. */
+static void test_kernels_that_overlap_wait(void **state) {
+    (void)state;
+    struct gt_families *all = builtin();
+    size_t overlapping = 0;
+    for (size_t i = 0; i < gt_families_count(all); i++) {
+        const struct gt_family *f = gt_families_at(all, i);
+        const char *source = f->source[GEMMTUNE_CUDA];
+        if (!f->overlap)
+            continue;
+        overlapping++;
+        if (times("\nGT_KERNEL(", source) != times("    GT_FOLLOW();\n", source))
+            fail_msg("%s: not every kernel begins with GT_FOLLOW", f->name);
+    }
+    assert_true(overlapping > 0);
+    assert_int_equal(times("    GT_KERNEL(name, ", gt_prelude()),
+                     times("        GT_FOLLOW(); ", gt_prelude()));
+    gt_families_destroy(all);
+}
+
 static char folder[512];
 
 static void path_of(char path[1024], const char *name) {
@@ -567,6 +598,7 @@ int main(void) {
         cmocka_unit_test(test_long_folder_name),
         cmocka_unit_test(test_hash_covers_everything),
         cmocka_unit_test(test_builtin_families),
+        cmocka_unit_test(test_kernels_that_overlap_wait),
         cmocka_unit_test_setup_teardown(test_folder, folder_create, folder_remove),
         cmocka_unit_test(test_folder_that_is_not_there),
     };
