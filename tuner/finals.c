@@ -221,21 +221,15 @@ static int order(struct place place[], const struct gt_job *job,
     return n;
 }
 
-/* The interval is where its time lies in any process. Of what differs from one to another its own samples
- * know nothing. */
-static void widen(struct gt_measurement *m) {
-    m->low_ns *= 1 - GT_OTHER_PROCESS;
-    m->high_ns *= 1 + GT_OTHER_PROCESS;
-}
-
+/* An interval is stored wider than it is here, where ties are decided. */
 static void rank(struct gt_tune_result *result, const struct gt_job *job,
-                 const struct gt_report *report) {
+                 const struct gt_report *report, int top_mhz) {
     struct place place[GT_JOB_POINTS_MAX];
     result->winners = order(place, job, report);
     for (int i = 0; i < result->winners; i++) {
         result->winner[i].candidate = job->candidate[place[i].result - report->result];
         result->winner[i].time = place[i].result->time;
-        widen(&result->winner[i].time);
+        gt_race_widen(&result->winner[i].time, top_mhz);
         result->winner[i].tied =
             gt_race_tied(&place[i].result->time, &place[0].result->time);
     }
@@ -305,7 +299,7 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     status = gt_pool_run_final(&report, t->pool, &job, err);
     if (status)
         return status;
-    rank(result, &job, &report);
+    rank(result, &job, &report, t->device.clock_mhz);
     result->dropped += report.result[0].time.dropped; /* whole rounds */
     if (result->winners == 0)
         return gt_fail(err, GEMMTUNE_ENOTFOUND, "no finalist held when measured again");

@@ -60,10 +60,14 @@ void gt_race_finish(struct gt_race *r);
 double gt_lower_limit(const struct gt_measurement *m);
 
 /* What two measurements of one kernel may differ by: in turns, in another process under the same load,
- * and at different times. */
-#define GT_SAME          0.005
-#define GT_OTHER_PROCESS 0.015
-#define GT_SCREEN_DOUBT  0.02
+ * there if the load brings the clock down, and at different times. */
+#define GT_SAME                 0.005
+#define GT_OTHER_PROCESS        0.015
+#define GT_OTHER_PROCESS_SLOWED 0.05
+#define GT_SCREEN_DOUBT         0.02
+/* Widens the interval of a summarized measurement to where the time lies in any process under the same
+ * load, on a device whose clock is top_mhz at most. */
+void gt_race_widen(struct gt_measurement *m, int top_mhz);
 /* Whether the first, round by round, is no more than GT_SAME slower than the second as far as is
  * known. Both summarized, of one race. */
 bool gt_race_tied(const struct gt_measurement *slower, const struct gt_measurement *faster);

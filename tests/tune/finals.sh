@@ -43,4 +43,24 @@ second=$(moment)
 is "later than the first" "$((second > first))" 1
 tune --db "$db" --templates "$families" --effort full --family ragged,race "$problem"
 is "and once only" "$?,$(moment)" "0,$second"
+
+# ---- a clock that has given way ----
+
+fake=$GT_BUILD/tests/fake
+if [ -n "${GT_SAN:-}" ] || [ ! -e "$fake/libcuda.so" ] || [ ! -e "$fake/libnvrtc.so" ]; then
+    echo "ok - the interval at a lower clock # SKIP not built, or sanitizers in use"
+    exit "$bad"
+fi
+export GEMMTUNE_LIBCUDA="$fake/libcuda.so" GEMMTUNE_LIBNVRTC="$fake/libnvrtc.so"
+export GEMMTUNE_LIBNVML="$fake/libcuda.so" FAKE_CUDA_DEVICE=h200 FAKE_CUDA_TIME=model
+
+# stored DB SCRIPT: whether the interval reaches 4 % on both sides, and the clock
+stored() {
+    FAKE_CUDA_SCRIPT=$2 tune --db "$1" --templates "$families" --effort quick --family plain \
+        "$problem" || echo "exit $?"
+    sql "$1" "SELECT low_ns < 0.96 * median_ns, high_ns > 1.04 * median_ns, clock_mhz
+              FROM record WHERE rank = 0"
+}
+is "at the highest clock the interval is narrow" "$(stored "$TMPDIR/high.db" "")" "0|0|1980"
+is "at a lower one it is wide" "$(stored "$TMPDIR/low.db" "clock=0.9@1")" "1|1|1782"
 exit "$bad"

@@ -339,6 +339,59 @@ static void test_all_beaten(void **state) {
     assert_int_equal(gt_race_winner(time, 2), 0);
 }
 
+/* ---- in another process ---- */
+
+/* What is added to an interval without width at the clock that the last sample noted. */
+static void test_widen(void **state) {
+    static const struct {
+        int mhz, top_mhz;
+        double part;
+    } rows[] = {
+        {1980, 1980, 0.015}, {1965, 1980, 0.015},
+        {1941, 1980, 0.015}, {1940, 1980, 0.05}, /* more than 2 % below */
+        {1785, 1980, 0.05},  {210, 1980, 0.05},
+        {2715, 2520, 0.015}, {0, 1980, 0.015}, /* nothing was noted */
+        {1785, 0, 0.015},                      /* nobody knows below what */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_measurement m = {
+            .median_ns = 100, .low_ns = 100, .high_ns = 100, .clock_mhz = rows[i].mhz};
+        gt_race_widen(&m, rows[i].top_mhz);
+        assert_near(m.low_ns, 100 * (1 - rows[i].part), 1e-12);
+        assert_near(m.high_ns, 100 * (1 + rows[i].part), 1e-12);
+        assert_true(m.median_ns == 100);
+    }
+}
+
+static struct gt_measurement final_of(struct device *d, double true_ns) {
+    struct gt_race r;
+    run(&r, &finals, d, &true_ns, 1);
+    gt_race_widen(&r.racer[0].time, 1980);
+    return r.racer[0].time;
+}
+
+/* Finals in two processes that are 4 % apart: found again where the clock has given way, and not at one
+ * that has not. */
+static void test_found_again(void **state) {
+    static const struct {
+        int mhz;
+        bool found;
+    } rows[] = {{1800, true}, {1980, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct device first = {.seed = 3, .noise = 0.001, .mhz = rows[i].mhz};
+        struct device other = {.seed = 4, .noise = 0.001, .mhz = rows[i].mhz};
+        first.boost = 4; /* the clock comes down meanwhile: the last one is noted */
+        first.boosted = 0.9;
+        first.boost_mhz = 1980;
+        const struct gt_measurement stored = final_of(&first, 10400);
+        const struct gt_measurement again = final_of(&other, 10000);
+        assert_int_equal(stored.clock_mhz, rows[i].mhz);
+        assert_int_equal(stored.low_ns <= again.median_ns, rows[i].found);
+    }
+}
+
 /* ---- how often ---- */
 
 enum { TIMES = 2000 };
@@ -443,6 +496,8 @@ int main(void) {
         cmocka_unit_test(test_drift),
         cmocka_unit_test(test_beaten_in_the_boost),
         cmocka_unit_test(test_all_beaten),
+        cmocka_unit_test(test_widen),
+        cmocka_unit_test(test_found_again),
         cmocka_unit_test(test_coverage),
         cmocka_unit_test(test_leaving),
         cmocka_unit_test(test_choosing),
