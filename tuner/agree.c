@@ -3,6 +3,7 @@
 #include "tuner/agree.h"
 
 #include "tuner/bench_stats.h"
+#include "tuner/race.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -43,6 +44,10 @@ static double over(const struct gt_measurement *own, const struct gt_measurement
     return ratio.median_ns - 1;
 }
 
+static bool are_tied(const struct gt_measurement *a, const struct gt_measurement *b) {
+    return gt_race_tied(a, b) && gt_race_tied(b, a);
+}
+
 static bool is_found_again(const struct gt_measurement *again,
                            const struct gt_measurement *stored) {
     return stored->low_ns <= again->median_ns && again->median_ns <= stored->high_ns;
@@ -72,7 +77,8 @@ void gt_agree(struct gt_agreement *out, struct gt_agree_run *run, int runs,
         over_known[out->runs] = r->over_known;
         regret[out->runs++] = r->regret;
         out->same += r->choice == most;
-        out->same_tie += r->choice == most || (r->tied >> most & 1);
+        out->same_tie += r->choice == most || (r->tied >> most & 1) ||
+                         are_tied(&again[r->choice], &again[most]);
         out->found_again += r->found_again;
     }
     if (out->runs == 0)

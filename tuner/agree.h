@@ -26,7 +26,7 @@ struct gt_agreement {
     int runs;     /* that chose */
     int winners;  /* distinct choices */
     int same;     /* runs that chose the one that was chosen most often */
-    int same_tie; /* or found it tied with their choice */
+    int same_tie; /* or found it tied with their choice, or it is by these measurements */
     int found_again;
     double median_regret, most_regret, median_over_known;
 };

@@ -59,9 +59,10 @@ void gt_race_finish(struct gt_race *r);
  * distribution-free from 6 samples on, by the range of fewer. 0: nothing is known. */
 double gt_lower_limit(const struct gt_measurement *m);
 
-/* What two measurements of one kernel may differ by: in turns, in another process under the same load,
- * there if the load brings the clock down, and at different times. */
-#define GT_SAME                 0.005
+/* What two measurements of one kernel may differ by: nineteen times of twenty as far as another process
+ * decides it, so that kernels as close may come out the other way there; always, in another process under
+ * the same load; there if the load brings the clock down; and at different times. */
+#define GT_SAME                 0.01
 #define GT_OTHER_PROCESS        0.015
 #define GT_OTHER_PROCESS_SLOWED 0.05
 #define GT_SCREEN_DOUBT         0.02

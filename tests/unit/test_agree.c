@@ -53,6 +53,22 @@ static void test_agreement(void **state) {
     assert_true(a.median_over_known == 0);
 }
 
+/* A kernel that one run never saw ties with its choice where they are measured together. */
+static void test_ties_of_the_last_measurement(void **state) {
+    const struct gt_measurement again[4] = {measured(1000), measured(1008), measured(1015),
+                                            measured(990)};
+    struct gt_agree_run run[5] = {{.choice = 0, .tied = 1 << 0, .stored = again[0]},
+                                  {.choice = 0, .tied = 1 << 0, .stored = again[0]},
+                                  {.choice = 1, .tied = 1 << 1, .stored = again[1]},
+                                  {.choice = 2, .tied = 1 << 2, .stored = again[2]},
+                                  {.choice = 3, .tied = 1 << 3, .stored = again[3]}};
+    struct gt_agreement a;
+    (void)state;
+    gt_agree(&a, run, 5, again, 4, -1);
+    assert_int_equal(a.same, 2);
+    assert_int_equal(a.same_tie, 3); /* a better one is none either, by 1010 to 1000 */
+}
+
 /* One that nobody chose is among the winners: what is behind it is behind the best, what is ahead of it
  * is so. */
 static void test_best_known(void **state) {
@@ -86,6 +102,7 @@ static void test_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_agreement),
+        cmocka_unit_test(test_ties_of_the_last_measurement),
         cmocka_unit_test(test_best_known),
         cmocka_unit_test(test_nothing),
     };
