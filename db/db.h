@@ -74,8 +74,9 @@ struct gt_trial_row {
 
 struct gt_record_row {
     struct gt_db_subject subject;
-    int rank;      /* 0 is the winner */
-    bool tied;     /* finals could not tell it from the winner */
+    int rank; /* 0 is the winner */
+    bool
+        tied; /* not proven 1 % slower than the winner; of the winner: that the next one is so */
     bool verified; /* verified and measured on the machine this database lives on */
     struct gt_measurement time; /* summary only: `samples` is kept, sample_ns is all 0 */
     double naive_ns;            /* the naive family's best at the same time; 0 unknown */

@@ -30,9 +30,9 @@ struct gt_kernel {
 enum {
     STATIC_SMEM_MAX = 48 * 1024, /* what a block may have without opting in */
     PORTABLE_CLUSTER = 8,        /* blocks of a cluster that every sm_90 and later allows */
-    FOLLOW_CC = 90,        /* compute capability and driver of programmatic launches */
-    FOLLOW_DRIVER = 12030, /* that streams can be captured with */
-    PARAMS_MAX = 32        /* arguments of a launch; a family has fewer */
+    FOLLOW_CC = 90,              /* compute capability that has programmatic launches */
+    FOLLOW_DRIVER = 12030,       /* CUDA 12.3: from there on they can be captured */
+    PARAMS_MAX = 32              /* arguments of a launch; a family has fewer */
 };
 
 /* ---- context ------------------------------------------------------------------------- */

@@ -45,7 +45,7 @@ static double over(const struct gt_measurement *own, const struct gt_measurement
 }
 
 static bool are_tied(const struct gt_measurement *a, const struct gt_measurement *b) {
-    return gt_race_tied(a, b) && gt_race_tied(b, a);
+    return a->samples > 0 && b->samples > 0 && gt_race_tied(a, b) && gt_race_tied(b, a);
 }
 
 static bool is_found_again(const struct gt_measurement *again,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bare_cuda.c - launches read from a graph: what is captured is not executed, and the nodes tell
- * kernel, arguments and clusters.
+ * kernel, arguments and clusters. They do not tell which may begin before the one ahead of it has
+ * ended, so all wait for each other here.
  */
 #include "runtime/cuda_api.h"
 #include "tuner/bare.h"

@@ -182,25 +182,27 @@ static void init_job(struct gt_job *job, const struct gt_finals *f,
 struct place {
     const struct gt_result *result;
     double ratio; /* to the winner, round by round */
+    bool tied;    /* with it */
 };
 
-/* One that is beaten may have samples of other rounds than the winner: they cannot put it among those
- * that tie. */
 static double ratio_to(const struct gt_measurement *winner,
                        const struct gt_measurement *m) {
     struct gt_measurement ratio;
     if (m == winner)
         return 0;
     gt_ratio_of(&ratio, m, winner);
-    return m->beaten ? fmax(ratio.median_ns, 1 + GT_SAME) : ratio.median_ns;
+    return ratio.median_ns;
 }
 
-static int by_ratio(const void *a, const void *b) {
-    const double x = ((const struct place *)a)->ratio, y = ((const struct place *)b)->ratio;
-    return x < y ? -1 : x > y;
+static int by_rank(const void *a, const void *b) {
+    const struct place *x = a, *y = b;
+    if (x->tied != y->tied)
+        return x->tied ? -1 : 1;
+    return x->ratio < y->ratio ? -1 : x->ratio > y->ratio;
 }
 
-/* The winner first, the others by their ratios to it. */
+/* The winner first, who ties with it, the others; by their ratios to it, which of those that are beaten may be
+ * of other rounds. */
 static int order(struct place place[], const struct gt_job *job,
                  const struct gt_report *report) {
     const struct gt_measurement *time[GT_JOB_POINTS_MAX];
@@ -215,9 +217,11 @@ static int order(struct place place[], const struct gt_job *job,
                    gt_outcome_word(report->result[i].outcome), report->result[i].error);
     }
     const int first = n > 0 ? gt_race_winner(time, n) : 0;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         place[i].ratio = ratio_to(time[first], time[i]);
-    qsort(place, (size_t)n, sizeof *place, by_ratio);
+        place[i].tied = i == first || gt_race_tied(time[i], time[first]);
+    }
+    qsort(place, (size_t)n, sizeof *place, by_rank);
     return n;
 }
 
@@ -230,8 +234,7 @@ static void rank(struct gt_tune_result *result, const struct gt_job *job,
         result->winner[i].candidate = job->candidate[place[i].result - report->result];
         result->winner[i].time = place[i].result->time;
         gt_race_widen(&result->winner[i].time, top_mhz);
-        result->winner[i].tied =
-            gt_race_tied(&place[i].result->time, &place[0].result->time);
+        result->winner[i].tied = place[i].tied;
     }
 }
 

@@ -71,7 +71,7 @@ static int slack(int mhz) {
 /* A kernel's own samples do not know what differs from one process to another, so it is added to them.
  * A clock that has given way wanders besides: under the power limit of an H200 (f64, 1785 to 1830 of
  * 1980 MHz) 20 finals were 0.1 to 4.9 % longer than in another process, and up to 2.8 % apart for one
- * kernel, where 35 at 1980 MHz were within 1.3 %. */
+ * kernel (docs/search.md). */
 void gt_race_widen(struct gt_measurement *m, int top_mhz) {
     const bool slowed = m->clock_mhz > 0 && m->clock_mhz < top_mhz - slack(top_mhz);
     const double part = slowed ? GT_OTHER_PROCESS_SLOWED : GT_OTHER_PROCESS;

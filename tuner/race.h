@@ -60,14 +60,14 @@ void gt_race_finish(struct gt_race *r);
 double gt_lower_limit(const struct gt_measurement *m);
 
 /* What two measurements of one kernel may differ by: nineteen times of twenty as far as another process
- * decides it, so that kernels as close may come out the other way there; always, in another process under
- * the same load; there if the load brings the clock down; and at different times. */
+ * decides it, so that kernels as close may come out the other way there; nearly always (186 of 189), in
+ * another process under the same load; there if the load brings the clock down; and at different times. */
 #define GT_SAME                 0.01
 #define GT_OTHER_PROCESS        0.015
 #define GT_OTHER_PROCESS_SLOWED 0.05
 #define GT_SCREEN_DOUBT         0.02
-/* Widens the interval of a summarized measurement to where the time lies in any process under the same
- * load, on a device whose clock is top_mhz at most. */
+/* Widens the interval of a summarized measurement to where the time is to be expected in another process
+ * under the same load, on a device whose clock is top_mhz at most. */
 void gt_race_widen(struct gt_measurement *m, int top_mhz);
 /* Whether the first, round by round, is no more than GT_SAME slower than the second as far as is
  * known. Both summarized, of one race. */

@@ -774,7 +774,8 @@ static void test_cuda_cluster(void **state) {
     }
 }
 
-/* The second kernel is launched while the first still works, and waits for it. */
+/* The second kernel may be launched while the first still works: then its wait is what makes the result
+ * right, and the driver takes the launch. */
 static void test_cuda_overlap(void **state) {
     (void)state;
     SKIP_UNLESS(cu_gpu, "no CUDA device");

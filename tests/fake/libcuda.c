@@ -332,6 +332,7 @@ struct CUmod_st {
 struct launch {
     CUfunction function;
     unsigned grid[3], block[3], cluster[3], smem;
+    bool early; /* may begin before the one ahead of it has ended */
     _Alignas(8) unsigned char value[PARAMS_MAX][VALUE_MAX];
     void *param[PARAMS_MAX]; /* to the values, for who asks a graph */
 };
@@ -358,7 +359,7 @@ static _Thread_local CUcontext stack[STACK_MAX];
 static _Thread_local int depth;
 static struct CUctx_st primary[DEVICES_MAX];
 static struct memory *memories;
-static struct { long contexts, modules, streams, events, graphs, launches; } live;
+static struct { long contexts, modules, streams, events, graphs, launches, early; } live;
 
 static CUcontext current(void) {
     return depth > 0 ? stack[depth - 1] : NULL;
@@ -599,9 +600,9 @@ static void report(CUcontext context, long count, size_t bytes) {
     fprintf(
         file,
         "memory %ld bytes %zu modules %ld streams %ld events %ld graphs %ld launches %ld "
-        "lost %u pid %ld\n",
+        "early %ld lost %u pid %ld\n",
         count, bytes, live.modules, live.streams, live.events, live.graphs, live.launches,
-        context->lost, (long)getpid());
+        live.early, context->lost, (long)getpid());
     (void)fclose(file);
 }
 
@@ -1192,6 +1193,7 @@ static void hang(void) {
 static gt_cu_result run(const struct launch *l, CUstream stream, bool for_real) {
     const char *name = l->function->name;
     live.launches++;
+    live.early += l->early;
     stream->clock_ns += model_ns(l);
     if (due("hang", name))
         hang();
@@ -1262,8 +1264,10 @@ gt_cu_result cuLaunchKernelEx(const struct gt_cu_launch_config *c, CUfunction fu
     for (unsigned i = 0; i < c->attribute_count; i++)
         if (c->attributes[i].id == GT_CU_LAUNCH_CLUSTER)
             memcpy(l.cluster, &c->attributes[i].value.cluster, sizeof l.cluster);
-        else if (c->attributes[i].id != GT_CU_LAUNCH_PROGRAMMATIC ||
-                 device[current()->device]->cc < 90)
+        else if (c->attributes[i].id == GT_CU_LAUNCH_PROGRAMMATIC &&
+                 device[current()->device]->cc >= 90)
+            l.early = c->attributes[i].value.programmatic_serialization == 1;
+        else
             return GT_CU_NOT_SUPPORTED;
     return launch(&l, c->stream, params);
 }

@@ -232,4 +232,18 @@ run GEMMTUNE_LIBCUDA=/nowhere GEMMTUNE_LIBNVRTC=/nowhere GEMMTUNE_LIBOPENCL=/now
 is "compare: exit 0" "$code" 0
 is "compare has the problems both have" \
     "$(grep -c -e "$problem" -e f64-nt-9x33x12 "$TMPDIR/out")" 2
+
+# ---- the second kernel of a point may begin before the first has ended, from sm_90 on ----
+
+# early DEVICE POINT: whether launches of a trial did
+early() {
+    rm -f "$TMPDIR/early"
+    run FAKE_CUDA_DEVICE="$1" FAKE_CUDA_REPORT="$TMPDIR/early" trial f32-nn-64x48x256 --device 0 \
+        --family multistage --point "BM=32 BN=32 BK=16 TM=4 TN=4 STAGES=2 SLICES=1 $2 CLUSTER=0 \
+STREAM=0 VA=1 VB=1 ORDER=0 REPACK=0 MINB=1 GROUP=1"
+    echo "exit $code, $(sed -n 's/.* early \([0-9]*\) .*/\1/p' "$TMPDIR/early" | grep -cv '^0$')"
+}
+is "two kernels of an H200 overlap" "$(early h200 SPLIT=2)" "exit 0, 1"
+is "one kernel has none ahead of it" "$(early h200 SPLIT=1)" "exit 0, 0"
+is "two kernels of a GTX 1080 do not" "$(early gtx1080 SPLIT=2)" "exit 0, 0"
 exit "$bad"

@@ -67,6 +67,11 @@ static void test_ties_of_the_last_measurement(void **state) {
     gt_agree(&a, run, 5, again, 4, -1);
     assert_int_equal(a.same, 2);
     assert_int_equal(a.same_tie, 3); /* a better one is none either, by 1010 to 1000 */
+    const struct gt_measurement lost[2] = {{.samples = 0}, measured(1000)};
+    run[2].choice = 1;
+    gt_agree(&a, run, 3, lost, 2, -1); /* the favourite could not be measured */
+    assert_int_equal(a.runs, 1);
+    assert_int_equal(a.same_tie, 0);
 }
 
 /* One that nobody chose is among the winners: what is behind it is behind the best, what is ahead of it
