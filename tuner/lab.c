@@ -242,15 +242,15 @@ static int64_t workspace_of(const struct gt_exec *e) {
     return info.launch.workspace_bytes;
 }
 
-/* What is left of the device beside the problem, and no more than a caller of the library can be
- * asked for. */
+/* No more than a caller of the library can be asked for, a GiB or as much as the matrices take, and what the
+ * device has left beside the problem. */
 static int64_t workspace_max(const struct gt_lab *lab) {
     const struct gt_device *d = gt_lab_device(lab);
-    int64_t most = INT64_C(1) << 30;
     const int64_t left = d->mem_bytes - gt_lab_bytes(&lab->problem, d);
-    most = left < most ? left : most;
-    most = d->max_alloc < most ? d->max_alloc : most;
-    return most - 2 * GT_VIEW_ALIGN;
+    const int64_t had = (left < d->max_alloc ? left : d->max_alloc) - 2 * GT_VIEW_ALIGN;
+    const int64_t matrices = (int64_t)gt_problem_bytes(&lab->problem);
+    const int64_t asked = matrices > INT64_C(1) << 30 ? matrices : INT64_C(1) << 30;
+    return had < asked ? had : asked;
 }
 
 gt_status gt_lab_reserve(struct gt_lab *lab, const struct gt_exec *e, struct gt_err *err) {
