@@ -76,7 +76,7 @@ while [ "$died" -lt "$kills" ]; do
         random=$(((random * 1103515245 + 12345) % 2147483648))
         seconds=60
         [ "$died" -ge "$kills" ] ||
-            seconds=$(awk "BEGIN { print 0.05 + $random / 2147483648 * 1.5 }")
+            seconds=$(awk "BEGIN { print 0.05 + $random / 2147483648 * 1.1 }")
         life "$db" "$seconds"
         code=$?
         died=$((died + (code == 137)))
