@@ -75,8 +75,8 @@ struct gt_trial_row {
 struct gt_record_row {
     struct gt_db_subject subject;
     int rank; /* 0 is the winner */
-    bool
-        tied; /* not proven 1 % slower than the winner; of the winner: that the next one is so */
+    /* Not proven 1 % slower than the winner; of the winner: that the next one is so. */
+    bool tied;
     bool verified; /* verified and measured on the machine this database lives on */
     struct gt_measurement time; /* summary only: `samples` is kept, sample_ns is all 0 */
     double naive_ns;            /* the naive family's best at the same time; 0 unknown */

@@ -128,8 +128,7 @@ struct gt_family {
     unsigned layouts;        /* bits by gt_layout_bit */
     int min_cc;              /* CUDA */
     int rank;                /* order in which default points are offered: lower first */
-    bool
-        overlap; /* kernels begin with GT_FOLLOW, and passes need not wait for each other */
+    bool overlap;            /* kernels begin with GT_FOLLOW: one may be launched early */
     struct gt_symbols symbols;
     int param_count, derive_count, require_count, accept_count, arg_count;
     struct gt_param param[GT_POINT_MAX];

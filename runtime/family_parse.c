@@ -223,20 +223,24 @@ static gt_status parse_min_arch(struct gt_family *f, struct gt_node n, struct gt
     return status;
 }
 
+/* A whole number up to `most` that may be left out, then `preset`. */
+static gt_status parse_number(int64_t *out, int64_t preset, struct gt_node n, int64_t most,
+                              struct gt_err *err) {
+    *out = preset;
+    return gt_json_kind(n) == GT_JSON_ABSENT ? GEMMTUNE_OK
+                                             : gt_json_int(out, n, 0, most, err);
+}
+
 static gt_status parse_rank(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    int64_t rank = RANK_PRESET;
-    const gt_status status = gt_json_kind(n) == GT_JSON_ABSENT
-                                 ? GEMMTUNE_OK
-                                 : gt_json_int(&rank, n, 0, RANK_MAX, err);
+    int64_t rank;
+    const gt_status status = parse_number(&rank, RANK_PRESET, n, RANK_MAX, err);
     f->rank = (int)rank;
     return status;
 }
 
 static gt_status parse_overlap(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    int64_t overlap = 0;
-    const gt_status status = gt_json_kind(n) == GT_JSON_ABSENT
-                                 ? GEMMTUNE_OK
-                                 : gt_json_int(&overlap, n, 0, 1, err);
+    int64_t overlap;
+    const gt_status status = parse_number(&overlap, 0, n, 1, err);
     f->overlap = overlap != 0;
     return status;
 }
