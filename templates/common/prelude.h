@@ -88,9 +88,9 @@ typedef long long gt_long;
 #endif
 
 /*
- * A point's kernels run one behind the other. Where the device can (sm_90) and space.json says
- * "overlap", each but the first may be launched before the one ahead of it has ended
- * (programmatic dependent launch): when all blocks of that one have ended or passed
+ * A point's kernels run one behind the other. From sm_90 on, with a driver of CUDA 12.3, and where
+ * space.json says "overlap", each but the first may be launched before the one ahead of it has
+ * ended (programmatic dependent launch): when all blocks of that one have ended or passed
  * GT_LEAD(yes). It waits at GT_FOLLOW() until that has ended and what it wrote can be read: the
  * first statement of every kernel of such a family, in all threads, since one that ended before
  * the one ahead of it would let the one behind begin too early.
@@ -614,6 +614,10 @@ GT_INLINE gt_acc gt_cluster_load(int yes, const GT_SHARED gt_acc *from, int bloc
 }
 #endif
 
+/* Whether the kernel below has work for no more than 16 blocks, of 4 * lanes sums each: so few may
+ * as well wait beside the first kernel. Measured: docs/performance.md. */
+#define GT_FEW_SUMS(m, n, lanes) ((gt_long)(m) * (n) <= 64 * (lanes))
+
 /*
  * The second kernel of a product whose k is split among blocks: each has left its sum of
  * products, gt_acc [splits][m][n], `from` elements into the workspace. Adds them in a fixed order, so that the
@@ -638,9 +642,6 @@ GT_INLINE void gt_add_parts(gt_acc *sum, const GT_GLOBAL gt_acc *at, gt_long str
             sum[j] += more[j];
     }
 }
-
-/* Whether so few blocks of it have work that they may as well wait beside the first kernel. */
-#define GT_FEW_SUMS(m, n, lanes) ((gt_long)(m) * (n) <= 64 * (lanes))
 
 #define GT_REDUCE_KERNEL(name, splits, lanes, from)                                        \
     GT_KERNEL(name, 256, 1, 1)                                                             \

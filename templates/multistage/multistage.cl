@@ -215,7 +215,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)
  GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc, GT_GLOBAL gt_elem *workspace) {
     GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
     GT_FOLLOW();
-    GT_LEAD(SPLIT > 1 && GT_FEW_SUMS(m, n, GT_LANES));
+    GT_LEAD(SPLIT > 1 && !CLUSTER && GT_FEW_SUMS(m, n, GT_LANES));
     if (PACK_A) {
         a = workspace;
         lda = GT_PACK_WIDTH(m);
@@ -331,7 +331,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)
             now = next;
         }
 
-        GT_LEAD(SPLIT > 1);
+        GT_LEAD(SPLIT > 1 && !CLUSTER);
         /* A sum that is not all of k goes to the workspace. */
         const int partial = SPLIT > 1 ? !CLUSTER : STREAM && slabs < per;
         GT_GLOBAL gt_elem *out = c + row0 * ldc + col0;
