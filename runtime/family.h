@@ -8,9 +8,9 @@
  * threads.
  *
  * Names that expressions may use, besides the family's own parameters and derived names:
- *   M N K LDA LDB LDC          the problem's (launch, accept, workspace; not require)
+ *   M N K LDA LDB LDC          the problem's (launch, accept, workspace, derive; not require)
  *   ALIGN_A ALIGN_B ALIGN_C    bytes every row start of the operand is aligned to, 1..16
- *                              (launch, accept; not require)
+ *                              (launch, accept, derive; not require)
  *   TA TB                      1 when the operand is stored transposed
  *   sizeof(A) sizeof(B) sizeof(C) sizeof(ACC)
  *   FLOAT                      1 for floating-point types
@@ -64,6 +64,7 @@ struct gt_rule {
 struct gt_derived {
     int slot;
     struct gt_expr *expr;
+    bool of_problem; /* it uses what belongs to one problem: sources do not see it */
 };
 
 /* One kernel launch of a point. All passes take the same arguments and share one
@@ -250,7 +251,7 @@ void gt_family_start(const struct gt_family *f, int i, struct gt_point *out);
 /* The whole text a compiler sees: #defines of types, layout, parameters, derived and device
  * names (each GT_<NAME>), the prelude, every require rule as a static assertion, a #line,
  * the template. One text serves every problem the binding's types and layout cover: M N K
- * LDA.. are not in it. The caller frees *out. */
+ * LDA.. and what is derived from them are not in it. The caller frees *out. */
 gt_status gt_source_of(char **out, const struct gt_binding *b, const struct gt_device *d,
                        struct gt_err *err);
 /* Type and device macros for `p`, the prelude, a #line that names `name`, and `text`: for

@@ -11,8 +11,8 @@
 
 /*
  * Names every family may use, in the order of their slots. The last column is the macro a
- * source sees; NULL marks what belongs to one problem: such names are unknown to require,
- * derive and align, because one built kernel serves many problems.
+ * source sees; NULL marks what belongs to one problem: such names, and what is derived from them,
+ * are unknown to require and align, because one built kernel serves many problems.
  */
 #define GT_BUILTIN_LIST(X)                                                                 \
     X(M, "M", NULL)                                                                        \

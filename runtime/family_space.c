@@ -60,6 +60,17 @@ enum scope {
     OF_PROBLEM /* and the problem's sizes and alignment */
 };
 
+/* The first name in e that belongs to one problem; NULL when none does. */
+static const char *problems_own(const struct gt_family *f, const struct gt_expr *e) {
+    for (int i = 0; i < GT_BUILTIN_COUNT; i++)
+        if (gt_builtins[i].macro == NULL && gt_expr_uses(e, i))
+            return gt_builtins[i].name;
+    for (int i = 0; i < f->derive_count; i++)
+        if (f->derive[i].of_problem && gt_expr_uses(e, f->derive[i].slot))
+            return f->symbols.name[f->derive[i].slot];
+    return NULL;
+}
+
 static gt_status parse_expr(struct gt_expr **out, const struct gt_family *f,
                             struct gt_node n, enum scope scope, struct gt_err *err) {
     const char *text;
@@ -70,13 +81,12 @@ static gt_status parse_expr(struct gt_expr **out, const struct gt_family *f,
     status = gt_expr_parse(out, text, &f->symbols, &why);
     if (status != GEMMTUNE_OK)
         return gt_json_fail(n, err, "%s", why.line);
-    for (int i = 0; i < GT_BUILTIN_COUNT; i++)
-        if (scope == OF_POINT && gt_builtins[i].macro == NULL && gt_expr_uses(*out, i))
-            return gt_json_fail(n, err,
-                                "%s belongs to one problem; only accept and launch "
-                                "may use it",
-                                gt_builtins[i].name);
-    return GEMMTUNE_OK;
+    const char *own = scope == OF_POINT ? problems_own(f, *out) : NULL;
+    return own == NULL ? GEMMTUNE_OK
+                       : gt_json_fail(n, err,
+                                      "%s belongs to one problem; only derive, accept and "
+                                      "launch may use it",
+                                      own);
 }
 
 /* An array of three expressions; absent: `presets`. */
@@ -171,9 +181,11 @@ gt_status gt_parse_derive(struct gt_family *f, struct gt_node n, struct gt_err *
     gt_status status = gt_read_list(n, GT_JSON_OBJECT, 0, GT_RULES_MAX, err);
     for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
         struct gt_derived *d = &f->derive[f->derive_count++];
-        status = parse_expr(&d->expr, f, gt_json_at(n, i), OF_POINT, err);
+        status = parse_expr(&d->expr, f, gt_json_at(n, i), OF_PROBLEM, err);
         if (status == GEMMTUNE_OK)
             status = add_name(&d->slot, f, gt_json_at(n, i), err);
+        if (status == GEMMTUNE_OK)
+            d->of_problem = problems_own(f, d->expr) != NULL;
     }
     return status;
 }

@@ -100,7 +100,9 @@ static void put_names(struct text *t, const struct gt_binding *b) {
     for (int i = 0; i < f->param_count; i++)
         put_own_macro(t, f->param[i].name, b->value[f->param[i].slot]);
     for (int i = 0; i < f->derive_count; i++)
-        put_own_macro(t, f->symbols.name[f->derive[i].slot], b->value[f->derive[i].slot]);
+        if (!f->derive[i].of_problem)
+            put_own_macro(t, f->symbols.name[f->derive[i].slot],
+                          b->value[f->derive[i].slot]);
 }
 
 /* A require rule as a static assertion, so that it holds even for a text built

@@ -19,7 +19,7 @@ static const char toy[] =
     "\"min_arch\": {\"cuda\": 70},"
     "\"params\": {\"W\": [0, 4, 8, 32, 64], \"V\": [1, 2, 4]},"
     "\"default\": {\"W\": 8, \"V\": 2},"
-    "\"derive\": {\"T\": \"W * W\", \"PER\": \"1024 / W\"},"
+    "\"derive\": {\"T\": \"W * W\", \"PER\": \"1024 / W\", \"ROWS\": \"M / W\"},"
     "\"require\": [[\"T <= MAX_THREADS\", \"too many threads\"],"
     "[\"SMEM_MAX / (V - 2) != 0 || FLOAT\", \"an expression that fails refuses\"],"
     "[\"T * sizeof(A) <= SMEM_MAX\", \"too much shared memory\"]],"
@@ -109,6 +109,7 @@ static void test_built_in_values(void **state) {
         {"WARP", 32},
         {"SMEM_MAX", 49152},
         {"T", 64},
+        {"ROWS", 12},
         {"PER", 128},
         {"W", 8},
         {"V", 2},

@@ -256,8 +256,12 @@ static void test_refusals(void **state) {
         {"\"W\": 8, \"PAD\": 0", "\"W\": 8, \"PAD\": 0, \"X\": 1", "no such parameter"},
         /* expressions */
         {"\"W * W\"", "\"S * W\"", "toy/space.json:13: /derive/T:"}, /* S comes later */
-        {"\"W * W\"", "\"W * M\"", "M belongs to one problem"},
-        {"\"W * W\"", "\"W * ALIGN_B\"", "ALIGN_B belongs to one problem"},
+        {"\"T <= MAX_THREADS\"", "\"T <= ALIGN_B\"", "ALIGN_B belongs to one problem"},
+        {"\"W * W\"", "\"W * M\"",
+         "T belongs to one problem"}, /* and what is derived from it */
+        {"\"W * W\", \"S\": \"T * sizeof(A)\"},\n \"require\": [[\"T",
+         "\"K\", \"S\": \"T * sizeof(A)\"},\n \"require\": [[\"S",
+         "S belongs to one problem"},
         {"\"W * W\"", "\"W *\"", "/derive/T:"},
         {"\"W * W\"", "64", "/derive/T:"},
         {"\"T\": ", "\"W\": ", "the name W is taken"},

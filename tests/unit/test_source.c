@@ -16,7 +16,8 @@ static const char toy[] =
     "\"source\": {\"cuda\": \"toy.cu\", \"opencl\": \"toy.cl\"}, \"entry\": \"gemm\","
     "\"dtypes\": [\"f32\", \"tf32\", \"bf16\", \"i32\"], \"layouts\": [\"nn\", \"nt\"],"
     "\"params\": {\"W\": [8], \"V\": [1]}, \"default\": {\"W\": 8, \"V\": 1},"
-    "\"derive\": {\"T\": \"W * W\", \"NEG\": \"-T\", \"BIG\": \"65536 * 65536\"},"
+    "\"derive\": {\"T\": \"W * W\", \"NEG\": \"-T\", \"BIG\": \"65536 * 65536\", \"OWN\": "
+    "\"M * W\"},"
     "\"require\": [[\"T <= MAX_THREADS\", \"a\"], [\"min(T, cdiv(W, 3)) * sizeof(ACC) > "
     "0\","
     "\"b\"]], \"accept\": [[\"K > 123456\", \"c\"]],"
@@ -109,6 +110,7 @@ static void test_order_and_values(void **state) {
     assert_string_equal(strstr(text, "the CUDA template"), "the CUDA template\n");
     assert_null(strstr(text, "123456")); /* accept is lookup's, not the compiler's */
     assert_null(strstr(text, "#define GT_M "));
+    assert_null(strstr(text, "#define GT_OWN "));
     assert_null(strstr(text, "#define GT_LDA"));
     assert_null(strstr(text, "#define GT_ALIGN_A"));
     free(text);
