@@ -97,6 +97,7 @@ struct gt_map {
     X(TILE_K, "tile_k", NULL)                                                              \
     X(SPLIT, "split", "1")                                                                 \
     X(STREAM, "stream", "0")                                                               \
+    X(STREAM_SLABS, "stream_slabs", "0")                                                   \
     X(AHEAD, "ahead", "0")                                                                 \
     X(GROUP, "group", "1")                                                                 \
     X(REGS, "regs", "0")                                                                   \

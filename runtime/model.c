@@ -150,7 +150,7 @@ static void reckon_slab(struct work *w) {
     w->l2 = bytes / w->costs->l2_bytes;
 }
 
-/* Blocks that share all slabs of all tiles; 0: each has a tile, or a part of one. */
+/* Blocks that share all slabs of all tiles, alike or nearly so; 0: each has a tile, or a part of one. */
 static int64_t streams(const struct work *w) {
     return w->shape[GT_SHAPE_STREAM] * w->d->units;
 }
@@ -164,8 +164,9 @@ static void reckon_block(struct work *w) {
     w->warps = ceil((double)w->facts->threads / WARP);
     w->tile = tile_m * tile_n;
     w->tiles = fmax(1, ceil(w->m / tile_m)) * fmax(1, ceil(w->n / tile_n));
-    w->slabs = s[GT_SHAPE_STREAM] > 0 ? w->tiles * depth / (double)streams(w)
-                                      : ceil(depth / (double)s[GT_SHAPE_SPLIT]);
+    w->slabs = s[GT_SHAPE_STREAM] == 0        ? ceil(depth / (double)s[GT_SHAPE_SPLIT])
+               : s[GT_SHAPE_STREAM_SLABS] > 0 ? (double)s[GT_SHAPE_STREAM_SLABS]
+                                              : w->tiles * depth / (double)streams(w);
     w->end = (w->costs->fold * folds + w->costs->store) * w->tile * w->size / LINE;
     reckon_slab(w);
 }

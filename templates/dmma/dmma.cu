@@ -39,8 +39,8 @@
  * MINB     blocks that shall fit a multiprocessor  while this one's are multiplied
  * ODD      1: rows may begin at any element and are copied by 16 bytes all the same
  * GROUP    rows of tiles walked together, for the sake of the L2 cache
- * TAIL     1: tiles that would leave units idle at the end are shared, each by as many blocks as
- *          the device then has for it; a second kernel adds up their parts of k
+ * TAIL     pieces of k of the tiles that would leave units idle at the end: these units compute
+ *          some of them, and a second kernel adds up; 0: such tiles are not shared
  * SPLIT    blocks that share a tile, each with its own part of k
  * REDUCE   how their sums meet: 0 in the workspace and a second kernel, 1 in the shared memory of
  *          a cluster. Always in the order of k: the same sum every time.
@@ -365,7 +365,7 @@ GT_INLINE void gather(const struct target *to, const GT_SHARED gt_elem *tiles, i
 }
 
 #if GT_TAIL
-GT_FINISH_KERNEL(finish, BM, BN, GT_GROUP, GT_CAPACITY, 0)
+GT_FINISH_KERNEL(finish, BM, BN, GT_GROUP, GT_TAIL, GT_CAPACITY, 0)
 #endif
 
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
@@ -387,8 +387,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     /* This block's part of k, in whole slabs but for the last. */
     const int depth = alpha == (gt_elem)0 ? 0 : k; /* alpha 0: A and B are not read */
     const gt_long all = depth / BK + (depth % BK != 0);
-    const int first = (int)(all * work.part / work.parts);
-    const int slabs = (int)(all * (work.part + 1) / work.parts) - first;
+    int first;
+    const int slabs = gt_work_slabs(&work, all, &first);
     const gt_long k0 = first * (gt_long)BK;
     struct origin from = {
         aim(A_ALONG ? BK : BM, VA, a + (A_ALONG ? row0 * lda + k0 : k0 * lda + row0), lda, t),

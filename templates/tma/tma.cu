@@ -24,8 +24,8 @@
  * BM BN   tile of C              BK      depth of a slab
  * TM TN   patch of a thread      STAGES  slabs in shared memory
  * SPLIT   parts of k, a block each; a second kernel adds up
- * TAIL    1: only tiles that would leave units idle at the end are split, for as many blocks as
- *         the device then has for each
+ * TAIL    pieces of k of the tiles that would leave units idle at the end: these units compute
+ *         some of them, and a second kernel adds up; 0: such tiles are not shared
  * ORDER   of the multiply-adds: 0 by rows, 1 by columns, 2 by pairs of rows
  * REPACK  operands that lie in the workspace: 0 none, 1 those that must be turned, 2 both
  * MINB    blocks that shall fit a multiprocessor
@@ -73,7 +73,7 @@ GT_REDUCE_KERNEL(reduce, GT_SPLIT, 128, PACKED)
 #endif
 
 #if GT_TAIL
-GT_FINISH_KERNEL(finish, BM, BN, GT_GROUP, GT_CAPACITY, PACKED)
+GT_FINISH_KERNEL(finish, BM, BN, GT_GROUP, GT_TAIL, GT_CAPACITY, PACKED)
 #endif
 
 GT_INLINE void multiply(gt_acc *acc, const gt_elem *fa, const gt_elem *fb) {
@@ -132,15 +132,15 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     const int stages = gt_shared_address(smem), full = stages + STAGES * STAGE * GT_SIZEOF_A,
               empty = full + STAGES * 8;
     const int tiles = gt_cdiv(m, BM) * gt_cdiv(n, BN);
-    struct gt_work work = gt_work_of(GT_TAIL, GT_CAPACITY, 1, GT_BLOCK, tiles);
-    if (SPLIT > 1) /* blocks of one part side by side: tiles share its slabs in the L2 cache */
-        work.tile = GT_BLOCK % tiles, work.part = GT_BLOCK / tiles, work.parts = SPLIT;
+    /* Blocks of one part of k side by side: tiles share its slabs in the L2 cache. */
+    const int block = SPLIT > 1 ? GT_BLOCK % tiles * SPLIT + GT_BLOCK / tiles : GT_BLOCK;
+    const struct gt_work work = gt_work_of(GT_TAIL, GT_CAPACITY, SPLIT, block, tiles);
     int row0, col0;
     gt_tile_place(&row0, &col0, work.tile, BM, BN, GT_GROUP, m, n);
     /* This block's part of k. */
-    const gt_long all = alpha == (gt_elem)0 ? 0 : gt_cdiv(k, BK); /* slabs */
-    const int first = (int)(all * work.part / work.parts);
-    const int slabs = (int)(all * (work.part + 1) / work.parts) - first; /* alpha 0: nothing is read */
+    const gt_long all = alpha == (gt_elem)0 ? 0 : gt_cdiv(k, BK); /* alpha 0: nothing is read */
+    int first;
+    const int slabs = gt_work_slabs(&work, all, &first);
     const struct feeder f = {&map_a, &map_b, row0, col0, first * BK,
                              slabs,  stages, full, empty};
     struct turn before = {STAGES - 1, 1}, now = {0, 0};

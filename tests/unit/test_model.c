@@ -449,6 +449,10 @@ static void test_streams(void **state) {
     assert_int_equal(p.blocks, 40);
     assert_int_equal(p.waves, 1);
     assert_int_equal(p.slabs, 16); /* 80 tiles of 8 over 40 streams */
+    facts.shape[GT_SHAPE_STREAM_SLABS] = 20;
+    const struct gt_prediction uneven = reckoned(&facts, &card, &gt_costs_h200);
+    assert_int_equal(uneven.slabs, 20);
+    assert_true(uneven.term_ns[GT_TERM_FMA] > p.term_ns[GT_TERM_FMA]);
 }
 
 /* A block's end costs what it writes; a warp alone waits for itself, several for each other. */
