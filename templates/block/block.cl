@@ -172,11 +172,11 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
         const int inside = rows >= BM && cols >= BN && gt_aligned(PN, c, ldc);
         c += ay * ldc + bx;
         if (inside)
-            gt_patch_store(TM, TN, PM, PN, LY, LX, c, ldc, alpha, acc, beta, 1, rows - ay,
-                           cols - bx);
+            gt_patch_store(TM, TN, gt_side_of(PM, LY), gt_side_of(PN, LX), c, ldc,
+                           alpha, acc, beta, 1, rows - ay, cols - bx);
         else
-            gt_patch_store(TM, TN, PM, PN, LY, LX, c, ldc, alpha, acc, beta, 0, rows - ay,
-                           cols - bx);
+            gt_patch_store(TM, TN, gt_side_of(PM, LY), gt_side_of(PN, LX), c, ldc,
+                           alpha, acc, beta, 0, rows - ay, cols - bx);
     } else {
         GT_UNROLL
         for (int i = 0; i < TM * TN; i++)

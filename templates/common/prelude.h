@@ -555,25 +555,40 @@ GT_INLINE void gt_patch_load(int count, int piece, int lanes, gt_elem *to,
         gt_load_shared(piece, to + i, from + GT_PATCH(i, piece, lanes));
 }
 
+/* How a patch lies along a side of C: in pieces of `piece` elements, `step` from one to the next
+ * within, `apart` from a piece to the next; one instruction moves `width` of them. */
+struct gt_side {
+    int piece, step, apart, width;
+};
+
+GT_INLINE struct gt_side gt_side_of(int piece, int lanes) {
+    const struct gt_side side = {piece, 1, piece * lanes, piece};
+    return side;
+}
+
+GT_INLINE int gt_side_at(const struct gt_side *side, int i) {
+    return i / side->piece * side->apart + i % side->piece * side->step;
+}
+
 /* Stores a patch of tm x tn; c stands at its first element, from which `rows` x `cols` of C
- * exist. `inside`: all of it exists and is aligned for pieces of pn. */
-GT_INLINE void gt_patch_store(int tm, int tn, int pm, int pn, int ly, int lx,
+ * exist. `inside`: all of it exists and is aligned for what an instruction moves. */
+GT_INLINE void gt_patch_store(int tm, int tn, struct gt_side down, struct gt_side along,
                               GT_GLOBAL gt_elem *c, gt_long ldc, gt_elem alpha,
                               const gt_acc *acc, gt_elem beta, int inside, int rows,
                               int cols) {
     GT_UNROLL
     for (int i = 0; i < tm; i++) {
-        GT_GLOBAL gt_elem *row = c + GT_PATCH(i, pm, ly) * ldc;
-        const int end = GT_PATCH(i, pm, ly) < rows ? cols : 0;
+        GT_GLOBAL gt_elem *row = c + gt_side_at(&down, i) * ldc;
+        const int end = gt_side_at(&down, i) < rows ? cols : 0;
         gt_elem old[16];
         GT_UNROLL
-        for (int j = 0; j < tn; j += pn)
-            gt_load_c(pn, old + j, row + GT_PATCH(j, pn, lx), beta, inside, 0,
-                      end - GT_PATCH(j, pn, lx));
+        for (int j = 0; j < tn; j += along.width)
+            gt_load_c(along.width, old + j, row + gt_side_at(&along, j), beta, inside, 0,
+                      end - gt_side_at(&along, j));
         GT_UNROLL
-        for (int j = 0; j < tn; j += pn)
-            gt_store_row(pn, row + GT_PATCH(j, pn, lx), alpha, acc + i * tn + j, beta,
-                         old + j, inside, 0, end - GT_PATCH(j, pn, lx));
+        for (int j = 0; j < tn; j += along.width)
+            gt_store_row(along.width, row + gt_side_at(&along, j), alpha, acc + i * tn + j,
+                         beta, old + j, inside, 0, end - gt_side_at(&along, j));
     }
 }
 

@@ -357,11 +357,11 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)
             if (CLUSTER)
                 GT_CLUSTER_BARRIER(1); /* until the others have read */
         } else if (inside_c) {
-            gt_patch_store(TM, TN, PM, PN, LY, LX, out, ld, by, acc, old, 1, rows - ay,
-                           cols - bx);
+            gt_patch_store(TM, TN, gt_side_of(PM, LY), gt_side_of(PN, LX), out, ld,
+                           by, acc, old, 1, rows - ay, cols - bx);
         } else {
-            gt_patch_store(TM, TN, PM, PN, LY, LX, out, ld, by, acc, old, 0, rows - ay,
-                           cols - bx);
+            gt_patch_store(TM, TN, gt_side_of(PM, LY), gt_side_of(PN, LX), out, ld,
+                           by, acc, old, 0, rows - ay, cols - bx);
         }
         if (STREAM)
             GT_BARRIER(); /* the stages are free */

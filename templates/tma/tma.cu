@@ -17,9 +17,10 @@
  * likely to be done with it. What a box has past the edges is zeros: the last slab needs no
  * other code.
  *
- * Slabs have rows along the width: what is contiguous along k in memory is turned into the
- * workspace by a kernel before (REPACK 1; 2 copies both operands, for rows that are not
- * aligned to 16 bytes).
+ * The threads read slabs whose rows lie along the width. What is contiguous along k in memory
+ * is turned into the workspace by a kernel before (REPACK 1; 2 copies both operands, for rows
+ * that are not aligned to 16 bytes), or slab by slab in shared memory, by all threads while
+ * they multiply the slab ahead of it (REPACK 0).
  *
  * BM BN   tile of C              BK      depth of a slab
  * TM TN   patch of a thread      STAGES  slabs in shared memory
@@ -27,7 +28,7 @@
  * TAIL    pieces of k of the tiles that would leave units idle at the end: these units compute
  *         some of them, and a second kernel adds up; 0: such tiles are not shared
  * ORDER   of the multiply-adds: 0 by rows, 1 by columns, 2 by pairs of rows
- * REPACK  operands that lie in the workspace: 0 none, 1 those that must be turned, 2 both
+ * REPACK  operands that lie in the workspace: 0 none, 1 those contiguous along k, 2 both
  * MINB    blocks that shall fit a multiprocessor
  * GROUP   rows of tiles walked together, for the sake of the L2 cache
  *
@@ -40,10 +41,15 @@
 enum {
     BM = GT_BM, BN = GT_BN, BK = GT_BK, TM = GT_TM, TN = GT_TN, T = GT_THREADS,
     STAGES = GT_STAGES, SPLIT = GT_SPLIT, PACK_A = GT_PACK_A, PACK_B = GT_PACK_B,
+    TURN_A = GT_TURN_A, TURN_B = GT_TURN_B, /* turned by the threads */
     SLAB_A = BK * BM, STAGE = SLAB_A + BK * BN,
+    TURNED_A = TURN_A ? BK * (BM + 4) : 0, TURNED = TURNED_A + (TURN_B ? BK * (BN + 4) : 0),
+    ROUNDS_A = TURN_A ? GT_CDIV(BM * BK / 128, T / 32) : 0, /* of the block to turn a slab */
+    ROUNDS = ROUNDS_A + (TURN_B ? GT_CDIV(BN * BK / 128, T / 32) : 0),
     PM = GT_PIECE(TM), PN = GT_PIECE(TN),
     TY = BM / TM, TX = BN / TN, /* threads along m and n */
     LX = GT_LANES_X(TY, TX), LY = GT_LANES_Y(TY, TX),
+    NEED = BK - 1 - ROUNDS, /* the k at which the next slab must be there */
 };
 
 /* What space.json's tensor_maps say, as the type of a kernel's parameter. */
@@ -61,6 +67,12 @@ GT_INLINE void copy_box(int to, const struct tensor_map *map, int inner, int out
                  : "memory");
 }
 
+/* As it lies in memory: inner is the width, or k of what is to be turned. */
+GT_INLINE void copy_slab(int to, const struct tensor_map *map, int turn, int at, int k,
+                         int barrier) {
+    copy_box(to, map, turn ? k : at, turn ? at : k, barrier);
+}
+
 /* In the workspace: op(A) and op(B) where they are packed, then the parts' sums. */
 #define PACKED (GT_PACKED(PACK_A, m, k) + GT_PACKED(PACK_B, n, k))
 
@@ -75,6 +87,50 @@ GT_REDUCE_KERNEL(reduce, GT_SPLIT, 128, PACKED)
 #if GT_TAIL
 GT_FINISH_KERNEL(finish, BM, BN, GT_GROUP, GT_TAIL, GT_CAPACITY, PACKED)
 #endif
+
+/* Loads four times eight rows of 16 bytes, row l from lane l's `from`: element i of `to` is
+ * element l % 4 of row 8 i + l / 4. */
+GT_INLINE void load_matrices(gt_elem *to, const gt_elem *from) {
+    union {
+        unsigned bits;
+        gt_elem value;
+    } word[4];
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(word[0].bits), "=r"(word[1].bits), "=r"(word[2].bits), "=r"(word[3].bits)
+                 : "r"(gt_shared_address(from))
+                 : "memory");
+    GT_UNROLL
+    for (int i = 0; i < 4; i++)
+        to[i] = word[i].value;
+}
+
+/*
+ * Turning a slab that has come as [width][BK] into one of [BK][width]. With one instruction a
+ * warp reads 4 times 128 bytes, a quarter of the width apart, and has those 16 bytes of each
+ * spread over four lanes, an element each (ldmatrix): a lane then holds four elements of one
+ * k, and stores them side by side. So the element that is turned to place p of the width is the
+ * one at p % 4 * width / 4 + p / 4. Rows of k are 4 elements longer, for the sake of the banks.
+ */
+#define GT_TURNED(width) ((width) + 4)
+
+GT_INLINE void turn_load(gt_elem *raw, const gt_elem *from, int width, int t, int round) {
+    const int group = round * (T / 32) + t / 32, lane = t % 32;
+    if (group < width * BK / 128)
+        load_matrices(raw, from + lane / 8 * (width / 4 * BK) + group * 32 + lane % 8 * 4);
+}
+
+GT_INLINE void turn_store(gt_elem *to, const gt_elem *raw, int width, int t, int round) {
+    const int group = round * (T / 32) + t / 32, lane = t % 32;
+    const int k = lane % BK, high = group * (32 / BK) + lane / BK;
+    if (group < width * BK / 128)
+        gt_store_shared(4, to + k * GT_TURNED(width) + high * 4, raw);
+}
+
+/* Where the patch's elements lie along a side of C when its operand was turned. */
+GT_INLINE struct gt_side side_of(int turned, int width, int piece, int lanes) {
+    const struct gt_side apart = {4, width / 4, lanes, 1};
+    return turned ? apart : gt_side_of(piece, lanes);
+}
 
 GT_INLINE void multiply(gt_acc *acc, const gt_elem *fa, const gt_elem *fb) {
     GT_UNROLL
@@ -114,8 +170,8 @@ GT_INLINE void feed(const struct feeder *f, int s, struct turn turn, int *hopele
     gt_barrier_wait(f->empty + turn.stage * 8, turn.parity, hopeless);
     if (s < f->slabs) {
         gt_barrier_arrive_expecting(full, STAGE * GT_SIZEOF_A);
-        copy_box(to, f->a, f->row, f->k + s * BK, full);
-        copy_box(to + SLAB_A * GT_SIZEOF_A, f->b, f->col, f->k + s * BK, full);
+        copy_slab(to, f->a, TURN_A, f->row, f->k + s * BK, full);
+        copy_slab(to + SLAB_A * GT_SIZEOF_A, f->b, TURN_B, f->col, f->k + s * BK, full);
     } else {
         gt_barrier_arrive(full);
     }
@@ -129,7 +185,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     extern __shared__ __align__(128) gt_elem smem[]; /* where boxes may lie */
     GT_FOLLOW();
     const int t = GT_THREAD_X;
-    const int stages = gt_shared_address(smem), full = stages + STAGES * STAGE * GT_SIZEOF_A,
+    gt_elem *const turned = smem + STAGES * STAGE; /* two of them: one is read, one written */
+    const int stages = gt_shared_address(smem),
+              full = stages + (STAGES * STAGE + 2 * TURNED) * GT_SIZEOF_A,
               empty = full + STAGES * 8;
     const int tiles = gt_cdiv(m, BM) * gt_cdiv(n, BN);
     /* Blocks of one part of k side by side: tiles share its slabs in the L2 cache. */
@@ -170,27 +228,58 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     for (int e = 0; e < TM * TN; e++)
         acc[e] = 0;
 
-/* Loads the patch's operands of the k-th k of the slab in `stage`. */
-#define LOAD(to, stage, k)                                                                 \
-    gt_patch_load(TM, PM, LY, fa[to], smem + (stage)*STAGE + (k)*BM + ay);                 \
-    gt_patch_load(TN, PN, LX, fb[to], smem + (stage)*STAGE + SLAB_A + (k)*BN + bx)
+/* Loads the patch's operands of the k-th k of a slab: the one in `stage`, or what of it was
+ * turned to `half`. */
+#define LOAD(to, stage, half, k)                                                           \
+    gt_patch_load(TM, PM, LY, fa[to],                                                      \
+                  ay + (TURN_A ? turned + (half)*TURNED + (k)*GT_TURNED(BM)                \
+                               : smem + (stage)*STAGE + (k)*BM));                          \
+    gt_patch_load(TN, PN, LX, fb[to],                                                      \
+                  bx + (TURN_B ? turned + (half)*TURNED + TURNED_A + (k)*GT_TURNED(BN)     \
+                               : smem + (stage)*STAGE + SLAB_A + (k)*BN))
+/* Turns a round's share of the slab in `stage`, first into registers, then out of them. */
+#define TURN_LOAD(stage, r)                                                                \
+    if ((r) < ROUNDS_A)                                                                    \
+        turn_load(raw, smem + (stage)*STAGE, BM, t, r);                                    \
+    else                                                                                   \
+        turn_load(raw, smem + (stage)*STAGE + SLAB_A, BN, t, (r)-ROUNDS_A)
+#define TURN_STORE(half, r)                                                                \
+    if ((r) < ROUNDS_A)                                                                    \
+        turn_store(turned + (half)*TURNED, raw, BM, t, r);                                 \
+    else                                                                                   \
+        turn_store(turned + (half)*TURNED + TURNED_A, raw, BN, t, (r)-ROUNDS_A)
+    gt_elem raw[4];
 
     gt_barrier_wait(full, 0, &hopeless);
-    LOAD(0, 0, 0);
+    GT_UNROLL
+    for (int r = 0; r < ROUNDS; r++) {
+        TURN_LOAD(0, r);
+        TURN_STORE(0, r);
+    }
+    if (ROUNDS > 0)
+        GT_BARRIER();
+    LOAD(0, 0, 0, 0);
     GT_UNROLL_BY(1)
     for (int s = 0; s < slabs; s++) {
         const struct turn next = next_turn(now);
+        const int half = s % 2;
         int there = 0;
         GT_UNROLL
         for (int k = 0; k < BK; k++) {
-            if (k + 2 == BK) /* asked early: the answer takes a while */
+            if (k + 1 == NEED) /* asked early: the answer takes a while */
                 there = gt_barrier_passed(full + next.stage * 8, next.parity);
+            if (k == NEED && !there)
+                gt_barrier_wait(full + next.stage * 8, next.parity, &hopeless);
+            if (k > NEED)
+                TURN_STORE(!half, k - NEED - 1);
+            if (k >= NEED && k + 1 < BK)
+                TURN_LOAD(next.stage, k - NEED);
+            if (ROUNDS > 0 && k + 1 == BK)
+                GT_BARRIER();
             if (k + 1 < BK) {
-                LOAD((k + 1) % 2, now.stage, k + 1);
+                LOAD((k + 1) % 2, now.stage, half, k + 1);
             } else {
-                if (!there)
-                    gt_barrier_wait(full + next.stage * 8, next.parity, &hopeless);
-                LOAD(0, next.stage, 0); /* past the last slab: anything, and not used */
+                LOAD(0, next.stage, !half, 0); /* past the last slab: anything, not used */
             }
             multiply(acc, fa[k % 2], fb[k % 2]);
         }
@@ -217,11 +306,11 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
         alpha = 1;
         beta = 0;
     }
-    c += ay * ldc + bx;
-    if (rows >= BM && cols >= BN && gt_aligned(PN, c, ldc))
-        gt_patch_store(TM, TN, PM, PN, LY, LX, c, ldc, alpha, acc, beta, 1, rows - ay,
-                       cols - bx);
+    const struct gt_side down = side_of(TURN_A, BM, PM, LY), along = side_of(TURN_B, BN, PN, LX);
+    const int row = TURN_A ? ay / 4 : ay, col = TURN_B ? bx / 4 : bx;
+    c += row * ldc + col;
+    if (rows >= BM && cols >= BN && gt_aligned(along.width, c, ldc))
+        gt_patch_store(TM, TN, down, along, c, ldc, alpha, acc, beta, 1, rows - row, cols - col);
     else
-        gt_patch_store(TM, TN, PM, PN, LY, LX, c, ldc, alpha, acc, beta, 0, rows - ay,
-                       cols - bx);
+        gt_patch_store(TM, TN, down, along, c, ldc, alpha, acc, beta, 0, rows - row, cols - col);
 }
