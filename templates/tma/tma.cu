@@ -232,10 +232,10 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
  * turned to `half`. */
 #define LOAD(to, stage, half, k)                                                           \
     gt_patch_load(TM, PM, LY, fa[to],                                                      \
-                  ay + (TURN_A ? turned + (half)*TURNED + (k)*GT_TURNED(BM)                \
+                  ay + (TURN_A ? turned + (half) + (k)*GT_TURNED(BM)                \
                                : smem + (stage)*STAGE + (k)*BM));                          \
     gt_patch_load(TN, PN, LX, fb[to],                                                      \
-                  bx + (TURN_B ? turned + (half)*TURNED + TURNED_A + (k)*GT_TURNED(BN)     \
+                  bx + (TURN_B ? turned + (half) + TURNED_A + (k)*GT_TURNED(BN)     \
                                : smem + (stage)*STAGE + SLAB_A + (k)*BN))
 /* Turns a round's share of the slab in `stage`, first into registers, then out of them. */
 #define TURN_LOAD(stage, r)                                                                \
@@ -245,10 +245,11 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
         turn_load(raw, smem + (stage)*STAGE + SLAB_A, BN, t, (r)-ROUNDS_A)
 #define TURN_STORE(half, r)                                                                \
     if ((r) < ROUNDS_A)                                                                    \
-        turn_store(turned + (half)*TURNED, raw, BM, t, r);                                 \
+        turn_store(turned + (half), raw, BM, t, r);                                 \
     else                                                                                   \
-        turn_store(turned + (half)*TURNED + TURNED_A, raw, BN, t, (r)-ROUNDS_A)
+        turn_store(turned + (half) + TURNED_A, raw, BN, t, (r)-ROUNDS_A)
     gt_elem raw[4];
+    int half = 0;
 
     gt_barrier_wait(full, 0, &hopeless);
     GT_UNROLL
@@ -262,7 +263,6 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     GT_UNROLL_BY(1)
     for (int s = 0; s < slabs; s++) {
         const struct turn next = next_turn(now);
-        const int half = s % 2;
         int there = 0;
         GT_UNROLL
         for (int k = 0; k < BK; k++) {
@@ -271,7 +271,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
             if (k == NEED && !there)
                 gt_barrier_wait(full + next.stage * 8, next.parity, &hopeless);
             if (k > NEED)
-                TURN_STORE(!half, k - NEED - 1);
+                TURN_STORE(TURNED - half, k - NEED - 1);
             if (k >= NEED && k + 1 < BK)
                 TURN_LOAD(next.stage, k - NEED);
             if (ROUNDS > 0 && k + 1 == BK)
@@ -279,7 +279,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
             if (k + 1 < BK) {
                 LOAD((k + 1) % 2, now.stage, half, k + 1);
             } else {
-                LOAD(0, next.stage, !half, 0); /* past the last slab: anything, not used */
+                LOAD(0, next.stage, TURNED - half, 0); /* past the last slab: anything, not used */
             }
             multiply(acc, fa[k % 2], fb[k % 2]);
         }
@@ -288,6 +288,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
             gt_barrier_arrive(empty + now.stage * 8);
         if (t == 0)
             feed(&f, s + STAGES - 1, before, &hopeless);
+        half = TURNED - half;
         before = now;
         now = next;
     }
