@@ -20,7 +20,7 @@
  * The threads read slabs whose rows lie along the width. What is contiguous along k in memory
  * is turned into the workspace by a kernel before (REPACK 1; 2 copies both operands, for rows
  * that are not aligned to 16 bytes), or slab by slab in shared memory, by all threads while
- * they multiply the slab ahead of it (REPACK 0).
+ * they multiply the slab ahead of it (REPACK 0); then they do wait for each other.
  *
  * BM BN   tile of C              BK      depth of a slab
  * TM TN   patch of a thread      STAGES  slabs in shared memory
@@ -44,8 +44,7 @@ enum {
     TURN_A = GT_TURN_A, TURN_B = GT_TURN_B, /* turned by the threads */
     SLAB_A = BK * BM, STAGE = SLAB_A + BK * BN,
     TURNED_A = TURN_A ? BK * (BM + 4) : 0, TURNED = TURNED_A + (TURN_B ? BK * (BN + 4) : 0),
-    ROUNDS_A = TURN_A ? GT_CDIV(BM * BK / 128, T / 32) : 0, /* of the block to turn a slab */
-    ROUNDS = ROUNDS_A + (TURN_B ? GT_CDIV(BN * BK / 128, T / 32) : 0),
+    ROUNDS_A = TURN_A ? GT_CDIV(BM * BK, 4 * T) : 0, ROUNDS = GT_ROUNDS, /* in which to turn */
     PM = GT_PIECE(TM), PN = GT_PIECE(TN),
     TY = BM / TM, TX = BN / TN, /* threads along m and n */
     LX = GT_LANES_X(TY, TX), LY = GT_LANES_Y(TY, TX),
@@ -232,10 +231,10 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
  * turned to `half`. */
 #define LOAD(to, stage, half, k)                                                           \
     gt_patch_load(TM, PM, LY, fa[to],                                                      \
-                  ay + (TURN_A ? turned + (half) + (k)*GT_TURNED(BM)                \
+                  ay + (TURN_A ? turned + (half) + (k)*GT_TURNED(BM)                       \
                                : smem + (stage)*STAGE + (k)*BM));                          \
     gt_patch_load(TN, PN, LX, fb[to],                                                      \
-                  bx + (TURN_B ? turned + (half) + TURNED_A + (k)*GT_TURNED(BN)     \
+                  bx + (TURN_B ? turned + (half) + TURNED_A + (k)*GT_TURNED(BN)            \
                                : smem + (stage)*STAGE + SLAB_A + (k)*BN))
 /* Turns a round's share of the slab in `stage`, first into registers, then out of them. */
 #define TURN_LOAD(stage, r)                                                                \
@@ -245,7 +244,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
         turn_load(raw, smem + (stage)*STAGE + SLAB_A, BN, t, (r)-ROUNDS_A)
 #define TURN_STORE(half, r)                                                                \
     if ((r) < ROUNDS_A)                                                                    \
-        turn_store(turned + (half), raw, BM, t, r);                                 \
+        turn_store(turned + (half), raw, BM, t, r);                                        \
     else                                                                                   \
         turn_store(turned + (half) + TURNED_A, raw, BN, t, (r)-ROUNDS_A)
     gt_elem raw[4];
@@ -278,8 +277,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
                 GT_BARRIER();
             if (k + 1 < BK) {
                 LOAD((k + 1) % 2, now.stage, half, k + 1);
-            } else {
-                LOAD(0, next.stage, TURNED - half, 0); /* past the last slab: anything, not used */
+            } else { /* past the last slab: anything, and not used */
+                LOAD(0, next.stage, TURNED - half, 0);
             }
             multiply(acc, fa[k % 2], fb[k % 2]);
         }
