@@ -43,12 +43,12 @@ static int tail, held;
 GT_FINISH_KERNEL(finish, BM, BN, GROUP, tail, held, 0)
 #pragma GCC diagnostic pop
 
-static const int tails[] = {2, 3, 4, 8};
+static const int tails[] = {2, 3, 4, 8, 16, 32};
 enum {
     TAILS = sizeof tails / sizeof *tails,
     TILES_MAX = 1024,
     SLABS_MAX = 32,
-    PARTS_MAX = 8
+    PARTS_MAX = 32
 };
 
 /* ---- every slab once ------------------------------------------------------------------- */
@@ -241,12 +241,13 @@ static void test_room(void **state) {
         int bm, bn, held;
         bool runs[TAILS];
     } rows[] = {
-        /* 48, 92, 44, 66 and 16 of 132 are left over */
+        /* 48, 92, 44, 66, 16 and 4 of 132 are left over */
         {"dmma", "f64-nn-3072x3072x3072", dmma, 128, 128, 132, {1, 0, 0, 1}},
         {"dmma", "f64-nn-512x24000x2816", dmma, 128, 128, 132, {0, 0, 1, 0}},
         {"dmma", "f64-nn-512x5632x256", dmma, 128, 128, 132, {1, 1, 0, 0}},
         {"dmma", "f64-nn-768x1408x256", dmma, 128, 128, 132, {1, 0, 0, 0}},
         {"dmma", "f64-nn-512x512x256", dmma, 128, 128, 132, {1, 1, 1, 1}},
+        {"dmma", "f64-nn-256x256x60000", dmma, 128, 128, 132, {1, 1, 1, 1, 1, 1}},
         {"dmma", "f64-nn-1536x1408x256", dmma, 128, 128, 132, {0, 0, 0, 0}}, /* none */
         {"tma", "f32-tn-3072x3072x3072", tma, 96, 128, 396, {0, 0, 0, 0}}, /* 372 of 396 */
         {"tma", "f32-tn-2880x1536x64", tma, 96, 128, 396, {0, 0, 0, 0}},   /* 360 */
