@@ -244,5 +244,6 @@ STREAM=0 VA=1 VB=1 ORDER=0 REPACK=0 MINB=1 GROUP=1"
     echo "exit $code, $(sed -n 's/.* early \([0-9]*\) .*/\1/p' "$TMPDIR/early" | grep -cv '^0$')"
 }
 is "two kernels of an H200 overlap" "$(early h200 SPLIT=2)" "exit 0, 1"
+is "one kernel has none ahead of it" "$(early h200 SPLIT=1)" "exit 0, 0"
 is "two kernels of a GTX 1080 do not" "$(early gtx1080 SPLIT=2)" "exit 0, 0"
 exit "$bad"
