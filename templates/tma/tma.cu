@@ -38,13 +38,17 @@
  * Method: warp specialisation, Bauer, Cook, Khailany, CudaDMA (2011).
  */
 
+/* The length of a row of k in a slab that was turned: longer, for the sake of the banks. */
+#define TURNED_ROW(width) ((width) + 4)
+
 enum {
     BM = GT_BM, BN = GT_BN, BK = GT_BK, TM = GT_TM, TN = GT_TN, T = GT_THREADS,
     STAGES = GT_STAGES, SPLIT = GT_SPLIT, PACK_A = GT_PACK_A, PACK_B = GT_PACK_B,
     TURN_A = GT_TURN_A, TURN_B = GT_TURN_B, /* turned by the threads */
     SLAB_A = BK * BM, STAGE = SLAB_A + BK * BN,
-    TURNED_A = TURN_A ? BK * (BM + 4) : 0, TURNED = TURNED_A + (TURN_B ? BK * (BN + 4) : 0),
-    ROUNDS_A = TURN_A ? GT_CDIV(BM * BK, 4 * T) : 0, ROUNDS = GT_ROUNDS, /* in which to turn */
+    TURNED_A = TURN_A ? BK * TURNED_ROW(BM) : 0,
+    TURNED = TURNED_A + (TURN_B ? BK * TURNED_ROW(BN) : 0),
+    ROUNDS_A = GT_ROUNDS_A, ROUNDS = GT_ROUNDS_A + GT_ROUNDS_B, /* in which to turn */
     PM = GT_PIECE(TM), PN = GT_PIECE(TN),
     TY = BM / TM, TX = BN / TN, /* threads along m and n */
     LX = GT_LANES_X(TY, TX), LY = GT_LANES_Y(TY, TX),
@@ -108,27 +112,48 @@ GT_INLINE void load_matrices(gt_elem *to, const gt_elem *from) {
  * warp reads 4 times 128 bytes, a quarter of the width apart, and has those 16 bytes of each
  * spread over four lanes, an element each (ldmatrix): a lane then holds four elements of one
  * k, and stores them side by side. So the element that is turned to place p of the width is the
- * one at p % 4 * width / 4 + p / 4. Rows of k are 4 elements longer, for the sake of the banks.
+ * one at p % 4 * width / 4 + p / 4.
  */
-#define GT_TURNED(width) ((width) + 4)
+GT_STATIC_ASSERT(32 % BK == 0, an_instruction_has_whole_rows_of_a_slab);
+GT_STATIC_ASSERT((!TURN_A || PM == 4) && (!TURN_B || PN == 4), patches_have_pieces_of_four);
 
-GT_INLINE void turn_load(gt_elem *raw, const gt_elem *from, int width, int t, int round) {
-    const int group = round * (T / 32) + t / 32, lane = t % 32;
-    if (group < width * BK / 128)
-        load_matrices(raw, from + lane / 8 * (width / 4 * BK) + group * 32 + lane % 8 * 4);
+/* A warp's share of a slab in one round: the how-manieth 128 elements, in each quarter 32. */
+GT_INLINE int share_of(int round, int t) {
+    return round * (T / 32) + t / 32;
 }
 
-GT_INLINE void turn_store(gt_elem *to, const gt_elem *raw, int width, int t, int round) {
-    const int group = round * (T / 32) + t / 32, lane = t % 32;
-    const int k = lane % BK, high = group * (32 / BK) + lane / BK;
-    if (group < width * BK / 128)
-        gt_store_shared(4, to + k * GT_TURNED(width) + high * 4, raw);
+/* The first of a round's two steps, for an operand: into registers. */
+GT_INLINE void take(gt_elem *raw, const gt_elem *from, int width, int share, int lane) {
+    if (share < width * BK / 128)
+        load_matrices(raw, from + lane / 8 * (width / 4 * BK) + share * 32 + lane % 8 * 4);
+}
+
+/* The second: out of them. */
+GT_INLINE void put(gt_elem *to, const gt_elem *raw, int width, int share, int lane) {
+    const int k = lane % BK, high = share * (32 / BK) + lane / BK;
+    if (share < width * BK / 128)
+        gt_store_shared(4, to + k * TURNED_ROW(width) + high * 4, raw);
+}
+
+/* A round's part of the slab in a stage: A's rounds come first. */
+GT_INLINE void turn_load(gt_elem *raw, const gt_elem *stage, int round, int t) {
+    if (round < ROUNDS_A)
+        take(raw, stage, BM, share_of(round, t), t % 32);
+    else
+        take(raw, stage + SLAB_A, BN, share_of(round - ROUNDS_A, t), t % 32);
+}
+
+GT_INLINE void turn_store(gt_elem *turned, const gt_elem *raw, int round, int t) {
+    if (round < ROUNDS_A)
+        put(turned, raw, BM, share_of(round, t), t % 32);
+    else
+        put(turned + TURNED_A, raw, BN, share_of(round - ROUNDS_A, t), t % 32);
 }
 
 /* Where the patch's elements lie along a side of C when its operand was turned. */
 GT_INLINE struct gt_side side_of(int turned, int width, int piece, int lanes) {
-    const struct gt_side apart = {4, width / 4, lanes, 1};
-    return turned ? apart : gt_side_of(piece, lanes);
+    const struct gt_side spread = {4, width / 4, lanes, 1};
+    return turned ? spread : gt_side_of(piece, lanes);
 }
 
 GT_INLINE void multiply(gt_acc *acc, const gt_elem *fa, const gt_elem *fb) {
@@ -231,30 +256,19 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
  * turned to `half`. */
 #define LOAD(to, stage, half, k)                                                           \
     gt_patch_load(TM, PM, LY, fa[to],                                                      \
-                  ay + (TURN_A ? turned + (half) + (k)*GT_TURNED(BM)                       \
+                  ay + (TURN_A ? turned + (half) + (k)*TURNED_ROW(BM)                      \
                                : smem + (stage)*STAGE + (k)*BM));                          \
     gt_patch_load(TN, PN, LX, fb[to],                                                      \
-                  bx + (TURN_B ? turned + (half) + TURNED_A + (k)*GT_TURNED(BN)            \
+                  bx + (TURN_B ? turned + (half) + TURNED_A + (k)*TURNED_ROW(BN)           \
                                : smem + (stage)*STAGE + SLAB_A + (k)*BN))
-/* Turns a round's share of the slab in `stage`, first into registers, then out of them. */
-#define TURN_LOAD(stage, r)                                                                \
-    if ((r) < ROUNDS_A)                                                                    \
-        turn_load(raw, smem + (stage)*STAGE, BM, t, r);                                    \
-    else                                                                                   \
-        turn_load(raw, smem + (stage)*STAGE + SLAB_A, BN, t, (r)-ROUNDS_A)
-#define TURN_STORE(half, r)                                                                \
-    if ((r) < ROUNDS_A)                                                                    \
-        turn_store(turned + (half), raw, BM, t, r);                                        \
-    else                                                                                   \
-        turn_store(turned + (half) + TURNED_A, raw, BN, t, (r)-ROUNDS_A)
     gt_elem raw[4];
     int half = 0;
 
     gt_barrier_wait(full, 0, &hopeless);
     GT_UNROLL
     for (int r = 0; r < ROUNDS; r++) {
-        TURN_LOAD(0, r);
-        TURN_STORE(0, r);
+        turn_load(raw, smem, r, t);
+        turn_store(turned, raw, r, t);
     }
     if (ROUNDS > 0)
         GT_BARRIER();
@@ -270,9 +284,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
             if (k == NEED && !there)
                 gt_barrier_wait(full + next.stage * 8, next.parity, &hopeless);
             if (k > NEED)
-                TURN_STORE(TURNED - half, k - NEED - 1);
+                turn_store(turned + TURNED - half, raw, k - NEED - 1, t);
             if (k >= NEED && k + 1 < BK)
-                TURN_LOAD(next.stage, k - NEED);
+                turn_load(raw, smem + next.stage * STAGE, k - NEED, t);
             if (ROUNDS > 0 && k + 1 == BK)
                 GT_BARRIER();
             if (k + 1 < BK) {
