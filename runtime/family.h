@@ -8,9 +8,8 @@
  * threads.
  *
  * Names that expressions may use, besides the family's own parameters and derived names:
- *   M N K LDA LDB LDC          the problem's (launch, accept, workspace, derive; not require)
+ *   M N K LDA LDB LDC          the problem's
  *   ALIGN_A ALIGN_B ALIGN_C    bytes every row start of the operand is aligned to, 1..16
- *                              (launch, accept, derive; not require)
  *   TA TB                      1 when the operand is stored transposed
  *   sizeof(A) sizeof(B) sizeof(C) sizeof(ACC)
  *   FLOAT                      1 for floating-point types
@@ -18,6 +17,9 @@
  *   CC                         CUDA compute capability (61, 90), 0 on OpenCL
  *   CPU                        1 on an OpenCL CPU device
  *   UNITS WARP MAX_THREADS SMEM_MAX REGS_MAX   the device's; REGS_MAX 0 when unknown
+ *
+ * One built kernel serves many problems: require and align, a pass's when, a tensor map's of and box
+ * use neither the problem's names nor what is derived from them.
  */
 #ifndef GT_RUNTIME_FAMILY_H
 #define GT_RUNTIME_FAMILY_H

@@ -11,8 +11,7 @@
 
 /*
  * Names every family may use, in the order of their slots. The last column is the macro a
- * source sees; NULL marks what belongs to one problem: such names, and what is derived from them,
- * are unknown to require and align, because one built kernel serves many problems.
+ * source sees; NULL marks what belongs to one problem.
  */
 #define GT_BUILTIN_LIST(X)                                                                 \
     X(M, "M", NULL)                                                                        \

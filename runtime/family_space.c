@@ -84,8 +84,8 @@ static gt_status parse_expr(struct gt_expr **out, const struct gt_family *f,
     const char *own = scope == OF_POINT ? problems_own(f, *out) : NULL;
     return own == NULL ? GEMMTUNE_OK
                        : gt_json_fail(n, err,
-                                      "%s belongs to one problem; only derive, accept and "
-                                      "launch may use it",
+                                      "%s belongs to one problem; require, align, when, of "
+                                      "and box may not use it",
                                       own);
 }
 

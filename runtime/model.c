@@ -150,7 +150,8 @@ static void reckon_slab(struct work *w) {
     w->l2 = bytes / w->costs->l2_bytes;
 }
 
-/* Blocks that share all slabs of all tiles, alike or nearly so; 0: each has a tile, or a part of one. */
+/* Blocks that share all slabs of all tiles, alike or nearly so; 0: each has a tile or a part of
+ * one. */
 static int64_t streams(const struct work *w) {
     return w->shape[GT_SHAPE_STREAM] * w->d->units;
 }

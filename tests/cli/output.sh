@@ -96,4 +96,9 @@ expect "a point that is none" 2 'is not NAME=integer' space tile --why TILE
 expect "a parameter that is none" 2 'has no parameter BM' space tile --why BM=8
 expect "--why outside the domain" 0 'REFUSES domain  TILE_WIDTH=64' space tile --why TILE_WIDTH=64
 expect "--why names the rule and its numbers" 0 'THREADS=4096' space tile --why TILE_WIDTH=64
+expect "--why has a problem's numbers with a problem" 0 'TILES = .* = 12' \
+    space tma f32-nn-400x300x100 --why BM=128
+try space tma --why BM=128
+[ "$code" -eq 0 ] && grep -q '^CAPACITY = ' "$work/out" && ! grep -q '^TILES = ' "$work/out"
+verdict "--why has none without one" $?
 finish

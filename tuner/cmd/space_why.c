@@ -88,11 +88,13 @@ static bool judge(const struct gt_rule *rule, const char *kind, const struct gt_
     return holds;
 }
 
-/* Derived names are where most numbers in rules come from. */
-static void print_derived(const struct gt_binding *b, bool json) {
+/* Derived names are where most numbers in rules come from. Those of a problem need one. */
+static void print_derived(const struct gt_binding *b, bool has_problem, bool json) {
     const struct gt_family *f = b->family;
     bool first = true;
     for (int i = 0; i < f->derive_count; i++) {
+        if (f->derive[i].of_problem && !has_problem)
+            continue;
         const char *name = f->symbols.name[f->derive[i].slot];
         const int64_t value = b->value[f->derive[i].slot];
         if (json)
@@ -139,7 +141,7 @@ static void point_of(struct gt_point *out, const struct gt_binding *b) {
 static void why_people(const struct gt_binding *b, const struct gt_question *q,
                        const char *point) {
     printf("%s on %s, %s\n\n", point, q->device.name, gt_dtype_of(&q->problem)->name);
-    print_derived(b, false);
+    print_derived(b, q->has_problem, false);
     (void)fputs(b->family->derive_count > 0 ? "\n" : "", stdout);
     const int refused = judge_domains(b, false) + judge_rules(b, q);
     printf("\n%s\n", refused > 0 ? "The point is refused." : "The point is legal.");
@@ -154,7 +156,7 @@ static void why_json(const struct gt_binding *b, const struct gt_question *q,
     gt_json_text(&first, "device", q->device.name);
     gt_json_name(&first, "derived");
     (void)fputs("{", stdout);
-    print_derived(b, true);
+    print_derived(b, q->has_problem, true);
     (void)fputs("}", stdout);
     gt_json_name(&first, "outside_domain");
     (void)fputs("[", stdout);
