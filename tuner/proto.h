@@ -19,6 +19,7 @@ enum gt_job_kind {
     GT_JOB_OPEN, /* open the device and make what all problems of these types need, if it can be
                   * done: nothing is reported, and the next job does what is missing */
     GT_JOB_PREPARE, /* open the device and set the problem up; no candidate */
+    GT_JOB_CHECK,   /* build and check all candidates */
     GT_JOB_TRIAL,   /* build, check, time candidate[0] */
     GT_JOB_FINAL,   /* build and check all candidates, time them interleaved */
     GT_JOB_AGAIN,   /* the same, and none leaves for being slow */

@@ -177,6 +177,15 @@ static void time_all(struct attempt *a, int count, struct gt_lab *lab,
     }
 }
 
+/* That what is left of the attempts computes rightly is all that was asked. */
+static void accept(struct attempt *a, int count) {
+    for (int i = 0; i < count; i++)
+        if (a[i].exec) {
+            end(a[i].result, GT_CORRECT, "");
+            drop(&a[i]);
+        }
+}
+
 /* Seconds since the last call. */
 static double lap(double *since) {
     const double now = gt_seconds(), spent = now - *since;
@@ -206,7 +215,10 @@ gt_status gt_trial_run(struct gt_report *report, struct gt_lab *lab,
         if (a[i].exec)
             check(&a[i], lab);
     spent->check_s = lap(&since);
-    time_all(a, job->count, lab, job);
+    if (job->kind == GT_JOB_CHECK)
+        accept(a, job->count);
+    else
+        time_all(a, job->count, lab, job);
     spent->time_s = lap(&since);
     for (int i = 0; i < job->count; i++)
         if (a[i].exec)

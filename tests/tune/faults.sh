@@ -68,4 +68,14 @@ tune f32-nn-16x16x16 --db "$db" --templates "$families" --effort full --family i
 is "nothing spoils the trials after it" \
     "$(rows "$db" f32-nn-16x16x16 outcome family point | sort | tr '\n' ' ')" \
     "correct|inputs|BAD=0 correct|race|BAD=0 wrong_result|inputs|BAD=1 wrong_result|race|BAD=1 "
+# ---- checked, not timed ----
+
+try_untimed() {
+    "$GEMMTUNE" trial "$problem" --device 0 --templates "$families" --family "$1" --point "$2" \
+        --untimed --json >"$TMPDIR/untimed.json" 2>/dev/null
+    echo "$? $(sql :memory: "SELECT json_extract(j, '\$.outcome'), json_extract(j, '\$.median_ns') IS NULL
+        FROM (SELECT readfile('$TMPDIR/untimed.json') AS j)")"
+}
+is "a right kernel is correct without a time" "$(try_untimed ragged BAD=0)" "0 correct|1"
+is "a wrong one is found out" "$(try_untimed ragged BAD=1)" "5 wrong_result|1"
 exit "$bad"

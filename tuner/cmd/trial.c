@@ -15,6 +15,7 @@ struct values {
     struct gt_texts templates;
     double timeout;
     int64_t seed;
+    bool untimed;
     struct gt_format format;
 };
 
@@ -29,6 +30,8 @@ static const struct gt_option options[] = {
      "seed of the data (default 1)", 0, INT64_C(1) << 52},
     {"timeout", 0, GT_OPT_SECONDS, offsetof(struct values, timeout), "TIME",
      "for the launches (default: by the size of the problem)", 0, 0},
+    {"untimed", 0, GT_OPT_FLAG, offsetof(struct values, untimed), NULL,
+     "build and check only, as under tools that make kernels slow", 0, 0},
     GT_OPTION_JSON(struct values),
     GT_OPTION_END,
 };
@@ -86,6 +89,7 @@ static void print_loop_json(bool *first, const struct gt_judgement *j) {
 
 static void print_json(const char *problem, const struct gt_session *s,
                        const struct gt_candidate *c, const struct gt_result *r) {
+    const bool timed = r->time.samples > 0;
     bool first = true;
     printf("{");
     gt_json_text(&first, "problem", problem);
@@ -94,9 +98,9 @@ static void print_json(const char *problem, const struct gt_session *s,
     gt_json_text(&first, "point", c->point);
     gt_json_text(&first, "outcome", gt_outcome_word(r->outcome));
     gt_json_text(&first, "error", r->error[0] ? r->error : NULL);
-    gt_json_number(&first, "median_ns", r->time.median_ns);
-    gt_json_number(&first, "low_ns", r->time.low_ns);
-    gt_json_number(&first, "high_ns", r->time.high_ns);
+    gt_json_number(&first, "median_ns", timed ? r->time.median_ns : (double)NAN);
+    gt_json_number(&first, "low_ns", timed ? r->time.low_ns : (double)NAN);
+    gt_json_number(&first, "high_ns", timed ? r->time.high_ns : (double)NAN);
     gt_json_number(&first, "samples", r->time.samples);
     gt_json_number(&first, "launches", r->time.launches);
     gt_json_number(&first, "dropped", r->time.dropped);
@@ -149,7 +153,8 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
         return code;
     code = candidate_of(&c, &v, s.families);
     if (code < 0)
-        code = gt_session_run(&report, &s, GT_JOB_TRIAL, name, &c, 1, (uint64_t)v.seed);
+        code = gt_session_run(&report, &s, v.untimed ? GT_JOB_CHECK : GT_JOB_TRIAL, name,
+                              &c, 1, (uint64_t)v.seed);
     if (code < 0) {
         if (v.format.json)
             print_json(name, &s, &c, &report.result[0]);
