@@ -689,20 +689,23 @@ GT_INLINE void gt_add_parts(gt_acc *sum, const GT_GLOBAL gt_acc *at, gt_long str
 /*
  * Which tile of C a block computes, and which part of the tile's k.
  *
- * Tiles go to blocks one by one, `split` blocks a tile. With `tail` those tiles are shared that
- * would leave some of the `held` blocks idle that the device holds at once (`of`). Their k is cut
- * into `tail` pieces: one block of each tile computes the first cdiv(tail * of, held), every other
- * piece is a block, and as many turns later the blocks beside those `of` have computed all of them.
- * Blocks that compute one part of k begin one behind the other, so that they read the same slabs
- * at the same time. Launch: grid the tiles, and `of` for each part of a shared one but the first.
- * What of a tile is split, parts > 1, goes to the workspace, gt_work_place elements behind where
- * shared tiles begin there, as BM rows of BN, and GT_FINISH_KERNEL adds up; that takes `of` tiles
- * for each part.
+ * Tiles go to blocks in their order, `split` blocks a tile with a part of its k each.
+ *
+ * With `tail` (split is 1) those `of` tiles at the end are shared that would leave some of the
+ * `held` blocks idle that the device holds at once. Their k is cut into `tail` pieces: one block of
+ * each tile computes the first cdiv(tail * of, held), every other piece is a block, and as many
+ * turns later the blocks beside those `of` have computed all of them. Blocks that compute one
+ * part of k begin one behind the other, so that they read the same slabs at the same time.
+ * Launch: grid the tiles, and `of` for each part of a shared one but the first.
+ *
+ * Parts of a shared tile go to the workspace, gt_work_place elements behind where shared tiles
+ * begin there, as BM rows of BN, and GT_FINISH_KERNEL adds up; that takes `of` tiles a part.
  */
 struct gt_work {
-    int tile, part, parts;
-    int first, count, pieces; /* of the pieces of the tile's k, those of this part */
-    int shared, of;           /* the tile's number among those that are shared; how many are */
+    int tile;
+    int part, parts; /* of the tile's k: which one to compute, and how many there are */
+    int pieces;      /* equal ones of k: a part is one, the first part what the others leave */
+    int shared, of;  /* the tile's number among those that are shared, and how many are */
 };
 
 GT_INLINE int gt_shared_tiles(int tail, int held, int tiles) {
@@ -711,25 +714,21 @@ GT_INLINE int gt_shared_tiles(int tail, int held, int tiles) {
 
 GT_INLINE struct gt_work gt_work_of(int tail, int held, int split, int block, int tiles) {
     const int of = gt_shared_tiles(tail, held, tiles), late = block - (tiles - of);
-    const int part = tail ? 0 : block % split, pieces = tail ? tail : split;
-    struct gt_work w = {block / split, part,   tail ? 1 : split, part,
-                        tail ? tail : 1, pieces, 0,                of};
+    struct gt_work w = {block / split, block % split, split, tail ? tail : split, 0, of};
     if (of > 0 && late >= 0) {
-        const int own = gt_cdiv(tail * of, held);
         w.shared = late % of;
         w.tile = tiles - of + w.shared;
         w.part = late / of;
-        w.parts = tail - own + 1;
-        w.first = w.part > 0 ? own + w.part - 1 : 0;
-        w.count = w.part > 0 ? 1 : own;
+        w.parts = tail - gt_cdiv(tail * of, held) + 1;
     }
     return w;
 }
 
 /* How many of the `all` slabs of the tile's k the block computes, from *first on. */
 GT_INLINE int gt_work_slabs(const struct gt_work *w, gt_long all, int *first) {
-    *first = (int)(all * w->first / w->pieces);
-    return (int)(all * (w->first + w->count) / w->pieces) - *first;
+    const int end = w->pieces - (w->parts - 1) + w->part, begin = w->part > 0 ? end - 1 : 0;
+    *first = (int)(all * begin / w->pieces);
+    return (int)(all * end / w->pieces) - *first;
 }
 
 GT_INLINE gt_long gt_work_place(const struct gt_work *w, int part, int bm, int bn) {
@@ -755,21 +754,21 @@ GT_INLINE void gt_tile_place(int *row, int *col, int tile, int bm, int bn, int g
      const GT_GLOBAL gt_elem *b, gt_long ldb, gt_elem beta, GT_GLOBAL gt_elem *c,          \
      gt_long ldc, const GT_GLOBAL gt_acc *workspace) {                                     \
         GT_FOLLOW();                                                                       \
-        const int tiles = gt_cdiv(m, bm) * gt_cdiv(n, bn);                                 \
-        const int first = tiles - gt_shared_tiles(tail, held, tiles);                      \
-        const int tile = first + GT_BLOCK / ((bm) * (bn) / 512);                           \
+        const int tiles = gt_cdiv(m, bm) * gt_cdiv(n, bn), blocks = (bm) * (bn) / 512;     \
+        const int tile = tiles - gt_shared_tiles(tail, held, tiles) + GT_BLOCK / blocks;   \
+        const int e = (GT_BLOCK % blocks * 256 + GT_THREAD_X) * 2;                         \
         const struct gt_work w = gt_work_of(tail, held, 1, tile, tiles);                   \
-        const int e = (GT_BLOCK % ((bm) * (bn) / 512) * 256 + GT_THREAD_X) * 2;            \
-        gt_acc sum[2] = {0, 0}, more[2];                                                   \
-        int row, col;                                                                      \
         if (w.parts == 1)                                                                  \
             return; /* whoever had the tile has stored it */                               \
+        gt_acc sum[2] = {0, 0}, more[2];                                                   \
         GT_UNROLL_BY(4)                                                                    \
         for (int part = 0; part < w.parts; part++) {                                       \
-            gt_load_global(2, more, workspace + (from) + gt_work_place(&w, part, bm, bn) + e);\
+            const gt_long place = gt_work_place(&w, part, bm, bn);                         \
+            gt_load_global(2, more, workspace + (from) + place + e);                       \
             sum[0] += more[0];                                                             \
             sum[1] += more[1];                                                             \
         }                                                                                  \
+        int row, col;                                                                      \
         gt_tile_place(&row, &col, tile, bm, bn, group, m, n);                              \
         row += e / (bn);                                                                   \
         col += e % (bn);                                                                   \
