@@ -545,16 +545,6 @@ GT_INLINE int gt_order_column(int order, int tm, int tn, int s) {
                         : (s / (2 * tn) % 2 ? tn - 1 - s / 2 % tn : s / 2 % tn);
 }
 
-/* Where element i of a patch lies from its first. */
-#define GT_PATCH(i, piece, lanes) ((i) / (piece) * (piece) * (lanes) + (i) % (piece))
-
-GT_INLINE void gt_patch_load(int count, int piece, int lanes, gt_elem *to,
-                             const GT_SHARED gt_elem *from) {
-    GT_UNROLL
-    for (int i = 0; i < count; i += piece)
-        gt_load_shared(piece, to + i, from + GT_PATCH(i, piece, lanes));
-}
-
 /* How a patch lies along a side of C: in pieces of `piece` elements, `step` from one to the next
  * within, `apart` from a piece to the next; one instruction moves `width` of them. */
 struct gt_side {
@@ -566,8 +556,18 @@ GT_INLINE struct gt_side gt_side_of(int piece, int lanes) {
     return side;
 }
 
+/* Where element i of the patch lies from its first. */
 GT_INLINE int gt_side_at(const struct gt_side *side, int i) {
     return i / side->piece * side->apart + i % side->piece * side->step;
+}
+
+/* Loads one side's operands for a k. */
+GT_INLINE void gt_patch_load(int count, int piece, int lanes, gt_elem *to,
+                             const GT_SHARED gt_elem *from) {
+    const struct gt_side side = gt_side_of(piece, lanes);
+    GT_UNROLL
+    for (int i = 0; i < count; i += piece)
+        gt_load_shared(piece, to + i, from + gt_side_at(&side, i));
 }
 
 /* Stores a patch of tm x tn; c stands at its first element, from which `rows` x `cols` of C

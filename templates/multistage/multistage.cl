@@ -121,20 +121,21 @@ GT_INLINE void multiply(gt_acc *acc, gt_elem *fa, gt_elem *fb, int k,
 GT_INLINE void store_sums(GT_GLOBAL gt_elem *c, gt_long ldc, gt_elem alpha,
                           const GT_SHARED gt_acc *s, gt_elem beta, int inside, int rows,
                           int cols, int part, int slice) {
-    enum { BLOCKS = CLUSTER ? SPLIT : 1 };
+    enum { TEAMS = (CLUSTER ? SPLIT : 1) * SLICES };
+    const struct gt_side down = gt_side_of(PM, LY), along = gt_side_of(PN, LX);
     GT_UNROLL_BY(1)
-    for (int p = CLUSTER ? part * SLICES + slice : slice; p < TM * TN / PN;
-         p += BLOCKS * SLICES) {
+    for (int p = CLUSTER ? part * SLICES + slice : slice; p < TM * TN / PN; p += TEAMS) {
         const int i = p / (TN / PN), j = p % (TN / PN) * PN;
-        const int end = GT_PATCH(i, PM, LY) < rows ? cols - GT_PATCH(j, PN, LX) : 0;
-        GT_GLOBAL gt_elem *const at = c + GT_PATCH(i, PM, LY) * ldc + GT_PATCH(j, PN, LX);
+        const int row = gt_side_at(&down, i), col = gt_side_at(&along, j);
+        const int end = row < rows ? cols - col : 0;
+        GT_GLOBAL gt_elem *const at = c + row * ldc + col;
         gt_acc sum[PN];
         gt_elem old[PN];
         GT_UNROLL
         for (int e = 0; e < PN; e++)
             sum[e] = 0;
         GT_UNROLL_BY(4)
-        for (int of = 0; of < BLOCKS * SLICES; of++)
+        for (int of = 0; of < TEAMS; of++)
             GT_UNROLL
             for (int e = 0; e < PN; e++)
                 sum[e] += gt_cluster_load(
