@@ -506,14 +506,15 @@ GT_INLINE void gt_slab_copy(int along, int asis, int wide, int deep, int v, int 
     ((count) % 4 == 0 && GT_SIZEOF_A == 4 ? 4 : (count) % 2 == 0 ? 2 : 1)
 /* Lanes of a warp along the columns of C, of tx threads there and ty along the rows; the
  * others of the warp lie along the rows. */
-#define GT_LANES_X(ty, tx)              \
-    ((tx) % 8 == 0 && (ty) % 4 == 0    ? 8 \
-     : (tx) % 4 == 0 && (ty) % 8 == 0  ? 4 \
-     : (tx) % 16 == 0 && (ty) % 2 == 0 ? 16 \
+#define GT_LANES_X(ty, tx)                                                                 \
+    ((tx) % 8 == 0 && (ty) % 4 == 0    ? 8                                                 \
+     : (tx) % 4 == 0 && (ty) % 8 == 0  ? 4                                                 \
+     : (tx) % 16 == 0 && (ty) % 2 == 0 ? 16                                                \
                                        : (tx))
-#define GT_LANES_Y(ty, tx)                                                         \
-    (GT_LANES_X(ty, tx) == (tx) && !((tx) * (ty) % 32 == 0 && 32 % (tx) == 0) ? (ty) \
-                                                                              : 32 / GT_LANES_X(ty, tx))
+#define GT_LANES_Y(ty, tx)                                                                 \
+    (GT_LANES_X(ty, tx) == (tx) && !((tx) * (ty) % 32 == 0 && 32 % (tx) == 0)              \
+         ? (ty)                                                                            \
+         : 32 / GT_LANES_X(ty, tx))
 /* Where the patch of thread t begins, along m and n, in a tile of ty x tx of them. Lane pairs
  * share a column of pieces, so that half a warp reads 8 pieces of B and 2 of A, each bank
  * once. */
@@ -629,17 +630,12 @@ GT_INLINE gt_acc gt_cluster_load(int yes, const GT_SHARED gt_acc *from, int bloc
 }
 #endif
 
-/* Whether the kernel below has work for no more than 16 blocks, of 4 * lanes sums each: so few may
+/* Whether GT_REDUCE_KERNEL has work for no more than 16 blocks, of 4 * lanes sums each: so few may
  * as well wait beside the first kernel. Measured: docs/performance.md. */
 #define GT_FEW_SUMS(m, n, lanes) ((gt_long)(m) * (n) <= 64 * (lanes))
 
-/*
- * The second kernel of a product whose k is split among blocks: each has left its sum of
- * products, gt_acc [splits][m][n], `from` elements into the workspace. Adds them in a fixed order, so that the
- * result does not depend on which block came first. 256 threads take 4 * `lanes` elements of C, so each adds
- * about `splits` * `lanes` / 256 parts of 4: those shall be few enough to ask for at once;
- * launch: grid cdiv(M * N, 4 * lanes), block 256, smem 1024 * sizeof(ACC).
- */
+/* sum += elements 0 to 3 of the parts `first`, first + step, ... of `parts`, that lie `stride` apart.
+ * `whole`: all four exist, aligned to 16 bytes; otherwise `left` do. */
 GT_INLINE void gt_add_parts(gt_acc *sum, const GT_GLOBAL gt_acc *at, gt_long stride, int first,
                             int parts, int step, int whole, int left) {
     GT_UNROLL
@@ -658,6 +654,14 @@ GT_INLINE void gt_add_parts(gt_acc *sum, const GT_GLOBAL gt_acc *at, gt_long str
     }
 }
 
+/*
+ * The second kernel of a product whose k is split among blocks: each has left its sum of
+ * products, gt_acc [splits][m][n], `from` elements into the workspace. Adds them in a fixed
+ * order, so that the result does not depend on which block came first. 256 threads take
+ * 4 * `lanes` elements of C, so each adds about `splits` * `lanes` / 256 parts of 4: those shall
+ * be few enough to ask for at once. Launch: grid cdiv(M * N, 4 * lanes), block 256, smem
+ * 1024 * sizeof(ACC).
+ */
 #define GT_REDUCE_KERNEL(name, splits, lanes, from)                                        \
     GT_KERNEL(name, 256, 1, 1)                                                             \
     (int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *a, gt_long lda,          \
