@@ -56,11 +56,11 @@ enum {
     T = GT_THREADS, VA = GT_VA, VB = GT_VB,
     A_ALONG = !GT_TA, B_ALONG = GT_TB, /* whether the operand is contiguous along k */
     ODD = GT_ODD,
-    /* A slab's row; with ODD it has room for two more elements, and rows that are read together
-     * lie in different banks without a swizzle. */
-    LDA_S = A_ALONG ? BK + 4 * ODD : BM + 2 * ODD, LDB_S = B_ALONG ? BK + 4 * ODD : BN + 2 * ODD,
-    SLAB_A = A_ALONG ? BM * LDA_S : BK * LDA_S,
-    SLABS = SLAB_A + (B_ALONG ? BN * LDB_S : BK * LDB_S), /* a stage */
+    /* A slab's rows, what is used of one, and its length: with ODD there is room for two more
+     * elements, and rows that are read together lie in different banks without a swizzle. */
+    ROWS_A = GT_ROWS_A, COLS_A = GT_COLS_A, LDA_S = GT_LDA_S,
+    ROWS_B = GT_ROWS_B, COLS_B = GT_COLS_B, LDB_S = GT_LDB_S,
+    SLAB_A = ROWS_A * LDA_S, STAGE = GT_STAGE_ELEMS,
 
     /* Groups of 8 rows and of 8 columns a warp has, elements of one row a lane holds for a
      * step, steps of a warp in a slab. */
@@ -69,14 +69,14 @@ enum {
     STEPS = BK / SLICES / GT_KSTEP,
 
     CLUSTER = GT_REDUCE ? SPLIT : 1,    /* blocks that reduce together */
-    PARTIAL = SPLIT > 1 && !GT_REDUCE,  /* what is stored is not C yet */
+    PARTIAL = GT_PARTIAL,               /* what is stored is not C yet */
     GATHER = SLICES > 1 || CLUSTER > 1, /* sums meet in shared memory */
     LDT = BN + 8                        /* a row of the tile there: the next is 64 bytes off */
 };
 
 /* ---- instructions without a name in C ---- */
 
-/* c += a b for 8 (INSTR_M) x 8 of the tile; c0, a0: the first 8 rows, c1, a1: the other 8 of 16. */
+/* c += a b for INSTR_M x 8 of the tile; c0, a0: the first 8 rows, c1, a1: the other 8 of 16. */
 GT_INLINE void mma(gt_acc *c0, gt_acc *c1, const gt_elem *a0, const gt_elem *a1,
                    const gt_elem *b) {
 #if GT_INSTR_M == 8
@@ -88,44 +88,25 @@ GT_INLINE void mma(gt_acc *c0, gt_acc *c1, const gt_elem *a0, const gt_elem *a1,
         "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
         : "+d"(c0[0]), "+d"(c0[1]), "+d"(c1[0]), "+d"(c1[1])
         : "d"(a0[0]), "d"(a1[0]), "d"(b[0]));
-#elif GT_INSTR_K == 8
+#else
     asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
         "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+d"(c0[0]), "+d"(c0[1]), "+d"(c1[0]), "+d"(c1[1])
         : "d"(a0[0]), "d"(a1[0]), "d"(a0[1]), "d"(a1[1]), "d"(b[0]), "d"(b[1]));
-#else
-    asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 "
-        "{%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, "
-        "{%0, %1, %2, %3};"
-        : "+d"(c0[0]), "+d"(c0[1]), "+d"(c1[0]), "+d"(c1[1])
-        : "d"(a0[0]), "d"(a1[0]), "d"(a0[1]), "d"(a1[1]), "d"(a0[2]), "d"(a1[2]),
-          "d"(a0[3]), "d"(a1[3]), "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
 #endif
 }
 
-#if GT_REDUCE
-/* All threads of the cluster; what was stored before is seen after. */
-GT_INLINE void cluster_barrier(void) {
-    asm volatile("barrier.cluster.arrive.release.aligned;\n\t"
-                 "barrier.cluster.wait.acquire.aligned;" ::
-                     : "memory");
-}
-
 /* Two elements of the shared memory of block `rank` of the cluster. */
+#if GT_REDUCE
 GT_INLINE void load_peer(gt_elem *to, const GT_SHARED gt_elem *from, int rank) {
-    const unsigned at = (unsigned)__cvta_generic_to_shared(from);
-    unsigned there;
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(at), "r"(rank));
+    int there = gt_shared_address(from);
+    asm("mapa.shared::cluster.u32 %0, %0, %1;" : "+r"(there) : "r"(rank));
     asm volatile("ld.shared::cluster.v2.f64 {%0, %1}, [%2];"
                  : "=d"(to[0]), "=d"(to[1])
                  : "r"(there)
                  : "memory");
 }
 #else
-GT_INLINE void cluster_barrier(void) {
-    GT_BARRIER();
-}
-
 GT_INLINE void load_peer(gt_elem *to, const GT_SHARED gt_elem *from, int rank) {
     gt_load_shared(2, to, from);
 }
@@ -181,7 +162,7 @@ GT_INLINE void fetch(int rows, int cols, int v, GT_SHARED gt_elem *s, int stride
         return;
     GT_UNROLL_BY(4) /* more at once would cost registers */
     for (int i = 0; i < GT_CDIV(rows, step); i++) {
-        const int row = row0 + i * step, back = ODD ? odd >> row % 2 & 1 : 0;
+        const int row = row0 + i * step, back = odd >> row % 2 & 1;
         const int there = GT_MAX(GT_MIN(cols_left - col + back, v), 0);
         if (rows % step == 0 || row < rows)
             gt_copy_some(v, s + row * stride + (col ^ swizzle(row)), at - back,
@@ -201,12 +182,10 @@ struct origin {
 /* Starts copying the next slab of A and of B, if there is one, and moves on. */
 GT_INLINE void fetch_next(struct origin *from, GT_SHARED gt_elem *stage, int t) {
     if (from->left > 0) {
-        fetch(A_ALONG ? BM : BK, A_ALONG ? BK : BM, VA, stage, LDA_S, from->a, from->lda,
-              from->odd_a, A_ALONG ? from->rows : from->left,
-              A_ALONG ? from->left : from->rows, t);
-        fetch(B_ALONG ? BN : BK, B_ALONG ? BK : BN, VB, stage + SLAB_A, LDB_S, from->b,
-              from->ldb, from->odd_b, B_ALONG ? from->cols : from->left,
-              B_ALONG ? from->left : from->cols, t);
+        fetch(ROWS_A, COLS_A, VA, stage, LDA_S, from->a, from->lda, from->odd_a,
+              A_ALONG ? from->rows : from->left, A_ALONG ? from->left : from->rows, t);
+        fetch(ROWS_B, COLS_B, VB, stage + SLAB_A, LDB_S, from->b, from->ldb, from->odd_b,
+              B_ALONG ? from->cols : from->left, B_ALONG ? from->left : from->cols, t);
     }
     GT_COPY_COMMIT();
     from->a += A_ALONG ? BK : BK * from->lda;
@@ -386,13 +365,12 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
 
     /* This block's part of k, in whole slabs but for the last. */
     const int depth = alpha == (gt_elem)0 ? 0 : k; /* alpha 0: A and B are not read */
-    const gt_long all = depth / BK + (depth % BK != 0);
     int first;
-    const int slabs = gt_work_slabs(&work, all, &first);
+    const int slabs = gt_work_slabs(&work, gt_cdiv(depth, BK), &first);
     const gt_long k0 = first * (gt_long)BK;
     struct origin from = {
-        aim(A_ALONG ? BK : BM, VA, a + (A_ALONG ? row0 * lda + k0 : k0 * lda + row0), lda, t),
-        aim(B_ALONG ? BK : BN, VB, b + (B_ALONG ? col0 * ldb + k0 : k0 * ldb + col0), ldb, t),
+        aim(COLS_A, VA, a + (A_ALONG ? row0 * lda + k0 : k0 * lda + row0), lda, t),
+        aim(COLS_B, VB, b + (B_ALONG ? col0 * ldb + k0 : k0 * ldb + col0), ldb, t),
         lda, ldb, shift(a, lda, 0) + 2 * shift(a, lda, 1), shift(b, ldb, 0) + 2 * shift(b, ldb, 1),
         rows, cols, (int)GT_MIN(depth - k0, slabs * (gt_long)BK)};
     const int slice_k = slice * (BK / SLICES);
@@ -407,8 +385,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
 
     GT_UNROLL_BY(1)
     for (int s = 0; s < STAGES - 1; s++)
-        fetch_next(&from, smem + s * SLABS, t);
-    int reading = 0, writing = (STAGES - 1) * SLABS;
+        fetch_next(&from, smem + s * STAGE, t);
+    int reading = 0, writing = (STAGES - 1) * STAGE;
     if (GT_AHEAD) {
         GT_COPY_WAIT(STAGES - 2);
         GT_BARRIER();
@@ -416,7 +394,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     }
     GT_UNROLL_BY(1)
     for (int s = 0; s < slabs; s++) {
-        const int after = reading + SLABS < STAGES * SLABS ? reading + SLABS : 0;
+        const int after = reading + STAGE < STAGES * STAGE ? reading + STAGE : 0;
         if (!GT_AHEAD) {
             GT_COPY_WAIT(STAGES - 2);
             GT_BARRIER(); /* the slab is there, and nobody reads the one before */
@@ -453,7 +431,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     if (PARTIAL) {
         to.c = workspace + ((gt_long)work.part * m + row0) * n + col0;
         to.ld = n;
-        to.aligned = gt_aligned(2, workspace, n) && (gt_long)m * n % 2 == 0;
+        to.aligned = gt_aligned(2, workspace, n);
     } else if (partial) {
         to.c = workspace + gt_work_place(&work, work.part, BM, BN);
         to.ld = to.cols = BN;
@@ -463,15 +441,15 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     if (GATHER) {
         GT_BARRIER(); /* the last slab was read */
         put(smem + slice * BM * LDT, acc, w_m, w_n, lane);
-        cluster_barrier();
+        GT_CLUSTER_BARRIER(CLUSTER > 1);
         gather(&to, smem, CLUSTER > 1 ? work.part : 0, t);
         if (CLUSTER > 1)
-            cluster_barrier(); /* until the others have read */
+            GT_CLUSTER_BARRIER(1); /* until the others have read */
     } else {
         store(&to, acc, w_m, w_n, lane);
     }
 }
 
-#if GT_SPLIT > 1 && !GT_REDUCE
+#if GT_PARTIAL
 GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES, 0)
 #endif
