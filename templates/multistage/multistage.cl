@@ -58,17 +58,17 @@
 enum {
     BM = GT_BM, BN = GT_BN, BK = GT_BK, TM = GT_TM, TN = GT_TN, T = GT_THREADS,
     STAGES = GT_STAGES, SLICES = GT_SLICES, SPLIT = GT_SPLIT, CLUSTER = GT_CLUSTER,
+    PARTIAL = GT_PARTIAL, /* what a block sums is not C yet */
     STREAM = GT_STREAM, BLOCKS = GT_UNITS * GT_STREAM + !GT_STREAM,
     VA = GT_VA, VB = GT_VB,
     TEAM = T / SLICES, DEEP = BK / SLICES, /* of a team: threads, and k of every slab */
     KU = GT_KU,                            /* k's that are unrolled: even */
-    KV = 16 / GT_SIZEOF_A,                 /* k's that one move from shared memory takes */
+    KV = GT_KV,                            /* k's that one move from shared memory takes */
     PACK_A = GT_PACK_A, PACK_B = GT_PACK_B,
     A_ALONG = GT_A_ALONG, B_ALONG = GT_B_ALONG, /* whether memory is contiguous along k */
-    A_ASIS = A_ALONG && VA == KV, B_ASIS = B_ALONG && VB == KV,
-    LDA_S = (A_ASIS ? BK : BM) + KV, LDB_S = (B_ASIS ? BK : BN) + KV,
-    SLAB_A = A_ASIS ? BM * LDA_S : BK * LDA_S,
-    STAGE = SLAB_A + (B_ASIS ? BN * LDB_S : BK * LDB_S),
+    A_ASIS = GT_A_ASIS, B_ASIS = GT_B_ASIS,     /* and stays so in shared memory */
+    LDA_S = GT_LDA_S, LDB_S = GT_LDB_S,         /* a slab's row */
+    SLAB_A = (A_ASIS ? BM : BK) * LDA_S, STAGE = GT_STAGE_ELEMS,
     PM = A_ASIS ? 1 : GT_PIECE(TM), PN = B_ASIS ? 1 : GT_PIECE(TN),
     TY = BM / TM, TX = BN / TN, /* threads of a team along m and n */
     LX = GT_LANES_X(TY, TX), LY = GT_LANES_Y(TY, TX),
@@ -157,7 +157,7 @@ GT_INLINE void store_sums(GT_GLOBAL gt_elem *c, gt_long ldc, gt_elem alpha,
 GT_PACK_KERNEL(repack, PACK_A, PACK_B)
 #endif
 
-#if GT_SPLIT > 1 && !GT_CLUSTER
+#if GT_PARTIAL
 GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES, PACKED)
 #endif
 
@@ -216,7 +216,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)
  GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc, GT_GLOBAL gt_elem *workspace) {
     GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
     GT_FOLLOW();
-    GT_LEAD(SPLIT > 1 && !CLUSTER && GT_FEW_SUMS(m, n, GT_LANES));
+    GT_LEAD(PARTIAL && GT_FEW_SUMS(m, n, GT_LANES));
     if (PACK_A) {
         a = workspace;
         lda = GT_PACK_WIDTH(m);
@@ -332,12 +332,12 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)
             now = next;
         }
 
-        GT_LEAD(SPLIT > 1 && !CLUSTER);
+        GT_LEAD(PARTIAL);
         /* A sum that is not all of k goes to the workspace. */
-        const int partial = SPLIT > 1 ? !CLUSTER : STREAM && slabs < per;
+        const int partial = PARTIAL || (STREAM && slabs < per);
         GT_GLOBAL gt_elem *out = c + row0 * ldc + col0;
         gt_long ld = ldc;
-        if (partial && SPLIT > 1) {
+        if (PARTIAL) {
             out = workspace + PACKED + part * (gt_long)m * n + row0 * (gt_long)n + col0;
             ld = n;
         } else if (partial) {
