@@ -46,7 +46,7 @@ struct gt_measurement {
     int launches;                      /* launches averaged in one sample */
     int dropped;                       /* samples thrown out for a throttled clock */
     int unsettled;                     /* and before the device had settled; not stored */
-    int clock_mhz;                     /* clock at the last sample; 0 when unknown */
+    int clock_mhz;                     /* clock at the samples, on average; 0 unknown */
     bool beaten;                       /* left its race, proven slower; not stored */
     float sample_ns[GT_SAMPLES_MAX];
 };

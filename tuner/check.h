@@ -29,6 +29,10 @@ gt_status gt_checker_fill(struct gt_checker *c, void *view, int64_t rows, int64_
                           int64_t ld, uint64_t seed, enum gt_data_mode mode,
                           struct gt_err *err);
 
+/* The clock of the multiprocessors now, looked at for a thirtieth of a millisecond by a kernel that leaves them
+ * cool; 0 where kernels cannot see it. What NVML says is up to a tenth of a second old. */
+gt_status gt_checker_clock(int *mhz, struct gt_checker *c, struct gt_err *err);
+
 /* Makes sure of a workspace of so many bytes; what was enqueued with a smaller one must be done. */
 gt_status gt_checker_reserve(struct gt_checker *c, int64_t bytes, struct gt_err *err);
 void gt_checker_unreserve(struct gt_checker *c);

@@ -14,14 +14,14 @@ enum {
     GT_GUARD = GT_VIEW_ALIGN, /* bytes of poison on either side of every operand */
     GT_COUNTERS = 4,          /* wrong, touched, changed, beyond: as in check.cl */
     GT_CASES_MAX = 32,        /* the last slot is for a second look */
-    GT_CHECKER_KERNELS = 5
+    GT_CHECKER_KERNELS = 6
 };
 
 struct gt_checker {
     struct gt_rig *rig;
     gemmtune_problem types;
     struct gt_kernel *kernel[GT_CHECKER_KERNELS];
-    void *found;   /* GT_COUNTERS words a case */
+    void *found;   /* GT_COUNTERS words a case; between checks the clock's */
     void *scratch; /* C with its guards */
     int64_t scratch_bytes;
     struct {

@@ -13,9 +13,9 @@
 
 enum { THREADS = 256 }; /* as in check.cl */
 
-enum kernel { K_FILL, K_REFERENCE, K_COMPARE, K_UNCHANGED, K_WITHIN };
-static const char *const kernel_entry[] = {"gt_fill", "gt_reference", "gt_compare",
-                                           "gt_unchanged", "gt_within"};
+enum kernel { K_FILL, K_REFERENCE, K_COMPARE, K_UNCHANGED, K_WITHIN, K_PACE };
+static const char *const kernel_entry[] = {"gt_fill",      "gt_reference", "gt_compare",
+                                           "gt_unchanged", "gt_within",    "gt_pace"};
 _Static_assert(sizeof kernel_entry / sizeof *kernel_entry == GT_CHECKER_KERNELS,
                "one entry each");
 
@@ -249,6 +249,22 @@ gt_status gt_checker_within(struct gt_checker *c, int64_t bytes, int slot,
     push_ptr(&l, c->found);
     push_int(&l, slot);
     return bytes == 0 ? GEMMTUNE_OK : run(c, K_WITHIN, 2 * GT_GUARD, &l, err);
+}
+
+/* ---- the clock ---- */
+
+gt_status gt_checker_clock(int *mhz, struct gt_checker *c, struct gt_err *err) {
+    enum { LOOK_NS = 32000 };
+    struct arg_list l = {.count = 0};
+    uint64_t pace[2] = {0, 0}; /* clocks, nanoseconds */
+    push_ptr(&l, c->found);
+    push_int(&l, LOOK_NS);
+    gt_status status = run(c, K_PACE, 1, &l, err);
+    if (!status)
+        status =
+            gt_rig_head(c->rig)->ops->read(c->rig, c->found, 0, pace, sizeof pace, err);
+    *mhz = pace[1] > 0 ? (int)(pace[0] * 1000 / pace[1]) : 0;
+    return status;
 }
 
 /* ---- the workspace ---- */

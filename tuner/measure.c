@@ -154,11 +154,16 @@ static gt_status load(struct field *f, double ns, struct gt_err *err) {
     return status;
 }
 
+/* Those that take turns have one clock. One alone is compared with others that were alone at other times, and
+ * where a launch is a sample its load may have brought the clock down: that is looked at. */
 static gt_status sample(struct gt_sample *out, struct field *f, int i, struct gt_err *err) {
-    const gt_status status = gt_stopwatch_sample(f->watch[i], &out->ns, err);
+    gt_status status = gt_stopwatch_sample(f->watch[i], &out->ns, err);
     out->launches = gt_stopwatch_launches(f->watch[i]);
-    if (!status)
-        gt_rig_head(f->lab->rig)->ops->clock(f->lab->rig, &out->clock_mhz, &out->throttled);
+    if (status)
+        return status;
+    gt_rig_head(f->lab->rig)->ops->clock(f->lab->rig, &out->clock_mhz, &out->throttled);
+    if (f->race.count == 1 && out->launches == 1)
+        status = gt_checker_clock(&out->clock_mhz, f->lab->checker, err);
     return status;
 }
 
@@ -186,13 +191,15 @@ gt_status gt_lab_time(struct gt_measurement *out, struct gt_lab *lab,
                       const struct gt_exec *const *execs, int count,
                       const struct gt_time_budget *budget, struct gt_err *err) {
     struct field f = {.lab = lab};
+    struct gt_race_rule rule = budget->rule;
     gt_status status = count > GT_RACERS_MAX
                            ? gt_fail(err, GEMMTUNE_EINVAL,
                                      "at most %d kernels are timed together", GT_RACERS_MAX)
                            : GEMMTUNE_OK;
     if (status)
         return status;
-    gt_race_start(&f.race, &budget->rule, count);
+    rule.top_mhz = gt_lab_device(lab)->clock_mhz;
+    gt_race_start(&f.race, &rule, count);
     status = prepare(&f, execs, count, budget, err);
     if (!status && count > 0 && !gt_lab_device(lab)->is_cpu)
         status = load(&f, budget->load_ns, err);

@@ -68,6 +68,11 @@ static int slack(int mhz) {
     return mhz / STEPS;
 }
 
+double gt_clock_share(const struct gt_measurement *m, int top_mhz) {
+    const bool known = m->launches == 1 && m->clock_mhz > 0;
+    return known && m->clock_mhz < top_mhz ? (double)m->clock_mhz / top_mhz : 1;
+}
+
 /* A kernel's own samples do not know what differs from one process to another, so it is added to them.
  * A clock that has given way wanders besides: under the power limit of an H200 (f64, 1785 to 1830 of
  * 1980 MHz) 20 finals were 0.1 to 4.9 % longer than in another process, and up to 2.8 % apart for one
@@ -131,11 +136,20 @@ static int unsettled_rounds(const struct gt_race *r) {
     return most;
 }
 
+static int mean_clock(const int *mhz, int count) {
+    int sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += mhz[i];
+    return count > 0 ? sum / count : 0;
+}
+
 /* The measurement without its first rounds, summarized. */
-static struct gt_measurement without(const struct gt_measurement *m, int rounds) {
+static struct gt_measurement without(const struct gt_racer *r, int rounds) {
+    const struct gt_measurement *m = &r->time;
     struct gt_measurement out = *m;
     out.samples = m->samples > rounds ? m->samples - rounds : 0;
     out.unsettled = m->samples - out.samples;
+    out.clock_mhz = mean_clock(r->clock_mhz + out.unsettled, out.samples);
     memset(out.sample_ns, 0, sizeof out.sample_ns);
     memcpy(out.sample_ns, m->sample_ns + out.unsettled,
            (size_t)out.samples * sizeof *out.sample_ns);
@@ -173,7 +187,6 @@ static void start_again(struct gt_race *r, const struct gt_sample *sample) {
 
 static void keep(struct gt_racer *racer, const struct gt_sample *s) {
     struct gt_measurement *m = &racer->time;
-    m->clock_mhz = s->clock_mhz;
     m->launches = s->launches;
     racer->clock_mhz[m->samples] = s->clock_mhz;
     m->sample_ns[m->samples++] = (float)s->ns;
@@ -193,7 +206,8 @@ static bool is_beaten(const struct gt_race *r, const struct gt_measurement *own,
     if (r->rule.all_stay)
         return false;
     return !gt_race_tied(own, leader) ||
-           (r->rule.rival_ns > 0 && gt_lower_limit(own) > r->rule.rival_ns);
+           (r->rule.rival_ns > 0 &&
+            gt_lower_limit(own) * gt_clock_share(own, r->rule.top_mhz) > r->rule.rival_ns);
 }
 
 /* What more rounds could tell of it is known already. */
@@ -215,7 +229,7 @@ static void judge(struct gt_race *r) {
     struct gt_measurement now[GT_RACERS_MAX];
     const int rounds = unsettled_rounds(r);
     for (int i = 0; i < r->count; i++)
-        now[i] = without(&r->racer[i].time, rounds);
+        now[i] = without(&r->racer[i], rounds);
     const int first = leader_of(r, now);
     bool known = true, anyone = false;
     for (int i = 0; i < r->count; i++) {
@@ -266,7 +280,7 @@ void gt_race_finish(struct gt_race *r) {
         struct gt_measurement *m = &r->racer[i].time;
         /* one that left early is left something to be judged by */
         const bool few = m->samples < rounds + 2;
-        *m = without(m, few ? 0 : rounds);
+        *m = without(&r->racer[i], few ? 0 : rounds);
         m->dropped = r->throttled_rounds;
         m->beaten = r->racer[i].left;
     }

@@ -22,6 +22,7 @@ struct gt_race_rule {
     double rival_ns; /* upper end of what was measured before; 0: nothing was */
     double
         total_ns; /* device time a racer; what the others do not use is for those that stay */
+    int top_mhz;     /* the device's highest clock, at which the rival was; 0: never mind */
     double narrow;   /* interval over median from which on samples say little more */
     int samples_max; /* at most GT_SAMPLES_MAX */
     bool all_stay;   /* nobody leaves for being slow */
@@ -59,13 +60,19 @@ void gt_race_finish(struct gt_race *r);
  * distribution-free from 6 samples on, by the range of fewer. 0: nothing is known. */
 double gt_lower_limit(const struct gt_measurement *m);
 
+/* What part of the device's highest clock a kernel that was timed alone had: its time by that is what others,
+ * timed before or after it at other clocks, are compared with. 1 when nobody looked, which is so of
+ * kernels that are launched more than once a sample: a power limit hardly comes to matter to them. */
+double gt_clock_share(const struct gt_measurement *m, int top_mhz);
+
 /* What two measurements of one kernel may differ by: nineteen times of twenty as far as another process
  * decides it, so that kernels as close may come out the other way there; nearly always (186 of 189), in
- * another process under the same load; there if the load brings the clock down; and at different times. */
+ * another process under the same load; there if the load brings the clock down; at different times; and then if the clock gave way and was reckoned with. */
 #define GT_SAME                 0.01
 #define GT_OTHER_PROCESS        0.015
 #define GT_OTHER_PROCESS_SLOWED 0.05
 #define GT_SCREEN_DOUBT         0.02
+#define GT_SCREEN_DOUBT_SLOWED  0.05
 /* Widens the interval of a summarized measurement to where the time is to be expected in another process
  * under the same load, on a device whose clock is top_mhz at most. */
 void gt_race_widen(struct gt_measurement *m, int top_mhz);

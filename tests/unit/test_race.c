@@ -339,6 +339,72 @@ static void test_all_beaten(void **state) {
     assert_int_equal(gt_race_winner(time, 2), 0);
 }
 
+/* ---- at another clock ---- */
+
+static void test_clock_share(void **state) {
+    static const struct {
+        int launches, mhz, top_mhz;
+        double share;
+    } rows[] = {
+        {1, 1980, 1980, 1}, {1, 1485, 1980, 0.75}, {1, 1970, 1980, 1970.0 / 1980},
+        {1, 2100, 1980, 1},                  /* more than it says it has */
+        {2, 1485, 1980, 1},                  /* nobody looked */
+        {1, 0, 1980, 1},    {1, 1485, 0, 1}, /* nobody knows */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct gt_measurement m = {.launches = rows[i].launches,
+                                         .clock_mhz = rows[i].mhz};
+        assert_near(gt_clock_share(&m, rows[i].top_mhz), rows[i].share, 1e-12);
+    }
+}
+
+static struct gt_measurement screened_at(int mhz, double true_ns, double rival_ns) {
+    struct device d = {.seed = 5, .noise = 0.003, .mhz = mhz};
+    struct gt_sample s;
+    struct gt_race r;
+    struct gt_race_rule rule = screen;
+    rule.rival_ns = rival_ns;
+    rule.top_mhz = 1980;
+    gt_race_start(&r, &rule, 1);
+    for (int round = 0; !r.over; round++) {
+        s = sample(&d, true_ns * 1980 / mhz, round, 1);
+        assert_int_equal(gt_race_round(&r, &s), GT_ROUND_KEPT);
+    }
+    gt_race_finish(&r);
+    return r.racer[0].time;
+}
+
+/* As fast as the best, but for the clock: it stays, and comes out as fast. Slower than the best at the
+ * highest clock: it leaves at any. */
+static void test_rival_at_another_clock(void **state) {
+    (void)state;
+    for (int mhz = 1280; mhz <= 1980; mhz += 100) {
+        const struct gt_measurement same = screened_at(mhz, 10000, 10200);
+        assert_false(same.beaten);
+        assert_in_range(same.samples, 6, 20);
+        assert_int_equal(same.clock_mhz, mhz);
+        assert_near(same.median_ns * gt_clock_share(&same, 1980), 10000, 0.01);
+        assert_true(screened_at(mhz, 13000, 10200).beaten);
+    }
+}
+
+/* A clock that moves: that of the samples that count, on average. */
+static void test_mean_clock(void **state) {
+    static const int mhz[8] = {1980, 1980, 1980, 1500, 1510, 1490, 1505, 1495};
+    struct gt_race r;
+    const struct gt_race_rule rule = {.total_ns = 1e9, .samples_max = 8, .all_stay = true};
+    (void)state;
+    gt_race_start(&r, &rule, 1);
+    for (int i = 0; i < 8; i++) {
+        const struct gt_sample s = {1e6 * 1980 / mhz[i], 1, mhz[i], false};
+        assert_int_equal(gt_race_round(&r, &s), GT_ROUND_KEPT);
+    }
+    gt_race_finish(&r);
+    assert_int_equal(r.racer[0].time.unsettled, 3);
+    assert_int_equal(r.racer[0].time.clock_mhz, 1500);
+}
+
 /* ---- in another process ---- */
 
 /* What is added to an interval without width at the clock that the last sample noted. */
@@ -496,6 +562,9 @@ int main(void) {
         cmocka_unit_test(test_drift),
         cmocka_unit_test(test_beaten_in_the_boost),
         cmocka_unit_test(test_all_beaten),
+        cmocka_unit_test(test_clock_share),
+        cmocka_unit_test(test_rival_at_another_clock),
+        cmocka_unit_test(test_mean_clock),
         cmocka_unit_test(test_widen),
         cmocka_unit_test(test_found_again),
         cmocka_unit_test(test_coverage),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.cl - the program's own kernels: make the data, compute the reference, compare.
+ * check.cl - the program's own kernels: make the data, compute the reference, compare;
+ * and what the clock is.
  *
  * None of them is a candidate and none shares code with one beyond the prelude. The reference
  * is Dot2 (Ogita, Rump, Oishi 2005): a dot product in the working precision whose error is
@@ -31,6 +32,13 @@ typedef unsigned long long gt_ulong;
 #define GT_ADD_RN(a, b) __fadd_rn(a, b)
 #define GT_MUL_RN(a, b) __fmul_rn(a, b)
 #endif
+
+/* Nanoseconds since some time. */
+GT_INLINE gt_ulong gt_timer(void) {
+    gt_ulong ns;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+    return ns;
+}
 #endif
 
 /* ---- data: a counter-based generator, the same as gt_data_value in tuner/data.c ---- */
@@ -211,4 +219,27 @@ GT_KERNEL(gt_within, 256, 1, 1)(GT_GLOBAL const unsigned char *w, gt_long bytes,
     }
     if (beyond)
         GT_COUNT(&found[GT_COUNTERS * slot + 3], GT_MIN(beyond, GT_MOST));
+}
+
+/* ---- the clock ---- */
+
+/* What a multiprocessor's clock counts, pace[0], in pace[1] nanoseconds, about `ns`: from one step of
+ * the timer to another, since it may make one a microsecond only. OpenCL has neither: 0 in 0. */
+GT_KERNEL(gt_pace, 256, 1, 1)(GT_GLOBAL gt_ulong *pace, int ns) {
+    if (GT_BLOCK > 0 || GT_THREAD_X > 0)
+        return;
+#if GT_OPENCL
+    pace[0] = pace[1] = 0;
+#else
+    const int most = 1 << 16; /* looks at a timer that stands still */
+    const gt_ulong asked = gt_timer();
+    gt_ulong now = asked;
+    for (int i = 0; i < most && now == asked; i++)
+        now = gt_timer();
+    const gt_ulong began = now, clock = (gt_ulong)clock64();
+    for (int i = 0; i < most && now - began < (gt_ulong)ns; i++)
+        now = gt_timer();
+    pace[0] = (gt_ulong)clock64() - clock;
+    pace[1] = now - began;
+#endif
 }
