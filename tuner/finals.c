@@ -50,9 +50,9 @@ void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
     const char *family = who->candidate.family;
     const double ns = who->screen_ns;
     if (strcmp(family, "naive") == 0)
-        lower(&f->naive_ns, ns);
+        lower(&f->naive_ns, ns / who->share);
     if (strcmp(family, "tile") == 0)
-        lower(&f->tile_ns, ns);
+        lower(&f->tile_ns, ns / who->share);
     offer_spare(f, t, p, who);
     int i = f->count < GT_BEST_MAX ? f->count++ : GT_BEST_MAX;
     for (; i > 0 && f->best[i - 1].screen_ns > ns; i--)
@@ -62,15 +62,25 @@ void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
         f->best[i] = *who;
 }
 
+/* Whether the clock gave way under any of the best. */
+static bool are_slowed(const struct gt_finals *f) {
+    for (int i = 0; i < f->count; i++)
+        if (f->best[i].share < 1 - GT_SCREEN_DOUBT)
+            return true;
+    return false;
+}
+
 int gt_finals_entrants(const struct gt_finals *f) {
     enum { LEAST = 3 };
+    const bool slowed = are_slowed(f);
+    const int most = slowed || f->count < GT_BEST_STEADY ? f->count : GT_BEST_STEADY;
     int n = f->count < LEAST ? f->count : LEAST;
     double reach = 0;
     for (int i = 0; i < f->count; i++)
         if (i == 0 || f->best[i].high_ns < reach)
             reach = f->best[i].high_ns;
-    reach *= 1 + GT_SCREEN_DOUBT;
-    while (n < f->count && f->best[n].low_ns <= reach)
+    reach *= 1 + (slowed ? GT_SCREEN_DOUBT_SLOWED : GT_SCREEN_DOUBT);
+    while (n < most && f->best[n].low_ns <= reach)
         n++;
     return n;
 }

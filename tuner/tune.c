@@ -105,7 +105,7 @@ struct entry {
     int64_t id; /* of its jobs */
     int64_t trial_id;
     gt_outcome outcome;
-    double median_ns;
+    double median_ns;  /* at the device's highest clock */
     double compile_ms; /* in a compile worker; 0 when the image was there */
     double least_ns;   /* that its inner loop takes; 0 unknown */
 };
@@ -119,12 +119,14 @@ struct search {
     struct gt_search *search;
     struct entry entry[WINDOW]; /* ring: head .. head + held */
     int head, held;
-    bool exhausted, waiting;      /* the strategy is done; wants to be told first */
-    bool prepared;                /* the run worker was told to set the problem up */
-    double limit_s;               /* for the search; 0: none */
-    double deadline;              /* counted from when the problem is set up */
-    double best_ns, best_high_ns; /* its median, the upper end of its interval */
-    double *space_ns;             /* the best of each space; 0: none */
+    bool exhausted, waiting; /* the strategy is done; wants to be told first */
+    bool prepared;           /* the run worker was told to set the problem up */
+    double limit_s;          /* for the search; 0: none */
+    double deadline;         /* counted from when the problem is set up */
+    double best_ns,
+        best_high_ns; /* median at the highest clock, upper end of its interval */
+    double shown_ns;  /* what the best one took */
+    double *space_ns; /* the best of each space; 0: none */
     const char *best_family;
     size_t planned, musts; /* trials: about so many, at least so many */
     struct gt_tune_result *result;
@@ -147,9 +149,11 @@ static bool out_of_time(const struct search *s) {
     return *s->t->stop || (gt_seconds() > s->deadline && s->result->trials >= s->musts);
 }
 
-/* An entry has its outcome: count it, remember the good ones. */
+/* An entry has its outcome: count it, remember the good ones. Trials were at different times, so whoever
+ * compares them is told what they would take at the device's highest clock. */
 static void resolve(struct search *s, struct entry *e, const struct gt_trial_row *row) {
-    const double ns = row->time.median_ns;
+    const double share = gt_clock_share(&row->time, s->t->device.clock_mhz);
+    const double ns = share * row->time.median_ns;
     e->state = RESOLVED;
     e->outcome = row->outcome;
     e->median_ns = ns;
@@ -158,13 +162,14 @@ static void resolve(struct search *s, struct entry *e, const struct gt_trial_row
     if (row->outcome != GT_CORRECT)
         return;
     gt_finals_offer(&s->finals, s->t, &s->item->problem,
-                    &(struct gt_finalist){e->candidate, ns, row->time.low_ns,
-                                          row->time.high_ns, row->ended_ms});
+                    &(struct gt_finalist){e->candidate, ns, share * row->time.low_ns,
+                                          share * row->time.high_ns, share, row->ended_ms});
     double *own = &s->space_ns[e->pick.space];
     *own = *own > 0 ? fmin(*own, ns) : ns;
     if (s->best_ns == 0 || ns < s->best_ns) {
         s->best_ns = ns;
-        s->best_high_ns = row->time.high_ns;
+        s->best_high_ns = share * row->time.high_ns;
+        s->shown_ns = row->time.median_ns;
         s->best_family = e->family->name;
     }
 }
@@ -418,7 +423,7 @@ static void show(struct search *s, double started) {
     double left = rate > 0 && s->planned > done ? (double)(s->planned - done) / rate : -1;
     left = fmin(left, fmax(s->deadline - gt_seconds(), 0));
     gt_progress_show(&s->t->progress, s->item->name, done, s->planned, rate,
-                     s->best_ns > 0 ? flops / s->best_ns : 0, s->best_family, left);
+                     s->best_ns > 0 ? flops / s->shown_ns : 0, s->best_family, left);
 }
 
 static gt_status send_all(struct search *s, struct gt_err *err) {

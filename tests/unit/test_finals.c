@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_finals.c - who of those that were screened is measured again. */
+#include "tuner/finals.h"
+
+#include "tuner/race.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static struct gt_families *families;
+static struct gt_tuner tuner;
+static gemmtune_problem problem;
+
+static int setup(void **state) {
+    struct gt_err err;
+    (void)state;
+    assert_int_equal(gt_families_create(&families, &err), GEMMTUNE_OK);
+    assert_int_equal(gt_problem_from_name(&problem, "f64-nn-4096x4096x4096", &err),
+                     GEMMTUNE_OK);
+    tuner.families = families;
+    return 0;
+}
+
+/* A correct trial that took so long at this part of the device's highest clock, with an interval of
+ * half a percent to either side. */
+static void offer(struct gt_finals *f, const char *family, double ns, double share) {
+    const double fair = ns * share;
+    struct gt_finalist who = {
+        .screen_ns = fair, .low_ns = 0.995 * fair, .high_ns = 1.005 * fair, .share = share};
+    snprintf(who.candidate.family, sizeof who.candidate.family, "%s", family);
+    snprintf(who.candidate.point, sizeof who.candidate.point, "NS=%d", (int)ns);
+    gt_finals_offer(f, &tuner, &problem, &who);
+}
+
+static void assert_place(const struct gt_finals *f, int place, const char *point) {
+    assert_string_equal(f->best[place].candidate.point, point);
+}
+
+/* Those timed later, when the clock had given way, are not behind for that. */
+static void test_clock_does_not_decide(void **state) {
+    struct gt_finals f = {.count = 0};
+    (void)state;
+    offer(&f, "dmma", 1183, 1);
+    offer(&f, "dmma", 1300, 0.88); /* 1144 */
+    offer(&f, "dmma", 1230, 0.95); /* 1168.5 */
+    offer(&f, "dmma", 1250, 1);
+    assert_int_equal(f.count, 4);
+    assert_place(&f, 0, "NS=1300");
+    assert_place(&f, 1, "NS=1230");
+    assert_place(&f, 2, "NS=1183");
+    assert_place(&f, 3, "NS=1250");
+}
+
+/* What tables compare with is what was measured. */
+static void test_baselines_are_as_measured(void **state) {
+    struct gt_finals f = {.count = 0};
+    (void)state;
+    offer(&f, "naive", 20000, 0.75);
+    offer(&f, "tile", 8000, 0.5);
+    assert_true(f.naive_ns == 20000);
+    assert_true(f.tile_ns == 8000);
+}
+
+static int entrants(double step, int count, double share) {
+    struct gt_finals f = {.count = 0};
+    for (int i = 0; i < count; i++)
+        offer(&f, "dmma", 10000 * (1 + i * step) / share, share);
+    return gt_finals_entrants(&f);
+}
+
+static void test_entrants(void **state) {
+    static const struct {
+        double step; /* from one to the next */
+        double share;
+        int count, entrants;
+    } rows[] = {
+        {0.1, 1, 2, 2},
+        {0.1, 1, 10, 3},  /* three at least */
+        {0.01, 1, 10, 4}, /* to 3 %: two intervals and 2 % */
+        {0.001, 1, 10, GT_BEST_STEADY},
+        {0.001, 0.985, 10, GT_BEST_STEADY},
+        {0.01, 0.9, 10, 7}, /* to 6 %: two intervals and 5 % */
+        {0.001, 0.9, 10, GT_BEST_MAX},
+        {0.1, 0.9, 10, 3},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(entrants(rows[i].step, rows[i].count, rows[i].share),
+                         rows[i].entrants);
+}
+
+static int teardown(void **state) {
+    (void)state;
+    gt_families_destroy(families);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_clock_does_not_decide),
+        cmocka_unit_test(test_baselines_are_as_measured),
+        cmocka_unit_test(test_entrants),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
