@@ -63,4 +63,24 @@ stored() {
 }
 is "at the highest clock the interval is narrow" "$(stored "$TMPDIR/high.db" "")" "0|0|1980"
 is "at a lower one it is wide" "$(stored "$TMPDIR/low.db" "clock=0.9@1")" "1|1|1782"
+
+# ---- a clock that gives way while candidates are tried, one after the other ----
+
+# A launch takes more than a sample here. What NVML notes is too old to know of it.
+export FAKE_CUDA_DEVICE=gtx1050-2gb FAKE_NVRTC_VERSION=12.9
+long=f64-nn-128x128x128
+
+# falling DB SCRIPT: the winner of all twenty
+falling() {
+    FAKE_CUDA_SCRIPT=$2 tune --db "$1" --templates "$families" --effort full --family plain \
+        "$long" || echo "exit $?"
+    sql "$1" "SELECT point FROM subject s JOIN record r ON r.subject = s.id WHERE rank = 0"
+}
+steady=$(falling "$TMPDIR/steady.db" "noted=1")
+is "who was tried at a lower clock wins all the same" \
+    "$(falling "$TMPDIR/falling.db" "clock=0.4@76;noted=1")" "$steady"
+is "it was tried at that clock, and others at the highest" "$(sql "$TMPDIR/falling.db" "
+    SELECT group_concat(clock_mhz) FROM (SELECT DISTINCT clock_mhz FROM trial ORDER BY 1 DESC)
+    UNION ALL SELECT t.clock_mhz FROM trial t JOIN subject s ON s.id = t.subject
+    WHERE point = '$steady'" | tr '\n' ' ')" "1455,582 582 "
 exit "$bad"
