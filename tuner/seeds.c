@@ -6,18 +6,26 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NEIGHBOURS = 6, STRANGERS = 4, KNOWN_MAX = 64 };
+enum {
+    AGAIN = GT_FINALISTS_MAX,
+    NEIGHBOURS = 6,
+    STRANGERS = 4,
+    NEARBY_MAX = 16,
+    KNOWN_MAX = 64
+};
 enum { EXPECTED = 16, EXPECTED_EACH = 8 }; /* by the model, in all and of a family */
 
-/* Winners of problems with these types and layout, nearest first. */
+/* Points that did well for problems with these types and layout, nearest first, each once. */
 struct nearby {
     int room, count;
     struct {
         struct gt_pick pick;
         double distance;
-    } at[NEIGHBOURS];
+    } at[NEARBY_MAX];
 };
-_Static_assert((int)STRANGERS <= (int)NEIGHBOURS, "the list is long enough for either");
+_Static_assert((int)AGAIN <= (int)NEARBY_MAX && (int)NEIGHBOURS <= (int)NEARBY_MAX &&
+                   (int)STRANGERS <= (int)NEARBY_MAX,
+               "the list is long enough for all");
 
 struct finding {
     struct gt_seeds *seeds;
@@ -25,7 +33,9 @@ struct finding {
     const struct gt_space *space;
     int spaces;
     const gemmtune_problem *problem;
-    struct nearby own, others; /* of this device; of the one most like it that has any */
+    struct nearby again; /* finalists of the problem itself on this device, by rank */
+    struct nearby own,
+        others; /* winners on this device; on the one most like it that has any */
 };
 
 static void add(struct gt_seeds *s, struct gt_pick p) {
@@ -43,7 +53,16 @@ static void add_point(struct finding *f, int space, const struct gt_point *point
         add(f->seeds, pick);
 }
 
+static bool has(const struct nearby *n, struct gt_pick p) {
+    for (int i = 0; i < n->count; i++)
+        if (n->at[i].pick.space == p.space && n->at[i].pick.index == p.index)
+            return true;
+    return false;
+}
+
 static void add_near(struct nearby *n, struct gt_pick p, double distance) {
+    if (has(n, p))
+        return;
     int at = n->count < n->room ? n->count++ : n->room;
     while (at > 0 && n->at[at - 1].distance > distance) {
         if (at < n->room)
@@ -54,6 +73,11 @@ static void add_near(struct nearby *n, struct gt_pick p, double distance) {
         n->at[at].pick = p;
         n->at[at].distance = distance;
     }
+}
+
+static void add_all(struct gt_seeds *s, const struct nearby *n) {
+    for (int i = 0; i < n->count; i++)
+        add(s, n->at[i].pick);
 }
 
 static bool locate(struct gt_pick *out, const struct finding *f, const char *family,
@@ -75,14 +99,18 @@ static gt_status see_record(void *user, const struct gt_record_row *row,
     struct gt_point point;
     struct gt_pick pick;
     (void)err;
-    if (row->rank != 0 || gt_problem_from_name(&p, row->subject.problem, NULL) ||
+    if (gt_problem_from_name(&p, row->subject.problem, NULL) ||
         !gt_problem_same_kind(&p, f->problem))
         return GEMMTUNE_OK;
     if (gt_point_parse(&point, row->subject.point, NULL) ||
         !locate(&pick, f, row->subject.family, &point))
         return GEMMTUNE_OK;
     const bool own = strcmp(row->subject.device_key, f->tuner->device_key) == 0;
-    add_near(own ? &f->own : &f->others, pick, gt_problem_distance2(&p, f->problem));
+    const double distance = gt_problem_distance2(&p, f->problem);
+    if (own && distance == 0)
+        add_near(&f->again, pick, row->rank);
+    else if (row->rank == 0)
+        add_near(own ? &f->own : &f->others, pick, distance);
     return GEMMTUNE_OK;
 }
 
@@ -194,6 +222,7 @@ gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
                         .space = space,
                         .spaces = spaces,
                         .problem = p,
+                        .again = {.room = AGAIN},
                         .own = {.room = NEIGHBOURS},
                         .others = {.room = STRANGERS}};
     out->count = 0;
@@ -205,10 +234,9 @@ gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
     gt_status status = gt_db_records(t->db, t->device_key, NULL, see_record, &f, err);
     if (!status)
         status = ask_others(&f, err);
-    for (int i = 0; i < f.own.count; i++)
-        add(out, f.own.at[i].pick);
-    for (int i = 0; i < f.others.count; i++)
-        add(out, f.others.at[i].pick);
+    add_all(out, &f.again);
+    add_all(out, &f.own);
+    add_all(out, &f.others);
     const int rest = out->count;
     add_expected(out, outlook);
     for (int i = 0; i < spaces; i++)

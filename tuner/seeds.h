@@ -5,7 +5,7 @@
 
 #include "tuner/tune.h"
 
-enum { GT_SEEDS_MAX = 64 };
+enum { GT_SEEDS_MAX = 80 };
 
 struct gt_seeds {
     struct gt_pick pick[GT_SEEDS_MAX]; /* each once */
@@ -13,7 +13,8 @@ struct gt_seeds {
     int musts; /* so many of the first are tried however little time there is */
 };
 
-/* The first family's default, and on small problems those of naive and tile; the winners of the nearest
+/* The first family's default, and on small problems those of naive and tile; what was in the finals when
+ * the problem was tuned on this device before, with these sources or older ones; the winners of the nearest
  * problems tuned on this device; those of the nearest problems on the device most like it in the
  * database (the same arch first, then peak and units; a CPU is like no GPU). Then what the model expects
  * to be fastest, the defaults of all families and what they say did well elsewhere, all in the order in

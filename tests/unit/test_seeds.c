@@ -49,17 +49,28 @@ static void begin_run(const struct gt_device *d) {
     OK(gt_db_run_begin(&run, tuner.db, d, &info, &err));
 }
 
-/* The winner of a problem on a device, by the width of its tile. */
-static void won(const struct gt_device *d, const char *name, int width) {
-    char key[GT_DEVICE_KEY_MAX], point[64];
+/* The finalists of a problem on a device, the best first, by the widths of their tiles. */
+static void finished(const struct gt_device *d, const char *name, const int *width,
+                     int count) {
+    char key[GT_DEVICE_KEY_MAX], point[4][64];
+    struct gt_record_row row[4] = {0};
     gt_device_key(d, key);
     begin_run(d);
-    snprintf(point, sizeof point, "TILE_WIDTH=%d PAD=1 DOUBLE=1", width);
-    const struct gt_record_row row = {
-        .subject = {key, name, "tile", hash, point},
-        .verified = true,
-        .time = {.median_ns = 2, .low_ns = 1, .high_ns = 3, .samples = 3, .launches = 3}};
-    OK(gt_db_records_put(tuner.db, key, name, &row, 1, &err));
+    assert_in_range(count, 1, 4);
+    for (int i = 0; i < count; i++) {
+        snprintf(point[i], sizeof point[i], "TILE_WIDTH=%d PAD=1 DOUBLE=1", width[i]);
+        row[i] = (struct gt_record_row){
+            .subject = {key, name, "tile", hash, point[i]},
+            .rank = i,
+            .verified = true,
+            .time = {
+                .median_ns = 2, .low_ns = 1, .high_ns = 3, .samples = 3, .launches = 3}};
+    }
+    OK(gt_db_records_put(tuner.db, key, name, row, (size_t)count, &err));
+}
+
+static void won(const struct gt_device *d, const char *name, int width) {
+    finished(d, name, &width, 1);
 }
 
 static int setup(void **state) {
@@ -142,6 +153,22 @@ static void test_winners_here_nearest_first(void **state) {
     assert_int_equal(place_of(&s, 20), 1);
     assert_int_equal(place_of(&s, 8), 2);
     assert_int_equal(place_of(&s, 12), -1);
+    gt_db_close(tuner.db);
+}
+
+static void test_all_finalists_of_the_problem_itself(void **state) {
+    struct gt_seeds s;
+    open_db("again.db");
+    won(&tuner.device, "f32-nn-512x512x520", 8);
+    finished(&tuner.device, "f32-nn-512x512x512", (int[]){20, 12, 24}, 3);
+    finished(&tuner.device, "f32-nn-4096x512x512", (int[]){16, 4}, 2);
+    find(&s);
+    assert_int_equal(place_of(&s, 20), 1);
+    assert_int_equal(place_of(&s, 12), 2);
+    assert_int_equal(place_of(&s, 24), 3);
+    assert_int_equal(place_of(&s, 8), 4); /* then winners of others, and only those */
+    assert_int_equal(place_of(&s, 16), 5);
+    assert_int_equal(place_of(&s, 4), -1);
     gt_db_close(tuner.db);
 }
 
@@ -235,6 +262,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_default_comes_first),
         cmocka_unit_test(test_winners_here_nearest_first),
+        cmocka_unit_test(test_all_finalists_of_the_problem_itself),
         cmocka_unit_test(test_winners_of_the_likest_device),
         cmocka_unit_test(test_the_rest_as_the_model_expects_it),
         cmocka_unit_test(test_expected_between_winners_and_starts),
