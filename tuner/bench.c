@@ -344,6 +344,8 @@ gt_status gt_bench_measure(struct gt_bench_line *out, struct gt_bench *b,
     out->best = -1;
     tell_turn(b, -1);
     gt_status status = gt_lab_setup(b->lab, p, b->options.seed, err);
+    if (!status)
+        status = gt_lab_setup_inputs(b->lab, err);
     if (status)
         return status;
     status = gather(&count, player, out, b, p, rivals, err);

@@ -132,6 +132,8 @@ static gt_status open_calls(struct calls *c, const struct gt_device *d,
     if (!status)
         status = gt_lab_setup(c->lab, p, o->seed, err);
     if (!status)
+        status = gt_lab_setup_inputs(c->lab, err);
+    if (!status)
         status = ops_of(c)->alloc(&c->workspace, c->lab->rig, GT_WORKSPACE_BYTES, err);
     if (!status)
         status = gt_rival_target(&target, c->lab->rig, err);

@@ -201,8 +201,6 @@ gt_status gt_lab_setup(struct gt_lab *lab, const gemmtune_problem *p, uint64_t s
         status = gt_lab_setup_types(lab, p, seed, err);
     if (!status)
         status = setup_timed(lab, p, seed, err);
-    if (!status)
-        status = gt_sets_create(lab, p, seed, err);
     if (status) {
         clear_types(lab);
         return gt_fail_within(err, status, "%s", name);
@@ -211,6 +209,17 @@ gt_status gt_lab_setup(struct gt_lab *lab, const gemmtune_problem *p, uint64_t s
     lab->seed = seed;
     snprintf(lab->name, sizeof lab->name, "%s", name);
     return GEMMTUNE_OK;
+}
+
+gt_status gt_lab_setup_inputs(struct gt_lab *lab, struct gt_err *err) {
+    if (lab->sets.count > 0)
+        return GEMMTUNE_OK;
+    gt_status status = gt_sets_create(lab, &lab->problem, lab->seed, err);
+    if (status) {
+        status = gt_fail_within(err, status, "%s", lab->name);
+        clear_types(lab);
+    }
+    return status;
 }
 
 /* ---- a kernel for the small shapes ---- */

@@ -25,7 +25,10 @@ gt_status gt_lab_setup_types(struct gt_lab *lab, const gemmtune_problem *p, uint
  * says how many bytes it needs and how many the device has, before anything is allocated. */
 gt_status gt_lab_setup(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                        struct gt_err *err);
-/* Device bytes that setting the problem up takes on this device. */
+/* Makes the problem's rotating inputs, which only timing needs: up to a thousand sets. Nothing when they are
+ * there. */
+gt_status gt_lab_setup_inputs(struct gt_lab *lab, struct gt_err *err);
+/* Device bytes that both take on this device. */
 int64_t gt_lab_bytes(const gemmtune_problem *p, const struct gt_device *d);
 
 /* Makes sure of the workspace that a kernel made for the problem needs, here and in the small cases.
@@ -49,7 +52,7 @@ struct gt_time_budget {
 };
 extern const struct gt_time_budget gt_screen_budget, gt_final_budget, gt_again_budget;
 
-/* Times kernels made for the problem, interleaved sample by sample in rotating order; out[i] is
+/* Times kernels made for the problem on its inputs, interleaved sample by sample in rotating order; out[i] is
  * execs[i]'s. Sample j of all is of the same round. */
 gt_status gt_lab_time(struct gt_measurement *out, struct gt_lab *lab,
                       const struct gt_exec *const *execs, int count,

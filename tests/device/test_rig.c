@@ -38,6 +38,8 @@ static gt_status open_bench(struct bench *b, const struct gt_device *d, const ch
     if (!status)
         status = gt_lab_setup(b->lab, &b->problem, SEED, err);
     if (!status)
+        status = gt_lab_setup_inputs(b->lab, err);
+    if (!status)
         status = open_exec(&b->exec, gt_lab_gpu(b->lab), &b->problem, err);
     return status;
 }

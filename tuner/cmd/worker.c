@@ -37,6 +37,8 @@ static gt_status run_job(struct gt_report *report, struct worker *w, struct gt_e
         status = gt_lab_create(&w->lab, &w->job.device, err);
     if (!status)
         status = gt_lab_setup(w->lab, &p, w->job.seed, err);
+    if (!status && w->job.kind != GT_JOB_CHECK)
+        status = gt_lab_setup_inputs(w->lab, err);
     if (!status && w->job.kind != GT_JOB_PREPARE)
         status = gt_trial_run(report, w->lab, w->families, &w->job, tell_stage, w, err);
     return status;
