@@ -60,7 +60,8 @@ UNIT   := $(call bins,unit) $(call pick,tests/fuzz/replay.sh)
 DEVICE := $(call bins,device) $(call pick,$(HEADERS))
 TUNE   := $(call bins,tune) $(call pick,$(filter-out %/lib.sh,$(wildcard tests/tune/*.sh)))
 CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
-TESTS  := $(UNIT) $(DEVICE) $(TUNE) $(CLI)
+# The long ones first, so that no core is idle at the end.
+TESTS  := $(TUNE) $(DEVICE) $(CLI) $(UNIT)
 
 # Unit tests that start threads: what `make SAN=thread check-threads` runs.
 THREADED := test_build_cache test_log test_plan test_status
