@@ -11,6 +11,7 @@
 #   WERROR=1        warnings are errors
 #   SAN=LIST        address,undefined or thread: sanitizers, in build-LIST/
 #   T='a b'         only the tests of these names, in any check target
+#   GT_TEST_JOBS=N  so many tests at once (as many as there are cores)
 
 VERSION   := $(shell awk '/define GEMMTUNE_VERSION_(MAJOR|MINOR|PATCH)/ \
                         { printf "%s%s", dot, $$3; dot = "." }' include/gemmtune.h)
@@ -60,7 +61,8 @@ UNIT   := $(call bins,unit) $(call pick,tests/fuzz/replay.sh)
 DEVICE := $(call bins,device) $(call pick,$(HEADERS))
 TUNE   := $(call bins,tune) $(call pick,$(filter-out %/lib.sh,$(wildcard tests/tune/*.sh)))
 CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
-TESTS  := $(UNIT) $(DEVICE) $(TUNE) $(CLI)
+# The long ones first, so that no core is idle at the end.
+TESTS  := $(TUNE) $(DEVICE) $(CLI) $(UNIT)
 
 # Unit tests that start threads: what `make SAN=thread check-threads` runs.
 THREADED := test_build_cache test_log test_plan test_status

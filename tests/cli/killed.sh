@@ -54,7 +54,11 @@ disturb() {
         cp "$work/tuned.db" "$work/db.db"
         timeout --foreground -s KILL "$(awk "BEGIN { print $took * $i / $kills / 1000 }")" \
             "$GEMMTUNE" "$1" "$2" --db "$work/db.db" >/dev/null 2>&1
-        died=$((died + ($? == 137)))
+        if [ $? -eq 137 ]; then
+            died=$((died + 1))
+        else
+            took=$((took * i / kills)) # the machine was busier before
+        fi
         case $(records "$work/db.db") in "$before" | "$after") ;; *) odd=$((odd + 1)) ;; esac
         try "$1" "$2" --db "$work/db.db"
         text "$work/db.db" | cmp -s - "$work/calm.json" && [ "$code" -eq 0 ] ||

@@ -2,7 +2,8 @@
 /*
  * Every built-in family and the checking kernels, compiled by NVRTC: no GPU is needed. The default
  * point, for each type, for every architecture that the library here knows; all four layouts for
- * one of them. Which library: GEMMTUNE_LIBNVRTC, else what is installed. Compiles run on all cores.
+ * one of them. The starting points, which are what people get, for sm_90, one type and one layout.
+ * Which library: GEMMTUNE_LIBNVRTC, else what is installed. Compiles run on all cores.
  */
 #include "core/embed.h"
 #include "runtime/build.h"
@@ -27,17 +28,22 @@ enum {
     JOBS_MAX = 4096,
     THREADS_MAX = 16,
     ARCHS_MAX = GT_NVRTC_MAX * GT_NVRTC_ARCHS_MAX,
-    OLDEST = 50, /* what gemmtune serves */
+    OLDEST = 50,   /* what gemmtune serves */
+    START_CC = 90, /* every family serves it */
     REGISTERS = 65536,
 };
 
 static const char *const dtypes[] = {"f32", "f64", "i32"};
 static const char *const layouts[] = {"nn", "nt", "tn", "tt"};
+/* Where tma turns both operands. */
+#define START_LAYOUT "nt"
 
 struct job {
     struct gt_device device;
     const struct gt_family *family; /* NULL: the checking kernels */
-    char problem[64];
+    struct gt_point point;
+    gemmtune_problem problem;
+    char name[64];     /* the problem's */
     char trouble[512]; /* "" when all is well */
 };
 
@@ -78,26 +84,24 @@ static struct gt_device device_of(int cc) {
 
 /* ---- one compile ---- */
 
+static gt_status bind(struct gt_binding *b, const struct job *j, struct gt_err *err) {
+    gt_bind_problem(b, j->family, &j->device, &j->problem);
+    return gt_bind_point(b, &j->point, err);
+}
+
 /* The whole text for a job, and how many threads a block of it has. */
 static gt_status source_of(char **source, int64_t *threads, const struct job *j,
                            struct gt_err *err) {
     struct gt_binding b;
-    struct gt_point point;
     struct gt_launch launch;
-    gemmtune_problem p;
-    gt_status status = gt_problem_from_name(&p, j->problem, err);
     *threads = 256; /* as in check.cl */
-    if (status)
-        return status;
     if (!j->family)
-        return gt_source_plain(source, &j->device, &p, "tuner/kernels/check.cl",
+        return gt_source_plain(source, &j->device, &j->problem, "tuner/kernels/check.cl",
                                gt_embedded_kernels[0].text, err);
-    gt_family_default(j->family, &point);
-    gt_bind_problem(&b, j->family, &j->device, &p);
-    status = gt_bind_point(&b, &point, err);
+    gt_status status = bind(&b, j, err);
     if (!status && gt_refused(&b))
-        status = gt_fail(err, GEMMTUNE_EINVAL, "the default point is refused: %s",
-                         gt_refused(&b)->why);
+        status =
+            gt_fail(err, GEMMTUNE_EINVAL, "the point is refused: %s", gt_refused(&b)->why);
     if (!status)
         status = gt_launch_of(&launch, &b, &j->device, err);
     if (!status)
@@ -113,7 +117,7 @@ static bool multiplies(const struct job *j, const struct gt_image *image) {
     struct gt_judgement found;
     const char *kinds = "";
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strncmp(j->problem, rows[i].dtype, 3) == 0)
+        if (strncmp(j->name, rows[i].dtype, 3) == 0)
             kinds = rows[i].kinds;
     return gt_judge_image(&found, image->bytes, image->size) && strstr(kinds, found.kind);
 }
@@ -168,6 +172,7 @@ static void *work(void *unused) {
 
 static void compile_all(void) {
     pthread_t thread[THREADS_MAX];
+    next_job = 0;
     const long cores = sysconf(_SC_NPROCESSORS_CONF);
     const int count = cores < 1 ? 1 : cores > THREADS_MAX ? THREADS_MAX : (int)cores;
     for (int i = 0; i < count; i++)
@@ -178,25 +183,57 @@ static void compile_all(void) {
 
 /* ---- what to compile ---- */
 
-static void add(const struct gt_family *f, int cc, const char *dtype, const char *layout) {
+/* The next job, without its point; false when the family does not serve that. */
+static bool prepare(const struct gt_family *f, int cc, const char *dtype,
+                    const char *layout) {
     struct job *j = &job[jobs];
-    gemmtune_problem p;
     struct gt_err err;
     assert_true(jobs < JOBS_MAX);
     *j = (struct job){.device = device_of(cc), .family = f};
-    snprintf(j->problem, sizeof j->problem, "%s-%s-256x256x256", dtype, layout);
-    assert_int_equal(gt_problem_from_name(&p, j->problem, &err), GEMMTUNE_OK);
-    if (!f || gt_family_serves(f, &j->device, &p, NULL))
-        jobs++;
+    snprintf(j->name, sizeof j->name, "%s-%s-256x256x256", dtype, layout);
+    assert_int_equal(gt_problem_from_name(&j->problem, j->name, &err), GEMMTUNE_OK);
+    return !f || gt_family_serves(f, &j->device, &j->problem, NULL);
+}
+
+static void add_default(const struct gt_family *f, int cc, const char *dtype,
+                        const char *layout) {
+    if (prepare(f, cc, dtype, layout))
+        gt_family_default(f, &job[jobs++].point);
 }
 
 static void add_arch(int cc, int layout_count) {
     for (size_t t = 0; t < sizeof dtypes / sizeof *dtypes; t++) {
-        add(NULL, cc, dtypes[t], "nn"); /* layouts are arguments there */
+        jobs += prepare(NULL, cc, dtypes[t], "nn"); /* layouts are arguments there */
         for (size_t f = 0; f < gt_families_count(families); f++)
             for (int l = 0; l < layout_count; l++)
-                add(gt_families_at(families, f), cc, dtypes[t], layouts[l]);
+                add_default(gt_families_at(families, f), cc, dtypes[t], layouts[l]);
     }
+}
+
+/* A start for the first type for which the rules allow it; false when there is none. */
+static bool add_start(const struct gt_family *f, int cc, int start) {
+    struct gt_binding b;
+    struct gt_err err;
+    for (size_t t = 0; t < sizeof dtypes / sizeof *dtypes; t++) {
+        if (!prepare(f, cc, dtypes[t], START_LAYOUT))
+            continue;
+        gt_family_start(f, start, &job[jobs].point);
+        if (bind(&b, &job[jobs], &err) == GEMMTUNE_OK && !gt_refused(&b)) {
+            jobs++;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether there are any, when there should be. */
+static bool add_starts(const struct gt_family *f, int cc) {
+    int added = 0;
+    for (int i = 0; i < f->start_count; i++)
+        added += add_start(f, cc, i);
+    print_message("%s: %d of %d starts exist for %s\n", f->name, added, f->start_count,
+                  START_LAYOUT);
+    return added > 0 || f->start_count == 0;
 }
 
 static int by_number(const void *a, const void *b) {
@@ -228,7 +265,7 @@ static bool has_all_layouts(int cc, const int *archs) {
 static int tell(int cc) {
     int good = 0, bad = 0;
     struct gt_nvrtc_choice choice;
-    char name[64] = "";
+    char name[64] = "", point[GT_POINT_TEXT_MAX];
     struct gt_err err;
     if (gt_nvrtc_choose(&choice, cc, &err) == GEMMTUNE_OK)
         gt_nvrtc_name(&choice, name, sizeof name);
@@ -237,10 +274,12 @@ static int tell(int cc) {
             continue;
         good += !job[i].trouble[0];
         bad += job[i].trouble[0] != '\0';
-        if (job[i].trouble[0])
-            print_message("sm_%d %s %s: %s\n", cc,
-                          job[i].family ? job[i].family->name : "check.cl", job[i].problem,
-                          job[i].trouble);
+        if (job[i].trouble[0]) {
+            (void)gt_point_text(&job[i].point, point);
+            print_message("sm_%d %s %s %s: %s\n", cc,
+                          job[i].family ? job[i].family->name : "check.cl", job[i].name,
+                          point, job[i].trouble);
+        }
     }
     print_message("sm_%d, %s: %d kernel texts compiled, %d did not\n", cc, name, good, bad);
     return bad;
@@ -254,12 +293,32 @@ static void test_every_family(void **state) {
         print_message("skipped: no NVRTC: %s\n", gt_nvrtc_api()->why);
         skip();
     }
+    jobs = 0;
     for (int i = 0; i < count; i++)
         add_arch(archs[i], has_all_layouts(archs[i], archs) ? 4 : 1);
     compile_all();
     for (int i = 0; i < count; i++)
         bad += tell(archs[i]);
     assert_int_equal(bad, 0);
+}
+
+static void test_every_start(void **state) {
+    struct gt_nvrtc_choice choice;
+    struct gt_err err = {""};
+    int bad = 0;
+    (void)state;
+    if (gt_nvrtc_choose(&choice, START_CC, &err)) {
+        print_message("skipped: %s\n", err.line);
+        skip();
+    }
+    jobs = 0;
+    for (size_t i = 0; i < gt_families_count(families); i++) {
+        const struct gt_family *f = gt_families_at(families, i);
+        if (f->source[GEMMTUNE_CUDA])
+            bad += !add_starts(f, START_CC);
+    }
+    compile_all();
+    assert_int_equal(bad + tell(START_CC), 0);
 }
 
 /* What a GTX 1050 or 1080 needs. */
@@ -284,6 +343,7 @@ static void test_pascal(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_family),
+        cmocka_unit_test(test_every_start),
         cmocka_unit_test(test_pascal),
     };
     struct gt_err err = {""};

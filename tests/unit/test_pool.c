@@ -245,8 +245,9 @@ static void test_use_is_counted(void **state) {
     nap(100);
     const struct gt_pool_use use = gt_pool_use(pool);
     const double all = gt_seconds() - began;
-    assert_true(use.running_s >= 0.2);
-    assert_true(use.running_s + use.preparing_s + use.building_s <= all - 0.1);
+    const double counted = use.running_s + use.preparing_s + use.building_s;
+    assert_true(use.running_s > 0); /* we may hear late that it runs */
+    assert_true(counted >= 0.2 && counted <= all - 0.1);
     assert_true(use.compile_wait_s == 0);
 }
 

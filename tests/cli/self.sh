@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What tests/run says of tests that pass, fail, crash and hang, and how many it runs at once.
+# shellcheck disable=SC2016 # the programs below are texts
+. "${GT_SRC:-.}/tests/cli/lib.sh"
+mkdir "$work/tests"
+
+# program NAME TEXT: a test
+program() {
+    echo "$2" >"$work/tests/$1.sh"
+}
+program passes 'echo "ok - one"; echo "ok - two # SKIP no reason"'
+program silent ':'
+program fails 'echo "ok - one"; echo "not ok - two"; exit 1'
+program leaves 'echo "ok - one"; exit 3'
+program crashes 'kill -SEGV $$'
+program hangs 'echo "ok - one"; sleep 60'
+program loud 'seq 2000; exit 1'
+program loud2 'seq 2001 4000; exit 1'
+# each is over only when it has seen the other
+program meets 'touch "$GT_BUILD/a"; until [ -e "$GT_BUILD/b" ]; do sleep 0.1; done'
+program meets2 'touch "$GT_BUILD/b"; until [ -e "$GT_BUILD/a" ]; do sleep 0.1; done'
+# ... and these only when it is not there
+program alone 'mkdir "$GT_BUILD/here" && sleep 0.3 && rmdir "$GT_BUILD/here"'
+program alone2 'mkdir "$GT_BUILD/here" && sleep 0.3 && rmdir "$GT_BUILD/here"'
+# who runs it is killed
+program orphan 'kill -KILL "$(ps -o ppid= -p $PPID)"'
+
+# run JOBS NAME...: as try
+run() {
+    jobs=$1
+    shift
+    for name; do
+        shift
+        set -- "$@" "$work/tests/$name.sh"
+    done
+    GT_BUILD=$work GT_TEST_JOBS=$jobs GT_TEST_TIMEOUT=5 "$GT_SRC/tests/run" "$@" \
+        >"$work/out" 2>"$work/err"
+    code=$?
+}
+
+# ends NAME CODE LINE: so ended the last run
+ends() {
+    [ "$code" -eq "$2" ] && [ "$(tail -n 1 "$work/out")" = "$3" ]
+    verdict "$1" $?
+}
+
+# line NAME LINE: the last run has it, but for the seconds
+line() {
+    sed 's/  [0-9]*s$//' "$work/out" | tr -s ' ' | grep -qxF "$2"
+    verdict "$1" $?
+}
+
+run 3
+ends "no test at all" 0 "0 passed, 0 failed"
+run 3 passes silent
+ends "what passes" 0 "2 passed, 0 failed, 1 skipped"
+line "counts what it prints" "ok passes 1 passed, 0 failed, 1 skipped"
+line "or its exit status" "ok silent 1 passed, 0 failed"
+run 4 fails passes leaves crashes hangs
+ends "what fails" 1 "4 passed, 4 failed, 1 skipped"
+line "one that fails" "FAILED fails 1 passed, 1 failed"
+line "and says why" " | not ok - two"
+line "one that says nothing of it" "FAILED leaves 1 passed, 1 failed, exit status 3"
+line "one that crashes" "FAILED crashes 0 passed, 1 failed, exit status 139"
+line "one that hangs" "FAILED hangs 1 passed, 1 failed, stopped after 5 s"
+line "and what passes beside them" "ok passes 1 passed, 0 failed, 1 skipped"
+run 2 loud loud2
+[ "$(sed -n 's/^    | //p' "$work/out" | sort -n | cksum)" = "$(seq 4000 | cksum)" ] &&
+    [ "$(sed -n 's/^    | //p' "$work/out" | awk '$1 != last + 1 { n++ } { last = $1 } END { print n + 0 }')" -le 2 ]
+verdict "logs are whole, one behind the other" $?
+run 2 meets meets2
+ends "two at once" 0 "2 passed, 0 failed"
+run 1 alone alone2
+ends "one after another" 0 "2 passed, 0 failed"
+run 1 orphan passes
+ends "who runs a test is killed" 1 "0 passed, 2 failed"
+line "and neither is forgotten" "FAILED 2 of 2 programs were not run to their end"
+finish
