@@ -67,7 +67,8 @@ double gt_clock_share(const struct gt_measurement *m, int top_mhz);
 
 /* What two measurements of one kernel may differ by: nineteen times of twenty as far as another process
  * decides it, so that kernels as close may come out the other way there; nearly always (186 of 189), in
- * another process under the same load; there if the load brings the clock down; at different times; and then if the clock gave way and was reckoned with. */
+ * another process under the same load; there if the load brings the clock down; at different times;
+ * and then if the clock gave way and was reckoned with. */
 #define GT_SAME                 0.01
 #define GT_OTHER_PROCESS        0.015
 #define GT_OTHER_PROCESS_SLOWED 0.05

@@ -61,7 +61,8 @@ struct gt_tuner {
     volatile const int *stop; /* set by a signal: finish the trial, save, end */
 };
 
-/* The best of the search (GT_BEST_STEADY of them at most where the clock stayed), and one more for each usual workspace that is too small for all of those. */
+/* The best of the search, GT_BEST_STEADY of them at most where the clock stayed, and one more for each
+ * usual workspace that is too small for all of those. */
 enum {
     GT_BEST_STEADY = 5,
     GT_BEST_MAX = 8,
