@@ -167,8 +167,10 @@ static bool any_within(const struct gt_finals *f, const struct gt_tuner *t,
 static void add_spares(struct gt_finals *f, const struct gt_tune_result *stored,
                        const struct gt_tuner *t, const gemmtune_problem *p) {
     for (int i = 0; i < stored->winners; i++) {
+        const struct gt_measurement *time = &stored->winner[i].time;
+        const double share = gt_clock_share(time, t->device.clock_mhz);
         const struct gt_finalist who = {.candidate = stored->winner[i].candidate,
-                                        .screen_ns = stored->winner[i].time.median_ns};
+                                        .screen_ns = share * time->median_ns};
         offer_spare(f, t, p, &who);
     }
     for (int i = GT_SPARES - 1; i >= 0; i--)

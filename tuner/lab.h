@@ -25,8 +25,8 @@ gt_status gt_lab_setup_types(struct gt_lab *lab, const gemmtune_problem *p, uint
  * says how many bytes it needs and how many the device has, before anything is allocated. */
 gt_status gt_lab_setup(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                        struct gt_err *err);
-/* Makes the problem's rotating inputs, which only timing needs: up to a thousand sets. Nothing when they are
- * there. */
+/* Makes the rotating inputs of the problem that is set up, which only timing needs: up to a thousand
+ * sets. Nothing when they are there. After a failure no problem is set up. */
 gt_status gt_lab_setup_inputs(struct gt_lab *lab, struct gt_err *err);
 /* Device bytes that both take on this device. */
 int64_t gt_lab_bytes(const gemmtune_problem *p, const struct gt_device *d);

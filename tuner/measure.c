@@ -196,6 +196,8 @@ gt_status gt_lab_time(struct gt_measurement *out, struct gt_lab *lab,
                            ? gt_fail(err, GEMMTUNE_EINVAL,
                                      "at most %d kernels are timed together", GT_RACERS_MAX)
                            : GEMMTUNE_OK;
+    if (!status && lab->sets.count == 0)
+        status = gt_fail(err, GEMMTUNE_EINVAL, "there are no inputs to time kernels on");
     if (status)
         return status;
     rule.top_mhz = gt_lab_device(lab)->clock_mhz;

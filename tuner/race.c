@@ -136,11 +136,14 @@ static int unsettled_rounds(const struct gt_race *r) {
     return most;
 }
 
+/* Of the samples that know theirs; 0: none does. */
 static int mean_clock(const int *mhz, int count) {
-    int sum = 0;
-    for (int i = 0; i < count; i++)
+    int sum = 0, known = 0;
+    for (int i = 0; i < count; i++) {
         sum += mhz[i];
-    return count > 0 ? sum / count : 0;
+        known += mhz[i] > 0;
+    }
+    return known > 0 ? sum / known : 0;
 }
 
 /* The measurement without its first rounds, summarized. */

@@ -33,6 +33,7 @@ struct finding {
     const struct gt_space *space;
     int spaces;
     const gemmtune_problem *problem;
+    char name[GT_PROBLEM_NAME_MAX]; /* the problem's */
     struct nearby again; /* finalists of the problem itself on this device, by rank */
     struct nearby own,
         others; /* winners on this device; on the one most like it that has any */
@@ -53,16 +54,23 @@ static void add_point(struct finding *f, int space, const struct gt_point *point
         add(f->seeds, pick);
 }
 
-static bool has(const struct nearby *n, struct gt_pick p) {
-    for (int i = 0; i < n->count; i++)
-        if (n->at[i].pick.space == p.space && n->at[i].pick.index == p.index)
-            return true;
-    return false;
+static int place_of(const struct nearby *n, struct gt_pick p) {
+    int i = 0;
+    while (i < n->count &&
+           (n->at[i].pick.space != p.space || n->at[i].pick.index != p.index))
+        i++;
+    return i;
 }
 
 static void add_near(struct nearby *n, struct gt_pick p, double distance) {
-    if (has(n, p))
-        return;
+    const int known = place_of(n, p);
+    if (known < n->count) { /* it did well there as well: the nearer of the two counts */
+        if (n->at[known].distance <= distance)
+            return;
+        n->count--;
+        memmove(&n->at[known], &n->at[known + 1],
+                (size_t)(n->count - known) * sizeof *n->at);
+    }
     int at = n->count < n->room ? n->count++ : n->room;
     while (at > 0 && n->at[at - 1].distance > distance) {
         if (at < n->room)
@@ -106,11 +114,10 @@ static gt_status see_record(void *user, const struct gt_record_row *row,
         !locate(&pick, f, row->subject.family, &point))
         return GEMMTUNE_OK;
     const bool own = strcmp(row->subject.device_key, f->tuner->device_key) == 0;
-    const double distance = gt_problem_distance2(&p, f->problem);
-    if (own && distance == 0)
+    if (own && strcmp(row->subject.problem, f->name) == 0)
         add_near(&f->again, pick, row->rank);
     else if (row->rank == 0)
-        add_near(own ? &f->own : &f->others, pick, distance);
+        add_near(own ? &f->own : &f->others, pick, gt_problem_distance2(&p, f->problem));
     return GEMMTUNE_OK;
 }
 
@@ -225,6 +232,7 @@ gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
                         .again = {.room = AGAIN},
                         .own = {.room = NEIGHBOURS},
                         .others = {.room = STRANGERS}};
+    gt_problem_name(p, f.name);
     out->count = 0;
     add_default(&f, 0);
     add_baselines(&f, &t->device);

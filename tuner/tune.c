@@ -123,10 +123,10 @@ struct search {
     bool prepared;           /* the run worker was told to set the problem up */
     double limit_s;          /* for the search; 0: none */
     double deadline;         /* counted from when the problem is set up */
-    double best_ns,
-        best_high_ns; /* median at the highest clock, upper end of its interval */
-    double shown_ns;  /* what the best one took */
-    double *space_ns; /* the best of each space; 0: none */
+    double best_ns;          /* median at the highest clock */
+    double best_high_ns;     /* upper end of its interval there */
+    double shown_ns;         /* what the best one took */
+    double *space_ns;        /* the best of each space; 0: none */
     const char *best_family;
     size_t planned, musts; /* trials: about so many, at least so many */
     struct gt_tune_result *result;

@@ -690,12 +690,44 @@ static void test_clock_of_one_alone(void **state) {
     assert_true(fair > 0.98 * plain.median_ns && fair < 1.02 * plain.median_ns);
 }
 
+/* CUDA's kernels see a clock that a device can have, OpenCL's none. */
+static void test_look_at_the_clock(void **state) {
+    const struct gt_device *d = *state;
+    struct bench b;
+    struct gt_err err;
+    int mhz = -1;
+    assert_ok(open_bench(&b, d, "f32-nn-33x17x20", &err));
+    assert_ok(gt_checker_clock(&mhz, b.lab->checker, &err));
+    if (d->backend == GEMMTUNE_CUDA)
+        assert_in_range(mhz, 1, d->clock_mhz + d->clock_mhz / 2);
+    else
+        assert_int_equal(mhz, 0);
+    close_bench(&b);
+}
+
+static void test_time_needs_inputs(void **state) {
+    const struct gt_device *d = *state;
+    struct bench b;
+    struct gt_measurement m;
+    struct gt_err err;
+    assert_ok(open_bench(&b, d, "f32-nn-33x17x20", &err));
+    const struct gt_exec *execs[] = {b.exec};
+    gt_sets_clear(b.lab);
+    assert_int_equal(gt_lab_time(&m, b.lab, execs, 1, &gt_screen_budget, &err),
+                     GEMMTUNE_EINVAL);
+    assert_ok(gt_lab_setup_inputs(b.lab, &err));
+    assert_ok(gt_lab_time(&m, b.lab, execs, 1, &gt_screen_budget, &err));
+    close_bench(&b);
+}
+
 /* ---- running ---- */
 
 #define ON_EVERY_DEVICE                                                                    \
     cmocka_unit_test_prestate(test_memory, NULL),                                          \
         cmocka_unit_test_prestate(test_time, NULL),                                        \
         cmocka_unit_test_prestate(test_lab, NULL),                                         \
+        cmocka_unit_test_prestate(test_look_at_the_clock, NULL),                           \
+        cmocka_unit_test_prestate(test_time_needs_inputs, NULL),                           \
         cmocka_unit_test_prestate(test_ring, NULL),                                        \
         cmocka_unit_test_prestate(test_passes, NULL),                                      \
         cmocka_unit_test_prestate(test_workspace_too_large, NULL),                         \

@@ -407,7 +407,7 @@ static void test_mean_clock(void **state) {
 
 /* ---- in another process ---- */
 
-/* What is added to an interval without width at the clock that the last sample noted. */
+/* What is added to an interval without width at the clock that its samples noted. */
 static void test_widen(void **state) {
     static const struct {
         int mhz, top_mhz;

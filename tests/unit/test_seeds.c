@@ -156,12 +156,26 @@ static void test_winners_here_nearest_first(void **state) {
     gt_db_close(tuner.db);
 }
 
+static void test_a_winner_twice_is_as_near_as_the_nearer(void **state) {
+    struct gt_seeds s;
+    open_db("twice.db");
+    won(&tuner.device, "f32-nn-16384x512x512", 20); /* records come by name */
+    won(&tuner.device, "f32-nn-2048x512x512", 8);
+    won(&tuner.device, "f32-nn-512x512x520", 20);
+    find(&s);
+    assert_int_equal(place_of(&s, 20), 1);
+    assert_int_equal(place_of(&s, 8), 2);
+    gt_db_close(tuner.db);
+}
+
 static void test_all_finalists_of_the_problem_itself(void **state) {
     struct gt_seeds s;
     open_db("again.db");
     won(&tuner.device, "f32-nn-512x512x520", 8);
     finished(&tuner.device, "f32-nn-512x512x512", (int[]){20, 12, 24}, 3);
     finished(&tuner.device, "f32-nn-4096x512x512", (int[]){16, 4}, 2);
+    finished(&tuner.device, "f32-nn-512x512x512,beta", (int[]){8, 4},
+             2); /* another problem */
     find(&s);
     assert_int_equal(place_of(&s, 20), 1);
     assert_int_equal(place_of(&s, 12), 2);
@@ -262,6 +276,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_default_comes_first),
         cmocka_unit_test(test_winners_here_nearest_first),
+        cmocka_unit_test(test_a_winner_twice_is_as_near_as_the_nearer),
         cmocka_unit_test(test_all_finalists_of_the_problem_itself),
         cmocka_unit_test(test_winners_of_the_likest_device),
         cmocka_unit_test(test_the_rest_as_the_model_expects_it),

@@ -224,7 +224,8 @@ GT_KERNEL(gt_within, 256, 1, 1)(GT_GLOBAL const unsigned char *w, gt_long bytes,
 /* ---- the clock ---- */
 
 /* What a multiprocessor's clock counts, pace[0], in pace[1] nanoseconds, about `ns`: from one step of
- * the timer to another, since it may make one a microsecond only. OpenCL has neither: 0 in 0. */
+ * the timer to another, since it may make one a microsecond only. 0 in 0 when it makes none while
+ * looked at, and in OpenCL, which has neither. */
 GT_KERNEL(gt_pace, 256, 1, 1)(GT_GLOBAL gt_ulong *pace, int ns) {
     if (GT_BLOCK > 0 || GT_THREAD_X > 0)
         return;
@@ -239,7 +240,7 @@ GT_KERNEL(gt_pace, 256, 1, 1)(GT_GLOBAL gt_ulong *pace, int ns) {
     const gt_ulong began = now, clock = (gt_ulong)clock64();
     for (int i = 0; i < most && now - began < (gt_ulong)ns; i++)
         now = gt_timer();
-    pace[0] = (gt_ulong)clock64() - clock;
-    pace[1] = now - began;
+    pace[0] = now == began || began == asked ? 0 : (gt_ulong)clock64() - clock;
+    pace[1] = began == asked ? 0 : now - began;
 #endif
 }
