@@ -131,16 +131,17 @@ gt_status gt_db_run_find(bool *found, char *arguments, size_t size, uint64_t *se
                          struct gt_db *db, int64_t run_id, struct gt_err *err);
 
 /* Claims the trial: a new row, or one more attempt of a row left "running" by a run that is
- * gone. *claimed false when a run has finished it or holds it, this one included. When the machine
- * went down under it twice it becomes quarantined (outcome crashed) and is not claimed; a run
- * that was merely killed is no strike. Committed on return. EINVAL: a malformed subject, or a device that no run was
- * begun on. */
+ * gone. *claimed false when a run has finished it or holds it, this one included. When the
+ * machine went down under it twice it becomes quarantined (outcome crashed) and is not
+ * claimed; a run that was merely killed is no strike. Committed on return. EINVAL: a
+ * malformed subject, or a device that no run was begun on. */
 gt_status gt_db_trial_begin(int64_t *trial_id, bool *claimed, struct gt_db *db,
                             int64_t run_id, const struct gt_db_subject *subject,
                             struct gt_err *err);
 /* Ends it: outcome, time, error (made one line), registers, spill and shared bytes and
- * compile_ms of `row`; state quarantined when row says so, else done. The moment is now. Committed on return.
- * EINVAL: it is not running, or a time is none (a correct trial must have samples). */
+ * compile_ms of `row`; state quarantined when row says so, else done. The moment is now.
+ * Committed on return. EINVAL: it is not running, or a time is none (a correct trial must
+ * have samples). */
 gt_status gt_db_trial_end(struct gt_db *db, int64_t trial_id,
                           const struct gt_trial_row *row, struct gt_err *err);
 /* The trial of this subject that was finished here, if there is one: *found, and *row with

@@ -66,8 +66,8 @@ struct gt_driver {
                       struct gt_err *err);
     void (*close)(struct gt_gpu *gpu);
 
-    /* The compiler and options that will be used for this device: part of the image key. EBUILD with a sentence when
-     * no compiler serves the device. */
+    /* The compiler and options that will be used for this device: part of the image key.
+     * EBUILD with a sentence when no compiler serves the device. */
     gt_status (*toolchain)(char text[GT_OPTIONS_MAX], const struct gt_device *d,
                            struct gt_err *err);
     /* Whether images can be kept in a file and loaded later. */
@@ -76,7 +76,8 @@ struct gt_driver {
      * complaint. Thread-safe. */
     gt_status (*build)(struct gt_image *image, const struct gt_device *d,
                        const char *source, struct gt_err *err);
-    /* Loads `entry` from an image (or, where not cacheable, builds and loads from source, filling image->log). */
+    /* Loads `entry` from an image (or, where not cacheable, builds and loads from source,
+     * filling image->log). */
     gt_status (*load)(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_image *image,
                       const char *source, const char *entry, const struct gt_launch *launch,
                       struct gt_err *err);
@@ -85,8 +86,9 @@ struct gt_driver {
                            const struct gt_kernel *kernel, const char *entry,
                            const struct gt_launch *launch, struct gt_err *err);
     void (*unload)(struct gt_kernel *kernel);
-    /* Describes the matrix at an address, which is not looked at. No allocation, no lock. NULL where devices have
-     * no such thing. EINVAL: the driver is too old or refuses the matrix. */
+    /* Describes the matrix at an address, which is not looked at. No allocation, no lock.
+     * NULL where devices have no such thing. EINVAL: the driver is too old or refuses the
+     * matrix. */
     gt_status (*encode_map)(struct gt_tensor_map *out, const struct gt_gpu *gpu,
                             const struct gt_tiling *tiling, void *memory,
                             struct gt_err *err);

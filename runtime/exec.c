@@ -14,7 +14,8 @@
 
 enum { ARG_KINDS = GT_ARG_MAP };
 
-/* The kernels of a point on the device, one a pass. Several execs may hold one; the last one unloads them. */
+/* The kernels of a point on the device, one a pass. Several execs may hold one; the last
+ * one unloads them. */
 struct loaded {
     atomic_int users;
     struct gt_gpu *gpu; /* borrowed */

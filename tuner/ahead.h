@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ahead.h - the problem after the present one, so that the device need not wait for it: its spaces, which
- * take up to a second to count, and what the model expects of them are made by a thread beside the search, and its first candidates
- * are compiled while the present problem's finalists are measured.
+ * take up to a second to count, and what the model expects of them are made by a thread beside the
+ * search, and its first candidates are compiled while the present problem's finalists are measured.
  */
 #ifndef GT_TUNER_AHEAD_H
 #define GT_TUNER_AHEAD_H

@@ -29,8 +29,9 @@ gt_status gt_checker_fill(struct gt_checker *c, void *view, int64_t rows, int64_
                           int64_t ld, uint64_t seed, enum gt_data_mode mode,
                           struct gt_err *err);
 
-/* The clock of the multiprocessors now, looked at for a thirtieth of a millisecond by a kernel that leaves them
- * cool; 0 where kernels cannot see it. What NVML says is up to a tenth of a second old. */
+/* The clock of the multiprocessors now, looked at for a thirtieth of a millisecond by a
+ * kernel that leaves them cool; 0 where kernels cannot see it. What NVML says is up to a
+ * tenth of a second old. */
 gt_status gt_checker_clock(int *mhz, struct gt_checker *c, struct gt_err *err);
 
 /* Makes sure of a workspace of so many bytes; what was enqueued with a smaller one must be done. */
@@ -57,9 +58,10 @@ int64_t gt_case_bytes(const gemmtune_problem *p);
 
 enum { GT_VERDICT_MAX = 384 };
 
-/* Runs the cases; execs[i] must be made for the problem of cases[i], and the workspace that it needs be reserved.
- * *right false: `why` (GT_VERDICT_MAX bytes) names the first case that failed, how many elements, and one of them. An
- * error is a failed launch; EINVAL: it was refused, and the device is as sound as before. */
+/* Runs the cases; execs[i] must be made for the problem of cases[i], and the workspace that
+ * it needs be reserved. *right false: `why` (GT_VERDICT_MAX bytes) names the first case
+ * that failed, how many elements, and one of them. An error is a failed launch; EINVAL: it
+ * was refused, and the device is as sound as before. */
 gt_status gt_check(bool *right, char *why, struct gt_checker *c,
                    struct gt_case *const *cases, const struct gt_exec *const *execs,
                    int count, struct gt_err *err);

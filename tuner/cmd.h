@@ -65,8 +65,8 @@ extern const struct gt_cmd *const gt_cmds[]; /* NULL-ended, in the order of --he
 int gt_cmd_dispatch(int argc, char **argv);
 
 /* Parses options into `values` (zeroed or preset by the caller) and leaves operands in
- * argv[*first..argc). Returns -1 to go on, else the exit code to return at once (--help prints to stdout: 0;
- * a usage error prints one line and a hint to stderr: 2). */
+ * argv[*first..argc). Returns -1 to go on, else the exit code to return at once (--help
+ * prints to stdout: 0; a usage error prints one line and a hint to stderr: 2). */
 int gt_options_parse(const struct gt_cmd *cmd, int argc, char **argv, void *values,
                      int *first);
 /* "gemmtune: <line>" to stderr (red "gemmtune:" never; plain) and returns `code`. */

@@ -213,8 +213,8 @@ static int by_rank(const void *a, const void *b) {
     return x->ratio < y->ratio ? -1 : x->ratio > y->ratio;
 }
 
-/* The winner first, who ties with it, the others; by their ratios to it, which of those that are beaten may be
- * of other rounds. */
+/* The winner first, who ties with it, the others; by their ratios to it, which of those
+ * that are beaten may be of other rounds. */
 static int order(struct place place[], const struct gt_job *job,
                  const struct gt_report *report) {
     const struct gt_measurement *time[GT_JOB_POINTS_MAX];

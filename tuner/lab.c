@@ -251,8 +251,8 @@ static int64_t workspace_of(const struct gt_exec *e) {
     return info.launch.workspace_bytes;
 }
 
-/* No more than a caller of the library can be asked for, a GiB or as much as the matrices take, and what the
- * device has left beside the problem. */
+/* No more than a caller of the library can be asked for, a GiB or as much as the matrices
+ * take, and what the device has left beside the problem. */
 static int64_t workspace_max(const struct gt_lab *lab) {
     const struct gt_device *d = gt_lab_device(lab);
     const int64_t left = d->mem_bytes - gt_lab_bytes(&lab->problem, d);

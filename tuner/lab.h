@@ -52,8 +52,8 @@ struct gt_time_budget {
 };
 extern const struct gt_time_budget gt_screen_budget, gt_final_budget, gt_again_budget;
 
-/* Times kernels made for the problem on its inputs, interleaved sample by sample in rotating order; out[i] is
- * execs[i]'s. Sample j of all is of the same round. */
+/* Times kernels made for the problem on its inputs, interleaved sample by sample in
+ * rotating order; out[i] is execs[i]'s. Sample j of all is of the same round. */
 gt_status gt_lab_time(struct gt_measurement *out, struct gt_lab *lab,
                       const struct gt_exec *const *execs, int count,
                       const struct gt_time_budget *budget, struct gt_err *err);

@@ -154,8 +154,9 @@ static gt_status load(struct field *f, double ns, struct gt_err *err) {
     return status;
 }
 
-/* Those that take turns have one clock. One alone is compared with others that were alone at other times, and
- * where a launch is a sample its load may have brought the clock down: that is looked at. */
+/* Those that take turns have one clock. One alone is compared with others that were alone
+ * at other times, and where a launch is a sample its load may have brought the clock down:
+ * that is looked at. */
 static gt_status sample(struct gt_sample *out, struct field *f, int i, struct gt_err *err) {
     gt_status status = gt_stopwatch_sample(f->watch[i], &out->ns, err);
     out->launches = gt_stopwatch_launches(f->watch[i]);

@@ -60,9 +60,10 @@ void gt_race_finish(struct gt_race *r);
  * distribution-free from 6 samples on, by the range of fewer. 0: nothing is known. */
 double gt_lower_limit(const struct gt_measurement *m);
 
-/* What part of the device's highest clock a kernel that was timed alone had: its time by that is what others,
- * timed before or after it at other clocks, are compared with. 1 when nobody looked, which is so of
- * kernels that are launched more than once a sample: a power limit hardly comes to matter to them. */
+/* What part of the device's highest clock a kernel that was timed alone had: its time by
+ * that is what others, timed before or after it at other clocks, are compared with. 1 when
+ * nobody looked, which is so of kernels that are launched more than once a sample: a power
+ * limit hardly comes to matter to them. */
 double gt_clock_share(const struct gt_measurement *m, int top_mhz);
 
 /* What two measurements of one kernel may differ by: nineteen times of twenty as far as another process

@@ -11,9 +11,9 @@
 /* Which CPU contestant. */
 enum gt_cpu { GT_CPU_LOOP, GT_CPU_BLAS };
 
-/* Times one product of random data on this machine's CPU, nanoseconds: the best of a few runs when one is short.
- * EUNSUPPORTED when there is none (no CBLAS here, or none for the type). `what` (64 bytes)
- * gets its name: "three loops, 1 thread", "libopenblas.so.0". */
+/* Times one product of random data on this machine's CPU, nanoseconds: the best of a few
+ * runs when one is short. EUNSUPPORTED when there is none (no CBLAS here, or none for the
+ * type). `what` (64 bytes) gets its name: "three loops, 1 thread", "libopenblas.so.0". */
 gt_status gt_cpu_time(double *ns, char what[64], enum gt_cpu which,
                       const gemmtune_problem *p, struct gt_err *err);
 

@@ -46,7 +46,8 @@ gt_status gt_view_trials(struct gt_view *v, struct gt_db *db, const char *device
 void gt_view_clear(struct gt_view *v);
 
 /* The device whose key or name is `what`, else the only one with `what` in its key or name;
- * capitals do not matter; NULL: the only one there is. ENOTFOUND when there is none, EINVAL when several. */
+ * capitals do not matter; NULL: the only one there is. ENOTFOUND when there is none, EINVAL
+ * when several. */
 gt_status gt_view_pick(size_t *index, const struct gt_view *v, const char *what,
                        struct gt_err *err);
 
