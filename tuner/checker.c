@@ -257,13 +257,18 @@ gt_status gt_checker_clock(int *mhz, struct gt_checker *c, struct gt_err *err) {
     enum { LOOK_NS = 32000 };
     struct arg_list l = {.count = 0};
     uint64_t pace[2] = {0, 0}; /* clocks, nanoseconds */
+    *mhz = 0;
+    if (gt_rig_head(c->rig)->device->backend !=
+        GEMMTUNE_CUDA) /* nothing that a kernel could see */
+        return GEMMTUNE_OK;
     push_ptr(&l, c->found);
     push_int(&l, LOOK_NS);
     gt_status status = run(c, K_PACE, 1, &l, err);
     if (!status)
         status =
             gt_rig_head(c->rig)->ops->read(c->rig, c->found, 0, pace, sizeof pace, err);
-    *mhz = pace[1] > 0 ? (int)(pace[0] * 1000 / pace[1]) : 0;
+    if (pace[1] > 0)
+        *mhz = (int)(pace[0] * 1000 / pace[1]);
     return status;
 }
 

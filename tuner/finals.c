@@ -170,7 +170,8 @@ static void add_spares(struct gt_finals *f, const struct gt_tune_result *stored,
         const struct gt_measurement *time = &stored->winner[i].time;
         const double share = gt_clock_share(time, t->device.clock_mhz);
         const struct gt_finalist who = {.candidate = stored->winner[i].candidate,
-                                        .screen_ns = share * time->median_ns};
+                                        .screen_ns = share * time->median_ns,
+                                        .share = share};
         offer_spare(f, t, p, &who);
     }
     for (int i = GT_SPARES - 1; i >= 0; i--)

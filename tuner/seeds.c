@@ -34,9 +34,9 @@ struct finding {
     int spaces;
     const gemmtune_problem *problem;
     char name[GT_PROBLEM_NAME_MAX]; /* the problem's */
-    struct nearby again; /* finalists of the problem itself on this device, by rank */
-    struct nearby own,
-        others; /* winners on this device; on the one most like it that has any */
+    struct nearby again;  /* finalists of the problem itself on this device, by rank */
+    struct nearby own;    /* winners on this device */
+    struct nearby others; /* and on the one most like it that has any */
 };
 
 static void add(struct gt_seeds *s, struct gt_pick p) {
@@ -107,16 +107,19 @@ static gt_status see_record(void *user, const struct gt_record_row *row,
     struct gt_point point;
     struct gt_pick pick;
     (void)err;
+    const bool own = strcmp(row->subject.device_key, f->tuner->device_key) == 0;
+    const bool again = own && strcmp(row->subject.problem, f->name) == 0;
+    if (row->rank != 0 && !again)
+        return GEMMTUNE_OK;
     if (gt_problem_from_name(&p, row->subject.problem, NULL) ||
         !gt_problem_same_kind(&p, f->problem))
         return GEMMTUNE_OK;
     if (gt_point_parse(&point, row->subject.point, NULL) ||
         !locate(&pick, f, row->subject.family, &point))
         return GEMMTUNE_OK;
-    const bool own = strcmp(row->subject.device_key, f->tuner->device_key) == 0;
-    if (own && strcmp(row->subject.problem, f->name) == 0)
+    if (again)
         add_near(&f->again, pick, row->rank);
-    else if (row->rank == 0)
+    else
         add_near(own ? &f->own : &f->others, pick, gt_problem_distance2(&p, f->problem));
     return GEMMTUNE_OK;
 }
