@@ -870,14 +870,18 @@ GT_INLINE int gt_barrier_passed(int at, int parity) {
     return passed;
 }
 
-/* Waits for it. Whoever once waited 2^28 clocks in vain waits no more: a mistake ends in a
- * wrong result after part of a second, not in a kernel without end. */
-GT_INLINE void gt_barrier_wait(int at, int parity, int *hopeless) {
+/*
+ * Waits for it. A mistake shall end neither in a kernel without end nor in a wrong result: a wait in
+ * vain ends in a trap, which fails the launch, after 2^28 clocks, part of a second, and 2^16
+ * questions. Clocks alone would not do: they pass while another process has the device, too.
+ */
+GT_INLINE void gt_barrier_wait(int at, int parity) {
     unsigned since = 0;
-    while (!gt_barrier_passed(at, parity) && !*hopeless) {
-        if (since == 0)
-            since = (unsigned)clock() | 1;
-        *hopeless = (unsigned)clock() - since >> 28 != 0;
+    for (int asked = 0; !gt_barrier_passed(at, parity); asked++) {
+        if (asked == 0)
+            since = (unsigned)clock();
+        else if (asked >> 16 != 0 && ((unsigned)clock() - since) >> 28 != 0)
+            asm volatile("trap;");
     }
 }
 

@@ -415,13 +415,12 @@ GT_INLINE struct turn next_turn(struct turn now) {
 GT_INLINE void produce(struct walk *w, int stages, int full, int empty) {
     const int part = rank_here() * (SLAB_B / CLUSTER);
     struct turn turn = {0, 0};
-    int hopeless = 0;
     GT_UNROLL_BY(1)
     for (; w->next_a; turn = next_turn(turn)) {
         const int stage = stages + turn.stage * SLAB, barrier = full + turn.stage * 8;
         /* Free in all blocks. The first time round it is: the phase before the first has
          * passed. */
-        gt_barrier_wait(empty + turn.stage * 8, turn.parity ^ 1, &hopeless);
+        gt_barrier_wait(empty + turn.stage * 8, turn.parity ^ 1);
         gt_barrier_arrive_expecting(barrier, SLAB);
         copy_bulk(stage, w->next_a, SLAB_A, barrier);
         if (CLUSTER == 1)
@@ -437,13 +436,12 @@ GT_INLINE void produce(struct walk *w, int stages, int full, int empty) {
 GT_INLINE void consume(gt_acc acc[ACCS], int slabs, int stages, int full, int empty,
                        int row0, int lane) {
     struct turn turn = {0, 0};
-    int hopeless = 0;
     GT_UNROLL_BY(1)
     for (int group = LIMBS - 1; group >= 0; group--) {
         int before = -1; /* the stage whose products fly */
         GT_UNROLL_BY(1)
         for (int s = (group + 1) * slabs; s > 0; s--) {
-            gt_barrier_wait(full + turn.stage * 8, turn.parity, &hopeless);
+            gt_barrier_wait(full + turn.stage * 8, turn.parity);
             gt_warp_barrier();
             multiply(acc, stages + turn.stage * SLAB, row0);
             AWAIT_PRODUCTS(1);

@@ -186,12 +186,12 @@ struct feeder {
 
 /* Fills a stage with slab s, when it is free. Behind the last slab one is announced that is
  * never used. Past the matrices' edges, along k as well, are zeros. */
-GT_INLINE void feed(const struct feeder *f, int s, struct turn turn, int *hopeless) {
+GT_INLINE void feed(const struct feeder *f, int s, struct turn turn) {
     const int full = f->full + turn.stage * 8;
     const int to = f->stages + turn.stage * (STAGE * GT_SIZEOF_A);
     if (s > f->slabs)
         return;
-    gt_barrier_wait(f->empty + turn.stage * 8, turn.parity, hopeless);
+    gt_barrier_wait(f->empty + turn.stage * 8, turn.parity);
     if (s < f->slabs) {
         gt_barrier_arrive_expecting(full, STAGE * GT_SIZEOF_A);
         copy_slab(to, f->a, TURN_A, f->row, f->k + s * BK, full);
@@ -226,7 +226,6 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     const struct feeder f = {&map_a, &map_b, row0, col0, first * BK,
                              slabs,  stages, full, empty};
     struct turn before = {STAGES - 1, 1}, now = {0, 0};
-    int hopeless = 0;
 
     if (t == 0) {
         for (int s = 0; s < STAGES; s++) {
@@ -240,7 +239,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
         GT_UNROLL_BY(1)
         for (int s = 0; s < STAGES - 1; s++) {
             const struct turn fresh = {s, 1}; /* the phase before the first has passed */
-            feed(&f, s, fresh, &hopeless);
+            feed(&f, s, fresh);
         }
     GT_BARRIER(); /* the first warp is one again: compilers keep more in uniform registers */
 
@@ -264,7 +263,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     gt_elem raw[4];
     int half = 0;
 
-    gt_barrier_wait(full, 0, &hopeless);
+    gt_barrier_wait(full, 0);
     GT_UNROLL
     for (int r = 0; r < ROUNDS; r++) {
         turn_load(raw, smem, r, t);
@@ -282,7 +281,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
             if (k + 1 == NEED) /* asked early: the answer takes a while */
                 there = gt_barrier_passed(full + next.stage * 8, next.parity);
             if (k == NEED && !there)
-                gt_barrier_wait(full + next.stage * 8, next.parity, &hopeless);
+                gt_barrier_wait(full + next.stage * 8, next.parity);
             if (k > NEED)
                 turn_store(turned + TURNED - half, raw, k - NEED - 1, t);
             if (k >= NEED && k + 1 < BK)
@@ -300,7 +299,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
         if (t % 32 == 0)
             gt_barrier_arrive(empty + now.stage * 8);
         if (t == 0)
-            feed(&f, s + STAGES - 1, before, &hopeless);
+            feed(&f, s + STAGES - 1, before);
         half = TURNED - half;
         before = now;
         now = next;

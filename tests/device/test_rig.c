@@ -720,6 +720,37 @@ static void test_time_needs_inputs(void **state) {
     close_bench(&b);
 }
 
+/*
+ * Whoever waits for a barrier that nobody arrives at ends with an error, neither never nor with a
+ * wrong result. For real devices alone: the fake one runs a block's threads as it likes.
+ */
+static void test_wait_in_vain(void **state) {
+    const struct gt_device *d = *state;
+    const struct gt_family *stuck = gt_families_find(families, "stuck");
+    struct bench b;
+    char why[GT_VERDICT_MAX] = "";
+    struct gt_err err;
+    bool right = false;
+    if (d->backend != GEMMTUNE_CUDA || d->cc < 90)
+        skip();
+    for (int bad = 0; bad < 2; bad++) {
+        struct gt_point point;
+        gt_family_default(stuck, &point);
+        point.entry[0].value = bad;
+        assert_ok(open_bench(&b, d, "f32-nn-33x17x20", &err));
+        gt_exec_destroy(b.exec);
+        b.exec = NULL;
+        assert_ok(gt_exec_create(&b.exec, gt_lab_gpu(b.lab), stuck, &point, &b.problem,
+                                 NULL, &err));
+        const gt_status status = gt_lab_check(&right, why, b.lab, b.exec, &err);
+        assert_int_equal(status, bad ? GEMMTUNE_EDEVICE : GEMMTUNE_OK);
+        assert_true(right == !bad);
+        if (bad)
+            assert_non_null(strstr(err.line, "CUDA_ERROR_LAUNCH_FAILED"));
+        close_bench(&b);
+    }
+}
+
 /* ---- running ---- */
 
 #define ON_EVERY_DEVICE                                                                    \
@@ -740,7 +771,8 @@ static int run_group(struct CMUnitTest *tests, size_t count, struct gt_device *d
 }
 
 static int run_on(struct gt_device *d) {
-    struct CMUnitTest tests[] = {ON_EVERY_DEVICE};
+    struct CMUnitTest tests[] = {ON_EVERY_DEVICE,
+                                 cmocka_unit_test_prestate(test_wait_in_vain, NULL)};
     printf("%s: %s\n", gt_backend_name(d->backend), d->name);
     if (!d->trouble[0])
         return run_group(tests, sizeof tests / sizeof *tests, d);
