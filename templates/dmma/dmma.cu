@@ -142,14 +142,17 @@ GT_INLINE const GT_GLOBAL gt_elem *aim(int cols, int v, const GT_GLOBAL gt_elem 
     return x + t / ROW_VECTORS(cols, v) * ld + t % ROW_VECTORS(cols, v) * v;
 }
 
-/* Starts copying a slab of rows x cols, of which rows_left x cols_left exist. `odd`: bit r % 2 is
- * the shift of row r. */
-GT_INLINE void fetch(int rows, int cols, int v, GT_SHARED gt_elem *s, int stride,
-                     const GT_GLOBAL gt_elem *at, gt_long ld, int odd, int rows_left,
-                     int cols_left, int t) {
+/* A thread's copies of a slab of rows x cols. */
+#define COPIES(rows, cols, v) GT_CDIV(rows, ROWS_AT_ONCE(cols, v))
+
+/* Starts a thread's copies `first` to `end` of a slab of rows x cols, of which rows_left x
+ * cols_left exist. `odd`: bit r % 2 is the shift of row r. */
+GT_INLINE void fetch(int first, int end, int rows, int cols, int v, GT_SHARED gt_elem *s,
+                     int stride, const GT_GLOBAL gt_elem *at, gt_long ld, int odd,
+                     int rows_left, int cols_left, int t) {
     const int step = ROWS_AT_ONCE(cols, v);
     const int row0 = t / ROW_VECTORS(cols, v), col = t % ROW_VECTORS(cols, v) * v;
-    if (ODD) /* what a shifted row has past its last vector */
+    if (ODD && first == 0) /* what a shifted row has past its last vector */
         GT_UNROLL
         for (int i = 0; i < GT_CDIV(rows, T); i++) {
             const int row = t + i * T;
@@ -160,8 +163,9 @@ GT_INLINE void fetch(int rows, int cols, int v, GT_SHARED gt_elem *s, int stride
         }
     if (T % ROW_VECTORS(cols, v) != 0 && row0 >= step)
         return;
+    at += first * step * ld;
     GT_UNROLL_BY(4) /* more at once would cost registers */
-    for (int i = 0; i < GT_CDIV(rows, step); i++) {
+    for (int i = first; i < end; i++) {
         const int row = row0 + i * step, back = odd >> row % 2 & 1;
         const int there = GT_MAX(GT_MIN(cols_left - col + back, v), 0);
         if (rows % step == 0 || row < rows)
@@ -179,14 +183,27 @@ struct origin {
     int rows, cols, left; /* of C and of k that exist from there on */
 };
 
-/* Starts copying the next slab of A and of B, if there is one, and moves on. */
-GT_INLINE void fetch_next(struct origin *from, GT_SHARED gt_elem *stage, int t) {
+/*
+ * Starts copying a piece of the next slab of A and of B, if there is one; moves on with the last.
+ * Pieces are for as many steps of multiplying the slab before: of few copies, which the
+ * compiler lays among that step's multiplications, where it puts a loop of many ahead of them.
+ */
+enum {
+    COPIES_A = COPIES(ROWS_A, COLS_A, VA), COPIES_B = COPIES(ROWS_B, COLS_B, VB),
+    PIECES = GT_MIN(STEPS, GT_CDIV(GT_MAX(COPIES_A, COPIES_B), 4)),
+};
+
+GT_INLINE void fetch_piece(int piece, struct origin *from, GT_SHARED gt_elem *stage, int t) {
     if (from->left > 0) {
-        fetch(ROWS_A, COLS_A, VA, stage, LDA_S, from->a, from->lda, from->odd_a,
+        fetch(COPIES_A * piece / PIECES, COPIES_A * (piece + 1) / PIECES, ROWS_A, COLS_A, VA,
+              stage, LDA_S, from->a, from->lda, from->odd_a,
               A_ALONG ? from->rows : from->left, A_ALONG ? from->left : from->rows, t);
-        fetch(ROWS_B, COLS_B, VB, stage + SLAB_A, LDB_S, from->b, from->ldb, from->odd_b,
+        fetch(COPIES_B * piece / PIECES, COPIES_B * (piece + 1) / PIECES, ROWS_B, COLS_B, VB,
+              stage + SLAB_A, LDB_S, from->b, from->ldb, from->odd_b,
               B_ALONG ? from->cols : from->left, B_ALONG ? from->left : from->cols, t);
     }
+    if (piece < PIECES - 1)
+        return;
     GT_COPY_COMMIT();
     from->a += A_ALONG ? BK : BK * from->lda;
     from->b += B_ALONG ? BK : BK * from->ldb;
@@ -385,7 +402,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
 
     GT_UNROLL_BY(1)
     for (int s = 0; s < STAGES - 1; s++)
-        fetch_next(&from, smem + s * STAGE, t);
+        GT_UNROLL
+        for (int piece = 0; piece < PIECES; piece++)
+            fetch_piece(piece, &from, smem + s * STAGE, t);
     int reading = 0, writing = (STAGES - 1) * STAGE;
     if (GT_AHEAD) {
         GT_COPY_WAIT(STAGES - 2);
@@ -399,9 +418,10 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
             GT_COPY_WAIT(STAGES - 2);
             GT_BARRIER(); /* the slab is there, and nobody reads the one before */
         }
-        fetch_next(&from, smem + writing, t);
         GT_UNROLL
         for (int step = 0; step < STEPS; step++) {
+            if (step < PIECES)
+                fetch_piece(step, &from, smem + writing, t);
             if (!GT_AHEAD) {
                 load_step(&now, smem + reading, &in_a, &in_b, step);
             } else if (step < STEPS - 1) {
