@@ -223,6 +223,17 @@ static void add_baselines(struct finding *f, const struct gt_device *d) {
             add_default(f, i);
 }
 
+/* What is likely to be good, so that who had no time left is not given the best of the slow ones. */
+static void add_likeliest(struct finding *f, struct gt_outlook *outlook) {
+    struct gt_pick expected;
+    if (f->again.count > 0)
+        add(f->seeds, f->again.at[0].pick);
+    else if (gt_outlook_best(&expected, 1, 1, outlook) > 0)
+        add(f->seeds, expected);
+    else if (f->own.count > 0)
+        add(f->seeds, f->own.at[0].pick);
+}
+
 gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
                         const struct gt_space *space, int spaces,
                         struct gt_outlook *outlook, const gemmtune_problem *p,
@@ -237,14 +248,15 @@ gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
                         .others = {.room = STRANGERS}};
     gt_problem_name(p, f.name);
     out->count = 0;
-    add_default(&f, 0);
-    add_baselines(&f, &t->device);
-    out->musts = out->count;
-    if (t->device.is_cpu) /* families other than the first take seconds to compile there */
-        add_starts(&f, 0);
     gt_status status = gt_db_records(t->db, t->device_key, NULL, see_record, &f, err);
     if (!status)
         status = ask_others(&f, err);
+    add_default(&f, 0);
+    add_baselines(&f, &t->device);
+    add_likeliest(&f, outlook);
+    out->musts = out->count;
+    if (t->device.is_cpu) /* families other than the first take seconds to compile there */
+        add_starts(&f, 0);
     add_all(out, &f.again);
     add_all(out, &f.own);
     add_all(out, &f.others);

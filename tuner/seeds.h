@@ -13,12 +13,13 @@ struct gt_seeds {
     int musts; /* so many of the first are tried however little time there is */
 };
 
-/* The first family's default, and on small problems those of naive and tile; what was in the finals when
- * the problem was tuned on this device before, with these sources or older ones; the winners of the nearest
- * problems tuned on this device; those of the nearest problems on the device most like it in the
+/* The first family's default, on small problems those of naive and tile, and the likeliest to be fast: the
+ * winner when the problem was tuned on this device before, else what the model expects to be fastest.
+ * Then what else was in the finals when it was tuned before, with these sources or older ones; the winners of the
+ * nearest problems tuned on this device; those of the nearest problems on the device most like it in the
  * database (the same arch first, then peak and units; a CPU is like no GPU). Then what the model expects
- * to be fastest, the defaults of all families and what they say did well elsewhere, all in the order in
- * which the model expects them. On a CPU the first family's starts come right behind its default. */
+ * to be fast, the defaults of all families and what they say did well elsewhere, all in the order in
+ * which the model expects them. On a CPU the first family's starts come right behind the musts. */
 gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
                         const struct gt_space *space, int spaces,
                         struct gt_outlook *outlook, const gemmtune_problem *p,

@@ -186,6 +186,35 @@ static void test_all_finalists_of_the_problem_itself(void **state) {
     gt_db_close(tuner.db);
 }
 
+/* However little time there is: what won before, else what the model expects, else a neighbour's. */
+static void test_the_likeliest_is_a_must(void **state) {
+    const size_t expected = index_of("TILE_WIDTH=28 PAD=0 DOUBLE=1");
+    struct gt_outlook outlook = {.ns = (float *[]){calloc(space.count, sizeof(float))},
+                                 .space = &space,
+                                 .spaces = 1};
+    struct gt_seeds s;
+    assert_non_null(outlook.ns[0]);
+    for (size_t i = 0; i < space.count; i++)
+        outlook.ns[0][i] = NAN; /* unknown */
+    open_db("must.db");
+    find_with(&s, &outlook);
+    assert_int_equal(s.musts, 1); /* the default: nothing is known */
+    won(&tuner.device, "f32-nn-512x512x520", 20);
+    find_with(&s, &outlook);
+    assert_int_equal(s.musts, 2);
+    assert_int_equal(place_of(&s, 20), 1);
+    outlook.ns[0][expected] = 1000;
+    find_with(&s, &outlook);
+    assert_int_equal(s.musts, 2);
+    assert_int_equal(s.pick[1].index, expected);
+    finished(&tuner.device, "f32-nn-512x512x512", (int[]){12, 24}, 2);
+    find_with(&s, &outlook);
+    assert_int_equal(s.musts, 2);
+    assert_int_equal(place_of(&s, 12), 1);
+    gt_db_close(tuner.db);
+    free(outlook.ns[0]);
+}
+
 static void test_winners_of_the_likest_device(void **state) {
     const struct gt_device smaller = device_of("smaller", "sm_90", 90, 100),
                            larger = device_of("larger", "sm_90", 90, 500),
@@ -260,9 +289,9 @@ static void test_expected_between_winners_and_starts(void **state) {
     won(&like, "f32-nn-512x512x512", 12);
     find_with(&s, &outlook);
     assert_int_equal(s.count, 5 + space.family->start_count);
-    assert_int_equal(place_of(&s, 20), 1); /* won here */
-    assert_int_equal(place_of(&s, 12), 2); /* won on another device */
-    assert_int_equal(s.pick[3].index, faster);
+    assert_int_equal(s.pick[1].index, faster); /* the likeliest */
+    assert_int_equal(place_of(&s, 20), 2);     /* won here */
+    assert_int_equal(place_of(&s, 12), 3);     /* won on another device */
     assert_int_equal(s.pick[4].index, slower);
     for (int i = 0; i < space.family->start_count; i++) {
         gt_family_start(space.family, i, &start);
@@ -278,6 +307,7 @@ int main(void) {
         cmocka_unit_test(test_winners_here_nearest_first),
         cmocka_unit_test(test_a_winner_twice_is_as_near_as_the_nearer),
         cmocka_unit_test(test_all_finalists_of_the_problem_itself),
+        cmocka_unit_test(test_the_likeliest_is_a_must),
         cmocka_unit_test(test_winners_of_the_likest_device),
         cmocka_unit_test(test_the_rest_as_the_model_expects_it),
         cmocka_unit_test(test_expected_between_winners_and_starts),
