@@ -209,6 +209,10 @@ int64_t gt_align_needed(const struct gt_binding *b, int operand) {
                : GT_VECTOR_BYTES;
 }
 
+bool gt_align_met(const struct gt_binding *b, int operand) {
+    return b->value[GT_IN_ALIGN_A + operand] >= gt_align_needed(b, operand);
+}
+
 const char *gt_not_accepted(const struct gt_binding *b) {
     static const char *const misaligned[3] = {
         "the rows of A are not aligned as this kernel needs",
@@ -220,7 +224,7 @@ const char *gt_not_accepted(const struct gt_binding *b) {
     if (rule != NULL)
         return rule->why;
     for (int i = 0; i < 3; i++)
-        if (b->value[GT_IN_ALIGN_A + i] < gt_align_needed(b, i))
+        if (!gt_align_met(b, i))
             return misaligned[i];
     return NULL;
 }

@@ -221,6 +221,8 @@ const struct gt_rule *gt_refused(const struct gt_binding *b);
 const char *gt_not_accepted(const struct gt_binding *b);
 /* Bytes that A's (0), B's (1), C's (2) pointers and rows must be aligned to. */
 int64_t gt_align_needed(const struct gt_binding *b, int operand);
+/* Whether they are, as far as the problem tells. */
+bool gt_align_met(const struct gt_binding *b, int operand);
 /* The passes that a point has, in the order they run, and the tensor maps they take. */
 struct gt_passes {
     int count, main; /* item[main] is the main kernel */

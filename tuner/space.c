@@ -6,6 +6,9 @@
  * be bound before it has a value: 0 for what the device and the problem give, i + 1 for parameter
  * i, and for a derived name the highest level of the names in it. A rule is tested at the level
  * of its highest name, and a refusal there cuts off everything below.
+ *
+ * What the tests of a level say of a parameter's values depends on those of the parameters before it that
+ * they read, seldom on all: it is remembered, so that most prefixes are told by looking.
  */
 #include "tuner/space.h"
 
@@ -16,15 +19,42 @@
 
 enum {
     POINTS_MAX = 4 << 20,           /* 4 Mi points of 24 bytes are 96 MiB */
-    NODES_MAX = 1000 * 1000 * 1000, /* about a minute of search */
-    TESTS_MAX = 3 * GT_RULES_MAX,
+    NODES_MAX = 1000 * 1000 * 1000, /* part of a minute of search */
+    OPERANDS = 3,
+    TESTS_MAX = 3 * GT_RULES_MAX + OPERANDS,
     POINTER_ALIGN = 16, /* of the tuner's buffers; kernels ask for no more */
+    ANSWERS = 1 << 12,  /* remembered of a level; neighbours in the search repeat few */
 };
 
-/* One thing to do at a level: compute a derived name (slot >= 0) or test a rule (slot < 0). */
+/* One thing to do at a level. */
 struct test {
+    enum {
+        DERIVE,
+        RULE,
+        ALIGN
+    } what; /* compute a name, ask a rule, an operand's alignment */
     const struct gt_expr *expr;
-    int slot, level;
+    int slot; /* of the name; or the operand */
+    int level;
+};
+
+/* What the tests of a level say of its parameter's values, in a context: what they read of the
+ * parameters before it, packed. */
+struct answer {
+    uint64_t context;
+    bool known;
+    uint64_t passed;  /* bit i: value i */
+    int64_t *derived; /* names of the level, for each value */
+};
+
+struct level {
+    int first, tests; /* in walk.test */
+    uint32_t reads;   /* bit i: they read parameter i */
+    int context_bits;
+    int slots, slot[GT_RULES_MAX]; /* derived names of the level */
+    int answers;                   /* a power of two */
+    struct answer *answer;
+    int64_t *derived; /* of all of them */
 };
 
 struct walk {
@@ -36,70 +66,169 @@ struct walk {
     int tests;
     struct test
         test[TESTS_MAX]; /* by level; derived names ahead of the rules of their level */
-    int first[GT_POINT_MAX + 1]; /* test of each level, or of one above it */
+    struct level level[GT_POINT_MAX + 1];
     unsigned char at[GT_POINT_MAX];
     struct gt_err *err;
 };
 
 _Static_assert(GT_VALUES_MAX <= UCHAR_MAX + 1, "an index into a domain must fit a byte");
+_Static_assert(GT_VALUES_MAX <= 64, "values that passed must fit a word");
+_Static_assert(GT_POINT_MAX <= 32, "parameters that are read must fit a word");
 
 /* ---- levels ---------------------------------------------------------------------- */
 
-static int level_of(const struct gt_expr *e, const int *level,
-                    const struct gt_symbols *symbols) {
-    int highest = 0;
+/* Which parameters an expression reads, by way of derived names as well. */
+static uint32_t reads_of(const struct gt_expr *e, const uint32_t *reads,
+                         const struct gt_symbols *symbols) {
+    uint32_t all = 0;
     for (int slot = 0; slot < symbols->count; slot++)
-        if (level[slot] > highest && gt_expr_uses(e, slot))
-            highest = level[slot];
-    return highest;
+        if (reads[slot] != 0 && gt_expr_uses(e, slot))
+            all |= reads[slot];
+    return all;
 }
 
-/* Inserts behind everything of its level: the order in which tests are added is kept. */
-static void add_test(struct walk *w, const struct gt_expr *e, int slot, int level) {
+static int level_of(uint32_t reads) {
+    int level = 0;
+    for (; reads != 0; reads >>= 1)
+        level++;
+    return level;
+}
+
+/* Inserts behind everything of its level: the order in which tests are added is kept. Which parameters
+ * it reads. */
+static uint32_t add_test(struct walk *w, struct test t, const uint32_t *reads) {
+    const uint32_t its = reads_of(t.expr, reads, &w->space->family->symbols);
     int i = w->tests++;
-    for (; i > 0 && w->test[i - 1].level > level; i--)
+    t.level = level_of(its);
+    for (; i > 0 && w->test[i - 1].level > t.level; i--)
         w->test[i] = w->test[i - 1];
-    w->test[i] = (struct test){e, slot, level};
+    w->test[i] = t;
+    w->level[t.level].tests++;
+    w->level[t.level].reads |= its;
+    return its;
 }
 
 /* Derived names stand in an order in which each uses earlier ones only. */
 static void plan_tests(struct walk *w, const struct gt_family *f) {
-    int level[GT_SYMBOLS_MAX] = {0};
+    uint32_t reads[GT_SYMBOLS_MAX] = {0};
     for (int i = 0; i < f->param_count; i++)
-        level[f->param[i].slot] = i + 1;
+        reads[f->param[i].slot] = UINT32_C(1) << i;
     for (int i = 0; i < f->derive_count; i++) {
         const struct gt_derived *d = &f->derive[i];
-        level[d->slot] = level_of(d->expr, level, &f->symbols);
-        add_test(w, d->expr, d->slot, level[d->slot]);
+        reads[d->slot] = add_test(w, (struct test){DERIVE, d->expr, d->slot, 0}, reads);
     }
     for (int i = 0; i < f->require_count; i++)
-        add_test(w, f->require[i].expr, -1,
-                 level_of(f->require[i].expr, level, &f->symbols));
+        (void)add_test(w, (struct test){RULE, f->require[i].expr, -1, 0}, reads);
     for (int i = 0; w->accept && i < f->accept_count; i++)
-        add_test(w, f->accept[i].expr, -1, level_of(f->accept[i].expr, level, &f->symbols));
-    for (int l = 0, i = 0; l <= f->param_count; l++) {
-        while (i < w->tests && w->test[i].level < l)
-            i++;
-        w->first[l] = i;
+        (void)add_test(w, (struct test){RULE, f->accept[i].expr, -1, 0}, reads);
+    for (int i = 0; w->accept && i < OPERANDS; i++)
+        (void)add_test(w, (struct test){ALIGN, f->align[i], i, 0}, reads);
+    for (int l = 0, i = 0; l <= f->param_count; i += w->level[l++].tests)
+        w->level[l].first = i;
+}
+
+static int bits_of(int count) {
+    int bits = 0;
+    while (count > 1 << bits)
+        bits++;
+    return bits;
+}
+
+/* Room for answers: one where the context does not fit a word or leaves nothing out. */
+static gt_status plan_answers(struct walk *w, const struct gt_family *f) {
+    for (int l = 1; l <= f->param_count; l++) {
+        struct level *level = &w->level[l];
+        const uint32_t before = (UINT32_C(1) << (l - 1)) - 1;
+        const size_t values = (size_t)f->param[l - 1].count;
+        level->reads &= before;
+        for (int i = 0; i < l - 1; i++)
+            if (level->reads >> i & 1)
+                level->context_bits += bits_of(f->param[i].count);
+        for (int i = level->first; i < level->first + level->tests; i++)
+            if (w->test[i].what == DERIVE)
+                level->slot[level->slots++] = w->test[i].slot;
+        level->answers = level->context_bits > 64 || level->reads == before ? 1 : ANSWERS;
+        const size_t answers = (size_t)level->answers, names = (size_t)level->slots;
+        level->answer = calloc(answers, sizeof *level->answer);
+        level->derived = malloc(answers * values * names * sizeof *level->derived + 1);
+        if (level->answer == NULL || level->derived == NULL)
+            return gt_fail(w->err, GEMMTUNE_ENOMEM, "no memory for the rules of family %s",
+                           f->name);
+        for (size_t i = 0; i < answers; i++)
+            level->answer[i].derived = level->derived + i * values * names;
+    }
+    return GEMMTUNE_OK;
+}
+
+static void forget_answers(struct walk *w) {
+    for (int l = 0; l <= GT_POINT_MAX; l++) {
+        free(w->level[l].answer);
+        free(w->level[l].derived);
     }
 }
 
 /* ---- search ------------------------------------------------------------------------ */
 
-/* Whether everything that is known at this level, and not before, holds. An expression that
- * fails (a division by zero) refuses, as it does when a point is bound. */
-static bool holds(struct walk *w, int level) {
-    for (int i = w->first[level]; i < w->tests && w->test[i].level == level; i++) {
-        const struct test *t = &w->test[i];
-        int64_t value;
-        if (gt_expr_eval(&value, t->expr, w->bound.value, NULL) != GEMMTUNE_OK)
+/* An expression that fails (a division by zero) refuses, as it does when a point is bound. */
+static bool passes(struct walk *w, const struct test *t) {
+    int64_t value;
+    if (t->what == ALIGN)
+        return gt_align_met(&w->bound, t->slot);
+    if (gt_expr_eval(&value, t->expr, w->bound.value, NULL) != GEMMTUNE_OK)
+        return false;
+    if (t->what == DERIVE)
+        w->bound.value[t->slot] = value;
+    return t->what == DERIVE || value != 0;
+}
+
+/* Whether everything that is known at this level, and not before, holds. */
+static bool holds(struct walk *w, const struct level *level) {
+    for (int i = level->first; i < level->first + level->tests; i++)
+        if (!passes(w, &w->test[i]))
             return false;
-        if (t->slot >= 0)
-            w->bound.value[t->slot] = value;
-        else if (value == 0)
-            return false;
-    }
     return true;
+}
+
+static uint64_t context_of(const struct walk *w, const struct level *level) {
+    const struct gt_family *f = w->space->family;
+    uint64_t context = 0;
+    for (int i = 0; level->reads >> i != 0; i++)
+        if (level->reads >> i & 1)
+            context = context << bits_of(f->param[i].count) | w->at[i];
+    return context;
+}
+
+static void find_out(struct walk *w, struct answer *a, const struct level *level,
+                     const struct gt_param *param) {
+    a->passed = 0;
+    for (int i = 0; i < param->count; i++) {
+        w->bound.value[param->slot] = param->value[i];
+        if (!holds(w, level))
+            continue;
+        a->passed |= UINT64_C(1) << i;
+        for (int j = 0; j < level->slots; j++)
+            a->derived[i * level->slots + j] = w->bound.value[level->slot[j]];
+    }
+}
+
+/* What the tests say of the values of the parameter that comes next. */
+static const struct answer *answer_of(struct walk *w, const struct level *level,
+                                      const struct gt_param *param) {
+    const uint64_t golden =
+        UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / the golden ratio: spreads */
+    if (level->answers == 1) {
+        find_out(w, level->answer, level, param);
+        return level->answer;
+    }
+    const uint64_t context = context_of(w, level);
+    struct answer *a =
+        &level->answer[(context * golden >> 32) & (uint64_t)(level->answers - 1)];
+    if (!a->known || a->context != context) {
+        a->known = true;
+        a->context = context;
+        find_out(w, a, level, param);
+    }
+    return a;
 }
 
 static gt_status keep(struct walk *w) {
@@ -123,25 +252,30 @@ static gt_status keep(struct walk *w) {
     return GEMMTUNE_OK;
 }
 
-static gt_status descend(struct walk *w, int level) {
+/* All below a prefix whose own tests hold. */
+static gt_status descend(struct walk *w, int bound) {
     const struct gt_family *f = w->space->family;
     gt_status status = GEMMTUNE_OK;
-    if (++w->nodes > NODES_MAX)
+    if (bound == f->param_count)
+        return keep(w);
+    const struct gt_param *param = &f->param[bound];
+    const struct level *level = &w->level[bound + 1];
+    w->nodes += param->count;
+    if (w->nodes > NODES_MAX)
         return gt_fail(
             w->err, GEMMTUNE_EINVAL,
             "family %s: no end after %d partial points; its rules need to refuse "
             "earlier",
             f->name, NODES_MAX);
-    if (!holds(w, level))
-        return GEMMTUNE_OK;
-    if (level ==
-        f->param_count) /* alignment demands are not rules, and cheap to ask last */
-        return w->accept && gt_not_accepted(&w->bound) != NULL ? GEMMTUNE_OK : keep(w);
-    const struct gt_param *param = &f->param[level];
+    const struct answer *a = answer_of(w, level, param);
     for (int i = 0; status == GEMMTUNE_OK && i < param->count; i++) {
-        w->at[level] = (unsigned char)i;
+        if (!(a->passed >> i & 1))
+            continue;
+        w->at[bound] = (unsigned char)i;
         w->bound.value[param->slot] = param->value[i];
-        status = descend(w, level + 1);
+        for (int j = 0; j < level->slots; j++)
+            w->bound.value[level->slot[j]] = a->derived[i * level->slots + j];
+        status = descend(w, bound + 1);
     }
     return status;
 }
@@ -156,7 +290,10 @@ static gt_status create(struct gt_space *out, const struct gt_family *f,
     gt_bind_problem(&w.bound, f, d, p);
     gt_bind_align(&w.bound, p, POINTER_ALIGN);
     plan_tests(&w, f);
-    const gt_status status = descend(&w, 0);
+    gt_status status = plan_answers(&w, f);
+    if (status == GEMMTUNE_OK && holds(&w, &w.level[0]))
+        status = descend(&w, 0);
+    forget_answers(&w);
     if (status != GEMMTUNE_OK)
         gt_space_clear(&s);
     *out = s;

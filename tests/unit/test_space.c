@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The search for legal points against trying every point of the cross product. */
+#include "tuner/search.h"
 #include "tuner/space.h"
 
 #include <setjmp.h>
@@ -230,14 +231,11 @@ static void test_too_many(void **state) {
     gt_family_destroy(f);
 }
 
-/* A rule that leaves one value of each parameter is met early: 64^12 points take no time. */
-static void test_early_refusal(void **state) {
+/* Twelve parameters of 64 values, of which rules leave one of each of the first `fixed`, and whatever
+ * else `rules` says. */
+static struct gt_family *family_of_twelve(int fixed, const char *rules) {
     char members[8192], list[512] = "";
     size_t len = 0;
-    struct gt_space s;
-    const struct gt_device d = cuda_device(49152, 1024);
-    const gemmtune_problem p = named("f32-nn-8x8x8");
-    (void)state;
     for (int i = 0, n = 0; i < GT_VALUES_MAX; i++)
         n += snprintf(list + n, sizeof list - (size_t)n, "%s%d", i > 0 ? "," : "", i);
     len += (size_t)snprintf(members, sizeof members, "\"params\": {");
@@ -249,14 +247,38 @@ static void test_early_refusal(void **state) {
         len += (size_t)snprintf(members + len, sizeof members - len, "%s\"P%d\": 5",
                                 i > 0 ? "," : "", i);
     len += (size_t)snprintf(members + len, sizeof members - len, "}, \"require\": [");
-    for (int i = 0; i < 12; i++)
+    for (int i = 0; i < fixed; i++)
         len += (size_t)snprintf(members + len, sizeof members - len,
                                 "%s[\"P%d == 5\", \"x\"]", i > 0 ? "," : "", i);
-    (void)snprintf(members + len, sizeof members - len, "]");
-    struct gt_family *f = family(members);
+    (void)snprintf(members + len, sizeof members - len, "%s]", rules);
+    return family(members);
+}
+
+/* A rule that leaves one value of each parameter is met early: 64^12 points take no time. */
+static void test_early_refusal(void **state) {
+    struct gt_space s;
+    const struct gt_device d = cuda_device(49152, 1024);
+    const gemmtune_problem p = named("f32-nn-8x8x8");
+    struct gt_family *f = family_of_twelve(12, "");
+    (void)state;
     assert_int_equal(gt_space_create(&s, f, &d, &p, NULL), GEMMTUNE_OK);
     assert_int_equal(s.count, 1);
     assert_true(s.raw > 1e21);
+    gt_space_clear(&s);
+    gt_family_destroy(f);
+}
+
+/* A rule that reads more than fits a word is asked each time. */
+static void test_a_rule_on_everything(void **state) {
+    struct gt_space s;
+    const struct gt_device d = cuda_device(49152, 1024);
+    const gemmtune_problem p = named("f32-nn-8x8x8");
+    struct gt_family *f = family_of_twelve(
+        11,
+        ",[\"P0 + P1 + P2 + P3 + P4 + P5 + P6 + P7 + P8 + P9 + P10 + P11 < 60\", \"x\"]");
+    (void)state;
+    assert_int_equal(gt_space_create(&s, f, &d, &p, NULL), GEMMTUNE_OK);
+    assert_int_equal(s.count, 5);
     gt_space_clear(&s);
     gt_family_destroy(f);
 }
@@ -280,6 +302,63 @@ static void test_built_in(void **state) {
             (void)compare(f, &devices[j % 2], &p, true);
         }
     }
+    gt_families_destroy(families);
+}
+
+/* Too many points to try all: points of the space, and what lies beside them, one value off. */
+static void compare_some(const struct gt_family *f, const struct gt_device *d,
+                         const gemmtune_problem *p) {
+    enum { LOOKS = 3000 };
+    struct gt_space s = {0};
+    struct gt_binding b;
+    uint64_t seed = 1;
+    size_t refused = 0;
+    assert_int_equal(gt_space_create(&s, f, d, p, NULL), GEMMTUNE_OK);
+    gt_bind_problem(&b, f, d, p);
+    gt_bind_align(&b, p, 16);
+    for (int k = 0; s.count > 0 && k < LOOKS; k++) {
+        const size_t at = (size_t)gt_random(&seed) % s.count;
+        const size_t off = (size_t)gt_random(&seed) % (size_t)s.params;
+        const struct gt_param *param = &f->param[off];
+        int64_t values[GT_POINT_MAX];
+        struct gt_point point;
+        gt_space_values(&s, at, values);
+        gt_space_point(&s, at, &point);
+        assert_true(is_legal(&b, values, true));
+        values[off] = param->value[(size_t)gt_random(&seed) % (size_t)param->count];
+        point.entry[off].value = values[off];
+        const bool legal = is_legal(&b, values, true);
+        assert_true((gt_space_find(&s, &point) != SIZE_MAX) == legal);
+        refused += !legal;
+    }
+    if (s.count > 0)
+        assert_in_range(refused, LOOKS / 100, LOOKS);
+    gt_space_clear(&s);
+}
+
+static void test_large_built_in(void **state) {
+    static const char *const names[] = {"f32-nn-1021x64x60000", "f64-tn-1024x1024x1024",
+                                        "i32-tt-200x500x400"};
+    struct gt_device d = cuda_device(232448, 1024);
+    struct gt_families *families = NULL;
+    int compared = 0;
+    (void)state;
+    d.cc = 90;
+    d.units = 132;
+    assert_int_equal(gt_families_create(&families, NULL), GEMMTUNE_OK);
+    for (size_t i = 0; i < gt_families_count(families); i++)
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
+            const struct gt_family *f = gt_families_at(families, i);
+            const gemmtune_problem p = named(names[j]);
+            double raw = 1;
+            for (int k = 0; k < f->param_count; k++)
+                raw *= f->param[k].count;
+            if (raw <= RAW_MAX || !gt_family_serves(f, &d, &p, NULL))
+                continue;
+            compare_some(f, &d, &p);
+            compared++;
+        }
+    assert_true(compared >= 10);
     gt_families_destroy(families);
 }
 
@@ -311,7 +390,9 @@ int main(void) {
         cmocka_unit_test(test_find),
         cmocka_unit_test(test_too_many),
         cmocka_unit_test(test_early_refusal),
+        cmocka_unit_test(test_a_rule_on_everything),
         cmocka_unit_test(test_built_in),
+        cmocka_unit_test(test_large_built_in),
         cmocka_unit_test(test_default_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
