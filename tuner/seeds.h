@@ -13,8 +13,9 @@ struct gt_seeds {
     int musts; /* so many of the first are tried however little time there is */
 };
 
-/* The first family's default, on small problems those of naive and tile, and the likeliest to be fast: the
- * winner when the problem was tuned on this device before, else what the model expects to be fastest.
+/* The first family's default, those of naive and tile where a launch takes no second, and the likeliest to be
+ * fast: the winner when the problem was tuned on this device before, else what the model expects to be
+ * fastest, else the winner of the nearest problem. Those are the musts.
  * Then what else was in the finals when it was tuned before, with these sources or older ones; the winners of the
  * nearest problems tuned on this device; those of the nearest problems on the device most like it in the
  * database (the same arch first, then peak and units; a CPU is like no GPU). Then what the model expects

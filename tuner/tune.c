@@ -99,6 +99,7 @@ enum entry_state { ASKED, COMPILING, READY, RUNNING, RESOLVED };
 
 struct entry {
     struct gt_pick pick;
+    bool must; /* tried however little time there is */
     struct gt_candidate candidate;
     const struct gt_family *family;
     enum entry_state state;
@@ -128,7 +129,8 @@ struct search {
     double shown_ns;         /* what the best one took */
     double *space_ns;        /* the best of each space; 0: none */
     const char *best_family;
-    size_t planned, musts; /* trials: about so many, at least so many */
+    size_t planned; /* trials, about */
+    int musts;      /* so many of the picks to come are to be tried in any case */
     struct gt_tune_result *result;
     struct gt_finals finals;
 };
@@ -145,8 +147,20 @@ static struct gt_db_subject subject_of(const struct search *s, const struct entr
                                   .point = e->candidate.point};
 }
 
-static bool out_of_time(const struct search *s) {
-    return *s->t->stop || (gt_seconds() > s->deadline && s->result->trials >= s->musts);
+/* Only musts are tried from now on. */
+static bool late(const struct search *s) {
+    return gt_seconds() > s->deadline;
+}
+
+static bool musts_left(struct search *s) {
+    bool left = s->musts > 0 && !s->exhausted;
+    for (int i = 0; !left && i < s->held; i++)
+        left = at(s, i)->must && at(s, i)->state != RESOLVED;
+    return left;
+}
+
+static bool out_of_time(struct search *s) {
+    return *s->t->stop || (late(s) && !musts_left(s));
 }
 
 /* An entry has its outcome: count it, remember the good ones. Trials were at different times, so whoever
@@ -245,6 +259,8 @@ static gt_status ask_one(struct search *s, struct gt_err *err) {
     struct entry *e = at(s, s->held++);
     memset(e, 0, sizeof *e);
     e->pick = pick;
+    e->must = s->musts > 0;
+    s->musts -= e->must;
     e->family = s->space[pick.space].family;
     e->id = ++s->t->next_id;
     e->state = s->t->compilers > 0 ? ASKED : READY;
@@ -255,7 +271,8 @@ static gt_status ask_one(struct search *s, struct gt_err *err) {
 static gt_status fill_window(struct search *s, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     s->waiting = false;
-    while (!status && s->held < WINDOW && !s->exhausted && !s->waiting && !out_of_time(s))
+    while (!status && s->held < WINDOW && !s->exhausted && !s->waiting && !out_of_time(s) &&
+           (s->musts > 0 || !late(s)))
         status = ask_one(s, err);
     return status;
 }
@@ -285,7 +302,7 @@ static gt_status send_compiles(struct search *s, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; !status && i < s->held && gt_pool_can_compile(s->t->pool); i++) {
         struct entry *e = at(s, i);
-        if (e->state != ASKED)
+        if (e->state != ASKED || (late(s) && !e->must))
             continue;
         init_job(&job, s, GT_JOB_COMPILE, e);
         if (gt_pool_compiles(s->t->pool, &job))
@@ -324,7 +341,7 @@ static gt_status send_run(struct search *s, struct gt_err *err) {
     for (int i = 0; !status && i < s->held && gt_pool_can_run(s->t->pool); i++) {
         struct entry *e = at(s, i);
         bool claimed = false;
-        if (e->state != READY)
+        if (e->state != READY || (late(s) && !e->must))
             continue;
         status = begin_trial(&claimed, s, e, err);
         if (status || !claimed)
@@ -499,7 +516,7 @@ static gt_status search_and_decide(struct search *s, struct gt_err *err) {
         return status;
     setup.seed_pick = seeds.pick;
     setup.seed_picks = seeds.count;
-    s->musts = (size_t)seeds.musts;
+    s->musts = seeds.musts; /* the search asks for its seeds first, in their order */
     s->planned = planned_trials(s);
     status = gt_search_create(&s->search, s->t->strategy, &setup, err);
     if (!status)

@@ -5,6 +5,7 @@
  *
  *   FAKE_NVRTC_VERSION   13.0 (default: sm_75 and later) or 12.9 (sm_50 and later)
  *   FAKE_NVRTC_FAIL      a source that holds this text does not compile
+ *   FAKE_NVRTC_SLOW      a source that holds this text takes three seconds
  *   FAKE_NVRTC_COUNT     file to which every compilation adds a byte
  */
 #include "runtime/cuda_api.h"
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define X(type, name, needed, params) type name params;
 GT_NVRTC_SYMBOLS(X)
@@ -123,13 +125,22 @@ static gt_nvrtc_result make_cubin(nvrtcProgram p, const char *arch) {
     return GT_NVRTC_SUCCESS;
 }
 
+/* The text that an environment variable holds, if the source has it. */
+static const char *found(const char *variable, const char *source) {
+    const char *text = getenv(variable);
+    return text && *text && strstr(source, text) ? text : NULL;
+}
+
 gt_nvrtc_result nvrtcCompileProgram(nvrtcProgram program, int option_count,
                                     const char *const *options) {
-    const char *arch = arch_of(option_count, options), *fail = getenv("FAKE_NVRTC_FAIL");
+    const char *arch = arch_of(option_count, options);
+    const char *fail = found("FAKE_NVRTC_FAIL", program->source);
     count_compilation();
+    if (found("FAKE_NVRTC_SLOW", program->source))
+        sleep(3);
     if (!arch || strncmp(arch, "sm_", 3) != 0)
         return 5; /* NVRTC_ERROR_INVALID_OPTION */
-    if (!fail || !*fail || !strstr(program->source, fail))
+    if (!fail)
         return make_cubin(program, arch);
     snprintf(program->log, LOG_SIZE,
              "gemmtune.cu(1): error: the test wants no kernel with \"%.100s\"\n\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_seeds.c - what a search starts from: defaults, winners here, winners of the likest device, what
- * the model expects, starts. */
+/* test_seeds.c - what a search starts from: defaults, the likeliest, winners here, winners of the likest
+ * device, what the model expects, starts. */
 #include "tuner/seeds.h"
 
 #include <math.h>
@@ -270,7 +270,7 @@ static void test_the_rest_as_the_model_expects_it(void **state) {
     free(outlook.ns[0]);
 }
 
-static void test_expected_between_winners_and_starts(void **state) {
+static void test_the_other_expected_between_winners_and_starts(void **state) {
     const size_t slower = index_of("TILE_WIDTH=24 PAD=1 DOUBLE=0"),
                  faster = index_of("TILE_WIDTH=28 PAD=0 DOUBLE=1");
     struct gt_outlook outlook = {.ns = (float *[]){calloc(space.count, sizeof(float))},
@@ -310,7 +310,7 @@ int main(void) {
         cmocka_unit_test(test_the_likeliest_is_a_must),
         cmocka_unit_test(test_winners_of_the_likest_device),
         cmocka_unit_test(test_the_rest_as_the_model_expects_it),
-        cmocka_unit_test(test_expected_between_winners_and_starts),
+        cmocka_unit_test(test_the_other_expected_between_winners_and_starts),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
