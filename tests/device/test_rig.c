@@ -722,7 +722,8 @@ static void test_time_needs_inputs(void **state) {
 
 /*
  * Whoever waits for a barrier that nobody arrives at ends with an error, neither never nor with a
- * wrong result. For real devices alone: the fake one runs a block's threads as it likes.
+ * wrong result. (That it does not end too early, while others have the device, shows under their load only.)
+ * For real devices alone: the fake one runs a block's threads as it likes.
  */
 static void test_wait_in_vain(void **state) {
     const struct gt_device *d = *state;
