@@ -78,4 +78,13 @@ try_untimed() {
 }
 is "a right kernel is correct without a time" "$(try_untimed ragged BAD=0)" "0 correct|1"
 is "a wrong one is found out" "$(try_untimed ragged BAD=1)" "5 wrong_result|1"
+
+"$GEMMTUNE" trial "$problem" --device 0 --templates "$families" --family ragged --point BAD=0 --point BAD=1 \
+    --point BAD=0 --untimed --json >"$TMPDIR/three.json" 2>/dev/null
+is "several points, one wrong: its exit code" $? 5
+is "and an array of all" "$(sql :memory: "SELECT group_concat(json_extract(value, '\$.outcome'))
+    FROM json_each(readfile('$TMPDIR/three.json'))")" "correct,wrong_result,correct"
+"$GEMMTUNE" trial "$problem" --device 0 --templates "$families" --family ragged --point BAD=0 --point BAD= \
+    >"$TMPDIR/out" 2>/dev/null
+is "a point that is none: nothing is tried" "$?$(cat "$TMPDIR/out")" 2
 exit "$bad"

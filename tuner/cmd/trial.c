@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trial.c - `gemmtune trial`: one candidate again, with everything that became of it. What every
- * failed trial's line ends in. Stores nothing.
+ * trial.c - `gemmtune trial`: one candidate again, or some of a family, with everything that became of
+ * each. What every failed trial's line ends in. Stores nothing.
  */
 #include "tuner/cmd/common.h"
 #include "tuner/session.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 struct values {
-    const char *device, *family, *point;
-    struct gt_texts templates;
+    const char *device, *family;
+    struct gt_texts points, templates;
     double timeout;
     int64_t seed;
     bool untimed;
@@ -23,8 +23,9 @@ static const struct gt_option options[] = {
     GT_OPTION_DEVICE(struct values),
     {"family", 'f', GT_OPT_TEXT, offsetof(struct values, family), "NAME", "kernel family",
      0, 0},
-    {"point", 'p', GT_OPT_TEXT, offsetof(struct values, point), "TEXT",
-     "its parameters: \"BM=128 BN=128\" (default: the family's default)", 0, 0},
+    {"point", 'p', GT_OPT_LIST, offsetof(struct values, points), "TEXT",
+     "its parameters: \"BM=128 BN=128\" (default: the family's default); may be repeated",
+     0, 0},
     GT_OPTION_TEMPLATES(struct values),
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
      "seed of the data (default 1)", 0, INT64_C(1) << 52},
@@ -111,32 +112,69 @@ static void print_json(const char *problem, const struct gt_session *s,
     gt_json_number(&first, "spill_bytes", r->spill_bytes);
     gt_json_number(&first, "compile_ms", r->compile_ms);
     print_loop_json(&first, &r->loop);
-    printf("}\n");
+    printf("}");
 }
 
-static int candidate_of(struct gt_candidate *c, const struct values *v,
-                        const struct gt_families *families) {
-    const struct gt_family *f = NULL;
+/* The i-th point given; none given: the family's default. */
+static int candidate_of(struct gt_candidate *c, const struct gt_family *f,
+                        const struct gt_texts *points, int i) {
     struct gt_point point;
     struct gt_err err = {""};
-    const int code = gt_common_family(&f, families, v->family);
-    if (code >= 0)
-        return code;
     gt_family_default(f, &point);
-    if (v->point && gt_point_parse(&point, v->point, &err))
+    if (i < points->count && gt_point_parse(&point, points->text[i], &err))
         return gt_die(GT_EXIT_USAGE, "%s", err.line);
     snprintf(c->family, sizeof c->family, "%s", f->name);
     gt_point_text(&point, c->point);
     return -1;
 }
 
+/* Prints what became of it; *code is its exit code. False: the device or its workers are lost. */
+static bool try_one(int *code, const struct gt_candidate *c, const struct values *v,
+                    struct gt_session *s, const gemmtune_problem *p) {
+    struct gt_report report;
+    char name[GT_PROBLEM_NAME_MAX];
+    gt_problem_name(p, name);
+    *code = gt_session_run(&report, s, v->untimed ? GT_JOB_CHECK : GT_JOB_TRIAL, name, c, 1,
+                           (uint64_t)v->seed);
+    if (*code >= 0)
+        return false;
+    if (v->format.json)
+        print_json(name, s, c, &report.result[0]);
+    else
+        print(name, c, &report.result[0], gt_problem_flops(p));
+    *code = gt_common_outcome(report.result[0].outcome);
+    return true;
+}
+
+/* A document, or several in an array. The exit code of the first that was not correct. */
+static int try_all(const struct values *v, struct gt_session *s,
+                   const gemmtune_problem *p) {
+    const int count = v->points.count > 0 ? v->points.count : 1;
+    const bool array = v->format.json && count > 1;
+    const struct gt_family *f = NULL;
+    struct gt_candidate c;
+    int result = GT_EXIT_OK;
+    int code = gt_common_family(&f, s->families, v->family);
+    for (int i = 0; code < 0 && i < count; i++)
+        code = candidate_of(&c, f, &v->points, i);
+    if (code >= 0)
+        return code;
+    bool alive = true;
+    for (int i = 0; alive && i < count; i++) {
+        (void)candidate_of(&c, f, &v->points, i);
+        printf("%s", array ? i == 0 ? "[" : ",\n " : i == 0 ? "" : "\n");
+        alive = try_one(&code, &c, v, s, p);
+        if (result == GT_EXIT_OK)
+            result = code;
+    }
+    printf("%s", array ? "]\n" : v->format.json && alive ? "\n" : "");
+    return result;
+}
+
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.seed = 1};
     struct gt_session s;
-    struct gt_candidate c;
-    struct gt_report report;
     gemmtune_problem p;
-    char name[GT_PROBLEM_NAME_MAX];
     int first = 0;
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 1, &first);
     if (code < 0 && !v.family)
@@ -145,31 +183,20 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
         code = gt_common_problem(&p, argv[first]);
     if (code >= 0)
         return code;
-    gt_problem_name(&p, name);
     const struct gt_session_setup setup = {
         .device = v.device, .templates = &v.templates, .timeout_s = v.timeout};
     code = gt_session_open(&s, &setup);
     if (code >= 0)
         return code;
-    code = candidate_of(&c, &v, s.families);
-    if (code < 0)
-        code = gt_session_run(&report, &s, v.untimed ? GT_JOB_CHECK : GT_JOB_TRIAL, name,
-                              &c, 1, (uint64_t)v.seed);
-    if (code < 0) {
-        if (v.format.json)
-            print_json(name, &s, &c, &report.result[0]);
-        else
-            print(name, &c, &report.result[0], gt_problem_flops(&p));
-        code = gt_common_outcome(report.result[0].outcome);
-    }
+    code = try_all(&v, &s, &p);
     gt_session_close(&s);
     return code;
 }
 
 const struct gt_cmd gt_cmd_trial = {
     .name = "trial",
-    .operands = "PROBLEM --device N --family NAME [--point TEXT]",
-    .about = "Build, check and time one point, and say what became of it.",
+    .operands = "PROBLEM --device N --family NAME [--point TEXT]...",
+    .about = "Build, check and time one point or some, and say what became of each.",
     .options = options,
     .run = run,
 };
