@@ -172,12 +172,39 @@ static gt_status ask_others(struct finding *f, struct gt_err *err) {
     return status;
 }
 
-static void add_starts(struct finding *f, int space) {
+/* Of the legal points that differ from `at` in one parameter, the one that the model expects to be the
+ * fastest. False: there is none, or it knows of none. */
+static bool best_beside(struct gt_pick *best, const struct finding *f, int space,
+                        struct gt_point at, struct gt_outlook *outlook) {
+    const struct gt_family *family = f->space[space].family;
+    double least = INFINITY;
+    for (int i = 0; i < at.count; i++) {
+        const int64_t own = at.entry[i].value;
+        for (int j = 0; j < family->param[i].count; j++) {
+            at.entry[i].value = family->param[i].value[j];
+            const struct gt_pick pick = {space, gt_space_find(&f->space[space], &at)};
+            const double ns = pick.index == SIZE_MAX ? 0 : gt_outlook_ns(outlook, &pick);
+            if (ns > 0 && ns < least) {
+                least = ns;
+                *best = pick;
+            }
+        }
+        at.entry[i].value = own;
+    }
+    return least < INFINITY;
+}
+
+/* A start that rules refuse here, for want of shared memory perhaps, stands for its neighbours. */
+static void add_starts(struct finding *f, int space, struct gt_outlook *outlook) {
     const struct gt_family *family = f->space[space].family;
     struct gt_point point;
+    struct gt_pick near;
     for (int i = 0; i < family->start_count; i++) {
         gt_family_start(family, i, &point);
-        add_point(f, space, &point);
+        if (gt_space_find(&f->space[space], &point) != SIZE_MAX)
+            add_point(f, space, &point);
+        else if (best_beside(&near, f, space, point, outlook))
+            add(f->seeds, near);
     }
 }
 
@@ -256,7 +283,7 @@ gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
     add_likeliest(&f, outlook);
     out->musts = out->count;
     if (t->device.is_cpu) /* families other than the first take seconds to compile there */
-        add_starts(&f, 0);
+        add_starts(&f, 0, outlook);
     add_all(out, &f.again);
     add_all(out, &f.own);
     add_all(out, &f.others);
@@ -265,7 +292,7 @@ gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
     for (int i = 0; i < spaces; i++)
         add_default(&f, i);
     for (int i = 0; i < spaces; i++)
-        add_starts(&f, i);
+        add_starts(&f, i, outlook);
     sort_by_outlook(out, rest, outlook);
     return status;
 }

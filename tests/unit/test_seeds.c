@@ -301,6 +301,40 @@ static void test_the_other_expected_between_winners_and_starts(void **state) {
     free(outlook.ns[0]);
 }
 
+/* Where a block has 256 threads at most, tiles of 32 and of 20 are refused. */
+static void test_a_refused_start_stands_for_its_neighbours(void **state) {
+    const struct gt_space whole = space;
+    struct gt_device small = tuner.device;
+    struct gt_seeds s;
+    small.max_threads = 256;
+    OK(gt_space_create(&space, whole.family, &small, &problem, &err));
+    struct gt_outlook outlook = {.ns = (float *[]){calloc(space.count, sizeof(float))},
+                                 .space = &space,
+                                 .spaces = 1};
+    assert_non_null(outlook.ns[0]);
+    for (size_t i = 0; i < space.count; i++)
+        outlook.ns[0][i] = NAN; /* unknown */
+    const size_t best = index_of("TILE_WIDTH=12 PAD=0 DOUBLE=1"),
+                 beside = index_of("TILE_WIDTH=12 PAD=0 DOUBLE=0");
+    open_db("refused.db");
+    find_with(&s, &outlook);
+    assert_int_equal(s.count, 3); /* the default, tiles of 16 and of 8: no more is known */
+    outlook.ns[0][best] = 100;
+    find_with(&s, &outlook);
+    assert_int_equal(s.count, 4); /* expected, and two parameters off */
+    outlook.ns[0][beside] = 1000; /* so like the best that it is not asked for by itself */
+    find_with(&s, &outlook);
+    assert_int_equal(s.count, 5); /* beside both starts, once */
+    bool found = false;
+    for (int i = 0; i < s.count; i++)
+        found = found || s.pick[i].index == beside;
+    assert_true(found);
+    gt_db_close(tuner.db);
+    free(outlook.ns[0]);
+    gt_space_clear(&space);
+    space = whole;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_default_comes_first),
@@ -311,6 +345,7 @@ int main(void) {
         cmocka_unit_test(test_winners_of_the_likest_device),
         cmocka_unit_test(test_the_rest_as_the_model_expects_it),
         cmocka_unit_test(test_the_other_expected_between_winners_and_starts),
+        cmocka_unit_test(test_a_refused_start_stands_for_its_neighbours),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
