@@ -23,16 +23,14 @@ enum {
     OPERANDS = 3,
     TESTS_MAX = 3 * GT_RULES_MAX + OPERANDS,
     POINTER_ALIGN = 16, /* of the tuner's buffers; kernels ask for no more */
-    ANSWERS = 1 << 12,  /* remembered of a level; neighbours in the search repeat few */
+    ANSWER_BITS = 12,
+    ANSWERS =
+        1 << ANSWER_BITS, /* remembered of a level; neighbours in the search repeat few */
 };
 
-/* One thing to do at a level. */
+/* One thing to do at a level: compute a derived name, ask a rule, or whether an operand's rows are aligned. */
 struct test {
-    enum {
-        DERIVE,
-        RULE,
-        ALIGN
-    } what; /* compute a name, ask a rule, an operand's alignment */
+    enum { DERIVE, RULE, ALIGN } what;
     const struct gt_expr *expr;
     int slot; /* of the name; or the operand */
     int level;
@@ -52,7 +50,7 @@ struct level {
     uint32_t reads;   /* bit i: they read parameter i */
     int context_bits;
     int slots, slot[GT_RULES_MAX]; /* derived names of the level */
-    int answers;                   /* a power of two */
+    int answers;                   /* ANSWERS, or 1: nothing is remembered */
     struct answer *answer;
     int64_t *derived; /* of all of them */
 };
@@ -94,18 +92,18 @@ static int level_of(uint32_t reads) {
     return level;
 }
 
-/* Inserts behind everything of its level: the order in which tests are added is kept. Which parameters
- * it reads. */
+/* Inserts behind everything of its level: the order in which tests are added is kept. Returns which
+ * parameters it reads. */
 static uint32_t add_test(struct walk *w, struct test t, const uint32_t *reads) {
-    const uint32_t its = reads_of(t.expr, reads, &w->space->family->symbols);
+    const uint32_t read = reads_of(t.expr, reads, &w->space->family->symbols);
     int i = w->tests++;
-    t.level = level_of(its);
+    t.level = level_of(read);
     for (; i > 0 && w->test[i - 1].level > t.level; i--)
         w->test[i] = w->test[i - 1];
     w->test[i] = t;
     w->level[t.level].tests++;
-    w->level[t.level].reads |= its;
-    return its;
+    w->level[t.level].reads |= read;
+    return read;
 }
 
 /* Derived names stand in an order in which each uses earlier ones only. */
@@ -189,6 +187,7 @@ static bool holds(struct walk *w, const struct level *level) {
     return true;
 }
 
+/* The values of what the level's tests read, packed. */
 static uint64_t context_of(const struct walk *w, const struct level *level) {
     const struct gt_family *f = w->space->family;
     uint64_t context = 0;
@@ -198,6 +197,7 @@ static uint64_t context_of(const struct walk *w, const struct level *level) {
     return context;
 }
 
+/* Tests each value of the parameter that comes next. */
 static void find_out(struct walk *w, struct answer *a, const struct level *level,
                      const struct gt_param *param) {
     a->passed = 0;
@@ -221,8 +221,7 @@ static const struct answer *answer_of(struct walk *w, const struct level *level,
         return level->answer;
     }
     const uint64_t context = context_of(w, level);
-    struct answer *a =
-        &level->answer[(context * golden >> 32) & (uint64_t)(level->answers - 1)];
+    struct answer *a = &level->answer[context * golden >> (64 - ANSWER_BITS)];
     if (!a->known || a->context != context) {
         a->known = true;
         a->context = context;

@@ -327,7 +327,7 @@ static bool hopeless(const struct search *s, const struct entry *e) {
 static void pass_over(struct search *s) {
     for (int i = 0; i < s->held; i++) {
         struct entry *e = at(s, i);
-        if (e->state != READY || !hopeless(s, e))
+        if (e->state != READY || e->must || !hopeless(s, e))
             continue;
         e->state = RESOLVED;
         e->outcome = GT_CONSTRAINTS;
@@ -455,7 +455,7 @@ static gt_status step(struct search *s, struct gt_err *err) {
     bool got = false;
     gt_status status = out_of_time(s) ? GEMMTUNE_OK : send_all(s, err);
     const double left = fmax(s->deadline - gt_seconds(), 0);
-    const double most = gt_pool_idle(s->t->pool) ? fmin(0.2, left) : 0.2;
+    const double most = gt_pool_idle(s->t->pool) && !late(s) ? fmin(0.2, left) : 0.2;
     if (!status)
         status = gt_pool_wait(&got, &event, s->t->pool, most, err);
     if (!status && got)

@@ -128,9 +128,11 @@ static int candidate_of(struct gt_candidate *c, const struct gt_family *f,
     return -1;
 }
 
-/* Prints what became of it; *code is its exit code. False: the device or its workers are lost. */
-static bool try_one(int *code, const struct gt_candidate *c, const struct values *v,
-                    struct gt_session *s, const gemmtune_problem *p) {
+/* Prints what became of it, behind `ahead`; *code is its exit code. False: the device or its workers are
+ * lost. */
+static bool try_one(int *code, const char *ahead, const struct gt_candidate *c,
+                    const struct values *v, struct gt_session *s,
+                    const gemmtune_problem *p) {
     struct gt_report report;
     char name[GT_PROBLEM_NAME_MAX];
     gt_problem_name(p, name);
@@ -138,10 +140,12 @@ static bool try_one(int *code, const struct gt_candidate *c, const struct values
                            (uint64_t)v->seed);
     if (*code >= 0)
         return false;
+    printf("%s", ahead);
     if (v->format.json)
         print_json(name, s, c, &report.result[0]);
     else
         print(name, c, &report.result[0], gt_problem_flops(p));
+    (void)fflush(stdout); /* the next one may take long, or everything with it */
     *code = gt_common_outcome(report.result[0].outcome);
     return true;
 }
@@ -150,24 +154,27 @@ static bool try_one(int *code, const struct gt_candidate *c, const struct values
 static int try_all(const struct values *v, struct gt_session *s,
                    const gemmtune_problem *p) {
     const int count = v->points.count > 0 ? v->points.count : 1;
-    const bool array = v->format.json && count > 1;
+    const bool json = v->format.json, array = json && count > 1;
     const struct gt_family *f = NULL;
     struct gt_candidate c;
-    int result = GT_EXIT_OK;
+    int result = GT_EXIT_OK, done = 0;
     int code = gt_common_family(&f, s->families, v->family);
     for (int i = 0; code < 0 && i < count; i++)
         code = candidate_of(&c, f, &v->points, i);
     if (code >= 0)
         return code;
-    bool alive = true;
-    for (int i = 0; alive && i < count; i++) {
-        (void)candidate_of(&c, f, &v->points, i);
-        printf("%s", array ? i == 0 ? "[" : ",\n " : i == 0 ? "" : "\n");
-        alive = try_one(&code, &c, v, s, p);
+    for (bool alive = true; alive && done < count; done += alive) {
+        (void)candidate_of(&c, f, &v->points, done);
+        alive = try_one(&code,
+                        done == 0 ? array ? "[" : ""
+                        : json    ? ",\n "
+                                  : "\n",
+                        &c, v, s, p);
         if (result == GT_EXIT_OK)
             result = code;
     }
-    printf("%s", array ? "]\n" : v->format.json && alive ? "\n" : "");
+    if (json && done > 0)
+        printf("%s\n", array ? "]" : "");
     return result;
 }
 
