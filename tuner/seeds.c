@@ -47,11 +47,13 @@ static void add(struct gt_seeds *s, struct gt_pick p) {
         s->pick[s->count++] = p;
 }
 
-static void add_point(struct finding *f, int space, const struct gt_point *point) {
+/* False: it is not legal here. */
+static bool add_point(struct finding *f, int space, const struct gt_point *point) {
     const struct gt_pick pick = {.space = space,
                                  .index = gt_space_find(&f->space[space], point)};
     if (pick.index != SIZE_MAX)
         add(f->seeds, pick);
+    return pick.index != SIZE_MAX;
 }
 
 static int place_of(const struct nearby *n, struct gt_pick p) {
@@ -201,9 +203,7 @@ static void add_starts(struct finding *f, int space, struct gt_outlook *outlook)
     struct gt_pick near;
     for (int i = 0; i < family->start_count; i++) {
         gt_family_start(family, i, &point);
-        if (gt_space_find(&f->space[space], &point) != SIZE_MAX)
-            add_point(f, space, &point);
-        else if (best_beside(&near, f, space, point, outlook))
+        if (!add_point(f, space, &point) && best_beside(&near, f, space, point, outlook))
             add(f->seeds, near);
     }
 }
@@ -211,7 +211,7 @@ static void add_starts(struct finding *f, int space, struct gt_outlook *outlook)
 static void add_default(struct finding *f, int space) {
     struct gt_point point;
     gt_family_default(f->space[space].family, &point);
-    add_point(f, space, &point);
+    (void)add_point(f, space, &point);
 }
 
 static void add_expected(struct gt_seeds *s, struct gt_outlook *outlook) {

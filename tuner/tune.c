@@ -152,6 +152,10 @@ static bool late(const struct search *s) {
     return gt_seconds() > s->deadline;
 }
 
+static bool still_wanted(const struct search *s, const struct entry *e) {
+    return e->must || !late(s);
+}
+
 static bool musts_left(struct search *s) {
     bool left = s->musts > 0 && !s->exhausted;
     for (int i = 0; !left && i < s->held; i++)
@@ -302,7 +306,7 @@ static gt_status send_compiles(struct search *s, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; !status && i < s->held && gt_pool_can_compile(s->t->pool); i++) {
         struct entry *e = at(s, i);
-        if (e->state != ASKED || (late(s) && !e->must))
+        if (e->state != ASKED || !still_wanted(s, e))
             continue;
         init_job(&job, s, GT_JOB_COMPILE, e);
         if (gt_pool_compiles(s->t->pool, &job))
@@ -341,7 +345,7 @@ static gt_status send_run(struct search *s, struct gt_err *err) {
     for (int i = 0; !status && i < s->held && gt_pool_can_run(s->t->pool); i++) {
         struct entry *e = at(s, i);
         bool claimed = false;
-        if (e->state != READY || (late(s) && !e->must))
+        if (e->state != READY || !still_wanted(s, e))
             continue;
         status = begin_trial(&claimed, s, e, err);
         if (status || !claimed)

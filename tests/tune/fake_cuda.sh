@@ -4,12 +4,7 @@
 # the CPU and fails on demand, tests/fake/libnvrtc.c stands in for the compiler.
 . "$GT_SRC/tests/tune/lib.sh"
 
-fake=$GT_BUILD/tests/fake
-if [ -n "${GT_SAN:-}" ] || [ ! -e "$fake/libcuda.so" ] || [ ! -e "$fake/libnvrtc.so" ]; then
-    echo "ok - the fake CUDA driver # SKIP not built, or sanitizers in use"
-    exit 0
-fi
-export GEMMTUNE_LIBCUDA="$fake/libcuda.so" GEMMTUNE_LIBNVRTC="$fake/libnvrtc.so"
+use_fakes "the fake CUDA driver"
 export FAKE_CUDA_DEVICE=gtx1050-2gb FAKE_NVRTC_VERSION=12.9 FAKE_CUDA_TIME=model
 db=$TMPDIR/fake.db
 problem=f32-nn-33x17x20

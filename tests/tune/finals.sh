@@ -46,12 +46,7 @@ is "and once only" "$?,$(moment)" "0,$second"
 
 # ---- a clock that has given way ----
 
-fake=$GT_BUILD/tests/fake
-if [ -n "${GT_SAN:-}" ] || [ ! -e "$fake/libcuda.so" ] || [ ! -e "$fake/libnvrtc.so" ]; then
-    echo "ok - the interval at a lower clock # SKIP not built, or sanitizers in use"
-    exit "$bad"
-fi
-export GEMMTUNE_LIBCUDA="$fake/libcuda.so" GEMMTUNE_LIBNVRTC="$fake/libnvrtc.so"
+use_fakes "the interval at a lower clock"
 export GEMMTUNE_LIBNVML="$fake/libcuda.so" FAKE_CUDA_DEVICE=h200 FAKE_CUDA_TIME=model
 
 # stored DB SCRIPT: whether the interval reaches 4 % on both sides, and the clock

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# lib.sh - read by the tests of this folder. Given by tests/run: GEMMTUNE GT_SRC TMPDIR.
+# lib.sh - read by the tests of this folder. Given by tests/run: GEMMTUNE GT_BUILD GT_SRC TMPDIR.
 # shellcheck disable=SC2034 # some are for who reads this
 set -u
 families=$GT_SRC/tests/data/families
@@ -43,4 +43,15 @@ rows() {
 # tune ARGUMENT...: quietly, on the first device. What it says goes to $TMPDIR/said.
 tune() {
     "$GEMMTUNE" tune --device 0 --quiet "$@" >"$TMPDIR/said" 2>&1
+}
+
+# use_fakes WHAT: the fake CUDA driver and compiler from here on; where they are not, WHAT is left out and the
+# test ends.
+use_fakes() {
+    fake=$GT_BUILD/tests/fake
+    if [ -n "${GT_SAN:-}" ] || [ ! -e "$fake/libcuda.so" ] || [ ! -e "$fake/libnvrtc.so" ]; then
+        echo "ok - $1 # SKIP not built, or sanitizers in use"
+        exit "$bad"
+    fi
+    export GEMMTUNE_LIBCUDA="$fake/libcuda.so" GEMMTUNE_LIBNVRTC="$fake/libnvrtc.so"
 }

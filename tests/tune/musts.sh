@@ -5,12 +5,7 @@
 # shellcheck source=tests/tune/lib.sh
 . "$GT_SRC/tests/tune/lib.sh"
 
-fake=$GT_BUILD/tests/fake # where there are compile workers, on whatever machine
-if [ -n "${GT_SAN:-}" ] || [ ! -e "$fake/libcuda.so" ] || [ ! -e "$fake/libnvrtc.so" ]; then
-    echo "ok - musts # SKIP the fake CUDA driver is not built, or sanitizers in use"
-    exit 0
-fi
-export GEMMTUNE_LIBCUDA="$fake/libcuda.so" GEMMTUNE_LIBNVRTC="$fake/libnvrtc.so"
+use_fakes "musts" # where there are compile workers, on whatever machine
 export FAKE_CUDA_DEVICE=gtx1050-2gb FAKE_NVRTC_VERSION=12.9
 
 problem=f32-nn-40x40x40

@@ -60,12 +60,7 @@ is "tried what the table compares with" "$(sql "$TMPDIR/short.db" "
 
 # ---- an image is compiled once ----
 
-fake=$GT_BUILD/tests/fake
-if [ -n "${GT_SAN:-}" ] || [ ! -e "$fake/libcuda.so" ] || [ ! -e "$fake/libnvrtc.so" ]; then
-    echo "ok - images are compiled once # SKIP not built, or sanitizers in use"
-    exit "$bad"
-fi
-export GEMMTUNE_LIBCUDA="$fake/libcuda.so" GEMMTUNE_LIBNVRTC="$fake/libnvrtc.so"
+use_fakes "images are compiled once"
 export FAKE_CUDA_DEVICE=h200 FAKE_CUDA_TIME=model FAKE_NVRTC_COUNT="$TMPDIR/count"
 
 # compiled DB PROBLEM...: compilations so far, after these have been tuned into DB
