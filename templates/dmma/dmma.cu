@@ -152,7 +152,7 @@ GT_INLINE void fetch(int first, int end, int rows, int cols, int v, GT_SHARED gt
                      int rows_left, int cols_left, int t) {
     const int step = ROWS_AT_ONCE(cols, v);
     const int row0 = t / ROW_VECTORS(cols, v), col = t % ROW_VECTORS(cols, v) * v;
-    if (ODD && first == 0) /* what a shifted row has past its last vector */
+    if (ODD && first == 0 && end > 0) /* what a shifted row has past its last vector */
         GT_UNROLL
         for (int i = 0; i < GT_CDIV(rows, T); i++) {
             const int row = t + i * T;
@@ -418,9 +418,11 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
             GT_COPY_WAIT(STAGES - 2);
             GT_BARRIER(); /* the slab is there, and nobody reads the one before */
         }
+        if (PIECES == 1) /* few enough to be laid among the multiplications from here */
+            fetch_piece(0, &from, smem + writing, t);
         GT_UNROLL
         for (int step = 0; step < STEPS; step++) {
-            if (step < PIECES)
+            if (PIECES > 1 && step < PIECES)
                 fetch_piece(step, &from, smem + writing, t);
             if (!GT_AHEAD) {
                 load_step(&now, smem + reading, &in_a, &in_b, step);
