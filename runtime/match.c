@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * match.c - which kernel serves a problem. The order of preference is here and only here:
+ * match.c - which kernel serves a problem. The order of preference, as enum gt_preference has it:
  *
  *     EXACT    the very problem, measured and verified on this device; by rank
+ *     ARCH     the very problem on a device of this very key, measured elsewhere (merged,
+ *              imported); by rank
  *     SHAPE    other problems of the same types, verified on this device; by forecast
- *     ARCH     another device of this architecture, or rows of this device that were
- *              measured elsewhere (merged, imported): this problem first, then as SHAPE
+ *     ARCH     the very problem on another device of this architecture; by rank
+ *     ARCH     other problems there, or of this key and measured elsewhere; by forecast
  *     DEFAULT  the families' starts and default points: by forecast, without one by rank
+ *
+ * Who asks for SHAPE at worst gets nothing that was measured elsewhere: not the second line either.
  *
  * Whatever is preferred must be able to run: its rules, the problem's alignment, the launch
  * limits and the workspace are asked before speed is. No device, no file, no lock.
@@ -37,21 +41,34 @@ static double distance(const gemmtune_problem *x, const gemmtune_problem *y) {
            turned_operand * ((x->trans_a != y->trans_a) + (x->trans_b != y->trans_b));
 }
 
+static enum gt_preference preference_of(const struct gt_query *q,
+                                        const struct gt_known *known) {
+    const bool same = strcmp(known->problem_name, q->name) == 0;
+    const bool mine = strcmp(known->device_key, q->device_key) == 0;
+    if (mine && known->verified)
+        return same ? GT_SAME_HERE : GT_OTHER_HERE;
+    if (!same)
+        return GT_OTHER_ARCH;
+    return mine ? GT_SAME_UNCHECKED : GT_SAME_ARCH;
+}
+
 /* Whether the kernel may be thought of at all, and how good it would be. */
 static bool classify(struct gt_near *out, const struct gt_query *q,
                      const struct gt_known *known) {
-    const bool mine = strcmp(known->device_key, q->device_key) == 0;
-    const bool here = mine && known->verified;
+    static const gemmtune_match match_of[] = {
+        [GT_SAME_HERE] = GEMMTUNE_MATCH_EXACT,  [GT_SAME_UNCHECKED] = GEMMTUNE_MATCH_ARCH,
+        [GT_OTHER_HERE] = GEMMTUNE_MATCH_SHAPE, [GT_SAME_ARCH] = GEMMTUNE_MATCH_ARCH,
+        [GT_OTHER_ARCH] = GEMMTUNE_MATCH_ARCH,
+    };
     if (!same_types(&known->problem, q->problem))
         return false;
-    if (!mine && strcmp(known->arch, q->device->arch) != 0)
+    if (strcmp(known->device_key, q->device_key) != 0 &&
+        strcmp(known->arch, q->device->arch) != 0)
         return false;
     out->known = known;
-    out->other_name = strcmp(known->problem_name, q->name) != 0;
+    out->preference = preference_of(q, known);
+    out->match = match_of[out->preference];
     out->distance = distance(&known->problem, q->problem);
-    out->match = !here             ? GEMMTUNE_MATCH_ARCH
-                 : out->other_name ? GEMMTUNE_MATCH_SHAPE
-                                   : GEMMTUNE_MATCH_EXACT;
     return out->match <= q->worst;
 }
 
@@ -59,9 +76,7 @@ static bool classify(struct gt_near *out, const struct gt_query *q,
  * ties. */
 static int by_preference(const void *a, const void *b) {
     const struct gt_near *x = a, *y = b;
-    int o = gt_order((double)x->match, (double)y->match);
-    if (o == 0)
-        o = gt_order((double)x->other_name, (double)y->other_name);
+    int o = gt_order((double)x->preference, (double)y->preference);
     if (o == 0)
         o = gt_order(x->distance, y->distance);
     if (o == 0)
@@ -200,20 +215,28 @@ static bool choose_other(struct gt_choice *out, const struct gt_query *q,
 
 static size_t end_of_group(const struct gt_near *all, size_t begin, size_t count) {
     size_t end = begin;
-    while (end < count && all[end].match == all[begin].match &&
-           all[end].other_name == all[begin].other_name)
+    while (end < count && all[end].preference == all[begin].preference)
         end++;
     return end;
 }
 
+/* Records of the very problem: the first that suits. */
 static bool choose_same(struct gt_choice *out, const struct gt_query *q,
-                        const struct gt_near *c, struct gt_reason *last) {
-    out->match = c->match;
-    out->known = c->known;
-    out->family = c->known->family;
-    out->point = c->known->point;
-    explain_exact(out, q, c);
-    return suits(out, q, last);
+                        const struct gt_near *group, size_t count, struct gt_reason *last) {
+    bool found = false;
+    for (size_t i = 0; !found && i < count; i++) {
+        out->match = group[i].match;
+        out->known = group[i].known;
+        out->family = out->known->family;
+        out->point = out->known->point;
+        explain_exact(out, q, &group[i]);
+        found = suits(out, q, last);
+    }
+    return found;
+}
+
+static bool is_other(enum gt_preference p) {
+    return p == GT_OTHER_HERE || p == GT_OTHER_ARCH;
 }
 
 static bool choose_known(struct gt_choice *out, const struct gt_query *q,
@@ -223,10 +246,10 @@ static bool choose_known(struct gt_choice *out, const struct gt_query *q,
     bool found = false;
     for (size_t begin = 0; !found && begin < count; begin = end) {
         end = end_of_group(all, begin, count);
-        if (all[begin].other_name)
+        if (is_other(all[begin].preference))
             found = choose_other(out, q, options, all + begin, end - begin, last);
-        for (size_t i = begin; !found && !all[begin].other_name && i < end; i++)
-            found = choose_same(out, q, &all[i], last);
+        else
+            found = choose_same(out, q, all + begin, end - begin, last);
     }
     return found;
 }

@@ -24,11 +24,20 @@ struct gt_query {
     void *user;
 };
 
+/* Where a record comes from, the most preferred first; see match.c. */
+enum gt_preference {
+    GT_SAME_HERE,      /* the very problem, verified on this device */
+    GT_SAME_UNCHECKED, /* the very problem on this device key, measured elsewhere */
+    GT_OTHER_HERE,     /* another problem, verified on this device */
+    GT_SAME_ARCH,      /* the very problem on another device of the architecture */
+    GT_OTHER_ARCH      /* another problem there, or measured elsewhere */
+};
+
 /* A record, as the question sees it. */
 struct gt_near {
     const struct gt_known *known;
+    enum gt_preference preference;
     gemmtune_match match;
-    bool other_name; /* not the very problem */
     double distance; /* in log2 of the sizes; a transposed operand is one */
 };
 

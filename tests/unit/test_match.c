@@ -261,6 +261,11 @@ static void test_known_answers(void **state) {
          SHAPE,
          0,
          "f32-nn-512"},
+        /* but the first choice for its own problem, unless only what was verified here may serve */
+        {{.problem = "f32-nn-2048x2048x64", .worst = DEFAULT},
+         ARCH,
+         4,
+         "tuned elsewhere, not verified here, for this very problem, rank 0"},
         /* nothing of its types here: another device of the architecture */
         {{.problem = "i32-nt-300x300x300", .worst = DEFAULT},
          ARCH,
@@ -460,6 +465,33 @@ static void test_unverified_is_behind(void **state) {
     known[1].median_ns *= 3;
     const struct gt_choice c = answer_of(&s, "i32-nn-512x512x500", SHAPE, 0);
     assert_ptr_equal(c.known, &known[1]);
+}
+
+/* Every row is preferred to all that follow it, wherever it stands in the database. */
+static void test_preference(void **state) {
+    static const struct {
+        struct row row;
+        gemmtune_match match;
+    } best[] = {
+        {{HERE, "i32-nn-512x512x512", "deep", "BM=128 BN=128 SPLIT=1", 0, false}, EXACT},
+        {{HERE, "i32-nn-512x512x512", "deep", "BM=128 BN=32 SPLIT=1", 0, true}, ARCH},
+        {{HERE, "i32-nn-512x512x512", "deep", "BM=32 BN=128 SPLIT=1", 1, true}, ARCH},
+        {{HERE, "i32-nn-512x512x500", "deep", "BM=32 BN=32 SPLIT=1", 0, false}, SHAPE},
+        {{THERE, "i32-nn-512x512x512", "deep", "BM=128 BN=32 SPLIT=8", 0, false}, ARCH},
+        {{HERE, "i32-nn-512x512x520", "deep", "BM=32 BN=128 SPLIT=8", 0, true}, ARCH},
+    };
+    enum { COUNT = sizeof best / sizeof *best };
+    (void)state;
+    for (int first = 0; first < COUNT; first++) {
+        struct row shuffled[COUNT];
+        const int count = COUNT - first;
+        for (int i = 0; i < count; i++)
+            shuffled[i] = best[COUNT - 1 - i].row;
+        const struct gt_snapshot s = snapshot_of(shuffled, (size_t)count);
+        const struct gt_choice c = answer_of(&s, "i32-nn-512x512x512", ARCH, SIZE_MAX);
+        if (c.known != &known[count - 1] || c.match != best[first].match)
+            fail_msg("%d: match %d, %s", first, (int)c.match, c.why);
+    }
 }
 
 /* The GPU of a database that nobody has tuned on. */
@@ -836,6 +868,7 @@ int main(void) {
         cmocka_unit_test(test_forecast),
         cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_unverified_is_behind),
+        cmocka_unit_test(test_preference),
         cmocka_unit_test(test_untuned_deep),
         cmocka_unit_test(test_far_record),
         cmocka_unit_test(test_cpu_default),
