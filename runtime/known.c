@@ -96,10 +96,21 @@ static gt_status check_row(struct gt_known *k, const struct gt_record_row *row,
                            const struct gt_device *d, struct gt_err *err) {
     gt_status status = take_subject(k, &row->subject, d, err);
     if (status == GEMMTUNE_OK &&
-        !(isfinite(row->time.median_ns) && row->time.median_ns >= 0 && row->rank >= 0))
-        status = gt_fail(err, GEMMTUNE_EINVAL, "median %g ns, rank %d", row->time.median_ns,
-                         row->rank);
+        !(isfinite(row->time.median_ns) && row->time.median_ns >= 0))
+        status = gt_fail(err, GEMMTUNE_EINVAL, "median %g ns", row->time.median_ns);
     return status;
+}
+
+static bool same_problem(const struct gt_known *a, const struct gt_known *b) {
+    return strcmp(a->problem_name, b->problem_name) == 0 &&
+           strcmp(a->device_key, b->device_key) == 0;
+}
+
+/* Of what goes into the next place, among what was taken: the database counts stale rows as well. Records
+ * come problem by problem. */
+static int next_rank(const struct reading *r) {
+    const struct gt_known *k = &r->known[r->count];
+    return r->count > 0 && same_problem(k - 1, k) ? k[-1].rank + 1 : 0;
 }
 
 static struct gt_known *next_place(struct reading *r) {
@@ -128,7 +139,7 @@ static gt_status take_row(struct reading *r, const struct gt_family *family,
                row->subject.problem, row->subject.device_key, why.line);
         return GEMMTUNE_OK;
     }
-    k->rank = row->rank;
+    k->rank = next_rank(r);
     k->verified = row->verified;
     k->median_ns = row->time.median_ns;
     r->count++;
@@ -157,11 +168,6 @@ static gt_status on_record(void *user, const struct gt_record_row *row,
 }
 
 /* ---- runners-up ------------------------------------------------------------------ */
-
-static bool same_problem(const struct gt_known *a, const struct gt_known *b) {
-    return strcmp(a->problem_name, b->problem_name) == 0 &&
-           strcmp(a->device_key, b->device_key) == 0;
-}
 
 static bool same_tile(const struct gt_known *a, const struct gt_known *b) {
     return a->family == b->family && a->tile[0] == b->tile[0] && a->tile[1] == b->tile[1];

@@ -854,8 +854,52 @@ static void test_runner_up_beside_merged(void **state) {
     (void)remove(from);
 }
 
+/* Rows of another source of their family are no records: they leave no gap in the ranks of the others. */
+static void test_ranks(void **state) {
+    static const struct {
+        const char *problem;
+        int rank;
+    } want[] = {
+        {"i32-nn-512x512x512", 0}, {"i32-nn-512x512x512", 1}, {"i32-nn-64x64x64", 0}};
+    const struct gt_device a = device_named("Card A", "sm_90");
+    const char *hash = gt_families_find(families, "deep")->hash;
+    const char *other = gt_families_find(families, "plain")->hash;
+    static const char *const elsewhere[] = {"BM=128 BN=128 SPLIT=1",
+                                            "BM=128 BN=32 SPLIT=1"};
+    struct gt_known *loaded = NULL;
+    struct gt_db *db = NULL;
+    struct gt_merge_report merged;
+    struct gt_err err = {""};
+    char path[600], from[600];
+    size_t count;
+    int64_t stale;
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/ranks.db", folder);
+    (void)snprintf(from, sizeof from, "%s/elsewhere.db", folder);
+    assert_int_equal(gt_db_open(&db, path, GT_DB_WRITE, &err), GEMMTUNE_OK);
+    store(db, &a, "i32-nn-512x512x512", "deep", other, "BM=32 BN=32 SPLIT=1");
+    store(db, &a, "i32-nn-64x64x64", "deep", hash, "BM=32 BN=32 SPLIT=1");
+    for (int i = 0; i < 2; i++) {
+        fill_elsewhere(from, &a, elsewhere[i]);
+        assert_int_equal(gt_db_merge(&merged, db, from, &err), GEMMTUNE_OK);
+        (void)remove(from);
+    }
+    assert_int_equal(gt_known_load(&loaded, &count, &stale, db, families, "sm_90", &err),
+                     GEMMTUNE_OK);
+    assert_int_equal(stale, 1);
+    assert_int_equal(count, sizeof want / sizeof *want);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(loaded[i].problem_name, want[i].problem);
+        assert_int_equal(loaded[i].rank, want[i].rank);
+    }
+    free(loaded);
+    gt_db_close(db);
+    (void)remove(path);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ranks),
         cmocka_unit_test(test_runners_up),
         cmocka_unit_test(test_runner_up_beside_merged),
         cmocka_unit_test(test_known_answers),
