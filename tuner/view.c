@@ -204,3 +204,30 @@ gt_status gt_view_trials(struct gt_view *v, struct gt_db *db, const char *device
                          const char *problem, struct gt_err *err) {
     return gt_db_trials(db, device_key, problem, take_trial, v, err);
 }
+
+/* ---- stale rows -------------------------------------------------------------------------- */
+
+bool gt_view_current(const struct gt_view_row *row, const struct gt_families *families) {
+    const struct gt_family *f = gt_families_find(families, row->family);
+    return f != NULL && strcmp(f->hash, row->hash) == 0;
+}
+
+static size_t end_of_problem(const struct gt_view *v, size_t begin) {
+    size_t end = begin;
+    while (end < v->row_count && strcmp(v->row[end].device, v->row[begin].device) == 0 &&
+           strcmp(v->row[end].problem, v->row[begin].problem) == 0)
+        end++;
+    return end;
+}
+
+void gt_view_rank(struct gt_view *v, const struct gt_families *families) {
+    size_t end;
+    for (size_t begin = 0; begin < v->row_count; begin = end) {
+        int current = 0, stale = 0; /* what the next of them gets */
+        end = end_of_problem(v, begin);
+        for (size_t i = begin; i < end; i++)
+            stale += gt_view_current(&v->row[i], families);
+        for (size_t i = begin; i < end; i++)
+            v->row[i].rank = gt_view_current(&v->row[i], families) ? current++ : stale++;
+    }
+}

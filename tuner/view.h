@@ -7,6 +7,7 @@
 #define GT_TUNER_VIEW_H
 
 #include "db/db.h"
+#include "runtime/family.h"
 
 struct gt_view_device {
     char key[GT_DEVICE_KEY_MAX];
@@ -44,6 +45,12 @@ gt_status gt_view_records(struct gt_view *v, struct gt_db *db, const char *devic
 gt_status gt_view_trials(struct gt_view *v, struct gt_db *db, const char *device_key,
                          const char *problem, struct gt_err *err);
 void gt_view_clear(struct gt_view *v);
+
+/* Whether the row is of its family's present source: its kernel is what would be built. */
+bool gt_view_current(const struct gt_view_row *row, const struct gt_families *families);
+/* Ranks the records of each device and problem, which stand together, anew: current ones in their order,
+ * then stale ones. 0 is then the winner that can be served, if there is any. */
+void gt_view_rank(struct gt_view *v, const struct gt_families *families);
 
 /* The device whose key or name is `what`, else the only one with `what` in its key or name;
  * capitals do not matter; NULL: the only one there is. ENOTFOUND when there is none, EINVAL

@@ -57,6 +57,37 @@ printf '{"format": 1, "devices": [], "records": []}\n' >"$work/none.json"
 try import "$work/none.json" --db "$work/x.db"
 expect "a device that nobody knows" 2 "no device 'Voodoo'" compare 1080 Voodoo --db "$work/x.db"
 
+# ---- the winner of a problem is one that can be served ----
+
+# tuned FILE HASH WIDTH NS: a result of the tile family's source of that hash
+tuned() {
+    sed -e '/"records": \[/q' "$GT_SRC/db/tuned/nvidia-h200.json" >"$work/$1.json"
+    device=$(sed -n 's/.*{"key": "\([^"]*\)".*/\1/p' "$work/$1.json")
+    cat >>"$work/$1.json" <<END
+    {"device": "$device", "problem": "f32-nn-512x512x512", "family": "tile", "family_hash": "$2", "point": "TILE_WIDTH=$3 PAD=0 DOUBLE=0", "rank": 0, "tied": false, "median_ns": $4, "low_ns": $4, "high_ns": $4, "samples": 6, "naive_ns": 0, "measured_ms": 1795291169840}
+  ]
+}
+END
+    try import "$work/$1.json" --db "$work/two.db"
+    [ "$code" -eq 0 ]
+    verdict "import $1" $?
+}
+# what a family's hash is over
+present=$(for f in tile/space.json tile/tile.cl tile/tile.cl common/prelude.h; do
+    cat "$GT_SRC/templates/$f"
+    printf '\0'
+done | sha256sum | cut -d' ' -f1)
+older=$(echo older | sha256sum | cut -d' ' -f1)
+
+tuned older "$older" 16 50000
+expect "list: a stale winner where there is no other" 0 '^f32-nn-512x512x512 .* TILE_WIDTH=16 .* stale *$' \
+    list --db "$work/two.db"
+tuned newer "$present" 32 60000
+expect "list: else the best that is not" 0 '^f32-nn-512x512x512 .* TILE_WIDTH=32 .* imported *$' \
+    list --db "$work/two.db"
+[ "$(grep -c '^f32-nn-512x512x512 ' "$work/out")" -eq 1 ]
+verdict "list: one line a problem" $?
+
 # one sentence, whatever else there is to say
 no_device() {
     name=$1

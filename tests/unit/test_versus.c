@@ -194,11 +194,44 @@ static void test_picking(void **state) {
     }
 }
 
+/* A stale row is behind the current ones of its problem, and is the winner where there are none. */
+static void test_ranking(void **state) {
+    static const struct {
+        const char *device, *problem;
+        bool current;
+        int rank;
+    } rows[] = {
+        {"a", "p1", false, 2}, {"a", "p1", true, 0},  {"a", "p1", false, 3},
+        {"a", "p1", true, 1},  {"a", "p2", true, 0},  {"a", "p2", false, 1},
+        {"b", "p2", false, 0}, {"b", "p2", false, 1},
+    };
+    enum { ROWS = sizeof rows / sizeof *rows };
+    struct gt_families *families = NULL;
+    struct gt_view v = {0};
+    (void)state;
+    assert_int_equal(gt_families_create(&families, NULL), GEMMTUNE_OK);
+    const struct gt_family *f = gt_families_find(families, "tile");
+    for (int i = 0; i < ROWS; i++) {
+        win(&v, rows[i].device, rows[i].problem, i == 5 ? "gone" : "tile", "W=8", 10 + i);
+        v.row[i].rank = i;
+        if (rows[i].current)
+            (void)snprintf(v.row[i].hash, sizeof v.row[i].hash, "%s", f->hash);
+    }
+    gt_view_rank(&v, families);
+    for (int i = 0; i < ROWS; i++) {
+        assert_true(gt_view_current(&v.row[i], families) == rows[i].current);
+        assert_int_equal(v.row[i].rank, rows[i].rank);
+    }
+    gt_view_clear(&v);
+    gt_families_destroy(families);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_winners),      cmocka_unit_test(test_differences),
-        cmocka_unit_test(test_shared_point), cmocka_unit_test(test_several_winners),
-        cmocka_unit_test(test_nothing),      cmocka_unit_test(test_picking),
+        cmocka_unit_test(test_ranking),         cmocka_unit_test(test_winners),
+        cmocka_unit_test(test_differences),     cmocka_unit_test(test_shared_point),
+        cmocka_unit_test(test_several_winners), cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_picking),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include "tuner/agree.h"
 #include "tuner/cmd/common.h"
 #include "tuner/session.h"
+#include "tuner/view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -152,25 +153,28 @@ static void collect(struct study *s) {
         }
 }
 
-static gt_status see_known(void *user, const struct gt_record_row *row,
-                           struct gt_err *err) {
-    struct study *s = user;
-    (void)err;
-    if (row->rank != 0)
-        return GEMMTUNE_OK;
-    snprintf(s->best.family, sizeof s->best.family, "%s", row->subject.family);
-    snprintf(s->best.point, sizeof s->best.point, "%s", row->subject.point);
-    return GEMMTUNE_OK;
+static void take_winner(struct study *s, const struct gt_view *records) {
+    for (size_t i = 0; i < records->row_count; i++) {
+        const struct gt_view_row *row = &records->row[i];
+        if (row->rank != 0)
+            continue;
+        snprintf(s->best.family, sizeof s->best.family, "%s", row->family);
+        snprintf(s->best.point, sizeof s->best.point, "%s", row->point);
+    }
 }
 
 /* The winner of a database, if one is asked: before the runs, which take their time. */
 static gt_status find_known(struct study *s, const struct gt_tuner *t, const char *path,
                             struct gt_err *err) {
     struct gt_db *db = NULL;
+    struct gt_view records = {0};
     gt_status status = path ? gt_db_open(&db, path, GT_DB_READ, err) : GEMMTUNE_OK;
     if (!status && db)
-        status = gt_db_records(db, t->device_key, s->problem, see_known, s, err);
+        status = gt_view_records(&records, db, t->device_key, s->problem, err);
     gt_db_close(db);
+    gt_view_rank(&records, t->families);
+    take_winner(s, &records);
+    gt_view_clear(&records);
     if (!status && path && s->best.family[0] == '\0')
         status = gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: has no winner of %s on this device",
                          path, s->problem);

@@ -4,8 +4,6 @@
 
 #include "tuner/view.h"
 
-#include <string.h>
-
 struct values {
     struct gt_format format;
     const char *db, *device;
@@ -40,11 +38,9 @@ static const struct gt_column columns[] = {
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-/* A row made from another source text than ours is stale: its kernel is not what we would build. */
 static const char *status_of(const struct gt_view_row *r,
                              const struct gt_families *families) {
-    const struct gt_family *f = gt_families_find(families, r->family);
-    if (f == NULL || strcmp(f->hash, r->hash) != 0)
+    if (!gt_view_current(r, families))
         return "stale";
     return r->verified ? "verified" : "imported";
 }
@@ -116,6 +112,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code >= 0)
         goto done;
     gt_status status = db != NULL ? load(&view, db, v.device, &err) : GEMMTUNE_OK;
+    gt_view_rank(&view, families);
     if (status == GEMMTUNE_OK)
         status = print_winners(&view, families, &v.format, &err);
     code = status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);

@@ -48,11 +48,6 @@ struct tally {
     int verified, wrong, failed, stale;
 };
 
-static bool stale(const struct gt_session *s, const struct gt_view_row *row) {
-    const struct gt_family *f = gt_families_find(s->families, row->family);
-    return !f || strcmp(f->hash, row->hash) != 0;
-}
-
 /* A line of the table and one more of its kind; the exit code, or -1. */
 static int put(struct tally *t, int *kind, const struct gt_view_row *row,
                const char *outcome, const char *median, const char *why) {
@@ -70,7 +65,7 @@ static int verify_one(struct tally *t, struct gt_session *s, const struct gt_vie
     char ns[GT_CELL_MAX];
     snprintf(c.family, sizeof c.family, "%s", row->family);
     snprintf(c.point, sizeof c.point, "%s", row->point);
-    if (stale(s, row))
+    if (!gt_view_current(row, s->families))
         return put(t, &t->stale, row, "stale", NULL,
                    "tuned with an older source of the family");
     const gt_status status =
@@ -151,6 +146,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code >= 0)
         return code;
     code = load(&view, &v, s.device_key, first < argc ? name : NULL);
+    gt_view_rank(&view, s.families);
     if (code < 0)
         code = verify_all(&t, &s, &view, &v, seed);
     if (code < 0)
