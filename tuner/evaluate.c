@@ -45,11 +45,6 @@ static int by_kernel(const void *a, const void *b) {
     return order != 0 ? order : strcmp(x->point, y->point);
 }
 
-static bool is_current(const struct gt_view_row *row, const struct gt_families *families) {
-    const struct gt_family *f = gt_families_find(families, row->family);
-    return f != NULL && strcmp(f->hash, row->hash) == 0;
-}
-
 static struct stored stored_of(const struct gt_view_row *row) {
     struct stored s = {row->problem, row->family, row->point, 0, 0};
     *(row->record ? &s.final_ns : &s.tried_ns) = row->median_ns;
@@ -83,7 +78,7 @@ static gt_status read_stored(struct gt_evaluation *e, struct gt_err *err) {
         const struct gt_view_row *row = &v->row[i];
         const bool here = row->record ? row->verified : row->run_id != 0;
         if (here && row->state == GT_TRIAL_DONE && row->outcome == GT_CORRECT &&
-            row->median_ns > 0 && is_current(row, e->setup.families))
+            row->median_ns > 0 && gt_view_current(row, e->setup.families))
             e->stored[e->stored_count++] = stored_of(row);
     }
     qsort(e->stored, e->stored_count, sizeof *e->stored, by_kernel);

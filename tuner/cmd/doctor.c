@@ -71,11 +71,6 @@ static int64_t schema_version(const char *path) {
     return read ? (int64_t)b[0] << 24 | (int64_t)b[1] << 16 | (int64_t)b[2] << 8 | b[3] : 0;
 }
 
-static bool is_stale(const struct gt_view_row *r, const struct gt_families *families) {
-    const struct gt_family *f = gt_families_find(families, r->family);
-    return f == NULL || strcmp(f->hash, r->hash) != 0;
-}
-
 static void find_rows(struct report *r, struct gt_db *db,
                       const struct gt_families *families) {
     struct gt_view view = {0};
@@ -87,7 +82,7 @@ static void find_rows(struct report *r, struct gt_db *db,
     if (status == GEMMTUNE_OK)
         status = gt_view_trials(&view, db, NULL, NULL, &err);
     for (size_t i = 0; i < view.row_count; i++) {
-        stale += is_stale(&view.row[i], families);
+        stale += !gt_view_current(&view.row[i], families);
         records += view.row[i].record;
         unfinished += view.row[i].state == GT_TRIAL_RUNNING;
     }
