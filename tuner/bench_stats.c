@@ -95,12 +95,10 @@ const char *gt_verdict_word(enum gt_verdict v) {
     return words[v];
 }
 
-enum gt_verdict gt_judge(const struct gt_measurement *ours,
-                         const struct gt_measurement *theirs, double ratio, double floor) {
-    const bool overlap = ours->low_ns <= theirs->high_ns && theirs->low_ns <= ours->high_ns;
-    if (overlap || fabs(ratio - 1) <= floor)
-        return GT_TIE;
-    return ratio > 1 ? GT_WIN : GT_LOSS;
+enum gt_verdict gt_judge(const struct gt_measurement *ratio, double floor) {
+    if (ratio->low_ns > 1 + floor)
+        return GT_WIN;
+    return ratio->high_ns < 1 - floor ? GT_LOSS : GT_TIE;
 }
 
 /* ---- tallies ---- */

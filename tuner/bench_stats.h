@@ -23,9 +23,9 @@ double gt_ratio_floor(const struct gt_measurement *ratio);
 
 enum gt_verdict { GT_NO_VERDICT, GT_WIN, GT_TIE, GT_LOSS };
 const char *gt_verdict_word(enum gt_verdict v); /* "" "win" "tie" "loss" */
-/* A tie when the intervals of the two medians overlap, or the ratio is within the floor of 1. */
-enum gt_verdict gt_judge(const struct gt_measurement *ours,
-                         const struct gt_measurement *theirs, double ratio, double floor);
+/* A tie when the ratio's interval comes within the floor of 1. The times' own intervals do not matter: both
+ * sides follow the clock, and where it wanders they overlap whatever the ratio. */
+enum gt_verdict gt_judge(const struct gt_measurement *ratio, double floor);
 
 struct gt_tally {
     int wins, ties, losses;

@@ -99,23 +99,20 @@ static void test_floor(void **state) {
 
 static void test_verdicts(void **state) {
     static const struct {
-        double ours_low, ours_high, theirs_low, theirs_high, ratio, floor;
+        double low, ratio, high, floor;
         enum gt_verdict verdict;
     } rows[] = {
-        {90, 100, 101, 110, 1.1, 0, GT_WIN},     {90, 100, 100, 110, 1.1, 0, GT_TIE},
-        {101, 110, 90, 100, 0.9, 0, GT_LOSS},    {100, 110, 90, 100, 0.9, 0, GT_TIE},
-        {90, 120, 100, 110, 1.0, 0, GT_TIE},     {100, 110, 90, 120, 1.0, 0, GT_TIE},
-        {90, 100, 101, 110, 1.1, 0.09, GT_WIN},  {90, 100, 101, 110, 1.1, 0.11, GT_TIE},
-        {101, 110, 90, 100, 0.9, 0.09, GT_LOSS}, {101, 110, 90, 100, 0.9, 0.11, GT_TIE},
+        {1.01, 1.10, 1.20, 0, GT_WIN},     {1.00, 1.10, 1.20, 0, GT_TIE},
+        {0.80, 0.90, 0.99, 0, GT_LOSS},    {0.80, 0.90, 1.00, 0, GT_TIE},
+        {0.90, 1.05, 1.20, 0, GT_TIE},     {0.97, 0.98, 0.99, 0, GT_LOSS},
+        {1.05, 1.10, 1.20, 0.04, GT_WIN},  {1.05, 1.10, 1.20, 0.06, GT_TIE},
+        {0.80, 0.90, 0.95, 0.04, GT_LOSS}, {0.80, 0.90, 0.95, 0.06, GT_TIE},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct gt_measurement ours = {.low_ns = rows[i].ours_low,
-                                            .high_ns = rows[i].ours_high};
-        const struct gt_measurement theirs = {.low_ns = rows[i].theirs_low,
-                                              .high_ns = rows[i].theirs_high};
-        assert_int_equal(gt_judge(&ours, &theirs, rows[i].ratio, rows[i].floor),
-                         rows[i].verdict);
+        const struct gt_measurement ratio = {
+            .median_ns = rows[i].ratio, .low_ns = rows[i].low, .high_ns = rows[i].high};
+        assert_int_equal(gt_judge(&ratio, rows[i].floor), rows[i].verdict);
     }
     assert_string_equal(gt_verdict_word(GT_WIN), "win");
     assert_string_equal(gt_verdict_word(GT_TIE), "tie");

@@ -23,7 +23,7 @@ static struct gt_bench_entry judge(const struct gt_bench_report *r, size_t index
     e.base_name = gt_rivals[line->best]->name;
     e.ratio = e.base->ratio.median_ns;
     e.floor = r->floor[e.item->problem.type_c];
-    e.verdict = gt_judge(&line->own.time, &e.base->time, e.ratio, e.floor);
+    e.verdict = gt_judge(&e.base->ratio, e.floor);
     return e;
 }
 
