@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# tools/gpu-sanitize with stand-ins for compute-sanitizer and gemmtune: what it runs, in which order, and what it
+# makes of what they say.
+. "${GT_SRC:-.}/tests/cli/lib.sh"
+
+cat >"$work/gemmtune" <<'END'
+#!/bin/sh
+echo "The point is legal" # all that is asked of it
+END
+# A line a run to $RUNS; counts errors for the families of $SEES.
+cat >"$work/sanitizer" <<'END'
+#!/bin/sh
+[ "$1" = --help ] && echo "  --kernel-name-exclude arg" && exit
+tool=$2
+for arg; do
+    [ "$was" = trial ] && problem=$arg
+    [ "$was" = --family ] && family=$arg
+    [ "$was" = --point ] && points="$points <$arg>" && echo "$problem \"$arg\"" && echo "outcome    correct"
+    [ "$was" = --kernel-name-exclude ] && without=$arg
+    was=$arg
+done
+[ -n "$points" ] || echo "outcome    correct"
+echo "$tool $family $problem without $without:$points" >>"$RUNS"
+case " $SEES " in *" $family "*) n=3 ;; *) n=0 ;; esac
+echo "========= ERROR SUMMARY: $n errors"
+END
+chmod +x "$work/gemmtune" "$work/sanitizer"
+export RUNS="$work/runs" SEES
+
+# sanitize SEES [TIME]
+sanitize() {
+    SEES=$1
+    rm -f "$RUNS"
+    FAMILIES="skinny tile naive" TOOLS="memcheck synccheck" JOBS=1 TIME=${2:-300} SANITIZER=$work/sanitizer \
+        GEMMTUNE=$work/gemmtune "$GT_SRC/tools/gpu-sanitize" "$work/report" >"$work/out" 2>"$work/err"
+    code=$?
+}
+
+# row FAMILY TOOL: its counts
+row() {
+    awk -v f="$1" -v t="$2" '$1 == f && $2 == t { print $3, $4, $5, $6, $7 }' "$work/out"
+}
+
+sanitize "oob race"
+[ "$code" -eq 0 ] && [ "$(row naive memcheck) $(row naive synccheck)" = "3 0 0 0 0 3 0 0 0 0" ]
+verdict "nothing found: exit 0, and every default is counted" $?
+starts=$(tr '\n' ' ' <"$GT_SRC/templates/tile/space.json" | sed 's/.*"starts": *\[\([^]]*\)\].*/\1/' | tr -cd '}' | wc -c)
+[ "$(row tile memcheck)" = "$((3 + starts)) 0 0 0 0" ]
+verdict "and every start" $?
+[ "$(grep -c '' "$RUNS")" = "$(grep -c 'without kns=gt_:' "$RUNS")" ]
+verdict "the kernels that check are left out" $?
+head -n 2 "$RUNS" | grep -q '^memcheck oob' && ! sed -n '3,20p' "$RUNS" | grep -q '<' && grep -q '> <' "$RUNS"
+verdict "the broken ones first, then the defaults, then some starts at once" $?
+
+sanitize "oob race tile"
+[ "$code" -eq 1 ] && [ "$(row tile synccheck)" = "0 $((3 + starts)) 0 0 0" ] && [ "$(row naive memcheck)" = "3 0 0 0 0" ]
+verdict "errors are told, of whom they are: exit 1" $?
+sanitize "oob"
+[ "$code" -eq 1 ] && grep -q '^BLIND racecheck race' "$work/out"
+verdict "a tool that does not see what is broken: exit 1" $?
+sanitize "oob race" 0
+[ ! -e "$RUNS" ] && [ "$(row tile memcheck)" = "0 0 0 0 $((3 + starts))" ] &&
+    [ "$(grep -c '^unreached' "$work/report/results.txt")" = "$(grep -c '' "$work/report/results.txt")" ]
+verdict "no time: nothing is run, and said so" $?
+GEMMTUNE=$work/gemmtune SANITIZER=$work/nothing "$GT_SRC/tools/gpu-sanitize" "$work/report" >"$work/out" 2>"$work/err"
+code=$?
+[ "$code" -eq 4 ] && grep -q 'there is no compute-sanitizer' "$work/err"
+verdict "without the tool: exit 4" $?
+
+finish
