@@ -70,6 +70,13 @@ f64-tt-33x35x70,lda=40,beta|small|correct
 i32-nn-8x8x8|small|correct"
 is "the faster of both libraries is the baseline" \
     "$(lines baseline verdict | grep -c -E '^cublas(lt)?\|(win|tie|loss)$')" 3
+# Verdicts, as their ratios' intervals have them.
+is "a verdict is what the ratio and the floor say" "$(sql :memory: "
+    SELECT count(*) FROM json_each(json_extract(readfile('$TMPDIR/out'), '\$.lines'))
+    WHERE json_extract(value, '\$.verdict') = CASE
+        WHEN json_extract(value, '\$.ratio_low') > 1 + ifnull(json_extract(value, '\$.floor'), 0) THEN 'win'
+        WHEN json_extract(value, '\$.ratio_high') < 1 - ifnull(json_extract(value, '\$.floor'), 0) THEN 'loss'
+        ELSE 'tie' END AND json_extract(value, '\$.ratio') > 0")" 3
 is "how the record was found" "$(lines kernel | sed 's/:.*//' | tr '\n' ' ')" \
     "exact default default default "
 is "the least sum and the tally agree" "$(sql :memory: "
@@ -162,8 +169,8 @@ is "a database that is none: exit 6" "$code" 6
 
 # ---- ours against ours; what a call costs ----
 
-bench "$one" --aa --json
-is "against itself" "$(lines baseline verdict)" "self|tie"
+bench "$one" "$other" f32-nn-25x20x36 --aa --json
+is "against itself: all are ties" "$(lines baseline verdict | sort | uniq -c | tr -s ' ')" " 3 self|tie"
 is "the floor is told" \
     "$(sql :memory: "SELECT json_extract(readfile('$TMPDIR/out'), '\$.floors.f32') < 0.05")" 1
 calls() {

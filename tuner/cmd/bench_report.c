@@ -8,7 +8,7 @@
 
 /* ---- judging and counting ---- */
 
-static struct gt_bench_entry judge(const struct gt_bench_report *r, size_t index,
+static struct gt_bench_entry enter(const struct gt_bench_report *r, size_t index,
                                    const struct gt_bench_line *line, gt_outcome outcome,
                                    const char *text) {
     struct gt_bench_entry e = {
@@ -22,9 +22,18 @@ static struct gt_bench_entry judge(const struct gt_bench_report *r, size_t index
     e.base = &line->rival[line->best];
     e.base_name = gt_rivals[line->best]->name;
     e.ratio = e.base->ratio.median_ns;
-    e.floor = r->floor[e.item->problem.type_c];
-    e.verdict = gt_judge(&e.base->ratio, e.floor);
     return e;
+}
+
+/* Against ourselves each line has a floor of its own, before it is judged; the type's is the largest. */
+static void judge(struct gt_bench_report *r, struct gt_bench_entry *e) {
+    const gemmtune_dtype type = e->item->problem.type_c;
+    if (r->aa) {
+        r->has_floor[type] = true;
+        r->floor[type] = fmax(r->floor[type], gt_ratio_floor(&e->base->ratio));
+    }
+    e->floor = r->floor[type];
+    e->verdict = gt_judge(&e->base->ratio, e->floor);
 }
 
 static size_t class_index(const gemmtune_problem *p) {
@@ -107,21 +116,14 @@ static void begin(struct gt_bench_report *r) {
     (void)fputs("[", stdout);
 }
 
-/* Against ourselves each line has a floor of its own; the type's is the largest. */
-static void note_floor(struct gt_bench_report *r, const struct gt_bench_entry *e) {
-    double *floor = &r->floor[e->item->problem.type_c];
-    r->has_floor[e->item->problem.type_c] = true;
-    *floor = fmax(*floor, gt_ratio_floor(&e->base->ratio));
-}
-
 void gt_bench_hear_line(void *user, size_t index, const struct gt_bench_line *line,
                         gt_outcome outcome, const char *text) {
     struct gt_bench_report *r = user;
-    const struct gt_bench_entry e = judge(r, index, line, outcome, text);
+    struct gt_bench_entry e = enter(r, index, line, outcome, text);
+    if (e.base)
+        judge(r, &e);
     if (!r->started)
         begin(r);
-    if (r->aa && e.base)
-        note_floor(r, &e);
     if (r->format.json)
         (void)fputs(r->done > 0 ? ",\n  " : "\n  ", stdout);
     count_entry(r, &e);
