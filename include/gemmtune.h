@@ -144,12 +144,12 @@ GEMMTUNE_API void gemmtune_close(gemmtune_ctx *ctx);
 typedef struct gemmtune_plan gemmtune_plan;
 
 /* How far from an exact match the lookup may go; each includes those above it, and they are
- * preferred, with one exception: what was tuned elsewhere for this very problem, on a device like
- * this one (imported, merged), is GEMMTUNE_MATCH_ARCH and preferred to GEMMTUNE_MATCH_SHAPE. */
+ * preferred, with one exception: what was tuned elsewhere for this very problem, on a device of the
+ * same key (imported, merged), is GEMMTUNE_MATCH_ARCH and preferred to GEMMTUNE_MATCH_SHAPE. */
 typedef enum gemmtune_match {
     GEMMTUNE_MATCH_EXACT,  /* tuned for this very problem on this device */
     GEMMTUNE_MATCH_SHAPE,  /* tuned on this device, for another problem */
-    GEMMTUNE_MATCH_ARCH,   /* tuned on another device of this architecture */
+    GEMMTUNE_MATCH_ARCH,   /* tuned elsewhere, on a device of this architecture */
     GEMMTUNE_MATCH_DEFAULT /* never measured here: a family's start or default point */
 } gemmtune_match;
 

@@ -70,6 +70,12 @@ const struct gt_family *gt_families_find(const struct gt_families *f, const char
     return gt_families_at(f, position(f, name));
 }
 
+const struct gt_family *gt_families_current(const struct gt_families *f, const char *name,
+                                            const char *hash) {
+    const struct gt_family *family = gt_families_find(f, name);
+    return family != NULL && strcmp(family->hash, hash) == 0 ? family : NULL;
+}
+
 void gt_families_destroy(struct gt_families *f) {
     if (f == NULL)
         return;

@@ -167,6 +167,9 @@ size_t gt_families_count(const struct gt_families *f);
 /* By rank, then name; NULL past the end. */
 const struct gt_family *gt_families_at(const struct gt_families *f, size_t i);
 const struct gt_family *gt_families_find(const struct gt_families *f, const char *name);
+/* The same if its source has this hash: what was measured with another is stale. NULL else. */
+const struct gt_family *gt_families_current(const struct gt_families *f, const char *name,
+                                            const char *hash);
 
 /* Parses one family: used by the collection and by tests. `folder_name` is the expected
  * name. */

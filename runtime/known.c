@@ -146,11 +146,9 @@ static gt_status take_row(struct reading *r, const struct gt_family *family,
     return GEMMTUNE_OK;
 }
 
-/* NULL: none of that name and source. */
 static const struct gt_family *current_family(const struct reading *r,
                                               const struct gt_db_subject *s) {
-    const struct gt_family *f = gt_families_find(r->families, s->family);
-    return f != NULL && strcmp(f->hash, s->family_hash) == 0 ? f : NULL;
+    return gt_families_current(r->families, s->family, s->family_hash);
 }
 
 static gt_status on_record(void *user, const struct gt_record_row *row,

@@ -38,7 +38,7 @@ struct gt_near {
     const struct gt_known *known;
     enum gt_preference preference;
     gemmtune_match match;
-    double distance; /* in log2 of the sizes; a transposed operand is one */
+    double distance; /* in log2 of the sizes, and something for operands stored otherwise */
 };
 
 /* For qsort: the least first. */

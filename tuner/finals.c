@@ -98,8 +98,8 @@ static gt_status see_stored(void *user, const struct gt_record_row *row,
                             struct gt_err *err) {
     struct stored *s = user;
     (void)err;
-    const struct gt_family *f = gt_families_find(s->t->families, row->subject.family);
-    if (!row->verified || !f || strcmp(f->hash, row->subject.family_hash) != 0)
+    if (!row->verified ||
+        !gt_families_current(s->t->families, row->subject.family, row->subject.family_hash))
         return GEMMTUNE_OK;
     if (row->rank == 0) {
         s->current = true;

@@ -49,9 +49,8 @@ static bool stands_on(enum gt_rung rung, const struct gt_view_row *row,
 static void offer(struct best best[GT_RUNGS], const struct gt_view_row *row,
                   const struct gt_families *families) {
     struct gt_point point;
-    const struct gt_family *f = gt_families_find(families, row->family);
-    if (row->outcome != GT_CORRECT || row->median_ns <= 0 || !f ||
-        strcmp(f->hash, row->hash) != 0 || gt_point_parse(&point, row->point, NULL))
+    if (row->outcome != GT_CORRECT || row->median_ns <= 0 ||
+        !gt_view_current(row, families) || gt_point_parse(&point, row->point, NULL))
         return;
     for (int r = 0; r < GT_RUNGS; r++) {
         if (!stands_on((enum gt_rung)r, row, &point) ||

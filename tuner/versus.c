@@ -2,7 +2,7 @@
 /*
  * versus.c - the view's rows sorted by problem, device, kernel and time; a problem is then one
  * stretch of them with a part for each device, and the same kernel measured on both is found by
- * walking the two parts side by side.
+ * walking the two parts side by side. What was measured counts, whatever the source is by now.
  */
 #include "tuner/versus.h"
 

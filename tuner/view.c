@@ -208,8 +208,7 @@ gt_status gt_view_trials(struct gt_view *v, struct gt_db *db, const char *device
 /* ---- stale rows -------------------------------------------------------------------------- */
 
 bool gt_view_current(const struct gt_view_row *row, const struct gt_families *families) {
-    const struct gt_family *f = gt_families_find(families, row->family);
-    return f != NULL && strcmp(f->hash, row->hash) == 0;
+    return gt_families_current(families, row->family, row->hash) != NULL;
 }
 
 static size_t end_of_problem(const struct gt_view *v, size_t begin) {

@@ -48,8 +48,8 @@ void gt_view_clear(struct gt_view *v);
 
 /* Whether the row is of its family's present source: its kernel is what would be built. */
 bool gt_view_current(const struct gt_view_row *row, const struct gt_families *families);
-/* Ranks the records of each device and problem, which stand together, anew: current ones in their order,
- * then stale ones. 0 is then the winner that can be served, if there is any. */
+/* Ranks the records of one database, before anything else is added, anew: of each device and problem the
+ * current ones in their order, then stale ones. 0 is then the winner that can be served, if there is any. */
 void gt_view_rank(struct gt_view *v, const struct gt_families *families);
 
 /* The device whose key or name is `what`, else the only one with `what` in its key or name;

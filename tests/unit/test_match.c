@@ -256,12 +256,12 @@ static void test_known_answers(void **state) {
          SHAPE,
          1,
          "(distance 0.00)"},
-        /* a row that somebody else measured for this device is no better than another's */
+        /* a row that was measured elsewhere is not for who wants no such thing, whatever the problem */
         {{.problem = "f32-nn-2048x2048x64", .worst = SHAPE, .workspace_max = 4096},
          SHAPE,
          0,
          "f32-nn-512"},
-        /* but the first choice for its own problem, unless only what was verified here may serve */
+        /* for others it is the first choice for its own problem */
         {{.problem = "f32-nn-2048x2048x64", .worst = DEFAULT},
          ARCH,
          4,
@@ -463,8 +463,10 @@ static void test_unverified_is_behind(void **state) {
     const struct gt_snapshot s = snapshot_of(tuned, 2);
     (void)state;
     known[1].median_ns *= 3;
-    const struct gt_choice c = answer_of(&s, "i32-nn-512x512x500", SHAPE, 0);
+    struct gt_choice c = answer_of(&s, "i32-nn-512x512x500", ARCH, 0);
     assert_ptr_equal(c.known, &known[1]);
+    c = answer_of(&s, "i32-nn-512x512x512", ARCH, 0); /* but for its own problem */
+    assert_ptr_equal(c.known, &known[0]);
 }
 
 /* Every row is preferred to all that follow it, wherever it stands in the database. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two devices against each other, and devices picked out of a view. */
+/* A view's devices picked and its records ranked, and two devices against each other. */
 #include "tuner/versus.h"
 
 #include <math.h>

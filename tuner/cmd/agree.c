@@ -153,13 +153,17 @@ static void collect(struct study *s) {
         }
 }
 
-static void take_winner(struct study *s, const struct gt_view *records) {
+/* The records are all of the study's problem and device. */
+static void take_winner(struct study *s, struct gt_view *records,
+                        const struct gt_families *families) {
+    gt_view_rank(records, families);
     for (size_t i = 0; i < records->row_count; i++) {
         const struct gt_view_row *row = &records->row[i];
         if (row->rank != 0)
             continue;
         snprintf(s->best.family, sizeof s->best.family, "%s", row->family);
         snprintf(s->best.point, sizeof s->best.point, "%s", row->point);
+        return;
     }
 }
 
@@ -172,8 +176,8 @@ static gt_status find_known(struct study *s, const struct gt_tuner *t, const cha
     if (!status && db)
         status = gt_view_records(&records, db, t->device_key, s->problem, err);
     gt_db_close(db);
-    gt_view_rank(&records, t->families);
-    take_winner(s, &records);
+    if (!status)
+        take_winner(s, &records, t->families);
     gt_view_clear(&records);
     if (!status && path && s->best.family[0] == '\0')
         status = gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: has no winner of %s on this device",

@@ -95,7 +95,8 @@ static int run_merge(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_import = {
     .name = "import",
     .operands = "FILE...",
-    .about = "Take exported results into the database, to be verified before they win.",
+    .about = "Take exported results into the database; each serves its problem until that "
+             "is tuned here.",
     .options = options,
     .run = run_import,
 };
@@ -103,7 +104,7 @@ const struct gt_cmd gt_cmd_import = {
 const struct gt_cmd gt_cmd_merge = {
     .name = "merge",
     .operands = "FILE...",
-    .about = "Take everything from other databases, to be verified before it wins.",
+    .about = "Take everything from other databases; results serve as imported ones do.",
     .options = options,
     .run = run_merge,
 };

@@ -72,10 +72,11 @@ static gt_status add_winner(struct gt_table *t, const struct gt_view_row *r,
     return gt_table_row(t, row, err);
 }
 
-static gt_status print_winners(const struct gt_view *v, const struct gt_families *families,
+static gt_status print_winners(struct gt_view *v, const struct gt_families *families,
                                const struct gt_format *format, struct gt_err *err) {
     struct gt_table *t = NULL;
     gt_status status = gt_table_create(&t, columns, COLUMNS, err);
+    gt_view_rank(v, families);
     for (size_t i = 0; status == GEMMTUNE_OK && i < v->row_count; i++)
         if (v->row[i].rank == 0)
             status = add_winner(t, &v->row[i], families, err);
@@ -112,7 +113,6 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code >= 0)
         goto done;
     gt_status status = db != NULL ? load(&view, db, v.device, &err) : GEMMTUNE_OK;
-    gt_view_rank(&view, families);
     if (status == GEMMTUNE_OK)
         status = print_winners(&view, families, &v.format, &err);
     code = status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);

@@ -146,7 +146,8 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code >= 0)
         return code;
     code = load(&view, &v, s.device_key, first < argc ? name : NULL);
-    gt_view_rank(&view, s.families);
+    if (code < 0)
+        gt_view_rank(&view, s.families);
     if (code < 0)
         code = verify_all(&t, &s, &view, &v, seed);
     if (code < 0)
