@@ -159,7 +159,7 @@ static int try_all(const struct values *v, struct gt_session *s,
     struct gt_candidate c;
     int result = GT_EXIT_OK, done = 0;
     int code = gt_common_family(&f, s->families, v->family);
-    for (int i = 0; code < 0 && i < count; i++)
+    for (int i = 0; code < 0 && i < count; i++) /* bad text is told before anything runs */
         code = candidate_of(&c, f, &v->points, i);
     if (code >= 0)
         return code;

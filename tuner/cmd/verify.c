@@ -146,10 +146,10 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code >= 0)
         return code;
     code = load(&view, &v, s.device_key, first < argc ? name : NULL);
-    if (code < 0)
+    if (code < 0) {
         gt_view_rank(&view, s.families);
-    if (code < 0)
         code = verify_all(&t, &s, &view, &v, seed);
+    }
     if (code < 0)
         code = conclude(&t, &v, seed);
     gt_table_destroy(t.table);
