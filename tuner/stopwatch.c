@@ -8,7 +8,7 @@
 
 enum {
     LAUNCHES_MAX = 2048, /* a sample */
-    SLICES_MAX = 32,     /* batches of launches that samples take turns with */
+    SLICES_MAX = 64,     /* batches of launches that samples take turns with */
     FEW = 32             /* launches that say how long a short one takes */
 };
 
@@ -19,8 +19,9 @@ struct slice {
 };
 
 /* Slice i starts at set i * count / slices. A sample runs the one that starts where the ring of sets
- * stands, or the next one: the sets it takes have been out of use for half the ring at least, whatever
- * was timed meanwhile. */
+ * stands, or the next one. Slices begin half a sample apart, and a quarter of the ring at most, so that a
+ * set is used again after half a ring of launches at least, however many take turns: with u sets used
+ * and s passed over from one use to the next, u + s = count and s < u / 2 + count / 4. */
 struct gt_stopwatch {
     struct gt_lab *lab;
     struct gt_product product;
@@ -52,38 +53,51 @@ static void drop_slices(struct gt_stopwatch *w) {
     }
 }
 
-/* Two at least, so that one of as many launches as there are sets need not begin where another has
- * just been. */
 static int slices_of(const struct gt_stopwatch *w) {
-    const int sets = w->lab->sets.count, slices = sets / w->launches;
-    return sets == 1 ? 1 : slices > SLICES_MAX ? SLICES_MAX : slices > 2 ? slices : 2;
+    const int sets = w->lab->sets.count, halves = 2 * sets / w->launches;
+    const int slices = halves > 4 ? halves : 4;
+    return slices < sets ? slices : sets;
 }
 
-/* The next slice's time; its batch is made when it is first needed. */
-static gt_status run_slice(struct gt_stopwatch *w, double *ns, struct gt_err *err) {
+/* Its time; its batch is made when it is first needed. */
+static gt_status run_slice(struct gt_stopwatch *w, struct slice *slice, int first,
+                           double *ns, struct gt_err *err) {
     const struct gt_rig_ops *ops = gt_rig_head(w->lab->rig)->ops;
     struct gt_sets *ring = &w->lab->sets;
-    const int slices = slices_of(w), stride = ring->count / slices;
-    const int at = (ring->next + stride - 1) / stride % slices;
-    struct slice *slice = &w->slice[at];
     gt_status status = GEMMTUNE_OK;
     if (!slice->batch) {
         slice->watch = w;
-        slice->first = at * stride;
+        slice->first = first;
         status = ops->batch(&slice->batch, w->lab->rig, enqueue, slice, err);
     }
-    ring->next = (at * stride + w->launches) % ring->count;
+    ring->next = (first + w->launches) % ring->count;
     return status ? status : ops->time(slice->batch, ns, err);
 }
 
-/* The power of two that is nearest to what the sample time asks for, and enough for the slices to come
- * to every set. */
+static gt_status run_next(struct gt_stopwatch *w, double *ns, struct gt_err *err) {
+    const struct gt_sets *ring = &w->lab->sets;
+    const int slices = slices_of(w), stride = ring->count / slices;
+    const int at = (ring->next + stride - 1) / stride % slices;
+    return run_slice(w, &w->slice[at], at * stride, ns, err);
+}
+
+/* Exactly where the ring stands: so few launches would pass over more sets than they use. */
+static gt_status run_few(struct gt_stopwatch *w, int launches, double *ns,
+                         struct gt_err *err) {
+    drop_slices(w);
+    w->launches = launches;
+    return run_slice(w, &w->slice[0], w->lab->sets.next, ns, err);
+}
+
+/* The power of two that is nearest to what the sample time asks for, and enough for slices half a
+ * sample apart to come to every set. */
 static void plan_samples(struct gt_stopwatch *w, double one_ns, double sample_ns) {
     const double wanted = one_ns > 0 ? sample_ns / one_ns : LAUNCHES_MAX;
     drop_slices(w);
     w->launches = 1;
-    while (w->launches < LAUNCHES_MAX &&
-           (w->launches * 1.4 < wanted || w->launches * SLICES_MAX < w->lab->sets.count))
+    while (
+        w->launches < LAUNCHES_MAX &&
+        (w->launches * 1.4 < wanted || w->launches * SLICES_MAX < 2 * w->lab->sets.count))
         w->launches *= 2;
 }
 
@@ -91,17 +105,14 @@ static void plan_samples(struct gt_stopwatch *w, double one_ns, double sample_ns
  * better, since a launch alone is mostly the time to get there. */
 static gt_status warm_up(struct gt_stopwatch *w, double sample_ns, double most_ns,
                          double *one_ns, struct gt_err *err) {
-    w->launches = 1;
-    gt_status status = run_slice(w, one_ns, err);
+    gt_status status = run_few(w, 1, one_ns, err);
     if (!status && *one_ns < most_ns)
-        status = run_slice(w, one_ns, err);
+        status = run_few(w, 1, one_ns, err);
     if (status || *one_ns > sample_ns / FEW)
         return status;
-    drop_slices(w);
-    w->launches = FEW;
-    status = run_slice(w, one_ns, err);
+    status = run_few(w, FEW, one_ns, err);
     if (!status)
-        status = run_slice(w, one_ns, err);
+        status = run_few(w, FEW, one_ns, err);
     *one_ns /= FEW;
     return status;
 }
@@ -141,7 +152,7 @@ void gt_stopwatch_destroy(struct gt_stopwatch *w) {
 }
 
 gt_status gt_stopwatch_sample(struct gt_stopwatch *w, double *ns, struct gt_err *err) {
-    const gt_status status = run_slice(w, ns, err);
+    const gt_status status = run_next(w, ns, err);
     *ns /= w->launches;
     return status;
 }
