@@ -219,9 +219,9 @@ static size_t end_of_problem(const struct gt_view *v, size_t begin) {
     return end;
 }
 
-void gt_view_rank(struct gt_view *v, const struct gt_families *families) {
+void gt_view_rank(struct gt_view *v, size_t from, const struct gt_families *families) {
     size_t end;
-    for (size_t begin = 0; begin < v->row_count; begin = end) {
+    for (size_t begin = from; begin < v->row_count; begin = end) {
         int current = 0, stale = 0; /* what the next of them gets */
         end = end_of_problem(v, begin);
         for (size_t i = begin; i < end; i++)

@@ -48,9 +48,9 @@ void gt_view_clear(struct gt_view *v);
 
 /* Whether the row is of its family's present source: its kernel is what would be built. */
 bool gt_view_current(const struct gt_view_row *row, const struct gt_families *families);
-/* Ranks the records of one database, before anything else is added, anew: of each device and problem the
- * current ones in their order, then stale ones. 0 is then the winner that can be served, if there is any. */
-void gt_view_rank(struct gt_view *v, const struct gt_families *families);
+/* Ranks the records of one database, rows `from` on, anew, before anything else is added: of each device and problem
+ * the current ones in their order, then stale ones. 0 is then the winner that can be served, if there is any. */
+void gt_view_rank(struct gt_view *v, size_t from, const struct gt_families *families);
 
 /* The device whose key or name is `what`, else the only one with `what` in its key or name;
  * capitals do not matter; NULL: the only one there is. ENOTFOUND when there is none, EINVAL

@@ -87,6 +87,8 @@ expect "list: else the best that is not" 0 '^f32-nn-512x512x512 .* TILE_WIDTH=32
     list --db "$work/two.db"
 [ "$(grep -c '^f32-nn-512x512x512 ' "$work/out")" -eq 1 ]
 verdict "list: one line a problem" $?
+expect "compare: the best that is not" 0 '^f32-nn-512x512x512,tuned,tile,TILE_WIDTH=32 ' \
+    compare H200 1080 --csv --db "$work/two.db"
 
 # one sentence, whatever else there is to say
 no_device() {

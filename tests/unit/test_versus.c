@@ -217,7 +217,7 @@ static void test_ranking(void **state) {
         if (rows[i].current)
             (void)snprintf(v.row[i].hash, sizeof v.row[i].hash, "%s", f->hash);
     }
-    gt_view_rank(&v, families);
+    gt_view_rank(&v, 0, families);
     for (int i = 0; i < ROWS; i++) {
         assert_true(gt_view_current(&v.row[i], families) == rows[i].current);
         assert_int_equal(v.row[i].rank, rows[i].rank);

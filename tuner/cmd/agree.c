@@ -156,7 +156,7 @@ static void collect(struct study *s) {
 /* The records are all of the study's problem and device. */
 static void take_winner(struct study *s, struct gt_view *records,
                         const struct gt_families *families) {
-    gt_view_rank(records, families);
+    gt_view_rank(records, 0, families);
     for (size_t i = 0; i < records->row_count; i++) {
         const struct gt_view_row *row = &records->row[i];
         if (row->rank != 0)

@@ -164,16 +164,16 @@ static gt_status read_devices(struct gt_comparison *c, struct gt_db *db,
 }
 
 static gt_status read_rows(struct gt_comparison *c, struct gt_db *db, struct gt_err *err) {
-    const char *const keys[] = {c->a.key, c->b.key};
+    const char *const keys[] = {c->a.key, c->b.key == c->a.key ? NULL : c->b.key};
+    const size_t from = c->view.row_count;
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; i < 2; i++) {
-        if (keys[i] == NULL || (i == 1 && keys[0] == keys[1]))
-            continue;
-        if (status == GEMMTUNE_OK)
+    for (int i = 0; status == GEMMTUNE_OK && i < 2; i++)
+        if (keys[i] != NULL)
             status = gt_view_records(&c->view, db, keys[i], NULL, err);
-        if (status == GEMMTUNE_OK)
+    gt_view_rank(&c->view, from, c->families);
+    for (int i = 0; status == GEMMTUNE_OK && i < 2; i++)
+        if (keys[i] != NULL)
             status = gt_view_trials(&c->view, db, keys[i], NULL, err);
-    }
     return status;
 }
 
@@ -232,16 +232,14 @@ static int compare(struct gt_comparison *c, const struct values *v, char **names
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.format = {false, false}};
     struct gt_comparison c = {.families = NULL};
-    struct gt_families *families = NULL;
     int first;
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 2, 2, &first);
-    if (code < 0 && (v.predict || v.device_files.count > 0)) {
-        code = gt_common_families(&families, &(struct gt_texts){.count = 0});
-        c.families = families;
-    }
+    c.predict = v.predict || v.device_files.count > 0;
+    if (code < 0)
+        code = gt_common_families(&c.families, &(struct gt_texts){.count = 0});
     if (code < 0)
         code = compare(&c, &v, argv + first);
-    gt_families_destroy(families);
+    gt_families_destroy(c.families);
     gt_versus_clear(&c.versus);
     gt_published_clear(&c.published);
     gt_view_clear(&c.view);

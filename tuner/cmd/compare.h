@@ -22,7 +22,8 @@ struct gt_comparison {
     struct gt_published published;
     struct gt_versus versus;
     struct gt_compare_side a, b;
-    const struct gt_families *families; /* NULL: no predictions */
+    struct gt_families *families;
+    bool predict;
 };
 
 /* A row a problem, then the published figures. The table, of all or none, is the caller's. */

@@ -77,7 +77,7 @@ static double predict_tuned(const struct gt_comparison *c, const struct gt_compa
                             const struct gt_view_row *r, const gemmtune_problem *p) {
     struct gt_point point;
     struct gt_prediction prediction;
-    if (c->families == NULL || !s->described || r == NULL)
+    if (!c->predict || !s->described || r == NULL)
         return 0;
     const struct gt_family *f = gt_families_find(c->families, r->family);
     if (f == NULL || gt_point_parse(&point, r->point, NULL) != GEMMTUNE_OK ||
@@ -107,7 +107,7 @@ static double predict_published(const struct gt_comparison *c,
     struct gt_predicted best;
     gemmtune_problem p;
     size_t count = 0, asked;
-    if (c->families == NULL || !s->described || r == NULL || !published_problem(&p, r))
+    if (!c->predict || !s->described || r == NULL || !published_problem(&p, r))
         return 0;
     const struct gt_texts names = {.count = 1, .text = {r->kernel}};
     (void)gt_predict_best(&best, 1, &count, &asked, c->families, &names, &s->device, &p,
@@ -288,8 +288,7 @@ static gt_status add_all_published(struct gt_table *t, const struct gt_compariso
 gt_status gt_compare_rows(struct gt_table **out, const struct gt_comparison *c,
                           struct gt_err *err) {
     struct gt_table *t = NULL;
-    gt_status status =
-        gt_table_create(&t, columns, c->families != NULL ? COLUMNS : PREDICTED, err);
+    gt_status status = gt_table_create(&t, columns, c->predict ? COLUMNS : PREDICTED, err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < c->versus.count; i++)
         status = add_tuned(t, c, &c->versus.row[i], err);
     if (status == GEMMTUNE_OK)

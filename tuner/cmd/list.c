@@ -76,7 +76,7 @@ static gt_status print_winners(struct gt_view *v, const struct gt_families *fami
                                const struct gt_format *format, struct gt_err *err) {
     struct gt_table *t = NULL;
     gt_status status = gt_table_create(&t, columns, COLUMNS, err);
-    gt_view_rank(v, families);
+    gt_view_rank(v, 0, families);
     for (size_t i = 0; status == GEMMTUNE_OK && i < v->row_count; i++)
         if (v->row[i].rank == 0)
             status = add_winner(t, &v->row[i], families, err);

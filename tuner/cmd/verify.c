@@ -147,7 +147,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
         return code;
     code = load(&view, &v, s.device_key, first < argc ? name : NULL);
     if (code < 0) {
-        gt_view_rank(&view, s.families);
+        gt_view_rank(&view, 0, s.families);
         code = verify_all(&t, &s, &view, &v, seed);
     }
     if (code < 0)
