@@ -2,7 +2,8 @@
 /*
  * versus.c - the view's rows sorted by problem, device, kernel and time; a problem is then one
  * stretch of them with a part for each device, and the same kernel measured on both is found by
- * walking the two parts side by side. What was measured counts, whatever the source is by now.
+ * walking the two parts side by side. A winner is what can be served; for the point that serves
+ * both, what was measured counts, whatever its source is by now.
  */
 #include "tuner/versus.h"
 
@@ -71,17 +72,21 @@ static struct part part_of(struct part all, const char *device) {
     return part;
 }
 
-/* The fastest record, verified ones first: several databases may each have a winner. */
+static bool is_better(const struct gt_view_row *r, const struct gt_view_row *than) {
+    if (r->current != than->current)
+        return r->current;
+    if (r->verified != than->verified)
+        return r->verified;
+    return r->median_ns < than->median_ns;
+}
+
+/* The fastest record, of those of the present source and verified ones if there are any: several
+ * databases may each have a winner. */
 static const struct gt_view_row *winner_of(struct part part) {
     const struct gt_view_row *best = NULL;
-    for (const struct gt_view_row *r = part.begin; r < part.end; r++) {
-        if (!r->record || r->rank != 0)
-            continue;
-        const bool better =
-            best == NULL || (r->verified && !best->verified) ||
-            (r->verified == best->verified && r->median_ns < best->median_ns);
-        best = better ? r : best;
-    }
+    for (const struct gt_view_row *r = part.begin; r < part.end; r++)
+        if (r->record && r->rank == 0 && (best == NULL || is_better(r, best)))
+            best = r;
     return best;
 }
 

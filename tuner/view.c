@@ -224,9 +224,11 @@ void gt_view_rank(struct gt_view *v, size_t from, const struct gt_families *fami
     for (size_t begin = from; begin < v->row_count; begin = end) {
         int current = 0, stale = 0; /* what the next of them gets */
         end = end_of_problem(v, begin);
+        for (size_t i = begin; i < end; i++) {
+            v->row[i].current = gt_view_current(&v->row[i], families);
+            stale += v->row[i].current;
+        }
         for (size_t i = begin; i < end; i++)
-            stale += gt_view_current(&v->row[i], families);
-        for (size_t i = begin; i < end; i++)
-            v->row[i].rank = gt_view_current(&v->row[i], families) ? current++ : stale++;
+            v->row[i].rank = v->row[i].current ? current++ : stale++;
     }
 }

@@ -23,6 +23,7 @@ struct gt_view_row {
     char *point, *error, *provenance;
     bool record;
     int rank;                  /* records: 0 is the winner */
+    bool current;              /* records that have been ranked: of the present source */
     bool verified, tied;       /* records */
     double naive_ns;           /* records; 0 unknown */
     enum gt_trial_state state; /* trials; a record counts as done */
@@ -48,8 +49,9 @@ void gt_view_clear(struct gt_view *v);
 
 /* Whether the row is of its family's present source: its kernel is what would be built. */
 bool gt_view_current(const struct gt_view_row *row, const struct gt_families *families);
-/* Ranks the records of one database, rows `from` on, anew, before anything else is added: of each device and problem
- * the current ones in their order, then stale ones. 0 is then the winner that can be served, if there is any. */
+/* Ranks rows `from` and on anew, which are the records of one database and nothing else: of each
+ * device and problem the current ones in their order, then the stale. 0 is then the winner that
+ * can be served, if there is any. */
 void gt_view_rank(struct gt_view *v, size_t from, const struct gt_families *families);
 
 /* The device whose key or name is `what`, else the only one with `what` in its key or name;

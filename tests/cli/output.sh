@@ -59,36 +59,54 @@ expect "a device that nobody knows" 2 "no device 'Voodoo'" compare 1080 Voodoo -
 
 # ---- the winner of a problem is one that can be served ----
 
-# tuned FILE HASH WIDTH NS: a result of the tile family's source of that hash
+# hash_of FILE...: what a family's hash is over
+hash_of() {
+    for f; do
+        cat "$f"
+        printf '\0'
+    done | sha256sum | cut -d' ' -f1
+}
+
+# tuned DB FILE FAMILY HASH POINT NS: a result of the family's source of that hash
 tuned() {
+    db=$1
+    shift
     sed -e '/"records": \[/q' "$GT_SRC/db/tuned/nvidia-h200.json" >"$work/$1.json"
     device=$(sed -n 's/.*{"key": "\([^"]*\)".*/\1/p' "$work/$1.json")
     cat >>"$work/$1.json" <<END
-    {"device": "$device", "problem": "f32-nn-512x512x512", "family": "tile", "family_hash": "$2", "point": "TILE_WIDTH=$3 PAD=0 DOUBLE=0", "rank": 0, "tied": false, "median_ns": $4, "low_ns": $4, "high_ns": $4, "samples": 6, "naive_ns": 0, "measured_ms": 1795291169840}
+    {"device": "$device", "problem": "f32-nn-512x512x512", "family": "$2", "family_hash": "$3", "point": "$4", "rank": 0, "tied": false, "median_ns": $5, "low_ns": $5, "high_ns": $5, "samples": 6, "naive_ns": 0, "measured_ms": 1795291169840}
   ]
 }
 END
-    try import "$work/$1.json" --db "$work/two.db"
+    try import "$work/$1.json" --db "$work/$db.db"
     [ "$code" -eq 0 ]
-    verdict "import $1" $?
+    verdict "import $1 into $db" $?
 }
-# what a family's hash is over
-present=$(for f in tile/space.json tile/tile.cl tile/tile.cl common/prelude.h; do
-    cat "$GT_SRC/templates/$f"
-    printf '\0'
-done | sha256sum | cut -d' ' -f1)
+tile=$GT_SRC/templates/tile plain=$GT_SRC/tests/data/families/plain
+prelude=$GT_SRC/templates/common/prelude.h
+present=$(hash_of "$tile/space.json" "$tile/tile.cl" "$tile/tile.cl" "$prelude")
 older=$(echo older | sha256sum | cut -d' ' -f1)
 
-tuned older "$older" 16 50000
+tuned two older tile "$older" "TILE_WIDTH=16 PAD=0 DOUBLE=0" 50000
 expect "list: a stale winner where there is no other" 0 '^f32-nn-512x512x512 .* TILE_WIDTH=16 .* stale *$' \
     list --db "$work/two.db"
-tuned newer "$present" 32 60000
+tuned two newer tile "$present" "TILE_WIDTH=32 PAD=0 DOUBLE=0" 60000
 expect "list: else the best that is not" 0 '^f32-nn-512x512x512 .* TILE_WIDTH=32 .* imported *$' \
     list --db "$work/two.db"
 [ "$(grep -c '^f32-nn-512x512x512 ' "$work/out")" -eq 1 ]
 verdict "list: one line a problem" $?
 expect "compare: the best that is not" 0 '^f32-nn-512x512x512,tuned,tile,TILE_WIDTH=32 ' \
     compare H200 1080 --csv --db "$work/two.db"
+tuned one older tile "$older" "TILE_WIDTH=16 PAD=0 DOUBLE=0" 50000
+tuned other newer tile "$present" "TILE_WIDTH=32 PAD=0 DOUBLE=0" 60000
+expect "compare: out of two databases too" 0 '^f32-nn-512x512x512,tuned,tile,TILE_WIDTH=32 ' \
+    compare H200 1080 --csv --db "$work/one.db" --db "$work/other.db"
+tuned other own plain "$(hash_of "$plain/space.json" "$plain/plain.cl" "$plain/plain.cl" "$prelude")" \
+    TAG=1 40000
+expect "compare: a family of one's own" 0 '^f32-nn-512x512x512,tuned,plain,TAG=1,' \
+    compare H200 1080 --csv --db "$work/other.db" --templates "$GT_SRC/tests/data/families"
+expect "compare: which is stale without its folder" 0 '^f32-nn-512x512x512,tuned,tile,' \
+    compare H200 1080 --csv --db "$work/other.db"
 
 # one sentence, whatever else there is to say
 no_device() {

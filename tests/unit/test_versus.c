@@ -129,7 +129,8 @@ static void test_shared_point(void **state) {
     gt_view_clear(&v);
 }
 
-/* Several databases may each bring a winner: a verified one goes before a faster guess. */
+/* Several databases may each bring a winner: a verified one goes before a faster guess, and one that
+ * can be served before both. */
 static void test_several_winners(void **state) {
     struct gt_view v = {0};
     (void)state;
@@ -144,6 +145,11 @@ static void test_several_winners(void **state) {
     assert_string_equal(x.row[0].a->point, "W=32");
     assert_string_equal(x.row[0].b->point, "W=8");
     assert_true(x.row[0].ratio == 2);
+    gt_versus_clear(&x);
+    for (size_t i = 0; i < v.row_count; i++)
+        v.row[i].current = strcmp(v.row[i].device, "a") == 0 && !v.row[i].verified;
+    x = compared(&v);
+    assert_string_equal(x.row[0].a->point, "W=16");
     gt_versus_clear(&x);
     gt_view_clear(&v);
 }
@@ -220,8 +226,18 @@ static void test_ranking(void **state) {
     gt_view_rank(&v, 0, families);
     for (int i = 0; i < ROWS; i++) {
         assert_true(gt_view_current(&v.row[i], families) == rows[i].current);
+        assert_true(v.row[i].current == rows[i].current);
         assert_int_equal(v.row[i].rank, rows[i].rank);
     }
+    for (int i = 0; i < ROWS; i++)
+        v.row[i].rank = 10 + i;
+    gt_view_rank(&v, 5,
+                 families); /* another database's, of a problem that row 4 is of too */
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(v.row[i].rank, 10 + i);
+    assert_int_equal(v.row[5].rank, 0);
+    assert_int_equal(v.row[6].rank, 0);
+    assert_int_equal(v.row[7].rank, 1);
     gt_view_clear(&v);
     gt_families_destroy(families);
 }

@@ -13,7 +13,7 @@
 
 struct values {
     struct gt_format format;
-    struct gt_texts db, device_files;
+    struct gt_texts db, device_files, templates;
     bool predict;
 };
 
@@ -27,6 +27,7 @@ static const struct gt_option options[] = {
     {"device-file", 0, GT_OPT_LIST, offsetof(struct values, device_files), "FILE",
      "predict for a device that no database knows, by its description; may be repeated", 0,
      0},
+    GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
     GT_OPTION_END,
@@ -236,7 +237,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 2, 2, &first);
     c.predict = v.predict || v.device_files.count > 0;
     if (code < 0)
-        code = gt_common_families(&c.families, &(struct gt_texts){.count = 0});
+        code = gt_common_families(&c.families, &v.templates);
     if (code < 0)
         code = compare(&c, &v, argv + first);
     gt_families_destroy(c.families);

@@ -13,7 +13,7 @@ struct gt_compare_side {
     const char *key;       /* in the view; NULL: in no database */
     const char *name;      /* for people */
     const char *published; /* its name in published figures; NULL: in none */
-    bool described;        /* device is known, and predictions were asked for */
+    bool described;        /* device is known */
     struct gt_device device;
 };
 
@@ -23,7 +23,7 @@ struct gt_comparison {
     struct gt_versus versus;
     struct gt_compare_side a, b;
     struct gt_families *families;
-    bool predict;
+    bool predict; /* predictions were asked for */
 };
 
 /* A row a problem, then the published figures. The table, of all or none, is the caller's. */
