@@ -11,6 +11,8 @@ enum {
     SLICES_MAX = 64,     /* batches of launches that samples take turns with */
     FEW = 32             /* launches that say how long a short one takes */
 };
+_Static_assert((int)LAUNCHES_MAX *SLICES_MAX >= 2 * (int)GT_SETS_MAX,
+               "slices half a sample apart come to every set");
 
 struct slice {
     const struct gt_stopwatch *watch;
@@ -18,10 +20,11 @@ struct slice {
     struct gt_batch *batch;
 };
 
-/* Slice i starts at set i * count / slices. A sample runs the one that starts where the ring of sets
- * stands, or the next one. Slices begin half a sample apart, and a quarter of the ring at most, so that a
- * set is used again after half a ring of launches at least, however many take turns: with u sets used
- * and s passed over from one use to the next, u + s = count and s < u / 2 + count / 4. */
+/* Slice i starts at set i * count / slices; the only one of a warm-up, where the ring of sets
+ * stands. A sample runs the slice that starts there, or the next one. Slices begin half a sample
+ * apart, and a quarter of the ring at most, so that a set is used again after half a ring of
+ * launches at least, however many take turns: with u sets used and s passed over from one use to
+ * the next, u + s = count and s < u / 2 + count / 4. */
 struct gt_stopwatch {
     struct gt_lab *lab;
     struct gt_product product;
@@ -81,7 +84,8 @@ static gt_status run_next(struct gt_stopwatch *w, double *ns, struct gt_err *err
     return run_slice(w, &w->slice[at], at * stride, ns, err);
 }
 
-/* Exactly where the ring stands: so few launches would pass over more sets than they use. */
+/* Where the ring stands: to come to a slice, one launch would pass over more sets than it uses, and
+ * there would be more slices than there is room for. */
 static gt_status run_few(struct gt_stopwatch *w, int launches, double *ns,
                          struct gt_err *err) {
     drop_slices(w);

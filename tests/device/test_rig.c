@@ -245,7 +245,7 @@ static gt_status enqueue_noted(void *self, const struct gt_operands *x,
 }
 
 /* Whoever runs, warming up or under the clock, in samples of whatever length: no set is used again
- * before half of the ring was. */
+ * before as many launches as half the ring has. tests/unit/test_stopwatch.c has every length. */
 static void test_ring(void **state) {
     static const double sample_ns[3] = {1, 1e7, 5e5};
     static long last[GT_SETS_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_stopwatch.c - which sets samples take, on a rig that only notes them: the times are made up, so
- * that samples have as many launches as a test wants.
+ * test_stopwatch.c - which sets samples take, on a rig that only notes them: the times are made
+ * up, so that samples have as many launches as a test wants.
  */
 #include "tuner/lab_internal.h"
 #include "tuner/search.h"
@@ -19,58 +19,68 @@
 
 #include <cmocka.h>
 
-enum {
-    FEWEST = 32, /* launches a sample, of a thousand sets */
-    MOST = 2048,
-    PLAYERS = 5
-};
+enum { MOST = 2048, /* launches a sample */ PLAYERS = 5 };
 
-static const double sample_ns = 1e6;
+static const double sample_ns = 1e6, most_ns = 5e6;
 
 /* ---- the rig ---- */
 
+/* Launches as a CUDA graph has them: those that were enqueued when it was made. */
 struct gt_batch {
-    gt_enqueue_fn fn;
-    void *user;
+    double ns;
+    int launches, set[MOST];
 };
 
 static struct {
     struct gt_rig_head head;
     struct gt_lab lab;
     char inputs[GT_SETS_MAX]; /* set i's operands are at i */
-    double ns;                /* of what has been launched */
-    long launches;            /* of all products */
-    long last[GT_SETS_MAX];   /* launch that used a set; 0: none */
-    long soonest;             /* from one use to the next */
+    struct gt_batch *recording;
+    int batches;
+    long launches;          /* of all batches that ran */
+    long last[GT_SETS_MAX]; /* launch that used a set; 0: none */
+    long soonest;           /* from one use to the next */
 } rig;
 
 static gt_status make_batch(struct gt_batch **out, struct gt_rig *r, gt_enqueue_fn fn,
                             void *user, struct gt_err *err) {
-    (void)r, (void)err;
-    *out = malloc(sizeof **out);
+    (void)r;
+    *out = rig.recording = calloc(1, sizeof **out);
     assert_non_null(*out);
-    **out = (struct gt_batch){fn, user};
-    return GEMMTUNE_OK;
+    rig.batches++;
+    return fn(user, err);
 }
 
 static void destroy_batch(struct gt_batch *b) {
+    rig.batches--;
     free(b);
 }
 
 static gt_status time_batch(struct gt_batch *b, double *ns, struct gt_err *err) {
-    rig.ns = 0;
-    const gt_status status = b->fn(b->user, err);
-    *ns = rig.ns;
-    return status;
+    (void)err;
+    for (int i = 0; i < b->launches; i++) {
+        const int set = b->set[i];
+        const long ago = ++rig.launches - rig.last[set];
+        if (rig.last[set] > 0 && ago < rig.soonest)
+            rig.soonest = ago;
+        rig.last[set] = rig.launches;
+    }
+    *ns = b->ns;
+    return GEMMTUNE_OK;
 }
 
 static const struct gt_rig_ops ops = {
     .batch = make_batch, .batch_destroy = destroy_batch, .time = time_batch};
 
+static void forget_uses(void) {
+    memset(rig.last, 0, sizeof rig.last);
+    rig.soonest = LONG_MAX;
+}
+
 static void use_sets(int count) {
     memset(&rig, 0, sizeof rig);
+    forget_uses();
     rig.head.ops = &ops;
-    rig.soonest = LONG_MAX;
     rig.lab.rig = (struct gt_rig *)&rig;
     rig.lab.problem.type_acc = GEMMTUNE_F32;
     rig.lab.sets.count = count;
@@ -89,66 +99,89 @@ struct player {
 static gt_status launch(void *self, const struct gt_operands *x, struct gt_err *err) {
     const struct player *p = self;
     const ptrdiff_t set = (char *)x->a - rig.inputs;
+    struct gt_batch *b = rig.recording;
     (void)err;
     assert_true(set >= 0 && set < rig.lab.sets.count && x->b == x->a && x->c == x->a);
-    const long ago = ++rig.launches - rig.last[set];
-    if (rig.last[set] > 0 && ago < rig.soonest)
-        rig.soonest = ago;
-    rig.last[set] = rig.launches;
-    rig.ns += p->ns;
+    assert_true(b->launches < MOST);
+    b->set[b->launches++] = (int)set;
+    b->ns += p->ns;
     return GEMMTUNE_OK;
 }
 
-static void enter(struct player *p, int launches) {
+/* One whose launch takes so long. */
+static void enter(struct player *p, double ns) {
     struct gt_err err;
     const struct gt_product product = {.enqueue = launch, .self = p};
-    p->ns = sample_ns / launches;
+    p->ns = ns;
     assert_int_equal(
-        gt_stopwatch_create(&p->watch, &rig.lab, &product, sample_ns, 5 * sample_ns, &err),
+        gt_stopwatch_create(&p->watch, &rig.lab, &product, sample_ns, most_ns, &err),
         GEMMTUNE_OK);
-    assert_int_equal(gt_stopwatch_launches(p->watch), launches);
+}
+
+static void leave(struct player *p) {
+    gt_stopwatch_destroy(p->watch);
+    p->watch = NULL;
 }
 
 static void sample(struct player *p) {
+    const long before = rig.launches;
     struct gt_err err;
     double ns;
     assert_int_equal(gt_stopwatch_sample(p->watch, &ns, &err), GEMMTUNE_OK);
     assert_true(fabs(ns - p->ns) < 1e-6 * p->ns);
+    assert_int_equal(rig.launches - before, gt_stopwatch_launches(p->watch));
 }
 
-/* Of players with 32 to 2048 launches a sample, and twice as many now and then; who is next goes round
- * or is drawn. */
-static long soonest_of_a_race(uint64_t seed, int players, bool drawn) {
+static void lengthen(struct player *p) {
+    const int before = gt_stopwatch_launches(p->watch);
+    gt_stopwatch_lengthen(p->watch);
+    assert_int_equal(gt_stopwatch_launches(p->watch), before < MOST ? 2 * before : MOST);
+}
+
+/* One launch fills a sample, or the most do, or any power of two between. */
+static double drawn_ns(uint64_t *seed) {
+    return sample_ns / (double)(MOST >> gt_random(seed) % 12);
+}
+
+/* Who is next goes round or is drawn; now and then one's samples are lengthened, or one leaves and
+ * another comes. */
+static void race(uint64_t seed, int players, bool drawn) {
     struct player p[PLAYERS];
-    use_sets(GT_SETS_MAX);
     for (int i = 0; i < players; i++)
-        enter(&p[i], FEWEST << gt_random(&seed) % 7);
-    for (int turn = 0; turn < 12 * players || rig.launches < 4 * GT_SETS_MAX; turn++) {
-        const int i = drawn ? (int)(gt_random(&seed) % (uint64_t)players)
-                            : (turn + turn / players) % players;
-        sample(&p[i]);
-        if (gt_random(&seed) % 16 == 0)
-            gt_stopwatch_lengthen(p[i].watch);
+        enter(&p[i], drawn_ns(&seed));
+    for (int turn = 0; turn < 12 * players; turn++) {
+        struct player *now = &p[drawn ? gt_random(&seed) % (uint64_t)players
+                                      : (uint64_t)((turn + turn / players) % players)];
+        const uint64_t dice = gt_random(&seed) % 32;
+        sample(now);
+        if (dice < 2)
+            lengthen(now);
+        if (dice == 2) {
+            leave(now);
+            enter(now, drawn_ns(&seed));
+        }
     }
     for (int i = 0; i < players; i++)
-        gt_stopwatch_destroy(p[i].watch);
-    return rig.soonest;
+        leave(&p[i]);
+    assert_int_equal(rig.batches, 0);
 }
 
 static void test_half_the_ring(void **state) {
-    long soonest = LONG_MAX;
     (void)state;
-    for (uint64_t seed = 1; seed <= 200; seed++)
-        for (int players = 1; players <= PLAYERS; players++) {
-            const long now = soonest_of_a_race(seed, players, seed % 2);
-            if (now < GT_SETS_MAX / 2)
-                fail_msg("seed %d, %d players: a set again after %ld launches", (int)seed,
-                         players, now);
-            soonest = now < soonest ? now : soonest;
+    for (int sets = 1; sets <= GT_SETS_MAX; sets *= 2) {
+        long soonest = LONG_MAX;
+        for (uint64_t seed = 1; seed <= 300; seed++) {
+            const int players = 1 + (int)(seed % PLAYERS);
+            use_sets(sets);
+            race(seed, players, seed % 2);
+            if (rig.soonest < sets - sets / 2)
+                fail_msg("%d sets, seed %d, %d players: one again after %ld launches", sets,
+                         (int)seed, players, rig.soonest);
+            soonest = rig.soonest < soonest ? rig.soonest : soonest;
         }
-    assert_true(soonest < GT_SETS_MAX); /* or nobody passed over any */
-    print_message("%d sets, 1000 races: one was used again after %ld launches\n",
-                  GT_SETS_MAX, soonest);
+        assert_true(soonest < sets || sets <= 4); /* or nobody passed over any */
+        print_message("%d sets: one was used again after %ld launches\n", sets, soonest);
+    }
 }
 
 /* However many sets there are, one alone comes to all of them, and to each after all the others. */
@@ -159,40 +192,66 @@ static void test_one_alone(void **state) {
             struct player p;
             const int least = sets / 32, want = launches > least ? launches : least;
             use_sets(sets);
-            enter(&p, want);
-            rig.soonest = LONG_MAX;
-            memset(rig.last, 0, sizeof rig.last);
+            enter(&p, sample_ns / launches);
+            assert_int_equal(gt_stopwatch_launches(p.watch), want);
+            forget_uses();
             for (int i = 0; i < 3 || i * want < 3 * sets; i++)
                 sample(&p);
             for (int i = 0; i < sets; i++)
                 assert_true(rig.last[i] > 0);
             assert_int_equal(rig.soonest, sets);
-            gt_stopwatch_destroy(p.watch);
+            leave(&p);
         }
 }
 
-/* A launch that is longer than a sample is warmed up by once, and is a sample. */
+/* Of those who come and go without a sample nobody passes over a set. */
+static void test_warm_ups(void **state) {
+    struct player p;
+    (void)state;
+    use_sets(GT_SETS_MAX);
+    for (int i = 0; i < 2 * GT_SETS_MAX; i++) {
+        enter(&p, sample_ns * (i % 3 == 0 ? 1e-3 : 1));
+        leave(&p);
+    }
+    assert_int_equal(rig.soonest, GT_SETS_MAX);
+    assert_int_equal(rig.batches, 0);
+}
+
+/* The power of two that is nearest; where a sample's time asks for more than may be, the most. */
+static void test_launches(void **state) {
+    static const struct {
+        double wanted;
+        int launches;
+    } rows[] = {{0.2, 1}, {1, 1},     {1.39, 1}, {1.41, 2},   {2.7, 2},
+                {2.9, 4}, {100, 128}, {89, 64},  {1e4, MOST}, {INFINITY, MOST}};
+    struct player p;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        use_sets(8);
+        enter(&p, sample_ns / rows[i].wanted);
+        assert_int_equal(gt_stopwatch_launches(p.watch), rows[i].launches);
+        leave(&p);
+    }
+}
+
+/* A launch that takes longer than a warm-up may is launched once for that, and is a sample. */
 static void test_long_launch(void **state) {
-    struct player p = {.ns = 6 * sample_ns};
-    struct gt_err err;
-    const struct gt_product product = {.enqueue = launch, .self = &p};
+    struct player p;
     (void)state;
     use_sets(4);
-    assert_int_equal(
-        gt_stopwatch_create(&p.watch, &rig.lab, &product, sample_ns, 5 * sample_ns, &err),
-        GEMMTUNE_OK);
+    enter(&p, 1.2 * most_ns);
     assert_int_equal(rig.launches, 1);
     for (int i = 0; i < 4; i++)
         sample(&p);
     assert_int_equal(rig.launches, 5);
     assert_int_equal(rig.soonest, 4);
-    gt_stopwatch_destroy(p.watch);
+    leave(&p);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_half_the_ring),
-        cmocka_unit_test(test_one_alone),
+        cmocka_unit_test(test_half_the_ring), cmocka_unit_test(test_one_alone),
+        cmocka_unit_test(test_warm_ups),      cmocka_unit_test(test_launches),
         cmocka_unit_test(test_long_launch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
