@@ -16,23 +16,38 @@ enum {
 
 /* ---- limits ---- */
 
-/* From two to five samples their range says how they scatter: mean - factor * range, for 97.5 % to
- * one side (Lord 1947; for two samples it is Student's). Samples that happen to be alike are taken to
- * scatter by a hundredth. */
-static double limit_by_range(const struct gt_measurement *m) {
+/* From two to five values their range says how they scatter: mean - factor * range, for 97.5 % to
+ * one side (Lord 1947; for two it is Student's). Those that happen to be alike are taken to scatter
+ * by `least` of what they are measured in. */
+static double limit_by_range(const double v[], int n, double least) {
     static const double factor[ENOUGH] = {0, 0, 6.353, 1.304, 0.717, 0.507};
-    double sum = 0, least = m->sample_ns[0], most = least;
-    for (int i = 0; i < m->samples; i++) {
-        sum += (double)m->sample_ns[i];
-        least = fmin(least, (double)m->sample_ns[i]);
-        most = fmax(most, (double)m->sample_ns[i]);
+    double sum = 0, low = v[0], high = v[0];
+    for (int i = 0; i < n; i++) {
+        sum += v[i];
+        low = fmin(low, v[i]);
+        high = fmax(high, v[i]);
     }
-    const double mean = sum / m->samples;
-    return fmax(mean - factor[m->samples] * fmax(most - least, 0.01 * mean), 0);
+    return sum / n - factor[n] * fmax(high - low, least);
 }
 
 double gt_lower_limit(const struct gt_measurement *m) {
-    return m->samples >= ENOUGH ? m->low_ns : m->samples >= 2 ? limit_by_range(m) : 0;
+    double ns[ENOUGH], sum = 0;
+    if (m->samples >= ENOUGH || m->samples < 2)
+        return m->samples < 2 ? 0 : m->low_ns;
+    for (int i = 0; i < m->samples; i++)
+        sum += ns[i] = (double)m->sample_ns[i];
+    return fmax(limit_by_range(ns, m->samples, 0.01 * sum / m->samples), 0);
+}
+
+/* Of a ratio: what disturbs one of its times is a factor, so it is the logarithms that scatter evenly.
+ * By the ratios themselves two of 12 and 16 could be of kernels that tie. */
+static double lower_limit_of_ratio(const struct gt_measurement *ratio) {
+    double logs[ENOUGH];
+    if (ratio->samples >= ENOUGH || ratio->samples < 2)
+        return gt_lower_limit(ratio);
+    for (int i = 0; i < ratio->samples; i++)
+        logs[i] = log((double)ratio->sample_ns[i]);
+    return exp(limit_by_range(logs, ratio->samples, 0.01));
 }
 
 static bool is_narrow(const struct gt_measurement *m, double narrow) {
@@ -43,7 +58,7 @@ bool gt_race_tied(const struct gt_measurement *slower,
                   const struct gt_measurement *faster) {
     struct gt_measurement ratio;
     gt_ratio_of(&ratio, slower, faster);
-    return !slower->beaten && gt_lower_limit(&ratio) <= 1 + GT_SAME;
+    return !slower->beaten && lower_limit_of_ratio(&ratio) <= 1 + GT_SAME;
 }
 
 int gt_race_winner(const struct gt_measurement *const time[], int n) {
