@@ -17,8 +17,8 @@ enum {
 /* ---- limits ---- */
 
 /* From two to five values their range says how they scatter: mean - factor * range, for 97.5 % to
- * one side (Lord 1947; for two it is Student's). Those that happen to be alike are taken to scatter
- * by `least` of what they are measured in. */
+ * one side (Lord 1947; for two it is Student's). Those that happen to be alike are taken to be
+ * `least` apart. */
 static double limit_by_range(const double v[], int n, double least) {
     static const double factor[ENOUGH] = {0, 0, 6.353, 1.304, 0.717, 0.507};
     double sum = 0, low = v[0], high = v[0];
@@ -32,8 +32,10 @@ static double limit_by_range(const double v[], int n, double least) {
 
 double gt_lower_limit(const struct gt_measurement *m) {
     double ns[ENOUGH], sum = 0;
-    if (m->samples >= ENOUGH || m->samples < 2)
-        return m->samples < 2 ? 0 : m->low_ns;
+    if (m->samples < 2)
+        return 0;
+    if (m->samples >= ENOUGH)
+        return m->low_ns;
     for (int i = 0; i < m->samples; i++)
         sum += ns[i] = (double)m->sample_ns[i];
     return fmax(limit_by_range(ns, m->samples, 0.01 * sum / m->samples), 0);
@@ -43,7 +45,7 @@ double gt_lower_limit(const struct gt_measurement *m) {
  * By the ratios themselves two of 12 and 16 could be of kernels that tie. */
 static double lower_limit_of_ratio(const struct gt_measurement *ratio) {
     double logs[ENOUGH];
-    if (ratio->samples >= ENOUGH || ratio->samples < 2)
+    if (ratio->samples < 2 || ratio->samples >= ENOUGH)
         return gt_lower_limit(ratio);
     for (int i = 0; i < ratio->samples; i++)
         logs[i] = log((double)ratio->sample_ns[i]);

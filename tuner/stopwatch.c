@@ -11,7 +11,7 @@ enum {
     SLICES_MAX = 64,     /* batches of launches that samples take turns with */
     FEW = 32             /* launches that say how long a short one takes */
 };
-_Static_assert((int)LAUNCHES_MAX *SLICES_MAX >= 2 * (int)GT_SETS_MAX,
+_Static_assert(2 * GT_SETS_MAX <= LAUNCHES_MAX * SLICES_MAX,
                "slices half a sample apart come to every set");
 
 struct slice {
@@ -97,11 +97,11 @@ static gt_status run_few(struct gt_stopwatch *w, int launches, double *ns,
  * sample apart to come to every set. */
 static void plan_samples(struct gt_stopwatch *w, double one_ns, double sample_ns) {
     const double wanted = one_ns > 0 ? sample_ns / one_ns : LAUNCHES_MAX;
+    const int fewest = 2 * w->lab->sets.count / SLICES_MAX;
     drop_slices(w);
     w->launches = 1;
-    while (
-        w->launches < LAUNCHES_MAX &&
-        (w->launches * 1.4 < wanted || w->launches * SLICES_MAX < 2 * w->lab->sets.count))
+    while (w->launches < LAUNCHES_MAX &&
+           (w->launches * 1.4 < wanted || w->launches < fewest))
         w->launches *= 2;
 }
 
