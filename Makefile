@@ -35,18 +35,18 @@ B     := $(BUILD)
 LIB_DB := $(addprefix db/,sql.c table.c row.c migrate.c open.c read.c)
 
 LIB_SRC  := $(wildcard core/*.c) $(LIB_DB) $(wildcard runtime/*.c)
-PROG_SRC := $(filter-out $(LIB_DB),$(wildcard db/*.c)) $(wildcard tuner/*.c tuner/*/*.c)
+PROG_SRC := $(filter-out $(LIB_DB),$(wildcard db/*.c)) $(wildcard tuner/*/*.c)
 FAKE_SRC := $(filter-out tests/fake/lib%,$(wildcard tests/fake/*.c))
 FAKE_SO  := $(patsubst %.c,$(B)/%.so,$(wildcard tests/fake/lib*.c))
 
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/gen/templates.o $(B)/gen/schema.o
 PROG_OBJ := $(PROG_SRC:%.c=$(B)/%.o) $(B)/gen/published.o $(B)/gen/kernels.o
-TEST_OBJ := $(LIB_OBJ) $(filter-out $(B)/tuner/main.o,$(PROG_OBJ)) $(FAKE_SRC:%.c=$(B)/%.o)
+TEST_OBJ := $(LIB_OBJ) $(filter-out $(B)/tuner/cmd/main.o,$(PROG_OBJ)) $(FAKE_SRC:%.c=$(B)/%.o)
 
 # Texts that are compiled in (make's sort is by bytes).
 TEMPLATES := $(sort $(filter-out %.md,$(wildcard templates/*/*.*)))
 PUBLISHED := $(sort $(wildcard db/published/*.json))
-KERNELS   := $(sort $(wildcard tuner/kernels/*.*))
+KERNELS   := $(sort $(wildcard tuner/lab/kernels/*.*))
 SCHEMA    := $(sort $(wildcard db/schema/*.sql))
 
 # tests/cli/lib.sh and the like are read by the tests, not run.
@@ -136,7 +136,7 @@ $(B)/%.o: %.c $(B)/flags
 	$(call compile)
 
 # The host reference is three nested loops over data that may be large.
-$(B)/tuner/reference.o: FILE_CFLAGS = $(if $(optimised),-O3)
+$(B)/tuner/lab/reference.o: FILE_CFLAGS = $(if $(optimised),-O3)
 $(B)/tests/%.o: FILE_CFLAGS = -Wno-unused-parameter
 
 # Bytes of texts, as integers from 0 to 255.
@@ -248,7 +248,7 @@ setup:
 
 # ---- reading --------------------------------------------------------------------------------
 
-C_FILES := $(wildcard $(foreach d,include core db runtime tuner tuner/* tests/* examples,$d/*.[ch]))
+C_FILES := $(wildcard $(foreach d,include core db runtime tuner/* tests/* examples,$d/*.[ch]))
 SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu,$(wildcard tools/*)) $(wildcard tests/*/*.sh)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
 

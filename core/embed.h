@@ -15,7 +15,7 @@ struct gt_embedded {
 extern const struct gt_embedded gt_embedded_templates[];
 /* build/gen/published.c: db/published/, sorted by path */
 extern const struct gt_embedded gt_embedded_published[];
-/* build/gen/kernels.c: tuner/kernels/, the program's own checking kernels */
+/* build/gen/kernels.c: tuner/lab/kernels/, the program's own checking kernels */
 extern const struct gt_embedded gt_embedded_kernels[];
 
 #endif

@@ -65,3 +65,9 @@ gt_status gt_fail_within(struct gt_err *err, gt_status status, const char *fmt, 
     }
     return status;
 }
+
+struct gt_err *gt_public_entry(void) {
+    struct gt_err *err = gt_thread_err();
+    err->line[0] = '\0';
+    return err;
+}

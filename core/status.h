@@ -33,7 +33,9 @@ gt_status gt_fail(struct gt_err *err, gt_status status, const char *fmt, ...)
 gt_status gt_fail_within(struct gt_err *err, gt_status status, const char *fmt, ...)
     GT_PRINTF(3, 4);
 
-/* This thread's line, the one gemmtune_errmsg shows. Every public call empties it on entry. */
+/* This thread's line, the one gemmtune_errmsg shows. */
 struct gt_err *gt_thread_err(void);
+/* The same line, emptied: the first thing that every public function does. */
+struct gt_err *gt_public_entry(void);
 
 #endif

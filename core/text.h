@@ -9,6 +9,13 @@
 
 #include <stdbool.h>
 
+/* Texts that somebody else owns: what an option that may be given several times was given. */
+enum { GT_TEXTS_MAX = 64 };
+struct gt_texts {
+    int count;
+    const char *text[GT_TEXTS_MAX];
+};
+
 /* Whether the len bytes are, as a whole, a decimal integer that fits: an optional "-" and
  * digits, no blanks, no "+". */
 bool gt_text_int(int64_t *out, const char *text, size_t len);

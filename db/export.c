@@ -30,7 +30,7 @@ static void print_real(FILE *out, double value) {
     (void)fputs(text, out);
 }
 
-static void print_column(FILE *out, const struct gt_column *column, const void *row) {
+static void print_column(FILE *out, const struct gt_db_column *column, const void *row) {
     switch (column->kind) {
     case GT_COLUMN_TEXT:
     case GT_COLUMN_CHARS:
@@ -48,13 +48,13 @@ static void print_column(FILE *out, const struct gt_column *column, const void *
     }
 }
 
-static void print_row(FILE *out, const struct gt_table *table, const void *row,
+static void print_row(FILE *out, const struct gt_db_table *table, const void *row,
                       bool *first) {
     const char *separator = "";
     (void)fputs(*first ? "\n    {" : ",\n    {", out);
     *first = false;
     for (size_t i = 0; i < table->count; i++) {
-        const struct gt_column *column = &table->column[i];
+        const struct gt_db_column *column = &table->column[i];
         if (!column->exported)
             continue;
         (void)fprintf(out, "%s\"%s\": ", separator, column->name);

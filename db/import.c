@@ -13,7 +13,7 @@ enum { MEMBERS_MAX = 40 };
 
 /* ---- one row --------------------------------------------------------------- */
 
-static gt_status read_int(const struct gt_column *column, void *row, struct gt_node n,
+static gt_status read_int(const struct gt_db_column *column, void *row, struct gt_node n,
                           struct gt_err *err) {
     int64_t value = 0;
     const gt_status status = gt_json_int(&value, n, column->low, column->high, err);
@@ -22,7 +22,7 @@ static gt_status read_int(const struct gt_column *column, void *row, struct gt_n
     return status;
 }
 
-static gt_status read_bool(const struct gt_column *column, void *row, struct gt_node n,
+static gt_status read_bool(const struct gt_db_column *column, void *row, struct gt_node n,
                            struct gt_err *err) {
     bool value = false;
     const gt_status status = gt_json_bool(&value, n, err);
@@ -31,7 +31,7 @@ static gt_status read_bool(const struct gt_column *column, void *row, struct gt_
     return status;
 }
 
-static gt_status read_real(const struct gt_column *column, void *row, struct gt_node n,
+static gt_status read_real(const struct gt_db_column *column, void *row, struct gt_node n,
                            struct gt_err *err) {
     double value = 0;
     const gt_status status = gt_json_double(&value, n, err);
@@ -41,7 +41,7 @@ static gt_status read_real(const struct gt_column *column, void *row, struct gt_
 }
 
 /* Borrows from the document. */
-static gt_status read_text(const struct gt_column *column, void *row, struct gt_node n,
+static gt_status read_text(const struct gt_db_column *column, void *row, struct gt_node n,
                            struct gt_err *err) {
     const char *text = NULL;
     struct gt_err why = {{0}};
@@ -53,7 +53,7 @@ static gt_status read_text(const struct gt_column *column, void *row, struct gt_
     return GEMMTUNE_OK;
 }
 
-static gt_status (*const readers[])(const struct gt_column *, void *, struct gt_node,
+static gt_status (*const readers[])(const struct gt_db_column *, void *, struct gt_node,
                                     struct gt_err *) = {
     [GT_COLUMN_TEXT] = read_text, [GT_COLUMN_CHARS] = read_text,
     [GT_COLUMN_INT] = read_int,   [GT_COLUMN_INT64] = read_int,
@@ -62,7 +62,7 @@ static gt_status (*const readers[])(const struct gt_column *, void *, struct gt_
 };
 
 /* Nothing may be there that is not read. */
-static gt_status check_keys(const struct gt_table *table, struct gt_node object,
+static gt_status check_keys(const struct gt_db_table *table, struct gt_node object,
                             struct gt_err *err) {
     const char *keys[MEMBERS_MAX] = {NULL};
     size_t count = 0;
@@ -72,12 +72,12 @@ static gt_status check_keys(const struct gt_table *table, struct gt_node object,
     return gt_json_only(object, keys, err);
 }
 
-static gt_status read_row(const struct gt_table *table, void *row, struct gt_node object,
+static gt_status read_row(const struct gt_db_table *table, void *row, struct gt_node object,
                           struct gt_err *err) {
     struct gt_err why = {{0}};
     gt_status status = check_keys(table, object, err);
     for (size_t i = 0; i < table->count && status == GEMMTUNE_OK; i++) {
-        const struct gt_column *column = &table->column[i];
+        const struct gt_db_column *column = &table->column[i];
         struct gt_node n;
         if (!column->exported)
             continue;

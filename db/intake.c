@@ -20,7 +20,7 @@ static bool is_own(const struct gt_intake *in, const char *provenance) {
     return strcmp(provenance, in->own) == 0;
 }
 
-static bool larger(const struct gt_table *table, const void *a, const void *b) {
+static bool larger(const struct gt_db_table *table, const void *a, const void *b) {
     char a_sum[GT_CHECKSUM_MAX], b_sum[GT_CHECKSUM_MAX];
     gt_row_checksum(a_sum, table, a);
     gt_row_checksum(b_sum, table, b);
@@ -29,7 +29,7 @@ static bool larger(const struct gt_table *table, const void *a, const void *b) {
 
 /* Counts the row when it was not there. A row whose device did not arrive is refused
  * aloud. */
-static gt_status put(struct gt_intake *in, const struct gt_table *table,
+static gt_status put(struct gt_intake *in, const struct gt_db_table *table,
                      const struct gt_db_subject *subject, const void *row, bool is_new,
                      struct gt_err *err) {
     int64_t id = 0;

@@ -35,8 +35,8 @@ enum {
     GT_DB_FAMILY_MAX = GT_NAME_MAX,
     GT_DB_ERROR_MAX = 512,
     /* every text of a trial, each with its NUL; a record has fewer */
-    GT_TEXTS_MAX = GT_DEVICE_KEY_MAX + GT_PROBLEM_NAME_MAX + GT_DB_FAMILY_MAX + 65 +
-                   GT_POINT_TEXT_MAX + GT_DB_ERROR_MAX + GT_PROVENANCE_MAX
+    GT_DB_TEXTS_MAX = GT_DEVICE_KEY_MAX + GT_PROBLEM_NAME_MAX + GT_DB_FAMILY_MAX + 65 +
+                      GT_POINT_TEXT_MAX + GT_DB_ERROR_MAX + GT_PROVENANCE_MAX
 };
 
 /* The provenance of what this database's own tuner wrote. */
@@ -52,15 +52,15 @@ struct gt_stored_device {
 
 struct gt_stored_trial {
     struct gt_trial_row row;
-    char texts[GT_TEXTS_MAX];
+    char texts[GT_DB_TEXTS_MAX];
 };
 
 struct gt_stored_record {
     struct gt_record_row row;
-    char texts[GT_TEXTS_MAX];
+    char texts[GT_DB_TEXTS_MAX];
 };
 
-union gt_stored {
+union gt_db_stored {
     struct gt_stored_device device;
     struct gt_stored_trial trial;
     struct gt_stored_record record;
@@ -109,7 +109,7 @@ enum gt_column_kind {
     GT_COLUMN_SAMPLES /* struct gt_measurement: its samples, a JSON array */
 };
 
-struct gt_column {
+struct gt_db_column {
     const char *name; /* in the table and in exported text */
     const char *from; /* SQL to read it by; NULL: x.<name> */
     enum gt_column_kind kind;
@@ -119,12 +119,12 @@ struct gt_column {
     bool exported;
 };
 
-struct gt_table {
+struct gt_db_table {
     const char *name;
     const char *conflict;     /* the columns that make a row unique */
     const char *const *joins; /* what its columns come from beside itself, NULL-ended */
     const char *order;        /* the defined order of reading */
-    const struct gt_column *column;
+    const struct gt_db_column *column;
     size_t count;
     size_t own;   /* columns before this one belong to the subject */
     size_t texts; /* offset of the struct's texts, 0: it has none */
@@ -140,32 +140,34 @@ struct gt_locales {
 struct gt_locales gt_locale_enter(void);
 void gt_locale_leave(struct gt_locales l);
 
-extern const struct gt_table gt_device_table, gt_trial_table, gt_record_table;
+extern const struct gt_db_table gt_device_table, gt_trial_table, gt_record_table;
 
 /* "SELECT ... FROM ... WHERE <where> [ORDER BY ...]"; sqlite3_free it. NULL: no memory.
  * `where` NULL selects every row, even one whose subject is missing: that must be seen and
  * skipped aloud, not vanish. */
-char *gt_row_select(const struct gt_table *table, const char *where, bool ordered);
+char *gt_row_select(const struct gt_db_table *table, const char *where, bool ordered);
 /* Takes a row of such a statement; every text is copied into *row. EDB with the reason when
  * it is not a row that this program could have written. *id is set either way. */
-gt_status gt_row_load(void *row, int64_t *id, const struct gt_table *table,
+gt_status gt_row_load(void *row, int64_t *id, const struct gt_db_table *table,
                       sqlite3_stmt *stmt, struct gt_err *err);
 /* EINVAL with the reason when the row must not be stored. */
-gt_status gt_row_check(const struct gt_table *table, const void *row, struct gt_err *err);
-void gt_row_checksum(char checksum[GT_CHECKSUM_MAX], const struct gt_table *table,
+gt_status gt_row_check(const struct gt_db_table *table, const void *row,
+                       struct gt_err *err);
+void gt_row_checksum(char checksum[GT_CHECKSUM_MAX], const struct gt_db_table *table,
                      const void *row);
 void gt_subject_checksum(char checksum[GT_CHECKSUM_MAX],
                          const struct gt_db_subject *subject);
 void gt_checksum_end(char checksum[GT_CHECKSUM_MAX], struct gt_hash *h);
 /* One member of a row, whatever its type. Sizes are those of the kinds. */
-int64_t gt_column_int(const struct gt_column *column, const void *row);
-void gt_column_set_int(const struct gt_column *column, void *row, int64_t value);
-double gt_column_real(const struct gt_column *column, const void *row);
-void gt_column_set_real(const struct gt_column *column, void *row, double value);
-const char *gt_column_text(const struct gt_column *column, const void *row); /* words too */
+int64_t gt_column_int(const struct gt_db_column *column, const void *row);
+void gt_column_set_int(const struct gt_db_column *column, void *row, int64_t value);
+double gt_column_real(const struct gt_db_column *column, const void *row);
+void gt_column_set_real(const struct gt_db_column *column, void *row, double value);
+const char *gt_column_text(const struct gt_db_column *column,
+                           const void *row); /* words too */
 /* EDB when the text is no word of the list, or too long for char[]. A GT_COLUMN_TEXT
  * borrows. */
-gt_status gt_column_set_text(const struct gt_column *column, void *row, const char *text,
+gt_status gt_column_set_text(const struct gt_db_column *column, void *row, const char *text,
                              struct gt_err *err);
 
 /* ---- migrate.c ---- */
@@ -191,17 +193,19 @@ gt_status gt_db_check_pages(struct gt_db *db, const char *pragma, struct gt_err 
 typedef gt_status (*gt_stored_fn)(void *user, void *row, struct gt_err *err);
 
 /* Calls fn for every sound row, in the defined order, logs and counts the others. */
-gt_status gt_db_each(struct gt_db *db, const struct gt_table *table, const char *device_key,
-                     const char *problem, gt_stored_fn fn, void *user, struct gt_err *err);
+gt_status gt_db_each(struct gt_db *db, const struct gt_db_table *table,
+                     const char *device_key, const char *problem, gt_stored_fn fn,
+                     void *user, struct gt_err *err);
 /* The first row of `where` with its ?s bound to the NULL-ended texts. *found false when
  * there is none or it is not sound; *id is set either way, 0 when there is none. */
 gt_status gt_row_find(bool *found, void *row, int64_t *id, struct gt_db *db,
-                      const struct gt_table *table, const char *where,
+                      const struct gt_db_table *table, const char *where,
                       const char *const *texts, struct gt_err *err);
 /* The trial or record of a subject. */
 gt_status gt_subject_find(bool *found, void *row, int64_t *id, struct gt_db *db,
-                          const struct gt_table *table, const struct gt_db_subject *subject,
-                          const char *provenance, struct gt_err *err);
+                          const struct gt_db_table *table,
+                          const struct gt_db_subject *subject, const char *provenance,
+                          struct gt_err *err);
 
 /* Ranks records of one (device, problem) as they come: 0, 1, 2, ... whatever was stored, so
  * that there is a winner even where rows were skipped or came from several machines. */
@@ -216,7 +220,7 @@ void gt_ranking_apply(struct gt_ranking *ranking, struct gt_record_row *row);
 
 /* Inserts the row, or replaces the one with the same key; checks it first. `subject` is 0
  * for a device. `id` may be NULL. */
-gt_status gt_row_put(int64_t *id, struct gt_db *db, const struct gt_table *table,
+gt_status gt_row_put(int64_t *id, struct gt_db *db, const struct gt_db_table *table,
                      int64_t subject, const void *row, struct gt_err *err);
 
 /* ---- store.c ---- */

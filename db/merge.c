@@ -18,7 +18,7 @@ static bool same_file(const char *a, const char *b) {
 /* Devices first: the other rows refer to them. */
 static gt_status take_all(struct gt_intake *in, struct gt_db *source, struct gt_err *err) {
     static const struct {
-        const struct gt_table *table;
+        const struct gt_db_table *table;
         gt_stored_fn take;
     } steps[] = {
         {&gt_device_table, gt_intake_device},

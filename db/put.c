@@ -22,7 +22,7 @@ static void samples_print(char text[SAMPLES_TEXT_MAX], const struct gt_measureme
 }
 
 /* A failed bind leaves NULL, which every column but a REF refuses. */
-static void bind_column(sqlite3_stmt *stmt, int i, const struct gt_column *column,
+static void bind_column(sqlite3_stmt *stmt, int i, const struct gt_db_column *column,
                         const void *row) {
     struct gt_measurement m;
     char samples[SAMPLES_TEXT_MAX];
@@ -49,7 +49,7 @@ static void bind_column(sqlite3_stmt *stmt, int i, const struct gt_column *colum
 }
 
 /* Parameter 1 is the subject or, for a device, left out; the last one is the checksum. */
-static char *put_sql(const struct gt_table *table) {
+static char *put_sql(const struct gt_db_table *table) {
     sqlite3_str *sql = sqlite3_str_new(NULL);
     sqlite3_str_appendf(sql, "INSERT INTO %s (%s", table->name,
                         table->own > 0 ? "subject, " : "");
@@ -66,7 +66,7 @@ static char *put_sql(const struct gt_table *table) {
     return sqlite3_str_finish(sql);
 }
 
-static void bind_row(sqlite3_stmt *stmt, const struct gt_table *table, int64_t subject,
+static void bind_row(sqlite3_stmt *stmt, const struct gt_db_table *table, int64_t subject,
                      const void *row) {
     char checksum[GT_CHECKSUM_MAX];
     int at = 1;
@@ -78,7 +78,7 @@ static void bind_row(sqlite3_stmt *stmt, const struct gt_table *table, int64_t s
     (void)sqlite3_bind_text(stmt, at, checksum, -1, SQLITE_TRANSIENT);
 }
 
-gt_status gt_row_put(int64_t *id, struct gt_db *db, const struct gt_table *table,
+gt_status gt_row_put(int64_t *id, struct gt_db *db, const struct gt_db_table *table,
                      int64_t subject, const void *row, struct gt_err *err) {
     sqlite3_stmt *stmt = NULL;
     char *sql = NULL;

@@ -12,19 +12,20 @@
 
 /* ---- every row of a table -------------------------------------------------- */
 
-static void skip(struct gt_db *db, const struct gt_table *table, int64_t id,
+static void skip(struct gt_db *db, const struct gt_db_table *table, int64_t id,
                  const struct gt_err *why) {
     db->bad++;
     gt_log(GEMMTUNE_LOG_WARN, "%s: %s %" PRId64 " is skipped: %s", db->path, table->name,
            id, why->line);
 }
 
-static gt_status visit(struct gt_db *db, const struct gt_table *table, sqlite3_stmt *stmt,
-                       gt_stored_fn fn, void *user, struct gt_err *err) {
+static gt_status visit(struct gt_db *db, const struct gt_db_table *table,
+                       sqlite3_stmt *stmt, gt_stored_fn fn, void *user,
+                       struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     bool more = true;
     while (status == GEMMTUNE_OK) {
-        union gt_stored row = {0};
+        union gt_db_stored row = {0};
         struct gt_err why = {{0}};
         int64_t id = 0;
         status = gt_sql_step(&more, db, stmt, err);
@@ -42,7 +43,7 @@ static gt_status visit(struct gt_db *db, const struct gt_table *table, sqlite3_s
 }
 
 /* The two filters a reader may ask for; a device has neither. */
-static char *filtered(const struct gt_table *table, const char *device_key,
+static char *filtered(const struct gt_db_table *table, const char *device_key,
                       const char *problem) {
     char where[64];
     (void)snprintf(where, sizeof where, "%s%s%s", device_key != NULL ? "d.key = ?1" : "",
@@ -51,8 +52,9 @@ static char *filtered(const struct gt_table *table, const char *device_key,
     return gt_row_select(table, where[0] != '\0' ? where : NULL, true);
 }
 
-gt_status gt_db_each(struct gt_db *db, const struct gt_table *table, const char *device_key,
-                     const char *problem, gt_stored_fn fn, void *user, struct gt_err *err) {
+gt_status gt_db_each(struct gt_db *db, const struct gt_db_table *table,
+                     const char *device_key, const char *problem, gt_stored_fn fn,
+                     void *user, struct gt_err *err) {
     sqlite3_stmt *stmt = NULL;
     char *sql = filtered(table, device_key, problem);
     gt_status status = sql != NULL ? gt_sql_prepare(&stmt, db, sql, err)
@@ -118,7 +120,7 @@ static const char *const beside_records[] = {
 gt_status gt_db_runners_up(struct gt_db *db, double within, gt_db_trial_fn fn, void *user,
                            struct gt_err *err) {
     struct trial_reader reader = {fn, user};
-    struct gt_table beside = gt_trial_table;
+    struct gt_db_table beside = gt_trial_table;
     sqlite3_stmt *stmt = NULL;
     beside.joins = beside_records;
     char *sql =
@@ -175,7 +177,7 @@ gt_status gt_db_records(struct gt_db *db, const char *device_key, const char *pr
 /* ---- one row --------------------------------------------------------------- */
 
 static gt_status load_first(bool *found, void *row, int64_t *id, struct gt_db *db,
-                            const struct gt_table *table, sqlite3_stmt *stmt,
+                            const struct gt_db_table *table, sqlite3_stmt *stmt,
                             struct gt_err *err) {
     struct gt_err why = {{0}};
     bool some = false;
@@ -189,7 +191,7 @@ static gt_status load_first(bool *found, void *row, int64_t *id, struct gt_db *d
 }
 
 gt_status gt_row_find(bool *found, void *row, int64_t *id, struct gt_db *db,
-                      const struct gt_table *table, const char *where,
+                      const struct gt_db_table *table, const char *where,
                       const char *const *texts, struct gt_err *err) {
     sqlite3_stmt *stmt = NULL;
     *found = false;
@@ -207,8 +209,9 @@ gt_status gt_row_find(bool *found, void *row, int64_t *id, struct gt_db *db,
 }
 
 gt_status gt_subject_find(bool *found, void *row, int64_t *id, struct gt_db *db,
-                          const struct gt_table *table, const struct gt_db_subject *subject,
-                          const char *provenance, struct gt_err *err) {
+                          const struct gt_db_table *table,
+                          const struct gt_db_subject *subject, const char *provenance,
+                          struct gt_err *err) {
     const char *const texts[] = {subject->device_key,
                                  subject->problem,
                                  subject->family,
@@ -262,8 +265,8 @@ static gt_status check_references(struct gt_db *db, struct gt_err *err) {
 }
 
 gt_status gt_db_check(struct gt_db *db, int64_t *bad, struct gt_err *err) {
-    static const struct gt_table *const tables[] = {&gt_device_table, &gt_trial_table,
-                                                    &gt_record_table};
+    static const struct gt_db_table *const tables[] = {&gt_device_table, &gt_trial_table,
+                                                       &gt_record_table};
     char origin[GT_PROVENANCE_MAX];
     const int64_t before = db->bad;
     *bad = 0;

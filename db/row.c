@@ -16,15 +16,15 @@
 
 /* ---- one member of a struct ------------------------------------------------ */
 
-static const char *member(const struct gt_column *column, const void *row) {
+static const char *member(const struct gt_db_column *column, const void *row) {
     return (const char *)row + column->offset;
 }
 
-static char *member_of(const struct gt_column *column, void *row) {
+static char *member_of(const struct gt_db_column *column, void *row) {
     return (char *)row + column->offset;
 }
 
-int64_t gt_column_int(const struct gt_column *column, const void *row) {
+int64_t gt_column_int(const struct gt_db_column *column, const void *row) {
     int64_t wide = 0;
     int narrow = 0;
     bool yes = false;
@@ -42,7 +42,7 @@ int64_t gt_column_int(const struct gt_column *column, const void *row) {
     }
 }
 
-void gt_column_set_int(const struct gt_column *column, void *row, int64_t value) {
+void gt_column_set_int(const struct gt_db_column *column, void *row, int64_t value) {
     const int narrow = (int)value;
     const bool yes = value != 0;
     switch (column->kind) {
@@ -58,24 +58,24 @@ void gt_column_set_int(const struct gt_column *column, void *row, int64_t value)
     }
 }
 
-double gt_column_real(const struct gt_column *column, const void *row) {
+double gt_column_real(const struct gt_db_column *column, const void *row) {
     double value = 0;
     memcpy(&value, member(column, row), sizeof value);
     return value;
 }
 
-void gt_column_set_real(const struct gt_column *column, void *row, double value) {
+void gt_column_set_real(const struct gt_db_column *column, void *row, double value) {
     memcpy(member_of(column, row), &value, sizeof value);
 }
 
-static int words_count(const struct gt_column *column) {
+static int words_count(const struct gt_db_column *column) {
     int count = 0;
     while (column->words[count] != NULL)
         count++;
     return count;
 }
 
-const char *gt_column_text(const struct gt_column *column, const void *row) {
+const char *gt_column_text(const struct gt_db_column *column, const void *row) {
     const char *text = NULL;
     if (column->kind == GT_COLUMN_CHARS)
         return member(column, row);
@@ -87,7 +87,7 @@ const char *gt_column_text(const struct gt_column *column, const void *row) {
     return text;
 }
 
-static gt_status set_word(const struct gt_column *column, void *row, const char *text,
+static gt_status set_word(const struct gt_db_column *column, void *row, const char *text,
                           struct gt_err *err) {
     int i = 0;
     while (column->words[i] != NULL && strcmp(column->words[i], text) != 0)
@@ -99,7 +99,7 @@ static gt_status set_word(const struct gt_column *column, void *row, const char 
     return GEMMTUNE_OK;
 }
 
-gt_status gt_column_set_text(const struct gt_column *column, void *row, const char *text,
+gt_status gt_column_set_text(const struct gt_db_column *column, void *row, const char *text,
                              struct gt_err *err) {
     const size_t size = strlen(text) + 1;
     if (column->kind == GT_COLUMN_WORD)
@@ -171,7 +171,8 @@ static void add_samples(struct gt_hash *h, const struct gt_measurement *m) {
         add_real(h, (double)m->sample_ns[i]);
 }
 
-static void add_column(struct gt_hash *h, const struct gt_column *column, const void *row) {
+static void add_column(struct gt_hash *h, const struct gt_db_column *column,
+                       const void *row) {
     struct gt_measurement m;
     switch (column->kind) {
     case GT_COLUMN_TEXT:
@@ -198,7 +199,7 @@ void gt_checksum_end(char checksum[GT_CHECKSUM_MAX], struct gt_hash *h) {
     checksum[GT_CHECKSUM_MAX - 1] = '\0';
 }
 
-void gt_row_checksum(char checksum[GT_CHECKSUM_MAX], const struct gt_table *table,
+void gt_row_checksum(char checksum[GT_CHECKSUM_MAX], const struct gt_db_table *table,
                      const void *row) {
     struct gt_hash h;
     gt_hash_init(&h);
@@ -232,7 +233,7 @@ static bool is_line(const char *text) {
     return true;
 }
 
-static gt_status check_text(const struct gt_column *column, const char *text,
+static gt_status check_text(const struct gt_db_column *column, const char *text,
                             struct gt_err *err) {
     if (text == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "%s is missing", column->name);
@@ -244,7 +245,7 @@ static gt_status check_text(const struct gt_column *column, const char *text,
     return GEMMTUNE_OK;
 }
 
-static gt_status check_column(const struct gt_column *column, const void *row,
+static gt_status check_column(const struct gt_db_column *column, const void *row,
                               struct gt_err *err) {
     if (column->kind == GT_COLUMN_TEXT || column->kind == GT_COLUMN_CHARS)
         return check_text(column, gt_column_text(column, row), err);
@@ -268,7 +269,8 @@ static gt_status check_column(const struct gt_column *column, const void *row,
     return GEMMTUNE_OK;
 }
 
-gt_status gt_row_check(const struct gt_table *table, const void *row, struct gt_err *err) {
+gt_status gt_row_check(const struct gt_db_table *table, const void *row,
+                       struct gt_err *err) {
     for (size_t i = 0; i < table->count; i++)
         if (check_column(&table->column[i], row, err) != GEMMTUNE_OK)
             return GEMMTUNE_EINVAL;
@@ -277,11 +279,11 @@ gt_status gt_row_check(const struct gt_table *table, const void *row, struct gt_
 
 /* ---- from SQL -------------------------------------------------------------- */
 
-char *gt_row_select(const struct gt_table *table, const char *where, bool ordered) {
+char *gt_row_select(const struct gt_db_table *table, const char *where, bool ordered) {
     sqlite3_str *sql = sqlite3_str_new(NULL);
     sqlite3_str_appendall(sql, "SELECT ");
     for (size_t i = 0; i < table->count; i++) {
-        const struct gt_column *column = &table->column[i];
+        const struct gt_db_column *column = &table->column[i];
         if (column->from != NULL)
             sqlite3_str_appendf(sql, "%s, ", column->from);
         else
@@ -307,7 +309,7 @@ static const char *text_at(sqlite3_stmt *stmt, int i) {
     return whole ? text : NULL;
 }
 
-static gt_status load_text(const struct gt_column *column, void *row, char **texts,
+static gt_status load_text(const struct gt_db_column *column, void *row, char **texts,
                            const char *text, struct gt_err *err) {
     struct gt_measurement m = {0};
     if (text == NULL)
@@ -328,7 +330,7 @@ static gt_status load_text(const struct gt_column *column, void *row, char **tex
     return status;
 }
 
-static gt_status load_int(const struct gt_column *column, void *row, sqlite3_stmt *stmt,
+static gt_status load_int(const struct gt_db_column *column, void *row, sqlite3_stmt *stmt,
                           int i, struct gt_err *err) {
     const int type = sqlite3_column_type(stmt, i);
     const int64_t value = sqlite3_column_int64(stmt, i);
@@ -340,7 +342,7 @@ static gt_status load_int(const struct gt_column *column, void *row, sqlite3_stm
     return GEMMTUNE_OK;
 }
 
-static gt_status load_column(const struct gt_column *column, void *row, char **texts,
+static gt_status load_column(const struct gt_db_column *column, void *row, char **texts,
                              sqlite3_stmt *stmt, int i, struct gt_err *err) {
     switch (column->kind) {
     case GT_COLUMN_TEXT:
@@ -358,7 +360,7 @@ static gt_status load_column(const struct gt_column *column, void *row, char **t
     }
 }
 
-gt_status gt_row_load(void *row, int64_t *id, const struct gt_table *table,
+gt_status gt_row_load(void *row, int64_t *id, const struct gt_db_table *table,
                       sqlite3_stmt *stmt, struct gt_err *err) {
     const int count = (int)table->count;
     char *texts = (char *)row + table->texts;

@@ -130,7 +130,7 @@ static const char *const outcome_words[] = {
 #define INT64(field) DEVICE(field, GT_COLUMN_INT64, .high = EXACT_MAX, .exported = true)
 #define BOOL(field)  DEVICE(field, GT_COLUMN_BOOL, .high = 1, .exported = true)
 
-static const struct gt_column device_columns[] = {
+static const struct gt_db_column device_columns[] = {
     {.name = "key",
      .kind = GT_COLUMN_CHARS,
      .offset = offsetof(struct gt_stored_device, key),
@@ -201,7 +201,7 @@ enum { SUBJECT_COLUMNS = 5 };
 #define TRIAL(name_, kind_, low_, high_)                                                   \
     OF(struct gt_stored_trial, #name_, kind_, row.name_, low_, high_)
 
-static const struct gt_column trial_columns[] = {
+static const struct gt_db_column trial_columns[] = {
     SUBJECT(struct gt_stored_trial),
     {.name = "state",
      .kind = GT_COLUMN_WORD,
@@ -233,7 +233,7 @@ static const struct gt_column trial_columns[] = {
         .low = low_, .high = high_, .exported = true                                       \
     }
 
-static const struct gt_column record_columns[] = {
+static const struct gt_db_column record_columns[] = {
     SUBJECT(struct gt_stored_record),
     RECORD("rank", GT_COLUMN_INT, row.rank, 0, INT_MAX),
     RECORD("tied", GT_COLUMN_BOOL, row.tied, 0, 1),
@@ -266,7 +266,7 @@ static const char *const subject_joins[] = {
     NULL,
 };
 
-const struct gt_table gt_device_table = {
+const struct gt_db_table gt_device_table = {
     .name = "device",
     .conflict = "key",
     .joins = no_joins,
@@ -276,7 +276,7 @@ const struct gt_table gt_device_table = {
     .check = check_device,
 };
 
-const struct gt_table gt_trial_table = {
+const struct gt_db_table gt_trial_table = {
     .name = "trial",
     .conflict = "subject, provenance",
     .joins = subject_joins,
@@ -289,7 +289,7 @@ const struct gt_table gt_trial_table = {
 };
 
 /* What was verified here comes first; then every source's winner, the fastest ahead. */
-const struct gt_table gt_record_table = {
+const struct gt_db_table gt_record_table = {
     .name = "record",
     .conflict = "subject, provenance",
     .joins = subject_joins,

@@ -118,13 +118,6 @@ static gt_status check_value(const struct gt_param *p, int64_t value, struct gt_
                    p->name, value);
 }
 
-bool gt_family_has_param(const struct gt_family *f, const char *name) {
-    for (int i = 0; i < f->param_count; i++)
-        if (strcmp(f->param[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 gt_status gt_point_values(int64_t values[GT_POINT_MAX], const struct gt_family *f,
                           const struct gt_point *point, struct gt_err *err) {
     for (int i = 0; i < point->count; i++)

@@ -50,7 +50,7 @@ gt_status gt_build(struct gt_image *image, const struct gt_driver *driver,
         stats = &unread;
     *stats = (struct gt_build_stats){.cached = false};
     gt_image_init(image);
-    char toolchain[GT_OPTIONS_MAX], key[GT_CACHE_KEY_SIZE];
+    char toolchain[GT_TOOLCHAIN_MAX], key[GT_CACHE_KEY_SIZE];
     gt_status status = driver->toolchain(toolchain, device, err);
     if (status)
         return status;

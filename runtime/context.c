@@ -13,16 +13,6 @@
 
 enum { PATH_SIZE = 4096 };
 
-const struct gt_device *gt_ctx_device(const gemmtune_ctx *ctx) {
-    return &((const struct gt_gpu_head *)ctx->gpu)->device;
-}
-
-struct gt_err *gt_public_entry(void) {
-    struct gt_err *err = gt_thread_err();
-    err->line[0] = '\0';
-    return err;
-}
-
 /* ---- the database ---------------------------------------------------------------- */
 
 static gt_status read_file(gemmtune_ctx *ctx, const char *path, struct gt_err *err) {

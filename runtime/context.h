@@ -29,10 +29,9 @@ struct gemmtune_ctx {
     struct gt_plan_cache cache;
 };
 
-const struct gt_device *gt_ctx_device(const gemmtune_ctx *ctx);
-
-/* Empties this thread's line, as every public function does first, and returns it. */
-struct gt_err *gt_public_entry(void);
+static inline const struct gt_device *gt_ctx_device(const gemmtune_ctx *ctx) {
+    return &((const struct gt_gpu_head *)ctx->gpu)->device;
+}
 
 gt_status gt_plan_cache_init(struct gt_plan_cache *cache, struct gt_err *err);
 void gt_plan_cache_clear(struct gt_plan_cache *cache); /* and every plan in it */

@@ -107,13 +107,13 @@ static gt_status open_gpu(struct gt_gpu **out, const gemmtune_target *target,
 
 /* ---- build --------------------------------------------------------------------------- */
 
-static gt_status toolchain(char text[GT_OPTIONS_MAX], const struct gt_device *d,
+static gt_status toolchain(char text[GT_TOOLCHAIN_MAX], const struct gt_device *d,
                            struct gt_err *err) {
     struct gt_nvrtc_choice choice;
     text[0] = '\0';
     const gt_status status = gt_nvrtc_choose(&choice, d->cc, err);
     if (!status)
-        gt_nvrtc_toolchain(&choice, text, GT_OPTIONS_MAX);
+        gt_nvrtc_toolchain(&choice, text, GT_TOOLCHAIN_MAX);
     return status;
 }
 

@@ -2,7 +2,7 @@
 /*
  * driver.h - the seam to a device: find it, build for it, load, launch. One file a driver
  * (cuda.c, opencl.c), listed once in driver.c. What only tuning needs (allocating, copying,
- * timing) is the program's: tuner/rig.h.
+ * timing) is the program's: tuner/rig/rig.h.
  */
 #ifndef GT_RUNTIME_DRIVER_H
 #define GT_RUNTIME_DRIVER_H
@@ -51,7 +51,7 @@ struct gt_tensor_map {
     uint64_t opaque[16];
 };
 
-enum { GT_OPTIONS_MAX = 512 };
+enum { GT_TOOLCHAIN_MAX = 512 };
 
 struct gt_driver {
     const char *name; /* "cuda", "opencl" */
@@ -68,7 +68,7 @@ struct gt_driver {
 
     /* The compiler and options that will be used for this device: part of the image key.
      * EBUILD with a sentence when no compiler serves the device. */
-    gt_status (*toolchain)(char text[GT_OPTIONS_MAX], const struct gt_device *d,
+    gt_status (*toolchain)(char text[GT_TOOLCHAIN_MAX], const struct gt_device *d,
                            struct gt_err *err);
     /* Whether images can be kept in a file and loaded later. */
     bool (*cacheable)(const struct gt_device *d);

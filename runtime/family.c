@@ -87,25 +87,13 @@ void gt_families_destroy(struct gt_families *f) {
 
 /* ---- built in -------------------------------------------------------------------- */
 
-static const char *embedded(const char *path) {
-    for (const struct gt_embedded *e = gt_embedded_templates; e->path != NULL; e++)
-        if (strcmp(e->path, path) == 0)
-            return e->text;
-    return NULL;
-}
-
-const char *gt_prelude(void) {
-    const char *text = embedded("templates/common/prelude.h");
-    return text != NULL ? text : "";
-}
-
 /* `user` is the family's folder name. */
 static gt_status read_embedded(char **out, void *user, gemmtune_backend backend,
                                const char *file, struct gt_err *err) {
     char path[PATH_SIZE];
     (void)backend;
     (void)snprintf(path, sizeof path, "templates/%s/%s", (const char *)user, file);
-    const char *text = embedded(path);
+    const char *text = gt_template_text(path);
     if (text == NULL)
         return gt_fail(err, GEMMTUNE_EPARSE, "%s is not compiled in", path);
     *out = strdup(text);

@@ -55,10 +55,21 @@ struct gt_builtin_name {
 };
 extern const struct gt_builtin_name gt_builtins[GT_BUILTIN_COUNT];
 
+struct gt_arg_name {
+    const char *name;
+    gt_arg arg;
+    bool needed; /* a kernel without it cannot compute the product */
+};
+extern const struct gt_arg_name gt_arg_names[]; /* ended by a NULL name */
+
 /* Values of all built-in names; what `p` is NULL for stays 0. */
 void gt_builtin_values(int64_t value[GT_BUILTIN_COUNT], const struct gt_device *d,
                        const gemmtune_problem *p);
 
+/* ---- prelude.c ---- */
+
+/* The embedded text of a path such as "templates/tile/tile.cl", or NULL. Lives for ever. */
+const char *gt_template_text(const char *path);
 /* templates/common/prelude.h. Lives for ever. */
 const char *gt_prelude(void);
 
@@ -66,8 +77,11 @@ const char *gt_prelude(void);
 typedef gt_status (*gt_source_fn)(char **out, void *user, gemmtune_backend backend,
                                   const char *file, struct gt_err *err);
 
-/* ---- between family_parse.c and family_space.c ---- */
+/* ---- family_words.c ---- */
 
+/* Whether text is [a-z][a-z0-9_]* or, as a C identifier, [A-Za-z_][A-Za-z0-9_]*, and short enough
+ * for a name. */
+bool gt_is_word(const char *text, bool identifier);
 /* A copy of a string in *out, whose old text is freed. */
 gt_status gt_read_text(char **out, struct gt_node n, struct gt_err *err);
 /* Fails unless n is an array or object, as `kind` says, of `least` to `most` members. */
@@ -80,6 +94,8 @@ int gt_arg_by_name(const char *name);
 bool gt_family_has_param(const struct gt_family *f, const char *name);
 /* A kernel's name. */
 gt_status gt_read_entry(char out[GT_NAME_MAX], struct gt_node n, struct gt_err *err);
+
+/* ---- family_space.c ---- */
 
 /* One key of space.json each. The node of an optional key may be absent. */
 gt_status gt_parse_params(struct gt_family *f, struct gt_node n, struct gt_err *err);

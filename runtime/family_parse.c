@@ -14,86 +14,8 @@
 
 enum { FORMAT = 1, RANK_MAX = 1000, RANK_PRESET = 100, CC_MAX = 999, SOURCE_NAME_MAX = 64 };
 
-const struct gt_builtin_name gt_builtins[GT_BUILTIN_COUNT] = {
-#define X(id, name, macro) {name, macro},
-    GT_BUILTIN_LIST(X)
-#undef X
-};
-
-static const char *const layout_names[] = {"nn", "nt", "tn", "tt"};
 static const char *const backend_names[] = {"cuda", "opencl",
                                             NULL}; /* by gemmtune_backend */
-
-static const struct {
-    const char *name;
-    gt_arg arg;
-    bool needed; /* a kernel without it cannot compute the product */
-} arg_names[] = {
-    {"m", GT_ARG_M, false},      {"n", GT_ARG_N, false},
-    {"k", GT_ARG_K, false},      {"alpha", GT_ARG_ALPHA, true},
-    {"beta", GT_ARG_BETA, true}, {"a", GT_ARG_A, true},
-    {"b", GT_ARG_B, true},       {"c", GT_ARG_C, true},
-    {"lda", GT_ARG_LDA, false},  {"ldb", GT_ARG_LDB, false},
-    {"ldc", GT_ARG_LDC, false},  {"workspace", GT_ARG_WORKSPACE, false},
-};
-enum { ARG_NAMES = sizeof arg_names / sizeof *arg_names };
-
-unsigned gt_dtype_bit(const struct gt_dtype *row) {
-    for (size_t i = 0; gt_dtype_at(i) != NULL; i++)
-        if (gt_dtype_at(i) == row)
-            return 1u << i;
-    return 0;
-}
-
-unsigned gt_layout_bit(const char *layout) {
-    for (size_t i = 0; i < sizeof layout_names / sizeof *layout_names; i++)
-        if (strcmp(layout_names[i], layout) == 0)
-            return 1u << i;
-    return 0;
-}
-
-/* ---- small readers --------------------------------------------------------------- */
-
-gt_status gt_read_text(char **out, struct gt_node n, struct gt_err *err) {
-    const char *text;
-    const gt_status status = gt_json_string(&text, n, err);
-    if (status != GEMMTUNE_OK)
-        return status;
-    free(*out);
-    *out = strdup(text);
-    return *out != NULL ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-}
-
-/* Fails unless n is of the kind and has from `least` to `most` members. */
-gt_status gt_read_list(struct gt_node n, enum gt_json_kind kind, size_t least, size_t most,
-                       struct gt_err *err) {
-    const size_t count = gt_json_count(n);
-    if (gt_json_kind(n) != kind)
-        return gt_json_fail(n, err, "must be %s",
-                            kind == GT_JSON_ARRAY ? "an array" : "an object");
-    if (count < least)
-        return gt_json_fail(n, err, "has %zu entries, needs at least %zu", count, least);
-    if (count > most)
-        return gt_json_fail(n, err, "has %zu entries, at most %zu are allowed", count,
-                            most);
-    return GEMMTUNE_OK;
-}
-
-/* Whether text is [a-z][a-z0-9_]* or, as a C identifier, [A-Za-z_][A-Za-z0-9_]*. */
-static bool is_word(const char *text, bool identifier) {
-    static const char lower[] = "abcdefghijklmnopqrstuvwxyz";
-    static const char more[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-    const size_t len = strlen(text);
-    if (len == 0 || len >= GT_NAME_MAX)
-        return false;
-    if (strchr(lower, text[0]) == NULL && !(identifier && strchr(more, text[0]) != NULL))
-        return false;
-    for (size_t i = 1; i < len; i++)
-        if (strchr(lower, text[i]) == NULL && strchr("0123456789_", text[i]) == NULL &&
-            !(identifier && strchr(more, text[i]) != NULL))
-            return false;
-    return true;
-}
 
 /* ---- one function a key ---------------------------------------------------------- */
 
@@ -109,7 +31,7 @@ static gt_status parse_name(struct gt_family *f, struct gt_node n, struct gt_err
     const gt_status status = gt_json_string(&name, n, err);
     if (status != GEMMTUNE_OK)
         return status;
-    if (!is_word(name, false))
+    if (!gt_is_word(name, false))
         return gt_json_fail(n, err,
                             "family names are [a-z][a-z0-9_]* of at most %d characters",
                             GT_NAME_MAX - 1);
@@ -160,18 +82,6 @@ static gt_status parse_source(struct gt_family *f, struct gt_node n, struct gt_e
             status = parse_file(f, file, i, err);
     }
     return status;
-}
-
-gt_status gt_read_entry(char out[GT_NAME_MAX], struct gt_node n, struct gt_err *err) {
-    const char *entry;
-    const gt_status status = gt_json_string(&entry, n, err);
-    if (status != GEMMTUNE_OK)
-        return status;
-    if (!is_word(entry, true))
-        return gt_json_fail(n, err, "\"%s\" is not a C name of at most %d characters",
-                            entry, GT_NAME_MAX - 1);
-    memcpy(out, entry, strlen(entry) + 1);
-    return GEMMTUNE_OK;
 }
 
 static gt_status parse_entry(struct gt_family *f, struct gt_node n, struct gt_err *err) {
@@ -252,13 +162,6 @@ static bool has_arg(const struct gt_family *f, gt_arg arg) {
     return false;
 }
 
-int gt_arg_by_name(const char *name) {
-    for (size_t i = 0; i < ARG_NAMES; i++)
-        if (strcmp(arg_names[i].name, name) == 0)
-            return (int)arg_names[i].arg;
-    return -1;
-}
-
 /* The same, and the family's tensor maps. */
 static int find_arg(const struct gt_family *f, const char *name) {
     for (int i = 0; i < f->map_count; i++)
@@ -285,10 +188,10 @@ static gt_status parse_args(struct gt_family *f, struct gt_node n, struct gt_err
     gt_status status = gt_read_list(n, GT_JSON_ARRAY, 1, GT_ARGS_MAX, err);
     for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++)
         status = parse_arg(f, gt_json_at(n, i), err);
-    for (size_t i = 0; i < ARG_NAMES && status == GEMMTUNE_OK; i++)
-        if (arg_names[i].needed && !has_arg(f, arg_names[i].arg))
-            status = gt_json_fail(n, err, "\"%s\" is missing: no product without it",
-                                  arg_names[i].name);
+    for (const struct gt_arg_name *a = gt_arg_names; a->name && status == GEMMTUNE_OK; a++)
+        if (a->needed && !has_arg(f, a->arg))
+            status =
+                gt_json_fail(n, err, "\"%s\" is missing: no product without it", a->name);
     return status;
 }
 

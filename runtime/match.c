@@ -145,16 +145,16 @@ static void explain_exact(struct gt_choice *out, const struct gt_query *q,
 
 enum { SPLIT_TEXT_MAX = 64 };
 
-static const char *with_split(char buf[SPLIT_TEXT_MAX], const struct gt_option *o) {
+static const char *with_split(char buf[SPLIT_TEXT_MAX], const struct gt_forecast *o) {
     buf[0] = '\0';
     if (o->split > 0)
-        (void)snprintf(buf, SPLIT_TEXT_MAX, " with %s=%lld", gt_option_split_name(o),
+        (void)snprintf(buf, SPLIT_TEXT_MAX, " with %s=%lld", gt_forecast_split_name(o),
                        (long long)o->split);
     return buf;
 }
 
 static void explain_record(struct gt_choice *out, const struct gt_query *q,
-                           const struct gt_option *o, int count) {
+                           const struct gt_forecast *o, int count) {
     char place[PLACE_MAX], split[SPLIT_TEXT_MAX];
     where(place, q, o->from->known);
     (void)snprintf(out->why, sizeof out->why,
@@ -164,7 +164,7 @@ static void explain_record(struct gt_choice *out, const struct gt_query *q,
 }
 
 static void explain_start(struct gt_choice *out, const struct gt_query *q,
-                          const struct gt_option *o, int count, size_t tuned) {
+                          const struct gt_forecast *o, int count, size_t tuned) {
     char which[24], split[SPLIT_TEXT_MAX];
     (void)snprintf(which, sizeof which, "start %d", o->start + 1);
     (void)snprintf(out->why, sizeof out->why,
@@ -181,15 +181,15 @@ static void explain_start(struct gt_choice *out, const struct gt_query *q,
 
 /* The first that suits. */
 static bool choose_option(struct gt_choice *out, const struct gt_query *q,
-                          struct gt_options *all, size_t tuned, struct gt_reason *last) {
+                          struct gt_forecasts *all, size_t tuned, struct gt_reason *last) {
     if (all->last.line[0] != '\0')
         *last = all->last;
     for (int i = 0; i < all->count; i++) {
-        const struct gt_option *o = &all->item[i];
+        const struct gt_forecast *o = &all->item[i];
         out->match = o->from != NULL ? o->from->match : GEMMTUNE_MATCH_DEFAULT;
         out->known = o->from != NULL ? o->from->known : NULL;
         out->family = o->family;
-        gt_option_point(&out->point, o);
+        gt_forecast_point(&out->point, o);
         if (o->from != NULL)
             explain_record(out, q, o, all->count);
         else
@@ -203,11 +203,12 @@ static bool choose_option(struct gt_choice *out, const struct gt_query *q,
 /* Records of other problems that are equally good otherwise, nearest first: the best of those near by,
  * or of the next that are. */
 static bool choose_other(struct gt_choice *out, const struct gt_query *q,
-                         struct gt_options *all, const struct gt_near *group, size_t count,
-                         struct gt_reason *last) {
+                         struct gt_forecasts *all, const struct gt_near *group,
+                         size_t count, struct gt_reason *last) {
     bool found = false;
     for (size_t i = 0; !found && i < count; i += GT_NEAR_MAX) {
-        gt_offer(all, group + i, count - i < GT_NEAR_MAX ? count - i : GT_NEAR_MAX, false);
+        gt_forecasts_make(all, group + i, count - i < GT_NEAR_MAX ? count - i : GT_NEAR_MAX,
+                          false);
         found = choose_option(out, q, all, count, last);
     }
     return found;
@@ -240,7 +241,7 @@ static bool is_other(enum gt_preference p) {
 }
 
 static bool choose_known(struct gt_choice *out, const struct gt_query *q,
-                         struct gt_options *options, const struct gt_near *all,
+                         struct gt_forecasts *options, const struct gt_near *all,
                          size_t count, struct gt_reason *last) {
     size_t end;
     bool found = false;
@@ -270,8 +271,9 @@ static bool offer_default(struct gt_choice *out, const struct gt_query *q,
 }
 
 static bool choose_start(struct gt_choice *out, const struct gt_query *q,
-                         struct gt_options *options, size_t tuned, struct gt_reason *last) {
-    gt_offer(options, NULL, 0, true);
+                         struct gt_forecasts *options, size_t tuned,
+                         struct gt_reason *last) {
+    gt_forecasts_make(options, NULL, 0, true);
     return choose_option(out, q, options, tuned, last);
 }
 
@@ -341,7 +343,7 @@ gt_status gt_match(struct gt_choice *out, const struct gt_snapshot *snapshot,
                          .pointer_align = pointer_align,
                          .skip = skip,
                          .user = user};
-    struct gt_options *options = malloc(sizeof *options);
+    struct gt_forecasts *options = malloc(sizeof *options);
     struct gt_near *all = NULL;
     size_t count;
     struct gt_reason last = {""};

@@ -34,11 +34,11 @@ static int split_of(const struct gt_family *f) {
     return i;
 }
 
-const char *gt_option_split_name(const struct gt_option *o) {
+const char *gt_forecast_split_name(const struct gt_forecast *o) {
     return o->family->param[split_of(o->family)].name;
 }
 
-void gt_option_point(struct gt_point *out, const struct gt_option *o) {
+void gt_forecast_point(struct gt_point *out, const struct gt_forecast *o) {
     if (o->from == NULL && o->start == o->family->start_count)
         gt_family_default(o->family, out);
     else if (o->from == NULL)
@@ -46,7 +46,7 @@ void gt_option_point(struct gt_point *out, const struct gt_option *o) {
     else
         *out = o->from->known->point;
     if (o->split > 0)
-        (void)gt_point_set(out, gt_option_split_name(o), o->split, NULL);
+        (void)gt_point_set(out, gt_forecast_split_name(o), o->split, NULL);
 }
 
 /* Nanoseconds by the model; 0: it has no prediction. */
@@ -68,7 +68,7 @@ static double model_error(const struct gt_query *q, const struct gt_known *known
     return ns > 0 ? known->median_ns / ns : 0;
 }
 
-static void learn(struct gt_options *all, const struct gt_near *near, size_t count) {
+static void learn(struct gt_forecasts *all, const struct gt_near *near, size_t count) {
     all->lessons = 0;
     for (size_t i = 0; i < count; i++) {
         struct gt_lesson *l = &all->lesson[all->lessons];
@@ -84,7 +84,7 @@ static void learn(struct gt_options *all, const struct gt_near *near, size_t cou
 
 /* The geometric mean of the lessons about the family, or about one point of it, the nearest weigh most; 1
  * when there is none. */
-static double error_of(const struct gt_options *all, const struct gt_family *f,
+static double error_of(const struct gt_forecasts *all, const struct gt_family *f,
                        const int64_t *values) {
     double sum = 0, weight = 0;
     for (int i = 0; i < all->lessons; i++) {
@@ -108,16 +108,16 @@ static double at_its_rate(const struct gt_query *q, const struct gt_known *known
 }
 
 /* Without a prediction a record serves its own layout only, and a start nobody. */
-static bool may_go_blind(const struct gt_query *q, const struct gt_option *o) {
+static bool may_go_blind(const struct gt_query *q, const struct gt_forecast *o) {
     return o->from != NULL && gt_problem_same_kind(&o->from->known->problem, q->problem);
 }
 
 /* Adds the option if it may run with these values. `error` is what the model is wrong by. */
-static void offer(struct gt_options *all, struct gt_option o, const int64_t *values,
+static void offer(struct gt_forecasts *all, struct gt_forecast o, const int64_t *values,
                   double error, double doubt) {
     const struct gt_query *q = all->query;
     struct gt_fit fit;
-    if (all->count == GT_OPTIONS_MAX)
+    if (all->count == GT_FORECASTS_MAX)
         return;
     const struct gt_reason r = gt_why_not(&fit, q, o.family, values);
     if (r.line[0] != '\0') {
@@ -133,7 +133,7 @@ static void offer(struct gt_options *all, struct gt_option o, const int64_t *val
 }
 
 /* The option with k split in every other way. */
-static void offer_splits(struct gt_options *all, const struct gt_option *as_is,
+static void offer_splits(struct gt_forecasts *all, const struct gt_forecast *as_is,
                          const int64_t *values, double error, double doubt) {
     const int at = split_of(as_is->family);
     int64_t other[GT_POINT_MAX];
@@ -142,7 +142,7 @@ static void offer_splits(struct gt_options *all, const struct gt_option *as_is,
     const struct gt_param *split = &as_is->family->param[at];
     memcpy(other, values, sizeof other);
     for (int i = 0; i < split->count; i++) {
-        struct gt_option o = *as_is;
+        struct gt_forecast o = *as_is;
         o.split = other[at] = split->value[i];
         if (o.split > 0 && o.split != values[at])
             offer(all, o, other, error, doubt + cost_split);
@@ -150,7 +150,7 @@ static void offer_splits(struct gt_options *all, const struct gt_option *as_is,
 }
 
 /* Whether a nearer record has the point of lesson `i`. */
-static bool was_offered(const struct gt_options *all, int i) {
+static bool was_offered(const struct gt_forecasts *all, int i) {
     const struct gt_lesson *l = &all->lesson[i];
     for (int j = 0; j < i; j++)
         if (all->lesson[j].near->known->family == l->near->known->family &&
@@ -159,10 +159,10 @@ static bool was_offered(const struct gt_options *all, int i) {
     return false;
 }
 
-static void offer_records(struct gt_options *all) {
+static void offer_records(struct gt_forecasts *all) {
     for (int i = 0; i < all->lessons; i++) {
         const struct gt_lesson *l = &all->lesson[i];
-        const struct gt_option o = {.from = l->near, .family = l->near->known->family};
+        const struct gt_forecast o = {.from = l->near, .family = l->near->known->family};
         /* Without a prediction each record has a forecast of its own. */
         if (l->error > 0 && was_offered(all, i))
             continue;
@@ -182,7 +182,7 @@ static void start_values(int64_t values[GT_POINT_MAX], const struct gt_family *f
 }
 
 /* Starts, and the default point last. */
-static void offer_starts(struct gt_options *all) {
+static void offer_starts(struct gt_forecasts *all) {
     const struct gt_query *q = all->query;
     const struct gt_families *families = q->snapshot->families;
     for (size_t i = 0; i < gt_families_count(families); i++) {
@@ -193,7 +193,7 @@ static void offer_starts(struct gt_options *all) {
             continue;
         const double error = error_of(all, f, NULL);
         for (int s = 0; s <= f->start_count; s++) {
-            const struct gt_option o = {.family = f, .start = s};
+            const struct gt_forecast o = {.family = f, .start = s};
             start_values(values, f, s);
             offer(all, o, values, error, cost_start);
             offer_splits(all, &o, values, error, cost_start);
@@ -202,15 +202,15 @@ static void offer_starts(struct gt_options *all) {
 }
 
 static int by_cost(const void *a, const void *b) {
-    const struct gt_option *x = a, *y = b;
+    const struct gt_forecast *x = a, *y = b;
     int o = gt_order(x->cost, y->cost);
     if (o == 0)
         o = gt_order((double)x->family->rank, (double)y->family->rank);
     return o != 0 ? o : gt_order((double)x->start, (double)y->start);
 }
 
-void gt_offer(struct gt_options *all, const struct gt_near *near, size_t count,
-              bool starts) {
+void gt_forecasts_make(struct gt_forecasts *all, const struct gt_near *near, size_t count,
+                       bool starts) {
     all->count = 0;
     all->last.line[0] = '\0';
     learn(all, near, count);

@@ -68,12 +68,12 @@ struct gt_reason gt_why_not(struct gt_fit *out, const struct gt_query *q,
 /* ---- forecasts (match_forecast.c) ---------------------------------------------------- */
 
 enum {
-    GT_OPTIONS_MAX = 1024,
+    GT_FORECASTS_MAX = 1024,
     GT_NEAR_MAX = 144, /* records that a forecast is made for: a dozen problems' at least */
 };
 
 /* A kernel that may be the answer: a near record's, perhaps with k split otherwise, or a start. */
-struct gt_option {
+struct gt_forecast {
     const struct gt_near *from; /* NULL: a start */
     const struct gt_family *family;
     int64_t split; /* 0: as it is */
@@ -89,20 +89,20 @@ struct gt_lesson {
     double error; /* measured over predicted; 0: no prediction */
 };
 
-struct gt_options {
+struct gt_forecasts {
     const struct gt_query *query;
     int count, lessons;
-    struct gt_option item[GT_OPTIONS_MAX];
+    struct gt_forecast item[GT_FORECASTS_MAX];
     struct gt_lesson lesson[GT_NEAR_MAX];
     struct gt_reason last; /* why the last that may not run may not */
 };
 
 /* Fills in what may run of at most GT_NEAR_MAX records, nearest first, of one group of equals; then of the
  * families' starts, if there is any or `starts` says so. Best first. */
-void gt_offer(struct gt_options *all, const struct gt_near *near, size_t count,
-              bool starts);
-void gt_option_point(struct gt_point *out, const struct gt_option *o);
+void gt_forecasts_make(struct gt_forecasts *all, const struct gt_near *near, size_t count,
+                       bool starts);
+void gt_forecast_point(struct gt_point *out, const struct gt_forecast *o);
 /* The parameter that says how often k is split; the option has a value of its own for it. */
-const char *gt_option_split_name(const struct gt_option *o);
+const char *gt_forecast_split_name(const struct gt_forecast *o);
 
 #endif

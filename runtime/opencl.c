@@ -99,13 +99,13 @@ static gt_status open_gpu(struct gt_gpu **out, const gemmtune_target *target,
 
 /* ---- build: nothing until there is a context ----------------------------------------- */
 
-static gt_status toolchain(char text[GT_OPTIONS_MAX], const struct gt_device *d,
+static gt_status toolchain(char text[GT_TOOLCHAIN_MAX], const struct gt_device *d,
                            struct gt_err *err) {
     text[0] = '\0';
     if (!d->compiler[0])
         return gt_fail(err, GEMMTUNE_EBUILD, "%s",
                        d->trouble[0] ? d->trouble : "this OpenCL device has no compiler");
-    snprintf(text, GT_OPTIONS_MAX, "%s (driver %s) %s", d->compiler, d->driver,
+    snprintf(text, GT_TOOLCHAIN_MAX, "%s (driver %s) %s", d->compiler, d->driver,
              build_options);
     return GEMMTUNE_OK;
 }
@@ -119,7 +119,7 @@ static gt_status build(struct gt_image *image, const struct gt_device *d,
                        const char *source, struct gt_err *err) {
     (void)source;
     gt_image_init(image);
-    char text[GT_OPTIONS_MAX];
+    char text[GT_TOOLCHAIN_MAX];
     return toolchain(text, d, err);
 }
 

@@ -3,7 +3,7 @@
  * cublas_header_check.c - our declarations of cuBLAS against the toolkit's, while compiling. Built
  * only where cublas_v2.h is found; there is nothing to run but main.
  */
-#include "tuner/cublas_api.h"
+#include "tuner/bench/cublas_api.h"
 
 #include <cublasLt.h>
 #include <cublas_v2.h>

@@ -9,8 +9,8 @@
  * A line a point; exit 1 when one is wrong. Products of small integers are compared exactly.
  */
 #include "runtime/exec.h"
-#include "tuner/data.h"
-#include "tuner/rig.h"
+#include "tuner/lab/data.h"
+#include "tuner/rig/rig.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
  * its own, on the fake CUDA driver, which loses the context when clusters are left out.
  */
 #include "tests/device/devices.h"
-#include "tuner/bare.h"
-#include "tuner/lab_internal.h"
+#include "tuner/rig/bare.h"
+#include "tuner/lab/lab_internal.h"
 
 #include <string.h>
 

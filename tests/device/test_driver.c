@@ -419,7 +419,7 @@ static void check_nvrtc(int cc, const char *arch) {
     const struct gt_device d = made_up(cc);
     struct gt_image image;
     struct gt_err err = {""};
-    char text[GT_OPTIONS_MAX];
+    char text[GT_TOOLCHAIN_MAX];
     assert_int_equal(gt_driver_cuda.toolchain(text, &d, &err), GEMMTUNE_OK);
     assert_non_null(strstr(text, arch));
     const gt_status status = gt_driver_cuda.build(&image, &d, cuda_source, &err);
@@ -439,7 +439,7 @@ static void check_nvrtc(int cc, const char *arch) {
 /* Whether an NVRTC is here that serves cc. */
 static bool compiles_for(int cc) {
     const struct gt_device d = made_up(cc);
-    char text[GT_OPTIONS_MAX];
+    char text[GT_TOOLCHAIN_MAX];
     return gt_driver_cuda.toolchain(text, &d, NULL) == GEMMTUNE_OK;
 }
 
@@ -458,7 +458,7 @@ static void test_nvrtc_builds(void **state) {
         } else {
             struct gt_err err;
             const struct gt_device d = made_up(rows[i].cc);
-            char text[GT_OPTIONS_MAX];
+            char text[GT_TOOLCHAIN_MAX];
             (void)gt_driver_cuda.toolchain(text, &d, &err);
             print_message("sm_%d left out: %s\n", rows[i].cc, err.line);
         }

@@ -5,8 +5,8 @@
  * where the device can also be made to compute wrongly, run out of memory or fail.
  */
 #include "tests/device/devices.h"
-#include "tuner/lab_internal.h"
-#include "tuner/stopwatch.h"
+#include "tuner/lab/lab_internal.h"
+#include "tuner/lab/stopwatch.h"
 
 #include <limits.h>
 #include <string.h>

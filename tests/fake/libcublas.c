@@ -14,7 +14,7 @@
  *       fault     cublasGemmEx loses the context
  *       trample   cublasGemmEx computes its product into A as well
  */
-#include "tuner/cublas_api.h"
+#include "tuner/bench/cublas_api.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1190,7 +1190,7 @@ static void hang(void) {
         (void)nanosleep(&hour, NULL);
 }
 
-/* What tuner/kernels/check.cl cannot see in OpenCL: how many clocks there are in a millisecond. */
+/* What tuner/lab/kernels/check.cl cannot see in OpenCL: how many clocks there are in a millisecond. */
 static void keep_pace(const struct launch *l) {
     const double mhz = device[current()->device]->clock_mhz * clock_factor(false);
     const uint64_t pace[2] = {(uint64_t)lround(mhz * 1000), 1000000};

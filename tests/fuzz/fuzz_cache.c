@@ -5,7 +5,7 @@
  */
 #include "tests/fuzz/standalone.h"
 
-#include "tuner/stored.h"
+#include "tuner/study/stored.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "tests/fuzz/standalone.h"
 
 #include "runtime/model.h"
-#include "tuner/space.h"
+#include "tuner/search/space.h"
 
 #include <stdlib.h>
 #include <string.h>

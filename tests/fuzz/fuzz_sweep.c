@@ -5,7 +5,7 @@
  */
 #include "tests/fuzz/standalone.h"
 
-#include "tuner/sweep.h"
+#include "tuner/base/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,10 +5,10 @@
  * correct: the other half of what test_mutants.c proves. GT_LONG=1 draws six times as many, large
  * tiles among them, and takes a quarter of an hour: raise GT_TEST_TIMEOUT.
  */
-#include "tuner/pool.h"
-#include "tuner/probe.h"
-#include "tuner/search.h"
-#include "tuner/space.h"
+#include "tuner/work/pool.h"
+#include "tuner/rig/probe.h"
+#include "tuner/search/search.h"
+#include "tuner/search/space.h"
 
 #include <stdio.h>
 #include <stdlib.h>

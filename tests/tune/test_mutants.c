@@ -10,8 +10,8 @@
  */
 #include "core/embed.h"
 #include "runtime/family.h"
-#include "tuner/pool.h"
-#include "tuner/probe.h"
+#include "tuner/work/pool.h"
+#include "tuner/rig/probe.h"
 
 #include <stdio.h>
 #include <stdlib.h>

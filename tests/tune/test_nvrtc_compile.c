@@ -9,7 +9,7 @@
 #include "runtime/build.h"
 #include "runtime/family.h"
 #include "runtime/nvrtc.h"
-#include "tuner/judge.h"
+#include "tuner/work/judge.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -96,8 +96,9 @@ static gt_status source_of(char **source, int64_t *threads, const struct job *j,
     struct gt_launch launch;
     *threads = 256; /* as in check.cl */
     if (!j->family)
-        return gt_source_plain(source, &j->device, &j->problem, "tuner/kernels/check.cl",
-                               gt_embedded_kernels[0].text, err);
+        return gt_source_plain(source, &j->device, &j->problem,
+                               "tuner/lab/kernels/check.cl", gt_embedded_kernels[0].text,
+                               err);
     gt_status status = bind(&b, j, err);
     if (!status && gt_refused(&b))
         status =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_agree.c - what several runs say of one problem, for runs that are made up. */
-#include "tuner/agree.h"
+#include "tuner/study/agree.h"
 
 #include <math.h>
 #include <setjmp.h>

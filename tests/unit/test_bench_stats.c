@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the times of two sides say, for times that are known. */
-#include "tuner/bench_stats.h"
+#include "tuner/bench/bench_stats.h"
+#include "tuner/lab/ratio.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -112,7 +113,7 @@ static void test_verdicts(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct gt_measurement ratio = {
             .median_ns = rows[i].ratio, .low_ns = rows[i].low, .high_ns = rows[i].high};
-        assert_int_equal(gt_judge(&ratio, rows[i].floor), rows[i].verdict);
+        assert_int_equal(gt_verdict_of(&ratio, rows[i].floor), rows[i].verdict);
     }
     assert_string_equal(gt_verdict_word(GT_WIN), "win");
     assert_string_equal(gt_verdict_word(GT_TIE), "tie");

@@ -30,11 +30,11 @@ static int builds;
 static bool keeps = true;
 static const char *chain = "fake 1.0 -O3";
 
-static gt_status fake_toolchain(char text[GT_OPTIONS_MAX], const struct gt_device *d,
+static gt_status fake_toolchain(char text[GT_TOOLCHAIN_MAX], const struct gt_device *d,
                                 struct gt_err *err) {
     if (d->cc == 1)
         return gt_fail(err, GEMMTUNE_EBUILD, "no compiler for sm_1");
-    snprintf(text, GT_OPTIONS_MAX, "%s", chain);
+    snprintf(text, GT_TOOLCHAIN_MAX, "%s", chain);
     return GEMMTUNE_OK;
 }
 

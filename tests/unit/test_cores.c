@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_cores.c - which core is the run worker's. */
-#include "tuner/cores.h"
+#include "tuner/base/cores.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

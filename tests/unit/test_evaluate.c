@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hidden problems: what each rule answers, and what that loses by the times of a small database. */
-#include "tuner/evaluate.h"
+#include "tuner/study/evaluate.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_finals.c - who of those that were screened is measured again. */
-#include "tuner/finals.h"
+#include "tuner/tune/finals.h"
 
-#include "tuner/race.h"
+#include "tuner/lab/race.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

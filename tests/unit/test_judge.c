@@ -3,8 +3,8 @@
  * What is read from machine code. The images are made here; the words marked so are nvdisasm's,
  * of kernels that nvcc 13.0 compiled.
  */
-#include "tuner/judge.h"
-#include "tuner/search.h"
+#include "tuner/work/judge.h"
+#include "tuner/search/search.h"
 
 #include <elf.h>
 #include <math.h>

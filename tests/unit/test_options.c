@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Command lines against tables of options: values, operands, complaints, the commands' own tables. */
 #include "tests/unit/capture.h"
-#include "tuner/cmd.h"
+#include "tuner/cmd/cmd.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

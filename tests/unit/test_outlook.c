@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_outlook.c - the model's expectations of whole spaces, against asking it for single points. */
-#include "tuner/outlook.h"
+#include "tuner/search/outlook.h"
 
 #include "runtime/model.h"
-#include "tuner/predict.h"
+#include "tuner/study/predict.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,9 +4,9 @@
  * spelled by the families of its job's candidates.
  */
 #include "core/io.h"
-#include "tuner/cores.h"
-#include "tuner/pool.h"
-#include "tuner/progress.h"
+#include "tuner/base/cores.h"
+#include "tuner/work/pool.h"
+#include "tuner/base/progress.h"
 
 #include <setjmp.h>
 #include <signal.h>

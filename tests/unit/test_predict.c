@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Descriptions of devices, the best of a space, and the model against trials. */
-#include "tuner/predict.h"
+#include "tuner/study/predict.h"
 
 #include <math.h>
 #include <setjmp.h>

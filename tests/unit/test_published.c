@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The figures of db/published/ are those of the sources, and bad files are refused. */
-#include "tuner/published.h"
+#include "tuner/base/published.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -3,10 +3,9 @@
  * test_race.c - the rules of timing on a device that is made up: its true times are known, and so is
  * what disturbs them. The figures it prints are those of docs/search.md.
  */
-#include "tuner/race.h"
+#include "tuner/lab/race.h"
 
-#include "tuner/bench_stats.h"
-#include "tuner/search.h"
+#include "tuner/search/search.h"
 
 #include <math.h>
 #include <setjmp.h>

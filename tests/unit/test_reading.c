@@ -6,7 +6,7 @@
 #include "db/db.h"
 #include "runtime/family.h"
 #include "tests/unit/capture.h"
-#include "tuner/cmd.h"
+#include "tuner/cmd/cmd.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rivals before any is opened: their names, the environment, how cuBLAS is told a product. */
-#include "tuner/cublas_api.h"
-#include "tuner/rival.h"
+#include "tuner/bench/cublas_api.h"
+#include "tuner/bench/rival.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

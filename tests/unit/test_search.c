@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_search.c - what strategies pick, told made-up times: no device, no clock. */
-#include "tuner/search.h"
+#include "tuner/search/search.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_seeds.c - what a search starts from: defaults, the likeliest, winners here, winners of the likest
  * device, what the model expects, starts. */
-#include "tuner/seeds.h"
+#include "tuner/tune/seeds.h"
 
 #include <math.h>
 #include <setjmp.h>

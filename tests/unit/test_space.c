@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The search for legal points against trying every point of the cross product. */
-#include "tuner/search.h"
-#include "tuner/space.h"
+#include "tuner/search/search.h"
+#include "tuner/search/space.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

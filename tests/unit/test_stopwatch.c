@@ -3,9 +3,9 @@
  * test_stopwatch.c - which sets samples take, on a rig that only notes them: the times are made
  * up, so that samples have as many launches as a test wants.
  */
-#include "tuner/lab_internal.h"
-#include "tuner/search.h"
-#include "tuner/stopwatch.h"
+#include "tuner/lab/lab_internal.h"
+#include "tuner/search/search.h"
+#include "tuner/lab/stopwatch.h"
 
 #include <limits.h>
 #include <math.h>

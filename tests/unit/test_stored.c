@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_stored.c - Kernel Tuner caches, good and bad, and replays with known answers. */
-#include "tuner/replay.h"
+#include "tuner/study/replay.h"
 
 #include <math.h>
 #include <setjmp.h>

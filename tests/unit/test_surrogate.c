@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_surrogate.c - what the surrogate expects of points near the good, the bad and the failed. */
-#include "tuner/stored.h"
-#include "tuner/surrogate.h"
+#include "tuner/study/stored.h"
+#include "tuner/search/surrogate.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sweep.json: what it means, every way it can be wrong, and the shipped ones. */
-#include "tuner/sweep.h"
+#include "tuner/base/sweep.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows as aligned columns, as CSV and as JSON; numbers as short texts. */
-#include "tuner/table.h"
+#include "tuner/base/table.h"
 
 #include "core/json.h"
 

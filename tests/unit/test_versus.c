@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A view's devices picked and its records ranked, and two devices against each other. */
-#include "tuner/versus.h"
+#include "tuner/study/versus.h"
 
 #include <math.h>
 #include <setjmp.h>

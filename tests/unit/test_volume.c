@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Near-cubes and ranges of volumes. */
-#include "tuner/sweep.h"
+#include "tuner/base/sweep.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,10 +7,10 @@
  * cache is shared: only the first run pays for compiling.
  */
 #define _DEFAULT_SOURCE /* for mkdtemp */
-#include "tuner/agree.h"
+#include "tuner/study/agree.h"
 #include "tuner/cmd/common.h"
-#include "tuner/session.h"
-#include "tuner/view.h"
+#include "tuner/cmd/session.h"
+#include "tuner/base/view.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  * one run. Each line is printed as it is done.
  */
 #include "tuner/cmd/bench.h"
-#include "tuner/probe.h"
-#include "tuner/session.h"
+#include "tuner/rig/probe.h"
+#include "tuner/cmd/session.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #ifndef GT_TUNER_CMD_BENCH_H
 #define GT_TUNER_CMD_BENCH_H
 
-#include "tuner/bench_run.h"
-#include "tuner/bench_stats.h"
+#include "tuner/bench/bench_run.h"
+#include "tuner/bench/bench_stats.h"
 #include "tuner/cmd/common.h"
 
 enum { GT_BENCH_TYPES = GEMMTUNE_I32 + 1, GT_BENCH_CLASSES = 16 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_report.c - what the lines of `gemmtune bench` say together, told as they come. */
 #include "tuner/cmd/bench.h"
+#include "tuner/lab/ratio.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ static void judge(struct gt_bench_report *r, struct gt_bench_entry *e) {
         r->floor[type] = fmax(r->floor[type], gt_ratio_floor(&e->base->ratio));
     }
     e->floor = r->floor[type];
-    e->verdict = gt_judge(&e->base->ratio, e->floor);
+    e->verdict = gt_verdict_of(&e->base->ratio, e->floor);
 }
 
 static size_t class_index(const gemmtune_problem *p) {

@@ -10,8 +10,8 @@
 
 #include "db/db.h"
 #include "runtime/family.h"
-#include "tuner/cmd.h"
-#include "tuner/table.h"
+#include "tuner/cmd/cmd.h"
+#include "tuner/base/table.h"
 
 #include <stddef.h>
 

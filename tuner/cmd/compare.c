@@ -6,7 +6,7 @@
  */
 #include "tuner/cmd/compare.h"
 
-#include "tuner/predict.h"
+#include "tuner/study/predict.h"
 
 #include <stdlib.h>
 #include <string.h>

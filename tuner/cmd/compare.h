@@ -5,8 +5,8 @@
 #define GT_TUNER_CMD_COMPARE_H
 
 #include "tuner/cmd/common.h"
-#include "tuner/published.h"
-#include "tuner/versus.h"
+#include "tuner/base/published.h"
+#include "tuner/study/versus.h"
 
 /* One of the two: known to a database, or to a publication, or to both. */
 struct gt_compare_side {

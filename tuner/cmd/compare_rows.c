@@ -5,8 +5,8 @@
  */
 #include "tuner/cmd/compare.h"
 
-#include "tuner/predict.h"
-#include "tuner/sweep.h"
+#include "tuner/study/predict.h"
+#include "tuner/base/sweep.h"
 
 #include <string.h>
 

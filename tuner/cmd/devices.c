@@ -2,7 +2,7 @@
 /* devices.c - `gemmtune devices`: what this machine has, and what will compile for it. */
 #include "tuner/cmd/common.h"
 
-#include "tuner/probe.h"
+#include "tuner/rig/probe.h"
 
 struct values {
     struct gt_format format;

@@ -3,8 +3,8 @@
 #include "tuner/cmd/common.h"
 
 #include "runtime/cache.h"
-#include "tuner/probe.h"
-#include "tuner/view.h"
+#include "tuner/rig/probe.h"
+#include "tuner/base/view.h"
 
 #include <errno.h>
 #include <inttypes.h>

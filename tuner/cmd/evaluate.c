@@ -4,12 +4,12 @@
  * Tuned ones are hidden; what each rule answers is timed with the problem's own winner, in turns, or
  * with --stored taken from the trials in the database.
  */
-#include "tuner/evaluate.h"
+#include "tuner/study/evaluate.h"
 
 #include "core/text.h"
-#include "tuner/bench_stats.h"
+#include "tuner/lab/ratio.h"
 #include "tuner/cmd/common.h"
-#include "tuner/session.h"
+#include "tuner/cmd/session.h"
 
 #include <math.h>
 #include <stdio.h>

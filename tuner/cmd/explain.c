@@ -10,8 +10,8 @@
  */
 #include "tuner/cmd/predict.h"
 
-#include "tuner/probe.h"
-#include "tuner/view.h"
+#include "tuner/rig/probe.h"
+#include "tuner/base/view.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 /* export.c - `gemmtune export FILE|-`: results as text that can be reviewed and committed. */
 #include "tuner/cmd/common.h"
 
-#include "tuner/view.h"
+#include "tuner/base/view.h"
 
 struct values {
     const char *db, *device;

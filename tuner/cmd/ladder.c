@@ -4,8 +4,8 @@
  * volume a line.
  */
 #include "tuner/cmd/common.h"
-#include "tuner/ladder.h"
-#include "tuner/session.h"
+#include "tuner/tune/ladder.h"
+#include "tuner/cmd/session.h"
 
 #include <math.h>
 #include <stdio.h>

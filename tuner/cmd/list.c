@@ -2,7 +2,7 @@
 /* list.c - `gemmtune list`: every problem's winner, device by device. */
 #include "tuner/cmd/common.h"
 
-#include "tuner/view.h"
+#include "tuner/base/view.h"
 
 struct values {
     struct gt_format format;

@@ -5,8 +5,8 @@
  */
 #include "tuner/cmd/common.h"
 
-#include "tuner/choose.h"
-#include "tuner/probe.h"
+#include "tuner/base/choose.h"
+#include "tuner/rig/probe.h"
 
 struct values {
     struct gt_format format;

@@ -6,7 +6,7 @@
  */
 #include "tuner/cmd/predict.h"
 
-#include "tuner/probe.h"
+#include "tuner/rig/probe.h"
 
 #include <stdlib.h>
 

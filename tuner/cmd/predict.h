@@ -5,7 +5,7 @@
 #define GT_TUNER_CMD_PREDICT_H
 
 #include "tuner/cmd/common.h"
-#include "tuner/predict.h"
+#include "tuner/study/predict.h"
 
 #define GT_OPTION_DEVICE_FILE(values)                                                      \
     {                                                                                      \

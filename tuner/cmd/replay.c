@@ -4,8 +4,8 @@
  * device: a Kernel Tuner cache, or with --db the trials of a problem.
  */
 #include "tuner/cmd/common.h"
-#include "tuner/replay.h"
-#include "tuner/view.h"
+#include "tuner/study/replay.h"
+#include "tuner/base/view.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,10 +3,10 @@
  * run.c - `gemmtune run PROBLEM`: what the library would run for it, built, checked on fresh
  * data and timed in one run with the naive kernel and this machine's CPU BLAS.
  */
-#include "tuner/choose.h"
+#include "tuner/base/choose.h"
 #include "tuner/cmd/common.h"
-#include "tuner/reference.h"
-#include "tuner/session.h"
+#include "tuner/lab/reference.h"
+#include "tuner/cmd/session.h"
 
 #include <stdio.h>
 #include <string.h>

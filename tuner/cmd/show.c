@@ -5,8 +5,8 @@
  */
 #include "tuner/cmd/common.h"
 
-#include "tuner/session.h"
-#include "tuner/view.h"
+#include "tuner/cmd/session.h"
+#include "tuner/base/view.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  */
 #include "tuner/cmd/space.h"
 
-#include "tuner/probe.h"
-#include "tuner/space.h"
+#include "tuner/rig/probe.h"
+#include "tuner/search/space.h"
 
 #include <inttypes.h>
 

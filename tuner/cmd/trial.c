@@ -4,7 +4,7 @@
  * each. What every failed trial's line ends in. Stores nothing.
  */
 #include "tuner/cmd/common.h"
-#include "tuner/session.h"
+#include "tuner/cmd/session.h"
 
 #include <math.h>
 #include <stdio.h>

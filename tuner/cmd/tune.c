@@ -3,11 +3,11 @@
  * tune.c - `gemmtune tune`: a list of problems on one device, each searched for as long as it may
  * take, every trial committed.
  */
-#include "tuner/ahead.h"
+#include "tuner/tune/ahead.h"
 #include "tuner/cmd/common.h"
-#include "tuner/lab.h"
-#include "tuner/session.h"
-#include "tuner/tune.h"
+#include "tuner/lab/lab.h"
+#include "tuner/cmd/session.h"
+#include "tuner/tune/tune.h"
 
 #include <math.h>
 #include <stdio.h>

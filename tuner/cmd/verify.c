@@ -4,8 +4,8 @@
  * fresh data. Exit 5 when one is wrong, else 1 when one could not be verified.
  */
 #include "tuner/cmd/common.h"
-#include "tuner/session.h"
-#include "tuner/view.h"
+#include "tuner/cmd/session.h"
+#include "tuner/base/view.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker.c - the other end of tuner/pool.c: a process of its own that owns the device context, or
+ * worker.c - the other end of tuner/work/pool.c: a process of its own that owns the device context, or
  * compiles. It reads jobs from one descriptor and reports to another, and is allowed to die.
  */
 #define _DEFAULT_SOURCE /* for prctl's declaration on old C libraries */
 #include "core/io.h"
-#include "tuner/cmd.h"
-#include "tuner/trial.h"
+#include "tuner/cmd/cmd.h"
+#include "tuner/work/trial.h"
 
 #include <signal.h>
 #include <stdio.h>

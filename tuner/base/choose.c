@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* choose.c - see choose.h. */
+#include "tuner/base/choose.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+gt_status gt_choose(struct gt_chosen *out, struct gt_db *db,
+                    const struct gt_families *families, const struct gt_device *device,
+                    const gemmtune_problem *p, struct gt_err *err) {
+    char key[GT_DEVICE_KEY_MAX];
+    size_t count = 0;
+    memset(out, 0, sizeof *out);
+    gt_device_key(device, key);
+    gt_status status = GEMMTUNE_OK;
+    if (db)
+        status = gt_known_load(&out->known, &count, &out->stale, db, families, device->arch,
+                               err);
+    const struct gt_snapshot snapshot = {families, out->known, count};
+    if (!status)
+        status = gt_match(&out->choice, &snapshot, device, key, p, GEMMTUNE_MATCH_DEFAULT,
+                          SIZE_MAX, GT_VECTOR_BYTES, NULL, NULL, err);
+    if (status)
+        gt_chosen_clear(out);
+    return status;
+}
+
+void gt_chosen_clear(struct gt_chosen *c) {
+    free(c->known);
+    memset(c, 0, sizeof *c);
+}
+
+const char *gt_match_word(gemmtune_match match) {
+    static const char *const words[] = {
+        [GEMMTUNE_MATCH_EXACT] = "exact",
+        [GEMMTUNE_MATCH_SHAPE] = "shape",
+        [GEMMTUNE_MATCH_ARCH] = "arch",
+        [GEMMTUNE_MATCH_DEFAULT] = "default",
+    };
+    return words[match];
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* choose.h - what the library would run, asked of the same function from a database file. */
+#ifndef GT_TUNER_BASE_CHOOSE_H
+#define GT_TUNER_BASE_CHOOSE_H
+
+#include "db/db.h"
+#include "runtime/match.h"
+
+struct gt_chosen {
+    struct gt_choice choice;
+    struct gt_known *known; /* what choice.known points into */
+    int64_t stale;          /* rows of older kernel sources, passed over */
+};
+
+/* `db` NULL: as with an empty database. End with gt_chosen_clear. */
+gt_status gt_choose(struct gt_chosen *out, struct gt_db *db,
+                    const struct gt_families *families, const struct gt_device *device,
+                    const gemmtune_problem *p, struct gt_err *err);
+void gt_chosen_clear(struct gt_chosen *c);
+
+/* "exact", "shape", "arch", "default" */
+const char *gt_match_word(gemmtune_match match);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cores.c - see cores.h. */
+#define _GNU_SOURCE /* for sched_setaffinity */
+#include "tuner/base/cores.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    CORES_MIN = 4
+}; /* with fewer, a core that does not compile costs more than it gives */
+
+_Static_assert(GT_CORES_MAX <= CPU_SETSIZE, "a core must fit the C library's set");
+
+int gt_core_set_count(const struct gt_core_set *s) {
+    int n = 0;
+    for (int i = 0; i < GT_CORES_MAX; i++)
+        n += s->has[i];
+    return n;
+}
+
+bool gt_core_set_parse(struct gt_core_set *out, const char *list) {
+    int first, last, used;
+    memset(out, 0, sizeof *out);
+    for (; sscanf(list, "%d%n", &first, &used) == 1; list++) {
+        list += used;
+        last = first;
+        if (sscanf(list, "-%d%n", &last, &used) == 1)
+            list += used;
+        if (first < 0 || last < first || last >= GT_CORES_MAX)
+            return false;
+        for (int i = first; i <= last; i++)
+            out->has[i] = true;
+        if (*list != ',')
+            return *list == '\0' || *list == '\n';
+    }
+    return false;
+}
+
+void gt_cores_allowed(struct gt_core_set *out) {
+    cpu_set_t set;
+    memset(out, 0, sizeof *out);
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return;
+    for (size_t i = 0; i < GT_CORES_MAX; i++)
+        out->has[i] = CPU_ISSET(i, &set);
+}
+
+void gt_cores_beside(struct gt_core_set *out, int core) {
+    char path[96], list[256] = "";
+    snprintf(path, sizeof path,
+             "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", core);
+    FILE *file = fopen(path, "re");
+    const bool read = file && fgets(list, sizeof list, file);
+    if (file)
+        (void)fclose(file);
+    if (!read || !gt_core_set_parse(out, list))
+        memset(out, 0, sizeof *out);
+    out->has[core] = true;
+}
+
+void gt_cores_keep_other(pid_t pid, const struct gt_core_set *s) {
+    cpu_set_t set;
+    if (gt_core_set_count(s) == 0)
+        return;
+    CPU_ZERO(&set);
+    for (size_t i = 0; i < GT_CORES_MAX; i++)
+        if (s->has[i])
+            CPU_SET(i, &set);
+    (void)sched_setaffinity(pid, sizeof set, &set);
+}
+
+void gt_cores_keep(const struct gt_core_set *s) {
+    gt_cores_keep_other(0, s);
+}
+
+bool gt_cores_split(struct gt_core_set *own, struct gt_core_set *rest,
+                    const struct gt_core_set *allowed,
+                    void (*beside)(struct gt_core_set *out, int core)) {
+    const struct gt_core_set none = {{false}};
+    int last = GT_CORES_MAX - 1;
+    *own = *rest = none;
+    if (gt_core_set_count(allowed) < CORES_MIN)
+        return false;
+    while (!allowed->has[last])
+        last--;
+    beside(own, last);
+    for (int i = 0; i < GT_CORES_MAX; i++) {
+        own->has[i] = own->has[i] && allowed->has[i];
+        rest->has[i] = allowed->has[i] && !own->has[i];
+    }
+    if (gt_core_set_count(rest) > 0)
+        return true;
+    *own = none;
+    return false;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* progress.c - see progress.h. */
+#include "tuner/base/progress.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { REDRAW_HZ = 5 };
+
+double gt_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void gt_progress_init(struct gt_progress *p, size_t problems, bool quiet) {
+    memset(p, 0, sizeof *p);
+    p->live = isatty(STDERR_FILENO);
+    p->quiet = quiet;
+    p->problems = problems;
+    p->started = gt_seconds();
+}
+
+void gt_progress_show(struct gt_progress *p, const char *name, size_t done, size_t planned,
+                      double rate, double best_gflops, const char *best_family,
+                      double left_s) {
+    const double now = gt_seconds();
+    if (!p->live || p->quiet || now - p->shown < 1.0 / REDRAW_HZ)
+        return;
+    p->shown = now;
+    fprintf(stderr, "\r\033[K[%zu/%zu] %s  %zu/%zu  %.1f/s", p->problem, p->problems, name,
+            done, planned, rate);
+    if (best_gflops > 0)
+        fprintf(stderr, "  best %.4g GFLOP/s (%s)", best_gflops, best_family);
+    if (left_s >= 0)
+        fprintf(stderr, "  %.0f s left", left_s);
+    fflush(stderr);
+}
+
+void gt_progress_line(struct gt_progress *p, const char *text) {
+    if (p->quiet)
+        return;
+    fprintf(stderr, "%s%s\n", p->live ? "\r\033[K" : "", text);
+}

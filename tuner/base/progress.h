@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* progress.h - how far a long command is, on stderr: a line that rewrites itself on a terminal, a
+ * line a problem elsewhere. */
+#ifndef GT_TUNER_BASE_PROGRESS_H
+#define GT_TUNER_BASE_PROGRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct gt_progress {
+    bool live; /* stderr is a terminal */
+    bool quiet;
+    size_t problem, problems; /* 1-based */
+    double started, shown;    /* monotonic seconds */
+};
+
+double gt_seconds(void); /* monotonic */
+void gt_progress_init(struct gt_progress *p, size_t problems, bool quiet);
+/* `left_s` negative: unknown. */
+void gt_progress_show(struct gt_progress *p, const char *name, size_t done, size_t planned,
+                      double rate, double best_gflops, const char *best_family,
+                      double left_s);
+/* Ends the line and prints `text` as one of its own. */
+void gt_progress_line(struct gt_progress *p, const char *text);
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench.c - see bench.h. */
+#include "tuner/bench/bench.h"
+
+#include "tuner/lab/ratio.h"
+#include "tuner/lab/lab_internal.h"
+#include "tuner/lab/stopwatch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double sample_ns = 1e6, glance_ns = 2e5; /* a sample; one that only chooses */
+
+enum {
+    ROUNDS_LEAST = 6,
+    GLANCES = 3,     /* samples that choose among a rival's ways */
+    DROPPED_MAX = 20 /* throttled rounds after which one is taken as it comes */
+};
+
+/* Somebody who takes part: ours, or a rival with the way that was chosen. */
+struct player {
+    const struct gt_rival *who;
+    int index; /* in gt_rivals; -1 ours */
+    void *self;
+    int variant;
+    struct gt_stopwatch *watch;
+    struct gt_bench_side *side;
+};
+
+struct gt_bench {
+    struct gt_lab *lab;
+    void *workspace;
+    struct gt_bench_options options;
+    void *own, *rival[GT_RIVALS]; /* NULL: not here */
+    bool
+        spoiled; /* what computes wrongly may have written anywhere, to references as well */
+};
+
+/* ---- opening ---- */
+
+void gt_bench_destroy(struct gt_bench *b) {
+    if (!b)
+        return;
+    for (int i = 0; i < GT_RIVALS; i++)
+        if (b->rival[i])
+            gt_rivals[i]->close(b->rival[i]);
+    if (b->own)
+        gt_rival_own.close(b->own);
+    if (b->workspace)
+        gt_rig_head(b->lab->rig)->ops->release(b->lab->rig, b->workspace);
+    gt_lab_destroy(b->lab);
+    free(b);
+}
+
+/* Whose fault it is when this is the last that is heard: i, gt_rivals[i]'s; -1, ours. */
+static void tell_turn(struct gt_bench *b, int who) {
+    if (b->options.at)
+        atomic_store(b->options.at, who);
+}
+
+/* A rival that cannot be opened costs nothing but its place. */
+static void open_rivals(struct gt_bench *b, const struct gt_rival_setup *setup,
+                        struct gt_absence why[GT_RIVALS]) {
+    for (int i = 0; i < GT_RIVALS; i++) {
+        struct gt_err err = {""};
+        gemmtune_problem any;
+        gemmtune_problem_init(&any, GEMMTUNE_F32, 1, 1, 1);
+        why[i] = (struct gt_absence){.foreign = false};
+        if (!(b->options.rivals & 1u << i))
+            continue;
+        tell_turn(b, i);
+        why[i].foreign = !gt_rivals[i]->serves(gt_lab_device(b->lab), &any);
+        if (why[i].foreign)
+            (void)gt_fail(&err, GEMMTUNE_EUNSUPPORTED, "it does not serve this device");
+        else
+            (void)gt_rivals[i]->open(&b->rival[i], setup, &err);
+        snprintf(why[i].text, sizeof why[i].text, "%s", err.line);
+    }
+    tell_turn(b, -1);
+}
+
+gt_status gt_bench_create(struct gt_bench **out, const struct gt_device *d,
+                          const struct gt_bench_options *options,
+                          struct gt_absence why[GT_RIVALS], struct gt_err *err) {
+    struct gt_bench *b = calloc(1, sizeof *b);
+    *out = NULL;
+    if (!b)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to compare");
+    b->options = *options;
+    gt_status status = gt_lab_create(&b->lab, d, err);
+    if (!status)
+        status = gt_rig_head(b->lab->rig)
+                     ->ops->alloc(&b->workspace, b->lab->rig, GT_WORKSPACE_BYTES, err);
+    const struct gt_rival_setup setup = {
+        .rig = b->lab ? b->lab->rig : NULL, .db = options->db, .workspace = b->workspace};
+    if (!status)
+        status = gt_rival_own.open(&b->own, &setup, err);
+    if (status) {
+        gt_bench_destroy(b);
+        return status;
+    }
+    open_rivals(b, &setup, why);
+    *out = b;
+    return GEMMTUNE_OK;
+}
+
+/* ---- one player ---- */
+
+static gt_status play(void *self, const struct gt_operands *x, struct gt_err *err) {
+    const struct player *p = self;
+    return p->who->enqueue(p->self, p->variant, x, err);
+}
+
+static void refuse(struct gt_bench_side *side, gt_outcome outcome, const char *text) {
+    side->timed = false;
+    side->outcome = outcome;
+    snprintf(side->error, sizeof side->error, "%s", text);
+}
+
+static gt_outcome outcome_of(gt_status status) {
+    return status == GEMMTUNE_EUNSUPPORTED ? GT_CONSTRAINTS
+           : status == GEMMTUNE_ENOMEM     ? GT_OUT_OF_MEMORY
+           : status == GEMMTUNE_EBUILD     ? GT_COMPILE
+                                           : GT_LAUNCH;
+}
+
+/* Whether the way that is set computes rightly on the first `cases` of exact and random data;
+ * what it did instead stands in the side. */
+static bool is_right(struct gt_bench *b, struct player *p, int first, int cases) {
+    const struct gt_product product = {.enqueue = play, .self = p};
+    struct gt_err err = {""};
+    char why[GT_VERDICT_MAX];
+    bool right = false;
+    tell_turn(b, p->index);
+    const gt_status status = gt_check_product(&right, why, b->lab->checker,
+                                              b->lab->timed + first, &product, cases, &err);
+    if (status)
+        refuse(p->side, outcome_of(status), err.line);
+    else if (!right)
+        refuse(p->side, GT_WRONG_RESULT, why);
+    b->spoiled = b->spoiled || (!status && !right);
+    return !status && right;
+}
+
+/* The least of a few short samples. */
+static gt_status glance(double *ns, struct gt_bench *b, struct player *p,
+                        struct gt_err *err) {
+    const struct gt_product product = {.enqueue = play, .self = p};
+    struct gt_stopwatch *watch = NULL;
+    double now = 0;
+    *ns = 0;
+    gt_status status = gt_stopwatch_create(&watch, b->lab, &product, glance_ns,
+                                           b->options.budget_s * 1e9, err);
+    for (int i = 0; !status && i < GLANCES; i++) {
+        status = gt_stopwatch_sample(watch, &now, err);
+        *ns = i == 0 || now < *ns ? now : *ns;
+    }
+    gt_stopwatch_destroy(watch);
+    return status;
+}
+
+/* Sets the fastest way that is right; false when there is none. */
+static bool choose_variant(struct gt_bench *b, struct player *p, int variants) {
+    struct gt_err err = {""};
+    double best_ns = 0, ns = 0;
+    int best = -1;
+    for (p->variant = 0; p->variant < variants; p->variant++) {
+        if (!is_right(b, p, 0, 2))
+            continue;
+        const gt_status status = variants > 1 ? glance(&ns, b, p, &err) : GEMMTUNE_OK;
+        if (status)
+            refuse(p->side, outcome_of(status), err.line);
+        else if (best < 0 || ns < best_ns) {
+            best = p->variant;
+            best_ns = ns;
+        }
+    }
+    p->variant = best;
+    return best >= 0;
+}
+
+/* From a problem to a way that is warm and right; false when the player is out. */
+static bool get_ready(struct gt_bench *b, struct player *p,
+                      const gemmtune_problem *problem) {
+    const struct gt_product product = {.enqueue = play, .self = p};
+    struct gt_err err = {""};
+    int variants = 0;
+    tell_turn(b, p->index);
+    gt_status status = p->who->prepare(&variants, p->self, problem, &err);
+    if (!status && !choose_variant(b, p, variants))
+        return false;
+    if (!status)
+        status = gt_stopwatch_create(&p->watch, b->lab, &product, sample_ns,
+                                     b->options.budget_s * 1e9, &err);
+    if (status) {
+        refuse(p->side, outcome_of(status), err.line);
+        return false;
+    }
+    p->side->timed = true;
+    p->side->outcome = GT_CORRECT;
+    p->who->describe(p->side->what, p->self, p->variant);
+    return true;
+}
+
+/* ---- rounds ---- */
+
+/*
+ * One side's turn. A power limit acts on the mean over many samples: sides that take turns by the sample
+ * share one clock, whoever brought it down. In turns longer than that each has its own, and the second
+ * half of the turn counts.
+ */
+static gt_status play_turn(double *ns, double *spent_s, const struct gt_bench *b,
+                           struct player *p, struct gt_err *err) {
+    double spent = 0, sum = 0, now = 0;
+    int count = 0;
+    gt_status status = GEMMTUNE_OK;
+    do {
+        status = gt_stopwatch_sample(p->watch, &now, err);
+        spent += now * gt_stopwatch_launches(p->watch) * 1e-9;
+        if (spent > b->options.turn_s / 2) {
+            sum += now;
+            count++;
+        }
+    } while (!status && now > 0 && spent < b->options.turn_s);
+    *ns = count > 0 ? sum / count : now;
+    *spent_s += spent;
+    return status;
+}
+
+/* Everybody once, forwards and backwards in turns (A B B A); false in *clean when the clock was
+ * throttled meanwhile. */
+static gt_status play_round(double ns[], double *spent_s, bool *clean,
+                            struct gt_bench_line *line, struct gt_bench *b,
+                            struct player *p, int count, int round, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    *clean = true;
+    for (int i = 0; !status && i < count; i++) {
+        const int at = round % 2 ? count - 1 - i : i;
+        int mhz = 0;
+        bool throttled = false;
+        tell_turn(b, p[at].index);
+        status = play_turn(&ns[at], spent_s, b, &p[at], err);
+        gt_rig_head(b->lab->rig)->ops->clock(b->lab->rig, &mhz, &throttled);
+        *clean = *clean && !throttled;
+        if (mhz > 0 && (line->clock_low_mhz == 0 || mhz < line->clock_low_mhz))
+            line->clock_low_mhz = mhz;
+        if (mhz > line->clock_high_mhz)
+            line->clock_high_mhz = mhz;
+    }
+    return status;
+}
+
+static void keep(struct player *p, double ns) {
+    struct gt_measurement *m = &p->side->time;
+    m->launches = gt_stopwatch_launches(p->watch);
+    m->sample_ns[m->samples++] = (float)ns;
+}
+
+static gt_status play_rounds(struct gt_bench_line *line, struct gt_bench *b,
+                             struct player *p, int count, struct gt_err *err) {
+    double ns[GT_RIVALS + 1], spent_s = 0;
+    const struct gt_bench_options *o = &b->options;
+    gt_status status = GEMMTUNE_OK;
+    bool clean = true;
+    for (int kept = 0, round = 0; !status && kept < o->rounds; round++) {
+        if (kept >= ROUNDS_LEAST && spent_s > o->budget_s)
+            break;
+        status = play_round(ns, &spent_s, &clean, line, b, p, count, round, err);
+        if (!clean && line->dropped < DROPPED_MAX) {
+            line->dropped++;
+            continue;
+        }
+        if (o->turn_s > 0 && round == 0)
+            continue; /* the clock of a device that was idle */
+        for (int i = 0; !status && i < count; i++)
+            keep(&p[i], ns[i]);
+        kept++;
+    }
+    return status;
+}
+
+/* ROUNDS_LEAST rounds, the first and those that are dropped, whatever the budget; one more begun
+ * within it. */
+double gt_bench_seconds(const struct gt_bench_options *o) {
+    return o->budget_s + (ROUNDS_LEAST + DROPPED_MAX + 2) * (GT_RIVALS + 1) * o->turn_s;
+}
+
+/* ---- a line ---- */
+
+static void conclude(struct gt_bench_line *line) {
+    struct gt_bench_side *own = &line->own;
+    gt_measurement_summarize(&own->time);
+    for (int i = 0; i < GT_RIVALS; i++) {
+        struct gt_bench_side *r = &line->rival[i];
+        if (!r->timed)
+            continue;
+        gt_measurement_summarize(&r->time);
+        gt_ratio_of(&r->ratio, &r->time, &own->time);
+        if (line->best < 0 || r->time.median_ns < line->rival[line->best].time.median_ns)
+            line->best = i;
+    }
+}
+
+/* Ours first; then the rivals that are here, serve the problem and are right. A failure is one that
+ * leaves nothing to compute on. */
+static gt_status gather(int *count, struct player *p, struct gt_bench_line *line,
+                        struct gt_bench *b, const gemmtune_problem *problem,
+                        unsigned rivals, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    *count = 0;
+    *p = (struct player){
+        .who = &gt_rival_own, .index = -1, .self = b->own, .side = &line->own};
+    if (!get_ready(b, p, problem))
+        return GEMMTUNE_OK;
+    ++*count;
+    for (int i = 0; !status && i < GT_RIVALS; i++) {
+        const struct gt_rival *r = gt_rivals[i];
+        if (!b->rival[i] || !(rivals & 1u << i) ||
+            !r->serves(gt_lab_device(b->lab), problem))
+            continue;
+        p[*count] = (struct player){
+            .who = r, .index = i, .self = b->rival[i], .side = &line->rival[i]};
+        if (get_ready(b, &p[*count], problem))
+            ++*count;
+        else
+            status = gt_rig_head(b->lab->rig)->ops->finish(b->lab->rig, err);
+    }
+    return status;
+}
+
+/* Once more after timing, ours first and wholly when what was wrong may have written anywhere. */
+static void check_again(struct gt_bench *b, struct player *p, int count) {
+    for (int i = 0; i < count; i++)
+        (void)is_right(b, &p[i], b->spoiled ? 0 : 1, b->spoiled ? 2 : 1);
+}
+
+gt_status gt_bench_measure(struct gt_bench_line *out, struct gt_bench *b,
+                           const gemmtune_problem *p, unsigned rivals, struct gt_err *err) {
+    struct player player[GT_RIVALS + 1] = {{0}};
+    struct gt_err lost = {""};
+    int count = 0;
+    memset(out, 0, sizeof *out);
+    out->best = -1;
+    tell_turn(b, -1);
+    gt_status status = gt_lab_setup(b->lab, p, b->options.seed, err);
+    if (!status)
+        status = gt_lab_setup_inputs(b->lab, err);
+    if (status)
+        return status;
+    status = gather(&count, player, out, b, p, rivals, err);
+    if (!status && count > 0)
+        status = play_rounds(out, b, player, count, err);
+    if (!status)
+        check_again(b, player, count);
+    for (int i = 0; i < count; i++)
+        gt_stopwatch_destroy(player[i].watch);
+    conclude(out);
+    /* A failed launch may have taken the context with it. */
+    out->fatal = b->spoiled || gt_rig_head(b->lab->rig)->ops->finish(b->lab->rig, &lost);
+    return status;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_overhead.c - see bench_overhead.h. Calls are timed one by one, each kind a few dozen times in
+ * turn; the device is waited for between turns, so that no call waits for room in its queue. What a plan
+ * launches is noted once, so that the driver alone gets the very same kernels and arguments.
+ */
+#include "tuner/bench/bench_overhead.h"
+
+#include "tuner/lab/lab_internal.h"
+#include "tuner/rig/bare.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    TURN = 32,  /* calls between two waits */
+    TURNS = 40, /* of each kind */
+    WARM_UP = 2 /* turns that do not count */
+};
+
+const char *gt_call_name(int call) {
+    static const char *const names[GT_CALL_RIVAL] = {
+        [GT_CALL_LAUNCH] = "driver launch",
+        [GT_CALL_EXECUTE] = "gemmtune_execute",
+        [GT_CALL_GEMM] = "gemmtune_gemm",
+    };
+    return call < GT_CALL_RIVAL ? names[call] : gt_rivals[call - GT_CALL_RIVAL]->name;
+}
+
+struct calls {
+    struct gt_lab *lab;
+    gemmtune_problem problem;
+    gemmtune_ctx *ctx;
+    gemmtune_plan *plan;
+    void *workspace, *stream;
+    union gt_value alpha, beta;
+    struct gt_operands x;
+    struct gt_rival_setup setup;
+    void *rival[GT_RIVALS]; /* NULL: takes no part */
+    struct gt_bare *bare;
+};
+
+static const struct gt_rig_ops *ops_of(const struct calls *c) {
+    return gt_rig_head(c->lab->rig)->ops;
+}
+
+/* ---- the calls ---- */
+
+static gt_status said(gt_status status, struct gt_err *err) {
+    return status ? gt_fail(err, status, "%s", gemmtune_errmsg()) : GEMMTUNE_OK;
+}
+
+static gt_status execute(void *calls, struct gt_err *err) {
+    const struct calls *c = calls;
+    return said(gemmtune_execute(c->plan, c->x.alpha, c->x.a, c->x.b, c->x.beta, c->x.c,
+                                 c->workspace, c->stream),
+                err);
+}
+
+static gt_status make(struct calls *c, int call, struct gt_err *err) {
+    switch (call) {
+    case GT_CALL_LAUNCH:
+        return ops_of(c)->bare->run(c->bare, err);
+    case GT_CALL_EXECUTE:
+        return execute(c, err);
+    case GT_CALL_GEMM:
+        return said(gemmtune_gemm(c->ctx, &c->problem, c->x.alpha, c->x.a, c->x.b,
+                                  c->x.beta, c->x.c, c->stream),
+                    err);
+    default:
+        call -= GT_CALL_RIVAL;
+        return gt_rivals[call]->enqueue(c->rival[call], 0, &c->x, err);
+    }
+}
+
+/* ---- making them ready ---- */
+
+static gt_status ready_execute(struct calls *c, struct gt_err *err) {
+    return said(gemmtune_plan_create(&c->plan, c->ctx, &c->problem, GEMMTUNE_MATCH_DEFAULT,
+                                     GT_WORKSPACE_BYTES),
+                err);
+}
+
+/* A product on the CPU is computed in the call, and ourselves are here already. */
+static bool is_measured(const struct calls *c, int rival) {
+    return gt_rivals[rival] != &gt_rival_cpu && !gt_rivals[rival]->by_name_only &&
+           gt_rivals[rival]->serves(gt_lab_device(c->lab), &c->problem);
+}
+
+static gt_status ready_rival(struct calls *c, int i, struct gt_err *err) {
+    int variants = 0;
+    gt_status status = gt_rivals[i]->open(&c->rival[i], &c->setup, err);
+    return status ? status
+                  : gt_rivals[i]->prepare(&variants, c->rival[i], &c->problem, err);
+}
+
+/* Once here, so that what a first call does besides is not timed. */
+static gt_status ready(struct gt_overhead *out, struct calls *c, int call,
+                       struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    if (call == GT_CALL_LAUNCH)
+        status =
+            ops_of(c)->bare->note(&c->bare, &out->launches, c->lab->rig, execute, c, err);
+    if (call >= GT_CALL_RIVAL)
+        status = ready_rival(c, call - GT_CALL_RIVAL, err);
+    if (!status)
+        status = make(c, call, err);
+    return status ? status : ops_of(c)->finish(c->lab->rig, err);
+}
+
+/* Without the plan there is nothing to compare with; any other call may be missing. */
+static gt_status ready_all(struct gt_overhead *out, struct calls *c, struct gt_err *err) {
+    const gt_status status = ready_execute(c, err);
+    for (int i = 0; !status && i < GT_CALLS; i++) {
+        struct gt_err why = {""};
+        out->asked[i] = i < GT_CALL_RIVAL || is_measured(c, i - GT_CALL_RIVAL);
+        if (out->asked[i] && ready(out, c, i, &why))
+            snprintf(out->why[i], sizeof out->why[i], "%s", why.line);
+    }
+    return status;
+}
+
+static gt_status open_calls(struct calls *c, const struct gt_device *d,
+                            const struct gt_bench_options *o, const gemmtune_problem *p,
+                            struct gt_err *err) {
+    gemmtune_target target;
+    c->problem = *p;
+    gt_status status = gt_lab_create(&c->lab, d, err);
+    if (!status)
+        status = gt_lab_setup(c->lab, p, o->seed, err);
+    if (!status)
+        status = gt_lab_setup_inputs(c->lab, err);
+    if (!status)
+        status = ops_of(c)->alloc(&c->workspace, c->lab->rig, GT_WORKSPACE_BYTES, err);
+    if (!status)
+        status = gt_rival_target(&target, c->lab->rig, err);
+    if (!status)
+        status = said(gemmtune_open(&c->ctx, o->db, &target), err);
+    if (status)
+        return status;
+    const struct gt_sets *s = &c->lab->sets;
+    c->stream = gt_rig_head(c->lab->rig)->stream;
+    c->setup = (struct gt_rival_setup){c->lab->rig, o->db, c->workspace};
+    gt_data_put(&c->alpha, p->type_acc, 1);
+    c->x = (struct gt_operands){&c->alpha, s->view[0][0], s->view[1][0], &c->beta,
+                                s->view[2][0]};
+    return GEMMTUNE_OK;
+}
+
+static void close_calls(struct calls *c) {
+    for (int i = 0; i < GT_RIVALS; i++)
+        if (c->rival[i])
+            gt_rivals[i]->close(c->rival[i]);
+    if (c->bare)
+        ops_of(c)->bare->destroy(c->bare);
+    gemmtune_plan_destroy(c->plan);
+    gemmtune_close(c->ctx);
+    if (c->workspace)
+        ops_of(c)->release(c->lab->rig, c->workspace);
+    gt_lab_destroy(c->lab);
+}
+
+/* ---- timing them ---- */
+
+static double now_ns(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* The median of a turn's calls. */
+static gt_status turn(float *ns, struct calls *c, int call, struct gt_err *err) {
+    struct gt_measurement m = {.samples = 0};
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; !status && i < TURN; i++) {
+        const double before = now_ns();
+        status = make(c, call, err);
+        m.sample_ns[m.samples++] = (float)(now_ns() - before);
+    }
+    gt_measurement_summarize(&m);
+    *ns = (float)m.median_ns;
+    return status ? status : ops_of(c)->finish(c->lab->rig, err);
+}
+
+static struct gt_cost cost_of(const float ns[TURNS], const float less[TURNS]) {
+    struct gt_measurement m = {.samples = TURNS};
+    for (int i = 0; i < TURNS; i++)
+        m.sample_ns[i] = ns[i] - (less ? less[i] : 0);
+    gt_measurement_summarize(&m);
+    return (struct gt_cost){m.median_ns, m.low_ns, m.high_ns};
+}
+
+/* Forwards and backwards in turns, so that a clock that drifts favours nobody. */
+static gt_status take_turns(struct gt_overhead *out, struct calls *c, struct gt_err *err) {
+    float ns[GT_CALLS][TURNS] = {{0}}, warm;
+    gt_status status = GEMMTUNE_OK;
+    for (int t = -WARM_UP; !status && t < TURNS; t++)
+        for (int i = 0; !status && i < GT_CALLS; i++) {
+            const int call = t % 2 ? GT_CALLS - 1 - i : i;
+            if (gt_call_counts(out, call))
+                status = turn(t < 0 ? &warm : &ns[call][t], c, call, err);
+        }
+    for (int i = 0; !status && i < GT_CALLS; i++) {
+        if (!gt_call_counts(out, i))
+            continue;
+        out->cost[i] = cost_of(ns[i], NULL);
+        if (gt_call_counts(out, GT_CALL_LAUNCH))
+            out->above[i] = cost_of(ns[i], ns[GT_CALL_LAUNCH]);
+    }
+    return status;
+}
+
+bool gt_call_counts(const struct gt_overhead *o, int call) {
+    return o->asked[call] && !o->why[call][0];
+}
+
+gt_status gt_overhead_measure(struct gt_overhead *out, const struct gt_device *d,
+                              const struct gt_bench_options *options,
+                              const gemmtune_problem *p, struct gt_err *err) {
+    struct calls c = {.lab = NULL};
+    memset(out, 0, sizeof *out);
+    gt_status status = open_calls(&c, d, options, p, err);
+    if (!status)
+        status = ready_all(out, &c, err);
+    if (!status)
+        status = take_turns(out, &c, err);
+    if (!status)
+        gt_kernel_text(out->what, c.plan);
+    if (c.lab)
+        close_calls(&c);
+    return status;
+}

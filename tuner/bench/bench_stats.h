@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_stats.h - what the times of two sides say: a ratio with an interval, a verdict, and means over
+ * kinds of shapes. Pure.
+ */
+#ifndef GT_TUNER_BENCH_BENCH_STATS_H
+#define GT_TUNER_BENCH_BENCH_STATS_H
+
+#include "core/device.h"
+#include "core/outcome.h"
+#include "core/problem.h"
+
+/* "small", "deep" ...: the first class of the table that the shape fits. */
+const char *gt_shape_class(const gemmtune_problem *p);
+/* Name and meaning of class i in the table's order; NULL past the end. */
+const char *gt_shape_class_at(size_t i, const char **about);
+
+enum gt_verdict { GT_NO_VERDICT, GT_WIN, GT_TIE, GT_LOSS };
+const char *gt_verdict_word(enum gt_verdict v); /* "" "win" "tie" "loss" */
+/* A tie when the ratio's interval comes within the floor of 1. The times' own intervals do not matter: both
+ * sides follow the clock, and where it wanders they overlap whatever the ratio. */
+enum gt_verdict gt_verdict_of(const struct gt_measurement *ratio, double floor);
+
+struct gt_tally {
+    int wins, ties, losses;
+    double logs; /* of the ratios */
+};
+void gt_tally_add(struct gt_tally *t, enum gt_verdict v, double ratio);
+int gt_tally_count(const struct gt_tally *t);
+double gt_tally_geomean(const struct gt_tally *t); /* 0 when empty */
+
+/* The least time that peak arithmetic and one transfer of A, B and C allow; 0 when unknown. */
+double gt_roofline_ns(const gemmtune_problem *p, const struct gt_device *d);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cublas_api.c - see cublas_api.h. */
+#include "tuner/bench/cublas_api.h"
+
+#include "runtime/driver_util.h"
+
+#include <stdio.h>
+
+_Static_assert(sizeof(struct gt_cublaslt_result) == 96, "64 + 8 + 4 + 4 + 16");
+
+static const struct gt_symbol cublas_symbols[] = {
+#define X(name, symbol, needed, params) {#symbol, offsetof(struct gt_cublas, name), needed},
+    GT_CUBLAS_SYMBOLS(X)
+#undef X
+};
+
+static const struct gt_symbol cublaslt_symbols[] = {
+#define X(name, symbol, needed, params)                                                    \
+    {#symbol, offsetof(struct gt_cublaslt, name), needed},
+    GT_CUBLASLT_SYMBOLS(X)
+#undef X
+        {"cublasLtGetVersion", offsetof(struct gt_cublaslt, cublasLtGetVersion), true},
+};
+
+static gt_status open_library(void *table, const char *override, const char *const *names,
+                              const struct gt_symbol *symbols, size_t count,
+                              struct gt_err *err) {
+    char why[256];
+    void *library = gt_library_open(override, names, why);
+    if (!library)
+        return gt_fail(err, GEMMTUNE_ENODRIVER, "it is not installed (%s)", why);
+    const char *missing = gt_library_fill(table, library, symbols, count);
+    return missing ? gt_fail(err, GEMMTUNE_ENODRIVER,
+                             "it has no %s: version 11.2 or newer "
+                             "is needed",
+                             missing)
+                   : GEMMTUNE_OK;
+}
+
+gt_status gt_cublas_api(const struct gt_cublas **out, struct gt_err *err) {
+    static const char *const names[] = {"libcublas.so.13",
+                                        "libcublas.so.12",
+                                        "libcublas.so.11",
+                                        "libcublas.so",
+                                        "/usr/local/cuda/lib64/libcublas.so.13",
+                                        "/usr/local/cuda/lib64/libcublas.so.12",
+                                        NULL};
+    static struct gt_cublas api;
+    const gt_status status =
+        api.cublasCreate
+            ? GEMMTUNE_OK
+            : open_library(&api, "GEMMTUNE_LIBCUBLAS", names, cublas_symbols,
+                           sizeof cublas_symbols / sizeof *cublas_symbols, err);
+    *out = status ? NULL : &api;
+    return status;
+}
+
+gt_status gt_cublaslt_api(const struct gt_cublaslt **out, struct gt_err *err) {
+    static const char *const names[] = {"libcublasLt.so.13",
+                                        "libcublasLt.so.12",
+                                        "libcublasLt.so.11",
+                                        "libcublasLt.so",
+                                        "/usr/local/cuda/lib64/libcublasLt.so.13",
+                                        "/usr/local/cuda/lib64/libcublasLt.so.12",
+                                        NULL};
+    static struct gt_cublaslt api;
+    const gt_status status =
+        api.cublasLtCreate
+            ? GEMMTUNE_OK
+            : open_library(&api, "GEMMTUNE_LIBCUBLASLT", names, cublaslt_symbols,
+                           sizeof cublaslt_symbols / sizeof *cublaslt_symbols, err);
+    *out = status ? NULL : &api;
+    return status;
+}
+
+gt_status gt_cublas_result(gt_cublas_status status, const char *call, struct gt_err *err) {
+    if (status == GT_CUBLAS_SUCCESS)
+        return GEMMTUNE_OK;
+    return gt_fail(err,
+                   status == GT_CUBLAS_NOT_SUPPORTED || status == GT_CUBLAS_INVALID_VALUE
+                       ? GEMMTUNE_EUNSUPPORTED
+                       : GEMMTUNE_EDEVICE,
+                   "%s: cuBLAS status %u", call, status);
+}
+
+void gt_cublas_version(char text[32], size_t version) {
+    snprintf(text, 32, "%zu.%zu.%zu", version / 10000 % 1000, version / 100 % 100,
+             version % 100);
+}
+
+struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p) {
+    const bool wide = p->type_c == GEMMTUNE_F64;
+    return (struct gt_cublas_shape){
+        .op_a = p->trans_b ? GT_CUBLAS_T : GT_CUBLAS_N,
+        .op_b = p->trans_a ? GT_CUBLAS_T : GT_CUBLAS_N,
+        .m = (int)p->n,
+        .n = (int)p->m,
+        .k = (int)p->k,
+        .lda = (int)p->ldb,
+        .ldb = (int)p->lda,
+        .ldc = (int)p->ldc,
+        .type = wide ? GT_CUBLAS_F64 : GT_CUBLAS_F32,
+        .compute = wide ? GT_CUBLAS_COMPUTE_F64 : GT_CUBLAS_COMPUTE_F32,
+        .pedantic = wide ? GT_CUBLAS_COMPUTE_F64_PEDANTIC : GT_CUBLAS_COMPUTE_F32_PEDANTIC,
+    };
+}
+
+/* Setting the stream takes an earlier workspace away, so that comes second. */
+gt_status gt_cublas_open(const struct gt_cublas **api, cublasHandle_t *handle,
+                         CUstream stream, void *workspace, size_t workspace_bytes,
+                         struct gt_err *err) {
+    gt_status status = gt_cublas_api(api, err);
+    if (!status)
+        status = gt_cublas_result((*api)->cublasCreate(handle), "cublasCreate", err);
+    if (!status)
+        status = gt_cublas_result((*api)->cublasSetStream(*handle, stream),
+                                  "cublasSetStream", err);
+    if (!status)
+        status = gt_cublas_result(
+            (*api)->cublasSetWorkspace(*handle, workspace, workspace_bytes),
+            "cublasSetWorkspace", err);
+    return status;
+}
+
+bool gt_cublas_serves(const struct gt_device *d, const gemmtune_problem *p) {
+    const struct gt_dtype *type = gt_dtype_of(p);
+    return d->backend == GEMMTUNE_CUDA && type && p->math == GEMMTUNE_MATH_STRICT &&
+           type->a == type->c && (type->c == GEMMTUNE_F32 || type->c == GEMMTUNE_F64);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cublas_api.h - as much of cuBLAS and cublasLt (11 and newer) as a comparison calls, declared from
+ * their public documentation and opened at run time. tests/device/cublas_header_check.c compares with
+ * cublas_v2.h and cublasLt.h. They are baselines: nothing but `gemmtune bench` opens them.
+ */
+#ifndef GT_TUNER_BENCH_CUBLAS_API_H
+#define GT_TUNER_BENCH_CUBLAS_API_H
+
+#include "core/device.h"
+#include "core/problem.h"
+#include "runtime/cuda_api.h"
+
+typedef struct cublasContext *cublasHandle_t;
+typedef struct cublasLtContext *cublasLtHandle_t;
+
+/* Enumerations travel as int or unsigned, which is what compilers make of them. */
+typedef unsigned gt_cublas_status, gt_cublas_op, gt_cublas_type, gt_cublas_compute;
+typedef unsigned gt_cublas_desc_attribute, gt_cublas_pref_attribute;
+typedef int gt_cublas_algo;
+
+/* X(name here, theirs, value) */
+#define GT_CUBLAS_CONSTANTS(X)                                                             \
+    X(GT_CUBLAS_SUCCESS, CUBLAS_STATUS_SUCCESS, 0)                                         \
+    X(GT_CUBLAS_INVALID_VALUE, CUBLAS_STATUS_INVALID_VALUE, 7)                             \
+    X(GT_CUBLAS_NOT_SUPPORTED, CUBLAS_STATUS_NOT_SUPPORTED, 15)                            \
+    X(GT_CUBLAS_N, CUBLAS_OP_N, 0)                                                         \
+    X(GT_CUBLAS_T, CUBLAS_OP_T, 1)                                                         \
+    X(GT_CUBLAS_F32, CUDA_R_32F, 0)                                                        \
+    X(GT_CUBLAS_F64, CUDA_R_64F, 1)                                                        \
+    X(GT_CUBLAS_COMPUTE_F32, CUBLAS_COMPUTE_32F, 68)                                       \
+    X(GT_CUBLAS_COMPUTE_F32_PEDANTIC, CUBLAS_COMPUTE_32F_PEDANTIC, 69)                     \
+    X(GT_CUBLAS_COMPUTE_F64, CUBLAS_COMPUTE_64F, 70)                                       \
+    X(GT_CUBLAS_COMPUTE_F64_PEDANTIC, CUBLAS_COMPUTE_64F_PEDANTIC, 71)                     \
+    X(GT_CUBLAS_ALGO_DEFAULT, CUBLAS_GEMM_DEFAULT, -1)                                     \
+    X(GT_CUBLASLT_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSA, 3)                             \
+    X(GT_CUBLASLT_DESC_TRANSB, CUBLASLT_MATMUL_DESC_TRANSB, 4)                             \
+    X(GT_CUBLASLT_PREF_WORKSPACE, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, 1)
+
+enum gt_cublas_constant {
+#define X(name, theirs, value) name = value,
+    GT_CUBLAS_CONSTANTS(X)
+#undef X
+};
+
+/* cublasLtMatmulAlgo_t: passed on as it came. */
+struct gt_cublaslt_algo {
+    uint64_t data[8];
+};
+
+/* cublasLtMatmulHeuristicResult_t */
+struct gt_cublaslt_result {
+    struct gt_cublaslt_algo algo;
+    size_t workspace_bytes;
+    gt_cublas_status state; /* the rest counts when this is a success */
+    float waves;
+    int reserved[4];
+};
+
+typedef struct gt_cublaslt_desc *gt_cublaslt_desc; /* opaque, theirs */
+typedef struct gt_cublaslt_layout *gt_cublaslt_layout;
+typedef struct gt_cublaslt_pref *gt_cublaslt_pref;
+
+/* X(name, exported symbol, 1 needed or 0 optional, parameters). All return a status. */
+#define GT_CUBLAS_SYMBOLS(X)                                                               \
+    X(cublasCreate, cublasCreate_v2, 1, (cublasHandle_t * handle))                         \
+    X(cublasDestroy, cublasDestroy_v2, 1, (cublasHandle_t handle))                         \
+    X(cublasGetVersion, cublasGetVersion_v2, 1, (cublasHandle_t handle, int *version))     \
+    X(cublasSetStream, cublasSetStream_v2, 1, (cublasHandle_t handle, CUstream stream))    \
+    X(cublasSetWorkspace, cublasSetWorkspace_v2, 1,                                        \
+      (cublasHandle_t handle, void *workspace, size_t bytes))                              \
+    X(cublasGemmEx, cublasGemmEx, 1,                                                       \
+      (cublasHandle_t handle, gt_cublas_op op_a, gt_cublas_op op_b, int m, int n, int k,   \
+       const void *alpha, const void *a, gt_cublas_type type_a, int lda, const void *b,    \
+       gt_cublas_type type_b, int ldb, const void *beta, void *c, gt_cublas_type type_c,   \
+       int ldc, gt_cublas_compute compute, gt_cublas_algo algo))                           \
+    X(cublasSgemm, cublasSgemm_v2, 1,                                                      \
+      (cublasHandle_t handle, gt_cublas_op op_a, gt_cublas_op op_b, int m, int n, int k,   \
+       const float *alpha, const float *a, int lda, const float *b, int ldb,               \
+       const float *beta, float *c, int ldc))
+
+#define GT_CUBLASLT_SYMBOLS(X)                                                             \
+    X(cublasLtCreate, cublasLtCreate, 1, (cublasLtHandle_t * handle))                      \
+    X(cublasLtDestroy, cublasLtDestroy, 1, (cublasLtHandle_t handle))                      \
+    X(cublasLtMatmulDescCreate, cublasLtMatmulDescCreate, 1,                               \
+      (gt_cublaslt_desc * desc, gt_cublas_compute compute, gt_cublas_type scale))          \
+    X(cublasLtMatmulDescDestroy, cublasLtMatmulDescDestroy, 1, (gt_cublaslt_desc desc))    \
+    X(cublasLtMatmulDescSetAttribute, cublasLtMatmulDescSetAttribute, 1,                   \
+      (gt_cublaslt_desc desc, gt_cublas_desc_attribute what, const void *value,            \
+       size_t size))                                                                       \
+    X(cublasLtMatrixLayoutCreate, cublasLtMatrixLayoutCreate, 1,                           \
+      (gt_cublaslt_layout * layout, gt_cublas_type type, uint64_t rows, uint64_t cols,     \
+       int64_t ld))                                                                        \
+    X(cublasLtMatrixLayoutDestroy, cublasLtMatrixLayoutDestroy, 1,                         \
+      (gt_cublaslt_layout layout))                                                         \
+    X(cublasLtMatmulPreferenceCreate, cublasLtMatmulPreferenceCreate, 1,                   \
+      (gt_cublaslt_pref * pref))                                                           \
+    X(cublasLtMatmulPreferenceDestroy, cublasLtMatmulPreferenceDestroy, 1,                 \
+      (gt_cublaslt_pref pref))                                                             \
+    X(cublasLtMatmulPreferenceSetAttribute, cublasLtMatmulPreferenceSetAttribute, 1,       \
+      (gt_cublaslt_pref pref, gt_cublas_pref_attribute what, const void *value,            \
+       size_t size))                                                                       \
+    X(cublasLtMatmulAlgoGetHeuristic, cublasLtMatmulAlgoGetHeuristic, 1,                   \
+      (cublasLtHandle_t handle, gt_cublaslt_desc desc, gt_cublaslt_layout a,               \
+       gt_cublaslt_layout b, gt_cublaslt_layout c, gt_cublaslt_layout d,                   \
+       gt_cublaslt_pref pref, int room, struct gt_cublaslt_result *results, int *count))   \
+    X(cublasLtMatmul, cublasLtMatmul, 1,                                                   \
+      (cublasLtHandle_t handle, gt_cublaslt_desc desc, const void *alpha, const void *a,   \
+       gt_cublaslt_layout layout_a, const void *b, gt_cublaslt_layout layout_b,            \
+       const void *beta, const void *c, gt_cublaslt_layout layout_c, void *d,              \
+       gt_cublaslt_layout layout_d, const struct gt_cublaslt_algo *algo, void *workspace,  \
+       size_t workspace_bytes, CUstream stream))
+
+struct gt_cublas {
+#define X(name, symbol, needed, params) gt_cublas_status(*name) params;
+    GT_CUBLAS_SYMBOLS(X)
+#undef X
+};
+
+struct gt_cublaslt {
+#define X(name, symbol, needed, params) gt_cublas_status(*name) params;
+    GT_CUBLASLT_SYMBOLS(X)
+#undef X
+    size_t (*cublasLtGetVersion)(void);
+};
+
+/* The libraries, or those that $GEMMTUNE_LIBCUBLAS and $GEMMTUNE_LIBCUBLASLT name; opened once, never
+ * closed. ENODRIVER with a sentence. From one thread. */
+gt_status gt_cublas_api(const struct gt_cublas **out, struct gt_err *err);
+gt_status gt_cublaslt_api(const struct gt_cublaslt **out, struct gt_err *err);
+
+/* EUNSUPPORTED for what the library says it does not do, else EDEVICE: "call: cuBLAS status 13". */
+gt_status gt_cublas_result(gt_cublas_status status, const char *call, struct gt_err *err);
+/* "13.1.0" of 130100 */
+void gt_cublas_version(char text[32], size_t version);
+
+/* How a row-major product is told to a column-major library: as its transpose, B's first. */
+struct gt_cublas_shape {
+    gt_cublas_op op_a, op_b; /* of the first and second matrix given: our B and A */
+    int m, n, k, lda, ldb, ldc;
+    gt_cublas_type type;
+    gt_cublas_compute compute, pedantic;
+};
+struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p);
+/* The library and a handle of it, with a stream and a workspace. On failure *handle, when it is not
+ * NULL, is still to be destroyed. */
+gt_status gt_cublas_open(const struct gt_cublas **api, cublasHandle_t *handle,
+                         CUstream stream, void *workspace, size_t workspace_bytes,
+                         struct gt_err *err);
+bool gt_cublas_serves(const struct gt_device *d, const gemmtune_problem *p);
+
+#endif

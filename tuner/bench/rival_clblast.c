@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rival_clblast.c - CLBlast on OpenCL devices, with the parameters it ships, on our queue. */
+#include "runtime/driver_util.h"
+#include "runtime/opencl_api.h"
+#include "tuner/bench/rival.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* From clblast_c.h's documentation. */
+enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111, TRANSPOSE = 112 };
+
+typedef int (*sgemm_fn)(int layout, int trans_a, int trans_b, size_t m, size_t n, size_t k,
+                        float alpha, cl_mem a, size_t a_offset, size_t lda, cl_mem b,
+                        size_t b_offset, size_t ldb, float beta, cl_mem c, size_t c_offset,
+                        size_t ldc, cl_command_queue *queue, cl_event *event);
+typedef int (*dgemm_fn)(int layout, int trans_a, int trans_b, size_t m, size_t n, size_t k,
+                        double alpha, cl_mem a, size_t a_offset, size_t lda, cl_mem b,
+                        size_t b_offset, size_t ldb, double beta, cl_mem c, size_t c_offset,
+                        size_t ldc, cl_command_queue *queue, cl_event *event);
+
+struct clblast {
+    sgemm_fn sgemm;
+    dgemm_fn dgemm;
+    cl_command_queue queue;
+    gemmtune_problem problem;
+};
+
+static const struct gt_symbol symbols[] = {
+    {"CLBlastSgemm", offsetof(struct clblast, sgemm), true},
+    {"CLBlastDgemm", offsetof(struct clblast, dgemm), true},
+};
+
+static bool serves(const struct gt_device *d, const gemmtune_problem *p) {
+    const struct gt_dtype *type = gt_dtype_of(p);
+    return d->backend == GEMMTUNE_OPENCL && type && p->math == GEMMTUNE_MATH_STRICT &&
+           type->a == type->c && (type->c == GEMMTUNE_F32 || type->c == GEMMTUNE_F64);
+}
+
+static gt_status open_clblast(void **self, const struct gt_rival_setup *setup,
+                              struct gt_err *err) {
+    static const char *const names[] = {"libclblast.so.1", "libclblast.so", NULL};
+    char why[256];
+    void *library = gt_library_open("GEMMTUNE_LIBCLBLAST", names, why);
+    *self = NULL;
+    if (!library)
+        return gt_fail(err, GEMMTUNE_ENODRIVER, "it is not installed (%s)", why);
+    struct clblast *c = calloc(1, sizeof *c);
+    if (!c)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to open CLBlast");
+    const char *missing =
+        gt_library_fill(c, library, symbols, sizeof symbols / sizeof *symbols);
+    if (missing) {
+        free(c);
+        return gt_fail(err, GEMMTUNE_ENODRIVER, "it has no %s", missing);
+    }
+    c->queue = gt_rig_head(setup->rig)->stream;
+    *self = c;
+    return GEMMTUNE_OK;
+}
+
+static void close_clblast(void *self) {
+    free(self);
+}
+
+static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
+                         struct gt_err *err) {
+    struct clblast *c = self;
+    (void)err;
+    c->problem = *p;
+    *variants = 1;
+    return GEMMTUNE_OK;
+}
+
+/* Both precisions: the same arguments but for the scalars. */
+#define CALL(fn, type)                                                                     \
+    c->fn(ROW_MAJOR, p->trans_a ? TRANSPOSE : NO_TRANSPOSE,                                \
+          p->trans_b ? TRANSPOSE : NO_TRANSPOSE, (size_t)p->m, (size_t)p->n, (size_t)p->k, \
+          *(const type *)x->alpha, x->a, 0, (size_t)p->lda, x->b, 0, (size_t)p->ldb,       \
+          *(const type *)x->beta, x->c, 0, (size_t)p->ldc, &c->queue, NULL)
+
+static gt_status enqueue(void *self, int variant, const struct gt_operands *x,
+                         struct gt_err *err) {
+    struct clblast *c = self;
+    const gemmtune_problem *p = &c->problem;
+    (void)variant;
+    const int result = p->type_c == GEMMTUNE_F64 ? CALL(dgemm, double) : CALL(sgemm, float);
+    return result ? gt_fail(err, GEMMTUNE_EDEVICE, "CLBlast status %d", result)
+                  : GEMMTUNE_OK;
+}
+
+static void describe(char text[GT_RIVAL_TEXT_MAX], void *self, int variant) {
+    (void)self;
+    (void)variant;
+    snprintf(text, GT_RIVAL_TEXT_MAX, "CLBlast");
+}
+
+const struct gt_rival gt_rival_clblast = {
+    .name = "clblast",
+    .about = "CLBlast with the parameters it ships",
+    .serves = serves,
+    .open = open_clblast,
+    .close = close_clblast,
+    .prepare = prepare,
+    .enqueue = enqueue,
+    .describe = describe,
+};

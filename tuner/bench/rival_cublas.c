@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rival_cublas.c - cuBLAS as most programs call it: its own choice of kernel, in default and in
+ * pedantic arithmetic.
+ */
+#include "tuner/bench/cublas_api.h"
+#include "tuner/bench/rival.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct cublas {
+    const struct gt_cublas *api;
+    cublasHandle_t handle;
+    struct gt_cublas_shape shape;
+};
+
+static void close_cublas(void *self) {
+    struct cublas *c = self;
+    if (c->handle)
+        (void)c->api->cublasDestroy(c->handle);
+    free(c);
+}
+
+static gt_status open_cublas(void **self, const struct gt_rival_setup *setup,
+                             struct gt_err *err) {
+    struct cublas *c = calloc(1, sizeof *c);
+    *self = NULL;
+    if (!c)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to open cuBLAS");
+    const gt_status status =
+        gt_cublas_open(&c->api, &c->handle, gt_rig_head(setup->rig)->stream,
+                       setup->workspace, GT_WORKSPACE_BYTES, err);
+    if (status) {
+        close_cublas(c);
+        return status;
+    }
+    *self = c;
+    return GEMMTUNE_OK;
+}
+
+static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
+                         struct gt_err *err) {
+    struct cublas *c = self;
+    (void)err;
+    c->shape = gt_cublas_shape_of(p);
+    *variants = 2;
+    return GEMMTUNE_OK;
+}
+
+static gt_status enqueue(void *self, int variant, const struct gt_operands *x,
+                         struct gt_err *err) {
+    const struct cublas *c = self;
+    const struct gt_cublas_shape *s = &c->shape;
+    return gt_cublas_result(
+        c->api->cublasGemmEx(c->handle, s->op_a, s->op_b, s->m, s->n, s->k, x->alpha, x->b,
+                             s->type, s->lda, x->a, s->type, s->ldb, x->beta, x->c, s->type,
+                             s->ldc, variant == 0 ? s->compute : s->pedantic,
+                             GT_CUBLAS_ALGO_DEFAULT),
+        "cublasGemmEx", err);
+}
+
+static void describe(char text[GT_RIVAL_TEXT_MAX], void *self, int variant) {
+    const struct cublas *c = self;
+    char version[32];
+    int number = 0;
+    (void)c->api->cublasGetVersion(c->handle, &number);
+    gt_cublas_version(version, (size_t)number);
+    snprintf(text, GT_RIVAL_TEXT_MAX, "cuBLAS %s, %s", version,
+             variant == 0 ? "default" : "pedantic");
+}
+
+const struct gt_rival gt_rival_cublas = {
+    .name = "cublas",
+    .about = "cuBLAS's own choice",
+    .serves = gt_cublas_serves,
+    .open = open_cublas,
+    .close = close_cublas,
+    .prepare = prepare,
+    .enqueue = enqueue,
+    .describe = describe,
+};

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rival_cublaslt.c - cublasLt as careful programs call it: every candidate that its heuristic offers,
+ * of which the fastest here takes part.
+ */
+#include "tuner/bench/cublas_api.h"
+#include "tuner/bench/rival.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct cublaslt {
+    const struct gt_cublaslt *api;
+    cublasLtHandle_t handle;
+    void *workspace;
+    CUstream stream;
+    /* of one problem */
+    gt_cublaslt_desc desc;
+    gt_cublaslt_layout layout[3]; /* of the first and second matrix given, and of C */
+    int count;
+    struct gt_cublaslt_result result[GT_VARIANTS_MAX];
+};
+
+static void forget(struct cublaslt *c) {
+    for (int i = 0; i < 3; i++) {
+        if (c->layout[i])
+            (void)c->api->cublasLtMatrixLayoutDestroy(c->layout[i]);
+        c->layout[i] = NULL;
+    }
+    if (c->desc)
+        (void)c->api->cublasLtMatmulDescDestroy(c->desc);
+    c->desc = NULL;
+    c->count = 0;
+}
+
+static void close_cublaslt(void *self) {
+    struct cublaslt *c = self;
+    forget(c);
+    if (c->handle)
+        (void)c->api->cublasLtDestroy(c->handle);
+    free(c);
+}
+
+static gt_status open_cublaslt(void **self, const struct gt_rival_setup *setup,
+                               struct gt_err *err) {
+    struct cublaslt *c = calloc(1, sizeof *c);
+    *self = NULL;
+    if (!c)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to open cublasLt");
+    c->workspace = setup->workspace;
+    c->stream = gt_rig_head(setup->rig)->stream;
+    gt_status status = gt_cublaslt_api(&c->api, err);
+    if (!status)
+        status =
+            gt_cublas_result(c->api->cublasLtCreate(&c->handle), "cublasLtCreate", err);
+    if (status) {
+        close_cublaslt(c);
+        return status;
+    }
+    *self = c;
+    return GEMMTUNE_OK;
+}
+
+/* ---- one problem ---- */
+
+static gt_status make_desc(struct cublaslt *c, const struct gt_cublas_shape *s,
+                           struct gt_err *err) {
+    gt_status status =
+        gt_cublas_result(c->api->cublasLtMatmulDescCreate(&c->desc, s->compute, s->type),
+                         "cublasLtMatmulDescCreate", err);
+    if (!status)
+        status = gt_cublas_result(
+            c->api->cublasLtMatmulDescSetAttribute(c->desc, GT_CUBLASLT_DESC_TRANSA,
+                                                   &s->op_a, sizeof s->op_a),
+            "cublasLtMatmulDescSetAttribute", err);
+    if (!status)
+        status = gt_cublas_result(
+            c->api->cublasLtMatmulDescSetAttribute(c->desc, GT_CUBLASLT_DESC_TRANSB,
+                                                   &s->op_b, sizeof s->op_b),
+            "cublasLtMatmulDescSetAttribute", err);
+    return status;
+}
+
+/* Rows and columns as stored, column-major. */
+static gt_status make_layouts(struct cublaslt *c, const struct gt_cublas_shape *s,
+                              struct gt_err *err) {
+    const bool ta = s->op_a == GT_CUBLAS_T, tb = s->op_b == GT_CUBLAS_T;
+    const int rows[3] = {ta ? s->k : s->m, tb ? s->n : s->k, s->m};
+    const int cols[3] = {ta ? s->m : s->k, tb ? s->k : s->n, s->n};
+    const int ld[3] = {s->lda, s->ldb, s->ldc};
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; !status && i < 3; i++)
+        status = gt_cublas_result(
+            c->api->cublasLtMatrixLayoutCreate(&c->layout[i], s->type, (uint64_t)rows[i],
+                                               (uint64_t)cols[i], ld[i]),
+            "cublasLtMatrixLayoutCreate", err);
+    return status;
+}
+
+static gt_status ask(struct cublaslt *c, gt_cublaslt_pref pref, struct gt_err *err) {
+    struct gt_cublaslt_result found[GT_VARIANTS_MAX];
+    const size_t bytes = GT_WORKSPACE_BYTES;
+    int count = 0;
+    gt_status status =
+        gt_cublas_result(c->api->cublasLtMatmulPreferenceSetAttribute(
+                             pref, GT_CUBLASLT_PREF_WORKSPACE, &bytes, sizeof bytes),
+                         "cublasLtMatmulPreferenceSetAttribute", err);
+    if (!status)
+        status = gt_cublas_result(
+            c->api->cublasLtMatmulAlgoGetHeuristic(c->handle, c->desc, c->layout[0],
+                                                   c->layout[1], c->layout[2], c->layout[2],
+                                                   pref, GT_VARIANTS_MAX, found, &count),
+            "cublasLtMatmulAlgoGetHeuristic", err);
+    for (int i = 0; !status && i < count && i < GT_VARIANTS_MAX; i++)
+        if (found[i].state == GT_CUBLAS_SUCCESS)
+            c->result[c->count++] = found[i];
+    return status;
+}
+
+static gt_status find_candidates(struct cublaslt *c, struct gt_err *err) {
+    gt_cublaslt_pref pref = NULL;
+    gt_status status = gt_cublas_result(c->api->cublasLtMatmulPreferenceCreate(&pref),
+                                        "cublasLtMatmulPreferenceCreate", err);
+    if (status)
+        return status;
+    status = ask(c, pref, err);
+    (void)c->api->cublasLtMatmulPreferenceDestroy(pref);
+    if (!status && c->count == 0)
+        status = gt_fail(err, GEMMTUNE_EUNSUPPORTED, "cublasLt offers no candidate");
+    return status;
+}
+
+static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
+                         struct gt_err *err) {
+    struct cublaslt *c = self;
+    const struct gt_cublas_shape shape = gt_cublas_shape_of(p);
+    forget(c);
+    gt_status status = make_desc(c, &shape, err);
+    if (!status)
+        status = make_layouts(c, &shape, err);
+    if (!status)
+        status = find_candidates(c, err);
+    *variants = c->count;
+    return status;
+}
+
+static gt_status enqueue(void *self, int variant, const struct gt_operands *x,
+                         struct gt_err *err) {
+    const struct cublaslt *c = self;
+    return gt_cublas_result(
+        c->api->cublasLtMatmul(c->handle, c->desc, x->alpha, x->b, c->layout[0], x->a,
+                               c->layout[1], x->beta, x->c, c->layout[2], x->c,
+                               c->layout[2], &c->result[variant].algo, c->workspace,
+                               GT_WORKSPACE_BYTES, c->stream),
+        "cublasLtMatmul", err);
+}
+
+static void describe(char text[GT_RIVAL_TEXT_MAX], void *self, int variant) {
+    const struct cublaslt *c = self;
+    char version[32];
+    gt_cublas_version(version, c->api->cublasLtGetVersion());
+    snprintf(text, GT_RIVAL_TEXT_MAX, "cublasLt %s, candidate %d of %d", version,
+             variant + 1, c->count);
+}
+
+const struct gt_rival gt_rival_cublaslt = {
+    .name = "cublaslt",
+    .about = "the fastest of the candidates that cublasLt's heuristic offers",
+    .serves = gt_cublas_serves,
+    .open = open_cublaslt,
+    .close = close_cublaslt,
+    .prepare = prepare,
+    .enqueue = enqueue,
+    .describe = describe,
+};

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rival_own.c - our side of a comparison: gemmtune.h, called as its users do. */
+#include "tuner/bench/rival.h"
+
+#include "runtime/opencl_api.h"
+#include "tuner/base/choose.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct own {
+    gemmtune_ctx *ctx;
+    gemmtune_plan *plan;
+    void *workspace, *stream;
+};
+
+static bool serves(const struct gt_device *d, const gemmtune_problem *p) {
+    (void)d;
+    (void)p;
+    return true;
+}
+
+static gt_status failed(gt_status status, struct gt_err *err) {
+    return status ? gt_fail(err, status, "%s", gemmtune_errmsg()) : GEMMTUNE_OK;
+}
+
+/* CUDA: the rig's context is the current one. OpenCL: the queue knows its own. */
+gt_status gt_rival_target(gemmtune_target *out, struct gt_rig *rig, struct gt_err *err) {
+    const struct gt_rig_head *h = gt_rig_head(rig);
+    *out = (gemmtune_target){.backend = h->ops->backend};
+    if (out->backend == GEMMTUNE_CUDA)
+        return GEMMTUNE_OK;
+    const struct gt_opencl *cl = gt_opencl_api(err);
+    if (!cl)
+        return GEMMTUNE_ENODRIVER;
+    cl_int r = cl->clGetCommandQueueInfo(h->stream, GT_CL_QUEUE_CONTEXT, sizeof(void *),
+                                         &out->context, NULL);
+    if (r == GT_CL_SUCCESS)
+        r = cl->clGetCommandQueueInfo(h->stream, GT_CL_QUEUE_DEVICE, sizeof(void *),
+                                      &out->device, NULL);
+    return r == GT_CL_SUCCESS ? GEMMTUNE_OK
+                              : gt_opencl_fail(err, "clGetCommandQueueInfo", r);
+}
+
+static void close_own(void *self) {
+    struct own *o = self;
+    gemmtune_plan_destroy(o->plan);
+    gemmtune_close(o->ctx);
+    free(o);
+}
+
+static gt_status open_own(void **self, const struct gt_rival_setup *setup,
+                          struct gt_err *err) {
+    gemmtune_target target;
+    struct own *o = calloc(1, sizeof *o);
+    *self = NULL;
+    if (!o)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to open the library");
+    o->workspace = setup->workspace;
+    o->stream = gt_rig_head(setup->rig)->stream;
+    gt_status status = gt_rival_target(&target, setup->rig, err);
+    if (!status)
+        status = failed(gemmtune_open(&o->ctx, setup->db, &target), err);
+    if (status) {
+        close_own(o);
+        return status;
+    }
+    *self = o;
+    return GEMMTUNE_OK;
+}
+
+static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
+                         struct gt_err *err) {
+    struct own *o = self;
+    gemmtune_plan_destroy(o->plan);
+    *variants = 1;
+    return failed(gemmtune_plan_create(&o->plan, o->ctx, p, GEMMTUNE_MATCH_DEFAULT,
+                                       GT_WORKSPACE_BYTES),
+                  err);
+}
+
+static gt_status enqueue(void *self, int variant, const struct gt_operands *x,
+                         struct gt_err *err) {
+    const struct own *o = self;
+    (void)variant;
+    return failed(gemmtune_execute(o->plan, x->alpha, x->a, x->b, x->beta, x->c,
+                                   o->workspace, o->stream),
+                  err);
+}
+
+void gt_kernel_text(char text[GT_RIVAL_TEXT_MAX], const gemmtune_plan *plan) {
+    gemmtune_plan_info info;
+    gemmtune_plan_describe(plan, &info);
+    snprintf(text, GT_RIVAL_TEXT_MAX, "%s: %s %s", gt_match_word(info.match), info.family,
+             info.params);
+}
+
+static void describe(char text[GT_RIVAL_TEXT_MAX], void *self, int variant) {
+    const struct own *o = self;
+    (void)variant;
+    gt_kernel_text(text, o->plan);
+}
+
+#define OWN                                                                                \
+    .serves = serves, .open = open_own, .close = close_own, .prepare = prepare,            \
+    .enqueue = enqueue, .describe = describe
+
+const struct gt_rival gt_rival_own = {
+    .name = "gemmtune", .about = "the library with its database", OWN};
+const struct gt_rival gt_rival_self = {
+    .name = "self", .about = "the same once more", .by_name_only = true, OWN};

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd.c - the table of subcommands, and which of them a command line means.
+ */
+#include "tuner/cmd/cmd.h"
+
+#include "core/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+extern const struct gt_cmd gt_cmd_tune, gt_cmd_trial, gt_cmd_run, gt_cmd_verify,
+    gt_cmd_ladder, gt_cmd_worker, gt_cmd_devices, gt_cmd_list, gt_cmd_show, gt_cmd_lookup,
+    gt_cmd_space, gt_cmd_explain, gt_cmd_compare, gt_cmd_export, gt_cmd_import,
+    gt_cmd_merge, gt_cmd_cache, gt_cmd_doctor, gt_cmd_bench, gt_cmd_agree, gt_cmd_replay,
+    gt_cmd_predict, gt_cmd_evaluate;
+
+const struct gt_cmd *const gt_cmds[] = {
+    &gt_cmd_devices, &gt_cmd_tune,     &gt_cmd_list,    &gt_cmd_show,
+    &gt_cmd_lookup,  &gt_cmd_run,      &gt_cmd_trial,   &gt_cmd_space,
+    &gt_cmd_verify,  &gt_cmd_explain,  &gt_cmd_predict, &gt_cmd_ladder,
+    &gt_cmd_bench,   &gt_cmd_evaluate, &gt_cmd_compare, &gt_cmd_export,
+    &gt_cmd_import,  &gt_cmd_agree,    &gt_cmd_replay,  &gt_cmd_merge,
+    &gt_cmd_doctor,  &gt_cmd_cache,    &gt_cmd_worker,  NULL,
+};
+
+enum { CMDS = sizeof gt_cmds / sizeof *gt_cmds };
+
+static int print_help(void) {
+    printf(
+        "usage: gemmtune COMMAND [OPTION]...\n"
+        "       gemmtune --device N --sizes FILE    (short for gemmtune tune)\n\n"
+        "Finds the fastest matrix multiplication kernel for each problem on each device,\n"
+        "and remembers it for libgemmtune.\n\n"
+        "Commands:\n");
+    for (size_t i = 0; gt_cmds[i] != NULL; i++)
+        if (!gt_cmds[i]->hidden)
+            printf("  %-9s %s\n", gt_cmds[i]->name, gt_cmds[i]->about);
+    printf(
+        "\n'gemmtune COMMAND --help' lists a command's options.\n"
+        "Exit codes: 0 done, 1 failure at run time, 2 usage, 3 bad input file, 4 no "
+        "usable\n"
+        "device or compiler, 5 a verification failed, 6 database unusable, 75 stopped and\n"
+        "resumable by the same command.\n");
+    return GT_EXIT_OK;
+}
+
+static int print_version(void) {
+    printf("gemmtune %d.%d.%d\n", GEMMTUNE_VERSION_MAJOR, GEMMTUNE_VERSION_MINOR,
+           GEMMTUNE_VERSION_PATCH);
+    return GT_EXIT_OK;
+}
+
+static const struct gt_cmd *find(const char *name) {
+    for (size_t i = 0; gt_cmds[i] != NULL; i++)
+        if (strcmp(gt_cmds[i]->name, name) == 0)
+            return gt_cmds[i];
+    return NULL;
+}
+
+static int unknown(const char *name) {
+    const char *names[CMDS] = {NULL};
+    size_t count = 0;
+    for (size_t i = 0; gt_cmds[i] != NULL; i++)
+        if (!gt_cmds[i]->hidden)
+            names[count++] = gt_cmds[i]->name;
+    const char *near = gt_text_nearest(name, names);
+    if (near != NULL)
+        return gt_die(GT_EXIT_USAGE, "unknown command '%s'; did you mean '%s'?", name,
+                      near);
+    return gt_die(GT_EXIT_USAGE, "unknown command '%s'; 'gemmtune --help' lists them",
+                  name);
+}
+
+int gt_cmd_dispatch(int argc, char **argv) {
+    static const struct {
+        const char *word;
+        int (*print)(void);
+    } words[] = {
+        {"--help", print_help},
+        {"-h", print_help},
+        {"--version", print_version},
+        {"-V", print_version},
+    };
+    if (argc < 2)
+        return print_help();
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(argv[1], words[i].word) == 0)
+            return words[i].print();
+    if (argv[1][0] == '-')
+        return gt_cmd_tune.run(&gt_cmd_tune, argc, argv);
+    const struct gt_cmd *cmd = find(argv[1]);
+    return cmd != NULL ? cmd->run(cmd, argc - 1, argv + 1) : unknown(argv[1]);
+}

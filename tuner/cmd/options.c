@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * options.c - a command line against a command's table of options: values, help, complaints.
+ * Knows no option but --help.
+ */
+#include "tuner/cmd/cmd.h"
+
+#include "core/text.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LONG_BASE = 256,  /* getopt's value of the table's option i: past every letter */
+    OPTIONS_MAX = 40, /* of a command; a table is ours, so this is asserted by tests */
+    WANT_MAX = 96,
+};
+
+static const double longest_seconds = 1e9; /* 30 years: a slip, not a budget */
+
+int gt_die(int code, const char *fmt, ...) {
+    char line[1024]; /* an error line with a path around it */
+    va_list args;
+    va_start(args, fmt);
+    gt_text_line(line, sizeof line, fmt, args);
+    va_end(args);
+    (void)fflush(stdout);
+    fprintf(stderr, "gemmtune: %s\n", line);
+    return code;
+}
+
+int gt_exit_of(gt_status status) {
+    static const struct {
+        gt_status status;
+        int code;
+    } rows[] = {
+        {GEMMTUNE_OK, GT_EXIT_OK},
+        {GEMMTUNE_EINVAL, GT_EXIT_USAGE},
+        {GEMMTUNE_EIO, GT_EXIT_INPUT},
+        {GEMMTUNE_EPARSE, GT_EXIT_INPUT},
+        {GEMMTUNE_EUNSUPPORTED, GT_EXIT_INPUT},
+        {GEMMTUNE_EDB, GT_EXIT_DATABASE},
+        {GEMMTUNE_ESCHEMA, GT_EXIT_DATABASE},
+        {GEMMTUNE_ENODRIVER, GT_EXIT_DEVICE},
+        {GEMMTUNE_EBUILD,
+         GT_EXIT_DEVICE}, /* what is shipped builds: a compiler is missing */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].status == status)
+            return rows[i].code;
+    return GT_EXIT_FAILURE;
+}
+
+/* ---- values ------------------------------------------------------------------ */
+
+/* A plain decimal such as "12" or "0.25" at the start of `text`: its length, 0 when there is
+ * none. Written out because strtod asks the locale and takes "inf" and "0x". */
+static size_t read_decimal(double *out, const char *text) {
+    size_t digits = 0, i = 0;
+    double value = 0, place = 1;
+    for (; text[i] >= '0' && text[i] <= '9'; i++, digits++)
+        value = 10 * value + (text[i] - '0');
+    if (text[i] == '.')
+        for (i++; text[i] >= '0' && text[i] <= '9'; i++, digits++)
+            value += (text[i] - '0') * (place /= 10);
+    *out = value;
+    return digits > 0 ? i : 0;
+}
+
+/* Stores `text` into the target, or says in `want` what would have been welcome. */
+typedef bool (*store_fn)(char want[WANT_MAX], void *target, const struct gt_option *o,
+                         char *text);
+
+static bool store_flag(char want[WANT_MAX], void *target, const struct gt_option *o,
+                       char *text) {
+    (void)want, (void)o, (void)text;
+    *(bool *)target = true;
+    return true;
+}
+
+static bool store_text(char want[WANT_MAX], void *target, const struct gt_option *o,
+                       char *text) {
+    (void)want, (void)o;
+    *(const char **)target = text;
+    return true;
+}
+
+static bool store_list(char want[WANT_MAX], void *target, const struct gt_option *o,
+                       char *text) {
+    struct gt_texts *list = target;
+    (void)o;
+    if (list->count == GT_TEXTS_MAX) {
+        (void)snprintf(want, WANT_MAX, "at most %d values", GT_TEXTS_MAX);
+        return false;
+    }
+    list->text[list->count++] = text;
+    return true;
+}
+
+/* Ends each name where its comma was. */
+static bool store_names(char want[WANT_MAX], void *target, const struct gt_option *o,
+                        char *text) {
+    bool stored = true;
+    while (stored && text != NULL) {
+        char *comma = strchr(text, ',');
+        if (comma != NULL)
+            *comma++ = '\0';
+        stored = store_list(want, target, o, text);
+        text = comma;
+    }
+    return stored;
+}
+
+static bool store_int(char want[WANT_MAX], void *target, const struct gt_option *o,
+                      char *text) {
+    int64_t value;
+    (void)snprintf(want, WANT_MAX, "an integer from %" PRId64 " to %" PRId64, o->low,
+                   o->high);
+    if (!gt_text_int(&value, text, strlen(text)) || value < o->low || value > o->high)
+        return false;
+    *(int64_t *)target = value;
+    return true;
+}
+
+static bool store_seconds(char want[WANT_MAX], void *target, const struct gt_option *o,
+                          char *text) {
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"h", 3600}};
+    double value;
+    const size_t len = read_decimal(&value, text);
+    (void)o;
+    (void)snprintf(want, WANT_MAX, "a time such as 90s, 5m, 1h or 250ms");
+    for (size_t i = 0; len > 0 && i < sizeof units / sizeof *units; i++)
+        if (strcmp(text + len, units[i].name) == 0) {
+            *(double *)target = value * units[i].seconds;
+            return value * units[i].seconds <= longest_seconds;
+        }
+    return false;
+}
+
+static bool store_number(char want[WANT_MAX], void *target, const struct gt_option *o,
+                         char *text) {
+    double value;
+    const size_t len = read_decimal(&value, text);
+    (void)o;
+    (void)snprintf(want, WANT_MAX, "a number above 0");
+    if (len == 0 || text[len] != '\0' || !(value > 0) || value > 1e18)
+        return false;
+    *(double *)target = value;
+    return true;
+}
+
+static const store_fn stores[] = {
+    [GT_OPT_FLAG] = store_flag,     [GT_OPT_TEXT] = store_text,
+    [GT_OPT_LIST] = store_list,     [GT_OPT_NAMES] = store_names,
+    [GT_OPT_INT] = store_int,       [GT_OPT_SECONDS] = store_seconds,
+    [GT_OPT_NUMBER] = store_number,
+};
+
+/* ---- help -------------------------------------------------------------------- */
+
+static const struct gt_option help_option = {
+    .name = "help", .letter = 'h', .kind = GT_OPT_FLAG, .help = "show this and exit"};
+
+/* "  -d, --device N", and its length. */
+static int option_head(char *buf, size_t size, const struct gt_option *o) {
+    char letter[5] = "    ";
+    if (o->letter != 0)
+        (void)snprintf(letter, sizeof letter, "-%c, ", o->letter);
+    return snprintf(buf, size, "  %s--%s%s%s", letter, o->name, o->arg != NULL ? " " : "",
+                    o->arg != NULL ? o->arg : "");
+}
+
+static void print_option(const struct gt_option *o, int width) {
+    char head[96];
+    (void)option_head(head, sizeof head, o);
+    printf("%-*s  %s\n", width, head, o->help);
+}
+
+static int print_help(const struct gt_cmd *cmd) {
+    char head[96];
+    int width = option_head(head, sizeof head, &help_option);
+    for (const struct gt_option *o = cmd->options; o->name != NULL; o++) {
+        const int len = option_head(head, sizeof head, o);
+        width = len > width ? len : width;
+    }
+    printf("usage: gemmtune %s [OPTION]...%s%s\n\n%s\n\n", cmd->name,
+           cmd->operands[0] != '\0' ? " " : "", cmd->operands, cmd->about);
+    for (const struct gt_option *o = cmd->options; o->name != NULL; o++)
+        print_option(o, width);
+    print_option(&help_option, width);
+    return GT_EXIT_OK;
+}
+
+/* ---- complaints ---------------------------------------------------------------- */
+
+static int complain_unknown(const struct gt_cmd *cmd, const char *word) {
+    const char *names[OPTIONS_MAX + 2] = {NULL};
+    char name[64]; /* without dashes and "=value"; a longer one has no near neighbour */
+    size_t count = 0, matches = 0;
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    for (const struct gt_option *o = cmd->options; o->name != NULL; o++) {
+        names[count++] = o->name;
+        matches += strncmp(o->name, name, strlen(name)) == 0;
+    }
+    names[count] = help_option.name;
+    if (matches > 1)
+        return gt_die(GT_EXIT_USAGE,
+                      "%s: option '%s' is ambiguous; 'gemmtune %s --help' lists "
+                      "them",
+                      cmd->name, word, cmd->name);
+    const char *near = gt_text_nearest(name, names);
+    if (near != NULL)
+        return gt_die(GT_EXIT_USAGE, "%s: unknown option '%s'; did you mean '--%s'?",
+                      cmd->name, word, near);
+    return gt_die(GT_EXIT_USAGE, "%s: unknown option '%s'; 'gemmtune %s --help' lists them",
+                  cmd->name, word, cmd->name);
+}
+
+/* What getopt refused: it leaves the option's value in optopt, or 0 for an unknown long name. */
+static int complain(const struct gt_cmd *cmd, int found, char *const *argv) {
+    if (optopt == 0)
+        return complain_unknown(cmd, argv[optind - 1]);
+    if (optopt >= LONG_BASE)
+        return gt_die(GT_EXIT_USAGE, "%s: --%s %s", cmd->name,
+                      cmd->options[optopt - LONG_BASE].name,
+                      found == ':' ? "needs a value" : "takes no value");
+    if (optopt == help_option.letter)
+        return gt_die(GT_EXIT_USAGE, "%s: --help takes no value", cmd->name);
+    if (found == ':')
+        return gt_die(GT_EXIT_USAGE, "%s: -%c needs a value", cmd->name, optopt);
+    return gt_die(GT_EXIT_USAGE,
+                  "%s: unknown option '-%c'; 'gemmtune %s --help' lists them", cmd->name,
+                  optopt, cmd->name);
+}
+
+/* ---- parsing ------------------------------------------------------------------- */
+
+/* The table as getopt wants it. */
+struct getopt_table {
+    char letters[2 * OPTIONS_MAX + 4];
+    struct option longs[OPTIONS_MAX + 2];
+};
+
+static void fill_table(struct getopt_table *t, const struct gt_option *options) {
+    size_t letters = 0, count = 0;
+    t->letters[letters++] =
+        ':'; /* tell a missing value from an unknown option, in silence */
+    for (const struct gt_option *o = options; o->name != NULL && count < OPTIONS_MAX; o++) {
+        const bool takes = o->kind != GT_OPT_FLAG;
+        t->longs[count] = (struct option){o->name, takes ? required_argument : no_argument,
+                                          NULL, LONG_BASE + (int)count};
+        count++;
+        if (o->letter != 0)
+            t->letters[letters++] = o->letter;
+        if (o->letter != 0 && takes)
+            t->letters[letters++] = ':';
+    }
+    t->letters[letters++] = help_option.letter;
+    t->letters[letters] = '\0';
+    t->longs[count++] =
+        (struct option){help_option.name, no_argument, NULL, help_option.letter};
+    t->longs[count] = (struct option){0};
+}
+
+/* The option of the table that getopt found. */
+static const struct gt_option *option_of(const struct gt_option *options, int found) {
+    if (found >= LONG_BASE)
+        return &options[found - LONG_BASE];
+    const struct gt_option *o = options;
+    while (o->letter != found)
+        o++;
+    return o;
+}
+
+static int store(const struct gt_cmd *cmd, const struct gt_option *o, void *values,
+                 char *text) {
+    char want[WANT_MAX];
+    if (stores[o->kind](want, (char *)values + o->offset, o, text))
+        return -1;
+    return gt_die(GT_EXIT_USAGE, "%s: --%s needs %s, not '%s'", cmd->name, o->name, want,
+                  text);
+}
+
+int gt_options_parse(const struct gt_cmd *cmd, int argc, char **argv, void *values,
+                     int *first) {
+    struct getopt_table table;
+    int code = -1;
+    fill_table(&table, cmd->options);
+    optind = 0; /* glibc and musl: forget the previous command line */
+    while (code < 0) {
+        const int found = getopt_long(argc, argv, table.letters, table.longs, NULL);
+        if (found == -1)
+            break;
+        if (found == '?' || found == ':')
+            code = complain(cmd, found, argv);
+        else if (found == help_option.letter)
+            code = print_help(cmd);
+        else
+            code = store(cmd, option_of(cmd->options, found), values, optarg);
+    }
+    *first = optind;
+    return code;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* session.c - see session.h. */
+#define _DEFAULT_SOURCE /* for realpath */
+#include "tuner/cmd/session.h"
+
+#include "tuner/cmd/common.h"
+#include "tuner/base/cores.h"
+#include "tuner/rig/probe.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COMPILERS_MAX = 16 }; /* NVRTC takes some hundred megabytes a process at most */
+
+volatile int gt_session_stop;
+
+static void on_signal(int number) {
+    (void)number;
+    gt_session_stop = 1;
+}
+
+void gt_session_catch(void) {
+    const int signals[] = {SIGINT, SIGTERM, SIGUSR1};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction a;
+        memset(&a, 0, sizeof a);
+        a.sa_handler = on_signal;
+        a.sa_flags = (int)SA_RESETHAND;
+        sigemptyset(&a.sa_mask);
+        (void)sigaction(signals[i], &a, NULL);
+    }
+}
+
+/* One core is left to the device's own worker and to us. Where images cannot be kept, compiling ahead
+ * is no use to anybody. */
+static int compilers_for(const struct gt_device *d, int64_t asked) {
+    struct gt_core_set allowed, own, rest;
+    if (!gt_driver_of(d->backend)->cacheable(d))
+        return 0;
+    if (asked >= 0)
+        return (int)asked;
+    gt_cores_allowed(&allowed);
+    const int cores = gt_cores_split(&own, &rest, &allowed, gt_cores_beside)
+                          ? gt_core_set_count(&rest)
+                          : gt_core_set_count(&allowed) - 1;
+    return cores < 1 ? 1 : cores < COMPILERS_MAX ? cores : COMPILERS_MAX;
+}
+
+int gt_session_open(struct gt_session *s, const struct gt_session_setup *setup) {
+    struct gt_err err = {""};
+    memset(s, 0, sizeof *s);
+    gt_status status = gt_probe_pick(&s->device, setup->device, true, &err);
+    if (status)
+        return gt_die(GT_EXIT_DEVICE, "%s", err.line);
+    gt_device_key(&s->device, s->device_key);
+    const int code = gt_common_families(&s->families, setup->templates);
+    if (code >= 0)
+        return code;
+    s->compilers = compilers_for(&s->device, setup->compilers);
+    const struct gt_pool_setup pool = {.templates = setup->templates,
+                                       .compilers = s->compilers,
+                                       .timeout_s = setup->timeout_s,
+                                       .own_core = !s->device.is_cpu};
+    status = gt_pool_create(&s->pool, &pool, &err);
+    if (status)
+        gt_session_close(s);
+    return status ? gt_die(GT_EXIT_FAILURE, "%s", err.line) : -1;
+}
+
+void gt_session_close(struct gt_session *s) {
+    gt_pool_destroy(s->pool);
+    gt_families_destroy(s->families);
+    memset(s, 0, sizeof *s);
+}
+
+void gt_session_lend(struct gt_tuner *t, const struct gt_session *s, size_t problems,
+                     bool quiet) {
+    t->device = s->device;
+    t->families = s->families;
+    t->pool = s->pool;
+    t->compilers = s->compilers;
+    t->stop = &gt_session_stop;
+    snprintf(t->device_key, sizeof t->device_key, "%s", s->device_key);
+    gt_progress_init(&t->progress, problems, quiet);
+}
+
+/* Adds " name 'value'", as a shell reads it, if all of it fits. */
+static void add_option(char again[GT_AGAIN_MAX], const char *name, const char *value) {
+    const size_t used = strlen(again);
+    char word[GT_AGAIN_MAX] = "";
+    size_t n = 0;
+    for (; *value && n + 5 < sizeof word; value++)
+        n += (size_t)snprintf(word + n, sizeof word - n, *value == '\'' ? "'\\%c'" : "%c",
+                              *value);
+    const int length = snprintf(again + used, GT_AGAIN_MAX - used, "%s%s '%s'",
+                                used > 0 ? " " : "", name, word);
+    if (*value || used + (size_t)length >= GT_AGAIN_MAX)
+        again[used] = '\0';
+}
+
+void gt_session_again(char again[GT_AGAIN_MAX], const struct gt_session_setup *setup) {
+    char seconds[32];
+    again[0] = '\0';
+    for (int i = 0; i < setup->templates->count; i++) {
+        char *whole = realpath(setup->templates->text[i], NULL); /* true in any folder */
+        add_option(again, "--templates", whole ? whole : setup->templates->text[i]);
+        free(whole);
+    }
+    snprintf(seconds, sizeof seconds, "%.12gs", setup->timeout_s);
+    if (setup->timeout_s > 0)
+        add_option(again, "--timeout", seconds);
+}
+
+gt_status gt_session_begin_run(struct gt_tuner *t, const char *arguments,
+                               struct gt_err *err) {
+    char toolchain[GT_TOOLCHAIN_MAX] = "", version[32];
+    const int v = gemmtune_version();
+    (void)gt_driver_of(t->device.backend)->toolchain(toolchain, &t->device, NULL);
+    snprintf(version, sizeof version, "%d.%d.%d", v / 10000, v / 100 % 100, v % 100);
+    const struct gt_run_info info = {.version = version,
+                                     .driver = t->device.driver,
+                                     .compiler = toolchain,
+                                     .arguments = arguments,
+                                     .seed = t->seed};
+    return gt_db_run_begin(&t->run_id, t->db, &t->device, &info, err);
+}
+
+gt_status gt_session_try(struct gt_report *out, struct gt_session *s, enum gt_job_kind kind,
+                         const char *problem, const struct gt_candidate *candidates,
+                         int count, uint64_t seed, struct gt_err *err) {
+    struct gt_job job;
+    gt_job_init(&job, kind, &s->device, problem);
+    job.seed = seed;
+    job.count = count;
+    for (int i = 0; i < count; i++)
+        job.candidate[i] = candidates[i];
+    return kind == GT_JOB_FINAL || kind == GT_JOB_AGAIN
+               ? gt_pool_run_final(out, s->pool, &job, err)
+               : gt_pool_run(out, s->pool, &job, err);
+}
+
+bool gt_session_lost(gt_status status) {
+    return status == GEMMTUNE_ENODRIVER || status == GEMMTUNE_EBUILD;
+}
+
+int gt_session_run(struct gt_report *out, struct gt_session *s, enum gt_job_kind kind,
+                   const char *problem, const struct gt_candidate *candidates, int count,
+                   uint64_t seed) {
+    struct gt_err err = {""};
+    const gt_status status =
+        gt_session_try(out, s, kind, problem, candidates, count, seed, &err);
+    return status ? gt_die(gt_session_lost(status) ? GT_EXIT_DEVICE : GT_EXIT_FAILURE, "%s",
+                           err.line)
+                  : -1;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * case.c - see check.h: a product on the device, its data between guards, its reference, and the
+ * host's word on the reference.
+ */
+#include "tuner/lab/check_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { HOST_MACS = 1 << 22 }; /* multiplications the host spends on checking a reference */
+
+/* ---- data ---- */
+
+static int64_t operand_bytes(int64_t elements, gemmtune_dtype type) {
+    return gt_guarded_bytes(elements * (int64_t)gt_type_size(type));
+}
+
+int64_t gt_case_bytes(const gemmtune_problem *p) {
+    const int64_t c = p->m * p->n * (int64_t)gt_type_size(p->type_c);
+    return operand_bytes(gt_problem_elems_a(p), p->type_a) +
+           operand_bytes(gt_problem_elems_b(p), p->type_b) + 2 * c;
+}
+
+static gt_status make_operand(struct gt_guarded *o, struct gt_checker *c,
+                              gemmtune_dtype type, enum gt_data_mode mode,
+                              struct gt_err *err) {
+    const struct gt_rig_ops *ops = gt_rig_head(c->rig)->ops;
+    const int64_t elements = o->rows > 0 ? (o->rows - 1) * o->ld + o->cols : 0;
+    o->bytes = operand_bytes(elements, type);
+    gt_status status = ops->alloc(&o->mem, c->rig, o->bytes, err);
+    if (!status)
+        status = ops->fill(c->rig, o->mem, o->bytes, GT_POISON, err);
+    if (!status)
+        status = ops->view(&o->view, c->rig, o->mem, GT_GUARD, o->bytes - GT_GUARD, err);
+    if (!status)
+        status = gt_checker_fill(c, o->view, o->filled, o->cols, o->ld, o->seed, mode, err);
+    return status;
+}
+
+static void clear_operand(struct gt_guarded *o, struct gt_checker *c) {
+    if (o->view)
+        gt_rig_head(c->rig)->ops->view_release(c->rig, o->view);
+    gt_checker_release(c, o->mem);
+}
+
+static uint64_t seed_c(const struct gt_case *t) {
+    return t->spec.seed * 4 + 3;
+}
+
+gt_status gt_case_output(void **view, struct gt_case *t, struct gt_err *err) {
+    struct gt_checker *c = t->checker;
+    const struct gt_rig_ops *ops = gt_rig_head(c->rig)->ops;
+    const gemmtune_problem *p = &t->spec.problem;
+    const int64_t bytes = operand_bytes(gt_problem_elems_c(p), p->type_c);
+    if (bytes > c->scratch_bytes)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "the checker has %lld bytes for C, the case needs %lld",
+                       (long long)c->scratch_bytes, (long long)bytes);
+    gt_status status = ops->fill(c->rig, c->scratch, bytes, GT_POISON_C, err);
+    if (!status)
+        status = ops->view(view, c->rig, c->scratch, GT_GUARD, bytes - GT_GUARD, err);
+    if (!status && t->spec.beta != 0)
+        status =
+            gt_checker_fill(c, *view, p->m, p->n, p->ldc, seed_c(t), t->spec.mode, err);
+    return status;
+}
+
+static gt_status make_reference(struct gt_case *t, struct gt_err *err) {
+    struct gt_checker *c = t->checker;
+    void *view = NULL;
+    gt_status status = gt_case_output(&view, t, err);
+    if (!status)
+        status = gt_checker_reference(t, view, err);
+    if (!status)
+        status = gt_rig_head(c->rig)->ops->finish(c->rig, err);
+    if (view)
+        gt_rig_head(c->rig)->ops->view_release(c->rig, view);
+    return status;
+}
+
+/* ---- the host's word on the reference ---- */
+
+/* Element (i, j) in higher precision and the size of what was summed; i32 exactly, modulo 2^32. */
+static long double host_element(const struct gt_case *t, int64_t i, int64_t j,
+                                long double *size) {
+    const struct gt_case_spec *s = &t->spec;
+    const gemmtune_problem *p = &s->problem;
+    const int64_t depth = s->alpha == 0 ? 0 : p->k;
+    const bool whole = p->type_c == GEMMTUNE_I32;
+    long double sum = 0, abs_sum = 0;
+    uint32_t wrap = 0;
+    for (int64_t q = 0; q < depth; q++) {
+        const double x = p->trans_a ? gt_data_value(t->a.seed, q, i, s->mode, p->type_a)
+                                    : gt_data_value(t->a.seed, i, q, s->mode, p->type_a);
+        const double y = p->trans_b ? gt_data_value(t->b.seed, j, q, s->mode, p->type_b)
+                                    : gt_data_value(t->b.seed, q, j, s->mode, p->type_b);
+        if (whole) {
+            wrap += (uint32_t)(int32_t)x * (uint32_t)(int32_t)y;
+        } else {
+            sum += (long double)x * y;
+            abs_sum += fabsl((long double)x * y);
+        }
+    }
+    const double old =
+        s->beta == 0 ? 0 : gt_data_value(seed_c(t), i, j, s->mode, p->type_c);
+    *size = fabsl((long double)s->alpha) * abs_sum + fabsl((long double)s->beta * old);
+    if (whole)
+        return (int32_t)((uint32_t)(int32_t)s->alpha * wrap +
+                         (uint32_t)(int32_t)s->beta * (uint32_t)(int32_t)old);
+    return s->alpha * sum + (long double)s->beta * old;
+}
+
+static gt_status agree(struct gt_case *t, int64_t e, const void *bytes,
+                       struct gt_err *err) {
+    const gemmtune_problem *p = &t->spec.problem;
+    long double size;
+    const long double want = host_element(t, e / p->n, e % p->n, &size);
+    const double got = gt_data_get(bytes, p->type_c);
+    const long double u = gt_type_unit(p->type_c);
+    if (fabsl(got - want) <= 2 * u * size + u * fabsl(want))
+        return GEMMTUNE_OK;
+    char name[GT_PROBLEM_NAME_MAX];
+    gt_problem_name(p, name);
+    return gt_fail(
+        err, GEMMTUNE_EDEVICE,
+        "the device computes %s wrongly even without tuning: element (%lld, %lld) of "
+        "the reference is %.17g, the host has %.17Lg",
+        name, (long long)(e / p->n), (long long)(e % p->n), got, want);
+}
+
+static gt_status agree_all(struct gt_case *t, struct gt_err *err) {
+    const gemmtune_problem *p = &t->spec.problem;
+    const size_t size = gt_type_size(p->type_c);
+    char *host = malloc((size_t)(p->m * p->n) * size);
+    if (!host)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to check the reference");
+    gt_status status =
+        gt_rig_head(t->checker->rig)
+            ->ops->read(t->checker->rig, t->r, 0, host, p->m * p->n * (int64_t)size, err);
+    for (int64_t e = 0; !status && e < p->m * p->n; e++)
+        status = agree(t, e, host + (size_t)e * size, err);
+    free(host);
+    return status;
+}
+
+static gt_status agree_sampled(struct gt_case *t, int64_t samples, struct gt_err *err) {
+    const gemmtune_problem *p = &t->spec.problem;
+    const int64_t size = (int64_t)gt_type_size(p->type_c), total = p->m * p->n;
+    gt_status status = GEMMTUNE_OK;
+    for (int64_t i = 0; !status && i < samples; i++) {
+        /* both ends, and golden-ratio steps between: spread over rows and columns alike */
+        const double where = fmod((double)i * 0.6180339887498949, 1.0);
+        const int64_t e = i == 0   ? 0
+                          : i == 1 ? total - 1
+                                   : (int64_t)(where * (double)total);
+        char bytes[8];
+        status = gt_rig_head(t->checker->rig)
+                     ->ops->read(t->checker->rig, t->r, e * size, bytes, size, err);
+        if (!status)
+            status = agree(t, e, bytes, err);
+    }
+    return status;
+}
+
+static gt_status host_check(struct gt_case *t, struct gt_err *err) {
+    const gemmtune_problem *p = &t->spec.problem;
+    const int64_t depth = p->k > 1 ? p->k : 1;
+    const int64_t samples = HOST_MACS / depth > 16 ? HOST_MACS / depth : 16;
+    if (p->m * p->n <= samples)
+        return agree_all(t, err);
+    return agree_sampled(t, samples < 512 ? samples : 512, err);
+}
+
+/* ---- a case ---- */
+
+gt_status gt_case_create(struct gt_case **out, struct gt_checker *c,
+                         const struct gt_case_spec *spec, struct gt_err *err) {
+    const struct gt_rig_ops *ops = gt_rig_head(c->rig)->ops;
+    const gemmtune_problem *p = &spec->problem;
+    *out = NULL;
+    struct gt_case *t = calloc(1, sizeof *t);
+    if (!t)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a test case");
+    t->checker = c;
+    t->spec = *spec;
+    t->a = (struct gt_guarded){.rows = p->trans_a ? p->k : p->m,
+                               .cols = p->trans_a ? p->m : p->k,
+                               .ld = p->lda,
+                               .seed = spec->seed * 4 + 1};
+    t->b = (struct gt_guarded){.rows = p->trans_b ? p->n : p->k,
+                               .cols = p->trans_b ? p->k : p->n,
+                               .ld = p->ldb,
+                               .seed = spec->seed * 4 + 2};
+    if (spec->alpha != 0) { /* else neither is read: it stays NaN */
+        t->a.filled = t->a.rows;
+        t->b.filled = t->b.rows;
+    }
+    const int64_t c_bytes = p->m * p->n * (int64_t)gt_type_size(p->type_c);
+    gt_status status = make_operand(&t->a, c, p->type_a, spec->mode, err);
+    if (!status)
+        status = make_operand(&t->b, c, p->type_b, spec->mode, err);
+    if (!status)
+        status = ops->alloc(&t->r, c->rig, c_bytes, err);
+    if (!status)
+        status = ops->alloc(&t->s, c->rig, c_bytes, err);
+    if (!status)
+        status = make_reference(t, err);
+    if (!status)
+        status = host_check(t, err);
+    if (status) {
+        gt_case_destroy(t);
+        return status;
+    }
+    *out = t;
+    return GEMMTUNE_OK;
+}
+
+void gt_case_destroy(struct gt_case *t) {
+    if (!t)
+        return;
+    clear_operand(&t->a, t->checker);
+    clear_operand(&t->b, t->checker);
+    gt_checker_release(t->checker, t->r);
+    gt_checker_release(t->checker, t->s);
+    free(t);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * check.c - see check.h: candidates against cases. All cases of a candidate are enqueued back to back
+ * and judged by counters that are read once; only a failure costs a second look.
+ */
+#include "tuner/lab/check_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- a candidate against a case ---- */
+
+static gt_status enqueue_case(struct gt_case *t, const struct gt_product *product, int slot,
+                              struct gt_err *err) {
+    struct gt_checker *c = t->checker;
+    const gemmtune_problem *p = &t->spec.problem;
+    void *view = NULL;
+    union gt_value alpha = {.i64 = 0}, beta = {.i64 = 0};
+    gt_data_put(&alpha, p->type_acc, t->spec.alpha);
+    gt_data_put(&beta, p->type_acc, t->spec.beta);
+    gt_status status = gt_case_output(&view, t, err);
+    const struct gt_operands x = {&alpha, t->a.view, t->b.view, &beta, view};
+    if (!status)
+        status = gt_checker_poison(c, product->workspace_bytes, err);
+    if (!status)
+        status = product->enqueue(product->self, &x, err);
+    if (!status)
+        status = gt_checker_compare(t, slot, err);
+    if (!status)
+        status = gt_checker_unchanged(t, &t->a, p->type_a, slot, err);
+    if (!status)
+        status = gt_checker_unchanged(t, &t->b, p->type_b, slot, err);
+    if (!status)
+        status = gt_checker_within(c, product->workspace_bytes, slot, err);
+    if (view)
+        gt_rig_head(c->rig)->ops->view_release(c->rig, view);
+    return status;
+}
+
+/* ---- a failure in words ---- */
+
+/* The output and the reference of a case on the host, C with its leading dimension. */
+struct seen {
+    char *c, *r, *s;
+};
+
+static gt_status see(struct seen *v, struct gt_case *t, struct gt_err *err) {
+    struct gt_checker *k = t->checker;
+    const struct gt_rig_ops *ops = gt_rig_head(k->rig)->ops;
+    const gemmtune_problem *p = &t->spec.problem;
+    const int64_t es = (int64_t)gt_type_size(p->type_c);
+    const int64_t c_bytes = gt_problem_elems_c(p) * es, r_bytes = p->m * p->n * es;
+    v->c = malloc((size_t)c_bytes);
+    v->r = malloc((size_t)r_bytes);
+    v->s = malloc((size_t)r_bytes);
+    if (!v->c || !v->r || !v->s)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to look at a wrong result");
+    gt_status status = ops->read(k->rig, k->scratch, GT_GUARD, v->c, c_bytes, err);
+    if (!status)
+        status = ops->read(k->rig, t->r, 0, v->r, r_bytes, err);
+    if (!status)
+        status = ops->read(k->rig, t->s, 0, v->s, r_bytes, err);
+    return status;
+}
+
+/* "; (3, 4) is 1.5, not 2" for the first wrong element; "" when a second run had none. */
+static void first_wrong(char *text, size_t size, const struct gt_case *t,
+                        const struct seen *v) {
+    const gemmtune_problem *p = &t->spec.problem;
+    const size_t es = gt_type_size(p->type_c);
+    const double u = gt_case_unit(t);
+    snprintf(text, size, ", none when run again");
+    for (int64_t e = 0; e < p->m * p->n; e++) {
+        const int64_t i = e / p->n, j = e % p->n;
+        const double got = gt_data_get(v->c + (size_t)(i * p->ldc + j) * es, p->type_c);
+        const double want = gt_data_get(v->r + (size_t)e * es, p->type_c);
+        const double bound =
+            GT_TOLERANCE * u * gt_data_get(v->s + (size_t)e * es, p->type_c);
+        if (!(fabs(got - want) <= (u > 0 ? bound + 2 * u * fabs(want) : 0))) {
+            snprintf(text, size, "; (%lld, %lld) is %.9g, not %.9g", (long long)i,
+                     (long long)j, got, want);
+            return;
+        }
+    }
+}
+
+static void describe_wrong(char *text, size_t size, struct gt_case *t,
+                           const struct gt_product *product) {
+    enum { LOOK_MAX = 1 << 26 }; /* elements: larger outputs are only counted */
+    struct seen v = {0};
+    const gemmtune_problem *p = &t->spec.problem;
+    if (p->m * p->ldc <= LOOK_MAX && !enqueue_case(t, product, GT_CASES_MAX - 1, NULL) &&
+        !see(&v, t, NULL))
+        first_wrong(text, size, t, &v);
+    free(v.c);
+    free(v.r);
+    free(v.s);
+}
+
+static void describe(char *why, struct gt_case *t, const struct gt_product *product,
+                     const uint32_t found[GT_COUNTERS]) {
+    char name[GT_PROBLEM_NAME_MAX], element[96] = "";
+    gt_problem_name(&t->spec.problem, name);
+    if (found[0])
+        describe_wrong(element, sizeof element, t, product);
+    static const char *const what[GT_COUNTERS] = {
+        "elements wrong", "elements written outside C", "input elements overwritten",
+        "bytes written outside the workspace"};
+    int i = 0;
+    while (i < GT_COUNTERS - 1 && !found[i])
+        i++;
+    snprintf(why, GT_VERDICT_MAX, "%s alpha %g beta %g: %u %s%s", name, t->spec.alpha,
+             t->spec.beta, found[i], what[i], element);
+}
+
+/* ---- all cases ---- */
+
+static gt_status enqueue_all(struct gt_checker *c, struct gt_case *const *cases,
+                             const struct gt_product *products, int count,
+                             struct gt_err *err) {
+    const struct gt_rig_ops *ops = gt_rig_head(c->rig)->ops;
+    gt_status status = ops->fill(c->rig, c->found, GT_CASES_MAX * GT_COUNTERS * 4, 0, err);
+    for (int i = 0; !status && i < count; i++)
+        status = enqueue_case(cases[i], &products[i], i, err);
+    return status;
+}
+
+/* The first case with a counter that is not 0, or -1. */
+static int first_failed(uint32_t (*found)[GT_COUNTERS], int count) {
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < GT_COUNTERS; j++)
+            if (found[i][j])
+                return i;
+    return -1;
+}
+
+/* What was enqueued before a launch was refused may fault all the same, which is worse. */
+static gt_status finish(struct gt_checker *c, gt_status status, struct gt_err *err) {
+    struct gt_err fault;
+    const gt_status ended = gt_rig_head(c->rig)->ops->finish(c->rig, &fault);
+    return ended ? gt_fail(err, ended, "%s", fault.line) : status;
+}
+
+/* products[i] on cases[i] */
+static gt_status check_all(bool *right, char *why, struct gt_checker *c,
+                           struct gt_case *const *cases, const struct gt_product *products,
+                           int count, struct gt_err *err) {
+    const struct gt_rig_ops *ops = gt_rig_head(c->rig)->ops;
+    uint32_t found[GT_CASES_MAX][GT_COUNTERS];
+    *right = false;
+    why[0] = '\0';
+    gt_status status = enqueue_all(c, cases, products, count, err);
+    if (!status || status == GEMMTUNE_EINVAL || status == GEMMTUNE_EUNSUPPORTED)
+        status = finish(c, status, err);
+    if (!status)
+        status = ops->read(c->rig, c->found, 0, found, count * GT_COUNTERS * 4, err);
+    if (status)
+        return status;
+    const int bad = first_failed(found, count);
+    *right = bad < 0;
+    if (bad >= 0)
+        describe(why, cases[bad], &products[bad], found[bad]);
+    return GEMMTUNE_OK;
+}
+
+gt_status gt_check(bool *right, char *why, struct gt_checker *c,
+                   struct gt_case *const *cases, const struct gt_exec *const *execs,
+                   int count, struct gt_err *err) {
+    struct gt_kernel_call call[GT_CASES_MAX];
+    struct gt_product product[GT_CASES_MAX];
+    for (int i = 0; i < count; i++) {
+        call[i] = (struct gt_kernel_call){execs[i], c->workspace.view,
+                                          gt_rig_head(c->rig)->stream};
+        product[i] = gt_product_of(&call[i]);
+    }
+    return check_all(right, why, c, cases, product, count, err);
+}
+
+gt_status gt_check_product(bool *right, char *why, struct gt_checker *c,
+                           struct gt_case *const *cases, const struct gt_product *product,
+                           int count, struct gt_err *err) {
+    struct gt_product same[GT_CASES_MAX];
+    for (int i = 0; i < count; i++)
+        same[i] = *product;
+    return check_all(right, why, c, cases, same, count, err);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * check.h - is a kernel right? Every element of the output against an independent reference, guard
+ * zones and leading-dimension padding against poison, inputs against what was put there.
+ *
+ * A case is one product with its data and reference on the device. It is made once and used for
+ * every candidate. The reference is computed by tuner/lab/kernels/check.cl and sampled elements of it
+ * (all of them when there are few) are recomputed on the host in higher precision.
+ */
+#ifndef GT_TUNER_LAB_CHECK_H
+#define GT_TUNER_LAB_CHECK_H
+
+#include "runtime/exec.h"
+#include "tuner/lab/data.h"
+#include "tuner/lab/product.h"
+#include "tuner/rig/rig.h"
+
+struct gt_checker; /* the checking kernels for one set of types, and scratch */
+struct gt_case;
+
+/* The problem gives the types. `scratch_bytes`: of the largest C that will be checked. */
+gt_status gt_checker_create(struct gt_checker **out, struct gt_rig *rig,
+                            const gemmtune_problem *types, int64_t scratch_bytes,
+                            struct gt_err *err);
+void gt_checker_destroy(struct gt_checker *c);
+
+/* Fills rows x cols elements at a view with the generator; enqueued. */
+gt_status gt_checker_fill(struct gt_checker *c, void *view, int64_t rows, int64_t cols,
+                          int64_t ld, uint64_t seed, enum gt_data_mode mode,
+                          struct gt_err *err);
+
+/* The clock of the multiprocessors now, looked at for a thirtieth of a millisecond by a
+ * kernel that leaves them cool; 0 where kernels cannot see it. What NVML says is up to a
+ * tenth of a second old. */
+gt_status gt_checker_clock(int *mhz, struct gt_checker *c, struct gt_err *err);
+
+/* Makes sure of a workspace of so many bytes; what was enqueued with a smaller one must be done. */
+gt_status gt_checker_reserve(struct gt_checker *c, int64_t bytes, struct gt_err *err);
+void gt_checker_unreserve(struct gt_checker *c);
+/* What was reserved, as kernels take it; NULL when nothing was. */
+void *gt_checker_workspace(const struct gt_checker *c);
+/* Device bytes that a reservation takes. */
+int64_t gt_workspace_bytes(int64_t bytes);
+
+struct gt_case_spec {
+    gemmtune_problem problem; /* canonical; leading dimensions may leave padding */
+    double alpha, beta;       /* exact in every type */
+    enum gt_data_mode mode;   /* exact modes are compared bit by bit */
+    uint64_t seed;
+};
+
+/* EDEVICE when host and device disagree about the reference: the device cannot be trusted. */
+gt_status gt_case_create(struct gt_case **out, struct gt_checker *c,
+                         const struct gt_case_spec *spec, struct gt_err *err);
+void gt_case_destroy(struct gt_case *t);
+/* Device bytes that a case of this problem takes. */
+int64_t gt_case_bytes(const gemmtune_problem *p);
+
+enum { GT_VERDICT_MAX = 384 };
+
+/* Runs the cases; execs[i] must be made for the problem of cases[i], and the workspace that
+ * it needs be reserved. *right false: `why` (GT_VERDICT_MAX bytes) names the first case
+ * that failed, how many elements, and one of them. An error is a failed launch; EINVAL: it
+ * was refused, and the device is as sound as before. */
+gt_status gt_check(bool *right, char *why, struct gt_checker *c,
+                   struct gt_case *const *cases, const struct gt_exec *const *execs,
+                   int count, struct gt_err *err);
+/* The same for one product, which must be made for the problem that all the cases have. */
+gt_status gt_check_product(bool *right, char *why, struct gt_checker *c,
+                           struct gt_case *const *cases, const struct gt_product *product,
+                           int count, struct gt_err *err);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* check_internal.h - what checker.c, case.c and check.c share. */
+#ifndef GT_TUNER_LAB_CHECK_INTERNAL_H
+#define GT_TUNER_LAB_CHECK_INTERNAL_H
+
+#include "tuner/lab/check.h"
+
+/* What a sum may be off, in units of u (|alpha| |A||B| + |beta| |C|). Of products of random data summed
+ * one after the other, one element of 8192^2 was seen at 8.5: the partial sums of the largest results
+ * round worst. A wrong or missing product is off by thousands. */
+enum { GT_TOLERANCE = 12 };
+
+enum {
+    GT_GUARD = GT_VIEW_ALIGN, /* bytes of poison on either side of every operand */
+    GT_COUNTERS = 4,          /* wrong, touched, changed, beyond: as in check.cl */
+    GT_CASES_MAX = 32,        /* the last slot is for a second look */
+    GT_CHECKER_KERNELS = 6
+};
+
+struct gt_checker {
+    struct gt_rig *rig;
+    gemmtune_problem types;
+    struct gt_kernel *kernel[GT_CHECKER_KERNELS];
+    void *found;   /* GT_COUNTERS words a case; between checks the clock's */
+    void *scratch; /* C with its guards */
+    int64_t scratch_bytes;
+    struct {
+        void *mem, *view;
+        int64_t bytes; /* of the view; mem has guards on either side */
+    } workspace;
+};
+
+/* An operand on the device: poison, rows of data, poison. */
+struct gt_guarded {
+    void *mem, *view;
+    int64_t rows, cols, ld, bytes; /* bytes of mem */
+    int64_t filled;                /* rows that hold data: none when alpha is 0 */
+    uint64_t seed;
+};
+
+struct gt_case {
+    struct gt_checker *checker;
+    struct gt_case_spec spec;
+    struct gt_guarded a, b;
+    void *r, *s; /* reference and size, m x n packed */
+};
+
+/* Bytes with a guard on either side; whole words of every type. */
+static inline int64_t gt_guarded_bytes(int64_t bytes) {
+    return (bytes + 2 * GT_GUARD + 7) / 8 * 8;
+}
+
+/* What of |C| a result may be off; 0: compared bit by bit. */
+double gt_case_unit(const struct gt_case *t);
+/* A view of the checker's scratch for C, which the caller releases: poisoned, then holding C0 when
+ * beta asks for it. */
+gt_status gt_case_output(void **view, struct gt_case *t, struct gt_err *err);
+
+/* Enqueue a kernel of check.cl: the reference of a case, with C0 at `c`; and what they count into the
+ * counters of a slot: of the output in scratch, of an input, of a workspace of so many bytes. */
+gt_status gt_checker_reference(struct gt_case *t, void *c, struct gt_err *err);
+gt_status gt_checker_compare(struct gt_case *t, int slot, struct gt_err *err);
+gt_status gt_checker_unchanged(struct gt_case *t, const struct gt_guarded *o,
+                               gemmtune_dtype type, int slot, struct gt_err *err);
+gt_status gt_checker_within(struct gt_checker *c, int64_t bytes, int slot,
+                            struct gt_err *err);
+
+/* Poison for `bytes` of the workspace and the guards. */
+gt_status gt_checker_poison(struct gt_checker *c, int64_t bytes, struct gt_err *err);
+/* Gives memory back; accepts NULL. */
+void gt_checker_release(struct gt_checker *c, void *mem);
+
+#endif

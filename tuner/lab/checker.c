@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * checker.c - see check.h: the kernels of tuner/lab/kernels/check.cl, what each of them takes, and the
+ * workspace that candidates share.
+ */
+#include "tuner/lab/check_internal.h"
+
+#include "core/embed.h"
+#include "runtime/family.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS = 256 }; /* as in check.cl */
+
+enum kernel { K_FILL, K_REFERENCE, K_COMPARE, K_UNCHANGED, K_WITHIN, K_PACE };
+static const char *const kernel_entry[] = {"gt_fill",      "gt_reference", "gt_compare",
+                                           "gt_unchanged", "gt_within",    "gt_pace"};
+_Static_assert(sizeof kernel_entry / sizeof *kernel_entry == GT_CHECKER_KERNELS,
+               "one entry each");
+
+/* ---- loading and launching ---- */
+
+struct arg_list {
+    union gt_value value[16];
+    struct gt_value_ref ref[16];
+    int count;
+};
+
+static void push(struct arg_list *l, union gt_value v, size_t size) {
+    l->value[l->count] = v;
+    l->ref[l->count].bytes = &l->value[l->count];
+    l->ref[l->count].size = size;
+    l->count++;
+}
+
+static void push_ptr(struct arg_list *l, void *p) {
+    push(l, (union gt_value){.ptr = p}, sizeof p);
+}
+
+static void push_long(struct arg_list *l, int64_t v) {
+    push(l, (union gt_value){.i64 = v}, sizeof v);
+}
+
+static void push_int(struct arg_list *l, int64_t v) {
+    push(l, (union gt_value){.i32 = (int32_t)v}, sizeof(int32_t));
+}
+
+static void push_word(struct arg_list *l, uint32_t v) {
+    int32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    push(l, (union gt_value){.i32 = bits}, sizeof bits);
+}
+
+static void push_elem(struct arg_list *l, gemmtune_dtype type, double v) {
+    union gt_value u = {.i64 = 0};
+    gt_data_put(&u, type, v);
+    push(l, u, gt_type_size(type));
+}
+
+/* One thread an element up to eight blocks a unit; the kernels stride over the rest. */
+static gt_status run(struct gt_checker *c, enum kernel k, int64_t elements,
+                     const struct arg_list *l, struct gt_err *err) {
+    const struct gt_rig_head *h = gt_rig_head(c->rig);
+    const int64_t most = (int64_t)h->device->units * 8;
+    int64_t blocks = (elements + THREADS - 1) / THREADS;
+    blocks = blocks > most ? most : blocks;
+    const struct gt_launch launch = {.grid = {blocks < 1 ? 1 : blocks, 1, 1},
+                                     .block = {THREADS, 1, 1},
+                                     .cluster = {1, 1, 1}};
+    const struct gt_driver *driver = ((const struct gt_gpu_head *)h->gpu)->driver;
+    return driver->launch(c->kernel[k], &launch, l->ref, l->count, h->stream, err);
+}
+
+/* One image, all kernels. */
+static gt_status load(struct gt_checker *c, const char *source, struct gt_err *err) {
+    const struct gt_rig_head *h = gt_rig_head(c->rig);
+    const struct gt_driver *driver = ((const struct gt_gpu_head *)h->gpu)->driver;
+    const struct gt_launch launch = {
+        .grid = {1, 1, 1}, .block = {THREADS, 1, 1}, .cluster = {1, 1, 1}};
+    struct gt_image image = {0};
+    gt_status status = gt_build(&image, driver, h->device, source, NULL, err);
+    if (!status)
+        status = driver->load(&c->kernel[0], h->gpu, &image, source, kernel_entry[0],
+                              &launch, err);
+    for (int k = 1; !status && k < GT_CHECKER_KERNELS; k++)
+        status = driver->load_also(&c->kernel[k], h->gpu, c->kernel[0], kernel_entry[k],
+                                   &launch, err);
+    gt_image_clear(&image);
+    return status;
+}
+
+static const char *kernel_text(void) {
+    for (const struct gt_embedded *e = gt_embedded_kernels; e->path; e++)
+        if (strstr(e->path, "check.cl"))
+            return e->text;
+    return NULL;
+}
+
+static gt_status load_all(struct gt_checker *c, struct gt_err *err) {
+    char *source = NULL;
+    gt_status status = gt_source_plain(&source, gt_rig_head(c->rig)->device, &c->types,
+                                       "tuner/lab/kernels/check.cl", kernel_text(), err);
+    if (!status)
+        status = load(c, source, err);
+    free(source);
+    return status;
+}
+
+/* ---- a checker ---- */
+
+void gt_checker_release(struct gt_checker *c, void *mem) {
+    if (mem)
+        gt_rig_head(c->rig)->ops->release(c->rig, mem);
+}
+
+gt_status gt_checker_create(struct gt_checker **out, struct gt_rig *rig,
+                            const gemmtune_problem *types, int64_t scratch_bytes,
+                            struct gt_err *err) {
+    const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;
+    *out = NULL;
+    struct gt_checker *c = calloc(1, sizeof *c);
+    if (!c)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the checking kernels");
+    c->rig = rig;
+    c->types = *types;
+    c->types.trans_a = c->types.trans_b = GEMMTUNE_NOTRANS; /* one source for all layouts */
+    c->scratch_bytes = gt_guarded_bytes(scratch_bytes);
+    gt_status status = load_all(c, err);
+    if (!status)
+        status = ops->alloc(&c->found, rig, GT_CASES_MAX * GT_COUNTERS * 4, err);
+    if (!status)
+        status = ops->alloc(&c->scratch, rig, c->scratch_bytes, err);
+    if (status) {
+        gt_checker_destroy(c);
+        return status;
+    }
+    *out = c;
+    return GEMMTUNE_OK;
+}
+
+void gt_checker_unreserve(struct gt_checker *c) {
+    if (c->workspace.view)
+        gt_rig_head(c->rig)->ops->view_release(c->rig, c->workspace.view);
+    gt_checker_release(c, c->workspace.mem);
+    memset(&c->workspace, 0, sizeof c->workspace);
+}
+
+void gt_checker_destroy(struct gt_checker *c) {
+    if (!c)
+        return;
+    const struct gt_rig_head *h = gt_rig_head(c->rig);
+    const struct gt_driver *driver = ((const struct gt_gpu_head *)h->gpu)->driver;
+    gt_checker_release(c, c->found);
+    gt_checker_release(c, c->scratch);
+    gt_checker_unreserve(c);
+    for (int k = GT_CHECKER_KERNELS - 1; k >= 0;
+         k--) /* the first, whose module it is, last */
+        if (c->kernel[k])
+            driver->unload(c->kernel[k]);
+    free(c);
+}
+
+/* ---- what each kernel takes ---- */
+
+gt_status gt_checker_fill(struct gt_checker *c, void *view, int64_t rows, int64_t cols,
+                          int64_t ld, uint64_t seed, enum gt_data_mode mode,
+                          struct gt_err *err) {
+    struct arg_list l = {.count = 0};
+    push_ptr(&l, view);
+    push_long(&l, rows);
+    push_long(&l, cols);
+    push_long(&l, ld);
+    push_long(&l, (int64_t)seed);
+    push_int(&l, mode);
+    return rows * cols == 0 ? GEMMTUNE_OK : run(c, K_FILL, rows * cols, &l, err);
+}
+
+double gt_case_unit(const struct gt_case *t) {
+    return t->spec.mode == GT_DATA_UNIFORM ? gt_type_unit(t->spec.problem.type_c) : 0;
+}
+
+gt_status gt_checker_reference(struct gt_case *t, void *c, struct gt_err *err) {
+    const gemmtune_problem *p = &t->spec.problem;
+    struct arg_list l = {.count = 0};
+    push_int(&l, p->m);
+    push_int(&l, p->n);
+    push_int(&l, p->k);
+    push_int(&l, p->trans_a == GEMMTUNE_TRANS);
+    push_int(&l, p->trans_b == GEMMTUNE_TRANS);
+    push_elem(&l, p->type_acc, t->spec.alpha);
+    push_ptr(&l, t->a.view);
+    push_long(&l, p->lda);
+    push_ptr(&l, t->b.view);
+    push_long(&l, p->ldb);
+    push_elem(&l, p->type_acc, t->spec.beta);
+    push_ptr(&l, c);
+    push_long(&l, p->ldc);
+    push_ptr(&l, t->r);
+    push_ptr(&l, t->s);
+    return run(t->checker, K_REFERENCE, p->m * p->n, &l, err);
+}
+
+gt_status gt_checker_compare(struct gt_case *t, int slot, struct gt_err *err) {
+    struct gt_checker *c = t->checker;
+    const gemmtune_problem *p = &t->spec.problem;
+    const int64_t size = (int64_t)gt_type_size(p->type_c);
+    const int64_t total = gt_guarded_bytes(gt_problem_elems_c(p) * size) / size;
+    const double u = gt_case_unit(t);
+    struct arg_list l = {.count = 0};
+    push_ptr(&l, c->scratch);
+    push_long(&l, total);
+    push_long(&l, GT_GUARD / size);
+    push_int(&l, p->m);
+    push_int(&l, p->n);
+    push_long(&l, p->ldc);
+    push_ptr(&l, t->r);
+    push_ptr(&l, t->s);
+    push_elem(&l, p->type_c, GT_TOLERANCE * u);
+    push_elem(&l, p->type_c, 2 * u); /* the reference's rounding and the result's */
+    push_word(&l, GT_POISON_C);
+    push_ptr(&l, c->found);
+    push_int(&l, slot);
+    return run(c, K_COMPARE, total, &l, err);
+}
+
+gt_status gt_checker_unchanged(struct gt_case *t, const struct gt_guarded *o,
+                               gemmtune_dtype type, int slot, struct gt_err *err) {
+    struct gt_checker *c = t->checker;
+    const int64_t size = (int64_t)gt_type_size(type);
+    struct arg_list l = {.count = 0};
+    push_ptr(&l, o->mem);
+    push_long(&l, o->bytes / size);
+    push_long(&l, GT_GUARD / size);
+    push_long(&l, o->filled);
+    push_long(&l, o->cols);
+    push_long(&l, o->ld);
+    push_long(&l, (int64_t)o->seed);
+    push_int(&l, t->spec.mode);
+    push_word(&l, GT_POISON);
+    push_ptr(&l, c->found);
+    push_int(&l, slot);
+    return run(c, K_UNCHANGED, o->bytes / size, &l, err);
+}
+
+gt_status gt_checker_within(struct gt_checker *c, int64_t bytes, int slot,
+                            struct gt_err *err) {
+    struct arg_list l = {.count = 0};
+    push_ptr(&l, c->workspace.mem);
+    push_long(&l, bytes + 2 * GT_GUARD);
+    push_long(&l, GT_GUARD);
+    push_word(&l, GT_POISON_W);
+    push_ptr(&l, c->found);
+    push_int(&l, slot);
+    return bytes == 0 ? GEMMTUNE_OK : run(c, K_WITHIN, 2 * GT_GUARD, &l, err);
+}
+
+/* ---- the clock ---- */
+
+gt_status gt_checker_clock(int *mhz, struct gt_checker *c, struct gt_err *err) {
+    enum { LOOK_NS = 32000 };
+    struct arg_list l = {.count = 0};
+    uint64_t pace[2] = {0, 0}; /* clocks, nanoseconds */
+    *mhz = 0;
+    if (gt_rig_head(c->rig)->device->backend !=
+        GEMMTUNE_CUDA) /* nothing that a kernel could see */
+        return GEMMTUNE_OK;
+    push_ptr(&l, c->found);
+    push_int(&l, LOOK_NS);
+    gt_status status = run(c, K_PACE, 1, &l, err);
+    if (!status)
+        status =
+            gt_rig_head(c->rig)->ops->read(c->rig, c->found, 0, pace, sizeof pace, err);
+    if (pace[1] > 0)
+        *mhz = (int)(pace[0] * 1000 / pace[1]);
+    return status;
+}
+
+/* ---- the workspace ---- */
+
+int64_t gt_workspace_bytes(int64_t bytes) {
+    return bytes > 0 ? gt_guarded_bytes(bytes) : 0;
+}
+
+static gt_status make_workspace(struct gt_checker *c, int64_t bytes, struct gt_err *err) {
+    const struct gt_rig_ops *ops = gt_rig_head(c->rig)->ops;
+    gt_status status =
+        ops->alloc(&c->workspace.mem, c->rig, gt_workspace_bytes(bytes), err);
+    if (!status)
+        status =
+            ops->view(&c->workspace.view, c->rig, c->workspace.mem, GT_GUARD, bytes, err);
+    if (!status)
+        c->workspace.bytes = bytes;
+    return status;
+}
+
+/* There may be no room for both, so the old one goes first; it comes back when the new one does
+ * not, since others were promised it. */
+gt_status gt_checker_reserve(struct gt_checker *c, int64_t bytes, struct gt_err *err) {
+    const int64_t had = c->workspace.bytes;
+    if (bytes <= had)
+        return GEMMTUNE_OK;
+    gt_checker_unreserve(c);
+    const gt_status status = make_workspace(c, bytes, err);
+    if (!status)
+        return GEMMTUNE_OK;
+    gt_checker_unreserve(c);
+    if (had > 0)
+        (void)make_workspace(c, had, NULL);
+    return status;
+}
+
+void *gt_checker_workspace(const struct gt_checker *c) {
+    return c->workspace.view;
+}
+
+gt_status gt_checker_poison(struct gt_checker *c, int64_t bytes, struct gt_err *err) {
+    return bytes == 0 ? GEMMTUNE_OK
+                      : gt_rig_head(c->rig)->ops->fill(c->rig, c->workspace.mem,
+                                                       gt_workspace_bytes(bytes),
+                                                       GT_POISON_W, err);
+}

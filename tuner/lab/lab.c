@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lab.c - see lab.h: setting a problem up and checking kernels on it. Timing: measure.c. */
+#include "tuner/lab/lab_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Shapes that every candidate must get right besides the timed one: full tiles, ragged tiles,
+ * primes, single rows and columns, an empty sum; padded leading dimensions; alpha and beta. Half of
+ * the ragged ones have rows that begin at multiples of 4 elements, so that kernels with vector loads,
+ * which refuse the others, meet ragged edges and tails as well. */
+struct small {
+    int m, n, k;
+    int to; /* leading dimensions are rounded up to a multiple of this */
+    int pad; /* after adding so many elements to A's rows, twice as many to B's, three times to
+              * C's: no leading dimension passes for another */
+    double alpha, beta;
+    bool uniform;
+};
+static const struct small smalls[] = {
+    {1, 1, 1, 1, 0, 1, 0, false},       {256, 256, 64, 1, 0, 1, 0, false},
+    {127, 129, 67, 1, 0, 2, -1, false}, {33, 17, 5, 4, 8, 1, 1, false},
+    {61, 59, 1231, 4, 2, -1, 2, false}, {259, 5, 131, 4, 0, 1, 0, true},
+    {7, 521, 3, 1, 1, 1.5, -0.5, true}, {96, 160, 80, 1, 0, 1, 0, true},
+    {19, 23, 0, 4, 1, 1, 2, false},     {113, 97, 257, 4, 0, 0.5, 0, true},
+    {64, 1, 1204, 1, 0, 1, 0, false},   {1, 301, 33, 4, 2, 0, 1.5, false},
+};
+_Static_assert(sizeof smalls / sizeof smalls[0] == GT_LAB_SMALLS, "one case each");
+
+gt_status gt_lab_create(struct gt_lab **out, const struct gt_device *d,
+                        struct gt_err *err) {
+    *out = NULL;
+    struct gt_lab *lab = calloc(1, sizeof *lab);
+    if (!lab)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the test bench");
+    gt_status status = gt_rig_open(&lab->rig, d, err);
+    if (status) {
+        gt_lab_destroy(lab);
+        return status;
+    }
+    *out = lab;
+    return GEMMTUNE_OK;
+}
+
+static void clear_problem(struct gt_lab *lab) {
+    for (int i = 0; i < 2; i++) {
+        gt_case_destroy(lab->timed[i]);
+        lab->timed[i] = NULL;
+    }
+    gt_sets_clear(lab);
+    if (lab->checker)
+        gt_checker_unreserve(lab->checker);
+    lab->name[0] = '\0';
+}
+
+static void clear_types(struct gt_lab *lab) {
+    clear_problem(lab);
+    for (int i = 0; i < GT_LAB_SMALLS; i++) {
+        gt_case_destroy(lab->small[i]);
+        lab->small[i] = NULL;
+    }
+    gt_checker_destroy(lab->checker);
+    lab->checker = NULL;
+}
+
+void gt_lab_destroy(struct gt_lab *lab) {
+    if (!lab)
+        return;
+    if (lab->rig) /* else it never opened, and there is nothing on it */
+        clear_types(lab);
+    gt_rig_close(lab->rig);
+    free(lab);
+}
+
+struct gt_gpu *gt_lab_gpu(struct gt_lab *lab) {
+    return gt_rig_head(lab->rig)->gpu;
+}
+
+const struct gt_device *gt_lab_device(const struct gt_lab *lab) {
+    return gt_rig_head(lab->rig)->device;
+}
+
+/* ---- set-up ---- */
+
+static int64_t padded(const struct small *s, int64_t row, int pads) {
+    return ((row > 0 ? row : 1) + pads * s->pad + s->to - 1) / s->to * s->to;
+}
+
+/* The small shape with the types and layout of `types`. */
+static gemmtune_problem small_problem(const struct small *s,
+                                      const gemmtune_problem *types) {
+    gemmtune_problem p = *types;
+    p.m = s->m;
+    p.n = s->n;
+    p.k = s->k;
+    p.lda = padded(s, p.trans_a ? p.m : p.k, 1);
+    p.ldb = padded(s, p.trans_b ? p.k : p.n, 2);
+    p.ldc = padded(s, p.n, 3);
+    p.stride_a = p.stride_b = p.stride_c = 0;
+    return p;
+}
+
+static int64_t c_bytes(const gemmtune_problem *p) {
+    return gt_problem_elems_c(p) * (int64_t)gt_type_size(p->type_c);
+}
+
+static int64_t scratch_bytes(const gemmtune_problem *p) {
+    int64_t most = c_bytes(p);
+    for (int i = 0; i < GT_LAB_SMALLS; i++) {
+        const gemmtune_problem s = small_problem(&smalls[i], p);
+        most = c_bytes(&s) > most ? c_bytes(&s) : most;
+    }
+    return most;
+}
+
+int64_t gt_lab_bytes(const gemmtune_problem *p, const struct gt_device *d) {
+    return 2 * gt_case_bytes(p) + scratch_bytes(p) + gt_sets_bytes(p, d) +
+           (INT64_C(16) << 20);
+}
+
+static gt_status setup_smalls(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
+                              struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; !status && i < GT_LAB_SMALLS; i++) {
+        const struct small *s = &smalls[i];
+        const struct gt_case_spec spec = {
+            .problem = small_problem(s, p),
+            .alpha = p->type_acc == GEMMTUNE_I32 ? (int)(2 * s->alpha) : s->alpha,
+            .beta = p->type_acc == GEMMTUNE_I32 ? (int)(2 * s->beta) : s->beta,
+            .mode = s->uniform ? GT_DATA_UNIFORM : gt_data_exact(p->type_c, s->k),
+            .seed = seed + (uint64_t)i + 10,
+        };
+        status = gt_case_create(&lab->small[i], lab->checker, &spec, err);
+    }
+    return status;
+}
+
+/* The checker's scratch must hold the largest C, so a larger problem makes it anew. */
+gt_status gt_lab_setup_types(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
+                             struct gt_err *err) {
+    const int64_t scratch = scratch_bytes(p);
+    if (lab->checker && gt_problem_same_kind(&lab->problem, p) && scratch <= lab->scratch)
+        return GEMMTUNE_OK;
+    clear_types(lab);
+    lab->problem = *p;
+    lab->scratch = scratch;
+    gt_status status = gt_checker_create(&lab->checker, lab->rig, p, scratch, err);
+    if (!status)
+        status = setup_smalls(lab, p, seed, err);
+    if (status)
+        clear_types(lab);
+    return status;
+}
+
+static gt_status setup_timed(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
+                             struct gt_err *err) {
+    const enum gt_data_mode mode[2] = {gt_data_exact(p->type_c, p->k), GT_DATA_UNIFORM};
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; !status && i < 2; i++) {
+        const struct gt_case_spec spec = {.problem = *p,
+                                          .alpha = 1,
+                                          .beta = p->reads_c ? 1 : 0,
+                                          .mode = mode[i],
+                                          .seed = seed + (uint64_t)i};
+        status = gt_case_create(&lab->timed[i], lab->checker, &spec, err);
+    }
+    return status;
+}
+
+static gt_status fits(const gemmtune_problem *p, const struct gt_device *d,
+                      struct gt_err *err) {
+    const int64_t need = gt_lab_bytes(p, d);
+    const int64_t es = (int64_t)gt_type_size(p->type_c);
+    int64_t single = gt_problem_elems_a(p) * es;
+    single = gt_problem_elems_b(p) * es > single ? gt_problem_elems_b(p) * es : single;
+    single = gt_problem_elems_c(p) * es > single ? gt_problem_elems_c(p) * es : single;
+    if (need > d->mem_bytes)
+        return gt_fail(
+            err, GEMMTUNE_ENOMEM,
+            "needs %lld bytes on the device (matrices, reference and rotating inputs), "
+            "which has %lld",
+            (long long)need, (long long)d->mem_bytes);
+    if (single + 2 * GT_VIEW_ALIGN > d->max_alloc)
+        return gt_fail(
+            err, GEMMTUNE_ENOMEM,
+            "its largest matrix needs %lld bytes in one buffer, the device allows %lld",
+            (long long)single, (long long)d->max_alloc);
+    return GEMMTUNE_OK;
+}
+
+gt_status gt_lab_setup(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
+                       struct gt_err *err) {
+    char name[GT_PROBLEM_NAME_MAX];
+    gt_problem_name(p, name);
+    if (strcmp(name, lab->name) == 0 && seed == lab->seed)
+        return GEMMTUNE_OK;
+    clear_problem(lab);
+    gt_status status = fits(p, gt_lab_device(lab), err);
+    if (!status)
+        status = gt_lab_setup_types(lab, p, seed, err);
+    if (!status)
+        status = setup_timed(lab, p, seed, err);
+    if (status) {
+        clear_types(lab);
+        return gt_fail_within(err, status, "%s", name);
+    }
+    lab->problem = *p;
+    lab->seed = seed;
+    snprintf(lab->name, sizeof lab->name, "%s", name);
+    return GEMMTUNE_OK;
+}
+
+gt_status gt_lab_setup_inputs(struct gt_lab *lab, struct gt_err *err) {
+    if (lab->sets.count > 0)
+        return GEMMTUNE_OK;
+    gt_status status = gt_sets_create(lab, &lab->problem, lab->seed, err);
+    if (status) {
+        status = gt_fail_within(err, status, "%s", lab->name);
+        clear_types(lab);
+    }
+    return status;
+}
+
+/* ---- a kernel for the small shapes ---- */
+
+/* NULL for a shape that the kernel says is not for it. The caller destroys them, also after a
+ * failure. */
+static gt_status share_all(struct gt_exec *shared[GT_LAB_SMALLS], const struct gt_lab *lab,
+                           const struct gt_exec *e, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    memset(shared, 0, GT_LAB_SMALLS * sizeof(struct gt_exec *));
+    for (int i = 0; i < GT_LAB_SMALLS && !status; i++) {
+        const gemmtune_problem s = small_problem(&smalls[i], &lab->problem);
+        status = gt_exec_share(&shared[i], e, &s, err);
+        status = status == GEMMTUNE_EINVAL ? GEMMTUNE_OK : status;
+    }
+    return status;
+}
+
+static void drop_all(struct gt_exec *shared[GT_LAB_SMALLS]) {
+    for (int i = 0; i < GT_LAB_SMALLS; i++)
+        gt_exec_destroy(shared[i]);
+}
+
+/* ---- workspace ---- */
+
+static int64_t workspace_of(const struct gt_exec *e) {
+    struct gt_exec_info info;
+    gt_exec_describe(e, &info);
+    return info.launch.workspace_bytes;
+}
+
+/* No more than a caller of the library can be asked for, a GiB or as much as the matrices
+ * take, and what the device has left beside the problem. */
+static int64_t workspace_max(const struct gt_lab *lab) {
+    const struct gt_device *d = gt_lab_device(lab);
+    const int64_t left = d->mem_bytes - gt_lab_bytes(&lab->problem, d);
+    const int64_t had = (left < d->max_alloc ? left : d->max_alloc) - 2 * GT_VIEW_ALIGN;
+    const int64_t matrices = (int64_t)gt_problem_bytes(&lab->problem);
+    const int64_t asked = matrices > INT64_C(1) << 30 ? matrices : INT64_C(1) << 30;
+    return had < asked ? had : asked;
+}
+
+gt_status gt_lab_reserve(struct gt_lab *lab, const struct gt_exec *e, struct gt_err *err) {
+    struct gt_exec *shared[GT_LAB_SMALLS];
+    int64_t need = workspace_of(e);
+    gt_status status = share_all(shared, lab, e, err);
+    for (int i = 0; i < GT_LAB_SMALLS; i++)
+        if (shared[i] && workspace_of(shared[i]) > need)
+            need = workspace_of(shared[i]);
+    drop_all(shared);
+    if (!status && need > 0 && need > workspace_max(lab))
+        status = gt_fail(err, GEMMTUNE_EINVAL,
+                         "needs %lld bytes of workspace, at most %lld may be had",
+                         (long long)need, (long long)workspace_max(lab));
+    return status ? status : gt_checker_reserve(lab->checker, need, err);
+}
+
+/* ---- checking ---- */
+
+gt_status gt_lab_check(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
+                       const struct gt_exec *e, struct gt_err *err) {
+    enum { COUNT = GT_LAB_SMALLS + 2 };
+    struct gt_case *cases[COUNT];
+    const struct gt_exec *execs[COUNT];
+    struct gt_exec *shared[GT_LAB_SMALLS];
+    int count = 0;
+    gt_status status = share_all(shared, lab, e, err);
+    for (int i = 0; i < GT_LAB_SMALLS; i++)
+        if (shared[i]) {
+            cases[count] = lab->small[i];
+            execs[count++] = shared[i];
+        }
+    for (int i = 0; i < 2; i++) {
+        cases[count] = lab->timed[i];
+        execs[count++] = e;
+    }
+    if (!status)
+        status = gt_check(right, why, lab->checker, cases, execs, count, err);
+    drop_all(shared);
+    return status;
+}
+
+gt_status gt_lab_recheck(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
+                         const struct gt_exec *e, struct gt_err *err) {
+    return gt_check(right, why, lab->checker, &lab->timed[1], &e, 1, err);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lab_internal.h - what lab.c and measure.c share. */
+#ifndef GT_TUNER_LAB_LAB_INTERNAL_H
+#define GT_TUNER_LAB_LAB_INTERNAL_H
+
+#include "tuner/lab/lab.h"
+
+enum {
+    GT_LAB_SMALLS = 12,
+    GT_SETS_MAX = 1024 /* of rotating inputs; a graph of as many launches is one sample */
+};
+
+/* Rotating inputs: set i is a, b, c[i]. All that is timed takes its sets from one ring, so that no
+ * kernel finds in the cache what another has just left there. */
+struct gt_sets {
+    int count; /* a power of two */
+    int next;
+    void *mem[3]; /* all A, all B, all C */
+    void *view[3][GT_SETS_MAX];
+};
+
+struct gt_lab {
+    struct gt_rig *rig;
+    struct gt_checker *checker;
+    int64_t scratch;
+    struct gt_case *small[GT_LAB_SMALLS];
+    /* one problem */
+    gemmtune_problem problem;
+    char name[GT_PROBLEM_NAME_MAX]; /* "" when nothing is set up */
+    uint64_t seed;
+    struct gt_case *timed[2]; /* exact, realistic */
+    struct gt_sets sets;
+};
+
+gt_status gt_sets_create(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
+                         struct gt_err *err);
+void gt_sets_clear(struct gt_lab *lab);
+int64_t gt_sets_bytes(const gemmtune_problem *p, const struct gt_device *d);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * measure.c - times kernels: on rotating inputs (sets.c), many launches a sample where one launch is
+ * short, kernels interleaved sample by sample. race.c decides when there are enough samples.
+ */
+#include "tuner/lab/lab_internal.h"
+#include "tuner/lab/stopwatch.h"
+
+const struct gt_time_budget gt_screen_budget = {
+    .sample_ns = 2e5, .rule = {.total_ns = 3e7, .narrow = 0.01, .samples_max = 20}};
+const struct gt_time_budget gt_final_budget = {
+    .sample_ns = 1e6,
+    .load_ns = 3e8,
+    .rule = {.total_ns = 6e7, .narrow = 0.005, .samples_max = GT_SAMPLES_MAX}};
+const struct gt_time_budget gt_again_budget = {
+    .sample_ns = 1e6,
+    .load_ns = 3e8,
+    .rule = {
+        .total_ns = 6e7, .narrow = 0.005, .samples_max = GT_SAMPLES_MAX, .all_stay = true}};
+
+/* ---- kernels under the clock ---- */
+
+enum { LONG = 5 }; /* samples that a launch may take and be launched again to warm up */
+
+struct field {
+    struct gt_lab *lab;
+    struct gt_kernel_call call[GT_RACERS_MAX];
+    struct gt_stopwatch *watch[GT_RACERS_MAX];
+    struct gt_race race;
+};
+
+static gt_status prepare(struct field *f, const struct gt_exec *const *execs, int count,
+                         const struct gt_time_budget *b, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; !status && i < count; i++) {
+        f->call[i] =
+            (struct gt_kernel_call){execs[i], gt_checker_workspace(f->lab->checker),
+                                    gt_rig_head(f->lab->rig)->stream};
+        const struct gt_product product = gt_product_of(&f->call[i]);
+        status = gt_stopwatch_create(&f->watch[i], f->lab, &product, b->sample_ns,
+                                     LONG * b->sample_ns, err);
+    }
+    return status;
+}
+
+/* Under a load that takes more power than it may, a GPU lowers its clock little by little: all take turns
+ * until it has, so that their times do not depend on how soon they are known. */
+static gt_status load(struct field *f, double ns, struct gt_err *err) {
+    enum { MOST = 1000 }; /* samples, of which a timer may see nothing */
+    double spent = 0, now = 0;
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; !status && i < MOST && spent < ns; i++) {
+        struct gt_stopwatch *w = f->watch[i % f->race.count];
+        status = gt_stopwatch_sample(w, &now, err);
+        spent += now * gt_stopwatch_launches(w);
+    }
+    return status;
+}
+
+/* Those that take turns have one clock. One alone is compared with others that were alone
+ * at other times, and where a launch is a sample its load may have brought the clock down:
+ * that is looked at. */
+static gt_status sample(struct gt_sample *out, struct field *f, int i, struct gt_err *err) {
+    gt_status status = gt_stopwatch_sample(f->watch[i], &out->ns, err);
+    out->launches = gt_stopwatch_launches(f->watch[i]);
+    if (status)
+        return status;
+    gt_rig_head(f->lab->rig)->ops->clock(f->lab->rig, &out->clock_mhz, &out->throttled);
+    if (f->race.count == 1 && out->launches == 1)
+        status = gt_checker_clock(&out->clock_mhz, f->lab->checker, err);
+    return status;
+}
+
+static void lengthen(struct field *f, const struct gt_sample *got) {
+    for (int i = 0; i < f->race.count; i++)
+        if (!f->race.racer[i].left && gt_sample_is_short(&got[i]))
+            gt_stopwatch_lengthen(f->watch[i]);
+}
+
+/* One sample of each that is in the race, starting with another one each round. */
+static gt_status run_round(struct field *f, int round, struct gt_err *err) {
+    struct gt_sample got[GT_RACERS_MAX] = {{0}};
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; !status && i < f->race.count; i++) {
+        const int at = (i + round) % f->race.count;
+        if (!f->race.racer[at].left)
+            status = sample(&got[at], f, at, err);
+    }
+    if (!status && gt_race_round(&f->race, got) == GT_ROUND_TOO_SHORT)
+        lengthen(f, got);
+    return status;
+}
+
+gt_status gt_lab_time(struct gt_measurement *out, struct gt_lab *lab,
+                      const struct gt_exec *const *execs, int count,
+                      const struct gt_time_budget *budget, struct gt_err *err) {
+    struct field f = {.lab = lab};
+    struct gt_race_rule rule = budget->rule;
+    gt_status status = count > GT_RACERS_MAX
+                           ? gt_fail(err, GEMMTUNE_EINVAL,
+                                     "at most %d kernels are timed together", GT_RACERS_MAX)
+                           : GEMMTUNE_OK;
+    if (!status && lab->sets.count == 0)
+        status = gt_fail(err, GEMMTUNE_EINVAL, "there are no inputs to time kernels on");
+    if (status)
+        return status;
+    rule.top_mhz = gt_lab_device(lab)->clock_mhz;
+    gt_race_start(&f.race, &rule, count);
+    status = prepare(&f, execs, count, budget, err);
+    if (!status && count > 0 && !gt_lab_device(lab)->is_cpu)
+        status = load(&f, budget->load_ns, err);
+    for (int round = 0; !status && !f.race.over; round++)
+        status = run_round(&f, round, err);
+    gt_race_finish(&f.race);
+    for (int i = 0; i < count; i++) {
+        gt_stopwatch_destroy(f.watch[i]);
+        out[i] = f.race.racer[i].time;
+    }
+    return status;
+}

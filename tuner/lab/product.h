@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * product.h - anything that computes one problem on a rig's stream: a kernel of ours, a plan of the
+ * library, a vendor's routine. Checked and timed without knowing which.
+ */
+#ifndef GT_TUNER_LAB_PRODUCT_H
+#define GT_TUNER_LAB_PRODUCT_H
+
+#include "runtime/exec.h"
+
+/* Device memory that every side of a comparison has to work in: callers of cublasLt usually give as
+ * much. */
+enum { GT_WORKSPACE_BYTES = 64 << 20 };
+
+/* C = alpha op(A) op(B) + beta C: device memory, and host scalars of the accumulator's type. */
+struct gt_operands {
+    const void *alpha;
+    void *a, *b;
+    const void *beta;
+    void *c;
+};
+
+struct gt_product {
+    /* Enqueues and returns; may be captured in a graph. */
+    gt_status (*enqueue)(void *self, const struct gt_operands *x, struct gt_err *err);
+    void *self;
+    int64_t
+        workspace_bytes; /* of the checker's, whose surroundings are then watched; else 0 */
+};
+
+/* A kernel with what it is run with; must outlive its product. */
+struct gt_kernel_call {
+    const struct gt_exec *exec;
+    void *workspace, *stream;
+};
+struct gt_product gt_product_of(struct gt_kernel_call *call);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* race.c - see race.h. docs/search.md has the rules in words, and where they come from. */
+#include "tuner/lab/race.h"
+
+#include "tuner/lab/ratio.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    SHORT_MAX = 12,     /* doublings of a sample before a racer is given up */
+    THROTTLED_MAX = 20, /* throttled rounds before one is taken as it comes */
+    ENOUGH = 6,         /* samples from which on an interval needs no distribution */
+    LEAST = 3           /* samples of those that take all the time there is */
+};
+
+/* ---- limits ---- */
+
+/* From two to five values their range says how they scatter: mean - factor * range, for 97.5 % to
+ * one side (Lord 1947; for two it is Student's). Those that happen to be alike are taken to be
+ * `least` apart. */
+static double limit_by_range(const double v[], int n, double least) {
+    static const double factor[ENOUGH] = {0, 0, 6.353, 1.304, 0.717, 0.507};
+    double sum = 0, low = v[0], high = v[0];
+    for (int i = 0; i < n; i++) {
+        sum += v[i];
+        low = fmin(low, v[i]);
+        high = fmax(high, v[i]);
+    }
+    return sum / n - factor[n] * fmax(high - low, least);
+}
+
+double gt_lower_limit(const struct gt_measurement *m) {
+    double ns[ENOUGH], sum = 0;
+    if (m->samples < 2)
+        return 0;
+    if (m->samples >= ENOUGH)
+        return m->low_ns;
+    for (int i = 0; i < m->samples; i++)
+        sum += ns[i] = (double)m->sample_ns[i];
+    return fmax(limit_by_range(ns, m->samples, 0.01 * sum / m->samples), 0);
+}
+
+/* Of a ratio: what disturbs one of its times is a factor, so it is the logarithms that scatter evenly.
+ * By the ratios themselves two of 12 and 16 could be of kernels that tie. */
+static double lower_limit_of_ratio(const struct gt_measurement *ratio) {
+    double logs[ENOUGH];
+    if (ratio->samples < 2 || ratio->samples >= ENOUGH)
+        return gt_lower_limit(ratio);
+    for (int i = 0; i < ratio->samples; i++)
+        logs[i] = log((double)ratio->sample_ns[i]);
+    return exp(limit_by_range(logs, ratio->samples, 0.01));
+}
+
+static bool is_narrow(const struct gt_measurement *m, double narrow) {
+    return m->samples >= ENOUGH && m->high_ns - m->low_ns <= narrow * m->median_ns;
+}
+
+bool gt_race_tied(const struct gt_measurement *slower,
+                  const struct gt_measurement *faster) {
+    struct gt_measurement ratio;
+    gt_ratio_of(&ratio, slower, faster);
+    return !slower->beaten && lower_limit_of_ratio(&ratio) <= 1 + GT_SAME;
+}
+
+int gt_race_winner(const struct gt_measurement *const time[], int n) {
+    int best = 0;
+    for (int i = 1; i < n; i++)
+        if (!time[i]->beaten &&
+            (time[best]->beaten || time[i]->samples > time[best]->samples ||
+             (time[i]->samples == time[best]->samples &&
+              time[i]->median_ns < time[best]->median_ns)))
+            best = i;
+    for (int i = 0; i < n; i++)
+        if (!time[i]->beaten && !gt_race_tied(time[best], time[i]))
+            best = i;
+    return best;
+}
+
+/* ---- clocks ---- */
+
+/* A clock moves by a few tenths of a percent while it is steady; by more than this it is another. */
+static int slack(int mhz) {
+    enum { STEPS = 50 };
+    return mhz / STEPS;
+}
+
+double gt_clock_share(const struct gt_measurement *m, int top_mhz) {
+    const bool known = m->launches == 1 && m->clock_mhz > 0;
+    return known && m->clock_mhz < top_mhz ? (double)m->clock_mhz / top_mhz : 1;
+}
+
+/* A kernel's own samples do not know what differs from one process to another, so it is added to them.
+ * A clock that has given way wanders besides: under the power limit of an H200 (f64, 1785 to 1830 of
+ * 1980 MHz) 20 finals were 0.1 to 4.9 % longer than in another process, and up to 2.8 % apart for one
+ * kernel (docs/search.md). */
+void gt_race_widen(struct gt_measurement *m, int top_mhz) {
+    const bool slowed = m->clock_mhz > 0 && m->clock_mhz < top_mhz - slack(top_mhz);
+    const double part = slowed ? GT_OTHER_PROCESS_SLOWED : GT_OTHER_PROCESS;
+    m->low_ns *= 1 - part;
+    m->high_ns *= 1 + part;
+}
+
+/* ---- settling ---- */
+
+/* A leading sample stands apart when it is farther from the later half than that half is wide, or was
+ * taken at another clock. */
+struct later_half {
+    double low_ns, high_ns;
+    int low_mhz, high_mhz;
+};
+
+static struct later_half later_half_of(const struct gt_racer *r) {
+    const int n = r->time.samples;
+    struct later_half h = {INFINITY, 0, r->clock_mhz[n - 1], 0};
+    for (int i = n / 2; i < n; i++) {
+        h.low_ns = fmin(h.low_ns, (double)r->time.sample_ns[i]);
+        h.high_ns = fmax(h.high_ns, (double)r->time.sample_ns[i]);
+        h.low_mhz = r->clock_mhz[i] < h.low_mhz ? r->clock_mhz[i] : h.low_mhz;
+        h.high_mhz = r->clock_mhz[i] > h.high_mhz ? r->clock_mhz[i] : h.high_mhz;
+    }
+    const double wide = fmax(h.high_ns - h.low_ns, 0.005 * h.low_ns);
+    h.low_ns -= wide;
+    h.high_ns += wide;
+    return h;
+}
+
+static bool stands_apart(const struct gt_racer *r, int i, const struct later_half *h) {
+    const int some = slack(h->high_mhz);
+    const double ns = (double)r->time.sample_ns[i];
+    return ns < h->low_ns || ns > h->high_ns || r->clock_mhz[i] < h->low_mhz - some ||
+           r->clock_mhz[i] > h->high_mhz + some;
+}
+
+static int unsettled(const struct gt_racer *r) {
+    int i = 0;
+    if (r->time.samples < ENOUGH)
+        return 0;
+    const struct later_half h = later_half_of(r);
+    while (i < r->time.samples / 2 && stands_apart(r, i, &h))
+        i++;
+    return i;
+}
+
+/* Rounds until the device had settled for all that are in the race; the same for all, so that rounds
+ * stay pairs. */
+static int unsettled_rounds(const struct gt_race *r) {
+    int most = 0;
+    for (int i = 0; i < r->count; i++) {
+        const int own = r->racer[i].left ? 0 : unsettled(&r->racer[i]);
+        most = own > most ? own : most;
+    }
+    return most;
+}
+
+/* Of the samples that know theirs; 0: none does. */
+static int mean_clock(const int *mhz, int count) {
+    int sum = 0, known = 0;
+    for (int i = 0; i < count; i++) {
+        sum += mhz[i];
+        known += mhz[i] > 0;
+    }
+    return known > 0 ? sum / known : 0;
+}
+
+/* The measurement without its first rounds, summarized. */
+static struct gt_measurement without(const struct gt_racer *r, int rounds) {
+    const struct gt_measurement *m = &r->time;
+    struct gt_measurement out = *m;
+    out.samples = m->samples > rounds ? m->samples - rounds : 0;
+    out.unsettled = m->samples - out.samples;
+    out.clock_mhz = mean_clock(r->clock_mhz + out.unsettled, out.samples);
+    memset(out.sample_ns, 0, sizeof out.sample_ns);
+    memcpy(out.sample_ns, m->sample_ns + out.unsettled,
+           (size_t)out.samples * sizeof *out.sample_ns);
+    gt_measurement_summarize(&out);
+    return out;
+}
+
+/* ---- the race ---- */
+
+void gt_race_start(struct gt_race *r, const struct gt_race_rule *rule, int count) {
+    memset(r, 0, sizeof *r);
+    r->rule = *rule;
+    r->count = count;
+    r->over = count == 0;
+}
+
+bool gt_sample_is_short(const struct gt_sample *s) {
+    return !(isfinite(s->ns) && s->ns > 0);
+}
+
+/* Racers that no length of sample makes visible leave without a time. */
+static void start_again(struct gt_race *r, const struct gt_sample *sample) {
+    bool anyone = false;
+    r->short_rounds++;
+    for (int i = 0; i < r->count; i++) {
+        struct gt_racer *racer = &r->racer[i];
+        if (racer->left)
+            continue;
+        racer->time.samples = 0;
+        racer->left = r->short_rounds > SHORT_MAX && gt_sample_is_short(&sample[i]);
+        anyone = anyone || !racer->left;
+    }
+    r->over = !anyone;
+}
+
+static void keep(struct gt_racer *racer, const struct gt_sample *s) {
+    struct gt_measurement *m = &racer->time;
+    m->launches = s->launches;
+    racer->clock_mhz[m->samples] = s->clock_mhz;
+    m->sample_ns[m->samples++] = (float)s->ns;
+}
+
+static int leader_of(const struct gt_race *r, const struct gt_measurement *now) {
+    int best = -1;
+    for (int i = 0; i < r->count; i++)
+        if (!r->racer[i].left && (best < 0 || now[i].median_ns < now[best].median_ns))
+            best = i;
+    return best;
+}
+
+/* Who is proven slower, round by round than the leader, or than what was measured before, is out. */
+static bool is_beaten(const struct gt_race *r, const struct gt_measurement *own,
+                      const struct gt_measurement *leader) {
+    if (r->rule.all_stay)
+        return false;
+    return !gt_race_tied(own, leader) ||
+           (r->rule.rival_ns > 0 &&
+            gt_lower_limit(own) * gt_clock_share(own, r->rule.top_mhz) > r->rule.rival_ns);
+}
+
+/* What more rounds could tell of it is known already. */
+static bool is_known(const struct gt_race *r, const struct gt_measurement *own,
+                     const struct gt_measurement *leader) {
+    struct gt_measurement ratio;
+    gt_ratio_of(&ratio, own, leader);
+    return is_narrow(own, r->rule.narrow) && is_narrow(&ratio, r->rule.narrow);
+}
+
+/* Who takes the whole time with a few samples gets no more of them than LEAST, or fewer when even
+ * these are far too long. */
+static bool time_is_up(const struct gt_race *r, int samples) {
+    const double total = r->rule.total_ns * r->count;
+    return r->spent_ns > total && (samples >= LEAST || r->spent_ns > 4 * total);
+}
+
+static void judge(struct gt_race *r) {
+    struct gt_measurement now[GT_RACERS_MAX];
+    const int rounds = unsettled_rounds(r);
+    for (int i = 0; i < r->count; i++)
+        now[i] = without(&r->racer[i], rounds);
+    const int first = leader_of(r, now);
+    bool known = true, anyone = false;
+    for (int i = 0; i < r->count; i++) {
+        struct gt_racer *racer = &r->racer[i];
+        racer->left = racer->left || is_beaten(r, &now[i], &now[first]);
+        anyone = anyone || !racer->left;
+        known = known && (racer->left || is_known(r, &now[i], &now[first]));
+    }
+    const int samples = r->racer[first].time.samples;
+    r->over = !anyone || known || samples >= r->rule.samples_max ||
+              samples >= GT_SAMPLES_MAX || time_is_up(r, samples);
+}
+
+static bool any(const struct gt_race *r, const struct gt_sample *sample,
+                bool (*is)(const struct gt_sample *s)) {
+    for (int i = 0; i < r->count; i++)
+        if (!r->racer[i].left && is(&sample[i]))
+            return true;
+    return false;
+}
+
+static bool is_throttled(const struct gt_sample *s) {
+    return s->throttled;
+}
+
+enum gt_round gt_race_round(struct gt_race *r, const struct gt_sample *sample) {
+    for (int i = 0; i < r->count; i++)
+        if (!r->racer[i].left && !gt_sample_is_short(&sample[i]))
+            r->spent_ns += sample[i].ns * sample[i].launches;
+    if (any(r, sample, gt_sample_is_short)) {
+        start_again(r, sample);
+        return GT_ROUND_TOO_SHORT;
+    }
+    if (any(r, sample, is_throttled) && r->throttled_rounds < THROTTLED_MAX) {
+        r->throttled_rounds++;
+        return GT_ROUND_THROTTLED;
+    }
+    for (int i = 0; i < r->count; i++)
+        if (!r->racer[i].left)
+            keep(&r->racer[i], &sample[i]);
+    judge(r);
+    return GT_ROUND_KEPT;
+}
+
+void gt_race_finish(struct gt_race *r) {
+    const int rounds = unsettled_rounds(r);
+    for (int i = 0; i < r->count; i++) {
+        struct gt_measurement *m = &r->racer[i].time;
+        /* one that left early is left something to be judged by */
+        const bool few = m->samples < rounds + 2;
+        *m = without(&r->racer[i], few ? 0 : rounds);
+        m->dropped = r->throttled_rounds;
+        m->beaten = r->racer[i].left;
+    }
+}

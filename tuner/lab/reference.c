@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reference.c - see reference.h. */
+#include "tuner/lab/reference.h"
+
+#include "tuner/lab/data.h"
+#include "tuner/base/progress.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct matrices {
+    void *a, *b, *c;
+};
+
+static void clear(struct matrices *x) {
+    free(x->a);
+    free(x->b);
+    free(x->c);
+}
+
+static void *elements(int64_t count, gemmtune_dtype type) {
+    return malloc((size_t)(count > 0 ? count : 1) * gt_type_size(type));
+}
+
+static gt_status make(struct matrices *x, const gemmtune_problem *p, struct gt_err *err) {
+    x->a = elements(gt_problem_elems_a(p), p->type_a);
+    x->b = elements(gt_problem_elems_b(p), p->type_b);
+    x->c = elements(gt_problem_elems_c(p), p->type_c);
+    if (!x->a || !x->b || !x->c)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no host memory for the product on the CPU");
+    gt_data_fill(x->a, p->type_a, p->trans_a ? p->k : p->m, p->trans_a ? p->m : p->k,
+                 p->lda, 1, GT_DATA_UNIFORM);
+    gt_data_fill(x->b, p->type_b, p->trans_b ? p->n : p->k, p->trans_b ? p->k : p->n,
+                 p->ldb, 2, GT_DATA_UNIFORM);
+    return GEMMTUNE_OK;
+}
+
+/* ---- the loop everybody writes first ---- */
+
+#define LOOP(name, type, sum_type)                                                         \
+    static void name(const gemmtune_problem *p, const struct matrices *x) {                \
+        const type *a = x->a, *b = x->b;                                                   \
+        type *c = x->c;                                                                    \
+        const int64_t ai = p->trans_a ? 1 : p->lda, ak = p->trans_a ? p->lda : 1;          \
+        const int64_t bk = p->trans_b ? 1 : p->ldb, bj = p->trans_b ? p->ldb : 1;          \
+        for (int64_t i = 0; i < p->m; i++)                                                 \
+            for (int64_t j = 0; j < p->n; j++) {                                           \
+                sum_type sum = 0;                                                          \
+                for (int64_t k = 0; k < p->k; k++)                                         \
+                    sum += (sum_type)a[i * ai + k * ak] * (sum_type)b[k * bk + j * bj];    \
+                c[i * p->ldc + j] = (type)sum;                                             \
+            }                                                                              \
+    }
+
+LOOP(loop_f32, float, double) /* a double accumulator, as in the published table */
+LOOP(loop_f64, double, double)
+LOOP(loop_i32, uint32_t, uint32_t)
+
+/* ---- CBLAS ---- */
+
+enum { CBLAS_ROW = 101, CBLAS_NO = 111, CBLAS_YES = 112 };
+typedef void (*sgemm_fn)(int, int, int, int, int, int, float, const float *, int,
+                         const float *, int, float, float *, int);
+typedef void (*dgemm_fn)(int, int, int, int, int, int, double, const double *, int,
+                         const double *, int, double, double *, int);
+
+static struct {
+    const char *name;
+    sgemm_fn sgemm;
+    dgemm_fn dgemm;
+} blas;
+
+static void *function(void *library, const char *name) {
+    return library ? dlsym(library, name) : NULL;
+}
+
+/* The first of these that opens and has both functions; looked for once. */
+static bool find_blas(void) {
+    static const char *const names[] = {"libopenblas.so.0", "libopenblas.so",
+                                        "libblis.so.4",     "libcblas.so.3",
+                                        "libblas.so.3",     NULL};
+    for (size_t i = 0; !blas.name && names[i]; i++) {
+        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        void *s = function(library, "cblas_sgemm"), *d = function(library, "cblas_dgemm");
+        if (!s || !d)
+            continue;
+        memcpy(&blas.sgemm, &s, sizeof s);
+        memcpy(&blas.dgemm, &d, sizeof d);
+        blas.name = names[i];
+    }
+    return blas.name != NULL;
+}
+
+void gt_cpu_blas_run(const gemmtune_problem *p, double alpha, const void *a, const void *b,
+                     double beta, void *c) {
+    const int ta = p->trans_a ? CBLAS_YES : CBLAS_NO,
+              tb = p->trans_b ? CBLAS_YES : CBLAS_NO;
+    const int m = (int)p->m, n = (int)p->n, k = (int)p->k;
+    const int lda = (int)p->lda, ldb = (int)p->ldb, ldc = (int)p->ldc;
+    if (p->type_c == GEMMTUNE_F64)
+        blas.dgemm(CBLAS_ROW, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    else
+        blas.sgemm(CBLAS_ROW, ta, tb, m, n, k, (float)alpha, a, lda, b, ldb, (float)beta, c,
+                   ldc);
+}
+
+static void blas_any(const gemmtune_problem *p, const struct matrices *x) {
+    gt_cpu_blas_run(p, 1, x->a, x->b, 0, x->c);
+}
+
+/* ---- which function, and how long ---- */
+
+typedef void (*product_fn)(const gemmtune_problem *p, const struct matrices *x);
+
+static const struct {
+    gemmtune_dtype type;
+    product_fn by[2]; /* enum gt_cpu */
+} products[] = {
+    {GEMMTUNE_F32, {loop_f32, blas_any}},
+    {GEMMTUNE_F64, {loop_f64, blas_any}},
+    {GEMMTUNE_I32, {loop_i32, NULL}},
+};
+
+static product_fn choose(enum gt_cpu which, const gemmtune_problem *p) {
+    if (p->type_a != p->type_c || p->type_b != p->type_c)
+        return NULL;
+    for (size_t i = 0; i < sizeof products / sizeof *products; i++)
+        if (products[i].type == p->type_c)
+            return products[i].by[which];
+    return NULL;
+}
+
+const char *gt_cpu_blas_for(const gemmtune_problem *p) {
+    return choose(GT_CPU_BLAS, p) && find_blas() ? blas.name : NULL;
+}
+
+static double best_of_runs(product_fn product, const gemmtune_problem *p,
+                           const struct matrices *x) {
+    enum { RUNS = 5 };
+    const double enough_s = 0.5;
+    double best = 0, spent = 0;
+    for (int i = 0; i < RUNS && spent < enough_s; i++) {
+        const double start = gt_seconds();
+        product(p, x);
+        const double s = gt_seconds() - start;
+        spent += s;
+        best = i == 0 || s < best ? s : best;
+    }
+    return best * 1e9;
+}
+
+gt_status gt_cpu_time(double *ns, char what[64], enum gt_cpu which,
+                      const gemmtune_problem *p, struct gt_err *err) {
+    const product_fn product = choose(which, p);
+    struct matrices x = {0};
+    if (!product)
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "the CPU contestant has no such type");
+    if (which == GT_CPU_BLAS && !find_blas())
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no CBLAS library on this machine");
+    snprintf(what, 64, "%s", which == GT_CPU_BLAS ? blas.name : "three loops, one thread");
+    gt_status status = make(&x, p, err);
+    if (!status)
+        *ns = best_of_runs(product, p, &x);
+    clear(&x);
+    return status;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sets.c - rotating inputs: as many sets of A, B and C as exceed three times the last-level cache, so
+ * that no launch finds in the cache what another launch has just used.
+ */
+#include "tuner/lab/lab_internal.h"
+
+#include <string.h>
+
+static int64_t round_up(int64_t v, int64_t to) {
+    return (v + to - 1) / to * to;
+}
+
+/* Bytes from one set's operand to the next's. */
+static void strides(int64_t out[3], const gemmtune_problem *p) {
+    const int64_t bytes[3] = {gt_problem_elems_a(p) * (int64_t)gt_type_size(p->type_a),
+                              gt_problem_elems_b(p) * (int64_t)gt_type_size(p->type_b),
+                              gt_problem_elems_c(p) * (int64_t)gt_type_size(p->type_c)};
+    for (int i = 0; i < 3; i++)
+        out[i] = round_up(bytes[i] > 0 ? bytes[i] : 1, GT_VIEW_ALIGN);
+}
+
+/* The last-level cache. 32 MiB where the driver does not tell, and at most that for a CPU device:
+ * PoCL reports the sum over a whole server of which we may own two cores. */
+static int64_t cache_bytes(const struct gt_device *d) {
+    const int64_t usual = INT64_C(32) << 20;
+    if (d->l2_bytes <= 0 || (d->is_cpu && d->l2_bytes > usual))
+        return usual;
+    return d->l2_bytes;
+}
+
+/* Sets that together exceed three times the last-level cache: a power of two, so that samples of as
+ * many launches as a power of two go round the ring evenly. */
+static int set_count(const gemmtune_problem *p, const struct gt_device *d) {
+    int64_t stride[3];
+    int count = 1;
+    strides(stride, p);
+    const int64_t one = stride[0] + stride[1] + stride[2];
+    while (count < GT_SETS_MAX && count * one <= 3 * cache_bytes(d))
+        count *= 2;
+    return count;
+}
+
+int64_t gt_sets_bytes(const gemmtune_problem *p, const struct gt_device *d) {
+    int64_t stride[3];
+    strides(stride, p);
+    return set_count(p, d) * (stride[0] + stride[1] + stride[2]);
+}
+
+static gt_status make_views(struct gt_lab *lab, const int64_t stride[3],
+                            struct gt_err *err) {
+    const struct gt_rig_ops *ops = gt_rig_head(lab->rig)->ops;
+    gt_status status = GEMMTUNE_OK;
+    for (int o = 0; !status && o < 3; o++) {
+        status = ops->alloc(&lab->sets.mem[o], lab->rig, lab->sets.count * stride[o], err);
+        for (int i = 0; !status && i < lab->sets.count; i++)
+            status = ops->view(&lab->sets.view[o][i], lab->rig, lab->sets.mem[o],
+                               i * stride[o], stride[o], err);
+    }
+    return status;
+}
+
+static gt_status fill_sets(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
+                           struct gt_err *err) {
+    const int64_t rows[3] = {p->trans_a ? p->k : p->m, p->trans_b ? p->n : p->k, p->m};
+    const int64_t cols[3] = {p->trans_a ? p->m : p->k, p->trans_b ? p->k : p->n, p->n};
+    const int64_t ld[3] = {p->lda, p->ldb, p->ldc};
+    gt_status status = GEMMTUNE_OK;
+    for (int o = 0; o < 3; o++)
+        for (int i = 0; !status && i < lab->sets.count; i++)
+            status = gt_checker_fill(lab->checker, lab->sets.view[o][i], rows[o], cols[o],
+                                     ld[o], seed * 7 + (uint64_t)(3 * i + o) + 100,
+                                     GT_DATA_UNIFORM, err);
+    return status;
+}
+
+gt_status gt_sets_create(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
+                         struct gt_err *err) {
+    int64_t stride[3];
+    strides(stride, p);
+    lab->sets.count = set_count(p, gt_rig_head(lab->rig)->device);
+    gt_status status = make_views(lab, stride, err);
+    if (!status)
+        status = fill_sets(lab, p, seed, err);
+    if (!status)
+        status = gt_rig_head(lab->rig)->ops->finish(lab->rig, err);
+    return status;
+}
+
+void gt_sets_clear(struct gt_lab *lab) {
+    const struct gt_rig_ops *ops = gt_rig_head(lab->rig)->ops;
+    for (int o = 0; o < 3; o++) {
+        for (int i = 0; i < lab->sets.count; i++)
+            if (lab->sets.view[o][i])
+                ops->view_release(lab->rig, lab->sets.view[o][i]);
+        if (lab->sets.mem[o])
+            ops->release(lab->rig, lab->sets.mem[o]);
+    }
+    memset(&lab->sets, 0, sizeof lab->sets);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stopwatch.c - see stopwatch.h. */
+#include "tuner/lab/stopwatch.h"
+
+#include "tuner/lab/lab_internal.h"
+
+#include <stdlib.h>
+
+enum {
+    LAUNCHES_MAX = 2048, /* a sample */
+    SLICES_MAX = 64,     /* batches of launches that samples take turns with */
+    FEW = 32             /* launches that say how long a short one takes */
+};
+_Static_assert(2 * GT_SETS_MAX <= LAUNCHES_MAX * SLICES_MAX,
+               "slices half a sample apart come to every set");
+
+struct slice {
+    const struct gt_stopwatch *watch;
+    int first; /* set */
+    struct gt_batch *batch;
+};
+
+/* Slice i starts at set i * count / slices; the only one of a warm-up, where the ring of sets
+ * stands. A sample runs the slice that starts there, or the next one. Slices begin half a sample
+ * apart, and a quarter of the ring at most, so that a set is used again after half a ring of
+ * launches at least, however many take turns: with u sets used and s passed over from one use to
+ * the next, u + s = count and s < u / 2 + count / 4. */
+struct gt_stopwatch {
+    struct gt_lab *lab;
+    struct gt_product product;
+    union gt_value alpha, beta;
+    int launches; /* a power of two */
+    struct slice slice[SLICES_MAX];
+};
+
+static gt_status enqueue(void *user, struct gt_err *err) {
+    const struct slice *slice = user;
+    const struct gt_stopwatch *w = slice->watch;
+    const struct gt_sets *s = &w->lab->sets;
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; !status && i < w->launches; i++) {
+        const int set = (slice->first + i) % s->count;
+        const struct gt_operands x = {&w->alpha, s->view[0][set], s->view[1][set], &w->beta,
+                                      s->view[2][set]};
+        status = w->product.enqueue(w->product.self, &x, err);
+    }
+    return status;
+}
+
+static void drop_slices(struct gt_stopwatch *w) {
+    const struct gt_rig_ops *ops = gt_rig_head(w->lab->rig)->ops;
+    for (int i = 0; i < SLICES_MAX; i++) {
+        if (w->slice[i].batch)
+            ops->batch_destroy(w->slice[i].batch);
+        w->slice[i].batch = NULL;
+    }
+}
+
+static int slices_of(const struct gt_stopwatch *w) {
+    const int sets = w->lab->sets.count, halves = 2 * sets / w->launches;
+    const int slices = halves > 4 ? halves : 4;
+    return slices < sets ? slices : sets;
+}
+
+/* Its time; its batch is made when it is first needed. */
+static gt_status run_slice(struct gt_stopwatch *w, struct slice *slice, int first,
+                           double *ns, struct gt_err *err) {
+    const struct gt_rig_ops *ops = gt_rig_head(w->lab->rig)->ops;
+    struct gt_sets *ring = &w->lab->sets;
+    gt_status status = GEMMTUNE_OK;
+    if (!slice->batch) {
+        slice->watch = w;
+        slice->first = first;
+        status = ops->batch(&slice->batch, w->lab->rig, enqueue, slice, err);
+    }
+    ring->next = (first + w->launches) % ring->count;
+    return status ? status : ops->time(slice->batch, ns, err);
+}
+
+static gt_status run_next(struct gt_stopwatch *w, double *ns, struct gt_err *err) {
+    const struct gt_sets *ring = &w->lab->sets;
+    const int slices = slices_of(w), stride = ring->count / slices;
+    const int at = (ring->next + stride - 1) / stride % slices;
+    return run_slice(w, &w->slice[at], at * stride, ns, err);
+}
+
+/* Where the ring stands: to come to a slice, one launch would pass over more sets than it uses, and
+ * there would be more slices than there is room for. */
+static gt_status run_few(struct gt_stopwatch *w, int launches, double *ns,
+                         struct gt_err *err) {
+    drop_slices(w);
+    w->launches = launches;
+    return run_slice(w, &w->slice[0], w->lab->sets.next, ns, err);
+}
+
+/* The power of two that is nearest to what the sample time asks for, and enough for slices half a
+ * sample apart to come to every set. */
+static void plan_samples(struct gt_stopwatch *w, double one_ns, double sample_ns) {
+    const double wanted = one_ns > 0 ? sample_ns / one_ns : LAUNCHES_MAX;
+    const int fewest = 2 * w->lab->sets.count / SLICES_MAX;
+    drop_slices(w);
+    w->launches = 1;
+    while (w->launches < LAUNCHES_MAX &&
+           (w->launches * 1.4 < wanted || w->launches < fewest))
+        w->launches *= 2;
+}
+
+/* A first launch warms up, a second says how long one takes; where one is short, a few dozen say it
+ * better, since a launch alone is mostly the time to get there. */
+static gt_status warm_up(struct gt_stopwatch *w, double sample_ns, double most_ns,
+                         double *one_ns, struct gt_err *err) {
+    gt_status status = run_few(w, 1, one_ns, err);
+    if (!status && *one_ns < most_ns)
+        status = run_few(w, 1, one_ns, err);
+    if (status || *one_ns > sample_ns / FEW)
+        return status;
+    status = run_few(w, FEW, one_ns, err);
+    if (!status)
+        status = run_few(w, FEW, one_ns, err);
+    *one_ns /= FEW;
+    return status;
+}
+
+gt_status gt_stopwatch_create(struct gt_stopwatch **out, struct gt_lab *lab,
+                              const struct gt_product *product, double sample_ns,
+                              double most_ns, struct gt_err *err) {
+    struct gt_stopwatch *w = calloc(1, sizeof *w);
+    double one_ns = 0;
+    *out = NULL;
+    if (!w)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to time a product");
+    w->lab = lab;
+    w->product = *product;
+    const gemmtune_problem *p = &lab->problem;
+    gt_data_put(&w->alpha, p->type_acc, 1);
+    /* half, so that C stays bounded however often it is added to */
+    gt_data_put(&w->beta, p->type_acc,
+                !p->reads_c                   ? 0
+                : p->type_acc == GEMMTUNE_I32 ? 1
+                                              : 0.5);
+    const gt_status status = warm_up(w, sample_ns, most_ns, &one_ns, err);
+    if (status) {
+        gt_stopwatch_destroy(w);
+        return status;
+    }
+    plan_samples(w, one_ns, sample_ns);
+    *out = w;
+    return GEMMTUNE_OK;
+}
+
+void gt_stopwatch_destroy(struct gt_stopwatch *w) {
+    if (!w)
+        return;
+    drop_slices(w);
+    free(w);
+}
+
+gt_status gt_stopwatch_sample(struct gt_stopwatch *w, double *ns, struct gt_err *err) {
+    const gt_status status = run_next(w, ns, err);
+    *ns /= w->launches;
+    return status;
+}
+
+void gt_stopwatch_lengthen(struct gt_stopwatch *w) {
+    if (w->launches >= LAUNCHES_MAX)
+        return;
+    drop_slices(w);
+    w->launches *= 2;
+}
+
+int gt_stopwatch_launches(const struct gt_stopwatch *w) {
+    return w->launches;
+}

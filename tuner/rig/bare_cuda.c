@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bare_cuda.c - launches read from a graph: what is captured is not executed, and the nodes tell
+ * kernel, arguments and clusters. They do not tell which may begin before the one ahead of it has
+ * ended, so all wait for each other here.
+ */
+#include "runtime/cuda_api.h"
+#include "tuner/rig/bare.h"
+
+#include <stdlib.h>
+
+enum { CLUSTER_CC = 90 }; /* compute capability that clusters start at */
+
+struct gt_bare {
+    const struct gt_cuda *cu;
+    CUstream stream;
+    CUgraph graph; /* owns what the nodes point to */
+    int count;
+    struct {
+        CUfunction function;
+        void **params;
+        struct gt_cu_launch_config config;
+        struct gt_cu_launch_attribute cluster;
+    } launch[GT_BARE_MAX];
+};
+
+static gt_status result(gt_cu_result r, const char *call, struct gt_err *err) {
+    return r == GT_CU_SUCCESS ? GEMMTUNE_OK : gt_cuda_fail(err, call, r);
+}
+
+/* ---- noting ---- */
+
+static gt_status capture(struct gt_bare *r, gt_enqueue_fn fn, void *user,
+                         struct gt_err *err) {
+    gt_status status = result(r->cu->cuStreamBeginCapture(r->stream, GT_CU_CAPTURE_RELAXED),
+                              "cuStreamBeginCapture", err);
+    if (status)
+        return status;
+    status = fn(user, err);
+    const gt_cu_result ended = r->cu->cuStreamEndCapture(r->stream, &r->graph);
+    return status ? status : result(ended, "cuStreamEndCapture", err);
+}
+
+static bool is_clustered(const union gt_cu_launch_value *v) {
+    return v->cluster.x > 1 || v->cluster.y > 1 || v->cluster.z > 1;
+}
+
+/* Clusters are an attribute of the node, which only devices that have them are asked for. */
+static gt_status note_cluster(struct gt_bare *r, int i, CUgraphNode node,
+                              struct gt_err *err) {
+    struct gt_cu_launch_attribute *cluster = &r->launch[i].cluster;
+    *cluster = (struct gt_cu_launch_attribute){.id = GT_CU_LAUNCH_CLUSTER};
+    if (!r->cu->cuGraphKernelNodeGetAttribute || !r->cu->cuLaunchKernelEx)
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "the driver is too old to tell");
+    const gt_status status = result(
+        r->cu->cuGraphKernelNodeGetAttribute(node, GT_CU_LAUNCH_CLUSTER, &cluster->value),
+        "cuGraphKernelNodeGetAttribute", err);
+    if (!status && is_clustered(&cluster->value)) {
+        r->launch[i].config.attributes = cluster;
+        r->launch[i].config.attribute_count = 1;
+    }
+    return status;
+}
+
+static gt_status note_node(struct gt_bare *r, CUgraphNode node, bool may_cluster,
+                           struct gt_err *err) {
+    struct gt_cu_kernel_node n = {0};
+    const int i = r->count;
+    gt_status status = result(r->cu->cuGraphKernelNodeGetParams(node, &n),
+                              "cuGraphKernelNodeGetParams", err);
+    if (status)
+        return status;
+    r->launch[i].function = n.function;
+    r->launch[i].params = n.params;
+    r->launch[i].config = (struct gt_cu_launch_config){.grid_x = n.grid_x,
+                                                       .grid_y = n.grid_y,
+                                                       .grid_z = n.grid_z,
+                                                       .block_x = n.block_x,
+                                                       .block_y = n.block_y,
+                                                       .block_z = n.block_z,
+                                                       .smem_bytes = n.smem_bytes,
+                                                       .stream = r->stream};
+    if (may_cluster)
+        status = note_cluster(r, i, node, err);
+    r->count += !status;
+    return status;
+}
+
+static gt_status note_nodes(struct gt_bare *r, const struct gt_device *d,
+                            struct gt_err *err) {
+    CUgraphNode node[GT_BARE_MAX] = {NULL};
+    size_t count = 0;
+    gt_status status =
+        result(r->cu->cuGraphGetNodes(r->graph, NULL, &count), "cuGraphGetNodes", err);
+    if (!status && count > GT_BARE_MAX)
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "%zu launches, more than %d", count,
+                       GT_BARE_MAX);
+    if (!status)
+        status =
+            result(r->cu->cuGraphGetNodes(r->graph, node, &count), "cuGraphGetNodes", err);
+    for (size_t i = 0; !status && i < count; i++)
+        status = note_node(r, node[i], d->cc >= CLUSTER_CC, err);
+    return status;
+}
+
+static void destroy(struct gt_bare *r) {
+    if (!r)
+        return;
+    if (r->graph)
+        (void)r->cu->cuGraphDestroy(r->graph);
+    free(r);
+}
+
+static gt_status note(struct gt_bare **out, int *launches, struct gt_rig *rig,
+                      gt_enqueue_fn fn, void *user, struct gt_err *err) {
+    const struct gt_cuda *cu = gt_cuda_api(err);
+    *out = NULL;
+    *launches = 0;
+    if (!cu)
+        return GEMMTUNE_ENODRIVER;
+    if (!cu->cuStreamBeginCapture || !cu->cuStreamEndCapture || !cu->cuGraphDestroy ||
+        !cu->cuGraphGetNodes || !cu->cuGraphKernelNodeGetParams)
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "the driver is too old to tell");
+    struct gt_bare *r = calloc(1, sizeof *r);
+    if (!r)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to note launches");
+    r->cu = cu;
+    r->stream = gt_rig_head(rig)->stream;
+    gt_status status = capture(r, fn, user, err);
+    if (!status)
+        status = note_nodes(r, gt_rig_head(rig)->device, err);
+    if (status) {
+        destroy(r);
+        return status;
+    }
+    *out = r;
+    *launches = r->count;
+    return GEMMTUNE_OK;
+}
+
+/* ---- again ---- */
+
+static gt_cu_result launch(const struct gt_bare *r, int i) {
+    const struct gt_cu_launch_config *c = &r->launch[i].config;
+    if (c->attribute_count > 0)
+        return r->cu->cuLaunchKernelEx(c, r->launch[i].function, r->launch[i].params, NULL);
+    return r->cu->cuLaunchKernel(r->launch[i].function, c->grid_x, c->grid_y, c->grid_z,
+                                 c->block_x, c->block_y, c->block_z, c->smem_bytes,
+                                 c->stream, r->launch[i].params, NULL);
+}
+
+static gt_status run(struct gt_bare *r, struct gt_err *err) {
+    gt_cu_result result = GT_CU_SUCCESS;
+    for (int i = 0; result == GT_CU_SUCCESS && i < r->count; i++)
+        result = launch(r, i);
+    return result == GT_CU_SUCCESS ? GEMMTUNE_OK : gt_cuda_fail(err, "launch", result);
+}
+
+const struct gt_bare_ops gt_bare_cuda = {.note = note, .run = run, .destroy = destroy};

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bare_opencl.c - launches seen while they are made: for as long as that lasts, functions of ours
+ * stand in the table of OpenCL's, note and pass on. OpenCL has no other way to tell; one thread alone
+ * may be using the table.
+ */
+#include "runtime/opencl_api.h"
+#include "tuner/rig/bare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARGS_MAX = 32, ARG_BYTES_MAX = 16 };
+
+/* A launch, or what is known of the next one. */
+struct launch {
+    cl_kernel kernel;
+    cl_uint dimensions, args;
+    size_t global[3], local[3];
+    struct {
+        size_t size;
+        unsigned char bytes[ARG_BYTES_MAX];
+    } arg[ARGS_MAX];
+};
+
+struct gt_bare {
+    struct gt_opencl cl; /* the driver's own functions */
+    cl_command_queue queue;
+    int count;
+    bool beyond; /* more, or something else, than there is room for */
+    struct launch launch[GT_BARE_MAX + 1]; /* launch[count] is being made */
+};
+
+static struct gt_bare *noting; /* while `note` runs */
+
+/* ---- noting ---- */
+
+static cl_int note_argument(cl_kernel kernel, cl_uint index, size_t size,
+                            const void *value) {
+    struct launch *l = &noting->launch[noting->count];
+    if (index < ARGS_MAX && size <= ARG_BYTES_MAX && value) {
+        l->arg[index].size = size;
+        memcpy(l->arg[index].bytes, value, size);
+        l->args = index + 1 > l->args ? index + 1 : l->args;
+    } else {
+        noting->beyond = true;
+    }
+    return noting->cl.clSetKernelArg(kernel, index, size, value);
+}
+
+static cl_int note_launch(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                          const size_t *offset, const size_t *global, const size_t *local,
+                          cl_uint waits, const cl_event *wait, cl_event *event) {
+    struct launch *l = &noting->launch[noting->count];
+    l->kernel = kernel;
+    l->dimensions = dimensions;
+    memcpy(l->global, global, dimensions * sizeof *global);
+    noting->beyond |= offset || !local || noting->count == GT_BARE_MAX;
+    if (local)
+        memcpy(l->local, local, dimensions * sizeof *local);
+    noting->count += noting->count < GT_BARE_MAX;
+    return noting->cl.clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global,
+                                             local, waits, wait, event);
+}
+
+static gt_status watch(struct gt_bare *r, gt_enqueue_fn fn, void *user,
+                       struct gt_err *err) {
+    struct gt_opencl watching = r->cl;
+    watching.clSetKernelArg = note_argument;
+    watching.clEnqueueNDRangeKernel = note_launch;
+    noting = r;
+    gt_opencl_replace(&watching);
+    gt_status status = fn(user, err);
+    gt_opencl_replace(&r->cl);
+    noting = NULL;
+    if (!status && r->beyond)
+        status =
+            gt_fail(err, GEMMTUNE_EUNSUPPORTED, "launches of a kind that is not noted");
+    return status;
+}
+
+static void destroy(struct gt_bare *r) {
+    free(r);
+}
+
+static gt_status note(struct gt_bare **out, int *launches, struct gt_rig *rig,
+                      gt_enqueue_fn fn, void *user, struct gt_err *err) {
+    const struct gt_opencl *cl = gt_opencl_api(err);
+    *out = NULL;
+    *launches = 0;
+    if (!cl)
+        return GEMMTUNE_ENODRIVER;
+    struct gt_bare *r = calloc(1, sizeof *r);
+    if (!r)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to note launches");
+    r->cl = *cl;
+    r->queue = gt_rig_head(rig)->stream;
+    const gt_status status = watch(r, fn, user, err);
+    if (status) {
+        destroy(r);
+        return status;
+    }
+    *out = r;
+    *launches = r->count;
+    return GEMMTUNE_OK;
+}
+
+/* ---- again ---- */
+
+/* Arguments and all, as a program that computes with other matrices each time has to. */
+static gt_status run(struct gt_bare *r, struct gt_err *err) {
+    cl_int result = GT_CL_SUCCESS;
+    for (int i = 0; i < r->count; i++) {
+        const struct launch *l = &r->launch[i];
+        for (cl_uint a = 0; result == GT_CL_SUCCESS && a < l->args; a++)
+            result = r->cl.clSetKernelArg(l->kernel, a, l->arg[a].size, l->arg[a].bytes);
+        if (result == GT_CL_SUCCESS)
+            result = r->cl.clEnqueueNDRangeKernel(r->queue, l->kernel, l->dimensions, NULL,
+                                                  l->global, l->local, 0, NULL, NULL);
+        if (result != GT_CL_SUCCESS)
+            return gt_opencl_fail(err, "launch", result);
+    }
+    return GEMMTUNE_OK;
+}
+
+const struct gt_bare_ops gt_bare_opencl = {.note = note, .run = run, .destroy = destroy};

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * probe.c - the device list over a pipe. Both ends are the same program, so structs travel as
+ * they are; everything in them is still taken as coming from a process that may have been dying.
+ */
+#include "tuner/rig/probe.h"
+
+#include "core/io.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DEVICES_MAX = 256 }; /* a larger count is not ours */
+
+/* What the child sends ahead of `count` struct gt_device. */
+struct answer {
+    gt_status status;
+    size_t count;
+    struct gt_err err;
+    char missing[2][512];
+};
+
+/* ---- the child ----------------------------------------------------------------- */
+
+/* Never returns: the child owns nothing that is worth an orderly end, and a driver's exit
+ * handlers are one more thing that can hang. */
+static void answer_and_exit(int fd) {
+    struct gt_device_list list = {0};
+    struct answer a = {.status = GEMMTUNE_OK};
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)dup2(STDERR_FILENO,
+               STDOUT_FILENO); /* drivers print; stdout is the parent's data */
+    a.status = gt_devices_list(&list, &a.err);
+    a.count = a.status == GEMMTUNE_OK && list.count <= DEVICES_MAX ? list.count : 0;
+    memcpy(a.missing, list.missing, sizeof a.missing);
+    const bool sent = gt_write_all(fd, &a, sizeof a) &&
+                      gt_write_all(fd, list.device, a.count * sizeof *list.device);
+    _exit(sent ? 0 : 1);
+}
+
+/* ---- the parent ------------------------------------------------------------------ */
+
+static int64_t now_ms(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* The next bytes, or false at the end of the pipe or past the deadline. */
+static bool receive(int fd, void *data, size_t size, int64_t deadline_ms) {
+    char *at = data;
+    while (size > 0) {
+        struct pollfd wait = {.fd = fd, .events = POLLIN};
+        const int64_t left = deadline_ms - now_ms();
+        const int ready = left > 0 ? poll(&wait, 1, (int)left) : 0;
+        if (ready < 0 && errno == EINTR)
+            continue;
+        const ssize_t got = ready > 0 ? read(fd, at, size) : 0;
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        at += got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
+static bool receive_devices(struct gt_device_list *out, size_t count, int fd,
+                            int64_t deadline) {
+    if (count > DEVICES_MAX)
+        return false;
+    out->device = calloc(count + 1, sizeof *out->device);
+    if (out->device == NULL ||
+        !receive(fd, out->device, count * sizeof *out->device, deadline))
+        return false;
+    out->count = count;
+    return true;
+}
+
+/* Ends the child and tells what became of it, for an answer that did not arrive. */
+static gt_status explain(pid_t child, bool late, struct gt_err *err) {
+    int how = 0;
+    if (late)
+        (void)kill(child, SIGKILL);
+    while (waitpid(child, &how, 0) < 0 && errno == EINTR)
+        ;
+    if (late)
+        return gt_fail(
+            err, GEMMTUNE_EDEVICE,
+            "a device driver did not answer within %d s while devices were listed",
+            GT_PROBE_SECONDS);
+    if (WIFSIGNALED(how))
+        return gt_fail(err, GEMMTUNE_EDEVICE,
+                       "a device driver crashed (signal %d, %s) while devices were listed",
+                       WTERMSIG(how), strsignal(WTERMSIG(how)));
+    return gt_fail(err, GEMMTUNE_EDEVICE,
+                   "a device driver ended the process (exit %d) while devices were listed",
+                   WEXITSTATUS(how));
+}
+
+static gt_status ask(struct gt_device_list *out, pid_t child, int fd, struct gt_err *err) {
+    struct answer a;
+    const int64_t deadline = now_ms() + GT_PROBE_SECONDS * 1000;
+    const bool whole =
+        receive(fd, &a, sizeof a, deadline) &&
+        (a.status != GEMMTUNE_OK || receive_devices(out, a.count, fd, deadline));
+    if (!whole)
+        return explain(child, now_ms() >= deadline, err);
+    (void)kill(child, SIGKILL); /* all is said */
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+    if (a.status != GEMMTUNE_OK)
+        return gt_fail(err, a.status, "%s", a.err.line);
+    memcpy(out->missing, a.missing, sizeof out->missing);
+    return GEMMTUNE_OK;
+}
+
+gt_status gt_probe_devices(struct gt_device_list *out, struct gt_err *err) {
+    int end[2];
+    *out = (struct gt_device_list){0};
+    if (pipe(end) != 0)
+        return gt_fail(err, GEMMTUNE_EDEVICE, "pipe: %s", strerror(errno));
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)close(end[0]);
+        answer_and_exit(end[1]);
+    }
+    (void)close(end[1]);
+    const gt_status status =
+        child > 0 ? ask(out, child, end[0], err)
+                  : gt_fail(err, GEMMTUNE_EDEVICE, "fork: %s", strerror(errno));
+    (void)close(end[0]);
+    if (status != GEMMTUNE_OK)
+        gt_devices_clear(out);
+    return status;
+}
+
+/* ---- picking ------------------------------------------------------------------------ */
+
+static gt_status no_device(const struct gt_device_list *list, struct gt_err *err) {
+    const char *a = list->missing[0], *b = list->missing[1];
+    return gt_fail(err, GEMMTUNE_ENODRIVER, "no device%s%s%s%s",
+                   a[0] != '\0' || b[0] != '\0' ? ": " : "", a,
+                   a[0] != '\0' && b[0] != '\0' ? "; " : "", b);
+}
+
+gt_status gt_probe_pick(struct gt_device *out, const char *what, bool usable,
+                        struct gt_err *err) {
+    struct gt_device_list list;
+    size_t index = 0;
+    if (gt_probe_devices(&list, err) != GEMMTUNE_OK)
+        return GEMMTUNE_ENODRIVER;
+    gt_status status = list.count == 0 ? no_device(&list, err) : GEMMTUNE_OK;
+    if (status == GEMMTUNE_OK && what != NULL &&
+        gt_devices_pick(&index, &list, what, err) != GEMMTUNE_OK)
+        status = GEMMTUNE_ENODRIVER;
+    if (status == GEMMTUNE_OK)
+        *out = list.device[index];
+    if (status == GEMMTUNE_OK && usable && out->trouble[0] != '\0')
+        status = gt_fail(err, GEMMTUNE_ENODRIVER, "device %zu, %s: %s", index, out->name,
+                         out->trouble);
+    gt_devices_clear(&list);
+    return status;
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * search_model.c - the default. Each space has a surrogate, which learns from what was measured there;
+ * the next pick is the candidate, of any space, that is expected to improve most on the best of
+ * all. So families share the budget by what they promise, and a leader's surroundings by what they
+ * still may hide.
+ *
+ * A space begins with its seeds and a few points far from each other, the better ones by what is
+ * predicted for them, if anybody predicts. Its candidates are a random sample, all that one
+ * parameter away from its leaders, and where the last look found most; from the best of
+ * them the search climbs, so that large spaces need not be looked at whole. Now and then comes a
+ * random point: a model may be sure and wrong.
+ */
+#include "tuner/search/search.h"
+#include "tuner/search/surrogate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    POOL = 1024,                         /* candidates of a space */
+    SCRATCH = GT_SURROGATE_SLOTS - POOL, /* neighbours looked at when climbing */
+    LEADERS = 8,                         /* whose neighbours are candidates */
+    KEPT = 256, /* candidates that stay when the pool is drawn again */
+    FIRST = 10, /* points before a space's surrogate is asked, at most */
+    LEAST = 3,  /* of them, before a space is found hopeless */
+    CLIMBS = 4,
+    SPREAD = 48,  /* points that each of the first is chosen from */
+    STRANGER = 24 /* one pick in so many is random */
+};
+static const double worth = 0.7; /* log units: half as fast as the best */
+_Static_assert(SCRATCH > 0, "the pool leaves room for neighbours");
+
+struct region {
+    struct gt_surrogate *surrogate;
+    size_t given, told;             /* seeds too */
+    struct gt_pick leader[LEADERS]; /* best first */
+    double leader_value[LEADERS];
+    int leaders;
+    struct gt_pick first[FIRST]; /* given so far: the next is to be far from them */
+    int pool;                    /* candidates */
+    size_t index[GT_SURROGATE_SLOTS];
+    double score[GT_SURROGATE_SLOTS];
+    double looked; /* the best of all when it was scored last */
+    bool stale;    /* something was given or told since */
+    int top;       /* the best candidate's slot; -1: none */
+};
+
+struct model {
+    struct gt_search *search;
+    int spaces;
+    struct region *region;
+    double best;  /* logarithm of the fastest of all */
+    size_t first; /* points before a space's surrogate is asked */
+    size_t asked;
+    double *guess; /* scratch of a pool's size */
+};
+
+static void model_destroy(void *self) {
+    struct model *m = self;
+    if (!m)
+        return;
+    for (int i = 0; m->region && i < m->spaces; i++)
+        gt_surrogate_destroy(m->region[i].surrogate);
+    free(m->region);
+    free(m->guess);
+    free(m);
+}
+
+/* A quarter of the budget goes to first looks, but no space is judged by one point. */
+static size_t first_looks(const struct gt_search_setup *setup) {
+    const size_t least = 2, spaces = (size_t)setup->spaces;
+    const size_t fair = setup->budget / 4 / (spaces > 0 ? spaces : 1);
+    return fair < least ? least : fair < FIRST ? fair : FIRST;
+}
+
+static gt_status model_create(void **self, struct gt_search *search, struct gt_err *err) {
+    const struct gt_search_setup *setup = gt_search_setup_of(search);
+    struct model *m = calloc(1, sizeof *m);
+    gt_status status = GEMMTUNE_OK;
+    *self = m;
+    if (!m)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the search");
+    m->search = search;
+    m->spaces = setup->spaces;
+    m->best = HUGE_VAL;
+    m->first = first_looks(setup);
+    m->region = calloc((size_t)m->spaces + 1, sizeof *m->region);
+    m->guess = malloc(GT_SURROGATE_SLOTS * sizeof *m->guess);
+    if (!m->region || !m->guess)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the search");
+    for (int i = 0; !status && i < m->spaces; i++) {
+        m->region[i].stale = true;
+        status = gt_surrogate_create(&m->region[i].surrogate, &setup->space[i], err);
+    }
+    return status;
+}
+
+/* The logarithm of what somebody thinks it takes; NAN when nobody knows. */
+static double guess_of(const struct model *m, struct gt_pick p) {
+    const struct gt_search_setup *setup = gt_search_setup_of(m->search);
+    const double ns = setup->predict ? setup->predict(setup->user, &p) : 0;
+    return ns > 0 ? log(ns) : NAN;
+}
+
+/* ---- first looks ----------------------------------------------------------------------------- */
+
+static double distance2(const struct gt_space *s, size_t a, size_t b) {
+    const size_t params = (size_t)s->params;
+    double sum = 0;
+    for (size_t i = 0; i < params; i++) {
+        const int span = s->family->param[i].count - 1;
+        const int d = s->idx[a * params + i] - s->idx[b * params + i];
+        if (span > 0)
+            sum += (double)(d * d) / (double)(span * span);
+    }
+    return sum;
+}
+
+/* How far from those looked at first. */
+static double apart(const struct model *m, struct gt_pick p) {
+    const struct gt_space *s = &gt_search_setup_of(m->search)->space[p.space];
+    const struct region *r = &m->region[p.space];
+    double least = HUGE_VAL;
+    for (size_t i = 0; i < r->given && i < FIRST; i++)
+        least = fmin(least, distance2(s, p.index, r->first[i].index));
+    return least;
+}
+
+/* Of a random few the one farthest from the others; every second time the one with the best
+ * prediction, if any of them has one. */
+static bool first_look(struct model *m, int space, struct gt_pick *out) {
+    const bool by_guess = m->region[space].given % 2;
+    struct gt_pick p, farthest = {space, 0}, fastest = {space, 0};
+    double most = -HUGE_VAL, least = HUGE_VAL;
+    for (int i = 0; i < SPREAD; i++) {
+        if (!gt_search_any_of(&p, m->search, space))
+            return false;
+        const double away = apart(m, p), guess = by_guess ? guess_of(m, p) : NAN;
+        if (away > most) {
+            farthest = p;
+            most = away;
+        }
+        if (guess < least) { /* never when it is NAN */
+            fastest = p;
+            least = guess;
+        }
+    }
+    *out = least < HUGE_VAL ? fastest : farthest;
+    return true;
+}
+
+/* First looks that a space is due: those far behind the best after LEAST of them get no more. */
+static size_t looks_due(const struct model *m, const struct region *r) {
+    const bool hopeful = r->leaders > 0 && r->leader_value[0] < m->best + worth;
+    return hopeful || m->spaces == 1 || m->first < LEAST ? m->first : LEAST;
+}
+
+/* The space that was looked at least, while one has not had its first looks. */
+static int least_looked_at(const struct model *m) {
+    int least = -1;
+    for (int i = 0; i < m->spaces; i++)
+        if (m->region[i].given < looks_due(m, &m->region[i]) &&
+            gt_search_left(m->search, i) > 0 &&
+            (least < 0 || m->region[i].given < m->region[least].given))
+            least = i;
+    return least;
+}
+
+/* ---- candidates ------------------------------------------------------------------------------ */
+
+static void offer(struct model *m, int space, size_t index, int room) {
+    struct region *r = &m->region[space];
+    if (r->pool < room && !gt_search_taken(m->search, (struct gt_pick){space, index}))
+        r->index[r->pool++] = index;
+}
+
+struct scored {
+    size_t index;
+    double score;
+};
+
+static int by_score(const void *a, const void *b) {
+    const struct scored *x = a, *y = b;
+    if (x->score != y->score)
+        return x->score > y->score ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Of the pool only the KEPT best. */
+static void keep_best(struct model *m, int space) {
+    struct region *r = &m->region[space];
+    struct scored all[POOL];
+    const int before = r->pool;
+    for (int i = 0; i < before; i++)
+        all[i] = (struct scored){r->index[i], r->score[i]};
+    qsort(all, (size_t)before, sizeof *all, by_score);
+    r->pool = 0;
+    for (int i = 0; i < before; i++)
+        offer(m, space, all[i].index, KEPT);
+}
+
+static void set_slots(struct model *m, int space, int from, int count) {
+    struct region *r = &m->region[space];
+    for (int i = 0; i < count; i++)
+        m->guess[i] = guess_of(m, (struct gt_pick){space, r->index[from + i]});
+    gt_surrogate_set(r->surrogate, from, count, &r->index[from], m->guess);
+}
+
+static void draw_pool(struct model *m, int space) {
+    const struct gt_space *s = &gt_search_setup_of(m->search)->space[space];
+    struct region *r = &m->region[space];
+    struct gt_pick near[POOL];
+    if (s->count <= POOL) {
+        r->pool = 0;
+        for (size_t i = 0; i < s->count; i++)
+            offer(m, space, i, POOL);
+    } else {
+        keep_best(m, space);
+        for (int i = 0; i < r->leaders; i++) {
+            const int n = gt_search_neighbours(near, POOL, s, r->leader[i], true);
+            for (int j = 0; j < n; j++)
+                offer(m, space, near[j].index, POOL - KEPT);
+        }
+        struct gt_pick p;
+        while (r->pool < POOL && gt_search_any_of(&p, m->search, space))
+            r->index[r->pool++] = p.index;
+    }
+    set_slots(m, space, 0, r->pool);
+}
+
+/* The best slot of those that are not taken; -1: all are. */
+static int best_slot(const struct model *m, int space, int from, int count) {
+    const struct region *r = &m->region[space];
+    int best = -1;
+    for (int i = from; i < from + count; i++)
+        if ((best < 0 || r->score[i] > r->score[best]) &&
+            !gt_search_taken(m->search, (struct gt_pick){space, r->index[i]}))
+            best = i;
+    return best;
+}
+
+static void look(struct model *m, int space) {
+    struct region *r = &m->region[space];
+    if (!r->stale && !(m->best < r->looked))
+        return;
+    if (gt_surrogate_learn(r->surrogate) || r->pool == 0)
+        draw_pool(m, space);
+    gt_surrogate_score(r->surrogate, 0, r->pool, m->best, r->score);
+    r->top = best_slot(m, space, 0, r->pool);
+    if (r->top < 0 && gt_search_left(m->search, space) > 0) {
+        draw_pool(m, space);
+        gt_surrogate_score(r->surrogate, 0, r->pool, m->best, r->score);
+        r->top = best_slot(m, space, 0, r->pool);
+    }
+    r->looked = m->best;
+    r->stale = false;
+}
+
+/* From the best candidate to a better neighbour of it, a few times. */
+static size_t climb(struct model *m, int space) {
+    const struct gt_space *s = &gt_search_setup_of(m->search)->space[space];
+    struct region *r = &m->region[space];
+    struct gt_pick at = {space, r->index[r->top]}, near[SCRATCH];
+    double score = r->score[r->top];
+    for (int i = 0; i < CLIMBS && s->count > POOL; i++) {
+        const int n = gt_search_neighbours(near, SCRATCH, s, at, true);
+        for (int j = 0; j < n; j++)
+            r->index[POOL + j] = near[j].index;
+        set_slots(m, space, POOL, n);
+        gt_surrogate_score(r->surrogate, POOL, n, m->best, &r->score[POOL]);
+        const int best = best_slot(m, space, POOL, n);
+        if (best < 0 || !(r->score[best] > score))
+            break;
+        at.index = r->index[best];
+        score = r->score[best];
+    }
+    return at.index;
+}
+
+/* ---- ask and tell ---------------------------------------------------------------------------- */
+
+static void model_seed(void *self, const struct gt_pick *p) {
+    struct model *m = self;
+    struct region *r = &m->region[p->space];
+    if (r->given < FIRST)
+        r->first[r->given] = *p;
+    r->given++;
+    r->stale = true;
+    gt_surrogate_add(r->surrogate, p->index, guess_of(m, *p));
+}
+
+static int most_promising(struct model *m) {
+    int best = -1;
+    double most = -1;
+    for (int i = 0; i < m->spaces; i++) {
+        if (gt_search_left(m->search, i) == 0)
+            continue;
+        look(m, i);
+        const struct region *r = &m->region[i];
+        /* what is outstanding may disappoint: not everything on one horse */
+        const double known = (double)(r->told + 1) / (double)(r->given + 1);
+        const double score = r->top >= 0 ? r->score[r->top] * known : -1;
+        if (score > most) {
+            best = i;
+            most = score;
+        }
+    }
+    return best;
+}
+
+static enum gt_ask model_ask(void *self, struct gt_pick *out) {
+    struct model *m = self;
+    const int fresh = least_looked_at(m);
+    m->asked++;
+    if (fresh >= 0) {
+        if (!first_look(m, fresh, out))
+            return GT_ASK_DONE;
+    } else if (isinf(m->best) || m->asked % STRANGER == 0) {
+        if (!gt_search_any(out, m->search))
+            return GT_ASK_DONE;
+    } else {
+        const int space = most_promising(m);
+        if (space < 0)
+            return GT_ASK_DONE;
+        *out = (struct gt_pick){space, climb(m, space)};
+    }
+    model_seed(m, out);
+    return GT_ASK_PICK;
+}
+
+static void lead(struct region *r, struct gt_pick p, double value) {
+    int at = r->leaders < LEADERS ? r->leaders++ : LEADERS;
+    for (; at > 0 && r->leader_value[at - 1] > value; at--)
+        if (at < LEADERS) {
+            r->leader[at] = r->leader[at - 1];
+            r->leader_value[at] = r->leader_value[at - 1];
+        }
+    if (at < LEADERS) {
+        r->leader[at] = p;
+        r->leader_value[at] = value;
+    }
+}
+
+static void model_tell(void *self, const struct gt_pick *pick, gt_outcome outcome,
+                       double ns) {
+    struct model *m = self;
+    struct region *r = &m->region[pick->space];
+    const double value = outcome == GT_CORRECT && ns > 0 ? log(ns) : NAN;
+    r->told++;
+    r->stale = true;
+    gt_surrogate_tell(r->surrogate, value);
+    if (isnan(value))
+        return;
+    lead(r, *pick, value);
+    m->best = fmin(m->best, value);
+}
+
+const struct gt_strategy gt_search_model = {
+    .name = "model",
+    .about = "a surrogate of each space, and what it expects to improve most",
+    .create = model_create,
+    .destroy = model_destroy,
+    .seed = model_seed,
+    .ask = model_ask,
+    .tell = model_tell,
+};

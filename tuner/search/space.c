@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * space.c - the legal points of a family, without walking the cross product.
+ *
+ * Parameters are bound in file order, one a level. Level l of a name is how many parameters must
+ * be bound before it has a value: 0 for what the device and the problem give, i + 1 for parameter
+ * i, and for a derived name the highest level of the names in it. A rule is tested at the level
+ * of its highest name, and a refusal there cuts off everything below.
+ *
+ * What the tests of a level say of a parameter's values depends on those of the parameters before it that
+ * they read, seldom on all: it is remembered, so that most prefixes are told by looking.
+ */
+#include "tuner/search/space.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    POINTS_MAX = 4 << 20,           /* 4 Mi points of 24 bytes are 96 MiB */
+    NODES_MAX = 1000 * 1000 * 1000, /* part of a minute of search */
+    OPERANDS = 3,
+    TESTS_MAX = 3 * GT_RULES_MAX + OPERANDS,
+    POINTER_ALIGN = 16, /* of the tuner's buffers; kernels ask for no more */
+    ANSWER_BITS = 12,
+    ANSWERS =
+        1 << ANSWER_BITS, /* remembered of a level; neighbours in the search repeat few */
+};
+
+/* One thing to do at a level: compute a derived name, ask a rule, or whether an operand's rows are aligned. */
+struct test {
+    enum { DERIVE, RULE, ALIGN } what;
+    const struct gt_expr *expr;
+    int slot; /* of the name; or the operand */
+    int level;
+};
+
+/* What the tests of a level say of its parameter's values, in a context: what they read of the
+ * parameters before it, packed. */
+struct answer {
+    uint64_t context;
+    bool known;
+    uint64_t passed;  /* bit i: value i */
+    int64_t *derived; /* names of the level, for each value */
+};
+
+struct level {
+    int first, tests; /* in walk.test */
+    uint32_t reads;   /* bit i: they read parameter i */
+    int context_bits;
+    int slots, slot[GT_RULES_MAX]; /* derived names of the level */
+    int answers;                   /* ANSWERS, or 1: nothing is remembered */
+    struct answer *answer;
+    int64_t *derived; /* of all of them */
+};
+
+struct walk {
+    struct gt_space *space;
+    size_t room;   /* points that fit space->idx */
+    int64_t nodes; /* prefixes tried */
+    bool accept;   /* test the accept rules as well */
+    struct gt_binding bound;
+    int tests;
+    struct test
+        test[TESTS_MAX]; /* by level; derived names ahead of the rules of their level */
+    struct level level[GT_POINT_MAX + 1];
+    unsigned char at[GT_POINT_MAX];
+    struct gt_err *err;
+};
+
+_Static_assert(GT_VALUES_MAX <= UCHAR_MAX + 1, "an index into a domain must fit a byte");
+_Static_assert(GT_VALUES_MAX <= 64, "values that passed must fit a word");
+_Static_assert(GT_POINT_MAX <= 32, "parameters that are read must fit a word");
+
+/* ---- levels ---------------------------------------------------------------------- */
+
+/* Which parameters an expression reads, by way of derived names as well. */
+static uint32_t reads_of(const struct gt_expr *e, const uint32_t *reads,
+                         const struct gt_symbols *symbols) {
+    uint32_t all = 0;
+    for (int slot = 0; slot < symbols->count; slot++)
+        if (reads[slot] != 0 && gt_expr_uses(e, slot))
+            all |= reads[slot];
+    return all;
+}
+
+static int level_of(uint32_t reads) {
+    int level = 0;
+    for (; reads != 0; reads >>= 1)
+        level++;
+    return level;
+}
+
+/* Inserts behind everything of its level: the order in which tests are added is kept. Returns which
+ * parameters it reads. */
+static uint32_t add_test(struct walk *w, struct test t, const uint32_t *reads) {
+    const uint32_t read = reads_of(t.expr, reads, &w->space->family->symbols);
+    int i = w->tests++;
+    t.level = level_of(read);
+    for (; i > 0 && w->test[i - 1].level > t.level; i--)
+        w->test[i] = w->test[i - 1];
+    w->test[i] = t;
+    w->level[t.level].tests++;
+    w->level[t.level].reads |= read;
+    return read;
+}
+
+/* Derived names stand in an order in which each uses earlier ones only. */
+static void plan_tests(struct walk *w, const struct gt_family *f) {
+    uint32_t reads[GT_SYMBOLS_MAX] = {0};
+    for (int i = 0; i < f->param_count; i++)
+        reads[f->param[i].slot] = UINT32_C(1) << i;
+    for (int i = 0; i < f->derive_count; i++) {
+        const struct gt_derived *d = &f->derive[i];
+        reads[d->slot] = add_test(w, (struct test){DERIVE, d->expr, d->slot, 0}, reads);
+    }
+    for (int i = 0; i < f->require_count; i++)
+        (void)add_test(w, (struct test){RULE, f->require[i].expr, -1, 0}, reads);
+    for (int i = 0; w->accept && i < f->accept_count; i++)
+        (void)add_test(w, (struct test){RULE, f->accept[i].expr, -1, 0}, reads);
+    for (int i = 0; w->accept && i < OPERANDS; i++)
+        (void)add_test(w, (struct test){ALIGN, f->align[i], i, 0}, reads);
+    for (int l = 0, i = 0; l <= f->param_count; i += w->level[l++].tests)
+        w->level[l].first = i;
+}
+
+static int bits_of(int count) {
+    int bits = 0;
+    while (count > 1 << bits)
+        bits++;
+    return bits;
+}
+
+/* Room for answers: one where the context does not fit a word or leaves nothing out. */
+static gt_status plan_answers(struct walk *w, const struct gt_family *f) {
+    for (int l = 1; l <= f->param_count; l++) {
+        struct level *level = &w->level[l];
+        const uint32_t before = (UINT32_C(1) << (l - 1)) - 1;
+        const size_t values = (size_t)f->param[l - 1].count;
+        level->reads &= before;
+        for (int i = 0; i < l - 1; i++)
+            if (level->reads >> i & 1)
+                level->context_bits += bits_of(f->param[i].count);
+        for (int i = level->first; i < level->first + level->tests; i++)
+            if (w->test[i].what == DERIVE)
+                level->slot[level->slots++] = w->test[i].slot;
+        level->answers = level->context_bits > 64 || level->reads == before ? 1 : ANSWERS;
+        const size_t answers = (size_t)level->answers, names = (size_t)level->slots;
+        level->answer = calloc(answers, sizeof *level->answer);
+        level->derived = malloc(answers * values * names * sizeof *level->derived + 1);
+        if (level->answer == NULL || level->derived == NULL)
+            return gt_fail(w->err, GEMMTUNE_ENOMEM, "no memory for the rules of family %s",
+                           f->name);
+        for (size_t i = 0; i < answers; i++)
+            level->answer[i].derived = level->derived + i * values * names;
+    }
+    return GEMMTUNE_OK;
+}
+
+static void forget_answers(struct walk *w) {
+    for (int l = 0; l <= GT_POINT_MAX; l++) {
+        free(w->level[l].answer);
+        free(w->level[l].derived);
+    }
+}
+
+/* ---- search ------------------------------------------------------------------------ */
+
+/* An expression that fails (a division by zero) refuses, as it does when a point is bound. */
+static bool passes(struct walk *w, const struct test *t) {
+    int64_t value;
+    if (t->what == ALIGN)
+        return gt_align_met(&w->bound, t->slot);
+    if (gt_expr_eval(&value, t->expr, w->bound.value, NULL) != GEMMTUNE_OK)
+        return false;
+    if (t->what == DERIVE)
+        w->bound.value[t->slot] = value;
+    return t->what == DERIVE || value != 0;
+}
+
+/* Whether everything that is known at this level, and not before, holds. */
+static bool holds(struct walk *w, const struct level *level) {
+    for (int i = level->first; i < level->first + level->tests; i++)
+        if (!passes(w, &w->test[i]))
+            return false;
+    return true;
+}
+
+/* The values of what the level's tests read, packed. */
+static uint64_t context_of(const struct walk *w, const struct level *level) {
+    const struct gt_family *f = w->space->family;
+    uint64_t context = 0;
+    for (int i = 0; level->reads >> i != 0; i++)
+        if (level->reads >> i & 1)
+            context = context << bits_of(f->param[i].count) | w->at[i];
+    return context;
+}
+
+/* Tests each value of the parameter that comes next. */
+static void find_out(struct walk *w, struct answer *a, const struct level *level,
+                     const struct gt_param *param) {
+    a->passed = 0;
+    for (int i = 0; i < param->count; i++) {
+        w->bound.value[param->slot] = param->value[i];
+        if (!holds(w, level))
+            continue;
+        a->passed |= UINT64_C(1) << i;
+        for (int j = 0; j < level->slots; j++)
+            a->derived[i * level->slots + j] = w->bound.value[level->slot[j]];
+    }
+}
+
+/* What the tests say of the values of the parameter that comes next. */
+static const struct answer *answer_of(struct walk *w, const struct level *level,
+                                      const struct gt_param *param) {
+    const uint64_t golden =
+        UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / the golden ratio: spreads */
+    if (level->answers == 1) {
+        find_out(w, level->answer, level, param);
+        return level->answer;
+    }
+    const uint64_t context = context_of(w, level);
+    struct answer *a = &level->answer[context * golden >> (64 - ANSWER_BITS)];
+    if (!a->known || a->context != context) {
+        a->known = true;
+        a->context = context;
+        find_out(w, a, level, param);
+    }
+    return a;
+}
+
+static gt_status keep(struct walk *w) {
+    struct gt_space *s = w->space;
+    const size_t size = (size_t)s->params;
+    if (s->count == POINTS_MAX)
+        return gt_fail(w->err, GEMMTUNE_EINVAL, "family %s has more than %d legal points",
+                       s->family->name, POINTS_MAX);
+    if (s->count == w->room) {
+        const size_t room = w->room == 0 ? 256 : 2 * w->room;
+        unsigned char *idx =
+            realloc(s->idx, room * size + 1); /* + 1: a family without any */
+        if (idx == NULL)
+            return gt_fail(w->err, GEMMTUNE_ENOMEM, "no memory for %zu points of family %s",
+                           room, s->family->name);
+        s->idx = idx;
+        w->room = room;
+    }
+    memcpy(s->idx + s->count * size, w->at, size);
+    s->count++;
+    return GEMMTUNE_OK;
+}
+
+/* All below a prefix whose own tests hold. */
+static gt_status descend(struct walk *w, int bound) {
+    const struct gt_family *f = w->space->family;
+    gt_status status = GEMMTUNE_OK;
+    if (bound == f->param_count)
+        return keep(w);
+    const struct gt_param *param = &f->param[bound];
+    const struct level *level = &w->level[bound + 1];
+    w->nodes += param->count;
+    if (w->nodes > NODES_MAX)
+        return gt_fail(
+            w->err, GEMMTUNE_EINVAL,
+            "family %s: no end after %d partial points; its rules need to refuse "
+            "earlier",
+            f->name, NODES_MAX);
+    const struct answer *a = answer_of(w, level, param);
+    for (int i = 0; status == GEMMTUNE_OK && i < param->count; i++) {
+        if (!(a->passed >> i & 1))
+            continue;
+        w->at[bound] = (unsigned char)i;
+        w->bound.value[param->slot] = param->value[i];
+        for (int j = 0; j < level->slots; j++)
+            w->bound.value[level->slot[j]] = a->derived[i * level->slots + j];
+        status = descend(w, bound + 1);
+    }
+    return status;
+}
+
+static gt_status create(struct gt_space *out, const struct gt_family *f,
+                        const struct gt_device *d, const gemmtune_problem *p, bool accept,
+                        struct gt_err *err) {
+    struct gt_space s = {.family = f, .params = f->param_count, .raw = 1};
+    struct walk w = {.space = &s, .accept = accept, .err = err};
+    for (int i = 0; i < f->param_count; i++)
+        s.raw *= f->param[i].count;
+    gt_bind_problem(&w.bound, f, d, p);
+    gt_bind_align(&w.bound, p, POINTER_ALIGN);
+    plan_tests(&w, f);
+    gt_status status = plan_answers(&w, f);
+    if (status == GEMMTUNE_OK && holds(&w, &w.level[0]))
+        status = descend(&w, 0);
+    forget_answers(&w);
+    if (status != GEMMTUNE_OK)
+        gt_space_clear(&s);
+    *out = s;
+    return status;
+}
+
+gt_status gt_space_create(struct gt_space *out, const struct gt_family *f,
+                          const struct gt_device *d, const gemmtune_problem *p,
+                          struct gt_err *err) {
+    return create(out, f, d, p, true, err);
+}
+
+gt_status gt_space_create_any(struct gt_space *out, const struct gt_family *f,
+                              const struct gt_device *d, const gemmtune_problem *p,
+                              struct gt_err *err) {
+    return create(out, f, d, p, false, err);
+}
+
+void gt_space_clear(struct gt_space *s) {
+    free(s->idx);
+    *s = (struct gt_space){0};
+}
+
+/* ---- points -------------------------------------------------------------------------- */
+
+void gt_space_values(const struct gt_space *s, size_t i, int64_t values[GT_POINT_MAX]) {
+    const unsigned char *at = s->idx + i * (size_t)s->params;
+    for (int j = 0; j < s->params; j++)
+        values[j] = s->family->param[j].value[at[j]];
+}
+
+void gt_space_point(const struct gt_space *s, size_t i, struct gt_point *out) {
+    const unsigned char *at = s->idx + i * (size_t)s->params;
+    out->count = s->params;
+    for (int j = 0; j < s->params; j++) {
+        memcpy(out->entry[j].name, s->family->param[j].name, sizeof out->entry[j].name);
+        out->entry[j].value = s->family->param[j].value[at[j]];
+    }
+}
+
+/* The point as positions in the domains; false when it has other names or values. */
+static bool index_of(unsigned char at[GT_POINT_MAX], const struct gt_space *s,
+                     const struct gt_point *point) {
+    if (point->count != s->params)
+        return false;
+    for (int j = 0; j < s->params; j++) {
+        const struct gt_param *param = &s->family->param[j];
+        int64_t value;
+        int i = 0;
+        if (!gt_point_get(point, param->name, &value))
+            return false;
+        while (i < param->count && param->value[i] != value)
+            i++;
+        if (i == param->count)
+            return false;
+        at[j] = (unsigned char)i;
+    }
+    return true;
+}
+
+/* Enumeration leaves the packed rows in the order of memcmp. */
+size_t gt_space_at(const struct gt_space *s, const unsigned char *at) {
+    const size_t size = (size_t)s->params;
+    size_t low = 0, high = s->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = memcmp(s->idx + middle * size, at, size);
+        if (order == 0)
+            return middle;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return SIZE_MAX;
+}
+
+size_t gt_space_find(const struct gt_space *s, const struct gt_point *point) {
+    unsigned char at[GT_POINT_MAX];
+    return index_of(at, s, point) ? gt_space_at(s, at) : SIZE_MAX;
+}

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * surrogate.c - see surrogate.h.
+ *
+ * Kernel: 1 / (1 + r^2 / 2), the rational quadratic with alpha 1: it needs no exponential, and its long
+ * tail suits a landscape with steps. r^2 sums ((x - y) / length)^2 over the parameters, whose values
+ * are logarithms where all are positive, else places, and run from 0 to 1. What is slower than
+ * `clip` above the best is as good as that: telling the bad from the worse would cost accuracy
+ * where it matters.
+ *
+ * The factor of the covariance matrix is kept with the points in the order they were added, as an upper
+ * triangle by rows: K = U' U. A point that has not been told, and one that failed, has the value that
+ * the ones before it predict, which makes its element of U'^-1 (y - mean) zero: it takes
+ * uncertainty away and says nothing else. So nothing is computed twice when it is told.
+ */
+#include "tuner/search/surrogate.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ROWS = GT_SURROGATE_ROWS,
+    SLOTS = GT_SURROGATE_SLOTS,
+    DIMS = GT_POINT_MAX,
+    LEARN_ROWS = 96, /* at most, for lengths: they change slowly */
+    KEEP = 128,      /* rows kept when all are used */
+    LEAST = 2        /* good points before anything is learned */
+};
+/* Uncertainty counts half: a budget is too short to settle all doubts of 16 parameters. */
+static const double doubt = 0.5;
+static const double clip = 0.5;         /* log units: 1.65 times the best */
+static const double length_sd = 0.7;    /* of the logarithm of a length, around 1 */
+static const double usual_noise = 2e-3; /* variance, as a share of the signal's */
+static const double noise_sd = 1.5;
+static const double slope_sd = 0.5;
+
+enum state { PENDING, GOOD, FAILED };
+
+struct row {
+    size_t index;
+    enum state state;
+    double value, guess; /* logarithms; guess NAN when unknown */
+    float x[DIMS];
+};
+
+struct gt_surrogate {
+    const struct gt_space *space;
+    int dims;
+    int param[DIMS]; /* those that vary */
+    float coord[DIMS][GT_VALUES_MAX];
+    double length[DIMS], noise, slope; /* logarithms but the slope */
+    double step[DIMS + 2];             /* of the next try at each of them */
+    double mean, variance;             /* of target() */
+    double level;            /* of the values: the mean plus the best when it was learned */
+    int rows, told, learned; /* learned: told when it last was */
+    int guesses;             /* that were known, of all added */
+    double guess_sum;        /* of them */
+    int failures;
+    double best;
+    struct row row[ROWS];
+    double u[ROWS][ROWS];
+    double z[ROWS];
+    /* slots */
+    float x[DIMS][SLOTS];
+    float guess[SLOTS], var[SLOTS], good[SLOTS], bad[SLOTS];
+    int filled[SLOTS],
+        judged[SLOTS]; /* of the first slot of a group: rows in w, in good and bad */
+    float w[ROWS][SLOTS];
+};
+
+void gt_surrogate_destroy(struct gt_surrogate *s) {
+    free(s);
+}
+
+/* ---- coordinates --------------------------------------------------------------------------- */
+
+static void scale(float *coord, const struct gt_param *param) {
+    double value[GT_VALUES_MAX], low = HUGE_VAL, high = -HUGE_VAL;
+    bool positive = true;
+    for (int i = 0; i < param->count; i++)
+        positive = positive && param->value[i] > 0;
+    for (int i = 0; i < param->count; i++) {
+        value[i] = positive ? log2((double)param->value[i]) : i;
+        low = fmin(low, value[i]);
+        high = fmax(high, value[i]);
+    }
+    for (int i = 0; i < param->count; i++)
+        coord[i] = (float)((value[i] - low) / (high - low));
+}
+
+/* Values that are legal somewhere: a parameter may have one only. */
+static bool varies(const struct gt_space *space, int p) {
+    const size_t params = (size_t)space->params;
+    for (size_t i = 1; i < space->count; i++)
+        if (space->idx[i * params + (size_t)p] != space->idx[p])
+            return true;
+    return false;
+}
+
+gt_status gt_surrogate_create(struct gt_surrogate **out, const struct gt_space *space,
+                              struct gt_err *err) {
+    struct gt_surrogate *s = calloc(1, sizeof *s);
+    *out = s;
+    if (!s)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the search");
+    s->space = space;
+    s->best = HUGE_VAL;
+    s->noise = log(usual_noise);
+    s->variance = 0.1;
+    s->level = HUGE_VAL;
+    for (int p = 0; p < space->params; p++)
+        if (varies(space, p)) {
+            scale(s->coord[s->dims], &space->family->param[p]);
+            s->param[s->dims++] = p;
+        }
+    for (int i = 0; i < DIMS + 2; i++)
+        s->step[i] = 0.5;
+    return GEMMTUNE_OK;
+}
+
+static void place(const struct gt_surrogate *s, size_t index, float x[DIMS]) {
+    const unsigned char *at = s->space->idx + index * (size_t)s->space->params;
+    for (int d = 0; d < s->dims; d++)
+        x[d] = s->coord[d][at[s->param[d]]];
+}
+
+/* ---- the process on some rows --------------------------------------------------------------- */
+
+static double kernel(double r2) {
+    return 1 / (1 + 0.5 * r2);
+}
+
+static double covariance(const float *x, const float *y, const double *inverse2, int dims) {
+    double r2 = 0;
+    for (int d = 0; d < dims; d++) {
+        const double t = (double)(x[d] - y[d]);
+        r2 += t * t * inverse2[d];
+    }
+    return kernel(r2);
+}
+
+static void inverse_lengths(const struct gt_surrogate *s, double inverse2[DIMS]) {
+    for (int d = 0; d < s->dims; d++)
+        inverse2[d] = exp(-2 * s->length[d]);
+}
+
+/* b becomes U'^-1 b for the first n rows. */
+static void solve(double *b, double (*u)[ROWS], int n) {
+    for (int k = 0; k < n; k++) {
+        const double z = b[k] /= u[k][k];
+        for (int i = k + 1; i < n; i++)
+            b[i] -= u[k][i] * z;
+    }
+}
+
+/* U of the symmetric matrix whose upper triangle is there. */
+static void factor(double (*u)[ROWS], int n) {
+    for (int j = 0; j < n; j++) {
+        const double d = sqrt(fmax(u[j][j], 1e-10));
+        u[j][j] = d;
+        for (int k = j + 1; k < n; k++)
+            u[j][k] /= d;
+        for (int i = j + 1; i < n; i++) {
+            const double f = u[j][i];
+            for (int k = i; k < n; k++)
+                u[i][k] -= f * u[j][k];
+        }
+    }
+}
+
+/* An unknown guess counts as the mean of those that are known: it says nothing. */
+static double known_guess(const struct gt_surrogate *s, double guess) {
+    if (!isnan(guess))
+        return guess;
+    return s->guesses > 0 ? s->guess_sum / s->guesses : 0;
+}
+
+static double target(const struct gt_surrogate *s, const struct row *r) {
+    return fmin(r->value - s->best, clip) - s->slope * known_guess(s, r->guess);
+}
+
+/* What is learned from: good rows, the fast and the newest when there are many. */
+struct sample {
+    int n;
+    const struct row *row[LEARN_ROWS];
+    double (*u)[ROWS];
+};
+
+static double square(double v) {
+    return v * v;
+}
+
+/* Minus the logarithm of the posterior of lengths, noise and slope; sets mean and variance to what
+ * fits best with them. */
+static double misfit(struct gt_surrogate *s, const struct sample *a) {
+    double inverse2[DIMS], one[LEARN_ROWS], y[LEARN_ROWS], sum = 0;
+    inverse_lengths(s, inverse2);
+    for (int i = 0; i < a->n; i++) {
+        for (int j = i; j < a->n; j++)
+            a->u[i][j] = covariance(a->row[i]->x, a->row[j]->x, inverse2, s->dims);
+        a->u[i][i] += exp(s->noise);
+        one[i] = 1;
+        y[i] = target(s, a->row[i]);
+    }
+    factor(a->u, a->n);
+    solve(one, a->u, a->n);
+    solve(y, a->u, a->n);
+    double oo = 0, oy = 0, rest = 0.1; /* of a variance of 0.1 in one point */
+    for (int i = 0; i < a->n; i++) {
+        oo += one[i] * one[i];
+        oy += one[i] * y[i];
+        sum += log(a->u[i][i]);
+    }
+    s->mean = oy / oo;
+    for (int i = 0; i < a->n; i++)
+        rest += square(y[i] - s->mean * one[i]);
+    s->variance = rest / a->n;
+    sum += 0.5 * a->n * log(s->variance);
+    for (int d = 0; d < s->dims; d++)
+        sum += 0.5 * square(s->length[d] / length_sd);
+    sum += 0.5 * square((s->noise - log(usual_noise)) / noise_sd);
+    return sum + 0.5 * square(s->slope / slope_sd);
+}
+
+/* One parameter a step up or down if that fits better; good steps grow, bad ones shrink. */
+static void improve(struct gt_surrogate *s, const struct sample *a, double *parameter,
+                    double *step, double *fit) {
+    const double least = 0.05;
+    const double before = *parameter;
+    for (int side = 0; side < 2; side++, *step = -*step) {
+        *parameter = before + *step;
+        const double now = misfit(s, a);
+        if (now < *fit) {
+            *fit = now;
+            *step *= 1.3;
+            return;
+        }
+    }
+    *parameter = before;
+    if (fabs(*step) > least)
+        *step *= 0.6;
+}
+
+static void learn_from(struct gt_surrogate *s, const struct sample *a, int rounds) {
+    double fit = misfit(s, a);
+    for (int i = 0; i < rounds; i++) {
+        for (int d = 0; d < s->dims; d++)
+            improve(s, a, &s->length[d], &s->step[d], &fit);
+        improve(s, a, &s->noise, &s->step[DIMS], &fit);
+        if (s->guesses > 0)
+            improve(s, a, &s->slope, &s->step[DIMS + 1], &fit);
+    }
+    (void)misfit(s, a);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* The row's column of U, from the rows before it. */
+static void append(struct gt_surrogate *s, int r, const double *inverse2) {
+    double k[ROWS], left = 1 + exp(s->noise);
+    for (int i = 0; i < r; i++)
+        k[i] = covariance(s->row[i].x, s->row[r].x, inverse2, s->dims);
+    solve(k, s->u, r);
+    for (int i = 0; i < r; i++) {
+        s->u[i][r] = k[i];
+        left -= k[i] * k[i];
+    }
+    s->u[r][r] = sqrt(fmax(left, 1e-10));
+}
+
+static void append_all(struct gt_surrogate *s) {
+    double inverse2[DIMS];
+    inverse_lengths(s, inverse2);
+    memset(s->filled, 0, sizeof s->filled);
+    memset(s->judged, 0, sizeof s->judged);
+    for (int r = 0; r < s->rows; r++)
+        append(s, r, inverse2);
+}
+
+/* The elements of U'^-1 (y - mean). They change with the best value, from which y counts. */
+static void weigh(struct gt_surrogate *s) {
+    double b[ROWS];
+    for (int i = 0; i < s->rows; i++)
+        b[i] = s->row[i].state == GOOD ? target(s, &s->row[i]) - (s->level - s->best) : 0;
+    for (int k = 0; k < s->rows; k++) {
+        s->z[k] = s->row[k].state == GOOD ? b[k] / s->u[k][k] : 0;
+        /* b of a row that says nothing is never looked at */
+        for (int i = k + 1; i < s->rows; i++)
+            b[i] -= s->u[k][i] * s->z[k];
+    }
+}
+
+static int by_value(const void *a, const void *b) {
+    const struct row *const *x = a, *const *y = b;
+    if ((*x)->value != (*y)->value)
+        return (*x)->value < (*y)->value ? -1 : 1;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* Good rows, fastest first. */
+static int sort_good(struct row **out, struct gt_surrogate *s) {
+    int n = 0;
+    for (int i = 0; i < s->rows; i++)
+        if (s->row[i].state == GOOD)
+            out[n++] = &s->row[i];
+    qsort(out, (size_t)n, sizeof(struct row *), by_value);
+    return n;
+}
+
+/* Keeps what is pending and the KEEP fastest. */
+static void forget(struct gt_surrogate *s) {
+    struct row *good[ROWS];
+    const int n = sort_good(good, s);
+    for (int i = KEEP; i < n; i++)
+        good[i]->state = FAILED;
+    int kept = 0;
+    for (int i = 0; i < s->rows; i++)
+        if (s->row[i].state != FAILED)
+            s->row[kept++] = s->row[i];
+    s->told -= s->rows - kept;
+    s->learned = s->told;
+    s->rows = kept;
+    append_all(s);
+}
+
+void gt_surrogate_add(struct gt_surrogate *s, size_t index, double guess) {
+    double inverse2[DIMS];
+    if (s->rows == ROWS)
+        forget(s);
+    if (s->rows == ROWS)
+        return; /* more are pending than it can hold */
+    struct row *r = &s->row[s->rows];
+    *r = (struct row){.index = index, .guess = guess};
+    if (!isnan(guess)) {
+        s->guesses++;
+        s->guess_sum += guess;
+    }
+    place(s, index, r->x);
+    inverse_lengths(s, inverse2);
+    append(s, s->rows++, inverse2);
+}
+
+void gt_surrogate_tell(struct gt_surrogate *s, double value) {
+    if (s->told == s->rows)
+        return;
+    struct row *r = &s->row[s->told++];
+    r->state = isnan(value) ? FAILED : GOOD;
+    r->value = value;
+    if (r->state == FAILED)
+        s->failures++;
+    else if (value < s->best)
+        s->best = value;
+    if (s->learned == 0)
+        s->level = s->best;
+}
+
+double gt_surrogate_best(const struct gt_surrogate *s) {
+    return s->best;
+}
+
+bool gt_surrogate_learn(struct gt_surrogate *s) {
+    struct row *good[ROWS];
+    struct sample a = {.n = 0};
+    if (s->learned > 0 && s->told - s->learned < 1 + s->told / 6)
+        return false;
+    const int n = sort_good(good, s);
+    a.n = n < LEARN_ROWS ? n : LEARN_ROWS;
+    if (n < LEAST)
+        return false;
+    a.u = malloc((size_t)a.n * sizeof *a.u);
+    if (!a.u)
+        return false;
+    /* the faster half, and of the others every so many */
+    for (int i = 0; i < a.n; i++) {
+        const int half = a.n / 2, rest = a.n - half;
+        a.row[i] = good[i < half ? i : half + (i - half) * (n - half) / rest];
+    }
+    learn_from(s, &a, s->learned > 0 ? 1 : 3);
+    free(a.u);
+    s->level = s->mean + s->best;
+    s->learned = s->told;
+    append_all(s);
+    return true;
+}
+
+/* ---- slots ------------------------------------------------------------------------------------ */
+
+void gt_surrogate_set(struct gt_surrogate *s, int from, int count, const size_t *index,
+                      const double *guess) {
+    float x[DIMS];
+    for (int i = 0; i < count; i++) {
+        place(s, index[i], x);
+        for (int d = 0; d < s->dims; d++)
+            s->x[d][from + i] = x[d];
+        s->guess[from + i] = (float)guess[i];
+    }
+    s->filled[from] = s->judged[from] = 0;
+}
+
+/* Covariances of a row with the slots. */
+static void covariances(const struct gt_surrogate *s, const struct row *r, int from,
+                        int count, float *restrict out) {
+    for (int i = 0; i < count; i++)
+        out[i] = 0;
+    for (int d = 0; d < s->dims; d++) {
+        const float inverse = (float)exp(-s->length[d]), at = r->x[d];
+        const float *restrict x = &s->x[d][from];
+        for (int i = 0; i < count; i++) {
+            const float t = (x[i] - at) * inverse;
+            out[i] += t * t;
+        }
+    }
+    for (int i = 0; i < count; i++)
+        out[i] = 1 / (1 + 0.5F * out[i]);
+}
+
+static void fill(struct gt_surrogate *s, int from, int count) {
+    float *restrict var = &s->var[from];
+    if (s->filled[from] == 0)
+        for (int i = 0; i < count; i++)
+            var[i] = 1;
+    for (int r = s->filled[from]; r < s->rows; r++) {
+        float *restrict w = &s->w[r][from];
+        covariances(s, &s->row[r], from, count, w);
+        for (int k = 0; k < r; k++) {
+            const float u = (float)s->u[k][r];
+            const float *restrict v = &s->w[k][from];
+            for (int i = 0; i < count; i++)
+                w[i] -= u * v[i];
+        }
+        const float inverse = (float)(1 / s->u[r][r]);
+        for (int i = 0; i < count; i++) {
+            w[i] *= inverse;
+            var[i] -= w[i] * w[i];
+        }
+    }
+    s->filled[from] = s->rows;
+}
+
+/* How near a slot is to what was good and to what failed. */
+static void judge(struct gt_surrogate *s, int from, int count) {
+    float near[SLOTS];
+    if (s->judged[from] == 0)
+        for (int i = 0; i < count; i++)
+            s->good[from + i] = s->bad[from + i] = 0;
+    for (int r = s->judged[from]; r < s->told; r++) {
+        float *restrict sum = s->row[r].state == GOOD ? &s->good[from] : &s->bad[from];
+        covariances(s, &s->row[r], from, count, near);
+        for (int i = 0; i < count; i++)
+            sum[i] += near[i] * near[i]; /* the nearest count most */
+    }
+    s->judged[from] = s->told;
+}
+
+/* E max(0, gap + deviation * standard normal). */
+static double expected(double gap, double deviation) {
+    const double z = gap / deviation;
+    const double density = 0.3989422804014327 * exp(-0.5 * z * z);
+    if (z < -6) /* the difference below would cancel */
+        return deviation * density / (z * z);
+    return gap * 0.5 * erfc(-z * 0.7071067811865476) + deviation * density;
+}
+
+void gt_surrogate_score(struct gt_surrogate *s, int from, int count, double best,
+                        double *score) {
+    float sum[SLOTS];
+    fill(s, from, count);
+    weigh(s);
+    if (isinf(s->level)) { /* nothing good is known: nothing is expected */
+        for (int i = 0; i < count; i++)
+            score[i] = 0;
+        return;
+    }
+    for (int i = 0; i < count; i++)
+        sum[i] = (float)(s->slope * known_guess(s, (double)s->guess[from + i]));
+    for (int r = 0; r < s->told; r++) {
+        const float z = (float)s->z[r];
+        const float *restrict w = &s->w[r][from];
+        for (int i = 0; z != 0 && i < count; i++)
+            sum[i] += z * w[i];
+    }
+    for (int i = 0; i < count; i++) {
+        const double var = fmax((double)s->var[from + i], 1e-6) * s->variance;
+        score[i] = expected(best - s->level - (double)sum[i], doubt * sqrt(var));
+    }
+    if (s->failures == 0)
+        return;
+    judge(s, from, count);
+    for (int i = 0; i < count; i++) {
+        const double good = (double)s->good[from + i], bad = (double)s->bad[from + i];
+        score[i] *= (0.1 + good) / (0.1 + good + bad);
+    }
+}

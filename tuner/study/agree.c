@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* agree.c - see agree.h. */
+#include "tuner/study/agree.h"
+
+#include "tuner/lab/ratio.h"
+#include "tuner/lab/race.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static int fastest(const struct gt_measurement *again, int winners) {
+    int best = -1;
+    for (int i = 0; i < winners; i++)
+        if (again[i].samples > 0 &&
+            (best < 0 || again[i].median_ns < again[best].median_ns))
+            best = i;
+    return best;
+}
+
+static int votes_for(int winner, const struct gt_agree_run *run, int runs) {
+    int votes = 0;
+    for (int i = 0; i < runs; i++)
+        votes += run[i].choice == winner;
+    return votes;
+}
+
+static int favourite(const struct gt_agree_run *run, int runs, int winners) {
+    int best = 0;
+    for (int i = 1; i < winners; i++)
+        if (votes_for(i, run, runs) > votes_for(best, run, runs))
+            best = i;
+    return best;
+}
+
+static double over(const struct gt_measurement *own, const struct gt_measurement *other) {
+    struct gt_measurement ratio;
+    gt_ratio_of(&ratio, own, other);
+    return ratio.median_ns - 1;
+}
+
+static bool are_tied(const struct gt_measurement *a, const struct gt_measurement *b) {
+    return a->samples > 0 && b->samples > 0 && gt_race_tied(a, b) && gt_race_tied(b, a);
+}
+
+static bool is_found_again(const struct gt_measurement *again,
+                           const struct gt_measurement *stored) {
+    return stored->low_ns <= again->median_ns && again->median_ns <= stored->high_ns;
+}
+
+static double median_of(double *x, int n) {
+    qsort(x, (size_t)n, sizeof *x, ascending);
+    return (x[(n - 1) / 2] + x[n / 2]) / 2;
+}
+
+void gt_agree(struct gt_agreement *out, struct gt_agree_run *run, int runs,
+              const struct gt_measurement *again, int winners, int known) {
+    double regret[GT_AGREE_RUNS_MAX], over_known[GT_AGREE_RUNS_MAX];
+    const int best = fastest(again, winners), most = favourite(run, runs, winners);
+    const bool is_known = known >= 0 && again[known].samples > 0;
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < winners; i++)
+        out->winners += votes_for(i, run, runs) > 0;
+    for (int i = 0; i < runs; i++) {
+        struct gt_agree_run *r = &run[i];
+        if (r->choice < 0 || again[r->choice].samples == 0)
+            continue;
+        /* the best as far as is known: what comes out below it by chance costs nothing */
+        r->regret = fmax(over(&again[r->choice], &again[best]), 0);
+        r->over_known = is_known ? over(&again[r->choice], &again[known]) : 0;
+        r->found_again = is_found_again(&again[r->choice], &r->stored);
+        over_known[out->runs] = r->over_known;
+        regret[out->runs++] = r->regret;
+        out->same += r->choice == most;
+        out->same_tie += r->choice == most || (r->tied >> most & 1) ||
+                         are_tied(&again[r->choice], &again[most]);
+        out->found_again += r->found_again;
+    }
+    if (out->runs == 0)
+        return;
+    out->median_regret = median_of(regret, out->runs);
+    out->most_regret = regret[out->runs - 1];
+    out->median_over_known = median_of(over_known, out->runs);
+}

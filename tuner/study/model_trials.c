@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* model_trials.c - rows of a view, bound to their families and taken apart. */
+#include "tuner/study/model_trials.h"
+
+#include "core/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HELD_OUT = 3 }; /* of so many problems one is not fitted to */
+
+/* By a hash of the shape, so that the types and runs of one shape are on the same side. */
+static bool is_held_out(const char *problem) {
+    const char *shape = strchr(problem, '-');
+    struct gt_hash h;
+    char hex[65];
+    gt_hash_init(&h);
+    gt_hash_add_text(&h, shape != NULL ? shape + 1 : problem);
+    gt_hash_hex(&h, hex);
+    hex[8] = '\0';
+    return strtoul(hex, NULL, 16) % HELD_OUT == 0;
+}
+
+/* A parameter that came after the trial takes its default, which as a rule is what was done
+ * before. Whether there was one. */
+static bool fill_in(struct gt_point *point, const struct gt_family *f) {
+    bool filled = false;
+    for (int i = 0; i < f->param_count; i++) {
+        int64_t value;
+        if (!gt_point_get(point, f->param[i].name, &value))
+            filled |= gt_point_set(point, f->param[i].name, f->param[i].preset, NULL) ==
+                      GEMMTUNE_OK;
+    }
+    return filled;
+}
+
+/* Whether the row's point is one of the family, bound. */
+static bool bind_row(struct gt_binding *b, bool *filled, const struct gt_view_row *row,
+                     const struct gt_family *f, const struct gt_device *d) {
+    gemmtune_problem p;
+    struct gt_point point;
+    if (gt_problem_from_name(&p, row->problem, NULL) != GEMMTUNE_OK ||
+        gt_point_parse(&point, row->point, NULL) != GEMMTUNE_OK ||
+        !gt_family_serves(f, d, &p, NULL))
+        return false;
+    *filled = fill_in(&point, f);
+    gt_bind_problem(b, f, d, &p);
+    return gt_bind_point(b, &point, NULL) == GEMMTUNE_OK;
+}
+
+static void take(struct gt_model_trials *out, const struct gt_view_row *row,
+                 const struct gt_families *families) {
+    const struct gt_family *f = gt_families_find(families, row->family);
+    struct gt_model_trial *t = &out->trial[out->count];
+    struct gt_binding b;
+    bool filled;
+    if (row->record || row->outcome != GT_CORRECT || row->median_ns <= 0)
+        out->unmeasured += !row->record;
+    else if (f == NULL)
+        out->unknown_family++;
+    else if (!bind_row(&b, &filled, row, f, out->device))
+        out->unbound++;
+    else if (!gt_facts_of(&t->facts, &b, out->device))
+        out->shapeless++;
+    else {
+        t->row = row;
+        t->ns = row->median_ns;
+        t->held_out = is_held_out(row->problem);
+        out->filled += filled;
+        out->count++;
+    }
+}
+
+/* Ties are in the order of the rows, whatever the C library's qsort makes of them. */
+static int by_problem(const void *a, const void *b) {
+    const struct gt_model_trial *x = a, *y = b;
+    const int problem = strcmp(x->row->problem, y->row->problem);
+    const int family = strcmp(x->row->family, y->row->family);
+    return problem != 0  ? problem
+           : family != 0 ? family
+                         : (x->row > y->row) - (x->row < y->row);
+}
+
+gt_status gt_model_trials_take(struct gt_model_trials *out, const struct gt_view *v,
+                               const struct gt_families *families, const char *device_key,
+                               struct gt_err *err) {
+    memset(out, 0, sizeof *out);
+    out->trial = calloc(v->row_count + 1, sizeof *out->trial);
+    if (out->trial == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    for (size_t i = 0; i < v->device_count; i++)
+        if (strcmp(v->device[i].key, device_key) == 0)
+            out->device = &v->device[i].device;
+    for (size_t i = 0; out->device != NULL && i < v->row_count; i++)
+        if (strcmp(v->row[i].device, device_key) == 0)
+            take(out, &v->row[i], families);
+    qsort(out->trial, out->count, sizeof *out->trial, by_problem);
+    return GEMMTUNE_OK;
+}
+
+void gt_model_trials_clear(struct gt_model_trials *t) {
+    free(t->trial);
+    memset(t, 0, sizeof *t);
+}
+
+size_t gt_model_trials_end(const struct gt_model_trials *t, size_t i) {
+    size_t end = i + 1;
+    while (end < t->count &&
+           strcmp(t->trial[end].row->problem, t->trial[i].row->problem) == 0)
+        end++;
+    return end;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * predict.h - what the performance model (runtime/model.h) says of whole spaces and of stored
+ * trials, and descriptions of devices that are not here. Measures nothing.
+ */
+#ifndef GT_TUNER_STUDY_PREDICT_H
+#define GT_TUNER_STUDY_PREDICT_H
+
+#include "runtime/model.h"
+#include "core/text.h"
+#include "tuner/base/view.h"
+
+/* ---- a device that is not here --------------------------------------------------------- */
+
+/* Reads a description (configs/devices/, docs/search.md): EIO, or EPARSE with the line. */
+gt_status gt_describe_load(struct gt_device *out, const char *path, struct gt_err *err);
+/* `name` stands for the file in messages. */
+gt_status gt_describe_parse(struct gt_device *out, const char *name, const char *text,
+                            size_t size, struct gt_err *err);
+
+/* ---- the best of a space ---------------------------------------------------------------- */
+
+struct gt_predicted {
+    const struct gt_family *family;
+    struct gt_point point;
+    struct gt_prediction prediction;
+};
+
+/* The `most` points with the shortest predicted times on the device, fastest first, of the
+ * families named (none: all). *count is how many there are, *asked how many points were looked
+ * at. Families that do not serve the problem or have no prediction are passed over. */
+gt_status gt_predict_best(struct gt_predicted *out, size_t most, size_t *count,
+                          size_t *asked, const struct gt_families *families,
+                          const struct gt_texts *names, const struct gt_device *d,
+                          const gemmtune_problem *p, struct gt_err *err);
+
+/* ---- against what was measured ------------------------------------------------------------ */
+
+enum { GT_TOPS = 3 }; /* the best of the model's first 1, 10 and 50 */
+extern const size_t gt_tops[GT_TOPS];
+
+/* One family on one problem, or with family "" all families of a problem. */
+struct gt_check_row {
+    char problem[GT_PROBLEM_NAME_MAX];
+    char family[GT_NAME_MAX];
+    size_t trials;
+    double spearman;     /* of predicted and measured times */
+    double top[GT_TOPS]; /* measured: best of the model's first over best of all */
+    double error;        /* median of predicted over measured */
+    bool held_out;       /* not among the problems that costs were fitted to */
+};
+
+struct gt_checked {
+    size_t count;
+    struct gt_check_row *row; /* by problem, then family; only of 20 trials and more */
+    size_t used, unmeasured, unknown_family, unbound, unpredicted; /* trials */
+    size_t
+        filled; /* of those that were bound: with defaults for parameters that came later */
+    size_t pruned;         /* whose bound is above the best time of their problem */
+    double nearest_pruned; /* the least of their times over that best; 0 when none */
+    size_t below_bound;    /* faster than their bound: the bound would be wrong */
+};
+
+enum {
+    GT_CHECK_LEAST = 20
+}; /* trials of a group: a rank correlation of fewer says nothing */
+
+/* Compares with the view's correct trials of the device. */
+gt_status gt_predict_check(struct gt_checked *out, const struct gt_view *v,
+                           const struct gt_families *families, const char *device_key,
+                           struct gt_err *err);
+void gt_checked_clear(struct gt_checked *c);
+
+/* ---- fitted to what was measured ------------------------------------------------------------ */
+
+struct gt_fitted {
+    struct gt_costs costs;
+    double was[2], is[2]; /* how far off, of problems fitted to [0] and held out [1] */
+    size_t trials;
+};
+
+/* Costs that agree better with the view's correct trials of the device, after `steps` attempts. ENOTFOUND
+ * when there are none. */
+gt_status gt_predict_fit(struct gt_fitted *out, const struct gt_view *v,
+                         const struct gt_families *families, const char *device_key,
+                         int steps, uint64_t seed, struct gt_err *err);
+
+/* Spearman's rank correlation, equal values sharing their mean rank; 0 when all are equal. ENOMEM. */
+gt_status gt_spearman(double *out, const double *a, const double *b, size_t count,
+                      struct gt_err *err);
+/* Sorts the values; 0 when there are none. */
+double gt_upper_median(double *values, size_t count);
+
+#endif

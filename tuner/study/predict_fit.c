@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * predict_fit.c - costs of the performance model from stored trials: a random search that keeps what
+ * comes nearer to the times measured, on two of three problems.
+ */
+#include "tuner/study/model_trials.h"
+#include "tuner/study/predict.h"
+#include "tuner/search/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A trial counts as (best time of its problem / its own) to this power: what is not nearly as fast as the
+ * best need not be told from the worse. */
+static const double weight_power = 3;
+/* Errors beyond this (a logarithm) count linearly: one odd kernel shall not bend all costs. */
+static const double error_knee = 0.3;
+/* Steps are so long (logarithms) in the beginning, and at the end. */
+static const double step_first = 0.5, step_last = 0.02;
+
+/* ---- the costs as a list --------------------------------------------------------------- */
+
+static const struct {
+    size_t at;
+    bool fitted;
+} cost_of[] = {
+#define X(name, value, fitted, what) {offsetof(struct gt_costs, name), fitted},
+    GT_COST_LIST(X)
+#undef X
+};
+enum { COSTS = sizeof cost_of / sizeof *cost_of };
+
+static double *cost_at(struct gt_costs *c, int i) {
+    return (double *)(void *)((char *)c + cost_of[i].at);
+}
+
+/* ---- how far off -------------------------------------------------------------------------- */
+
+struct fit {
+    const struct gt_model_trials *trials;
+    double *weight; /* of a trial; those of a problem add up to 1 */
+};
+
+static void weigh_problem(const struct fit *f, size_t begin, size_t end) {
+    const struct gt_model_trial *t = f->trials->trial;
+    double best = t[begin].ns, sum = 0;
+    for (size_t i = begin; i < end; i++)
+        best = fmin(best, t[i].ns);
+    for (size_t i = begin; i < end; i++)
+        sum += f->weight[i] = pow(best / t[i].ns, weight_power);
+    for (size_t i = begin; i < end; i++)
+        f->weight[i] /= sum;
+}
+
+static double penalty(double error) {
+    const double far = fabs(error);
+    return far < error_knee ? far * far : error_knee * (2 * far - error_knee);
+}
+
+/* The root of the mean square of log(predicted / measured), on problems held out or the others. */
+static double loss_of(const struct fit *f, const struct gt_costs *costs, bool held_out) {
+    double sum = 0, all = 0;
+    for (size_t i = 0; i < f->trials->count; i++) {
+        const struct gt_model_trial *t = &f->trials->trial[i];
+        struct gt_prediction p;
+        if (t->held_out != held_out ||
+            !gt_model_reckon(&p, &t->facts, f->trials->device, costs, NULL))
+            continue;
+        sum += f->weight[i] * penalty(log(p.ns / t->ns));
+        all += f->weight[i];
+    }
+    return all > 0 ? sqrt(sum / all) : 0;
+}
+
+/* ---- the search -------------------------------------------------------------------------------- */
+
+/* About normal, mean 0, deviation 1: the sum of twelve uniform numbers, less 6. */
+static double normal(uint64_t *state) {
+    double sum = -6;
+    for (int i = 0; i < 12; i++)
+        sum += (double)(gt_random(state) >> 11) * 0x1p-53;
+    return sum;
+}
+
+/* One to three of the costs that are fitted, a little longer or shorter. */
+static struct gt_costs stray(const struct gt_costs *from, double step, uint64_t *state) {
+    struct gt_costs to = *from;
+    for (uint64_t left = 1 + gt_random(state) % 3; left > 0;) {
+        const int i = (int)(gt_random(state) % COSTS);
+        if (!cost_of[i].fitted)
+            continue;
+        *cost_at(&to, i) *= exp(step * normal(state));
+        left--;
+    }
+    return to;
+}
+
+static void search(struct gt_fitted *out, const struct fit *f, int steps, uint64_t seed) {
+    double least = loss_of(f, &out->costs, false);
+    for (int i = 0; i < steps; i++) {
+        const double step = step_first * pow(step_last / step_first, (double)i / steps);
+        const struct gt_costs next = stray(&out->costs, step, &seed);
+        const double loss = loss_of(f, &next, false);
+        if (loss >= least)
+            continue;
+        out->costs = next;
+        least = loss;
+    }
+}
+
+gt_status gt_predict_fit(struct gt_fitted *out, const struct gt_view *v,
+                         const struct gt_families *families, const char *device_key,
+                         int steps, uint64_t seed, struct gt_err *err) {
+    struct gt_model_trials trials;
+    struct fit f = {.trials = &trials};
+    memset(out, 0, sizeof *out);
+    out->costs = gt_costs_h200;
+    gt_status status = gt_model_trials_take(&trials, v, families, device_key, err);
+    if (status == GEMMTUNE_OK && trials.count == 0)
+        status =
+            gt_fail(err, GEMMTUNE_ENOTFOUND, "no trials on %s to fit costs to", device_key);
+    if (status == GEMMTUNE_OK && !(f.weight = calloc(trials.count, sizeof *f.weight)))
+        status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    if (status == GEMMTUNE_OK) {
+        for (size_t i = 0, end; i < trials.count; i = end) {
+            end = gt_model_trials_end(&trials, i);
+            weigh_problem(&f, i, end);
+        }
+        for (int side = 0; side < 2; side++)
+            out->was[side] = loss_of(&f, &out->costs, side);
+        search(out, &f, steps, seed);
+        for (int side = 0; side < 2; side++)
+            out->is[side] = loss_of(&f, &out->costs, side);
+    }
+    out->trials = trials.count;
+    free(f.weight);
+    gt_model_trials_clear(&trials);
+    return status;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* finals.c - see finals.h. */
+#include "tuner/tune/finals.h"
+
+#include "core/log.h"
+#include "tuner/lab/ratio.h"
+#include "tuner/lab/race.h"
+#include "tuner/lab/product.h" /* what bench gives everybody */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void lower(double *best, double ns) {
+    if (*best == 0 || ns < *best)
+        *best = ns;
+}
+
+/* Bytes; what cannot be bound needs more than anyone gives. */
+static int64_t workspace_of(const struct gt_tuner *t, const gemmtune_problem *p,
+                            const struct gt_candidate *c) {
+    const struct gt_family *f = gt_families_find(t->families, c->family);
+    struct gt_binding b;
+    struct gt_launch launch;
+    struct gt_point point;
+    if (!f || gt_point_parse(&point, c->point, NULL))
+        return INT64_MAX;
+    gt_bind_problem(&b, f, &t->device, p);
+    return gt_bind_point(&b, &point, NULL) || gt_launch_of(&launch, &b, &t->device, NULL)
+               ? INT64_MAX
+               : launch.workspace_bytes;
+}
+
+/* Workspaces that callers give: none, and what cublasLt is usually given. */
+static const int64_t spare_bytes[GT_SPARES] = {0, GT_WORKSPACE_BYTES};
+
+static void offer_spare(struct gt_finals *f, const struct gt_tuner *t,
+                        const gemmtune_problem *p, const struct gt_finalist *who) {
+    const int64_t bytes = workspace_of(t, p, &who->candidate);
+    for (int i = 0; i < GT_SPARES; i++) {
+        const double ns = f->spare[i].screen_ns;
+        if (bytes <= spare_bytes[i] && (ns == 0 || who->screen_ns < ns))
+            f->spare[i] = *who;
+    }
+}
+
+void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
+                     const gemmtune_problem *p, const struct gt_finalist *who) {
+    const char *family = who->candidate.family;
+    const double ns = who->screen_ns;
+    if (strcmp(family, "naive") == 0)
+        lower(&f->naive_ns, ns / who->share);
+    if (strcmp(family, "tile") == 0)
+        lower(&f->tile_ns, ns / who->share);
+    offer_spare(f, t, p, who);
+    int i = f->count < GT_BEST_MAX ? f->count++ : GT_BEST_MAX;
+    for (; i > 0 && f->best[i - 1].screen_ns > ns; i--)
+        if (i < GT_BEST_MAX)
+            f->best[i] = f->best[i - 1];
+    if (i < GT_BEST_MAX)
+        f->best[i] = *who;
+}
+
+/* Whether the clock gave way under any of the best. */
+static bool are_slowed(const struct gt_finals *f) {
+    for (int i = 0; i < f->count; i++)
+        if (f->best[i].share < 1 - GT_SCREEN_DOUBT)
+            return true;
+    return false;
+}
+
+int gt_finals_entrants(const struct gt_finals *f) {
+    enum { LEAST = 3 };
+    const bool slowed = are_slowed(f);
+    const int most = slowed || f->count < GT_BEST_STEADY ? f->count : GT_BEST_STEADY;
+    int n = f->count < LEAST ? f->count : LEAST;
+    double reach = 0;
+    for (int i = 0; i < f->count; i++)
+        if (i == 0 || f->best[i].high_ns < reach)
+            reach = f->best[i].high_ns;
+    reach *= 1 + (slowed ? GT_SCREEN_DOUBT_SLOWED : GT_SCREEN_DOUBT);
+    while (n < most && f->best[n].low_ns <= reach)
+        n++;
+    return n;
+}
+
+/* ---- what is stored already ---- */
+
+struct stored {
+    struct gt_tune_result *result;
+    const struct gt_tuner *t;
+    bool current; /* the winner is local and of the family's present source */
+    int64_t measured_ms;
+};
+
+static gt_status see_stored(void *user, const struct gt_record_row *row,
+                            struct gt_err *err) {
+    struct stored *s = user;
+    (void)err;
+    if (!row->verified ||
+        !gt_families_current(s->t->families, row->subject.family, row->subject.family_hash))
+        return GEMMTUNE_OK;
+    if (row->rank == 0) {
+        s->current = true;
+        s->measured_ms = row->measured_ms;
+    }
+    const int i = s->result->winners;
+    if (i < GT_FINALISTS_MAX) {
+        snprintf(s->result->winner[i].candidate.family, GT_NAME_MAX, "%s",
+                 row->subject.family);
+        snprintf(s->result->winner[i].candidate.point, GT_POINT_TEXT_MAX, "%s",
+                 row->subject.point);
+        s->result->winner[i].time = row->time;
+        s->result->winner[i].tied = row->tied;
+        s->result->winners++;
+    }
+    return GEMMTUNE_OK;
+}
+
+static bool any_later(const struct gt_finals *f, int64_t moment_ms) {
+    for (int i = 0; i < f->count; i++)
+        if (f->best[i].ended_ms >= moment_ms)
+            return true;
+    for (int i = 0; i < GT_SPARES; i++)
+        if (f->spare[i].screen_ns > 0 && f->spare[i].ended_ms >= moment_ms)
+            return true;
+    return false;
+}
+
+/* Takes the stored records for the answer unless a finalist has not met them: one of this run, of
+ * another process, or of a run that was stopped before its finals. */
+static gt_status keep_stored(bool *kept, struct gt_tune_result *result,
+                             const struct gt_finals *f, struct gt_tuner *t,
+                             const struct gt_sweep_item *item, struct gt_err *err) {
+    struct stored s = {.result = result, .t = t};
+    const gt_status status =
+        gt_db_records(t->db, t->device_key, item->name, see_stored, &s, err);
+    *kept = !status && s.current && !any_later(f, s.measured_ms);
+    return status;
+}
+
+/* The stored winner defends its place: a run over other families must beat it, not replace it. It
+ * takes the last place when all are taken. */
+static void add_defender(struct gt_finals *f, const struct gt_tune_result *stored) {
+    const struct gt_candidate *c = &stored->winner[0].candidate;
+    if (stored->winners == 0)
+        return;
+    for (int i = 0; i < f->count; i++)
+        if (gt_candidate_same(&f->best[i].candidate, c))
+            return;
+    if (f->count < GT_BEST_MAX)
+        f->count++;
+    f->best[f->count - 1].candidate = *c;
+}
+
+static bool any_within(const struct gt_finals *f, const struct gt_tuner *t,
+                       const gemmtune_problem *p, int64_t bytes) {
+    for (int i = 0; i < f->count; i++)
+        if (workspace_of(t, p, &f->best[i].candidate) <= bytes)
+            return true;
+    return false;
+}
+
+/* For each workspace that callers give, the largest first, one that does with it, of this run or of
+ * those stored, in the place that is kept for it; unless there is one already. */
+static void add_spares(struct gt_finals *f, const struct gt_tune_result *stored,
+                       const struct gt_tuner *t, const gemmtune_problem *p) {
+    for (int i = 0; i < stored->winners; i++) {
+        const struct gt_measurement *time = &stored->winner[i].time;
+        const double share = gt_clock_share(time, t->device.clock_mhz);
+        const struct gt_finalist who = {.candidate = stored->winner[i].candidate,
+                                        .screen_ns = share * time->median_ns,
+                                        .share = share};
+        offer_spare(f, t, p, &who);
+    }
+    for (int i = GT_SPARES - 1; i >= 0; i--)
+        if (f->spare[i].screen_ns > 0 && !any_within(f, t, p, spare_bytes[i]))
+            f->best[f->count++] = f->spare[i];
+}
+
+/* ---- measuring ---- */
+
+static void init_job(struct gt_job *job, const struct gt_finals *f,
+                     const struct gt_tuner *t, const struct gt_sweep_item *item) {
+    gt_job_init(job, GT_JOB_FINAL, &t->device, item->name);
+    job->seed = t->seed + GT_FINALS_SEED;
+    job->count = f->count;
+    for (int i = 0; i < f->count; i++)
+        job->candidate[i] = f->best[i].candidate;
+}
+
+/* ---- deciding ---- */
+
+struct place {
+    const struct gt_result *result;
+    double ratio; /* to the winner, round by round */
+    bool tied;    /* with it */
+};
+
+static double ratio_to(const struct gt_measurement *winner,
+                       const struct gt_measurement *m) {
+    struct gt_measurement ratio;
+    if (m == winner)
+        return 0;
+    gt_ratio_of(&ratio, m, winner);
+    return ratio.median_ns;
+}
+
+static int by_rank(const void *a, const void *b) {
+    const struct place *x = a, *y = b;
+    if (x->tied != y->tied)
+        return x->tied ? -1 : 1;
+    return x->ratio < y->ratio ? -1 : x->ratio > y->ratio;
+}
+
+/* The winner first, who ties with it, the others; by their ratios to it, which of those
+ * that are beaten may be of other rounds. */
+static int order(struct place place[], const struct gt_job *job,
+                 const struct gt_report *report) {
+    const struct gt_measurement *time[GT_JOB_POINTS_MAX];
+    int n = 0;
+    for (int i = 0; i < report->count; i++) {
+        if (report->result[i].outcome == GT_CORRECT) {
+            time[n] = &report->result[i].time;
+            place[n++].result = &report->result[i];
+        } else
+            gt_log(GEMMTUNE_LOG_WARN, "%s: finalist %s \"%s\" is out: %s: %s", job->problem,
+                   job->candidate[i].family, job->candidate[i].point,
+                   gt_outcome_word(report->result[i].outcome), report->result[i].error);
+    }
+    const int first = n > 0 ? gt_race_winner(time, n) : 0;
+    for (int i = 0; i < n; i++) {
+        place[i].ratio = ratio_to(time[first], time[i]);
+        place[i].tied = i == first || gt_race_tied(time[i], time[first]);
+    }
+    qsort(place, (size_t)n, sizeof *place, by_rank);
+    return n;
+}
+
+/* An interval is stored wider than it is here, where ties are decided. */
+static void rank(struct gt_tune_result *result, const struct gt_job *job,
+                 const struct gt_report *report, int top_mhz) {
+    struct place place[GT_JOB_POINTS_MAX];
+    result->winners = order(place, job, report);
+    for (int i = 0; i < result->winners; i++) {
+        result->winner[i].candidate = job->candidate[place[i].result - report->result];
+        result->winner[i].time = place[i].result->time;
+        gt_race_widen(&result->winner[i].time, top_mhz);
+        result->winner[i].tied = place[i].tied;
+    }
+}
+
+static gt_status store(const struct gt_tune_result *result, struct gt_tuner *t,
+                       const struct gt_sweep_item *item, struct gt_err *err) {
+    struct gt_record_row rows[GT_FINALISTS_MAX];
+    for (int i = 0; i < result->winners; i++) {
+        const struct gt_candidate *c = &result->winner[i].candidate;
+        const struct gt_family *f = gt_families_find(t->families, c->family);
+        rows[i] = (struct gt_record_row){.subject = {.device_key = t->device_key,
+                                                     .problem = item->name,
+                                                     .family = c->family,
+                                                     .family_hash = f->hash,
+                                                     .point = c->point},
+                                         .rank = i,
+                                         .tied = i > 0 ? result->winner[i].tied
+                                                       : result->winners > 1 &&
+                                                             result->winner[1].tied,
+                                         .verified = true,
+                                         .time = result->winner[i].time,
+                                         .naive_ns = result->naive_ns,
+                                         .provenance = "local",
+                                         .measured_ms = result->measured_ms};
+    }
+    return gt_db_records_put(t->db, t->device_key, item->name, rows,
+                             (size_t)result->winners, err);
+}
+
+/* Why there is no finalist. */
+static gt_status nobody(const struct gt_tune_result *result, struct gt_err *err) {
+    if (result->held > 0)
+        return gt_fail(
+            err, GEMMTUNE_ENOTFOUND,
+            "nothing to choose from yet: another process is trying %zu of its points",
+            result->held);
+    return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s",
+                   result->trials == 0 ? "no time was left for it"
+                                       : "no candidate was correct");
+}
+
+gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals *f,
+                           struct gt_tuner *t, const struct gt_sweep_item *item,
+                           struct gt_err *err) {
+    struct gt_finals all = *f;
+    struct gt_job job;
+    struct gt_report report;
+    bool kept = false;
+    result->naive_ns = f->naive_ns;
+    result->tile_ns = f->tile_ns;
+    if (f->count == 0)
+        return *t->stop ? GEMMTUNE_OK : nobody(result, err);
+    gt_status status = keep_stored(&kept, result, f, t, item, err);
+    if (status || kept)
+        return status;
+    if (*t->stop) {
+        result->winners = 0;
+        return GEMMTUNE_OK;
+    }
+    all.count = gt_finals_entrants(&all);
+    add_defender(&all, result);
+    add_spares(&all, result, t, &item->problem);
+    result->winners = 0;
+    result->measured_ms = gt_now_ms(); /* what ends meanwhile has not met them */
+    init_job(&job, &all, t, item);
+    status = gt_pool_run_final(&report, t->pool, &job, err);
+    if (status)
+        return status;
+    rank(result, &job, &report, t->device.clock_mhz);
+    result->dropped += report.result[0].time.dropped; /* whole rounds */
+    if (result->winners == 0)
+        return gt_fail(err, GEMMTUNE_ENOTFOUND, "no finalist held when measured again");
+    return store(result, t, item, err);
+}

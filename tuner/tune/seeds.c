@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* seeds.c - see seeds.h. */
+#include "tuner/tune/seeds.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    AGAIN = GT_FINALISTS_MAX,
+    NEIGHBOURS = 6,
+    STRANGERS = 4,
+    NEARBY_MAX = 16,
+    KNOWN_MAX = 64
+};
+enum { EXPECTED = 16, EXPECTED_EACH = 8 }; /* by the model, in all and of a family */
+
+/* Points that did well for problems with these types and layout, nearest first, each once. */
+struct nearby {
+    int room, count;
+    struct {
+        struct gt_pick pick;
+        double distance;
+    } at[NEARBY_MAX];
+};
+_Static_assert((int)AGAIN <= (int)NEARBY_MAX && (int)NEIGHBOURS <= (int)NEARBY_MAX &&
+                   (int)STRANGERS <= (int)NEARBY_MAX,
+               "the list is long enough for all");
+
+struct finding {
+    struct gt_seeds *seeds;
+    const struct gt_tuner *tuner;
+    const struct gt_space *space;
+    int spaces;
+    const gemmtune_problem *problem;
+    char name[GT_PROBLEM_NAME_MAX]; /* the problem's */
+    struct nearby again;  /* finalists of the problem itself on this device, by rank */
+    struct nearby own;    /* winners on this device */
+    struct nearby others; /* and on the one most like it that has any */
+};
+
+static void add(struct gt_seeds *s, struct gt_pick p) {
+    for (int i = 0; i < s->count; i++)
+        if (s->pick[i].space == p.space && s->pick[i].index == p.index)
+            return;
+    if (s->count < GT_SEEDS_MAX)
+        s->pick[s->count++] = p;
+}
+
+/* False: it is not legal here. */
+static bool add_point(struct finding *f, int space, const struct gt_point *point) {
+    const struct gt_pick pick = {.space = space,
+                                 .index = gt_space_find(&f->space[space], point)};
+    if (pick.index != SIZE_MAX)
+        add(f->seeds, pick);
+    return pick.index != SIZE_MAX;
+}
+
+static int place_of(const struct nearby *n, struct gt_pick p) {
+    int i = 0;
+    while (i < n->count &&
+           (n->at[i].pick.space != p.space || n->at[i].pick.index != p.index))
+        i++;
+    return i;
+}
+
+static void add_near(struct nearby *n, struct gt_pick p, double distance) {
+    const int known = place_of(n, p);
+    if (known < n->count) { /* it did well there as well: the nearer of the two counts */
+        if (n->at[known].distance <= distance)
+            return;
+        n->count--;
+        memmove(&n->at[known], &n->at[known + 1],
+                (size_t)(n->count - known) * sizeof *n->at);
+    }
+    int at = n->count < n->room ? n->count++ : n->room;
+    while (at > 0 && n->at[at - 1].distance > distance) {
+        if (at < n->room)
+            n->at[at] = n->at[at - 1];
+        at--;
+    }
+    if (at < n->room) {
+        n->at[at].pick = p;
+        n->at[at].distance = distance;
+    }
+}
+
+static void add_all(struct gt_seeds *s, const struct nearby *n) {
+    for (int i = 0; i < n->count; i++)
+        add(s, n->at[i].pick);
+}
+
+static bool locate(struct gt_pick *out, const struct finding *f, const char *family,
+                   const struct gt_point *point) {
+    for (int i = 0; i < f->spaces; i++) {
+        if (strcmp(f->space[i].family->name, family) != 0)
+            continue;
+        out->space = i;
+        out->index = gt_space_find(&f->space[i], point);
+        return out->index != SIZE_MAX;
+    }
+    return false;
+}
+
+static gt_status see_record(void *user, const struct gt_record_row *row,
+                            struct gt_err *err) {
+    struct finding *f = user;
+    gemmtune_problem p;
+    struct gt_point point;
+    struct gt_pick pick;
+    (void)err;
+    const bool own = strcmp(row->subject.device_key, f->tuner->device_key) == 0;
+    const bool again = own && strcmp(row->subject.problem, f->name) == 0;
+    if (row->rank != 0 && !again)
+        return GEMMTUNE_OK;
+    if (gt_problem_from_name(&p, row->subject.problem, NULL) ||
+        !gt_problem_same_kind(&p, f->problem))
+        return GEMMTUNE_OK;
+    if (gt_point_parse(&point, row->subject.point, NULL) ||
+        !locate(&pick, f, row->subject.family, &point))
+        return GEMMTUNE_OK;
+    if (again)
+        add_near(&f->again, pick, row->rank);
+    else
+        add_near(own ? &f->own : &f->others, pick, gt_problem_distance2(&p, f->problem));
+    return GEMMTUNE_OK;
+}
+
+/* Doublings by which two figures differ; 0 when either is unknown. */
+static double doublings(double a, double b) {
+    return a > 0 && b > 0 ? fabs(log2(a / b)) : 0;
+}
+
+/* Another arch counts as much as 16 times the units. */
+static double unlike(const struct gt_device *a, const struct gt_device *b) {
+    const double other_arch = 4;
+    return (strcmp(a->arch, b->arch) != 0 || a->backend != b->backend ? other_arch : 0) +
+           doublings(gt_device_peak(a, GEMMTUNE_F32), gt_device_peak(b, GEMMTUNE_F32)) +
+           doublings(a->units, b->units);
+}
+
+/* Devices other than this one, to be asked in the order of likeness. */
+struct others {
+    const struct gt_tuner *tuner;
+    int count;
+    struct {
+        char key[GT_DEVICE_KEY_MAX];
+        double distance;
+    } at[KNOWN_MAX];
+};
+
+static gt_status see_device(void *user, const char *key, const struct gt_device *d,
+                            struct gt_err *err) {
+    struct others *o = user;
+    (void)err;
+    if (strcmp(key, o->tuner->device_key) == 0 || o->count == KNOWN_MAX ||
+        d->is_cpu != o->tuner->device.is_cpu)
+        return GEMMTUNE_OK;
+    int at = o->count++;
+    const double distance = unlike(d, &o->tuner->device);
+    for (; at > 0 && o->at[at - 1].distance > distance; at--)
+        o->at[at] = o->at[at - 1];
+    snprintf(o->at[at].key, sizeof o->at[at].key, "%s", key);
+    o->at[at].distance = distance;
+    return GEMMTUNE_OK;
+}
+
+/* The winners of the first that has one for such a problem. */
+static gt_status ask_others(struct finding *f, struct gt_err *err) {
+    struct others o = {.tuner = f->tuner};
+    gt_status status = gt_db_devices(f->tuner->db, see_device, &o, err);
+    for (int i = 0; !status && i < o.count && f->others.count == 0; i++)
+        status = gt_db_records(f->tuner->db, o.at[i].key, NULL, see_record, f, err);
+    return status;
+}
+
+/* Of the legal points that differ from `at` in one parameter, the one that the model expects to be the
+ * fastest. False: there is none, or it knows of none. */
+static bool best_beside(struct gt_pick *best, const struct finding *f, int space,
+                        struct gt_point at, struct gt_outlook *outlook) {
+    const struct gt_family *family = f->space[space].family;
+    double least = INFINITY;
+    for (int i = 0; i < at.count; i++) {
+        const int64_t own = at.entry[i].value;
+        for (int j = 0; j < family->param[i].count; j++) {
+            at.entry[i].value = family->param[i].value[j];
+            const struct gt_pick pick = {space, gt_space_find(&f->space[space], &at)};
+            const double ns = pick.index == SIZE_MAX ? 0 : gt_outlook_ns(outlook, &pick);
+            if (ns > 0 && ns < least) {
+                least = ns;
+                *best = pick;
+            }
+        }
+        at.entry[i].value = own;
+    }
+    return least < INFINITY;
+}
+
+/* A start that rules refuse here, for want of shared memory perhaps, stands for its neighbours. */
+static void add_starts(struct finding *f, int space, struct gt_outlook *outlook) {
+    const struct gt_family *family = f->space[space].family;
+    struct gt_point point;
+    struct gt_pick near;
+    for (int i = 0; i < family->start_count; i++) {
+        gt_family_start(family, i, &point);
+        if (!add_point(f, space, &point) && best_beside(&near, f, space, point, outlook))
+            add(f->seeds, near);
+    }
+}
+
+static void add_default(struct finding *f, int space) {
+    struct gt_point point;
+    gt_family_default(f->space[space].family, &point);
+    (void)add_point(f, space, &point);
+}
+
+static void add_expected(struct gt_seeds *s, struct gt_outlook *outlook) {
+    struct gt_pick pick[EXPECTED];
+    const int count = gt_outlook_best(pick, EXPECTED, EXPECTED_EACH, outlook);
+    for (int i = 0; i < count; i++)
+        add(s, pick[i]);
+}
+
+/* Those from `first` on, in the order of what the model expects; of what it knows nothing last, as it
+ * was. A large problem's seconds may be over before the slow families have had their turn. */
+static void sort_by_outlook(struct gt_seeds *s, int first, struct gt_outlook *outlook) {
+    double ns[GT_SEEDS_MAX];
+    for (int i = first; i < s->count; i++) {
+        const struct gt_pick pick = s->pick[i];
+        const double expected = gt_outlook_ns(outlook, &pick);
+        const double key = expected > 0 ? expected : INFINITY;
+        int at = i;
+        for (; at > first && ns[at - 1] > key; at--) {
+            ns[at] = ns[at - 1];
+            s->pick[at] = s->pick[at - 1];
+        }
+        ns[at] = key;
+        s->pick[at] = pick;
+    }
+}
+
+/* What tables compare with: early, so that a short search has it as well, unless it takes long. */
+static void add_baselines(struct finding *f, const struct gt_device *d) {
+    enum { SECONDS_MAX = 1 }; /* a launch */
+    if (gt_pool_slow_seconds(d, f->problem) > SECONDS_MAX)
+        return;
+    for (int i = 0; i < f->spaces; i++)
+        if (strcmp(f->space[i].family->name, "naive") == 0 ||
+            strcmp(f->space[i].family->name, "tile") == 0)
+            add_default(f, i);
+}
+
+/* What is likely to be good, so that who had no time left is not given the best of the slow ones. */
+static void add_likeliest(struct finding *f, struct gt_outlook *outlook) {
+    struct gt_pick expected;
+    if (f->again.count > 0)
+        add(f->seeds, f->again.at[0].pick);
+    else if (gt_outlook_best(&expected, 1, 1, outlook) > 0)
+        add(f->seeds, expected);
+    else if (f->own.count > 0)
+        add(f->seeds, f->own.at[0].pick);
+}
+
+gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
+                        const struct gt_space *space, int spaces,
+                        struct gt_outlook *outlook, const gemmtune_problem *p,
+                        struct gt_err *err) {
+    struct finding f = {.seeds = out,
+                        .tuner = t,
+                        .space = space,
+                        .spaces = spaces,
+                        .problem = p,
+                        .again = {.room = AGAIN},
+                        .own = {.room = NEIGHBOURS},
+                        .others = {.room = STRANGERS}};
+    gt_problem_name(p, f.name);
+    out->count = 0;
+    gt_status status = gt_db_records(t->db, t->device_key, NULL, see_record, &f, err);
+    if (!status)
+        status = ask_others(&f, err);
+    add_default(&f, 0);
+    add_baselines(&f, &t->device);
+    add_likeliest(&f, outlook);
+    out->musts = out->count;
+    if (t->device.is_cpu) /* families other than the first take seconds to compile there */
+        add_starts(&f, 0, outlook);
+    add_all(out, &f.again);
+    add_all(out, &f.own);
+    add_all(out, &f.others);
+    const int rest = out->count;
+    add_expected(out, outlook);
+    for (int i = 0; i < spaces; i++)
+        add_default(&f, i);
+    for (int i = 0; i < spaces; i++)
+        add_starts(&f, i, outlook);
+    sort_by_outlook(out, rest, outlook);
+    return status;
+}

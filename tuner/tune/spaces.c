@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* spaces.c - the spaces that a search of one problem looks through. */
+#include "tuner/tune/tune.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool wanted(const struct gt_tuner *t, const struct gt_family *f) {
+    if (!t->only || t->only->count == 0)
+        return true;
+    for (int i = 0; i < t->only->count; i++)
+        if (strcmp(t->only->text[i], f->name) == 0)
+            return true;
+    return false;
+}
+
+void gt_tune_spaces_free(struct gt_space *space, int spaces) {
+    for (int i = 0; i < spaces; i++)
+        gt_space_clear(&space[i]);
+    free(space);
+}
+
+gt_status gt_tune_spaces(struct gt_space **out, int *spaces, const struct gt_tuner *t,
+                         const gemmtune_problem *p, struct gt_err *err) {
+    const size_t count = gt_families_count(t->families);
+    struct gt_space *space = calloc(count + 1, sizeof *space);
+    gt_status status =
+        space ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for spaces");
+    int n = 0;
+    for (size_t i = 0; !status && i < count; i++) {
+        const struct gt_family *f = gt_families_at(t->families, i);
+        if (!wanted(t, f) || !gt_family_serves(f, &t->device, p, NULL))
+            continue;
+        status = gt_space_create(&space[n], f, &t->device, p, err);
+        if (!status)
+            n++;
+    }
+    if (!status && n == 0)
+        status = gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                         "no family has a kernel for it on this device");
+    if (status) {
+        gt_tune_spaces_free(space, n);
+        return status;
+    }
+    *out = space;
+    *spaces = n;
+    return GEMMTUNE_OK;
+}
+
+void gt_tune_candidate(struct gt_candidate *out, const struct gt_space *space,
+                       size_t index) {
+    struct gt_point point;
+    snprintf(out->family, sizeof out->family, "%s", space->family->name);
+    gt_space_point(space, index, &point);
+    gt_point_text(&point, out->point);
+}

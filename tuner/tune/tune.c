@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tune.c - see tune.h. A window of picks moves through asked -> compiled -> run -> told; results
+ * are told in the order of asking, so that a run can be repeated.
+ */
+#include "tuner/tune/ahead.h"
+#include "tuner/tune/finals.h"
+#include "tuner/lab/lab.h"
+#include "tuner/tune/seeds.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the window ---- */
+
+enum { WINDOW = 64 };
+
+/* How many picks are outstanding: more know less of each other. With as many as there are compilers
+ * those would have nothing to do while the slowest candidate is compiled. */
+static int picks_ahead(const struct gt_tuner *t) {
+    const int picks = t->compilers + t->compilers / 2 + 2;
+    return t->compilers == 0 ? 1 : picks < WINDOW ? picks : WINDOW;
+}
+
+enum entry_state { ASKED, COMPILING, READY, RUNNING, RESOLVED };
+
+struct entry {
+    struct gt_pick pick;
+    bool must; /* tried however little time there is */
+    struct gt_candidate candidate;
+    const struct gt_family *family;
+    enum entry_state state;
+    int64_t id; /* of its jobs */
+    int64_t trial_id;
+    gt_outcome outcome;
+    double median_ns;  /* at the device's highest clock */
+    double compile_ms; /* in a compile worker; 0 when the image was there */
+    double least_ns;   /* that its inner loop takes; 0 unknown */
+};
+
+struct search {
+    struct gt_tuner *t;
+    const struct gt_sweep_item *item;
+    struct gt_space *space;
+    int spaces;
+    struct gt_outlook outlook; /* on them */
+    struct gt_search *search;
+    struct entry entry[WINDOW]; /* ring: head .. head + held */
+    int head, held;
+    bool exhausted, waiting; /* the strategy is done; wants to be told first */
+    bool prepared;           /* the run worker was told to set the problem up */
+    double limit_s;          /* for the search; 0: none */
+    double deadline;         /* counted from when the problem is set up */
+    double best_ns;          /* median at the highest clock */
+    double best_high_ns;     /* upper end of its interval there */
+    double shown_ns;         /* what the best one took */
+    double *space_ns;        /* the best of each space; 0: none */
+    const char *best_family;
+    size_t planned; /* trials, about */
+    int musts;      /* so many of the picks to come are to be tried in any case */
+    struct gt_tune_result *result;
+    struct gt_finals finals;
+};
+
+static struct entry *at(struct search *s, int i) {
+    return &s->entry[(s->head + i) % WINDOW];
+}
+
+static struct gt_db_subject subject_of(const struct search *s, const struct entry *e) {
+    return (struct gt_db_subject){.device_key = s->t->device_key,
+                                  .problem = s->item->name,
+                                  .family = e->candidate.family,
+                                  .family_hash = e->family->hash,
+                                  .point = e->candidate.point};
+}
+
+/* Only musts are tried from now on. */
+static bool late(const struct search *s) {
+    return gt_seconds() > s->deadline;
+}
+
+static bool still_wanted(const struct search *s, const struct entry *e) {
+    return e->must || !late(s);
+}
+
+static bool musts_left(struct search *s) {
+    bool left = s->musts > 0 && !s->exhausted;
+    for (int i = 0; !left && i < s->held; i++)
+        left = at(s, i)->must && at(s, i)->state != RESOLVED;
+    return left;
+}
+
+static bool out_of_time(struct search *s) {
+    return *s->t->stop || (late(s) && !musts_left(s));
+}
+
+/* An entry has its outcome: count it, remember the good ones. Trials were at different times, so whoever
+ * compares them is told what they would take at the device's highest clock. */
+static void resolve(struct search *s, struct entry *e, const struct gt_trial_row *row) {
+    const double share = gt_clock_share(&row->time, s->t->device.clock_mhz);
+    const double ns = share * row->time.median_ns;
+    e->state = RESOLVED;
+    e->outcome = row->outcome;
+    e->median_ns = ns;
+    s->result->trials++;
+    s->result->outcome[row->outcome]++;
+    if (row->outcome != GT_CORRECT)
+        return;
+    gt_finals_offer(&s->finals, s->t, &s->item->problem,
+                    &(struct gt_finalist){e->candidate, ns, share * row->time.low_ns,
+                                          share * row->time.high_ns, share, row->ended_ms});
+    double *own = &s->space_ns[e->pick.space];
+    *own = *own > 0 ? fmin(*own, ns) : ns;
+    if (s->best_ns == 0 || ns < s->best_ns) {
+        s->best_ns = ns;
+        s->best_high_ns = share * row->time.high_ns;
+        s->shown_ns = row->time.median_ns;
+        s->best_family = e->family->name;
+    }
+}
+
+/* Takes over what was measured before, here or by another process meanwhile. */
+static gt_status recall(bool *found, struct search *s, struct entry *e,
+                        struct gt_err *err) {
+    struct gt_trial_row row;
+    const struct gt_db_subject subject = subject_of(s, e);
+    const gt_status status = gt_db_trial_find(found, &row, s->t->db, &subject, err);
+    if (!status && *found)
+        resolve(s, e, &row);
+    return status;
+}
+
+static gt_status begin_trial(bool *claimed, struct search *s, struct entry *e,
+                             struct gt_err *err) {
+    const struct gt_db_subject subject = subject_of(s, e);
+    bool found = false;
+    gt_status status =
+        gt_db_trial_begin(&e->trial_id, claimed, s->t->db, s->t->run_id, &subject, err);
+    if (status || *claimed)
+        return status;
+    status = recall(&found, s, e, err);
+    if (!status && !found) { /* another process is at it; nobody is told a time */
+        e->state = RESOLVED;
+        e->outcome = GT_CONSTRAINTS;
+        s->result->held++;
+    }
+    return status;
+}
+
+static gt_status end_trial(struct search *s, struct entry *e, const struct gt_result *r,
+                           struct gt_err *err) {
+    const struct gt_trial_row row = {.subject = subject_of(s, e),
+                                     .state = GT_TRIAL_DONE,
+                                     .outcome = r->outcome,
+                                     .time = r->time,
+                                     .registers = r->registers,
+                                     .spill_bytes = r->spill_bytes,
+                                     .smem_bytes = r->smem_bytes,
+                                     .compile_ms = fmax(r->compile_ms, e->compile_ms),
+                                     .error = r->error,
+                                     .provenance = "local",
+                                     .run_id = s->t->run_id,
+                                     .ended_ms = INT64_MAX}; /* later than any record */
+    gt_status status = gt_db_trial_end(s->t->db, e->trial_id, &row, err);
+    if (!status)
+        resolve(s, e, &row);
+    s->result->fresh++;
+    s->result->dropped += r->time.dropped;
+    s->result->spent.check_s += r->spent.check_s;
+    s->result->spent.time_s += r->spent.time_s;
+    return status;
+}
+
+/* A trial that never reached the device: the compiler said no. */
+static gt_status refuse(struct search *s, struct entry *e, const struct gt_result *r,
+                        struct gt_err *err) {
+    bool claimed = false;
+    gt_status status = begin_trial(&claimed, s, e, err);
+    return status || !claimed ? status : end_trial(s, e, r, err);
+}
+
+static gt_status ask_one(struct search *s, struct gt_err *err) {
+    struct gt_pick pick;
+    bool found = false;
+    const enum gt_ask answer = gt_search_ask(s->search, &pick);
+    s->exhausted = answer == GT_ASK_DONE;
+    s->waiting = answer == GT_ASK_WAIT;
+    if (answer != GT_ASK_PICK)
+        return GEMMTUNE_OK;
+    struct entry *e = at(s, s->held++);
+    memset(e, 0, sizeof *e);
+    e->pick = pick;
+    e->must = s->musts > 0;
+    s->musts -= e->must;
+    e->family = s->space[pick.space].family;
+    e->id = ++s->t->next_id;
+    e->state = s->t->compilers > 0 ? ASKED : READY;
+    gt_tune_candidate(&e->candidate, &s->space[pick.space], pick.index);
+    return recall(&found, s, e, err);
+}
+
+static gt_status fill_window(struct search *s, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    s->waiting = false;
+    while (!status && s->held < WINDOW && !s->exhausted && !s->waiting && !out_of_time(s) &&
+           (s->musts > 0 || !late(s)))
+        status = ask_one(s, err);
+    return status;
+}
+
+/* Told in order: a result waits for those asked before it. */
+static void drain_window(struct search *s) {
+    while (s->held > 0 && at(s, 0)->state == RESOLVED) {
+        const struct entry *e = at(s, 0);
+        gt_search_tell(s->search, &e->pick, e->outcome, e->median_ns);
+        s->head = (s->head + 1) % WINDOW;
+        s->held--;
+    }
+}
+
+static void init_job(struct gt_job *job, const struct search *s, enum gt_job_kind kind,
+                     const struct entry *e) {
+    gt_job_init(job, kind, &s->t->device, s->item->name);
+    job->id = e->id;
+    job->seed = s->t->seed;
+    job->best_ns = s->best_high_ns;
+    job->count = 1;
+    job->candidate[0] = e->candidate;
+}
+
+static gt_status send_compiles(struct search *s, struct gt_err *err) {
+    struct gt_job job;
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; !status && i < s->held && gt_pool_can_compile(s->t->pool); i++) {
+        struct entry *e = at(s, i);
+        if (e->state != ASKED || !still_wanted(s, e))
+            continue;
+        init_job(&job, s, GT_JOB_COMPILE, e);
+        if (gt_pool_compiles(s->t->pool, &job))
+            continue; /* since before this search began; then it is there */
+        status = gt_pool_send(s->t->pool, &job, err);
+        e->state = COMPILING;
+    }
+    return status;
+}
+
+/* Its loop cannot be as fast as what is measured already of its family, for which others are
+ * compared with it, and without a workspace, which is kept beside the best. A problem that memory
+ * binds is slower than any loop, so nothing is hopeless there. A search without a limit tries all. */
+static bool hopeless(const struct search *s, const struct entry *e) {
+    const double own = s->space_ns[e->pick.space], spare = s->finals.spare[0].screen_ns;
+    const double error = 0.06; /* for loops unlike those measured: none beat its bound */
+    return s->limit_s > 0 && own > 0 && spare > 0 &&
+           e->least_ns > (1 + error) * fmax(own, spare);
+}
+
+/* Nobody is told a time, nothing is stored: another run with more time may look at them. */
+static void pass_over(struct search *s) {
+    for (int i = 0; i < s->held; i++) {
+        struct entry *e = at(s, i);
+        if (e->state != READY || e->must || !hopeless(s, e))
+            continue;
+        e->state = RESOLVED;
+        e->outcome = GT_CONSTRAINTS;
+        s->result->hopeless++;
+    }
+}
+
+static gt_status send_run(struct search *s, struct gt_err *err) {
+    struct gt_job job;
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; !status && i < s->held && gt_pool_can_run(s->t->pool); i++) {
+        struct entry *e = at(s, i);
+        bool claimed = false;
+        if (e->state != READY || !still_wanted(s, e))
+            continue;
+        status = begin_trial(&claimed, s, e, err);
+        if (status || !claimed)
+            continue;
+        init_job(&job, s, GT_JOB_TRIAL, e);
+        status = gt_pool_send(s->t->pool, &job, err);
+        e->state = RUNNING;
+    }
+    return status;
+}
+
+static struct entry *by_id(struct search *s, int64_t id) {
+    for (int i = 0; i < s->held; i++)
+        if (at(s, i)->id == id)
+            return at(s, i);
+    return NULL;
+}
+
+/* The device, or the set-up of this problem on it, failed: that is not an outcome of a candidate. */
+static gt_status give_up(const struct gt_report *r, struct gt_err *err) {
+    return gt_fail(err, r->status ? r->status : GEMMTUNE_EDEVICE, "%s", r->error);
+}
+
+static void start_clock(struct search *s) {
+    s->deadline = s->limit_s > 0 ? gt_seconds() + s->limit_s : HUGE_VAL;
+}
+
+/* A job for the run worker that has no candidate. */
+static void init_plain_job(struct gt_job *job, const struct search *s,
+                           enum gt_job_kind kind, uint64_t seed) {
+    gt_job_init(job, kind, &s->t->device, s->item->name);
+    job->seed = seed;
+}
+
+/* Whether a second process may have the device open as well: it takes some hundred megabytes, and as much
+ * as C. No device of 4 GiB reports all of them. */
+static bool room_for_two(const struct search *s) {
+    const struct gt_device *d = &s->t->device;
+    return !d->is_cpu && (double)d->mem_bytes >= 4e9 &&
+           gt_lab_bytes(&s->item->problem, d) <= d->mem_bytes / 2;
+}
+
+/* Once the device is the run worker's and the checking kernels are compiled. */
+static void stand_by(struct search *s) {
+    struct gt_job job;
+    if (!room_for_two(s) || *s->t->stop)
+        return;
+    init_plain_job(&job, s, GT_JOB_OPEN, s->t->seed + GT_FINALS_SEED);
+    gt_pool_stand_by(s->t->pool, &job);
+}
+
+static gt_status take(struct search *s, const struct gt_event *event, struct gt_err *err) {
+    const struct gt_report *r = &event->report;
+    struct entry *e = by_id(s, r->id);
+    if (event->kind == GT_JOB_PREPARE && r->stage == GT_STAGE_FAILED)
+        return give_up(r, err);
+    if (event->kind == GT_JOB_PREPARE) {
+        start_clock(s);
+        stand_by(s);
+    }
+    if (!e)
+        return GEMMTUNE_OK; /* of a window that was dropped */
+    if (event->kind == GT_JOB_COMPILE) {
+        /* only the compiler's own no is final; a worker that died or a toolchain that is not
+         * there says nothing about the point, and the run worker will find out */
+        const gt_outcome outcome = r->result[0].outcome;
+        const bool refused = r->stage == GT_STAGE_DONE &&
+                             (outcome == GT_COMPILE || outcome == GT_CONSTRAINTS);
+        e->state = READY;
+        e->compile_ms = r->stage == GT_STAGE_DONE ? r->result[0].compile_ms : 0;
+        e->least_ns =
+            gt_judge_least_ns(&r->result[0].loop, &s->item->problem, &s->t->device);
+        return refused ? refuse(s, e, &r->result[0], err) : GEMMTUNE_OK;
+    }
+    return r->stage == GT_STAGE_FAILED ? give_up(r, err)
+                                       : end_trial(s, e, &r->result[0], err);
+}
+
+/* While the first candidates compile, the run worker makes data and references. */
+static gt_status prepare(struct search *s, struct gt_err *err) {
+    struct gt_job job;
+    if (s->prepared || s->held == 0 || !gt_pool_can_run(s->t->pool))
+        return GEMMTUNE_OK;
+    s->prepared = true;
+    if (!room_for_two(s))
+        gt_pool_stand_down(s->t->pool);
+    init_plain_job(&job, s, GT_JOB_PREPARE, s->t->seed);
+    return gt_pool_send(s->t->pool, &job, err);
+}
+
+static void show(struct search *s, double started) {
+    const double spent = gt_seconds() - started;
+    const double rate = spent > 0 ? (double)s->result->fresh / spent : 0;
+    const double flops = gt_problem_flops(&s->item->problem);
+    const size_t done = s->result->trials;
+    double left = rate > 0 && s->planned > done ? (double)(s->planned - done) / rate : -1;
+    left = fmin(left, fmax(s->deadline - gt_seconds(), 0));
+    gt_progress_show(&s->t->progress, s->item->name, done, s->planned, rate,
+                     s->best_ns > 0 ? flops / s->shown_ns : 0, s->best_family, left);
+}
+
+static gt_status send_all(struct search *s, struct gt_err *err) {
+    gt_status status = send_compiles(s, err);
+    if (!status)
+        status = prepare(s, err);
+    return status ? status : send_run(s, err);
+}
+
+static gt_status step(struct search *s, struct gt_err *err) {
+    struct gt_event event;
+    bool got = false;
+    gt_status status = out_of_time(s) ? GEMMTUNE_OK : send_all(s, err);
+    const double left = fmax(s->deadline - gt_seconds(), 0);
+    const double most = gt_pool_idle(s->t->pool) && !late(s) ? fmin(0.2, left) : 0.2;
+    if (!status)
+        status = gt_pool_wait(&got, &event, s->t->pool, most, err);
+    if (!status && got)
+        status = take(s, &event, err);
+    pass_over(s);
+    return status;
+}
+
+/* Asks until there is something to try or nothing more is wanted: whole generations may be known
+ * already. */
+static gt_status refill(struct search *s, struct gt_err *err) {
+    gt_status status;
+    do {
+        status = fill_window(s, err);
+        drain_window(s);
+    } while (!status && s->held == 0 && !s->exhausted && !out_of_time(s));
+    return status;
+}
+
+/* Until the strategy is done or time is up. What is claimed then, which is what runs and what waits
+ * behind it, is waited for; what is only compiled is forgotten. */
+static gt_status run_search(struct search *s, struct gt_err *err) {
+    const double started = gt_seconds();
+    gt_status status = refill(s, err);
+    while (!status && ((s->held > 0 && !out_of_time(s)) || !gt_pool_idle(s->t->pool))) {
+        status = step(s, err);
+        drain_window(s);
+        if (!status)
+            status = refill(s, err);
+        show(s, started);
+    }
+    return status;
+}
+
+/* ---- one problem ---- */
+
+static size_t planned_trials(const struct search *s) {
+    size_t legal = 0;
+    for (int i = 0; i < s->spaces; i++)
+        legal += s->space[i].count;
+    s->result->legal = legal;
+    return legal < s->t->effort->trials ? legal : s->t->effort->trials;
+}
+
+static gt_status search_and_decide(struct search *s, struct gt_err *err) {
+    struct gt_search_setup setup = {.space = s->space,
+                                    .spaces = s->spaces,
+                                    .budget = s->t->effort->trials,
+                                    .ahead = picks_ahead(s->t),
+                                    .seeds_ahead = s->t->compilers > 0 ? WINDOW : 1,
+                                    .seed = s->t->seed,
+                                    .predict = gt_outlook_ns,
+                                    .user = &s->outlook};
+    struct gt_seeds seeds;
+    gt_status status = gt_seeds_find(&seeds, s->t, s->space, s->spaces, &s->outlook,
+                                     &s->item->problem, err);
+    if (status)
+        return status;
+    setup.seed_pick = seeds.pick;
+    setup.seed_picks = seeds.count;
+    s->musts = seeds.musts; /* the search asks for its seeds first, in their order */
+    s->planned = planned_trials(s);
+    status = gt_search_create(&s->search, s->t->strategy, &setup, err);
+    if (!status)
+        status = run_search(s, err);
+    gt_search_destroy(s->search);
+    if (!status && !*s->t->stop)
+        gt_ahead_compile(&s->t->ahead, s->t);
+    if (!status)
+        status = gt_finals_decide(s->result, &s->finals, s->t, s->item, err);
+    return status;
+}
+
+/* A failure of the database ends the run; any other ends this problem. */
+static bool about_database(gt_status status) {
+    return status == GEMMTUNE_EDB || status == GEMMTUNE_EIO || status == GEMMTUNE_ESCHEMA;
+}
+
+static struct gt_pool_use used_since(const struct gt_pool_use *before,
+                                     struct gt_pool *pool) {
+    struct gt_pool_use use = gt_pool_use(pool);
+    use.preparing_s -= before->preparing_s;
+    use.building_s -= before->building_s;
+    use.running_s -= before->running_s;
+    use.compile_wait_s -= before->compile_wait_s;
+    return use;
+}
+
+gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
+                          const struct gt_sweep_item *item, double seconds,
+                          struct gt_err *err) {
+    struct gt_err why = {""};
+    const double began = gt_seconds();
+    const struct gt_pool_use before = gt_pool_use(t->pool);
+    memset(result, 0, sizeof *result);
+    struct search *s = calloc(1, sizeof *s);
+    if (!s)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to tune %s", item->name);
+    s->t = t;
+    s->item = item;
+    s->result = result;
+    s->limit_s = seconds;
+    s->deadline = HUGE_VAL;
+    gt_status status =
+        gt_ahead_spaces(&s->space, &s->spaces, &s->outlook, &t->ahead, t, item, &why);
+    gt_ahead_clear(&t->ahead);
+    gt_ahead_begin(&t->ahead, t, t->next);
+    if (!status)
+        s->space_ns = calloc((size_t)s->spaces + 1, sizeof *s->space_ns);
+    if (!status && !s->space_ns)
+        status = gt_fail(&why, GEMMTUNE_ENOMEM, "no memory to tune %s", item->name);
+    if (!status)
+        status = search_and_decide(s, &why);
+    free(s->space_ns);
+    gt_outlook_clear(&s->outlook);
+    gt_tune_spaces_free(s->space, s->spaces);
+    free(s);
+    result->seconds = gt_seconds() - began;
+    result->use = used_since(&before, t->pool);
+    if (status && about_database(status))
+        return gt_fail(err, status, "%s", why.line);
+    if (status)
+        snprintf(result->error, sizeof result->error, "%s", why.line);
+    return GEMMTUNE_OK;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trial.c - what becomes of a candidate. Read this file first: it is the program in one page.
+ *
+ *     bind the point to the device and the problem      -> constraints
+ *     build and load it, as the library would           -> compile, launch
+ *     run it on every case, compare every element       -> launch, wrong_result, crashed
+ *     time it on random inputs, interleaved with rivals -> implausible
+ *     run it once more                                  -> wrong_result, correct
+ */
+#include "tuner/work/trial.h"
+
+#include "tuner/base/progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A candidate under way. */
+struct attempt {
+    struct gt_exec *exec;
+    struct gt_result *result;
+};
+
+static void end(struct gt_result *r, gt_outcome outcome, const char *text) {
+    r->outcome = outcome;
+    snprintf(r->error, sizeof r->error, "%s", text);
+    for (char *c = r->error; *c; c++)
+        if (*c == '\n' || *c == '\r' || *c == '\t')
+            *c = ' ';
+}
+
+/* What a failure to make or run the kernel says about it. */
+static gt_outcome outcome_of(gt_status status, gt_outcome otherwise) {
+    switch (status) {
+    case GEMMTUNE_EINVAL:
+        return GT_CONSTRAINTS;
+    case GEMMTUNE_EBUILD:
+        return GT_COMPILE;
+    case GEMMTUNE_ENOMEM:
+        return GT_OUT_OF_MEMORY;
+    default:
+        return otherwise;
+    }
+}
+
+static void drop(struct attempt *a) {
+    gt_exec_destroy(a->exec);
+    a->exec = NULL;
+}
+
+static gt_status find(const struct gt_family **f, struct gt_point *point,
+                      const struct gt_families *families, const struct gt_candidate *c,
+                      struct gt_err *err) {
+    *f = gt_families_find(families, c->family);
+    if (!*f)
+        return gt_fail(err, GEMMTUNE_EINVAL, "there is no family called %s", c->family);
+    return gt_point_parse(point, c->point, err);
+}
+
+static void build(struct attempt *a, struct gt_lab *lab, const struct gt_families *families,
+                  const struct gt_candidate *c, const gemmtune_problem *p) {
+    struct gt_err err = {""};
+    const struct gt_family *family = NULL;
+    struct gt_point point;
+    char *log = NULL;
+    gt_status status = find(&family, &point, families, c, &err);
+    if (!status)
+        status = gt_exec_create(&a->exec, gt_lab_gpu(lab), family, &point, p, &log, &err);
+    free(log);
+    if (!status)
+        status = gt_lab_reserve(lab, a->exec, &err);
+    if (status) {
+        end(a->result, outcome_of(status, GT_LAUNCH), err.line);
+        drop(a);
+        return;
+    }
+    struct gt_exec_info info;
+    gt_exec_describe(a->exec, &info);
+    a->result->registers = info.registers;
+    a->result->spill_bytes = info.spill_bytes;
+    a->result->smem_bytes = info.smem_bytes;
+    a->result->compile_ms = info.compile_ms;
+    (void)gt_judge_image(&a->result->loop, info.image, info.image_bytes);
+}
+
+/* A driver that refuses a launch refuses the candidate; one that reports a fault after it was
+ * accepted has lost the context with everything in it. */
+static void fault(struct attempt *a, gt_status status, const struct gt_err *err) {
+    end(a->result, status == GEMMTUNE_EINVAL ? GT_LAUNCH : outcome_of(status, GT_CRASHED),
+        err->line);
+    a->result->fatal = a->result->outcome == GT_CRASHED;
+    drop(a);
+}
+
+/* What computes wrongly may have written anywhere: to inputs, to the reference of a case that others
+ * are checked against. The next candidate meets a fresh worker. */
+static void wrong(struct attempt *a, const char *why) {
+    end(a->result, GT_WRONG_RESULT, why);
+    a->result->fatal = true;
+}
+
+static void check(struct attempt *a, struct gt_lab *lab) {
+    struct gt_err err = {""};
+    char why[GT_VERDICT_MAX];
+    bool right = false;
+    gt_status status = gt_lab_check(&right, why, lab, a->exec, &err);
+    if (status) {
+        fault(a, status, &err);
+    } else if (!right) {
+        wrong(a, why);
+        drop(a);
+    }
+}
+
+/* Faster than the arithmetic allows, or than any launch can be, is a mistake of measuring or of
+ * computing, not a win. */
+static bool plausible(const struct gt_measurement *m, const struct gt_device *d,
+                      const gemmtune_problem *p) {
+    enum { FLOOR_NS = 50 };
+    /* 0, no ceiling, for what only matrix units multiply */
+    const double ceiling =
+        p->math == GEMMTUNE_MATH_TF32 ? 0 : gt_device_ceiling(d, p->type_a);
+    const double least = ceiling > 0 ? gt_problem_flops(p) / ceiling * 1e9 / 1.05 : 0;
+    return m->median_ns > FLOOR_NS && m->median_ns >= least;
+}
+
+static void judge(struct attempt *a, struct gt_lab *lab, const gemmtune_problem *p) {
+    struct gt_err err = {""};
+    char why[GT_VERDICT_MAX];
+    bool right = false;
+    if (!plausible(&a->result->time, gt_lab_device(lab), p)) {
+        snprintf(why, sizeof why, "%.0f ns is less than this device can take",
+                 a->result->time.median_ns);
+        end(a->result, GT_IMPLAUSIBLE, why);
+        return;
+    }
+    gt_status status = gt_lab_recheck(&right, why, lab, a->exec, &err);
+    if (status)
+        fault(a, status, &err);
+    else if (right)
+        end(a->result, GT_CORRECT, "");
+    else
+        wrong(a, why);
+}
+
+static struct gt_time_budget budget_of(const struct gt_job *job) {
+    struct gt_time_budget b = job->kind == GT_JOB_FINAL   ? gt_final_budget
+                              : job->kind == GT_JOB_AGAIN ? gt_again_budget
+                                                          : gt_screen_budget;
+    if (job->kind == GT_JOB_TRIAL)
+        b.rule.rival_ns = job->best_ns * (1 + GT_SCREEN_DOUBT);
+    return b;
+}
+
+/* Times what is left of the attempts together. A fault while several run is charged to none of them
+ * in particular: all are tried again one by one by whoever asked. */
+static void time_all(struct attempt *a, int count, struct gt_lab *lab,
+                     const struct gt_job *job) {
+    const struct gt_exec *execs[GT_JOB_POINTS_MAX];
+    struct gt_measurement out[GT_JOB_POINTS_MAX];
+    struct attempt *live[GT_JOB_POINTS_MAX];
+    struct gt_err err = {""};
+    int n = 0;
+    for (int i = 0; i < count; i++)
+        if (a[i].exec) {
+            execs[n] = a[i].exec;
+            live[n++] = &a[i];
+        }
+    const struct gt_time_budget budget = budget_of(job);
+    const gt_status status = gt_lab_time(out, lab, execs, n, &budget, &err);
+    for (int i = 0; i < n; i++) {
+        if (status)
+            fault(live[i], status, &err);
+        else
+            live[i]->result->time = out[i];
+    }
+}
+
+/* That what is left of the attempts computes rightly is all that was asked. */
+static void accept(struct attempt *a, int count) {
+    for (int i = 0; i < count; i++)
+        if (a[i].exec) {
+            end(a[i].result, GT_CORRECT, "");
+            drop(&a[i]);
+        }
+}
+
+/* Seconds since the last call. */
+static double lap(double *since) {
+    const double now = gt_seconds(), spent = now - *since;
+    *since = now;
+    return spent;
+}
+
+gt_status gt_trial_run(struct gt_report *report, struct gt_lab *lab,
+                       const struct gt_families *families, const struct gt_job *job,
+                       gt_stage_fn stage, void *user, struct gt_err *err) {
+    struct attempt a[GT_JOB_POINTS_MAX] = {{0}};
+    struct gt_spent *spent = &report->result[0].spent; /* by all together */
+    gemmtune_problem p;
+    double since = gt_seconds();
+    gt_status status = gt_problem_from_name(&p, job->problem, err);
+    if (status)
+        return status;
+    report->count = job->count;
+    stage(user, GT_STAGE_COMPILING);
+    for (int i = 0; i < job->count; i++) {
+        a[i].result = &report->result[i];
+        build(&a[i], lab, families, &job->candidate[i], &p);
+    }
+    (void)lap(&since);
+    stage(user, GT_STAGE_LAUNCHING);
+    for (int i = 0; i < job->count; i++)
+        if (a[i].exec)
+            check(&a[i], lab);
+    spent->check_s = lap(&since);
+    if (job->kind == GT_JOB_CHECK)
+        accept(a, job->count);
+    else
+        time_all(a, job->count, lab, job);
+    spent->time_s = lap(&since);
+    for (int i = 0; i < job->count; i++)
+        if (a[i].exec)
+            judge(&a[i], lab, &p);
+    for (int i = 0; i < job->count; i++)
+        drop(&a[i]);
+    spent->check_s += lap(&since);
+    return GEMMTUNE_OK;
+}
+
+gt_status gt_trial_compile(struct gt_report *report, const struct gt_families *families,
+                           const struct gt_job *job, struct gt_err *err) {
+    const struct gt_driver *driver = gt_driver_of(job->device.backend);
+    struct gt_result *r = &report->result[0];
+    const struct gt_family *family = NULL;
+    struct gt_point point;
+    struct gt_binding b;
+    struct gt_image image = {0};
+    struct gt_build_stats stats = {0};
+    struct gt_err why = {""};
+    gemmtune_problem p;
+    char *source = NULL;
+    gt_status status = gt_problem_from_name(&p, job->problem, err);
+    if (status)
+        return status;
+    report->count = 1;
+    char toolchain[GT_TOOLCHAIN_MAX];
+    status = driver->toolchain(toolchain, &job->device, err);
+    if (status) /* no compiler: not the candidate's doing */
+        return status;
+    status = find(&family, &point, families, &job->candidate[0], &why);
+    if (!status) {
+        gt_bind_problem(&b, family, &job->device, &p);
+        status = gt_bind_point(&b, &point, &why);
+    }
+    if (!status)
+        status = gt_source_of(&source, &b, &job->device, &why);
+    if (!status)
+        status = gt_build(&image, driver, &job->device, source, &stats, &why);
+    r->compile_ms = stats.compile_ms;
+    (void)gt_judge_image(&r->loop, image.bytes, image.size);
+    if (status)
+        end(r, outcome_of(status, GT_COMPILE), why.line);
+    gt_image_clear(&image);
+    free(source);
+    return GEMMTUNE_OK;
+}
