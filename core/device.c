@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.c - a device's key, and the ceilings that follow from its description. Speaks to no
- * driver: runtime/ fills the struct.
+ * device.c - a device's key, and the ceilings that follow from its description. Speaks to
+ * no driver: runtime/ fills the struct.
  */
 #include "core/device.h"
 
@@ -38,7 +38,8 @@ static int slug(char out[SLUG_MAX], const char *name) {
     return len;
 }
 
-/* Drivers reserve some memory and report the rest, a little more or less in each version. */
+/* Drivers reserve some memory and report the rest, a little more or less in each version.
+ */
 static int64_t whole_gib(int64_t bytes) {
     const int64_t gib = INT64_C(1) << 30;
     return bytes / gib + (bytes % gib >= gib / 2);
@@ -67,13 +68,14 @@ void gt_device_key(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]) {
 
 /*
  * Multiply-adds each SM finishes in one clock, by compute capability. Source: CUDA C++
- * Programming Guide, "Throughput of Native Arithmetic Instructions" (rows: 32-bit and 64-bit
- * floating-point multiply-add, 32-bit integer multiply-add). Before 7.0 the guide says
- * "multiple instructions" for the integer column: IMAD was three XMADs, each at the rate of
- * f32, hence a third of it. dmma: f64 by matrix
- * instructions, where tensor cores outdo that (A100 and H100 architecture papers). Checked on an H200 with register-only loops: 65.2, 33.2 and
- * 33.3 T/s measured against 66.9, 33.5 and 33.5 from this table. u8: products of bytes on
- * tensor cores, out of what NVIDIA's architecture papers say of dense INT8.
+ * Programming Guide, "Throughput of Native Arithmetic Instructions" (rows: 32-bit and
+ * 64-bit floating-point multiply-add, 32-bit integer multiply-add). Before 7.0 the guide
+ * says "multiple instructions" for the integer column: IMAD was three XMADs, each at the
+ * rate of f32, hence a third of it. dmma: f64 by matrix instructions, where tensor cores
+ * outdo that (A100 and H100 architecture papers). Checked on an H200 with register-only
+ * loops: 65.2, 33.2 and 33.3 T/s measured against 66.9, 33.5 and 33.5 from this table. u8:
+ * products of bytes on tensor cores, out of what NVIDIA's architecture papers say of dense
+ * INT8.
  */
 static const struct lanes {
     int cc;

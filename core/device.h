@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.h - the silicon, not its label: two different chips are sold as "GeForce GTX 1050".
+ * device.h - the silicon, not its label: two different chips are sold as "GeForce GTX
+ * 1050".
  */
 #ifndef GT_CORE_DEVICE_H
 #define GT_CORE_DEVICE_H
@@ -38,21 +39,22 @@ struct gt_device {
 };
 
 /* "nvidia-h200-5f1c09aa": a slug of the name and a hash of what makes two chips one model
- * (backend, name, arch, units, bus width, memory in whole GiB, L2, limits). Not the UUID, not
- * the driver: those are provenance. GiB, because what a driver reserves of the memory changes
- * with its version. */
+ * (backend, name, arch, units, bus width, memory in whole GiB, L2, limits). Not the UUID,
+ * not the driver: those are provenance. GiB, because what a driver reserves of the memory
+ * changes with its version. */
 void gt_device_key(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]);
 
 /* Peak arithmetic of the device in operations per second for a type (multiply and add count
- * as two): for F32, F64 (tensor cores, where they are faster at it) and I32; 0 for other types and
- * when unknown. Of one multiply-add an element: tf32, and i32 in pieces of a byte, may beat it. */
+ * as two): for F32, F64 (tensor cores, where they are faster at it) and I32; 0 for other
+ * types and when unknown. Of one multiply-add an element: tf32, and i32 in pieces of a
+ * byte, may beat it. */
 double gt_device_peak(const struct gt_device *d, gemmtune_dtype type);
 /* What that is a peak of, in a clause: "f64 on tensor cores". */
 const char *gt_device_peak_about(const struct gt_device *d, gemmtune_dtype type);
 /* The same on ordinary cores alone. */
 double gt_device_plain_peak(const struct gt_device *d, gemmtune_dtype type);
-/* What no kernel exceeds, tensor cores included, for the same types (not for tf32 arithmetic):
- * they multiply f64, and i32 in pieces of a byte. */
+/* What no kernel exceeds, tensor cores included, for the same types (not for tf32
+ * arithmetic): they multiply f64, and i32 in pieces of a byte. */
 double gt_device_ceiling(const struct gt_device *d, gemmtune_dtype type);
 /* Peak memory traffic in bytes per second; 0 when unknown. */
 double gt_device_bandwidth(const struct gt_device *d);

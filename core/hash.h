@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hash.h - SHA-256 (FIPS 180-4), the one hash of the house: checksums, cache names, keys. */
+/* hash.h - SHA-256 (FIPS 180-4), the one hash of the house: checksums, cache names, keys.
+ */
 #ifndef GT_CORE_HASH_H
 #define GT_CORE_HASH_H
 

@@ -3,9 +3,9 @@
  * json.c - documents: built, looked at, read with types, complained about.
  *
  * The scanner (json_scan.h) says first whether the text is JSON and how many values it has;
- * cJSON then builds the strings and numbers; a second scan notes the line of each value. Both
- * walk the text in the same order, so the i-th value of one is the i-th of the other. Values
- * are laid out with the members of each container side by side.
+ * cJSON then builds the strings and numbers; a second scan notes the line of each value.
+ * Both walk the text in the same order, so the i-th value of one is the i-th of the other.
+ * Values are laid out with the members of each container side by side.
  */
 #include "core/json.h"
 
@@ -65,8 +65,8 @@ static int compare_keys(const void *a, const void *b) {
     return order != 0 ? order : (*x > *y) - (*x < *y);
 }
 
-/* The first member that repeats a key of the object before it, or NULL. `sorted` has room for
- * all members. */
+/* The first member that repeats a key of the object before it, or NULL. `sorted` has room
+ * for all members. */
 static const struct value *find_repeated(const struct value *object,
                                          const struct value **sorted) {
     const struct value *repeated = NULL;

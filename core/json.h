@@ -2,9 +2,9 @@
 /*
  * json.h - reading JSON with every complaint as "file:line: /path: what is wrong".
  *
- * A thin layer on cJSON: refuses what cJSON lets pass (duplicate keys, trailing text, integers
- * past 2^53, NUL bytes, invalid UTF-8, nesting past 64, files past 64 MiB), and knows the line of
- * every value. A byte-order mark is skipped.
+ * A thin layer on cJSON: refuses what cJSON lets pass (duplicate keys, trailing text,
+ * integers past 2^53, NUL bytes, invalid UTF-8, nesting past 64, files past 64 MiB), and
+ * knows the line of every value. A byte-order mark is skipped.
  */
 #ifndef GT_CORE_JSON_H
 #define GT_CORE_JSON_H
@@ -48,13 +48,13 @@ struct gt_node gt_json_member(struct gt_node n,
                               const char *key); /* absent when there is none */
 int gt_json_line(struct gt_node n);             /* 1-based; 0 for an absent node */
 
-/* Fails with EPARSE and "file:line: /sizes/3/m: " ahead of the text. For an absent node give
- * its parent. */
+/* Fails with EPARSE and "file:line: /sizes/3/m: " ahead of the text. For an absent node
+ * give its parent. */
 gt_status gt_json_fail(struct gt_node n, struct gt_err *err, const char *fmt, ...)
     GT_PRINTF(3, 4);
 
-/* Typed reads: EPARSE when the value is missing, of another kind or outside [low, high]; *out
- * is then untouched. 8.0 and 8e0 are integers. */
+/* Typed reads: EPARSE when the value is missing, of another kind or outside [low, high];
+ * *out is then untouched. 8.0 and 8e0 are integers. */
 gt_status gt_json_int(int64_t *out, struct gt_node n, int64_t low, int64_t high,
                       struct gt_err *err);
 gt_status gt_json_double(double *out, struct gt_node n, struct gt_err *err);
@@ -64,7 +64,8 @@ gt_status gt_json_string(const char **out, struct gt_node n,
 /* The member of an object that must be there. */
 gt_status gt_json_need(struct gt_node *out, struct gt_node object, const char *key,
                        struct gt_err *err);
-/* Every key of the object must be in the NULL-ended list; the complaint suggests the nearest. */
+/* Every key of the object must be in the NULL-ended list; the complaint suggests the
+ * nearest. */
 gt_status gt_json_only(struct gt_node object, const char *const *keys, struct gt_err *err);
 
 /* Writes `text` to `out` as a quoted JSON string; bytes that are not UTF-8 become U+FFFD.

@@ -2,8 +2,8 @@
 /*
  * json_scan.c - the grammar of RFC 8259, one function a rule. Builds nothing.
  *
- * The values of a text are counted in the order in which they begin: a container before what
- * is in it.
+ * The values of a text are counted in the order in which they begin: a container before
+ * what is in it.
  */
 #include "core/json_scan.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launch.h - the shape of one kernel launch and of what it takes by description, in numbers.
- * Families hold them as expressions. */
+/* launch.h - the shape of one kernel launch and of what it takes by description, in
+ * numbers. Families hold them as expressions. */
 #ifndef GT_CORE_LAUNCH_H
 #define GT_CORE_LAUNCH_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * point.h - one choice in a family's space: names and integers, nothing else.
- * Text form, as stored and typed: "BM=128 BN=128 BK=16" ("" for a family without parameters).
+ * Text form, as stored and typed: "BM=128 BN=128 BK=16" ("" for a family without
+ * parameters).
  */
 #ifndef GT_CORE_POINT_H
 #define GT_CORE_POINT_H

@@ -33,8 +33,9 @@ bool gt_text_int(int64_t *out, const char *text, size_t len) {
 
 /* ---- UTF-8 ----------------------------------------------------------------- */
 
-/* A row of the table of well-formed sequences (Unicode 15, table 3-7): bytes after the second
- * are always 80..BF, and the second byte's range keeps overlong forms and surrogates out. */
+/* A row of the table of well-formed sequences (Unicode 15, table 3-7): bytes after the
+ * second are always 80..BF, and the second byte's range keeps overlong forms and surrogates
+ * out. */
 struct utf8_form {
     unsigned char first_low, first_high, second_low, second_high;
     size_t len;

@@ -9,7 +9,8 @@
 
 #include <stdbool.h>
 
-/* Texts that somebody else owns: what an option that may be given several times was given. */
+/* Texts that somebody else owns: what an option that may be given several times was given.
+ */
 enum { GT_TEXTS_MAX = 64 };
 struct gt_texts {
     int count;
@@ -23,8 +24,8 @@ bool gt_text_int(int64_t *out, const char *text, size_t len);
 /* Bytes of the UTF-8 character that `text` begins with, 0 when it is not valid UTF-8. */
 size_t gt_text_utf8(const char *text, size_t len);
 
-/* Formats into `line`, cut to fit, then makes it one line that any terminal can show: control
- * characters become spaces, bytes that are not UTF-8 become "?". */
+/* Formats into `line`, cut to fit, then makes it one line that any terminal can show:
+ * control characters become spaces, bytes that are not UTF-8 become "?". */
 void gt_text_line(char *line, size_t size, const char *fmt, va_list args) GT_PRINTF(3, 0);
 
 /* The word of the NULL-ended list that `word` is probably a misspelling of, or NULL. */

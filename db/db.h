@@ -104,8 +104,8 @@ gt_status gt_db_records(struct gt_db *db, const char *device_key, const char *pr
                         gt_db_record_fn fn, void *user, struct gt_err *err);
 gt_status gt_db_trials(struct gt_db *db, const char *device_key, const char *problem,
                        gt_db_trial_fn fn, void *user, struct gt_err *err);
-/* Of gt_db_trials those that were made here and correct, and took at most `within` times as long as
- * the best verified record of their device and problem. */
+/* Of gt_db_trials those that were made here and correct, and took at most `within` times as
+ * long as the best verified record of their device and problem. */
 gt_status gt_db_runners_up(struct gt_db *db, double within, gt_db_trial_fn fn, void *user,
                            struct gt_err *err);
 
@@ -151,8 +151,9 @@ gt_status gt_db_trial_find(bool *found, struct gt_trial_row *row, struct gt_db *
                            const struct gt_db_subject *subject, struct gt_err *err);
 
 /* Replaces the local records of (device, problem) in one transaction; those from elsewhere
- * stay. Their moment is the first row's (0: now), or just after what it replaces when the clock was set
- * back; the provenance of the rows is ignored. EINVAL: a row that a reader would skip. */
+ * stay. Their moment is the first row's (0: now), or just after what it replaces when the
+ * clock was set back; the provenance of the rows is ignored. EINVAL: a row that a reader
+ * would skip. */
 gt_status gt_db_records_put(struct gt_db *db, const char *device_key, const char *problem,
                             const struct gt_record_row *rows, size_t count,
                             struct gt_err *err);

@@ -184,8 +184,9 @@ static void set_quarantined(struct gt_stored_trial *trial) {
     trial->row.ended_ms = gt_now_ms();
 }
 
-/* A tuner that was killed says nothing about the point it was at; a machine that went down may
- * well do, and twice is enough. A row that is not sound counts as none: its point is tried anew. */
+/* A tuner that was killed says nothing about the point it was at; a machine that went down
+ * may well do, and twice is enough. A row that is not sound counts as none: its point is
+ * tried anew. */
 static gt_status claim(int64_t *trial_id, bool *claimed, struct gt_db *db, int64_t run_id,
                        const struct gt_db_subject *subject, struct gt_err *err) {
     struct gt_stored_trial trial = {0};

@@ -11,15 +11,14 @@
  * stream. It never times, never writes the database, never waits for the device.
  *
  * Ownership. What gemmtune_open and gemmtune_plan_create hand out is the caller's until
- *     gemmtune_close and gemmtune_plan_destroy, both of which accept NULL. Every const char *
- *     returned is the library's and lives as long as its comment says.
- *     Device memory is always the caller's; the library allocates none.
- * Errors.    A gemmtune_status is 0 on success and negative otherwise. On failure an
- *     out-parameter is set to NULL and gemmtune_errmsg() says why, in one line.
- * Threads.   A gemmtune_ctx may be shared: it locks on a cache miss only. A gemmtune_plan
- *     never changes once made: any number of threads may execute it at once, on
- *     different streams, each with its own workspace. Closing what another
- *     thread is using is the one thing that is not allowed.
+ *     gemmtune_close and gemmtune_plan_destroy, both of which accept NULL. Every const char
+ * * returned is the library's and lives as long as its comment says. Device memory is
+ * always the caller's; the library allocates none. Errors.    A gemmtune_status is 0 on
+ * success and negative otherwise. On failure an out-parameter is set to NULL and
+ * gemmtune_errmsg() says why, in one line. Threads.   A gemmtune_ctx may be shared: it
+ * locks on a cache miss only. A gemmtune_plan never changes once made: any number of
+ * threads may execute it at once, on different streams, each with its own workspace.
+ * Closing what another thread is using is the one thing that is not allowed.
  */
 #ifndef GEMMTUNE_H
 #define GEMMTUNE_H
@@ -106,7 +105,7 @@ typedef struct gemmtune_problem {
     int64_t batch;
     int64_t stride_a, stride_b, stride_c;
     int32_t reads_c; /* 1: beta is usually not zero. Chooses what is tuned
-                                          * for; any beta is right with either value */
+                      * for; any beta is right with either value */
 } gemmtune_problem;
 
 /* Column-major, not transposed, packed, one product, accumulated in F32 (or F64
@@ -144,8 +143,9 @@ GEMMTUNE_API void gemmtune_close(gemmtune_ctx *ctx);
 typedef struct gemmtune_plan gemmtune_plan;
 
 /* How far from an exact match the lookup may go; each includes those above it, and they are
- * preferred, with one exception: what was tuned elsewhere for this very problem, on a device of the
- * same key (imported, merged), is GEMMTUNE_MATCH_ARCH and preferred to GEMMTUNE_MATCH_SHAPE. */
+ * preferred, with one exception: what was tuned elsewhere for this very problem, on a
+ * device of the same key (imported, merged), is GEMMTUNE_MATCH_ARCH and preferred to
+ * GEMMTUNE_MATCH_SHAPE. */
 typedef enum gemmtune_match {
     GEMMTUNE_MATCH_EXACT,  /* tuned for this very problem on this device */
     GEMMTUNE_MATCH_SHAPE,  /* tuned on this device, for another problem */

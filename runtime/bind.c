@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; CUDA Driver
- * API, cuTensorMapEncodeTiled. */
+/* CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; CUDA
+ * Driver API, cuTensorMapEncodeTiled. */
 enum {
     CUDA_BLOCK_Z_MAX = 64,
     CUDA_GRID_YZ_MAX = 65535,
@@ -27,8 +27,9 @@ static bool is_f64(const gemmtune_problem *p) {
     return p->type_a == GEMMTUNE_F64 || p->type_c == GEMMTUNE_F64;
 }
 
-/* PoCL 5 loses private values that live across barriers, other ones each time it compiles: what
- * it knew of an instruction it believes of the next one at that address. PoCL 6 is right. */
+/* PoCL 5 loses private values that live across barriers, other ones each time it compiles:
+ * what it knew of an instruction it believes of the next one at that address. PoCL 6 is
+ * right. */
 static bool breaks_barriers(const struct gt_device *d) {
     return strncmp(d->compiler, "PoCL 5.", 7) == 0;
 }
@@ -191,8 +192,8 @@ const struct gt_rule *gt_refused(const struct gt_binding *b) {
     return first_refusal(b->family->require, b->family->require_count, b);
 }
 
-/* A demand that is nonsense (0, not a power of two, past a vector, not computable) becomes the
- * strictest one: better a kernel that runs less often than one that faults. */
+/* A demand that is nonsense (0, not a power of two, past a vector, not computable) becomes
+ * the strictest one: better a kernel that runs less often than one that faults. */
 int64_t gt_align_needed(const struct gt_binding *b, int operand) {
     int64_t bytes = 0;
     if (gt_expr_eval(&bytes, b->family->align[operand], b->value, NULL) != GEMMTUNE_OK)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* build.c - see build.h: what an image depends on, and the compiler when the cache has none. */
+/* build.c - see build.h: what an image depends on, and the compiler when the cache has
+ * none. */
 #include "runtime/build.h"
 
 #include "core/hash.h"

@@ -333,8 +333,9 @@ static struct kept *list_images(size_t *count, int64_t *bytes, DIR *dir) {
     return all;
 }
 
-/* Makes room when there is more than the limit, by a quarter of it, so that this is seldom done.
- * Several processes at it remove the same files; who has one open goes on reading it. */
+/* Makes room when there is more than the limit, by a quarter of it, so that this is seldom
+ * done. Several processes at it remove the same files; who has one open goes on reading it.
+ */
 static void trim(int folder) {
     const int64_t most = gt_cache_max();
     DIR *dir = most > 0 ? list(folder) : NULL;

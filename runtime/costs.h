@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * costs.h - what things cost a unit (multiprocessor), in its clocks and issue slots where nothing else
- * is said. Those that are fitted were so all at once, to trials of an H200: `gemmtune predict --fit`
- * prints their lines anew from the trials of a database. Other architectures are taken to be
- * alike: figures of theirs would make a table of this.
+ * costs.h - what things cost a unit (multiprocessor), in its clocks and issue slots where
+ * nothing else is said. Those that are fitted were so all at once, to trials of an H200:
+ * `gemmtune predict --fit` prints their lines anew from the trials of a database. Other
+ * architectures are taken to be alike: figures of theirs would make a table of this.
  */
 #ifndef GT_RUNTIME_COSTS_H
 #define GT_RUNTIME_COSTS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda.c - the CUDA driver: the caller's context, modules and launches. Compiling is nvrtc.c's,
- * finding devices cuda_device.c's. Whatever context is current when a function here is called is current
- * afterwards.
+ * cuda.c - the CUDA driver: the caller's context, modules and launches. Compiling is
+ * nvrtc.c's, finding devices cuda_device.c's. Whatever context is current when a function
+ * here is called is current afterwards.
  */
 #include "runtime/cuda_device.h"
 #include "runtime/driver_util.h"

@@ -12,15 +12,16 @@
 #include "core/status.h"
 
 /* A context in which kernels are built and loaded; the caller's, borrowed. */
-struct
-    gt_gpu; /* each driver defines its own, with these two first: see struct gt_gpu_head */
+struct gt_gpu; /* each driver defines its own, with these two first: see struct gt_gpu_head
+                */
 
 struct gt_gpu_head {
     const struct gt_driver *driver;
     struct gt_device device;
 };
 
-/* What a compiler made of a source. Valid, and to be cleared, after a failed build as well. */
+/* What a compiler made of a source. Valid, and to be cleared, after a failed build as well.
+ */
 struct gt_image {
     void *bytes; /* cubin; OpenCL: NULL, every load builds from the source */
     size_t size;
@@ -33,7 +34,8 @@ void gt_image_clear(struct gt_image *image);
 /* A loaded kernel: an opaque struct of the driver. May be launched from any thread. */
 struct gt_kernel;
 
-/* One argument's bytes, as the kernel takes it. Pointers: CUdeviceptr, or cl_mem by value. */
+/* One argument's bytes, as the kernel takes it. Pointers: CUdeviceptr, or cl_mem by value.
+ */
 union gt_value {
     int32_t i32;
     int64_t i64;
@@ -57,8 +59,9 @@ struct gt_driver {
     const char *name; /* "cuda", "opencl" */
     gemmtune_backend backend;
 
-    /* Calls fn for every device of this driver in the driver's order. A missing driver library is no
-     * error: *missing (512 bytes) gets one sentence and no device is reported. */
+    /* Calls fn for every device of this driver in the driver's order. A missing driver
+     * library is no error: *missing (512 bytes) gets one sentence and no device is
+     * reported. */
     gt_status (*enumerate)(void (*fn)(void *user, const struct gt_device *d), void *user,
                            char missing[512], struct gt_err *err);
     /* Wraps a caller's context. ENODRIVER, EDEVICE. */
@@ -72,8 +75,8 @@ struct gt_driver {
                            struct gt_err *err);
     /* Whether images can be kept in a file and loaded later. */
     bool (*cacheable)(const struct gt_device *d);
-    /* Compiles without a context where `cacheable`. EBUILD: image->log says why, and `err` its first
-     * complaint. Thread-safe. */
+    /* Compiles without a context where `cacheable`. EBUILD: image->log says why, and `err`
+     * its first complaint. Thread-safe. */
     gt_status (*build)(struct gt_image *image, const struct gt_device *d,
                        const char *source, struct gt_err *err);
     /* Loads `entry` from an image (or, where not cacheable, builds and loads from source,
@@ -92,8 +95,9 @@ struct gt_driver {
     gt_status (*encode_map)(struct gt_tensor_map *out, const struct gt_gpu *gpu,
                             const struct gt_tiling *tiling, void *memory,
                             struct gt_err *err);
-    /* Enqueues on the caller's stream or queue. No allocation, no lock, no wait for the device.
-     * EINVAL: the launch was refused, nothing of it runs and the context is sound. */
+    /* Enqueues on the caller's stream or queue. No allocation, no lock, no wait for the
+     * device. EINVAL: the launch was refused, nothing of it runs and the context is sound.
+     */
     gt_status (*launch)(const struct gt_kernel *kernel, const struct gt_launch *launch,
                         const struct gt_value_ref *args, int arg_count, void *stream,
                         struct gt_err *err);
@@ -112,9 +116,9 @@ struct gt_device_list {
 };
 gt_status gt_devices_list(struct gt_device_list *out, struct gt_err *err);
 void gt_devices_clear(struct gt_device_list *list);
-/* By index ("0"), UUID, PCI id, key, or a name or part of a name that fits one chip only (what OpenCL
- * and CUDA both list is one chip, and CUDA's is taken).
- * ENODRIVER when there is no device at all; EINVAL lists the choices. */
+/* By index ("0"), UUID, PCI id, key, or a name or part of a name that fits one chip only
+ * (what OpenCL and CUDA both list is one chip, and CUDA's is taken). ENODRIVER when there
+ * is no device at all; EINVAL lists the choices. */
 gt_status gt_devices_pick(size_t *index, const struct gt_device_list *list,
                           const char *what, struct gt_err *err);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec.c - one point's kernels, built, loaded and ready for one problem. Everything that can be
- * decided once is decided in gt_exec_create; gt_exec_run copies a few words and launches.
+ * exec.c - one point's kernels, built, loaded and ready for one problem. Everything that
+ * can be decided once is decided in gt_exec_create; gt_exec_run copies a few words and
+ * launches.
  */
 #include "runtime/exec.h"
 
@@ -158,8 +159,8 @@ static gt_status settle_problem(struct gt_exec_info *info, struct gt_passes *pas
     return status;
 }
 
-/* The driver takes the maps, which is found out before anything is built, at an address that
- * is like those to come. */
+/* The driver takes the maps, which is found out before anything is built, at an address
+ * that is like those to come. */
 static gt_status check_maps(const struct loaded *l, const struct gt_passes *passes,
                             const gemmtune_problem *p, struct gt_err *err) {
     void *const somewhere = (void *)(uintptr_t)GT_WORKSPACE_ALIGN;
@@ -407,8 +408,8 @@ static gt_status launch(const struct gt_exec *e, const union gt_value value[ARG_
 }
 
 /* As BLAS: with alpha 0 or k 0 neither A nor B is read. The kernel then runs with both 0:
- * its sum over an empty k is 0, and beta C is all that it writes. The passes beside it run as
- * well: a sum of partial sums is what writes C. */
+ * its sum over an empty k is 0, and beta C is all that it writes. The passes beside it run
+ * as well: a sum of partial sums is what writes C. */
 gt_status gt_exec_run(const struct gt_exec *e, const void *alpha, void *a, void *b,
                       const void *beta, void *c, void *workspace, void *stream,
                       struct gt_err *err) {

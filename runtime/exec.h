@@ -9,7 +9,8 @@
 #include "runtime/build.h"
 #include "runtime/family.h"
 
-/* What a workspace pointer is aligned to (CUDA), so that families may lay it out in lines. */
+/* What a workspace pointer is aligned to (CUDA), so that families may lay it out in lines.
+ */
 enum { GT_WORKSPACE_ALIGN = 256 };
 
 struct gt_exec; /* immutable after create; any thread may run it */

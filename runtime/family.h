@@ -18,8 +18,8 @@
  *   CPU                        1 on an OpenCL CPU device
  *   UNITS WARP MAX_THREADS SMEM_MAX REGS_MAX   the device's; REGS_MAX 0 when unknown
  *
- * One built kernel serves many problems: require and align, a pass's when, a tensor map's of and box
- * use neither the problem's names nor what is derived from them.
+ * One built kernel serves many problems: require and align, a pass's when, a tensor map's
+ * of and box use neither the problem's names nor what is derived from them.
  */
 #ifndef GT_RUNTIME_FAMILY_H
 #define GT_RUNTIME_FAMILY_H
@@ -136,7 +136,8 @@ struct gt_family {
     struct gt_symbols symbols;
     int param_count, derive_count, require_count, accept_count, arg_count;
     struct gt_param param[GT_POINT_MAX];
-    /* Points that did well before, in parameter order: a search tries those that are legal first. */
+    /* Points that did well before, in parameter order: a search tries those that are legal
+     * first. */
     int start_count;
     int64_t start[GT_STARTS_MAX][GT_POINT_MAX];
     struct gt_derived derive[GT_RULES_MAX];
@@ -167,7 +168,8 @@ size_t gt_families_count(const struct gt_families *f);
 /* By rank, then name; NULL past the end. */
 const struct gt_family *gt_families_at(const struct gt_families *f, size_t i);
 const struct gt_family *gt_families_find(const struct gt_families *f, const char *name);
-/* The same if its source has this hash: what was measured with another is stale. NULL else. */
+/* The same if its source has this hash: what was measured with another is stale. NULL else.
+ */
 const struct gt_family *gt_families_current(const struct gt_families *f, const char *name,
                                             const char *hash);
 
@@ -247,8 +249,8 @@ gt_status gt_passes_of(struct gt_passes *out, const struct gt_binding *b,
 /* The main kernel's alone. */
 gt_status gt_launch_of(struct gt_launch *out, const struct gt_binding *b,
                        const struct gt_device *d, struct gt_err *err);
-/* The values of the family's shape for the bound problem and point. False when the family has
- * none, or one of its expressions fails or is negative. */
+/* The values of the family's shape for the bound problem and point. False when the family
+ * has none, or one of its expressions fails or is negative. */
 bool gt_shape_of(int64_t out[GT_SHAPE_COUNT], const struct gt_binding *b);
 void gt_family_default(const struct gt_family *f, struct gt_point *out);
 /* Start i of start_count, as a point. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * family_inside.h - what family*.c, bind.c, source.c and model.c share and nobody else may rely on:
- * the built-in names, the parts of the parser, and how it gets at template text.
+ * family_inside.h - what family*.c, bind.c, source.c and model.c share and nobody else may
+ * rely on: the built-in names, the parts of the parser, and how it gets at template text.
  */
 #ifndef GT_RUNTIME_FAMILY_INSIDE_H
 #define GT_RUNTIME_FAMILY_INSIDE_H
@@ -79,8 +79,8 @@ typedef gt_status (*gt_source_fn)(char **out, void *user, gemmtune_backend backe
 
 /* ---- family_words.c ---- */
 
-/* Whether text is [a-z][a-z0-9_]* or, as a C identifier, [A-Za-z_][A-Za-z0-9_]*, and short enough
- * for a name. */
+/* Whether text is [a-z][a-z0-9_]* or, as a C identifier, [A-Za-z_][A-Za-z0-9_]*, and short
+ * enough for a name. */
 bool gt_is_word(const char *text, bool identifier);
 /* A copy of a string in *out, whose old text is freed. */
 gt_status gt_read_text(char **out, struct gt_node n, struct gt_err *err);

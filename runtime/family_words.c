@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * family_words.c - the words of space.json: names that expressions and kernels may use, and readers
- * of single values.
+ * family_words.c - the words of space.json: names that expressions and kernels may use, and
+ * readers of single values.
  */
 #include "runtime/family_inside.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * known.c - from database rows to a snapshot: the records of one architecture and what came near
- * them here, each kernel checked against the family it names. A record that does not check is left out
- * with one line in the log, so that a stranger's file can make a kernel slow and nothing else.
+ * known.c - from database rows to a snapshot: the records of one architecture and what came
+ * near them here, each kernel checked against the family it names. A record that does not
+ * check is left out with one line in the log, so that a stranger's file can make a kernel
+ * slow and nothing else.
  */
 #include "runtime/match.h"
 
@@ -67,7 +68,8 @@ static const struct gt_device *find_device(const struct reading *r, const char *
 
 /* ---- records --------------------------------------------------------------------- */
 
-/* Fills *k from a subject of a current family; EPARSE or EINVAL says what is wrong with it. */
+/* Fills *k from a subject of a current family; EPARSE or EINVAL says what is wrong with it.
+ */
 static gt_status take_subject(struct gt_known *k, const struct gt_db_subject *s,
                               const struct gt_device *d, struct gt_err *err) {
     struct gt_binding b;
@@ -106,8 +108,8 @@ static bool same_problem(const struct gt_known *a, const struct gt_known *b) {
            strcmp(a->device_key, b->device_key) == 0;
 }
 
-/* Of what goes into the next place, among what was taken: the database counts stale rows as well. Records
- * come problem by problem. */
+/* Of what goes into the next place, among what was taken: the database counts stale rows as
+ * well. Records come problem by problem. */
 static int next_rank(const struct reading *r) {
     const struct gt_known *k = &r->known[r->count];
     return r->count > 0 && same_problem(k - 1, k) ? k[-1].rank + 1 : 0;
@@ -182,7 +184,8 @@ static void turn_to(struct reading *r, const struct gt_known *k) {
         r->last++;
 }
 
-/* Keeps what was put into the next place, unless a record of here or a faster runner-up has its tile. */
+/* Keeps what was put into the next place, unless a record of here or a faster runner-up has
+ * its tile. */
 static void keep_fastest(struct reading *r) {
     struct gt_known *k = &r->known[r->count];
     for (size_t i = r->first; i < r->last; i++)

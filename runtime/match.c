@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * match.c - which kernel serves a problem. The order of preference, as enum gt_preference has it:
+ * match.c - which kernel serves a problem. The order of preference, as enum gt_preference
+ * has it:
  *
  *     EXACT    the very problem, measured and verified on this device; by rank
  *     ARCH     the very problem on a device of this very key, measured elsewhere (merged,
@@ -10,7 +11,8 @@
  *     ARCH     other problems there, or of this key and measured elsewhere; by forecast
  *     DEFAULT  the families' starts and default points: by forecast, without one by rank
  *
- * Who asks for SHAPE at worst gets nothing that was measured elsewhere: not the second line either.
+ * Who asks for SHAPE at worst gets nothing that was measured elsewhere: not the second line
+ * either.
  *
  * Whatever is preferred must be able to run: its rules, the problem's alignment, the launch
  * limits and the workspace are asked before speed is. No device, no file, no lock.
@@ -200,8 +202,8 @@ static bool choose_option(struct gt_choice *out, const struct gt_query *q,
     return false;
 }
 
-/* Records of other problems that are equally good otherwise, nearest first: the best of those near by,
- * or of the next that are. */
+/* Records of other problems that are equally good otherwise, nearest first: the best of
+ * those near by, or of the next that are. */
 static bool choose_other(struct gt_choice *out, const struct gt_query *q,
                          struct gt_forecasts *all, const struct gt_near *group,
                          size_t count, struct gt_reason *last) {
@@ -303,8 +305,8 @@ static gt_status nothing(const struct gt_query *q, size_t tuned, bool served,
                    last->line);
 }
 
-/* A GPU that does not tell its peaks is reckoned as a usual one of as many units: forecasts are only
- * compared with each other. */
+/* A GPU that does not tell its peaks is reckoned as a usual one of as many units: forecasts
+ * are only compared with each other. */
 static struct gt_device reckoned_as(const struct gt_device *d) {
     struct gt_device r = *d;
     if (d->is_cpu || (gt_device_peak(d, GEMMTUNE_F32) > 0 && gt_device_bandwidth(d) > 0))

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * match.h - which kernel serves a problem: of an exact record, of another problem's by forecast,
- * of another device of the arch, or a family's start. Pure: no device, no file.
+ * match.h - which kernel serves a problem: of an exact record, of another problem's by
+ * forecast, of another device of the arch, or a family's start. Pure: no device, no file.
  */
 #ifndef GT_RUNTIME_MATCH_H
 #define GT_RUNTIME_MATCH_H
 
 #include "runtime/family.h"
 
-/* One record, read into memory and checked against its family; or the fastest trial of another tile
- * of C, behind the records of its problem. */
+/* One record, read into memory and checked against its family; or the fastest trial of
+ * another tile of C, behind the records of its problem. */
 struct gt_known {
     gemmtune_problem problem; /* canonical */
     char problem_name[GT_PROBLEM_NAME_MAX];
@@ -52,8 +52,8 @@ gt_status gt_match(struct gt_choice *out, const struct gt_snapshot *snapshot,
 
 /* Reads the rows of `device_key`'s arch from a database into a snapshot's array; rows that
  * do not fit their family are skipped with one log line. *stale counts rows of an older
- * family source. Finalists of a problem are much alike; of what else was tried on it and took at most a
- * fifth longer than its winner, the fastest of each tile is read as well. */
+ * family source. Finalists of a problem are much alike; of what else was tried on it and
+ * took at most a fifth longer than its winner, the fastest of each tile is read as well. */
 struct gt_db;
 gt_status gt_known_load(struct gt_known **out, size_t *count, int64_t *stale,
                         struct gt_db *db, const struct gt_families *families,

@@ -2,11 +2,12 @@
 /*
  * match_forecast.c - what kernels should take that were not measured on the problem.
  *
- * A forecast is the model's prediction, times what the model had wrong of the kernel near by: what it took
- * there over what the model says of it there. Records of the same point say so together, the
- * nearest most. The farther the problem, the more is added for what the model has wrong of the way
- * between. Near records also stand for their point with k split otherwise. A start was never measured:
- * records of its family lend it the model's error, and it has to be better than what was measured.
+ * A forecast is the model's prediction, times what the model had wrong of the kernel near
+ * by: what it took there over what the model says of it there. Records of the same point
+ * say so together, the nearest most. The farther the problem, the more is added for what
+ * the model has wrong of the way between. Near records also stand for their point with k
+ * split otherwise. A start was never measured: records of its family lend it the model's
+ * error, and it has to be better than what was measured.
  */
 #include "runtime/match_inside.h"
 
@@ -24,8 +25,8 @@ static const double cost_split = 0.1;     /* k split otherwise */
 static const double cost_start = 0.25;    /* never measured at all: the most there is */
 static const double cost_blind = 0.9; /* as cost_distance, where the model says nothing */
 
-/* The number of the parameter that says how often k is split: the one that the family's shape has for
- * its "split"; -1: there is none. */
+/* The number of the parameter that says how often k is split: the one that the family's
+ * shape has for its "split"; -1: there is none. */
 static int split_of(const struct gt_family *f) {
     const char *name = f->has_shape ? gt_expr_text(f->shape[GT_SHAPE_SPLIT]) : "";
     int i = f->param_count - 1;
@@ -55,9 +56,11 @@ static double model_ns(const struct gt_query *q, const struct gt_binding *b) {
     return gt_model_predict(&p, b, &q->reckoned, NULL) ? p.ns : 0;
 }
 
-/* ---- what the model has wrong ----------------------------------------------------------- */
+/* ---- what the model has wrong -----------------------------------------------------------
+ */
 
-/* What the record's kernel took on its own problem over what the model says; 0: it says nothing. */
+/* What the record's kernel took on its own problem over what the model says; 0: it says
+ * nothing. */
 static double model_error(const struct gt_query *q, const struct gt_known *known,
                           const int64_t *values) {
     struct gt_binding b;
@@ -82,8 +85,8 @@ static void learn(struct gt_forecasts *all, const struct gt_near *near, size_t c
     }
 }
 
-/* The geometric mean of the lessons about the family, or about one point of it, the nearest weigh most; 1
- * when there is none. */
+/* The geometric mean of the lessons about the family, or about one point of it, the nearest
+ * weigh most; 1 when there is none. */
 static double error_of(const struct gt_forecasts *all, const struct gt_family *f,
                        const int64_t *values) {
     double sum = 0, weight = 0;
@@ -112,7 +115,8 @@ static bool may_go_blind(const struct gt_query *q, const struct gt_forecast *o) 
     return o->from != NULL && gt_problem_same_kind(&o->from->known->problem, q->problem);
 }
 
-/* Adds the option if it may run with these values. `error` is what the model is wrong by. */
+/* Adds the option if it may run with these values. `error` is what the model is wrong by.
+ */
 static void offer(struct gt_forecasts *all, struct gt_forecast o, const int64_t *values,
                   double error, double doubt) {
     const struct gt_query *q = all->query;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * match_inside.h - what the files of gt_match share: the question, what is known near it, whether a
- * kernel may run, and the kernels that are offered with what they should take.
+ * match_inside.h - what the files of gt_match share: the question, what is known near it,
+ * whether a kernel may run, and the kernels that are offered with what they should take.
  */
 #ifndef GT_RUNTIME_MATCH_INSIDE_H
 #define GT_RUNTIME_MATCH_INSIDE_H
@@ -61,7 +61,8 @@ struct gt_fit {
     int64_t workspace_bytes;
 };
 
-/* Why the family's point of these values may not run what is asked; *out is whole when it may. */
+/* Why the family's point of these values may not run what is asked; *out is whole when it
+ * may. */
 struct gt_reason gt_why_not(struct gt_fit *out, const struct gt_query *q,
                             const struct gt_family *f, const int64_t *values);
 
@@ -72,7 +73,8 @@ enum {
     GT_NEAR_MAX = 144, /* records that a forecast is made for: a dozen problems' at least */
 };
 
-/* A kernel that may be the answer: a near record's, perhaps with k split otherwise, or a start. */
+/* A kernel that may be the answer: a near record's, perhaps with k split otherwise, or a
+ * start. */
 struct gt_forecast {
     const struct gt_near *from; /* NULL: a start */
     const struct gt_family *family;
@@ -97,12 +99,13 @@ struct gt_forecasts {
     struct gt_reason last; /* why the last that may not run may not */
 };
 
-/* Fills in what may run of at most GT_NEAR_MAX records, nearest first, of one group of equals; then of the
- * families' starts, if there is any or `starts` says so. Best first. */
+/* Fills in what may run of at most GT_NEAR_MAX records, nearest first, of one group of
+ * equals; then of the families' starts, if there is any or `starts` says so. Best first. */
 void gt_forecasts_make(struct gt_forecasts *all, const struct gt_near *near, size_t count,
                        bool starts);
 void gt_forecast_point(struct gt_point *out, const struct gt_forecast *o);
-/* The parameter that says how often k is split; the option has a value of its own for it. */
+/* The parameter that says how often k is split; the option has a value of its own for it.
+ */
 const char *gt_forecast_split_name(const struct gt_forecast *o);
 
 #endif

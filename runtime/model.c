@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model.c - the reckoning of model.h. Counts are per unit (multiprocessor) and in its clocks until
- * the last step. What fits a unit comes from the programming guide, what things cost from the
- * costs in costs.h.
+ * model.c - the reckoning of model.h. Counts are per unit (multiprocessor) and in its
+ * clocks until the last step. What fits a unit comes from the programming guide, what
+ * things cost from the costs in costs.h.
  */
 #include "runtime/model.h"
 
@@ -80,7 +80,8 @@ const struct gt_costs gt_costs_h200 = {
 #undef X
 };
 
-/* ---- one point ------------------------------------------------------------------------ */
+/* ---- one point ------------------------------------------------------------------------
+ */
 
 /* A point on a device, in numbers; bytes and clocks of a block are those of one slab. */
 struct work {
@@ -99,8 +100,8 @@ struct work {
     double end;               /* and for adding up and writing its tile */
 };
 
-/* The 4-norm: what overlaps is as long as the longest of them, and a little longer where two
- * are near each other. */
+/* The 4-norm: what overlaps is as long as the longest of them, and a little longer where
+ * two are near each other. */
 static double norm(const double *x, int count) {
     double most = 0, sum = 0;
     for (int i = 0; i < count; i++)
@@ -112,7 +113,8 @@ static double norm(const double *x, int count) {
     return most * sqrt(sqrt(sum));
 }
 
-/* Multiply-adds of a unit in a clock; on tensor cores that per cent of the device's ceiling. */
+/* Multiply-adds of a unit in a clock; on tensor cores that per cent of the device's
+ * ceiling. */
 static double rate_of(const struct gt_device *d, gemmtune_dtype acc, int64_t tensor) {
     const double peak = tensor > 0 ? gt_device_ceiling(d, acc) * (double)tensor / 100
                                    : gt_device_plain_peak(d, acc);
@@ -150,8 +152,8 @@ static void reckon_slab(struct work *w) {
     w->l2 = bytes / w->costs->l2_bytes;
 }
 
-/* Blocks that share all slabs of all tiles, alike or nearly so; 0: each has a tile or a part of
- * one. */
+/* Blocks that share all slabs of all tiles, alike or nearly so; 0: each has a tile or a
+ * part of one. */
 static int64_t streams(const struct work *w) {
     return w->shape[GT_SHAPE_STREAM] * w->d->units;
 }
@@ -172,16 +174,16 @@ static void reckon_block(struct work *w) {
     reckon_slab(w);
 }
 
-/* Clocks of a partition for a slab of each of `blocks` blocks, when a warp of them takes `each` of it and
- * stalls: others go on meanwhile, if there are any. */
+/* Clocks of a partition for a slab of each of `blocks` blocks, when a warp of them takes
+ * `each` of it and stalls: others go on meanwhile, if there are any. */
 static double slab_clocks(const struct work *w, double each, double blocks) {
     const double warps = ceil(blocks * w->warps / PARTITIONS);
     const double both[] = {warps * each, each + w->stall};
     return warps == 0 ? 0 : w->stall > 0 ? norm(both, 2) : warps * each;
 }
 
-/* What the slabs of a block wait for one another: those that are on their way share the latency;
- * with none ahead it comes on top of what is computed. */
+/* What the slabs of a block wait for one another: those that are on their way share the
+ * latency; with none ahead it comes on top of what is computed. */
 static double block_latency(const struct work *w) {
     const double ahead = (double)w->shape[GT_SHAPE_AHEAD];
     const double own[] = {slab_clocks(w, w->fma, 1), slab_clocks(w, w->issue, 1), w->shared,
@@ -191,8 +193,8 @@ static double block_latency(const struct work *w) {
                : w->slabs * (norm(own, 4) + w->costs->first_memory);
 }
 
-/* Bytes from device memory: all operands once, and what a round of blocks reads when they do
- * not stay in the cache. */
+/* Bytes from device memory: all operands once, and what a round of blocks reads when they
+ * do not stay in the cache. */
 static double traffic(const struct work *w, double resident) {
     const int64_t *s = w->shape;
     const double once = w->size * (w->m * w->k + w->k * w->n + w->m * w->n);
@@ -210,10 +212,11 @@ static double traffic(const struct work *w, double resident) {
     return fmax(once, w->size * (read + w->m * w->n));
 }
 
-/* ---- registers and blocks ---------------------------------------------------------------- */
+/* ---- registers and blocks
+ * ---------------------------------------------------------------- */
 
-/* What the compiler will take: more than the family reckons where there is room, never more than
- * lets the promised number of blocks fit. */
+/* What the compiler will take: more than the family reckons where there is room, never more
+ * than lets the promised number of blocks fit. */
 static int registers_of(const struct work *w, const struct gt_compiled *compiled) {
     const int64_t said = w->shape[GT_SHAPE_REGS];
     const struct room *room = room_of(w->d->cc);
@@ -221,7 +224,8 @@ static int registers_of(const struct work *w, const struct gt_compiled *compiled
         return compiled->registers;
     if (said == 0 || room == NULL)
         return REGISTER_GUESS;
-    /* Warps of the promised blocks on a partition, and what each thread of them can have. */
+    /* Warps of the promised blocks on a partition, and what each thread of them can have.
+     */
     const int64_t promised =
         cdiv((int64_t)w->warps *
                  least(w->shape[GT_SHAPE_FIT] + !w->shape[GT_SHAPE_FIT], room->blocks),
@@ -231,10 +235,10 @@ static int registers_of(const struct work *w, const struct gt_compiled *compiled
     return (int)fmin(most, ceil(w->costs->registers * (double)said));
 }
 
-/* Units that clusters use at once. A cluster takes pairs of units (TPC) of one group (GPC), which has nine
- * pairs at most; what is left over of a group stays empty, and where few blocks fit a unit, so does the
- * other half of an odd cluster's last pair. Dies are cut differently: pairs
- * are dealt out evenly here, but for one that a group has given away. */
+/* Units that clusters use at once. A cluster takes pairs of units (TPC) of one group (GPC),
+ * which has nine pairs at most; what is left over of a group stays empty, and where few
+ * blocks fit a unit, so does the other half of an odd cluster's last pair. Dies are cut
+ * differently: pairs are dealt out evenly here, but for one that a group has given away. */
 static double usable_units(int units, int64_t cluster, int resident) {
     const int64_t pairs = units / 2, groups = cdiv(pairs, GROUP_PAIRS);
     const double each = (double)cluster / 2;
@@ -256,11 +260,12 @@ static void count_blocks(struct gt_prediction *out, int64_t blocks, double units
     out->last_wave = over == 0 ? 1 : (double)over / (double)round;
 }
 
-/* ---- the whole --------------------------------------------------------------------------- */
+/* ---- the whole
+ * --------------------------------------------------------------------------- */
 
 /* What the device could not do faster. The busiest unit has its share of the full tiles, a
- * multiply-add and a load take a slot each at least; what is past the edges is not counted, since
- * a warp may have left before. */
+ * multiply-add and a load take a slot each at least; what is past the edges is not counted,
+ * since a warp may have left before. */
 static double least_ns(const struct work *w) {
     const int64_t *s = w->shape;
     const bool tensor = s[GT_SHAPE_TENSOR] != 0;

@@ -4,9 +4,10 @@
  * device's description, the launches and the family's "shape". Pure: no device, no file, no
  * lock, no state; any thread may ask.
  *
- * A prediction is a sum over launches and, for the main kernel, the 4-norm of what its busiest
- * unit (multiprocessor) needs of each resource: the largest binds, those near it add to it. A
- * family without a shape, a CPU and a device whose peaks are unknown have none.
+ * A prediction is a sum over launches and, for the main kernel, the 4-norm of what its
+ * busiest unit (multiprocessor) needs of each resource: the largest binds, those near it
+ * add to it. A family without a shape, a CPU and a device whose peaks are unknown have
+ * none.
  */
 #ifndef GT_RUNTIME_MODEL_H
 #define GT_RUNTIME_MODEL_H
@@ -39,8 +40,8 @@ struct gt_prediction {
     double ns;                     /* of all passes */
     double term_ns[GT_TERM_COUNT]; /* if nothing else took time */
     enum gt_term binds;            /* the longest */
-    /* No kernel of this point is faster: multiply-adds of the busiest unit at the ceiling; A, B and C
-     * once at peak bandwidth. */
+    /* No kernel of this point is faster: multiply-adds of the busiest unit at the ceiling;
+     * A, B and C once at peak bandwidth. */
     double least_ns;
     int registers;         /* a thread's, as reckoned or given */
     int resident;          /* blocks a unit holds at once */
@@ -55,8 +56,8 @@ struct gt_compiled {
     int64_t smem_bytes; /* a block's, static and dynamic */
 };
 
-/* `b` has device, problem and point bound. `compiled` may be NULL. One to two microseconds. False
- * when there is no prediction. */
+/* `b` has device, problem and point bound. `compiled` may be NULL. One to two microseconds.
+ * False when there is no prediction. */
 bool gt_model_predict(struct gt_prediction *out, const struct gt_binding *b,
                       const struct gt_device *d, const struct gt_compiled *compiled);
 
@@ -69,8 +70,8 @@ struct gt_facts {
     int64_t threads, smem_bytes;     /* of a block of the main kernel */
     int64_t blocks, cluster, passes; /* its blocks, blocks of a cluster; launches */
 };
-/* False when the family has no shape or none for this point, its launches cannot be worked out, or a
- * tile, the split or a group is below 1. */
+/* False when the family has no shape or none for this point, its launches cannot be worked
+ * out, or a tile, the split or a group is below 1. */
 bool gt_facts_of(struct gt_facts *out, const struct gt_binding *b,
                  const struct gt_device *d);
 /* gt_model_predict with other costs. */
@@ -78,8 +79,8 @@ bool gt_model_reckon(struct gt_prediction *out, const struct gt_facts *facts,
                      const struct gt_device *d, const struct gt_costs *costs,
                      const struct gt_compiled *compiled);
 
-/* As gt_model_predict, by name: EINVAL when the point is not the family's; ENOTFOUND, with the reason, when
- * there is no prediction. */
+/* As gt_model_predict, by name: EINVAL when the point is not the family's; ENOTFOUND, with
+ * the reason, when there is no prediction. */
 gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
                            const struct gt_device *d, const gemmtune_problem *p,
                            const struct gt_point *point, struct gt_err *err);
@@ -87,8 +88,8 @@ gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
 const char *gt_term_word(enum gt_term term);
 const char *gt_term_about(enum gt_term term);
 
-/* Blocks of `threads` threads, each with `registers` registers, and `smem` bytes that a CUDA
- * unit of compute capability `cc` holds at once; 0 when not even one fits. */
+/* Blocks of `threads` threads, each with `registers` registers, and `smem` bytes that a
+ * CUDA unit of compute capability `cc` holds at once; 0 when not even one fits. */
 int gt_model_resident(int cc, int threads, int registers, int64_t smem);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * opencl.c - the OpenCL driver: the caller's context, programs built from source while loading
- * (a program binary may be host code, so none is ever kept), and launches. Finding devices is
- * opencl_device.c's.
+ * opencl.c - the OpenCL driver: the caller's context, programs built from source while
+ * loading (a program binary may be host code, so none is ever kept), and launches. Finding
+ * devices is opencl_device.c's.
  *
  * A cl_kernel holds its arguments, so two threads must not use one at once, and a launch
  * may neither lock nor allocate: a loaded kernel owns POOL cl_kernel objects, and a launch

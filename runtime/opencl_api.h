@@ -200,8 +200,8 @@ struct gt_opencl {
  * any thread, never closed. NULL with a sentence in `err` when it is not there or older
  * than OpenCL 1.2. */
 const struct gt_opencl *gt_opencl_api(struct gt_err *err);
-/* Puts functions in place of those that gt_opencl_api has given, for everybody; to watch calls. Not
- * while another thread uses them. */
+/* Puts functions in place of those that gt_opencl_api has given, for everybody; to watch
+ * calls. Not while another thread uses them. */
 void gt_opencl_replace(const struct gt_opencl *with);
 
 /* EDEVICE with "call: CL_NAME"; ENOMEM when the host is out of memory. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prelude.c - the text that every template begins with, and the other texts under templates/ that
- * are compiled in.
+ * prelude.c - the text that every template begins with, and the other texts under
+ * templates/ that are compiled in.
  */
 #include "runtime/family_inside.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cublas_header_check.c - our declarations of cuBLAS against the toolkit's, while compiling. Built
- * only where cublas_v2.h is found; there is nothing to run but main.
+ * cublas_header_check.c - our declarations of cuBLAS against the toolkit's, while
+ * compiling. Built only where cublas_v2.h is found; there is nothing to run but main.
  */
 #include "tuner/bench/cublas_api.h"
 

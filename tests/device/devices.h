@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devices.h - for tests that run on every device there is and then once more, in a process of their
- * own, on the fake CUDA driver (tests/fake): the devices, the families, and how to get there.
+ * devices.h - for tests that run on every device there is and then once more, in a process
+ * of their own, on the fake CUDA driver (tests/fake): the devices, the families, and how to
+ * get there.
  */
 #ifndef GT_TESTS_DEVICES_H
 #define GT_TESTS_DEVICES_H
@@ -54,8 +55,8 @@ static inline bool use_fake(const char *variable, const char *name) {
     return access(path, R_OK) == 0;
 }
 
-/* This program again, with an argument, the fake libraries and FAKE_CUDA_DEVICE in its environment.
- * What it returned; 0 when there are no fakes. */
+/* This program again, with an argument, the fake libraries and FAKE_CUDA_DEVICE in its
+ * environment. What it returned; 0 when there are no fakes. */
 static inline int run_faked(char *self, const char *device) {
     char fake[] = "fake", *argv[] = {self, fake, NULL};
     (void)setenv("FAKE_CUDA_DEVICE", device, 1);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * each_family.c - for tools/oclgrind-check: the default and the starting points of every family that serves
- * the first device, on one small problem, against a plain loop. Far less than a trial does, since a
- * simulator takes a million times as long: no reference kernel, no rotating data, no timing.
+ * each_family.c - for tools/oclgrind-check: the default and the starting points of every
+ * family that serves the first device, on one small problem, against a plain loop. Far less
+ * than a trial does, since a simulator takes a million times as long: no reference kernel,
+ * no rotating data, no timing.
  *
  *     each_family PROBLEM [FAMILY]
  *
- * A line a point; exit 1 when one is wrong. Products of small integers are compared exactly.
+ * A line a point; exit 1 when one is wrong. Products of small integers are compared
+ * exactly.
  */
 #include "runtime/exec.h"
 #include "tuner/lab/data.h"

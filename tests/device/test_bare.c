@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver alone makes the launches that a kernel of ours made: as many, with the same arguments, in
- * the same clusters, and with the same result. On every device there is; then once more, in a process of
- * its own, on the fake CUDA driver, which loses the context when clusters are left out.
+ * The driver alone makes the launches that a kernel of ours made: as many, with the same
+ * arguments, in the same clusters, and with the same result. On every device there is; then
+ * once more, in a process of its own, on the fake CUDA driver, which loses the context when
+ * clusters are left out.
  */
 #include "tests/device/devices.h"
 #include "tuner/rig/bare.h"

@@ -774,8 +774,8 @@ static void test_cuda_cluster(void **state) {
     }
 }
 
-/* The second kernel may be launched while the first still works: then its wait is what makes the result
- * right, and the driver takes the launch. */
+/* The second kernel may be launched while the first still works: then its wait is what
+ * makes the result right, and the driver takes the launch. */
 static void test_cuda_overlap(void **state) {
     (void)state;
     SKIP_UNLESS(cu_gpu, "no CUDA device");
@@ -788,7 +788,8 @@ static void test_cuda_overlap(void **state) {
         "x[blockIdx.x * blockDim.x + threadIdx.x] = times; }\n"
         "extern \"C\" __global__ void more(int *x, int times, int add) {\n"
         "asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");\n"
-        "const int all = gridDim.x * blockDim.x;\n" /* of another block of the first kernel */
+        "const int all = gridDim.x * blockDim.x;\n" /* of another block of the first kernel
+                                                     */
         "const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
         "x[all + i] = x[all - 1 - i] + add; }\n";
     struct gt_launch launch = shape;

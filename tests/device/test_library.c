@@ -26,7 +26,8 @@
 
 #include <cmocka.h>
 
-/* ---- devices -------------------------------------------------------------------------- */
+/* ---- devices --------------------------------------------------------------------------
+ */
 
 /* What a program does with its own driver: memory and queues. Offsets are bytes. */
 struct machine;
@@ -233,7 +234,8 @@ static void on_every_device(void (*test)(struct machine *m)) {
     }
 }
 
-/* ---- elements ------------------------------------------------------------------------- */
+/* ---- elements -------------------------------------------------------------------------
+ */
 
 static void put(gemmtune_dtype type, void *array, size_t i, double value) {
     if (type == GEMMTUNE_F32)
@@ -296,7 +298,8 @@ static void matrix_clear(struct machine *m, struct matrix *x) {
     free(x->host);
 }
 
-/* ---- one product ------------------------------------------------------------------------ */
+/* ---- one product ------------------------------------------------------------------------
+ */
 
 struct product {
     gemmtune_problem p;
@@ -478,9 +481,11 @@ static gemmtune_problem problem_of(const char *name) {
     return p;
 }
 
-/* ---- every family, type and layout -------------------------------------------------------- */
+/* ---- every family, type and layout
+ * -------------------------------------------------------- */
 
-/* Every layout and every type; not every pair, since a CPU takes a second to compile each. */
+/* Every layout and every type; not every pair, since a CPU takes a second to compile each.
+ */
 static const char *const kinds[] = {"f32-nn", "f32-nt", "f32-tn", "f32-tt",
                                     "f64-nn", "f64-tt", "i32-nt", "i32-tn"};
 
@@ -568,7 +573,8 @@ static void test_every_family(void **state) {
     on_every_device(every_family);
 }
 
-/* ---- shapes and orders, with the plan a fresh user gets --------------------------------------- */
+/* ---- shapes and orders, with the plan a fresh user gets
+ * --------------------------------------- */
 
 static void shapes(struct machine *m) {
     static const char *const names[] = {
@@ -610,7 +616,8 @@ static void test_column_major(void **state) {
     on_every_device(column_major);
 }
 
-/* ---- threads -------------------------------------------------------------------------------- */
+/* ---- threads
+ * -------------------------------------------------------------------------------- */
 
 enum { THREADS = 8, ROUNDS = 6, SHAPES = 3 };
 
@@ -737,7 +744,8 @@ static void test_one_call_from_eight_threads(void **state) {
     on_every_device(one_call);
 }
 
-/* ---- typed calls ----------------------------------------------------------------------------- */
+/* ---- typed calls
+ * ----------------------------------------------------------------------------- */
 
 /* i32 is computed modulo 2^32. */
 static void typed(struct machine *m) {
@@ -768,7 +776,9 @@ static void test_integers_wrap(void **state) {
     on_every_device(typed);
 }
 
-/* ---- main ---------------------------------------------------------------------------------------- */
+/* ---- main
+ * ----------------------------------------------------------------------------------------
+ */
 
 static void on_log(void *user, gemmtune_log_level level, const char *line) {
     (void)user;

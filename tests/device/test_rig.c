@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tuner does with a device, on every device there is: memory, timing, checking a kernel
- * that is right. Then once more, in a process of its own, on the fake CUDA driver (tests/fake),
- * where the device can also be made to compute wrongly, run out of memory or fail.
+ * What the tuner does with a device, on every device there is: memory, timing, checking a
+ * kernel that is right. Then once more, in a process of its own, on the fake CUDA driver
+ * (tests/fake), where the device can also be made to compute wrongly, run out of memory or
+ * fail.
  */
 #include "tests/device/devices.h"
 #include "tuner/lab/lab_internal.h"
@@ -105,8 +106,8 @@ static void check_view(struct gt_rig *rig) {
     gt_checker_destroy(checker);
 }
 
-/* More than any device has: refused at once, or at its first use by a driver that allocates then
- * (NVIDIA's OpenCL), which may not know any more what was wrong. */
+/* More than any device has: refused at once, or at its first use by a driver that allocates
+ * then (NVIDIA's OpenCL), which may not know any more what was wrong. */
 static void check_too_much_memory(struct gt_rig *rig) {
     const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;
     const uint32_t word = 1;
@@ -222,7 +223,8 @@ static void test_lab(void **state) {
         print_message("%s has no f64\n", d->name);
 }
 
-/* A kernel that notes which set it is run on, and how long ago, in launches, that one was used last. */
+/* A kernel that notes which set it is run on, and how long ago, in launches, that one was
+ * used last. */
 struct noted {
     struct gt_kernel_call call;
     const struct gt_sets *sets;
@@ -244,8 +246,9 @@ static gt_status enqueue_noted(void *self, const struct gt_operands *x,
     return product.enqueue(product.self, x, err);
 }
 
-/* Whoever runs, warming up or under the clock, in samples of whatever length: no set is used again
- * before as many launches as half the ring has. tests/unit/test_stopwatch.c has every length. */
+/* Whoever runs, warming up or under the clock, in samples of whatever length: no set is
+ * used again before as many launches as half the ring has. tests/unit/test_stopwatch.c has
+ * every length. */
 static void test_ring(void **state) {
     static const double sample_ns[3] = {1, 1e7, 5e5};
     static long last[GT_SETS_MAX];
@@ -283,8 +286,8 @@ static void test_ring(void **state) {
     close_bench(&b);
 }
 
-/* A family of several kernels, from the folder of tests: `says` is what is found wrong with the
- * point, NULL for nothing. */
+/* A family of several kernels, from the folder of tests: `says` is what is found wrong with
+ * the point, NULL for nothing. */
 static void check_passes(struct bench *b, const char *text, const char *says) {
     const struct gt_family *split = gt_families_find(families, "split");
     struct gt_exec *e = NULL;
@@ -382,7 +385,8 @@ static void script(const char *text) {
     assert_int_equal(setenv("FAKE_CUDA_SCRIPT", text, 1), 0);
 }
 
-/* The last line of the fake's report: nothing may be left in the context that was destroyed. */
+/* The last line of the fake's report: nothing may be left in the context that was
+ * destroyed. */
 static void assert_nothing_left(void) {
     static const char none[] =
         "memory 0 bytes 0 modules 0 streams 0 events 0 graphs 0 launches ";
@@ -437,7 +441,8 @@ static void test_wrong_launch(void **state) {
     }
 }
 
-/* A fault shows after the launch, from then on in every call; closing works all the same. */
+/* A fault shows after the launch, from then on in every call; closing works all the same.
+ */
 static void test_lost_context(void **state) {
     struct bench b;
     char why[GT_VERDICT_MAX];
@@ -455,8 +460,8 @@ static void test_lost_context(void **state) {
     check_one(*state, fault_problem);
 }
 
-/* A launch that the driver refuses is the candidate's, and the device is as good as before; unless
- * an earlier one of its launches faults. */
+/* A launch that the driver refuses is the candidate's, and the device is as good as before;
+ * unless an earlier one of its launches faults. */
 static void test_refused_launch(void **state) {
     static const char *const errors[] = {"701", "1"};
     struct bench b;
@@ -629,8 +634,9 @@ static struct gt_measurement measure_scripted(const struct gt_device *d, const c
     return measure_under(&budget, d, text);
 }
 
-/* By the model's clock: it repeats exactly, one outlier moves nothing, what cannot be a time makes
- * samples longer, a device that is slower for all that runs is reported as it is, and samples under a throttled clock are dropped. */
+/* By the model's clock: it repeats exactly, one outlier moves nothing, what cannot be a
+ * time makes samples longer, a device that is slower for all that runs is reported as it
+ * is, and samples under a throttled clock are dropped. */
 static void test_clocks(void **state) {
     const struct gt_measurement plain = measure_scripted(*state, "");
     const struct gt_measurement again = measure_scripted(*state, "");
@@ -655,7 +661,8 @@ static void test_clocks(void **state) {
     assert_true(hot.dropped > 0);
 }
 
-/* `count` of one kernel, timed as candidates are, a launch a sample; the first one's time. */
+/* `count` of one kernel, timed as candidates are, a launch a sample; the first one's time.
+ */
 static struct gt_measurement screened(const struct gt_device *d, const char *text,
                                       int count) {
     const struct gt_exec *exec[2];
@@ -673,8 +680,8 @@ static struct gt_measurement screened(const struct gt_device *d, const char *tex
     return m[0];
 }
 
-/* Whatever NVML notes: a kernel alone has the clock that a kernel finds, by which its time is that at the
- * highest; of those that take turns it matters to nobody. */
+/* Whatever NVML notes: a kernel alone has the clock that a kernel finds, by which its time
+ * is that at the highest; of those that take turns it matters to nobody. */
 static void test_clock_of_one_alone(void **state) {
     const struct gt_device *d = *state;
     const struct gt_measurement plain = screened(d, "", 1);
@@ -721,9 +728,10 @@ static void test_time_needs_inputs(void **state) {
 }
 
 /*
- * Whoever waits for a barrier that nobody arrives at ends with an error, neither never nor with a
- * wrong result. (That it does not end too early, while others have the device, shows under their load only.)
- * For real devices alone: the fake one runs a block's threads as it likes.
+ * Whoever waits for a barrier that nobody arrives at ends with an error, neither never nor
+ * with a wrong result. (That it does not end too early, while others have the device, shows
+ * under their load only.) For real devices alone: the fake one runs a block's threads as it
+ * likes.
  */
 static void test_wait_in_vain(void **state) {
     const struct gt_device *d = *state;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libcublas.c - a stand-in for cuBLAS and cublasLt (GEMMTUNE_LIBCUBLAS and GEMMTUNE_LIBCUBLASLT) on
- * top of tests/fake/libcuda.c: every call is a launch of a plain kernel through the driver that
- * GEMMTUNE_LIBCUDA names, so it is captured, timed and checked as the real ones are. It is column-major,
- * takes host scalars, and wants the workspace after the stream.
+ * libcublas.c - a stand-in for cuBLAS and cublasLt (GEMMTUNE_LIBCUBLAS and
+ * GEMMTUNE_LIBCUBLASLT) on top of tests/fake/libcuda.c: every call is a launch of a plain
+ * kernel through the driver that GEMMTUNE_LIBCUDA names, so it is captured, timed and
+ * checked as the real ones are. It is column-major, takes host scalars, and wants the
+ * workspace after the stream.
  *
  *   FAKE_CUBLAS   one WORD@K: what befalls products of depth K; without @K, all
  *       wrong     cublasGemmEx adds 1 to every element
@@ -80,7 +81,8 @@ struct call {
     const void *alpha, *a, *b, *beta;
     void *c;
     int64_t lda, ldb, ldc;
-    int way; /* which of the kernels, all alike but for the time that the fake driver's model gives */
+    int way; /* which of the kernels, all alike but for the time that the fake driver's
+                model gives */
     bool wrong;
 };
 

@@ -1,32 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libcuda.c - a stand-in for the CUDA driver (GEMMTUNE_LIBCUDA) that runs kernels for real, on the
- * CPU through PoCL: with tests/fake/libnvrtc.c an "image" is the kernel's source, which compiles
- * as OpenCL C too. So the whole CUDA side of gemmtune runs without a GPU, and every fault that a
- * driver can have can be had on demand. It is stricter than a driver: addresses must lie in live
- * allocations, shared memory must have been asked for, a context must be current.
+ * libcuda.c - a stand-in for the CUDA driver (GEMMTUNE_LIBCUDA) that runs kernels for real,
+ * on the CPU through PoCL: with tests/fake/libnvrtc.c an "image" is the kernel's source,
+ * which compiles as OpenCL C too. So the whole CUDA side of gemmtune runs without a GPU,
+ * and every fault that a driver can have can be had on demand. It is stricter than a
+ * driver: addresses must lie in live allocations, shared memory must have been asked for, a
+ * context must be current.
  *
- * It runs everything at once and in order; what CUDA does later it does in the call. It exports
- * NVML's functions too: name the same file in GEMMTUNE_LIBNVML to have clocks.
+ * It runs everything at once and in order; what CUDA does later it does in the call. It
+ * exports NVML's functions too: name the same file in GEMMTUNE_LIBNVML to have clocks.
  *
- *   FAKE_CUDA_DEVICE   devices, by commas: h200 (default), gtx1080, gtx1050-2gb, gtx1050-3gb
- *   FAKE_CUDA_TIME     "model": times come from a model of the launch, the same in every run,
- *                      and a graph is executed in part; else from the clock
- *   FAKE_CUDA_SEED     of the model's noise
- *   FAKE_CUDA_REPORT   file to which each destroyed context adds a line: what was left in it
- *   FAKE_CUDA_STATE    file that counts for the script over all processes of a run
- *   FAKE_CUDA_SCRIPT   rules separated by ';' (spaces are not skipped). NAME/KERNEL counts
- *                      that kernel's launches alone; each rule counts for itself, from 1.
- *       cuMemAlloc:5=2          the fifth call returns error 2
- *       cuLaunchKernel:12=700!  and so does every later call: the context is lost
- *       fault@7                 launch 7 is accepted, the context is found lost afterwards
- *       hang@7                  launch 7 does not come back
- *       corrupt@7               launch 7 leaves a wrong element at the start of what it writes
- *       lose@7                  launch 7 is not executed
- *       clock=0.6@30            from measurement 30 on the clock is at 60 %; NVML says throttled
- *       noted=0.9               NVML notes that clock, whatever it is
- *       outlier=100@5           measurement 5 is 100 times as long (0, -1 and nan as well)
- *       slow=1.2                everything takes 1.2 times as long
+ *   FAKE_CUDA_DEVICE   devices, by commas: h200 (default), gtx1080, gtx1050-2gb,
+ * gtx1050-3gb FAKE_CUDA_TIME     "model": times come from a model of the launch, the same
+ * in every run, and a graph is executed in part; else from the clock FAKE_CUDA_SEED     of
+ * the model's noise FAKE_CUDA_REPORT   file to which each destroyed context adds a line:
+ * what was left in it FAKE_CUDA_STATE    file that counts for the script over all processes
+ * of a run FAKE_CUDA_SCRIPT   rules separated by ';' (spaces are not skipped). NAME/KERNEL
+ * counts that kernel's launches alone; each rule counts for itself, from 1. cuMemAlloc:5=2
+ * the fifth call returns error 2 cuLaunchKernel:12=700!  and so does every later call: the
+ * context is lost fault@7                 launch 7 is accepted, the context is found lost
+ * afterwards hang@7                  launch 7 does not come back corrupt@7 launch 7 leaves
+ * a wrong element at the start of what it writes lose@7                  launch 7 is not
+ * executed clock=0.6@30            from measurement 30 on the clock is at 60 %; NVML says
+ * throttled noted=0.9               NVML notes that clock, whatever it is outlier=100@5
+ * measurement 5 is 100 times as long (0, -1 and nan as well) slow=1.2 everything takes 1.2
+ * times as long
  *
  * cuInit reads the environment; a changed script counts from the start.
  */
@@ -71,7 +69,8 @@ _Noreturn static void stop(const char *why, const char *what) {
     abort();
 }
 
-/* ---- OpenCL -------------------------------------------------------------------------------- */
+/* ---- OpenCL
+ * -------------------------------------------------------------------------------- */
 
 #define CL_FUNCTIONS(X)                                                                    \
     X(clGetPlatformIDs)                                                                    \
@@ -139,7 +138,8 @@ static void open_cl(void) {
         stop("no OpenCL queue on the", "CPU device");
 }
 
-/* ---- devices ------------------------------------------------------------------------------- */
+/* ---- devices
+ * ------------------------------------------------------------------------------- */
 
 struct chip {
     const char *word, *name;
@@ -179,7 +179,8 @@ static void read_devices(void) {
     }
 }
 
-/* ---- the script ---------------------------------------------------------------------------- */
+/* ---- the script
+ * ---------------------------------------------------------------------------- */
 
 struct rule {
     char what[48], kernel[48];
@@ -272,7 +273,8 @@ static const struct rule *due(const char *what, const char *kernel) {
     return found;
 }
 
-/* The factor of the clock, 1 until its rule has begun. Counts a measurement when asked to. */
+/* The factor of the clock, 1 until its rule has begun. Counts a measurement when asked to.
+ */
 static double clock_factor(bool measuring) {
     for (int i = 0; i < script.count; i++) {
         if (strcmp(script.rule[i].what, "clock") != 0)
@@ -285,7 +287,8 @@ static double clock_factor(bool measuring) {
     return 1;
 }
 
-/* ---- objects ------------------------------------------------------------------------------- */
+/* ---- objects
+ * ------------------------------------------------------------------------------- */
 
 struct CUstream_st {
     CUgraph capturing;
@@ -380,7 +383,8 @@ static char *host(CUdeviceptr at) {
     return (char *)(uintptr_t)at;
 }
 
-/* ---- entering a call ----------------------------------------------------------------------- */
+/* ---- entering a call
+ * ----------------------------------------------------------------------- */
 
 enum call {
 #define X(name, symbol, needed, params) CALL_##name,
@@ -399,8 +403,8 @@ static void unlock(int *unused) {
     (void)pthread_mutex_unlock(&mutex);
 }
 
-/* What the call returns before it does anything. From cuCtxSynchronize on, calls need a context
- * that is not lost. */
+/* What the call returns before it does anything. From cuCtxSynchronize on, calls need a
+ * context that is not lost. */
 static gt_cu_result enter(enum call call, const char *kernel) {
     const bool needs_context = call >= CALL_cuCtxSynchronize;
     if (devices == 0 && call >= CALL_cuDeviceGetCount)
@@ -427,7 +431,8 @@ static gt_cu_result enter(enum call call, const char *kernel) {
     return scripted_
 #define ENTER(call) ENTER_KERNEL(call, "")
 
-/* ---- errors, devices, contexts ------------------------------------------------------------- */
+/* ---- errors, devices, contexts
+ * ------------------------------------------------------------- */
 
 gt_cu_result cuInit(unsigned flags) {
     LOCK;
@@ -670,7 +675,8 @@ gt_cu_result cuCtxSynchronize(void) {
     return finish();
 }
 
-/* ---- memory -------------------------------------------------------------------------------- */
+/* ---- memory
+ * -------------------------------------------------------------------------------- */
 
 static size_t used(CUcontext context) {
     size_t bytes = 0;
@@ -821,7 +827,8 @@ gt_cu_result cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count,
     return result;
 }
 
-/* ---- modules ------------------------------------------------------------------------------- */
+/* ---- modules
+ * ------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t z) {
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -909,8 +916,8 @@ gt_cu_result cuModuleUnload(CUmodule module) {
     return GT_CU_SUCCESS;
 }
 
-/* PoCL tells a type by the name it was declared with, and takes any size where that is a typedef:
- * the prelude's are known here. */
+/* PoCL tells a type by the name it was declared with, and takes any size where that is a
+ * typedef: the prelude's are known here. */
 static size_t scalar_size(const struct CUfunc_st *f, cl_uint i) {
     const size_t elem = f->module->wide ? 8 : 4;
     const struct {
@@ -1067,7 +1074,8 @@ gt_cu_result cuTensorMapEncodeTiled(struct gt_cu_tensor_map *map, gt_cu_tma_type
     return GT_CU_SUCCESS;
 }
 
-/* ---- one launch ---------------------------------------------------------------------------- */
+/* ---- one launch
+ * ---------------------------------------------------------------------------- */
 
 /* Clusters start at compute capability 9.0, and divide the grid. */
 static gt_cu_result accept_cluster(const struct launch *l) {
@@ -1120,8 +1128,8 @@ static void put_arguments(const struct launch *l) {
     }
 }
 
-/* Whether it would touch what is not its own: an address in no allocation, or more shared memory
- * than was asked for. NULL is left to the kernel: it may not read it. */
+/* Whether it would touch what is not its own: an address in no allocation, or more shared
+ * memory than was asked for. NULL is left to the kernel: it may not read it. */
 static bool trespasses(const struct launch *l) {
     for (int i = 0; i < l->function->count; i++)
         if (l->function->param[i].pointer && pointer_of(l, i) != 0 &&
@@ -1130,7 +1138,8 @@ static bool trespasses(const struct launch *l) {
     return l->function->smem > l->smem;
 }
 
-/* Whether it comes in other clusters than the first time: blocks then look for others that are not there. */
+/* Whether it comes in other clusters than the first time: blocks then look for others that
+ * are not there. */
 static bool is_regrouped(const struct launch *l) {
     unsigned *first = l->function->cluster;
     if (first[0] == 0)
@@ -1168,8 +1177,9 @@ static bool times_are_modelled(void) {
     return text && strcmp(text, "model") == 0;
 }
 
-/* 2 us, and the arithmetic at a share of the device's rate that the kernel's text decides, give or
- * take 1 %. Launches of a kernel count on their own, so the order of kernels does not matter. */
+/* 2 us, and the arithmetic at a share of the device's rate that the kernel's text decides,
+ * give or take 1 %. Launches of a kernel count on their own, so the order of kernels does
+ * not matter. */
 static double model_ns(const struct launch *l) {
     CUfunction f = l->function;
     const struct chip *c = device[current()->device];
@@ -1190,7 +1200,8 @@ static void hang(void) {
         (void)nanosleep(&hour, NULL);
 }
 
-/* What tuner/lab/kernels/check.cl cannot see in OpenCL: how many clocks there are in a millisecond. */
+/* What tuner/lab/kernels/check.cl cannot see in OpenCL: how many clocks there are in a
+ * millisecond. */
 static void keep_pace(const struct launch *l) {
     const double mhz = device[current()->device]->clock_mhz * clock_factor(false);
     const uint64_t pace[2] = {(uint64_t)lround(mhz * 1000), 1000000};
@@ -1283,7 +1294,8 @@ gt_cu_result cuLaunchKernelEx(const struct gt_cu_launch_config *c, CUfunction fu
     return launch(&l, c->stream, params);
 }
 
-/* ---- streams and graphs -------------------------------------------------------------------- */
+/* ---- streams and graphs
+ * -------------------------------------------------------------------- */
 
 static void free_graph(CUgraph graph) {
     live.graphs--;
@@ -1428,7 +1440,8 @@ gt_cu_result cuGraphKernelNodeGetAttribute(CUgraphNode node, gt_cu_launch_attrib
     return GT_CU_SUCCESS;
 }
 
-/* ---- events -------------------------------------------------------------------------------- */
+/* ---- events
+ * -------------------------------------------------------------------------------- */
 
 gt_cu_result cuEventCreate(CUevent *event, unsigned flags) {
     ENTER(cuEventCreate);
@@ -1484,7 +1497,8 @@ gt_cu_result cuEventElapsedTime(float *ms, CUevent start, CUevent end) {
     return current()->lost;
 }
 
-/* ---- NVML ---------------------------------------------------------------------------------- */
+/* ---- NVML
+ * ---------------------------------------------------------------------------------- */
 
 unsigned nvmlInit_v2(void) {
     return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libnvrtc.c - a stand-in for NVRTC (GEMMTUNE_LIBNVRTC) for use with tests/fake/libcuda.c: the
- * "cubin" is a line that says for which device, and the source. Nothing is compiled here.
+ * libnvrtc.c - a stand-in for NVRTC (GEMMTUNE_LIBNVRTC) for use with tests/fake/libcuda.c:
+ * the "cubin" is a line that says for which device, and the source. Nothing is compiled
+ * here.
  *
  *   FAKE_NVRTC_VERSION   13.0 (default: sm_75 and later) or 12.9 (sm_50 and later)
  *   FAKE_NVRTC_FAIL      a source that holds this text does not compile

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_accept.c - no correct point is refused. Points are drawn at random, with a fixed seed, from
- * every family's legal ones for every type and layout, on a ragged problem, and each must be
- * correct: the other half of what test_mutants.c proves. GT_LONG=1 draws six times as many, large
- * tiles among them, and takes a quarter of an hour: raise GT_TEST_TIMEOUT.
+ * test_accept.c - no correct point is refused. Points are drawn at random, with a fixed
+ * seed, from every family's legal ones for every type and layout, on a ragged problem, and
+ * each must be correct: the other half of what test_mutants.c proves. GT_LONG=1 draws six
+ * times as many, large tiles among them, and takes a quarter of an hour: raise
+ * GT_TEST_TIMEOUT.
  */
 #include "tuner/work/pool.h"
 #include "tuner/rig/probe.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_library_tuned.c - from tuning to use: the program tunes four problems, then a program linked
- * to the library opens that database and multiplies, on an OpenCL device, real numbers in shapes
- * that were never tuned. The result must be OpenBLAS's (a plain loop where that is not installed)
- * and the plan must say how it was found. Then once more with families of the tests whose winners
- * need a workspace.
+ * test_library_tuned.c - from tuning to use: the program tunes four problems, then a
+ * program linked to the library opens that database and multiplies, on an OpenCL device,
+ * real numbers in shapes that were never tuned. The result must be OpenBLAS's (a plain loop
+ * where that is not installed) and the plan must say how it was found. Then once more with
+ * families of the tests whose winners need a workspace.
  */
 #include "db/db.h"
 #include "runtime/context.h"
@@ -150,8 +150,8 @@ static void call(dgemm_fn dgemm, const gemmtune_problem *p, double alpha, const 
           (int)p->k, alpha, a, (int)p->lda, b, (int)p->ldb, beta, c, (int)p->ldc);
 }
 
-/* Elements off by more than 16 units of |alpha| |A| |B| + |beta| |C|: what any order of summing may
- * cost, for the reference as well. Padding must be as it was. */
+/* Elements off by more than 16 units of |alpha| |A| |B| + |beta| |C|: what any order of
+ * summing may cost, for the reference as well. Padding must be as it was. */
 static int64_t count_wrong(dgemm_fn dgemm, const gemmtune_problem *p,
                            const struct product *q, const struct matrix *a,
                            const struct matrix *b, struct matrix *c) {
@@ -266,8 +266,8 @@ struct served {
     struct offer offer;
 };
 
-/* Of the family split: with much workspace its winner, with none or too little the finalist that
- * needs none. */
+/* Of the family split: with much workspace its winner, with none or too little the finalist
+ * that needs none. */
 static const struct served with_passes[] = {
     {{SPLIT, 1, 0, GEMMTUNE_MATCH_EXACT}, {1 << 20, 1, false}},
     {{SPLIT, 1, 0, GEMMTUNE_MATCH_EXACT}, {0, 0, false}},
@@ -332,8 +332,8 @@ static gemmtune_ctx *opened(const char *db_path) {
 
 #define FAMILIES "tests/data/families"
 
-/* The library has its own families only: those of the tests are put into the context, and the
- * database is read again with them there. */
+/* The library has its own families only: those of the tests are put into the context, and
+ * the database is read again with them there. */
 static void add_families(gemmtune_ctx *ctx, const char *db_path) {
     struct gt_db *db = NULL;
     struct gt_err err = {""};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_mutants.c - does verification notice? Kernels of the shipped families are broken one by
- * one, by replacing one piece of text, and tried like any candidate: each must be refused as
- * wrong_result or crashed, at a point where the kernel as shipped is correct.
+ * test_mutants.c - does verification notice? Kernels of the shipped families are broken one
+ * by one, by replacing one piece of text, and tried like any candidate: each must be
+ * refused as wrong_result or crashed, at a point where the kernel as shipped is correct.
  *
- * Every piece of text must occur exactly once, so a template that changes makes this test speak up
- * instead of testing nothing. What belongs to the prelude is copied in front of the template
- * under other names, so that it can be broken as well.
+ * Every piece of text must occur exactly once, so a template that changes makes this test
+ * speak up instead of testing nothing. What belongs to the prelude is copied in front of
+ * the template under other names, so that it can be broken as well.
  */
 #include "core/embed.h"
 #include "runtime/family.h"
@@ -50,8 +50,8 @@
 #define MULTI_STREAM MULTI_OF("1", "1", "3", "1", "0") /* shares end within tiles */
 #define MULTI_PACK   MULTI_OF("1", "1", "0", "4", "2")
 
-/* Blocks of 256 threads: on a GPU a missing barrier shows only where several warps share a scheduler,
- * and a warp does not merely overwrite what itself has read. */
+/* Blocks of 256 threads: on a GPU a missing barrier shows only where several warps share a
+ * scheduler, and a warp does not merely overwrite what itself has read. */
 #define TILE_RACE(two) "TILE_WIDTH=16 PAD=1 DOUBLE=" two
 #define BLOCK_RACE                                                                         \
     "BM=64 BN=64 BK=8 THREADS=256 OWN=1 TM=4 VA=1 VB=1 PAD=0 DOUBLE=0 MINB=1 GROUP=4"
@@ -59,7 +59,8 @@
     "BM=32 BN=64 BK=16 COLS=1 Q=4 V=1 VA=1 PAD=0 DOUBLE=" two " MINB=1 GROUP=8"
 #define VECTOR "VECTOR=16 NV=2 MR=4 PM=2 PN=2 BK=32"
 
-/* Whole tiles for all points above: what is wrong at edges only is right on the timed problem. */
+/* Whole tiles for all points above: what is wrong at edges only is right on the timed
+ * problem. */
 #define PROBLEM "-64x64x128"
 
 static const struct mutant {
@@ -191,8 +192,8 @@ static const struct mutant {
     {"multistage_store_past_edges", "multistage", "f32-nn", MULTI,
      "rows >= BM && cols >= BN && gt_aligned(PN, out, ld)", "gt_aligned(PN, out, ld)"},
 
-    /* Barriers and buffers; "_no_barrier_" names a race. Not those at the head and the end of a
-     * loop: PoCL puts barriers of its own there. */
+    /* Barriers and buffers; "_no_barrier_" names a race. Not those at the head and the end
+     * of a loop: PoCL puts barriers of its own there. */
     {"tile_no_barrier_read", "tile", "f32-nn", TILE_RACE("0"),
      "GT_BARRIER(); /* all have read", "; /*"},
     {"tile_stale_buffer", "tile", "f32-nn", TILE_RACE("1"), "smem[now + ty * STRIDE",
@@ -332,8 +333,8 @@ static void rename_all(FILE *f, const char *text, const char *mark, char end) {
     }
 }
 
-/* Writes the prelude's text with its barriers spelled otherwise: whether the family has any is for the
- * template to say. */
+/* Writes the prelude's text with its barriers spelled otherwise: whether the family has any
+ * is for the template to say. */
 static void write_functions(FILE *f, const char *text) {
     static const char barrier[] = "GT_BARRIER";
     for (const char *at; (at = strstr(text, barrier)) != NULL; text = at + strlen(barrier))
@@ -374,7 +375,8 @@ static const char *id_of(const struct mutant *m) {
     return id;
 }
 
-/* Makes the family in a folder of dir. False when the text to replace is not there exactly once. */
+/* Makes the family in a folder of dir. False when the text to replace is not there exactly
+ * once. */
 static bool break_family(const struct mutant *m, const char *dir) {
     char folder[2 * PATH_SIZE], file[64], was[64], now[64];
     char *kernel = kernel_text(m->family), *broken = replaced(kernel, m->was, m->now);
@@ -433,8 +435,8 @@ static const char *not_served(const struct gt_device *device, const struct mutan
     return why;
 }
 
-/* A barrier left out shows by luck on a GPU, whose warps may run in step: compute-sanitizer's
- * racecheck is what finds it there. */
+/* A barrier left out shows by luck on a GPU, whose warps may run in step:
+ * compute-sanitizer's racecheck is what finds it there. */
 static bool is_race(const struct mutant *m) {
     return strstr(m->name, "_no_barrier_") != NULL;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every built-in family and the checking kernels, compiled by NVRTC: no GPU is needed. The default
- * point, for each type, for every architecture that the library here knows; all four layouts for
- * one of them. The starting points, which are what people get, for sm_90, one type and one layout.
- * Which library: GEMMTUNE_LIBNVRTC, else what is installed. Compiles run on all cores.
+ * Every built-in family and the checking kernels, compiled by NVRTC: no GPU is needed. The
+ * default point, for each type, for every architecture that the library here knows; all
+ * four layouts for one of them. The starting points, which are what people get, for sm_90,
+ * one type and one layout. Which library: GEMMTUNE_LIBNVRTC, else what is installed.
+ * Compiles run on all cores.
  */
 #include "core/embed.h"
 #include "runtime/build.h"
@@ -128,8 +129,8 @@ static bool judged(int cc) {
     return cc == 80 || cc == 86 || cc == 89 || cc == 90 || cc == 100 || cc == 120;
 }
 
-/* An ELF file, silence about what people may tune, the numbers that ptxas tells, and a block that
- * fits the registers. */
+/* An ELF file, silence about what people may tune, the numbers that ptxas tells, and a
+ * block that fits the registers. */
 static void judge(struct job *j, const struct gt_image *image, int64_t threads) {
     const char *wrong = NULL;
     if (image->size < 4 || memcmp(image->bytes, "\177ELF", 4) != 0)

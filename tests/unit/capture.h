@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* capture.h - for tests of commands: what is written to a file descriptor goes to a file meanwhile. */
+/* capture.h - for tests of commands: what is written to a file descriptor goes to a file
+ * meanwhile. */
 #ifndef GT_TESTS_CAPTURE_H
 #define GT_TESTS_CAPTURE_H
 

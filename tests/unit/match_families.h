@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* match_families.h - three small families from a folder, and a device they serve: shared by test_match.c and
- * test_known.c, whose groups begin with setup and end with teardown. */
+/* match_families.h - three small families from a folder, and a device they serve: shared by
+ * test_match.c and test_known.c, whose groups begin with setup and end with teardown. */
 #ifndef GT_TESTS_UNIT_MATCH_FAMILIES_H
 #define GT_TESTS_UNIT_MATCH_FAMILIES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* short_of_memory.h - for tests that walk through every point at which memory may run out; they are
- * linked with --wrap=malloc. */
+/* short_of_memory.h - for tests that walk through every point at which memory may run out;
+ * they are linked with --wrap=malloc. */
 #ifndef GT_TESTS_SHORT_OF_MEMORY_H
 #define GT_TESTS_SHORT_OF_MEMORY_H
 

@@ -38,7 +38,8 @@ static void test_lists(void **state) {
             fail_msg("\"%s\" was taken for a list", wrong[i]);
 }
 
-/* Machines: threads of a core are neighbours, or half of all apart, or alone, or all of them. */
+/* Machines: threads of a core are neighbours, or half of all apart, or alone, or all of
+ * them. */
 static void pairs(struct gt_core_set *out, int core) {
     memset(out, 0, sizeof *out);
     out->has[core / 2 * 2] = out->has[core / 2 * 2 + 1] = true;

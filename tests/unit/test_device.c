@@ -57,8 +57,8 @@ static void test_other_cards(void **state) {
     assert_true(within(gt_device_peak(&rtx4090, GEMMTUNE_F64), 1.29e12, 0.01));
 }
 
-/* f64 and i32 on tensor cores: i32 as ten products of bytes, a tenth of what is printed for INT8
- * (dense, at the clock that the box says). */
+/* f64 and i32 on tensor cores: i32 as ten products of bytes, a tenth of what is printed for
+ * INT8 (dense, at the clock that the box says). */
 static void test_tensor_cores_raise_ceilings(void **state) {
     const struct gt_device a100 = {.cc = 80, .units = 108, .clock_mhz = 1410};
     const struct gt_device rtx4090 = {.cc = 89, .units = 128, .clock_mhz = 2520};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hidden problems: what each rule answers, and what that loses by the times of a small database. */
+/* Hidden problems: what each rule answers, and what that loses by the times of a small
+ * database. */
 #include "tuner/study/evaluate.h"
 
 #include <math.h>
@@ -151,7 +152,8 @@ static void test_nearest(void **state) {
     assert_false(h[0].answer[GT_RULE_LOOKUP].found);
 }
 
-/* 2048 x 128 x 512 has exactly the volume of 512 x 512 x 512; the first of the records wins a tie. */
+/* 2048 x 128 x 512 has exactly the volume of 512 x 512 x 512; the first of the records wins
+ * a tie. */
 static void test_volume(void **state) {
     struct gt_hidden h[PROBLEMS];
     (void)state;
@@ -160,8 +162,9 @@ static void test_volume(void **state) {
     expect_answer(&h[0], GT_RULE_VOLUME, points[1], 1100, 1000);
 }
 
-/* Without the first problem TILE_WIDTH=16 costs 1, 1.4 and 1.25 times the best, 32 costs 1.1, 1 and 1.
- * On the first it was never tried: not known. The winner itself has been in the finals. */
+/* Without the first problem TILE_WIDTH=16 costs 1, 1.4 and 1.25 times the best, 32
+ * costs 1.1, 1 and 1. On the first it was never tried: not known. The winner itself has
+ * been in the finals. */
 static void test_single(void **state) {
     struct gt_hidden h[PROBLEMS];
     (void)state;

@@ -449,7 +449,8 @@ static void test_hash_covers_everything(void **state) {
     gt_family_destroy(f);
 }
 
-/* ---- the collection ------------------------------------------------------------------- */
+/* ---- the collection -------------------------------------------------------------------
+ */
 
 static struct gt_families *builtin(void) {
     struct gt_families *all;

@@ -24,8 +24,8 @@ static int setup(void **state) {
     return 0;
 }
 
-/* A correct trial that took so long at this part of the device's highest clock, with an interval of
- * half a percent to either side. */
+/* A correct trial that took so long at this part of the device's highest clock, with an
+ * interval of half a percent to either side. */
 static void offer(struct gt_finals *f, const char *family, double ns, double share) {
     const double fair = ns * share;
     struct gt_finalist who = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is read from machine code. The images are made here; the words marked so are nvdisasm's,
- * of kernels that nvcc 13.0 compiled.
+ * What is read from machine code. The images are made here; the words marked so are
+ * nvdisasm's, of kernels that nvcc 13.0 compiled.
  */
 #include "tuner/work/judge.h"
 #include "tuner/search/search.h"
@@ -98,8 +98,8 @@ static double slots(const struct gt_judgement *j) {
 }
 
 static void test_words(void **state) {
-    /* FFMA R101, R78.reuse, R62.reuse, R101 and @!P1 BRA from 0x6770 to 0x1f10, sm_90; BRA from
-     * 0x6470 to 0x28c0, sm_80 (nvdisasm's) */
+    /* FFMA R101, R78.reuse, R62.reuse, R101 and @!P1 BRA from 0x6770 to 0x1f10, sm_90; BRA
+     * from 0x6470 to 0x28c0, sm_80 (nvdisasm's) */
     const struct word own = ffma(78, 62, 101, A | B);
     assert_true(own.low == 0x0000003e4e657223 && own.high == 0x0c0fe20000000065);
     static const struct {
@@ -156,7 +156,8 @@ static void test_reuse(void **state) {
     /* nor in another position */
     assert_true(JUDGE(&j, ffma(1, 0, 2, B), ffma(0, 4, 3, 0), branch(-3)));
     assert_float_equal(slots(&j), 2.25, 1e-6);
-    /* a register of the other parity leaves it, one of the same without the flag does not */
+    /* a register of the other parity leaves it, one of the same without the flag does not
+     */
     assert_true(
         JUDGE(&j, ffma(0, 1, 2, A), ffma(3, 2, 5, 0), ffma(0, 4, 3, 0), branch(-4)));
     assert_float_equal(slots(&j), 3, 1e-6);
@@ -180,7 +181,8 @@ static void test_loops(void **state) {
     const struct word f = ffma(0, 1, 2, 0);
     struct gt_judgement j;
     (void)state;
-    /* the inner one, which multiply-adds fill most, also where the outer has more of them */
+    /* the inner one, which multiply-adds fill most, also where the outer has more of them
+     */
     assert_true(JUDGE(&j, f, branch(-2), barrier, f, f, branch(-3), barrier, branch(-6)));
     assert_int_equal(j.multiply_adds, 2);
     assert_int_equal(j.instructions, 3);
@@ -206,7 +208,8 @@ static void test_loops(void **state) {
     assert_int_equal(j.multiply_adds, 0);
 }
 
-/* More loops than a kernel has are not looked at, and the one that was missed may be the densest. */
+/* More loops than a kernel has are not looked at, and the one that was missed may be the
+ * densest. */
 static void test_many_loops(void **state) {
     enum { LOOPS = 64 };
     struct word text[2 * (LOOPS + 1)];
@@ -228,7 +231,8 @@ static void test_kinds(void **state) {
                       imad = fma_of(0x24, 0, 1, 2, 0);
     struct gt_judgement j;
     (void)state;
-    /* the first in rank, however many others there are; no share, since issue does not bind it */
+    /* the first in rank, however many others there are; no share, since issue does not bind
+     * it */
     assert_true(JUDGE(&j, imma, branch(-2), imad, imad, branch(-3)));
     assert_string_equal(j.kind, "IMMA");
     assert_int_equal(j.multiply_adds, 1);

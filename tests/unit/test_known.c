@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lookup reads of a database: which records and runners-up it takes, and how it ranks them. */
+/* What lookup reads of a database: which records and runners-up it takes, and how it ranks
+ * them. */
 #include "db/db.h"
 #include "tests/unit/match_families.h"
 
@@ -105,8 +106,8 @@ static void try_point(struct gt_db *db, int64_t run, const char *key, const char
     assert_int_equal(gt_db_trial_end(db, id, &row, &err), GEMMTUNE_OK);
 }
 
-/* Beside records: the fastest correct trial of each other tile, if it is no slower than 1.2 times the
- * winner; none where there is no record. */
+/* Beside records: the fastest correct trial of each other tile, if it is no slower than 1.2
+ * times the winner; none where there is no record. */
 static void test_runners_up(void **state) {
     static const struct {
         const char *problem, *point;
@@ -165,7 +166,8 @@ static void fill_elsewhere(const char *path, const struct gt_device *d, const ch
     gt_db_close(db);
 }
 
-/* A record that was merged does not hide the runner-up of its tile: that one is verified here. */
+/* A record that was merged does not hide the runner-up of its tile: that one is verified
+ * here. */
 static void test_runner_up_beside_merged(void **state) {
     const struct gt_device a = device_named("Card A", "sm_90");
     const struct gt_run_info info = {"0", "driver", "compiler", "", 1};
@@ -205,7 +207,8 @@ static void test_runner_up_beside_merged(void **state) {
     (void)remove(from);
 }
 
-/* Rows of another source of their family are no records: they leave no gap in the ranks of the others. */
+/* Rows of another source of their family are no records: they leave no gap in the ranks of
+ * the others. */
 static void test_ranks(void **state) {
     static const struct {
         const char *problem;

@@ -54,7 +54,8 @@ static const struct row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* ---- questions ------------------------------------------------------------------------ */
+/* ---- questions ------------------------------------------------------------------------
+ */
 
 struct question {
     const char *problem;
@@ -102,8 +103,8 @@ static void test_known_answers(void **state) {
          SHAPE,
          0,
          "tuned on this device for f32-nn-512x512x512 (distance 0.58), forecast "},
-        /* nearer to 1024, whose winner needs a workspace; who has less gets what needs none: not
-         * the slow finalist of 1024 */
+        /* nearer to 1024, whose winner needs a workspace; who has less gets what needs
+         * none: not the slow finalist of 1024 */
         {{.problem = "f32-nn-1000x1000x1000", .worst = SHAPE, .workspace_max = 4096},
          SHAPE,
          3,
@@ -131,7 +132,8 @@ static void test_known_answers(void **state) {
          SHAPE,
          1,
          "(distance 0.00)"},
-        /* a row that was measured elsewhere is not for who wants no such thing, whatever the problem */
+        /* a row that was measured elsewhere is not for who wants no such thing, whatever
+           the problem */
         {{.problem = "f32-nn-2048x2048x64", .worst = SHAPE, .workspace_max = 4096},
          SHAPE,
          0,
@@ -247,7 +249,8 @@ static void test_nothing_found(void **state) {
     }
 }
 
-/* ---- forecasts ---------------------------------------------------------------------------- */
+/* ---- forecasts
+ * ---------------------------------------------------------------------------- */
 
 static int64_t split_of(const struct gt_choice *c) {
     int64_t split = 0;
@@ -293,7 +296,8 @@ static void test_split(void **state) {
     assert_int_equal(split_of(&c), 1);
 }
 
-/* As far away, the faster; and a small tile where a large one would leave most of the device idle. */
+/* As far away, the faster; and a small tile where a large one would leave most of the
+ * device idle. */
 static void test_forecast(void **state) {
     static const struct row tuned[] = {
         {HERE, "i32-nn-2048x2048x1024", "deep", "BM=128 BN=128 SPLIT=1", 0, false},
@@ -400,8 +404,8 @@ static void test_untuned_deep(void **state) {
     }
 }
 
-/* A far record does not keep a much better start from being taken, unless records alone are asked
- * for. */
+/* A far record does not keep a much better start from being taken, unless records alone are
+ * asked for. */
 static void test_far_record(void **state) {
     static const struct row tuned[] = {
         {HERE, "f32-nn-4096x4096x4096", "plain", "", 0, false}};
@@ -458,7 +462,8 @@ static void test_cpu_default(void **state) {
     assert_ptr_equal(c.known, &known[0]);
 }
 
-/* ---- choices that failed before ---------------------------------------------------------- */
+/* ---- choices that failed before
+ * ---------------------------------------------------------- */
 
 static bool skip_vectors(void *user, const struct gt_choice *c) {
     int64_t v = 0;

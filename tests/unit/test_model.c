@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The performance model: textbook occupancy, waves, compulsory traffic, and what must hold of any
- * prediction. */
+/* The performance model: textbook occupancy, waves, compulsory traffic, and what must hold
+ * of any prediction. */
 #include "runtime/model.h"
 
 #include <math.h>
@@ -151,7 +151,8 @@ static void test_compiled(void **state) {
     gt_family_destroy(f);
 }
 
-/* A, B and C once at 320.32 GB/s, when they stay in the cache; never less when they do not. */
+/* A, B and C once at 320.32 GB/s, when they stay in the cache; never less when they do not.
+ */
 static void test_traffic(void **state) {
     struct gt_family *f = toy(TOY_HEAD TOY_SHAPE TOY_TAIL);
     struct gt_device d = card;
@@ -171,7 +172,8 @@ static void test_traffic(void **state) {
     gt_family_destroy(f);
 }
 
-/* Without a shape, with one that fails or makes no sense, and without peaks: no prediction. */
+/* Without a shape, with one that fails or makes no sense, and without peaks: no prediction.
+ */
 static void test_unknown(void **state) {
     static const char *const shapes[] = {
         "",
@@ -264,7 +266,8 @@ static void test_bad_shapes(void **state) {
     }
 }
 
-/* ---- what holds of all families --------------------------------------------------------------- */
+/* ---- what holds of all families
+ * --------------------------------------------------------------- */
 
 static struct gt_families *families;
 
@@ -417,8 +420,9 @@ static struct gt_facts facts_of(const struct gt_device *d, const char *name,
     return facts;
 }
 
-/* 66 pairs of units lie in eight groups: 9 9 9 8 8 8 8 7. Clusters of two use all of them, of four 31
- * times two pairs, of eight 15 times four; and where four blocks fit a unit, clusters of three share a pair. */
+/* 66 pairs of units lie in eight groups: 9 9 9 8 8 8 8 7. Clusters of two use all of them,
+ * of four 31 times two pairs, of eight 15 times four; and where four blocks fit a unit,
+ * clusters of three share a pair. */
 static void test_clusters(void **state) {
     static const struct {
         int cluster, waves;
@@ -455,14 +459,16 @@ static void test_streams(void **state) {
     assert_true(uneven.term_ns[GT_TERM_FMA] > p.term_ns[GT_TERM_FMA]);
 }
 
-/* A block's end costs what it writes; a warp alone waits for itself, several for each other. */
+/* A block's end costs what it writes; a warp alone waits for itself, several for each
+ * other. */
 static void test_ends_and_stalls(void **state) {
     struct gt_facts facts = facts_of(&card, "f32-nn-512x640x64", "W=64 R=64 Z=1");
     struct gt_costs costs = gt_costs_h200;
     (void)state;
     const struct gt_prediction was = reckoned(&facts, &card, &costs);
     costs.store += 1;
-    /* 4 blocks a unit, each 64 x 64 elements of 4 bytes in lines of 128, a clock more for each */
+    /* 4 blocks a unit, each 64 x 64 elements of 4 bytes in lines of 128, a clock more for
+     * each */
     assert_near(reckoned(&facts, &card, &costs).term_ns[GT_TERM_ENDS] -
                     was.term_ns[GT_TERM_ENDS],
                 4 * 64 * 64 * 4 / 128 / 1.733, 1e-6);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Command lines against tables of options: values, operands, complaints, the commands' own tables. */
+/* Command lines against tables of options: values, operands, complaints, the commands' own
+ * tables. */
 #include "tests/unit/capture.h"
 #include "tuner/cmd/cmd.h"
 
@@ -206,7 +207,8 @@ static void test_help(void **state) {
     assert_string_equal(printed[1], "");
 }
 
-/* Every command's table: names once, letters once and never 'h', help for all, one sentence. */
+/* Every command's table: names once, letters once and never 'h', help for all, one
+ * sentence. */
 static void test_tables(void **state) {
     (void)state;
     for (size_t i = 0; gt_cmds[i] != NULL; i++) {

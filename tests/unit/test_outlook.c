@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_outlook.c - the model's expectations of whole spaces, against asking it for single points. */
+/* test_outlook.c - the model's expectations of whole spaces, against asking it for single
+ * points. */
 #include "tuner/search/outlook.h"
 
 #include "runtime/model.h"
@@ -96,8 +97,8 @@ static int differing(const struct gt_space *s, size_t a, size_t b) {
     return n;
 }
 
-/* The least that is expected of those of a space that differ in two parameters from each of its
- * picks before the n-th. */
+/* The least that is expected of those of a space that differ in two parameters from each of
+ * its picks before the n-th. */
 static double least(int i, const struct gt_pick *pick, int n) {
     double ns = 0;
     for (size_t j = 0; j < space[i].count; j++) {

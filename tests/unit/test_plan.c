@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The public calls over a driver that is made up: what is launched, with which arguments, and
- * how often anything is built. gt_driver_of, gt_build and gt_image_clear below stand in for
- * the library's.
+ * The public calls over a driver that is made up: what is launched, with which arguments,
+ * and how often anything is built. gt_driver_of, gt_build and gt_image_clear below stand in
+ * for the library's.
  */
 #include "runtime/build.h"
 #include "runtime/exec.h"
@@ -179,7 +179,8 @@ void gt_image_clear(struct gt_image *image) {
     *image = (struct gt_image){0};
 }
 
-/* ---- a database that names the points ------------------------------------------------- */
+/* ---- a database that names the points -------------------------------------------------
+ */
 
 static char db_path[512];
 static char key[GT_DEVICE_KEY_MAX];
@@ -278,7 +279,8 @@ static float as_float(int64_t bits) {
 
 static const float zero = 0, one = 1, two = 2, minus_zero = -0.0f;
 
-/* ---- plans -------------------------------------------------------------------------------- */
+/* ---- plans
+ * -------------------------------------------------------------------------------- */
 
 static void test_describe(void **state) {
     gemmtune_plan_info info = {.struct_size = sizeof info};
@@ -357,7 +359,8 @@ static void test_column_major_exchanges_operands(void **state) {
     close_all(ctx);
 }
 
-/* A kernel with 16-byte loads, and its stand-in for pointers that are only 4-byte aligned. */
+/* A kernel with 16-byte loads, and its stand-in for pointers that are only 4-byte aligned.
+ */
 static void test_unaligned_pointers(void **state) {
     (void)state;
     gemmtune_ctx *ctx = opened(GEMMTUNE_CUDA);
@@ -454,7 +457,8 @@ static void test_scalars_of_each_type(void **state) {
     close_all(ctx);
 }
 
-/* ---- failures -------------------------------------------------------------------------------- */
+/* ---- failures
+ * -------------------------------------------------------------------------------- */
 
 static void test_missing_pointers(void **state) {
     (void)state;
@@ -578,7 +582,8 @@ static void test_default_database(void **state) {
     assert_int_equal(unsetenv("GEMMTUNE_DB"), 0);
 }
 
-/* ---- sharing a loaded kernel --------------------------------------------------------------- */
+/* ---- sharing a loaded kernel
+ * --------------------------------------------------------------- */
 
 static void test_share(void **state) {
     const gemmtune_target target = {.backend = GEMMTUNE_CUDA, .context = &builds};
@@ -657,7 +662,8 @@ static void test_exec_failures(void **state) {
     fake_close(gpu);
 }
 
-/* ---- several passes ------------------------------------------------------------------------ */
+/* ---- several passes
+ * ------------------------------------------------------------------------ */
 
 /* Packs for P, and for S > 1 adds S sums of m x n. */
 static const char many_json[] =
@@ -829,7 +835,8 @@ static void test_workspace(void **state) {
     gt_family_destroy(f);
 }
 
-/* ---- the cache of the one-call form ---------------------------------------------------------- */
+/* ---- the cache of the one-call form
+ * ---------------------------------------------------------- */
 
 enum { THREADS = 8, SHAPES = 100, ROUNDS = 3 };
 

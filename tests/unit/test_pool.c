@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parent's end of the worker processes. The workers are this program again: what one does is
- * spelled by the families of its job's candidates.
+ * The parent's end of the worker processes. The workers are this program again: what one
+ * does is spelled by the families of its job's candidates.
  */
 #include "core/io.h"
 #include "tuner/base/cores.h"
@@ -278,8 +278,8 @@ static void test_what_workers_print(void **state) {
     assert_string_equal(shown_by("stops_inside"), "");
 }
 
-/* The run worker's cores are not ours, and we have ours back afterwards. With few cores, or where all
- * are threads of one, nobody's are taken. */
+/* The run worker's cores are not ours, and we have ours back afterwards. With few cores, or
+ * where all are threads of one, nobody's are taken. */
 static void test_a_core_of_its_own(void **state) {
     static struct gt_report report;
     const char *const counts[] = {"counts", NULL};
@@ -321,7 +321,8 @@ static int opened_by(pid_t *who, bool last) {
     return report.result[0].spill_bytes;
 }
 
-/* Finals meet the process that stood by, the jobs after them as well, and then another one. */
+/* Finals meet the process that stood by, the jobs after them as well, and then another one.
+ */
 static void test_one_stands_by(void **state) {
     pid_t first, second, third;
     assert_int_equal(opened_by(&first, false), 0);
@@ -352,7 +353,8 @@ static void test_it_replaces_what_died(void **state) {
     assert_int_equal(opened_by(&who, false), 0);
 }
 
-/* One that died, by itself or killed, is nobody's outcome, even when the run worker died as well. */
+/* One that died, by itself or killed, is nobody's outcome, even when the run worker died as
+ * well. */
 static void test_standby_dies(void **state) {
     pid_t who;
     stand_by("dies");
@@ -368,7 +370,8 @@ static void test_standby_dies(void **state) {
     assert_int_equal(opened_by(&who, true), 0);
 }
 
-/* One that dies after it was given its first job does not take that along: a fresh one does it. */
+/* One that dies after it was given its first job does not take that along: a fresh one does
+ * it. */
 static void test_standby_dies_with_a_job(void **state) {
     pid_t who;
     stand_by("dies_late");

@@ -18,7 +18,8 @@ static void assert_near(double a, double b) {
         fail_msg("%.9g is not %.9g", a, b);
 }
 
-/* ---- a device by description ----------------------------------------------------------- */
+/* ---- a device by description -----------------------------------------------------------
+ */
 
 #define GOOD                                                                               \
     "\"format\": 1, \"name\": \"Card\", \"arch\": \"sm_61\", \"units\": 20, "              \
@@ -85,7 +86,8 @@ static void test_bad_descriptions(void **state) {
     }
 }
 
-/* ---- rank correlation --------------------------------------------------------------------- */
+/* ---- rank correlation
+ * --------------------------------------------------------------------- */
 
 static double spearman(const double *a, const double *b, size_t count) {
     double out;
@@ -119,7 +121,8 @@ static void test_upper_median(void **state) {
     assert_near(gt_upper_median(one, 0), 0);
 }
 
-/* ---- spaces and trials ----------------------------------------------------------------------- */
+/* ---- spaces and trials
+ * ----------------------------------------------------------------------- */
 
 static struct gt_families *families;
 static struct gt_device card;
@@ -287,7 +290,8 @@ static void test_a_broken_bound(void **state) {
     gt_view_clear(&v);
 }
 
-/* Trials of a device whose launches take ten times as long: the fit has to find that out. */
+/* Trials of a device whose launches take ten times as long: the fit has to find that out.
+ */
 static double slow_to_start(double ns) {
     return ns + 9 * gt_costs_h200.launch_ns;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_race.c - the rules of timing on a device that is made up: its true times are known, and so is
- * what disturbs them. The figures it prints are those of docs/search.md.
+ * test_race.c - the rules of timing on a device that is made up: its true times are known,
+ * and so is what disturbs them. The figures it prints are those of docs/search.md.
  */
 #include "tuner/lab/race.h"
 
@@ -138,7 +138,8 @@ static void test_limits(void **state) {
     assert_true(gt_lower_limit(&b) == 0);
 }
 
-/* Few samples that scatter widely leave a tie open, but not to one that takes many times as long. */
+/* Few samples that scatter widely leave a tie open, but not to one that takes many times as
+ * long. */
 static void test_few_ratios(void **state) {
     static const double one[2] = {1.0, 1.1}, twice[2] = {2.0, 2.9}, far[2] = {12.0, 17.6};
     static const double some[4] = {1.02, 1.05, 1.04, 1.03}, off[4] = {1.1, 1.3, 1.2, 1.4};
@@ -301,8 +302,8 @@ static void test_all_stay(void **state) {
     }
 }
 
-/* A device that gets slower all the time: what is 2 % apart is told apart round by round, although the
- * intervals of the medians overlap. */
+/* A device that gets slower all the time: what is 2 % apart is told apart round by round,
+ * although the intervals of the medians overlap. */
 static void test_drift(void **state) {
     static const double true_ns[2] = {10000, 10200};
     struct device d = {.seed = 7, .noise = 0.001, .drift = 0.005};
@@ -324,8 +325,8 @@ static int winner_of(const struct gt_race *r) {
     return gt_race_winner(time, r->count);
 }
 
-/* Who leaves while the clock is still high has samples of those rounds only, and the winner has none of
- * them: they are no times to compare. */
+/* Who leaves while the clock is still high has samples of those rounds only, and the winner
+ * has none of them: they are no times to compare. */
 static void test_beaten_in_the_boost(void **state) {
     static const double true_ns[2] = {10000, 10300};
     int early = 0;
@@ -391,8 +392,8 @@ static struct gt_measurement screened_at(int mhz, double true_ns, double rival_n
     return r.racer[0].time;
 }
 
-/* As fast as the best, but for the clock: it stays, and comes out as fast. Slower than the best at the
- * highest clock: it leaves at any. */
+/* As fast as the best, but for the clock: it stays, and comes out as fast. Slower than the
+ * best at the highest clock: it leaves at any. */
 static void test_rival_at_another_clock(void **state) {
     (void)state;
     for (int mhz = 1280; mhz <= 1980; mhz += 100) {
@@ -453,8 +454,8 @@ static struct gt_measurement final_of(struct device *d, double true_ns) {
     return r.racer[0].time;
 }
 
-/* Finals in two processes that are 4 % apart: found again where the clock has given way, and not at one
- * that has not. */
+/* Finals in two processes that are 4 % apart: found again where the clock has given way,
+ * and not at one that has not. */
 static void test_found_again(void **state) {
     static const struct {
         int mhz;
@@ -478,7 +479,8 @@ static void test_found_again(void **state) {
 
 enum { TIMES = 2000 };
 
-/* Alone: samples, how often the interval holds the true time, how often the median is far off. */
+/* Alone: samples, how often the interval holds the true time, how often the median is far
+ * off. */
 static void test_coverage(void **state) {
     static const double noise[] = {0.002, 0.005, 0.01, 0.03};
     (void)state;
@@ -501,8 +503,8 @@ static void test_coverage(void **state) {
     }
 }
 
-/* Against a best that is known: how soon a slower one leaves, and how often one as fast does, which
- * GT_SCREEN_DOUBT is to prevent. */
+/* Against a best that is known: how soon a slower one leaves, and how often one as fast
+ * does, which GT_SCREEN_DOUBT is to prevent. */
 static void test_leaving(void **state) {
     static const double noise[] = {0.002, 0.005, 0.01, 0.03, 0.1};
     static const double slower[] = {1, 1.05, 1.1, 1.3, 2};
@@ -532,8 +534,8 @@ static void test_leaving(void **state) {
     }
 }
 
-/* Six finalists, the best by a little: how often it wins or ties with the winner, what the choice
- * costs, and how many tie. */
+/* Six finalists, the best by a little: how often it wins or ties with the winner, what the
+ * choice costs, and how many tie. */
 static void test_choosing(void **state) {
     static const double noise[] = {0.002, 0.005, 0.01, 0.03};
     static const double true_ns[6] = {10000, 10050, 10100, 10200, 10500, 11000};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * list, show, compare, export, import, merge and doctor on databases made here: two devices in
- * two files, neither of which is present.
+ * list, show, compare, export, import, merge and doctor on databases made here: two devices
+ * in two files, neither of which is present.
  */
 #include "db/db.h"
 #include "runtime/family.h"
@@ -153,7 +153,8 @@ static void make_databases(void) {
 
 /* ---- commands ------------------------------------------------------------------------ */
 
-/* Runs the words of `line`; in it $ stands for the folder and / after it for a file there. */
+/* Runs the words of `line`; in it $ stands for the folder and / after it for a file there.
+ */
 static int gemmtune(const char *line) {
     char text[2048] = "gemmtune ", *argv[WORDS_MAX + 1] = {NULL};
     int argc = 0;
@@ -205,7 +206,8 @@ static int unmake(void **state) {
     return system(command);
 }
 
-/* ---- tests ---------------------------------------------------------------------------- */
+/* ---- tests ----------------------------------------------------------------------------
+ */
 
 static void test_list(void **state) {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rivals before any is opened: their names, the environment, how cuBLAS is told a product. */
+/* Rivals before any is opened: their names, the environment, how cuBLAS is told a product.
+ */
 #include "tuner/bench/cublas_api.h"
 #include "tuner/bench/rival.h"
 

@@ -48,7 +48,8 @@ static int teardown(void **state) {
     return 0;
 }
 
-/* A smooth landscape with one best point: how far every parameter is from the middle of its domain. */
+/* A smooth landscape with one best point: how far every parameter is from the middle of its
+ * domain. */
 static double landscape(struct gt_pick p) {
     const struct gt_space *s = &space[p.space];
     double ns = p.space == 0 ? 5000 : 1000; /* the small space is the slow one */
@@ -86,8 +87,8 @@ static int at_most_outstanding(const struct gt_search_setup *setup) {
     return setup->seeds_ahead > ahead ? setup->seeds_ahead : ahead;
 }
 
-/* Runs a search until it is done or `most` picks were made; `timing` decides when the next answer comes,
- * 0: at once. */
+/* Runs a search until it is done or `most` picks were made; `timing` decides when the next
+ * answer comes, 0: at once. */
 static void drive_late(struct log *log, const struct gt_strategy *s,
                        struct gt_search_setup setup, int most, outcome_fn *outcome,
                        uint64_t timing) {
@@ -293,7 +294,8 @@ static void test_timing_changes_nothing(void **state) {
     assert_timing_changes_nothing(&setup);
 }
 
-/* More seeds may be out than other picks, which wait until the seeds have come down to their number. */
+/* More seeds may be out than other picks, which wait until the seeds have come down to
+ * their number. */
 static void test_seeds_go_ahead(void **state) {
     enum { SEEDS = 10, AHEAD = 3 };
     struct gt_pick seeds[SEEDS], p;
@@ -360,8 +362,8 @@ static void test_a_target_ends_it(void **state) {
     assert_true(one.best <= setup.target_ns);
 }
 
-/* The model finds the one best point of thousands. Steps of one parameter come near it: rules tie
- * parameters together. Chance does not. */
+/* The model finds the one best point of thousands. Steps of one parameter come near it:
+ * rules tie parameters together. Chance does not. */
 static void test_the_optimum_of_a_smooth_landscape(void **state) {
     const double best = optimum(1);
     for (uint64_t seed = 1; seed <= 3; seed++) {

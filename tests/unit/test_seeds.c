@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_seeds.c - what a search starts from: defaults, the likeliest, winners here, winners of the likest
- * device, what the model expects, starts. */
+/* test_seeds.c - what a search starts from: defaults, the likeliest, winners here, winners
+ * of the likest device, what the model expects, starts. */
 #include "tuner/tune/seeds.h"
 
 #include <math.h>
@@ -186,7 +186,8 @@ static void test_all_finalists_of_the_problem_itself(void **state) {
     gt_db_close(tuner.db);
 }
 
-/* However little time there is: what won before, else what the model expects, else a neighbour's. */
+/* However little time there is: what won before, else what the model expects, else a
+ * neighbour's. */
 static void test_the_likeliest_is_a_must(void **state) {
     const size_t expected = index_of("TILE_WIDTH=28 PAD=0 DOUBLE=1");
     struct gt_outlook outlook = {.ns = (float *[]){calloc(space.count, sizeof(float))},

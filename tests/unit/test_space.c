@@ -120,7 +120,8 @@ static size_t compare(const struct gt_family *f, const struct gt_device *d,
     return count;
 }
 
-/* ---- families of our own ---------------------------------------------------------------- */
+/* ---- families of our own ----------------------------------------------------------------
+ */
 
 static void test_rules_and_derived_names(void **state) {
     static const struct {
@@ -270,7 +271,8 @@ static size_t legal_points(struct gt_family *f, double *raw) {
     return count;
 }
 
-/* A rule that leaves one value of each parameter is met early: 64^12 points take no time. */
+/* A rule that leaves one value of each parameter is met early: 64^12 points take no time.
+ */
 static void test_early_refusal(void **state) {
     char rules[1024] = "";
     double raw;
@@ -280,7 +282,8 @@ static void test_early_refusal(void **state) {
     assert_true(raw > 1e21);
 }
 
-/* What a rule reads of P0 .. P10 takes 66 bits: of contexts as words, 5 and 21 as P0 would be one. */
+/* What a rule reads of P0 .. P10 takes 66 bits: of contexts as words, 5 and 21 as P0 would
+ * be one. */
 static void test_a_rule_that_reads_much(void **state) {
     char rules[2048] = "[\"P0 == 5 || P0 == 21\", \"x\"],"
                        "[\"P12 + P1 + P2 + P3 + P4 + P5 + P6 + P7 + P8 + P9 + P10 < "
@@ -291,7 +294,8 @@ static void test_a_rule_that_reads_much(void **state) {
     assert_int_equal(legal_points(family_of(13, rules), &raw), 3 + 4);
 }
 
-/* ---- the families that ship ------------------------------------------------------------------ */
+/* ---- the families that ship
+ * ------------------------------------------------------------------ */
 
 static void test_built_in(void **state) {
     static const char *const names[] = {"f32-nn-128x128x128", "f64-tt-127x129x131",
@@ -313,7 +317,8 @@ static void test_built_in(void **state) {
     gt_families_destroy(families);
 }
 
-/* Too many points to try all: points of the space, and what lies beside them, one value off. */
+/* Too many points to try all: points of the space, and what lies beside them, one value
+ * off. */
 static void compare_some(const struct gt_family *f, const struct gt_device *d,
                          const gemmtune_problem *p) {
     enum { LOOKS = 3000 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_stopwatch.c - which sets samples take, on a rig that only notes them: the times are made
- * up, so that samples have as many launches as a test wants.
+ * test_stopwatch.c - which sets samples take, on a rig that only notes them: the times are
+ * made up, so that samples have as many launches as a test wants.
  */
 #include "tuner/lab/lab_internal.h"
 #include "tuner/search/search.h"
@@ -143,8 +143,8 @@ static double drawn_ns(uint64_t *seed) {
     return sample_ns / (double)(MOST >> gt_random(seed) % 12);
 }
 
-/* Who is next goes round or is drawn; now and then one's samples are lengthened, or one leaves and
- * another comes. */
+/* Who is next goes round or is drawn; now and then one's samples are lengthened, or one
+ * leaves and another comes. */
 static void race(uint64_t seed, int players, bool drawn) {
     struct player p[PLAYERS];
     for (int i = 0; i < players; i++)
@@ -184,7 +184,8 @@ static void test_half_the_ring(void **state) {
     }
 }
 
-/* However many sets there are, one alone comes to all of them, and to each after all the others. */
+/* However many sets there are, one alone comes to all of them, and to each after all the
+ * others. */
 static void test_one_alone(void **state) {
     (void)state;
     for (int sets = 1; sets <= GT_SETS_MAX; sets *= 2)
@@ -217,7 +218,8 @@ static void test_warm_ups(void **state) {
     assert_int_equal(rig.batches, 0);
 }
 
-/* The power of two that is nearest; where a sample's time asks for more than may be, the most. */
+/* The power of two that is nearest; where a sample's time asks for more than may be, the
+ * most. */
 static void test_launches(void **state) {
     static const struct {
         double wanted;
@@ -234,7 +236,8 @@ static void test_launches(void **state) {
     }
 }
 
-/* A launch that takes longer than a warm-up may is launched once for that, and is a sample. */
+/* A launch that takes longer than a warm-up may is launched once for that, and is a sample.
+ */
 static void test_long_launch(void **state) {
     struct player p;
     (void)state;

@@ -226,7 +226,8 @@ static void test_files(void **state) {
 
 /* ---- replay ---- */
 
-/* A line of ten points; the time of point i is 10 - i ms, so that full gets better at every step. */
+/* A line of ten points; the time of point i is 10 - i ms, so that full gets better at every
+ * step. */
 static void make_line(struct gt_stored *s) {
     struct gt_stored_rows rows = {.name = "line", .params = 1, .param = {"A"}};
     *s = (struct gt_stored){0};

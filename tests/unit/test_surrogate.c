@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_surrogate.c - what the surrogate expects of points near the good, the bad and the failed. */
+/* test_surrogate.c - what the surrogate expects of points near the good, the bad and the
+ * failed. */
 #include "tuner/study/stored.h"
 #include "tuner/search/surrogate.h"
 
@@ -94,8 +95,8 @@ static void test_it_finds_the_valley(void **state) {
     gt_surrogate_destroy(s);
 }
 
-/* A point that was measured can hardly be better than it was; one that is outstanding is less
- * interesting than before. */
+/* A point that was measured can hardly be better than it was; one that is outstanding is
+ * less interesting than before. */
 static void test_known_points_promise_nothing(void **state) {
     double before[POINTS], after[POINTS];
     struct gt_surrogate *s = create();
@@ -128,7 +129,8 @@ static void test_failures_cast_a_shadow(void **state) {
     gt_surrogate_destroy(t);
 }
 
-/* Far more points than it keeps: the best is not forgotten, and the answers stay numbers. */
+/* Far more points than it keeps: the best is not forgotten, and the answers stay numbers.
+ */
 static void test_it_forgets_and_goes_on(void **state) {
     double score[POINTS];
     struct gt_surrogate *s = create();
@@ -145,7 +147,8 @@ static void test_it_forgets_and_goes_on(void **state) {
     gt_surrogate_destroy(s);
 }
 
-/* Guesses that are right up to a factor. Of points that nobody has one of, no more is expected for it. */
+/* Guesses that are right up to a factor. Of points that nobody has one of, no more is
+ * expected for it. */
 static void test_an_unknown_guess_says_nothing(void **state) {
     double score[POINTS], guess[POINTS];
     size_t index[POINTS];

@@ -97,7 +97,8 @@ static void test_many(void **state) {
     gt_sweep_clear(&s);
 }
 
-/* Everything here must be refused with this line; the file is a.json, entries begin in line 3. */
+/* Everything here must be refused with this line; the file is a.json, entries begin in
+ * line 3. */
 static void test_refusals(void **state) {
     static const struct {
         const char *sizes, *line;
@@ -235,7 +236,8 @@ static void test_add(void **state) {
     gt_sweep_clear(&s);
 }
 
-/* What configs/ ships is read, has what it promises, and is no more work than it promises. */
+/* What configs/ ships is read, has what it promises, and is no more work than it promises.
+ */
 static void test_shipped(void **state) {
     struct gt_sweep s;
     struct gt_err err = {""};

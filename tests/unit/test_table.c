@@ -234,7 +234,8 @@ static void test_cells(void **state) {
         assert_string_equal(gt_show_rate(buf, rates[i].flops, rates[i].ns), rates[i].text);
 }
 
-/* A host's decimal comma must not reach a table; skipped where no such locale is installed. */
+/* A host's decimal comma must not reach a table; skipped where no such locale is installed.
+ */
 static void test_locale(void **state) {
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE",
                                         "fr_FR.UTF-8"};

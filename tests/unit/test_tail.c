@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_tail.c - the last tiles shared out: the prelude's functions, compiled here as the OpenCL C that
- * they are as well, against the grids and the workspace that dmma and tma ask for. */
+/* test_tail.c - the last tiles shared out: the prelude's functions, compiled here as the
+ * OpenCL C that they are as well, against the grids and the workspace that dmma and tma ask
+ * for. */
 #include "runtime/family.h"
 #include "tuner/study/predict.h"
 
@@ -51,14 +52,16 @@ enum {
     PARTS_MAX = 32
 };
 
-/* ---- every slab once ------------------------------------------------------------------- */
+/* ---- every slab once -------------------------------------------------------------------
+ */
 
 /* What has been computed, and what of the workspace is taken. */
 struct tally {
     unsigned char slab[TILES_MAX][SLABS_MAX], place[TILES_MAX * PARTS_MAX];
 };
 
-/* A block does its slabs, in their order behind the parts before it; its sums lie nowhere else. */
+/* A block does its slabs, in their order behind the parts before it; its sums lie nowhere
+ * else. */
 static void tally_block(struct tally *t, int block, int tiles, int slabs) {
     const struct gt_work w = gt_work_of(tail, held, 1, block, tiles);
     int first;
@@ -86,7 +89,8 @@ static void expect_all(int grid, int tiles, int slabs) {
             assert_int_equal(t.slab[i][s], 1);
 }
 
-/* Beside `of` owners the other blocks compute all other pieces while an owner computes its own. */
+/* Beside `of` owners the other blocks compute all other pieces while an owner computes its
+ * own. */
 static void expect_in_time(const struct gt_work *shared) {
     const int free = held - shared->of, pieces = shared->of * (shared->parts - 1);
     const int own = tail - shared->parts + 1;
@@ -125,7 +129,8 @@ static void test_split(void **state) {
     }
 }
 
-/* ---- the second kernel -------------------------------------------------------------------- */
+/* ---- the second kernel
+ * -------------------------------------------------------------------- */
 
 static unsigned product_of(int row, int col, int slab) {
     return (unsigned)(row * 65599 + col * 257 + slab) * 2654435761u;
@@ -183,7 +188,8 @@ static void test_sums(void **state) {
         }
 }
 
-/* ---- what the families ask for ---------------------------------------------------------------- */
+/* ---- what the families ask for
+ * ---------------------------------------------------------------- */
 
 static const char dmma[] =
     "BM=128 BN=128 BK=16 WM=64 WN=32 SLICES=1 MMA_K=8 KSTEP=8 STAGES=3 VA=2 VB=2 "

@@ -101,7 +101,8 @@ static void test_differences(void **state) {
     }
 }
 
-/* The point whose worse slowdown is least: neither winner, when each is bad on the other. */
+/* The point whose worse slowdown is least: neither winner, when each is bad on the other.
+ */
 static void test_shared_point(void **state) {
     struct gt_view v = {0};
     (void)state;
@@ -129,8 +130,8 @@ static void test_shared_point(void **state) {
     gt_view_clear(&v);
 }
 
-/* Several databases may each bring a winner: a verified one goes before a faster guess, and one that
- * can be served before both. */
+/* Several databases may each bring a winner: a verified one goes before a faster guess, and
+ * one that can be served before both. */
 static void test_several_winners(void **state) {
     struct gt_view v = {0};
     (void)state;
@@ -200,7 +201,8 @@ static void test_picking(void **state) {
     }
 }
 
-/* A stale row is behind the current ones of its problem, and is the winner where there are none. */
+/* A stale row is behind the current ones of its problem, and is the winner where there are
+ * none. */
 static void test_ranking(void **state) {
     static const struct {
         const char *device, *problem;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* choose.h - what the library would run, asked of the same function from a database file. */
+/* choose.h - what the library would run, asked of the same function from a database file.
+ */
 #ifndef GT_TUNER_BASE_CHOOSE_H
 #define GT_TUNER_BASE_CHOOSE_H
 

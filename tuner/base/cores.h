@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cores.h - a core of its own for the process that times kernels: where a kernel takes microseconds, the
- * host thread that launches it must not wait for a compiler's turn.
+ * cores.h - a core of its own for the process that times kernels: where a kernel takes
+ * microseconds, the host thread that launches it must not wait for a compiler's turn.
  */
 #ifndef GT_TUNER_BASE_CORES_H
 #define GT_TUNER_BASE_CORES_H
@@ -22,13 +22,16 @@ bool gt_core_set_parse(struct gt_core_set *out, const char *list);
 void gt_cores_allowed(struct gt_core_set *out);
 /* The threads of one core with `core`, itself among them. */
 void gt_cores_beside(struct gt_core_set *out, int core);
-/* Keeps the process, and what it starts, to these cores; none, or where the system refuses: as it was. */
+/* Keeps the process, and what it starts, to these cores; none, or where the system refuses:
+ * as it was. */
 void gt_cores_keep(const struct gt_core_set *s);
-/* The same for the first thread of another process; those that it has started already stay. */
+/* The same for the first thread of another process; those that it has started already stay.
+ */
 void gt_cores_keep_other(pid_t pid, const struct gt_core_set *s);
 
-/* Divides what is allowed: `own` gets the last core with all its threads, away from core 0, which most
- * interrupts go to. False, and both are empty, where there are fewer than four or nothing is left. */
+/* Divides what is allowed: `own` gets the last core with all its threads, away from core 0,
+ * which most interrupts go to. False, and both are empty, where there are fewer than four
+ * or nothing is left. */
 bool gt_cores_split(struct gt_core_set *own, struct gt_core_set *rest,
                     const struct gt_core_set *allowed,
                     void (*beside)(struct gt_core_set *out, int core));

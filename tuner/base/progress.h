@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* progress.h - how far a long command is, on stderr: a line that rewrites itself on a terminal, a
- * line a problem elsewhere. */
+/* progress.h - how far a long command is, on stderr: a line that rewrites itself on a
+ * terminal, a line a problem elsewhere. */
 #ifndef GT_TUNER_BASE_PROGRESS_H
 #define GT_TUNER_BASE_PROGRESS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* published.c - db/published/<device>.json to rows, with the same care as any other input. */
+/* published.c - db/published/<device>.json to rows, with the same care as any other input.
+ */
 #include "tuner/base/published.h"
 
 #include "core/embed.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * published.h - figures that others published for devices we may never see: db/published/, built
- * into the program. Shown beside ours under that name; never stored, never eligible for lookup.
+ * published.h - figures that others published for devices we may never see: db/published/,
+ * built into the program. Shown beside ours under that name; never stored, never eligible
+ * for lookup.
  */
 #ifndef GT_TUNER_BASE_PUBLISHED_H
 #define GT_TUNER_BASE_PUBLISHED_H
@@ -11,9 +12,9 @@
 struct gt_published_row {
     char device[128]; /* as its vendor names it */
     char title[128];  /* of the source */
-    char kernel
-        [24]; /* the source's kernel by our family's name where one fits; "cpu", "cublas" */
-    char how[160]; /* the source's kernel in a few words; "" */
+    char kernel[24];  /* the source's kernel by our family's name where one fits; "cpu",
+                         "cublas" */
+    char how[160];    /* the source's kernel in a few words; "" */
     char dtype[8], layout[4];
     char problem[GT_PROBLEM_NAME_MAX]; /* "" when the source gives a volume or nothing */
     int64_t volume;                    /* m * n * k; 0 when the source does not say */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sweep.c - from sweep.json to a list of problems. An entry is read into spans (start, step,
- * count) first, counted, and only then expanded: a file of 80 bytes can ask for 10^18 problems.
+ * sweep.c - from sweep.json to a list of problems. An entry is read into spans (start,
+ * step, count) first, counted, and only then expanded: a file of 80 bytes can ask for 10^18
+ * problems.
  */
 #include "tuner/base/sweep.h"
 
@@ -86,7 +87,8 @@ static size_t hash_name(const char *name) {
     return (size_t)(hash ^ hash >> 32);
 }
 
-/* Where in the table (a power of two of slots, 0 empty, else item + 1) the name is or goes. */
+/* Where in the table (a power of two of slots, 0 empty, else item + 1) the name is or goes.
+ */
 static size_t slot_of(const size_t *table, size_t mask, const struct gt_sweep *s,
                       const char *name) {
     size_t slot = hash_name(name) & mask;
@@ -116,7 +118,8 @@ static gt_status merge_duplicates(struct gt_sweep *s, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
-/* ---- dimensions ----------------------------------------------------------------------- */
+/* ---- dimensions -----------------------------------------------------------------------
+ */
 
 /* "start:end:step", both ends included. */
 static gt_status read_range(struct span *out, struct gt_node n, struct gt_err *err) {
@@ -222,7 +225,8 @@ static gt_status read_dimensions(struct entry *e, struct gt_err *err) {
                : read_spans(&e->dim[0], volume, read_one_volume, err);
 }
 
-/* ---- words ------------------------------------------------------------------------------ */
+/* ---- words ------------------------------------------------------------------------------
+ */
 
 /* A type or layout word, at `n`, goes into the entry. */
 typedef gt_status (*word_fn)(struct entry *e, struct gt_node n, const char *word,
@@ -288,7 +292,8 @@ static gt_status read_types_and_layouts(struct entry *e, struct gt_err *err) {
     return status == GEMMTUNE_OK ? read_words(e, layouts, take_layout, err) : status;
 }
 
-/* ---- entries ------------------------------------------------------------------------------ */
+/* ---- entries
+ * ------------------------------------------------------------------------------ */
 
 static void clear_entry(struct entry *e) {
     for (int i = 0; i < 3; i++)
@@ -453,7 +458,8 @@ static gt_status take_entry(struct gt_sweep *s, struct gt_node n, struct gt_err 
     }
 }
 
-/* ---- the file -------------------------------------------------------------------------------- */
+/* ---- the file
+ * -------------------------------------------------------------------------------- */
 
 static gt_status read_document(struct gt_sweep *s, struct gt_node root,
                                struct gt_err *err) {

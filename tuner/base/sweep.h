@@ -4,13 +4,13 @@
  *
  * {"format": 1, "sizes": [ {"dtype": "f32", "layout": "nn", "m": [128, 256],
  *   "n": "512:2048:512", "k": 1024, "weight": 3}, "f64-nt-16x4096x4096" ]}
- * dtype and layout may be lists too; m n k: an integer, a "start:end:step" range (end included),
- * or a list of both, crossed; "volume": "1e3:1e10" (one a decade), an integer or a list of
- * integers, in place of m n k, gives near-cubes of that many multiplications. Optional: layout
- * (else nn), lda ldb ldc (integers), beta (true: C is read), weight (1..1000000). Dimensions are
- * 1 or more: there is nothing to tune about an empty product. Counted before it is expanded: more than
- * GT_SWEEP_MAX problems is refused with the count. Duplicates are merged, the largest weight kept;
- * first occurrence decides the order.
+ * dtype and layout may be lists too; m n k: an integer, a "start:end:step" range (end
+ * included), or a list of both, crossed; "volume": "1e3:1e10" (one a decade), an integer or
+ * a list of integers, in place of m n k, gives near-cubes of that many multiplications.
+ * Optional: layout (else nn), lda ldb ldc (integers), beta (true: C is read), weight
+ * (1..1000000). Dimensions are 1 or more: there is nothing to tune about an empty product.
+ * Counted before it is expanded: more than GT_SWEEP_MAX problems is refused with the count.
+ * Duplicates are merged, the largest weight kept; first occurrence decides the order.
  */
 #ifndef GT_TUNER_BASE_SWEEP_H
 #define GT_TUNER_BASE_SWEEP_H
@@ -42,7 +42,8 @@ void gt_sweep_clear(struct gt_sweep *s);
 /* The m <= n <= k <= m + 1 whose product comes nearest to `volume` (1 or more). */
 void gt_volume_shape(int64_t volume, int64_t *m, int64_t *n, int64_t *k);
 enum { GT_VOLUMES_MAX = 20 }; /* decades that 64 bits hold, and one */
-/* "1e3:1e10": every power of ten from the first, up to the second; "5e8": that one. EPARSE. */
+/* "1e3:1e10": every power of ten from the first, up to the second; "5e8": that one. EPARSE.
+ */
 gt_status gt_volume_range(int64_t out[GT_VOLUMES_MAX], size_t *count, const char *text,
                           struct gt_err *err);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.h - rows for people (aligned columns), for spreadsheets (CSV) and for programs (JSON), from one
- * description. Cells are text; numbers come preformatted by the helpers, locale independent.
+ * table.h - rows for people (aligned columns), for spreadsheets (CSV) and for programs
+ * (JSON), from one description. Cells are text; numbers come preformatted by the helpers,
+ * locale independent.
  */
 #ifndef GT_TUNER_BASE_TABLE_H
 #define GT_TUNER_BASE_TABLE_H
@@ -30,13 +31,13 @@ void gt_table_destroy(struct gt_table *t);
 gt_status gt_table_row(struct gt_table *t, const char *const *cells, struct gt_err *err);
 /* Aligned, with a heading, an empty cell as "-", no trailing blanks. */
 void gt_table_print(const struct gt_table *t, FILE *out);
-/* RFC 4180 (lines end in CR LF). Text that a spreadsheet would take for a formula (= + - @ or a
- * tab first) gets a "'" ahead and is quoted. */
+/* RFC 4180 (lines end in CR LF). Text that a spreadsheet would take for a formula (= + - @
+ * or a tab first) gets a "'" ahead and is quoted. */
 void gt_table_csv(const struct gt_table *t, FILE *out);
 /* An array of objects and a newline. A number that is not a JSON number is null. */
 void gt_table_json(const struct gt_table *t, FILE *out);
-/* One of their lines alone, for rows that are printed as they come. In CSV line 0 is the heading and
- * line i is row i - 1. */
+/* One of their lines alone, for rows that are printed as they come. In CSV line 0 is the
+ * heading and line i is row i - 1. */
 void gt_table_csv_line(const struct gt_table *t, size_t line, FILE *out);
 void gt_table_json_row(const struct gt_table *t, size_t row, FILE *out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view.c - rows of databases copied into arrays. A callback's texts are borrowed, so each row
- * keeps copies of the three that have no small bound.
+ * view.c - rows of databases copied into arrays. A callback's texts are borrowed, so each
+ * row keeps copies of the three that have no small bound.
  */
 #include "tuner/base/view.h"
 
@@ -126,7 +126,8 @@ gt_status gt_view_pick(size_t *index, const struct gt_view *v, const char *what,
     return gt_fail(err, GEMMTUNE_ENOTFOUND, "no device '%.60s' in the database", what);
 }
 
-/* ---- rows ------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------
+ */
 
 static char *copy(const char *text) {
     char *out = malloc(strlen(text) + 1);
@@ -205,7 +206,8 @@ gt_status gt_view_trials(struct gt_view *v, struct gt_db *db, const char *device
     return gt_db_trials(db, device_key, problem, take_trial, v, err);
 }
 
-/* ---- stale rows -------------------------------------------------------------------------- */
+/* ---- stale rows
+ * -------------------------------------------------------------------------- */
 
 bool gt_view_current(const struct gt_view_row *row, const struct gt_families *families) {
     return gt_families_current(families, row->family, row->hash) != NULL;

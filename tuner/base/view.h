@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view.h - what one or several databases hold, in memory and without a device: devices, and the
- * trials and records of chosen problems.
+ * view.h - what one or several databases hold, in memory and without a device: devices, and
+ * the trials and records of chosen problems.
  */
 #ifndef GT_TUNER_BASE_VIEW_H
 #define GT_TUNER_BASE_VIEW_H
@@ -39,7 +39,8 @@ struct gt_view {
     struct gt_view_row *row;       /* as they came */
 };
 
-/* Each adds what the database has to the view, which starts zeroed. NULL selects everything. */
+/* Each adds what the database has to the view, which starts zeroed. NULL selects
+ * everything. */
 gt_status gt_view_devices(struct gt_view *v, struct gt_db *db, struct gt_err *err);
 gt_status gt_view_records(struct gt_view *v, struct gt_db *db, const char *device_key,
                           const char *problem, struct gt_err *err);
@@ -49,9 +50,9 @@ void gt_view_clear(struct gt_view *v);
 
 /* Whether the row is of its family's present source: its kernel is what would be built. */
 bool gt_view_current(const struct gt_view_row *row, const struct gt_families *families);
-/* Ranks rows `from` and on anew, which are the records of one database and nothing else: of each
- * device and problem the current ones in their order, then the stale. 0 is then the winner that
- * can be served, if there is any. */
+/* Ranks rows `from` and on anew, which are the records of one database and nothing else: of
+ * each device and problem the current ones in their order, then the stale. 0 is then the
+ * winner that can be served, if there is any. */
 void gt_view_rank(struct gt_view *v, size_t from, const struct gt_families *families);
 
 /* The device whose key or name is `what`, else the only one with `what` in its key or name;

@@ -33,8 +33,8 @@ struct gt_bench {
     void *workspace;
     struct gt_bench_options options;
     void *own, *rival[GT_RIVALS]; /* NULL: not here */
-    bool
-        spoiled; /* what computes wrongly may have written anywhere, to references as well */
+    bool spoiled; /* what computes wrongly may have written anywhere, to references as well
+                   */
 };
 
 /* ---- opening ---- */
@@ -125,8 +125,8 @@ static gt_outcome outcome_of(gt_status status) {
                                            : GT_LAUNCH;
 }
 
-/* Whether the way that is set computes rightly on the first `cases` of exact and random data;
- * what it did instead stands in the side. */
+/* Whether the way that is set computes rightly on the first `cases` of exact and random
+ * data; what it did instead stands in the side. */
 static bool is_right(struct gt_bench *b, struct player *p, int first, int cases) {
     const struct gt_product product = {.enqueue = play, .self = p};
     struct gt_err err = {""};
@@ -206,9 +206,9 @@ static bool get_ready(struct gt_bench *b, struct player *p,
 /* ---- rounds ---- */
 
 /*
- * One side's turn. A power limit acts on the mean over many samples: sides that take turns by the sample
- * share one clock, whoever brought it down. In turns longer than that each has its own, and the second
- * half of the turn counts.
+ * One side's turn. A power limit acts on the mean over many samples: sides that take turns
+ * by the sample share one clock, whoever brought it down. In turns longer than that each
+ * has its own, and the second half of the turn counts.
  */
 static gt_status play_turn(double *ns, double *spent_s, const struct gt_bench *b,
                            struct player *p, struct gt_err *err) {
@@ -228,8 +228,8 @@ static gt_status play_turn(double *ns, double *spent_s, const struct gt_bench *b
     return status;
 }
 
-/* Everybody once, forwards and backwards in turns (A B B A); false in *clean when the clock was
- * throttled meanwhile. */
+/* Everybody once, forwards and backwards in turns (A B B A); false in *clean when the clock
+ * was throttled meanwhile. */
 static gt_status play_round(double ns[], double *spent_s, bool *clean,
                             struct gt_bench_line *line, struct gt_bench *b,
                             struct player *p, int count, int round, struct gt_err *err) {
@@ -280,8 +280,8 @@ static gt_status play_rounds(struct gt_bench_line *line, struct gt_bench *b,
     return status;
 }
 
-/* ROUNDS_LEAST rounds, the first and those that are dropped, whatever the budget; one more begun
- * within it. */
+/* ROUNDS_LEAST rounds, the first and those that are dropped, whatever the budget; one more
+ * begun within it. */
 double gt_bench_seconds(const struct gt_bench_options *o) {
     return o->budget_s + (ROUNDS_LEAST + DROPPED_MAX + 2) * (GT_RIVALS + 1) * o->turn_s;
 }
@@ -302,8 +302,8 @@ static void conclude(struct gt_bench_line *line) {
     }
 }
 
-/* Ours first; then the rivals that are here, serve the problem and are right. A failure is one that
- * leaves nothing to compute on. */
+/* Ours first; then the rivals that are here, serve the problem and are right. A failure is
+ * one that leaves nothing to compute on. */
 static gt_status gather(int *count, struct player *p, struct gt_bench_line *line,
                         struct gt_bench *b, const gemmtune_problem *problem,
                         unsigned rivals, struct gt_err *err) {
@@ -329,7 +329,8 @@ static gt_status gather(int *count, struct player *p, struct gt_bench_line *line
     return status;
 }
 
-/* Once more after timing, ours first and wholly when what was wrong may have written anywhere. */
+/* Once more after timing, ours first and wholly when what was wrong may have written
+ * anywhere. */
 static void check_again(struct gt_bench *b, struct player *p, int count) {
     for (int i = 0; i < count; i++)
         (void)is_right(b, &p[i], b->spoiled ? 0 : 1, b->spoiled ? 2 : 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench.h - tuned kernels against what a user would run instead, on one problem: both verified on the
- * problem's data, then timed in turns. In the process that owns the device; tuner/bench/bench_run.h is the
- * other side of it.
+ * bench.h - tuned kernels against what a user would run instead, on one problem: both
+ * verified on the problem's data, then timed in turns. In the process that owns the device;
+ * tuner/bench/bench_run.h is the other side of it.
  */
 #ifndef GT_TUNER_BENCH_BENCH_H
 #define GT_TUNER_BENCH_BENCH_H
@@ -61,8 +61,9 @@ void gt_bench_destroy(struct gt_bench *b);
 /* Device time that the rounds of a line may take, seconds. */
 double gt_bench_seconds(const struct gt_bench_options *o);
 
-/* One problem against the rivals. What becomes of either side is in the line; a failure is of whoever
- * options.at says, since a rival may have lost the context or written where ours reads. */
+/* One problem against the rivals. What becomes of either side is in the line; a failure is
+ * of whoever options.at says, since a rival may have lost the context or written where ours
+ * reads. */
 gt_status gt_bench_measure(struct gt_bench_line *out, struct gt_bench *b,
                            const gemmtune_problem *p, unsigned rivals, struct gt_err *err);
 

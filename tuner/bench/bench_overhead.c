@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_overhead.c - see bench_overhead.h. Calls are timed one by one, each kind a few dozen times in
- * turn; the device is waited for between turns, so that no call waits for room in its queue. What a plan
- * launches is noted once, so that the driver alone gets the very same kernels and arguments.
+ * bench_overhead.c - see bench_overhead.h. Calls are timed one by one, each kind a few
+ * dozen times in turn; the device is waited for between turns, so that no call waits for
+ * room in its queue. What a plan launches is noted once, so that the driver alone gets the
+ * very same kernels and arguments.
  */
 #include "tuner/bench/bench_overhead.h"
 

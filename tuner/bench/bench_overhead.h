@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_overhead.h - what a call costs the host: of our library, of the driver alone with the same
- * kernels and arguments, and of the vendors' libraries.
+ * bench_overhead.h - what a call costs the host: of our library, of the driver alone with
+ * the same kernels and arguments, and of the vendors' libraries.
  */
 #ifndef GT_TUNER_BENCH_BENCH_OVERHEAD_H
 #define GT_TUNER_BENCH_BENCH_OVERHEAD_H

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_run.c - see bench_run.h. The child is forked, not started anew: the caller has no device, no
- * library and no thread that it could inherit. It goes through the sweep and sends a frame for
- * whatever it has found.
+ * bench_run.c - see bench_run.h. The child is forked, not started anew: the caller has no
+ * device, no library and no thread that it could inherit. It goes through the sweep and
+ * sends a frame for whatever it has found.
  *
- * A vendor's library may crash, hang, lose the context or write where ours reads. So ours is found guilty
- * of nothing in a process that has a rival in it: when a line fails, whoever was being called then is left
- * out and the line is begun again in the next process; when it was ours, all of them are. What still
- * fails is ours, and the next process begins behind that line.
+ * A vendor's library may crash, hang, lose the context or write where ours reads. So ours
+ * is found guilty of nothing in a process that has a rival in it: when a line fails,
+ * whoever was being called then is left out and the line is begun again in the next
+ * process; when it was ours, all of them are. What still fails is ours, and the next
+ * process begins behind that line.
  */
 #define _DEFAULT_SOURCE /* for prctl's declaration on old C libraries */
 #include "tuner/bench/bench_run.h"
@@ -257,8 +258,8 @@ static void leave_out(struct run *r, int i, gt_outcome outcome, const char *text
     r->again = true;
 }
 
-/* The line failed with rivals in the process: the one that was being called is left out, or all when
- * that was ours. */
+/* The line failed with rivals in the process: the one that was being called is left out, or
+ * all when that was ours. */
 static void suspect(struct run *r, const struct gt_bench_line *line, gt_outcome outcome,
                     const char *text) {
     const unsigned all = partakers(r);
@@ -372,7 +373,8 @@ static gt_status take(struct run *r, struct frame *f, struct gt_err *err) {
     }
 }
 
-/* The child is gone before its time: a rival pays for it, or without any the line that it was at. */
+/* The child is gone before its time: a rival pays for it, or without any the line that it
+ * was at. */
 static gt_status blame(struct run *r, bool late, struct gt_err *err) {
     static const struct gt_bench_line nothing = {.best = -1};
     char text[160];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_run.h - a comparison over many problems, in a process of its own: a vendor's library that
- * crashes or hangs costs the line it was at. The caller never touches a device.
+ * bench_run.h - a comparison over many problems, in a process of its own: a vendor's
+ * library that crashes or hangs costs the line it was at. The caller never touches a
+ * device.
  */
 #ifndef GT_TUNER_BENCH_BENCH_RUN_H
 #define GT_TUNER_BENCH_BENCH_RUN_H
@@ -15,17 +16,19 @@ struct gt_bench_listener {
     void *user;
     /* Once, first: of each of gt_rivals. False ends the run. */
     bool (*rivals)(void *user, const struct gt_absence *why);
-    /* Before the first line of a data type: how far our kernel's ratio to itself lies from 1. */
+    /* Before the first line of a data type: how far our kernel's ratio to itself lies
+     * from 1. */
     void (*floor)(void *user, gemmtune_dtype type, double floor);
-    /* Of the sweep's item `index`, in order. `text` NULL: measured; else why not, and `outcome`. */
+    /* Of the sweep's item `index`, in order. `text` NULL: measured; else why not, and
+     * `outcome`. */
     void (*line)(void *user, size_t index, const struct gt_bench_line *line,
                  gt_outcome outcome, const char *text);
     /* Asked a few times a second: true ends the run. May be NULL: never. */
     bool (*stopped)(void);
 };
 
-/* With `with_floor` our kernel runs against itself first, once a type. A failure is one of opening the
- * device or our library, or of three lines in a row. */
+/* With `with_floor` our kernel runs against itself first, once a type. A failure is one of
+ * opening the device or our library, or of three lines in a row. */
 gt_status gt_bench_run(const struct gt_device *d, const struct gt_bench_options *options,
                        const struct gt_sweep *sweep, bool with_floor,
                        const struct gt_bench_listener *on, struct gt_err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_stats.h - what the times of two sides say: a ratio with an interval, a verdict, and means over
- * kinds of shapes. Pure.
+ * bench_stats.h - what the times of two sides say: a ratio with an interval, a verdict, and
+ * means over kinds of shapes. Pure.
  */
 #ifndef GT_TUNER_BENCH_BENCH_STATS_H
 #define GT_TUNER_BENCH_BENCH_STATS_H
@@ -17,8 +17,9 @@ const char *gt_shape_class_at(size_t i, const char **about);
 
 enum gt_verdict { GT_NO_VERDICT, GT_WIN, GT_TIE, GT_LOSS };
 const char *gt_verdict_word(enum gt_verdict v); /* "" "win" "tie" "loss" */
-/* A tie when the ratio's interval comes within the floor of 1. The times' own intervals do not matter: both
- * sides follow the clock, and where it wanders they overlap whatever the ratio. */
+/* A tie when the ratio's interval comes within the floor of 1. The times' own intervals do
+ * not matter: both sides follow the clock, and where it wanders they overlap whatever the
+ * ratio. */
 enum gt_verdict gt_verdict_of(const struct gt_measurement *ratio, double floor);
 
 struct gt_tally {
@@ -29,7 +30,8 @@ void gt_tally_add(struct gt_tally *t, enum gt_verdict v, double ratio);
 int gt_tally_count(const struct gt_tally *t);
 double gt_tally_geomean(const struct gt_tally *t); /* 0 when empty */
 
-/* The least time that peak arithmetic and one transfer of A, B and C allow; 0 when unknown. */
+/* The least time that peak arithmetic and one transfer of A, B and C allow; 0 when unknown.
+ */
 double gt_roofline_ns(const gemmtune_problem *p, const struct gt_device *d);
 
 #endif

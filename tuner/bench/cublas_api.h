@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cublas_api.h - as much of cuBLAS and cublasLt (11 and newer) as a comparison calls, declared from
- * their public documentation and opened at run time. tests/device/cublas_header_check.c compares with
- * cublas_v2.h and cublasLt.h. They are baselines: nothing but `gemmtune bench` opens them.
+ * cublas_api.h - as much of cuBLAS and cublasLt (11 and newer) as a comparison calls,
+ * declared from their public documentation and opened at run time.
+ * tests/device/cublas_header_check.c compares with cublas_v2.h and cublasLt.h. They are
+ * baselines: nothing but `gemmtune bench` opens them.
  */
 #ifndef GT_TUNER_BENCH_CUBLAS_API_H
 #define GT_TUNER_BENCH_CUBLAS_API_H
@@ -124,17 +125,19 @@ struct gt_cublaslt {
     size_t (*cublasLtGetVersion)(void);
 };
 
-/* The libraries, or those that $GEMMTUNE_LIBCUBLAS and $GEMMTUNE_LIBCUBLASLT name; opened once, never
- * closed. ENODRIVER with a sentence. From one thread. */
+/* The libraries, or those that $GEMMTUNE_LIBCUBLAS and $GEMMTUNE_LIBCUBLASLT name; opened
+ * once, never closed. ENODRIVER with a sentence. From one thread. */
 gt_status gt_cublas_api(const struct gt_cublas **out, struct gt_err *err);
 gt_status gt_cublaslt_api(const struct gt_cublaslt **out, struct gt_err *err);
 
-/* EUNSUPPORTED for what the library says it does not do, else EDEVICE: "call: cuBLAS status 13". */
+/* EUNSUPPORTED for what the library says it does not do, else EDEVICE: "call: cuBLAS status
+ * 13". */
 gt_status gt_cublas_result(gt_cublas_status status, const char *call, struct gt_err *err);
 /* "13.1.0" of 130100 */
 void gt_cublas_version(char text[32], size_t version);
 
-/* How a row-major product is told to a column-major library: as its transpose, B's first. */
+/* How a row-major product is told to a column-major library: as its transpose, B's first.
+ */
 struct gt_cublas_shape {
     gt_cublas_op op_a, op_b; /* of the first and second matrix given: our B and A */
     int m, n, k, lda, ldb, ldc;
@@ -142,8 +145,8 @@ struct gt_cublas_shape {
     gt_cublas_compute compute, pedantic;
 };
 struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p);
-/* The library and a handle of it, with a stream and a workspace. On failure *handle, when it is not
- * NULL, is still to be destroyed. */
+/* The library and a handle of it, with a stream and a workspace. On failure *handle, when
+ * it is not NULL, is still to be destroyed. */
 gt_status gt_cublas_open(const struct gt_cublas **api, cublasHandle_t *handle,
                          CUstream stream, void *workspace, size_t workspace_bytes,
                          struct gt_err *err);

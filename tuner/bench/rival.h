@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rival.h - the seam to what a user might run instead of a tuned kernel, and to the tuned kernel as a
- * user would run it. One file a library (rival_*.c), listed once in rival.c. Libraries are opened at
- * run time, in the process that owns the device.
+ * rival.h - the seam to what a user might run instead of a tuned kernel, and to the tuned
+ * kernel as a user would run it. One file a library (rival_*.c), listed once in rival.c.
+ * Libraries are opened at run time, in the process that owns the device.
  */
 #ifndef GT_TUNER_BENCH_RIVAL_H
 #define GT_TUNER_BENCH_RIVAL_H
@@ -27,19 +27,20 @@ struct gt_rival {
     /* ENODRIVER with a sentence: it is not installed, or unusable. */
     gt_status (*open)(void **self, const struct gt_rival_setup *setup, struct gt_err *err);
     void (*close)(void *self);
-    /* Makes up to GT_VARIANTS_MAX ways ready to compute the canonical problem, and forgets those of
-     * the problem before. EUNSUPPORTED: none. */
+    /* Makes up to GT_VARIANTS_MAX ways ready to compute the canonical problem, and forgets
+     * those of the problem before. EUNSUPPORTED: none. */
     gt_status (*prepare)(int *variants, void *self, const gemmtune_problem *p,
                          struct gt_err *err);
-    /* As a gt_product. EUNSUPPORTED: this way does not compute the problem after all, and nothing was
-     * enqueued. */
+    /* As a gt_product. EUNSUPPORTED: this way does not compute the problem after all, and
+     * nothing was enqueued. */
     gt_status (*enqueue)(void *self, int variant, const struct gt_operands *x,
                          struct gt_err *err);
     /* "cuBLAS 13.1.0, pedantic" */
     void (*describe)(char text[GT_RIVAL_TEXT_MAX], void *self, int variant);
 };
 
-/* The library's own kernel through its public calls; `gt_rival_self` is the same once more. */
+/* The library's own kernel through its public calls; `gt_rival_self` is the same once more.
+ */
 extern const struct gt_rival gt_rival_own, gt_rival_self;
 extern const struct gt_rival gt_rival_cublas, gt_rival_cublaslt, gt_rival_clblast,
     gt_rival_cpu;
@@ -53,10 +54,11 @@ void gt_kernel_text(char text[GT_RIVAL_TEXT_MAX], const gemmtune_plan *plan);
 enum { GT_RIVALS = 5 };
 extern const struct gt_rival *const gt_rivals[GT_RIVALS + 1]; /* NULL-ended, without own */
 
-/* Bit i: gt_rivals[i]. `list` is "cublas,clblast"; NULL: all that take part unasked. EINVAL names the
- * word that is none, and those there are. */
+/* Bit i: gt_rivals[i]. `list` is "cublas,clblast"; NULL: all that take part unasked. EINVAL
+ * names the word that is none, and those there are. */
 gt_status gt_rivals_parse(unsigned *out, const char *list, struct gt_err *err);
-/* EINVAL when the environment makes a vendor's library compute something else than was asked for. */
+/* EINVAL when the environment makes a vendor's library compute something else than was
+ * asked for. */
 gt_status gt_rivals_environment(struct gt_err *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rival_clblast.c - CLBlast on OpenCL devices, with the parameters it ships, on our queue. */
+/* rival_clblast.c - CLBlast on OpenCL devices, with the parameters it ships, on our queue.
+ */
 #include "runtime/driver_util.h"
 #include "runtime/opencl_api.h"
 #include "tuner/bench/rival.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rival_cpu.c - this machine's CPU BLAS on the memory of an OpenCL CPU device, which is its own:
- * mapped, multiplied and given back between two commands of the queue.
+ * rival_cpu.c - this machine's CPU BLAS on the memory of an OpenCL CPU device, which is its
+ * own: mapped, multiplied and given back between two commands of the queue.
  */
 #include "runtime/opencl_api.h"
 #include "tuner/lab/data.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rival_cublaslt.c - cublasLt as careful programs call it: every candidate that its heuristic offers,
- * of which the fastest here takes part.
+ * rival_cublaslt.c - cublasLt as careful programs call it: every candidate that its
+ * heuristic offers, of which the fastest here takes part.
  */
 #include "tuner/bench/cublas_api.h"
 #include "tuner/bench/rival.h"

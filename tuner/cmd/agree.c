@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agree.c - `gemmtune agree`: the same problem tuned several times from nothing, each time with another
- * seed and a database of its own; then all that won are measured together, in a fresh process, none
- * leaving. Says whether the runs chose alike, what their choices cost and whether the times they stored
- * are found again; with a database, how far they are from the winner that is stored there. The image
- * cache is shared: only the first run pays for compiling.
+ * agree.c - `gemmtune agree`: the same problem tuned several times from nothing, each time
+ * with another seed and a database of its own; then all that won are measured together, in
+ * a fresh process, none leaving. Says whether the runs chose alike, what their choices cost
+ * and whether the times they stored are found again; with a database, how far they are from
+ * the winner that is stored there. The image cache is shared: only the first run pays for
+ * compiling.
  */
 #define _DEFAULT_SOURCE /* for mkdtemp */
 #include "tuner/study/agree.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench.c - `gemmtune bench`: tuned kernels against what a user would run instead, measured in turns in
- * one run. Each line is printed as it is done.
+ * bench.c - `gemmtune bench`: tuned kernels against what a user would run instead, measured
+ * in turns in one run. Each line is printed as it is done.
  */
 #include "tuner/cmd/bench.h"
 #include "tuner/rig/probe.h"
@@ -87,7 +87,8 @@ static const struct gt_column call_columns[] = {
 };
 enum { CALL_COLUMNS = sizeof call_columns / sizeof *call_columns };
 
-/* Of a call: its kernel of ours where it is one, why it was not measured where it was not. */
+/* Of a call: its kernel of ours where it is one, why it was not measured where it was not.
+ */
 static void add_call(struct gt_table *t, const char *problem, const struct gt_overhead *o,
                      int call) {
     const struct gt_cost *cost = &o->cost[call], *above = &o->above[call];
@@ -174,7 +175,8 @@ static int set_options(struct gt_bench_options *o, const struct values *v) {
     return status ? gt_die(GT_EXIT_USAGE, "bench: %s", err.line) : -1;
 }
 
-/* The library opens it; whether there is anything to open is said here, as other commands do. */
+/* The library opens it; whether there is anything to open is said here, as other commands
+ * do. */
 static int look_at_database(const struct values *v) {
     struct gt_db *db = NULL;
     const int code = gt_common_read_db(&db, v->db);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench.h - what the parts of `gemmtune bench` share: bench.c asks, bench_report.c judges and sums up,
- * bench_line.c prints a line.
+ * bench.h - what the parts of `gemmtune bench` share: bench.c asks, bench_report.c judges
+ * and sums up, bench_line.c prints a line.
  */
 #ifndef GT_TUNER_CMD_BENCH_H
 #define GT_TUNER_CMD_BENCH_H
@@ -40,7 +40,8 @@ struct gt_bench_entry {
     enum gt_verdict verdict;
 };
 
-/* ---- bench_report.c: members of struct gt_bench_listener, whose `user` is the report ---- */
+/* ---- bench_report.c: members of struct gt_bench_listener, whose `user` is the report ----
+ */
 
 bool gt_bench_hear_rivals(void *report, const struct gt_absence *why);
 void gt_bench_hear_floor(void *report, gemmtune_dtype type, double floor);

@@ -26,7 +26,8 @@ static struct gt_bench_entry enter(const struct gt_bench_report *r, size_t index
     return e;
 }
 
-/* Against ourselves each line has a floor of its own, before it is judged; the type's is the largest. */
+/* Against ourselves each line has a floor of its own, before it is judged; the type's is
+ * the largest. */
 static void judge(struct gt_bench_report *r, struct gt_bench_entry *e) {
     const gemmtune_dtype type = e->item->problem.type_c;
     if (r->aa) {
@@ -78,7 +79,8 @@ static void count_entry(struct gt_bench_report *r, const struct gt_bench_entry *
 
 /* ---- hearing of lines ---- */
 
-/* One that was asked for by name is wanted, one that was not is a matter of what is installed. */
+/* One that was asked for by name is wanted, one that was not is a matter of what is
+ * installed. */
 bool gt_bench_hear_rivals(void *user, const struct gt_absence *why) {
     const struct gt_bench_report *r = user;
     bool go_on = true;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd.h - subcommands and their options, as tables. A new subcommand is one file in tuner/cmd/
- * and one line in cmd.c. Help, usage errors and the nearest-name hint come from the tables.
+ * cmd.h - subcommands and their options, as tables. A new subcommand is one file in
+ * tuner/cmd/ and one line in cmd.c. Help, usage errors and the nearest-name hint come from
+ * the tables.
  */
 #ifndef GT_TUNER_CMD_CMD_H
 #define GT_TUNER_CMD_CMD_H
@@ -55,8 +56,8 @@ struct gt_cmd {
 
 extern const struct gt_cmd *const gt_cmds[]; /* NULL-ended, in the order of --help */
 
-/* Runs what the command line asks for and returns the exit code. No arguments: help; a first
- * argument that is an option: `tune`. */
+/* Runs what the command line asks for and returns the exit code. No arguments: help; a
+ * first argument that is an option: `tune`. */
 int gt_cmd_dispatch(int argc, char **argv);
 
 /* Parses options into `values` (zeroed or preset by the caller) and leaves operands in

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* common.c - the first steps of most subcommands. Knows exit codes; decides nothing else. */
+/* common.c - the first steps of most subcommands. Knows exit codes; decides nothing else.
+ */
 #include "tuner/cmd/common.h"
 
 #include "core/json.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * common.h - what many subcommands do in the same way: shared options, opening the database,
- * loading families, reading operands, printing a table.
+ * common.h - what many subcommands do in the same way: shared options, opening the
+ * database, loading families, reading operands, printing a table.
  *
- * Functions that return int return -1 to go on, else the exit code, having said why on stderr.
+ * Functions that return int return -1 to go on, else the exit code, having said why on
+ * stderr.
  */
 #ifndef GT_TUNER_CMD_COMMON_H
 #define GT_TUNER_CMD_COMMON_H
@@ -15,7 +16,8 @@
 
 #include <stddef.h>
 
-/* Rows of an option table; `values` is the command's struct, with members of these names. */
+/* Rows of an option table; `values` is the command's struct, with members of these names.
+ */
 #define GT_OPTION_DB(values)                                                               \
     {                                                                                      \
         "db", 0, GT_OPT_TEXT, offsetof(values, db), "FILE",                                \
@@ -65,12 +67,12 @@ struct gt_format {
     bool json, csv;
 };
 
-/* Options, then operands: exit 2 when there are fewer than `least` or more than `most`, or when
- * both --json and --csv are given. `format` may be NULL. */
+/* Options, then operands: exit 2 when there are fewer than `least` or more than `most`, or
+ * when both --json and --csv are given. `format` may be NULL. */
 int gt_common_parse(const struct gt_cmd *cmd, int argc, char **argv, void *values,
                     const struct gt_format *format, int least, int most, int *first);
-/* Says err's line; the exit code that fits the status. EIO is the database's: a full disk, another
- * process that holds it. */
+/* Says err's line; the exit code that fits the status. EIO is the database's: a full disk,
+ * another process that holds it. */
 int gt_common_fail(gt_status status, const struct gt_err *err);
 
 /* `path` NULL: the default one. For reading, a default database that nobody has made yet is
@@ -85,7 +87,8 @@ int gt_common_problem(gemmtune_problem *out, const char *name);
 int gt_common_family(const struct gt_family **out, const struct gt_families *families,
                      const char *name);
 
-/* The exit code of a command about one candidate: 5 when it is wrong, 1 when it failed otherwise. */
+/* The exit code of a command about one candidate: 5 when it is wrong, 1 when it failed
+ * otherwise. */
 int gt_common_outcome(gt_outcome outcome);
 
 void gt_common_print(const struct gt_table *t, const struct gt_format *format);

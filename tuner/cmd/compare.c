@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare.c - `gemmtune compare A B`: two devices out of databases, neither of which need be
- * here. Which two they are, what is read of them, and how it is printed; the rows are
+ * compare.c - `gemmtune compare A B`: two devices out of databases, neither of which need
+ * be here. Which two they are, what is read of them, and how it is printed; the rows are
  * compare_rows.c's.
  */
 #include "tuner/cmd/compare.h"
@@ -35,8 +35,8 @@ static const struct gt_option options[] = {
 
 /* ---- which devices ------------------------------------------------------------------- */
 
-/* The published device called `what`, or the only one with `what` in its name: rows of a device
- * stand together. */
+/* The published device called `what`, or the only one with `what` in its name: rows of a
+ * device stand together. */
 static gt_status pick_published(const char **out, const struct gt_published *p,
                                 const char *what, struct gt_err *err) {
     const char *found = NULL;
@@ -81,7 +81,8 @@ static gt_status pick(struct gt_compare_side *out, const struct gt_comparison *c
     return status;
 }
 
-/* ---- printing ------------------------------------------------------------------------------ */
+/* ---- printing
+ * ------------------------------------------------------------------------------ */
 
 static void json_side(bool *first, const char *name, const struct gt_compare_side *s) {
     bool member = true;
@@ -140,7 +141,8 @@ static gt_status print(const struct gt_comparison *c, const struct gt_format *fo
     return status;
 }
 
-/* ---- the command ------------------------------------------------------------------------------ */
+/* ---- the command
+ * ------------------------------------------------------------------------------ */
 
 /* Calls `read` with every database that was named, or the default one. */
 static int each_database(struct gt_comparison *c, const struct gt_texts *paths,

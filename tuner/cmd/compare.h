@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare.h - what the parts of `gemmtune compare` share: compare.c asks and prints, compare_rows.c
- * makes the rows. */
+/* compare.h - what the parts of `gemmtune compare` share: compare.c asks and prints,
+ * compare_rows.c makes the rows. */
 #ifndef GT_TUNER_CMD_COMPARE_H
 #define GT_TUNER_CMD_COMPARE_H
 
@@ -26,11 +26,13 @@ struct gt_comparison {
     bool predict; /* predictions were asked for */
 };
 
-/* A row a problem, then the published figures. The table, of all or none, is the caller's. */
+/* A row a problem, then the published figures. The table, of all or none, is the caller's.
+ */
 gt_status gt_compare_rows(struct gt_table **out, const struct gt_comparison *c,
                           struct gt_err *err);
 
-/* Three digits and no exponent: ratios run from a thousandth to a thousand. NULL for what is none. */
+/* Three digits and no exponent: ratios run from a thousandth to a thousand. NULL for what
+ * is none. */
 const char *gt_compare_ratio(char buf[GT_CELL_MAX], double value);
 
 #endif

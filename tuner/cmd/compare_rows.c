@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare_rows.c - the rows of `gemmtune compare`: of a problem the tuned kernels of both devices,
- * of a publication its figures, and in columns of their own what the model predicts of either.
+ * compare_rows.c - the rows of `gemmtune compare`: of a problem the tuned kernels of both
+ * devices, of a publication its figures, and in columns of their own what the model
+ * predicts of either.
  */
 #include "tuner/cmd/compare.h"
 
@@ -10,7 +11,8 @@
 
 #include <string.h>
 
-/* ---- cells -------------------------------------------------------------------------------- */
+/* ---- cells
+ * -------------------------------------------------------------------------------- */
 
 static const struct gt_column columns[] = {
     {"problem", "problem", GT_LEFT, GT_CELL_TEXT},
@@ -70,7 +72,8 @@ const char *gt_compare_ratio(char buf[GT_CELL_MAX], double value) {
     return buf;
 }
 
-/* ---- what the model says --------------------------------------------------------------- */
+/* ---- what the model says ---------------------------------------------------------------
+ */
 
 /* Of a tuned kernel's point; 0 when it is not predicted. */
 static double predict_tuned(const struct gt_comparison *c, const struct gt_compare_side *s,
@@ -230,7 +233,8 @@ static double best_rate(const struct gt_published *p, const struct gt_compare_si
     return best;
 }
 
-/* Sources rarely share a size: the one comparison that is left is of each kernel's best rate. */
+/* Sources rarely share a size: the one comparison that is left is of each kernel's best
+ * rate. */
 static gt_status add_best_rates(struct gt_table *t, const struct gt_published_row *r,
                                 double a, double b, struct gt_err *err) {
     char what[64], num[GT_CELL_MAX];
@@ -283,7 +287,8 @@ static gt_status add_all_published(struct gt_table *t, const struct gt_compariso
     return status == GEMMTUNE_OK ? compare_rates(t, c, err) : status;
 }
 
-/* ---- all rows -------------------------------------------------------------------------- */
+/* ---- all rows --------------------------------------------------------------------------
+ */
 
 gt_status gt_compare_rows(struct gt_table **out, const struct gt_comparison *c,
                           struct gt_err *err) {

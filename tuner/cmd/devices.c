@@ -98,7 +98,8 @@ static gt_status print_devices(const struct gt_device_list *list,
     return status;
 }
 
-/* A sentence for each driver that is not there; joined into one when that leaves no device. */
+/* A sentence for each driver that is not there; joined into one when that leaves no device.
+ */
 static int say_missing(const struct gt_device_list *list) {
     const char *a = list->missing[0], *b = list->missing[1];
     const bool both = a[0] != '\0' && b[0] != '\0';

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor.c - `gemmtune doctor`: is the database sound, and what is there to build kernels with. */
+/* doctor.c - `gemmtune doctor`: is the database sound, and what is there to build kernels
+ * with. */
 #include "tuner/cmd/common.h"
 
 #include "runtime/cache.h"
@@ -59,7 +60,8 @@ static void find(struct report *r, const char *check, const char *state, const c
 
 /* ---- the database ------------------------------------------------------------------- */
 
-/* SQLite keeps user_version big-endian at byte 60 of the file; db.h refuses what is newer. */
+/* SQLite keeps user_version big-endian at byte 60 of the file; db.h refuses what is newer.
+ */
 static int64_t schema_version(const char *path) {
     unsigned char b[4] = {0};
     FILE *file = fopen(path, "rb");
@@ -132,7 +134,8 @@ static int find_database(struct report *r, const char *path,
     return status == GEMMTUNE_OK ? GT_EXIT_OK : GT_EXIT_DATABASE;
 }
 
-/* ---- devices and the cache ------------------------------------------------------------ */
+/* ---- devices and the cache ------------------------------------------------------------
+ */
 
 static void find_devices(struct report *r) {
     struct gt_device_list list;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * evaluate.c - `gemmtune evaluate`: what the library's answer loses on problems that were not tuned.
- * Tuned ones are hidden; what each rule answers is timed with the problem's own winner, in turns, or
- * with --stored taken from the trials in the database.
+ * evaluate.c - `gemmtune evaluate`: what the library's answer loses on problems that were
+ * not tuned. Tuned ones are hidden; what each rule answers is timed with the problem's own
+ * winner, in turns, or with --stored taken from the trials in the database.
  */
 #include "tuner/study/evaluate.h"
 
@@ -189,7 +189,8 @@ static void hide(struct work *w) {
 
 /* ---- measuring ----------------------------------------------------------------------- */
 
-/* The winner and the answers, each kernel once; at[r]: which one is rule r's, -1 for none. */
+/* The winner and the answers, each kernel once; at[r]: which one is rule r's, -1 for none.
+ */
 struct contest {
     int count, at[GT_RULES];
     struct gt_candidate candidate[GT_RULES + 1];
@@ -226,7 +227,8 @@ static void await_compilers(struct gt_pool *pool, int *flying, int most) {
     }
 }
 
-/* Into the image cache, by all compilers at once; what fails there is found when it is measured. */
+/* Into the image cache, by all compilers at once; what fails there is found when it is
+ * measured. */
 static void build_ahead(struct work *w) {
     int flying = 0;
     for (size_t i = 0; w->session.compilers > 0 && i < w->count; i++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * explain.c - `gemmtune explain PROBLEM`: how long a problem must take at the least, and how far
- * from that its naive kernel is bound to be; with --point, how long one point of a family should
- * take, term by term. Arithmetic only: nothing is run.
+ * explain.c - `gemmtune explain PROBLEM`: how long a problem must take at the least, and
+ * how far from that its naive kernel is bound to be; with --point, how long one point of a
+ * family should take, term by term. Arithmetic only: nothing is run.
  *
- * The naive kernel reads a row of A and a column of B, 2k elements, for each element of C. A
- * perfect one reads A and B and writes C once. The roofline is the larger of FLOPs over peak
- * and bytes over bandwidth.
+ * The naive kernel reads a row of A and a column of B, 2k elements, for each element of C.
+ * A perfect one reads A and B and writes C once. The roofline is the larger of FLOPs over
+ * peak and bytes over bandwidth.
  */
 #include "tuner/cmd/predict.h"
 
@@ -171,7 +171,8 @@ static void print_roofline(const struct analysis *a, const struct machine *machi
                gt_show_bytes(buf[0], machine->memory));
 }
 
-/* ---- the machine ---------------------------------------------------------------------- */
+/* ---- the machine ----------------------------------------------------------------------
+ */
 
 static void describe(struct machine *out, const struct gt_device *d,
                      const gemmtune_problem *p) {
@@ -197,8 +198,8 @@ static bool find_stored(struct gt_device *out, const struct values *v) {
     return found;
 }
 
-/* The device asked for: of a file, of this machine, or of the database. Returns -1, or the exit
- * code with the reason in err. */
+/* The device asked for: of a file, of this machine, or of the database. Returns -1, or the
+ * exit code with the reason in err. */
 static int find_device(struct gt_device *out, const struct values *v, struct gt_err *err) {
     if (v->device_file != NULL && v->device != NULL) {
         (void)gt_fail(err, GEMMTUNE_EINVAL,
@@ -214,8 +215,8 @@ static int find_device(struct gt_device *out, const struct values *v, struct gt_
     return GT_EXIT_DEVICE;
 }
 
-/* With both figures given no device is asked unless one is named. *known tells whether there is
- * one. */
+/* With both figures given no device is asked unless one is named. *known tells whether
+ * there is one. */
 static int find_machine(struct machine *out, struct gt_device *device, bool *known,
                         const struct values *v, const gemmtune_problem *p) {
     struct gt_err err = {""};

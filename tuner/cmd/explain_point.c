@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* explain_point.c - `gemmtune explain PROBLEM --point "FAMILY ..."`: a prediction, term by term. */
+/* explain_point.c - `gemmtune explain PROBLEM --point "FAMILY ..."`: a prediction, term by
+ * term. */
 #include "tuner/cmd/predict.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* export.c - `gemmtune export FILE|-`: results as text that can be reviewed and committed. */
+/* export.c - `gemmtune export FILE|-`: results as text that can be reviewed and committed.
+ */
 #include "tuner/cmd/common.h"
 
 #include "tuner/base/view.h"

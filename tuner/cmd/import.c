@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * import.c - `gemmtune import FILE...` and `gemmtune merge FILE...`: results from exported text
- * and from other databases. Both arrive unverified and do not win before they are verified here.
+ * import.c - `gemmtune import FILE...` and `gemmtune merge FILE...`: results from exported
+ * text and from other databases. Both arrive unverified and do not win before they are
+ * verified here.
  */
 #include "tuner/cmd/common.h"
 

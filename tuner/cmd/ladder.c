@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ladder.c - `gemmtune ladder`: from naive to tuned, for one problem a rung a line, for volumes a
- * volume a line.
+ * ladder.c - `gemmtune ladder`: from naive to tuned, for one problem a rung a line, for
+ * volumes a volume a line.
  */
 #include "tuner/cmd/common.h"
 #include "tuner/tune/ladder.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - the edge of the process: which signals and descriptors the program starts with, and
- * whether what it printed has arrived. Everything else begins in cmd.c.
+ * main.c - the edge of the process: which signals and descriptors the program starts with,
+ * and whether what it printed has arrived. Everything else begins in cmd.c.
  */
 #include "tuner/cmd/cmd.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options.c - a command line against a command's table of options: values, help, complaints.
- * Knows no option but --help.
+ * options.c - a command line against a command's table of options: values, help,
+ * complaints. Knows no option but --help.
  */
 #include "tuner/cmd/cmd.h"
 
@@ -56,8 +56,8 @@ int gt_exit_of(gt_status status) {
 
 /* ---- values ------------------------------------------------------------------ */
 
-/* A plain decimal such as "12" or "0.25" at the start of `text`: its length, 0 when there is
- * none. Written out because strtod asks the locale and takes "inf" and "0x". */
+/* A plain decimal such as "12" or "0.25" at the start of `text`: its length, 0 when there
+ * is none. Written out because strtod asks the locale and takes "inf" and "0x". */
 static size_t read_decimal(double *out, const char *text) {
     size_t digits = 0, i = 0;
     double value = 0, place = 1;
@@ -222,7 +222,8 @@ static int complain_unknown(const struct gt_cmd *cmd, const char *word) {
                   cmd->name, word, cmd->name);
 }
 
-/* What getopt refused: it leaves the option's value in optopt, or 0 for an unknown long name. */
+/* What getopt refused: it leaves the option's value in optopt, or 0 for an unknown long
+ * name. */
 static int complain(const struct gt_cmd *cmd, int found, char *const *argv) {
     if (optopt == 0)
         return complain_unknown(cmd, argv[optind - 1]);

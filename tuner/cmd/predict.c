@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict.c - `gemmtune predict PROBLEM...`: which point should win on a device, which need not be
- * here, and how long it should take; `predict --check`: how such predictions compare with the
- * trials of a database. Nothing is run, and whatever is printed says that it is predicted.
+ * predict.c - `gemmtune predict PROBLEM...`: which point should win on a device, which need
+ * not be here, and how long it should take; `predict --check`: how such predictions compare
+ * with the trials of a database. Nothing is run, and whatever is printed says that it is
+ * predicted.
  */
 #include "tuner/cmd/predict.h"
 
@@ -128,7 +129,8 @@ static int predict(const struct values *v, const struct gt_families *families,
     return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
 }
 
-/* ---- a device that is not here ------------------------------------------------------------ */
+/* ---- a device that is not here
+ * ------------------------------------------------------------ */
 
 int gt_describe_or_probe(struct gt_device *out, const char *file, const char *device) {
     struct gt_err err = {""};
@@ -141,7 +143,8 @@ int gt_describe_or_probe(struct gt_device *out, const char *file, const char *de
     return -1;
 }
 
-/* ---- the command ---------------------------------------------------------------------------- */
+/* ---- the command
+ * ---------------------------------------------------------------------------- */
 
 static int refuse(const struct values *v) {
     if (v->check && v->fit)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* predict.h - what `predict` and `explain` share: a device by description, and the two halves of
- * `predict`. */
+/* predict.h - what `predict` and `explain` share: a device by description, and the two
+ * halves of `predict`. */
 #ifndef GT_TUNER_CMD_PREDICT_H
 #define GT_TUNER_CMD_PREDICT_H
 
@@ -13,7 +13,8 @@
             "a device that is not here, by its description (configs/devices/)", 0, 0       \
     }
 
-/* The device of the file, else the one of this machine that `device` names. Exit 2, 3 or 4. */
+/* The device of the file, else the one of this machine that `device` names. Exit 2, 3 or 4.
+ */
 int gt_describe_or_probe(struct gt_device *out, const char *file, const char *device);
 
 /* `predict --check`, or `--fit`. `device`: NULL, the only one of the database. */
@@ -21,8 +22,8 @@ int gt_predict_check_command(const struct gt_families *families, const char *db,
                              const char *device, bool fitting,
                              const struct gt_format *format);
 
-/* What `text`, "FAMILY NAME=VALUE ...", should take. Exit 2 when the point is none or may not
- * run, 1 when there is no prediction. */
+/* What `text`, "FAMILY NAME=VALUE ...", should take. Exit 2 when the point is none or may
+ * not run, 1 when there is no prediction. */
 int gt_explain_point(struct gt_predicted *out, const struct gt_families *families,
                      const char *text, const struct gt_device *d,
                      const gemmtune_problem *p);

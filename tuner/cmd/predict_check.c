@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* predict_check.c - `gemmtune predict --check`: tables of how predictions and trials agree; `--fit`: costs
- * with which they agree better. */
+/* predict_check.c - `gemmtune predict --check`: tables of how predictions and trials agree;
+ * `--fit`: costs with which they agree better. */
 #include "tuner/cmd/predict.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- sums over groups --------------------------------------------------------------------- */
+/* ---- sums over groups
+ * --------------------------------------------------------------------- */
 
-/* Groups that are summed up in a row: of a family ("" is all families of a problem together, NULL
- * each family alone), fitted to, held out, or both. */
+/* Groups that are summed up in a row: of a family ("" is all families of a problem
+ * together, NULL each family alone), fitted to, held out, or both. */
 struct slice {
     const char *family;
     int held_out; /* -1: both */
@@ -57,7 +58,8 @@ static struct sums sum_up(const struct gt_checked *c, const struct slice *s,
     return sums;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------ */
+/* ---- tables
+ * ------------------------------------------------------------------------------------ */
 
 static const struct gt_column columns[] = {
     {"family", "family", GT_LEFT, GT_CELL_TEXT},
@@ -199,7 +201,8 @@ static gt_status print(const struct gt_checked *c, const struct gt_families *fam
     return status;
 }
 
-/* ---- the command ------------------------------------------------------------------------------- */
+/* ---- the command
+ * ------------------------------------------------------------------------------- */
 
 /* The trials of a device of the database. */
 static gt_status read_trials(struct gt_view *view, const char **key, struct gt_db *db,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay.c - `gemmtune replay`: search strategies on a space that was measured already, without a
- * device: a Kernel Tuner cache, or with --db the trials of a problem.
+ * replay.c - `gemmtune replay`: search strategies on a space that was measured already,
+ * without a device: a Kernel Tuner cache, or with --db the trials of a problem.
  */
 #include "tuner/cmd/common.h"
 #include "tuner/study/replay.h"
@@ -58,7 +58,8 @@ struct session {
     int count;
 };
 
-/* ---- the summary ---------------------------------------------------------------------------- */
+/* ---- the summary
+ * ---------------------------------------------------------------------------- */
 
 static const struct gt_column columns[] = {
     {"strategy", "strategy", GT_LEFT, GT_CELL_TEXT},
@@ -131,7 +132,8 @@ static gt_status print_summary(const struct session *s, struct gt_err *err) {
     return status;
 }
 
-/* ---- the curve ------------------------------------------------------------------------------ */
+/* ---- the curve
+ * ------------------------------------------------------------------------------ */
 
 static gt_status add_evaluation(struct gt_table *t, const struct session *s, size_t at,
                                 struct gt_err *err) {
@@ -180,7 +182,8 @@ static gt_status print_curve(const struct session *s, struct gt_err *err) {
     return status;
 }
 
-/* ---- the run -------------------------------------------------------------------------------- */
+/* ---- the run
+ * -------------------------------------------------------------------------------- */
 
 static void describe(const struct session *s) {
     size_t points = 0, good = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - `gemmtune run PROBLEM`: what the library would run for it, built, checked on fresh
- * data and timed in one run with the naive kernel and this machine's CPU BLAS.
+ * run.c - `gemmtune run PROBLEM`: what the library would run for it, built, checked on
+ * fresh data and timed in one run with the naive kernel and this machine's CPU BLAS.
  */
 #include "tuner/base/choose.h"
 #include "tuner/cmd/common.h"

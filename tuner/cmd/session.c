@@ -33,8 +33,8 @@ void gt_session_catch(void) {
     }
 }
 
-/* One core is left to the device's own worker and to us. Where images cannot be kept, compiling ahead
- * is no use to anybody. */
+/* One core is left to the device's own worker and to us. Where images cannot be kept,
+ * compiling ahead is no use to anybody. */
 static int compilers_for(const struct gt_device *d, int64_t asked) {
     struct gt_core_set allowed, own, rest;
     if (!gt_driver_of(d->backend)->cacheable(d))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.h - what every command that runs kernels needs: a usable device, the families, a pool of
- * workers. Functions that return int return -1 to go on, else the exit code, having said why.
+ * session.h - what every command that runs kernels needs: a usable device, the families, a
+ * pool of workers. Functions that return int return -1 to go on, else the exit code, having
+ * said why.
  */
 #ifndef GT_TUNER_CMD_SESSION_H
 #define GT_TUNER_CMD_SESSION_H
@@ -26,10 +27,12 @@ struct gt_session_setup {
 int gt_session_open(struct gt_session *s, const struct gt_session_setup *setup);
 void gt_session_close(struct gt_session *s);
 
-/* Fills what a tuner takes from the session: device, families, workers, progress over `problems`. */
+/* Fills what a tuner takes from the session: device, families, workers, progress over
+ * `problems`. */
 void gt_session_lend(struct gt_tuner *t, const struct gt_session *s, size_t problems,
                      bool quiet);
-/* The options under which `gemmtune trial` does what the session's workers do, in words of a shell:
+/* The options under which `gemmtune trial` does what the session's workers do, in words of
+ * a shell:
  * "--templates '/there' --timeout 3s". */
 enum { GT_AGAIN_MAX = 4096 };
 void gt_session_again(char again[GT_AGAIN_MAX], const struct gt_session_setup *setup);
@@ -37,20 +40,21 @@ void gt_session_again(char again[GT_AGAIN_MAX], const struct gt_session_setup *s
 gt_status gt_session_begin_run(struct gt_tuner *t, const char *arguments,
                                struct gt_err *err);
 
-/* Runs one job with up to GT_JOB_POINTS_MAX candidates; exit code as above, report filled. */
+/* Runs one job with up to GT_JOB_POINTS_MAX candidates; exit code as above, report filled.
+ */
 int gt_session_run(struct gt_report *out, struct gt_session *s, enum gt_job_kind kind,
                    const char *problem, const struct gt_candidate *candidates, int count,
                    uint64_t seed);
-/* The same for one job of many: when it fails, for a reason that is not a candidate's, the others may
- * go on, unless gt_session_lost. */
+/* The same for one job of many: when it fails, for a reason that is not a candidate's, the
+ * others may go on, unless gt_session_lost. */
 gt_status gt_session_try(struct gt_report *out, struct gt_session *s, enum gt_job_kind kind,
                          const char *problem, const struct gt_candidate *candidates,
                          int count, uint64_t seed, struct gt_err *err);
 /* Whether it is the device or the compiler that is missing. */
 bool gt_session_lost(gt_status status);
 
-/* Set by SIGINT, SIGTERM and SIGUSR1 once gt_session_catch was called; a second SIGINT ends the
- * program at once. */
+/* Set by SIGINT, SIGTERM and SIGUSR1 once gt_session_catch was called; a second SIGINT ends
+ * the program at once. */
 extern volatile int gt_session_stop;
 void gt_session_catch(void);
 

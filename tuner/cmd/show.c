@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * show.c - `gemmtune show PROBLEM`: every point tried on one problem, the best first, then what
- * failed and the command that tries it again.
+ * show.c - `gemmtune show PROBLEM`: every point tried on one problem, the best first, then
+ * what failed and the command that tries it again.
  */
 #include "tuner/cmd/common.h"
 

@@ -25,8 +25,8 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-/* No device, no question refused: the limits that every CUDA device since 2012 and most OpenCL
- * devices reach. */
+/* No device, no question refused: the limits that every CUDA device since 2012 and most
+ * OpenCL devices reach. */
 static const struct gt_device nominal = {
     .backend = GEMMTUNE_CUDA,
     .name = "a nominal device",
@@ -68,7 +68,8 @@ static const struct gt_dtype *first_type(const struct gt_family *f) {
     return gt_dtype_at(0);
 }
 
-/* ---- the family ------------------------------------------------------------------------ */
+/* ---- the family ------------------------------------------------------------------------
+ */
 
 static void print_params(const struct gt_family *f) {
     printf("\nParameters (default in brackets)\n");
@@ -208,7 +209,8 @@ static gt_status describe_family(const struct gt_question *s, struct gt_err *err
     return status;
 }
 
-/* ---- the command -------------------------------------------------------------------------- */
+/* ---- the command
+ * -------------------------------------------------------------------------- */
 
 /* The device asked for, else the first there is, else the nominal one. */
 static int pick_device(struct gt_device *out, const char *what) {

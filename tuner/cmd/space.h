@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* space.h - what the two halves of `gemmtune space` share: space.c asks, space_why.c explains. */
+/* space.h - what the two halves of `gemmtune space` share: space.c asks, space_why.c
+ * explains. */
 #ifndef GT_TUNER_CMD_SPACE_H
 #define GT_TUNER_CMD_SPACE_H
 
@@ -13,8 +14,8 @@ struct gt_question {
     bool json;
 };
 
-/* Parses a point; EINVAL (usage) when it is malformed or names what the family lacks. Values
- * outside the domains are welcome, and names may be missing. */
+/* Parses a point; EINVAL (usage) when it is malformed or names what the family lacks.
+ * Values outside the domains are welcome, and names may be missing. */
 gt_status gt_why_point(struct gt_point *out, const struct gt_family *f, const char *text,
                        struct gt_err *err);
 /* Prints what every rule says of the point. */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * space_why.c - `gemmtune space FAMILY --why POINT`: each rule of the family evaluated for one
- * point, legal or not, with the numbers that decide it.
+ * space_why.c - `gemmtune space FAMILY --why POINT`: each rule of the family evaluated for
+ * one point, legal or not, with the numbers that decide it.
  */
 #include "tuner/cmd/space.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- binding --------------------------------------------------------------------------- */
+/* ---- binding ---------------------------------------------------------------------------
+ */
 
 /* Whether the value is one of the domain. */
 static bool in_domain(const struct gt_param *param, int64_t value) {
@@ -31,7 +32,8 @@ static gt_status check_names(const struct gt_family *f, const struct gt_point *p
     return GEMMTUNE_OK;
 }
 
-/* Binds the point whether it is legal or not: saying what is wrong with it is the purpose. */
+/* Binds the point whether it is legal or not: saying what is wrong with it is the purpose.
+ */
 static gt_status bind_freely(struct gt_binding *b, const struct gt_question *q,
                              const struct gt_point *point, struct gt_err *err) {
     const struct gt_family *f = q->family;

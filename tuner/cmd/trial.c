@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trial.c - `gemmtune trial`: one candidate again, or some of a family, with everything that became of
- * each. What every failed trial's line ends in. Stores nothing.
+ * trial.c - `gemmtune trial`: one candidate again, or some of a family, with everything
+ * that became of each. What every failed trial's line ends in. Stores nothing.
  */
 #include "tuner/cmd/common.h"
 #include "tuner/cmd/session.h"
@@ -128,8 +128,8 @@ static int candidate_of(struct gt_candidate *c, const struct gt_family *f,
     return -1;
 }
 
-/* Prints what became of it, behind `ahead`; *code is its exit code. False: the device or its workers are
- * lost. */
+/* Prints what became of it, behind `ahead`; *code is its exit code. False: the device or
+ * its workers are lost. */
 static bool try_one(int *code, const char *ahead, const struct gt_candidate *c,
                     const struct values *v, struct gt_session *s,
                     const gemmtune_problem *p) {

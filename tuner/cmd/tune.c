@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tune.c - `gemmtune tune`: a list of problems on one device, each searched for as long as it may
- * take, every trial committed.
+ * tune.c - `gemmtune tune`: a list of problems on one device, each searched for as long as
+ * it may take, every trial committed.
  */
 #include "tuner/tune/ahead.h"
 #include "tuner/cmd/common.h"
@@ -190,7 +190,8 @@ static gt_status dry_row(struct dry_total *total, struct gt_table *t,
     return gt_table_row(t, row, err);
 }
 
-/* Exits as the run itself would: a problem that cannot be tuned does not keep the others. */
+/* Exits as the run itself would: a problem that cannot be tuned does not keep the others.
+ */
 static int dry_run(const struct gt_tuner *tuner, const struct gt_sweep *sweep,
                    const struct gt_format *format) {
     struct gt_err err = {""};
@@ -213,9 +214,9 @@ static int dry_run(const struct gt_tuner *tuner, const struct gt_sweep *sweep,
 
 /* ---- the run ---- */
 
-/* Seconds of search for problem i: its share by weight of what is left of the budget, less what a
- * problem takes `beside` its search (spaces, set-up, finals), or the last ones would get nothing;
- * without a budget the effort's. */
+/* Seconds of search for problem i: its share by weight of what is left of the budget, less
+ * what a problem takes `beside` its search (spaces, set-up, finals), or the last ones would
+ * get nothing; without a budget the effort's. */
 static double share(const struct values *v, const struct gt_tuner *t,
                     const struct gt_sweep *s, size_t i, double spent, double beside) {
     double weights = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify.c - `gemmtune verify`: the stored winners of a device once more against the reference, on
- * fresh data. Exit 5 when one is wrong, else 1 when one could not be verified.
+ * verify.c - `gemmtune verify`: the stored winners of a device once more against the
+ * reference, on fresh data. Exit 5 when one is wrong, else 1 when one could not be
+ * verified.
  */
 #include "tuner/cmd/common.h"
 #include "tuner/cmd/session.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker.c - the other end of tuner/work/pool.c: a process of its own that owns the device context, or
- * compiles. It reads jobs from one descriptor and reports to another, and is allowed to die.
+ * worker.c - the other end of tuner/work/pool.c: a process of its own that owns the device
+ * context, or compiles. It reads jobs from one descriptor and reports to another, and is
+ * allowed to die.
  */
 #define _DEFAULT_SOURCE /* for prctl's declaration on old C libraries */
 #include "core/io.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * case.c - see check.h: a product on the device, its data between guards, its reference, and the
- * host's word on the reference.
+ * case.c - see check.h: a product on the device, its data between guards, its reference,
+ * and the host's word on the reference.
  */
 #include "tuner/lab/check_internal.h"
 
@@ -81,7 +81,8 @@ static gt_status make_reference(struct gt_case *t, struct gt_err *err) {
 
 /* ---- the host's word on the reference ---- */
 
-/* Element (i, j) in higher precision and the size of what was summed; i32 exactly, modulo 2^32. */
+/* Element (i, j) in higher precision and the size of what was summed; i32 exactly, modulo
+ * 2^32. */
 static long double host_element(const struct gt_case *t, int64_t i, int64_t j,
                                 long double *size) {
     const struct gt_case_spec *s = &t->spec;

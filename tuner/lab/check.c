@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.c - see check.h: candidates against cases. All cases of a candidate are enqueued back to back
- * and judged by counters that are read once; only a failure costs a second look.
+ * check.c - see check.h: candidates against cases. All cases of a candidate are enqueued
+ * back to back and judged by counters that are read once; only a failure costs a second
+ * look.
  */
 #include "tuner/lab/check_internal.h"
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.h - is a kernel right? Every element of the output against an independent reference, guard
- * zones and leading-dimension padding against poison, inputs against what was put there.
+ * check.h - is a kernel right? Every element of the output against an independent
+ * reference, guard zones and leading-dimension padding against poison, inputs against what
+ * was put there.
  *
- * A case is one product with its data and reference on the device. It is made once and used for
- * every candidate. The reference is computed by tuner/lab/kernels/check.cl and sampled elements of it
- * (all of them when there are few) are recomputed on the host in higher precision.
+ * A case is one product with its data and reference on the device. It is made once and used
+ * for every candidate. The reference is computed by tuner/lab/kernels/check.cl and sampled
+ * elements of it (all of them when there are few) are recomputed on the host in higher
+ * precision.
  */
 #ifndef GT_TUNER_LAB_CHECK_H
 #define GT_TUNER_LAB_CHECK_H
@@ -34,7 +36,8 @@ gt_status gt_checker_fill(struct gt_checker *c, void *view, int64_t rows, int64_
  * tenth of a second old. */
 gt_status gt_checker_clock(int *mhz, struct gt_checker *c, struct gt_err *err);
 
-/* Makes sure of a workspace of so many bytes; what was enqueued with a smaller one must be done. */
+/* Makes sure of a workspace of so many bytes; what was enqueued with a smaller one must be
+ * done. */
 gt_status gt_checker_reserve(struct gt_checker *c, int64_t bytes, struct gt_err *err);
 void gt_checker_unreserve(struct gt_checker *c);
 /* What was reserved, as kernels take it; NULL when nothing was. */
@@ -49,7 +52,8 @@ struct gt_case_spec {
     uint64_t seed;
 };
 
-/* EDEVICE when host and device disagree about the reference: the device cannot be trusted. */
+/* EDEVICE when host and device disagree about the reference: the device cannot be trusted.
+ */
 gt_status gt_case_create(struct gt_case **out, struct gt_checker *c,
                          const struct gt_case_spec *spec, struct gt_err *err);
 void gt_case_destroy(struct gt_case *t);

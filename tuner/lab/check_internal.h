@@ -5,9 +5,9 @@
 
 #include "tuner/lab/check.h"
 
-/* What a sum may be off, in units of u (|alpha| |A||B| + |beta| |C|). Of products of random data summed
- * one after the other, one element of 8192^2 was seen at 8.5: the partial sums of the largest results
- * round worst. A wrong or missing product is off by thousands. */
+/* What a sum may be off, in units of u (|alpha| |A||B| + |beta| |C|). Of products of random
+ * data summed one after the other, one element of 8192^2 was seen at 8.5: the partial sums
+ * of the largest results round worst. A wrong or missing product is off by thousands. */
 enum { GT_TOLERANCE = 12 };
 
 enum {
@@ -52,12 +52,13 @@ static inline int64_t gt_guarded_bytes(int64_t bytes) {
 
 /* What of |C| a result may be off; 0: compared bit by bit. */
 double gt_case_unit(const struct gt_case *t);
-/* A view of the checker's scratch for C, which the caller releases: poisoned, then holding C0 when
- * beta asks for it. */
+/* A view of the checker's scratch for C, which the caller releases: poisoned, then holding
+ * C0 when beta asks for it. */
 gt_status gt_case_output(void **view, struct gt_case *t, struct gt_err *err);
 
-/* Enqueue a kernel of check.cl: the reference of a case, with C0 at `c`; and what they count into the
- * counters of a slot: of the output in scratch, of an input, of a workspace of so many bytes. */
+/* Enqueue a kernel of check.cl: the reference of a case, with C0 at `c`; and what they
+ * count into the counters of a slot: of the output in scratch, of an input, of a workspace
+ * of so many bytes. */
 gt_status gt_checker_reference(struct gt_case *t, void *c, struct gt_err *err);
 gt_status gt_checker_compare(struct gt_case *t, int slot, struct gt_err *err);
 gt_status gt_checker_unchanged(struct gt_case *t, const struct gt_guarded *o,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checker.c - see check.h: the kernels of tuner/lab/kernels/check.cl, what each of them takes, and the
- * workspace that candidates share.
+ * checker.c - see check.h: the kernels of tuner/lab/kernels/check.cl, what each of them
+ * takes, and the workspace that candidates share.
  */
 #include "tuner/lab/check_internal.h"
 
@@ -294,8 +294,8 @@ static gt_status make_workspace(struct gt_checker *c, int64_t bytes, struct gt_e
     return status;
 }
 
-/* There may be no room for both, so the old one goes first; it comes back when the new one does
- * not, since others were promised it. */
+/* There may be no room for both, so the old one goes first; it comes back when the new one
+ * does not, since others were promised it. */
 gt_status gt_checker_reserve(struct gt_checker *c, int64_t bytes, struct gt_err *err) {
     const int64_t had = c->workspace.bytes;
     if (bytes <= had)

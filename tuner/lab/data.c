@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* data.c - see data.h. The arithmetic mirrors gt_mix and gt_datum in tuner/lab/kernels/check.cl. */
+/* data.c - see data.h. The arithmetic mirrors gt_mix and gt_datum in
+ * tuner/lab/kernels/check.cl. */
 #include "tuner/lab/data.h"
 
 #include <string.h>
 
-/* splitmix64's finalizer (Steele, Lea, Flood 2014) over a Weyl sequence of row and column. */
+/* splitmix64's finalizer (Steele, Lea, Flood 2014) over a Weyl sequence of row and column.
+ */
 static uint64_t mix(uint64_t seed, int64_t row, int64_t col) {
     uint64_t z = seed + (uint64_t)row * UINT64_C(0x9e3779b97f4a7c15) +
                  (uint64_t)col * UINT64_C(0xd1b54a32d192ed03);
@@ -38,8 +40,8 @@ double gt_data_value(uint64_t seed, int64_t row, int64_t col, enum gt_data_mode 
 }
 
 enum gt_data_mode gt_data_exact(gemmtune_dtype type, int64_t k) {
-    /* 9 k + 9 < 2^24 keeps every partial sum of -3..3 products exact in f32; alpha and beta of
-     * the exact cases are 1 and 2 in size, which three bits cover. */
+    /* 9 k + 9 < 2^24 keeps every partial sum of -3..3 products exact in f32; alpha and beta
+     * of the exact cases are 1 and 2 in size, which three bits cover. */
     const int64_t limit = type == GEMMTUNE_F32 ? (INT64_C(1) << 21) / 9 - 1 : INT64_MAX;
     return k <= limit ? GT_DATA_SMALL : GT_DATA_UNIT;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * data.h - the numbers in the matrices. A counter-based generator: any element can be had from
- * (seed, row, column) alone, on the host and on the device (tuner/lab/kernels/check.cl) alike.
+ * data.h - the numbers in the matrices. A counter-based generator: any element can be had
+ * from (seed, row, column) alone, on the host and on the device
+ * (tuner/lab/kernels/check.cl) alike.
  */
 #ifndef GT_TUNER_LAB_DATA_H
 #define GT_TUNER_LAB_DATA_H
@@ -14,9 +15,9 @@ enum gt_data_mode {
     GT_DATA_UNIT = 2,    /* integers -1..1, where even small ones would not sum exactly */
 };
 
-/* The 32-bit words that fill what no kernel may touch or read. NaN as f32 and as f64. C has one of
- * its own: a sum over what lies past the end of A keeps A's word, and would not show in C. So has
- * the workspace, which a kernel may read only where it has written. */
+/* The 32-bit words that fill what no kernel may touch or read. NaN as f32 and as f64. C has
+ * one of its own: a sum over what lies past the end of A keeps A's word, and would not show
+ * in C. So has the workspace, which a kernel may read only where it has written. */
 #define GT_POISON   UINT32_C(0xfff1a5c3)
 #define GT_POISON_C UINT32_C(0xfff5b6d2)
 #define GT_POISON_W UINT32_C(0xfff9c7e1)

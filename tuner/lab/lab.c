@@ -6,15 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shapes that every candidate must get right besides the timed one: full tiles, ragged tiles,
- * primes, single rows and columns, an empty sum; padded leading dimensions; alpha and beta. Half of
- * the ragged ones have rows that begin at multiples of 4 elements, so that kernels with vector loads,
- * which refuse the others, meet ragged edges and tails as well. */
+/* Shapes that every candidate must get right besides the timed one: full tiles, ragged
+ * tiles, primes, single rows and columns, an empty sum; padded leading dimensions; alpha
+ * and beta. Half of the ragged ones have rows that begin at multiples of 4 elements, so
+ * that kernels with vector loads, which refuse the others, meet ragged edges and tails as
+ * well. */
 struct small {
     int m, n, k;
-    int to; /* leading dimensions are rounded up to a multiple of this */
-    int pad; /* after adding so many elements to A's rows, twice as many to B's, three times to
-              * C's: no leading dimension passes for another */
+    int to;  /* leading dimensions are rounded up to a multiple of this */
+    int pad; /* after adding so many elements to A's rows, twice as many to B's, three times
+              * to C's: no leading dimension passes for another */
     double alpha, beta;
     bool uniform;
 };
@@ -224,8 +225,8 @@ gt_status gt_lab_setup_inputs(struct gt_lab *lab, struct gt_err *err) {
 
 /* ---- a kernel for the small shapes ---- */
 
-/* NULL for a shape that the kernel says is not for it. The caller destroys them, also after a
- * failure. */
+/* NULL for a shape that the kernel says is not for it. The caller destroys them, also after
+ * a failure. */
 static gt_status share_all(struct gt_exec *shared[GT_LAB_SMALLS], const struct gt_lab *lab,
                            const struct gt_exec *e, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lab.h - a problem set up on a device: cases to check candidates against and rotating inputs to
- * time them on. What depends on types and layout alone is kept from one problem to the next.
+ * lab.h - a problem set up on a device: cases to check candidates against and rotating
+ * inputs to time them on. What depends on types and layout alone is kept from one problem
+ * to the next.
  */
 #ifndef GT_TUNER_LAB_LAB_H
 #define GT_TUNER_LAB_LAB_H
@@ -18,33 +19,38 @@ void gt_lab_destroy(struct gt_lab *lab);
 struct gt_gpu *gt_lab_gpu(struct gt_lab *lab);
 const struct gt_device *gt_lab_device(const struct gt_lab *lab);
 
-/* Makes what problems of these types and this layout share, for a C as large as the problem's. */
+/* Makes what problems of these types and this layout share, for a C as large as the
+ * problem's. */
 gt_status gt_lab_setup_types(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                              struct gt_err *err);
-/* Makes data and references for the canonical problem; nothing when it is set up already. ENOMEM
- * says how many bytes it needs and how many the device has, before anything is allocated. */
+/* Makes data and references for the canonical problem; nothing when it is set up already.
+ * ENOMEM says how many bytes it needs and how many the device has, before anything is
+ * allocated. */
 gt_status gt_lab_setup(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                        struct gt_err *err);
-/* Makes the rotating inputs of the problem that is set up, which only timing needs: up to a thousand
- * sets. Nothing when they are there. After a failure no problem is set up. */
+/* Makes the rotating inputs of the problem that is set up, which only timing needs: up to a
+ * thousand sets. Nothing when they are there. After a failure no problem is set up. */
 gt_status gt_lab_setup_inputs(struct gt_lab *lab, struct gt_err *err);
 /* Device bytes that both take on this device. */
 int64_t gt_lab_bytes(const gemmtune_problem *p, const struct gt_device *d);
 
-/* Makes sure of the workspace that a kernel made for the problem needs, here and in the small cases.
- * EINVAL: it is more than a library's caller would give or than fits beside the problem's data. */
+/* Makes sure of the workspace that a kernel made for the problem needs, here and in the
+ * small cases. EINVAL: it is more than a library's caller would give or than fits beside
+ * the problem's data. */
 gt_status gt_lab_reserve(struct gt_lab *lab, const struct gt_exec *e, struct gt_err *err);
 
 /* What follows asks for a kernel whose workspace is reserved. */
 
-/* Checks a kernel on the small cases and on the problem itself. `e` is made for the problem. */
+/* Checks a kernel on the small cases and on the problem itself. `e` is made for the
+ * problem. */
 gt_status gt_lab_check(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
                        const struct gt_exec *e, struct gt_err *err);
 /* The problem's realistic case alone: once more after timing. */
 gt_status gt_lab_recheck(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
                          const struct gt_exec *e, struct gt_err *err);
 
-/* How long kernels are timed: one alone, finalists against each other, winners of several runs. */
+/* How long kernels are timed: one alone, finalists against each other, winners of several
+ * runs. */
 struct gt_time_budget {
     double sample_ns; /* device time of a sample, about */
     double load_ns;   /* device time under their load, on a GPU, before any counts */

@@ -10,8 +10,8 @@ enum {
     GT_SETS_MAX = 1024 /* of rotating inputs; a graph of as many launches is one sample */
 };
 
-/* Rotating inputs: set i is a, b, c[i]. All that is timed takes its sets from one ring, so that no
- * kernel finds in the cache what another has just left there. */
+/* Rotating inputs: set i is a, b, c[i]. All that is timed takes its sets from one ring, so
+ * that no kernel finds in the cache what another has just left there. */
 struct gt_sets {
     int count; /* a power of two */
     int next;

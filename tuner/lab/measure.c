@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * measure.c - times kernels: on rotating inputs (sets.c), many launches a sample where one launch is
- * short, kernels interleaved sample by sample. race.c decides when there are enough samples.
+ * measure.c - times kernels: on rotating inputs (sets.c), many launches a sample where one
+ * launch is short, kernels interleaved sample by sample. race.c decides when there are
+ * enough samples.
  */
 #include "tuner/lab/lab_internal.h"
 #include "tuner/lab/stopwatch.h"
@@ -43,8 +44,9 @@ static gt_status prepare(struct field *f, const struct gt_exec *const *execs, in
     return status;
 }
 
-/* Under a load that takes more power than it may, a GPU lowers its clock little by little: all take turns
- * until it has, so that their times do not depend on how soon they are known. */
+/* Under a load that takes more power than it may, a GPU lowers its clock little by little:
+ * all take turns until it has, so that their times do not depend on how soon they are
+ * known. */
 static gt_status load(struct field *f, double ns, struct gt_err *err) {
     enum { MOST = 1000 }; /* samples, of which a timer may see nothing */
     double spent = 0, now = 0;

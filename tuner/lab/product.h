@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * product.h - anything that computes one problem on a rig's stream: a kernel of ours, a plan of the
- * library, a vendor's routine. Checked and timed without knowing which.
+ * product.h - anything that computes one problem on a rig's stream: a kernel of ours, a
+ * plan of the library, a vendor's routine. Checked and timed without knowing which.
  */
 #ifndef GT_TUNER_LAB_PRODUCT_H
 #define GT_TUNER_LAB_PRODUCT_H
 
 #include "runtime/exec.h"
 
-/* Device memory that every side of a comparison has to work in: callers of cublasLt usually give as
- * much. */
+/* Device memory that every side of a comparison has to work in: callers of cublasLt usually
+ * give as much. */
 enum { GT_WORKSPACE_BYTES = 64 << 20 };
 
-/* C = alpha op(A) op(B) + beta C: device memory, and host scalars of the accumulator's type. */
+/* C = alpha op(A) op(B) + beta C: device memory, and host scalars of the accumulator's
+ * type. */
 struct gt_operands {
     const void *alpha;
     void *a, *b;

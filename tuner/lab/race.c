@@ -16,9 +16,9 @@ enum {
 
 /* ---- limits ---- */
 
-/* From two to five values their range says how they scatter: mean - factor * range, for 97.5 % to
- * one side (Lord 1947; for two it is Student's). Those that happen to be alike are taken to be
- * `least` apart. */
+/* From two to five values their range says how they scatter: mean - factor * range,
+ * for 97.5 % to one side (Lord 1947; for two it is Student's). Those that happen to be
+ * alike are taken to be `least` apart. */
 static double limit_by_range(const double v[], int n, double least) {
     static const double factor[ENOUGH] = {0, 0, 6.353, 1.304, 0.717, 0.507};
     double sum = 0, low = v[0], high = v[0];
@@ -41,8 +41,9 @@ double gt_lower_limit(const struct gt_measurement *m) {
     return fmax(limit_by_range(ns, m->samples, 0.01 * sum / m->samples), 0);
 }
 
-/* Of a ratio: what disturbs one of its times is a factor, so it is the logarithms that scatter evenly.
- * By the ratios themselves two of 12 and 16 could be of kernels that tie. */
+/* Of a ratio: what disturbs one of its times is a factor, so it is the logarithms that
+ * scatter evenly. By the ratios themselves two of 12 and 16 could be of kernels that tie.
+ */
 static double lower_limit_of_ratio(const struct gt_measurement *ratio) {
     double logs[ENOUGH];
     if (ratio->samples < 2 || ratio->samples >= ENOUGH)
@@ -79,7 +80,8 @@ int gt_race_winner(const struct gt_measurement *const time[], int n) {
 
 /* ---- clocks ---- */
 
-/* A clock moves by a few tenths of a percent while it is steady; by more than this it is another. */
+/* A clock moves by a few tenths of a percent while it is steady; by more than this it is
+ * another. */
 static int slack(int mhz) {
     enum { STEPS = 50 };
     return mhz / STEPS;
@@ -90,10 +92,10 @@ double gt_clock_share(const struct gt_measurement *m, int top_mhz) {
     return known && m->clock_mhz < top_mhz ? (double)m->clock_mhz / top_mhz : 1;
 }
 
-/* A kernel's own samples do not know what differs from one process to another, so it is added to them.
- * A clock that has given way wanders besides: under the power limit of an H200 (f64, 1785 to 1830 of
- * 1980 MHz) 20 finals were 0.1 to 4.9 % longer than in another process, and up to 2.8 % apart for one
- * kernel (docs/search.md). */
+/* A kernel's own samples do not know what differs from one process to another, so it is
+ * added to them. A clock that has given way wanders besides: under the power limit of an
+ * H200 (f64, 1785 to 1830 of 1980 MHz) 20 finals were 0.1 to 4.9 % longer than in another
+ * process, and up to 2.8 % apart for one kernel (docs/search.md). */
 void gt_race_widen(struct gt_measurement *m, int top_mhz) {
     const bool slowed = m->clock_mhz > 0 && m->clock_mhz < top_mhz - slack(top_mhz);
     const double part = slowed ? GT_OTHER_PROCESS_SLOWED : GT_OTHER_PROCESS;
@@ -103,8 +105,8 @@ void gt_race_widen(struct gt_measurement *m, int top_mhz) {
 
 /* ---- settling ---- */
 
-/* A leading sample stands apart when it is farther from the later half than that half is wide, or was
- * taken at another clock. */
+/* A leading sample stands apart when it is farther from the later half than that half is
+ * wide, or was taken at another clock. */
 struct later_half {
     double low_ns, high_ns;
     int low_mhz, high_mhz;
@@ -142,8 +144,8 @@ static int unsettled(const struct gt_racer *r) {
     return i;
 }
 
-/* Rounds until the device had settled for all that are in the race; the same for all, so that rounds
- * stay pairs. */
+/* Rounds until the device had settled for all that are in the race; the same for all, so
+ * that rounds stay pairs. */
 static int unsettled_rounds(const struct gt_race *r) {
     int most = 0;
     for (int i = 0; i < r->count; i++) {
@@ -220,7 +222,8 @@ static int leader_of(const struct gt_race *r, const struct gt_measurement *now) 
     return best;
 }
 
-/* Who is proven slower, round by round than the leader, or than what was measured before, is out. */
+/* Who is proven slower, round by round than the leader, or than what was measured before,
+ * is out. */
 static bool is_beaten(const struct gt_race *r, const struct gt_measurement *own,
                       const struct gt_measurement *leader) {
     if (r->rule.all_stay)
@@ -238,8 +241,8 @@ static bool is_known(const struct gt_race *r, const struct gt_measurement *own,
     return is_narrow(own, r->rule.narrow) && is_narrow(&ratio, r->rule.narrow);
 }
 
-/* Who takes the whole time with a few samples gets no more of them than LEAST, or fewer when even
- * these are far too long. */
+/* Who takes the whole time with a few samples gets no more of them than LEAST, or fewer
+ * when even these are far too long. */
 static bool time_is_up(const struct gt_race *r, int samples) {
     const double total = r->rule.total_ns * r->count;
     return r->spent_ns > total && (samples >= LEAST || r->spent_ns > 4 * total);

@@ -5,10 +5,12 @@
 
 #include "core/outcome.h"
 
-/* Sample i of `theirs` over sample i of `ours`, with median and interval: above 1 ours is faster. */
+/* Sample i of `theirs` over sample i of `ours`, with median and interval: above 1 ours is
+ * faster. */
 void gt_ratio_of(struct gt_measurement *out, const struct gt_measurement *theirs,
                  const struct gt_measurement *ours);
-/* How far from 1 the ratio of a thing to itself may lie: the farther end of the interval. */
+/* How far from 1 the ratio of a thing to itself may lie: the farther end of the interval.
+ */
 double gt_ratio_floor(const struct gt_measurement *ratio);
 
 #endif

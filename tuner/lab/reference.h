@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reference.h - the same product on the CPU, for comparison and for the ladder's first rung: a plain
- * loop, and whatever CBLAS the machine has (opened at run time).
+ * reference.h - the same product on the CPU, for comparison and for the ladder's first
+ * rung: a plain loop, and whatever CBLAS the machine has (opened at run time).
  */
 #ifndef GT_TUNER_LAB_REFERENCE_H
 #define GT_TUNER_LAB_REFERENCE_H
@@ -17,7 +17,8 @@ enum gt_cpu { GT_CPU_LOOP, GT_CPU_BLAS };
 gt_status gt_cpu_time(double *ns, char what[64], enum gt_cpu which,
                       const gemmtune_problem *p, struct gt_err *err);
 
-/* The CBLAS that computes such a problem, by the name of its library; NULL when there is none. */
+/* The CBLAS that computes such a problem, by the name of its library; NULL when there is
+ * none. */
 const char *gt_cpu_blas_for(const gemmtune_problem *p);
 /* C = alpha op(A) op(B) + beta C by it. */
 void gt_cpu_blas_run(const gemmtune_problem *p, double alpha, const void *a, const void *b,

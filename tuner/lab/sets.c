@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sets.c - rotating inputs: as many sets of A, B and C as exceed three times the last-level cache, so
- * that no launch finds in the cache what another launch has just used.
+ * sets.c - rotating inputs: as many sets of A, B and C as exceed three times the last-level
+ * cache, so that no launch finds in the cache what another launch has just used.
  */
 #include "tuner/lab/lab_internal.h"
 
@@ -20,8 +20,8 @@ static void strides(int64_t out[3], const gemmtune_problem *p) {
         out[i] = round_up(bytes[i] > 0 ? bytes[i] : 1, GT_VIEW_ALIGN);
 }
 
-/* The last-level cache. 32 MiB where the driver does not tell, and at most that for a CPU device:
- * PoCL reports the sum over a whole server of which we may own two cores. */
+/* The last-level cache. 32 MiB where the driver does not tell, and at most that for a CPU
+ * device: PoCL reports the sum over a whole server of which we may own two cores. */
 static int64_t cache_bytes(const struct gt_device *d) {
     const int64_t usual = INT64_C(32) << 20;
     if (d->l2_bytes <= 0 || (d->is_cpu && d->l2_bytes > usual))
@@ -29,8 +29,8 @@ static int64_t cache_bytes(const struct gt_device *d) {
     return d->l2_bytes;
 }
 
-/* Sets that together exceed three times the last-level cache: a power of two, so that samples of as
- * many launches as a power of two go round the ring evenly. */
+/* Sets that together exceed three times the last-level cache: a power of two, so that
+ * samples of as many launches as a power of two go round the ring evenly. */
 static int set_count(const gemmtune_problem *p, const struct gt_device *d) {
     int64_t stride[3];
     int count = 1;

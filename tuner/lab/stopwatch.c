@@ -20,11 +20,11 @@ struct slice {
     struct gt_batch *batch;
 };
 
-/* Slice i starts at set i * count / slices; the only one of a warm-up, where the ring of sets
- * stands. A sample runs the slice that starts there, or the next one. Slices begin half a sample
- * apart, and a quarter of the ring at most, so that a set is used again after half a ring of
- * launches at least, however many take turns: with u sets used and s passed over from one use to
- * the next, u + s = count and s < u / 2 + count / 4. */
+/* Slice i starts at set i * count / slices; the only one of a warm-up, where the ring of
+ * sets stands. A sample runs the slice that starts there, or the next one. Slices begin
+ * half a sample apart, and a quarter of the ring at most, so that a set is used again after
+ * half a ring of launches at least, however many take turns: with u sets used and s passed
+ * over from one use to the next, u + s = count and s < u / 2 + count / 4. */
 struct gt_stopwatch {
     struct gt_lab *lab;
     struct gt_product product;
@@ -84,8 +84,8 @@ static gt_status run_next(struct gt_stopwatch *w, double *ns, struct gt_err *err
     return run_slice(w, &w->slice[at], at * stride, ns, err);
 }
 
-/* Where the ring stands: to come to a slice, one launch would pass over more sets than it uses, and
- * there would be more slices than there is room for. */
+/* Where the ring stands: to come to a slice, one launch would pass over more sets than it
+ * uses, and there would be more slices than there is room for. */
 static gt_status run_few(struct gt_stopwatch *w, int launches, double *ns,
                          struct gt_err *err) {
     drop_slices(w);
@@ -93,8 +93,8 @@ static gt_status run_few(struct gt_stopwatch *w, int launches, double *ns,
     return run_slice(w, &w->slice[0], w->lab->sets.next, ns, err);
 }
 
-/* The power of two that is nearest to what the sample time asks for, and enough for slices half a
- * sample apart to come to every set. */
+/* The power of two that is nearest to what the sample time asks for, and enough for slices
+ * half a sample apart to come to every set. */
 static void plan_samples(struct gt_stopwatch *w, double one_ns, double sample_ns) {
     const double wanted = one_ns > 0 ? sample_ns / one_ns : LAUNCHES_MAX;
     const int fewest = 2 * w->lab->sets.count / SLICES_MAX;
@@ -105,8 +105,8 @@ static void plan_samples(struct gt_stopwatch *w, double one_ns, double sample_ns
         w->launches *= 2;
 }
 
-/* A first launch warms up, a second says how long one takes; where one is short, a few dozen say it
- * better, since a launch alone is mostly the time to get there. */
+/* A first launch warms up, a second says how long one takes; where one is short, a few
+ * dozen say it better, since a launch alone is mostly the time to get there. */
 static gt_status warm_up(struct gt_stopwatch *w, double sample_ns, double most_ns,
                          double *one_ns, struct gt_err *err) {
     gt_status status = run_few(w, 1, one_ns, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stopwatch.h - one product under the clock: many launches a sample where one is short, inputs
- * taken round the lab's ring of sets from one sample to the next. When to sample is the caller's to say,
- * so that several products take turns.
+ * stopwatch.h - one product under the clock: many launches a sample where one is short,
+ * inputs taken round the lab's ring of sets from one sample to the next. When to sample is
+ * the caller's to say, so that several products take turns.
  */
 #ifndef GT_TUNER_LAB_STOPWATCH_H
 #define GT_TUNER_LAB_STOPWATCH_H
@@ -12,9 +12,9 @@
 
 struct gt_stopwatch;
 
-/* Warms the product up and finds how many launches make a sample of `sample_ns`; one that takes more
- * than `most_ns` is launched once for that. The lab must be set up for the product's problem; it and
- * what the product refers to must outlive the stopwatch. */
+/* Warms the product up and finds how many launches make a sample of `sample_ns`; one that
+ * takes more than `most_ns` is launched once for that. The lab must be set up for the
+ * product's problem; it and what the product refers to must outlive the stopwatch. */
 gt_status gt_stopwatch_create(struct gt_stopwatch **out, struct gt_lab *lab,
                               const struct gt_product *product, double sample_ns,
                               double most_ns, struct gt_err *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bare.h - the driver alone: launches that somebody made, noted with their arguments, and made again
- * by the driver's own calls and nothing else. One file a driver (bare_cuda.c, bare_opencl.c), named
- * in its rig's operations.
+ * bare.h - the driver alone: launches that somebody made, noted with their arguments, and
+ * made again by the driver's own calls and nothing else. One file a driver (bare_cuda.c,
+ * bare_opencl.c), named in its rig's operations.
  */
 #ifndef GT_TUNER_RIG_BARE_H
 #define GT_TUNER_RIG_BARE_H
@@ -14,9 +14,9 @@ enum { GT_BARE_MAX = 8 }; /* launches; a plan has GT_PASSES_MAX at most */
 struct gt_bare; /* each driver defines its own */
 
 struct gt_bare_ops {
-    /* Notes what `fn` enqueues on the rig's stream, which may run meanwhile; *launches says how many.
-     * EUNSUPPORTED: the driver does not tell, or there are more than GT_BARE_MAX. The rig and what
-     * was launched must outlive it. */
+    /* Notes what `fn` enqueues on the rig's stream, which may run meanwhile; *launches says
+     * how many. EUNSUPPORTED: the driver does not tell, or there are more than GT_BARE_MAX.
+     * The rig and what was launched must outlive it. */
     gt_status (*note)(struct gt_bare **out, int *launches, struct gt_rig *rig,
                       gt_enqueue_fn fn, void *user, struct gt_err *err);
     /* Enqueues them once more. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bare_cuda.c - launches read from a graph: what is captured is not executed, and the nodes tell
- * kernel, arguments and clusters. They do not tell which may begin before the one ahead of it has
- * ended, so all wait for each other here.
+ * bare_cuda.c - launches read from a graph: what is captured is not executed, and the nodes
+ * tell kernel, arguments and clusters. They do not tell which may begin before the one
+ * ahead of it has ended, so all wait for each other here.
  */
 #include "runtime/cuda_api.h"
 #include "tuner/rig/bare.h"
@@ -45,7 +45,8 @@ static bool is_clustered(const union gt_cu_launch_value *v) {
     return v->cluster.x > 1 || v->cluster.y > 1 || v->cluster.z > 1;
 }
 
-/* Clusters are an attribute of the node, which only devices that have them are asked for. */
+/* Clusters are an attribute of the node, which only devices that have them are asked for.
+ */
 static gt_status note_cluster(struct gt_bare *r, int i, CUgraphNode node,
                               struct gt_err *err) {
     struct gt_cu_launch_attribute *cluster = &r->launch[i].cluster;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bare_opencl.c - launches seen while they are made: for as long as that lasts, functions of ours
- * stand in the table of OpenCL's, note and pass on. OpenCL has no other way to tell; one thread alone
- * may be using the table.
+ * bare_opencl.c - launches seen while they are made: for as long as that lasts, functions
+ * of ours stand in the table of OpenCL's, note and pass on. OpenCL has no other way to
+ * tell; one thread alone may be using the table.
  */
 #include "runtime/opencl_api.h"
 #include "tuner/rig/bare.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * probe.c - the device list over a pipe. Both ends are the same program, so structs travel as
- * they are; everything in them is still taken as coming from a process that may have been dying.
+ * probe.c - the device list over a pipe. Both ends are the same program, so structs travel
+ * as they are; everything in them is still taken as coming from a process that may have
+ * been dying.
  */
 #include "tuner/rig/probe.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rig.h - what only tuning needs of a device: a context of our own, memory, copies, timing.
- * One file a driver (rig_cuda.c, rig_opencl.c), listed once in rig.c. Used by the run worker
- * alone; everything is in order on one stream.
+ * One file a driver (rig_cuda.c, rig_opencl.c), listed once in rig.c. Used by the run
+ * worker alone; everything is in order on one stream.
  */
 #ifndef GT_TUNER_RIG_RIG_H
 #define GT_TUNER_RIG_RIG_H
@@ -25,7 +25,8 @@ struct gt_rig_ops {
     /* ENOMEM when the device has no room. */
     gt_status (*alloc)(void **mem, struct gt_rig *rig, int64_t bytes, struct gt_err *err);
     void (*release)(struct gt_rig *rig, void *mem);
-    /* The part of mem from `offset` (a multiple of GT_VIEW_ALIGN) as a pointer that kernels take. */
+    /* The part of mem from `offset` (a multiple of GT_VIEW_ALIGN) as a pointer that kernels
+     * take. */
     gt_status (*view)(void **out, struct gt_rig *rig, void *mem, int64_t offset,
                       int64_t bytes, struct gt_err *err);
     void (*view_release)(struct gt_rig *rig, void *view);
@@ -38,14 +39,15 @@ struct gt_rig_ops {
                       struct gt_err *err);
     /* Waits for everything enqueued. EDEVICE on an asynchronous fault. */
     gt_status (*finish)(struct gt_rig *rig, struct gt_err *err);
-    /* Prepares what `fn` enqueues (CUDA: captured in a graph) for repeated timing. `user` must
-     * outlive the batch. */
+    /* Prepares what `fn` enqueues (CUDA: captured in a graph) for repeated timing. `user`
+     * must outlive the batch. */
     gt_status (*batch)(struct gt_batch **out, struct gt_rig *rig, gt_enqueue_fn fn,
                        void *user, struct gt_err *err);
     void (*batch_destroy)(struct gt_batch *batch);
     /* Runs the batch once and gives its device time in nanoseconds. */
     gt_status (*time)(struct gt_batch *batch, double *ns, struct gt_err *err);
-    /* Clock now in MHz and whether the device says it is throttled; 0 and false when unknown. */
+    /* Clock now in MHz and whether the device says it is throttled; 0 and false when
+     * unknown. */
     void (*clock)(struct gt_rig *rig, int *mhz, bool *throttled);
     const struct gt_bare_ops *bare; /* launches without us */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rig_cuda.c - a CUDA device for tuning: a context of our own, one stream, batches as CUDA graphs
- * so that a sample of many short launches does not time the host.
+ * rig_cuda.c - a CUDA device for tuning: a context of our own, one stream, batches as CUDA
+ * graphs so that a sample of many short launches does not time the host.
  */
 #include "runtime/cuda_api.h"
 #include "tuner/rig/bare.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rig_opencl.c - an OpenCL device for tuning: a context and an in-order profiling queue of our own.
- * A batch is timed between two markers by the device's own clock.
+ * rig_opencl.c - an OpenCL device for tuning: a context and an in-order profiling queue of
+ * our own. A batch is timed between two markers by the device's own clock.
  */
 #include "runtime/opencl_device.h"
 #include "tuner/rig/bare.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search.c - the frame around a strategy: seeds, taken points, the end of the search, and the
- * queue of answers.
+ * search.c - the frame around a strategy: seeds, taken points, the end of the search, and
+ * the queue of answers.
  *
- * Answers come when the device has them; a strategy must not see the difference. So they wait in a
- * queue, and just before pick i is made those of picks 0 .. i - ahead are handed on, for a seed those of
- * 0 .. i - seeds_ahead. A strategy that says WAIT gets more of them, one at a time in the order of asking,
- * until it has a pick.
+ * Answers come when the device has them; a strategy must not see the difference. So they
+ * wait in a queue, and just before pick i is made those of picks 0 .. i - ahead are handed
+ * on, for a seed those of 0 .. i - seeds_ahead. A strategy that says WAIT gets more of
+ * them, one at a time in the order of asking, until it has a pick.
  */
 #include "tuner/search/search.h"
 
@@ -22,7 +22,8 @@ uint64_t gt_random(uint64_t *state) {
     return z ^ (z >> 31);
 }
 
-/* ---- the search around a strategy ------------------------------------------------------ */
+/* ---- the search around a strategy ------------------------------------------------------
+ */
 
 struct answer {
     struct gt_pick pick;
@@ -195,7 +196,8 @@ void gt_search_tell(struct gt_search *s, const struct gt_pick *pick, gt_outcome 
     s->queue[(s->first + s->queued++) % s->room] = (struct answer){*pick, outcome, ns};
 }
 
-/* ---- for strategies -------------------------------------------------------------------- */
+/* ---- for strategies --------------------------------------------------------------------
+ */
 
 const struct gt_search_setup *gt_search_setup_of(const struct gt_search *s) {
     return &s->setup;

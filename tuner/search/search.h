@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * search.h - which point to try next. A strategy is asked for picks and told what became of
- * them; it knows no device and no clock, so it can be replayed. One file a strategy, one line in
- * strategies.c. What every search needs stands around it, in struct gt_search: seeds first, no pick
- * twice, when to stop, and the same picks for the same answers however the timing falls.
+ * them; it knows no device and no clock, so it can be replayed. One file a strategy, one
+ * line in strategies.c. What every search needs stands around it, in struct gt_search:
+ * seeds first, no pick twice, when to stop, and the same picks for the same answers however
+ * the timing falls.
  */
 #ifndef GT_TUNER_SEARCH_SEARCH_H
 #define GT_TUNER_SEARCH_SEARCH_H
@@ -23,14 +24,14 @@ struct gt_search_setup {
     const struct gt_pick *seed_pick; /* tried first, those given twice once; borrowed */
     int seed_picks;
     size_t budget; /* picks at most; SIZE_MAX: all of them */
-    /* Picks that may be outstanding, that just asked for included; 0 counts as 1. Pick i depends
-     * on what was told of picks 0 .. i - ahead, and on nothing else. Seeds depend on nothing: of
-     * them `seeds_ahead` may be outstanding, if that is more. */
+    /* Picks that may be outstanding, that just asked for included; 0 counts as 1. Pick i
+     * depends on what was told of picks 0 .. i - ahead, and on nothing else. Seeds depend
+     * on nothing: of them `seeds_ahead` may be outstanding, if that is more. */
     int ahead, seeds_ahead;
     double target_ns; /* ends once a told pick was as fast; 0: never */
     uint64_t seed;
-    /* What a pick is thought to take, in ns, <= 0 when unknown; NULL: nobody knows. Only its
-     * order and proportions are used, and checked against what is measured. */
+    /* What a pick is thought to take, in ns, <= 0 when unknown; NULL: nobody knows. Only
+     * its order and proportions are used, and checked against what is measured. */
     double (*predict)(void *user, const struct gt_pick *pick);
     void *user;
 };
@@ -46,7 +47,8 @@ struct gt_search;
 struct gt_strategy {
     const char *name;
     const char *about;
-    /* `search` outlives the strategy, which asks it for setup, randomness and what is taken. */
+    /* `search` outlives the strategy, which asks it for setup, randomness and what is
+     * taken. */
     gt_status (*create)(void **self, struct gt_search *search, struct gt_err *err);
     void (*destroy)(void *self);
     bool after_seeds; /* it is not asked before all seeds have been told */
@@ -66,7 +68,8 @@ const struct gt_strategy *gt_strategy_find(const char *name);
 /* "model, ils, ... or full", for messages. */
 const char *gt_strategy_names(void);
 
-/* ---- for who tunes --------------------------------------------------------------------- */
+/* ---- for who tunes ---------------------------------------------------------------------
+ */
 
 /* EINVAL: a seed is no point of its space. */
 gt_status gt_search_create(struct gt_search **out, const struct gt_strategy *strategy,
@@ -77,7 +80,8 @@ enum gt_ask gt_search_ask(struct gt_search *s, struct gt_pick *out);
 void gt_search_tell(struct gt_search *s, const struct gt_pick *pick, gt_outcome outcome,
                     double median_ns);
 
-/* ---- for strategies -------------------------------------------------------------------- */
+/* ---- for strategies --------------------------------------------------------------------
+ */
 
 const struct gt_search_setup *gt_search_setup_of(const struct gt_search *s);
 bool gt_search_taken(const struct gt_search *s, struct gt_pick p);
@@ -92,8 +96,8 @@ double gt_search_uniform(struct gt_search *s);
 bool gt_search_any(struct gt_pick *out, struct gt_search *s);
 bool gt_search_any_of(struct gt_pick *out, struct gt_search *s, int space);
 
-/* The legal points that differ from `p` in one parameter, by one place of its domain or, when `far`,
- * by any; at most `room`. The order is that of parameters and domains. */
+/* The legal points that differ from `p` in one parameter, by one place of its domain or,
+ * when `far`, by any; at most `room`. The order is that of parameters and domains. */
 int gt_search_neighbours(struct gt_pick *out, int room, const struct gt_space *space,
                          struct gt_pick p, bool far);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search_anneal.c - simulated annealing: to a random neighbour (any value of one parameter) when it
- * is better, and sometimes when it is worse by a share of where it stands: seldom for much worse,
- * ever more seldom as it cools. Cold, it starts again from a random point. What is known already
- * costs no evaluation.
+ * search_anneal.c - simulated annealing: to a random neighbour (any value of one parameter)
+ * when it is better, and sometimes when it is worse by a share of where it stands: seldom
+ * for much worse, ever more seldom as it cools. Cold, it starts again from a random point.
+ * What is known already costs no evaluation.
  */
 #include "tuner/search/search.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search_clblast.c - the rule of CLBlast's tuner for its GEMM kernel, to be compared with: all of a
- * small subset that is the same for every device, then a random part of the rest. CLBlast has
- * no order in which its subset would best be cut short; here it is random. In a
+ * search_clblast.c - the rule of CLBlast's tuner for its GEMM kernel, to be compared with:
+ * all of a small subset that is the same for every device, then a random part of the rest.
+ * CLBlast has no order in which its subset would best be cut short; here it is random. In a
  * space without CLBlast's parameters there is no subset and all is random.
  */
 #include "tuner/search/search.h"
@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What CLBlast's first stage is limited to (src/tuning/kernels/xgemm.hpp, first variation). */
+/* What CLBlast's first stage is limited to (src/tuning/kernels/xgemm.hpp, first variation).
+ */
 static const struct {
     const char *name;
     int64_t most;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search_genetic.c - a population whose better half breeds: a child has each parameter from one of two
- * parents or, now and then, from anywhere. A generation is told before the next is bred. What is
- * known already costs no evaluation.
+ * search_genetic.c - a population whose better half breeds: a child has each parameter from
+ * one of two parents or, now and then, from anywhere. A generation is told before the next
+ * is bred. What is known already costs no evaluation.
  */
 #include "tuner/search/search.h"
 

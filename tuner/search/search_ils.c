@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search_ils.c - greedy iterated local search: from a random point to the first better neighbour (any
- * value of one parameter) until there is none; then from the best of this descent a few random steps
- * and down again; somewhere else after several descents that brought nothing. What is known
- * already costs no evaluation.
+ * search_ils.c - greedy iterated local search: from a random point to the first better
+ * neighbour (any value of one parameter) until there is none; then from the best of this
+ * descent a few random steps and down again; somewhere else after several descents that
+ * brought nothing. What is known already costs no evaluation.
  */
 #include "tuner/search/search.h"
 

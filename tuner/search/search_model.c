@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search_model.c - the default. Each space has a surrogate, which learns from what was measured there;
- * the next pick is the candidate, of any space, that is expected to improve most on the best of
- * all. So families share the budget by what they promise, and a leader's surroundings by what they
- * still may hide.
+ * search_model.c - the default. Each space has a surrogate, which learns from what was
+ * measured there; the next pick is the candidate, of any space, that is expected to improve
+ * most on the best of all. So families share the budget by what they promise, and a
+ * leader's surroundings by what they still may hide.
  *
- * A space begins with its seeds and a few points far from each other, the better ones by what is
- * predicted for them, if anybody predicts. Its candidates are a random sample, all that one
- * parameter away from its leaders, and where the last look found most; from the best of
- * them the search climbs, so that large spaces need not be looked at whole. Now and then comes a
- * random point: a model may be sure and wrong.
+ * A space begins with its seeds and a few points far from each other, the better ones by
+ * what is predicted for them, if anybody predicts. Its candidates are a random sample, all
+ * that one parameter away from its leaders, and where the last look found most; from the
+ * best of them the search climbs, so that large spaces need not be looked at whole. Now and
+ * then comes a random point: a model may be sure and wrong.
  */
 #include "tuner/search/search.h"
 #include "tuner/search/surrogate.h"
@@ -104,7 +104,8 @@ static double guess_of(const struct model *m, struct gt_pick p) {
     return ns > 0 ? log(ns) : NAN;
 }
 
-/* ---- first looks ----------------------------------------------------------------------------- */
+/* ---- first looks
+ * ----------------------------------------------------------------------------- */
 
 static double distance2(const struct gt_space *s, size_t a, size_t b) {
     const size_t params = (size_t)s->params;
@@ -151,7 +152,8 @@ static bool first_look(struct model *m, int space, struct gt_pick *out) {
     return true;
 }
 
-/* First looks that a space is due: those far behind the best after LEAST of them get no more. */
+/* First looks that a space is due: those far behind the best after LEAST of them get no
+ * more. */
 static size_t looks_due(const struct model *m, const struct region *r) {
     const bool hopeful = r->leaders > 0 && r->leader_value[0] < m->best + worth;
     return hopeful || m->spaces == 1 || m->first < LEAST ? m->first : LEAST;
@@ -168,7 +170,8 @@ static int least_looked_at(const struct model *m) {
     return least;
 }
 
-/* ---- candidates ------------------------------------------------------------------------------ */
+/* ---- candidates
+ * ------------------------------------------------------------------------------ */
 
 static void offer(struct model *m, int space, size_t index, int room) {
     struct region *r = &m->region[space];
@@ -279,7 +282,8 @@ static size_t climb(struct model *m, int space) {
     return at.index;
 }
 
-/* ---- ask and tell ---------------------------------------------------------------------------- */
+/* ---- ask and tell
+ * ---------------------------------------------------------------------------- */
 
 static void model_seed(void *self, const struct gt_pick *p) {
     struct model *m = self;

@@ -2,13 +2,14 @@
 /*
  * space.c - the legal points of a family, without walking the cross product.
  *
- * Parameters are bound in file order, one a level. Level l of a name is how many parameters must
- * be bound before it has a value: 0 for what the device and the problem give, i + 1 for parameter
- * i, and for a derived name the highest level of the names in it. A rule is tested at the level
- * of its highest name, and a refusal there cuts off everything below.
+ * Parameters are bound in file order, one a level. Level l of a name is how many parameters
+ * must be bound before it has a value: 0 for what the device and the problem give, i + 1
+ * for parameter i, and for a derived name the highest level of the names in it. A rule is
+ * tested at the level of its highest name, and a refusal there cuts off everything below.
  *
- * What the tests of a level say of a parameter's values depends on those of the parameters before it that
- * they read, seldom on all: it is remembered, so that most prefixes are told by looking.
+ * What the tests of a level say of a parameter's values depends on those of the parameters
+ * before it that they read, seldom on all: it is remembered, so that most prefixes are told
+ * by looking.
  */
 #include "tuner/search/space.h"
 
@@ -28,7 +29,8 @@ enum {
         1 << ANSWER_BITS, /* remembered of a level; neighbours in the search repeat few */
 };
 
-/* One thing to do at a level: compute a derived name, ask a rule, or whether an operand's rows are aligned. */
+/* One thing to do at a level: compute a derived name, ask a rule, or whether an operand's
+ * rows are aligned. */
 struct test {
     enum { DERIVE, RULE, ALIGN } what;
     const struct gt_expr *expr;
@@ -36,8 +38,8 @@ struct test {
     int level;
 };
 
-/* What the tests of a level say of its parameter's values, in a context: what they read of the
- * parameters before it, packed. */
+/* What the tests of a level say of its parameter's values, in a context: what they read of
+ * the parameters before it, packed. */
 struct answer {
     uint64_t context;
     bool known;
@@ -92,8 +94,8 @@ static int level_of(uint32_t reads) {
     return level;
 }
 
-/* Inserts behind everything of its level: the order in which tests are added is kept. Returns which
- * parameters it reads. */
+/* Inserts behind everything of its level: the order in which tests are added is kept.
+ * Returns which parameters it reads. */
 static uint32_t add_test(struct walk *w, struct test t, const uint32_t *reads) {
     const uint32_t read = reads_of(t.expr, reads, &w->space->family->symbols);
     int i = w->tests++;
@@ -167,7 +169,8 @@ static void forget_answers(struct walk *w) {
 
 /* ---- search ------------------------------------------------------------------------ */
 
-/* An expression that fails (a division by zero) refuses, as it does when a point is bound. */
+/* An expression that fails (a division by zero) refuses, as it does when a point is bound.
+ */
 static bool passes(struct walk *w, const struct test *t) {
     int64_t value;
     if (t->what == ALIGN)

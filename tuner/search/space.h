@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * space.h - the points of a family that may exist on a device for a problem: the cross product of the
- * domains, filtered by the family's require and accept rules before anything is compiled.
+ * space.h - the points of a family that may exist on a device for a problem: the cross
+ * product of the domains, filtered by the family's require and accept rules before anything
+ * is compiled.
  */
 #ifndef GT_TUNER_SEARCH_SPACE_H
 #define GT_TUNER_SEARCH_SPACE_H
@@ -17,14 +18,16 @@ struct gt_space {
     unsigned char *idx;
 };
 
-/* Enumerates by depth-first search that tests each rule as soon as its names are bound. Points
- * come in the order of the domains, the last parameter fastest. Buffers count as 16-byte aligned,
- * as the tuner's are. The caller has asked gt_family_serves. ENOMEM, or EINVAL when more than
- * 4 million points are legal or the search is hopeless (10^9 prefixes tried). */
+/* Enumerates by depth-first search that tests each rule as soon as its names are bound.
+ * Points come in the order of the domains, the last parameter fastest. Buffers count as
+ * 16-byte aligned, as the tuner's are. The caller has asked gt_family_serves. ENOMEM, or
+ * EINVAL when more than 4 million points are legal or the search is hopeless (10^9 prefixes
+ * tried). */
 gt_status gt_space_create(struct gt_space *out, const struct gt_family *f,
                           const struct gt_device *d, const gemmtune_problem *p,
                           struct gt_err *err);
-/* What may exist on the device for p's types and layout, whatever m, n, k: require rules only. */
+/* What may exist on the device for p's types and layout, whatever m, n, k: require rules
+ * only. */
 gt_status gt_space_create_any(struct gt_space *out, const struct gt_family *f,
                               const struct gt_device *d, const gemmtune_problem *p,
                               struct gt_err *err);

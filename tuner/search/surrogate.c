@@ -2,16 +2,17 @@
 /*
  * surrogate.c - see surrogate.h.
  *
- * Kernel: 1 / (1 + r^2 / 2), the rational quadratic with alpha 1: it needs no exponential, and its long
- * tail suits a landscape with steps. r^2 sums ((x - y) / length)^2 over the parameters, whose values
- * are logarithms where all are positive, else places, and run from 0 to 1. What is slower than
- * `clip` above the best is as good as that: telling the bad from the worse would cost accuracy
- * where it matters.
+ * Kernel: 1 / (1 + r^2 / 2), the rational quadratic with alpha 1: it needs no exponential,
+ * and its long tail suits a landscape with steps. r^2 sums ((x - y) / length)^2 over the
+ * parameters, whose values are logarithms where all are positive, else places, and run from
+ * 0 to 1. What is slower than `clip` above the best is as good as that: telling the bad
+ * from the worse would cost accuracy where it matters.
  *
- * The factor of the covariance matrix is kept with the points in the order they were added, as an upper
- * triangle by rows: K = U' U. A point that has not been told, and one that failed, has the value that
- * the ones before it predict, which makes its element of U'^-1 (y - mean) zero: it takes
- * uncertainty away and says nothing else. So nothing is computed twice when it is told.
+ * The factor of the covariance matrix is kept with the points in the order they were added,
+ * as an upper triangle by rows: K = U' U. A point that has not been told, and one that
+ * failed, has the value that the ones before it predict, which makes its element of U'^-1
+ * (y - mean) zero: it takes uncertainty away and says nothing else. So nothing is computed
+ * twice when it is told.
  */
 #include "tuner/search/surrogate.h"
 
@@ -74,7 +75,8 @@ void gt_surrogate_destroy(struct gt_surrogate *s) {
     free(s);
 }
 
-/* ---- coordinates --------------------------------------------------------------------------- */
+/* ---- coordinates
+ * --------------------------------------------------------------------------- */
 
 static void scale(float *coord, const struct gt_param *param) {
     double value[GT_VALUES_MAX], low = HUGE_VAL, high = -HUGE_VAL;
@@ -126,7 +128,8 @@ static void place(const struct gt_surrogate *s, size_t index, float x[DIMS]) {
         x[d] = s->coord[d][at[s->param[d]]];
 }
 
-/* ---- the process on some rows --------------------------------------------------------------- */
+/* ---- the process on some rows
+ * --------------------------------------------------------------- */
 
 static double kernel(double r2) {
     return 1 / (1 + 0.5 * r2);
@@ -192,8 +195,8 @@ static double square(double v) {
     return v * v;
 }
 
-/* Minus the logarithm of the posterior of lengths, noise and slope; sets mean and variance to what
- * fits best with them. */
+/* Minus the logarithm of the posterior of lengths, noise and slope; sets mean and variance
+ * to what fits best with them. */
 static double misfit(struct gt_surrogate *s, const struct sample *a) {
     double inverse2[DIMS], one[LEARN_ROWS], y[LEARN_ROWS], sum = 0;
     inverse_lengths(s, inverse2);
@@ -255,7 +258,8 @@ static void learn_from(struct gt_surrogate *s, const struct sample *a, int round
     (void)misfit(s, a);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------ */
+/* ---- rows
+ * ------------------------------------------------------------------------------------ */
 
 /* The row's column of U, from the rows before it. */
 static void append(struct gt_surrogate *s, int r, const double *inverse2) {
@@ -279,7 +283,8 @@ static void append_all(struct gt_surrogate *s) {
         append(s, r, inverse2);
 }
 
-/* The elements of U'^-1 (y - mean). They change with the best value, from which y counts. */
+/* The elements of U'^-1 (y - mean). They change with the best value, from which y counts.
+ */
 static void weigh(struct gt_surrogate *s) {
     double b[ROWS];
     for (int i = 0; i < s->rows; i++)
@@ -385,7 +390,8 @@ bool gt_surrogate_learn(struct gt_surrogate *s) {
     return true;
 }
 
-/* ---- slots ------------------------------------------------------------------------------------ */
+/* ---- slots
+ * ------------------------------------------------------------------------------------ */
 
 void gt_surrogate_set(struct gt_surrogate *s, int from, int count, const size_t *index,
                       const double *guess) {

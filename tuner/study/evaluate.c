@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * evaluate.c - rules are rows of a table; all but the library's own look-up are asked here, and
- * whether an answer may run is asked of gt_match, as of a record of the very problem.
+ * evaluate.c - rules are rows of a table; all but the library's own look-up are asked here,
+ * and whether an answer may run is asked of gt_match, as of a record of the very problem.
  */
 #include "tuner/study/evaluate.h"
 
@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One kernel on one problem: when it was tried, and when finalists were measured together. */
+/* One kernel on one problem: when it was tried, and when finalists were measured together.
+ */
 struct stored {
     const char *problem, *family, *point;
     double tried_ns, final_ns; /* 0: never */
@@ -92,8 +93,8 @@ static const struct stored *find_stored(const struct gt_evaluation *e, const cha
     return bsearch(&key, e->stored, e->stored_count, sizeof key, by_kernel);
 }
 
-/* A kernel's time on the winner's problem and the winner's own in the same measurement; false
- * when they were never measured alike. */
+/* A kernel's time on the winner's problem and the winner's own in the same measurement;
+ * false when they were never measured alike. */
 static bool stored_times(double *ns, double *best_ns, const struct gt_evaluation *e,
                          const struct gt_known *winner, const char *family,
                          const char *point) {
@@ -257,8 +258,9 @@ static double volume_cost(const struct gt_evaluation *e, const struct gt_known *
                : -1;
 }
 
-/* The geometric mean of what the kernel loses on the problems that are left, where it is known;
- * one that is known on fewer than half of them comes behind all that are known on more. */
+/* The geometric mean of what the kernel loses on the problems that are left, where it is
+ * known; one that is known on fewer than half of them comes behind all that are known on
+ * more. */
 static double single_cost(const struct gt_evaluation *e, const struct gt_known *k,
                           const gemmtune_problem *p) {
     enum { FAR_BEHIND = 1000000 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * evaluate.h - how much is lost where nobody tuned. Tuned problems are hidden, looked up with the
- * rest, and what each rule answers is set against the problem's own winner. No device is
- * touched and nothing is printed; who has a device fills in what it measures.
+ * evaluate.h - how much is lost where nobody tuned. Tuned problems are hidden, looked up
+ * with the rest, and what each rule answers is set against the problem's own winner. No
+ * device is touched and nothing is printed; who has a device fills in what it measures.
  */
 #ifndef GT_TUNER_STUDY_EVALUATE_H
 #define GT_TUNER_STUDY_EVALUATE_H
@@ -52,9 +52,9 @@ void gt_evaluation_destroy(struct gt_evaluation *e);
 /* Problems with a verified winner of the device. */
 size_t gt_evaluation_count(const struct gt_evaluation *e);
 
-/* Hides problems [begin, end) of the shuffled order at once and answers each by the rules of the
- * set (bit i: rule i); out[0] is the first. Times are those stored: a loss is known when both
- * kernels were finalists of the problem together, or both were tried. */
+/* Hides problems [begin, end) of the shuffled order at once and answers each by the rules
+ * of the set (bit i: rule i); out[0] is the first. Times are those stored: a loss is known
+ * when both kernels were finalists of the problem together, or both were tried. */
 void gt_evaluation_hide(struct gt_hidden *out, struct gt_evaluation *e, size_t begin,
                         size_t end, unsigned rules);
 

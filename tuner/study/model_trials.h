@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model_trials.h - stored trials as the performance model sees them: what each was made of and how
- * long it took. For judging the model and for fitting its costs.
+ * model_trials.h - stored trials as the performance model sees them: what each was made of
+ * and how long it took. For judging the model and for fitting its costs.
  */
 #ifndef GT_TUNER_STUDY_MODEL_TRIALS_H
 #define GT_TUNER_STUDY_MODEL_TRIALS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict.c - the fastest points of a problem on a device, as the model sees them: every legal
- * point of every family is asked about, and the best few are kept.
+ * predict.c - the fastest points of a problem on a device, as the model sees them: every
+ * legal point of every family is asked about, and the best few are kept.
  */
 #include "tuner/study/predict.h"
 

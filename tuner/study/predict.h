@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict.h - what the performance model (runtime/model.h) says of whole spaces and of stored
- * trials, and descriptions of devices that are not here. Measures nothing.
+ * predict.h - what the performance model (runtime/model.h) says of whole spaces and of
+ * stored trials, and descriptions of devices that are not here. Measures nothing.
  */
 #ifndef GT_TUNER_STUDY_PREDICT_H
 #define GT_TUNER_STUDY_PREDICT_H
@@ -10,7 +10,8 @@
 #include "core/text.h"
 #include "tuner/base/view.h"
 
-/* ---- a device that is not here --------------------------------------------------------- */
+/* ---- a device that is not here ---------------------------------------------------------
+ */
 
 /* Reads a description (configs/devices/, docs/search.md): EIO, or EPARSE with the line. */
 gt_status gt_describe_load(struct gt_device *out, const char *path, struct gt_err *err);
@@ -18,7 +19,8 @@ gt_status gt_describe_load(struct gt_device *out, const char *path, struct gt_er
 gt_status gt_describe_parse(struct gt_device *out, const char *name, const char *text,
                             size_t size, struct gt_err *err);
 
-/* ---- the best of a space ---------------------------------------------------------------- */
+/* ---- the best of a space ----------------------------------------------------------------
+ */
 
 struct gt_predicted {
     const struct gt_family *family;
@@ -27,14 +29,16 @@ struct gt_predicted {
 };
 
 /* The `most` points with the shortest predicted times on the device, fastest first, of the
- * families named (none: all). *count is how many there are, *asked how many points were looked
- * at. Families that do not serve the problem or have no prediction are passed over. */
+ * families named (none: all). *count is how many there are, *asked how many points were
+ * looked at. Families that do not serve the problem or have no prediction are passed over.
+ */
 gt_status gt_predict_best(struct gt_predicted *out, size_t most, size_t *count,
                           size_t *asked, const struct gt_families *families,
                           const struct gt_texts *names, const struct gt_device *d,
                           const gemmtune_problem *p, struct gt_err *err);
 
-/* ---- against what was measured ------------------------------------------------------------ */
+/* ---- against what was measured
+ * ------------------------------------------------------------ */
 
 enum { GT_TOPS = 3 }; /* the best of the model's first 1, 10 and 50 */
 extern const size_t gt_tops[GT_TOPS];
@@ -71,7 +75,8 @@ gt_status gt_predict_check(struct gt_checked *out, const struct gt_view *v,
                            struct gt_err *err);
 void gt_checked_clear(struct gt_checked *c);
 
-/* ---- fitted to what was measured ------------------------------------------------------------ */
+/* ---- fitted to what was measured
+ * ------------------------------------------------------------ */
 
 struct gt_fitted {
     struct gt_costs costs;
@@ -79,13 +84,14 @@ struct gt_fitted {
     size_t trials;
 };
 
-/* Costs that agree better with the view's correct trials of the device, after `steps` attempts. ENOTFOUND
- * when there are none. */
+/* Costs that agree better with the view's correct trials of the device, after `steps`
+ * attempts. ENOTFOUND when there are none. */
 gt_status gt_predict_fit(struct gt_fitted *out, const struct gt_view *v,
                          const struct gt_families *families, const char *device_key,
                          int steps, uint64_t seed, struct gt_err *err);
 
-/* Spearman's rank correlation, equal values sharing their mean rank; 0 when all are equal. ENOMEM. */
+/* Spearman's rank correlation, equal values sharing their mean rank; 0 when all are equal.
+ * ENOMEM. */
 gt_status gt_spearman(double *out, const double *a, const double *b, size_t count,
                       struct gt_err *err);
 /* Sorts the values; 0 when there are none. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict_check.c - the model against stored trials: does it order them as the device did, how
- * good are the points it would have tried first, and would its bound have passed over a good one.
+ * predict_check.c - the model against stored trials: does it order them as the device did,
+ * how good are the points it would have tried first, and would its bound have passed over a
+ * good one.
  */
 #include "tuner/study/predict.h"
 
@@ -14,7 +15,8 @@
 
 const size_t gt_tops[GT_TOPS] = {1, 10, 50};
 
-/* ---- rank correlation ------------------------------------------------------------------- */
+/* ---- rank correlation -------------------------------------------------------------------
+ */
 
 struct ranked {
     double value, rank;
@@ -77,7 +79,8 @@ double gt_upper_median(double *values, size_t count) {
     return count > 0 ? values[count / 2] : 0;
 }
 
-/* ---- order -------------------------------------------------------------------------------- */
+/* ---- order
+ * -------------------------------------------------------------------------------- */
 
 /* A trial of which both times are known. */
 struct pair {
@@ -97,7 +100,8 @@ static int by_predicted(const void *a, const void *b) {
     return predicted != 0 ? predicted : by_row(x, y);
 }
 
-/* ---- one group --------------------------------------------------------------------------------- */
+/* ---- one group
+ * --------------------------------------------------------------------------------- */
 
 static double best_of(const struct pair *p, size_t count) {
     double best = p[0].measured;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict_device.c - a device that is not here, from a file: the members that `gemmtune devices
- * --json` prints of a CUDA device, and what follows from its data sheet. Strict: what is unknown
- * is refused.
+ * predict_device.c - a device that is not here, from a file: the members that `gemmtune
+ * devices
+ * --json` prints of a CUDA device, and what follows from its data sheet. Strict: what is
+ * unknown is refused.
  */
 #include "tuner/study/predict.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict_fit.c - costs of the performance model from stored trials: a random search that keeps what
- * comes nearer to the times measured, on two of three problems.
+ * predict_fit.c - costs of the performance model from stored trials: a random search that
+ * keeps what comes nearer to the times measured, on two of three problems.
  */
 #include "tuner/study/model_trials.h"
 #include "tuner/study/predict.h"
@@ -11,15 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A trial counts as (best time of its problem / its own) to this power: what is not nearly as fast as the
- * best need not be told from the worse. */
+/* A trial counts as (best time of its problem / its own) to this power: what is not nearly
+ * as fast as the best need not be told from the worse. */
 static const double weight_power = 3;
-/* Errors beyond this (a logarithm) count linearly: one odd kernel shall not bend all costs. */
+/* Errors beyond this (a logarithm) count linearly: one odd kernel shall not bend all costs.
+ */
 static const double error_knee = 0.3;
 /* Steps are so long (logarithms) in the beginning, and at the end. */
 static const double step_first = 0.5, step_last = 0.02;
 
-/* ---- the costs as a list --------------------------------------------------------------- */
+/* ---- the costs as a list ---------------------------------------------------------------
+ */
 
 static const struct {
     size_t at;
@@ -35,7 +37,8 @@ static double *cost_at(struct gt_costs *c, int i) {
     return (double *)(void *)((char *)c + cost_of[i].at);
 }
 
-/* ---- how far off -------------------------------------------------------------------------- */
+/* ---- how far off
+ * -------------------------------------------------------------------------- */
 
 struct fit {
     const struct gt_model_trials *trials;
@@ -58,7 +61,8 @@ static double penalty(double error) {
     return far < error_knee ? far * far : error_knee * (2 * far - error_knee);
 }
 
-/* The root of the mean square of log(predicted / measured), on problems held out or the others. */
+/* The root of the mean square of log(predicted / measured), on problems held out or the
+ * others. */
 static double loss_of(const struct fit *f, const struct gt_costs *costs, bool held_out) {
     double sum = 0, all = 0;
     for (size_t i = 0; i < f->trials->count; i++) {
@@ -73,7 +77,8 @@ static double loss_of(const struct fit *f, const struct gt_costs *costs, bool he
     return all > 0 ? sqrt(sum / all) : 0;
 }
 
-/* ---- the search -------------------------------------------------------------------------------- */
+/* ---- the search
+ * -------------------------------------------------------------------------------- */
 
 /* About normal, mean 0, deviation 1: the sum of twelve uniform numbers, less 6. */
 static double normal(uint64_t *state) {

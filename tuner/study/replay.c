@@ -24,7 +24,8 @@ static double processor_s(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* One run: up to `ahead` picks are outstanding, told in order, as a tuner's pipeline does. */
+/* One run: up to `ahead` picks are outstanding, told in order, as a tuner's pipeline does.
+ */
 static gt_status drive(struct replay *r, struct gt_search *search, float *quality,
                        struct gt_err *err) {
     const struct gt_stored *stored = r->setup->stored;
@@ -76,7 +77,8 @@ static gt_status run_one(struct replay *r, int run, struct gt_err *err) {
     return status;
 }
 
-/* ---- statistics --------------------------------------------------------------------------- */
+/* ---- statistics
+ * --------------------------------------------------------------------------- */
 
 static int by_size(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay.h - how soon a search strategy finds what is good, told the stored times of a space that was
- * measured already. Runs differ by their seed only.
+ * replay.h - how soon a search strategy finds what is good, told the stored times of a
+ * space that was measured already. Runs differ by their seed only.
  */
 #ifndef GT_TUNER_STUDY_REPLAY_H
 #define GT_TUNER_STUDY_REPLAY_H
 
 #include "tuner/study/stored.h"
 
-/* Quality is the best time there is over the best one found so far: 0 nothing yet, 1 the optimum. */
+/* Quality is the best time there is over the best one found so far: 0 nothing yet, 1 the
+ * optimum. */
 enum { GT_REPLAY_GOALS = 3, GT_REPLAY_MARKS = 5 };
 extern const double gt_replay_goal[GT_REPLAY_GOALS]; /* 0.90 0.95 0.99 */
 extern const size_t gt_replay_mark[GT_REPLAY_MARKS]; /* 10 25 50 100 200 evaluations */

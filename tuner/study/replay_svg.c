@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* replay_svg.c - the quality curves of a replay as a picture, evaluations on a logarithmic axis. */
+/* replay_svg.c - the quality curves of a replay as a picture, evaluations on a logarithmic
+ * axis. */
 #include "tuner/study/replay.h"
 
 #include <errno.h>

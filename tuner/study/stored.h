@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stored.h - spaces whose points have been measured already: a Kernel Tuner cache, or the trials of
- * a problem in one of our databases. A search is replayed on them without a device. What has
- * no row is not a point of the space.
+ * stored.h - spaces whose points have been measured already: a Kernel Tuner cache, or the
+ * trials of a problem in one of our databases. A search is replayed on them without a
+ * device. What has no row is not a point of the space.
  */
 #ifndef GT_TUNER_STUDY_STORED_H
 #define GT_TUNER_STUDY_STORED_H
@@ -20,24 +20,26 @@ struct gt_stored {
 };
 
 /* A cache file of Kernel Tuner, plain or gzip, also one that was left open. Times are its
- * "time", in ms. Values that are not whole numbers become their places in the list. EIO, EPARSE
- * with file, line and path; *out is then empty. At most 64 MiB of text, GT_POINT_MAX parameters of
- * GT_VALUES_MAX values. */
+ * "time", in ms. Values that are not whole numbers become their places in the list. EIO,
+ * EPARSE with file, line and path; *out is then empty. At most 64 MiB of text, GT_POINT_MAX
+ * parameters of GT_VALUES_MAX values. */
 gt_status gt_stored_cache(struct gt_stored *out, const char *path, struct gt_err *err);
 /* `name` stands for the file in messages. */
 gt_status gt_stored_parse(struct gt_stored *out, const char *name, const char *text,
                           size_t size, struct gt_err *err);
-/* What was tried of a problem on a device, one space for each family and version of it. ENOTFOUND:
- * nothing correct. */
+/* What was tried of a problem on a device, one space for each family and version of it.
+ * ENOTFOUND: nothing correct. */
 gt_status gt_stored_trials(struct gt_stored *out, struct gt_db *db, const char *device_key,
                            const char *problem, struct gt_err *err);
 void gt_stored_clear(struct gt_stored *s);
 
-/* The `room` best picks of `from` that are points of `s` as well, best first; none without memory. */
+/* The `room` best picks of `from` that are points of `s` as well, best first; none without
+ * memory. */
 int gt_stored_seeds(struct gt_pick *out, int room, const struct gt_stored *s,
                     const struct gt_stored *from);
 
-/* ---- building: for the readers ---------------------------------------------------------- */
+/* ---- building: for the readers ----------------------------------------------------------
+ */
 
 /* Rows of one space, as they come. */
 struct gt_stored_rows {

@@ -6,8 +6,8 @@
  *       "tune_params": {"X": [16, 32, ..], ..},
  *       "cache": { "16,..": {"X": 16, .., "time": 1.25}, .. } }
  *
- * A failure has a word in place of its time, or "__error__". While it is being written the file
- * ends behind an entry's comma; that is mended.
+ * A failure has a word in place of its time, or "__error__". While it is being written the
+ * file ends behind an entry's comma; that is mended.
  */
 #include "tuner/study/stored.h"
 
@@ -20,7 +20,8 @@
 #include <string.h>
 #include <zlib.h>
 
-/* ---- the file ---------------------------------------------------------------------------- */
+/* ---- the file
+ * ---------------------------------------------------------------------------- */
 
 enum { TEXT_MAX = 64 << 20 }; /* what gt_json_parse takes */
 
@@ -80,7 +81,8 @@ gt_status gt_stored_cache(struct gt_stored *out, const char *path, struct gt_err
     return status;
 }
 
-/* ---- the text ---------------------------------------------------------------------------- */
+/* ---- the text
+ * ---------------------------------------------------------------------------- */
 
 /* The document, closed if it was left open. */
 static gt_status load(struct gt_json **doc, const char *name, const char *text, size_t size,

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A point of the row's family, or false: other parameters than its first one had, or no point. */
+/* A point of the row's family, or false: other parameters than its first one had, or no
+ * point. */
 static bool take_point(struct gt_stored_rows *rows, struct gt_stored_row *row,
                        const struct gt_view_row *from) {
     struct gt_point point;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * versus.c - the view's rows sorted by problem, device, kernel and time; a problem is then one
- * stretch of them with a part for each device, and the same kernel measured on both is found by
- * walking the two parts side by side. A winner is what can be served; for the point that serves
- * both, what was measured counts, whatever its source is by now.
+ * versus.c - the view's rows sorted by problem, device, kernel and time; a problem is then
+ * one stretch of them with a part for each device, and the same kernel measured on both is
+ * found by walking the two parts side by side. A winner is what can be served; for the
+ * point that serves both, what was measured counts, whatever its source is by now.
  */
 #include "tuner/study/versus.h"
 
@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows [begin, end) of one problem on one device, correct and timed, by kernel, fastest first. */
+/* Rows [begin, end) of one problem on one device, correct and timed, by kernel, fastest
+ * first. */
 struct part {
     const struct gt_view_row *begin, *end;
 };
@@ -80,8 +81,8 @@ static bool is_better(const struct gt_view_row *r, const struct gt_view_row *tha
     return r->median_ns < than->median_ns;
 }
 
-/* The fastest record, of those of the present source and verified ones if there are any: several
- * databases may each have a winner. */
+/* The fastest record, of those of the present source and verified ones if there are any:
+ * several databases may each have a winner. */
 static const struct gt_view_row *winner_of(struct part part) {
     const struct gt_view_row *best = NULL;
     for (const struct gt_view_row *r = part.begin; r < part.end; r++)
@@ -192,7 +193,8 @@ static bool set_against(struct gt_versus_row *out, struct part all, const char *
     return true;
 }
 
-/* ---- all problems ----------------------------------------------------------------------- */
+/* ---- all problems -----------------------------------------------------------------------
+ */
 
 static struct part stretch_at(const struct gt_view_row *begin,
                               const struct gt_view_row *end) {

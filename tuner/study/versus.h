@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * versus.h - two devices' results on the same problems, set against each other. Works on a view:
- * no device, no database, no printing.
+ * versus.h - two devices' results on the same problems, set against each other. Works on a
+ * view: no device, no database, no printing.
  */
 #ifndef GT_TUNER_STUDY_VERSUS_H
 #define GT_TUNER_STUDY_VERSUS_H

@@ -128,8 +128,8 @@ static bool any_later(const struct gt_finals *f, int64_t moment_ms) {
     return false;
 }
 
-/* Takes the stored records for the answer unless a finalist has not met them: one of this run, of
- * another process, or of a run that was stopped before its finals. */
+/* Takes the stored records for the answer unless a finalist has not met them: one of this
+ * run, of another process, or of a run that was stopped before its finals. */
 static gt_status keep_stored(bool *kept, struct gt_tune_result *result,
                              const struct gt_finals *f, struct gt_tuner *t,
                              const struct gt_sweep_item *item, struct gt_err *err) {
@@ -140,8 +140,8 @@ static gt_status keep_stored(bool *kept, struct gt_tune_result *result,
     return status;
 }
 
-/* The stored winner defends its place: a run over other families must beat it, not replace it. It
- * takes the last place when all are taken. */
+/* The stored winner defends its place: a run over other families must beat it, not replace
+ * it. It takes the last place when all are taken. */
 static void add_defender(struct gt_finals *f, const struct gt_tune_result *stored) {
     const struct gt_candidate *c = &stored->winner[0].candidate;
     if (stored->winners == 0)
@@ -162,8 +162,8 @@ static bool any_within(const struct gt_finals *f, const struct gt_tuner *t,
     return false;
 }
 
-/* For each workspace that callers give, the largest first, one that does with it, of this run or of
- * those stored, in the place that is kept for it; unless there is one already. */
+/* For each workspace that callers give, the largest first, one that does with it, of this
+ * run or of those stored, in the place that is kept for it; unless there is one already. */
 static void add_spares(struct gt_finals *f, const struct gt_tune_result *stored,
                        const struct gt_tuner *t, const gemmtune_problem *p) {
     for (int i = 0; i < stored->winners; i++) {

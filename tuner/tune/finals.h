@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * finals.h - the best candidates of a problem, measured again: in a fresh worker, on fresh data,
- * interleaved. That figure is what is stored.
+ * finals.h - the best candidates of a problem, measured again: in a fresh worker, on fresh
+ * data, interleaved. That figure is what is stored.
  *
- * Those take part whose screening cannot tell them from the best: whose interval, and GT_SCREEN_DOUBT
- * more (GT_SCREEN_DOUBT_SLOWED where the clock gave way), reaches the best's; three at least. Round by
- * round, whoever is proven slower than the leader by more than GT_SAME leaves, and the time is for those
- * still close. Of those that stay to the end the least median wins. Tied with it is whoever was not proven slower by more than GT_SAME: the lower end
- * of the interval of the ratios, round by round, is at most 1 + GT_SAME.
+ * Those take part whose screening cannot tell them from the best: whose interval, and
+ * GT_SCREEN_DOUBT more (GT_SCREEN_DOUBT_SLOWED where the clock gave way), reaches the
+ * best's; three at least. Round by round, whoever is proven slower than the leader by more
+ * than GT_SAME leaves, and the time is for those still close. Of those that stay to the end
+ * the least median wins. Tied with it is whoever was not proven slower by more than
+ * GT_SAME: the lower end of the interval of the ratios, round by round, is at most 1 +
+ * GT_SAME.
  */
 #ifndef GT_TUNER_TUNE_FINALS_H
 #define GT_TUNER_TUNE_FINALS_H
@@ -25,9 +27,9 @@ struct gt_finalist {
     int64_t ended_ms;       /* since 1970: when it was tried */
 };
 
-/* The best of what was screened, best first, and what they are compared with. `spare` are the best of
- * those that need no workspace and of those that need GT_WORKSPACE_BYTES at most: they serve who gives
- * no more, so they are measured in any case. */
+/* The best of what was screened, best first, and what they are compared with. `spare` are
+ * the best of those that need no workspace and of those that need GT_WORKSPACE_BYTES at
+ * most: they serve who gives no more, so they are measured in any case. */
 struct gt_finals {
     int count;
     struct gt_finalist best[GT_FINALISTS_MAX], spare[GT_SPARES];
@@ -39,8 +41,9 @@ int gt_finals_entrants(const struct gt_finals *f);
 void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
                      const gemmtune_problem *p, const struct gt_finalist *who);
 
-/* Measures the finalists and stores the records. What is stored already keeps its place unless one
- * that was tried later beats it in the same finals; when there is none, nothing is measured. */
+/* Measures the finalists and stores the records. What is stored already keeps its place
+ * unless one that was tried later beats it in the same finals; when there is none, nothing
+ * is measured. */
 gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals *f,
                            struct gt_tuner *t, const struct gt_sweep_item *item,
                            struct gt_err *err);

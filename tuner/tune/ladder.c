@@ -105,7 +105,8 @@ static bool same(const struct gt_candidate *a, const struct gt_candidate *b) {
     return strcmp(a->family, b->family) == 0 && strcmp(a->point, b->point) == 0;
 }
 
-/* All kernels of the ladder in one job; the tuned best is one of the others, or comes last. */
+/* All kernels of the ladder in one job; the tuned best is one of the others, or comes last.
+ */
 static gt_status measure(struct gt_ladder *out, struct gt_tuner *t,
                          const struct gt_sweep_item *item, const struct best best[GT_RUNGS],
                          struct gt_err *err) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ladder.h - one problem by every kind of kernel, from a CPU loop and the uncoalesced naive kernel
- * to the tuned best: the published tables, measured here and in one run.
+ * ladder.h - one problem by every kind of kernel, from a CPU loop and the uncoalesced naive
+ * kernel to the tuned best: the published tables, measured here and in one run.
  */
 #ifndef GT_TUNER_TUNE_LADDER_H
 #define GT_TUNER_TUNE_LADDER_H
@@ -32,8 +32,8 @@ struct gt_ladder {
     } rung[GT_RUNGS];
 };
 
-/* Tunes the problem as far as it has not been, then measures the rungs interleaved. The CPU loop is left
- * out above `loop_volume` multiplications. */
+/* Tunes the problem as far as it has not been, then measures the rungs interleaved. The CPU
+ * loop is left out above `loop_volume` multiplications. */
 gt_status gt_ladder_climb(struct gt_ladder *out, struct gt_tuner *t,
                           const struct gt_sweep_item *item, double seconds,
                           double loop_volume, struct gt_err *err);

@@ -15,7 +15,8 @@ enum {
 };
 enum { EXPECTED = 16, EXPECTED_EACH = 8 }; /* by the model, in all and of a family */
 
-/* Points that did well for problems with these types and layout, nearest first, each once. */
+/* Points that did well for problems with these types and layout, nearest first, each once.
+ */
 struct nearby {
     int room, count;
     struct {
@@ -174,8 +175,8 @@ static gt_status ask_others(struct finding *f, struct gt_err *err) {
     return status;
 }
 
-/* Of the legal points that differ from `at` in one parameter, the one that the model expects to be the
- * fastest. False: there is none, or it knows of none. */
+/* Of the legal points that differ from `at` in one parameter, the one that the model
+ * expects to be the fastest. False: there is none, or it knows of none. */
 static bool best_beside(struct gt_pick *best, const struct finding *f, int space,
                         struct gt_point at, struct gt_outlook *outlook) {
     const struct gt_family *family = f->space[space].family;
@@ -196,7 +197,8 @@ static bool best_beside(struct gt_pick *best, const struct finding *f, int space
     return least < INFINITY;
 }
 
-/* A start that rules refuse here, for want of shared memory perhaps, stands for its neighbours. */
+/* A start that rules refuse here, for want of shared memory perhaps, stands for its
+ * neighbours. */
 static void add_starts(struct finding *f, int space, struct gt_outlook *outlook) {
     const struct gt_family *family = f->space[space].family;
     struct gt_point point;
@@ -221,8 +223,9 @@ static void add_expected(struct gt_seeds *s, struct gt_outlook *outlook) {
         add(s, pick[i]);
 }
 
-/* Those from `first` on, in the order of what the model expects; of what it knows nothing last, as it
- * was. A large problem's seconds may be over before the slow families have had their turn. */
+/* Those from `first` on, in the order of what the model expects; of what it knows nothing
+ * last, as it was. A large problem's seconds may be over before the slow families have had
+ * their turn. */
 static void sort_by_outlook(struct gt_seeds *s, int first, struct gt_outlook *outlook) {
     double ns[GT_SEEDS_MAX];
     for (int i = first; i < s->count; i++) {
@@ -239,7 +242,8 @@ static void sort_by_outlook(struct gt_seeds *s, int first, struct gt_outlook *ou
     }
 }
 
-/* What tables compare with: early, so that a short search has it as well, unless it takes long. */
+/* What tables compare with: early, so that a short search has it as well, unless it takes
+ * long. */
 static void add_baselines(struct finding *f, const struct gt_device *d) {
     enum { SECONDS_MAX = 1 }; /* a launch */
     if (gt_pool_slow_seconds(d, f->problem) > SECONDS_MAX)
@@ -250,7 +254,8 @@ static void add_baselines(struct finding *f, const struct gt_device *d) {
             add_default(f, i);
 }
 
-/* What is likely to be good, so that who had no time left is not given the best of the slow ones. */
+/* What is likely to be good, so that who had no time left is not given the best of the slow
+ * ones. */
 static void add_likeliest(struct finding *f, struct gt_outlook *outlook) {
     struct gt_pick expected;
     if (f->again.count > 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tune.c - see tune.h. A window of picks moves through asked -> compiled -> run -> told; results
- * are told in the order of asking, so that a run can be repeated.
+ * tune.c - see tune.h. A window of picks moves through asked -> compiled -> run -> told;
+ * results are told in the order of asking, so that a run can be repeated.
  */
 #include "tuner/tune/ahead.h"
 #include "tuner/tune/finals.h"
@@ -17,8 +17,8 @@
 
 enum { WINDOW = 64 };
 
-/* How many picks are outstanding: more know less of each other. With as many as there are compilers
- * those would have nothing to do while the slowest candidate is compiled. */
+/* How many picks are outstanding: more know less of each other. With as many as there are
+ * compilers those would have nothing to do while the slowest candidate is compiled. */
 static int picks_ahead(const struct gt_tuner *t) {
     const int picks = t->compilers + t->compilers / 2 + 2;
     return t->compilers == 0 ? 1 : picks < WINDOW ? picks : WINDOW;
@@ -96,8 +96,9 @@ static bool out_of_time(struct search *s) {
     return *s->t->stop || (late(s) && !musts_left(s));
 }
 
-/* An entry has its outcome: count it, remember the good ones. Trials were at different times, so whoever
- * compares them is told what they would take at the device's highest clock. */
+/* An entry has its outcome: count it, remember the good ones. Trials were at different
+ * times, so whoever compares them is told what they would take at the device's highest
+ * clock. */
 static void resolve(struct search *s, struct entry *e, const struct gt_trial_row *row) {
     const double share = gt_clock_share(&row->time, s->t->device.clock_mhz);
     const double ns = share * row->time.median_ns;
@@ -246,9 +247,10 @@ static gt_status send_compiles(struct search *s, struct gt_err *err) {
     return status;
 }
 
-/* Its loop cannot be as fast as what is measured already of its family, for which others are
- * compared with it, and without a workspace, which is kept beside the best. A problem that memory
- * binds is slower than any loop, so nothing is hopeless there. A search without a limit tries all. */
+/* Its loop cannot be as fast as what is measured already of its family, for which others
+ * are compared with it, and without a workspace, which is kept beside the best. A problem
+ * that memory binds is slower than any loop, so nothing is hopeless there. A search without
+ * a limit tries all. */
 static bool hopeless(const struct search *s, const struct entry *e) {
     const double own = s->space_ns[e->pick.space], spare = s->finals.spare[0].screen_ns;
     const double error = 0.06; /* for loops unlike those measured: none beat its bound */
@@ -293,7 +295,8 @@ static struct entry *by_id(struct search *s, int64_t id) {
     return NULL;
 }
 
-/* The device, or the set-up of this problem on it, failed: that is not an outcome of a candidate. */
+/* The device, or the set-up of this problem on it, failed: that is not an outcome of a
+ * candidate. */
 static gt_status give_up(const struct gt_report *r, struct gt_err *err) {
     return gt_fail(err, r->status ? r->status : GEMMTUNE_EDEVICE, "%s", r->error);
 }
@@ -309,8 +312,8 @@ static void init_plain_job(struct gt_job *job, const struct search *s,
     job->seed = seed;
 }
 
-/* Whether a second process may have the device open as well: it takes some hundred megabytes, and as much
- * as C. No device of 4 GiB reports all of them. */
+/* Whether a second process may have the device open as well: it takes some hundred
+ * megabytes, and as much as C. No device of 4 GiB reports all of them. */
 static bool room_for_two(const struct search *s) {
     const struct gt_device *d = &s->t->device;
     return !d->is_cpu && (double)d->mem_bytes >= 4e9 &&
@@ -338,8 +341,8 @@ static gt_status take(struct search *s, const struct gt_event *event, struct gt_
     if (!e)
         return GEMMTUNE_OK; /* of a window that was dropped */
     if (event->kind == GT_JOB_COMPILE) {
-        /* only the compiler's own no is final; a worker that died or a toolchain that is not
-         * there says nothing about the point, and the run worker will find out */
+        /* only the compiler's own no is final; a worker that died or a toolchain that is
+         * not there says nothing about the point, and the run worker will find out */
         const gt_outcome outcome = r->result[0].outcome;
         const bool refused = r->stage == GT_STAGE_DONE &&
                              (outcome == GT_COMPILE || outcome == GT_CONSTRAINTS);
@@ -397,8 +400,8 @@ static gt_status step(struct search *s, struct gt_err *err) {
     return status;
 }
 
-/* Asks until there is something to try or nothing more is wanted: whole generations may be known
- * already. */
+/* Asks until there is something to try or nothing more is wanted: whole generations may be
+ * known already. */
 static gt_status refill(struct search *s, struct gt_err *err) {
     gt_status status;
     do {
@@ -408,8 +411,8 @@ static gt_status refill(struct search *s, struct gt_err *err) {
     return status;
 }
 
-/* Until the strategy is done or time is up. What is claimed then, which is what runs and what waits
- * behind it, is waited for; what is only compiled is forgotten. */
+/* Until the strategy is done or time is up. What is claimed then, which is what runs and
+ * what waits behind it, is waited for; what is only compiled is forgotten. */
 static gt_status run_search(struct search *s, struct gt_err *err) {
     const double started = gt_seconds();
     gt_status status = refill(s, err);

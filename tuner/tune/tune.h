@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tune.h - one problem on one device, from candidates to stored records. The parent's side: it
- * asks the search, keeps the compilers and the run worker busy, and commits every trial.
+ * tune.h - one problem on one device, from candidates to stored records. The parent's side:
+ * it asks the search, keeps the compilers and the run worker busy, and commits every trial.
  */
 #ifndef GT_TUNER_TUNE_TUNE_H
 #define GT_TUNER_TUNE_TUNE_H
@@ -61,8 +61,8 @@ struct gt_tuner {
     volatile const int *stop; /* set by a signal: finish the trial, save, end */
 };
 
-/* The best of the search, GT_BEST_STEADY of them at most where the clock stayed, and one more for each
- * usual workspace that is too small for all of those. */
+/* The best of the search, GT_BEST_STEADY of them at most where the clock stayed, and one
+ * more for each usual workspace that is too small for all of those. */
 enum {
     GT_BEST_STEADY = 5,
     GT_BEST_MAX = 8,
@@ -92,7 +92,8 @@ struct gt_tune_result {
     int dropped;              /* samples, for a throttled clock */
 };
 
-/* EDB and EIO: the database; everything else about this problem alone is in result->error. */
+/* EDB and EIO: the database; everything else about this problem alone is in result->error.
+ */
 gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
                           const struct gt_sweep_item *item, double seconds,
                           struct gt_err *err);

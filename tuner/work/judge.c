@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * judge.c - see judge.h. Knows the container (ELF), as much of the instruction encoding as was
- * compared with nvdisasm 13.0 on every family for each architecture listed, and a model of what
- * an instruction costs at least, fitted to kernels measured on an H200. An instruction is 128 bits:
+ * judge.c - see judge.h. Knows the container (ELF), as much of the instruction encoding as
+ * was compared with nvdisasm 13.0 on every family for each architecture listed, and a model
+ * of what an instruction costs at least, fitted to kernels measured on an H200. An
+ * instruction is 128 bits:
  *
  *     bit    0  opcode, form of the operands (3 bits), predicate (4 bits)
  *           16  Rd            24  Ra           32  Rb, or a constant        64  Rc
@@ -35,8 +36,8 @@ enum opcode {
     LDGSTS = 0x1ae
 };
 
-/* What multiplies and adds, the most work first: a kernel is judged by the first of these that one of
- * its loops has. Others are then index arithmetic or the last touch. */
+/* What multiplies and adds, the most work first: a kernel is judged by the first of these
+ * that one of its loops has. Others are then index arithmetic or the last touch. */
 static const struct kind {
     int opcode;
     char name[8];
@@ -157,14 +158,14 @@ static int turns(struct reuse *cache, struct instruction in) {
     return most;
 }
 
-/* A further turn costs a slot where two warps share a partition; four were seen to hide two thirds of
- * it, and this is a bound. */
+/* A further turn costs a slot where two warps share a partition; four were seen to hide two
+ * thirds of it, and this is a bound. */
 static double slots_of(int taken) {
     return 1 + 0.25 * (taken - 1);
 }
 
-/* A shared load of 16 bytes and an asynchronous copy keep the issue waiting for others; narrower
- * loads were not in the fit and count as anything else. */
+/* A shared load of 16 bytes and an asynchronous copy keep the issue waiting for others;
+ * narrower loads were not in the fit and count as anything else. */
 static double other_slots(struct instruction in) {
     const bool wide = (in.high >> 9 & 7) == 6;
     return (opcode_of(in) == LDS && wide) || opcode_of(in) == LDGSTS ? 2.5 : 1;
@@ -186,8 +187,9 @@ static double take(struct gt_judgement *out, struct reuse *cache, struct instruc
     return never ? 1 : other_slots(in);
 }
 
-/* Where a turn goes on after `i`, when the next multiply-add is at `next`. Copying ahead is often done
- * every few turns only, so code without multiply-adds that can be skipped is taken to be. */
+/* Where a turn goes on after `i`, when the next multiply-add is at `next`. Copying ahead is
+ * often done every few turns only, so code without multiply-adds that can be skipped is
+ * taken to be. */
 static size_t after(const struct loop *loop, size_t i, size_t next) {
     const struct instruction in = at(loop->text, i);
     const int64_t far = opcode_of(in) == BRA ? distance(in, loop->text->arch) : 0;
@@ -223,8 +225,9 @@ struct tally {
     uint32_t multiply_adds, exits;
 };
 
-/* The loop that multiply-adds fill most: the time may be spent in any, but none is faster. A loop around
- * it has what comes before and after as well, which says nothing about the time. */
+/* The loop that multiply-adds fill most: the time may be spent in any, but none is faster.
+ * A loop around it has what comes before and after as well, which says nothing about the
+ * time. */
 struct densest {
     struct gt_judgement judged;
     const struct kind *kind; /* NULL: none found */
@@ -242,8 +245,8 @@ static void count(struct tally *tally, const struct text *t, const struct kind *
     }
 }
 
-/* Whether a loop with multiply-adds ends at `last`. A branch backwards ends one, unless the kernel's end
- * lies between: that is code moved out of the way which jumps back in. */
+/* Whether a loop with multiply-adds ends at `last`. A branch backwards ends one, unless the
+ * kernel's end lies between: that is code moved out of the way which jumps back in. */
 static bool ends(struct loop *loop, const struct tally *tally, size_t last) {
     const struct instruction in = at(loop->text, last);
     if (opcode_of(in) != BRA)
@@ -353,8 +356,8 @@ bool gt_judge_image(struct gt_judgement *out, const void *image, size_t size) {
     return true;
 }
 
-/* Each of a multiprocessor's four partitions issues one instruction a clock; whose loop fills a
- * share of that with FFMAs computes at that share of the peak, and no faster. */
+/* Each of a multiprocessor's four partitions issues one instruction a clock; whose loop
+ * fills a share of that with FFMAs computes at that share of the peak, and no faster. */
 double gt_judge_least_ns(const struct gt_judgement *j, const gemmtune_problem *p,
                          const struct gt_device *d) {
     const double peak = gt_device_peak(d, p->type_a);

@@ -157,9 +157,9 @@ double gt_pool_slow_seconds(const struct gt_device *d, const gemmtune_problem *p
     return gt_problem_flops(p) / (d->is_cpu ? 2e8 * fmax(d->units, 1) : 1e11);
 }
 
-/* Generous: ten seconds, and twenty times what a slow kernel takes for the dozen launches of a
- * trial. A hang costs so much, a slow kernel never does. OpenCL drivers may go on compiling at the
- * first launch, PoCL for many seconds. */
+/* Generous: ten seconds, and twenty times what a slow kernel takes for the dozen launches
+ * of a trial. A hang costs so much, a slow kernel never does. OpenCL drivers may go on
+ * compiling at the first launch, PoCL for many seconds. */
 double gt_pool_launch_seconds(const struct gt_job *job) {
     gemmtune_problem problem;
     const double base = job->device.backend == GEMMTUNE_OPENCL ? 30 : 10;
@@ -185,8 +185,8 @@ static void enter(struct gt_pool *p, struct worker *w, enum gt_stage stage) {
     w->deadline = gt_seconds() + stage_seconds(p, w);
 }
 
-/* Counts the time since it was last counted for what the run worker does, or for the compilers
- * when it has nothing to do and the program does nothing but wait. */
+/* Counts the time since it was last counted for what the run worker does, or for the
+ * compilers when it has nothing to do and the program does nothing but wait. */
 static void count_time(struct gt_pool *p, bool waited) {
     const struct worker *w = &p->worker[0];
     const double now = gt_seconds(), spent = now - p->seen;
@@ -275,8 +275,8 @@ static const char *doing(const struct worker *w) {
                                             : "running";
 }
 
-/* What a process was lost over that stood by may be what it had open before the job came. Once only: no
- * second one of its kind takes its place. */
+/* What a process was lost over that stood by may be what it had open before the job came.
+ * Once only: no second one of its kind takes its place. */
 static bool hand_again(struct gt_pool *p, struct worker *w, const struct worker *was) {
     struct gt_err unread;
     if (!was->stood_by)
@@ -310,8 +310,8 @@ static bool overdue(struct gt_event *out, struct gt_pool *p, struct worker *w) {
     return true;
 }
 
-/* Reads what there is: one that is stopped inside a frame must not hold us up. True when the job
- * ended with it. */
+/* Reads what there is: one that is stopped inside a frame must not hold us up. True when
+ * the job ended with it. */
 static bool hear(struct gt_event *out, struct gt_pool *p, struct worker *w) {
     char how[96];
     const ssize_t n =
@@ -408,8 +408,9 @@ gt_status gt_pool_run(struct gt_report *out, struct gt_pool *p, const struct gt_
     return status;
 }
 
-/* A lost context or worker takes others along, what computes wrongly may have written to data that
- * others are judged by, and a failure of timing several together is charged to all. */
+/* A lost context or worker takes others along, what computes wrongly may have written to
+ * data that others are judged by, and a failure of timing several together is charged to
+ * all. */
 static bool may_be_anothers(gt_outcome outcome) {
     return outcome == GT_CRASHED || outcome == GT_TIMEOUT || outcome == GT_WRONG_RESULT ||
            outcome == GT_LAUNCH || outcome == GT_OUT_OF_MEMORY;

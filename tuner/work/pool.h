@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool.h - the program's worker processes, seen from the parent: one that runs candidates on the
- * device, and some that compile ahead of it. A worker that dies, hangs or answers nonsense
- * costs its job and is replaced; workers die with their parent.
+ * pool.h - the program's worker processes, seen from the parent: one that runs candidates
+ * on the device, and some that compile ahead of it. A worker that dies, hangs or answers
+ * nonsense costs its job and is replaced; workers die with their parent.
  */
 #ifndef GT_TUNER_WORK_POOL_H
 #define GT_TUNER_WORK_POOL_H
@@ -30,14 +30,14 @@ bool gt_pool_can_run(const struct gt_pool *p);     /* nothing waits for the run 
 bool gt_pool_can_compile(const struct gt_pool *p); /* a compile worker is idle */
 /* Whether a compile worker is at the first candidate of the job. */
 bool gt_pool_compiles(const struct gt_pool *p, const struct gt_job *job);
-/* Hands a job to an idle worker; starts one where none is alive. One job may wait for the run worker
- * while it is busy, and is handed over the moment that it is not, so that the device need not wait
- * until the program has stored what came of the job before. A job that FAILED, for reasons that are
- * not a candidate's, takes the one that waits along. */
+/* Hands a job to an idle worker; starts one where none is alive. One job may wait for the
+ * run worker while it is busy, and is handed over the moment that it is not, so that the
+ * device need not wait until the program has stored what came of the job before. A job that
+ * FAILED, for reasons that are not a candidate's, takes the one that waits along. */
 gt_status gt_pool_send(struct gt_pool *p, const struct gt_job *job, struct gt_err *err);
 
-/* Seconds since the pool was made, by what the run worker was at; the rest it was idle for lack of
- * jobs. */
+/* Seconds since the pool was made, by what the run worker was at; the rest it was idle for
+ * lack of jobs. */
 struct gt_pool_use {
     double preparing_s;    /* opening the device, data and references */
     double building_s;     /* loading what was compiled, or compiling */
@@ -46,8 +46,8 @@ struct gt_pool_use {
 };
 struct gt_pool_use gt_pool_use(struct gt_pool *p);
 
-/* Something that ended. `report->stage` is DONE or FAILED; deaths and missed deadlines have been made
- * into results: crashed or timeout for every candidate of the job. */
+/* Something that ended. `report->stage` is DONE or FAILED; deaths and missed deadlines have
+ * been made into results: crashed or timeout for every candidate of the job. */
 struct gt_event {
     enum gt_job_kind kind;
     struct gt_report report;
@@ -56,15 +56,16 @@ struct gt_event {
 gt_status gt_pool_wait(bool *got, struct gt_event *out, struct gt_pool *p, double seconds,
                        struct gt_err *err);
 
-/* Seconds that one launch of a slow kernel takes: 100 GFLOP/s on a GPU, 0.2 a unit on a CPU. */
+/* Seconds that one launch of a slow kernel takes: 100 GFLOP/s on a GPU, 0.2 a unit on a
+ * CPU. */
 double gt_pool_slow_seconds(const struct gt_device *d, const gemmtune_problem *p);
 /* Seconds a job's launches may take. */
 double gt_pool_launch_seconds(const struct gt_job *job);
 
-/* Starts the process that will take the run worker's place, whether that is ended or dies, and has it do
- * the job, an OPEN, meanwhile; nothing when one stands by already. A device that one process alone may
- * open must be the run worker's by now. One that dies or hangs is no loss, even with its first job in
- * hand: that is then done by a fresh one. */
+/* Starts the process that will take the run worker's place, whether that is ended or dies,
+ * and has it do the job, an OPEN, meanwhile; nothing when one stands by already. A device
+ * that one process alone may open must be the run worker's by now. One that dies or hangs
+ * is no loss, even with its first job in hand: that is then done by a fresh one. */
 void gt_pool_stand_by(struct gt_pool *p, const struct gt_job *job);
 /* Ends the one that stands by: what it holds of the device is needed. */
 void gt_pool_stand_down(struct gt_pool *p);
@@ -72,11 +73,13 @@ void gt_pool_stand_down(struct gt_pool *p);
 /* Ends the run worker, so that the next job meets a fresh process. It must be idle. */
 gt_status gt_pool_refresh(struct gt_pool *p, struct gt_err *err);
 
-/* One job from start to end; events of other jobs meanwhile are dropped. FAILED is an error. */
+/* One job from start to end; events of other jobs meanwhile are dropped. FAILED is an
+ * error. */
 gt_status gt_pool_run(struct gt_report *out, struct gt_pool *p, const struct gt_job *job,
                       struct gt_err *err);
-/* The same for candidates that are measured together, in a fresh process that has seen nothing else;
- * those that one among them may have taken down are tried again, each alone. */
+/* The same for candidates that are measured together, in a fresh process that has seen
+ * nothing else; those that one among them may have taken down are tried again, each alone.
+ */
 gt_status gt_pool_run_final(struct gt_report *out, struct gt_pool *p,
                             const struct gt_job *job, struct gt_err *err);
 

@@ -13,7 +13,8 @@
 
 /* ---- what it prints ---- */
 
-/* A file that is gone when it is closed. Everybody appends: it is emptied under the writer. */
+/* A file that is gone when it is closed. Everybody appends: it is emptied under the writer.
+ */
 static FILE *open_said(void) {
     FILE *said = tmpfile();
     if (said && (fcntl(fileno(said), F_SETFL, O_APPEND) != 0 ||
@@ -128,7 +129,8 @@ void gt_process_end(struct gt_process *p, char how[96]) {
     close(p->to);
     close(p->from);
     if (waitpid(p->pid, &state, WNOHANG) == 0) {
-        /* a moment for one that is already on its way out, so that its own end is what we see */
+        /* a moment for one that is already on its way out, so that its own end is what we
+         * see */
         const struct timespec moment = {.tv_nsec = 50 * 1000 * 1000};
         nanosleep(&moment, NULL);
         if (waitpid(p->pid, &state, WNOHANG) == 0) {

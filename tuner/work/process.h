@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process.h - one worker process: this program again, started, spoken to over two pipes, ended. What
- * the libraries in it print stays with it and is shown only when it dies of itself: a compiler's "1
- * error generated." about a candidate is in the candidate's outcome already.
+ * process.h - one worker process: this program again, started, spoken to over two pipes,
+ * ended. What the libraries in it print stays with it and is shown only when it dies of
+ * itself: a compiler's "1 error generated." about a candidate is in the candidate's outcome
+ * already.
  */
 #ifndef GT_TUNER_WORK_PROCESS_H
 #define GT_TUNER_WORK_PROCESS_H
@@ -23,11 +24,12 @@ struct gt_process {
 /* `cores` as for gt_cores_keep. */
 gt_status gt_process_start(struct gt_process *p, const struct gt_texts *templates,
                            const struct gt_core_set *cores, struct gt_err *err);
-/* A job of its ended well: forgets what was printed meanwhile but our own log lines, which go on. */
+/* A job of its ended well: forgets what was printed meanwhile but our own log lines, which
+ * go on. */
 void gt_process_hush(struct gt_process *p);
 void gt_process_kill(struct gt_process *p);
-/* Ends it, after a twentieth of a second of grace by force, and says how it ended: "was ended by
- * signal 11 (Segmentation fault)". One that was not started "was stopped". */
+/* Ends it, after a twentieth of a second of grace by force, and says how it ended: "was
+ * ended by signal 11 (Segmentation fault)". One that was not started "was stopped". */
 void gt_process_end(struct gt_process *p, char how[96]);
 
 #endif

@@ -32,8 +32,8 @@ void gt_report_init(struct gt_report *report, int64_t id, enum gt_stage stage) {
     report->stage = stage;
 }
 
-/* Texts from the other end are ended here, counts bounded: a worker may have been broken into
- * pieces by the kernel it ran. */
+/* Texts from the other end are ended here, counts bounded: a worker may have been broken
+ * into pieces by the kernel it ran. */
 bool gt_job_read(int fd, struct gt_job *job) {
     if (!gt_read_all(fd, job, sizeof *job) || job->magic != JOB_MAGIC)
         return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proto.h - what the program says to its worker processes and hears from them: fixed-size frames
- * over pipes, both ends the same binary. A short or foreign frame ends the worker.
+ * proto.h - what the program says to its worker processes and hears from them: fixed-size
+ * frames over pipes, both ends the same binary. A short or foreign frame ends the worker.
  */
 #ifndef GT_TUNER_WORK_PROTO_H
 #define GT_TUNER_WORK_PROTO_H
@@ -16,8 +16,9 @@ enum { GT_JOB_POINTS_MAX = 24, GT_VERDICT_TEXT_MAX = 512 };
 
 enum gt_job_kind {
     GT_JOB_COMPILE, /* build candidate[0] into the image cache; touches no device */
-    GT_JOB_OPEN, /* open the device and make what all problems of these types need, if it can be
-                  * done: nothing is reported, and the next job does what is missing */
+    GT_JOB_OPEN,    /* open the device and make what all problems of these types need, if it
+                     * can be    done: nothing is reported, and the next job does what is missing
+                     */
     GT_JOB_PREPARE, /* open the device and set the problem up; no candidate */
     GT_JOB_CHECK,   /* build and check all candidates */
     GT_JOB_TRIAL,   /* build, check, time candidate[0] */
@@ -49,10 +50,12 @@ enum gt_stage {
     GT_STAGE_COMPILING,
     GT_STAGE_LAUNCHING, /* the candidate itself runs from here on */
     GT_STAGE_DONE,      /* result[0..count) is filled */
-    GT_STAGE_FAILED, /* the job could not be done for reasons that are not the candidate's */
+    GT_STAGE_FAILED, /* the job could not be done for reasons that are not the candidate's
+                      */
 };
 
-/* Seconds of the run worker on candidates: checking them, before and after, and timing them. */
+/* Seconds of the run worker on candidates: checking them, before and after, and timing
+ * them. */
 struct gt_spent {
     double check_s, time_s;
 };
@@ -82,7 +85,8 @@ struct gt_report {
 void gt_job_init(struct gt_job *job, enum gt_job_kind kind, const struct gt_device *device,
                  const char *problem);
 void gt_report_init(struct gt_report *report, int64_t id, enum gt_stage stage);
-/* Waits for a whole frame; false at end of file, on an error, or when it is not one of ours. */
+/* Waits for a whole frame; false at end of file, on an error, or when it is not one of
+ * ours. */
 bool gt_job_read(int fd, struct gt_job *job);
 /* A frame that has come whole: false when it is not one of ours. Its texts are ended. */
 bool gt_report_sound(struct gt_report *report);

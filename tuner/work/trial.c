@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trial.c - what becomes of a candidate. Read this file first: it is the program in one page.
+ * trial.c - what becomes of a candidate. Read this file first: it is the program in one
+ * page.
  *
  *     bind the point to the device and the problem      -> constraints
  *     build and load it, as the library would           -> compile, launch
@@ -84,8 +85,8 @@ static void build(struct attempt *a, struct gt_lab *lab, const struct gt_familie
     (void)gt_judge_image(&a->result->loop, info.image, info.image_bytes);
 }
 
-/* A driver that refuses a launch refuses the candidate; one that reports a fault after it was
- * accepted has lost the context with everything in it. */
+/* A driver that refuses a launch refuses the candidate; one that reports a fault after it
+ * was accepted has lost the context with everything in it. */
 static void fault(struct attempt *a, gt_status status, const struct gt_err *err) {
     end(a->result, status == GEMMTUNE_EINVAL ? GT_LAUNCH : outcome_of(status, GT_CRASHED),
         err->line);
@@ -93,8 +94,8 @@ static void fault(struct attempt *a, gt_status status, const struct gt_err *err)
     drop(a);
 }
 
-/* What computes wrongly may have written anywhere: to inputs, to the reference of a case that others
- * are checked against. The next candidate meets a fresh worker. */
+/* What computes wrongly may have written anywhere: to inputs, to the reference of a case
+ * that others are checked against. The next candidate meets a fresh worker. */
 static void wrong(struct attempt *a, const char *why) {
     end(a->result, GT_WRONG_RESULT, why);
     a->result->fatal = true;
@@ -113,8 +114,8 @@ static void check(struct attempt *a, struct gt_lab *lab) {
     }
 }
 
-/* Faster than the arithmetic allows, or than any launch can be, is a mistake of measuring or of
- * computing, not a win. */
+/* Faster than the arithmetic allows, or than any launch can be, is a mistake of measuring
+ * or of computing, not a win. */
 static bool plausible(const struct gt_measurement *m, const struct gt_device *d,
                       const gemmtune_problem *p) {
     enum { FLOOR_NS = 50 };
@@ -153,8 +154,8 @@ static struct gt_time_budget budget_of(const struct gt_job *job) {
     return b;
 }
 
-/* Times what is left of the attempts together. A fault while several run is charged to none of them
- * in particular: all are tried again one by one by whoever asked. */
+/* Times what is left of the attempts together. A fault while several run is charged to none
+ * of them in particular: all are tried again one by one by whoever asked. */
 static void time_all(struct attempt *a, int count, struct gt_lab *lab,
                      const struct gt_job *job) {
     const struct gt_exec *execs[GT_JOB_POINTS_MAX];
