@@ -53,7 +53,7 @@ gt_status gt_build(struct gt_image *image, const struct gt_driver *driver,
     gt_image_init(image);
     char toolchain[GT_TOOLCHAIN_MAX], key[GT_CACHE_KEY_SIZE];
     gt_status status = driver->toolchain(toolchain, device, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     const int folder = driver->cacheable(device) ? gt_cache_open() : -1;
     if (folder < 0)
@@ -62,7 +62,7 @@ gt_status gt_build(struct gt_image *image, const struct gt_driver *driver,
     stats->cached = gt_cache_take(image, folder, key);
     if (!stats->cached) {
         status = compile(image, driver, device, source, stats, err);
-        if (!status && image->bytes && image->size > 0)
+        if (status == GEMMTUNE_OK && image->bytes && image->size > 0)
             gt_cache_keep(folder, image, key);
     }
     (void)close(folder);

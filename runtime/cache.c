@@ -393,14 +393,14 @@ gt_status gt_cache_clear(int64_t *removed, struct gt_err *err) {
     char folder[FOLDER_MAX];
     DIR *dir;
     gt_status status = open_listing(&dir, folder, err);
-    if (status || !dir)
+    if (status != GEMMTUNE_OK || !dir)
         return status;
     for (const struct dirent *e; (e = readdir(dir)) != NULL;) {
         if (!is_image_name(e->d_name) && !is_temp_name(e->d_name))
             continue; /* not ours to remove */
         if (unlinkat(dirfd(dir), e->d_name, 0) == 0)
             ++*removed;
-        else if (errno != ENOENT && !status)
+        else if (errno != ENOENT && status == GEMMTUNE_OK)
             status =
                 gt_fail(err, GEMMTUNE_EIO, "%s/%s: %s", folder, e->d_name, strerror(errno));
     }
@@ -415,7 +415,7 @@ gt_status gt_cache_stat(char *folder, size_t size, int64_t *count, int64_t *byte
     DIR *dir;
     const gt_status status = open_listing(&dir, path, err);
     snprintf(folder, size, "%s", path);
-    if (status || !dir)
+    if (status != GEMMTUNE_OK || !dir)
         return status;
     for (const struct dirent *e; (e = readdir(dir)) != NULL;) {
         struct stat s;

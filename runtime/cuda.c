@@ -67,7 +67,7 @@ static gt_status caller_context(CUcontext *out, const struct gt_cuda *cu,
 static gt_status device_of_context(struct gt_gpu *gpu, struct gt_err *err) {
     const struct gt_cuda *cu = gpu->cu;
     gt_status status = enter(cu, gpu->context, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     CUdevice device = 0;
     const gt_cu_result result = cu->cuCtxGetDevice(&device);
@@ -96,9 +96,9 @@ static gt_status open_gpu(struct gt_gpu **out, const gemmtune_target *target,
     gpu->head.driver = &gt_driver_cuda;
     gpu->cu = cu;
     gt_status status = caller_context(&gpu->context, cu, target, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = device_of_context(gpu, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         close_gpu(gpu);
     else
         *out = gpu;
@@ -112,7 +112,7 @@ static gt_status toolchain(char text[GT_TOOLCHAIN_MAX], const struct gt_device *
     struct gt_nvrtc_choice choice;
     text[0] = '\0';
     const gt_status status = gt_nvrtc_choose(&choice, d->cc, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         gt_nvrtc_toolchain(&choice, text, GT_TOOLCHAIN_MAX);
     return status;
 }
@@ -127,7 +127,7 @@ static gt_status build(struct gt_image *image, const struct gt_device *d,
     gt_image_init(image);
     struct gt_nvrtc_choice choice;
     const gt_status status = gt_nvrtc_choose(&choice, d->cc, err);
-    return status ? status : gt_nvrtc_build(image, &choice, source, err);
+    return status != GEMMTUNE_OK ? status : gt_nvrtc_build(image, &choice, source, err);
 }
 
 /* ---- load ---------------------------------------------------------------------------- */
@@ -208,7 +208,7 @@ static gt_status find_function(struct gt_kernel *k, struct gt_image *image,
     if (result != GT_CU_SUCCESS)
         return fail_load("cuModuleGetFunction", result, err);
     const gt_status status = opt_in(k, launch, err);
-    return status ? status : note_facts(image, k, launch, err);
+    return status != GEMMTUNE_OK ? status : note_facts(image, k, launch, err);
 }
 
 static void unload(struct gt_kernel *kernel) {
@@ -243,13 +243,13 @@ static gt_status load(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_imag
     k->context = gpu->context;
     k->follows = can_follow(gpu);
     gt_status status = enter(gpu->cu, gpu->context, err);
-    if (!status) {
+    if (status == GEMMTUNE_OK) {
         status = load_module(k, image, err);
-        if (!status)
+        if (status == GEMMTUNE_OK)
             status = find_function(k, image, entry, launch, err);
         leave(gpu->cu);
     }
-    if (status)
+    if (status != GEMMTUNE_OK)
         unload(k);
     else
         *out = k;
@@ -267,11 +267,11 @@ static gt_status load_also(struct gt_kernel **out, struct gt_gpu *gpu,
     *k = *kernel;
     k->borrowed = true;
     gt_status status = enter(gpu->cu, gpu->context, err);
-    if (!status) {
+    if (status == GEMMTUNE_OK) {
         status = find_function(k, &facts, entry, launch, err);
         leave(gpu->cu);
     }
-    if (status)
+    if (status != GEMMTUNE_OK)
         unload(k);
     else
         *out = k;
@@ -370,14 +370,14 @@ static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *
                         struct gt_err *err) {
     const struct gt_cuda *cu = kernel->cu;
     gt_status status = check_shape(launch, arg_count, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     void *params[PARAMS_MAX]; /* the driver reads through these and does not write */
     for (int i = 0; i < arg_count; i++)
         memcpy(&params[i], &args[i].bytes, sizeof params[i]);
     bool elsewhere;
     status = enter_from_elsewhere(&elsewhere, cu, kernel->context, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     struct gt_cu_launch_attribute attribute[2];
     const unsigned special = attributes(attribute, kernel, launch);
@@ -431,7 +431,7 @@ static gt_status encode_map(struct gt_tensor_map *out, const struct gt_gpu *gpu,
         return gt_fail(err, GEMMTUNE_EINVAL,
                        "the CUDA driver is too old: it has no cuTensorMapEncodeTiled");
     const gt_status status = enter_from_elsewhere(&elsewhere, cu, gpu->context, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     const gt_cu_result result = encode(&map, cu, tiling, memory);
     if (elsewhere)

@@ -161,7 +161,7 @@ gt_status gt_cuda_enumerate(void (*fn)(void *user, const struct gt_device *d), v
         if (result != GT_CU_SUCCESS)
             return gt_cuda_fail(err, "cuDeviceGet", result);
         const gt_status status = fill_device(&d, cu, i, device, err);
-        if (status)
+        if (status != GEMMTUNE_OK)
             return status;
         fn(user, &d);
     }

@@ -51,7 +51,7 @@ gt_status gt_devices_list(struct gt_device_list *out, struct gt_err *err) {
     *out = (struct gt_device_list){.count = 0};
     struct collector c = {.list = out};
     gt_status status = GEMMTUNE_OK;
-    for (size_t i = 0; gt_drivers[i] && !status; i++) {
+    for (size_t i = 0; gt_drivers[i] && status == GEMMTUNE_OK; i++) {
         char *missing = out->missing[gt_drivers[i]->backend];
         struct gt_err why;
         /* One driver's trouble must not hide the other's devices. */
@@ -60,7 +60,7 @@ gt_status gt_devices_list(struct gt_device_list *out, struct gt_err *err) {
         if (c.out_of_memory)
             status = gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the list of devices");
     }
-    if (status)
+    if (status != GEMMTUNE_OK)
         gt_devices_clear(out);
     return status;
 }

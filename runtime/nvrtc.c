@@ -193,7 +193,7 @@ static gt_status take_log(struct gt_image *image, const struct gt_nvrtc *lib,
     text[taken ? size : 0] = '\0';
     const gt_status status = gt_image_log(image, text, strlen(text), err);
     free(text);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         read_log(image);
     return status;
 }
@@ -232,7 +232,7 @@ gt_status gt_nvrtc_build(struct gt_image *image, const struct gt_nvrtc_choice *c
 
     result = lib->nvrtcCompileProgram(program, 1 + fixed_option_count(lib), options);
     gt_status status = take_log(image, lib, program, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         goto done;
     if (result == GT_NVRTC_SUCCESS) {
         status = take_cubin(image, lib, program, err);

@@ -72,8 +72,9 @@ static gt_status fill_gpu(struct gt_gpu *gpu, const gemmtune_target *target,
     gpu->head.driver = &gt_driver_opencl;
     gpu->context = (cl_context)target->context;
     const gt_status status = caller_device(&gpu->device, gpu->cl, target, err);
-    return status ? status
-                  : gt_opencl_describe(&gpu->head.device, gpu->cl, gpu->device, err);
+    return status != GEMMTUNE_OK
+               ? status
+               : gt_opencl_describe(&gpu->head.device, gpu->cl, gpu->device, err);
 }
 
 static gt_status open_gpu(struct gt_gpu **out, const gemmtune_target *target,
@@ -90,7 +91,7 @@ static gt_status open_gpu(struct gt_gpu **out, const gemmtune_target *target,
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a context");
     gpu->cl = cl;
     const gt_status status = fill_gpu(gpu, target, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         close_gpu(gpu);
     else
         *out = gpu;
@@ -155,7 +156,7 @@ static gt_status build_program(struct gt_kernel *k, const struct gt_gpu *gpu,
     result =
         gpu->cl->clBuildProgram(k->program, 1, &gpu->device, build_options, NULL, NULL);
     const gt_status status = take_log(image, gpu, k->program, err);
-    if (status || result == GT_CL_SUCCESS)
+    if (status != GEMMTUNE_OK || result == GT_CL_SUCCESS)
         return status;
     char complaint[400];
     gt_first_complaint(complaint, sizeof complaint, image->log);
@@ -240,11 +241,11 @@ static gt_status load(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_imag
     if (!k)
         return GEMMTUNE_ENOMEM;
     gt_status status = build_program(k, gpu, image, source, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = fill_pool(k, entry, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = check_room(image, k, gpu, launch, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         unload(k);
     else
         *out = k;
@@ -262,9 +263,9 @@ static gt_status load_also(struct gt_kernel **out, struct gt_gpu *gpu,
     k->program = kernel->program;
     k->borrowed = true;
     gt_status status = fill_pool(k, entry, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = check_room(&facts, k, gpu, launch, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         unload(k);
     else
         *out = k;
@@ -325,7 +326,7 @@ static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *
     const struct gt_opencl *cl = kernel->cl;
     size_t global[3], local[3];
     const gt_status status = range_of(global, local, launch, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     const unsigned slot = take(kernel->pool);
     const cl_kernel object = kernel->pool->object[slot];

@@ -202,7 +202,7 @@ static gt_status walk(const struct gt_opencl *cl, visitor *visit, void *user,
         status = gt_opencl_fail(err, "clGetPlatformIDs", result);
     bool done = false;
     int ordinal = 0;
-    for (cl_uint i = 0; !status && i < count && !done; i++)
+    for (cl_uint i = 0; status == GEMMTUNE_OK && i < count && !done; i++)
         status = walk_platform(&done, &ordinal, cl, platforms[i], visit, user, err);
     free(platforms);
     return status;
@@ -236,7 +236,7 @@ gt_status gt_opencl_enumerate(void (*fn)(void *user, const struct gt_device *d),
     }
     struct report r = {.cl = cl, .fn = fn, .user = user};
     const gt_status status = walk(cl, report_device, &r, err);
-    if (!status && r.count == 0)
+    if (status == GEMMTUNE_OK && r.count == 0)
         snprintf(missing, 512, "OpenCL is installed but no platform of it has a device");
     return status;
 }
@@ -268,7 +268,7 @@ gt_status gt_opencl_device(cl_platform_id *platform, cl_device_id *device, int o
         return GEMMTUNE_ENODRIVER;
     struct search s = {.ordinal = ordinal < 0 ? INT32_MAX : ordinal};
     const gt_status status = walk(cl, find_device, &s, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     if (!s.found)
         return gt_fail(err, GEMMTUNE_ENODRIVER, "there is no OpenCL device %d", ordinal);
@@ -286,7 +286,7 @@ gt_status gt_opencl_describe(struct gt_device *out, const struct gt_opencl *cl,
         return gt_opencl_fail(err, "clGetDeviceInfo", result);
     struct search s = {.ordinal = -1, .device = device};
     const gt_status status = walk(cl, find_device, &s, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         fill_device(out, cl, s.found ? s.found_ordinal : 0, platform, device);
     return status;
 }

@@ -89,7 +89,7 @@ static bool try_point(const struct gt_family *f, const struct gt_point *point, v
     (void)gt_point_text(point, text);
     const gt_status status =
         gt_exec_create(&e, gt_rig_head(rig)->gpu, f, point, &problem, NULL, &err);
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         printf("%s %s %s: %s\n", status == GEMMTUNE_EINVAL ? "refused" : "FAILED", f->name,
                text, err.line);
         return status == GEMMTUNE_EINVAL;

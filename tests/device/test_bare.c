@@ -101,7 +101,7 @@ static void test_bare(void **state) {
 
 static gt_status run_often(void *user, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; !status && i <= GT_BARE_MAX; i++)
+    for (int i = 0; status == GEMMTUNE_OK && i <= GT_BARE_MAX; i++)
         status = run(user, err);
     return status;
 }

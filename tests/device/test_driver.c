@@ -141,7 +141,7 @@ static void test_pick_among_several(void **state) {
         struct gt_err err = {""};
         const gt_status status = gt_devices_pick(&index, &list, rows[i].what, &err);
         assert_int_equal(status, rows[i].index == 9 ? GEMMTUNE_EINVAL : GEMMTUNE_OK);
-        if (status)
+        if (status != GEMMTUNE_OK)
             assert_non_null(strstr(err.line, "GTX 1050"));
         else
             assert_int_equal(index, rows[i].index);
@@ -423,7 +423,7 @@ static void check_nvrtc(int cc, const char *arch) {
     assert_int_equal(gt_driver_cuda.toolchain(text, &d, &err), GEMMTUNE_OK);
     assert_non_null(strstr(text, arch));
     const gt_status status = gt_driver_cuda.build(&image, &d, cuda_source, &err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         print_message("%s\n%s\n", err.line, image.log);
     assert_int_equal(status, GEMMTUNE_OK);
     print_message("%s: %zu bytes, %d registers, %d spilled, %d shared\n", text, image.size,
@@ -587,8 +587,9 @@ static gt_status cu_load(struct gt_kernel **out, struct gt_image *image, const c
     *out = NULL;
     const struct gt_device *d = &((const struct gt_gpu_head *)cu_gpu)->device;
     const gt_status status = gt_build(image, &gt_driver_cuda, d, source, NULL, err);
-    return status ? status
-                  : gt_driver_cuda.load(out, cu_gpu, image, source, entry, launch, err);
+    return status != GEMMTUNE_OK
+               ? status
+               : gt_driver_cuda.load(out, cu_gpu, image, source, entry, launch, err);
 }
 
 struct cu_job {

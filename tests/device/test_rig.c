@@ -34,13 +34,13 @@ static gt_status open_bench(struct bench *b, const struct gt_device *d, const ch
                             struct gt_err *err) {
     *b = (struct bench){.lab = NULL};
     gt_status status = gt_problem_from_name(&b->problem, problem, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_lab_create(&b->lab, d, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_lab_setup(b->lab, &b->problem, SEED, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_lab_setup_inputs(b->lab, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = open_exec(&b->exec, gt_lab_gpu(b->lab), &b->problem, err);
     return status;
 }
@@ -114,13 +114,13 @@ static void check_too_much_memory(struct gt_rig *rig) {
     struct gt_err err;
     void *mem = NULL;
     gt_status status = ops->alloc(&mem, rig, INT64_C(1) << 50, &err);
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         assert_int_equal(status, GEMMTUNE_ENOMEM);
         assert_null(mem);
         return;
     }
     status = ops->write(rig, mem, 0, &word, sizeof word, &err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = ops->finish(rig, &err);
     assert_true(status != GEMMTUNE_OK);
     print_message("allocates at first use: %s\n", err.line);
@@ -150,7 +150,7 @@ static gt_status enqueue(void *user, struct gt_err *err) {
     const struct repeat *r = user;
     const float one = 1, zero = 0;
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; !status && i < r->launches; i++)
+    for (int i = 0; status == GEMMTUNE_OK && i < r->launches; i++)
         status = gt_exec_run(r->exec, &one, r->mem[0], r->mem[1], &zero, r->mem[2], NULL,
                              gt_rig_head(r->rig)->stream, err);
     return status;
@@ -487,7 +487,7 @@ static void test_refused_launch(void **state) {
                  n);
         script(text);
         gt_status status = open_bench(&b, *state, fault_problem, &err);
-        if (!status) {
+        if (status == GEMMTUNE_OK) {
             status = gt_lab_check(&right, why, b.lab, b.exec, &err);
             assert_int_equal(status, GEMMTUNE_EDEVICE);
             close_bench(&b);
@@ -504,13 +504,13 @@ static void test_out_of_memory(void **state) {
     struct gt_err err;
     gt_status status = GEMMTUNE_ENOMEM;
     int n = 0;
-    while (status) {
+    while (status != GEMMTUNE_OK) {
         char text[40];
         snprintf(text, sizeof text, "cuMemAlloc:%d=2", ++n);
         script(text);
         status = open_bench(&b, *state, fault_problem, &err);
         assert_true(status == GEMMTUNE_OK || status == GEMMTUNE_ENOMEM);
-        if (status)
+        if (status != GEMMTUNE_OK)
             assert_non_null(strstr(err.line, "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY"));
         close_bench(&b);
         assert_nothing_left();
@@ -575,7 +575,7 @@ static void test_failing_calls(void **state) {
         snprintf(text, sizeof text, "%s:1=999", calls[i]);
         script(text);
         gt_status status = open_bench(&b, *state, fault_problem, &err);
-        if (!status)
+        if (status == GEMMTUNE_OK)
             status = gt_lab_check(&right, why, b.lab, b.exec, &err);
         print_message("%s\n", err.line);
         assert_true(status != GEMMTUNE_OK);

@@ -101,14 +101,14 @@ static gt_status source_of(char **source, int64_t *threads, const struct job *j,
                                "tuner/lab/kernels/check.cl", gt_embedded_kernels[0].text,
                                err);
     gt_status status = bind(&b, j, err);
-    if (!status && gt_refused(&b))
+    if (status == GEMMTUNE_OK && gt_refused(&b))
         status =
             gt_fail(err, GEMMTUNE_EINVAL, "the point is refused: %s", gt_refused(&b)->why);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_launch_of(&launch, &b, &j->device, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         *threads = launch.block[0] * launch.block[1] * launch.block[2];
-    return status ? status : gt_source_of(source, &b, &j->device, err);
+    return status != GEMMTUNE_OK ? status : gt_source_of(source, &b, &j->device, err);
 }
 
 /* Whether what the judge finds in the code is what the problem's type is multiplied by. */
@@ -154,9 +154,9 @@ static void compile(struct job *j) {
     char *source = NULL;
     int64_t threads = 0;
     gt_status status = source_of(&source, &threads, j, &err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_driver_cuda.build(&image, &j->device, source, &err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         snprintf(j->trouble, sizeof j->trouble, "%s", err.line);
     else
         judge(j, &image, threads);

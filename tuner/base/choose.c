@@ -17,10 +17,10 @@ gt_status gt_choose(struct gt_chosen *out, struct gt_db *db,
         status = gt_known_load(&out->known, &count, &out->stale, db, families, device->arch,
                                err);
     const struct gt_snapshot snapshot = {families, out->known, count};
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_match(&out->choice, &snapshot, device, key, p, GEMMTUNE_MATCH_DEFAULT,
                           SIZE_MAX, GT_VECTOR_BYTES, NULL, NULL, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         gt_chosen_clear(out);
     return status;
 }

@@ -89,14 +89,14 @@ gt_status gt_bench_create(struct gt_bench **out, const struct gt_device *d,
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to compare");
     b->options = *options;
     gt_status status = gt_lab_create(&b->lab, d, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_rig_head(b->lab->rig)
                      ->ops->alloc(&b->workspace, b->lab->rig, GT_WORKSPACE_BYTES, err);
     const struct gt_rival_setup setup = {
         .rig = b->lab ? b->lab->rig : NULL, .db = options->db, .workspace = b->workspace};
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_rival_own.open(&b->own, &setup, err);
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         gt_bench_destroy(b);
         return status;
     }
@@ -135,12 +135,12 @@ static bool is_right(struct gt_bench *b, struct player *p, int first, int cases)
     tell_turn(b, p->index);
     const gt_status status = gt_check_product(&right, why, b->lab->checker,
                                               b->lab->timed + first, &product, cases, &err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         refuse(p->side, outcome_of(status), err.line);
     else if (!right)
         refuse(p->side, GT_WRONG_RESULT, why);
-    b->spoiled = b->spoiled || (!status && !right);
-    return !status && right;
+    b->spoiled = b->spoiled || (status == GEMMTUNE_OK && !right);
+    return status == GEMMTUNE_OK && right;
 }
 
 /* The least of a few short samples. */
@@ -152,7 +152,7 @@ static gt_status glance(double *ns, struct gt_bench *b, struct player *p,
     *ns = 0;
     gt_status status = gt_stopwatch_create(&watch, b->lab, &product, glance_ns,
                                            b->options.budget_s * 1e9, err);
-    for (int i = 0; !status && i < GLANCES; i++) {
+    for (int i = 0; status == GEMMTUNE_OK && i < GLANCES; i++) {
         status = gt_stopwatch_sample(watch, &now, err);
         *ns = i == 0 || now < *ns ? now : *ns;
     }
@@ -169,7 +169,7 @@ static bool choose_variant(struct gt_bench *b, struct player *p, int variants) {
         if (!is_right(b, p, 0, 2))
             continue;
         const gt_status status = variants > 1 ? glance(&ns, b, p, &err) : GEMMTUNE_OK;
-        if (status)
+        if (status != GEMMTUNE_OK)
             refuse(p->side, outcome_of(status), err.line);
         else if (best < 0 || ns < best_ns) {
             best = p->variant;
@@ -188,12 +188,12 @@ static bool get_ready(struct gt_bench *b, struct player *p,
     int variants = 0;
     tell_turn(b, p->index);
     gt_status status = p->who->prepare(&variants, p->self, problem, &err);
-    if (!status && !choose_variant(b, p, variants))
+    if (status == GEMMTUNE_OK && !choose_variant(b, p, variants))
         return false;
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_stopwatch_create(&p->watch, b->lab, &product, sample_ns,
                                      b->options.budget_s * 1e9, &err);
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         refuse(p->side, outcome_of(status), err.line);
         return false;
     }
@@ -222,7 +222,7 @@ static gt_status play_turn(double *ns, double *spent_s, const struct gt_bench *b
             sum += now;
             count++;
         }
-    } while (!status && now > 0 && spent < b->options.turn_s);
+    } while (status == GEMMTUNE_OK && now > 0 && spent < b->options.turn_s);
     *ns = count > 0 ? sum / count : now;
     *spent_s += spent;
     return status;
@@ -235,7 +235,7 @@ static gt_status play_round(double ns[], double *spent_s, bool *clean,
                             struct player *p, int count, int round, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     *clean = true;
-    for (int i = 0; !status && i < count; i++) {
+    for (int i = 0; status == GEMMTUNE_OK && i < count; i++) {
         const int at = round % 2 ? count - 1 - i : i;
         int mhz = 0;
         bool throttled = false;
@@ -263,7 +263,7 @@ static gt_status play_rounds(struct gt_bench_line *line, struct gt_bench *b,
     const struct gt_bench_options *o = &b->options;
     gt_status status = GEMMTUNE_OK;
     bool clean = true;
-    for (int kept = 0, round = 0; !status && kept < o->rounds; round++) {
+    for (int kept = 0, round = 0; status == GEMMTUNE_OK && kept < o->rounds; round++) {
         if (kept >= ROUNDS_LEAST && spent_s > o->budget_s)
             break;
         status = play_round(ns, &spent_s, &clean, line, b, p, count, round, err);
@@ -273,7 +273,7 @@ static gt_status play_rounds(struct gt_bench_line *line, struct gt_bench *b,
         }
         if (o->turn_s > 0 && round == 0)
             continue; /* the clock of a device that was idle */
-        for (int i = 0; !status && i < count; i++)
+        for (int i = 0; status == GEMMTUNE_OK && i < count; i++)
             keep(&p[i], ns[i]);
         kept++;
     }
@@ -314,7 +314,7 @@ static gt_status gather(int *count, struct player *p, struct gt_bench_line *line
     if (!get_ready(b, p, problem))
         return GEMMTUNE_OK;
     ++*count;
-    for (int i = 0; !status && i < GT_RIVALS; i++) {
+    for (int i = 0; status == GEMMTUNE_OK && i < GT_RIVALS; i++) {
         const struct gt_rival *r = gt_rivals[i];
         if (!b->rival[i] || !(rivals & 1u << i) ||
             !r->serves(gt_lab_device(b->lab), problem))
@@ -345,14 +345,14 @@ gt_status gt_bench_measure(struct gt_bench_line *out, struct gt_bench *b,
     out->best = -1;
     tell_turn(b, -1);
     gt_status status = gt_lab_setup(b->lab, p, b->options.seed, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_lab_setup_inputs(b->lab, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     status = gather(&count, player, out, b, p, rivals, err);
-    if (!status && count > 0)
+    if (status == GEMMTUNE_OK && count > 0)
         status = play_rounds(out, b, player, count, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         check_again(b, player, count);
     for (int i = 0; i < count; i++)
         gt_stopwatch_destroy(player[i].watch);

@@ -50,7 +50,8 @@ static const struct gt_rig_ops *ops_of(const struct calls *c) {
 /* ---- the calls ---- */
 
 static gt_status said(gt_status status, struct gt_err *err) {
-    return status ? gt_fail(err, status, "%s", gemmtune_errmsg()) : GEMMTUNE_OK;
+    return status != GEMMTUNE_OK ? gt_fail(err, status, "%s", gemmtune_errmsg())
+                                 : GEMMTUNE_OK;
 }
 
 static gt_status execute(void *calls, struct gt_err *err) {
@@ -93,8 +94,9 @@ static bool is_measured(const struct calls *c, int rival) {
 static gt_status ready_rival(struct calls *c, int i, struct gt_err *err) {
     int variants = 0;
     gt_status status = gt_rivals[i]->open(&c->rival[i], &c->setup, err);
-    return status ? status
-                  : gt_rivals[i]->prepare(&variants, c->rival[i], &c->problem, err);
+    return status != GEMMTUNE_OK
+               ? status
+               : gt_rivals[i]->prepare(&variants, c->rival[i], &c->problem, err);
 }
 
 /* Once here, so that what a first call does besides is not timed. */
@@ -106,15 +108,15 @@ static gt_status ready(struct gt_overhead *out, struct calls *c, int call,
             ops_of(c)->bare->note(&c->bare, &out->launches, c->lab->rig, execute, c, err);
     if (call >= GT_CALL_RIVAL)
         status = ready_rival(c, call - GT_CALL_RIVAL, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = make(c, call, err);
-    return status ? status : ops_of(c)->finish(c->lab->rig, err);
+    return status != GEMMTUNE_OK ? status : ops_of(c)->finish(c->lab->rig, err);
 }
 
 /* Without the plan there is nothing to compare with; any other call may be missing. */
 static gt_status ready_all(struct gt_overhead *out, struct calls *c, struct gt_err *err) {
     const gt_status status = ready_execute(c, err);
-    for (int i = 0; !status && i < GT_CALLS; i++) {
+    for (int i = 0; status == GEMMTUNE_OK && i < GT_CALLS; i++) {
         struct gt_err why = {""};
         out->asked[i] = i < GT_CALL_RIVAL || is_measured(c, i - GT_CALL_RIVAL);
         if (out->asked[i] && ready(out, c, i, &why))
@@ -129,17 +131,17 @@ static gt_status open_calls(struct calls *c, const struct gt_device *d,
     gemmtune_target target;
     c->problem = *p;
     gt_status status = gt_lab_create(&c->lab, d, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_lab_setup(c->lab, p, o->seed, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_lab_setup_inputs(c->lab, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = ops_of(c)->alloc(&c->workspace, c->lab->rig, GT_WORKSPACE_BYTES, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_rival_target(&target, c->lab->rig, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = said(gemmtune_open(&c->ctx, o->db, &target), err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     const struct gt_sets *s = &c->lab->sets;
     c->stream = gt_rig_head(c->lab->rig)->stream;
@@ -175,14 +177,14 @@ static double now_ns(void) {
 static gt_status turn(float *ns, struct calls *c, int call, struct gt_err *err) {
     struct gt_measurement m = {.samples = 0};
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; !status && i < TURN; i++) {
+    for (int i = 0; status == GEMMTUNE_OK && i < TURN; i++) {
         const double before = now_ns();
         status = make(c, call, err);
         m.sample_ns[m.samples++] = (float)(now_ns() - before);
     }
     gt_measurement_summarize(&m);
     *ns = (float)m.median_ns;
-    return status ? status : ops_of(c)->finish(c->lab->rig, err);
+    return status != GEMMTUNE_OK ? status : ops_of(c)->finish(c->lab->rig, err);
 }
 
 static struct gt_cost cost_of(const float ns[TURNS], const float less[TURNS]) {
@@ -197,13 +199,13 @@ static struct gt_cost cost_of(const float ns[TURNS], const float less[TURNS]) {
 static gt_status take_turns(struct gt_overhead *out, struct calls *c, struct gt_err *err) {
     float ns[GT_CALLS][TURNS] = {{0}}, warm;
     gt_status status = GEMMTUNE_OK;
-    for (int t = -WARM_UP; !status && t < TURNS; t++)
-        for (int i = 0; !status && i < GT_CALLS; i++) {
+    for (int t = -WARM_UP; status == GEMMTUNE_OK && t < TURNS; t++)
+        for (int i = 0; status == GEMMTUNE_OK && i < GT_CALLS; i++) {
             const int call = t % 2 ? GT_CALLS - 1 - i : i;
             if (gt_call_counts(out, call))
                 status = turn(t < 0 ? &warm : &ns[call][t], c, call, err);
         }
-    for (int i = 0; !status && i < GT_CALLS; i++) {
+    for (int i = 0; status == GEMMTUNE_OK && i < GT_CALLS; i++) {
         if (!gt_call_counts(out, i))
             continue;
         out->cost[i] = cost_of(ns[i], NULL);
@@ -223,11 +225,11 @@ gt_status gt_overhead_measure(struct gt_overhead *out, const struct gt_device *d
     struct calls c = {.lab = NULL};
     memset(out, 0, sizeof *out);
     gt_status status = open_calls(&c, d, options, p, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = ready_all(out, &c, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = take_turns(out, &c, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         gt_kernel_text(out->what, c.plan);
     if (c.lab)
         close_calls(&c);

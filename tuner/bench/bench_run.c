@@ -129,12 +129,12 @@ static void send_line(struct run *r, struct gt_bench *b, const gemmtune_problem 
     struct gt_err err = {""};
     struct frame f = {.kind = FRAME_LINE};
     const gt_status status = gt_bench_measure(&f.line.measured, b, p, partakers(r), &err);
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         f.line.outcome = status == GEMMTUNE_ENOMEM ? GT_OUT_OF_MEMORY : GT_LAUNCH;
         snprintf(f.line.text, sizeof f.line.text, "%s", err.line);
     }
     send(to, &f);
-    if (f.line.measured.fatal || (status && status != GEMMTUNE_ENOMEM))
+    if (f.line.measured.fatal || (status != GEMMTUNE_OK && status != GEMMTUNE_ENOMEM))
         _exit(0); /* whoever comes next opens the device anew */
 }
 
@@ -146,7 +146,7 @@ _Noreturn static void work(struct run *r, int to) {
     options.rivals = partakers(r) | (r->with_floor ? bit_of_self() : 0);
     options.at = r->calling;
     const gt_status status = gt_bench_create(&b, r->device, &options, f.why, &err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         fail(to, status, &err);
     send(to, &f);
     for (size_t i = r->at; i < r->sweep->count; i++) {
@@ -164,7 +164,7 @@ _Noreturn static void work_overhead(struct run *r, int to) {
     struct frame f = {.kind = FRAME_OVERHEAD};
     const gt_status status = gt_overhead_measure(&f.overhead, r->device, r->options,
                                                  &r->sweep->item[0].problem, &err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         fail(to, status, &err);
     send(to, &f);
     _exit(0);
@@ -333,8 +333,9 @@ static void mend_line(struct frame *f) {
 static gt_status take_failure(const struct frame *f, struct gt_err *err) {
     if (f->kind != FRAME_FAILED)
         return gt_fail(err, GEMMTUNE_EDEVICE, "the process that measures sent nonsense");
-    return gt_fail(err, f->failed.status ? f->failed.status : GEMMTUNE_EDEVICE, "%.*s",
-                   GT_VERDICT_TEXT_MAX - 1, f->failed.text);
+    return gt_fail(err,
+                   f->failed.status != GEMMTUNE_OK ? f->failed.status : GEMMTUNE_EDEVICE,
+                   "%.*s", GT_VERDICT_TEXT_MAX - 1, f->failed.text);
 }
 
 static void take_line(struct run *r, struct frame *f) {
@@ -400,9 +401,10 @@ static gt_status go_on(struct run *r, struct gt_err *err) {
     r->again = false;
     atomic_store(r->calling, -1); /* before there is a child that tells it */
     gt_status status = start(r, work, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
-    while (!status && !r->again && heard == HEARD_FRAME && r->at < r->sweep->count) {
+    while (status == GEMMTUNE_OK && !r->again && heard == HEARD_FRAME &&
+           r->at < r->sweep->count) {
         heard = hear(&f, r);
         if (heard == HEARD_FRAME)
             status = take(r, &f, err);
@@ -412,7 +414,8 @@ static gt_status go_on(struct run *r, struct gt_err *err) {
     end(r);
     /* one that ended well gave the device back because a line had spoiled it */
     const bool gave_up = heard == HEARD_END && strcmp(r->end, "exited with code 0") == 0;
-    if (status || heard == HEARD_STOP || heard == HEARD_FRAME || (gave_up && r->at > began))
+    if (status != GEMMTUNE_OK || heard == HEARD_STOP || heard == HEARD_FRAME ||
+        (gave_up && r->at > began))
         return status;
     return blame(r, heard == HEARD_LATE, err);
 }
@@ -443,7 +446,7 @@ gt_status gt_bench_run(const struct gt_device *d, const struct gt_bench_options 
                     .on = on,
                     .with_floor = with_floor};
     gt_status status = share(&r.calling, err);
-    while (!status && r.at < sweep->count && !is_stopped(&r))
+    while (status == GEMMTUNE_OK && r.at < sweep->count && !is_stopped(&r))
         status = go_on(&r, err);
     unshare(r.calling);
     return status;
@@ -460,7 +463,7 @@ gt_status gt_bench_run_overhead(struct gt_overhead *out, const struct gt_device 
     struct frame f;
     gt_problem_name(p, item.name);
     gt_status status = start(&r, work_overhead, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     const enum heard heard = hear(&f, &r);
     if (heard != HEARD_END)

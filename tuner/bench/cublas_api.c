@@ -51,7 +51,7 @@ gt_status gt_cublas_api(const struct gt_cublas **out, struct gt_err *err) {
             ? GEMMTUNE_OK
             : open_library(&api, "GEMMTUNE_LIBCUBLAS", names, cublas_symbols,
                            sizeof cublas_symbols / sizeof *cublas_symbols, err);
-    *out = status ? NULL : &api;
+    *out = status != GEMMTUNE_OK ? NULL : &api;
     return status;
 }
 
@@ -69,7 +69,7 @@ gt_status gt_cublaslt_api(const struct gt_cublaslt **out, struct gt_err *err) {
             ? GEMMTUNE_OK
             : open_library(&api, "GEMMTUNE_LIBCUBLASLT", names, cublaslt_symbols,
                            sizeof cublaslt_symbols / sizeof *cublaslt_symbols, err);
-    *out = status ? NULL : &api;
+    *out = status != GEMMTUNE_OK ? NULL : &api;
     return status;
 }
 
@@ -110,12 +110,12 @@ gt_status gt_cublas_open(const struct gt_cublas **api, cublasHandle_t *handle,
                          CUstream stream, void *workspace, size_t workspace_bytes,
                          struct gt_err *err) {
     gt_status status = gt_cublas_api(api, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_cublas_result((*api)->cublasCreate(handle), "cublasCreate", err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_cublas_result((*api)->cublasSetStream(*handle, stream),
                                   "cublasSetStream", err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_cublas_result(
             (*api)->cublasSetWorkspace(*handle, workspace, workspace_bytes),
             "cublasSetWorkspace", err);

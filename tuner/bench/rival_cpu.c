@@ -80,16 +80,16 @@ static gt_status enqueue(void *self, int variant, const struct gt_operands *x,
     void *a = NULL, *b = NULL, *out = NULL;
     (void)variant;
     gt_status status = map(&a, c, x->a, gt_problem_elems_a(p), GT_CL_MAP_READ, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = map(&b, c, x->b, gt_problem_elems_b(p), GT_CL_MAP_READ, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = map(&out, c, x->c, gt_problem_elems_c(p), GT_CL_MAP_READ | GT_CL_MAP_WRITE,
                      err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         gt_cpu_blas_run(p, alpha, a, b, beta, out);
     const gt_status ended[3] = {unmap(c, x->a, a, err), unmap(c, x->b, b, err),
                                 unmap(c, x->c, out, err)};
-    for (int i = 0; !status && i < 3; i++)
+    for (int i = 0; status == GEMMTUNE_OK && i < 3; i++)
         status = ended[i];
     return status;
 }

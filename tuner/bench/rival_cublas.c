@@ -31,7 +31,7 @@ static gt_status open_cublas(void **self, const struct gt_rival_setup *setup,
     const gt_status status =
         gt_cublas_open(&c->api, &c->handle, gt_rig_head(setup->rig)->stream,
                        setup->workspace, GT_WORKSPACE_BYTES, err);
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         close_cublas(c);
         return status;
     }

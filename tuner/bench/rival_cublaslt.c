@@ -50,10 +50,10 @@ static gt_status open_cublaslt(void **self, const struct gt_rival_setup *setup,
     c->workspace = setup->workspace;
     c->stream = gt_rig_head(setup->rig)->stream;
     gt_status status = gt_cublaslt_api(&c->api, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status =
             gt_cublas_result(c->api->cublasLtCreate(&c->handle), "cublasLtCreate", err);
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         close_cublaslt(c);
         return status;
     }
@@ -68,12 +68,12 @@ static gt_status make_desc(struct cublaslt *c, const struct gt_cublas_shape *s,
     gt_status status =
         gt_cublas_result(c->api->cublasLtMatmulDescCreate(&c->desc, s->compute, s->type),
                          "cublasLtMatmulDescCreate", err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_cublas_result(
             c->api->cublasLtMatmulDescSetAttribute(c->desc, GT_CUBLASLT_DESC_TRANSA,
                                                    &s->op_a, sizeof s->op_a),
             "cublasLtMatmulDescSetAttribute", err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_cublas_result(
             c->api->cublasLtMatmulDescSetAttribute(c->desc, GT_CUBLASLT_DESC_TRANSB,
                                                    &s->op_b, sizeof s->op_b),
@@ -89,7 +89,7 @@ static gt_status make_layouts(struct cublaslt *c, const struct gt_cublas_shape *
     const int cols[3] = {ta ? s->m : s->k, tb ? s->k : s->n, s->n};
     const int ld[3] = {s->lda, s->ldb, s->ldc};
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; !status && i < 3; i++)
+    for (int i = 0; status == GEMMTUNE_OK && i < 3; i++)
         status = gt_cublas_result(
             c->api->cublasLtMatrixLayoutCreate(&c->layout[i], s->type, (uint64_t)rows[i],
                                                (uint64_t)cols[i], ld[i]),
@@ -105,13 +105,13 @@ static gt_status ask(struct cublaslt *c, gt_cublaslt_pref pref, struct gt_err *e
         gt_cublas_result(c->api->cublasLtMatmulPreferenceSetAttribute(
                              pref, GT_CUBLASLT_PREF_WORKSPACE, &bytes, sizeof bytes),
                          "cublasLtMatmulPreferenceSetAttribute", err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_cublas_result(
             c->api->cublasLtMatmulAlgoGetHeuristic(c->handle, c->desc, c->layout[0],
                                                    c->layout[1], c->layout[2], c->layout[2],
                                                    pref, GT_VARIANTS_MAX, found, &count),
             "cublasLtMatmulAlgoGetHeuristic", err);
-    for (int i = 0; !status && i < count && i < GT_VARIANTS_MAX; i++)
+    for (int i = 0; status == GEMMTUNE_OK && i < count && i < GT_VARIANTS_MAX; i++)
         if (found[i].state == GT_CUBLAS_SUCCESS)
             c->result[c->count++] = found[i];
     return status;
@@ -121,11 +121,11 @@ static gt_status find_candidates(struct cublaslt *c, struct gt_err *err) {
     gt_cublaslt_pref pref = NULL;
     gt_status status = gt_cublas_result(c->api->cublasLtMatmulPreferenceCreate(&pref),
                                         "cublasLtMatmulPreferenceCreate", err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     status = ask(c, pref, err);
     (void)c->api->cublasLtMatmulPreferenceDestroy(pref);
-    if (!status && c->count == 0)
+    if (status == GEMMTUNE_OK && c->count == 0)
         status = gt_fail(err, GEMMTUNE_EUNSUPPORTED, "cublasLt offers no candidate");
     return status;
 }
@@ -136,9 +136,9 @@ static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
     const struct gt_cublas_shape shape = gt_cublas_shape_of(p);
     forget(c);
     gt_status status = make_desc(c, &shape, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = make_layouts(c, &shape, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = find_candidates(c, err);
     *variants = c->count;
     return status;

@@ -21,7 +21,8 @@ static bool serves(const struct gt_device *d, const gemmtune_problem *p) {
 }
 
 static gt_status failed(gt_status status, struct gt_err *err) {
-    return status ? gt_fail(err, status, "%s", gemmtune_errmsg()) : GEMMTUNE_OK;
+    return status != GEMMTUNE_OK ? gt_fail(err, status, "%s", gemmtune_errmsg())
+                                 : GEMMTUNE_OK;
 }
 
 /* CUDA: the rig's context is the current one. OpenCL: the queue knows its own. */
@@ -59,9 +60,9 @@ static gt_status open_own(void **self, const struct gt_rival_setup *setup,
     o->workspace = setup->workspace;
     o->stream = gt_rig_head(setup->rig)->stream;
     gt_status status = gt_rival_target(&target, setup->rig, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = failed(gemmtune_open(&o->ctx, setup->db, &target), err);
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         close_own(o);
         return status;
     }

@@ -83,9 +83,9 @@ static gt_status tune_once(struct gt_tune_result *result, struct gt_tuner *t,
     char path[4096 + 16];
     snprintf(path, sizeof path, "%s/run.db", folder);
     gt_status status = gt_db_open(&t->db, path, GT_DB_WRITE, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_session_begin_run(t, "", err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_tune_problem(result, t, item, seconds_of(v, t), err);
     gt_db_close(t->db);
     t->db = NULL;
@@ -111,12 +111,13 @@ static gt_status tune_all(struct study *s, struct gt_tuner *t, const struct valu
                           const struct gt_sweep_item *item, const char *folder,
                           struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; !status && i < s->runs; i++) {
+    for (int i = 0; status == GEMMTUNE_OK && i < s->runs; i++) {
         t->seed = (uint64_t)v->seed + (uint64_t)i;
         status = tune_once(&s->result[i], t, v, item, folder, err);
-        if (!status && gt_session_stop) /* before its end: it counts as none */
+        if (status == GEMMTUNE_OK &&
+            gt_session_stop) /* before its end: it counts as none */
             status = gt_fail(err, GEMMTUNE_ENOTFOUND, "stopped; agree keeps nothing");
-        if (!status)
+        if (status == GEMMTUNE_OK)
             say_run(t, s, i);
     }
     return status;
@@ -174,13 +175,13 @@ static gt_status find_known(struct study *s, const struct gt_tuner *t, const cha
     struct gt_db *db = NULL;
     struct gt_view records = {0};
     gt_status status = path ? gt_db_open(&db, path, GT_DB_READ, err) : GEMMTUNE_OK;
-    if (!status && db)
+    if (status == GEMMTUNE_OK && db)
         status = gt_view_records(&records, db, t->device_key, s->problem, err);
     gt_db_close(db);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         take_winner(s, &records, t->families);
     gt_view_clear(&records);
-    if (!status && path && s->best.family[0] == '\0')
+    if (status == GEMMTUNE_OK && path && s->best.family[0] == '\0')
         status = gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: has no winner of %s on this device",
                          path, s->problem);
     return status;
@@ -193,10 +194,10 @@ static gt_status measure_again(struct study *s, struct gt_session *session, uint
         return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: no run found a kernel", s->problem);
     gt_status status = gt_session_try(&report, session, GT_JOB_AGAIN, s->problem, s->winner,
                                       s->winners, seed + 0xa9a1, err);
-    for (int i = 0; !status && i < s->winners; i++)
+    for (int i = 0; status == GEMMTUNE_OK && i < s->winners; i++)
         if (report.result[i].outcome == GT_CORRECT)
             s->again[i] = report.result[i].time;
-    if (!status && s->known >= 0 && s->again[s->known].samples == 0)
+    if (status == GEMMTUNE_OK && s->known >= 0 && s->again[s->known].samples == 0)
         status = gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: the best known is no more: %.300s",
                          s->problem, report.result[s->known].error);
     return status;
@@ -325,7 +326,7 @@ static gt_status add(struct gt_table *table, const struct study *s, const struct
     gt_status status = GEMMTUNE_OK;
     if (!v->each)
         return add_summary(table, s, err);
-    for (int i = 0; !status && i < s->runs; i++)
+    for (int i = 0; status == GEMMTUNE_OK && i < s->runs; i++)
         status = add_run(table, s, i, people, err);
     return status;
 }
@@ -352,20 +353,20 @@ static gt_status do_problem(struct gt_table *table, struct gt_tuner *t,
     struct gt_tune_result *result = calloc((size_t)v->runs, sizeof *result);
     gt_status status =
         s && result ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the runs");
-    if (!status) {
+    if (status == GEMMTUNE_OK) {
         s->problem = item->name;
         s->runs = (int)v->runs;
         s->result = result;
         status = find_known(s, t, v->db, err);
     }
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = tune_all(s, t, v, item, folder, err);
-    if (!status) {
+    if (status == GEMMTUNE_OK) {
         collect(s);
         s->known = v->db ? enlist(s, &s->best) : -1;
         status = measure_again(s, session, (uint64_t)v->seed, err);
     }
-    if (!status) {
+    if (status == GEMMTUNE_OK) {
         gt_agree(&s->agreement, s->run, s->runs, s->again, s->winners, s->known);
         say_agreement(t, s);
         status = add(table, s, v, err);
@@ -382,14 +383,14 @@ static int do_all(struct gt_tuner *t, struct gt_session *session, const struct v
     gt_status status = v->each ? gt_table_create(&table, run_columns, RUN_COLUMNS, &err)
                                : gt_table_create(&table, columns, COLUMNS, &err);
     gt_session_catch();
-    for (size_t i = 0; !status && i < sweep->count; i++) {
+    for (size_t i = 0; status == GEMMTUNE_OK && i < sweep->count; i++) {
         t->progress.problem = i + 1;
         status = do_problem(table, t, session, v, &sweep->item[i], folder, &err);
     }
     if (table) /* those done before one that failed, too */
         gt_common_print(table, &v->format);
     gt_table_destroy(table);
-    return status ? gt_common_fail(status, &err) : GT_EXIT_OK;
+    return status != GEMMTUNE_OK ? gt_common_fail(status, &err) : GT_EXIT_OK;
 }
 
 static int in_scratch(struct gt_tuner *t, struct gt_session *session,

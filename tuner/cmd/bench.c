@@ -66,9 +66,9 @@ static int compare(const struct gt_device *d, const struct gt_bench_options *o,
                                          .stopped = is_stopped};
     const gt_status status = gt_bench_run(d, o, sweep, !v->aa, &on, &err);
     if (r.done == 0) /* nothing was heard: there is nothing to sum up */
-        return status ? gt_common_fail(status, &err) : GT_EXIT_FAILURE;
+        return status != GEMMTUNE_OK ? gt_common_fail(status, &err) : GT_EXIT_FAILURE;
     const int code = gt_bench_end(&r);
-    return status ? gt_common_fail(status, &err) : code;
+    return status != GEMMTUNE_OK ? gt_common_fail(status, &err) : code;
 }
 
 /* ---- what a call costs ---- */
@@ -120,11 +120,11 @@ static int call_cost(const struct gt_device *d, const struct gt_bench_options *o
         struct gt_overhead overhead;
         const gt_status status = gt_bench_run_overhead(
             &overhead, d, o, &sweep->item[i].problem, is_stopped, &err);
-        if (status) {
+        if (status != GEMMTUNE_OK) {
             fprintf(stderr, "gemmtune: %s: %s\n", sweep->item[i].name, err.line);
             last = status;
         }
-        for (int call = 0; !status && call < GT_CALLS; call++)
+        for (int call = 0; status == GEMMTUNE_OK && call < GT_CALLS; call++)
             if (overhead.asked[call])
                 add_call(t, sweep->item[i].name, &overhead, call);
     }
@@ -139,7 +139,7 @@ static gt_status add_short(struct gt_sweep *s, struct gt_err *err) {
                                         "f32-nn-256x256x8192", "f32-nn-16x2048x2048",
                                         "f64-nn-512x512x512",  "i32-nn-512x512x512"};
     gt_status status = GEMMTUNE_OK;
-    for (size_t i = 0; !status && i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; status == GEMMTUNE_OK && i < sizeof names / sizeof *names; i++)
         status = gt_sweep_add(s, names[i], err);
     return status;
 }
@@ -154,11 +154,11 @@ static int load_problems(struct gt_sweep *s, const struct values *v, int argc, c
                       "bench: name problems, or a file of them with --sizes");
     if (v->sizes)
         status = gt_sweep_load(s, v->sizes, &err);
-    for (int i = first; !status && i < argc; i++)
+    for (int i = first; status == GEMMTUNE_OK && i < argc; i++)
         status = gt_sweep_add(s, argv[i], &err);
-    if (!status && s->count == 0)
+    if (status == GEMMTUNE_OK && s->count == 0)
         status = add_short(s, &err);
-    return status ? gt_die(GT_EXIT_INPUT, "%s", err.line) : -1;
+    return status != GEMMTUNE_OK ? gt_die(GT_EXIT_INPUT, "%s", err.line) : -1;
 }
 
 static int set_options(struct gt_bench_options *o, const struct values *v) {
@@ -170,9 +170,9 @@ static int set_options(struct gt_bench_options *o, const struct values *v) {
                                    .timeout_s = v->timeout,
                                    .seed = (uint64_t)v->seed};
     gt_status status = gt_rivals_environment(&err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_rivals_parse(&o->rivals, v->aa ? "self" : v->against, &err);
-    return status ? gt_die(GT_EXIT_USAGE, "bench: %s", err.line) : -1;
+    return status != GEMMTUNE_OK ? gt_die(GT_EXIT_USAGE, "bench: %s", err.line) : -1;
 }
 
 /* The library opens it; whether there is anything to open is said here, as other commands

@@ -96,12 +96,12 @@ static gt_status print_rungs(const struct gt_ladder *l, size_t count,
                              struct gt_err *err) {
     struct gt_table *t = NULL;
     gt_status status = gt_table_create(&t, columns, COLUMNS, err);
-    for (size_t i = 0; !status && i < count; i++)
-        for (int r = 0; !status && r < GT_RUNGS; r++)
+    for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++)
+        for (int r = 0; status == GEMMTUNE_OK && r < GT_RUNGS; r++)
             status = add_rung(t, &l[i], (enum gt_rung)r, d, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         gt_common_print(t, format);
-    if (!status && !format->json && !format->csv)
+    if (status == GEMMTUNE_OK && !format->json && !format->csv)
         say_peaks(l, count, d);
     gt_table_destroy(t);
     return status;
@@ -117,7 +117,7 @@ static gt_status print_volumes(const struct gt_ladder *l, size_t count,
             (struct gt_column){gt_rung_name((enum gt_rung)r), gt_rung_name((enum gt_rung)r),
                                GT_RIGHT, GT_CELL_NUMBER};
     gt_status status = gt_table_create(&t, wide, 1 + GT_RUNGS, err);
-    for (size_t i = 0; !status && i < count; i++) {
+    for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++) {
         char cell[GT_RUNGS][GT_CELL_MAX];
         const char *row[1 + GT_RUNGS] = {l[i].name};
         for (int r = 0; r < GT_RUNGS; r++)
@@ -126,7 +126,7 @@ static gt_status print_volumes(const struct gt_ladder *l, size_t count,
                              : NULL;
         status = gt_table_row(t, row, err);
     }
-    if (!status)
+    if (status == GEMMTUNE_OK)
         gt_common_print(t, format);
     gt_table_destroy(t);
     return status;
@@ -138,12 +138,12 @@ static gt_status climb_all(struct gt_ladder *l, struct gt_tuner *t, const struct
                            const struct gt_sweep *sweep, size_t *done, struct gt_err *err) {
     const double cap = t->device.is_cpu ? t->effort->cpu_s : t->effort->gpu_s;
     gt_status status = GEMMTUNE_OK;
-    for (size_t i = 0; !status && i < sweep->count && !gt_session_stop; i++) {
+    for (size_t i = 0; status == GEMMTUNE_OK && i < sweep->count && !gt_session_stop; i++) {
         t->progress.problem = i + 1;
         status =
             gt_ladder_climb(&l[*done], t, &sweep->item[i], v->budget > 0 ? v->budget : cap,
                             (double)v->loop_volume, err);
-        if (!status && !gt_session_stop)
+        if (status == GEMMTUNE_OK && !gt_session_stop)
             (*done)++;
         /* one problem's failure is its own; the database's is everybody's */
         if (status == GEMMTUNE_EDEVICE || status == GEMMTUNE_ENOMEM) {
@@ -162,12 +162,12 @@ static int climb_and_print(struct gt_tuner *t, const struct values *v,
     gt_status status = l ? gt_session_begin_run(t, again, &err)
                          : gt_fail(&err, GEMMTUNE_ENOMEM, "no memory for the ladder");
     gt_session_catch();
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = climb_all(l, t, v, sweep, &done, &err);
     const bool people = !v->format.json && !v->format.csv;
-    if (!status && people && v->volumes)
+    if (status == GEMMTUNE_OK && people && v->volumes)
         status = print_volumes(l, done, &v->format, &err);
-    else if (!status)
+    else if (status == GEMMTUNE_OK)
         status = print_rungs(l, done, &t->device, &v->format, &err);
     if (t->run_id)
         (void)gt_db_run_end(t->db, t->run_id,
@@ -187,14 +187,14 @@ static int add_volumes(struct gt_sweep *s, const struct values *v) {
     int64_t volume[GT_VOLUMES_MAX], m, n, k;
     size_t count = 0;
     gt_status status = gt_volume_range(volume, &count, v->volumes, &err);
-    for (size_t i = 0; !status && i < count; i++) {
+    for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++) {
         char name[GT_PROBLEM_NAME_MAX];
         gt_volume_shape(volume[i], &m, &n, &k);
         snprintf(name, sizeof name, "%s-nn-%lldx%lldx%lld", v->dtype ? v->dtype : "f32",
                  (long long)m, (long long)n, (long long)k);
         status = gt_sweep_add(s, name, &err);
     }
-    return status ? gt_die(GT_EXIT_INPUT, "%s", err.line) : -1;
+    return status != GEMMTUNE_OK ? gt_die(GT_EXIT_INPUT, "%s", err.line) : -1;
 }
 
 static int problems_of(struct gt_sweep *s, const struct values *v, int argc, char **argv,

@@ -124,9 +124,9 @@ static gt_status add_row(struct gt_table *t, const struct gt_replay *r,
 static gt_status print_summary(const struct session *s, struct gt_err *err) {
     struct gt_table *t = NULL;
     gt_status status = gt_table_create(&t, columns, COLUMNS, err);
-    for (int i = 0; !status && i < s->count; i++)
+    for (int i = 0; status == GEMMTUNE_OK && i < s->count; i++)
         status = add_row(t, &s->replay[i], err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         gt_common_print(t, &s->v->format);
     gt_table_destroy(t);
     return status;
@@ -174,9 +174,10 @@ static gt_status print_curve(const struct session *s, struct gt_err *err) {
         column[n + 1] = (struct gt_column){NULL, key[n + 1], GT_RIGHT, GT_CELL_NUMBER};
     }
     gt_status status = gt_table_create(&t, column, (size_t)n, err);
-    for (size_t at = 1; !status && at <= s->replay[0].budget; at = after(at, people))
+    for (size_t at = 1; status == GEMMTUNE_OK && at <= s->replay[0].budget;
+         at = after(at, people))
         status = add_evaluation(t, s, at, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         gt_common_print(t, &s->v->format);
     gt_table_destroy(t);
     return status;
@@ -202,7 +203,7 @@ static void describe(const struct session *s) {
 
 static gt_status replay_all(struct session *s, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; !status && i < s->count; i++) {
+    for (int i = 0; status == GEMMTUNE_OK && i < s->count; i++) {
         const struct gt_replay_setup setup = {.stored = &s->stored,
                                               .strategy = s->strategy[i],
                                               .seed_pick = s->seed,
@@ -213,9 +214,9 @@ static gt_status replay_all(struct session *s, struct gt_err *err) {
                                               .first_seed = (uint64_t)s->v->seed};
         status = gt_replay_run(&s->replay[i], &setup, err);
     }
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = s->v->curve ? print_curve(s, err) : print_summary(s, err);
-    if (!status && s->v->svg)
+    if (status == GEMMTUNE_OK && s->v->svg)
         status = gt_replay_svg(s->v->svg, s->stored.title, s->replay, s->count, err);
     return status;
 }
@@ -240,9 +241,9 @@ static gt_status find_device(char key[GT_DEVICE_KEY_MAX], struct gt_db *db,
     struct gt_view view = {0};
     size_t index = 0;
     gt_status status = gt_view_devices(&view, db, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_view_pick(&index, &view, named, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         memcpy(key, view.device[index].key, GT_DEVICE_KEY_MAX);
     gt_view_clear(&view);
     return status;
@@ -260,22 +261,22 @@ static int load_trials(struct session *s, const char *problem) {
         return code;
     (void)gt_problem_name(&p, name);
     gt_status status = find_device(key, db, s->v->device, &err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_stored_trials(&s->stored, db, key, name, &err);
     gt_db_close(db);
-    return status ? gt_common_fail(status, &err) : -1;
+    return status != GEMMTUNE_OK ? gt_common_fail(status, &err) : -1;
 }
 
 static int load_caches(struct session *s, const char *path) {
     struct gt_stored from = {0};
     struct gt_err err = {""};
     gt_status status = gt_stored_cache(&s->stored, path, &err);
-    if (!status && s->v->from)
+    if (status == GEMMTUNE_OK && s->v->from)
         status = gt_stored_cache(&from, s->v->from, &err);
-    if (!status && s->v->from)
+    if (status == GEMMTUNE_OK && s->v->from)
         s->seeds = gt_stored_seeds(s->seed, SEEDS, &s->stored, &from);
     gt_stored_clear(&from);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return gt_die(status == GEMMTUNE_ENOMEM ? GT_EXIT_FAILURE : GT_EXIT_INPUT, "%s",
                       err.line);
     return -1;
@@ -296,7 +297,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0) {
         describe(&s);
         const gt_status status = replay_all(&s, &err);
-        code = status ? gt_die(GT_EXIT_FAILURE, "%s", err.line) : GT_EXIT_OK;
+        code = status != GEMMTUNE_OK ? gt_die(GT_EXIT_FAILURE, "%s", err.line) : GT_EXIT_OK;
     }
     for (int i = 0; i < s.count; i++)
         gt_replay_clear(&s.replay[i]);

@@ -109,7 +109,7 @@ static int choose(struct answer *a, const struct values *v, const struct gt_sess
     const gt_status status =
         gt_choose(&a->chosen, db, s->families, &s->device, &a->p, &err);
     gt_db_close(db);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);
     snprintf(a->candidate[0].family, GT_NAME_MAX, "%s", a->chosen.choice.family->name);
     gt_point_text(&a->chosen.choice.point, a->candidate[0].point);

@@ -52,7 +52,7 @@ int gt_session_open(struct gt_session *s, const struct gt_session_setup *setup) 
     struct gt_err err = {""};
     memset(s, 0, sizeof *s);
     gt_status status = gt_probe_pick(&s->device, setup->device, true, &err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return gt_die(GT_EXIT_DEVICE, "%s", err.line);
     gt_device_key(&s->device, s->device_key);
     const int code = gt_common_families(&s->families, setup->templates);
@@ -64,9 +64,9 @@ int gt_session_open(struct gt_session *s, const struct gt_session_setup *setup) 
                                        .timeout_s = setup->timeout_s,
                                        .own_core = !s->device.is_cpu};
     status = gt_pool_create(&s->pool, &pool, &err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         gt_session_close(s);
-    return status ? gt_die(GT_EXIT_FAILURE, "%s", err.line) : -1;
+    return status != GEMMTUNE_OK ? gt_die(GT_EXIT_FAILURE, "%s", err.line) : -1;
 }
 
 void gt_session_close(struct gt_session *s) {
@@ -151,7 +151,8 @@ int gt_session_run(struct gt_report *out, struct gt_session *s, enum gt_job_kind
     struct gt_err err = {""};
     const gt_status status =
         gt_session_try(out, s, kind, problem, candidates, count, seed, &err);
-    return status ? gt_die(gt_session_lost(status) ? GT_EXIT_DEVICE : GT_EXIT_FAILURE, "%s",
-                           err.line)
-                  : -1;
+    return status != GEMMTUNE_OK
+               ? gt_die(gt_session_lost(status) ? GT_EXIT_DEVICE : GT_EXIT_FAILURE, "%s",
+                        err.line)
+               : -1;
 }

@@ -199,9 +199,9 @@ static int dry_run(const struct gt_tuner *tuner, const struct gt_sweep *sweep,
     struct dry_total total = {0};
     const bool people = !format->json && !format->csv;
     gt_status status = gt_table_create(&t, dry_columns, DRY_COLUMNS, &err);
-    for (size_t i = 0; !status && i < sweep->count; i++)
+    for (size_t i = 0; status == GEMMTUNE_OK && i < sweep->count; i++)
         status = dry_row(&total, t, tuner, &sweep->item[i], people, &err);
-    if (!status) {
+    if (status == GEMMTUNE_OK) {
         gt_common_print(t, format);
         fprintf(stderr, "%zu problems on %s, about %.0f s of search\n", sweep->count,
                 tuner->device.name, total.seconds);
@@ -259,7 +259,8 @@ static gt_status tune_all(struct gt_tune_result *result, struct gt_tuner *t,
     gt_status status = GEMMTUNE_OK;
     const double started = gt_seconds();
     double beside = 0; /* seconds, of all problems so far */
-    for (*done = 0; !status && *done < sweep->count && !gt_session_stop; (*done)++) {
+    for (*done = 0; status == GEMMTUNE_OK && *done < sweep->count && !gt_session_stop;
+         (*done)++) {
         const size_t i = *done;
         const double began = gt_seconds();
         const double seconds =
@@ -268,7 +269,7 @@ static gt_status tune_all(struct gt_tune_result *result, struct gt_tuner *t,
         t->next = i + 1 < sweep->count ? &sweep->item[i + 1] : NULL;
         status = gt_tune_problem(&result[i], t, &sweep->item[i], seconds, err);
         beside += fmax(gt_seconds() - began - seconds, 0);
-        if (!status)
+        if (status == GEMMTUNE_OK)
             say_done(t, &sweep->item[i], &result[i]);
     }
     gt_ahead_clear(&t->ahead);
@@ -298,9 +299,9 @@ static gt_status report(const struct gt_tune_result *result, const struct gt_swe
     struct gt_table *t = NULL;
     const bool people = !format->json && !format->csv;
     gt_status status = gt_table_create(&t, columns, COLUMNS, err);
-    for (size_t i = 0; !status && i < done; i++)
+    for (size_t i = 0; status == GEMMTUNE_OK && i < done; i++)
         status = add_row(t, &sweep->item[i], &result[i], people, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         gt_common_print(t, format);
     gt_table_destroy(t);
     return status;
@@ -323,11 +324,11 @@ static int tune_and_report(struct gt_tuner *t, const struct values *v,
     gt_status status = result ? gt_session_begin_run(t, again, &err)
                               : gt_fail(&err, GEMMTUNE_ENOMEM, "no memory for the results");
     gt_session_catch();
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = tune_all(result, t, v, sweep, &done, &err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = report(result, sweep, done, &v->format, &err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         say_use(t, result, done);
     if (t->run_id)
         (void)gt_db_run_end(t->db, t->run_id,
@@ -335,8 +336,8 @@ static int tune_and_report(struct gt_tuner *t, const struct values *v,
                             : gt_session_stop ? "stopped"
                                               : "done",
                             &ignored);
-    const int code =
-        status ? gt_common_fail(status, &err) : verdict(result, done, sweep->count);
+    const int code = status != GEMMTUNE_OK ? gt_common_fail(status, &err)
+                                           : verdict(result, done, sweep->count);
     if (code == GT_EXIT_STOPPED)
         fprintf(stderr,
                 "stopped; everything measured is stored, the same command goes on\n");
@@ -354,9 +355,9 @@ static int load_problems(struct gt_sweep *s, const struct values *v, int argc, c
         return gt_die(GT_EXIT_USAGE, "nothing to tune: give --sizes FILE or problem names");
     if (v->sizes)
         status = gt_sweep_load(s, v->sizes, &err);
-    for (int i = first; !status && i < argc; i++)
+    for (int i = first; status == GEMMTUNE_OK && i < argc; i++)
         status = gt_sweep_add(s, argv[i], &err);
-    return status ? gt_die(GT_EXIT_INPUT, "%s", err.line) : -1;
+    return status != GEMMTUNE_OK ? gt_die(GT_EXIT_INPUT, "%s", err.line) : -1;
 }
 
 static int choose(struct gt_tuner *t, const struct values *v) {

@@ -73,7 +73,7 @@ static int verify_one(struct tally *t, struct gt_session *s, const struct gt_vie
         gt_session_try(&report, s, GT_JOB_TRIAL, row->problem, &c, 1, seed, &err);
     if (gt_session_lost(status))
         return gt_die(GT_EXIT_DEVICE, "%s", err.line);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return put(t, &t->failed, row, "not verified", NULL, err.line);
     const struct gt_result *r = &report.result[0];
     const char *median = r->time.samples == 0 ? NULL
@@ -123,7 +123,7 @@ static int load(struct gt_view *view, const struct values *v, const char *device
     const gt_status status =
         db ? gt_view_records(view, db, device_key, problem, &err) : GEMMTUNE_OK;
     gt_db_close(db);
-    return status ? gt_common_fail(status, &err) : -1;
+    return status != GEMMTUNE_OK ? gt_common_fail(status, &err) : -1;
 }
 
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {

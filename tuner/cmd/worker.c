@@ -34,13 +34,13 @@ static void tell_stage(void *user, enum gt_stage stage) {
 static gt_status run_job(struct gt_report *report, struct worker *w, struct gt_err *err) {
     gemmtune_problem p;
     gt_status status = gt_problem_from_name(&p, w->job.problem, err);
-    if (!status && !w->lab)
+    if (status == GEMMTUNE_OK && !w->lab)
         status = gt_lab_create(&w->lab, &w->job.device, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_lab_setup(w->lab, &p, w->job.seed, err);
-    if (!status && w->job.kind != GT_JOB_CHECK)
+    if (status == GEMMTUNE_OK && w->job.kind != GT_JOB_CHECK)
         status = gt_lab_setup_inputs(w->lab, err);
-    if (!status && w->job.kind != GT_JOB_PREPARE)
+    if (status == GEMMTUNE_OK && w->job.kind != GT_JOB_PREPARE)
         status = gt_trial_run(report, w->lab, w->families, &w->job, tell_stage, w, err);
     return status;
 }
@@ -56,9 +56,9 @@ static void open_ahead(struct worker *w) {
     struct gt_err unread;
     gemmtune_problem p;
     gt_status status = gt_problem_from_name(&p, w->job.problem, &unread);
-    if (!status && !w->lab)
+    if (status == GEMMTUNE_OK && !w->lab)
         status = gt_lab_create(&w->lab, &w->job.device, &unread);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         (void)gt_lab_setup_types(w->lab, &p, w->job.seed, &unread);
 }
 
@@ -73,7 +73,7 @@ static void serve(struct worker *w) {
         err.line[0] = '\0';
         gt_report_init(&report, w->job.id, GT_STAGE_DONE);
         const gt_status status = do_job(&report, w, &err);
-        if (status) {
+        if (status != GEMMTUNE_OK) {
             report.stage = GT_STAGE_FAILED;
             report.status = status;
             snprintf(report.error, sizeof report.error, "%s", err.line);
@@ -86,7 +86,7 @@ static void serve(struct worker *w) {
 static gt_status load_families(struct worker *w, int argc, char **argv,
                                struct gt_err *err) {
     gt_status status = gt_families_create(&w->families, err);
-    for (int i = 3; !status && i < argc; i++)
+    for (int i = 3; status == GEMMTUNE_OK && i < argc; i++)
         status = gt_families_add_folder(w->families, argv[i], err);
     return status;
 }

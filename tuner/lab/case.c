@@ -29,11 +29,11 @@ static gt_status make_operand(struct gt_guarded *o, struct gt_checker *c,
     const int64_t elements = o->rows > 0 ? (o->rows - 1) * o->ld + o->cols : 0;
     o->bytes = operand_bytes(elements, type);
     gt_status status = ops->alloc(&o->mem, c->rig, o->bytes, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = ops->fill(c->rig, o->mem, o->bytes, GT_POISON, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = ops->view(&o->view, c->rig, o->mem, GT_GUARD, o->bytes - GT_GUARD, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_checker_fill(c, o->view, o->filled, o->cols, o->ld, o->seed, mode, err);
     return status;
 }
@@ -58,9 +58,9 @@ gt_status gt_case_output(void **view, struct gt_case *t, struct gt_err *err) {
                        "the checker has %lld bytes for C, the case needs %lld",
                        (long long)c->scratch_bytes, (long long)bytes);
     gt_status status = ops->fill(c->rig, c->scratch, bytes, GT_POISON_C, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = ops->view(view, c->rig, c->scratch, GT_GUARD, bytes - GT_GUARD, err);
-    if (!status && t->spec.beta != 0)
+    if (status == GEMMTUNE_OK && t->spec.beta != 0)
         status =
             gt_checker_fill(c, *view, p->m, p->n, p->ldc, seed_c(t), t->spec.mode, err);
     return status;
@@ -70,9 +70,9 @@ static gt_status make_reference(struct gt_case *t, struct gt_err *err) {
     struct gt_checker *c = t->checker;
     void *view = NULL;
     gt_status status = gt_case_output(&view, t, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_checker_reference(t, view, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_rig_head(c->rig)->ops->finish(c->rig, err);
     if (view)
         gt_rig_head(c->rig)->ops->view_release(c->rig, view);
@@ -139,7 +139,7 @@ static gt_status agree_all(struct gt_case *t, struct gt_err *err) {
     gt_status status =
         gt_rig_head(t->checker->rig)
             ->ops->read(t->checker->rig, t->r, 0, host, p->m * p->n * (int64_t)size, err);
-    for (int64_t e = 0; !status && e < p->m * p->n; e++)
+    for (int64_t e = 0; status == GEMMTUNE_OK && e < p->m * p->n; e++)
         status = agree(t, e, host + (size_t)e * size, err);
     free(host);
     return status;
@@ -149,7 +149,7 @@ static gt_status agree_sampled(struct gt_case *t, int64_t samples, struct gt_err
     const gemmtune_problem *p = &t->spec.problem;
     const int64_t size = (int64_t)gt_type_size(p->type_c), total = p->m * p->n;
     gt_status status = GEMMTUNE_OK;
-    for (int64_t i = 0; !status && i < samples; i++) {
+    for (int64_t i = 0; status == GEMMTUNE_OK && i < samples; i++) {
         /* both ends, and golden-ratio steps between: spread over rows and columns alike */
         const double where = fmod((double)i * 0.6180339887498949, 1.0);
         const int64_t e = i == 0   ? 0
@@ -158,7 +158,7 @@ static gt_status agree_sampled(struct gt_case *t, int64_t samples, struct gt_err
         char bytes[8];
         status = gt_rig_head(t->checker->rig)
                      ->ops->read(t->checker->rig, t->r, e * size, bytes, size, err);
-        if (!status)
+        if (status == GEMMTUNE_OK)
             status = agree(t, e, bytes, err);
     }
     return status;
@@ -199,17 +199,17 @@ gt_status gt_case_create(struct gt_case **out, struct gt_checker *c,
     }
     const int64_t c_bytes = p->m * p->n * (int64_t)gt_type_size(p->type_c);
     gt_status status = make_operand(&t->a, c, p->type_a, spec->mode, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = make_operand(&t->b, c, p->type_b, spec->mode, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = ops->alloc(&t->r, c->rig, c_bytes, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = ops->alloc(&t->s, c->rig, c_bytes, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = make_reference(t, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = host_check(t, err);
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         gt_case_destroy(t);
         return status;
     }

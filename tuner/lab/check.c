@@ -22,17 +22,17 @@ static gt_status enqueue_case(struct gt_case *t, const struct gt_product *produc
     gt_data_put(&beta, p->type_acc, t->spec.beta);
     gt_status status = gt_case_output(&view, t, err);
     const struct gt_operands x = {&alpha, t->a.view, t->b.view, &beta, view};
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_checker_poison(c, product->workspace_bytes, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = product->enqueue(product->self, &x, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_checker_compare(t, slot, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_checker_unchanged(t, &t->a, p->type_a, slot, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_checker_unchanged(t, &t->b, p->type_b, slot, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_checker_within(c, product->workspace_bytes, slot, err);
     if (view)
         gt_rig_head(c->rig)->ops->view_release(c->rig, view);
@@ -58,9 +58,9 @@ static gt_status see(struct seen *v, struct gt_case *t, struct gt_err *err) {
     if (!v->c || !v->r || !v->s)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to look at a wrong result");
     gt_status status = ops->read(k->rig, k->scratch, GT_GUARD, v->c, c_bytes, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = ops->read(k->rig, t->r, 0, v->r, r_bytes, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = ops->read(k->rig, t->s, 0, v->s, r_bytes, err);
     return status;
 }
@@ -122,7 +122,7 @@ static gt_status enqueue_all(struct gt_checker *c, struct gt_case *const *cases,
                              struct gt_err *err) {
     const struct gt_rig_ops *ops = gt_rig_head(c->rig)->ops;
     gt_status status = ops->fill(c->rig, c->found, GT_CASES_MAX * GT_COUNTERS * 4, 0, err);
-    for (int i = 0; !status && i < count; i++)
+    for (int i = 0; status == GEMMTUNE_OK && i < count; i++)
         status = enqueue_case(cases[i], &products[i], i, err);
     return status;
 }
@@ -152,11 +152,12 @@ static gt_status check_all(bool *right, char *why, struct gt_checker *c,
     *right = false;
     why[0] = '\0';
     gt_status status = enqueue_all(c, cases, products, count, err);
-    if (!status || status == GEMMTUNE_EINVAL || status == GEMMTUNE_EUNSUPPORTED)
+    if (status == GEMMTUNE_OK || status == GEMMTUNE_EINVAL ||
+        status == GEMMTUNE_EUNSUPPORTED)
         status = finish(c, status, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = ops->read(c->rig, c->found, 0, found, count * GT_COUNTERS * 4, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     const int bad = first_failed(found, count);
     *right = bad < 0;

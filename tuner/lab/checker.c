@@ -80,10 +80,10 @@ static gt_status load(struct gt_checker *c, const char *source, struct gt_err *e
         .grid = {1, 1, 1}, .block = {THREADS, 1, 1}, .cluster = {1, 1, 1}};
     struct gt_image image = {0};
     gt_status status = gt_build(&image, driver, h->device, source, NULL, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = driver->load(&c->kernel[0], h->gpu, &image, source, kernel_entry[0],
                               &launch, err);
-    for (int k = 1; !status && k < GT_CHECKER_KERNELS; k++)
+    for (int k = 1; status == GEMMTUNE_OK && k < GT_CHECKER_KERNELS; k++)
         status = driver->load_also(&c->kernel[k], h->gpu, c->kernel[0], kernel_entry[k],
                                    &launch, err);
     gt_image_clear(&image);
@@ -101,7 +101,7 @@ static gt_status load_all(struct gt_checker *c, struct gt_err *err) {
     char *source = NULL;
     gt_status status = gt_source_plain(&source, gt_rig_head(c->rig)->device, &c->types,
                                        "tuner/lab/kernels/check.cl", kernel_text(), err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = load(c, source, err);
     free(source);
     return status;
@@ -127,11 +127,11 @@ gt_status gt_checker_create(struct gt_checker **out, struct gt_rig *rig,
     c->types.trans_a = c->types.trans_b = GEMMTUNE_NOTRANS; /* one source for all layouts */
     c->scratch_bytes = gt_guarded_bytes(scratch_bytes);
     gt_status status = load_all(c, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = ops->alloc(&c->found, rig, GT_CASES_MAX * GT_COUNTERS * 4, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = ops->alloc(&c->scratch, rig, c->scratch_bytes, err);
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         gt_checker_destroy(c);
         return status;
     }
@@ -268,7 +268,7 @@ gt_status gt_checker_clock(int *mhz, struct gt_checker *c, struct gt_err *err) {
     push_ptr(&l, c->found);
     push_int(&l, LOOK_NS);
     gt_status status = run(c, K_PACE, 1, &l, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status =
             gt_rig_head(c->rig)->ops->read(c->rig, c->found, 0, pace, sizeof pace, err);
     if (pace[1] > 0)
@@ -286,10 +286,10 @@ static gt_status make_workspace(struct gt_checker *c, int64_t bytes, struct gt_e
     const struct gt_rig_ops *ops = gt_rig_head(c->rig)->ops;
     gt_status status =
         ops->alloc(&c->workspace.mem, c->rig, gt_workspace_bytes(bytes), err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status =
             ops->view(&c->workspace.view, c->rig, c->workspace.mem, GT_GUARD, bytes, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         c->workspace.bytes = bytes;
     return status;
 }
@@ -302,7 +302,7 @@ gt_status gt_checker_reserve(struct gt_checker *c, int64_t bytes, struct gt_err 
         return GEMMTUNE_OK;
     gt_checker_unreserve(c);
     const gt_status status = make_workspace(c, bytes, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         return GEMMTUNE_OK;
     gt_checker_unreserve(c);
     if (had > 0)

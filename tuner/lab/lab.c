@@ -36,7 +36,7 @@ gt_status gt_lab_create(struct gt_lab **out, const struct gt_device *d,
     if (!lab)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the test bench");
     gt_status status = gt_rig_open(&lab->rig, d, err);
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         gt_lab_destroy(lab);
         return status;
     }
@@ -123,7 +123,7 @@ int64_t gt_lab_bytes(const gemmtune_problem *p, const struct gt_device *d) {
 static gt_status setup_smalls(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                               struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; !status && i < GT_LAB_SMALLS; i++) {
+    for (int i = 0; status == GEMMTUNE_OK && i < GT_LAB_SMALLS; i++) {
         const struct small *s = &smalls[i];
         const struct gt_case_spec spec = {
             .problem = small_problem(s, p),
@@ -147,9 +147,9 @@ gt_status gt_lab_setup_types(struct gt_lab *lab, const gemmtune_problem *p, uint
     lab->problem = *p;
     lab->scratch = scratch;
     gt_status status = gt_checker_create(&lab->checker, lab->rig, p, scratch, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = setup_smalls(lab, p, seed, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         clear_types(lab);
     return status;
 }
@@ -158,7 +158,7 @@ static gt_status setup_timed(struct gt_lab *lab, const gemmtune_problem *p, uint
                              struct gt_err *err) {
     const enum gt_data_mode mode[2] = {gt_data_exact(p->type_c, p->k), GT_DATA_UNIFORM};
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; !status && i < 2; i++) {
+    for (int i = 0; status == GEMMTUNE_OK && i < 2; i++) {
         const struct gt_case_spec spec = {.problem = *p,
                                           .alpha = 1,
                                           .beta = p->reads_c ? 1 : 0,
@@ -198,11 +198,11 @@ gt_status gt_lab_setup(struct gt_lab *lab, const gemmtune_problem *p, uint64_t s
         return GEMMTUNE_OK;
     clear_problem(lab);
     gt_status status = fits(p, gt_lab_device(lab), err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_lab_setup_types(lab, p, seed, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = setup_timed(lab, p, seed, err);
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         clear_types(lab);
         return gt_fail_within(err, status, "%s", name);
     }
@@ -216,7 +216,7 @@ gt_status gt_lab_setup_inputs(struct gt_lab *lab, struct gt_err *err) {
     if (lab->sets.count > 0)
         return GEMMTUNE_OK;
     gt_status status = gt_sets_create(lab, &lab->problem, lab->seed, err);
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         status = gt_fail_within(err, status, "%s", lab->name);
         clear_types(lab);
     }
@@ -231,7 +231,7 @@ static gt_status share_all(struct gt_exec *shared[GT_LAB_SMALLS], const struct g
                            const struct gt_exec *e, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     memset(shared, 0, GT_LAB_SMALLS * sizeof(struct gt_exec *));
-    for (int i = 0; i < GT_LAB_SMALLS && !status; i++) {
+    for (int i = 0; i < GT_LAB_SMALLS && status == GEMMTUNE_OK; i++) {
         const gemmtune_problem s = small_problem(&smalls[i], &lab->problem);
         status = gt_exec_share(&shared[i], e, &s, err);
         status = status == GEMMTUNE_EINVAL ? GEMMTUNE_OK : status;
@@ -271,11 +271,11 @@ gt_status gt_lab_reserve(struct gt_lab *lab, const struct gt_exec *e, struct gt_
         if (shared[i] && workspace_of(shared[i]) > need)
             need = workspace_of(shared[i]);
     drop_all(shared);
-    if (!status && need > 0 && need > workspace_max(lab))
+    if (status == GEMMTUNE_OK && need > 0 && need > workspace_max(lab))
         status = gt_fail(err, GEMMTUNE_EINVAL,
                          "needs %lld bytes of workspace, at most %lld may be had",
                          (long long)need, (long long)workspace_max(lab));
-    return status ? status : gt_checker_reserve(lab->checker, need, err);
+    return status != GEMMTUNE_OK ? status : gt_checker_reserve(lab->checker, need, err);
 }
 
 /* ---- checking ---- */
@@ -297,7 +297,7 @@ gt_status gt_lab_check(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab
         cases[count] = lab->timed[i];
         execs[count++] = e;
     }
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_check(right, why, lab->checker, cases, execs, count, err);
     drop_all(shared);
     return status;

@@ -33,7 +33,7 @@ struct field {
 static gt_status prepare(struct field *f, const struct gt_exec *const *execs, int count,
                          const struct gt_time_budget *b, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; !status && i < count; i++) {
+    for (int i = 0; status == GEMMTUNE_OK && i < count; i++) {
         f->call[i] =
             (struct gt_kernel_call){execs[i], gt_checker_workspace(f->lab->checker),
                                     gt_rig_head(f->lab->rig)->stream};
@@ -51,7 +51,7 @@ static gt_status load(struct field *f, double ns, struct gt_err *err) {
     enum { MOST = 1000 }; /* samples, of which a timer may see nothing */
     double spent = 0, now = 0;
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; !status && i < MOST && spent < ns; i++) {
+    for (int i = 0; status == GEMMTUNE_OK && i < MOST && spent < ns; i++) {
         struct gt_stopwatch *w = f->watch[i % f->race.count];
         status = gt_stopwatch_sample(w, &now, err);
         spent += now * gt_stopwatch_launches(w);
@@ -65,7 +65,7 @@ static gt_status load(struct field *f, double ns, struct gt_err *err) {
 static gt_status sample(struct gt_sample *out, struct field *f, int i, struct gt_err *err) {
     gt_status status = gt_stopwatch_sample(f->watch[i], &out->ns, err);
     out->launches = gt_stopwatch_launches(f->watch[i]);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     gt_rig_head(f->lab->rig)->ops->clock(f->lab->rig, &out->clock_mhz, &out->throttled);
     if (f->race.count == 1 && out->launches == 1)
@@ -83,12 +83,12 @@ static void lengthen(struct field *f, const struct gt_sample *got) {
 static gt_status run_round(struct field *f, int round, struct gt_err *err) {
     struct gt_sample got[GT_RACERS_MAX] = {{0}};
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; !status && i < f->race.count; i++) {
+    for (int i = 0; status == GEMMTUNE_OK && i < f->race.count; i++) {
         const int at = (i + round) % f->race.count;
         if (!f->race.racer[at].left)
             status = sample(&got[at], f, at, err);
     }
-    if (!status && gt_race_round(&f->race, got) == GT_ROUND_TOO_SHORT)
+    if (status == GEMMTUNE_OK && gt_race_round(&f->race, got) == GT_ROUND_TOO_SHORT)
         lengthen(f, got);
     return status;
 }
@@ -102,16 +102,16 @@ gt_status gt_lab_time(struct gt_measurement *out, struct gt_lab *lab,
                            ? gt_fail(err, GEMMTUNE_EINVAL,
                                      "at most %d kernels are timed together", GT_RACERS_MAX)
                            : GEMMTUNE_OK;
-    if (!status && lab->sets.count == 0)
+    if (status == GEMMTUNE_OK && lab->sets.count == 0)
         status = gt_fail(err, GEMMTUNE_EINVAL, "there are no inputs to time kernels on");
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     rule.top_mhz = gt_lab_device(lab)->clock_mhz;
     gt_race_start(&f.race, &rule, count);
     status = prepare(&f, execs, count, budget, err);
-    if (!status && count > 0 && !gt_lab_device(lab)->is_cpu)
+    if (status == GEMMTUNE_OK && count > 0 && !gt_lab_device(lab)->is_cpu)
         status = load(&f, budget->load_ns, err);
-    for (int round = 0; !status && !f.race.over; round++)
+    for (int round = 0; status == GEMMTUNE_OK && !f.race.over; round++)
         status = run_round(&f, round, err);
     gt_race_finish(&f.race);
     for (int i = 0; i < count; i++) {

@@ -161,7 +161,7 @@ gt_status gt_cpu_time(double *ns, char what[64], enum gt_cpu which,
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no CBLAS library on this machine");
     snprintf(what, 64, "%s", which == GT_CPU_BLAS ? blas.name : "three loops, one thread");
     gt_status status = make(&x, p, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         *ns = best_of_runs(product, p, &x);
     clear(&x);
     return status;

@@ -51,9 +51,9 @@ static gt_status make_views(struct gt_lab *lab, const int64_t stride[3],
                             struct gt_err *err) {
     const struct gt_rig_ops *ops = gt_rig_head(lab->rig)->ops;
     gt_status status = GEMMTUNE_OK;
-    for (int o = 0; !status && o < 3; o++) {
+    for (int o = 0; status == GEMMTUNE_OK && o < 3; o++) {
         status = ops->alloc(&lab->sets.mem[o], lab->rig, lab->sets.count * stride[o], err);
-        for (int i = 0; !status && i < lab->sets.count; i++)
+        for (int i = 0; status == GEMMTUNE_OK && i < lab->sets.count; i++)
             status = ops->view(&lab->sets.view[o][i], lab->rig, lab->sets.mem[o],
                                i * stride[o], stride[o], err);
     }
@@ -67,7 +67,7 @@ static gt_status fill_sets(struct gt_lab *lab, const gemmtune_problem *p, uint64
     const int64_t ld[3] = {p->lda, p->ldb, p->ldc};
     gt_status status = GEMMTUNE_OK;
     for (int o = 0; o < 3; o++)
-        for (int i = 0; !status && i < lab->sets.count; i++)
+        for (int i = 0; status == GEMMTUNE_OK && i < lab->sets.count; i++)
             status = gt_checker_fill(lab->checker, lab->sets.view[o][i], rows[o], cols[o],
                                      ld[o], seed * 7 + (uint64_t)(3 * i + o) + 100,
                                      GT_DATA_UNIFORM, err);
@@ -80,9 +80,9 @@ gt_status gt_sets_create(struct gt_lab *lab, const gemmtune_problem *p, uint64_t
     strides(stride, p);
     lab->sets.count = set_count(p, gt_rig_head(lab->rig)->device);
     gt_status status = make_views(lab, stride, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = fill_sets(lab, p, seed, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_rig_head(lab->rig)->ops->finish(lab->rig, err);
     return status;
 }

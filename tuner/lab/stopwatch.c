@@ -38,7 +38,7 @@ static gt_status enqueue(void *user, struct gt_err *err) {
     const struct gt_stopwatch *w = slice->watch;
     const struct gt_sets *s = &w->lab->sets;
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; !status && i < w->launches; i++) {
+    for (int i = 0; status == GEMMTUNE_OK && i < w->launches; i++) {
         const int set = (slice->first + i) % s->count;
         const struct gt_operands x = {&w->alpha, s->view[0][set], s->view[1][set], &w->beta,
                                       s->view[2][set]};
@@ -74,7 +74,7 @@ static gt_status run_slice(struct gt_stopwatch *w, struct slice *slice, int firs
         status = ops->batch(&slice->batch, w->lab->rig, enqueue, slice, err);
     }
     ring->next = (first + w->launches) % ring->count;
-    return status ? status : ops->time(slice->batch, ns, err);
+    return status != GEMMTUNE_OK ? status : ops->time(slice->batch, ns, err);
 }
 
 static gt_status run_next(struct gt_stopwatch *w, double *ns, struct gt_err *err) {
@@ -110,12 +110,12 @@ static void plan_samples(struct gt_stopwatch *w, double one_ns, double sample_ns
 static gt_status warm_up(struct gt_stopwatch *w, double sample_ns, double most_ns,
                          double *one_ns, struct gt_err *err) {
     gt_status status = run_few(w, 1, one_ns, err);
-    if (!status && *one_ns < most_ns)
+    if (status == GEMMTUNE_OK && *one_ns < most_ns)
         status = run_few(w, 1, one_ns, err);
-    if (status || *one_ns > sample_ns / FEW)
+    if (status != GEMMTUNE_OK || *one_ns > sample_ns / FEW)
         return status;
     status = run_few(w, FEW, one_ns, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = run_few(w, FEW, one_ns, err);
     *one_ns /= FEW;
     return status;
@@ -139,7 +139,7 @@ gt_status gt_stopwatch_create(struct gt_stopwatch **out, struct gt_lab *lab,
                 : p->type_acc == GEMMTUNE_I32 ? 1
                                               : 0.5);
     const gt_status status = warm_up(w, sample_ns, most_ns, &one_ns, err);
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         gt_stopwatch_destroy(w);
         return status;
     }

@@ -34,11 +34,11 @@ static gt_status capture(struct gt_bare *r, gt_enqueue_fn fn, void *user,
                          struct gt_err *err) {
     gt_status status = result(r->cu->cuStreamBeginCapture(r->stream, GT_CU_CAPTURE_RELAXED),
                               "cuStreamBeginCapture", err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     status = fn(user, err);
     const gt_cu_result ended = r->cu->cuStreamEndCapture(r->stream, &r->graph);
-    return status ? status : result(ended, "cuStreamEndCapture", err);
+    return status != GEMMTUNE_OK ? status : result(ended, "cuStreamEndCapture", err);
 }
 
 static bool is_clustered(const union gt_cu_launch_value *v) {
@@ -56,7 +56,7 @@ static gt_status note_cluster(struct gt_bare *r, int i, CUgraphNode node,
     const gt_status status = result(
         r->cu->cuGraphKernelNodeGetAttribute(node, GT_CU_LAUNCH_CLUSTER, &cluster->value),
         "cuGraphKernelNodeGetAttribute", err);
-    if (!status && is_clustered(&cluster->value)) {
+    if (status == GEMMTUNE_OK && is_clustered(&cluster->value)) {
         r->launch[i].config.attributes = cluster;
         r->launch[i].config.attribute_count = 1;
     }
@@ -69,7 +69,7 @@ static gt_status note_node(struct gt_bare *r, CUgraphNode node, bool may_cluster
     const int i = r->count;
     gt_status status = result(r->cu->cuGraphKernelNodeGetParams(node, &n),
                               "cuGraphKernelNodeGetParams", err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     r->launch[i].function = n.function;
     r->launch[i].params = n.params;
@@ -83,7 +83,7 @@ static gt_status note_node(struct gt_bare *r, CUgraphNode node, bool may_cluster
                                                        .stream = r->stream};
     if (may_cluster)
         status = note_cluster(r, i, node, err);
-    r->count += !status;
+    r->count += status == GEMMTUNE_OK;
     return status;
 }
 
@@ -93,13 +93,13 @@ static gt_status note_nodes(struct gt_bare *r, const struct gt_device *d,
     size_t count = 0;
     gt_status status =
         result(r->cu->cuGraphGetNodes(r->graph, NULL, &count), "cuGraphGetNodes", err);
-    if (!status && count > GT_BARE_MAX)
+    if (status == GEMMTUNE_OK && count > GT_BARE_MAX)
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "%zu launches, more than %d", count,
                        GT_BARE_MAX);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status =
             result(r->cu->cuGraphGetNodes(r->graph, node, &count), "cuGraphGetNodes", err);
-    for (size_t i = 0; !status && i < count; i++)
+    for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++)
         status = note_node(r, node[i], d->cc >= CLUSTER_CC, err);
     return status;
 }
@@ -128,9 +128,9 @@ static gt_status note(struct gt_bare **out, int *launches, struct gt_rig *rig,
     r->cu = cu;
     r->stream = gt_rig_head(rig)->stream;
     gt_status status = capture(r, fn, user, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = note_nodes(r, gt_rig_head(rig)->device, err);
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         destroy(r);
         return status;
     }

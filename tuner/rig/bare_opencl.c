@@ -73,7 +73,7 @@ static gt_status watch(struct gt_bare *r, gt_enqueue_fn fn, void *user,
     gt_status status = fn(user, err);
     gt_opencl_replace(&r->cl);
     noting = NULL;
-    if (!status && r->beyond)
+    if (status == GEMMTUNE_OK && r->beyond)
         status =
             gt_fail(err, GEMMTUNE_EUNSUPPORTED, "launches of a kind that is not noted");
     return status;
@@ -96,7 +96,7 @@ static gt_status note(struct gt_bare **out, int *launches, struct gt_rig *rig,
     r->cl = *cl;
     r->queue = gt_rig_head(rig)->stream;
     const gt_status status = watch(r, fn, user, err);
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         destroy(r);
         return status;
     }

@@ -60,18 +60,18 @@ static gt_status open_context(struct rig *r, const struct gt_device *d,
                               struct gt_err *err) {
     CUdevice device = 0;
     gt_status status = result(r->cu->cuInit(0), "cuInit", err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = result(r->cu->cuDeviceGet(&device, d->ordinal), "cuDeviceGet", err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = result(r->cu->cuCtxCreate(&r->context, GT_CU_CTX_SCHED_SPIN, device),
                         "cuCtxCreate", err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = result(r->cu->cuStreamCreate(&r->stream, GT_CU_STREAM_NON_BLOCKING),
                         "cuStreamCreate", err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = result(r->cu->cuEventCreate(&r->start, GT_CU_EVENT_DEFAULT),
                         "cuEventCreate", err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = result(r->cu->cuEventCreate(&r->end, GT_CU_EVENT_DEFAULT), "cuEventCreate",
                         err);
     return status;
@@ -93,11 +93,11 @@ static gt_status open_rig(struct gt_rig **out, const struct gt_device *d,
     r->head.ops = &gt_rig_cuda;
     r->cu = gt_cuda_api(err);
     gt_status status = r->cu ? GEMMTUNE_OK : GEMMTUNE_ENODRIVER;
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = open_context(r, d, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_driver_cuda.open(&r->head.gpu, &target, err);
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         if (r->cu)
             close_rig((struct gt_rig *)r);
         else
@@ -118,7 +118,7 @@ static gt_status alloc(void **mem, struct gt_rig *rig, int64_t bytes, struct gt_
     *mem = NULL;
     gt_status status = result(of(rig)->cu->cuMemAlloc(&p, (size_t)(bytes > 0 ? bytes : 1)),
                               "cuMemAlloc", err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         *mem = (void *)(uintptr_t)p;
     else
         (void)gt_fail_within(err, status, "%lld bytes", (long long)bytes);
@@ -154,7 +154,7 @@ static gt_status write_mem(struct gt_rig *rig, void *mem, int64_t offset, const 
     gt_status status = result(r->cu->cuMemcpyHtoDAsync(address(mem) + (CUdeviceptr)offset,
                                                        from, (size_t)bytes, r->stream),
                               "cuMemcpyHtoDAsync", err);
-    return status ? status : finish(rig, err);
+    return status != GEMMTUNE_OK ? status : finish(rig, err);
 }
 
 static gt_status read_mem(struct gt_rig *rig, void *mem, int64_t offset, void *to,
@@ -164,7 +164,7 @@ static gt_status read_mem(struct gt_rig *rig, void *mem, int64_t offset, void *t
         result(r->cu->cuMemcpyDtoHAsync(to, address(mem) + (CUdeviceptr)offset,
                                         (size_t)bytes, r->stream),
                "cuMemcpyDtoHAsync", err);
-    return status ? status : finish(rig, err);
+    return status != GEMMTUNE_OK ? status : finish(rig, err);
 }
 
 static gt_status fill(struct gt_rig *rig, void *mem, int64_t bytes, uint32_t pattern,
@@ -188,19 +188,19 @@ static gt_status capture(struct gt_batch *b, struct gt_err *err) {
     CUgraph graph = NULL;
     gt_status status = result(r->cu->cuStreamBeginCapture(r->stream, GT_CU_CAPTURE_RELAXED),
                               "cuStreamBeginCapture", err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     status = b->fn(b->user, err);
     const gt_cu_result ended = r->cu->cuStreamEndCapture(r->stream, &graph);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = result(ended, "cuStreamEndCapture", err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = result(r->cu->cuGraphInstantiateWithFlags(&b->graph, graph, 0),
                         "cuGraphInstantiate", err);
     if (graph)
         (void)r->cu->cuGraphDestroy(graph);
     /* else the first launch would pay for it */
-    if (!status && r->cu->cuGraphUpload)
+    if (status == GEMMTUNE_OK && r->cu->cuGraphUpload)
         status = result(r->cu->cuGraphUpload(b->graph, r->stream), "cuGraphUpload", err);
     return status;
 }
@@ -219,7 +219,7 @@ static gt_status batch(struct gt_batch **out, struct gt_rig *rig, gt_enqueue_fn 
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to time a kernel");
     *b = (struct gt_batch){.rig = of(rig), .fn = fn, .user = user};
     gt_status status = has_graphs(of(rig)->cu) ? capture(b, err) : GEMMTUNE_OK;
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         batch_destroy(b);
         return status;
     }
@@ -239,13 +239,13 @@ static gt_status time_batch(struct gt_batch *b, double *ns, struct gt_err *err) 
     float ms = 0;
     gt_status status =
         result(r->cu->cuEventRecord(r->start, r->stream), "cuEventRecord", err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = enqueue(b, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = result(r->cu->cuEventRecord(r->end, r->stream), "cuEventRecord", err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = result(r->cu->cuEventSynchronize(r->end), "cuEventSynchronize", err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = result(r->cu->cuEventElapsedTime(&ms, r->start, r->end),
                         "cuEventElapsedTime", err);
     *ns = (double)ms * 1e6;

@@ -52,11 +52,11 @@ static gt_status open_queue(struct rig *r, const struct gt_device *d, struct gt_
     cl_platform_id platform = NULL;
     cl_int error = GT_CL_SUCCESS;
     gt_status status = gt_opencl_device(&platform, &r->device, d->ordinal, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     r->context = r->cl->clCreateContext(NULL, 1, &r->device, NULL, NULL, &error);
     status = result(error, "clCreateContext", err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     r->queue = r->cl->clCreateCommandQueue(r->context, r->device,
                                            GT_CL_QUEUE_PROFILING_ENABLE, &error);
@@ -73,9 +73,9 @@ static gt_status open_rig(struct gt_rig **out, const struct gt_device *d,
     gt_status status = r->cl ? open_queue(r, d, err) : GEMMTUNE_ENODRIVER;
     const gemmtune_target target = {
         .backend = GEMMTUNE_OPENCL, .context = r->context, .device = r->device};
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_driver_opencl.open(&r->head.gpu, &target, err);
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         close_rig((struct gt_rig *)r);
         return status;
     }
@@ -93,7 +93,9 @@ static gt_status alloc(void **mem, struct gt_rig *rig, int64_t bytes, struct gt_
     *mem = r->cl->clCreateBuffer(r->context, GT_CL_MEM_READ_WRITE,
                                  (size_t)(bytes > 0 ? bytes : 1), NULL, &error);
     gt_status status = result(error, "clCreateBuffer", err);
-    return status ? gt_fail_within(err, status, "%lld bytes", (long long)bytes) : status;
+    return status != GEMMTUNE_OK
+               ? gt_fail_within(err, status, "%lld bytes", (long long)bytes)
+               : status;
 }
 
 static void release(struct gt_rig *rig, void *mem) {
@@ -169,17 +171,17 @@ static gt_status time_batch(struct gt_batch *b, double *ns, struct gt_err *err) 
     cl_event start = NULL, end = NULL;
     cl_ulong from = 0, to = 0;
     gt_status status = finish((struct gt_rig *)r, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = mark(r, &start, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = b->fn(b->user, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = mark(r, &end, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = finish((struct gt_rig *)r, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = ended(r, start, &from, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = ended(r, end, &to, err);
     if (start)
         (void)r->cl->clReleaseEvent(start);

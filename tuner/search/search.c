@@ -114,7 +114,7 @@ gt_status gt_search_create(struct gt_search **out, const struct gt_strategy *str
     gt_status status = allocate(s)
                            ? strategy->create(&s->self, s, err)
                            : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the search");
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         gt_search_destroy(s);
         return status;
     }

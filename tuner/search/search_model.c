@@ -90,7 +90,7 @@ static gt_status model_create(void **self, struct gt_search *search, struct gt_e
     m->guess = malloc(GT_SURROGATE_SLOTS * sizeof *m->guess);
     if (!m->region || !m->guess)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the search");
-    for (int i = 0; !status && i < m->spaces; i++) {
+    for (int i = 0; status == GEMMTUNE_OK && i < m->spaces; i++) {
         m->region[i].stale = true;
         status = gt_surrogate_create(&m->region[i].surrogate, &setup->space[i], err);
     }

@@ -70,7 +70,7 @@ static gt_status run_one(struct replay *r, int run, struct gt_err *err) {
                                       .seed = setup->first_seed + (uint64_t)run};
     const double began = processor_s();
     gt_status status = gt_search_create(&search, setup->strategy, &s, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = drive(r, search, r->quality + (size_t)run * r->budget, err);
     gt_search_destroy(search);
     r->spent_s += processor_s() - began;
@@ -138,9 +138,9 @@ gt_status gt_replay_run(struct gt_replay *out, const struct gt_replay_setup *set
     gt_status status = r.quality && scratch && out->median && out->low
                            ? GEMMTUNE_OK
                            : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a replay");
-    for (int run = 0; !status && run < setup->runs; run++)
+    for (int run = 0; status == GEMMTUNE_OK && run < setup->runs; run++)
         status = run_one(&r, run, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         summarize(out, &r, scratch);
     else
         gt_replay_clear(out);

@@ -138,11 +138,11 @@ gt_status gt_stored_add(struct gt_stored *s, struct gt_stored_rows *rows,
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for stored points");
     snprintf(f->name, sizeof f->name, "%s", rows->name);
     f->param_count = rows->params;
-    for (int p = 0; !status && p < rows->params; p++)
+    for (int p = 0; status == GEMMTUNE_OK && p < rows->params; p++)
         status = take_domain(&f->param[p], rows, p, err);
-    if (!status && !grow(s, rows))
+    if (status == GEMMTUNE_OK && !grow(s, rows))
         status = gt_fail(err, GEMMTUNE_ENOMEM, "no memory for stored points");
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         free(f);
         return status;
     }

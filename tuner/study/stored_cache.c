@@ -74,7 +74,7 @@ gt_status gt_stored_cache(struct gt_stored *out, const char *path, struct gt_err
     if (!file)
         return gt_fail(err, GEMMTUNE_EIO, "%s: %s", path, strerror(errno));
     gt_status status = read_all(&t, file, path, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_stored_parse(out, path, t.byte ? t.byte : "", t.size, err);
     free(t.byte);
     (void)gzclose(file);
@@ -123,7 +123,7 @@ static gt_status read_param(struct gt_stored_rows *rows, struct layout *l,
     const char *name;
     const int at = rows->params;
     gt_status status = gt_json_string(&name, key, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     if (strlen(name) >= GT_NAME_MAX)
         return gt_json_fail(key, err, "is longer than %d bytes", GT_NAME_MAX - 1);
@@ -131,7 +131,7 @@ static gt_status read_param(struct gt_stored_rows *rows, struct layout *l,
         if (strcmp(rows->param[i], name) == 0)
             return gt_json_fail(key, err, "stands a second time");
     status = gt_json_need(&l->domain[at], lists, name, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     if (gt_json_kind(l->domain[at]) != GT_JSON_ARRAY || !gt_json_count(l->domain[at]))
         return gt_json_fail(l->domain[at], err, "must be a list of values");
@@ -145,14 +145,14 @@ static gt_status read_params(struct gt_stored_rows *rows, struct layout *l,
                              struct gt_node root, struct gt_err *err) {
     struct gt_node keys, lists;
     gt_status status = gt_json_need(&keys, root, "tune_params_keys", err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_json_need(&lists, root, "tune_params", err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     const size_t count = gt_json_count(keys);
     if (gt_json_kind(keys) != GT_JSON_ARRAY || count == 0 || count > GT_POINT_MAX)
         return gt_json_fail(keys, err, "must be a list of 1 to %d names", GT_POINT_MAX);
-    for (size_t i = 0; !status && i < count; i++)
+    for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++)
         status = read_param(rows, l, gt_json_at(keys, i), lists, err);
     return status;
 }
@@ -181,7 +181,7 @@ static gt_status read_value(int64_t *out, const struct gt_stored_rows *rows,
                             struct gt_err *err) {
     struct gt_node value;
     const gt_status status = gt_json_need(&value, entry, rows->param[p], err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     for (size_t i = 0; i < gt_json_count(l->domain[p]); i++)
         if (same_value(value, gt_json_at(l->domain[p], i))) {
@@ -203,7 +203,7 @@ static const struct {
 static gt_status read_failure(gt_outcome *out, struct gt_node word, struct gt_err *err) {
     const char *text;
     const gt_status status = gt_json_string(&text, word, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
         if (strcmp(text, failures[i].word) == 0) {
@@ -220,11 +220,11 @@ static gt_status read_time(struct gt_stored_row *row, struct gt_node entry,
     if (gt_json_kind(node) != GT_JSON_ABSENT)
         return read_failure(&row->outcome, node, err);
     gt_status status = gt_json_need(&node, entry, "time", err);
-    if (status || gt_json_kind(node) == GT_JSON_STRING)
-        return status ? status : read_failure(&row->outcome, node, err);
+    if (status != GEMMTUNE_OK || gt_json_kind(node) == GT_JSON_STRING)
+        return status != GEMMTUNE_OK ? status : read_failure(&row->outcome, node, err);
     double ms;
     status = gt_json_double(&ms, node, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     if (!(ms > 0 && ms < most_ms))
         return gt_json_fail(node, err, "must be milliseconds above 0 and below %g",
@@ -238,11 +238,11 @@ static gt_status read_entry(struct gt_stored_rows *rows, const struct layout *l,
                             struct gt_node entry, struct gt_err *err) {
     struct gt_stored_row row = {.ns = 0};
     gt_status status = GEMMTUNE_OK;
-    for (int p = 0; !status && p < rows->params; p++)
+    for (int p = 0; status == GEMMTUNE_OK && p < rows->params; p++)
         status = read_value(&row.value[p], rows, l, p, entry, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = read_time(&row, entry, err);
-    if (!status && row.outcome != GT_CONSTRAINTS)
+    if (status == GEMMTUNE_OK && row.outcome != GT_CONSTRAINTS)
         status = gt_stored_row(rows, &row, err);
     return status;
 }
@@ -252,13 +252,13 @@ static gt_status read_title(struct gt_stored *out, struct gt_node root,
     const char *device, *kernel;
     struct gt_node node;
     gt_status status = gt_json_need(&node, root, "device_name", err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_json_string(&device, node, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_json_need(&node, root, "kernel_name", err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_json_string(&kernel, node, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         snprintf(out->title, sizeof out->title, "%.100s on %.100s", kernel, device);
     return status;
 }
@@ -268,21 +268,21 @@ static gt_status read_root(struct gt_stored *out, struct gt_stored_rows *rows,
     struct layout l = {0};
     struct gt_node cache;
     gt_status status = read_title(out, root, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = read_params(rows, &l, root, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_json_need(&cache, root, "cache", err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     if (gt_json_kind(cache) != GT_JSON_OBJECT)
         return gt_json_fail(cache, err, "must be an object");
-    for (size_t i = 0; !status && i < gt_json_count(cache); i++)
+    for (size_t i = 0; status == GEMMTUNE_OK && i < gt_json_count(cache); i++)
         status = read_entry(rows, &l, gt_json_at(cache, i), err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_stored_add(out, rows, err);
     if (status == GEMMTUNE_EINVAL)
         return gt_json_fail(cache, err, "%s", err ? err->line : "too many values");
-    if (!status && out->best_ns == 0)
+    if (status == GEMMTUNE_OK && out->best_ns == 0)
         return gt_json_fail(cache, err, "holds no time");
     return status;
 }
@@ -293,11 +293,11 @@ gt_status gt_stored_parse(struct gt_stored *out, const char *name, const char *t
     struct gt_stored_rows rows = {.name = "cache"};
     *out = (struct gt_stored){0};
     gt_status status = load(&doc, name, text, size, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = read_root(out, &rows, gt_json_root(doc), err);
     free(rows.row);
     gt_json_destroy(doc);
-    if (status)
+    if (status != GEMMTUNE_OK)
         gt_stored_clear(out);
     return status;
 }

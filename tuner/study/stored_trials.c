@@ -43,13 +43,13 @@ static gt_status add_family(struct gt_stored *s, const struct gt_view *v, size_t
     struct gt_stored_rows rows = {.count = 0};
     gt_status status = GEMMTUNE_OK;
     snprintf(rows.name, sizeof rows.name, "%s", v->row[first].family);
-    for (size_t i = first; !status && i < v->row_count; i++) {
+    for (size_t i = first; status == GEMMTUNE_OK && i < v->row_count; i++) {
         const struct gt_view_row *r = &v->row[i];
         struct gt_stored_row row = {.outcome = r->outcome, .ns = r->median_ns};
         if (same_space(r, &v->row[first]) && counts(r) && take_point(&rows, &row, r))
             status = gt_stored_row(&rows, &row, err);
     }
-    if (!status && rows.count > 0)
+    if (status == GEMMTUNE_OK && rows.count > 0)
         status = gt_stored_add(s, &rows, err);
     free(rows.row);
     return status;
@@ -60,7 +60,7 @@ gt_status gt_stored_trials(struct gt_stored *out, struct gt_db *db, const char *
     struct gt_view v = {0};
     *out = (struct gt_stored){0};
     gt_status status = gt_view_trials(&v, db, device_key, problem, err);
-    for (size_t i = 0; !status && i < v.row_count; i++) {
+    for (size_t i = 0; status == GEMMTUNE_OK && i < v.row_count; i++) {
         size_t before = 0;
         while (before < i && !same_space(&v.row[before], &v.row[i]))
             before++;
@@ -68,11 +68,11 @@ gt_status gt_stored_trials(struct gt_stored *out, struct gt_db *db, const char *
             status = add_family(out, &v, i, err);
     }
     gt_view_clear(&v);
-    if (!status && out->best_ns == 0)
+    if (status == GEMMTUNE_OK && out->best_ns == 0)
         status = gt_fail(err, GEMMTUNE_ENOTFOUND, "no correct trial of %s on %s", problem,
                          device_key);
     snprintf(out->title, sizeof out->title, "%s on %s", problem, device_key);
-    if (status)
+    if (status != GEMMTUNE_OK)
         gt_stored_clear(out);
     return status;
 }

@@ -11,7 +11,7 @@ static gt_status make(struct gt_space **out, int *spaces, struct gt_outlook *out
                       const struct gt_tuner *t, const gemmtune_problem *p,
                       struct gt_err *err) {
     const gt_status status = gt_tune_spaces(out, spaces, t, p, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         gt_outlook_make(outlook, *out, *spaces, &t->device, p);
     return status;
 }
@@ -48,7 +48,8 @@ void gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t) {
         return;
     gt_status status = gt_seeds_find(&seeds, t, a->space, a->spaces, &a->outlook,
                                      &a->item->problem, &unread);
-    for (int i = 0; !status && i < seeds.count && gt_pool_can_compile(t->pool); i++) {
+    for (int i = 0;
+         status == GEMMTUNE_OK && i < seeds.count && gt_pool_can_compile(t->pool); i++) {
         const struct gt_space *space = &a->space[seeds.pick[i].space];
         gt_job_init(&job, GT_JOB_COMPILE, &t->device, a->item->name);
         job.id = ++t->next_id;

@@ -136,7 +136,7 @@ static gt_status keep_stored(bool *kept, struct gt_tune_result *result,
     struct stored s = {.result = result, .t = t};
     const gt_status status =
         gt_db_records(t->db, t->device_key, item->name, see_stored, &s, err);
-    *kept = !status && s.current && !any_later(f, s.measured_ms);
+    *kept = status == GEMMTUNE_OK && s.current && !any_later(f, s.measured_ms);
     return status;
 }
 
@@ -300,7 +300,7 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     if (f->count == 0)
         return *t->stop ? GEMMTUNE_OK : nobody(result, err);
     gt_status status = keep_stored(&kept, result, f, t, item, err);
-    if (status || kept)
+    if (status != GEMMTUNE_OK || kept)
         return status;
     if (*t->stop) {
         result->winners = 0;
@@ -313,7 +313,7 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     result->measured_ms = gt_now_ms(); /* what ends meanwhile has not met them */
     init_job(&job, &all, t, item);
     status = gt_pool_run_final(&report, t->pool, &job, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     rank(result, &job, &report, t->device.clock_mhz);
     result->dropped += report.result[0].time.dropped; /* whole rounds */

@@ -81,7 +81,7 @@ static gt_status find_best(struct best best[GT_RUNGS], struct gt_tuner *t,
                            const struct gt_sweep_item *item, struct gt_err *err) {
     struct gt_view view = {0};
     gt_status status = gt_view_trials(&view, t->db, t->device_key, item->name, err);
-    for (size_t i = 0; !status && i < view.row_count; i++)
+    for (size_t i = 0; status == GEMMTUNE_OK && i < view.row_count; i++)
         offer(best, &view.row[i], t->families);
     for (int r = 0; r < GT_RUNGS; r++)
         fall_back(&best[r], (enum gt_rung)r, t, &item->problem);
@@ -126,7 +126,7 @@ static gt_status measure(struct gt_ladder *out, struct gt_tuner *t,
         }
     }
     gt_status status = gt_pool_run_final(&report, t->pool, &job, err);
-    for (int r = 0; !status && r < GT_RUNGS; r++)
+    for (int r = 0; status == GEMMTUNE_OK && r < GT_RUNGS; r++)
         if (at[r] >= 0)
             take(out, (enum gt_rung)r, &job.candidate[at[r]], &report.result[at[r]]);
     return status;
@@ -156,15 +156,15 @@ gt_status gt_ladder_climb(struct gt_ladder *out, struct gt_tuner *t,
     out->problem = item->problem;
     snprintf(out->name, sizeof out->name, "%s", item->name);
     gt_status status = gt_tune_problem(&tuned, t, item, seconds, err);
-    if (!status && tuned.error[0])
+    if (status == GEMMTUNE_OK && tuned.error[0])
         status = gt_fail(err, GEMMTUNE_EDEVICE, "%s", tuned.error);
-    if (!status && *t->stop)
+    if (status == GEMMTUNE_OK && *t->stop)
         return GEMMTUNE_OK;
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = find_best(best, t, item, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = measure(out, t, item, best, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         measure_cpu(out, loop_volume);
     return status;
 }

@@ -170,7 +170,7 @@ static gt_status see_device(void *user, const char *key, const struct gt_device 
 static gt_status ask_others(struct finding *f, struct gt_err *err) {
     struct others o = {.tuner = f->tuner};
     gt_status status = gt_db_devices(f->tuner->db, see_device, &o, err);
-    for (int i = 0; !status && i < o.count && f->others.count == 0; i++)
+    for (int i = 0; status == GEMMTUNE_OK && i < o.count && f->others.count == 0; i++)
         status = gt_db_records(f->tuner->db, o.at[i].key, NULL, see_record, f, err);
     return status;
 }
@@ -281,7 +281,7 @@ gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
     gt_problem_name(p, f.name);
     out->count = 0;
     gt_status status = gt_db_records(t->db, t->device_key, NULL, see_record, &f, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = ask_others(&f, err);
     add_default(&f, 0);
     add_baselines(&f, &t->device);

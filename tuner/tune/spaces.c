@@ -28,18 +28,18 @@ gt_status gt_tune_spaces(struct gt_space **out, int *spaces, const struct gt_tun
     gt_status status =
         space ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for spaces");
     int n = 0;
-    for (size_t i = 0; !status && i < count; i++) {
+    for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++) {
         const struct gt_family *f = gt_families_at(t->families, i);
         if (!wanted(t, f) || !gt_family_serves(f, &t->device, p, NULL))
             continue;
         status = gt_space_create(&space[n], f, &t->device, p, err);
-        if (!status)
+        if (status == GEMMTUNE_OK)
             n++;
     }
-    if (!status && n == 0)
+    if (status == GEMMTUNE_OK && n == 0)
         status = gt_fail(err, GEMMTUNE_EUNSUPPORTED,
                          "no family has a kernel for it on this device");
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         gt_tune_spaces_free(space, n);
         return status;
     }

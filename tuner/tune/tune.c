@@ -128,7 +128,7 @@ static gt_status recall(bool *found, struct search *s, struct entry *e,
     struct gt_trial_row row;
     const struct gt_db_subject subject = subject_of(s, e);
     const gt_status status = gt_db_trial_find(found, &row, s->t->db, &subject, err);
-    if (!status && *found)
+    if (status == GEMMTUNE_OK && *found)
         resolve(s, e, &row);
     return status;
 }
@@ -139,10 +139,11 @@ static gt_status begin_trial(bool *claimed, struct search *s, struct entry *e,
     bool found = false;
     gt_status status =
         gt_db_trial_begin(&e->trial_id, claimed, s->t->db, s->t->run_id, &subject, err);
-    if (status || *claimed)
+    if (status != GEMMTUNE_OK || *claimed)
         return status;
     status = recall(&found, s, e, err);
-    if (!status && !found) { /* another process is at it; nobody is told a time */
+    if (status == GEMMTUNE_OK &&
+        !found) { /* another process is at it; nobody is told a time */
         e->state = RESOLVED;
         e->outcome = GT_CONSTRAINTS;
         s->result->held++;
@@ -165,7 +166,7 @@ static gt_status end_trial(struct search *s, struct entry *e, const struct gt_re
                                      .run_id = s->t->run_id,
                                      .ended_ms = INT64_MAX}; /* later than any record */
     gt_status status = gt_db_trial_end(s->t->db, e->trial_id, &row, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         resolve(s, e, &row);
     s->result->fresh++;
     s->result->dropped += r->time.dropped;
@@ -179,7 +180,7 @@ static gt_status refuse(struct search *s, struct entry *e, const struct gt_resul
                         struct gt_err *err) {
     bool claimed = false;
     gt_status status = begin_trial(&claimed, s, e, err);
-    return status || !claimed ? status : end_trial(s, e, r, err);
+    return status != GEMMTUNE_OK || !claimed ? status : end_trial(s, e, r, err);
 }
 
 static gt_status ask_one(struct search *s, struct gt_err *err) {
@@ -205,8 +206,8 @@ static gt_status ask_one(struct search *s, struct gt_err *err) {
 static gt_status fill_window(struct search *s, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     s->waiting = false;
-    while (!status && s->held < WINDOW && !s->exhausted && !s->waiting && !out_of_time(s) &&
-           (s->musts > 0 || !late(s)))
+    while (status == GEMMTUNE_OK && s->held < WINDOW && !s->exhausted && !s->waiting &&
+           !out_of_time(s) && (s->musts > 0 || !late(s)))
         status = ask_one(s, err);
     return status;
 }
@@ -234,7 +235,8 @@ static void init_job(struct gt_job *job, const struct search *s, enum gt_job_kin
 static gt_status send_compiles(struct search *s, struct gt_err *err) {
     struct gt_job job;
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; !status && i < s->held && gt_pool_can_compile(s->t->pool); i++) {
+    for (int i = 0; status == GEMMTUNE_OK && i < s->held && gt_pool_can_compile(s->t->pool);
+         i++) {
         struct entry *e = at(s, i);
         if (e->state != ASKED || !still_wanted(s, e))
             continue;
@@ -273,13 +275,14 @@ static void pass_over(struct search *s) {
 static gt_status send_run(struct search *s, struct gt_err *err) {
     struct gt_job job;
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; !status && i < s->held && gt_pool_can_run(s->t->pool); i++) {
+    for (int i = 0; status == GEMMTUNE_OK && i < s->held && gt_pool_can_run(s->t->pool);
+         i++) {
         struct entry *e = at(s, i);
         bool claimed = false;
         if (e->state != READY || !still_wanted(s, e))
             continue;
         status = begin_trial(&claimed, s, e, err);
-        if (status || !claimed)
+        if (status != GEMMTUNE_OK || !claimed)
             continue;
         init_job(&job, s, GT_JOB_TRIAL, e);
         status = gt_pool_send(s->t->pool, &job, err);
@@ -298,7 +301,8 @@ static struct entry *by_id(struct search *s, int64_t id) {
 /* The device, or the set-up of this problem on it, failed: that is not an outcome of a
  * candidate. */
 static gt_status give_up(const struct gt_report *r, struct gt_err *err) {
-    return gt_fail(err, r->status ? r->status : GEMMTUNE_EDEVICE, "%s", r->error);
+    return gt_fail(err, r->status != GEMMTUNE_OK ? r->status : GEMMTUNE_EDEVICE, "%s",
+                   r->error);
 }
 
 static void start_clock(struct search *s) {
@@ -381,9 +385,9 @@ static void show(struct search *s, double started) {
 
 static gt_status send_all(struct search *s, struct gt_err *err) {
     gt_status status = send_compiles(s, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = prepare(s, err);
-    return status ? status : send_run(s, err);
+    return status != GEMMTUNE_OK ? status : send_run(s, err);
 }
 
 static gt_status step(struct search *s, struct gt_err *err) {
@@ -392,9 +396,9 @@ static gt_status step(struct search *s, struct gt_err *err) {
     gt_status status = out_of_time(s) ? GEMMTUNE_OK : send_all(s, err);
     const double left = fmax(s->deadline - gt_seconds(), 0);
     const double most = gt_pool_idle(s->t->pool) && !late(s) ? fmin(0.2, left) : 0.2;
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_pool_wait(&got, &event, s->t->pool, most, err);
-    if (!status && got)
+    if (status == GEMMTUNE_OK && got)
         status = take(s, &event, err);
     pass_over(s);
     return status;
@@ -407,7 +411,7 @@ static gt_status refill(struct search *s, struct gt_err *err) {
     do {
         status = fill_window(s, err);
         drain_window(s);
-    } while (!status && s->held == 0 && !s->exhausted && !out_of_time(s));
+    } while (status == GEMMTUNE_OK && s->held == 0 && !s->exhausted && !out_of_time(s));
     return status;
 }
 
@@ -416,10 +420,11 @@ static gt_status refill(struct search *s, struct gt_err *err) {
 static gt_status run_search(struct search *s, struct gt_err *err) {
     const double started = gt_seconds();
     gt_status status = refill(s, err);
-    while (!status && ((s->held > 0 && !out_of_time(s)) || !gt_pool_idle(s->t->pool))) {
+    while (status == GEMMTUNE_OK &&
+           ((s->held > 0 && !out_of_time(s)) || !gt_pool_idle(s->t->pool))) {
         status = step(s, err);
         drain_window(s);
-        if (!status)
+        if (status == GEMMTUNE_OK)
             status = refill(s, err);
         show(s, started);
     }
@@ -448,19 +453,19 @@ static gt_status search_and_decide(struct search *s, struct gt_err *err) {
     struct gt_seeds seeds;
     gt_status status = gt_seeds_find(&seeds, s->t, s->space, s->spaces, &s->outlook,
                                      &s->item->problem, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     setup.seed_pick = seeds.pick;
     setup.seed_picks = seeds.count;
     s->musts = seeds.musts; /* the search asks for its seeds first, in their order */
     s->planned = planned_trials(s);
     status = gt_search_create(&s->search, s->t->strategy, &setup, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = run_search(s, err);
     gt_search_destroy(s->search);
-    if (!status && !*s->t->stop)
+    if (status == GEMMTUNE_OK && !*s->t->stop)
         gt_ahead_compile(&s->t->ahead, s->t);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_finals_decide(s->result, &s->finals, s->t, s->item, err);
     return status;
 }
@@ -499,11 +504,11 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
         gt_ahead_spaces(&s->space, &s->spaces, &s->outlook, &t->ahead, t, item, &why);
     gt_ahead_clear(&t->ahead);
     gt_ahead_begin(&t->ahead, t, t->next);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         s->space_ns = calloc((size_t)s->spaces + 1, sizeof *s->space_ns);
-    if (!status && !s->space_ns)
+    if (status == GEMMTUNE_OK && !s->space_ns)
         status = gt_fail(&why, GEMMTUNE_ENOMEM, "no memory to tune %s", item->name);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = search_and_decide(s, &why);
     free(s->space_ns);
     gt_outlook_clear(&s->outlook);
@@ -511,9 +516,9 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
     free(s);
     result->seconds = gt_seconds() - began;
     result->use = used_since(&before, t->pool);
-    if (status && about_database(status))
+    if (status != GEMMTUNE_OK && about_database(status))
         return gt_fail(err, status, "%s", why.line);
-    if (status)
+    if (status != GEMMTUNE_OK)
         snprintf(result->error, sizeof result->error, "%s", why.line);
     return GEMMTUNE_OK;
 }

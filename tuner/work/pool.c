@@ -214,10 +214,10 @@ static gt_status hand(struct gt_pool *p, struct worker *w, const struct gt_job *
     gt_status status = GEMMTUNE_OK;
     char how[96];
     /* one that died while idle is found out here, and so is the one that stood by for it */
-    for (int attempt = 0; !status && attempt < 3; attempt++) {
+    for (int attempt = 0; status == GEMMTUNE_OK && attempt < 3; attempt++) {
         if (w->process.pid == 0)
             status = start(p, w, err);
-        if (!status && gt_write_all(w->process.to, job, sizeof *job)) {
+        if (status == GEMMTUNE_OK && gt_write_all(w->process.to, job, sizeof *job)) {
             w->job = *job;
             w->busy = true;
             enter(p, w,
@@ -226,7 +226,9 @@ static gt_status hand(struct gt_pool *p, struct worker *w, const struct gt_job *
         }
         retire(w, how);
     }
-    return status ? status : gt_fail(err, GEMMTUNE_EDEVICE, "the worker process %s", how);
+    return status != GEMMTUNE_OK
+               ? status
+               : gt_fail(err, GEMMTUNE_EDEVICE, "the worker process %s", how);
 }
 
 gt_status gt_pool_send(struct gt_pool *p, const struct gt_job *job, struct gt_err *err) {
@@ -398,13 +400,13 @@ gt_status gt_pool_run(struct gt_report *out, struct gt_pool *p, const struct gt_
     struct gt_event event;
     bool got = false;
     gt_status status = gt_pool_send(p, job, err);
-    while (!status && !(got && event.kind == job->kind))
+    while (status == GEMMTUNE_OK && !(got && event.kind == job->kind))
         status = gt_pool_wait(&got, &event, p, 1, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         *out = event.report;
-    if (!status && out->stage == GT_STAGE_FAILED)
-        status =
-            gt_fail(err, out->status ? out->status : GEMMTUNE_EDEVICE, "%s", out->error);
+    if (status == GEMMTUNE_OK && out->stage == GT_STAGE_FAILED)
+        status = gt_fail(err, out->status != GEMMTUNE_OK ? out->status : GEMMTUNE_EDEVICE,
+                         "%s", out->error);
     return status;
 }
 
@@ -423,9 +425,9 @@ static gt_status run_alone(struct gt_result *out, struct gt_pool *p,
     one.count = 1;
     one.candidate[0] = job->candidate[i];
     gt_status status = gt_pool_refresh(p, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_pool_run(&report, p, &one, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         *out = report.result[0];
     return status;
 }
@@ -433,9 +435,9 @@ static gt_status run_alone(struct gt_result *out, struct gt_pool *p,
 gt_status gt_pool_run_final(struct gt_report *out, struct gt_pool *p,
                             const struct gt_job *job, struct gt_err *err) {
     gt_status status = gt_pool_refresh(p, err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_pool_run(out, p, job, err);
-    for (int i = 0; !status && job->count > 1 && i < job->count; i++)
+    for (int i = 0; status == GEMMTUNE_OK && job->count > 1 && i < job->count; i++)
         if (may_be_anothers(out->result[i].outcome))
             status = run_alone(&out->result[i], p, job, i, err);
     return status;

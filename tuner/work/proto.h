@@ -17,7 +17,8 @@ enum { GT_JOB_POINTS_MAX = 24, GT_VERDICT_TEXT_MAX = 512 };
 enum gt_job_kind {
     GT_JOB_COMPILE, /* build candidate[0] into the image cache; touches no device */
     GT_JOB_OPEN,    /* open the device and make what all problems of these types need, if it
-                     * can be    done: nothing is reported, and the next job does what is missing
+                     * can be    done: nothing is reported, and the next job does what is
+                     * missing
                      */
     GT_JOB_PREPARE, /* open the device and set the problem up; no candidate */
     GT_JOB_CHECK,   /* build and check all candidates */

@@ -66,12 +66,12 @@ static void build(struct attempt *a, struct gt_lab *lab, const struct gt_familie
     struct gt_point point;
     char *log = NULL;
     gt_status status = find(&family, &point, families, c, &err);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_exec_create(&a->exec, gt_lab_gpu(lab), family, &point, p, &log, &err);
     free(log);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_lab_reserve(lab, a->exec, &err);
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         end(a->result, outcome_of(status, GT_LAUNCH), err.line);
         drop(a);
         return;
@@ -106,7 +106,7 @@ static void check(struct attempt *a, struct gt_lab *lab) {
     char why[GT_VERDICT_MAX];
     bool right = false;
     gt_status status = gt_lab_check(&right, why, lab, a->exec, &err);
-    if (status) {
+    if (status != GEMMTUNE_OK) {
         fault(a, status, &err);
     } else if (!right) {
         wrong(a, why);
@@ -137,7 +137,7 @@ static void judge(struct attempt *a, struct gt_lab *lab, const gemmtune_problem 
         return;
     }
     gt_status status = gt_lab_recheck(&right, why, lab, a->exec, &err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         fault(a, status, &err);
     else if (right)
         end(a->result, GT_CORRECT, "");
@@ -171,7 +171,7 @@ static void time_all(struct attempt *a, int count, struct gt_lab *lab,
     const struct gt_time_budget budget = budget_of(job);
     const gt_status status = gt_lab_time(out, lab, execs, n, &budget, &err);
     for (int i = 0; i < n; i++) {
-        if (status)
+        if (status != GEMMTUNE_OK)
             fault(live[i], status, &err);
         else
             live[i]->result->time = out[i];
@@ -202,7 +202,7 @@ gt_status gt_trial_run(struct gt_report *report, struct gt_lab *lab,
     gemmtune_problem p;
     double since = gt_seconds();
     gt_status status = gt_problem_from_name(&p, job->problem, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     report->count = job->count;
     stage(user, GT_STAGE_COMPILING);
@@ -243,25 +243,25 @@ gt_status gt_trial_compile(struct gt_report *report, const struct gt_families *f
     gemmtune_problem p;
     char *source = NULL;
     gt_status status = gt_problem_from_name(&p, job->problem, err);
-    if (status)
+    if (status != GEMMTUNE_OK)
         return status;
     report->count = 1;
     char toolchain[GT_TOOLCHAIN_MAX];
     status = driver->toolchain(toolchain, &job->device, err);
-    if (status) /* no compiler: not the candidate's doing */
+    if (status != GEMMTUNE_OK) /* no compiler: not the candidate's doing */
         return status;
     status = find(&family, &point, families, &job->candidate[0], &why);
-    if (!status) {
+    if (status == GEMMTUNE_OK) {
         gt_bind_problem(&b, family, &job->device, &p);
         status = gt_bind_point(&b, &point, &why);
     }
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_source_of(&source, &b, &job->device, &why);
-    if (!status)
+    if (status == GEMMTUNE_OK)
         status = gt_build(&image, driver, &job->device, source, &stats, &why);
     r->compile_ms = stats.compile_ms;
     (void)gt_judge_image(&r->loop, image.bytes, image.size);
-    if (status)
+    if (status != GEMMTUNE_OK)
         end(r, outcome_of(status, GT_COMPILE), why.line);
     gt_image_clear(&image);
     free(source);
