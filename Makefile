@@ -268,9 +268,9 @@ lint:
 	mandoc -Tlint -Wwarning docs/man/gemmtune.1
 
 format:
-	$(CLANG_FORMAT) -i $(C_FILES)
+	@$(CLANG_FORMAT) -i $(C_FILES)
 format-check:
-	$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
+	@$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
 
 # ---- shipping -------------------------------------------------------------------------------
 

@@ -18,13 +18,13 @@ struct gt_device {
     char arch[24];  /* "sm_90"; OpenCL: "cpu", "gpu" or "accelerator" */
     char vendor[64];
     char driver[128]; /* driver version */
-    char
-        compiler[128]; /* what will build kernels: "NVRTC 13.0", "PoCL 3.1", "" when none */
-    char trouble[256]; /* one sentence when the device cannot be used, else "" */
-    int cc;            /* CUDA compute capability as 90, 61; 0 elsewhere */
-    int units;         /* SMs or compute units */
-    int warp;          /* 32; OpenCL: preferred multiple, 1 when unknown */
-    int max_threads;   /* per block */
+    /* what will build kernels: "NVRTC 13.0", "PoCL 3.1", "" when none */
+    char compiler[128];
+    char trouble[256];  /* one sentence when the device cannot be used, else "" */
+    int cc;             /* CUDA compute capability as 90, 61; 0 elsewhere */
+    int units;          /* SMs or compute units */
+    int warp;           /* 32; OpenCL: preferred multiple, 1 when unknown */
+    int max_threads;    /* per block */
     int regs_per_block; /* 32-bit registers; 0 when unknown */
     int clock_mhz;      /* maximum */
     int mem_clock_mhz;  /* maximum; 0 when unknown */

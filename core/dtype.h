@@ -27,7 +27,7 @@ const struct gt_dtype *gt_dtype_at(size_t i);
 size_t gt_type_size(gemmtune_dtype type);      /* bytes per element */
 const char *gt_type_name(gemmtune_dtype type); /* "f32", "i32", ... */
 bool gt_type_is_float(gemmtune_dtype type);
-double
-gt_type_unit(gemmtune_dtype type); /* unit roundoff u: 2^-24 for f32; 0 for integers */
+/* unit roundoff u: 2^-24 for f32; 0 for integers */
+double gt_type_unit(gemmtune_dtype type);
 
 #endif

@@ -6,8 +6,8 @@
 #define GT_CORE_EMBED_H
 
 struct gt_embedded {
-    const char
-        *path; /* as given to tools/embed: "templates/tile/space.json"; NULL ends a list */
+    /* as given to tools/embed: "templates/tile/space.json"; NULL ends a list */
+    const char *path;
     const char *text; /* NUL-terminated */
 };
 

@@ -38,8 +38,8 @@ const char *gt_problem_layout(const gemmtune_problem *p); /* "nn" "nt" "tn" "tt"
 
 /* Sizes of a canonical problem. */
 double gt_problem_flops(const gemmtune_problem *p); /* 2 m n k */
-int64_t
-gt_problem_elems_a(const gemmtune_problem *p); /* elements from first to last, with ld */
+/* elements from first to last, with ld */
+int64_t gt_problem_elems_a(const gemmtune_problem *p);
 int64_t gt_problem_elems_b(const gemmtune_problem *p);
 int64_t gt_problem_elems_c(const gemmtune_problem *p);
 /* Bytes of A, B and C once, with leading-dimension padding. */

@@ -116,8 +116,8 @@ int64_t gt_now_ms(void);
 
 struct gt_run_info {
     const char *version, *driver, *compiler;
-    const char
-        *arguments; /* options for `gemmtune trial` under which its trials are the same */
+    /* options for `gemmtune trial` under which its trials are the same */
+    const char *arguments;
     uint64_t seed;
 };
 

@@ -23,8 +23,8 @@ struct gt_exec_info {
     struct gt_launch launch;
     int64_t align[3]; /* bytes the pointers of A, B and C must be aligned to (CUDA) */
     const char *log;  /* compiler's words; lives as long as the exec */
-    const void
-        *image; /* machine code, as long as the exec; NULL: the driver has none to show */
+    /* machine code, as long as the exec; NULL: the driver has none to show */
+    const void *image;
     size_t image_bytes;
 };
 

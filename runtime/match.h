@@ -27,8 +27,8 @@ struct gt_choice {
     gemmtune_match match;
     const struct gt_family *family;
     struct gt_point point;
-    const struct gt_known
-        *known; /* where it came from, k perhaps split otherwise; NULL at DEFAULT */
+    /* where it came from, k perhaps split otherwise; NULL at DEFAULT */
+    const struct gt_known *known;
     int64_t workspace_bytes; /* for the problem asked about */
     char why[320];           /* one line for people */
 };

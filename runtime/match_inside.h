@@ -14,8 +14,8 @@ struct gt_query {
     struct gt_device reckoned; /* what the model is asked about */
     const char *device_key;
     const gemmtune_problem *problem; /* as asked */
-    gemmtune_problem
-        shape; /* m and n at least 1: what rules and launches are asked about */
+    /* m and n at least 1: what rules and launches are asked about */
+    gemmtune_problem shape;
     char name[GT_PROBLEM_NAME_MAX];
     gemmtune_match worst;
     size_t workspace_max;

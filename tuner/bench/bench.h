@@ -18,13 +18,13 @@ struct gt_bench_options {
     const char *db;  /* NULL: the default one */
     unsigned rivals; /* bit i: gt_rivals[i] */
     int rounds;      /* at most GT_SAMPLES_MAX */
-    double
-        budget_s; /* of device time for the rounds of a line; six rounds there are always */
+    /* of device time for the rounds of a line; six rounds there are always */
+    double budget_s;
     double turn_s;    /* device time of a side before the other's turn; 0: one sample */
     double timeout_s; /* for a line; 0: from its size */
     uint64_t seed;
-    atomic_int
-        *at; /* told who is being called: i, gt_rivals[i]; -1, ours. NULL: nobody asks */
+    /* told who is being called: i, gt_rivals[i]; -1, ours. NULL: nobody asks */
+    atomic_int *at;
 };
 
 /* One side of a line. */

@@ -59,8 +59,8 @@ struct analysis {
     double naive_intensity, perfect_intensity; /* FLOP a byte */
     double compute_ns, memory_ns, roofline_ns;
     double naive_memory_ns; /* the naive traffic at full bandwidth */
-    double
-        naive_fraction; /* of the roofline's speed, when no cache helps the naive kernel */
+    /* of the roofline's speed, when no cache helps the naive kernel */
+    double naive_fraction;
 };
 
 static double over(double a, double b) {

@@ -25,8 +25,8 @@ struct gt_product {
     /* Enqueues and returns; may be captured in a graph. */
     gt_status (*enqueue)(void *self, const struct gt_operands *x, struct gt_err *err);
     void *self;
-    int64_t
-        workspace_bytes; /* of the checker's, whose surroundings are then watched; else 0 */
+    /* of the checker's, whose surroundings are then watched; else 0 */
+    int64_t workspace_bytes;
 };
 
 /* A kernel with what it is run with; must outlive its product. */

@@ -41,8 +41,8 @@ struct gt_search {
     size_t total, given;
     int seeds;          /* of setup.seed_pick gone through */
     size_t seeds_given; /* of these */
-    struct answer
-        *queue; /* told and not handed on: a ring of `room`, no more are outstanding */
+    /* told and not handed on: a ring of `room`, no more are outstanding */
+    struct answer *queue;
     size_t room, first, queued;
     size_t handed; /* picks whose answer the strategy has seen */
     bool asked;    /* the strategy said WAIT and has been handed nothing since */

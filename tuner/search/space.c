@@ -64,8 +64,8 @@ struct walk {
     bool accept;   /* test the accept rules as well */
     struct gt_binding bound;
     int tests;
-    struct test
-        test[TESTS_MAX]; /* by level; derived names ahead of the rules of their level */
+    /* by level; derived names ahead of the rules of their level */
+    struct test test[TESTS_MAX];
     struct level level[GT_POINT_MAX + 1];
     unsigned char at[GT_POINT_MAX];
     struct gt_err *err;

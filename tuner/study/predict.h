@@ -58,8 +58,8 @@ struct gt_checked {
     size_t count;
     struct gt_check_row *row; /* by problem, then family; only of 20 trials and more */
     size_t used, unmeasured, unknown_family, unbound, unpredicted; /* trials */
-    size_t
-        filled; /* of those that were bound: with defaults for parameters that came later */
+    /* of those that were bound: with defaults for parameters that came later */
+    size_t filled;
     size_t pruned;         /* whose bound is above the best time of their problem */
     double nearest_pruned; /* the least of their times over that best; 0 when none */
     size_t below_bound;    /* faster than their bound: the bound would be wrong */

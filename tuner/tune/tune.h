@@ -55,8 +55,8 @@ struct gt_tuner {
     const struct gt_effort *effort;
     uint64_t seed;
     struct gt_progress progress;
-    const struct gt_sweep_item
-        *next; /* the problem after the one to be tuned; may be NULL */
+    /* the problem after the one to be tuned; may be NULL */
+    const struct gt_sweep_item *next;
     struct gt_ahead ahead;
     volatile const int *stop; /* set by a signal: finish the trial, save, end */
 };
