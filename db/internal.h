@@ -70,11 +70,11 @@ struct gt_db {
     sqlite3 *conn;
     char *path; /* as given */
     enum gt_db_mode mode;
-    int64_t budget; /* steps of SQLite's machine one statement may take; 0: any number */
-    int64_t spent;  /* by the statement at work */
-    int64_t busy_since_ms;             /* when the wait for another process began */
-    int64_t bad;                       /* rows skipped since the open */
-    int64_t run_id;                    /* begun and not ended through this handle, else 0 */
+    int64_t budget;    /* steps of SQLite's machine one statement may take; 0: any number */
+    int64_t spent;     /* by the statement at work */
+    double busy_since; /* gt_seconds when the wait for others began */
+    int64_t bad;       /* rows skipped since the open */
+    int64_t run_id;    /* begun and not ended through this handle, else 0 */
     void (*closing)(struct gt_db *db); /* the write side's last word; NULL: it has none */
     struct gt_stored_trial found;      /* what gt_db_trial_find handed out */
 };

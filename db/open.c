@@ -6,6 +6,7 @@
  */
 #include "db/internal.h"
 
+#include "core/clock.h"
 #include "core/log.h"
 
 #include <errno.h>
@@ -128,21 +129,15 @@ static const struct {
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-static int64_t steady_ms(void) {
-    struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* SQLite's own handler sleeps up to 100 ms and can miss, for seconds, every gap that a busy
  * writer leaves between two commits. */
 static int wait_for_others(void *user, int calls) {
     const struct timespec pause = {0, 1000000};
     struct gt_db *db = user;
     if (calls == 0)
-        db->busy_since_ms = steady_ms();
+        db->busy_since = gt_seconds();
     (void)nanosleep(&pause, NULL);
-    return steady_ms() - db->busy_since_ms < GT_DB_BUSY_MS;
+    return 1e3 * (gt_seconds() - db->busy_since) < GT_DB_BUSY_MS;
 }
 
 static void defend(struct gt_db *db) {

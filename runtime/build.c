@@ -3,12 +3,12 @@
  * none. */
 #include "runtime/build.h"
 
+#include "core/clock.h"
 #include "core/hash.h"
 #include "runtime/cache.h"
 #include "runtime/driver_util.h"
 
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Hash of all that an image depends on. */
@@ -24,20 +24,14 @@ static void key_of(char key[GT_CACHE_KEY_SIZE], const struct gt_driver *driver,
     gt_hash_hex(&h, key);
 }
 
-static double now_ms(void) {
-    struct timespec t = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 static gt_status compile(struct gt_image *image, const struct gt_driver *driver,
                          const struct gt_device *device, const char *source,
                          struct gt_build_stats *stats, struct gt_err *err) {
-    const double start_ms = now_ms();
+    const double start = gt_seconds();
     free(image->log); /* the driver begins with a new one */
     image->log = NULL;
     const gt_status status = driver->build(image, device, source, err);
-    stats->compile_ms = now_ms() - start_ms;
+    stats->compile_ms = 1e3 * (gt_seconds() - start);
     if (!image->log)
         image->log = calloc(1, 1);
     return status;

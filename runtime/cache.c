@@ -9,6 +9,7 @@
  */
 #include "runtime/cache.h"
 
+#include "core/clock.h"
 #include "core/hash.h"
 #include "core/io.h"
 #include "core/log.h"
@@ -245,11 +246,10 @@ static char *pack_entry(size_t *size, const struct gt_image *image, const char *
 
 /* A new file of ours in the folder, or -1. O_EXCL: whoever else builds has another name. */
 static int open_temp(char name[TEMP_MAX], int folder, const char *key) {
-    struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    const unsigned long now_ns = (unsigned long)(1e9 * gt_seconds());
     for (int i = 0; i < 8; i++) {
         snprintf(name, TEMP_MAX, ".%s.%ld.%lx%s", key, (long)getpid(),
-                 (unsigned long)now.tv_nsec + (unsigned long)i, temp_suffix);
+                 now_ns + (unsigned long)i, temp_suffix);
         const int fd = openat(folder, name,
                               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd >= 0 || errno != EEXIST)

@@ -6,12 +6,13 @@
  */
 #include "runtime/exec.h"
 
+#include "core/clock.h"
+
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { ARG_KINDS = GT_ARG_MAP };
 
@@ -45,12 +46,6 @@ static const struct gt_device *device_of(const struct gt_gpu *gpu) {
 }
 
 /* ---- the loaded kernel ----------------------------------------------------------- */
-
-static double now_ms(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 static void note_image(struct loaded *l) {
     l->info.registers = l->image.registers;
@@ -109,11 +104,11 @@ static gt_status build(struct loaded *l, struct gt_err *err) {
     if (status == GEMMTUNE_OK)
         status = gt_build(&l->image, l->driver, d, source, &stats, err);
     const bool loads_source = status == GEMMTUNE_OK && l->image.bytes == NULL;
-    const double start_ms = now_ms();
+    const double start = gt_seconds();
     if (status == GEMMTUNE_OK)
         status = load(l, source, err);
     l->info.cached = stats.cached;
-    l->info.compile_ms = loads_source ? now_ms() - start_ms : stats.compile_ms;
+    l->info.compile_ms = loads_source ? 1e3 * (gt_seconds() - start) : stats.compile_ms;
     note_image(l);
     free(source);
     return status;

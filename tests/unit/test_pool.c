@@ -3,10 +3,10 @@
  * The parent's end of the worker processes. The workers are this program again: what one
  * does is spelled by the families of its job's candidates.
  */
+#include "core/clock.h"
 #include "core/io.h"
 #include "tuner/base/cores.h"
 #include "tuner/work/pool.h"
-#include "tuner/base/progress.h"
 
 #include <setjmp.h>
 #include <signal.h>

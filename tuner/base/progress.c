@@ -2,18 +2,13 @@
 /* progress.c - see progress.h. */
 #include "tuner/base/progress.h"
 
+#include "core/clock.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { REDRAW_HZ = 5 };
-
-double gt_seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 void gt_progress_init(struct gt_progress *p, size_t problems, bool quiet) {
     memset(p, 0, sizeof *p);

@@ -11,10 +11,9 @@ struct gt_progress {
     bool live; /* stderr is a terminal */
     bool quiet;
     size_t problem, problems; /* 1-based */
-    double started, shown;    /* monotonic seconds */
+    double started, shown;    /* gt_seconds */
 };
 
-double gt_seconds(void); /* monotonic */
 void gt_progress_init(struct gt_progress *p, size_t problems, bool quiet);
 /* `left_s` negative: unknown. */
 void gt_progress_show(struct gt_progress *p, const char *name, size_t done, size_t planned,

@@ -7,13 +7,13 @@
  */
 #include "tuner/bench/bench_overhead.h"
 
+#include "core/clock.h"
 #include "tuner/lab/lab_internal.h"
 #include "tuner/rig/bare.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     TURN = 32,  /* calls between two waits */
@@ -167,20 +167,14 @@ static void close_calls(struct calls *c) {
 
 /* ---- timing them ---- */
 
-static double now_ns(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
 /* The median of a turn's calls. */
 static gt_status turn(float *ns, struct calls *c, int call, struct gt_err *err) {
     struct gt_measurement m = {.samples = 0};
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < TURN; i++) {
-        const double before = now_ns();
+        const double before = gt_seconds();
         status = make(c, call, err);
-        m.sample_ns[m.samples++] = (float)(now_ns() - before);
+        m.sample_ns[m.samples++] = (float)(1e9 * (gt_seconds() - before));
     }
     gt_measurement_summarize(&m);
     *ns = (float)m.median_ns;

@@ -13,11 +13,11 @@
 #define _DEFAULT_SOURCE /* for prctl's declaration on old C libraries */
 #include "tuner/bench/bench_run.h"
 
+#include "core/clock.h"
 #include "core/io.h"
 #include "tuner/bench/bench_stats.h"
 #include "tuner/lab/ratio.h"
 #include "tuner/work/pool.h"
-#include "tuner/base/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,6 +3,7 @@
  * tune.c - `gemmtune tune`: a list of problems on one device, each searched for as long as
  * it may take, every trial committed.
  */
+#include "core/clock.h"
 #include "tuner/tune/ahead.h"
 #include "tuner/cmd/common.h"
 #include "tuner/lab/lab.h"

@@ -2,8 +2,8 @@
 /* reference.c - see reference.h. */
 #include "tuner/lab/reference.h"
 
+#include "core/clock.h"
 #include "tuner/lab/data.h"
-#include "tuner/base/progress.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

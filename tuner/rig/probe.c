@@ -6,6 +6,7 @@
  */
 #include "tuner/rig/probe.h"
 
+#include "core/clock.h"
 #include "core/io.h"
 
 #include <errno.h>
@@ -16,7 +17,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { DEVICES_MAX = 256 }; /* a larger count is not ours */
@@ -49,19 +49,13 @@ static void answer_and_exit(int fd) {
 
 /* ---- the parent ------------------------------------------------------------------ */
 
-static int64_t now_ms(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* The next bytes, or false at the end of the pipe or past the deadline. */
-static bool receive(int fd, void *data, size_t size, int64_t deadline_ms) {
+static bool receive(int fd, void *data, size_t size, double deadline) {
     char *at = data;
     while (size > 0) {
         struct pollfd wait = {.fd = fd, .events = POLLIN};
-        const int64_t left = deadline_ms - now_ms();
-        const int ready = left > 0 ? poll(&wait, 1, (int)left) : 0;
+        const double left = deadline - gt_seconds();
+        const int ready = left > 0 ? poll(&wait, 1, (int)(1e3 * left) + 1) : 0;
         if (ready < 0 && errno == EINTR)
             continue;
         const ssize_t got = ready > 0 ? read(fd, at, size) : 0;
@@ -76,7 +70,7 @@ static bool receive(int fd, void *data, size_t size, int64_t deadline_ms) {
 }
 
 static bool receive_devices(struct gt_device_list *out, size_t count, int fd,
-                            int64_t deadline) {
+                            double deadline) {
     if (count > DEVICES_MAX)
         return false;
     out->device = calloc(count + 1, sizeof *out->device);
@@ -110,12 +104,12 @@ static gt_status explain(pid_t child, bool late, struct gt_err *err) {
 
 static gt_status ask(struct gt_device_list *out, pid_t child, int fd, struct gt_err *err) {
     struct answer a;
-    const int64_t deadline = now_ms() + GT_PROBE_SECONDS * 1000;
+    const double deadline = gt_seconds() + GT_PROBE_SECONDS;
     const bool whole =
         receive(fd, &a, sizeof a, deadline) &&
         (a.status != GEMMTUNE_OK || receive_devices(out, a.count, fd, deadline));
     if (!whole)
-        return explain(child, now_ms() >= deadline, err);
+        return explain(child, gt_seconds() >= deadline, err);
     (void)kill(child, SIGKILL); /* all is said */
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
         ;

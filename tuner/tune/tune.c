@@ -3,6 +3,7 @@
  * tune.c - see tune.h. A window of picks moves through asked -> compiled -> run -> told;
  * results are told in the order of asking, so that a run can be repeated.
  */
+#include "core/clock.h"
 #include "tuner/tune/ahead.h"
 #include "tuner/tune/finals.h"
 #include "tuner/lab/lab.h"

@@ -2,9 +2,9 @@
 /* pool.c - see pool.h. Every way in which a worker can end goes through retire(). */
 #include "tuner/work/pool.h"
 
+#include "core/clock.h"
 #include "core/io.h"
 #include "tuner/work/process.h"
-#include "tuner/base/progress.h"
 
 #include <errno.h>
 #include <math.h>

@@ -11,7 +11,7 @@
  */
 #include "tuner/work/trial.h"
 
-#include "tuner/base/progress.h"
+#include "core/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
