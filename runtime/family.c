@@ -76,6 +76,14 @@ const struct gt_family *gt_families_current(const struct gt_families *f, const c
     return family != NULL && strcmp(family->hash, hash) == 0 ? family : NULL;
 }
 
+const struct gt_family *gt_families_with_role(const struct gt_families *f,
+                                              enum gt_role role) {
+    for (size_t i = 0; i < f->count; i++)
+        if (f->item[i]->role == role)
+            return f->item[i];
+    return NULL;
+}
+
 void gt_families_destroy(struct gt_families *f) {
     if (f == NULL)
         return;

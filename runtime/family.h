@@ -31,6 +31,7 @@
 
 enum { GT_VALUES_MAX = 64, GT_RULES_MAX = 32, GT_ARGS_MAX = 20, GT_STARTS_MAX = 16 };
 enum { GT_MAPS_MAX = 4, GT_MAP_BASES = 4 };
+enum { GT_RUNGS_MAX = 4, GT_RUNG_NAME_MAX = 32 };
 enum { GT_BESIDE_MAX = 2, GT_PASSES_MAX = 2 * GT_BESIDE_MAX + 1 }; /* before, main, after */
 
 /* What a kernel takes, in the order of space.json's "args". */
@@ -121,6 +122,19 @@ enum gt_shape_key {
         GT_SHAPE_COUNT
 };
 
+/* What tables compare other families with. */
+enum gt_role {
+    GT_ROLE_NONE,
+    GT_ROLE_BASELINE, /* the simplest kernel: speed-ups are told against it */
+    GT_ROLE_TEXTBOOK  /* the kernel that textbooks teach after that */
+};
+
+/* A rung of the ladder: those points of the family that have the fixed values. */
+struct gt_rung {
+    char name[GT_RUNG_NAME_MAX];
+    struct gt_point fixed;
+};
+
 struct gt_family {
     char name[GT_NAME_MAX];
     char hash[65];           /* over space.json, the sources and the prelude */
@@ -132,7 +146,8 @@ struct gt_family {
     unsigned layouts;        /* bits by gt_layout_bit */
     int min_cc;              /* CUDA */
     int rank;                /* order in which default points are offered: lower first */
-    bool overlap;            /* kernels begin with GT_FOLLOW: one may be launched early */
+    enum gt_role role;
+    bool overlap; /* kernels begin with GT_FOLLOW: one may be launched early */
     struct gt_symbols symbols;
     int param_count, derive_count, require_count, accept_count, arg_count;
     struct gt_param param[GT_POINT_MAX];
@@ -140,6 +155,8 @@ struct gt_family {
      * first. */
     int start_count;
     int64_t start[GT_STARTS_MAX][GT_POINT_MAX];
+    int rung_count; /* 0: the family does not stand on the ladder */
+    struct gt_rung rung[GT_RUNGS_MAX];
     struct gt_derived derive[GT_RULES_MAX];
     struct gt_rule require[GT_RULES_MAX]; /* may a point exist on a device, for a type */
     struct gt_rule accept[GT_RULES_MAX];  /* may a built kernel run a problem */
@@ -172,6 +189,9 @@ const struct gt_family *gt_families_find(const struct gt_families *f, const char
  */
 const struct gt_family *gt_families_current(const struct gt_families *f, const char *name,
                                             const char *hash);
+/* The first family of this role; NULL when there is none. */
+const struct gt_family *gt_families_with_role(const struct gt_families *f,
+                                              enum gt_role role);
 
 /* Parses one family: used by the collection and by tests. `folder_name` is the expected
  * name. */

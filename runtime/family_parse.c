@@ -148,6 +148,23 @@ static gt_status parse_rank(struct gt_family *f, struct gt_node n, struct gt_err
     return status;
 }
 
+static gt_status parse_role(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    static const char *const words[] = {
+        [GT_ROLE_BASELINE] = "baseline", [GT_ROLE_TEXTBOOK] = "textbook"};
+    const char *word;
+    if (gt_json_kind(n) == GT_JSON_ABSENT)
+        return GEMMTUNE_OK;
+    const gt_status status = gt_json_string(&word, n, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    for (int i = GT_ROLE_BASELINE; i <= GT_ROLE_TEXTBOOK; i++)
+        if (strcmp(words[i], word) == 0)
+            f->role = (enum gt_role)i;
+    return f->role != GT_ROLE_NONE
+               ? GEMMTUNE_OK
+               : gt_json_fail(n, err, "is not \"baseline\" or \"textbook\"");
+}
+
 static gt_status parse_overlap(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     int64_t overlap;
     const gt_status status = parse_number(&overlap, 0, n, 1, err);
@@ -203,17 +220,18 @@ static const struct section {
     gt_status (*parse)(struct gt_family *f, struct gt_node n, struct gt_err *err);
     bool optional; /* parse is called with an absent node and sets the default */
 } sections[] = {
-    {"format", parse_format, false},     {"family", parse_name, false},
-    {"about", parse_about, false},       {"source", parse_source, false},
-    {"entry", parse_entry, false},       {"dtypes", parse_dtypes, false},
-    {"layouts", parse_layouts, false},   {"min_arch", parse_min_arch, true},
-    {"rank", parse_rank, true},          {"overlap", parse_overlap, true},
-    {"params", gt_parse_params, false},  {"default", gt_parse_default, false},
-    {"starts", gt_parse_starts, true},   {"derive", gt_parse_derive, true},
-    {"require", gt_parse_require, true}, {"accept", gt_parse_accept, true},
-    {"align", gt_parse_align, true},     {"before", gt_parse_before, true},
-    {"launch", gt_parse_launch, false},  {"after", gt_parse_after, true},
-    {"shape", gt_parse_shape, true},     {"tensor_maps", gt_parse_maps, true},
+    {"format", parse_format, false},      {"family", parse_name, false},
+    {"about", parse_about, false},        {"source", parse_source, false},
+    {"entry", parse_entry, false},        {"dtypes", parse_dtypes, false},
+    {"layouts", parse_layouts, false},    {"min_arch", parse_min_arch, true},
+    {"rank", parse_rank, true},           {"role", parse_role, true},
+    {"overlap", parse_overlap, true},     {"params", gt_parse_params, false},
+    {"default", gt_parse_default, false}, {"starts", gt_parse_starts, true},
+    {"rungs", gt_parse_rungs, true},      {"derive", gt_parse_derive, true},
+    {"require", gt_parse_require, true},  {"accept", gt_parse_accept, true},
+    {"align", gt_parse_align, true},      {"before", gt_parse_before, true},
+    {"launch", gt_parse_launch, false},   {"after", gt_parse_after, true},
+    {"shape", gt_parse_shape, true},      {"tensor_maps", gt_parse_maps, true},
     {"args", parse_args, false},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };

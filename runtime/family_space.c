@@ -137,6 +137,13 @@ gt_status gt_parse_params(struct gt_family *f, struct gt_node n, struct gt_err *
     return status;
 }
 
+static const struct gt_param *find_param(const struct gt_family *f, const char *name) {
+    for (int i = 0; i < f->param_count; i++)
+        if (strcmp(f->param[i].name, name) == 0)
+            return &f->param[i];
+    return NULL;
+}
+
 /* A complete point inside the domains, in the order of the parameters. */
 static gt_status parse_point(int64_t out[GT_POINT_MAX], const struct gt_family *f,
                              struct gt_node n, struct gt_err *err) {
@@ -171,6 +178,43 @@ gt_status gt_parse_starts(struct gt_family *f, struct gt_node n, struct gt_err *
     gt_status status = gt_read_list(n, GT_JSON_ARRAY, 0, GT_STARTS_MAX, err);
     for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++)
         status = parse_point(f->start[f->start_count++], f, gt_json_at(n, i), err);
+    return status;
+}
+
+/* {"NAME": value, ...}: values of some of the parameters. */
+static gt_status parse_fixed(struct gt_point *out, const struct gt_family *f,
+                             struct gt_node n, struct gt_err *err) {
+    gt_status status = gt_read_list(n, GT_JSON_OBJECT, 0, GT_POINT_MAX, err);
+    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
+        const struct gt_node member = gt_json_at(n, i);
+        const struct gt_param *p = find_param(f, gt_json_key(member));
+        int64_t value = 0;
+        if (p == NULL)
+            return gt_json_fail(member, err, "the family has no such parameter");
+        status = gt_json_int(&value, member, 0, VALUE_MAX, err);
+        if (status == GEMMTUNE_OK && !in_domain(p, value))
+            status = gt_json_fail(member, err, "is not one of the values of %s", p->name);
+        if (status == GEMMTUNE_OK)
+            status = gt_point_set(out, p->name, value, err);
+    }
+    return status;
+}
+
+/* {"rung's name": fixed values, ...}, the lowest rung first */
+gt_status gt_parse_rungs(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    if (gt_json_kind(n) == GT_JSON_ABSENT)
+        return GEMMTUNE_OK;
+    gt_status status = gt_read_list(n, GT_JSON_OBJECT, 1, GT_RUNGS_MAX, err);
+    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
+        const struct gt_node member = gt_json_at(n, i);
+        const char *name = gt_json_key(member);
+        struct gt_rung *rung = &f->rung[f->rung_count++];
+        if (strlen(name) == 0 || strlen(name) >= GT_RUNG_NAME_MAX)
+            return gt_json_fail(member, err, "a rung's name has 1 to %d characters",
+                                GT_RUNG_NAME_MAX - 1);
+        memcpy(rung->name, name, strlen(name) + 1);
+        status = parse_fixed(&rung->fixed, f, member, err);
+    }
     return status;
 }
 

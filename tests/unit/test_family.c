@@ -20,7 +20,8 @@ static const char good[] =
     "{\n"
     " \"format\": 1,\n"
     " \"family\": \"toy\",\n"
-    " \"about\": \"A family for tests.\",\n"
+    " \"about\": \"A family for tests.\","
+    " \"role\": \"textbook\", \"rungs\": {\"toy\": {}, \"toy, padded\": {\"PAD\": 1}},\n"
     " \"source\": {\"cuda\": \"toy.cl\", \"opencl\": \"toy.cl\"},\n"
     " \"entry\": \"gemm\",\n"
     " \"dtypes\": [\"f32\", \"i32\"],\n"
@@ -85,6 +86,14 @@ static void test_a_good_family(void **state) {
     assert_int_equal(f->layouts, gt_layout_bit("nn") | gt_layout_bit("tt"));
     assert_int_equal(f->min_cc, 61);
     assert_int_equal(f->rank, 7);
+    assert_int_equal(f->role, GT_ROLE_TEXTBOOK);
+    assert_int_equal(f->rung_count, 2);
+    assert_string_equal(f->rung[0].name, "toy");
+    assert_int_equal(f->rung[0].fixed.count, 0);
+    assert_string_equal(f->rung[1].name, "toy, padded");
+    assert_int_equal(f->rung[1].fixed.count, 1);
+    assert_string_equal(f->rung[1].fixed.entry[0].name, "PAD");
+    assert_int_equal(f->rung[1].fixed.entry[0].value, 1);
     assert_false(f->overlap);
     assert_int_equal(f->param_count, 2);
     assert_string_equal(f->param[0].name, "W");
@@ -201,6 +210,14 @@ static void test_refusals(void **state) {
         {"\"rank\": 7", "\"rank\": 1001", "/rank:"},
         {"\"rank\": 7", "\"overlap\": 2", "/overlap:"},
         {"\"rank\": 7", "\"overlap\": true", "/overlap:"},
+        {"\"textbook\"", "\"naive\"", "/role: is not \"baseline\" or \"textbook\""},
+        {"\"textbook\"", "1", "/role:"},
+        {"{\"toy\": {}, \"toy, padded\": {\"PAD\": 1}}", "{}", "/rungs: has 0"},
+        {"\"toy\": {}", "\"\": {}", "a rung's name has 1 to 31 characters"},
+        {"\"toy\": {}", "\"toy12345678901234567890123456789\": {}", "1 to 31 characters"},
+        {"\"toy\": {}", "\"toy\": 1", "must be an object"},
+        {"{\"PAD\": 1}", "{\"PADS\": 1}", "no such parameter"},
+        {"{\"PAD\": 1}", "{\"PAD\": 2}", "not one of the values of PAD"},
         /* identity */
         {"\"family\": \"toy\"", "\"family\": \"tot\"",
          "called \"tot\" but its folder \"toy\""},

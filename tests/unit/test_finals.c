@@ -60,8 +60,8 @@ static void test_baselines_are_as_measured(void **state) {
     (void)state;
     offer(&f, "naive", 20000, 0.75);
     offer(&f, "tile", 8000, 0.5);
-    assert_true(f.naive_ns == 20000);
-    assert_true(f.tile_ns == 8000);
+    assert_true(f.baseline_ns == 20000);
+    assert_true(f.textbook_ns == 8000);
 }
 
 static int entrants(double step, int count, double share) {

@@ -40,7 +40,7 @@ static const struct gt_option options[] = {
     {"db", 0, GT_OPT_TEXT, offsetof(struct values, db), "FILE",
      "measure the winner that is stored there with them: the best that is known", 0, 0},
     {"family", 'f', GT_OPT_NAMES, offsetof(struct values, families), "NAMES",
-     "try these families only: naive,tile; may be repeated", 0, 0},
+     "try these families only, with commas between; may be repeated", 0, 0},
     GT_OPTION_TEMPLATES(struct values),
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
      "seed of the first run, the others' follow (default 1)", 0, INT64_C(1) << 52},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ladder.c - `gemmtune ladder`: from naive to tuned, for one problem a rung a line, for
- * volumes a volume a line.
+ * ladder.c - `gemmtune ladder`: from a CPU loop to the tuned best. One problem is printed
+ * with a rung on each line, volumes with a volume on each line.
  */
 #include "tuner/cmd/common.h"
 #include "tuner/tune/ladder.h"
@@ -47,7 +47,7 @@ static const struct gt_column columns[] = {
     {"rung", "rung", GT_LEFT, GT_CELL_TEXT},
     {"ms", "ms", GT_RIGHT, GT_CELL_NUMBER},
     {"GFLOP/s", "gflops", GT_RIGHT, GT_CELL_NUMBER},
-    {"x naive", "over_naive", GT_RIGHT, GT_CELL_NUMBER},
+    {"x baseline", "over_baseline", GT_RIGHT, GT_CELL_NUMBER},
     {"% of peak", "percent_of_peak", GT_RIGHT, GT_CELL_NUMBER},
     {"how", "how", GT_LEFT, GT_CELL_TEXT},
 };
@@ -58,21 +58,23 @@ static double rounded(double x) {
     return round(x * scale) / scale;
 }
 
-static gt_status add_rung(struct gt_table *t, const struct gt_ladder *l, enum gt_rung r,
+static gt_status add_rung(struct gt_table *t, const struct gt_ladder *l, int r,
                           const struct gt_device *d, struct gt_err *err) {
     char cell[4][GT_CELL_MAX];
-    const char *row[COLUMNS] = {l->name, gt_rung_name(r)};
-    const double ns = l->rung[r].ns, flops = gt_problem_flops(&l->problem);
-    const double peak = r <= GT_RUNG_CPU_BLAS ? 0 : gt_device_peak(d, l->problem.type_acc);
+    const struct gt_ladder_rung *rung = &l->rung[r];
+    const char *row[COLUMNS] = {l->name, rung->name};
+    const double ns = rung->ns, flops = gt_problem_flops(&l->problem);
+    const double baseline_ns = l->baseline >= 0 ? l->rung[l->baseline].ns : 0;
+    const double peak = rung->on_device ? gt_device_peak(d, l->problem.type_acc) : 0;
     if (ns > 0) {
         row[2] = gt_show_count(cell[0], rounded(ns / 1e6));
         row[3] = gt_show_rate(cell[1], flops, ns);
-        if (l->rung[GT_RUNG_NAIVE].ns > 0)
-            row[4] = gt_show_count(cell[2], rounded(l->rung[GT_RUNG_NAIVE].ns / ns));
+        if (baseline_ns > 0)
+            row[4] = gt_show_count(cell[2], rounded(baseline_ns / ns));
         if (peak > 0)
             row[5] = gt_show_count(cell[3], rounded(100 * flops / (ns * 1e-9) / peak));
     }
-    row[6] = l->rung[r].note[0] ? l->rung[r].note : l->rung[r].how;
+    row[6] = rung->note[0] ? rung->note : rung->how;
     return gt_table_row(t, row, err);
 }
 
@@ -97,8 +99,8 @@ static gt_status print_rungs(const struct gt_ladder *l, size_t count,
     struct gt_table *t = NULL;
     gt_status status = gt_table_create(&t, columns, COLUMNS, err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++)
-        for (int r = 0; status == GEMMTUNE_OK && r < GT_RUNGS; r++)
-            status = add_rung(t, &l[i], (enum gt_rung)r, d, err);
+        for (int r = 0; status == GEMMTUNE_OK && r < l[i].count; r++)
+            status = add_rung(t, &l[i], r, d, err);
     if (status == GEMMTUNE_OK)
         gt_common_print(t, format);
     if (status == GEMMTUNE_OK && !format->json && !format->csv)
@@ -107,20 +109,22 @@ static gt_status print_rungs(const struct gt_ladder *l, size_t count,
     return status;
 }
 
-/* For people: a volume a line, milliseconds, as such tables are published. */
+/* For people: a volume a line, milliseconds, as such tables are published. `names` has the
+ * names of the rungs. */
 static gt_status print_volumes(const struct gt_ladder *l, size_t count,
+                               const struct gt_ladder *names,
                                const struct gt_format *format, struct gt_err *err) {
-    struct gt_column wide[1 + GT_RUNGS] = {{"m n k, ms", "problem", GT_LEFT, GT_CELL_TEXT}};
+    struct gt_column wide[1 + GT_LADDER_MAX] = {
+        {"m n k, ms", "problem", GT_LEFT, GT_CELL_TEXT}};
     struct gt_table *t = NULL;
-    for (int r = 0; r < GT_RUNGS; r++)
-        wide[1 + r] =
-            (struct gt_column){gt_rung_name((enum gt_rung)r), gt_rung_name((enum gt_rung)r),
-                               GT_RIGHT, GT_CELL_NUMBER};
-    gt_status status = gt_table_create(&t, wide, 1 + GT_RUNGS, err);
+    for (int r = 0; r < names->count; r++)
+        wide[1 + r] = (struct gt_column){names->rung[r].name, names->rung[r].name, GT_RIGHT,
+                                         GT_CELL_NUMBER};
+    gt_status status = gt_table_create(&t, wide, 1 + (size_t)names->count, err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++) {
-        char cell[GT_RUNGS][GT_CELL_MAX];
-        const char *row[1 + GT_RUNGS] = {l[i].name};
-        for (int r = 0; r < GT_RUNGS; r++)
+        char cell[GT_LADDER_MAX][GT_CELL_MAX];
+        const char *row[1 + GT_LADDER_MAX] = {l[i].name};
+        for (int r = 0; r < l[i].count; r++)
             row[1 + r] = l[i].rung[r].ns > 0
                              ? gt_show_count(cell[r], rounded(l[i].rung[r].ns / 1e6))
                              : NULL;
@@ -157,16 +161,19 @@ static gt_status climb_all(struct gt_ladder *l, struct gt_tuner *t, const struct
 static int climb_and_print(struct gt_tuner *t, const struct values *v,
                            const struct gt_sweep *sweep, const char *again) {
     struct gt_err err = {""};
+    /* the last one has names alone */
     struct gt_ladder *l = calloc(sweep->count + 1, sizeof *l);
     size_t done = 0;
     gt_status status = l ? gt_session_begin_run(t, again, &err)
                          : gt_fail(&err, GEMMTUNE_ENOMEM, "no memory for the ladder");
     gt_session_catch();
     if (status == GEMMTUNE_OK)
+        gt_ladder_init(&l[sweep->count], t->families);
+    if (status == GEMMTUNE_OK)
         status = climb_all(l, t, v, sweep, &done, &err);
     const bool people = !v->format.json && !v->format.csv;
     if (status == GEMMTUNE_OK && people && v->volumes)
-        status = print_volumes(l, done, &v->format, &err);
+        status = print_volumes(l, done, &l[sweep->count], &v->format, &err);
     else if (status == GEMMTUNE_OK)
         status = print_rungs(l, done, &t->device, &v->format, &err);
     if (t->run_id)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run.c - `gemmtune run PROBLEM`: what the library would run for it, built, checked on
- * fresh data and timed in one run with the naive kernel and this machine's CPU BLAS.
+ * fresh data and timed in one run with the baseline kernel and this machine's CPU BLAS.
  */
 #include "tuner/base/choose.h"
 #include "tuner/cmd/common.h"
@@ -32,13 +32,14 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-/* The kernel that was chosen first, the naive one second, the CPU last. */
+/* The chosen kernel, the family of the role "baseline", the CPU. */
 struct answer {
     char problem[GT_PROBLEM_NAME_MAX];
     gemmtune_problem p;
     uint64_t seed;
     struct gt_chosen chosen;
-    struct gt_candidate candidate[2];
+    struct gt_candidate candidate[2]; /* the chosen one, the baseline */
+    int candidates;                   /* 1: no family is the baseline */
     struct gt_report report;
     double cpu_ns; /* 0: none */
     char cpu[64];
@@ -53,8 +54,23 @@ static void print_rate(const char *what, double ns, double flops, double than) {
     printf("\n");
 }
 
+/* 0: it was not measured, or is wrong. */
+static double baseline_ns(const struct answer *a) {
+    const struct gt_result *baseline = &a->report.result[1];
+    return a->candidates > 1 && baseline->outcome == GT_CORRECT ? baseline->time.median_ns
+                                                                : 0;
+}
+
+/* null for a time that was not measured. */
+static void json_time(bool *first, const char *key, double ns) {
+    if (ns > 0)
+        gt_json_number(first, key, ns);
+    else
+        gt_json_text(first, key, NULL);
+}
+
 static void print_people(const struct answer *a) {
-    const struct gt_result *tuned = &a->report.result[0], *naive = &a->report.result[1];
+    const struct gt_result *tuned = &a->report.result[0];
     const double flops = gt_problem_flops(&a->p), ns = tuned->time.median_ns;
     printf("problem    %s\nmatch      %s: %s\nkernel     %s \"%s\"\n", a->problem,
            gt_match_word(a->chosen.choice.match), a->chosen.choice.why,
@@ -66,8 +82,8 @@ static void print_people(const struct answer *a) {
     if (tuned->outcome != GT_CORRECT)
         return;
     print_rate("this", ns, flops, 0);
-    if (naive->outcome == GT_CORRECT)
-        print_rate("naive", naive->time.median_ns, flops, ns);
+    if (baseline_ns(a) > 0)
+        print_rate(a->candidate[1].family, baseline_ns(a), flops, ns);
     if (a->cpu_ns > 0) {
         print_rate("CPU BLAS", a->cpu_ns, flops, ns);
         printf("           (%s)\n", a->cpu);
@@ -75,7 +91,7 @@ static void print_people(const struct answer *a) {
 }
 
 static void print_json(const struct answer *a, const char *device) {
-    const struct gt_result *tuned = &a->report.result[0], *naive = &a->report.result[1];
+    const struct gt_result *tuned = &a->report.result[0];
     bool first = true;
     printf("{");
     gt_json_text(&first, "problem", a->problem);
@@ -92,8 +108,8 @@ static void print_json(const struct answer *a, const char *device) {
     gt_json_number(&first, "low_ns", tuned->time.low_ns);
     gt_json_number(&first, "high_ns", tuned->time.high_ns);
     gt_json_number(&first, "gflops", gt_problem_flops(&a->p) / tuned->time.median_ns);
-    gt_json_number(&first, "naive_ns", naive->time.median_ns);
-    gt_json_number(&first, "cpu_blas_ns", a->cpu_ns);
+    json_time(&first, "baseline_ns", baseline_ns(a));
+    json_time(&first, "cpu_blas_ns", a->cpu_ns);
     gt_json_text(&first, "cpu_blas", a->cpu_ns > 0 ? a->cpu : NULL);
     printf("}\n");
 }
@@ -101,7 +117,7 @@ static void print_json(const struct answer *a, const char *device) {
 static int choose(struct answer *a, const struct values *v, const struct gt_session *s) {
     struct gt_db *db = NULL;
     struct gt_err err = {""};
-    const struct gt_family *naive = gt_families_find(s->families, "naive");
+    const struct gt_family *baseline = gt_families_with_role(s->families, GT_ROLE_BASELINE);
     struct gt_point point;
     const int code = gt_common_read_db(&db, v->db);
     if (code >= 0)
@@ -113,15 +129,19 @@ static int choose(struct answer *a, const struct values *v, const struct gt_sess
         return gt_common_fail(status, &err);
     snprintf(a->candidate[0].family, GT_NAME_MAX, "%s", a->chosen.choice.family->name);
     gt_point_text(&a->chosen.choice.point, a->candidate[0].point);
-    snprintf(a->candidate[1].family, GT_NAME_MAX, "naive");
-    gt_family_default(naive, &point);
+    a->candidates = 1;
+    if (baseline == NULL)
+        return -1;
+    snprintf(a->candidate[1].family, GT_NAME_MAX, "%s", baseline->name);
+    gt_family_default(baseline, &point);
     gt_point_text(&point, a->candidate[1].point);
+    a->candidates = 2;
     return -1;
 }
 
 static int measure(struct answer *a, const struct values *v, struct gt_session *s) {
-    const int code =
-        gt_session_run(&a->report, s, GT_JOB_FINAL, a->problem, a->candidate, 2, a->seed);
+    const int code = gt_session_run(&a->report, s, GT_JOB_FINAL, a->problem, a->candidate,
+                                    a->candidates, a->seed);
     if (code >= 0)
         return code;
     if (v->no_cpu || gt_cpu_time(&a->cpu_ns, a->cpu, GT_CPU_BLAS, &a->p, NULL))

@@ -35,7 +35,7 @@ static const struct gt_option options[] = {
     {"strategy", 0, GT_OPT_TEXT, offsetof(struct values, strategy), "NAME",
      "how to search: model (default), ils, anneal, genetic, clblast, random or full", 0, 0},
     {"family", 'f', GT_OPT_NAMES, offsetof(struct values, families), "NAMES",
-     "try these families only: naive,tile; may be repeated", 0, 0},
+     "try these families only, with commas between; may be repeated", 0, 0},
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_SEED(struct values),
     {"timeout", 0, GT_OPT_SECONDS, offsetof(struct values, timeout), "TIME",
@@ -60,8 +60,8 @@ static const struct gt_column columns[] = {
     {"low", "low_ns", GT_RIGHT, GT_CELL_NUMBER},
     {"high", "high_ns", GT_RIGHT, GT_CELL_NUMBER},
     {"GFLOP/s", "gflops", GT_RIGHT, GT_CELL_NUMBER},
-    {"x naive", "over_naive", GT_RIGHT, GT_CELL_NUMBER},
-    {"x tile", "over_tile", GT_RIGHT, GT_CELL_NUMBER},
+    {"x baseline", "over_baseline", GT_RIGHT, GT_CELL_NUMBER},
+    {"x textbook", "over_textbook", GT_RIGHT, GT_CELL_NUMBER},
     {"tied", "tied", GT_RIGHT, GT_CELL_NUMBER},
     {"trials", "trials", GT_RIGHT, GT_CELL_NUMBER},
     {"correct", "correct", GT_RIGHT, GT_CELL_NUMBER},
@@ -115,10 +115,12 @@ static gt_status add_row(struct gt_table *t, const struct gt_sweep_item *item,
             row[3 + i] =
                 people ? gt_show_ns(cell[3 + i], ns[i]) : gt_show_count(cell[3 + i], ns[i]);
         row[6] = gt_show_rate(cell[6], flops, m->median_ns);
-        if (r->naive_ns > 0)
-            row[7] = gt_show_count(cell[7], round(100 * r->naive_ns / m->median_ns) / 100);
-        if (r->tile_ns > 0)
-            row[8] = gt_show_count(cell[8], round(100 * r->tile_ns / m->median_ns) / 100);
+        if (r->baseline_ns > 0)
+            row[7] =
+                gt_show_count(cell[7], round(100 * r->baseline_ns / m->median_ns) / 100);
+        if (r->textbook_ns > 0)
+            row[8] =
+                gt_show_count(cell[8], round(100 * r->textbook_ns / m->median_ns) / 100);
         row[9] = gt_show_count(cell[9], tied(r));
     }
     row[10] = gt_show_count(cell[10], (double)r->trials);

@@ -47,12 +47,12 @@ static void offer_spare(struct gt_finals *f, const struct gt_tuner *t,
 
 void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
                      const gemmtune_problem *p, const struct gt_finalist *who) {
-    const char *family = who->candidate.family;
     const double ns = who->screen_ns;
-    if (strcmp(family, "naive") == 0)
-        lower(&f->naive_ns, ns / who->share);
-    if (strcmp(family, "tile") == 0)
-        lower(&f->tile_ns, ns / who->share);
+    const struct gt_family *family = gt_families_find(t->families, who->candidate.family);
+    if (family != NULL && family->role == GT_ROLE_BASELINE)
+        lower(&f->baseline_ns, ns / who->share);
+    if (family != NULL && family->role == GT_ROLE_TEXTBOOK)
+        lower(&f->textbook_ns, ns / who->share);
     offer_spare(f, t, p, who);
     int i = f->count < GT_BEST_MAX ? f->count++ : GT_BEST_MAX;
     for (; i > 0 && f->best[i - 1].screen_ns > ns; i--)
@@ -268,7 +268,7 @@ static gt_status store(const struct gt_tune_result *result, struct gt_tuner *t,
                                                              result->winner[1].tied,
                                          .verified = true,
                                          .time = result->winner[i].time,
-                                         .naive_ns = result->naive_ns,
+                                         .naive_ns = result->baseline_ns,
                                          .provenance = "local",
                                          .measured_ms = result->measured_ms};
     }
@@ -295,8 +295,8 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     struct gt_job job;
     struct gt_report report;
     bool kept = false;
-    result->naive_ns = f->naive_ns;
-    result->tile_ns = f->tile_ns;
+    result->baseline_ns = f->baseline_ns;
+    result->textbook_ns = f->textbook_ns;
     if (f->count == 0)
         return *t->stop ? GEMMTUNE_OK : nobody(result, err);
     gt_status status = keep_stored(&kept, result, f, t, item, err);

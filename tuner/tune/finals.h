@@ -33,7 +33,7 @@ struct gt_finalist {
 struct gt_finals {
     int count;
     struct gt_finalist best[GT_FINALISTS_MAX], spare[GT_SPARES];
-    double naive_ns, tile_ns;
+    double baseline_ns, textbook_ns; /* of the families with these roles; 0: none */
 };
 
 /* How many of the best take part. */

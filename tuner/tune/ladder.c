@@ -8,151 +8,204 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Which kernels stand on a rung: a family, and of naive one mapping. */
-static const struct {
-    const char *name;
-    const char *family; /* NULL: none, or all */
-    int map;            /* value of naive's MAP; -1: any */
-} rungs[GT_RUNGS] = {
-    [GT_RUNG_CPU_LOOP] = {"cpu loop", NULL, -1},
-    [GT_RUNG_CPU_BLAS] = {"cpu blas", NULL, -1},
-    [GT_RUNG_NAIVE] = {"naive", "naive", 0},
-    [GT_RUNG_NAIVE_ROW] = {"naive, along rows", "naive", 1},
-    [GT_RUNG_COALESCED] = {"coalesced", "coalesced", -1},
-    [GT_RUNG_TILE] = {"tile", "tile", -1},
-    [GT_RUNG_BLOCK] = {"block", "block", -1},
-    [GT_RUNG_COLUMN] = {"column", "column", -1},
-    [GT_RUNG_TUNED] = {"tuned", NULL, -1},
+/* What stands on a rung. */
+enum kind { CPU_LOOP, CPU_BLAS, FAMILY, TUNED };
+
+/* A rung while it is climbed: which kernels may stand on it, and the best stored trial of
+ * those. */
+struct place {
+    enum kind kind;
+    const struct gt_family *family; /* of FAMILY */
+    const struct gt_rung *rung;     /* of FAMILY */
+    struct gt_candidate candidate;  /* family "": no kernel stands here */
+    double ns;                      /* of its stored trial; 0: it has none */
 };
 
-const char *gt_rung_name(enum gt_rung rung) {
-    return rungs[rung].name;
+struct places {
+    int count;
+    struct place at[GT_LADDER_MAX];
+};
+
+static void add_place(struct places *p, struct place place) {
+    if (p->count < GT_LADDER_MAX)
+        p->at[p->count++] = place;
 }
 
-/* The best stored trial of each rung. */
-struct best {
-    struct gt_candidate candidate;
-    double ns;
-};
+/* The families come by rank: the last one first. The tuned best has a rung whatever
+ * happens. */
+static void find_places(struct places *p, const struct gt_families *families) {
+    memset(p, 0, sizeof *p);
+    add_place(p, (struct place){.kind = CPU_LOOP});
+    add_place(p, (struct place){.kind = CPU_BLAS});
+    for (size_t i = gt_families_count(families); i-- > 0;) {
+        const struct gt_family *f = gt_families_at(families, i);
+        for (int r = 0; r < f->rung_count && p->count < GT_LADDER_MAX - 1; r++)
+            add_place(p, (struct place){.kind = FAMILY, .family = f, .rung = &f->rung[r]});
+    }
+    add_place(p, (struct place){.kind = TUNED});
+}
 
-static bool stands_on(enum gt_rung rung, const struct gt_view_row *row,
+static const char *name_of(const struct place *place) {
+    static const char *const names[] = {
+        [CPU_LOOP] = "cpu loop", [CPU_BLAS] = "cpu blas", [TUNED] = "tuned"};
+    return place->kind == FAMILY ? place->rung->name : names[place->kind];
+}
+
+static bool is_baseline(const struct place *place) {
+    return place->kind == FAMILY && place->family->role == GT_ROLE_BASELINE;
+}
+
+static void name_rungs(struct gt_ladder *out, const struct places *p) {
+    memset(out, 0, sizeof *out);
+    out->count = p->count;
+    out->baseline = -1;
+    for (int i = 0; i < p->count; i++) {
+        snprintf(out->rung[i].name, sizeof out->rung[i].name, "%s", name_of(&p->at[i]));
+        out->rung[i].on_device = p->at[i].kind == FAMILY || p->at[i].kind == TUNED;
+        if (is_baseline(&p->at[i]) && out->baseline < 0)
+            out->baseline = i;
+    }
+}
+
+void gt_ladder_init(struct gt_ladder *out, const struct gt_families *families) {
+    struct places p;
+    find_places(&p, families);
+    name_rungs(out, &p);
+}
+
+/* ---- which kernel stands on a rung ---- */
+
+static bool has_values(const struct gt_point *point, const struct gt_point *fixed) {
+    for (int i = 0; i < fixed->count; i++) {
+        int64_t value = 0;
+        if (!gt_point_get(point, fixed->entry[i].name, &value) ||
+            value != fixed->entry[i].value)
+            return false;
+    }
+    return true;
+}
+
+static bool may_stand(const struct place *place, const struct gt_view_row *row,
                       const struct gt_point *point) {
-    int64_t map = -1;
-    if (rung == GT_RUNG_TUNED)
-        return true;
-    if (!rungs[rung].family || strcmp(rungs[rung].family, row->family) != 0)
-        return false;
-    return rungs[rung].map < 0 ||
-           (gt_point_get(point, "MAP", &map) && map == rungs[rung].map);
+    if (place->kind == FAMILY)
+        return strcmp(place->family->name, row->family) == 0 &&
+               has_values(point, &place->rung->fixed);
+    return place->kind == TUNED;
 }
 
-static void offer(struct best best[GT_RUNGS], const struct gt_view_row *row,
+static void offer(struct places *p, const struct gt_view_row *row,
                   const struct gt_families *families) {
     struct gt_point point;
     if (row->outcome != GT_CORRECT || row->median_ns <= 0 ||
-        !gt_view_current(row, families) || gt_point_parse(&point, row->point, NULL))
+        !gt_view_current(row, families) ||
+        gt_point_parse(&point, row->point, NULL) != GEMMTUNE_OK)
         return;
-    for (int r = 0; r < GT_RUNGS; r++) {
-        if (!stands_on((enum gt_rung)r, row, &point) ||
-            (best[r].ns > 0 && best[r].ns <= row->median_ns))
+    for (int i = 0; i < p->count; i++) {
+        struct place *place = &p->at[i];
+        if (!may_stand(place, row, &point) ||
+            (place->ns > 0 && place->ns <= row->median_ns))
             continue;
-        best[r].ns = row->median_ns;
-        snprintf(best[r].candidate.family, GT_NAME_MAX, "%s", row->family);
-        snprintf(best[r].candidate.point, GT_POINT_TEXT_MAX, "%s", row->point);
+        place->ns = row->median_ns;
+        snprintf(place->candidate.family, GT_NAME_MAX, "%s", row->family);
+        snprintf(place->candidate.point, GT_POINT_TEXT_MAX, "%s", row->point);
     }
 }
 
 /* A rung without a trial of its own stands on its family's default point. */
-static void fall_back(struct best *b, enum gt_rung rung, const struct gt_tuner *t,
+static void fall_back(struct place *place, const struct gt_tuner *t,
                       const gemmtune_problem *p) {
-    const struct gt_family *f =
-        rungs[rung].family ? gt_families_find(t->families, rungs[rung].family) : NULL;
     struct gt_point point;
-    if (b->ns > 0 || !f || !gt_family_serves(f, &t->device, p, NULL))
+    if (place->kind != FAMILY || place->ns > 0 ||
+        !gt_family_serves(place->family, &t->device, p, NULL))
         return;
-    gt_family_default(f, &point);
-    if (rungs[rung].map >= 0 && gt_point_set(&point, "MAP", rungs[rung].map, NULL))
-        return;
-    snprintf(b->candidate.family, GT_NAME_MAX, "%s", f->name);
-    gt_point_text(&point, b->candidate.point);
+    gt_family_default(place->family, &point);
+    for (int i = 0; i < place->rung->fixed.count; i++)
+        (void)gt_point_set(&point, place->rung->fixed.entry[i].name,
+                           place->rung->fixed.entry[i].value, NULL);
+    snprintf(place->candidate.family, GT_NAME_MAX, "%s", place->family->name);
+    gt_point_text(&point, place->candidate.point);
 }
 
-static gt_status find_best(struct best best[GT_RUNGS], struct gt_tuner *t,
-                           const struct gt_sweep_item *item, struct gt_err *err) {
+static gt_status find_kernels(struct places *p, struct gt_tuner *t,
+                              const struct gt_sweep_item *item, struct gt_err *err) {
     struct gt_view view = {0};
-    gt_status status = gt_view_trials(&view, t->db, t->device_key, item->name, err);
+    const gt_status status = gt_view_trials(&view, t->db, t->device_key, item->name, err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < view.row_count; i++)
-        offer(best, &view.row[i], t->families);
-    for (int r = 0; r < GT_RUNGS; r++)
-        fall_back(&best[r], (enum gt_rung)r, t, &item->problem);
+        offer(p, &view.row[i], t->families);
+    for (int i = 0; i < p->count; i++)
+        fall_back(&p->at[i], t, &item->problem);
     gt_view_clear(&view);
     return status;
 }
 
 /* ---- measuring ---- */
 
-static void take(struct gt_ladder *out, enum gt_rung rung, const struct gt_candidate *c,
+static void take(struct gt_ladder_rung *out, const struct gt_candidate *c,
                  const struct gt_result *r) {
-    snprintf(out->rung[rung].how, sizeof out->rung[rung].how, "%s %s", c->family, c->point);
+    snprintf(out->how, sizeof out->how, "%s %s", c->family, c->point);
     if (r->outcome == GT_CORRECT)
-        out->rung[rung].ns = r->time.median_ns;
+        out->ns = r->time.median_ns;
     else
-        snprintf(out->rung[rung].note, sizeof out->rung[rung].note, "%s: %.90s",
-                 gt_outcome_word(r->outcome), r->error);
+        snprintf(out->note, sizeof out->note, "%s: %.90s", gt_outcome_word(r->outcome),
+                 r->error);
 }
 
-static bool same(const struct gt_candidate *a, const struct gt_candidate *b) {
-    return strcmp(a->family, b->family) == 0 && strcmp(a->point, b->point) == 0;
+/* The candidate's place in the job, which it is added to unless it is there; -1: there is
+ * no room. */
+static int seat(struct gt_job *job, const struct gt_candidate *c) {
+    for (int i = 0; i < job->count; i++)
+        if (gt_candidate_same(&job->candidate[i], c))
+            return i;
+    if (job->count == GT_JOB_POINTS_MAX)
+        return -1;
+    job->candidate[job->count] = *c;
+    return job->count++;
 }
 
-/* All kernels of the ladder in one job; the tuned best is one of the others, or comes last.
- */
+/* All kernels of the ladder in one job. */
 static gt_status measure(struct gt_ladder *out, struct gt_tuner *t,
-                         const struct gt_sweep_item *item, const struct best best[GT_RUNGS],
+                         const struct gt_sweep_item *item, const struct places *p,
                          struct gt_err *err) {
     struct gt_job job;
     struct gt_report report;
-    int at[GT_RUNGS];
+    int at[GT_LADDER_MAX];
     gt_job_init(&job, GT_JOB_FINAL, &t->device, item->name);
     job.seed = t->seed + 0x1add;
-    for (int r = 0; r < GT_RUNGS; r++) {
-        at[r] = -1;
-        for (int i = 0; i < job.count && best[r].candidate.family[0]; i++)
-            if (same(&job.candidate[i], &best[r].candidate))
-                at[r] = i;
-        if (at[r] < 0 && best[r].candidate.family[0] && job.count < GT_JOB_POINTS_MAX) {
-            at[r] = job.count;
-            job.candidate[job.count++] = best[r].candidate;
-        }
+    for (int i = 0; i < p->count; i++) {
+        const struct gt_candidate *c = &p->at[i].candidate;
+        at[i] = c->family[0] != '\0' ? seat(&job, c) : -1;
     }
-    gt_status status = gt_pool_run_final(&report, t->pool, &job, err);
-    for (int r = 0; status == GEMMTUNE_OK && r < GT_RUNGS; r++)
-        if (at[r] >= 0)
-            take(out, (enum gt_rung)r, &job.candidate[at[r]], &report.result[at[r]]);
+    const gt_status status = gt_pool_run_final(&report, t->pool, &job, err);
+    for (int i = 0; status == GEMMTUNE_OK && i < p->count; i++)
+        if (at[i] >= 0)
+            take(&out->rung[i], &job.candidate[at[i]], &report.result[at[i]]);
     return status;
 }
 
-static void measure_cpu(struct gt_ladder *out, double loop_volume) {
-    const gemmtune_problem *p = &out->problem;
-    struct gt_err err = {""};
-    if (gt_problem_flops(p) / 2 > loop_volume)
-        snprintf(out->rung[GT_RUNG_CPU_LOOP].note, 128,
-                 "left out above %.3g multiplications", loop_volume);
-    else
-        (void)gt_cpu_time(&out->rung[GT_RUNG_CPU_LOOP].ns, out->rung[GT_RUNG_CPU_LOOP].how,
-                          GT_CPU_LOOP, p, NULL);
-    if (gt_cpu_time(&out->rung[GT_RUNG_CPU_BLAS].ns, out->rung[GT_RUNG_CPU_BLAS].how,
-                    GT_CPU_BLAS, p, &err))
-        snprintf(out->rung[GT_RUNG_CPU_BLAS].note, 128, "%.120s", err.line);
+static void measure_cpu(struct gt_ladder *out, const struct places *p, double loop_volume) {
+    const gemmtune_problem *problem = &out->problem;
+    for (int i = 0; i < p->count; i++) {
+        struct gt_ladder_rung *rung = &out->rung[i];
+        const bool loop = p->at[i].kind == CPU_LOOP;
+        struct gt_err err = {""};
+        if (out->rung[i].on_device)
+            continue;
+        if (loop && gt_problem_flops(problem) / 2 > loop_volume)
+            snprintf(rung->note, sizeof rung->note, "left out above %.3g multiplications",
+                     loop_volume);
+        else if (gt_cpu_time(&rung->ns, rung->how, loop ? GT_CPU_LOOP : GT_CPU_BLAS,
+                             problem, &err) != GEMMTUNE_OK)
+            snprintf(rung->note, sizeof rung->note, "%.120s", err.line);
+    }
 }
 
 gt_status gt_ladder_climb(struct gt_ladder *out, struct gt_tuner *t,
                           const struct gt_sweep_item *item, double seconds,
                           double loop_volume, struct gt_err *err) {
     struct gt_tune_result tuned;
-    struct best best[GT_RUNGS];
-    memset(out, 0, sizeof *out);
-    memset(best, 0, sizeof best);
+    struct places places;
+    find_places(&places, t->families);
+    name_rungs(out, &places);
     out->problem = item->problem;
     snprintf(out->name, sizeof out->name, "%s", item->name);
     gt_status status = gt_tune_problem(&tuned, t, item, seconds, err);
@@ -161,10 +214,10 @@ gt_status gt_ladder_climb(struct gt_ladder *out, struct gt_tuner *t,
     if (status == GEMMTUNE_OK && *t->stop)
         return GEMMTUNE_OK;
     if (status == GEMMTUNE_OK)
-        status = find_best(best, t, item, err);
+        status = find_kernels(&places, t, item, err);
     if (status == GEMMTUNE_OK)
-        status = measure(out, t, item, best, err);
+        status = measure(out, t, item, &places, err);
     if (status == GEMMTUNE_OK)
-        measure_cpu(out, loop_volume);
+        measure_cpu(out, &places, loop_volume);
     return status;
 }

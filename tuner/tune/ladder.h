@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ladder.h - one problem by every kind of kernel, from a CPU loop and the uncoalesced naive
- * kernel to the tuned best: the published tables, measured here and in one run.
+ * ladder.h - one problem by every kind of kernel, from a CPU loop to the tuned best: the
+ * published tables, measured here and in one run.
+ *
+ * The rungs, from below: a loop and a BLAS on the CPU; the "rungs" of the families, the
+ * family with the highest rank first; the best of all families.
  */
 #ifndef GT_TUNER_TUNE_LADDER_H
 #define GT_TUNER_TUNE_LADDER_H
 
 #include "tuner/tune/tune.h"
 
-enum gt_rung {
-    GT_RUNG_CPU_LOOP,
-    GT_RUNG_CPU_BLAS,
-    GT_RUNG_NAIVE,     /* a warp runs down a column: uncoalesced */
-    GT_RUNG_NAIVE_ROW, /* the same kernel, a warp along a row */
-    GT_RUNG_COALESCED, /* from here on: the best point of the family */
-    GT_RUNG_TILE,
-    GT_RUNG_BLOCK,
-    GT_RUNG_COLUMN,
-    GT_RUNG_TUNED, /* the best of all families */
-    GT_RUNGS
+enum { GT_LADDER_MAX = 16 }; /* rungs */
+
+struct gt_ladder_rung {
+    char name[GT_RUNG_NAME_MAX];
+    bool on_device;
+    double ns;                                 /* 0: not measured */
+    char how[GT_POINT_TEXT_MAX + GT_NAME_MAX]; /* "block BM=.. BN=..", a library, "" */
+    char note[128];                            /* why it was not measured, or "" */
 };
-const char *gt_rung_name(enum gt_rung rung);
 
 struct gt_ladder {
     gemmtune_problem problem;
     char name[GT_PROBLEM_NAME_MAX];
-    struct {
-        double ns;                                 /* 0: not measured */
-        char how[GT_POINT_TEXT_MAX + GT_NAME_MAX]; /* "block BM=.. BN=..", a library, "" */
-        char note[128];                            /* why it was not measured, or "" */
-    } rung[GT_RUNGS];
+    int count;
+    int baseline; /* the rung that speed-ups are told against; -1: there is none */
+    struct gt_ladder_rung rung[GT_LADDER_MAX];
 };
+
+/* The rungs of these families, with nothing measured. Rungs past GT_LADDER_MAX are left
+ * out. */
+void gt_ladder_init(struct gt_ladder *out, const struct gt_families *families);
 
 /* Tunes the problem as far as it has not been, then measures the rungs interleaved. The CPU
  * loop is left out above `loop_volume` multiplications. */

@@ -249,8 +249,7 @@ static void add_baselines(struct finding *f, const struct gt_device *d) {
     if (gt_pool_slow_seconds(d, f->problem) > SECONDS_MAX)
         return;
     for (int i = 0; i < f->spaces; i++)
-        if (strcmp(f->space[i].family->name, "naive") == 0 ||
-            strcmp(f->space[i].family->name, "tile") == 0)
+        if (f->space[i].family->role != GT_ROLE_NONE)
             add_default(f, i);
 }
 

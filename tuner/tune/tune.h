@@ -85,11 +85,12 @@ struct gt_tune_result {
         struct gt_measurement time;
         bool tied; /* with the first */
     } winner[GT_FINALISTS_MAX];
-    double naive_ns, tile_ns; /* best medians of those families; 0: none */
-    double seconds;           /* from start to end, finals included */
-    struct gt_pool_use use;   /* of those */
-    struct gt_spent spent;    /* of its trials' jobs, in the run worker */
-    int dropped;              /* samples, for a throttled clock */
+    /* best medians of the families with these roles; 0: none */
+    double baseline_ns, textbook_ns;
+    double seconds;         /* from start to end, finals included */
+    struct gt_pool_use use; /* of those */
+    struct gt_spent spent;  /* of its trials' jobs, in the run worker */
+    int dropped;            /* samples, for a throttled clock */
 };
 
 /* EDB and EIO: the database; everything else about this problem alone is in result->error.
