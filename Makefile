@@ -197,28 +197,34 @@ $(B)/tests/fuzz/replay_%.o: FILE_CFLAGS = -DGT_FUZZ_STANDALONE
 $(B)/tests/fuzz/replay_%.o: tests/fuzz/fuzz_%.c $(B)/flags
 	$(call compile)
 
-test-programs: $(filter $(B)/%,$(TESTS)) $(REPLAY) $(FAKE_SO)
+# What the tests themselves need.
+GUARD := $(B)/tests/guard
+$(GUARD): $(GUARD).o
+	$(call link)
+TOOLS := $(GUARD) $(FAKE_SO)
+
+test-programs: $(filter $(B)/%,$(TESTS)) $(REPLAY) $(TOOLS)
 
 RUN := GT_BUILD=$(B) GT_SAN=$(SAN) tests/run
 
-check-unit: $(UNIT) $(REPLAY) $(FAKE_SO)
+check-unit: $(UNIT) $(REPLAY) $(TOOLS)
 	@$(RUN) $(UNIT)
-check-device: $(DEVICE) $(FAKE_SO)
+check-device: $(DEVICE) $(TOOLS)
 	@$(RUN) $(DEVICE)
-check-tune: $(B)/gemmtune $(filter $(B)/%,$(TUNE)) $(FAKE_SO)
+check-tune: $(B)/gemmtune $(filter $(B)/%,$(TUNE)) $(TOOLS)
 	@$(RUN) $(TUNE)
-check-cli: $(B)/gemmtune $(FAKE_SO)
+check-cli: $(B)/gemmtune $(TOOLS)
 	@$(RUN) $(CLI)
 threaded := $(filter $(THREADED:%=$(B)/tests/unit/%),$(UNIT))
-check-threads: $(threaded) $(FAKE_SO)
+check-threads: $(threaded) $(TOOLS)
 	@$(RUN) $(threaded)
 
 # Compiles every family with the NVRTCs that tools/fetch-nvrtc brought; needs no GPU.
 NVRTC_TEST := $(filter $(B)/tests/tune/test_nvrtc_compile,$(TUNE))
-check-nvrtc: $(NVRTC_TEST)
+check-nvrtc: $(NVRTC_TEST) $(GUARD)
 	$(if $(NVRTC_TEST),@for lib in $(B)/nvrtc*/nvidia/*/lib/libnvrtc.so.*; do \
 	    [ -e "$$lib" ] || { echo "check-nvrtc: run tools/fetch-nvrtc first" >&2; exit 1; }; \
-	    echo "with $$lib" && GEMMTUNE_LIBNVRTC=$$PWD/$$lib $(RUN) $^ || exit 1; \
+	    echo "with $$lib" && GEMMTUNE_LIBNVRTC=$$PWD/$$lib $(RUN) $(NVRTC_TEST) || exit 1; \
 	done,@echo "check-nvrtc: no tests/tune/test_nvrtc_compile.c"; echo "0 passed, 0 failed")
 
 # Coverage-guided: make fuzz CC=clang SAN=fuzzer-no-link,address, then, for as long as you let it,
@@ -233,7 +239,7 @@ jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESS
 
 check:
 	@tools/setup build device check
-	@$(MAKE) --no-print-directory $(jobs) WERROR=1 check-all
+	@$(MAKE) --no-print-directory $(jobs) check-all
 check-all: all test-programs examples
 	@$(RUN) tools/check-arrows $(TESTS)
 

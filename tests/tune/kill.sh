@@ -42,8 +42,8 @@ ends() {
     for _ in $(seq 20); do
         alive=no
         for pid; do
-            case $(ps -o stat= -p "$pid") in
-            '' | Z*) ;; # dead, if not yet seen by whoever inherited it
+            case $(sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null) in
+            '' | Z*) ;; # dead, if its parent has not seen that yet
             *) alive=yes ;;
             esac
         done
@@ -112,7 +112,7 @@ done
 "$GEMMTUNE" $(args "$db") >"$TMPDIR/said" 2>&1 &
 tuner=$!
 until_sql "$db" "SELECT 1 FROM trial WHERE state = 'running'"
-workers=$(pgrep -P $tuner)
+workers=$(children_of $tuner)
 kill -KILL $tuner
 wait $tuner 2>/dev/null
 # shellcheck disable=SC2086 # a list
@@ -132,7 +132,7 @@ until_sql "$db" "SELECT 1 FROM trial t JOIN subject s ON s.id = t.subject
                  EXISTS (SELECT 1 FROM trial WHERE state = 'done')"
 sleep 1 # it compiles, and hangs
 # shellcheck disable=SC2046 # one, unless compilers run as well
-kill -KILL $(pgrep -P $!)
+kill -KILL $(children_of $!)
 wait $!
 is "a run goes on without its worker" $? 0
 is "which cost the trial it was at" "$(rows "$db" f32-nn-16x16x16 point outcome | tr '\n' ' ')" \

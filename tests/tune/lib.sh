@@ -40,6 +40,11 @@ rows() {
         cut -c8-) FROM json_each(readfile('$TMPDIR/rows.json'))"
 }
 
+# children_of PID: the processes that it has started
+children_of() {
+    cat /proc/[0-9]*/stat 2>/dev/null | sed -n "s/^\([0-9]*\) .*) [A-Za-z] $1 .*/\1/p"
+}
+
 # tune ARGUMENT...: quietly, on the first device. What it says goes to $TMPDIR/said.
 tune() {
     "$GEMMTUNE" tune --device 0 --quiet "$@" >"$TMPDIR/said" 2>&1
