@@ -176,10 +176,11 @@ static gt_status ask_others(struct finding *f, struct gt_err *err) {
 }
 
 /* Of the legal points that differ from `at` in one parameter, the one that the model
- * expects to be the fastest. False: there is none, or it knows of none. */
-static bool best_beside(struct gt_pick *best, const struct finding *f, int space,
-                        struct gt_point at, struct gt_outlook *outlook) {
+ * expects to be the fastest. Index SIZE_MAX: there is none, or the model knows none. */
+static struct gt_pick best_beside(const struct finding *f, int space, struct gt_point at,
+                                  struct gt_outlook *outlook) {
     const struct gt_family *family = f->space[space].family;
+    struct gt_pick best = {.space = space, .index = SIZE_MAX};
     double least = INFINITY;
     for (int i = 0; i < at.count; i++) {
         const int64_t own = at.entry[i].value;
@@ -189,12 +190,12 @@ static bool best_beside(struct gt_pick *best, const struct finding *f, int space
             const double ns = pick.index == SIZE_MAX ? 0 : gt_outlook_ns(outlook, &pick);
             if (ns > 0 && ns < least) {
                 least = ns;
-                *best = pick;
+                best = pick;
             }
         }
         at.entry[i].value = own;
     }
-    return least < INFINITY;
+    return best;
 }
 
 /* A start that rules refuse here, for want of shared memory perhaps, stands for its
@@ -202,10 +203,12 @@ static bool best_beside(struct gt_pick *best, const struct finding *f, int space
 static void add_starts(struct finding *f, int space, struct gt_outlook *outlook) {
     const struct gt_family *family = f->space[space].family;
     struct gt_point point;
-    struct gt_pick near;
     for (int i = 0; i < family->start_count; i++) {
         gt_family_start(family, i, &point);
-        if (!add_point(f, space, &point) && best_beside(&near, f, space, point, outlook))
+        if (add_point(f, space, &point))
+            continue;
+        const struct gt_pick near = best_beside(f, space, point, outlook);
+        if (near.index != SIZE_MAX)
             add(f->seeds, near);
     }
 }
