@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * table.h - rows for people (aligned columns), for spreadsheets (CSV) and for programs
- * (JSON), from one description. Cells are text; numbers come preformatted by the helpers,
- * locale independent.
+ * (JSON). A column is one line of a list: its names, how its cells are written, how dear it
+ * is, the value of a row `r` that it shows, and what that means. All forms of the table,
+ * the legend of --help and the manual's follow from the list:
+ *
+ *     #define WINNERS(X) \
+ *         X("problem", "problem", TEXT, 0, r->problem, "name of the problem") \
+ *         X("median_ns", "median", NS, 0, r->median_ns, "median time of a product")
+ *     GT_COLUMNS(winner, struct winner, WINNERS)
+ *     static const struct gt_form winners = GT_FORM(winner, "");
+ *
+ * GT_COLUMNS makes add_winner(table, row, err) besides, which adds a struct winner.
  */
 #ifndef GT_TUNER_BASE_TABLE_H
 #define GT_TUNER_BASE_TABLE_H
@@ -12,42 +21,104 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum gt_align { GT_LEFT, GT_RIGHT };
-enum gt_cell_kind { GT_CELL_TEXT, GT_CELL_NUMBER, GT_CELL_BOOL }; /* how JSON writes it */
-
-struct gt_column {
-    const char *title; /* for people; NULL: not shown to them */
-    const char *key;   /* JSON member and CSV heading, stable; NULL: not in either */
-    enum gt_align align;
-    enum gt_cell_kind kind;
+/* How the cells of a column are written. */
+enum gt_cell_kind {
+    GT_CELL_TEXT,
+    GT_CELL_TAIL,  /* text that may be cut on a narrow terminal */
+    GT_CELL_POINT, /* a point; the column ahead of it has its family */
+    GT_CELL_KEY,   /* a device's key, long and the same in many rows */
+    GT_CELL_BOOL,  /* 0 or 1: false, true */
+    GT_CELL_COUNT, /* 12, 3.5 */
+    GT_CELL_FIXED, /* three decimals: 0.950 */
+    GT_CELL_RATE,  /* GFLOP/s, four digits: 8867, 0.5 */
+    GT_CELL_NS,    /* nanoseconds, above 0; people read "12.3 us" */
+    GT_CELL_BYTES, /* people read "1.5 GiB" */
 };
 
+/* What a row has in a column: a text or a number, by the column's kind. */
+struct gt_cell {
+    const char *text; /* NULL: an empty cell */
+    double number;    /* not finite: an empty cell */
+};
+
+struct gt_column {
+    const char *key;   /* JSON member and CSV heading, stable; NULL: not in either */
+    const char *title; /* for people; NULL: not shown to them */
+    enum gt_cell_kind kind;
+    /* 0: always shown; else left out on a narrow terminal, the highest rank first */
+    int rank;
+    const char *about; /* one clause */
+};
+
+/* The columns of a table, and how its rows fill them. */
+struct gt_form {
+    const char *when; /* "with --each": when a command prints it; "": always */
+    const struct gt_column *column;
+    size_t columns;
+    void (*fill)(struct gt_cell *cells, const void *row); /* one cell a column */
+};
+
+#define GT_COLUMN(key, title, kind, rank, value, about)                                    \
+    {key, title, GT_CELL_##kind, rank, about},
+#define GT_CELL(key, title, kind, rank, value, about) *cell++ = GT_AS_##kind(value);
+#define GT_AS_TEXT(value)                             gt_cell_text(value)
+#define GT_AS_TAIL(value)                             gt_cell_text(value)
+#define GT_AS_POINT(value)                            gt_cell_text(value)
+#define GT_AS_KEY(value)                              gt_cell_text(value)
+#define GT_AS_BOOL(value)                             gt_cell_number((double)(value))
+#define GT_AS_COUNT(value)                            gt_cell_number((double)(value))
+#define GT_AS_FIXED(value)                            gt_cell_number(value)
+#define GT_AS_RATE(value)                             gt_cell_number(value)
+#define GT_AS_NS(value)                               gt_cell_number(value)
+#define GT_AS_BYTES(value)                            gt_cell_number((double)(value))
+
+#define GT_COLUMNS(name, row_type, list)                                                   \
+    static const struct gt_column name##_columns[] = {list(GT_COLUMN)};                    \
+    static void fill_##name(struct gt_cell *cell, const void *row) {                       \
+        const row_type *r = row;                                                           \
+        list(GT_CELL)                                                                      \
+    }                                                                                      \
+    static inline gt_status add_##name(struct gt_table *t, const row_type *row,            \
+                                       struct gt_err *err) {                               \
+        return gt_table_add(t, row, err);                                                  \
+    }
+#define GT_FORM(name, when)                                                                \
+    { when, name##_columns, sizeof name##_columns / sizeof *name##_columns, fill_##name }
+
 struct gt_table;
-/* `columns` must outlive the table. */
-gt_status gt_table_create(struct gt_table **out, const struct gt_column *columns,
-                          size_t count, struct gt_err *err);
+/* `form` and its columns must outlive the table. EINVAL: too many columns. ENOMEM. */
+gt_status gt_table_create(struct gt_table **out, const struct gt_form *form,
+                          struct gt_err *err);
 void gt_table_destroy(struct gt_table *t);
-/* Adds a row; exactly `count` texts, copied. NULL is an empty cell (JSON null). */
-gt_status gt_table_row(struct gt_table *t, const char *const *cells, struct gt_err *err);
+/* Adds what the form's `fill` makes of `row`; texts are copied. ENOMEM. */
+gt_status gt_table_add(struct gt_table *t, const void *row, struct gt_err *err);
 /* Aligned, with a heading, an empty cell as "-", no trailing blanks. */
 void gt_table_print(const struct gt_table *t, FILE *out);
 /* RFC 4180 (lines end in CR LF). Text that a spreadsheet would take for a formula (= + - @
  * or a tab first) gets a "'" ahead and is quoted. */
 void gt_table_csv(const struct gt_table *t, FILE *out);
-/* An array of objects and a newline. A number that is not a JSON number is null. */
+/* An array of objects and a newline. An empty cell is null. */
 void gt_table_json(const struct gt_table *t, FILE *out);
 /* One of their lines alone, for rows that are printed as they come. In CSV line 0 is the
  * heading and line i is row i - 1. */
 void gt_table_csv_line(const struct gt_table *t, size_t line, FILE *out);
 void gt_table_json_row(const struct gt_table *t, size_t row, FILE *out);
 
-/* Short texts; buf is returned. What is not known (not finite, a time of 0) is "". */
+/* ---- cells ---- */
+
+struct gt_cell gt_cell_text(const char *text);
+struct gt_cell gt_cell_number(double value);
+/* The value, or an empty cell's for what most structs say of the unknown: 0, or "". */
+double gt_cell_known(double value);
+const char *gt_cell_filled(const char *text);
+
+/* Short texts; buf is returned. Unknown values (not finite, a time of 0) are "". */
 enum { GT_CELL_MAX = 48 };
 const char *gt_show_ns(char buf[GT_CELL_MAX], double ns); /* "12.3 us" "1.25 ms" "3.4 s" */
-const char *gt_show_count(char buf[GT_CELL_MAX],
-                          double value); /* "12", "3.5", plain %.6g, never locale */
+/* "12", "3.5", plain %.6g, never in the locale's way */
+const char *gt_show_count(char buf[GT_CELL_MAX], double value);
 const char *gt_show_bytes(char buf[GT_CELL_MAX], double bytes); /* "1.5 GiB" */
-const char *gt_show_rate(char buf[GT_CELL_MAX], double flops,
-                         double ns); /* GFLOP/s, 4 digits */
+/* GFLOP/s, 4 digits */
+const char *gt_show_rate(char buf[GT_CELL_MAX], double flops, double ns);
 
 #endif

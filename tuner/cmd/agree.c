@@ -8,7 +8,7 @@
  * compiling.
  */
 #define _DEFAULT_SOURCE /* for mkdtemp */
-#include "tuner/study/agree.h"
+#include "tuner/cmd/agree_report.h"
 #include "tuner/cmd/common.h"
 #include "tuner/cmd/session.h"
 #include "tuner/base/view.h"
@@ -54,20 +54,6 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-/* One problem: what its runs came to, and their winners once more. */
-struct study {
-    const char *problem;
-    int runs;
-    struct gt_tune_result *result; /* of each run */
-    struct gt_agree_run run[GT_AGREE_RUNS_MAX];
-    struct gt_candidate winner[GT_AGREE_RUNS_MAX + 1]; /* each once, the best known too */
-    struct gt_measurement again[GT_AGREE_RUNS_MAX + 1];
-    int winners, known;       /* known: the number of the best known; -1: none is */
-    struct gt_candidate best; /* the best known, "" none */
-    struct gt_agreement agreement;
-};
-_Static_assert((int)GT_AGREE_RUNS_MAX < (int)GT_JOB_POINTS_MAX, "all fit one job");
-
 /* ---- tuning ---- */
 
 static double seconds_of(const struct values *v, const struct gt_tuner *t) {
@@ -93,7 +79,7 @@ static gt_status tune_once(struct gt_tune_result *result, struct gt_tuner *t,
     return status;
 }
 
-static void say_run(struct gt_tuner *t, const struct study *s, int i) {
+static void say_run(struct gt_tuner *t, const struct gt_agree_study *s, int i) {
     const struct gt_tune_result *r = &s->result[i];
     char line[2048], ns[GT_CELL_MAX];
     if (r->winners > 0)
@@ -107,9 +93,9 @@ static void say_run(struct gt_tuner *t, const struct study *s, int i) {
     gt_progress_line(&t->progress, line);
 }
 
-static gt_status tune_all(struct study *s, struct gt_tuner *t, const struct values *v,
-                          const struct gt_sweep_item *item, const char *folder,
-                          struct gt_err *err) {
+static gt_status tune_all(struct gt_agree_study *s, struct gt_tuner *t,
+                          const struct values *v, const struct gt_sweep_item *item,
+                          const char *folder, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < s->runs; i++) {
         t->seed = (uint64_t)v->seed + (uint64_t)i;
@@ -125,7 +111,7 @@ static gt_status tune_all(struct study *s, struct gt_tuner *t, const struct valu
 
 /* ---- measuring the winners again ---- */
 
-static int number_of(const struct study *s, const struct gt_candidate *c) {
+static int number_of(const struct gt_agree_study *s, const struct gt_candidate *c) {
     for (int i = 0; i < s->winners; i++)
         if (gt_candidate_same(&s->winner[i], c))
             return i;
@@ -133,7 +119,7 @@ static int number_of(const struct study *s, const struct gt_candidate *c) {
 }
 
 /* Its number; it gets one. */
-static int enlist(struct study *s, const struct gt_candidate *c) {
+static int enlist(struct gt_agree_study *s, const struct gt_candidate *c) {
     const int known = number_of(s, c);
     if (known >= 0)
         return known;
@@ -141,7 +127,7 @@ static int enlist(struct study *s, const struct gt_candidate *c) {
     return s->winners++;
 }
 
-static void collect(struct study *s) {
+static void collect(struct gt_agree_study *s) {
     for (int i = 0; i < s->runs; i++) {
         const struct gt_tune_result *r = &s->result[i];
         s->run[i].choice = r->winners > 0 ? enlist(s, &r->winner[0].candidate) : -1;
@@ -156,7 +142,7 @@ static void collect(struct study *s) {
 }
 
 /* The records are all of the study's problem and device. */
-static void take_winner(struct study *s, struct gt_view *records,
+static void take_winner(struct gt_agree_study *s, struct gt_view *records,
                         const struct gt_families *families) {
     gt_view_rank(records, 0, families);
     for (size_t i = 0; i < records->row_count; i++) {
@@ -170,8 +156,8 @@ static void take_winner(struct study *s, struct gt_view *records,
 }
 
 /* The winner of a database, if one is asked: before the runs, which take their time. */
-static gt_status find_known(struct study *s, const struct gt_tuner *t, const char *path,
-                            struct gt_err *err) {
+static gt_status find_known(struct gt_agree_study *s, const struct gt_tuner *t,
+                            const char *path, struct gt_err *err) {
     struct gt_db *db = NULL;
     struct gt_view records = {0};
     gt_status status = path ? gt_db_open(&db, path, GT_DB_READ, err) : GEMMTUNE_OK;
@@ -187,8 +173,8 @@ static gt_status find_known(struct study *s, const struct gt_tuner *t, const cha
     return status;
 }
 
-static gt_status measure_again(struct study *s, struct gt_session *session, uint64_t seed,
-                               struct gt_err *err) {
+static gt_status measure_again(struct gt_agree_study *s, struct gt_session *session,
+                               uint64_t seed, struct gt_err *err) {
     struct gt_report report;
     if (s->winners == 0)
         return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: no run found a kernel", s->problem);
@@ -197,141 +183,13 @@ static gt_status measure_again(struct study *s, struct gt_session *session, uint
     for (int i = 0; status == GEMMTUNE_OK && i < s->winners; i++)
         if (report.result[i].outcome == GT_CORRECT)
             s->again[i] = report.result[i].time;
-    if (status == GEMMTUNE_OK && s->known >= 0 && s->again[s->known].samples == 0)
+    if (status == GEMMTUNE_OK && s->stored >= 0 && s->again[s->stored].samples == 0)
         status = gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: the best known is no more: %.300s",
-                         s->problem, report.result[s->known].error);
+                         s->problem, report.result[s->stored].error);
     return status;
 }
 
-/* ---- the report ---- */
-
-static const struct gt_column columns[] = {
-    {"problem", "problem", GT_LEFT, GT_CELL_TEXT},
-    {"runs", "runs", GT_RIGHT, GT_CELL_NUMBER},
-    {"winners", "winners", GT_RIGHT, GT_CELL_NUMBER},
-    {"same", "same", GT_RIGHT, GT_CELL_NUMBER},
-    {"or tied", "same_or_tied", GT_RIGHT, GT_CELL_NUMBER},
-    {"found again", "found_again", GT_RIGHT, GT_CELL_NUMBER},
-    {"regret %", "median_regret_percent", GT_RIGHT, GT_CELL_NUMBER},
-    {"at most %", "most_regret_percent", GT_RIGHT, GT_CELL_NUMBER},
-    {"over known %", "over_known_percent", GT_RIGHT, GT_CELL_NUMBER},
-    {"seconds", "seconds", GT_RIGHT, GT_CELL_NUMBER},
-    {"trials", "trials", GT_RIGHT, GT_CELL_NUMBER},
-    {"points/s", "points_per_s", GT_RIGHT, GT_CELL_NUMBER},
-    {"busy %", "device_busy_percent", GT_RIGHT, GT_CELL_NUMBER},
-};
-enum { OVER_KNOWN = 8, COLUMNS = sizeof columns / sizeof *columns };
-
-static double hundredths(double x) {
-    return round(100 * x) / 100;
-}
-
-static gt_status add_summary(struct gt_table *table, const struct study *s,
-                             struct gt_err *err) {
-    char cell[COLUMNS][GT_CELL_MAX];
-    const char *row[COLUMNS] = {s->problem};
-    const struct gt_agreement *a = &s->agreement;
-    double trials = 0, points = 0, busy = 0, seconds = 0;
-    for (int i = 0; i < s->runs; i++) {
-        const struct gt_tune_result *r = &s->result[i];
-        trials += (double)r->trials / s->runs;
-        points += (double)r->fresh / r->seconds / s->runs;
-        busy += 100 * r->use.running_s / r->seconds / s->runs;
-        seconds += r->seconds / s->runs;
-    }
-    const double value[COLUMNS - 1] = {a->runs,
-                                       a->winners,
-                                       a->same,
-                                       a->same_tie,
-                                       a->found_again,
-                                       hundredths(100 * a->median_regret),
-                                       hundredths(100 * a->most_regret),
-                                       hundredths(100 * a->median_over_known),
-                                       hundredths(seconds),
-                                       round(trials),
-                                       hundredths(points),
-                                       round(busy)};
-    for (int i = 1; i < COLUMNS; i++)
-        row[i] = gt_show_count(cell[i], value[i - 1]);
-    if (s->known < 0)
-        row[OVER_KNOWN] = NULL;
-    return gt_table_row(table, row, err);
-}
-
-static const struct gt_column run_columns[] = {
-    {"problem", "problem", GT_LEFT, GT_CELL_TEXT},
-    {"run", "run", GT_RIGHT, GT_CELL_NUMBER},
-    {"family", "family", GT_LEFT, GT_CELL_TEXT},
-    {"point", "point", GT_LEFT, GT_CELL_TEXT},
-    {"stored", "median_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "low_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "high_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "samples", GT_RIGHT, GT_CELL_NUMBER},
-    {"again", "again_median_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "again_low_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "again_high_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "again_samples", GT_RIGHT, GT_CELL_NUMBER},
-    {"found again", "found_again", GT_LEFT, GT_CELL_BOOL},
-    {"regret %", "regret_percent", GT_RIGHT, GT_CELL_NUMBER},
-    {"MHz", "clock_mhz", GT_RIGHT, GT_CELL_NUMBER},
-    {"MHz again", "again_clock_mhz", GT_RIGHT, GT_CELL_NUMBER},
-    {"dropped", "dropped", GT_RIGHT, GT_CELL_NUMBER},
-    {"unsettled", "unsettled", GT_RIGHT, GT_CELL_NUMBER},
-    {"over known %", "over_known_percent", GT_RIGHT, GT_CELL_NUMBER},
-    {"trials", "trials", GT_RIGHT, GT_CELL_NUMBER},
-    {"seconds", "seconds", GT_RIGHT, GT_CELL_NUMBER},
-};
-enum { RUN_COLUMNS = sizeof run_columns / sizeof *run_columns };
-
-static gt_status add_run(struct gt_table *table, const struct study *s, int i, bool people,
-                         struct gt_err *err) {
-    static const struct gt_measurement nothing;
-    const struct gt_agree_run *r = &s->run[i];
-    const struct gt_measurement *m = &r->stored,
-                                *again = r->choice < 0 ? &nothing : &s->again[r->choice];
-    const bool both = m->samples > 0 && again->samples > 0;
-    char cell[RUN_COLUMNS][GT_CELL_MAX];
-    const char *row[RUN_COLUMNS] = {s->problem};
-    const double value[RUN_COLUMNS] = {[1] = i + 1,
-                                       [4] = m->median_ns,
-                                       [5] = m->low_ns,
-                                       [6] = m->high_ns,
-                                       [7] = m->samples,
-                                       [8] = again->median_ns,
-                                       [9] = again->low_ns,
-                                       [10] = again->high_ns,
-                                       [11] = again->samples,
-                                       [13] = hundredths(100 * r->regret),
-                                       [14] = m->clock_mhz,
-                                       [15] = again->clock_mhz,
-                                       [16] = m->dropped,
-                                       [17] = m->unsettled,
-                                       [18] = hundredths(100 * r->over_known),
-                                       [19] = (double)s->result[i].trials,
-                                       [20] = hundredths(s->result[i].seconds)};
-    for (int j = 1; j < RUN_COLUMNS; j++)
-        row[j] = people && (j == 4 || j == 8) ? gt_show_ns(cell[j], value[j])
-                                              : gt_show_count(cell[j], value[j]);
-    row[2] = m->samples > 0 ? s->winner[r->choice].family : NULL;
-    row[3] = m->samples > 0 ? s->winner[r->choice].point : NULL;
-    row[12] = both ? (r->found_again ? "true" : "false") : NULL;
-    if (s->known < 0 || !both)
-        row[18] = NULL;
-    return gt_table_row(table, row, err);
-}
-
-static gt_status add(struct gt_table *table, const struct study *s, const struct values *v,
-                     struct gt_err *err) {
-    const bool people = !v->format.json && !v->format.csv;
-    gt_status status = GEMMTUNE_OK;
-    if (!v->each)
-        return add_summary(table, s, err);
-    for (int i = 0; status == GEMMTUNE_OK && i < s->runs; i++)
-        status = add_run(table, s, i, people, err);
-    return status;
-}
-
-static void say_agreement(struct gt_tuner *t, const struct study *s) {
+static void say_agreement(struct gt_tuner *t, const struct gt_agree_study *s) {
     const struct gt_agreement *a = &s->agreement;
     char line[512];
     snprintf(
@@ -349,7 +207,7 @@ static gt_status do_problem(struct gt_table *table, struct gt_tuner *t,
                             struct gt_session *session, const struct values *v,
                             const struct gt_sweep_item *item, const char *folder,
                             struct gt_err *err) {
-    struct study *s = calloc(1, sizeof *s);
+    struct gt_agree_study *s = calloc(1, sizeof *s);
     struct gt_tune_result *result = calloc((size_t)v->runs, sizeof *result);
     gt_status status =
         s && result ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the runs");
@@ -363,13 +221,13 @@ static gt_status do_problem(struct gt_table *table, struct gt_tuner *t,
         status = tune_all(s, t, v, item, folder, err);
     if (status == GEMMTUNE_OK) {
         collect(s);
-        s->known = v->db ? enlist(s, &s->best) : -1;
+        s->stored = v->db ? enlist(s, &s->best) : -1;
         status = measure_again(s, session, (uint64_t)v->seed, err);
     }
     if (status == GEMMTUNE_OK) {
-        gt_agree(&s->agreement, s->run, s->runs, s->again, s->winners, s->known);
+        gt_agree(&s->agreement, s->run, s->runs, s->again, s->winners, s->stored);
         say_agreement(t, s);
-        status = add(table, s, v, err);
+        status = (v->each ? gt_agree_add_runs : gt_agree_add)(table, s, err);
     }
     free(result);
     free(s);
@@ -380,8 +238,8 @@ static int do_all(struct gt_tuner *t, struct gt_session *session, const struct v
                   const struct gt_sweep *sweep, const char *folder) {
     struct gt_err err = {""};
     struct gt_table *table = NULL;
-    gt_status status = v->each ? gt_table_create(&table, run_columns, RUN_COLUMNS, &err)
-                               : gt_table_create(&table, columns, COLUMNS, &err);
+    gt_status status =
+        gt_table_create(&table, v->each ? &gt_agree_run_form : &gt_agree_form, &err);
     gt_session_catch();
     for (size_t i = 0; status == GEMMTUNE_OK && i < sweep->count; i++) {
         t->progress.problem = i + 1;

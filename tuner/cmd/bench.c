@@ -73,40 +73,54 @@ static int compare(const struct gt_device *d, const struct gt_bench_options *o,
 
 /* ---- what a call costs ---- */
 
-static const struct gt_column call_columns[] = {
-    {"problem", "problem", GT_LEFT, GT_CELL_TEXT},
-    {"kernels", "kernels", GT_RIGHT, GT_CELL_NUMBER},
-    {"call", "call", GT_LEFT, GT_CELL_TEXT},
-    {"ns", "ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"from", "low_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"to", "high_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"above the launch", "above_launch_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"from", "above_launch_low_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"to", "above_launch_high_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"", "note", GT_LEFT, GT_CELL_TEXT},
+/* A call for one problem. */
+struct call_row {
+    const char *problem;
+    const struct gt_overhead *overhead;
+    int call;
 };
-enum { CALL_COLUMNS = sizeof call_columns / sizeof *call_columns };
 
-/* Of a call: its kernel of ours where it is one, why it was not measured where it was not.
- */
-static void add_call(struct gt_table *t, const char *problem, const struct gt_overhead *o,
-                     int call) {
-    const struct gt_cost *cost = &o->cost[call], *above = &o->above[call];
-    const bool counts = gt_call_counts(o, call);
-    const bool compared =
-        counts && call != GT_CALL_LAUNCH && gt_call_counts(o, GT_CALL_LAUNCH);
-    const double number[6] = {cost->median_ns,  cost->low_ns,  cost->high_ns,
-                              above->median_ns, above->low_ns, above->high_ns};
-    char cell[7][GT_CELL_MAX];
-    const char *row[CALL_COLUMNS] = {problem, NULL, gt_call_name(call)};
-    if (o->launches > 0)
-        row[1] = gt_show_count(cell[6], o->launches);
-    for (int i = 0; i < 6; i++)
-        if (i < 3 ? counts : compared)
-            row[3 + i] = gt_show_count(cell[i], floor(number[i] + 0.5));
-    row[9] = call == GT_CALL_EXECUTE && counts ? o->what : o->why[call];
-    (void)gt_table_row(t, row, NULL);
+static double cost(double ns, bool known) {
+    return known ? floor(ns + 0.5) : (double)NAN;
 }
+
+static bool counts(const struct call_row *r) {
+    return gt_call_counts(r->overhead, r->call);
+}
+
+/* Whether the call stands beside the driver's launch alone. */
+static bool is_compared(const struct call_row *r) {
+    return counts(r) && r->call != GT_CALL_LAUNCH &&
+           gt_call_counts(r->overhead, GT_CALL_LAUNCH);
+}
+
+static const char *note_of(const struct call_row *r) {
+    return r->call == GT_CALL_EXECUTE && counts(r) ? r->overhead->what
+                                                   : r->overhead->why[r->call];
+}
+
+#define CALLS(X)                                                                           \
+    X("problem", "problem", TEXT, 0, r->problem, "its name")                               \
+    X("kernels", "kernels", COUNT, 3, gt_cell_known(r->overhead->launches),                \
+      "launches of a product of ours")                                                     \
+    X("call", "call", TEXT, 0, gt_call_name(r->call), "what the host calls")               \
+    X("ns", "ns", COUNT, 0, cost(r->overhead->cost[r->call].median_ns, counts(r)),         \
+      "host time of a call, median")                                                       \
+    X("low_ns", "from", COUNT, 2, cost(r->overhead->cost[r->call].low_ns, counts(r)),      \
+      "where the median's 95 % interval begins")                                           \
+    X("high_ns", "to", COUNT, 2, cost(r->overhead->cost[r->call].high_ns, counts(r)),      \
+      "where it ends")                                                                     \
+    X("above_launch_ns", "above the launch", COUNT, 0,                                     \
+      cost(r->overhead->above[r->call].median_ns, is_compared(r)),                         \
+      "what it takes more than the driver's launch alone, median")                         \
+    X("above_launch_low_ns", "from", COUNT, 2,                                             \
+      cost(r->overhead->above[r->call].low_ns, is_compared(r)),                            \
+      "where that median's 95 % interval begins")                                          \
+    X("above_launch_high_ns", "to", COUNT, 2,                                              \
+      cost(r->overhead->above[r->call].high_ns, is_compared(r)), "where it ends")          \
+    X("note", "", TAIL, 1, note_of(r), "our kernel, or why the call was not measured")
+GT_COLUMNS(call, struct call_row, CALLS)
+static const struct gt_form calls = GT_FORM(call, "with --overhead");
 
 /* A problem that fails costs no other one its rows. */
 static int call_cost(const struct gt_device *d, const struct gt_bench_options *o,
@@ -114,7 +128,7 @@ static int call_cost(const struct gt_device *d, const struct gt_bench_options *o
     struct gt_table *t = NULL;
     gt_status last = GEMMTUNE_OK;
     struct gt_err err = {""};
-    if (gt_table_create(&t, call_columns, CALL_COLUMNS, &err))
+    if (gt_table_create(&t, &calls, &err))
         return gt_common_fail(GEMMTUNE_ENOMEM, &err);
     for (size_t i = 0; i < sweep->count && !is_stopped(); i++) {
         struct gt_overhead overhead;
@@ -126,7 +140,8 @@ static int call_cost(const struct gt_device *d, const struct gt_bench_options *o
         }
         for (int call = 0; status == GEMMTUNE_OK && call < GT_CALLS; call++)
             if (overhead.asked[call])
-                add_call(t, sweep->item[i].name, &overhead, call);
+                (void)add_call(t, &(struct call_row){sweep->item[i].name, &overhead, call},
+                               NULL);
     }
     gt_common_print(t, &v->format);
     gt_table_destroy(t);

@@ -47,10 +47,13 @@ bool gt_bench_hear_rivals(void *report, const struct gt_absence *why);
 void gt_bench_hear_floor(void *report, gemmtune_dtype type, double floor);
 void gt_bench_hear_line(void *report, size_t index, const struct gt_bench_line *line,
                         gt_outcome outcome, const char *text);
+extern const struct gt_form gt_bench_sum_form;
 /* Prints the sums; the exit code. */
 int gt_bench_end(struct gt_bench_report *r);
 
 /* ---- bench_line.c ---- */
+
+extern const struct gt_form gt_bench_line_form;
 
 /* What stands ahead of the lines in CSV and for people. */
 void gt_bench_print_heading(const struct gt_bench_report *r);

@@ -7,34 +7,6 @@
 
 /* ---- a line for programs ---- */
 
-static const struct gt_column columns[] = {
-    {"", "problem", GT_LEFT, GT_CELL_TEXT},
-    {"", "class", GT_LEFT, GT_CELL_TEXT},
-    {"", "outcome", GT_LEFT, GT_CELL_TEXT},
-    {"", "ours_ns", GT_LEFT, GT_CELL_NUMBER},
-    {"", "ours_low_ns", GT_LEFT, GT_CELL_NUMBER},
-    {"", "ours_high_ns", GT_LEFT, GT_CELL_NUMBER},
-    {"", "ours_gflops", GT_LEFT, GT_CELL_NUMBER},
-    {"", "baseline", GT_LEFT, GT_CELL_TEXT},
-    {"", "baseline_ns", GT_LEFT, GT_CELL_NUMBER},
-    {"", "baseline_low_ns", GT_LEFT, GT_CELL_NUMBER},
-    {"", "baseline_high_ns", GT_LEFT, GT_CELL_NUMBER},
-    {"", "ratio", GT_LEFT, GT_CELL_NUMBER},
-    {"", "ratio_low", GT_LEFT, GT_CELL_NUMBER},
-    {"", "ratio_high", GT_LEFT, GT_CELL_NUMBER},
-    {"", "floor", GT_LEFT, GT_CELL_NUMBER},
-    {"", "verdict", GT_LEFT, GT_CELL_TEXT},
-    {"", "roofline", GT_LEFT, GT_CELL_NUMBER},
-    {"", "rounds", GT_LEFT, GT_CELL_NUMBER},
-    {"", "dropped", GT_LEFT, GT_CELL_NUMBER},
-    {"", "clock_low_mhz", GT_LEFT, GT_CELL_NUMBER},
-    {"", "clock_high_mhz", GT_LEFT, GT_CELL_NUMBER},
-    {"", "kernel", GT_LEFT, GT_CELL_TEXT},
-    {"", "baseline_is", GT_LEFT, GT_CELL_TEXT},
-    {"", "note", GT_LEFT, GT_CELL_TEXT},
-};
-enum { COLUMNS = sizeof columns / sizeof *columns };
-
 /* Every rival's time, and who was left out and why: "cublas 12.3 us; cpu: it is wrong". */
 static void note_of(char *text, size_t size, const struct gt_bench_entry *e) {
     size_t at = 0;
@@ -73,72 +45,86 @@ static double roofline_share(const struct gt_bench_report *r,
     return e->text || ns <= 0 ? 0 : gt_roofline_ns(&e->item->problem, &r->device) / ns;
 }
 
-static gt_status add_row(struct gt_table *t, const struct gt_bench_report *r,
-                         const struct gt_bench_entry *e) {
-    const struct gt_measurement *own = &e->line->own.time, none = {0};
-    const struct gt_measurement *base = e->base ? &e->base->time : &none;
-    const struct gt_measurement *ratio = e->base ? &e->base->ratio : &none;
-    const double share = roofline_share(r, e);
-    const double number[] = {
-        own->median_ns,
-        own->low_ns,
-        own->high_ns,
-        own->median_ns > 0 ? gt_problem_flops(&e->item->problem) / own->median_ns : 0,
-        base->median_ns,
-        base->low_ns,
-        base->high_ns,
-        ratio->median_ns,
-        ratio->low_ns,
-        ratio->high_ns,
-        e->floor,
-        share,
-        own->samples,
-        e->line->dropped,
-        e->line->clock_low_mhz,
-        e->line->clock_high_mhz};
-    char cell[sizeof number / sizeof *number][GT_CELL_MAX], note[2 * GT_VERDICT_TEXT_MAX];
-    const char *n[sizeof number / sizeof *number];
-    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
-        n[i] = number[i] != 0 ? gt_show_count(cell[i], number[i]) : NULL;
-    note_of(note, sizeof note, e);
-    const char *const cells[COLUMNS] = {
-        e->item->name,
-        gt_shape_class(&e->item->problem),
-        gt_outcome_word(e->text ? e->outcome : GT_CORRECT),
-        n[0],
-        n[1],
-        n[2],
-        n[3],
-        e->base ? e->base_name : NULL,
-        n[4],
-        n[5],
-        n[6],
-        n[7],
-        n[8],
-        n[9],
-        n[10],
-        e->base ? gt_verdict_word(e->verdict) : NULL,
-        n[11],
-        n[12],
-        n[13] ? n[13] : "0",
-        n[14],
-        n[15],
-        e->text ? NULL : e->line->own.what,
-        e->base ? e->base->what : NULL,
-        note[0] ? note : NULL,
-    };
-    return gt_table_row(t, cells, NULL);
+/* A line of the report. */
+struct row {
+    const struct gt_bench_report *report;
+    const struct gt_bench_entry *e;
+    struct gt_measurement ours, base, ratio; /* zero: none */
+    char note[2 * GT_VERDICT_TEXT_MAX];
+};
+
+static double gflops_of(const struct row *r) {
+    return gt_problem_flops(&r->e->item->problem) / r->ours.median_ns;
+}
+
+static gt_outcome outcome_of(const struct row *r) {
+    return r->e->text != NULL ? r->e->outcome : GT_CORRECT;
+}
+
+#define LINES(X)                                                                           \
+    X("problem", "problem", TEXT, 0, r->e->item->name, "its name")                         \
+    X("class", "class", TEXT, 0, gt_shape_class(&r->e->item->problem), "kind of shape")    \
+    X("outcome", NULL, TEXT, 0, gt_outcome_word(outcome_of(r)),                            \
+      "correct, or what went wrong")                                                       \
+    X("ours_ns", "ours, +-", COUNT, 0, gt_cell_known(r->ours.median_ns),                   \
+      "our median time and half of its 95 % interval in per cent")                         \
+    X("ours_low_ns", NULL, COUNT, 0, gt_cell_known(r->ours.low_ns),                        \
+      "where the interval begins")                                                         \
+    X("ours_high_ns", NULL, COUNT, 0, gt_cell_known(r->ours.high_ns), "where it ends")     \
+    X("ours_gflops", NULL, COUNT, 0, gt_cell_known(gflops_of(r)), "our rate")              \
+    X("baseline", "baseline", TEXT, 0, r->e->base != NULL ? r->e->base_name : NULL,        \
+      "the fastest of the others")                                                         \
+    X("baseline_ns", "time, +-", COUNT, 0, gt_cell_known(r->base.median_ns),               \
+      "its median time and half of its interval")                                          \
+    X("baseline_low_ns", NULL, COUNT, 0, gt_cell_known(r->base.low_ns),                    \
+      "where the interval begins")                                                         \
+    X("baseline_high_ns", NULL, COUNT, 0, gt_cell_known(r->base.high_ns), "where it ends") \
+    X("ratio", "ratio", COUNT, 0, gt_cell_known(r->ratio.median_ns),                       \
+      "its time over ours, round by round, median: above 1 ours is faster")                \
+    X("ratio_low", NULL, COUNT, 0, gt_cell_known(r->ratio.low_ns),                         \
+      "where the ratio's 95 % interval begins")                                            \
+    X("ratio_high", NULL, COUNT, 0, gt_cell_known(r->ratio.high_ns), "where it ends")      \
+    X("floor", NULL, COUNT, 0, gt_cell_known(r->e->floor),                                 \
+      "how far from 1 the ratio of equals was measured")                                   \
+    X("verdict", "", TEXT, 0, r->e->base != NULL ? gt_verdict_word(r->e->verdict) : NULL,  \
+      "win, loss, or tie: the ratio's interval comes within the floor of 1")               \
+    X("roofline", "% roof", COUNT, 0, gt_cell_known(roofline_share(r->report, r->e)),      \
+      "least time that the device's peaks allow over ours")                                \
+    X("rounds", NULL, COUNT, 0, gt_cell_known(r->ours.samples), "samples of each side")    \
+    X("dropped", NULL, COUNT, 0, r->e->line->dropped,                                      \
+      "rounds left out because the device throttled its clock")                            \
+    X("clock_low_mhz", NULL, COUNT, 0, gt_cell_known(r->e->line->clock_low_mhz),           \
+      "lowest clock of a round")                                                           \
+    X("clock_high_mhz", NULL, COUNT, 0, gt_cell_known(r->e->line->clock_high_mhz),         \
+      "highest clock of a round")                                                          \
+    X("kernel", "our kernel", TEXT, 0, r->e->text != NULL ? NULL : r->e->line->own.what,   \
+      "family and point of our kernel")                                                    \
+    X("baseline_is", NULL, TEXT, 0, r->e->base != NULL ? r->e->base->what : NULL,          \
+      "the baseline's kernel or library")                                                  \
+    X("note", NULL, TEXT, 0, gt_cell_filled(r->note),                                      \
+      "times of all others, or why one takes no part")
+GT_COLUMNS(line, struct row, LINES)
+const struct gt_form gt_bench_line_form = GT_FORM(line, "");
+
+static gt_status add(struct gt_table *t, const struct gt_bench_report *report,
+                     const struct gt_bench_entry *e) {
+    struct row row = {.report = report, .e = e, .ours = e->line->own.time};
+    if (e->base != NULL) {
+        row.base = e->base->time;
+        row.ratio = e->base->ratio;
+    }
+    note_of(row.note, sizeof row.note, e);
+    return add_line(t, &row, NULL);
 }
 
 static void print_row(const struct gt_bench_report *r, const struct gt_bench_entry *e) {
     struct gt_table *t = NULL;
-    if (gt_table_create(&t, columns, COLUMNS, NULL) || add_row(t, r, e)) {
-        gt_table_destroy(t);
-        return;
-    }
-    if (r->format.csv)
+    gt_status status = gt_table_create(&t, &gt_bench_line_form, NULL);
+    if (status == GEMMTUNE_OK)
+        status = add(t, r, e);
+    if (status == GEMMTUNE_OK && r->format.csv)
         gt_table_csv_line(t, 1, stdout);
-    else
+    else if (status == GEMMTUNE_OK)
         gt_table_json_row(t, 0, stdout);
     gt_table_destroy(t);
 }
@@ -186,7 +172,7 @@ void gt_bench_print_heading(const struct gt_bench_report *r) {
     struct gt_table *t = NULL;
     if (!r->format.csv) {
         print_heading();
-    } else if (!gt_table_create(&t, columns, COLUMNS, NULL)) {
+    } else if (gt_table_create(&t, &gt_bench_line_form, NULL) == GEMMTUNE_OK) {
         gt_table_csv_line(t, 0, stdout);
         gt_table_destroy(t);
     }

@@ -136,40 +136,40 @@ void gt_bench_hear_line(void *user, size_t index, const struct gt_bench_line *li
 
 /* ---- the end ---- */
 
-static const struct gt_column sums[] = {
-    {"lines of", "lines_of", GT_LEFT, GT_CELL_TEXT},
-    {"", "about", GT_LEFT, GT_CELL_TEXT},
-    {"lines", "lines", GT_RIGHT, GT_CELL_NUMBER},
-    {"geomean", "geomean", GT_RIGHT, GT_CELL_NUMBER},
-    {"wins", "wins", GT_RIGHT, GT_CELL_NUMBER},
-    {"ties", "ties", GT_RIGHT, GT_CELL_NUMBER},
-    {"losses", "losses", GT_RIGHT, GT_CELL_NUMBER},
+/* Lines that are summed up together. */
+struct row {
+    const char *name, *about;
+    const struct gt_tally *tally;
 };
-enum { SUMS = sizeof sums / sizeof *sums };
 
-static void add_sum(struct gt_table *t, const char *name, const char *about,
-                    const struct gt_tally *tally) {
-    char cell[5][GT_CELL_MAX];
-    const double mean = floor(gt_tally_geomean(tally) * 1e4 + 0.5) / 1e4;
-    const double number[5] = {gt_tally_count(tally), mean, tally->wins, tally->ties,
-                              tally->losses};
-    if (gt_tally_count(tally) == 0)
-        return;
-    for (int i = 0; i < 5; i++)
-        (void)gt_show_count(cell[i], number[i]);
-    (void)gt_table_row(
-        t,
-        (const char *const[SUMS]){name, about, cell[0], cell[1], cell[2], cell[3], cell[4]},
-        NULL);
+static double mean_of(const struct gt_tally *t) {
+    return floor(gt_tally_geomean(t) * 1e4 + 0.5) / 1e4;
+}
+
+#define SUMS(X)                                                                            \
+    X("lines_of", "lines of", TEXT, 0, r->name, "all lines, a data type or a class")       \
+    X("about", "", TAIL, 1, r->about, "shapes of the class")                               \
+    X("lines", "lines", COUNT, 0, gt_tally_count(r->tally), "lines with a baseline")       \
+    X("geomean", "geomean", COUNT, 0, mean_of(r->tally), "geometric mean of the ratios")   \
+    X("wins", "wins", COUNT, 0, r->tally->wins, "lines on which ours is faster")           \
+    X("ties", "ties", COUNT, 0, r->tally->ties, "lines on which neither is")               \
+    X("losses", "losses", COUNT, 0, r->tally->losses, "lines on which the baseline is")
+GT_COLUMNS(sum, struct row, SUMS)
+const struct gt_form gt_bench_sum_form = GT_FORM(sum, "of the sums");
+
+static void add(struct gt_table *t, const char *name, const char *about,
+                const struct gt_tally *tally) {
+    if (gt_tally_count(tally) > 0)
+        (void)add_sum(t, &(struct row){name, about, tally}, NULL);
 }
 
 static void add_sums(struct gt_table *t, const struct gt_bench_report *r) {
     const char *name, *about;
-    add_sum(t, "all", "", &r->all);
+    add(t, "all", "", &r->all);
     for (int i = 0; i < GT_BENCH_TYPES; i++)
-        add_sum(t, gt_type_name((gemmtune_dtype)i), "", &r->type[i]);
+        add(t, gt_type_name((gemmtune_dtype)i), "", &r->type[i]);
     for (size_t i = 0; (name = gt_shape_class_at(i, &about)) != NULL; i++)
-        add_sum(t, name, about, &r->shape[i]);
+        add(t, name, about, &r->shape[i]);
 }
 
 static void print_floors(const struct gt_bench_report *r, FILE *out) {
@@ -202,7 +202,7 @@ static void print_peaks(const struct gt_bench_report *r, FILE *out) {
 
 static void print_end(struct gt_bench_report *r) {
     struct gt_table *t = NULL;
-    if (gt_table_create(&t, sums, SUMS, NULL))
+    if (gt_table_create(&t, &gt_bench_sum_form, NULL) != GEMMTUNE_OK)
         return;
     add_sums(t, r);
     if (r->format.json) {

@@ -26,6 +26,7 @@ struct gt_comparison {
     bool predict; /* predictions were asked for */
 };
 
+extern const struct gt_form gt_compare_form;
 /* A row a problem, then the published figures. The table, of all or none, is the caller's.
  */
 gt_status gt_compare_rows(struct gt_table **out, const struct gt_comparison *c,

@@ -9,38 +9,43 @@
 #include "tuner/study/predict.h"
 #include "tuner/base/sweep.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- cells
  * -------------------------------------------------------------------------------- */
 
 static const struct gt_column columns[] = {
-    {"problem", "problem", GT_LEFT, GT_CELL_TEXT},
-    {"source", "source", GT_LEFT, GT_CELL_TEXT}, /* tuned or published */
-    {"kernel A", "a_family", GT_LEFT, GT_CELL_TEXT},
-    {NULL, "a_point", GT_LEFT, GT_CELL_TEXT},
-    {"time A", NULL, GT_RIGHT, GT_CELL_TEXT},
-    {NULL, "a_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"GFLOP/s A", "a_gflops", GT_RIGHT, GT_CELL_NUMBER},
-    {"kernel B", "b_family", GT_LEFT, GT_CELL_TEXT},
-    {NULL, "b_point", GT_LEFT, GT_CELL_TEXT},
-    {"time B", NULL, GT_RIGHT, GT_CELL_TEXT},
-    {NULL, "b_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"GFLOP/s B", "b_gflops", GT_RIGHT, GT_CELL_NUMBER},
-    {"A/B", "ratio", GT_RIGHT, GT_CELL_NUMBER},
-    {"differs", "differs", GT_LEFT, GT_CELL_TEXT},
-    {"best for both", NULL, GT_LEFT, GT_CELL_TEXT},
-    {NULL, "shared_family", GT_LEFT, GT_CELL_TEXT},
-    {NULL, "shared_point", GT_LEFT, GT_CELL_TEXT},
-    {NULL, "shared_a_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "shared_b_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"slowdown", "shared_slowdown", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "title", GT_LEFT, GT_CELL_TEXT},
+    {"problem", "problem", GT_CELL_TEXT, 0, "its name"},
+    {"source", "source", GT_CELL_TEXT, 0,
+     "tuned here, or published"}, /* tuned or published */
+    {"a_family", "kernel A", GT_CELL_TEXT, 0, "kernel on A"},
+    {"a_point", NULL, GT_CELL_TEXT, 0, "values of its family's parameters"},
+    {NULL, "time A", GT_CELL_TEXT, 0, "time on A"},
+    {"a_ns", NULL, GT_CELL_COUNT, 0, "time on A"},
+    {"a_gflops", "GFLOP/s A", GT_CELL_COUNT, 0, "rate on A"},
+    {"b_family", "kernel B", GT_CELL_TEXT, 0, "kernel on B"},
+    {"b_point", NULL, GT_CELL_TEXT, 0, "values of its family's parameters"},
+    {NULL, "time B", GT_CELL_TEXT, 0, "time on B"},
+    {"b_ns", NULL, GT_CELL_COUNT, 0, "time on B"},
+    {"b_gflops", "GFLOP/s B", GT_CELL_COUNT, 0, "rate on B"},
+    {"ratio", "A/B", GT_CELL_COUNT, 0, "time on A over time on B: above 1 B is faster"},
+    {"differs", "differs", GT_CELL_TEXT, 0,
+     "parameters that differ between A's kernel and B's"},
+    {NULL, "best for both", GT_CELL_TEXT, 0, "one kernel for both devices"},
+    {"shared_family", NULL, GT_CELL_TEXT, 0, "its family"},
+    {"shared_point", NULL, GT_CELL_TEXT, 0, "its parameters"},
+    {"shared_a_ns", NULL, GT_CELL_COUNT, 0, "its time on A"},
+    {"shared_b_ns", NULL, GT_CELL_COUNT, 0, "its time on B"},
+    {"shared_slowdown", "slowdown", GT_CELL_COUNT, 0,
+     "the worse of its times over the device's best"},
+    {"title", NULL, GT_CELL_TEXT, 0, "publication"},
     /* the last only when they were asked for */
-    {"predicted A", NULL, GT_RIGHT, GT_CELL_TEXT},
-    {NULL, "a_predicted_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"predicted B", NULL, GT_RIGHT, GT_CELL_TEXT},
-    {NULL, "b_predicted_ns", GT_RIGHT, GT_CELL_NUMBER},
+    {NULL, "predicted A", GT_CELL_TEXT, 0, "time that the model predicts for A"},
+    {"a_predicted_ns", NULL, GT_CELL_COUNT, 0, "time that the model predicts for A"},
+    {NULL, "predicted B", GT_CELL_TEXT, 0, "time that the model predicts for B"},
+    {"b_predicted_ns", NULL, GT_CELL_COUNT, 0, "time that the model predicts for B"},
 };
 
 enum {
@@ -71,6 +76,24 @@ const char *gt_compare_ratio(char buf[GT_CELL_MAX], double value) {
     (void)snprintf(buf, GT_CELL_MAX, value >= 100 ? "%.0f" : "%.3g", value);
     return buf;
 }
+
+/* Rows come as texts, a cell a column. */
+static void fill_texts(struct gt_cell *cell, const void *row) {
+    const char *const *text = row;
+    for (size_t i = 0; i < COLUMNS; i++, text++)
+        *cell++ = columns[i].kind == GT_CELL_TEXT
+                      ? gt_cell_text(*text)
+                      : gt_cell_number(*text != NULL ? strtod(*text, NULL) : (double)NAN);
+}
+
+static void fill_unpredicted(struct gt_cell *cell, const void *row) {
+    struct gt_cell all[COLUMNS];
+    fill_texts(all, row);
+    memcpy(cell, all, PREDICTED * sizeof *cell);
+}
+
+const struct gt_form gt_compare_form = {"with --predict", columns, COLUMNS, fill_texts};
+static const struct gt_form unpredicted = {"", columns, PREDICTED, fill_unpredicted};
 
 /* ---- what the model says ---------------------------------------------------------------
  */
@@ -163,7 +186,7 @@ static gt_status add_tuned(struct gt_table *t, const struct gt_comparison *c,
         *at++ = number(num[2], r->shared_b_ns);
         *at++ = gt_compare_ratio(num[3], r->shared_slowdown);
     }
-    return gt_table_row(t, cell, err);
+    return gt_table_add(t, cell, err);
 }
 
 /* ---- published ----------------------------------------------------------------------- */
@@ -201,7 +224,7 @@ static gt_status add_published(struct gt_table *t, const struct gt_comparison *c
     /* one kernel and problem, whichever of the two it was published on */
     put_predicted(cell + PREDICTED, &text[0], predict_published(c, &c->a, r));
     put_predicted(cell + PREDICTED + 2, &text[1], predict_published(c, &c->b, r));
-    return gt_table_row(t, cell, err);
+    return gt_table_add(t, cell, err);
 }
 
 static bool of_device(const struct gt_published_row *r, const struct gt_compare_side *s) {
@@ -245,7 +268,7 @@ static gt_status add_best_rates(struct gt_table *t, const struct gt_published_ro
     cell[6] = gt_show_rate(text[0].rate, a, 1);
     cell[6 + SIDE] = gt_show_rate(text[1].rate, b, 1);
     cell[2 + 2 * SIDE] = gt_compare_ratio(num, b / a); /* of times, like the other rows */
-    return gt_table_row(t, cell, err);
+    return gt_table_add(t, cell, err);
 }
 
 /* Whether no earlier row of the same device has this kernel and type. */
@@ -293,7 +316,8 @@ static gt_status add_all_published(struct gt_table *t, const struct gt_compariso
 gt_status gt_compare_rows(struct gt_table **out, const struct gt_comparison *c,
                           struct gt_err *err) {
     struct gt_table *t = NULL;
-    gt_status status = gt_table_create(&t, columns, c->predict ? COLUMNS : PREDICTED, err);
+    gt_status status =
+        gt_table_create(&t, c->predict ? &gt_compare_form : &unpredicted, err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < c->versus.count; i++)
         status = add_tuned(t, c, &c->versus.row[i], err);
     if (status == GEMMTUNE_OK)

@@ -14,84 +14,58 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-static const struct gt_column columns[] = {
-    {"#", "index", GT_RIGHT, GT_CELL_NUMBER},
-    {"backend", "backend", GT_LEFT, GT_CELL_TEXT},
-    {"name", "name", GT_LEFT, GT_CELL_TEXT},
-    {NULL, "key", GT_LEFT, GT_CELL_TEXT},
-    {"id", NULL, GT_LEFT, GT_CELL_TEXT},
-    {NULL, "uuid", GT_LEFT, GT_CELL_TEXT},
-    {NULL, "pci", GT_LEFT, GT_CELL_TEXT},
-    {"arch", "arch", GT_LEFT, GT_CELL_TEXT},
-    {"units", "units", GT_RIGHT, GT_CELL_NUMBER},
-    {"memory", NULL, GT_RIGHT, GT_CELL_TEXT},
-    {NULL, "memory_bytes", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "clock_mhz", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "mem_clock_mhz", GT_RIGHT, GT_CELL_NUMBER},
-    {"bus", "bus_bits", GT_RIGHT, GT_CELL_NUMBER},
-    {"L2", NULL, GT_RIGHT, GT_CELL_TEXT},
-    {NULL, "l2_bytes", GT_RIGHT, GT_CELL_NUMBER},
-    {"smem", NULL, GT_RIGHT, GT_CELL_TEXT},
-    {NULL, "smem_bytes", GT_RIGHT, GT_CELL_NUMBER},
-    {"driver", "driver", GT_LEFT, GT_CELL_TEXT},
-    {"compiler", NULL, GT_LEFT, GT_CELL_TEXT},
-    {NULL, "compiler", GT_LEFT, GT_CELL_TEXT},
-    {NULL, "trouble", GT_LEFT, GT_CELL_TEXT},
+struct row {
+    size_t index;
+    const struct gt_device *d;
+    char key[GT_DEVICE_KEY_MAX];
 };
 
-enum { COLUMNS = sizeof columns / sizeof *columns, NUMBERS = 8 };
-
-/* "" is unknown: an empty cell */
-static const char *known(const char *text) {
-    return text[0] != '\0' ? text : NULL;
+static const char *id_of(const struct gt_device *d) {
+    return gt_cell_filled(d->uuid[0] != '\0' ? d->uuid : d->pci);
 }
 
-/* An integer, or an empty cell for 0: unknown. */
-static const char *number(char buf[GT_CELL_MAX], int64_t value) {
-    return value != 0 ? gt_show_count(buf, (double)value) : NULL;
+static const char *compiler_of(const struct gt_device *d) {
+    return gt_cell_filled(d->trouble[0] != '\0' ? d->trouble : d->compiler);
 }
 
-static const char *bytes(char buf[GT_CELL_MAX], int64_t value) {
-    return value != 0 ? gt_show_bytes(buf, (double)value) : NULL;
-}
-
-static gt_status add_device(struct gt_table *t, size_t index, const struct gt_device *d,
-                            struct gt_err *err) {
-    char key[GT_DEVICE_KEY_MAX], num[NUMBERS][GT_CELL_MAX], size[3][GT_CELL_MAX];
-    gt_device_key(d, key);
-    const char *const row[COLUMNS] = {
-        gt_show_count(num[0], (double)index),
-        gt_backend_name(d->backend),
-        d->name,
-        key,
-        d->uuid[0] != '\0' ? d->uuid : known(d->pci),
-        known(d->uuid),
-        known(d->pci),
-        d->arch,
-        number(num[1], d->units),
-        bytes(size[0], d->mem_bytes),
-        number(num[2], d->mem_bytes),
-        number(num[6], d->clock_mhz),
-        number(num[7], d->mem_clock_mhz),
-        number(num[3], d->bus_bits),
-        bytes(size[1], d->l2_bytes),
-        number(num[4], d->l2_bytes),
-        bytes(size[2], d->smem_max),
-        number(num[5], d->smem_max),
-        known(d->driver),
-        d->trouble[0] != '\0' ? d->trouble : known(d->compiler),
-        known(d->compiler),
-        known(d->trouble),
-    };
-    return gt_table_row(t, row, err);
-}
+#define DEVICES(X)                                                                         \
+    X("index", "#", COUNT, 0, r->index, "its number, for --device")                        \
+    X("backend", "backend", TEXT, 0, gt_backend_name(r->d->backend), "cuda or opencl")     \
+    X("name", "name", TEXT, 0, r->d->name, "what its driver calls it")                     \
+    X("key", NULL, TEXT, 0, r->key, "its name in databases")                               \
+    X(NULL, "id", TEXT, 5, id_of(r->d), "UUID, else PCI id")                               \
+    X("uuid", NULL, TEXT, 0, gt_cell_filled(r->d->uuid), "UUID")                           \
+    X("pci", NULL, TEXT, 0, gt_cell_filled(r->d->pci), "PCI id")                           \
+    X("arch", "arch", TEXT, 1, r->d->arch, "architecture: sm_90, gfx90a, cpu")             \
+    X("units", "units", COUNT, 2, gt_cell_known(r->d->units), "multiprocessors or cores")  \
+    X("memory_bytes", "memory", BYTES, 1, gt_cell_known((double)r->d->mem_bytes),          \
+      "device memory")                                                                     \
+    X("clock_mhz", NULL, COUNT, 0, gt_cell_known(r->d->clock_mhz), "highest clock")        \
+    X("mem_clock_mhz", NULL, COUNT, 0, gt_cell_known(r->d->mem_clock_mhz),                 \
+      "highest clock of the memory")                                                       \
+    X("bus_bits", "bus", COUNT, 4, gt_cell_known(r->d->bus_bits),                          \
+      "width of the memory, bits")                                                         \
+    X("l2_bytes", "L2", BYTES, 4, gt_cell_known((double)r->d->l2_bytes),                   \
+      "second-level cache")                                                                \
+    X("smem_bytes", "smem", BYTES, 4, gt_cell_known((double)r->d->smem_max),               \
+      "shared memory that a block may have")                                               \
+    X("driver", "driver", TEXT, 3, gt_cell_filled(r->d->driver), "version of its driver")  \
+    X(NULL, "compiler", TAIL, 1, compiler_of(r->d),                                        \
+      "who builds its kernels, or why nobody")                                             \
+    X("compiler", NULL, TEXT, 0, gt_cell_filled(r->d->compiler), "who builds its kernels") \
+    X("trouble", NULL, TEXT, 0, gt_cell_filled(r->d->trouble), "why it cannot be used")
+GT_COLUMNS(device, struct row, DEVICES)
+static const struct gt_form devices = GT_FORM(device, "");
 
 static gt_status print_devices(const struct gt_device_list *list,
                                const struct gt_format *format, struct gt_err *err) {
     struct gt_table *t = NULL;
-    gt_status status = gt_table_create(&t, columns, COLUMNS, err);
-    for (size_t i = 0; status == GEMMTUNE_OK && i < list->count; i++)
-        status = add_device(t, i, &list->device[i], err);
+    gt_status status = gt_table_create(&t, &devices, err);
+    for (size_t i = 0; status == GEMMTUNE_OK && i < list->count; i++) {
+        struct row row = {.index = i, .d = &list->device[i]};
+        gt_device_key(row.d, row.key);
+        status = add_device(t, &row, err);
+    }
     if (status == GEMMTUNE_OK && (list->count > 0 || format->json || format->csv))
         gt_common_print(t, format);
     gt_table_destroy(t);

@@ -28,13 +28,16 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-static const struct gt_column columns[] = {
-    {"check", "check", GT_LEFT, GT_CELL_TEXT},
-    {"state", "state", GT_LEFT, GT_CELL_TEXT}, /* ok, note or bad */
-    {"detail", "detail", GT_LEFT, GT_CELL_TEXT},
+struct row {
+    const char *check, *state, *detail;
 };
 
-enum { COLUMNS = sizeof columns / sizeof *columns };
+#define FINDINGS(X)                                                                        \
+    X("check", "check", TEXT, 0, r->check, "what was looked at")                           \
+    X("state", "state", TEXT, 0, r->state, "ok, note or bad")                              \
+    X("detail", "detail", TEXT, 0, r->detail, "what was found")
+GT_COLUMNS(finding, struct row, FINDINGS)
+static const struct gt_form findings = GT_FORM(finding, "");
 
 /* The findings so far. */
 struct report {
@@ -53,9 +56,8 @@ static void find(struct report *r, const char *check, const char *state, const c
     va_start(args, fmt);
     (void)vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    const char *const row[COLUMNS] = {check, state, text};
     if (r->status == GEMMTUNE_OK)
-        r->status = gt_table_row(r->table, row, &r->err);
+        r->status = add_finding(r->table, &(struct row){check, state, text}, &r->err);
 }
 
 /* ---- the database ------------------------------------------------------------------- */
@@ -181,7 +183,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
         code = gt_common_families(&families, &v.templates);
     if (code >= 0)
         goto done;
-    r.status = gt_table_create(&r.table, columns, COLUMNS, &r.err);
+    r.status = gt_table_create(&r.table, &findings, &r.err);
     code = r.status == GEMMTUNE_OK ? find_database(&r, v.db, families) : GT_EXIT_FAILURE;
     find_devices(&r);
     find_cache(&r);

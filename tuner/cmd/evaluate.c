@@ -8,7 +8,7 @@
 
 #include "core/text.h"
 #include "tuner/lab/ratio.h"
-#include "tuner/cmd/common.h"
+#include "tuner/cmd/evaluate_report.h"
 #include "tuner/cmd/session.h"
 
 #include <math.h>
@@ -64,10 +64,6 @@ struct work {
     size_t count, done; /* problems hidden; of them answered and timed */
     int wrong, failed;  /* answers that were not correct on the device */
 };
-
-static bool has_rule(const struct work *w, int rule) {
-    return w->rules >> rule & 1;
-}
 
 /* ---- the command line ---------------------------------------------------------------- */
 
@@ -302,138 +298,17 @@ static int measure(struct work *w) {
     return code;
 }
 
-/* ---- printing ------------------------------------------------------------------------ */
-
-static const struct gt_column columns[] = {
-    {"problem", "problem", GT_LEFT, GT_CELL_TEXT},
-    {"rule", "rule", GT_LEFT, GT_CELL_TEXT},
-    {"loss %", "loss_percent", GT_RIGHT, GT_CELL_NUMBER},
-    {"family", "family", GT_LEFT, GT_CELL_TEXT},
-    {NULL, "point", GT_LEFT, GT_CELL_TEXT},
-    {NULL, "ns", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "best_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "best_family", GT_LEFT, GT_CELL_TEXT},
-    {NULL, "best_point", GT_LEFT, GT_CELL_TEXT},
-    {"why", "why", GT_LEFT, GT_CELL_TEXT},
-};
-enum { COLUMNS = sizeof columns / sizeof *columns };
-
-static const struct gt_column sums[] = {
-    {"rule", "rule", GT_LEFT, GT_CELL_TEXT},
-    {"answered", "answered", GT_RIGHT, GT_CELL_NUMBER},
-    {"known", "known", GT_RIGHT, GT_CELL_NUMBER},
-    {"mean loss %", "geomean_loss_percent", GT_RIGHT, GT_CELL_NUMBER},
-    {"worst %", "worst_loss_percent", GT_RIGHT, GT_CELL_NUMBER},
-    {"worst of", "worst_problem", GT_LEFT, GT_CELL_TEXT},
-};
-enum { SUMS = sizeof sums / sizeof *sums };
-
-static const char *percent(char buf[GT_CELL_MAX], double part) {
-    return gt_show_count(buf, round(1e3 * part) / 10);
-}
-
-static gt_status add_line(struct gt_table *t, const struct gt_hidden *h, int rule,
-                          struct gt_err *err) {
-    const struct gt_answer *a = &h->answer[rule];
-    char loss[GT_CELL_MAX], ns[GT_CELL_MAX], best_ns[GT_CELL_MAX];
-    char point[GT_POINT_TEXT_MAX] = "", best_point[GT_POINT_TEXT_MAX];
-    const bool known = a->found && a->ns > 0 && a->best_ns > 0;
-    if (a->found)
-        (void)gt_point_text(&a->choice.point, point);
-    (void)gt_point_text(&h->winner->point, best_point);
-    const char *cells[COLUMNS] = {
-        h->winner->problem_name,
-        gt_rule_name((enum gt_rule_kind)rule),
-        known ? percent(loss, a->ns / a->best_ns - 1) : NULL,
-        a->found ? a->choice.family->name : NULL,
-        a->found ? point : NULL,
-        known ? gt_show_count(ns, a->ns) : NULL,
-        known ? gt_show_count(best_ns, a->best_ns) : NULL,
-        h->winner->family->name,
-        best_point,
-        a->found ? a->choice.why : "nothing that may run it",
-    };
-    return gt_table_row(t, cells, err);
-}
-
-static gt_status add_lines(struct gt_table *t, const struct work *w, struct gt_err *err) {
-    gt_status status = GEMMTUNE_OK;
-    for (size_t i = 0; i < w->done; i++)
-        for (int r = 0; status == GEMMTUNE_OK && r < GT_RULES; r++)
-            if (has_rule(w, r))
-                status = add_line(t, &w->hidden[i], r, err);
-    return status;
-}
-
-static gt_status add_sum(struct gt_table *t, const struct work *w, int rule,
-                         struct gt_err *err) {
-    struct gt_loss loss;
-    char cell[4][GT_CELL_MAX];
-    gt_loss_of(&loss, w->hidden, w->done, (enum gt_rule_kind)rule);
-    const bool known = loss.known > 0;
-    const char *cells[SUMS] = {
-        gt_rule_name((enum gt_rule_kind)rule),
-        gt_show_count(cell[0], loss.asked),
-        gt_show_count(cell[1], loss.known),
-        known ? percent(cell[2], loss.mean) : NULL,
-        known ? percent(cell[3], loss.worst) : NULL,
-        known ? loss.worst_of->winner->problem_name : NULL,
-    };
-    return gt_table_row(t, cells, err);
-}
-
-static gt_status add_sums(struct gt_table *t, const struct work *w, struct gt_err *err) {
-    gt_status status = GEMMTUNE_OK;
-    for (int r = 0; status == GEMMTUNE_OK && r < GT_RULES; r++)
-        if (has_rule(w, r))
-            status = add_sum(t, w, r, err);
-    return status;
-}
-
-static void print_json(const struct work *w, const struct gt_table *lines,
-                       const struct gt_table *rules) {
-    bool first = true;
-    (void)fputs("{", stdout);
-    gt_json_text(&first, "device", w->device_key);
-    gt_json_text(&first, "times", w->v.stored ? "stored" : "measured");
-    gt_json_number(&first, "seed", (double)w->v.seed);
-    gt_json_number(&first, "tuned", (double)gt_evaluation_count(w->evaluation));
-    gt_json_number(&first, "hidden", (double)w->count);
-    gt_json_name(&first, "lines");
-    gt_table_json(lines, stdout);
-    gt_json_name(&first, "rules");
-    gt_table_json(rules, stdout);
-    (void)fputs("}\n", stdout);
-}
-
-static void print_text(const struct work *w, const struct gt_table *lines,
-                       const struct gt_table *rules) {
-    FILE *out = w->v.format.csv ? stderr : stdout;
-    if (w->v.format.csv)
-        gt_table_csv(lines, stdout);
-    else
-        gt_table_print(lines, stdout);
-    (void)fputs("\n", out);
-    gt_table_print(rules, out);
-    fprintf(out, "%zu of %zu tuned problems hidden, seed %lld, times %s\n", w->done,
-            gt_evaluation_count(w->evaluation), (long long)w->v.seed,
-            w->v.stored ? "stored" : "measured with the winner's in turns");
-}
-
 static int print(const struct work *w) {
-    struct gt_table *lines = NULL, *rules = NULL;
+    const struct gt_evaluate_report report = {.device_key = w->device_key,
+                                              .hidden = w->hidden,
+                                              .hidden_count = w->count,
+                                              .done = w->done,
+                                              .tuned = gt_evaluation_count(w->evaluation),
+                                              .rules = w->rules,
+                                              .stored = w->v.stored,
+                                              .seed = w->v.seed};
     struct gt_err err = {""};
-    gt_status status = gt_table_create(&lines, columns, COLUMNS, &err);
-    if (status == GEMMTUNE_OK)
-        status = gt_table_create(&rules, sums, SUMS, &err);
-    if (status == GEMMTUNE_OK)
-        status = add_lines(lines, w, &err);
-    if (status == GEMMTUNE_OK)
-        status = add_sums(rules, w, &err);
-    if (status == GEMMTUNE_OK)
-        (w->v.format.json ? print_json : print_text)(w, lines, rules);
-    gt_table_destroy(lines);
-    gt_table_destroy(rules);
+    const gt_status status = gt_evaluate_print(&report, &w->v.format, &err);
     return status == GEMMTUNE_OK ? -1 : gt_common_fail(status, &err);
 }
 

@@ -20,44 +20,36 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-static const struct gt_column columns[] = {
-    {"file", "file", GT_LEFT, GT_CELL_TEXT},
-    {"devices", "devices", GT_RIGHT, GT_CELL_NUMBER},
-    {"trials", "trials", GT_RIGHT, GT_CELL_NUMBER},
-    {"records", "records", GT_RIGHT, GT_CELL_NUMBER},
-    {"skipped", "skipped", GT_RIGHT, GT_CELL_NUMBER},
+struct row {
+    const char *path;
+    struct gt_merge_report report;
 };
 
-enum { COLUMNS = sizeof columns / sizeof *columns };
+#define FILES(X)                                                                           \
+    X("file", "file", TEXT, 0, r->path, "what was read")                                   \
+    X("devices", "devices", COUNT, 0, r->report.devices, "devices that are new here")      \
+    X("trials", "trials", COUNT, 0, r->report.trials, "trials that are new here")          \
+    X("records", "records", COUNT, 0, r->report.records, "winners that are new here")      \
+    X("skipped", "skipped", COUNT, 0, r->report.skipped,                                   \
+      "rows that were known already, or are not sound")
+GT_COLUMNS(file, struct row, FILES)
+static const struct gt_form files = GT_FORM(file, "");
 
 /* gt_db_import or gt_db_merge */
 typedef gt_status (*take_fn)(struct gt_merge_report *report, struct gt_db *db,
                              const char *path, struct gt_err *err);
-
-static gt_status add_report(struct gt_table *t, const char *path,
-                            const struct gt_merge_report *r, struct gt_err *err) {
-    char num[4][GT_CELL_MAX];
-    const char *const row[COLUMNS] = {
-        path,
-        gt_show_count(num[0], (double)r->devices),
-        gt_show_count(num[1], (double)r->trials),
-        gt_show_count(num[2], (double)r->records),
-        gt_show_count(num[3], (double)r->skipped),
-    };
-    return gt_table_row(t, row, err);
-}
 
 /* Each file whole or not at all; the first that cannot be taken ends it. */
 static gt_status take_files(struct gt_table *t, struct gt_db *db, take_fn take, int count,
                             char **paths, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < count; i++) {
-        struct gt_merge_report report = {0};
-        status = take(&report, db, paths[i], err);
+        struct row row = {.path = paths[i]};
+        status = take(&row.report, db, paths[i], err);
         if (status == GEMMTUNE_EIO && take == gt_db_import && access(paths[i], R_OK) != 0)
             status = GEMMTUNE_EPARSE; /* it is the text that cannot be read */
         if (status == GEMMTUNE_OK)
-            status = add_report(t, paths[i], &report, err);
+            status = add_file(t, &row, err);
     }
     return status;
 }
@@ -73,7 +65,7 @@ static int run_with(const struct gt_cmd *cmd, int argc, char **argv, take_fn tak
         code = gt_common_write_db(&db, v.db);
     if (code >= 0)
         goto done;
-    gt_status status = gt_table_create(&t, columns, COLUMNS, &err);
+    gt_status status = gt_table_create(&t, &files, &err);
     if (status == GEMMTUNE_OK) {
         status = take_files(t, db, take, argc - first, argv + first, &err);
         gt_common_print(t, &v.format);

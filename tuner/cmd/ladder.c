@@ -42,40 +42,56 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-static const struct gt_column columns[] = {
-    {"problem", "problem", GT_LEFT, GT_CELL_TEXT},
-    {"rung", "rung", GT_LEFT, GT_CELL_TEXT},
-    {"ms", "ms", GT_RIGHT, GT_CELL_NUMBER},
-    {"GFLOP/s", "gflops", GT_RIGHT, GT_CELL_NUMBER},
-    {"x baseline", "over_baseline", GT_RIGHT, GT_CELL_NUMBER},
-    {"% of peak", "percent_of_peak", GT_RIGHT, GT_CELL_NUMBER},
-    {"how", "how", GT_LEFT, GT_CELL_TEXT},
+/* A rung of a problem's ladder. */
+struct row {
+    const struct gt_ladder *ladder;
+    const struct gt_ladder_rung *rung;
+    double peak; /* operations a second of the device; 0: unknown, or it runs elsewhere */
 };
-enum { COLUMNS = sizeof columns / sizeof *columns };
 
+/* Three digits; an empty cell's NAN for what is unknown. */
 static double rounded(double x) {
     const double scale = pow(10, 3 - ceil(log10(fabs(x) + 1e-30)));
-    return round(x * scale) / scale;
+    return x > 0 && isfinite(x) ? round(x * scale) / scale : (double)NAN;
 }
 
-static gt_status add_rung(struct gt_table *t, const struct gt_ladder *l, int r,
-                          const struct gt_device *d, struct gt_err *err) {
-    char cell[4][GT_CELL_MAX];
-    const struct gt_ladder_rung *rung = &l->rung[r];
-    const char *row[COLUMNS] = {l->name, rung->name};
-    const double ns = rung->ns, flops = gt_problem_flops(&l->problem);
-    const double baseline_ns = l->baseline >= 0 ? l->rung[l->baseline].ns : 0;
-    const double peak = rung->on_device ? gt_device_peak(d, l->problem.type_acc) : 0;
-    if (ns > 0) {
-        row[2] = gt_show_count(cell[0], rounded(ns / 1e6));
-        row[3] = gt_show_rate(cell[1], flops, ns);
-        if (baseline_ns > 0)
-            row[4] = gt_show_count(cell[2], rounded(baseline_ns / ns));
-        if (peak > 0)
-            row[5] = gt_show_count(cell[3], rounded(100 * flops / (ns * 1e-9) / peak));
-    }
-    row[6] = rung->note[0] ? rung->note : rung->how;
-    return gt_table_row(t, row, err);
+static double flops_of(const struct row *r) {
+    return gt_problem_flops(&r->ladder->problem);
+}
+
+static double over_baseline(const struct row *r) {
+    const int baseline = r->ladder->baseline;
+    return baseline >= 0 ? rounded(r->ladder->rung[baseline].ns / r->rung->ns)
+                         : (double)NAN;
+}
+
+static double percent_of_peak(const struct row *r) {
+    return r->peak > 0 ? rounded(100 * flops_of(r) / (r->rung->ns * 1e-9) / r->peak)
+                       : (double)NAN;
+}
+
+static const char *how(const struct row *r) {
+    return r->rung->note[0] != '\0' ? r->rung->note : r->rung->how;
+}
+
+#define RUNGS(X)                                                                           \
+    X("problem", "problem", TEXT, 0, r->ladder->name, "its name")                          \
+    X("rung", "rung", TEXT, 0, r->rung->name, "kind of kernel")                            \
+    X("ms", "ms", COUNT, 0, rounded(r->rung->ns / 1e6), "median time of a product")        \
+    X("gflops", "GFLOP/s", RATE, 0, flops_of(r) / r->rung->ns, "rate at the median")       \
+    X("over_baseline", "x baseline", COUNT, 1, over_baseline(r),                           \
+      "how many times as long the baseline's rung takes")                                  \
+    X("percent_of_peak", "% of peak", COUNT, 2, percent_of_peak(r),                        \
+      "rate over the device's peak for the type")                                          \
+    X("how", "how", TAIL, 3, how(r), "the kernel, or why there is none")
+GT_COLUMNS(rung, struct row, RUNGS)
+static const struct gt_form rungs = GT_FORM(rung, "");
+
+static gt_status add(struct gt_table *t, const struct gt_ladder *l, int rung,
+                     const struct gt_device *d, struct gt_err *err) {
+    const double peak = gt_device_peak(d, l->problem.type_acc);
+    const struct row row = {l, &l->rung[rung], l->rung[rung].on_device ? peak : 0};
+    return add_rung(t, &row, err);
 }
 
 /* Once a type. */
@@ -97,10 +113,10 @@ static gt_status print_rungs(const struct gt_ladder *l, size_t count,
                              const struct gt_device *d, const struct gt_format *format,
                              struct gt_err *err) {
     struct gt_table *t = NULL;
-    gt_status status = gt_table_create(&t, columns, COLUMNS, err);
+    gt_status status = gt_table_create(&t, &rungs, err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++)
         for (int r = 0; status == GEMMTUNE_OK && r < l[i].count; r++)
-            status = add_rung(t, &l[i], r, d, err);
+            status = add(t, &l[i], r, d, err);
     if (status == GEMMTUNE_OK)
         gt_common_print(t, format);
     if (status == GEMMTUNE_OK && !format->json && !format->csv)
@@ -109,27 +125,31 @@ static gt_status print_rungs(const struct gt_ladder *l, size_t count,
     return status;
 }
 
+/* A column for the problem and one for each rung. */
+static void fill_volume(struct gt_cell *cell, const void *row) {
+    const struct gt_ladder *l = row;
+    *cell++ = gt_cell_text(l->name);
+    for (int i = 0; i < l->count; i++)
+        *cell++ = gt_cell_number(rounded(l->rung[i].ns / 1e6));
+}
+
 /* For people: a volume a line, milliseconds, as such tables are published. `names` has the
- * names of the rungs. */
+ * names of the rungs, which all ladders share. */
 static gt_status print_volumes(const struct gt_ladder *l, size_t count,
                                const struct gt_ladder *names,
                                const struct gt_format *format, struct gt_err *err) {
-    struct gt_column wide[1 + GT_LADDER_MAX] = {
-        {"m n k, ms", "problem", GT_LEFT, GT_CELL_TEXT}};
+    struct gt_column column[1 + GT_LADDER_MAX] = {
+        {"problem", "m n k, ms", GT_CELL_TEXT, 0, "name of the problem"}};
+    const struct gt_form volumes = {"with --volumes", column, 1 + (size_t)names->count,
+                                    fill_volume};
     struct gt_table *t = NULL;
-    for (int r = 0; r < names->count; r++)
-        wide[1 + r] = (struct gt_column){names->rung[r].name, names->rung[r].name, GT_RIGHT,
-                                         GT_CELL_NUMBER};
-    gt_status status = gt_table_create(&t, wide, 1 + (size_t)names->count, err);
-    for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++) {
-        char cell[GT_LADDER_MAX][GT_CELL_MAX];
-        const char *row[1 + GT_LADDER_MAX] = {l[i].name};
-        for (int r = 0; r < l[i].count; r++)
-            row[1 + r] = l[i].rung[r].ns > 0
-                             ? gt_show_count(cell[r], rounded(l[i].rung[r].ns / 1e6))
-                             : NULL;
-        status = gt_table_row(t, row, err);
+    for (int i = 0; i < names->count; i++) {
+        const char *name = names->rung[i].name;
+        column[1 + i] = (struct gt_column){name, name, GT_CELL_COUNT, 0, "its time"};
     }
+    gt_status status = gt_table_create(&t, &volumes, err);
+    for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++)
+        status = gt_table_add(t, &l[i], err);
     if (status == GEMMTUNE_OK)
         gt_common_print(t, format);
     gt_table_destroy(t);

@@ -20,24 +20,6 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-static const struct gt_column columns[] = {
-    {"problem", "problem", GT_LEFT, GT_CELL_TEXT},
-    {"device", "device", GT_LEFT, GT_CELL_TEXT},
-    {"family", "family", GT_LEFT, GT_CELL_TEXT},
-    {"point", "point", GT_LEFT, GT_CELL_TEXT},
-    {"median", NULL, GT_RIGHT, GT_CELL_TEXT},
-    {NULL, "median_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"low", NULL, GT_RIGHT, GT_CELL_TEXT},
-    {NULL, "low_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"high", NULL, GT_RIGHT, GT_CELL_TEXT},
-    {NULL, "high_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"GFLOP/s", "gflops", GT_RIGHT, GT_CELL_NUMBER},
-    {"status", "status", GT_LEFT, GT_CELL_TEXT},
-    {NULL, "provenance", GT_LEFT, GT_CELL_TEXT},
-};
-
-enum { COLUMNS = sizeof columns / sizeof *columns };
-
 static const char *status_of(const struct gt_view_row *r,
                              const struct gt_families *families) {
     if (!gt_view_current(r, families))
@@ -51,35 +33,35 @@ static double flops_of(const char *problem) {
                                                                   : 0;
 }
 
-static gt_status add_winner(struct gt_table *t, const struct gt_view_row *r,
-                            const struct gt_families *families, struct gt_err *err) {
-    char shown[3][GT_CELL_MAX], ns[3][GT_CELL_MAX], rate[GT_CELL_MAX];
-    const char *const row[COLUMNS] = {
-        r->problem,
-        r->device,
-        r->family,
-        r->point,
-        gt_show_ns(shown[0], r->median_ns),
-        gt_show_count(ns[0], r->median_ns),
-        gt_show_ns(shown[1], r->low_ns),
-        gt_show_count(ns[1], r->low_ns),
-        gt_show_ns(shown[2], r->high_ns),
-        gt_show_count(ns[2], r->high_ns),
-        gt_show_rate(rate, flops_of(r->problem), r->median_ns),
-        status_of(r, families),
-        r->provenance,
-    };
-    return gt_table_row(t, row, err);
-}
+struct winner {
+    const struct gt_view_row *row;
+    const struct gt_families *families;
+};
+
+#define WINNERS(X)                                                                         \
+    X("problem", "problem", TEXT, 0, r->row->problem, "its name")                          \
+    X("device", "device", KEY, 0, r->row->device, "key of the device it was tuned on")     \
+    X("family", "family", TEXT, 0, r->row->family, "family of the fastest kernel")         \
+    X("point", "point", POINT, 2, r->row->point, "values of the family's parameters")      \
+    X("median_ns", "median", NS, 0, r->row->median_ns, "median time of a product")         \
+    X("low_ns", "low", NS, 3, r->row->low_ns, "where the median's 95 % interval begins")   \
+    X("high_ns", "high", NS, 3, r->row->high_ns, "where it ends")                          \
+    X("gflops", "GFLOP/s", RATE, 0, flops_of(r->row->problem) / r->row->median_ns,         \
+      "rate at the median")                                                                \
+    X("status", "status", TEXT, 1, status_of(r->row, r->families),                         \
+      "verified here, imported, or stale: of older kernel sources")                        \
+    X("provenance", NULL, TEXT, 0, r->row->provenance, "where the result is from")
+GT_COLUMNS(winner, struct winner, WINNERS)
+static const struct gt_form winners = GT_FORM(winner, "");
 
 static gt_status print_winners(struct gt_view *v, const struct gt_families *families,
                                const struct gt_format *format, struct gt_err *err) {
     struct gt_table *t = NULL;
-    gt_status status = gt_table_create(&t, columns, COLUMNS, err);
+    gt_status status = gt_table_create(&t, &winners, err);
     gt_view_rank(v, 0, families);
     for (size_t i = 0; status == GEMMTUNE_OK && i < v->row_count; i++)
         if (v->row[i].rank == 0)
-            status = add_winner(t, &v->row[i], families, err);
+            status = add_winner(t, &(struct winner){&v->row[i], families}, err);
     if (status == GEMMTUNE_OK)
         gt_common_print(t, format);
     gt_table_destroy(t);

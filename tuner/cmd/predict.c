@@ -42,39 +42,31 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-static const struct gt_column columns[] = {
-    {"problem", "problem", GT_LEFT, GT_CELL_TEXT},
-    {"predicted", NULL, GT_RIGHT, GT_CELL_TEXT},
-    {NULL, "predicted_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"GFLOP/s", "predicted_gflops", GT_RIGHT, GT_CELL_NUMBER},
-    {"binds", "binds", GT_LEFT, GT_CELL_TEXT},
-    {"family", "family", GT_LEFT, GT_CELL_TEXT},
-    {"point", "point", GT_LEFT, GT_CELL_TEXT},
-    {NULL, "rank", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "points", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "device", GT_LEFT, GT_CELL_TEXT},
+/* A prediction of one problem. */
+struct row {
+    const char *problem;
+    double flops;
+    const struct gt_predicted *predicted;
+    char point[GT_POINT_TEXT_MAX];
+    size_t rank, asked;
+    const struct gt_device *device;
 };
 
-enum { COLUMNS = sizeof columns / sizeof *columns };
-
-static gt_status add_predicted(struct gt_table *t, const char *problem, double flops,
-                               const struct gt_predicted *f, size_t rank, size_t asked,
-                               const struct gt_device *d, struct gt_err *err) {
-    char point[GT_POINT_TEXT_MAX], num[5][GT_CELL_MAX];
-    const double ns = f->prediction.ns;
-    (void)gt_point_text(&f->point, point);
-    const char *const row[COLUMNS] = {problem,
-                                      gt_show_ns(num[0], ns),
-                                      gt_show_count(num[1], ns),
-                                      gt_show_rate(num[2], flops, ns),
-                                      gt_term_word(f->prediction.binds),
-                                      f->family->name,
-                                      point,
-                                      gt_show_count(num[3], (double)rank),
-                                      gt_show_count(num[4], (double)asked),
-                                      d->name};
-    return gt_table_row(t, row, err);
-}
+#define PREDICTIONS(X)                                                                     \
+    X("problem", "problem", TEXT, 0, r->problem, "its name")                               \
+    X("predicted_ns", "predicted", NS, 0, r->predicted->prediction.ns,                     \
+      "time of a product")                                                                 \
+    X("predicted_gflops", "GFLOP/s", RATE, 1, r->flops / r->predicted->prediction.ns,      \
+      "rate at that time")                                                                 \
+    X("binds", "binds", TEXT, 2, gt_term_word(r->predicted->prediction.binds),             \
+      "what the kernel waits for longest")                                                 \
+    X("family", "family", TEXT, 0, r->predicted->family->name, "kernel family")            \
+    X("point", "point", POINT, 1, r->point, "values of the family's parameters")           \
+    X("rank", NULL, COUNT, 0, r->rank, "place among the predictions, from 1")              \
+    X("points", NULL, COUNT, 0, r->asked, "points that were asked about")                  \
+    X("device", NULL, TEXT, 0, r->device->name, "name of the device")
+GT_COLUMNS(prediction, struct row, PREDICTIONS)
+static const struct gt_form predictions = GT_FORM(prediction, "");
 
 static gt_status add_problem(struct gt_table *t, const struct values *v,
                              const struct gt_families *families, const struct gt_device *d,
@@ -91,9 +83,16 @@ static gt_status add_problem(struct gt_table *t, const struct values *v,
     if (status == GEMMTUNE_OK && count == 0)
         status = gt_fail(err, GEMMTUNE_ENOTFOUND,
                          "%s: no point that can be predicted on %s", name, d->name);
-    for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++)
-        status =
-            add_predicted(t, name, gt_problem_flops(p), &best[i], i + 1, asked, d, err);
+    for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++) {
+        struct row row = {.problem = name,
+                          .flops = gt_problem_flops(p),
+                          .predicted = &best[i],
+                          .rank = i + 1,
+                          .asked = asked,
+                          .device = d};
+        (void)gt_point_text(&best[i].point, row.point);
+        status = add_prediction(t, &row, err);
+    }
     free(best);
     return status;
 }
@@ -116,7 +115,7 @@ static int predict(const struct values *v, const struct gt_families *families,
         code = gt_describe_or_probe(&device, v->device_file, v->device);
     if (code >= 0)
         return code;
-    gt_status status = gt_table_create(&t, columns, COLUMNS, &err);
+    gt_status status = gt_table_create(&t, &predictions, &err);
     for (char **name = names; status == GEMMTUNE_OK && *name != NULL; name++) {
         (void)gt_problem_from_name(&p, *name, NULL); /* was read before */
         status = add_problem(t, v, families, &device, &p, &err);

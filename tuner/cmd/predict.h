@@ -22,6 +22,8 @@ int gt_predict_check_command(const struct gt_families *families, const char *db,
                              const char *device, bool fitting,
                              const struct gt_format *format);
 
+extern const struct gt_form gt_predict_check_form; /* the table of --check */
+
 /* What `text`, "FAMILY NAME=VALUE ...", should take. Exit 2 when the point is none or may
  * not run, 1 when there is no prediction. */
 int gt_explain_point(struct gt_predicted *out, const struct gt_families *families,

@@ -61,54 +61,44 @@ static struct sums sum_up(const struct gt_checked *c, const struct slice *s,
 /* ---- tables
  * ------------------------------------------------------------------------------------ */
 
-static const struct gt_column columns[] = {
-    {"family", "family", GT_LEFT, GT_CELL_TEXT},
-    {"problems", "which", GT_LEFT, GT_CELL_TEXT},
-    {"groups", "groups", GT_RIGHT, GT_CELL_NUMBER},
-    {"trials", "trials", GT_RIGHT, GT_CELL_NUMBER},
-    {"Spearman", "spearman_median", GT_RIGHT, GT_CELL_NUMBER},
-    {"worst", "spearman_worst", GT_RIGHT, GT_CELL_NUMBER},
-    {"predicted/measured", "error_median", GT_RIGHT, GT_CELL_NUMBER},
-    {"top 1", "top1", GT_RIGHT, GT_CELL_NUMBER},
-    {"worst", "top1_worst", GT_RIGHT, GT_CELL_NUMBER},
-    {"top 10", "top10", GT_RIGHT, GT_CELL_NUMBER},
-    {"worst", "top10_worst", GT_RIGHT, GT_CELL_NUMBER},
-    {"top 50", "top50", GT_RIGHT, GT_CELL_NUMBER},
-    {"worst", "top50_worst", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "worst_problem", GT_LEFT, GT_CELL_TEXT},
+struct row {
+    const char *family, *which;
+    struct sums sums;
 };
 
-enum { COLUMNS = sizeof columns / sizeof *columns, FIRST_TOP = 7 };
+#define SLICES(X)                                                                          \
+    X("family", "family", TEXT, 0, r->family,                                              \
+      "a family; each: each on its own; together: all families of a problem ranked as "    \
+      "one")                                                                               \
+    X("which", "problems", TEXT, 0, r->which, "all; those costs were fitted to; held out") \
+    X("groups", "groups", COUNT, 2, r->sums.groups, "problems, a family each")             \
+    X("trials", "trials", COUNT, 2, r->sums.trials, "trials of those")                     \
+    X("spearman_median", "Spearman", FIXED, 0, r->sums.median,                             \
+      "rank correlation of predicted and measured times, median of the groups")            \
+    X("spearman_worst", "worst", FIXED, 1, r->sums.worst, "of the worst group")            \
+    X("error_median", "predicted/measured", FIXED, 3, r->sums.error,                       \
+      "predicted over measured time, median")                                              \
+    X("top1", "top 1", FIXED, 0, r->sums.top[0],                                           \
+      "time of the point predicted fastest over the best trial's, geometric mean")         \
+    X("top1_worst", "worst", FIXED, 4, r->sums.worst_top[0], "of the worst group")         \
+    X("top10", "top 10", FIXED, 0, r->sums.top[1], "the best of the first ten, likewise")  \
+    X("top10_worst", "worst", FIXED, 4, r->sums.worst_top[1], "of the worst group")        \
+    X("top50", "top 50", FIXED, 0, r->sums.top[2], "the best of the first fifty")          \
+    X("top50_worst", "worst", FIXED, 4, r->sums.worst_top[2], "of the worst group")        \
+    X("worst_problem", NULL, TEXT, 0, r->sums.worst_problem,                               \
+      "where the correlation is worst")
+GT_COLUMNS(slice, struct row, SLICES)
+const struct gt_form gt_predict_check_form = GT_FORM(slice, "with --check");
 
-static const char *three(char buf[GT_CELL_MAX], double value) {
-    (void)snprintf(buf, GT_CELL_MAX, "%.3f", value);
-    return buf;
-}
-
-static gt_status add_slice(struct gt_table *t, const struct gt_checked *c,
+static gt_status put_slice(struct gt_table *t, const struct gt_checked *c,
                            const struct slice *s, double *scratch, struct gt_err *err) {
     static const char *const which[] = {"all", "fitted", "held out"};
-    char num[COLUMNS][GT_CELL_MAX];
-    const struct sums sums = sum_up(c, s, scratch);
-    if (sums.groups == 0)
-        return GEMMTUNE_OK;
-    const char *cell[COLUMNS] = {
-        s->family == NULL      ? "each"
-        : s->family[0] != '\0' ? s->family
-                               : "together",
-        which[s->held_out + 1],
-        gt_show_count(num[0], (double)sums.groups),
-        gt_show_count(num[1], (double)sums.trials),
-        three(num[2], sums.median),
-        three(num[3], sums.worst),
-        three(num[4], sums.error),
-    };
-    for (int i = 0; i < GT_TOPS; i++) {
-        cell[FIRST_TOP + 2 * i] = three(num[5 + 2 * i], sums.top[i]);
-        cell[FIRST_TOP + 2 * i + 1] = three(num[6 + 2 * i], sums.worst_top[i]);
-    }
-    cell[COLUMNS - 1] = sums.worst_problem;
-    return gt_table_row(t, cell, err);
+    const struct row row = {.family = s->family == NULL      ? "each"
+                                      : s->family[0] != '\0' ? s->family
+                                                             : "together",
+                            .which = which[s->held_out + 1],
+                            .sums = sum_up(c, s, scratch)};
+    return row.sums.groups > 0 ? add_slice(t, &row, err) : GEMMTUNE_OK;
 }
 
 static gt_status fill(struct gt_table *t, const struct gt_checked *c,
@@ -119,10 +109,10 @@ static gt_status fill(struct gt_table *t, const struct gt_checked *c,
     const struct gt_family *f;
     for (size_t i = 0; status == GEMMTUNE_OK && (f = gt_families_at(families, i)) != NULL;
          i++)
-        status = add_slice(t, c, &(struct slice){f->name, -1}, scratch, err);
+        status = put_slice(t, c, &(struct slice){f->name, -1}, scratch, err);
     for (int i = 0; status == GEMMTUNE_OK && i < 6; i++)
         status =
-            add_slice(t, c, &(struct slice){i < 3 ? NULL : "", i % 3 - 1}, scratch, err);
+            put_slice(t, c, &(struct slice){i < 3 ? NULL : "", i % 3 - 1}, scratch, err);
     free(scratch);
     return status;
 }
@@ -188,7 +178,7 @@ static gt_status print(const struct gt_checked *c, const struct gt_families *fam
                        const char *key, const struct gt_format *format,
                        struct gt_err *err) {
     struct gt_table *t = NULL;
-    gt_status status = gt_table_create(&t, columns, COLUMNS, err);
+    gt_status status = gt_table_create(&t, &gt_predict_check_form, err);
     if (status == GEMMTUNE_OK)
         status = fill(t, c, families, err);
     if (status == GEMMTUNE_OK && format->json)

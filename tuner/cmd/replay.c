@@ -61,31 +61,6 @@ struct session {
 /* ---- the summary
  * ---------------------------------------------------------------------------- */
 
-static const struct gt_column columns[] = {
-    {"strategy", "strategy", GT_LEFT, GT_CELL_TEXT},
-    {"to 90 %", NULL, GT_RIGHT, GT_CELL_TEXT},
-    {NULL, "to90_median", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "to90_p90", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "to90_runs", GT_RIGHT, GT_CELL_NUMBER},
-    {"to 95 %", NULL, GT_RIGHT, GT_CELL_TEXT},
-    {NULL, "to95_median", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "to95_p90", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "to95_runs", GT_RIGHT, GT_CELL_NUMBER},
-    {"to 99 %", NULL, GT_RIGHT, GT_CELL_TEXT},
-    {NULL, "to99_median", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "to99_p90", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "to99_runs", GT_RIGHT, GT_CELL_NUMBER},
-    {"after 10", "after10", GT_RIGHT, GT_CELL_NUMBER},
-    {"25", "after25", GT_RIGHT, GT_CELL_NUMBER},
-    {"50", "after50", GT_RIGHT, GT_CELL_NUMBER},
-    {"100", "after100", GT_RIGHT, GT_CELL_NUMBER},
-    {"200", "after200", GT_RIGHT, GT_CELL_NUMBER},
-    {"us a pick", "pick_us", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "runs", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "budget", GT_RIGHT, GT_CELL_NUMBER},
-};
-enum { COLUMNS = sizeof columns / sizeof *columns };
-
 /* "64 / 110", "812 / never". */
 static const char *show_reach(char buf[GT_CELL_MAX], const struct gt_replay_reach *r) {
     char a[GT_CELL_MAX], b[GT_CELL_MAX];
@@ -95,37 +70,58 @@ static const char *show_reach(char buf[GT_CELL_MAX], const struct gt_replay_reac
     return buf;
 }
 
-static const char *show_quality(char buf[GT_CELL_MAX], double quality) {
-    snprintf(buf, GT_CELL_MAX, "%.3f", quality);
-    return buf;
+/* A strategy and how it did. */
+struct row {
+    const struct gt_replay *replay;
+    char reach[GT_REPLAY_GOALS][GT_CELL_MAX];
+};
+
+/* The quality after so many evaluations; an empty cell's NAN for more than there were. */
+static double after_mark(const struct gt_replay *r, int mark) {
+    return gt_replay_mark[mark] <= r->budget ? r->median[gt_replay_mark[mark] - 1]
+                                             : (double)NAN;
 }
 
-static gt_status add_row(struct gt_table *t, const struct gt_replay *r,
-                         struct gt_err *err) {
-    char cell[COLUMNS][GT_CELL_MAX];
-    const char *row[COLUMNS] = {r->strategy->name};
-    int at = 1;
-    for (int i = 0; i < GT_REPLAY_GOALS; i++, at += 4) {
-        const struct gt_replay_reach *reach = &r->reach[i];
-        row[at] = show_reach(cell[at], reach);
-        row[at + 1] = gt_show_count(cell[at + 1], reach->median);
-        row[at + 2] = gt_show_count(cell[at + 2], reach->p90);
-        row[at + 3] = gt_show_count(cell[at + 3], reach->runs);
-    }
-    for (int i = 0; i < GT_REPLAY_MARKS; i++, at++)
-        if (gt_replay_mark[i] <= r->budget)
-            row[at] = show_quality(cell[at], r->median[gt_replay_mark[i] - 1]);
-    row[at] = gt_show_count(cell[at], round(r->pick_us));
-    row[at + 1] = gt_show_count(cell[at + 1], r->runs);
-    row[at + 2] = gt_show_count(cell[at + 2], (double)r->budget);
-    return gt_table_row(t, row, err);
-}
+/* Four columns of a goal. */
+#define GOAL(X, i, percent)                                                                \
+    X(NULL, "to " percent " %", TEXT, 0, r->reach[i],                                      \
+      "evaluations until a kernel of " percent                                             \
+      " % of the best's speed is found: half of the runs need at most the first number, "  \
+      "nine of ten the second")                                                            \
+    X("to" percent "_median", NULL, COUNT, 0, r->replay->reach[i].median,                  \
+      "evaluations that half of the runs need for " percent " %")                          \
+    X("to" percent "_p90", NULL, COUNT, 0, r->replay->reach[i].p90,                        \
+      "evaluations that nine runs of ten need for " percent " %")                          \
+    X("to" percent "_runs", NULL, COUNT, 0, r->replay->reach[i].runs,                      \
+      "runs that got to " percent " %")
+
+#define SUMMARY(X)                                                                         \
+    X("strategy", "strategy", TEXT, 0, r->replay->strategy->name, "its name")              \
+    GOAL(X, 0, "90")                                                                       \
+    GOAL(X, 1, "95")                                                                       \
+    GOAL(X, 2, "99")                                                                       \
+    X("after10", "after 10", FIXED, 1, after_mark(r->replay, 0),                           \
+      "best's time over that of the best found in 10 evaluations, median of the runs")     \
+    X("after25", "25", FIXED, 2, after_mark(r->replay, 1), "the same after 25")            \
+    X("after50", "50", FIXED, 1, after_mark(r->replay, 2), "the same after 50")            \
+    X("after100", "100", FIXED, 2, after_mark(r->replay, 3), "the same after 100")         \
+    X("after200", "200", FIXED, 1, after_mark(r->replay, 4), "the same after 200")         \
+    X("pick_us", "us a pick", COUNT, 3, round(r->replay->pick_us),                         \
+      "time that the strategy takes to name a point")                                      \
+    X("runs", NULL, COUNT, 0, r->replay->runs, "runs")                                     \
+    X("budget", NULL, COUNT, 0, r->replay->budget, "evaluations of a run")
+GT_COLUMNS(summary, struct row, SUMMARY)
+static const struct gt_form summary = GT_FORM(summary, "");
 
 static gt_status print_summary(const struct session *s, struct gt_err *err) {
     struct gt_table *t = NULL;
-    gt_status status = gt_table_create(&t, columns, COLUMNS, err);
-    for (int i = 0; status == GEMMTUNE_OK && i < s->count; i++)
-        status = add_row(t, &s->replay[i], err);
+    gt_status status = gt_table_create(&t, &summary, err);
+    for (int i = 0; status == GEMMTUNE_OK && i < s->count; i++) {
+        struct row row = {.replay = &s->replay[i]};
+        for (int goal = 0; goal < GT_REPLAY_GOALS; goal++)
+            (void)show_reach(row.reach[goal], &row.replay->reach[goal]);
+        status = add_summary(t, &row, err);
+    }
     if (status == GEMMTUNE_OK)
         gt_common_print(t, &s->v->format);
     gt_table_destroy(t);
@@ -135,18 +131,19 @@ static gt_status print_summary(const struct session *s, struct gt_err *err) {
 /* ---- the curve
  * ------------------------------------------------------------------------------ */
 
-static gt_status add_evaluation(struct gt_table *t, const struct session *s, size_t at,
-                                struct gt_err *err) {
-    char cell[2 * STRATEGIES_MAX + 1][GT_CELL_MAX];
-    const char *row[2 * STRATEGIES_MAX + 1];
-    int n = 0;
-    row[n] = gt_show_count(cell[n], (double)at);
-    n++;
-    for (int i = 0; i < s->count; i++, n += 2) {
-        row[n] = show_quality(cell[n], s->replay[i].median[at - 1]);
-        row[n + 1] = show_quality(cell[n + 1], s->replay[i].low[at - 1]);
+/* All strategies after so many evaluations. */
+struct moment {
+    const struct session *session;
+    size_t evaluations;
+};
+
+static void fill_moment(struct gt_cell *cell, const void *row) {
+    const struct moment *m = row;
+    *cell++ = gt_cell_number((double)m->evaluations);
+    for (int i = 0; i < m->session->count; i++) {
+        *cell++ = gt_cell_number(m->session->replay[i].median[m->evaluations - 1]);
+        *cell++ = gt_cell_number(m->session->replay[i].low[m->evaluations - 1]);
     }
-    return gt_table_row(t, row, err);
 }
 
 /* For people steps of 1, 2, 5, 10, ..; for programs every evaluation. */
@@ -162,21 +159,22 @@ static size_t after(size_t at, bool people) {
 static gt_status print_curve(const struct session *s, struct gt_err *err) {
     char key[2 * STRATEGIES_MAX + 1][GT_CELL_MAX];
     struct gt_column column[2 * STRATEGIES_MAX + 1] = {
-        {"evaluations", "evaluations", GT_RIGHT, GT_CELL_NUMBER}};
+        {"evaluations", "evaluations", GT_CELL_COUNT, 0, "evaluations so far"}};
+    const struct gt_form curve = {"with --curve", column, 1 + 2 * (size_t)s->count,
+                                  fill_moment};
     const bool people = !s->v->format.json && !s->v->format.csv;
     struct gt_table *t = NULL;
-    int n = 1;
-    for (int i = 0; i < s->count; i++, n += 2) {
+    for (int i = 0, n = 1; i < s->count; i++, n += 2) {
         const char *name = s->replay[i].strategy->name;
         snprintf(key[n], sizeof key[n], "%.30s_median", name);
         snprintf(key[n + 1], sizeof key[n + 1], "%.30s_p10", name);
-        column[n] = (struct gt_column){name, key[n], GT_RIGHT, GT_CELL_NUMBER};
-        column[n + 1] = (struct gt_column){NULL, key[n + 1], GT_RIGHT, GT_CELL_NUMBER};
+        column[n] = (struct gt_column){key[n], name, GT_CELL_FIXED, 0, "quality"};
+        column[n + 1] = (struct gt_column){key[n + 1], NULL, GT_CELL_FIXED, 0, "quality"};
     }
-    gt_status status = gt_table_create(&t, column, (size_t)n, err);
+    gt_status status = gt_table_create(&t, &curve, err);
     for (size_t at = 1; status == GEMMTUNE_OK && at <= s->replay[0].budget;
          at = after(at, people))
-        status = add_evaluation(t, s, at, err);
+        status = gt_table_add(t, &(struct moment){s, at}, err);
     if (status == GEMMTUNE_OK)
         gt_common_print(t, &s->v->format);
     gt_table_destroy(t);

@@ -9,6 +9,7 @@
 #include "tuner/base/view.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,27 +30,7 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-static const struct gt_column columns[] = {
-    {"#", NULL, GT_RIGHT, GT_CELL_NUMBER},
-    {"device", "device", GT_LEFT, GT_CELL_TEXT},
-    {"family", "family", GT_LEFT, GT_CELL_TEXT},
-    {"point", "point", GT_LEFT, GT_CELL_TEXT},
-    {NULL, "outcome", GT_LEFT, GT_CELL_TEXT},
-    {"median", NULL, GT_RIGHT, GT_CELL_TEXT},
-    {NULL, "median_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"low", NULL, GT_RIGHT, GT_CELL_TEXT},
-    {NULL, "low_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"high", NULL, GT_RIGHT, GT_CELL_TEXT},
-    {NULL, "high_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"GFLOP/s", "gflops", GT_RIGHT, GT_CELL_NUMBER},
-    {"regs", "registers", GT_RIGHT, GT_CELL_NUMBER},
-    {"spill", "spill_bytes", GT_RIGHT, GT_CELL_NUMBER},
-    {"from", "provenance", GT_LEFT, GT_CELL_TEXT},
-    {NULL, "error", GT_LEFT, GT_CELL_TEXT},
-    {NULL, "command", GT_LEFT, GT_CELL_TEXT},
-};
-
-enum { COLUMNS = sizeof columns / sizeof *columns, COMMAND_MAX = 1600 + GT_AGAIN_MAX };
+enum { COMMAND_MAX = 1600 + GT_AGAIN_MAX };
 
 /* ---- order ----------------------------------------------------------------------- */
 
@@ -121,36 +102,42 @@ static void command_of(char buf[COMMAND_MAX], struct given *g,
         (void)snprintf(buf + n, COMMAND_MAX - (size_t)n, " --seed %" PRIu64, g->seed);
 }
 
-static const char *count_or_null(char buf[GT_CELL_MAX], int value) {
-    return value >= 0 ? gt_show_count(buf, value) : NULL;
+struct row {
+    const struct gt_view_row *trial;
+    size_t number;
+    double flops; /* of the problem */
+    char command[COMMAND_MAX];
+};
+
+/* -1 is unknown. */
+static double counted(int value) {
+    return value >= 0 ? value : (double)NAN;
 }
 
-static gt_status add_row(struct gt_table *t, const struct gt_view_row *r, size_t rank,
+#define TRIALS(X)                                                                          \
+    X(NULL, "#", COUNT, 0, r->number, "place, the fastest first")                          \
+    X("device", "device", KEY, 0, r->trial->device, "key of the device")                   \
+    X("family", "family", TEXT, 0, r->trial->family, "kernel family")                      \
+    X("point", "point", POINT, 1, r->trial->point, "values of the family's parameters")    \
+    X("outcome", NULL, TEXT, 0, word_of(r->trial), "what became of it")                    \
+    X("median_ns", "median", NS, 0, r->trial->median_ns, "median time of a product")       \
+    X("low_ns", "low", NS, 4, r->trial->low_ns, "where the median's 95 % interval begins") \
+    X("high_ns", "high", NS, 4, r->trial->high_ns, "where it ends")                        \
+    X("gflops", "GFLOP/s", RATE, 0, r->flops / r->trial->median_ns, "rate at the median")  \
+    X("registers", "regs", COUNT, 2, counted(r->trial->registers), "registers a thread")   \
+    X("spill_bytes", "spill", COUNT, 3, counted(r->trial->spill_bytes),                    \
+      "bytes of a thread's registers that are in memory")                                  \
+    X("provenance", "from", TEXT, 5, r->trial->provenance, "where the result is from")     \
+    X("error", NULL, TEXT, 0, r->trial->error, "what went wrong")                          \
+    X("command", NULL, TEXT, 0, r->command, "what tries the point again")
+GT_COLUMNS(trial, struct row, TRIALS)
+static const struct gt_form trials = GT_FORM(trial, "");
+
+static gt_status add_row(struct gt_table *t, const struct gt_view_row *trial, size_t number,
                          double flops, struct given *g, struct gt_err *err) {
-    char shown[4][GT_CELL_MAX], ns[3][GT_CELL_MAX], num[3][GT_CELL_MAX],
-        command[COMMAND_MAX];
-    const bool timed = r->median_ns > 0;
-    command_of(command, g, r);
-    const char *const row[COLUMNS] = {
-        gt_show_count(num[2], (double)rank),
-        r->device,
-        r->family,
-        r->point,
-        word_of(r),
-        gt_show_ns(shown[0], r->median_ns),
-        timed ? gt_show_count(ns[0], r->median_ns) : NULL,
-        gt_show_ns(shown[1], r->low_ns),
-        timed ? gt_show_count(ns[1], r->low_ns) : NULL,
-        gt_show_ns(shown[2], r->high_ns),
-        timed ? gt_show_count(ns[2], r->high_ns) : NULL,
-        timed ? gt_show_rate(shown[3], flops, r->median_ns) : NULL,
-        count_or_null(num[0], r->registers),
-        count_or_null(num[1], r->spill_bytes),
-        r->provenance,
-        r->error,
-        command,
-    };
-    return gt_table_row(t, row, err);
+    struct row row = {.trial = trial, .number = number, .flops = flops};
+    command_of(row.command, g, trial);
+    return add_trial(t, &row, err);
 }
 
 /* For people the failures have a section of their own. */
@@ -159,7 +146,7 @@ static gt_status print_table(const struct gt_view *v, double flops, struct given
     const bool people = !values->format.json && !values->format.csv;
     struct gt_table *t = NULL;
     int64_t correct = 0;
-    gt_status status = gt_table_create(&t, columns, COLUMNS, err);
+    gt_status status = gt_table_create(&t, &trials, err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < v->row_count; i++) {
         const bool counts = is_correct(&v->row[i]);
         correct += counts;

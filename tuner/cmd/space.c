@@ -135,31 +135,35 @@ static void json_family(const struct gt_family *f) {
     (void)fputs("]", stdout);
 }
 
-static const struct gt_column columns[] = {
-    {"for", "for", GT_LEFT, GT_CELL_TEXT},
-    {"raw", "raw", GT_RIGHT, GT_CELL_NUMBER},
-    {"legal", "legal", GT_RIGHT, GT_CELL_NUMBER},
-    {"note", "why", GT_LEFT, GT_CELL_TEXT},
+struct row {
+    const char *label, *why;
+    double raw;
+    size_t legal;
 };
 
-enum { COLUMNS = sizeof columns / sizeof *columns };
+#define COUNTS(X)                                                                          \
+    X("for", "for", TEXT, 0, r->label, "problem, or data type of a problem of 1024^3")     \
+    X("raw", "raw", COUNT, 0, r->raw, "points of the parameters' values")                  \
+    X("legal", "legal", COUNT, 0, r->legal, "points that the rules allow")                 \
+    X("why", "note", TEXT, 0, r->why, "why there are none")
+GT_COLUMNS(counted, struct row, COUNTS)
+static const struct gt_form counts = GT_FORM(counted, "");
 
 static gt_status add_count(struct gt_table *t, const struct gt_question *s,
                            const gemmtune_problem *p, const char *label,
                            struct gt_err *err) {
-    char raw[GT_CELL_MAX], legal[GT_CELL_MAX];
     struct gt_space space = {.raw = 0};
-    const char *why = NULL;
+    struct row row = {.label = label};
     gt_status status = GEMMTUNE_OK;
-    if (gt_family_serves(s->family, &s->device, p, &why))
+    if (gt_family_serves(s->family, &s->device, p, &row.why))
         status = (s->has_problem ? gt_space_create : gt_space_create_any)(
             &space, s->family, &s->device, p, err);
     if (status != GEMMTUNE_OK)
         return status;
-    const char *const row[COLUMNS] = {label, gt_show_count(raw, space.raw),
-                                      gt_show_count(legal, (double)space.count), why};
+    row.raw = space.raw;
+    row.legal = space.count;
     gt_space_clear(&space);
-    return gt_table_row(t, row, err);
+    return add_counted(t, &row, err);
 }
 
 static gt_status add_counts(struct gt_table *t, const struct gt_question *s,
@@ -178,7 +182,7 @@ static gt_status add_counts(struct gt_table *t, const struct gt_question *s,
     return status;
 }
 
-static void print_family(const struct gt_question *s, const struct gt_table *counts) {
+static void print_family(const struct gt_question *s, const struct gt_table *t) {
     const struct gt_family *f = s->family;
     bool first = false;
     if (s->json) {
@@ -186,7 +190,7 @@ static void print_family(const struct gt_question *s, const struct gt_table *cou
         json_family(f);
         gt_json_text(&first, "device", s->device.name);
         gt_json_name(&first, "points");
-        gt_table_json(counts, stdout);
+        gt_table_json(t, stdout);
         (void)fputs("}\n", stdout);
         return;
     }
@@ -195,17 +199,17 @@ static void print_family(const struct gt_question *s, const struct gt_table *cou
     print_rules("A point may exist when", f->require, f->require_count);
     print_rules("A kernel runs a problem when", f->accept, f->accept_count);
     printf("\nPoints on %s\n", s->device.name);
-    gt_table_print(counts, stdout);
+    gt_table_print(t, stdout);
 }
 
 static gt_status describe_family(const struct gt_question *s, struct gt_err *err) {
-    struct gt_table *counts = NULL;
-    gt_status status = gt_table_create(&counts, columns, COLUMNS, err);
+    struct gt_table *t = NULL;
+    gt_status status = gt_table_create(&t, &counts, err);
     if (status == GEMMTUNE_OK)
-        status = add_counts(counts, s, err);
+        status = add_counts(t, s, err);
     if (status == GEMMTUNE_OK)
-        print_family(s, counts);
-    gt_table_destroy(counts);
+        print_family(s, t);
+    gt_table_destroy(t);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #include "tuner/cmd/common.h"
 #include "tuner/lab/lab.h"
 #include "tuner/cmd/session.h"
+#include "tuner/cmd/tune_report.h"
 #include "tuner/tune/tune.h"
 
 #include <math.h>
@@ -50,105 +51,27 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-/* ---- the report ---- */
-
-static const struct gt_column columns[] = {
-    {"problem", "problem", GT_LEFT, GT_CELL_TEXT},
-    {"family", "family", GT_LEFT, GT_CELL_TEXT},
-    {"point", "point", GT_LEFT, GT_CELL_TEXT},
-    {"median", "median_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"low", "low_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"high", "high_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"GFLOP/s", "gflops", GT_RIGHT, GT_CELL_NUMBER},
-    {"x baseline", "over_baseline", GT_RIGHT, GT_CELL_NUMBER},
-    {"x textbook", "over_textbook", GT_RIGHT, GT_CELL_NUMBER},
-    {"tied", "tied", GT_RIGHT, GT_CELL_NUMBER},
-    {"trials", "trials", GT_RIGHT, GT_CELL_NUMBER},
-    {"correct", "correct", GT_RIGHT, GT_CELL_NUMBER},
-    {"failed", "failures", GT_LEFT, GT_CELL_TEXT},
-    {"status", "status", GT_LEFT, GT_CELL_TEXT},
-    {NULL, "seconds", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "points_per_s", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "device_busy", GT_RIGHT,
-     GT_CELL_NUMBER}, /* shares of `seconds`, as the next five */
-    {NULL, "setting_up", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "loading", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "compile_wait", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "checking", GT_RIGHT, GT_CELL_NUMBER},
-    {NULL, "measuring", GT_RIGHT, GT_CELL_NUMBER},
-};
-enum { COLUMNS = sizeof columns / sizeof *columns };
-
-/* "compile 3, wrong_result 1", or NULL. */
-static const char *failures(char *buf, size_t size, const struct gt_tune_result *r) {
-    size_t used = 0;
-    buf[0] = '\0';
-    for (int i = 0; i < GT_OUTCOMES; i++)
-        if (i != GT_CORRECT && r->outcome[i] > 0 && used < size)
-            used += (size_t)snprintf(buf + used, size - used, "%s%s %zu", used ? ", " : "",
-                                     gt_outcome_word((gt_outcome)i), r->outcome[i]);
-    return used ? buf : NULL;
-}
-
-static int tied(const struct gt_tune_result *r) {
-    int n = 0;
-    for (int i = 1; i < r->winners; i++)
-        n += r->winner[i].tied;
-    return n;
-}
-
-static const char *show_share(char cell[GT_CELL_MAX], double part, double whole) {
-    return gt_show_count(cell, round(1e4 * part / whole) / 1e4);
-}
-
-static gt_status add_row(struct gt_table *t, const struct gt_sweep_item *item,
-                         const struct gt_tune_result *r, bool people, struct gt_err *err) {
-    char cell[COLUMNS][GT_CELL_MAX], failed[256];
-    const char *row[COLUMNS] = {item->name};
-    const double flops = gt_problem_flops(&item->problem);
-    if (r->winners > 0) {
-        const struct gt_measurement *m = &r->winner[0].time;
-        const double ns[3] = {m->median_ns, m->low_ns, m->high_ns};
-        row[1] = r->winner[0].candidate.family;
-        row[2] = r->winner[0].candidate.point;
-        for (int i = 0; i < 3; i++)
-            row[3 + i] =
-                people ? gt_show_ns(cell[3 + i], ns[i]) : gt_show_count(cell[3 + i], ns[i]);
-        row[6] = gt_show_rate(cell[6], flops, m->median_ns);
-        if (r->baseline_ns > 0)
-            row[7] =
-                gt_show_count(cell[7], round(100 * r->baseline_ns / m->median_ns) / 100);
-        if (r->textbook_ns > 0)
-            row[8] =
-                gt_show_count(cell[8], round(100 * r->textbook_ns / m->median_ns) / 100);
-        row[9] = gt_show_count(cell[9], tied(r));
-    }
-    row[10] = gt_show_count(cell[10], (double)r->trials);
-    row[11] = gt_show_count(cell[11], (double)r->outcome[GT_CORRECT]);
-    row[12] = failures(failed, sizeof failed, r);
-    row[13] = r->error[0] ? r->error : r->winners > 0 ? "tuned" : "stopped";
-    row[14] = gt_show_count(cell[14], round(1e3 * r->seconds) / 1e3);
-    row[15] = gt_show_count(cell[15], round(1e2 * (double)r->fresh / r->seconds) / 1e2);
-    row[16] = show_share(cell[16], r->use.running_s, r->seconds);
-    row[17] = show_share(cell[17], r->use.preparing_s, r->seconds);
-    row[18] = show_share(cell[18], r->use.building_s, r->seconds);
-    row[19] = show_share(cell[19], r->use.compile_wait_s, r->seconds);
-    row[20] = show_share(cell[20], r->spent.check_s, r->seconds);
-    row[21] = show_share(cell[21], r->spent.time_s, r->seconds);
-    return gt_table_row(t, row, err);
-}
-
 /* ---- --dry-run ---- */
 
-static const struct gt_column dry_columns[] = {
-    {"problem", "problem", GT_LEFT, GT_CELL_TEXT},
-    {"points", "points", GT_RIGHT, GT_CELL_NUMBER},
-    {"trials", "trials", GT_RIGHT, GT_CELL_NUMBER},
-    {"seconds", "seconds", GT_RIGHT, GT_CELL_NUMBER},
-    {"device memory", "device_bytes", GT_RIGHT, GT_CELL_NUMBER},
-    {"status", "status", GT_LEFT, GT_CELL_TEXT},
+/* A problem and what tuning it would take. */
+struct dry_row {
+    const char *problem;
+    size_t points, trials;
+    double seconds, bytes;
+    struct gt_err why; /* "", or why it cannot be tuned */
 };
-enum { DRY_COLUMNS = sizeof dry_columns / sizeof *dry_columns };
+
+#define DRY(X)                                                                             \
+    X("problem", "problem", TEXT, 0, r->problem, "its name")                               \
+    X("points", "points", COUNT, 0, r->points,                                             \
+      "points that may be tried, of all families")                                         \
+    X("trials", "trials", COUNT, 0, r->trials, "points that would be tried at most")       \
+    X("seconds", "seconds", COUNT, 0, round(r->seconds * 10) / 10,                         \
+      "time of the search, estimated")                                                     \
+    X("device_bytes", "device memory", BYTES, 1, r->bytes, "device memory that is needed") \
+    X("status", "status", TAIL, 0, gt_cell_filled(r->why.line), "why it cannot be tuned")
+GT_COLUMNS(dry, struct dry_row, DRY)
+static const struct gt_form dry = GT_FORM(dry, "with --dry-run");
 
 struct dry_total {
     double seconds;
@@ -169,28 +92,20 @@ static size_t count_points(const struct gt_tuner *t, const gemmtune_problem *p,
     return points;
 }
 
-static gt_status dry_row(struct dry_total *total, struct gt_table *t,
-                         const struct gt_tuner *tuner, const struct gt_sweep_item *item,
-                         bool people, struct gt_err *err) {
+static gt_status add_item(struct dry_total *total, struct gt_table *t,
+                          const struct gt_tuner *tuner, const struct gt_sweep_item *item,
+                          struct gt_err *err) {
     /* seconds a trial, as seen: compiling on a CPU device, compiling ahead elsewhere */
     const double one = tuner->device.is_cpu ? 0.4 : 0.06;
     const double cap = tuner->device.is_cpu ? tuner->effort->cpu_s : tuner->effort->gpu_s;
-    char cell[4][GT_CELL_MAX];
-    struct gt_err why = {""};
-    const size_t points = count_points(tuner, &item->problem, &why);
-    const size_t trials = points < tuner->effort->trials ? points : tuner->effort->trials;
-    const double seconds = cap > 0 ? fmin(cap, (double)trials * one) : (double)trials * one;
-    const double bytes = (double)gt_lab_bytes(&item->problem, &tuner->device);
-    total->seconds += seconds;
-    total->refused += why.line[0] != '\0';
-    const char *row[DRY_COLUMNS] = {item->name,
-                                    gt_show_count(cell[0], (double)points),
-                                    gt_show_count(cell[1], (double)trials),
-                                    gt_show_count(cell[2], round(seconds * 10) / 10),
-                                    people ? gt_show_bytes(cell[3], bytes)
-                                           : gt_show_count(cell[3], bytes),
-                                    why.line[0] ? why.line : NULL};
-    return gt_table_row(t, row, err);
+    struct dry_row row = {.problem = item->name};
+    row.points = count_points(tuner, &item->problem, &row.why);
+    row.trials = row.points < tuner->effort->trials ? row.points : tuner->effort->trials;
+    row.seconds = cap > 0 ? fmin(cap, (double)row.trials * one) : (double)row.trials * one;
+    row.bytes = (double)gt_lab_bytes(&item->problem, &tuner->device);
+    total->seconds += row.seconds;
+    total->refused += row.why.line[0] != '\0';
+    return add_dry(t, &row, err);
 }
 
 /* Exits as the run itself would: a problem that cannot be tuned does not keep the others.
@@ -200,10 +115,9 @@ static int dry_run(const struct gt_tuner *tuner, const struct gt_sweep *sweep,
     struct gt_err err = {""};
     struct gt_table *t = NULL;
     struct dry_total total = {0};
-    const bool people = !format->json && !format->csv;
-    gt_status status = gt_table_create(&t, dry_columns, DRY_COLUMNS, &err);
+    gt_status status = gt_table_create(&t, &dry, &err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < sweep->count; i++)
-        status = dry_row(&total, t, tuner, &sweep->item[i], people, &err);
+        status = add_item(&total, t, tuner, &sweep->item[i], &err);
     if (status == GEMMTUNE_OK) {
         gt_common_print(t, format);
         fprintf(stderr, "%zu problems on %s, about %.0f s of search\n", sweep->count,
@@ -297,19 +211,6 @@ static void say_use(const struct gt_tuner *t, const struct gt_tune_result *resul
             percent * use.compile_wait_s);
 }
 
-static gt_status report(const struct gt_tune_result *result, const struct gt_sweep *sweep,
-                        size_t done, const struct gt_format *format, struct gt_err *err) {
-    struct gt_table *t = NULL;
-    const bool people = !format->json && !format->csv;
-    gt_status status = gt_table_create(&t, columns, COLUMNS, err);
-    for (size_t i = 0; status == GEMMTUNE_OK && i < done; i++)
-        status = add_row(t, &sweep->item[i], &result[i], people, err);
-    if (status == GEMMTUNE_OK)
-        gt_common_print(t, format);
-    gt_table_destroy(t);
-    return status;
-}
-
 static int verdict(const struct gt_tune_result *result, size_t done, size_t count) {
     if (gt_session_stop)
         return GT_EXIT_STOPPED;
@@ -330,7 +231,7 @@ static int tune_and_report(struct gt_tuner *t, const struct values *v,
     if (status == GEMMTUNE_OK)
         status = tune_all(result, t, v, sweep, &done, &err);
     if (status == GEMMTUNE_OK)
-        status = report(result, sweep, done, &v->format, &err);
+        status = gt_tune_report(result, sweep, done, &v->format, &err);
     if (status == GEMMTUNE_OK)
         say_use(t, result, done);
     if (t->run_id)

@@ -33,15 +33,21 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-static const struct gt_column columns[] = {
-    {"problem", "problem", GT_LEFT, GT_CELL_TEXT},
-    {"family", "family", GT_LEFT, GT_CELL_TEXT},
-    {"point", "point", GT_LEFT, GT_CELL_TEXT},
-    {"outcome", "outcome", GT_LEFT, GT_CELL_TEXT},
-    {"median", "median_ns", GT_RIGHT, GT_CELL_NUMBER},
-    {"why", "error", GT_LEFT, GT_CELL_TEXT},
+struct row {
+    const struct gt_view_row *record;
+    const char *outcome, *why;
+    double median_ns; /* 0: not timed */
 };
-enum { COLUMNS = sizeof columns / sizeof *columns };
+
+#define VERIFIED(X)                                                                        \
+    X("problem", "problem", TEXT, 0, r->record->problem, "its name")                       \
+    X("family", "family", TEXT, 0, r->record->family, "family of the stored kernel")       \
+    X("point", "point", POINT, 1, r->record->point, "values of the family's parameters")   \
+    X("outcome", "outcome", TEXT, 0, r->outcome, "correct, stale, or what went wrong")     \
+    X("median_ns", "median", NS, 2, r->median_ns, "median time, measured now")             \
+    X("error", "why", TAIL, 0, gt_cell_filled(r->why), "why it is not correct")
+GT_COLUMNS(verified, struct row, VERIFIED)
+static const struct gt_form verified = GT_FORM(verified, "");
 
 /* What the loop over the records adds to. */
 struct tally {
@@ -49,41 +55,37 @@ struct tally {
     int verified, wrong, failed, stale;
 };
 
-/* A line of the table and one more of its kind; the exit code, or -1. */
-static int put(struct tally *t, int *kind, const struct gt_view_row *row,
-               const char *outcome, const char *median, const char *why) {
-    const char *cells[COLUMNS] = {row->problem, row->family, row->point,
-                                  outcome,      median,      why[0] ? why : NULL};
-    ++*kind;
-    return gt_table_row(t->table, cells, NULL) ? GT_EXIT_FAILURE : -1;
+/* Adds a line to the table and 1 to the count of its kind; the exit code, or -1. */
+static int put(struct tally *t, int *count, const struct row *row) {
+    ++*count;
+    return add_verified(t->table, row, NULL) == GEMMTUNE_OK ? -1 : GT_EXIT_FAILURE;
 }
 
-static int verify_one(struct tally *t, struct gt_session *s, const struct gt_view_row *row,
-                      uint64_t seed, bool people) {
+static int verify_one(struct tally *t, struct gt_session *s,
+                      const struct gt_view_row *record, uint64_t seed) {
     struct gt_candidate c;
     struct gt_report report;
     struct gt_err err = {""};
-    char ns[GT_CELL_MAX];
-    snprintf(c.family, sizeof c.family, "%s", row->family);
-    snprintf(c.point, sizeof c.point, "%s", row->point);
-    if (!gt_view_current(row, s->families))
-        return put(t, &t->stale, row, "stale", NULL,
-                   "tuned with an older source of the family");
+    snprintf(c.family, sizeof c.family, "%s", record->family);
+    snprintf(c.point, sizeof c.point, "%s", record->point);
+    if (!gt_view_current(record, s->families))
+        return put(
+            t, &t->stale,
+            &(struct row){record, "stale", "tuned with an older source of the family", 0});
     const gt_status status =
-        gt_session_try(&report, s, GT_JOB_TRIAL, row->problem, &c, 1, seed, &err);
+        gt_session_try(&report, s, GT_JOB_TRIAL, record->problem, &c, 1, seed, &err);
     if (gt_session_lost(status))
         return gt_die(GT_EXIT_DEVICE, "%s", err.line);
     if (status != GEMMTUNE_OK)
-        return put(t, &t->failed, row, "not verified", NULL, err.line);
+        return put(t, &t->failed, &(struct row){record, "not verified", err.line, 0});
     const struct gt_result *r = &report.result[0];
-    const char *median = r->time.samples == 0 ? NULL
-                         : people             ? gt_show_ns(ns, r->time.median_ns)
-                                              : gt_show_count(ns, r->time.median_ns);
+    const struct row row = {record, gt_outcome_word(r->outcome), r->error,
+                            r->time.samples > 0 ? r->time.median_ns : 0};
     return put(t,
                r->outcome == GT_CORRECT        ? &t->verified
                : r->outcome == GT_WRONG_RESULT ? &t->wrong
                                                : &t->failed,
-               row, gt_outcome_word(r->outcome), median, r->error);
+               &row);
 }
 
 static bool chosen(const struct gt_view_row *row, const struct values *v) {
@@ -93,13 +95,12 @@ static bool chosen(const struct gt_view_row *row, const struct values *v) {
 static int verify_all(struct tally *t, struct gt_session *s, const struct gt_view *view,
                       const struct values *v, uint64_t seed) {
     struct gt_err err = {""};
-    const bool people = !v->format.json && !v->format.csv;
     int code = -1;
-    if (gt_table_create(&t->table, columns, COLUMNS, &err))
+    if (gt_table_create(&t->table, &verified, &err))
         return gt_die(GT_EXIT_FAILURE, "%s", err.line);
     for (size_t i = 0; code < 0 && i < view->row_count; i++)
         if (chosen(&view->row[i], v))
-            code = verify_one(t, s, &view->row[i], seed, people);
+            code = verify_one(t, s, &view->row[i], seed);
     return code;
 }
 

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cell.c - what a cell of a table holds, and numbers as short texts that no locale changes.
+ */
+#include "tuner/base/table_inside.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A host program may have set a locale with a decimal comma. */
+static const char *with_point(char buf[GT_CELL_MAX]) {
+    for (char *at = buf; *at != '\0'; at++)
+        if (*at == ',')
+            *at = '.';
+    return buf;
+}
+
+/* ---- numbers --------------------------------------------------------------------------
+ */
+
+/* A row of units: the largest whose size the value reaches is used. */
+struct unit {
+    double size;
+    const char *name;
+};
+
+/* Three digits, and no exponent below a million: "999", "1.25", "0.0123". */
+static const char *show_scaled(char buf[GT_CELL_MAX], double value,
+                               const struct unit *units) {
+    /* A value that rounds up to the next unit's 1 belongs there: 999.6 us is 1 ms. */
+    while (units[1].name != NULL && fabs(value) < units->size * 0.9995)
+        units++;
+    const double scaled = value / units->size;
+    const double rounded = fabs(scaled) >= 100 ? round(scaled) : scaled;
+    (void)snprintf(buf, GT_CELL_MAX, fabs(scaled) >= 100 ? "%.6g %s" : "%.3g %s", rounded,
+                   units->name);
+    return with_point(buf);
+}
+
+const char *gt_show_ns(char buf[GT_CELL_MAX], double ns) {
+    static const struct unit units[] = {
+        {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}, {0, NULL}};
+    buf[0] = '\0';
+    return isfinite(ns) && ns > 0 ? show_scaled(buf, ns, units) : buf;
+}
+
+const char *gt_show_bytes(char buf[GT_CELL_MAX], double bytes) {
+    static const struct unit units[] = {{0x1p50, "PiB"}, {0x1p40, "TiB"}, {0x1p30, "GiB"},
+                                        {0x1p20, "MiB"}, {0x1p10, "KiB"}, {1, "B"},
+                                        {0, NULL}};
+    buf[0] = '\0';
+    return isfinite(bytes) ? show_scaled(buf, bytes, units) : buf;
+}
+
+const char *gt_show_count(char buf[GT_CELL_MAX], double value) {
+    buf[0] = '\0';
+    if (!isfinite(value))
+        return buf;
+    const bool whole = value == floor(value) && fabs(value) < 1e15;
+    (void)snprintf(buf, GT_CELL_MAX, whole ? "%.0f" : "%.6g", value);
+    return with_point(buf);
+}
+
+const char *gt_show_rate(char buf[GT_CELL_MAX], double flops, double ns) {
+    const double rate = flops / ns; /* operations a nanosecond are GFLOP/s */
+    buf[0] = '\0';
+    if (!isfinite(rate) || rate < 0)
+        return buf;
+    /* %g would write 12345 with an exponent */
+    (void)snprintf(buf, GT_CELL_MAX, rate >= 999.95 && rate < 1e15 ? "%.0f" : "%.4g", rate);
+    return with_point(buf);
+}
+
+static const char *show_gflops(char buf[GT_CELL_MAX], double gflops) {
+    return gt_show_rate(buf, gflops, 1);
+}
+
+static const char *show_count_of_ns(char buf[GT_CELL_MAX], double ns) {
+    return gt_show_count(buf, ns > 0 ? ns : (double)NAN);
+}
+
+static const char *show_fixed(char buf[GT_CELL_MAX], double value) {
+    (void)snprintf(buf, GT_CELL_MAX, isfinite(value) ? "%.3f" : "", value);
+    return with_point(buf);
+}
+
+static const char *show_bool(char buf[GT_CELL_MAX], double value) {
+    (void)snprintf(buf, GT_CELL_MAX, "%s",
+                   isfinite(value) ? value != 0 ? "true" : "false" : "");
+    return buf;
+}
+
+/* ---- cells ----------------------------------------------------------------------------
+ */
+
+/* Who writes the numbers of a kind; kinds without a row hold texts. */
+static const struct {
+    const char *(*for_people)(char buf[GT_CELL_MAX], double value);
+    const char *(*for_programs)(char buf[GT_CELL_MAX], double value);
+} numbers[] = {
+    [GT_CELL_BOOL] = {show_bool, show_bool},
+    [GT_CELL_COUNT] = {gt_show_count, gt_show_count},
+    [GT_CELL_FIXED] = {show_fixed, show_fixed},
+    [GT_CELL_RATE] = {show_gflops, show_gflops},
+    [GT_CELL_NS] = {gt_show_ns, show_count_of_ns},
+    [GT_CELL_BYTES] = {gt_show_bytes, gt_show_count},
+};
+
+struct gt_cell gt_cell_text(const char *text) {
+    return (struct gt_cell){text, NAN};
+}
+
+struct gt_cell gt_cell_number(double value) {
+    return (struct gt_cell){NULL, value};
+}
+
+double gt_cell_known(double value) {
+    return value != 0 ? value : (double)NAN;
+}
+
+const char *gt_cell_filled(const char *text) {
+    return text != NULL && text[0] != '\0' ? text : NULL;
+}
+
+bool gt_cell_is_text(enum gt_cell_kind kind) {
+    return numbers[kind].for_people == NULL;
+}
+
+const char *gt_cell_show(char buf[GT_CELL_MAX], enum gt_cell_kind kind, struct gt_cell cell,
+                         bool people) {
+    if (gt_cell_is_text(kind))
+        return cell.text;
+    const char *text = people ? numbers[kind].for_people(buf, cell.number)
+                              : numbers[kind].for_programs(buf, cell.number);
+    return text[0] != '\0' ? text : NULL;
+}

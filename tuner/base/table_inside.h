@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* table_inside.h - what the parts of a table share: table.c keeps rows and writes them for
+ * programs, table_print.c for people, cell.c writes a cell. */
+#ifndef GT_TUNER_BASE_TABLE_INSIDE_H
+#define GT_TUNER_BASE_TABLE_INSIDE_H
+
+#include "tuner/base/table.h"
+
+enum { GT_COLUMNS_MAX = 40 }; /* a person reads fewer */
+
+/* A cell whose text is the table's own. */
+struct gt_kept {
+    char *text;
+    double number;
+};
+
+struct gt_table {
+    const struct gt_form *form;
+    size_t rows, room;    /* in rows */
+    struct gt_kept *cell; /* rows * form->columns */
+};
+
+static inline struct gt_cell gt_table_cell(const struct gt_table *t, size_t row,
+                                           size_t column) {
+    const struct gt_kept *cell = &t->cell[row * t->form->columns + column];
+    return (struct gt_cell){cell->text, cell->number};
+}
+
+/* Whether a column of this kind has texts, not numbers. */
+bool gt_cell_is_text(enum gt_cell_kind kind);
+/* The cell's own text, or its number written to buf, for people or for programs; NULL when
+ * it is empty. */
+const char *gt_cell_show(char buf[GT_CELL_MAX], enum gt_cell_kind kind, struct gt_cell cell,
+                         bool people);
+
+#endif

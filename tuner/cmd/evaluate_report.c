@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* evaluate_report.c - the two tables of `gemmtune evaluate`. */
+#include "tuner/cmd/evaluate_report.h"
+
+#include <math.h>
+
+static double percent(double part) {
+    return round(1e3 * part) / 10;
+}
+
+/* ---- a line a problem and rule
+ * ------------------------------------------------------------ */
+
+struct answer {
+    const struct gt_hidden *hidden;
+    enum gt_rule_kind rule;
+    const struct gt_answer *answer;
+    bool known;                                             /* the loss is */
+    char point[GT_POINT_TEXT_MAX], best[GT_POINT_TEXT_MAX]; /* the answer's, the winner's */
+};
+
+static double if_known(const struct answer *r, double value) {
+    return r->known ? value : (double)NAN;
+}
+
+static const char *family_of(const struct answer *r) {
+    return r->answer->found ? r->answer->choice.family->name : NULL;
+}
+
+static const char *why(const struct answer *r) {
+    return r->answer->found ? r->answer->choice.why : "nothing that may run it";
+}
+
+#define ANSWERS(X)                                                                         \
+    X("problem", "problem", TEXT, 0, r->hidden->winner->problem_name, "its name")          \
+    X("rule", "rule", TEXT, 0, gt_rule_name(r->rule), "who answers")                       \
+    X("loss_percent", "loss %", COUNT, 0,                                                  \
+      if_known(r, percent(r->answer->ns / r->answer->best_ns - 1)),                        \
+      "how much slower the answer is than the problem's own winner")                       \
+    X("family", "family", TEXT, 1, family_of(r), "family of the answer")                   \
+    X("point", NULL, TEXT, 0, gt_cell_filled(r->point), "its values of the parameters")    \
+    X("ns", NULL, COUNT, 0, if_known(r, r->answer->ns), "its time")                        \
+    X("best_ns", NULL, COUNT, 0, if_known(r, r->answer->best_ns), "the winner's time")     \
+    X("best_family", NULL, TEXT, 0, r->hidden->winner->family->name,                       \
+      "family of the winner")                                                              \
+    X("best_point", NULL, TEXT, 0, r->best, "its values of the parameters")                \
+    X("why", "why", TAIL, 2, why(r), "why the rule answers so")
+GT_COLUMNS(answer, struct answer, ANSWERS)
+const struct gt_form gt_evaluate_form = GT_FORM(answer, "");
+
+static gt_status put_answer(struct gt_table *t, const struct gt_hidden *h,
+                            enum gt_rule_kind rule, struct gt_err *err) {
+    struct answer row = {.hidden = h, .rule = rule, .answer = &h->answer[rule]};
+    row.known = row.answer->found && row.answer->ns > 0 && row.answer->best_ns > 0;
+    if (row.answer->found)
+        (void)gt_point_text(&row.answer->choice.point, row.point);
+    (void)gt_point_text(&h->winner->point, row.best);
+    return add_answer(t, &row, err);
+}
+
+/* ---- a line a rule
+ * ------------------------------------------------------------------------ */
+
+struct rule {
+    enum gt_rule_kind rule;
+    struct gt_loss loss;
+};
+
+static const char *worst_of(const struct rule *r) {
+    return r->loss.known > 0 ? r->loss.worst_of->winner->problem_name : NULL;
+}
+
+static double of_losses(const struct rule *r, double part) {
+    return r->loss.known > 0 ? percent(part) : (double)NAN;
+}
+
+#define RULES(X)                                                                           \
+    X("rule", "rule", TEXT, 0, gt_rule_name(r->rule), "who answers")                       \
+    X("answered", "answered", COUNT, 1, r->loss.asked, "problems that it answered")        \
+    X("known", "known", COUNT, 1, r->loss.known, "problems whose loss is known")           \
+    X("geomean_loss_percent", "mean loss %", COUNT, 0, of_losses(r, r->loss.mean),         \
+      "geometric mean of the losses")                                                      \
+    X("worst_loss_percent", "worst %", COUNT, 0, of_losses(r, r->loss.worst),              \
+      "the largest loss")                                                                  \
+    X("worst_problem", "worst of", TEXT, 0, worst_of(r), "its problem")
+GT_COLUMNS(rule, struct rule, RULES)
+const struct gt_form gt_evaluate_rule_form = GT_FORM(rule, "of the rules");
+
+/* ---- both
+ * --------------------------------------------------------------------------------- */
+
+static gt_status fill(struct gt_table *answers, struct gt_table *rules,
+                      const struct gt_evaluate_report *report, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (size_t i = 0; i < report->done; i++)
+        for (int r = 0; status == GEMMTUNE_OK && r < GT_RULES; r++)
+            if (report->rules >> r & 1)
+                status = put_answer(answers, &report->hidden[i], (enum gt_rule_kind)r, err);
+    for (int r = 0; status == GEMMTUNE_OK && r < GT_RULES; r++) {
+        struct rule row = {.rule = (enum gt_rule_kind)r};
+        gt_loss_of(&row.loss, report->hidden, report->done, row.rule);
+        if (report->rules >> r & 1)
+            status = add_rule(rules, &row, err);
+    }
+    return status;
+}
+
+static void print_json(const struct gt_evaluate_report *report,
+                       const struct gt_table *answers, const struct gt_table *rules) {
+    bool first = true;
+    (void)fputs("{", stdout);
+    gt_json_text(&first, "device", report->device_key);
+    gt_json_text(&first, "times", report->stored ? "stored" : "measured");
+    gt_json_number(&first, "seed", (double)report->seed);
+    gt_json_number(&first, "tuned", (double)report->tuned);
+    gt_json_number(&first, "hidden", (double)report->hidden_count);
+    gt_json_name(&first, "lines");
+    gt_table_json(answers, stdout);
+    gt_json_name(&first, "rules");
+    gt_table_json(rules, stdout);
+    (void)fputs("}\n", stdout);
+}
+
+static void print_text(const struct gt_evaluate_report *report,
+                       const struct gt_table *answers, const struct gt_table *rules,
+                       const struct gt_format *format) {
+    FILE *out = format->csv ? stderr : stdout;
+    gt_common_print(answers, format);
+    (void)fputs("\n", out);
+    gt_table_print(rules, out);
+    fprintf(out, "%zu of %zu tuned problems hidden, seed %lld, times %s\n", report->done,
+            report->tuned, (long long)report->seed,
+            report->stored ? "stored" : "measured with the winner's in turns");
+}
+
+gt_status gt_evaluate_print(const struct gt_evaluate_report *report,
+                            const struct gt_format *format, struct gt_err *err) {
+    struct gt_table *answers = NULL, *rules = NULL;
+    gt_status status = gt_table_create(&answers, &gt_evaluate_form, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_table_create(&rules, &gt_evaluate_rule_form, err);
+    if (status == GEMMTUNE_OK)
+        status = fill(answers, rules, report, err);
+    if (status == GEMMTUNE_OK && format->json)
+        print_json(report, answers, rules);
+    else if (status == GEMMTUNE_OK)
+        print_text(report, answers, rules, format);
+    gt_table_destroy(answers);
+    gt_table_destroy(rules);
+    return status;
+}
