@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dtype.c - the table of problem types and the table of element types. */
+/* dtype.c - the tables of mixes, inputs and element types. */
 #include "core/dtype.h"
 
 #include <string.h>
@@ -14,15 +14,36 @@
 #define I32    GEMMTUNE_I32
 #define STRICT GEMMTUNE_MATH_STRICT
 #define TF32   GEMMTUNE_MATH_TF32
+#define FAST   GEMMTUNE_MATH_FAST
 
+/* clang-format off */
 static const struct gt_dtype rows[] = {
-    /* name    A     B     C     acc  math */
-    {"f32", F32, F32, F32, F32, STRICT},     {"f64", F64, F64, F64, F64, STRICT},
-    {"i32", I32, I32, I32, I32, STRICT}, /* modulo 2^32 */
-    {"f16", F16, F16, F16, F32, STRICT},     {"bf16", BF16, BF16, BF16, F32, STRICT},
-    {"tf32", F32, F32, F32, F32, TF32},      {"i8", I8, I8, I32, I32, STRICT},
-    {"e4m3", E4M3, E4M3, BF16, F32, STRICT},
+    /* name       A     B     C     acc  math */
+    {"f32",      F32,  F32,  F32,  F32, STRICT},
+    {"f64",      F64,  F64,  F64,  F64, STRICT},
+    {"i32",      I32,  I32,  I32,  I32, STRICT}, /* modulo 2^32 */
+    {"f16",      F16,  F16,  F16,  F32, STRICT},
+    {"bf16",     BF16, BF16, BF16, F32, STRICT},
+    {"tf32",     F32,  F32,  F32,  F32, TF32},
+    {"i8",       I8,   I8,   I32,  I32, STRICT},
+    {"e4m3",     E4M3, E4M3, BF16, F32, STRICT},
+    {"f16=f32",  F16,  F16,  F32,  F32, STRICT},
+    {"bf16=f32", BF16, BF16, F32,  F32, STRICT},
 };
+
+static const struct gt_input inputs[] = {
+    /* name   type  C     acc  math */
+    {"f32",  F32,  F32,  F32, STRICT},
+    {"f64",  F64,  F64,  F64, STRICT},
+    {"f16",  F16,  F16,  F32, STRICT},
+    {"bf16", BF16, BF16, F32, STRICT},
+    {"e4m3", E4M3, BF16, F32, STRICT},
+    {"e5m2", E5M2, BF16, F32, STRICT},
+    {"i8",   I8,   I32,  I32, STRICT},
+    {"i32",  I32,  I32,  I32, STRICT},
+    {"tf32", F32,  F32,  F32, TF32},
+};
+/* clang-format on */
 
 static const struct {
     const char *name;
@@ -35,7 +56,17 @@ static const struct {
     [GEMMTUNE_I8] = {"i8", 1, 0},          [GEMMTUNE_I32] = {"i32", 4, 0},
 };
 
-enum { ROW_COUNT = sizeof rows / sizeof *rows, TYPE_COUNT = sizeof types / sizeof *types };
+enum {
+    ROW_COUNT = sizeof rows / sizeof *rows,
+    INPUT_COUNT = sizeof inputs / sizeof *inputs,
+    TYPE_COUNT = sizeof types / sizeof *types
+};
+
+static bool is_name(const char *row, const char *name, size_t len) {
+    return strlen(row) == len && memcmp(row, name, len) == 0;
+}
+
+/* ---- mixes ----------------------------------------------------------------- */
 
 const struct gt_dtype *gt_dtype_at(size_t i) {
     return i < ROW_COUNT ? &rows[i] : NULL;
@@ -43,7 +74,7 @@ const struct gt_dtype *gt_dtype_at(size_t i) {
 
 const struct gt_dtype *gt_dtype_by_name(const char *name, size_t len) {
     for (size_t i = 0; i < ROW_COUNT; i++)
-        if (strlen(rows[i].name) == len && memcmp(rows[i].name, name, len) == 0)
+        if (is_name(rows[i].name, name, len))
             return &rows[i];
     return NULL;
 }
@@ -59,6 +90,24 @@ const struct gt_dtype *gt_dtype_of(const gemmtune_problem *p) {
             return &rows[i];
     return NULL;
 }
+
+/* ---- inputs ---------------------------------------------------------------- */
+
+const struct gt_input *gt_input_by_name(const char *name, size_t len) {
+    for (size_t i = 0; i < INPUT_COUNT; i++)
+        if (is_name(inputs[i].name, name, len))
+            return &inputs[i];
+    return NULL;
+}
+
+const struct gt_input *gt_input_of(gemmtune_dtype type, gemmtune_math math) {
+    for (size_t i = 0; i < INPUT_COUNT; i++)
+        if (inputs[i].type == type && inputs[i].math == math)
+            return &inputs[i];
+    return NULL;
+}
+
+/* ---- element types --------------------------------------------------------- */
 
 /* A value from outside the enum is possible: the types come from a caller's struct. */
 static bool is_type(gemmtune_dtype type) {
@@ -79,4 +128,32 @@ bool gt_type_is_float(gemmtune_dtype type) {
 
 double gt_type_unit(gemmtune_dtype type) {
     return is_type(type) ? types[type].unit : 0;
+}
+
+bool gt_type_by_name(gemmtune_dtype *out, const char *name, size_t len) {
+    for (size_t i = 0; i < TYPE_COUNT; i++)
+        if (is_name(types[i].name, name, len)) {
+            *out = (gemmtune_dtype)i;
+            return true;
+        }
+    return false;
+}
+
+gemmtune_dtype gt_type_accumulator(gemmtune_dtype a, gemmtune_dtype b) {
+    if (a == F64 || b == F64)
+        return F64;
+    return gt_type_is_float(a) || gt_type_is_float(b) ? F32 : I32;
+}
+
+static bool is_8_bit_float(gemmtune_dtype type) {
+    return gt_type_is_float(type) && gt_type_size(type) == 1;
+}
+
+gemmtune_math gt_type_math(gemmtune_math math, gemmtune_dtype a, gemmtune_dtype b,
+                           gemmtune_dtype acc) {
+    if (math == TF32 && a == F32 && b == F32)
+        return TF32;
+    if (math == FAST && is_8_bit_float(a) && is_8_bit_float(b) && acc == F32)
+        return FAST;
+    return STRICT;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dtype.h - the data types of a problem as one word ("f32", "tf32", "i8"), and what each
- * means for A, B, C and the accumulator. One table; nothing else lists the types.
+ * dtype.h - three tables of data types; nothing else lists them.
+ *   elements: what one element is (size, name, unit roundoff)
+ *   inputs: what a word such as "f32", "tf32" or "i8" stands for when it stands alone
+ *   mixes: the types of A, B, C and the accumulator that a kernel family may declare
  */
 #ifndef GT_CORE_DTYPE_H
 #define GT_CORE_DTYPE_H
@@ -10,24 +12,62 @@
 
 #include <stdbool.h>
 
-/* A row of the table. */
+/* A mix: how A, B and C are stored, what the sum is accumulated in, and the arithmetic. */
 struct gt_dtype {
-    const char *name; /* as in problem names: f32 f64 i32 f16 bf16 tf32 i8 e4m3 */
+    const char *name; /* the canonical word of problem names: "f32", "bf16=f32" */
     gemmtune_dtype a, b, c, acc;
     gemmtune_math math;
 };
 
-/* The row called `name` (length `len`), or NULL. */
+/* An input word: the type of A and B, and what follows from it when nothing else is said.
+ */
+struct gt_input {
+    const char *name; /* the element's name, or "tf32" */
+    gemmtune_dtype type, c, acc;
+    gemmtune_math math;
+};
+
+/* The mix called `name` (length `len`), or NULL. Canonical words only. */
 const struct gt_dtype *gt_dtype_by_name(const char *name, size_t len);
-/* The row for a problem's types, or NULL when the mix has no name. */
+/* The mix of a problem's types, or NULL when no family may declare it. */
 const struct gt_dtype *gt_dtype_of(const gemmtune_problem *p);
-/* Row i of the table, NULL past the end. */
+/* Mix i, NULL past the end. */
 const struct gt_dtype *gt_dtype_at(size_t i);
+
+/* The input called `name` (length `len`), or NULL. */
+const struct gt_input *gt_input_by_name(const char *name, size_t len);
+/* The input of elements `type` in arithmetic `math`, or NULL. */
+const struct gt_input *gt_input_of(gemmtune_dtype type, gemmtune_math math);
+
+/* The element type called `name` (length `len`); false when there is none. */
+bool gt_type_by_name(gemmtune_dtype *out, const char *name, size_t len);
+/* The accumulator of products of `a` and `b` when nothing else is said: F64 when one of
+ * them is F64, I32 when both are integers, else F32. */
+gemmtune_dtype gt_type_accumulator(gemmtune_dtype a, gemmtune_dtype b);
+/* The arithmetic that a licence means for these types. TF32 lets F32 inputs be rounded and
+ * FAST lets sums of 8-bit floats be kept in fewer bits than F32 has; for other types each
+ * says nothing and is STRICT. */
+gemmtune_math gt_type_math(gemmtune_math math, gemmtune_dtype a, gemmtune_dtype b,
+                           gemmtune_dtype acc);
 
 size_t gt_type_size(gemmtune_dtype type);      /* bytes per element */
 const char *gt_type_name(gemmtune_dtype type); /* "f32", "i32", ... */
 bool gt_type_is_float(gemmtune_dtype type);
 /* unit roundoff u: 2^-24 for f32; 0 for integers */
 double gt_type_unit(gemmtune_dtype type);
+
+/* The word of a problem's types:
+ *     <input>[+<input of B>][=<type of C>][@<accumulator>|@fast]
+ *     input: f32 f64 f16 bf16 e4m3 e5m2 i8 i32, or tf32 for f32 with GEMMTUNE_MATH_TF32
+ * Left out: B is stored as A; C as the table of inputs says; the accumulator is
+ * gt_type_accumulator's. A word with "+" must have "=". Examples: "f32", "bf16=f32",
+ * "e4m3+e5m2=bf16", "f16@f16", "e4m3@fast". */
+enum { GT_TYPES_WORD_MAX = 32 };
+/* Sets the four types and math of *p from the first `len` bytes of a word. EPARSE quotes
+ * the part that is wrong; then they are unspecified. */
+gt_status gt_types_from_word(gemmtune_problem *p, const char *word, size_t len,
+                             struct gt_err *err);
+/* The canonical word of a canonical problem; returns its length. */
+int gt_types_word(const gemmtune_problem *p, char buf[GT_TYPES_WORD_MAX]);
 
 #endif

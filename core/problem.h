@@ -26,7 +26,7 @@ enum { GT_PROBLEM_NAME_MAX = 192 }; /* bytes of the longest name with its NUL */
 gt_status gt_problem_canonical(gemmtune_problem *out, bool *swapped,
                                const gemmtune_problem *in, struct gt_err *err);
 
-/* Parses "<dtype>-<nn|nt|tn|tt>-<m>x<n>x<k>[,lda=..][,ldb=..][,ldc=..][,batch=..][,beta]"
+/* Parses "<types>-<nn|nt|tn|tt>-<m>x<n>x<k>[,lda=..][,ldb=..][,ldc=..][,batch=..][,beta]"
  * into canonical form; what follows the sizes may come in any order. EPARSE quotes the part
  * that is wrong, EUNSUPPORTED as above. */
 gt_status gt_problem_from_name(gemmtune_problem *out, const char *name, struct gt_err *err);
@@ -35,6 +35,16 @@ gt_status gt_problem_from_name(gemmtune_problem *out, const char *name, struct g
 int gt_problem_name(const gemmtune_problem *p, char buf[GT_PROBLEM_NAME_MAX]);
 
 const char *gt_problem_layout(const gemmtune_problem *p); /* "nn" "nt" "tn" "tt" */
+
+/* A stored operand: `rows` rows of `cols` elements. */
+struct gt_shape {
+    int64_t rows, cols;
+};
+struct gt_shape gt_problem_shape_a(const gemmtune_problem *p);
+struct gt_shape gt_problem_shape_b(const gemmtune_problem *p);
+struct gt_shape gt_problem_shape_c(const gemmtune_problem *p);
+/* The least leading dimension. */
+int64_t gt_shape_packed_ld(struct gt_shape s);
 
 /* Sizes of a canonical problem. */
 double gt_problem_flops(const gemmtune_problem *p); /* 2 m n k */

@@ -31,6 +31,22 @@ bool gt_text_int(int64_t *out, const char *text, size_t len) {
     return true;
 }
 
+/* ---- pieces ---------------------------------------------------------------- */
+
+struct gt_piece gt_piece_take(struct gt_reader *r, const char *stops) {
+    struct gt_piece piece = {.text = r->at};
+    while (r->at < r->end && strchr(stops, *r->at) == NULL)
+        r->at++;
+    piece.len = (int)(r->at - piece.text);
+    if (r->at < r->end)
+        piece.stop = *r->at++;
+    return piece;
+}
+
+bool gt_piece_is(struct gt_piece piece, const char *word) {
+    return strlen(word) == (size_t)piece.len && memcmp(piece.text, word, strlen(word)) == 0;
+}
+
 /* ---- UTF-8 ----------------------------------------------------------------- */
 
 /* A row of the table of well-formed sequences (Unicode 15, table 3-7): bytes after the

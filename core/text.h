@@ -21,6 +21,22 @@ struct gt_texts {
  * digits, no blanks, no "+". */
 bool gt_text_int(int64_t *out, const char *text, size_t len);
 
+/* What is left of a text that is read from left to right. */
+struct gt_reader {
+    const char *at, *end;
+};
+
+/* Part of a text, up to a separator or the end. */
+struct gt_piece {
+    const char *text;
+    int len;
+    char stop; /* the separator, '\0' at the end of the text */
+};
+
+/* Takes the text up to the first of `stops`, and the separator too. */
+struct gt_piece gt_piece_take(struct gt_reader *r, const char *stops);
+bool gt_piece_is(struct gt_piece piece, const char *word);
+
 /* Bytes of the UTF-8 character that `text` begins with, 0 when it is not valid UTF-8. */
 size_t gt_text_utf8(const char *text, size_t len);
 

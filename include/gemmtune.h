@@ -86,7 +86,14 @@ typedef enum gemmtune_dtype {
 
 typedef enum gemmtune_trans { GEMMTUNE_NOTRANS, GEMMTUNE_TRANS } gemmtune_trans;
 typedef enum gemmtune_layout { GEMMTUNE_COL_MAJOR, GEMMTUNE_ROW_MAJOR } gemmtune_layout;
-typedef enum gemmtune_math { GEMMTUNE_MATH_STRICT, GEMMTUNE_MATH_TF32 } gemmtune_math;
+
+/* How exact the products and their sum are. TF32 speaks of F32 inputs, FAST of 8-bit floats
+ * accumulated in F32; for other types both are STRICT. */
+typedef enum gemmtune_math {
+    GEMMTUNE_MATH_STRICT, /* inputs as stored, the sum in type_acc */
+    GEMMTUNE_MATH_TF32,   /* F32 inputs may be rounded to 10 bits behind the point */
+    GEMMTUNE_MATH_FAST    /* partial sums may be kept in fewer bits than F32 has */
+} gemmtune_math;
 
 /*
  * What is to be computed; nothing about how. Set by gemmtune_problem_init, then by

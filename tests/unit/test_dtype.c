@@ -26,6 +26,10 @@ static void test_rows_mean_what_the_names_say(void **state) {
         {"i8", GEMMTUNE_I8, GEMMTUNE_I8, GEMMTUNE_I32, GEMMTUNE_I32, GEMMTUNE_MATH_STRICT},
         {"e4m3", GEMMTUNE_E4M3, GEMMTUNE_E4M3, GEMMTUNE_BF16, GEMMTUNE_F32,
          GEMMTUNE_MATH_STRICT},
+        {"f16=f32", GEMMTUNE_F16, GEMMTUNE_F16, GEMMTUNE_F32, GEMMTUNE_F32,
+         GEMMTUNE_MATH_STRICT},
+        {"bf16=f32", GEMMTUNE_BF16, GEMMTUNE_BF16, GEMMTUNE_F32, GEMMTUNE_F32,
+         GEMMTUNE_MATH_STRICT},
     };
     enum { COUNT = sizeof expected / sizeof *expected };
     (void)state;
@@ -68,6 +72,61 @@ static void test_of_finds_every_row_and_no_mix(void **state) {
     }
 }
 
+static void test_inputs(void **state) {
+    (void)state;
+    for (gemmtune_dtype type = GEMMTUNE_F32; type <= GEMMTUNE_I32; type++) {
+        const char *name = gt_type_name(type);
+        const struct gt_input *in = gt_input_by_name(name, strlen(name));
+        gemmtune_dtype again;
+        assert_non_null(in);
+        assert_ptr_equal(in, gt_input_of(type, GEMMTUNE_MATH_STRICT));
+        assert_int_equal(in->type, type);
+        assert_int_equal(in->acc, gt_type_accumulator(type, type));
+        assert_true(gt_type_by_name(&again, name, strlen(name)));
+        assert_int_equal(again, type);
+    }
+    assert_ptr_equal(gt_input_by_name("tf32", 4),
+                     gt_input_of(GEMMTUNE_F32, GEMMTUNE_MATH_TF32));
+    assert_null(gt_input_by_name("tf3", 3));
+    assert_null(gt_input_of(GEMMTUNE_BF16, GEMMTUNE_MATH_TF32));
+    gemmtune_dtype none;
+    assert_false(gt_type_by_name(&none, "tf32", 4));
+}
+
+static void test_accumulators(void **state) {
+    (void)state;
+    assert_int_equal(gt_type_accumulator(GEMMTUNE_E4M3, GEMMTUNE_E5M2), GEMMTUNE_F32);
+    assert_int_equal(gt_type_accumulator(GEMMTUNE_I8, GEMMTUNE_BF16), GEMMTUNE_F32);
+    assert_int_equal(gt_type_accumulator(GEMMTUNE_I8, GEMMTUNE_I32), GEMMTUNE_I32);
+    assert_int_equal(gt_type_accumulator(GEMMTUNE_F32, GEMMTUNE_F64), GEMMTUNE_F64);
+}
+
+/* A licence that says nothing about the types is none. */
+static void test_math_of_types(void **state) {
+    static const struct {
+        gemmtune_math given;
+        gemmtune_dtype a, b, acc;
+        gemmtune_math means;
+    } cases[] = {
+        {GEMMTUNE_MATH_TF32, GEMMTUNE_F32, GEMMTUNE_F32, GEMMTUNE_F32, GEMMTUNE_MATH_TF32},
+        {GEMMTUNE_MATH_TF32, GEMMTUNE_F32, GEMMTUNE_BF16, GEMMTUNE_F32,
+         GEMMTUNE_MATH_STRICT},
+        {GEMMTUNE_MATH_TF32, GEMMTUNE_F64, GEMMTUNE_F64, GEMMTUNE_F64,
+         GEMMTUNE_MATH_STRICT},
+        {GEMMTUNE_MATH_FAST, GEMMTUNE_E4M3, GEMMTUNE_E5M2, GEMMTUNE_F32,
+         GEMMTUNE_MATH_FAST},
+        {GEMMTUNE_MATH_FAST, GEMMTUNE_E4M3, GEMMTUNE_E4M3, GEMMTUNE_F16,
+         GEMMTUNE_MATH_STRICT},
+        {GEMMTUNE_MATH_FAST, GEMMTUNE_I8, GEMMTUNE_I8, GEMMTUNE_I32, GEMMTUNE_MATH_STRICT},
+        {GEMMTUNE_MATH_FAST, GEMMTUNE_F32, GEMMTUNE_F32, GEMMTUNE_F32,
+         GEMMTUNE_MATH_STRICT},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(gt_type_math(cases[i].given, cases[i].a, cases[i].b, cases[i].acc),
+                         cases[i].means);
+}
+
 static void test_types(void **state) {
     static const struct {
         gemmtune_dtype type;
@@ -106,6 +165,9 @@ int main(void) {
         cmocka_unit_test(test_rows_mean_what_the_names_say),
         cmocka_unit_test(test_by_name_wants_the_whole_name),
         cmocka_unit_test(test_of_finds_every_row_and_no_mix),
+        cmocka_unit_test(test_inputs),
+        cmocka_unit_test(test_accumulators),
+        cmocka_unit_test(test_math_of_types),
         cmocka_unit_test(test_types),
         cmocka_unit_test(test_type_outside_the_enum),
     };

@@ -64,6 +64,8 @@ static void test_canonical_names_round_trip(void **state) {
         "i32-tn-3x5x7,ldc=6",
         "f16-nn-3x5x7,ldb=16,beta",
         "f32-nn-3x5x7,beta",
+        "bf16=f32-nn-64x64x64",
+        "f16=f32-tn-64x64x64,beta",
     };
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -116,6 +118,79 @@ static void test_name_fills_the_struct(void **state) {
     assert_int_equal(named("tf32-nn-1x1x1").math, GEMMTUNE_MATH_TF32);
 }
 
+/* Words of types, each with what it stands for. The first of each group is canonical. */
+static void test_words_of_types(void **state) {
+    static const struct {
+        const char *word, *canonical;
+        struct gt_dtype means;
+    } cases[] = {
+#define MIX(word, canonical, a, b, c, acc, math)                                           \
+    {                                                                                      \
+        word, canonical, {                                                                 \
+            "", GEMMTUNE_##a, GEMMTUNE_##b, GEMMTUNE_##c, GEMMTUNE_##acc,                  \
+                GEMMTUNE_MATH_##math                                                       \
+        }                                                                                  \
+    }
+        MIX("f32", "f32", F32, F32, F32, F32, STRICT),
+        MIX("bf16", "bf16", BF16, BF16, BF16, F32, STRICT),
+        MIX("bf16=bf16@f32", "bf16", BF16, BF16, BF16, F32, STRICT),
+        MIX("bf16=f32", "bf16=f32", BF16, BF16, F32, F32, STRICT),
+        MIX("f16@f16", "f16@f16", F16, F16, F16, F16, STRICT),
+        MIX("f32@f64", "f32@f64", F32, F32, F32, F64, STRICT),
+        MIX("i8", "i8", I8, I8, I32, I32, STRICT),
+        MIX("i8=i32", "i8", I8, I8, I32, I32, STRICT),
+        MIX("i8=f32@f32", "i8=f32@f32", I8, I8, F32, F32, STRICT),
+        MIX("tf32", "tf32", F32, F32, F32, F32, TF32),
+        MIX("tf32=bf16", "tf32=bf16", F32, F32, BF16, F32, TF32),
+        MIX("e5m2", "e5m2", E5M2, E5M2, BF16, F32, STRICT),
+        MIX("e4m3@fast", "e4m3@fast", E4M3, E4M3, BF16, F32, FAST),
+        MIX("e4m3=e4m3@fast", "e4m3=e4m3@fast", E4M3, E4M3, E4M3, F32, FAST),
+        MIX("e4m3+e5m2=bf16", "e4m3+e5m2=bf16", E4M3, E5M2, BF16, F32, STRICT),
+        MIX("e4m3+e4m3=bf16", "e4m3", E4M3, E4M3, BF16, F32, STRICT),
+        MIX("bf16+i8=bf16", "bf16+i8=bf16", BF16, I8, BF16, F32, STRICT),
+        MIX("f32@fast", "f32", F32, F32, F32, F32, STRICT), /* speaks of 8-bit floats */
+        MIX("tf32+bf16=f32", "f32+bf16=f32", F32, BF16, F32, F32, STRICT),
+#undef MIX
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct gt_dtype *means = &cases[i].means;
+        gemmtune_problem p = rows(1, 1, 1);
+        struct gt_err err = {""};
+        char word[GT_TYPES_WORD_MAX];
+        (void)gt_types_from_word(&p, cases[i].word, strlen(cases[i].word), &err);
+        assert_string_equal(err.line, "");
+        assert_int_equal(p.type_a, means->a);
+        assert_int_equal(p.type_b, means->b);
+        assert_int_equal(p.type_c, means->c);
+        assert_int_equal(p.type_acc, means->acc);
+        assert_int_equal(p.math, means->math);
+        assert_int_equal(gt_types_word(&p, word), strlen(cases[i].canonical));
+        assert_string_equal(word, cases[i].canonical);
+    }
+}
+
+/* Every mix of types has one word, and the word is that mix. */
+static void test_every_mix_has_its_word(void **state) {
+    enum { TYPES = GEMMTUNE_I32 + 1, MATHS = GEMMTUNE_MATH_FAST + 1 };
+    (void)state;
+    for (int i = 0; i < TYPES * TYPES * TYPES * TYPES * MATHS; i++) {
+        gemmtune_problem p = rows(1, 1, 1), again = p;
+        char word[GT_TYPES_WORD_MAX];
+        p.type_a = (gemmtune_dtype)(i % TYPES);
+        p.type_b = (gemmtune_dtype)(i / TYPES % TYPES);
+        p.type_c = (gemmtune_dtype)(i / TYPES / TYPES % TYPES);
+        p.type_acc = (gemmtune_dtype)(i / TYPES / TYPES / TYPES % TYPES);
+        p.math = gt_type_math((gemmtune_math)(i / TYPES / TYPES / TYPES / TYPES), p.type_a,
+                              p.type_b, p.type_acc);
+        assert_true(gt_types_word(&p, word) < GT_TYPES_WORD_MAX);
+        assert_int_equal(gt_types_from_word(&again, word, strlen(word), NULL), GEMMTUNE_OK);
+        assert_same(&again, &p);
+        const struct gt_dtype *row = gt_dtype_of(&p);
+        assert_true(row == gt_dtype_by_name(word, strlen(word)));
+    }
+}
+
 static void test_bad_names_are_quoted(void **state) {
     static const struct {
         const char *name, *said;
@@ -124,6 +199,14 @@ static void test_bad_names_are_quoted(void **state) {
         {"f32", "layout \"\" is not nn, nt, tn or tt"},
         {"f33-nn-1x2x3", "\"f33\" is not a data type"},
         {"F32-nn-1x2x3", "\"F32\" is not a data type"},
+        {"f32+bf16-nn-1x2x3", "two input types need the type of C, as in e4m3+e5m2=bf16"},
+        {"f32+tf32=f32-nn-1x2x3", "\"tf32\" is not a data type"},
+        {"f32=-nn-1x2x3", "\"\" is not a data type"},
+        {"f32=f33-nn-1x2x3", "\"f33\" is not a data type"},
+        {"f32=f32=f32-nn-1x2x3", "\"f32=f32=f32\" is not <type>[+<type of B>]"},
+        {"f32@f32@f32-nn-1x2x3", "\"f32@f32@f32\" is not <type>"},
+        {"f32@f32=f32-nn-1x2x3", "\"f32@f32=f32\" is not <type>"},
+        {"f16@slow-nn-1x2x3", "\"slow\" behind @ is neither a data type nor \"fast\""},
         {"f32-nq-1x2x3", "layout \"nq\" is not nn, nt, tn or tt"},
         {"f32-nn", "m \"\" is not a number from 0 to 2147483647"},
         {"f32-nn-", "m \"\" is not a number"},
@@ -193,7 +276,7 @@ static int64_t random_dim(uint64_t *seed) {
 }
 
 static gemmtune_problem random_problem(uint64_t *seed) {
-    const struct gt_dtype *row = gt_dtype_at(next_random(seed) % 8);
+    const struct gt_dtype *row = gt_dtype_at(next_random(seed) % 10);
     gemmtune_problem p = rows(random_dim(seed), random_dim(seed), random_dim(seed));
     p.layout = (gemmtune_layout)(next_random(seed) % 2);
     p.trans_a = (gemmtune_trans)(next_random(seed) % 2);
@@ -341,8 +424,8 @@ static void test_enums_out_of_range_are_named(void **state) {
     p.type_acc = (gemmtune_dtype)8;
     assert_refused(&p, GEMMTUNE_EINVAL, "type_acc is 8");
     p = rows(3, 5, 7);
-    p.math = (gemmtune_math)2;
-    assert_refused(&p, GEMMTUNE_EINVAL, "math is 2");
+    p.math = (gemmtune_math)3;
+    assert_refused(&p, GEMMTUNE_EINVAL, "math is 3");
 }
 
 static void test_struct_size_is_checked(void **state) {
@@ -372,10 +455,9 @@ static void test_mixes_without_a_kernel(void **state) {
     gemmtune_problem p = rows(3, 5, 7);
     (void)state;
     p.type_b = GEMMTUNE_F16;
-    assert_refused(&p, GEMMTUNE_EUNSUPPORTED,
-                   "no kernel computes A f32, B f16, C f32 accumulated in f32");
+    assert_refused(&p, GEMMTUNE_EUNSUPPORTED, "no kernel for types f32+f16=f32 yet");
     gemmtune_problem_init(&p, GEMMTUNE_E5M2, 1, 1, 1);
-    assert_refused(&p, GEMMTUNE_EUNSUPPORTED, "A e5m2, B e5m2");
+    assert_refused(&p, GEMMTUNE_EUNSUPPORTED, "no kernel for types e5m2 yet");
     p = rows(3, 5, 7);
     p.batch = 2;
     assert_refused(&p, GEMMTUNE_EUNSUPPORTED,
@@ -484,7 +566,7 @@ static void test_init_chooses_the_types(void **state) {
         {GEMMTUNE_E4M3, GEMMTUNE_BF16, GEMMTUNE_F32},
         {GEMMTUNE_I8, GEMMTUNE_I32, GEMMTUNE_I32},
         {GEMMTUNE_I32, GEMMTUNE_I32, GEMMTUNE_I32},
-        {GEMMTUNE_E5M2, GEMMTUNE_E5M2, GEMMTUNE_F32},
+        {GEMMTUNE_E5M2, GEMMTUNE_BF16, GEMMTUNE_F32},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -554,6 +636,8 @@ int main(void) {
         cmocka_unit_test(test_canonical_names_round_trip),
         cmocka_unit_test(test_other_spellings_become_canonical),
         cmocka_unit_test(test_name_fills_the_struct),
+        cmocka_unit_test(test_words_of_types),
+        cmocka_unit_test(test_every_mix_has_its_word),
         cmocka_unit_test(test_bad_names_are_quoted),
         cmocka_unit_test(test_a_very_long_name_is_refused),
         cmocka_unit_test(test_batch_parses_and_is_unsupported),

@@ -232,23 +232,32 @@ static gt_status read_dimensions(struct entry *e, struct gt_err *err) {
 typedef gt_status (*word_fn)(struct entry *e, struct gt_node n, const char *word,
                              struct gt_err *err);
 
+/* The input word that `word` is probably a misspelling of, or NULL. */
+static const char *nearest_type(const char *word) {
+    const char *names[TYPES_MAX + 1] = {NULL};
+    for (size_t i = 0; i < TYPES_MAX && gt_dtype_at(i) != NULL; i++)
+        names[i] = gt_dtype_at(i)->name;
+    return gt_text_nearest(word, names);
+}
+
 static gt_status take_type(struct entry *e, struct gt_node n, const char *word,
                            struct gt_err *err) {
-    const char *names[TYPES_MAX + 1] = {NULL};
-    const struct gt_dtype *row = gt_dtype_by_name(word, strlen(word));
+    gemmtune_problem p = {0};
+    struct gt_err why;
+    const bool read = gt_types_from_word(&p, word, strlen(word), &why) == GEMMTUNE_OK;
+    const struct gt_dtype *row = read ? gt_dtype_of(&p) : NULL;
+    const char *near = read ? NULL : nearest_type(word);
+    if (!read)
+        return gt_json_fail(n, err, "%s%s%s%s", why.line,
+                            near != NULL ? ", did you mean \"" : "",
+                            near != NULL ? near : "", near != NULL ? "\"?" : "");
+    if (row == NULL)
+        return gt_json_fail(n, err, "no kernel for types %.40s yet", word);
     for (size_t i = 0; i < e->types; i++)
         if (e->type[i] == row)
             return GEMMTUNE_OK;
-    if (row != NULL) {
-        e->type[e->types++] = row;
-        return GEMMTUNE_OK;
-    }
-    for (size_t i = 0; i < TYPES_MAX && gt_dtype_at(i) != NULL; i++)
-        names[i] = gt_dtype_at(i)->name;
-    const char *near = gt_text_nearest(word, names);
-    return gt_json_fail(n, err, "\"%.40s\" is not a data type%s%s%s", word,
-                        near != NULL ? ", did you mean \"" : "", near != NULL ? near : "",
-                        near != NULL ? "\"?" : "");
+    e->type[e->types++] = row;
+    return GEMMTUNE_OK;
 }
 
 static gt_status take_layout(struct entry *e, struct gt_node n, const char *word,
