@@ -102,6 +102,6 @@ void gemmtune_close(gemmtune_ctx *ctx) {
     free(ctx->known);
     gt_families_destroy(ctx->families);
     if (ctx->gpu != NULL)
-        ((struct gt_gpu_head *)ctx->gpu)->driver->close(ctx->gpu);
+        ctx->gpu->driver->close(ctx->gpu);
     free(ctx);
 }

@@ -30,7 +30,7 @@ struct gemmtune_ctx {
 };
 
 static inline const struct gt_device *gt_ctx_device(const gemmtune_ctx *ctx) {
-    return &((const struct gt_gpu_head *)ctx->gpu)->device;
+    return &ctx->gpu->device;
 }
 
 gt_status gt_plan_cache_init(struct gt_plan_cache *cache, struct gt_err *err);

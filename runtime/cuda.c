@@ -12,13 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct gt_gpu {
-    struct gt_gpu_head head;
+struct cuda_gpu {
+    struct gt_gpu head;
     const struct gt_cuda *cu;
     CUcontext context; /* the caller's */
 };
 
-struct gt_kernel {
+struct cuda_kernel {
+    struct gt_kernel head;
     const struct gt_cuda *cu;
     CUcontext context;
     CUmodule module;
@@ -64,7 +65,7 @@ static gt_status caller_context(CUcontext *out, const struct gt_cuda *cu,
         "with cuCtxSetCurrent or a first CUDA runtime call such as cudaFree(0)");
 }
 
-static gt_status device_of_context(struct gt_gpu *gpu, struct gt_err *err) {
+static gt_status device_of_context(struct cuda_gpu *gpu, struct gt_err *err) {
     const struct gt_cuda *cu = gpu->cu;
     gt_status status = enter(cu, gpu->context, err);
     if (status != GEMMTUNE_OK)
@@ -90,7 +91,7 @@ static gt_status open_gpu(struct gt_gpu **out, const gemmtune_target *target,
     const gt_cu_result result = cu->cuInit(0);
     if (result != GT_CU_SUCCESS)
         return gt_cuda_fail(err, "cuInit", result);
-    struct gt_gpu *gpu = calloc(1, sizeof *gpu);
+    struct cuda_gpu *gpu = calloc(1, sizeof *gpu);
     if (!gpu)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a context");
     gpu->head.driver = &gt_driver_cuda;
@@ -99,9 +100,9 @@ static gt_status open_gpu(struct gt_gpu **out, const gemmtune_target *target,
     if (status == GEMMTUNE_OK)
         status = device_of_context(gpu, err);
     if (status != GEMMTUNE_OK)
-        close_gpu(gpu);
+        close_gpu(&gpu->head);
     else
-        *out = gpu;
+        *out = &gpu->head;
     return status;
 }
 
@@ -143,7 +144,7 @@ static gt_status fail_load(const char *call, gt_cu_result result, struct gt_err 
     return image_is_bad ? GEMMTUNE_EBUILD : status;
 }
 
-static gt_status opt_in(const struct gt_kernel *k, const struct gt_launch *launch,
+static gt_status opt_in(const struct cuda_kernel *k, const struct gt_launch *launch,
                         struct gt_err *err) {
     if (launch->smem_bytes > STATIC_SMEM_MAX) {
         if (launch->smem_bytes > INT32_MAX)
@@ -164,7 +165,7 @@ static gt_status opt_in(const struct gt_kernel *k, const struct gt_launch *launc
     return GEMMTUNE_OK;
 }
 
-static int function_fact(const struct gt_kernel *k, enum gt_cuda_constant which) {
+static int function_fact(const struct cuda_kernel *k, enum gt_cuda_constant which) {
     int value = -1;
     const gt_cu_result result =
         k->cu->cuFuncGetAttribute(&value, (unsigned)which, k->function);
@@ -173,7 +174,7 @@ static int function_fact(const struct gt_kernel *k, enum gt_cuda_constant which)
 
 /* What the driver says of the loaded function; local memory holds spills and arrays
  * alike, so it stands in for spills only where the compiler told nothing. */
-static gt_status note_facts(struct gt_image *image, const struct gt_kernel *k,
+static gt_status note_facts(struct gt_image *image, const struct cuda_kernel *k,
                             const struct gt_launch *launch, struct gt_err *err) {
     const int registers = function_fact(k, GT_CU_FUNC_REGISTERS);
     const int smem = function_fact(k, GT_CU_FUNC_SMEM_BYTES);
@@ -192,7 +193,7 @@ static gt_status note_facts(struct gt_image *image, const struct gt_kernel *k,
     return GEMMTUNE_OK;
 }
 
-static gt_status load_module(struct gt_kernel *k, const struct gt_image *image,
+static gt_status load_module(struct cuda_kernel *k, const struct gt_image *image,
                              struct gt_err *err) {
     const gt_cu_result result = k->cu->cuModuleLoadData(&k->module, image->bytes);
     if (result == GT_CU_SUCCESS)
@@ -201,7 +202,7 @@ static gt_status load_module(struct gt_kernel *k, const struct gt_image *image,
     return fail_load("cuModuleLoadData", result, err);
 }
 
-static gt_status find_function(struct gt_kernel *k, struct gt_image *image,
+static gt_status find_function(struct cuda_kernel *k, struct gt_image *image,
                                const char *entry, const struct gt_launch *launch,
                                struct gt_err *err) {
     const gt_cu_result result = k->cu->cuModuleGetFunction(&k->function, k->module, entry);
@@ -212,18 +213,18 @@ static gt_status find_function(struct gt_kernel *k, struct gt_image *image,
 }
 
 static void unload(struct gt_kernel *kernel) {
-    if (!kernel)
+    struct cuda_kernel *k = (struct cuda_kernel *)kernel;
+    if (!k)
         return;
-    if (kernel->module && !kernel->borrowed &&
-        enter(kernel->cu, kernel->context, NULL) == GEMMTUNE_OK) {
-        (void)kernel->cu->cuModuleUnload(kernel->module);
-        leave(kernel->cu);
+    if (k->module && !k->borrowed && enter(k->cu, k->context, NULL) == GEMMTUNE_OK) {
+        (void)k->cu->cuModuleUnload(k->module);
+        leave(k->cu);
     }
-    free(kernel);
+    free(k);
 }
 
 /* Kernels are compiled with GT_FOLLOW's wait for such a device, whatever its driver. */
-static bool can_follow(const struct gt_gpu *gpu) {
+static bool can_follow(const struct cuda_gpu *gpu) {
     int driver = 0;
     return gpu->head.device.cc >= FOLLOW_CC && gpu->cu->cuLaunchKernelEx &&
            gpu->cu->cuDriverGetVersion(&driver) == GT_CU_SUCCESS && driver >= FOLLOW_DRIVER;
@@ -232,27 +233,29 @@ static bool can_follow(const struct gt_gpu *gpu) {
 static gt_status load(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_image *image,
                       const char *source, const char *entry, const struct gt_launch *launch,
                       struct gt_err *err) {
+    const struct cuda_gpu *g = (const struct cuda_gpu *)gpu;
     (void)source;
     *out = NULL;
     if (!image->bytes)
         return gt_fail(err, GEMMTUNE_EINVAL, "there is no image of %s to load", entry);
-    struct gt_kernel *k = calloc(1, sizeof *k);
+    struct cuda_kernel *k = calloc(1, sizeof *k);
     if (!k)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a kernel");
-    k->cu = gpu->cu;
-    k->context = gpu->context;
-    k->follows = can_follow(gpu);
-    gt_status status = enter(gpu->cu, gpu->context, err);
+    k->head.driver = &gt_driver_cuda;
+    k->cu = g->cu;
+    k->context = g->context;
+    k->follows = can_follow(g);
+    gt_status status = enter(k->cu, k->context, err);
     if (status == GEMMTUNE_OK) {
         status = load_module(k, image, err);
         if (status == GEMMTUNE_OK)
             status = find_function(k, image, entry, launch, err);
-        leave(gpu->cu);
+        leave(k->cu);
     }
     if (status != GEMMTUNE_OK)
-        unload(k);
+        unload(&k->head);
     else
-        *out = k;
+        *out = &k->head;
     return status;
 }
 
@@ -260,21 +263,22 @@ static gt_status load_also(struct gt_kernel **out, struct gt_gpu *gpu,
                            const struct gt_kernel *kernel, const char *entry,
                            const struct gt_launch *launch, struct gt_err *err) {
     struct gt_image facts = {0}; /* an image tells those of its main kernel */
+    (void)gpu;
     *out = NULL;
-    struct gt_kernel *k = malloc(sizeof *k);
+    struct cuda_kernel *k = malloc(sizeof *k);
     if (!k)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a kernel");
-    *k = *kernel;
+    *k = *(const struct cuda_kernel *)kernel;
     k->borrowed = true;
-    gt_status status = enter(gpu->cu, gpu->context, err);
+    gt_status status = enter(k->cu, k->context, err);
     if (status == GEMMTUNE_OK) {
         status = find_function(k, &facts, entry, launch, err);
-        leave(gpu->cu);
+        leave(k->cu);
     }
     if (status != GEMMTUNE_OK)
-        unload(k);
+        unload(&k->head);
     else
-        *out = k;
+        *out = &k->head;
     return status;
 }
 
@@ -301,7 +305,7 @@ static gt_status check_shape(const struct gt_launch *launch, int arg_count,
 }
 
 /* Puts what is special about the launch to `of`; how many attributes that are. */
-static unsigned attributes(struct gt_cu_launch_attribute of[2], const struct gt_kernel *k,
+static unsigned attributes(struct gt_cu_launch_attribute of[2], const struct cuda_kernel *k,
                            const struct gt_launch *launch) {
     unsigned count = 0;
     if (launch->cluster[0] > 1 || launch->cluster[1] > 1 || launch->cluster[2] > 1) {
@@ -320,7 +324,7 @@ static unsigned attributes(struct gt_cu_launch_attribute of[2], const struct gt_
 }
 
 static gt_cu_result launch_with(struct gt_cu_launch_attribute *attribute, unsigned count,
-                                const struct gt_kernel *k, const struct gt_launch *launch,
+                                const struct cuda_kernel *k, const struct gt_launch *launch,
                                 void **params, CUstream stream) {
     const struct gt_cu_launch_config config = {
         .grid_x = (unsigned)launch->grid[0],
@@ -339,8 +343,9 @@ static gt_cu_result launch_with(struct gt_cu_launch_attribute *attribute, unsign
                : GT_CU_NOT_SUPPORTED;
 }
 
-static gt_cu_result launch_plain(const struct gt_kernel *k, const struct gt_launch *launch,
-                                 void **params, CUstream stream) {
+static gt_cu_result launch_plain(const struct cuda_kernel *k,
+                                 const struct gt_launch *launch, void **params,
+                                 CUstream stream) {
     return k->cu->cuLaunchKernel(
         k->function, (unsigned)launch->grid[0], (unsigned)launch->grid[1],
         (unsigned)launch->grid[2], (unsigned)launch->block[0], (unsigned)launch->block[1],
@@ -368,7 +373,8 @@ static gt_status enter_from_elsewhere(bool *elsewhere, const struct gt_cuda *cu,
 static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *launch,
                         const struct gt_value_ref *args, int arg_count, void *stream,
                         struct gt_err *err) {
-    const struct gt_cuda *cu = kernel->cu;
+    const struct cuda_kernel *k = (const struct cuda_kernel *)kernel;
+    const struct gt_cuda *cu = k->cu;
     gt_status status = check_shape(launch, arg_count, err);
     if (status != GEMMTUNE_OK)
         return status;
@@ -376,14 +382,14 @@ static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *
     for (int i = 0; i < arg_count; i++)
         memcpy(&params[i], &args[i].bytes, sizeof params[i]);
     bool elsewhere;
-    status = enter_from_elsewhere(&elsewhere, cu, kernel->context, err);
+    status = enter_from_elsewhere(&elsewhere, cu, k->context, err);
     if (status != GEMMTUNE_OK)
         return status;
     struct gt_cu_launch_attribute attribute[2];
-    const unsigned special = attributes(attribute, kernel, launch);
+    const unsigned special = attributes(attribute, k, launch);
     const gt_cu_result result =
-        special ? launch_with(attribute, special, kernel, launch, params, (CUstream)stream)
-                : launch_plain(kernel, launch, params, (CUstream)stream);
+        special ? launch_with(attribute, special, k, launch, params, (CUstream)stream)
+                : launch_plain(k, launch, params, (CUstream)stream);
     if (elsewhere)
         leave(cu);
     if (result == GT_CU_SUCCESS)
@@ -424,13 +430,14 @@ static gt_cu_result encode(struct gt_cu_tensor_map *map, const struct gt_cuda *c
 static gt_status encode_map(struct gt_tensor_map *out, const struct gt_gpu *gpu,
                             const struct gt_tiling *tiling, void *memory,
                             struct gt_err *err) {
-    const struct gt_cuda *cu = gpu->cu;
+    const struct cuda_gpu *g = (const struct cuda_gpu *)gpu;
+    const struct gt_cuda *cu = g->cu;
     struct gt_cu_tensor_map map;
     bool elsewhere;
     if (!cu->cuTensorMapEncodeTiled)
         return gt_fail(err, GEMMTUNE_EINVAL,
                        "the CUDA driver is too old: it has no cuTensorMapEncodeTiled");
-    const gt_status status = enter_from_elsewhere(&elsewhere, cu, gpu->context, err);
+    const gt_status status = enter_from_elsewhere(&elsewhere, cu, g->context, err);
     if (status != GEMMTUNE_OK)
         return status;
     const gt_cu_result result = encode(&map, cu, tiling, memory);

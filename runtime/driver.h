@@ -11,11 +11,9 @@
 #include "core/launch.h"
 #include "core/status.h"
 
-/* A context in which kernels are built and loaded; the caller's, borrowed. */
-struct gt_gpu; /* each driver defines its own, with these two first: see struct gt_gpu_head
-                */
-
-struct gt_gpu_head {
+/* A context in which kernels are built and loaded. The context is the caller's. A driver's
+ * own struct begins with this one. */
+struct gt_gpu {
     const struct gt_driver *driver;
     struct gt_device device;
 };
@@ -31,8 +29,10 @@ struct gt_image {
 };
 void gt_image_clear(struct gt_image *image);
 
-/* A loaded kernel: an opaque struct of the driver. May be launched from any thread. */
-struct gt_kernel;
+/* A loaded kernel. Any thread may launch it. A driver's own struct begins with this one. */
+struct gt_kernel {
+    const struct gt_driver *driver;
+};
 
 /* One argument's bytes, as the kernel takes it. Pointers: CUdeviceptr, or cl_mem by value.
  */

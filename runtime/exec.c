@@ -42,7 +42,7 @@ struct gt_exec {
 };
 
 static const struct gt_device *device_of(const struct gt_gpu *gpu) {
-    return &((const struct gt_gpu_head *)gpu)->device;
+    return &gpu->device;
 }
 
 /* ---- the loaded kernel ----------------------------------------------------------- */
@@ -62,7 +62,7 @@ static struct loaded *loaded_create(struct gt_gpu *gpu) {
         return NULL;
     atomic_init(&l->users, 1);
     l->gpu = gpu;
-    l->driver = ((const struct gt_gpu_head *)gpu)->driver;
+    l->driver = gpu->driver;
     l->image.registers = l->image.spill_bytes = l->image.smem_bytes = -1;
     note_image(l);
     return l;

@@ -21,8 +21,8 @@ enum { POOL = 16 };
 
 static const char build_options[] = "-cl-std=CL1.2 -w";
 
-struct gt_gpu {
-    struct gt_gpu_head head;
+struct opencl_gpu {
+    struct gt_gpu head;
     const struct gt_opencl *cl;
     cl_context context; /* the caller's */
     cl_device_id device;
@@ -33,7 +33,8 @@ struct pool {
     cl_kernel object[POOL];
 };
 
-struct gt_kernel {
+struct opencl_kernel {
+    struct gt_kernel head;
     const struct gt_opencl *cl;
     cl_program program;
     bool borrowed;     /* the program is another kernel's */
@@ -67,7 +68,7 @@ static void close_gpu(struct gt_gpu *gpu) {
     free(gpu);
 }
 
-static gt_status fill_gpu(struct gt_gpu *gpu, const gemmtune_target *target,
+static gt_status fill_gpu(struct opencl_gpu *gpu, const gemmtune_target *target,
                           struct gt_err *err) {
     gpu->head.driver = &gt_driver_opencl;
     gpu->context = (cl_context)target->context;
@@ -86,15 +87,15 @@ static gt_status open_gpu(struct gt_gpu **out, const gemmtune_target *target,
     if (!target->context)
         return gt_fail(err, GEMMTUNE_EINVAL,
                        "OpenCL has no current context: pass a cl_context");
-    struct gt_gpu *gpu = calloc(1, sizeof *gpu);
+    struct opencl_gpu *gpu = calloc(1, sizeof *gpu);
     if (!gpu)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a context");
     gpu->cl = cl;
     const gt_status status = fill_gpu(gpu, target, err);
     if (status != GEMMTUNE_OK)
-        close_gpu(gpu);
+        close_gpu(&gpu->head);
     else
-        *out = gpu;
+        *out = &gpu->head;
     return status;
 }
 
@@ -126,7 +127,7 @@ static gt_status build(struct gt_image *image, const struct gt_device *d,
 
 /* ---- load ---------------------------------------------------------------------------- */
 
-static gt_status take_log(struct gt_image *image, const struct gt_gpu *gpu,
+static gt_status take_log(struct gt_image *image, const struct opencl_gpu *gpu,
                           cl_program program, struct gt_err *err) {
     size_t size = 0;
     if (gpu->cl->clGetProgramBuildInfo(program, gpu->device, GT_CL_PROGRAM_BUILD_LOG, 0,
@@ -145,7 +146,7 @@ static gt_status take_log(struct gt_image *image, const struct gt_gpu *gpu,
     return status;
 }
 
-static gt_status build_program(struct gt_kernel *k, const struct gt_gpu *gpu,
+static gt_status build_program(struct opencl_kernel *k, const struct opencl_gpu *gpu,
                                struct gt_image *image, const char *source,
                                struct gt_err *err) {
     cl_int result = GT_CL_SUCCESS;
@@ -165,7 +166,7 @@ static gt_status build_program(struct gt_kernel *k, const struct gt_gpu *gpu,
     return gt_fail(err, GEMMTUNE_EBUILD, "%s", complaint);
 }
 
-static gt_status fill_pool(struct gt_kernel *k, const char *entry, struct gt_err *err) {
+static gt_status fill_pool(struct opencl_kernel *k, const char *entry, struct gt_err *err) {
     for (int i = 0; i < POOL; i++) {
         cl_int result = GT_CL_SUCCESS;
         k->pool->object[i] = k->cl->clCreateKernel(k->program, entry, &result);
@@ -180,8 +181,8 @@ static gt_status fill_pool(struct gt_kernel *k, const char *entry, struct gt_err
 
 /* Refuses what the device has no room for, before a launch does: PoCL aborts the process
  * there. */
-static gt_status check_room(struct gt_image *image, const struct gt_kernel *k,
-                            const struct gt_gpu *gpu, const struct gt_launch *launch,
+static gt_status check_room(struct gt_image *image, const struct opencl_kernel *k,
+                            const struct opencl_gpu *gpu, const struct gt_launch *launch,
                             struct gt_err *err) {
     size_t most = 0;
     const int64_t threads = launch->block[0] * launch->block[1] * launch->block[2];
@@ -206,20 +207,22 @@ static gt_status check_room(struct gt_image *image, const struct gt_kernel *k,
 }
 
 static void unload(struct gt_kernel *kernel) {
-    if (!kernel)
+    struct opencl_kernel *k = (struct opencl_kernel *)kernel;
+    if (!k)
         return;
-    for (int i = 0; kernel->pool && i < POOL; i++)
-        if (kernel->pool->object[i])
-            (void)kernel->cl->clReleaseKernel(kernel->pool->object[i]);
-    if (kernel->program && !kernel->borrowed)
-        (void)kernel->cl->clReleaseProgram(kernel->program);
-    free(kernel->pool);
-    free(kernel);
+    for (int i = 0; k->pool && i < POOL; i++)
+        if (k->pool->object[i])
+            (void)k->cl->clReleaseKernel(k->pool->object[i]);
+    if (k->program && !k->borrowed)
+        (void)k->cl->clReleaseProgram(k->program);
+    free(k->pool);
+    free(k);
 }
 
 /* Without a program yet. */
-static struct gt_kernel *kernel_create(const struct gt_gpu *gpu, struct gt_err *err) {
-    struct gt_kernel *k = calloc(1, sizeof *k);
+static struct opencl_kernel *kernel_create(const struct opencl_gpu *gpu,
+                                           struct gt_err *err) {
+    struct opencl_kernel *k = calloc(1, sizeof *k);
     struct pool *pool = calloc(1, sizeof *pool);
     if (!k || !pool) {
         free(k);
@@ -227,6 +230,7 @@ static struct gt_kernel *kernel_create(const struct gt_gpu *gpu, struct gt_err *
         (void)gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a kernel");
         return NULL;
     }
+    k->head.driver = &gt_driver_opencl;
     k->cl = gpu->cl;
     k->pool = pool;
     atomic_init(&pool->taken, 0);
@@ -236,39 +240,41 @@ static struct gt_kernel *kernel_create(const struct gt_gpu *gpu, struct gt_err *
 static gt_status load(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_image *image,
                       const char *source, const char *entry, const struct gt_launch *launch,
                       struct gt_err *err) {
+    const struct opencl_gpu *g = (const struct opencl_gpu *)gpu;
     *out = NULL;
-    struct gt_kernel *k = kernel_create(gpu, err);
+    struct opencl_kernel *k = kernel_create(g, err);
     if (!k)
         return GEMMTUNE_ENOMEM;
-    gt_status status = build_program(k, gpu, image, source, err);
+    gt_status status = build_program(k, g, image, source, err);
     if (status == GEMMTUNE_OK)
         status = fill_pool(k, entry, err);
     if (status == GEMMTUNE_OK)
-        status = check_room(image, k, gpu, launch, err);
+        status = check_room(image, k, g, launch, err);
     if (status != GEMMTUNE_OK)
-        unload(k);
+        unload(&k->head);
     else
-        *out = k;
+        *out = &k->head;
     return status;
 }
 
 static gt_status load_also(struct gt_kernel **out, struct gt_gpu *gpu,
                            const struct gt_kernel *kernel, const char *entry,
                            const struct gt_launch *launch, struct gt_err *err) {
+    const struct opencl_gpu *g = (const struct opencl_gpu *)gpu;
     struct gt_image facts = {0}; /* an image tells those of its main kernel */
     *out = NULL;
-    struct gt_kernel *k = kernel_create(gpu, err);
+    struct opencl_kernel *k = kernel_create(g, err);
     if (!k)
         return GEMMTUNE_ENOMEM;
-    k->program = kernel->program;
+    k->program = ((const struct opencl_kernel *)kernel)->program;
     k->borrowed = true;
     gt_status status = fill_pool(k, entry, err);
     if (status == GEMMTUNE_OK)
-        status = check_room(&facts, k, gpu, launch, err);
+        status = check_room(&facts, k, g, launch, err);
     if (status != GEMMTUNE_OK)
-        unload(k);
+        unload(&k->head);
     else
-        *out = k;
+        *out = &k->head;
     return status;
 }
 
@@ -323,13 +329,14 @@ static gt_status fail_launch(cl_int result, struct gt_err *err) {
 static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *launch,
                         const struct gt_value_ref *args, int arg_count, void *stream,
                         struct gt_err *err) {
-    const struct gt_opencl *cl = kernel->cl;
+    const struct opencl_kernel *k = (const struct opencl_kernel *)kernel;
+    const struct gt_opencl *cl = k->cl;
     size_t global[3], local[3];
     const gt_status status = range_of(global, local, launch, err);
     if (status != GEMMTUNE_OK)
         return status;
-    const unsigned slot = take(kernel->pool);
-    const cl_kernel object = kernel->pool->object[slot];
+    const unsigned slot = take(k->pool);
+    const cl_kernel object = k->pool->object[slot];
     cl_int result = GT_CL_SUCCESS;
     int i = 0;
     for (; result == GT_CL_SUCCESS && i < arg_count; i++)
@@ -338,7 +345,7 @@ static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *
     if (args_set)
         result = cl->clEnqueueNDRangeKernel((cl_command_queue)stream, object, 3, NULL,
                                             global, local, 0, NULL, NULL);
-    give(kernel->pool, slot);
+    give(k->pool, slot);
     if (result == GT_CL_SUCCESS)
         return GEMMTUNE_OK;
     if (args_set)

@@ -188,7 +188,7 @@ static gt_status cl_load(struct gt_kernel **out, struct gt_image *image, const c
                          const char *entry, const struct gt_launch *launch,
                          struct gt_err *err) {
     *out = NULL;
-    const struct gt_device *d = &((const struct gt_gpu_head *)cl_gpu)->device;
+    const struct gt_device *d = &cl_gpu->device;
     const gt_status status = gt_build(image, &gt_driver_opencl, d, source, NULL, err);
     assert_int_equal(status, GEMMTUNE_OK);
     assert_null(image->bytes);
@@ -391,10 +391,9 @@ static void test_opencl_open(void **state) {
     assert_int_equal(gt_driver_opencl.open(&gpu, &none, &err), GEMMTUNE_EINVAL);
     assert_null(gpu);
     assert_int_equal(gt_driver_opencl.open(&gpu, &alone, &err), GEMMTUNE_OK);
-    const struct gt_gpu_head *head = (const struct gt_gpu_head *)gpu;
-    assert_ptr_equal(head->driver, &gt_driver_opencl);
-    assert_string_equal(head->device.name, first(GEMMTUNE_OPENCL)->name);
-    assert_int_equal(head->device.ordinal, first(GEMMTUNE_OPENCL)->ordinal);
+    assert_ptr_equal(gpu->driver, &gt_driver_opencl);
+    assert_string_equal(gpu->device.name, first(GEMMTUNE_OPENCL)->name);
+    assert_int_equal(gpu->device.ordinal, first(GEMMTUNE_OPENCL)->ordinal);
     gt_driver_opencl.close(gpu);
     cl_platform_id platform;
     cl_device_id device;
@@ -585,7 +584,7 @@ static gt_status cu_load(struct gt_kernel **out, struct gt_image *image, const c
                          const char *entry, const struct gt_launch *launch,
                          struct gt_err *err) {
     *out = NULL;
-    const struct gt_device *d = &((const struct gt_gpu_head *)cu_gpu)->device;
+    const struct gt_device *d = &cu_gpu->device;
     const gt_status status = gt_build(image, &gt_driver_cuda, d, source, NULL, err);
     return status != GEMMTUNE_OK
                ? status
@@ -684,8 +683,7 @@ static void test_cuda_open(void **state) {
     assert_int_equal(gt_driver_cuda.open(&gpu, &current, &err), GEMMTUNE_OK);
     assert_ptr_equal(current_context(), cu_context);
     assert_int_equal(cu->cuCtxPopCurrent(&popped), 0);
-    assert_string_equal(((const struct gt_gpu_head *)gpu)->device.uuid,
-                        first(GEMMTUNE_CUDA)->uuid);
+    assert_string_equal(gpu->device.uuid, first(GEMMTUNE_CUDA)->uuid);
     assert_memory_equal(first(GEMMTUNE_CUDA)->uuid, "GPU-", 4);
     gt_driver_cuda.close(gpu);
 }

@@ -26,11 +26,8 @@
 
 /* ---- the driver ---------------------------------------------------------------------- */
 
-struct gt_gpu {
-    struct gt_gpu_head head;
-};
-
-struct gt_kernel {
+struct fake_kernel {
+    struct gt_kernel head;
     bool vectors; /* built with 16-byte loads of A */
     const char *entry;
 };
@@ -55,17 +52,17 @@ static gt_status fake_open(struct gt_gpu **out, const gemmtune_target *target,
         return gt_fail(err, GEMMTUNE_EDEVICE, "no context");
     *out = calloc(1, sizeof **out);
     assert_non_null(*out);
-    (*out)->head.driver = gt_driver_of(target->backend);
-    (*out)->head.device = (struct gt_device){.backend = target->backend,
-                                             .name = "Fake",
-                                             .arch = "sm_90",
-                                             .cc = 90,
-                                             .units = 4,
-                                             .warp = 32,
-                                             .max_threads = 1024,
-                                             .regs_per_block = 65536,
-                                             .smem_max = 49152,
-                                             .has_f64 = true};
+    (*out)->driver = gt_driver_of(target->backend);
+    (*out)->device = (struct gt_device){.backend = target->backend,
+                                        .name = "Fake",
+                                        .arch = "sm_90",
+                                        .cc = 90,
+                                        .units = 4,
+                                        .warp = 32,
+                                        .max_threads = 1024,
+                                        .regs_per_block = 65536,
+                                        .smem_max = 49152,
+                                        .has_f64 = true};
     atomic_fetch_add(&contexts, 1);
     return GEMMTUNE_OK;
 }
@@ -83,10 +80,11 @@ static gt_status fake_load(struct gt_kernel **out, struct gt_gpu *gpu,
     (void)launch;
     (void)err;
     assert_string_equal(entry, "gemm");
-    *out = calloc(1, sizeof **out);
-    assert_non_null(*out);
-    (*out)->vectors = strstr(source, "#define GT_VA 4\n") != NULL;
-    (*out)->entry = "gemm";
+    struct fake_kernel *k = calloc(1, sizeof *k);
+    assert_non_null(k);
+    k->vectors = strstr(source, "#define GT_VA 4\n") != NULL;
+    k->entry = "gemm";
+    *out = &k->head;
     atomic_fetch_add(&loaded, 1);
     return GEMMTUNE_OK;
 }
@@ -96,13 +94,14 @@ static gt_status fake_load_also(struct gt_kernel **out, struct gt_gpu *gpu,
                                 const struct gt_launch *launch, struct gt_err *err) {
     (void)gpu;
     (void)launch;
-    assert_string_equal(kernel->entry, "gemm");
+    assert_string_equal(((const struct fake_kernel *)kernel)->entry, "gemm");
     *out = NULL;
     if (strcmp(entry, "nobody") == 0)
         return gt_fail(err, GEMMTUNE_EBUILD, "no kernel %s", entry);
-    *out = calloc(1, sizeof **out);
-    assert_non_null(*out);
-    (*out)->entry = entry;
+    struct fake_kernel *k = calloc(1, sizeof *k);
+    assert_non_null(k);
+    k->entry = entry;
+    *out = &k->head;
     atomic_fetch_add(&loaded, 1);
     return GEMMTUNE_OK;
 }
@@ -115,16 +114,17 @@ static void fake_unload(struct gt_kernel *kernel) {
 static gt_status fake_launch(const struct gt_kernel *kernel, const struct gt_launch *launch,
                              const struct gt_value_ref *args, int arg_count, void *stream,
                              struct gt_err *err) {
+    const struct fake_kernel *k = (const struct fake_kernel *)kernel;
     (void)stream;
     (void)err;
     if (seen.count < GT_PASSES_MAX)
         seen.each[seen.count] = *launch;
     seen.count++;
-    if (strlen(seen.entries) + strlen(kernel->entry) + 2 < sizeof seen.entries) {
-        strcat(seen.entries, kernel->entry);
+    if (strlen(seen.entries) + strlen(k->entry) + 2 < sizeof seen.entries) {
+        strcat(seen.entries, k->entry);
         strcat(seen.entries, " ");
     }
-    seen.vectors = kernel->vectors;
+    seen.vectors = k->vectors;
     seen.launch = *launch;
     seen.args = arg_count;
     for (int i = 0; i < arg_count; i++) {
@@ -219,8 +219,8 @@ static int setup(void **state) {
     if (fake_open(&gpu, &target, &err) || gt_families_create(&families, &err) ||
         gt_db_open(&db, db_path, GT_DB_WRITE, &err))
         return 1;
-    gt_device_key(&gpu->head.device, key);
-    if (gt_db_run_begin(&run, db, &gpu->head.device, &info, &err))
+    gt_device_key(&gpu->device, key);
+    if (gt_db_run_begin(&run, db, &gpu->device, &info, &err))
         return 1;
     const char *hash = gt_families_find(families, "block")->hash;
     put_record(db, "f32-nn-512x512x512", "block", hash, wide);
@@ -652,7 +652,7 @@ static void test_exec_failures(void **state) {
     assert_null(e);
     assert_string_equal(log, "the compiler's words");
     free(log);
-    gpu->head.device.smem_max = 100;
+    gpu->device.smem_max = 100;
     assert_int_equal(gt_exec_create(&e, gpu, tile, &point, &p, &log, &err),
                      GEMMTUNE_EINVAL);
     assert_null(log);

@@ -26,7 +26,8 @@ static const double sample_ns = 1e6, most_ns = 5e6;
 /* ---- the rig ---- */
 
 /* Launches as a CUDA graph has them: those that were enqueued when it was made. */
-struct gt_batch {
+struct fake_batch {
+    struct gt_batch head;
     double ns;
     int launches, set[MOST];
 };
@@ -35,7 +36,7 @@ static struct {
     struct gt_rig_head head;
     struct gt_lab lab;
     char inputs[GT_SETS_MAX]; /* set i's operands are at i */
-    struct gt_batch *recording;
+    struct fake_batch *recording;
     int batches;
     long launches;          /* of all batches that ran */
     long last[GT_SETS_MAX]; /* launch that used a set; 0: none */
@@ -45,8 +46,9 @@ static struct {
 static gt_status make_batch(struct gt_batch **out, struct gt_rig *r, gt_enqueue_fn fn,
                             void *user, struct gt_err *err) {
     (void)r;
-    *out = rig.recording = calloc(1, sizeof **out);
-    assert_non_null(*out);
+    rig.recording = calloc(1, sizeof *rig.recording);
+    assert_non_null(rig.recording);
+    *out = &rig.recording->head;
     rig.batches++;
     return fn(user, err);
 }
@@ -56,7 +58,8 @@ static void destroy_batch(struct gt_batch *b) {
     free(b);
 }
 
-static gt_status time_batch(struct gt_batch *b, double *ns, struct gt_err *err) {
+static gt_status time_batch(struct gt_batch *batch, double *ns, struct gt_err *err) {
+    const struct fake_batch *b = (const struct fake_batch *)batch;
     (void)err;
     for (int i = 0; i < b->launches; i++) {
         const int set = b->set[i];
@@ -99,7 +102,7 @@ struct player {
 static gt_status launch(void *self, const struct gt_operands *x, struct gt_err *err) {
     const struct player *p = self;
     const ptrdiff_t set = (char *)x->a - rig.inputs;
-    struct gt_batch *b = rig.recording;
+    struct fake_batch *b = rig.recording;
     (void)err;
     assert_true(set >= 0 && set < rig.lab.sets.count && x->b == x->a && x->c == x->a);
     assert_true(b->launches < MOST);

@@ -68,14 +68,14 @@ static gt_status run(struct gt_checker *c, enum kernel k, int64_t elements,
     const struct gt_launch launch = {.grid = {blocks < 1 ? 1 : blocks, 1, 1},
                                      .block = {THREADS, 1, 1},
                                      .cluster = {1, 1, 1}};
-    const struct gt_driver *driver = ((const struct gt_gpu_head *)h->gpu)->driver;
+    const struct gt_driver *driver = h->gpu->driver;
     return driver->launch(c->kernel[k], &launch, l->ref, l->count, h->stream, err);
 }
 
 /* One image, all kernels. */
 static gt_status load(struct gt_checker *c, const char *source, struct gt_err *err) {
     const struct gt_rig_head *h = gt_rig_head(c->rig);
-    const struct gt_driver *driver = ((const struct gt_gpu_head *)h->gpu)->driver;
+    const struct gt_driver *driver = h->gpu->driver;
     const struct gt_launch launch = {
         .grid = {1, 1, 1}, .block = {THREADS, 1, 1}, .cluster = {1, 1, 1}};
     struct gt_image image = {0};
@@ -150,7 +150,7 @@ void gt_checker_destroy(struct gt_checker *c) {
     if (!c)
         return;
     const struct gt_rig_head *h = gt_rig_head(c->rig);
-    const struct gt_driver *driver = ((const struct gt_gpu_head *)h->gpu)->driver;
+    const struct gt_driver *driver = h->gpu->driver;
     gt_checker_release(c, c->found);
     gt_checker_release(c, c->scratch);
     gt_checker_unreserve(c);

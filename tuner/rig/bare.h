@@ -11,14 +11,17 @@
 
 enum { GT_BARE_MAX = 8 }; /* launches; a plan has GT_PASSES_MAX at most */
 
-struct gt_bare; /* each driver defines its own */
+/* Launches that were noted. A driver's own struct begins with this one. */
+struct gt_bare {
+    int launches;
+};
 
 struct gt_bare_ops {
-    /* Notes what `fn` enqueues on the rig's stream, which may run meanwhile; *launches says
-     * how many. EUNSUPPORTED: the driver does not tell, or there are more than GT_BARE_MAX.
-     * The rig and what was launched must outlive it. */
-    gt_status (*note)(struct gt_bare **out, int *launches, struct gt_rig *rig,
-                      gt_enqueue_fn fn, void *user, struct gt_err *err);
+    /* Notes the launches that `fn` enqueues on the rig's stream; they may run meanwhile.
+     * EUNSUPPORTED: the driver does not tell, or there are more than GT_BARE_MAX. The rig
+     * and the kernels must outlive it. */
+    gt_status (*note)(struct gt_bare **out, struct gt_rig *rig, gt_enqueue_fn fn,
+                      void *user, struct gt_err *err);
     /* Enqueues them once more. */
     gt_status (*run)(struct gt_bare *r, struct gt_err *err);
     void (*destroy)(struct gt_bare *r); /* accepts NULL */

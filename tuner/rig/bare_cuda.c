@@ -11,11 +11,11 @@
 
 enum { CLUSTER_CC = 90 }; /* compute capability that clusters start at */
 
-struct gt_bare {
+struct cuda_bare {
+    struct gt_bare head;
     const struct gt_cuda *cu;
     CUstream stream;
     CUgraph graph; /* owns what the nodes point to */
-    int count;
     struct {
         CUfunction function;
         void **params;
@@ -30,7 +30,7 @@ static gt_status result(gt_cu_result r, const char *call, struct gt_err *err) {
 
 /* ---- noting ---- */
 
-static gt_status capture(struct gt_bare *r, gt_enqueue_fn fn, void *user,
+static gt_status capture(struct cuda_bare *r, gt_enqueue_fn fn, void *user,
                          struct gt_err *err) {
     gt_status status = result(r->cu->cuStreamBeginCapture(r->stream, GT_CU_CAPTURE_RELAXED),
                               "cuStreamBeginCapture", err);
@@ -47,7 +47,7 @@ static bool is_clustered(const union gt_cu_launch_value *v) {
 
 /* Clusters are an attribute of the node, which only devices that have them are asked for.
  */
-static gt_status note_cluster(struct gt_bare *r, int i, CUgraphNode node,
+static gt_status note_cluster(struct cuda_bare *r, int i, CUgraphNode node,
                               struct gt_err *err) {
     struct gt_cu_launch_attribute *cluster = &r->launch[i].cluster;
     *cluster = (struct gt_cu_launch_attribute){.id = GT_CU_LAUNCH_CLUSTER};
@@ -63,10 +63,10 @@ static gt_status note_cluster(struct gt_bare *r, int i, CUgraphNode node,
     return status;
 }
 
-static gt_status note_node(struct gt_bare *r, CUgraphNode node, bool may_cluster,
+static gt_status note_node(struct cuda_bare *r, CUgraphNode node, bool may_cluster,
                            struct gt_err *err) {
     struct gt_cu_kernel_node n = {0};
-    const int i = r->count;
+    const int i = r->head.launches;
     gt_status status = result(r->cu->cuGraphKernelNodeGetParams(node, &n),
                               "cuGraphKernelNodeGetParams", err);
     if (status != GEMMTUNE_OK)
@@ -83,11 +83,11 @@ static gt_status note_node(struct gt_bare *r, CUgraphNode node, bool may_cluster
                                                        .stream = r->stream};
     if (may_cluster)
         status = note_cluster(r, i, node, err);
-    r->count += status == GEMMTUNE_OK;
+    r->head.launches += status == GEMMTUNE_OK;
     return status;
 }
 
-static gt_status note_nodes(struct gt_bare *r, const struct gt_device *d,
+static gt_status note_nodes(struct cuda_bare *r, const struct gt_device *d,
                             struct gt_err *err) {
     CUgraphNode node[GT_BARE_MAX] = {NULL};
     size_t count = 0;
@@ -104,7 +104,8 @@ static gt_status note_nodes(struct gt_bare *r, const struct gt_device *d,
     return status;
 }
 
-static void destroy(struct gt_bare *r) {
+static void destroy(struct gt_bare *bare) {
+    struct cuda_bare *r = (struct cuda_bare *)bare;
     if (!r)
         return;
     if (r->graph)
@@ -112,17 +113,16 @@ static void destroy(struct gt_bare *r) {
     free(r);
 }
 
-static gt_status note(struct gt_bare **out, int *launches, struct gt_rig *rig,
-                      gt_enqueue_fn fn, void *user, struct gt_err *err) {
+static gt_status note(struct gt_bare **out, struct gt_rig *rig, gt_enqueue_fn fn,
+                      void *user, struct gt_err *err) {
     const struct gt_cuda *cu = gt_cuda_api(err);
     *out = NULL;
-    *launches = 0;
     if (!cu)
         return GEMMTUNE_ENODRIVER;
     if (!cu->cuStreamBeginCapture || !cu->cuStreamEndCapture || !cu->cuGraphDestroy ||
         !cu->cuGraphGetNodes || !cu->cuGraphKernelNodeGetParams)
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "the driver is too old to tell");
-    struct gt_bare *r = calloc(1, sizeof *r);
+    struct cuda_bare *r = calloc(1, sizeof *r);
     if (!r)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to note launches");
     r->cu = cu;
@@ -131,17 +131,16 @@ static gt_status note(struct gt_bare **out, int *launches, struct gt_rig *rig,
     if (status == GEMMTUNE_OK)
         status = note_nodes(r, gt_rig_head(rig)->device, err);
     if (status != GEMMTUNE_OK) {
-        destroy(r);
+        destroy(&r->head);
         return status;
     }
-    *out = r;
-    *launches = r->count;
+    *out = &r->head;
     return GEMMTUNE_OK;
 }
 
 /* ---- again ---- */
 
-static gt_cu_result launch(const struct gt_bare *r, int i) {
+static gt_cu_result launch(const struct cuda_bare *r, int i) {
     const struct gt_cu_launch_config *c = &r->launch[i].config;
     if (c->attribute_count > 0)
         return r->cu->cuLaunchKernelEx(c, r->launch[i].function, r->launch[i].params, NULL);
@@ -150,9 +149,10 @@ static gt_cu_result launch(const struct gt_bare *r, int i) {
                                  c->stream, r->launch[i].params, NULL);
 }
 
-static gt_status run(struct gt_bare *r, struct gt_err *err) {
+static gt_status run(struct gt_bare *bare, struct gt_err *err) {
+    const struct cuda_bare *r = (const struct cuda_bare *)bare;
     gt_cu_result result = GT_CU_SUCCESS;
-    for (int i = 0; result == GT_CU_SUCCESS && i < r->count; i++)
+    for (int i = 0; result == GT_CU_SUCCESS && i < r->head.launches; i++)
         result = launch(r, i);
     return result == GT_CU_SUCCESS ? GEMMTUNE_OK : gt_cuda_fail(err, "launch", result);
 }

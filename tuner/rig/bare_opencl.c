@@ -23,21 +23,21 @@ struct launch {
     } arg[ARGS_MAX];
 };
 
-struct gt_bare {
+struct opencl_bare {
+    struct gt_bare head;
     struct gt_opencl cl; /* the driver's own functions */
     cl_command_queue queue;
-    int count;
     bool beyond; /* more, or something else, than there is room for */
-    struct launch launch[GT_BARE_MAX + 1]; /* launch[count] is being made */
+    struct launch launch[GT_BARE_MAX + 1]; /* launch[head.launches] is being made */
 };
 
-static struct gt_bare *noting; /* while `note` runs */
+static struct opencl_bare *noting; /* while `note` runs */
 
 /* ---- noting ---- */
 
 static cl_int note_argument(cl_kernel kernel, cl_uint index, size_t size,
                             const void *value) {
-    struct launch *l = &noting->launch[noting->count];
+    struct launch *l = &noting->launch[noting->head.launches];
     if (index < ARGS_MAX && size <= ARG_BYTES_MAX && value) {
         l->arg[index].size = size;
         memcpy(l->arg[index].bytes, value, size);
@@ -51,19 +51,19 @@ static cl_int note_argument(cl_kernel kernel, cl_uint index, size_t size,
 static cl_int note_launch(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
                           const size_t *offset, const size_t *global, const size_t *local,
                           cl_uint waits, const cl_event *wait, cl_event *event) {
-    struct launch *l = &noting->launch[noting->count];
+    struct launch *l = &noting->launch[noting->head.launches];
     l->kernel = kernel;
     l->dimensions = dimensions;
     memcpy(l->global, global, dimensions * sizeof *global);
-    noting->beyond |= offset || !local || noting->count == GT_BARE_MAX;
+    noting->beyond |= offset || !local || noting->head.launches == GT_BARE_MAX;
     if (local)
         memcpy(l->local, local, dimensions * sizeof *local);
-    noting->count += noting->count < GT_BARE_MAX;
+    noting->head.launches += noting->head.launches < GT_BARE_MAX;
     return noting->cl.clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global,
                                              local, waits, wait, event);
 }
 
-static gt_status watch(struct gt_bare *r, gt_enqueue_fn fn, void *user,
+static gt_status watch(struct opencl_bare *r, gt_enqueue_fn fn, void *user,
                        struct gt_err *err) {
     struct gt_opencl watching = r->cl;
     watching.clSetKernelArg = note_argument;
@@ -79,38 +79,37 @@ static gt_status watch(struct gt_bare *r, gt_enqueue_fn fn, void *user,
     return status;
 }
 
-static void destroy(struct gt_bare *r) {
-    free(r);
+static void destroy(struct gt_bare *bare) {
+    free(bare);
 }
 
-static gt_status note(struct gt_bare **out, int *launches, struct gt_rig *rig,
-                      gt_enqueue_fn fn, void *user, struct gt_err *err) {
+static gt_status note(struct gt_bare **out, struct gt_rig *rig, gt_enqueue_fn fn,
+                      void *user, struct gt_err *err) {
     const struct gt_opencl *cl = gt_opencl_api(err);
     *out = NULL;
-    *launches = 0;
     if (!cl)
         return GEMMTUNE_ENODRIVER;
-    struct gt_bare *r = calloc(1, sizeof *r);
+    struct opencl_bare *r = calloc(1, sizeof *r);
     if (!r)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to note launches");
     r->cl = *cl;
     r->queue = gt_rig_head(rig)->stream;
     const gt_status status = watch(r, fn, user, err);
     if (status != GEMMTUNE_OK) {
-        destroy(r);
+        destroy(&r->head);
         return status;
     }
-    *out = r;
-    *launches = r->count;
+    *out = &r->head;
     return GEMMTUNE_OK;
 }
 
 /* ---- again ---- */
 
 /* Arguments and all, as a program that computes with other matrices each time has to. */
-static gt_status run(struct gt_bare *r, struct gt_err *err) {
+static gt_status run(struct gt_bare *bare, struct gt_err *err) {
+    const struct opencl_bare *r = (const struct opencl_bare *)bare;
     cl_int result = GT_CL_SUCCESS;
-    for (int i = 0; i < r->count; i++) {
+    for (int i = 0; i < r->head.launches; i++) {
         const struct launch *l = &r->launch[i];
         for (cl_uint a = 0; result == GT_CL_SUCCESS && a < l->args; a++)
             result = r->cl.clSetKernelArg(l->kernel, a, l->arg[a].size, l->arg[a].bytes);

@@ -16,7 +16,13 @@ typedef gt_status (*gt_enqueue_fn)(void *user, struct gt_err *err);
 
 struct gt_bare_ops; /* tuner/rig/bare.h */
 
-struct gt_batch; /* launches prepared to be timed many times */
+/* Launches that are prepared to be timed many times. A rig's own struct begins with this
+ * one. */
+struct gt_batch {
+    struct gt_rig *rig;
+    gt_enqueue_fn fn;
+    void *user;
+};
 
 struct gt_rig_ops {
     gemmtune_backend backend;

@@ -18,11 +18,9 @@ struct rig {
     nvmlDevice_t nvml;
 };
 
-struct gt_batch {
-    struct rig *rig;
+struct cuda_batch {
+    struct gt_batch head;
     CUgraphExec graph; /* NULL: the driver has no graphs, fn is called every time */
-    gt_enqueue_fn fn;
-    void *user;
 };
 
 static struct rig *of(struct gt_rig *rig) {
@@ -105,7 +103,7 @@ static gt_status open_rig(struct gt_rig **out, const struct gt_device *d,
         return status;
     }
     r->head.stream = r->stream;
-    r->head.device = &((const struct gt_gpu_head *)r->head.gpu)->device;
+    r->head.device = &r->head.gpu->device;
     open_nvml(r, d);
     *out = (struct gt_rig *)r;
     return GEMMTUNE_OK;
@@ -183,14 +181,14 @@ static bool has_graphs(const struct gt_cuda *cu) {
            cu->cuGraphDestroy;
 }
 
-static gt_status capture(struct gt_batch *b, struct gt_err *err) {
-    struct rig *r = b->rig;
+static gt_status capture(struct cuda_batch *b, struct gt_err *err) {
+    struct rig *r = of(b->head.rig);
     CUgraph graph = NULL;
     gt_status status = result(r->cu->cuStreamBeginCapture(r->stream, GT_CU_CAPTURE_RELAXED),
                               "cuStreamBeginCapture", err);
     if (status != GEMMTUNE_OK)
         return status;
-    status = b->fn(b->user, err);
+    status = b->head.fn(b->head.user, err);
     const gt_cu_result ended = r->cu->cuStreamEndCapture(r->stream, &graph);
     if (status == GEMMTUNE_OK)
         status = result(ended, "cuStreamEndCapture", err);
@@ -205,37 +203,39 @@ static gt_status capture(struct gt_batch *b, struct gt_err *err) {
     return status;
 }
 
-static void batch_destroy(struct gt_batch *b) {
+static void batch_destroy(struct gt_batch *batch) {
+    struct cuda_batch *b = (struct cuda_batch *)batch;
     if (b->graph)
-        (void)b->rig->cu->cuGraphExecDestroy(b->graph);
+        (void)of(batch->rig)->cu->cuGraphExecDestroy(b->graph);
     free(b);
 }
 
 static gt_status batch(struct gt_batch **out, struct gt_rig *rig, gt_enqueue_fn fn,
                        void *user, struct gt_err *err) {
-    struct gt_batch *b = calloc(1, sizeof *b);
+    struct cuda_batch *b = calloc(1, sizeof *b);
     *out = NULL;
     if (!b)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to time a kernel");
-    *b = (struct gt_batch){.rig = of(rig), .fn = fn, .user = user};
+    b->head = (struct gt_batch){.rig = rig, .fn = fn, .user = user};
     gt_status status = has_graphs(of(rig)->cu) ? capture(b, err) : GEMMTUNE_OK;
     if (status != GEMMTUNE_OK) {
-        batch_destroy(b);
+        batch_destroy(&b->head);
         return status;
     }
-    *out = b;
+    *out = &b->head;
     return GEMMTUNE_OK;
 }
 
-static gt_status enqueue(struct gt_batch *b, struct gt_err *err) {
-    if (!b->graph)
-        return b->fn(b->user, err);
-    return result(b->rig->cu->cuGraphLaunch(b->graph, b->rig->stream), "cuGraphLaunch",
-                  err);
+static gt_status enqueue(struct gt_batch *batch, struct gt_err *err) {
+    const struct cuda_batch *b = (const struct cuda_batch *)batch;
+    const struct rig *r = of(batch->rig);
+    return b->graph
+               ? result(r->cu->cuGraphLaunch(b->graph, r->stream), "cuGraphLaunch", err)
+               : batch->fn(batch->user, err);
 }
 
 static gt_status time_batch(struct gt_batch *b, double *ns, struct gt_err *err) {
-    struct rig *r = b->rig;
+    struct rig *r = of(b->rig);
     float ms = 0;
     gt_status status =
         result(r->cu->cuEventRecord(r->start, r->stream), "cuEventRecord", err);

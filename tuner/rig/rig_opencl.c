@@ -17,12 +17,6 @@ struct rig {
     cl_command_queue queue;
 };
 
-struct gt_batch {
-    struct rig *rig;
-    gt_enqueue_fn fn;
-    void *user;
-};
-
 static struct rig *of(struct gt_rig *rig) {
     return (struct rig *)rig;
 }
@@ -80,7 +74,7 @@ static gt_status open_rig(struct gt_rig **out, const struct gt_device *d,
         return status;
     }
     r->head.stream = r->queue;
-    r->head.device = &((const struct gt_gpu_head *)r->head.gpu)->device;
+    r->head.device = &r->head.gpu->device;
     *out = (struct gt_rig *)r;
     return GEMMTUNE_OK;
 }
@@ -147,7 +141,7 @@ static gt_status batch(struct gt_batch **out, struct gt_rig *rig, gt_enqueue_fn 
     *out = b;
     if (!b)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to time a kernel");
-    *b = (struct gt_batch){.rig = of(rig), .fn = fn, .user = user};
+    *b = (struct gt_batch){.rig = rig, .fn = fn, .user = user};
     return GEMMTUNE_OK;
 }
 
@@ -167,7 +161,7 @@ static gt_status ended(struct rig *r, cl_event event, cl_ulong *at, struct gt_er
 }
 
 static gt_status time_batch(struct gt_batch *b, double *ns, struct gt_err *err) {
-    struct rig *r = b->rig;
+    struct rig *r = of(b->rig);
     cl_event start = NULL, end = NULL;
     cl_ulong from = 0, to = 0;
     gt_status status = finish((struct gt_rig *)r, err);
