@@ -45,12 +45,12 @@ static int64_t whole_gib(int64_t bytes) {
     return bytes / gib + (bytes % gib >= gib / 2);
 }
 
-void gt_device_key(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]) {
+static void key_of(const struct gt_device *d, int64_t gib, char key[GT_DEVICE_KEY_MAX]) {
     char numbers[160];
     (void)snprintf(numbers, sizeof numbers,
                    "%d %d %" PRId64 " GiB %" PRId64 " %d %" PRId64 " %d", d->units,
-                   d->bus_bits, whole_gib(d->mem_bytes), d->l2_bytes, d->max_threads,
-                   d->smem_max, d->regs_per_block);
+                   d->bus_bits, gib, d->l2_bytes, d->max_threads, d->smem_max,
+                   d->regs_per_block);
     struct gt_hash h;
     char hex[65];
     gt_hash_init(&h);
@@ -62,6 +62,14 @@ void gt_device_key(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]) {
     char name[SLUG_MAX];
     const int len = slug(name, d->name);
     (void)snprintf(key, GT_DEVICE_KEY_MAX, "%s-%.8s", len > 0 ? name : "device", hex);
+}
+
+void gt_device_key(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]) {
+    key_of(d, d->is_cpu ? 0 : whole_gib(d->mem_bytes), key);
+}
+
+void gt_device_key_1(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]) {
+    key_of(d, whole_gib(d->mem_bytes), key);
 }
 
 /* ---- ceilings -------------------------------------------------------------- */

@@ -40,9 +40,13 @@ struct gt_device {
 
 /* "nvidia-h200-5f1c09aa": a slug of the name and a hash of what makes two chips one model
  * (backend, name, arch, units, bus width, memory in whole GiB, L2, limits). Not the UUID,
- * not the driver: those are provenance. GiB, because what a driver reserves of the memory
- * changes with its version. */
+ * not the driver: those are provenance. Memory counts where it belongs to the model: a
+ * GPU's. A CPU's is the machine's, and a driver may report what is free of it. GiB, because
+ * what a driver reserves of a GPU's memory changes with its version. */
 void gt_device_key(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]);
+/* The key that the device had in databases of version 1 and in text that was exported from
+ * them: there the memory of a CPU counted as well. */
+void gt_device_key_1(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]);
 
 /* Peak arithmetic of the device in operations per second for a type (multiply and add count
  * as two): for F32, F64 (tensor cores, where they are faster at it) and I32; 0 for other

@@ -79,9 +79,9 @@ struct gt_record_row {
     bool tied;
     bool verified; /* verified and measured on the machine this database lives on */
     struct gt_measurement time; /* summary only: `samples` is kept, sample_ns is all 0 */
-    double naive_ns;            /* the naive family's best at the same time; 0 unknown */
-    const char *provenance;     /* "local", or the file or machine it came from */
-    int64_t measured_ms;        /* since 1970; shared by those written together */
+    double baseline_ns; /* best of the family of that role, at the same time; 0 unknown */
+    const char *provenance; /* "local", or the file or machine it came from */
+    int64_t measured_ms;    /* since 1970; shared by those written together */
 };
 
 /* ---- read side ---- */

@@ -189,7 +189,7 @@ static gt_status print_records(struct document *doc, struct gt_err *err) {
 }
 
 static gt_status print_all(struct document *doc, struct gt_err *err) {
-    (void)fputs("{\n  \"format\": 1,\n  \"devices\": [", doc->out);
+    (void)fputs("{\n  \"format\": 2,\n  \"devices\": [", doc->out);
     gt_status status =
         gt_db_each(doc->db, &gt_device_table, NULL, NULL, print_device, doc, err);
     (void)fputs("\n  ],\n  \"records\": [", doc->out);

@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-enum { MEMBERS_MAX = 40 };
+/* Format 1 names a column otherwise, and CPUs by old keys. */
+enum { MEMBERS_MAX = 40, FORMAT = 2 };
 
 /* ---- one row --------------------------------------------------------------- */
 
@@ -66,10 +67,24 @@ static gt_status check_keys(const struct gt_db_table *table, struct gt_node obje
                             struct gt_err *err) {
     const char *keys[MEMBERS_MAX] = {NULL};
     size_t count = 0;
-    for (size_t i = 0; i < table->count && count < MEMBERS_MAX - 1; i++)
-        if (table->column[i].exported)
-            keys[count++] = table->column[i].name;
+    for (size_t i = 0; i < table->count && count < MEMBERS_MAX - 2; i++) {
+        const struct gt_db_column *column = &table->column[i];
+        if (column->exported)
+            keys[count++] = column->name;
+        if (column->exported && column->was != NULL)
+            keys[count++] = column->was;
+    }
     return gt_json_only(object, keys, err);
+}
+
+/* By its name, or by the one that it had before. */
+static gt_status need_column(struct gt_node *out, const struct gt_db_column *column,
+                             struct gt_node object, struct gt_err *err) {
+    const bool renamed =
+        column->was != NULL &&
+        gt_json_kind(gt_json_member(object, column->name)) == GT_JSON_ABSENT &&
+        gt_json_kind(gt_json_member(object, column->was)) != GT_JSON_ABSENT;
+    return gt_json_need(out, object, renamed ? column->was : column->name, err);
 }
 
 static gt_status read_row(const struct gt_db_table *table, void *row, struct gt_node object,
@@ -81,10 +96,12 @@ static gt_status read_row(const struct gt_db_table *table, void *row, struct gt_
         struct gt_node n;
         if (!column->exported)
             continue;
-        status = gt_json_need(&n, object, column->name, err);
+        status = need_column(&n, column, object, err);
         if (status == GEMMTUNE_OK)
             status = readers[column->kind](column, row, n, err);
     }
+    if (status == GEMMTUNE_OK && table == &gt_device_table)
+        (void)gt_device_renew(row);
     if (status == GEMMTUNE_OK && gt_row_check(table, row, &why) != GEMMTUNE_OK)
         status = gt_json_fail(object, err, "%s", why.line);
     return status;
@@ -101,15 +118,16 @@ static gt_status take_device(struct gt_intake *in, struct gt_node root,
     return status == GEMMTUNE_OK ? gt_intake_device(in, &device, err) : status;
 }
 
-/* A record's device must be described in the same file. */
-static gt_status check_described(struct gt_node devices, struct gt_node record,
-                                 const char *key, struct gt_err *err) {
+/* A record's device must be described in the same file; *device is what it says. */
+static gt_status find_described(struct gt_stored_device *device, struct gt_node devices,
+                                struct gt_node record, const char *key,
+                                struct gt_err *err) {
     for (size_t i = 0; i < gt_json_count(devices); i++) {
         const char *described = NULL;
-        const struct gt_node n = gt_json_member(gt_json_at(devices, i), "key");
-        if (gt_json_string(&described, n, err) == GEMMTUNE_OK &&
+        const struct gt_node object = gt_json_at(devices, i);
+        if (gt_json_string(&described, gt_json_member(object, "key"), err) == GEMMTUNE_OK &&
             strcmp(described, key) == 0)
-            return GEMMTUNE_OK;
+            return read_row(&gt_device_table, device, object, err);
     }
     return gt_json_fail(gt_json_member(record, "device"), err,
                         "\"%s\" is not among the devices", key);
@@ -141,14 +159,16 @@ static gt_status take_record(struct gt_intake *in, struct gt_node root,
                              struct gt_node records, size_t i, struct gt_err *err) {
     const struct gt_node object = gt_json_at(records, i);
     struct gt_stored_record record = {.row.provenance = GT_LOCAL}, before = record;
+    struct gt_stored_device device = {0};
     gt_status status = read_row(&gt_record_table, &record, object, err);
     if (status == GEMMTUNE_OK)
-        status = check_described(gt_json_member(root, "devices"), object,
-                                 record.row.subject.device_key, err);
+        status = find_described(&device, gt_json_member(root, "devices"), object,
+                                record.row.subject.device_key, err);
     if (status == GEMMTUNE_OK && i > 0)
         status = read_row(&gt_record_table, &before, gt_json_at(records, i - 1), err);
     if (status == GEMMTUNE_OK && i > 0)
         status = check_order(&before, &record, object, err);
+    record.row.subject.device_key = device.key; /* the present one */
     return status == GEMMTUNE_OK ? gt_intake_record(in, &record, err) : status;
 }
 
@@ -176,7 +196,7 @@ static gt_status take_document(struct gt_intake *in, struct gt_node root,
     if (status == GEMMTUNE_OK)
         status = gt_json_need(&format, root, "format", err);
     if (status == GEMMTUNE_OK)
-        status = gt_json_int(&version, format, 1, 1, err);
+        status = gt_json_int(&version, format, 1, FORMAT, err);
     if (status == GEMMTUNE_OK)
         status = take_array(in, root, "devices", take_device, err);
     return status == GEMMTUNE_OK ? take_array(in, root, "records", take_record, err)

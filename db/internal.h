@@ -6,6 +6,7 @@
  *     table.c    the tables as lists of columns, and what makes a row sound
  *     row.c      rows of any table: load, check, checksum
  *     migrate.c  migrations, and whether a file's tables are exactly ours
+ *     rekey.c    devices that were stored under an old key
  *     open.c     opening, refusing, closing
  *     read.c     the read side
  * and the write side, which the library goes without:
@@ -111,6 +112,7 @@ enum gt_column_kind {
 
 struct gt_db_column {
     const char *name; /* in the table and in exported text */
+    const char *was;  /* in text that was exported before; NULL: the same */
     const char *from; /* SQL to read it by; NULL: x.<name> */
     enum gt_column_kind kind;
     size_t offset;     /* in the row's struct */
@@ -182,6 +184,14 @@ gt_status gt_db_check_schema(struct gt_db *db, const struct gt_migration *migrat
 int gt_migrations_last(const struct gt_migration *migrations);
 /* The database's own name; EDB when it is damaged. */
 gt_status gt_db_origin(char name[GT_PROVENANCE_MAX], struct gt_db *db, struct gt_err *err);
+
+/* ---- rekey.c ---- */
+
+/* Gives the device its present key when it has that of version 1: true. */
+bool gt_device_renew(struct gt_stored_device *device);
+/* The same for every device of the file and what was measured on it; devices that then have
+ * one key become one. Inside a transaction. */
+gt_status gt_db_rekey(struct gt_db *db, struct gt_err *err);
 
 /* ---- open.c ---- */
 

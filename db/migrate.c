@@ -115,6 +115,22 @@ static gt_status set_pragma(struct gt_db *db, const char *name, int value,
     return gt_sql_script(db, sql, err);
 }
 
+/* What SQL cannot do to the rows of a file that is older than `version`. */
+static const struct {
+    int version;
+    gt_status (*change)(struct gt_db *db, struct gt_err *err);
+} changes[] = {
+    {2, gt_db_rekey},
+};
+
+static gt_status change_rows(struct gt_db *db, int64_t version, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (size_t i = 0; i < sizeof changes / sizeof *changes && status == GEMMTUNE_OK; i++)
+        if (version > 0 && version < changes[i].version)
+            status = changes[i].change(db, err);
+    return status;
+}
+
 static gt_status apply(struct gt_db *db, const struct gt_migration *migrations,
                        int64_t version, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
@@ -145,6 +161,8 @@ static gt_status migrate(struct gt_db *db, const struct gt_migration *migrations
         status = back_up(db, version, err);
     if (status == GEMMTUNE_OK)
         status = apply(db, migrations, version, err);
+    if (status == GEMMTUNE_OK)
+        status = change_rows(db, version, err);
     if (status == GEMMTUNE_OK)
         status = set_pragma(db, "application_id", GT_DB_APPLICATION, err);
     return status == GEMMTUNE_OK ? origin_store(db, err) : status;

@@ -125,7 +125,7 @@ static inline struct gt_record_row a_record(const char *device_key, int i, int r
                                 .tied = rank == 1,
                                 .verified = true,
                                 .time = t.time,
-                                .naive_ns = 123456.75};
+                                .baseline_ns = 123456.75};
     return row;
 }
 

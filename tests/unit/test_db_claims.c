@@ -314,7 +314,7 @@ static void test_full(void **state) {
 
 /* ---- reading while another writes ---- */
 
-/* Sets of two, three, two, ... records whose naive_ns tells the set. */
+/* Sets of two, three, two, ... records whose baseline_ns tells the set. */
 static void rewrite_for_ever(const char *path) {
     struct gt_db *db = NULL;
     if (gt_db_open(&db, path, GT_DB_WRITE, &err) != GEMMTUNE_OK)
@@ -323,7 +323,7 @@ static void rewrite_for_ever(const char *path) {
         struct gt_record_row rows[3];
         for (int i = 0; i < 3; i++) {
             rows[i] = a_record(key, i, i);
-            rows[i].naive_ns = n;
+            rows[i].baseline_ns = n;
         }
         if (gt_db_records_put(db, key, rows[0].subject.problem, rows, 2 + (size_t)n % 2,
                               &err) != GEMMTUNE_OK)
@@ -333,15 +333,15 @@ static void rewrite_for_ever(const char *path) {
 
 struct set {
     int count;
-    double naive_ns;
+    double baseline_ns;
 };
 
 static gt_status note(void *user, const struct gt_record_row *row, struct gt_err *unused) {
     struct set *set = user;
     (void)unused;
-    assert_true(set->count == 0 ||
-                (row->naive_ns >= set->naive_ns && row->naive_ns <= set->naive_ns));
-    set->naive_ns = row->naive_ns;
+    assert_true(set->count == 0 || (row->baseline_ns >= set->baseline_ns &&
+                                    row->baseline_ns <= set->baseline_ns));
+    set->baseline_ns = row->baseline_ns;
     set->count++;
     return GEMMTUNE_OK;
 }
@@ -361,10 +361,10 @@ static void test_snapshot(void **state) {
         struct gt_db *db = db_open(in_folder("a.db"), GT_DB_READ);
         OK(gt_db_records(db, key, NULL, note, &set, &err));
         gt_db_close(db);
-        if (set.naive_ns < 123456) { /* written by the other */
-            assert_int_equal(set.count, 2 + (int)set.naive_ns % 2);
-            assert_true(set.naive_ns >= last);
-            last = set.naive_ns;
+        if (set.baseline_ns < 123456) { /* written by the other */
+            assert_int_equal(set.count, 2 + (int)set.baseline_ns % 2);
+            assert_true(set.baseline_ns >= last);
+            last = set.baseline_ns;
         }
     }
     assert_int_equal(kill(pid, SIGKILL), 0);

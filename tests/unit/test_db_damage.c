@@ -98,7 +98,8 @@ static gt_status true_record(void *user, const struct gt_record_row *row,
                      want.tied); /* rank is counted anew when the winner is lost */
     assert_true(row->rank <= i);
     assert_true(row->verified);
-    assert_true(row->naive_ns >= want.naive_ns && row->naive_ns <= want.naive_ns);
+    assert_true(row->baseline_ns >= want.baseline_ns &&
+                row->baseline_ns <= want.baseline_ns);
     assert_string_equal(row->provenance, "local");
     return GEMMTUNE_OK;
 }
@@ -229,7 +230,7 @@ static void test_edited_rows(void **state) {
         {"UPDATE record SET tied = 1 - tied", 1, TRIALS, 0},
         {"UPDATE record SET checksum = '0123456789abcdef' WHERE rank = 0", 1, TRIALS, 1},
         {"UPDATE record SET provenance = 'elsewhere' WHERE rank = 0", 1, TRIALS, 1},
-        {"UPDATE record SET naive_ns = naive_ns + 1", 1, TRIALS, 0},
+        {"UPDATE record SET baseline_ns = baseline_ns + 1", 1, TRIALS, 0},
         {"UPDATE trial SET median_ns = median_ns / 2 WHERE id <= 3", 1, TRIALS - 3, 2},
         {"UPDATE trial SET outcome = 'wrong_result' WHERE id = 1", 1, TRIALS - 1, 2},
         {"UPDATE trial SET state = 'quarantined' WHERE id = 1", 1, TRIALS - 1, 2},

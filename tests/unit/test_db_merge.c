@@ -315,7 +315,7 @@ static void test_refused_text(void **state) {
     char *text = text_of("a.db");
     file_write(in_folder("tuned.json"), text, strlen(text));
     free(text);
-    refused_text("\"format\": 1", "\"format\": 2", "format");
+    refused_text("\"format\": 2", "\"format\": 3", "format");
     refused_text("\"units\": 132", "\"units\": 131", "should be");
     refused_text("\"units\": 132", "\"units\": -1", "units");
     refused_text("\"units\": 132, ", "", "units");
@@ -338,6 +338,51 @@ static void test_refused_text(void **state) {
     same_export("into.db", "empty.db");
 }
 
+/* ---- text of format 1 ---- */
+
+/* `text` with every `was` become `is`, which is as long. */
+static void replace_all(char *text, const char *was, const char *is) {
+    assert_int_equal(strlen(was), strlen(is));
+    for (char *at = strstr(text, was); at != NULL; at = strstr(at + 1, was))
+        memcpy(at, is, strlen(is));
+}
+
+static gt_status see_baseline(void *user, const struct gt_record_row *row,
+                              struct gt_err *unused) {
+    int *seen = user;
+    (void)unused;
+    assert_true(row->baseline_ns > 123456 && row->baseline_ns < 123457);
+    (*seen)++;
+    return GEMMTUNE_OK;
+}
+
+/* It names the baseline's time otherwise, and a CPU by a key that counted memory. */
+static void test_text_of_format_1(void **state) {
+    struct gt_device cpu = a_device("H200");
+    char old_key[GT_DEVICE_KEY_MAX], key[GT_DEVICE_KEY_MAX];
+    struct gt_merge_report r;
+    int seen = 0;
+    (void)state;
+    cpu.is_cpu = true;
+    gt_device_key(&cpu, key);
+    gt_device_key_1(&cpu, old_key);
+    assert_string_not_equal(key, old_key);
+    char *text = text_of("a.db");
+    replace_all(text, "\"format\": 2", "\"format\": 1");
+    replace_all(text, "\"baseline_ns\": ", "\"naive_ns\":    ");
+    replace_all(text, "\"is_cpu\": false", "\"is_cpu\": true ");
+    assert_non_null(strstr(text, old_key));
+    file_write(in_folder("tuned.json"), text, strlen(text));
+    free(text);
+    struct gt_db *db = db_open(in_folder("into.db"), GT_DB_WRITE);
+    OK(gt_db_import(&r, db, in_folder("tuned.json"), &err));
+    assert_int_equal(r.devices, 1);
+    assert_int_equal(r.records, 2);
+    OK(gt_db_records(db, key, NULL, see_baseline, &seen, &err));
+    assert_int_equal(seen, 2);
+    gt_db_close(db);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, folder_remove)
 
 int main(void) {
@@ -354,6 +399,7 @@ int main(void) {
         TEST(test_text_round_trip),
         TEST(test_one_device),
         TEST(test_refused_text),
+        TEST(test_text_of_format_1),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -217,7 +217,8 @@ static gt_status check_record_row(void *user, const struct gt_record_row *row,
     assert_int_equal(row->verified, want->verified);
     assert_memory_equal(&row->time, &want->time,
                         offsetof(struct gt_measurement, sample_ns));
-    assert_true(row->naive_ns >= want->naive_ns && row->naive_ns <= want->naive_ns);
+    assert_true(row->baseline_ns >= want->baseline_ns &&
+                row->baseline_ns <= want->baseline_ns);
     assert_string_equal(row->provenance, "local");
     return GEMMTUNE_ENOTFOUND; /* stops, and comes back out */
 }
@@ -278,7 +279,7 @@ static void test_bad_records(void **state) {
     BAD(time.samples, 0);
     BAD(time.samples, 65);
     BAD(rank, -1);
-    BAD(naive_ns, -1);
+    BAD(baseline_ns, -1);
     BAD(subject.device_key, "other");
     BAD(subject.device_key, NULL);
     BAD(subject.problem, "f32-nn-1x1x1");

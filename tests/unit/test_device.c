@@ -167,6 +167,34 @@ static void vary(struct gt_device *d, int what) {
     }
 }
 
+/* PoCL reports the memory that the machine has free. What databases of version 1 keyed such
+ * a device by is known still. */
+static void test_key_of_a_cpu_ignores_memory(void **state) {
+    struct gt_device d = {.backend = GEMMTUNE_OPENCL,
+                          .name = "cpu-Some Processor",
+                          .arch = "cpu",
+                          .units = 2,
+                          .max_threads = 4096,
+                          .mem_bytes = INT64_C(5) << 30,
+                          .l2_bytes = 272629760,
+                          .smem_max = 2097152,
+                          .is_cpu = true};
+    char before[GT_DEVICE_KEY_MAX], after[GT_DEVICE_KEY_MAX];
+    char old_before[GT_DEVICE_KEY_MAX], old_after[GT_DEVICE_KEY_MAX];
+    (void)state;
+    gt_device_key(&d, before);
+    gt_device_key_1(&d, old_before);
+    d.mem_bytes = INT64_C(7) << 30;
+    gt_device_key(&d, after);
+    gt_device_key_1(&d, old_after);
+    assert_string_equal(before, after);
+    assert_string_equal(old_before, "cpu-some-processor-3df8c3c2");
+    assert_string_equal(old_after, "cpu-some-processor-d96f9089");
+    d.is_cpu = false; /* a GPU's memory is its own */
+    gt_device_key(&d, after);
+    assert_string_equal(after, old_after);
+}
+
 static void test_key_tells_silicon_apart(void **state) {
     char keys[10][GT_DEVICE_KEY_MAX];
     (void)state;
@@ -228,6 +256,7 @@ int main(void) {
         cmocka_unit_test(test_unknown_is_zero),
         cmocka_unit_test(test_key_is_stable),
         cmocka_unit_test(test_key_ignores_what_is_not_silicon),
+        cmocka_unit_test(test_key_of_a_cpu_ignores_memory),
         cmocka_unit_test(test_key_tells_silicon_apart),
         cmocka_unit_test(test_key_slugs),
         cmocka_unit_test(test_key_of_a_long_name_fits),

@@ -122,7 +122,7 @@ static void won(struct writer *w, const char *problem, const char *point, double
                                       .rank = 0,
                                       .verified = true,
                                       .time = timed(ns),
-                                      .naive_ns = 4 * ns,
+                                      .baseline_ns = 4 * ns,
                                       .provenance = "local"};
     OK(w, gt_db_records_put(w->db, w->key, problem, &row, 1, &w->err));
 }

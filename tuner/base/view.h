@@ -25,7 +25,7 @@ struct gt_view_row {
     int rank;                  /* records: 0 is the winner */
     bool current;              /* records that have been ranked: of the present source */
     bool verified, tied;       /* records */
-    double naive_ns;           /* records; 0 unknown */
+    double baseline_ns;        /* records; 0 unknown */
     enum gt_trial_state state; /* trials; a record counts as done */
     gt_outcome outcome;        /* trials; a record counts as correct */
     int64_t run_id;            /* trials made here; else 0 */

@@ -268,7 +268,7 @@ static gt_status store(const struct gt_tune_result *result, struct gt_tuner *t,
                                                              result->winner[1].tied,
                                          .verified = true,
                                          .time = result->winner[i].time,
-                                         .naive_ns = result->baseline_ns,
+                                         .baseline_ns = result->baseline_ns,
                                          .provenance = "local",
                                          .measured_ms = result->measured_ms};
     }
