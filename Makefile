@@ -40,12 +40,14 @@ FAKE_SRC := $(filter-out tests/fake/lib%,$(wildcard tests/fake/*.c))
 FAKE_SO  := $(patsubst %.c,$(B)/%.so,$(wildcard tests/fake/lib*.c))
 
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/gen/templates.o $(B)/gen/schema.o
-PROG_OBJ := $(PROG_SRC:%.c=$(B)/%.o) $(B)/gen/published.o $(B)/gen/kernels.o
+PROG_OBJ := $(PROG_SRC:%.c=$(B)/%.o) $(B)/gen/published.o $(B)/gen/devices.o \
+            $(B)/gen/kernels.o
 TEST_OBJ := $(LIB_OBJ) $(filter-out $(B)/tuner/cmd/main.o,$(PROG_OBJ)) $(FAKE_SRC:%.c=$(B)/%.o)
 
 # Texts that are compiled in (make's sort is by bytes).
 TEMPLATES := $(sort $(filter-out %.md,$(wildcard templates/*/*.*)))
 PUBLISHED := $(sort $(wildcard db/published/*.json))
+DEVICES   := $(sort $(wildcard configs/devices/*.json))
 KERNELS   := $(sort $(wildcard tuner/lab/kernels/*.*))
 SCHEMA    := $(sort $(wildcard db/schema/*.sql))
 
@@ -152,6 +154,8 @@ $(B)/gen/templates.c: $(TEMPLATES) tools/embed $(B)/sources
 	$(call generate,tools/embed gt_embedded_templates $(TEMPLATES))
 $(B)/gen/published.c: $(PUBLISHED) tools/embed $(B)/sources
 	$(call generate,tools/embed gt_embedded_published $(PUBLISHED))
+$(B)/gen/devices.c: $(DEVICES) tools/embed $(B)/sources
+	$(call generate,tools/embed gt_embedded_devices $(DEVICES))
 $(B)/gen/kernels.c: $(KERNELS) tools/embed $(B)/sources
 	$(call generate,tools/embed gt_embedded_kernels $(KERNELS))
 $(B)/gen/schema.c: $(SCHEMA) tools/embed-schema $(B)/sources
@@ -164,7 +168,7 @@ remember = @mkdir -p $(@D) && echo $(quote) | cmp -s - $@ || echo $(quote) >$@
 $(B)/flags: FORCE
 	$(call remember,$(CC) $(filter-out -Werror,$(ALL_CFLAGS)) $(LDFLAGS))
 $(B)/sources: FORCE
-	$(call remember,$(sort $(TEST_OBJ) $(TEMPLATES) $(PUBLISHED) $(KERNELS) $(SCHEMA)))
+	$(call remember,$(sort $(TEST_OBJ) $(TEMPLATES) $(PUBLISHED) $(DEVICES) $(KERNELS) $(SCHEMA)))
 FORCE:
 
 -include $(patsubst %.o,%.d,$(wildcard $(B)/*/*.o $(B)/*/*/*.o))

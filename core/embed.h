@@ -15,6 +15,8 @@ struct gt_embedded {
 extern const struct gt_embedded gt_embedded_templates[];
 /* build/gen/published.c: db/published/, sorted by path */
 extern const struct gt_embedded gt_embedded_published[];
+/* build/gen/devices.c: configs/devices/, sorted by path */
+extern const struct gt_embedded gt_embedded_devices[];
 /* build/gen/kernels.c: tuner/lab/kernels/, the program's own checking kernels */
 extern const struct gt_embedded gt_embedded_kernels[];
 

@@ -57,10 +57,15 @@ static void test_built_in(void **state) {
             find(&p, rows[i].device, rows[i].kernel, rows[i].volume);
         assert_true(r->ms == rows[i].ms);
         assert_true(fabs(r->gflops - rows[i].gflops) <= 1e-3 * rows[i].gflops);
-        assert_true(r->title[0] != '\0' && r->how[0] != '\0');
+        assert_true(r->title[0] != '\0' && r->how[0] != '\0' && r->rung[0] != '\0');
     }
     assert_string_equal(find(&p, gtx1080, "tile", 0)->problem, "f32-nn-4096x4096x4096");
     assert_string_equal(find(&p, gtx1080, "tile", 0)->dtype, "f32");
+    assert_string_equal(find(&p, gtx1080, "naive", 0)->point, "naive MAP=0 BX=32 BY=32");
+    assert_string_equal(find(&p, gtx1080, "cublas", 0)->point, "");
+    assert_true(find(&p, gtx1050, "cpu", 1000)->host);
+    assert_false(find(&p, gtx1050, "tile", 1000)->host);
+    assert_true(find(&p, gtx1050, "tile", 1000)->resolution_ms == 1);
     assert_string_equal(find(&p, gtx260, "block", 0)->dtype, "f64");
     assert_int_equal(find(&p, gtx260, "block", 0)->volume, 0);
     gt_published_clear(&p);
@@ -88,6 +93,12 @@ static void test_refusals(void **state) {
          "/rows/0/kernel: longer than"},
         {"{\"format\":1,\"device\":\"d\",\"rows\":[{\"secs\":1}]}",
          "/rows/0/secs: unknown key"},
+        {"{\"format\":1,\"device\":\"d\",\"kernels\":{\"t\":{\"why\":\"\"}},"
+         "\"rows\":[{\"kernel\":\"t\"}]}",
+         "/kernels/t/why: unknown key"},
+        {"{\"format\":1,\"device\":\"d\",\"kernels\":{\"t\":{\"host\":1}},"
+         "\"rows\":[{\"kernel\":\"t\"}]}",
+         "/kernels/t/host: must be"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -34,6 +34,37 @@ void gt_progress_show(struct gt_progress *p, const char *name, size_t done, size
     fflush(stderr);
 }
 
+/* Elsewhere than on a terminal a line is said when the work has gone on for a while, and
+ * then only now and then. */
+static const double first_plain_s = 2, next_plain_s = 10;
+
+static bool is_due(const struct gt_progress *p, double now) {
+    if (p->live)
+        return now - p->shown >= 1.0 / REDRAW_HZ;
+    return now - p->count_began >= first_plain_s && now - p->shown >= next_plain_s;
+}
+
+void gt_progress_count(struct gt_progress *p, const char *what, size_t done, size_t of) {
+    const double now = gt_seconds();
+    if (done == 0)
+        p->count_began = now;
+    if (p->quiet || !is_due(p, now))
+        return;
+    p->shown = now;
+    fprintf(stderr, "%s%s: %zu of %zu", p->live ? "\r\033[K" : "gemmtune: ", what, done,
+            of);
+    if (done > 0)
+        fprintf(stderr, ", %.0f s left",
+                (now - p->count_began) / (double)done * (double)(of - done));
+    (void)fputs(p->live ? "" : "\n", stderr);
+    fflush(stderr);
+}
+
+void gt_progress_end(struct gt_progress *p) {
+    if (p->live && !p->quiet && p->shown > 0)
+        (void)fputs("\r\033[K", stderr);
+}
+
 void gt_progress_line(struct gt_progress *p, const char *text) {
     if (p->quiet)
         return;

@@ -12,6 +12,7 @@ struct gt_progress {
     bool quiet;
     size_t problem, problems; /* 1-based */
     double started, shown;    /* gt_seconds */
+    double count_began;       /* gt_progress_count */
 };
 
 void gt_progress_init(struct gt_progress *p, size_t problems, bool quiet);
@@ -19,6 +20,10 @@ void gt_progress_init(struct gt_progress *p, size_t problems, bool quiet);
 void gt_progress_show(struct gt_progress *p, const char *name, size_t done, size_t planned,
                       double rate, double best_gflops, const char *best_family,
                       double left_s);
+/* How far a loop is: called ahead of step `done` of `of`, from 0 on. */
+void gt_progress_count(struct gt_progress *p, const char *what, size_t done, size_t of);
+/* Takes the rewritten line off the terminal. */
+void gt_progress_end(struct gt_progress *p);
 /* Ends the line and prints `text` as one of its own. */
 void gt_progress_line(struct gt_progress *p, const char *text);
 

@@ -56,6 +56,27 @@ static gt_status take_problem(struct gt_published_row *r, struct gt_node n,
     return GEMMTUNE_OK;
 }
 
+/* What the file says of the row's kernel; a kernel that the file does not describe is
+ * known by its name alone. */
+static gt_status take_kernel(struct gt_published_row *r, struct gt_node kernels,
+                             struct gt_err *err) {
+    static const char *const keys[] = {"how", "rung", "point", "host", NULL};
+    const struct gt_node n = gt_json_member(kernels, r->kernel);
+    const struct gt_node host = gt_json_member(n, "host");
+    if (gt_json_kind(n) == GT_JSON_ABSENT)
+        return GEMMTUNE_OK;
+    gt_status status = gt_json_only(n, keys, err);
+    if (status == GEMMTUNE_OK)
+        status = take_text(r->how, sizeof r->how, n, "how", err);
+    if (status == GEMMTUNE_OK)
+        status = take_text(r->rung, sizeof r->rung, n, "rung", err);
+    if (status == GEMMTUNE_OK)
+        status = take_text(r->point, sizeof r->point, n, "point", err);
+    if (status == GEMMTUNE_OK && gt_json_kind(host) != GT_JSON_ABSENT)
+        status = gt_json_bool(&r->host, host, err);
+    return status;
+}
+
 static gt_status take_row(struct gt_published_row *r, struct gt_node root, struct gt_node n,
                           struct gt_err *err) {
     static const char *const keys[] = {"dtype",  "layout", "problem", "volume",
@@ -74,8 +95,7 @@ static gt_status take_row(struct gt_published_row *r, struct gt_node root, struc
     for (size_t i = 0; status == GEMMTUNE_OK && i < sizeof texts / sizeof *texts; i++)
         status = take_text(texts[i].buf, texts[i].size, n, texts[i].key, err);
     if (status == GEMMTUNE_OK)
-        status = take_text(r->how, sizeof r->how, gt_json_member(root, "kernels"),
-                           r->kernel, err);
+        status = take_kernel(r, gt_json_member(root, "kernels"), err);
     if (status == GEMMTUNE_OK)
         status = take_problem(r, n, err);
     if (status == GEMMTUNE_OK)
@@ -99,6 +119,8 @@ static gt_status take_rows(struct gt_published *p, struct gt_node root, struct g
     gt_status status = take_text(head.device, sizeof head.device, root, "device", err);
     if (status == GEMMTUNE_OK)
         status = take_text(head.title, sizeof head.title, root, "title", err);
+    if (status == GEMMTUNE_OK)
+        status = take_number(&head.resolution_ms, root, "resolution_ms", err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++) {
         p->row[p->count] = head;
         status = take_row(&p->row[p->count], root, gt_json_at(rows, i), err);
@@ -109,8 +131,9 @@ static gt_status take_rows(struct gt_published *p, struct gt_node root, struct g
 
 gt_status gt_published_parse(struct gt_published *p, const char *name, const char *text,
                              struct gt_err *err) {
-    static const char *const keys[] = {"format", "device", "title",   "toolkit", "host",
-                                       "note",   "limits", "kernels", "rows",    NULL};
+    static const char *const keys[] = {"format",  "device", "title",  "toolkit",
+                                       "host",    "note",   "limits", "resolution_ms",
+                                       "kernels", "rows",   NULL};
     struct gt_json *doc = NULL;
     struct gt_node format, rows, device;
     int64_t version;

@@ -12,13 +12,16 @@
 struct gt_published_row {
     char device[128]; /* as its vendor names it */
     char title[128];  /* of the source */
-    char kernel[24];  /* the source's kernel by our family's name where one fits; "cpu",
-                         "cublas" */
-    char how[160];    /* the source's kernel in a few words; "" */
+    char kernel[24];  /* the source's own name of its kernel */
+    char how[160];    /* the kernel in a few words; "" */
+    char rung[32];    /* the kernel by our name, the same for all sources; "" */
+    char point[128];  /* "FAMILY NAME=VALUE ..." of ours that does the same; "" */
+    bool host;        /* measured on the host of the device, not on the device */
     char dtype[8], layout[4];
     char problem[GT_PROBLEM_NAME_MAX]; /* "" when the source gives a volume or nothing */
     int64_t volume;                    /* m * n * k; 0 when the source does not say */
     double ms;                         /* 0: below the source's resolution, or not given */
+    double resolution_ms;              /* of the source; 0 when it does not say */
     double gflops; /* as given, else 2 * volume / time; 0 when neither is known */
 };
 

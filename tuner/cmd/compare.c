@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare.c - `gemmtune compare A B`: two devices out of databases, neither of which need
- * be here. Which two they are, what is read of them, and how it is printed; the rows are
- * compare_rows.c's.
+ * compare.c - `gemmtune compare A B`: two devices, neither of which need be here. Reads
+ * databases, published figures and device files, and prints.
  */
 #include "tuner/cmd/compare.h"
-
-#include "tuner/study/predict.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,75 +11,27 @@
 struct values {
     struct gt_format format;
     struct gt_texts db, device_files, templates;
-    bool predict;
+    const char *svg;
+    bool quiet;
 };
 
 static const struct gt_option options[] = {
     {"db", 0, GT_OPT_LIST, offsetof(struct values, db), "FILE",
      "database; may be repeated (else $GEMMTUNE_DB, else the user's own)", 0, 0},
-    {"predict", 0, GT_OPT_FLAG, offsetof(struct values, predict), NULL,
-     "add what the model predicts: of a tuned kernel its point, of a published one the "
-     "best point of our family of that name",
-     0, 0},
     {"device-file", 0, GT_OPT_LIST, offsetof(struct values, device_files), "FILE",
-     "predict for a device that no database knows, by its description; may be repeated", 0,
-     0},
+     "describe one of the two: a file, or a built-in one by name (gtx-1050-3gb); may be "
+     "repeated",
+     0, 0},
+    {"svg", 0, GT_OPT_TEXT, offsetof(struct values, svg), "FILE",
+     "draw the comparison into FILE", 0, 0},
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
+    GT_OPTION_QUIET(struct values),
     GT_OPTION_END,
 };
 
-/* ---- which devices ------------------------------------------------------------------- */
-
-/* The published device called `what`, or the only one with `what` in its name: rows of a
- * device stand together. */
-static gt_status pick_published(const char **out, const struct gt_published *p,
-                                const char *what, struct gt_err *err) {
-    const char *found = NULL;
-    for (size_t i = 0; i < p->count; i++) {
-        const char *name = p->row[i].device;
-        if (gt_text_same(name, what)) {
-            *out = name;
-            return GEMMTUNE_OK;
-        }
-        if (!gt_text_holds(name, what) || (found != NULL && strcmp(found, name) == 0))
-            continue;
-        if (found != NULL)
-            return gt_fail(err, GEMMTUNE_EINVAL, "'%.60s' fits several devices: %s, %s",
-                           what, found, name);
-        found = name;
-    }
-    *out = found;
-    if (found == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL,
-                       "no device '%.60s' in a database or among published figures", what);
-    return GEMMTUNE_OK;
-}
-
-static gt_status pick(struct gt_compare_side *out, const struct gt_comparison *c,
-                      const char *what, struct gt_err *err) {
-    size_t index;
-    gt_status status = gt_view_pick(&index, &c->view, what, err);
-    if (status == GEMMTUNE_OK) {
-        const struct gt_view_device *d = &c->view.device[index];
-        *out = (struct gt_compare_side){
-            .key = d->key, .name = d->device.name, .described = true, .device = d->device};
-        for (size_t i = 0; i < c->published.count; i++)
-            if (gt_text_same(c->published.row[i].device, d->device.name))
-                out->published = c->published.row[i].device;
-        return GEMMTUNE_OK;
-    }
-    if (status != GEMMTUNE_ENOTFOUND)
-        return status;
-    *out = (struct gt_compare_side){.key = NULL};
-    status = pick_published(&out->published, &c->published, what, err);
-    out->name = out->published;
-    return status;
-}
-
-/* ---- printing
- * ------------------------------------------------------------------------------ */
+/* ---- printing ------------------------------------------------------------------------ */
 
 static void json_side(bool *first, const char *name, const struct gt_compare_side *s) {
     bool member = true;
@@ -90,47 +39,94 @@ static void json_side(bool *first, const char *name, const struct gt_compare_sid
     (void)fputs("{", stdout);
     gt_json_text(&member, "name", s->name);
     gt_json_text(&member, "key", s->key);
+    gt_json_text(&member, "device_file", s->file[0] != '\0' ? s->file : NULL);
     (void)fputs("}", stdout);
+}
+
+static void json_ratio(bool *first, const char *name, double value) {
+    char buf[GT_CELL_MAX];
+    const char *text = gt_compare_ratio(buf, value);
+    gt_json_name(first, name);
+    (void)fputs(text != NULL ? text : "null", stdout);
 }
 
 static void print_json(const struct gt_comparison *c, const struct gt_table *t) {
     bool first = true;
     (void)fputs("{", stdout);
-    json_side(&first, "a", &c->a);
-    json_side(&first, "b", &c->b);
+    json_side(&first, "a", &c->side[0]);
+    json_side(&first, "b", &c->side[1]);
     gt_json_number(&first, "common", (double)c->versus.common);
-    gt_json_name(&first, "geomean");
-    char buf[GT_CELL_MAX];
-    (void)fputs(c->versus.common > 0 ? gt_compare_ratio(buf, c->versus.geomean) : "null",
-                stdout);
+    json_ratio(&first, "geomean", c->versus.geomean);
+    json_ratio(&first, "predicted_geomean", c->predicted_geomean);
     gt_json_name(&first, "rows");
     gt_table_json(t, stdout);
     (void)fputs("}\n", stdout);
 }
 
-static void print_people(const struct gt_comparison *c, const struct gt_table *t) {
+static void print_side(char letter, const struct gt_compare_side *s) {
+    printf("%c  %s", letter, s->name);
+    if (s->key != NULL)
+        printf("  %s", s->key);
+    else if (!s->described)
+        (void)fputs(", published figures only", stdout);
+    else if (s->file[0] != '\0')
+        printf(", described by the built-in device file %s", s->file);
+    else
+        (void)fputs(", described by a device file", stdout);
+    (void)fputs("\n", stdout);
+}
+
+static void print_rates(const struct gt_comparison *c) {
+    char a[GT_CELL_MAX], b[GT_CELL_MAX];
+    for (size_t i = 0; i < c->row_count; i++) {
+        const struct gt_compare_row *r = &c->row[i];
+        if (r->source == GT_COMPARE_RATE)
+            printf("best published rate, %s, %s: A %s, B %s GFLOP/s\n", r->published->dtype,
+                   r->part[0].kernel, gt_show_rate(a, r->part[0].gflops, 1),
+                   gt_show_rate(b, r->part[1].gflops, 1));
+    }
+}
+
+static void print_tuned(const struct gt_versus *v) {
     char buf[GT_CELL_MAX];
     size_t only_a = 0, only_b = 0;
-    for (size_t i = 0; i < c->versus.count; i++) {
-        only_a += c->versus.row[i].b == NULL;
-        only_b += c->versus.row[i].a == NULL;
+    for (size_t i = 0; i < v->count; i++) {
+        only_a += v->row[i].b == NULL;
+        only_b += v->row[i].a == NULL;
     }
-    printf("A  %s%s%s\n", c->a.name, c->a.key != NULL ? "  " : ", published figures only",
-           c->a.key != NULL ? c->a.key : "");
-    printf("B  %s%s%s\n\n", c->b.name, c->b.key != NULL ? "  " : ", published figures only",
-           c->b.key != NULL ? c->b.key : "");
-    gt_table_print(t, stdout);
-    printf("\n%zu problems in common, %zu on A only, %zu on B only\n", c->versus.common,
-           only_a, only_b);
-    if (c->versus.common > 0)
+    printf("%zu problems in common, %zu on A only, %zu on B only\n", v->common, only_a,
+           only_b);
+    if (v->common > 0)
         printf("geometric mean of A/B: %s (above 1: B is faster)\n",
-               gt_compare_ratio(buf, c->versus.geomean));
+               gt_compare_ratio(buf, v->geomean));
+}
+
+static void print_people(const struct gt_comparison *c, const struct gt_table *t) {
+    char buf[GT_CELL_MAX];
+    print_side('A', &c->side[0]);
+    print_side('B', &c->side[1]);
+    (void)fputs("\n", stdout);
+    if (c->row_count > 0)
+        gt_table_print(t, stdout);
+    (void)fputs("\n", stdout);
+    if (c->versus.count > 0)
+        print_tuned(&c->versus);
+    else
+        printf("Nothing is tuned on either device.\n");
+    if (c->predicted_geomean > 0)
+        printf("geometric mean of predicted A/B: %s (above 1: B is faster)\n",
+               gt_compare_ratio(buf, c->predicted_geomean));
+    print_rates(c);
+    if (c->side[0].described || c->side[1].described)
+        printf("\npredicted: what the model expects of the same kernel.\n"
+               "best:      what the model expects of the fastest kernel of gemmtune.\n");
 }
 
 static gt_status print(const struct gt_comparison *c, const struct gt_format *format,
                        struct gt_err *err) {
     struct gt_table *t = NULL;
-    const gt_status status = gt_compare_rows(&t, c, err);
+    const bool people = !format->json && !format->csv;
+    const gt_status status = gt_compare_table(&t, c, people, err);
     if (status == GEMMTUNE_OK && format->json)
         print_json(c, t);
     else if (status == GEMMTUNE_OK && format->csv)
@@ -141,8 +137,7 @@ static gt_status print(const struct gt_comparison *c, const struct gt_format *fo
     return status;
 }
 
-/* ---- the command
- * ------------------------------------------------------------------------------ */
+/* ---- reading ------------------------------------------------------------------------- */
 
 /* Calls `read` with every database that was named, or the default one. */
 static int each_database(struct gt_comparison *c, const struct gt_texts *paths,
@@ -167,7 +162,8 @@ static gt_status read_devices(struct gt_comparison *c, struct gt_db *db,
 }
 
 static gt_status read_rows(struct gt_comparison *c, struct gt_db *db, struct gt_err *err) {
-    const char *const keys[] = {c->a.key, c->b.key == c->a.key ? NULL : c->b.key};
+    const char *const a = c->side[0].key, *const b = c->side[1].key;
+    const char *const keys[] = {a, b == a ? NULL : b};
     const size_t from = c->view.row_count;
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < 2; i++)
@@ -180,55 +176,50 @@ static gt_status read_rows(struct gt_comparison *c, struct gt_db *db, struct gt_
     return status;
 }
 
-/* Whether one of the two is the device of the description, and no database knows it. */
-static bool take_description(struct gt_comparison *c, const struct gt_device *d) {
-    struct gt_compare_side *const sides[] = {&c->a, &c->b};
-    bool used = false;
-    for (int i = 0; i < 2; i++)
-        if (sides[i]->key == NULL && gt_text_holds(d->name, sides[i]->name)) {
-            sides[i]->device = *d;
-            sides[i]->described = used = true;
-        }
-    return used;
-}
-
-static int describe(struct gt_comparison *c, const struct gt_texts *files) {
+static int read_files(struct gt_comparison *c, const struct gt_texts *files) {
     struct gt_err err = {""};
     for (int i = 0; i < files->count; i++) {
-        struct gt_device d;
-        if (gt_describe_load(&d, files->text[i], &err) != GEMMTUNE_OK)
+        struct gt_compare_file *f = &c->file[c->file_count++];
+        *f = (struct gt_compare_file){.path = files->text[i]};
+        if (gt_describe_load(&f->device, f->path, &err) != GEMMTUNE_OK)
             return gt_die(GT_EXIT_INPUT, "%s", err.line);
-        if (!take_description(c, &d))
-            return gt_die(GT_EXIT_USAGE,
-                          "%s: %s is neither of the two, or a database knows it",
-                          files->text[i], d.name);
     }
     return -1;
 }
 
+static gt_status set_side_by_side(struct gt_comparison *c, struct gt_err *err) {
+    const char *const a = c->side[0].key, *const b = c->side[1].key;
+    gt_status status =
+        gt_versus_create(&c->versus, &c->view, a != NULL ? a : "", b != NULL ? b : "", err);
+    if (status == GEMMTUNE_OK)
+        status = gt_compare_rows(c, err);
+    return status;
+}
+
+/* ---- the command --------------------------------------------------------------------- */
+
 static int compare(struct gt_comparison *c, const struct values *v, char **names) {
     struct gt_err err = {""};
-    int code = each_database(c, &v->db, read_devices);
+    int code = read_files(c, &v->device_files);
+    if (code < 0)
+        code = each_database(c, &v->db, read_devices);
     if (code >= 0)
         return code;
     gt_status status = gt_published_load(&c->published, &err);
     if (status == GEMMTUNE_OK)
-        status = pick(&c->a, c, names[0], &err);
-    if (status == GEMMTUNE_OK)
-        status = pick(&c->b, c, names[1], &err);
+        status = gt_compare_pick(c, names, &err);
     if (status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);
-    code = describe(c, &v->device_files);
-    if (code >= 0)
-        return code;
-    if (c->a.key != NULL || c->b.key != NULL)
+    if (c->side[0].key != NULL || c->side[1].key != NULL)
         code = each_database(c, &v->db, read_rows);
     if (code >= 0)
         return code;
-    status = gt_versus_create(&c->versus, &c->view, c->a.key != NULL ? c->a.key : "",
-                              c->b.key != NULL ? c->b.key : "", &err);
-    if (status == GEMMTUNE_OK)
-        status = print(c, &v->format, &err);
+    status = set_side_by_side(c, &err);
+    if (status != GEMMTUNE_OK)
+        return gt_common_fail(status, &err);
+    if (v->svg != NULL && gt_compare_svg(c, v->svg, &err) != GEMMTUNE_OK)
+        return gt_die(GT_EXIT_FAILURE, "%s", err.line);
+    status = print(c, &v->format, &err);
     return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
 }
 
@@ -237,11 +228,12 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct gt_comparison c = {.families = NULL};
     int first;
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 2, 2, &first);
-    c.predict = v.predict || v.device_files.count > 0;
+    gt_progress_init(&c.progress, 0, v.quiet);
     if (code < 0)
         code = gt_common_families(&c.families, &v.templates);
     if (code < 0)
         code = compare(&c, &v, argv + first);
+    free(c.row);
     gt_families_destroy(c.families);
     gt_versus_clear(&c.versus);
     gt_published_clear(&c.published);
@@ -252,7 +244,8 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_compare = {
     .name = "compare",
     .operands = "A B",
-    .about = "Compare the results of two devices, from databases and published figures.",
+    .about =
+        "Compare two devices: tuned here, published by others, predicted by the model.",
     .options = options,
     .run = run,
 };

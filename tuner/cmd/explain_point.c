@@ -9,7 +9,6 @@
 static int read_point(const struct gt_family **family, struct gt_point *out,
                       const struct gt_families *families, const char *text) {
     char name[GT_NAME_MAX] = "";
-    struct gt_point given;
     struct gt_err err = {""};
     const size_t len = strcspn(text, " ,");
     if (len == 0 || len >= sizeof name)
@@ -18,16 +17,8 @@ static int read_point(const struct gt_family **family, struct gt_point *out,
     const int code = gt_common_family(family, families, name);
     if (code >= 0)
         return code;
-    gt_family_default(*family, out);
-    gt_status status = gt_point_parse(&given, text + len + strspn(text + len, " ,"), &err);
-    for (int i = 0; status == GEMMTUNE_OK && i < given.count; i++) {
-        int64_t old;
-        if (!gt_point_get(out, given.entry[i].name, &old))
-            status = gt_fail(&err, GEMMTUNE_EINVAL, "family %s has no parameter %s", name,
-                             given.entry[i].name);
-        else
-            status = gt_point_set(out, given.entry[i].name, given.entry[i].value, &err);
-    }
+    const gt_status status =
+        gt_predict_point(out, *family, text + len + strspn(text + len, " ,"), &err);
     return status == GEMMTUNE_OK ? -1 : gt_die(GT_EXIT_USAGE, "%s", err.line);
 }
 

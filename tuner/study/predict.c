@@ -7,6 +7,7 @@
 
 #include "tuner/search/space.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Puts a point where it belongs among the best so far. */
@@ -30,44 +31,131 @@ static bool is_named(const struct gt_texts *names, const char *family) {
     return names->count == 0;
 }
 
-static gt_status look_through(struct gt_predicted *out, size_t most, size_t *count,
-                              size_t *asked, const struct gt_family *family,
-                              const struct gt_device *d, const gemmtune_problem *p,
-                              struct gt_err *err) {
+/* One family's space on one problem, and the best points so far of all families. */
+struct search {
     struct gt_space space;
     struct gt_binding b;
-    struct gt_predicted f = {.family = family};
-    const gt_status status = gt_space_create(&space, family, d, p, err);
+    const struct gt_family *family;
+    const struct gt_device *d;
+    struct gt_predicted *best;
+    size_t most, *count;
+};
+
+static void ask(struct search *s, size_t index) {
+    int64_t values[GT_POINT_MAX];
+    struct gt_predicted f = {.family = s->family, .index = index};
+    gt_space_values(&s->space, index, values);
+    if (gt_bind_values(&s->b, values, NULL) != GEMMTUNE_OK ||
+        !gt_model_predict(&f.prediction, &s->b, s->d, NULL))
+        return;
+    if (*s->count == s->most && f.prediction.ns >= s->best[s->most - 1].prediction.ns)
+        return;
+    gt_space_point(&s->space, index, &f.point);
+    keep(s->best, s->most, s->count, &f);
+}
+
+static gt_status look_through(struct search *s, const gemmtune_problem *p, size_t *asked,
+                              struct gt_err *err) {
+    const gt_status status = gt_space_create(&s->space, s->family, s->d, p, err);
     if (status != GEMMTUNE_OK)
         return status;
-    gt_bind_problem(&b, family, d, p);
-    for (size_t i = 0; i < space.count; i++) {
-        int64_t values[GT_POINT_MAX];
-        gt_space_values(&space, i, values);
-        if (gt_bind_values(&b, values, NULL) != GEMMTUNE_OK ||
-            !gt_model_predict(&f.prediction, &b, d, NULL))
-            continue;
-        if (*count == most && f.prediction.ns >= out[most - 1].prediction.ns)
-            continue;
-        gt_space_point(&space, i, &f.point);
-        keep(out, most, count, &f);
-    }
-    *asked += space.count;
-    gt_space_clear(&space);
+    gt_bind_problem(&s->b, s->family, s->d, p);
+    for (size_t i = 0; i < s->space.count; i++)
+        ask(s, i);
+    *asked += s->space.count;
+    gt_space_clear(&s->space);
     return GEMMTUNE_OK;
+}
+
+static bool is_asked(const struct gt_family *f, const struct gt_texts *names,
+                     const struct gt_device *d, const gemmtune_problem *p) {
+    return f->has_shape && is_named(names, f->name) && gt_family_serves(f, d, p, NULL);
 }
 
 gt_status gt_predict_best(struct gt_predicted *out, size_t most, size_t *count,
                           size_t *asked, const struct gt_families *families,
                           const struct gt_texts *names, const struct gt_device *d,
                           const gemmtune_problem *p, struct gt_err *err) {
-    const struct gt_family *family;
+    struct search s = {.d = d, .best = out, .most = most, .count = count};
     gt_status status = GEMMTUNE_OK;
     *count = *asked = 0;
     for (size_t i = 0;
-         status == GEMMTUNE_OK && (family = gt_families_at(families, i)) != NULL; i++)
-        if (family->has_shape && is_named(names, family->name) &&
-            gt_family_serves(family, d, p, NULL))
-            status = look_through(out, most, count, asked, family, d, p, err);
+         status == GEMMTUNE_OK && (s.family = gt_families_at(families, i)) != NULL; i++)
+        if (is_asked(s.family, names, d, p))
+            status = look_through(&s, p, asked, err);
+    return status;
+}
+
+/* ---- the best of a space, briefly ------------------------------------------------------
+ */
+
+/* Points of a space that are asked about, evenly spread; then the neighbours of the best
+ * one, which differ from it in the last parameters. */
+enum { SAMPLES = 4096 };
+
+static gt_status look_here_and_there(struct search *s, const gemmtune_problem *p,
+                                     struct gt_err *err) {
+    const gt_status status = gt_space_create(&s->space, s->family, s->d, p, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    const size_t all = s->space.count, step = all / SAMPLES + 1;
+    gt_bind_problem(&s->b, s->family, s->d, p);
+    for (size_t i = 0; i < all; i += step)
+        ask(s, i);
+    if (*s->count > 0 && s->best->family == s->family) {
+        const size_t at = s->best->index, from = at > step ? at - step : 0;
+        for (size_t i = from; i < all && i < at + step; i++)
+            ask(s, i);
+    }
+    gt_space_clear(&s->space);
+    return GEMMTUNE_OK;
+}
+
+gt_status gt_predict_nearly_best(struct gt_predicted *out,
+                                 const struct gt_families *families,
+                                 const struct gt_device *d, const gemmtune_problem *p,
+                                 struct gt_err *err) {
+    const struct gt_texts all = {.count = 0};
+    size_t count = 0;
+    struct search s = {.d = d, .best = out, .most = 1, .count = &count};
+    gt_status status = GEMMTUNE_OK;
+    for (size_t i = 0;
+         status == GEMMTUNE_OK && (s.family = gt_families_at(families, i)) != NULL; i++)
+        if (is_asked(s.family, &all, d, p))
+            status = look_here_and_there(&s, p, err);
+    if (status == GEMMTUNE_OK && count == 0)
+        status = gt_fail(err, GEMMTUNE_ENOTFOUND, "no point that can be predicted on %s",
+                         d->name);
+    return status;
+}
+
+gt_status gt_predict_point(struct gt_point *out, const struct gt_family *family,
+                           const char *text, struct gt_err *err) {
+    struct gt_point given;
+    gt_family_default(family, out);
+    gt_status status = gt_point_parse(&given, text, err);
+    for (int i = 0; status == GEMMTUNE_OK && i < given.count; i++) {
+        int64_t old;
+        if (!gt_point_get(out, given.entry[i].name, &old))
+            return gt_fail(err, GEMMTUNE_EINVAL, "family %s has no parameter %s",
+                           family->name, given.entry[i].name);
+        status = gt_point_set(out, given.entry[i].name, given.entry[i].value, err);
+    }
+    return status;
+}
+
+gt_status gt_predict_text(struct gt_predicted *out, const struct gt_families *families,
+                          const char *text, const struct gt_device *d,
+                          const gemmtune_problem *p, struct gt_err *err) {
+    char name[GT_NAME_MAX];
+    const size_t len = strcspn(text, " ");
+    (void)snprintf(name, sizeof name, "%.*s", (int)len, text);
+    out->family = gt_families_find(families, name);
+    if (out->family == NULL)
+        return gt_fail(err, GEMMTUNE_ENOTFOUND, "no family '%s'", name);
+    gt_status status = gt_predict_point(&out->point, out->family,
+                                        text + len + strspn(text + len, " "), err);
+    if (status == GEMMTUNE_OK)
+        status = gt_model_explain(&out->prediction, out->family, d, p, &out->point, err);
     return status;
 }

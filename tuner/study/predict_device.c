@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict_device.c - a device that is not here, from a file: the members that `gemmtune
- * devices
- * --json` prints of a CUDA device, and what follows from its data sheet. Strict: what is
- * unknown is refused.
+ * predict_device.c - a device that is not here, from a file: the members that
+ * `gemmtune devices --json` prints of a CUDA device. All others of a CUDA device follow
+ * from them. Unknown members are refused. The files of configs/devices/ are built in.
  */
 #include "tuner/study/predict.h"
 
+#include "core/embed.h"
 #include "core/io.h"
 #include "core/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { CC_LEAST = 50, CC_MOST = 129 };
 
@@ -152,9 +153,53 @@ gt_status gt_describe_parse(struct gt_device *out, const char *name, const char 
     return status;
 }
 
-gt_status gt_describe_load(struct gt_device *out, const char *path, struct gt_err *err) {
+/* "configs/devices/gtx-1080.json" is called "gtx-1080". */
+static void name_of(char name[GT_NAME_MAX], const char *path) {
+    const char *file = strrchr(path, '/');
+    file = file != NULL ? file + 1 : path;
+    (void)snprintf(name, GT_NAME_MAX, "%.*s", (int)strcspn(file, "."), file);
+}
+
+bool gt_describe_at(struct gt_device *out, char name[GT_NAME_MAX], size_t index) {
+    const struct gt_embedded *e = &gt_embedded_devices[index];
+    if (e->path == NULL)
+        return false;
+    name_of(name, e->path);
+    return gt_describe_parse(out, e->path, e->text, strlen(e->text), NULL) == GEMMTUNE_OK;
+}
+
+static bool find_built_in(struct gt_device *out, const char *what) {
+    char name[GT_NAME_MAX];
+    for (size_t i = 0; gt_describe_at(out, name, i); i++)
+        if (gt_text_same(name, what))
+            return true;
+    return false;
+}
+
+/* The names of all built-in descriptions, for a message. */
+static void list_built_in(char *buf, size_t size) {
+    struct gt_device d;
+    char name[GT_NAME_MAX];
+    size_t len = 0;
+    buf[0] = '\0';
+    for (size_t i = 0; len < size && gt_describe_at(&d, name, i); i++)
+        len += (size_t)snprintf(buf + len, size - len, "%s%s", i > 0 ? ", " : "", name);
+}
+
+gt_status gt_describe_load(struct gt_device *out, const char *what, struct gt_err *err) {
     struct gt_json *doc = NULL;
-    gt_status status = gt_json_load(&doc, path, err);
+    char names[256];
+    if (strpbrk(what, "/.") == NULL && access(what, F_OK) != 0) {
+        if (find_built_in(out, what))
+            return GEMMTUNE_OK;
+        list_built_in(names, sizeof names);
+        return gt_fail(
+            err, GEMMTUNE_ENOTFOUND,
+            "no file '%.60s', and no device file of that name is built in; there "
+            "are %s",
+            what, names);
+    }
+    gt_status status = gt_json_load(&doc, what, err);
     if (status == GEMMTUNE_OK)
         status = read_device(out, gt_json_root(doc), err);
     gt_json_destroy(doc);

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compare_pick.c - which two devices `gemmtune compare` is asked about. A device is looked
+ * for in databases, among the device files of the command line, among the built-in device
+ * files by file name, in published figures, and among the built-in ones by device name.
+ */
+#include "tuner/cmd/compare.h"
+
+#include <string.h>
+
+static void describe(struct gt_compare_side *s, const struct gt_device *d,
+                     const char *file) {
+    s->device = *d;
+    s->described = true;
+    (void)snprintf(s->file, sizeof s->file, "%s", file);
+}
+
+/* ---- published figures --------------------------------------------------------------- */
+
+/* Whether a publication about `published` is about the device of this name. Vendors sell
+ * several chips as one name: "GTX 1050 (3 GB)" is a GTX 1050 to a publication. */
+static bool is_called(const char *name, const char *published) {
+    char head[128];
+    (void)snprintf(head, sizeof head, "%.*s", (int)strcspn(name, "("), name);
+    for (size_t len = strlen(head); len > 0 && head[len - 1] == ' '; len--)
+        head[len - 1] = '\0';
+    return gt_text_same(name, published) || gt_text_same(head, published);
+}
+
+static void find_published(struct gt_compare_side *s, const struct gt_published *p) {
+    for (size_t i = 0; s->published == NULL && i < p->count; i++)
+        if (is_called(s->name, p->row[i].device))
+            s->published = p->row[i].device;
+}
+
+/* The published device called `what`, or the only one with `what` in its name. NULL: there
+ * is none. */
+static gt_status pick_published(const char **out, const struct gt_published *p,
+                                const char *what, struct gt_err *err) {
+    *out = NULL;
+    for (size_t i = 0; i < p->count; i++) {
+        const char *name = p->row[i].device;
+        if (gt_text_same(name, what)) {
+            *out = name;
+            return GEMMTUNE_OK;
+        }
+        if (!gt_text_holds(name, what) || (*out != NULL && strcmp(*out, name) == 0))
+            continue;
+        if (*out != NULL)
+            return gt_fail(err, GEMMTUNE_EINVAL, "'%.60s' fits several devices: %s, %s",
+                           what, *out, name);
+        *out = name;
+    }
+    return GEMMTUNE_OK;
+}
+
+/* ---- device files -------------------------------------------------------------------- */
+
+/* A device file of the command line whose device has `what` in its name, or whose path is
+ * `what`. */
+static bool take_file(struct gt_compare_side *s, struct gt_comparison *c,
+                      const char *what) {
+    for (int i = 0; i < c->file_count; i++) {
+        struct gt_compare_file *f = &c->file[i];
+        if (!gt_text_holds(f->device.name, what) && strcmp(f->path, what) != 0)
+            continue;
+        f->used = true;
+        describe(s, &f->device, "");
+        (void)snprintf(s->name, sizeof s->name, "%s", f->device.name);
+        return true;
+    }
+    return false;
+}
+
+/* Takes the built-in device file that `fits` by file name or by device name, if there is
+ * one only. How many fit. */
+static int take_built_in(struct gt_compare_side *s, const char *what, bool by_file,
+                         bool (*fits)(const char *text, const char *what)) {
+    struct gt_device d;
+    char file[GT_NAME_MAX];
+    int count = 0;
+    for (size_t i = 0; gt_describe_at(&d, file, i); i++)
+        if (fits(by_file ? file : d.name, what) && count++ == 0)
+            describe(s, &d, file);
+    return count;
+}
+
+/* ---- one device ---------------------------------------------------------------------- */
+
+static gt_status pick_elsewhere(struct gt_compare_side *s, struct gt_comparison *c,
+                                const char *what, struct gt_err *err) {
+    const char *published = NULL;
+    if (take_file(s, c, what) || take_built_in(s, what, true, gt_text_same) == 1) {
+        (void)snprintf(s->name, sizeof s->name, "%s", s->device.name);
+        return GEMMTUNE_OK;
+    }
+    const gt_status status = pick_published(&published, &c->published, what, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (published != NULL) {
+        (void)snprintf(s->name, sizeof s->name, "%s", published);
+        (void)take_built_in(s, published, false, gt_text_same);
+        return GEMMTUNE_OK;
+    }
+    const int count = take_built_in(s, what, false, gt_text_holds);
+    if (count > 1)
+        return gt_fail(
+            err, GEMMTUNE_EINVAL,
+            "'%.60s' fits several built-in device files; say one by its name, as "
+            "%s",
+            what, s->file);
+    if (count == 0)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "no device '%.60s' in a database, among published figures or among "
+                       "device files",
+                       what);
+    (void)snprintf(s->name, sizeof s->name, "%s", s->device.name);
+    return GEMMTUNE_OK;
+}
+
+static gt_status pick(struct gt_compare_side *s, struct gt_comparison *c, const char *what,
+                      struct gt_err *err) {
+    size_t index;
+    *s = (struct gt_compare_side){.key = NULL};
+    gt_status status = gt_view_pick(&index, &c->view, what, err);
+    if (status == GEMMTUNE_OK) {
+        const struct gt_view_device *d = &c->view.device[index];
+        s->key = d->key;
+        (void)snprintf(s->name, sizeof s->name, "%s", d->device.name);
+        describe(s, &d->device, "");
+    } else if (status == GEMMTUNE_ENOTFOUND) {
+        status = pick_elsewhere(s, c, what, err);
+    }
+    if (status == GEMMTUNE_OK)
+        find_published(s, &c->published);
+    return status;
+}
+
+gt_status gt_compare_pick(struct gt_comparison *c, char **names, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; status == GEMMTUNE_OK && i < 2; i++)
+        status = pick(&c->side[i], c, names[i], err);
+    for (int i = 0; status == GEMMTUNE_OK && i < c->file_count; i++)
+        if (!c->file[i].used)
+            status = gt_fail(err, GEMMTUNE_EINVAL,
+                             "%s: %s is neither of the two, or a database knows it",
+                             c->file[i].path, c->file[i].device.name);
+    return status;
+}
