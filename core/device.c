@@ -155,9 +155,3 @@ double gt_device_bandwidth(const struct gt_device *d) {
         return 0;
     return d->bus_bits / 8.0 * 2 * (d->mem_clock_mhz * 1e6); /* two transfers a clock */
 }
-
-const char *gt_backend_name(gemmtune_backend backend) {
-    static const char *const names[] = {
-        [GEMMTUNE_CUDA] = "cuda", [GEMMTUNE_OPENCL] = "opencl"};
-    return (unsigned)backend < sizeof names / sizeof *names ? names[backend] : "unknown";
-}

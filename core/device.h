@@ -6,6 +6,7 @@
 #ifndef GT_CORE_DEVICE_H
 #define GT_CORE_DEVICE_H
 
+#include "core/backend.h"
 #include "core/dtype.h"
 
 enum { GT_DEVICE_KEY_MAX = 96 };
@@ -62,7 +63,5 @@ double gt_device_plain_peak(const struct gt_device *d, gemmtune_dtype type);
 double gt_device_ceiling(const struct gt_device *d, gemmtune_dtype type);
 /* Peak memory traffic in bytes per second; 0 when unknown. */
 double gt_device_bandwidth(const struct gt_device *d);
-
-const char *gt_backend_name(gemmtune_backend backend); /* "cuda", "opencl" */
 
 #endif

@@ -99,9 +99,6 @@ static gt_status check_record(const void *row, struct gt_err *err) {
 
 /* ---- words ----------------------------------------------------------------- */
 
-static const char *const backend_words[] = {
-    [GEMMTUNE_CUDA] = "cuda", [GEMMTUNE_OPENCL] = "opencl", NULL};
-
 static const char *const state_words[] = {[GT_TRIAL_RUNNING] = "running",
                                           [GT_TRIAL_DONE] = "done",
                                           [GT_TRIAL_QUARANTINED] = "quarantined",
@@ -141,7 +138,7 @@ static const struct gt_db_column device_columns[] = {
      .kind = GT_COLUMN_BOOL,
      .offset = offsetof(struct gt_stored_device, here),
      .high = 1},
-    DEVICE(backend, GT_COLUMN_WORD, .words = backend_words, .exported = true),
+    DEVICE(backend, GT_COLUMN_WORD, .words = gt_backend_words, .exported = true),
     CHARS(name, true),
     CHARS(vendor, true),
     CHARS(arch, true),

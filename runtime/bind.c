@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bind.c - numbers for a family's names: device, types, layout, sizes, point; and what its
- * rules and launch expressions make of them. Knows no text and no driver.
+ * bind.c - numbers for a family's names (device, types, layout, sizes, point), and the
+ * family's rules and shape with these numbers. No device is asked.
  */
+#include "runtime/driver.h"
 #include "runtime/family_inside.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-/* CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; CUDA
- * Driver API, cuTensorMapEncodeTiled. */
-enum {
-    CUDA_BLOCK_Z_MAX = 64,
-    CUDA_GRID_YZ_MAX = 65535,
-    CUDA_CLUSTER_MAX = 16, /* blocks; 8 is portable, 16 needs an opt-in */
-    CUDA_CLUSTER_CC = 90,
-    CUDA_MAP_BOX_MAX = 256,
-};
-#define CUDA_GRID_X_MAX     INT64_C(2147483647)
-#define CUDA_MAP_SIDE_MAX   (INT64_C(1) << 32)
-#define CUDA_MAP_STRIDE_MAX ((INT64_C(1) << 40) - 1)
 
 /* ---- may the family serve at all ------------------------------------------------- */
 
@@ -36,17 +24,21 @@ static bool breaks_barriers(const struct gt_device *d) {
 
 bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
                       const gemmtune_problem *p, const char **why) {
+    static const char *const no_source[GT_BACKENDS] = {
+#define X(id, word, title) [id] = "the family has no source for " title,
+        GT_BACKEND_LIST(X)
+#undef X
+    };
     const char *reason = NULL;
     if (f->source[d->backend] == NULL)
-        reason = d->backend == GEMMTUNE_CUDA ? "the family has no source for CUDA"
-                                             : "the family has no source for OpenCL";
+        reason = no_source[d->backend];
     else if ((f->dtypes & gt_dtype_bit(gt_dtype_of(p))) == 0)
         reason = "the family has no kernel for these data types";
     else if ((f->layouts & gt_layout_bit(gt_problem_layout(p))) == 0)
         reason = "the family has no kernel for this layout";
-    else if (f->map_count > 0 && d->backend != GEMMTUNE_CUDA)
-        reason = "the family needs tensor maps, which only CUDA has";
-    else if (d->backend == GEMMTUNE_CUDA && d->cc < f->min_cc)
+    else if (f->map_count > 0 && gt_driver_of(d->backend)->check_map == NULL)
+        reason = "the family needs tensor maps, which this backend does not have";
+    else if (gt_driver_of(d->backend)->speaks_cuda && d->cc < f->min_cc)
         reason = "the family needs a newer compute capability";
     else if (is_f64(p) && !d->has_f64)
         reason = "the device has no double precision";
@@ -60,8 +52,9 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
 /* ---- built-in names -------------------------------------------------------------- */
 
 static void device_values(int64_t *value, const struct gt_device *d) {
-    value[GT_IN_CUDA] = d->backend == GEMMTUNE_CUDA;
-    value[GT_IN_CC] = d->backend == GEMMTUNE_CUDA ? d->cc : 0;
+    const bool cuda = gt_driver_of(d->backend)->speaks_cuda;
+    value[GT_IN_CUDA] = cuda;
+    value[GT_IN_CC] = cuda ? d->cc : 0;
     value[GT_IN_CPU] = d->is_cpu;
     value[GT_IN_UNITS] = d->units;
     value[GT_IN_WARP] = d->warp;
@@ -223,140 +216,7 @@ const char *gt_not_accepted(const struct gt_binding *b) {
     return NULL;
 }
 
-/* ---- launch ---------------------------------------------------------------------- */
-
-struct limit {
-    const char *what;
-    int64_t value, least, most;
-};
-
-static gt_status check_limits(const struct limit *limits, size_t count,
-                              struct gt_err *err) {
-    for (size_t i = 0; i < count; i++)
-        if (limits[i].value < limits[i].least || limits[i].value > limits[i].most)
-            return gt_fail(err, GEMMTUNE_EINVAL,
-                           "%s is %" PRId64 ", must be from %" PRId64 " to %" PRId64,
-                           limits[i].what, limits[i].value, limits[i].least,
-                           limits[i].most);
-    return GEMMTUNE_OK;
-}
-
-/* What every backend asks. Each side is at most max_threads, so the product cannot overflow
- * where it is formed. */
-static gt_status check_block(const struct gt_launch *l, const struct gt_device *d,
-                             struct gt_err *err) {
-    const int64_t most = d->max_threads;
-    const struct limit sides[] = {
-        {"block x", l->block[0], 1, most},
-        {"block y", l->block[1], 1, most},
-        {"block z", l->block[2], 1, most},
-        {"grid x", l->grid[0], 1, INT64_MAX},
-        {"grid y", l->grid[1], 1, INT64_MAX},
-        {"grid z", l->grid[2], 1, INT64_MAX},
-        {"shared memory in bytes", l->smem_bytes, 0, d->smem_max},
-        {"workspace in bytes", l->workspace_bytes, 0, INT64_MAX},
-    };
-    const gt_status status = check_limits(sides, sizeof sides / sizeof *sides, err);
-    if (status != GEMMTUNE_OK)
-        return status;
-    const struct limit all = {"threads a block", l->block[0] * l->block[1], 1, most};
-    if (all.value > most)
-        return check_limits(&all, 1, err);
-    const struct limit volume = {"threads a block", all.value * l->block[2], 1, most};
-    return check_limits(&volume, 1, err);
-}
-
-static gt_status check_cluster(const struct gt_launch *l, const struct gt_device *d,
-                               struct gt_err *err) {
-    const struct limit sides[] = {
-        {"cluster x", l->cluster[0], 1, CUDA_CLUSTER_MAX},
-        {"cluster y", l->cluster[1], 1, CUDA_CLUSTER_MAX},
-        {"cluster z", l->cluster[2], 1, CUDA_CLUSTER_MAX},
-        {"blocks a cluster", l->cluster[0] * l->cluster[1] * l->cluster[2], 1,
-         d->cc >= CUDA_CLUSTER_CC ? CUDA_CLUSTER_MAX : 1},
-    };
-    gt_status status = check_limits(sides, 3, err); /* the product last: it may overflow */
-    if (status == GEMMTUNE_OK)
-        status = check_limits(sides + 3, 1, err);
-    for (int i = 0; i < 3 && status == GEMMTUNE_OK; i++)
-        if (l->grid[i] % l->cluster[i] != 0)
-            status = gt_fail(err, GEMMTUNE_EINVAL,
-                             "grid of %" PRId64
-                             " blocks is no multiple of the cluster's %" PRId64,
-                             l->grid[i], l->cluster[i]);
-    return status;
-}
-
-static gt_status check_cuda(const struct gt_launch *l, const struct gt_device *d,
-                            struct gt_err *err) {
-    const struct limit sides[] = {
-        {"block z", l->block[2], 1, CUDA_BLOCK_Z_MAX},
-        {"grid x", l->grid[0], 1, CUDA_GRID_X_MAX},
-        {"grid y", l->grid[1], 1, CUDA_GRID_YZ_MAX},
-        {"grid z", l->grid[2], 1, CUDA_GRID_YZ_MAX},
-    };
-    const gt_status status = check_limits(sides, sizeof sides / sizeof *sides, err);
-    return status == GEMMTUNE_OK ? check_cluster(l, d, err) : status;
-}
-
-/* An OpenCL global size is grid times block and must fit a size_t. */
-static gt_status check_opencl(const struct gt_launch *l, struct gt_err *err) {
-    const int64_t most = SIZE_MAX < INT64_MAX ? (int64_t)SIZE_MAX : INT64_MAX;
-    const struct limit sides[] = {
-        {"grid x", l->grid[0], 1, most / l->block[0]},
-        {"grid y", l->grid[1], 1, most / l->block[1]},
-        {"grid z", l->grid[2], 1, most / l->block[2]},
-    };
-    return check_limits(sides, sizeof sides / sizeof *sides, err);
-}
-
-static gt_status eval_three(int64_t out[3], struct gt_expr *const expr[3],
-                            const struct gt_binding *b, struct gt_err *err) {
-    gt_status status = GEMMTUNE_OK;
-    for (int i = 0; i < 3 && status == GEMMTUNE_OK; i++)
-        status = gt_expr_eval(&out[i], expr[i], b->value, err);
-    return status;
-}
-
-static gt_status evaluate(struct gt_launch *out, const struct gt_pass *pass,
-                          const struct gt_binding *b, struct gt_err *err) {
-    gt_status status = eval_three(out->grid, pass->grid, b, err);
-    if (status == GEMMTUNE_OK)
-        status = eval_three(out->block, pass->block, b, err);
-    if (status == GEMMTUNE_OK)
-        status = eval_three(out->cluster, pass->cluster, b, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_expr_eval(&out->smem_bytes, pass->smem, b->value, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_expr_eval(&out->workspace_bytes, b->family->workspace, b->value, err);
-    return status;
-}
-
-static gt_status check_launch(const struct gt_launch *l, const struct gt_device *d,
-                              struct gt_err *err) {
-    const gt_status status = check_block(l, d, err);
-    if (status != GEMMTUNE_OK)
-        return status;
-    return d->backend == GEMMTUNE_CUDA ? check_cuda(l, d, err) : check_opencl(l, err);
-}
-
-/* Appends the pass when the point has it. */
-static gt_status add_pass(struct gt_passes *out, const struct gt_pass *pass,
-                          const struct gt_binding *b, const struct gt_device *d,
-                          struct gt_err *err) {
-    int64_t exists = 0;
-    gt_status status = gt_expr_eval(&exists, pass->when, b->value, err);
-    if (status == GEMMTUNE_OK && exists == 0)
-        return GEMMTUNE_OK;
-    struct gt_launch *launch = &out->item[out->count].launch;
-    if (status == GEMMTUNE_OK)
-        status = evaluate(launch, pass, b, err);
-    if (status == GEMMTUNE_OK)
-        status = check_launch(launch, d, err);
-    launch->overlaps = b->family->overlap && out->count > 0;
-    out->item[out->count++].entry = pass->entry;
-    return status == GEMMTUNE_OK ? status : gt_fail_within(err, status, "%s", pass->entry);
-}
+/* ---- shape ---- */
 
 bool gt_shape_of(int64_t out[GT_SHAPE_COUNT], const struct gt_binding *b) {
     for (int i = 0; i < GT_SHAPE_COUNT; i++)
@@ -365,76 +225,4 @@ bool gt_shape_of(int64_t out[GT_SHAPE_COUNT], const struct gt_binding *b) {
             out[i] < 0)
             return false;
     return true;
-}
-
-/* ---- tensor maps ----------------------------------------------------------------- */
-
-/* Of an empty product a side may be 0: nobody encodes its maps. */
-static gt_status check_tiling(const struct gt_tiling *t, int64_t at, struct gt_err *err) {
-    const struct limit sides[] = {
-        {"at", at, 0, INT64_MAX},
-        {"inner", t->inner, 0, CUDA_MAP_SIDE_MAX},
-        {"outer", t->outer, 0, CUDA_MAP_SIDE_MAX},
-        {"stride", t->stride, 0, CUDA_MAP_STRIDE_MAX},
-        {"inner side of the box", t->box[0], 1, CUDA_MAP_BOX_MAX},
-        {"outer side of the box", t->box[1], 1, CUDA_MAP_BOX_MAX},
-    };
-    return check_limits(sides, sizeof sides / sizeof *sides, err);
-}
-
-static gt_status find_base(gt_arg *out, const struct gt_map *map,
-                           const struct gt_binding *b, struct gt_err *err) {
-    for (int i = 0; i < map->base_count; i++) {
-        int64_t holds = 0;
-        const gt_status status = gt_expr_eval(&holds, map->base[i].when, b->value, err);
-        *out = map->base[i].arg;
-        if (status != GEMMTUNE_OK || holds != 0)
-            return status;
-    }
-    return gt_fail(err, GEMMTUNE_EINVAL, "the matrix lies nowhere");
-}
-
-static gt_status add_map(struct gt_passes *out, const struct gt_map *map,
-                         const struct gt_binding *b, struct gt_err *err) {
-    const int i = out->map_count++;
-    struct gt_tiling *t = &out->map[i].tiling;
-    const struct {
-        int64_t *to;
-        const struct gt_expr *expr;
-    } rows[] = {
-        {&out->map[i].at, map->at}, {&t->inner, map->inner},   {&t->outer, map->outer},
-        {&t->stride, map->stride},  {&t->box[0], map->box[0]}, {&t->box[1], map->box[1]},
-    };
-    gt_status status = find_base(&out->map[i].base, map, b, err);
-    for (size_t j = 0; j < sizeof rows / sizeof *rows && status == GEMMTUNE_OK; j++)
-        status = gt_expr_eval(rows[j].to, rows[j].expr, b->value, err);
-    t->type = out->map[i].base == GT_ARG_C ? b->dtype->c : b->dtype->a;
-    if (status == GEMMTUNE_OK)
-        status = check_tiling(t, out->map[i].at, err);
-    return status == GEMMTUNE_OK ? status : gt_fail_within(err, status, "%s", map->name);
-}
-
-gt_status gt_passes_of(struct gt_passes *out, const struct gt_binding *b,
-                       const struct gt_device *d, struct gt_err *err) {
-    const struct gt_family *f = b->family;
-    gt_status status = GEMMTUNE_OK;
-    memset(out, 0, sizeof *out);
-    for (int i = 0; i < f->pass_count && status == GEMMTUNE_OK; i++) {
-        if (i == f->main)
-            out->main = out->count;
-        status = add_pass(out, &f->pass[i], b, d, err);
-    }
-    for (int i = 0; i < f->map_count && status == GEMMTUNE_OK; i++)
-        status = add_map(out, &f->map[i], b, err);
-    if (status != GEMMTUNE_OK)
-        return gt_fail_within(err, GEMMTUNE_EINVAL, "launch of family %s", f->name);
-    return GEMMTUNE_OK;
-}
-
-gt_status gt_launch_of(struct gt_launch *out, const struct gt_binding *b,
-                       const struct gt_device *d, struct gt_err *err) {
-    struct gt_passes passes;
-    const gt_status status = gt_passes_of(&passes, b, d, err);
-    *out = passes.item[passes.main].launch;
-    return status;
 }

@@ -17,7 +17,7 @@ static void key_of(char key[GT_CACHE_KEY_SIZE], const struct gt_driver *driver,
     struct gt_hash h;
     gt_hash_init(&h);
     gt_hash_add_text(&h, "gemmtune image 1");
-    gt_hash_add_text(&h, driver->name);
+    gt_hash_add_text(&h, gt_backend_name(driver->backend));
     gt_hash_add_text(&h, d->arch);
     gt_hash_add_text(&h, toolchain);
     gt_hash_add_text(&h, source);
@@ -49,7 +49,7 @@ gt_status gt_build(struct gt_image *image, const struct gt_driver *driver,
     gt_status status = driver->toolchain(toolchain, device, err);
     if (status != GEMMTUNE_OK)
         return status;
-    const int folder = driver->cacheable(device) ? gt_cache_open() : -1;
+    const int folder = driver->keeps_images ? gt_cache_open() : -1;
     if (folder < 0)
         return compile(image, driver, device, source, stats, err);
     key_of(key, driver, device, toolchain, source);

@@ -49,7 +49,7 @@ static gt_status read_default(gemmtune_ctx *ctx, struct gt_err *err) {
 static gt_status check_target(const gemmtune_target *target, struct gt_err *err) {
     if (target == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "target is NULL");
-    if ((unsigned)target->backend > GEMMTUNE_OPENCL)
+    if (gt_driver_of(target->backend) == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "backend is %u, not a value of its enum",
                        (unsigned)target->backend);
     return GEMMTUNE_OK;

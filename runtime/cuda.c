@@ -5,6 +5,7 @@
  * here is called is current afterwards.
  */
 #include "runtime/cuda_device.h"
+#include "runtime/cuda_limits.h"
 #include "runtime/driver_util.h"
 #include "runtime/nvrtc.h"
 
@@ -118,11 +119,6 @@ static gt_status toolchain(char text[GT_TOOLCHAIN_MAX], const struct gt_device *
     return status;
 }
 
-static bool cacheable(const struct gt_device *d) {
-    (void)d;
-    return true;
-}
-
 static gt_status build(struct gt_image *image, const struct gt_device *d,
                        const char *source, struct gt_err *err) {
     gt_image_init(image);
@@ -147,9 +143,6 @@ static gt_status fail_load(const char *call, gt_cu_result result, struct gt_err 
 static gt_status opt_in(const struct cuda_kernel *k, const struct gt_launch *launch,
                         struct gt_err *err) {
     if (launch->smem_bytes > STATIC_SMEM_MAX) {
-        if (launch->smem_bytes > INT32_MAX)
-            return gt_fail(err, GEMMTUNE_EBUILD, "%lld bytes of shared memory are too many",
-                           (long long)launch->smem_bytes);
         const gt_cu_result result = k->cu->cuFuncSetAttribute(
             k->function, GT_CU_FUNC_MAX_DYNAMIC_SMEM, (int)launch->smem_bytes);
         if (result != GT_CU_SUCCESS)
@@ -284,26 +277,6 @@ static gt_status load_also(struct gt_kernel **out, struct gt_gpu *gpu,
 
 /* ---- launch -------------------------------------------------------------------------- */
 
-static gt_status check_shape(const struct gt_launch *launch, int arg_count,
-                             struct gt_err *err) {
-    static const int64_t grid_max[3] = {2147483647, 65535, 65535}; /* since sm_30 */
-    for (int i = 0; i < 3; i++)
-        if (launch->grid[i] < 1 || launch->grid[i] > grid_max[i] || launch->block[i] < 1 ||
-            launch->block[i] > 1024)
-            return gt_fail(err, GEMMTUNE_EINVAL,
-                           "no launch of %lld x %lld x %lld blocks of "
-                           "%lld x %lld x %lld threads",
-                           (long long)launch->grid[0], (long long)launch->grid[1],
-                           (long long)launch->grid[2], (long long)launch->block[0],
-                           (long long)launch->block[1], (long long)launch->block[2]);
-    if (launch->smem_bytes < 0 || launch->smem_bytes > INT32_MAX)
-        return gt_fail(err, GEMMTUNE_EINVAL, "no launch with %lld bytes of shared memory",
-                       (long long)launch->smem_bytes);
-    if (arg_count < 0 || arg_count > PARAMS_MAX)
-        return gt_fail(err, GEMMTUNE_EINVAL, "no launch with %d arguments", arg_count);
-    return GEMMTUNE_OK;
-}
-
 /* Puts what is special about the launch to `of`; how many attributes that are. */
 static unsigned attributes(struct gt_cu_launch_attribute of[2], const struct cuda_kernel *k,
                            const struct gt_launch *launch) {
@@ -375,14 +348,13 @@ static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *
                         struct gt_err *err) {
     const struct cuda_kernel *k = (const struct cuda_kernel *)kernel;
     const struct gt_cuda *cu = k->cu;
-    gt_status status = check_shape(launch, arg_count, err);
-    if (status != GEMMTUNE_OK)
-        return status;
     void *params[PARAMS_MAX]; /* the driver reads through these and does not write */
+    if (arg_count > PARAMS_MAX)
+        return gt_fail(err, GEMMTUNE_EINVAL, "no launch with %d arguments", arg_count);
     for (int i = 0; i < arg_count; i++)
         memcpy(&params[i], &args[i].bytes, sizeof params[i]);
     bool elsewhere;
-    status = enter_from_elsewhere(&elsewhere, cu, k->context, err);
+    const gt_status status = enter_from_elsewhere(&elsewhere, cu, k->context, err);
     if (status != GEMMTUNE_OK)
         return status;
     struct gt_cu_launch_attribute attribute[2];
@@ -450,13 +422,16 @@ static gt_status encode_map(struct gt_tensor_map *out, const struct gt_gpu *gpu,
 }
 
 const struct gt_driver gt_driver_cuda = {
-    .name = "cuda",
     .backend = GEMMTUNE_CUDA,
+    .speaks_cuda = true,
+    .pointers_are_addresses = true,
+    .keeps_images = true,
+    .check_launch = gt_cuda_check_launch,
+    .check_map = gt_cuda_check_map,
     .enumerate = gt_cuda_enumerate,
     .open = open_gpu,
     .close = close_gpu,
     .toolchain = toolchain,
-    .cacheable = cacheable,
     .build = build,
     .load = load,
     .load_also = load_also,

@@ -118,7 +118,7 @@ static gt_status fill_device(struct gt_device *d, const struct gt_cuda *cu, int 
 }
 
 /* A driver that does not start has no devices; one sentence says why. */
-static bool starts(const struct gt_cuda *cu, char missing[512]) {
+static bool starts(const struct gt_cuda *cu, char missing[GT_MISSING_MAX]) {
     const gt_cu_result result = cu->cuInit(0);
     if (result == GT_CU_SUCCESS)
         return true;
@@ -138,7 +138,7 @@ static bool starts(const struct gt_cuda *cu, char missing[512]) {
 }
 
 gt_status gt_cuda_enumerate(void (*fn)(void *user, const struct gt_device *d), void *user,
-                            char missing[512], struct gt_err *err) {
+                            char missing[GT_MISSING_MAX], struct gt_err *err) {
     missing[0] = '\0';
     struct gt_err why;
     const struct gt_cuda *cu = gt_cuda_api(&why);

@@ -65,6 +65,17 @@ gt_status gt_devices_list(struct gt_device_list *out, struct gt_err *err) {
     return status;
 }
 
+const char *gt_devices_missing(char out[GT_ALL_MISSING_MAX],
+                               const struct gt_device_list *list) {
+    size_t length = 0;
+    out[0] = '\0';
+    for (int i = 0; i < GT_BACKENDS; i++)
+        if (list->missing[i][0] != '\0' && length < GT_ALL_MISSING_MAX)
+            length += (size_t)snprintf(out + length, GT_ALL_MISSING_MAX - length, "%s%s",
+                                       length > 0 ? "; " : "", list->missing[i]);
+    return out;
+}
+
 /* ---- picking one --------------------------------------------------------------------- */
 
 /* Whether `part` occurs in `text`, whatever the case. */
@@ -152,10 +163,10 @@ static bool is_twin(const struct gt_device_list *list, size_t i) {
 gt_status gt_devices_pick(size_t *index, const struct gt_device_list *list,
                           const char *what, struct gt_err *err) {
     *index = 0;
+    char missing[GT_ALL_MISSING_MAX];
     if (list->count == 0)
-        return gt_fail(
-            err, GEMMTUNE_ENODRIVER, "no device: %.200s%s%.200s", list->missing[0],
-            list->missing[0][0] && list->missing[1][0] ? "; " : "", list->missing[1]);
+        return gt_fail(err, GEMMTUNE_ENODRIVER, "no device: %s",
+                       gt_devices_missing(missing, list));
     if (what[0] && strspn(what, "0123456789") == strlen(what))
         return pick_index(index, list, what, err);
     for (size_t w = 0; what[0] && w < sizeof ways / sizeof *ways; w++) {

@@ -55,15 +55,30 @@ struct gt_tensor_map {
 
 enum { GT_TOOLCHAIN_MAX = 512 };
 
+enum { GT_MISSING_MAX = 512 };
+
 struct gt_driver {
-    const char *name; /* "cuda", "opencl" */
     gemmtune_backend backend;
 
+    /* What holds for all devices of this driver. */
+    bool speaks_cuda;            /* its sources are CUDA C++ (GT_CUDA is 1), not OpenCL C */
+    bool pointers_are_addresses; /* a pointer's bits tell how it is aligned */
+    bool keeps_images;           /* an image can be kept in a file and loaded later */
+    bool compiles_late;          /* it may go on compiling at a kernel's first launch */
+
+    /* Whether the device takes such a launch, beyond the limits that gt_passes_of asks of
+     * every backend. EINVAL names the number and its limit. Needs no context. NULL: there
+     * are no further limits. */
+    gt_status (*check_launch)(const struct gt_launch *launch, const struct gt_device *d,
+                              struct gt_err *err);
+    /* Whether a matrix that lies `at` bytes into a buffer can be described to hardware.
+     * Needs no context. NULL: devices have no tensor maps. */
+    gt_status (*check_map)(const struct gt_tiling *tiling, int64_t at, struct gt_err *err);
+
     /* Calls fn for every device of this driver in the driver's order. A missing driver
-     * library is no error: *missing (512 bytes) gets one sentence and no device is
-     * reported. */
+     * library is no error: `missing` gets one sentence and no device is reported. */
     gt_status (*enumerate)(void (*fn)(void *user, const struct gt_device *d), void *user,
-                           char missing[512], struct gt_err *err);
+                           char missing[GT_MISSING_MAX], struct gt_err *err);
     /* Wraps a caller's context. ENODRIVER, EDEVICE. */
     gt_status (*open)(struct gt_gpu **out, const gemmtune_target *target,
                       struct gt_err *err);
@@ -73,14 +88,12 @@ struct gt_driver {
      * EBUILD with a sentence when no compiler serves the device. */
     gt_status (*toolchain)(char text[GT_TOOLCHAIN_MAX], const struct gt_device *d,
                            struct gt_err *err);
-    /* Whether images can be kept in a file and loaded later. */
-    bool (*cacheable)(const struct gt_device *d);
-    /* Compiles without a context where `cacheable`. EBUILD: image->log says why, and `err`
-     * its first complaint. Thread-safe. */
+    /* Compiles without a context where `keeps_images`. EBUILD: image->log says why, and
+     * `err` its first complaint. Thread-safe. */
     gt_status (*build)(struct gt_image *image, const struct gt_device *d,
                        const char *source, struct gt_err *err);
-    /* Loads `entry` from an image (or, where not cacheable, builds and loads from source,
-     * filling image->log). */
+    /* Loads `entry` from an image (or, without `keeps_images`, builds and loads it from
+     * source, filling image->log). */
     gt_status (*load)(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_image *image,
                       const char *source, const char *entry, const struct gt_launch *launch,
                       struct gt_err *err);
@@ -90,14 +103,13 @@ struct gt_driver {
                            const struct gt_launch *launch, struct gt_err *err);
     void (*unload)(struct gt_kernel *kernel);
     /* Describes the matrix at an address, which is not looked at. No allocation, no lock.
-     * NULL where devices have no such thing. EINVAL: the driver is too old or refuses the
-     * matrix. */
+     * NULL with `check_map`. EINVAL: the driver is too old or refuses the matrix. */
     gt_status (*encode_map)(struct gt_tensor_map *out, const struct gt_gpu *gpu,
                             const struct gt_tiling *tiling, void *memory,
                             struct gt_err *err);
-    /* Enqueues on the caller's stream or queue. No allocation, no lock, no wait for the
-     * device. EINVAL: the launch was refused, nothing of it runs and the context is sound.
-     */
+    /* Enqueues a launch that passed `check_launch` on the caller's stream or queue. No
+     * allocation, no lock, no wait for the device. EINVAL: the launch was refused, nothing
+     * of it runs and the context is sound. */
     gt_status (*launch)(const struct gt_kernel *kernel, const struct gt_launch *launch,
                         const struct gt_value_ref *args, int arg_count, void *stream,
                         struct gt_err *err);
@@ -105,6 +117,7 @@ struct gt_driver {
 
 extern const struct gt_driver gt_driver_cuda, gt_driver_opencl;
 extern const struct gt_driver *const gt_drivers[]; /* CUDA first; NULL-ended */
+/* NULL when no driver has this backend. */
 const struct gt_driver *gt_driver_of(gemmtune_backend backend);
 
 /* ---- all devices of the machine, CUDA first ---- */
@@ -112,8 +125,13 @@ const struct gt_driver *gt_driver_of(gemmtune_backend backend);
 struct gt_device_list {
     size_t count;
     struct gt_device *device;
-    char missing[2][512]; /* a sentence for each driver that is not there, by backend; "" */
+    /* by backend: a sentence when the driver is not there, else "" */
+    char missing[GT_BACKENDS][GT_MISSING_MAX];
 };
+/* The sentences about drivers that are not there, joined by "; ". Returns `out`. */
+enum { GT_ALL_MISSING_MAX = GT_BACKENDS * GT_MISSING_MAX };
+const char *gt_devices_missing(char out[GT_ALL_MISSING_MAX],
+                               const struct gt_device_list *list);
 gt_status gt_devices_list(struct gt_device_list *out, struct gt_err *err);
 void gt_devices_clear(struct gt_device_list *list);
 /* By index ("0"), UUID, PCI id, key, or a name or part of a name that fits one chip only

@@ -328,13 +328,13 @@ static double scalar(gemmtune_dtype acc, const void *bytes) {
     return acc == GEMMTUNE_I32 ? (double)v.i32 : (double)v.f32;
 }
 
-/* CUDA only: an OpenCL buffer is aligned for every type, and its handle says nothing. */
+/* Where a pointer is no address (a cl_mem), the buffer is aligned for every type. */
 static gt_status check_pointer(const struct gt_exec *e, const char *what, int operand,
                                const void *pointer, struct gt_err *err) {
     const int64_t bytes = e->info.align[operand];
     if (pointer == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "the pointer to %s is NULL", what);
-    if (e->loaded->driver->backend == GEMMTUNE_CUDA &&
+    if (e->loaded->driver->pointers_are_addresses &&
         ((uintptr_t)pointer & (uintptr_t)(bytes - 1)) != 0)
         return gt_fail(err, GEMMTUNE_EINVAL,
                        "the pointer to %s, %p, is not aligned to %d bytes", what, pointer,
@@ -342,7 +342,6 @@ static gt_status check_pointer(const struct gt_exec *e, const char *what, int op
     return GEMMTUNE_OK;
 }
 
-/* As check_pointer: what an OpenCL handle is made of says nothing. */
 static gt_status check_workspace(const struct gt_exec *e, const void *workspace,
                                  struct gt_err *err) {
     if (e->info.launch.workspace_bytes == 0)
@@ -350,7 +349,7 @@ static gt_status check_workspace(const struct gt_exec *e, const void *workspace,
     if (workspace == NULL)
         return gt_fail(err, GEMMTUNE_EWORKSPACE, "the kernel needs %lld bytes of workspace",
                        (long long)e->info.launch.workspace_bytes);
-    if (e->loaded->driver->backend == GEMMTUNE_CUDA &&
+    if (e->loaded->driver->pointers_are_addresses &&
         ((uintptr_t)workspace & (GT_WORKSPACE_ALIGN - 1)) != 0)
         return gt_fail(err, GEMMTUNE_EWORKSPACE,
                        "the workspace, %p, is not aligned to %d bytes", workspace,

@@ -7,7 +7,7 @@
 #define GT_RUNTIME_EXEC_H
 
 #include "runtime/build.h"
-#include "runtime/family.h"
+#include "runtime/launch.h"
 
 /* What a workspace pointer is aligned to (CUDA), so that families may lay it out in lines.
  */

@@ -137,15 +137,16 @@ struct gt_rung {
 
 struct gt_family {
     char name[GT_NAME_MAX];
-    char hash[65];           /* over space.json, the sources and the prelude */
-    char *about;             /* one sentence */
-    char *source[2];         /* template text by gemmtune_backend; NULL where it has none */
-    char *source_name[2];    /* "tile/tile.cl", as compiler messages name it */
-    char entry[GT_NAME_MAX]; /* the main kernel's */
-    unsigned dtypes;         /* bit i: row i of core/dtype.h */
-    unsigned layouts;        /* bits by gt_layout_bit */
-    int min_cc;              /* CUDA */
-    int rank;                /* order in which default points are offered: lower first */
+    char hash[65]; /* over space.json, the sources and the prelude */
+    char *about;   /* one sentence */
+    char *
+        source[GT_BACKENDS]; /* template text by gemmtune_backend; NULL where it has none */
+    char *source_name[GT_BACKENDS]; /* "tile/tile.cl", as compiler messages name it */
+    char entry[GT_NAME_MAX];        /* the main kernel's */
+    unsigned dtypes;                /* bit i: row i of core/dtype.h */
+    unsigned layouts;               /* bits by gt_layout_bit */
+    int min_cc;                     /* CUDA */
+    int rank; /* order in which default points are offered: lower first */
     enum gt_role role;
     bool overlap; /* kernels begin with GT_FOLLOW: one may be launched early */
     struct gt_symbols symbols;
@@ -197,7 +198,7 @@ const struct gt_family *gt_families_with_role(const struct gt_families *f,
  * name. */
 gt_status gt_family_parse(struct gt_family **out, const char *folder_name,
                           const char *json_name, const char *json,
-                          const char *const source[2], struct gt_err *err);
+                          const char *const source[GT_BACKENDS], struct gt_err *err);
 void gt_family_destroy(struct gt_family *f);
 
 /* ---- a point of a family on a device, for a type and layout ---------------------- */
@@ -248,27 +249,6 @@ const char *gt_not_accepted(const struct gt_binding *b);
 int64_t gt_align_needed(const struct gt_binding *b, int operand);
 /* Whether they are, as far as the problem tells. */
 bool gt_align_met(const struct gt_binding *b, int operand);
-/* The passes that a point has, in the order they run, and the tensor maps they take. */
-struct gt_passes {
-    int count, main; /* item[main] is the main kernel */
-    struct {
-        const char *entry; /* the family's */
-        struct gt_launch launch;
-    } item[GT_PASSES_MAX];
-    int map_count;
-    struct {
-        gt_arg base; /* the pointer that it is of */
-        int64_t at;  /* bytes into that */
-        struct gt_tiling tiling;
-    } map[GT_MAPS_MAX]; /* in the family's order */
-};
-/* The launches and maps of all passes for the bound problem; EINVAL when one is out of the
- * device's limits. */
-gt_status gt_passes_of(struct gt_passes *out, const struct gt_binding *b,
-                       const struct gt_device *d, struct gt_err *err);
-/* The main kernel's alone. */
-gt_status gt_launch_of(struct gt_launch *out, const struct gt_binding *b,
-                       const struct gt_device *d, struct gt_err *err);
 /* The values of the family's shape for the bound problem and point. False when the family
  * has none, or one of its expressions fails or is negative. */
 bool gt_shape_of(int64_t out[GT_SHAPE_COUNT], const struct gt_binding *b);

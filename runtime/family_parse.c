@@ -14,9 +14,6 @@
 
 enum { FORMAT = 1, RANK_MAX = 1000, RANK_PRESET = 100, CC_MAX = 999, SOURCE_NAME_MAX = 64 };
 
-static const char *const backend_names[] = {"cuda", "opencl",
-                                            NULL}; /* by gemmtune_backend */
-
 /* ---- one function a key ---------------------------------------------------------- */
 
 static gt_status parse_format(struct gt_family *f, struct gt_node n, struct gt_err *err) {
@@ -73,11 +70,11 @@ static gt_status parse_file(struct gt_family *f, struct gt_node n, int backend,
 }
 
 static gt_status parse_source(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    gt_status status = gt_read_list(n, GT_JSON_OBJECT, 1, 2, err);
+    gt_status status = gt_read_list(n, GT_JSON_OBJECT, 1, GT_BACKENDS, err);
     if (status == GEMMTUNE_OK)
-        status = gt_json_only(n, backend_names, err);
-    for (int i = 0; i < 2 && status == GEMMTUNE_OK; i++) {
-        const struct gt_node file = gt_json_member(n, backend_names[i]);
+        status = gt_json_only(n, gt_backend_words, err);
+    for (int i = 0; i < GT_BACKENDS && status == GEMMTUNE_OK; i++) {
+        const struct gt_node file = gt_json_member(n, gt_backend_words[i]);
         if (gt_json_kind(file) != GT_JSON_ABSENT)
             status = parse_file(f, file, i, err);
     }
@@ -264,7 +261,7 @@ static gt_status add_builtins(struct gt_family *f, struct gt_err *err) {
 static gt_status fetch_sources(struct gt_family *f, gt_source_fn read, void *user,
                                struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; i < 2 && status == GEMMTUNE_OK; i++)
+    for (int i = 0; i < GT_BACKENDS && status == GEMMTUNE_OK; i++)
         if (f->source_name[i] != NULL)
             status = read(&f->source[i], user, (gemmtune_backend)i,
                           f->source_name[i] + strlen(f->name) + 1, err);
@@ -275,7 +272,7 @@ static void hash_family(struct gt_family *f, const char *json) {
     struct gt_hash h;
     gt_hash_init(&h);
     gt_hash_add_text(&h, json);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < GT_BACKENDS; i++)
         gt_hash_add_text(&h, f->source[i] != NULL ? f->source[i] : "");
     gt_hash_add_text(&h, gt_prelude());
     gt_hash_hex(&h, f->hash);
@@ -328,8 +325,9 @@ static gt_status read_given(char **out, void *user, gemmtune_backend backend,
 
 gt_status gt_family_parse(struct gt_family **out, const char *folder_name,
                           const char *json_name, const char *json,
-                          const char *const source[2], struct gt_err *err) {
-    const char *given[2] = {source[0], source[1]};
+                          const char *const source[GT_BACKENDS], struct gt_err *err) {
+    const char *given[GT_BACKENDS];
+    memcpy(given, source, sizeof given);
     return gt_family_parse_with(out, folder_name, json_name, json, read_given, given, err);
 }
 
@@ -357,7 +355,7 @@ static void clear_map(struct gt_map *map) {
     gt_expr_destroy(map->inner);
     gt_expr_destroy(map->outer);
     gt_expr_destroy(map->stride);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < GT_BACKENDS; i++)
         gt_expr_destroy(map->box[i]);
 }
 
@@ -377,7 +375,7 @@ void gt_family_destroy(struct gt_family *f) {
     for (int i = 0; i < GT_SHAPE_COUNT; i++)
         gt_expr_destroy(f->shape[i]);
     gt_expr_destroy(f->workspace);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < GT_BACKENDS; i++) {
         free(f->source[i]);
         free(f->source_name[i]);
     }

@@ -391,7 +391,7 @@ static gt_status parse_bases(struct gt_map *map, const struct gt_family *f,
 static gt_status parse_box(struct gt_map *map, const struct gt_family *f, struct gt_node n,
                            struct gt_err *err) {
     gt_status status = gt_read_list(n, GT_JSON_ARRAY, 2, 2, err);
-    for (size_t i = 0; i < 2 && status == GEMMTUNE_OK; i++)
+    for (size_t i = 0; i < GT_BACKENDS && status == GEMMTUNE_OK; i++)
         status = parse_expr(&map->box[i], f, gt_json_at(n, i), OF_POINT, err);
     return status;
 }

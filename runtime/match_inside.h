@@ -6,6 +6,7 @@
 #ifndef GT_RUNTIME_MATCH_INSIDE_H
 #define GT_RUNTIME_MATCH_INSIDE_H
 
+#include "runtime/launch.h"
 #include "runtime/match.h"
 
 struct gt_query {

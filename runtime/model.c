@@ -7,6 +7,7 @@
 #include "runtime/model.h"
 
 #include "runtime/family_inside.h"
+#include "runtime/launch.h"
 
 #include <math.h>
 #include <string.h>

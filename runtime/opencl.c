@@ -9,6 +9,7 @@
  * takes one by setting its bit.
  */
 #include "runtime/driver_util.h"
+#include "runtime/limits.h"
 #include "runtime/opencl_device.h"
 
 #include <sched.h>
@@ -110,11 +111,6 @@ static gt_status toolchain(char text[GT_TOOLCHAIN_MAX], const struct gt_device *
     snprintf(text, GT_TOOLCHAIN_MAX, "%s (driver %s) %s", d->compiler, d->driver,
              build_options);
     return GEMMTUNE_OK;
-}
-
-static bool cacheable(const struct gt_device *d) {
-    (void)d;
-    return false;
 }
 
 static gt_status build(struct gt_image *image, const struct gt_device *d,
@@ -278,6 +274,21 @@ static gt_status load_also(struct gt_kernel **out, struct gt_gpu *gpu,
     return status;
 }
 
+/* ---- limits -------------------------------------------------------------------------- */
+
+/* A global size is grid times block and must fit a size_t. */
+static gt_status check_launch(const struct gt_launch *l, const struct gt_device *d,
+                              struct gt_err *err) {
+    const int64_t most = SIZE_MAX < INT64_MAX ? (int64_t)SIZE_MAX : INT64_MAX;
+    const struct gt_limit sides[] = {
+        {"grid x", l->grid[0], 1, most / l->block[0]},
+        {"grid y", l->grid[1], 1, most / l->block[1]},
+        {"grid z", l->grid[2], 1, most / l->block[2]},
+    };
+    (void)d;
+    return gt_limits_check(sides, sizeof sides / sizeof *sides, err);
+}
+
 /* ---- launch -------------------------------------------------------------------------- */
 
 /* Takes a free object, waiting only while POOL other threads are inside a launch. */
@@ -356,13 +367,13 @@ static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *
 }
 
 const struct gt_driver gt_driver_opencl = {
-    .name = "opencl",
     .backend = GEMMTUNE_OPENCL,
+    .compiles_late = true,
+    .check_launch = check_launch,
     .enumerate = gt_opencl_enumerate,
     .open = open_gpu,
     .close = close_gpu,
     .toolchain = toolchain,
-    .cacheable = cacheable,
     .build = build,
     .load = load,
     .load_also = load_also,

@@ -226,7 +226,7 @@ static bool report_device(void *user, int ordinal, cl_platform_id platform,
 }
 
 gt_status gt_opencl_enumerate(void (*fn)(void *user, const struct gt_device *d), void *user,
-                              char missing[512], struct gt_err *err) {
+                              char missing[GT_MISSING_MAX], struct gt_err *err) {
     missing[0] = '\0';
     struct gt_err why;
     const struct gt_opencl *cl = gt_opencl_api(&why);

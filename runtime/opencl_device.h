@@ -8,7 +8,7 @@
 
 /* As struct gt_driver has it. */
 gt_status gt_opencl_enumerate(void (*fn)(void *user, const struct gt_device *d), void *user,
-                              char missing[512], struct gt_err *err);
+                              char missing[GT_MISSING_MAX], struct gt_err *err);
 /* What enumerating says of one device; needs no context. */
 gt_status gt_opencl_describe(struct gt_device *out, const struct gt_opencl *cl,
                              cl_device_id device, struct gt_err *err);

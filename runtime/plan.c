@@ -119,8 +119,8 @@ static size_t largest_element(const gemmtune_problem *p) {
 
 static bool wants_narrow(const struct gt_exec_info *info, const gemmtune_ctx *ctx,
                          const gemmtune_problem *p) {
-    if (gt_ctx_device(ctx)->backend != GEMMTUNE_CUDA)
-        return false; /* a cl_mem is aligned, and its handle says nothing */
+    if (!ctx->gpu->driver->pointers_are_addresses)
+        return false; /* its buffers are aligned for every type */
     for (int i = 0; i < 3; i++)
         if (info->align[i] > (int64_t)element_size(p, i))
             return true;

@@ -841,8 +841,8 @@ static int probe_drivers(void) {
         const bool absent = missing[0] && count == 0;
         const gt_status open =
             absent ? gt_drivers[i]->open(&gpu, &target, &err) : GEMMTUNE_OK;
-        printf("%s: status %d, %d devices, open %d, %s\n", gt_drivers[i]->name, status,
-               count, open, missing);
+        printf("%s: status %d, %d devices, open %d, %s\n",
+               gt_backend_name(gt_drivers[i]->backend), status, count, open, missing);
     }
     return 0;
 }

@@ -5,6 +5,7 @@
  */
 #include "tests/fuzz/standalone.h"
 
+#include "runtime/launch.h"
 #include "runtime/model.h"
 #include "tuner/search/space.h"
 

@@ -8,7 +8,7 @@
  */
 #include "core/embed.h"
 #include "runtime/build.h"
-#include "runtime/family.h"
+#include "runtime/launch.h"
 #include "runtime/nvrtc.h"
 #include "tuner/work/judge.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers for names: points, rules, alignment and launches with known answers. */
-#include "runtime/family.h"
+#include "runtime/launch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -27,7 +27,6 @@
 /* ---- a driver of our own: the image is the source, backwards ---- */
 
 static int builds;
-static bool keeps = true;
 static const char *chain = "fake 1.0 -O3";
 
 static gt_status fake_toolchain(char text[GT_TOOLCHAIN_MAX], const struct gt_device *d,
@@ -36,11 +35,6 @@ static gt_status fake_toolchain(char text[GT_TOOLCHAIN_MAX], const struct gt_dev
         return gt_fail(err, GEMMTUNE_EBUILD, "no compiler for sm_1");
     snprintf(text, GT_TOOLCHAIN_MAX, "%s", chain);
     return GEMMTUNE_OK;
-}
-
-static bool fake_cacheable(const struct gt_device *d) {
-    (void)d;
-    return keeps;
 }
 
 static gt_status fake_build(struct gt_image *image, const struct gt_device *d,
@@ -60,11 +54,10 @@ static gt_status fake_build(struct gt_image *image, const struct gt_device *d,
     return GEMMTUNE_OK;
 }
 
-static const struct gt_driver fake = {.name = "fake",
-                                      .backend = GEMMTUNE_CUDA,
-                                      .toolchain = fake_toolchain,
-                                      .cacheable = fake_cacheable,
-                                      .build = fake_build};
+static struct gt_driver fake = {.backend = GEMMTUNE_CUDA,
+                                .toolchain = fake_toolchain,
+                                .keeps_images = true,
+                                .build = fake_build};
 static struct gt_device device = {.arch = "sm_61", .cc = 61};
 
 /* ---- helpers ---- */
@@ -80,7 +73,7 @@ static int set_up(void **state) {
     snprintf(cache, sizeof cache, "%s/a/b", root);
     assert_int_equal(setenv("GEMMTUNE_CACHE_DIR", cache, 1), 0);
     builds = 0;
-    keeps = true;
+    fake.keeps_images = true;
     chain = "fake 1.0 -O3";
     return 0;
 }
@@ -185,7 +178,7 @@ static void test_key(void **state) {
 
 static void test_not_cacheable(void **state) {
     (void)state;
-    keeps = false;
+    fake.keeps_images = false;
     assert_false(build("kernel"));
     assert_false(build("kernel"));
     assert_int_equal(access(cache, F_OK), -1);

@@ -134,17 +134,17 @@ static gt_status fake_launch(const struct gt_kernel *kernel, const struct gt_lau
     return GEMMTUNE_OK;
 }
 
-static const struct gt_driver fake[2] = {
-    {.name = "fake-cuda",
-     .backend = GEMMTUNE_CUDA,
+static const struct gt_driver fake[GT_BACKENDS] = {
+    {.backend = GEMMTUNE_CUDA,
+     .speaks_cuda = true,
+     .pointers_are_addresses = true,
      .open = fake_open,
      .close = fake_close,
      .load = fake_load,
      .load_also = fake_load_also,
      .unload = fake_unload,
      .launch = fake_launch},
-    {.name = "fake-opencl",
-     .backend = GEMMTUNE_OPENCL,
+    {.backend = GEMMTUNE_OPENCL,
      .open = fake_open,
      .close = fake_close,
      .load = fake_load,
@@ -154,7 +154,7 @@ static const struct gt_driver fake[2] = {
 };
 
 const struct gt_driver *gt_driver_of(gemmtune_backend backend) {
-    return &fake[backend];
+    return (unsigned)backend < GT_BACKENDS ? &fake[backend] : NULL;
 }
 
 gt_status gt_build(struct gt_image *image, const struct gt_driver *driver,

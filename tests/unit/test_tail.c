@@ -2,7 +2,7 @@
 /* test_tail.c - the last tiles shared out: the prelude's functions, compiled here as the
  * OpenCL C that they are as well, against the grids and the workspace that dmma and tma ask
  * for. */
-#include "runtime/family.h"
+#include "runtime/launch.h"
 #include "tuner/study/predict.h"
 
 #include <setjmp.h>

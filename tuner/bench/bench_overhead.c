@@ -138,10 +138,10 @@ static gt_status open_calls(struct calls *c, const struct gt_device *d,
         status = gt_lab_setup_inputs(c->lab, err);
     if (status == GEMMTUNE_OK)
         status = ops_of(c)->alloc(&c->workspace, c->lab->rig, GT_WORKSPACE_BYTES, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_rival_target(&target, c->lab->rig, err);
-    if (status == GEMMTUNE_OK)
+    if (status == GEMMTUNE_OK) {
+        ops_of(c)->target(&target, c->lab->rig);
         status = said(gemmtune_open(&c->ctx, o->db, &target), err);
+    }
     if (status != GEMMTUNE_OK)
         return status;
     const struct gt_sets *s = &c->lab->sets;

@@ -45,9 +45,6 @@ extern const struct gt_rival gt_rival_own, gt_rival_self;
 extern const struct gt_rival gt_rival_cublas, gt_rival_cublaslt, gt_rival_clblast,
     gt_rival_cpu;
 
-/* What gemmtune_open takes for the device of a rig, whose context must be current. */
-gt_status gt_rival_target(gemmtune_target *out, struct gt_rig *rig, struct gt_err *err);
-
 /* "exact: tile T=8": how a plan's kernel was found, and which it is. */
 void gt_kernel_text(char text[GT_RIVAL_TEXT_MAX], const gemmtune_plan *plan);
 

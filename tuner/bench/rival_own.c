@@ -2,7 +2,6 @@
 /* rival_own.c - our side of a comparison: gemmtune.h, called as its users do. */
 #include "tuner/bench/rival.h"
 
-#include "runtime/opencl_api.h"
 #include "tuner/base/choose.h"
 
 #include <stdio.h>
@@ -25,24 +24,6 @@ static gt_status failed(gt_status status, struct gt_err *err) {
                                  : GEMMTUNE_OK;
 }
 
-/* CUDA: the rig's context is the current one. OpenCL: the queue knows its own. */
-gt_status gt_rival_target(gemmtune_target *out, struct gt_rig *rig, struct gt_err *err) {
-    const struct gt_rig_head *h = gt_rig_head(rig);
-    *out = (gemmtune_target){.backend = h->ops->backend};
-    if (out->backend == GEMMTUNE_CUDA)
-        return GEMMTUNE_OK;
-    const struct gt_opencl *cl = gt_opencl_api(err);
-    if (!cl)
-        return GEMMTUNE_ENODRIVER;
-    cl_int r = cl->clGetCommandQueueInfo(h->stream, GT_CL_QUEUE_CONTEXT, sizeof(void *),
-                                         &out->context, NULL);
-    if (r == GT_CL_SUCCESS)
-        r = cl->clGetCommandQueueInfo(h->stream, GT_CL_QUEUE_DEVICE, sizeof(void *),
-                                      &out->device, NULL);
-    return r == GT_CL_SUCCESS ? GEMMTUNE_OK
-                              : gt_opencl_fail(err, "clGetCommandQueueInfo", r);
-}
-
 static void close_own(void *self) {
     struct own *o = self;
     gemmtune_plan_destroy(o->plan);
@@ -59,9 +40,8 @@ static gt_status open_own(void **self, const struct gt_rival_setup *setup,
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to open the library");
     o->workspace = setup->workspace;
     o->stream = gt_rig_head(setup->rig)->stream;
-    gt_status status = gt_rival_target(&target, setup->rig, err);
-    if (status == GEMMTUNE_OK)
-        status = failed(gemmtune_open(&o->ctx, setup->db, &target), err);
+    gt_rig_head(setup->rig)->ops->target(&target, setup->rig);
+    const gt_status status = failed(gemmtune_open(&o->ctx, setup->db, &target), err);
     if (status != GEMMTUNE_OK) {
         close_own(o);
         return status;

@@ -75,10 +75,9 @@ static gt_status print_devices(const struct gt_device_list *list,
 /* A sentence for each driver that is not there; joined into one when that leaves no device.
  */
 static int say_missing(const struct gt_device_list *list) {
-    const char *a = list->missing[0], *b = list->missing[1];
-    const bool both = a[0] != '\0' && b[0] != '\0';
+    char all[GT_ALL_MISSING_MAX];
     if (list->count == 0)
-        return gt_die(GT_EXIT_DEVICE, "no device: %s%s%s", a, both ? "; " : "", b);
+        return gt_die(GT_EXIT_DEVICE, "no device: %s", gt_devices_missing(all, list));
     for (size_t i = 0; i < sizeof list->missing / sizeof *list->missing; i++)
         if (list->missing[i][0] != '\0')
             fprintf(stderr, "gemmtune: %s\n", list->missing[i]);

@@ -37,7 +37,7 @@ void gt_session_catch(void) {
  * compiling ahead is no use to anybody. */
 static int compilers_for(const struct gt_device *d, int64_t asked) {
     struct gt_core_set allowed, own, rest;
-    if (!gt_driver_of(d->backend)->cacheable(d))
+    if (!gt_driver_of(d->backend)->keeps_images)
         return 0;
     if (asked >= 0)
         return (int)asked;

@@ -262,8 +262,7 @@ gt_status gt_checker_clock(int *mhz, struct gt_checker *c, struct gt_err *err) {
     struct arg_list l = {.count = 0};
     uint64_t pace[2] = {0, 0}; /* clocks, nanoseconds */
     *mhz = 0;
-    if (gt_rig_head(c->rig)->device->backend !=
-        GEMMTUNE_CUDA) /* nothing that a kernel could see */
+    if (!gt_rig_head(c->rig)->ops->kernels_see_clock)
         return GEMMTUNE_OK;
     push_ptr(&l, c->found);
     push_int(&l, LOOK_NS);

@@ -26,7 +26,7 @@ struct answer {
     gt_status status;
     size_t count;
     struct gt_err err;
-    char missing[2][512];
+    char missing[GT_BACKENDS][GT_MISSING_MAX];
 };
 
 /* ---- the child ----------------------------------------------------------------- */
@@ -142,10 +142,10 @@ gt_status gt_probe_devices(struct gt_device_list *out, struct gt_err *err) {
 /* ---- picking ------------------------------------------------------------------------ */
 
 static gt_status no_device(const struct gt_device_list *list, struct gt_err *err) {
-    const char *a = list->missing[0], *b = list->missing[1];
-    return gt_fail(err, GEMMTUNE_ENODRIVER, "no device%s%s%s%s",
-                   a[0] != '\0' || b[0] != '\0' ? ": " : "", a,
-                   a[0] != '\0' && b[0] != '\0' ? "; " : "", b);
+    char missing[GT_ALL_MISSING_MAX];
+    (void)gt_devices_missing(missing, list);
+    return gt_fail(err, GEMMTUNE_ENODRIVER, "no device%s%s", missing[0] != '\0' ? ": " : "",
+                   missing);
 }
 
 gt_status gt_probe_pick(struct gt_device *out, const char *what, bool usable,

@@ -26,8 +26,11 @@ struct gt_batch {
 
 struct gt_rig_ops {
     gemmtune_backend backend;
+    bool kernels_see_clock; /* a kernel can read its multiprocessor's clock and a timer */
     gt_status (*open)(struct gt_rig **out, const struct gt_device *d, struct gt_err *err);
     void (*close)(struct gt_rig *rig);
+    /* Fills in what gemmtune_open takes for the rig's device; its context is current. */
+    void (*target)(gemmtune_target *out, struct gt_rig *rig);
     /* ENOMEM when the device has no room. */
     gt_status (*alloc)(void **mem, struct gt_rig *rig, int64_t bytes, struct gt_err *err);
     void (*release)(struct gt_rig *rig, void *mem);

@@ -82,9 +82,20 @@ static void open_nvml(struct rig *r, const struct gt_device *d) {
         r->nvml = NULL;
 }
 
+/* The rig's context is the current one. */
+static void target_of(gemmtune_target *out, struct gt_rig *rig) {
+    (void)rig;
+    *out = (gemmtune_target){.backend = GEMMTUNE_CUDA};
+}
+
+static gt_status open_gpu(struct rig *r, struct gt_err *err) {
+    gemmtune_target target;
+    target_of(&target, (struct gt_rig *)r);
+    return gt_driver_cuda.open(&r->head.gpu, &target, err);
+}
+
 static gt_status open_rig(struct gt_rig **out, const struct gt_device *d,
                           struct gt_err *err) {
-    const gemmtune_target target = {.backend = GEMMTUNE_CUDA};
     struct rig *r = calloc(1, sizeof *r);
     if (!r)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to open the device");
@@ -94,7 +105,7 @@ static gt_status open_rig(struct gt_rig **out, const struct gt_device *d,
     if (status == GEMMTUNE_OK)
         status = open_context(r, d, err);
     if (status == GEMMTUNE_OK)
-        status = gt_driver_cuda.open(&r->head.gpu, &target, err);
+        status = open_gpu(r, err);
     if (status != GEMMTUNE_OK) {
         if (r->cu)
             close_rig((struct gt_rig *)r);
@@ -274,8 +285,10 @@ static void clock_now(struct gt_rig *rig, int *mhz, bool *throttled) {
 
 const struct gt_rig_ops gt_rig_cuda = {
     .backend = GEMMTUNE_CUDA,
+    .kernels_see_clock = true,
     .open = open_rig,
     .close = close_rig,
+    .target = target_of,
     .alloc = alloc,
     .release = release,
     .view = view,

@@ -57,6 +57,12 @@ static gt_status open_queue(struct rig *r, const struct gt_device *d, struct gt_
     return result(error, "clCreateCommandQueue", err);
 }
 
+static void target_of(gemmtune_target *out, struct gt_rig *rig) {
+    const struct rig *r = of(rig);
+    *out = (gemmtune_target){
+        .backend = GEMMTUNE_OPENCL, .context = r->context, .device = r->device};
+}
+
 static gt_status open_rig(struct gt_rig **out, const struct gt_device *d,
                           struct gt_err *err) {
     struct rig *r = calloc(1, sizeof *r);
@@ -65,8 +71,8 @@ static gt_status open_rig(struct gt_rig **out, const struct gt_device *d,
     r->head.ops = &gt_rig_opencl;
     r->cl = gt_opencl_api(err);
     gt_status status = r->cl ? open_queue(r, d, err) : GEMMTUNE_ENODRIVER;
-    const gemmtune_target target = {
-        .backend = GEMMTUNE_OPENCL, .context = r->context, .device = r->device};
+    gemmtune_target target;
+    target_of(&target, (struct gt_rig *)r);
     if (status == GEMMTUNE_OK)
         status = gt_driver_opencl.open(&r->head.gpu, &target, err);
     if (status != GEMMTUNE_OK) {
@@ -196,6 +202,7 @@ const struct gt_rig_ops gt_rig_opencl = {
     .backend = GEMMTUNE_OPENCL,
     .open = open_rig,
     .close = close_rig,
+    .target = target_of,
     .alloc = alloc,
     .release = release,
     .view = view,

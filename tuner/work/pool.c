@@ -4,6 +4,7 @@
 
 #include "core/clock.h"
 #include "core/io.h"
+#include "runtime/driver.h"
 #include "tuner/work/process.h"
 
 #include <errno.h>
@@ -157,12 +158,12 @@ double gt_pool_slow_seconds(const struct gt_device *d, const gemmtune_problem *p
     return gt_problem_flops(p) / (d->is_cpu ? 2e8 * fmax(d->units, 1) : 1e11);
 }
 
-/* Generous: ten seconds, and twenty times what a slow kernel takes for the dozen launches
- * of a trial. A hang costs so much, a slow kernel never does. OpenCL drivers may go on
- * compiling at the first launch, PoCL for many seconds. */
+/* Generous: ten seconds, and twenty times the time that a slow kernel takes for the dozen
+ * launches of a trial. Only a hang costs so much. A driver that goes on compiling at the
+ * first launch has thirty seconds: PoCL takes many. */
 double gt_pool_launch_seconds(const struct gt_job *job) {
     gemmtune_problem problem;
-    const double base = job->device.backend == GEMMTUNE_OPENCL ? 30 : 10;
+    const double base = gt_driver_of(job->device.backend)->compiles_late ? 30 : 10;
     if (gt_problem_from_name(&problem, job->problem, NULL))
         return base;
     return fmax(job->count, 1) * (base + 20 * gt_pool_slow_seconds(&job->device, &problem));

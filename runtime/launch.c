@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * launch.c - see launch.h: the numbers of each pass, and the limits that every backend has.
+ * A backend's further limits are its driver's check_launch.
+ */
+#include "runtime/launch.h"
+
+#include "runtime/driver.h"
+#include "runtime/family_inside.h"
+#include "runtime/limits.h"
+
+#include <string.h>
+
+/* ---- limits ---- */
+
+/* The limits of every backend. Each side is at most max_threads, so the product cannot
+ * overflow where it is formed. */
+static gt_status check_block(const struct gt_launch *l, const struct gt_device *d,
+                             struct gt_err *err) {
+    const int64_t most = d->max_threads;
+    const struct gt_limit sides[] = {
+        {"block x", l->block[0], 1, most},
+        {"block y", l->block[1], 1, most},
+        {"block z", l->block[2], 1, most},
+        {"grid x", l->grid[0], 1, INT64_MAX},
+        {"grid y", l->grid[1], 1, INT64_MAX},
+        {"grid z", l->grid[2], 1, INT64_MAX},
+        {"shared memory in bytes", l->smem_bytes, 0, d->smem_max},
+        {"workspace in bytes", l->workspace_bytes, 0, INT64_MAX},
+    };
+    const gt_status status = gt_limits_check(sides, sizeof sides / sizeof *sides, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    const struct gt_limit all = {"threads a block", l->block[0] * l->block[1], 1, most};
+    if (all.value > most)
+        return gt_limits_check(&all, 1, err);
+    const struct gt_limit volume = {"threads a block", all.value * l->block[2], 1, most};
+    return gt_limits_check(&volume, 1, err);
+}
+
+static gt_status check_launch(const struct gt_launch *l, const struct gt_device *d,
+                              struct gt_err *err) {
+    const struct gt_driver *driver = gt_driver_of(d->backend);
+    const gt_status status = check_block(l, d, err);
+    return status == GEMMTUNE_OK && driver->check_launch != NULL
+               ? driver->check_launch(l, d, err)
+               : status;
+}
+
+/* ---- passes ---- */
+
+static gt_status eval_three(int64_t out[3], struct gt_expr *const expr[3],
+                            const struct gt_binding *b, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; i < 3 && status == GEMMTUNE_OK; i++)
+        status = gt_expr_eval(&out[i], expr[i], b->value, err);
+    return status;
+}
+
+static gt_status evaluate(struct gt_launch *out, const struct gt_pass *pass,
+                          const struct gt_binding *b, struct gt_err *err) {
+    gt_status status = eval_three(out->grid, pass->grid, b, err);
+    if (status == GEMMTUNE_OK)
+        status = eval_three(out->block, pass->block, b, err);
+    if (status == GEMMTUNE_OK)
+        status = eval_three(out->cluster, pass->cluster, b, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_expr_eval(&out->smem_bytes, pass->smem, b->value, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_expr_eval(&out->workspace_bytes, b->family->workspace, b->value, err);
+    return status;
+}
+
+/* Appends the pass when the point has it. */
+static gt_status add_pass(struct gt_passes *out, const struct gt_pass *pass,
+                          const struct gt_binding *b, const struct gt_device *d,
+                          struct gt_err *err) {
+    int64_t exists = 0;
+    gt_status status = gt_expr_eval(&exists, pass->when, b->value, err);
+    if (status == GEMMTUNE_OK && exists == 0)
+        return GEMMTUNE_OK;
+    struct gt_launch *launch = &out->item[out->count].launch;
+    if (status == GEMMTUNE_OK)
+        status = evaluate(launch, pass, b, err);
+    if (status == GEMMTUNE_OK)
+        status = check_launch(launch, d, err);
+    launch->overlaps = b->family->overlap && out->count > 0;
+    out->item[out->count++].entry = pass->entry;
+    return status == GEMMTUNE_OK ? status : gt_fail_within(err, status, "%s", pass->entry);
+}
+
+gt_status gt_passes_of(struct gt_passes *out, const struct gt_binding *b,
+                       const struct gt_device *d, struct gt_err *err) {
+    const struct gt_family *f = b->family;
+    gt_status status = GEMMTUNE_OK;
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < f->pass_count && status == GEMMTUNE_OK; i++) {
+        if (i == f->main)
+            out->main = out->count;
+        status = add_pass(out, &f->pass[i], b, d, err);
+    }
+    for (int i = 0; i < f->map_count && status == GEMMTUNE_OK; i++)
+        status = gt_map_add(out, &f->map[i], b, d, err);
+    if (status != GEMMTUNE_OK)
+        return gt_fail_within(err, GEMMTUNE_EINVAL, "launch of family %s", f->name);
+    return GEMMTUNE_OK;
+}
+
+gt_status gt_launch_of(struct gt_launch *out, const struct gt_binding *b,
+                       const struct gt_device *d, struct gt_err *err) {
+    struct gt_passes passes;
+    const gt_status status = gt_passes_of(&passes, b, d, err);
+    *out = passes.item[passes.main].launch;
+    return status;
+}
