@@ -23,18 +23,14 @@ struct loaded {
     struct gt_gpu *gpu; /* borrowed */
     const struct gt_driver *driver;
     struct gt_kernel *kernel[GT_PASSES_MAX];
-    struct gt_image image;     /* kept for its log */
-    gemmtune_problem problem;  /* what it was built for */
-    struct gt_binding binding; /* of the point and that problem */
-    struct gt_passes passes;   /* and theirs; none when there was nothing to compute */
-    struct gt_exec_info info;  /* of the build and its first launch */
+    struct gt_image image;    /* kept for its log */
+    struct gt_fit fit;        /* to the problem that it was built for */
+    struct gt_exec_info info; /* of the build */
 };
 
 struct gt_exec {
     struct loaded *loaded;
-    struct gt_exec_info info;
-    struct gt_passes passes; /* of this problem; as many as were loaded */
-    gemmtune_problem problem;
+    struct gt_fit fit;        /* to this problem: it has as many passes as were loaded */
     gt_arg args[GT_ARGS_MAX]; /* in the kernel's order */
     int arg_count;
     union gt_value value[ARG_KINDS]; /* by kind; those of a run are filled in by the run */
@@ -56,12 +52,13 @@ static void note_image(struct loaded *l) {
     l->info.image_bytes = l->image.size;
 }
 
-static struct loaded *loaded_create(struct gt_gpu *gpu) {
+static struct loaded *loaded_create(struct gt_gpu *gpu, const struct gt_fit *fit) {
     struct loaded *l = calloc(1, sizeof *l);
     if (l == NULL)
         return NULL;
     atomic_init(&l->users, 1);
     l->gpu = gpu;
+    l->fit = *fit;
     l->driver = gpu->driver;
     l->image.registers = l->image.spill_bytes = l->image.smem_bytes = -1;
     note_image(l);
@@ -71,9 +68,10 @@ static struct loaded *loaded_create(struct gt_gpu *gpu) {
 static void loaded_release(struct loaded *l) {
     if (l == NULL || atomic_fetch_sub(&l->users, 1) > 1)
         return;
-    struct gt_kernel *const main = l->kernel[l->passes.main];
-    for (int i = 0; i < l->passes.count; i++)
-        if (i != l->passes.main && l->kernel[i] != NULL)
+    const struct gt_passes *p = &l->fit.passes;
+    struct gt_kernel *const main = l->kernel[p->main];
+    for (int i = 0; i < p->count; i++)
+        if (i != p->main && l->kernel[i] != NULL)
             l->driver->unload(l->kernel[i]);
     if (main != NULL) /* last: the others are of its module */
         l->driver->unload(main);
@@ -83,7 +81,7 @@ static void loaded_release(struct loaded *l) {
 
 /* The main kernel first: the image's facts are its. */
 static gt_status load(struct loaded *l, const char *source, struct gt_err *err) {
-    const struct gt_passes *p = &l->passes;
+    const struct gt_passes *p = &l->fit.passes;
     struct gt_kernel **main = &l->kernel[p->main];
     gt_status status =
         l->driver->load(main, l->gpu, &l->image, source, p->item[p->main].entry,
@@ -100,7 +98,7 @@ static gt_status build(struct loaded *l, struct gt_err *err) {
     const struct gt_device *d = device_of(l->gpu);
     struct gt_build_stats stats = {0};
     char *source = NULL;
-    gt_status status = gt_source_of(&source, &l->binding, d, err);
+    gt_status status = gt_source_of(&source, &l->fit.binding, d, err);
     if (status == GEMMTUNE_OK)
         status = gt_build(&l->image, l->driver, d, source, &stats, err);
     const bool loads_source = status == GEMMTUNE_OK && l->image.bytes == NULL;
@@ -114,63 +112,30 @@ static gt_status build(struct loaded *l, struct gt_err *err) {
     return status;
 }
 
-/* ---- may it run ------------------------------------------------------------------ */
+/* ---- create ---------------------------------------------------------------------- */
 
-/* No element of C: nothing to build and nothing to run. */
+/* No element of C: nothing is built and nothing runs. */
 static bool is_empty(const gemmtune_problem *p) {
     return p->m == 0 || p->n == 0;
 }
 
-/* The point may exist on the device for the problem's types. */
-static gt_status settle_point(struct gt_binding *b, const struct gt_device *d,
-                              const struct gt_point *point, const gemmtune_problem *p,
-                              struct gt_err *err) {
-    const char *why = NULL;
-    if (!gt_family_serves(b->family, d, p, &why))
-        return gt_fail(err, GEMMTUNE_EINVAL, "%s", why);
-    const gt_status status = gt_bind_point(b, point, err);
-    if (status != GEMMTUNE_OK)
-        return status;
-    const struct gt_rule *rule = gt_refused(b);
-    if (rule != NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "%s (%s)", rule->why,
-                       gt_expr_text(rule->expr));
-    return GEMMTUNE_OK;
-}
-
-/* The kernel accepts the problem; the launches are fixed. */
-static gt_status settle_problem(struct gt_exec_info *info, struct gt_passes *passes,
-                                const struct gt_binding *b, const struct gt_device *d,
-                                const gemmtune_problem *p, struct gt_err *err) {
-    for (int i = 0; i < 3; i++)
-        info->align[i] = gt_align_needed(b, i);
-    if (is_empty(p))
-        return GEMMTUNE_OK;
-    const char *why = gt_not_accepted(b);
-    if (why != NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "%s", why);
-    const gt_status status = gt_passes_of(passes, b, d, err);
-    info->launch = passes->item[passes->main].launch;
-    return status;
-}
-
-/* The driver takes the maps, which is found out before anything is built, at an address
- * that is like those to come. */
-static gt_status check_maps(const struct loaded *l, const struct gt_passes *passes,
-                            const gemmtune_problem *p, struct gt_err *err) {
+/* Whether the driver takes the maps. It is asked before anything is built, with an address
+ * that is aligned like those to come. */
+static gt_status check_maps(const struct loaded *l, const struct gt_fit *fit,
+                            struct gt_err *err) {
     void *const somewhere = (void *)(uintptr_t)GT_WORKSPACE_ALIGN;
+    const struct gt_passes *passes = &fit->passes;
+    const bool described = fit->problem.k > 0 && !is_empty(&fit->problem);
     struct gt_tensor_map map;
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; p->k > 0 && i < passes->map_count && status == GEMMTUNE_OK; i++)
+    for (int i = 0; described && i < passes->map_count && status == GEMMTUNE_OK; i++)
         status =
             l->driver->encode_map(&map, l->gpu, &passes->map[i].tiling, somewhere, err);
     return status;
 }
 
-/* ---- create ---------------------------------------------------------------------- */
-
 static void prepare_args(struct gt_exec *e, const struct gt_family *f) {
-    const gemmtune_problem *p = &e->problem;
+    const gemmtune_problem *p = &e->fit.problem;
     const size_t scalar = gt_type_size(p->type_acc), pointer = sizeof(void *);
     const struct {
         size_t size;
@@ -198,19 +163,16 @@ static void prepare_args(struct gt_exec *e, const struct gt_family *f) {
 }
 
 /* An exec of `l`, which it takes over even when it fails. */
-static gt_status exec_of(struct gt_exec **out, struct loaded *l,
-                         const struct gt_exec_info *info, const struct gt_passes *passes,
-                         const gemmtune_problem *p, struct gt_err *err) {
+static gt_status exec_of(struct gt_exec **out, struct loaded *l, const struct gt_fit *fit,
+                         struct gt_err *err) {
     struct gt_exec *e = calloc(1, sizeof *e);
     if (e == NULL) {
         loaded_release(l);
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     }
     e->loaded = l;
-    e->info = *info;
-    e->passes = *passes;
-    e->problem = *p;
-    prepare_args(e, l->binding.family);
+    e->fit = *fit;
+    prepare_args(e, fit->binding.family);
     *out = e;
     return GEMMTUNE_OK;
 }
@@ -223,63 +185,67 @@ static void give_log(char **log, struct loaded *l, gt_status status) {
     l->image.log = NULL;
 }
 
-gt_status gt_exec_create(struct gt_exec **out, struct gt_gpu *gpu,
-                         const struct gt_family *family, const struct gt_point *point,
-                         const gemmtune_problem *p, char **log, struct gt_err *err) {
-    const struct gt_device *d = device_of(gpu);
+gt_status gt_exec_build(struct gt_exec **out, struct gt_gpu *gpu, const struct gt_fit *fit,
+                        char **log, struct gt_err *err) {
     *out = NULL;
     if (log != NULL)
         *log = NULL;
-    struct loaded *l = loaded_create(gpu);
+    struct loaded *l = loaded_create(gpu, fit);
     if (l == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    l->problem = *p;
-    gt_bind_problem(&l->binding, family, d, p);
-    gt_status status = settle_point(&l->binding, d, point, p, err);
-    if (status == GEMMTUNE_OK)
-        status = settle_problem(&l->info, &l->passes, &l->binding, d, p, err);
-    if (status == GEMMTUNE_OK)
-        status = check_maps(l, &l->passes, p, err);
-    if (status == GEMMTUNE_OK && !is_empty(p))
+    gt_status status = check_maps(l, fit, err);
+    if (status == GEMMTUNE_OK && !is_empty(&fit->problem))
         status = build(l, err);
     if (status == GEMMTUNE_OK)
-        return exec_of(out, l, &l->info, &l->passes, p, err);
+        return exec_of(out, l, fit, err);
     give_log(log, l, status);
     loaded_release(l);
-    return gt_fail_within(err, status, "family %s", family->name);
+    return gt_fail_within(err, status, "family %s", fit->binding.family->name);
 }
+
+gt_status gt_exec_create(struct gt_exec **out, struct gt_gpu *gpu,
+                         const struct gt_family *family, const struct gt_point *point,
+                         const gemmtune_problem *p, char **log, struct gt_err *err) {
+    struct gt_fit fit;
+    *out = NULL;
+    if (log != NULL)
+        *log = NULL;
+    const gt_status status = gt_fit_point(&fit, family, &gpu->device, p, point, err);
+    return status == GEMMTUNE_OK ? gt_exec_build(out, gpu, &fit, log, err) : status;
+}
+
+/* ---- share ----------------------------------------------------------------------- */
 
 /* What is compiled in cannot change: types, layout, and what the driver was told at
  * loading. */
 static gt_status check_shareable(const struct loaded *l, const gemmtune_problem *p,
                                  struct gt_err *err) {
-    const gemmtune_problem *own = &l->problem;
+    const gemmtune_problem *own = &l->fit.problem;
     if (gt_dtype_of(p) != gt_dtype_of(own))
         return gt_fail(err, GEMMTUNE_EINVAL, "the kernel is for other data types");
     if (p->trans_a != own->trans_a || p->trans_b != own->trans_b)
         return gt_fail(err, GEMMTUNE_EINVAL, "the kernel is for layout %s",
                        gt_problem_layout(own));
-    if (l->passes.count == 0 && !is_empty(p))
+    if (is_empty(own) && !is_empty(p))
         return gt_fail(err, GEMMTUNE_EINVAL, "nothing was built for an empty product");
     return GEMMTUNE_OK;
 }
 
-/* Binds the loaded point to another problem. */
-static gt_status rebind(struct gt_binding *b, const struct loaded *l,
-                        const gemmtune_problem *p, struct gt_err *err) {
-    const struct gt_family *f = l->binding.family;
+/* The loaded point, fitted to another problem. */
+static gt_status refit(struct gt_fit *out, const struct loaded *l,
+                       const gemmtune_problem *p, struct gt_err *err) {
+    const struct gt_family *f = l->fit.binding.family;
     int64_t values[GT_POINT_MAX];
     for (int i = 0; i < f->param_count; i++)
-        values[i] = l->binding.value[f->param[i].slot];
-    gt_bind_problem(b, f, device_of(l->gpu), p);
-    return gt_bind_values(b, values, err);
+        values[i] = l->fit.binding.value[f->param[i].slot];
+    return gt_fit_values(out, f, device_of(l->gpu), p, GT_VECTOR_BYTES, values, err);
 }
 
-/* Which passes there are is the point's alone, so both have the same ones. */
+/* The point alone decides which passes there are, so both have the same ones. */
 static gt_status check_shared_memory(const struct gt_passes *passes, const struct loaded *l,
                                      struct gt_err *err) {
     for (int i = 0; i < passes->count; i++)
-        if (passes->item[i].launch.smem_bytes > l->passes.item[i].launch.smem_bytes)
+        if (passes->item[i].launch.smem_bytes > l->fit.passes.item[i].launch.smem_bytes)
             return gt_fail(err, GEMMTUNE_EINVAL, "the problem needs more shared memory");
     return GEMMTUNE_OK;
 }
@@ -287,23 +253,19 @@ static gt_status check_shared_memory(const struct gt_passes *passes, const struc
 gt_status gt_exec_share(struct gt_exec **out, const struct gt_exec *e,
                         const gemmtune_problem *p, struct gt_err *err) {
     struct loaded *l = e->loaded;
-    struct gt_exec_info info = l->info;
-    struct gt_passes passes = {0};
-    struct gt_binding b;
+    struct gt_fit fit;
     *out = NULL;
     gt_status status = check_shareable(l, p, err);
     if (status == GEMMTUNE_OK)
-        status = rebind(&b, l, p, err);
+        status = refit(&fit, l, p, err);
     if (status == GEMMTUNE_OK)
-        status = settle_problem(&info, &passes, &b, device_of(l->gpu), p, err);
+        status = check_shared_memory(&fit.passes, l, err);
     if (status == GEMMTUNE_OK)
-        status = check_shared_memory(&passes, l, err);
-    if (status == GEMMTUNE_OK)
-        status = check_maps(l, &passes, p, err);
+        status = check_maps(l, &fit, err);
     if (status != GEMMTUNE_OK)
         return status;
     (void)atomic_fetch_add(&l->users, 1);
-    return exec_of(out, l, &info, &passes, p, err);
+    return exec_of(out, l, &fit, err);
 }
 
 void gt_exec_destroy(struct gt_exec *e) {
@@ -314,7 +276,10 @@ void gt_exec_destroy(struct gt_exec *e) {
 }
 
 void gt_exec_describe(const struct gt_exec *e, struct gt_exec_info *info) {
-    *info = e->info;
+    const struct gt_passes *passes = &e->fit.passes;
+    *info = e->loaded->info;
+    info->launch = passes->item[passes->main].launch;
+    memcpy(info->align, e->fit.align, sizeof info->align);
 }
 
 /* ---- run ------------------------------------------------------------------------- */
@@ -331,7 +296,7 @@ static double scalar(gemmtune_dtype acc, const void *bytes) {
 /* Where a pointer is no address (a cl_mem), the buffer is aligned for every type. */
 static gt_status check_pointer(const struct gt_exec *e, const char *what, int operand,
                                const void *pointer, struct gt_err *err) {
-    const int64_t bytes = e->info.align[operand];
+    const int64_t bytes = e->fit.align[operand];
     if (pointer == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "the pointer to %s is NULL", what);
     if (e->loaded->driver->pointers_are_addresses &&
@@ -344,11 +309,11 @@ static gt_status check_pointer(const struct gt_exec *e, const char *what, int op
 
 static gt_status check_workspace(const struct gt_exec *e, const void *workspace,
                                  struct gt_err *err) {
-    if (e->info.launch.workspace_bytes == 0)
+    if (e->fit.workspace_bytes == 0)
         return GEMMTUNE_OK;
     if (workspace == NULL)
         return gt_fail(err, GEMMTUNE_EWORKSPACE, "the kernel needs %lld bytes of workspace",
-                       (long long)e->info.launch.workspace_bytes);
+                       (long long)e->fit.workspace_bytes);
     if (e->loaded->driver->pointers_are_addresses &&
         ((uintptr_t)workspace & (GT_WORKSPACE_ALIGN - 1)) != 0)
         return gt_fail(err, GEMMTUNE_EWORKSPACE,
@@ -374,11 +339,11 @@ static gt_status encode_maps(struct gt_tensor_map map[GT_MAPS_MAX], const struct
                              struct gt_err *err) {
     const struct loaded *l = e->loaded;
     gt_status status = GEMMTUNE_OK;
-    memset(map, 0, (size_t)e->passes.map_count * sizeof *map);
-    for (int i = 0; reads_ab && i < e->passes.map_count && status == GEMMTUNE_OK; i++) {
-        char *base = value[e->passes.map[i].base].ptr;
-        status = l->driver->encode_map(&map[i], l->gpu, &e->passes.map[i].tiling,
-                                       base + e->passes.map[i].at, err);
+    memset(map, 0, (size_t)e->fit.passes.map_count * sizeof *map);
+    for (int i = 0; reads_ab && i < e->fit.passes.map_count && status == GEMMTUNE_OK; i++) {
+        char *base = value[e->fit.passes.map[i].base].ptr;
+        status = l->driver->encode_map(&map[i], l->gpu, &e->fit.passes.map[i].tiling,
+                                       base + e->fit.passes.map[i].at, err);
     }
     return status;
 }
@@ -395,8 +360,8 @@ static gt_status launch(const struct gt_exec *e, const union gt_value value[ARG_
     }
     const struct loaded *l = e->loaded;
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; i < e->passes.count && status == GEMMTUNE_OK; i++)
-        status = l->driver->launch(l->kernel[i], &e->passes.item[i].launch, refs,
+    for (int i = 0; i < e->fit.passes.count && status == GEMMTUNE_OK; i++)
+        status = l->driver->launch(l->kernel[i], &e->fit.passes.item[i].launch, refs,
                                    e->arg_count, stream, err);
     return status;
 }
@@ -407,13 +372,13 @@ static gt_status launch(const struct gt_exec *e, const union gt_value value[ARG_
 gt_status gt_exec_run(const struct gt_exec *e, const void *alpha, void *a, void *b,
                       const void *beta, void *c, void *workspace, void *stream,
                       struct gt_err *err) {
-    const gemmtune_dtype acc = e->problem.type_acc;
-    if (is_empty(&e->problem))
+    const gemmtune_dtype acc = e->fit.problem.type_acc;
+    if (is_empty(&e->fit.problem))
         return GEMMTUNE_OK;
     if (alpha == NULL || beta == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL",
                        alpha == NULL ? "alpha" : "beta");
-    const bool reads_ab = e->problem.k > 0 && scalar(acc, alpha) != 0;
+    const bool reads_ab = e->fit.problem.k > 0 && scalar(acc, alpha) != 0;
     if (!reads_ab && scalar(acc, beta) == 1)
         return GEMMTUNE_OK;
     gt_status status = check_pointers(e, reads_ab, a, b, c, workspace, err);

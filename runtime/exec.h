@@ -7,7 +7,7 @@
 #define GT_RUNTIME_EXEC_H
 
 #include "runtime/build.h"
-#include "runtime/launch.h"
+#include "runtime/fit.h"
 
 /* What a workspace pointer is aligned to (CUDA), so that families may lay it out in lines.
  */
@@ -28,15 +28,19 @@ struct gt_exec_info {
     size_t image_bytes;
 };
 
-/* Builds, loads and fixes the launch of `point` for the canonical problem `p`. EINVAL: the
- * point or problem is refused by a rule (text says which); EBUILD: compiler; EDEVICE:
- * driver; ENOMEM. On EBUILD and EDEVICE *log (may be NULL; caller frees) gets the
- * compiler's words. */
+/* Builds and loads the kernels of a point that was fitted to a problem on the gpu's device;
+ * the fit is copied. EINVAL: the driver refuses a tensor map; EBUILD: the compiler refuses
+ * the source; EDEVICE: the driver failed; ENOMEM. On EBUILD and EDEVICE *log (may be NULL;
+ * the caller frees it) gets the compiler's words. */
+gt_status gt_exec_build(struct gt_exec **out, struct gt_gpu *gpu, const struct gt_fit *fit,
+                        char **log, struct gt_err *err);
+/* gt_fit_point for the canonical problem `p`, and then gt_exec_build. */
 gt_status gt_exec_create(struct gt_exec **out, struct gt_gpu *gpu,
                          const struct gt_family *family, const struct gt_point *point,
                          const gemmtune_problem *p, char **log, struct gt_err *err);
 /* The same loaded kernel for another problem of the same types and layout; `e` may be
- * destroyed before or after. EINVAL: the kernel does not accept the problem. */
+ * destroyed before or after. EINVAL: as gt_fit_values, or
+ * the problem needs more shared memory. */
 gt_status gt_exec_share(struct gt_exec **out, const struct gt_exec *e,
                         const gemmtune_problem *p, struct gt_err *err);
 void gt_exec_destroy(struct gt_exec *e);

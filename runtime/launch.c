@@ -102,7 +102,7 @@ gt_status gt_passes_of(struct gt_passes *out, const struct gt_binding *b,
     for (int i = 0; i < f->map_count && status == GEMMTUNE_OK; i++)
         status = gt_map_add(out, &f->map[i], b, d, err);
     if (status != GEMMTUNE_OK)
-        return gt_fail_within(err, GEMMTUNE_EINVAL, "launch of family %s", f->name);
+        return gt_fail_within(err, GEMMTUNE_EINVAL, "launch");
     return GEMMTUNE_OK;
 }
 

@@ -43,10 +43,10 @@ static double distance(const gemmtune_problem *x, const gemmtune_problem *y) {
            turned_operand * ((x->trans_a != y->trans_a) + (x->trans_b != y->trans_b));
 }
 
-static enum gt_preference preference_of(const struct gt_query *q,
+static enum gt_preference preference_of(const struct gt_lookup *l,
                                         const struct gt_known *known) {
-    const bool same = strcmp(known->problem_name, q->name) == 0;
-    const bool mine = strcmp(known->device_key, q->device_key) == 0;
+    const bool same = strcmp(known->problem_name, l->name) == 0;
+    const bool mine = strcmp(known->device_key, l->query.device_key) == 0;
     if (mine && known->verified)
         return same ? GT_SAME_HERE : GT_OTHER_HERE;
     if (!same)
@@ -55,23 +55,23 @@ static enum gt_preference preference_of(const struct gt_query *q,
 }
 
 /* Whether the kernel may be thought of at all, and how good it would be. */
-static bool classify(struct gt_near *out, const struct gt_query *q,
+static bool classify(struct gt_near *out, const struct gt_lookup *l,
                      const struct gt_known *known) {
     static const gemmtune_match match_of[] = {
         [GT_SAME_HERE] = GEMMTUNE_MATCH_EXACT,  [GT_SAME_UNCHECKED] = GEMMTUNE_MATCH_ARCH,
         [GT_OTHER_HERE] = GEMMTUNE_MATCH_SHAPE, [GT_SAME_ARCH] = GEMMTUNE_MATCH_ARCH,
         [GT_OTHER_ARCH] = GEMMTUNE_MATCH_ARCH,
     };
-    if (!same_types(&known->problem, q->problem))
+    if (!same_types(&known->problem, l->query.problem))
         return false;
-    if (strcmp(known->device_key, q->device_key) != 0 &&
-        strcmp(known->arch, q->device->arch) != 0)
+    if (strcmp(known->device_key, l->query.device_key) != 0 &&
+        strcmp(known->arch, l->query.device->arch) != 0)
         return false;
     out->known = known;
-    out->preference = preference_of(q, known);
+    out->preference = preference_of(l, known);
     out->match = match_of[out->preference];
-    out->distance = distance(&known->problem, q->problem);
-    return out->match <= q->worst;
+    out->distance = distance(&known->problem, l->query.problem);
+    return out->match <= l->query.worst;
 }
 
 /* Best first. The array's own order, which is the database's, breaks what is left of
@@ -86,9 +86,9 @@ static int by_preference(const void *a, const void *b) {
     return o != 0 ? o : (x->known > y->known) - (x->known < y->known);
 }
 
-static gt_status gather(struct gt_near **out, size_t *count, const struct gt_query *q,
+static gt_status gather(struct gt_near **out, size_t *count, const struct gt_lookup *l,
                         struct gt_err *err) {
-    const struct gt_snapshot *s = q->snapshot;
+    const struct gt_snapshot *s = l->query.snapshot;
     *count = 0;
     *out = NULL;
     if (s->count == 0)
@@ -97,38 +97,28 @@ static gt_status gather(struct gt_near **out, size_t *count, const struct gt_que
     if (*out == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     for (size_t i = 0; i < s->count; i++)
-        *count += classify(&(*out)[*count], q, &s->known[i]);
+        *count += classify(&(*out)[*count], l, &s->known[i]);
     qsort(*out, *count, sizeof **out, by_preference);
     return GEMMTUNE_OK;
 }
 
-/* Fills the choice and asks whether it runs and was not turned down before. */
-static bool suits(struct gt_choice *out, const struct gt_query *q, struct gt_reason *last) {
-    struct gt_fit bound;
-    struct gt_err err = {""};
+/* Whether the choice runs and was not turned down before; fills in its fit. */
+static bool suits(struct gt_choice *out, const struct gt_lookup *l, struct gt_err *last) {
     int64_t values[GT_POINT_MAX];
-    if (gt_point_values(values, out->family, &out->point, &err) != GEMMTUNE_OK) {
-        *last = gt_because(err.line);
+    if (gt_point_values(values, out->family, &out->point, last) != GEMMTUNE_OK ||
+        !gt_lookup_fits(&out->fit, l, out->family, values, last))
         return false;
-    }
-    const struct gt_reason r = gt_why_not(&bound, q, out->family, values);
-    if (r.line[0] != '\0') {
-        *last = r;
-        return false;
-    }
-    out->workspace_bytes = bound.workspace_bytes;
-    if (q->skip != NULL && q->skip(q->user, out)) {
-        *last = gt_because("it did not build before");
-        return false;
-    }
-    return true;
+    if (l->query.skip == NULL || !l->query.skip(l->query.user, out))
+        return true;
+    (void)gt_fail(last, GEMMTUNE_EBUILD, "it did not build before");
+    return false;
 }
 
 /* ---- in words -------------------------------------------------------------------- */
 
-static void where(char buf[PLACE_MAX], const struct gt_query *q,
+static void where(char buf[PLACE_MAX], const struct gt_lookup *l,
                   const struct gt_known *known) {
-    if (strcmp(known->device_key, q->device_key) != 0)
+    if (strcmp(known->device_key, l->query.device_key) != 0)
         (void)snprintf(buf, PLACE_MAX, "on %.80s (also %.23s)", known->device_key,
                        known->arch);
     else
@@ -137,10 +127,10 @@ static void where(char buf[PLACE_MAX], const struct gt_query *q,
                                        : "elsewhere, not verified here,");
 }
 
-static void explain_exact(struct gt_choice *out, const struct gt_query *q,
+static void explain_exact(struct gt_choice *out, const struct gt_lookup *l,
                           const struct gt_near *c) {
     char place[PLACE_MAX];
-    where(place, q, c->known);
+    where(place, l, c->known);
     (void)snprintf(out->why, sizeof out->why, "tuned %s for this very problem, rank %d",
                    place, c->known->rank);
 }
@@ -155,17 +145,17 @@ static const char *with_split(char buf[SPLIT_TEXT_MAX], const struct gt_forecast
     return buf;
 }
 
-static void explain_record(struct gt_choice *out, const struct gt_query *q,
+static void explain_record(struct gt_choice *out, const struct gt_lookup *l,
                            const struct gt_forecast *o, int count) {
     char place[PLACE_MAX], split[SPLIT_TEXT_MAX];
-    where(place, q, o->from->known);
+    where(place, l, o->from->known);
     (void)snprintf(out->why, sizeof out->why,
                    "tuned %s for %.64s (distance %.2f)%s, forecast %.1f us, best of %d",
                    place, o->from->known->problem_name, o->from->distance,
                    with_split(split, o), o->ns / 1e3, count);
 }
 
-static void explain_start(struct gt_choice *out, const struct gt_query *q,
+static void explain_start(struct gt_choice *out, const struct gt_lookup *l,
                           const struct gt_forecast *o, int count, size_t tuned) {
     char which[24], split[SPLIT_TEXT_MAX];
     (void)snprintf(which, sizeof which, "start %d", o->start + 1);
@@ -173,17 +163,17 @@ static void explain_start(struct gt_choice *out, const struct gt_query *q,
                    "%s of family %s%s, forecast %.1f us, best of %d: %s",
                    o->start < o->family->start_count ? which : "default point",
                    o->family->name, with_split(split, o), o->ns / 1e3, count,
-                   q->snapshot->count == 0 ? "nothing was tuned for this architecture"
-                   : tuned == 0            ? "nothing of its types was tuned for this "
-                                             "architecture"
-                                           : "what was tuned is too far away");
+                   l->query.snapshot->count == 0 ? "nothing was tuned for this architecture"
+                   : tuned == 0 ? "nothing of its types was tuned for this "
+                                  "architecture"
+                                : "what was tuned is too far away");
 }
 
 /* ---- the choice ------------------------------------------------------------------ */
 
 /* The first that suits. */
-static bool choose_option(struct gt_choice *out, const struct gt_query *q,
-                          struct gt_forecasts *all, size_t tuned, struct gt_reason *last) {
+static bool choose_option(struct gt_choice *out, const struct gt_lookup *l,
+                          struct gt_forecasts *all, size_t tuned, struct gt_err *last) {
     if (all->last.line[0] != '\0')
         *last = all->last;
     for (int i = 0; i < all->count; i++) {
@@ -193,10 +183,10 @@ static bool choose_option(struct gt_choice *out, const struct gt_query *q,
         out->family = o->family;
         gt_forecast_point(&out->point, o);
         if (o->from != NULL)
-            explain_record(out, q, o, all->count);
+            explain_record(out, l, o, all->count);
         else
-            explain_start(out, q, o, all->count, tuned);
-        if (suits(out, q, last))
+            explain_start(out, l, o, all->count, tuned);
+        if (suits(out, l, last))
             return true;
     }
     return false;
@@ -204,14 +194,14 @@ static bool choose_option(struct gt_choice *out, const struct gt_query *q,
 
 /* Records of other problems that are equally good otherwise, nearest first: the best of
  * those near by, or of the next that are. */
-static bool choose_other(struct gt_choice *out, const struct gt_query *q,
+static bool choose_other(struct gt_choice *out, const struct gt_lookup *l,
                          struct gt_forecasts *all, const struct gt_near *group,
-                         size_t count, struct gt_reason *last) {
+                         size_t count, struct gt_err *last) {
     bool found = false;
     for (size_t i = 0; !found && i < count; i += GT_NEAR_MAX) {
         gt_forecasts_make(all, group + i, count - i < GT_NEAR_MAX ? count - i : GT_NEAR_MAX,
                           false);
-        found = choose_option(out, q, all, count, last);
+        found = choose_option(out, l, all, count, last);
     }
     return found;
 }
@@ -224,16 +214,16 @@ static size_t end_of_group(const struct gt_near *all, size_t begin, size_t count
 }
 
 /* Records of the very problem: the first that suits. */
-static bool choose_same(struct gt_choice *out, const struct gt_query *q,
-                        const struct gt_near *group, size_t count, struct gt_reason *last) {
+static bool choose_same(struct gt_choice *out, const struct gt_lookup *l,
+                        const struct gt_near *group, size_t count, struct gt_err *last) {
     bool found = false;
     for (size_t i = 0; !found && i < count; i++) {
         out->match = group[i].match;
         out->known = group[i].known;
         out->family = out->known->family;
         out->point = out->known->point;
-        explain_exact(out, q, &group[i]);
-        found = suits(out, q, last);
+        explain_exact(out, l, &group[i]);
+        found = suits(out, l, last);
     }
     return found;
 }
@@ -242,67 +232,66 @@ static bool is_other(enum gt_preference p) {
     return p == GT_OTHER_HERE || p == GT_OTHER_ARCH;
 }
 
-static bool choose_known(struct gt_choice *out, const struct gt_query *q,
+static bool choose_known(struct gt_choice *out, const struct gt_lookup *l,
                          struct gt_forecasts *options, const struct gt_near *all,
-                         size_t count, struct gt_reason *last) {
+                         size_t count, struct gt_err *last) {
     size_t end;
     bool found = false;
     for (size_t begin = 0; !found && begin < count; begin = end) {
         end = end_of_group(all, begin, count);
         if (is_other(all[begin].preference))
-            found = choose_other(out, q, options, all + begin, end - begin, last);
+            found = choose_other(out, l, options, all + begin, end - begin, last);
         else
-            found = choose_same(out, q, all + begin, end - begin, last);
+            found = choose_same(out, l, all + begin, end - begin, last);
     }
     return found;
 }
 
 /* The family's default point as an answer, when it suits. */
-static bool offer_default(struct gt_choice *out, const struct gt_query *q,
-                          const struct gt_family *f, size_t tuned, struct gt_reason *last) {
+static bool offer_default(struct gt_choice *out, const struct gt_lookup *l,
+                          const struct gt_family *f, size_t tuned, struct gt_err *last) {
     out->match = GEMMTUNE_MATCH_DEFAULT;
     out->known = NULL;
     out->family = f;
     gt_family_default(f, &out->point);
     (void)snprintf(out->why, sizeof out->why, "default point of family %s: %s", f->name,
-                   q->snapshot->count == 0 ? "nothing was tuned for this architecture"
-                   : tuned == 0            ? "nothing of its types was tuned for this "
-                                             "architecture"
-                                           : "no tuned kernel may run this problem");
-    return suits(out, q, last);
+                   l->query.snapshot->count == 0 ? "nothing was tuned for this architecture"
+                   : tuned == 0 ? "nothing of its types was tuned for this "
+                                  "architecture"
+                                : "no tuned kernel may run this problem");
+    return suits(out, l, last);
 }
 
-static bool choose_start(struct gt_choice *out, const struct gt_query *q,
-                         struct gt_forecasts *options, size_t tuned,
-                         struct gt_reason *last) {
+static bool choose_start(struct gt_choice *out, const struct gt_lookup *l,
+                         struct gt_forecasts *options, size_t tuned, struct gt_err *last) {
     gt_forecasts_make(options, NULL, 0, true);
-    return choose_option(out, q, options, tuned, last);
+    return choose_option(out, l, options, tuned, last);
 }
 
 /* By rank. *served: some family has a kernel for the types and layout here. */
-static bool choose_default(struct gt_choice *out, const struct gt_query *q, size_t tuned,
-                           bool *served, struct gt_reason *last) {
-    const struct gt_families *families = q->snapshot->families;
+static bool choose_default(struct gt_choice *out, const struct gt_lookup *l, size_t tuned,
+                           bool *served, struct gt_err *last) {
+    const struct gt_families *families = l->query.snapshot->families;
     for (size_t i = 0; i < gt_families_count(families); i++) {
         const struct gt_family *f = gt_families_at(families, i);
-        if (!gt_family_serves(f, q->device, q->problem, NULL))
+        if (!gt_family_serves(f, l->query.device, l->query.problem, NULL))
             continue;
         *served = true;
-        if (offer_default(out, q, f, tuned, last))
+        if (offer_default(out, l, f, tuned, last))
             return true;
     }
     return false;
 }
 
-static gt_status nothing(const struct gt_query *q, size_t tuned, bool served,
-                         const struct gt_reason *last, struct gt_err *err) {
-    if (q->worst == GEMMTUNE_MATCH_DEFAULT && !served)
+static gt_status nothing(const struct gt_lookup *l, size_t tuned, bool served,
+                         const struct gt_err *last, struct gt_err *err) {
+    if (l->query.worst == GEMMTUNE_MATCH_DEFAULT && !served)
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no kernel family serves %s on %s",
-                       q->name, q->device_key);
+                       l->name, l->query.device_key);
     return gt_fail(err, GEMMTUNE_ENOTFOUND,
-                   "no kernel for %s on %s: %zu tuned kernels considered%s%s", q->name,
-                   q->device_key, tuned, last->line[0] != '\0' ? ", last refused: " : "",
-                   last->line);
+                   "no kernel for %s on %s: %zu tuned kernels considered%s%s", l->name,
+                   l->query.device_key, tuned,
+                   last->line[0] != '\0' ? ", last refused: " : "", last->line);
 }
 
 /* A GPU that does not tell its peaks is reckoned as a usual one of as many units: forecasts
@@ -319,49 +308,26 @@ static struct gt_device reckoned_as(const struct gt_device *d) {
     return r;
 }
 
-/* A C without elements is planned as the smallest one: its kernel is never launched. k = 0
- * is asked as it is, since a kernel runs for it and an accept rule may speak of it. */
-static gemmtune_problem not_empty(const gemmtune_problem *p) {
-    gemmtune_problem q = *p;
-    q.m = q.m > 0 ? q.m : 1;
-    q.n = q.n > 0 ? q.n : 1;
-    return q;
-}
-
-gt_status gt_match(struct gt_choice *out, const struct gt_snapshot *snapshot,
-                   const struct gt_device *device, const char *device_key,
-                   const gemmtune_problem *p, gemmtune_match worst, size_t workspace_max,
-                   int64_t pointer_align,
-                   bool (*skip)(void *user, const struct gt_choice *c), void *user,
+gt_status gt_match(struct gt_choice *out, const struct gt_query *query,
                    struct gt_err *err) {
-    struct gt_query q = {.snapshot = snapshot,
-                         .device = device,
-                         .reckoned = reckoned_as(device),
-                         .device_key = device_key,
-                         .problem = p,
-                         .shape = not_empty(p),
-                         .worst = worst,
-                         .workspace_max = workspace_max,
-                         .pointer_align = pointer_align,
-                         .skip = skip,
-                         .user = user};
+    struct gt_lookup l = {.query = *query, .reckoned = reckoned_as(query->device)};
     struct gt_forecasts *options = malloc(sizeof *options);
     struct gt_near *all = NULL;
     size_t count;
-    struct gt_reason last = {""};
+    struct gt_err last = {""};
     bool served = false;
     memset(out, 0, sizeof *out);
-    (void)gt_problem_name(p, q.name);
-    gt_status status = options != NULL ? gather(&all, &count, &q, err)
+    (void)gt_problem_name(query->problem, l.name);
+    gt_status status = options != NULL ? gather(&all, &count, &l, err)
                                        : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     if (status == GEMMTUNE_OK) {
-        options->query = &q;
-        const bool found = choose_known(out, &q, options, all, count, &last) ||
-                           (worst == GEMMTUNE_MATCH_DEFAULT &&
-                            (choose_start(out, &q, options, count, &last) ||
-                             choose_default(out, &q, count, &served, &last)));
+        options->lookup = &l;
+        const bool found = choose_known(out, &l, options, all, count, &last) ||
+                           (query->worst == GEMMTUNE_MATCH_DEFAULT &&
+                            (choose_start(out, &l, options, count, &last) ||
+                             choose_default(out, &l, count, &served, &last)));
         if (!found)
-            status = nothing(&q, count, served, &last, err);
+            status = nothing(&l, count, served, &last, err);
     }
     free(all);
     free(options);

@@ -6,7 +6,7 @@
 #ifndef GT_RUNTIME_MATCH_H
 #define GT_RUNTIME_MATCH_H
 
-#include "runtime/family.h"
+#include "runtime/fit.h"
 
 /* One record, read into memory and checked against its family; or the fastest trial of
  * another tile of C, behind the records of its problem. */
@@ -29,8 +29,8 @@ struct gt_choice {
     struct gt_point point;
     /* where it came from, k perhaps split otherwise; NULL at DEFAULT */
     const struct gt_known *known;
-    int64_t workspace_bytes; /* for the problem asked about */
-    char why[320];           /* one line for people */
+    struct gt_fit fit; /* to the problem asked about */
+    char why[320];     /* one line for people */
 };
 
 struct gt_snapshot {
@@ -39,16 +39,24 @@ struct gt_snapshot {
     size_t count;
 };
 
-/* The best choice no worse than `worst` that accepts the problem within `workspace_max`
- * bytes. `p` canonical. ENOTFOUND when there is none (never with GEMMTUNE_MATCH_DEFAULT
- * unless no family serves the types; EUNSUPPORTED then). `skip` (may be NULL) returns true
- * for a choice that failed to build before. */
-gt_status gt_match(struct gt_choice *out, const struct gt_snapshot *snapshot,
-                   const struct gt_device *device, const char *device_key,
-                   const gemmtune_problem *p, gemmtune_match worst, size_t workspace_max,
-                   int64_t pointer_align,
-                   bool (*skip)(void *user, const struct gt_choice *c), void *user,
-                   struct gt_err *err);
+/* What is asked of a snapshot. */
+struct gt_query {
+    const struct gt_snapshot *snapshot;
+    const struct gt_device *device;
+    const char *device_key;
+    const gemmtune_problem *problem; /* canonical */
+    gemmtune_match worst;            /* the least good match that will do */
+    size_t workspace_max;            /* bytes that the caller has */
+    int64_t pointer_align;           /* bytes that A, B and C are aligned to */
+    /* Returns true for a choice that failed to build before; may be NULL. */
+    bool (*skip)(void *user, const struct gt_choice *c);
+    void *user;
+};
+
+/* The best choice that runs the problem as the query says. ENOTFOUND when there is none;
+ * with GEMMTUNE_MATCH_DEFAULT there always is one, unless no family serves the types
+ * (EUNSUPPORTED). */
+gt_status gt_match(struct gt_choice *out, const struct gt_query *query, struct gt_err *err);
 
 /* Reads the rows of `device_key`'s arch from a database into a snapshot's array; rows that
  * do not fit their family are skipped with one log line. *stale counts rows of an older

@@ -51,9 +51,9 @@ void gt_forecast_point(struct gt_point *out, const struct gt_forecast *o) {
 }
 
 /* Nanoseconds by the model; 0: it has no prediction. */
-static double model_ns(const struct gt_query *q, const struct gt_binding *b) {
+static double model_ns(const struct gt_lookup *l, const struct gt_binding *b) {
     struct gt_prediction p;
-    return gt_model_predict(&p, b, &q->reckoned, NULL) ? p.ns : 0;
+    return gt_model_predict(&p, b, &l->reckoned, NULL) ? p.ns : 0;
 }
 
 /* ---- what the model has wrong -----------------------------------------------------------
@@ -61,13 +61,13 @@ static double model_ns(const struct gt_query *q, const struct gt_binding *b) {
 
 /* What the record's kernel took on its own problem over what the model says; 0: it says
  * nothing. */
-static double model_error(const struct gt_query *q, const struct gt_known *known,
+static double model_error(const struct gt_lookup *l, const struct gt_known *known,
                           const int64_t *values) {
     struct gt_binding b;
-    gt_bind_problem(&b, known->family, q->device, &known->problem);
+    gt_bind_problem(&b, known->family, l->query.device, &known->problem);
     if (gt_bind_values(&b, values, NULL) != GEMMTUNE_OK)
         return 0;
-    const double ns = model_ns(q, &b);
+    const double ns = model_ns(l, &b);
     return ns > 0 ? known->median_ns / ns : 0;
 }
 
@@ -80,7 +80,7 @@ static void learn(struct gt_forecasts *all, const struct gt_near *near, size_t c
         if (gt_point_values(l->values, known->family, &known->point, NULL) != GEMMTUNE_OK)
             continue;
         l->near = &near[i];
-        l->error = model_error(all->query, known, l->values);
+        l->error = model_error(all->lookup, known, l->values);
         all->lessons++;
     }
 }
@@ -105,33 +105,31 @@ static double error_of(const struct gt_forecasts *all, const struct gt_family *f
 /* ---- options ------------------------------------------------------------------------- */
 
 /* Without a model: as many operations a second. */
-static double at_its_rate(const struct gt_query *q, const struct gt_known *known) {
-    return known->median_ns * fmax(1, gt_problem_flops(&q->shape)) /
+static double at_its_rate(const struct gt_lookup *l, const struct gt_known *known) {
+    return known->median_ns * fmax(1, gt_problem_flops(l->query.problem)) /
            fmax(1, gt_problem_flops(&known->problem));
 }
 
 /* Without a prediction a record serves its own layout only, and a start nobody. */
-static bool may_go_blind(const struct gt_query *q, const struct gt_forecast *o) {
-    return o->from != NULL && gt_problem_same_kind(&o->from->known->problem, q->problem);
+static bool may_go_blind(const struct gt_lookup *l, const struct gt_forecast *o) {
+    return o->from != NULL &&
+           gt_problem_same_kind(&o->from->known->problem, l->query.problem);
 }
 
 /* Adds the option if it may run with these values. `error` is what the model is wrong by.
  */
 static void offer(struct gt_forecasts *all, struct gt_forecast o, const int64_t *values,
                   double error, double doubt) {
-    const struct gt_query *q = all->query;
+    const struct gt_lookup *l = all->lookup;
     struct gt_fit fit;
     if (all->count == GT_FORECASTS_MAX)
         return;
-    const struct gt_reason r = gt_why_not(&fit, q, o.family, values);
-    if (r.line[0] != '\0') {
-        all->last = r;
+    if (!gt_lookup_fits(&fit, l, o.family, values, all->count == 0 ? &all->last : NULL))
         return;
-    }
-    const double ns = error * model_ns(q, &fit.binding);
-    if (ns <= 0 && !may_go_blind(q, &o))
+    const double ns = error * model_ns(l, &fit.binding);
+    if (ns <= 0 && !may_go_blind(l, &o))
         return;
-    o.ns = fmax(ns > 0 ? ns : at_its_rate(q, o.from->known), 1);
+    o.ns = fmax(ns > 0 ? ns : at_its_rate(l, o.from->known), 1);
     o.cost = log(o.ns) + (ns > 0 ? doubt : cost_blind * o.from->distance);
     all->item[all->count++] = o;
 }
@@ -187,13 +185,13 @@ static void start_values(int64_t values[GT_POINT_MAX], const struct gt_family *f
 
 /* Starts, and the default point last. */
 static void offer_starts(struct gt_forecasts *all) {
-    const struct gt_query *q = all->query;
-    const struct gt_families *families = q->snapshot->families;
+    const struct gt_lookup *l = all->lookup;
+    const struct gt_families *families = l->query.snapshot->families;
     for (size_t i = 0; i < gt_families_count(families); i++) {
         const struct gt_family *f = gt_families_at(families, i);
         int64_t values[GT_POINT_MAX];
-        if (q->worst < GEMMTUNE_MATCH_DEFAULT ||
-            !gt_family_serves(f, q->device, q->problem, NULL))
+        if (l->query.worst < GEMMTUNE_MATCH_DEFAULT ||
+            !gt_family_serves(f, l->query.device, l->query.problem, NULL))
             continue;
         const double error = error_of(all, f, NULL);
         for (int s = 0; s <= f->start_count; s++) {

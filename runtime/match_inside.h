@@ -6,23 +6,13 @@
 #ifndef GT_RUNTIME_MATCH_INSIDE_H
 #define GT_RUNTIME_MATCH_INSIDE_H
 
-#include "runtime/launch.h"
 #include "runtime/match.h"
 
-struct gt_query {
-    const struct gt_snapshot *snapshot;
-    const struct gt_device *device;
-    struct gt_device reckoned; /* what the model is asked about */
-    const char *device_key;
-    const gemmtune_problem *problem; /* as asked */
-    /* m and n at least 1: what rules and launches are asked about */
-    gemmtune_problem shape;
+/* A query, and what is worked out once for it. */
+struct gt_lookup {
+    struct gt_query query;
+    struct gt_device reckoned; /* the device that the model is asked about */
     char name[GT_PROBLEM_NAME_MAX];
-    gemmtune_match worst;
-    size_t workspace_max;
-    int64_t pointer_align;
-    bool (*skip)(void *user, const struct gt_choice *c);
-    void *user;
 };
 
 /* Where a record comes from, the most preferred first; see match.c. */
@@ -49,23 +39,10 @@ static inline int gt_order(double x, double y) {
 
 /* ---- may it run (match_fits.c) ------------------------------------------------------- */
 
-struct gt_reason {
-    char line[192]; /* "" when nothing stands against it */
-};
-
-struct gt_reason gt_because(const char *why);
-
-/* A point bound to the problem asked about, and its launches. */
-struct gt_fit {
-    struct gt_binding binding;
-    struct gt_passes passes;
-    int64_t workspace_bytes;
-};
-
-/* Why the family's point of these values may not run what is asked; *out is whole when it
- * may. */
-struct gt_reason gt_why_not(struct gt_fit *out, const struct gt_query *q,
-                            const struct gt_family *f, const int64_t *values);
+/* Whether the family's point of these values may run the problem of the query. `why` (may
+ * be NULL) gets the reason when it may not; *out is whole when it may. */
+bool gt_lookup_fits(struct gt_fit *out, const struct gt_lookup *l,
+                    const struct gt_family *f, const int64_t *values, struct gt_err *why);
 
 /* ---- forecasts (match_forecast.c) ---------------------------------------------------- */
 
@@ -93,11 +70,11 @@ struct gt_lesson {
 };
 
 struct gt_forecasts {
-    const struct gt_query *query;
+    const struct gt_lookup *lookup;
     int count, lessons;
     struct gt_forecast item[GT_FORECASTS_MAX];
     struct gt_lesson lesson[GT_NEAR_MAX];
-    struct gt_reason last; /* why the last that may not run may not */
+    struct gt_err last; /* while there is no item: why the last point may not run */
 };
 
 /* Fills in what may run of at most GT_NEAR_MAX records, nearest first, of one group of

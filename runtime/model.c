@@ -7,7 +7,7 @@
 #include "runtime/model.h"
 
 #include "runtime/family_inside.h"
-#include "runtime/launch.h"
+#include "runtime/fit.h"
 
 #include <math.h>
 #include <string.h>
@@ -414,31 +414,20 @@ bool gt_model_predict(struct gt_prediction *out, const struct gt_binding *b,
 gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
                            const struct gt_device *d, const gemmtune_problem *p,
                            const struct gt_point *point, struct gt_err *err) {
-    struct gt_binding b;
-    struct gt_passes passes;
-    const char *why;
+    struct gt_fit fit;
     memset(out, 0, sizeof *out);
-    if (!gt_family_serves(f, d, p, &why))
-        return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: %s", f->name, why);
-    gt_bind_problem(&b, f, d, p);
-    gt_status status = gt_bind_point(&b, point, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_passes_of(&passes, &b, d, err);
+    const gt_status status = gt_fit_point(&fit, f, d, p, point, err);
     if (status != GEMMTUNE_OK)
         return status;
-    if (gt_refused(&b) != NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "%s: %s", f->name, gt_refused(&b)->why);
-    if (gt_not_accepted(&b) != NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "%s: %s", f->name, gt_not_accepted(&b));
     if (!f->has_shape)
         return gt_fail(err, GEMMTUNE_ENOTFOUND,
                        "family %s has no \"shape\" in its space.json: no prediction",
                        f->name);
-    if (room_of(d->cc) == NULL || gt_device_peak(d, b.dtype->acc) <= 0 ||
+    if (room_of(d->cc) == NULL || gt_device_peak(d, fit.binding.dtype->acc) <= 0 ||
         gt_device_bandwidth(d) <= 0)
         return gt_fail(err, GEMMTUNE_ENOTFOUND,
                        "%s does not tell its peak or bandwidth: no prediction", d->name);
-    if (!gt_model_predict(out, &b, d, NULL))
+    if (!gt_model_predict(out, &fit.binding, d, NULL))
         return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: no block of this point fits a unit",
                        f->name);
     return GEMMTUNE_OK;

@@ -80,14 +80,20 @@ static gt_status choose_and_build(struct gt_exec **out, struct gt_choice *choice
     struct gt_err first = {""}, now = {""};
     gt_status first_status = GEMMTUNE_OK, status;
     *out = NULL;
+    const struct gt_query query = {.snapshot = &w->ctx->snapshot,
+                                   .device = gt_ctx_device(w->ctx),
+                                   .device_key = w->ctx->device_key,
+                                   .problem = w->problem,
+                                   .worst = w->worst,
+                                   .workspace_max = w->workspace_max,
+                                   .pointer_align = w->pointer_align,
+                                   .skip = has_failed,
+                                   .user = &failures};
     do {
-        status = gt_match(choice, &w->ctx->snapshot, gt_ctx_device(w->ctx),
-                          w->ctx->device_key, w->problem, w->worst, w->workspace_max,
-                          w->pointer_align, has_failed, &failures, &now);
+        status = gt_match(choice, &query, &now);
         if (status != GEMMTUNE_OK)
             break;
-        status = gt_exec_create(out, w->ctx->gpu, choice->family, &choice->point,
-                                w->problem, NULL, &now);
+        status = gt_exec_build(out, w->ctx->gpu, &choice->fit, NULL, &now);
         if (status == GEMMTUNE_OK)
             return GEMMTUNE_OK;
         note_failure(&failures, choice, &now);

@@ -340,7 +340,7 @@ static void test_launch_of_odd_families(void **state) {
          "\"workspace\": \"M - 65\"",
          90, "workspace in bytes is -1"},
         {"\"block\": [\"1\", \"1\", \"1\"], \"grid\": [\"M / (N - 64)\", \"1\", \"1\"]", 90,
-         "launch of family toy"},
+         "launch: gemm"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -423,9 +423,9 @@ static void test_passes_have_limits(void **state) {
     static const struct {
         const char *problem, *point, *said;
     } rows[] = {
-        {"f32-nn-8x8x50000", "W=8 V=2", "toy: pack: shared memory in bytes is 50000"},
-        {"f32-nn-8x70000x8", "W=8 V=2", "toy: pack: grid y is 70000"},
-        {"f32-nn-8x8x8", "W=8 V=4", "toy: add: grid of 6 blocks is no multiple"},
+        {"f32-nn-8x8x50000", "W=8 V=2", "launch: pack: shared memory in bytes is 50000"},
+        {"f32-nn-8x70000x8", "W=8 V=2", "launch: pack: grid y is 70000"},
+        {"f32-nn-8x8x8", "W=8 V=4", "launch: add: grid of 6 blocks is no multiple"},
     };
     struct gt_family *f = toy_with_passes();
     struct gt_passes p;
@@ -497,8 +497,8 @@ static void test_maps_have_limits(void **state) {
     static const struct {
         const char *problem, *point, *said;
     } rows[] = {
-        {"f32-nn-8x8x8", "W=4 V=1", "toy: x: the matrix lies nowhere"},
-        {"f32-nn-8x8x8", "W=8 V=4", "toy: y: outer side of the box is 400"},
+        {"f32-nn-8x8x8", "W=4 V=1", "launch: x: the matrix lies nowhere"},
+        {"f32-nn-8x8x8", "W=8 V=4", "launch: y: outer side of the box is 400"},
     };
     struct gt_family *f = toy_with_maps();
     (void)state;

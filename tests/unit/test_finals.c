@@ -12,14 +12,11 @@
 
 static struct gt_families *families;
 static struct gt_tuner tuner;
-static gemmtune_problem problem;
 
 static int setup(void **state) {
     struct gt_err err;
     (void)state;
     assert_int_equal(gt_families_create(&families, &err), GEMMTUNE_OK);
-    assert_int_equal(gt_problem_from_name(&problem, "f64-nn-4096x4096x4096", &err),
-                     GEMMTUNE_OK);
     tuner.families = families;
     return 0;
 }
@@ -28,11 +25,14 @@ static int setup(void **state) {
  * interval of half a percent to either side. */
 static void offer(struct gt_finals *f, const char *family, double ns, double share) {
     const double fair = ns * share;
-    struct gt_finalist who = {
-        .screen_ns = fair, .low_ns = 0.995 * fair, .high_ns = 1.005 * fair, .share = share};
+    struct gt_finalist who = {.workspace_bytes = INT64_MAX,
+                              .screen_ns = fair,
+                              .low_ns = 0.995 * fair,
+                              .high_ns = 1.005 * fair,
+                              .share = share};
     snprintf(who.candidate.family, sizeof who.candidate.family, "%s", family);
     snprintf(who.candidate.point, sizeof who.candidate.point, "NS=%d", (int)ns);
-    gt_finals_offer(f, &tuner, &problem, &who);
+    gt_finals_offer(f, &tuner, &who);
 }
 
 static void assert_place(const struct gt_finals *f, int place, const char *point) {

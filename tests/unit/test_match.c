@@ -70,8 +70,30 @@ static gt_status ask(struct gt_choice *out, const struct gt_snapshot *s, struct 
                      struct gt_err *err) {
     gemmtune_problem p;
     assert_int_equal(gt_problem_from_name(&p, q.problem, NULL), GEMMTUNE_OK);
-    return gt_match(out, s, &card, HERE, &p, q.worst, q.workspace_max,
-                    q.pointer_align != 0 ? q.pointer_align : 16, q.skip, q.user, err);
+    const struct gt_query query = {.snapshot = s,
+                                   .device = &card,
+                                   .device_key = HERE,
+                                   .problem = &p,
+                                   .worst = q.worst,
+                                   .workspace_max = q.workspace_max,
+                                   .pointer_align =
+                                       q.pointer_align != 0 ? q.pointer_align : 16,
+                                   .skip = q.skip,
+                                   .user = q.user};
+    return gt_match(out, &query, err);
+}
+
+/* On another device than the card, with any workspace. */
+static gt_status match_default(struct gt_choice *out, const struct gt_snapshot *s,
+                               const struct gt_device *d, const gemmtune_problem *p) {
+    const struct gt_query query = {.snapshot = s,
+                                   .device = d,
+                                   .device_key = HERE,
+                                   .problem = p,
+                                   .worst = GEMMTUNE_MATCH_DEFAULT,
+                                   .workspace_max = SIZE_MAX,
+                                   .pointer_align = 16};
+    return gt_match(out, &query, NULL);
 }
 
 #define EXACT   GEMMTUNE_MATCH_EXACT
@@ -229,11 +251,11 @@ static void test_nothing_found(void **state) {
         {&one,
          {.problem = "f32-nt-200x200x200", .worst = SHAPE},
          GEMMTUNE_ENOTFOUND,
-         "1 tuned kernels considered, last refused: too many threads"},
+         "1 tuned kernels considered, last refused: family choosy: too many threads"},
         {&s,
          {.problem = "f32-nn-512x512x512", .worst = EXACT, .pointer_align = 2},
          GEMMTUNE_ENOTFOUND,
-         "3 tuned kernels considered, last refused: the rows of A"},
+         "3 tuned kernels considered, last refused: family plain: the rows of A"},
         {&s,
          {.problem = "bf16-nn-8x8x8", .worst = DEFAULT},
          GEMMTUNE_EUNSUPPORTED,
@@ -281,7 +303,7 @@ static void test_split(void **state) {
     assert_int_equal(c.match, SHAPE);
     assert_ptr_equal(c.known, &known[0]);
     assert_int_equal(split_of(&c), 64);
-    assert_int_equal(c.workspace_bytes, 64 * 32 * 32 * 4);
+    assert_int_equal(c.fit.workspace_bytes, 64 * 32 * 32 * 4);
     assert_non_null(strstr(c.why, "with SPLIT=64, forecast"));
     c = answer_of(&s, "i32-nn-32x32x60000", SHAPE, 64 * 32 * 32 * 4 - 1);
     assert_int_equal(split_of(&c), 8);
@@ -396,9 +418,7 @@ static void test_untuned_deep(void **state) {
         struct gt_choice c;
         gemmtune_problem p;
         assert_int_equal(gt_problem_from_name(&p, names[i], NULL), GEMMTUNE_OK);
-        assert_int_equal(
-            gt_match(&c, &none, &d, HERE, &p, DEFAULT, SIZE_MAX, 16, NULL, NULL, NULL),
-            GEMMTUNE_OK);
+        assert_int_equal(match_default(&c, &none, &d, &p), GEMMTUNE_OK);
         if (split_of(&c) < 16)
             fail_msg("%s: %s %s", names[i], c.family->name, c.why);
     }
@@ -439,9 +459,7 @@ static void test_cpu_default(void **state) {
     gemmtune_problem p;
     (void)state;
     assert_int_equal(gt_problem_from_name(&p, "f32-nn-32x32x60000", NULL), GEMMTUNE_OK);
-    assert_int_equal(
-        gt_match(&c, &none, &cpu, HERE, &p, DEFAULT, SIZE_MAX, 16, NULL, NULL, NULL),
-        GEMMTUNE_OK);
+    assert_int_equal(match_default(&c, &none, &cpu, &p), GEMMTUNE_OK);
     assert_string_equal(c.family->name, "vector");
     gt_family_default(c.family, &preset);
     assert_true(gt_point_equal(&c.point, &preset));
@@ -451,14 +469,10 @@ static void test_cpu_default(void **state) {
     static const struct row tuned[] = {
         {HERE, "f32-nt-64x64x64", "tile", "TILE_WIDTH=16 PAD=0 DOUBLE=0", 0, false}};
     const struct gt_snapshot one = snapshot_of(tuned, 1);
-    assert_int_equal(
-        gt_match(&c, &one, &cpu, HERE, &p, DEFAULT, SIZE_MAX, 16, NULL, NULL, NULL),
-        GEMMTUNE_OK);
+    assert_int_equal(match_default(&c, &one, &cpu, &p), GEMMTUNE_OK);
     assert_string_equal(c.family->name, "vector");
     assert_int_equal(gt_problem_from_name(&p, "f32-nt-70x64x64", NULL), GEMMTUNE_OK);
-    assert_int_equal(
-        gt_match(&c, &one, &cpu, HERE, &p, DEFAULT, SIZE_MAX, 16, NULL, NULL, NULL),
-        GEMMTUNE_OK);
+    assert_int_equal(match_default(&c, &one, &cpu, &p), GEMMTUNE_OK);
     assert_ptr_equal(c.known, &known[0]);
 }
 

@@ -18,8 +18,15 @@ gt_status gt_choose(struct gt_chosen *out, struct gt_db *db,
                                err);
     const struct gt_snapshot snapshot = {families, out->known, count};
     if (status == GEMMTUNE_OK)
-        status = gt_match(&out->choice, &snapshot, device, key, p, GEMMTUNE_MATCH_DEFAULT,
-                          SIZE_MAX, GT_VECTOR_BYTES, NULL, NULL, err);
+        status = gt_match(&out->choice,
+                          &(struct gt_query){.snapshot = &snapshot,
+                                             .device = device,
+                                             .device_key = key,
+                                             .problem = p,
+                                             .worst = GEMMTUNE_MATCH_DEFAULT,
+                                             .workspace_max = SIZE_MAX,
+                                             .pointer_align = GT_VECTOR_BYTES},
+                          err);
     if (status != GEMMTUNE_OK)
         gt_chosen_clear(out);
     return status;

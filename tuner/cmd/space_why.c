@@ -5,6 +5,8 @@
  */
 #include "tuner/cmd/space.h"
 
+#include "runtime/fit.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -39,7 +41,6 @@ static gt_status bind_freely(struct gt_binding *b, const struct gt_question *q,
     const struct gt_family *f = q->family;
     gt_status status = GEMMTUNE_OK;
     gt_bind_problem(b, f, &q->device, &q->problem);
-    gt_bind_align(b, &q->problem, 16);
     for (int i = 0; i < f->param_count; i++)
         if (!gt_point_get(point, f->param[i].name, &b->value[f->param[i].slot]))
             b->value[f->param[i].slot] = f->param[i].preset;
@@ -122,6 +123,44 @@ static int judge_domains(const struct gt_binding *b, bool json) {
     return refused;
 }
 
+static bool are_in_domain(const struct gt_binding *b) {
+    const struct gt_family *f = b->family;
+    int i = 0;
+    while (i < f->param_count && in_domain(&f->param[i], b->value[f->param[i].slot]))
+        i++;
+    return i == f->param_count;
+}
+
+static void point_of(struct gt_point *out, const struct gt_binding *b) {
+    gt_family_default(b->family, out);
+    for (int i = 0; i < b->family->param_count; i++)
+        (void)gt_point_set(out, b->family->param[i].name,
+                           b->value[b->family->param[i].slot], NULL);
+}
+
+/* The demands that no rule states (alignment, the limits of a launch) are asked of
+ * gt_fit_point, once all rules hold. */
+static int judge_fit(const struct gt_binding *b, const struct gt_question *q, bool *first) {
+    struct gt_point point;
+    struct gt_fit fit;
+    struct gt_err err = {""};
+    point_of(&point, b);
+    if (gt_fit_point(&fit, q->family, &q->device, &q->problem, &point, &err) == GEMMTUNE_OK)
+        return 0;
+    if (!q->json) {
+        printf("REFUSES %-7s %s\n", "fit", err.line);
+        return 1;
+    }
+    bool member = true;
+    (void)fputs(*first ? "{" : ", {", stdout);
+    gt_json_text(&member, "kind", "fit");
+    gt_json_text(&member, "why", err.line);
+    gt_json_name(&member, "holds");
+    (void)fputs("false}", stdout);
+    *first = false;
+    return 1;
+}
+
 static int judge_rules(const struct gt_binding *b, const struct gt_question *q) {
     const struct gt_family *f = q->family;
     bool first = true;
@@ -130,14 +169,9 @@ static int judge_rules(const struct gt_binding *b, const struct gt_question *q) 
         refused += !judge(&f->require[i], "require", b, q->json, &first);
     for (int i = 0; q->has_problem && i < f->accept_count; i++)
         refused += !judge(&f->accept[i], "accept", b, q->json, &first);
+    if (q->has_problem && refused == 0 && are_in_domain(b))
+        refused += judge_fit(b, q, &first);
     return refused;
-}
-
-static void point_of(struct gt_point *out, const struct gt_binding *b) {
-    gt_family_default(b->family, out);
-    for (int i = 0; i < b->family->param_count; i++)
-        (void)gt_point_set(out, b->family->param[i].name,
-                           b->value[b->family->param[i].slot], NULL);
 }
 
 static void why_people(const struct gt_binding *b, const struct gt_question *q,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * evaluate.c - rules are rows of a table; all but the library's own look-up are asked here,
- * and whether an answer may run is asked of gt_match, as of a record of the very problem.
+ * evaluate.c - rules are rows of a table. Two of them ask gt_match, as the library does;
+ * the others choose here among the points that gt_fit_point lets run.
  */
 #include "tuner/study/evaluate.h"
 
@@ -154,36 +154,39 @@ static void keep_the_rest(struct gt_evaluation *e, size_t begin, size_t end) {
 /* ---- asking ------------------------------------------------------------------------ */
 
 static bool ask(struct gt_choice *out, const struct gt_evaluation *e,
-                const gemmtune_problem *p, const struct gt_known *known, size_t count,
-                gemmtune_match worst) {
+                const gemmtune_problem *p, const struct gt_known *known, size_t count) {
     const struct gt_snapshot snapshot = {e->setup.families, known, count};
-    const gt_status status =
-        gt_match(out, &snapshot, e->setup.device, e->setup.device_key, p, worst, SIZE_MAX,
-                 GT_VECTOR_BYTES, NULL, NULL, NULL);
+    const struct gt_query query = {.snapshot = &snapshot,
+                                   .device = e->setup.device,
+                                   .device_key = e->setup.device_key,
+                                   .problem = p,
+                                   .worst = GEMMTUNE_MATCH_DEFAULT,
+                                   .workspace_max = SIZE_MAX,
+                                   .pointer_align = GT_VECTOR_BYTES};
+    const gt_status status = gt_match(out, &query, NULL);
     out->known = NULL; /* what it points to does not last */
     return status == GEMMTUNE_OK;
 }
 
-/* The family's point as an answer, if it may run the problem. */
+/* The family's point as an answer, if it may run the problem. The caller says which match
+ * it is and why. */
 static bool runs(struct gt_choice *out, const struct gt_evaluation *e,
                  const gemmtune_problem *p, const struct gt_family *family,
                  const struct gt_point *point) {
-    struct gt_known k = {
-        .problem = *p, .family = family, .point = *point, .verified = true};
-    (void)gt_problem_name(p, k.problem_name);
-    (void)snprintf(k.device_key, sizeof k.device_key, "%s", e->setup.device_key);
-    (void)snprintf(k.arch, sizeof k.arch, "%s", e->setup.device->arch);
-    return ask(out, e, p, &k, 1, GEMMTUNE_MATCH_EXACT);
+    memset(out, 0, sizeof *out);
+    out->family = family;
+    out->point = *point;
+    return gt_fit_point(&out->fit, family, e->setup.device, p, point, NULL) == GEMMTUNE_OK;
 }
 
 static bool ask_lookup(struct gt_choice *out, const struct gt_evaluation *e,
                        const gemmtune_problem *p) {
-    return ask(out, e, p, e->left, e->left_count, GEMMTUNE_MATCH_DEFAULT);
+    return ask(out, e, p, e->left, e->left_count);
 }
 
 static bool ask_untuned(struct gt_choice *out, const struct gt_evaluation *e,
                         const gemmtune_problem *p) {
-    return ask(out, e, p, NULL, 0, GEMMTUNE_MATCH_DEFAULT);
+    return ask(out, e, p, NULL, 0);
 }
 
 static bool ask_default(struct gt_choice *out, const struct gt_evaluation *e,

@@ -17,43 +17,36 @@ static void lower(double *best, double ns) {
         *best = ns;
 }
 
-/* Bytes; what cannot be bound needs more than anyone gives. */
-static int64_t workspace_of(const struct gt_tuner *t, const gemmtune_problem *p,
+int64_t gt_finals_workspace(const struct gt_tuner *t, const gemmtune_problem *p,
                             const struct gt_candidate *c) {
     const struct gt_family *f = gt_families_find(t->families, c->family);
-    struct gt_binding b;
-    struct gt_launch launch;
     struct gt_point point;
-    if (!f || gt_point_parse(&point, c->point, NULL))
-        return INT64_MAX;
-    gt_bind_problem(&b, f, &t->device, p);
-    return gt_bind_point(&b, &point, NULL) || gt_launch_of(&launch, &b, &t->device, NULL)
-               ? INT64_MAX
-               : launch.workspace_bytes;
+    struct gt_fit fit;
+    const bool runs = f != NULL && gt_point_parse(&point, c->point, NULL) == GEMMTUNE_OK &&
+                      gt_fit_point(&fit, f, &t->device, p, &point, NULL) == GEMMTUNE_OK;
+    return runs ? fit.workspace_bytes : INT64_MAX;
 }
 
 /* Workspaces that callers give: none, and what cublasLt is usually given. */
 static const int64_t spare_bytes[GT_SPARES] = {0, GT_WORKSPACE_BYTES};
 
-static void offer_spare(struct gt_finals *f, const struct gt_tuner *t,
-                        const gemmtune_problem *p, const struct gt_finalist *who) {
-    const int64_t bytes = workspace_of(t, p, &who->candidate);
+static void offer_spare(struct gt_finals *f, const struct gt_finalist *who) {
     for (int i = 0; i < GT_SPARES; i++) {
         const double ns = f->spare[i].screen_ns;
-        if (bytes <= spare_bytes[i] && (ns == 0 || who->screen_ns < ns))
+        if (who->workspace_bytes <= spare_bytes[i] && (ns == 0 || who->screen_ns < ns))
             f->spare[i] = *who;
     }
 }
 
 void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
-                     const gemmtune_problem *p, const struct gt_finalist *who) {
+                     const struct gt_finalist *who) {
     const double ns = who->screen_ns;
     const struct gt_family *family = gt_families_find(t->families, who->candidate.family);
     if (family != NULL && family->role == GT_ROLE_BASELINE)
         lower(&f->baseline_ns, ns / who->share);
     if (family != NULL && family->role == GT_ROLE_TEXTBOOK)
         lower(&f->textbook_ns, ns / who->share);
-    offer_spare(f, t, p, who);
+    offer_spare(f, who);
     int i = f->count < GT_BEST_MAX ? f->count++ : GT_BEST_MAX;
     for (; i > 0 && f->best[i - 1].screen_ns > ns; i--)
         if (i < GT_BEST_MAX)
@@ -142,7 +135,8 @@ static gt_status keep_stored(bool *kept, struct gt_tune_result *result,
 
 /* The stored winner defends its place: a run over other families must beat it, not replace
  * it. It takes the last place when all are taken. */
-static void add_defender(struct gt_finals *f, const struct gt_tune_result *stored) {
+static void add_defender(struct gt_finals *f, const struct gt_tune_result *stored,
+                         const struct gt_tuner *t, const gemmtune_problem *p) {
     const struct gt_candidate *c = &stored->winner[0].candidate;
     if (stored->winners == 0)
         return;
@@ -152,30 +146,33 @@ static void add_defender(struct gt_finals *f, const struct gt_tune_result *store
     if (f->count < GT_BEST_MAX)
         f->count++;
     f->best[f->count - 1].candidate = *c;
+    f->best[f->count - 1].workspace_bytes = gt_finals_workspace(t, p, c);
 }
 
-static bool any_within(const struct gt_finals *f, const struct gt_tuner *t,
-                       const gemmtune_problem *p, int64_t bytes) {
+static bool any_within(const struct gt_finals *f, int64_t bytes) {
     for (int i = 0; i < f->count; i++)
-        if (workspace_of(t, p, &f->best[i].candidate) <= bytes)
+        if (f->best[i].workspace_bytes <= bytes)
             return true;
     return false;
 }
 
-/* For each workspace that callers give, the largest first, one that does with it, of this
- * run or of those stored, in the place that is kept for it; unless there is one already. */
+/* Callers give workspaces of the sizes in `spare_bytes`. For each size, the largest first,
+ * one finalist must do with it. Where none of them does, the best one of this run or of the
+ * stored records is added. */
 static void add_spares(struct gt_finals *f, const struct gt_tune_result *stored,
                        const struct gt_tuner *t, const gemmtune_problem *p) {
     for (int i = 0; i < stored->winners; i++) {
         const struct gt_measurement *time = &stored->winner[i].time;
         const double share = gt_clock_share(time, t->device.clock_mhz);
-        const struct gt_finalist who = {.candidate = stored->winner[i].candidate,
-                                        .screen_ns = share * time->median_ns,
-                                        .share = share};
-        offer_spare(f, t, p, &who);
+        const struct gt_finalist who = {
+            .candidate = stored->winner[i].candidate,
+            .workspace_bytes = gt_finals_workspace(t, p, &stored->winner[i].candidate),
+            .screen_ns = share * time->median_ns,
+            .share = share};
+        offer_spare(f, &who);
     }
     for (int i = GT_SPARES - 1; i >= 0; i--)
-        if (f->spare[i].screen_ns > 0 && !any_within(f, t, p, spare_bytes[i]))
+        if (f->spare[i].screen_ns > 0 && !any_within(f, spare_bytes[i]))
             f->best[f->count++] = f->spare[i];
 }
 
@@ -307,7 +304,7 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
         return GEMMTUNE_OK;
     }
     all.count = gt_finals_entrants(&all);
-    add_defender(&all, result);
+    add_defender(&all, result, t, &item->problem);
     add_spares(&all, result, t, &item->problem);
     result->winners = 0;
     result->measured_ms = gt_now_ms(); /* what ends meanwhile has not met them */

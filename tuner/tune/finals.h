@@ -21,6 +21,7 @@ enum { GT_FINALS_SEED = 0x5eed };
 
 struct gt_finalist {
     struct gt_candidate candidate;
+    int64_t workspace_bytes;
     double screen_ns;       /* at the device's highest clock; 0: there is none */
     double low_ns, high_ns; /* its interval, at that clock as well */
     double share;           /* of the highest clock that it was timed at */
@@ -39,7 +40,11 @@ struct gt_finals {
 /* How many of the best take part. */
 int gt_finals_entrants(const struct gt_finals *f);
 void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
-                     const gemmtune_problem *p, const struct gt_finalist *who);
+                     const struct gt_finalist *who);
+/* Bytes of workspace that a stored candidate needs for the problem; INT64_MAX when it may
+ * not run it. A trial of this run has the number in its result. */
+int64_t gt_finals_workspace(const struct gt_tuner *t, const gemmtune_problem *p,
+                            const struct gt_candidate *c);
 
 /* Measures the finalists and stores the records. What is stored already keeps its place
  * unless one that was tried later beats it in the same finals; when there is none, nothing

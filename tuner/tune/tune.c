@@ -100,7 +100,8 @@ static bool out_of_time(struct search *s) {
 /* An entry has its outcome: count it, remember the good ones. Trials were at different
  * times, so whoever compares them is told what they would take at the device's highest
  * clock. */
-static void resolve(struct search *s, struct entry *e, const struct gt_trial_row *row) {
+static void resolve(struct search *s, struct entry *e, const struct gt_trial_row *row,
+                    int64_t workspace_bytes) {
     const double share = gt_clock_share(&row->time, s->t->device.clock_mhz);
     const double ns = share * row->time.median_ns;
     e->state = RESOLVED;
@@ -110,9 +111,14 @@ static void resolve(struct search *s, struct entry *e, const struct gt_trial_row
     s->result->outcome[row->outcome]++;
     if (row->outcome != GT_CORRECT)
         return;
-    gt_finals_offer(&s->finals, s->t, &s->item->problem,
-                    &(struct gt_finalist){e->candidate, ns, share * row->time.low_ns,
-                                          share * row->time.high_ns, share, row->ended_ms});
+    gt_finals_offer(&s->finals, s->t,
+                    &(struct gt_finalist){.candidate = e->candidate,
+                                          .workspace_bytes = workspace_bytes,
+                                          .screen_ns = ns,
+                                          .low_ns = share * row->time.low_ns,
+                                          .high_ns = share * row->time.high_ns,
+                                          .share = share,
+                                          .ended_ms = row->ended_ms});
     double *own = &s->space_ns[e->pick.space];
     *own = *own > 0 ? fmin(*own, ns) : ns;
     if (s->best_ns == 0 || ns < s->best_ns) {
@@ -130,7 +136,7 @@ static gt_status recall(bool *found, struct search *s, struct entry *e,
     const struct gt_db_subject subject = subject_of(s, e);
     const gt_status status = gt_db_trial_find(found, &row, s->t->db, &subject, err);
     if (status == GEMMTUNE_OK && *found)
-        resolve(s, e, &row);
+        resolve(s, e, &row, gt_finals_workspace(s->t, &s->item->problem, &e->candidate));
     return status;
 }
 
@@ -168,7 +174,7 @@ static gt_status end_trial(struct search *s, struct entry *e, const struct gt_re
                                      .ended_ms = INT64_MAX}; /* later than any record */
     gt_status status = gt_db_trial_end(s->t->db, e->trial_id, &row, err);
     if (status == GEMMTUNE_OK)
-        resolve(s, e, &row);
+        resolve(s, e, &row, r->workspace_bytes);
     s->result->fresh++;
     s->result->dropped += r->time.dropped;
     s->result->spent.check_s += r->spent.check_s;

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "GTj2" and "GTr4": change the digit with the layout. */
+/* "GTj2" and "GTr5": change the digit with the layout. */
 #define JOB_MAGIC    UINT32_C(0x47546a32)
-#define REPORT_MAGIC UINT32_C(0x47547234)
+#define REPORT_MAGIC UINT32_C(0x47547235)
 
 bool gt_candidate_same(const struct gt_candidate *a, const struct gt_candidate *b) {
     return strcmp(a->family, b->family) == 0 && strcmp(a->point, b->point) == 0;
@@ -52,7 +52,7 @@ static bool sane(const struct gt_result *r) {
     return (unsigned)r->outcome < GT_OUTCOMES && isfinite(m->median_ns) &&
            isfinite(m->low_ns) && isfinite(m->high_ns) && m->samples >= 0 &&
            m->samples <= GT_SAMPLES_MAX && m->launches >= 0 && m->dropped >= 0 &&
-           m->unsettled >= 0 && isfinite(r->loop.share);
+           m->unsettled >= 0 && r->workspace_bytes >= 0 && isfinite(r->loop.share);
 }
 
 bool gt_report_sound(struct gt_report *report) {

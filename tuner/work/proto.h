@@ -65,7 +65,8 @@ struct gt_result {
     gt_outcome outcome;
     struct gt_measurement time;
     int registers, spill_bytes, smem_bytes;
-    double compile_ms; /* 0: from the cache */
+    int64_t workspace_bytes; /* that the candidate needs for the problem */
+    double compile_ms;       /* 0: from the cache */
     struct gt_judgement loop;
     struct gt_spent spent; /* of the whole job, in its first result */
     bool fatal;            /* the context is lost: the worker must be replaced */

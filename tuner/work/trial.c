@@ -81,6 +81,7 @@ static void build(struct attempt *a, struct gt_lab *lab, const struct gt_familie
     a->result->registers = info.registers;
     a->result->spill_bytes = info.spill_bytes;
     a->result->smem_bytes = info.smem_bytes;
+    a->result->workspace_bytes = info.launch.workspace_bytes;
     a->result->compile_ms = info.compile_ms;
     (void)gt_judge_image(&a->result->loop, info.image, info.image_bytes);
 }
@@ -236,7 +237,7 @@ gt_status gt_trial_compile(struct gt_report *report, const struct gt_families *f
     struct gt_result *r = &report->result[0];
     const struct gt_family *family = NULL;
     struct gt_point point;
-    struct gt_binding b;
+    struct gt_fit fit;
     struct gt_image image = {0};
     struct gt_build_stats stats = {0};
     struct gt_err why = {""};
@@ -251,12 +252,10 @@ gt_status gt_trial_compile(struct gt_report *report, const struct gt_families *f
     if (status != GEMMTUNE_OK) /* no compiler: not the candidate's doing */
         return status;
     status = find(&family, &point, families, &job->candidate[0], &why);
-    if (status == GEMMTUNE_OK) {
-        gt_bind_problem(&b, family, &job->device, &p);
-        status = gt_bind_point(&b, &point, &why);
-    }
     if (status == GEMMTUNE_OK)
-        status = gt_source_of(&source, &b, &job->device, &why);
+        status = gt_fit_point(&fit, family, &job->device, &p, &point, &why);
+    if (status == GEMMTUNE_OK)
+        status = gt_source_of(&source, &fit.binding, &job->device, &why);
     if (status == GEMMTUNE_OK)
         status = gt_build(&image, driver, &job->device, source, &stats, &why);
     r->compile_ms = stats.compile_ms;

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fit.h - may a point run a problem on a device, and how is it launched? The answer is
+ * worked out here and nowhere else, and handed on as a value: from the lookup to the
+ * kernels that are built, from them to the tuner's reports. Pure: no device is asked.
+ */
+#ifndef GT_RUNTIME_FIT_H
+#define GT_RUNTIME_FIT_H
+
+#include "runtime/launch.h"
+
+struct gt_fit {
+    gemmtune_problem problem; /* as asked about: m or n may be 0 */
+    int64_t workspace_bytes;
+    int64_t align[3]; /* bytes that the pointers and rows of A, B, C are aligned to */
+    struct gt_passes passes; /* the launches, within the device's limits */
+    struct gt_binding binding;
+};
+
+/*
+ * Fits the family's point to a canonical problem on a device. `values` are the point's, in
+ * the family's parameter order; the pointers of A, B and C are multiples of `pointer_align`
+ * bytes. A C without elements (m or n is 0) is treated as one of 1 row or 1 column: its
+ * kernel is never launched.
+ *
+ * EINVAL, with the reason, when the point may not run the problem:
+ * - the family has no kernel for the device, the data types or the layout;
+ * - a value is outside of its domain, or a derived name cannot be computed;
+ * - a rule of "require" or "accept" refuses;
+ * - rows or pointers of A, B or C are not aligned as the kernel needs;
+ * - a launch is beyond the limits of the device.
+ */
+gt_status gt_fit_values(struct gt_fit *out, const struct gt_family *f,
+                        const struct gt_device *d, const gemmtune_problem *p,
+                        int64_t pointer_align, const int64_t *values, struct gt_err *err);
+/* The same for a point by name and for pointers that are aligned to GT_VECTOR_BYTES. */
+gt_status gt_fit_point(struct gt_fit *out, const struct gt_family *f,
+                       const struct gt_device *d, const gemmtune_problem *p,
+                       const struct gt_point *point, struct gt_err *err);
+
+#endif
