@@ -30,6 +30,26 @@ static gt_status open_exec(struct gt_exec **out, struct gt_gpu *gpu,
     return gt_exec_create(out, gpu, naive, &point, p, NULL, err);
 }
 
+/* Makes sure of the workspace of a kernel. */
+static gt_status reserve(struct gt_lab *lab, const struct gt_exec *e, struct gt_err *err) {
+    struct gt_suite *suite = NULL;
+    const gt_status status = gt_lab_reserve(&suite, lab, e, err);
+    assert_true((status == GEMMTUNE_OK) == (suite != NULL));
+    gt_suite_destroy(suite);
+    return status;
+}
+
+/* Reserves and checks. */
+static gt_status check_exec(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
+                            const struct gt_exec *e, struct gt_err *err) {
+    struct gt_suite *suite = NULL;
+    gt_status status = gt_lab_reserve(&suite, lab, e, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_lab_check(right, why, lab, suite, err);
+    gt_suite_destroy(suite);
+    return status;
+}
+
 static gt_status open_bench(struct bench *b, const struct gt_device *d, const char *problem,
                             struct gt_err *err) {
     *b = (struct bench){.lab = NULL};
@@ -199,7 +219,7 @@ static void check_one(const struct gt_device *d, const char *problem) {
     struct gt_err err;
     bool right = false;
     assert_ok(open_bench(&b, d, problem, &err));
-    assert_ok(gt_lab_check(&right, why, b.lab, b.exec, &err));
+    assert_ok(check_exec(&right, why, b.lab, b.exec, &err));
     assert_string_equal(why, "");
     assert_true(right);
     struct gt_measurement m;
@@ -300,8 +320,8 @@ static void check_passes(struct bench *b, const char *text, const char *says) {
     assert_ok(gt_point_parse(&point, text, &err));
     assert_ok(
         gt_exec_create(&e, gt_lab_gpu(b->lab), split, &point, &b->problem, NULL, &err));
-    assert_ok(gt_lab_reserve(b->lab, e, &err));
-    assert_ok(gt_lab_check(&right, why, b->lab, e, &err));
+    assert_ok(reserve(b->lab, e, &err));
+    assert_ok(check_exec(&right, why, b->lab, e, &err));
     print_message("%s: %s\n", text, right ? "right" : why);
     assert_int_equal(right, says == NULL);
     if (says != NULL) {
@@ -355,8 +375,7 @@ static void test_workspace_too_large(void **state) {
     assert_ok(open_bench(&b, *state, "f32-nn-33x17x20", &err));
     assert_ok(
         gt_exec_create(&e, gt_lab_gpu(b.lab), greedy, &point, &b.problem, NULL, &err));
-    assert_int_equal(gt_lab_reserve(b.lab, e, &err),
-                     GEMMTUNE_EINVAL); /* for a small case */
+    assert_int_equal(reserve(b.lab, e, &err), GEMMTUNE_EINVAL); /* for a small case */
     print_message("%s\n", err.line);
     assert_non_null(strstr(err.line, "needs 1073741825 bytes of workspace"));
     gt_exec_destroy(e);
@@ -432,7 +451,7 @@ static void test_wrong_launch(void **state) {
         bool right = true;
         script(rows[i].script);
         assert_ok(open_bench(&b, *state, fault_problem, &err));
-        assert_ok(gt_lab_check(&right, why, b.lab, b.exec, &err));
+        assert_ok(check_exec(&right, why, b.lab, b.exec, &err));
         print_message("%s: %s\n", rows[i].script, why);
         assert_false(right);
         assert_non_null(strstr(why, rows[i].says));
@@ -450,11 +469,11 @@ static void test_lost_context(void **state) {
     bool right = true;
     script("fault/gemm@2");
     assert_ok(open_bench(&b, *state, fault_problem, &err));
-    assert_int_equal(gt_lab_check(&right, why, b.lab, b.exec, &err), GEMMTUNE_EDEVICE);
+    assert_int_equal(check_exec(&right, why, b.lab, b.exec, &err), GEMMTUNE_EDEVICE);
     print_message("%s\n", err.line);
     assert_non_null(strstr(err.line, "CUDA_ERROR_ILLEGAL_ADDRESS"));
     assert_false(right);
-    assert_int_equal(gt_lab_check(&right, why, b.lab, b.exec, &err), GEMMTUNE_EDEVICE);
+    assert_int_equal(check_exec(&right, why, b.lab, b.exec, &err), GEMMTUNE_EDEVICE);
     close_bench(&b);
     script("");
     check_one(*state, fault_problem);
@@ -472,11 +491,11 @@ static void test_refused_launch(void **state) {
         snprintf(text, sizeof text, "cuLaunchKernel/gemm:3=%s", errors[i]);
         script(text);
         assert_ok(open_bench(&b, *state, fault_problem, &err));
-        assert_int_equal(gt_lab_check(&right, why, b.lab, b.exec, &err), GEMMTUNE_EINVAL);
+        assert_int_equal(check_exec(&right, why, b.lab, b.exec, &err), GEMMTUNE_EINVAL);
         print_message("%s\n", err.line);
         assert_non_null(strstr(err.line, "cuLaunchKernel: CUDA_ERROR_"));
         assert_false(right);
-        assert_ok(gt_lab_check(&right, why, b.lab, b.exec, &err));
+        assert_ok(check_exec(&right, why, b.lab, b.exec, &err));
         assert_true(right);
         close_bench(&b);
         assert_nothing_left();
@@ -488,7 +507,7 @@ static void test_refused_launch(void **state) {
         script(text);
         gt_status status = open_bench(&b, *state, fault_problem, &err);
         if (status == GEMMTUNE_OK) {
-            status = gt_lab_check(&right, why, b.lab, b.exec, &err);
+            status = check_exec(&right, why, b.lab, b.exec, &err);
             assert_int_equal(status, GEMMTUNE_EDEVICE);
             close_bench(&b);
             return;
@@ -544,13 +563,13 @@ static void test_no_room_for_workspace(void **state) {
         }
         struct gt_exec *less = split_exec(&b, "SPLIT=2 PACK=0 BAD=0");
         struct gt_exec *more = split_exec(&b, "SPLIT=4 PACK=0 BAD=0");
-        if (!gt_lab_reserve(b.lab, less, &err)) {
+        if (!reserve(b.lab, less, &err)) {
             met = true;
-            assert_int_equal(gt_lab_reserve(b.lab, more, &err), GEMMTUNE_ENOMEM);
-            assert_ok(gt_lab_check(&right, why, b.lab, less, &err));
+            assert_int_equal(reserve(b.lab, more, &err), GEMMTUNE_ENOMEM);
+            assert_ok(check_exec(&right, why, b.lab, less, &err));
             assert_true(right);
-            assert_ok(gt_lab_reserve(b.lab, more, &err));
-            assert_ok(gt_lab_check(&right, why, b.lab, more, &err));
+            assert_ok(reserve(b.lab, more, &err));
+            assert_ok(check_exec(&right, why, b.lab, more, &err));
             assert_true(right);
         }
         gt_exec_destroy(less);
@@ -576,7 +595,7 @@ static void test_failing_calls(void **state) {
         script(text);
         gt_status status = open_bench(&b, *state, fault_problem, &err);
         if (status == GEMMTUNE_OK)
-            status = gt_lab_check(&right, why, b.lab, b.exec, &err);
+            status = check_exec(&right, why, b.lab, b.exec, &err);
         print_message("%s\n", err.line);
         assert_true(status != GEMMTUNE_OK);
         assert_non_null(strstr(err.line, "CUDA_ERROR_UNKNOWN"));
@@ -751,7 +770,7 @@ static void test_wait_in_vain(void **state) {
         b.exec = NULL;
         assert_ok(gt_exec_create(&b.exec, gt_lab_gpu(b.lab), stuck, &point, &b.problem,
                                  NULL, &err));
-        const gt_status status = gt_lab_check(&right, why, b.lab, b.exec, &err);
+        const gt_status status = check_exec(&right, why, b.lab, b.exec, &err);
         assert_int_equal(status, bad ? GEMMTUNE_EDEVICE : GEMMTUNE_OK);
         assert_true(right == !bad);
         if (bad)

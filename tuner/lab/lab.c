@@ -223,25 +223,30 @@ gt_status gt_lab_setup_inputs(struct gt_lab *lab, struct gt_err *err) {
     return status;
 }
 
-/* ---- a kernel for the small shapes ---- */
+/* ---- a kernel for all cases ---- */
 
-/* NULL for a shape that the kernel says is not for it. The caller destroys them, also after
- * a failure. */
-static gt_status share_all(struct gt_exec *shared[GT_LAB_SMALLS], const struct gt_lab *lab,
-                           const struct gt_exec *e, struct gt_err *err) {
+struct gt_suite {
+    const struct gt_exec *exec;           /* for the problem; the caller's */
+    struct gt_exec *small[GT_LAB_SMALLS]; /* NULL: the kernel does not accept the case */
+};
+
+void gt_suite_destroy(struct gt_suite *s) {
+    if (!s)
+        return;
+    for (int i = 0; i < GT_LAB_SMALLS; i++)
+        gt_exec_destroy(s->small[i]);
+    free(s);
+}
+
+static gt_status share_smalls(struct gt_suite *s, const struct gt_lab *lab,
+                              struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
-    memset(shared, 0, GT_LAB_SMALLS * sizeof(struct gt_exec *));
     for (int i = 0; i < GT_LAB_SMALLS && status == GEMMTUNE_OK; i++) {
-        const gemmtune_problem s = small_problem(&smalls[i], &lab->problem);
-        status = gt_exec_share(&shared[i], e, &s, err);
+        const gemmtune_problem p = small_problem(&smalls[i], &lab->problem);
+        status = gt_exec_share(&s->small[i], s->exec, &p, err);
         status = status == GEMMTUNE_EINVAL ? GEMMTUNE_OK : status;
     }
     return status;
-}
-
-static void drop_all(struct gt_exec *shared[GT_LAB_SMALLS]) {
-    for (int i = 0; i < GT_LAB_SMALLS; i++)
-        gt_exec_destroy(shared[i]);
 }
 
 /* ---- workspace ---- */
@@ -263,44 +268,58 @@ static int64_t workspace_max(const struct gt_lab *lab) {
     return had < asked ? had : asked;
 }
 
-gt_status gt_lab_reserve(struct gt_lab *lab, const struct gt_exec *e, struct gt_err *err) {
-    struct gt_exec *shared[GT_LAB_SMALLS];
-    int64_t need = workspace_of(e);
-    gt_status status = share_all(shared, lab, e, err);
+/* The most that one of the cases needs. */
+static int64_t suite_workspace(const struct gt_suite *s) {
+    int64_t need = workspace_of(s->exec);
     for (int i = 0; i < GT_LAB_SMALLS; i++)
-        if (shared[i] && workspace_of(shared[i]) > need)
-            need = workspace_of(shared[i]);
-    drop_all(shared);
-    if (status == GEMMTUNE_OK && need > 0 && need > workspace_max(lab))
-        status = gt_fail(err, GEMMTUNE_EINVAL,
-                         "needs %lld bytes of workspace, at most %lld may be had",
-                         (long long)need, (long long)workspace_max(lab));
-    return status != GEMMTUNE_OK ? status : gt_checker_reserve(lab->checker, need, err);
+        if (s->small[i] && workspace_of(s->small[i]) > need)
+            need = workspace_of(s->small[i]);
+    return need;
+}
+
+static gt_status reserve(struct gt_lab *lab, int64_t bytes, struct gt_err *err) {
+    if (bytes > 0 && bytes > workspace_max(lab))
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "needs %lld bytes of workspace, at most %lld may be had",
+                       (long long)bytes, (long long)workspace_max(lab));
+    return gt_checker_reserve(lab->checker, bytes, err);
+}
+
+gt_status gt_lab_reserve(struct gt_suite **out, struct gt_lab *lab, const struct gt_exec *e,
+                         struct gt_err *err) {
+    struct gt_suite *s = calloc(1, sizeof *s);
+    *out = NULL;
+    if (!s)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the cases of a kernel");
+    s->exec = e;
+    gt_status status = share_smalls(s, lab, err);
+    if (status == GEMMTUNE_OK)
+        status = reserve(lab, suite_workspace(s), err);
+    if (status == GEMMTUNE_OK)
+        *out = s;
+    else
+        gt_suite_destroy(s);
+    return status;
 }
 
 /* ---- checking ---- */
 
 gt_status gt_lab_check(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
-                       const struct gt_exec *e, struct gt_err *err) {
+                       const struct gt_suite *s, struct gt_err *err) {
     enum { COUNT = GT_LAB_SMALLS + 2 };
     struct gt_case *cases[COUNT];
     const struct gt_exec *execs[COUNT];
-    struct gt_exec *shared[GT_LAB_SMALLS];
     int count = 0;
-    gt_status status = share_all(shared, lab, e, err);
     for (int i = 0; i < GT_LAB_SMALLS; i++)
-        if (shared[i]) {
+        if (s->small[i]) {
             cases[count] = lab->small[i];
-            execs[count++] = shared[i];
+            execs[count++] = s->small[i];
         }
     for (int i = 0; i < 2; i++) {
         cases[count] = lab->timed[i];
-        execs[count++] = e;
+        execs[count++] = s->exec;
     }
-    if (status == GEMMTUNE_OK)
-        status = gt_check(right, why, lab->checker, cases, execs, count, err);
-    drop_all(shared);
-    return status;
+    return gt_check(right, why, lab->checker, cases, execs, count, err);
 }
 
 gt_status gt_lab_recheck(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,

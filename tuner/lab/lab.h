@@ -34,17 +34,23 @@ gt_status gt_lab_setup_inputs(struct gt_lab *lab, struct gt_err *err);
 /* Device bytes that both take on this device. */
 int64_t gt_lab_bytes(const gemmtune_problem *p, const struct gt_device *d);
 
-/* Makes sure of the workspace that a kernel made for the problem needs, here and in the
- * small cases. EINVAL: it is more than a library's caller would give or than fits beside
- * the problem's data. */
-gt_status gt_lab_reserve(struct gt_lab *lab, const struct gt_exec *e, struct gt_err *err);
+/* A kernel ready for the cases of the lab: for the problem, and for each small case that it
+ * accepts. */
+struct gt_suite;
 
-/* What follows asks for a kernel whose workspace is reserved. */
+/* Makes the suite of a kernel for the problem that is set up, and makes sure of the
+ * workspace that its cases need. The kernel must outlive the suite. EINVAL: the workspace
+ * is larger than a caller of the library would give, or than the room beside the problem's
+ * data. */
+gt_status gt_lab_reserve(struct gt_suite **out, struct gt_lab *lab, const struct gt_exec *e,
+                         struct gt_err *err);
+void gt_suite_destroy(struct gt_suite *s); /* accepts NULL */
 
-/* Checks a kernel on the small cases and on the problem itself. `e` is made for the
- * problem. */
+/* The functions below take kernels whose workspace is reserved. */
+
+/* Checks a kernel on the small cases and on the problem itself. */
 gt_status gt_lab_check(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
-                       const struct gt_exec *e, struct gt_err *err);
+                       const struct gt_suite *s, struct gt_err *err);
 /* The problem's realistic case alone: once more after timing. */
 gt_status gt_lab_recheck(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
                          const struct gt_exec *e, struct gt_err *err);

@@ -20,6 +20,7 @@
 /* A candidate under way. */
 struct attempt {
     struct gt_exec *exec;
+    struct gt_suite *suite; /* of exec; not needed any more once it is checked */
     struct gt_result *result;
 };
 
@@ -46,7 +47,9 @@ static gt_outcome outcome_of(gt_status status, gt_outcome otherwise) {
 }
 
 static void drop(struct attempt *a) {
+    gt_suite_destroy(a->suite);
     gt_exec_destroy(a->exec);
+    a->suite = NULL;
     a->exec = NULL;
 }
 
@@ -70,7 +73,7 @@ static void build(struct attempt *a, struct gt_lab *lab, const struct gt_familie
         status = gt_exec_create(&a->exec, gt_lab_gpu(lab), family, &point, p, &log, &err);
     free(log);
     if (status == GEMMTUNE_OK)
-        status = gt_lab_reserve(lab, a->exec, &err);
+        status = gt_lab_reserve(&a->suite, lab, a->exec, &err);
     if (status != GEMMTUNE_OK) {
         end(a->result, outcome_of(status, GT_LAUNCH), err.line);
         drop(a);
@@ -106,7 +109,7 @@ static void check(struct attempt *a, struct gt_lab *lab) {
     struct gt_err err = {""};
     char why[GT_VERDICT_MAX];
     bool right = false;
-    gt_status status = gt_lab_check(&right, why, lab, a->exec, &err);
+    gt_status status = gt_lab_check(&right, why, lab, a->suite, &err);
     if (status != GEMMTUNE_OK) {
         fault(a, status, &err);
     } else if (!right) {
