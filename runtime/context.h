@@ -41,11 +41,6 @@ gt_status gt_plan_make(gemmtune_plan **out, gemmtune_ctx *ctx,
                        const gemmtune_problem *canonical, gemmtune_match worst,
                        size_t workspace_max, struct gt_err *err);
 
-/* What gemmtune_execute takes. */
-struct gt_call {
-    const void *alpha, *a, *b, *beta;
-    void *c, *workspace, *stream;
-};
 /* Executes; `swapped` as gt_problem_canonical said of the caller's own problem. */
 gt_status gt_plan_run(const gemmtune_plan *plan, bool swapped, const struct gt_call *call,
                       struct gt_err *err);

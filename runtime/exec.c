@@ -322,15 +322,14 @@ static gt_status check_workspace(const struct gt_exec *e, const void *workspace,
     return GEMMTUNE_OK;
 }
 
-static gt_status check_pointers(const struct gt_exec *e, bool reads_ab, const void *a,
-                                const void *b, const void *c, const void *workspace,
-                                struct gt_err *err) {
-    gt_status status = check_pointer(e, "C", 2, c, err);
+static gt_status check_pointers(const struct gt_exec *e, bool reads_ab,
+                                const struct gt_call *call, struct gt_err *err) {
+    gt_status status = check_pointer(e, "C", 2, call->c, err);
     if (status == GEMMTUNE_OK && reads_ab)
-        status = check_pointer(e, "A", 0, a, err);
+        status = check_pointer(e, "A", 0, call->a, err);
     if (status == GEMMTUNE_OK && reads_ab)
-        status = check_pointer(e, "B", 1, b, err);
-    return status == GEMMTUNE_OK ? check_workspace(e, workspace, err) : status;
+        status = check_pointer(e, "B", 1, call->b, err);
+    return status == GEMMTUNE_OK ? check_workspace(e, call->workspace, err) : status;
 }
 
 /* With neither A nor B to read there may be nothing to describe: then maps are zeros. */
@@ -369,33 +368,32 @@ static gt_status launch(const struct gt_exec *e, const union gt_value value[ARG_
 /* As BLAS: with alpha 0 or k 0 neither A nor B is read. The kernel then runs with both 0:
  * its sum over an empty k is 0, and beta C is all that it writes. The passes beside it run
  * as well: a sum of partial sums is what writes C. */
-gt_status gt_exec_run(const struct gt_exec *e, const void *alpha, void *a, void *b,
-                      const void *beta, void *c, void *workspace, void *stream,
+gt_status gt_exec_run(const struct gt_exec *e, const struct gt_call *call,
                       struct gt_err *err) {
     const gemmtune_dtype acc = e->fit.problem.type_acc;
     if (is_empty(&e->fit.problem))
         return GEMMTUNE_OK;
-    if (alpha == NULL || beta == NULL)
+    if (call->alpha == NULL || call->beta == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL",
-                       alpha == NULL ? "alpha" : "beta");
-    const bool reads_ab = e->fit.problem.k > 0 && scalar(acc, alpha) != 0;
-    if (!reads_ab && scalar(acc, beta) == 1)
+                       call->alpha == NULL ? "alpha" : "beta");
+    const bool reads_ab = e->fit.problem.k > 0 && scalar(acc, call->alpha) != 0;
+    if (!reads_ab && scalar(acc, call->beta) == 1)
         return GEMMTUNE_OK;
-    gt_status status = check_pointers(e, reads_ab, a, b, c, workspace, err);
+    gt_status status = check_pointers(e, reads_ab, call, err);
     if (status != GEMMTUNE_OK)
         return status;
     union gt_value value[ARG_KINDS];
     struct gt_tensor_map map[GT_MAPS_MAX];
     memcpy(value, e->value, sizeof value);
     if (reads_ab)
-        memcpy(&value[GT_ARG_ALPHA], alpha, e->size[GT_ARG_ALPHA]);
+        memcpy(&value[GT_ARG_ALPHA], call->alpha, e->size[GT_ARG_ALPHA]);
     else
         value[GT_ARG_K].i32 = 0;
-    memcpy(&value[GT_ARG_BETA], beta, e->size[GT_ARG_BETA]);
-    value[GT_ARG_A].ptr = a;
-    value[GT_ARG_B].ptr = b;
-    value[GT_ARG_C].ptr = c;
-    value[GT_ARG_WORKSPACE].ptr = workspace;
+    memcpy(&value[GT_ARG_BETA], call->beta, e->size[GT_ARG_BETA]);
+    value[GT_ARG_A].ptr = call->a;
+    value[GT_ARG_B].ptr = call->b;
+    value[GT_ARG_C].ptr = call->c;
+    value[GT_ARG_WORKSPACE].ptr = call->workspace;
     status = encode_maps(map, e, value, reads_ab, err);
-    return status == GEMMTUNE_OK ? launch(e, value, map, stream, err) : status;
+    return status == GEMMTUNE_OK ? launch(e, value, map, call->stream, err) : status;
 }

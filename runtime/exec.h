@@ -46,12 +46,25 @@ gt_status gt_exec_share(struct gt_exec **out, const struct gt_exec *e,
 void gt_exec_destroy(struct gt_exec *e);
 void gt_exec_describe(const struct gt_exec *e, struct gt_exec_info *info);
 
-/* Enqueues C = alpha op(A) op(B) + beta C. alpha and beta point to the accumulator type.
- * Handles m, n or k of 0 and alpha of 0 as BLAS does. EINVAL: a pointer is misaligned for
- * this kernel, or the device refuses a launch; EWORKSPACE: the workspace is missing or
- * misaligned. */
-gt_status gt_exec_run(const struct gt_exec *e, const void *alpha, void *a, void *b,
-                      const void *beta, void *c, void *workspace, void *stream,
+/* One product C = alpha op(A) op(B) + beta C. alpha and beta are on the host and of the
+ * accumulator's type. A, B, C and the workspace are pointers as kernels take them. */
+struct gt_call {
+    const void *alpha;
+    void *a, *b; /* never written to */
+    const void *beta;
+    void *c, *workspace;
+    void *stream; /* CUstream or cl_command_queue */
+};
+
+/* Drivers take all pointers alike, so that of A or B loses its const. */
+static inline void *gt_device_pointer(const void *p) {
+    return (void *)(uintptr_t)p;
+}
+
+/* Enqueues the product. Handles m, n or k of 0 and alpha of 0 as BLAS does. EINVAL: a
+ * pointer is misaligned for this kernel, or the device refuses a launch; EWORKSPACE: the
+ * workspace is missing or misaligned. */
+gt_status gt_exec_run(const struct gt_exec *e, const struct gt_call *call,
                       struct gt_err *err);
 
 #endif

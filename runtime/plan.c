@@ -203,22 +203,19 @@ gt_status gt_plan_make(gemmtune_plan **out, gemmtune_ctx *ctx,
 
 /* ---- running --------------------------------------------------------------------- */
 
-/* The library never writes A or B; drivers take all pointers alike. */
-static void *device_pointer(const void *p) {
-    return (void *)(uintptr_t)p;
-}
-
 /* No file, lock or allocation from here down to the driver's launch. */
 gt_status gt_plan_run(const gemmtune_plan *plan, bool swapped, const struct gt_call *call,
                       struct gt_err *err) {
-    const void *a = swapped ? call->b : call->a;
-    const void *b = swapped ? call->a : call->b;
-    const bool aligned = ((uintptr_t)a & plan->mask[0]) == 0 &&
-                         ((uintptr_t)b & plan->mask[1]) == 0 &&
-                         ((uintptr_t)call->c & plan->mask[2]) == 0;
+    struct gt_call own = *call;
+    if (swapped) {
+        own.a = call->b;
+        own.b = call->a;
+    }
+    const bool aligned = ((uintptr_t)own.a & plan->mask[0]) == 0 &&
+                         ((uintptr_t)own.b & plan->mask[1]) == 0 &&
+                         ((uintptr_t)own.c & plan->mask[2]) == 0;
     const struct gt_exec *e = aligned || plan->narrow == NULL ? plan->wide : plan->narrow;
-    return gt_exec_run(e, call->alpha, device_pointer(a), device_pointer(b), call->beta,
-                       call->c, call->workspace, call->stream, err);
+    return gt_exec_run(e, &own, err);
 }
 
 /* ---- public ---------------------------------------------------------------------- */
@@ -271,7 +268,8 @@ gemmtune_status gemmtune_execute(const gemmtune_plan *plan, const void *alpha,
                                  const void *a, const void *b, const void *beta, void *c,
                                  void *workspace, void *stream) {
     struct gt_err *err = gt_public_entry();
-    const struct gt_call call = {alpha, a, b, beta, c, workspace, stream};
+    const struct gt_call call = {
+        alpha, gt_device_pointer(a), gt_device_pointer(b), beta, c, workspace, stream};
     if (plan == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "plan is NULL");
     return gt_plan_run(plan, plan->swapped, &call, err);

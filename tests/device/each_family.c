@@ -99,8 +99,9 @@ static bool try_point(const struct gt_family *f, const struct gt_point *point, v
     gt_data_put(&zero, problem.type_acc, 0);
     if (info.launch.workspace_bytes > 0)
         need(ops->alloc(&workspace, rig, info.launch.workspace_bytes, &err));
-    need(
-        gt_exec_run(e, &one, da, db, &zero, dc, workspace, gt_rig_head(rig)->stream, &err));
+    const struct gt_call call = {
+        &one, da, db, &zero, dc, workspace, gt_rig_head(rig)->stream};
+    need(gt_exec_run(e, &call, &err));
     need(ops->finish(rig, &err));
     need(ops->read(rig, dc, 0, got, bytes, &err));
     const int64_t wrong = count_wrong();

@@ -25,8 +25,9 @@ static gt_status run(void *user, struct gt_err *err) {
     static const float one = 1, zero = 0;
     struct job *j = user;
     j->runs++;
-    return gt_exec_run(j->exec, &one, j->a, j->b, &zero, j->c, j->workspace,
-                       gt_rig_head(j->rig)->stream, err);
+    const struct gt_call call = {
+        &one, j->a, j->b, &zero, j->c, j->workspace, gt_rig_head(j->rig)->stream};
+    return gt_exec_run(j->exec, &call, err);
 }
 
 static void open_job(struct job *j, struct gt_rig *rig, const char *family,

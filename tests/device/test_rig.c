@@ -169,10 +169,11 @@ struct repeat {
 static gt_status enqueue(void *user, struct gt_err *err) {
     const struct repeat *r = user;
     const float one = 1, zero = 0;
+    const struct gt_call call = {
+        &one, r->mem[0], r->mem[1], &zero, r->mem[2], NULL, gt_rig_head(r->rig)->stream};
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < r->launches; i++)
-        status = gt_exec_run(r->exec, &one, r->mem[0], r->mem[1], &zero, r->mem[2], NULL,
-                             gt_rig_head(r->rig)->stream, err);
+        status = gt_exec_run(r->exec, &call, err);
     return status;
 }
 
@@ -246,16 +247,15 @@ static void test_lab(void **state) {
 /* A kernel that notes which set it is run on, and how long ago, in launches, that one was
  * used last. */
 struct noted {
-    struct gt_kernel_call call;
+    const struct gt_exec *exec;
     const struct gt_sets *sets;
     long *now, *last; /* of all kernels; last[set] */
     long *soonest;
 };
 
-static gt_status enqueue_noted(void *self, const struct gt_operands *x,
-                               struct gt_err *err) {
+static gt_status enqueue_noted(void *self, const struct gt_call *x, struct gt_err *err) {
     struct noted *n = self;
-    const struct gt_product product = gt_product_of(&n->call);
+    const struct gt_product product = gt_product_of(n->exec);
     int set = 0;
     while (n->sets->view[0][set] != x->a)
         set++;
@@ -284,11 +284,7 @@ static void test_ring(void **state) {
     assert_ok(open_bench(&b, d, "f32-nn-33x17x20", &err));
     for (int i = 0; i < 3; i++) {
         const struct gt_product product = {.enqueue = enqueue_noted, .self = &noted[i]};
-        noted[i] = (struct noted){{b.exec, NULL, gt_rig_head(b.lab->rig)->stream},
-                                  &b.lab->sets,
-                                  &now,
-                                  last,
-                                  &soonest};
+        noted[i] = (struct noted){b.exec, &b.lab->sets, &now, last, &soonest};
         assert_ok(gt_stopwatch_create(&watch[i], b.lab, &product, sample_ns[i], 1e9, &err));
     }
     for (int round = 0; round < 12; round++)

@@ -620,7 +620,10 @@ static void test_share(void **state) {
     assert_int_equal(loaded, 1);
     seen.count = 0;
     assert_int_equal(
-        gt_exec_run(second, &one, at(16), at(16), &one, at(16), NULL, NULL, &err),
+        gt_exec_run(second,
+                    &(struct gt_call){
+                        .alpha = &one, .a = at(16), .b = at(16), .beta = &one, .c = at(16)},
+                    &err),
         GEMMTUNE_OK);
     assert_int_equal(seen.arg[N], 130);
     gt_exec_destroy(second);
@@ -714,7 +717,8 @@ static gt_status many_exec(struct gt_exec **out, struct gt_gpu *gpu,
 static gt_status run_many(const struct gt_exec *e, const float *alpha, void *a, void *b,
                           void *workspace, struct gt_err *err) {
     memset(&seen, 0, sizeof seen);
-    return gt_exec_run(e, alpha, a, b, &two, at(0x3000), workspace, NULL, err);
+    const struct gt_call call = {alpha, a, b, &two, at(0x3000), workspace, NULL};
+    return gt_exec_run(e, &call, err);
 }
 
 static void test_passes(void **state) {

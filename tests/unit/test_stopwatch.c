@@ -99,7 +99,7 @@ struct player {
     struct gt_stopwatch *watch;
 };
 
-static gt_status launch(void *self, const struct gt_operands *x, struct gt_err *err) {
+static gt_status launch(void *self, const struct gt_call *x, struct gt_err *err) {
     const struct player *p = self;
     const ptrdiff_t set = (char *)x->a - rig.inputs;
     struct fake_batch *b = rig.recording;

@@ -107,7 +107,7 @@ gt_status gt_bench_create(struct gt_bench **out, const struct gt_device *d,
 
 /* ---- one player ---- */
 
-static gt_status play(void *self, const struct gt_operands *x, struct gt_err *err) {
+static gt_status play(void *self, const struct gt_call *x, struct gt_err *err) {
     const struct player *p = self;
     return p->who->enqueue(p->self, p->variant, x, err);
 }

@@ -35,9 +35,9 @@ struct calls {
     gemmtune_problem problem;
     gemmtune_ctx *ctx;
     gemmtune_plan *plan;
-    void *workspace, *stream;
+    void *workspace;
     union gt_value alpha, beta;
-    struct gt_operands x;
+    struct gt_call x;
     struct gt_rival_setup setup;
     void *rival[GT_RIVALS]; /* NULL: takes no part */
     struct gt_bare *bare;
@@ -57,7 +57,7 @@ static gt_status said(gt_status status, struct gt_err *err) {
 static gt_status execute(void *calls, struct gt_err *err) {
     const struct calls *c = calls;
     return said(gemmtune_execute(c->plan, c->x.alpha, c->x.a, c->x.b, c->x.beta, c->x.c,
-                                 c->workspace, c->stream),
+                                 c->x.workspace, c->x.stream),
                 err);
 }
 
@@ -69,7 +69,7 @@ static gt_status make(struct calls *c, int call, struct gt_err *err) {
         return execute(c, err);
     case GT_CALL_GEMM:
         return said(gemmtune_gemm(c->ctx, &c->problem, c->x.alpha, c->x.a, c->x.b,
-                                  c->x.beta, c->x.c, c->stream),
+                                  c->x.beta, c->x.c, c->x.stream),
                     err);
     default:
         call -= GT_CALL_RIVAL;
@@ -145,11 +145,15 @@ static gt_status open_calls(struct calls *c, const struct gt_device *d,
     if (status != GEMMTUNE_OK)
         return status;
     const struct gt_sets *s = &c->lab->sets;
-    c->stream = gt_rig_head(c->lab->rig)->stream;
     c->setup = (struct gt_rival_setup){c->lab->rig, o->db, c->workspace};
     gt_data_put(&c->alpha, p->type_acc, 1);
-    c->x = (struct gt_operands){&c->alpha, s->view[0][0], s->view[1][0], &c->beta,
-                                s->view[2][0]};
+    c->x = (struct gt_call){.alpha = &c->alpha,
+                            .a = s->view[0][0],
+                            .b = s->view[1][0],
+                            .beta = &c->beta,
+                            .c = s->view[2][0],
+                            .workspace = c->workspace,
+                            .stream = gt_rig_head(c->lab->rig)->stream};
     return GEMMTUNE_OK;
 }
 

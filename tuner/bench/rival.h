@@ -31,9 +31,9 @@ struct gt_rival {
      * those of the problem before. EUNSUPPORTED: none. */
     gt_status (*prepare)(int *variants, void *self, const gemmtune_problem *p,
                          struct gt_err *err);
-    /* As a gt_product. EUNSUPPORTED: this way does not compute the problem after all, and
-     * nothing was enqueued. */
-    gt_status (*enqueue)(void *self, int variant, const struct gt_operands *x,
+    /* As a gt_product; workspace and stream are those of the set-up. EUNSUPPORTED: this way
+     * does not compute the problem after all, and nothing was enqueued. */
+    gt_status (*enqueue)(void *self, int variant, const struct gt_call *x,
                          struct gt_err *err);
     /* "cuBLAS 13.1.0, pedantic" */
     void (*describe)(char text[GT_RIVAL_TEXT_MAX], void *self, int variant);

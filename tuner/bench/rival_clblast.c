@@ -80,7 +80,7 @@ static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
           *(const type *)x->alpha, x->a, 0, (size_t)p->lda, x->b, 0, (size_t)p->ldb,       \
           *(const type *)x->beta, x->c, 0, (size_t)p->ldc, &c->queue, NULL)
 
-static gt_status enqueue(void *self, int variant, const struct gt_operands *x,
+static gt_status enqueue(void *self, int variant, const struct gt_call *x,
                          struct gt_err *err) {
     struct clblast *c = self;
     const gemmtune_problem *p = &c->problem;

@@ -71,7 +71,7 @@ static gt_status unmap(const struct cpu *c, cl_mem mem, void *mapped, struct gt_
                               : gt_opencl_fail(err, "clEnqueueUnmapMemObject", r);
 }
 
-static gt_status enqueue(void *self, int variant, const struct gt_operands *x,
+static gt_status enqueue(void *self, int variant, const struct gt_call *x,
                          struct gt_err *err) {
     const struct cpu *c = self;
     const gemmtune_problem *p = &c->problem;

@@ -48,7 +48,7 @@ static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
     return GEMMTUNE_OK;
 }
 
-static gt_status enqueue(void *self, int variant, const struct gt_operands *x,
+static gt_status enqueue(void *self, int variant, const struct gt_call *x,
                          struct gt_err *err) {
     const struct cublas *c = self;
     const struct gt_cublas_shape *s = &c->shape;

@@ -144,7 +144,7 @@ static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
     return status;
 }
 
-static gt_status enqueue(void *self, int variant, const struct gt_operands *x,
+static gt_status enqueue(void *self, int variant, const struct gt_call *x,
                          struct gt_err *err) {
     const struct cublaslt *c = self;
     return gt_cublas_result(

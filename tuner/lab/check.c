@@ -21,11 +21,17 @@ static gt_status enqueue_case(struct gt_case *t, const struct gt_product *produc
     gt_data_put(&alpha, p->type_acc, t->spec.alpha);
     gt_data_put(&beta, p->type_acc, t->spec.beta);
     gt_status status = gt_case_output(&view, t, err);
-    const struct gt_operands x = {&alpha, t->a.view, t->b.view, &beta, view};
+    const struct gt_call call = {&alpha,
+                                 t->a.view,
+                                 t->b.view,
+                                 &beta,
+                                 view,
+                                 c->workspace.view,
+                                 gt_rig_head(c->rig)->stream};
     if (status == GEMMTUNE_OK)
         status = gt_checker_poison(c, product->workspace_bytes, err);
     if (status == GEMMTUNE_OK)
-        status = product->enqueue(product->self, &x, err);
+        status = product->enqueue(product->self, &call, err);
     if (status == GEMMTUNE_OK)
         status = gt_checker_compare(t, slot, err);
     if (status == GEMMTUNE_OK)
@@ -169,13 +175,9 @@ static gt_status check_all(bool *right, char *why, struct gt_checker *c,
 gt_status gt_check(bool *right, char *why, struct gt_checker *c,
                    struct gt_case *const *cases, const struct gt_exec *const *execs,
                    int count, struct gt_err *err) {
-    struct gt_kernel_call call[GT_CASES_MAX];
     struct gt_product product[GT_CASES_MAX];
-    for (int i = 0; i < count; i++) {
-        call[i] = (struct gt_kernel_call){execs[i], c->workspace.view,
-                                          gt_rig_head(c->rig)->stream};
-        product[i] = gt_product_of(&call[i]);
-    }
+    for (int i = 0; i < count; i++)
+        product[i] = gt_product_of(execs[i]);
     return check_all(right, why, c, cases, product, count, err);
 }
 

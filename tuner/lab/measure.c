@@ -25,7 +25,6 @@ enum { LONG = 5 }; /* samples that a launch may take and be launched again to wa
 
 struct field {
     struct gt_lab *lab;
-    struct gt_kernel_call call[GT_RACERS_MAX];
     struct gt_stopwatch *watch[GT_RACERS_MAX];
     struct gt_race race;
 };
@@ -34,10 +33,7 @@ static gt_status prepare(struct field *f, const struct gt_exec *const *execs, in
                          const struct gt_time_budget *b, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < count; i++) {
-        f->call[i] =
-            (struct gt_kernel_call){execs[i], gt_checker_workspace(f->lab->checker),
-                                    gt_rig_head(f->lab->rig)->stream};
-        const struct gt_product product = gt_product_of(&f->call[i]);
+        const struct gt_product product = gt_product_of(execs[i]);
         status = gt_stopwatch_create(&f->watch[i], f->lab, &product, b->sample_ns,
                                      LONG * b->sample_ns, err);
     }

@@ -2,14 +2,14 @@
 /* product.c - a kernel of ours as a product. */
 #include "tuner/lab/product.h"
 
-static gt_status run(void *self, const struct gt_operands *x, struct gt_err *err) {
-    const struct gt_kernel_call *c = self;
-    return gt_exec_run(c->exec, x->alpha, x->a, x->b, x->beta, x->c, c->workspace,
-                       c->stream, err);
+static gt_status run(void *self, const struct gt_call *call, struct gt_err *err) {
+    return gt_exec_run(self, call, err);
 }
 
-struct gt_product gt_product_of(struct gt_kernel_call *call) {
+struct gt_product gt_product_of(const struct gt_exec *exec) {
     struct gt_exec_info info;
-    gt_exec_describe(call->exec, &info);
-    return (struct gt_product){run, call, info.launch.workspace_bytes};
+    gt_exec_describe(exec, &info);
+    return (struct gt_product){.enqueue = run,
+                               .self = (void *)(uintptr_t)exec, /* which run only reads */
+                               .workspace_bytes = info.launch.workspace_bytes};
 }

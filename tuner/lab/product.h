@@ -12,28 +12,15 @@
  * give as much. */
 enum { GT_WORKSPACE_BYTES = 64 << 20 };
 
-/* C = alpha op(A) op(B) + beta C: device memory, and host scalars of the accumulator's
- * type. */
-struct gt_operands {
-    const void *alpha;
-    void *a, *b;
-    const void *beta;
-    void *c;
-};
-
 struct gt_product {
     /* Enqueues and returns; may be captured in a graph. */
-    gt_status (*enqueue)(void *self, const struct gt_operands *x, struct gt_err *err);
+    gt_status (*enqueue)(void *self, const struct gt_call *call, struct gt_err *err);
     void *self;
     /* of the checker's, whose surroundings are then watched; else 0 */
     int64_t workspace_bytes;
 };
 
-/* A kernel with what it is run with; must outlive its product. */
-struct gt_kernel_call {
-    const struct gt_exec *exec;
-    void *workspace, *stream;
-};
-struct gt_product gt_product_of(struct gt_kernel_call *call);
+/* A kernel of ours; it must outlive its product. */
+struct gt_product gt_product_of(const struct gt_exec *exec);
 
 #endif

@@ -29,7 +29,8 @@ struct gt_stopwatch {
     struct gt_lab *lab;
     struct gt_product product;
     union gt_value alpha, beta;
-    int launches; /* a power of two */
+    void *workspace, *stream; /* the lab's */
+    int launches;             /* a power of two */
     struct slice slice[SLICES_MAX];
 };
 
@@ -40,9 +41,10 @@ static gt_status enqueue(void *user, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < w->launches; i++) {
         const int set = (slice->first + i) % s->count;
-        const struct gt_operands x = {&w->alpha, s->view[0][set], s->view[1][set], &w->beta,
-                                      s->view[2][set]};
-        status = w->product.enqueue(w->product.self, &x, err);
+        const struct gt_call call = {&w->alpha, s->view[0][set], s->view[1][set],
+                                     &w->beta,  s->view[2][set], w->workspace,
+                                     w->stream};
+        status = w->product.enqueue(w->product.self, &call, err);
     }
     return status;
 }
@@ -131,6 +133,8 @@ gt_status gt_stopwatch_create(struct gt_stopwatch **out, struct gt_lab *lab,
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to time a product");
     w->lab = lab;
     w->product = *product;
+    w->workspace = lab->checker != NULL ? gt_checker_workspace(lab->checker) : NULL;
+    w->stream = gt_rig_head(lab->rig)->stream;
     const gemmtune_problem *p = &lab->problem;
     gt_data_put(&w->alpha, p->type_acc, 1);
     /* half, so that C stays bounded however often it is added to */
