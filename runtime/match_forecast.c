@@ -50,12 +50,6 @@ void gt_forecast_point(struct gt_point *out, const struct gt_forecast *o) {
         (void)gt_point_set(out, gt_forecast_split_name(o), o->split, NULL);
 }
 
-/* Nanoseconds by the model; 0: it has no prediction. */
-static double model_ns(const struct gt_lookup *l, const struct gt_binding *b) {
-    struct gt_prediction p;
-    return gt_model_predict(&p, b, &l->reckoned, NULL) ? p.ns : 0;
-}
-
 /* ---- what the model has wrong -----------------------------------------------------------
  */
 
@@ -63,12 +57,14 @@ static double model_ns(const struct gt_lookup *l, const struct gt_binding *b) {
  * nothing. */
 static double model_error(const struct gt_lookup *l, const struct gt_known *known,
                           const int64_t *values) {
+    struct gt_prediction p;
     struct gt_binding b;
     gt_bind_problem(&b, known->family, l->query.device, &known->problem);
     if (gt_bind_values(&b, values, NULL) != GEMMTUNE_OK)
         return 0;
-    const double ns = model_ns(l, &b);
-    return ns > 0 ? known->median_ns / ns : 0;
+    return gt_model_predict(&p, &b, &l->reckoned, NULL) && p.ns > 0
+               ? known->median_ns / p.ns
+               : 0;
 }
 
 static void learn(struct gt_forecasts *all, const struct gt_near *near, size_t count) {
@@ -121,12 +117,14 @@ static bool may_go_blind(const struct gt_lookup *l, const struct gt_forecast *o)
 static void offer(struct gt_forecasts *all, struct gt_forecast o, const int64_t *values,
                   double error, double doubt) {
     const struct gt_lookup *l = all->lookup;
+    struct gt_prediction prediction;
     struct gt_fit fit;
     if (all->count == GT_FORECASTS_MAX)
         return;
     if (!gt_lookup_fits(&fit, l, o.family, values, all->count == 0 ? &all->last : NULL))
         return;
-    const double ns = error * model_ns(l, &fit.binding);
+    const double ns =
+        error * (gt_model_predict_fit(&prediction, &fit, &l->reckoned) ? prediction.ns : 0);
     if (ns <= 0 && !may_go_blind(l, &o))
         return;
     o.ns = fmax(ns > 0 ? ns : at_its_rate(l, o.from->known), 1);

@@ -7,7 +7,6 @@
 #include "runtime/model.h"
 
 #include "runtime/family_inside.h"
-#include "runtime/fit.h"
 
 #include <math.h>
 #include <string.h>
@@ -348,17 +347,17 @@ const char *gt_term_about(enum gt_term term) {
     return about_of[term];
 }
 
-bool gt_facts_of(struct gt_facts *out, const struct gt_binding *b,
-                 const struct gt_device *d) {
-    struct gt_passes passes;
-    if (!gt_shape_of(out->shape, b) || gt_passes_of(&passes, b, d, NULL) != GEMMTUNE_OK)
+/* The facts of a bound point with its launches. */
+static bool fill_facts(struct gt_facts *out, const struct gt_binding *b,
+                       const struct gt_passes *passes) {
+    if (!gt_shape_of(out->shape, b))
         return false;
     const int64_t *shape = out->shape;
     if (shape[GT_SHAPE_TILE_M] < 1 || shape[GT_SHAPE_TILE_N] < 1 ||
         shape[GT_SHAPE_TILE_K] < 1 || shape[GT_SHAPE_SPLIT] < 1 ||
         shape[GT_SHAPE_GROUP] < 1)
         return false;
-    const struct gt_launch *main = &passes.item[passes.main].launch;
+    const struct gt_launch *main = &passes->item[passes->main].launch;
     out->m = b->value[GT_IN_M];
     out->n = b->value[GT_IN_N];
     out->k = b->value[GT_IN_K];
@@ -368,8 +367,15 @@ bool gt_facts_of(struct gt_facts *out, const struct gt_binding *b,
     out->blocks = main->grid[0] * main->grid[1] * main->grid[2];
     out->cluster = main->cluster[0];
     out->smem_bytes = main->smem_bytes;
-    out->passes = passes.count;
+    out->passes = passes->count;
     return true;
+}
+
+bool gt_facts_of(struct gt_facts *out, const struct gt_binding *b,
+                 const struct gt_device *d) {
+    struct gt_passes passes;
+    return b->family->has_shape && gt_passes_of(&passes, b, d, NULL) == GEMMTUNE_OK &&
+           fill_facts(out, b, &passes);
 }
 
 bool gt_model_reckon(struct gt_prediction *out, const struct gt_facts *facts,
@@ -411,6 +417,14 @@ bool gt_model_predict(struct gt_prediction *out, const struct gt_binding *b,
            gt_model_reckon(out, &facts, d, &gt_costs_h200, compiled);
 }
 
+bool gt_model_predict_fit(struct gt_prediction *out, const struct gt_fit *fit,
+                          const struct gt_device *d) {
+    struct gt_facts facts;
+    memset(out, 0, sizeof *out);
+    return fill_facts(&facts, &fit->binding, &fit->passes) &&
+           gt_model_reckon(out, &facts, d, &gt_costs_h200, NULL);
+}
+
 gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
                            const struct gt_device *d, const gemmtune_problem *p,
                            const struct gt_point *point, struct gt_err *err) {
@@ -427,7 +441,7 @@ gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
         gt_device_bandwidth(d) <= 0)
         return gt_fail(err, GEMMTUNE_ENOTFOUND,
                        "%s does not tell its peak or bandwidth: no prediction", d->name);
-    if (!gt_model_predict(out, &fit.binding, d, NULL))
+    if (!gt_model_predict_fit(out, &fit, d))
         return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: no block of this point fits a unit",
                        f->name);
     return GEMMTUNE_OK;

@@ -13,7 +13,7 @@
 #define GT_RUNTIME_MODEL_H
 
 #include "runtime/costs.h"
-#include "runtime/family.h"
+#include "runtime/fit.h"
 
 /* What a kernel waits for: word in JSON, clause for people. The first six are the main
  * kernel's. */
@@ -60,6 +60,10 @@ struct gt_compiled {
  * False when there is no prediction. */
 bool gt_model_predict(struct gt_prediction *out, const struct gt_binding *b,
                       const struct gt_device *d, const struct gt_compiled *compiled);
+
+/* The same for a point that was fitted to its problem, before it is compiled. */
+bool gt_model_predict_fit(struct gt_prediction *out, const struct gt_fit *fit,
+                          const struct gt_device *d);
 
 /* What a prediction is made of that no cost changes: taken once when costs are fitted. */
 struct gt_facts {
