@@ -5,7 +5,8 @@
 #   make demo       tune the first device there is, then run a tuned kernel
 #   make check      every test; check-unit check-device check-tune check-cli: one kind
 #   make lint       rooms, cppcheck, shellcheck, mandoc; format, format-check: clang-format
-#   make install    PREFIX=/usr/local DESTDIR= LIBDIR= INCLUDEDIR= MANDIR=; uninstall
+#   make install    PREFIX=/usr/local DESTDIR= BINDIR= LIBDIR= INCLUDEDIR= MANDIR= DATADIR= DOCDIR=;
+#                   uninstall removes what install has put there
 #
 #   V=1             show commands
 #   WERROR=1        warnings are errors
@@ -22,6 +23,8 @@ BINDIR     ?= $(PREFIX)/bin
 LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR     ?= $(PREFIX)/share/man
+DATADIR    ?= $(PREFIX)/share/gemmtune
+DOCDIR     ?= $(PREFIX)/share/doc/gemmtune
 INSTALL    ?= install
 PKG_CONFIG ?= pkg-config
 
@@ -288,23 +291,35 @@ $(B)/gemmtune.pc: gemmtune.pc.in FORCE
 	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 	     -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' $< >$@
 
-SO := libgemmtune.so
-install: all $(B)/gemmtune.pc
-	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig \
-	    $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(MANDIR)/man1
-	$(INSTALL) -m 755 $(B)/gemmtune $(DESTDIR)$(BINDIR)
-	$(INSTALL) -m 644 $(B)/libgemmtune.a $(B)/$(SO).$(VERSION) $(DESTDIR)$(LIBDIR)
-	ln -sf $(SO).$(VERSION) $(DESTDIR)$(LIBDIR)/$(SO).$(SOVERSION)
-	ln -sf $(SO).$(VERSION) $(DESTDIR)$(LIBDIR)/$(SO)
-	$(INSTALL) -m 644 $(B)/gemmtune.pc $(DESTDIR)$(LIBDIR)/pkgconfig
-	$(INSTALL) -m 644 include/gemmtune.h $(DESTDIR)$(INCLUDEDIR)
-	$(INSTALL) -m 644 docs/man/gemmtune.1 $(DESTDIR)$(MANDIR)/man1
+# Data and examples have the paths that they have here.
+DATA := $(wildcard configs/*.json configs/devices/*.json db/tuned/*.json)
+DOCS := README.md LICENSE $(wildcard docs/*.md docs/*/*.md docs/*/*.svg docs/*.svg examples/*.c)
+SO   := libgemmtune.so
+# SOURCE:FOLDER of every file that is installed, links apart
+INSTALLED = $(B)/gemmtune:$(BINDIR) include/gemmtune.h:$(INCLUDEDIR) \
+    $(B)/libgemmtune.a:$(LIBDIR) $(B)/$(SO).$(VERSION):$(LIBDIR) \
+    $(B)/gemmtune.pc:$(LIBDIR)/pkgconfig docs/man/gemmtune.1:$(MANDIR)/man1 \
+    $(foreach f,$(DATA),$f:$(DATADIR)/$(patsubst %/,%,$(dir $f))) \
+    $(foreach f,$(DOCS),$f:$(DOCDIR)/$(patsubst %/,%,$(dir $f)))
+INSTALLED_LINKS = $(LIBDIR)/$(SO).$(SOVERSION) $(LIBDIR)/$(SO)
 
+install: all $(B)/gemmtune.pc
+	@set -e; for each in $(INSTALLED); do \
+	    file=$${each%%:*} to="$(DESTDIR)$${each#*:}"; \
+	    mode=644; [ ! -x "$$file" ] || mode=755; \
+	    $(INSTALL) -d "$$to" && $(INSTALL) -m $$mode "$$file" "$$to"; \
+	    echo "  $$to/$${file##*/}"; \
+	done; \
+	for link in $(INSTALLED_LINKS); do ln -sf $(SO).$(VERSION) "$(DESTDIR)$$link"; done
+
+# Folders of its own go when they are empty.
 uninstall:
-	rm -f $(DESTDIR)$(BINDIR)/gemmtune $(DESTDIR)$(LIBDIR)/libgemmtune.a \
-	    $(DESTDIR)$(LIBDIR)/$(SO).$(VERSION) $(DESTDIR)$(LIBDIR)/$(SO).$(SOVERSION) \
-	    $(DESTDIR)$(LIBDIR)/$(SO) $(DESTDIR)$(LIBDIR)/pkgconfig/gemmtune.pc \
-	    $(DESTDIR)$(INCLUDEDIR)/gemmtune.h $(DESTDIR)$(MANDIR)/man1/gemmtune.1
+	@for each in $(INSTALLED); do \
+	    file=$${each%%:*} && rm -f "$(DESTDIR)$${each#*:}/$${file##*/}"; \
+	done; \
+	for link in $(INSTALLED_LINKS); do rm -f "$(DESTDIR)$$link"; done
+	@[ ! -d "$(DESTDIR)$(DATADIR)" ] || find "$(DESTDIR)$(DATADIR)" -depth -type d -empty -delete
+	@[ ! -d "$(DESTDIR)$(DOCDIR)" ] || find "$(DESTDIR)$(DOCDIR)" -depth -type d -empty -delete
 
 dist:
 	git archive --format=tar.gz --prefix=gemmtune-$(VERSION)/ -o gemmtune-$(VERSION).tar.gz HEAD

@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# install.sh - `make install` leaves a program, a library, device files, tuned records, docs and examples;
+# `make uninstall` removes them all.
+. "${GT_SRC:-.}/tests/cli/lib.sh"
+root=$work/root
+
+# make_quietly TARGET: of what is built already
+make_quietly() {
+    make -C "$GT_SRC" --no-print-directory -o all BUILD="$GT_BUILD" PREFIX=/opt/gt DESTDIR="$root" \
+        "$1" >"$work/out" 2>"$work/err"
+    code=$?
+}
+
+unset MAKEFLAGS MAKELEVEL
+make_quietly install
+verdict "make install" "$code"
+GEMMTUNE=$root/opt/gt/bin/gemmtune
+share=$root/opt/gt/share
+try import "$share/gemmtune/db/tuned/nvidia-h200.json" --db "$work/tuned.db"
+verdict "the installed program imports the installed records" "$code"
+expect "and reads an installed device file" 0 "NVIDIA H200" predict f32-nn-64x64x64 \
+    --device-file "$share/gemmtune/configs/devices/h200.json" --json
+for file in share/doc/gemmtune/README.md share/doc/gemmtune/docs/ARCHITECTURE.md \
+    share/doc/gemmtune/examples/gemm_opencl.c share/man/man1/gemmtune.1 include/gemmtune.h \
+    lib/pkgconfig/gemmtune.pc lib/libgemmtune.so lib/libgemmtune.a; do
+    [ -s "$root/opt/gt/$file" ]
+    verdict "$file" $?
+done
+make_quietly uninstall
+verdict "make uninstall" "$code"
+[ -z "$(find "$root" ! -type d)" ]
+verdict "removes every file" $?
+[ ! -e "$share/gemmtune" ] && [ ! -e "$share/doc/gemmtune" ]
+verdict "and the folders of its own" $?
+finish
