@@ -4,6 +4,7 @@
 #   make [all]      build/gemmtune, build/libgemmtune.a, build/libgemmtune.so
 #   make demo       tune the first device there is, then run a tuned kernel
 #   make check      every test; check-unit check-device check-tune check-cli: one kind
+#   make check-long the whole of those tests of which `make check` does a part (GT_LONG=1)
 #   make lint       rooms, cppcheck, shellcheck, mandoc; format, format-check: clang-format
 #   make install    PREFIX=/usr/local DESTDIR= BINDIR= LIBDIR= INCLUDEDIR= MANDIR= DATADIR= DOCDIR=;
 #                   uninstall removes what install has put there
@@ -115,7 +116,7 @@ $(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $1 $(LIBS)
 endef
 
 .PHONY: all demo check check-all check-unit check-device check-tune check-cli \
-        check-threads check-nvrtc test-programs examples fuzz lint format format-check \
+        check-threads check-nvrtc check-long test-programs examples fuzz lint format format-check \
         install uninstall clean setup dist FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -222,6 +223,10 @@ check-tune: $(B)/gemmtune $(filter $(B)/%,$(TUNE)) $(TOOLS)
 	@$(RUN) $(TUNE)
 check-cli: $(B)/gemmtune $(TOOLS)
 	@$(RUN) $(CLI)
+# Tests that do a part of their work unless GT_LONG says more: all of it.
+LONG := $(filter $(foreach t,test_accept accept test_mutants kill,%/$t %/$t.sh),$(TUNE))
+check-long: $(B)/gemmtune $(filter $(B)/%,$(LONG)) $(TOOLS)
+	@GT_LONG=1 $(RUN) $(LONG)
 threaded := $(filter $(THREADED:%=$(B)/tests/unit/%),$(UNIT))
 check-threads: $(threaded) $(TOOLS)
 	@$(RUN) $(threaded)
@@ -253,8 +258,11 @@ check-all: all test-programs examples
 demo:
 	@tools/setup build device
 	@$(MAKE) --no-print-directory $(jobs) all
-	$(B)/gemmtune tune --device 0 --sizes configs/sweep.json --db $(B)/demo.db
+	$(B)/gemmtune tune --device 0 --sizes configs/demo.json --db $(B)/demo.db
 	$(B)/gemmtune run f32-nn-512x512x512 --device 0 --db $(B)/demo.db
+	@echo
+	@echo "These results: $(B)/gemmtune list --db $(B)/demo.db"
+	@echo "More problems: $(B)/gemmtune tune --device 0 --sizes configs/sweep.json"
 
 setup:
 	@tools/setup build device check lint

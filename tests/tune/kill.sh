@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # kill.sh - nothing is lost: tuning runs that are killed at random moments, stopped, robbed of their
 # workers, or run side by side end with what an undisturbed run has, and measure nothing twice.
-# GT_KILLS: how many (100); GT_SEED: of the moments (1).
+# GT_KILLS: how many (20, with GT_LONG=1 100); GT_SEED: of the moments (1).
 # shellcheck source=tests/tune/lib.sh
 . "$GT_SRC/tests/tune/lib.sh"
 
-kills=${GT_KILLS:-100} random=${GT_SEED:-1}
+long=${GT_LONG:+100}
+kills=${GT_KILLS:-${long:-20}} random=${GT_SEED:-1}
 problems="f32-nn-16x16x16 f32-nn-17x19x23"
 
 # args DB: a run of 40 trials
