@@ -41,7 +41,7 @@ LIB_DB := $(addprefix db/,sql.c table.c row.c migrate.c rekey.c open.c read.c)
 LIB_SRC  := $(wildcard core/*.c) $(LIB_DB) $(wildcard runtime/*.c)
 PROG_SRC := $(filter-out $(LIB_DB),$(wildcard db/*.c)) $(wildcard tuner/*/*.c)
 FAKE_SRC := $(filter-out tests/fake/lib%,$(wildcard tests/fake/*.c))
-FAKE_SO  := $(patsubst %.c,$(B)/%.so,$(wildcard tests/fake/lib*.c))
+FAKE_SO  := $(patsubst %.c,$(B)/%.so,$(wildcard tests/fake/lib*.c)) $(B)/tests/fake/libcuda.so
 
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/gen/templates.o $(B)/gen/schema.o
 PROG_OBJ := $(PROG_SRC:%.c=$(B)/%.o) $(B)/gen/published.o $(B)/gen/devices.o \
@@ -175,7 +175,7 @@ $(B)/sources: FORCE
 	$(call remember,$(sort $(TEST_OBJ) $(TEMPLATES) $(PUBLISHED) $(DEVICES) $(KERNELS) $(SCHEMA)))
 FORCE:
 
--include $(patsubst %.o,%.d,$(wildcard $(B)/*/*.o $(B)/*/*/*.o))
+-include $(patsubst %.o,%.d,$(wildcard $(B)/*/*.o $(B)/*/*/*.o $(B)/*/*/*/*.o))
 
 # ---- tests ----------------------------------------------------------------------------------
 
@@ -189,7 +189,9 @@ $(B)/tests/device/cu%_header_check.o: FILE_CFLAGS = -isystem $(CUDA_HOME)/includ
 
 # tests/fake/lib*.c: stand-ins for libraries that are opened at run time.
 $(B)/tests/fake/lib%.so: $(B)/tests/fake/lib%.o
-	$(call link,-shared $(if $(findstring cuda,$*),-lOpenCL))
+	$(call link,-shared)
+$(B)/tests/fake/libcuda.so: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fake/cuda/*.c))
+	$(call link,-shared)
 $(B)/tests/fake/lib%.o: FILE_CFLAGS = -Wno-unused-parameter -fvisibility=default
 
 $(B)/examples/%.o: FILE_CFLAGS = -Iinclude
@@ -269,7 +271,8 @@ setup:
 
 # ---- reading --------------------------------------------------------------------------------
 
-C_FILES := $(wildcard $(foreach d,include core db runtime tuner/* tests/* examples,$d/*.[ch]))
+C_FILES := $(wildcard $(foreach d,include core db runtime tuner/* tests tests/* tests/fake/* \
+    examples,$d/*.[ch]))
 SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu,$(wildcard tools/*)) $(wildcard tests/*/*.sh)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libcublas.c - a stand-in for cuBLAS and cublasLt (GEMMTUNE_LIBCUBLAS and
- * GEMMTUNE_LIBCUBLASLT) on top of tests/fake/libcuda.c: every call is a launch of a plain
+ * GEMMTUNE_LIBCUBLASLT) on top of tests/fake/cuda/: every call is a launch of a plain
  * kernel through the driver that GEMMTUNE_LIBCUDA names, so it is captured, timed and
  * checked as the real ones are. It is column-major, takes host scalars, and wants the
  * workspace after the stream.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libnvrtc.c - a stand-in for NVRTC (GEMMTUNE_LIBNVRTC) for use with tests/fake/libcuda.c:
+ * libnvrtc.c - a stand-in for NVRTC (GEMMTUNE_LIBNVRTC) for use with tests/fake/cuda/:
  * the "cubin" is a line that says for which device, and the source. Nothing is compiled
  * here.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mapped - for the fake CUDA driver (tests/fake/libcuda.c), whose tensor maps can be read: what
+ * mapped - for the fake CUDA driver (tests/fake/cuda/), whose tensor maps can be read: what
  * the maps do not cover counts as 0. A box that is not the point's makes everything 0.
  *
  *     pack   A to the workspace, 64 bytes into it, rows of whole 16 bytes    when PACK

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fake_cuda.h - libcuda.so, a stand-in for the CUDA driver (GEMMTUNE_LIBCUDA) that runs
+ * kernels for real, on the CPU through PoCL: with tests/fake/libnvrtc.c an "image" is the
+ * kernel's source, which compiles as OpenCL C too. So the whole CUDA side of gemmtune runs
+ * without a GPU, and every fault that a driver can have can be had on demand. It is
+ * stricter than a driver: addresses must lie in live allocations, shared memory must have
+ * been asked for, a context must be current.
+ *
+ * It runs everything at once and in order; what CUDA does later it does in the call. It
+ * exports NVML's functions too: name the same file in GEMMTUNE_LIBNVML to have clocks.
+ * cuInit reads the environment; a changed script counts from the start.
+ *
+ * - FAKE_CUDA_DEVICE: devices, by commas, of h200 (the default), gtx1080, gtx1050-2gb and
+ *   gtx1050-3gb
+ * - FAKE_CUDA_TIME: with "model", times come from a model of the launch, the same in every
+ *   run, and a graph is executed in part; otherwise they come from the clock
+ * - FAKE_CUDA_SEED: of the model's noise
+ * - FAKE_CUDA_REPORT: a file to which each destroyed context adds a line: what was left
+ * - FAKE_CUDA_STATE: a file that counts for the script over all processes of a run
+ *
+ * FAKE_CUDA_SCRIPT: rules, separated by ";" and without spaces. NAME/KERNEL counts that
+ * kernel's launches alone. Each rule counts for itself, from 1.
+ *
+ * - cuMemAlloc:5=2: the fifth call returns error 2
+ * - cuLaunchKernel:12=700!: and so does every later call, since the context is lost
+ * - fault@7: launch 7 is accepted, and the context is found lost afterwards
+ * - hang@7: launch 7 does not come back
+ * - corrupt@7: launch 7 leaves a wrong element at the start of each array that it writes
+ * - lose@7: launch 7 is not executed
+ * - clock=0.6@30: from measurement 30 on the clock is at 60 %, and NVML says throttled
+ * - noted=0.9: NVML notes that clock, whatever it is
+ * - outlier=100@5: measurement 5 is 100 times as long (0, -1 and nan as well)
+ * - slow=1.2: everything takes 1.2 times as long
+ */
+#ifndef GT_TESTS_FAKE_CUDA_H
+#define GT_TESTS_FAKE_CUDA_H
+
+#define CL_TARGET_OPENCL_VERSION 200
+#include <CL/cl.h>
+
+#include "runtime/cuda_api.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Exported. */
+#define X(name, symbol, needed, params)                                                    \
+    __attribute__((visibility("default"))) gt_cu_result symbol params;
+GT_CUDA_SYMBOLS(X)
+#undef X
+#define X(name, symbol, needed, params)                                                    \
+    __attribute__((visibility("default"))) unsigned symbol params;
+GT_NVML_SYMBOLS(X)
+#undef X
+
+enum {
+    PARAMS_MAX = 32,
+    VALUE_MAX = sizeof(struct gt_cu_tensor_map), /* bytes of a parameter */
+    STACK_MAX = 32,                              /* of contexts, a thread */
+    RULES_MAX = 32,
+    DEVICES_MAX = 8,
+    IN_CAPTURE = 900, /* CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED */
+    MODEL_NODES = 4,  /* of a graph that are executed when times come from the model */
+    ALIGNMENT = 512,  /* of device memory */
+    STATIC_SMEM_MAX = 48 * 1024
+};
+
+/* Ends the process: the test itself is wrong. */
+_Noreturn void stop(const char *why, const char *what);
+
+/* ---- opencl.c ---- */
+
+#define CL_FUNCTIONS(X)                                                                    \
+    X(clGetPlatformIDs)                                                                    \
+    X(clGetDeviceIDs)                                                                      \
+    X(clCreateContext)                                                                     \
+    X(clCreateCommandQueueWithProperties)                                                  \
+    X(clCreateProgramWithSource)                                                           \
+    X(clBuildProgram)                                                                      \
+    X(clGetProgramBuildInfo)                                                               \
+    X(clReleaseProgram)                                                                    \
+    X(clCreateKernel)                                                                      \
+    X(clReleaseKernel)                                                                     \
+    X(clGetKernelInfo)                                                                     \
+    X(clGetKernelArgInfo)                                                                  \
+    X(clGetKernelWorkGroupInfo)                                                            \
+    X(clSetKernelArg)                                                                      \
+    X(clSetKernelArgSVMPointer)                                                            \
+    X(clEnqueueNDRangeKernel)                                                              \
+    X(clFinish)                                                                            \
+    X(clSVMAlloc)                                                                          \
+    X(clSVMFree)
+
+struct fake_cl {
+#define X(name) __typeof__(name) *name;
+    CL_FUNCTIONS(X)
+#undef X
+    cl_context context;
+    cl_command_queue queue;
+    cl_device_id device;
+};
+
+extern struct fake_cl cl;
+
+void open_cl(void);
+
+/* ---- devices.c ---- */
+
+struct chip {
+    const char *word, *name;
+    int cc, units, bus_bits, clock_mhz, mem_clock_mhz, l2_bytes, smem_optin, smem_per_unit;
+    size_t memory;
+};
+
+extern const struct chip *device[DEVICES_MAX];
+extern int devices;
+
+void read_devices(void);
+
+/* ---- script.c ---- */
+
+struct rule {
+    char what[48], kernel[48];
+    long at; /* 0: always */
+    double value;
+    bool sticky;
+};
+
+void read_script(void);
+/* Counts an event and gives the rule that is due with it, or NULL. */
+const struct rule *due(const char *what, const char *kernel);
+/* The factor of the clock, 1 until its rule has begun. Counts a measurement when asked to.
+ */
+double clock_factor(bool measuring);
+
+/* ---- objects ---- */
+
+struct CUstream_st {
+    CUgraph capturing;
+    double clock_ns; /* the model's */
+};
+
+struct CUctx_st {
+    int device;
+    gt_cu_result lost; /* what every call returns once the context is ruined */
+    struct CUstream_st null_stream;
+};
+
+struct CUevent_st {
+    bool recorded;
+    double ns;
+};
+
+struct param {
+    bool pointer, written; /* written: a pointer to what is not const */
+    size_t size;
+};
+
+struct CUfunc_st {
+    struct CUfunc_st *next;
+    CUmodule module;
+    cl_kernel kernel;
+    char name[48];
+    int count;
+    struct param param[PARAMS_MAX];
+    int m, n, k, alpha;  /* which parameters are called so; -1 */
+    unsigned cluster[3]; /* of its first launch: it is made for that */
+    size_t smem;         /* what its __local arrays take */
+    size_t dynamic_max;  /* what may be asked for at a launch */
+    uint64_t hash, runs; /* for the model */
+};
+
+struct CUmod_st {
+    cl_program program;
+    int registers;
+    bool wide;     /* gt_elem has 8 bytes */
+    uint64_t hash; /* of source and device */
+    struct CUfunc_st *functions;
+};
+
+struct launch {
+    CUfunction function;
+    unsigned grid[3], block[3], cluster[3], smem;
+    bool early; /* may begin before the one ahead of it has ended */
+    _Alignas(8) unsigned char value[PARAMS_MAX][VALUE_MAX];
+    void *param[PARAMS_MAX]; /* to the values, for who asks a graph */
+};
+
+struct CUgraph_st {
+    size_t count, room;
+    struct launch *node;
+};
+
+struct CUgraphExec_st {
+    struct CUgraph_st graph; /* a copy */
+};
+
+/* ---- context.c ---- */
+
+/* What there is of each, and launches so far. */
+struct live {
+    long contexts, modules, streams, events, graphs, launches, early;
+};
+
+extern struct live live;
+extern pthread_mutex_t mutex;
+
+CUcontext current(void);
+/* Waits, and says whether a launch before has ruined the context. */
+gt_cu_result finish(void);
+
+enum call {
+#define X(name, symbol, needed, params) CALL_##name,
+    GT_CUDA_SYMBOLS(X)
+#undef X
+};
+
+/* What the call returns before it does anything. From cuCtxSynchronize on, calls need a
+ * context that is not lost. */
+gt_cu_result enter(enum call call, const char *kernel);
+void unlock(int *unused);
+
+#define LOCK                                                                               \
+    __attribute__((cleanup(unlock))) int locked_ = pthread_mutex_lock(&mutex);             \
+    (void)locked_
+#define ENTER_KERNEL(call, kernel)                                                         \
+    LOCK;                                                                                  \
+    const gt_cu_result scripted_ = enter(CALL_##call, kernel);                             \
+    if (scripted_)                                                                         \
+    return scripted_
+#define ENTER(call) ENTER_KERNEL(call, "")
+
+/* ---- memory.c ---- */
+
+static inline char *host(CUdeviceptr at) {
+    return (char *)(uintptr_t)at;
+}
+
+/* Whether [at, at + bytes) lies in an allocation. */
+bool is_allocated(CUdeviceptr at, size_t bytes);
+/* Frees what was left in a context, as the driver does, and tells how much that was. */
+void clear_memories(CUcontext context, long *count, size_t *bytes);
+gt_cu_result not_in_capture(CUstream stream);
+
+/* ---- modules.c ---- */
+
+uint64_t mix(uint64_t z);
+uint64_t hash_text(uint64_t hash, const char *text);
+/* From 0 to 1. */
+double fraction(uint64_t hash);
+int threads_max(const struct CUmod_st *m);
+
+/* ---- launch.c ---- */
+
+bool times_are_modelled(void);
+CUstream or_null_stream(CUstream stream);
+/* Runs an accepted launch. What goes wrong from here on shows in a later call. */
+gt_cu_result run(const struct launch *l, CUstream stream, bool for_real);
+
+/* ---- streams.c ---- */
+
+gt_cu_result record(CUgraph g, const struct launch *l);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modules.c - modules, which PoCL compiles, and their kernels. See fake_cuda.h. */
+#include "tests/fake/cuda/fake_cuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t mix(uint64_t z) {
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+uint64_t hash_text(uint64_t hash, const char *text) {
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
+    return mix(hash);
+}
+
+double fraction(uint64_t hash) {
+    return (double)(hash >> 11) / 9007199254740992.0;
+}
+
+static void show_log(cl_program program) {
+    char log[4000] = "";
+    (void)cl.clGetProgramBuildInfo(program, cl.device, CL_PROGRAM_BUILD_LOG, sizeof log,
+                                   log, NULL);
+    fprintf(stderr, "fake libcuda: the source does not build as OpenCL C:\n%s\n", log);
+}
+
+static cl_program build(const char *source) {
+    cl_int result;
+    cl_program program =
+        cl.clCreateProgramWithSource(cl.context, 1, &source, NULL, &result);
+    if (!program)
+        return NULL;
+    result = cl.clBuildProgram(program, 1, &cl.device,
+                               "-cl-std=CL1.2 -w -cl-kernel-arg-info", NULL, NULL);
+    if (result == CL_SUCCESS)
+        return program;
+    show_log(program);
+    (void)cl.clReleaseProgram(program);
+    return NULL;
+}
+
+/* An image is "FAKECUBIN sm_61 registers 40\n" and the source; see libnvrtc.c. */
+gt_cu_result cuModuleLoadData(CUmodule *module, const void *image) {
+    ENTER(cuModuleLoadData);
+    const struct chip *chip = device[current()->device];
+    const char *text = image;
+    int arch = 0, registers = 0;
+    if (sscanf(text, "FAKECUBIN sm_%d%*[a] registers %d", &arch, &registers) != 2 &&
+        sscanf(text, "FAKECUBIN sm_%d registers %d", &arch, &registers) != 2)
+        return GT_CU_INVALID_IMAGE;
+    if (arch / 10 != chip->cc / 10 || arch > chip->cc)
+        return GT_CU_NO_BINARY_FOR_GPU;
+    CUmodule m = calloc(1, sizeof *m);
+    if (!m)
+        return GT_CU_OUT_OF_MEMORY;
+    m->program = build(strchr(text, '\n') + 1);
+    if (!m->program) {
+        free(m);
+        return GT_CU_INVALID_IMAGE;
+    }
+    m->registers = registers;
+    m->wide = strstr(text, "#define GT_DTYPE_F64 1\n") != NULL;
+    m->hash = hash_text(hash_text(1, chip->word), text);
+    live.modules++;
+    *module = m;
+    return GT_CU_SUCCESS;
+}
+
+gt_cu_result cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
+                                gt_cu_jit_option *options, void **values) {
+    return cuModuleLoadData(module, image);
+}
+
+gt_cu_result cuModuleUnload(CUmodule module) {
+    ENTER(cuModuleUnload);
+    (void)cl.clFinish(cl.queue);
+    for (CUfunction f = module->functions; f;) {
+        CUfunction next = f->next;
+        (void)cl.clReleaseKernel(f->kernel);
+        free(f);
+        f = next;
+    }
+    (void)cl.clReleaseProgram(module->program);
+    live.modules--;
+    free(module);
+    return GT_CU_SUCCESS;
+}
+
+/* PoCL tells a type by the name it was declared with, and takes any size where that is a
+ * typedef: the prelude's are known here. */
+static size_t scalar_size(const struct CUfunc_st *f, cl_uint i) {
+    const size_t elem = f->module->wide ? 8 : 4;
+    const struct {
+        const char *name;
+        size_t size;
+    } rows[] = {
+        {"int", 4},
+        {"uint", 4},
+        {"float", 4},
+        {"long", 8},
+        {"ulong", 8},
+        {"double", 8},
+        {"gt_long", 8},
+        {"gt_ulong", 8},
+        {"gt_elem", elem},
+        {"gt_acc", elem},
+        {"struct gt_tensor_map", VALUE_MAX},
+    };
+    char type[48] = "";
+    (void)cl.clGetKernelArgInfo(f->kernel, i, CL_KERNEL_ARG_TYPE_NAME, sizeof type - 1,
+                                type, NULL);
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        if (strcmp(rows[r].name, type) == 0)
+            return rows[r].size;
+    stop("add to scalar_size the type", type);
+}
+
+static void read_param(CUfunction f, int i) {
+    struct param *p = &f->param[i];
+    cl_kernel_arg_address_qualifier space = CL_KERNEL_ARG_ADDRESS_PRIVATE;
+    cl_kernel_arg_type_qualifier type = 0;
+    char name[48] = "";
+    const cl_uint at = (cl_uint)i;
+    (void)cl.clGetKernelArgInfo(f->kernel, at, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
+                                sizeof space, &space, NULL);
+    (void)cl.clGetKernelArgInfo(f->kernel, at, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof type,
+                                &type, NULL);
+    (void)cl.clGetKernelArgInfo(f->kernel, at, CL_KERNEL_ARG_NAME, sizeof name - 1, name,
+                                NULL);
+    p->pointer = space != CL_KERNEL_ARG_ADDRESS_PRIVATE;
+    p->written = p->pointer && !(type & CL_KERNEL_ARG_TYPE_CONST);
+    p->size = p->pointer ? sizeof(CUdeviceptr) : scalar_size(f, at);
+    int *const by_name[] = {&f->m, &f->n, &f->k, &f->alpha};
+    static const char *const names[] = {"m", "n", "k", "alpha"};
+    for (size_t j = 0; j < sizeof names / sizeof *names; j++)
+        if (strcmp(name, names[j]) == 0)
+            *by_name[j] = i;
+}
+
+static void read_function(CUfunction f) {
+    cl_uint count = 0;
+    cl_ulong local = 0;
+    (void)cl.clGetKernelInfo(f->kernel, CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL);
+    (void)cl.clGetKernelWorkGroupInfo(f->kernel, cl.device, CL_KERNEL_LOCAL_MEM_SIZE,
+                                      sizeof local, &local, NULL);
+    if (count > PARAMS_MAX)
+        stop("too many parameters in", f->name);
+    f->m = f->n = f->k = f->alpha = -1;
+    f->count = (int)count;
+    f->smem = (size_t)local;
+    f->dynamic_max = STATIC_SMEM_MAX;
+    for (int i = 0; i < f->count; i++)
+        read_param(f, i);
+}
+
+gt_cu_result cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
+    ENTER(cuModuleGetFunction);
+    cl_int result;
+    CUfunction f = calloc(1, sizeof *f);
+    if (!f)
+        return GT_CU_OUT_OF_MEMORY;
+    f->kernel = cl.clCreateKernel(module->program, name, &result);
+    if (!f->kernel) {
+        free(f);
+        return GT_CU_NOT_FOUND;
+    }
+    snprintf(f->name, sizeof f->name, "%s", name);
+    f->module = module;
+    f->hash = hash_text(module->hash, name);
+    read_function(f);
+    f->next = module->functions;
+    module->functions = f;
+    *function = f;
+    return GT_CU_SUCCESS;
+}
+
+int threads_max(const struct CUmod_st *m) {
+    const int by_registers = 65536 / m->registers / 32 * 32;
+    return by_registers < 1024 ? by_registers : 1024;
+}
+
+gt_cu_result cuFuncGetAttribute(int *value, gt_cu_function_attribute attribute,
+                                CUfunction function) {
+    ENTER(cuFuncGetAttribute);
+    *value = 0;
+    if (attribute == GT_CU_FUNC_MAX_THREADS)
+        *value = threads_max(function->module);
+    else if (attribute == GT_CU_FUNC_REGISTERS)
+        *value = function->module->registers;
+    else if (attribute == GT_CU_FUNC_MAX_DYNAMIC_SMEM)
+        *value = (int)function->dynamic_max;
+    return GT_CU_SUCCESS;
+}
+
+gt_cu_result cuFuncSetAttribute(CUfunction function, gt_cu_function_attribute attribute,
+                                int value) {
+    ENTER(cuFuncSetAttribute);
+    if (attribute != GT_CU_FUNC_MAX_DYNAMIC_SMEM)
+        return GT_CU_SUCCESS;
+    if (value < 0 || value > device[current()->device]->smem_optin)
+        return GT_CU_INVALID_VALUE;
+    function->dynamic_max = (size_t)value;
+    return GT_CU_SUCCESS;
+}
+
+gt_cu_result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function,
+                                                         int block_size,
+                                                         size_t smem_bytes) {
+    ENTER(cuOccupancyMaxActiveBlocksPerMultiprocessor);
+    *blocks = 65536 / (function->module->registers * (block_size > 0 ? block_size : 1));
+    return GT_CU_SUCCESS;
+}
+
+gt_cu_result cuOccupancyMaxActiveClusters(int *clusters, CUfunction function,
+                                          const struct gt_cu_launch_config *config) {
+    ENTER(cuOccupancyMaxActiveClusters);
+    *clusters = 0;
+    return GT_CU_NOT_SUPPORTED;
+}
