@@ -23,6 +23,16 @@ static void assert_set(const struct gt_core_set *got, const char *want) {
     assert_memory_equal(got, &other, sizeof other);
 }
 
+static void test_crowding(void **state) {
+    (void)state;
+    assert_true(gt_crowding(0.5, 2) == 1);
+    assert_true(gt_crowding(2, 2) == 1);
+    assert_true(gt_crowding(9, 2) == 4.5);
+    assert_true(gt_crowding(1000, 2) == GT_CROWDING_MAX);
+    assert_true(gt_crowding(9, 0) == 1); /* the system does not say */
+    assert_in_range((long)gt_cores_crowding(), 1, GT_CROWDING_MAX);
+}
+
 static void test_lists(void **state) {
     static const char *const wrong[] = {"",   "-",    "a",    "3-", "3-1",
                                         "1,", "1,,2", "1024", "0 1"};
@@ -107,6 +117,7 @@ static void test_this_machine(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_crowding),
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_split),
         cmocka_unit_test(test_this_machine),

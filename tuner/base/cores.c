@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cores.c - see cores.h. */
-#define _GNU_SOURCE /* for sched_setaffinity */
+#define _GNU_SOURCE /* for sched_setaffinity and getloadavg */
 #include "tuner/base/cores.h"
 
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -45,6 +47,17 @@ void gt_cores_allowed(struct gt_core_set *out) {
         return;
     for (size_t i = 0; i < GT_CORES_MAX; i++)
         out->has[i] = CPU_ISSET(i, &set);
+}
+
+double gt_crowding(double threads, int cores) {
+    return cores > 0 ? fmin(fmax(threads / cores, 1), GT_CROWDING_MAX) : 1;
+}
+
+double gt_cores_crowding(void) {
+    struct gt_core_set allowed;
+    double load;
+    gt_cores_allowed(&allowed);
+    return getloadavg(&load, 1) == 1 ? gt_crowding(load, gt_core_set_count(&allowed)) : 1;
 }
 
 void gt_cores_beside(struct gt_core_set *out, int core) {

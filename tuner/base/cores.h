@@ -29,6 +29,12 @@ void gt_cores_keep(const struct gt_core_set *s);
  */
 void gt_cores_keep_other(pid_t pid, const struct gt_core_set *s);
 
+/* How many times longer work takes here than with a core for each thread that wants one, by
+ * the system's load of the last minute: from 1 to GT_CROWDING_MAX. */
+enum { GT_CROWDING_MAX = 10 };
+double gt_cores_crowding(void);
+double gt_crowding(double threads, int cores);
+
 /* Divides what is allowed: `own` gets the last core with all its threads, away from core 0,
  * which most interrupts go to. False, and both are empty, where there are fewer than four
  * or nothing is left. */

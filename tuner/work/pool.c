@@ -169,7 +169,13 @@ double gt_pool_launch_seconds(const struct gt_job *job) {
     return fmax(job->count, 1) * (base + 20 * gt_pool_slow_seconds(&job->device, &problem));
 }
 
-static double stage_seconds(const struct gt_pool *p, const struct worker *w) {
+/* Whether the stage is work of this machine's cores, not of a GPU. */
+static bool is_for_cores(const struct worker *w) {
+    return w->stage == GT_STAGE_PREPARING || w->stage == GT_STAGE_COMPILING ||
+           w->job.device.is_cpu;
+}
+
+static double usual_seconds(const struct gt_pool *p, const struct worker *w) {
     switch (w->stage) {
     case GT_STAGE_PREPARING:
         return PREPARE_SECONDS + gt_pool_launch_seconds(&w->job);
@@ -179,6 +185,11 @@ static double stage_seconds(const struct gt_pool *p, const struct worker *w) {
         return p->setup.timeout_s > 0 ? p->setup.timeout_s * fmax(w->job.count, 1)
                                       : gt_pool_launch_seconds(&w->job);
     }
+}
+
+/* Beside busy neighbours the cores take longer for the same work. */
+static double stage_seconds(const struct gt_pool *p, const struct worker *w) {
+    return usual_seconds(p, w) * (is_for_cores(w) ? gt_cores_crowding() : 1);
 }
 
 static void enter(struct gt_pool *p, struct worker *w, enum gt_stage stage) {
