@@ -14,7 +14,6 @@ struct gt_launch {
     int64_t block[3];   /* threads a block (work-items) */
     int64_t cluster[3]; /* blocks a cluster, 1 1 1 when none */
     int64_t smem_bytes; /* dynamic shared memory (CUDA) */
-    int64_t workspace_bytes;
     bool overlaps; /* may begin while the launch ahead of it ends, for it waits by itself */
 };
 

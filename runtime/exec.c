@@ -276,10 +276,8 @@ void gt_exec_destroy(struct gt_exec *e) {
 }
 
 void gt_exec_describe(const struct gt_exec *e, struct gt_exec_info *info) {
-    const struct gt_passes *passes = &e->fit.passes;
     *info = e->loaded->info;
-    info->launch = passes->item[passes->main].launch;
-    memcpy(info->align, e->fit.align, sizeof info->align);
+    info->fit = &e->fit;
 }
 
 /* ---- run ------------------------------------------------------------------------- */
@@ -309,11 +307,11 @@ static gt_status check_pointer(const struct gt_exec *e, const char *what, int op
 
 static gt_status check_workspace(const struct gt_exec *e, const void *workspace,
                                  struct gt_err *err) {
-    if (e->fit.workspace_bytes == 0)
+    if (e->fit.passes.workspace_bytes == 0)
         return GEMMTUNE_OK;
     if (workspace == NULL)
         return gt_fail(err, GEMMTUNE_EWORKSPACE, "the kernel needs %lld bytes of workspace",
-                       (long long)e->fit.workspace_bytes);
+                       (long long)e->fit.passes.workspace_bytes);
     if (e->loaded->driver->pointers_are_addresses &&
         ((uintptr_t)workspace & (GT_WORKSPACE_ALIGN - 1)) != 0)
         return gt_fail(err, GEMMTUNE_EWORKSPACE,

@@ -15,16 +15,15 @@ enum { GT_WORKSPACE_ALIGN = 256 };
 
 struct gt_exec; /* immutable after create; any thread may run it */
 
-/* Of the main kernel, where a point has others before or after it. */
+/* What is known of an exec. Registers, bytes and the log are those of the main kernel. */
 struct gt_exec_info {
     int registers, spill_bytes, smem_bytes; /* -1 unknown */
     bool cached;
     double compile_ms;
-    struct gt_launch launch;
-    int64_t align[3]; /* bytes the pointers of A, B and C must be aligned to (CUDA) */
-    const char *log;  /* compiler's words; lives as long as the exec */
-    /* machine code, as long as the exec; NULL: the driver has none to show */
-    const void *image;
+    /* These live as long as the exec. */
+    const struct gt_fit *fit; /* to its problem: launches, workspace, alignment */
+    const char *log;          /* the compiler's words */
+    const void *image;        /* machine code; NULL: the driver has none to show */
     size_t image_bytes;
 };
 

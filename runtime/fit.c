@@ -31,7 +31,6 @@ static gt_status accept(struct gt_fit *out, const struct gt_device *d, struct gt
     const gt_status status = gt_passes_of(&out->passes, b, d, err);
     if (status != GEMMTUNE_OK)
         return status;
-    out->workspace_bytes = out->passes.item[out->passes.main].launch.workspace_bytes;
     for (int i = 0; i < 3; i++)
         out->align[i] = gt_align_needed(b, i);
     return GEMMTUNE_OK;
@@ -45,7 +44,7 @@ gt_status gt_fit_values(struct gt_fit *out, const struct gt_family *f,
     gt_status status = GEMMTUNE_OK;
     out->problem = *p;
     if (!gt_family_serves(f, d, p, &why))
-        status = gt_fail(err, GEMMTUNE_EINVAL, "%s", why);
+        status = gt_fail(err, GEMMTUNE_EUNSUPPORTED, "%s", why);
     if (status == GEMMTUNE_OK) {
         gt_bind_problem(&out->binding, f, d, &shape);
         gt_bind_align(&out->binding, &shape, pointer_align);

@@ -11,9 +11,8 @@
 
 struct gt_fit {
     gemmtune_problem problem; /* as asked about: m or n may be 0 */
-    int64_t workspace_bytes;
     int64_t align[3]; /* bytes that the pointers and rows of A, B, C are aligned to */
-    struct gt_passes passes; /* the launches, within the device's limits */
+    struct gt_passes passes; /* launches within the device's limits, and workspace */
     struct gt_binding binding;
 };
 
@@ -23,8 +22,8 @@ struct gt_fit {
  * bytes. A C without elements (m or n is 0) is treated as one of 1 row or 1 column: its
  * kernel is never launched.
  *
- * EINVAL, with the reason, when the point may not run the problem:
- * - the family has no kernel for the device, the data types or the layout;
+ * EUNSUPPORTED, with the reason, when the family has no kernel for the device, the data
+ * types or the layout. EINVAL, with the reason, when the point may not run the problem:
  * - a value is outside of its domain, or a derived name cannot be computed;
  * - a rule of "require" or "accept" refuses;
  * - rows or pointers of A, B or C are not aligned as the kernel needs;

@@ -26,7 +26,6 @@ static gt_status check_block(const struct gt_launch *l, const struct gt_device *
         {"grid y", l->grid[1], 1, INT64_MAX},
         {"grid z", l->grid[2], 1, INT64_MAX},
         {"shared memory in bytes", l->smem_bytes, 0, d->smem_max},
-        {"workspace in bytes", l->workspace_bytes, 0, INT64_MAX},
     };
     const gt_status status = gt_limits_check(sides, sizeof sides / sizeof *sides, err);
     if (status != GEMMTUNE_OK)
@@ -66,8 +65,6 @@ static gt_status evaluate(struct gt_launch *out, const struct gt_pass *pass,
         status = eval_three(out->cluster, pass->cluster, b, err);
     if (status == GEMMTUNE_OK)
         status = gt_expr_eval(&out->smem_bytes, pass->smem, b->value, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_expr_eval(&out->workspace_bytes, b->family->workspace, b->value, err);
     return status;
 }
 
@@ -89,11 +86,22 @@ static gt_status add_pass(struct gt_passes *out, const struct gt_pass *pass,
     return status == GEMMTUNE_OK ? status : gt_fail_within(err, status, "%s", pass->entry);
 }
 
+static gt_status add_workspace(struct gt_passes *out, const struct gt_binding *b,
+                               struct gt_err *err) {
+    const gt_status status =
+        gt_expr_eval(&out->workspace_bytes, b->family->workspace, b->value, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    const struct gt_limit bytes = {"workspace in bytes", out->workspace_bytes, 0,
+                                   INT64_MAX};
+    return gt_limits_check(&bytes, 1, err);
+}
+
 gt_status gt_passes_of(struct gt_passes *out, const struct gt_binding *b,
                        const struct gt_device *d, struct gt_err *err) {
     const struct gt_family *f = b->family;
-    gt_status status = GEMMTUNE_OK;
     memset(out, 0, sizeof *out);
+    gt_status status = add_workspace(out, b, err);
     for (int i = 0; i < f->pass_count && status == GEMMTUNE_OK; i++) {
         if (i == f->main)
             out->main = out->count;
@@ -104,12 +112,4 @@ gt_status gt_passes_of(struct gt_passes *out, const struct gt_binding *b,
     if (status != GEMMTUNE_OK)
         return gt_fail_within(err, GEMMTUNE_EINVAL, "launch");
     return GEMMTUNE_OK;
-}
-
-gt_status gt_launch_of(struct gt_launch *out, const struct gt_binding *b,
-                       const struct gt_device *d, struct gt_err *err) {
-    struct gt_passes passes;
-    const gt_status status = gt_passes_of(&passes, b, d, err);
-    *out = passes.item[passes.main].launch;
-    return status;
 }

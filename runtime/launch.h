@@ -10,7 +10,8 @@
 
 /* The passes that a point has, in the order they run, and the tensor maps they take. */
 struct gt_passes {
-    int count, main; /* item[main] is the main kernel */
+    int64_t workspace_bytes; /* that all passes share */
+    int count, main;         /* item[main] is the main kernel */
     struct {
         const char *entry; /* the family's */
         struct gt_launch launch;
@@ -32,9 +33,6 @@ gt_status gt_map_add(struct gt_passes *out, const struct gt_map *map,
 /* The launches and maps of all passes for the bound problem. EINVAL when one is out of the
  * device's limits. */
 gt_status gt_passes_of(struct gt_passes *out, const struct gt_binding *b,
-                       const struct gt_device *d, struct gt_err *err);
-/* The main kernel's alone. */
-gt_status gt_launch_of(struct gt_launch *out, const struct gt_binding *b,
                        const struct gt_device *d, struct gt_err *err);
 
 #endif

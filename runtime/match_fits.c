@@ -9,7 +9,7 @@ bool gt_lookup_fits(struct gt_fit *out, const struct gt_lookup *l,
     if (gt_fit_values(out, f, q->device, q->problem, q->pointer_align, values, why) !=
         GEMMTUNE_OK)
         return false;
-    if ((uint64_t)out->workspace_bytes <= q->workspace_max)
+    if ((uint64_t)out->passes.workspace_bytes <= q->workspace_max)
         return true;
     (void)gt_fail(why, GEMMTUNE_EWORKSPACE, "it needs more workspace than is allowed");
     return false;

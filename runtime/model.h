@@ -83,8 +83,8 @@ bool gt_model_reckon(struct gt_prediction *out, const struct gt_facts *facts,
                      const struct gt_device *d, const struct gt_costs *costs,
                      const struct gt_compiled *compiled);
 
-/* gt_model_predict for a point that gt_fit_point lets run. EINVAL with the reason when it
- * may not run; ENOTFOUND with the reason when there is no prediction. */
+/* gt_model_predict for a point that gt_fit_point lets run. EINVAL or EUNSUPPORTED with the
+ * reason when it may not run; ENOTFOUND with the reason when there is no prediction. */
 gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
                            const struct gt_device *d, const gemmtune_problem *p,
                            const struct gt_point *point, struct gt_err *err);

@@ -128,7 +128,7 @@ static bool wants_narrow(const struct gt_exec_info *info, const gemmtune_ctx *ct
     if (!ctx->gpu->driver->pointers_are_addresses)
         return false; /* its buffers are aligned for every type */
     for (int i = 0; i < 3; i++)
-        if (info->align[i] > (int64_t)element_size(p, i))
+        if (info->fit->align[i] > (int64_t)element_size(p, i))
             return true;
     return false;
 }
@@ -145,7 +145,7 @@ static void describe_choice(gemmtune_plan *plan, const struct gt_choice *choice)
 }
 
 static void note_workspace(gemmtune_plan *plan, const struct gt_exec_info *info) {
-    const size_t bytes = (size_t)info->launch.workspace_bytes;
+    const size_t bytes = (size_t)info->fit->passes.workspace_bytes;
     if (bytes > plan->workspace_bytes)
         plan->workspace_bytes = bytes;
 }
@@ -179,7 +179,7 @@ static gt_status fill(gemmtune_plan *plan, const struct wish *w, struct gt_err *
     gt_exec_describe(plan->wide, &info);
     note_workspace(plan, &info);
     for (int i = 0; i < 3; i++)
-        plan->mask[i] = (uintptr_t)info.align[i] - 1;
+        plan->mask[i] = (uintptr_t)info.fit->align[i] - 1;
     return wants_narrow(&info, w->ctx, w->problem) ? add_narrow(plan, *w, err)
                                                    : GEMMTUNE_OK;
 }

@@ -97,8 +97,8 @@ static bool try_point(const struct gt_family *f, const struct gt_point *point, v
     gt_exec_describe(e, &info);
     gt_data_put(&one, problem.type_acc, 1);
     gt_data_put(&zero, problem.type_acc, 0);
-    if (info.launch.workspace_bytes > 0)
-        need(ops->alloc(&workspace, rig, info.launch.workspace_bytes, &err));
+    if (info.fit->passes.workspace_bytes > 0)
+        need(ops->alloc(&workspace, rig, info.fit->passes.workspace_bytes, &err));
     const struct gt_call call = {
         &one, da, db, &zero, dc, workspace, gt_rig_head(rig)->stream};
     need(gt_exec_run(e, &call, &err));

@@ -94,7 +94,7 @@ static gt_status bind(struct gt_binding *b, const struct job *j, struct gt_err *
 static gt_status source_of(char **source, int64_t *threads, const struct job *j,
                            struct gt_err *err) {
     struct gt_binding b;
-    struct gt_launch launch;
+    struct gt_passes passes;
     *threads = 256; /* as in check.cl */
     if (!j->family)
         return gt_source_plain(source, &j->device, &j->problem,
@@ -105,9 +105,11 @@ static gt_status source_of(char **source, int64_t *threads, const struct job *j,
         status =
             gt_fail(err, GEMMTUNE_EINVAL, "the point is refused: %s", gt_refused(&b)->why);
     if (status == GEMMTUNE_OK)
-        status = gt_launch_of(&launch, &b, &j->device, err);
-    if (status == GEMMTUNE_OK)
-        *threads = launch.block[0] * launch.block[1] * launch.block[2];
+        status = gt_passes_of(&passes, &b, &j->device, err);
+    if (status == GEMMTUNE_OK) {
+        const int64_t *block = passes.item[passes.main].launch.block;
+        *threads = block[0] * block[1] * block[2];
+    }
     return status != GEMMTUNE_OK ? status : gt_source_of(source, &b, &j->device, err);
 }
 

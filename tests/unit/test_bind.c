@@ -239,30 +239,27 @@ static void expect_launch(const struct gt_launch *l, const struct gt_launch *exp
         assert_int_equal(l->cluster[i], expected->cluster[i]);
     }
     assert_int_equal(l->smem_bytes, expected->smem_bytes);
-    assert_int_equal(l->workspace_bytes, expected->workspace_bytes);
     assert_int_equal(l->overlaps, expected->overlaps);
 }
 
 static void test_launch_numbers(void **state) {
     struct gt_binding b;
-    struct gt_launch l;
+    struct gt_passes p;
     (void)state;
     (void)bind(&b, "f32-nn-100x200x2300", "W=8 V=4");
-    assert_int_equal(gt_launch_of(&l, &b, &card, NULL), GEMMTUNE_OK);
-    const struct gt_launch expected = {.grid = {25, 13, 3},
-                                       .block = {8, 8, 4},
-                                       .cluster = {1, 1, 1},
-                                       .smem_bytes = 256,
-                                       .workspace_bytes = 80000};
-    expect_launch(&l, &expected);
+    assert_int_equal(gt_passes_of(&p, &b, &card, NULL), GEMMTUNE_OK);
+    const struct gt_launch expected = {
+        .grid = {25, 13, 3}, .block = {8, 8, 4}, .cluster = {1, 1, 1}, .smem_bytes = 256};
+    expect_launch(&p.item[p.main].launch, &expected);
+    assert_int_equal(p.workspace_bytes, 80000);
 }
 
 static void expect_launch_refused(const struct gt_device *d, const char *name,
                                   const char *point, const char *said) {
     struct gt_binding b;
-    struct gt_launch l;
+    struct gt_passes p;
     struct gt_err err = bind(&b, name, point);
-    assert_int_equal(gt_launch_of(&l, &b, d, &err), GEMMTUNE_EINVAL);
+    assert_int_equal(gt_passes_of(&p, &b, d, &err), GEMMTUNE_EINVAL);
     if (strstr(err.line, said) == NULL)
         fail_msg("%s: \"%s\" lacks \"%s\"", name, err.line, said);
 }
@@ -270,7 +267,7 @@ static void expect_launch_refused(const struct gt_device *d, const char *name,
 static void test_launch_limits(void **state) {
     struct gt_device small = card, other = card;
     struct gt_binding b;
-    struct gt_launch l;
+    struct gt_passes p;
     (void)state;
     expect_launch_refused(&card, "f32-nn-0x8x8", "W=8 V=1", "grid y is 0");
     expect_launch_refused(&card, "f32-nn-8x8x0", "W=8 V=1", "grid z is 0");
@@ -285,8 +282,8 @@ static void test_launch_limits(void **state) {
     expect_launch_refused(&small, "f32-nn-8x8x8", "W=8 V=1", "block x is 8");
     other.backend = GEMMTUNE_OPENCL; /* no such limit on a grid there */
     (void)bind(&b, "f32-nn-524288x8x8", "W=8 V=1");
-    assert_int_equal(gt_launch_of(&l, &b, &other, NULL), GEMMTUNE_OK);
-    assert_int_equal(l.grid[1], 65536);
+    assert_int_equal(gt_passes_of(&p, &b, &other, NULL), GEMMTUNE_OK);
+    assert_int_equal(p.item[p.main].launch.grid[1], 65536);
 }
 
 /* `toy` with another launch, bound to f32-nn-64x64x64 and launched on the card. */
@@ -295,7 +292,7 @@ static gt_status launch_with(const char *launch, int cc, struct gt_err *err) {
     const gemmtune_problem p = problem("f32-nn-64x64x64");
     struct gt_device d = card;
     struct gt_family *f = NULL;
-    struct gt_launch l;
+    struct gt_passes passes;
     struct gt_binding b;
     struct gt_point point;
     char json[2048];
@@ -307,7 +304,7 @@ static gt_status launch_with(const char *launch, int cc, struct gt_err *err) {
     gt_bind_problem(&b, f, &d, &p);
     gt_family_default(f, &point);
     assert_int_equal(gt_bind_point(&b, &point, err), GEMMTUNE_OK);
-    const gt_status status = gt_launch_of(&l, &b, &d, err);
+    const gt_status status = gt_passes_of(&passes, &b, &d, err);
     gt_family_destroy(f);
     return status;
 }
@@ -398,8 +395,8 @@ static void test_passes_of_a_point(void **state) {
     const struct gt_launch pack = {.grid = {36, 200, 1},
                                    .block = {64, 1, 1},
                                    .cluster = {1, 1, 1},
-                                   .smem_bytes = 2300,
-                                   .workspace_bytes = 80000};
+                                   .smem_bytes = 2300};
+    assert_int_equal(p.workspace_bytes, 80000);
     expect_launch(&p.item[0].launch, &pack);
     assert_string_equal(p.item[1].entry, "gemm");
     assert_int_equal(p.item[1].launch.grid[0], 25);

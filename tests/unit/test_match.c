@@ -303,7 +303,7 @@ static void test_split(void **state) {
     assert_int_equal(c.match, SHAPE);
     assert_ptr_equal(c.known, &known[0]);
     assert_int_equal(split_of(&c), 64);
-    assert_int_equal(c.fit.workspace_bytes, 64 * 32 * 32 * 4);
+    assert_int_equal(c.fit.passes.workspace_bytes, 64 * 32 * 32 * 4);
     assert_non_null(strstr(c.why, "with SPLIT=64, forecast"));
     c = answer_of(&s, "i32-nn-32x32x60000", SHAPE, 64 * 32 * 32 * 4 - 1);
     assert_int_equal(split_of(&c), 8);

@@ -607,7 +607,7 @@ static void test_share(void **state) {
     assert_int_equal(gt_exec_share(&second, first, &q, &err), GEMMTUNE_OK);
     assert_int_equal(builds, 1);
     gt_exec_describe(second, &info);
-    assert_int_equal(info.launch.grid[0], 2 * 9);
+    assert_int_equal(info.fit->passes.item[0].launch.grid[0], 2 * 9);
     assert_int_equal(info.registers, 40);
     assert_string_equal(info.log, "the compiler's words");
     (void)gt_problem_from_name(&q, "f32-nt-17x130x5", &err);
@@ -732,9 +732,10 @@ static void test_passes(void **state) {
     assert_int_equal(many_exec(&e, gpu, f, "S=2 P=1", &err), GEMMTUNE_OK);
     assert_int_equal(loaded, 3);
     gt_exec_describe(e, &info); /* the main kernel's */
-    assert_int_equal(info.launch.grid[1], 2);
-    assert_int_equal(info.launch.smem_bytes, 256);
-    assert_int_equal(info.launch.workspace_bytes, 2 * 100 * 40 * 4);
+    assert_int_equal(info.fit->passes.main, 1);
+    assert_int_equal(info.fit->passes.item[1].launch.grid[1], 2);
+    assert_int_equal(info.fit->passes.item[1].launch.smem_bytes, 256);
+    assert_int_equal(info.fit->passes.workspace_bytes, 2 * 100 * 40 * 4);
     assert_int_equal(info.registers, 40);
     assert_int_equal(run_many(e, &one, at(0x1000), at(0x2000), at(0x4000), &err),
                      GEMMTUNE_OK);

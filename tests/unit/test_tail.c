@@ -234,8 +234,8 @@ static bool expect_room(const char *family, const char *name, const char *text, 
     const struct gt_work last = gt_work_of(tail, held, 1, tiles - 1, tiles);
     assert_true(last.parts > 1);
     expect_all((int)gemm->grid[0], tiles, SLABS_MAX);
-    assert_int_equal(gemm->workspace_bytes, (int64_t)last.of * last.parts * bm * bn *
-                                                (int64_t)gt_type_size(p.type_acc));
+    assert_int_equal(passes.workspace_bytes, (int64_t)last.of * last.parts * bm * bn *
+                                                 (int64_t)gt_type_size(p.type_acc));
     assert_int_equal(passes.item[passes.main + 1].launch.grid[0],
                      last.of * (bm * bn / 512));
     return true;

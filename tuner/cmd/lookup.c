@@ -44,7 +44,8 @@ static void print_json(const struct answer *a) {
     gt_json_name(&first, "median_ns");
     char buf[GT_CELL_MAX];
     (void)fputs(known != NULL ? gt_show_count(buf, known->median_ns) : "null", stdout);
-    gt_json_number(&first, "workspace_bytes", (double)a->choice->fit.workspace_bytes);
+    gt_json_number(&first, "workspace_bytes",
+                   (double)a->choice->fit.passes.workspace_bytes);
     gt_json_text(&first, "why", a->choice->why);
     (void)fputs("}\n", stdout);
 }
@@ -60,7 +61,8 @@ static void print_people(const struct answer *a) {
     if (known != NULL)
         printf("from     %s on %s, %s\n", known->problem_name, known->device_key,
                gt_show_ns(buf, known->median_ns));
-    printf("needs    %lld bytes of workspace\n", (long long)a->choice->fit.workspace_bytes);
+    printf("needs    %lld bytes of workspace\n",
+           (long long)a->choice->fit.passes.workspace_bytes);
     printf("why      %s\n", a->choice->why);
 }
 

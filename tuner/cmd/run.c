@@ -76,7 +76,7 @@ static void print_people(const struct answer *a) {
            gt_match_word(a->chosen.choice.match), a->chosen.choice.why,
            a->candidate[0].family, a->candidate[0].point);
     printf("needs      %lld bytes of workspace\n",
-           (long long)a->chosen.choice.fit.workspace_bytes);
+           (long long)a->chosen.choice.fit.passes.workspace_bytes);
     printf("checked    %s%s%s, seed %llu\n", gt_outcome_word(tuned->outcome),
            tuned->error[0] ? ": " : "", tuned->error, (unsigned long long)a->seed);
     if (tuned->outcome != GT_CORRECT)
@@ -100,7 +100,8 @@ static void print_json(const struct answer *a, const char *device) {
     gt_json_text(&first, "why", a->chosen.choice.why);
     gt_json_text(&first, "family", a->candidate[0].family);
     gt_json_text(&first, "point", a->candidate[0].point);
-    gt_json_number(&first, "workspace_bytes", (double)a->chosen.choice.fit.workspace_bytes);
+    gt_json_number(&first, "workspace_bytes",
+                   (double)a->chosen.choice.fit.passes.workspace_bytes);
     gt_json_number(&first, "seed", (double)a->seed);
     gt_json_text(&first, "outcome", gt_outcome_word(tuned->outcome));
     gt_json_text(&first, "error", tuned->error[0] ? tuned->error : NULL);

@@ -254,7 +254,7 @@ static gt_status share_smalls(struct gt_suite *s, const struct gt_lab *lab,
 static int64_t workspace_of(const struct gt_exec *e) {
     struct gt_exec_info info;
     gt_exec_describe(e, &info);
-    return info.launch.workspace_bytes;
+    return info.fit->passes.workspace_bytes;
 }
 
 /* No more than a caller of the library can be asked for, a GiB or as much as the matrices

@@ -11,5 +11,5 @@ struct gt_product gt_product_of(const struct gt_exec *exec) {
     gt_exec_describe(exec, &info);
     return (struct gt_product){.enqueue = run,
                                .self = (void *)(uintptr_t)exec, /* which run only reads */
-                               .workspace_bytes = info.launch.workspace_bytes};
+                               .workspace_bytes = info.fit->passes.workspace_bytes};
 }

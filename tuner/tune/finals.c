@@ -24,7 +24,7 @@ int64_t gt_finals_workspace(const struct gt_tuner *t, const gemmtune_problem *p,
     struct gt_fit fit;
     const bool runs = f != NULL && gt_point_parse(&point, c->point, NULL) == GEMMTUNE_OK &&
                       gt_fit_point(&fit, f, &t->device, p, &point, NULL) == GEMMTUNE_OK;
-    return runs ? fit.workspace_bytes : INT64_MAX;
+    return runs ? fit.passes.workspace_bytes : INT64_MAX;
 }
 
 /* Workspaces that callers give: none, and what cublasLt is usually given. */

@@ -36,6 +36,7 @@ static void end(struct gt_result *r, gt_outcome outcome, const char *text) {
 static gt_outcome outcome_of(gt_status status, gt_outcome otherwise) {
     switch (status) {
     case GEMMTUNE_EINVAL:
+    case GEMMTUNE_EUNSUPPORTED:
         return GT_CONSTRAINTS;
     case GEMMTUNE_EBUILD:
         return GT_COMPILE;
@@ -84,7 +85,7 @@ static void build(struct attempt *a, struct gt_lab *lab, const struct gt_familie
     a->result->registers = info.registers;
     a->result->spill_bytes = info.spill_bytes;
     a->result->smem_bytes = info.smem_bytes;
-    a->result->workspace_bytes = info.launch.workspace_bytes;
+    a->result->workspace_bytes = info.fit->passes.workspace_bytes;
     a->result->compile_ms = info.compile_ms;
     (void)gt_judge_image(&a->result->loop, info.image, info.image_bytes);
 }
