@@ -60,7 +60,7 @@ enum { GT_MISSING_MAX = 512 };
 struct gt_driver {
     gemmtune_backend backend;
 
-    /* What holds for all devices of this driver. */
+    /* Properties of all devices of this driver. */
     bool speaks_cuda;            /* its sources are CUDA C++ (GT_CUDA is 1), not OpenCL C */
     bool pointers_are_addresses; /* a pointer's bits tell how it is aligned */
     bool keeps_images;           /* an image can be kept in a file and loaded later */

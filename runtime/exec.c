@@ -216,8 +216,7 @@ gt_status gt_exec_create(struct gt_exec **out, struct gt_gpu *gpu,
 
 /* ---- share ----------------------------------------------------------------------- */
 
-/* What is compiled in cannot change: types, layout, and what the driver was told at
- * loading. */
+/* Types and layout are compiled in; the driver was told the shared memory at loading. */
 static gt_status check_shareable(const struct loaded *l, const gemmtune_problem *p,
                                  struct gt_err *err) {
     const gemmtune_problem *own = &l->fit.problem;

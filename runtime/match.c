@@ -3,19 +3,20 @@
  * match.c - which kernel serves a problem. The order of preference, as enum gt_preference
  * has it:
  *
- *     EXACT    the very problem, measured and verified on this device; by rank
- *     ARCH     the very problem on a device of this very key, measured elsewhere (merged,
+ *     EXACT    records of this problem, measured and verified on this device; by rank
+ *     ARCH     records of this problem with this device's key, measured elsewhere (merged,
  *              imported); by rank
- *     SHAPE    other problems of the same types, verified on this device; by forecast
- *     ARCH     the very problem on another device of this architecture; by rank
- *     ARCH     other problems there, or of this key and measured elsewhere; by forecast
+ *     SHAPE    records of other problems of the same types, verified here; by forecast
+ *     ARCH     records of this problem on another device of the architecture; by rank
+ *     ARCH     records of other problems there, or with this key but measured elsewhere; by
+ *              forecast
  *     DEFAULT  the families' starts and default points: by forecast, without one by rank
  *
- * Who asks for SHAPE at worst gets nothing that was measured elsewhere: not the second line
- * either.
+ * A caller that asks for SHAPE at worst gets no kernel that was measured elsewhere, hence
+ * none of the second line.
  *
- * Whatever is preferred must be able to run: its rules, the problem's alignment, the launch
- * limits and the workspace are asked before speed is. No device, no file, no lock.
+ * A kernel must be able to run (fit.h) within the caller's workspace. That is asked before
+ * its speed is. No device, no file, no lock.
  */
 #include "runtime/match_inside.h"
 
@@ -54,7 +55,7 @@ static enum gt_preference preference_of(const struct gt_lookup *l,
     return mine ? GT_SAME_UNCHECKED : GT_SAME_ARCH;
 }
 
-/* Whether the kernel may be thought of at all, and how good it would be. */
+/* Whether the record is a candidate at all, and how good it would be. */
 static bool classify(struct gt_near *out, const struct gt_lookup *l,
                      const struct gt_known *known) {
     static const gemmtune_match match_of[] = {
@@ -213,7 +214,7 @@ static size_t end_of_group(const struct gt_near *all, size_t begin, size_t count
     return end;
 }
 
-/* Records of the very problem: the first that suits. */
+/* Records of this problem: the first that suits. */
 static bool choose_same(struct gt_choice *out, const struct gt_lookup *l,
                         const struct gt_near *group, size_t count, struct gt_err *last) {
     bool found = false;
@@ -294,9 +295,9 @@ static gt_status nothing(const struct gt_lookup *l, size_t tuned, bool served,
                    last->line[0] != '\0' ? ", last refused: " : "", last->line);
 }
 
-/* A GPU that does not tell its peaks is reckoned as a usual one of as many units: forecasts
- * are only compared with each other. */
-static struct gt_device reckoned_as(const struct gt_device *d) {
+/* The device that the model is asked about. A GPU that does not tell its peaks counts as a
+ * usual one with as many units: forecasts are only compared with each other. */
+static struct gt_device model_device_of(const struct gt_device *d) {
     struct gt_device r = *d;
     if (d->is_cpu || (gt_device_peak(d, GEMMTUNE_F32) > 0 && gt_device_bandwidth(d) > 0))
         return r;
@@ -310,7 +311,7 @@ static struct gt_device reckoned_as(const struct gt_device *d) {
 
 gt_status gt_match(struct gt_choice *out, const struct gt_query *query,
                    struct gt_err *err) {
-    struct gt_lookup l = {.query = *query, .reckoned = reckoned_as(query->device)};
+    struct gt_lookup l = {.query = *query, .model_device = model_device_of(query->device)};
     struct gt_forecasts *options = malloc(sizeof *options);
     struct gt_near *all = NULL;
     size_t count;

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * match_forecast.c - what kernels should take that were not measured on the problem.
+ * match_forecast.c - how long kernels should take on a problem on which they were not
+ * timed.
  *
- * A forecast is the model's prediction, times what the model had wrong of the kernel near
- * by: what it took there over what the model says of it there. Records of the same point
- * say so together, the nearest most. The farther the problem, the more is added for what
- * the model has wrong of the way between. Near records also stand for their point with k
- * split otherwise. A start was never measured: records of its family lend it the model's
- * error, and it has to be better than what was measured.
+ *     forecast = prediction of the model x error of the model
+ *     error    = measured / predicted, on the problem of a record near by
+ *
+ * The errors of all records of one point are averaged: the nearer a record, the more it
+ * weighs. The farther the problem, the more a forecast costs, because the model's error may
+ * be another one there. Near records also stand for their point with k split otherwise. A
+ * start was never measured: it takes the error of its family's records, and it has to be
+ * better than measured kernels by a margin.
  */
 #include "runtime/match_inside.h"
 
@@ -19,7 +22,7 @@
 
 enum { SPLIT_MAX = 8 }; /* near records whose k is split otherwise as well */
 
-/* What a forecast costs for each step away from a measurement, in natural logarithms. */
+/* The cost of a forecast for each step away from a measurement, in natural logarithms. */
 static const double cost_distance = 0.07; /* a factor of two in m, n or k */
 static const double cost_split = 0.1;     /* k split otherwise */
 static const double cost_start = 0.25;    /* never measured at all: the most there is */
@@ -50,11 +53,11 @@ void gt_forecast_point(struct gt_point *out, const struct gt_forecast *o) {
         (void)gt_point_set(out, gt_forecast_split_name(o), o->split, NULL);
 }
 
-/* ---- what the model has wrong -----------------------------------------------------------
+/* ---- the error of the model -----------------------------------------------------------
  */
 
-/* What the record's kernel took on its own problem over what the model says; 0: it says
- * nothing. */
+/* Measured over predicted time of the record's kernel on its own problem; 0: there is no
+ * prediction. */
 static double model_error(const struct gt_lookup *l, const struct gt_known *known,
                           const int64_t *values) {
     struct gt_prediction p;
@@ -62,7 +65,7 @@ static double model_error(const struct gt_lookup *l, const struct gt_known *know
     gt_bind_problem(&b, known->family, l->query.device, &known->problem);
     if (gt_bind_values(&b, values, NULL) != GEMMTUNE_OK)
         return 0;
-    return gt_model_predict(&p, &b, &l->reckoned, NULL) && p.ns > 0
+    return gt_model_predict(&p, &b, &l->model_device, NULL) && p.ns > 0
                ? known->median_ns / p.ns
                : 0;
 }
@@ -124,7 +127,8 @@ static void offer(struct gt_forecasts *all, struct gt_forecast o, const int64_t 
     if (!gt_lookup_fits(&fit, l, o.family, values, all->count == 0 ? &all->last : NULL))
         return;
     const double ns =
-        error * (gt_model_predict_fit(&prediction, &fit, &l->reckoned) ? prediction.ns : 0);
+        error *
+        (gt_model_predict_fit(&prediction, &fit, &l->model_device) ? prediction.ns : 0);
     if (ns <= 0 && !may_go_blind(l, &o))
         return;
     o.ns = fmax(ns > 0 ? ns : at_its_rate(l, o.from->known), 1);

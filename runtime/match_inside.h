@@ -11,16 +11,16 @@
 /* A query, and what is worked out once for it. */
 struct gt_lookup {
     struct gt_query query;
-    struct gt_device reckoned; /* the device that the model is asked about */
+    struct gt_device model_device; /* the model is asked about this one */
     char name[GT_PROBLEM_NAME_MAX];
 };
 
 /* Where a record comes from, the most preferred first; see match.c. */
 enum gt_preference {
-    GT_SAME_HERE,      /* the very problem, verified on this device */
-    GT_SAME_UNCHECKED, /* the very problem on this device key, measured elsewhere */
+    GT_SAME_HERE,      /* this problem, verified on this device */
+    GT_SAME_UNCHECKED, /* this problem with this device's key, measured elsewhere */
     GT_OTHER_HERE,     /* another problem, verified on this device */
-    GT_SAME_ARCH,      /* the very problem on another device of the architecture */
+    GT_SAME_ARCH,      /* this problem on another device of the architecture */
     GT_OTHER_ARCH      /* another problem there, or measured elsewhere */
 };
 
@@ -59,10 +59,10 @@ struct gt_forecast {
     int64_t split; /* 0: as it is */
     int start;     /* of the family; start_count: its default point */
     double ns;     /* what it should take */
-    double cost;   /* its logarithm, and what is not sure about it */
+    double cost;   /* the logarithm of ns, and more the less sure ns is */
 };
 
-/* What the model has wrong of a record's kernel on its own problem. */
+/* The model's error for a record's kernel on the record's own problem. */
 struct gt_lesson {
     const struct gt_near *near;
     int64_t values[GT_POINT_MAX];

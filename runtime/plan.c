@@ -63,7 +63,7 @@ static void note_failure(struct failures *f, const struct gt_choice *c,
     gt_log(GEMMTUNE_LOG_WARN, "passed over (%s): %s", c->why, err->line);
 }
 
-/* What a lookup is asked for. */
+/* What a plan is to be made for. */
 struct wish {
     gemmtune_ctx *ctx;
     const gemmtune_problem *problem;
@@ -72,8 +72,8 @@ struct wish {
     int64_t pointer_align;
 };
 
-/* The best choice that builds. What is reported when none does is the first one's error: it
- * is the kernel that was wanted. */
+/* The best choice that builds. When none does, the error of the first one is reported: that
+ * kernel was wanted. */
 static gt_status choose_and_build(struct gt_exec **out, struct gt_choice *choice,
                                   const struct wish *w, struct gt_err *err) {
     struct failures failures = {0};
