@@ -149,6 +149,8 @@ expect "--why outside the domain" 0 'REFUSES domain  TILE_WIDTH=64' space tile -
 expect "--why names the rule and its numbers" 0 'THREADS=4096' space tile --why TILE_WIDTH=64
 expect "--why has a problem's numbers with a problem" 0 'TILES = .* = 12' \
     space tma f32-nn-400x300x100 --why BM=128
+expect "--why asks for the demands that no rule states" 0 'REFUSES fit .*the rows of A are not aligned' \
+    space block f32-nn-100x100x101 --why VA=4
 try space tma --why BM=128
 [ "$code" -eq 0 ] && grep -q '^CAPACITY = ' "$work/out" && ! grep -q '^TILES = ' "$work/out"
 verdict "--why has none without one" $?
