@@ -63,37 +63,22 @@ static void note_failure(struct failures *f, const struct gt_choice *c,
     gt_log(GEMMTUNE_LOG_WARN, "passed over (%s): %s", c->why, err->line);
 }
 
-/* What a plan is to be made for. */
-struct wish {
-    gemmtune_ctx *ctx;
-    const gemmtune_problem *problem;
-    gemmtune_match worst;
-    size_t workspace_max;
-    int64_t pointer_align;
-};
-
 /* The best choice that builds. When none does, the error of the first one is reported: that
  * kernel was wanted. */
 static gt_status choose_and_build(struct gt_exec **out, struct gt_choice *choice,
-                                  const struct wish *w, struct gt_err *err) {
+                                  struct gt_gpu *gpu, struct gt_query query,
+                                  struct gt_err *err) {
     struct failures failures = {0};
     struct gt_err first = {""}, now = {""};
     gt_status first_status = GEMMTUNE_OK, status;
     *out = NULL;
-    const struct gt_query query = {.snapshot = &w->ctx->snapshot,
-                                   .device = gt_ctx_device(w->ctx),
-                                   .device_key = w->ctx->device_key,
-                                   .problem = w->problem,
-                                   .worst = w->worst,
-                                   .workspace_max = w->workspace_max,
-                                   .pointer_align = w->pointer_align,
-                                   .skip = has_failed,
-                                   .user = &failures};
+    query.skip = has_failed;
+    query.user = &failures;
     do {
         status = gt_match(choice, &query, &now);
         if (status != GEMMTUNE_OK)
             break;
-        status = gt_exec_build(out, w->ctx->gpu, &choice->fit, NULL, &now);
+        status = gt_exec_build(out, gpu, &choice->fit, NULL, &now);
         if (status == GEMMTUNE_OK)
             return GEMMTUNE_OK;
         note_failure(&failures, choice, &now);
@@ -123,9 +108,9 @@ static size_t largest_element(const gemmtune_problem *p) {
     return most;
 }
 
-static bool wants_narrow(const struct gt_exec_info *info, const gemmtune_ctx *ctx,
+static bool wants_narrow(const struct gt_exec_info *info, const struct gt_gpu *gpu,
                          const gemmtune_problem *p) {
-    if (!ctx->gpu->driver->pointers_are_addresses)
+    if (!gpu->driver->pointers_are_addresses)
         return false; /* its buffers are aligned for every type */
     for (int i = 0; i < 3; i++)
         if (info->fit->align[i] > (int64_t)element_size(p, i))
@@ -152,12 +137,13 @@ static void note_workspace(gemmtune_plan *plan, const struct gt_exec_info *info)
 
 /* The second kernel. Without one the plan still runs with aligned pointers and refuses
  * others, so not finding one is worth a line and no more. */
-static gt_status add_narrow(gemmtune_plan *plan, struct wish w, struct gt_err *err) {
+static gt_status add_narrow(gemmtune_plan *plan, struct gt_gpu *gpu, struct gt_query query,
+                            struct gt_err *err) {
     struct gt_choice choice;
     struct gt_exec_info info;
     struct gt_err why = {""};
-    w.pointer_align = (int64_t)largest_element(w.problem);
-    const gt_status status = choose_and_build(&plan->narrow, &choice, &w, &why);
+    query.pointer_align = (int64_t)largest_element(query.problem);
+    const gt_status status = choose_and_build(&plan->narrow, &choice, gpu, query, &why);
     if (status == GEMMTUNE_ENOMEM)
         return gt_fail(err, status, "%s", why.line);
     if (status != GEMMTUNE_OK) {
@@ -169,10 +155,11 @@ static gt_status add_narrow(gemmtune_plan *plan, struct wish w, struct gt_err *e
     return GEMMTUNE_OK;
 }
 
-static gt_status fill(gemmtune_plan *plan, const struct wish *w, struct gt_err *err) {
+static gt_status fill(gemmtune_plan *plan, struct gt_gpu *gpu, const struct gt_query *query,
+                      struct gt_err *err) {
     struct gt_choice choice;
     struct gt_exec_info info;
-    const gt_status status = choose_and_build(&plan->wide, &choice, w, err);
+    const gt_status status = choose_and_build(&plan->wide, &choice, gpu, *query, err);
     if (status != GEMMTUNE_OK)
         return status;
     describe_choice(plan, &choice);
@@ -180,19 +167,25 @@ static gt_status fill(gemmtune_plan *plan, const struct wish *w, struct gt_err *
     note_workspace(plan, &info);
     for (int i = 0; i < 3; i++)
         plan->mask[i] = (uintptr_t)info.fit->align[i] - 1;
-    return wants_narrow(&info, w->ctx, w->problem) ? add_narrow(plan, *w, err)
-                                                   : GEMMTUNE_OK;
+    return wants_narrow(&info, gpu, query->problem) ? add_narrow(plan, gpu, *query, err)
+                                                    : GEMMTUNE_OK;
 }
 
 gt_status gt_plan_make(gemmtune_plan **out, gemmtune_ctx *ctx,
                        const gemmtune_problem *canonical, gemmtune_match worst,
                        size_t workspace_max, struct gt_err *err) {
-    const struct wish w = {ctx, canonical, worst, workspace_max, GT_VECTOR_BYTES};
+    const struct gt_query query = {.snapshot = &ctx->snapshot,
+                                   .device = gt_ctx_device(ctx),
+                                   .device_key = ctx->device_key,
+                                   .problem = canonical,
+                                   .worst = worst,
+                                   .workspace_max = workspace_max,
+                                   .pointer_align = GT_VECTOR_BYTES};
     *out = NULL;
     gemmtune_plan *plan = calloc(1, sizeof *plan);
     if (plan == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    const gt_status status = fill(plan, &w, err);
+    const gt_status status = fill(plan, ctx->gpu, &query, err);
     if (status == GEMMTUNE_OK) {
         *out = plan;
         plan = NULL;
