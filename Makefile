@@ -226,7 +226,8 @@ check-tune: $(B)/gemmtune $(filter $(B)/%,$(TUNE)) $(TOOLS)
 check-cli: $(B)/gemmtune $(TOOLS)
 	@$(RUN) $(CLI)
 # Tests that do a part of their work unless GT_LONG says more: all of it.
-LONG := $(filter $(foreach t,test_accept accept test_mutants kill,%/$t %/$t.sh),$(TUNE))
+LONG_NAMES := test_library test_accept accept test_mutants kill
+LONG := $(filter $(foreach t,$(LONG_NAMES),%/$t %/$t.sh),$(DEVICE) $(TUNE))
 check-long: $(B)/gemmtune $(filter $(B)/%,$(LONG)) $(TOOLS)
 	@GT_LONG=1 $(RUN) $(LONG)
 threaded := $(filter $(THREADED:%=$(B)/tests/unit/%),$(UNIT))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers for names: points, rules, alignment and launches with known answers. */
 #include "runtime/launch.h"
+#include "tests/unit/made_up.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,14 +32,8 @@ static const char toy[] =
     "sizeof(ACC)\"},"
     "\"args\": [\"alpha\", \"a\", \"b\", \"beta\", \"c\"]}";
 
-static const struct gt_device card = {.backend = GEMMTUNE_CUDA,
-                                      .cc = 90,
-                                      .units = 132,
-                                      .warp = 32,
-                                      .max_threads = 1024,
-                                      .regs_per_block = 65536,
-                                      .smem_max = 49152,
-                                      .has_f64 = true};
+static const struct gt_device card =
+    MADE_UP(.cc = 90, .units = 132, .smem_max = 49152, .has_f64 = true);
 
 static struct gt_family *family;
 

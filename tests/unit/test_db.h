@@ -4,6 +4,7 @@
 #define GT_TESTS_UNIT_TEST_DB_H
 
 #include "db/internal.h"
+#include "tests/unit/made_up.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,28 +59,13 @@ static inline const char *in_folder(const char *name) {
 }
 
 static inline struct gt_device a_device(const char *name) {
-    struct gt_device d = {
-        .backend = GEMMTUNE_CUDA,
-        .uuid = "GPU-1234",
-        .pci = "0000:3b:00.0",
-        .arch = "sm_90",
-        .vendor = "NVIDIA \"quoted\"",
-        .driver = "570.1",
-        .compiler = "NVRTC 13.0",
-        .cc = 90,
-        .units = 132,
-        .warp = 32,
-        .max_threads = 1024,
-        .regs_per_block = 65536,
-        .clock_mhz = 1980,
-        .mem_clock_mhz = 3201,
-        .bus_bits = 6144,
-        .mem_bytes = INT64_C(150000000000),
-        .max_alloc = INT64_C(150000000000),
-        .l2_bytes = 62914560,
-        .smem_max = 232448,
-        .has_f64 = true,
-    };
+    struct gt_device d =
+        MADE_UP(.uuid = "GPU-1234", .pci = "0000:3b:00.0", .arch = "sm_90",
+                .vendor = "NVIDIA \"quoted\"", .driver = "570.1", .compiler = "NVRTC 13.0",
+                .cc = 90, .units = 132, .clock_mhz = 1980, .mem_clock_mhz = 3201,
+                .bus_bits = 6144, .mem_bytes = INT64_C(150000000000),
+                .max_alloc = INT64_C(150000000000), .l2_bytes = 62914560,
+                .smem_max = 232448, .has_f64 = true);
     (void)snprintf(d.name, sizeof d.name, "%s", name);
     return d;
 }

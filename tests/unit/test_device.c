@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/device.h"
+#include "tests/unit/made_up.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,23 +11,11 @@
 #include <cmocka.h>
 
 static struct gt_device h200(void) {
-    return (struct gt_device){
-        .backend = GEMMTUNE_CUDA,
-        .name = "NVIDIA H200",
-        .arch = "sm_90",
-        .cc = 90,
-        .units = 132,
-        .warp = 32,
-        .max_threads = 1024,
-        .regs_per_block = 65536,
-        .clock_mhz = 1980,
-        .mem_clock_mhz = 3201,
-        .bus_bits = 6144,
-        .mem_bytes = INT64_C(150110011392),
-        .l2_bytes = 62914560,
-        .smem_max = 232448,
-        .has_f64 = true,
-    };
+    return (struct gt_device)MADE_UP(.name = "NVIDIA H200", .arch = "sm_90", .cc = 90,
+                                     .units = 132, .clock_mhz = 1980, .mem_clock_mhz = 3201,
+                                     .bus_bits = 6144, .mem_bytes = INT64_C(150110011392),
+                                     .l2_bytes = 62914560, .smem_max = 232448,
+                                     .has_f64 = true);
 }
 
 static int within(double value, double expected, double relative) {

@@ -2,6 +2,7 @@
 /* Hidden problems: what each rule answers, and what that loses by the times of a small
  * database. */
 #include "tuner/study/evaluate.h"
+#include "tests/unit/made_up.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -16,20 +17,10 @@
 
 #define HERE "card-a"
 
-static const struct gt_device card = {.backend = GEMMTUNE_CUDA,
-                                      .name = "Card A",
-                                      .arch = "sm_90",
-                                      .cc = 90,
-                                      .units = 132,
-                                      .warp = 32,
-                                      .max_threads = 1024,
-                                      .regs_per_block = 65536,
-                                      .clock_mhz = 1980,
-                                      .mem_clock_mhz = 3201,
-                                      .bus_bits = 6016,
-                                      .l2_bytes = 62914560,
-                                      .smem_max = 232448,
-                                      .has_f64 = true};
+static const struct gt_device card =
+    MADE_UP(.name = "Card A", .arch = "sm_90", .cc = 90, .units = 132, .clock_mhz = 1980,
+            .mem_clock_mhz = 3201, .bus_bits = 6016, .l2_bytes = 62914560,
+            .smem_max = 232448, .has_f64 = true);
 
 /* Four kernels of the tile family, tried on four problems. 0: never tried. */
 static const char *const points[] = {

@@ -2,6 +2,7 @@
 /* The performance model: textbook occupancy, waves, compulsory traffic, and what must hold
  * of any prediction. */
 #include "runtime/model.h"
+#include "tests/unit/made_up.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -15,21 +16,10 @@
 #include <cmocka.h>
 
 /* A GTX 1080, with a cache as large as a test wants it. */
-static const struct gt_device card = {.backend = GEMMTUNE_CUDA,
-                                      .name = "card",
-                                      .arch = "sm_61",
-                                      .cc = 61,
-                                      .units = 20,
-                                      .warp = 32,
-                                      .max_threads = 1024,
-                                      .regs_per_block = 65536,
-                                      .clock_mhz = 1733,
-                                      .mem_clock_mhz = 5005,
-                                      .bus_bits = 256,
-                                      .mem_bytes = INT64_C(1) << 33,
-                                      .l2_bytes = 2 << 20,
-                                      .smem_max = 49152,
-                                      .has_f64 = true};
+static const struct gt_device card =
+    MADE_UP(.name = "card", .arch = "sm_61", .cc = 61, .units = 20, .clock_mhz = 1733,
+            .mem_clock_mhz = 5005, .bus_bits = 256, .mem_bytes = INT64_C(1) << 33,
+            .l2_bytes = 2 << 20, .smem_max = 49152, .has_f64 = true);
 
 static void assert_near(double a, double b, double by) {
     if (!(fabs(a - b) <= by))

@@ -7,6 +7,7 @@
 #include "runtime/family.h"
 #include "tests/unit/capture.h"
 #include "tuner/cmd/cmd.h"
+#include "tests/unit/made_up.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,26 +28,12 @@ static const char *in_folder(const char *name) {
 /* ---- databases ---------------------------------------------------------------------- */
 
 static struct gt_device device(const char *name, int units) {
-    struct gt_device d = {
-        .backend = GEMMTUNE_CUDA,
-        .arch = "sm_61",
-        .vendor = "NVIDIA",
-        .driver = "1",
-        .compiler = "NVRTC 12.9",
-        .cc = 61,
-        .units = units,
-        .warp = 32,
-        .max_threads = 1024,
-        .regs_per_block = 65536,
-        .clock_mhz = 1500,
-        .mem_clock_mhz = 5000,
-        .bus_bits = 256,
-        .mem_bytes = INT64_C(8) << 30,
-        .max_alloc = INT64_C(8) << 30,
-        .l2_bytes = 2 << 20,
-        .smem_max = 49152,
-        .has_f64 = true,
-    };
+    struct gt_device d =
+        MADE_UP(.arch = "sm_61", .vendor = "NVIDIA", .driver = "1",
+                .compiler = "NVRTC 12.9", .cc = 61, .units = units, .clock_mhz = 1500,
+                .mem_clock_mhz = 5000, .bus_bits = 256, .mem_bytes = INT64_C(8) << 30,
+                .max_alloc = INT64_C(8) << 30, .l2_bytes = 2 << 20, .smem_max = 49152,
+                .has_f64 = true);
     (void)snprintf(d.name, sizeof d.name, "%s", name);
     return d;
 }

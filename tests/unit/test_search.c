@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_search.c - what strategies pick, told made-up times: no device, no clock. */
 #include "tuner/search/search.h"
+#include "tests/unit/made_up.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,20 +10,10 @@
 
 #include <cmocka.h>
 
-static const struct gt_device device = {
-    .backend = GEMMTUNE_CUDA,
-    .name = "made up",
-    .arch = "sm_80",
-    .cc = 80,
-    .units = 8,
-    .warp = 32,
-    .max_threads = 1024,
-    .regs_per_block = 65536,
-    .mem_bytes = INT64_C(1) << 33,
-    .max_alloc = INT64_C(1) << 33,
-    .smem_max = 100 * 1024,
-    .has_f64 = true,
-};
+static const struct gt_device device =
+    MADE_UP(.name = "made up", .arch = "sm_80", .cc = 80, .units = 8,
+            .mem_bytes = INT64_C(1) << 33, .max_alloc = INT64_C(1) << 33,
+            .smem_max = 100 * 1024, .has_f64 = true);
 
 static struct gt_families *families;
 static struct gt_space space[2]; /* tile, block */

@@ -2,6 +2,7 @@
 /* test_seeds.c - what a search starts from: defaults, the likeliest, winners here, winners
  * of the likest device, what the model expects, starts. */
 #include "tuner/tune/seeds.h"
+#include "tests/unit/made_up.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -26,18 +27,10 @@ static gemmtune_problem problem;
 static struct gt_tuner tuner;
 
 static struct gt_device device_of(const char *name, const char *arch, int cc, int units) {
-    struct gt_device d = {.backend = GEMMTUNE_CUDA,
-                          .vendor = "NVIDIA",
-                          .cc = cc,
-                          .units = units,
-                          .warp = 32,
-                          .max_threads = 1024,
-                          .regs_per_block = 65536,
-                          .clock_mhz = 1980,
-                          .mem_bytes = INT64_C(1) << 33,
-                          .max_alloc = INT64_C(1) << 33,
-                          .smem_max = 100 * 1024,
-                          .has_f64 = true};
+    struct gt_device d =
+        MADE_UP(.vendor = "NVIDIA", .cc = cc, .units = units, .clock_mhz = 1980,
+                .mem_bytes = INT64_C(1) << 33, .max_alloc = INT64_C(1) << 33,
+                .smem_max = 100 * 1024, .has_f64 = true);
     snprintf(d.name, sizeof d.name, "%s", name);
     snprintf(d.arch, sizeof d.arch, "%s", arch);
     return d;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The text a compiler sees, piece by piece and in order. */
 #include "runtime/family.h"
+#include "tests/unit/made_up.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,13 +25,7 @@ static const char toy[] =
     "\"launch\": {\"block\": [\"W\", \"W\", \"1\"], \"grid\": [\"N\", \"M\", \"1\"]},"
     "\"args\": [\"alpha\", \"a\", \"b\", \"beta\", \"c\"]}";
 
-static const struct gt_device card = {.backend = GEMMTUNE_CUDA,
-                                      .cc = 61,
-                                      .units = 6,
-                                      .warp = 32,
-                                      .max_threads = 1024,
-                                      .regs_per_block = 65536,
-                                      .smem_max = 49152};
+static const struct gt_device card = MADE_UP(.cc = 61, .units = 6, .smem_max = 49152);
 
 static struct gt_family *family;
 
