@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { PATH_SIZE = 4096, FAMILIES_MAX = 64 };

@@ -294,7 +294,7 @@ static gt_status nobody(const struct gt_tune_result *result, struct gt_err *err)
     if (result->held > 0)
         return gt_fail(
             err, GEMMTUNE_ENOTFOUND,
-            "nothing to choose from yet: %zu of its points are left to other processes",
+            "nothing to choose from yet: another process is trying %zu of its points",
             result->held);
     return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s",
                    result->trials == 0 ? "no time was left for it"

@@ -346,7 +346,7 @@ static void stand_by(struct search *s) {
 static void abandon(struct search *s, struct entry *e, const char *why) {
     e->state = RESOLVED;
     e->outcome = GT_CONSTRAINTS; /* nobody is told a time */
-    s->result->held++;
+    s->result->abandoned++;
     gt_log(GEMMTUNE_LOG_WARN, "%s: %s \"%s\" is left to another run: %s", s->item->name,
            e->candidate.family, e->candidate.point, why);
 }

@@ -75,7 +75,8 @@ struct gt_tune_result {
     char error[512];      /* "" or why it was not tuned */
     bool before;          /* it was not searched: it had been tuned before */
     size_t trials, fresh; /* known in all; of them measured by this run */
-    size_t held;          /* points that another process was at, or that were abandoned */
+    size_t held;          /* points that another process was at */
+    size_t abandoned;     /* points whose worker somebody else killed */
     size_t hopeless;      /* points not timed: their code cannot be fast enough */
     size_t outcome[GT_OUTCOMES];
     size_t legal;        /* points */

@@ -2,6 +2,7 @@
 /* tuned.c - see tuned.h. */
 #include "tuner/tune/tuned.h"
 
+#include "core/clock.h"
 #include "core/hash.h"
 #include "tuner/tune/finals.h"
 
@@ -39,12 +40,13 @@ gt_status gt_tuned_find(bool *found, struct gt_tune_result *result,
                         const struct gt_tuner *t, const struct gt_sweep_item *item,
                         double seconds, struct gt_err *err) {
     char families[65];
+    const double began = gt_seconds();
     const struct gt_tuning least = describe(families, t, item, seconds);
     gt_status status = gt_db_tuning_find(found, t->db, &least, err);
     if (status == GEMMTUNE_OK && *found)
         status = gt_finals_recall(found, result, t, item, err);
-    if (*found)
-        result->before = true;
+    result->before = *found;
+    result->seconds = gt_seconds() - began;
     return status;
 }
 
@@ -53,7 +55,7 @@ gt_status gt_tuned_note(const struct gt_tune_result *result, const struct gt_tun
                         struct gt_err *err) {
     char families[65];
     const struct gt_tuning tuning = describe(families, t, item, seconds);
-    const bool ended =
-        result->error[0] == '\0' && result->winners > 0 && result->held == 0 && !*t->stop;
+    const bool ended = result->error[0] == '\0' && result->winners > 0 &&
+                       result->held == 0 && result->abandoned == 0 && !*t->stop;
     return ended ? gt_db_tuning_put(t->db, &tuning, err) : GEMMTUNE_OK;
 }
