@@ -113,6 +113,9 @@ gt_status gt_db_runners_up(struct gt_db *db, double within, gt_db_trial_fn fn, v
 
 /* The clock of ended_ms and measured_ms. */
 int64_t gt_now_ms(void);
+/* The latest moment that is believed of a row: a day from now. A later one, of a damaged
+ * row or of a machine with a wrong clock, would stay the newest for ever. */
+int64_t gt_latest_ms(void);
 
 struct gt_run_info {
     const char *version, *driver, *compiler;
@@ -156,6 +159,21 @@ gt_status gt_db_trial_find(bool *found, struct gt_trial_row *row, struct gt_db *
  * would skip. */
 gt_status gt_db_records_put(struct gt_db *db, const char *device_key, const char *problem,
                             const struct gt_record_row *rows, size_t count,
+                            struct gt_err *err);
+
+/* A search of a problem that came to its end, and how far it was allowed to go. */
+struct gt_tuning {
+    const char *device_key, *problem;
+    const char *families;     /* 64 hex digits over the names and sources that it tried */
+    int64_t trials, limit_ms; /* at most; INT64_MAX: no limit */
+};
+
+/* Stores it, unless one is stored that went as far. EINVAL: a device that no run was begun
+ * on. */
+gt_status gt_db_tuning_put(struct gt_db *db, const struct gt_tuning *tuning,
+                           struct gt_err *err);
+/* Whether one is stored that went at least as far as `least`, with the same families. */
+gt_status gt_db_tuning_find(bool *found, struct gt_db *db, const struct gt_tuning *least,
                             struct gt_err *err);
 
 /* ---- moving results ---- */

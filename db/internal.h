@@ -14,6 +14,7 @@
  *     store.c    transactions, subjects, sets of records
  *     owner.c    which process holds a trial
  *     run.c      a tuning run: trials and records
+ *     tuning.c   how far each problem was searched
  *     intake.c   the rule by which rows from elsewhere come in
  *     merge.c export.c import.c   moving results
  */
@@ -243,7 +244,8 @@ gt_status gt_subject_put(int64_t *id, struct gt_db *db, const struct gt_db_subje
                          struct gt_err *err);
 gt_status gt_records_delete(struct gt_db *db, const struct gt_db_subject *subject,
                             const char *provenance, struct gt_err *err);
-/* When the set of records that `subject` belongs to was written. `found` may be NULL. */
+/* When the set of records that `subject` belongs to was written, of the moments that are
+ * believed. `found` may be NULL. */
 gt_status gt_records_stamp(int64_t *measured_ms, bool *found, struct gt_db *db,
                            const struct gt_db_subject *subject, const char *provenance,
                            struct gt_err *err);

@@ -7,6 +7,8 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/resource.h>
 
 /* ---- failures -------------------------------------------------------------- */
 
@@ -32,6 +34,16 @@ static const struct meaning meanings[] = {
     {SQLITE_OK, GEMMTUNE_EDB, NULL}, /* ends the list */
 };
 
+/* The limit that a write may have met, SQLite does not say so; "" when there is none. */
+static void say_limit(char *text, size_t size, int code) {
+    struct rlimit limit;
+    text[0] = '\0';
+    if ((code == SQLITE_IOERR || code == SQLITE_FULL) &&
+        getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        (void)snprintf(text, size, " (files may have %llu bytes here: ulimit -f)",
+                       (unsigned long long)limit.rlim_cur);
+}
+
 gt_status gt_sql_fail(const struct gt_db *db, struct gt_err *err) {
     const int code = sqlite3_extended_errcode(db->conn);
     if (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY)
@@ -40,11 +52,13 @@ gt_status gt_sql_fail(const struct gt_db *db, struct gt_err *err) {
             "%s: a process died while writing it; the next command that opens it "
             "for writing repairs it",
             db->path);
+    char limit[64];
+    say_limit(limit, sizeof limit, code & 0xff);
     const struct meaning *m = meanings;
     while (m->code != SQLITE_OK && m->code != (code & 0xff))
         m++;
-    return gt_fail(err, m->status, "%s: %s", db->path,
-                   m->text != NULL ? m->text : sqlite3_errmsg(db->conn));
+    return gt_fail(err, m->status, "%s: %s%s", db->path,
+                   m->text != NULL ? m->text : sqlite3_errmsg(db->conn), limit);
 }
 
 /* ---- statements ------------------------------------------------------------ */

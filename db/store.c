@@ -12,6 +12,10 @@ int64_t gt_now_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+int64_t gt_latest_ms(void) {
+    return gt_now_ms() + INT64_C(24) * 60 * 60 * 1000;
+}
+
 /* ---- transactions ---------------------------------------------------------- */
 
 gt_status gt_txn_begin(struct gt_db *db, struct gt_err *err) {
@@ -96,6 +100,7 @@ gt_status gt_records_stamp(int64_t *measured_ms, bool *found, struct gt_db *db,
                            struct gt_err *err) {
     return gt_sql_int(measured_ms, found, db, err,
                       "SELECT max(measured_ms) FROM record WHERE subject IN " SET_SUBJECTS
-                      " AND provenance = ?",
-                      "ttt", subject->device_key, subject->problem, provenance);
+                      " AND provenance = ? AND measured_ms <= ?",
+                      "ttti", subject->device_key, subject->problem, provenance,
+                      gt_latest_ms());
 }

@@ -173,12 +173,19 @@ static bool same_tile(const struct gt_known *a, const struct gt_known *b) {
     return a->family == b->family && a->tile[0] == b->tile[0] && a->tile[1] == b->tile[1];
 }
 
-/* Both records and runners-up come problem by problem. */
+/* The order in which a database gives records and trials. */
+static int order_of(const struct gt_known *a, const struct gt_known *b) {
+    const int devices = strcmp(a->device_key, b->device_key);
+    return devices != 0 ? devices : strcmp(a->problem_name, b->problem_name);
+}
+
+/* Finds the records of the problem that *k is a runner-up for. Records and runners-up come
+ * in one order, so the search goes on where it stopped for the problem before. */
 static void turn_to(struct reading *r, const struct gt_known *k) {
     if (r->first < r->last && same_problem(&r->known[r->first], k))
         return;
     r->runners = r->count;
-    for (r->first = 0; r->first < r->records && !same_problem(&r->known[r->first], k);)
+    for (r->first = r->last; r->first < r->records && order_of(&r->known[r->first], k) < 0;)
         r->first++;
     for (r->last = r->first; r->last < r->records && same_problem(&r->known[r->last], k);)
         r->last++;

@@ -56,6 +56,16 @@ verdict "doctor names a bad database" $?
 try doctor --db "$work/good.db"
 grep -q 'database *ok' "$work/out" && [ "$code" -eq 0 ]
 verdict "doctor passes a good one" $?
+cp "$work/good.db" "$work/bits.db"
+try import "${GT_SRC:-.}/db/tuned/nvidia-h200.json" --db "$work/bits.db"
+sqlite3 -batch "$work/bits.db" "UPDATE record SET rank = rank + 1 WHERE id = 1"
+try doctor --db "$work/bits.db"
+grep -q 'checksums *bad' "$work/out" && [ "$code" -eq 6 ]
+verdict "doctor fails over a row that is skipped" $?
+expect "written in a folder that is not there" 6 'there is no folder' import "$work/none.json" \
+    --db "$work/no/such/x.db"
+[ ! -e "$work/no" ]
+verdict "which is not made" $?
 expect "merge from a text" 6 'text.db' merge "$work/text.db" --db "$work/good.db"
 
 # Without --db a database that nobody has made yet is not an error.

@@ -27,14 +27,14 @@ first=$(moment)
 is "the interval is wide enough for another process" \
     "$(sql "$db" "SELECT min(low_ns <= 0.99 * median_ns AND high_ns >= 1.01 * median_ns) FROM record")" 1
 cp "$db" "$TMPDIR/first.db"
-tune --db "$db" --templates "$families" --effort full --family race "$problem"
+tune --db "$db" --templates "$families" --effort full --family race --again "$problem"
 is "nothing new: nothing is measured" "$?,$(moment)" "0,$first"
 
 tune --db "$db" --templates "$families" --effort full --family ragged "$problem"
 is "another family meets the winner in new finals" "$?,$(entered race ragged)" 0,11
 
 # As if the tuner had been killed between its last trial and its finals.
-sql "$db" "ATTACH '$TMPDIR/first.db' AS first; DELETE FROM record;
+sql "$db" "ATTACH '$TMPDIR/first.db' AS first; DELETE FROM record; DELETE FROM tuning;
            INSERT INTO record SELECT * FROM first.record"
 is "the records are the first ones again" "$(moment),$(entered race ragged)" "$first,10"
 tune --db "$db" --templates "$families" --effort full --family ragged "$problem"

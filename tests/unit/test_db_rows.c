@@ -334,6 +334,27 @@ static void test_bad_trials(void **state) {
     assert_int_equal(strlen(row.error), GT_DB_ERROR_MAX - 1);
 }
 
+static gt_status see_moment(void *user, const struct gt_record_row *row,
+                            struct gt_err *unused) {
+    (void)unused;
+    *(int64_t *)user = row->measured_ms;
+    return GEMMTUNE_OK;
+}
+
+/* A record from the end of time: what is stored next replaces it, with a moment that is
+ * believed. */
+static void test_absurd_moment(void **state) {
+    int64_t moment_ms = 0;
+    (void)state;
+    struct gt_record_row row = a_record(key, 1, 0);
+    row.measured_ms = INT64_C(9007199254740991);
+    OK(gt_db_records_put(db, key, row.subject.problem, &row, 1, &err));
+    row.measured_ms = 0;
+    OK(gt_db_records_put(db, key, row.subject.problem, &row, 1, &err));
+    OK(gt_db_records(db, key, NULL, see_moment, &moment_ms, &err));
+    assert_in_range(moment_ms, 1, gt_latest_ms());
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -341,7 +362,7 @@ int main(void) {
         TEST(test_device),        TEST(test_trial),        TEST(test_run),
         TEST(test_every_outcome), TEST(test_most_samples), TEST(test_locale),
         TEST(test_record_order),  TEST(test_record),       TEST(test_trials),
-        TEST(test_bad_records),   TEST(test_bad_trials),
+        TEST(test_bad_records),   TEST(test_bad_trials),   TEST(test_absurd_moment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,6 +58,13 @@ static void answer(struct gt_report *report) {
     }
 }
 
+/* Whether no other worker of this test program has asked. */
+static bool first_time(void) {
+    char path[64];
+    (void)snprintf(path, sizeof path, "/tmp/gt-pool-killed-%ld", (long)getppid());
+    return unlink(path) == 0;
+}
+
 static void nap(int ms) {
     nanosleep(&(struct timespec){.tv_nsec = ms * 1000L * 1000}, NULL);
 }
@@ -67,7 +74,7 @@ enum { TOLD_FD = 100 };
 
 static void open_ahead(void) {
     if (asked("dies"))
-        raise(SIGKILL);
+        abort();
     if (asked("counts")) {
         const struct gt_core_set cores = cores_allowed();
         (void)gt_write_all(TOLD_FD, &cores, sizeof cores);
@@ -75,7 +82,7 @@ static void open_ahead(void) {
     if (asked("dawdles") || asked("dies_late"))
         nap(300);
     if (asked("dies_late"))
-        raise(SIGKILL);
+        abort();
 }
 
 static void serve(int in, int out) {
@@ -90,7 +97,7 @@ static void serve(int in, int out) {
         }
         if (asked("dies_unheard")) {
             (void)gt_write_all(TOLD_FD, "", 1);
-            raise(SIGKILL);
+            abort();
         }
         gt_report_init(&report, job.id, GT_STAGE_LAUNCHING);
         (void)gt_write_all(out, &report, sizeof report);
@@ -107,12 +114,14 @@ static void serve(int in, int out) {
         if (asked("fails"))
             report.stage = GT_STAGE_FAILED;
         if (asked("dies"))
+            abort();
+        if (asked("killed") || (asked("killed_once") && first_time()))
             raise(SIGKILL);
         if (asked("lies"))
             report.magic++;
         (void)gt_write_all(out, &report, half);
         if (asked("dies_inside"))
-            raise(SIGKILL);
+            abort();
         if (asked("stops_inside"))
             raise(SIGSTOP);
         if (asked("dawdles"))
@@ -427,6 +436,31 @@ static void test_cores_of_the_next(void **state) {
     close(told);
 }
 
+/* Somebody else's SIGKILL is nobody's outcome: a fresh worker does the job. */
+static void test_killed_once(void **state) {
+    char path[64];
+    (void)snprintf(path, sizeof path, "/tmp/gt-pool-killed-%ld", (long)getpid());
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(outcome_of("killed_once"), GT_CORRECT);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
+/* Twice, and the job is given up; the one that waits behind it is done. */
+static void test_killed_twice(void **state) {
+    const int64_t id = send_trial("killed"), next = send_trial("good");
+    struct gt_event event = wait_event();
+    assert_int_equal(event.report.id, id);
+    assert_true(event.killed);
+    assert_int_equal(event.report.stage, GT_STAGE_FAILED);
+    assert_non_null(strstr(event.report.error, "by somebody else"));
+    event = wait_event();
+    assert_int_equal(event.report.id, next);
+    assert_false(event.killed);
+    assert_int_equal(event.report.result[0].outcome, GT_CORRECT);
+}
+
 /* What becomes of a final of three. */
 static void assert_final(const char *a, const char *b, const char *c, gt_outcome of_a,
                          gt_outcome of_b, gt_outcome of_c) {
@@ -464,6 +498,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_standby_dies_with_a_job, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_job_is_handed_again_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_cores_of_the_next, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_killed_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_killed_twice, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_finals, set_up, tear_down),
     };
     if (argc > 3 && strcmp(argv[1], "worker") == 0) {

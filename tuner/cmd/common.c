@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { PATH_SIZE = 4096, FAMILIES_MAX = 64 };
@@ -92,9 +93,23 @@ int gt_common_read_db(struct gt_db **out, const char *path) {
     return open_db(out, path, GT_DB_READ);
 }
 
+/* The folder of a path that was typed must be there: a slip would make a tree of folders.
+ */
+static int check_folder(const char *path) {
+    char folder[PATH_SIZE];
+    const char *slash = strrchr(path, '/');
+    const int length = slash != NULL ? (int)(slash - path) : 0;
+    (void)snprintf(folder, sizeof folder, "%.*s", length, path);
+    if (length == 0 || access(folder, F_OK) == 0)
+        return -1;
+    return gt_die(GT_EXIT_DATABASE, "%s: there is no folder %s", path, folder);
+}
+
 int gt_common_write_db(struct gt_db **out, const char *path) {
     char buf[PATH_SIZE];
-    const int code = database_path(&path, buf);
+    int code = path != NULL ? check_folder(path) : -1;
+    if (code < 0)
+        code = database_path(&path, buf);
     return code >= 0 ? code : open_db(out, path, GT_DB_WRITE);
 }
 

@@ -76,7 +76,9 @@ int gt_common_parse(const struct gt_cmd *cmd, int argc, char **argv, void *value
 int gt_common_fail(gt_status status, const struct gt_err *err);
 
 /* `path` NULL: the default one. For reading, a default database that nobody has made yet is
- * not an error: *out is NULL, and stderr says so. Exit 6. */
+ * not an error: *out is NULL, and stderr says so. A file that a process died on, or that an
+ * older gemmtune made, is opened for writing once first; stderr says that, too. For
+ * writing, the folder of a path that is given must be there. Exit 6. */
 int gt_common_read_db(struct gt_db **out, const char *path);
 int gt_common_write_db(struct gt_db **out, const char *path);
 /* Built-in families and those of the folders. Exit 3. */

@@ -102,7 +102,7 @@ static void find_rows(struct report *r, struct gt_db *db,
     gt_view_clear(&view);
 }
 
-/* Exit 6 when the database cannot be used. */
+/* Exit 6 when the database cannot be used, or rows of it are skipped. */
 static int find_database(struct report *r, const char *path,
                          const struct gt_families *families) {
     char buf[FOLDER_SIZE];
@@ -133,7 +133,7 @@ static int find_database(struct report *r, const char *path,
         find(r, "database", "bad", "%s", err.line);
     }
     gt_db_close(db);
-    return status == GEMMTUNE_OK ? GT_EXIT_OK : GT_EXIT_DATABASE;
+    return status == GEMMTUNE_OK && bad == 0 ? GT_EXIT_OK : GT_EXIT_DATABASE;
 }
 
 /* ---- devices and the cache ------------------------------------------------------------

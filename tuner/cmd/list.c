@@ -22,6 +22,8 @@ static const struct gt_option options[] = {
 
 static const char *status_of(const struct gt_view_row *r,
                              const struct gt_families *families) {
+    if (gt_families_find(families, r->family) == NULL)
+        return "no family";
     if (!gt_view_current(r, families))
         return "stale";
     return r->verified ? "verified" : "imported";
@@ -49,7 +51,8 @@ struct winner {
     X("gflops", "GFLOP/s", RATE, 0, flops_of(r->row->problem) / r->row->median_ns,         \
       "rate at the median")                                                                \
     X("status", "status", TEXT, 1, status_of(r->row, r->families),                         \
-      "verified here, imported, or stale: of older kernel sources")                        \
+      "verified here, imported, stale (of older kernel sources) or no family "             \
+      "(--templates?)")                                                                    \
     X("provenance", NULL, TEXT, 0, r->row->provenance, "where the result is from")
 GT_COLUMNS(winner, struct winner, WINNERS)
 static const struct gt_form winners = GT_FORM(winner, "");

@@ -43,6 +43,8 @@ static void say(void *user, gemmtune_log_level level, const char *line) {
 int main(int argc, char **argv) {
     hold_standard_descriptors();
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ,
+                 SIG_IGN); /* a file at its limit is an error of write, not our end */
     gemmtune_set_log(say, NULL, GEMMTUNE_LOG_WARN);
     return close_stdout(gt_cmd_dispatch(argc, argv));
 }

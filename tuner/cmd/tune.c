@@ -10,18 +10,20 @@
 #include "tuner/cmd/session.h"
 #include "tuner/cmd/tune_report.h"
 #include "tuner/tune/tune.h"
+#include "tuner/tune/tuned.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct values {
     const char *device, *sizes, *db, *effort, *strategy;
     struct gt_texts families, templates;
     double budget, timeout;
     int64_t seed, jobs;
-    bool dry_run, quiet;
+    bool dry_run, again, quiet;
     struct gt_format format;
 };
 
@@ -45,11 +47,44 @@ static const struct gt_option options[] = {
      "compile workers (default: by the number of cores)", 0, 32},
     {"dry-run", 'n', GT_OPT_FLAG, offsetof(struct values, dry_run), NULL,
      "count points, estimate time and memory; run nothing", 0, 0},
+    {"again", 0, GT_OPT_FLAG, offsetof(struct values, again), NULL,
+     "search again what is tuned with at least this effort", 0, 0},
     GT_OPTION_QUIET(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
     GT_OPTION_END,
 };
+
+/* ---- what is tuned already ---- */
+
+/* Seconds of search that problem i may count on: its share of the budget by weight, the
+ * same in every run of a command; without a budget the effort's; 0: no limit. */
+static double promised(const struct values *v, const struct gt_tuner *t,
+                       const struct gt_sweep *s, size_t i) {
+    double weights = 0;
+    if (v->budget <= 0)
+        return t->device.is_cpu ? t->effort->cpu_s : t->effort->gpu_s;
+    for (size_t j = 0; j < s->count; j++)
+        weights += s->item[j].weight;
+    return v->budget * s->item[i].weight / weights;
+}
+
+/* Fills in the results of the problems that need not be searched. */
+static gt_status find_tuned(struct gt_tune_result *result, const struct gt_tuner *t,
+                            const struct values *v, const struct gt_sweep *sweep,
+                            struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (size_t i = 0; i < sweep->count && status == GEMMTUNE_OK; i++) {
+        bool found = false;
+        if (v->again || t->db == NULL)
+            break;
+        status = gt_tuned_find(&found, &result[i], t, &sweep->item[i],
+                               promised(v, t, sweep, i), err);
+        if (!found)
+            memset(&result[i], 0, sizeof result[i]);
+    }
+    return status;
+}
 
 /* ---- --dry-run ---- */
 
@@ -58,7 +93,7 @@ struct dry_row {
     const char *problem;
     size_t points, trials;
     double seconds, bytes;
-    struct gt_err why; /* "", or why it cannot be tuned */
+    struct gt_err why; /* "", "tuned", or why it cannot be tuned */
 };
 
 #define DRY(X)                                                                             \
@@ -69,7 +104,8 @@ struct dry_row {
     X("seconds", "seconds", COUNT, 0, round(r->seconds * 10) / 10,                         \
       "time of the search, estimated")                                                     \
     X("device_bytes", "device memory", BYTES, 1, r->bytes, "device memory that is needed") \
-    X("status", "status", TAIL, 0, gt_cell_filled(r->why.line), "why it cannot be tuned")
+    X("status", "status", TAIL, 0, gt_cell_filled(r->why.line),                            \
+      "tuned, or why it cannot be tuned")
 GT_COLUMNS(dry, struct dry_row, DRY)
 static const struct gt_form dry = GT_FORM(dry, "with --dry-run");
 
@@ -92,38 +128,51 @@ static size_t count_points(const struct gt_tuner *t, const gemmtune_problem *p,
     return points;
 }
 
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
 static gt_status add_item(struct dry_total *total, struct gt_table *t,
                           const struct gt_tuner *tuner, const struct gt_sweep_item *item,
-                          struct gt_err *err) {
+                          bool is_tuned, struct gt_err *err) {
     /* seconds a trial, as seen: compiling on a CPU device, compiling ahead elsewhere */
     const double one = tuner->device.is_cpu ? 0.4 : 0.06;
     const double cap = tuner->device.is_cpu ? tuner->effort->cpu_s : tuner->effort->gpu_s;
     struct dry_row row = {.problem = item->name};
     row.points = count_points(tuner, &item->problem, &row.why);
-    row.trials = row.points < tuner->effort->trials ? row.points : tuner->effort->trials;
+    total->refused += row.why.line[0] != '\0';
+    if (is_tuned)
+        (void)snprintf(row.why.line, sizeof row.why.line, "tuned");
+    else
+        row.trials = smaller(row.points, tuner->effort->trials);
     row.seconds = cap > 0 ? fmin(cap, (double)row.trials * one) : (double)row.trials * one;
     row.bytes = (double)gt_lab_bytes(&item->problem, &tuner->device);
     total->seconds += row.seconds;
-    total->refused += row.why.line[0] != '\0';
     return add_dry(t, &row, err);
 }
 
 /* Exits as the run itself would: a problem that cannot be tuned does not keep the others.
  */
-static int dry_run(const struct gt_tuner *tuner, const struct gt_sweep *sweep,
-                   const struct gt_format *format) {
+static int dry_run(const struct gt_tuner *tuner, const struct values *v,
+                   const struct gt_sweep *sweep) {
     struct gt_err err = {""};
     struct gt_table *t = NULL;
     struct dry_total total = {0};
-    gt_status status = gt_table_create(&t, &dry, &err);
+    struct gt_tune_result *result = calloc(sweep->count + 1, sizeof *result);
+    gt_status status = result != NULL
+                           ? find_tuned(result, tuner, v, sweep, &err)
+                           : gt_fail(&err, GEMMTUNE_ENOMEM, "no memory for the results");
+    if (status == GEMMTUNE_OK)
+        status = gt_table_create(&t, &dry, &err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < sweep->count; i++)
-        status = add_item(&total, t, tuner, &sweep->item[i], &err);
+        status = add_item(&total, t, tuner, &sweep->item[i], result[i].before, &err);
     if (status == GEMMTUNE_OK) {
-        gt_common_print(t, format);
+        gt_common_print(t, &v->format);
         fprintf(stderr, "%zu problems on %s, about %.0f s of search\n", sweep->count,
                 tuner->device.name, total.seconds);
     }
     gt_table_destroy(t);
+    free(result);
     return status          ? gt_common_fail(status, &err)
            : total.refused ? GT_EXIT_FAILURE
                            : GT_EXIT_OK;
@@ -131,16 +180,18 @@ static int dry_run(const struct gt_tuner *tuner, const struct gt_sweep *sweep,
 
 /* ---- the run ---- */
 
-/* Seconds of search for problem i: its share by weight of what is left of the budget, less
- * what a problem takes `beside` its search (spaces, set-up, finals), or the last ones would
- * get nothing; without a budget the effort's. */
+/* Seconds of search for problem i: its share by weight of what is left of the budget for
+ * problems that are to be searched, less what a problem takes `beside` its search (spaces,
+ * set-up, finals), or the last ones would get nothing; without a budget the effort's. */
 static double share(const struct values *v, const struct gt_tuner *t,
-                    const struct gt_sweep *s, size_t i, double spent, double beside) {
+                    const struct gt_sweep *s, const struct gt_tune_result *result, size_t i,
+                    double spent, double beside) {
     double weights = 0;
     if (v->budget <= 0)
-        return t->device.is_cpu ? t->effort->cpu_s : t->effort->gpu_s;
+        return promised(v, t, s, i);
     for (size_t j = i; j < s->count; j++)
-        weights += s->item[j].weight;
+        if (!result[j].before)
+            weights += s->item[j].weight;
     const double fair = fmax((v->budget - spent) * s->item[i].weight / weights, 0.001);
     return fmax(fair - beside, fair / 4);
 }
@@ -161,6 +212,10 @@ static void say_done(struct gt_tuner *t, const struct gt_sweep_item *item,
         snprintf(rest, room, "%s", r->error);
     else if (r->winners == 0)
         snprintf(rest, room, "stopped after %zu trials", r->trials);
+    else if (r->before)
+        snprintf(rest, room, "tuned before, %s %s; --again searches again",
+                 r->winner[0].candidate.family,
+                 gt_show_ns(ns, r->winner[0].time.median_ns));
     else
         snprintf(rest, room, "%s %s, %s GFLOP/s, %zu trials (%zu new%s)%s: %s",
                  r->winner[0].candidate.family, gt_show_ns(ns, r->winner[0].time.median_ns),
@@ -170,22 +225,49 @@ static void say_done(struct gt_tuner *t, const struct gt_sweep_item *item,
     gt_progress_line(&t->progress, line);
 }
 
+/* The next problem that is to be searched; NULL: there is none. */
+static const struct gt_sweep_item *after(const struct gt_sweep *sweep,
+                                         const struct gt_tune_result *result, size_t i) {
+    do
+        i++;
+    while (i < sweep->count && result[i].before);
+    return i < sweep->count ? &sweep->item[i] : NULL;
+}
+
+/* So far. */
+struct spent {
+    double started; /* by gt_seconds */
+    double beside;  /* seconds of all problems but for their searches */
+    size_t problems;
+};
+
+static gt_status tune_one(struct gt_tune_result *result, struct spent *spent,
+                          struct gt_tuner *t, const struct values *v,
+                          const struct gt_sweep *sweep, size_t i, struct gt_err *err) {
+    const double began = gt_seconds();
+    const double beside = spent->problems > 0 ? spent->beside / (double)spent->problems : 0;
+    const double seconds = share(v, t, sweep, result, i, began - spent->started, beside);
+    t->next = after(sweep, result, i);
+    gt_status status = gt_tune_problem(&result[i], t, &sweep->item[i], seconds, err);
+    if (status == GEMMTUNE_OK)
+        status =
+            gt_tuned_note(&result[i], t, &sweep->item[i], promised(v, t, sweep, i), err);
+    spent->beside += fmax(gt_seconds() - began - seconds, 0);
+    spent->problems++;
+    return status;
+}
+
 static gt_status tune_all(struct gt_tune_result *result, struct gt_tuner *t,
                           const struct values *v, const struct gt_sweep *sweep,
                           size_t *done, struct gt_err *err) {
-    gt_status status = GEMMTUNE_OK;
-    const double started = gt_seconds();
-    double beside = 0; /* seconds, of all problems so far */
+    struct spent spent = {.started = gt_seconds()};
+    gt_status status = find_tuned(result, t, v, sweep, err);
     for (*done = 0; status == GEMMTUNE_OK && *done < sweep->count && !gt_session_stop;
          (*done)++) {
         const size_t i = *done;
-        const double began = gt_seconds();
-        const double seconds =
-            share(v, t, sweep, i, began - started, i > 0 ? beside / (double)i : 0);
         t->progress.problem = i + 1;
-        t->next = i + 1 < sweep->count ? &sweep->item[i + 1] : NULL;
-        status = gt_tune_problem(&result[i], t, &sweep->item[i], seconds, err);
-        beside += fmax(gt_seconds() - began - seconds, 0);
+        if (!result[i].before)
+            status = tune_one(result, &spent, t, v, sweep, i, err);
         if (status == GEMMTUNE_OK)
             say_done(t, &sweep->item[i], &result[i]);
     }
@@ -215,7 +297,7 @@ static int verdict(const struct gt_tune_result *result, size_t done, size_t coun
     if (gt_session_stop)
         return GT_EXIT_STOPPED;
     for (size_t i = 0; i < done; i++)
-        if (result[i].winners == 0)
+        if (result[i].winners == 0 || result[i].error[0] != '\0')
             return GT_EXIT_FAILURE;
     return done < count ? GT_EXIT_FAILURE : GT_EXIT_OK;
 }
@@ -287,6 +369,15 @@ static int check_families(const struct gt_tuner *t) {
     return code;
 }
 
+/* A dry run makes no database. */
+static int open_db(struct gt_tuner *t, const struct values *v) {
+    if (!v->dry_run)
+        return gt_common_write_db(&t->db, v->db);
+    if (v->db != NULL && access(v->db, F_OK) != 0)
+        return -1;
+    return gt_common_read_db(&t->db, v->db);
+}
+
 static int with_session(struct gt_tuner *t, const struct values *v,
                         const struct gt_sweep *sweep) {
     struct gt_session session;
@@ -301,12 +392,10 @@ static int with_session(struct gt_tuner *t, const struct values *v,
     gt_session_lend(t, &session, sweep->count, v->quiet);
     gt_session_again(again, &setup);
     code = check_families(t);
-    if (code < 0 && v->dry_run)
-        code = dry_run(t, sweep, &v->format);
     if (code < 0)
-        code = gt_common_write_db(&t->db, v->db);
+        code = open_db(t, v);
     if (code < 0)
-        code = tune_and_report(t, v, sweep, again);
+        code = v->dry_run ? dry_run(t, v, sweep) : tune_and_report(t, v, sweep, again);
     gt_db_close(t->db);
     gt_session_close(&session);
     return code;

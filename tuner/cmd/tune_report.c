@@ -25,7 +25,10 @@ static void say_failures(struct row *row) {
 }
 
 static const char *status_of(const struct gt_tune_result *r) {
-    return r->error[0] != '\0' ? r->error : r->winners > 0 ? "tuned" : "stopped";
+    return r->error[0] != '\0' ? r->error
+           : r->before         ? "tuned before"
+           : r->winners > 0    ? "tuned"
+                               : "stopped";
 }
 
 /* Finalists that were not proven slower than the winner. */
@@ -77,7 +80,7 @@ static double share(double seconds, const struct gt_tune_result *r) {
     X("failures", "failed", TAIL, 4, gt_cell_filled(r->failures),                          \
       "the others, by outcome")                                                            \
     X("status", "status", TAIL, 0, status_of(r->result),                                   \
-      "tuned, stopped, or why there is no winner")                                         \
+      "tuned, tuned before, stopped, or why there is no winner")                           \
     X("seconds", NULL, COUNT, 0, rounded(r->result->seconds, 3), "time that it took")      \
     X("points_per_s", NULL, COUNT, 0,                                                      \
       rounded((double)r->result->fresh / r->result->seconds, 2), "new trials a second")    \

@@ -83,7 +83,7 @@ int gt_finals_entrants(const struct gt_finals *f) {
 struct stored {
     struct gt_tune_result *result;
     const struct gt_tuner *t;
-    bool current; /* the winner is local and of the family's present source */
+    bool current; /* the winner is local, and of the family's present source */
     int64_t measured_ms;
 };
 
@@ -95,8 +95,9 @@ static gt_status see_stored(void *user, const struct gt_record_row *row,
         !gt_families_current(s->t->families, row->subject.family, row->subject.family_hash))
         return GEMMTUNE_OK;
     if (row->rank == 0) {
-        s->current = true;
+        s->current = row->measured_ms <= gt_latest_ms();
         s->measured_ms = row->measured_ms;
+        s->result->baseline_ns = row->baseline_ns;
     }
     const int i = s->result->winners;
     if (i < GT_FINALISTS_MAX) {
@@ -109,6 +110,17 @@ static gt_status see_stored(void *user, const struct gt_record_row *row,
         s->result->winners++;
     }
     return GEMMTUNE_OK;
+}
+
+gt_status gt_finals_recall(bool *found, struct gt_tune_result *result,
+                           const struct gt_tuner *t, const struct gt_sweep_item *item,
+                           struct gt_err *err) {
+    struct stored s = {.result = result, .t = t};
+    const gt_status status =
+        gt_db_records(t->db, t->device_key, item->name, see_stored, &s, err);
+    *found = status == GEMMTUNE_OK && s.current;
+    result->measured_ms = s.measured_ms;
+    return status;
 }
 
 static bool any_later(const struct gt_finals *f, int64_t moment_ms) {
@@ -126,10 +138,10 @@ static bool any_later(const struct gt_finals *f, int64_t moment_ms) {
 static gt_status keep_stored(bool *kept, struct gt_tune_result *result,
                              const struct gt_finals *f, struct gt_tuner *t,
                              const struct gt_sweep_item *item, struct gt_err *err) {
-    struct stored s = {.result = result, .t = t};
-    const gt_status status =
-        gt_db_records(t->db, t->device_key, item->name, see_stored, &s, err);
-    *kept = status == GEMMTUNE_OK && s.current && !any_later(f, s.measured_ms);
+    const double baseline_ns = result->baseline_ns;
+    const gt_status status = gt_finals_recall(kept, result, t, item, err);
+    *kept = *kept && !any_later(f, result->measured_ms);
+    result->baseline_ns = baseline_ns; /* of this search */
     return status;
 }
 
@@ -251,6 +263,7 @@ static void rank(struct gt_tune_result *result, const struct gt_job *job,
 static gt_status store(const struct gt_tune_result *result, struct gt_tuner *t,
                        const struct gt_sweep_item *item, struct gt_err *err) {
     struct gt_record_row rows[GT_FINALISTS_MAX];
+    struct gt_err why = {""};
     for (int i = 0; i < result->winners; i++) {
         const struct gt_candidate *c = &result->winner[i].candidate;
         const struct gt_family *f = gt_families_find(t->families, c->family);
@@ -269,8 +282,11 @@ static gt_status store(const struct gt_tune_result *result, struct gt_tuner *t,
                                          .provenance = "local",
                                          .measured_ms = result->measured_ms};
     }
-    return gt_db_records_put(t->db, t->device_key, item->name, rows,
-                             (size_t)result->winners, err);
+    const gt_status status = gt_db_records_put(t->db, t->device_key, item->name, rows,
+                                               (size_t)result->winners, &why);
+    return status == GEMMTUNE_OK
+               ? GEMMTUNE_OK
+               : gt_fail(err, status, "the winners are not stored: %s", why.line);
 }
 
 /* Why there is no finalist. */

@@ -46,6 +46,12 @@ void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
 int64_t gt_finals_workspace(const struct gt_tuner *t, const gemmtune_problem *p,
                             const struct gt_candidate *c);
 
+/* Takes the stored records of the problem for the answer, if their winner is of this
+ * database's own runs and of its family's present source: *found. */
+gt_status gt_finals_recall(bool *found, struct gt_tune_result *result,
+                           const struct gt_tuner *t, const struct gt_sweep_item *item,
+                           struct gt_err *err);
+
 /* Measures the finalists and stores the records. What is stored already keeps its place
  * unless one that was tried later beats it in the same finals; when there is none, nothing
  * is measured. */

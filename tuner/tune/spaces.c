@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool wanted(const struct gt_tuner *t, const struct gt_family *f) {
+bool gt_tune_wants(const struct gt_tuner *t, const struct gt_family *f) {
     if (!t->only || t->only->count == 0)
         return true;
     for (int i = 0; i < t->only->count; i++)
@@ -30,7 +30,7 @@ gt_status gt_tune_spaces(struct gt_space **out, int *spaces, const struct gt_tun
     int n = 0;
     for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++) {
         const struct gt_family *f = gt_families_at(t->families, i);
-        if (!wanted(t, f) || !gt_family_serves(f, &t->device, p, NULL))
+        if (!gt_tune_wants(t, f) || !gt_family_serves(f, &t->device, p, NULL))
             continue;
         status = gt_space_create(&space[n], f, &t->device, p, err);
         if (status == GEMMTUNE_OK)

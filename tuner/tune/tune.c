@@ -4,6 +4,7 @@
  * results are told in the order of asking, so that a run can be repeated.
  */
 #include "core/clock.h"
+#include "core/log.h"
 #include "tuner/tune/ahead.h"
 #include "tuner/tune/finals.h"
 #include "tuner/lab/lab.h"
@@ -340,6 +341,16 @@ static void stand_by(struct search *s) {
     gt_pool_stand_by(s->t->pool, &job);
 }
 
+/* Somebody else killed the worker twice: nobody knows what would have become of the trial.
+ * It stays "running" with this run's name, so that the next run may claim it. */
+static void abandon(struct search *s, struct entry *e, const char *why) {
+    e->state = RESOLVED;
+    e->outcome = GT_CONSTRAINTS; /* nobody is told a time */
+    s->result->abandoned++;
+    gt_log(GEMMTUNE_LOG_WARN, "%s: %s \"%s\" is left to another run: %s", s->item->name,
+           e->candidate.family, e->candidate.point, why);
+}
+
 static gt_status take(struct search *s, const struct gt_event *event, struct gt_err *err) {
     const struct gt_report *r = &event->report;
     struct entry *e = by_id(s, r->id);
@@ -351,6 +362,10 @@ static gt_status take(struct search *s, const struct gt_event *event, struct gt_
     }
     if (!e)
         return GEMMTUNE_OK; /* of a window that was dropped */
+    if (event->kind == GT_JOB_TRIAL && event->killed) {
+        abandon(s, e, r->error);
+        return GEMMTUNE_OK;
+    }
     if (event->kind == GT_JOB_COMPILE) {
         /* only the compiler's own no is final; a worker that died or a toolchain that is
          * not there says nothing about the point, and the run worker will find out */

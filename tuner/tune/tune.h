@@ -73,8 +73,10 @@ enum {
 /* What came of a problem. */
 struct gt_tune_result {
     char error[512];      /* "" or why it was not tuned */
+    bool before;          /* it was not searched: it had been tuned before */
     size_t trials, fresh; /* known in all; of them measured by this run */
     size_t held;          /* points that another process was at */
+    size_t abandoned;     /* points whose worker somebody else killed */
     size_t hopeless;      /* points not timed: their code cannot be fast enough */
     size_t outcome[GT_OUTCOMES];
     size_t legal;        /* points */
@@ -102,6 +104,8 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
 /* Point `index` of a space, as jobs name it. */
 void gt_tune_candidate(struct gt_candidate *out, const struct gt_space *space,
                        size_t index);
+/* Whether the family is one of those to try. */
+bool gt_tune_wants(const struct gt_tuner *t, const struct gt_family *f);
 /* The spaces of every family that serves the problem on the device; *spaces of them. */
 gt_status gt_tune_spaces(struct gt_space **out, int *spaces, const struct gt_tuner *t,
                          const gemmtune_problem *p, struct gt_err *err);

@@ -26,6 +26,7 @@ struct worker {
     struct gt_process process;
     bool busy;
     bool stood_by; /* it did, and has reported nothing since */
+    bool again;    /* the job was handed to one that was killed */
     enum gt_stage stage;
     double deadline; /* by monotonic clock, for the present stage */
     struct gt_job job;
@@ -47,9 +48,10 @@ struct gt_pool {
 
 /* ---- workers ---- */
 
-static void retire(struct worker *w, char how[96]) {
-    gt_process_end(&w->process, how);
+/* True when somebody else killed it. */
+static bool retire(struct worker *w, char how[96]) {
     w->busy = false;
+    return gt_process_end(&w->process, how);
 }
 
 static const struct gt_core_set no_cores; /* of its own: those of the program */
@@ -232,6 +234,7 @@ static gt_status hand(struct gt_pool *p, struct worker *w, const struct gt_job *
         if (status == GEMMTUNE_OK && gt_write_all(w->process.to, job, sizeof *job)) {
             w->job = *job;
             w->busy = true;
+            w->again = false;
             enter(p, w,
                   job->kind == GT_JOB_COMPILE ? GT_STAGE_COMPILING : GT_STAGE_PREPARING);
             return GEMMTUNE_OK;
@@ -256,11 +259,14 @@ gt_status gt_pool_send(struct gt_pool *p, const struct gt_job *job, struct gt_er
 }
 
 /* Whatever became of the job before it, unless that says that none can be done. */
-static gt_status hand_next(struct gt_pool *p, enum gt_stage ended, struct gt_err *err) {
+static gt_status hand_next(struct gt_pool *p, const struct gt_event *ended,
+                           struct gt_err *err) {
     if (!p->waits || p->worker[0].busy)
         return GEMMTUNE_OK;
     p->waits = false;
-    return ended == GT_STAGE_FAILED ? GEMMTUNE_OK : hand(p, &p->worker[0], &p->next, err);
+    return ended->report.stage == GT_STAGE_FAILED && !ended->killed
+               ? GEMMTUNE_OK
+               : hand(p, &p->worker[0], &p->next, err);
 }
 
 /* ---- events ---- */
@@ -269,7 +275,7 @@ static void blame(struct gt_event *out, const struct worker *w, gt_outcome outco
                   const char *text) {
     out->kind = w->job.kind;
     /* before anything of the candidate ran, it is not the candidate's doing */
-    const bool ours = w->stage == GT_STAGE_PREPARING;
+    const bool ours = w->stage == GT_STAGE_PREPARING || out->killed;
     gt_report_init(&out->report, w->job.id, ours ? GT_STAGE_FAILED : GT_STAGE_DONE);
     out->report.status = GEMMTUNE_EDEVICE;
     snprintf(out->report.error, sizeof out->report.error, "%s", text);
@@ -289,24 +295,31 @@ static const char *doing(const struct worker *w) {
                                             : "running";
 }
 
-/* What a process was lost over that stood by may be what it had open before the job came.
- * Once only: no second one of its kind takes its place. */
-static bool hand_again(struct gt_pool *p, struct worker *w, const struct worker *was) {
+/* What a process was lost over that stood by may be what it had open before the job came;
+ * one that somebody else killed says nothing about its job. Once only: no second one that
+ * stands by takes its place. */
+static bool hand_again(struct gt_pool *p, struct worker *w, const struct worker *was,
+                       bool killed) {
     struct gt_err unread;
-    if (!was->stood_by)
+    if (!was->stood_by && (!killed || was->again))
         return false;
     gt_pool_stand_down(p);
-    return hand(p, w, &was->job, &unread) == GEMMTUNE_OK;
+    if (hand(p, w, &was->job, &unread) != GEMMTUNE_OK)
+        return false;
+    w->again = killed;
+    return true;
 }
 
 /* These are false when the job did not end with the worker. */
 static bool died(struct gt_event *out, struct gt_pool *p, struct worker *w) {
-    char how[96], text[160];
+    char how[96], text[200];
     struct worker was = *w;
-    retire(w, how);
-    if (hand_again(p, w, &was))
+    const bool killed = retire(w, how);
+    if (hand_again(p, w, &was, killed))
         return false;
-    snprintf(text, sizeof text, "the worker %s while %s", how, doing(&was));
+    out->killed = killed;
+    snprintf(text, sizeof text, "the worker %s while %s%s", how, doing(&was),
+             killed ? ", by somebody else: is memory short?" : "");
     blame(out, &was, GT_CRASHED, text);
     return true;
 }
@@ -316,7 +329,7 @@ static bool overdue(struct gt_event *out, struct gt_pool *p, struct worker *w) {
     struct worker was = *w;
     gt_process_kill(&w->process);
     retire(w, how);
-    if (hand_again(p, w, &was))
+    if (hand_again(p, w, &was, false))
         return false;
     snprintf(text, sizeof text, "still %s after %.3g s", doing(&was),
              stage_seconds(p, &was));
@@ -378,7 +391,7 @@ gt_status gt_pool_wait(bool *got, struct gt_event *out, struct gt_pool *p, doubl
                        struct gt_err *err) {
     struct pollfd fds[WORKERS_MAX];
     int who[WORKERS_MAX], n = 0;
-    *got = false;
+    *got = out->killed = false;
     for (int i = 0; i < p->count; i++)
         if (p->worker[i].busy) {
             fds[n] = (struct pollfd){.fd = p->worker[i].process.from, .events = POLLIN};
@@ -396,7 +409,7 @@ gt_status gt_pool_wait(bool *got, struct gt_event *out, struct gt_pool *p, doubl
             *got = hear(out, p, &p->worker[who[i]]);
     if (!*got)
         *got = find_overdue(out, p);
-    return *got ? hand_next(p, out->report.stage, err) : GEMMTUNE_OK;
+    return *got ? hand_next(p, out, err) : GEMMTUNE_OK;
 }
 
 gt_status gt_pool_refresh(struct gt_pool *p, struct gt_err *err) {

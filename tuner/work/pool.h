@@ -50,6 +50,10 @@ struct gt_pool_use gt_pool_use(struct gt_pool *p);
  * been made into results: crashed or timeout for every candidate of the job. */
 struct gt_event {
     enum gt_job_kind kind;
+    /* Somebody else killed the worker, and the fresh one that the job was handed to as
+     * well: that is no outcome of the candidate. The report is FAILED, and what waits goes
+     * on. */
+    bool killed;
     struct gt_report report;
 };
 /* Waits at most `seconds` for the next event; *got false when there was none. */

@@ -121,11 +121,11 @@ void gt_process_kill(struct gt_process *p) {
     kill(p->pid, SIGKILL);
 }
 
-void gt_process_end(struct gt_process *p, char how[96]) {
+bool gt_process_end(struct gt_process *p, char how[96]) {
     int state = 0;
     snprintf(how, 96, "was stopped");
     if (p->pid == 0)
-        return;
+        return false;
     close(p->to);
     close(p->from);
     if (waitpid(p->pid, &state, WNOHANG) == 0) {
@@ -144,8 +144,10 @@ void gt_process_end(struct gt_process *p, char how[96]) {
                  strsignal(WTERMSIG(state)));
     else if (WIFEXITED(state))
         snprintf(how, 96, "exited with code %d", WEXITSTATUS(state));
+    const bool by_others = WIFSIGNALED(state) && WTERMSIG(state) == SIGKILL && !p->killed;
     show(p, state != 0 && !p->killed);
     if (p->said)
         (void)fclose(p->said);
     *p = (struct gt_process){0};
+    return by_others;
 }

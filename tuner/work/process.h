@@ -29,7 +29,9 @@ gt_status gt_process_start(struct gt_process *p, const struct gt_texts *template
 void gt_process_hush(struct gt_process *p);
 void gt_process_kill(struct gt_process *p);
 /* Ends it, after a twentieth of a second of grace by force, and says how it ended: "was
- * ended by signal 11 (Segmentation fault)". One that was not started "was stopped". */
-void gt_process_end(struct gt_process *p, char how[96]);
+ * ended by signal 11 (Segmentation fault)". One that was not started "was stopped". True
+ * when somebody else killed it: SIGKILL is never a kernel's doing, but a user's, or the
+ * system's when memory is short. */
+bool gt_process_end(struct gt_process *p, char how[96]);
 
 #endif
