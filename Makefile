@@ -17,7 +17,8 @@
 
 VERSION   := $(shell awk '/define GEMMTUNE_VERSION_(MAJOR|MINOR|PATCH)/ \
                         { printf "%s%s", dot, $$3; dot = "." }' include/gemmtune.h)
-SOVERSION := $(firstword $(subst ., ,$(VERSION)))
+# While the major version is 0, each minor version is an ABI of its own.
+SOVERSION := $(patsubst 0,0.$(word 2,$(subst ., ,$(VERSION))),$(firstword $(subst ., ,$(VERSION))))
 
 PREFIX     ?= /usr/local
 BINDIR     ?= $(PREFIX)/bin

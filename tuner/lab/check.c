@@ -117,7 +117,7 @@ static void describe(char *why, struct gt_case *t, const struct gt_product *prod
     int i = 0;
     while (i < GT_COUNTERS - 1 && !found[i])
         i++;
-    snprintf(why, GT_VERDICT_MAX, "%s alpha %g beta %g: %u %s%s", name, t->spec.alpha,
+    snprintf(why, GT_VERDICT_MAX, "%.200s alpha %g beta %g: %u %s%s", name, t->spec.alpha,
              t->spec.beta, found[i], what[i], element);
 }
 
