@@ -181,7 +181,8 @@ FORCE:
 # ---- tests ----------------------------------------------------------------------------------
 
 # These walk through every point at which memory may run out.
-$(B)/tests/unit/test_expr $(B)/tests/unit/test_json: override LDFLAGS += -Wl,--wrap=malloc
+$(addprefix $(B)/tests/unit/test_,expr json family sweep): override LDFLAGS += \
+    -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
 $(B)/tests/%: $(B)/tests/%.o $(B)/libgt-test.a
 	$(call link,$(CMOCKA) $(PROG_LIBS))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sweep.json: what it means, every way it can be wrong, and the shipped ones. */
+#include "tests/unit/short_of_memory.h"
 #include "tuner/base/sweep.h"
 
 #include <setjmp.h>
@@ -288,13 +289,35 @@ static void test_shipped(void **state) {
     gt_sweep_clear(&s);
 }
 
+static void test_out_of_memory_stays_so(void **state) {
+    static const char text[] =
+        "{\"format\":1,\"sizes\":[{\"dtype\":\"f32\",\"m\":[1,2],\"n\":\"1:4:1\",\"k\":1},"
+        "{\"dtype\":\"f32\",\"volume\":\"1e3:1e5\"},\"f64-nn-1x2x3\"]}";
+    gt_status status = GEMMTUNE_ENOMEM;
+    int n = 0;
+    (void)state;
+    if (__real_malloc == NULL)
+        skip();
+    for (; status == GEMMTUNE_ENOMEM && n < 1000; n++) {
+        struct gt_sweep s;
+        struct gt_err err = {""};
+        allocations_left = n;
+        status = gt_sweep_parse(&s, "a.json", text, sizeof text - 1, &err);
+        allocations_left = -1;
+        assert_int_equal(err.line[0] == '\0', status == GEMMTUNE_OK);
+        gt_sweep_clear(&s);
+    }
+    assert_int_equal(status, GEMMTUNE_OK);
+    assert_in_range(n, 10, 100);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_expansion),    cmocka_unit_test(test_volumes),
         cmocka_unit_test(test_duplicates),   cmocka_unit_test(test_many),
         cmocka_unit_test(test_refusals),     cmocka_unit_test(test_documents),
         cmocka_unit_test(test_missing_file), cmocka_unit_test(test_add),
-        cmocka_unit_test(test_shipped),
+        cmocka_unit_test(test_shipped),      cmocka_unit_test(test_out_of_memory_stays_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,8 +191,9 @@ static gt_status read_decades(struct spans *out, struct gt_node n, struct gt_err
     gt_status status = gt_json_string(&text, n, err);
     if (status != GEMMTUNE_OK)
         return status;
-    if (gt_volume_range(volume, &out->count, text, &why) != GEMMTUNE_OK)
-        return gt_json_fail(n, err, "%s", why.line);
+    status = gt_volume_range(volume, &out->count, text, &why);
+    if (status != GEMMTUNE_OK)
+        return gt_json_fail_because(n, status, &why, err);
     out->values = (double)out->count;
     out->span = calloc(out->count, sizeof *out->span);
     if (out->span == NULL)
@@ -326,7 +327,7 @@ static gt_status read_option(gemmtune_problem *p, unsigned *seen,
     if (status != GEMMTUNE_OK || !flag)
         return status;
     status = gt_problem_set(p, seen, option, number, text, &why);
-    return status == GEMMTUNE_OK ? status : gt_json_fail(n, err, "%s", why.line);
+    return status == GEMMTUNE_OK ? status : gt_json_fail_because(n, status, &why, err);
 }
 
 static gt_status read_options(struct entry *e, struct gt_err *err) {
@@ -391,8 +392,9 @@ static gt_status add_problem(struct gt_sweep *s, const struct entry *e,
     p.trans_b = layout & 1 ? GEMMTUNE_TRANS : GEMMTUNE_NOTRANS;
     p.type_a = type->a, p.type_b = type->b, p.type_c = type->c;
     p.type_acc = type->acc, p.math = type->math;
-    if (gt_problem_canonical(&p, NULL, &p, &why) != GEMMTUNE_OK)
-        return gt_json_fail(e->node, err, "%s", why.line);
+    const gt_status status = gt_problem_canonical(&p, NULL, &p, &why);
+    if (status != GEMMTUNE_OK)
+        return gt_json_fail_because(e->node, status, &why, err);
     append(s, &p, e->weight);
     return GEMMTUNE_OK;
 }
@@ -462,8 +464,9 @@ static gt_status take_name(struct gt_sweep *s, struct gt_node n, struct gt_err *
     gt_status status = gt_json_string(&name, n, err);
     if (status != GEMMTUNE_OK)
         return status;
-    if (gt_problem_from_name(&p, name, &why) != GEMMTUNE_OK)
-        return gt_json_fail(n, err, "%s", why.line);
+    status = gt_problem_from_name(&p, name, &why);
+    if (status != GEMMTUNE_OK)
+        return gt_json_fail_because(n, status, &why, err);
     if (p.m == 0 || p.n == 0 || p.k == 0)
         return gt_json_fail(n, err, "\"%s\" is an empty product: nothing to tune", name);
     if (s->count == GT_SWEEP_MAX)
