@@ -164,7 +164,7 @@ gemmtune_status gemmtune_gemm(gemmtune_ctx *ctx, const gemmtune_problem *p,
                               const void *alpha, const void *a, const void *b,
                               const void *beta, void *c, void *stream) {
     const struct gt_call call = {
-        alpha, gt_device_pointer(a), gt_device_pointer(b), beta, c, NULL, stream};
+        alpha, gt_device_pointer(a), gt_device_pointer(b), beta, c, NULL, stream, false};
     return run(ctx, p, &call, gt_public_entry());
 }
 

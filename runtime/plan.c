@@ -208,6 +208,7 @@ gt_status gt_plan_make(gemmtune_plan **out, gemmtune_ctx *ctx,
 gt_status gt_plan_run(const gemmtune_plan *plan, bool swapped, const struct gt_call *call,
                       struct gt_err *err) {
     struct gt_call own = *call;
+    own.swapped = swapped;
     if (swapped) {
         own.a = call->b;
         own.b = call->a;
@@ -298,8 +299,13 @@ gemmtune_status gemmtune_launch(const gemmtune_plan *plan, const gemmtune_args *
         status = check_args(&own, err);
     if (status != GEMMTUNE_OK)
         return status;
-    const struct gt_call call = {own.alpha, own.a,         own.b, own.beta,
-                                 own.c,     own.workspace, stream};
+    const struct gt_call call = {.alpha = own.alpha,
+                                 .a = gt_device_pointer(own.a),
+                                 .b = gt_device_pointer(own.b),
+                                 .beta = own.beta,
+                                 .c = own.c,
+                                 .workspace = own.workspace,
+                                 .stream = stream};
     return gt_plan_run(plan, plan->swapped, &call, err);
 }
 
@@ -307,8 +313,13 @@ gemmtune_status gemmtune_execute(const gemmtune_plan *plan, const void *alpha,
                                  const void *a, const void *b, const void *beta, void *c,
                                  void *workspace, void *stream) {
     struct gt_err *err = gt_public_entry();
-    const struct gt_call call = {
-        alpha, gt_device_pointer(a), gt_device_pointer(b), beta, c, workspace, stream};
+    const struct gt_call call = {.alpha = alpha,
+                                 .a = gt_device_pointer(a),
+                                 .b = gt_device_pointer(b),
+                                 .beta = beta,
+                                 .c = c,
+                                 .workspace = workspace,
+                                 .stream = stream};
     if (plan == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "plan is NULL");
     return gt_plan_run(plan, plan->swapped, &call, err);

@@ -579,6 +579,29 @@ static void test_what_has_no_kernel_has_no_plan(void **state) {
     close_all(ctx);
 }
 
+/* Column-major: the operand that is named is the caller's, not the exchanged one. */
+static void test_messages_name_the_callers_operand(void **state) {
+    gemmtune_problem p;
+    gemmtune_plan *plan;
+    (void)state;
+    gemmtune_ctx *ctx = opened(GEMMTUNE_CUDA);
+    assert_int_equal(gemmtune_problem_init(&p, GEMMTUNE_F32, 8, 8, 8), GEMMTUNE_OK);
+    assert_int_equal(gemmtune_plan_create(&plan, ctx, &p, GEMMTUNE_MATCH_DEFAULT, 0),
+                     GEMMTUNE_OK);
+    assert_int_equal(gemmtune_execute(plan, &one, NULL, at(16), &one, at(16), NULL, NULL),
+                     GEMMTUNE_EINVAL);
+    assert_string_equal(gemmtune_errmsg(), "the pointer to A is NULL");
+    assert_int_equal(gemmtune_execute(plan, &one, at(16), at(17), &one, at(16), NULL, NULL),
+                     GEMMTUNE_EINVAL);
+    assert_string_equal(gemmtune_errmsg(),
+                        "the pointer to B, 0x11, is not aligned to 4 bytes");
+    assert_int_equal(gemmtune_gemm(ctx, &p, &one, at(16), NULL, &one, at(16), NULL),
+                     GEMMTUNE_EINVAL);
+    assert_string_equal(gemmtune_errmsg(), "the pointer to B is NULL");
+    gemmtune_plan_destroy(plan);
+    close_all(ctx);
+}
+
 static int warnings;
 
 static void on_log(void *user, gemmtune_log_level level, const char *line) {
@@ -808,7 +831,12 @@ static gt_status many_exec(struct gt_exec **out, struct gt_gpu *gpu,
 static gt_status run_many(const struct gt_exec *e, const float *alpha, void *a, void *b,
                           void *workspace, struct gt_err *err) {
     memset(&seen, 0, sizeof seen);
-    const struct gt_call call = {alpha, a, b, &two, at(0x3000), workspace, NULL};
+    const struct gt_call call = {.alpha = alpha,
+                                 .a = a,
+                                 .b = b,
+                                 .beta = &two,
+                                 .c = at(0x3000),
+                                 .workspace = workspace};
     return gt_exec_run(e, &call, err);
 }
 
@@ -1009,6 +1037,7 @@ int main(void) {
         cmocka_unit_test(test_empty_products_build_nothing),
         cmocka_unit_test(test_scalars_of_each_type),
         cmocka_unit_test(test_missing_pointers),
+        cmocka_unit_test(test_messages_name_the_callers_operand),
         cmocka_unit_test(test_launch),
         cmocka_unit_test(test_describe_refuses_null),
         cmocka_unit_test(test_what_has_no_kernel_has_no_plan),

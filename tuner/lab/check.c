@@ -27,7 +27,8 @@ static gt_status enqueue_case(struct gt_case *t, const struct gt_product *produc
                                  &beta,
                                  view,
                                  c->workspace.view,
-                                 gt_rig_head(c->rig)->stream};
+                                 gt_rig_head(c->rig)->stream,
+                                 false};
     if (status == GEMMTUNE_OK)
         status = gt_checker_poison(c, product->workspace_bytes, err);
     if (status == GEMMTUNE_OK)
