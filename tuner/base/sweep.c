@@ -63,9 +63,18 @@ static void append(struct gt_sweep *s, const gemmtune_problem *p, double weight)
     (void)gt_problem_name(p, item->name);
 }
 
+/* The problem of a name, if there is anything to tune about it. */
+static gt_status read_problem(gemmtune_problem *p, const char *name, struct gt_err *err) {
+    const gt_status status = gt_problem_from_name(p, name, err);
+    if (status == GEMMTUNE_OK && (p->m == 0 || p->n == 0 || p->k == 0))
+        return gt_fail(err, GEMMTUNE_EPARSE, "\"%s\" is an empty product: nothing to tune",
+                       name);
+    return status;
+}
+
 gt_status gt_sweep_add(struct gt_sweep *s, const char *name, struct gt_err *err) {
     gemmtune_problem p;
-    gt_status status = gt_problem_from_name(&p, name, err);
+    gt_status status = read_problem(&p, name, err);
     if (status == GEMMTUNE_OK)
         status = reserve(s, 1, err);
     if (status != GEMMTUNE_OK)
@@ -464,11 +473,9 @@ static gt_status take_name(struct gt_sweep *s, struct gt_node n, struct gt_err *
     gt_status status = gt_json_string(&name, n, err);
     if (status != GEMMTUNE_OK)
         return status;
-    status = gt_problem_from_name(&p, name, &why);
+    status = read_problem(&p, name, &why);
     if (status != GEMMTUNE_OK)
         return gt_json_fail_because(n, status, &why, err);
-    if (p.m == 0 || p.n == 0 || p.k == 0)
-        return gt_json_fail(n, err, "\"%s\" is an empty product: nothing to tune", name);
     if (s->count == GT_SWEEP_MAX)
         return gt_json_fail(n, err, "%zu problems up to here; the limit is %d",
                             s->count + 1, GT_SWEEP_MAX);
