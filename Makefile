@@ -17,7 +17,8 @@
 
 VERSION   := $(shell awk '/define GEMMTUNE_VERSION_(MAJOR|MINOR|PATCH)/ \
                         { printf "%s%s", dot, $$3; dot = "." }' include/gemmtune.h)
-SOVERSION := $(firstword $(subst ., ,$(VERSION)))
+# While the major version is 0, each minor version is an ABI of its own.
+SOVERSION := $(patsubst 0,0.$(word 2,$(subst ., ,$(VERSION))),$(firstword $(subst ., ,$(VERSION))))
 
 PREFIX     ?= /usr/local
 BINDIR     ?= $(PREFIX)/bin
@@ -180,7 +181,8 @@ FORCE:
 # ---- tests ----------------------------------------------------------------------------------
 
 # These walk through every point at which memory may run out.
-$(B)/tests/unit/test_expr $(B)/tests/unit/test_json: override LDFLAGS += -Wl,--wrap=malloc
+$(addprefix $(B)/tests/unit/test_,expr json family sweep): override LDFLAGS += \
+    -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
 $(B)/tests/%: $(B)/tests/%.o $(B)/libgt-test.a
 	$(call link,$(CMOCKA) $(PROG_LIBS))

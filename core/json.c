@@ -293,6 +293,13 @@ gt_status gt_json_fail(struct gt_node n, struct gt_err *err, const char *fmt, ..
                    path, what.line);
 }
 
+gt_status gt_json_fail_because(struct gt_node n, gt_status status, const struct gt_err *why,
+                               struct gt_err *err) {
+    return status == GEMMTUNE_ENOMEM
+               ? gt_fail(err, status, "%s: %s", n.doc->name, why->line)
+               : gt_json_fail(n, err, "%s", why->line);
+}
+
 static const char *const kinds[] = {
     [GT_JSON_ABSENT] = "absent",    [GT_JSON_NULL] = "null",
     [GT_JSON_BOOL] = "a boolean",   [GT_JSON_NUMBER] = "a number",

@@ -52,6 +52,10 @@ int gt_json_line(struct gt_node n);             /* 1-based; 0 for an absent node
  * give its parent. */
 gt_status gt_json_fail(struct gt_node n, struct gt_err *err, const char *fmt, ...)
     GT_PRINTF(3, 4);
+/* What another reader said of the node, as gt_json_fail says it; but out of memory is not
+ * the document's fault and stays ENOMEM. */
+gt_status gt_json_fail_because(struct gt_node n, gt_status status, const struct gt_err *why,
+                               struct gt_err *err);
 
 /* Typed reads: EPARSE when the value is missing, of another kind or outside [low, high];
  * *out is then untouched. 8.0 and 8e0 are integers. */

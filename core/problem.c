@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * problem.c - one form for every problem: checked, row-major, everything filled in; and its
- * name. Knows what is computed, never how.
+ * problem.c - one form for every problem: checked, row-major, everything filled in; which
+ * problems no kernel computes yet; and sizes. Knows what is computed, never how.
  */
 #include "core/problem.h"
 
-#include "core/text.h"
+#include "core/epilogue.h"
+#include "core/growth.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 struct gt_shape gt_problem_shape_a(const gemmtune_problem *p) {
@@ -32,7 +32,7 @@ static int64_t elems(struct gt_shape s, int64_t ld) {
     return s.rows == 0 || s.cols == 0 ? 0 : (s.rows - 1) * ld + s.cols;
 }
 
-/* ---- canonical form -------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------- */
 
 /* The enums of a caller's struct may hold anything. */
 static gt_status check_words(const gemmtune_problem *p, struct gt_err *err) {
@@ -48,6 +48,8 @@ static gt_status check_words(const gemmtune_problem *p, struct gt_err *err) {
         {"type_c", (unsigned)p->type_c, GEMMTUNE_I32},
         {"type_acc", (unsigned)p->type_acc, GEMMTUNE_I32},
         {"math", (unsigned)p->math, GEMMTUNE_MATH_FAST},
+        {"batch_kind", (unsigned)p->batch_kind, GEMMTUNE_MASKED_ROWS},
+        {"reserved", p->reserved, 0},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (words[i].value > words[i].most)
@@ -67,10 +69,8 @@ static gt_status check_numbers(const gemmtune_problem *p, struct gt_err *err) {
         {"lda", p->lda, 0, GT_DIM_MAX},
         {"ldb", p->ldb, 0, GT_DIM_MAX},
         {"ldc", p->ldc, 0, GT_DIM_MAX},
-        {"batch", p->batch, 1, INT64_MAX},
-        {"stride_a", p->stride_a, 0, INT64_MAX},
-        {"stride_b", p->stride_b, 0, INT64_MAX},
-        {"stride_c", p->stride_c, 0, INT64_MAX},
+        {"batch", p->batch, 1, GT_DIM_MAX},
+        {"expected_rows", p->expected_rows, 0, GT_DIM_MAX},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].value < numbers[i].least || numbers[i].value > numbers[i].most)
@@ -81,18 +81,26 @@ static gt_status check_numbers(const gemmtune_problem *p, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
-static gt_status check_support(const gemmtune_problem *p, struct gt_err *err) {
-    char types[GT_TYPES_WORD_MAX];
-    (void)gt_types_word(p, types);
-    if (gt_dtype_of(p) == NULL)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no kernel for types %s yet", types);
-    if (p->batch > 1)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
-                       "batch is %" PRId64
-                       ": gemmtune has no batched kernels, only batch 1",
-                       p->batch);
-    return GEMMTUNE_OK;
+static bool has_row_counts(const gemmtune_problem *p) {
+    return p->batch_kind == GEMMTUNE_GROUPED_ROWS || p->batch_kind == GEMMTUNE_MASKED_ROWS;
 }
+
+/* What speaks of rows, columns or B means another thing once A and B are exchanged. */
+static gt_status check_layout(const gemmtune_problem *p, struct gt_err *err) {
+    const char *what = has_row_counts(p)     ? "batch_kind"
+                       : p->packed_b != 0    ? "packed_b"
+                       : p->row_order != 0   ? "row_order"
+                       : p->epilogue != NULL ? "epilogue"
+                                             : NULL;
+    if (what == NULL || p->layout == GEMMTUNE_ROW_MAJOR)
+        return GEMMTUNE_OK;
+    return gt_fail(err, GEMMTUNE_EINVAL,
+                   "%s speaks of rows, columns or B, so layout must be "
+                   "GEMMTUNE_ROW_MAJOR",
+                   what);
+}
+
+/* ---- canonical form -------------------------------------------------------- */
 
 /* Column-major memory read as row-major is the transpose: C' = B' A'. What was stored
  * transposed stays so. */
@@ -104,53 +112,206 @@ static gemmtune_problem row_major(const gemmtune_problem *p) {
         r.type_a = p->type_b, r.type_b = p->type_a;
         r.m = p->n, r.n = p->m;
         r.lda = p->ldb, r.ldb = p->lda;
+        r.stride_a = p->stride_b, r.stride_b = p->stride_a;
     }
     return r;
 }
 
-/* Fills in the leading dimension and the stride of operand `letter` (the caller's name). */
-static gt_status settle(int64_t *ld, int64_t *stride, struct gt_shape s,
-                        gemmtune_dtype type, char letter, struct gt_err *err) {
-    int64_t bytes;
-    if (*ld == 0)
-        *ld = gt_shape_packed_ld(s);
-    if (*ld < gt_shape_packed_ld(s))
+/* One operand while its numbers are filled in. */
+struct operand {
+    char letter; /* the caller's name for it */
+    struct gt_shape shape;
+    gemmtune_dtype type;
+    int64_t *ld, *stride;
+    int64_t count; /* matrices that the stride leads to; 1: the stride says nothing */
+};
+
+static gt_status settle_ld(const struct operand *x, struct gt_err *err) {
+    const int64_t least = gt_shape_packed_ld(x->shape);
+    if (*x->ld == 0)
+        *x->ld = least;
+    if (*x->ld < least)
         return gt_fail(err, GEMMTUNE_EINVAL,
                        "ld%c is %" PRId64 ", must be 0 (packed) or at least %" PRId64,
-                       letter - 'A' + 'a', *ld, gt_shape_packed_ld(s));
-    /* Elements fit an int64 because dimensions are below 2^31; bytes may not. */
-    if (__builtin_mul_overflow(elems(s, *ld), (int64_t)gt_type_size(type), &bytes))
+                       x->letter - 'A' + 'a', *x->ld, least);
+    return GEMMTUNE_OK;
+}
+
+/* Whether the matrices of a batch lie one behind another, or side by side in wider rows. */
+static bool lie_apart(const struct operand *x) {
+    const int64_t stride = *x->stride, cols = x->shape.cols;
+    return x->count == 1 || stride >= elems(x->shape, *x->ld) ||
+           (stride >= cols && stride <= (*x->ld - cols) / (x->count - 1));
+}
+
+static gt_status settle_stride(const struct operand *x, struct gt_err *err) {
+    /* Below 2^62, because dimensions are below 2^31. */
+    const int64_t packed = x->shape.rows * *x->ld;
+    const char letter = (char)(x->letter - 'A' + 'a');
+    if (x->count == 1 || *x->stride == GEMMTUNE_PACKED)
+        *x->stride = packed;
+    if (*x->stride < 0)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "stride_%c is %" PRId64 ", must be GEMMTUNE_PACKED or 0 or more",
+                       letter, *x->stride);
+    if (x->letter == 'C' && !lie_apart(x))
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "stride_c is %" PRId64 ": the products of the batch overlap in C",
+                       *x->stride);
+    return GEMMTUNE_OK;
+}
+
+static bool count_elems(int64_t *out, struct gt_shape shape, int64_t ld, int64_t stride,
+                        int64_t count) {
+    return !__builtin_mul_overflow(count - 1, stride, out) &&
+           !__builtin_add_overflow(*out, elems(shape, ld), out);
+}
+
+static gt_status check_bytes(const struct operand *x, struct gt_err *err) {
+    int64_t count = 0, bytes;
+    if (!count_elems(&count, x->shape, *x->ld, *x->stride, x->count))
+        return gt_fail(err, GEMMTUNE_EINVAL, "%c has more elements than 64 bits count",
+                       x->letter);
+    if (__builtin_mul_overflow(count, (int64_t)gt_type_size(x->type), &bytes))
         return gt_fail(err, GEMMTUNE_EINVAL,
                        "%c has %" PRId64 " elements of %s: more bytes than 64 bits count",
-                       letter, elems(s, *ld), gt_type_name(type));
-    *stride = s.rows * *ld; /* of no use with batch 1: one value, so that equal is equal */
+                       x->letter, count, gt_type_name(x->type));
     return GEMMTUNE_OK;
+}
+
+static gt_status settle_operand(const struct operand *x, struct gt_err *err) {
+    gt_status status = settle_ld(x, err);
+    if (status == GEMMTUNE_OK)
+        status = settle_stride(x, err);
+    return status == GEMMTUNE_OK ? check_bytes(x, err) : status;
+}
+
+/* Matrices that the stride of A or C leads to. Those of pointers are counted as if they lay
+ * packed. */
+static int64_t count_ac(const gemmtune_problem *p) {
+    return p->batch_kind == GEMMTUNE_GROUPED_ROWS ? 1 : p->batch;
+}
+
+static gt_status settle_operands(gemmtune_problem *p, bool swap, struct gt_err *err) {
+    const struct operand operands[] = {
+        {swap ? 'B' : 'A', gt_problem_shape_a(p), p->type_a, &p->lda, &p->stride_a,
+         count_ac(p)},
+        {swap ? 'A' : 'B', gt_problem_shape_b(p), p->type_b, &p->ldb, &p->stride_b,
+         p->batch},
+        {'C', gt_problem_shape_c(p), p->type_c, &p->ldc, &p->stride_c, count_ac(p)},
+    };
+    gt_status status = GEMMTUNE_OK;
+    if (p->batch_kind == GEMMTUNE_BATCH_POINTERS)
+        p->stride_a = p->stride_b = p->stride_c = GEMMTUNE_PACKED;
+    for (size_t i = 0; i < 3 && status == GEMMTUNE_OK; i++)
+        status = settle_operand(&operands[i], err);
+    return status;
+}
+
+int64_t gt_problem_rows_by_default(const gemmtune_problem *p) {
+    if (!has_row_counts(p))
+        return 0;
+    return p->batch_kind == GEMMTUNE_GROUPED_ROWS ? (p->m + p->batch - 1) / p->batch : p->m;
+}
+
+static gt_status settle_rows(gemmtune_problem *p, struct gt_err *err) {
+    if (!has_row_counts(p) && p->expected_rows != 0)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "expected_rows is %" PRId64 ", but no rows are grouped or masked",
+                       p->expected_rows);
+    if (has_row_counts(p) && p->expected_rows > p->m)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "expected_rows is %" PRId64 ", more than the %" PRId64 " of m",
+                       p->expected_rows, p->m);
+    if (p->expected_rows == 0)
+        p->expected_rows = gt_problem_rows_by_default(p);
+    return GEMMTUNE_OK;
+}
+
+static gt_status settle_epilogue(const gemmtune_problem *p, struct gt_err *err) {
+    if (p->epilogue == NULL)
+        return GEMMTUNE_OK;
+    return gt_epilogue_check(p->epilogue, err) == GEMMTUNE_OK ? GEMMTUNE_OK
+                                                              : GEMMTUNE_EINVAL;
+}
+
+/* The struct of the first release of this ABI is the present one. */
+static const struct gt_growth growth = {sizeof(gemmtune_problem), sizeof(gemmtune_problem),
+                                        "problem", "gemmtune_problem_init"};
+
+gt_status gt_problem_settle(gemmtune_problem *out, bool *swapped,
+                            const gemmtune_problem *in, struct gt_err *err) {
+    gemmtune_problem given;
+    gt_status status = gt_growth_read(&given, in, &growth, err);
+    if (status == GEMMTUNE_OK)
+        status = check_words(&given, err);
+    if (status == GEMMTUNE_OK)
+        status = check_numbers(&given, err);
+    if (status == GEMMTUNE_OK)
+        status = check_layout(&given, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    const bool swap = given.layout == GEMMTUNE_COL_MAJOR;
+    gemmtune_problem p = row_major(&given);
+    p.struct_size = sizeof p;
+    p.reads_c = p.reads_c != 0;
+    p.packed_b = p.packed_b != 0;
+    p.row_order = p.row_order != 0;
+    p.math = gt_type_math(p.math, p.type_a, p.type_b, p.type_acc);
+    status = settle_operands(&p, swap, err);
+    if (status == GEMMTUNE_OK)
+        status = settle_rows(&p, err);
+    if (status == GEMMTUNE_OK)
+        status = settle_epilogue(&p, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    *out = p;
+    if (swapped != NULL)
+        *swapped = swap;
+    return GEMMTUNE_OK;
+}
+
+/* ---- what no kernel computes yet ------------------------------------------- */
+
+static gt_status check_batch(const gemmtune_problem *p, struct gt_err *err) {
+    static const struct {
+        const char *what, *count;
+    } kinds[] = {
+        [GEMMTUNE_BATCH_STRIDED] = {"strided batches", "batch"},
+        [GEMMTUNE_BATCH_POINTERS] = {"batches of pointers", "batch"},
+        [GEMMTUNE_GROUPED_ROWS] = {"grouped rows", "groups"},
+        [GEMMTUNE_MASKED_ROWS] = {"masked rows", "batch"},
+    };
+    if (p->batch_kind == GEMMTUNE_BATCH_STRIDED && p->batch == 1)
+        return GEMMTUNE_OK;
+    return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no kernel for %s yet: %s=%" PRId64,
+                   kinds[p->batch_kind].what, kinds[p->batch_kind].count, p->batch);
+}
+
+gt_status gt_problem_supported(const gemmtune_problem *p, struct gt_err *err) {
+    char types[GT_TYPES_WORD_MAX];
+    (void)gt_types_word(p, types);
+    if (gt_dtype_of(p) == NULL)
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no kernel for types %s yet", types);
+    if (p->packed_b)
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                       "no kernel for packed weights yet: packed_b");
+    if (p->row_order)
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                       "no kernel for a fixed order of sums yet: row_order");
+    if (p->epilogue != NULL)
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no kernel for epilogues yet: epi=%s",
+                       p->epilogue);
+    return check_batch(p, err);
 }
 
 gt_status gt_problem_canonical(gemmtune_problem *out, bool *swapped,
                                const gemmtune_problem *in, struct gt_err *err) {
-    if (in->struct_size != sizeof *in)
-        return gt_fail(err, GEMMTUNE_EINVAL,
-                       "struct_size is %" PRIu32
-                       ", not %zu: call gemmtune_problem_init first",
-                       in->struct_size, sizeof *in);
-    const bool swap = in->layout == GEMMTUNE_COL_MAJOR;
-    gemmtune_problem p = row_major(in);
-    p.reads_c = in->reads_c != 0;
-    p.math = gt_type_math(p.math, p.type_a, p.type_b, p.type_acc);
-    gt_status status = check_words(in, err);
+    gemmtune_problem p;
+    bool swap;
+    gt_status status = gt_problem_settle(&p, &swap, in, err);
     if (status == GEMMTUNE_OK)
-        status = check_numbers(in, err);
-    if (status == GEMMTUNE_OK)
-        status = check_support(&p, err);
-    if (status == GEMMTUNE_OK)
-        status = settle(&p.lda, &p.stride_a, gt_problem_shape_a(&p), p.type_a,
-                        swap ? 'B' : 'A', err);
-    if (status == GEMMTUNE_OK)
-        status = settle(&p.ldb, &p.stride_b, gt_problem_shape_b(&p), p.type_b,
-                        swap ? 'A' : 'B', err);
-    if (status == GEMMTUNE_OK)
-        status = settle(&p.ldc, &p.stride_c, gt_problem_shape_c(&p), p.type_c, 'C', err);
+        status = gt_problem_supported(&p, err);
     if (status != GEMMTUNE_OK)
         return status;
     *out = p;
@@ -161,20 +322,33 @@ gt_status gt_problem_canonical(gemmtune_problem *out, bool *swapped,
 
 /* ---- sizes ----------------------------------------------------------------- */
 
+/* Rows of op(A) that are expected of a product, and products. */
+static int64_t rows_of(const gemmtune_problem *p) {
+    return has_row_counts(p) ? p->expected_rows : p->m;
+}
+
 double gt_problem_flops(const gemmtune_problem *p) {
-    return 2.0 * (double)p->m * (double)p->n * (double)p->k;
+    const bool grouped = p->batch_kind == GEMMTUNE_GROUPED_ROWS;
+    const double rows = grouped ? (double)p->m : (double)rows_of(p) * (double)p->batch;
+    return 2.0 * rows * (double)p->n * (double)p->k;
+}
+
+/* It fits: gt_problem_settle counted the same. */
+static int64_t elems_of(struct gt_shape shape, int64_t ld, int64_t stride, int64_t count) {
+    int64_t all = 0;
+    return elems(shape, ld) > 0 && count_elems(&all, shape, ld, stride, count) ? all : 0;
 }
 
 int64_t gt_problem_elems_a(const gemmtune_problem *p) {
-    return elems(gt_problem_shape_a(p), p->lda);
+    return elems_of(gt_problem_shape_a(p), p->lda, p->stride_a, count_ac(p));
 }
 
 int64_t gt_problem_elems_b(const gemmtune_problem *p) {
-    return elems(gt_problem_shape_b(p), p->ldb);
+    return elems_of(gt_problem_shape_b(p), p->ldb, p->stride_b, p->batch);
 }
 
 int64_t gt_problem_elems_c(const gemmtune_problem *p) {
-    return elems(gt_problem_shape_c(p), p->ldc);
+    return elems_of(gt_problem_shape_c(p), p->ldc, p->stride_c, count_ac(p));
 }
 
 double gt_problem_bytes(const gemmtune_problem *p) {
@@ -187,15 +361,21 @@ static double log_ratio(int64_t x, int64_t y) {
     return log2((double)(x > 1 ? x : 1)) - log2((double)(y > 1 ? y : 1));
 }
 
+static bool same_text(const char *x, const char *y) {
+    return x == NULL || y == NULL ? x == y : strcmp(x, y) == 0;
+}
+
 bool gt_problem_same_kind(const gemmtune_problem *x, const gemmtune_problem *y) {
     return gt_dtype_of(x) == gt_dtype_of(y) && x->trans_a == y->trans_a &&
-           x->trans_b == y->trans_b;
+           x->trans_b == y->trans_b && x->batch_kind == y->batch_kind &&
+           (x->batch == 1) == (y->batch == 1) && x->packed_b == y->packed_b &&
+           x->row_order == y->row_order && same_text(x->epilogue, y->epilogue);
 }
 
 double gt_problem_distance2(const gemmtune_problem *x, const gemmtune_problem *y) {
-    const double m = log_ratio(x->m, y->m), n = log_ratio(x->n, y->n),
-                 k = log_ratio(x->k, y->k);
-    return m * m + n * n + k * k;
+    const double m = log_ratio(rows_of(x), rows_of(y)), n = log_ratio(x->n, y->n),
+                 k = log_ratio(x->k, y->k), batch = log_ratio(x->batch, y->batch);
+    return m * m + n * n + k * k + batch * batch;
 }
 
 int64_t gt_row_align(int64_t ld, gemmtune_dtype type, int64_t pointer_align) {
@@ -207,11 +387,15 @@ int64_t gt_row_align(int64_t ld, gemmtune_dtype type, int64_t pointer_align) {
 
 /* ---- public ---------------------------------------------------------------- */
 
-void gemmtune_problem_init(gemmtune_problem *p, gemmtune_dtype type, int64_t m, int64_t n,
-                           int64_t k) {
+gt_status gt_problem_copy_out(gemmtune_problem *out, size_t size,
+                              const gemmtune_problem *in, struct gt_err *err) {
+    return gt_growth_write(out, size, in, &growth, err);
+}
+
+gt_status gt_problem_init(gemmtune_problem *p, size_t size, gemmtune_dtype type, int64_t m,
+                          int64_t n, int64_t k, struct gt_err *err) {
     const struct gt_input *in = gt_input_of(type, GEMMTUNE_MATH_STRICT);
-    *p = (gemmtune_problem){
-        .struct_size = sizeof *p,
+    const gemmtune_problem fresh = {
         .layout = GEMMTUNE_COL_MAJOR,
         .type_a = type,
         .type_b = type,
@@ -221,5 +405,18 @@ void gemmtune_problem_init(gemmtune_problem *p, gemmtune_dtype type, int64_t m, 
         .n = n,
         .k = k,
         .batch = 1,
+        .stride_a = GEMMTUNE_PACKED,
+        .stride_b = GEMMTUNE_PACKED,
+        .stride_c = GEMMTUNE_PACKED,
     };
+    return gt_problem_copy_out(p, size, &fresh, err);
+}
+
+gemmtune_status gemmtune_problem_init_sized(gemmtune_problem *p, size_t size,
+                                            gemmtune_dtype type, int64_t m, int64_t n,
+                                            int64_t k) {
+    struct gt_err *err = gt_public_entry();
+    if (p == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "problem is NULL");
+    return gt_problem_init(p, size, type, m, n, k, err);
 }

@@ -8,13 +8,14 @@
 #include "core/text.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 static const char *const layouts[2][2] = {{"nn", "nt"},
                                           {"tn", "tt"}}; /* [trans_a][trans_b] */
 
-/* ---- from a name ----------------------------------------------------------- */
+/* ---- types, layout and sizes ----------------------------------------------- */
 
 static gt_status take_types(gemmtune_problem *p, struct gt_reader *r, struct gt_err *err) {
     const struct gt_piece piece = gt_piece_take(r, "-");
@@ -35,13 +36,13 @@ static gt_status take_layout(gemmtune_problem *p, struct gt_reader *r, struct gt
 }
 
 static gt_status read_number(int64_t *out, const char *what, struct gt_piece piece,
-                             int64_t least, struct gt_err *err) {
+                             int64_t least, int64_t most, struct gt_err *err) {
     int64_t value;
     if (!gt_text_int(&value, piece.text, (size_t)piece.len) || value < least ||
-        value > GT_DIM_MAX)
+        value > most)
         return gt_fail(err, GEMMTUNE_EPARSE,
                        "%s \"%.*s\" is not a number from %" PRId64 " to %" PRId64, what,
-                       piece.len, piece.text, least, GT_DIM_MAX);
+                       piece.len, piece.text, least, most);
     *out = value;
     return GEMMTUNE_OK;
 }
@@ -54,7 +55,8 @@ static gt_status take_sizes(gemmtune_problem *p, struct gt_reader *r, struct gt_
     } sizes[] = {{"m", &p->m, 'x'}, {"n", &p->n, 'x'}, {"k", &p->k, ','}};
     for (size_t i = 0; i < 3; i++) {
         const struct gt_piece piece = gt_piece_take(r, "x,");
-        gt_status status = read_number(sizes[i].value, sizes[i].what, piece, 0, err);
+        gt_status status =
+            read_number(sizes[i].value, sizes[i].what, piece, 0, GT_DIM_MAX, err);
         if (status == GEMMTUNE_OK && piece.stop != sizes[i].stop &&
             (piece.stop != '\0' || sizes[i].stop != ','))
             status =
@@ -67,27 +69,112 @@ static gt_status take_sizes(gemmtune_problem *p, struct gt_reader *r, struct gt_
     return GEMMTUNE_OK;
 }
 
-/* One of "lda=8" .. "beta"; `seen` has a bit for each that came before. */
-static gt_status take_option(gemmtune_problem *p, unsigned *seen, struct gt_reader *r,
-                             struct gt_err *err) {
-    static const char *const names[] = {"lda", "ldb", "ldc", "batch", "beta"};
-    int64_t *const values[] = {&p->lda, &p->ldb, &p->ldc, &p->batch}; /* beta has none */
-    const struct gt_piece piece = gt_piece_take(r, "=,");
-    unsigned i = 0;
-    while (i < 5 && !gt_piece_is(piece, names[i]))
-        i++;
-    if (i == 5 || (i < 4) != (piece.stop == '='))
-        return gt_fail(err, GEMMTUNE_EPARSE,
-                       "\"%.*s\" is not lda=, ldb=, ldc=, batch= or beta", piece.len,
-                       piece.text);
-    if (*seen & 1U << i)
-        return gt_fail(err, GEMMTUNE_EPARSE, "%s is given a second time", names[i]);
-    *seen |= 1U << i;
-    if (i < 4)
-        return read_number(values[i], names[i], gt_piece_take(r, ","), 1, err);
-    p->reads_c = 1;
+/* ---- options --------------------------------------------------------------- */
+
+#define AT(member) offsetof(gemmtune_problem, member)
+#define ONE        GEMMTUNE_BATCH_STRIDED
+
+/* clang-format off */
+const struct gt_problem_option gt_problem_options[] = {
+    /* name       kind            member             least most     batch_kind */
+    {"lda",       GT_NAME_NUMBER, AT(lda),           1, GT_DIM_MAX, ONE},
+    {"ldb",       GT_NAME_NUMBER, AT(ldb),           1, GT_DIM_MAX, ONE},
+    {"ldc",       GT_NAME_NUMBER, AT(ldc),           1, GT_DIM_MAX, ONE},
+    {"batch",     GT_NAME_NUMBER, AT(batch),         1, GT_DIM_MAX, ONE},
+    {"groups",    GT_NAME_NUMBER, AT(batch),         1, GT_DIM_MAX, GEMMTUNE_GROUPED_ROWS},
+    {"pointers",  GT_NAME_FLAG,   AT(batch_kind),    0, 0,          GEMMTUNE_BATCH_POINTERS},
+    {"masked",    GT_NAME_FLAG,   AT(batch_kind),    0, 0,          GEMMTUNE_MASKED_ROWS},
+    {"rows",      GT_NAME_NUMBER, AT(expected_rows), 1, GT_DIM_MAX, ONE},
+    {"sa",        GT_NAME_NUMBER, AT(stride_a),      0, INT64_MAX,  ONE},
+    {"sb",        GT_NAME_NUMBER, AT(stride_b),      0, INT64_MAX,  ONE},
+    {"sc",        GT_NAME_NUMBER, AT(stride_c),      0, INT64_MAX,  ONE},
+    {"beta",      GT_NAME_FLAG,   AT(reads_c),       0, 0,          ONE},
+    {"packed_b",  GT_NAME_FLAG,   AT(packed_b),      0, 0,          ONE},
+    {"row_order", GT_NAME_FLAG,   AT(row_order),     0, 0,          ONE},
+    {"epi",       GT_NAME_TEXT,   AT(epilogue),      0, 0,          ONE},
+    {NULL,        GT_NAME_FLAG,   0,                 0, 0,          ONE},
+};
+/* clang-format on */
+
+enum { OPTIONS_TEXT_MAX = 256 }; /* of the list of options in a message */
+
+/* Whether one says what the other says: the number of products, or the kind of batch. */
+static bool excludes(const struct gt_problem_option *x, const struct gt_problem_option *y) {
+    return x->offset == y->offset || (x->batch_kind != ONE && y->batch_kind != ONE);
+}
+
+static gt_status check_seen(unsigned seen, const struct gt_problem_option *option,
+                            struct gt_err *err) {
+    for (unsigned i = 0; gt_problem_options[i].name != NULL; i++) {
+        const struct gt_problem_option *other = &gt_problem_options[i];
+        if ((seen & 1U << i) == 0 || !excludes(option, other))
+            continue;
+        if (other == option)
+            return gt_fail(err, GEMMTUNE_EPARSE, "%s is given a second time", option->name);
+        return gt_fail(err, GEMMTUNE_EPARSE, "%s and %s exclude each other", other->name,
+                       option->name);
+    }
     return GEMMTUNE_OK;
 }
+
+gt_status gt_problem_set(gemmtune_problem *p, unsigned *seen,
+                         const struct gt_problem_option *option, int64_t number,
+                         const char *text, struct gt_err *err) {
+    static const int32_t yes = 1;
+    char *member = (char *)p + option->offset;
+    const gt_status status = check_seen(*seen, option, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    *seen |= 1U << (option - gt_problem_options);
+    if (option->kind == GT_NAME_NUMBER)
+        memcpy(member, &number, sizeof number);
+    else if (option->kind == GT_NAME_TEXT)
+        memcpy(member, &text, sizeof text);
+    else if (option->batch_kind == ONE)
+        memcpy(member, &yes, sizeof yes);
+    if (option->batch_kind != ONE)
+        p->batch_kind = option->batch_kind;
+    return GEMMTUNE_OK;
+}
+
+/* "lda= ldb= .. epi=" */
+static void list_options(char line[OPTIONS_TEXT_MAX]) {
+    int len = 0;
+    for (const struct gt_problem_option *o = gt_problem_options; o->name != NULL; o++)
+        len += snprintf(line + len, OPTIONS_TEXT_MAX - (size_t)len, "%s%s%s",
+                        len > 0 ? " " : "", o->name, o->kind == GT_NAME_FLAG ? "" : "=");
+}
+
+static gt_status find_option(const struct gt_problem_option **out, struct gt_piece piece,
+                             struct gt_err *err) {
+    char line[OPTIONS_TEXT_MAX];
+    const struct gt_problem_option *o = gt_problem_options;
+    while (o->name != NULL && !gt_piece_is(piece, o->name))
+        o++;
+    *out = o;
+    if (o->name != NULL && (o->kind != GT_NAME_FLAG) == (piece.stop == '='))
+        return GEMMTUNE_OK;
+    list_options(line);
+    return gt_fail(err, GEMMTUNE_EPARSE, "\"%.*s\" is none of %s", piece.len, piece.text,
+                   line);
+}
+
+static gt_status take_option(gemmtune_problem *p, unsigned *seen, struct gt_reader *r,
+                             struct gt_err *err) {
+    const struct gt_problem_option *option;
+    int64_t number = 0;
+    gt_status status = find_option(&option, gt_piece_take(r, "=,"), err);
+    const char *text = r->at;
+    if (status == GEMMTUNE_OK && option->kind == GT_NAME_NUMBER)
+        status = read_number(&number, option->name, gt_piece_take(r, ","), option->least,
+                             option->most, err);
+    if (status == GEMMTUNE_OK && option->kind == GT_NAME_TEXT)
+        (void)gt_piece_take(r, "");
+    return status == GEMMTUNE_OK ? gt_problem_set(p, seen, option, number, text, err)
+                                 : status;
+}
+
+/* ---- from a name ----------------------------------------------------------- */
 
 static gt_status parse_name(gemmtune_problem *p, const char *name, struct gt_err *err) {
     struct gt_reader r = {name, name + strlen(name)};
@@ -105,18 +192,33 @@ static gt_status parse_name(gemmtune_problem *p, const char *name, struct gt_err
     return status;
 }
 
+static gt_status read_name(gemmtune_problem *out, const char *name, struct gt_err *err) {
+    gemmtune_problem p;
+    gt_status status = gt_problem_init(&p, sizeof p, GEMMTUNE_F32, 0, 0, 0, err);
+    p.layout = GEMMTUNE_ROW_MAJOR;
+    if (status == GEMMTUNE_OK)
+        status = parse_name(&p, name, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_problem_settle(out, NULL, &p, err);
+    return status == GEMMTUNE_EINVAL ? GEMMTUNE_EPARSE : status; /* the text is wrong */
+}
+
+gt_status gt_problem_read_name(gemmtune_problem *out, const char *name,
+                               struct gt_err *err) {
+    const gt_status status = read_name(out, name, err);
+    return status == GEMMTUNE_OK ? status
+                                 : gt_fail_within(err, status, "problem \"%.200s\"", name);
+}
+
 gt_status gt_problem_from_name(gemmtune_problem *out, const char *name,
                                struct gt_err *err) {
     gemmtune_problem p;
-    gemmtune_problem_init(&p, GEMMTUNE_F32, 0, 0, 0);
-    p.layout = GEMMTUNE_ROW_MAJOR;
-    gt_status status = parse_name(&p, name, err);
+    gt_status status = read_name(&p, name, err);
     if (status == GEMMTUNE_OK)
-        status = gt_problem_canonical(out, NULL, &p, err);
-    if (status == GEMMTUNE_EINVAL)
-        status = GEMMTUNE_EPARSE; /* the text is wrong, not an argument of the call */
+        status = gt_problem_supported(&p, err);
     if (status != GEMMTUNE_OK)
         return gt_fail_within(err, status, "problem \"%.200s\"", name);
+    *out = p;
     return GEMMTUNE_OK;
 }
 
@@ -135,17 +237,48 @@ static int put_option(char *buf, int len, const char *what, int64_t value,
                           what, value);
 }
 
+static int put_flag(char *buf, int len, const char *what, bool value) {
+    return value ? len + snprintf(buf + len, GT_PROBLEM_NAME_MAX - (size_t)len, ",%s", what)
+                 : len;
+}
+
+/* An operand's leading dimension and stride; each is said unless the matrix is packed. */
+struct spacing {
+    const char *ld_name, *stride_name;
+    struct gt_shape shape;
+    int64_t ld, stride;
+};
+
+static int put_batch(char *buf, int len, const gemmtune_problem *p) {
+    const bool grouped = p->batch_kind == GEMMTUNE_GROUPED_ROWS;
+    len = put_option(buf, len, grouped ? "groups" : "batch", p->batch,
+                     p->batch_kind == ONE ? 1 : INT64_MIN);
+    len = put_flag(buf, len, "pointers", p->batch_kind == GEMMTUNE_BATCH_POINTERS);
+    len = put_flag(buf, len, "masked", p->batch_kind == GEMMTUNE_MASKED_ROWS);
+    return put_option(buf, len, "rows", p->expected_rows, gt_problem_rows_by_default(p));
+}
+
 int gt_problem_name(const gemmtune_problem *p, char buf[GT_PROBLEM_NAME_MAX]) {
+    const struct spacing spacings[] = {
+        {"lda", "sa", gt_problem_shape_a(p), p->lda, p->stride_a},
+        {"ldb", "sb", gt_problem_shape_b(p), p->ldb, p->stride_b},
+        {"ldc", "sc", gt_problem_shape_c(p), p->ldc, p->stride_c},
+    };
     char types[GT_TYPES_WORD_MAX];
     (void)gt_types_word(p, types);
     int len = snprintf(buf, GT_PROBLEM_NAME_MAX, "%s-%s-%" PRId64 "x%" PRId64 "x%" PRId64,
                        types, gt_problem_layout(p), p->m, p->n, p->k);
-    len = put_option(buf, len, "lda", p->lda, gt_shape_packed_ld(gt_problem_shape_a(p)));
-    len = put_option(buf, len, "ldb", p->ldb, gt_shape_packed_ld(gt_problem_shape_b(p)));
-    len = put_option(buf, len, "ldc", p->ldc, gt_shape_packed_ld(gt_problem_shape_c(p)));
-    len = put_option(buf, len, "batch", p->batch, 1);
-    if (p->reads_c)
-        len += snprintf(buf + len, GT_PROBLEM_NAME_MAX - (size_t)len, ",beta");
+    for (const struct spacing *x = spacings; x < spacings + 3; x++)
+        len = put_option(buf, len, x->ld_name, x->ld, gt_shape_packed_ld(x->shape));
+    len = put_batch(buf, len, p);
+    for (const struct spacing *x = spacings; x < spacings + 3; x++)
+        len = put_option(buf, len, x->stride_name, x->stride, x->shape.rows * x->ld);
+    len = put_flag(buf, len, "beta", p->reads_c != 0);
+    len = put_flag(buf, len, "packed_b", p->packed_b != 0);
+    len = put_flag(buf, len, "row_order", p->row_order != 0);
+    if (p->epilogue != NULL)
+        len +=
+            snprintf(buf + len, GT_PROBLEM_NAME_MAX - (size_t)len, ",epi=%s", p->epilogue);
     return len;
 }
 
@@ -157,7 +290,7 @@ int gemmtune_problem_format(const gemmtune_problem *p, char *buf, size_t size) {
     if (p == NULL || (buf == NULL && size > 0))
         return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", p == NULL ? "problem" : "buf");
     gemmtune_problem canonical;
-    const gt_status status = gt_problem_canonical(&canonical, NULL, p, err);
+    const gt_status status = gt_problem_settle(&canonical, NULL, p, err);
     if (status != GEMMTUNE_OK)
         return status;
     char name[GT_PROBLEM_NAME_MAX];
@@ -165,10 +298,14 @@ int gemmtune_problem_format(const gemmtune_problem *p, char *buf, size_t size) {
     return snprintf(buf, size, "%s", name);
 }
 
-gemmtune_status gemmtune_problem_parse(gemmtune_problem *p, const char *name) {
-    struct gt_err *err = gt_thread_err();
-    err->line[0] = '\0';
+gemmtune_status gemmtune_problem_parse_sized(gemmtune_problem *p, size_t size,
+                                             const char *name) {
+    struct gt_err *err = gt_public_entry();
+    gemmtune_problem canonical;
     if (p == NULL || name == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", p == NULL ? "problem" : "name");
-    return gt_problem_from_name(p, name, err);
+    gt_status status = gt_problem_read_name(&canonical, name, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_problem_copy_out(p, size, &canonical, err);
+    return status;
 }

@@ -46,12 +46,11 @@ static gt_status read_text(const struct gt_db_column *column, void *row, struct 
                            struct gt_err *err) {
     const char *text = NULL;
     struct gt_err why = {{0}};
-    const gt_status status = gt_json_string(&text, n, err);
+    gt_status status = gt_json_string(&text, n, err);
     if (status != GEMMTUNE_OK)
         return status;
-    if (gt_column_set_text(column, row, text, &why) != GEMMTUNE_OK)
-        return gt_json_fail(n, err, "%s", why.line);
-    return GEMMTUNE_OK;
+    status = gt_column_set_text(column, row, text, &why);
+    return status == GEMMTUNE_OK ? status : gt_json_fail_because(n, status, &why, err);
 }
 
 static gt_status (*const readers[])(const struct gt_db_column *, void *, struct gt_node,
@@ -100,11 +99,12 @@ static gt_status read_row(const struct gt_db_table *table, void *row, struct gt_
         if (status == GEMMTUNE_OK)
             status = readers[column->kind](column, row, n, err);
     }
-    if (status == GEMMTUNE_OK && table == &gt_device_table)
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (table == &gt_device_table)
         (void)gt_device_renew(row);
-    if (status == GEMMTUNE_OK && gt_row_check(table, row, &why) != GEMMTUNE_OK)
-        status = gt_json_fail(object, err, "%s", why.line);
-    return status;
+    status = gt_row_check(table, row, &why);
+    return status == GEMMTUNE_OK ? status : gt_json_fail_because(object, status, &why, err);
 }
 
 /* ---- the document ---------------------------------------------------------- */

@@ -168,13 +168,13 @@ static gt_status migrate(struct gt_db *db, const struct gt_migration *migrations
     return status == GEMMTUNE_OK ? origin_store(db, err) : status;
 }
 
-gt_status gt_db_migrate(struct gt_db *db, const struct gt_migration *migrations,
-                        struct gt_err *err) {
-    int64_t version = 0;
-    gt_status status = gt_sql_int(&version, NULL, db, err, "PRAGMA user_version", "");
-    if (status != GEMMTUNE_OK || version >= gt_migrations_last(migrations))
-        return status;
-    status = gt_sql_script(db, "BEGIN IMMEDIATE", err);
+/* A table that others refer to is replaced by dropping it, so their references are not
+ * enforced meanwhile. The pragma does nothing within a transaction. */
+static gt_status migrate_at_once(struct gt_db *db, const struct gt_migration *migrations,
+                                 struct gt_err *err) {
+    gt_status status = set_pragma(db, "foreign_keys", 0, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_sql_script(db, "BEGIN IMMEDIATE", err);
     if (status != GEMMTUNE_OK)
         return status;
     status = migrate(db, migrations, err);
@@ -183,6 +183,18 @@ gt_status gt_db_migrate(struct gt_db *db, const struct gt_migration *migrations,
     if (status != GEMMTUNE_OK)
         (void)gt_sql_script(db, "ROLLBACK", NULL);
     return status;
+}
+
+gt_status gt_db_migrate(struct gt_db *db, const struct gt_migration *migrations,
+                        struct gt_err *err) {
+    int64_t version = 0;
+    gt_status status = gt_sql_int(&version, NULL, db, err, "PRAGMA user_version", "");
+    if (status != GEMMTUNE_OK || version >= gt_migrations_last(migrations))
+        return status;
+    status = migrate_at_once(db, migrations, err);
+    const gt_status enforced =
+        set_pragma(db, "foreign_keys", 1, status == GEMMTUNE_OK ? err : NULL);
+    return status == GEMMTUNE_OK ? enforced : status;
 }
 
 /* ---- are the tables ours? -------------------------------------------------- */

@@ -10,28 +10,43 @@
  * caller's own CUDA or OpenCL context and launches it on the caller's own
  * stream. It never times, never writes the database, never waits for the device.
  *
- * Ownership. What gemmtune_open and gemmtune_plan_create hand out is the caller's until
- *     gemmtune_close and gemmtune_plan_destroy, both of which accept NULL. Every const char
- * * returned is the library's and lives as long as its comment says. Device memory is
- * always the caller's; the library allocates none. Errors.    A gemmtune_status is 0 on
- * success and negative otherwise. On failure an out-parameter is set to NULL and
- * gemmtune_errmsg() says why, in one line. Threads.   A gemmtune_ctx may be shared: it
- * locks on a cache miss only. A gemmtune_plan never changes once made: any number of
- * threads may execute it at once, on different streams, each with its own workspace.
- * Closing what another thread is using is the one thing that is not allowed.
+ * Ownership.
+ *   - What gemmtune_open and gemmtune_plan_create hand out is the caller's until
+ *     gemmtune_close and gemmtune_plan_destroy, both of which accept NULL.
+ *   - Every const char * returned is the library's and lives as long as its comment says.
+ *   - Device memory is always the caller's; the library allocates none.
+ *
+ * Errors. A gemmtune_status is 0 on success and negative otherwise. On failure an
+ * out-parameter is set to NULL and gemmtune_errmsg() says why, in one line.
+ *
+ * Threads.
+ *   - A gemmtune_ctx may be shared: it locks on a cache miss only.
+ *   - A gemmtune_plan never changes once made: any number of threads may execute it at
+ *     once, on different streams, each with its own workspace.
+ *   - Closing what another thread is using is the one thing that is not allowed.
+ *
+ * Growth. Structs with a struct_size grow at their end only. A member that a caller's older
+ * struct lacks counts as 0, which means what the library did before it had the member. A
+ * newer struct is taken as long as the members that the library does not know are 0;
+ * otherwise the call answers GEMMTUNE_EUNSUPPORTED. The inline functions below tell the
+ * library how long the caller's struct is.
+ *
+ * What has a place here but no kernel yet is refused with GEMMTUNE_EUNSUPPORTED and one
+ * sentence when a plan is made; docs/api.md lists it.
  */
 #ifndef GEMMTUNE_H
 #define GEMMTUNE_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define GEMMTUNE_VERSION_MAJOR 0
-#define GEMMTUNE_VERSION_MINOR 1
+#define GEMMTUNE_VERSION_MINOR 2
 #define GEMMTUNE_VERSION_PATCH 0
 
 #if defined(_WIN32)
@@ -95,37 +110,90 @@ typedef enum gemmtune_math {
     GEMMTUNE_MATH_FAST    /* partial sums may be kept in fewer bits than F32 has */
 } gemmtune_math;
 
+/* Which products one call computes. `batch` and the strides below say how many there are
+ * and where each one's matrices begin. */
+typedef enum gemmtune_batch_kind {
+    GEMMTUNE_BATCH_STRIDED, /* matrix i of A begins i stride_a elements behind the first, as
+                             * those of B and C do; `batch` 1: a single product */
+    GEMMTUNE_BATCH_POINTERS, /* a, b and c of a call are device arrays of `batch` device
+                              * pointers, one for each matrix */
+    GEMMTUNE_GROUPED_ROWS, /* A and C are one matrix of m rows; their rows fall into `batch`
+                            * groups, one behind another, and group g is multiplied by
+                            * matrix g of B. The rows of a call say where groups end */
+    GEMMTUNE_MASKED_ROWS   /* as STRIDED, but only the first rows of each product are
+                            * computed. The rows of a call say how many */
+} gemmtune_batch_kind;
+
+/* As a stride: each matrix begins where the one before it ends, `rows * ld` elements
+ * further. 0 is no such word: with stride 0 all products share one A, or one B. */
+#define GEMMTUNE_PACKED INT64_MIN
+
 /*
- * What is to be computed; nothing about how. Set by gemmtune_problem_init, then by
- * hand. A zero leading dimension or stride means packed. All lengths are in
- * elements. Copy it freely: it owns nothing.
+ * What is to be computed; nothing about how. Set by gemmtune_problem_init, then by hand.
+ * All lengths are in elements. Copy it freely: it owns nothing, and `epilogue` must live as
+ * long as the problem is used.
+ *
+ * Rows and columns are those of the problem's own layout. GROUPED_ROWS, MASKED_ROWS,
+ * packed_b, row_order and an epilogue speak of rows, columns or B, so they need
+ * GEMMTUNE_ROW_MAJOR.
  */
 typedef struct gemmtune_problem {
     uint32_t struct_size; /* sizeof(gemmtune_problem), for growth */
     gemmtune_layout layout;
     gemmtune_trans trans_a, trans_b;
     gemmtune_dtype type_a, type_b, type_c; /* as stored */
-    gemmtune_dtype type_acc;               /* as accumulated; type of alpha, beta */
-    gemmtune_math math;                    /* TF32: F32 inputs may be rounded */
-    int64_t m, n, k;
-    int64_t lda, ldb, ldc;
-    int64_t batch;
-    int64_t stride_a, stride_b, stride_c;
-    int32_t reads_c; /* 1: beta is usually not zero. Chooses what is tuned
-                      * for; any beta is right with either value */
+    gemmtune_dtype type_acc;               /* as accumulated; type of alpha and beta */
+    gemmtune_math math;
+    gemmtune_batch_kind batch_kind;
+    int32_t reads_c;  /* 1: beta is usually not zero. Chooses what is tuned for; any beta is
+                       * right with either value */
+    int32_t packed_b; /* 1: B is not a matrix but what a packing call made of one */
+    int32_t row_order;     /* 1: a row of C has the same bits whatever m and batch are */
+    uint32_t reserved;     /* 0 */
+    int64_t m, n, k;       /* from 0 to 2^31 - 1; op(A) is m x k, op(B) k x n, C m x n */
+    int64_t lda, ldb, ldc; /* elements from a row to the next (column-major: from a column);
+                            * 0: packed, no gap between them */
+    int64_t batch;         /* products or groups, 1 or more */
+    int64_t stride_a, stride_b, stride_c; /* GEMMTUNE_PACKED, or 0 or more. stride_c must
+                                           * keep the products apart */
+    int64_t expected_rows; /* GROUPED_ROWS, MASKED_ROWS: rows of a group or product that
+                            * tuning should expect; 0: all groups alike, all rows */
+    const char *epilogue;  /* what is done to each element before it is stored, in the words
+                            * of docs/api.md; NULL: C = alpha op(A) op(B) + beta C */
 } gemmtune_problem;
 
-/* Column-major, not transposed, packed, one product, accumulated in F32 (or F64
- * for F64, I32 for I8 and I32). Cannot fail. */
-GEMMTUNE_API void gemmtune_problem_init(gemmtune_problem *p, gemmtune_dtype type, int64_t m,
-                                        int64_t n, int64_t k);
+/* gemmtune_problem_init for callers without a C compiler: `size` is the length of their
+ * struct in bytes. */
+GEMMTUNE_API gemmtune_status gemmtune_problem_init_sized(gemmtune_problem *p, size_t size,
+                                                         gemmtune_dtype type, int64_t m,
+                                                         int64_t n, int64_t k);
 
-/* The problem's canonical name, e.g. "bf16-nt-4096x4096x1024": row-major, so a column-major
+/* Column-major, not transposed, one product, strides GEMMTUNE_PACKED, the rest 0. A and B
+ * of `type`; C the same, but BF16 for E4M3 and E5M2, and I32 for I8; accumulated in F32
+ * (F64 for F64, I32 for I8 and I32). EINVAL for NULL. */
+static inline gemmtune_status gemmtune_problem_init(gemmtune_problem *p,
+                                                    gemmtune_dtype type, int64_t m,
+                                                    int64_t n, int64_t k) {
+    return gemmtune_problem_init_sized(p, sizeof(gemmtune_problem), type, m, n, k);
+}
+
+/* The problem's canonical name, e.g. "f32-nt-4096x4096x1024": row-major, so a column-major
  * problem shows with A and B, m and n exchanged. The same text is the database key, the CLI
- * argument and what messages show. Writes at most `size` bytes with the NUL; returns the
- * length needed, as snprintf does, or a negative gemmtune_status for an invalid problem. */
+ * argument and what messages show; docs/api.md has the grammar. Writes at most `size` bytes
+ * with the NUL; returns the length needed, as snprintf does, or a negative gemmtune_status
+ * for an invalid problem. A problem without a kernel has a name too. */
 GEMMTUNE_API int gemmtune_problem_format(const gemmtune_problem *p, char *buf, size_t size);
-GEMMTUNE_API gemmtune_status gemmtune_problem_parse(gemmtune_problem *p, const char *name);
+
+/* gemmtune_problem_parse for callers without a C compiler. */
+GEMMTUNE_API gemmtune_status gemmtune_problem_parse_sized(gemmtune_problem *p, size_t size,
+                                                          const char *name);
+
+/* The problem of a name; *p needs no init. An epilogue is not copied: p->epilogue points
+ * into `name`. EPARSE quotes the part that is wrong. */
+static inline gemmtune_status gemmtune_problem_parse(gemmtune_problem *p,
+                                                     const char *name) {
+    return gemmtune_problem_parse_sized(p, sizeof(gemmtune_problem), name);
+}
 
 /* ---- context: one database, one device ---------------------------------- */
 
@@ -172,23 +240,55 @@ typedef struct gemmtune_plan_info {
     const char *why;        /* one line for people: how the record was chosen */
 } gemmtune_plan_info;
 
-/* The fastest kernel known that needs at most workspace_max bytes. */
+/* The fastest kernel known that needs at most workspace_max bytes. EUNSUPPORTED names what
+ * of the problem has no kernel yet. */
 GEMMTUNE_API gemmtune_status gemmtune_plan_create(gemmtune_plan **out, gemmtune_ctx *ctx,
                                                   const gemmtune_problem *p,
                                                   gemmtune_match worst,
                                                   size_t workspace_max);
 GEMMTUNE_API void gemmtune_plan_destroy(gemmtune_plan *plan);
 
-/* Fills *info. The strings live as long as the plan. Cannot fail. */
-GEMMTUNE_API void gemmtune_plan_describe(const gemmtune_plan *plan,
-                                         gemmtune_plan_info *info);
+/* gemmtune_plan_describe for callers without a C compiler. */
+GEMMTUNE_API gemmtune_status gemmtune_plan_describe_sized(const gemmtune_plan *plan,
+                                                          gemmtune_plan_info *info,
+                                                          size_t size);
+
+/* Fills *info. The strings live as long as the plan. EINVAL for NULL. */
+static inline gemmtune_status gemmtune_plan_describe(const gemmtune_plan *plan,
+                                                     gemmtune_plan_info *info) {
+    return gemmtune_plan_describe_sized(plan, info, sizeof(gemmtune_plan_info));
+}
 
 /*
- * Enqueues the product on `stream` (CUstream, or cl_command_queue) and returns.
- * alpha and beta point to host scalars of type_acc and are read before return.
- * a, b, c and workspace are device pointers (cl_mem for OpenCL). When beta is
- * zero, C is written and not read.
+ * The operands of one call. Set to 0 by gemmtune_args_init, then by hand. Pointers are to
+ * device memory (cl_mem for OpenCL) but for alpha and beta, and stay the caller's.
  */
+typedef struct gemmtune_args {
+    uint32_t struct_size;     /* sizeof(gemmtune_args), for growth */
+    int32_t operands;         /* how many `operand` and `operand_ld` have */
+    const void *alpha, *beta; /* host scalars of type_acc, read before the call returns */
+    const void *a, *b; /* matrices, or arrays of pointers (GEMMTUNE_BATCH_POINTERS) */
+    void *c;           /* written; read only when beta is not zero */
+    const void *rows;  /* int32, `batch` of them. GROUPED_ROWS: the row behind the last
+                        * of each group; MASKED_ROWS: rows of each product; else NULL */
+    const void *const *operand; /* of the epilogue, in the order of its declarations */
+    const int64_t *operand_ld;  /* leading dimensions of its matrices; NULL: all packed */
+    void *d2;                   /* the epilogue's second output, or NULL */
+    void *workspace;            /* workspace_bytes of the plan, or NULL when that is 0 */
+} gemmtune_args;
+
+static inline void gemmtune_args_init(gemmtune_args *args) {
+    memset(args, 0, sizeof *args);
+    args->struct_size = (uint32_t)sizeof *args;
+}
+
+/* Enqueues the plan's products on `stream` (CUstream, or cl_command_queue) and returns.
+ * Each product is C = alpha op(A) op(B) + beta C; when beta is zero, C is written and not
+ * read. */
+GEMMTUNE_API gemmtune_status gemmtune_launch(const gemmtune_plan *plan,
+                                             const gemmtune_args *args, void *stream);
+
+/* gemmtune_launch with alpha, a, b, beta, c and workspace, for plans that need no more. */
 GEMMTUNE_API gemmtune_status gemmtune_execute(const gemmtune_plan *plan, const void *alpha,
                                               const void *a, const void *b,
                                               const void *beta, void *c, void *workspace,

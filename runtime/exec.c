@@ -323,9 +323,9 @@ static gt_status check_pointers(const struct gt_exec *e, bool reads_ab,
                                 const struct gt_call *call, struct gt_err *err) {
     gt_status status = check_pointer(e, "C", 2, call->c, err);
     if (status == GEMMTUNE_OK && reads_ab)
-        status = check_pointer(e, "A", 0, call->a, err);
+        status = check_pointer(e, call->swapped ? "B" : "A", 0, call->a, err);
     if (status == GEMMTUNE_OK && reads_ab)
-        status = check_pointer(e, "B", 1, call->b, err);
+        status = check_pointer(e, call->swapped ? "A" : "B", 1, call->b, err);
     return status == GEMMTUNE_OK ? check_workspace(e, call->workspace, err) : status;
 }
 

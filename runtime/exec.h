@@ -53,6 +53,7 @@ struct gt_call {
     const void *beta;
     void *c, *workspace;
     void *stream; /* CUstream or cl_command_queue */
+    bool swapped; /* a is the caller's B and b his A: messages name the caller's */
 };
 
 /* Drivers take all pointers alike, so that of A or B loses its const. */

@@ -49,9 +49,8 @@ static gt_status add_name(int *slot, struct gt_family *f, struct gt_node n,
         return gt_json_fail(n, err, "the name %s is built in", name);
     if (gt_symbols_find(&f->symbols, name) >= 0)
         return gt_json_fail(n, err, "the name %s is taken", name);
-    if (gt_symbols_add(slot, &f->symbols, name, &why) != GEMMTUNE_OK)
-        return gt_json_fail(n, err, "%s", why.line);
-    return GEMMTUNE_OK;
+    const gt_status status = gt_symbols_add(slot, &f->symbols, name, &why);
+    return status == GEMMTUNE_OK ? status : gt_json_fail_because(n, status, &why, err);
 }
 
 /* What an expression may speak of. */
@@ -80,7 +79,7 @@ static gt_status parse_expr(struct gt_expr **out, const struct gt_family *f,
         return status;
     status = gt_expr_parse(out, text, &f->symbols, &why);
     if (status != GEMMTUNE_OK)
-        return gt_json_fail(n, err, "%s", why.line);
+        return gt_json_fail_because(n, status, &why, err);
     const char *own = scope == OF_POINT ? problems_own(f, *out) : NULL;
     return own == NULL ? GEMMTUNE_OK
                        : gt_json_fail(n, err,

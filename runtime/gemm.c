@@ -7,29 +7,14 @@
  * lock and looks again.
  */
 #include "runtime/context.h"
+#include "runtime/plan_key.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { SLOTS_FIRST = 64 };
 
-/* What a plan depends on, and nothing that padding could disturb. */
-enum {
-    KEY_TYPES, /* four types, math, reads_c, layout: small numbers packed */
-    KEY_M,
-    KEY_N,
-    KEY_K,
-    KEY_LDA,
-    KEY_LDB,
-    KEY_LDC,
-    KEY_WORDS
-};
-struct key {
-    uint64_t word[KEY_WORDS];
-};
-
 struct entry {
-    struct key key;
+    struct gt_plan_key key;
     gemmtune_plan *plan;
 };
 
@@ -39,57 +24,21 @@ struct gt_plan_table {
     _Atomic(struct entry *) slot[];
 };
 
-/* ---- the key --------------------------------------------------------------------- */
-
-static uint64_t pack_types(const gemmtune_problem *p) {
-    const unsigned part[] = {(unsigned)p->type_a,  (unsigned)p->type_b,
-                             (unsigned)p->type_c,  (unsigned)p->type_acc,
-                             (unsigned)p->math,    (unsigned)p->trans_a,
-                             (unsigned)p->trans_b, p->reads_c != 0};
-    uint64_t packed = 0;
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
-        packed = packed << 8 | part[i];
-    return packed;
-}
-
-static struct key key_of(const gemmtune_problem *p) {
-    return (struct key){{
-        [KEY_TYPES] = pack_types(p),
-        [KEY_M] = (uint64_t)p->m,
-        [KEY_N] = (uint64_t)p->n,
-        [KEY_K] = (uint64_t)p->k,
-        [KEY_LDA] = (uint64_t)p->lda,
-        [KEY_LDB] = (uint64_t)p->ldb,
-        [KEY_LDC] = (uint64_t)p->ldc,
-    }};
-}
-
-/* splitmix64's finalizer (Steele, Lea, Flood 2014) over the words. */
-static size_t hash_of(const struct key *key) {
-    uint64_t h = 0;
-    for (int i = 0; i < KEY_WORDS; i++) {
-        h += key->word[i] + UINT64_C(0x9e3779b97f4a7c15);
-        h = (h ^ (h >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-        h = (h ^ (h >> 27)) * UINT64_C(0x94d049bb133111eb);
-        h ^= h >> 31;
-    }
-    return (size_t)h;
-}
-
 /* ---- the table ------------------------------------------------------------------- */
 
 /* The slot that holds the key, or the empty one where it belongs. A table is never full. */
-static size_t find_slot(struct gt_plan_table *t, const struct key *key) {
-    size_t at = hash_of(key) & (t->slots - 1);
+static size_t find_slot(struct gt_plan_table *t, const struct gt_plan_key *key) {
+    size_t at = gt_plan_key_hash(key) & (t->slots - 1);
     for (;;) {
         const struct entry *e = atomic_load_explicit(&t->slot[at], memory_order_acquire);
-        if (e == NULL || memcmp(&e->key, key, sizeof *key) == 0)
+        if (e == NULL || gt_plan_key_same(&e->key, key))
             return at;
         at = (at + 1) & (t->slots - 1);
     }
 }
 
-static const gemmtune_plan *look_up(struct gt_plan_cache *cache, const struct key *key) {
+static const gemmtune_plan *look_up(struct gt_plan_cache *cache,
+                                    const struct gt_plan_key *key) {
     struct gt_plan_table *t = atomic_load_explicit(&cache->table, memory_order_acquire);
     const struct entry *e =
         atomic_load_explicit(&t->slot[find_slot(t, key)], memory_order_acquire);
@@ -158,8 +107,9 @@ void gt_plan_cache_clear(struct gt_plan_cache *cache) {
 /* ---- planning on a miss ---------------------------------------------------------- */
 
 /* Makes and publishes the plan; the lock is held. */
-static gt_status add(const gemmtune_plan **out, gemmtune_ctx *ctx, const struct key *key,
-                     const gemmtune_problem *p, struct gt_err *err) {
+static gt_status add(const gemmtune_plan **out, gemmtune_ctx *ctx,
+                     const struct gt_plan_key *key, const gemmtune_problem *p,
+                     struct gt_err *err) {
     struct gt_plan_table *t = with_room(&ctx->cache);
     struct entry *e = calloc(1, sizeof *e);
     if (t == NULL || e == NULL) {
@@ -180,7 +130,7 @@ static gt_status add(const gemmtune_plan **out, gemmtune_ctx *ctx, const struct 
 /* The second look finds what another thread planned while this one waited. */
 static gt_status plan_of(const gemmtune_plan **out, gemmtune_ctx *ctx,
                          const gemmtune_problem *canonical, struct gt_err *err) {
-    const struct key key = key_of(canonical);
+    const struct gt_plan_key key = gt_plan_key_of(canonical);
     gt_status status = GEMMTUNE_OK;
     *out = look_up(&ctx->cache, &key);
     if (*out != NULL)
@@ -214,7 +164,7 @@ gemmtune_status gemmtune_gemm(gemmtune_ctx *ctx, const gemmtune_problem *p,
                               const void *alpha, const void *a, const void *b,
                               const void *beta, void *c, void *stream) {
     const struct gt_call call = {
-        alpha, gt_device_pointer(a), gt_device_pointer(b), beta, c, NULL, stream};
+        alpha, gt_device_pointer(a), gt_device_pointer(b), beta, c, NULL, stream, false};
     return run(ctx, p, &call, gt_public_entry());
 }
 

@@ -6,6 +6,7 @@
  */
 #include "runtime/context.h"
 
+#include "core/growth.h"
 #include "core/log.h"
 
 #include <stdint.h>
@@ -200,6 +201,7 @@ gt_status gt_plan_make(gemmtune_plan **out, gemmtune_ctx *ctx,
 gt_status gt_plan_run(const gemmtune_plan *plan, bool swapped, const struct gt_call *call,
                       struct gt_err *err) {
     struct gt_call own = *call;
+    own.swapped = swapped;
     if (swapped) {
         own.a = call->b;
         own.b = call->a;
@@ -243,9 +245,19 @@ void gemmtune_plan_destroy(gemmtune_plan *plan) {
     free(plan);
 }
 
-void gemmtune_plan_describe(const gemmtune_plan *plan, gemmtune_plan_info *info) {
-    *info = (gemmtune_plan_info){
-        .struct_size = sizeof *info,
+/* The struct of the first release of this ABI is the present one. */
+static const struct gt_growth info_growth = {sizeof(gemmtune_plan_info),
+                                             sizeof(gemmtune_plan_info), "plan info",
+                                             "gemmtune_plan_describe"};
+static const struct gt_growth args_growth = {sizeof(gemmtune_args), sizeof(gemmtune_args),
+                                             "args", "gemmtune_args_init"};
+
+gemmtune_status gemmtune_plan_describe_sized(const gemmtune_plan *plan,
+                                             gemmtune_plan_info *info, size_t size) {
+    struct gt_err *err = gt_public_entry();
+    if (plan == NULL || info == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", plan == NULL ? "plan" : "info");
+    const gemmtune_plan_info own = {
         .match = plan->match,
         .family = plan->family,
         .params = plan->params,
@@ -255,14 +267,52 @@ void gemmtune_plan_describe(const gemmtune_plan *plan, gemmtune_plan_info *info)
         .from = plan->from,
         .why = plan->why,
     };
+    return gt_growth_write(info, size, &own, &info_growth, err);
+}
+
+/* No plan yet is of a problem with row counts or an epilogue. */
+static gt_status check_args(const gemmtune_args *args, struct gt_err *err) {
+    if (args->rows != NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "rows is given, but the plan's rows are neither grouped nor masked");
+    if (args->operands != 0 || args->operand != NULL || args->d2 != NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s is given, but the plan has no epilogue",
+                       args->d2 != NULL ? "d2" : "operand");
+    return GEMMTUNE_OK;
+}
+
+gemmtune_status gemmtune_launch(const gemmtune_plan *plan, const gemmtune_args *args,
+                                void *stream) {
+    struct gt_err *err = gt_public_entry();
+    gemmtune_args own;
+    if (plan == NULL || args == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", plan == NULL ? "plan" : "args");
+    gt_status status = gt_growth_read(&own, args, &args_growth, err);
+    if (status == GEMMTUNE_OK)
+        status = check_args(&own, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    const struct gt_call call = {.alpha = own.alpha,
+                                 .a = gt_device_pointer(own.a),
+                                 .b = gt_device_pointer(own.b),
+                                 .beta = own.beta,
+                                 .c = own.c,
+                                 .workspace = own.workspace,
+                                 .stream = stream};
+    return gt_plan_run(plan, plan->swapped, &call, err);
 }
 
 gemmtune_status gemmtune_execute(const gemmtune_plan *plan, const void *alpha,
                                  const void *a, const void *b, const void *beta, void *c,
                                  void *workspace, void *stream) {
     struct gt_err *err = gt_public_entry();
-    const struct gt_call call = {
-        alpha, gt_device_pointer(a), gt_device_pointer(b), beta, c, workspace, stream};
+    const struct gt_call call = {.alpha = alpha,
+                                 .a = gt_device_pointer(a),
+                                 .b = gt_device_pointer(b),
+                                 .beta = beta,
+                                 .c = c,
+                                 .workspace = workspace,
+                                 .stream = stream};
     if (plan == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "plan is NULL");
     return gt_plan_run(plan, plan->swapped, &call, err);

@@ -26,7 +26,7 @@ static gt_status run(void *user, struct gt_err *err) {
     struct job *j = user;
     j->runs++;
     const struct gt_call call = {
-        &one, j->a, j->b, &zero, j->c, j->workspace, gt_rig_head(j->rig)->stream};
+        &one, j->a, j->b, &zero, j->c, j->workspace, gt_rig_head(j->rig)->stream, false};
     return gt_exec_run(j->exec, &call, err);
 }
 

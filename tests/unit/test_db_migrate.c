@@ -233,6 +233,43 @@ static void test_version_1_of_a_gpu(void **state) {
     assert_string_equal(was, is);
 }
 
+/* ---- version 2 ------------------------------------------------------------- */
+
+static gt_status count_name(void *user, const struct gt_trial_row *row,
+                            struct gt_err *unused) {
+    int *count = user;
+    (void)unused;
+    *count += strcmp(row->subject.problem, a_subject("", 1).problem) == 0;
+    return GEMMTUNE_OK;
+}
+
+/* Keys of before stay as they are and are found; longer ones can be stored. */
+static void test_version_2(void **state) {
+    const char *const insert =
+        "INSERT INTO subject (device, problem, family, point) "
+        "SELECT device, printf('%.*c', ?, 'x'), family, point FROM subject LIMIT 1";
+    int count = 0;
+    (void)state;
+    struct gt_db old = version_1(in_folder("a.db"));
+    fill_1(&old, 7, 1, 3, 2000);
+    OK(gt_sql_script(&old, gt_migrations[1].sql, &err));
+    OK(gt_db_rekey(&old, &err));
+    OK(gt_sql_script(&old, "PRAGMA user_version = 2", &err));
+    assert_int_not_equal(gt_sql_run(&old, NULL, insert, "i", (int64_t)192), GEMMTUNE_OK);
+    const int64_t subjects = value(&old, "SELECT count(*) FROM subject");
+    (void)sqlite3_close(old.conn);
+    struct gt_db *db = db_open(in_folder("a.db"), GT_DB_WRITE);
+    assert_int_equal(value(db, "PRAGMA user_version"), gt_migrations_last(gt_migrations));
+    assert_int_equal(value(db, "PRAGMA foreign_keys"), 1);
+    assert_int_equal(value(db, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
+    assert_int_equal(value(db, "SELECT count(*) FROM subject"), subjects);
+    OK(gt_sql_run(db, &err, insert, "i", (int64_t)511));
+    assert_int_not_equal(gt_sql_run(db, NULL, insert, "i", (int64_t)512), GEMMTUNE_OK);
+    OK(gt_db_trials(db, NULL, NULL, count_name, &count, &err));
+    assert_int_equal(count, 3);
+    gt_db_close(db);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, folder_make, folder_remove)
 
 int main(void) {
@@ -240,6 +277,7 @@ int main(void) {
         TEST(test_list),         TEST(test_new_file),
         TEST(test_next_version), TEST(test_failure_changes_nothing),
         TEST(test_version_1),    TEST(test_version_1_of_a_gpu),
+        TEST(test_version_2),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 /* space.json in every way it can be wrong, and the collection of families. */
 #include "runtime/family.h"
 #include "runtime/family_inside.h"
+#include "tests/unit/short_of_memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -618,6 +619,27 @@ static void test_folder_that_is_not_there(void **state) {
     gt_families_destroy(all);
 }
 
+/* An expression that finds no memory is no mistake in space.json. */
+static void test_out_of_memory_stays_so(void **state) {
+    gt_status status = GEMMTUNE_ENOMEM;
+    int n = 0;
+    (void)state;
+    if (__real_malloc == NULL)
+        skip();
+    for (; status == GEMMTUNE_ENOMEM && n < 1000; n++) {
+        struct gt_family *f = NULL;
+        struct gt_err err = {""};
+        allocations_left = n;
+        status = gt_family_parse(&f, "toy", "toy/space.json", good, sources, &err);
+        allocations_left = -1;
+        assert_int_equal(f != NULL, status == GEMMTUNE_OK);
+        assert_int_equal(err.line[0] == '\0', status == GEMMTUNE_OK);
+        gt_family_destroy(f);
+    }
+    assert_int_equal(status, GEMMTUNE_OK);
+    assert_in_range(n, 30, 500);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_good_family),
@@ -635,6 +657,7 @@ int main(void) {
         cmocka_unit_test(test_kernels_that_overlap_wait),
         cmocka_unit_test_setup_teardown(test_folder, folder_create, folder_remove),
         cmocka_unit_test(test_folder_that_is_not_there),
+        cmocka_unit_test(test_out_of_memory_stays_so),
     };
     return cmocka_run_group_tests_name("family", tests, NULL, NULL);
 }

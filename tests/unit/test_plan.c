@@ -488,6 +488,120 @@ static void test_missing_pointers(void **state) {
     close_all(ctx);
 }
 
+/* gemmtune_launch is gemmtune_execute with the operands in a struct. */
+static void test_launch(void **state) {
+    gemmtune_args args;
+    const int64_t ends[] = {4, 8};
+    (void)state;
+    gemmtune_ctx *ctx = opened(GEMMTUNE_CUDA);
+    gemmtune_plan *plan = planned(ctx, "f32-nn-8x8x8");
+    gemmtune_args_init(&args);
+    args.alpha = &two;
+    args.beta = &one;
+    args.a = at(0x1000);
+    args.b = at(0x2000);
+    args.c = at(0x3000);
+    assert_int_equal(gemmtune_launch(plan, &args, NULL), GEMMTUNE_OK);
+    assert_int_equal(seen.count, 1);
+    assert_true(as_float(seen.arg[ALPHA]) == 2 && as_float(seen.arg[BETA]) == 1);
+    assert_int_equal(seen.arg[A], 0x1000);
+    assert_int_equal(seen.arg[B], 0x2000);
+    assert_int_equal(seen.arg[C], 0x3000);
+    args.rows = ends;
+    assert_int_equal(gemmtune_launch(plan, &args, NULL), GEMMTUNE_EINVAL);
+    assert_string_equal(
+        gemmtune_errmsg(),
+        "rows is given, but the plan's rows are neither grouped nor masked");
+    args.rows = NULL;
+    args.d2 = at(0x4000);
+    assert_int_equal(gemmtune_launch(plan, &args, NULL), GEMMTUNE_EINVAL);
+    assert_string_equal(gemmtune_errmsg(), "d2 is given, but the plan has no epilogue");
+    args.d2 = NULL;
+    args.operands = 1;
+    assert_int_equal(gemmtune_launch(plan, &args, NULL), GEMMTUNE_EINVAL);
+    assert_string_equal(gemmtune_errmsg(),
+                        "operand is given, but the plan has no epilogue");
+    args.struct_size = 8;
+    assert_int_equal(gemmtune_launch(plan, &args, NULL), GEMMTUNE_EINVAL);
+    assert_non_null(strstr(gemmtune_errmsg(), "call gemmtune_args_init first"));
+    assert_int_equal(gemmtune_launch(plan, NULL, NULL), GEMMTUNE_EINVAL);
+    assert_string_equal(gemmtune_errmsg(), "args is NULL");
+    assert_int_equal(gemmtune_launch(NULL, &args, NULL), GEMMTUNE_EINVAL);
+    assert_string_equal(gemmtune_errmsg(), "plan is NULL");
+    assert_int_equal(seen.count, 1);
+    gemmtune_plan_destroy(plan);
+    close_all(ctx);
+}
+
+static void test_describe_refuses_null(void **state) {
+    gemmtune_plan_info info;
+    (void)state;
+    gemmtune_ctx *ctx = opened(GEMMTUNE_CUDA);
+    gemmtune_plan *plan = planned(ctx, "f32-nn-8x8x8");
+    assert_int_equal(gemmtune_plan_describe(NULL, &info), GEMMTUNE_EINVAL);
+    assert_string_equal(gemmtune_errmsg(), "plan is NULL");
+    assert_int_equal(gemmtune_plan_describe(plan, NULL), GEMMTUNE_EINVAL);
+    assert_string_equal(gemmtune_errmsg(), "info is NULL");
+    assert_int_equal(gemmtune_plan_describe_sized(plan, &info, 3), GEMMTUNE_EINVAL);
+    assert_int_equal(gemmtune_plan_describe(plan, &info), GEMMTUNE_OK);
+    assert_int_equal(info.struct_size, sizeof info);
+    gemmtune_plan_destroy(plan);
+    close_all(ctx);
+}
+
+/* A problem that has a place but no kernel is refused where a plan is made. */
+static void test_what_has_no_kernel_has_no_plan(void **state) {
+    static const struct {
+        const char *name, *said;
+    } cases[] = {
+        {"f32-nn-8x8x8,batch=16", "no kernel for strided batches yet: batch=16"},
+        {"f32-nn-8x8x8,groups=2", "no kernel for grouped rows yet: groups=2"},
+        {"f32-nn-8x8x8,packed_b", "no kernel for packed weights yet: packed_b"},
+        {"f32-nn-8x8x8,row_order", "no kernel for a fixed order of sums yet: row_order"},
+        {"f32-nn-8x8x8,epi=bias[j]:f32;bias_relu",
+         "no kernel for epilogues yet: epi=bias[j]:f32;bias_relu"},
+        {"f16@f16-nn-8x8x8", "no kernel for types f16@f16 yet"},
+    };
+    (void)state;
+    gemmtune_ctx *ctx = opened(GEMMTUNE_CUDA);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gemmtune_problem p;
+        gemmtune_plan *plan = (gemmtune_plan *)&p;
+        assert_int_equal(gemmtune_problem_parse(&p, cases[i].name), GEMMTUNE_OK);
+        assert_int_equal(gemmtune_plan_create(&plan, ctx, &p, GEMMTUNE_MATCH_DEFAULT, 0),
+                         GEMMTUNE_EUNSUPPORTED);
+        assert_null(plan);
+        assert_string_equal(gemmtune_errmsg(), cases[i].said);
+        assert_int_equal(gemmtune_gemm(ctx, &p, &one, at(16), at(16), &one, at(16), NULL),
+                         GEMMTUNE_EUNSUPPORTED);
+        assert_string_equal(gemmtune_errmsg(), cases[i].said);
+    }
+    close_all(ctx);
+}
+
+/* Column-major: the operand that is named is the caller's, not the exchanged one. */
+static void test_messages_name_the_callers_operand(void **state) {
+    gemmtune_problem p;
+    gemmtune_plan *plan;
+    (void)state;
+    gemmtune_ctx *ctx = opened(GEMMTUNE_CUDA);
+    assert_int_equal(gemmtune_problem_init(&p, GEMMTUNE_F32, 8, 8, 8), GEMMTUNE_OK);
+    assert_int_equal(gemmtune_plan_create(&plan, ctx, &p, GEMMTUNE_MATCH_DEFAULT, 0),
+                     GEMMTUNE_OK);
+    assert_int_equal(gemmtune_execute(plan, &one, NULL, at(16), &one, at(16), NULL, NULL),
+                     GEMMTUNE_EINVAL);
+    assert_string_equal(gemmtune_errmsg(), "the pointer to A is NULL");
+    assert_int_equal(gemmtune_execute(plan, &one, at(16), at(17), &one, at(16), NULL, NULL),
+                     GEMMTUNE_EINVAL);
+    assert_string_equal(gemmtune_errmsg(),
+                        "the pointer to B, 0x11, is not aligned to 4 bytes");
+    assert_int_equal(gemmtune_gemm(ctx, &p, &one, at(16), NULL, &one, at(16), NULL),
+                     GEMMTUNE_EINVAL);
+    assert_string_equal(gemmtune_errmsg(), "the pointer to B is NULL");
+    gemmtune_plan_destroy(plan);
+    close_all(ctx);
+}
+
 static int warnings;
 
 static void on_log(void *user, gemmtune_log_level level, const char *line) {
@@ -717,7 +831,12 @@ static gt_status many_exec(struct gt_exec **out, struct gt_gpu *gpu,
 static gt_status run_many(const struct gt_exec *e, const float *alpha, void *a, void *b,
                           void *workspace, struct gt_err *err) {
     memset(&seen, 0, sizeof seen);
-    const struct gt_call call = {alpha, a, b, &two, at(0x3000), workspace, NULL};
+    const struct gt_call call = {.alpha = alpha,
+                                 .a = a,
+                                 .b = b,
+                                 .beta = &two,
+                                 .c = at(0x3000),
+                                 .workspace = workspace};
     return gt_exec_run(e, &call, err);
 }
 
@@ -918,6 +1037,10 @@ int main(void) {
         cmocka_unit_test(test_empty_products_build_nothing),
         cmocka_unit_test(test_scalars_of_each_type),
         cmocka_unit_test(test_missing_pointers),
+        cmocka_unit_test(test_messages_name_the_callers_operand),
+        cmocka_unit_test(test_launch),
+        cmocka_unit_test(test_describe_refuses_null),
+        cmocka_unit_test(test_what_has_no_kernel_has_no_plan),
         cmocka_unit_test(test_a_kernel_that_does_not_build),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_default_database),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sweep.json: what it means, every way it can be wrong, and the shipped ones. */
+#include "tests/unit/short_of_memory.h"
 #include "tuner/base/sweep.h"
 
 #include <setjmp.h>
@@ -108,6 +109,31 @@ static void test_refusals(void **state) {
         {"null", "a.json:3: /sizes/0: must be a problem name or an object"},
         {"[\"f32-nn-1x1x1\"]", "a.json:3: /sizes/0: must be a problem name or an object"},
         {"\"f32-nn-1x1\"", "a.json:3: /sizes/0: problem \"f32-nn-1x1\""},
+        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"batch\":16}",
+         "no kernel for strided batches yet: batch=16"},
+        {"{\"dtype\":\"f32\",\"m\":8,\"n\":1,\"k\":1,\"groups\":4,\"rows\":3}",
+         "no kernel for grouped rows yet: groups=4"},
+        {"{\"dtype\":\"f32\",\"m\":8,\"n\":1,\"k\":1,\"batch\":4,\"pointers\":true}",
+         "no kernel for batches of pointers yet: batch=4"},
+        {"{\"dtype\":\"f32\",\"m\":8,\"n\":1,\"k\":1,\"batch\":4,\"masked\":true}",
+         "no kernel for masked rows yet: batch=4"},
+        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"packed_b\":true}",
+         "no kernel for packed weights yet: packed_b"},
+        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"row_order\":true}",
+         "no kernel for a fixed order of sums yet: row_order"},
+        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"epi\":\"relu\"}",
+         "no kernel for epilogues yet: epi=relu"},
+        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"batch\":2,\"sa\":-1}",
+         "/sizes/0/sa: must be from 0 to"},
+        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"batch\":2,\"sc\":0}",
+         "stride_c is 0: the products of the batch overlap in C"},
+        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"batch\":2,\"groups\":2}",
+         "/sizes/0/groups: batch and groups exclude each other"},
+        {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"epi\":7}",
+         "/sizes/0/epi: must be a string"},
+        {"{\"dtype\":\"e4m3@fast\",\"m\":1,\"n\":1,\"k\":1}",
+         "no kernel for types e4m3@fast yet"},
+        {"\"f32-nn-1x1x1,batch=2\"", "no kernel for strided batches yet: batch=2"},
         {"\"f33-nn-1x1x1\"", "\"f33\" is not a data type"},
         {"\"f32-nn-0x1x1\"", "a.json:3: /sizes/0: \"f32-nn-0x1x1\" is an empty product"},
         {"\"f32-nn-1x1x1\",\n7", "a.json:4: /sizes/1: must be"},
@@ -263,13 +289,35 @@ static void test_shipped(void **state) {
     gt_sweep_clear(&s);
 }
 
+static void test_out_of_memory_stays_so(void **state) {
+    static const char text[] =
+        "{\"format\":1,\"sizes\":[{\"dtype\":\"f32\",\"m\":[1,2],\"n\":\"1:4:1\",\"k\":1},"
+        "{\"dtype\":\"f32\",\"volume\":\"1e3:1e5\"},\"f64-nn-1x2x3\"]}";
+    gt_status status = GEMMTUNE_ENOMEM;
+    int n = 0;
+    (void)state;
+    if (__real_malloc == NULL)
+        skip();
+    for (; status == GEMMTUNE_ENOMEM && n < 1000; n++) {
+        struct gt_sweep s;
+        struct gt_err err = {""};
+        allocations_left = n;
+        status = gt_sweep_parse(&s, "a.json", text, sizeof text - 1, &err);
+        allocations_left = -1;
+        assert_int_equal(err.line[0] == '\0', status == GEMMTUNE_OK);
+        gt_sweep_clear(&s);
+    }
+    assert_int_equal(status, GEMMTUNE_OK);
+    assert_in_range(n, 10, 100);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_expansion),    cmocka_unit_test(test_volumes),
         cmocka_unit_test(test_duplicates),   cmocka_unit_test(test_many),
         cmocka_unit_test(test_refusals),     cmocka_unit_test(test_documents),
         cmocka_unit_test(test_missing_file), cmocka_unit_test(test_add),
-        cmocka_unit_test(test_shipped),
+        cmocka_unit_test(test_shipped),      cmocka_unit_test(test_out_of_memory_stays_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

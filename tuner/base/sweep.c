@@ -25,18 +25,17 @@ struct spans {
     double values; /* over all spans */
 };
 
-enum { TYPES_MAX = 16, LAYOUTS = 4 };
+enum { TYPES_MAX = 16, LAYOUTS = 4, KEYS_MAX = 32, WEIGHT_MAX = 1000000 };
 
 /* One object of "sizes", read and checked, not yet crossed. */
 struct entry {
     struct gt_node node;
     size_t types, layouts;
     const struct gt_dtype *type[TYPES_MAX];
-    int layout[LAYOUTS]; /* bit 1: A stored transposed; bit 0: B */
-    bool cubes;          /* dim[0] holds volumes */
-    struct spans dim[3]; /* m n k */
-    int64_t lda, ldb, ldc;
-    bool beta;
+    int layout[LAYOUTS];   /* bit 1: A stored transposed; bit 0: B */
+    bool cubes;            /* dim[0] holds volumes */
+    struct spans dim[3];   /* m n k */
+    gemmtune_problem like; /* the options, the same for every problem */
     double weight;
 };
 
@@ -64,9 +63,18 @@ static void append(struct gt_sweep *s, const gemmtune_problem *p, double weight)
     (void)gt_problem_name(p, item->name);
 }
 
+/* The problem of a name, if there is anything to tune about it. */
+static gt_status read_problem(gemmtune_problem *p, const char *name, struct gt_err *err) {
+    const gt_status status = gt_problem_from_name(p, name, err);
+    if (status == GEMMTUNE_OK && (p->m == 0 || p->n == 0 || p->k == 0))
+        return gt_fail(err, GEMMTUNE_EPARSE, "\"%s\" is an empty product: nothing to tune",
+                       name);
+    return status;
+}
+
 gt_status gt_sweep_add(struct gt_sweep *s, const char *name, struct gt_err *err) {
     gemmtune_problem p;
-    gt_status status = gt_problem_from_name(&p, name, err);
+    gt_status status = read_problem(&p, name, err);
     if (status == GEMMTUNE_OK)
         status = reserve(s, 1, err);
     if (status != GEMMTUNE_OK)
@@ -192,8 +200,9 @@ static gt_status read_decades(struct spans *out, struct gt_node n, struct gt_err
     gt_status status = gt_json_string(&text, n, err);
     if (status != GEMMTUNE_OK)
         return status;
-    if (gt_volume_range(volume, &out->count, text, &why) != GEMMTUNE_OK)
-        return gt_json_fail(n, err, "%s", why.line);
+    status = gt_volume_range(volume, &out->count, text, &why);
+    if (status != GEMMTUNE_OK)
+        return gt_json_fail_because(n, status, &why, err);
     out->values = (double)out->count;
     out->span = calloc(out->count, sizeof *out->span);
     if (out->span == NULL)
@@ -309,42 +318,71 @@ static void clear_entry(struct entry *e) {
         free(e->dim[i].span);
 }
 
-static gt_status read_integers(struct entry *e, struct gt_err *err) {
-    int64_t weight = 1;
-    const struct {
-        const char *key;
-        int64_t *value, high;
-    } members[] = {
-        {"lda", &e->lda, GT_DIM_MAX},
-        {"ldb", &e->ldb, GT_DIM_MAX},
-        {"ldc", &e->ldc, GT_DIM_MAX},
-        {"weight", &weight, 1000000},
-    };
+/* A flag that is false says nothing. */
+static gt_status read_option(gemmtune_problem *p, unsigned *seen,
+                             const struct gt_problem_option *option, struct gt_node n,
+                             struct gt_err *err) {
+    struct gt_err why;
+    int64_t number = 0;
+    bool flag = true;
+    const char *text = NULL;
     gt_status status = GEMMTUNE_OK;
-    for (size_t i = 0; status == GEMMTUNE_OK && i < sizeof members / sizeof *members; i++) {
-        const struct gt_node n = gt_json_member(e->node, members[i].key);
+    if (option->kind == GT_NAME_NUMBER)
+        status = gt_json_int(&number, n, option->least, option->most, err);
+    else if (option->kind == GT_NAME_FLAG)
+        status = gt_json_bool(&flag, n, err);
+    else
+        status = gt_json_string(&text, n, err);
+    if (status != GEMMTUNE_OK || !flag)
+        return status;
+    status = gt_problem_set(p, seen, option, number, text, &why);
+    return status == GEMMTUNE_OK ? status : gt_json_fail_because(n, status, &why, err);
+}
+
+static gt_status read_options(struct entry *e, struct gt_err *err) {
+    unsigned seen = 0;
+    gt_status status =
+        gt_problem_init(&e->like, sizeof e->like, GEMMTUNE_F32, 0, 0, 0, err);
+    e->like.layout = GEMMTUNE_ROW_MAJOR;
+    for (const struct gt_problem_option *o = gt_problem_options;
+         o->name != NULL && status == GEMMTUNE_OK; o++) {
+        const struct gt_node n = gt_json_member(e->node, o->name);
         if (gt_json_kind(n) != GT_JSON_ABSENT)
-            status = gt_json_int(members[i].value, n, 1, members[i].high, err);
+            status = read_option(&e->like, &seen, o, n, err);
     }
+    return status;
+}
+
+static gt_status read_weight(struct entry *e, struct gt_err *err) {
+    const struct gt_node n = gt_json_member(e->node, "weight");
+    int64_t weight = 1;
+    const gt_status status = gt_json_kind(n) != GT_JSON_ABSENT
+                                 ? gt_json_int(&weight, n, 1, WEIGHT_MAX, err)
+                                 : GEMMTUNE_OK;
     e->weight = (double)weight;
     return status;
 }
 
+/* The keys of an entry: those of a sweep, then the options of a problem's name. */
+static gt_status check_keys(struct gt_node n, struct gt_err *err) {
+    const char *keys[KEYS_MAX + 1] = {"dtype", "layout", "m", "n", "k", "volume", "weight"};
+    size_t count = 7;
+    for (const struct gt_problem_option *o = gt_problem_options;
+         o->name != NULL && count < KEYS_MAX; o++)
+        keys[count++] = o->name;
+    return gt_json_only(n, keys, err);
+}
+
 static gt_status read_entry(struct entry *e, struct gt_node n, struct gt_err *err) {
-    static const char *const keys[] = {"dtype", "layout", "m",   "n",    "k",      "volume",
-                                       "lda",   "ldb",    "ldc", "beta", "weight", NULL};
-    const struct gt_node beta = gt_json_member(n, "beta");
-    *e = (struct entry){.node = n, .weight = 1};
-    gt_status status = gt_json_only(n, keys, err);
+    *e = (struct entry){.node = n};
+    gt_status status = check_keys(n, err);
     if (status == GEMMTUNE_OK)
         status = read_types_and_layouts(e, err);
     if (status == GEMMTUNE_OK)
         status = read_dimensions(e, err);
     if (status == GEMMTUNE_OK)
-        status = read_integers(e, err);
-    if (status == GEMMTUNE_OK && gt_json_kind(beta) != GT_JSON_ABSENT)
-        status = gt_json_bool(&e->beta, beta, err);
-    return status;
+        status = read_options(e, err);
+    return status == GEMMTUNE_OK ? read_weight(e, err) : status;
 }
 
 /* As a double: the product may be far past 2^63. */
@@ -356,18 +394,16 @@ static double count_of(const struct entry *e) {
 static gt_status add_problem(struct gt_sweep *s, const struct entry *e,
                              const struct gt_dtype *type, int layout, const int64_t dim[3],
                              struct gt_err *err) {
-    gemmtune_problem p;
+    gemmtune_problem p = e->like;
     struct gt_err why;
-    gemmtune_problem_init(&p, type->a, dim[0], dim[1], dim[2]);
-    p.layout = GEMMTUNE_ROW_MAJOR;
+    p.m = dim[0], p.n = dim[1], p.k = dim[2];
     p.trans_a = layout & 2 ? GEMMTUNE_TRANS : GEMMTUNE_NOTRANS;
     p.trans_b = layout & 1 ? GEMMTUNE_TRANS : GEMMTUNE_NOTRANS;
     p.type_a = type->a, p.type_b = type->b, p.type_c = type->c;
     p.type_acc = type->acc, p.math = type->math;
-    p.lda = e->lda, p.ldb = e->ldb, p.ldc = e->ldc;
-    p.reads_c = e->beta;
-    if (gt_problem_canonical(&p, NULL, &p, &why) != GEMMTUNE_OK)
-        return gt_json_fail(e->node, err, "%s", why.line);
+    const gt_status status = gt_problem_canonical(&p, NULL, &p, &why);
+    if (status != GEMMTUNE_OK)
+        return gt_json_fail_because(e->node, status, &why, err);
     append(s, &p, e->weight);
     return GEMMTUNE_OK;
 }
@@ -437,10 +473,9 @@ static gt_status take_name(struct gt_sweep *s, struct gt_node n, struct gt_err *
     gt_status status = gt_json_string(&name, n, err);
     if (status != GEMMTUNE_OK)
         return status;
-    if (gt_problem_from_name(&p, name, &why) != GEMMTUNE_OK)
-        return gt_json_fail(n, err, "%s", why.line);
-    if (p.m == 0 || p.n == 0 || p.k == 0)
-        return gt_json_fail(n, err, "\"%s\" is an empty product: nothing to tune", name);
+    status = read_problem(&p, name, &why);
+    if (status != GEMMTUNE_OK)
+        return gt_json_fail_because(n, status, &why, err);
     if (s->count == GT_SWEEP_MAX)
         return gt_json_fail(n, err, "%zu problems up to here; the limit is %d",
                             s->count + 1, GT_SWEEP_MAX);

@@ -7,10 +7,12 @@
  * dtype and layout may be lists too; m n k: an integer, a "start:end:step" range (end
  * included), or a list of both, crossed; "volume": "1e3:1e10" (one a decade), an integer or
  * a list of integers, in place of m n k, gives near-cubes of that many multiplications.
- * Optional: layout (else nn), lda ldb ldc (integers), beta (true: C is read), weight
- * (1..1000000). Dimensions are 1 or more: there is nothing to tune about an empty product.
- * Counted before it is expanded: more than GT_SWEEP_MAX problems is refused with the count.
- * Duplicates are merged, the largest weight kept; first occurrence decides the order.
+ * Optional: layout (else nn), weight (1 to 1000000), and a key for each option of a
+ * problem's name (gt_problem_options): numbers (lda), true (beta) or text (epi), the same
+ * for all problems of the entry. Dimensions are 1 or more: there is nothing to tune about
+ * an empty product. What has no kernel yet is refused as everywhere. Counted before it is
+ * expanded: more than GT_SWEEP_MAX problems is refused with the count. Duplicates are
+ * merged, the largest weight kept; first occurrence decides the order.
  */
 #ifndef GT_TUNER_BASE_SWEEP_H
 #define GT_TUNER_BASE_SWEEP_H

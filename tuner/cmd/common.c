@@ -134,6 +134,13 @@ int gt_common_problem(gemmtune_problem *out, const char *name) {
     return -1;
 }
 
+int gt_common_product(gemmtune_problem *out, const char *name) {
+    const int code = gt_common_problem(out, name);
+    if (code < 0 && (out->m == 0 || out->n == 0 || out->k == 0))
+        return gt_die(GT_EXIT_INPUT, "\"%s\" is an empty product: nothing to time", name);
+    return code;
+}
+
 int gt_common_family(const struct gt_family **out, const struct gt_families *families,
                      const char *name) {
     const char *names[FAMILIES_MAX + 1] = {NULL};

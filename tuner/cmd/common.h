@@ -85,6 +85,8 @@ int gt_common_write_db(struct gt_db **out, const char *path);
 int gt_common_families(struct gt_families **out, const struct gt_texts *folders);
 /* Exit 3. */
 int gt_common_problem(gemmtune_problem *out, const char *name);
+/* The same for a problem that is to be timed: m, n and k are 1 or more. */
+int gt_common_product(gemmtune_problem *out, const char *name);
 /* Exit 2, with the nearest name. */
 int gt_common_family(const struct gt_family **out, const struct gt_families *families,
                      const char *name);

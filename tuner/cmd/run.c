@@ -157,7 +157,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     int first = 0;
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 1, &first);
     if (code < 0)
-        code = gt_common_problem(&a.p, argv[first]);
+        code = gt_common_product(&a.p, argv[first]);
     if (code >= 0)
         return code;
     gt_problem_name(&a.p, a.problem);

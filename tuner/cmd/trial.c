@@ -187,7 +187,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0 && !v.family)
         code = gt_die(GT_EXIT_USAGE, "trial: give --family NAME");
     if (code < 0)
-        code = gt_common_problem(&p, argv[first]);
+        code = gt_common_product(&p, argv[first]);
     if (code >= 0)
         return code;
     const struct gt_session_setup setup = {

@@ -27,7 +27,8 @@ static gt_status enqueue_case(struct gt_case *t, const struct gt_product *produc
                                  &beta,
                                  view,
                                  c->workspace.view,
-                                 gt_rig_head(c->rig)->stream};
+                                 gt_rig_head(c->rig)->stream,
+                                 false};
     if (status == GEMMTUNE_OK)
         status = gt_checker_poison(c, product->workspace_bytes, err);
     if (status == GEMMTUNE_OK)
@@ -117,7 +118,7 @@ static void describe(char *why, struct gt_case *t, const struct gt_product *prod
     int i = 0;
     while (i < GT_COUNTERS - 1 && !found[i])
         i++;
-    snprintf(why, GT_VERDICT_MAX, "%s alpha %g beta %g: %u %s%s", name, t->spec.alpha,
+    snprintf(why, GT_VERDICT_MAX, "%.200s alpha %g beta %g: %u %s%s", name, t->spec.alpha,
              t->spec.beta, found[i], what[i], element);
 }
 

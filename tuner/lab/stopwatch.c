@@ -41,9 +41,9 @@ static gt_status enqueue(void *user, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < w->launches; i++) {
         const int set = (slice->first + i) % s->count;
-        const struct gt_call call = {&w->alpha, s->view[0][set], s->view[1][set],
-                                     &w->beta,  s->view[2][set], w->workspace,
-                                     w->stream};
+        const struct gt_call call = {
+            &w->alpha,       s->view[0][set], s->view[1][set], &w->beta,
+            s->view[2][set], w->workspace,    w->stream,       false};
         status = w->product.enqueue(w->product.self, &call, err);
     }
     return status;

@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# refused.sh - what has a place in a problem's name but no kernel yet is refused in one sentence by
+# every command that takes a problem; so is a product with nothing to time.
+set -u
+. "$GT_SRC/tests/cli/lib.sh"
+
+# Commands that take a problem, each up to the problem's name.
+while read -r command; do
+    # shellcheck disable=SC2086 # words
+    expect "$command: a batch" 3 'no kernel for strided batches yet: batch=16' \
+        $command f32-nn-8x8x8,batch=16
+done <<'EOF'
+lookup
+explain
+predict
+run --device 0
+trial --device 0 --family tile
+verify --device 0
+tune --device 0
+show
+EOF
+
+while read -r option sentence; do
+    expect "$option" 3 "no kernel for $sentence" lookup "f32-nn-8x8x8,$option"
+done <<'EOF'
+batch=4,sa=0 strided batches yet: batch=4
+batch=4,pointers batches of pointers yet: batch=4
+batch=4,masked,rows=2 masked rows yet: batch=4
+groups=4,rows=3 grouped rows yet: groups=4
+packed_b packed weights yet: packed_b
+row_order a fixed order of sums yet: row_order
+epi=bias_gelu epilogues yet: epi=bias_gelu
+EOF
+expect "types" 3 'no kernel for types e4m3@fast yet' lookup e4m3@fast-nn-8x8x8
+expect "a misspelt epilogue" 3 '"bias_gleu" in an epilogue is neither' \
+    lookup f32-nn-8x8x8,epi=bias_gleu
+
+expect "run: an empty product" 3 '"f32-nn-0x8x8" is an empty product: nothing to time' \
+    run --device 0 f32-nn-0x8x8
+expect "tune: an empty product" 3 '"f32-nn-8x8x0" is an empty product: nothing to tune' \
+    tune --device 0 f32-nn-8x8x0
+finish
