@@ -48,6 +48,18 @@ static uint64_t seed_c(const struct gt_case *t) {
     return t->spec.seed * 4 + 3;
 }
 
+/* What the scratch holds before a product: see gt_case_spec.finite. The finite numbers are
+ * one row of the generator. */
+static gt_status spoil_output(struct gt_case *t, int64_t bytes, struct gt_err *err) {
+    struct gt_checker *c = t->checker;
+    const int64_t elements = bytes / (int64_t)gt_type_size(t->spec.problem.type_c);
+    if (!t->spec.finite)
+        return gt_rig_head(c->rig)->ops->fill(c->rig, c->scratch, bytes, GT_POISON_C, err);
+    t->finite_seed = (t->spec.seed << 32) + ++c->outputs;
+    return gt_checker_fill(c, c->scratch, 1, elements, elements, t->finite_seed,
+                           GT_DATA_UNIFORM, err);
+}
+
 gt_status gt_case_output(void **view, struct gt_case *t, struct gt_err *err) {
     struct gt_checker *c = t->checker;
     const struct gt_rig_ops *ops = gt_rig_head(c->rig)->ops;
@@ -57,7 +69,7 @@ gt_status gt_case_output(void **view, struct gt_case *t, struct gt_err *err) {
         return gt_fail(err, GEMMTUNE_EINVAL,
                        "the checker has %lld bytes for C, the case needs %lld",
                        (long long)c->scratch_bytes, (long long)bytes);
-    gt_status status = ops->fill(c->rig, c->scratch, bytes, GT_POISON_C, err);
+    gt_status status = spoil_output(t, bytes, err);
     if (status == GEMMTUNE_OK)
         status = ops->view(view, c->rig, c->scratch, GT_GUARD, bytes - GT_GUARD, err);
     if (status == GEMMTUNE_OK && t->spec.beta != 0)
@@ -77,6 +89,19 @@ static gt_status make_reference(struct gt_case *t, struct gt_err *err) {
     if (view)
         gt_rig_head(c->rig)->ops->view_release(c->rig, view);
     return status;
+}
+
+gt_status gt_case_workspace(struct gt_case *t, int64_t bytes, struct gt_err *err) {
+    struct gt_checker *c = t->checker;
+    const int64_t elements = bytes / (int64_t)gt_type_size(t->spec.problem.type_c);
+    if (bytes == 0)
+        return GEMMTUNE_OK;
+    const gt_status status = gt_rig_head(c->rig)->ops->fill(
+        c->rig, c->workspace.mem, gt_workspace_bytes(bytes), GT_POISON_W, err);
+    return status != GEMMTUNE_OK || !t->spec.finite
+               ? status
+               : gt_checker_fill(c, c->workspace.view, 1, elements, elements,
+                                 t->finite_seed + 1, GT_DATA_UNIFORM, err);
 }
 
 /* ---- the host's word on the reference ---- */

@@ -29,7 +29,7 @@ static gt_status enqueue_case(struct gt_case *t, const struct gt_product *produc
                                  c->workspace.view,
                                  gt_rig_head(c->rig)->stream};
     if (status == GEMMTUNE_OK)
-        status = gt_checker_poison(c, product->workspace_bytes, err);
+        status = gt_case_workspace(t, product->workspace_bytes, err);
     if (status == GEMMTUNE_OK)
         status = product->enqueue(product->self, &call, err);
     if (status == GEMMTUNE_OK)

@@ -50,6 +50,10 @@ struct gt_case_spec {
     double alpha, beta;       /* exact in every type */
     enum gt_data_mode mode;   /* exact modes are compared bit by bit */
     uint64_t seed;
+    /* What the buffer of C, where it holds no C0, and the workspace hold before a product:
+     * finite random numbers, others for every product, as memory that is used again would;
+     * or else NaN. A kernel must not be able to tell a check from a timed product by it. */
+    bool finite;
 };
 
 /* EDEVICE when host and device disagree about the reference: the device cannot be trusted.

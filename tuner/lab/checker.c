@@ -219,6 +219,8 @@ gt_status gt_checker_compare(struct gt_case *t, int slot, struct gt_err *err) {
     push_elem(&l, p->type_c, GT_TOLERANCE * u);
     push_elem(&l, p->type_c, 2 * u); /* the reference's rounding and the result's */
     push_word(&l, GT_POISON_C);
+    push_int(&l, t->spec.finite);
+    push_long(&l, (int64_t)t->finite_seed);
     push_ptr(&l, c->found);
     push_int(&l, slot);
     return run(c, K_COMPARE, total, &l, err);
@@ -311,11 +313,4 @@ gt_status gt_checker_reserve(struct gt_checker *c, int64_t bytes, struct gt_err 
 
 void *gt_checker_workspace(const struct gt_checker *c) {
     return c->workspace.view;
-}
-
-gt_status gt_checker_poison(struct gt_checker *c, int64_t bytes, struct gt_err *err) {
-    return bytes == 0 ? GEMMTUNE_OK
-                      : gt_rig_head(c->rig)->ops->fill(c->rig, c->workspace.mem,
-                                                       gt_workspace_bytes(bytes),
-                                                       GT_POISON_W, err);
 }

@@ -17,15 +17,15 @@ struct small {
     int pad; /* after adding so many elements to A's rows, twice as many to B's, three times
               * to C's: no leading dimension passes for another */
     double alpha, beta;
-    bool uniform;
+    bool uniform, finite; /* see gt_case_spec */
 };
 static const struct small smalls[] = {
-    {1, 1, 1, 1, 0, 1, 0, false},       {256, 256, 64, 1, 0, 1, 0, false},
-    {127, 129, 67, 1, 0, 2, -1, false}, {33, 17, 5, 4, 8, 1, 1, false},
-    {61, 59, 1231, 4, 2, -1, 2, false}, {259, 5, 131, 4, 0, 1, 0, true},
-    {7, 521, 3, 1, 1, 1.5, -0.5, true}, {96, 160, 80, 1, 0, 1, 0, true},
-    {19, 23, 0, 4, 1, 1, 2, false},     {113, 97, 257, 4, 0, 0.5, 0, true},
-    {64, 1, 1204, 1, 0, 1, 0, false},   {1, 301, 33, 4, 2, 0, 1.5, false},
+    {1, 1, 1, 1, 0, 1, 0, false, false},       {256, 256, 64, 1, 0, 1, 0, false, true},
+    {127, 129, 67, 1, 0, 2, -1, false, false}, {33, 17, 5, 4, 8, 1, 1, false, true},
+    {61, 59, 1231, 4, 2, -1, 2, false, false}, {259, 5, 131, 4, 0, 1, 0, true, false},
+    {7, 521, 3, 1, 1, 1.5, -0.5, true, false}, {96, 160, 80, 1, 0, 1, 0, true, true},
+    {19, 23, 0, 4, 1, 1, 2, false, false},     {113, 97, 257, 4, 0, 0.5, 0, true, false},
+    {64, 1, 1204, 1, 0, 1, 0, false, true},    {1, 301, 33, 4, 2, 0, 1.5, false, false},
 };
 _Static_assert(sizeof smalls / sizeof smalls[0] == GT_LAB_SMALLS, "one case each");
 
@@ -131,6 +131,7 @@ static gt_status setup_smalls(struct gt_lab *lab, const gemmtune_problem *p, uin
             .beta = p->type_acc == GEMMTUNE_I32 ? (int)(2 * s->beta) : s->beta,
             .mode = s->uniform ? GT_DATA_UNIFORM : gt_data_exact(p->type_c, s->k),
             .seed = seed + (uint64_t)i + 10,
+            .finite = s->finite,
         };
         status = gt_case_create(&lab->small[i], lab->checker, &spec, err);
     }
@@ -163,7 +164,8 @@ static gt_status setup_timed(struct gt_lab *lab, const gemmtune_problem *p, uint
                                           .alpha = 1,
                                           .beta = p->reads_c ? 1 : 0,
                                           .mode = mode[i],
-                                          .seed = seed + (uint64_t)i};
+                                          .seed = seed + (uint64_t)i,
+                                          .finite = i == 1}; /* as a timed product's C */
         status = gt_case_create(&lab->timed[i], lab->checker, &spec, err);
     }
     return status;

@@ -157,20 +157,20 @@ GT_INLINE int gt_poisoned(GT_GLOBAL const gt_elem *x, unsigned int poison) {
 }
 
 /* Every element of a buffer of `total` elements in which C starts at `front`: inside C against
- * r, everywhere else (guard zones, leading-dimension padding) against the poison word, bit by
- * bit. Adds wrong elements to found[0], touched ones outside to found[1]. An element is right
+ * r, everywhere else (guard zones, leading-dimension padding) against what was put there before
+ * the product: the poison word, or with `finite` row 0 of the generator with `seed`. Adds wrong elements to found[0], touched ones outside to found[1]. An element is right
  * when it equals r or |c - r| <= tol * s + ulp * |r|. */
 GT_KERNEL(gt_compare, 256, 1, 1)(GT_GLOBAL const gt_elem *c, gt_long total, gt_long front, int m,
                                   int n, gt_long ldc, GT_GLOBAL const gt_elem *r,
                                   GT_GLOBAL const gt_elem *s, gt_elem tol, gt_elem ulp,
-                                  unsigned int poison, GT_GLOBAL unsigned int *found,
-                                  int slot) {
+                                  unsigned int poison, int finite, gt_ulong seed,
+                                  GT_GLOBAL unsigned int *found, int slot) {
     const gt_long step = (gt_long)GT_GRID_SIZE * 256;
     unsigned int wrong = 0, touched = 0;
     for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < total; e += step) {
         const gt_long i = (e - front) / ldc, j = (e - front) % ldc;
         if (e < front || i >= m || j >= n) {
-            touched += !gt_poisoned(c + e, poison);
+            touched += finite ? c[e] != gt_datum(seed, 0, e, 1) : !gt_poisoned(c + e, poison);
         } else {
             const gt_elem want = r[i * n + j], got = c[e];
             int good = got == want;
