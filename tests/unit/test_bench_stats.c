@@ -146,7 +146,7 @@ static void test_roofline(void **state) {
                           .clock_mhz = 1000,
                           .mem_clock_mhz = 1000,
                           .bus_bits = 64};
-    const double peak = gt_device_peak(&d, GEMMTUNE_F32), bytes = gt_device_bandwidth(&d);
+    const double peak = gt_device_peak(&d, gt_dtype_at(0)), bytes = gt_device_bandwidth(&d);
     gemmtune_problem p;
     (void)state;
     assert_true(peak > 0 && bytes > 0);

@@ -107,7 +107,7 @@ double gt_tally_geomean(const struct gt_tally *t) {
 /* ---- the roofline ---- */
 
 double gt_roofline_ns(const gemmtune_problem *p, const struct gt_device *d) {
-    const double peak = gt_device_peak(d, p->type_acc);
+    const double peak = gt_device_peak(d, gt_dtype_of(p));
     const double bandwidth = gt_device_bandwidth(d);
     const double m = (double)p->m, n = (double)p->n, k = (double)p->k;
     const double bytes = m * k * (double)gt_type_size(p->type_a) +

@@ -89,23 +89,23 @@ static const struct gt_form rungs = GT_FORM(rung, "");
 
 static gt_status add(struct gt_table *t, const struct gt_ladder *l, int rung,
                      const struct gt_device *d, struct gt_err *err) {
-    const double peak = gt_device_peak(d, l->problem.type_acc);
+    const double peak = gt_device_peak(d, gt_dtype_of(&l->problem));
     const struct row row = {l, &l->rung[rung], l->rung[rung].on_device ? peak : 0};
     return add_rung(t, &row, err);
 }
 
-/* Once a type. */
+/* Once a row of types. */
 static void say_peaks(const struct gt_ladder *l, size_t count, const struct gt_device *d) {
-    bool said[GEMMTUNE_I32 + 1] = {false};
+    bool said[GT_DTYPES] = {false};
     for (size_t i = 0; i < count; i++) {
-        const gemmtune_dtype type = l[i].problem.type_acc;
-        const double peak = gt_device_peak(d, type);
-        if (peak <= 0 || said[type])
+        const struct gt_dtype *types = gt_dtype_of(&l[i].problem);
+        const double peak = gt_device_peak(d, types);
+        if (peak <= 0 || said[gt_dtype_index(types)])
             continue;
-        said[type] = true;
-        fprintf(stderr, "gemmtune: %% of peak, %s: of %.4g %s, %s\n", gt_type_name(type),
-                peak / 1e12, type == GEMMTUNE_I32 ? "TOP/s" : "TFLOP/s",
-                gt_device_peak_about(d, type));
+        said[gt_dtype_index(types)] = true;
+        fprintf(stderr, "gemmtune: %% of peak, %s: of %.4g %s, %s\n", types->name,
+                peak / 1e12, gt_type_is_float(types->acc) ? "TFLOP/s" : "TOP/s",
+                gt_device_peak_about(d, types));
     }
 }
 

@@ -122,14 +122,15 @@ int64_t gt_lab_bytes(const gemmtune_problem *p, const struct gt_device *d) {
 
 static gt_status setup_smalls(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                               struct gt_err *err) {
+    const bool whole = !gt_type_is_float(p->type_acc);
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < GT_LAB_SMALLS; i++) {
         const struct small *s = &smalls[i];
         const struct gt_case_spec spec = {
             .problem = small_problem(s, p),
-            .alpha = p->type_acc == GEMMTUNE_I32 ? (int)(2 * s->alpha) : s->alpha,
-            .beta = p->type_acc == GEMMTUNE_I32 ? (int)(2 * s->beta) : s->beta,
-            .mode = s->uniform ? GT_DATA_UNIFORM : gt_data_exact(p->type_c, s->k),
+            .alpha = whole ? (int)(2 * s->alpha) : s->alpha,
+            .beta = whole ? (int)(2 * s->beta) : s->beta,
+            .mode = s->uniform ? GT_DATA_UNIFORM : gt_data_exact(p->type_acc, s->k),
             .seed = seed + (uint64_t)i + 10,
             .finite = s->finite,
         };
@@ -157,7 +158,7 @@ gt_status gt_lab_setup_types(struct gt_lab *lab, const gemmtune_problem *p, uint
 
 static gt_status setup_timed(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                              struct gt_err *err) {
-    const enum gt_data_mode mode[2] = {gt_data_exact(p->type_c, p->k), GT_DATA_UNIFORM};
+    const enum gt_data_mode mode[2] = {gt_data_exact(p->type_acc, p->k), GT_DATA_UNIFORM};
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < 2; i++) {
         const struct gt_case_spec spec = {.problem = *p,
@@ -171,13 +172,24 @@ static gt_status setup_timed(struct gt_lab *lab, const gemmtune_problem *p, uint
     return status;
 }
 
+/* Bytes of the largest of the matrices and the reference. */
+static int64_t largest_buffer(const gemmtune_problem *p) {
+    const int64_t bytes[] = {
+        gt_problem_elems_a(p) * (int64_t)gt_type_size(p->type_a),
+        gt_problem_elems_b(p) * (int64_t)gt_type_size(p->type_b),
+        c_bytes(p),
+        p->m * p->n * (int64_t)gt_type_size(gt_type_wide(p->type_acc)),
+    };
+    int64_t most = 0;
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++)
+        most = bytes[i] > most ? bytes[i] : most;
+    return most;
+}
+
 static gt_status fits(const gemmtune_problem *p, const struct gt_device *d,
                       struct gt_err *err) {
     const int64_t need = gt_lab_bytes(p, d);
-    const int64_t es = (int64_t)gt_type_size(p->type_c);
-    int64_t single = gt_problem_elems_a(p) * es;
-    single = gt_problem_elems_b(p) * es > single ? gt_problem_elems_b(p) * es : single;
-    single = gt_problem_elems_c(p) * es > single ? gt_problem_elems_c(p) * es : single;
+    const int64_t single = largest_buffer(p);
     if (need > d->mem_bytes)
         return gt_fail(
             err, GEMMTUNE_ENOMEM,

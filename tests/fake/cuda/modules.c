@@ -109,6 +109,7 @@ static size_t scalar_size(const struct CUfunc_st *f, cl_uint i) {
         {"gt_ulong", 8},
         {"gt_elem", elem},
         {"gt_acc", elem},
+        {"gt_wide", elem},
         {"struct gt_tensor_map", VALUE_MAX},
     };
     char type[48] = "";
