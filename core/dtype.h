@@ -4,8 +4,8 @@
  *   elements: what one element is (size, name, unit roundoff)
  *   inputs: what a word such as "f32", "tf32" or "i8" stands for when it stands alone
  *   mixes: the types of A, B, C and the accumulator that a kernel family may declare
- * What follows from them is worked out (core/element.h), not listed again. Other tables with
- * a line a type only translate, to a vendor's names or to a device's rates.
+ * What follows from them is worked out (core/element.h), not listed again. Other tables
+ * with a line a type only translate, to a vendor's names or to a device's rates.
  */
 #ifndef GT_CORE_DTYPE_H
 #define GT_CORE_DTYPE_H
