@@ -170,7 +170,8 @@ double gt_device_plain_peak(const struct gt_device *d, const struct gt_dtype *ty
 const char *gt_device_peak_about(const struct gt_device *d, const struct gt_dtype *types) {
     if (types != NULL && tensor_rate(d, types) > plain_rate(d, types))
         return types->a == GEMMTUNE_F64 ? "f64 on tensor cores" : "dense, on tensor cores";
-    if (gt_device_ceiling(d, types) > gt_device_peak(d, types))
+    if (types != NULL && types->a == GEMMTUNE_I32 &&
+        gt_device_ceiling(d, types) > gt_device_peak(d, types))
         return "multiply-adds of i32; products of bytes on tensor cores can exceed it";
     return "multiply-adds on ordinary cores";
 }
