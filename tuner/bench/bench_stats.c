@@ -76,11 +76,13 @@ const char *gt_shape_class_at(size_t i, const char **about) {
 /* ---- verdicts ---- */
 
 const char *gt_verdict_word(enum gt_verdict v) {
-    static const char *const words[] = {"", "win", "tie", "loss"};
+    static const char *const words[] = {"", "win", "tie", "loss", "noisy"};
     return words[v];
 }
 
 enum gt_verdict gt_verdict_of(const struct gt_measurement *ratio, double floor) {
+    if (ratio->high_ns > GT_RATIO_SPAN_MAX * ratio->low_ns)
+        return GT_NOISY;
     if (ratio->low_ns > 1 + floor)
         return GT_WIN;
     return ratio->high_ns < 1 - floor ? GT_LOSS : GT_TIE;
@@ -92,7 +94,8 @@ void gt_tally_add(struct gt_tally *t, enum gt_verdict v, double ratio) {
     t->wins += v == GT_WIN;
     t->ties += v == GT_TIE;
     t->losses += v == GT_LOSS;
-    t->logs += v == GT_NO_VERDICT ? 0 : log(ratio);
+    t->noisy += v == GT_NOISY;
+    t->logs += v == GT_NO_VERDICT || v == GT_NOISY ? 0 : log(ratio);
 }
 
 int gt_tally_count(const struct gt_tally *t) {

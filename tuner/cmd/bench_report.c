@@ -72,7 +72,7 @@ static void count_entry(struct gt_bench_report *r, const struct gt_bench_entry *
     gt_tally_add(&r->all, e->verdict, e->ratio);
     gt_tally_add(&r->types[row], e->verdict, e->ratio);
     gt_tally_add(&r->shape[class_index(p)], e->verdict, e->ratio);
-    if (r->worst == 0 || e->ratio < r->worst) {
+    if (e->verdict != GT_NOISY && (r->worst == 0 || e->ratio < r->worst)) {
         r->worst = e->ratio;
         snprintf(r->worst_problem, sizeof r->worst_problem, "%s", e->item->name);
     }
@@ -152,13 +152,15 @@ static double mean_of(const struct gt_tally *t) {
     X("geomean", "geomean", COUNT, 0, mean_of(r->tally), "geometric mean of the ratios")   \
     X("wins", "wins", COUNT, 0, r->tally->wins, "lines on which ours is faster")           \
     X("ties", "ties", COUNT, 0, r->tally->ties, "lines on which neither is")               \
-    X("losses", "losses", COUNT, 0, r->tally->losses, "lines on which the baseline is")
+    X("losses", "losses", COUNT, 0, r->tally->losses, "lines on which the baseline is")    \
+    X("noisy", "noisy", COUNT, 0, r->tally->noisy,                                         \
+      "lines whose ratio is too uncertain for a verdict")
 GT_COLUMNS(sum, struct row, SUMS)
 const struct gt_form gt_bench_sum_form = GT_FORM(sum, "of the sums");
 
 static void add(struct gt_table *t, const char *name, const char *about,
                 const struct gt_tally *tally) {
-    if (gt_tally_count(tally) > 0)
+    if (gt_tally_count(tally) + tally->noisy > 0)
         (void)add_sum(t, &(struct row){name, about, tally}, NULL);
 }
 
@@ -230,6 +232,11 @@ static void print_end(struct gt_bench_report *r) {
 }
 
 static int verdict(const struct gt_bench_report *r) {
+    if (r->all.noisy > 0)
+        fprintf(stderr,
+                "gemmtune: %d of %zu lines are noisy: the interval of the ratio spans more "
+                "than a factor of %g, so it is no verdict\n",
+                r->all.noisy, r->done, GT_RATIO_SPAN_MAX);
     if (r->alone > 0)
         fprintf(stderr, "gemmtune: %d of %zu lines have no baseline\n", r->alone, r->done);
     if (r->wrong > 0)

@@ -3,6 +3,7 @@
  * ladder.c - `gemmtune ladder`: from a CPU loop to the tuned best. One problem is printed
  * with a rung on each line, volumes with a volume on each line.
  */
+#include "tuner/lab/reference.h"
 #include "tuner/cmd/common.h"
 #include "tuner/tune/ladder.h"
 #include "tuner/cmd/session.h"
@@ -121,6 +122,8 @@ static gt_status print_rungs(const struct gt_ladder *l, size_t count,
         gt_common_print(t, format);
     if (status == GEMMTUNE_OK && !format->json && !format->csv)
         say_peaks(l, count, d);
+    if (status == GEMMTUNE_OK && gt_cpu_blas_warning() != NULL)
+        fprintf(stderr, "gemmtune: %s\n", gt_cpu_blas_warning());
     gt_table_destroy(t);
     return status;
 }
