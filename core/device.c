@@ -8,6 +8,7 @@
 #include "core/hash.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,26 +76,33 @@ void gt_device_key_1(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]) {
 /* ---- ceilings -------------------------------------------------------------- */
 
 /*
- * Multiply-adds each SM finishes in one clock, by compute capability. Source: CUDA C++
- * Programming Guide, "Throughput of Native Arithmetic Instructions" (rows: 32-bit and
- * 64-bit floating-point multiply-add, 32-bit integer multiply-add). Before 7.0 the guide
- * says "multiple instructions" for the integer column: IMAD was three XMADs, each at the
- * rate of f32, hence a third of it. dmma: f64 by matrix instructions, where tensor cores
- * outdo that (A100 and H100 architecture papers). Checked on an H200 with register-only
- * loops: 65.2, 33.2 and 33.3 T/s measured against 66.9, 33.5 and 33.5 from this table. u8:
- * products of bytes on tensor cores, out of what NVIDIA's architecture papers say of dense
- * INT8.
+ * Multiply-adds each SM finishes in one clock, by compute capability. Sources:
+ *   f32 f64 i32  CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions"
+ *                (rows: 32-bit and 64-bit floating-point multiply-add, 32-bit integer
+ *                multiply-add). Before 7.0 the guide says "multiple instructions" for the
+ *                integer column: IMAD was three XMADs, each at the rate of f32, hence a
+ *                third of it.
+ *   dmma         f64 by matrix instructions, where tensor cores outdo that: the A100 and
+ *                H100 architecture papers.
+ *   half         dense products of 16-bit floats on tensor cores: NVIDIA's architecture
+ *                papers, of the board of that compute capability with the highest rate.
+ *   u8           dense products of bytes on tensor cores: the same papers.
+ * Checked on an H200 with register-only loops: 65.2, 33.2 and 33.3 T/s measured for f32,
+ * f64 and i32 against 66.9, 33.5 and 33.5 from this table.
  */
 static const struct lanes {
     int cc;
-    int f32, f64, dmma, i32, u8;
+    int f32, f64, dmma, i32, half, u8;
 } lanes[] = {
-    {50, 128, 4, 0, 43, 0},     {52, 128, 4, 0, 43, 0},       {53, 128, 4, 0, 43, 0},
-    {60, 64, 32, 0, 21, 0},     {61, 128, 4, 0, 43, 0},       {62, 128, 4, 0, 43, 0},
-    {70, 64, 32, 0, 64, 0},     {72, 64, 32, 0, 64, 1024},    {75, 64, 2, 0, 64, 1024},
-    {80, 64, 32, 64, 64, 2048}, {86, 128, 2, 0, 64, 1024},    {87, 128, 2, 0, 64, 2048},
-    {89, 128, 2, 0, 64, 1024},  {90, 128, 64, 128, 64, 4096}, {100, 128, 64, 0, 64, 8192},
-    {120, 128, 2, 0, 64, 1024}, {121, 128, 2, 0, 64, 1024},
+    {50, 128, 4, 0, 43, 0, 0},         {52, 128, 4, 0, 43, 0, 0},
+    {53, 128, 4, 0, 43, 0, 0},         {60, 64, 32, 0, 21, 0, 0},
+    {61, 128, 4, 0, 43, 0, 0},         {62, 128, 4, 0, 43, 0, 0},
+    {70, 64, 32, 0, 64, 512, 0},       {72, 64, 32, 0, 64, 512, 1024},
+    {75, 64, 2, 0, 64, 512, 1024},     {80, 64, 32, 64, 64, 1024, 2048},
+    {86, 128, 2, 0, 64, 512, 1024},    {87, 128, 2, 0, 64, 1024, 2048},
+    {89, 128, 2, 0, 64, 512, 1024},    {90, 128, 64, 128, 64, 2048, 4096},
+    {100, 128, 64, 0, 64, 4096, 8192}, {120, 128, 2, 0, 64, 512, 1024},
+    {121, 128, 2, 0, 64, 512, 1024},
 };
 
 static const struct lanes *lanes_of(int cc) {
@@ -111,43 +119,73 @@ static double per_second(const struct gt_device *d, double rate) {
                                             : 0;
 }
 
-double gt_device_peak(const struct gt_device *d, gemmtune_dtype type) {
+/* Multiply-adds of an SM's ordinary cores, which work in the accumulator's type. */
+static double plain_rate(const struct gt_device *d, const struct gt_dtype *types) {
     const struct lanes *of = lanes_of(d->cc);
-    switch (type) {
+    switch (types->acc) {
     case GEMMTUNE_F32:
-        return per_second(d, of->f32);
+        return of->f32;
     case GEMMTUNE_F64:
-        return per_second(d, of->dmma > of->f64 ? of->dmma : of->f64);
+        return of->f64;
     case GEMMTUNE_I32:
-        return per_second(d, of->i32);
-    default: /* narrow types are worth a kernel only on tensor cores or dp4a */
+        return of->i32;
+    default: /* nothing else accumulates */
         return 0;
     }
 }
 
-double gt_device_plain_peak(const struct gt_device *d, gemmtune_dtype type) {
-    return type == GEMMTUNE_F64 ? per_second(d, lanes_of(d->cc)->f64)
-                                : gt_device_peak(d, type);
+/* Multiply-adds of an SM's tensor cores, which go by the type of the factors; 0 where they
+ * have no such instruction. */
+static double tensor_rate(const struct gt_device *d, const struct gt_dtype *types) {
+    const struct lanes *of = lanes_of(d->cc);
+    switch (types->a) {
+    case GEMMTUNE_F64:
+        return of->dmma;
+    case GEMMTUNE_F32: /* f32 itself has none */
+        return types->math == GEMMTUNE_MATH_TF32 && d->cc >= 80 ? of->half / 2.0 : 0;
+    case GEMMTUNE_F16:
+        return of->half;
+    case GEMMTUNE_BF16:
+        return d->cc >= 80 ? of->half : 0;
+    case GEMMTUNE_E4M3:
+    case GEMMTUNE_E5M2:
+        return d->cc >= 89 ? of->u8 : 0;
+    case GEMMTUNE_I8:
+        return of->u8;
+    case GEMMTUNE_I32:
+        return 0;
+    }
+    return 0;
 }
 
-const char *gt_device_peak_about(const struct gt_device *d, gemmtune_dtype type) {
-    const struct lanes *of = lanes_of(d->cc);
-    if (type == GEMMTUNE_F64 && of->dmma > of->f64)
-        return "f64 on tensor cores";
-    if (type == GEMMTUNE_I32 && gt_device_ceiling(d, type) > gt_device_peak(d, type))
+double gt_device_peak(const struct gt_device *d, const struct gt_dtype *types) {
+    return types == NULL ? 0
+                         : per_second(d, fmax(plain_rate(d, types), tensor_rate(d, types)));
+}
+
+double gt_device_plain_peak(const struct gt_device *d, const struct gt_dtype *types) {
+    return types == NULL ? 0 : per_second(d, plain_rate(d, types));
+}
+
+const char *gt_device_peak_about(const struct gt_device *d, const struct gt_dtype *types) {
+    if (types != NULL && tensor_rate(d, types) > plain_rate(d, types))
+        return types->a == GEMMTUNE_F64 ? "f64 on tensor cores" : "dense, on tensor cores";
+    if (types != NULL && types->a == GEMMTUNE_I32 &&
+        gt_device_ceiling(d, types) > gt_device_peak(d, types))
         return "multiply-adds of i32; products of bytes on tensor cores can exceed it";
     return "multiply-adds on ordinary cores";
 }
 
-double gt_device_ceiling(const struct gt_device *d, gemmtune_dtype type) {
-    const double peak = gt_device_peak(d, type);
+double gt_device_ceiling(const struct gt_device *d, const struct gt_dtype *types) {
+    const double peak = gt_device_peak(d, types);
     double tensor = 0;
-    if (type ==
-        GEMMTUNE_F64) /* papers tell what is fast, not what is absent: room for some */
+    if (types == NULL)
+        return 0;
+    if (types->a == GEMMTUNE_F64) /* papers tell of what is fast: room for slow ones */
         tensor = per_second(d, 2 * lanes_of(d->cc)->f64);
-    if (type == GEMMTUNE_I32) /* ten products of bytes make one */
+    if (types->a == GEMMTUNE_I32) /* ten products of bytes make one */
         tensor = per_second(d, lanes_of(d->cc)->u8 / 10.0);
-    return tensor > peak ? tensor : peak;
+    return fmax(tensor, peak);
 }
 
 double gt_device_bandwidth(const struct gt_device *d) {

@@ -49,18 +49,18 @@ void gt_device_key(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]);
  * them: there the memory of a CPU counted as well. */
 void gt_device_key_1(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]);
 
-/* Peak arithmetic of the device in operations per second for a type (multiply and add count
- * as two): for F32, F64 (tensor cores, where they are faster at it) and I32; 0 for other
- * types and when unknown. Of one multiply-add an element: tf32, and i32 in pieces of a
- * byte, may beat it. */
-double gt_device_peak(const struct gt_device *d, gemmtune_dtype type);
-/* What that is a peak of, in a clause: "f64 on tensor cores". */
-const char *gt_device_peak_about(const struct gt_device *d, gemmtune_dtype type);
-/* The same on ordinary cores alone. */
-double gt_device_plain_peak(const struct gt_device *d, gemmtune_dtype type);
-/* What no kernel exceeds, tensor cores included, for the same types (not for tf32
- * arithmetic): they multiply f64, and i32 in pieces of a byte. */
-double gt_device_ceiling(const struct gt_device *d, gemmtune_dtype type);
+/* Peak arithmetic of the device in operations per second for problems of these types, a row
+ * of dtype.h (multiply and add count as two): of tensor cores where they are faster, else
+ * of ordinary ones. 0 when unknown and for NULL. Of one multiply-add an element: i32 in
+ * pieces of a byte may beat it. */
+double gt_device_peak(const struct gt_device *d, const struct gt_dtype *types);
+/* Where that figure is from, in a clause: "multiply-adds on ordinary cores". */
+const char *gt_device_peak_about(const struct gt_device *d, const struct gt_dtype *types);
+/* The same on ordinary cores alone, which work in the accumulator's type. */
+double gt_device_plain_peak(const struct gt_device *d, const struct gt_dtype *types);
+/* No kernel exceeds this, not even with tensor cores: they multiply i32 in pieces of a
+ * byte. */
+double gt_device_ceiling(const struct gt_device *d, const struct gt_dtype *types);
 /* Peak memory traffic in bytes per second; 0 when unknown. */
 double gt_device_bandwidth(const struct gt_device *d);
 

@@ -56,6 +56,8 @@ static const struct {
     [GEMMTUNE_I8] = {"i8", 1, 0},          [GEMMTUNE_I32] = {"i32", 4, 0},
 };
 
+_Static_assert(sizeof rows / sizeof *rows == GT_DTYPES, "GT_DTYPES counts the mixes");
+
 enum {
     ROW_COUNT = sizeof rows / sizeof *rows,
     INPUT_COUNT = sizeof inputs / sizeof *inputs,
@@ -70,6 +72,10 @@ static bool is_name(const char *row, const char *name, size_t len) {
 
 const struct gt_dtype *gt_dtype_at(size_t i) {
     return i < ROW_COUNT ? &rows[i] : NULL;
+}
+
+size_t gt_dtype_index(const struct gt_dtype *row) {
+    return (size_t)(row - rows);
 }
 
 const struct gt_dtype *gt_dtype_by_name(const char *name, size_t len) {

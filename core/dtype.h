@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dtype.h - three tables of data types; nothing else lists them.
+ * dtype.h - three tables of data types.
  *   elements: what one element is (size, name, unit roundoff)
  *   inputs: what a word such as "f32", "tf32" or "i8" stands for when it stands alone
  *   mixes: the types of A, B, C and the accumulator that a kernel family may declare
+ * What follows from them is worked out (core/element.h), not listed again. Other tables
+ * with a line a type only translate, to a vendor's names or to a device's rates.
  */
 #ifndef GT_CORE_DTYPE_H
 #define GT_CORE_DTYPE_H
@@ -11,6 +13,9 @@
 #include "core/status.h"
 
 #include <stdbool.h>
+
+/* So many mixes: for arrays with an entry each, see gt_dtype_index. */
+enum { GT_DTYPES = 10 };
 
 /* A mix: how A, B and C are stored, what the sum is accumulated in, and the arithmetic. */
 struct gt_dtype {
@@ -33,6 +38,8 @@ const struct gt_dtype *gt_dtype_by_name(const char *name, size_t len);
 const struct gt_dtype *gt_dtype_of(const gemmtune_problem *p);
 /* Mix i, NULL past the end. */
 const struct gt_dtype *gt_dtype_at(size_t i);
+/* The i of a mix, below GT_DTYPES. */
+size_t gt_dtype_index(const struct gt_dtype *row);
 
 /* The input called `name` (length `len`), or NULL. */
 const struct gt_input *gt_input_by_name(const char *name, size_t len);

@@ -7,6 +7,7 @@
 #include "runtime/exec.h"
 
 #include "core/clock.h"
+#include "core/element.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -281,15 +282,6 @@ void gt_exec_describe(const struct gt_exec *e, struct gt_exec_info *info) {
 
 /* ---- run ------------------------------------------------------------------------- */
 
-/* alpha or beta as a double, which holds every accumulator type's values exactly. */
-static double scalar(gemmtune_dtype acc, const void *bytes) {
-    union gt_value v = {0};
-    memcpy(&v, bytes, gt_type_size(acc));
-    if (acc == GEMMTUNE_F64)
-        return v.f64;
-    return acc == GEMMTUNE_I32 ? (double)v.i32 : (double)v.f32;
-}
-
 /* Where a pointer is no address (a cl_mem), the buffer is aligned for every type. */
 static gt_status check_pointer(const struct gt_exec *e, const char *what, int operand,
                                const void *pointer, struct gt_err *err) {
@@ -373,8 +365,8 @@ gt_status gt_exec_run(const struct gt_exec *e, const struct gt_call *call,
     if (call->alpha == NULL || call->beta == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL",
                        call->alpha == NULL ? "alpha" : "beta");
-    const bool reads_ab = e->fit.problem.k > 0 && scalar(acc, call->alpha) != 0;
-    if (!reads_ab && scalar(acc, call->beta) == 1)
+    const bool reads_ab = e->fit.problem.k > 0 && gt_element_get(call->alpha, acc) != 0;
+    if (!reads_ab && gt_element_get(call->beta, acc) == 1)
         return GEMMTUNE_OK;
     gt_status status = check_pointers(e, reads_ab, call, err);
     if (status != GEMMTUNE_OK)

@@ -299,7 +299,8 @@ static gt_status nothing(const struct gt_lookup *l, size_t tuned, bool served,
  * usual one with as many units: forecasts are only compared with each other. */
 static struct gt_device model_device_of(const struct gt_device *d) {
     struct gt_device r = *d;
-    if (d->is_cpu || (gt_device_peak(d, GEMMTUNE_F32) > 0 && gt_device_bandwidth(d) > 0))
+    if (d->is_cpu ||
+        (gt_device_peak(d, gt_dtype_by_name("f32", 3)) > 0 && gt_device_bandwidth(d) > 0))
         return r;
     r.cc = 80;
     r.clock_mhz = 1410;

@@ -89,7 +89,8 @@ struct work {
     const struct gt_device *d;
     const struct gt_costs *costs;
     const int64_t *shape;
-    double m, n, k, size; /* of the problem; bytes of an element */
+    double m, n, k;                /* of the problem */
+    double size_a, size_b, size_c; /* bytes of an element */
     double clocks_per_ns;
     double fma_rate;          /* multiply-adds a unit does in a clock */
     double warps, tile;       /* of a block: warps, elements of C */
@@ -115,9 +116,10 @@ static double norm(const double *x, int count) {
 
 /* Multiply-adds of a unit in a clock; on tensor cores that per cent of the device's
  * ceiling. */
-static double rate_of(const struct gt_device *d, gemmtune_dtype acc, int64_t tensor) {
-    const double peak = tensor > 0 ? gt_device_ceiling(d, acc) * (double)tensor / 100
-                                   : gt_device_plain_peak(d, acc);
+static double rate_of(const struct gt_device *d, const struct gt_dtype *types,
+                      int64_t tensor) {
+    const double peak = tensor > 0 ? gt_device_ceiling(d, types) * (double)tensor / 100
+                                   : gt_device_plain_peak(d, types);
     return d->units > 0 && d->clock_mhz > 0 ? peak / 2 / d->units / (d->clock_mhz * 1e6)
                                             : 0;
 }
@@ -125,8 +127,9 @@ static double rate_of(const struct gt_device *d, gemmtune_dtype acc, int64_t ten
 static double slab_bytes(const struct work *w) {
     const int64_t *s = w->shape;
     return s[GT_SHAPE_SLAB] > 0 ? (double)s[GT_SHAPE_SLAB]
-                                : (double)(s[GT_SHAPE_TILE_M] + s[GT_SHAPE_TILE_N]) *
-                                      (double)s[GT_SHAPE_TILE_K] * w->size;
+                                : ((double)s[GT_SHAPE_TILE_M] * w->size_a +
+                                   (double)s[GT_SHAPE_TILE_N] * w->size_b) *
+                                      (double)s[GT_SHAPE_TILE_K];
 }
 
 /* What a slab takes of each resource of a unit. */
@@ -170,7 +173,7 @@ static void reckon_block(struct work *w) {
     w->slabs = s[GT_SHAPE_STREAM] == 0        ? ceil(depth / (double)s[GT_SHAPE_SPLIT])
                : s[GT_SHAPE_STREAM_SLABS] > 0 ? (double)s[GT_SHAPE_STREAM_SLABS]
                                               : w->tiles * depth / (double)streams(w);
-    w->end = (w->costs->fold * folds + w->costs->store) * w->tile * w->size / LINE;
+    w->end = (w->costs->fold * folds + w->costs->store) * w->tile * w->size_c / LINE;
     reckon_slab(w);
 }
 
@@ -197,7 +200,8 @@ static double block_latency(const struct work *w) {
  * do not stay in the cache. */
 static double traffic(const struct work *w, double resident) {
     const int64_t *s = w->shape;
-    const double once = w->size * (w->m * w->k + w->k * w->n + w->m * w->n);
+    const double bytes_c = w->size_c * w->m * w->n;
+    const double once = w->size_a * w->m * w->k + w->size_b * w->k * w->n + bytes_c;
     if (once <= w->costs->l2_share * (double)w->d->l2_bytes)
         return once;
     const double high = fmax(1, ceil(w->m / (double)s[GT_SHAPE_TILE_M]));
@@ -206,10 +210,11 @@ static double traffic(const struct work *w, double resident) {
     double rows = fmin(high, (double)s[GT_SHAPE_GROUP]);
     const double columns = fmin(wide, fmax(1, round / rows));
     rows = fmin(high, fmax(rows, round / columns));
-    const double read =
-        w->tiles / (rows * columns) *
-        (rows * (double)s[GT_SHAPE_TILE_M] + columns * (double)s[GT_SHAPE_TILE_N]) * w->k;
-    return fmax(once, w->size * (read + w->m * w->n));
+    const double read = w->tiles / (rows * columns) *
+                        (rows * (double)s[GT_SHAPE_TILE_M] * w->size_a +
+                         columns * (double)s[GT_SHAPE_TILE_N] * w->size_b) *
+                        w->k;
+    return fmax(once, read + bytes_c);
 }
 
 /* ---- registers and blocks
@@ -269,7 +274,7 @@ static void count_blocks(struct gt_prediction *out, int64_t blocks, double units
 static double least_ns(const struct work *w) {
     const int64_t *s = w->shape;
     const bool tensor = s[GT_SHAPE_TENSOR] != 0;
-    const double rate = rate_of(w->d, w->facts->acc, tensor ? 100 : 0);
+    const double rate = rate_of(w->d, w->facts->types, tensor ? 100 : 0);
     const double tiles =
         floor(w->m / (double)s[GT_SHAPE_TILE_M]) * floor(w->n / (double)s[GT_SHAPE_TILE_N]);
     const double slabs =
@@ -283,7 +288,8 @@ static double least_ns(const struct work *w) {
     const double slots = fmas / WARP + w->warps * (double)s[GT_SHAPE_LOADS];
     const double slab = tensor ? fmas / rate : fmax(fmas / rate, slots / PARTITIONS);
     const double useful = w->m * w->n * w->k / (rate * w->d->units);
-    const double bytes = w->size * (w->m * w->k + w->k * w->n + w->m * w->n);
+    const double bytes =
+        w->size_a * w->m * w->k + w->size_b * w->k * w->n + w->size_c * w->m * w->n;
     return fmax(fmax(useful, each * slab) / w->clocks_per_ns,
                 bytes / gt_device_bandwidth(w->d) * 1e9);
 }
@@ -361,8 +367,7 @@ static bool fill_facts(struct gt_facts *out, const struct gt_binding *b,
     out->m = b->value[GT_IN_M];
     out->n = b->value[GT_IN_N];
     out->k = b->value[GT_IN_K];
-    out->acc = b->dtype->acc;
-    out->element = (int)gt_type_size(b->dtype->a);
+    out->types = b->dtype;
     out->threads = main->block[0] * main->block[1] * main->block[2];
     out->blocks = main->grid[0] * main->grid[1] * main->grid[2];
     out->cluster = main->cluster[0];
@@ -386,9 +391,11 @@ bool gt_model_reckon(struct gt_prediction *out, const struct gt_facts *facts,
     w.m = (double)facts->m;
     w.n = (double)facts->n;
     w.k = (double)facts->k;
-    w.size = facts->element;
+    w.size_a = (double)gt_type_size(facts->types->a);
+    w.size_b = (double)gt_type_size(facts->types->b);
+    w.size_c = (double)gt_type_size(facts->types->c);
     w.clocks_per_ns = d->clock_mhz / 1e3;
-    w.fma_rate = rate_of(d, facts->acc, facts->shape[GT_SHAPE_TENSOR]);
+    w.fma_rate = rate_of(d, facts->types, facts->shape[GT_SHAPE_TENSOR]);
     if (w.fma_rate <= 0 || gt_device_bandwidth(d) <= 0)
         return false;
     reckon_block(&w);
@@ -437,7 +444,7 @@ gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
         return gt_fail(err, GEMMTUNE_ENOTFOUND,
                        "family %s has no \"shape\" in its space.json: no prediction",
                        f->name);
-    if (room_of(d->cc) == NULL || gt_device_peak(d, fit.binding.dtype->acc) <= 0 ||
+    if (room_of(d->cc) == NULL || gt_device_peak(d, fit.binding.dtype) <= 0 ||
         gt_device_bandwidth(d) <= 0)
         return gt_fail(err, GEMMTUNE_ENOTFOUND,
                        "%s does not tell its peak or bandwidth: no prediction", d->name);

@@ -69,8 +69,7 @@ bool gt_model_predict_fit(struct gt_prediction *out, const struct gt_fit *fit,
 struct gt_facts {
     int64_t shape[GT_SHAPE_COUNT];
     int64_t m, n, k; /* of the problem */
-    gemmtune_dtype acc;
-    int element;                     /* bytes */
+    const struct gt_dtype *types;
     int64_t threads, smem_bytes;     /* of a block of the main kernel */
     int64_t blocks, cluster, passes; /* its blocks, blocks of a cluster; launches */
 };

@@ -46,7 +46,7 @@ static void *matrix(double *value, void *packed, int64_t count, int salt) {
     for (int64_t i = 0; i < count; i++) {
         union gt_value v;
         value[i] = (double)((i * 7 + salt) % 11 - 5);
-        gt_data_put(&v, problem.type_a, value[i]);
+        gt_element_put(&v, problem.type_a, value[i]);
         memcpy((char *)packed + (size_t)i * size, &v, size);
     }
     need(gt_rig_head(rig)->ops->alloc(&mem, rig, count * (int64_t)size, &err));
@@ -95,8 +95,8 @@ static bool try_point(const struct gt_family *f, const struct gt_point *point, v
         return status == GEMMTUNE_EINVAL;
     }
     gt_exec_describe(e, &info);
-    gt_data_put(&one, problem.type_acc, 1);
-    gt_data_put(&zero, problem.type_acc, 0);
+    gt_element_put(&one, problem.type_acc, 1);
+    gt_element_put(&zero, problem.type_acc, 0);
     if (info.fit->passes.workspace_bytes > 0)
         need(ops->alloc(&workspace, rig, info.fit->passes.workspace_bytes, &err));
     const struct gt_call call = {

@@ -98,32 +98,44 @@ static void check_memory(struct gt_rig *rig) {
     ops->release(rig, b);
 }
 
-/* A kernel fills a view of the middle of an allocation; both ends keep what they had. */
-static void check_view(struct gt_rig *rig) {
-    enum { COUNT = 1000, BYTES = 3 * GT_VIEW_ALIGN };
+/* A kernel fills a view of the middle of an allocation with elements of A's type; both ends
+ * keep the poison. */
+static void check_view_of(struct gt_rig *rig, const struct gt_dtype *types) {
+    enum { COUNT = 999, BYTES = 3 * GT_VIEW_ALIGN };
     const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;
+    const size_t size = gt_type_size(types->a);
+    const uint32_t poison = GT_POISON;
     struct gt_checker *checker = NULL;
-    gemmtune_problem types;
-    uint32_t back[BYTES / 4];
+    gemmtune_problem p;
+    static char back[BYTES], want[BYTES];
     struct gt_err err;
     void *a = NULL, *view = NULL;
-    assert_ok(gt_problem_from_name(&types, "i32-nn-1x1x1", &err));
-    assert_ok(gt_checker_create(&checker, rig, &types, 4, &err));
+    gemmtune_problem_init(&p, types->a, 1, 1, 1);
+    p.type_b = types->b, p.type_c = types->c, p.type_acc = types->acc;
+    assert_ok(gt_checker_create(&checker, rig, &p, 4, &err));
     assert_ok(ops->alloc(&a, rig, BYTES, &err));
     assert_ok(ops->fill(rig, a, BYTES, GT_POISON, &err));
     assert_ok(ops->view(&view, rig, a, GT_VIEW_ALIGN, 2 * GT_VIEW_ALIGN, &err));
-    assert_ok(gt_checker_fill(checker, view, 1, COUNT, COUNT, SEED, GT_DATA_UNIFORM, &err));
+    assert_ok(gt_checker_fill(checker, view, types->a, 1, COUNT, COUNT, SEED,
+                              GT_DATA_UNIFORM, &err));
     assert_ok(ops->finish(rig, &err));
     assert_ok(ops->read(rig, a, 0, back, BYTES, &err));
-    for (int64_t i = 0; i < BYTES / 4; i++) {
-        const int64_t at = i - GT_VIEW_ALIGN / 4;
-        const double value = gt_data_value(SEED, 0, at, GT_DATA_UNIFORM, GEMMTUNE_I32);
-        assert_true(back[i] ==
-                    (at >= 0 && at < COUNT ? (uint32_t)(int32_t)value : GT_POISON));
-    }
+    for (size_t at = 0; at < BYTES; at += sizeof poison)
+        memcpy(want + at, &poison, sizeof poison);
+    for (int64_t i = 0; i < COUNT; i++)
+        gt_element_put(want + GT_VIEW_ALIGN + (size_t)i * size, types->a,
+                       gt_data_value(SEED, 0, i, GT_DATA_UNIFORM, types->a));
+    if (memcmp(back, want, BYTES) != 0)
+        fail_msg("device and host make different data of type %s", gt_type_name(types->a));
     ops->view_release(rig, view);
     ops->release(rig, a);
     gt_checker_destroy(checker);
+}
+
+static void check_view(struct gt_rig *rig) {
+    for (size_t i = 0; gt_dtype_at(i) != NULL; i++)
+        if (gt_dtype_at(i)->acc != GEMMTUNE_F64 || gt_rig_head(rig)->device->has_f64)
+            check_view_of(rig, gt_dtype_at(i));
 }
 
 /* More than any device has: refused at once, or at its first use by a driver that allocates

@@ -31,24 +31,56 @@ size_t cublasLtGetVersion(void);
 
 enum { WAYS = 4, THREADS = 64, VERSION = 130100, NOT_INITIALIZED = 1 };
 
+/* elem is the type of sums, in and out those of the factors and of C; FROM_IN(x),
+ * FROM_OUT(x) and TO_OUT(x) turn one into another. */
 static const char source[] =
     "__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void product(\n"
-    "    int ta, int tb, int m, int n, int k, elem alpha, const __global elem *a, long "
-    "lda,\n"
-    "    const __global elem *b, long ldb, elem beta, __global elem *c, long ldc, elem "
-    "off) {\n"
+    "    int ta, int tb, int m, int n, int k, elem alpha, const __global in *a, long lda,\n"
+    "    const __global in *b, long ldb, elem beta, __global out *c, long ldc, elem off) "
+    "{\n"
     "    const long at = get_global_id(0);\n"
     "    const long i = at % m, j = at / m;\n"
     "    elem sum = 0;\n"
     "    if (j >= n)\n"
     "        return;\n"
     "    for (long q = 0; q < k; q++)\n"
-    "        sum = fma(a[ta ? i * lda + q : q * lda + i], b[tb ? q * ldb + j : j * ldb + "
-    "q],\n"
-    "                  sum);\n"
+    "        sum = fma(FROM_IN(a[ta ? i * lda + q : q * lda + i]),\n"
+    "                  FROM_IN(b[tb ? q * ldb + j : j * ldb + q]), sum);\n"
     "    sum = alpha * sum + off;\n"
-    "    c[j * ldc + i] = beta == 0 ? sum : sum + beta * c[j * ldc + i];\n"
+    "    sum = beta == 0 ? sum : sum + beta * FROM_OUT(c[j * ldc + i]);\n"
+    "    c[j * ldc + i] = TO_OUT(sum);\n"
     "}\n";
+
+#define SAME      "#define FROM_IN(x) (x)\n#define FROM_OUT(x) (x)\n#define TO_OUT(x) (x)\n"
+#define FROM_BF16 "as_float((uint)(x) << 16)\n"
+#define BF16_IN   "#define elem float\n#define in ushort\n#define FROM_IN(x) " FROM_BF16
+
+/* Types of the factors and of C that the library serves. */
+static const struct mix {
+    gt_cublas_type factors, c;
+    const char *macros;
+} mixes[] = {
+    {GT_CUBLAS_F32, GT_CUBLAS_F32,
+     "#define elem float\n#define in float\n#define out float\n" SAME},
+    {GT_CUBLAS_F64, GT_CUBLAS_F64,
+     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+     "#define elem double\n#define in double\n#define out double\n" SAME},
+    {GT_CUBLAS_BF16, GT_CUBLAS_F32,
+     BF16_IN "#define out float\n#define FROM_OUT(x) (x)\n#define TO_OUT(x) (x)\n"},
+    {GT_CUBLAS_BF16, GT_CUBLAS_BF16,
+     BF16_IN
+     "#define out ushort\n#define FROM_OUT(x) " FROM_BF16
+     "#define TO_OUT(x) (ushort)((as_uint(x) + 32767 + (as_uint(x) >> 16 & 1)) >> 16)\n"},
+};
+enum { MIXES = sizeof mixes / sizeof *mixes };
+
+/* The mix of a product; MIXES when there is none. */
+static int mix_of(gt_cublas_type a, gt_cublas_type b, gt_cublas_type c) {
+    int i = 0;
+    while (i < MIXES && (mixes[i].factors != a || mixes[i].factors != b || mixes[i].c != c))
+        i++;
+    return i;
+}
 
 struct cublasContext {
     CUstream stream;
@@ -75,7 +107,7 @@ struct gt_cublaslt_pref {
 
 /* A product as both libraries are told it. */
 struct call {
-    gt_cublas_type type;
+    int mix;
     gt_cublas_op op_a, op_b;
     int m, n, k;
     const void *alpha, *a, *b, *beta;
@@ -109,30 +141,26 @@ static bool find_driver(void) {
 }
 
 /* Loaded once, outside of any capture: the first call comes before timing. */
-static CUfunction kernel(gt_cublas_type type, int way) {
-    static CUfunction loaded[2][WAYS];
+static CUfunction kernel(int mix, int way) {
+    static CUfunction loaded[MIXES][WAYS];
     CUmodule module = NULL;
     CUdevice device = 0;
     int major = 0, minor = 0;
-    char image[sizeof source + 256];
-    if (loaded[type][way])
-        return loaded[type][way];
+    char image[sizeof source + 512];
+    if (loaded[mix][way])
+        return loaded[mix][way];
     (void)cu.cuCtxGetDevice(&device);
     (void)cu.cuDeviceGetAttribute(&major, GT_CU_CC_MAJOR, device);
     (void)cu.cuDeviceGetAttribute(&minor, GT_CU_CC_MINOR, device);
     snprintf(image, sizeof image, "FAKECUBIN sm_%d registers 40\n#define WAY %d\n%s%s",
-             10 * major + minor, way,
-             type == GT_CUBLAS_F64 ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
-                                     "#define elem double\n"
-                                   : "#define elem float\n",
-             source);
+             10 * major + minor, way, mixes[mix].macros, source);
     if (cu.cuModuleLoadData(&module, image) == GT_CU_SUCCESS)
-        (void)cu.cuModuleGetFunction(&loaded[type][way], module, "product");
-    return loaded[type][way];
+        (void)cu.cuModuleGetFunction(&loaded[mix][way], module, "product");
+    return loaded[mix][way];
 }
 
 static gt_cublas_status launch(const struct call *x, CUstream stream) {
-    CUfunction function = kernel(x->type, x->way);
+    CUfunction function = kernel(x->mix, x->way);
     int ta = x->op_a == GT_CUBLAS_T, tb = x->op_b == GT_CUBLAS_T;
     int m = x->m, n = x->n, k = x->k;
     int64_t lda = x->lda, ldb = x->ldb, ldc = x->ldc;
@@ -158,7 +186,7 @@ static gt_cublas_status launch(const struct call *x, CUstream stream) {
                       scalar[1].ours,
                       &c,
                       &ldc,
-                      x->type == GT_CUBLAS_F64 ? (void *)&off64 : (void *)&off32};
+                      mixes[x->mix].c == GT_CUBLAS_F64 ? (void *)&off64 : (void *)&off32};
     const int64_t blocks = ((int64_t)m * n + THREADS - 1) / THREADS;
     if (!function)
         return 13; /* CUBLAS_STATUS_EXECUTION_FAILED */
@@ -221,7 +249,7 @@ gt_cublas_status cublasGemmEx(cublasHandle_t handle, gt_cublas_op op_a, gt_cubla
                               gt_cublas_algo algo) {
     const bool pedantic = compute == GT_CUBLAS_COMPUTE_F32_PEDANTIC ||
                           compute == GT_CUBLAS_COMPUTE_F64_PEDANTIC;
-    const struct call x = {.type = type_c,
+    const struct call x = {.mix = mix_of(type_a, type_b, type_c),
                            .op_a = op_a,
                            .op_b = op_b,
                            .m = m,
@@ -239,7 +267,7 @@ gt_cublas_status cublasGemmEx(cublasHandle_t handle, gt_cublas_op op_a, gt_cubla
                            .wrong = befalls("wrong", k)};
     if (!handle->workspace || algo != GT_CUBLAS_ALGO_DEFAULT)
         return GT_CUBLAS_INVALID_VALUE;
-    if (befalls("refuse", k))
+    if (befalls("refuse", k) || x.mix == MIXES)
         return GT_CUBLAS_NOT_SUPPORTED;
     if (befalls("crash", k))
         abort();
@@ -356,7 +384,7 @@ gt_cublas_status cublasLtMatmul(cublasLtHandle_t handle, gt_cublaslt_desc desc,
                                 size_t workspace_bytes, CUstream stream) {
     const uint64_t k = desc->op_a == GT_CUBLAS_T ? layout_a->rows : layout_a->cols;
     const uint64_t also_k = desc->op_b == GT_CUBLAS_T ? layout_b->cols : layout_b->rows;
-    const struct call x = {.type = layout_c->type,
+    const struct call x = {.mix = mix_of(layout_a->type, layout_b->type, layout_c->type),
                            .op_a = desc->op_a,
                            .op_b = desc->op_b,
                            .m = (int)layout_c->rows,
@@ -374,5 +402,5 @@ gt_cublas_status cublasLtMatmul(cublasLtHandle_t handle, gt_cublaslt_desc desc,
                            .wrong = algo->data[0] == 1 && befalls("ltwrong", (int)k)};
     if (k != also_k || c != d || !workspace)
         return GT_CUBLAS_INVALID_VALUE;
-    return launch(&x, stream);
+    return x.mix == MIXES ? GT_CUBLAS_NOT_SUPPORTED : launch(&x, stream);
 }

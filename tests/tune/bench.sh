@@ -74,6 +74,7 @@ is "the faster of both libraries is the baseline" \
 is "a verdict is what the ratio and the floor say" "$(sql :memory: "
     SELECT count(*) FROM json_each(json_extract(readfile('$TMPDIR/out'), '\$.lines'))
     WHERE json_extract(value, '\$.verdict') = CASE
+        WHEN json_extract(value, '\$.ratio_high') > 1.5 * json_extract(value, '\$.ratio_low') THEN 'noisy'
         WHEN json_extract(value, '\$.ratio_low') > 1 + ifnull(json_extract(value, '\$.floor'), 0) THEN 'win'
         WHEN json_extract(value, '\$.ratio_high') < 1 - ifnull(json_extract(value, '\$.floor'), 0) THEN 'loss'
         ELSE 'tie' END AND json_extract(value, '\$.ratio') > 0")" 3

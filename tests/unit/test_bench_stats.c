@@ -109,6 +109,8 @@ static void test_verdicts(void **state) {
         {0.90, 1.05, 1.20, 0, GT_TIE},     {0.97, 0.98, 0.99, 0, GT_LOSS},
         {1.05, 1.10, 1.20, 0.04, GT_WIN},  {1.05, 1.10, 1.20, 0.06, GT_TIE},
         {0.80, 0.90, 0.95, 0.04, GT_LOSS}, {0.80, 0.90, 0.95, 0.06, GT_TIE},
+        {2.00, 5.00, 6.00, 0, GT_NOISY},   {0.20, 0.30, 0.40, 0, GT_NOISY},
+        {0.50, 1.00, 2.00, 0, GT_NOISY},   {4.10, 5.00, 6.00, 0, GT_WIN},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -119,6 +121,7 @@ static void test_verdicts(void **state) {
     assert_string_equal(gt_verdict_word(GT_WIN), "win");
     assert_string_equal(gt_verdict_word(GT_TIE), "tie");
     assert_string_equal(gt_verdict_word(GT_LOSS), "loss");
+    assert_string_equal(gt_verdict_word(GT_NOISY), "noisy");
     assert_string_equal(gt_verdict_word(GT_NO_VERDICT), "");
 }
 
@@ -146,7 +149,7 @@ static void test_roofline(void **state) {
                           .clock_mhz = 1000,
                           .mem_clock_mhz = 1000,
                           .bus_bits = 64};
-    const double peak = gt_device_peak(&d, GEMMTUNE_F32), bytes = gt_device_bandwidth(&d);
+    const double peak = gt_device_peak(&d, gt_dtype_at(0)), bytes = gt_device_bandwidth(&d);
     gemmtune_problem p;
     (void)state;
     assert_true(peak > 0 && bytes > 0);

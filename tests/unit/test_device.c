@@ -18,6 +18,10 @@ static struct gt_device h200(void) {
                                      .has_f64 = true);
 }
 
+static const struct gt_dtype *row(const char *name) {
+    return gt_dtype_by_name(name, strlen(name));
+}
+
 static int within(double value, double expected, double relative) {
     return value > expected * (1 - relative) && value < expected * (1 + relative);
 }
@@ -25,9 +29,9 @@ static int within(double value, double expected, double relative) {
 static void test_h200_ceilings(void **state) {
     const struct gt_device d = h200();
     (void)state;
-    assert_true(within(gt_device_peak(&d, GEMMTUNE_F32), 66.9e12, 0.001));
-    assert_true(within(gt_device_peak(&d, GEMMTUNE_F64), 66.9e12, 0.001));
-    assert_true(within(gt_device_peak(&d, GEMMTUNE_I32), 33.45e12, 0.001));
+    assert_true(within(gt_device_peak(&d, row("f32")), 66.9e12, 0.001));
+    assert_true(within(gt_device_peak(&d, row("f64")), 66.9e12, 0.001));
+    assert_true(within(gt_device_peak(&d, row("i32")), 33.45e12, 0.001));
     assert_true(within(gt_device_bandwidth(&d), 4.917e12, 0.001)); /* sold as 4.8 TB/s */
 }
 
@@ -38,12 +42,12 @@ static void test_other_cards(void **state) {
         .cc = 61, .units = 5, .clock_mhz = 1455, .bus_bits = 128, .mem_clock_mhz = 3504};
     const struct gt_device rtx4090 = {.cc = 89, .units = 128, .clock_mhz = 2520};
     (void)state;
-    assert_true(within(gt_device_peak(&a100, GEMMTUNE_F32), 19.5e12, 0.01));
-    assert_true(within(gt_device_peak(&a100, GEMMTUNE_F64), 19.5e12, 0.01));
-    assert_true(within(gt_device_peak(&gtx1050, GEMMTUNE_F32), 1.862e12, 0.01));
+    assert_true(within(gt_device_peak(&a100, row("f32")), 19.5e12, 0.01));
+    assert_true(within(gt_device_peak(&a100, row("f64")), 19.5e12, 0.01));
+    assert_true(within(gt_device_peak(&gtx1050, row("f32")), 1.862e12, 0.01));
     assert_true(within(gt_device_bandwidth(&gtx1050), 112e9, 0.01));
-    assert_true(within(gt_device_peak(&rtx4090, GEMMTUNE_F32), 82.6e12, 0.01));
-    assert_true(within(gt_device_peak(&rtx4090, GEMMTUNE_F64), 1.29e12, 0.01));
+    assert_true(within(gt_device_peak(&rtx4090, row("f32")), 82.6e12, 0.01));
+    assert_true(within(gt_device_peak(&rtx4090, row("f64")), 1.29e12, 0.01));
 }
 
 /* f64 and i32 on tensor cores: i32 as ten products of bytes, a tenth of what is printed for
@@ -55,14 +59,39 @@ static void test_tensor_cores_raise_ceilings(void **state) {
     struct gt_device sxm = h200();
     (void)state;
     sxm.clock_mhz = 1830;
-    assert_true(within(gt_device_ceiling(&sxm, GEMMTUNE_I32), 197.9e12, 0.001));
-    assert_true(within(gt_device_ceiling(&a100, GEMMTUNE_I32), 62.4e12, 0.01));
-    assert_true(within(gt_device_ceiling(&a100, GEMMTUNE_F64), 19.5e12, 0.01));
-    assert_true(within(gt_device_ceiling(&rtx4090, GEMMTUNE_I32), 66.1e12, 0.01));
-    assert_true(gt_device_ceiling(&gtx1050, GEMMTUNE_I32) ==
-                gt_device_peak(&gtx1050, GEMMTUNE_I32));
-    assert_true(gt_device_ceiling(&rtx4090, GEMMTUNE_F32) ==
-                gt_device_peak(&rtx4090, GEMMTUNE_F32));
+    assert_true(within(gt_device_ceiling(&sxm, row("i32")), 197.9e12, 0.001));
+    assert_true(within(gt_device_ceiling(&a100, row("i32")), 62.4e12, 0.01));
+    assert_true(within(gt_device_ceiling(&a100, row("f64")), 19.5e12, 0.01));
+    assert_true(within(gt_device_ceiling(&rtx4090, row("i32")), 66.1e12, 0.01));
+    assert_true(gt_device_ceiling(&gtx1050, row("i32")) ==
+                gt_device_peak(&gtx1050, row("i32")));
+    assert_true(gt_device_ceiling(&rtx4090, row("f32")) ==
+                gt_device_peak(&rtx4090, row("f32")));
+}
+
+/* What is printed for dense products, at the clock that the box says. */
+static void test_narrow_types(void **state) {
+    const struct gt_device v100 = {.cc = 70, .units = 80, .clock_mhz = 1530};
+    const struct gt_device a100 = {.cc = 80, .units = 108, .clock_mhz = 1410};
+    const struct gt_device gtx1050 = {.cc = 61, .units = 5, .clock_mhz = 1455};
+    struct gt_device sxm = h200();
+    (void)state;
+    sxm.clock_mhz = 1830;
+    assert_true(within(gt_device_peak(&sxm, row("bf16")), 989e12, 0.001));
+    assert_true(within(gt_device_peak(&sxm, row("tf32")), 494.7e12, 0.001));
+    assert_true(within(gt_device_peak(&sxm, row("e4m3")), 1979e12, 0.001));
+    assert_true(within(gt_device_peak(&sxm, row("i8")), 1979e12, 0.001));
+    assert_true(within(gt_device_peak(&a100, row("f16")), 312e12, 0.001));
+    assert_true(within(gt_device_peak(&a100, row("tf32")), 156e12, 0.001));
+    assert_true(within(gt_device_peak(&v100, row("f16")), 125e12, 0.01));
+    /* no tensor cores for it: f32's arithmetic */
+    assert_true(gt_device_peak(&v100, row("bf16")) == gt_device_peak(&v100, row("f32")));
+    assert_true(gt_device_peak(&gtx1050, row("f16")) ==
+                gt_device_peak(&gtx1050, row("f32")));
+    assert_true(gt_device_plain_peak(&sxm, row("bf16")) ==
+                gt_device_peak(&sxm, row("f32")));
+    assert_true(gt_device_plain_peak(&sxm, row("i8")) == gt_device_peak(&sxm, row("i32")));
+    assert_non_null(strstr(gt_device_peak_about(&sxm, row("bf16")), "tensor cores"));
 }
 
 static void test_what_a_peak_is_of(void **state) {
@@ -70,32 +99,32 @@ static void test_what_a_peak_is_of(void **state) {
     const struct gt_device gtx1050 = {.cc = 61, .units = 5, .clock_mhz = 1455};
     const struct gt_device d = h200();
     (void)state;
-    assert_string_equal(gt_device_peak_about(&d, GEMMTUNE_F64), "f64 on tensor cores");
-    assert_non_null(strstr(gt_device_peak_about(&d, GEMMTUNE_I32), "can exceed it"));
-    assert_non_null(strstr(gt_device_peak_about(&d, GEMMTUNE_F32), "ordinary cores"));
-    assert_non_null(strstr(gt_device_peak_about(&rtx4090, GEMMTUNE_F64), "ordinary cores"));
-    assert_non_null(strstr(gt_device_peak_about(&gtx1050, GEMMTUNE_I32), "ordinary cores"));
+    assert_string_equal(gt_device_peak_about(&d, row("f64")), "f64 on tensor cores");
+    assert_non_null(strstr(gt_device_peak_about(&d, row("i32")), "can exceed it"));
+    assert_non_null(strstr(gt_device_peak_about(&d, row("f32")), "ordinary cores"));
+    assert_non_null(strstr(gt_device_peak_about(&rtx4090, row("f64")), "ordinary cores"));
+    assert_non_null(strstr(gt_device_peak_about(&gtx1050, row("i32")), "ordinary cores"));
 }
 
 static void test_unknown_is_zero(void **state) {
     struct gt_device d = h200();
     (void)state;
-    assert_true(gt_device_peak(&d, GEMMTUNE_BF16) == 0);
-    assert_true(gt_device_peak(&d, GEMMTUNE_I8) == 0);
-    assert_true(gt_device_ceiling(&d, GEMMTUNE_I8) == 0);
+    assert_true(gt_device_peak(&d, NULL) == 0);
+    assert_true(gt_device_plain_peak(&d, NULL) == 0);
+    assert_true(gt_device_ceiling(&d, NULL) == 0);
     d.cc = 0;
-    assert_true(gt_device_peak(&d, GEMMTUNE_F32) == 0);
-    assert_true(gt_device_ceiling(&d, GEMMTUNE_I32) == 0);
+    assert_true(gt_device_peak(&d, row("f32")) == 0);
+    assert_true(gt_device_ceiling(&d, row("i32")) == 0);
     d = h200();
     d.clock_mhz = 0;
-    assert_true(gt_device_peak(&d, GEMMTUNE_F32) == 0);
+    assert_true(gt_device_peak(&d, row("f32")) == 0);
     d.mem_clock_mhz = 0;
     assert_true(gt_device_bandwidth(&d) == 0);
     d = h200();
     d.bus_bits = 0;
     d.units = 0;
     assert_true(gt_device_bandwidth(&d) == 0);
-    assert_true(gt_device_peak(&d, GEMMTUNE_F32) == 0);
+    assert_true(gt_device_peak(&d, row("f32")) == 0);
 }
 
 /* The stored key of the first device: a change here orphans every row of a database. */
@@ -241,6 +270,7 @@ int main(void) {
         cmocka_unit_test(test_h200_ceilings),
         cmocka_unit_test(test_other_cards),
         cmocka_unit_test(test_tensor_cores_raise_ceilings),
+        cmocka_unit_test(test_narrow_types),
         cmocka_unit_test(test_what_a_peak_is_of),
         cmocka_unit_test(test_unknown_is_zero),
         cmocka_unit_test(test_key_is_stable),

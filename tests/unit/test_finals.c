@@ -54,14 +54,32 @@ static void test_clock_does_not_decide(void **state) {
     assert_place(&f, 3, "NS=1250");
 }
 
-/* What tables compare with is what was measured. */
-static void test_baselines_are_as_measured(void **state) {
+/* The best of each family that tables compare with is kept. */
+static void test_compared_are_kept(void **state) {
     struct gt_finals f = {.count = 0};
     (void)state;
     offer(&f, "naive", 20000, 0.75);
+    offer(&f, "naive", 30000, 0.75);
+    offer(&f, "tile", 9000, 0.5);
     offer(&f, "tile", 8000, 0.5);
-    assert_true(f.baseline_ns == 20000);
-    assert_true(f.textbook_ns == 8000);
+    assert_string_equal(f.compared[0].candidate.point, "NS=20000");
+    assert_string_equal(f.compared[1].candidate.point, "NS=8000");
+}
+
+/* Families compared with take part when they may be as fast, once. */
+static void test_compared_take_part(void **state) {
+    struct gt_finals f = {.count = 0};
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        offer(&f, "dmma", 1000 + i, 1);
+    offer(&f, "naive", 3900, 1);
+    offer(&f, "tile", 4100, 1); /* more than four times the best's time */
+    f.count = 3;
+    gt_finals_add_compared(&f);
+    assert_int_equal(f.count, 4);
+    assert_string_equal(f.best[3].candidate.family, "naive");
+    gt_finals_add_compared(&f);
+    assert_int_equal(f.count, 4);
 }
 
 static int entrants(double step, int count, double share) {
@@ -101,7 +119,8 @@ static int teardown(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clock_does_not_decide),
-        cmocka_unit_test(test_baselines_are_as_measured),
+        cmocka_unit_test(test_compared_are_kept),
+        cmocka_unit_test(test_compared_take_part),
         cmocka_unit_test(test_entrants),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -41,7 +41,7 @@ static void test_a_description(void **state) {
     assert_int_equal(d.max_threads, 1024);
     assert_int_equal(d.regs_per_block, 65536);
     assert_true(d.has_f64);
-    assert_near(gt_device_peak(&d, GEMMTUNE_F32), 2.0 * 128 * 20 * 1733e6);
+    assert_near(gt_device_peak(&d, gt_dtype_at(0)), 2.0 * 128 * 20 * 1733e6);
     assert_near(gt_device_bandwidth(&d), 320.32e9);
     /* what `devices --json` prints besides is allowed */
     assert_int_equal(describe(&d,

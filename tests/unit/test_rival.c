@@ -76,8 +76,25 @@ static void test_shape(void **state) {
     assert_int_equal(s.lda, 12);
     assert_int_equal(s.ldb, 11);
     assert_int_equal(s.ldc, 13);
-    assert_int_equal(s.type, GT_CUBLAS_F64);
+    assert_int_equal(s.type_a, GT_CUBLAS_F64);
+    assert_int_equal(s.type_b, GT_CUBLAS_F64);
+    assert_int_equal(s.type_c, GT_CUBLAS_F64);
+    assert_int_equal(s.scale, GT_CUBLAS_F64);
     assert_int_equal(s.compute, GT_CUBLAS_COMPUTE_F64);
+}
+
+/* Each matrix has a type of its own, the scalars and sums are of the accumulator's. */
+static void test_shape_of_bf16(void **state) {
+    gemmtune_problem p;
+    (void)state;
+    assert_int_equal(gt_problem_from_name(&p, "bf16-nn-5x7x9", NULL), GEMMTUNE_OK);
+    p.type_c = GEMMTUNE_F32;
+    const struct gt_cublas_shape s = gt_cublas_shape_of(&p);
+    assert_int_equal(s.type_a, GT_CUBLAS_BF16);
+    assert_int_equal(s.type_b, GT_CUBLAS_BF16);
+    assert_int_equal(s.type_c, GT_CUBLAS_F32);
+    assert_int_equal(s.scale, GT_CUBLAS_F32);
+    assert_int_equal(s.compute, GT_CUBLAS_COMPUTE_F32);
 }
 
 static void test_who_serves(void **state) {
@@ -89,6 +106,12 @@ static void test_who_serves(void **state) {
         {"cublas", "f32-nn-1x1x1", GEMMTUNE_CUDA, false, true},
         {"cublas", "f64-tt-1x1x1", GEMMTUNE_CUDA, false, true},
         {"cublas", "i32-nn-1x1x1", GEMMTUNE_CUDA, false, false},
+        {"cublas", "bf16-nn-1x1x1", GEMMTUNE_CUDA, false, true},
+        {"cublaslt", "f16-tn-1x1x1", GEMMTUNE_CUDA, false, true},
+        {"cublas", "tf32-nn-1x1x1", GEMMTUNE_CUDA, false, false},
+        {"cublas", "e4m3-nn-1x1x1", GEMMTUNE_CUDA, false, false},
+        {"clblast", "bf16-nn-1x1x1", GEMMTUNE_OPENCL, false, false},
+        {"cpu", "bf16-nn-1x1x1", GEMMTUNE_OPENCL, true, false},
         {"cublas", "f32-nn-1x1x1", GEMMTUNE_OPENCL, false, false},
         {"cublaslt", "i32-nn-1x1x1", GEMMTUNE_CUDA, false, false},
         {"clblast", "f32-nn-1x1x1", GEMMTUNE_OPENCL, false, true},
@@ -126,9 +149,10 @@ static void test_statuses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),       cmocka_unit_test(test_names_that_are_none),
-        cmocka_unit_test(test_environment), cmocka_unit_test(test_shape),
-        cmocka_unit_test(test_who_serves),  cmocka_unit_test(test_statuses),
+        cmocka_unit_test(test_names),         cmocka_unit_test(test_names_that_are_none),
+        cmocka_unit_test(test_environment),   cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_shape_of_bf16), cmocka_unit_test(test_who_serves),
+        cmocka_unit_test(test_statuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

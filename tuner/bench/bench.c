@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const double sample_ns = 1e6, glance_ns = 2e5; /* a sample; one that only chooses */
 
@@ -205,6 +206,12 @@ static bool get_ready(struct gt_bench *b, struct player *p,
 
 /* ---- rounds ---- */
 
+static void rest(int ms) {
+    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+    if (ms > 0)
+        (void)nanosleep(&time, NULL);
+}
+
 /*
  * One side's turn. A power limit acts on the mean over many samples: sides that take turns
  * by the sample share one clock, whoever brought it down. In turns longer than that each
@@ -225,6 +232,7 @@ static gt_status play_turn(double *ns, double *spent_s, const struct gt_bench *b
     } while (status == GEMMTUNE_OK && now > 0 && spent < b->options.turn_s);
     *ns = count > 0 ? sum / count : now;
     *spent_s += spent;
+    rest(p->who->rest_ms);
     return status;
 }
 

@@ -146,7 +146,7 @@ static gt_status open_calls(struct calls *c, const struct gt_device *d,
         return status;
     const struct gt_sets *s = &c->lab->sets;
     c->setup = (struct gt_rival_setup){c->lab->rig, o->db, c->workspace};
-    gt_data_put(&c->alpha, p->type_acc, 1);
+    gt_element_put(&c->alpha, p->type_acc, 1);
     c->x = (struct gt_call){.alpha = &c->alpha,
                             .a = s->view[0][0],
                             .b = s->view[1][0],

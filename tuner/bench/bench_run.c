@@ -32,7 +32,6 @@
 #include <unistd.h>
 
 enum {
-    TYPES = GEMMTUNE_I32 + 1,
     OPEN_SECONDS = 120, /* for a context, and for libraries of half a gigabyte */
     LINE_SECONDS = 60,  /* for data and references, besides what launches take */
     DEATHS_MAX =
@@ -46,7 +45,7 @@ struct frame {
     union {
         struct gt_absence why[GT_RIVALS];
         struct {
-            gemmtune_dtype type;
+            size_t row; /* of dtype.h */
             double value;
         } floor;
         struct {
@@ -68,7 +67,7 @@ struct run {
     const struct gt_sweep *sweep;
     const struct gt_bench_listener *on;
     bool with_floor, introduced, refused;
-    bool has_floor[TYPES];
+    bool has_floor[GT_DTYPES];
     size_t at; /* the line that is next */
     int deaths;
     /* rivals, bit i of gt_rivals[i] */
@@ -114,12 +113,13 @@ static unsigned partakers(const struct run *r) {
 static void send_floor(struct run *r, struct gt_bench *b, const gemmtune_problem *p,
                        int to) {
     struct gt_bench_line line;
-    struct frame f = {.kind = FRAME_FLOOR, .floor = {.type = p->type_c}};
-    if (!r->with_floor || r->has_floor[p->type_c])
+    struct frame f = {.kind = FRAME_FLOOR,
+                      .floor = {.row = gt_dtype_index(gt_dtype_of(p))}};
+    if (!r->with_floor || r->has_floor[f.floor.row])
         return;
     if (gt_bench_measure(&line, b, p, bit_of_self(), NULL) || line.fatal || line.best < 0)
         return; /* the line itself will say why */
-    r->has_floor[p->type_c] = true;
+    r->has_floor[f.floor.row] = true;
     f.floor.value = gt_ratio_floor(&line.rival[line.best].ratio);
     send(to, &f);
 }
@@ -361,9 +361,10 @@ static gt_status take(struct run *r, struct frame *f, struct gt_err *err) {
         r->deadline = gt_seconds() + line_seconds(r);
         return GEMMTUNE_OK;
     case FRAME_FLOOR:
-        if ((unsigned)f->floor.type < TYPES)
-            r->has_floor[f->floor.type] = true;
-        r->on->floor(r->on->user, f->floor.type, f->floor.value);
+        if (f->floor.row < GT_DTYPES) {
+            r->has_floor[f->floor.row] = true;
+            r->on->floor(r->on->user, f->floor.row, f->floor.value);
+        }
         r->deadline = gt_seconds() + line_seconds(r);
         return GEMMTUNE_OK;
     case FRAME_LINE:

@@ -16,9 +16,9 @@ struct gt_bench_listener {
     void *user;
     /* Once, first: of each of gt_rivals. False ends the run. */
     bool (*rivals)(void *user, const struct gt_absence *why);
-    /* Before the first line of a data type: how far our kernel's ratio to itself lies
-     * from 1. */
-    void (*floor)(void *user, gemmtune_dtype type, double floor);
+    /* Before the first line with a row of dtype.h: how far our kernel's ratio to itself
+     * lies from 1. `row`: the row's index. */
+    void (*floor)(void *user, size_t row, double floor);
     /* Of the sweep's item `index`, in order. `text` NULL: measured; else why not, and
      * `outcome`. */
     void (*line)(void *user, size_t index, const struct gt_bench_line *line,
@@ -27,8 +27,8 @@ struct gt_bench_listener {
     bool (*stopped)(void);
 };
 
-/* With `with_floor` our kernel runs against itself first, once a type. A failure is one of
- * opening the device or our library, or of three lines in a row. */
+/* With `with_floor` our kernel runs against itself first, once a row of types. A failure is
+ * one of opening the device or our library, or of three lines in a row. */
 gt_status gt_bench_run(const struct gt_device *d, const struct gt_bench_options *options,
                        const struct gt_sweep *sweep, bool with_floor,
                        const struct gt_bench_listener *on, struct gt_err *err);

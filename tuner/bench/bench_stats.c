@@ -76,11 +76,13 @@ const char *gt_shape_class_at(size_t i, const char **about) {
 /* ---- verdicts ---- */
 
 const char *gt_verdict_word(enum gt_verdict v) {
-    static const char *const words[] = {"", "win", "tie", "loss"};
+    static const char *const words[] = {"", "win", "tie", "loss", "noisy"};
     return words[v];
 }
 
 enum gt_verdict gt_verdict_of(const struct gt_measurement *ratio, double floor) {
+    if (ratio->high_ns > GT_RATIO_SPAN_MAX * ratio->low_ns)
+        return GT_NOISY;
     if (ratio->low_ns > 1 + floor)
         return GT_WIN;
     return ratio->high_ns < 1 - floor ? GT_LOSS : GT_TIE;
@@ -92,7 +94,8 @@ void gt_tally_add(struct gt_tally *t, enum gt_verdict v, double ratio) {
     t->wins += v == GT_WIN;
     t->ties += v == GT_TIE;
     t->losses += v == GT_LOSS;
-    t->logs += v == GT_NO_VERDICT ? 0 : log(ratio);
+    t->noisy += v == GT_NOISY;
+    t->logs += v == GT_NO_VERDICT || v == GT_NOISY ? 0 : log(ratio);
 }
 
 int gt_tally_count(const struct gt_tally *t) {
@@ -107,7 +110,7 @@ double gt_tally_geomean(const struct gt_tally *t) {
 /* ---- the roofline ---- */
 
 double gt_roofline_ns(const gemmtune_problem *p, const struct gt_device *d) {
-    const double peak = gt_device_peak(d, p->type_acc);
+    const double peak = gt_device_peak(d, gt_dtype_of(p));
     const double bandwidth = gt_device_bandwidth(d);
     const double m = (double)p->m, n = (double)p->n, k = (double)p->k;
     const double bytes = m * k * (double)gt_type_size(p->type_a) +

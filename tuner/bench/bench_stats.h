@@ -15,18 +15,23 @@ const char *gt_shape_class(const gemmtune_problem *p);
 /* Name and meaning of class i in the table's order; NULL past the end. */
 const char *gt_shape_class_at(size_t i, const char **about);
 
-enum gt_verdict { GT_NO_VERDICT, GT_WIN, GT_TIE, GT_LOSS };
-const char *gt_verdict_word(enum gt_verdict v); /* "" "win" "tie" "loss" */
-/* A tie when the ratio's interval comes within the floor of 1. The times' own intervals do
- * not matter: both sides follow the clock, and where it wanders they overlap whatever the
- * ratio. */
+/* A ratio whose interval spans more than this factor says too little for a verdict. */
+#define GT_RATIO_SPAN_MAX 1.5
+
+enum gt_verdict { GT_NO_VERDICT, GT_WIN, GT_TIE, GT_LOSS, GT_NOISY };
+const char *gt_verdict_word(enum gt_verdict v); /* "" "win" "tie" "loss" "noisy" */
+/* Noisy when the ratio's interval spans more than GT_RATIO_SPAN_MAX. Else a tie when it
+ * comes within the floor of 1. The times' own intervals do not matter: both sides follow
+ * the clock, and where it wanders they overlap whatever the ratio. */
 enum gt_verdict gt_verdict_of(const struct gt_measurement *ratio, double floor);
 
 struct gt_tally {
     int wins, ties, losses;
+    int noisy;   /* in none of the above, nor in the mean */
     double logs; /* of the ratios */
 };
 void gt_tally_add(struct gt_tally *t, enum gt_verdict v, double ratio);
+/* Verdicts of the first three kinds. */
 int gt_tally_count(const struct gt_tally *t);
 double gt_tally_geomean(const struct gt_tally *t); /* 0 when empty */
 

@@ -88,9 +88,29 @@ void gt_cublas_version(char text[32], size_t version) {
              version % 100);
 }
 
+/* cuBLAS's word for each type that it multiplies in f32 or f64. */
+static const struct {
+    gemmtune_dtype type;
+    gt_cublas_type theirs;
+} types[] = {
+    {GEMMTUNE_F32, GT_CUBLAS_F32},
+    {GEMMTUNE_F64, GT_CUBLAS_F64},
+    {GEMMTUNE_F16, GT_CUBLAS_F16},
+    {GEMMTUNE_BF16, GT_CUBLAS_BF16},
+};
+
+static bool find_type(gt_cublas_type *out, gemmtune_dtype type) {
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i].type == type) {
+            *out = types[i].theirs;
+            return true;
+        }
+    return false;
+}
+
 struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p) {
-    const bool wide = p->type_c == GEMMTUNE_F64;
-    return (struct gt_cublas_shape){
+    const bool wide = p->type_acc == GEMMTUNE_F64;
+    struct gt_cublas_shape s = {
         .op_a = p->trans_b ? GT_CUBLAS_T : GT_CUBLAS_N,
         .op_b = p->trans_a ? GT_CUBLAS_T : GT_CUBLAS_N,
         .m = (int)p->n,
@@ -99,10 +119,14 @@ struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p) {
         .lda = (int)p->ldb,
         .ldb = (int)p->lda,
         .ldc = (int)p->ldc,
-        .type = wide ? GT_CUBLAS_F64 : GT_CUBLAS_F32,
+        .scale = wide ? GT_CUBLAS_F64 : GT_CUBLAS_F32,
         .compute = wide ? GT_CUBLAS_COMPUTE_F64 : GT_CUBLAS_COMPUTE_F32,
         .pedantic = wide ? GT_CUBLAS_COMPUTE_F64_PEDANTIC : GT_CUBLAS_COMPUTE_F32_PEDANTIC,
     };
+    (void)find_type(&s.type_a, p->type_b);
+    (void)find_type(&s.type_b, p->type_a);
+    (void)find_type(&s.type_c, p->type_c);
+    return s;
 }
 
 /* Setting the stream takes an earlier workspace away, so that comes second. */
@@ -122,8 +146,11 @@ gt_status gt_cublas_open(const struct gt_cublas **api, cublasHandle_t *handle,
     return status;
 }
 
+/* cublasGemmEx: A and B are of one type, C of the same one or of the accumulator's. */
 bool gt_cublas_serves(const struct gt_device *d, const gemmtune_problem *p) {
-    const struct gt_dtype *type = gt_dtype_of(p);
-    return d->backend == GEMMTUNE_CUDA && type && p->math == GEMMTUNE_MATH_STRICT &&
-           type->a == type->c && (type->c == GEMMTUNE_F32 || type->c == GEMMTUNE_F64);
+    const struct gt_dtype *row = gt_dtype_of(p);
+    gt_cublas_type unused;
+    return d->backend == GEMMTUNE_CUDA && row && row->math == GEMMTUNE_MATH_STRICT &&
+           find_type(&unused, row->a) && row->b == row->a &&
+           (row->c == row->a || row->c == row->acc);
 }

@@ -29,6 +29,8 @@ typedef int gt_cublas_algo;
     X(GT_CUBLAS_T, CUBLAS_OP_T, 1)                                                         \
     X(GT_CUBLAS_F32, CUDA_R_32F, 0)                                                        \
     X(GT_CUBLAS_F64, CUDA_R_64F, 1)                                                        \
+    X(GT_CUBLAS_F16, CUDA_R_16F, 2)                                                        \
+    X(GT_CUBLAS_BF16, CUDA_R_16BF, 14)                                                     \
     X(GT_CUBLAS_COMPUTE_F32, CUBLAS_COMPUTE_32F, 68)                                       \
     X(GT_CUBLAS_COMPUTE_F32_PEDANTIC, CUBLAS_COMPUTE_32F_PEDANTIC, 69)                     \
     X(GT_CUBLAS_COMPUTE_F64, CUBLAS_COMPUTE_64F, 70)                                       \
@@ -141,7 +143,9 @@ void gt_cublas_version(char text[32], size_t version);
 struct gt_cublas_shape {
     gt_cublas_op op_a, op_b; /* of the first and second matrix given: our B and A */
     int m, n, k, lda, ldb, ldc;
-    gt_cublas_type type;
+    gt_cublas_type type_a, type_b,
+        type_c;           /* of the first and second matrix given, and of C */
+    gt_cublas_type scale; /* of alpha and beta */
     gt_cublas_compute compute, pedantic;
 };
 struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p);

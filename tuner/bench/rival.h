@@ -22,6 +22,9 @@ struct gt_rival {
     const char *name;  /* as --against takes it */
     const char *about; /* a clause */
     bool by_name_only; /* not among those that take part unasked */
+    /* Its threads go on spinning for so long after a sample, on cores that the next side
+     * needs: the bench waits meanwhile. 0 for GPUs. */
+    int rest_ms;
     /* Whether it computes such a problem on such a device at all. */
     bool (*serves)(const struct gt_device *d, const gemmtune_problem *p);
     /* ENODRIVER with a sentence: it is not installed, or unusable. */

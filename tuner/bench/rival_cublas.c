@@ -54,8 +54,8 @@ static gt_status enqueue(void *self, int variant, const struct gt_call *x,
     const struct gt_cublas_shape *s = &c->shape;
     return gt_cublas_result(
         c->api->cublasGemmEx(c->handle, s->op_a, s->op_b, s->m, s->n, s->k, x->alpha, x->b,
-                             s->type, s->lda, x->a, s->type, s->ldb, x->beta, x->c, s->type,
-                             s->ldc, variant == 0 ? s->compute : s->pedantic,
+                             s->type_a, s->lda, x->a, s->type_b, s->ldb, x->beta, x->c,
+                             s->type_c, s->ldc, variant == 0 ? s->compute : s->pedantic,
                              GT_CUBLAS_ALGO_DEFAULT),
         "cublasGemmEx", err);
 }

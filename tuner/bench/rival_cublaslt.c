@@ -66,7 +66,7 @@ static gt_status open_cublaslt(void **self, const struct gt_rival_setup *setup,
 static gt_status make_desc(struct cublaslt *c, const struct gt_cublas_shape *s,
                            struct gt_err *err) {
     gt_status status =
-        gt_cublas_result(c->api->cublasLtMatmulDescCreate(&c->desc, s->compute, s->type),
+        gt_cublas_result(c->api->cublasLtMatmulDescCreate(&c->desc, s->compute, s->scale),
                          "cublasLtMatmulDescCreate", err);
     if (status == GEMMTUNE_OK)
         status = gt_cublas_result(
@@ -88,10 +88,11 @@ static gt_status make_layouts(struct cublaslt *c, const struct gt_cublas_shape *
     const int rows[3] = {ta ? s->k : s->m, tb ? s->n : s->k, s->m};
     const int cols[3] = {ta ? s->m : s->k, tb ? s->k : s->n, s->n};
     const int ld[3] = {s->lda, s->ldb, s->ldc};
+    const gt_cublas_type type[3] = {s->type_a, s->type_b, s->type_c};
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < 3; i++)
         status = gt_cublas_result(
-            c->api->cublasLtMatrixLayoutCreate(&c->layout[i], s->type, (uint64_t)rows[i],
+            c->api->cublasLtMatrixLayoutCreate(&c->layout[i], type[i], (uint64_t)rows[i],
                                                (uint64_t)cols[i], ld[i]),
             "cublasLtMatrixLayoutCreate", err);
     return status;

@@ -10,7 +10,7 @@
 #include "tuner/bench/bench_stats.h"
 #include "tuner/cmd/common.h"
 
-enum { GT_BENCH_TYPES = GEMMTUNE_I32 + 1, GT_BENCH_CLASSES = 16 };
+enum { GT_BENCH_CLASSES = 16 };
 
 /* What is kept of the lines. The caller sets the first members, the rest is zero. */
 struct gt_bench_report {
@@ -18,9 +18,10 @@ struct gt_bench_report {
     const struct gt_sweep *sweep;
     struct gt_format format;
     bool aa, by_name, started;
-    bool has_floor[GT_BENCH_TYPES], seen[GT_BENCH_TYPES];
-    double floor[GT_BENCH_TYPES]; /* how far a ratio of equals was from 1 */
-    struct gt_tally all, type[GT_BENCH_TYPES], shape[GT_BENCH_CLASSES];
+    /* by row of dtype.h */
+    bool has_floor[GT_DTYPES], seen[GT_DTYPES];
+    double floor[GT_DTYPES]; /* how far a ratio of equals was from 1 */
+    struct gt_tally all, types[GT_DTYPES], shape[GT_BENCH_CLASSES];
     size_t done;
     int wrong, failed, alone; /* alone: lines without a baseline */
     int dropped, clock_low_mhz, clock_high_mhz;
@@ -44,7 +45,7 @@ struct gt_bench_entry {
  */
 
 bool gt_bench_hear_rivals(void *report, const struct gt_absence *why);
-void gt_bench_hear_floor(void *report, gemmtune_dtype type, double floor);
+void gt_bench_hear_floor(void *report, size_t row, double floor);
 void gt_bench_hear_line(void *report, size_t index, const struct gt_bench_line *line,
                         gt_outcome outcome, const char *text);
 extern const struct gt_form gt_bench_sum_form;

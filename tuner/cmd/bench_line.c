@@ -140,7 +140,7 @@ static const char *in_brief(char text[32], const struct gt_measurement *m) {
 }
 
 static void print_heading(void) {
-    printf("%-26s %-7s %16s  %-8s %16s  %6s %-4s %6s  %s\n", "problem", "class", "ours, +-",
+    printf("%-26s %-7s %16s  %-8s %16s  %6s %-5s %6s  %s\n", "problem", "class", "ours, +-",
            "baseline", "time, +-", "ratio", "", "% roof", "our kernel");
 }
 
@@ -155,10 +155,10 @@ static void print_people(const struct gt_bench_report *r, const struct gt_bench_
         (void)snprintf(share, sizeof share, "%.1f", 100 * roofline_share(r, e));
     printf("%16s  ", in_brief(a, &e->line->own.time));
     if (e->base)
-        printf("%-8s %16s  %6.3f %-4s ", e->base_name, in_brief(b, &e->base->time),
+        printf("%-8s %16s  %6.3f %-5s ", e->base_name, in_brief(b, &e->base->time),
                e->ratio, gt_verdict_word(e->verdict));
     else
-        printf("%-8s %16s  %6s %-4s ", "-", has_failed(e) ? "rival failed" : "no kernel",
+        printf("%-8s %16s  %6s %-5s ", "-", has_failed(e) ? "rival failed" : "no kernel",
                "-", "");
     printf("%6s  %s\n", share, e->line->own.what);
     note_of(note, sizeof note, e);

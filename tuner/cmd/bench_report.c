@@ -26,15 +26,15 @@ static struct gt_bench_entry enter(const struct gt_bench_report *r, size_t index
     return e;
 }
 
-/* Against ourselves each line has a floor of its own, before it is judged; the type's is
- * the largest. */
+/* Against ourselves each line has a floor of its own, before it is judged; that of
+ * its types is the largest. */
 static void judge(struct gt_bench_report *r, struct gt_bench_entry *e) {
-    const gemmtune_dtype type = e->item->problem.type_c;
+    const size_t row = gt_dtype_index(gt_dtype_of(&e->item->problem));
     if (r->aa) {
-        r->has_floor[type] = true;
-        r->floor[type] = fmax(r->floor[type], gt_ratio_floor(&e->base->ratio));
+        r->has_floor[row] = true;
+        r->floor[row] = fmax(r->floor[row], gt_ratio_floor(&e->base->ratio));
     }
-    e->floor = r->floor[type];
+    e->floor = r->floor[row];
     e->verdict = gt_verdict_of(&e->base->ratio, e->floor);
 }
 
@@ -57,21 +57,22 @@ static void count_clock(struct gt_bench_report *r, const struct gt_bench_line *l
 
 static void count_entry(struct gt_bench_report *r, const struct gt_bench_entry *e) {
     const gemmtune_problem *p = &e->item->problem;
+    const size_t row = gt_dtype_index(gt_dtype_of(p));
     r->done++;
     if (e->text) {
         r->wrong += e->outcome == GT_WRONG_RESULT;
         r->failed += e->outcome != GT_WRONG_RESULT;
         return;
     }
-    r->seen[p->type_c] = true;
+    r->seen[row] = true;
     count_clock(r, e->line);
     r->alone += e->base == NULL;
     if (!e->base)
         return;
     gt_tally_add(&r->all, e->verdict, e->ratio);
-    gt_tally_add(&r->type[p->type_c], e->verdict, e->ratio);
+    gt_tally_add(&r->types[row], e->verdict, e->ratio);
     gt_tally_add(&r->shape[class_index(p)], e->verdict, e->ratio);
-    if (r->worst == 0 || e->ratio < r->worst) {
+    if (e->verdict != GT_NOISY && (r->worst == 0 || e->ratio < r->worst)) {
         r->worst = e->ratio;
         snprintf(r->worst_problem, sizeof r->worst_problem, "%s", e->item->name);
     }
@@ -93,12 +94,10 @@ bool gt_bench_hear_rivals(void *user, const struct gt_absence *why) {
     return go_on;
 }
 
-void gt_bench_hear_floor(void *user, gemmtune_dtype type, double floor) {
+void gt_bench_hear_floor(void *user, size_t row, double floor) {
     struct gt_bench_report *r = user;
-    if ((unsigned)type >= GT_BENCH_TYPES)
-        return;
-    r->has_floor[type] = true;
-    r->floor[type] = floor;
+    r->has_floor[row] = true;
+    r->floor[row] = floor;
 }
 
 static void begin(struct gt_bench_report *r) {
@@ -153,49 +152,51 @@ static double mean_of(const struct gt_tally *t) {
     X("geomean", "geomean", COUNT, 0, mean_of(r->tally), "geometric mean of the ratios")   \
     X("wins", "wins", COUNT, 0, r->tally->wins, "lines on which ours is faster")           \
     X("ties", "ties", COUNT, 0, r->tally->ties, "lines on which neither is")               \
-    X("losses", "losses", COUNT, 0, r->tally->losses, "lines on which the baseline is")
+    X("losses", "losses", COUNT, 0, r->tally->losses, "lines on which the baseline is")    \
+    X("noisy", "noisy", COUNT, 0, r->tally->noisy,                                         \
+      "lines whose ratio is too uncertain for a verdict")
 GT_COLUMNS(sum, struct row, SUMS)
 const struct gt_form gt_bench_sum_form = GT_FORM(sum, "of the sums");
 
 static void add(struct gt_table *t, const char *name, const char *about,
                 const struct gt_tally *tally) {
-    if (gt_tally_count(tally) > 0)
+    if (gt_tally_count(tally) + tally->noisy > 0)
         (void)add_sum(t, &(struct row){name, about, tally}, NULL);
 }
 
 static void add_sums(struct gt_table *t, const struct gt_bench_report *r) {
     const char *name, *about;
     add(t, "all", "", &r->all);
-    for (int i = 0; i < GT_BENCH_TYPES; i++)
-        add(t, gt_type_name((gemmtune_dtype)i), "", &r->type[i]);
+    for (size_t i = 0; i < GT_DTYPES; i++)
+        add(t, gt_dtype_at(i)->name, "", &r->types[i]);
     for (size_t i = 0; (name = gt_shape_class_at(i, &about)) != NULL; i++)
         add(t, name, about, &r->shape[i]);
 }
 
 static void print_floors(const struct gt_bench_report *r, FILE *out) {
-    for (int i = 0; i < GT_BENCH_TYPES; i++)
+    for (size_t i = 0; i < GT_DTYPES; i++)
         if (r->has_floor[i])
             fprintf(out, "noise floor, %s: ratios of equals were within %.2f %% of 1\n",
-                    gt_type_name((gemmtune_dtype)i), 100 * r->floor[i]);
+                    gt_dtype_at(i)->name, 100 * r->floor[i]);
 }
 
 static void print_floors_json(const struct gt_bench_report *r) {
     bool first = true;
     (void)fputs("{", stdout);
-    for (int i = 0; i < GT_BENCH_TYPES; i++)
+    for (size_t i = 0; i < GT_DTYPES; i++)
         if (r->has_floor[i])
-            gt_json_number(&first, gt_type_name((gemmtune_dtype)i), r->floor[i]);
+            gt_json_number(&first, gt_dtype_at(i)->name, r->floor[i]);
     (void)fputs("}", stdout);
 }
 
 /* What "% roof" is of, where it is not what its type's name says. */
 static void print_peaks(const struct gt_bench_report *r, FILE *out) {
-    for (int i = 0; i < GT_BENCH_TYPES; i++) {
-        const double peak = gt_device_peak(&r->device, (gemmtune_dtype)i);
+    for (size_t i = 0; i < GT_DTYPES; i++) {
+        const double peak = gt_device_peak(&r->device, gt_dtype_at(i));
         if (r->seen[i] && peak > 0)
             fprintf(out, "%% roof, %s: of %.4g T/s (%s) or the memory's %.4g GB/s\n",
-                    gt_type_name((gemmtune_dtype)i), peak / 1e12,
-                    gt_device_peak_about(&r->device, (gemmtune_dtype)i),
+                    gt_dtype_at(i)->name, peak / 1e12,
+                    gt_device_peak_about(&r->device, gt_dtype_at(i)),
                     gt_device_bandwidth(&r->device) / 1e9);
     }
 }
@@ -231,6 +232,11 @@ static void print_end(struct gt_bench_report *r) {
 }
 
 static int verdict(const struct gt_bench_report *r) {
+    if (r->all.noisy > 0)
+        fprintf(stderr,
+                "gemmtune: %d of %zu lines are noisy: the interval of the ratio spans more "
+                "than a factor of %g, so it is no verdict\n",
+                r->all.noisy, r->done, GT_RATIO_SPAN_MAX);
     if (r->alone > 0)
         fprintf(stderr, "gemmtune: %d of %zu lines have no baseline\n", r->alone, r->done);
     if (r->wrong > 0)

@@ -177,8 +177,8 @@ static void print_roofline(const struct analysis *a, const struct machine *machi
 static void describe(struct machine *out, const struct gt_device *d,
                      const gemmtune_problem *p) {
     (void)snprintf(out->name, sizeof out->name, "%s", d->name);
-    out->peak = gt_device_peak(d, p->type_acc);
-    out->of = gt_device_peak_about(d, p->type_acc);
+    out->peak = gt_device_peak(d, gt_dtype_of(p));
+    out->of = gt_device_peak_about(d, gt_dtype_of(p));
     out->bandwidth = gt_device_bandwidth(d);
     out->memory = (double)d->mem_bytes;
 }

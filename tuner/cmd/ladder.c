@@ -3,6 +3,7 @@
  * ladder.c - `gemmtune ladder`: from a CPU loop to the tuned best. One problem is printed
  * with a rung on each line, volumes with a volume on each line.
  */
+#include "tuner/lab/reference.h"
 #include "tuner/cmd/common.h"
 #include "tuner/tune/ladder.h"
 #include "tuner/cmd/session.h"
@@ -89,23 +90,23 @@ static const struct gt_form rungs = GT_FORM(rung, "");
 
 static gt_status add(struct gt_table *t, const struct gt_ladder *l, int rung,
                      const struct gt_device *d, struct gt_err *err) {
-    const double peak = gt_device_peak(d, l->problem.type_acc);
+    const double peak = gt_device_peak(d, gt_dtype_of(&l->problem));
     const struct row row = {l, &l->rung[rung], l->rung[rung].on_device ? peak : 0};
     return add_rung(t, &row, err);
 }
 
-/* Once a type. */
+/* Once a row of types. */
 static void say_peaks(const struct gt_ladder *l, size_t count, const struct gt_device *d) {
-    bool said[GEMMTUNE_I32 + 1] = {false};
+    bool said[GT_DTYPES] = {false};
     for (size_t i = 0; i < count; i++) {
-        const gemmtune_dtype type = l[i].problem.type_acc;
-        const double peak = gt_device_peak(d, type);
-        if (peak <= 0 || said[type])
+        const struct gt_dtype *types = gt_dtype_of(&l[i].problem);
+        const double peak = gt_device_peak(d, types);
+        if (peak <= 0 || said[gt_dtype_index(types)])
             continue;
-        said[type] = true;
-        fprintf(stderr, "gemmtune: %% of peak, %s: of %.4g %s, %s\n", gt_type_name(type),
-                peak / 1e12, type == GEMMTUNE_I32 ? "TOP/s" : "TFLOP/s",
-                gt_device_peak_about(d, type));
+        said[gt_dtype_index(types)] = true;
+        fprintf(stderr, "gemmtune: %% of peak, %s: of %.4g %s, %s\n", types->name,
+                peak / 1e12, gt_type_is_float(types->acc) ? "TFLOP/s" : "TOP/s",
+                gt_device_peak_about(d, types));
     }
 }
 
@@ -121,6 +122,8 @@ static gt_status print_rungs(const struct gt_ladder *l, size_t count,
         gt_common_print(t, format);
     if (status == GEMMTUNE_OK && !format->json && !format->csv)
         say_peaks(l, count, d);
+    if (status == GEMMTUNE_OK && gt_cpu_blas_warning() != NULL)
+        fprintf(stderr, "gemmtune: %s\n", gt_cpu_blas_warning());
     gt_table_destroy(t);
     return status;
 }

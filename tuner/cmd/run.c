@@ -42,7 +42,7 @@ struct answer {
     int candidates;                   /* 1: no family is the baseline */
     struct gt_report report;
     double cpu_ns; /* 0: none */
-    char cpu[64];
+    char cpu[GT_CPU_ABOUT_MAX];
 };
 
 static void print_rate(const char *what, double ns, double flops, double than) {
@@ -87,6 +87,8 @@ static void print_people(const struct answer *a) {
     if (a->cpu_ns > 0) {
         print_rate("CPU BLAS", a->cpu_ns, flops, ns);
         printf("           (%s)\n", a->cpu);
+        if (gt_cpu_blas_warning() != NULL)
+            fprintf(stderr, "gemmtune: %s\n", gt_cpu_blas_warning());
     }
 }
 

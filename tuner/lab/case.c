@@ -17,7 +17,7 @@ static int64_t operand_bytes(int64_t elements, gemmtune_dtype type) {
 }
 
 int64_t gt_case_bytes(const gemmtune_problem *p) {
-    const int64_t c = p->m * p->n * (int64_t)gt_type_size(p->type_c);
+    const int64_t c = p->m * p->n * (int64_t)gt_type_size(gt_type_wide(p->type_acc));
     return operand_bytes(gt_problem_elems_a(p), p->type_a) +
            operand_bytes(gt_problem_elems_b(p), p->type_b) + 2 * c;
 }
@@ -34,7 +34,8 @@ static gt_status make_operand(struct gt_guarded *o, struct gt_checker *c,
     if (status == GEMMTUNE_OK)
         status = ops->view(&o->view, c->rig, o->mem, GT_GUARD, o->bytes - GT_GUARD, err);
     if (status == GEMMTUNE_OK)
-        status = gt_checker_fill(c, o->view, o->filled, o->cols, o->ld, o->seed, mode, err);
+        status = gt_checker_fill(c, o->view, type, o->filled, o->cols, o->ld, o->seed, mode,
+                                 err);
     return status;
 }
 
@@ -48,6 +49,18 @@ static uint64_t seed_c(const struct gt_case *t) {
     return t->spec.seed * 4 + 3;
 }
 
+/* What the scratch holds before a product: see gt_case_spec.finite. The finite numbers are
+ * one row of the generator. */
+static gt_status spoil_output(struct gt_case *t, int64_t bytes, struct gt_err *err) {
+    struct gt_checker *c = t->checker;
+    const int64_t elements = bytes / (int64_t)gt_type_size(t->spec.problem.type_c);
+    if (!t->spec.finite)
+        return gt_rig_head(c->rig)->ops->fill(c->rig, c->scratch, bytes, GT_POISON_C, err);
+    t->finite_seed = (t->spec.seed << 32) + ++c->outputs;
+    return gt_checker_fill(c, c->scratch, t->spec.problem.type_c, 1, elements, elements,
+                           t->finite_seed, GT_DATA_UNIFORM, err);
+}
+
 gt_status gt_case_output(void **view, struct gt_case *t, struct gt_err *err) {
     struct gt_checker *c = t->checker;
     const struct gt_rig_ops *ops = gt_rig_head(c->rig)->ops;
@@ -57,12 +70,12 @@ gt_status gt_case_output(void **view, struct gt_case *t, struct gt_err *err) {
         return gt_fail(err, GEMMTUNE_EINVAL,
                        "the checker has %lld bytes for C, the case needs %lld",
                        (long long)c->scratch_bytes, (long long)bytes);
-    gt_status status = ops->fill(c->rig, c->scratch, bytes, GT_POISON_C, err);
+    gt_status status = spoil_output(t, bytes, err);
     if (status == GEMMTUNE_OK)
         status = ops->view(view, c->rig, c->scratch, GT_GUARD, bytes - GT_GUARD, err);
     if (status == GEMMTUNE_OK && t->spec.beta != 0)
-        status =
-            gt_checker_fill(c, *view, p->m, p->n, p->ldc, seed_c(t), t->spec.mode, err);
+        status = gt_checker_fill(c, *view, p->type_c, p->m, p->n, p->ldc, seed_c(t),
+                                 t->spec.mode, err);
     return status;
 }
 
@@ -79,16 +92,29 @@ static gt_status make_reference(struct gt_case *t, struct gt_err *err) {
     return status;
 }
 
+gt_status gt_case_workspace(struct gt_case *t, int64_t bytes, struct gt_err *err) {
+    struct gt_checker *c = t->checker;
+    const int64_t elements = bytes / (int64_t)gt_type_size(t->spec.problem.type_c);
+    if (bytes == 0)
+        return GEMMTUNE_OK;
+    const gt_status status = gt_rig_head(c->rig)->ops->fill(
+        c->rig, c->workspace.mem, gt_workspace_bytes(bytes), GT_POISON_W, err);
+    return status != GEMMTUNE_OK || !t->spec.finite
+               ? status
+               : gt_checker_fill(c, c->workspace.view, t->spec.problem.type_c, 1, elements,
+                                 elements, t->finite_seed + 1, GT_DATA_UNIFORM, err);
+}
+
 /* ---- the host's word on the reference ---- */
 
-/* Element (i, j) in higher precision and the size of what was summed; i32 exactly, modulo
- * 2^32. */
+/* Element (i, j) in higher precision and the sum of its terms' sizes; integers exactly,
+ * modulo 2^32. */
 static long double host_element(const struct gt_case *t, int64_t i, int64_t j,
                                 long double *size) {
     const struct gt_case_spec *s = &t->spec;
     const gemmtune_problem *p = &s->problem;
     const int64_t depth = s->alpha == 0 ? 0 : p->k;
-    const bool whole = p->type_c == GEMMTUNE_I32;
+    const bool whole = !gt_type_is_float(t->checker->wide);
     long double sum = 0, abs_sum = 0;
     uint32_t wrap = 0;
     for (int64_t q = 0; q < depth; q++) {
@@ -117,8 +143,8 @@ static gt_status agree(struct gt_case *t, int64_t e, const void *bytes,
     const gemmtune_problem *p = &t->spec.problem;
     long double size;
     const long double want = host_element(t, e / p->n, e % p->n, &size);
-    const double got = gt_data_get(bytes, p->type_c);
-    const long double u = gt_type_unit(p->type_c);
+    const double got = gt_element_get(bytes, t->checker->wide);
+    const long double u = gt_type_unit(t->checker->wide);
     if (fabsl(got - want) <= 2 * u * size + u * fabsl(want))
         return GEMMTUNE_OK;
     char name[GT_PROBLEM_NAME_MAX];
@@ -132,7 +158,7 @@ static gt_status agree(struct gt_case *t, int64_t e, const void *bytes,
 
 static gt_status agree_all(struct gt_case *t, struct gt_err *err) {
     const gemmtune_problem *p = &t->spec.problem;
-    const size_t size = gt_type_size(p->type_c);
+    const size_t size = gt_type_size(t->checker->wide);
     char *host = malloc((size_t)(p->m * p->n) * size);
     if (!host)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to check the reference");
@@ -147,7 +173,7 @@ static gt_status agree_all(struct gt_case *t, struct gt_err *err) {
 
 static gt_status agree_sampled(struct gt_case *t, int64_t samples, struct gt_err *err) {
     const gemmtune_problem *p = &t->spec.problem;
-    const int64_t size = (int64_t)gt_type_size(p->type_c), total = p->m * p->n;
+    const int64_t size = (int64_t)gt_type_size(t->checker->wide), total = p->m * p->n;
     gt_status status = GEMMTUNE_OK;
     for (int64_t i = 0; status == GEMMTUNE_OK && i < samples; i++) {
         /* both ends, and golden-ratio steps between: spread over rows and columns alike */
@@ -197,14 +223,14 @@ gt_status gt_case_create(struct gt_case **out, struct gt_checker *c,
         t->a.filled = t->a.rows;
         t->b.filled = t->b.rows;
     }
-    const int64_t c_bytes = p->m * p->n * (int64_t)gt_type_size(p->type_c);
+    const int64_t r_bytes = p->m * p->n * (int64_t)gt_type_size(c->wide);
     gt_status status = make_operand(&t->a, c, p->type_a, spec->mode, err);
     if (status == GEMMTUNE_OK)
         status = make_operand(&t->b, c, p->type_b, spec->mode, err);
     if (status == GEMMTUNE_OK)
-        status = ops->alloc(&t->r, c->rig, c_bytes, err);
+        status = ops->alloc(&t->r, c->rig, r_bytes, err);
     if (status == GEMMTUNE_OK)
-        status = ops->alloc(&t->s, c->rig, c_bytes, err);
+        status = ops->alloc(&t->s, c->rig, r_bytes, err);
     if (status == GEMMTUNE_OK)
         status = make_reference(t, err);
     if (status == GEMMTUNE_OK)

@@ -18,8 +18,8 @@ static gt_status enqueue_case(struct gt_case *t, const struct gt_product *produc
     const gemmtune_problem *p = &t->spec.problem;
     void *view = NULL;
     union gt_value alpha = {.i64 = 0}, beta = {.i64 = 0};
-    gt_data_put(&alpha, p->type_acc, t->spec.alpha);
-    gt_data_put(&beta, p->type_acc, t->spec.beta);
+    gt_element_put(&alpha, p->type_acc, t->spec.alpha);
+    gt_element_put(&beta, p->type_acc, t->spec.beta);
     gt_status status = gt_case_output(&view, t, err);
     const struct gt_call call = {&alpha,
                                  t->a.view,
@@ -30,7 +30,7 @@ static gt_status enqueue_case(struct gt_case *t, const struct gt_product *produc
                                  gt_rig_head(c->rig)->stream,
                                  false};
     if (status == GEMMTUNE_OK)
-        status = gt_checker_poison(c, product->workspace_bytes, err);
+        status = gt_case_workspace(t, product->workspace_bytes, err);
     if (status == GEMMTUNE_OK)
         status = product->enqueue(product->self, &call, err);
     if (status == GEMMTUNE_OK)
@@ -58,7 +58,8 @@ static gt_status see(struct seen *v, struct gt_case *t, struct gt_err *err) {
     const struct gt_rig_ops *ops = gt_rig_head(k->rig)->ops;
     const gemmtune_problem *p = &t->spec.problem;
     const int64_t es = (int64_t)gt_type_size(p->type_c);
-    const int64_t c_bytes = gt_problem_elems_c(p) * es, r_bytes = p->m * p->n * es;
+    const int64_t c_bytes = gt_problem_elems_c(p) * es;
+    const int64_t r_bytes = p->m * p->n * (int64_t)gt_type_size(k->wide);
     v->c = malloc((size_t)c_bytes);
     v->r = malloc((size_t)r_bytes);
     v->s = malloc((size_t)r_bytes);
@@ -72,20 +73,27 @@ static gt_status see(struct seen *v, struct gt_case *t, struct gt_err *err) {
     return status;
 }
 
+static bool is_right(const struct gt_case *t, double got, double want, double size) {
+    const struct gt_bound b = gt_bound_of(t);
+    if (got == gt_element_round(t->spec.problem.type_c, want))
+        return true;
+    return !gt_case_is_exact(t) &&
+           fabs(got - want) <= b.sum * size + b.rounding * fmax(fabs(want), b.least);
+}
+
 /* "; (3, 4) is 1.5, not 2" for the first wrong element; "" when a second run had none. */
 static void first_wrong(char *text, size_t size, const struct gt_case *t,
                         const struct seen *v) {
     const gemmtune_problem *p = &t->spec.problem;
-    const size_t es = gt_type_size(p->type_c);
-    const double u = gt_case_unit(t);
+    const gemmtune_dtype wide = t->checker->wide;
+    const size_t c_size = gt_type_size(p->type_c), r_size = gt_type_size(wide);
     snprintf(text, size, ", none when run again");
     for (int64_t e = 0; e < p->m * p->n; e++) {
         const int64_t i = e / p->n, j = e % p->n;
-        const double got = gt_data_get(v->c + (size_t)(i * p->ldc + j) * es, p->type_c);
-        const double want = gt_data_get(v->r + (size_t)e * es, p->type_c);
-        const double bound =
-            GT_TOLERANCE * u * gt_data_get(v->s + (size_t)e * es, p->type_c);
-        if (!(fabs(got - want) <= (u > 0 ? bound + 2 * u * fabs(want) : 0))) {
+        const double got =
+            gt_element_get(v->c + (size_t)(i * p->ldc + j) * c_size, p->type_c);
+        const double want = gt_element_get(v->r + (size_t)e * r_size, wide);
+        if (!is_right(t, got, want, gt_element_get(v->s + (size_t)e * r_size, wide))) {
             snprintf(text, size, "; (%lld, %lld) is %.9g, not %.9g", (long long)i,
                      (long long)j, got, want);
             return;

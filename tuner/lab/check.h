@@ -8,6 +8,17 @@
  * for every candidate. The reference is computed by tuner/lab/kernels/check.cl and sampled
  * elements of it (all of them when there are few) are recomputed on the host in higher
  * precision.
+ *
+ * The bound. Let r be the exact result alpha AB + beta C0, s = |alpha| |A||B| + |beta|
+ * |C0|, u_acc and u_c the unit roundoffs of the accumulator and of C.
+ *   - The kernel sums in the accumulator's type: its sum x has |x - r| <= 12 u_acc s.
+ *   - It rounds x once to C: |c - x| <= u_c max(|x|, least), least being C's smallest
+ * normal number, below which the elements of C stop being denser.
+ *   - Together: |c - r| <= 12 u_acc (1 + u_c) s + u_c max(|r|, least).
+ *   - The reference stands in the wide type, so its own roundoff joins that of C.
+ * The accumulator's term and C's must stay apart: with u_c for both, a bf16 C of all zeros
+ * would be right at k = 4096, where s is 1024 and |r| about 21. With exact data nothing is
+ * rounded in the sum, and c must be r rounded to C's type, bit by bit.
  */
 #ifndef GT_TUNER_LAB_CHECK_H
 #define GT_TUNER_LAB_CHECK_H
@@ -26,10 +37,11 @@ gt_status gt_checker_create(struct gt_checker **out, struct gt_rig *rig,
                             struct gt_err *err);
 void gt_checker_destroy(struct gt_checker *c);
 
-/* Fills rows x cols elements at a view with the generator; enqueued. */
-gt_status gt_checker_fill(struct gt_checker *c, void *view, int64_t rows, int64_t cols,
-                          int64_t ld, uint64_t seed, enum gt_data_mode mode,
-                          struct gt_err *err);
+/* Fills rows x cols elements of the type at a view with the generator; enqueued. The type
+ * is one of the checker's. */
+gt_status gt_checker_fill(struct gt_checker *c, void *view, gemmtune_dtype type,
+                          int64_t rows, int64_t cols, int64_t ld, uint64_t seed,
+                          enum gt_data_mode mode, struct gt_err *err);
 
 /* The clock of the multiprocessors now, looked at for a thirtieth of a millisecond by a
  * kernel that leaves them cool; 0 where kernels cannot see it. What NVML says is up to a
@@ -50,6 +62,10 @@ struct gt_case_spec {
     double alpha, beta;       /* exact in every type */
     enum gt_data_mode mode;   /* exact modes are compared bit by bit */
     uint64_t seed;
+    /* What the buffer of C, where it holds no C0, and the workspace hold before a product:
+     * finite random numbers, others for every product, as memory that is used again would;
+     * or else NaN. A kernel must not be able to tell a check from a timed product by it. */
+    bool finite;
 };
 
 /* EDEVICE when host and device disagree about the reference: the device cannot be trusted.

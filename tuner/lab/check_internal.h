@@ -5,9 +5,10 @@
 
 #include "tuner/lab/check.h"
 
-/* What a sum may be off, in units of u (|alpha| |A||B| + |beta| |C|). Of products of random
- * data summed one after the other, one element of 8192^2 was seen at 8.5: the partial sums
- * of the largest results round worst. A wrong or missing product is off by thousands. */
+/* A sum may be off by so many units of u (|alpha| |A||B| + |beta| |C|), where u is the unit
+ * roundoff of the accumulator. Of products of random data summed one after the other, one
+ * element of 8192^2 was seen at 8.5: the partial sums of the largest results round worst. A
+ * wrong or missing product is off by thousands. */
 enum { GT_TOLERANCE = 12 };
 
 enum {
@@ -20,10 +21,12 @@ enum {
 struct gt_checker {
     struct gt_rig *rig;
     gemmtune_problem types;
+    gemmtune_dtype wide; /* of references: see gt_type_wide */
     struct gt_kernel *kernel[GT_CHECKER_KERNELS];
     void *found;   /* GT_COUNTERS words a case; between checks the clock's */
     void *scratch; /* C with its guards */
     int64_t scratch_bytes;
+    uint64_t outputs; /* so many were made: no two of them hold the same finite numbers */
     struct {
         void *mem, *view;
         int64_t bytes; /* of the view; mem has guards on either side */
@@ -42,7 +45,8 @@ struct gt_case {
     struct gt_checker *checker;
     struct gt_case_spec spec;
     struct gt_guarded a, b;
-    void *r, *s; /* reference and size, m x n packed */
+    void *r, *s;          /* reference and size, m x n packed, of the wide type */
+    uint64_t finite_seed; /* of what the scratch held before the last product */
 };
 
 /* Bytes with a guard on either side; whole words of every type. */
@@ -50,10 +54,17 @@ static inline int64_t gt_guarded_bytes(int64_t bytes) {
     return (bytes + 2 * GT_GUARD + 7) / 8 * 8;
 }
 
-/* What of |C| a result may be off; 0: compared bit by bit. */
-double gt_case_unit(const struct gt_case *t);
-/* A view of the checker's scratch for C, which the caller releases: poisoned, then holding
- * C0 when beta asks for it. */
+/* Whether results must equal the reference, rounded to C's type, to the bit. */
+bool gt_case_is_exact(const struct gt_case *t);
+
+/* See check.h: |c - r| <= sum * s + rounding * max(|r|, least). */
+struct gt_bound {
+    double sum, rounding, least;
+};
+struct gt_bound gt_bound_of(const struct gt_case *t);
+/* A view of the checker's scratch for C, which the caller releases. All of it, the guards
+ * and the padding too, holds NaN or finite random numbers, as the case says; then C holds
+ * C0 when beta is not 0. */
 gt_status gt_case_output(void **view, struct gt_case *t, struct gt_err *err);
 
 /* Enqueue a kernel of check.cl: the reference of a case, with C0 at `c`; and what they
@@ -66,8 +77,9 @@ gt_status gt_checker_unchanged(struct gt_case *t, const struct gt_guarded *o,
 gt_status gt_checker_within(struct gt_checker *c, int64_t bytes, int slot,
                             struct gt_err *err);
 
-/* Poison for `bytes` of the workspace and the guards. */
-gt_status gt_checker_poison(struct gt_checker *c, int64_t bytes, struct gt_err *err);
+/* Poison for `bytes` of the workspace and the guards; then, when the case says so, finite
+ * numbers for all of it but the guards. */
+gt_status gt_case_workspace(struct gt_case *t, int64_t bytes, struct gt_err *err);
 /* Gives memory back; accepts NULL. */
 void gt_checker_release(struct gt_checker *c, void *mem);
 

@@ -8,6 +8,7 @@
 #include "core/embed.h"
 #include "runtime/family.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +23,8 @@ _Static_assert(sizeof kernel_entry / sizeof *kernel_entry == GT_CHECKER_KERNELS,
 /* ---- loading and launching ---- */
 
 struct arg_list {
-    union gt_value value[16];
-    struct gt_value_ref ref[16];
+    union gt_value value[20];
+    struct gt_value_ref ref[20];
     int count;
 };
 
@@ -52,10 +53,17 @@ static void push_word(struct arg_list *l, uint32_t v) {
     push(l, (union gt_value){.i32 = bits}, sizeof bits);
 }
 
-static void push_elem(struct arg_list *l, gemmtune_dtype type, double v) {
+/* A number of check.cl's gt_wide. */
+static void push_wide(struct arg_list *l, const struct gt_checker *c, double v) {
     union gt_value u = {.i64 = 0};
-    gt_data_put(&u, type, v);
-    push(l, u, gt_type_size(type));
+    gt_element_put(&u, c->wide, v);
+    push(l, u, gt_type_size(c->wide));
+}
+
+/* What check.cl has to know of a type. */
+static void push_type(struct arg_list *l, gemmtune_dtype type) {
+    push_int(l, (int64_t)gt_type_size(type));
+    push_int(l, gt_type_bits(type));
 }
 
 /* One thread an element up to eight blocks a unit; the kernels stride over the rest. */
@@ -97,12 +105,43 @@ static const char *kernel_text(void) {
     return NULL;
 }
 
+static const char *wide_macro(gemmtune_dtype wide) {
+    return wide == GEMMTUNE_F64   ? "GT_WIDE_F64"
+           : wide == GEMMTUNE_I32 ? "GT_WIDE_I32"
+                                  : "GT_WIDE_F32";
+}
+
+/* check.cl with the macros that it asks for. The caller frees it; NULL without memory. */
+static char *text_for(const struct gt_checker *c) {
+    const gemmtune_dtype type[3] = {c->types.type_a, c->types.type_b, c->types.type_c};
+    char *text = NULL;
+    size_t bytes;
+    FILE *f = open_memstream(&text, &bytes);
+    if (f == NULL)
+        return NULL;
+    for (int i = 0; i < 3; i++)
+        fprintf(f, "#define GT_BYTES_%c %zu\n#define GT_BITS_%c %d\n", "ABC"[i],
+                gt_type_size(type[i]), "ABC"[i], gt_type_bits(type[i]));
+    fprintf(f, "#define %s 1\n#line 1 \"tuner/lab/kernels/check.cl\"\n%s",
+            wide_macro(c->wide), kernel_text());
+    fclose(f);
+    return text;
+}
+
+/* The dialect is that of kernels for the wide type. */
 static gt_status load_all(struct gt_checker *c, struct gt_err *err) {
-    char *source = NULL;
-    gt_status status = gt_source_plain(&source, gt_rig_head(c->rig)->device, &c->types,
-                                       "tuner/lab/kernels/check.cl", kernel_text(), err);
+    char *text = text_for(c), *source = NULL;
+    gemmtune_problem wide;
+    gemmtune_problem_init(&wide, c->wide, 1, 1, 1);
+    gt_status status =
+        text == NULL ? gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the checking kernels")
+                     : GEMMTUNE_OK;
+    if (status == GEMMTUNE_OK)
+        status = gt_source_plain(&source, gt_rig_head(c->rig)->device, &wide,
+                                 "tuner/lab/kernels/check.cl", text, err);
     if (status == GEMMTUNE_OK)
         status = load(c, source, err);
+    free(text);
     free(source);
     return status;
 }
@@ -124,7 +163,7 @@ gt_status gt_checker_create(struct gt_checker **out, struct gt_rig *rig,
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the checking kernels");
     c->rig = rig;
     c->types = *types;
-    c->types.trans_a = c->types.trans_b = GEMMTUNE_NOTRANS; /* one source for all layouts */
+    c->wide = gt_type_wide(types->type_acc);
     c->scratch_bytes = gt_guarded_bytes(scratch_bytes);
     gt_status status = load_all(c, err);
     if (status == GEMMTUNE_OK)
@@ -163,11 +202,12 @@ void gt_checker_destroy(struct gt_checker *c) {
 
 /* ---- what each kernel takes ---- */
 
-gt_status gt_checker_fill(struct gt_checker *c, void *view, int64_t rows, int64_t cols,
-                          int64_t ld, uint64_t seed, enum gt_data_mode mode,
-                          struct gt_err *err) {
+gt_status gt_checker_fill(struct gt_checker *c, void *view, gemmtune_dtype type,
+                          int64_t rows, int64_t cols, int64_t ld, uint64_t seed,
+                          enum gt_data_mode mode, struct gt_err *err) {
     struct arg_list l = {.count = 0};
     push_ptr(&l, view);
+    push_type(&l, type);
     push_long(&l, rows);
     push_long(&l, cols);
     push_long(&l, ld);
@@ -176,8 +216,16 @@ gt_status gt_checker_fill(struct gt_checker *c, void *view, int64_t rows, int64_
     return rows * cols == 0 ? GEMMTUNE_OK : run(c, K_FILL, rows * cols, &l, err);
 }
 
-double gt_case_unit(const struct gt_case *t) {
-    return t->spec.mode == GT_DATA_UNIFORM ? gt_type_unit(t->spec.problem.type_c) : 0;
+bool gt_case_is_exact(const struct gt_case *t) {
+    return t->spec.mode != GT_DATA_UNIFORM || !gt_type_is_float(t->checker->wide);
+}
+
+struct gt_bound gt_bound_of(const struct gt_case *t) {
+    const gemmtune_problem *p = &t->spec.problem;
+    const double u_acc = gt_type_unit(p->type_acc), u_c = gt_type_unit(p->type_c);
+    return (struct gt_bound){.sum = GT_TOLERANCE * u_acc * (1 + u_c),
+                             .rounding = u_c + gt_type_unit(t->checker->wide),
+                             .least = gt_type_least(p->type_c)};
 }
 
 gt_status gt_checker_reference(struct gt_case *t, void *c, struct gt_err *err) {
@@ -188,12 +236,12 @@ gt_status gt_checker_reference(struct gt_case *t, void *c, struct gt_err *err) {
     push_int(&l, p->k);
     push_int(&l, p->trans_a == GEMMTUNE_TRANS);
     push_int(&l, p->trans_b == GEMMTUNE_TRANS);
-    push_elem(&l, p->type_acc, t->spec.alpha);
+    push_wide(&l, t->checker, t->spec.alpha);
     push_ptr(&l, t->a.view);
     push_long(&l, p->lda);
     push_ptr(&l, t->b.view);
     push_long(&l, p->ldb);
-    push_elem(&l, p->type_acc, t->spec.beta);
+    push_wide(&l, t->checker, t->spec.beta);
     push_ptr(&l, c);
     push_long(&l, p->ldc);
     push_ptr(&l, t->r);
@@ -206,7 +254,7 @@ gt_status gt_checker_compare(struct gt_case *t, int slot, struct gt_err *err) {
     const gemmtune_problem *p = &t->spec.problem;
     const int64_t size = (int64_t)gt_type_size(p->type_c);
     const int64_t total = gt_guarded_bytes(gt_problem_elems_c(p) * size) / size;
-    const double u = gt_case_unit(t);
+    const struct gt_bound bound = gt_bound_of(t);
     struct arg_list l = {.count = 0};
     push_ptr(&l, c->scratch);
     push_long(&l, total);
@@ -216,9 +264,13 @@ gt_status gt_checker_compare(struct gt_case *t, int slot, struct gt_err *err) {
     push_long(&l, p->ldc);
     push_ptr(&l, t->r);
     push_ptr(&l, t->s);
-    push_elem(&l, p->type_c, GT_TOLERANCE * u);
-    push_elem(&l, p->type_c, 2 * u); /* the reference's rounding and the result's */
+    push_int(&l, !gt_case_is_exact(t));
+    push_wide(&l, c, bound.sum);
+    push_wide(&l, c, bound.rounding);
+    push_wide(&l, c, bound.least);
     push_word(&l, GT_POISON_C);
+    push_int(&l, t->spec.finite);
+    push_long(&l, (int64_t)t->finite_seed);
     push_ptr(&l, c->found);
     push_int(&l, slot);
     return run(c, K_COMPARE, total, &l, err);
@@ -230,6 +282,7 @@ gt_status gt_checker_unchanged(struct gt_case *t, const struct gt_guarded *o,
     const int64_t size = (int64_t)gt_type_size(type);
     struct arg_list l = {.count = 0};
     push_ptr(&l, o->mem);
+    push_type(&l, type);
     push_long(&l, o->bytes / size);
     push_long(&l, GT_GUARD / size);
     push_long(&l, o->filled);
@@ -311,11 +364,4 @@ gt_status gt_checker_reserve(struct gt_checker *c, int64_t bytes, struct gt_err 
 
 void *gt_checker_workspace(const struct gt_checker *c) {
     return c->workspace.view;
-}
-
-gt_status gt_checker_poison(struct gt_checker *c, int64_t bytes, struct gt_err *err) {
-    return bytes == 0 ? GEMMTUNE_OK
-                      : gt_rig_head(c->rig)->ops->fill(c->rig, c->workspace.mem,
-                                                       gt_workspace_bytes(bytes),
-                                                       GT_POISON_W, err);
 }

@@ -3,7 +3,7 @@
  * tuner/lab/kernels/check.cl. */
 #include "tuner/lab/data.h"
 
-#include <string.h>
+#include <math.h>
 
 /* splitmix64's finalizer (Steele, Lea, Flood 2014) over a Weyl sequence of row and column.
  */
@@ -15,15 +15,14 @@ static uint64_t mix(uint64_t seed, int64_t row, int64_t col) {
     return z ^ (z >> 31);
 }
 
+/* Of floats the upper bits are a number in steps of 2^(1 - bits). */
 static double uniform(uint64_t z, gemmtune_dtype type) {
-    switch (type) {
-    case GEMMTUNE_F64:
-        return (double)((int64_t)(z >> 11) - (INT64_C(1) << 52)) * 0x1p-52;
-    case GEMMTUNE_I32:
-        return (double)(int32_t)(uint32_t)(z >> 32);
-    default:
-        return (double)((int64_t)(z >> 40) - (INT64_C(1) << 23)) * 0x1p-23;
-    }
+    const int bits = gt_type_bits(type), size = (int)gt_type_size(type);
+    if (bits > 0)
+        return ldexp((double)((int64_t)(z >> (64 - bits)) - (INT64_C(1) << (bits - 1))),
+                     1 - bits);
+    return size == 1 ? (double)(int8_t)(uint8_t)(z >> 56)
+                     : (double)(int32_t)(uint32_t)(z >> 32);
 }
 
 double gt_data_value(uint64_t seed, int64_t row, int64_t col, enum gt_data_mode mode,
@@ -39,44 +38,12 @@ double gt_data_value(uint64_t seed, int64_t row, int64_t col, enum gt_data_mode 
     }
 }
 
-enum gt_data_mode gt_data_exact(gemmtune_dtype type, int64_t k) {
-    /* 9 k + 9 < 2^24 keeps every partial sum of -3..3 products exact in f32; alpha and beta
-     * of the exact cases are 1 and 2 in size, which three bits cover. */
-    const int64_t limit = type == GEMMTUNE_F32 ? (INT64_C(1) << 21) / 9 - 1 : INT64_MAX;
-    return k <= limit ? GT_DATA_SMALL : GT_DATA_UNIT;
-}
-
-void gt_data_put(void *p, gemmtune_dtype type, double value) {
-    const float f = (float)value;
-    const int32_t i = type == GEMMTUNE_I32 ? (int32_t)value : 0;
-    switch (type) {
-    case GEMMTUNE_F64:
-        memcpy(p, &value, sizeof value);
-        break;
-    case GEMMTUNE_I32:
-        memcpy(p, &i, sizeof i);
-        break;
-    default:
-        memcpy(p, &f, sizeof f);
-        break;
-    }
-}
-
-double gt_data_get(const void *p, gemmtune_dtype type) {
-    double d;
-    float f;
-    int32_t i;
-    switch (type) {
-    case GEMMTUNE_F64:
-        memcpy(&d, p, sizeof d);
-        return d;
-    case GEMMTUNE_I32:
-        memcpy(&i, p, sizeof i);
-        return i;
-    default:
-        memcpy(&f, p, sizeof f);
-        return (double)f;
-    }
+enum gt_data_mode gt_data_exact(gemmtune_dtype acc, int64_t k) {
+    /* |sum| <= 9 k, and |beta C| <= 9. alpha and beta of the exact cases are at most 2 in
+     * size and multiples of 1/2, for which three bits are enough. */
+    const double most = 8 * 9 * ((double)k + 1);
+    return !gt_type_is_float(acc) || most <= gt_type_exact(acc) ? GT_DATA_SMALL
+                                                                : GT_DATA_UNIT;
 }
 
 void gt_data_fill(void *x, gemmtune_dtype type, int64_t rows, int64_t cols, int64_t ld,
@@ -84,6 +51,6 @@ void gt_data_fill(void *x, gemmtune_dtype type, int64_t rows, int64_t cols, int6
     const size_t size = gt_type_size(type);
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < cols; j++)
-            gt_data_put((char *)x + (size_t)(i * ld + j) * size, type,
-                        gt_data_value(seed, i, j, mode, type));
+            gt_element_put((char *)x + (size_t)(i * ld + j) * size, type,
+                           gt_data_value(seed, i, j, mode, type));
 }

@@ -17,15 +17,15 @@ struct small {
     int pad; /* after adding so many elements to A's rows, twice as many to B's, three times
               * to C's: no leading dimension passes for another */
     double alpha, beta;
-    bool uniform;
+    bool uniform, finite; /* see gt_case_spec */
 };
 static const struct small smalls[] = {
-    {1, 1, 1, 1, 0, 1, 0, false},       {256, 256, 64, 1, 0, 1, 0, false},
-    {127, 129, 67, 1, 0, 2, -1, false}, {33, 17, 5, 4, 8, 1, 1, false},
-    {61, 59, 1231, 4, 2, -1, 2, false}, {259, 5, 131, 4, 0, 1, 0, true},
-    {7, 521, 3, 1, 1, 1.5, -0.5, true}, {96, 160, 80, 1, 0, 1, 0, true},
-    {19, 23, 0, 4, 1, 1, 2, false},     {113, 97, 257, 4, 0, 0.5, 0, true},
-    {64, 1, 1204, 1, 0, 1, 0, false},   {1, 301, 33, 4, 2, 0, 1.5, false},
+    {1, 1, 1, 1, 0, 1, 0, false, false},       {256, 256, 64, 1, 0, 1, 0, false, true},
+    {127, 129, 67, 1, 0, 2, -1, false, false}, {33, 17, 5, 4, 8, 1, 1, false, true},
+    {61, 59, 1231, 4, 2, -1, 2, false, false}, {259, 5, 131, 4, 0, 1, 0, true, false},
+    {7, 521, 3, 1, 1, 1.5, -0.5, true, false}, {96, 160, 80, 1, 0, 1, 0, true, true},
+    {19, 23, 0, 4, 1, 1, 2, false, false},     {113, 97, 257, 4, 0, 0.5, 0, true, false},
+    {64, 1, 1204, 1, 0, 1, 0, false, true},    {1, 301, 33, 4, 2, 0, 1.5, false, false},
 };
 _Static_assert(sizeof smalls / sizeof smalls[0] == GT_LAB_SMALLS, "one case each");
 
@@ -122,15 +122,17 @@ int64_t gt_lab_bytes(const gemmtune_problem *p, const struct gt_device *d) {
 
 static gt_status setup_smalls(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                               struct gt_err *err) {
+    const bool whole = !gt_type_is_float(p->type_acc);
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < GT_LAB_SMALLS; i++) {
         const struct small *s = &smalls[i];
         const struct gt_case_spec spec = {
             .problem = small_problem(s, p),
-            .alpha = p->type_acc == GEMMTUNE_I32 ? (int)(2 * s->alpha) : s->alpha,
-            .beta = p->type_acc == GEMMTUNE_I32 ? (int)(2 * s->beta) : s->beta,
-            .mode = s->uniform ? GT_DATA_UNIFORM : gt_data_exact(p->type_c, s->k),
+            .alpha = whole ? (int)(2 * s->alpha) : s->alpha,
+            .beta = whole ? (int)(2 * s->beta) : s->beta,
+            .mode = s->uniform ? GT_DATA_UNIFORM : gt_data_exact(p->type_acc, s->k),
             .seed = seed + (uint64_t)i + 10,
+            .finite = s->finite,
         };
         status = gt_case_create(&lab->small[i], lab->checker, &spec, err);
     }
@@ -156,26 +158,38 @@ gt_status gt_lab_setup_types(struct gt_lab *lab, const gemmtune_problem *p, uint
 
 static gt_status setup_timed(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                              struct gt_err *err) {
-    const enum gt_data_mode mode[2] = {gt_data_exact(p->type_c, p->k), GT_DATA_UNIFORM};
+    const enum gt_data_mode mode[2] = {gt_data_exact(p->type_acc, p->k), GT_DATA_UNIFORM};
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < 2; i++) {
         const struct gt_case_spec spec = {.problem = *p,
                                           .alpha = 1,
                                           .beta = p->reads_c ? 1 : 0,
                                           .mode = mode[i],
-                                          .seed = seed + (uint64_t)i};
+                                          .seed = seed + (uint64_t)i,
+                                          .finite = i == 1}; /* as a timed product's C */
         status = gt_case_create(&lab->timed[i], lab->checker, &spec, err);
     }
     return status;
 }
 
+/* Bytes of the largest of the matrices and the reference. */
+static int64_t largest_buffer(const gemmtune_problem *p) {
+    const int64_t bytes[] = {
+        gt_problem_elems_a(p) * (int64_t)gt_type_size(p->type_a),
+        gt_problem_elems_b(p) * (int64_t)gt_type_size(p->type_b),
+        c_bytes(p),
+        p->m * p->n * (int64_t)gt_type_size(gt_type_wide(p->type_acc)),
+    };
+    int64_t most = 0;
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++)
+        most = bytes[i] > most ? bytes[i] : most;
+    return most;
+}
+
 static gt_status fits(const gemmtune_problem *p, const struct gt_device *d,
                       struct gt_err *err) {
     const int64_t need = gt_lab_bytes(p, d);
-    const int64_t es = (int64_t)gt_type_size(p->type_c);
-    int64_t single = gt_problem_elems_a(p) * es;
-    single = gt_problem_elems_b(p) * es > single ? gt_problem_elems_b(p) * es : single;
-    single = gt_problem_elems_c(p) * es > single ? gt_problem_elems_c(p) * es : single;
+    const int64_t single = largest_buffer(p);
     if (need > d->mem_bytes)
         return gt_fail(
             err, GEMMTUNE_ENOMEM,

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SETS_MAX = 32 };
+
 struct matrices {
     void *a, *b, *c;
 };
@@ -67,30 +69,82 @@ typedef void (*dgemm_fn)(int, int, int, int, int, int, double, const double *, i
                          const double *, int, double, double *, int);
 
 static struct {
-    const char *name;
+    void *library; /* NULL: none is open */
     sgemm_fn sgemm;
     dgemm_fn dgemm;
+    bool is_reference;
+    char about[128];
 } blas;
 
-static void *function(void *library, const char *name) {
-    return library ? dlsym(library, name) : NULL;
+static bool try_library(const char *file) {
+    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    void *s = library != NULL ? dlsym(library, "cblas_sgemm") : NULL;
+    void *d = library != NULL ? dlsym(library, "cblas_dgemm") : NULL;
+    if (s == NULL || d == NULL)
+        return false;
+    memcpy(&blas.sgemm, &s, sizeof s);
+    memcpy(&blas.dgemm, &d, sizeof d);
+    blas.library = library;
+    return true;
 }
 
-/* The first of these that opens and has both functions; looked for once. */
-static bool find_blas(void) {
-    static const char *const names[] = {"libopenblas.so.0", "libopenblas.so",
-                                        "libblis.so.4",     "libcblas.so.3",
-                                        "libblas.so.3",     NULL};
-    for (size_t i = 0; !blas.name && names[i]; i++) {
-        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-        void *s = function(library, "cblas_sgemm"), *d = function(library, "cblas_dgemm");
-        if (!s || !d)
-            continue;
-        memcpy(&blas.sgemm, &s, sizeof s);
-        memcpy(&blas.dgemm, &d, sizeof d);
-        blas.name = names[i];
+/* The text that a function of the library without parameters returns; NULL when there is no
+ * such function. */
+static const char *text_of(const char *function) {
+    const char *(*call)(void);
+    void *symbol = dlsym(blas.library, function);
+    memcpy(&call, &symbol, sizeof call);
+    return symbol != NULL ? call() : NULL;
+}
+
+/* OpenBLAS chooses its kernels by the core it takes the processor for: with the wrong one
+ * it is several times slower. Its configuration begins "OpenBLAS 0.3.21". */
+static void describe(const char *file) {
+    const char *config = text_of("openblas_get_config");
+    const char *core = text_of("openblas_get_corename");
+    const char *blis = text_of("bli_info_get_version_str");
+    if (config != NULL && core != NULL) {
+        const char *version = strncmp(config, "OpenBLAS ", 9) == 0 ? config + 9 : config;
+        snprintf(blas.about, sizeof blas.about, "%s, OpenBLAS %.*s, core %s", file,
+                 (int)strcspn(version, " "), version, core);
+        return;
     }
-    return blas.name != NULL;
+    if (blis != NULL) {
+        snprintf(blas.about, sizeof blas.about, "%s, BLIS %s", file, blis);
+        return;
+    }
+    blas.is_reference = dlsym(blas.library, "MKL_Get_Version_String") == NULL &&
+                        dlsym(blas.library, "ATL_buildinfo") == NULL;
+    snprintf(blas.about, sizeof blas.about, "%s%s", file,
+             blas.is_reference ? ", reference BLAS" : "");
+}
+
+/* The library that GEMMTUNE_LIBCBLAS names, or else the first of these that opens and has
+ * both functions; looked for once. */
+static bool find_blas(void) {
+    static const char *const files[] = {"libopenblas.so.0", "libopenblas.so",
+                                        "libblis.so.4",     "libmkl_rt.so.2",
+                                        "libcblas.so.3",    "libblas.so.3"};
+    static bool looked;
+    const char *named = getenv("GEMMTUNE_LIBCBLAS");
+    if (looked)
+        return blas.library != NULL;
+    looked = true;
+    if (named != NULL && try_library(named))
+        describe(named);
+    for (size_t i = 0;
+         named == NULL && blas.library == NULL && i < sizeof files / sizeof *files; i++)
+        if (try_library(files[i]))
+            describe(files[i]);
+    return blas.library != NULL;
+}
+
+const char *gt_cpu_blas_warning(void) {
+    return find_blas() && blas.is_reference
+               ? "the CPU BLAS of this machine is the reference BLAS, tens of times slower "
+                 "than "
+                 "a tuned one: install OpenBLAS to compare with"
+               : NULL;
 }
 
 void gt_cpu_blas_run(const gemmtune_problem *p, double alpha, const void *a, const void *b,
@@ -133,36 +187,58 @@ static product_fn choose(enum gt_cpu which, const gemmtune_problem *p) {
 }
 
 const char *gt_cpu_blas_for(const gemmtune_problem *p) {
-    return choose(GT_CPU_BLAS, p) && find_blas() ? blas.name : NULL;
+    return choose(GT_CPU_BLAS, p) && find_blas() ? blas.about : NULL;
 }
 
-static double best_of_runs(product_fn product, const gemmtune_problem *p,
-                           const struct matrices *x) {
-    enum { RUNS = 5 };
-    const double enough_s = 0.5;
-    double best = 0, spent = 0;
+static int by_size(const void *x, const void *y) {
+    const double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+/* Nanoseconds of the median run. The first one, which starts threads and touches pages for
+ * the first time, counts only when it is long enough to be the only one. */
+static double median_of_runs(product_fn product, const gemmtune_problem *p,
+                             const struct matrices *set, int sets) {
+    enum { RUNS = 33 };
+    const double enough_s = 1;
+    double run[RUNS], spent = 0;
+    int count = 0;
     for (int i = 0; i < RUNS && spent < enough_s; i++) {
         const double start = gt_seconds();
-        product(p, x);
+        product(p, &set[i % sets]);
         const double s = gt_seconds() - start;
         spent += s;
-        best = i == 0 || s < best ? s : best;
+        if (i > 0 || spent >= enough_s)
+            run[count++] = s;
     }
-    return best * 1e9;
+    qsort(run, (size_t)count, sizeof *run, by_size);
+    return run[count / 2] * 1e9;
 }
 
-gt_status gt_cpu_time(double *ns, char what[64], enum gt_cpu which,
+/* As many sets of matrices as exceed the caches of most machines, so that a run finds none
+ * of its inputs there: kernels are timed like that as well. */
+static int set_count(const gemmtune_problem *p) {
+    const double enough = 96 << 20, count = enough / gt_problem_bytes(p) + 1;
+    return count < SETS_MAX ? (int)count : SETS_MAX;
+}
+
+gt_status gt_cpu_time(double *ns, char what[GT_CPU_ABOUT_MAX], enum gt_cpu which,
                       const gemmtune_problem *p, struct gt_err *err) {
     const product_fn product = choose(which, p);
-    struct matrices x = {0};
+    struct matrices set[SETS_MAX] = {{0}};
+    const int sets = set_count(p);
     if (!product)
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "the CPU contestant has no such type");
     if (which == GT_CPU_BLAS && !find_blas())
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no CBLAS library on this machine");
-    snprintf(what, 64, "%s", which == GT_CPU_BLAS ? blas.name : "three loops, one thread");
-    gt_status status = make(&x, p, err);
+    snprintf(what, GT_CPU_ABOUT_MAX, "%s",
+             which == GT_CPU_BLAS ? blas.about : "three loops, one thread");
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; status == GEMMTUNE_OK && i < sets; i++)
+        status = make(&set[i], p, err);
     if (status == GEMMTUNE_OK)
-        *ns = best_of_runs(product, p, &x);
-    clear(&x);
+        *ns = median_of_runs(product, p, set, sets);
+    for (int i = 0; i < sets; i++)
+        clear(&set[i]);
     return status;
 }

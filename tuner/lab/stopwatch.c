@@ -136,12 +136,12 @@ gt_status gt_stopwatch_create(struct gt_stopwatch **out, struct gt_lab *lab,
     w->workspace = lab->checker != NULL ? gt_checker_workspace(lab->checker) : NULL;
     w->stream = gt_rig_head(lab->rig)->stream;
     const gemmtune_problem *p = &lab->problem;
-    gt_data_put(&w->alpha, p->type_acc, 1);
+    gt_element_put(&w->alpha, p->type_acc, 1);
     /* half, so that C stays bounded however often it is added to */
-    gt_data_put(&w->beta, p->type_acc,
-                !p->reads_c                   ? 0
-                : p->type_acc == GEMMTUNE_I32 ? 1
-                                              : 0.5);
+    gt_element_put(&w->beta, p->type_acc,
+                   !p->reads_c                   ? 0
+                   : p->type_acc == GEMMTUNE_I32 ? 1
+                                                 : 0.5);
     const gt_status status = warm_up(w, sample_ns, most_ns, &one_ns, err);
     if (status != GEMMTUNE_OK) {
         gt_stopwatch_destroy(w);

@@ -12,11 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void lower(double *best, double ns) {
-    if (*best == 0 || ns < *best)
-        *best = ns;
-}
-
 int64_t gt_finals_workspace(const struct gt_tuner *t, const gemmtune_problem *p,
                             const struct gt_candidate *c) {
     const struct gt_family *f = gt_families_find(t->families, c->family);
@@ -38,14 +33,22 @@ static void offer_spare(struct gt_finals *f, const struct gt_finalist *who) {
     }
 }
 
+/* The place of a family's role in gt_finals.compared; -1: it has none. */
+static int compared_index(const struct gt_family *f) {
+    static const enum gt_role roles[GT_COMPARED] = {GT_ROLE_BASELINE, GT_ROLE_TEXTBOOK};
+    for (int i = 0; f != NULL && i < GT_COMPARED; i++)
+        if (f->role == roles[i])
+            return i;
+    return -1;
+}
+
 void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
                      const struct gt_finalist *who) {
     const double ns = who->screen_ns;
     const struct gt_family *family = gt_families_find(t->families, who->candidate.family);
-    if (family != NULL && family->role == GT_ROLE_BASELINE)
-        lower(&f->baseline_ns, ns / who->share);
-    if (family != NULL && family->role == GT_ROLE_TEXTBOOK)
-        lower(&f->textbook_ns, ns / who->share);
+    const int at = compared_index(family);
+    if (at >= 0 && (f->compared[at].screen_ns == 0 || ns < f->compared[at].screen_ns))
+        f->compared[at] = *who;
     offer_spare(f, who);
     int i = f->count < GT_BEST_MAX ? f->count++ : GT_BEST_MAX;
     for (; i > 0 && f->best[i - 1].screen_ns > ns; i--)
@@ -76,6 +79,19 @@ int gt_finals_entrants(const struct gt_finals *f) {
     while (n < most && f->best[n].low_ns <= reach)
         n++;
     return n;
+}
+
+void gt_finals_add_compared(struct gt_finals *f) {
+    /* Times of a launch of microseconds, one alone, are off by so much. */
+    const double reach = 4 * (f->count > 0 ? f->best[0].screen_ns : 0);
+    for (int i = 0; i < GT_COMPARED; i++) {
+        const struct gt_finalist *who = &f->compared[i];
+        bool there = who->screen_ns == 0 || who->screen_ns > reach;
+        for (int j = 0; !there && j < f->count; j++)
+            there = gt_candidate_same(&f->best[j].candidate, &who->candidate);
+        if (!there)
+            f->best[f->count++] = *who;
+    }
 }
 
 /* ---- what is stored already ---- */
@@ -260,6 +276,28 @@ static void rank(struct gt_tune_result *result, const struct gt_job *job,
     }
 }
 
+/* The best median of the family in place `at` of gt_finals.compared: as the finals have it,
+ * or else as it was screened. */
+static double compared_ns(const struct gt_tune_result *result, const struct gt_finals *f,
+                          const struct gt_tuner *t, int at) {
+    const struct gt_finalist *who = &f->compared[at];
+    double least = 0;
+    for (int i = 0; i < result->winners; i++) {
+        const double ns = result->winner[i].time.median_ns;
+        const struct gt_family *family =
+            gt_families_find(t->families, result->winner[i].candidate.family);
+        if (compared_index(family) == at && (least == 0 || ns < least))
+            least = ns;
+    }
+    return least > 0 || who->screen_ns == 0 ? least : who->screen_ns / who->share;
+}
+
+static void compare(struct gt_tune_result *result, const struct gt_finals *f,
+                    const struct gt_tuner *t) {
+    result->baseline_ns = compared_ns(result, f, t, 0);
+    result->textbook_ns = compared_ns(result, f, t, 1);
+}
+
 static gt_status store(const struct gt_tune_result *result, struct gt_tuner *t,
                        const struct gt_sweep_item *item, struct gt_err *err) {
     struct gt_record_row rows[GT_FINALISTS_MAX];
@@ -308,11 +346,10 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     struct gt_job job;
     struct gt_report report;
     bool kept = false;
-    result->baseline_ns = f->baseline_ns;
-    result->textbook_ns = f->textbook_ns;
     if (f->count == 0)
         return *t->stop ? GEMMTUNE_OK : nobody(result, err);
     gt_status status = keep_stored(&kept, result, f, t, item, err);
+    compare(result, f, t);
     if (status != GEMMTUNE_OK || kept)
         return status;
     if (*t->stop) {
@@ -322,6 +359,7 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     all.count = gt_finals_entrants(&all);
     add_defender(&all, result, t, &item->problem);
     add_spares(&all, result, t, &item->problem);
+    gt_finals_add_compared(&all);
     result->winners = 0;
     result->measured_ms = gt_now_ms(); /* what ends meanwhile has not met them */
     init_job(&job, &all, t, item);
@@ -329,6 +367,7 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     if (status != GEMMTUNE_OK)
         return status;
     rank(result, &job, &report, t->device.clock_mhz);
+    compare(result, f, t);
     result->dropped += report.result[0].time.dropped; /* whole rounds */
     if (result->winners == 0)
         return gt_fail(err, GEMMTUNE_ENOTFOUND, "no finalist held when measured again");

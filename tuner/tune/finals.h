@@ -34,11 +34,15 @@ struct gt_finalist {
 struct gt_finals {
     int count;
     struct gt_finalist best[GT_FINALISTS_MAX], spare[GT_SPARES];
-    double baseline_ns, textbook_ns; /* of the families with these roles; 0: none */
+    /* The best of the families with the roles baseline and textbook; screen_ns 0: none. */
+    struct gt_finalist compared[GT_COMPARED];
 };
 
 /* How many of the best take part. */
 int gt_finals_entrants(const struct gt_finals *f);
+/* Adds behind the entrants, f->count of them, those of the compared that may be as fast: a
+ * winner that is no faster than the baseline must be measured beside it. */
+void gt_finals_add_compared(struct gt_finals *f);
 void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
                      const struct gt_finalist *who);
 /* Bytes of workspace that a stored candidate needs for the problem; INT64_MAX when it may

@@ -134,9 +134,10 @@ static double doublings(double a, double b) {
 
 /* Another arch counts as much as 16 times the units. */
 static double unlike(const struct gt_device *a, const struct gt_device *b) {
+    const struct gt_dtype *f32 = gt_dtype_by_name("f32", 3);
     const double other_arch = 4;
     return (strcmp(a->arch, b->arch) != 0 || a->backend != b->backend ? other_arch : 0) +
-           doublings(gt_device_peak(a, GEMMTUNE_F32), gt_device_peak(b, GEMMTUNE_F32)) +
+           doublings(gt_device_peak(a, f32), gt_device_peak(b, f32)) +
            doublings(a->units, b->units);
 }
 

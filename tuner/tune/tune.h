@@ -62,12 +62,14 @@ struct gt_tuner {
 };
 
 /* The best of the search, GT_BEST_STEADY of them at most where the clock stayed, and one
- * more for each usual workspace that is too small for all of those. */
+ * more for each usual workspace that is too small for all of those, and one of each family
+ * that winners are compared with. */
 enum {
     GT_BEST_STEADY = 5,
     GT_BEST_MAX = 8,
     GT_SPARES = 2,
-    GT_FINALISTS_MAX = GT_BEST_MAX + GT_SPARES
+    GT_COMPARED = 2, /* families that winners are compared with: baseline and textbook */
+    GT_FINALISTS_MAX = GT_BEST_MAX + GT_SPARES + GT_COMPARED
 };
 
 /* What came of a problem. */
@@ -87,7 +89,8 @@ struct gt_tune_result {
         struct gt_measurement time;
         bool tied; /* with the first */
     } winner[GT_FINALISTS_MAX];
-    /* best medians of the families with these roles; 0: none */
+    /* Best medians of the families with these roles, in the finals where one took part;
+     * 0: none. */
     double baseline_ns, textbook_ns;
     double seconds;         /* from start to end, finals included */
     struct gt_pool_use use; /* of those */

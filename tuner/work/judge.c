@@ -360,7 +360,7 @@ bool gt_judge_image(struct gt_judgement *out, const void *image, size_t size) {
  * fills a share of that with FFMAs computes at that share of the peak, and no faster. */
 double gt_judge_least_ns(const struct gt_judgement *j, const gemmtune_problem *p,
                          const struct gt_device *d) {
-    const double peak = gt_device_peak(d, p->type_a);
+    const double peak = gt_device_plain_peak(d, gt_dtype_of(p));
     const bool bound = p->type_a == GEMMTUNE_F32 && j->share > 0 && peak > 0;
     return bound ? gt_problem_flops(p) / (j->share * peak) * 1e9 : 0;
 }

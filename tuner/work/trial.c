@@ -124,9 +124,7 @@ static void check(struct attempt *a, struct gt_lab *lab) {
 static bool plausible(const struct gt_measurement *m, const struct gt_device *d,
                       const gemmtune_problem *p) {
     enum { FLOOR_NS = 50 };
-    /* 0, no ceiling, for what only matrix units multiply */
-    const double ceiling =
-        p->math == GEMMTUNE_MATH_TF32 ? 0 : gt_device_ceiling(d, p->type_a);
+    const double ceiling = gt_device_ceiling(d, gt_dtype_of(p));
     const double least = ceiling > 0 ? gt_problem_flops(p) / ceiling * 1e9 / 1.05 : 0;
     return m->median_ns > FLOOR_NS && m->median_ns >= least;
 }

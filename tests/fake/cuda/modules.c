@@ -99,17 +99,10 @@ static size_t scalar_size(const struct CUfunc_st *f, cl_uint i) {
         const char *name;
         size_t size;
     } rows[] = {
-        {"int", 4},
-        {"uint", 4},
-        {"float", 4},
-        {"long", 8},
-        {"ulong", 8},
-        {"double", 8},
-        {"gt_long", 8},
-        {"gt_ulong", 8},
-        {"gt_elem", elem},
-        {"gt_acc", elem},
-        {"struct gt_tensor_map", VALUE_MAX},
+        {"int", 4},       {"uint", 4},       {"float", 4},
+        {"long", 8},      {"ulong", 8},      {"double", 8},
+        {"gt_long", 8},   {"gt_ulong", 8},   {"gt_elem", elem},
+        {"gt_acc", elem}, {"gt_wide", elem}, {"struct gt_tensor_map", VALUE_MAX},
     };
     char type[48] = "";
     (void)cl.clGetKernelArgInfo(f->kernel, i, CL_KERNEL_ARG_TYPE_NAME, sizeof type - 1,

@@ -3,15 +3,21 @@
  * check.cl - the program's own kernels: make the data, compute the reference, compare;
  * and what the clock is.
  *
- * None of them is a candidate and none shares code with one beyond the prelude. The reference
- * is Dot2 (Ogita, Rump, Oishi 2005): a dot product in the working precision whose error is
- * that of twice that precision, one thread an element of C, plain index arithmetic. The host
- * recomputes sampled rows of it from the same generator (tuner/data.c), so that a broken device or
- * compiler is found out as well.
+ * None of them is a candidate and none shares code with one beyond the dialect of
+ * templates/common. Elements are read and written here by code of this file, and computed
+ * with in a wide type, gt_wide: f64 for f64, f32 for all other floats, i32 modulo 2^32 for
+ * integers. The reference is Dot2 (Ogita, Rump, Oishi 2005): a dot product whose error is that
+ * of twice the precision of gt_wide, one thread an element of C, plain index arithmetic. It is
+ * stored in gt_wide, not rounded to C's type. The host recomputes sampled elements of it from the
+ * same generator (tuner/lab/data.c), so that a broken device or compiler is found out as well.
  *
  * Index order: row-major; element (i, j) of a matrix is at i * ld + j; a stored A is m x k, or
  * k x m with ta; a stored B is k x n, or n x k with tb. Layouts are arguments here, so that one
  * build serves all four.
+ *
+ * Ahead of this text stand, for X of A, B and C: GT_BYTES_X, bytes of an element, and
+ * GT_BITS_X, the bits of its significand (0: an integer). They describe the type wholly, see
+ * core/element.h. GT_WIDE_F32, GT_WIDE_F64 or GT_WIDE_I32 is 1.
  */
 
 #if GT_OPENCL
@@ -21,17 +27,26 @@ typedef ulong gt_ulong;
 #define GT_COUNT(where, what) atomic_add(where, what)
 #define GT_ADD_RN(a, b) ((a) + (b))
 #define GT_MUL_RN(a, b) ((a) * (b))
+#define GT_FMA_RN(a, b, c) fma(a, b, c)
+#define GT_F32_OF(bits) as_float(bits)
+#define GT_BITS_OF(f32) as_uint(f32)
+#define GT_F64_OF(bits) as_double(bits)
 #else
 typedef unsigned long long gt_ulong;
 #define GT_GRID_SIZE ((int)gridDim.x)
 #define GT_COUNT(where, what) atomicAdd(where, what)
-#if GT_DTYPE_F64
+#if GT_WIDE_F64
 #define GT_ADD_RN(a, b) __dadd_rn(a, b)
 #define GT_MUL_RN(a, b) __dmul_rn(a, b)
+#define GT_FMA_RN(a, b, c) __fma_rn(a, b, c)
 #else
 #define GT_ADD_RN(a, b) __fadd_rn(a, b)
 #define GT_MUL_RN(a, b) __fmul_rn(a, b)
+#define GT_FMA_RN(a, b, c) __fmaf_rn(a, b, c)
 #endif
+#define GT_F32_OF(bits) __uint_as_float(bits)
+#define GT_BITS_OF(f32) __float_as_uint(f32)
+#define GT_F64_OF(bits) __longlong_as_double(bits)
 
 /* Nanoseconds since some time. */
 GT_INLINE gt_ulong gt_timer(void) {
@@ -41,7 +56,112 @@ GT_INLINE gt_ulong gt_timer(void) {
 }
 #endif
 
-/* ---- data: a counter-based generator, the same as gt_data_value in tuner/data.c ---- */
+#if GT_WIDE_F64
+typedef double gt_wide;
+#elif GT_WIDE_F32
+typedef float gt_wide;
+#else
+typedef unsigned int gt_wide;
+#endif
+#define GT_ABS(x) ((x) < 0 ? -(x) : (x))
+
+/* ---- elements: `bytes` and `bits` of a type are constants wherever speed counts ---- */
+
+/* A matrix of any type. */
+typedef GT_GLOBAL unsigned char *gt_matrix;
+typedef GT_GLOBAL const unsigned char *gt_input;
+
+#if !GT_WIDE_I32
+/* Floats of less than 32 bits. Their exponent and fraction, moved to where f32 has them, are the
+ * number times a power of 2: f32's exponent counts from 127, theirs from 2^(e-1) - 1. */
+GT_INLINE int gt_bias(int bytes, int bits) {
+    return (1 << (8 * bytes - bits - 1)) - 1;
+}
+
+/* The bits of the largest number's successor: infinity, or the NaN of e4m3. */
+GT_INLINE unsigned int gt_past_largest(int bytes, int bits) {
+    const unsigned int all = (1u << (8 * bytes - 1)) - 1;
+    return bits == 4 ? all : all >> (bits - 1) << (bits - 1);
+}
+
+GT_INLINE float gt_narrow_get(unsigned int word, int bytes, int bits) {
+    const unsigned int low = word & ((1u << (8 * bytes - 1)) - 1);
+    const float scale = GT_F32_OF((unsigned int)(254 - gt_bias(bytes, bits)) << 23);
+    /* An infinity is never right, no more than a NaN. */
+    const float x = low >= gt_past_largest(bytes, bits) ? GT_F32_OF(0x7fc00000u)
+                                                        : GT_F32_OF(low << (24 - bits)) * scale;
+    return word >> (8 * bytes - 1) & 1 ? -x : x;
+}
+
+/* To the nearest, of two as near to the even one. */
+GT_INLINE unsigned int gt_narrow_word(float x, int bytes, int bits) {
+    const float scale = GT_F32_OF((unsigned int)gt_bias(bytes, bits) << 23);
+    const unsigned int all = GT_BITS_OF(GT_ABS(x) * scale), most = gt_past_largest(bytes, bits);
+    const int drop = 24 - bits;
+    const unsigned int word = (all + (1u << (drop - 1)) - 1 + (all >> drop & 1)) >> drop;
+    return (x < 0 ? 1u << (8 * bytes - 1) : 0) | GT_MIN(word, most);
+}
+#endif
+
+GT_INLINE gt_wide gt_get(gt_input x, gt_long i, int bytes, int bits) {
+#if GT_WIDE_F64
+    if (bytes == 8)
+        return ((GT_GLOBAL const double *)x)[i];
+#endif
+#if GT_WIDE_I32
+    return bytes == 1 ? (gt_wide)(int)(signed char)x[i] : ((GT_GLOBAL const unsigned int *)x)[i];
+#else
+    if (bytes == 4)
+        return (gt_wide)((GT_GLOBAL const float *)x)[i];
+    return (gt_wide)gt_narrow_get(bytes == 1 ? x[i] : ((GT_GLOBAL const unsigned short *)x)[i],
+                                  bytes, bits);
+#endif
+}
+
+GT_INLINE void gt_put(gt_matrix x, gt_long i, int bytes, int bits, gt_wide value) {
+#if GT_WIDE_F64
+    if (bytes == 8)
+        ((GT_GLOBAL double *)x)[i] = value;
+#endif
+#if GT_WIDE_I32
+    if (bytes == 1)
+        x[i] = (unsigned char)value;
+    else
+        ((GT_GLOBAL unsigned int *)x)[i] = value;
+#else
+    if (bytes == 4)
+        ((GT_GLOBAL float *)x)[i] = (float)value;
+    else if (bytes == 2)
+        ((GT_GLOBAL unsigned short *)x)[i] =
+            (unsigned short)gt_narrow_word((float)value, bytes, bits);
+    else if (bytes == 1)
+        x[i] = (unsigned char)gt_narrow_word((float)value, bytes, bits);
+#endif
+}
+
+/* The element of C nearest to x. */
+GT_INLINE gt_wide gt_rounded_to_c(gt_wide x) {
+#if GT_WIDE_F32 && GT_BYTES_C < 4
+    return gt_narrow_get(gt_narrow_word(x, GT_BYTES_C, GT_BITS_C), GT_BYTES_C, GT_BITS_C);
+#else
+    return x;
+#endif
+}
+
+/* Whether the element holds its part of the poison word. */
+GT_INLINE int gt_poisoned(gt_input x, gt_long i, int bytes, unsigned int poison) {
+    if (bytes == 8)
+        return ((GT_GLOBAL const unsigned int *)x)[2 * i] == poison &&
+               ((GT_GLOBAL const unsigned int *)x)[2 * i + 1] == poison;
+    if (bytes == 4)
+        return ((GT_GLOBAL const unsigned int *)x)[i] == poison;
+    if (bytes == 2)
+        return ((GT_GLOBAL const unsigned short *)x)[i] ==
+               (poison >> (int)(i % 2 * 16) & 0xffffu);
+    return x[i] == (poison >> (int)(i % 4 * 8) & 0xffu);
+}
+
+/* ---- data: a counter-based generator, the same as gt_data_value in tuner/lab/data.c ---- */
 
 /* splitmix64's finalizer over (seed, row, column). */
 GT_INLINE gt_ulong gt_mix(gt_ulong seed, gt_long row, gt_long col) {
@@ -52,91 +172,98 @@ GT_INLINE gt_ulong gt_mix(gt_ulong seed, gt_long row, gt_long col) {
     return z ^ (z >> 31);
 }
 
-/* mode 0: integers -3..3; 1: uniform in [-1, 1) with a full mantissa, any 32 bits for i32;
- * 2: integers -1..1, for sums too long for mode 0. */
-GT_INLINE gt_elem gt_datum(gt_ulong seed, gt_long row, gt_long col, int mode) {
+/* 2^(1 - bits) */
+GT_INLINE gt_wide gt_step(int bits) {
+#if GT_WIDE_F64
+    return GT_F64_OF((gt_long)(1024 - bits) << 52);
+#elif GT_WIDE_F32
+    return GT_F32_OF((unsigned int)(128 - bits) << 23);
+#else
+    return 1;
+#endif
+}
+
+/* mode 0: integers -3..3; 1: uniform in [-1, 1) in steps of 2^(1 - bits), any integer for
+ * integers; 2: integers -1..1, for sums too long for mode 0. */
+GT_INLINE gt_wide gt_datum(gt_ulong seed, gt_long row, gt_long col, int mode, int bytes,
+                           int bits) {
     const gt_ulong z = gt_mix(seed, row, col);
     if (mode == 0)
-        return (gt_elem)((int)((z >> 32) % 7) - 3);
+        return (gt_wide)((int)((z >> 32) % 7) - 3);
     if (mode == 2)
-        return (gt_elem)((int)((z >> 32) % 3) - 1);
-#if GT_DTYPE_F64
-    return (gt_elem)((gt_long)(z >> 11) - 4503599627370496L) * 2.220446049250313e-16;
-#elif GT_DTYPE_F32
-    return (gt_elem)((int)(z >> 40) - 8388608) * 1.1920928955078125e-07f;
+        return (gt_wide)((int)((z >> 32) % 3) - 1);
+#if GT_WIDE_I32
+    return bytes == 1 ? (gt_wide)(int)(signed char)(z >> 56) : (gt_wide)(z >> 32);
 #else
-    return (gt_elem)(z >> 32);
+    return (gt_wide)((gt_long)(z >> (64 - bits)) - ((gt_long)1 << (bits - 1))) * gt_step(bits);
 #endif
 }
 
 /* Fills rows x cols elements; what lies between cols and ld keeps its poison. */
-GT_KERNEL(gt_fill, 256, 1, 1)(GT_GLOBAL gt_elem *x, gt_long rows, gt_long cols, gt_long ld,
-                               gt_ulong seed, int mode) {
+GT_KERNEL(gt_fill, 256, 1, 1)(gt_matrix x, int bytes, int bits, gt_long rows, gt_long cols,
+                               gt_long ld, gt_ulong seed, int mode) {
     const gt_long step = (gt_long)GT_GRID_SIZE * 256;
     for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < rows * cols; e += step) {
         const gt_long i = e / cols, j = e % cols;
-        x[i * ld + j] = gt_datum(seed, i, j, mode);
+        gt_put(x, i * ld + j, bytes, bits, gt_datum(seed, i, j, mode, bytes, bits));
     }
 }
 
 /* ---- reference ---- */
 
-#if GT_FLOAT
 /* One step of Dot2: s + c is the sum so far, c what s lost. */
-#define GT_DOT2(s, c, a, b)                                  \
-    {                                                        \
-        const gt_elem p = GT_MUL_RN(a, b);                   \
-        const gt_elem e = gt_fma(a, b, -p);               \
-        const gt_elem t = GT_ADD_RN(s, p);                   \
-        const gt_elem z = GT_ADD_RN(t, -s);                  \
-        const gt_elem f = GT_ADD_RN(GT_ADD_RN(s, -GT_ADD_RN(t, -z)), GT_ADD_RN(p, -z)); \
-        s = t;                                               \
-        c = GT_ADD_RN(c, GT_ADD_RN(e, f));                   \
+#define GT_DOT2(s, c, a, b)                                                               \
+    {                                                                                     \
+        const gt_wide p = GT_MUL_RN(a, b);                                                \
+        const gt_wide e = GT_FMA_RN(a, b, -p);                                            \
+        const gt_wide t = GT_ADD_RN(s, p);                                                \
+        const gt_wide z = GT_ADD_RN(t, -s);                                               \
+        const gt_wide f = GT_ADD_RN(GT_ADD_RN(s, -GT_ADD_RN(t, -z)), GT_ADD_RN(p, -z));   \
+        s = t;                                                                            \
+        c = GT_ADD_RN(c, GT_ADD_RN(e, f));                                                \
     }
-#define GT_ABS(x) ((x) < 0 ? -(x) : (x))
-#endif
 
 /* r = alpha op(A) op(B) + beta C0 and, for floating point, s = |alpha| |A| |B| + |beta| |C0|, both
  * m x n packed. alpha = 0 or k = 0: A and B are not read; beta = 0: C0 is not read. */
-GT_KERNEL(gt_reference, 256, 1, 1)(int m, int n, int k, int ta, int tb, gt_elem alpha,
-                                    GT_GLOBAL const gt_elem *a, gt_long lda,
-                                    GT_GLOBAL const gt_elem *b, gt_long ldb, gt_elem beta,
-                                    GT_GLOBAL const gt_elem *c0, gt_long ldc,
-                                    GT_GLOBAL gt_elem *r, GT_GLOBAL gt_elem *s) {
+GT_KERNEL(gt_reference, 256, 1, 1)(int m, int n, int k, int ta, int tb, gt_wide alpha,
+                                    gt_input a, gt_long lda, gt_input b, gt_long ldb,
+                                    gt_wide beta, gt_input c0, gt_long ldc,
+                                    GT_GLOBAL gt_wide *r, GT_GLOBAL gt_wide *s) {
     const gt_long total = (gt_long)m * n, step = (gt_long)GT_GRID_SIZE * 256;
     const int depth = alpha == 0 ? 0 : k;
     for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < total; e += step) {
         const gt_long i = e / n, j = e % n;
-        gt_elem sum = 0;
-#if GT_FLOAT
-        gt_elem low = 0, size = 0;
+        gt_wide sum = 0;
+#if !GT_WIDE_I32
+        gt_wide low = 0, size = 0;
 #endif
         for (int p = 0; p < depth; p++) {
-            const gt_elem x = ta ? a[p * lda + i] : a[i * lda + p];
-            const gt_elem y = tb ? b[j * ldb + p] : b[p * ldb + j];
-#if GT_FLOAT
+            const gt_wide x = gt_get(a, ta ? p * lda + i : i * lda + p, GT_BYTES_A, GT_BITS_A);
+            const gt_wide y = gt_get(b, tb ? j * ldb + p : p * ldb + j, GT_BYTES_B, GT_BITS_B);
+#if !GT_WIDE_I32
             GT_DOT2(sum, low, x, y)
             size += GT_ABS(x) * GT_ABS(y);
 #else
             sum += x * y;
 #endif
         }
-#if GT_FLOAT
-        gt_elem out = 0, rest = 0;
+#if !GT_WIDE_I32
+        gt_wide out = 0, rest = 0;
         if (depth > 0) {
             GT_DOT2(out, rest, alpha, sum)
-            rest = gt_fma(alpha, low, rest);
+            rest = GT_FMA_RN(alpha, low, rest);
             size *= GT_ABS(alpha);
         }
         if (beta != 0) {
-            const gt_elem old = c0[i * ldc + j];
+            const gt_wide old = gt_get(c0, i * ldc + j, GT_BYTES_C, GT_BITS_C);
             GT_DOT2(out, rest, beta, old)
             size += GT_ABS(beta) * GT_ABS(old);
         }
         r[e] = GT_ADD_RN(out, rest);
         s[e] = size;
 #else
-        r[e] = alpha * sum + (beta != 0 ? beta * c0[i * ldc + j] : 0);
+        r[e] = alpha * sum +
+               (beta != 0 ? beta * gt_get(c0, i * ldc + j, GT_BYTES_C, GT_BITS_C) : 0);
 #endif
     }
 }
@@ -145,38 +272,33 @@ GT_KERNEL(gt_reference, 256, 1, 1)(int m, int n, int k, int ta, int tb, gt_elem 
 
 /* A thread's share of a count: a million threads cannot bring 32 bits back to 0. */
 #define GT_MOST 4095u
-#define GT_COUNTERS 4 /* wrong, touched, changed, beyond: as in tuner/check_internal.h */
-
-GT_INLINE int gt_poisoned(GT_GLOBAL const gt_elem *x, unsigned int poison) {
-    GT_GLOBAL const unsigned int *w = (GT_GLOBAL const unsigned int *)x;
-#if GT_SIZEOF_C == 8
-    return w[0] == poison && w[1] == poison;
-#else
-    return w[0] == poison;
-#endif
-}
+#define GT_COUNTERS 4 /* wrong, touched, changed, beyond: as in tuner/lab/check_internal.h */
 
 /* Every element of a buffer of `total` elements in which C starts at `front`: inside C against
- * r, everywhere else (guard zones, leading-dimension padding) against the poison word, bit by
- * bit. Adds wrong elements to found[0], touched ones outside to found[1]. An element is right
- * when it equals r or |c - r| <= tol * s + ulp * |r|. */
-GT_KERNEL(gt_compare, 256, 1, 1)(GT_GLOBAL const gt_elem *c, gt_long total, gt_long front, int m,
-                                  int n, gt_long ldc, GT_GLOBAL const gt_elem *r,
-                                  GT_GLOBAL const gt_elem *s, gt_elem tol, gt_elem ulp,
-                                  unsigned int poison, GT_GLOBAL unsigned int *found,
-                                  int slot) {
+ * r, everywhere else (guard zones, leading-dimension padding) against what was put there before
+ * the product: the poison word, or with `finite` row 0 of the generator with `seed`. Adds wrong
+ * elements to found[0], touched ones outside to found[1]. An element is right when it is r rounded
+ * to C's type, or with `loose` when |c - r| <= tol * s + ulp * max(|r|, least). */
+GT_KERNEL(gt_compare, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int m, int n,
+                                  gt_long ldc, GT_GLOBAL const gt_wide *r,
+                                  GT_GLOBAL const gt_wide *s, int loose, gt_wide tol, gt_wide ulp,
+                                  gt_wide least, unsigned int poison, int finite, gt_ulong seed,
+                                  GT_GLOBAL unsigned int *found, int slot) {
     const gt_long step = (gt_long)GT_GRID_SIZE * 256;
     unsigned int wrong = 0, touched = 0;
     for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < total; e += step) {
         const gt_long i = (e - front) / ldc, j = (e - front) % ldc;
+        const gt_wide got = gt_get(c, e, GT_BYTES_C, GT_BITS_C);
         if (e < front || i >= m || j >= n) {
-            touched += !gt_poisoned(c + e, poison);
+            touched += finite ? got != gt_datum(seed, 0, e, 1, GT_BYTES_C, GT_BITS_C)
+                              : !gt_poisoned(c, e, GT_BYTES_C, poison);
         } else {
-            const gt_elem want = r[i * n + j], got = c[e];
-            int good = got == want;
-#if GT_FLOAT
-            if (!good)
-                good = GT_ABS(got - want) <= tol * s[i * n + j] + ulp * GT_ABS(want);
+            const gt_wide want = r[i * n + j];
+            int good = got == gt_rounded_to_c(want);
+#if !GT_WIDE_I32
+            if (loose && !good)
+                good = GT_ABS(got - want) <=
+                       tol * s[i * n + j] + ulp * GT_MAX(GT_ABS(want), least);
 #endif
             wrong += !good;
         }
@@ -189,18 +311,18 @@ GT_KERNEL(gt_compare, 256, 1, 1)(GT_GLOBAL const gt_elem *c, gt_long total, gt_l
 
 /* The same for an input: what gt_fill and the poison left must still be there. Adds the changed
  * elements to found[GT_COUNTERS * slot + 2]. */
-GT_KERNEL(gt_unchanged, 256, 1, 1)(GT_GLOBAL const gt_elem *x, gt_long total, gt_long front,
-                                    gt_long rows, gt_long cols, gt_long ld, gt_ulong seed,
-                                    int mode, unsigned int poison,
+GT_KERNEL(gt_unchanged, 256, 1, 1)(gt_input x, int bytes, int bits, gt_long total,
+                                    gt_long front, gt_long rows, gt_long cols, gt_long ld,
+                                    gt_ulong seed, int mode, unsigned int poison,
                                     GT_GLOBAL unsigned int *found, int slot) {
     const gt_long step = (gt_long)GT_GRID_SIZE * 256;
     unsigned int changed = 0;
     for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < total; e += step) {
         const gt_long i = (e - front) / ld, j = (e - front) % ld;
         if (e < front || i >= rows || j >= cols)
-            changed += !gt_poisoned(x + e, poison);
+            changed += !gt_poisoned(x, e, bytes, poison);
         else
-            changed += x[e] != gt_datum(seed, i, j, mode);
+            changed += gt_get(x, e, bytes, bits) != gt_datum(seed, i, j, mode, bytes, bits);
     }
     if (changed)
         GT_COUNT(&found[GT_COUNTERS * slot + 2], GT_MIN(changed, GT_MOST));

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libopenblas.c - a CBLAS that says of itself what OpenBLAS does. */
+#include "tests/fake/cblas.h"
+
+const char *openblas_get_config(void);
+const char *openblas_get_corename(void);
+
+const char *openblas_get_config(void) {
+    return "OpenBLAS 1.2.3 NO_AFFINITY Fake MAX_THREADS=2";
+}
+
+const char *openblas_get_corename(void) {
+    return "Fake";
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which CPU BLAS there is: told by two made-up libraries (tests/fake), each in a process of
+ * its own, since a process looks for a library once. */
+#include "tuner/lab/reference.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Whether gemmtune says `about` of the library, and warns of it or does not. */
+static bool says(const char *library, const char *about, bool warns) {
+    const char *build = getenv("GT_BUILD"), *text;
+    char path[512], what[GT_CPU_ABOUT_MAX];
+    gemmtune_problem p;
+    double ns = 0;
+    snprintf(path, sizeof path, "%s/tests/fake/%s", build ? build : "build", library);
+    setenv("GEMMTUNE_LIBCBLAS", path, 1);
+    gemmtune_problem_init(&p, GEMMTUNE_F32, 5, 6, 7);
+    if (gt_problem_canonical(&p, NULL, &p, NULL) != GEMMTUNE_OK)
+        return false;
+    text = gt_cpu_blas_for(&p);
+    if (gt_cpu_time(&ns, what, GT_CPU_BLAS, &p, NULL) != GEMMTUNE_OK || ns <= 0)
+        return false;
+    return text && strstr(text, library) && strstr(text, about) &&
+           strcmp(what, text) == 0 && (gt_cpu_blas_warning() != NULL) == warns;
+}
+
+static bool says_in_a_process(const char *library, const char *about, bool warns) {
+    int state = 0;
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(says(library, about, warns) ? 0 : 1);
+    return waitpid(child, &state, 0) == child && state == 0;
+}
+
+static void test_reference_blas_is_named_and_warned_of(void **state) {
+    (void)state;
+    assert_true(says_in_a_process("libcblas.so", ", reference BLAS", true));
+}
+
+static void test_openblas_says_version_and_core(void **state) {
+    (void)state;
+    assert_true(says_in_a_process("libopenblas.so", ", OpenBLAS 1.2.3, core Fake", false));
+}
+
+static void test_no_library(void **state) {
+    gemmtune_problem p;
+    char what[GT_CPU_ABOUT_MAX];
+    double ns;
+    (void)state;
+    setenv("GEMMTUNE_LIBCBLAS", "/no/such/libblas.so", 1);
+    gemmtune_problem_init(&p, GEMMTUNE_F32, 5, 6, 7);
+    assert_int_equal(gt_problem_canonical(&p, NULL, &p, NULL), GEMMTUNE_OK);
+    assert_null(gt_cpu_blas_for(&p));
+    assert_null(gt_cpu_blas_warning());
+    assert_int_equal(gt_cpu_time(&ns, what, GT_CPU_BLAS, &p, NULL), GEMMTUNE_EUNSUPPORTED);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reference_blas_is_named_and_warned_of),
+        cmocka_unit_test(test_openblas_says_version_and_core),
+        cmocka_unit_test(test_no_library), /* last: it looks for a library here */
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
