@@ -9,7 +9,7 @@ GT_INLINE void gt_barrier_init(int at, int arrivals) {
                  : "memory");
 }
 
-/* Behind the last gt_barrier_init, ahead of a barrier of the block: copies see them, too. */
+/* Behind the last gt_barrier_init, ahead of a barrier of the block: copies see it, too. */
 GT_INLINE void gt_barrier_init_done(void) {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
@@ -40,10 +40,10 @@ GT_INLINE int gt_barrier_passed(int at, int parity) {
 }
 
 /*
- * Waits for the phase of that parity to pass. A mistake shall end neither in a kernel without
- * end nor in a wrong result: a wait that is never fulfilled ends in a trap, which fails the
- * launch, after 2^28 clocks (part of a second) and 2^16 questions. Clocks alone would not do:
- * they pass while another process has the device, too.
+ * Waits for the phase of that parity to pass. A mistake shall end neither in a kernel
+ * without end nor in a wrong result: a wait that is never fulfilled ends in a trap, which
+ * fails the launch, after 2^28 clocks (part of a second) and 2^16 questions. Clocks alone
+ * would not do: they pass while another process has the device, too.
  */
 GT_INLINE void gt_barrier_wait(int at, int parity) {
     unsigned since = 0;

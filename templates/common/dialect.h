@@ -109,17 +109,17 @@ GT_INLINE int gt_shared_address(const void *p) {
 #endif
 
 /*
- * A point's kernels run one behind the other. Where space.json says "overlap", from sm_90 on
- * and with a driver of CUDA 12.3, each kernel but the first may be launched before the kernel
- * ahead of it has ended (programmatic dependent launch): when all blocks of the kernel ahead
- * have ended or passed GT_LEAD(yes). GT_FOLLOW() waits until the kernel ahead has ended and
- * its results can be read. It is the first statement of every kernel of such a family, in all
- * threads: a kernel that ended before the one ahead of it would let the next one begin too
- * early.
+ * A point's kernels run one behind the other. Where space.json says "overlap", from sm_90
+ * on and with a driver of CUDA 12.3, each kernel but the first may be launched before the
+ * kernel ahead of it has ended (programmatic dependent launch): when all blocks of the
+ * kernel ahead have ended or passed GT_LEAD(yes). GT_FOLLOW() waits until the kernel ahead
+ * has ended and its results can be read. It is the first statement of every kernel of such
+ * a family, in all threads: a kernel that ended before the one ahead of it would let the
+ * next one begin too early.
  *
  * Blocks that come early take the places that are free, so many of them may lie on few
- * multiprocessors. GT_LEAD is for the end of a kernel that fills the device, or before a few
- * small blocks.
+ * multiprocessors. GT_LEAD is for the end of a kernel that fills the device, or before a
+ * few small blocks.
  */
 #if !GT_OPENCL && __CUDA_ARCH__ >= 900
 #define GT_FOLLOW() asm volatile("griddepcontrol.wait;" ::: "memory")

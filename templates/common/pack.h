@@ -14,9 +14,10 @@
 #define GT_PACK_ROW(count) (GT_CDIV((gt_long)(count), GT_PACK_ALIGN) * GT_PACK_ALIGN)
 
 /*
- * Copies op(A) to [k][GT_PACK_ROW(m)] at the beginning of the workspace when pack_a says so,
- * and op(B) to [k][GT_PACK_ROW(n)], `b_at` elements into it, when pack_b does. An operand
- * that is contiguous along k is turned in shared memory. Launch, with PACK_A and PACK_B:
+ * Copies op(A) to [k][GT_PACK_ROW(m)] at the beginning of the workspace when pack_a says
+ * so, and op(B) to [k][GT_PACK_ROW(n)], `b_at` elements into it, when pack_b does. An
+ * operand that is contiguous along k is turned in shared memory. Launch, with PACK_A and
+ * PACK_B:
  *
  *     "block": ["PACK_THREADS", "1", "1"],
  *     "grid": [the sum over the packed operands of
@@ -52,7 +53,8 @@
         else                                                                               \
             for (int e = t; e < ALL; e += GT_PACK_THREADS)                                 \
                 tile[e / line * (line + 1) + e % line] =                                   \
-                    e / line < high && e % line < left ? from[e / line * ld + e % line] : 0;\
+                    e / line < high && e % line < left ? from[e / line * ld + e % line]    \
+                                                       : 0;                                \
         GT_BARRIER();                                                                      \
         for (int e = t * V; e < ALL; e += V * GT_PACK_THREADS) {                           \
             const int row = e / WIDE, col = e % WIDE;                                      \

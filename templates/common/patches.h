@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * patches.h - a patch: the rows and columns of a tile of C that one thread of many owns. Along either
- * side its `count` elements lie in pieces that one instruction moves, and the pieces of
- * `lanes` neighbouring threads lie side by side, so that a warp reads shared memory without
- * bank conflicts and writes whole sectors of C.
+ * patches.h - a patch: the rows and columns of a tile of C that one thread of many owns.
+ * Along either side its `count` elements lie in pieces that one instruction moves, and the
+ * pieces of `lanes` neighbouring threads lie side by side, so that a warp reads shared
+ * memory without bank conflicts and writes whole sectors of C.
  */
 #define GT_PIECE(count) \
     ((count) % 4 == 0 && GT_SIZEOF_A <= 4 ? 4 : (count) % 2 == 0 ? 2 : 1)
@@ -49,8 +49,8 @@ GT_INLINE int gt_order_column(int order, int tm, int tn, int s) {
                         : (s / (2 * tn) % 2 ? tn - 1 - s / 2 % tn : s / 2 % tn);
 }
 
-/* How a patch lies along a side of C: in pieces of `piece` elements, `step` from one to the next
- * within, `apart` from a piece to the next; one instruction moves `width` of them. */
+/* How a patch lies along a side of C: in pieces of `piece` elements, `step` from one to the
+ * next within, `apart` from a piece to the next; one instruction moves `width` of them. */
 struct gt_side {
     int piece, step, apart, width;
 };

@@ -34,10 +34,10 @@ GT_INLINE void gt_add_parts(gt_acc *sum, const GT_GLOBAL gt_acc *at, gt_long str
 
 /*
  * Each block has left its sum of products, gt_acc [splits][m][n], at `sums`: a pointer into
- * `workspace`. This kernel adds them in a fixed order, so that the result does not depend on
- * which block came first. Its threads take REDUCE_EACH * `lanes` elements of C, so each adds
- * about `splits` * `lanes` / REDUCE_THREADS parts of REDUCE_EACH: the parts shall be few
- * enough to ask for at once. Launch:
+ * `workspace`. This kernel adds them in a fixed order, so that the result does not depend
+ * on which block came first. Its threads take REDUCE_EACH * `lanes` elements of C, so each
+ * adds about `splits` * `lanes` / REDUCE_THREADS parts of REDUCE_EACH: the parts shall be
+ * few enough to ask for at once. Launch:
  *
  *     "block": ["REDUCE_THREADS", "1", "1"],
  *     "grid": ["cdiv(M * N, REDUCE_EACH * LANES)", "1", "1"],

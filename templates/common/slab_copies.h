@@ -2,13 +2,13 @@
 /*
  * slab_copies.h - slabs by asynchronous copies (copies.h), without registers between.
  * `along`: memory is contiguous along k. `asis`: the slab keeps in shared memory the order
- * that it has in memory, rows of `stride` elements. Otherwise k is outermost: a slab that is
- * contiguous along k is turned on the way, one element a copy (v is 1).
+ * that it has in memory, rows of `stride` elements. Otherwise k is outermost: a slab that
+ * is contiguous along k is turned on the way, one element a copy (v is 1).
  *
  * Where the rows allow it, all vectors of a thread have one place in their rows of memory:
- * then x and s stand at the first one (gt_slab_from and gt_slab_to say how far that is), and
- * the loop has little left to compute. `left` elements of the slab exist along the width and
- * `depth` along k; `whole` promises that all do.
+ * then x and s stand at the first one (gt_slab_from and gt_slab_to say how far that is),
+ * and the loop has little left to compute. `left` elements of the slab exist along the
+ * width and `depth` along k; `whole` promises that all do.
  */
 #define GT_SLAB_LINE(along, wide, deep, v) (((along) ? (deep) : (wide)) / (v))
 #define GT_SLAB_FIXED(along, wide, deep, v, threads) \

@@ -12,9 +12,9 @@
  * read the same slabs at the same time. Launch: the grid is the tiles, and `of` blocks for
  * each part of a shared tile but the first.
  *
- * Parts of a shared tile go to the workspace, gt_work_place elements behind the beginning of
- * the shared tiles there, as BM rows of BN. That takes `of` tiles a part. GT_FINISH_KERNEL
- * adds them up.
+ * Parts of a shared tile go to the workspace, gt_work_place elements behind the beginning
+ * of the shared tiles there, as BM rows of BN. That takes `of` tiles a part.
+ * GT_FINISH_KERNEL adds them up.
  *
  * Integer macros of a part are names of space.json too, without GT_.
  */

@@ -2,9 +2,9 @@
 /*
  * types.h - the element types of A, B, C and the accumulator, and the way between them.
  *
- * gt_a, gt_b and gt_c are elements as they are stored. gt_acc is the type of products, sums,
- * alpha and beta. GT_TYPE_A, GT_TYPE_B, GT_TYPE_C and GT_TYPE_ACC are the types' names: f32,
- * f64, i32 or bf16.
+ * gt_a, gt_b and gt_c are elements as they are stored. gt_acc is the type of products,
+ * sums, alpha and beta. GT_TYPE_A, GT_TYPE_B, GT_TYPE_C and GT_TYPE_ACC are the types'
+ * names: f32, f64, i32 or bf16.
  *
  * Arithmetic is done in gt_acc alone: gt_from_a(x), gt_from_b(x) and gt_from_c(x) turn a
  * stored element into a number that gt_acc holds exactly; gt_to_c(x) rounds a gt_acc once,

@@ -73,8 +73,9 @@ GT_VECTORS_(gt_bf16, 2)
             *(space four *)to = u;                                                         \
         }                                                                                  \
     }
-#define GT_MOVERS(name, space, type) \
-    GT_MOVERS_(name, space, GT_PASTE(gt_, type), GT_VECTOR_OF(type, 2), GT_VECTOR_OF(type, 4))
+#define GT_MOVERS(name, space, type)                                                       \
+    GT_MOVERS_(name, space, GT_PASTE(gt_, type), GT_VECTOR_OF(type, 2),                    \
+               GT_VECTOR_OF(type, 4))
 
 GT_MOVERS(global, GT_GLOBAL, GT_TYPE_A)
 GT_MOVERS(shared, GT_SHARED, GT_TYPE_A)
@@ -82,8 +83,8 @@ GT_MOVERS(global_acc, GT_GLOBAL, GT_TYPE_ACC)
 GT_MOVERS(shared_acc, GT_SHARED, GT_TYPE_ACC)
 GT_MOVERS(global_c, GT_GLOBAL, GT_TYPE_C)
 
-/* gt_aligned(width, p, ld): whether vectors of `width` elements may be moved from or to rows
- * that begin at p and are ld elements apart. */
+/* gt_aligned(width, p, ld): whether vectors of `width` elements may be moved from or to
+ * rows that begin at p and are ld elements apart. */
 GT_INLINE int gt_places_aligned(int width, int size, gt_long p, gt_long ld) {
     const int bytes = GT_MIN(16, width * size);
     const gt_long places = p | (ld * size);
@@ -131,7 +132,7 @@ GT_INLINE void gt_store_row(int width, GT_GLOBAL gt_c *c, gt_acc alpha, const gt
 }
 
 /* A slab: the part of one operand that a block multiplies next, `wide` rows of A or columns
- * of B by `deep` of k. How many vectors of v elements each of `threads` threads moves of it,
- * and whether all threads move as many. */
+ * of B by `deep` of k. How many vectors of v elements each of `threads` threads moves of
+ * it, and whether all threads move as many. */
 #define GT_SLAB_COUNT(wide, deep, v, threads) GT_CDIV((wide) * (deep), (threads) * (v))
 #define GT_SLAB_EVEN(wide, deep, v, threads) ((wide) * (deep) % ((threads) * (v)) == 0)

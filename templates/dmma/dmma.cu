@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dmma - f64 on tensor cores, for sm_80 and later. A block computes a tile of C of BM rows x BN
- * columns. Slabs of A and B, BK deep, come to shared memory by asynchronous copies, STAGES - 1 of
- * them on their way while one is multiplied; a warp multiplies its WM x WN of the tile.
+ * dmma - f64 on tensor cores, for sm_80 and later. A block computes a tile of C of BM rows
+ * x BN columns. Slabs of A and B, BK deep, come to shared memory by asynchronous copies,
+ * STAGES - 1 of them on their way while one is multiplied; a warp multiplies its WM x WN of
+ * the tile.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major.
  *
@@ -17,18 +18,18 @@
  *  BM | slab |      | |WMxWN: |      |        k, of which lane 4 g + t holds row (column) g
  *  m  |  A   |      | |-------+      |        at k = t, as the instruction wants it.
  *     +------+------+ | BMxBN |      |
- *     |             | |-------+      |        A row of a slab is XORed with a few bits of its
- *     +-------------+ +--------------+        number so that no lanes meet in a bank: swizzle.
+ *     |             | |-------+      |        A row of a slab is XORed with bits of its
+ *     +-------------+ +--------------+        number: no lanes meet in a bank (swizzle).
  *
- * What does not exist (the edges of C, k past the end) is copied as zeros: the loop has no code
- * for edges.
+ * What does not exist (the edges of C, k past the end) is copied as zeros: the loop has no
+ * code for edges.
  *
  * Copies of 16 bytes go from and to multiples of 16 bytes. Where rows have an odd number of
- * elements every other one begins 8 bytes past such a multiple: ODD copies it from 8 bytes before,
- * so that it lies one element further on in a row of the slab, which has room for that, and who
- * reads it adds this shift. In a slab with a row for every k, lanes that read together read rows
- * of one shift, else they would meet in a bank: a step takes k in the order 0 2 4 6, 1 3 5 7.
- * Copies of an element (VA, VB 1) serve any alignment as well.
+ * elements every other one begins 8 bytes past such a multiple: ODD copies it from 8 bytes
+ * before, so that it lies one element further on in a row of the slab, which has room for
+ * that, and who reads it adds this shift. In a slab with a row for every k, lanes that read
+ * together read rows of one shift, else they would meet in a bank: a step takes k in the
+ * order 0 2 4 6, 1 3 5 7. Copies of an element (VA, VB 1) serve any alignment as well.
  *
  * BM BN    tile of C                      BK      depth of a slab
  * WM WN    of it, a warp's part           STAGES  slabs in shared memory
@@ -39,15 +40,15 @@
  * MINB     blocks that shall fit a multiprocessor  while this one's are multiplied
  * ODD      1: rows may begin at any element and are copied by 16 bytes all the same
  * GROUP    rows of tiles walked together, for the sake of the L2 cache
- * TAIL     pieces of k of the tiles that would leave units idle at the end: these units compute
- *          some of them, and a second kernel adds up; 0: such tiles are not shared
+ * TAIL     pieces of k of the last tiles, which would leave units idle: these units compute
+ *          some of the pieces, and a second kernel adds up; 0: such tiles are not shared
  * SPLIT    blocks that share a tile, each with its own part of k
- * REDUCE   how their sums meet: 0 in the workspace and a second kernel, 1 in the shared memory of
- *          a cluster. Always in the order of k: the same sum every time.
+ * REDUCE   how their sums meet: 0 in the workspace and a second kernel, 1 in the shared
+ *          memory of a cluster. Always in the order of k: the same sum every time.
  *
  * gemmtune trial f64-nn-4096x4096x4096 --family dmma --point
- *  "BM=128 BN=128 BK=16 WM=64 WN=32 SLICES=1 MMA_K=8 KSTEP=8 STAGES=3 VA=2 VB=2 ODD=0 AHEAD=1
- *   MINB=1 GROUP=1 TAIL=0 SPLIT=1 REDUCE=0"
+ *  "BM=128 BN=128 BK=16 WM=64 WN=32 SLICES=1 MMA_K=8 KSTEP=8 STAGES=3 VA=2 VB=2 ODD=0
+ *   AHEAD=1 MINB=1 GROUP=1 TAIL=0 SPLIT=1 REDUCE=0"
  */
 
 enum {
@@ -56,8 +57,9 @@ enum {
     T = GT_THREADS, VA = GT_VA, VB = GT_VB,
     A_ALONG = !GT_TA, B_ALONG = GT_TB, /* whether the operand is contiguous along k */
     ODD = GT_ODD,
-    /* A slab's rows, what is used of one, and its length: with ODD there is room for two more
-     * elements, and rows that are read together lie in different banks without a swizzle. */
+    /* A slab's rows, what is used of one, and its length: with ODD there is room for two
+     * more elements, and rows that are read together lie in different banks without a
+     * swizzle. */
     ROWS_A = GT_ROWS_A, COLS_A = GT_COLS_A, LDA_S = GT_LDA_S,
     ROWS_B = GT_ROWS_B, COLS_B = GT_COLS_B, LDB_S = GT_LDB_S,
     SLAB_A = ROWS_A * LDA_S, STAGE = GT_STAGE_ELEMS,
@@ -71,12 +73,12 @@ enum {
     CLUSTER = GT_REDUCE ? SPLIT : 1,    /* blocks that reduce together */
     PARTIAL = GT_PARTIAL,               /* what is stored is not C yet */
     GATHER = SLICES > 1 || CLUSTER > 1, /* sums meet in shared memory */
-    LDT = BN + 8                        /* a row of the tile there: the next is 64 bytes off */
+    LDT = BN + 8 /* a row of the tile there: the next is 64 bytes off */
 };
 
 /* ---- instructions without a name in C ---- */
 
-/* c += a b for INSTR_M x 8 of the tile; c0, a0: the first 8 rows, c1, a1: the other 8 of 16. */
+/* c += a b for INSTR_M x 8 of the tile; c0, a0: the first 8 rows, c1, a1: the other 8. */
 GT_INLINE void mma(gt_acc *c0, gt_acc *c1, const gt_ab *a0, const gt_ab *a1,
                    const gt_ab *b) {
 #if GT_INSTR_M == 8
@@ -115,18 +117,18 @@ GT_INLINE void load_peer(gt_acc *to, const GT_SHARED gt_acc *from, int rank) {
 /* ---- slabs ---- */
 
 /*
- * What the columns of a slab's row are XORed with: 16 lanes that read together read 4 neighbours in
- * each of 4 rows in a row, and rows are multiples of 128 bytes long.
+ * What the columns of a slab's row are XORed with: 16 lanes that read together read 4
+ * neighbours in each of 4 rows in a row, and rows are multiples of 128 bytes long.
  */
 GT_INLINE int swizzle(int row) {
     return ODD ? 0 : row % 4 * 4;
 }
 
 /*
- * How far into its row of a slab the first element lies: a row that begins in the middle of 16
- * bytes is copied from their begin. That reads what is in front of it, which is in memory, for
- * the 16 bytes are, but is not used. All tiles begin at multiples of 16 elements, so it depends
- * on the matrix and on the row's number in the slab alone.
+ * How far into its row of a slab the first element lies: a row that begins in the middle of
+ * 16 bytes is copied from their begin. That reads what is in front of it, which is in
+ * memory, for the 16 bytes are, but is not used. All tiles begin at multiples of 16
+ * elements, so it depends on the matrix and on the row's number in the slab alone.
  */
 GT_INLINE int shift(const GT_GLOBAL gt_ab *x, gt_long ld, int row) {
     return ODD ? (int)((gt_long)x / 8 + ld * row) & 1 : 0;
@@ -184,9 +186,10 @@ struct origin {
 };
 
 /*
- * Starts copying a piece of the next slab of A and of B, if there is one; moves on with the last.
- * Pieces are for as many steps of multiplying the slab before: of few copies, which the
- * compiler lays among that step's multiplications, where it puts a loop of many ahead of them.
+ * Starts copying a piece of the next slab of A and of B, if there is one; moves on with the
+ * last. Pieces are for as many steps of multiplying the slab before: of few copies, which
+ * the compiler lays among that step's multiplications, where it puts a loop of many ahead
+ * of them.
  */
 enum {
     COPIES_A = COPIES(ROWS_A, COLS_A, VA), COPIES_B = COPIES(ROWS_B, COLS_B, VB),
@@ -217,16 +220,16 @@ struct operands {
 };
 
 /*
- * Which k of a slab a lane holds in square q: of two squares 0 1 2 3, 4 5 6 7 or, with ODD, 0 2 4 6,
- * 1 3 5 7, so that lanes that read together read rows of one shift. A and B alike: the sum is the
- * same.
+ * Which k of a slab a lane holds in square q: of two squares 0 1 2 3, 4 5 6 7 or, with ODD,
+ * 0 2 4 6, 1 3 5 7, so that lanes that read together read rows of one shift. A and B alike:
+ * the sum is the same.
  */
 GT_INLINE int k_of(int q, int lane) {
     return ODD ? q / 2 * 8 + lane % 4 * 2 + q % 2 : q * 4 + lane % 4;
 }
 
-/* Where a lane reads squares: what differs among lanes. With ODD, those of even and odd q; else 4
- * along a row, where the pattern comes again 16 elements on. */
+/* Where a lane reads squares: what differs among lanes. With ODD, those of even and odd q;
+ * else 4 along a row, where the pattern comes again 16 elements on. */
 struct places {
     int at[4];
 };
@@ -293,7 +296,8 @@ struct target {
     int aligned; /* rows to 16 bytes */
 };
 
-/* Stores what a lane has of its warp's part, which begins at row w_m, column w_n of the tile. */
+/* Stores what a lane has of its warp's part, which begins at row w_m, column w_n of the
+ * tile. */
 GT_INLINE void store(const struct target *to, const gt_acc *acc, int w_m, int w_n,
                      int lane) {
     GT_UNROLL

@@ -2,8 +2,8 @@
 /*
  * multistage - as `block`, a tile of C of BM x BN in registers, but slabs of A and B go
  * straight from global to shared memory by asynchronous copies, STAGES slabs ahead. No
- * registers hold what is on its way, so that a thread's patch of C may be as large as 16 x 8:
- * of what the multiprocessor issues, up to nine tenths are multiply-adds. The family for
+ * registers hold what is on its way, so that a thread's patch of C may be as large as 16 x
+ * 8: of what the multiprocessor issues, up to nine tenths are multiply-adds. The family for
  * sm_80 and later; elsewhere the copies are plain ones.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major.
@@ -20,9 +20,9 @@
  *
  * SLICES teams of threads compute the same tile, each from its own part of every slab, and
  * add up in shared memory: for matrices with too few tiles to fill the device. SPLIT blocks
- * compute the same tile from their own part of k, for a long k: they leave their sums in the
- * workspace for a second kernel to add, or are a CLUSTER and add up in each other's shared
- * memory.
+ * compute the same tile from their own part of k, for a long k: they leave their sums in
+ * the workspace for a second kernel to add, or are a CLUSTER and add up in each other's
+ * shared memory.
  *
  * What is contiguous along k must be turned on its way. REPACK 1 has a kernel before do it
  * once, into the workspace, so that all copies are of 16 bytes; 2 copies there also what
@@ -38,10 +38,10 @@
  * TM TN     patch of a thread            STAGES    slabs in shared memory
  * SLICES    parts of a slab, a team each SPLIT     parts of k, a block each
  * CLUSTER   1: the SPLIT blocks are a cluster (sm_90)
- * STREAM    blocks a multiprocessor that share all slabs of all tiles alike; 0: a tile a block
+ * STREAM    blocks a multiprocessor that share all slabs of all tiles; 0: a tile a block
  * VA VB     elements a copy of A, of B. What is contiguous along k is turned on its way by
  *           copies of 1, and kept as it is by copies of 16 bytes
- * ORDER     of the multiply-adds: 0 by rows, 1 by columns, 2 by pairs of rows. Each names the
+ * ORDER     of the multiply-adds: 0 by rows, 1 by columns, 2 by pairs of rows. All name the
  *           same products; compilers allocate registers well for one or the other
  * REPACK    operands that lie in the workspace: 0 none, 1 those that must be turned, 2 both
  * MINB      blocks that shall fit a multiprocessor, a limit on registers
@@ -51,8 +51,8 @@
  *  "BM=256 BN=128 BK=8 TM=16 TN=8 STAGES=4 SLICES=1 SPLIT=1 CLUSTER=0 STREAM=0 VA=4 VB=4
  *   ORDER=0 REPACK=0 MINB=1 GROUP=8"
  *
- * Method: Kerr, Merrill, Demouth, Tran, CUTLASS: fast linear algebra in CUDA C++ (2017), and
- * the multistage pipelines that sm_80 added to it.
+ * Method: Kerr, Merrill, Demouth, Tran, CUTLASS: fast linear algebra in CUDA C++ (2017),
+ * and the multistage pipelines that sm_80 added to it.
  */
 
 enum {
@@ -106,8 +106,8 @@ GT_INLINE void multiply(gt_acc *acc, gt_ab *fa, gt_ab *fb, int k,
     for (int s = 0; s < TM * TN; s++) {
         const int i = gt_order_row(GT_ORDER, TM, TN, s);
         const int j = gt_order_column(GT_ORDER, TM, TN, s);
-        acc[i * TN + j] =
-            gt_multiply_add(fa[at(A_ASIS, TM, i, k)], fb[at(B_ASIS, TN, j, k)], acc[i * TN + j]);
+        acc[i * TN + j] = gt_multiply_add(fa[at(A_ASIS, TM, i, k)],
+                                          fb[at(B_ASIS, TN, j, k)], acc[i * TN + j]);
         if (RENEW_A && k % KV == KV - 1 && s % TN == TN - 1)
             gt_load_shared(KV, fa + i * KV, next_a + i * LY * LDA_S);
         if (RENEW_B && k % KV == KV - 1 && s % TM == TM - 1)
@@ -115,9 +115,9 @@ GT_INLINE void multiply(gt_acc *acc, gt_ab *fa, gt_ab *fb, int k,
     }
 }
 
-/* Adds what the teams of this block, and with CLUSTER of all blocks of the cluster, have left
- * at s, in a fixed order, and stores it. Each team of each block does some pieces of the patch;
- * c stands at its first element, from which rows x cols exist. */
+/* Adds what the teams of this block, and with CLUSTER of all blocks of the cluster, have
+ * left at s, in a fixed order, and stores it. Each team of each block does some pieces of
+ * the patch; c stands at its first element, from which rows x cols exist. */
 GT_INLINE void store_sums(GT_GLOBAL gt_c *c, gt_long ldc, gt_acc alpha,
                           const GT_SHARED gt_acc *s, gt_acc beta, int inside, int rows,
                           int cols, int part, int slice) {
@@ -150,8 +150,8 @@ GT_INLINE void store_sums(GT_GLOBAL gt_c *c, gt_long ldc, gt_acc alpha,
     }
 }
 
-/* In the workspace: op(A) and op(B) where they are packed, then sums. Sums go there and to C
- * through the same code. */
+/* In the workspace: op(A) and op(B) where they are packed, then sums. Sums go there and to
+ * C through the same code. */
 #define PACKED_OPERANDS ((GT_GLOBAL gt_ab *)workspace)
 #define SUMS ((GT_GLOBAL gt_acc *)(PACKED_OPERANDS + GT_PACKED_A + GT_PACKED_B))
 GT_STATIC_ASSERT(GT_NUMBER(GT_TYPE_C) == GT_NUMBER(GT_TYPE_ACC), sums_are_stored_as_C_is);
@@ -244,11 +244,11 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
 
     do {
         const int tile = STREAM ? at / per : CLUSTER ? GT_BLOCK / SPLIT : GT_BLOCK % tiles;
-        const int first = STREAM ? at % per : part * share; /* of this block's slabs of it */
+        const int first = STREAM ? at % per : part * share; /* of this block's slabs */
         const int slabs = STREAM ? GT_MIN(per - first, end - at)
                                  : GT_MAX(0, GT_MIN(per - first, share));
         const int depth = all - first * BK;
-        int row0, col0, rows, cols; /* of C: the tile's first, and from there to the edges */
+        int row0, col0, rows, cols; /* of C: the tile's first; from there to the edges */
         gt_tile_place(&row0, &col0, tile, BM, BN, GT_GROUP, m, n);
         rows = m - row0;
         cols = n - col0;
@@ -334,7 +334,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
         GT_GLOBAL gt_c *out = c + row0 * ldc + col0;
         gt_long ld = ldc;
         if (PARTIAL) {
-            out = (GT_GLOBAL gt_c *)(SUMS + part * (gt_long)m * n) + row0 * (gt_long)n + col0;
+            out = (GT_GLOBAL gt_c *)(SUMS + part * (gt_long)m * n);
+            out += row0 * (gt_long)n + col0;
             ld = n;
         } else if (partial) {
             out = (GT_GLOBAL gt_c *)UNDONE(GT_BLOCK, first == 0);

@@ -2,8 +2,8 @@
 /*
  * skinny - products with a short side: C has few rows or few columns. The large operand, W,
  * is streamed from memory once, as many bytes on their way as possible, and the small one,
- * X, beside it: slabs of both go straight to shared memory by asynchronous copies, STAGES - 1
- * slabs ahead of the one that is multiplied.
+ * X, beside it: slabs of both go straight to shared memory by asynchronous copies,
+ * STAGES - 1 slabs ahead of the one that is multiplied.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major.
  *
@@ -22,10 +22,11 @@
  *     +-----+-----+-----+--+
  *
  * In shared memory W is as it is in memory, and X, turned on its way where need be, is not
- * contiguous along what W is: of two vectors of KV along k, the elements that are multiplied
- * with each other would lie in one bank of registers. A thread moves 16 bytes a time from
- * there, however unaligned the matrices are, and each vector of X feeds KV x R multiply-adds.
- * Neighbouring threads are groups, so that a warp reads one or few vectors of X at a time.
+ * contiguous along what W is: of two vectors of KV along k, the elements that are
+ * multiplied with each other would lie in one bank of registers. A thread moves 16 bytes a
+ * time from there, however unaligned the matrices are, and each vector of X feeds KV x R
+ * multiply-adds. Neighbouring threads are groups, so that a warp reads one or few vectors
+ * of X at a time.
  *
  * SIDE   which side is short               STAGES slabs in shared memory
  * S R    of X, of W a thread multiplies    LANES THREADS  threads a group, a block
@@ -49,7 +50,7 @@ enum {
     PIECE = GT_PIECE_W,              /* of a thread's rows of W that lie side by side */
     XS = ALONG ? 1 : KV,             /* of S that are read at once */
     STEP = LANES * KV, DEEP = GT_DEEP,
-    WLD = GT_WLD, XLD = GT_XLD,      /* W: [TILE][WLD] where WK, else [DEEP][WLD]; X alike */
+    WLD = GT_WLD, XLD = GT_XLD,      /* W: [TILE][WLD] where WK, or [DEEP][WLD]; X alike */
     SLAB_W = GT_SLAB_W, STAGE = GT_STAGE,
     SP = GT_SP, TLD = GT_TLD,        /* of S that are added up at a time: [SP][TLD] sums */
     SUMS = GT_SUMS, RLD = GT_RLD,    /* of all lanes: [LANES][RLD] */
@@ -57,15 +58,15 @@ enum {
     BLOCKS = CLUSTER ? SPLIT : 1     /* that see each other's sums */
 };
 
-/* Where row i of group g's rows lies in the tile, and where row r's sum lies among a lane's:
- * there the groups are neighbours, and no vector ties a sum to a bank of registers. */
+/* Where row i of group g's rows lies in the tile, and where row r's sum lies among those of
+ * a lane: groups are neighbours there, and no vector ties a sum to a bank of registers. */
 #define ROW(g, i)  (((i) / PIECE * G + (g)) * PIECE + (i) % PIECE)
 #define SUM_OF(r)  (((r) / (G * PIECE) * PIECE + (r) % PIECE) * G + (r) / PIECE % G)
 
 /* Where row, k of an operand lies. */
 #define PLACE(along, row, k, ld) ((along) ? (row) * (ld) + (k) : (row) + (k) * (ld))
 
-/* Begins the copies of a slab, of which `rows` and `depth` exist: what does not becomes 0. */
+/* Begins the copies of a slab, of which `rows` and `depth` exist: all else becomes 0. */
 GT_INLINE void fetch(int along, int asis, int wide, int v, GT_SHARED gt_ab *to, int stride,
                      const GT_GLOBAL gt_ab *from, gt_long ld, int rows, int depth, int t) {
     if (rows >= wide && depth >= DEEP)

@@ -17,16 +17,17 @@
  * likely to be done with it. What a box has past the edges is zeros: the last slab needs no
  * other code.
  *
- * The threads read slabs whose rows lie along the width. What is contiguous along k in memory
- * is turned into the workspace by a kernel before (REPACK 1; 2 copies both operands, for rows
- * that are not aligned to 16 bytes), or slab by slab in shared memory, by all threads while
- * they multiply the slab ahead of it (REPACK 0); then they do wait for each other.
+ * The threads read slabs whose rows lie along the width. What is contiguous along k in
+ * memory is turned into the workspace by a kernel before (REPACK 1; 2 copies both operands,
+ * for rows that are not aligned to 16 bytes), or slab by slab in shared memory, by all
+ * threads while they multiply the slab ahead of it (REPACK 0); then they do wait for each
+ * other.
  *
  * BM BN   tile of C              BK      depth of a slab
  * TM TN   patch of a thread      STAGES  slabs in shared memory
  * SPLIT   parts of k, a block each; a second kernel adds up
- * TAIL    pieces of k of the tiles that would leave units idle at the end: these units compute
- *         some of them, and a second kernel adds up; 0: such tiles are not shared
+ * TAIL    pieces of k of the last tiles, which would leave units idle: these units compute
+ *         some of the pieces, and a second kernel adds up; 0: such tiles are not shared
  * ORDER   of the multiply-adds: 0 by rows, 1 by columns, 2 by pairs of rows
  * REPACK  operands that lie in the workspace: 0 none, 1 those contiguous along k, 2 both
  * MINB    blocks that shall fit a multiprocessor
@@ -55,8 +56,8 @@ enum {
     NEED = BK - 1 - ROUNDS, /* the k at which the next slab must be there */
 };
 
-/* Begins to copy the map's box at (inner, outer) to shared memory, aligned to 128 bytes; its
- * bytes, zeros past the matrix's edges among them, count as arrived at the barrier. */
+/* Begins to copy the map's box at (inner, outer) to shared memory, aligned to 128 bytes;
+ * its bytes, zeros past the matrix's edges among them, count as arrived at the barrier. */
 GT_INLINE void copy_box(int to, const struct gt_tensor_map *map, int inner, int outer,
                         int barrier) {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global"
@@ -105,16 +106,16 @@ GT_INLINE void load_matrices(gt_ab *to, const gt_ab *from) {
 }
 
 /*
- * Turning a slab that has come as [width][BK] into one of [BK][width]. With one instruction a
- * warp reads 4 times 128 bytes, a quarter of the width apart, and has those 16 bytes of each
- * spread over four lanes, an element each (ldmatrix): a lane then holds four elements of one
- * k, and stores them side by side. So the element that is turned to place p of the width is the
- * one at p % 4 * width / 4 + p / 4.
+ * Turning a slab that has come as [width][BK] into one of [BK][width]. With one instruction
+ * a warp reads 4 times 128 bytes, a quarter of the width apart, and has those 16 bytes of
+ * each spread over four lanes, an element each (ldmatrix): a lane then holds four elements
+ * of one k, and stores them side by side. So the element that is turned to place p of the
+ * width is the one at p % 4 * width / 4 + p / 4.
  */
 GT_STATIC_ASSERT(32 % BK == 0, an_instruction_has_whole_rows_of_a_slab);
 GT_STATIC_ASSERT((!TURN_A || PM == 4) && (!TURN_B || PN == 4), patches_have_pieces_of_four);
 
-/* A warp's share of a slab in one round: the how-manieth 128 elements, in each quarter 32. */
+/* The number of a warp's 128 elements of a slab in one round: 32 of each quarter. */
 GT_INLINE int share_of(int round, int t) {
     return round * (T / 32) + t / 32;
 }
@@ -213,7 +214,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     int row0, col0;
     gt_tile_place(&row0, &col0, work.tile, BM, BN, GT_GROUP, m, n);
     /* This block's part of k. */
-    const gt_long all = alpha == (gt_acc)0 ? 0 : gt_cdiv(k, BK); /* alpha 0: nothing is read */
+    const gt_long all = alpha == (gt_acc)0 ? 0 : gt_cdiv(k, BK); /* 0: nothing read */
     int first;
     const int slabs = gt_work_slabs(&work, all, &first);
     const struct feeder f = {&map_a, &map_b, row0, col0, first * BK,
@@ -234,7 +235,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
             const struct turn fresh = {s, 1}; /* the phase before the first has passed */
             feed(&f, s, fresh);
         }
-    GT_BARRIER(); /* the first warp is one again: compilers keep more in uniform registers */
+    GT_BARRIER(); /* the first warp is one again: more is kept in uniform registers */
 
     const int ay = gt_patch_row(TY, TX, TM, PM, t); /* the patch's first row, column */
     const int bx = gt_patch_column(TY, TX, TN, PN, t);

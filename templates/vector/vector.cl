@@ -7,12 +7,12 @@
  * C[m,n] = alpha op(A) op(B) + beta C, row-major. Tile BM x BN, slabs of BK along k.
  *
  *                     n ->
- *              +----+----+----+     B packed: panels of NR = NV vectors, k outermost in each
+ *              +----+----+----+     B packed: panels of NR = NV vectors, k outermost
  *          BK  | NR | NR |    |
  *        k     +----+----+----+     A packed: panels of MR rows, likewise
  *      BK
  *     +----+   +----+----+----+
- *  MR |    |   |    |    |    |     a patch MR x NR in registers: for each k, NV vectors of B
+ *  MR |    |   |    |    |    |     a patch MR x NR in registers: for a k, NV vectors of B
  *  m  +----+   +----+----+----+     and MR values of A, each for a whole vector
  *  MR |    |   |    |    |    |
  *     +----+   +----+----+----+     between slabs, patches wait in shared memory
@@ -52,7 +52,8 @@ GT_INLINE void pack_panel(int along, int wide, GT_SHARED gt_acc *to,
         for (int k = 0; k < depth; k++)
             for (int w = 0; w < wide; w++)
                 to[k * wide + w] =
-                    w >= left ? (gt_acc)0 : gt_from_a(along ? x[w * ld + k] : x[k * ld + w]);
+                    w >= left ? (gt_acc)0
+                              : gt_from_a(along ? x[w * ld + k] : x[k * ld + w]);
     }
 }
 

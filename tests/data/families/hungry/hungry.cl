@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hungry - writes the last element of WANT KiB of workspace; computes everything 256 times without
- * any, 16 times with little, once with much. */
+/* hungry - writes the last element of WANT KiB of workspace; computes everything 256 times
+ * without any, 16 times with little, once with much. */
 #define TIMES (GT_WANT == 0 ? 256 : GT_WANT <= 65536 ? 16 : 1)
 
 GT_KERNEL(gemm, 8, GT_ROWS, 1)(GT_PARAMS) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* oob - Writes where it must not: WHERE 1 beyond a row, 2 after C, 3 before C, 4 far away. */
+/* oob - Writes where it must not: WHERE 1 past a row, 2 after C, 3 before C, 4 far away. */
 GT_KERNEL(gemm, 8, 8, 1)(GT_PARAMS) {
     const int across = (n - 1) / 8 + 1;
     const int i = GT_BLOCK / across * 8 + GT_THREAD_Y;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plain - Nothing is wrong with it. TAG makes points that differ in name only, and compile fast. */
+/* plain - Nothing is wrong with it. TAG makes points that differ in name only. */
 GT_KERNEL(gemm, 8, 8, 1)(GT_PARAMS) {
     const int across = (n - 1) / 8 + 1;
     const int i = GT_BLOCK / across * 8 + GT_THREAD_Y;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ragged - With BAD, rows of a block that hangs over the bottom edge lack the last product. */
+/* ragged - With BAD, rows of a block that hangs over the bottom edge lack a product. */
 GT_KERNEL(gemm, 8, 8, 1)(GT_PARAMS) {
     const int across = (n - 1) / 8 + 1;
     const int i = GT_BLOCK / across * 8 + GT_THREAD_Y;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * split - three kernels that share a workspace: SPLIT sums of m x n, then B column by column.
+ * split - three kernels that share a workspace: SPLIT sums of m x n, then B column by
+ * column.
  *
  *     pack   B, transposed, to the workspace                    when PACK
  *     gemm   slice y of k to sum y; or all of k to C            always
  *     add    the sums to C                                      when SPLIT > 1
  *
- * Without a workspace gemm computes everything sixteen times, so that it never wins.
- * BAD 1 adds to sums that nobody set to zero, 2 writes past the end of the workspace, 3 forgets
+ * Without a workspace gemm computes everything sixteen times, so that it never wins. BAD 1
+ * adds to sums that nobody set to zero, 2 writes past the end of the workspace, 3 forgets
  * the last slice.
  */
 #if GT_OPENCL
