@@ -33,7 +33,6 @@ typedef GT_PASTE(gt_, GT_TYPE_A) gt_a;
 typedef GT_PASTE(gt_, GT_TYPE_B) gt_b;
 typedef GT_PASTE(gt_, GT_TYPE_C) gt_c;
 typedef GT_PASTE(gt_, GT_TYPE_ACC) gt_acc;
-typedef gt_a gt_elem;
 
 /* ---- bf16: the upper half of an f32 ---- */
 
