@@ -93,6 +93,8 @@ void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
     b->family = f;
     b->dtype = gt_dtype_of(p);
     gt_builtin_values(b->value, d, p);
+    for (int i = 0; i < f->constant_count; i++)
+        b->value[f->constant[i].slot] = f->constant[i].value;
     gt_bind_align(b, p, GT_VECTOR_BYTES);
 }
 

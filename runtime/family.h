@@ -30,7 +30,7 @@
 #include "core/problem.h"
 
 enum { GT_VALUES_MAX = 64, GT_RULES_MAX = 32, GT_ARGS_MAX = 20, GT_STARTS_MAX = 16 };
-enum { GT_MAPS_MAX = 4, GT_MAP_BASES = 4 };
+enum { GT_MAPS_MAX = 4, GT_MAP_BASES = 4, GT_CONSTANTS_MAX = 16 };
 enum { GT_RUNGS_MAX = 4, GT_RUNG_NAME_MAX = 32 };
 enum { GT_BESIDE_MAX = 2, GT_PASSES_MAX = 2 * GT_BESIDE_MAX + 1 }; /* before, main, after */
 
@@ -67,7 +67,14 @@ struct gt_rule {
 struct gt_derived {
     int slot;
     struct gt_expr *expr;
-    bool of_problem; /* it uses what belongs to one problem: sources do not see it */
+    bool of_problem; /* it uses the problem's numbers */
+    bool in_source;  /* none of these but M, N and K: kernels can compute it */
+};
+
+/* A name of one value: an integer macro of a part of templates/common/. */
+struct gt_constant {
+    int slot;
+    int64_t value;
 };
 
 /* One kernel launch of a point. All passes take the same arguments and share one
@@ -137,12 +144,13 @@ struct gt_rung {
 
 struct gt_family {
     char name[GT_NAME_MAX];
-    char hash[65]; /* over space.json, the sources and the prelude */
+    char hash[65]; /* over space.json, the sources and the parts they use */
     char *about;   /* one sentence */
     char *
         source[GT_BACKENDS]; /* template text by gemmtune_backend; NULL where it has none */
     char *source_name[GT_BACKENDS]; /* "tile/tile.cl", as compiler messages name it */
     char entry[GT_NAME_MAX];        /* the main kernel's */
+    unsigned uses;                  /* bit i: part i of templates/common/ */
     unsigned dtypes;                /* bit i: row i of core/dtype.h */
     unsigned layouts;               /* bits by gt_layout_bit */
     int min_cc;                     /* CUDA */
@@ -150,7 +158,8 @@ struct gt_family {
     enum gt_role role;
     bool overlap; /* kernels begin with GT_FOLLOW: one may be launched early */
     struct gt_symbols symbols;
-    int param_count, derive_count, require_count, accept_count, arg_count;
+    int constant_count, param_count, derive_count, require_count, accept_count, arg_count;
+    struct gt_constant constant[GT_CONSTANTS_MAX];
     struct gt_param param[GT_POINT_MAX];
     /* Points that did well before, in parameter order: a search tries those that are legal
      * first. */
@@ -258,14 +267,19 @@ void gt_family_start(const struct gt_family *f, int i, struct gt_point *out);
 
 /* ---- source text ----------------------------------------------------------------- */
 
-/* The whole text a compiler sees: #defines of types, layout, parameters, derived and device
- * names (each GT_<NAME>), the prelude, every require rule as a static assertion, a #line,
- * the template. One text serves every problem the binding's types and layout cover: M N K
- * LDA.. and what is derived from them are not in it. The caller frees *out. */
+/*
+ * The whole text a compiler sees: #defines of types, layout, parameters, derived and device
+ * names (each GT_<NAME>), GT_PARAMS, the parts of templates/common/ that the family uses,
+ * every require rule as a static assertion, a #line, the template. One text serves every
+ * problem of the binding's types and layout. M, N and K are variables of the kernel in it:
+ * derived names that use them reach the text as expressions, those that use LDA.. or
+ * ALIGN_A.. do not. The caller frees *out.
+ */
 gt_status gt_source_of(char **out, const struct gt_binding *b, const struct gt_device *d,
                        struct gt_err *err);
-/* Type and device macros for `p`, the prelude, a #line that names `name`, and `text`: for
- * the program's own helper kernels. The caller frees *out. */
+/* Type and device macros for `p`, the parts dialect and types, a #line that names `name`,
+ * and `text`: for the program's own helper kernels. Without `p` there are no types. The
+ * caller frees *out. */
 gt_status gt_source_plain(char **out, const struct gt_device *d, const gemmtune_problem *p,
                           const char *name, const char *text, struct gt_err *err);
 

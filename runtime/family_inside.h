@@ -46,7 +46,8 @@ enum gt_builtin {
         GT_BUILTIN_COUNT
 };
 
-_Static_assert(GT_BUILTIN_COUNT + GT_POINT_MAX + GT_RULES_MAX <= GT_SYMBOLS_MAX,
+_Static_assert(GT_BUILTIN_COUNT + GT_CONSTANTS_MAX + GT_POINT_MAX + GT_RULES_MAX <=
+                   GT_SYMBOLS_MAX,
                "a family at its limits must fit the symbol table");
 
 struct gt_builtin_name {
@@ -70,8 +71,18 @@ void gt_builtin_values(int64_t value[GT_BUILTIN_COUNT], const struct gt_device *
 
 /* The embedded text of a path such as "templates/tile/tile.cl", or NULL. Lives for ever. */
 const char *gt_template_text(const char *path);
-/* templates/common/prelude.h. Lives for ever. */
-const char *gt_prelude(void);
+
+/* Sets of parts of templates/common/ have bit i for part i. dialect and types are in every
+ * set. */
+enum { GT_PARTS_MAX = 31, GT_PARTS_ALWAYS = 3 };
+/* The name of part i, in the order in which a source has them; NULL past the last one. */
+const char *gt_part_name(int i);
+/* The text of a part that exists. Lives for ever. */
+const char *gt_part_text(int i);
+/* The bit of the part of that name; 0 when there is none. */
+unsigned gt_part_bit(const char *name);
+/* The set, the parts that its members need and those that are in every set. */
+unsigned gt_parts_closed(unsigned set);
 
 /* Hands out the text of a family's file `file` for a backend; the caller frees *out. */
 typedef gt_status (*gt_source_fn)(char **out, void *user, gemmtune_backend backend,
@@ -112,6 +123,19 @@ gt_status gt_parse_launch(struct gt_family *f, struct gt_node n, struct gt_err *
 gt_status gt_parse_after(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_shape(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_maps(struct gt_family *f, struct gt_node n, struct gt_err *err);
+
+/* ---- family_source.c ---- */
+
+/* "uses": the parts of templates/common/ that the source has, and the names that they give
+ * to expressions. */
+gt_status gt_parse_uses(struct gt_family *f, struct gt_node n, struct gt_err *err);
+/* EPARSE, with file and line, unless every kernel of the family's sources takes
+ * (GT_PARAMS), and begins with GT_FOLLOW() where "overlap" says so and only there. */
+gt_status gt_family_check_sources(const struct gt_family *f, struct gt_err *err);
+/* Fills f->hash: over space.json, the sources and the parts that the family uses, whose
+ * texts are asked of `part_text`. */
+void gt_family_set_hash(struct gt_family *f, const char *json,
+                        const char *(*part_text)(int part));
 
 /* gt_family_parse with the sources fetched once space.json has named them. */
 gt_status gt_family_parse_with(struct gt_family **out, const char *folder_name,

@@ -6,7 +6,6 @@
  */
 #include "runtime/family_inside.h"
 
-#include "core/hash.h"
 #include "core/json.h"
 
 #include <stdlib.h>
@@ -222,14 +221,14 @@ static const struct section {
     {"entry", parse_entry, false},        {"dtypes", parse_dtypes, false},
     {"layouts", parse_layouts, false},    {"min_arch", parse_min_arch, true},
     {"rank", parse_rank, true},           {"role", parse_role, true},
-    {"overlap", parse_overlap, true},     {"params", gt_parse_params, false},
-    {"default", gt_parse_default, false}, {"starts", gt_parse_starts, true},
-    {"rungs", gt_parse_rungs, true},      {"derive", gt_parse_derive, true},
-    {"require", gt_parse_require, true},  {"accept", gt_parse_accept, true},
-    {"align", gt_parse_align, true},      {"before", gt_parse_before, true},
-    {"launch", gt_parse_launch, false},   {"after", gt_parse_after, true},
-    {"shape", gt_parse_shape, true},      {"tensor_maps", gt_parse_maps, true},
-    {"args", parse_args, false},
+    {"overlap", parse_overlap, true},     {"uses", gt_parse_uses, true},
+    {"params", gt_parse_params, false},   {"default", gt_parse_default, false},
+    {"starts", gt_parse_starts, true},    {"rungs", gt_parse_rungs, true},
+    {"derive", gt_parse_derive, true},    {"require", gt_parse_require, true},
+    {"accept", gt_parse_accept, true},    {"align", gt_parse_align, true},
+    {"before", gt_parse_before, true},    {"launch", gt_parse_launch, false},
+    {"after", gt_parse_after, true},      {"shape", gt_parse_shape, true},
+    {"tensor_maps", gt_parse_maps, true}, {"args", parse_args, false},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
@@ -268,16 +267,6 @@ static gt_status fetch_sources(struct gt_family *f, gt_source_fn read, void *use
     return status;
 }
 
-static void hash_family(struct gt_family *f, const char *json) {
-    struct gt_hash h;
-    gt_hash_init(&h);
-    gt_hash_add_text(&h, json);
-    for (int i = 0; i < GT_BACKENDS; i++)
-        gt_hash_add_text(&h, f->source[i] != NULL ? f->source[i] : "");
-    gt_hash_add_text(&h, gt_prelude());
-    gt_hash_hex(&h, f->hash);
-}
-
 gt_status gt_family_parse_with(struct gt_family **out, const char *folder_name,
                                const char *json_name, const char *json, gt_source_fn read,
                                void *user, struct gt_err *err) {
@@ -302,9 +291,11 @@ gt_status gt_family_parse_with(struct gt_family **out, const char *folder_name,
         status = parse_sections(f, gt_json_root(doc), err);
     if (status == GEMMTUNE_OK)
         status = fetch_sources(f, read, user, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_family_check_sources(f, err);
     if (status != GEMMTUNE_OK)
         goto done;
-    hash_family(f, json);
+    gt_family_set_hash(f, json, gt_part_text);
     *out = f;
     f = NULL;
 done:

@@ -13,16 +13,24 @@ enum { VALUE_MAX = INT32_MAX }; /* parameters reach kernels as int constants */
 
 /* ---- names and expressions ------------------------------------------------------- */
 
-/* Whether the prelude defines the macro GT_<name>; in column 0, which its comments are
- * not. */
-static bool in_prelude(const char *name) {
+/* Whether text defines the macro GT_<name>; in column 0, which its comments are not. */
+static bool defines(const char *text, const char *name) {
     static const char mark[] = "\n#define GT_";
     const size_t len = strlen(name);
-    for (const char *at = strstr(gt_prelude(), mark); at != NULL; at = strstr(at, mark)) {
+    for (const char *at = strstr(text, mark); at != NULL; at = strstr(at, mark)) {
         at += sizeof mark - 1;
         if (strncmp(at, name, len) == 0 && strchr(" \t(\r\n", at[len]) != NULL)
             return true;
     }
+    return false;
+}
+
+/* Whether a part defines the macro GT_<name>, used or not: what a family may use tomorrow
+ * must not mean something else today. */
+static bool in_a_part(const char *name) {
+    for (int i = 0; gt_part_name(i) != NULL; i++)
+        if (defines(gt_part_text(i), name))
+            return true;
     return false;
 }
 
@@ -35,7 +43,9 @@ static bool is_reserved(const char *name) {
         if (macro != NULL && strcmp(macro + strlen("GT_"), name) == 0)
             return true;
     }
-    return strncmp(name, "DTYPE_", strlen("DTYPE_")) == 0 || in_prelude(name);
+    return strncmp(name, "DTYPE_", strlen("DTYPE_")) == 0 ||
+           strncmp(name, "TYPE_", strlen("TYPE_")) == 0 || strcmp(name, "PARAMS") == 0 ||
+           in_a_part(name);
 }
 
 static gt_status add_name(int *slot, struct gt_family *f, struct gt_node n,
@@ -58,6 +68,17 @@ enum scope {
     OF_POINT,  /* device, types, layout, point: holds for every problem */
     OF_PROBLEM /* and the problem's sizes and alignment */
 };
+
+/* Whether kernels can compute e: of a problem's numbers it uses no others than M, N, K. */
+static bool in_source(const struct gt_family *f, const struct gt_expr *e) {
+    for (int i = GT_IN_LDA; i <= GT_IN_ALIGN_C; i++)
+        if (gt_expr_uses(e, i))
+            return false;
+    for (int i = 0; i < f->derive_count; i++)
+        if (!f->derive[i].in_source && gt_expr_uses(e, f->derive[i].slot))
+            return false;
+    return true;
+}
 
 /* The first name in e that belongs to one problem; NULL when none does. */
 static const char *problems_own(const struct gt_family *f, const struct gt_expr *e) {
@@ -227,8 +248,10 @@ gt_status gt_parse_derive(struct gt_family *f, struct gt_node n, struct gt_err *
         status = parse_expr(&d->expr, f, gt_json_at(n, i), OF_PROBLEM, err);
         if (status == GEMMTUNE_OK)
             status = add_name(&d->slot, f, gt_json_at(n, i), err);
-        if (status == GEMMTUNE_OK)
+        if (status == GEMMTUNE_OK) {
             d->of_problem = problems_own(f, d->expr) != NULL;
+            d->in_source = in_source(f, d->expr);
+        }
     }
     return status;
 }

@@ -1,13 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prelude.c - the text that every template begins with, and the other texts under
- * templates/ that are compiled in.
+ * prelude.c - the texts under templates/ that are compiled in, and the parts of
+ * templates/common/ that templates are written in. A family's source has the parts that it
+ * uses, and its hash covers them: an edit of one part outdates the families that use it.
  */
 #include "runtime/family_inside.h"
 
 #include "core/embed.h"
 
+#include <stdio.h>
 #include <string.h>
+
+enum part {
+    DIALECT,
+    TYPES,
+    VECTORS,
+    SLABS,
+    COPIES,
+    SLAB_COPIES,
+    PATCHES,
+    CLUSTERS,
+    REDUCE,
+    TILES,
+    PACK,
+    BARRIERS,
+    PART_COUNT
+};
+
+#define BIT(part) (1u << (part))
+
+/* In the order in which a source has them: each part needs parts above it only. */
+static const struct {
+    const char *name;
+    unsigned needs; /* bits */
+} parts[PART_COUNT] = {
+    [DIALECT] = {"dialect", 0}, /* these two are in every source */
+    [TYPES] = {"types", 0},
+    [VECTORS] = {"vectors", 0},
+    [SLABS] = {"slabs", BIT(VECTORS)},
+    [COPIES] = {"copies", BIT(VECTORS)},
+    [SLAB_COPIES] = {"slab_copies", BIT(VECTORS) | BIT(COPIES)},
+    [PATCHES] = {"patches", BIT(VECTORS)},
+    [CLUSTERS] = {"clusters", 0},
+    [REDUCE] = {"reduce", BIT(VECTORS)},
+    [TILES] = {"tiles", BIT(VECTORS)},
+    [PACK] = {"pack", BIT(VECTORS)},
+    [BARRIERS] = {"barriers", 0},
+};
+
+_Static_assert((int)GT_PARTS_ALWAYS == (BIT(DIALECT) | BIT(TYPES)),
+               "as family_inside.h says");
+_Static_assert((int)PART_COUNT <= (int)GT_PARTS_MAX,
+               "a family's set of parts has a bit for each");
 
 const char *gt_template_text(const char *path) {
     for (const struct gt_embedded *e = gt_embedded_templates; e->path != NULL; e++)
@@ -16,7 +60,28 @@ const char *gt_template_text(const char *path) {
     return NULL;
 }
 
-const char *gt_prelude(void) {
-    const char *text = gt_template_text("templates/common/prelude.h");
+const char *gt_part_name(int i) {
+    return i >= 0 && i < PART_COUNT ? parts[i].name : NULL;
+}
+
+const char *gt_part_text(int i) {
+    char path[64];
+    (void)snprintf(path, sizeof path, "templates/common/%s.h", parts[i].name);
+    const char *text = gt_template_text(path);
     return text != NULL ? text : "";
+}
+
+unsigned gt_part_bit(const char *name) {
+    for (int i = 0; i < PART_COUNT; i++)
+        if (strcmp(parts[i].name, name) == 0)
+            return BIT(i);
+    return 0;
+}
+
+unsigned gt_parts_closed(unsigned set) {
+    set |= GT_PARTS_ALWAYS;
+    for (int i = PART_COUNT - 1; i >= 0; i--)
+        if ((set & BIT(i)) != 0)
+            set |= parts[i].needs;
+    return set & (BIT(PART_COUNT) - 1);
 }

@@ -77,48 +77,112 @@ static void put_own_macro(struct text *t, const char *name, int64_t value) {
     put_macro(t, macro, value);
 }
 
-/* GT_DTYPE_F32 and the like. */
+/* GT_DTYPE_F32 and the like: problem types that multiply alike must differ in text. */
 static void put_dtype(struct text *t, const struct gt_dtype *row) {
     char macro[GT_NAME_MAX] = "GT_DTYPE_";
     size_t length = strlen(macro);
     for (const char *c = row->name; *c != '\0' && length + 1 < sizeof macro; c++)
-        macro[length++] = (char)toupper((unsigned char)*c);
+        macro[length++] =
+            isalnum((unsigned char)*c) ? (char)toupper((unsigned char)*c) : '_';
     macro[length] = '\0';
     put_macro(t, macro, 1);
 }
 
+/* The types that types.h goes by. */
+static void put_types(struct text *t, const struct gt_dtype *row) {
+    putf(t, "#define GT_TYPE_A %s\n", gt_type_name(row->a));
+    putf(t, "#define GT_TYPE_B %s\n", gt_type_name(row->b));
+    putf(t, "#define GT_TYPE_C %s\n", gt_type_name(row->c));
+    putf(t, "#define GT_TYPE_ACC %s\n", gt_type_name(row->acc));
+}
+
 static void put_builtins(struct text *t, const struct gt_dtype *row, const int64_t *value) {
-    if (row != NULL)
+    if (row != NULL) {
         put_dtype(t, row);
+        put_types(t, row);
+    }
     for (int i = 0; i < GT_BUILTIN_COUNT; i++)
         if (gt_builtins[i].macro != NULL)
             put_macro(t, gt_builtins[i].macro, value[i]);
+}
+
+/* An expression as C. */
+static void put_c(struct text *t, const struct gt_expr *expr) {
+    const int length = gt_expr_c(expr, NULL, 0);
+    char *text = length >= 0 ? malloc((size_t)length + 1) : NULL;
+    if (text == NULL) {
+        t->failed = true;
+        return;
+    }
+    (void)gt_expr_c(expr, text, (size_t)length + 1);
+    put(t, text);
+    free(text);
+}
+
+/* A derived name that kernels compute from their m, n and k. */
+static void put_expression(struct text *t, const char *name, const struct gt_expr *expr) {
+    putf(t, "#define GT_%s ", name);
+    put_c(t, expr);
+    put(t, "\n");
 }
 
 static void put_names(struct text *t, const struct gt_binding *b) {
     const struct gt_family *f = b->family;
     for (int i = 0; i < f->param_count; i++)
         put_own_macro(t, f->param[i].name, b->value[f->param[i].slot]);
-    for (int i = 0; i < f->derive_count; i++)
-        if (!f->derive[i].of_problem)
-            put_own_macro(t, f->symbols.name[f->derive[i].slot],
-                          b->value[f->derive[i].slot]);
+    for (int i = 0; i < f->derive_count; i++) {
+        const struct gt_derived *d = &f->derive[i];
+        const char *name = f->symbols.name[d->slot];
+        if (!d->of_problem)
+            put_own_macro(t, name, b->value[d->slot]);
+        else if (d->in_source)
+            put_expression(t, name, d->expr);
+    }
+}
+
+/* GT_PARAMS: what every kernel of the family takes, with names and types. The workspace is
+ * not `restrict`: what an earlier kernel leaves there must not be read ahead of a wait. */
+static void put_params(struct text *t, const struct gt_family *f) {
+    static const char *const declared[] = {
+        [GT_ARG_M] = "int m",
+        [GT_ARG_N] = "int n",
+        [GT_ARG_K] = "int k",
+        [GT_ARG_ALPHA] = "gt_acc alpha",
+        [GT_ARG_BETA] = "gt_acc beta",
+        [GT_ARG_A] = "const GT_GLOBAL gt_a *GT_RESTRICT a",
+        [GT_ARG_B] = "const GT_GLOBAL gt_b *GT_RESTRICT b",
+        [GT_ARG_C] = "GT_GLOBAL gt_c *GT_RESTRICT c",
+        [GT_ARG_LDA] = "gt_long lda",
+        [GT_ARG_LDB] = "gt_long ldb",
+        [GT_ARG_LDC] = "gt_long ldc",
+        [GT_ARG_WORKSPACE] = "GT_GLOBAL gt_acc *workspace",
+    };
+    put(t, "#define GT_PARAMS ");
+    for (int i = 0; i < f->arg_count; i++) {
+        put(t, i > 0 ? ", " : "");
+        if (f->args[i] < GT_ARG_MAP)
+            put(t, declared[f->args[i]]);
+        else
+            putf(t, "GT_TENSOR_MAP(%s)", f->map[f->args[i] - GT_ARG_MAP].name);
+    }
+    put(t, "\n");
+}
+
+static void put_parts(struct text *t, unsigned set) {
+    for (int i = 0; gt_part_name(i) != NULL; i++)
+        if ((set & 1u << i) != 0) {
+            putf(t, "#line 1 \"common/%s.h\"\n", gt_part_name(i));
+            put(t, gt_part_text(i));
+        }
+    put(t, "\n");
 }
 
 /* A require rule as a static assertion, so that it holds even for a text built
  * elsewhere. */
 static void put_rule(struct text *t, const struct gt_rule *rule, int number) {
-    const int length = gt_expr_c(rule->expr, NULL, 0);
-    char *expression = length >= 0 ? malloc((size_t)length + 1) : NULL;
-    if (expression == NULL) {
-        t->failed = true;
-        return;
-    }
-    (void)gt_expr_c(rule->expr, expression, (size_t)length + 1);
     put(t, "GT_STATIC_ASSERT(");
-    put(t, expression);
+    put_c(t, rule->expr);
     putf(t, ", gt_rule_%d);\n", number);
-    free(expression);
 }
 
 static void put_template(struct text *t, const char *name, const char *source) {
@@ -138,8 +202,8 @@ gt_status gt_source_of(char **out, const struct gt_binding *b, const struct gt_d
                        gt_backend_name(d->backend));
     put_builtins(&t, b->dtype, b->value);
     put_names(&t, b);
-    put(&t, gt_prelude());
-    put(&t, "\n");
+    put_params(&t, f);
+    put_parts(&t, f->uses);
     for (int i = 0; i < f->require_count; i++)
         put_rule(&t, &f->require[i], i);
     put_template(&t, f->source_name[d->backend], f->source[d->backend]);
@@ -152,8 +216,7 @@ gt_status gt_source_plain(char **out, const struct gt_device *d, const gemmtune_
     struct text t = {0};
     gt_builtin_values(value, d, p);
     put_builtins(&t, p != NULL ? gt_dtype_of(p) : NULL, value);
-    put(&t, gt_prelude());
-    put(&t, "\n");
+    put_parts(&t, p != NULL ? gt_parts_closed(0) : gt_part_bit("dialect"));
     put_template(&t, name, text);
     return finish(out, &t, err);
 }

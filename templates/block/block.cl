@@ -66,29 +66,26 @@ GT_INLINE int own_col(int t, int i) {
 
 /* acc += one column of slab A x one row of slab B. ay, bx: the blocked thread's first
  * row and column in the tile. */
-GT_INLINE void multiply(gt_acc acc[TM * TN], const GT_SHARED gt_elem *sa,
-                        const GT_SHARED gt_elem *sb, int ay, int bx, int t) {
+GT_INLINE void multiply(gt_acc acc[TM * TN], const GT_SHARED gt_ab *sa,
+                        const GT_SHARED gt_ab *sb, int ay, int bx, int t) {
     if (OWN) {
-        gt_elem fa[TM], fb[TN];
+        gt_ab fa[TM], fb[TN];
         gt_patch_load(TM, PM, LY, fa, sa + ay);
         gt_patch_load(TN, PN, LX, fb, sb + bx);
         GT_UNROLL
         for (int i = 0; i < TM; i++)
             GT_UNROLL
             for (int j = 0; j < TN; j++)
-                acc[i * TN + j] = gt_fma(fa[i], fb[j], acc[i * TN + j]);
+                acc[i * TN + j] = gt_multiply_add(fa[i], fb[j], acc[i * TN + j]);
     } else {
         GT_UNROLL
         for (int i = 0; i < TM * TN; i++)
-            acc[i] = gt_fma(sa[own_row(t, i)], sb[own_col(t, i)], acc[i]);
+            acc[i] = gt_multiply_add(sa[own_row(t, i)], sb[own_col(t, i)], acc[i]);
     }
 }
 
-GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
-(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
- const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
- GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc) {
-    GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
+GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
+    GT_SHARED_ARRAY(gt_ab, smem, GT_SMEM_ELEMS);
     const int t = GT_THREAD_X;
     const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1;
 
@@ -104,9 +101,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     const int bx = gt_patch_column(TY, TX, TN, PN, t);
 
     gt_acc acc[TM * TN];
-    gt_elem ra[NA * VA], rb[NB * VB]; /* the next slabs */
-    const GT_GLOBAL gt_elem *at_a[NA], *at_b[NB];
-    const int depth = alpha == (gt_elem)0 ? 0 : k; /* alpha 0: A and B are not read */
+    gt_ab ra[NA * VA], rb[NB * VB]; /* the next slabs */
+    const GT_GLOBAL gt_ab *at_a[NA], *at_b[NB];
+    const int depth = alpha == (gt_acc)0 ? 0 : k; /* alpha 0: A and B are not read */
     /* Slabs before this one are whole and fetched as vectors. */
     const int whole = (!GT_TA || VA == 1 || rows >= BM || rows % VA == 0) &&
                               (GT_TB || VB == 1 || cols >= BN || cols % VB == 0)

@@ -32,9 +32,9 @@ enum {
 
 /* One turn of the loop where all of the patch and all KU steps exist. a and b stand at the
  * patch's first element and this turn's first k. */
-GT_INLINE void turn(gt_acc acc[EM * EN], const GT_GLOBAL gt_elem *a, gt_long lda,
-                    const GT_GLOBAL gt_elem *b, gt_long ldb) {
-    gt_elem fa[EM * KU], fb[KU * EN]; /* [i][u] or, transposed, [u][i]; [u][j] or [j][u] */
+GT_INLINE void turn(gt_acc acc[EM * EN], const GT_GLOBAL gt_ab *a, gt_long lda,
+                    const GT_GLOBAL gt_ab *b, gt_long ldb) {
+    gt_ab fa[EM * KU], fb[KU * EN]; /* [i][u] or, transposed, [u][i]; [u][j] or [j][u] */
 
     if (GT_TA) {
         GT_UNROLL
@@ -63,14 +63,12 @@ GT_INLINE void turn(gt_acc acc[EM * EN], const GT_GLOBAL gt_elem *a, gt_long lda
             GT_UNROLL
             for (int j = 0; j < EN; j++)
                 acc[i * EN + j] =
-                    gt_fma(fa[GT_TA ? u * EM + i : i * KU + u],
-                           fb[GT_TB ? j * KU + u : u * EN + j], acc[i * EN + j]);
+                    gt_multiply_add(fa[GT_TA ? u * EM + i : i * KU + u],
+                                    fb[GT_TB ? j * KU + u : u * EN + j],
+                                    acc[i * EN + j]);
 }
 
-GT_KERNEL(gemm, GT_BX, GT_BY, 1)
-(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
- const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
- GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc) {
+GT_KERNEL(gemm, GT_BX, GT_BY, 1)(GT_PARAMS) {
     const int tiles_n = (n - 1) / GT_COLUMNS + 1;
     const int row0 = GT_BLOCK / tiles_n * GT_ROWS, col0 = GT_BLOCK % tiles_n * GT_COLUMNS;
     const int i0 = EM * (GT_DOWN ? GT_THREAD_X : GT_THREAD_Y);
@@ -82,7 +80,7 @@ GT_KERNEL(gemm, GT_BX, GT_BY, 1)
     if (rows > 0 && cols > 0) {
         const gt_long row = (gt_long)row0 + i0, col = (gt_long)col0 + j0;
         gt_acc acc[EM * EN];
-        int left = alpha == (gt_elem)0 ? 0 : k;
+        int left = alpha == (gt_acc)0 ? 0 : k;
 
         GT_UNROLL
         for (int e = 0; e < EM * EN; e++)
@@ -101,16 +99,16 @@ GT_KERNEL(gemm, GT_BX, GT_BY, 1)
          * that do not exist repeat the last one that does, and are not stored. */
         GT_UNROLL_BY(1)
         for (; left > 0; left--) {
-            gt_elem fb[EN];
+            gt_ab fb[EN];
             GT_UNROLL
             for (int j = 0; j < EN; j++)
                 fb[j] = b[GT_MIN(j, cols - 1) * next_b];
             GT_UNROLL
             for (int i = 0; i < EM; i++) {
-                const gt_elem fa = a[GT_MIN(i, rows - 1) * next_a];
+                const gt_ab fa = a[GT_MIN(i, rows - 1) * next_a];
                 GT_UNROLL
                 for (int j = 0; j < EN; j++)
-                    acc[i * EN + j] = gt_fma(fa, fb[j], acc[i * EN + j]);
+                    acc[i * EN + j] = gt_multiply_add(fa, fb[j], acc[i * EN + j]);
             }
             a += step_a;
             b += step_b;
@@ -120,7 +118,7 @@ GT_KERNEL(gemm, GT_BX, GT_BY, 1)
         GT_UNROLL
         for (int i = 0; i < EM; i++) {
             const int end = i < rows ? cols : 0;
-            gt_elem old[EN];
+            gt_c old[EN];
             gt_load_c(EN, old, c + i * ldc, beta, inside, 0, end);
             gt_store_row(EN, c + i * ldc, alpha, acc + i * EN, beta, old, inside, 0, end);
         }

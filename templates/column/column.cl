@@ -62,7 +62,7 @@ enum {
 
 /* Loads B's values for the VK steps from k on. `at`: the thread's columns at k 0 of the
  * slab. */
-GT_INLINE void load_b(gt_elem *rb, const GT_GLOBAL gt_elem **at, gt_long ldb, int k) {
+GT_INLINE void load_b(gt_ab *rb, const GT_GLOBAL gt_ab **at, gt_long ldb, int k) {
     if (GT_TB) {
         GT_UNROLL
         for (int c = 0; c < COLS; c++)
@@ -75,28 +75,29 @@ GT_INLINE void load_b(gt_elem *rb, const GT_GLOBAL gt_elem **at, gt_long ldb, in
 }
 
 /* acc += A's values at sa x the thread's values of B. */
-GT_INLINE void multiply(gt_acc *acc, const GT_SHARED gt_elem *sa, const gt_elem *fb) {
+GT_INLINE void multiply(gt_acc *acc, const GT_SHARED gt_ab *sa, const gt_ab *fb) {
     GT_UNROLL
     for (int i = 0; i < ROWS; i += P) {
-        gt_elem fa[P];
+        gt_ab fa[P];
         gt_load_shared(P, fa, sa + i);
         GT_UNROLL
         for (int p = 0; p < P; p++)
             GT_UNROLL
             for (int c = 0; c < COLS; c++)
-                acc[(i + p) * COLS + c] = gt_fma(fa[p], fb[c], acc[(i + p) * COLS + c]);
+                acc[(i + p) * COLS + c] =
+                    gt_multiply_add(fa[p], fb[c], acc[(i + p) * COLS + c]);
     }
 }
 
 /* Stores the thread's columns [first, cols) of the tile at c, rows from y0 on. */
-GT_INLINE void store(GT_GLOBAL gt_elem *c, gt_long ldc, gt_elem alpha, const gt_acc *acc,
-                     gt_elem beta, int x, int y0, int inside, int rows, int first,
+GT_INLINE void store(GT_GLOBAL gt_c *c, gt_long ldc, gt_acc alpha, const gt_acc *acc,
+                     gt_acc beta, int x, int y0, int inside, int rows, int first,
                      int cols) {
     GT_UNROLL
     for (int i = 0; i < ROWS; i++) {
-        GT_GLOBAL gt_elem *row = c + (y0 + i) * ldc + x * VN;
+        GT_GLOBAL gt_c *row = c + (y0 + i) * ldc + x * VN;
         const int start = first - x * VN, end = y0 + i < rows ? cols - x * VN : 0;
-        gt_elem old[COLS];
+        gt_c old[COLS];
         GT_UNROLL
         for (int j = 0; j < COLS; j += VN)
             gt_load_c(VN, old + j, row + COLUMN(0, j), beta, inside, start - COLUMN(0, j),
@@ -108,11 +109,8 @@ GT_INLINE void store(GT_GLOBAL gt_elem *c, gt_long ldc, gt_elem alpha, const gt_
     }
 }
 
-GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
-(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
- const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
- GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc) {
-    GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
+GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
+    GT_SHARED_ARRAY(gt_ab, smem, GT_SMEM_ELEMS);
     const int t = GT_THREAD_X, x = t % TX;
     const int y0 = t / TX * ROWS; /* the thread's first row in the tile */
     const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1;
@@ -128,9 +126,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     const int cols = n - col0;
 
     gt_acc acc[ROWS * COLS];
-    gt_elem ra[NA * VA], rb[BK * COLS];
-    const GT_GLOBAL gt_elem *at_a[NA], *at_b[COLS];
-    const int depth = alpha == (gt_elem)0 ? 0 : k; /* alpha 0: A and B are not read */
+    gt_ab ra[NA * VA], rb[BK * COLS];
+    const GT_GLOBAL gt_ab *at_a[NA], *at_b[COLS];
+    const int depth = alpha == (gt_acc)0 ? 0 : k; /* alpha 0: A and B are not read */
     /* Vectors of A must not hang over; those of B must be aligned, and exist. */
     const int fits = (A_ALONG || VA == 1 || rows >= BM || rows % VA == 0) &&
                      (GT_TB || ((VN == 1 || col0 % VN == 0) &&
@@ -172,7 +170,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
             at_b[i] += GT_TB ? next : next * ldb;
         GT_UNROLL
         for (int u = 0; u < BK; u++) {
-            gt_elem fb[COLS];
+            gt_ab fb[COLS];
             GT_UNROLL
             for (int i = 0; i < COLS; i++)
                 fb[i] = rb[HELD(u, i)];
@@ -198,7 +196,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
         GT_BARRIER();
         GT_UNROLL_BY(1)
         for (int u = 0; u < rest; u++) {
-            gt_elem fb[COLS];
+            gt_ab fb[COLS];
             GT_UNROLL
             for (int i = 0; i < COLS; i++) {
                 const int j = GT_MIN(COLUMN(x, i), cols - 1);

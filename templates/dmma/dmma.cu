@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dmma - f64 on tensor cores, for sm_80 and later. A block computes a tile of C of BM rows x BN
- * columns. Slabs of A and B, BK deep, come to shared memory by asynchronous copies, STAGES - 1 of
- * them on their way while one is multiplied; a warp multiplies its WM x WN of the tile.
+ * dmma - f64 on tensor cores, for sm_80 and later. A block computes a tile of C of BM rows
+ * x BN columns. Slabs of A and B, BK deep, come to shared memory by asynchronous copies,
+ * STAGES - 1 of them on their way while one is multiplied; a warp multiplies its WM x WN of
+ * the tile.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major.
  *
@@ -17,18 +18,18 @@
  *  BM | slab |      | |WMxWN: |      |        k, of which lane 4 g + t holds row (column) g
  *  m  |  A   |      | |-------+      |        at k = t, as the instruction wants it.
  *     +------+------+ | BMxBN |      |
- *     |             | |-------+      |        A row of a slab is XORed with a few bits of its
- *     +-------------+ +--------------+        number so that no lanes meet in a bank: swizzle.
+ *     |             | |-------+      |        A row of a slab is XORed with bits of its
+ *     +-------------+ +--------------+        number: no lanes meet in a bank (swizzle).
  *
- * What does not exist (the edges of C, k past the end) is copied as zeros: the loop has no code
- * for edges.
+ * What does not exist (the edges of C, k past the end) is copied as zeros: the loop has no
+ * code for edges.
  *
  * Copies of 16 bytes go from and to multiples of 16 bytes. Where rows have an odd number of
- * elements every other one begins 8 bytes past such a multiple: ODD copies it from 8 bytes before,
- * so that it lies one element further on in a row of the slab, which has room for that, and who
- * reads it adds this shift. In a slab with a row for every k, lanes that read together read rows
- * of one shift, else they would meet in a bank: a step takes k in the order 0 2 4 6, 1 3 5 7.
- * Copies of an element (VA, VB 1) serve any alignment as well.
+ * elements every other one begins 8 bytes past such a multiple: ODD copies it from 8 bytes
+ * before, so that it lies one element further on in a row of the slab, which has room for
+ * that, and who reads it adds this shift. In a slab with a row for every k, lanes that read
+ * together read rows of one shift, else they would meet in a bank: a step takes k in the
+ * order 0 2 4 6, 1 3 5 7. Copies of an element (VA, VB 1) serve any alignment as well.
  *
  * BM BN    tile of C                      BK      depth of a slab
  * WM WN    of it, a warp's part           STAGES  slabs in shared memory
@@ -39,15 +40,15 @@
  * MINB     blocks that shall fit a multiprocessor  while this one's are multiplied
  * ODD      1: rows may begin at any element and are copied by 16 bytes all the same
  * GROUP    rows of tiles walked together, for the sake of the L2 cache
- * TAIL     pieces of k of the tiles that would leave units idle at the end: these units compute
- *          some of them, and a second kernel adds up; 0: such tiles are not shared
+ * TAIL     pieces of k of the last tiles, which would leave units idle: these units compute
+ *          some of the pieces, and a second kernel adds up; 0: such tiles are not shared
  * SPLIT    blocks that share a tile, each with its own part of k
- * REDUCE   how their sums meet: 0 in the workspace and a second kernel, 1 in the shared memory of
- *          a cluster. Always in the order of k: the same sum every time.
+ * REDUCE   how their sums meet: 0 in the workspace and a second kernel, 1 in the shared
+ *          memory of a cluster. Always in the order of k: the same sum every time.
  *
  * gemmtune trial f64-nn-4096x4096x4096 --family dmma --point
- *  "BM=128 BN=128 BK=16 WM=64 WN=32 SLICES=1 MMA_K=8 KSTEP=8 STAGES=3 VA=2 VB=2 ODD=0 AHEAD=1
- *   MINB=1 GROUP=1 TAIL=0 SPLIT=1 REDUCE=0"
+ *  "BM=128 BN=128 BK=16 WM=64 WN=32 SLICES=1 MMA_K=8 KSTEP=8 STAGES=3 VA=2 VB=2 ODD=0
+ *   AHEAD=1 MINB=1 GROUP=1 TAIL=0 SPLIT=1 REDUCE=0"
  */
 
 enum {
@@ -56,8 +57,9 @@ enum {
     T = GT_THREADS, VA = GT_VA, VB = GT_VB,
     A_ALONG = !GT_TA, B_ALONG = GT_TB, /* whether the operand is contiguous along k */
     ODD = GT_ODD,
-    /* A slab's rows, what is used of one, and its length: with ODD there is room for two more
-     * elements, and rows that are read together lie in different banks without a swizzle. */
+    /* A slab's rows, what is used of one, and its length: with ODD there is room for two
+     * more elements, and rows that are read together lie in different banks without a
+     * swizzle. */
     ROWS_A = GT_ROWS_A, COLS_A = GT_COLS_A, LDA_S = GT_LDA_S,
     ROWS_B = GT_ROWS_B, COLS_B = GT_COLS_B, LDB_S = GT_LDB_S,
     SLAB_A = ROWS_A * LDA_S, STAGE = GT_STAGE_ELEMS,
@@ -71,14 +73,14 @@ enum {
     CLUSTER = GT_REDUCE ? SPLIT : 1,    /* blocks that reduce together */
     PARTIAL = GT_PARTIAL,               /* what is stored is not C yet */
     GATHER = SLICES > 1 || CLUSTER > 1, /* sums meet in shared memory */
-    LDT = BN + 8                        /* a row of the tile there: the next is 64 bytes off */
+    LDT = BN + 8 /* a row of the tile there: the next is 64 bytes off */
 };
 
 /* ---- instructions without a name in C ---- */
 
-/* c += a b for INSTR_M x 8 of the tile; c0, a0: the first 8 rows, c1, a1: the other 8 of 16. */
-GT_INLINE void mma(gt_acc *c0, gt_acc *c1, const gt_elem *a0, const gt_elem *a1,
-                   const gt_elem *b) {
+/* c += a b for INSTR_M x 8 of the tile; c0, a0: the first 8 rows, c1, a1: the other 8. */
+GT_INLINE void mma(gt_acc *c0, gt_acc *c1, const gt_ab *a0, const gt_ab *a1,
+                   const gt_ab *b) {
 #if GT_INSTR_M == 8
     asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
         : "+d"(c0[0]), "+d"(c0[1])
@@ -98,7 +100,7 @@ GT_INLINE void mma(gt_acc *c0, gt_acc *c1, const gt_elem *a0, const gt_elem *a1,
 
 /* Two elements of the shared memory of block `rank` of the cluster. */
 #if GT_REDUCE
-GT_INLINE void load_peer(gt_elem *to, const GT_SHARED gt_elem *from, int rank) {
+GT_INLINE void load_peer(gt_acc *to, const GT_SHARED gt_acc *from, int rank) {
     int there = gt_shared_address(from);
     asm("mapa.shared::cluster.u32 %0, %0, %1;" : "+r"(there) : "r"(rank));
     asm volatile("ld.shared::cluster.v2.f64 {%0, %1}, [%2];"
@@ -107,28 +109,28 @@ GT_INLINE void load_peer(gt_elem *to, const GT_SHARED gt_elem *from, int rank) {
                  : "memory");
 }
 #else
-GT_INLINE void load_peer(gt_elem *to, const GT_SHARED gt_elem *from, int rank) {
-    gt_load_shared(2, to, from);
+GT_INLINE void load_peer(gt_acc *to, const GT_SHARED gt_acc *from, int rank) {
+    gt_load_shared_acc(2, to, from);
 }
 #endif
 
 /* ---- slabs ---- */
 
 /*
- * What the columns of a slab's row are XORed with: 16 lanes that read together read 4 neighbours in
- * each of 4 rows in a row, and rows are multiples of 128 bytes long.
+ * What the columns of a slab's row are XORed with: 16 lanes that read together read 4
+ * neighbours in each of 4 rows in a row, and rows are multiples of 128 bytes long.
  */
 GT_INLINE int swizzle(int row) {
     return ODD ? 0 : row % 4 * 4;
 }
 
 /*
- * How far into its row of a slab the first element lies: a row that begins in the middle of 16
- * bytes is copied from their begin. That reads what is in front of it, which is in memory, for
- * the 16 bytes are, but is not used. All tiles begin at multiples of 16 elements, so it depends
- * on the matrix and on the row's number in the slab alone.
+ * How far into its row of a slab the first element lies: a row that begins in the middle of
+ * 16 bytes is copied from their begin. That reads what is in front of it, which is in
+ * memory, for the 16 bytes are, but is not used. All tiles begin at multiples of 16
+ * elements, so it depends on the matrix and on the row's number in the slab alone.
  */
-GT_INLINE int shift(const GT_GLOBAL gt_elem *x, gt_long ld, int row) {
+GT_INLINE int shift(const GT_GLOBAL gt_ab *x, gt_long ld, int row) {
     return ODD ? (int)((gt_long)x / 8 + ld * row) & 1 : 0;
 }
 
@@ -137,7 +139,7 @@ GT_INLINE int shift(const GT_GLOBAL gt_elem *x, gt_long ld, int row) {
 #define ROWS_AT_ONCE(cols, v) (T / ROW_VECTORS(cols, v))
 
 /* Where thread t begins to copy slabs of x. */
-GT_INLINE const GT_GLOBAL gt_elem *aim(int cols, int v, const GT_GLOBAL gt_elem *x,
+GT_INLINE const GT_GLOBAL gt_ab *aim(int cols, int v, const GT_GLOBAL gt_ab *x,
                                        gt_long ld, int t) {
     return x + t / ROW_VECTORS(cols, v) * ld + t % ROW_VECTORS(cols, v) * v;
 }
@@ -147,8 +149,8 @@ GT_INLINE const GT_GLOBAL gt_elem *aim(int cols, int v, const GT_GLOBAL gt_elem 
 
 /* Starts a thread's copies `first` to `end` of a slab of rows x cols, of which rows_left x
  * cols_left exist. `odd`: bit r % 2 is the shift of row r. */
-GT_INLINE void fetch(int first, int end, int rows, int cols, int v, GT_SHARED gt_elem *s,
-                     int stride, const GT_GLOBAL gt_elem *at, gt_long ld, int odd,
+GT_INLINE void fetch(int first, int end, int rows, int cols, int v, GT_SHARED gt_ab *s,
+                     int stride, const GT_GLOBAL gt_ab *at, gt_long ld, int odd,
                      int rows_left, int cols_left, int t) {
     const int step = ROWS_AT_ONCE(cols, v);
     const int row0 = t / ROW_VECTORS(cols, v), col = t % ROW_VECTORS(cols, v) * v;
@@ -177,23 +179,24 @@ GT_INLINE void fetch(int first, int end, int rows, int cols, int v, GT_SHARED gt
 
 /* Where a thread's copies come from. */
 struct origin {
-    const GT_GLOBAL gt_elem *a, *b;
+    const GT_GLOBAL gt_ab *a, *b;
     gt_long lda, ldb;
     int odd_a, odd_b;     /* shifts of even (bit 0) and odd rows of a slab */
     int rows, cols, left; /* of C and of k that exist from there on */
 };
 
 /*
- * Starts copying a piece of the next slab of A and of B, if there is one; moves on with the last.
- * Pieces are for as many steps of multiplying the slab before: of few copies, which the
- * compiler lays among that step's multiplications, where it puts a loop of many ahead of them.
+ * Starts copying a piece of the next slab of A and of B, if there is one; moves on with the
+ * last. Pieces are for as many steps of multiplying the slab before: of few copies, which
+ * the compiler lays among that step's multiplications, where it puts a loop of many ahead
+ * of them.
  */
 enum {
     COPIES_A = COPIES(ROWS_A, COLS_A, VA), COPIES_B = COPIES(ROWS_B, COLS_B, VB),
     PIECES = GT_MIN(STEPS, GT_CDIV(GT_MAX(COPIES_A, COPIES_B), 4)),
 };
 
-GT_INLINE void fetch_piece(int piece, struct origin *from, GT_SHARED gt_elem *stage, int t) {
+GT_INLINE void fetch_piece(int piece, struct origin *from, GT_SHARED gt_ab *stage, int t) {
     if (from->left > 0) {
         fetch(COPIES_A * piece / PIECES, COPIES_A * (piece + 1) / PIECES, ROWS_A, COLS_A, VA,
               stage, LDA_S, from->a, from->lda, from->odd_a,
@@ -213,27 +216,27 @@ GT_INLINE void fetch_piece(int piece, struct origin *from, GT_SHARED gt_elem *st
 /* ---- operands of a warp ---- */
 
 struct operands {
-    gt_elem a[GM * HELD], b[GN * HELD];
+    gt_ab a[GM * HELD], b[GN * HELD];
 };
 
 /*
- * Which k of a slab a lane holds in square q: of two squares 0 1 2 3, 4 5 6 7 or, with ODD, 0 2 4 6,
- * 1 3 5 7, so that lanes that read together read rows of one shift. A and B alike: the sum is the
- * same.
+ * Which k of a slab a lane holds in square q: of two squares 0 1 2 3, 4 5 6 7 or, with ODD,
+ * 0 2 4 6, 1 3 5 7, so that lanes that read together read rows of one shift. A and B alike:
+ * the sum is the same.
  */
 GT_INLINE int k_of(int q, int lane) {
     return ODD ? q / 2 * 8 + lane % 4 * 2 + q % 2 : q * 4 + lane % 4;
 }
 
-/* Where a lane reads squares: what differs among lanes. With ODD, those of even and odd q; else 4
- * along a row, where the pattern comes again 16 elements on. */
+/* Where a lane reads squares: what differs among lanes. With ODD, those of even and odd q;
+ * else 4 along a row, where the pattern comes again 16 elements on. */
 struct places {
     int at[4];
 };
 
 /* From (w0, k0) of the slabs of x on. */
 GT_INLINE struct places places_of(int along, int stride, int w0, int k0,
-                                  const GT_GLOBAL gt_elem *x, gt_long ld, int lane) {
+                                  const GT_GLOBAL gt_ab *x, gt_long ld, int lane) {
     struct places p;
     GT_UNROLL
     for (int i = 0; i < 4; i++) {
@@ -253,7 +256,7 @@ GT_INLINE int square_at(int along, int stride, const struct places *p, int i, in
                  : p->at[i % 2] + i / 2 * 16 + q * 4 * stride;
 }
 
-GT_INLINE void load(int along, int stride, int groups, gt_elem *f, const GT_SHARED gt_elem *s,
+GT_INLINE void load(int along, int stride, int groups, gt_ab *f, const GT_SHARED gt_ab *s,
                     const struct places *p, int step) {
     GT_UNROLL
     for (int i = 0; i < groups; i++)
@@ -263,7 +266,7 @@ GT_INLINE void load(int along, int stride, int groups, gt_elem *f, const GT_SHAR
 }
 
 /* A warp's operands of one step. */
-GT_INLINE void load_step(struct operands *x, const GT_SHARED gt_elem *stage,
+GT_INLINE void load_step(struct operands *x, const GT_SHARED gt_ab *stage,
                          const struct places *in_a, const struct places *in_b, int step) {
     load(A_ALONG, LDA_S, GM, x->a, stage, in_a, step);
     load(B_ALONG, LDB_S, GN, x->b, stage + SLAB_A, in_b, step);
@@ -286,22 +289,23 @@ GT_INLINE void multiply(gt_acc *acc, const struct operands *x) {
 
 /* Where sums go: C, or this block's part of the workspace. */
 struct target {
-    GT_GLOBAL gt_elem *c; /* at the tile */
+    GT_GLOBAL gt_c *c; /* at the tile */
     gt_long ld;
     int rows, cols; /* that exist from there on */
-    gt_elem alpha, beta;
+    gt_acc alpha, beta;
     int aligned; /* rows to 16 bytes */
 };
 
-/* Stores what a lane has of its warp's part, which begins at row w_m, column w_n of the tile. */
+/* Stores what a lane has of its warp's part, which begins at row w_m, column w_n of the
+ * tile. */
 GT_INLINE void store(const struct target *to, const gt_acc *acc, int w_m, int w_n,
                      int lane) {
     GT_UNROLL
     for (int i = 0; i < GM; i++) {
         const int row = w_m + 8 * i + lane / 4, col = w_n + lane % 4 * 2;
         const int end = row < to->rows ? to->cols - col : 0;
-        GT_GLOBAL gt_elem *c = to->c + row * to->ld + col;
-        gt_elem old[2 * GN];
+        GT_GLOBAL gt_c *c = to->c + row * to->ld + col;
+        gt_c old[2 * GN];
         GT_UNROLL
         for (int j = 0; j < GN; j++)
             gt_load_c(2, old + 2 * j, c + 8 * j, to->beta, to->aligned && 8 * j + 2 <= end,
@@ -314,19 +318,19 @@ GT_INLINE void store(const struct target *to, const gt_acc *acc, int w_m, int w_
 }
 
 /* Puts it to a tile in shared memory. */
-GT_INLINE void put(GT_SHARED gt_elem *tile, const gt_acc *acc, int w_m, int w_n, int lane) {
+GT_INLINE void put(GT_SHARED gt_acc *tile, const gt_acc *acc, int w_m, int w_n, int lane) {
     tile += (w_m + lane / 4) * LDT + w_n + lane % 4 * 2;
     GT_UNROLL
     for (int i = 0; i < GM; i++)
         GT_UNROLL
         for (int j = 0; j < GN; j++)
-            gt_store_shared(2, tile + 8 * (i * LDT + j), acc + 2 * (i * GN + j));
+            gt_store_shared_acc(2, tile + 8 * (i * LDT + j), acc + 2 * (i * GN + j));
 }
 
 /* Sums the tiles of all slices of all blocks of the cluster, in their order, and stores the
  * pairs of columns that fall to block `rank`. What another block has is far away: a thread
  * asks for several pairs before it needs the first. */
-GT_INLINE void gather(const struct target *to, const GT_SHARED gt_elem *tiles, int rank,
+GT_INLINE void gather(const struct target *to, const GT_SHARED gt_acc *tiles, int rank,
                       int t) {
     enum { ALL = BM * BN / 2, STEP = CLUSTER * T,
            PAIRS = GT_MAX(1, GT_MIN(4, ALL / STEP)) };
@@ -352,8 +356,8 @@ GT_INLINE void gather(const struct target *to, const GT_SHARED gt_elem *tiles, i
             const int e = e0 + p * STEP, row = e / (BN / 2), col = e % (BN / 2) * 2;
             const int end = e < ALL && row < to->rows ? to->cols - col : 0;
             const int inside = to->aligned && end >= 2;
-            GT_GLOBAL gt_elem *c = to->c + row * to->ld + col;
-            gt_elem old[2];
+            GT_GLOBAL gt_c *c = to->c + row * to->ld + col;
+            gt_c old[2];
             gt_load_c(2, old, c, to->beta, inside, 0, end);
             gt_store_row(2, c, to->alpha, sum + 2 * p, to->beta, old, inside, 0, end);
         }
@@ -361,14 +365,11 @@ GT_INLINE void gather(const struct target *to, const GT_SHARED gt_elem *tiles, i
 }
 
 #if GT_TAIL
-GT_FINISH_KERNEL(finish, BM, BN, GT_GROUP, GT_TAIL, GT_CAPACITY, 0)
+GT_FINISH_KERNEL(finish, BM, BN, GT_GROUP, GT_TAIL, GT_CAPACITY, workspace)
 #endif
 
-GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
-(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
- const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
- GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc, GT_GLOBAL gt_acc *GT_RESTRICT workspace) {
-    GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
+GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
+    GT_SHARED_ARRAY(gt_ab, smem, GT_SMEM_ELEMS);
     GT_FOLLOW();
     GT_LEAD(PARTIAL && GT_FEW_SUMS(m, n, GT_LANES));
     const int t = GT_THREAD_X, lane = t % 32, warp = t / 32 % (T / 32 / SLICES);
@@ -381,7 +382,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     const int w_m = warp / (BN / WN) * WM, w_n = warp % (BN / WN) * WN;
 
     /* This block's part of k, in whole slabs but for the last. */
-    const int depth = alpha == (gt_elem)0 ? 0 : k; /* alpha 0: A and B are not read */
+    const int depth = alpha == (gt_acc)0 ? 0 : k; /* alpha 0: A and B are not read */
     int first;
     const int slabs = gt_work_slabs(&work, gt_cdiv(depth, BK), &first);
     const gt_long k0 = first * (gt_long)BK;
@@ -447,15 +448,15 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
                         ldc,
                         rows,
                         cols,
-                        partial ? (gt_elem)1 : alpha,
-                        partial ? (gt_elem)0 : beta,
+                        partial ? (gt_acc)1 : alpha,
+                        partial ? (gt_acc)0 : beta,
                         gt_aligned(2, c, ldc)};
     if (PARTIAL) {
-        to.c = workspace + ((gt_long)work.part * m + row0) * n + col0;
+        to.c = (GT_GLOBAL gt_c *)workspace + ((gt_long)work.part * m + row0) * n + col0;
         to.ld = n;
         to.aligned = gt_aligned(2, workspace, n);
     } else if (partial) {
-        to.c = workspace + gt_work_place(&work, work.part, BM, BN);
+        to.c = (GT_GLOBAL gt_c *)workspace + gt_work_place(&work, work.part, BM, BN);
         to.ld = to.cols = BN;
         to.rows = BM;
         to.aligned = 1;
@@ -473,5 +474,5 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
 }
 
 #if GT_PARTIAL
-GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES, 0)
+GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES, workspace)
 #endif

@@ -67,7 +67,7 @@ GT_INLINE int place(int r, int c) {
 }
 
 /* Slabs that hold k; 0 when A and B are not read. */
-GT_INLINE int slabs_of(int k, gt_elem alpha) {
+GT_INLINE int slabs_of(int k, gt_acc alpha) {
     return alpha == 0 ? 0 : gt_cdiv(k, BK);
 }
 
@@ -78,9 +78,9 @@ GT_INLINE gt_long padded(int count, int tile) {
 /* ---- planes ----------------------------------------------------------------------- */
 
 /* SPLIT_ROWS rows of the slab at k0 to shared memory, zeros past the edges. */
-GT_INLINE void gather(int along, gt_elem *tile, const gt_elem *x, gt_long ld, gt_long row0,
+GT_INLINE void gather(int along, gt_ab *tile, const gt_ab *x, gt_long ld, gt_long row0,
                       int rows, int k0, int k, int t) {
-    gt_elem word[16];
+    gt_ab word[16];
     GT_UNROLL
     for (int i = 0; i < 16; i++) {
         const int e = t + i * SPLITTERS;
@@ -98,7 +98,7 @@ GT_INLINE void gather(int along, gt_elem *tile, const gt_elem *x, gt_long ld, gt
 }
 
 /* The bytes of 4 words: out[i] has byte i of each. */
-GT_INLINE void transpose(unsigned out[LIMBS], const gt_elem in[4]) {
+GT_INLINE void transpose(unsigned out[LIMBS], const gt_ab in[4]) {
     const unsigned low01 = __byte_perm(in[0], in[1], 0x5140);
     const unsigned low23 = __byte_perm(in[2], in[3], 0x5140);
     const unsigned high01 = __byte_perm(in[0], in[1], 0x7362);
@@ -109,11 +109,8 @@ GT_INLINE void transpose(unsigned out[LIMBS], const gt_elem in[4]) {
     out[3] = __byte_perm(high01, high23, 0x7632);
 }
 
-GT_KERNEL(planes, GT_SPLITTERS, 1, 4)
-(int m, int n, int k, gt_elem alpha, const gt_elem *GT_RESTRICT a, gt_long lda,
- const gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta, gt_elem *GT_RESTRICT c,
- gt_long ldc, byte *GT_RESTRICT workspace) {
-    GT_SHARED_ARRAY(tile, SPLIT_ROWS * SPLIT_LD);
+GT_KERNEL(planes, GT_SPLITTERS, 1, 4)(GT_PARAMS) {
+    GT_SHARED_ARRAY(gt_ab, tile, SPLIT_ROWS * SPLIT_LD);
     GT_FOLLOW();
     const int t = GT_THREAD_X;
     const int slabs = slabs_of(k, alpha);
@@ -134,12 +131,12 @@ GT_KERNEL(planes, GT_SPLITTERS, 1, 4)
     GT_UNROLL
     for (int i = 0; i < 4; i++)
         transpose(limb[i], tile + r * SPLIT_LD + chunk * 17 + i * 4);
-    byte *to = workspace + (slab * rows + row0) * BK + place(r, chunk);
+    byte *to = (byte *)workspace + (slab * rows + row0) * BK + place(r, chunk);
     GT_UNROLL
     for (int i = 0; i < LIMBS; i++) {
-        const gt_elem words[4] = {limb[0][i], limb[1][i], limb[2][i], limb[3][i]};
+        const gt_ab words[4] = {limb[0][i], limb[1][i], limb[2][i], limb[3][i]};
         const int plane = of_b ? LIMBS - 1 - i : i;
-        gt_store_global(4, (gt_elem *)(to + plane * (slabs * rows * BK)), words);
+        gt_store_global(4, (gt_ab *)(to + plane * (slabs * rows * BK)), words);
     }
 }
 
@@ -177,15 +174,15 @@ GT_INLINE void shift(gt_acc acc[ACCS]) {
 
 /* Stores a thread's accumulators, pairs of neighbours in a row, RUN pairs at a time. c
  * stands at the thread's first element, rows and cols count from there. */
-GT_INLINE void store(gt_elem *c, gt_long ldc, gt_elem alpha, const gt_acc *acc,
-                     gt_elem beta, int inside, int rows, int cols) {
+GT_INLINE void store(gt_c *c, gt_long ldc, gt_acc alpha, const gt_acc *acc,
+                     gt_acc beta, int inside, int rows, int cols) {
     GT_UNROLL
     for (int i = 0; i < FRAGS_M * 2; i++) {
         const int row = i / 2 * APART + i % 2 * 8;
-        gt_elem *to = c + row * ldc;
+        gt_c *to = c + row * ldc;
         GT_UNROLL
         for (int j0 = 0; j0 < FRAGS_N; j0 += RUN) {
-            gt_elem old[RUN * 2];
+            gt_c old[RUN * 2];
             GT_UNROLL
             for (int j = 0; j < RUN; j++)
                 gt_load_c(2, old + j * 2, to + (j0 + j) * 8, beta, inside, 0,
@@ -483,10 +480,7 @@ GT_INLINE void compute(gt_acc acc[ACCS], struct walk *w, byte *stages, int row0,
 
 /* ---- gemm -------------------------------------------------------------------------- */
 
-GT_KERNEL(gemm, GT_THREADS, 1, 1)
-(int m, int n, int k, gt_elem alpha, const gt_elem *GT_RESTRICT a, gt_long lda,
- const gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta, gt_elem *GT_RESTRICT c,
- gt_long ldc, byte *GT_RESTRICT workspace) {
+GT_KERNEL(gemm, GT_THREADS, 1, 1)(GT_PARAMS) {
     extern __shared__ __align__(1024) byte stages[]; /* the swizzle counts from there */
     GT_FOLLOW();
     const int t = GT_THREAD_X, lane = t % 32;
@@ -506,8 +500,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, 1)
     struct walk w;
     w.slabs = slabs_of(k, alpha);
     w.step = (padded(m, HIGH) + padded(n, BN)) * BK;
-    w.a = workspace + (gt_long)row0 * BK;
-    w.b = workspace + (padded(m, HIGH) + col0) * BK;
+    w.a = (const byte *)workspace + (gt_long)row0 * BK;
+    w.b = (const byte *)workspace + (padded(m, HIGH) + col0) * BK;
     enter_group(&w, LIMBS - 1);
     GT_UNROLL
     for (int e = 0; e < ACCS; e++)

@@ -2,8 +2,8 @@
 /*
  * multistage - as `block`, a tile of C of BM x BN in registers, but slabs of A and B go
  * straight from global to shared memory by asynchronous copies, STAGES slabs ahead. No
- * registers hold what is on its way, so that a thread's patch of C may be as large as 16 x 8:
- * of what the multiprocessor issues, up to nine tenths are multiply-adds. The family for
+ * registers hold what is on its way, so that a thread's patch of C may be as large as 16 x
+ * 8: of what the multiprocessor issues, up to nine tenths are multiply-adds. The family for
  * sm_80 and later; elsewhere the copies are plain ones.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major.
@@ -20,9 +20,9 @@
  *
  * SLICES teams of threads compute the same tile, each from its own part of every slab, and
  * add up in shared memory: for matrices with too few tiles to fill the device. SPLIT blocks
- * compute the same tile from their own part of k, for a long k: they leave their sums in the
- * workspace for a second kernel to add, or are a CLUSTER and add up in each other's shared
- * memory.
+ * compute the same tile from their own part of k, for a long k: they leave their sums in
+ * the workspace for a second kernel to add, or are a CLUSTER and add up in each other's
+ * shared memory.
  *
  * What is contiguous along k must be turned on its way. REPACK 1 has a kernel before do it
  * once, into the workspace, so that all copies are of 16 bytes; 2 copies there also what
@@ -38,10 +38,10 @@
  * TM TN     patch of a thread            STAGES    slabs in shared memory
  * SLICES    parts of a slab, a team each SPLIT     parts of k, a block each
  * CLUSTER   1: the SPLIT blocks are a cluster (sm_90)
- * STREAM    blocks a multiprocessor that share all slabs of all tiles alike; 0: a tile a block
+ * STREAM    blocks a multiprocessor that share all slabs of all tiles; 0: a tile a block
  * VA VB     elements a copy of A, of B. What is contiguous along k is turned on its way by
  *           copies of 1, and kept as it is by copies of 16 bytes
- * ORDER     of the multiply-adds: 0 by rows, 1 by columns, 2 by pairs of rows. Each names the
+ * ORDER     of the multiply-adds: 0 by rows, 1 by columns, 2 by pairs of rows. All name the
  *           same products; compilers allocate registers well for one or the other
  * REPACK    operands that lie in the workspace: 0 none, 1 those that must be turned, 2 both
  * MINB      blocks that shall fit a multiprocessor, a limit on registers
@@ -51,15 +51,15 @@
  *  "BM=256 BN=128 BK=8 TM=16 TN=8 STAGES=4 SLICES=1 SPLIT=1 CLUSTER=0 STREAM=0 VA=4 VB=4
  *   ORDER=0 REPACK=0 MINB=1 GROUP=8"
  *
- * Method: Kerr, Merrill, Demouth, Tran, CUTLASS: fast linear algebra in CUDA C++ (2017), and
- * the multistage pipelines that sm_80 added to it.
+ * Method: Kerr, Merrill, Demouth, Tran, CUTLASS: fast linear algebra in CUDA C++ (2017),
+ * and the multistage pipelines that sm_80 added to it.
  */
 
 enum {
     BM = GT_BM, BN = GT_BN, BK = GT_BK, TM = GT_TM, TN = GT_TN, T = GT_THREADS,
     STAGES = GT_STAGES, SLICES = GT_SLICES, SPLIT = GT_SPLIT, CLUSTER = GT_CLUSTER,
     PARTIAL = GT_PARTIAL, /* what a block sums is not C yet */
-    STREAM = GT_STREAM, BLOCKS = GT_UNITS * GT_STREAM + !GT_STREAM,
+    STREAM = GT_STREAM, BLOCKS = GT_STREAMERS + !GT_STREAM,
     VA = GT_VA, VB = GT_VB,
     TEAM = T / SLICES, DEEP = BK / SLICES, /* of a team: threads, and k of every slab */
     KU = GT_KU,                            /* k's that are unrolled: even */
@@ -82,8 +82,8 @@ enum {
 
 /* Loads an operand's part of the patch from the slab at s, where the patch begins: of k, to
  * `place` 0 or 1, or of k to k + KV - 1. */
-GT_INLINE void load(int asis, int count, int piece, int lanes, gt_elem *f,
-                    const GT_SHARED gt_elem *s, int stride, int k, int place) {
+GT_INLINE void load(int asis, int count, int piece, int lanes, gt_ab *f,
+                    const GT_SHARED gt_ab *s, int stride, int k, int place) {
     if (asis) {
         GT_UNROLL
         for (int i = 0; i < count; i++)
@@ -100,14 +100,14 @@ GT_INLINE int at(int asis, int count, int i, int k) {
 
 /* acc += the patch's product for k. next_a and next_b: where the patch begins in the slabs
  * at the next KV k. */
-GT_INLINE void multiply(gt_acc *acc, gt_elem *fa, gt_elem *fb, int k,
-                        const GT_SHARED gt_elem *next_a, const GT_SHARED gt_elem *next_b) {
+GT_INLINE void multiply(gt_acc *acc, gt_ab *fa, gt_ab *fb, int k,
+                        const GT_SHARED gt_ab *next_a, const GT_SHARED gt_ab *next_b) {
     GT_UNROLL
     for (int s = 0; s < TM * TN; s++) {
         const int i = gt_order_row(GT_ORDER, TM, TN, s);
         const int j = gt_order_column(GT_ORDER, TM, TN, s);
-        acc[i * TN + j] = gt_fma(fa[at(A_ASIS, TM, i, k)], fb[at(B_ASIS, TN, j, k)],
-                                 acc[i * TN + j]);
+        acc[i * TN + j] = gt_multiply_add(fa[at(A_ASIS, TM, i, k)],
+                                          fb[at(B_ASIS, TN, j, k)], acc[i * TN + j]);
         if (RENEW_A && k % KV == KV - 1 && s % TN == TN - 1)
             gt_load_shared(KV, fa + i * KV, next_a + i * LY * LDA_S);
         if (RENEW_B && k % KV == KV - 1 && s % TM == TM - 1)
@@ -115,11 +115,11 @@ GT_INLINE void multiply(gt_acc *acc, gt_elem *fa, gt_elem *fb, int k,
     }
 }
 
-/* Adds what the teams of this block, and with CLUSTER of all blocks of the cluster, have left
- * at s, in a fixed order, and stores it. Each team of each block does some pieces of the patch;
- * c stands at its first element, from which rows x cols exist. */
-GT_INLINE void store_sums(GT_GLOBAL gt_elem *c, gt_long ldc, gt_elem alpha,
-                          const GT_SHARED gt_acc *s, gt_elem beta, int inside, int rows,
+/* Adds what the teams of this block, and with CLUSTER of all blocks of the cluster, have
+ * left at s, in a fixed order, and stores it. Each team of each block does some pieces of
+ * the patch; c stands at its first element, from which rows x cols exist. */
+GT_INLINE void store_sums(GT_GLOBAL gt_c *c, gt_long ldc, gt_acc alpha,
+                          const GT_SHARED gt_acc *s, gt_acc beta, int inside, int rows,
                           int cols, int part, int slice) {
     enum { TEAMS = (CLUSTER ? SPLIT : 1) * SLICES };
     const struct gt_side down = gt_side_of(PM, LY), along = gt_side_of(PN, LX);
@@ -128,9 +128,9 @@ GT_INLINE void store_sums(GT_GLOBAL gt_elem *c, gt_long ldc, gt_elem alpha,
         const int i = p / (TN / PN), j = p % (TN / PN) * PN;
         const int row = gt_side_at(&down, i), col = gt_side_at(&along, j);
         const int end = row < rows ? cols - col : 0;
-        GT_GLOBAL gt_elem *const at = c + row * ldc + col;
+        GT_GLOBAL gt_c *const at = c + row * ldc + col;
         gt_acc sum[PN];
-        gt_elem old[PN];
+        gt_c old[PN];
         GT_UNROLL
         for (int e = 0; e < PN; e++)
             sum[e] = 0;
@@ -150,15 +150,18 @@ GT_INLINE void store_sums(GT_GLOBAL gt_elem *c, gt_long ldc, gt_elem alpha,
     }
 }
 
-/* In the workspace: op(A) and op(B) where they are packed, then sums. */
-#define PACKED (GT_PACKED(PACK_A, m, k) + GT_PACKED(PACK_B, n, k))
+/* In the workspace: op(A) and op(B) where they are packed, then sums. Sums go there and to
+ * C through the same code. */
+#define PACKED_OPERANDS ((GT_GLOBAL gt_ab *)workspace)
+#define SUMS ((GT_GLOBAL gt_acc *)(PACKED_OPERANDS + GT_PACKED_A + GT_PACKED_B))
+GT_STATIC_ASSERT(GT_NUMBER(GT_TYPE_C) == GT_NUMBER(GT_TYPE_ACC), sums_are_stored_as_C_is);
 
 #if GT_REPACK
-GT_PACK_KERNEL(repack, PACK_A, PACK_B)
+GT_PACK_KERNEL(repack, PACK_A, PACK_B, GT_PACKED_A)
 #endif
 
 #if GT_PARTIAL
-GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES, PACKED)
+GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES, SUMS)
 #endif
 
 /* Of all slabs of all tiles, in the order of tiles, the first that is block b's. */
@@ -167,33 +170,29 @@ GT_INLINE gt_long begins(int b, int tiles, int per) {
 }
 
 /* Where block b leaves the tile that it has begun (1) or ended (0), not done. */
-#define UNDONE(b, begun) \
-    (workspace + PACKED + ((gt_long)(b)*2 + (begun)) * BM * BN)
+#define UNDONE(b, begun) (SUMS + ((gt_long)(b)*2 + (begun)) * BM * BN)
 
 #if GT_STREAM
 /* Adds up the tiles that several blocks have worked on. */
-GT_KERNEL(finish, 256, 1, 1)
-(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *a, gt_long lda,
- const GT_GLOBAL gt_elem *b, gt_long ldb, gt_elem beta, GT_GLOBAL gt_elem *c, gt_long ldc,
- GT_GLOBAL gt_elem *workspace) {
+GT_KERNEL(finish, GT_FINISH_THREADS, 1, 1)(GT_PARAMS) {
     GT_FOLLOW();
-    enum { EACH = 4, PARTS = BM * BN / (256 * EACH) };
+    enum { PARTS = GT_FINISHERS, EACH = BM * BN / (GT_FINISH_THREADS * PARTS) };
     const int tiles = gt_cdiv(m, BM) * gt_cdiv(n, BN);
-    const int per = GT_MAX(1, gt_cdiv(alpha == (gt_elem)0 ? 0 : k, BK));
+    const int per = GT_MAX(1, gt_cdiv(alpha == (gt_acc)0 ? 0 : k, BK));
     const int second = GT_BLOCK / PARTS + 1; /* the block that went on within the tile */
     const gt_long from = begins(second, tiles, per);
     const int tile = from / per;
     const gt_long end = (tile + 1) * (gt_long)per;
     if (from % per == 0 || begins(second - 1, tiles, per) > (gt_long)tile * per)
         return; /* no tile is split there, or one that was split before */
-    const int e = (GT_BLOCK % PARTS * 256 + GT_THREAD_X) * EACH;
+    const int e = (GT_BLOCK % PARTS * GT_FINISH_THREADS + GT_THREAD_X) * EACH;
     gt_acc sum[EACH], more[EACH];
-    gt_load_global(EACH, sum, UNDONE(second - 1, 1) + e);
+    gt_load_global_acc(EACH, sum, UNDONE(second - 1, 1) + e);
     gt_long at = from;
     for (int next = second; at < end; next++) {
         const gt_long then = begins(next + 1, tiles, per);
         if (at < then) { /* a block without a share has left nothing */
-            gt_load_global(EACH, more, UNDONE(next, 0) + e);
+            gt_load_global_acc(EACH, more, UNDONE(next, 0) + e);
             GT_UNROLL
             for (int i = 0; i < EACH; i++)
                 sum[i] += more[i];
@@ -210,25 +209,22 @@ GT_KERNEL(finish, 256, 1, 1)
 }
 #endif
 
-GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)
-(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
- const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
- GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc, GT_GLOBAL gt_elem *workspace) {
-    GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
+GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
+    GT_SHARED_ARRAY(gt_ab, smem, GT_SMEM / GT_SIZEOF_A);
     GT_FOLLOW();
     GT_LEAD(PARTIAL && GT_FEW_SUMS(m, n, GT_LANES));
     if (PACK_A) {
-        a = workspace;
-        lda = GT_PACK_WIDTH(m);
+        a = PACKED_OPERANDS;
+        lda = GT_PACK_ROW(m);
     }
     if (PACK_B) {
-        b = workspace + GT_PACKED(PACK_A, m, k);
-        ldb = GT_PACK_WIDTH(n);
+        b = PACKED_OPERANDS + GT_PACKED_A;
+        ldb = GT_PACK_ROW(n);
     }
     const int t = GT_THREAD_X, slice = t / TEAM, tt = t % TEAM;
     const int tiles = gt_cdiv(m, BM) * gt_cdiv(n, BN);
     const int part = CLUSTER ? GT_BLOCK % SPLIT : GT_BLOCK / tiles;
-    const int all = alpha == (gt_elem)0 ? 0 : k;      /* alpha 0: A and B are not read */
+    const int all = alpha == (gt_acc)0 ? 0 : k;      /* alpha 0: A and B are not read */
     const int per = GT_MAX(1, gt_cdiv(all, BK));      /* slabs of a tile */
     const int share = gt_cdiv(per, SPLIT);            /* a part's */
     gt_long at = STREAM ? begins(GT_BLOCK, tiles, per) : 0;
@@ -248,22 +244,22 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)
 
     do {
         const int tile = STREAM ? at / per : CLUSTER ? GT_BLOCK / SPLIT : GT_BLOCK % tiles;
-        const int first = STREAM ? at % per : part * share; /* of this block's slabs of it */
+        const int first = STREAM ? at % per : part * share; /* of this block's slabs */
         const int slabs = STREAM ? GT_MIN(per - first, end - at)
                                  : GT_MAX(0, GT_MIN(per - first, share));
         const int depth = all - first * BK;
-        int row0, col0, rows, cols; /* of C: the tile's first, and from there to the edges */
+        int row0, col0, rows, cols; /* of C: the tile's first; from there to the edges */
         gt_tile_place(&row0, &col0, tile, BM, BN, GT_GROUP, m, n);
         rows = m - row0;
         cols = n - col0;
         at += slabs;
         const int inside = rows >= BM && cols >= BN;
-        const GT_GLOBAL gt_elem *pa =
+        const GT_GLOBAL gt_ab *pa =
             a + (A_ALONG ? row0 * lda + first * BK : row0 + first * BK * lda);
-        const GT_GLOBAL gt_elem *pb =
+        const GT_GLOBAL gt_ab *pb =
             b + (B_ALONG ? col0 * ldb + first * BK : col0 + first * BK * ldb);
         gt_acc acc[TM * TN];
-        gt_elem fa[FA * TM], fb[FB * TN];
+        gt_ab fa[FA * TM], fb[FB * TN];
         GT_UNROLL
         for (int e = 0; e < TM * TN; e++)
             acc[e] = 0;
@@ -303,18 +299,18 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)
         for (int s = 0; s < slabs; s++) {
             FETCH(s + STAGES - 1, free);
             const int next = now + 1 == STAGES ? 0 : now + 1;
-            const GT_SHARED gt_elem *const sa = smem + now * STAGE + of_a;
-            const GT_SHARED gt_elem *const sb = smem + now * STAGE + of_b;
-            const GT_SHARED gt_elem *const next_a = smem + next * STAGE + of_a;
-            const GT_SHARED gt_elem *const next_b = smem + next * STAGE + of_b;
+            const GT_SHARED gt_ab *const sa = smem + now * STAGE + of_a;
+            const GT_SHARED gt_ab *const sb = smem + now * STAGE + of_b;
+            const GT_SHARED gt_ab *const next_a = smem + next * STAGE + of_a;
+            const GT_SHARED gt_ab *const next_b = smem + next * STAGE + of_b;
             GT_UNROLL_BY(1)
             for (int k0 = 0; k0 < DEEP; k0 += KU)
                 GT_UNROLL
                 for (int u = 0; u < KU; u++) {
                     const int last = u + 1 == KU && k0 + KU == DEEP;
                     const int k = k0 + u, then = last ? 0 : k + 1;
-                    const GT_SHARED gt_elem *const from_a = last ? next_a : sa;
-                    const GT_SHARED gt_elem *const from_b = last ? next_b : sb;
+                    const GT_SHARED gt_ab *const from_a = last ? next_a : sa;
+                    const GT_SHARED gt_ab *const from_b = last ? next_b : sb;
                     if (last) {
                         TURN(); /* past the last slab: what is loaded then is not used */
                     }
@@ -335,26 +331,28 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)
         GT_LEAD(PARTIAL);
         /* A sum that is not all of k goes to the workspace. */
         const int partial = PARTIAL || (STREAM && slabs < per);
-        GT_GLOBAL gt_elem *out = c + row0 * ldc + col0;
+        GT_GLOBAL gt_c *out = c + row0 * ldc + col0;
         gt_long ld = ldc;
         if (PARTIAL) {
-            out = workspace + PACKED + part * (gt_long)m * n + row0 * (gt_long)n + col0;
+            out = (GT_GLOBAL gt_c *)(SUMS + part * (gt_long)m * n);
+            out += row0 * (gt_long)n + col0;
             ld = n;
         } else if (partial) {
-            out = UNDONE(GT_BLOCK, first == 0);
+            out = (GT_GLOBAL gt_c *)UNDONE(GT_BLOCK, first == 0);
             ld = cols = BN;
             rows = BM;
         }
         out += ay * ld + bx;
-        const gt_elem by = partial ? (gt_elem)1 : alpha, old = partial ? (gt_elem)0 : beta;
+        const gt_acc by = partial ? (gt_acc)1 : alpha, old = partial ? (gt_acc)0 : beta;
         const int inside_c = rows >= BM && cols >= BN && gt_aligned(PN, out, ld);
         if (SLICES > 1 || CLUSTER) {
+            GT_SHARED gt_acc *const sums = (GT_SHARED gt_acc *)smem;
             GT_BARRIER(); /* the stages are free */
             GT_UNROLL
             for (int e = 0; e < TM * TN; e++)
-                smem[(slice * TM * TN + e) * TEAM + tt] = acc[e];
+                sums[(slice * TM * TN + e) * TEAM + tt] = acc[e];
             GT_CLUSTER_BARRIER(CLUSTER);
-            store_sums(out, ld, by, smem + tt, old, inside_c, rows - ay, cols - bx, part, slice);
+            store_sums(out, ld, by, sums + tt, old, inside_c, rows - ay, cols - bx, part, slice);
             if (CLUSTER)
                 GT_CLUSTER_BARRIER(1); /* until the others have read */
         } else if (inside_c) {

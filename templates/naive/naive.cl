@@ -23,10 +23,7 @@
  * gemmtune trial f32-nn-1024x1024x1024 --family naive --point "MAP=1 BX=32 BY=8 KU=4"
  */
 
-GT_KERNEL(gemm, GT_BX, GT_BY, 1)
-(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
- const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
- GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc) {
+GT_KERNEL(gemm, GT_BX, GT_BY, 1)(GT_PARAMS) {
     const int tiles_n = (n - 1) / GT_COLUMNS + 1; /* n + COLUMNS - 1 may overflow */
     const int row0 = GT_BLOCK / tiles_n * GT_ROWS, col0 = GT_BLOCK % tiles_n * GT_COLUMNS;
     const int i = GT_MAP ? GT_THREAD_Y : GT_THREAD_X; /* within the rectangle */
@@ -36,7 +33,7 @@ GT_KERNEL(gemm, GT_BX, GT_BY, 1)
         const gt_long row = row0 + i, col = col0 + j;
         const gt_long step_a = GT_TA ? lda : 1, step_b = GT_TB ? 1 : ldb;
         gt_acc acc = 0;
-        int left = alpha == (gt_elem)0 ? 0 : k; /* alpha 0: A and B are not read */
+        int left = alpha == (gt_acc)0 ? 0 : k; /* alpha 0: A and B are not read */
 
         a += GT_TA ? row : row * lda;
         b += GT_TB ? col * ldb : col;
@@ -44,13 +41,13 @@ GT_KERNEL(gemm, GT_BX, GT_BY, 1)
         for (; left >= GT_KU; left -= GT_KU) {
             GT_UNROLL
             for (int u = 0; u < GT_KU; u++)
-                acc = gt_fma(a[u * step_a], b[u * step_b], acc);
+                acc = gt_multiply_add(a[u * step_a], b[u * step_b], acc);
             a += GT_KU * step_a;
             b += GT_KU * step_b;
         }
         GT_UNROLL_BY(1)
         for (; left > 0; left--) {
-            acc = gt_fma(*a, *b, acc);
+            acc = gt_multiply_add(*a, *b, acc);
             a += step_a;
             b += step_b;
         }

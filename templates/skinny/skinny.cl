@@ -2,8 +2,8 @@
 /*
  * skinny - products with a short side: C has few rows or few columns. The large operand, W,
  * is streamed from memory once, as many bytes on their way as possible, and the small one,
- * X, beside it: slabs of both go straight to shared memory by asynchronous copies, STAGES - 1
- * slabs ahead of the one that is multiplied.
+ * X, beside it: slabs of both go straight to shared memory by asynchronous copies,
+ * STAGES - 1 slabs ahead of the one that is multiplied.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major.
  *
@@ -22,10 +22,11 @@
  *     +-----+-----+-----+--+
  *
  * In shared memory W is as it is in memory, and X, turned on its way where need be, is not
- * contiguous along what W is: of two vectors of KV along k, the elements that are multiplied
- * with each other would lie in one bank of registers. A thread moves 16 bytes a time from
- * there, however unaligned the matrices are, and each vector of X feeds KV x R multiply-adds.
- * Neighbouring threads are groups, so that a warp reads one or few vectors of X at a time.
+ * contiguous along what W is: of two vectors of KV along k, the elements that are
+ * multiplied with each other would lie in one bank of registers. A thread moves 16 bytes a
+ * time from there, however unaligned the matrices are, and each vector of X feeds KV x R
+ * multiply-adds. Neighbouring threads are groups, so that a warp reads one or few vectors
+ * of X at a time.
  *
  * SIDE   which side is short               STAGES slabs in shared memory
  * S R    of X, of W a thread multiplies    LANES THREADS  threads a group, a block
@@ -49,7 +50,7 @@ enum {
     PIECE = GT_PIECE_W,              /* of a thread's rows of W that lie side by side */
     XS = ALONG ? 1 : KV,             /* of S that are read at once */
     STEP = LANES * KV, DEEP = GT_DEEP,
-    WLD = GT_WLD, XLD = GT_XLD,      /* W: [TILE][WLD] where WK, else [DEEP][WLD]; X alike */
+    WLD = GT_WLD, XLD = GT_XLD,      /* W: [TILE][WLD] where WK, or [DEEP][WLD]; X alike */
     SLAB_W = GT_SLAB_W, STAGE = GT_STAGE,
     SP = GT_SP, TLD = GT_TLD,        /* of S that are added up at a time: [SP][TLD] sums */
     SUMS = GT_SUMS, RLD = GT_RLD,    /* of all lanes: [LANES][RLD] */
@@ -57,17 +58,17 @@ enum {
     BLOCKS = CLUSTER ? SPLIT : 1     /* that see each other's sums */
 };
 
-/* Where row i of group g's rows lies in the tile, and where row r's sum lies among a lane's:
- * there the groups are neighbours, and no vector ties a sum to a bank of registers. */
+/* Where row i of group g's rows lies in the tile, and where row r's sum lies among those of
+ * a lane: groups are neighbours there, and no vector ties a sum to a bank of registers. */
 #define ROW(g, i)  (((i) / PIECE * G + (g)) * PIECE + (i) % PIECE)
 #define SUM_OF(r)  (((r) / (G * PIECE) * PIECE + (r) % PIECE) * G + (r) / PIECE % G)
 
 /* Where row, k of an operand lies. */
 #define PLACE(along, row, k, ld) ((along) ? (row) * (ld) + (k) : (row) + (k) * (ld))
 
-/* Begins the copies of a slab, of which `rows` and `depth` exist: what does not becomes 0. */
-GT_INLINE void fetch(int along, int asis, int wide, int v, GT_SHARED gt_elem *to, int stride,
-                     const GT_GLOBAL gt_elem *from, gt_long ld, int rows, int depth, int t) {
+/* Begins the copies of a slab, of which `rows` and `depth` exist: all else becomes 0. */
+GT_INLINE void fetch(int along, int asis, int wide, int v, GT_SHARED gt_ab *to, int stride,
+                     const GT_GLOBAL gt_ab *from, gt_long ld, int rows, int depth, int t) {
     if (rows >= wide && depth >= DEEP)
         gt_slab_copy(along, asis, wide, DEEP, v, T, to, stride, from, ld, rows, depth, 1, t);
     else
@@ -75,11 +76,11 @@ GT_INLINE void fetch(int along, int asis, int wide, int v, GT_SHARED gt_elem *to
 }
 
 /* acc += W X over a slab; w and x stand at the thread's first elements of it. */
-GT_INLINE void multiply(gt_acc acc[S * R], const GT_SHARED gt_elem *w,
-                        const GT_SHARED gt_elem *x) {
+GT_INLINE void multiply(gt_acc acc[S * R], const GT_SHARED gt_ab *w,
+                        const GT_SHARED gt_ab *x) {
     GT_UNROLL_BY(GT_KU)
     for (int u = 0; u < U; u++) {
-        gt_elem wr[R * KV], xr[XS * KV]; /* wr: [R][KV] where WK, else [KV][R]; xr alike */
+        gt_ab wr[R * KV], xr[XS * KV]; /* wr: [R][KV] where WK, else [KV][R]; xr alike */
         GT_UNROLL
         for (int i = 0; i < R * KV; i += WK ? KV : PIECE)
             gt_load_shared(WK ? KV : PIECE, wr + i,
@@ -99,15 +100,15 @@ GT_INLINE void multiply(gt_acc acc[S * R], const GT_SHARED gt_elem *w,
                     for (int e = 0; e < R; e++) {
                         const int j = i % 2 ? R - 1 - e : e; /* an operand stays */
                         acc[(s + i) * R + j] =
-                            gt_fma(wr[WK ? j * KV + v : v * R + j], xr[v * XS + i],
-                                   acc[(s + i) * R + j]);
+                            gt_fma(gt_from_ab(wr[WK ? j * KV + v : v * R + j]),
+                                   gt_from_ab(xr[v * XS + i]), acc[(s + i) * R + j]);
                     }
         }
     }
 }
 
 /* Puts SP of the thread's S sums a row, from s on, where all lanes' are added up. */
-GT_INLINE void put_sums(GT_SHARED gt_elem *sums, const gt_acc acc[S * R], int s, int g,
+GT_INLINE void put_sums(GT_SHARED gt_acc *sums, const gt_acc acc[S * R], int s, int g,
                         int lane) {
     GT_UNROLL
     for (int i = 0; i < SP; i++)
@@ -117,7 +118,7 @@ GT_INLINE void put_sums(GT_SHARED gt_elem *sums, const gt_acc acc[S * R], int s,
 }
 
 /* What lanes first, first + step, ... of `lanes` have for sum e. */
-GT_INLINE gt_acc sum_of(const GT_SHARED gt_elem *sums, int e, int first, int step,
+GT_INLINE gt_acc sum_of(const GT_SHARED gt_acc *sums, int e, int first, int step,
                         int lanes) {
     gt_acc sum = 0;
     GT_UNROLL_BY(8)
@@ -127,7 +128,7 @@ GT_INLINE gt_acc sum_of(const GT_SHARED gt_elem *sums, int e, int first, int ste
 }
 
 /* Adds up the lanes' sums, in a fixed order, to the first lane's. */
-GT_INLINE void add_lanes(GT_SHARED gt_elem *sums, int t) {
+GT_INLINE void add_lanes(GT_SHARED gt_acc *sums, int t) {
     if (FOLD > 1) { /* few sums of many lanes: in two steps */
         if (t < FOLD * SUMS)
             sums[t / SUMS * RLD + t % SUMS] = sum_of(sums, t % SUMS, t / SUMS, FOLD, LANES);
@@ -139,14 +140,11 @@ GT_INLINE void add_lanes(GT_SHARED gt_elem *sums, int t) {
 }
 
 #if GT_SPLIT > 1 && !GT_CLUSTER
-GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_SUMMERS, 0)
+GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_SUMMERS, workspace)
 #endif
 
-GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
-(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
- const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
- GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc, GT_GLOBAL gt_acc *GT_RESTRICT partial) {
-    GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
+GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
+    GT_SHARED_ARRAY(gt_ab, smem, GT_SMEM / GT_SIZEOF_A);
     GT_FOLLOW();
     const int t = GT_THREAD_X, g = t % G, lane = t / G;
 
@@ -158,21 +156,22 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     const int rows_w = wide - w0, rows_x = narrow - s0; /* from here to the edges */
 
     /* Parts begin where vectors and cache lines do. */
-    const int all = alpha == (gt_elem)0 ? 0 : k; /* alpha 0: A and B are not read */
+    const int all = alpha == (gt_acc)0 ? 0 : k; /* alpha 0: A and B are not read */
     const int share = SPLIT == 1 ? all : gt_cdiv(gt_cdiv(all, 32), SPLIT) * 32;
     const int first = (int)GT_MIN(part * (gt_long)share, all);
     const int depth = GT_MIN(share, all - first), slabs = gt_cdiv(depth, DEEP);
 
     const gt_long ldw = GT_SIDE ? lda : ldb, ldx = GT_SIDE ? ldb : lda;
-    const GT_GLOBAL gt_elem *w = (GT_SIDE ? a : b) + PLACE(WK, w0, first, ldw) +
+    const GT_GLOBAL gt_ab *w = (GT_SIDE ? a : b) + PLACE(WK, w0, first, ldw) +
                                  gt_slab_from(WK, TILE, DEEP, V, T, ldw, t);
-    const GT_GLOBAL gt_elem *x = (GT_SIDE ? b : a) + PLACE(XK, s0, first, ldx) +
+    const GT_GLOBAL gt_ab *x = (GT_SIDE ? b : a) + PLACE(XK, s0, first, ldx) +
                                  gt_slab_from(XK, S, DEEP, VX, T, ldx, t);
     const int to_w = gt_slab_to(WK, WK, TILE, DEEP, V, T, WLD, t);
     const int to_x = gt_slab_to(XK, ALONG, S, DEEP, VX, T, XLD, t) + SLAB_W;
     const int of_w = WK ? ROW(g, 0) * WLD + lane * KV : lane * KV * WLD + ROW(g, 0);
     const int of_x = lane * KV * (ALONG ? 1 : XLD) + SLAB_W;
 
+    GT_SHARED gt_acc *const sums = (GT_SHARED gt_acc *)smem;
     gt_acc acc[S * R];
     GT_UNROLL
     for (int e = 0; e < S * R; e++)
@@ -184,7 +183,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
         GT_COPY_WAIT(STAGES - 2);
         GT_BARRIER(); /* one slab more is there, and the one before it has been read */
         if (i < slabs) {
-            GT_SHARED gt_elem *const to = smem + stage * STAGE;
+            GT_SHARED gt_ab *const to = smem + stage * STAGE;
             const int left = depth - i * DEEP;
             fetch(XK, ALONG, S, VX, to + to_x, XLD, x, ldx, rows_x, left, t);
             fetch(WK, WK, TILE, V, to + to_w, WLD, w, ldw, rows_w, left, t);
@@ -200,9 +199,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     GT_UNROLL
     for (int s = 0; s < S; s += SP) {
         GT_CLUSTER_BARRIER(CLUSTER && s > 0); /* shared memory is free */
-        put_sums(smem, acc, s, g, lane);
+        put_sums(sums, acc, s, g, lane);
         GT_BARRIER(); /* the lanes' sums are there */
-        add_lanes(smem, t);
+        add_lanes(sums, t);
         GT_CLUSTER_BARRIER(CLUSTER); /* the block's sums are there */
         GT_UNROLL_BY(1)
         for (int e = (CLUSTER ? part * T : 0) + t; e < SP * TILE; e += BLOCKS * T) {
@@ -213,10 +212,10 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
             gt_acc sum = 0;
             GT_UNROLL
             for (int of = 0; of < BLOCKS; of++)
-                sum += gt_cluster_load(CLUSTER, smem + i * TLD + SUM_OF(j), of);
+                sum += gt_cluster_load(CLUSTER, sums + i * TLD + SUM_OF(j), of);
             if (s + i < rows_x && j < rows_w) {
                 if (SPLIT > 1 && !CLUSTER)
-                    partial[(part * (gt_long)m + row) * n + col] = sum;
+                    workspace[(part * (gt_long)m + row) * n + col] = sum;
                 else
                     gt_store_c(c + row * ldc + col, alpha, sum, beta);
             }

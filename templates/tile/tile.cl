@@ -19,7 +19,8 @@
  *     +----+----+ +----+----+----+
  *
  * In shared memory A's tile is [row][k] and B's is [k][column] whatever the layout.
- * Elements past the edge are zeros there; they are never read from the matrices.
+ * Elements past the edge are zeros there; they are never read from the matrices. They lie
+ * there in the accumulator's type: each is converted once, and used TILE_WIDTH times.
  *
  * TILE_WIDTH  width and height of a tile
  * PAD         spare elements a row of shared memory, so that a tile that is written
@@ -36,18 +37,22 @@ enum {
     PAIR = 2 * TILE
 };
 
-/* One element of the operand stored at x, or 0 past its edge. Lanes run along the stored
+#define PAST_EDGES ((gt_acc)0) /* what the tiles hold where A and B have nothing */
+
+/* One element of A stored at x, if it exists; the same of B. Lanes run along the stored
  * row: that is the order memory likes, whichever of the two directions it means. */
-GT_INLINE gt_elem fetch(const GT_GLOBAL gt_elem *x, gt_long ld, int row, int rows, int col,
-                        int cols) {
-    return row < rows && col < cols ? x[row * ld + col] : (gt_elem)0;
+GT_INLINE gt_acc fetch_a(const GT_GLOBAL gt_a *x, gt_long ld, int row, int rows, int col,
+                         int cols) {
+    return row < rows && col < cols ? gt_from_a(x[row * ld + col]) : PAST_EDGES;
 }
 
-GT_KERNEL(gemm, GT_TILE_WIDTH, GT_TILE_WIDTH, 1)
-(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
- const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
- GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc) {
-    GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
+GT_INLINE gt_acc fetch_b(const GT_GLOBAL gt_b *x, gt_long ld, int row, int rows, int col,
+                         int cols) {
+    return row < rows && col < cols ? gt_from_b(x[row * ld + col]) : PAST_EDGES;
+}
+
+GT_KERNEL(gemm, GT_TILE_WIDTH, GT_TILE_WIDTH, 1)(GT_PARAMS) {
+    GT_SHARED_ARRAY(gt_acc, smem, GT_SMEM_ELEMS);
     const int tx = GT_THREAD_X, ty = GT_THREAD_Y;
     const int tiles_n = (n - 1) / TW + 1;
     const int row0 = GT_BLOCK / tiles_n * TW, col0 = GT_BLOCK % tiles_n * TW;
@@ -56,17 +61,17 @@ GT_KERNEL(gemm, GT_TILE_WIDTH, GT_TILE_WIDTH, 1)
     const int put_a = GT_TA ? tx * STRIDE + ty : ty * STRIDE + tx;
     const int put_b = TILE + (GT_TB ? tx * STRIDE + ty : ty * STRIDE + tx);
     gt_acc acc = 0;
-    int left = alpha == (gt_elem)0 ? 0 : k; /* of k, this tile included */
+    int left = alpha == (gt_acc)0 ? 0 : k; /* of k, this tile included */
     int now = 0;                            /* the pair of tiles in use */
-    gt_elem next_a, next_b;
+    gt_acc next_a, next_b;
 
     a += GT_TA ? (gt_long)row0 : row0 * lda;
     b += GT_TB ? col0 * ldb : (gt_long)col0;
     if (left > 0) {
-        next_a = GT_TA ? fetch(a, lda, ty, left, tx, rows)
-                       : fetch(a, lda, ty, rows, tx, left);
-        next_b = GT_TB ? fetch(b, ldb, ty, cols, tx, left)
-                       : fetch(b, ldb, ty, left, tx, cols);
+        next_a = GT_TA ? fetch_a(a, lda, ty, left, tx, rows)
+                       : fetch_a(a, lda, ty, rows, tx, left);
+        next_b = GT_TB ? fetch_b(b, ldb, ty, cols, tx, left)
+                       : fetch_b(b, ldb, ty, left, tx, cols);
         smem[put_a] = next_a;
         smem[put_b] = next_b;
     }
@@ -76,10 +81,10 @@ GT_KERNEL(gemm, GT_TILE_WIDTH, GT_TILE_WIDTH, 1)
         a += GT_TA ? TW * lda : TW;
         b += GT_TB ? TW : TW * ldb;
         if (after > 0) { /* on their way while the tiles at hand are multiplied */
-            next_a = GT_TA ? fetch(a, lda, ty, after, tx, rows)
-                           : fetch(a, lda, ty, rows, tx, after);
-            next_b = GT_TB ? fetch(b, ldb, ty, cols, tx, after)
-                           : fetch(b, ldb, ty, after, tx, cols);
+            next_a = GT_TA ? fetch_a(a, lda, ty, after, tx, rows)
+                           : fetch_a(a, lda, ty, rows, tx, after);
+            next_b = GT_TB ? fetch_b(b, ldb, ty, cols, tx, after)
+                           : fetch_b(b, ldb, ty, after, tx, cols);
         }
         GT_UNROLL
         for (int i = 0; i < TW; i++)

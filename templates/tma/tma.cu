@@ -17,16 +17,17 @@
  * likely to be done with it. What a box has past the edges is zeros: the last slab needs no
  * other code.
  *
- * The threads read slabs whose rows lie along the width. What is contiguous along k in memory
- * is turned into the workspace by a kernel before (REPACK 1; 2 copies both operands, for rows
- * that are not aligned to 16 bytes), or slab by slab in shared memory, by all threads while
- * they multiply the slab ahead of it (REPACK 0); then they do wait for each other.
+ * The threads read slabs whose rows lie along the width. What is contiguous along k in
+ * memory is turned into the workspace by a kernel before (REPACK 1; 2 copies both operands,
+ * for rows that are not aligned to 16 bytes), or slab by slab in shared memory, by all
+ * threads while they multiply the slab ahead of it (REPACK 0); then they do wait for each
+ * other.
  *
  * BM BN   tile of C              BK      depth of a slab
  * TM TN   patch of a thread      STAGES  slabs in shared memory
  * SPLIT   parts of k, a block each; a second kernel adds up
- * TAIL    pieces of k of the tiles that would leave units idle at the end: these units compute
- *         some of them, and a second kernel adds up; 0: such tiles are not shared
+ * TAIL    pieces of k of the last tiles, which would leave units idle: these units compute
+ *         some of the pieces, and a second kernel adds up; 0: such tiles are not shared
  * ORDER   of the multiply-adds: 0 by rows, 1 by columns, 2 by pairs of rows
  * REPACK  operands that lie in the workspace: 0 none, 1 those contiguous along k, 2 both
  * MINB    blocks that shall fit a multiprocessor
@@ -55,14 +56,9 @@ enum {
     NEED = BK - 1 - ROUNDS, /* the k at which the next slab must be there */
 };
 
-/* What space.json's tensor_maps say, as the type of a kernel's parameter. */
-struct __align__(64) tensor_map {
-    unsigned long long opaque[16]; /* the hardware's */
-};
-
-/* Begins to copy the map's box at (inner, outer) to shared memory, aligned to 128 bytes; its
- * bytes, zeros past the matrix's edges among them, count as arrived at the barrier. */
-GT_INLINE void copy_box(int to, const struct tensor_map *map, int inner, int outer,
+/* Begins to copy the map's box at (inner, outer) to shared memory, aligned to 128 bytes;
+ * its bytes, zeros past the matrix's edges among them, count as arrived at the barrier. */
+GT_INLINE void copy_box(int to, const struct gt_tensor_map *map, int inner, int outer,
                         int barrier) {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global"
                  ".mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
@@ -71,32 +67,34 @@ GT_INLINE void copy_box(int to, const struct tensor_map *map, int inner, int out
 }
 
 /* As it lies in memory: inner is the width, or k of what is to be turned. */
-GT_INLINE void copy_slab(int to, const struct tensor_map *map, int turn, int at, int k,
+GT_INLINE void copy_slab(int to, const struct gt_tensor_map *map, int turn, int at, int k,
                          int barrier) {
     copy_box(to, map, turn ? k : at, turn ? at : k, barrier);
 }
 
-/* In the workspace: op(A) and op(B) where they are packed, then the parts' sums. */
-#define PACKED (GT_PACKED(PACK_A, m, k) + GT_PACKED(PACK_B, n, k))
+/* In the workspace: op(A) and op(B) where they are packed, then the parts' sums, which go
+ * there and to C through the same code. */
+#define SUMS ((gt_acc *)((gt_ab *)workspace + GT_PACKED_A + GT_PACKED_B))
+GT_STATIC_ASSERT(GT_NUMBER(GT_TYPE_C) == GT_NUMBER(GT_TYPE_ACC), sums_are_stored_as_C_is);
 
 #if GT_REPACK
-GT_PACK_KERNEL(repack, PACK_A, PACK_B)
+GT_PACK_KERNEL(repack, PACK_A, PACK_B, GT_PACKED_A)
 #endif
 
 #if GT_SPLIT > 1
-GT_REDUCE_KERNEL(reduce, GT_SPLIT, 128, PACKED)
+GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES, SUMS)
 #endif
 
 #if GT_TAIL
-GT_FINISH_KERNEL(finish, BM, BN, GT_GROUP, GT_TAIL, GT_CAPACITY, PACKED)
+GT_FINISH_KERNEL(finish, BM, BN, GT_GROUP, GT_TAIL, GT_CAPACITY, SUMS)
 #endif
 
 /* Loads four times eight rows of 16 bytes, row l from lane l's `from`: element i of `to` is
  * element l % 4 of row 8 i + l / 4. */
-GT_INLINE void load_matrices(gt_elem *to, const gt_elem *from) {
+GT_INLINE void load_matrices(gt_ab *to, const gt_ab *from) {
     union {
         unsigned bits;
-        gt_elem value;
+        gt_ab value;
     } word[4];
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(word[0].bits), "=r"(word[1].bits), "=r"(word[2].bits), "=r"(word[3].bits)
@@ -108,42 +106,42 @@ GT_INLINE void load_matrices(gt_elem *to, const gt_elem *from) {
 }
 
 /*
- * Turning a slab that has come as [width][BK] into one of [BK][width]. With one instruction a
- * warp reads 4 times 128 bytes, a quarter of the width apart, and has those 16 bytes of each
- * spread over four lanes, an element each (ldmatrix): a lane then holds four elements of one
- * k, and stores them side by side. So the element that is turned to place p of the width is the
- * one at p % 4 * width / 4 + p / 4.
+ * Turning a slab that has come as [width][BK] into one of [BK][width]. With one instruction
+ * a warp reads 4 times 128 bytes, a quarter of the width apart, and has those 16 bytes of
+ * each spread over four lanes, an element each (ldmatrix): a lane then holds four elements
+ * of one k, and stores them side by side. So the element that is turned to place p of the
+ * width is the one at p % 4 * width / 4 + p / 4.
  */
 GT_STATIC_ASSERT(32 % BK == 0, an_instruction_has_whole_rows_of_a_slab);
 GT_STATIC_ASSERT((!TURN_A || PM == 4) && (!TURN_B || PN == 4), patches_have_pieces_of_four);
 
-/* A warp's share of a slab in one round: the how-manieth 128 elements, in each quarter 32. */
+/* The number of a warp's 128 elements of a slab in one round: 32 of each quarter. */
 GT_INLINE int share_of(int round, int t) {
     return round * (T / 32) + t / 32;
 }
 
 /* The first of a round's two steps, for an operand: into registers. */
-GT_INLINE void take(gt_elem *raw, const gt_elem *from, int width, int share, int lane) {
+GT_INLINE void take(gt_ab *raw, const gt_ab *from, int width, int share, int lane) {
     if (share < width * BK / 128)
         load_matrices(raw, from + lane / 8 * (width / 4 * BK) + share * 32 + lane % 8 * 4);
 }
 
 /* The second: out of them. */
-GT_INLINE void put(gt_elem *to, const gt_elem *raw, int width, int share, int lane) {
+GT_INLINE void put(gt_ab *to, const gt_ab *raw, int width, int share, int lane) {
     const int k = lane % BK, high = share * (32 / BK) + lane / BK;
     if (share < width * BK / 128)
         gt_store_shared(4, to + k * TURNED_ROW(width) + high * 4, raw);
 }
 
 /* A round's part of the slab in a stage: A's rounds come first. */
-GT_INLINE void turn_load(gt_elem *raw, const gt_elem *stage, int round, int t) {
+GT_INLINE void turn_load(gt_ab *raw, const gt_ab *stage, int round, int t) {
     if (round < ROUNDS_A)
         take(raw, stage, BM, share_of(round, t), t % 32);
     else
         take(raw, stage + SLAB_A, BN, share_of(round - ROUNDS_A, t), t % 32);
 }
 
-GT_INLINE void turn_store(gt_elem *turned, const gt_elem *raw, int round, int t) {
+GT_INLINE void turn_store(gt_ab *turned, const gt_ab *raw, int round, int t) {
     if (round < ROUNDS_A)
         put(turned, raw, BM, share_of(round, t), t % 32);
     else
@@ -156,12 +154,12 @@ GT_INLINE struct gt_side side_of(int turned, int width, int piece, int lanes) {
     return turned ? spread : gt_side_of(piece, lanes);
 }
 
-GT_INLINE void multiply(gt_acc *acc, const gt_elem *fa, const gt_elem *fb) {
+GT_INLINE void multiply(gt_acc *acc, const gt_ab *fa, const gt_ab *fb) {
     GT_UNROLL
     for (int s = 0; s < TM * TN; s++) {
         const int i = gt_order_row(GT_ORDER, TM, TN, s);
         const int j = gt_order_column(GT_ORDER, TM, TN, s);
-        acc[i * TN + j] = gt_fma(fa[i], fb[j], acc[i * TN + j]);
+        acc[i * TN + j] = gt_multiply_add(fa[i], fb[j], acc[i * TN + j]);
     }
 }
 
@@ -178,7 +176,7 @@ GT_INLINE struct turn next_turn(struct turn now) {
 
 /* What one thread feeds the stages from. */
 struct feeder {
-    const struct tensor_map *a, *b;
+    const struct gt_tensor_map *a, *b;
     int row, col;            /* of the tile */
     int k, slabs;            /* where the block's part of k begins; slabs of it */
     int stages, full, empty; /* addresses in shared memory */
@@ -201,15 +199,11 @@ GT_INLINE void feed(const struct feeder *f, int s, struct turn turn) {
     }
 }
 
-GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
-(int m, int n, int k, gt_elem alpha, const gt_elem *GT_RESTRICT a, gt_long lda,
- const gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta, gt_elem *GT_RESTRICT c,
- gt_long ldc, gt_elem *workspace, const __grid_constant__ struct tensor_map map_a,
- const __grid_constant__ struct tensor_map map_b) {
-    extern __shared__ __align__(128) gt_elem smem[]; /* where boxes may lie */
+GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
+    extern __shared__ __align__(128) gt_ab smem[]; /* where boxes may lie */
     GT_FOLLOW();
     const int t = GT_THREAD_X;
-    gt_elem *const turned = smem + STAGES * STAGE; /* two of them: one is read, one written */
+    gt_ab *const turned = smem + STAGES * STAGE; /* two of them: one is read, one written */
     const int stages = gt_shared_address(smem),
               full = stages + (STAGES * STAGE + 2 * TURNED) * GT_SIZEOF_A,
               empty = full + STAGES * 8;
@@ -220,7 +214,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     int row0, col0;
     gt_tile_place(&row0, &col0, work.tile, BM, BN, GT_GROUP, m, n);
     /* This block's part of k. */
-    const gt_long all = alpha == (gt_elem)0 ? 0 : gt_cdiv(k, BK); /* alpha 0: nothing is read */
+    const gt_long all = alpha == (gt_acc)0 ? 0 : gt_cdiv(k, BK); /* 0: nothing read */
     int first;
     const int slabs = gt_work_slabs(&work, all, &first);
     const struct feeder f = {&map_a, &map_b, row0, col0, first * BK,
@@ -241,12 +235,12 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
             const struct turn fresh = {s, 1}; /* the phase before the first has passed */
             feed(&f, s, fresh);
         }
-    GT_BARRIER(); /* the first warp is one again: compilers keep more in uniform registers */
+    GT_BARRIER(); /* the first warp is one again: more is kept in uniform registers */
 
     const int ay = gt_patch_row(TY, TX, TM, PM, t); /* the patch's first row, column */
     const int bx = gt_patch_column(TY, TX, TN, PN, t);
     gt_acc acc[TM * TN];
-    gt_elem fa[2][TM], fb[2][TN];
+    gt_ab fa[2][TM], fb[2][TN];
     GT_UNROLL
     for (int e = 0; e < TM * TN; e++)
         acc[e] = 0;
@@ -260,7 +254,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     gt_patch_load(TN, PN, LX, fb[to],                                                      \
                   bx + (TURN_B ? turned + (half) + TURNED_A + (k)*TURNED_ROW(BN)           \
                                : smem + (stage)*STAGE + SLAB_A + (k)*BN))
-    gt_elem raw[4];
+    gt_ab raw[4];
     int half = 0;
 
     gt_barrier_wait(full, 0);
@@ -309,10 +303,10 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)
     c += row0 * ldc + col0;
     if (work.parts > 1) {
         if (SPLIT > 1) {
-            c = workspace + PACKED + work.part * (gt_long)m * n + row0 * (gt_long)n + col0;
+            c = (gt_c *)(SUMS + work.part * (gt_long)m * n) + row0 * (gt_long)n + col0;
             ldc = n;
         } else {
-            c = workspace + PACKED + gt_work_place(&work, work.part, BM, BN);
+            c = (gt_c *)(SUMS + gt_work_place(&work, work.part, BM, BN));
             ldc = cols = BN;
             rows = BM;
         }

@@ -7,12 +7,12 @@
  * C[m,n] = alpha op(A) op(B) + beta C, row-major. Tile BM x BN, slabs of BK along k.
  *
  *                     n ->
- *              +----+----+----+     B packed: panels of NR = NV vectors, k outermost in each
+ *              +----+----+----+     B packed: panels of NR = NV vectors, k outermost
  *          BK  | NR | NR |    |
  *        k     +----+----+----+     A packed: panels of MR rows, likewise
  *      BK
  *     +----+   +----+----+----+
- *  MR |    |   |    |    |    |     a patch MR x NR in registers: for each k, NV vectors of B
+ *  MR |    |   |    |    |    |     a patch MR x NR in registers: for a k, NV vectors of B
  *  m  +----+   +----+----+----+     and MR values of A, each for a whole vector
  *  MR |    |   |    |    |    |
  *     +----+   +----+----+----+     between slabs, patches wait in shared memory
@@ -32,45 +32,42 @@ enum {
     SLAB_A = BM * BK, SLABS = SLAB_A + BN * BK /* where the patches begin */
 };
 
-#if GT_DTYPE_F32
-typedef GT_PASTE(float, GT_V) vector;
-#elif GT_DTYPE_F64
-typedef GT_PASTE(double, GT_V) vector;
-#else
-typedef GT_PASTE(uint, GT_V) vector;
-#endif
+typedef GT_PASTE(GT_PASTE(GT_WORD_, GT_TYPE_ACC), GT_V) vector;
 #define LOAD  GT_PASTE(vload, GT_V)
 #define STORE GT_PASTE(vstore, GT_V)
 
+/* A and B are packed by the same code, in the accumulator's type. */
+GT_STATIC_ASSERT(GT_NUMBER(GT_TYPE_A) == GT_NUMBER(GT_TYPE_B), operands_of_one_type);
+
 /* Packs a panel of `wide` rows of A or columns of B, `depth` of k, of which `left` exist.
  * along: x is contiguous along k. */
-GT_INLINE void pack_panel(int along, int wide, GT_SHARED gt_elem *to,
-                          const GT_GLOBAL gt_elem *x, gt_long ld, int left, int depth) {
+GT_INLINE void pack_panel(int along, int wide, GT_SHARED gt_acc *to,
+                          const GT_GLOBAL gt_a *x, gt_long ld, int left, int depth) {
     if (left >= wide) {
         for (int k = 0; k < depth; k++)
             GT_UNROLL
             for (int w = 0; w < wide; w++)
-                to[k * wide + w] = along ? x[w * ld + k] : x[k * ld + w];
+                to[k * wide + w] = gt_from_a(along ? x[w * ld + k] : x[k * ld + w]);
     } else {
         for (int k = 0; k < depth; k++)
             for (int w = 0; w < wide; w++)
-                to[k * wide + w] = w >= left ? (gt_elem)0
-                                   : along   ? x[w * ld + k]
-                                             : x[k * ld + w];
+                to[k * wide + w] =
+                    w >= left ? (gt_acc)0
+                              : gt_from_a(along ? x[w * ld + k] : x[k * ld + w]);
     }
 }
 
 /* Packs all panels of a slab that hold anything. */
-GT_INLINE void pack(int along, int wide, int count, GT_SHARED gt_elem *to,
-                    const GT_GLOBAL gt_elem *x, gt_long ld, int left, int depth) {
+GT_INLINE void pack(int along, int wide, int count, GT_SHARED gt_acc *to,
+                    const GT_GLOBAL gt_a *x, gt_long ld, int left, int depth) {
     for (int p = 0; p < count && p * wide < left; p++)
         pack_panel(along, wide, to + p * wide * BK, x + p * wide * (along ? ld : 1), ld,
                    left - p * wide, depth);
 }
 
 /* sums += panel of A x panel of B; `fresh`: sums hold nothing yet. */
-GT_INLINE void multiply(GT_SHARED gt_elem *sums, const GT_SHARED gt_elem *a,
-                        const GT_SHARED gt_elem *b, int depth, int fresh) {
+GT_INLINE void multiply(GT_SHARED gt_acc *sums, const GT_SHARED gt_acc *a,
+                        const GT_SHARED gt_acc *b, int depth, int fresh) {
     vector acc[MR * NV];
     GT_UNROLL
     for (int e = 0; e < MR * NV; e++)
@@ -94,24 +91,21 @@ GT_INLINE void multiply(GT_SHARED gt_elem *sums, const GT_SHARED gt_elem *a,
 }
 
 /* Stores a patch, of which rows x cols exist. */
-GT_INLINE void store(GT_GLOBAL gt_elem *c, gt_long ldc, gt_elem alpha,
-                     const GT_SHARED gt_elem *sums, gt_elem beta, int rows, int cols) {
+GT_INLINE void store(GT_GLOBAL gt_c *c, gt_long ldc, gt_acc alpha,
+                     const GT_SHARED gt_acc *sums, gt_acc beta, int rows, int cols) {
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < cols; j++)
             gt_store_c(c + i * ldc + j, alpha, sums[i * NR + j], beta);
 }
 
-GT_KERNEL(gemm, 1, 1, 1)
-(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *GT_RESTRICT a, gt_long lda,
- const GT_GLOBAL gt_elem *GT_RESTRICT b, gt_long ldb, gt_elem beta,
- GT_GLOBAL gt_elem *GT_RESTRICT c, gt_long ldc) {
-    GT_SHARED_ARRAY(smem, GT_SMEM_ELEMS);
+GT_KERNEL(gemm, 1, 1, 1)(GT_PARAMS) {
+    GT_SHARED_ARRAY(gt_acc, smem, GT_SMEM_ELEMS);
     const int tiles_n = (n - 1) / BN + 1;
     const int row0 = GT_BLOCK / tiles_n * BM, col0 = GT_BLOCK % tiles_n * BN;
     const int rows = m - row0, cols = n - col0; /* of C from here to its edges */
     const int high = GT_MIN((rows - 1) / MR + 1, GT_PM); /* patches that hold anything */
     const int wide = GT_MIN((cols - 1) / NR + 1, GT_PN);
-    const int depth = alpha == (gt_elem)0 ? 0 : k; /* alpha 0: A and B are not read */
+    const int depth = alpha == (gt_acc)0 ? 0 : k; /* alpha 0: A and B are not read */
 
     a += GT_TA ? (gt_long)row0 : row0 * lda;
     b += GT_TB ? col0 * ldb : (gt_long)col0;

@@ -370,10 +370,7 @@ static void test_workspace_too_large(void **state) {
         "\"grid\": [\"1\", \"1\", \"1\"], \"workspace\": \"M == 7 && N > 500 ? 1073741825 "
         ": 4\"},"
         "\"args\": [\"alpha\", \"a\", \"b\", \"beta\", \"c\", \"workspace\"]}";
-    static const char kernel[] =
-        "GT_KERNEL(gemm, 1, 1, 1)(gt_elem alpha, const GT_GLOBAL gt_elem *a,"
-        "const GT_GLOBAL gt_elem *b, gt_elem beta, GT_GLOBAL gt_elem *c,"
-        "GT_GLOBAL gt_elem *workspace) {}\n";
+    static const char kernel[] = "GT_KERNEL(gemm, 1, 1, 1)(GT_PARAMS) {}\n";
     static const char *const source[2] = {kernel, kernel};
     const struct gt_point point = {.count = 0};
     struct gt_family *greedy;

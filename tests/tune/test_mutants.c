@@ -5,12 +5,12 @@
  * refused as wrong_result or crashed, at a point where the kernel as shipped is correct.
  *
  * Every piece of text must occur exactly once, so a template that changes makes this test
- * speak up instead of testing nothing. What belongs to the prelude is copied in front of
- * the template under other names, so that it can be broken as well. One mutant in
- * FEW is tried; GT_LONG=1 tries all.
+ * speak up instead of testing nothing. The functions of templates/common/ are copied in
+ * front of the template under other names, so that they can be broken as well. One mutant
+ * in FEW is tried; GT_LONG=1 tries all.
  */
 #include "core/embed.h"
-#include "runtime/family.h"
+#include "runtime/family_inside.h"
 #include "tuner/work/pool.h"
 #include "tuner/rig/probe.h"
 
@@ -80,12 +80,16 @@ static const struct mutant {
     {"naive_transposed_a", "naive", "f32-tn", NAIVE, "a += GT_TA ? row",
      "a += GT_TA ? col"},
     {"naive_float_sums", "naive", "f64-nn", NAIVE,
-     "acc = gt_fma(a[u * step_a], b[u * step_b], acc)",
-     "acc = (float)gt_fma(a[u * step_a], b[u * step_b], acc)"},
-    {"naive_int_by_float", "naive", "i32-nn", NAIVE, "acc = gt_fma(*a, *b, acc)",
-     "acc += (gt_elem)(int)((float)(int)*a * (float)(int)*b)"},
-    {"naive_int_saturates", "naive", "i32-nn", NAIVE, "acc = gt_fma(*a, *b, acc)",
-     "acc = (gt_elem)GT_MAX(GT_MIN((gt_long)(int)*a * (int)*b + (int)acc, "
+     "acc = gt_multiply_add(a[u * step_a], b[u * step_b], acc)",
+     "acc = (float)gt_multiply_add(a[u * step_a], b[u * step_b], acc)"},
+    {"naive_bf16_sums", "naive", "bf16-nn", NAIVE,
+     "acc = gt_multiply_add(a[u * step_a], b[u * step_b], acc)",
+     "acc = gt_from_c(gt_to_c(gt_multiply_add(a[u * step_a], b[u * step_b], acc)))"},
+    {"tile_bf16_as_integers", "tile", "bf16=f32-nt", TILE, "gt_from_b(x[", "(x["},
+    {"naive_int_by_float", "naive", "i32-nn", NAIVE, "acc = gt_multiply_add(*a, *b, acc)",
+     "acc += (gt_acc)(int)((float)(int)*a * (float)(int)*b)"},
+    {"naive_int_saturates", "naive", "i32-nn", NAIVE, "acc = gt_multiply_add(*a, *b, acc)",
+     "acc = (gt_acc)GT_MAX(GT_MIN((gt_long)(int)*a * (int)*b + (int)acc, "
      "(gt_long)2147483647), "
      "-(gt_long)2147483647 - 1)"},
     {"coalesced_k_repeated", "coalesced", "f32-nn", COALESCED, "i * KU + u]", "i * KU]"},
@@ -101,8 +105,8 @@ static const struct mutant {
      "EN * (GT_DOWN ? GT_THREAD_X"},
     {"coalesced_acc_not_zero", "coalesced", "f32-nn", COALESCED, "acc[e] = 0;",
      "acc[e] = e == 3;"},
-    {"tile_tail_not_zero", "tile", "f32-nn", TILE, "x[row * ld + col] : (gt_elem)0",
-     "x[row * ld + col] : (gt_elem)1"},
+    {"tile_tail_not_zero", "tile", "f32-nn", TILE, "PAST_EDGES ((gt_acc)0)",
+     "PAST_EDGES ((gt_acc)1)"},
     {"vector_acc_not_zero", "vector", "f32-nn", VECTOR, "fresh ? (vector)(0)",
      "fresh ? (vector)(1)"},
     {"vector_slab_forgets", "vector", "f32-nn", VECTOR, "now, done == 0);", "now, 1);"},
@@ -168,8 +172,8 @@ static const struct mutant {
      "(gt_long)m + row) * m"},
     {"skinny_lanes_forgotten", "skinny", "f32-nt", SKINNY_FOLD, "FOLD > 1 ? FOLD : LANES",
      "FOLD > 1 ? 1 : LANES"},
-    {"skinny_sums_permuted", "skinny", "f32-nn", SKINNY, "smem + i * TLD + SUM_OF(j)",
-     "smem + i * TLD + j"},
+    {"skinny_sums_permuted", "skinny", "f32-nn", SKINNY, "sums + i * TLD + SUM_OF(j)",
+     "sums + i * TLD + j"},
     {"skinny_acc_not_zero", "skinny", "f32-nn", SKINNY, "acc[e] = 0;", "acc[e] = e == 9;"},
     {"multistage_acc_not_zero", "multistage", "f32-nn", MULTI, "acc[e] = 0;",
      "acc[e] = e == 9;"},
@@ -189,7 +193,7 @@ static const struct mutant {
     {"multistage_piece_dropped", "multistage", "f32-nn", MULTI_STREAM, "sum[i] += more[i];",
      ";"},
     {"multistage_pack_not_turned", "multistage", "f32-nn", MULTI_PACK,
-     "turn ? (col + i) * 33 + row : row * 65 + col + i", "row * 65 + col + i"},
+     "? (col + i) * (DEEP + 1) + row", "? row * (WIDE + 1) + col + i"},
     {"multistage_store_past_edges", "multistage", "f32-nn", MULTI,
      "rows >= BM && cols >= BN && gt_aligned(PN, out, ld)", "gt_aligned(PN, out, ld)"},
 
@@ -259,14 +263,14 @@ static const struct mutant {
      "0, rows, 0, cols);"},
 
     /* alpha and beta */
-    {"block_beta_twice", "block", "f32-nn", BLOCK, "gt_fma(beta, old[j],",
-     "gt_fma(beta * beta, old[j],"},
-    {"block_alpha_ignored", "block", "f32-nn", BLOCK, "old[j], alpha * acc[j]);",
-     "old[j], acc[j]);"},
+    {"block_beta_twice", "block", "f32-nn", BLOCK, "gt_fma(beta, gt_from_c(old[j]),",
+     "gt_fma(beta * beta, gt_from_c(old[j]),"},
+    {"block_alpha_ignored", "block", "f32-nn", BLOCK,
+     "gt_from_c(old[j]), alpha * acc[j]));", "gt_from_c(old[j]), acc[j]));"},
     {"block_beta_0_reads_c", "block", "f32-nn", BLOCK,
-     "if (beta != (gt_elem)0 && j >= first && j < end)", "if (j >= first && j < end)"},
+     "if (beta != (gt_acc)0 && j >= first && j < end)", "if (j >= first && j < end)"},
     {"column_edge_ignores_c", "column", "f32-nn", COLUMN,
-     "if (beta != (gt_elem)0 && j >= first && j < end)", "if (j < first)"},
+     "if (beta != (gt_acc)0 && j >= first && j < end)", "if (j < first)"},
     {"naive_beta_ignored", "naive", "f32-nn", NAIVE, "alpha, acc, beta);",
      "alpha, acc, 0);"},
     {"naive_beta_is_1", "naive", "f32-nn", NAIVE, "alpha, acc, beta);",
@@ -275,10 +279,11 @@ static const struct mutant {
      "1, acc, beta);"},
     {"naive_alpha_twice", "naive", "f32-nn", NAIVE, "alpha, acc, beta);",
      "alpha, alpha * acc, beta);"},
-    {"naive_beta_twice", "naive", "f32-nn", NAIVE, "gt_fma(beta, *c, alpha * acc)",
-     "gt_fma(beta * beta, *c, alpha * acc)"},
+    {"naive_beta_twice", "naive", "f32-nn", NAIVE,
+     "gt_fma(beta, gt_from_c(*c), alpha * acc)",
+     "gt_fma(beta * beta, gt_from_c(*c), alpha * acc)"},
     {"naive_beta_0_reads_c", "naive", "f32-nn", NAIVE,
-     "beta == (gt_elem)0 ? alpha * acc :", ""},
+     "beta == (gt_acc)0 ? alpha * acc\n                                   :", ""},
     {"naive_k_0_does_nothing", "naive", "f32-nn", NAIVE, "if (i < m - row0",
      "if (k && i < m - row0"},
 
@@ -314,6 +319,7 @@ enum {
 static int failures;
 static const char *only = ""; /* mutants whose names have this in them */
 static bool made[MUTANTS];
+static struct gt_families *shipped;
 
 static void say(bool good, const char *what, const char *name, const char *why) {
     printf("%sok - %s %s%s%s\n", good ? "" : "not ", what, name, good ? "" : ": ",
@@ -362,7 +368,7 @@ static void rename_all(FILE *f, const char *text, const char *mark, char end) {
     }
 }
 
-/* Writes the prelude's text with its barriers spelled otherwise: whether the family has any
+/* Writes a part's text with its barriers spelled otherwise: whether the family has any
  * is for the template to say. */
 static void write_functions(FILE *f, const char *text) {
     static const char barrier[] = "GT_BARRIER";
@@ -371,20 +377,42 @@ static void write_functions(FILE *f, const char *text) {
     fputs(text, f);
 }
 
-/* The prelude's functions under other names, then the template. The caller frees it. */
-static char *kernel_text(const char *family) {
-    const char *functions =
-        strstr(text_of("common", "prelude.h"), "GT_INLINE void gt_store_c(");
+/* From where on a part consists of functions that may be written twice. */
+static const char *functions_of(int part) {
+    static const struct {
+        const char *part, *from;
+    } rows[] = {
+        {"dialect", NULL},
+        {"types", "GT_INLINE void gt_store_c("},
+        {"vectors", "GT_INLINE void gt_load_c("},
+    };
+    const char *text = gt_part_text(part);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(rows[i].part, gt_part_name(part)) != 0)
+            continue;
+        text = rows[i].from ? strstr(text, rows[i].from) : "";
+        if (!text)
+            die(rows[i].part, "its functions begin elsewhere now");
+    }
+    return text;
+}
+
+/* The functions of the parts that the family uses, under other names, then the template.
+ * The caller frees it. */
+static char *kernel_text(const struct gt_family *family) {
     char file[64], *out = NULL;
     size_t size;
-    snprintf(file, sizeof file, "%s.cl", family);
+    snprintf(file, sizeof file, "%s.cl", family->name);
     FILE *f = open_memstream(&out, &size);
-    if (!f || !functions)
-        die(family, "the prelude has no gt_store_c any more");
-    rename_all(f, functions, "GT_INLINE ", '(');
-    rename_all(f, functions, "\nstruct ", ' ');
-    write_functions(f, functions);
-    fputs(text_of(family, file), f);
+    if (!f)
+        die(family->name, "no memory");
+    for (int i = 0; gt_part_name(i); i++)
+        if (family->uses & 1u << i) {
+            rename_all(f, functions_of(i), "GT_INLINE ", '(');
+            rename_all(f, functions_of(i), "\nstruct ", ' ');
+            write_functions(f, functions_of(i));
+        }
+    fputs(text_of(family->name, file), f);
     fclose(f);
     return out;
 }
@@ -408,7 +436,8 @@ static const char *id_of(const struct mutant *m) {
  * once. */
 static bool break_family(const struct mutant *m, const char *dir) {
     char folder[2 * PATH_SIZE], file[64], was[64], now[64];
-    char *kernel = kernel_text(m->family), *broken = replaced(kernel, m->was, m->now);
+    char *kernel = kernel_text(gt_families_find(shipped, m->family)),
+         *broken = replaced(kernel, m->was, m->now);
     snprintf(was, sizeof was, "\"family\": \"%s\"", m->family);
     snprintf(now, sizeof now, "\"family\": \"%s\"", id_of(m));
     char *space = replaced(text_of(m->family, "space.json"), was, now);
@@ -451,16 +480,14 @@ static gt_outcome outcome_of(char *why, size_t size, struct gt_pool *pool,
 
 /* Why the family is not for this device; NULL when it is. */
 static const char *not_served(const struct gt_device *device, const struct mutant *m) {
-    struct gt_families *families;
     struct gt_err err = {""};
     gemmtune_problem p;
     char name[64];
     const char *why;
     snprintf(name, sizeof name, "%s" PROBLEM, m->types);
-    if (gt_families_create(&families, &err) || gt_problem_from_name(&p, name, &err))
+    if (gt_problem_from_name(&p, name, &err))
         die(m->name, err.line);
-    (void)gt_family_serves(gt_families_find(families, m->family), device, &p, &why);
-    gt_families_destroy(families); /* what `why` points to is a constant */
+    (void)gt_family_serves(gt_families_find(shipped, m->family), device, &p, &why);
     return why;
 }
 
@@ -535,6 +562,8 @@ int main(int argc, char **argv) {
     setenv("GEMMTUNE_SELF", program, 0);
     if (!mkdtemp(dir))
         die(dir, "cannot be made");
+    if (gt_families_create(&shipped, &err) != GEMMTUNE_OK)
+        die("families", err.line);
     for (int i = 0; i < MUTANTS; i++)
         if (!(made[i] = break_family(&mutants[i], dir)))
             say(false, "rejected: mutant", mutants[i].name,
@@ -546,5 +575,6 @@ int main(int argc, char **argv) {
     if (half == 0)
         _exit(failures > 0);
     waitpid(half, &state, 0);
+    gt_families_destroy(shipped);
     return failures > 0 || state != 0;
 }

@@ -34,7 +34,7 @@ enum {
     REGISTERS = 65536,
 };
 
-static const char *const dtypes[] = {"f32", "f64", "i32"};
+static const char *const dtypes[] = {"f32", "f64", "i32", "bf16", "bf16=f32"};
 static const char *const layouts[] = {"nn", "nt", "tn", "tt"};
 /* Where tma turns both operands. */
 #define START_LAYOUT "nt"
@@ -117,7 +117,10 @@ static gt_status source_of(char **source, int64_t *threads, const struct job *j,
 static bool multiplies(const struct job *j, const struct gt_image *image) {
     static const struct {
         const char *dtype, *kinds;
-    } rows[] = {{"f32", "FFMA"}, {"f64", "DFMA DMMA"}, {"i32", "IMAD IMMA IGMMA"}};
+    } rows[] = {{"f32", "FFMA"},
+                {"bf16", "FFMA"},
+                {"f64", "DFMA DMMA"},
+                {"i32", "IMAD IMMA IGMMA"}};
     struct gt_judgement found;
     const char *kinds = "";
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

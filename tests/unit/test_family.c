@@ -492,44 +492,187 @@ static void test_builtin_families(void **state) {
     gt_families_destroy(NULL);
 }
 
-/* The first statement of a kernel whose head begins at `at`, but for its shared memory. */
-static const char *first_statement(const char *at) {
-    at = strstr(at, ") {");
-    do {
-        assert_non_null(at);
-        at = strchr(at, '\n');
-        assert_non_null(at);
-        at += strspn(at, "\n ");
-    } while (strncmp(at, "GT_SHARED_ARRAY(", 16) == 0 ||
-             strncmp(at, "extern __shared__", 17) == 0);
-    return at;
-}
-
-static int expect_waits(const char *what, const char *head, const char *text) {
+/* A kernel that is launched early and does not wait computes wrongly now and then only:
+ * families are held to it when they are loaded, the kernels of parts here. */
+static void test_kernels_of_parts_wait(void **state) {
+    static const char head[] = "(GT_PARAMS) {";
+    (void)state;
     int kernels = 0;
-    for (const char *at = text; (at = strstr(at, head)) != NULL; at++, kernels++)
-        if (strncmp(first_statement(at), "GT_FOLLOW();", 12) != 0)
-            fail_msg("%s: a kernel begins \"%.60s\"", what, first_statement(at));
-    return kernels;
+    for (int i = 0; gt_part_name(i) != NULL; i++) {
+        const char *text = gt_part_text(i);
+        for (const char *at = strstr(text, head); at != NULL; at = strstr(at, head)) {
+            const char *follow = strstr(at, "GT_FOLLOW();"),
+                       *next = strstr(at, "const int");
+            assert_true(follow != NULL && follow < next);
+            at += strlen(head);
+            kernels++;
+        }
+    }
+    assert_int_equal(kernels, 3);
 }
 
-/* A kernel that is launched early and does not wait computes wrongly now and then only. */
-static void test_kernels_that_overlap_wait(void **state) {
+/* ---- parts ------------------------------------------------------------------------------
+ */
+
+static void test_parts(void **state) {
+    (void)state;
+    assert_string_equal(gt_part_name(0), "dialect");
+    assert_string_equal(gt_part_name(1), "types");
+    assert_null(gt_part_name(-1));
+    assert_int_equal(gt_part_bit("nobody"), 0);
+    assert_int_equal(gt_parts_closed(0), GT_PARTS_ALWAYS);
+    assert_int_equal(gt_parts_closed(gt_part_bit("slab_copies")),
+                     GT_PARTS_ALWAYS | gt_part_bit("slab_copies") | gt_part_bit("copies") |
+                         gt_part_bit("vectors"));
+    int count = 0;
+    while (gt_part_name(count) != NULL) {
+        assert_true(strlen(gt_part_text(count)) > 100);
+        count++;
+    }
+    assert_int_equal(gt_parts_closed(~0u), (1u << count) - 1);
+}
+
+static const char *before_entry = " \"entry\": \"gemm\",\n";
+
+/* `good` with a line more. */
+static char *with_line(const char *line) {
+    char text[512];
+    (void)snprintf(text, sizeof text, "%s%s", line, before_entry);
+    return spoilt(before_entry, text);
+}
+
+static void test_uses(void **state) {
+    (void)state;
+    struct gt_family *f = parsed(good);
+    assert_int_equal(f->uses, gt_parts_closed(~0u)); /* says nothing, so it may use all */
+    gt_family_destroy(f);
+    char *json = with_line(" \"uses\": [],\n");
+    f = parsed(json);
+    assert_int_equal(f->uses, GT_PARTS_ALWAYS);
+    assert_int_equal(f->constant_count, 0);
+    gt_family_destroy(f);
+    free(json);
+    json = with_line(" \"uses\": [\"reduce\"],\n");
+    f = parsed(json);
+    assert_int_equal(f->uses, gt_parts_closed(gt_part_bit("reduce")));
+    gt_family_destroy(f);
+    free(json);
+}
+
+/* The integer macros of the parts that a family uses are names of its expressions. */
+static void test_constants(void **state) {
+    static const char derived[] = "\"S\": \"T * sizeof(A)\"";
+    struct gt_family *f;
+    struct gt_err err = {""};
+    (void)state;
+    char *json = spoilt(derived, "\"S\": \"2 * REDUCE_THREADS\"");
+    f = parsed(json);
+    struct gt_binding b;
+    struct gt_device d = {.max_threads = 1024};
+    struct gt_point point;
+    gemmtune_problem p;
+    assert_int_equal(gt_problem_from_name(&p, "f32-nn-8x8x8", NULL), GEMMTUNE_OK);
+    gt_bind_problem(&b, f, &d, &p);
+    gt_family_default(f, &point);
+    assert_int_equal(gt_bind_point(&b, &point, NULL), GEMMTUNE_OK);
+    assert_int_equal(b.value[f->derive[1].slot], 512);
+    gt_family_destroy(f);
+    free(json);
+    char *unused = with_line(" \"uses\": [\"vectors\"],\n");
+    char *at = strstr(unused, "T * sizeof(A)");
+    assert_non_null(at);
+    memcpy(at, "REDUCE_EACH  ", strlen("T * sizeof(A)"));
+    assert_int_equal(gt_family_parse(&f, "toy", "toy/space.json", unused, sources, &err),
+                     GEMMTUNE_EPARSE);
+    assert_non_null(strstr(err.line, "REDUCE_EACH"));
+    free(unused);
+}
+
+static int edited_part;
+
+static const char *part_with_an_edit(int part) {
+    return part == edited_part ? "another text" : gt_part_text(part);
+}
+
+/* What a family does not use does not outdate what was tuned of it. */
+static void test_an_edit_of_a_part_outdates_its_users(void **state) {
+    static const char json[] = "the same in all hashes";
+    int kept = 0, outdated = 0;
     (void)state;
     struct gt_families *all = builtin();
-    int overlapping = 0;
     for (size_t i = 0; i < gt_families_count(all); i++) {
-        const struct gt_family *f = gt_families_at(all, i);
-        if (!f->overlap)
-            continue;
-        overlapping++;
-        assert_non_null(f->source[GEMMTUNE_CUDA]);
-        assert_true(expect_waits(f->name, "\nGT_KERNEL(", f->source[GEMMTUNE_CUDA]) > 0);
+        struct gt_family f = *gt_families_at(all, i), now = f;
+        gt_family_set_hash(&f, json, gt_part_text);
+        for (edited_part = 0; gt_part_name(edited_part) != NULL; edited_part++) {
+            const bool uses = (f.uses & 1u << edited_part) != 0;
+            gt_family_set_hash(&now, json, part_with_an_edit);
+            if ((strcmp(now.hash, f.hash) != 0) != uses)
+                fail_msg("%s after an edit of %s", f.name, gt_part_name(edited_part));
+            kept += !uses;
+            outdated += uses;
+        }
     }
-    assert_true(overlapping > 0);
-    assert_int_equal(expect_waits("the prelude", "    GT_KERNEL(name, ", gt_prelude()), 3);
+    assert_true(kept > 0 && outdated > 0);
     gt_families_destroy(all);
 }
+
+/* ---- what sources are held to -----------------------------------------------------------
+ */
+
+#define KERNEL "GT_KERNEL(gemm, GT_W, f(1, 2), 1)"
+
+static void test_sources_are_held_to(void **state) {
+    static const struct {
+        bool overlap;
+        const char *source, *said; /* NULL: nothing */
+    } rows[] = {
+        {false, "", NULL},
+        {false, KERNEL "(GT_PARAMS) { return; }", NULL},
+        {false, KERNEL " \\\n\t( GT_PARAMS )\n{}", NULL},
+        {false, "MY_GT_KERNEL(gemm)(int m) {}", NULL},
+        {false, "// " KERNEL "(int m)\n/* " KERNEL "\n */", NULL},
+        {false, "\n\n" KERNEL "(int m, int n) {}",
+         "toy/toy.cl:3: a kernel must take (GT_PARAMS)"},
+        {false, KERNEL "(GT_PARAMS_) {}", "toy/toy.cl:1: a kernel must take (GT_PARAMS)"},
+        {false, KERNEL, "toy/toy.cl:1: a kernel must take (GT_PARAMS)"},
+        {false, "GT_KERNEL(gemm, 1", "toy/toy.cl:1: a kernel must take (GT_PARAMS)"},
+        {false, KERNEL "(GT_PARAMS);", "toy/toy.cl:1: a kernel's body must follow"},
+        {false, "/*\n*/ " KERNEL "(GT_PARAMS) { int i; GT_FOLLOW(); }",
+         "toy/toy.cl:2: GT_FOLLOW() is for families whose \"overlap\" is 1"},
+        {true, KERNEL "(GT_PARAMS) { GT_FOLLOW(); }", NULL},
+        {true, KERNEL "(GT_PARAMS) {\n GT_SHARED_ARRAY(gt_a, s, 4);\n GT_FOLLOW(); }",
+         NULL},
+        {true, KERNEL "(GT_PARAMS) { extern __shared__ int s[];\nGT_FOLLOW (); }", NULL},
+        {true, KERNEL "(GT_PARAMS) { /* first */ GT_FOLLOW(); }", NULL},
+        {true, KERNEL "(GT_PARAMS) { int i; GT_FOLLOW(); }",
+         "toy/toy.cl:1: a kernel must begin with GT_FOLLOW();"},
+        {true, KERNEL "(GT_PARAMS) { GT_FOLLOW(); }\n" KERNEL "(GT_PARAMS) {}",
+         "toy/toy.cl:2: a kernel must begin with GT_FOLLOW();"},
+        {true, KERNEL "(GT_PARAMS) { // GT_FOLLOW();\n}",
+         "toy/toy.cl:1: a kernel must begin with GT_FOLLOW();"},
+        {true, KERNEL "(GT_PARAMS) { GT_SHARED_ARRAY(gt_a, s, 4)",
+         "toy/toy.cl:1: a kernel must begin with GT_FOLLOW();"},
+    };
+    (void)state;
+    char *json = with_line(" \"overlap\": 1,\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *const source[2] = {rows[i].source, ""};
+        struct gt_family *f = NULL;
+        struct gt_err err = {""};
+        const gt_status status = gt_family_parse(
+            &f, "toy", "toy/space.json", rows[i].overlap ? json : good, source, &err);
+        gt_family_destroy(f);
+        if (rows[i].said == NULL)
+            assert_string_equal(err.line, "");
+        else if (strstr(err.line, rows[i].said) == NULL)
+            fail_msg("row %zu: \"%s\" lacks \"%s\"", i, err.line, rows[i].said);
+        assert_int_equal(status, rows[i].said == NULL ? GEMMTUNE_OK : GEMMTUNE_EPARSE);
+    }
+    free(json);
+}
+
+/* ---- a folder ---------------------------------------------------------------------------
+ */
 
 static char folder[512];
 
@@ -654,7 +797,12 @@ int main(void) {
         cmocka_unit_test(test_long_folder_name),
         cmocka_unit_test(test_hash_covers_everything),
         cmocka_unit_test(test_builtin_families),
-        cmocka_unit_test(test_kernels_that_overlap_wait),
+        cmocka_unit_test(test_kernels_of_parts_wait),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_uses),
+        cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_an_edit_of_a_part_outdates_its_users),
+        cmocka_unit_test(test_sources_are_held_to),
         cmocka_unit_test_setup_teardown(test_folder, folder_create, folder_remove),
         cmocka_unit_test(test_folder_that_is_not_there),
         cmocka_unit_test(test_out_of_memory_stays_so),

@@ -15,10 +15,11 @@
 static const char toy[] =
     "{\"format\": 1, \"family\": \"toy\", \"about\": \"\","
     "\"source\": {\"cuda\": \"toy.cu\", \"opencl\": \"toy.cl\"}, \"entry\": \"gemm\","
+    "\"uses\": [\"patches\"],"
     "\"dtypes\": [\"f32\", \"tf32\", \"bf16\", \"i32\"], \"layouts\": [\"nn\", \"nt\"],"
     "\"params\": {\"W\": [8], \"V\": [1]}, \"default\": {\"W\": 8, \"V\": 1},"
     "\"derive\": {\"T\": \"W * W\", \"NEG\": \"-T\", \"BIG\": \"65536 * 65536\", \"OWN\": "
-    "\"M * W\"},"
+    "\"M * W\", \"FAR\": \"M * LDA\", \"FARTHER\": \"FAR + 1\"},"
     "\"require\": [[\"T <= MAX_THREADS\", \"a\"], [\"min(T, cdiv(W, 3)) * sizeof(ACC) > "
     "0\","
     "\"b\"]], \"accept\": [[\"K > 123456\", \"c\"]],"
@@ -69,6 +70,10 @@ static void expect_in_order(const char *text, const char *const *pieces) {
 static void test_order_and_values(void **state) {
     static const char *const pieces[] = {
         "#define GT_DTYPE_F32 1\n",
+        "#define GT_TYPE_A f32\n",
+        "#define GT_TYPE_B f32\n",
+        "#define GT_TYPE_C f32\n",
+        "#define GT_TYPE_ACC f32\n",
         "#define GT_TA 0\n",
         "#define GT_TB 1\n",
         "#define GT_SIZEOF_A 4\n",
@@ -89,7 +94,13 @@ static void test_order_and_values(void **state) {
         "#define GT_T 64\n",
         "#define GT_NEG (-64)\n",
         "#define GT_BIG 4294967296L\n",
-        "#define GT_STATIC_ASSERT(", /* the prelude */
+        "#define GT_OWN (GT_M * GT_W)\n", /* of the kernel's m */
+        "#define GT_PARAMS gt_acc alpha, const GT_GLOBAL gt_a *GT_RESTRICT a, "
+        "const GT_GLOBAL gt_b *GT_RESTRICT b, gt_acc beta, GT_GLOBAL gt_c *GT_RESTRICT c\n",
+        "#line 1 \"common/dialect.h\"\n",
+        "#define GT_STATIC_ASSERT(",
+        "#line 1 \"common/types.h\"\n",
+        "#line 1 \"common/patches.h\"\n",
         "GT_STATIC_ASSERT((GT_T <= GT_MAX_THREADS), gt_rule_0);\n",
         "GT_STATIC_ASSERT(",
         "GT_MIN(GT_T, GT_CDIV(GT_W, 3))",
@@ -104,8 +115,9 @@ static void test_order_and_values(void **state) {
     expect_in_order(text, pieces);
     assert_string_equal(strstr(text, "the CUDA template"), "the CUDA template\n");
     assert_null(strstr(text, "123456")); /* accept is lookup's, not the compiler's */
-    assert_null(strstr(text, "#define GT_M "));
-    assert_null(strstr(text, "#define GT_OWN "));
+    assert_null(strstr(text, "#define GT_FAR ")); /* of LDA, which kernels may not have */
+    assert_null(strstr(text, "#define GT_FARTHER "));
+    assert_null(strstr(text, "common/copies.h")); /* not among "uses" */
     assert_null(strstr(text, "#define GT_LDA"));
     assert_null(strstr(text, "#define GT_ALIGN_A"));
     free(text);

@@ -21,10 +21,24 @@
 #define __local
 #define get_local_id(i) device_thread
 #define get_group_id(i) device_block
-#define GT_DTYPE_F32    0
-#define GT_DTYPE_F64    0
-#define GT_DTYPE_I32    1
+#define GT_TYPE_A       i32
+#define GT_TYPE_B       i32
+#define GT_TYPE_C       i32
+#define GT_TYPE_ACC     i32
 #define GT_SIZEOF_A     4
+#define GT_SIZEOF_ACC   4
+#define GT_FLOAT        0
+#define GT_PARAMS                                                                          \
+    int m, int n, int k, gt_acc alpha, const gt_a *a, gt_long lda, const gt_b *b,          \
+        gt_long ldb, gt_acc beta, gt_c *c, gt_long ldc, const gt_acc *workspace
+static float as_float(unsigned bits) {
+    (void)bits;
+    return 0;
+}
+static unsigned as_uint(float x) {
+    (void)x;
+    return 0;
+}
 typedef struct {
     unsigned x, y;
 } uint2;
@@ -35,13 +49,16 @@ static int device_thread, device_block;
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunknown-pragmas" /* unroll */
-#include "templates/common/prelude.h"
+#include "templates/common/dialect.h"
+#include "templates/common/types.h"
+#include "templates/common/vectors.h"
+#include "templates/common/tiles.h"
 #undef GT_KERNEL
 #define GT_KERNEL(name, x, y, minb) static void name
 
 enum { BM = 32, BN = 16, GROUP = 2 };
 static int tail, held;
-GT_FINISH_KERNEL(finish, BM, BN, GROUP, tail, held, 0)
+GT_FINISH_KERNEL(finish, BM, BN, GROUP, tail, held, workspace)
 #pragma GCC diagnostic pop
 
 static const int tails[] = {2, 3, 4, 8, 16, 32};

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* crash - With BAD, it executes an instruction that does not exist. */
-GT_KERNEL(gemm, 8, 8, 1)
-(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *a, gt_long lda,
- const GT_GLOBAL gt_elem *b, gt_long ldb, gt_elem beta, GT_GLOBAL gt_elem *c, gt_long ldc)
-{
+GT_KERNEL(gemm, 8, 8, 1)(GT_PARAMS) {
     const int across = (n - 1) / 8 + 1;
     const int i = GT_BLOCK / across * 8 + GT_THREAD_Y;
     const int j = GT_BLOCK % across * 8 + GT_THREAD_X;
     gt_acc acc = 0;
     if (i >= m || j >= n)
         return;
-    for (int p = 0; p < (alpha == (gt_elem)0 ? 0 : k); p++)
+    for (int p = 0; p < (alpha == (gt_acc)0 ? 0 : k); p++)
         acc = gt_fma(a[i * lda + p], b[p * ldb + j], acc);
 #if GT_OPENCL
     if (GT_BAD)

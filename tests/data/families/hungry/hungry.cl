@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hungry - writes the last element of WANT KiB of workspace; computes everything 256 times without
- * any, 16 times with little, once with much. */
+/* hungry - writes the last element of WANT KiB of workspace; computes everything 256 times
+ * without any, 16 times with little, once with much. */
 #define TIMES (GT_WANT == 0 ? 256 : GT_WANT <= 65536 ? 16 : 1)
 
-GT_KERNEL(gemm, 8, GT_ROWS, 1)
-(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *a, gt_long lda,
- const GT_GLOBAL gt_elem *b, gt_long ldb, gt_elem beta, GT_GLOBAL gt_elem *c, gt_long ldc,
- GT_GLOBAL gt_acc *workspace)
-{
+GT_KERNEL(gemm, 8, GT_ROWS, 1)(GT_PARAMS) {
     const int across = (n - 1) / 8 + 1;
     const int i = GT_BLOCK / across * GT_ROWS + GT_THREAD_Y;
     const int j = GT_BLOCK % across * 8 + GT_THREAD_X;

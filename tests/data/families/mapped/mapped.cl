@@ -11,18 +11,14 @@ struct gt_tensor_map {
     ulong address, type, inner, outer, stride, box[2], rest[9];
 };
 
-static gt_elem element(const struct gt_tensor_map *map, int outer, int inner)
+static gt_a element(const struct gt_tensor_map *map, int outer, int inner)
 {
     if (outer >= map->outer || inner >= map->inner)
         return 0;
-    return ((const GT_GLOBAL gt_elem *)(map->address + outer * map->stride))[inner];
+    return ((const GT_GLOBAL gt_a *)(map->address + outer * map->stride))[inner];
 }
 
-GT_KERNEL(pack, 8, 8, 1)
-(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *a, gt_long lda,
- const GT_GLOBAL gt_elem *b, gt_long ldb, gt_elem beta, GT_GLOBAL gt_elem *c, gt_long ldc,
- GT_GLOBAL gt_elem *workspace)
-{
+GT_KERNEL(pack, 8, 8, 1)(GT_PARAMS) {
     const int across = (m - 1) / 8 + 1;
     const int i = GT_BLOCK % across * 8 + GT_THREAD_X;
     const int p = GT_BLOCK / across * 8 + GT_THREAD_Y;
@@ -30,11 +26,7 @@ GT_KERNEL(pack, 8, 8, 1)
         workspace[64 / GT_SIZEOF_A + i * (gt_long)(GT_CDIV(k, 4) * 4) + p] = a[i * lda + p];
 }
 
-GT_KERNEL(gemm, 8, 8, 1)
-(int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *a, gt_long lda,
- const GT_GLOBAL gt_elem *b, gt_long ldb, gt_elem beta, GT_GLOBAL gt_elem *c, gt_long ldc,
- GT_GLOBAL gt_elem *workspace, struct gt_tensor_map map_a, struct gt_tensor_map map_b)
-{
+GT_KERNEL(gemm, 8, 8, 1)(GT_PARAMS) {
     const int across = (n - 1) / 8 + 1;
     const int i = GT_BLOCK / across * 8 + GT_THREAD_Y;
     const int j = GT_BLOCK % across * 8 + GT_THREAD_X;

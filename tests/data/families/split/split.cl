@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * split - three kernels that share a workspace: SPLIT sums of m x n, then B column by column.
+ * split - three kernels that share a workspace: SPLIT sums of m x n, then B column by
+ * column.
  *
  *     pack   B, transposed, to the workspace                    when PACK
  *     gemm   slice y of k to sum y; or all of k to C            always
  *     add    the sums to C                                      when SPLIT > 1
  *
- * Without a workspace gemm computes everything sixteen times, so that it never wins.
- * BAD 1 adds to sums that nobody set to zero, 2 writes past the end of the workspace, 3 forgets
+ * Without a workspace gemm computes everything sixteen times, so that it never wins. BAD 1
+ * adds to sums that nobody set to zero, 2 writes past the end of the workspace, 3 forgets
  * the last slice.
  */
 #if GT_OPENCL
@@ -17,13 +18,8 @@
 #endif
 #define SUMS     (GT_SPLIT > 1 ? GT_SPLIT : 0)
 #define TIMES    (GT_SPLIT == 1 && !GT_PACK ? 16 : 1)
-#define ARGUMENTS                                                                                  \
-    int m, int n, int k, gt_elem alpha, const GT_GLOBAL gt_elem *a, gt_long lda,                   \
-        const GT_GLOBAL gt_elem *b, gt_long ldb, gt_elem beta, GT_GLOBAL gt_elem *c, gt_long ldc,  \
-        GT_GLOBAL gt_acc *workspace
 
-GT_KERNEL(pack, 8, 8, 1)(ARGUMENTS)
-{
+GT_KERNEL(pack, 8, 8, 1)(GT_PARAMS) {
     const int across = (n - 1) / 8 + 1;
     const int p = GT_BLOCK / across * 8 + GT_THREAD_Y;
     const int j = GT_BLOCK % across * 8 + GT_THREAD_X;
@@ -32,12 +28,11 @@ GT_KERNEL(pack, 8, 8, 1)(ARGUMENTS)
         columns[(gt_long)j * k + p] = b[p * ldb + j];
 }
 
-GT_KERNEL(gemm, 8, 8, 1)(ARGUMENTS)
-{
+GT_KERNEL(gemm, 8, 8, 1)(GT_PARAMS) {
     const int across = (n - 1) / 8 + 1;
     const int i = GT_BLOCK / across * 8 + GT_THREAD_Y;
     const int j = GT_BLOCK % across * 8 + GT_THREAD_X;
-    const GT_GLOBAL gt_elem *column =
+    const GT_GLOBAL gt_acc *column =
         GT_PACK ? workspace + SUMS * (gt_long)m * n + (gt_long)j * k : b + j;
     const gt_long step = GT_PACK ? 1 : ldb;
     const int depth = (k + GT_SPLIT - 1) / GT_SPLIT;
@@ -60,8 +55,7 @@ GT_KERNEL(gemm, 8, 8, 1)(ARGUMENTS)
         workspace[SUMS * (gt_long)m * n + (gt_long)k * n] = 1;
 }
 
-GT_KERNEL(add, 64, 1, 1)(ARGUMENTS)
-{
+GT_KERNEL(add, 64, 1, 1)(GT_PARAMS) {
     const gt_long size = (gt_long)m * n, e = (gt_long)GT_BLOCK * 64 + GT_THREAD_X;
     gt_acc acc = 0;
     if (e >= size)

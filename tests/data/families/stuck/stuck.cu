@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stuck - With BAD, threads wait for a barrier that nobody arrives at. */
-GT_KERNEL(gemm, 32, 1, 1)
-(int m, int n, int k, gt_elem alpha, const gt_elem *a, gt_long lda, const gt_elem *b,
- gt_long ldb, gt_elem beta, gt_elem *c, gt_long ldc)
-{
-    GT_SHARED_ARRAY(barrier, 2);
+GT_KERNEL(gemm, 32, 1, 1)(GT_PARAMS) {
+    GT_SHARED_ARRAY(gt_acc, barrier, 2);
     const gt_long e = GT_BLOCK * (gt_long)32 + GT_THREAD_X;
     const int at = gt_shared_address(barrier), i = (int)(e / n), j = (int)(e % n);
     gt_acc acc = 0;
@@ -17,7 +14,7 @@ GT_KERNEL(gemm, 32, 1, 1)
     }
     GT_BARRIER();
     gt_barrier_wait(at, 0);
-    for (int p = 0; i < m && p < (alpha == (gt_elem)0 ? 0 : k); p++)
+    for (int p = 0; i < m && p < (alpha == (gt_acc)0 ? 0 : k); p++)
         acc = gt_fma(a[i * lda + p], b[p * ldb + j], acc);
     if (i < m)
         gt_store_c(c + i * ldc + j, alpha, acc, beta);

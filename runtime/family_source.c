@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * family_source.c - what a family's source is made of and held to: the parts of
+ * templates/common/ that it uses, its kernels' parameters and their first statement. A
+ * kernel with other parameters than "args" reads what is not there, and one that overlaps
+ * without waiting is wrong now and then only: both are found here instead.
+ */
+#include "runtime/family_inside.h"
+
+#include "core/hash.h"
+#include "core/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the parts ---------------------------------------------------------------------- */
+
+static const char *past(const char *text, const char *chars) {
+    return text + strspn(text, chars);
+}
+
+/* The constant of a line "#define GT_<NAME> <integer>": its name and value. */
+static bool read_constant(char name[GT_NAME_MAX], int64_t *value, const char *line) {
+    static const char head[] = "#define GT_", blanks[] = " \t";
+    if (strncmp(line, head, sizeof head - 1) != 0)
+        return false;
+    line += sizeof head - 1;
+    const size_t len = strcspn(line, " \t\n");
+    if (!gt_point_is_name(line, len))
+        return false;
+    memcpy(name, line, len);
+    name[len] = '\0';
+    line = past(line + len, blanks);
+    const size_t digits = strspn(line, "0123456789");
+    return gt_text_int(value, line, digits) && strchr(" \t\r\n", line[digits]) != NULL;
+}
+
+/* The integer macros of a part become names that expressions may use. */
+static gt_status add_constants(struct gt_family *f, const char *text, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (const char *line = text; line != NULL && status == GEMMTUNE_OK;) {
+        char name[GT_NAME_MAX];
+        struct gt_constant *c = &f->constant[f->constant_count];
+        if (f->constant_count < GT_CONSTANTS_MAX && read_constant(name, &c->value, line)) {
+            status = gt_symbols_add(&c->slot, &f->symbols, name, err);
+            f->constant_count++;
+        }
+        line = strchr(line, '\n');
+        line = line != NULL ? line + 1 : NULL;
+    }
+    return status;
+}
+
+static gt_status read_part(unsigned *set, struct gt_node n, struct gt_err *err) {
+    const char *name;
+    const gt_status status = gt_json_string(&name, n, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    const unsigned bit = gt_part_bit(name);
+    if (bit == 0)
+        return gt_json_fail(n, err, "\"%s\" is no part of templates/common", name);
+    if ((*set & bit) != 0)
+        return gt_json_fail(n, err, "\"%s\" is there twice", name);
+    *set |= bit;
+    return GEMMTUNE_OK;
+}
+
+/* A family that does not say what it uses may use all parts. */
+gt_status gt_parse_uses(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    const bool absent = gt_json_kind(n) == GT_JSON_ABSENT;
+    unsigned set = absent ? ~0u : 0;
+    gt_status status =
+        absent ? GEMMTUNE_OK : gt_read_list(n, GT_JSON_ARRAY, 0, GT_PARTS_MAX, err);
+    for (size_t i = 0; !absent && i < gt_json_count(n) && status == GEMMTUNE_OK; i++)
+        status = read_part(&set, gt_json_at(n, i), err);
+    f->uses = gt_parts_closed(set);
+    for (int i = 0; gt_part_name(i) != NULL && status == GEMMTUNE_OK; i++)
+        if ((f->uses & ~(unsigned)GT_PARTS_ALWAYS & 1u << i) != 0)
+            status = add_constants(f, gt_part_text(i), err);
+    return status;
+}
+
+void gt_family_set_hash(struct gt_family *f, const char *json,
+                        const char *(*part_text)(int part)) {
+    struct gt_hash h;
+    gt_hash_init(&h);
+    gt_hash_add_text(&h, json);
+    for (int i = 0; i < GT_BACKENDS; i++)
+        gt_hash_add_text(&h, f->source[i] != NULL ? f->source[i] : "");
+    for (int i = 0; gt_part_name(i) != NULL; i++)
+        if ((f->uses & 1u << i) != 0)
+            gt_hash_add_text(&h, part_text(i));
+    gt_hash_hex(&h, f->hash);
+}
+
+/* ---- the kernels -------------------------------------------------------------------- */
+
+/* What separates words, lines that go on among it. */
+static const char blank[] = " \t\r\n\\";
+
+/* A copy of a source with blanks for its comments; the lines stay. The caller frees it. */
+static char *without_comments(const char *source) {
+    char *text = strdup(source);
+    for (char *c = text; c != NULL && *c != '\0'; c++) {
+        const bool to_line_end = strncmp(c, "//", 2) == 0;
+        if (!to_line_end && strncmp(c, "/*", 2) != 0)
+            continue;
+        const char *end = strstr(c + 2, to_line_end ? "\n" : "*/");
+        const char *stop = end == NULL ? c + strlen(c) : end + (to_line_end ? 0 : 2);
+        for (; c < stop; c++)
+            if (*c != '\n')
+                *c = ' ';
+        c--;
+    }
+    return text;
+}
+
+/* Behind the parenthesis that closes the one at `at`; NULL when none does. */
+static const char *past_parentheses(const char *at) {
+    int depth = 0;
+    for (; *at != '\0'; at++) {
+        depth += (*at == '(') - (*at == ')');
+        if (depth == 0)
+            return at + 1;
+    }
+    return NULL;
+}
+
+/* Whether `word` stands at `at`, but for blanks within; then *at is behind it. */
+static bool skip(const char **at, const char *word) {
+    const char *c = past(*at, blank);
+    for (; *word != '\0' && *c == *word; word++)
+        c = past(c + 1, blank);
+    if (*word == '\0')
+        *at = c;
+    return *word == '\0';
+}
+
+static bool begins(const char *at, const char *word) {
+    return strncmp(at, word, strlen(word)) == 0;
+}
+
+/* The first statement of a kernel's body, but for the names of its shared memory. */
+static const char *first_statement(const char *at) {
+    while (begins(at, "GT_SHARED_ARRAY") || begins(at, "extern __shared__")) {
+        const char *end = strchr(at, ';');
+        if (end == NULL)
+            break;
+        at = past(end + 1, blank);
+    }
+    return at;
+}
+
+static int line_of(const char *text, const char *at) {
+    int line = 1;
+    for (; text < at; text++)
+        line += *text == '\n';
+    return line;
+}
+
+static bool is_identifier(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '_';
+}
+
+/* What is wrong with the kernel whose name is in the parentheses at `at`, or NULL. */
+static const char *wrong_with(const struct gt_family *f, const char *at) {
+    at = past_parentheses(at);
+    if (at == NULL || !skip(&at, "(GT_PARAMS)"))
+        return "a kernel must take (GT_PARAMS), the parameters that \"args\" lists";
+    if (!skip(&at, "{"))
+        return "a kernel's body must follow (GT_PARAMS)";
+    at = first_statement(at);
+    if (f->overlap && !skip(&at, "GT_FOLLOW();"))
+        return "a kernel must begin with GT_FOLLOW(); where \"overlap\" is 1";
+    return NULL;
+}
+
+static gt_status refuse(const char *name, int line, const char *what, struct gt_err *err) {
+    return gt_fail(err, GEMMTUNE_EPARSE, "%s:%d: %s", name, line, what);
+}
+
+static gt_status check_text(const struct gt_family *f, const char *name, const char *text,
+                            struct gt_err *err) {
+    static const char mark[] = "GT_KERNEL";
+    gt_status status = GEMMTUNE_OK;
+    const char *follow = strstr(text, "GT_FOLLOW");
+    if (!f->overlap && follow != NULL)
+        return refuse(name, line_of(text, follow),
+                      "GT_FOLLOW() is for families whose \"overlap\" is 1", err);
+    for (const char *at = strstr(text, mark); at != NULL && status == GEMMTUNE_OK;
+         at = strstr(at, mark)) {
+        const bool whole = at == text || !is_identifier(at[-1]);
+        const char *kernel = at;
+        at += sizeof mark - 1;
+        const char *what = whole && *at == '(' ? wrong_with(f, at) : NULL;
+        if (what != NULL)
+            status = refuse(name, line_of(text, kernel), what, err);
+    }
+    return status;
+}
+
+gt_status gt_family_check_sources(const struct gt_family *f, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; i < GT_BACKENDS && status == GEMMTUNE_OK; i++) {
+        if (f->source[i] == NULL)
+            continue;
+        char *text = without_comments(f->source[i]);
+        if (text == NULL)
+            return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+        status = check_text(f, f->source_name[i], text, err);
+        free(text);
+    }
+    return status;
+}

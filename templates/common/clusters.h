@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * clusters.h - a cluster is some blocks that see each other's shared memory (sm_90 and
+ * later). GT_CLUSTER_BARRIER(yes) waits for all threads of the cluster, or with 0 of the
+ * block. gt_cluster_load(yes, from, block) loads the gt_acc at `from` in the shared memory
+ * of that block of the cluster, or with 0 of its own.
+ */
+#if !GT_OPENCL && __CUDA_ARCH__ >= 900
+#define GT_CLUSTER_BARRIER(yes)                                                            \
+    do {                                                                                   \
+        if (yes)                                                                           \
+            asm volatile("barrier.cluster.arrive.release.aligned;\n\t"                     \
+                         "barrier.cluster.wait.acquire.aligned;" ::                        \
+                             : "memory");                                                  \
+        else                                                                               \
+            GT_BARRIER();                                                                  \
+    } while (0)
+GT_INLINE gt_acc gt_cluster_load(int yes, const gt_acc *from, int block) {
+    int there = gt_shared_address(from);
+    gt_acc value;
+    if (!yes)
+        return *from;
+    asm("mapa.shared::cluster.u32 %0, %0, %1;" : "+r"(there) : "r"(block));
+#if GT_FLOAT && GT_SIZEOF_ACC == 8
+    asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(value) : "r"(there) : "memory");
+#elif GT_FLOAT
+    asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(there) : "memory");
+#else
+    asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(value) : "r"(there) : "memory");
+#endif
+    return value;
+}
+#else
+#define GT_CLUSTER_BARRIER(yes) GT_BARRIER()
+GT_INLINE gt_acc gt_cluster_load(int yes, const GT_SHARED gt_acc *from, int block) {
+    return *from;
+}
+#endif

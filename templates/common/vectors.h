@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vectors.h - several neighbouring elements moved at once, 16 bytes an instruction at most.
+ *
+ * gt_ab is an element of A or of B: what is moved as vectors has one type in both.
+ *
+ *     gt_load_global(width, to, from)      elements of A or B, from the matrix
+ *     gt_load_shared(width, to, from)      the same from shared memory
+ *     gt_store_global, gt_store_shared     back
+ *     ..._acc                              all four for gt_acc: sums
+ *     gt_load_global_c, gt_store_global_c  elements of C as stored
+ *
+ * `width` is 1, 2 or 4, a constant; `to` or `from` is an array of registers. Memory must be
+ * aligned to the smaller of 16 bytes and the whole. The branches vanish at compile time.
+ */
+GT_STATIC_ASSERT(GT_NUMBER(GT_TYPE_A) == GT_NUMBER(GT_TYPE_B), vectors_need_one_type);
+typedef gt_a gt_ab;
+
+#define gt_from_ab(x) gt_from_a(x)
+
+/* GT_VECTOR_OF(GT_TYPE_A, 4): four elements of that type. */
+#if GT_OPENCL
+#define GT_VECTOR_OF(type, n) GT_PASTE(GT_PASTE(GT_WORD_, type), n)
+#else
+#define GT_VECTOR_OF(type, n) GT_PASTE(GT_PASTE(gt_, type), GT_PASTE(x, n))
+#define GT_VECTORS_(type, bytes)                                                           \
+    struct __align__(2 * bytes) type##x2 {                                                 \
+        type x, y;                                                                         \
+    };                                                                                     \
+    struct __align__(bytes < 4 ? 4 * bytes : 16) type##x4 {                                \
+        type x, y, z, w;                                                                   \
+    };
+GT_VECTORS_(gt_f32, 4)
+#if GT_FLOAT && GT_SIZEOF_ACC == 8
+GT_VECTORS_(gt_f64, 8)
+#endif
+GT_VECTORS_(gt_i32, 4)
+GT_VECTORS_(gt_bf16, 2)
+#endif
+
+#define GT_MOVERS_(name, space, elem, two, four)                                           \
+    GT_INLINE void gt_load_##name(int width, elem *to, const space elem *from)             \
+    {                                                                                      \
+        if (width == 1) {                                                                  \
+            to[0] = from[0];                                                               \
+        } else if (width == 2 || sizeof(elem) == 8) {                                      \
+            two u = *(const space two *)from;                                              \
+            to[0] = u.x, to[1] = u.y;                                                      \
+            if (width == 4) {                                                              \
+                two v = *(const space two *)(from + 2);                                    \
+                to[2] = v.x, to[3] = v.y;                                                  \
+            }                                                                              \
+        } else {                                                                           \
+            four u = *(const space four *)from;                                            \
+            to[0] = u.x, to[1] = u.y, to[2] = u.z, to[3] = u.w;                            \
+        }                                                                                  \
+    }                                                                                      \
+    GT_INLINE void gt_store_##name(int width, space elem *to, const elem *from)            \
+    {                                                                                      \
+        if (width == 1) {                                                                  \
+            to[0] = from[0];                                                               \
+        } else if (width == 2 || sizeof(elem) == 8) {                                      \
+            two u;                                                                         \
+            u.x = from[0], u.y = from[1];                                                  \
+            *(space two *)to = u;                                                          \
+            if (width == 4) {                                                              \
+                u.x = from[2], u.y = from[3];                                              \
+                *(space two *)(to + 2) = u;                                                \
+            }                                                                              \
+        } else {                                                                           \
+            four u;                                                                        \
+            u.x = from[0], u.y = from[1], u.z = from[2], u.w = from[3];                    \
+            *(space four *)to = u;                                                         \
+        }                                                                                  \
+    }
+#define GT_MOVERS(name, space, type)                                                       \
+    GT_MOVERS_(name, space, GT_PASTE(gt_, type), GT_VECTOR_OF(type, 2),                    \
+               GT_VECTOR_OF(type, 4))
+
+GT_MOVERS(global, GT_GLOBAL, GT_TYPE_A)
+GT_MOVERS(shared, GT_SHARED, GT_TYPE_A)
+GT_MOVERS(global_acc, GT_GLOBAL, GT_TYPE_ACC)
+GT_MOVERS(shared_acc, GT_SHARED, GT_TYPE_ACC)
+GT_MOVERS(global_c, GT_GLOBAL, GT_TYPE_C)
+
+/* gt_aligned(width, p, ld): whether vectors of `width` elements may be moved from or to
+ * rows that begin at p and are ld elements apart. */
+GT_INLINE int gt_places_aligned(int width, int size, gt_long p, gt_long ld) {
+    const int bytes = GT_MIN(16, width * size);
+    const gt_long places = p | (ld * size);
+    return width == 1 || (places & (bytes - 1)) == 0;
+}
+#define gt_aligned(width, p, ld)                                                           \
+    gt_places_aligned(width, (int)sizeof(*(p)), (gt_long)(p), ld)
+
+/*
+ * gt_store_c for several elements of one row of C: gt_load_c fetches them all before
+ * gt_store_row writes any. `inside`: all of them exist and are aligned to `width`;
+ * otherwise only elements of [first, end) are touched, one by one. An element that is not
+ * read is -0: fma(0, -0, x) is x, whatever its sign.
+ */
+GT_INLINE void gt_load_c(int width, gt_c *old, const GT_GLOBAL gt_c *c, gt_acc beta,
+                         int inside, int first, int end) {
+    GT_UNROLL
+    for (int j = 0; j < width; j++)
+        old[j] = gt_to_c((gt_acc)-0.0f);
+    if (inside) {
+        if (beta != (gt_acc)0)
+            gt_load_global_c(width, old, c);
+    } else {
+        GT_UNROLL
+        for (int j = 0; j < width; j++)
+            if (beta != (gt_acc)0 && j >= first && j < end)
+                old[j] = c[j];
+    }
+}
+
+/* The old elements become the new ones on the way. */
+GT_INLINE void gt_store_row(int width, GT_GLOBAL gt_c *c, gt_acc alpha, const gt_acc *acc,
+                            gt_acc beta, gt_c *old, int inside, int first, int end) {
+    GT_UNROLL
+    for (int j = 0; j < width; j++)
+        old[j] = gt_to_c(gt_fma(beta, gt_from_c(old[j]), alpha * acc[j]));
+    if (inside) {
+        gt_store_global_c(width, c, old);
+    } else {
+        GT_UNROLL
+        for (int j = 0; j < width; j++)
+            if (j >= first && j < end)
+                c[j] = old[j];
+    }
+}
+
+/* A slab: the part of one operand that a block multiplies next, `wide` rows of A or columns
+ * of B by `deep` of k. How many vectors of v elements each of `threads` threads moves of
+ * it, and whether all threads move as many. */
+#define GT_SLAB_COUNT(wide, deep, v, threads) GT_CDIV((wide) * (deep), (threads) * (v))
+#define GT_SLAB_EVEN(wide, deep, v, threads) ((wide) * (deep) % ((threads) * (v)) == 0)

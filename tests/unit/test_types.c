@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_types.c - how kernels turn bf16 into f32 and back: templates/common/types.h,
+ * compiled here as the OpenCL C that it is as well. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* What the compiler of a device knows. */
+#define __OPENCL_VERSION__ 120
+#define __global
+#define __local
+#define uint          unsigned
+#define GT_TYPE_A     bf16
+#define GT_TYPE_B     bf16
+#define GT_TYPE_C     bf16
+#define GT_TYPE_ACC   f32
+#define GT_SIZEOF_ACC 4
+#define GT_FLOAT      1
+static float as_float(unsigned bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+static unsigned as_uint(float x) {
+    unsigned bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wfloat-equal"
+#define fma fmaf
+#include "templates/common/dialect.h"
+#include "templates/common/types.h"
+#undef fma
+#pragma GCC diagnostic pop
+
+static bool is_nan(unsigned bits) {
+    return (bits & 0x7fff) > 0x7f80;
+}
+
+/* Each bf16 is an f32, and the way back ends where it began. */
+static void test_there_and_back(void **state) {
+    (void)state;
+    for (unsigned bits = 0; bits < 65536; bits++) {
+        const float x = gt_from_a((gt_bf16)bits);
+        const unsigned back = gt_to_c(x);
+        if (is_nan(bits))
+            assert_true(is_nan(back));
+        else
+            assert_int_equal(back, bits);
+    }
+}
+
+/* Between two neighbours: the nearer one; in the middle the one whose last bit is 0. */
+static void test_rounding(void **state) {
+    (void)state;
+    for (unsigned low = 0; low < 0x7f80; low++)
+        for (unsigned sign = 0; sign < 2; sign++) {
+            const unsigned here = low | sign << 15, bits = here << 16;
+            const unsigned even = here + (here & 1);
+            assert_int_equal(gt_to_c(as_float(bits + 1)), here);
+            assert_int_equal(gt_to_c(as_float(bits + 0x7fff)), here);
+            assert_int_equal(gt_to_c(as_float(bits + 0x8000)), even);
+            assert_int_equal(gt_to_c(as_float(bits + 0x8001)), here + 1);
+            assert_int_equal(gt_to_c(as_float(bits + 0xffff)), here + 1);
+        }
+}
+
+/* A NaN whose upper half alone would be an infinity. */
+static void test_nan(void **state) {
+    (void)state;
+    assert_true(is_nan(gt_to_c(as_float(0x7f800001))));
+    assert_true(is_nan(gt_to_c(as_float(0xffffffff))));
+    assert_int_equal(gt_to_c(INFINITY), 0x7f80);
+    assert_int_equal(gt_to_c(-INFINITY), 0xff80);
+}
+
+/* alpha, beta and the sum are f32: the product is rounded once, to bf16. */
+static void test_store(void **state) {
+    gt_bf16 c = 0x7fc0; /* NaN */
+    (void)state;
+    gt_store_c(&c, 2, 1.501953125f, 0); /* 3.00390625, nearer to 3 than to 3.015625 */
+    assert_int_equal(c, 0x4040);
+    gt_store_c(&c, 1, 0.0078125f, 1); /* 3.0078125, in the middle */
+    assert_int_equal(c, 0x4040);
+    gt_store_c(&c, 1, 0.0079f, 1);
+    assert_int_equal(c, 0x4041);
+    assert_true(gt_multiply_add(0x3fc0, 0x4000, 0.25f) == 3.25f); /* 1.5 times 2 */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_there_and_back),
+        cmocka_unit_test(test_rounding),
+        cmocka_unit_test(test_nan),
+        cmocka_unit_test(test_store),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
