@@ -42,7 +42,10 @@ static const struct gt_option options[] = {
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_SEED(struct values),
     {"timeout", 0, GT_OPT_SECONDS, offsetof(struct values, timeout), "TIME",
-     "for the launches of one candidate (default: by the size of the problem)", 0, 0},
+     "for compiling one candidate, and for its launches (default: a minute, and by the "
+     "size "
+     "of the problem)",
+     0, 0},
     {"jobs", 'j', GT_OPT_INT, offsetof(struct values, jobs), "N",
      "compile workers (default: by the number of cores)", 0, 32},
     {"dry-run", 'n', GT_OPT_FLAG, offsetof(struct values, dry_run), NULL,
@@ -118,9 +121,10 @@ struct dry_total {
 static size_t count_points(const struct gt_tuner *t, const gemmtune_problem *p,
                            struct gt_err *why) {
     struct gt_space *space = NULL;
+    struct gt_err untried;
     size_t points = 0;
     int spaces = 0;
-    if (gt_tune_spaces(&space, &spaces, t, p, why))
+    if (gt_tune_spaces(&space, &spaces, &untried, t, p, why) != GEMMTUNE_OK)
         return 0;
     for (int i = 0; i < spaces; i++)
         points += space[i].count;
@@ -416,6 +420,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0) {
         t->only = &v.families;
         t->seed = (uint64_t)v.seed;
+        t->strict = v.budget > 0;
         code = with_session(t, &v, &sweep);
     }
     gt_sweep_clear(&sweep);
