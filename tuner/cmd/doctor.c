@@ -21,11 +21,9 @@ struct values {
 };
 
 static const struct gt_option options[] = {
-    GT_OPTION_DB(struct values),
-    GT_OPTION_TEMPLATES(struct values),
-    GT_OPTION_JSON(struct values),
-    GT_OPTION_CSV(struct values),
-    GT_OPTION_END,
+    GT_OPTION_DB(struct values),   GT_OPTION_TEMPLATES(struct values),
+    GT_OPTION_JSON(struct values), GT_OPTION_CSV(struct values),
+    GT_OPTION_WIDE(struct values), GT_OPTION_END,
 };
 
 struct row {

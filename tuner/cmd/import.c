@@ -17,6 +17,7 @@ static const struct gt_option options[] = {
     GT_OPTION_DB(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
+    GT_OPTION_WIDE(struct values),
     GT_OPTION_END,
 };
 

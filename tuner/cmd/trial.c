@@ -48,6 +48,11 @@ static void print_loop(const struct gt_judgement *j) {
                j->kind, j->instructions, j->shared_loads);
 }
 
+/* Neither a rule nor the compiler refused it. */
+static bool was_built(const struct gt_result *r) {
+    return r->outcome != GT_CONSTRAINTS && r->outcome != GT_COMPILE;
+}
+
 static void print(const char *problem, const struct gt_candidate *c,
                   const struct gt_result *r, double flops) {
     char a[GT_CELL_MAX], b[GT_CELL_MAX], d[GT_CELL_MAX], e[GT_CELL_MAX];
@@ -62,11 +67,13 @@ static void print(const char *problem, const struct gt_candidate *c,
     if (r->time.dropped + r->time.unsettled > 0)
         printf("left out   %d samples under a throttled clock, %d before it had settled\n",
                r->time.dropped, r->time.unsettled);
-    if (r->registers >= 0)
+    if (was_built(r) && r->registers >= 0)
         printf("registers  %d a thread, %d bytes spilled\n", r->registers, r->spill_bytes);
     print_loop(&r->loop);
-    printf("compiled   %s\n",
-           r->compile_ms > 0 ? gt_show_ns(a, r->compile_ms * 1e6) : "before");
+    if (r->compile_ms > 0)
+        printf("compiled   %s\n", gt_show_ns(a, r->compile_ms * 1e6));
+    else
+        printf("compiled   %s\n", was_built(r) ? "before" : "no");
 }
 
 /* null: not judged */
@@ -108,8 +115,8 @@ static void print_json(const char *problem, const struct gt_session *s,
     gt_json_number(&first, "unsettled", r->time.unsettled);
     gt_json_number(&first, "check_s", r->spent.check_s);
     gt_json_number(&first, "measure_s", r->spent.time_s);
-    gt_json_number(&first, "registers", r->registers);
-    gt_json_number(&first, "spill_bytes", r->spill_bytes);
+    gt_json_number(&first, "registers", was_built(r) ? r->registers : (double)NAN);
+    gt_json_number(&first, "spill_bytes", was_built(r) ? r->spill_bytes : (double)NAN);
     gt_json_number(&first, "compile_ms", r->compile_ms);
     print_loop_json(&first, &r->loop);
     printf("}");

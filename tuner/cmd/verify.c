@@ -30,6 +30,7 @@ static const struct gt_option options[] = {
      "seed of the data (default: from the clock, and printed)", 0, INT64_C(1) << 52},
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
+    GT_OPTION_WIDE(struct values),
     GT_OPTION_END,
 };
 
