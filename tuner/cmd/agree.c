@@ -309,5 +309,6 @@ const struct gt_cmd gt_cmd_agree = {
     .operands = "PROBLEM... --device N",
     .about = "Tune a problem several times and say whether the runs agree.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&gt_agree_form, &gt_agree_run_form, NULL},
     .run = run,
 };

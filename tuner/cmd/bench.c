@@ -234,5 +234,7 @@ const struct gt_cmd gt_cmd_bench = {
     .operands = "[PROBLEM...] --device N",
     .about = "Measure tuned kernels against vendors' libraries, in turns.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&gt_bench_line_form, &gt_bench_sum_form,
+                                              &calls, NULL},
     .run = run,
 };

@@ -249,5 +249,8 @@ const struct gt_cmd gt_cmd_compare = {
     .about =
         "Compare two devices: tuned here, published by others, predicted by the model.",
     .options = options,
+    .tables =
+        (const struct gt_form *const[]){&gt_compare_tuned_form, &gt_compare_published_form,
+                                        &gt_compare_data_form, NULL},
     .run = run,
 };

@@ -114,5 +114,6 @@ const struct gt_cmd gt_cmd_devices = {
     .operands = "",
     .about = "List the devices of this machine and the compiler that serves each.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&devices, NULL},
     .run = run,
 };

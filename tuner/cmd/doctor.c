@@ -200,5 +200,6 @@ const struct gt_cmd gt_cmd_doctor = {
     .operands = "",
     .about = "Check the database, the devices, their compilers and the cache.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&findings, NULL},
     .run = run,
 };

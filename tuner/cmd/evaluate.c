@@ -392,5 +392,7 @@ const struct gt_cmd gt_cmd_evaluate = {
     .operands = "--device N",
     .about = "Hide tuned problems and measure what looking them up loses.",
     .options = options,
+    .tables =
+        (const struct gt_form *const[]){&gt_evaluate_form, &gt_evaluate_rule_form, NULL},
     .run = run,
 };

@@ -275,5 +275,6 @@ const struct gt_cmd gt_cmd_ladder = {
     .operands = "[PROBLEM... | --volumes 1e3:1e10] --device N",
     .about = "Time every kind of kernel, from a CPU loop to the tuned best.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&rungs, NULL},
     .run = run,
 };

@@ -113,5 +113,6 @@ const struct gt_cmd gt_cmd_list = {
     .operands = "",
     .about = "List the problems that have been tuned, and the winner of each.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&winners, NULL},
     .run = run,
 };

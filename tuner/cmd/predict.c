@@ -173,5 +173,6 @@ const struct gt_cmd gt_cmd_predict = {
     .about =
         "Work out which point should be fastest on a device, here or not, and its time.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&predictions, &gt_predict_check_form, NULL},
     .run = run,
 };

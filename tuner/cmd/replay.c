@@ -309,5 +309,6 @@ const struct gt_cmd gt_cmd_replay = {
     .operands = "CACHE | --db FILE PROBLEM",
     .about = "Try search strategies on a space that was measured already.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&summary, NULL},
     .run = run,
 };

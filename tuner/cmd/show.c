@@ -243,5 +243,6 @@ const struct gt_cmd gt_cmd_show = {
     .operands = "PROBLEM",
     .about = "Show every trial of a problem, best first, then failures by outcome.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&trials, NULL},
     .run = run,
 };

@@ -275,5 +275,6 @@ const struct gt_cmd gt_cmd_space = {
     .operands = "FAMILY [PROBLEM]",
     .about = "Show a kernel family's parameters and rules, and what refuses a point.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&counts, NULL},
     .run = run,
 };

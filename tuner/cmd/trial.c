@@ -5,6 +5,7 @@
  */
 #include "tuner/cmd/common.h"
 #include "tuner/cmd/session.h"
+#include "tuner/study/predict.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ static const struct gt_option options[] = {
     {"family", 'f', GT_OPT_TEXT, offsetof(struct values, family), "NAME", "kernel family",
      0, 0},
     {"point", 'p', GT_OPT_LIST, offsetof(struct values, points), "TEXT",
-     "its parameters: \"BM=128 BN=128\" (default: the family's default); may be repeated",
+     "its parameters, \"BM=128 BN=128\"; those left out take the default; may be repeated",
      0, 0},
     GT_OPTION_TEMPLATES(struct values),
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
@@ -127,8 +128,8 @@ static int candidate_of(struct gt_candidate *c, const struct gt_family *f,
                         const struct gt_texts *points, int i) {
     struct gt_point point;
     struct gt_err err = {""};
-    gt_family_default(f, &point);
-    if (i < points->count && gt_point_parse(&point, points->text[i], &err))
+    if (gt_predict_point(&point, f, i < points->count ? points->text[i] : "", &err) !=
+        GEMMTUNE_OK)
         return gt_die(GT_EXIT_USAGE, "%s", err.line);
     snprintf(c->family, sizeof c->family, "%s", f->name);
     gt_point_text(&point, c->point);

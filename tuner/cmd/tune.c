@@ -313,5 +313,6 @@ const struct gt_cmd gt_cmd_tune = {
     .operands = "--device N (--sizes FILE | PROBLEM...)",
     .about = "Search for the fastest kernel of each problem and store it.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&gt_tune_form, &dry, NULL},
     .run = run,
 };

@@ -166,5 +166,6 @@ const struct gt_cmd gt_cmd_verify = {
     .operands = "[PROBLEM] --device N",
     .about = "Check the stored winners against the reference again.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&verified, NULL},
     .run = run,
 };
