@@ -118,7 +118,7 @@ endef
 
 .PHONY: all demo check check-all check-unit check-device check-tune check-cli \
         check-threads check-nvrtc check-long test-programs examples fuzz lint format format-check \
-        install uninstall clean setup dist FORCE
+        install uninstall clean setup dist man FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -268,6 +268,11 @@ demo:
 	@echo
 	@echo "These results: $(B)/gemmtune list --db $(B)/demo.db"
 	@echo "More problems: $(B)/gemmtune tune --device 0 --sizes configs/sweep.json"
+
+# docs/man/gemmtune.1 out of gemmtune.1.in and the tables of options and columns.
+man: $(B)/gemmtune
+	$(B)/gemmtune man <docs/man/gemmtune.1.in >$(B)/gemmtune.1
+	cp $(B)/gemmtune.1 docs/man/gemmtune.1
 
 setup:
 	@tools/setup build device check lint

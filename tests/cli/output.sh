@@ -7,7 +7,7 @@ export OCL_ICD_VENDORS="$work/nothing" # no OpenCL platform
 export CUDA_VISIBLE_DEVICES=           # no CUDA device
 
 if [ -c /dev/full ]; then
-    for c in "--help" "list" "compare 260 1080" "space tile" "list --json"; do
+    for c in "--help" "list --help" "compare 260 1080" "space tile" "list --json"; do
         # shellcheck disable=SC2086
         "$GEMMTUNE" $c >/dev/full 2>"$work/err"
         code=$?

@@ -25,6 +25,21 @@ tune --db "$db" --templates "$families" --family naive,hangs f32-nn-8x8x8
 is "a family that there is not: exit 2" $? 2
 has "and a hint" "$(cat "$TMPDIR/said")" "no family 'hangs'; did you mean 'hang'?"
 
+# ---- trial ----
+
+trial() {
+    "$GEMMTUNE" trial f32-nn-32x32x32 --device 0 --family tile --untimed "$@" >"$TMPDIR/said" 2>&1
+}
+trial --point "TILE_WIDTH=8"
+is "a point with names left out" $? 0
+has "they take the default" "$(cat "$TMPDIR/said")" 'tile "TILE_WIDTH=8 PAD=0 DOUBLE=0"'
+trial --point "WIDTH=8"
+is "a name that the family has not: exit 2" $? 2
+trial --point "TILE_WIDTH=7"
+is "a point that rules refuse: exit 1" $? 1
+is "it has no registers, and was not compiled before" \
+    "$(grep -c '^registers' "$TMPDIR/said") $(sed -n 's/^compiled  *//p' "$TMPDIR/said")" "0 no"
+
 # ---- another process is at it ----
 
 mkdir -p "$TMPDIR/own/hang"

@@ -49,6 +49,10 @@ static void expect(const struct gt_table *t, void (*write)(const struct gt_table
     free(found);
 }
 
+static void print_all(const struct gt_table *t, FILE *out) {
+    gt_table_print(t, 0, out);
+}
+
 static void test_people(void **state) {
     static const struct row rows[] = {
         {"a", 1e6, 1, "x"},
@@ -57,18 +61,121 @@ static void test_people(void **state) {
     };
     struct gt_table *t = make(rows, 3);
     (void)state;
-    expect(t, gt_table_print,
+    expect(t, print_all,
            "name       time     ok  note\n"
            "a          1 ms   true  x\n"
            "l\xc3\xa4nger  12.5 ms  false  -\n"
            "-             -      -  last\n");
     gt_table_destroy(t);
     t = make(NULL, 0);
-    expect(t, gt_table_print, "name  time  ok  note\n");
+    expect(t, print_all, "");
     expect(t, gt_table_csv, "name,time_ns,ok,note\r\n");
     expect(t, gt_table_json, "[]\n");
     gt_table_destroy(t);
     gt_table_destroy(NULL);
+}
+
+/* ---- on a narrow terminal ---- */
+
+struct kernel {
+    const char *device, *family, *point, *note;
+    double ns;
+};
+
+#define KERNELS(X)                                                                         \
+    X("device", "device", KEY, 0, r->device, "a device's key")                             \
+    X("family", "family", TEXT, 0, r->family, "a family")                                  \
+    X("point", "point", POINT, 1, r->point, "a point")                                     \
+    X("ns", "time", NS, 0, r->ns, "a time")                                                \
+    X("twice", "twice", NS, 2, 2 * r->ns, "another one")                                   \
+    X("spare", "spare", NS, 3, gt_cell_known(0), "empty everywhere")                       \
+    X("note", "note", TAIL, 1, r->note, "some words")
+GT_COLUMNS(kernel, struct kernel, KERNELS)
+static const struct gt_form kernels = GT_FORM(kernel, "");
+
+static const struct kernel some[] = {
+    {"a-long-key-1", "tile", "BM=8 BN=16 BK=4", "slow, and there is more to say of it",
+     1e3},
+    {"a-long-key-1", "tile", "BM=8 BN=32 BK=2", NULL, 2e3},
+    {"a-long-key-1", "block", "BM=8 BN=64 BK=8", NULL, 3e3},
+};
+
+static void expect_kernels(size_t room, const char *other_key, const char *text) {
+    char *found = NULL;
+    size_t size = 0;
+    struct gt_table *t = NULL;
+    FILE *out = open_memstream(&found, &size);
+    assert_non_null(out);
+    assert_int_equal(gt_table_create(&t, &kernels, NULL), GEMMTUNE_OK);
+    for (size_t i = 0; i < 3; i++) {
+        struct kernel k = some[i];
+        k.device = i == 2 && other_key != NULL ? other_key : k.device;
+        assert_int_equal(add_kernel(t, &k, NULL), GEMMTUNE_OK);
+    }
+    gt_table_print(t, room, out);
+    (void)fclose(out);
+    assert_string_equal(found, text);
+    gt_table_destroy(t);
+    free(found);
+}
+
+/* A file or a pipe: all of it, but for the column in which no row has anything. */
+static void test_wide(void **state) {
+    (void)state;
+    expect_kernels(0, NULL,
+                   "device        family  point            time  twice  note\n"
+                   "a-long-key-1  tile    BM=8 BN=16 BK=4  1 us   2 us  slow, and there is "
+                   "more to say "
+                   "of it\n"
+                   "a-long-key-1  tile    BM=8 BN=32 BK=2  2 us   4 us  -\n"
+                   "a-long-key-1  block   BM=8 BN=64 BK=8  3 us   6 us  -\n");
+}
+
+/* On a terminal the key stands above, or a letter in its place. */
+static void test_keys(void **state) {
+    (void)state;
+    expect_kernels(200, NULL,
+                   "device a-long-key-1\n\n"
+                   "family  point            time  twice  note\n"
+                   "tile    BM=8 BN=16 BK=4  1 us   2 us  slow, and there is more to say "
+                   "of it\n"
+                   "tile    BM=8 BN=32 BK=2  2 us   4 us  -\n"
+                   "block   BM=8 BN=64 BK=8  3 us   6 us  -\n");
+    expect_kernels(
+        200, "key-2",
+        "device A  a-long-key-1\ndevice B  key-2\n\n"
+        "device  family  point            time  twice  note\n"
+        "A       tile    BM=8 BN=16 BK=4  1 us   2 us  slow, and there is more to "
+        "say of it\n"
+        "A       tile    BM=8 BN=32 BK=2  2 us   4 us  -\n"
+        "B       block   BM=8 BN=64 BK=8  3 us   6 us  -\n");
+}
+
+/* First points leave out what a family's rows share, then columns go, then tails are cut.
+ */
+static void test_narrow(void **state) {
+    (void)state;
+    expect_kernels(60, NULL,
+                   "device a-long-key-1\n\n"
+                   "family  point            time  note\n"
+                   "tile    BN=16 BK=4       1 us  slow, and there is more to...\n"
+                   "tile    BN=32 BK=2       2 us  -\n"
+                   "block   BM=8 BN=64 BK=8  3 us  -\n"
+                   "all rows of tile: BM=8\nleft out: twice\n--wide shows everything\n");
+    expect_kernels(50, NULL,
+                   "device a-long-key-1\n\n"
+                   "family  point            time  note\n"
+                   "tile    BN=16 BK=4       1 us  slow, and there ...\n"
+                   "tile    BN=32 BK=2       2 us  -\n"
+                   "block   BM=8 BN=64 BK=8  3 us  -\n"
+                   "all rows of tile: BM=8\nleft out: twice\n--wide shows everything\n");
+    expect_kernels(20, NULL,
+                   "device a-long-key-1\n\n"
+                   "family  time\n"
+                   "tile    1 us\n"
+                   "tile    2 us\n"
+                   "block   3 us\n"
+                   "left out: point,\n    twice, note\n--wide shows everything\n");
 }
 
 static void test_csv(void **state) {
@@ -240,10 +347,17 @@ static void test_locale(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_people),    cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_lines),     cmocka_unit_test(test_json),
-        cmocka_unit_test(test_many_rows), cmocka_unit_test(test_too_many_columns),
-        cmocka_unit_test(test_cells),     cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_people),
+        cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_many_rows),
+        cmocka_unit_test(test_too_many_columns),
+        cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

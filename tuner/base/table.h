@@ -26,7 +26,7 @@ enum gt_cell_kind {
     GT_CELL_TEXT,
     GT_CELL_TAIL,  /* text that may be cut on a narrow terminal */
     GT_CELL_POINT, /* a point; the column ahead of it has its family */
-    GT_CELL_KEY,   /* a device's key, long and the same in many rows */
+    GT_CELL_KEY,   /* a device's key: long, and the same in many rows; one column at most */
     GT_CELL_BOOL,  /* 0 or 1: false, true */
     GT_CELL_COUNT, /* 12, 3.5 */
     GT_CELL_FIXED, /* three decimals: 0.950 */
@@ -92,8 +92,10 @@ gt_status gt_table_create(struct gt_table **out, const struct gt_form *form,
 void gt_table_destroy(struct gt_table *t);
 /* Adds what the form's `fill` makes of `row`; texts are copied. ENOMEM. */
 gt_status gt_table_add(struct gt_table *t, const void *row, struct gt_err *err);
-/* Aligned, with a heading, an empty cell as "-", no trailing blanks. */
-void gt_table_print(const struct gt_table *t, FILE *out);
+/* Aligned, with a heading, an empty cell as "-", no trailing blanks; nothing when there are
+ * no rows. Columns that may be left out are, when all their cells are empty. `room`:
+ * characters of a line, 0 for any number; table_fit.h says what is left out first. */
+void gt_table_print(const struct gt_table *t, size_t room, FILE *out);
 /* RFC 4180 (lines end in CR LF). Text that a spreadsheet would take for a formula (= + - @
  * or a tab first) gets a "'" ahead and is quoted. */
 void gt_table_csv(const struct gt_table *t, FILE *out);

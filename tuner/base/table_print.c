@@ -1,44 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table_print.c - a table for people: aligned columns under a heading. */
-#include "tuner/base/table_inside.h"
+#include "tuner/base/table_fit.h"
 
 #include "core/text.h"
 
+#include <stdlib.h>
 #include <string.h>
-
-/* What stands in a cell: "-" where it is empty. */
-static const char *shown(char buf[GT_CELL_MAX], const struct gt_table *t, size_t row,
-                         size_t column) {
-    const char *text = gt_cell_show(buf, t->form->column[column].kind,
-                                    gt_table_cell(t, row, column), true);
-    return text != NULL && text[0] != '\0' ? text : "-";
-}
-
-/* Characters, not bytes: device names and paths may be any UTF-8. */
-static size_t width_of(const char *text) {
-    size_t width = 0;
-    for (size_t left = strlen(text); left > 0; width++) {
-        const size_t len = gt_text_utf8(text, left);
-        text += len > 0 ? len : 1;
-        left -= len > 0 ? len : 1;
-    }
-    return width;
-}
-
-static size_t column_width(const struct gt_table *t, size_t column) {
-    char buf[GT_CELL_MAX];
-    size_t width = width_of(t->form->column[column].title);
-    for (size_t row = 0; row < t->rows; row++) {
-        const size_t cell = width_of(shown(buf, t, row, column));
-        width = cell > width ? cell : width;
-    }
-    return width;
-}
 
 static void print_blanks(size_t count, FILE *out) {
     for (; count > 0; count--)
         (void)fputc(' ', out);
 }
+
+/* ---- lines ----------------------------------------------------------------------------
+ */
 
 /* Cells of a line as they come: two blanks ahead of every one but the first, and the blanks
  * that fill a left-aligned cell only once another follows. */
@@ -47,9 +22,22 @@ struct line {
     size_t owed;
 };
 
+/* So many characters of `text`. */
+static void put_part(const char *text, size_t characters, FILE *out) {
+    for (size_t left = strlen(text); characters > 0 && left > 0; characters--) {
+        const size_t len = gt_text_utf8(text, left);
+        const size_t bytes = len > 0 ? len : 1;
+        (void)fwrite(text, 1, bytes, out);
+        text += bytes;
+        left -= bytes;
+    }
+}
+
 static void put_cell(struct line *line, const struct gt_column *column, size_t width,
                      const char *text) {
-    const size_t pad = width - width_of(text);
+    static const char dots[] = "...";
+    const size_t length = gt_fit_width(text);
+    const size_t pad = length < width ? width - length : 0;
     const bool right = !gt_cell_is_text(column->kind);
     const size_t ahead = line->owed + (right ? pad : 0);
     if (text[0] == '\0') { /* a heading without a word: nothing to stand behind blanks */
@@ -57,28 +45,133 @@ static void put_cell(struct line *line, const struct gt_column *column, size_t w
         return;
     }
     print_blanks(ahead, line->out);
-    (void)fputs(text, line->out);
+    if (length <= width) {
+        (void)fputs(text, line->out);
+    } else {
+        const size_t kept = width > strlen(dots) ? width - strlen(dots) : 0;
+        put_part(text, kept, line->out);
+        put_part(dots, width - kept, line->out);
+    }
     line->owed = 2 + (right ? 0 : pad);
 }
 
 /* Line 0 is the heading. */
-static void print_line(const struct gt_table *t, size_t line_number, const size_t *width,
-                       FILE *out) {
+static void print_line(const struct gt_fit *f, size_t number, FILE *out) {
     struct line line = {out, 0};
-    char buf[GT_CELL_MAX];
-    for (size_t i = 0; i < t->form->columns; i++) {
-        const struct gt_column *column = &t->form->column[i];
-        if (column->title != NULL)
-            put_cell(&line, column, width[i],
-                     line_number == 0 ? column->title : shown(buf, t, line_number - 1, i));
+    char buf[GT_FIT_TEXT_MAX];
+    for (size_t i = 0; i < f->t->form->columns; i++) {
+        const struct gt_column *column = &f->t->form->column[i];
+        if (f->width[i] > 0)
+            put_cell(&line, column, f->width[i],
+                     number == 0 ? column->title : gt_fit_text(buf, f, number - 1, i));
     }
     (void)fputc('\n', out);
 }
 
-void gt_table_print(const struct gt_table *t, FILE *out) {
-    size_t width[GT_COLUMNS_MAX];
-    for (size_t i = 0; i < t->form->columns; i++)
-        width[i] = t->form->column[i].title != NULL ? column_width(t, i) : 0;
+/* ---- above and below the lines --------------------------------------------------------
+ */
+
+static void print_keys(const struct gt_fit *f, FILE *out) {
+    const char *title = "";
+    for (size_t i = 0; i < f->t->form->columns; i++)
+        if (f->t->form->column[i].kind == GT_CELL_KEY)
+            title = f->t->form->column[i].title;
+    for (size_t i = 0; i < f->keys; i++)
+        if (f->keys == 1)
+            fprintf(out, "%s %s\n", title, f->key[i]);
+        else
+            fprintf(out, "%s %c  %s\n", title, 'A' + (int)i, f->key[i]);
+    if (f->keys > 0)
+        (void)fputc('\n', out);
+}
+
+/* Words of a sentence, on as many lines as they need. */
+struct sentence {
+    FILE *out;
+    size_t room, used;
+};
+
+static void put_word(struct sentence *s, const char *word, size_t len) {
+    static const char indent[] = "    ";
+    const bool fits = s->used == 0 || s->room == 0 || s->used + 1 + len <= s->room;
+    if (s->used > 0)
+        s->used += (size_t)fprintf(s->out, "%s", fits ? " " : "\n");
+    if (!fits)
+        s->used = (size_t)fprintf(s->out, "%s", indent);
+    s->used += (size_t)fprintf(s->out, "%.*s", (int)len, word);
+}
+
+static void put_words(struct sentence *s, const char *words) {
+    while (*words != '\0') {
+        const size_t len = strcspn(words, " ");
+        put_word(s, words, len);
+        words += len + strspn(words + len, " ");
+    }
+}
+
+static void end_sentence(struct sentence *s) {
+    if (s->used > 0)
+        (void)fputc('\n', s->out);
+    s->used = 0;
+}
+
+/* What points leave out. True when there was something. */
+static bool print_shared(const struct gt_fit *f, FILE *out) {
+    struct sentence s = {out, f->room, 0};
+    bool any = false;
+    for (size_t i = 0; i < f->families; i++)
+        if (f->shared[i].words[0] != '\0') {
+            char head[64];
+            (void)snprintf(head, sizeof head, "all rows of %s:", f->shared[i].family);
+            put_words(&s, head);
+            put_words(&s, f->shared[i].words);
+            end_sentence(&s);
+            any = true;
+        }
+    return any;
+}
+
+/* Columns that were left out. True when there were any. */
+static bool print_dropped(const struct gt_fit *f, FILE *out) {
+    struct sentence s = {out, f->room, 0};
+    size_t left = 0;
+    for (size_t i = 0; i < f->t->form->columns; i++)
+        left += f->dropped[i];
+    if (left == 0)
+        return false;
+    put_words(&s, "left out:");
+    for (size_t i = 0; i < f->t->form->columns; i++)
+        if (f->dropped[i]) {
+            char word[64];
+            (void)snprintf(word, sizeof word, "%s%s", f->t->form->column[i].title,
+                           --left > 0 ? "," : "");
+            put_words(&s, word);
+        }
+    end_sentence(&s);
+    return true;
+}
+
+static bool shows_points(const struct gt_fit *f) {
+    bool shown = false;
+    for (size_t i = 0; i < f->t->form->columns; i++)
+        shown = shown || (f->t->form->column[i].kind == GT_CELL_POINT && f->width[i] > 0);
+    return shown;
+}
+
+static void print_notes(const struct gt_fit *f, FILE *out) {
+    const bool shared = shows_points(f) && print_shared(f, out);
+    if (print_dropped(f, out) || shared)
+        fprintf(out, "--wide shows everything\n");
+}
+
+void gt_table_print(const struct gt_table *t, size_t room, FILE *out) {
+    struct gt_fit *f = t->rows > 0 ? malloc(sizeof *f) : NULL;
+    if (f == NULL)
+        return;
+    gt_fit_table(f, t, room);
+    print_keys(f, out);
     for (size_t line = 0; line <= t->rows; line++)
-        print_line(t, line, width, out);
+        print_line(f, line, out);
+    print_notes(f, out);
+    free(f);
 }

@@ -51,6 +51,7 @@ static const struct gt_option options[] = {
     GT_OPTION_QUIET(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
+    GT_OPTION_WIDE(struct values),
     GT_OPTION_END,
 };
 
@@ -62,19 +63,28 @@ static double seconds_of(const struct values *v, const struct gt_tuner *t) {
                               : t->effort->gpu_s;
 }
 
-/* One run, in a database that is nobody else's. */
-static gt_status tune_once(struct gt_tune_result *result, struct gt_tuner *t,
-                           const struct values *v, const struct gt_sweep_item *item,
-                           const char *folder, struct gt_err *err) {
-    char path[4096 + 16];
-    snprintf(path, sizeof path, "%s/run.db", folder);
-    gt_status status = gt_db_open(&t->db, path, GT_DB_WRITE, err);
+/* What the command works with. */
+struct work {
+    struct gt_tuner *t;
+    struct gt_session *session;
+    const struct values *v;
+    const struct gt_sweep *sweep;
+    struct gt_table *table;
+    char folder[4096]; /* for the runs' databases */
+};
+
+/* One run, in a database of its own. */
+static gt_status tune_once(struct gt_tune_result *result, struct work *w,
+                           const struct gt_sweep_item *item, struct gt_err *err) {
+    char path[sizeof w->folder + 16];
+    snprintf(path, sizeof path, "%s/run.db", w->folder);
+    gt_status status = gt_db_open(&w->t->db, path, GT_DB_WRITE, err);
     if (status == GEMMTUNE_OK)
-        status = gt_session_begin_run(t, "", err);
+        status = gt_session_begin_run(w->t, w->session, err);
     if (status == GEMMTUNE_OK)
-        status = gt_tune_problem(result, t, item, seconds_of(v, t), err);
-    gt_db_close(t->db);
-    t->db = NULL;
+        status = gt_tune_problem(result, w->t, item, seconds_of(w->v, w->t), err);
+    gt_db_close(w->t->db);
+    w->t->db = NULL;
     (void)unlink(path);
     return status;
 }
@@ -93,18 +103,16 @@ static void say_run(struct gt_tuner *t, const struct gt_agree_study *s, int i) {
     gt_progress_line(&t->progress, line);
 }
 
-static gt_status tune_all(struct gt_agree_study *s, struct gt_tuner *t,
-                          const struct values *v, const struct gt_sweep_item *item,
-                          const char *folder, struct gt_err *err) {
+static gt_status tune_all(struct gt_agree_study *s, struct work *w,
+                          const struct gt_sweep_item *item, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < s->runs; i++) {
-        t->seed = (uint64_t)v->seed + (uint64_t)i;
-        status = tune_once(&s->result[i], t, v, item, folder, err);
-        if (status == GEMMTUNE_OK &&
-            gt_session_stop) /* before its end: it counts as none */
+        w->t->seed = (uint64_t)w->v->seed + (uint64_t)i;
+        status = tune_once(&s->result[i], w, item, err);
+        if (status == GEMMTUNE_OK && gt_session_stop) /* a run that did not end is none */
             status = gt_fail(err, GEMMTUNE_ENOTFOUND, "stopped; agree keeps nothing");
         if (status == GEMMTUNE_OK)
-            say_run(t, s, i);
+            say_run(w->t, s, i);
     }
     return status;
 }
@@ -203,94 +211,79 @@ static void say_agreement(struct gt_tuner *t, const struct gt_agree_study *s) {
 
 /* ---- one problem after another ---- */
 
-static gt_status do_problem(struct gt_table *table, struct gt_tuner *t,
-                            struct gt_session *session, const struct values *v,
-                            const struct gt_sweep_item *item, const char *folder,
-                            struct gt_err *err) {
-    struct gt_agree_study *s = calloc(1, sizeof *s);
-    struct gt_tune_result *result = calloc((size_t)v->runs, sizeof *result);
-    gt_status status =
-        s && result ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the runs");
-    if (status == GEMMTUNE_OK) {
-        s->problem = item->name;
-        s->runs = (int)v->runs;
-        s->result = result;
-        status = find_known(s, t, v->db, err);
-    }
+static gt_status study(struct gt_agree_study *s, struct work *w,
+                       const struct gt_sweep_item *item, struct gt_err *err) {
+    s->problem = item->name;
+    s->runs = (int)w->v->runs;
+    gt_status status = find_known(s, w->t, w->v->db, err);
     if (status == GEMMTUNE_OK)
-        status = tune_all(s, t, v, item, folder, err);
+        status = tune_all(s, w, item, err);
     if (status == GEMMTUNE_OK) {
         collect(s);
-        s->stored = v->db ? enlist(s, &s->best) : -1;
-        status = measure_again(s, session, (uint64_t)v->seed, err);
+        s->stored = w->v->db ? enlist(s, &s->best) : -1;
+        status = measure_again(s, w->session, (uint64_t)w->v->seed, err);
     }
     if (status == GEMMTUNE_OK) {
         gt_agree(&s->agreement, s->run, s->runs, s->again, s->winners, s->stored);
-        say_agreement(t, s);
-        status = (v->each ? gt_agree_add_runs : gt_agree_add)(table, s, err);
+        say_agreement(w->t, s);
+        status = (w->v->each ? gt_agree_add_runs : gt_agree_add)(w->table, s, err);
+    }
+    return status;
+}
+
+static gt_status do_problem(struct work *w, const struct gt_sweep_item *item,
+                            struct gt_err *err) {
+    struct gt_agree_study *s = calloc(1, sizeof *s);
+    struct gt_tune_result *result = calloc((size_t)w->v->runs, sizeof *result);
+    gt_status status = GEMMTUNE_ENOMEM;
+    if (s == NULL || result == NULL) {
+        (void)gt_fail(err, status, "no memory for the runs");
+    } else {
+        s->result = result;
+        status = study(s, w, item, err);
     }
     free(result);
     free(s);
     return status;
 }
 
-static int do_all(struct gt_tuner *t, struct gt_session *session, const struct values *v,
-                  const struct gt_sweep *sweep, const char *folder) {
+static int do_all(struct work *w) {
     struct gt_err err = {""};
-    struct gt_table *table = NULL;
     gt_status status =
-        gt_table_create(&table, v->each ? &gt_agree_run_form : &gt_agree_form, &err);
+        gt_table_create(&w->table, w->v->each ? &gt_agree_run_form : &gt_agree_form, &err);
     gt_session_catch();
-    for (size_t i = 0; status == GEMMTUNE_OK && i < sweep->count; i++) {
-        t->progress.problem = i + 1;
-        status = do_problem(table, t, session, v, &sweep->item[i], folder, &err);
+    for (size_t i = 0; status == GEMMTUNE_OK && i < w->sweep->count; i++) {
+        w->t->progress.problem = i + 1;
+        status = do_problem(w, &w->sweep->item[i], &err);
     }
-    if (table) /* those done before one that failed, too */
-        gt_common_print(table, &v->format);
-    gt_table_destroy(table);
+    if (w->table != NULL) /* the problems done before one that failed, too */
+        gt_common_print(w->table, &w->v->format);
+    gt_table_destroy(w->table);
     return status != GEMMTUNE_OK ? gt_common_fail(status, &err) : GT_EXIT_OK;
 }
 
-static int in_scratch(struct gt_tuner *t, struct gt_session *session,
-                      const struct values *v, const struct gt_sweep *sweep) {
-    char folder[4096];
+static int work(struct gt_tuner *t, struct gt_session *session, void *user) {
+    struct work *w = user;
     const char *tmp = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/gemmtune-agree-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (!mkdtemp(folder))
-        return gt_die(GT_EXIT_FAILURE, "cannot make a folder %s", folder);
-    const int code = do_all(t, session, v, sweep, folder);
-    (void)rmdir(folder);
+    w->t = t;
+    w->session = session;
+    snprintf(w->folder, sizeof w->folder, "%s/gemmtune-agree-XXXXXX",
+             tmp && *tmp ? tmp : "/tmp");
+    if (!mkdtemp(w->folder))
+        return gt_die(GT_EXIT_FAILURE, "cannot make a folder %s", w->folder);
+    const int code = do_all(w);
+    (void)rmdir(w->folder);
     return code;
 }
 
-static int with_session(struct gt_tuner *t, const struct values *v,
-                        const struct gt_sweep *sweep) {
-    struct gt_session session;
-    const struct gt_family *f;
+static int agree(struct gt_tuner *t, const struct values *v, const struct gt_sweep *sweep) {
+    const struct gt_session_search how = {v->effort, v->strategy, v->budget};
     const struct gt_session_setup setup = {
         .device = v->device, .templates = &v->templates, .compilers = v->jobs};
-    int code = gt_session_open(&session, &setup);
-    if (code >= 0)
-        return code;
-    gt_session_lend(t, &session, sweep->count, v->quiet);
-    for (int i = 0; code < 0 && i < v->families.count; i++)
-        code = gt_common_family(&f, session.families, v->families.text[i]);
-    if (code < 0)
-        code = in_scratch(t, &session, v, sweep);
-    gt_session_close(&session);
-    return code;
-}
-
-static int choose(struct gt_tuner *t, const struct values *v) {
-    t->effort = gt_effort_choose(v->effort, v->budget);
-    t->strategy = v->strategy ? gt_strategy_find(v->strategy) : gt_strategies[0];
-    if (!t->effort)
-        return gt_die(GT_EXIT_USAGE, "there is no effort '%s': quick, normal or full",
-                      v->effort);
-    if (!t->strategy)
-        return gt_die(GT_EXIT_USAGE, "there is no strategy '%s': %s", v->strategy,
-                      gt_strategy_names());
-    return -1;
+    struct work w = {.v = v, .sweep = sweep};
+    t->only = &v->families;
+    const int code = gt_session_choose(t, &how);
+    return code >= 0 ? code : gt_session_tune(t, &setup, sweep->count, v->quiet, work, &w);
 }
 
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
@@ -302,14 +295,10 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     int code = t ? gt_common_parse(cmd, argc, argv, &v, &v.format, 1, argc, &first)
                  : gt_die(GT_EXIT_FAILURE, "out of memory");
     for (int i = first; code < 0 && i < argc; i++)
-        if (gt_sweep_add(&sweep, argv[i], &err))
+        if (gt_sweep_add(&sweep, argv[i], &err) != GEMMTUNE_OK)
             code = gt_die(GT_EXIT_INPUT, "%s", err.line);
-    if (code < 0) {
-        t->only = &v.families;
-        code = choose(t, &v);
-    }
     if (code < 0)
-        code = with_session(t, &v, &sweep);
+        code = agree(t, &v, &sweep);
     gt_sweep_clear(&sweep);
     free(t);
     return code;
@@ -320,5 +309,6 @@ const struct gt_cmd gt_cmd_agree = {
     .operands = "PROBLEM... --device N",
     .about = "Tune a problem several times and say whether the runs agree.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&gt_agree_form, &gt_agree_run_form, NULL},
     .run = run,
 };

@@ -44,6 +44,7 @@ static const struct gt_option options[] = {
      0},
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
+    GT_OPTION_WIDE(struct values),
     GT_OPTION_END,
 };
 
@@ -65,8 +66,12 @@ static int compare(const struct gt_device *d, const struct gt_bench_options *o,
                                          .line = gt_bench_hear_line,
                                          .stopped = is_stopped};
     const gt_status status = gt_bench_run(d, o, sweep, !v->aa, &on, &err);
-    if (r.done == 0) /* nothing was heard: there is nothing to sum up */
-        return status != GEMMTUNE_OK ? gt_common_fail(status, &err) : GT_EXIT_FAILURE;
+    if (r.done == 0 && status != GEMMTUNE_OK)
+        return gt_common_fail(status, &err);
+    if (r.done == 0) /* nothing to sum up: a rival is missing, which has been said */
+        return is_stopped()
+                   ? gt_die(GT_EXIT_FAILURE, "stopped after 0 of %zu lines", sweep->count)
+                   : GT_EXIT_FAILURE;
     const int code = gt_bench_end(&r);
     return status != GEMMTUNE_OK ? gt_common_fail(status, &err) : code;
 }
@@ -229,5 +234,7 @@ const struct gt_cmd gt_cmd_bench = {
     .operands = "[PROBLEM...] --device N",
     .about = "Measure tuned kernels against vendors' libraries, in turns.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&gt_bench_line_form, &gt_bench_sum_form,
+                                              &calls, NULL},
     .run = run,
 };

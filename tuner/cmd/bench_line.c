@@ -2,6 +2,8 @@
 /* bench_line.c - one line of `gemmtune bench`, for programs and for people. */
 #include "tuner/cmd/bench.h"
 
+#include "tuner/base/terminal.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -139,28 +141,73 @@ static const char *in_brief(char text[32], const struct gt_measurement *m) {
     return text;
 }
 
-static void print_heading(void) {
-    printf("%-26s %-7s %16s  %-8s %16s  %6s %-5s %6s  %s\n", "problem", "class", "ours, +-",
-           "baseline", "time, +-", "ratio", "", "% roof", "our kernel");
+/* Cells of a line, whose widths are fixed: lines are printed as they come. */
+static const struct {
+    int width;
+    bool right;
+    bool spare; /* left out on a narrow terminal */
+} cells[] = {
+    {26, false, false}, /* problem */
+    {7, false, true},   /* class */
+    {16, true, false},  /* ours */
+    {8, false, false},  /* baseline */
+    {16, true, true},   /* its time */
+    {6, true, false},   /* ratio */
+    {5, false, false},  /* verdict */
+    {6, true, false},   /* % roof */
+};
+enum { CELLS = sizeof cells / sizeof *cells, NARROW = 120, KERNEL_LEAST = 8 };
+
+/* The cells, then as much of the kernel as there is room for. */
+static void print_cells(const struct gt_bench_report *r, const char *const text[CELLS],
+                        const char *kernel) {
+    const int room = r->format.wide ? 0 : (int)gt_terminal_width(stdout);
+    int used = 0;
+    for (int i = 0; i < CELLS; i++)
+        if (!cells[i].spare || room == 0 || room >= NARROW)
+            used += printf("%s%*s", used > 0 ? "  " : "",
+                           cells[i].right ? cells[i].width : -cells[i].width, text[i]);
+    if (room == 0)
+        printf("  %s", kernel);
+    else if (room - used >= KERNEL_LEAST)
+        printf("  %.*s", room - used - 2, kernel);
+    (void)fputc('\n', stdout);
+}
+
+static void print_heading(const struct gt_bench_report *r) {
+    static const char *const heads[CELLS] = {"problem",  "class", "ours, +-", "baseline",
+                                             "time, +-", "ratio", "",         "% roof"};
+    print_cells(r, heads, "our kernel");
 }
 
 static void print_people(const struct gt_bench_report *r, const struct gt_bench_entry *e) {
-    char a[32], b[32], share[16] = "-", note[2 * GT_VERDICT_TEXT_MAX];
-    printf("%-26s %-7s ", e->item->name, gt_shape_class(&e->item->problem));
+    char ours[32], base[32], ratio[16], share[16] = "-", note[2 * GT_VERDICT_TEXT_MAX];
+    const char *shape = gt_shape_class(&e->item->problem);
     if (e->text) {
-        printf("%s: %s\n", gt_outcome_word(e->outcome), e->text);
+        printf("%-26s  %s: %s\n", e->item->name, gt_outcome_word(e->outcome), e->text);
         return;
     }
     if (roofline_share(r, e) > 0)
         (void)snprintf(share, sizeof share, "%.1f", 100 * roofline_share(r, e));
-    printf("%16s  ", in_brief(a, &e->line->own.time));
-    if (e->base)
-        printf("%-8s %16s  %6.3f %-5s ", e->base_name, in_brief(b, &e->base->time),
-               e->ratio, gt_verdict_word(e->verdict));
-    else
-        printf("%-8s %16s  %6s %-5s ", "-", has_failed(e) ? "rival failed" : "no kernel",
-               "-", "");
-    printf("%6s  %s\n", share, e->line->own.what);
+    (void)in_brief(ours, &e->line->own.time);
+    if (e->base) {
+        (void)in_brief(base, &e->base->time);
+        (void)snprintf(ratio, sizeof ratio, "%.3f", e->ratio);
+        const char *const text[CELLS] = {e->item->name,
+                                         shape,
+                                         ours,
+                                         e->base_name,
+                                         base,
+                                         ratio,
+                                         gt_verdict_word(e->verdict),
+                                         share};
+        print_cells(r, text, e->line->own.what);
+    } else {
+        const char *why = has_failed(e) ? "rival failed" : "no kernel";
+        const char *const text[CELLS] = {e->item->name, shape, ours, "-",
+                                         why,           "-",   "",   share};
+        print_cells(r, text, e->line->own.what);
+    }
     note_of(note, sizeof note, e);
     if (strchr(note, ':'))
         fprintf(stderr, "gemmtune: %s: %s\n", e->item->name, note);
@@ -171,7 +218,7 @@ static void print_people(const struct gt_bench_report *r, const struct gt_bench_
 void gt_bench_print_heading(const struct gt_bench_report *r) {
     struct gt_table *t = NULL;
     if (!r->format.csv) {
-        print_heading();
+        print_heading(r);
     } else if (gt_table_create(&t, &gt_bench_line_form, NULL) == GEMMTUNE_OK) {
         gt_table_csv_line(t, 0, stdout);
         gt_table_destroy(t);

@@ -219,7 +219,7 @@ static void print_end(struct gt_bench_report *r) {
     } else if (gt_tally_count(&r->all) > 0) {
         FILE *out = r->format.csv ? stderr : stdout;
         (void)fputs("\n", out);
-        gt_table_print(t, out);
+        gt_common_print_people(t, &r->format, out);
         fprintf(out, "worst: %s, %.3f\n", r->worst_problem, r->worst);
         print_floors(r, out);
         if (r->clock_high_mhz > 0)

@@ -59,7 +59,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
         const char *word;
         int (*act)(const struct gt_format *format);
     } actions[] = {{"stat", print_stat}, {"clear", clear}};
-    struct values v = {{false, false}};
+    struct values v = {.format = {.json = false}};
     int first;
     const int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 1, &first);
     if (code >= 0)

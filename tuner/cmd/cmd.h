@@ -9,6 +9,7 @@
 
 #include "core/status.h"
 #include "core/text.h"
+#include "tuner/base/table.h"
 
 #include <stdbool.h>
 
@@ -49,6 +50,7 @@ struct gt_cmd {
     const char *operands; /* shown in usage: "PROBLEM --device N" */
     const char *about;    /* one sentence */
     const struct gt_option *options;
+    const struct gt_form *const *tables; /* it prints; NULL-ended; NULL: none */
     int (*run)(const struct gt_cmd *cmd, int argc,
                char **argv); /* argv[0] is the subcommand */
     bool hidden;

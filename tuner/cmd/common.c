@@ -5,6 +5,7 @@
 
 #include "core/json.h"
 #include "core/text.h"
+#include "tuner/base/terminal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -87,7 +88,10 @@ int gt_common_read_db(struct gt_db **out, const char *path) {
     if (code >= 0)
         return code;
     if (!asked && access(path, F_OK) != 0 && errno == ENOENT) {
-        fprintf(stderr, "gemmtune: no database at %s yet: nothing has been tuned\n", path);
+        fprintf(stderr,
+                "gemmtune: no database at %s yet: nothing has been tuned; --db names "
+                "another one\n",
+                path);
         return -1;
     }
     return open_db(out, path, GT_DB_READ);
@@ -103,6 +107,12 @@ static int check_folder(const char *path) {
     if (length == 0 || access(folder, F_OK) == 0)
         return -1;
     return gt_die(GT_EXIT_DATABASE, "%s: there is no folder %s", path, folder);
+}
+
+void gt_common_say_empty(const char *path) {
+    char buf[PATH_SIZE];
+    if (database_path(&path, buf) < 0)
+        fprintf(stderr, "gemmtune: nothing in %s; --db names another database\n", path);
 }
 
 int gt_common_write_db(struct gt_db **out, const char *path) {
@@ -167,7 +177,12 @@ void gt_common_print(const struct gt_table *t, const struct gt_format *format) {
     else if (format->csv)
         gt_table_csv(t, stdout);
     else
-        gt_table_print(t, stdout);
+        gt_common_print_people(t, format, stdout);
+}
+
+void gt_common_print_people(const struct gt_table *t, const struct gt_format *format,
+                            FILE *out) {
+    gt_table_print(t, format->wide ? 0 : gt_terminal_width(out), out);
 }
 
 void gt_json_name(bool *first, const char *key) {

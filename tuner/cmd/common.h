@@ -60,11 +60,16 @@
         "csv", 0, GT_OPT_FLAG, offsetof(values, format.csv), NULL,                         \
             "print comma-separated values", 0, 0                                           \
     }
+#define GT_OPTION_WIDE(values)                                                             \
+    {                                                                                      \
+        "wide", 0, GT_OPT_FLAG, offsetof(values, format.wide), NULL,                       \
+            "print all of a table, however wide the terminal is", 0, 0                     \
+    }
 #define GT_OPTION_END                                                                      \
     { NULL, 0, GT_OPT_FLAG, 0, NULL, NULL, 0, 0 }
 
 struct gt_format {
-    bool json, csv;
+    bool json, csv, wide;
 };
 
 /* Options, then operands: exit 2 when there are fewer than `least` or more than `most`, or
@@ -81,6 +86,9 @@ int gt_common_fail(gt_status status, const struct gt_err *err);
  * writing, the folder of a path that is given must be there. Exit 6. */
 int gt_common_read_db(struct gt_db **out, const char *path);
 int gt_common_write_db(struct gt_db **out, const char *path);
+/* Says on stderr that the database of this path, NULL for the default one, has no results.
+ */
+void gt_common_say_empty(const char *path);
 /* Built-in families and those of the folders. Exit 3. */
 int gt_common_families(struct gt_families **out, const struct gt_texts *folders);
 /* Exit 3. */
@@ -95,7 +103,12 @@ int gt_common_family(const struct gt_family **out, const struct gt_families *fam
  * otherwise. */
 int gt_common_outcome(gt_outcome outcome);
 
+/* To stdout, as the format says. */
 void gt_common_print(const struct gt_table *t, const struct gt_format *format);
+/* For people. A table fits the terminal, unless --wide was given; a file or a pipe gets all
+ * of it. */
+void gt_common_print_people(const struct gt_table *t, const struct gt_format *format,
+                            FILE *out);
 
 /* One JSON member: `"key": value`, a comma and blank ahead unless it is the first of its
  * object. A NULL text is null, as is a number that is not finite. */

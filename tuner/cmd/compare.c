@@ -27,6 +27,7 @@ static const struct gt_option options[] = {
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
+    GT_OPTION_WIDE(struct values),
     GT_OPTION_QUIET(struct values),
     GT_OPTION_END,
 };
@@ -101,13 +102,14 @@ static void print_tuned(const struct gt_versus *v) {
                gt_compare_ratio(buf, v->geomean));
 }
 
-static void print_people(const struct gt_comparison *c, const struct gt_table *t) {
+static void print_people(const struct gt_comparison *c, const struct gt_table *t,
+                         const struct gt_format *format) {
     char buf[GT_CELL_MAX];
     print_side('A', &c->side[0]);
     print_side('B', &c->side[1]);
     (void)fputs("\n", stdout);
     if (c->row_count > 0)
-        gt_table_print(t, stdout);
+        gt_common_print_people(t, format, stdout);
     (void)fputs("\n", stdout);
     if (c->versus.count > 0)
         print_tuned(&c->versus);
@@ -132,7 +134,7 @@ static gt_status print(const struct gt_comparison *c, const struct gt_format *fo
     else if (status == GEMMTUNE_OK && format->csv)
         gt_table_csv(t, stdout);
     else if (status == GEMMTUNE_OK)
-        print_people(c, t);
+        print_people(c, t, format);
     gt_table_destroy(t);
     return status;
 }
@@ -224,7 +226,7 @@ static int compare(struct gt_comparison *c, const struct values *v, char **names
 }
 
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
-    struct values v = {.format = {false, false}};
+    struct values v = {.format = {.json = false}};
     struct gt_comparison c = {.families = NULL};
     int first;
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 2, 2, &first);
@@ -247,5 +249,8 @@ const struct gt_cmd gt_cmd_compare = {
     .about =
         "Compare two devices: tuned here, published by others, predicted by the model.",
     .options = options,
+    .tables =
+        (const struct gt_form *const[]){&gt_compare_tuned_form, &gt_compare_published_form,
+                                        &gt_compare_data_form, NULL},
     .run = run,
 };

@@ -77,6 +77,8 @@ gt_status gt_compare_pick(struct gt_comparison *c, char **names, struct gt_err *
  * the two devices at least. */
 gt_status gt_compare_rows(struct gt_comparison *c, struct gt_err *err);
 
+extern const struct gt_form gt_compare_tuned_form, gt_compare_published_form,
+    gt_compare_data_form;
 /* The table, of all rows or none, is the caller's. People see fewer columns. */
 gt_status gt_compare_table(struct gt_table **out, const struct gt_comparison *c,
                            bool people, struct gt_err *err);

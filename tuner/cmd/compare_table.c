@@ -110,7 +110,7 @@ static void make_texts(struct line *l, const struct gt_compare_row *r) {
     X("a_best_ns", NULL, NS, 0, best_ns(&PART(A)), "the same of the best point on A")      \
     X("b_best_ns", NULL, NS, 0, best_ns(&PART(B)), "the same of the best point on B")
 GT_COLUMNS(program, struct line, FOR_PROGRAMS)
-static const struct gt_form programs = GT_FORM(program, "--json, --csv");
+const struct gt_form gt_compare_data_form = GT_FORM(program, "in JSON and CSV");
 
 #define PREDICTIONS(X)                                                                     \
     X(NULL, "predicted A", NS, 0, PREDICTED(A), "time that the model expects on A")        \
@@ -126,11 +126,11 @@ static const struct gt_form programs = GT_FORM(program, "--json, --csv");
     X(NULL, "time A", NS, 0, TIME(A), "time on A")                                         \
     X(NULL, "time B", NS, 0, TIME(B), "time on B")                                         \
     PREDICTIONS(X)                                                                         \
-    X(NULL, "A/B", COUNT, 1, rounded(r->row->predicted_ratio), "first over second")        \
-    X(NULL, "best A", NS, 0, best_ns(&PART(A)), "expected of the best point on A")         \
-    X(NULL, "best B", NS, 0, best_ns(&PART(B)), "expected of the best point on B")
+    X(NULL, "A/B", COUNT, 3, rounded(r->row->predicted_ratio), "first over second")        \
+    X(NULL, "best A", NS, 2, best_ns(&PART(A)), "expected of the best point on A")         \
+    X(NULL, "best B", NS, 2, best_ns(&PART(B)), "expected of the best point on B")
 GT_COLUMNS(published, struct line, OF_PUBLISHED)
-static const struct gt_form publications = GT_FORM(published, "with nothing tuned");
+const struct gt_form gt_compare_published_form = GT_FORM(published, "with nothing tuned");
 
 #define OF_TUNED(X)                                                                        \
     HEAD(X)                                                                                \
@@ -149,16 +149,16 @@ static const struct gt_form publications = GT_FORM(published, "with nothing tune
     X(NULL, "best A", NS, 1, best_ns(&PART(A)), "expected of the best point on A")         \
     X(NULL, "best B", NS, 1, best_ns(&PART(B)), "expected of the best point on B")
 GT_COLUMNS(tuned, struct line, OF_TUNED)
-static const struct gt_form winners = GT_FORM(tuned, "with tuned kernels");
+const struct gt_form gt_compare_tuned_form = GT_FORM(tuned, "with tuned kernels");
 
 /* ---- the table ----------------------------------------------------------------------- */
 
 gt_status gt_compare_table(struct gt_table **out, const struct gt_comparison *c,
                            bool people, struct gt_err *err) {
     struct line line;
-    const struct gt_form *form = !people               ? &programs
-                                 : c->versus.count > 0 ? &winners
-                                                       : &publications;
+    const struct gt_form *form = !people               ? &gt_compare_data_form
+                                 : c->versus.count > 0 ? &gt_compare_tuned_form
+                                                       : &gt_compare_published_form;
     gt_status status = gt_table_create(out, form, err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < c->row_count; i++) {
         if (people && c->row[i].source == GT_COMPARE_RATE)

@@ -4,6 +4,8 @@
 
 #include "tuner/rig/probe.h"
 
+#include <string.h>
+
 struct values {
     struct gt_format format;
 };
@@ -11,6 +13,7 @@ struct values {
 static const struct gt_option options[] = {
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
+    GT_OPTION_WIDE(struct values),
     GT_OPTION_END,
 };
 
@@ -72,20 +75,26 @@ static gt_status print_devices(const struct gt_device_list *list,
     return status;
 }
 
-/* A sentence for each driver that is not there; joined into one when that leaves no device.
+/* A driver that nobody installed is no news beside devices of another one; `doctor` tells.
  */
+static bool is_news(const char *missing) {
+    return missing[0] != '\0' && strstr(missing, "is not installed") == NULL;
+}
+
+/* A sentence for each driver that cannot be used; joined into one when that leaves no
+ * device. */
 static int say_missing(const struct gt_device_list *list) {
     char all[GT_ALL_MISSING_MAX];
     if (list->count == 0)
         return gt_die(GT_EXIT_DEVICE, "no device: %s", gt_devices_missing(all, list));
     for (size_t i = 0; i < sizeof list->missing / sizeof *list->missing; i++)
-        if (list->missing[i][0] != '\0')
+        if (is_news(list->missing[i]))
             fprintf(stderr, "gemmtune: %s\n", list->missing[i]);
     return GT_EXIT_OK;
 }
 
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
-    struct values v = {{false, false}};
+    struct values v = {.format = {.json = false}};
     struct gt_device_list list;
     struct gt_err err = {""};
     int first;
@@ -105,5 +114,6 @@ const struct gt_cmd gt_cmd_devices = {
     .operands = "",
     .about = "List the devices of this machine and the compiler that serves each.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&devices, NULL},
     .run = run,
 };

@@ -21,11 +21,9 @@ struct values {
 };
 
 static const struct gt_option options[] = {
-    GT_OPTION_DB(struct values),
-    GT_OPTION_TEMPLATES(struct values),
-    GT_OPTION_JSON(struct values),
-    GT_OPTION_CSV(struct values),
-    GT_OPTION_END,
+    GT_OPTION_DB(struct values),   GT_OPTION_TEMPLATES(struct values),
+    GT_OPTION_JSON(struct values), GT_OPTION_CSV(struct values),
+    GT_OPTION_WIDE(struct values), GT_OPTION_END,
 };
 
 struct row {
@@ -202,5 +200,6 @@ const struct gt_cmd gt_cmd_doctor = {
     .operands = "",
     .about = "Check the database, the devices, their compilers and the cache.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&findings, NULL},
     .run = run,
 };

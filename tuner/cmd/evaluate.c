@@ -10,6 +10,7 @@
 #include "tuner/lab/ratio.h"
 #include "tuner/cmd/evaluate_report.h"
 #include "tuner/cmd/session.h"
+#include "tuner/cmd/which_device.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -45,6 +46,7 @@ static const struct gt_option options[] = {
      "seed of what is hidden and of the data (default 1)", 0, INT64_C(1) << 52},
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
+    GT_OPTION_WIDE(struct values),
     GT_OPTION_END,
 };
 
@@ -106,7 +108,7 @@ static int pick_stored_device(struct work *w, struct gt_db *db) {
     size_t at = 0;
     gt_status status = gt_view_devices(&w->view, db, &err);
     if (status == GEMMTUNE_OK)
-        status = gt_view_pick(&at, &w->view, w->v.device, &err);
+        status = gt_which_stored(&at, &w->view, w->v.device, &err);
     if (status == GEMMTUNE_ENOTFOUND || status == GEMMTUNE_EINVAL)
         return gt_die(GT_EXIT_USAGE, "evaluate: %s", err.line);
     if (status != GEMMTUNE_OK)
@@ -390,5 +392,7 @@ const struct gt_cmd gt_cmd_evaluate = {
     .operands = "--device N",
     .about = "Hide tuned problems and measure what looking them up loses.",
     .options = options,
+    .tables =
+        (const struct gt_form *const[]){&gt_evaluate_form, &gt_evaluate_rule_form, NULL},
     .run = run,
 };

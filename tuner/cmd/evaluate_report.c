@@ -127,7 +127,7 @@ static void print_text(const struct gt_evaluate_report *report,
     FILE *out = format->csv ? stderr : stdout;
     gt_common_print(answers, format);
     (void)fputs("\n", out);
-    gt_table_print(rules, out);
+    gt_common_print_people(rules, format, out);
     fprintf(out, "%zu of %zu tuned problems hidden, seed %lld, times %s\n", report->done,
             report->tuned, (long long)report->seed,
             report->stored ? "stored" : "measured with the winner's in turns");

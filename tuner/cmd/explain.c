@@ -10,8 +10,7 @@
  */
 #include "tuner/cmd/predict.h"
 
-#include "tuner/rig/probe.h"
-#include "tuner/base/view.h"
+#include "tuner/cmd/which_device.h"
 
 #include <math.h>
 
@@ -23,10 +22,7 @@ struct values {
 };
 
 static const struct gt_option options[] = {
-    {"device", 'd', GT_OPT_TEXT, offsetof(struct values, device), "N",
-     "device: index, UUID, PCI id, key or part of its name, of this machine or the "
-     "database",
-     0, 0},
+    GT_OPTION_ANY_DEVICE(struct values),
     GT_OPTION_DEVICE_FILE(struct values),
     {"point", 'p', GT_OPT_TEXT, offsetof(struct values, point), "\"FAMILY ...\"",
      "and what a point should take: a family and its parameters; what is left out takes "
@@ -50,6 +46,7 @@ struct machine {
     const char *of;   /* what it is a peak of; NULL when it was given */
     double bandwidth; /* bytes a second; 0 unknown */
     double memory;    /* bytes; 0 unknown */
+    bool is_cpu;
 };
 
 /* Times are nanoseconds, 0 when the machine's figures are unknown. */
@@ -181,38 +178,7 @@ static void describe(struct machine *out, const struct gt_device *d,
     out->of = gt_device_peak_about(d, gt_dtype_of(p));
     out->bandwidth = gt_device_bandwidth(d);
     out->memory = (double)d->mem_bytes;
-}
-
-/* A device that is not here may be in the database. */
-static bool find_stored(struct gt_device *out, const struct values *v) {
-    struct gt_view view = {0};
-    struct gt_db *db = NULL;
-    size_t index = 0;
-    const bool found = gt_common_read_db(&db, v->db) < 0 && db != NULL &&
-                       gt_view_devices(&view, db, NULL) == GEMMTUNE_OK &&
-                       gt_view_pick(&index, &view, v->device, NULL) == GEMMTUNE_OK;
-    if (found)
-        *out = view.device[index].device;
-    gt_view_clear(&view);
-    gt_db_close(db);
-    return found;
-}
-
-/* The device asked for: of a file, of this machine, or of the database. Returns -1, or the
- * exit code with the reason in err. */
-static int find_device(struct gt_device *out, const struct values *v, struct gt_err *err) {
-    if (v->device_file != NULL && v->device != NULL) {
-        (void)gt_fail(err, GEMMTUNE_EINVAL,
-                      "--device and --device-file exclude each other");
-        return GT_EXIT_USAGE;
-    }
-    if (v->device_file != NULL)
-        return gt_describe_load(out, v->device_file, err) == GEMMTUNE_OK ? -1
-                                                                         : GT_EXIT_INPUT;
-    if (gt_probe_pick(out, v->device, false, err) == GEMMTUNE_OK ||
-        (v->device != NULL && find_stored(out, v)))
-        return -1;
-    return GT_EXIT_DEVICE;
+    out->is_cpu = d->is_cpu;
 }
 
 /* With both figures given no device is asked unless one is named. *known tells whether
@@ -224,7 +190,8 @@ static int find_machine(struct machine *out, struct gt_device *device, bool *kno
     *out = (struct machine){.name = "a device with the figures given"};
     *known = false;
     if (v->device != NULL || v->device_file != NULL || !given) {
-        const int code = find_device(device, v, &err);
+        const struct gt_which which = {v->device, v->device_file, v->db};
+        const int code = gt_which_device(device, &which, &err);
         *known = code < 0;
         if (*known)
             describe(out, device, p);
@@ -256,9 +223,11 @@ static void print(const struct values *v, const gemmtune_problem *p,
     }
     if (a.roofline_ns == 0)
         fprintf(stderr,
-                "gemmtune: %s does not tell its peak or bandwidth; give --peak-gflops "
-                "and --bandwidth-gbs\n",
-                machine->name);
+                "gemmtune: %s does not tell its %s; give --peak-gflops and "
+                "--bandwidth-gbs\n",
+                machine->name,
+                machine->is_cpu ? "peak and bandwidth, as CPUs do not"
+                                : "peak or bandwidth");
 }
 
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {

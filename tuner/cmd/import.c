@@ -17,6 +17,7 @@ static const struct gt_option options[] = {
     GT_OPTION_DB(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
+    GT_OPTION_WIDE(struct values),
     GT_OPTION_END,
 };
 
@@ -91,6 +92,7 @@ const struct gt_cmd gt_cmd_import = {
     .about = "Take exported results into the database; each serves its problem until that "
              "is tuned here.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&files, NULL},
     .run = run_import,
 };
 
@@ -99,5 +101,6 @@ const struct gt_cmd gt_cmd_merge = {
     .operands = "FILE...",
     .about = "Take everything from other databases; results serve as imported ones do.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&files, NULL},
     .run = run_merge,
 };

@@ -40,6 +40,7 @@ static const struct gt_option options[] = {
     GT_OPTION_QUIET(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
+    GT_OPTION_WIDE(struct values),
     GT_OPTION_END,
 };
 
@@ -182,12 +183,12 @@ static gt_status climb_all(struct gt_ladder *l, struct gt_tuner *t, const struct
 }
 
 static int climb_and_print(struct gt_tuner *t, const struct values *v,
-                           const struct gt_sweep *sweep, const char *again) {
+                           const struct gt_sweep *sweep, const struct gt_session *session) {
     struct gt_err err = {""};
     /* the last one has names alone */
     struct gt_ladder *l = calloc(sweep->count + 1, sizeof *l);
     size_t done = 0;
-    gt_status status = l ? gt_session_begin_run(t, again, &err)
+    gt_status status = l ? gt_session_begin_run(t, session, &err)
                          : gt_fail(&err, GEMMTUNE_ENOMEM, "no memory for the ladder");
     gt_session_catch();
     if (status == GEMMTUNE_OK)
@@ -199,12 +200,7 @@ static int climb_and_print(struct gt_tuner *t, const struct values *v,
         status = print_volumes(l, done, &l[sweep->count], &v->format, &err);
     else if (status == GEMMTUNE_OK)
         status = print_rungs(l, done, &t->device, &v->format, &err);
-    if (t->run_id)
-        (void)gt_db_run_end(t->db, t->run_id,
-                            status            ? "failed"
-                            : gt_session_stop ? "stopped"
-                                              : "done",
-                            NULL);
+    gt_session_end_run(t, status);
     free(l);
     return status                ? gt_common_fail(status, &err)
            : gt_session_stop     ? GT_EXIT_STOPPED
@@ -240,43 +236,39 @@ static int problems_of(struct gt_sweep *s, const struct values *v, int argc, cha
     return -1;
 }
 
-static int with_session(struct gt_tuner *t, const struct values *v,
-                        const struct gt_sweep *sweep) {
-    struct gt_session session;
-    char again[GT_AGAIN_MAX];
-    const struct gt_session_setup setup = {
-        .device = v->device, .templates = &v->templates, .compilers = -1};
-    int code = gt_session_open(&session, &setup);
-    if (code >= 0)
-        return code;
-    gt_session_lend(t, &session, sweep->count, v->quiet);
-    gt_session_again(again, &setup);
-    code = gt_common_write_db(&t->db, v->db);
+/* What the session is opened for. */
+struct request {
+    const struct values *v;
+    const struct gt_sweep *sweep;
+};
+
+static int work(struct gt_tuner *t, struct gt_session *session, void *user) {
+    const struct request *r = user;
+    int code = gt_common_write_db(&t->db, r->v->db);
     if (code < 0)
-        code = climb_and_print(t, v, sweep, again);
+        code = climb_and_print(t, r->v, r->sweep, session);
     gt_db_close(t->db);
-    gt_session_close(&session);
     return code;
 }
 
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.seed = 1, .loop_volume = 1000000000};
     struct gt_sweep sweep = {0};
+    struct request request = {&v, &sweep};
     struct gt_tuner t;
     int first = 0;
     memset(&t, 0, sizeof t);
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, argc, &first);
     if (code < 0)
         code = problems_of(&sweep, &v, argc, argv, first);
-    if (code < 0) {
-        t.effort = gt_effort_choose(v.effort, v.budget);
-        t.strategy = gt_strategies[0];
-        t.seed = (uint64_t)v.seed;
-        code = t.effort
-                   ? with_session(&t, &v, &sweep)
-                   : gt_die(GT_EXIT_USAGE, "there is no effort '%s': quick, normal or full",
-                            v.effort);
-    }
+    const struct gt_session_search how = {.effort = v.effort, .budget_s = v.budget};
+    const struct gt_session_setup setup = {
+        .device = v.device, .templates = &v.templates, .compilers = -1};
+    t.seed = (uint64_t)v.seed;
+    if (code < 0)
+        code = gt_session_choose(&t, &how);
+    if (code < 0)
+        code = gt_session_tune(&t, &setup, sweep.count, v.quiet, work, &request);
     gt_sweep_clear(&sweep);
     return code;
 }
@@ -286,5 +278,6 @@ const struct gt_cmd gt_cmd_ladder = {
     .operands = "[PROBLEM... | --volumes 1e3:1e10] --device N",
     .about = "Time every kind of kernel, from a CPU loop to the tuned best.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&rungs, NULL},
     .run = run,
 };

@@ -17,6 +17,7 @@ static const struct gt_option options[] = {
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
+    GT_OPTION_WIDE(struct values),
     GT_OPTION_END,
 };
 
@@ -44,13 +45,13 @@ struct winner {
     X("problem", "problem", TEXT, 0, r->row->problem, "its name")                          \
     X("device", "device", KEY, 0, r->row->device, "key of the device it was tuned on")     \
     X("family", "family", TEXT, 0, r->row->family, "family of the fastest kernel")         \
-    X("point", "point", POINT, 2, r->row->point, "values of the family's parameters")      \
+    X("point", "point", POINT, 1, r->row->point, "values of the family's parameters")      \
     X("median_ns", "median", NS, 0, r->row->median_ns, "median time of a product")         \
     X("low_ns", "low", NS, 3, r->row->low_ns, "where the median's 95 % interval begins")   \
     X("high_ns", "high", NS, 3, r->row->high_ns, "where it ends")                          \
     X("gflops", "GFLOP/s", RATE, 0, flops_of(r->row->problem) / r->row->median_ns,         \
       "rate at the median")                                                                \
-    X("status", "status", TEXT, 1, status_of(r->row, r->families),                         \
+    X("status", "status", TEXT, 2, status_of(r->row, r->families),                         \
       "verified here, imported, stale (of older kernel sources) or no family "             \
       "(--templates?)")                                                                    \
     X("provenance", NULL, TEXT, 0, r->row->provenance, "where the result is from")
@@ -100,6 +101,8 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     gt_status status = db != NULL ? load(&view, db, v.device, &err) : GEMMTUNE_OK;
     if (status == GEMMTUNE_OK)
         status = print_winners(&view, families, &v.format, &err);
+    if (status == GEMMTUNE_OK && view.row_count == 0 && db != NULL)
+        gt_common_say_empty(v.db);
     code = status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
 done:
     gt_view_clear(&view);
@@ -113,5 +116,6 @@ const struct gt_cmd gt_cmd_list = {
     .operands = "",
     .about = "List the problems that have been tuned, and the winner of each.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&winners, NULL},
     .run = run,
 };

@@ -6,7 +6,7 @@
 #include "tuner/cmd/common.h"
 
 #include "tuner/base/choose.h"
-#include "tuner/rig/probe.h"
+#include "tuner/cmd/which_device.h"
 
 struct values {
     struct gt_format format;
@@ -15,7 +15,7 @@ struct values {
 };
 
 static const struct gt_option options[] = {
-    GT_OPTION_DEVICE(struct values),
+    GT_OPTION_ANY_DEVICE(struct values),
     GT_OPTION_DB(struct values),
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
@@ -74,9 +74,11 @@ static int look_up(const gemmtune_problem *p, struct gt_db *db,
     struct gt_chosen chosen = {.known = NULL};
     struct gt_err err = {""};
     struct answer a = {.device = &device, .choice = &chosen.choice};
-    gt_status status = gt_probe_pick(&device, v->device, false, &err);
-    if (status == GEMMTUNE_OK)
-        status = gt_choose(&chosen, db, families, &device, p, &err);
+    const struct gt_which which = {.device = v->device, .db = v->db};
+    const int code = gt_which_device(&device, &which, &err);
+    if (code >= 0)
+        return gt_die(code, "%s", err.line);
+    const gt_status status = gt_choose(&chosen, db, families, &device, p, &err);
     if (status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);
     if (chosen.stale > 0)

@@ -182,6 +182,28 @@ static void print_option(const struct gt_option *o, int width) {
     printf("%-*s  %s\n", width, head, o->help);
 }
 
+static int longer(int width, const char *text) {
+    const int length = text != NULL ? (int)strlen(text) : 0;
+    return length > width ? length : width;
+}
+
+/* What the columns of a table are called and mean. */
+static void print_legend(const struct gt_form *form) {
+    static const char key_head[] = "in JSON, CSV", title_head[] = "in the table";
+    int key = (int)strlen(key_head), title = (int)strlen(title_head);
+    for (size_t i = 0; i < form->columns; i++) {
+        key = longer(key, form->column[i].key);
+        title = longer(title, form->column[i].title);
+    }
+    printf("\nColumns%s%s:\n  %-*s  %-*s  meaning\n", form->when[0] != '\0' ? " " : "",
+           form->when, title, title_head, key, key_head);
+    for (size_t i = 0; i < form->columns; i++) {
+        const struct gt_column *c = &form->column[i];
+        printf("  %-*s  %-*s  %s\n", title, c->title != NULL ? c->title : "", key,
+               c->key != NULL ? c->key : "", c->about);
+    }
+}
+
 static int print_help(const struct gt_cmd *cmd) {
     char head[96];
     int width = option_head(head, sizeof head, &help_option);
@@ -194,6 +216,8 @@ static int print_help(const struct gt_cmd *cmd) {
     for (const struct gt_option *o = cmd->options; o->name != NULL; o++)
         print_option(o, width);
     print_option(&help_option, width);
+    for (size_t i = 0; cmd->tables != NULL && cmd->tables[i] != NULL; i++)
+        print_legend(cmd->tables[i]);
     return GT_EXIT_OK;
 }
 

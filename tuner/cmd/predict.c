@@ -7,7 +7,7 @@
  */
 #include "tuner/cmd/predict.h"
 
-#include "tuner/rig/probe.h"
+#include "tuner/cmd/which_device.h"
 
 #include <stdlib.h>
 
@@ -23,10 +23,7 @@ enum { TOP_MOST = 1000 };
 
 static const struct gt_option options[] = {
     GT_OPTION_DEVICE_FILE(struct values),
-    {"device", 'd', GT_OPT_TEXT, offsetof(struct values, device), "N",
-     "device: index, UUID, PCI id, key or part of its name, of this machine or, with "
-     "--check or --fit, of the database",
-     0, 0},
+    GT_OPTION_ANY_DEVICE(struct values),
     {"family", 'f', GT_OPT_NAMES, offsetof(struct values, families), "NAMES",
      "these kernel families only", 0, 0},
     {"top", 0, GT_OPT_INT, offsetof(struct values, top), "N",
@@ -39,6 +36,7 @@ static const struct gt_option options[] = {
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
+    GT_OPTION_WIDE(struct values),
     GT_OPTION_END,
 };
 
@@ -100,6 +98,7 @@ static gt_status add_problem(struct gt_table *t, const struct values *v,
 /* All names are read before the first space is walked through. */
 static int predict(const struct values *v, const struct gt_families *families,
                    char **names) {
+    const struct gt_which which = {v->device, v->device_file, v->db};
     struct gt_device device;
     struct gt_table *t = NULL;
     struct gt_err err = {""};
@@ -111,10 +110,16 @@ static int predict(const struct values *v, const struct gt_families *families,
         const struct gt_family *f;
         code = gt_common_family(&f, families, v->families.text[i]);
     }
-    if (code < 0)
-        code = gt_describe_or_probe(&device, v->device_file, v->device);
     if (code >= 0)
         return code;
+    code = gt_which_device(&device, &which, &err);
+    if (code >= 0)
+        return gt_die(code, "%s", err.line);
+    if (device.is_cpu)
+        return gt_die(
+            GT_EXIT_FAILURE,
+            "there is no performance model for CPUs, so nothing is predicted for %s",
+            device.name);
     gt_status status = gt_table_create(&t, &predictions, &err);
     for (char **name = names; status == GEMMTUNE_OK && *name != NULL; name++) {
         (void)gt_problem_from_name(&p, *name, NULL); /* was read before */
@@ -126,20 +131,6 @@ static int predict(const struct values *v, const struct gt_families *families,
         gt_common_print(t, &v->format);
     gt_table_destroy(t);
     return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
-}
-
-/* ---- a device that is not here
- * ------------------------------------------------------------ */
-
-int gt_describe_or_probe(struct gt_device *out, const char *file, const char *device) {
-    struct gt_err err = {""};
-    if (file != NULL && device != NULL)
-        return gt_die(GT_EXIT_USAGE, "--device and --device-file exclude each other");
-    if (file != NULL && gt_describe_load(out, file, &err) != GEMMTUNE_OK)
-        return gt_die(GT_EXIT_INPUT, "%s", err.line);
-    if (file == NULL && gt_probe_pick(out, device, false, &err) != GEMMTUNE_OK)
-        return gt_die(GT_EXIT_DEVICE, "%s", err.line);
-    return -1;
 }
 
 /* ---- the command
@@ -182,5 +173,6 @@ const struct gt_cmd gt_cmd_predict = {
     .about =
         "Work out which point should be fastest on a device, here or not, and its time.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&predictions, &gt_predict_check_form, NULL},
     .run = run,
 };

@@ -7,16 +7,6 @@
 #include "tuner/cmd/common.h"
 #include "tuner/study/predict.h"
 
-#define GT_OPTION_DEVICE_FILE(values)                                                      \
-    {                                                                                      \
-        "device-file", 0, GT_OPT_TEXT, offsetof(values, device_file), "FILE",              \
-            "a device that is not here, by its description (configs/devices/)", 0, 0       \
-    }
-
-/* The device of the file, else the one of this machine that `device` names. Exit 2, 3 or 4.
- */
-int gt_describe_or_probe(struct gt_device *out, const char *file, const char *device);
-
 /* `predict --check`, or `--fit`. `device`: NULL, the only one of the database. */
 int gt_predict_check_command(const struct gt_families *families, const char *db,
                              const char *device, bool fitting,

@@ -144,9 +144,9 @@ static void print_json(const struct gt_checked *c, const struct gt_table *t,
 }
 
 static void print_people(const struct gt_checked *c, const struct gt_table *t,
-                         const char *key) {
+                         const char *key, const struct gt_format *format) {
     printf("%s: %zu trials\n\n", key, c->used);
-    gt_table_print(t, stdout);
+    gt_common_print_people(t, format, stdout);
     printf("\nOf the model's first points of a problem, top N has the best's measured time "
            "over "
            "the best trial's:\ngeometric mean and worst. A group has %d trials at least.\n",
@@ -186,7 +186,7 @@ static gt_status print(const struct gt_checked *c, const struct gt_families *fam
     else if (status == GEMMTUNE_OK && format->csv)
         gt_table_csv(t, stdout);
     else if (status == GEMMTUNE_OK)
-        print_people(c, t, key);
+        print_people(c, t, key, format);
     gt_table_destroy(t);
     return status;
 }

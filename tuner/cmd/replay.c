@@ -43,6 +43,7 @@ static const struct gt_option options[] = {
      "of the first run (default 1)", 0, INT64_C(1) << 52},
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
+    GT_OPTION_WIDE(struct values),
     GT_OPTION_END,
 };
 
@@ -308,5 +309,6 @@ const struct gt_cmd gt_cmd_replay = {
     .operands = "CACHE | --db FILE PROBLEM",
     .about = "Try search strategies on a space that was measured already.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&summary, NULL},
     .run = run,
 };

@@ -48,6 +48,34 @@ static int compilers_for(const struct gt_device *d, int64_t asked) {
     return cores < 1 ? 1 : cores < COMPILERS_MAX ? cores : COMPILERS_MAX;
 }
 
+/* Adds " name 'value'", as a shell reads it, if all of it fits. */
+static void add_option(char again[GT_AGAIN_MAX], const char *name, const char *value) {
+    const size_t used = strlen(again);
+    char word[GT_AGAIN_MAX] = "";
+    size_t n = 0;
+    for (; *value && n + 5 < sizeof word; value++)
+        n += (size_t)snprintf(word + n, sizeof word - n, *value == '\'' ? "'\\%c'" : "%c",
+                              *value);
+    const int length = snprintf(again + used, GT_AGAIN_MAX - used, "%s%s '%s'",
+                                used > 0 ? " " : "", name, word);
+    if (*value || used + (size_t)length >= GT_AGAIN_MAX)
+        again[used] = '\0';
+}
+
+static void remember_options(char again[GT_AGAIN_MAX],
+                             const struct gt_session_setup *setup) {
+    char seconds[32];
+    again[0] = '\0';
+    for (int i = 0; i < setup->templates->count; i++) {
+        char *whole = realpath(setup->templates->text[i], NULL); /* true in any folder */
+        add_option(again, "--templates", whole ? whole : setup->templates->text[i]);
+        free(whole);
+    }
+    snprintf(seconds, sizeof seconds, "%.12gs", setup->timeout_s);
+    if (setup->timeout_s > 0)
+        add_option(again, "--timeout", seconds);
+}
+
 int gt_session_open(struct gt_session *s, const struct gt_session_setup *setup) {
     struct gt_err err = {""};
     memset(s, 0, sizeof *s);
@@ -55,6 +83,7 @@ int gt_session_open(struct gt_session *s, const struct gt_session_setup *setup) 
     if (status != GEMMTUNE_OK)
         return gt_die(GT_EXIT_DEVICE, "%s", err.line);
     gt_device_key(&s->device, s->device_key);
+    remember_options(s->again, setup);
     const int code = gt_common_families(&s->families, setup->templates);
     if (code >= 0)
         return code;
@@ -76,8 +105,27 @@ void gt_session_close(struct gt_session *s) {
     memset(s, 0, sizeof *s);
 }
 
-void gt_session_lend(struct gt_tuner *t, const struct gt_session *s, size_t problems,
-                     bool quiet) {
+/* ---- commands that tune ---- */
+
+/* An effort that takes every point needs no strategy that chooses among them. */
+static const char *usual_strategy(const struct gt_effort *effort) {
+    return strcmp(effort->name, "full") == 0 ? "full" : gt_strategies[0]->name;
+}
+
+int gt_session_choose(struct gt_tuner *t, const struct gt_session_search *how) {
+    t->effort = gt_effort_choose(how->effort, how->budget_s);
+    if (t->effort == NULL)
+        return gt_die(GT_EXIT_USAGE, "there is no effort '%s': quick, normal or full",
+                      how->effort);
+    const char *name = how->strategy != NULL ? how->strategy : usual_strategy(t->effort);
+    t->strategy = gt_strategy_find(name);
+    return t->strategy != NULL ? -1
+                               : gt_die(GT_EXIT_USAGE, "there is no strategy '%s': %s",
+                                        name, gt_strategy_names());
+}
+
+static void lend(struct gt_tuner *t, const struct gt_session *s, size_t problems,
+                 bool quiet) {
     t->device = s->device;
     t->families = s->families;
     t->pool = s->pool;
@@ -87,34 +135,31 @@ void gt_session_lend(struct gt_tuner *t, const struct gt_session *s, size_t prob
     gt_progress_init(&t->progress, problems, quiet);
 }
 
-/* Adds " name 'value'", as a shell reads it, if all of it fits. */
-static void add_option(char again[GT_AGAIN_MAX], const char *name, const char *value) {
-    const size_t used = strlen(again);
-    char word[GT_AGAIN_MAX] = "";
-    size_t n = 0;
-    for (; *value && n + 5 < sizeof word; value++)
-        n += (size_t)snprintf(word + n, sizeof word - n, *value == '\'' ? "'\\%c'" : "%c",
-                              *value);
-    const int length = snprintf(again + used, GT_AGAIN_MAX - used, "%s%s '%s'",
-                                used > 0 ? " " : "", name, word);
-    if (*value || used + (size_t)length >= GT_AGAIN_MAX)
-        again[used] = '\0';
+static int check_families(const struct gt_tuner *t) {
+    const struct gt_family *f;
+    int code = -1;
+    for (int i = 0; code < 0 && t->only != NULL && i < t->only->count; i++)
+        code = gt_common_family(&f, t->families, t->only->text[i]);
+    return code;
 }
 
-void gt_session_again(char again[GT_AGAIN_MAX], const struct gt_session_setup *setup) {
-    char seconds[32];
-    again[0] = '\0';
-    for (int i = 0; i < setup->templates->count; i++) {
-        char *whole = realpath(setup->templates->text[i], NULL); /* true in any folder */
-        add_option(again, "--templates", whole ? whole : setup->templates->text[i]);
-        free(whole);
-    }
-    snprintf(seconds, sizeof seconds, "%.12gs", setup->timeout_s);
-    if (setup->timeout_s > 0)
-        add_option(again, "--timeout", seconds);
+int gt_session_tune(struct gt_tuner *t, const struct gt_session_setup *setup,
+                    size_t problems, bool quiet,
+                    int (*work)(struct gt_tuner *t, struct gt_session *s, void *user),
+                    void *user) {
+    struct gt_session session;
+    int code = gt_session_open(&session, setup);
+    if (code >= 0)
+        return code;
+    lend(t, &session, problems, quiet);
+    code = check_families(t);
+    if (code < 0)
+        code = work(t, &session, user);
+    gt_session_close(&session);
+    return code;
 }
 
-gt_status gt_session_begin_run(struct gt_tuner *t, const char *arguments,
+gt_status gt_session_begin_run(struct gt_tuner *t, const struct gt_session *s,
                                struct gt_err *err) {
     char toolchain[GT_TOOLCHAIN_MAX] = "", version[32];
     const int v = gemmtune_version();
@@ -123,10 +168,20 @@ gt_status gt_session_begin_run(struct gt_tuner *t, const char *arguments,
     const struct gt_run_info info = {.version = version,
                                      .driver = t->device.driver,
                                      .compiler = toolchain,
-                                     .arguments = arguments,
+                                     .arguments = s->again,
                                      .seed = t->seed};
     return gt_db_run_begin(&t->run_id, t->db, &t->device, &info, err);
 }
+
+void gt_session_end_run(struct gt_tuner *t, gt_status status) {
+    const char *end = status != GEMMTUNE_OK ? "failed"
+                      : gt_session_stop     ? "stopped"
+                                            : "done";
+    if (t->run_id != 0)
+        (void)gt_db_run_end(t->db, t->run_id, end, NULL);
+}
+
+/* ---- jobs ---- */
 
 gt_status gt_session_try(struct gt_report *out, struct gt_session *s, enum gt_job_kind kind,
                          const char *problem, const struct gt_candidate *candidates,

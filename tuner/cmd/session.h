@@ -9,12 +9,17 @@
 
 #include "tuner/tune/tune.h"
 
+enum { GT_AGAIN_MAX = 4096 };
+
 struct gt_session {
     struct gt_device device;
     char device_key[GT_DEVICE_KEY_MAX];
     struct gt_families *families;
     struct gt_pool *pool;
     int compilers;
+    /* options under which `gemmtune trial` does what the session's workers do, in words of
+     * a shell: "--templates '/there' --timeout 3s" */
+    char again[GT_AGAIN_MAX];
 };
 
 struct gt_session_setup {
@@ -27,18 +32,32 @@ struct gt_session_setup {
 int gt_session_open(struct gt_session *s, const struct gt_session_setup *setup);
 void gt_session_close(struct gt_session *s);
 
-/* Fills what a tuner takes from the session: device, families, workers, progress over
- * `problems`. */
-void gt_session_lend(struct gt_tuner *t, const struct gt_session *s, size_t problems,
-                     bool quiet);
-/* The options under which `gemmtune trial` does what the session's workers do, in words of
- * a shell:
- * "--templates '/there' --timeout 3s". */
-enum { GT_AGAIN_MAX = 4096 };
-void gt_session_again(char again[GT_AGAIN_MAX], const struct gt_session_setup *setup);
-/* Opens a run of this program in the tuner's database. */
-gt_status gt_session_begin_run(struct gt_tuner *t, const char *arguments,
+/* ---- commands that tune ---------------------------------------------------------------
+ */
+
+/* How to search, in words of the command line; NULL: not said. */
+struct gt_session_search {
+    const char *effort, *strategy;
+    double budget_s; /* 0: none */
+};
+
+/* Fills the tuner's effort and strategy. Exit 2. */
+int gt_session_choose(struct gt_tuner *t, const struct gt_session_search *how);
+/* Opens a session, fills what the tuner takes from it (device, families, workers, progress
+ * over `problems`), checks the names of the families to try, and calls `work` with `user`.
+ * Returns its exit code, or the reason that there is no session. */
+int gt_session_tune(struct gt_tuner *t, const struct gt_session_setup *setup,
+                    size_t problems, bool quiet,
+                    int (*work)(struct gt_tuner *t, struct gt_session *s, void *user),
+                    void *user);
+/* Opens a run of this program in the tuner's database, which remembers the session's
+ * options; ends it with what became of it. */
+gt_status gt_session_begin_run(struct gt_tuner *t, const struct gt_session *s,
                                struct gt_err *err);
+void gt_session_end_run(struct gt_tuner *t, gt_status status);
+
+/* ---- jobs -----------------------------------------------------------------------------
+ */
 
 /* Runs one job with up to GT_JOB_POINTS_MAX candidates; exit code as above, report filled.
  */

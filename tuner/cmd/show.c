@@ -27,6 +27,7 @@ static const struct gt_option options[] = {
      "show at most N correct trials (else all)", 1, INT32_MAX},
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
+    GT_OPTION_WIDE(struct values),
     GT_OPTION_END,
 };
 
@@ -213,11 +214,10 @@ static int show(const gemmtune_problem *p, struct gt_db *db, const struct values
         db != NULL ? load(&view, db, values->device, name, &err) : GEMMTUNE_OK;
     if (status == GEMMTUNE_OK)
         status = print_table(&view, gt_problem_flops(p), &given, values, &err);
-    if (status == GEMMTUNE_OK && !values->format.json && !values->format.csv) {
+    if (status == GEMMTUNE_OK && !values->format.json && !values->format.csv)
         print_failures(&view, &given);
-        if (view.row_count == 0)
-            fprintf(stderr, "gemmtune: %s has not been tried\n", name);
-    }
+    if (status == GEMMTUNE_OK && view.row_count == 0)
+        status = gt_fail(&err, GEMMTUNE_ENOTFOUND, "%s has not been tried", name);
     gt_view_clear(&view);
     return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
 }
@@ -243,5 +243,6 @@ const struct gt_cmd gt_cmd_show = {
     .operands = "PROBLEM",
     .about = "Show every trial of a problem, best first, then failures by outcome.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&trials, NULL},
     .run = run,
 };

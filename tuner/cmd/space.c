@@ -22,6 +22,7 @@ static const struct gt_option options[] = {
      "evaluate every rule for this point; what it leaves out takes the default", 0, 0},
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
+    GT_OPTION_WIDE(struct values),
     GT_OPTION_END,
 };
 
@@ -185,7 +186,7 @@ static gt_status add_counts(struct gt_table *t, const struct gt_question *s,
 static void print_family(const struct gt_question *s, const struct gt_table *t) {
     const struct gt_family *f = s->family;
     bool first = false;
-    if (s->json) {
+    if (s->format.json) {
         (void)fputs("{", stdout);
         json_family(f);
         gt_json_text(&first, "device", s->device.name);
@@ -199,7 +200,7 @@ static void print_family(const struct gt_question *s, const struct gt_table *t) 
     print_rules("A point may exist when", f->require, f->require_count);
     print_rules("A kernel runs a problem when", f->accept, f->accept_count);
     printf("\nPoints on %s\n", s->device.name);
-    gt_table_print(t, stdout);
+    gt_common_print_people(t, &s->format, stdout);
 }
 
 static gt_status describe_family(const struct gt_question *s, struct gt_err *err) {
@@ -251,7 +252,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct gt_point point;
     int first;
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 2, &first);
-    q.json = v.format.json;
+    q.format = v.format;
     if (code < 0)
         code = gt_common_families(&families, &v.templates);
     if (code < 0)
@@ -274,5 +275,6 @@ const struct gt_cmd gt_cmd_space = {
     .operands = "FAMILY [PROBLEM]",
     .about = "Show a kernel family's parameters and rules, and what refuses a point.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&counts, NULL},
     .run = run,
 };

@@ -11,7 +11,7 @@ struct gt_question {
     struct gt_device device;
     gemmtune_problem problem; /* without one given: 1024^3 of a type the family has */
     bool has_problem;
-    bool json;
+    struct gt_format format;
 };
 
 /* Parses a point; EINVAL (usage) when it is malformed or names what the family lacks.

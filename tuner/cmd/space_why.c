@@ -147,7 +147,7 @@ static int judge_fit(const struct gt_binding *b, const struct gt_question *q, bo
     point_of(&point, b);
     if (gt_fit_point(&fit, q->family, &q->device, &q->problem, &point, &err) == GEMMTUNE_OK)
         return 0;
-    if (!q->json) {
+    if (!q->format.json) {
         printf("REFUSES %-7s %s\n", "fit", err.line);
         return 1;
     }
@@ -166,9 +166,9 @@ static int judge_rules(const struct gt_binding *b, const struct gt_question *q) 
     bool first = true;
     int refused = 0;
     for (int i = 0; i < f->require_count; i++)
-        refused += !judge(&f->require[i], "require", b, q->json, &first);
+        refused += !judge(&f->require[i], "require", b, q->format.json, &first);
     for (int i = 0; q->has_problem && i < f->accept_count; i++)
-        refused += !judge(&f->accept[i], "accept", b, q->json, &first);
+        refused += !judge(&f->accept[i], "accept", b, q->format.json, &first);
     if (q->has_problem && refused == 0 && are_in_domain(b))
         refused += judge_fit(b, q, &first);
     return refused;
@@ -211,7 +211,7 @@ static void print_why(const struct gt_binding *b, const struct gt_question *q) {
     char text[GT_POINT_TEXT_MAX];
     point_of(&whole, b);
     (void)gt_point_text(&whole, text);
-    (q->json ? why_json : why_people)(b, q, text);
+    (q->format.json ? why_json : why_people)(b, q, text);
 }
 
 gt_status gt_why_point(struct gt_point *out, const struct gt_family *f, const char *text,

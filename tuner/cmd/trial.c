@@ -5,6 +5,7 @@
  */
 #include "tuner/cmd/common.h"
 #include "tuner/cmd/session.h"
+#include "tuner/study/predict.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ static const struct gt_option options[] = {
     {"family", 'f', GT_OPT_TEXT, offsetof(struct values, family), "NAME", "kernel family",
      0, 0},
     {"point", 'p', GT_OPT_LIST, offsetof(struct values, points), "TEXT",
-     "its parameters: \"BM=128 BN=128\" (default: the family's default); may be repeated",
+     "its parameters, \"BM=128 BN=128\"; those left out take the default; may be repeated",
      0, 0},
     GT_OPTION_TEMPLATES(struct values),
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
@@ -48,6 +49,11 @@ static void print_loop(const struct gt_judgement *j) {
                j->kind, j->instructions, j->shared_loads);
 }
 
+/* Neither a rule nor the compiler refused it. */
+static bool was_built(const struct gt_result *r) {
+    return r->outcome != GT_CONSTRAINTS && r->outcome != GT_COMPILE;
+}
+
 static void print(const char *problem, const struct gt_candidate *c,
                   const struct gt_result *r, double flops) {
     char a[GT_CELL_MAX], b[GT_CELL_MAX], d[GT_CELL_MAX], e[GT_CELL_MAX];
@@ -62,11 +68,13 @@ static void print(const char *problem, const struct gt_candidate *c,
     if (r->time.dropped + r->time.unsettled > 0)
         printf("left out   %d samples under a throttled clock, %d before it had settled\n",
                r->time.dropped, r->time.unsettled);
-    if (r->registers >= 0)
+    if (was_built(r) && r->registers >= 0)
         printf("registers  %d a thread, %d bytes spilled\n", r->registers, r->spill_bytes);
     print_loop(&r->loop);
-    printf("compiled   %s\n",
-           r->compile_ms > 0 ? gt_show_ns(a, r->compile_ms * 1e6) : "before");
+    if (r->compile_ms > 0)
+        printf("compiled   %s\n", gt_show_ns(a, r->compile_ms * 1e6));
+    else
+        printf("compiled   %s\n", was_built(r) ? "before" : "no");
 }
 
 /* null: not judged */
@@ -108,8 +116,8 @@ static void print_json(const char *problem, const struct gt_session *s,
     gt_json_number(&first, "unsettled", r->time.unsettled);
     gt_json_number(&first, "check_s", r->spent.check_s);
     gt_json_number(&first, "measure_s", r->spent.time_s);
-    gt_json_number(&first, "registers", r->registers);
-    gt_json_number(&first, "spill_bytes", r->spill_bytes);
+    gt_json_number(&first, "registers", was_built(r) ? r->registers : (double)NAN);
+    gt_json_number(&first, "spill_bytes", was_built(r) ? r->spill_bytes : (double)NAN);
     gt_json_number(&first, "compile_ms", r->compile_ms);
     print_loop_json(&first, &r->loop);
     printf("}");
@@ -120,8 +128,8 @@ static int candidate_of(struct gt_candidate *c, const struct gt_family *f,
                         const struct gt_texts *points, int i) {
     struct gt_point point;
     struct gt_err err = {""};
-    gt_family_default(f, &point);
-    if (i < points->count && gt_point_parse(&point, points->text[i], &err))
+    if (gt_predict_point(&point, f, i < points->count ? points->text[i] : "", &err) !=
+        GEMMTUNE_OK)
         return gt_die(GT_EXIT_USAGE, "%s", err.line);
     snprintf(c->family, sizeof c->family, "%s", f->name);
     gt_point_text(&point, c->point);

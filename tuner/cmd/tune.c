@@ -55,6 +55,7 @@ static const struct gt_option options[] = {
     GT_OPTION_QUIET(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
+    GT_OPTION_WIDE(struct values),
     GT_OPTION_END,
 };
 
@@ -307,11 +308,11 @@ static int verdict(const struct gt_tune_result *result, size_t done, size_t coun
 }
 
 static int tune_and_report(struct gt_tuner *t, const struct values *v,
-                           const struct gt_sweep *sweep, const char *again) {
-    struct gt_err err = {""}, ignored;
+                           const struct gt_sweep *sweep, const struct gt_session *session) {
+    struct gt_err err = {""};
     size_t done = 0;
     struct gt_tune_result *result = calloc(sweep->count + 1, sizeof *result);
-    gt_status status = result ? gt_session_begin_run(t, again, &err)
+    gt_status status = result ? gt_session_begin_run(t, session, &err)
                               : gt_fail(&err, GEMMTUNE_ENOMEM, "no memory for the results");
     gt_session_catch();
     if (status == GEMMTUNE_OK)
@@ -320,12 +321,7 @@ static int tune_and_report(struct gt_tuner *t, const struct values *v,
         status = gt_tune_report(result, sweep, done, &v->format, &err);
     if (status == GEMMTUNE_OK)
         say_use(t, result, done);
-    if (t->run_id)
-        (void)gt_db_run_end(t->db, t->run_id,
-                            status            ? "failed"
-                            : gt_session_stop ? "stopped"
-                                              : "done",
-                            &ignored);
+    gt_session_end_run(t, status);
     const int code = status != GEMMTUNE_OK ? gt_common_fail(status, &err)
                                            : verdict(result, done, sweep->count);
     if (code == GT_EXIT_STOPPED)
@@ -350,28 +346,11 @@ static int load_problems(struct gt_sweep *s, const struct values *v, int argc, c
     return status != GEMMTUNE_OK ? gt_die(GT_EXIT_INPUT, "%s", err.line) : -1;
 }
 
-static int choose(struct gt_tuner *t, const struct values *v) {
-    t->effort = gt_effort_choose(v->effort, v->budget);
-    if (!t->effort)
-        return gt_die(GT_EXIT_USAGE, "there is no effort '%s': quick, normal or full",
-                      v->effort);
-    const char *strategy = v->strategy                            ? v->strategy
-                           : strcmp(t->effort->name, "full") == 0 ? "full"
-                                                                  : gt_strategies[0]->name;
-    t->strategy = gt_strategy_find(strategy);
-    if (!t->strategy)
-        return gt_die(GT_EXIT_USAGE, "there is no strategy '%s': %s", strategy,
-                      gt_strategy_names());
-    return -1;
-}
-
-static int check_families(const struct gt_tuner *t) {
-    const struct gt_family *f;
-    int code = -1;
-    for (int i = 0; code < 0 && i < t->only->count; i++)
-        code = gt_common_family(&f, t->families, t->only->text[i]);
-    return code;
-}
+/* What the session is opened for. */
+struct request {
+    const struct values *v;
+    const struct gt_sweep *sweep;
+};
 
 /* A dry run makes no database. */
 static int open_db(struct gt_tuner *t, const struct values *v) {
@@ -382,27 +361,29 @@ static int open_db(struct gt_tuner *t, const struct values *v) {
     return gt_common_read_db(&t->db, v->db);
 }
 
-static int with_session(struct gt_tuner *t, const struct values *v,
-                        const struct gt_sweep *sweep) {
-    struct gt_session session;
-    char again[GT_AGAIN_MAX];
+static int work(struct gt_tuner *t, struct gt_session *session, void *user) {
+    const struct request *r = user;
+    int code = open_db(t, r->v);
+    if (code < 0)
+        code = r->v->dry_run ? dry_run(t, r->v, r->sweep)
+                             : tune_and_report(t, r->v, r->sweep, session);
+    gt_db_close(t->db);
+    return code;
+}
+
+static int tune(struct gt_tuner *t, const struct values *v, const struct gt_sweep *sweep) {
+    const struct gt_session_search how = {v->effort, v->strategy, v->budget};
     const struct gt_session_setup setup = {.device = v->device,
                                            .templates = &v->templates,
                                            .compilers = v->jobs,
                                            .timeout_s = v->timeout};
-    int code = gt_session_open(&session, &setup);
-    if (code >= 0)
-        return code;
-    gt_session_lend(t, &session, sweep->count, v->quiet);
-    gt_session_again(again, &setup);
-    code = check_families(t);
-    if (code < 0)
-        code = open_db(t, v);
-    if (code < 0)
-        code = v->dry_run ? dry_run(t, v, sweep) : tune_and_report(t, v, sweep, again);
-    gt_db_close(t->db);
-    gt_session_close(&session);
-    return code;
+    struct request request = {v, sweep};
+    t->only = &v->families;
+    t->seed = (uint64_t)v->seed;
+    t->strict = v->budget > 0;
+    const int code = gt_session_choose(t, &how);
+    return code >= 0 ? code
+                     : gt_session_tune(t, &setup, sweep->count, v->quiet, work, &request);
 }
 
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
@@ -415,13 +396,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
         code = load_problems(&sweep, &v, argc, argv, first);
     if (code < 0) {
         t = calloc(1, sizeof *t);
-        code = t ? choose(t, &v) : gt_die(GT_EXIT_FAILURE, "out of memory");
-    }
-    if (code < 0) {
-        t->only = &v.families;
-        t->seed = (uint64_t)v.seed;
-        t->strict = v.budget > 0;
-        code = with_session(t, &v, &sweep);
+        code = t ? tune(t, &v, &sweep) : gt_die(GT_EXIT_FAILURE, "out of memory");
     }
     gt_sweep_clear(&sweep);
     free(t);
@@ -433,5 +408,6 @@ const struct gt_cmd gt_cmd_tune = {
     .operands = "--device N (--sizes FILE | PROBLEM...)",
     .about = "Search for the fastest kernel of each problem and store it.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&gt_tune_form, &dry, NULL},
     .run = run,
 };

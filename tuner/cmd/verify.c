@@ -30,6 +30,7 @@ static const struct gt_option options[] = {
      "seed of the data (default: from the clock, and printed)", 0, INT64_C(1) << 52},
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
+    GT_OPTION_WIDE(struct values),
     GT_OPTION_END,
 };
 
@@ -165,5 +166,6 @@ const struct gt_cmd gt_cmd_verify = {
     .operands = "[PROBLEM] --device N",
     .about = "Check the stored winners against the reference again.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&verified, NULL},
     .run = run,
 };

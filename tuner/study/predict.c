@@ -11,12 +11,19 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Points of one family that the model cannot tell apart: the first stands for all. */
+static bool is_same(const struct gt_predicted *a, const struct gt_predicted *b) {
+    return a->family == b->family && a->prediction.ns == b->prediction.ns;
+}
+
 /* Puts a point where it belongs among the best so far. */
 static void keep(struct gt_predicted *out, size_t most, size_t *count,
                  const struct gt_predicted *f) {
     size_t at = *count;
     while (at > 0 && out[at - 1].prediction.ns > f->prediction.ns)
         at--;
+    if (at > 0 && is_same(&out[at - 1], f))
+        return;
     if (at == most)
         return;
     if (*count < most)

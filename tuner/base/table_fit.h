@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * table_fit.h - what of a table is shown to people, and how wide. Where the room is short,
+ * in this order:
+ *
+ *   1. Keys stand above the table, once each; rows have a letter, or nothing when all rows
+ *      have the same key. This is done on every terminal.
+ *   2. Points leave out the parameters that all rows of a family share.
+ *   3. The columns of the highest rank are left out, then those of the next, down to the
+ *      rank of the points and tails.
+ *   4. Points and tails are cut, to 20 and 16 characters at most.
+ *   5. More columns are left out.
+ */
+#ifndef GT_TUNER_BASE_TABLE_FIT_H
+#define GT_TUNER_BASE_TABLE_FIT_H
+
+#include "tuner/base/table_inside.h"
+
+enum {
+    GT_FIT_TEXT_MAX = 1200, /* a point and its NUL */
+    GT_FIT_KEYS_MAX = 26,
+    GT_FIT_FAMILIES_MAX = 32
+};
+
+/* What the points of a family's rows have in common. */
+struct gt_fit_shared {
+    const char *family;
+    size_t rows;
+    char words[GT_FIT_TEXT_MAX];
+};
+
+struct gt_fit {
+    const struct gt_table *t;
+    size_t room;                  /* characters of a line; 0: no end of them */
+    size_t width[GT_COLUMNS_MAX]; /* 0: the column is not shown */
+    bool dropped[GT_COLUMNS_MAX]; /* it is not, for want of room */
+    const char *key[GT_FIT_KEYS_MAX];
+    size_t keys; /* that stand above the table */
+    bool brief;  /* points leave out what is shared */
+    size_t families;
+    struct gt_fit_shared shared[GT_FIT_FAMILIES_MAX];
+};
+
+void gt_fit_table(struct gt_fit *out, const struct gt_table *t, size_t room);
+/* What stands in a shown cell, before it is cut: "-" where it is empty. */
+const char *gt_fit_text(char buf[GT_FIT_TEXT_MAX], const struct gt_fit *f, size_t row,
+                        size_t column);
+/* Characters, not bytes: names and paths may be any UTF-8. */
+size_t gt_fit_width(const char *text);
+
+#endif
