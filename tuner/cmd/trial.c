@@ -37,17 +37,6 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-static void print_loop(const struct gt_judgement *j) {
-    if (j->share > 0)
-        printf("inner loop %.0f %% multiply-adds (%d of %d instructions, %d bank "
-               "conflicts, %d shared loads)\n",
-               100 * j->share, j->multiply_adds, j->instructions, j->conflicts,
-               j->shared_loads);
-    else if (j->multiply_adds > 0)
-        printf("inner loop %d %s of %d instructions, %d shared loads\n", j->multiply_adds,
-               j->kind, j->instructions, j->shared_loads);
-}
-
 static void print(const char *problem, const struct gt_candidate *c,
                   const struct gt_result *r, double flops) {
     char a[GT_CELL_MAX], b[GT_CELL_MAX], d[GT_CELL_MAX], e[GT_CELL_MAX];
@@ -64,28 +53,8 @@ static void print(const char *problem, const struct gt_candidate *c,
                r->time.dropped, r->time.unsettled);
     if (r->registers >= 0)
         printf("registers  %d a thread, %d bytes spilled\n", r->registers, r->spill_bytes);
-    print_loop(&r->loop);
     printf("compiled   %s\n",
            r->compile_ms > 0 ? gt_show_ns(a, r->compile_ms * 1e6) : "before");
-}
-
-/* null: not judged */
-static void print_loop_json(bool *first, const struct gt_judgement *j) {
-    const bool judged = j->multiply_adds > 0, bound = j->share > 0;
-    const struct {
-        const char *key;
-        bool known;
-        double value;
-    } rows[] = {
-        {"loop_instructions", judged, j->instructions},
-        {"loop_multiply_adds", judged, j->multiply_adds},
-        {"loop_bank_conflicts", bound, j->conflicts},
-        {"loop_shared_loads", judged, j->shared_loads},
-        {"loop_share", bound, j->share},
-    };
-    gt_json_text(first, "loop_kind", judged ? j->kind : NULL);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        gt_json_number(first, rows[i].key, rows[i].known ? rows[i].value : (double)NAN);
 }
 
 static void print_json(const char *problem, const struct gt_session *s,
@@ -111,7 +80,6 @@ static void print_json(const char *problem, const struct gt_session *s,
     gt_json_number(&first, "registers", r->registers);
     gt_json_number(&first, "spill_bytes", r->spill_bytes);
     gt_json_number(&first, "compile_ms", r->compile_ms);
-    print_loop_json(&first, &r->loop);
     printf("}");
 }
 
