@@ -258,7 +258,7 @@ check:
 	@tools/setup build device check
 	@$(MAKE) --no-print-directory $(jobs) check-all
 check-all: all test-programs examples
-	@$(RUN) tools/check-arrows $(TESTS)
+	@$(RUN) tools/check-arrows tools/check-text $(TESTS)
 
 demo:
 	@tools/setup build device
@@ -292,6 +292,7 @@ CPPCHECK_OFF := uninitvar memleak leakReturnValNotUsed nullPointerRedundantCheck
 
 lint:
 	tools/check-arrows
+	tools/check-text
 	cppcheck --quiet --std=c11 --library=posix -I. -j$(shell getconf _NPROCESSORS_ONLN) \
 	    --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 	    $(CPPCHECK_OFF:%=--suppress=%) \

@@ -49,8 +49,6 @@ static void note_image(struct loaded *l) {
     l->info.spill_bytes = l->image.spill_bytes;
     l->info.smem_bytes = l->image.smem_bytes;
     l->info.log = l->image.log != NULL ? l->image.log : "";
-    l->info.image = l->image.bytes;
-    l->info.image_bytes = l->image.size;
 }
 
 static struct loaded *loaded_create(struct gt_gpu *gpu, const struct gt_fit *fit) {

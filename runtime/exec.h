@@ -23,8 +23,6 @@ struct gt_exec_info {
     /* These live as long as the exec. */
     const struct gt_fit *fit; /* to its problem: launches, workspace, alignment */
     const char *log;          /* the compiler's words */
-    const void *image;        /* machine code; NULL: the driver has none to show */
-    size_t image_bytes;
 };
 
 /* Builds and loads the kernels of a point that was fitted to a problem on the gpu's device;

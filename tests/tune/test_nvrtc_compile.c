@@ -10,7 +10,6 @@
 #include "runtime/build.h"
 #include "runtime/launch.h"
 #include "runtime/nvrtc.h"
-#include "tuner/work/judge.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -113,27 +112,6 @@ static gt_status source_of(char **source, int64_t *threads, const struct job *j,
     return status != GEMMTUNE_OK ? status : gt_source_of(source, &b, &j->device, err);
 }
 
-/* Whether what the judge finds in the code is what the problem's type is multiplied by. */
-static bool multiplies(const struct job *j, const struct gt_image *image) {
-    static const struct {
-        const char *dtype, *kinds;
-    } rows[] = {{"f32", "FFMA"},
-                {"bf16", "FFMA"},
-                {"f64", "DFMA DMMA"},
-                {"i32", "IMAD IMMA IGMMA"}};
-    struct gt_judgement found;
-    const char *kinds = "";
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strncmp(j->name, rows[i].dtype, 3) == 0)
-            kinds = rows[i].kinds;
-    return gt_judge_image(&found, image->bytes, image->size) && strstr(kinds, found.kind);
-}
-
-/* Architectures whose encoding the judge knows, of those that most people have. */
-static bool judged(int cc) {
-    return cc == 80 || cc == 86 || cc == 89 || cc == 90 || cc == 100 || cc == 120;
-}
-
 /* An ELF file, silence about what people may tune, the numbers that ptxas tells, and a
  * block that fits the registers. */
 static void judge(struct job *j, const struct gt_image *image, int64_t threads) {
@@ -146,8 +124,6 @@ static void judge(struct job *j, const struct gt_image *image, int64_t threads) 
         wrong = "registers, spills or shared memory were not told";
     else if (image->registers * threads > REGISTERS)
         wrong = "a block needs more registers than there are";
-    else if (j->family && judged(j->device.cc) && !multiplies(j, image))
-        wrong = "no loop of multiply-adds was found in the code";
     if (wrong)
         snprintf(j->trouble, sizeof j->trouble, "%s (%d registers, %lld threads) %.300s",
                  wrong, image->registers, (long long)threads, image->log);

@@ -22,46 +22,15 @@
     "\"" #b "," #a "," mode "\": {\"B\": " #b ", \"A\": " #a ", \"MODE\": \"" mode         \
     "\", " rest "}"
 
+/* clang-format off */
 static const char good[] = HEAD
-    ENTRY(2, 16, "y", "\"time\": 1.5") ",\n" ENTRY(1, 4, "x", "\"time\": 2") ",\n" ENTRY(
-        1, 8, "x",
-        "\"time\": \"CompilationFailedConfig\"") ",\n" ENTRY(1, 16, "y",
-                                                             "\"__error__\": "
-                                                             "\"RuntimeFailedConfig"
-                                                             "\"") ",\n" ENTRY(2, 4, "x",
-                                                                               "\"t"
-                                                                               "ime"
-                                                                               "\":"
-                                                                               " \""
-                                                                               "Inv"
-                                                                               "ali"
-                                                                               "dCo"
-                                                                               "nfi"
-                                                                               "g"
-                                                                               "\"") ","
-                                                                                     "\n" ENTRY(
-                                                                                         2,
-                                                                                         8,
-                                                                                         "x",
-                                                                                         "\"tim"
-                                                                                         "e"
-                                                                                         "s"
-                                                                                         "\":"
-                                                                                         " "
-                                                                                         "["
-                                                                                         "1"
-                                                                                         ","
-                                                                                         " "
-                                                                                         "9"
-                                                                                         "]"
-                                                                                         ","
-                                                                                         " "
-                                                                                         "\"tim"
-                                                                                         "e"
-                                                                                         "\": "
-                                                                                         "4"
-                                                                                         "e"
-                                                                                         "0") "}}";
+    ENTRY(2, 16, "y", "\"time\": 1.5") ",\n"
+    ENTRY(1, 4, "x", "\"time\": 2") ",\n"
+    ENTRY(1, 8, "x", "\"time\": \"CompilationFailedConfig\"") ",\n"
+    ENTRY(1, 16, "y", "\"__error__\": \"RuntimeFailedConfig\"") ",\n"
+    ENTRY(2, 4, "x", "\"time\": \"InvalidConfig\"") ",\n"
+    ENTRY(2, 8, "x", "\"times\": [1, 9], \"time\": 4e0") "}}";
+/* clang-format on */
 
 static gt_status parse(struct gt_stored *s, const char *text, struct gt_err *err) {
     return gt_stored_parse(s, "c.json", text, strlen(text), err);

@@ -38,17 +38,6 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-static void print_loop(const struct gt_judgement *j) {
-    if (j->share > 0)
-        printf("inner loop %.0f %% multiply-adds (%d of %d instructions, %d bank "
-               "conflicts, %d shared loads)\n",
-               100 * j->share, j->multiply_adds, j->instructions, j->conflicts,
-               j->shared_loads);
-    else if (j->multiply_adds > 0)
-        printf("inner loop %d %s of %d instructions, %d shared loads\n", j->multiply_adds,
-               j->kind, j->instructions, j->shared_loads);
-}
-
 /* Neither a rule nor the compiler refused it. */
 static bool was_built(const struct gt_result *r) {
     return r->outcome != GT_CONSTRAINTS && r->outcome != GT_COMPILE;
@@ -70,30 +59,10 @@ static void print(const char *problem, const struct gt_candidate *c,
                r->time.dropped, r->time.unsettled);
     if (was_built(r) && r->registers >= 0)
         printf("registers  %d a thread, %d bytes spilled\n", r->registers, r->spill_bytes);
-    print_loop(&r->loop);
     if (r->compile_ms > 0)
         printf("compiled   %s\n", gt_show_ns(a, r->compile_ms * 1e6));
     else
         printf("compiled   %s\n", was_built(r) ? "before" : "no");
-}
-
-/* null: not judged */
-static void print_loop_json(bool *first, const struct gt_judgement *j) {
-    const bool judged = j->multiply_adds > 0, bound = j->share > 0;
-    const struct {
-        const char *key;
-        bool known;
-        double value;
-    } rows[] = {
-        {"loop_instructions", judged, j->instructions},
-        {"loop_multiply_adds", judged, j->multiply_adds},
-        {"loop_bank_conflicts", bound, j->conflicts},
-        {"loop_shared_loads", judged, j->shared_loads},
-        {"loop_share", bound, j->share},
-    };
-    gt_json_text(first, "loop_kind", judged ? j->kind : NULL);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        gt_json_number(first, rows[i].key, rows[i].known ? rows[i].value : (double)NAN);
 }
 
 static void print_json(const char *problem, const struct gt_session *s,
@@ -119,7 +88,6 @@ static void print_json(const char *problem, const struct gt_session *s,
     gt_json_number(&first, "registers", was_built(r) ? r->registers : (double)NAN);
     gt_json_number(&first, "spill_bytes", was_built(r) ? r->spill_bytes : (double)NAN);
     gt_json_number(&first, "compile_ms", r->compile_ms);
-    print_loop_json(&first, &r->loop);
     printf("}");
 }
 

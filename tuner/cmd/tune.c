@@ -203,12 +203,10 @@ static double share(const struct values *v, const struct gt_tuner *t,
 
 static void say_done(struct gt_tuner *t, const struct gt_sweep_item *item,
                      const struct gt_tune_result *r) {
-    char line[1024], ns[GT_CELL_MAX], rate[GT_CELL_MAX], passed[64] = "";
+    char line[1024], ns[GT_CELL_MAX], rate[GT_CELL_MAX];
     char lost[64] = "";
     if (r->dropped > 0)
         snprintf(lost, sizeof lost, ", %d samples dropped: throttled", r->dropped);
-    if (r->hopeless > 0)
-        snprintf(passed, sizeof passed, ", %zu too slow by their code", r->hopeless);
     const int n = snprintf(line, sizeof line, "[%zu/%zu] %s: ", t->progress.problem,
                            t->progress.problems, item->name);
     char *rest = line + n;
@@ -222,11 +220,11 @@ static void say_done(struct gt_tuner *t, const struct gt_sweep_item *item,
                  r->winner[0].candidate.family,
                  gt_show_ns(ns, r->winner[0].time.median_ns));
     else
-        snprintf(rest, room, "%s %s, %s GFLOP/s, %zu trials (%zu new%s)%s: %s",
+        snprintf(rest, room, "%s %s, %s GFLOP/s, %zu trials (%zu new)%s: %s",
                  r->winner[0].candidate.family, gt_show_ns(ns, r->winner[0].time.median_ns),
                  gt_show_rate(rate, gt_problem_flops(&item->problem),
                               r->winner[0].time.median_ns),
-                 r->trials, r->fresh, passed, lost, r->winner[0].candidate.point);
+                 r->trials, r->fresh, lost, r->winner[0].candidate.point);
     gt_progress_line(&t->progress, line);
 }
 

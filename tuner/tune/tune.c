@@ -40,7 +40,6 @@ struct entry {
     gt_outcome outcome;
     double median_ns;  /* at the device's highest clock */
     double compile_ms; /* in a compile worker; 0 when the image was there */
-    double least_ns;   /* that its inner loop takes; 0 unknown */
 };
 
 struct search {
@@ -59,7 +58,6 @@ struct search {
     double best_ns;          /* median at the highest clock */
     double best_high_ns;     /* upper end of its interval there */
     double shown_ns;         /* what the best one took */
-    double *space_ns;        /* the best of each space; 0: none */
     const char *best_family;
     size_t planned; /* trials, about */
     int musts;      /* so many of the picks to come are to be tried in any case */
@@ -121,8 +119,6 @@ static void resolve(struct search *s, struct entry *e, const struct gt_trial_row
                                           .high_ns = share * row->time.high_ns,
                                           .share = share,
                                           .ended_ms = row->ended_ms});
-    double *own = &s->space_ns[e->pick.space];
-    *own = *own > 0 ? fmin(*own, ns) : ns;
     if (s->best_ns == 0 || ns < s->best_ns) {
         s->best_ns = ns;
         s->best_high_ns = share * row->time.high_ns;
@@ -258,29 +254,6 @@ static gt_status send_compiles(struct search *s, struct gt_err *err) {
     return status;
 }
 
-/* Its loop cannot be as fast as what is measured already of its family, for which others
- * are compared with it, and without a workspace, which is kept beside the best. A problem
- * that memory binds is slower than any loop, so nothing is hopeless there. A search without
- * a limit tries all. */
-static bool hopeless(const struct search *s, const struct entry *e) {
-    const double own = s->space_ns[e->pick.space], spare = s->finals.spare[0].screen_ns;
-    const double error = 0.06; /* for loops unlike those measured: none beat its bound */
-    return s->limit_s > 0 && own > 0 && spare > 0 &&
-           e->least_ns > (1 + error) * fmax(own, spare);
-}
-
-/* Nobody is told a time, nothing is stored: another run with more time may look at them. */
-static void pass_over(struct search *s) {
-    for (int i = 0; i < s->held; i++) {
-        struct entry *e = at(s, i);
-        if (e->state != READY || e->must || !hopeless(s, e))
-            continue;
-        e->state = RESOLVED;
-        e->outcome = GT_CONSTRAINTS;
-        s->result->hopeless++;
-    }
-}
-
 static gt_status send_run(struct search *s, struct gt_err *err) {
     struct gt_job job;
     gt_status status = GEMMTUNE_OK;
@@ -394,8 +367,6 @@ static gt_status take(struct search *s, const struct gt_event *event, struct gt_
             return end_slow(s, e, &r->result[0], err);
         e->state = READY;
         e->compile_ms = r->stage == GT_STAGE_DONE ? r->result[0].compile_ms : 0;
-        e->least_ns =
-            gt_judge_least_ns(&r->result[0].loop, &s->item->problem, &s->t->device);
         return refused ? refuse(s, e, &r->result[0], err) : GEMMTUNE_OK;
     }
     return r->stage == GT_STAGE_FAILED ? give_up(r, err)
@@ -442,7 +413,6 @@ static gt_status step(struct search *s, struct gt_err *err) {
         status = gt_pool_wait(&got, &event, s->t->pool, most, err);
     if (status == GEMMTUNE_OK && got)
         status = take(s, &event, err);
-    pass_over(s);
     return status;
 }
 
@@ -558,12 +528,7 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
     gt_ahead_clear(&t->ahead);
     gt_ahead_begin(&t->ahead, t, t->next);
     if (status == GEMMTUNE_OK)
-        s->space_ns = calloc((size_t)s->spaces + 1, sizeof *s->space_ns);
-    if (status == GEMMTUNE_OK && !s->space_ns)
-        status = gt_fail(&why, GEMMTUNE_ENOMEM, "no memory to tune %s", item->name);
-    if (status == GEMMTUNE_OK)
         status = search_and_decide(s, &why);
-    free(s->space_ns);
     gt_outlook_clear(&s->outlook);
     gt_tune_spaces_free(s->space, s->spaces);
     free(s);

@@ -82,7 +82,6 @@ struct gt_tune_result {
     size_t trials, fresh; /* known in all; of them measured by this run */
     size_t held;          /* points that another process was at */
     size_t abandoned;     /* points whose worker somebody else killed */
-    size_t hopeless;      /* points not timed: their code cannot be fast enough */
     size_t outcome[GT_OUTCOMES];
     size_t legal;        /* points */
     int winners;         /* entries of winner, best first */

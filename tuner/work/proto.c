@@ -52,7 +52,7 @@ static bool sane(const struct gt_result *r) {
     return (unsigned)r->outcome < GT_OUTCOMES && isfinite(m->median_ns) &&
            isfinite(m->low_ns) && isfinite(m->high_ns) && m->samples >= 0 &&
            m->samples <= GT_SAMPLES_MAX && m->launches >= 0 && m->dropped >= 0 &&
-           m->unsettled >= 0 && r->workspace_bytes >= 0 && isfinite(r->loop.share);
+           m->unsettled >= 0 && r->workspace_bytes >= 0;
 }
 
 bool gt_report_sound(struct gt_report *report) {
@@ -62,7 +62,6 @@ bool gt_report_sound(struct gt_report *report) {
     report->error[sizeof report->error - 1] = '\0';
     for (int i = 0; i < report->count; i++) {
         report->result[i].error[sizeof report->result[i].error - 1] = '\0';
-        report->result[i].loop.kind[sizeof report->result[i].loop.kind - 1] = '\0';
         if (!sane(&report->result[i]))
             return false;
     }

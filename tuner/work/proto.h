@@ -10,7 +10,6 @@
 #include "core/outcome.h"
 #include "core/point.h"
 #include "core/problem.h"
-#include "tuner/work/judge.h"
 
 enum { GT_JOB_POINTS_MAX = 24, GT_VERDICT_TEXT_MAX = 512 };
 
@@ -67,9 +66,8 @@ struct gt_result {
     int registers, spill_bytes, smem_bytes;
     int64_t workspace_bytes; /* that the candidate needs for the problem */
     double compile_ms;       /* 0: from the cache */
-    struct gt_judgement loop;
-    struct gt_spent spent; /* of the whole job, in its first result */
-    bool fatal;            /* the context is lost: the worker must be replaced */
+    struct gt_spent spent;   /* of the whole job, in its first result */
+    bool fatal;              /* the context is lost: the worker must be replaced */
     char error[GT_VERDICT_TEXT_MAX];
 };
 

@@ -87,7 +87,6 @@ static void build(struct attempt *a, struct gt_lab *lab, const struct gt_familie
     a->result->smem_bytes = info.smem_bytes;
     a->result->workspace_bytes = info.fit->passes.workspace_bytes;
     a->result->compile_ms = info.compile_ms;
-    (void)gt_judge_image(&a->result->loop, info.image, info.image_bytes);
 }
 
 /* A driver that refuses a launch refuses the candidate; one that reports a fault after it
@@ -261,7 +260,6 @@ gt_status gt_trial_compile(struct gt_report *report, const struct gt_families *f
     if (status == GEMMTUNE_OK)
         status = gt_build(&image, driver, &job->device, source, &stats, &why);
     r->compile_ms = stats.compile_ms;
-    (void)gt_judge_image(&r->loop, image.bytes, image.size);
     if (status != GEMMTUNE_OK)
         end(r, outcome_of(status, GT_COMPILE), why.line);
     gt_image_clear(&image);
