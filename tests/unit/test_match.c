@@ -257,9 +257,9 @@ static void test_nothing_found(void **state) {
          GEMMTUNE_ENOTFOUND,
          "3 tuned kernels considered, last refused: family plain: the rows of A"},
         {&s,
-         {.problem = "bf16-nn-8x8x8", .worst = DEFAULT},
+         {.problem = "f16-nn-8x8x8", .worst = DEFAULT},
          GEMMTUNE_EUNSUPPORTED,
-         "no kernel family serves bf16-nn-8x8x8 on card-a"},
+         "no kernel family serves f16-nn-8x8x8 on card-a"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {

@@ -148,9 +148,9 @@ static void test_the_best_of_a_space(void **state) {
     gemmtune_problem p;
     (void)state;
     assert_int_equal(gt_problem_from_name(&p, "f32-nn-500x400x300", NULL), GEMMTUNE_OK);
-    assert_int_equal(
-        gt_predict_best(all, MOST, &count, &asked, families, &tile, &card, &p, NULL),
-        GEMMTUNE_OK);
+    struct gt_predict_query query = {
+        .families = families, .names = &tile, .device = &card, .problem = &p};
+    assert_int_equal(gt_predict_best(all, MOST, &count, &asked, &query, NULL), GEMMTUNE_OK);
     assert_int_equal(count, asked);
     assert_int_equal(asked, 32); /* 8 widths, padded or not, double or not */
     for (size_t i = 0; i < count; i++) {
@@ -159,9 +159,12 @@ static void test_the_best_of_a_space(void **state) {
         for (size_t j = 0; j < i; j++)
             assert_false(gt_point_equal(&all[i].point, &all[j].point));
     }
-    assert_int_equal(
-        gt_predict_best(one, 1, &count, &asked, families, &tile, &card, &p, NULL),
-        GEMMTUNE_OK);
+    query.distinct = true;
+    assert_int_equal(gt_predict_best(all, MOST, &count, &asked, &query, NULL), GEMMTUNE_OK);
+    assert_true(count > 1 && count < asked);
+    for (size_t i = 1; i < count; i++)
+        assert_true(all[i].prediction.ns > all[i - 1].prediction.ns);
+    assert_int_equal(gt_predict_best(one, 1, &count, &asked, &query, NULL), GEMMTUNE_OK);
     assert_int_equal(count, 1);
     assert_true(one[0].prediction.ns <= all[0].prediction.ns);
     assert_true(one[0].prediction.ns >= all[0].prediction.ns);
@@ -175,9 +178,9 @@ static void make_trials(struct gt_view *v, const char *problem, size_t count,
     size_t found, asked;
     gemmtune_problem p;
     assert_int_equal(gt_problem_from_name(&p, problem, NULL), GEMMTUNE_OK);
-    assert_int_equal(
-        gt_predict_best(best, 32, &found, &asked, families, &tile, &card, &p, NULL),
-        GEMMTUNE_OK);
+    const struct gt_predict_query query = {
+        .families = families, .names = &tile, .device = &card, .problem = &p};
+    assert_int_equal(gt_predict_best(best, 32, &found, &asked, &query, NULL), GEMMTUNE_OK);
     v->row = realloc(v->row, (v->row_count + count) * sizeof *v->row);
     assert_non_null(v->row);
     for (size_t i = 0; i < count; i++) {

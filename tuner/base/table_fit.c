@@ -18,7 +18,7 @@ static const struct {
     [GT_CELL_BYTES] = {0, 0},
 };
 
-size_t gt_fit_width(const char *text) {
+size_t gt_table_fit_width(const char *text) {
     size_t width = 0;
     for (size_t left = strlen(text); left > 0; width++) {
         const size_t len = gt_text_utf8(text, left);
@@ -36,7 +36,7 @@ static enum gt_cell_kind kind_of(const struct gt_table *t, size_t column) {
  */
 
 /* Where the key is, or how many there are. */
-static size_t find_key(const struct gt_fit *f, const char *key) {
+static size_t find_key(const struct gt_table_fit *f, const char *key) {
     size_t i = 0;
     while (i < f->keys && strcmp(f->key[i], key) != 0)
         i++;
@@ -44,11 +44,11 @@ static size_t find_key(const struct gt_fit *f, const char *key) {
 }
 
 /* More keys than letters stay in their rows. */
-static void collect_keys(struct gt_fit *f, size_t column) {
+static void collect_keys(struct gt_table_fit *f, size_t column) {
     for (size_t row = 0; row < f->t->rows; row++) {
         const char *key = gt_table_cell(f->t, row, column).text;
         const size_t at = key != NULL ? find_key(f, key) : 0;
-        if (key == NULL || at == GT_FIT_KEYS_MAX) {
+        if (key == NULL || at == GT_TABLE_FIT_KEYS_MAX) {
             f->keys = 0;
             return;
         }
@@ -78,33 +78,33 @@ static bool has_word(const char *text, const char *word, size_t len) {
 }
 
 /* The words of `text` that `other` has, or those that it has not. */
-static void select_words(char out[GT_FIT_TEXT_MAX], const char *text, const char *other,
-                         bool common) {
+static void select_words(char out[GT_TABLE_FIT_TEXT_MAX], const char *text,
+                         const char *other, bool common) {
     const char *word;
     size_t len, used = 0;
     out[0] = '\0';
     while ((len = next_word(&word, &text)) > 0)
-        if (has_word(other, word, len) == common && used + len + 2 < GT_FIT_TEXT_MAX)
-            used += (size_t)snprintf(out + used, GT_FIT_TEXT_MAX - used, "%s%.*s",
+        if (has_word(other, word, len) == common && used + len + 2 < GT_TABLE_FIT_TEXT_MAX)
+            used += (size_t)snprintf(out + used, GT_TABLE_FIT_TEXT_MAX - used, "%s%.*s",
                                      used > 0 ? " " : "", (int)len, word);
 }
 
 /* Where the family is, or how many there are. */
-static size_t find_family(const struct gt_fit *f, const char *family) {
+static size_t find_family(const struct gt_table_fit *f, const char *family) {
     size_t i = 0;
     while (i < f->families && strcmp(f->shared[i].family, family) != 0)
         i++;
     return i;
 }
 
-static void share(struct gt_fit *f, const char *family, const char *point) {
+static void share(struct gt_table_fit *f, const char *family, const char *point) {
     const size_t at = find_family(f, family);
-    struct gt_fit_shared *s = &f->shared[at];
-    char words[GT_FIT_TEXT_MAX];
-    if (at == GT_FIT_FAMILIES_MAX)
+    struct gt_table_fit_shared *s = &f->shared[at];
+    char words[GT_TABLE_FIT_TEXT_MAX];
+    if (at == GT_TABLE_FIT_FAMILIES_MAX)
         return;
     if (at == f->families) {
-        *s = (struct gt_fit_shared){.family = family};
+        *s = (struct gt_table_fit_shared){.family = family};
         (void)snprintf(s->words, sizeof s->words, "%s", point);
         f->families++;
     }
@@ -114,7 +114,7 @@ static void share(struct gt_fit *f, const char *family, const char *point) {
 }
 
 /* A single row shares nothing. */
-static void collect_shared(struct gt_fit *f, size_t column) {
+static void collect_shared(struct gt_table_fit *f, size_t column) {
     for (size_t row = 0; column > 0 && row < f->t->rows; row++) {
         const char *family = gt_table_cell(f->t, row, column - 1).text;
         const char *point = gt_table_cell(f->t, row, column).text;
@@ -126,8 +126,9 @@ static void collect_shared(struct gt_fit *f, size_t column) {
             f->shared[i].words[0] = '\0';
 }
 
-static const char *brief_point(char buf[GT_FIT_TEXT_MAX], const struct gt_fit *f,
-                               const char *family, const char *point) {
+static const char *brief_point(char buf[GT_TABLE_FIT_TEXT_MAX],
+                               const struct gt_table_fit *f, const char *family,
+                               const char *point) {
     const size_t at = family != NULL ? find_family(f, family) : f->families;
     if (at == f->families || f->shared[at].words[0] == '\0')
         return point;
@@ -138,14 +139,14 @@ static const char *brief_point(char buf[GT_FIT_TEXT_MAX], const struct gt_fit *f
 /* ---- cells ----------------------------------------------------------------------------
  */
 
-const char *gt_fit_text(char buf[GT_FIT_TEXT_MAX], const struct gt_fit *f, size_t row,
-                        size_t column) {
+const char *gt_table_fit_text(char buf[GT_TABLE_FIT_TEXT_MAX], const struct gt_table_fit *f,
+                              size_t row, size_t column) {
     const enum gt_cell_kind kind = kind_of(f->t, column);
     const char *text = gt_cell_show(buf, kind, gt_table_cell(f->t, row, column), true);
     if (text == NULL || text[0] == '\0')
         return "-";
     if (kind == GT_CELL_KEY && f->keys > 0) {
-        (void)snprintf(buf, GT_FIT_TEXT_MAX, "%c", 'A' + (int)find_key(f, text));
+        (void)snprintf(buf, GT_TABLE_FIT_TEXT_MAX, "%c", 'A' + (int)find_key(f, text));
         return buf;
     }
     if (kind == GT_CELL_POINT && f->brief)
@@ -153,11 +154,11 @@ const char *gt_fit_text(char buf[GT_FIT_TEXT_MAX], const struct gt_fit *f, size_
     return text;
 }
 
-static size_t column_width(const struct gt_fit *f, size_t column) {
-    char buf[GT_FIT_TEXT_MAX];
-    size_t width = gt_fit_width(f->t->form->column[column].title);
+static size_t column_width(const struct gt_table_fit *f, size_t column) {
+    char buf[GT_TABLE_FIT_TEXT_MAX];
+    size_t width = gt_table_fit_width(f->t->form->column[column].title);
     for (size_t row = 0; row < f->t->rows; row++) {
-        const size_t cell = gt_fit_width(gt_fit_text(buf, f, row, column));
+        const size_t cell = gt_table_fit_width(gt_table_fit_text(buf, f, row, column));
         width = cell > width ? cell : width;
     }
     return width > 0 ? width : 1;
@@ -181,7 +182,7 @@ static bool is_empty(const struct gt_table *t, size_t column) {
 enum cut { UNCUT, GENTLY, HARD };
 
 /* The least width of a column. */
-static size_t least(const struct gt_fit *f, size_t column, enum cut cut) {
+static size_t least(const struct gt_table_fit *f, size_t column, enum cut cut) {
     const enum gt_cell_kind kind = kind_of(f->t, column);
     const size_t most = f->width[column];
     const size_t wish = cut == GENTLY ? cuts[kind].gently : cuts[kind].hard;
@@ -189,7 +190,7 @@ static size_t least(const struct gt_fit *f, size_t column, enum cut cut) {
 }
 
 /* Characters of a line whose cells are cut so far. */
-static size_t line_width(const struct gt_fit *f, enum cut cut) {
+static size_t line_width(const struct gt_table_fit *f, enum cut cut) {
     size_t sum = 0;
     for (size_t i = 0; i < f->t->form->columns; i++)
         if (f->width[i] > 0)
@@ -198,7 +199,7 @@ static size_t line_width(const struct gt_fit *f, enum cut cut) {
 }
 
 /* Leaves out the last of the columns of the highest rank, if that is above `rank`. */
-static bool drop_column(struct gt_fit *f, int rank) {
+static bool drop_column(struct gt_table_fit *f, int rank) {
     size_t worst = GT_COLUMNS_MAX;
     for (size_t i = 0; i < f->t->form->columns; i++) {
         const int other = f->t->form->column[i].rank;
@@ -215,7 +216,7 @@ static bool drop_column(struct gt_fit *f, int rank) {
 }
 
 /* The lowest rank of a column whose cells can be cut; 0 when there is none. */
-static int rank_of_cut(const struct gt_fit *f) {
+static int rank_of_cut(const struct gt_table_fit *f) {
     int lowest = 0;
     for (size_t i = 0; i < f->t->form->columns; i++) {
         const int rank = f->t->form->column[i].rank;
@@ -227,7 +228,7 @@ static int rank_of_cut(const struct gt_fit *f) {
 }
 
 /* Cuts from the right until the line fits, or nothing can be cut further. */
-static void cut_columns(struct gt_fit *f) {
+static void cut_columns(struct gt_table_fit *f) {
     for (size_t i = f->t->form->columns; i-- > 0;) {
         const size_t now = line_width(f, UNCUT);
         const size_t excess = now > f->room ? now - f->room : 0;
@@ -237,14 +238,14 @@ static void cut_columns(struct gt_fit *f) {
 }
 
 /* Measures a column as it is written now. */
-static void measure(struct gt_fit *f, size_t column) {
+static void measure(struct gt_table_fit *f, size_t column) {
     const struct gt_column *c = &f->t->form->column[column];
     const bool above = c->kind == GT_CELL_KEY && f->keys == 1;
     f->width[column] =
         c->title == NULL || above || is_empty(f->t, column) ? 0 : column_width(f, column);
 }
 
-static void shorten_points(struct gt_fit *f) {
+static void shorten_points(struct gt_table_fit *f) {
     for (size_t i = 0; i < f->t->form->columns; i++)
         if (kind_of(f->t, i) == GT_CELL_POINT && f->width[i] > 0) {
             collect_shared(f, i);
@@ -253,7 +254,7 @@ static void shorten_points(struct gt_fit *f) {
         }
 }
 
-void gt_fit_table(struct gt_fit *out, const struct gt_table *t, size_t room) {
+void gt_table_fit_make(struct gt_table_fit *out, const struct gt_table *t, size_t room) {
     memset(out, 0, sizeof *out);
     out->t = t;
     out->room = room;

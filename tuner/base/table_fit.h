@@ -17,35 +17,35 @@
 #include "tuner/base/table_inside.h"
 
 enum {
-    GT_FIT_TEXT_MAX = 1200, /* a point and its NUL */
-    GT_FIT_KEYS_MAX = 26,
-    GT_FIT_FAMILIES_MAX = 32
+    GT_TABLE_FIT_TEXT_MAX = 1200, /* a point and its NUL */
+    GT_TABLE_FIT_KEYS_MAX = 26,
+    GT_TABLE_FIT_FAMILIES_MAX = 32
 };
 
 /* What the points of a family's rows have in common. */
-struct gt_fit_shared {
+struct gt_table_fit_shared {
     const char *family;
     size_t rows;
-    char words[GT_FIT_TEXT_MAX];
+    char words[GT_TABLE_FIT_TEXT_MAX];
 };
 
-struct gt_fit {
+struct gt_table_fit {
     const struct gt_table *t;
     size_t room;                  /* characters of a line; 0: no end of them */
     size_t width[GT_COLUMNS_MAX]; /* 0: the column is not shown */
     bool dropped[GT_COLUMNS_MAX]; /* it is not, for want of room */
-    const char *key[GT_FIT_KEYS_MAX];
+    const char *key[GT_TABLE_FIT_KEYS_MAX];
     size_t keys; /* that stand above the table */
     bool brief;  /* points leave out what is shared */
     size_t families;
-    struct gt_fit_shared shared[GT_FIT_FAMILIES_MAX];
+    struct gt_table_fit_shared shared[GT_TABLE_FIT_FAMILIES_MAX];
 };
 
-void gt_fit_table(struct gt_fit *out, const struct gt_table *t, size_t room);
+void gt_table_fit_make(struct gt_table_fit *out, const struct gt_table *t, size_t room);
 /* What stands in a shown cell, before it is cut: "-" where it is empty. */
-const char *gt_fit_text(char buf[GT_FIT_TEXT_MAX], const struct gt_fit *f, size_t row,
-                        size_t column);
+const char *gt_table_fit_text(char buf[GT_TABLE_FIT_TEXT_MAX], const struct gt_table_fit *f,
+                              size_t row, size_t column);
 /* Characters, not bytes: names and paths may be any UTF-8. */
-size_t gt_fit_width(const char *text);
+size_t gt_table_fit_width(const char *text);
 
 #endif

@@ -36,7 +36,7 @@ static void put_part(const char *text, size_t characters, FILE *out) {
 static void put_cell(struct line *line, const struct gt_column *column, size_t width,
                      const char *text) {
     static const char dots[] = "...";
-    const size_t length = gt_fit_width(text);
+    const size_t length = gt_table_fit_width(text);
     const size_t pad = length < width ? width - length : 0;
     const bool right = !gt_cell_is_text(column->kind);
     const size_t ahead = line->owed + (right ? pad : 0);
@@ -56,14 +56,15 @@ static void put_cell(struct line *line, const struct gt_column *column, size_t w
 }
 
 /* Line 0 is the heading. */
-static void print_line(const struct gt_fit *f, size_t number, FILE *out) {
+static void print_line(const struct gt_table_fit *f, size_t number, FILE *out) {
     struct line line = {out, 0};
-    char buf[GT_FIT_TEXT_MAX];
+    char buf[GT_TABLE_FIT_TEXT_MAX];
     for (size_t i = 0; i < f->t->form->columns; i++) {
         const struct gt_column *column = &f->t->form->column[i];
         if (f->width[i] > 0)
             put_cell(&line, column, f->width[i],
-                     number == 0 ? column->title : gt_fit_text(buf, f, number - 1, i));
+                     number == 0 ? column->title
+                                 : gt_table_fit_text(buf, f, number - 1, i));
     }
     (void)fputc('\n', out);
 }
@@ -71,7 +72,7 @@ static void print_line(const struct gt_fit *f, size_t number, FILE *out) {
 /* ---- above and below the lines --------------------------------------------------------
  */
 
-static void print_keys(const struct gt_fit *f, FILE *out) {
+static void print_keys(const struct gt_table_fit *f, FILE *out) {
     const char *title = "";
     for (size_t i = 0; i < f->t->form->columns; i++)
         if (f->t->form->column[i].kind == GT_CELL_KEY)
@@ -116,7 +117,7 @@ static void end_sentence(struct sentence *s) {
 }
 
 /* What points leave out. True when there was something. */
-static bool print_shared(const struct gt_fit *f, FILE *out) {
+static bool print_shared(const struct gt_table_fit *f, FILE *out) {
     struct sentence s = {out, f->room, 0};
     bool any = false;
     for (size_t i = 0; i < f->families; i++)
@@ -132,7 +133,7 @@ static bool print_shared(const struct gt_fit *f, FILE *out) {
 }
 
 /* Columns that were left out. True when there were any. */
-static bool print_dropped(const struct gt_fit *f, FILE *out) {
+static bool print_dropped(const struct gt_table_fit *f, FILE *out) {
     struct sentence s = {out, f->room, 0};
     size_t left = 0;
     for (size_t i = 0; i < f->t->form->columns; i++)
@@ -151,24 +152,24 @@ static bool print_dropped(const struct gt_fit *f, FILE *out) {
     return true;
 }
 
-static bool shows_points(const struct gt_fit *f) {
+static bool shows_points(const struct gt_table_fit *f) {
     bool shown = false;
     for (size_t i = 0; i < f->t->form->columns; i++)
         shown = shown || (f->t->form->column[i].kind == GT_CELL_POINT && f->width[i] > 0);
     return shown;
 }
 
-static void print_notes(const struct gt_fit *f, FILE *out) {
+static void print_notes(const struct gt_table_fit *f, FILE *out) {
     const bool shared = shows_points(f) && print_shared(f, out);
     if (print_dropped(f, out) || shared)
         fprintf(out, "--wide shows everything\n");
 }
 
 void gt_table_print(const struct gt_table *t, size_t room, FILE *out) {
-    struct gt_fit *f = t->rows > 0 ? malloc(sizeof *f) : NULL;
+    struct gt_table_fit *f = t->rows > 0 ? malloc(sizeof *f) : NULL;
     if (f == NULL)
         return;
-    gt_fit_table(f, t, room);
+    gt_table_fit_make(f, t, room);
     print_keys(f, out);
     for (size_t line = 0; line <= t->rows; line++)
         print_line(f, line, out);

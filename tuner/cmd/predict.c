@@ -76,8 +76,12 @@ static gt_status add_problem(struct gt_table *t, const struct values *v,
     (void)gt_problem_name(p, name);
     if (best == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    status = gt_predict_best(best, (size_t)v->top, &count, &asked, families, &v->families,
-                             d, p, err);
+    const struct gt_predict_query query = {.families = families,
+                                           .names = &v->families,
+                                           .device = d,
+                                           .problem = p,
+                                           .distinct = true};
+    status = gt_predict_best(best, (size_t)v->top, &count, &asked, &query, err);
     if (status == GEMMTUNE_OK && count == 0)
         status = gt_fail(err, GEMMTUNE_ENOTFOUND,
                          "%s: no point that can be predicted on %s", name, d->name);

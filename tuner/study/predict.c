@@ -17,12 +17,12 @@ static bool is_same(const struct gt_predicted *a, const struct gt_predicted *b) 
 }
 
 /* Puts a point where it belongs among the best so far. */
-static void keep(struct gt_predicted *out, size_t most, size_t *count,
+static void keep(struct gt_predicted *out, size_t most, size_t *count, bool distinct,
                  const struct gt_predicted *f) {
     size_t at = *count;
     while (at > 0 && out[at - 1].prediction.ns > f->prediction.ns)
         at--;
-    if (at > 0 && is_same(&out[at - 1], f))
+    if (distinct && at > 0 && is_same(&out[at - 1], f))
         return;
     if (at == most)
         return;
@@ -47,6 +47,7 @@ struct search {
     const struct gt_device *d;
     struct gt_predicted *best;
     size_t most, *count;
+    bool distinct;
 };
 
 static void ask(struct search *s, size_t index) {
@@ -59,7 +60,7 @@ static void ask(struct search *s, size_t index) {
     if (*s->count == s->most && f.prediction.ns >= s->best[s->most - 1].prediction.ns)
         return;
     gt_space_point(&s->space, index, &f.point);
-    keep(s->best, s->most, s->count, &f);
+    keep(s->best, s->most, s->count, s->distinct, &f);
 }
 
 /* A family whose points cannot be counted has none, with a line in the log: the others go
@@ -96,16 +97,16 @@ static bool is_asked(const struct gt_family *f, const struct gt_texts *names,
 }
 
 gt_status gt_predict_best(struct gt_predicted *out, size_t most, size_t *count,
-                          size_t *asked, const struct gt_families *families,
-                          const struct gt_texts *names, const struct gt_device *d,
-                          const gemmtune_problem *p, struct gt_err *err) {
-    struct search s = {.d = d, .best = out, .most = most, .count = count};
+                          size_t *asked, const struct gt_predict_query *q,
+                          struct gt_err *err) {
+    struct search s = {
+        .d = q->device, .best = out, .most = most, .count = count, .distinct = q->distinct};
     gt_status status = GEMMTUNE_OK;
     *count = *asked = 0;
     for (size_t i = 0;
-         status == GEMMTUNE_OK && (s.family = gt_families_at(families, i)) != NULL; i++)
-        if (is_asked(s.family, names, d, p))
-            status = look_through(&s, p, asked, err);
+         status == GEMMTUNE_OK && (s.family = gt_families_at(q->families, i)) != NULL; i++)
+        if (is_asked(s.family, q->names, q->device, q->problem))
+            status = look_through(&s, q->problem, asked, err);
     return status;
 }
 

@@ -32,14 +32,20 @@ struct gt_predicted {
     struct gt_prediction prediction;
 };
 
-/* The `most` points with the shortest predicted times on the device, fastest first, of the
- * families named (none: all). *count is how many there are, *asked how many points were
- * looked at. Families that do not serve the problem or have no prediction are passed over.
- */
+struct gt_predict_query {
+    const struct gt_families *families;
+    const struct gt_texts *names; /* of families to ask about; empty: all */
+    const struct gt_device *device;
+    const gemmtune_problem *problem;
+    bool distinct; /* of points of a family with one predicted time, the first alone */
+};
+
+/* The `most` points with the shortest predicted times, fastest first. *count is how many
+ * there are, *asked how many points were looked at. Families that do not serve the problem
+ * or have no prediction are passed over. */
 gt_status gt_predict_best(struct gt_predicted *out, size_t most, size_t *count,
-                          size_t *asked, const struct gt_families *families,
-                          const struct gt_texts *names, const struct gt_device *d,
-                          const gemmtune_problem *p, struct gt_err *err);
+                          size_t *asked, const struct gt_predict_query *q,
+                          struct gt_err *err);
 
 /* The best of all families, from a few thousand points of each: within a few per cent of
  * gt_predict_best, in a tenth of its time. ENOTFOUND when nothing can be predicted. */
