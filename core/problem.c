@@ -288,11 +288,18 @@ static gt_status check_batch(const gemmtune_problem *p, struct gt_err *err) {
                    kinds[p->batch_kind].what, kinds[p->batch_kind].count, p->batch);
 }
 
-gt_status gt_problem_supported(const gemmtune_problem *p, struct gt_err *err) {
+static gt_status check_types(const gemmtune_problem *p, struct gt_err *err) {
     char types[GT_TYPES_WORD_MAX];
+    if (gt_dtype_of(p) != NULL)
+        return GEMMTUNE_OK;
     (void)gt_types_word(p, types);
-    if (gt_dtype_of(p) == NULL)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no kernel for types %s yet", types);
+    return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no kernel for types %s yet", types);
+}
+
+gt_status gt_problem_supported(const gemmtune_problem *p, struct gt_err *err) {
+    const gt_status status = check_types(p, err);
+    if (status != GEMMTUNE_OK)
+        return status;
     if (p->packed_b)
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
                        "no kernel for packed weights yet: packed_b");
