@@ -73,6 +73,9 @@ static gt_status take_sizes(gemmtune_problem *p, struct gt_reader *r, struct gt_
 
 #define AT(member) offsetof(gemmtune_problem, member)
 #define ONE        GEMMTUNE_BATCH_STRIDED
+#define POINTERS   GEMMTUNE_BATCH_POINTERS
+#define GROUPED    GEMMTUNE_GROUPED_ROWS
+#define MASKED     GEMMTUNE_MASKED_ROWS
 
 /* clang-format off */
 const struct gt_problem_option gt_problem_options[] = {
@@ -81,9 +84,9 @@ const struct gt_problem_option gt_problem_options[] = {
     {"ldb",       GT_NAME_NUMBER, AT(ldb),           1, GT_DIM_MAX, ONE},
     {"ldc",       GT_NAME_NUMBER, AT(ldc),           1, GT_DIM_MAX, ONE},
     {"batch",     GT_NAME_NUMBER, AT(batch),         1, GT_DIM_MAX, ONE},
-    {"groups",    GT_NAME_NUMBER, AT(batch),         1, GT_DIM_MAX, GEMMTUNE_GROUPED_ROWS},
-    {"pointers",  GT_NAME_FLAG,   AT(batch_kind),    0, 0,          GEMMTUNE_BATCH_POINTERS},
-    {"masked",    GT_NAME_FLAG,   AT(batch_kind),    0, 0,          GEMMTUNE_MASKED_ROWS},
+    {"groups",    GT_NAME_NUMBER, AT(batch),         1, GT_DIM_MAX, GROUPED},
+    {"pointers",  GT_NAME_FLAG,   AT(batch_kind),    0, 0,          POINTERS},
+    {"masked",    GT_NAME_FLAG,   AT(batch_kind),    0, 0,          MASKED},
     {"rows",      GT_NAME_NUMBER, AT(expected_rows), 1, GT_DIM_MAX, ONE},
     {"sa",        GT_NAME_NUMBER, AT(stride_a),      0, INT64_MAX,  ONE},
     {"sb",        GT_NAME_NUMBER, AT(stride_b),      0, INT64_MAX,  ONE},
@@ -250,11 +253,11 @@ struct spacing {
 };
 
 static int put_batch(char *buf, int len, const gemmtune_problem *p) {
-    const bool grouped = p->batch_kind == GEMMTUNE_GROUPED_ROWS;
+    const bool grouped = p->batch_kind == GROUPED;
     len = put_option(buf, len, grouped ? "groups" : "batch", p->batch,
                      p->batch_kind == ONE ? 1 : INT64_MIN);
-    len = put_flag(buf, len, "pointers", p->batch_kind == GEMMTUNE_BATCH_POINTERS);
-    len = put_flag(buf, len, "masked", p->batch_kind == GEMMTUNE_MASKED_ROWS);
+    len = put_flag(buf, len, "pointers", p->batch_kind == POINTERS);
+    len = put_flag(buf, len, "masked", p->batch_kind == MASKED);
     return put_option(buf, len, "rows", p->expected_rows, gt_problem_rows_by_default(p));
 }
 
