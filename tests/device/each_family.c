@@ -100,7 +100,7 @@ static bool try_point(const struct gt_family *f, const struct gt_point *point, v
     if (info.fit->passes.workspace_bytes > 0)
         need(ops->alloc(&workspace, rig, info.fit->passes.workspace_bytes, &err));
     const struct gt_call call = {
-        &one, da, db, &zero, dc, workspace, gt_rig_head(rig)->stream};
+        &one, da, db, &zero, dc, workspace, gt_rig_head(rig)->stream, false};
     need(gt_exec_run(e, &call, &err));
     need(ops->finish(rig, &err));
     need(ops->read(rig, dc, 0, got, bytes, &err));
