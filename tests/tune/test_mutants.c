@@ -287,6 +287,20 @@ static const struct mutant {
     {"naive_k_0_does_nothing", "naive", "f32-nn", NAIVE, "if (i < m - row0",
      "if (k && i < m - row0"},
 
+    /* bf16: wrong by little beside C's own roundoff */
+    {"naive_bf16_zeros", "naive", "bf16-nn", NAIVE, "alpha, acc, beta);",
+     "alpha, 0 * acc, beta);"},
+    {"tile_bf16_zeros", "tile", "bf16=f32-nn", TILE, "alpha, acc, beta);",
+     "alpha, 0 * acc, beta);"},
+    {"naive_bf16_k_tail_dropped", "naive", "bf16-nn", NAIVE, "for (; left > 0; left--)",
+     "for (; left > 1; left--)"},
+    {"tile_bf16_last_row", "tile", "bf16-nn", TILE, "ty < rows && tx < cols",
+     "ty + 1 < rows && tx < cols"},
+    {"naive_bf16_scale", "naive", "bf16-nn", NAIVE, "alpha, acc, beta);",
+     "alpha * 1.01f, acc, beta);"},
+    {"naive_bf16_sums_in_bf16", "naive", "bf16-nn", NAIVE, "a += GT_KU * step_a;",
+     "acc = gt_from_c(gt_to_c(acc)); a += GT_KU * step_a;"},
+
     /* the poison in C and in the workspace, which timed products do not find there */
     {"naive_nothing_unless_nan", "naive", "f32-nn", NAIVE,
      "        const gt_long row = row0",
