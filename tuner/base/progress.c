@@ -18,19 +18,37 @@ void gt_progress_init(struct gt_progress *p, size_t problems, bool quiet) {
     p->started = gt_seconds();
 }
 
+static void note_problem(struct gt_progress *p, double now) {
+    if (p->seen != p->problem)
+        p->seen_at = now;
+    p->seen = p->problem;
+}
+
+/* Problems to come take as long as those before, set-up and finals included. */
+static double sweep_left(const struct gt_progress *p, double left_s) {
+    const size_t before = p->problem > 0 ? p->problem - 1 : 0;
+    const double one = before > 0 ? (p->seen_at - p->started) / (double)before : 0;
+    return left_s + one * (double)(p->problems - p->problem);
+}
+
 void gt_progress_show(struct gt_progress *p, const char *name, size_t done, size_t planned,
                       double rate, double best_gflops, const char *best_family,
                       double left_s) {
     const double now = gt_seconds();
+    note_problem(p, now);
     if (!p->live || p->quiet || now - p->shown < 1.0 / REDRAW_HZ)
         return;
     p->shown = now;
-    fprintf(stderr, "\r\033[K[%zu/%zu] %s  %zu/%zu  %.1f/s", p->problem, p->problems, name,
-            done, planned, rate);
+    fprintf(stderr, "\r\033[K[%zu/%zu] %s  %zu", p->problem, p->problems, name, done);
+    if (planned > 0)
+        fprintf(stderr, "/%zu", planned);
+    fprintf(stderr, " trials, %.1f/s", rate);
     if (best_gflops > 0)
-        fprintf(stderr, "  best %.4g GFLOP/s (%s)", best_gflops, best_family);
+        fprintf(stderr, "  best so far %.4g GFLOP/s (%s)", best_gflops, best_family);
     if (left_s >= 0)
         fprintf(stderr, "  %.0f s left", left_s);
+    if (left_s >= 0 && sweep_left(p, left_s) > left_s)
+        fprintf(stderr, ", %.0f s of all", sweep_left(p, left_s));
     fflush(stderr);
 }
 
@@ -44,20 +62,35 @@ static bool is_due(const struct gt_progress *p, double now) {
     return now - p->count_began >= first_plain_s && now - p->shown >= next_plain_s;
 }
 
+/* Rewrites the terminal's line; elsewhere a line of its own. */
+static void say(struct gt_progress *p, const char *text, double now) {
+    p->shown = now;
+    fprintf(stderr, p->live ? "\r\033[K%s" : "gemmtune: %s\n", text);
+    fflush(stderr);
+}
+
+void gt_progress_say(struct gt_progress *p, const char *text) {
+    if (!p->quiet)
+        say(p, text, gt_seconds());
+}
+
+void gt_progress_step(struct gt_progress *p, const char *text) {
+    if (!p->quiet && p->live)
+        say(p, text, gt_seconds());
+}
+
 void gt_progress_count(struct gt_progress *p, const char *what, size_t done, size_t of) {
     const double now = gt_seconds();
+    char text[256], left[64] = "";
     if (done == 0)
         p->count_began = now;
     if (p->quiet || !is_due(p, now))
         return;
-    p->shown = now;
-    fprintf(stderr, "%s%s: %zu of %zu", p->live ? "\r\033[K" : "gemmtune: ", what, done,
-            of);
     if (done > 0)
-        fprintf(stderr, ", %.0f s left",
-                (now - p->count_began) / (double)done * (double)(of - done));
-    (void)fputs(p->live ? "" : "\n", stderr);
-    fflush(stderr);
+        snprintf(left, sizeof left, ", %.0f s left",
+                 (now - p->count_began) / (double)done * (double)(of - done));
+    snprintf(text, sizeof text, "%s: %zu of %zu%s", what, done, of, left);
+    say(p, text, now);
 }
 
 void gt_progress_end(struct gt_progress *p) {

@@ -11,15 +11,22 @@ struct gt_progress {
     bool live; /* stderr is a terminal */
     bool quiet;
     size_t problem, problems; /* 1-based */
+    size_t seen;              /* the problem that was shown last */
+    double seen_at;           /* when it was shown first; gt_seconds */
     double started, shown;    /* gt_seconds */
     double count_began;       /* gt_progress_count */
 };
 
 void gt_progress_init(struct gt_progress *p, size_t problems, bool quiet);
-/* `left_s` negative: unknown. */
+/* `planned` 0: nobody knows. `left_s`: of this problem; negative: unknown. What is left of
+ * the sweep is worked out from the problems before. */
 void gt_progress_show(struct gt_progress *p, const char *name, size_t done, size_t planned,
                       double rate, double best_gflops, const char *best_family,
                       double left_s);
+/* What begins now, at once. */
+void gt_progress_say(struct gt_progress *p, const char *text);
+/* The same on a terminal alone: a step among many. */
+void gt_progress_step(struct gt_progress *p, const char *text);
 /* How far a loop is: called ahead of step `done` of `of`, from 0 on. */
 void gt_progress_count(struct gt_progress *p, const char *what, size_t done, size_t of);
 /* Takes the rewritten line off the terminal. */

@@ -4,6 +4,7 @@
  * in turns in one run. Each line is printed as it is done.
  */
 #include "tuner/cmd/bench.h"
+#include "tuner/base/progress.h"
 #include "tuner/rig/probe.h"
 #include "tuner/cmd/session.h"
 
@@ -14,7 +15,7 @@ struct values {
     const char *device, *sizes, *db, *against;
     int64_t rounds, seed;
     double budget, turn, timeout;
-    bool aa, overhead;
+    bool aa, overhead, quiet;
     struct gt_format format;
 };
 
@@ -42,6 +43,7 @@ static const struct gt_option options[] = {
     {"overhead", 0, GT_OPT_FLAG, offsetof(struct values, overhead), NULL,
      "host time of a call instead: the library, the driver alone, vendors' libraries", 0,
      0},
+    GT_OPTION_QUIET(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
     GT_OPTION_WIDE(struct values),
@@ -50,6 +52,18 @@ static const struct gt_option options[] = {
 
 static bool is_stopped(void) {
     return gt_session_stop != 0;
+}
+
+/* Before the first line of the table stand the vendors' libraries and the noise floor. */
+static void say_begin(size_t count, const struct values *v) {
+    struct gt_progress progress;
+    char text[160];
+    gt_progress_init(&progress, count, v->quiet);
+    (void)snprintf(text, sizeof text,
+                   "opening libraries; then %zu problem%s, up to %.0f s each, and the "
+                   "noise floor ahead of each",
+                   count, count == 1 ? "" : "s", v->budget);
+    gt_progress_line(&progress, text);
 }
 
 static int compare(const struct gt_device *d, const struct gt_bench_options *o,
@@ -65,6 +79,7 @@ static int compare(const struct gt_device *d, const struct gt_bench_options *o,
                                          .floor = gt_bench_hear_floor,
                                          .line = gt_bench_hear_line,
                                          .stopped = is_stopped};
+    say_begin(sweep->count, v);
     const gt_status status = gt_bench_run(d, o, sweep, !v->aa, &on, &err);
     if (r.done == 0 && status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);
@@ -130,13 +145,16 @@ static const struct gt_form calls = GT_FORM(call, "with --overhead");
 /* A problem that fails costs no other one its rows. */
 static int call_cost(const struct gt_device *d, const struct gt_bench_options *o,
                      const struct gt_sweep *sweep, const struct values *v) {
+    struct gt_progress progress;
     struct gt_table *t = NULL;
     gt_status last = GEMMTUNE_OK;
     struct gt_err err = {""};
     if (gt_table_create(&t, &calls, &err))
         return gt_common_fail(GEMMTUNE_ENOMEM, &err);
+    gt_progress_init(&progress, sweep->count, v->quiet);
     for (size_t i = 0; i < sweep->count && !is_stopped(); i++) {
         struct gt_overhead overhead;
+        gt_progress_count(&progress, "measuring calls", i, sweep->count);
         const gt_status status = gt_bench_run_overhead(
             &overhead, d, o, &sweep->item[i].problem, is_stopped, &err);
         if (status != GEMMTUNE_OK) {
@@ -148,6 +166,7 @@ static int call_cost(const struct gt_device *d, const struct gt_bench_options *o
                 (void)add_call(t, &(struct call_row){sweep->item[i].name, &overhead, call},
                                NULL);
     }
+    gt_progress_end(&progress);
     gt_common_print(t, &v->format);
     gt_table_destroy(t);
     return last ? gt_common_fail(last, &err) : GT_EXIT_OK;

@@ -4,6 +4,7 @@
  * not tuned. Tuned ones are hidden; what each rule answers is timed with the problem's own
  * winner, in turns, or with --stored taken from the trials in the database.
  */
+#include "tuner/base/progress.h"
 #include "tuner/study/evaluate.h"
 
 #include "core/text.h"
@@ -22,7 +23,7 @@ struct values {
     struct gt_texts templates, rules;
     double holdout, budget;
     int64_t folds, seed;
-    bool stored;
+    bool stored, quiet;
     struct gt_format format;
 };
 
@@ -44,6 +45,7 @@ static const struct gt_option options[] = {
      "begin no problem after this time", 0, 0},
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
      "seed of what is hidden and of the data (default 1)", 0, INT64_C(1) << 52},
+    GT_OPTION_QUIET(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
     GT_OPTION_WIDE(struct values),
@@ -227,10 +229,11 @@ static void await_compilers(struct gt_pool *pool, int *flying, int most) {
 
 /* Into the image cache, by all compilers at once; what fails there is found when it is
  * measured. */
-static void build_ahead(struct work *w) {
+static void build_ahead(struct work *w, struct gt_progress *progress) {
     int flying = 0;
     for (size_t i = 0; w->session.compilers > 0 && i < w->count; i++) {
         const struct contest c = contest_of(&w->hidden[i]);
+        gt_progress_count(progress, "compiling for hidden problems", i, w->count);
         for (int n = 0; n < c.count; n++) {
             struct gt_job job;
             gt_job_init(&job, GT_JOB_COMPILE, &w->device,
@@ -292,11 +295,16 @@ static int measure_one(struct work *w, struct gt_hidden *h) {
 
 static int measure(struct work *w) {
     const int64_t start_ms = gt_now_ms();
+    struct gt_progress progress;
     int code = -1;
-    build_ahead(w);
+    gt_progress_init(&progress, w->count, w->v.quiet);
+    build_ahead(w, &progress);
     while (code < 0 && w->done < w->count &&
-           (w->v.budget <= 0 || (double)(gt_now_ms() - start_ms) < 1e3 * w->v.budget))
+           (w->v.budget <= 0 || (double)(gt_now_ms() - start_ms) < 1e3 * w->v.budget)) {
+        gt_progress_count(&progress, "measuring hidden problems", w->done, w->count);
         code = measure_one(w, &w->hidden[w->done++]);
+    }
+    gt_progress_end(&progress);
     return code;
 }
 

@@ -162,12 +162,21 @@ static gt_status print_volumes(const struct gt_ladder *l, size_t count,
 
 /* ---- the run ---- */
 
+/* Two stages, of which the second has no count. */
+static void say_problem(struct gt_tuner *t, const char *name, double seconds) {
+    char text[512];
+    snprintf(text, sizeof text, "[%zu/%zu] %s: a search of up to %.3g s, then the rungs",
+             t->progress.problem, t->progress.problems, name, seconds);
+    gt_progress_say(&t->progress, text);
+}
+
 static gt_status climb_all(struct gt_ladder *l, struct gt_tuner *t, const struct values *v,
                            const struct gt_sweep *sweep, size_t *done, struct gt_err *err) {
     const double cap = t->device.is_cpu ? t->effort->cpu_s : t->effort->gpu_s;
     gt_status status = GEMMTUNE_OK;
     for (size_t i = 0; status == GEMMTUNE_OK && i < sweep->count && !gt_session_stop; i++) {
         t->progress.problem = i + 1;
+        say_problem(t, sweep->item[i].name, v->budget > 0 ? v->budget : cap);
         status =
             gt_ladder_climb(&l[*done], t, &sweep->item[i], v->budget > 0 ? v->budget : cap,
                             (double)v->loop_volume, err);

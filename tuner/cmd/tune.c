@@ -4,6 +4,7 @@
  * it may take, every trial committed.
  */
 #include "core/clock.h"
+#include "tuner/base/cores.h"
 #include "tuner/tune/ahead.h"
 #include "tuner/cmd/common.h"
 #include "tuner/lab/lab.h"
@@ -106,7 +107,7 @@ struct dry_row {
       "points that may be tried, of all families")                                         \
     X("trials", "trials", COUNT, 0, r->trials, "points that would be tried at most")       \
     X("seconds", "seconds", COUNT, 0, round(r->seconds * 10) / 10,                         \
-      "time of the search, estimated")                                                     \
+      "time of tuning it, estimated")                                                      \
     X("device_bytes", "device memory", BYTES, 1, r->bytes, "device memory that is needed") \
     X("status", "status", TAIL, 0, gt_cell_filled(r->why.line),                            \
       "tuned, or why it cannot be tuned")
@@ -142,15 +143,21 @@ static gt_status add_item(struct dry_total *total, struct gt_table *t,
                           bool is_tuned, struct gt_err *err) {
     /* seconds a trial, as seen: compiling on a CPU device, compiling ahead elsewhere */
     const double one = tuner->device.is_cpu ? 0.4 : 0.06;
+    /* seconds a problem, as seen on idle cores: spaces, set-up, trials begun in time,
+     * finals */
+    const double beside = (tuner->device.is_cpu ? 5 : 1) * gt_cores_crowding();
     const double cap = tuner->device.is_cpu ? tuner->effort->cpu_s : tuner->effort->gpu_s;
     struct dry_row row = {.problem = item->name};
     row.points = count_points(tuner, &item->problem, &row.why);
     total->refused += row.why.line[0] != '\0';
-    if (is_tuned)
+    if (is_tuned) {
         (void)snprintf(row.why.line, sizeof row.why.line, "tuned");
-    else
+    } else {
         row.trials = smaller(row.points, tuner->effort->trials);
-    row.seconds = cap > 0 ? fmin(cap, (double)row.trials * one) : (double)row.trials * one;
+        row.seconds = beside + (double)row.trials * one;
+        if (cap > 0)
+            row.seconds = fmin(row.seconds, beside + cap);
+    }
     row.bytes = (double)gt_lab_bytes(&item->problem, &tuner->device);
     total->seconds += row.seconds;
     return add_dry(t, &row, err);
@@ -163,17 +170,21 @@ static int dry_run(const struct gt_tuner *tuner, const struct values *v,
     struct gt_err err = {""};
     struct gt_table *t = NULL;
     struct dry_total total = {0};
+    struct gt_progress progress = tuner->progress;
     struct gt_tune_result *result = calloc(sweep->count + 1, sizeof *result);
     gt_status status = result != NULL
                            ? find_tuned(result, tuner, v, sweep, &err)
                            : gt_fail(&err, GEMMTUNE_ENOMEM, "no memory for the results");
     if (status == GEMMTUNE_OK)
         status = gt_table_create(&t, &dry, &err);
-    for (size_t i = 0; status == GEMMTUNE_OK && i < sweep->count; i++)
+    for (size_t i = 0; status == GEMMTUNE_OK && i < sweep->count; i++) {
+        gt_progress_count(&progress, "counting points", i, sweep->count);
         status = add_item(&total, t, tuner, &sweep->item[i], result[i].before, &err);
+    }
+    gt_progress_end(&progress);
     if (status == GEMMTUNE_OK) {
         gt_common_print(t, &v->format);
-        fprintf(stderr, "%zu problems on %s, about %.0f s of search\n", sweep->count,
+        fprintf(stderr, "%zu problems on %s, about %.0f s\n", sweep->count,
                 tuner->device.name, total.seconds);
     }
     gt_table_destroy(t);

@@ -4,6 +4,7 @@
  * reference, on fresh data. Exit 5 when one is wrong, else 1 when one could not be
  * verified.
  */
+#include "tuner/base/progress.h"
 #include "tuner/cmd/common.h"
 #include "tuner/cmd/session.h"
 #include "tuner/base/view.h"
@@ -17,6 +18,7 @@ struct values {
     struct gt_texts templates;
     int64_t seed;
     bool all;
+    bool quiet;
     struct gt_format format;
 };
 
@@ -28,6 +30,7 @@ static const struct gt_option options[] = {
      "the other finalists too, not the winners alone", 0, 0},
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
      "seed of the data (default: from the clock, and printed)", 0, INT64_C(1) << 52},
+    GT_OPTION_QUIET(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
     GT_OPTION_WIDE(struct values),
@@ -95,13 +98,22 @@ static bool chosen(const struct gt_view_row *row, const struct values *v) {
 
 static int verify_all(struct tally *t, struct gt_session *s, const struct gt_view *view,
                       const struct values *v, uint64_t seed) {
+    struct gt_progress progress;
     struct gt_err err = {""};
+    size_t done = 0, count = 0;
     int code = -1;
     if (gt_table_create(&t->table, &verified, &err))
         return gt_die(GT_EXIT_FAILURE, "%s", err.line);
-    for (size_t i = 0; code < 0 && i < view->row_count; i++)
-        if (chosen(&view->row[i], v))
-            code = verify_one(t, s, &view->row[i], seed);
+    gt_progress_init(&progress, count, v->quiet);
+    for (size_t i = 0; i < view->row_count; i++)
+        count += chosen(&view->row[i], v);
+    for (size_t i = 0; code < 0 && i < view->row_count; i++) {
+        if (!chosen(&view->row[i], v))
+            continue;
+        gt_progress_count(&progress, "verifying", done++, count);
+        code = verify_one(t, s, &view->row[i], seed);
+    }
+    gt_progress_end(&progress);
     return code;
 }
 

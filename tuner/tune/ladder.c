@@ -175,6 +175,10 @@ static gt_status measure(struct gt_ladder *out, struct gt_tuner *t,
         const struct gt_candidate *c = &p->at[i].candidate;
         at[i] = c->family[0] != '\0' ? seat(&job, c) : -1;
     }
+    char text[512];
+    snprintf(text, sizeof text, "[%zu/%zu] %s  measuring %d rungs in turns",
+             t->progress.problem, t->progress.problems, item->name, job.count);
+    gt_progress_step(&t->progress, text);
     const gt_status status = gt_pool_run_final(&report, t->pool, &job, err);
     for (int i = 0; status == GEMMTUNE_OK && i < p->count; i++)
         if (at[i] >= 0)

@@ -391,8 +391,10 @@ static void show(struct search *s, double started) {
     const double flops = gt_problem_flops(&s->item->problem);
     const size_t done = s->result->trials;
     double left = rate > 0 && s->planned > done ? (double)(s->planned - done) / rate : -1;
-    left = fmin(left, fmax(s->deadline - gt_seconds(), 0));
-    gt_progress_show(&s->t->progress, s->item->name, done, s->planned, rate,
+    const double time_left = fmax(s->deadline - gt_seconds(), 0);
+    const bool by_time = s->deadline < HUGE_VAL && (left < 0 || time_left < left);
+    left = by_time ? time_left : left;
+    gt_progress_show(&s->t->progress, s->item->name, done, by_time ? 0 : s->planned, rate,
                      s->best_ns > 0 ? flops / s->shown_ns : 0, s->best_family, left);
 }
 
@@ -455,6 +457,14 @@ static size_t planned_trials(const struct search *s) {
     return legal < s->t->effort->trials ? legal : s->t->effort->trials;
 }
 
+static void say_finals(const struct search *s) {
+    char text[512];
+    const struct gt_progress *p = &s->t->progress;
+    snprintf(text, sizeof text, "[%zu/%zu] %s  %zu trials, measuring the best in turns",
+             p->problem, p->problems, s->item->name, s->result->trials);
+    gt_progress_step(&s->t->progress, text);
+}
+
 static gt_status search_and_decide(struct search *s, struct gt_err *err) {
     struct gt_search_setup setup = {.space = s->space,
                                     .spaces = s->spaces,
@@ -479,6 +489,7 @@ static gt_status search_and_decide(struct search *s, struct gt_err *err) {
     gt_search_destroy(s->search);
     if (status == GEMMTUNE_OK && !*s->t->stop)
         gt_ahead_compile(&s->t->ahead, s->t);
+    say_finals(s);
     if (status == GEMMTUNE_OK)
         status = gt_finals_decide(s->result, &s->finals, s->t, s->item, err);
     return status;
