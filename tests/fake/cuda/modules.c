@@ -44,6 +44,28 @@ static cl_program build(const char *source) {
     return NULL;
 }
 
+/* What is built stays until the process ends: tests load the same images many times. */
+static cl_program built(const char *source) {
+    static struct built {
+        struct built *next;
+        uint64_t hash;
+        cl_program program;
+    } * list;
+    const uint64_t hash = hash_text(0, source);
+    for (struct built *b = list; b; b = b->next)
+        if (b->hash == hash)
+            return b->program;
+    struct built *b = calloc(1, sizeof *b);
+    cl_program program = b ? build(source) : NULL;
+    if (!program) {
+        free(b);
+        return NULL;
+    }
+    *b = (struct built){list, hash, program};
+    list = b;
+    return program;
+}
+
 /* An image is "FAKECUBIN sm_61 registers 40\n" and the source; see libnvrtc.c. */
 gt_cu_result cuModuleLoadData(CUmodule *module, const void *image) {
     ENTER(cuModuleLoadData);
@@ -58,7 +80,7 @@ gt_cu_result cuModuleLoadData(CUmodule *module, const void *image) {
     CUmodule m = calloc(1, sizeof *m);
     if (!m)
         return GT_CU_OUT_OF_MEMORY;
-    m->program = build(strchr(text, '\n') + 1);
+    m->program = built(strchr(text, '\n') + 1);
     if (!m->program) {
         free(m);
         return GT_CU_INVALID_IMAGE;
@@ -85,7 +107,6 @@ gt_cu_result cuModuleUnload(CUmodule module) {
         free(f);
         f = next;
     }
-    (void)cl.clReleaseProgram(module->program);
     live.modules--;
     free(module);
     return GT_CU_SUCCESS;
