@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# install.sh - `make install` leaves a program, a library, device files, tuned records, docs and examples;
-# `make uninstall` removes them all.
+# install.sh - `make install` leaves a program, a library, device files, tuned records, docs
+# and examples; `make uninstall` removes them all.
 . "${GT_SRC:-.}/tests/cli/lib.sh"
 root=$work/root
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What tests/run says of tests that pass, fail, crash, hang and work for ever, how many it runs at once, and
-# that no process of a test stays behind.
+# What tests/run says of tests that pass, fail, crash, hang and work for ever, how many it
+# runs at once, and that no process of a test stays behind.
 # shellcheck disable=SC2016 # the programs below are texts
 . "${GT_SRC:-.}/tests/cli/lib.sh"
 mkdir "$work/tests"
@@ -27,7 +27,8 @@ program alone2 'mkdir "$GT_BUILD/here" && sleep 0.3 && rmdir "$GT_BUILD/here"'
 # one works for ever; one has a core for a fifth of the time, and needs a second of it
 program works 'while :; do :; done'
 program shares 'taskset -c "$CORE" sh -c "ulimit -t 1; while :; do :; done"; echo "ok - one"'
-# two leave a process behind, in a session of its own: one ends, one waits until the run is stopped
+# two leave a process behind, in a session of its own: one ends, one waits until the run is
+# stopped
 program litters 'setsid sh -c "echo \$\$ >$GT_BUILD/left; exec sleep 60" & sleep 0.3; echo "ok - one"'
 program waits 'setsid sh -c "echo \$\$ >$GT_BUILD/left; exec sleep 60"'
 # the process of tests/run that is above the guard of this one is killed
@@ -73,7 +74,8 @@ is_gone() {
     return 1
 }
 
-# stops NAME SIGNAL COMMAND...: a run of `waits` as part of a command that then gets the signal
+# stops NAME SIGNAL COMMAND...: a run of `waits` as part of a command that then gets the
+# signal
 stops() {
     name=$1 signal=$2
     shift 2

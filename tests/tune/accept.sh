@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# accept.sh - a sweep of ragged and prime problems, with and without padding and beta, leaves a verified
-# winner for each. Every type and every layout has its turn; with GT_LONG=1 every type in every layout,
-# with GT_LONG=2 for ten minutes.
+# accept.sh - a sweep of ragged and prime problems, with and without padding and beta,
+# leaves a verified winner for each. Every type and every layout has its turn; with
+# GT_LONG=1 every type in every layout, with GT_LONG=2 for ten minutes.
 # shellcheck source=tests/tune/lib.sh
 . "$GT_SRC/tests/tune/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# kill.sh - nothing is lost: tuning runs that are killed at random moments, stopped, robbed of their
-# workers, or run side by side end with what an undisturbed run has, and measure nothing twice.
-# GT_KILLS: how many (20, with GT_LONG=1 100); GT_SEED: of the moments (1).
+# kill.sh - nothing is lost: tuning runs that are killed at random moments, stopped, robbed
+# of their workers, or run side by side end with what an undisturbed run has, and measure
+# nothing twice. GT_KILLS: how many (20, with GT_LONG=1 100); GT_SEED: of the moments (1).
 # shellcheck source=tests/tune/lib.sh
 . "$GT_SRC/tests/tune/lib.sh"
 
@@ -29,7 +29,8 @@ measured() {
     sql "$1" "SELECT id, ended_ms, samples FROM trial WHERE state = 'done'" 2>/dev/null
 }
 
-# until_sql DB QUERY: waits until the query's answer is not empty, or the tuner that was started last has ended
+# until_sql DB QUERY: waits until the query's answer is not empty, or the tuner that was
+# started last has ended
 until_sql() {
     while [ -z "$(sql "$1" "$2" 2>/dev/null)" ] && kill -0 $! 2>/dev/null; do
         sleep 0.1
@@ -58,8 +59,8 @@ ends() {
     return 1
 }
 
-# life DB SECONDS: one life of a tuner that is killed after so long; its exit code, 137 when it was, and
-# timeout's 124 when it was over by itself at that very moment
+# life DB SECONDS: one life of a tuner that is killed after so long; its exit code, 137 when
+# it was, and timeout's 124 when it was over by itself at that very moment
 life() {
     # shellcheck disable=SC2046 # options
     timeout --foreground -s KILL "$2" "$GEMMTUNE" $(args "$1") >"$TMPDIR/said" 2>&1
