@@ -82,9 +82,10 @@ struct dry_total {
 static size_t count_points(const struct gt_tuner *t, const gemmtune_problem *p,
                            struct gt_err *why) {
     struct gt_space *space = NULL;
+    struct gt_err untried;
     size_t points = 0;
     int spaces = 0;
-    if (gt_tune_spaces(&space, &spaces, t, p, why))
+    if (gt_tune_spaces(&space, &spaces, &untried, t, p, why) != GEMMTUNE_OK)
         return 0;
     for (int i = 0; i < spaces; i++)
         points += space[i].count;

@@ -19,8 +19,8 @@
 #include <string.h>
 
 enum {
-    POINTS_MAX = 4 << 20,           /* 4 Mi points of 24 bytes are 96 MiB */
-    NODES_MAX = 1000 * 1000 * 1000, /* part of a minute of search */
+    POINTS_MAX = 4 << 20, /* 4 Mi points of 24 bytes are 96 MiB */
+    WORK_MAX = 64 << 20,  /* steps of a walk, seconds; the largest of ours takes 9 Mi */
     OPERANDS = 3,
     TESTS_MAX = 3 * GT_RULES_MAX + OPERANDS,
     POINTER_ALIGN = 16, /* of the tuner's buffers; kernels ask for no more */
@@ -59,9 +59,9 @@ struct level {
 
 struct walk {
     struct gt_space *space;
-    size_t room;   /* points that fit space->idx */
-    int64_t nodes; /* prefixes tried */
-    bool accept;   /* test the accept rules as well */
+    size_t room;  /* points that fit space->idx */
+    int64_t work; /* prefixes tried and expressions evaluated */
+    bool accept;  /* test the accept rules as well */
     struct gt_binding bound;
     int tests;
     /* by level; derived names ahead of the rules of their level */
@@ -173,6 +173,7 @@ static void forget_answers(struct walk *w) {
  */
 static bool passes(struct walk *w, const struct test *t) {
     int64_t value;
+    w->work++;
     if (t->what == ALIGN)
         return gt_align_met(&w->bound, t->slot);
     if (gt_expr_eval(&value, t->expr, w->bound.value, NULL) != GEMMTUNE_OK)
@@ -262,13 +263,12 @@ static gt_status descend(struct walk *w, int bound) {
         return keep(w);
     const struct gt_param *param = &f->param[bound];
     const struct level *level = &w->level[bound + 1];
-    w->nodes += param->count;
-    if (w->nodes > NODES_MAX)
-        return gt_fail(
-            w->err, GEMMTUNE_EINVAL,
-            "family %s: no end after %d partial points; its rules need to refuse "
-            "earlier",
-            f->name, NODES_MAX);
+    w->work += param->count;
+    if (w->work > WORK_MAX)
+        return gt_fail(w->err, GEMMTUNE_EINVAL,
+                       "family %s: its points are not counted after %d steps; its rules "
+                       "need to refuse earlier",
+                       f->name, WORK_MAX);
     const struct answer *a = answer_of(w, level, param);
     for (int i = 0; status == GEMMTUNE_OK && i < param->count; i++) {
         if (!(a->passed >> i & 1))

@@ -5,6 +5,7 @@
  */
 #include "tuner/study/predict.h"
 
+#include "core/log.h"
 #include "tuner/search/space.h"
 
 #include <stdio.h>
@@ -54,9 +55,24 @@ static void ask(struct search *s, size_t index) {
     keep(s->best, s->most, s->count, &f);
 }
 
+/* A family whose points cannot be counted has none, with a line in the log: the others go
+ * on. */
+static gt_status create_space(struct search *s, const gemmtune_problem *p,
+                              struct gt_err *err) {
+    struct gt_err why;
+    const gt_status status = gt_space_create(&s->space, s->family, s->d, p, &why);
+    if (status == GEMMTUNE_EINVAL) {
+        gt_log(GEMMTUNE_LOG_WARN, "left out: %s", why.line);
+        return GEMMTUNE_OK;
+    }
+    if (status != GEMMTUNE_OK && err != NULL)
+        *err = why;
+    return status;
+}
+
 static gt_status look_through(struct search *s, const gemmtune_problem *p, size_t *asked,
                               struct gt_err *err) {
-    const gt_status status = gt_space_create(&s->space, s->family, s->d, p, err);
+    const gt_status status = create_space(s, p, err);
     if (status != GEMMTUNE_OK)
         return status;
     gt_bind_problem(&s->b, s->family, s->d, p);
@@ -95,7 +111,7 @@ enum { SAMPLES = 4096 };
 
 static gt_status look_here_and_there(struct search *s, const gemmtune_problem *p,
                                      struct gt_err *err) {
-    const gt_status status = gt_space_create(&s->space, s->family, s->d, p, err);
+    const gt_status status = create_space(s, p, err);
     if (status != GEMMTUNE_OK)
         return status;
     const size_t all = s->space.count, step = all / SAMPLES + 1;

@@ -8,9 +8,9 @@
 #include <string.h>
 
 static gt_status make(struct gt_space **out, int *spaces, struct gt_outlook *outlook,
-                      const struct gt_tuner *t, const gemmtune_problem *p,
-                      struct gt_err *err) {
-    const gt_status status = gt_tune_spaces(out, spaces, t, p, err);
+                      struct gt_err *untried, const struct gt_tuner *t,
+                      const gemmtune_problem *p, struct gt_err *err) {
+    const gt_status status = gt_tune_spaces(out, spaces, untried, t, p, err);
     if (status == GEMMTUNE_OK)
         gt_outlook_make(outlook, *out, *spaces, &t->device, p);
     return status;
@@ -19,7 +19,8 @@ static gt_status make(struct gt_space **out, int *spaces, struct gt_outlook *out
 static void *make_ahead(void *user) {
     struct gt_ahead *a = user;
     struct gt_err unread;
-    (void)make(&a->space, &a->spaces, &a->outlook, a->tuner, &a->item->problem, &unread);
+    (void)make(&a->space, &a->spaces, &a->outlook, &a->untried, a->tuner, &a->item->problem,
+               &unread);
     atomic_store(&a->done, true);
     return NULL;
 }
@@ -60,11 +61,13 @@ void gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t) {
 }
 
 gt_status gt_ahead_spaces(struct gt_space **out, int *spaces, struct gt_outlook *outlook,
-                          struct gt_ahead *a, const struct gt_tuner *t,
-                          const struct gt_sweep_item *item, struct gt_err *err) {
+                          struct gt_err *untried, struct gt_ahead *a,
+                          const struct gt_tuner *t, const struct gt_sweep_item *item,
+                          struct gt_err *err) {
     join(a);
     if (!a->space || strcmp(a->item->name, item->name) != 0)
-        return make(out, spaces, outlook, t, &item->problem, err);
+        return make(out, spaces, outlook, untried, t, &item->problem, err);
+    *untried = a->untried;
     *out = a->space;
     *spaces = a->spaces;
     *outlook = a->outlook;

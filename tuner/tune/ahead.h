@@ -20,8 +20,9 @@ void gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t);
 /* The spaces of a problem, as gt_tune_spaces gives them, and the outlook on them: those
  * that were made ahead if they are its. */
 gt_status gt_ahead_spaces(struct gt_space **out, int *spaces, struct gt_outlook *outlook,
-                          struct gt_ahead *a, const struct gt_tuner *t,
-                          const struct gt_sweep_item *item, struct gt_err *err);
+                          struct gt_err *untried, struct gt_ahead *a,
+                          const struct gt_tuner *t, const struct gt_sweep_item *item,
+                          struct gt_err *err);
 /* Waits for the thread and frees what nobody took. */
 void gt_ahead_clear(struct gt_ahead *a);
 

@@ -21,21 +21,39 @@ void gt_tune_spaces_free(struct gt_space *space, int spaces) {
     free(space);
 }
 
-gt_status gt_tune_spaces(struct gt_space **out, int *spaces, const struct gt_tuner *t,
-                         const gemmtune_problem *p, struct gt_err *err) {
+/* Adds a family's trouble to the line. */
+static void add_untried(struct gt_err *untried, const struct gt_err *why) {
+    const size_t len = strlen(untried->line);
+    snprintf(untried->line + len, sizeof untried->line - len, "%s%s",
+             len > 0 ? "; " : "not tried: ", why->line);
+}
+
+gt_status gt_tune_spaces(struct gt_space **out, int *spaces, struct gt_err *untried,
+                         const struct gt_tuner *t, const gemmtune_problem *p,
+                         struct gt_err *err) {
+    struct gt_err why;
     const size_t count = gt_families_count(t->families);
     struct gt_space *space = calloc(count + 1, sizeof *space);
     gt_status status =
         space ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for spaces");
     int n = 0;
+    untried->line[0] = '\0';
     for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++) {
         const struct gt_family *f = gt_families_at(t->families, i);
         if (!wanted(t, f) || !gt_family_serves(f, &t->device, p, NULL))
             continue;
-        status = gt_space_create(&space[n], f, &t->device, p, err);
+        status = gt_space_create(&space[n], f, &t->device, p, &why);
         if (status == GEMMTUNE_OK)
             n++;
+        if (status == GEMMTUNE_EINVAL) { /* the family's own fault: the others go on */
+            add_untried(untried, &why);
+            status = GEMMTUNE_OK;
+        } else if (status != GEMMTUNE_OK && err != NULL) {
+            *err = why;
+        }
     }
+    if (status == GEMMTUNE_OK && n == 0 && untried->line[0] != '\0')
+        status = gt_fail(err, GEMMTUNE_EINVAL, "%s", untried->line);
     if (status == GEMMTUNE_OK && n == 0)
         status = gt_fail(err, GEMMTUNE_EUNSUPPORTED,
                          "no family has a kernel for it on this device");

@@ -492,6 +492,13 @@ static struct gt_pool_use used_since(const struct gt_pool_use *before,
     return use;
 }
 
+/* Once, while it stays the same. */
+static void say_untried(struct gt_tuner *t, const struct gt_err *untried) {
+    if (untried->line[0] != '\0' && strcmp(untried->line, t->untried.line) != 0)
+        gt_progress_line(&t->progress, untried->line);
+    t->untried = *untried;
+}
+
 gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
                           const struct gt_sweep_item *item, double seconds,
                           struct gt_err *err) {
@@ -507,8 +514,10 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
     s->result = result;
     s->limit_s = seconds;
     s->deadline = HUGE_VAL;
-    gt_status status =
-        gt_ahead_spaces(&s->space, &s->spaces, &s->outlook, &t->ahead, t, item, &why);
+    struct gt_err untried;
+    gt_status status = gt_ahead_spaces(&s->space, &s->spaces, &s->outlook, &untried,
+                                       &t->ahead, t, item, &why);
+    say_untried(t, &untried);
     gt_ahead_clear(&t->ahead);
     gt_ahead_begin(&t->ahead, t, t->next);
     if (status == GEMMTUNE_OK)

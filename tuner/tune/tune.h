@@ -38,6 +38,7 @@ struct gt_ahead {
     struct gt_space *space; /* NULL: there are none, or they were taken */
     int spaces;
     struct gt_outlook outlook; /* of them */
+    struct gt_err untried;     /* families that have none */
 };
 
 /* What stays the same over a whole run. */
@@ -58,6 +59,7 @@ struct gt_tuner {
     /* the problem after the one to be tuned; may be NULL */
     const struct gt_sweep_item *next;
     struct gt_ahead ahead;
+    struct gt_err untried;    /* families that could not be counted, as last said */
     volatile const int *stop; /* set by a signal: finish the trial, save, end */
 };
 
@@ -102,9 +104,13 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
 /* Point `index` of a space, as jobs name it. */
 void gt_tune_candidate(struct gt_candidate *out, const struct gt_space *space,
                        size_t index);
-/* The spaces of every family that serves the problem on the device; *spaces of them. */
-gt_status gt_tune_spaces(struct gt_space **out, int *spaces, const struct gt_tuner *t,
-                         const gemmtune_problem *p, struct gt_err *err);
+/* The spaces of every family that serves the problem on the device; *spaces of them.
+ * Families whose points cannot be counted are left out; `untried` says which and why, or is
+ * "". EUNSUPPORTED when no family serves it, EINVAL when those that do cannot be counted.
+ */
+gt_status gt_tune_spaces(struct gt_space **out, int *spaces, struct gt_err *untried,
+                         const struct gt_tuner *t, const gemmtune_problem *p,
+                         struct gt_err *err);
 void gt_tune_spaces_free(struct gt_space *space, int spaces);
 
 #endif
