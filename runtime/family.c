@@ -6,6 +6,7 @@
 #include "runtime/family_inside.h"
 
 #include "core/embed.h"
+#include "runtime/template_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,10 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    FILE_MAX = 1 << 20, /* bytes of a template file; ours are below 64 KiB */
-    PATH_SIZE = 4096
-};
+enum { PATH_SIZE = 4096 };
 
 struct gt_families {
     size_t count;
@@ -151,38 +149,6 @@ gt_status gt_families_create(struct gt_families **out, struct gt_err *err) {
 
 /* ---- a folder -------------------------------------------------------------------- */
 
-/* The rest of an open file as text. */
-static gt_status read_stream(char **out, FILE *file, const char *path, struct gt_err *err) {
-    char *text = malloc(FILE_MAX + 1);
-    if (text == NULL)
-        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    const size_t size = fread(text, 1, FILE_MAX + 1, file);
-    gt_status status = GEMMTUNE_OK;
-    if (ferror(file))
-        status = gt_fail(err, GEMMTUNE_EIO, "%s: cannot be read", path);
-    else if (size > FILE_MAX)
-        status = gt_fail(err, GEMMTUNE_EPARSE, "%s: larger than %d bytes", path, FILE_MAX);
-    else if (memchr(text, '\0', size) != NULL)
-        status = gt_fail(err, GEMMTUNE_EPARSE, "%s: holds a NUL byte", path);
-    if (status != GEMMTUNE_OK) {
-        free(text);
-        return status;
-    }
-    text[size] = '\0';
-    char *fitted = realloc(text, size + 1);
-    *out = fitted != NULL ? fitted : text;
-    return GEMMTUNE_OK;
-}
-
-static gt_status read_file(char **out, const char *path, struct gt_err *err) {
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return gt_fail(err, GEMMTUNE_EIO, "%s: %s", path, strerror(errno));
-    const gt_status status = read_stream(out, file, path, err);
-    (void)fclose(file);
-    return status;
-}
-
 static gt_status join(char path[PATH_SIZE], const char *folder, const char *file,
                       struct gt_err *err) {
     const int len = snprintf(path, PATH_SIZE, "%s/%s", folder, file);
@@ -196,8 +162,17 @@ static gt_status read_in_folder(char **out, void *user, gemmtune_backend backend
                                 const char *file, struct gt_err *err) {
     char path[PATH_SIZE];
     (void)backend;
-    const gt_status status = join(path, user, file, err);
-    return status == GEMMTUNE_OK ? read_file(out, path, err) : status;
+    *out = NULL;
+    gt_status status = join(path, user, file, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_template_read(out, path, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_template_check(*out, path, err);
+    if (status != GEMMTUNE_OK) {
+        free(*out);
+        *out = NULL;
+    }
+    return status == GEMMTUNE_ENOTFOUND ? GEMMTUNE_EIO : status;
 }
 
 /* Adds the family of folder/name when there is a space.json in it. */
@@ -211,13 +186,9 @@ static gt_status add_subfolder(struct gt_families *f, int *added, const char *fo
         status = join(path, subfolder, "space.json", err);
     if (status != GEMMTUNE_OK)
         return status;
-    FILE *file = fopen(path, "rb");
-    if (file == NULL && (errno == ENOENT || errno == ENOTDIR))
+    status = gt_template_read(&json, path, err);
+    if (status == GEMMTUNE_ENOTFOUND)
         return GEMMTUNE_OK; /* templates/common and stray files */
-    if (file == NULL)
-        return gt_fail(err, GEMMTUNE_EIO, "%s: %s", path, strerror(errno));
-    status = read_stream(&json, file, path, err);
-    (void)fclose(file);
     if (status == GEMMTUNE_OK)
         status =
             gt_family_parse_with(&family, name, path, json, read_in_folder, subfolder, err);
