@@ -62,6 +62,7 @@ int gt_session_open(struct gt_session *s, const struct gt_session_setup *setup) 
     const struct gt_pool_setup pool = {.templates = setup->templates,
                                        .compilers = s->compilers,
                                        .timeout_s = setup->timeout_s,
+                                       .stop = &gt_session_stop,
                                        .own_core = !s->device.is_cpu};
     status = gt_pool_create(&s->pool, &pool, &err);
     if (status != GEMMTUNE_OK)

@@ -40,7 +40,10 @@ static const struct gt_option options[] = {
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_SEED(struct values),
     {"timeout", 0, GT_OPT_SECONDS, offsetof(struct values, timeout), "TIME",
-     "for the launches of one candidate (default: by the size of the problem)", 0, 0},
+     "for compiling one candidate, and for its launches (default: a minute, and by the "
+     "size "
+     "of the problem)",
+     0, 0},
     {"jobs", 'j', GT_OPT_INT, offsetof(struct values, jobs), "N",
      "compile workers (default: by the number of cores)", 0, 32},
     {"dry-run", 'n', GT_OPT_FLAG, offsetof(struct values, dry_run), NULL,
@@ -328,6 +331,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0) {
         t->only = &v.families;
         t->seed = (uint64_t)v.seed;
+        t->strict = v.budget > 0;
         code = with_session(t, &v, &sweep);
     }
     gt_sweep_clear(&sweep);

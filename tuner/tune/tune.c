@@ -4,6 +4,7 @@
  * results are told in the order of asking, so that a run can be repeated.
  */
 #include "core/clock.h"
+#include "tuner/base/cores.h"
 #include "tuner/tune/ahead.h"
 #include "tuner/tune/finals.h"
 #include "tuner/lab/lab.h"
@@ -94,7 +95,7 @@ static bool musts_left(struct search *s) {
 }
 
 static bool out_of_time(struct search *s) {
-    return *s->t->stop || (late(s) && !musts_left(s));
+    return *s->t->stop || gt_pool_was_cut(s->t->pool) || (late(s) && !musts_left(s));
 }
 
 /* An entry has its outcome: count it, remember the good ones. Trials were at different
@@ -312,8 +313,14 @@ static gt_status give_up(const struct gt_report *r, struct gt_err *err) {
                    r->error);
 }
 
+/* For trials that were begun in time, and for those that are tried in any case. */
+static double grace_s(void) {
+    return 5 * gt_cores_crowding();
+}
+
 static void start_clock(struct search *s) {
     s->deadline = s->limit_s > 0 ? gt_seconds() + s->limit_s : HUGE_VAL;
+    gt_pool_until(s->t->pool, s->t->strict ? s->deadline + grace_s() : HUGE_VAL);
 }
 
 /* A job for the run worker that has no candidate. */
@@ -340,6 +347,17 @@ static void stand_by(struct search *s) {
     gt_pool_stand_by(s->t->pool, &job);
 }
 
+/* A candidate that the compilers did not finish. In time that is its outcome; beyond the
+ * time of the search it says nothing. */
+static gt_status end_slow(struct search *s, struct entry *e, const struct gt_result *r,
+                          struct gt_err *err) {
+    if (!late(s))
+        return refuse(s, e, r, err);
+    e->state = RESOLVED;
+    e->outcome = GT_CONSTRAINTS;
+    return GEMMTUNE_OK;
+}
+
 static gt_status take(struct search *s, const struct gt_event *event, struct gt_err *err) {
     const struct gt_report *r = &event->report;
     struct entry *e = by_id(s, r->id);
@@ -357,6 +375,8 @@ static gt_status take(struct search *s, const struct gt_event *event, struct gt_
         const gt_outcome outcome = r->result[0].outcome;
         const bool refused = r->stage == GT_STAGE_DONE &&
                              (outcome == GT_COMPILE || outcome == GT_CONSTRAINTS);
+        if (outcome == GT_TIMEOUT)
+            return end_slow(s, e, &r->result[0], err);
         e->state = READY;
         e->compile_ms = r->stage == GT_STAGE_DONE ? r->result[0].compile_ms : 0;
         e->least_ns =
@@ -425,7 +445,8 @@ static gt_status refill(struct search *s, struct gt_err *err) {
 /* Until the strategy is done or time is up. What is claimed then, which is what runs and
  * what waits behind it, is waited for; what is only compiled is forgotten. */
 static gt_status run_search(struct search *s, struct gt_err *err) {
-    const double started = gt_seconds();
+    const double started = gt_seconds(), set_up_s = 4 * grace_s();
+    gt_pool_until(s->t->pool, s->t->strict ? started + s->limit_s + set_up_s : HUGE_VAL);
     gt_status status = refill(s, err);
     while (status == GEMMTUNE_OK &&
            ((s->held > 0 && !out_of_time(s)) || !gt_pool_idle(s->t->pool))) {
@@ -435,6 +456,7 @@ static gt_status run_search(struct search *s, struct gt_err *err) {
             status = refill(s, err);
         show(s, started);
     }
+    gt_pool_until(s->t->pool, HUGE_VAL);
     return status;
 }
 

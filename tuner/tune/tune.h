@@ -59,7 +59,8 @@ struct gt_tuner {
     /* the problem after the one to be tuned; may be NULL */
     const struct gt_sweep_item *next;
     struct gt_ahead ahead;
-    struct gt_err untried;    /* families that could not be counted, as last said */
+    struct gt_err untried; /* families that could not be counted, as last said */
+    bool strict; /* seconds are a budget: work that goes on beyond them is cut off */
     volatile const int *stop; /* set by a signal: finish the trial, save, end */
 };
 

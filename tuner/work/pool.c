@@ -20,6 +20,7 @@ enum {
     WORKERS_MAX = 33,      /* one that runs, 32 that compile */
     PREPARE_SECONDS = 300, /* opening a device, references of large problems */
     COMPILE_SECONDS = 60,  /* for one candidate */
+    STOP_SECONDS = 1,      /* for what runs when the user wants an end */
 };
 
 struct worker {
@@ -42,7 +43,10 @@ struct gt_pool {
     bool waits; /* `next` is for the run worker, once it has done what it is at */
     struct gt_job next;
     struct gt_pool_use use;
-    double seen; /* by monotonic clock: up to when `use` counts */
+    double seen;  /* by monotonic clock: up to when `use` counts */
+    double until; /* by monotonic clock: the end of all jobs */
+    bool stopped; /* `until` heeds the user's wish */
+    bool cut;     /* jobs were ended by `until` */
 };
 
 /* ---- workers ---- */
@@ -98,6 +102,7 @@ gt_status gt_pool_create(struct gt_pool **out, const struct gt_pool_setup *setup
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the worker processes");
     p->setup = *setup;
     p->seen = gt_seconds();
+    p->until = HUGE_VAL;
     if (setup->own_core)
         leave_a_core(p);
     p->count =
@@ -176,14 +181,14 @@ static bool is_for_cores(const struct worker *w) {
 }
 
 static double usual_seconds(const struct gt_pool *p, const struct worker *w) {
+    const double own = p->setup.timeout_s, candidates = fmax(w->job.count, 1);
     switch (w->stage) {
     case GT_STAGE_PREPARING:
         return PREPARE_SECONDS + gt_pool_launch_seconds(&w->job);
     case GT_STAGE_COMPILING:
-        return COMPILE_SECONDS * fmax(w->job.count, 1);
+        return (own > 0 ? fmin(own, COMPILE_SECONDS) : COMPILE_SECONDS) * candidates;
     default:
-        return p->setup.timeout_s > 0 ? p->setup.timeout_s * fmax(w->job.count, 1)
-                                      : gt_pool_launch_seconds(&w->job);
+        return own > 0 ? own * candidates : gt_pool_launch_seconds(&w->job);
     }
 }
 
@@ -358,8 +363,41 @@ static bool hear(struct gt_event *out, struct gt_pool *p, struct worker *w) {
     return true;
 }
 
+/* ---- the end of all jobs ---- */
+
+void gt_pool_until(struct gt_pool *p, double when) {
+    p->until = p->stopped ? fmin(when, p->until) : when;
+    p->cut = false;
+}
+
+bool gt_pool_was_cut(const struct gt_pool *p) {
+    return p->cut;
+}
+
+static void heed_user(struct gt_pool *p) {
+    if (p->stopped || p->setup.stop == NULL || *p->setup.stop == 0)
+        return;
+    p->stopped = true;
+    p->until = fmin(p->until, gt_seconds() + STOP_SECONDS);
+}
+
+static void cut_off(struct gt_pool *p) {
+    char how[96];
+    if (gt_seconds() < p->until)
+        return;
+    for (int i = 0; i < p->count; i++)
+        if (p->worker[i].busy) {
+            gt_process_kill(&p->worker[i].process);
+            p->cut = true;
+        }
+    for (int i = 0; i < p->count; i++)
+        if (p->worker[i].busy)
+            retire(&p->worker[i], how);
+    p->waits = false;
+}
+
 static double until_next_deadline(const struct gt_pool *p, double seconds) {
-    double t = seconds;
+    double t = fmin(seconds, p->until - gt_seconds());
     for (int i = 0; i < p->count; i++)
         if (p->worker[i].busy)
             t = fmin(t, p->worker[i].deadline - gt_seconds());
@@ -379,6 +417,8 @@ gt_status gt_pool_wait(bool *got, struct gt_event *out, struct gt_pool *p, doubl
     struct pollfd fds[WORKERS_MAX];
     int who[WORKERS_MAX], n = 0;
     *got = false;
+    heed_user(p);
+    cut_off(p);
     for (int i = 0; i < p->count; i++)
         if (p->worker[i].busy) {
             fds[n] = (struct pollfd){.fd = p->worker[i].process.from, .events = POLLIN};
@@ -412,8 +452,11 @@ gt_status gt_pool_run(struct gt_report *out, struct gt_pool *p, const struct gt_
     struct gt_event event;
     bool got = false;
     gt_status status = gt_pool_send(p, job, err);
-    while (status == GEMMTUNE_OK && !(got && event.kind == job->kind))
-        status = gt_pool_wait(&got, &event, p, 1, err);
+    while (status == GEMMTUNE_OK && !(got && event.kind == job->kind)) {
+        status = gt_pool_wait(&got, &event, p, 0.2, err);
+        if (status == GEMMTUNE_OK && !got && gt_pool_idle(p))
+            status = gt_fail(err, GEMMTUNE_EDEVICE, "stopped before it was done");
+    }
     if (status == GEMMTUNE_OK)
         *out = event.report;
     if (status == GEMMTUNE_OK && out->stage == GT_STAGE_FAILED)

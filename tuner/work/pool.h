@@ -15,8 +15,12 @@ struct gt_pool;
 struct gt_pool_setup {
     const struct gt_texts *templates; /* --templates folders, handed on; may be NULL */
     int compilers;    /* compile workers; 0: the run worker builds for itself */
-    double timeout_s; /* for a launch; 0: from the size of the problem */
-    bool own_core;    /* the run worker has a core that nothing else of ours runs on */
+    double timeout_s; /* for a candidate's compilation, and for its launches; 0: a minute,
+                         and from the size of the problem */
+    /* becomes 1 when the user wants an end; NULL: never. A second later workers that are
+     * still busy are killed, and their jobs end without an event. */
+    volatile const int *stop;
+    bool own_core; /* the run worker has a core that nothing else of ours runs on */
 };
 
 /* With `own_core` the program itself keeps off that core until the pool is destroyed. */
@@ -52,6 +56,11 @@ struct gt_event {
     enum gt_job_kind kind;
     struct gt_report report;
 };
+/* All jobs end by then, by the monotonic clock: workers that are still busy are killed, and
+ * their jobs end without an event. HUGE_VAL: no limit, as at first. */
+void gt_pool_until(struct gt_pool *p, double when);
+/* Whether jobs were ended so, since gt_pool_until was called last. */
+bool gt_pool_was_cut(const struct gt_pool *p);
 /* Waits at most `seconds` for the next event; *got false when there was none. */
 gt_status gt_pool_wait(bool *got, struct gt_event *out, struct gt_pool *p, double seconds,
                        struct gt_err *err);
@@ -74,7 +83,7 @@ void gt_pool_stand_down(struct gt_pool *p);
 gt_status gt_pool_refresh(struct gt_pool *p, struct gt_err *err);
 
 /* One job from start to end; events of other jobs meanwhile are dropped. FAILED is an
- * error. */
+ * error, and so is an end by gt_pool_until or by the user. */
 gt_status gt_pool_run(struct gt_report *out, struct gt_pool *p, const struct gt_job *job,
                       struct gt_err *err);
 /* The same for candidates that are measured together, in a fresh process that has seen
