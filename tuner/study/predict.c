@@ -78,6 +78,21 @@ static gt_status create_space(struct search *s, const gemmtune_problem *p,
     return status;
 }
 
+/* A family whose points cannot be counted has none, with a line in the log: the others go
+ * on. */
+static gt_status create_space(struct search *s, const gemmtune_problem *p,
+                              struct gt_err *err) {
+    struct gt_err why;
+    const gt_status status = gt_space_create(&s->space, s->family, s->d, p, &why);
+    if (status == GEMMTUNE_EINVAL) {
+        gt_log(GEMMTUNE_LOG_WARN, "left out: %s", why.line);
+        return GEMMTUNE_OK;
+    }
+    if (status != GEMMTUNE_OK && err != NULL)
+        *err = why;
+    return status;
+}
+
 static gt_status look_through(struct search *s, const gemmtune_problem *p, size_t *asked,
                               struct gt_err *err) {
     const gt_status status = create_space(s, p, err);
