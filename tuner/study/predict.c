@@ -11,19 +11,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Points of one family that the model cannot tell apart: the first stands for all. */
-static bool is_same(const struct gt_predicted *a, const struct gt_predicted *b) {
-    return a->family == b->family && a->prediction.ns == b->prediction.ns;
-}
-
-/* Puts a point where it belongs among the best so far. */
+/* Puts a point where it belongs among the best so far. With `distinct` the first point
+ * stands for all of its family that the model cannot tell apart. */
 static void keep(struct gt_predicted *out, size_t most, size_t *count, bool distinct,
                  const struct gt_predicted *f) {
     size_t at = *count;
     while (at > 0 && out[at - 1].prediction.ns > f->prediction.ns)
         at--;
-    if (distinct && at > 0 && is_same(&out[at - 1], f))
-        return;
+    for (size_t i = at; distinct && i > 0 && out[i - 1].prediction.ns == f->prediction.ns;
+         i--)
+        if (out[i - 1].family == f->family)
+            return;
     if (at == most)
         return;
     if (*count < most)
@@ -61,21 +59,6 @@ static void ask(struct search *s, size_t index) {
         return;
     gt_space_point(&s->space, index, &f.point);
     keep(s->best, s->most, s->count, s->distinct, &f);
-}
-
-/* A family whose points cannot be counted has none, with a line in the log: the others go
- * on. */
-static gt_status create_space(struct search *s, const gemmtune_problem *p,
-                              struct gt_err *err) {
-    struct gt_err why;
-    const gt_status status = gt_space_create(&s->space, s->family, s->d, p, &why);
-    if (status == GEMMTUNE_EINVAL) {
-        gt_log(GEMMTUNE_LOG_WARN, "left out: %s", why.line);
-        return GEMMTUNE_OK;
-    }
-    if (status != GEMMTUNE_OK && err != NULL)
-        *err = why;
-    return status;
 }
 
 /* A family whose points cannot be counted has none, with a line in the log: the others go

@@ -458,7 +458,7 @@ static size_t planned_trials(const struct search *s) {
 }
 
 static void say_finals(const struct search *s) {
-    char text[512];
+    char text[GT_PROBLEM_NAME_MAX + 128];
     const struct gt_progress *p = &s->t->progress;
     snprintf(text, sizeof text, "[%zu/%zu] %s  %zu trials, measuring the best in turns",
              p->problem, p->problems, s->item->name, s->result->trials);
