@@ -164,7 +164,7 @@ static gt_status print_volumes(const struct gt_ladder *l, size_t count,
 
 /* Two stages, of which the second has no count. */
 static void say_problem(struct gt_tuner *t, const char *name, double seconds) {
-    char text[512];
+    char text[GT_PROBLEM_NAME_MAX + 128];
     snprintf(text, sizeof text, "[%zu/%zu] %s: a search of up to %.3g s, then the rungs",
              t->progress.problem, t->progress.problems, name, seconds);
     gt_progress_say(&t->progress, text);

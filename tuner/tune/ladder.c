@@ -175,7 +175,7 @@ static gt_status measure(struct gt_ladder *out, struct gt_tuner *t,
         const struct gt_candidate *c = &p->at[i].candidate;
         at[i] = c->family[0] != '\0' ? seat(&job, c) : -1;
     }
-    char text[512];
+    char text[GT_PROBLEM_NAME_MAX + 128];
     snprintf(text, sizeof text, "[%zu/%zu] %s  measuring %d rungs in turns",
              t->progress.problem, t->progress.problems, item->name, job.count);
     gt_progress_step(&t->progress, text);
