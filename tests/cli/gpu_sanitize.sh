@@ -43,10 +43,10 @@ row() {
 }
 
 sanitize "oob race"
-[ "$code" -eq 0 ] && [ "$(row naive memcheck) $(row naive synccheck)" = "3 0 0 0 0 3 0 0 0 0" ]
+[ "$code" -eq 0 ] && [ "$(row naive memcheck) $(row naive synccheck)" = "5 0 0 0 0 5 0 0 0 0" ]
 verdict "nothing found: exit 0, and every default is counted" $?
 starts=$(tr '\n' ' ' <"$GT_SRC/templates/tile/space.json" | sed 's/.*"starts": *\[\([^]]*\)\].*/\1/' | tr -cd '}' | wc -c)
-[ "$(row tile memcheck)" = "$((3 + starts)) 0 0 0 0" ]
+[ "$(row tile memcheck)" = "$((5 + starts)) 0 0 0 0" ]
 verdict "and every start" $?
 [ "$(grep -c '' "$RUNS")" = "$(grep -c 'without kns=gt_:' "$RUNS")" ]
 verdict "the kernels that check are left out" $?
@@ -54,13 +54,13 @@ head -n 2 "$RUNS" | grep -q '^memcheck oob' && ! sed -n '3,20p' "$RUNS" | grep -
 verdict "the broken ones first, then the defaults, then some starts at once" $?
 
 sanitize "oob race tile"
-[ "$code" -eq 1 ] && [ "$(row tile synccheck)" = "0 $((3 + starts)) 0 0 0" ] && [ "$(row naive memcheck)" = "3 0 0 0 0" ]
+[ "$code" -eq 1 ] && [ "$(row tile synccheck)" = "0 $((5 + starts)) 0 0 0" ] && [ "$(row naive memcheck)" = "5 0 0 0 0" ]
 verdict "errors are told, of whom they are: exit 1" $?
 sanitize "oob"
 [ "$code" -eq 1 ] && grep -q '^BLIND racecheck race' "$work/out"
 verdict "a tool that does not see what is broken: exit 1" $?
 sanitize "oob race" 0
-[ ! -e "$RUNS" ] && [ "$(row tile memcheck)" = "0 0 0 0 $((3 + starts))" ] &&
+[ ! -e "$RUNS" ] && [ "$(row tile memcheck)" = "0 0 0 0 $((5 + starts))" ] &&
     [ "$(grep -c '^unreached' "$work/report/results.txt")" = "$(grep -c '' "$work/report/results.txt")" ]
 verdict "no time: nothing is run, and said so" $?
 GEMMTUNE=$work/gemmtune SANITIZER=$work/nothing "$GT_SRC/tools/gpu-sanitize" "$work/report" >"$work/out" 2>"$work/err"

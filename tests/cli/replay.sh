@@ -42,7 +42,8 @@ try replay "$cache" --strategy full --seeds 3 --curve --csv
 verdict "the curve as CSV has every evaluation" $?
 
 try replay "$cache" --strategy model,random --seeds 3 --svg "$work/c.svg"
-[ "$code" -eq 0 ] && [ "$(grep -c '<polyline' "$work/c.svg")" -eq 2 ] &&
+# a curve and a line of the legend for each
+[ "$code" -eq 0 ] && [ "$(grep -c 'stroke-width="2' "$work/c.svg")" -eq 4 ] &&
     tail -1 "$work/c.svg" | grep -q '^</svg>$'
 verdict "a picture" $?
 try replay "$cache" --strategy full --seeds 1 --svg "$work/nowhere/c.svg"

@@ -159,7 +159,7 @@ GEMMTUNE_LIBCUBLAS=$fake/libcuda.so bench "$one" --json
 has "a library without its functions is a sentence" "$(said)" \
     "without cublas: it has no cublasCreate_v2"
 is "and the other one is taken" "$(lines baseline)" cublaslt
-GEMMTUNE_LIBCUBLAS=/nowhere/libcublas.so bench "$one" --against cublas
+GEMMTUNE_LIBCUBLAS=/nowhere/libcublas.so bench "$one" --against cublas --quiet
 is "asked for by name and not there: exit 1" "$code" 1
 has "and one sentence" "$(said)" "without cublas: it is not installed"
 is "and nothing else" "$(wc -l <"$TMPDIR/err") $(wc -c <"$TMPDIR/out")" "1 0"

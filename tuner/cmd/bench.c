@@ -60,7 +60,7 @@ static void say_begin(size_t count, const struct values *v) {
     char text[160];
     gt_progress_init(&progress, count, v->quiet);
     (void)snprintf(text, sizeof text,
-                   "opening libraries; then %zu problem%s, up to %.0f s each, and the "
+                   "opening libraries; then %zu problem%s, up to %.3g s each, and the "
                    "noise floor ahead of each",
                    count, count == 1 ? "" : "s", v->budget);
     gt_progress_line(&progress, text);
