@@ -79,7 +79,9 @@ static const char *show_count_of_ns(char buf[GT_CELL_MAX], double ns) {
 }
 
 static const char *show_fixed(char buf[GT_CELL_MAX], double value) {
-    (void)snprintf(buf, GT_CELL_MAX, isfinite(value) ? "%.3f" : "", value);
+    buf[0] = '\0';
+    if (isfinite(value))
+        (void)snprintf(buf, GT_CELL_MAX, "%.3f", value);
     return with_point(buf);
 }
 

@@ -80,8 +80,11 @@ static bool try_library(const char *file) {
     void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     void *s = library != NULL ? dlsym(library, "cblas_sgemm") : NULL;
     void *d = library != NULL ? dlsym(library, "cblas_dgemm") : NULL;
-    if (s == NULL || d == NULL)
+    if (s == NULL || d == NULL) {
+        if (library != NULL)
+            (void)dlclose(library);
         return false;
+    }
     memcpy(&blas.sgemm, &s, sizeof s);
     memcpy(&blas.dgemm, &d, sizeof d);
     blas.library = library;
