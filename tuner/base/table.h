@@ -78,8 +78,8 @@ struct gt_form {
         const row_type *r = row;                                                           \
         list(GT_CELL)                                                                      \
     }                                                                                      \
-    static inline gt_status add_##name(struct gt_table *t, const row_type *row,            \
-                                       struct gt_err *err) {                               \
+    __attribute__((unused)) static gt_status add_##name(                                   \
+        struct gt_table *t, const row_type *row, struct gt_err *err) {                     \
         return gt_table_add(t, row, err);                                                  \
     }
 #define GT_FORM(name, when)                                                                \
