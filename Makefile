@@ -225,7 +225,7 @@ check-device: $(DEVICE) $(TOOLS)
 	@$(RUN) $(DEVICE)
 check-tune: $(B)/gemmtune $(filter $(B)/%,$(TUNE)) $(TOOLS)
 	@$(RUN) $(TUNE)
-check-cli: $(B)/gemmtune $(TOOLS)
+check-cli: all $(TOOLS)
 	@$(RUN) $(CLI)
 # Tests that do a part of their work unless GT_LONG says more: all of it.
 LONG_NAMES := test_library test_accept accept test_mutants kill
