@@ -263,11 +263,11 @@ check-all: all test-programs examples
 demo:
 	@tools/setup build device
 	@$(MAKE) --no-print-directory $(jobs) all
-	$(B)/gemmtune tune --device 0 --sizes configs/demo.json --db $(B)/demo.db
+	$(B)/gemmtune tune --device 0 --sizes configs/sweep.json --budget 50s --db $(B)/demo.db
 	$(B)/gemmtune run f32-nn-512x512x512 --device 0 --db $(B)/demo.db
 	@echo
 	@echo "These results: $(B)/gemmtune list --db $(B)/demo.db"
-	@echo "More problems: $(B)/gemmtune tune --device 0 --sizes configs/sweep.json"
+	@echo "With more time: $(B)/gemmtune tune --device 0 --sizes configs/sweep.json"
 
 # docs/man/gemmtune.1 out of gemmtune.1.in and the tables of options and columns.
 man: $(B)/gemmtune

@@ -6,10 +6,10 @@
  * one type and one layout. Which library: GEMMTUNE_LIBNVRTC, else what is installed.
  * Compiles run on all cores.
  */
-#include "core/embed.h"
 #include "runtime/build.h"
 #include "runtime/launch.h"
 #include "runtime/nvrtc.h"
+#include "tuner/lab/check.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -96,9 +96,7 @@ static gt_status source_of(char **source, int64_t *threads, const struct job *j,
     struct gt_passes passes;
     *threads = 256; /* as in check.cl */
     if (!j->family)
-        return gt_source_plain(source, &j->device, &j->problem,
-                               "tuner/lab/kernels/check.cl", gt_embedded_kernels[0].text,
-                               err);
+        return gt_checker_source(source, &j->device, &j->problem, err);
     gt_status status = bind(&b, j, err);
     if (status == GEMMTUNE_OK && gt_refused(&b))
         status =

@@ -31,6 +31,11 @@
 struct gt_checker; /* the checking kernels for one set of types, and scratch */
 struct gt_case;
 
+/* The text of the checking kernels for the types of a problem on a device, as a compiler
+ * gets it; the caller frees it. */
+gt_status gt_checker_source(char **out, const struct gt_device *d,
+                            const gemmtune_problem *types, struct gt_err *err);
+
 /* The problem gives the types. `scratch_bytes`: of the largest C that will be checked. */
 gt_status gt_checker_create(struct gt_checker **out, struct gt_rig *rig,
                             const gemmtune_problem *types, int64_t scratch_bytes,

@@ -112,8 +112,8 @@ static const char *wide_macro(gemmtune_dtype wide) {
 }
 
 /* check.cl with the macros that it asks for. The caller frees it; NULL without memory. */
-static char *text_for(const struct gt_checker *c) {
-    const gemmtune_dtype type[3] = {c->types.type_a, c->types.type_b, c->types.type_c};
+static char *text_for(const gemmtune_problem *types) {
+    const gemmtune_dtype type[3] = {types->type_a, types->type_b, types->type_c};
     char *text = NULL;
     size_t bytes;
     FILE *f = open_memstream(&text, &bytes);
@@ -123,25 +123,31 @@ static char *text_for(const struct gt_checker *c) {
         fprintf(f, "#define GT_BYTES_%c %zu\n#define GT_BITS_%c %d\n", "ABC"[i],
                 gt_type_size(type[i]), "ABC"[i], gt_type_bits(type[i]));
     fprintf(f, "#define %s 1\n#line 1 \"tuner/lab/kernels/check.cl\"\n%s",
-            wide_macro(c->wide), kernel_text());
+            wide_macro(gt_type_wide(types->type_acc)), kernel_text());
     fclose(f);
     return text;
 }
 
 /* The dialect is that of kernels for the wide type. */
-static gt_status load_all(struct gt_checker *c, struct gt_err *err) {
-    char *text = text_for(c), *source = NULL;
+gt_status gt_checker_source(char **out, const struct gt_device *d,
+                            const gemmtune_problem *types, struct gt_err *err) {
+    char *text = text_for(types);
     gemmtune_problem wide;
-    gemmtune_problem_init(&wide, c->wide, 1, 1, 1);
+    if (text == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the checking kernels");
+    gemmtune_problem_init(&wide, gt_type_wide(types->type_acc), 1, 1, 1);
+    const gt_status status =
+        gt_source_plain(out, d, &wide, "tuner/lab/kernels/check.cl", text, err);
+    free(text);
+    return status;
+}
+
+static gt_status load_all(struct gt_checker *c, struct gt_err *err) {
+    char *source = NULL;
     gt_status status =
-        text == NULL ? gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the checking kernels")
-                     : GEMMTUNE_OK;
-    if (status == GEMMTUNE_OK)
-        status = gt_source_plain(&source, gt_rig_head(c->rig)->device, &wide,
-                                 "tuner/lab/kernels/check.cl", text, err);
+        gt_checker_source(&source, gt_rig_head(c->rig)->device, &c->types, err);
     if (status == GEMMTUNE_OK)
         status = load(c, source, err);
-    free(text);
     free(source);
     return status;
 }
