@@ -39,7 +39,7 @@ B     := $(BUILD)
 # The part of db/ that libgemmtune needs: reading. The rest of db/ is the program's.
 LIB_DB := $(addprefix db/,sql.c table.c row.c migrate.c rekey.c open.c read.c)
 
-LIB_SRC  := $(wildcard core/*.c) $(LIB_DB) $(wildcard runtime/*.c)
+LIB_SRC  := $(wildcard core/*.c) $(LIB_DB) $(wildcard runtime/*.c runtime/*/*.c)
 PROG_SRC := $(filter-out $(LIB_DB),$(wildcard db/*.c)) $(wildcard tuner/*/*.c)
 FAKE_SRC := $(filter-out tests/fake/lib%,$(wildcard tests/fake/*.c))
 FAKE_SO  := $(patsubst %.c,$(B)/%.so,$(wildcard tests/fake/lib*.c)) $(B)/tests/fake/libcuda.so

@@ -71,7 +71,8 @@ extern "C" {
     X(GEMMTUNE_EUNSUPPORTED, -9, "this problem is outside what gemmtune handles")          \
     X(GEMMTUNE_EWORKSPACE, -10, "workspace is missing or misaligned")                      \
     X(GEMMTUNE_EPARSE, -11, "input is malformed")                                          \
-    X(GEMMTUNE_EBUILD, -12, "kernel does not build for this device")
+    X(GEMMTUNE_EBUILD, -12, "kernel does not build for this device")                       \
+    X(GEMMTUNE_ESTOPPED, -13, "stopped by the caller")
 
 typedef enum gemmtune_status {
 #define X(name, value, text) name = value,
@@ -321,6 +322,118 @@ GEMMTUNE_API gemmtune_status gemmtune_igemm(gemmtune_ctx *ctx, gemmtune_layout l
                                             const void *a, int64_t lda, const void *b,
                                             int64_t ldb, int32_t beta, void *c, int64_t ldc,
                                             void *stream);
+
+/* ---- matrices in host memory ------------------------------------------------------------
+ */
+
+/* Which tiles of C a host product computes in which order, and what it keeps on the
+ * device. */
+typedef enum gemmtune_host_order {
+    GEMMTUNE_HOST_PLANNED,     /* what is expected to be the fastest */
+    GEMMTUNE_HOST_FIVE_BUFFERS /* as published in 2010: one tile of C, two of A and two of B
+                                * on the device, nothing kept beyond them */
+} gemmtune_host_order;
+
+/* How matrices get to the device. */
+typedef enum gemmtune_host_copies {
+    GEMMTUNE_HOST_AUTO,  /* pinned matrices directly, others through staging memory */
+    GEMMTUNE_HOST_STAGED /* all through staging memory */
+} gemmtune_host_copies;
+
+/* How far a host product is. */
+typedef struct gemmtune_host_progress {
+    uint32_t struct_size;
+    int32_t reserved;
+    int64_t tiles, tiles_done; /* of C: in all, and complete in host memory */
+    double flops, flops_done;
+    double seconds; /* since the first copy began */
+} gemmtune_host_progress;
+
+/* One operation of a host product, for a timeline. */
+typedef struct gemmtune_host_event {
+    uint32_t struct_size;
+    int32_t device; /* its index in the call's list */
+    int32_t lane;   /* 0: A and B in, 1: C in, 2: products, 3: C out */
+    char operand;   /* 'A', 'B' or 'C' of a copy; 'x': a product */
+    char reserved[3];
+    int64_t row, col, rows, cols; /* the part of the stored matrix; of C for a product */
+    int64_t depth_at, depth;      /* the slab of k of a product */
+    double bytes, flops;
+    double begin, end; /* seconds since the first copy began */
+} gemmtune_host_event;
+
+/* Set to 0 by gemmtune_host_options_init, then by hand. */
+typedef struct gemmtune_host_options {
+    uint32_t struct_size;
+    gemmtune_host_order order;
+    gemmtune_host_copies copies;
+    int32_t threads;   /* that copy to and from staging memory; 0: half of the cores */
+    size_t memory_max; /* bytes of memory of each device; 0: nine tenths of what is free */
+    int64_t tile_m, tile_n, tile_k; /* 0: planned */
+    /* Called by the thread that called gemmtune_host_gemm, after tiles and five times a
+     * second. A result other than 0 stops the product: tiles that are under way are
+     * completed or left alone, and the call returns GEMMTUNE_ESTOPPED. */
+    int (*progress)(void *user, const gemmtune_host_progress *progress);
+    /* Called for each operation that ran, when the product has ended. */
+    void (*trace)(void *user, const gemmtune_host_event *event);
+    void *user;
+} gemmtune_host_options;
+
+static inline void gemmtune_host_options_init(gemmtune_host_options *options) {
+    memset(options, 0, sizeof *options);
+    options->struct_size = (uint32_t)sizeof *options;
+}
+
+/* What a host product did. Times of several devices are averages over them. */
+typedef struct gemmtune_host_report {
+    uint32_t struct_size;
+    int32_t devices;
+    int64_t tile_m, tile_n, tile_k;    /* of C and k; the last ones may be smaller */
+    int64_t slots_a, slots_b, slots_c; /* tiles that a device had room for */
+    int64_t tiles, tiles_done;         /* of C: in all, and complete in host memory */
+    double bytes_in, bytes_out;        /* copied to all devices, and back */
+    double prepare_seconds;   /* measuring the link, planning, building, allocating */
+    double seconds;           /* from the first copy to the last */
+    double compute_seconds;   /* in which a product ran */
+    double copy_seconds;      /* in which a copy ran */
+    double exposed_seconds;   /* in which a copy and no product ran */
+    double bound_seconds;     /* no schedule with these tiles is faster */
+    double forecast_seconds;  /* as planned */
+    double link_in, link_out; /* bytes per second that were measured, one way at a time */
+    int64_t device_bytes;     /* allocated on the device that took most */
+    int64_t pinned_bytes;     /* staging memory, all devices */
+} gemmtune_host_report;
+
+static inline void gemmtune_host_report_init(gemmtune_host_report *report) {
+    memset(report, 0, sizeof *report);
+    report->struct_size = (uint32_t)sizeof *report;
+}
+
+/*
+ * C = alpha op(A) op(B) + beta C of matrices in host memory, which may be larger than the
+ * devices' memory. Returns when C is complete.
+ *
+ * - `ctx`: `devices` contexts, each of another device. Tiles of C go to all of them.
+ * - `args`: as for gemmtune_launch, but a, b and c are host pointers, and there is no
+ *   workspace. C must not overlap A or B.
+ * - `options` and `report` may be NULL. *report is filled after a failure as well.
+ *
+ * The call allocates device memory, and staging memory for matrices that are not pinned; it
+ * frees both. It waits, and uses four threads a device. The first call for a device and
+ * types measures the link and a product, which takes about 0.3 s.
+ *
+ * A sum over k is kept in C's type between slabs of k. Where that is narrower than the
+ * accumulator's, k is one slab.
+ *
+ * EINVAL: memory_max is too small for any tile, C overlaps, or a bad argument. ENOMEM: no
+ * room for what the tiles need. ESTOPPED: `progress` said so. EDEVICE: a device failed.
+ * When some tiles of C are complete by then, the error line says how many.
+ */
+GEMMTUNE_API gemmtune_status gemmtune_host_gemm(gemmtune_ctx *const *ctx, int32_t devices,
+                                                const gemmtune_problem *p,
+                                                const gemmtune_args *args,
+                                                const gemmtune_host_options *options,
+                                                gemmtune_host_report *report);
 
 /* ---- process-wide ------------------------------------------------------- */
 

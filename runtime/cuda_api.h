@@ -71,6 +71,24 @@ struct gt_cu_kernel_node {
     CUcontext context;
 };
 
+/* CUDA_MEMCPY2D: a box of rows, from one memory to another. Members of the side that its
+ * type does not name are not read. */
+struct gt_cu_copy_2d {
+    size_t from_x, from_y; /* bytes, rows */
+    unsigned from_type;    /* GT_CU_MEMORY_* */
+    const void *from_host;
+    CUdeviceptr from_device;
+    void *from_array;
+    size_t from_pitch;
+    size_t to_x, to_y;
+    unsigned to_type;
+    void *to_host;
+    CUdeviceptr to_device;
+    void *to_array;
+    size_t to_pitch;
+    size_t row_bytes, rows;
+};
+
 /* X(name here, name in cuda.h, value) */
 #define GT_CUDA_CONSTANTS(X)                                                               \
     X(GT_CU_SUCCESS, CUDA_SUCCESS, 0)                                                      \
@@ -137,6 +155,11 @@ struct gt_cu_kernel_node {
     X(GT_CU_EVENT_DEFAULT, CU_EVENT_DEFAULT, 0)                                            \
     X(GT_CU_EVENT_BLOCKING_SYNC, CU_EVENT_BLOCKING_SYNC, 1)                                \
     X(GT_CU_EVENT_DISABLE_TIMING, CU_EVENT_DISABLE_TIMING, 2)                              \
+    X(GT_CU_HOST_PORTABLE, CU_MEMHOSTALLOC_PORTABLE, 1)                                    \
+    /* CUmemorytype, and the attribute of a pointer that tells it */                       \
+    X(GT_CU_MEMORY_HOST, CU_MEMORYTYPE_HOST, 1)                                            \
+    X(GT_CU_MEMORY_DEVICE, CU_MEMORYTYPE_DEVICE, 2)                                        \
+    X(GT_CU_POINTER_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 2)                      \
     X(GT_CU_CAPTURE_GLOBAL, CU_STREAM_CAPTURE_MODE_GLOBAL, 0)                              \
     X(GT_CU_CAPTURE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, 1)                  \
     X(GT_CU_CAPTURE_RELAXED, CU_STREAM_CAPTURE_MODE_RELAXED, 2)                            \
@@ -215,6 +238,10 @@ enum gt_cuda_constant {
       (void *to, CUdeviceptr from, size_t bytes, CUstream stream))                         \
     X(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, 1,                                          \
       (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                   \
+    X(cuMemcpy2DAsync, cuMemcpy2DAsync_v2, 1,                                              \
+      (const struct gt_cu_copy_2d *copy, CUstream stream))                                 \
+    X(cuPointerGetAttribute, cuPointerGetAttribute, 1,                                     \
+      (void *value, gt_cu_pointer_attribute attribute, CUdeviceptr pointer))               \
     X(cuMemsetD8Async, cuMemsetD8Async, 1,                                                 \
       (CUdeviceptr to, unsigned char value, size_t count, CUstream stream))                \
     X(cuMemsetD32Async, cuMemsetD32Async, 1,                                               \
@@ -279,6 +306,7 @@ enum gt_cuda_constant {
  * them. The names are there so that the header check can put the toolkit's in their
  * place. */
 typedef unsigned gt_cu_device_attribute, gt_cu_function_attribute, gt_cu_capture_mode;
+typedef unsigned gt_cu_pointer_attribute;
 typedef unsigned gt_cu_jit_option, gt_cu_launch_attribute_id;
 typedef unsigned gt_cu_tma_type, gt_cu_tma_interleave, gt_cu_tma_swizzle, gt_cu_tma_l2;
 typedef unsigned gt_cu_tma_fill;

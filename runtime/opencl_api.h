@@ -72,6 +72,7 @@ typedef struct _cl_event *cl_event;
     X(GT_CL_QUEUE_DEVICE, CL_QUEUE_DEVICE, 0x1091)                                         \
     X(GT_CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROFILING_ENABLE, 2)                          \
     X(GT_CL_MEM_READ_WRITE, CL_MEM_READ_WRITE, 1)                                          \
+    X(GT_CL_MEM_ALLOC_HOST_PTR, CL_MEM_ALLOC_HOST_PTR, 16)                                 \
     X(GT_CL_MAP_READ, CL_MAP_READ, 1)                                                      \
     X(GT_CL_MAP_WRITE, CL_MAP_WRITE, 2)                                                    \
     X(GT_CL_BUFFER_REGION, CL_BUFFER_CREATE_TYPE_REGION, 0x1220)                           \
@@ -145,6 +146,16 @@ enum gt_opencl_constant {
     X(cl_int, clEnqueueWriteBuffer, 1,                                                     \
       (cl_command_queue queue, cl_mem to, cl_bool blocking, size_t offset, size_t size,    \
        const void *from, cl_uint wait_count, const cl_event *wait, cl_event *event))       \
+    X(cl_int, clEnqueueReadBufferRect, 1,                                                  \
+      (cl_command_queue queue, cl_mem from, cl_bool blocking, const size_t *origin,        \
+       const size_t *host_origin, const size_t *region, size_t pitch, size_t slice,        \
+       size_t host_pitch, size_t host_slice, void *to, cl_uint wait_count,                 \
+       const cl_event *wait, cl_event *event))                                             \
+    X(cl_int, clEnqueueWriteBufferRect, 1,                                                 \
+      (cl_command_queue queue, cl_mem to, cl_bool blocking, const size_t *origin,          \
+       const size_t *host_origin, const size_t *region, size_t pitch, size_t slice,        \
+       size_t host_pitch, size_t host_slice, const void *from, cl_uint wait_count,         \
+       const cl_event *wait, cl_event *event))                                             \
     X(cl_int, clEnqueueFillBuffer, 1,                                                      \
       (cl_command_queue queue, cl_mem to, const void *pattern, size_t pattern_size,        \
        size_t offset, size_t size, cl_uint wait_count, const cl_event *wait,               \

@@ -64,6 +64,20 @@ SAME_PLACE(struct gt_cu_kernel_node, smem_bytes, CUDA_KERNEL_NODE_PARAMS_v2,
 SAME_PLACE(struct gt_cu_kernel_node, params, CUDA_KERNEL_NODE_PARAMS_v2, kernelParams);
 SAME_PLACE(struct gt_cu_kernel_node, context, CUDA_KERNEL_NODE_PARAMS_v2, ctx);
 
+SAME_SIZE(struct gt_cu_copy_2d, CUDA_MEMCPY2D);
+SAME_PLACE(struct gt_cu_copy_2d, from_y, CUDA_MEMCPY2D, srcY);
+SAME_PLACE(struct gt_cu_copy_2d, from_type, CUDA_MEMCPY2D, srcMemoryType);
+SAME_PLACE(struct gt_cu_copy_2d, from_host, CUDA_MEMCPY2D, srcHost);
+SAME_PLACE(struct gt_cu_copy_2d, from_device, CUDA_MEMCPY2D, srcDevice);
+SAME_PLACE(struct gt_cu_copy_2d, from_pitch, CUDA_MEMCPY2D, srcPitch);
+SAME_PLACE(struct gt_cu_copy_2d, to_y, CUDA_MEMCPY2D, dstY);
+SAME_PLACE(struct gt_cu_copy_2d, to_type, CUDA_MEMCPY2D, dstMemoryType);
+SAME_PLACE(struct gt_cu_copy_2d, to_host, CUDA_MEMCPY2D, dstHost);
+SAME_PLACE(struct gt_cu_copy_2d, to_device, CUDA_MEMCPY2D, dstDevice);
+SAME_PLACE(struct gt_cu_copy_2d, to_pitch, CUDA_MEMCPY2D, dstPitch);
+SAME_PLACE(struct gt_cu_copy_2d, row_bytes, CUDA_MEMCPY2D, WidthInBytes);
+SAME_PLACE(struct gt_cu_copy_2d, rows, CUDA_MEMCPY2D, Height);
+
 /* ---- prototypes: ours, with the toolkit's structs and enumerations in place of ours -- */
 
 #define gt_cu_uuid                CUuuid_st
@@ -71,6 +85,8 @@ SAME_PLACE(struct gt_cu_kernel_node, context, CUDA_KERNEL_NODE_PARAMS_v2, ctx);
 #define gt_cu_launch_config       CUlaunchConfig_st
 #define gt_cu_launch_value        CUlaunchAttributeValue_union
 #define gt_cu_launch_attribute_id CUlaunchAttributeID
+#define gt_cu_copy_2d             CUDA_MEMCPY2D_st
+#define gt_cu_pointer_attribute   CUpointer_attribute
 #define gt_cu_kernel_node         CUDA_KERNEL_NODE_PARAMS_v2_st
 #define gt_cu_result              CUresult
 #define gt_cu_device_attribute    CUdevice_attribute

@@ -124,9 +124,9 @@ static void report(CUcontext context, long count, size_t bytes) {
     fprintf(
         file,
         "memory %ld bytes %zu modules %ld streams %ld events %ld graphs %ld launches %ld "
-        "early %ld lost %u pid %ld\n",
+        "early %ld pinned %ld lost %u pid %ld\n",
         count, bytes, live.modules, live.streams, live.events, live.graphs, live.launches,
-        live.early, context->lost, (long)getpid());
+        live.early, live.pinned, context->lost, (long)getpid());
     (void)fclose(file);
 }
 

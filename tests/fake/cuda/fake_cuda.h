@@ -202,7 +202,7 @@ struct CUgraphExec_st {
 
 /* What there is of each, and launches so far. */
 struct live {
-    long contexts, modules, streams, events, graphs, launches, early;
+    long contexts, modules, streams, events, graphs, launches, early, pinned;
 };
 
 extern struct live live;

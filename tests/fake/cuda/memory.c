@@ -97,23 +97,71 @@ gt_cu_result cuMemFree_v2(CUdeviceptr memory) {
     return GT_CU_INVALID_VALUE;
 }
 
+/* ---- pinned host memory ---- */
+
+struct pinned {
+    struct pinned *next;
+    char *base;
+    size_t bytes;
+};
+
+static struct pinned *pinned;
+
+static gt_cu_result pin(void **memory, size_t bytes) {
+    struct pinned *p = calloc(1, sizeof *p);
+    *memory = malloc(bytes);
+    if (!p || !*memory) {
+        free(p);
+        free(*memory);
+        return GT_CU_OUT_OF_MEMORY;
+    }
+    *p = (struct pinned){pinned, *memory, bytes};
+    pinned = p;
+    live.pinned++;
+    return GT_CU_SUCCESS;
+}
+
 gt_cu_result cuMemAllocHost_v2(void **memory, size_t bytes) {
     ENTER(cuMemAllocHost);
-    *memory = malloc(bytes);
-    return *memory ? GT_CU_SUCCESS : GT_CU_OUT_OF_MEMORY;
+    return pin(memory, bytes);
 }
 
 gt_cu_result cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
     ENTER(cuMemHostAlloc);
-    *memory = malloc(bytes);
-    return *memory ? GT_CU_SUCCESS : GT_CU_OUT_OF_MEMORY;
+    return pin(memory, bytes);
 }
 
 gt_cu_result cuMemFreeHost(void *memory) {
     ENTER(cuMemFreeHost);
-    free(memory);
+    for (struct pinned **at = &pinned; *at; at = &(*at)->next) {
+        struct pinned *p = *at;
+        if (p->base != memory)
+            continue;
+        *at = p->next;
+        live.pinned--;
+        free(p->base);
+        free(p);
+        return GT_CU_SUCCESS;
+    }
+    return GT_CU_INVALID_VALUE;
+}
+
+gt_cu_result cuPointerGetAttribute(void *value, gt_cu_pointer_attribute attribute,
+                                   CUdeviceptr pointer) {
+    ENTER(cuPointerGetAttribute);
+    unsigned type = 0;
+    for (const struct pinned *p = pinned; p; p = p->next)
+        if (host(pointer) >= p->base && host(pointer) < p->base + p->bytes)
+            type = GT_CU_MEMORY_HOST;
+    if (is_allocated(pointer, 1))
+        type = GT_CU_MEMORY_DEVICE;
+    if (attribute != GT_CU_POINTER_MEMORY_TYPE || type == 0)
+        return GT_CU_INVALID_VALUE;
+    memcpy(value, &type, sizeof type);
     return GT_CU_SUCCESS;
 }
+
+/* ---- copies ---- */
 
 gt_cu_result not_in_capture(CUstream stream) {
     return stream && stream->capturing ? IN_CAPTURE : GT_CU_SUCCESS;
@@ -163,6 +211,29 @@ gt_cu_result cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes,
                                   CUstream stream) {
     ENTER(cuMemcpyDtoHAsync);
     return to_host(to, from, bytes, stream);
+}
+
+static gt_cu_result copy_rows(const struct gt_cu_copy_2d *c, CUstream stream) {
+    gt_cu_result r = GT_CU_SUCCESS;
+    for (size_t i = 0; r == GT_CU_SUCCESS && i < c->rows; i++) {
+        const size_t from = (c->from_y + i) * c->from_pitch + c->from_x;
+        const size_t to = (c->to_y + i) * c->to_pitch + c->to_x;
+        if (c->to_type == GT_CU_MEMORY_DEVICE)
+            r = to_device(c->to_device + to, (const char *)c->from_host + from,
+                          c->row_bytes, stream);
+        else
+            r = to_host((char *)c->to_host + to, c->from_device + from, c->row_bytes,
+                        stream);
+    }
+    return r;
+}
+
+gt_cu_result cuMemcpy2DAsync_v2(const struct gt_cu_copy_2d *copy, CUstream stream) {
+    ENTER(cuMemcpy2DAsync);
+    if (copy->row_bytes > copy->from_pitch || copy->row_bytes > copy->to_pitch ||
+        copy->from_type == copy->to_type)
+        return GT_CU_INVALID_VALUE;
+    return copy_rows(copy, stream);
 }
 
 gt_cu_result cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes,

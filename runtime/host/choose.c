@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * choose.c - which tiles and how many slots. Candidates are all divisions of m, n and k
+ * into nearly equal parts, from a short list of numbers of parts, each with some ways to
+ * spend the memory that is left on more slots of A and B. The forecast decides.
+ */
+#include "runtime/host/forecast.h"
+
+#include <stdlib.h>
+
+enum {
+    FINE = 16,      /* tile sizes are multiples of this, */
+    COARSE = 128,   /* and of this from eight times as many on */
+    TILES_MAX = 32, /* of C along one side that the forecast walks through */
+    OPS_MAX = 2048, /* products that the forecast of one candidate walks through */
+    TAIL = 4,       /* strips of the last tile of C */
+    SLABS_FIVE = 8  /* a tile of C is as large as so many slabs in the paper's scheme */
+};
+
+static const int divisions[] = {1,  2,  3,  4,  6,  8,   12,  16,  24,
+                                32, 48, 64, 96, 128, 256, 512, 1024};
+enum { DIVISIONS = sizeof divisions / sizeof *divisions };
+
+static int64_t rounded_up(int64_t x, int64_t unit) {
+    return (x + unit - 1) / unit * unit;
+}
+
+/* The size of `parts` nearly equal parts of a side, a multiple of a round number; the side
+ * itself when there is one. */
+static int64_t part_size(int64_t side, int64_t parts) {
+    const int64_t part = (side + parts - 1) / parts;
+    const int64_t size = rounded_up(part, part >= 8 * COARSE ? COARSE : FINE);
+    return size < side ? size : side > 0 ? side : 1;
+}
+
+/* ---- memory -------------------------------------------------------------------------- */
+
+static bool fits(const struct gt_host_cut *cut, const struct gt_host_limits *limits) {
+    for (int i = 0; i < GT_OPERANDS; i++)
+        if ((cut->sums || i == GT_C) &&
+            gt_host_buffer_of(cut, (enum gt_operand)i).bytes > limits->max_alloc)
+            return false;
+    return gt_host_slot_bytes(cut) <= limits->memory;
+}
+
+/* How many slots of an operand its tiles could use. */
+static int64_t useful_slots(const struct gt_host_cut *cut, enum gt_operand operand) {
+    const int other = operand == GT_A ? 0 : 1;
+    const int64_t all = gt_host_tiles_along(cut, other) * gt_host_tiles_along(cut, 2);
+    return all > 2 ? all : 2;
+}
+
+/* Gives an operand as many slots as it could use, or as fit. */
+static void add_slots(struct gt_host_cut *cut, enum gt_operand operand, int64_t most,
+                      const struct gt_host_limits *limits) {
+    const int64_t left = limits->memory - gt_host_slot_bytes(cut);
+    const int64_t room = left / gt_host_buffer_of(cut, operand).bytes;
+    const int64_t useful = useful_slots(cut, operand);
+    int64_t slots = cut->slots[operand] + room;
+    slots = slots < useful ? slots : useful;
+    slots = slots < most ? slots : most;
+    if (slots > cut->slots[operand])
+        cut->slots[operand] = (int)slots;
+}
+
+/* Ways to spend the memory on slots of A and B: all that fit of one and then of the other,
+ * or no more than a panel of one tile's row or column and then the other. */
+enum spending { A_THEN_B, B_THEN_A, PANELS, FEW, SPENDINGS };
+
+static void spend(struct gt_host_cut *cut, enum spending how,
+                  const struct gt_host_limits *limits) {
+    const int64_t panel = gt_host_tiles_along(cut, 2) + 2, all = 1024;
+    switch (how) {
+    case A_THEN_B:
+        add_slots(cut, GT_B, 3, limits);
+        add_slots(cut, GT_A, all, limits);
+        add_slots(cut, GT_B, all, limits);
+        break;
+    case B_THEN_A:
+        add_slots(cut, GT_A, 3, limits);
+        add_slots(cut, GT_B, all, limits);
+        add_slots(cut, GT_A, all, limits);
+        break;
+    case PANELS:
+        add_slots(cut, GT_B, panel, limits);
+        add_slots(cut, GT_A, panel, limits);
+        break;
+    default:
+        add_slots(cut, GT_A, 4, limits);
+        add_slots(cut, GT_B, 4, limits);
+        break;
+    }
+}
+
+/* ---- the search ---------------------------------------------------------------------- */
+
+struct search {
+    const struct gt_host_limits *limits;
+    const struct gt_host_rates *rates;
+    struct gt_host_cut best;
+    double seconds; /* of the best, 0: none yet */
+};
+
+static gt_status forecast_of(double *out, const struct gt_host_cut *cut,
+                             const struct search *s, struct gt_err *err) {
+    struct gt_host_tile *tile = NULL;
+    struct gt_host_forecast f;
+    const int parts = s->limits->devices;
+    double *share = calloc((size_t)parts, sizeof *share);
+    size_t *end = calloc((size_t)parts, sizeof *end);
+    gt_status status = GEMMTUNE_OK;
+    if (share == NULL || end == NULL)
+        status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    for (int i = 0; status == GEMMTUNE_OK && i < parts; i++)
+        share[i] = 1.0 / parts;
+    if (status == GEMMTUNE_OK)
+        status = gt_host_tiles_make(&tile, end, cut, parts, share, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_host_forecast(&f, cut, tile, end[0], s->rates, err);
+    *out = status == GEMMTUNE_OK ? f.seconds : 0;
+    free(tile);
+    free(share);
+    free(end);
+    return status;
+}
+
+static gt_status consider(struct search *s, const struct gt_host_cut *cut,
+                          struct gt_err *err) {
+    double seconds = 0;
+    if (!fits(cut, s->limits))
+        return GEMMTUNE_OK;
+    const gt_status status = forecast_of(&seconds, cut, s, err);
+    if (status == GEMMTUNE_OK && (s->seconds == 0 || seconds < s->seconds)) {
+        s->seconds = seconds;
+        s->best = *cut;
+    }
+    return status;
+}
+
+/* Seconds that no choice of slots can avoid: the products themselves; the first tiles of A
+ * and B, which must arrive before the first product; the last rows of C, which leave after
+ * the last one. */
+static double least_seconds(const struct search *s, const struct gt_host_cut *cut) {
+    const double first = (double)gt_host_buffer_of(cut, GT_A).bytes +
+                         (double)gt_host_buffer_of(cut, GT_B).bytes;
+    const double last = (double)gt_host_buffer_of(cut, GT_C).bytes / TAIL;
+    return gt_host_compute_seconds(cut, s->rates->flops) / s->limits->devices +
+           first / s->rates->both_in + last / s->rates->both_out;
+}
+
+/* Whether a candidate cannot be the best, or is too many operations to look at while there
+ * is one. */
+static bool is_hopeless(const struct search *s, const struct gt_host_cut *cut) {
+    if (s->seconds == 0)
+        return false;
+    const int64_t down = gt_host_tiles_along(cut, 0), across = gt_host_tiles_along(cut, 1);
+    const int64_t products = down * across * gt_host_tiles_along(cut, 2);
+    return down > TILES_MAX || across > TILES_MAX || products > OPS_MAX ||
+           least_seconds(s, cut) > s->seconds;
+}
+
+static gt_status try_slots(struct search *s, struct gt_host_cut cut, enum spending how,
+                           int slots_c, int tail, struct gt_err *err) {
+    cut.slots[GT_A] = cut.slots[GT_B] = 2;
+    cut.slots[GT_C] = slots_c;
+    cut.tail = tail;
+    if (!fits(&cut, s->limits))
+        return GEMMTUNE_OK;
+    spend(&cut, how, s->limits);
+    return consider(s, &cut, err);
+}
+
+/* All ways to spend memory with one cut. */
+static gt_status try_spendings(struct search *s, struct gt_host_cut cut,
+                               struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (int how = 0; how < SPENDINGS; how++)
+        for (int c = 1; c <= 2; c++)
+            for (int tail = 1; status == GEMMTUNE_OK && tail <= TAIL; tail *= TAIL)
+                status = try_slots(s, cut, (enum spending)how, c, tail, err);
+    return status;
+}
+
+static bool is_slanted(int64_t x, int64_t y) {
+    return x > 8 * y || y > 8 * x;
+}
+
+/* The tile sizes of one axis: the caller's, or each division's. Returns how many. */
+static int sizes_of(int64_t out[DIVISIONS], int64_t side, int64_t given, bool whole) {
+    if (given > 0 || whole) {
+        out[0] = given > 0 && given < side ? given : side > 0 ? side : 1;
+        return 1;
+    }
+    int count = 0;
+    for (int i = 0; i < DIVISIONS; i++) {
+        const int64_t size = part_size(side, divisions[i]);
+        if (count == 0 || size < out[count - 1])
+            out[count++] = size;
+    }
+    return count;
+}
+
+/* A sum that is rounded to a narrower C between two slabs would be rounded too often. */
+static bool must_keep_k_whole(const struct gt_host_cut *cut) {
+    const gemmtune_problem *p = &cut->problem;
+    return !cut->sums || gt_type_size(p->type_c) < gt_type_size(p->type_acc);
+}
+
+static gt_status try_depths(struct search *s, struct gt_host_cut cut,
+                            const int64_t depth[], int depths, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; status == GEMMTUNE_OK && i < depths; i++) {
+        cut.tile[2] = depth[i];
+        for (int c = 2; status == GEMMTUNE_OK && c >= 1; c--)
+            if (!is_hopeless(s, &cut))
+                status = try_slots(s, cut, PANELS, c, TAIL, err);
+    }
+    return status;
+}
+
+static gt_status fail_to_fit(const struct gt_host_cut *smallest,
+                             const struct gt_host_limits *limits, struct gt_err *err) {
+    struct gt_host_cut cut = *smallest;
+    cut.slots[GT_A] = cut.slots[GT_B] = 2;
+    cut.slots[GT_C] = 1;
+    return gt_fail(err, GEMMTUNE_EINVAL,
+                   "the smallest tiles of this product, %lld x %lld x %lld, need %lld bytes "
+                   "of device memory, and there are %lld",
+                   (long long)cut.tile[0], (long long)cut.tile[1], (long long)cut.tile[2],
+                   (long long)gt_host_slot_bytes(&cut), (long long)limits->memory);
+}
+
+gt_status gt_host_choose(struct gt_host_cut *cut, const struct gt_host_limits *limits,
+                         const struct gt_host_rates *rates, struct gt_err *err) {
+    struct search s = {.limits = limits, .rates = rates};
+    const gemmtune_problem *p = &cut->problem;
+    int64_t row[DIVISIONS], col[DIVISIONS], depth[DIVISIONS];
+    const int rows = sizes_of(row, p->m, cut->tile[0], false);
+    const int cols = sizes_of(col, p->n, cut->tile[1], false);
+    const int depths = sizes_of(depth, p->k, cut->tile[2], must_keep_k_whole(cut));
+    const bool slanted = is_slanted(p->m, p->n);
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; status == GEMMTUNE_OK && i < rows; i++)
+        for (int j = 0; status == GEMMTUNE_OK && j < cols; j++) {
+            cut->tile[0] = row[i];
+            cut->tile[1] = col[j];
+            if (slanted || !is_slanted(row[i], col[j]))
+                status = try_depths(&s, *cut, depth, depths, err);
+        }
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (s.seconds == 0) {
+        cut->tile[2] = depth[depths - 1];
+        return fail_to_fit(cut, limits, err);
+    }
+    status = try_spendings(&s, s.best, err);
+    *cut = s.best;
+    return status;
+}
+
+gt_status gt_host_choose_five(struct gt_host_cut *cut, const struct gt_host_limits *limits,
+                              struct gt_err *err) {
+    const gemmtune_problem *p = &cut->problem;
+    cut->slots[GT_A] = cut->slots[GT_B] = 2;
+    cut->slots[GT_C] = cut->tail = 1;
+    for (int i = 0; i < DIVISIONS; i++) {
+        const int64_t rows = part_size(p->m, divisions[i]);
+        const int64_t cols = part_size(p->n, divisions[i]);
+        const int64_t side = rows > cols ? rows : cols;
+        cut->tile[0] = rows;
+        cut->tile[1] = cols;
+        cut->tile[2] = must_keep_k_whole(cut) ? (p->k > 0 ? p->k : 1)
+                                              : part_size(p->k, 1 + p->k * SLABS_FIVE / side);
+        if (fits(cut, limits))
+            return GEMMTUNE_OK;
+    }
+    return fail_to_fit(cut, limits, err);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * copier.h - threads that copy boxes of a matrix within host memory: between a user's
+ * pageable matrix and pinned memory. One thread does not fill a link.
+ */
+#ifndef GT_RUNTIME_HOST_COPIER_H
+#define GT_RUNTIME_HOST_COPIER_H
+
+#include "core/status.h"
+
+struct gt_copier;
+
+/* `threads` 0: as many as half of the cores this process may use, 16 at most. A copier
+ * whose threads cannot be started copies in the caller's. ENOMEM. */
+gt_status gt_copier_create(struct gt_copier **out, int threads, struct gt_err *err);
+void gt_copier_destroy(struct gt_copier *copier); /* accepts NULL */
+
+/* Copies `rows` rows of `row_bytes` bytes, `*_pitch` bytes from a row to the next, and
+ * returns when they are copied. Any number of threads may call it at once. */
+void gt_copier_copy(struct gt_copier *copier, void *to, int64_t to_pitch, const void *from,
+                    int64_t from_pitch, int64_t row_bytes, int64_t rows);
+
+#endif

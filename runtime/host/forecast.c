@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/host/forecast.h"
+
+#include <stdlib.h>
+
+enum {
+    BLOCK = 128, /* rows and columns of C that a block of threads usually computes */
+    RAMP = 32   /* steps along k that a launch's beginning and end are worth */
+};
+
+static const double launch_seconds = 8e-6; /* of a launch and an event on its stream */
+static const double copy_seconds = 10e-6;  /* of a copy, however short */
+
+static double in_blocks(int64_t x) {
+    return (double)((x + BLOCK - 1) / BLOCK * BLOCK);
+}
+
+double gt_host_product_seconds(double flops, int64_t m, int64_t n, int64_t k) {
+    return 2 * in_blocks(m) * in_blocks(n) * (double)(k + RAMP) / flops + launch_seconds;
+}
+
+double gt_host_product_flops(int64_t m, int64_t n, int64_t k, double seconds) {
+    const double own = seconds - launch_seconds; /* a product that takes no longer says nothing */
+    return 2 * in_blocks(m) * in_blocks(n) * (double)(k + RAMP) /
+           (own > launch_seconds / 8 ? own : launch_seconds / 8);
+}
+
+/* A side's length in whole blocks, over all its tiles. */
+static double side_in_blocks(const struct gt_host_cut *cut, int axis, int64_t side) {
+    const int64_t tiles = gt_host_tiles_along(cut, axis), tile = cut->tile[axis];
+    return tiles == 0 ? 0
+                      : (double)(tiles - 1) * in_blocks(tile) +
+                            in_blocks(side - (tiles - 1) * tile);
+}
+
+double gt_host_compute_seconds(const struct gt_host_cut *cut, double flops) {
+    const gemmtune_problem *p = &cut->problem;
+    const double slabs = cut->sums ? (double)gt_host_tiles_along(cut, 2) : 1;
+    const double depth = cut->sums ? (double)p->k : 0;
+    const double launches =
+        slabs * (double)(gt_host_tiles_along(cut, 0) * gt_host_tiles_along(cut, 1));
+    return 2 * side_in_blocks(cut, 0, p->m) * side_in_blocks(cut, 1, p->n) *
+               (depth + slabs * RAMP) / flops +
+           launches * launch_seconds;
+}
+
+static double larger(double x, double y) {
+    return x > y ? x : y;
+}
+
+/* ---- forecast ------------------------------------------------------------------------ */
+
+/* The link has one engine a direction, so both lanes that copy in share one clock. */
+enum clock { IN, RUN, OUT, CLOCKS };
+static const enum clock clock_of[GT_LANES] = {
+    [GT_LANE_AB] = IN, [GT_LANE_C] = IN, [GT_LANE_RUN] = RUN, [GT_LANE_OUT] = OUT};
+
+static double op_seconds(const struct gt_host_cut *cut, const struct gt_host_op *op,
+                         const struct gt_host_rates *rates) {
+    const double bytes = gt_host_op_bytes(cut, op);
+    switch (clock_of[op->lane]) {
+    case IN:
+        return bytes / rates->both_in + copy_seconds;
+    case OUT:
+        return bytes / rates->both_out + copy_seconds;
+    default:
+        return gt_host_product_seconds(rates->flops, op->size[0], op->size[1], op->size[2]);
+    }
+}
+
+static void count_op(struct gt_host_forecast *f, const struct gt_host_cut *cut,
+                     const struct gt_host_op *op, double seconds) {
+    const enum clock c = clock_of[op->lane];
+    f->compute_seconds += c == RUN ? seconds : 0;
+    f->bytes_in += c == IN ? gt_host_op_bytes(cut, op) : 0;
+    f->bytes_out += c == OUT ? gt_host_op_bytes(cut, op) : 0;
+}
+
+/* Operations come behind those they wait for, so one pass tells when each is over. */
+static gt_status walk(struct gt_host_forecast *out, const struct gt_host_schedule *s,
+                      const struct gt_host_rates *rates, struct gt_err *err) {
+    double *over = calloc((size_t)s->count + 1, sizeof *over);
+    double clock[CLOCKS] = {0};
+    if (over == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    for (int64_t i = 0; i < s->count; i++) {
+        const struct gt_host_op *op = &s->op[i];
+        double *now = &clock[clock_of[op->lane]];
+        for (int j = 0; j < GT_HOST_AFTER; j++)
+            if (op->after[j] >= 0)
+                *now = larger(*now, over[op->after[j]]);
+        const double seconds = op_seconds(s->cut, op, rates);
+        *now += seconds;
+        over[i] = *now;
+        out->seconds = larger(out->seconds, *now);
+        count_op(out, s->cut, op, seconds);
+    }
+    free(over);
+    return GEMMTUNE_OK;
+}
+
+gt_status gt_host_forecast(struct gt_host_forecast *out, const struct gt_host_cut *cut,
+                           const struct gt_host_tile *tile, size_t tiles,
+                           const struct gt_host_rates *rates, struct gt_err *err) {
+    struct gt_host_schedule s;
+    *out = (struct gt_host_forecast){0};
+    gt_status status = gt_host_schedule_init(&s, cut, err);
+    for (size_t i = 0; status == GEMMTUNE_OK && i < tiles; i++)
+        status = gt_host_schedule_tile(&s, &tile[i], err);
+    if (status == GEMMTUNE_OK)
+        status = walk(out, &s, rates, err);
+    gt_host_schedule_clear(&s);
+    return status;
+}
+
+double gt_host_lower_bound(const struct gt_host_cut *cut,
+                           const struct gt_host_rates *rates) {
+    const gemmtune_problem *p = &cut->problem;
+    const double m = (double)p->m, n = (double)p->n, k = cut->sums ? (double)p->k : 0;
+    const double across = (double)gt_host_tiles_along(cut, 1),
+                 down = (double)gt_host_tiles_along(cut, 0);
+    const double a = m * k * (double)gt_type_size(p->type_a);
+    const double b = n * k * (double)gt_type_size(p->type_b);
+    const double c = m * n * (double)gt_type_size(p->type_c);
+    const int64_t whole_a = gt_host_tiles_along(cut, 0) * gt_host_tiles_along(cut, 2);
+    const int64_t whole_b = gt_host_tiles_along(cut, 1) * gt_host_tiles_along(cut, 2);
+    const double in = a * (cut->slots[GT_A] >= whole_a ? 1 : across) +
+                      b * (cut->slots[GT_B] >= whole_b ? 1 : down) +
+                      (cut->reads_c ? c : 0);
+    return larger(2 * m * n * k / rates->flops, larger(in / rates->in, c / rates->out));
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/host/rates.h"
+
+#include "core/clock.h"
+#include "runtime/host/link.h"
+#include "runtime/host/plans.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    COPY_BYTES = 32 * 1024 * 1024,
+    COPIES = 4,         /* a measurement */
+    SIDE_FIRST = 512,   /* of the product that is timed */
+    SIDE_LAST = 4096,
+    REMEMBERED_MAX = 32
+};
+
+static const double long_enough = 2e-3; /* seconds of a product that a larger one follows */
+
+/* ---- the link ---------------------------------------------------------------------------- */
+
+struct bench {
+    struct gt_link *link;
+    void *queue[2];    /* in, out */
+    void *host[2];
+    void *memory[2];
+    int64_t bytes;
+};
+
+static void bench_close(struct bench *b) {
+    const struct gt_link_ops *ops = b->link->ops;
+    struct gt_err ignored;
+    for (int i = 0; i < 2; i++) {
+        if (b->queue[i] != NULL) {
+            (void)ops->finish(b->link, b->queue[i], &ignored);
+            ops->queue_close(b->link, b->queue[i]);
+        }
+        if (b->host[i] != NULL)
+            ops->host_release(b->link, b->host[i]);
+        if (b->memory[i] != NULL)
+            ops->release(b->link, b->memory[i]);
+    }
+}
+
+static gt_status bench_open(struct bench *b, struct gt_link *link, int64_t bytes,
+                            struct gt_err *err) {
+    const struct gt_link_ops *ops = link->ops;
+    gt_status status = GEMMTUNE_OK;
+    *b = (struct bench){.link = link, .bytes = bytes};
+    for (int i = 0; status == GEMMTUNE_OK && i < 2; i++) {
+        status = ops->queue_open(&b->queue[i], link, err);
+        if (status == GEMMTUNE_OK)
+            status = ops->host_alloc(&b->host[i], link, bytes, err);
+        if (status == GEMMTUNE_OK)
+            status = ops->alloc(&b->memory[i], link, bytes, err);
+        if (status == GEMMTUNE_OK)
+            memset(b->host[i], 0, (size_t)bytes);
+    }
+    return status;
+}
+
+/* Enqueues COPIES copies one way, between two events. */
+static gt_status enqueue_copies(struct bench *b, int way, void *event[2],
+                                struct gt_err *err) {
+    const struct gt_link_ops *ops = b->link->ops;
+    const struct gt_box box = {b->host[way], b->bytes, b->memory[way], 0, b->bytes,
+                               b->bytes,     1};
+    gt_status status = ops->record(&event[0], b->link, b->queue[way], err);
+    for (int i = 0; status == GEMMTUNE_OK && i < COPIES; i++)
+        status = way == 0 ? ops->copy_in(b->link, b->queue[way], &box, err)
+                          : ops->copy_out(b->link, b->queue[way], &box, err);
+    return status == GEMMTUNE_OK ? ops->record(&event[1], b->link, b->queue[way], err)
+                                 : status;
+}
+
+/* Bytes per second of the ways in `ways` (1 in, 2 out, 3 both at once). */
+static gt_status time_copies(double rate[2], struct bench *b, unsigned ways,
+                             struct gt_err *err) {
+    const struct gt_link_ops *ops = b->link->ops;
+    void *event[2][2] = {{NULL, NULL}, {NULL, NULL}};
+    gt_status status = GEMMTUNE_OK;
+    for (int way = 0; status == GEMMTUNE_OK && way < 2; way++)
+        if (ways >> way & 1U)
+            status = enqueue_copies(b, way, event[way], err);
+    for (int way = 0; way < 2; way++) {
+        double seconds = 0;
+        if (status == GEMMTUNE_OK && event[way][1] != NULL)
+            status = ops->join(b->link, event[way][1], err);
+        if (status == GEMMTUNE_OK && event[way][1] != NULL)
+            status = ops->seconds(&seconds, b->link, event[way][0], event[way][1], err);
+        if (seconds > 0)
+            rate[way] = COPIES * (double)b->bytes / seconds;
+        for (int i = 0; i < 2; i++)
+            if (event[way][i] != NULL)
+                ops->event_release(b->link, event[way][i]);
+    }
+    return status;
+}
+
+static gt_status measure_link(struct gt_host_rates *r, struct gt_link *link, int64_t memory,
+                              struct gt_err *err) {
+    struct bench b;
+    double each[2] = {0}, both[2] = {0};
+    const int64_t bytes = memory / 4 < COPY_BYTES ? memory / 4 : COPY_BYTES;
+    gt_status status = bench_open(&b, link, bytes > 4096 ? bytes : 4096, err);
+    for (int turn = 0; turn < 2; turn++) { /* the first is to warm up */
+        for (unsigned way = 1; status == GEMMTUNE_OK && way <= 2; way++)
+            status = time_copies(each, &b, way, err);
+        if (status == GEMMTUNE_OK)
+            status = time_copies(both, &b, 3, err);
+    }
+    bench_close(&b);
+    r->in = each[0];
+    r->out = each[1];
+    r->both_in = both[0] < each[0] ? both[0] : each[0];
+    r->both_out = both[1] < each[1] ? both[1] : each[1];
+    if (status == GEMMTUNE_OK &&
+        !(r->in > 0 && r->out > 0 && r->both_in > 0 && r->both_out > 0))
+        return gt_fail(err, GEMMTUNE_EDEVICE, "copies to and from the device take no time");
+    return status;
+}
+
+/* ---- a product ----------------------------------------------------------------------- */
+
+struct product {
+    struct gt_host_cut cut; /* of one tile */
+    struct gt_host_plans plans;
+    void *memory[GT_OPERANDS], *workspace, *queue;
+};
+
+static void product_close(struct product *p, struct gt_link *link) {
+    for (int i = 0; i < GT_OPERANDS; i++)
+        if (p->memory[i] != NULL)
+            link->ops->release(link, p->memory[i]);
+    if (p->workspace != NULL)
+        link->ops->release(link, p->workspace);
+    if (p->queue != NULL)
+        link->ops->queue_close(link, p->queue);
+    gt_host_plans_clear(&p->plans);
+}
+
+static gt_status product_open(struct product *p, struct gt_link *link, gemmtune_ctx *ctx,
+                              int64_t memory, struct gt_err *err) {
+    const struct gt_host_tile tile = {.size = {p->cut.tile[0], p->cut.tile[1]}};
+    gt_status status = gt_host_plans_make(&p->plans, ctx, &p->cut, &tile, 1,
+                                          (size_t)(memory / 4), err);
+    for (int i = 0; status == GEMMTUNE_OK && i < GT_OPERANDS; i++)
+        status = link->ops->alloc(&p->memory[i], link,
+                                  gt_host_buffer_of(&p->cut, (enum gt_operand)i).bytes,
+                                  err);
+    if (status == GEMMTUNE_OK && p->plans.workspace_bytes > 0)
+        status = link->ops->alloc(&p->workspace, link, (int64_t)p->plans.workspace_bytes,
+                                  err);
+    return status == GEMMTUNE_OK ? link->ops->queue_open(&p->queue, link, err) : status;
+}
+
+static gt_status time_product(double *seconds, struct product *p, struct gt_link *link,
+                              struct gt_err *err) {
+    const gemmtune_dtype acc = p->cut.problem.type_acc;
+    double one_f64 = 1;
+    float one_f32 = 1;
+    int32_t one_i32 = 1;
+    const void *one = acc == GEMMTUNE_F64   ? (const void *)&one_f64
+                      : acc == GEMMTUNE_F32 ? (const void *)&one_f32
+                                            : (const void *)&one_i32;
+    const struct gt_call call = {one,
+                                 p->memory[GT_A],
+                                 p->memory[GT_B],
+                                 one,
+                                 p->memory[GT_C],
+                                 p->workspace,
+                                 p->queue,
+                                 false};
+    void *event[2] = {NULL, NULL};
+    gt_status status = link->ops->record(&event[0], link, p->queue, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_plan_run(p->plans.item[0].plan, false, &call, err);
+    if (status == GEMMTUNE_OK)
+        status = link->ops->record(&event[1], link, p->queue, err);
+    if (status == GEMMTUNE_OK)
+        status = link->ops->join(link, event[1], err);
+    if (status == GEMMTUNE_OK)
+        status = link->ops->seconds(seconds, link, event[0], event[1], err);
+    for (int i = 0; i < 2; i++)
+        if (event[i] != NULL)
+            link->ops->event_release(link, event[i]);
+    return status;
+}
+
+static int64_t at_most(int64_t x, int64_t most) {
+    return x < most ? x : most;
+}
+
+/* The product of one tile, no side of which is longer than `side` or the problem's. */
+static struct gt_host_cut one_tile(const struct gt_host_cut *cut, int64_t side) {
+    struct gt_host_cut one = *cut;
+    gemmtune_problem *p = &one.problem;
+    p->m = at_most(p->m, side);
+    p->n = at_most(p->n, side);
+    p->k = at_most(p->k, side);
+    one.tile[0] = p->m;
+    one.tile[1] = p->n;
+    one.tile[2] = p->k;
+    one.slots[GT_A] = one.slots[GT_B] = one.slots[GT_C] = 1;
+    return one;
+}
+
+/* Times ever larger products until one takes long enough; three of each, the fastest
+ * counts. */
+static gt_status measure_product(double *flops, struct gt_link *link, gemmtune_ctx *ctx,
+                                 const struct gt_host_cut *cut, int64_t memory,
+                                 struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    double best = 0;
+    for (int64_t side = SIDE_FIRST; side <= SIDE_LAST && best < long_enough; side *= 2) {
+        struct product p = {.cut = one_tile(cut, side)};
+        if (side > SIDE_FIRST && gt_host_slot_bytes(&p.cut) > memory / 2)
+            break;
+        best = 0;
+        status = product_open(&p, link, ctx, memory, err);
+        for (int i = 0; status == GEMMTUNE_OK && i < 3; i++) {
+            double seconds = 0;
+            status = time_product(&seconds, &p, link, err);
+            best = best == 0 || seconds < best ? seconds : best;
+        }
+        product_close(&p, link);
+        if (status != GEMMTUNE_OK)
+            return status;
+        *flops = gt_host_product_flops(p.cut.tile[0], p.cut.tile[1], p.cut.tile[2], best);
+    }
+    return status;
+}
+
+/* ---- memory of measurements ---------------------------------------------------------- */
+
+static struct {
+    pthread_mutex_t lock;
+    int count;
+    struct known {
+        char device[sizeof(((struct gt_device *)0)->uuid)];
+        gemmtune_backend backend;
+        int ordinal;
+        size_t types; /* gt_dtype_index */
+        struct gt_host_rates rates;
+    } known[REMEMBERED_MAX];
+} memory_of = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct known key_of(const gemmtune_ctx *ctx, const struct gt_host_cut *cut) {
+    const struct gt_device *d = gt_ctx_device(ctx);
+    struct known k = {.backend = d->backend,
+                      .ordinal = d->ordinal,
+                      .types = gt_dtype_index(gt_dtype_of(&cut->problem))};
+    memcpy(k.device, d->uuid, sizeof k.device);
+    return k;
+}
+
+static bool recall(struct known *k) {
+    bool found = false;
+    (void)pthread_mutex_lock(&memory_of.lock);
+    for (int i = 0; !found && i < memory_of.count; i++) {
+        const struct known *x = &memory_of.known[i];
+        found = x->backend == k->backend && x->ordinal == k->ordinal &&
+                x->types == k->types && strcmp(x->device, k->device) == 0;
+        if (found)
+            k->rates = x->rates;
+    }
+    (void)pthread_mutex_unlock(&memory_of.lock);
+    return found;
+}
+
+static void remember(const struct known *k) {
+    (void)pthread_mutex_lock(&memory_of.lock);
+    if (memory_of.count < REMEMBERED_MAX)
+        memory_of.known[memory_of.count++] = *k;
+    (void)pthread_mutex_unlock(&memory_of.lock);
+}
+
+static gt_status measure(struct known *k, gemmtune_ctx *ctx, const struct gt_host_cut *cut,
+                         int64_t memory, struct gt_err *err) {
+    struct gt_link *link = NULL;
+    gt_status status = gt_link_open(&link, ctx->gpu, err);
+    if (status == GEMMTUNE_OK)
+        status = link->ops->attach(link, err);
+    if (status != GEMMTUNE_OK) {
+        gt_link_close(link);
+        return status;
+    }
+    status = measure_link(&k->rates, link, memory, err);
+    k->rates.flops = 1;
+    if (status == GEMMTUNE_OK && cut->sums)
+        status = measure_product(&k->rates.flops, link, ctx, cut, memory, err);
+    link->ops->detach(link);
+    gt_link_close(link);
+    return status;
+}
+
+/* ---- copies through staging memory --------------------------------------------------- */
+
+static gt_status time_copier(double *rate, struct gt_copier *copier, struct gt_err *err) {
+    char *from = calloc(1, COPY_BYTES), *to = calloc(1, COPY_BYTES);
+    double best = 0;
+    for (int i = 0; from != NULL && to != NULL && i < 3; i++) {
+        const double begin = gt_seconds();
+        gt_copier_copy(copier, to, 4096, from, 4096, 4096, COPY_BYTES / 4096);
+        const double seconds = gt_seconds() - begin;
+        best = best == 0 || seconds < best ? seconds : best;
+    }
+    const bool done = best > 0;
+    free(from);
+    free(to);
+    *rate = done ? COPY_BYTES / best : 0;
+    return done ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+}
+
+static double smaller(double x, double y) {
+    return x < y ? x : y;
+}
+
+gt_status gt_host_rates_of(struct gt_host_rates *out, double link[2], gemmtune_ctx *ctx,
+                           const struct gt_host_cut *cut, int64_t memory,
+                           struct gt_copier *staged, struct gt_err *err) {
+    struct known k = key_of(ctx, cut);
+    gt_status status = GEMMTUNE_OK;
+    double copier = 0;
+    if (!recall(&k)) {
+        status = measure(&k, ctx, cut, memory, err);
+        if (status == GEMMTUNE_OK && cut->sums)
+            remember(&k);
+    }
+    if (status == GEMMTUNE_OK && staged != NULL)
+        status = time_copier(&copier, staged, err);
+    *out = k.rates;
+    link[0] = k.rates.in;
+    link[1] = k.rates.out;
+    if (copier > 0) {
+        out->in = smaller(out->in, copier);
+        out->out = smaller(out->out, copier);
+        out->both_in = smaller(out->both_in, copier / 2);
+        out->both_out = smaller(out->both_out, copier / 2);
+    }
+    return status;
+}
