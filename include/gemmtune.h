@@ -374,9 +374,10 @@ typedef struct gemmtune_host_options {
      * second. A result other than 0 stops the product: tiles that are under way are
      * completed or left alone, and the call returns GEMMTUNE_ESTOPPED. */
     int (*progress)(void *user, const gemmtune_host_progress *progress);
-    /* Called for each operation that ran, when the product has ended. */
-    void (*trace)(void *user, const gemmtune_host_event *event);
     void *user;
+    /* Called for each operation that ran, when the product has ended. */
+    void (*trace)(void *trace_user, const gemmtune_host_event *event);
+    void *trace_user;
 } gemmtune_host_options;
 
 static inline void gemmtune_host_options_init(gemmtune_host_options *options) {

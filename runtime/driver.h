@@ -16,8 +16,8 @@
 struct gt_gpu {
     const struct gt_driver *driver;
     struct gt_device device;
-    gemmtune_target
-        target; /* the caller's handles; none of them is NULL but CUDA's device */
+    /* The caller's handles. None of them is NULL but CUDA's device. */
+    gemmtune_target target;
 };
 
 /* What a compiler made of a source. Valid, and to be cleared, after a failed build as well.

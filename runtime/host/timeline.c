@@ -100,6 +100,6 @@ void gt_host_timeline_add(gemmtune_host_report *report, const struct gt_host_cut
         report->bytes_in += op[i].lane < GT_LANE_RUN ? event.bytes : 0;
         report->bytes_out += op[i].lane == GT_LANE_OUT ? event.bytes : 0;
         if (options->trace != NULL)
-            options->trace(options->user, &event);
+            options->trace(options->trace_user, &event);
     }
 }

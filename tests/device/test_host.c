@@ -283,7 +283,7 @@ static void test_trace(void **state) {
     (void)state;
     o.progress = watch;
     o.trace = trace;
-    o.user = &seen;
+    o.user = o.trace_user = &seen;
     check("f32-nn-128x128x64", 1, 1, &o, &r);
     assert_int_equal(seen.last, r.tiles);
     assert_true(seen.products == 2.0 * 128 * 128 * 64);

@@ -65,6 +65,14 @@ void gt_svg_lines(struct gt_svg *s, const struct gt_svg_spot *spot, size_t count
     fputs("\"/>\n", s->out);
 }
 
+void gt_svg_box(struct gt_svg *s, double x, double y, double width, double height,
+                const char *colour) {
+    fprintf(s->out,
+            "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\" "
+            "stroke=\"#fff\" stroke-width=\"%s\"/>\n",
+            x, y, width > 0.3 ? width : 0.3, height, colour, width > 2 ? "0.5" : "0");
+}
+
 void gt_svg_mark(struct gt_svg *s, double x, double y, enum gt_svg_mark mark,
                  const char *colour) {
     /* corners about the middle, each mark of about the same area */

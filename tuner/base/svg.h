@@ -41,6 +41,9 @@ void gt_svg_text(struct gt_svg *s, double x, double y, enum gt_svg_anchor anchor
 /* `dash` is SVG's: lengths of strokes and gaps; NULL: one stroke. */
 void gt_svg_lines(struct gt_svg *s, const struct gt_svg_spot *spot, size_t count,
                   const char *colour, double width, const char *dash);
+/* A filled rectangle with a thin white border, so that neighbours can be told apart. */
+void gt_svg_box(struct gt_svg *s, double x, double y, double width, double height,
+                const char *colour);
 void gt_svg_mark(struct gt_svg *s, double x, double y, enum gt_svg_mark mark,
                  const char *colour);
 

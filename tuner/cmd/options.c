@@ -125,22 +125,50 @@ static bool store_int(char want[WANT_MAX], void *target, const struct gt_option 
     return true;
 }
 
-static bool store_seconds(char want[WANT_MAX], void *target, const struct gt_option *o,
-                          char *text) {
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"h", 3600}};
+/* A number and one of these units, times each other. */
+struct unit {
+    const char *name;
+    double size;
+};
+
+static bool read_units(double *out, const char *text, const struct unit *units,
+                       size_t count) {
     double value;
     const size_t len = read_decimal(&value, text);
-    (void)o;
-    (void)snprintf(want, WANT_MAX, "a time such as 90s, 5m, 1h or 250ms");
-    for (size_t i = 0; len > 0 && i < sizeof units / sizeof *units; i++)
+    for (size_t i = 0; len > 0 && i < count; i++)
         if (strcmp(text + len, units[i].name) == 0) {
-            *(double *)target = value * units[i].seconds;
-            return value * units[i].seconds <= longest_seconds;
+            *out = value * units[i].size;
+            return true;
         }
     return false;
+}
+
+static bool store_seconds(char want[WANT_MAX], void *target, const struct gt_option *o,
+                          char *text) {
+    static const struct unit units[] = {
+        {"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"h", 3600}};
+    (void)o;
+    (void)snprintf(want, WANT_MAX, "a time such as 90s, 5m, 1h or 250ms");
+    return read_units(target, text, units, sizeof units / sizeof *units) &&
+           *(double *)target <= longest_seconds;
+}
+
+static bool store_bytes(char want[WANT_MAX], void *target, const struct gt_option *o,
+                        char *text) {
+    static const struct unit units[] = {{"", 1},
+                                        {"B", 1},
+                                        {"kB", 1e3},
+                                        {"MB", 1e6},
+                                        {"GB", 1e9},
+                                        {"TB", 1e12},
+                                        {"KiB", 1024},
+                                        {"MiB", 1048576},
+                                        {"GiB", 1073741824},
+                                        {"TiB", 1099511627776.0}};
+    (void)o;
+    (void)snprintf(want, WANT_MAX, "a size such as 8GiB, 500MB or 4096");
+    return read_units(target, text, units, sizeof units / sizeof *units) &&
+           *(double *)target >= 1 && *(double *)target <= 1e18;
 }
 
 static bool store_number(char want[WANT_MAX], void *target, const struct gt_option *o,
@@ -159,7 +187,7 @@ static const store_fn stores[] = {
     [GT_OPT_FLAG] = store_flag,     [GT_OPT_TEXT] = store_text,
     [GT_OPT_LIST] = store_list,     [GT_OPT_NAMES] = store_names,
     [GT_OPT_INT] = store_int,       [GT_OPT_SECONDS] = store_seconds,
-    [GT_OPT_NUMBER] = store_number,
+    [GT_OPT_NUMBER] = store_number, [GT_OPT_BYTES] = store_bytes,
 };
 
 /* ---- help -------------------------------------------------------------------- */

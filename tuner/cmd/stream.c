@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stream.c - `gemmtune stream PROBLEM`: a product of matrices in host memory, which may be
+ * larger than the device's, on one device or several.
+ */
+#include "tuner/stream/stream.h"
+
+#include "runtime/driver.h"
+#include "tuner/base/table.h"
+#include "tuner/base/progress.h"
+#include "tuner/cmd/common.h"
+#include "tuner/cmd/session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct values {
+    struct gt_texts devices, against;
+    const char *db, *cut, *order, *a, *b, *c, *timeline;
+    double memory;
+    int64_t rounds, threads, seed;
+    bool pageable, quiet;
+    struct gt_format format;
+};
+
+static const struct gt_option options[] = {
+    {"device", 'd', GT_OPT_NAMES, offsetof(struct values, devices), "N",
+     "device: index, UUID, PCI id, key or part of its name; several by commas, or all", 0,
+     0},
+    {"devices", 0, GT_OPT_NAMES, offsetof(struct values, devices), "N,...",
+     "the same as --device", 0, 0},
+    {"memory", 'm', GT_OPT_BYTES, offsetof(struct values, memory), "SIZE",
+     "take at most so much memory of each device, as 8GiB (default: what is free)", 0, 0},
+    {"pageable", 0, GT_OPT_FLAG, offsetof(struct values, pageable), NULL,
+     "keep the matrices in ordinary memory, not in pinned memory", 0, 0},
+    {"a", 0, GT_OPT_TEXT, offsetof(struct values, a), "FILE",
+     "A is a .npy file (default: random numbers)", 0, 0},
+    {"b", 0, GT_OPT_TEXT, offsetof(struct values, b), "FILE", "B is a .npy file", 0, 0},
+    {"c", 0, GT_OPT_TEXT, offsetof(struct values, c), "FILE",
+     "C goes to a .npy file, which is made if it is not there", 0, 0},
+    {"against", 0, GT_OPT_NAMES, offsetof(struct values, against), "NAMES",
+     "compare with the product of matrices on the device (resident) or with cublasxt", 0,
+     0},
+    {"rounds", 0, GT_OPT_INT, offsetof(struct values, rounds), "N",
+     "so many rounds, all contestants in each (default 1; 3 with --against)", 1,
+     GT_STREAM_ROUNDS_MAX},
+    {"order", 0, GT_OPT_TEXT, offsetof(struct values, order), "NAME",
+     "planned (default), or five: the five buffers of the paper of 2010", 0, 0},
+    {"cut", 0, GT_OPT_TEXT, offsetof(struct values, cut), "MxNxK",
+     "tiles of C of M x N, slabs of K (default: planned)", 0, 0},
+    {"threads", 0, GT_OPT_INT, offsetof(struct values, threads), "N",
+     "that copy ordinary memory (default: half of the cores)", 1, 256},
+    {"timeline", 0, GT_OPT_TEXT, offsetof(struct values, timeline), "FILE",
+     "draw what ran when, as SVG", 0, 0},
+    GT_OPTION_DB(struct values),
+    GT_OPTION_SEED(struct values),
+    GT_OPTION_QUIET(struct values),
+    GT_OPTION_JSON(struct values),
+    GT_OPTION_END,
+};
+
+/* ---- options ------------------------------------------------------------------------- */
+
+static int read_cut(int64_t tile[3], const char *text) {
+    struct gt_reader r = {text, text != NULL ? text + strlen(text) : NULL};
+    for (int i = 0; text != NULL && i < 3; i++) {
+        const struct gt_piece part = gt_piece_take(&r, "x");
+        if (!gt_text_int(&tile[i], part.text, (size_t)part.len) || tile[i] < 1 ||
+            (part.stop == 'x') != (i < 2))
+            return gt_die(GT_EXIT_USAGE, "--cut %s: give it as 8192x8192x4096", text);
+    }
+    return -1;
+}
+
+static int read_against(struct gt_stream_setup *setup, const struct gt_texts *names) {
+    static const char *const known[] = {"resident", "cublasxt", NULL};
+    for (int i = 0; i < names->count; i++) {
+        if (strcmp(names->text[i], known[0]) == 0)
+            setup->resident = true;
+        else if (strcmp(names->text[i], known[1]) == 0)
+            setup->cublasxt = true;
+        else
+            return gt_die(GT_EXIT_USAGE, "--against %s: choose of resident and cublasxt",
+                          names->text[i]);
+    }
+    return -1;
+}
+
+static int read_order(struct gt_stream_setup *setup, const char *order) {
+    if (order == NULL || strcmp(order, "planned") == 0)
+        return -1;
+    setup->five_buffers = strcmp(order, "five") == 0;
+    return setup->five_buffers
+               ? -1
+               : gt_die(GT_EXIT_USAGE, "--order %s: choose of planned and five", order);
+}
+
+static bool is_packed(const gemmtune_problem *p, int operand) {
+    const struct gt_shape shape[3] = {gt_problem_shape_a(p), gt_problem_shape_b(p),
+                                      gt_problem_shape_c(p)};
+    const int64_t ld[3] = {p->lda, p->ldb, p->ldc};
+    return ld[operand] == gt_shape_packed_ld(shape[operand]);
+}
+
+static int check_files(const struct gt_stream_setup *setup) {
+    for (int i = 0; i < 3; i++)
+        if (setup->path[i] != NULL && !is_packed(&setup->p, i))
+            return gt_die(GT_EXIT_USAGE,
+                          "%s: rows of a .npy file have no gaps, so leave out its leading "
+                          "dimension",
+                          setup->path[i]);
+    if (setup->path[2] != NULL && (setup->cublasxt || setup->rounds > 1))
+        return gt_die(GT_EXIT_USAGE,
+                      "--c keeps the first product: give neither --rounds nor --against "
+                      "cublasxt with it");
+    return -1;
+}
+
+static int read_setup(struct gt_stream_setup *setup, const struct values *v,
+                      const char *problem) {
+    int code = gt_common_product(&setup->p, problem);
+    if (code < 0)
+        code = read_cut(setup->tile, v->cut);
+    if (code < 0)
+        code = read_against(setup, &v->against);
+    if (code < 0)
+        code = read_order(setup, v->order);
+    setup->path[0] = v->a;
+    setup->path[1] = v->b;
+    setup->path[2] = v->c;
+    setup->pageable = v->pageable;
+    setup->memory = v->memory;
+    setup->threads = (int)v->threads;
+    setup->rounds = v->rounds > 0 ? (int)v->rounds : v->against.count > 0 && !v->c ? 3 : 1;
+    setup->seed = (uint64_t)v->seed;
+    return code < 0 ? check_files(setup) : code;
+}
+
+/* ---- devices ------------------------------------------------------------------------- */
+
+struct picked {
+    struct gt_device_list list;
+    const struct gt_device *device[GT_CONTEST_DEVICES_MAX];
+    int count;
+};
+
+static gt_status add_device(struct picked *p, const struct gt_device *d,
+                            struct gt_err *err) {
+    if (d->trouble[0] != '\0')
+        return gt_fail(err, GEMMTUNE_EBUILD, "%s: %s", d->name, d->trouble);
+    for (int i = 0; i < p->count; i++)
+        if (p->device[i] == d)
+            return gt_fail(err, GEMMTUNE_EINVAL, "%s is named twice", d->name);
+    if (p->count == GT_CONTEST_DEVICES_MAX)
+        return gt_fail(err, GEMMTUNE_EINVAL, "at most %d devices", GT_CONTEST_DEVICES_MAX);
+    p->device[p->count++] = d;
+    return GEMMTUNE_OK;
+}
+
+/* All usable devices of the first one's backend: OpenCL lists the same GPUs again. */
+static gt_status add_all(struct picked *p, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (size_t i = 0; status == GEMMTUNE_OK && i < p->list.count; i++) {
+        const struct gt_device *d = &p->list.device[i];
+        if (d->trouble[0] == '\0' && (p->count == 0 || d->backend == p->device[0]->backend))
+            status = add_device(p, d, err);
+    }
+    if (status == GEMMTUNE_OK && p->count == 0)
+        status = gt_fail(err, GEMMTUNE_ENODRIVER, "there is no usable device");
+    return status;
+}
+
+static gt_status pick_devices(struct picked *p, const struct gt_texts *names,
+                              struct gt_err *err) {
+    gt_status status = gt_devices_list(&p->list, err);
+    if (status == GEMMTUNE_OK && names->count == 1 && strcmp(names->text[0], "all") == 0)
+        return add_all(p, err);
+    for (int i = 0; status == GEMMTUNE_OK && i < (names->count > 0 ? names->count : 1);
+         i++) {
+        size_t index = 0;
+        status =
+            gt_devices_pick(&index, &p->list, names->count > 0 ? names->text[i] : "0", err);
+        if (status == GEMMTUNE_OK)
+            status = add_device(p, &p->list.device[index], err);
+    }
+    return status;
+}
+
+/* ---- progress ------------------------------------------------------------------------ */
+
+static void show_step(void *user, const char *what) {
+    gt_progress_step(user, what);
+}
+
+static int show_progress(void *user, const gemmtune_host_progress *p) {
+    char text[160];
+    const double rate = p->seconds > 0 ? p->flops_done / p->seconds : 0;
+    const double left = rate > 0 ? (p->flops - p->flops_done) / rate : 0;
+    snprintf(text, sizeof text,
+             "%" PRId64 " of %" PRId64 " tiles, %.4g GFLOP/s, %.0f s left", p->tiles_done,
+             p->tiles, rate * 1e-9, left);
+    if (p->tiles_done < p->tiles)
+        gt_progress_step(user, text);
+    return gt_session_stop;
+}
+
+/* ---- answers ------------------------------------------------------------------------- */
+
+struct answer {
+    const struct gt_stream_setup *setup;
+    const struct picked *picked;
+    const char *problem;
+    struct gt_stream s;
+};
+
+static void print_contestant(const struct answer *a, const char *name,
+                             const struct gt_stream_times *t) {
+    char time[GT_CELL_MAX], rate[GT_CELL_MAX];
+    if (!t->took_part) {
+        if (t->why[0] != '\0')
+            printf("%-11sleft out: %s\n", name, t->why);
+        return;
+    }
+    const double seconds = gt_stream_median(t, a->setup->rounds);
+    const double flops = gt_problem_flops(&a->setup->p);
+    printf("%-11s%s  %s GFLOP/s", name, gt_show_ns(time, seconds * 1e9),
+           gt_show_rate(rate, flops, seconds * 1e9));
+    if (t->block > 0)
+        printf(", blocks of %d", t->block);
+    if (t != &a->s.own)
+        printf("; ours has %.3f of its rate", gt_stream_ratio(&a->s, t, a->setup->rounds));
+    printf("\n");
+}
+
+static void print_people(const struct answer *a) {
+    const gemmtune_host_report *r = &a->s.report;
+    char b[6][GT_CELL_MAX];
+    printf("problem    %s\n", a->problem);
+    for (int i = 0; i < a->picked->count; i++)
+        printf("device     %s\n", a->picked->device[i]->name);
+    printf("matrices   %s in %s memory\n", gt_show_bytes(b[0], a->s.bytes),
+           a->setup->pageable ? "pageable" : "pinned");
+    printf("tiles      %" PRId64 " of C, %" PRId64 " x %" PRId64 ", slabs of %" PRId64 "; "
+           "%" PRId64 " of A, %" PRId64 " of B, %" PRId64 " of C in %s of device memory\n",
+           r->tiles, r->tile_m, r->tile_n, r->tile_k, r->slots_a, r->slots_b, r->slots_c,
+           gt_show_bytes(b[0], (double)r->device_bytes));
+    printf("copied     %s in, %s out; the link has %s/s in, %s/s out\n",
+           gt_show_bytes(b[0], r->bytes_in), gt_show_bytes(b[1], r->bytes_out),
+           gt_show_bytes(b[2], r->link_in), gt_show_bytes(b[3], r->link_out));
+    printf("time       %s; planned %s, not less than %s; %s to prepare\n",
+           gt_show_ns(b[0], r->seconds * 1e9), gt_show_ns(b[1], r->forecast_seconds * 1e9),
+           gt_show_ns(b[2], r->bound_seconds * 1e9),
+           gt_show_ns(b[3], r->prepare_seconds * 1e9));
+    printf("products   %.1f %% of the time; copies that no product hides %.1f %%\n",
+           100 * r->compute_seconds / r->seconds, 100 * r->exposed_seconds / r->seconds);
+    if (a->s.correct)
+        printf("checked    correct; the largest error is %.2g of its bound\n", a->s.worst);
+    else
+        printf("checked    wrong: %s\n", a->s.wrong);
+    print_contestant(a, "this", &a->s.own);
+    print_contestant(a, "resident", &a->s.resident);
+    print_contestant(a, "cublasXt", &a->s.cublasxt);
+}
+
+static void json_contestant(bool *first, const struct answer *a, const char *seconds,
+                            const char *ratio, const struct gt_stream_times *t) {
+    if (!t->took_part)
+        return;
+    gt_json_number(first, seconds, gt_stream_median(t, a->setup->rounds));
+    if (ratio != NULL)
+        gt_json_number(first, ratio, gt_stream_ratio(&a->s, t, a->setup->rounds));
+}
+
+static void print_json(const struct answer *a) {
+    const gemmtune_host_report *r = &a->s.report;
+    const struct {
+        const char *key;
+        double value;
+    } number[] = {{"tile_m", (double)r->tile_m},
+                  {"tile_n", (double)r->tile_n},
+                  {"tile_k", (double)r->tile_k},
+                  {"tiles", (double)r->tiles},
+                  {"slots_a", (double)r->slots_a},
+                  {"slots_b", (double)r->slots_b},
+                  {"slots_c", (double)r->slots_c},
+                  {"bytes_in", r->bytes_in},
+                  {"bytes_out", r->bytes_out},
+                  {"device_bytes", (double)r->device_bytes},
+                  {"pinned_bytes", (double)r->pinned_bytes},
+                  {"link_in", r->link_in},
+                  {"link_out", r->link_out},
+                  {"prepare_seconds", r->prepare_seconds},
+                  {"compute_seconds", r->compute_seconds},
+                  {"copy_seconds", r->copy_seconds},
+                  {"exposed_seconds", r->exposed_seconds},
+                  {"forecast_seconds", r->forecast_seconds},
+                  {"bound_seconds", r->bound_seconds},
+                  {"worst", a->s.worst}};
+    bool first = true;
+    printf("{");
+    gt_json_text(&first, "problem", a->problem);
+    gt_json_number(&first, "devices", (double)r->devices);
+    gt_json_text(&first, "checked", a->s.correct ? "correct" : "wrong");
+    gt_json_text(&first, "error", a->s.correct ? NULL : a->s.wrong);
+    json_contestant(&first, a, "seconds", NULL, &a->s.own);
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+        gt_json_number(&first, number[i].key, number[i].value);
+    json_contestant(&first, a, "resident_seconds", "of_resident", &a->s.resident);
+    json_contestant(&first, a, "cublasxt_seconds", "of_cublasxt", &a->s.cublasxt);
+    if (a->s.cublasxt.took_part)
+        gt_json_number(&first, "cublasxt_block", (double)a->s.cublasxt.block);
+    printf("}\n");
+}
+
+/* ---- the command --------------------------------------------------------------------- */
+
+static int draw(const struct answer *a, const char *path) {
+    struct gt_err err;
+    char title[512];
+    snprintf(title, sizeof title, "%s on %s%s, %.3g s", a->problem,
+             a->picked->device[0]->name, a->picked->count > 1 ? " and others" : "",
+             a->s.report.seconds);
+    if (path == NULL ||
+        gt_timeline_draw(&a->s.timeline, path, title, &a->s.report, &err) == GEMMTUNE_OK)
+        return -1;
+    return gt_die(GT_EXIT_FAILURE, "%s", err.line);
+}
+
+/* Files are the input here: EIO is not a database's. */
+static int exit_of(gt_status status, const struct gt_stream_setup *setup) {
+    const bool file =
+        setup->path[0] != NULL || setup->path[1] != NULL || setup->path[2] != NULL;
+    if (status == GEMMTUNE_ESTOPPED)
+        return GT_EXIT_FAILURE;
+    if (file &&
+        (status == GEMMTUNE_EIO || status == GEMMTUNE_EPARSE || status == GEMMTUNE_EINVAL))
+        return GT_EXIT_INPUT;
+    return gt_exit_of(status);
+}
+
+static int stream(struct answer *a, struct gt_stream_setup *setup, const struct values *v) {
+    struct gt_err err = {""};
+    struct gt_progress progress;
+    gt_progress_init(&progress, 1, v->quiet);
+    setup->progress = show_progress;
+    setup->step = show_step;
+    setup->user = &progress;
+    gt_session_catch();
+    const gt_status status =
+        gt_stream_run(&a->s, setup, a->picked->device, a->picked->count, v->db, &err);
+    gt_progress_end(&progress);
+    if (status != GEMMTUNE_OK)
+        return gt_die(exit_of(status, setup), "%s", err.line);
+    if (v->format.json)
+        print_json(a);
+    else
+        print_people(a);
+    const int code = draw(a, v->timeline);
+    return code >= 0 ? code : a->s.correct ? GT_EXIT_OK : GT_EXIT_VERIFY;
+}
+
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
+    struct values v = {.seed = 1};
+    struct gt_stream_setup setup = {.rounds = 1};
+    struct picked picked = {.count = 0};
+    struct gt_err err = {""};
+    char problem[GT_PROBLEM_NAME_MAX];
+    int first = 0;
+    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 1, &first);
+    if (code < 0)
+        code = read_setup(&setup, &v, argv[first]);
+    if (code >= 0)
+        return code;
+    gt_problem_name(&setup.p, problem);
+    const gt_status status = pick_devices(&picked, &v.devices, &err);
+    if (status != GEMMTUNE_OK) {
+        code = gt_die(status == GEMMTUNE_EINVAL ? GT_EXIT_USAGE : GT_EXIT_DEVICE, "%s",
+                      err.line);
+    } else {
+        struct answer *a = calloc(1, sizeof *a);
+        if (a == NULL) {
+            code = gt_die(GT_EXIT_FAILURE, "out of memory");
+        } else {
+            a->setup = &setup;
+            a->picked = &picked;
+            a->problem = problem;
+            code = stream(a, &setup, &v);
+            gt_stream_clear(&a->s);
+        }
+        free(a);
+    }
+    gt_devices_clear(&picked.list);
+    return code;
+}
+
+const struct gt_cmd gt_cmd_stream = {
+    .name = "stream",
+    .operands = "PROBLEM --device N",
+    .about = "Multiply matrices in host memory, larger than the device.",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include "tuner/stream/matrices.h"
+
+#include "core/element.h"
+#include "tuner/base/parallel.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* ---- random numbers
+ * ---------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t z) {
+    z += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+enum { PART = 64 * 1024 }; /* elements that a thread fills at a time */
+
+struct filling {
+    char *to;
+    gemmtune_dtype type;
+    int64_t count;
+    uint64_t seed;
+};
+
+/* From -1 to 1, with all bits of the significand; integers as they come. */
+static void fill_one(char *to, gemmtune_dtype type, uint64_t random) {
+    const double real = (double)(int64_t)random * 0x1p-63;
+    const float single = (float)real;
+    const int32_t whole = (int32_t)(random >> 32);
+    switch (type) {
+    case GEMMTUNE_F64:
+        memcpy(to, &real, sizeof real);
+        break;
+    case GEMMTUNE_F32:
+        memcpy(to, &single, sizeof single);
+        break;
+    case GEMMTUNE_I32:
+        memcpy(to, &whole, sizeof whole);
+        break;
+    case GEMMTUNE_I8:
+        gt_element_put(to, type, (double)(whole >> 24));
+        break;
+    default:
+        gt_element_put(to, type, real);
+        break;
+    }
+}
+
+static void fill_parts(void *user, int thread, int64_t first, int64_t end) {
+    const struct filling *f = user;
+    const size_t size = gt_type_size(f->type);
+    (void)thread;
+    const int64_t stop = end * PART < f->count ? end * PART : f->count;
+    for (int64_t i = first * PART; i < stop; i++)
+        fill_one(f->to + (size_t)i * size, f->type, mix(f->seed ^ (uint64_t)i));
+}
+
+static void fill(void *to, gemmtune_dtype type, int64_t count, uint64_t seed) {
+    struct filling f = {to, type, count, mix(seed)};
+    gt_parallel(fill_parts, &f, (count + PART - 1) / PART);
+}
+
+/* ---- room ---------------------------------------------------------------------------- */
+
+/* A number at the begin of a file, or behind `key` in it; -1 when there is none. */
+static double number_in(const char *path, const char *key) {
+    char line[256];
+    double number = -1;
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return -1;
+    while (number < 0 && fgets(line, sizeof line, file) != NULL) {
+        char *end = line;
+        const size_t length = strlen(key);
+        if (strncmp(line, key, length) != 0)
+            continue;
+        const double found = strtod(line + length, &end);
+        number = end > line + length ? found : -1;
+    }
+    (void)fclose(file);
+    return number;
+}
+
+/* Bytes that may still be taken, by the system's count and by the process group's limit. */
+static double room(void) {
+    const double free_kib = number_in("/proc/meminfo", "MemAvailable:");
+    const double limit = number_in("/sys/fs/cgroup/memory.max", "");
+    const double used = number_in("/sys/fs/cgroup/memory.current", "");
+    const double inactive = number_in("/sys/fs/cgroup/memory.stat", "inactive_file ");
+    double bytes = free_kib > 0 ? free_kib * 1024 : 1e18;
+    if (limit > 0 && used >= 0) {
+        const double left = limit - used + (inactive > 0 ? inactive : 0);
+        bytes = left < bytes ? left : bytes;
+    }
+    return bytes;
+}
+
+static gt_status check_room(const struct gt_matrices *m, struct gt_err *err) {
+    double wanted = 0;
+    for (int i = 0; i < 3; i++)
+        wanted += m->path[i] == NULL ? (double)m->bytes[i] : 0;
+    const double left = room();
+    return wanted <= left
+               ? GEMMTUNE_OK
+               : gt_fail(err, GEMMTUNE_ENOMEM,
+                         "the matrices take %.1f GB of host memory, and %.1f GB are free",
+                         wanted * 1e-9, left * 1e-9);
+}
+
+static gt_status allocate(void **out, const struct gt_matrices *m, size_t bytes,
+                          struct gt_err *err) {
+    if (m->link != NULL)
+        return m->link->ops->host_alloc(out, m->link, (int64_t)bytes, err);
+    *out = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (*out != MAP_FAILED)
+        return GEMMTUNE_OK;
+    *out = NULL;
+    return gt_fail(err, GEMMTUNE_ENOMEM, "%zu bytes of host memory: %s", bytes,
+                   strerror(errno));
+}
+
+/* ---- open and close ------------------------------------------------------------------ */
+
+static gemmtune_dtype type_of(const gemmtune_problem *p, int i) {
+    const gemmtune_dtype type[3] = {p->type_a, p->type_b, p->type_c};
+    return type[i];
+}
+
+static gt_status open_one(struct gt_matrices *m, int i, const gemmtune_problem *p,
+                          struct gt_shape shape, uint64_t seed, struct gt_err *err) {
+    const gemmtune_dtype type = type_of(p, i);
+    gt_status status;
+    if (m->path[i] == NULL) {
+        status = allocate(&m->data[i], m, m->bytes[i], err);
+        if (status == GEMMTUNE_OK)
+            fill(m->data[i], type, (int64_t)(m->bytes[i] / gt_type_size(type)),
+                 seed + (uint64_t)i);
+        return status;
+    }
+    status = i == 2 && !p->reads_c
+                 ? gt_npy_create(&m->npy[i], m->path[i], type, shape, err)
+                 : gt_npy_open(&m->npy[i], m->path[i], type, shape, i == 2, err);
+    m->data[i] = m->npy[i].data;
+    return status;
+}
+
+gt_status gt_matrices_open(struct gt_matrices *out, const gemmtune_problem *p,
+                           struct gt_link *pinned, const char *const path[3], uint64_t seed,
+                           struct gt_err *err) {
+    const struct gt_shape shape[3] = {gt_problem_shape_a(p), gt_problem_shape_b(p),
+                                      gt_problem_shape_c(p)};
+    const int64_t elements[3] = {gt_problem_elems_a(p), gt_problem_elems_b(p),
+                                 gt_problem_elems_c(p)};
+    *out = (struct gt_matrices){.link = pinned};
+    for (int i = 0; i < 3; i++) {
+        out->path[i] = path[i];
+        out->bytes[i] = (size_t)elements[i] * gt_type_size(type_of(p, i));
+    }
+    gt_status status = check_room(out, err);
+    for (int i = 0; status == GEMMTUNE_OK && i < 3; i++)
+        status = open_one(out, i, p, shape[i], seed, err);
+    return status;
+}
+
+void gt_matrices_refill_c(struct gt_matrices *m, const gemmtune_problem *p, uint64_t seed) {
+    fill(m->data[2], p->type_c, (int64_t)(m->bytes[2] / gt_type_size(p->type_c)), seed + 2);
+}
+
+gt_status gt_matrices_close(struct gt_matrices *m, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; i < 3; i++) {
+        if (m->path[i] != NULL) {
+            const gt_status closed = gt_npy_close(&m->npy[i], m->path[i], err);
+            status = status == GEMMTUNE_OK ? closed : status;
+        } else if (m->data[i] != NULL && m->link != NULL) {
+            m->link->ops->host_release(m->link, m->data[i]);
+        } else if (m->data[i] != NULL) {
+            (void)munmap(m->data[i], m->bytes[i]);
+        }
+        m->data[i] = NULL;
+    }
+    return status;
+}
