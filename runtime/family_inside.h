@@ -132,10 +132,18 @@ gt_status gt_parse_uses(struct gt_family *f, struct gt_node n, struct gt_err *er
 /* EPARSE, with file and line, unless every kernel of the family's sources takes
  * (GT_PARAMS), and begins with GT_FOLLOW() where "overlap" says so and only there. */
 gt_status gt_family_check_sources(const struct gt_family *f, struct gt_err *err);
-/* Fills f->hash: over space.json, the sources and the parts that the family uses, whose
- * texts are asked of `part_text`. */
-void gt_family_set_hash(struct gt_family *f, const char *json,
-                        const char *(*part_text)(int part));
+
+/* ---- family_hash.c ---- */
+
+/* Writes blanks over the comments of C or OpenCL C. Line ends stay. */
+void gt_code_blank_comments(char *code);
+/* Removes comments, and makes one blank of every run of blanks and line ends; a directive
+ * keeps its line. Code with a raw string, a digraph or a trigraph stays as it is. */
+void gt_code_canonical(char *code);
+/* Fills f->hash from the document of space.json, f's sources and the parts that f uses.
+ * `part_text` gives the text of a part. ENOMEM when there is no memory. */
+gt_status gt_family_set_hash(struct gt_family *f, struct gt_node space,
+                             const char *(*part_text)(int part), struct gt_err *err);
 
 /* gt_family_parse with the sources fetched once space.json has named them. */
 gt_status gt_family_parse_with(struct gt_family **out, const char *folder_name,

@@ -293,9 +293,10 @@ gt_status gt_family_parse_with(struct gt_family **out, const char *folder_name,
         status = fetch_sources(f, read, user, err);
     if (status == GEMMTUNE_OK)
         status = gt_family_check_sources(f, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_family_set_hash(f, gt_json_root(doc), gt_part_text, err);
     if (status != GEMMTUNE_OK)
         goto done;
-    gt_family_set_hash(f, json, gt_part_text);
     *out = f;
     f = NULL;
 done:

@@ -7,7 +7,6 @@
  */
 #include "runtime/family_inside.h"
 
-#include "core/hash.h"
 #include "core/text.h"
 
 #include <stdio.h>
@@ -81,40 +80,10 @@ gt_status gt_parse_uses(struct gt_family *f, struct gt_node n, struct gt_err *er
     return status;
 }
 
-void gt_family_set_hash(struct gt_family *f, const char *json,
-                        const char *(*part_text)(int part)) {
-    struct gt_hash h;
-    gt_hash_init(&h);
-    gt_hash_add_text(&h, json);
-    for (int i = 0; i < GT_BACKENDS; i++)
-        gt_hash_add_text(&h, f->source[i] != NULL ? f->source[i] : "");
-    for (int i = 0; gt_part_name(i) != NULL; i++)
-        if ((f->uses & 1u << i) != 0)
-            gt_hash_add_text(&h, part_text(i));
-    gt_hash_hex(&h, f->hash);
-}
-
 /* ---- the kernels -------------------------------------------------------------------- */
 
 /* What separates words, lines that go on among it. */
 static const char blank[] = " \t\r\n\\";
-
-/* A copy of a source with blanks for its comments; the lines stay. The caller frees it. */
-static char *without_comments(const char *source) {
-    char *text = strdup(source);
-    for (char *c = text; c != NULL && *c != '\0'; c++) {
-        const bool to_line_end = strncmp(c, "//", 2) == 0;
-        if (!to_line_end && strncmp(c, "/*", 2) != 0)
-            continue;
-        const char *end = strstr(c + 2, to_line_end ? "\n" : "*/");
-        const char *stop = end == NULL ? c + strlen(c) : end + (to_line_end ? 0 : 2);
-        for (; c < stop; c++)
-            if (*c != '\n')
-                *c = ' ';
-        c--;
-    }
-    return text;
-}
 
 /* Behind the parenthesis that closes the one at `at`; NULL when none does. */
 static const char *past_parentheses(const char *at) {
@@ -206,9 +175,10 @@ gt_status gt_family_check_sources(const struct gt_family *f, struct gt_err *err)
     for (int i = 0; i < GT_BACKENDS && status == GEMMTUNE_OK; i++) {
         if (f->source[i] == NULL)
             continue;
-        char *text = without_comments(f->source[i]);
+        char *text = strdup(f->source[i]);
         if (text == NULL)
             return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+        gt_code_blank_comments(text);
         status = check_text(f, f->source_name[i], text, err);
         free(text);
     }

@@ -122,6 +122,7 @@ static void json_family(const struct gt_family *f) {
     bool first = true;
     gt_json_text(&first, "family", f->name);
     gt_json_text(&first, "about", f->about);
+    gt_json_text(&first, "hash", f->hash);
     gt_json_name(&first, "params");
     (void)fputs("[", stdout);
     json_params(f);
