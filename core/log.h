@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log.h - lines for people. Silent until gemmtune_set_log installs a function. */
+/* log.h - lines for people. Nothing is logged until gemmtune_set_log installs a
+ * function. */
 #ifndef GT_CORE_LOG_H
 #define GT_CORE_LOG_H
 
