@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tuning.c - how far each problem was searched, so that nobody searches it again. */
+/* tuning.c - how far each problem was searched, so that the same search is not repeated. */
 #include "db/internal.h"
 
 #define OF_PROBLEM                                                                         \
@@ -16,7 +16,7 @@ gt_status gt_db_tuning_put(struct gt_db *db, const struct gt_tuning *tuning,
     if (status == GEMMTUNE_OK && known == 0)
         status = gt_fail(err, GEMMTUNE_EINVAL, "%s: holds no device \"%s\"", db->path,
                          tuning->device_key);
-    if (status == GEMMTUNE_OK) /* a search that went as far in both ways says more */
+    if (status == GEMMTUNE_OK) /* a row whose two limits are as high or higher stays */
         status = gt_sql_run(
             db, err,
             "INSERT INTO tuning (device, problem, families, trials, limit_ms, ended_ms) "
