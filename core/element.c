@@ -7,7 +7,7 @@
 
 enum { ELEMENT_MAX = 8 }; /* bytes */
 
-/* ---- what follows from size and unit ---- */
+/* ---- properties from size and unit ---- */
 
 int gt_type_bits(gemmtune_dtype type) {
     return gt_type_is_float(type) ? -ilogb(gt_type_unit(type)) : 0;

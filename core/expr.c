@@ -125,8 +125,8 @@ gt_status gt_symbols_add(int *slot, struct gt_symbols *s, const char *name,
 }
 
 /* ---- parsing ---------------------------------------------------------------
- * Each function takes what it names from the text and returns the index of its node, or -1
- * with the line written. */
+ * Each function takes the construct of its name from the text. It returns the index of the
+ * node, or -1 with the line written. */
 
 struct parser {
     struct gt_expr *e;
@@ -382,7 +382,7 @@ bool gt_expr_uses(const struct gt_expr *e, int slot) {
 }
 
 /* ---- evaluation ------------------------------------------------------------
- * Each function returns NULL, or what is wrong. */
+ * Each function returns NULL, or the error in a few words. */
 
 static const char overflow[] = "overflow";
 

@@ -6,8 +6,7 @@
 
 #include "core/status.h"
 
-/* Formats one line (512 bytes at most, no newline) and hands it to the installed function.
- */
+/* Formats one line (at most 512 bytes, no newline) for the installed function. */
 void gt_log(gemmtune_log_level level, const char *fmt, ...) GT_PRINTF(2, 3);
 
 #endif

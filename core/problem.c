@@ -272,7 +272,7 @@ gt_status gt_problem_settle(gemmtune_problem *out, bool *swapped,
     return GEMMTUNE_OK;
 }
 
-/* ---- what no kernel computes yet ------------------------------------------- */
+/* ---- problems without a kernel yet ---------------------------------------- */
 
 static gt_status check_batch(const gemmtune_problem *p, struct gt_err *err) {
     static const struct {
@@ -387,8 +387,8 @@ double gt_problem_distance2(const gemmtune_problem *x, const gemmtune_problem *y
 }
 
 int64_t gt_row_align(int64_t ld, gemmtune_dtype type, int64_t pointer_align) {
-    /* The lowest bit set in any of them is the largest power of two that divides them all.
-     */
+    /* The lowest bit set in any of them is the largest power of two that divides all of
+     * them. */
     const int64_t all = ld * (int64_t)gt_type_size(type) | pointer_align | GT_VECTOR_BYTES;
     return all & -all;
 }

@@ -23,8 +23,7 @@ struct gt_db;
 
 enum gt_db_mode {
     GT_DB_READ,  /* the file must exist; nothing is ever written */
-    GT_DB_WRITE, /* created with its folder when missing; migrated, after a copy, when
-                  * older */
+    GT_DB_WRITE, /* created with its folder when missing; an older one is migrated */
 };
 
 /* EIO: the file cannot be opened, or a process died while writing it and the next writer
@@ -62,12 +61,10 @@ struct gt_trial_row {
     int64_t id;
     struct gt_db_subject subject;
     enum gt_trial_state state;
-    int attempts;               /* 1, plus 1 for each time the machine went down during
-                                 * the trial */
+    int attempts;               /* 1, plus 1 for each time the machine went down */
     gt_outcome outcome;         /* crashed while the trial is running */
     struct gt_measurement time; /* samples 0 when never measured */
-    int registers, spill_bytes, smem_bytes; /* per thread, per thread, per block; -1
-                                             * unknown */
+    int registers, spill_bytes, smem_bytes; /* per thread, thread, block; -1 unknown */
     double compile_ms;
     const char *error;      /* "" or one line */
     const char *provenance; /* "local" or the origin that it was merged from */

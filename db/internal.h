@@ -72,14 +72,12 @@ struct gt_db {
     sqlite3 *conn;
     char *path; /* as the caller gave it */
     enum gt_db_mode mode;
-    int64_t budget;    /* steps of SQLite's machine that one statement may take; 0: any
-                        * number */
+    int64_t budget;    /* steps that one statement may take; 0: any number */
     int64_t spent;     /* steps that the present statement has taken */
     double busy_since; /* gt_seconds when the wait for other processes began */
     int64_t bad;       /* rows skipped since the file was opened */
     int64_t run_id;    /* the run that this handle began and has not ended, else 0 */
-    void (*closing)(struct gt_db *db); /* the write side's function for closing; NULL:
-                                        * none */
+    void (*closing)(struct gt_db *db); /* the write side's; NULL: none */
     struct gt_stored_trial found;      /* the row of the last gt_db_trial_find */
 };
 
@@ -128,8 +126,7 @@ struct gt_db_column {
 struct gt_db_table {
     const char *name;
     const char *conflict;     /* the columns that make a row unique */
-    const char *const *joins; /* the tables that its columns come from besides itself,
-                               * NULL-ended */
+    const char *const *joins; /* other tables that its columns come from, NULL-ended */
     const char *order;        /* the defined order of reading */
     const struct gt_db_column *column;
     size_t count;

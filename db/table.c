@@ -15,7 +15,7 @@
 /* The largest integer that JSON readers agree on: 2^53 - 1. */
 #define EXACT_MAX INT64_C(9007199254740991)
 
-/* ---- what one column cannot say -------------------------------------------- */
+/* ---- rules on more than one column ---------------------------------------- */
 
 static bool all_of(const char *text, const char *allowed) {
     return text[strspn(text, allowed)] == '\0';

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * costs.h - what things cost a unit (multiprocessor), in its clocks and issue slots where
- * nothing else is said. Those that are fitted were so all at once, to trials of an H200:
- * `gemmtune predict --fit` prints their lines anew from the trials of a database. Other
- * architectures are taken to be alike: figures of theirs would make a table of this.
+ * costs.h - the costs of the performance model, in clocks and issue slots of a unit
+ * (multiprocessor) unless the line names another unit.
+ *
+ * The fitted costs were fitted all at once, to trials of an H200. `gemmtune predict --fit`
+ * prints their lines anew from the trials of a database. Other architectures get the same
+ * figures; figures of their own would make a table of this.
  */
 #ifndef GT_RUNTIME_COSTS_H
 #define GT_RUNTIME_COSTS_H
 
-/* X(name, value, whether it is fitted, what) */
+/* X(name, value, whether it is fitted, meaning) */
 #define GT_COST_LIST(X)                                                                    \
     X(load, 2.5, false, "issue slots of a load from shared memory; measured")              \
     X(line, 1, false, "a line that the load/store unit reads; as it is built")             \

@@ -59,7 +59,8 @@ static size_t blank_at(const char *at) {
     return strncmp(at, "\\\n", 2) == 0 ? 2 : comment_at(at);
 }
 
-/* Behind the blanks at `at`. *new_line becomes true when a line ends among them. */
+/* The first place after the blanks at `at`. *new_line becomes true when a line ends in
+ * them. */
 static const char *past_blanks(const char *at, bool *new_line) {
     for (size_t len = blank_at(at); len > 0; len = blank_at(at)) {
         *new_line |= *at == '\n';
@@ -76,7 +77,7 @@ static bool has_rare_spelling(const char *code) {
 
 void gt_code_canonical(char *code) {
     bool new_line = true, directive = false;
-    const char *end = code; /* of the token before */
+    const char *end = code; /* end of the token before */
     char *to = code;
     if (has_rare_spelling(code))
         return;

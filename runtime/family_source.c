@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * family_source.c - what a family's source is made of and held to: the parts of
- * templates/common/ that it uses, its kernels' parameters and their first statement. A
- * kernel with other parameters than "args" reads what is not there, and one that overlaps
- * without waiting is wrong now and then only: both are found here instead.
+ * family_source.c - the parts of templates/common/ that a family uses, and two checks of
+ * its kernels: their parameters and their first statement. A kernel with other parameters
+ * than "args" would read wrong arguments. A kernel that overlaps without waiting is wrong
+ * only now and then. Both are refused here.
  */
 #include "runtime/family_inside.h"
 
@@ -19,7 +19,7 @@ static const char *past(const char *text, const char *chars) {
     return text + strspn(text, chars);
 }
 
-/* The constant of a line "#define GT_<NAME> <integer>": its name and value. */
+/* Reads a line "#define GT_<NAME> <integer>": the name and the value. */
 static bool read_constant(char name[GT_NAME_MAX], int64_t *value, const char *line) {
     static const char head[] = "#define GT_", blanks[] = " \t";
     if (strncmp(line, head, sizeof head - 1) != 0)
@@ -35,7 +35,7 @@ static bool read_constant(char name[GT_NAME_MAX], int64_t *value, const char *li
     return gt_text_int(value, line, digits) && strchr(" \t\r\n", line[digits]) != NULL;
 }
 
-/* The integer macros of a part become names that expressions may use. */
+/* Adds the integer macros of a part as names that expressions may use. */
 static gt_status add_constants(struct gt_family *f, const char *text, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (const char *line = text; line != NULL && status == GEMMTUNE_OK;) {
@@ -65,7 +65,7 @@ static gt_status read_part(unsigned *set, struct gt_node n, struct gt_err *err) 
     return GEMMTUNE_OK;
 }
 
-/* A family that does not say what it uses may use all parts. */
+/* A family without "uses" may use all parts. */
 gt_status gt_parse_uses(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     const bool absent = gt_json_kind(n) == GT_JSON_ABSENT;
     unsigned set = absent ? ~0u : 0;
@@ -82,10 +82,10 @@ gt_status gt_parse_uses(struct gt_family *f, struct gt_node n, struct gt_err *er
 
 /* ---- the kernels -------------------------------------------------------------------- */
 
-/* What separates words, lines that go on among it. */
+/* The characters that separate words; a backslash continues a line. */
 static const char blank[] = " \t\r\n\\";
 
-/* Behind the parenthesis that closes the one at `at`; NULL when none does. */
+/* The place after the parenthesis that closes the one at `at`; NULL when none does. */
 static const char *past_parentheses(const char *at) {
     int depth = 0;
     for (; *at != '\0'; at++) {
@@ -96,7 +96,7 @@ static const char *past_parentheses(const char *at) {
     return NULL;
 }
 
-/* Whether `word` stands at `at`, but for blanks within; then *at is behind it. */
+/* Whether `word` stands at `at`, with blanks in it or not. If so, *at moves past it. */
 static bool skip(const char **at, const char *word) {
     const char *c = past(*at, blank);
     for (; *word != '\0' && *c == *word; word++)
@@ -110,7 +110,7 @@ static bool begins(const char *at, const char *word) {
     return strncmp(at, word, strlen(word)) == 0;
 }
 
-/* The first statement of a kernel's body, but for the names of its shared memory. */
+/* The first statement of a kernel's body after the declarations of its shared memory. */
 static const char *first_statement(const char *at) {
     while (begins(at, "GT_SHARED_ARRAY") || begins(at, "extern __shared__")) {
         const char *end = strchr(at, ';');
@@ -133,7 +133,8 @@ static bool is_identifier(char c) {
            c == '_';
 }
 
-/* What is wrong with the kernel whose name is in the parentheses at `at`, or NULL. */
+/* The error of the kernel whose name is in the parentheses at `at`; NULL when there is
+ * none. */
 static const char *wrong_with(const struct gt_family *f, const char *at) {
     at = past_parentheses(at);
     if (at == NULL || !skip(&at, "(GT_PARAMS)"))

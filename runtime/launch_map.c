@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launch_map.c - see launch.h: a matrix described to hardware that copies boxes of it. */
+/* launch_map.c - see launch.h: the description of a matrix for hardware that copies boxes
+ * of it. */
 #include "runtime/launch.h"
 
 #include "runtime/driver.h"

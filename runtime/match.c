@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * match.c - which kernel serves a problem. The order of preference, as enum gt_preference
- * has it:
+ * match.c - the choice of a kernel for a problem. The order of preference is that of enum
+ * gt_preference:
  *
  *     EXACT    records of this problem, measured and verified on this device; by rank
  *     ARCH     records of this problem with this device's key, measured elsewhere (merged,
@@ -12,11 +12,11 @@
  *              forecast
  *     DEFAULT  the families' starts and default points: by forecast, without one by rank
  *
- * A caller that asks for SHAPE at worst gets no kernel that was measured elsewhere, hence
- * none of the second line.
+ * A caller that asks for SHAPE at worst gets no kernel that was measured elsewhere, so it
+ * gets none of the second line.
  *
- * A kernel must be able to run (fit.h) within the caller's workspace. That is asked before
- * its speed is. No device, no file, no lock.
+ * A kernel must be able to run (fit.h) within the caller's workspace; this is checked
+ * before its speed is considered. No device, no file, no lock.
  */
 #include "runtime/match_inside.h"
 
@@ -25,10 +25,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of "where" in a why line; fits why with a name and numbers. */
+/* Bytes of the place in a `why` line, which has room for it, a name and numbers. */
 enum { PLACE_MAX = 128 };
 
-static const double turned_operand = 1.5; /* is as far as so many factors of two */
+static const double turned_operand = 1.5; /* per operand in the other layout */
 
 /* ---- candidates ------------------------------------------------------------------ */
 
@@ -55,7 +55,7 @@ static enum gt_preference preference_of(const struct gt_lookup *l,
     return mine ? GT_SAME_UNCHECKED : GT_SAME_ARCH;
 }
 
-/* Whether the record is a candidate at all, and how good it would be. */
+/* Whether the record is a candidate. Fills in how preferable it would be. */
 static bool classify(struct gt_near *out, const struct gt_lookup *l,
                      const struct gt_known *known) {
     static const gemmtune_match match_of[] = {
@@ -75,8 +75,7 @@ static bool classify(struct gt_near *out, const struct gt_lookup *l,
     return out->match <= l->query.worst;
 }
 
-/* Best first. The array's own order, which is the database's, breaks what is left of
- * ties. */
+/* Best first. Ties keep the order of the array, which is the database's. */
 static int by_preference(const void *a, const void *b) {
     const struct gt_near *x = a, *y = b;
     int o = gt_order((double)x->preference, (double)y->preference);
@@ -103,7 +102,7 @@ static gt_status gather(struct gt_near **out, size_t *count, const struct gt_loo
     return GEMMTUNE_OK;
 }
 
-/* Whether the choice runs and was not turned down before; fills in its fit. */
+/* Whether the choice may run and was not rejected before. Fills in its fit. */
 static bool suits(struct gt_choice *out, const struct gt_lookup *l, struct gt_err *last) {
     int64_t values[GT_POINT_MAX];
     if (gt_point_values(values, out->family, &out->point, last) != GEMMTUNE_OK ||
@@ -172,7 +171,7 @@ static void explain_start(struct gt_choice *out, const struct gt_lookup *l,
 
 /* ---- the choice ------------------------------------------------------------------ */
 
-/* The first that suits. */
+/* The first option that suits. */
 static bool choose_option(struct gt_choice *out, const struct gt_lookup *l,
                           struct gt_forecasts *all, size_t tuned, struct gt_err *last) {
     if (all->last.line[0] != '\0')
@@ -193,8 +192,8 @@ static bool choose_option(struct gt_choice *out, const struct gt_lookup *l,
     return false;
 }
 
-/* Records of other problems that are equally good otherwise, nearest first: the best of
- * those near by, or of the next that are. */
+/* Chooses among equally preferred records of other problems: the best of a group of the
+ * nearest; when none suits, of the next group. */
 static bool choose_other(struct gt_choice *out, const struct gt_lookup *l,
                          struct gt_forecasts *all, const struct gt_near *group,
                          size_t count, struct gt_err *last) {
@@ -214,7 +213,7 @@ static size_t end_of_group(const struct gt_near *all, size_t begin, size_t count
     return end;
 }
 
-/* Records of this problem: the first that suits. */
+/* Chooses among records of this problem: the first that suits. */
 static bool choose_same(struct gt_choice *out, const struct gt_lookup *l,
                         const struct gt_near *group, size_t count, struct gt_err *last) {
     bool found = false;
@@ -248,7 +247,7 @@ static bool choose_known(struct gt_choice *out, const struct gt_lookup *l,
     return found;
 }
 
-/* The family's default point as an answer, when it suits. */
+/* Answers with the family's default point when it suits. */
 static bool offer_default(struct gt_choice *out, const struct gt_lookup *l,
                           const struct gt_family *f, size_t tuned, struct gt_err *last) {
     out->match = GEMMTUNE_MATCH_DEFAULT;
@@ -269,7 +268,8 @@ static bool choose_start(struct gt_choice *out, const struct gt_lookup *l,
     return choose_option(out, l, options, tuned, last);
 }
 
-/* By rank. *served: some family has a kernel for the types and layout here. */
+/* Chooses a default point by rank. *served: some family has a kernel for the types and
+ * layout here. */
 static bool choose_default(struct gt_choice *out, const struct gt_lookup *l, size_t tuned,
                            bool *served, struct gt_err *last) {
     const struct gt_families *families = l->query.snapshot->families;
@@ -295,8 +295,8 @@ static gt_status nothing(const struct gt_lookup *l, size_t tuned, bool served,
                    last->line[0] != '\0' ? ", last refused: " : "", last->line);
 }
 
-/* The device that the model is asked about. A GPU that does not tell its peaks counts as a
- * usual one with as many units: forecasts are only compared with each other. */
+/* The device for the model. A GPU without known peaks counts as a usual one with as many
+ * units: forecasts are only compared with each other. */
 static struct gt_device model_device_of(const struct gt_device *d) {
     struct gt_device r = *d;
     if (d->is_cpu ||

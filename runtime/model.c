@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model.c - the reckoning of model.h. Counts are per unit (multiprocessor) and in its
- * clocks until the last step. What fits a unit comes from the programming guide, what
- * things cost from the costs in costs.h.
+ * model.c - the computation of model.h. Counts are per unit (multiprocessor) and in its
+ * clocks until the last step. The limits of a unit come from the programming guide, costs
+ * from costs.h.
  */
 #include "runtime/model.h"
 
@@ -13,20 +13,21 @@
 
 enum {
     WARP = 32,
-    HALVES_FROM = 4, /* blocks a unit, from which halves of pairs are used */
-    GROUP_PAIRS = 9, /* pairs of units in a group, the most (sm_90) */
-    PARTITIONS = 4,  /* of a multiprocessor, each issues an instruction a clock */
+    HALVES_FROM = 4, /* blocks a unit, from which clusters can use half pairs */
+    GROUP_PAIRS = 9, /* the most pairs of units in a group (sm_90) */
+    PARTITIONS = 4,  /* of a multiprocessor; each issues one instruction a clock */
     LINE = 128,      /* bytes that shared memory or the first-level cache moves a clock */
     REGISTERS_MAX = 255,
-    REGISTER_UNIT = 8,   /* a thread's registers are counted in these */
-    REGISTER_GUESS = 32, /* of kernels whose family does not say: two loops and addresses */
+    REGISTER_UNIT = 8,   /* a thread's registers are a multiple of this */
+    REGISTER_GUESS = 32, /* for a family that does not say: two loops and addresses */
 };
 
-/* ---- what a unit holds ------------------------------------------------------------- */
+/* ---- the room of a unit ------------------------------------------------------------ */
 
 /*
  * CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": resident
- * threads, blocks, registers, shared memory and what of it each block loses to the system.
+ * threads, blocks, registers, shared memory, and the shared memory that the system takes of
+ * each block.
  */
 static const struct room {
     int cc, threads, blocks, registers, smem, smem_lost;
@@ -57,7 +58,8 @@ static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Registers are given to warps; the four partitions hold the same number of warps each. */
+/* Registers are allocated to warps; each of the four partitions holds the same number of
+ * warps. */
 int gt_model_resident(int cc, int threads, int registers, int64_t smem) {
     const struct room *room = room_of(cc);
     if (room == NULL || threads < 1)
@@ -72,7 +74,7 @@ int gt_model_resident(int cc, int threads, int registers, int64_t smem) {
     return (int)blocks;
 }
 
-/* ---- what things cost --------------------------------------------------------------- */
+/* ---- the costs ---------------------------------------------------------------------- */
 
 const struct gt_costs gt_costs_h200 = {
 #define X(name, value, fitted, what) .name = value,
@@ -80,8 +82,7 @@ const struct gt_costs gt_costs_h200 = {
 #undef X
 };
 
-/* ---- one point ------------------------------------------------------------------------
- */
+/* ---- one point ---------------------------------------------------------------------- */
 
 /* A point on a device, in numbers; bytes and clocks of a block are those of one slab. */
 struct work {
@@ -92,17 +93,17 @@ struct work {
     double m, n, k;                /* of the problem */
     double size_a, size_b, size_c; /* bytes of an element */
     double clocks_per_ns;
-    double fma_rate;          /* multiply-adds a unit does in a clock */
+    double fma_rate;          /* multiply-adds of a unit in a clock */
     double warps, tile;       /* of a block: warps, elements of C */
-    double slabs, tiles;      /* of a block, of the problem */
-    double fma, issue, stall; /* clocks of a partition for a warp's slab */
-    double shared, l2;        /* and of a unit for a block's */
-    double units;             /* that its blocks can use at once */
-    double end;               /* and for adding up and writing its tile */
+    double slabs, tiles;      /* of a block; of the problem */
+    double fma, issue, stall; /* clocks of a partition, for one warp's slab */
+    double shared, l2;        /* clocks of a unit, for one block's slab */
+    double units;             /* units that the blocks can use at once */
+    double end;               /* clocks to add up and write a block's tile */
 };
 
-/* The 4-norm: what overlaps is as long as the longest of them, and a little longer where
- * two are near each other. */
+/* The 4-norm. Times that overlap take as long as the longest of them, and a little longer
+ * when two are near each other. */
 static double norm(const double *x, int count) {
     double most = 0, sum = 0;
     for (int i = 0; i < count; i++)
@@ -114,7 +115,7 @@ static double norm(const double *x, int count) {
     return most * sqrt(sqrt(sum));
 }
 
-/* Multiply-adds of a unit in a clock; on tensor cores that per cent of the device's
+/* Multiply-adds of a unit in a clock. On tensor cores: `tensor` per cent of the device's
  * ceiling. */
 static double rate_of(const struct gt_device *d, const struct gt_dtype *types,
                       int64_t tensor) {
@@ -132,7 +133,7 @@ static double slab_bytes(const struct work *w) {
                                       (double)s[GT_SHAPE_TILE_K];
 }
 
-/* What a slab takes of each resource of a unit. */
+/* The clocks that a slab needs of each resource of a unit. */
 static void reckon_slab(struct work *w) {
     const int64_t *s = w->shape;
     const double fmas = w->tile * (double)s[GT_SHAPE_TILE_K], bytes = slab_bytes(w);
@@ -155,7 +156,7 @@ static void reckon_slab(struct work *w) {
     w->l2 = bytes / w->costs->l2_bytes;
 }
 
-/* Blocks that share all slabs of all tiles, alike or nearly so; 0: each has a tile or a
+/* Blocks that share all slabs of all tiles about equally. 0: each block has a tile, or a
  * part of one. */
 static int64_t streams(const struct work *w) {
     return w->shape[GT_SHAPE_STREAM] * w->d->units;
@@ -177,16 +178,16 @@ static void reckon_block(struct work *w) {
     reckon_slab(w);
 }
 
-/* Clocks of a partition for a slab of each of `blocks` blocks, when a warp of them takes
- * `each` of it and stalls: others go on meanwhile, if there are any. */
+/* Clocks of a partition for one slab of each of `blocks` blocks. A warp needs `each` clocks
+ * and then stalls; other warps, if there are any, go on meanwhile. */
 static double slab_clocks(const struct work *w, double each, double blocks) {
     const double warps = ceil(blocks * w->warps / PARTITIONS);
     const double both[] = {warps * each, each + w->stall};
     return warps == 0 ? 0 : w->stall > 0 ? norm(both, 2) : warps * each;
 }
 
-/* What the slabs of a block wait for one another: those that are on their way share the
- * latency; with none ahead it comes on top of what is computed. */
+/* The clocks that the slabs of a block wait for memory. Slabs that are fetched ahead share
+ * the latency. With none ahead, the latency is added to the computation. */
 static double block_latency(const struct work *w) {
     const double ahead = (double)w->shape[GT_SHAPE_AHEAD];
     const double own[] = {slab_clocks(w, w->fma, 1), slab_clocks(w, w->issue, 1), w->shared,
@@ -196,8 +197,8 @@ static double block_latency(const struct work *w) {
                : w->slabs * (norm(own, 4) + w->costs->first_memory);
 }
 
-/* Bytes from device memory: all operands once, and what a round of blocks reads when they
- * do not stay in the cache. */
+/* Bytes from device memory. When the operands fit the cache: each operand once. Otherwise
+ * each round of blocks reads its operands again. */
 static double traffic(const struct work *w, double resident) {
     const int64_t *s = w->shape;
     const double bytes_c = w->size_c * w->m * w->n;
@@ -217,11 +218,10 @@ static double traffic(const struct work *w, double resident) {
     return fmax(once, read + bytes_c);
 }
 
-/* ---- registers and blocks
- * ---------------------------------------------------------------- */
+/* ---- registers and blocks ----------------------------------------------------------- */
 
-/* What the compiler will take: more than the family reckons where there is room, never more
- * than lets the promised number of blocks fit. */
+/* The registers that the compiler will probably use: more than the family's estimate where
+ * there is room, but never so many that the promised blocks do not fit. */
 static int registers_of(const struct work *w, const struct gt_compiled *compiled) {
     const int64_t said = w->shape[GT_SHAPE_REGS];
     const struct room *room = room_of(w->d->cc);
@@ -229,8 +229,8 @@ static int registers_of(const struct work *w, const struct gt_compiled *compiled
         return compiled->registers;
     if (said == 0 || room == NULL)
         return REGISTER_GUESS;
-    /* Warps of the promised blocks on a partition, and what each thread of them can have.
-     */
+    /* Warps of the promised blocks on a partition, and registers for each of their
+     * threads. */
     const int64_t promised =
         cdiv((int64_t)w->warps *
                  least(w->shape[GT_SHAPE_FIT] + !w->shape[GT_SHAPE_FIT], room->blocks),
@@ -240,10 +240,11 @@ static int registers_of(const struct work *w, const struct gt_compiled *compiled
     return (int)fmin(most, ceil(w->costs->registers * (double)said));
 }
 
-/* Units that clusters use at once. A cluster takes pairs of units (TPC) of one group (GPC),
- * which has nine pairs at most; what is left over of a group stays empty, and where few
- * blocks fit a unit, so does the other half of an odd cluster's last pair. Dies are cut
- * differently: pairs are dealt out evenly here, but for one that a group has given away. */
+/* Units that clusters can use at once. A cluster takes pairs of units (TPC) of one group
+ * (GPC), which has nine pairs at most. The pairs of a group that are left over stay empty.
+ * When few blocks fit a unit, the other half of an odd cluster's last pair stays empty as
+ * well. Chips differ in their groups: here all groups have equally many pairs, except one
+ * that lacks a pair. */
 static double usable_units(int units, int64_t cluster, int resident) {
     const int64_t pairs = units / 2, groups = cdiv(pairs, GROUP_PAIRS);
     const double each = (double)cluster / 2;
@@ -265,12 +266,11 @@ static void count_blocks(struct gt_prediction *out, int64_t blocks, double units
     out->last_wave = over == 0 ? 1 : (double)over / (double)round;
 }
 
-/* ---- the whole
- * --------------------------------------------------------------------------- */
+/* ---- prediction --------------------------------------------------------------------- */
 
-/* What the device could not do faster. The busiest unit has its share of the full tiles, a
- * multiply-add and a load take a slot each at least; what is past the edges is not counted,
- * since a warp may have left before. */
+/* A lower bound for the time. The busiest unit computes its share of the full tiles, and
+ * each multiply-add and each load takes at least one slot. Work past the edges does not
+ * count, since a warp may skip it. */
 static double least_ns(const struct work *w) {
     const int64_t *s = w->shape;
     const bool tensor = s[GT_SHAPE_TENSOR] != 0;
@@ -279,7 +279,7 @@ static double least_ns(const struct work *w) {
         floor(w->m / (double)s[GT_SHAPE_TILE_M]) * floor(w->n / (double)s[GT_SHAPE_TILE_N]);
     const double slabs =
         floor(floor(w->k / (double)s[GT_SHAPE_SPLIT]) / (double)s[GT_SHAPE_TILE_K]);
-    /* Shares of a tile may differ in depth: then only their mean is sure. */
+    /* The parts of a tile may differ in depth; only their mean is certain. */
     const double blocks = tiles * (double)s[GT_SHAPE_SPLIT] / w->d->units;
     const double each = s[GT_SHAPE_STREAM] > 0  ? 0
                         : s[GT_SHAPE_SPLIT] > 1 ? blocks * slabs
@@ -313,7 +313,7 @@ static void fill_terms(struct gt_prediction *out, const struct work *w) {
     t[GT_TERM_SHARED] = busy * w->slabs * w->shared;
     t[GT_TERM_L2] = busy * w->slabs * w->l2;
     t[GT_TERM_LATENCY] = (double)out->waves * block_latency(w);
-    /* Streams go from tile to tile and begin and end each. */
+    /* A stream goes from tile to tile; each tile has a beginning and an end. */
     const double each = w->shape[GT_SHAPE_STREAM] > 0 ? fmax(1, w->tiles / blocks) : 1;
     const double begun = fmax(1, each * (double)out->waves / fmin(busy, out->resident));
     t[GT_TERM_ENDS] = busy * each * w->end + begun * w->costs->begin_ns * w->clocks_per_ns;
@@ -405,7 +405,7 @@ bool gt_model_reckon(struct gt_prediction *out, const struct gt_facts *facts,
     out->resident = gt_model_resident(d->cc, (int)(w.warps * WARP), out->registers, smem);
     if (out->resident < 1)
         return false;
-    out->slabs = (int64_t)fmin(ceil(w.slabs), 1e18); /* any shape will do */
+    out->slabs = (int64_t)fmin(ceil(w.slabs), 1e18); /* any finite number will do */
     w.units = usable_units(d->units, facts->cluster, out->resident);
     count_blocks(out, streams(&w) > 0 ? streams(&w) : facts->blocks, w.units);
     fill_terms(out, &w);
