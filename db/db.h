@@ -98,10 +98,10 @@ typedef gt_status (*gt_db_trial_fn)(void *user, const struct gt_trial_row *row,
  * NULL selects everything. The order is defined:
  * - devices by key,
  * - records by device, problem, rank,
- * - trials by device, problem, id. Ranks run 0, 1, 2, ... over the sound rows of a (device,
- *   problem). Rows verified here come first, then the winner of each source, the fastest
- *   ahead, then the second of each source, and so on. One kernel may come twice, from here
- *   and from elsewhere. */
+ * - trials by device, problem, id.
+ * Ranks run 0, 1, 2, ... over the sound rows of a (device, problem). Rows verified here
+ * come first, then the winner of each source, the fastest ahead, then the second of each
+ * source, and so on. One kernel may come twice, from here and from elsewhere. */
 gt_status gt_db_devices(struct gt_db *db, gt_db_device_fn fn, void *user,
                         struct gt_err *err);
 gt_status gt_db_records(struct gt_db *db, const char *device_key, const char *problem,

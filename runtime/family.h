@@ -270,10 +270,10 @@ void gt_family_start(const struct gt_family *f, int i, struct gt_point *out);
  * - GT_PARAMS,
  * - the parts of templates/common/ that the family uses,
  * - every require rule as a static assertion,
- * - a #line and the template. One text serves every problem of the binding's types and
- *   layout. M, N and K are variables of the kernel in it. Derived names that use them are
- *   expressions in the text; those that use LDA.. or ALIGN_A.. are not in it. The caller
- *   frees *out.
+ * - a #line and the template.
+ * One text serves every problem of the binding's types and layout. M, N and K are variables
+ * of the kernel in it. Derived names that use them are expressions in the text; those that
+ * use LDA.. or ALIGN_A.. are not in it. The caller frees *out.
  */
 gt_status gt_source_of(char **out, const struct gt_binding *b, const struct gt_device *d,
                        struct gt_err *err);

@@ -4,8 +4,9 @@
  * read without a lock:
  * - A slot changes from NULL to an entry once; an entry never changes.
  * - A full table is replaced by a larger one.
- * - Tables and plans live until gemmtune_close. So a reader that still uses an old table
- *   may miss a plan, but no more: it then takes the lock and looks again.
+ * - Tables and plans live until gemmtune_close.
+ * So a reader that still uses an old table may miss a plan, but no more: it then takes the
+ * lock and looks again.
  */
 #include "runtime/context.h"
 #include "runtime/plan_key.h"

@@ -15,7 +15,7 @@ static gt_status find_base(gt_arg *out, const struct gt_map *map,
         if (status != GEMMTUNE_OK || holds != 0)
             return status;
     }
-    return gt_fail(err, GEMMTUNE_EINVAL, "the matrix lies nowhere");
+    return gt_fail(err, GEMMTUNE_EINVAL, "no operand holds the matrix");
 }
 
 static gt_status check_map(const struct gt_tiling *tiling, int64_t at,

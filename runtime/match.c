@@ -78,11 +78,11 @@ static bool classify(struct gt_near *out, const struct gt_lookup *l,
 /* Best first. Ties keep the order of the array, which is the database's. */
 static int by_preference(const void *a, const void *b) {
     const struct gt_near *x = a, *y = b;
-    int o = gt_order((double)x->preference, (double)y->preference);
+    int o = gt_compare((double)x->preference, (double)y->preference);
     if (o == 0)
-        o = gt_order(x->distance, y->distance);
+        o = gt_compare(x->distance, y->distance);
     if (o == 0)
-        o = gt_order((double)x->known->rank, (double)y->known->rank);
+        o = gt_compare((double)x->known->rank, (double)y->known->rank);
     return o != 0 ? o : (x->known > y->known) - (x->known < y->known);
 }
 
@@ -131,7 +131,7 @@ static void explain_exact(struct gt_choice *out, const struct gt_lookup *l,
                           const struct gt_near *c) {
     char place[PLACE_MAX];
     where(place, l, c->known);
-    (void)snprintf(out->why, sizeof out->why, "tuned %s for this very problem, rank %d",
+    (void)snprintf(out->why, sizeof out->why, "tuned %s for exactly this problem, rank %d",
                    place, c->known->rank);
 }
 
@@ -164,9 +164,9 @@ static void explain_start(struct gt_choice *out, const struct gt_lookup *l,
                    o->start < o->family->start_count ? which : "default point",
                    o->family->name, with_split(split, o), o->ns / 1e3, count,
                    l->query.snapshot->count == 0 ? "nothing was tuned for this architecture"
-                   : tuned == 0 ? "nothing of its types was tuned for this "
+                   : tuned == 0 ? "no problem of its types was tuned for this "
                                   "architecture"
-                                : "what was tuned is too far away");
+                                : "the tuned problems are too far away");
 }
 
 /* ---- the choice ------------------------------------------------------------------ */
@@ -248,15 +248,15 @@ static bool choose_known(struct gt_choice *out, const struct gt_lookup *l,
 }
 
 /* Answers with the family's default point when it suits. */
-static bool offer_default(struct gt_choice *out, const struct gt_lookup *l,
-                          const struct gt_family *f, size_t tuned, struct gt_err *last) {
+static bool try_default(struct gt_choice *out, const struct gt_lookup *l,
+                        const struct gt_family *f, size_t tuned, struct gt_err *last) {
     out->match = GEMMTUNE_MATCH_DEFAULT;
     out->known = NULL;
     out->family = f;
     gt_family_default(f, &out->point);
     (void)snprintf(out->why, sizeof out->why, "default point of family %s: %s", f->name,
                    l->query.snapshot->count == 0 ? "nothing was tuned for this architecture"
-                   : tuned == 0 ? "nothing of its types was tuned for this "
+                   : tuned == 0 ? "no problem of its types was tuned for this "
                                   "architecture"
                                 : "no tuned kernel may run this problem");
     return suits(out, l, last);
@@ -278,14 +278,14 @@ static bool choose_default(struct gt_choice *out, const struct gt_lookup *l, siz
         if (!gt_family_serves(f, l->query.device, l->query.problem, NULL))
             continue;
         *served = true;
-        if (offer_default(out, l, f, tuned, last))
+        if (try_default(out, l, f, tuned, last))
             return true;
     }
     return false;
 }
 
-static gt_status nothing(const struct gt_lookup *l, size_t tuned, bool served,
-                         const struct gt_err *last, struct gt_err *err) {
+static gt_status fail_no_kernel(const struct gt_lookup *l, size_t tuned, bool served,
+                                const struct gt_err *last, struct gt_err *err) {
     if (l->query.worst == GEMMTUNE_MATCH_DEFAULT && !served)
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no kernel family serves %s on %s",
                        l->name, l->query.device_key);
@@ -329,7 +329,7 @@ gt_status gt_match(struct gt_choice *out, const struct gt_query *query,
                             (choose_start(out, &l, options, count, &last) ||
                              choose_default(out, &l, count, &served, &last)));
         if (!found)
-            status = nothing(&l, count, served, &last, err);
+            status = fail_no_kernel(&l, count, served, &last, err);
     }
     free(all);
     free(options);

@@ -26,7 +26,8 @@ enum { SPLIT_MAX = 8 }; /* near records that get other splits of k */
 static const double cost_distance = 0.07; /* a factor of two in m, n or k */
 static const double cost_split = 0.1;     /* another split of k */
 static const double cost_start = 0.25;    /* never measured; no step costs more */
-static const double cost_blind = 0.9; /* cost_distance where the model has no prediction */
+static const double cost_unpredicted =
+    0.9; /* cost_distance where the model has no prediction */
 
 /* The index of the parameter that is the family's shape "split", the number of parts of k;
  * -1: there is none. */
@@ -69,7 +70,8 @@ static double model_error(const struct gt_lookup *l, const struct gt_known *know
                : 0;
 }
 
-static void learn(struct gt_forecasts *all, const struct gt_near *near, size_t count) {
+static void take_lessons(struct gt_forecasts *all, const struct gt_near *near,
+                         size_t count) {
     all->lessons = 0;
     for (size_t i = 0; i < count; i++) {
         struct gt_lesson *l = &all->lesson[all->lessons];
@@ -103,21 +105,21 @@ static double error_of(const struct gt_forecasts *all, const struct gt_family *f
 /* ---- options ------------------------------------------------------------------------- */
 
 /* The time at the record's own rate of operations, for use without a model. */
-static double at_its_rate(const struct gt_lookup *l, const struct gt_known *known) {
+static double ns_at_same_rate(const struct gt_lookup *l, const struct gt_known *known) {
     return known->median_ns * fmax(1, gt_problem_flops(l->query.problem)) /
            fmax(1, gt_problem_flops(&known->problem));
 }
 
 /* Whether a forecast without a prediction is allowed: for records of the same layout only,
  * and never for a start. */
-static bool may_go_blind(const struct gt_lookup *l, const struct gt_forecast *o) {
+static bool may_lack_prediction(const struct gt_lookup *l, const struct gt_forecast *o) {
     return o->from != NULL &&
            gt_problem_same_kind(&o->from->known->problem, l->query.problem);
 }
 
 /* Adds the option if it may run with these values. `error` is the model's error for it. */
-static void offer(struct gt_forecasts *all, struct gt_forecast o, const int64_t *values,
-                  double error, double doubt) {
+static void add_option(struct gt_forecasts *all, struct gt_forecast o,
+                       const int64_t *values, double error, double doubt) {
     const struct gt_lookup *l = all->lookup;
     struct gt_prediction prediction;
     struct gt_fit fit;
@@ -128,16 +130,16 @@ static void offer(struct gt_forecasts *all, struct gt_forecast o, const int64_t 
     const double ns =
         error *
         (gt_model_predict_fit(&prediction, &fit, &l->model_device) ? prediction.ns : 0);
-    if (ns <= 0 && !may_go_blind(l, &o))
+    if (ns <= 0 && !may_lack_prediction(l, &o))
         return;
-    o.ns = fmax(ns > 0 ? ns : at_its_rate(l, o.from->known), 1);
-    o.cost = log(o.ns) + (ns > 0 ? doubt : cost_blind * o.from->distance);
+    o.ns = fmax(ns > 0 ? ns : ns_at_same_rate(l, o.from->known), 1);
+    o.cost = log(o.ns) + (ns > 0 ? doubt : cost_unpredicted * o.from->distance);
     all->item[all->count++] = o;
 }
 
 /* Adds the option with each other split of k. */
-static void offer_splits(struct gt_forecasts *all, const struct gt_forecast *as_is,
-                         const int64_t *values, double error, double doubt) {
+static void add_splits(struct gt_forecasts *all, const struct gt_forecast *as_is,
+                       const int64_t *values, double error, double doubt) {
     const int at = split_of(as_is->family);
     int64_t other[GT_POINT_MAX];
     if (at < 0 || error <= 0)
@@ -148,12 +150,12 @@ static void offer_splits(struct gt_forecasts *all, const struct gt_forecast *as_
         struct gt_forecast o = *as_is;
         o.split = other[at] = split->value[i];
         if (o.split > 0 && o.split != values[at])
-            offer(all, o, other, error, doubt + cost_split);
+            add_option(all, o, other, error, doubt + cost_split);
     }
 }
 
 /* Whether a nearer record has the same point as lesson `i`. */
-static bool was_offered(const struct gt_forecasts *all, int i) {
+static bool has_nearer(const struct gt_forecasts *all, int i) {
     const struct gt_lesson *l = &all->lesson[i];
     for (int j = 0; j < i; j++)
         if (all->lesson[j].near->known->family == l->near->known->family &&
@@ -167,13 +169,13 @@ static void offer_records(struct gt_forecasts *all) {
         const struct gt_lesson *l = &all->lesson[i];
         const struct gt_forecast o = {.from = l->near, .family = l->near->known->family};
         /* Records without a prediction have forecasts of their own. */
-        if (l->error > 0 && was_offered(all, i))
+        if (l->error > 0 && has_nearer(all, i))
             continue;
         const double error = l->error > 0 ? error_of(all, o.family, l->values) : 0;
         const double doubt = fmin(cost_distance * l->near->distance, cost_start);
-        offer(all, o, l->values, error, doubt);
+        add_option(all, o, l->values, error, doubt);
         if (i < SPLIT_MAX)
-            offer_splits(all, &o, l->values, error, doubt);
+            add_splits(all, &o, l->values, error, doubt);
     }
 }
 
@@ -185,7 +187,7 @@ static void start_values(int64_t values[GT_POINT_MAX], const struct gt_family *f
 }
 
 /* Adds the family's starts, and the default point last. */
-static void offer_starts(struct gt_forecasts *all) {
+static void add_starts(struct gt_forecasts *all) {
     const struct gt_lookup *l = all->lookup;
     const struct gt_families *families = l->query.snapshot->families;
     for (size_t i = 0; i < gt_families_count(families); i++) {
@@ -198,27 +200,27 @@ static void offer_starts(struct gt_forecasts *all) {
         for (int s = 0; s <= f->start_count; s++) {
             const struct gt_forecast o = {.family = f, .start = s};
             start_values(values, f, s);
-            offer(all, o, values, error, cost_start);
-            offer_splits(all, &o, values, error, cost_start);
+            add_option(all, o, values, error, cost_start);
+            add_splits(all, &o, values, error, cost_start);
         }
     }
 }
 
 static int by_cost(const void *a, const void *b) {
     const struct gt_forecast *x = a, *y = b;
-    int o = gt_order(x->cost, y->cost);
+    int o = gt_compare(x->cost, y->cost);
     if (o == 0)
-        o = gt_order((double)x->family->rank, (double)y->family->rank);
-    return o != 0 ? o : gt_order((double)x->start, (double)y->start);
+        o = gt_compare((double)x->family->rank, (double)y->family->rank);
+    return o != 0 ? o : gt_compare((double)x->start, (double)y->start);
 }
 
 void gt_forecasts_make(struct gt_forecasts *all, const struct gt_near *near, size_t count,
                        bool starts) {
     all->count = 0;
     all->last.line[0] = '\0';
-    learn(all, near, count);
+    take_lessons(all, near, count);
     offer_records(all);
     if (starts || all->count > 0)
-        offer_starts(all);
+        add_starts(all);
     qsort(all->item, (size_t)all->count, sizeof *all->item, by_cost);
 }

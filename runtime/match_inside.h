@@ -33,7 +33,7 @@ struct gt_near {
 };
 
 /* For qsort: the smallest first. */
-static inline int gt_order(double x, double y) {
+static inline int gt_compare(double x, double y) {
     return (x > y) - (x < y);
 }
 

@@ -134,22 +134,22 @@ static double slab_bytes(const struct work *w) {
 }
 
 /* The clocks that a slab needs of each resource of a unit. */
-static void reckon_slab(struct work *w) {
+static void fill_slab(struct work *w) {
     const int64_t *s = w->shape;
     const double fmas = w->tile * (double)s[GT_SHAPE_TILE_K], bytes = slab_bytes(w);
     const double lines =
         (double)(s[GT_SHAPE_LINES] > 0 ? s[GT_SHAPE_LINES] : s[GT_SHAPE_LOADS]);
-    const double each = fmas / (double)w->facts->threads; /* a thread's */
+    const double thread_fmas = fmas / (double)w->facts->threads;
     const bool tensor = s[GT_SHAPE_TENSOR] != 0;
     w->fma =
         fmas / w->fma_rate / (tensor ? w->costs->tensor_share : 1) * PARTITIONS / w->warps;
-    w->issue = (tensor ? 0 : each) + w->costs->load * (double)s[GT_SHAPE_LOADS] +
+    w->issue = (tensor ? 0 : thread_fmas) + w->costs->load * (double)s[GT_SHAPE_LOADS] +
                w->costs->copy * (double)s[GT_SHAPE_COPIES] +
                w->costs->conflict * (double)s[GT_SHAPE_CONFLICTS];
     w->stall = 0;
     if (s[GT_SHAPE_BURST] > 0)
         w->stall = w->costs->barrier + (tensor ? w->costs->tensor_wait : w->costs->wait) *
-                                           each / (double)s[GT_SHAPE_BURST];
+                                           thread_fmas / (double)s[GT_SHAPE_BURST];
     w->shared = w->warps * (w->costs->line * lines +
                             w->costs->copy_line * (double)s[GT_SHAPE_COPIES]) +
                 w->costs->write * bytes / LINE;
@@ -162,7 +162,7 @@ static int64_t streams(const struct work *w) {
     return w->shape[GT_SHAPE_STREAM] * w->d->units;
 }
 
-static void reckon_block(struct work *w) {
+static void fill_block(struct work *w) {
     const int64_t *s = w->shape;
     const double tile_m = (double)s[GT_SHAPE_TILE_M], tile_n = (double)s[GT_SHAPE_TILE_N];
     const double depth = fmax(1, ceil(w->k / (double)s[GT_SHAPE_TILE_K]));
@@ -175,15 +175,15 @@ static void reckon_block(struct work *w) {
                : s[GT_SHAPE_STREAM_SLABS] > 0 ? (double)s[GT_SHAPE_STREAM_SLABS]
                                               : w->tiles * depth / (double)streams(w);
     w->end = (w->costs->fold * folds + w->costs->store) * w->tile * w->size_c / LINE;
-    reckon_slab(w);
+    fill_slab(w);
 }
 
 /* Clocks of a partition for one slab of each of `blocks` blocks. A warp needs `each` clocks
  * and then stalls; other warps, if there are any, go on meanwhile. */
 static double slab_clocks(const struct work *w, double each, double blocks) {
     const double warps = ceil(blocks * w->warps / PARTITIONS);
-    const double both[] = {warps * each, each + w->stall};
-    return warps == 0 ? 0 : w->stall > 0 ? norm(both, 2) : warps * each;
+    const double times[] = {warps * each, each + w->stall};
+    return warps == 0 ? 0 : w->stall > 0 ? norm(times, 2) : warps * each;
 }
 
 /* The clocks that the slabs of a block wait for memory. Slabs that are fetched ahead share
@@ -223,11 +223,11 @@ static double traffic(const struct work *w, double resident) {
 /* The registers that the compiler will probably use: more than the family's estimate where
  * there is room, but never so many that the promised blocks do not fit. */
 static int registers_of(const struct work *w, const struct gt_compiled *compiled) {
-    const int64_t said = w->shape[GT_SHAPE_REGS];
+    const int64_t estimate = w->shape[GT_SHAPE_REGS];
     const struct room *room = room_of(w->d->cc);
     if (compiled != NULL && compiled->registers > 0)
         return compiled->registers;
-    if (said == 0 || room == NULL)
+    if (estimate == 0 || room == NULL)
         return REGISTER_GUESS;
     /* Warps of the promised blocks on a partition, and registers for each of their
      * threads. */
@@ -235,9 +235,9 @@ static int registers_of(const struct work *w, const struct gt_compiled *compiled
         cdiv((int64_t)w->warps *
                  least(w->shape[GT_SHAPE_FIT] + !w->shape[GT_SHAPE_FIT], room->blocks),
              PARTITIONS);
-    const int64_t each = room->registers / PARTITIONS / (promised * WARP);
-    const double most = (double)least(REGISTERS_MAX, each / REGISTER_UNIT * REGISTER_UNIT);
-    return (int)fmin(most, ceil(w->costs->registers * (double)said));
+    const int64_t share = room->registers / PARTITIONS / (promised * WARP);
+    const double most = (double)least(REGISTERS_MAX, share / REGISTER_UNIT * REGISTER_UNIT);
+    return (int)fmin(most, ceil(w->costs->registers * (double)estimate));
 }
 
 /* Units that clusters can use at once. A cluster takes pairs of units (TPC) of one group
@@ -247,13 +247,14 @@ static int registers_of(const struct work *w, const struct gt_compiled *compiled
  * that lacks a pair. */
 static double usable_units(int units, int64_t cluster, int resident) {
     const int64_t pairs = units / 2, groups = cdiv(pairs, GROUP_PAIRS);
-    const double each = (double)cluster / 2;
+    const double pairs_each = (double)cluster / 2;
     double clusters = 0;
     if (cluster <= 2)
         return units;
     for (int64_t g = 0; g < groups; g++) {
         const int64_t size = pairs / groups + (g <= pairs % groups) - (g == groups - 1);
-        clusters += floor((double)size / (resident < HALVES_FROM ? ceil(each) : each));
+        clusters +=
+            floor((double)size / (resident < HALVES_FROM ? ceil(pairs_each) : pairs_each));
     }
     return clusters > 0 ? clusters * (double)cluster : units;
 }
@@ -281,16 +282,16 @@ static double least_ns(const struct work *w) {
         floor(floor(w->k / (double)s[GT_SHAPE_SPLIT]) / (double)s[GT_SHAPE_TILE_K]);
     /* The parts of a tile may differ in depth; only their mean is certain. */
     const double blocks = tiles * (double)s[GT_SHAPE_SPLIT] / w->d->units;
-    const double each = s[GT_SHAPE_STREAM] > 0  ? 0
-                        : s[GT_SHAPE_SPLIT] > 1 ? blocks * slabs
-                                                : ceil(blocks) * slabs;
+    const double unit_slabs = s[GT_SHAPE_STREAM] > 0  ? 0
+                              : s[GT_SHAPE_SPLIT] > 1 ? blocks * slabs
+                                                      : ceil(blocks) * slabs;
     const double fmas = w->tile * (double)s[GT_SHAPE_TILE_K];
     const double slots = fmas / WARP + w->warps * (double)s[GT_SHAPE_LOADS];
     const double slab = tensor ? fmas / rate : fmax(fmas / rate, slots / PARTITIONS);
     const double useful = w->m * w->n * w->k / (rate * w->d->units);
     const double bytes =
         w->size_a * w->m * w->k + w->size_b * w->k * w->n + w->size_c * w->m * w->n;
-    return fmax(fmax(useful, each * slab) / w->clocks_per_ns,
+    return fmax(fmax(useful, unit_slabs * slab) / w->clocks_per_ns,
                 bytes / gt_device_bandwidth(w->d) * 1e9);
 }
 
@@ -298,7 +299,7 @@ static void fill_terms(struct gt_prediction *out, const struct work *w) {
     const int64_t cluster = w->facts->cluster;
     const double units = w->units, blocks = (double)out->blocks;
     const double full = floor(blocks / (units * out->resident)) * out->resident;
-    const double rest = ceil((blocks - full * units) / units), busy = full + rest;
+    const double last = ceil((blocks - full * units) / units), busy = full + last;
     const double rounds = full / out->resident;
     const double parts =
         w->shape[GT_SHAPE_STREAM] > 0
@@ -307,16 +308,19 @@ static void fill_terms(struct gt_prediction *out, const struct work *w) {
     const double clusters = cluster > 1 ? w->costs->cluster : 0;
     double *t = out->term_ns;
     t[GT_TERM_FMA] = w->slabs * (rounds * slab_clocks(w, w->fma, out->resident) +
-                                 slab_clocks(w, w->fma, rest));
+                                 slab_clocks(w, w->fma, last));
     t[GT_TERM_ISSUE] = w->slabs * (rounds * slab_clocks(w, w->issue, out->resident) +
-                                   slab_clocks(w, w->issue, rest));
+                                   slab_clocks(w, w->issue, last));
     t[GT_TERM_SHARED] = busy * w->slabs * w->shared;
     t[GT_TERM_L2] = busy * w->slabs * w->l2;
     t[GT_TERM_LATENCY] = (double)out->waves * block_latency(w);
     /* A stream goes from tile to tile; each tile has a beginning and an end. */
-    const double each = w->shape[GT_SHAPE_STREAM] > 0 ? fmax(1, w->tiles / blocks) : 1;
-    const double begun = fmax(1, each * (double)out->waves / fmin(busy, out->resident));
-    t[GT_TERM_ENDS] = busy * each * w->end + begun * w->costs->begin_ns * w->clocks_per_ns;
+    const double tiles_each =
+        w->shape[GT_SHAPE_STREAM] > 0 ? fmax(1, w->tiles / blocks) : 1;
+    const double beginnings =
+        fmax(1, tiles_each * (double)out->waves / fmin(busy, out->resident));
+    t[GT_TERM_ENDS] =
+        busy * tiles_each * w->end + beginnings * w->costs->begin_ns * w->clocks_per_ns;
     t[GT_TERM_PASSES] = parts + clusters;
     for (int i = 0; i < GT_TERM_COUNT; i++)
         t[i] /= w->clocks_per_ns;
@@ -383,9 +387,9 @@ bool gt_facts_of(struct gt_facts *out, const struct gt_binding *b,
            fill_facts(out, b, &passes);
 }
 
-bool gt_model_reckon(struct gt_prediction *out, const struct gt_facts *facts,
-                     const struct gt_device *d, const struct gt_costs *costs,
-                     const struct gt_compiled *compiled) {
+bool gt_model_predict_facts(struct gt_prediction *out, const struct gt_facts *facts,
+                            const struct gt_device *d, const struct gt_costs *costs,
+                            const struct gt_compiled *compiled) {
     struct work w = {.facts = facts, .d = d, .costs = costs, .shape = facts->shape};
     memset(out, 0, sizeof *out);
     w.m = (double)facts->m;
@@ -398,7 +402,7 @@ bool gt_model_reckon(struct gt_prediction *out, const struct gt_facts *facts,
     w.fma_rate = rate_of(d, facts->types, facts->shape[GT_SHAPE_TENSOR]);
     if (w.fma_rate <= 0 || gt_device_bandwidth(d) <= 0)
         return false;
-    reckon_block(&w);
+    fill_block(&w);
     out->registers = registers_of(&w, compiled);
     const int64_t smem = compiled != NULL && compiled->smem_bytes > 0 ? compiled->smem_bytes
                                                                       : facts->smem_bytes;
@@ -421,7 +425,7 @@ bool gt_model_predict(struct gt_prediction *out, const struct gt_binding *b,
     struct gt_facts facts;
     memset(out, 0, sizeof *out);
     return gt_facts_of(&facts, b, d) &&
-           gt_model_reckon(out, &facts, d, &gt_costs_h200, compiled);
+           gt_model_predict_facts(out, &facts, d, &gt_costs_h200, compiled);
 }
 
 bool gt_model_predict_fit(struct gt_prediction *out, const struct gt_fit *fit,
@@ -429,7 +433,7 @@ bool gt_model_predict_fit(struct gt_prediction *out, const struct gt_fit *fit,
     struct gt_facts facts;
     memset(out, 0, sizeof *out);
     return fill_facts(&facts, &fit->binding, &fit->passes) &&
-           gt_model_reckon(out, &facts, d, &gt_costs_h200, NULL);
+           gt_model_predict_facts(out, &facts, d, &gt_costs_h200, NULL);
 }
 
 gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
@@ -447,7 +451,7 @@ gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
     if (room_of(d->cc) == NULL || gt_device_peak(d, fit.binding.dtype) <= 0 ||
         gt_device_bandwidth(d) <= 0)
         return gt_fail(err, GEMMTUNE_ENOTFOUND,
-                       "%s does not tell its peak or bandwidth: no prediction", d->name);
+                       "%s does not report its peak or bandwidth: no prediction", d->name);
     if (!gt_model_predict_fit(out, &fit, d))
         return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: no block of this point fits a unit",
                        f->name);

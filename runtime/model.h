@@ -78,9 +78,9 @@ struct gt_facts {
 bool gt_facts_of(struct gt_facts *out, const struct gt_binding *b,
                  const struct gt_device *d);
 /* gt_model_predict with other costs. */
-bool gt_model_reckon(struct gt_prediction *out, const struct gt_facts *facts,
-                     const struct gt_device *d, const struct gt_costs *costs,
-                     const struct gt_compiled *compiled);
+bool gt_model_predict_facts(struct gt_prediction *out, const struct gt_facts *facts,
+                            const struct gt_device *d, const struct gt_costs *costs,
+                            const struct gt_compiled *compiled);
 
 /* gt_model_predict for a point that gt_fit_point allows. EINVAL or EUNSUPPORTED with the
  * reason when the point may not run; ENOTFOUND with the reason when there is no

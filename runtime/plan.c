@@ -59,7 +59,8 @@ static void note_failure(struct failures *f, const struct gt_choice *c,
     f->entry[f->count].family = c->family;
     f->count++;
     f->records += c->known != NULL;
-    gt_log(GEMMTUNE_LOG_WARN, "passed over (%s): %s", c->why, err->line);
+    gt_log(GEMMTUNE_LOG_WARN, "does not build, trying the next (%s): %s", c->why,
+           err->line);
 }
 
 /* Builds the best choice that builds. When none does, reports the error of the first one,
