@@ -79,7 +79,10 @@ gt_status gt_problem_from_name(gemmtune_problem *out, const char *name, struct g
 /* The name of a canonical problem; returns its length. */
 int gt_problem_name(const gemmtune_problem *p, char buf[GT_PROBLEM_NAME_MAX]);
 
-const char *gt_problem_layout(const gemmtune_problem *p); /* "nn" "nt" "tn" "tt" */
+/* The words of layouts, "nn" "nt" "tn" "tt": word 2 * trans_a + trans_b, ended by NULL. */
+enum { GT_LAYOUTS = 4 };
+extern const char *const gt_layout_words[GT_LAYOUTS + 1];
+const char *gt_problem_layout(const gemmtune_problem *p);
 
 /* ---- sizes ----------------------------------------------------------------- */
 

@@ -11,8 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const layouts[2][2] = {{"nn", "nt"},
-                                          {"tn", "tt"}}; /* [trans_a][trans_b] */
+const char *const gt_layout_words[GT_LAYOUTS + 1] = {"nn", "nt", "tn", "tt", NULL};
 
 /* ---- types, layout and sizes ----------------------------------------------- */
 
@@ -23,8 +22,8 @@ static gt_status take_types(gemmtune_problem *p, struct gt_reader *r, struct gt_
 
 static gt_status take_layout(gemmtune_problem *p, struct gt_reader *r, struct gt_err *err) {
     const struct gt_piece piece = gt_piece_take(r, "-");
-    for (int i = 0; i < 4; i++) {
-        if (gt_piece_is(piece, layouts[i / 2][i % 2])) {
+    for (int i = 0; i < GT_LAYOUTS; i++) {
+        if (gt_piece_is(piece, gt_layout_words[i])) {
             p->trans_a = i / 2 ? GEMMTUNE_TRANS : GEMMTUNE_NOTRANS;
             p->trans_b = i % 2 ? GEMMTUNE_TRANS : GEMMTUNE_NOTRANS;
             return GEMMTUNE_OK;
@@ -228,7 +227,8 @@ gt_status gt_problem_from_name(gemmtune_problem *out, const char *name,
 /* ---- to a name ------------------------------------------------------------- */
 
 const char *gt_problem_layout(const gemmtune_problem *p) {
-    return layouts[p->trans_a != GEMMTUNE_NOTRANS][p->trans_b != GEMMTUNE_NOTRANS];
+    return gt_layout_words[2 * (p->trans_a != GEMMTUNE_NOTRANS) +
+                           (p->trans_b != GEMMTUNE_NOTRANS)];
 }
 
 /* Writes ",lda=8" unless the value is the default; returns the new length. */
