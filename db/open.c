@@ -140,7 +140,7 @@ static int wait_for_others(void *user, int calls) {
     return 1e3 * (gt_seconds() - db->busy_since) < GT_DB_BUSY_MS;
 }
 
-static void defend(struct gt_db *db) {
+static void set_defensive(struct gt_db *db) {
     for (size_t i = 0; i < LENGTH(defences); i++)
         (void)sqlite3_db_config(db->conn, defences[i].option, defences[i].value, NULL);
     for (size_t i = 0; i < LENGTH(limits); i++)
@@ -294,7 +294,7 @@ static gt_status open_all(struct gt_db *db, struct gt_err *err) {
         status = connect_to(db, err);
     if (status != GEMMTUNE_OK)
         return status;
-    defend(db);
+    set_defensive(db);
     status = read_header(db, err);
     if (status == GEMMTUNE_OK)
         status = db->mode == GT_DB_READ ? ready_to_read(db, err) : ready_to_write(db, err);

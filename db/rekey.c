@@ -149,8 +149,8 @@ static gt_status store_sums(const struct sums *list, struct gt_db *db,
 
 /* Computes all checksums before it stores the first, since readers need the old key until
  * then. */
-static gt_status sum_again(struct gt_db *db, const struct gt_db_table *table,
-                           const struct old_device *device, struct gt_err *err) {
+static gt_status renew_checksums(struct gt_db *db, const struct gt_db_table *table,
+                                 const struct old_device *device, struct gt_err *err) {
     struct sums list = {0};
     sqlite3_stmt *stmt = NULL;
     char *sql = gt_row_select(table, "d.id = ?1", false);
@@ -205,7 +205,8 @@ static const char *const folding[] = {
     "b.problem = a.problem AND y.provenance = x.provenance))",
 };
 
-static gt_status fold(struct gt_db *db, int64_t from, int64_t into, struct gt_err *err) {
+static gt_status merge_devices(struct gt_db *db, int64_t from, int64_t into,
+                               struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (size_t i = 0; i < sizeof folding / sizeof *folding && status == GEMMTUNE_OK; i++)
         status = gt_sql_run(db, err, folding[i], "ii", from, into);
@@ -226,15 +227,16 @@ static gt_status rekey(struct gt_db *db, const struct old_device *device,
                        struct gt_err *err) {
     int64_t same = 0;
     bool found = false;
-    gt_status status = sum_again(db, &gt_trial_table, device, err);
+    gt_status status = renew_checksums(db, &gt_trial_table, device, err);
     if (status == GEMMTUNE_OK)
-        status = sum_again(db, &gt_record_table, device, err);
+        status = renew_checksums(db, &gt_record_table, device, err);
     if (status == GEMMTUNE_OK)
         status = gt_sql_int(&same, &found, db, err, "SELECT id FROM device WHERE key = ?",
                             "t", device->row.key);
     if (status != GEMMTUNE_OK)
         return status;
-    return found ? fold(db, device->id, same, err) : rename_device(db, device, err);
+    return found ? merge_devices(db, device->id, same, err)
+                 : rename_device(db, device, err);
 }
 
 gt_status gt_db_rekey(struct gt_db *db, struct gt_err *err) {

@@ -168,7 +168,7 @@ static int function_fact(const struct cuda_kernel *k, enum gt_cuda_constant whic
 
 /* Adds the driver's facts about the loaded function. Its local memory holds spills and
  * arrays alike, so it stands for spills only when the compiler gave no number. */
-static gt_status note_facts(struct gt_image *image, const struct cuda_kernel *k,
+static gt_status take_facts(struct gt_image *image, const struct cuda_kernel *k,
                             const struct gt_launch *launch, struct gt_err *err) {
     const int registers = function_fact(k, GT_CU_FUNC_REGISTERS);
     const int smem = function_fact(k, GT_CU_FUNC_SMEM_BYTES);
@@ -203,7 +203,7 @@ static gt_status find_function(struct cuda_kernel *k, struct gt_image *image,
     if (result != GT_CU_SUCCESS)
         return fail_load("cuModuleGetFunction", result, err);
     const gt_status status = opt_in(k, launch, err);
-    return status != GEMMTUNE_OK ? status : note_facts(image, k, launch, err);
+    return status != GEMMTUNE_OK ? status : take_facts(image, k, launch, err);
 }
 
 static void unload(struct gt_kernel *kernel) {

@@ -99,9 +99,9 @@ static gt_status parse_set(unsigned *set, struct gt_node n, const char *what,
             break;
         const unsigned bit = bit_of(word);
         if (bit == 0)
-            status = gt_json_fail(gt_json_at(n, i), err, "\"%s\" is no %s", word, what);
+            status = gt_json_fail(gt_json_at(n, i), err, "\"%s\" is not a %s", word, what);
         else if ((*set & bit) != 0)
-            status = gt_json_fail(gt_json_at(n, i), err, "\"%s\" is there twice", word);
+            status = gt_json_fail(gt_json_at(n, i), err, "\"%s\" is listed twice", word);
         *set |= bit;
     }
     return status;
@@ -190,9 +190,9 @@ static gt_status parse_arg(struct gt_family *f, struct gt_node n, struct gt_err 
         return status;
     const int arg = find_arg(f, name);
     if (arg < 0)
-        return gt_json_fail(n, err, "\"%s\" is no kernel argument", name);
+        return gt_json_fail(n, err, "\"%s\" is not a kernel argument", name);
     if (has_arg(f, (gt_arg)arg))
-        return gt_json_fail(n, err, "\"%s\" is there twice", name);
+        return gt_json_fail(n, err, "\"%s\" is listed twice", name);
     f->args[f->arg_count++] = (gt_arg)arg;
     return GEMMTUNE_OK;
 }

@@ -58,9 +58,9 @@ static gt_status read_part(unsigned *set, struct gt_node n, struct gt_err *err) 
         return status;
     const unsigned bit = gt_part_bit(name);
     if (bit == 0)
-        return gt_json_fail(n, err, "\"%s\" is no part of templates/common", name);
+        return gt_json_fail(n, err, "\"%s\" is not a part of templates/common", name);
     if ((*set & bit) != 0)
-        return gt_json_fail(n, err, "\"%s\" is there twice", name);
+        return gt_json_fail(n, err, "\"%s\" is listed twice", name);
     *set |= bit;
     return GEMMTUNE_OK;
 }

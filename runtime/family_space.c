@@ -137,7 +137,7 @@ static gt_status parse_domain(struct gt_param *p, struct gt_node n, struct gt_er
         int64_t value;
         status = gt_json_int(&value, gt_json_at(n, i), 0, VALUE_MAX, err);
         if (status == GEMMTUNE_OK && in_domain(p, value))
-            status = gt_json_fail(gt_json_at(n, i), err, "the value is there twice");
+            status = gt_json_fail(gt_json_at(n, i), err, "the value is listed twice");
         if (status == GEMMTUNE_OK)
             p->value[p->count++] = value;
     }

@@ -86,8 +86,8 @@ static int by_preference(const void *a, const void *b) {
     return o != 0 ? o : (x->known > y->known) - (x->known < y->known);
 }
 
-static gt_status gather(struct gt_near **out, size_t *count, const struct gt_lookup *l,
-                        struct gt_err *err) {
+static gt_status gather_records(struct gt_near **out, size_t *count,
+                                const struct gt_lookup *l, struct gt_err *err) {
     const struct gt_snapshot *s = l->query.snapshot;
     *count = 0;
     *out = NULL;
@@ -116,8 +116,8 @@ static bool suits(struct gt_choice *out, const struct gt_lookup *l, struct gt_er
 
 /* ---- in words -------------------------------------------------------------------- */
 
-static void where(char buf[PLACE_MAX], const struct gt_lookup *l,
-                  const struct gt_known *known) {
+static void describe_place(char buf[PLACE_MAX], const struct gt_lookup *l,
+                           const struct gt_known *known) {
     if (strcmp(known->device_key, l->query.device_key) != 0)
         (void)snprintf(buf, PLACE_MAX, "on %.80s (also %.23s)", known->device_key,
                        known->arch);
@@ -130,7 +130,7 @@ static void where(char buf[PLACE_MAX], const struct gt_lookup *l,
 static void explain_exact(struct gt_choice *out, const struct gt_lookup *l,
                           const struct gt_near *c) {
     char place[PLACE_MAX];
-    where(place, l, c->known);
+    describe_place(place, l, c->known);
     (void)snprintf(out->why, sizeof out->why, "tuned %s for exactly this problem, rank %d",
                    place, c->known->rank);
 }
@@ -148,7 +148,7 @@ static const char *with_split(char buf[SPLIT_TEXT_MAX], const struct gt_forecast
 static void explain_record(struct gt_choice *out, const struct gt_lookup *l,
                            const struct gt_forecast *o, int count) {
     char place[PLACE_MAX], split[SPLIT_TEXT_MAX];
-    where(place, l, o->from->known);
+    describe_place(place, l, o->from->known);
     (void)snprintf(out->why, sizeof out->why,
                    "tuned %s for %.64s (distance %.2f)%s, forecast %.1f us, best of %d",
                    place, o->from->known->problem_name, o->from->distance,
@@ -320,7 +320,7 @@ gt_status gt_match(struct gt_choice *out, const struct gt_query *query,
     bool served = false;
     memset(out, 0, sizeof *out);
     (void)gt_problem_name(query->problem, l.name);
-    gt_status status = options != NULL ? gather(&all, &count, &l, err)
+    gt_status status = options != NULL ? gather_records(&all, &count, &l, err)
                                        : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     if (status == GEMMTUNE_OK) {
         options->lookup = &l;

@@ -9,7 +9,7 @@
 
 /* ---- which library, which architecture ---- */
 
-static bool knows(const struct gt_nvrtc *lib, int cc) {
+static bool knows_arch(const struct gt_nvrtc *lib, int cc) {
     for (int i = 0; i < lib->arch_count; i++)
         if (lib->arch[i] == cc)
             return true;
@@ -64,7 +64,7 @@ gt_status gt_nvrtc_choose(struct gt_nvrtc_choice *out, int cc, struct gt_err *er
     const struct gt_nvrtcs *all = gt_nvrtc_api();
     *out = (struct gt_nvrtc_choice){.lib = NULL};
     for (int i = 0; i < all->count && !out->lib; i++)
-        if (knows(&all->lib[i], cc))
+        if (knows_arch(&all->lib[i], cc))
             out->lib = &all->lib[i];
     if (out->lib) {
         snprintf(out->arch, sizeof out->arch, "sm_%d%s", cc,

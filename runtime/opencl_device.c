@@ -22,7 +22,7 @@ static uint64_t number(const struct gt_opencl *cl, cl_device_id device, cl_uint 
     return size == sizeof value.word ? value.word : value.wide;
 }
 
-static int small(uint64_t value) {
+static int as_int(uint64_t value) {
     return value > INT32_MAX ? INT32_MAX : (int)value;
 }
 
@@ -116,8 +116,8 @@ static void fill_extras(struct gt_device *d, const struct gt_opencl *cl,
     if (has_word(list, "cl_khr_device_uuid"))
         fill_uuid(d, cl, device);
     if (has_word(list, "cl_nv_device_attribute_query")) {
-        d->warp = small(number(cl, device, GT_CL_DEVICE_WARP_SIZE_NV));
-        d->regs_per_block = small(number(cl, device, GT_CL_DEVICE_REGISTERS_PER_BLOCK_NV));
+        d->warp = as_int(number(cl, device, GT_CL_DEVICE_WARP_SIZE_NV));
+        d->regs_per_block = as_int(number(cl, device, GT_CL_DEVICE_REGISTERS_PER_BLOCK_NV));
         /* The slot is the device number. On an H200 it agrees with the CUDA address, which
          * ends in 06.0. */
         snprintf(d->pci, sizeof d->pci, "%04x:%02x:%02x.0",
@@ -125,7 +125,7 @@ static void fill_extras(struct gt_device *d, const struct gt_opencl *cl,
                  (unsigned)number(cl, device, GT_CL_DEVICE_PCI_BUS_ID_NV) & 0xffU,
                  (unsigned)number(cl, device, GT_CL_DEVICE_PCI_SLOT_ID_NV) & 0x1fU);
     } else if (has_word(list, "cl_amd_device_attribute_query")) {
-        d->warp = small(number(cl, device, GT_CL_DEVICE_WAVEFRONT_WIDTH_AMD));
+        d->warp = as_int(number(cl, device, GT_CL_DEVICE_WAVEFRONT_WIDTH_AMD));
     }
     if (d->warp < 1)
         d->warp = 1;
@@ -149,9 +149,9 @@ static void fill_device(struct gt_device *d, const struct gt_opencl *cl, int ord
     copy_text(d->vendor, sizeof d->vendor, cl, device, GT_CL_DEVICE_VENDOR);
     copy_text(d->driver, sizeof d->driver, cl, device, GT_CL_DRIVER_VERSION);
     fill_kind(d, cl, device);
-    d->units = small(number(cl, device, GT_CL_DEVICE_MAX_COMPUTE_UNITS));
-    d->max_threads = small(number(cl, device, GT_CL_DEVICE_MAX_WORK_GROUP_SIZE));
-    d->clock_mhz = small(number(cl, device, GT_CL_DEVICE_MAX_CLOCK_FREQUENCY));
+    d->units = as_int(number(cl, device, GT_CL_DEVICE_MAX_COMPUTE_UNITS));
+    d->max_threads = as_int(number(cl, device, GT_CL_DEVICE_MAX_WORK_GROUP_SIZE));
+    d->clock_mhz = as_int(number(cl, device, GT_CL_DEVICE_MAX_CLOCK_FREQUENCY));
     d->mem_bytes = large(number(cl, device, GT_CL_DEVICE_GLOBAL_MEM_SIZE));
     d->max_alloc = large(number(cl, device, GT_CL_DEVICE_MAX_MEM_ALLOC_SIZE));
     d->l2_bytes = large(number(cl, device, GT_CL_DEVICE_GLOBAL_MEM_CACHE_SIZE));
