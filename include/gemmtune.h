@@ -327,13 +327,11 @@ GEMMTUNE_API gemmtune_status gemmtune_igemm(gemmtune_ctx *ctx, gemmtune_layout l
                                             int64_t ldb, int32_t beta, void *c, int64_t ldc,
                                             void *stream);
 
-/* ---- matrices in host memory ------------------------------------------------------------
- */
+/* ---- matrices in host memory -------------------------------------------- */
 
-/* Which tiles of C a host product computes in which order, and what it keeps on the
- * device. */
+/* The order of a host product's tiles of C, and which tiles stay on the device. */
 typedef enum gemmtune_host_order {
-    GEMMTUNE_HOST_PLANNED,     /* what is expected to be the fastest */
+    GEMMTUNE_HOST_PLANNED,     /* the order with the fastest forecast */
     GEMMTUNE_HOST_FIVE_BUFFERS /* as published in 2010: one tile of C, two of A and two of B
                                 * on the device, nothing kept beyond them */
 } gemmtune_host_order;
@@ -344,7 +342,7 @@ typedef enum gemmtune_host_copies {
     GEMMTUNE_HOST_STAGED /* all through staging memory */
 } gemmtune_host_copies;
 
-/* How far a host product is. */
+/* The progress of a host product. */
 typedef struct gemmtune_host_progress {
     uint32_t struct_size;
     int32_t reserved;
@@ -366,17 +364,17 @@ typedef struct gemmtune_host_event {
     double begin, end; /* seconds since the first copy began */
 } gemmtune_host_event;
 
-/* Set to 0 by gemmtune_host_options_init, then by hand. */
+/* gemmtune_host_options_init sets all to 0; set members afterwards. */
 typedef struct gemmtune_host_options {
     uint32_t struct_size;
     gemmtune_host_order order;
     gemmtune_host_copies copies;
     int32_t threads;   /* that copy to and from staging memory; 0: half of the cores */
-    size_t memory_max; /* bytes of memory of each device; 0: nine tenths of what is free */
+    size_t memory_max; /* bytes a device may use; 0: nine tenths of its free memory */
     int64_t tile_m, tile_n, tile_k; /* 0: planned */
     /* Called by the thread that called gemmtune_host_gemm, after tiles and five times a
-     * second. A result other than 0 stops the product: tiles that are under way are
-     * completed or left alone, and the call returns GEMMTUNE_ESTOPPED. */
+     * second. A result other than 0 stops the product: tiles that have been begun are
+     * completed or stay untouched, and the call returns GEMMTUNE_ESTOPPED. */
     int (*progress)(void *user, const gemmtune_host_progress *progress);
     /* Called for each operation that ran, when the product has ended. */
     void (*trace)(void *user, const gemmtune_host_event *event);
@@ -388,7 +386,7 @@ static inline void gemmtune_host_options_init(gemmtune_host_options *options) {
     options->struct_size = (uint32_t)sizeof *options;
 }
 
-/* What a host product did. Times of several devices are averages over them. */
+/* The results of a host product. Times of several devices are averaged. */
 typedef struct gemmtune_host_report {
     uint32_t struct_size;
     int32_t devices;
@@ -398,13 +396,13 @@ typedef struct gemmtune_host_report {
     double bytes_in, bytes_out;        /* copied to all devices, and back */
     double prepare_seconds;   /* measuring the link, planning, building, allocating */
     double seconds;           /* from the first copy to the last */
-    double compute_seconds;   /* in which a product ran */
-    double copy_seconds;      /* in which a copy ran */
-    double exposed_seconds;   /* in which a copy and no product ran */
-    double bound_seconds;     /* no schedule with these tiles is faster */
+    double compute_seconds;   /* while a product ran */
+    double copy_seconds;      /* while a copy ran */
+    double exposed_seconds;   /* while a copy and no product ran */
+    double bound_seconds;     /* a lower bound for schedules with these tiles */
     double forecast_seconds;  /* as planned */
-    double link_in, link_out; /* bytes per second that were measured, one way at a time */
-    int64_t device_bytes;     /* allocated on the device that took most */
+    double link_in, link_out; /* measured bytes per second, one way at a time */
+    int64_t device_bytes;     /* the most that one device allocated */
     int64_t pinned_bytes;     /* staging memory, all devices */
 } gemmtune_host_report;
 
@@ -426,11 +424,11 @@ static inline void gemmtune_host_report_init(gemmtune_host_report *report) {
  * frees both. It waits, and uses four threads a device. The first call for a device and
  * types measures the link and a product, which takes about 0.3 s.
  *
- * A sum over k is kept in C's type between slabs of k. Where that is narrower than the
- * accumulator's, k is one slab.
+ * Between slabs of k, a sum over k is stored in C's type. When that is narrower than the
+ * accumulator's type, k is one slab.
  *
  * EINVAL: memory_max is too small for any tile, C overlaps, or a bad argument. ENOMEM: no
- * room for what the tiles need. ESTOPPED: `progress` said so. EDEVICE: a device failed.
+ * room for the tiles. ESTOPPED: `progress` stopped the product. EDEVICE: a device failed.
  * When some tiles of C are complete by then, the error line says how many.
  */
 GEMMTUNE_API gemmtune_status gemmtune_host_gemm(gemmtune_ctx *const *ctx, int32_t devices,

@@ -16,8 +16,7 @@
 struct gt_gpu {
     const struct gt_driver *driver;
     struct gt_device device;
-    gemmtune_target
-        target; /* the caller's handles; none of them is NULL but CUDA's device */
+    gemmtune_target target; /* the caller's handles; NULL only for CUDA's device */
 };
 
 /* The output of a compiler. Valid, and to be cleared, after a failed build as well. */
