@@ -279,7 +279,7 @@ setup:
 
 # ---- reading --------------------------------------------------------------------------------
 
-C_FILES := $(wildcard $(foreach d,include core db runtime tuner/* tests tests/* tests/fake/* \
+C_FILES := $(wildcard $(foreach d,include core db runtime runtime/* tuner/* tests tests/* tests/fake/* \
     examples,$d/*.[ch]))
 SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu,$(wildcard tools/*)) $(wildcard tests/*/*.sh)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)

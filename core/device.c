@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.c - a device's key, and the ceilings that follow from its description. Speaks to
- * no driver: runtime/ fills the struct.
+ * device.c - a device's key, and the limits on speed that follow from its description. It
+ * calls no driver: runtime/ fills the struct.
  */
 #include "core/device.h"
 
@@ -16,7 +16,7 @@ enum { SLUG_MAX = GT_DEVICE_KEY_MAX - 10 }; /* leaves room for "-5f1c09aa" and t
 
 /* ---- key ------------------------------------------------------------------- */
 
-/* The character of a slug, 0 for what becomes a dash. */
+/* The character of a slug; 0 where the slug gets a dash. */
 static char slug_char(char c) {
     if (c >= 'A' && c <= 'Z')
         return (char)(c - 'A' + 'a');
@@ -39,8 +39,8 @@ static int slug(char out[SLUG_MAX], const char *name) {
     return len;
 }
 
-/* Drivers reserve some memory and report the rest, a little more or less in each version.
- */
+/* A driver reserves some memory and reports the rest, which differs a little between
+ * versions. */
 static int64_t whole_gib(int64_t bytes) {
     const int64_t gib = INT64_C(1) << 30;
     return bytes / gib + (bytes % gib >= gib / 2);
@@ -82,10 +82,10 @@ void gt_device_key_1(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]) {
  *                multiply-add). Before 7.0 the guide says "multiple instructions" for the
  *                integer column: IMAD was three XMADs, each at the rate of f32, hence a
  *                third of it.
- *   dmma         f64 by matrix instructions, where tensor cores outdo that: the A100 and
+ *   dmma         f64 by matrix instructions, where tensor cores are faster: the A100 and
  *                H100 architecture papers.
  *   half         dense products of 16-bit floats on tensor cores: NVIDIA's architecture
- *                papers, of the board of that compute capability with the highest rate.
+ *                papers; of all boards with that compute capability the highest rate.
  *   u8           dense products of bytes on tensor cores: the same papers.
  * Checked on an H200 with register-only loops: 65.2, 33.2 and 33.3 T/s measured for f32,
  * f64 and i32 against 66.9, 33.5 and 33.5 from this table.
@@ -129,19 +129,19 @@ static double plain_rate(const struct gt_device *d, const struct gt_dtype *types
         return of->f64;
     case GEMMTUNE_I32:
         return of->i32;
-    default: /* nothing else accumulates */
+    default: /* no other type accumulates */
         return 0;
     }
 }
 
-/* Multiply-adds of an SM's tensor cores, which go by the type of the factors; 0 where they
- * have no such instruction. */
+/* Multiply-adds of an SM's tensor cores, which depend on the type of the factors; 0 without
+ * such an instruction. */
 static double tensor_rate(const struct gt_device *d, const struct gt_dtype *types) {
     const struct lanes *of = lanes_of(d->cc);
     switch (types->a) {
     case GEMMTUNE_F64:
         return of->dmma;
-    case GEMMTUNE_F32: /* f32 itself has none */
+    case GEMMTUNE_F32: /* F32 without TF32 has no instruction */
         return types->math == GEMMTUNE_MATH_TF32 && d->cc >= 80 ? of->half / 2.0 : 0;
     case GEMMTUNE_F16:
         return of->half;
@@ -181,9 +181,10 @@ double gt_device_ceiling(const struct gt_device *d, const struct gt_dtype *types
     double tensor = 0;
     if (types == NULL)
         return 0;
-    if (types->a == GEMMTUNE_F64) /* papers tell of what is fast: room for slow ones */
+    if (types->a ==
+        GEMMTUNE_F64) /* the papers list fast boards only; others may be slower */
         tensor = per_second(d, 2 * lanes_of(d->cc)->f64);
-    if (types->a == GEMMTUNE_I32) /* ten products of bytes make one */
+    if (types->a == GEMMTUNE_I32) /* a product of i32 takes ten products of bytes */
         tensor = per_second(d, lanes_of(d->cc)->u8 / 10.0);
     return fmax(tensor, peak);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.h - the silicon, not its label: two different chips are sold as "GeForce GTX
- * 1050".
+ * device.h - a device as its silicon, not its label: two different chips are sold as
+ * "GeForce GTX 1050".
  */
 #ifndef GT_CORE_DEVICE_H
 #define GT_CORE_DEVICE_H
@@ -13,18 +13,18 @@ enum { GT_DEVICE_KEY_MAX = 96 };
 
 struct gt_device {
     gemmtune_backend backend;
-    char name[128]; /* as the driver says it, control characters removed */
+    char name[128]; /* the driver's name for it, without control characters */
     char uuid[48];  /* "" when the driver has none */
     char pci[24];   /* "0000:3b:00.0" or "" */
     char arch[24];  /* "sm_90"; OpenCL: "cpu", "gpu" or "accelerator" */
     char vendor[64];
     char driver[128]; /* driver version */
-    /* what will build kernels: "NVRTC 13.0", "PoCL 3.1", "" when none */
+    /* the compiler for kernels: "NVRTC 13.0", "PoCL 3.1", "" when none */
     char compiler[128];
-    char trouble[256];  /* one sentence when the device cannot be used, else "" */
+    char trouble[256];  /* why the device cannot be used, one sentence; "" when it can */
     int cc;             /* CUDA compute capability as 90, 61; 0 elsewhere */
     int units;          /* SMs or compute units */
-    int warp;           /* 32; OpenCL: preferred multiple, 1 when unknown */
+    int warp;           /* 32; OpenCL: the preferred multiple, 1 when unknown */
     int max_threads;    /* per block */
     int regs_per_block; /* 32-bit registers; 0 when unknown */
     int clock_mhz;      /* maximum */
@@ -39,27 +39,27 @@ struct gt_device {
     bool is_cpu; /* an OpenCL CPU device: its binaries are host code, never cached */
 };
 
-/* "nvidia-h200-5f1c09aa": a slug of the name and a hash of what makes two chips one model
- * (backend, name, arch, units, bus width, memory in whole GiB, L2, limits). Not the UUID,
- * not the driver: those are provenance. Memory counts where it belongs to the model: a
- * GPU's. A CPU's is the machine's, and a driver may report what is free of it. GiB, because
- * what a driver reserves of a GPU's memory changes with its version. */
+/* "nvidia-h200-5f1c09aa": a slug of the name and a hash of the properties that make two
+ * chips one model: backend, name, architecture, units, bus width, L2, limits, and the
+ * memory of a GPU in whole GiB. UUID and driver version are not in it. Memory counts in GiB
+ * because a driver reserves a little more or less of it in each version. The memory of a
+ * CPU does not count: it belongs to the machine, and a driver may report the free part of
+ * it. */
 void gt_device_key(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]);
-/* The key that the device had in databases of version 1 and in text that was exported from
- * them: there the memory of a CPU counted as well. */
+/* The key that the device had in databases of version 1 and in their exported text. The
+ * memory of a CPU counted in it. */
 void gt_device_key_1(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]);
 
-/* Peak arithmetic of the device in operations per second for problems of these types, a row
- * of dtype.h (multiply and add count as two): of tensor cores where they are faster, else
- * of ordinary ones. 0 when unknown and for NULL. Of one multiply-add an element: i32 in
- * pieces of a byte may beat it. */
+/* Peak arithmetic of the device in operations per second for a mix of types, a row of
+ * dtype.h; multiply and add count as two. The peak is that of tensor cores where they are
+ * faster, else that of ordinary cores. 0 when unknown and for NULL. It assumes one
+ * multiply-add an element: i32 computed from bytes on tensor cores may be faster. */
 double gt_device_peak(const struct gt_device *d, const struct gt_dtype *types);
-/* Where that figure is from, in a clause: "multiply-adds on ordinary cores". */
+/* The source of that figure, in a clause: "multiply-adds on ordinary cores". */
 const char *gt_device_peak_about(const struct gt_device *d, const struct gt_dtype *types);
-/* The same on ordinary cores alone, which work in the accumulator's type. */
+/* Peak arithmetic on ordinary cores alone, which work in the accumulator's type. */
 double gt_device_plain_peak(const struct gt_device *d, const struct gt_dtype *types);
-/* No kernel exceeds this, not even with tensor cores: they multiply i32 in pieces of a
- * byte. */
+/* An upper bound for every kernel, i32 from bytes on tensor cores included. */
 double gt_device_ceiling(const struct gt_device *d, const struct gt_dtype *types);
 /* Peak memory traffic in bytes per second; 0 when unknown. */
 double gt_device_bandwidth(const struct gt_device *d);

@@ -115,7 +115,7 @@ const struct gt_input *gt_input_of(gemmtune_dtype type, gemmtune_math math) {
 
 /* ---- element types --------------------------------------------------------- */
 
-/* A value from outside the enum is possible: the types come from a caller's struct. */
+/* The types come from a caller's struct, so a value may lie outside the enum. */
 static bool is_type(gemmtune_dtype type) {
     return (unsigned)type < TYPE_COUNT;
 }

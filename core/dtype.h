@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dtype.h - three tables of data types.
- *   elements: what one element is (size, name, unit roundoff)
- *   inputs: what a word such as "f32", "tf32" or "i8" stands for when it stands alone
+ *   elements: the size, name and unit roundoff of one element
+ *   inputs: the meaning of a word that stands alone, such as "f32", "tf32" or "i8"
  *   mixes: the types of A, B, C and the accumulator that a kernel family may declare
- * What follows from them is worked out (core/element.h), not listed again. Other tables
- * with a line a type only translate, to a vendor's names or to a device's rates.
+ * Other properties follow from these (core/element.h) and are not listed again. Tables
+ * elsewhere with a line for each type only translate, to a vendor's names or a device's
+ * rates.
  */
 #ifndef GT_CORE_DTYPE_H
 #define GT_CORE_DTYPE_H
@@ -14,18 +15,17 @@
 
 #include <stdbool.h>
 
-/* So many mixes: for arrays with an entry each, see gt_dtype_index. */
+/* The number of mixes, for arrays with an entry for each: see gt_dtype_index. */
 enum { GT_DTYPES = 10 };
 
-/* A mix: how A, B and C are stored, what the sum is accumulated in, and the arithmetic. */
+/* A mix: the stored types of A, B and C, the type of the sum, and the arithmetic. */
 struct gt_dtype {
     const char *name; /* the canonical word of problem names: "f32", "bf16=f32" */
     gemmtune_dtype a, b, c, acc;
     gemmtune_math math;
 };
 
-/* An input word: the type of A and B, and what follows from it when nothing else is said.
- */
+/* An input word: the type of A and B, and the types and arithmetic that it implies. */
 struct gt_input {
     const char *name; /* the element's name, or "tf32" */
     gemmtune_dtype type, c, acc;
@@ -34,7 +34,7 @@ struct gt_input {
 
 /* The mix called `name` (length `len`), or NULL. Canonical words only. */
 const struct gt_dtype *gt_dtype_by_name(const char *name, size_t len);
-/* The mix of a problem's types, or NULL when no family may declare it. */
+/* The mix of a problem's types; NULL when no family may declare it. */
 const struct gt_dtype *gt_dtype_of(const gemmtune_problem *p);
 /* Mix i, NULL past the end. */
 const struct gt_dtype *gt_dtype_at(size_t i);
@@ -48,12 +48,12 @@ const struct gt_input *gt_input_of(gemmtune_dtype type, gemmtune_math math);
 
 /* The element type called `name` (length `len`); false when there is none. */
 bool gt_type_by_name(gemmtune_dtype *out, const char *name, size_t len);
-/* The accumulator of products of `a` and `b` when nothing else is said: F64 when one of
- * them is F64, I32 when both are integers, else F32. */
+/* The accumulator of products of `a` and `b` when none is named: F64 when one of them is
+ * F64, I32 when both are integers, else F32. */
 gemmtune_dtype gt_type_accumulator(gemmtune_dtype a, gemmtune_dtype b);
-/* The arithmetic that a licence means for these types. TF32 lets F32 inputs be rounded and
- * FAST lets sums of 8-bit floats be kept in fewer bits than F32 has; for other types each
- * says nothing and is STRICT. */
+/* The arithmetic that `math` allows for these types. TF32 lets F32 inputs be rounded. FAST
+ * lets sums of 8-bit floats have fewer bits than F32. For all other types both become
+ * STRICT. */
 gemmtune_math gt_type_math(gemmtune_math math, gemmtune_dtype a, gemmtune_dtype b,
                            gemmtune_dtype acc);
 
@@ -66,12 +66,12 @@ double gt_type_unit(gemmtune_dtype type);
 /* The word of a problem's types:
  *     <input>[+<input of B>][=<type of C>][@<accumulator>|@fast]
  *     input: f32 f64 f16 bf16 e4m3 e5m2 i8 i32, or tf32 for f32 with GEMMTUNE_MATH_TF32
- * Left out: B is stored as A; C as the table of inputs says; the accumulator is
- * gt_type_accumulator's. A word with "+" must have "=". Examples: "f32", "bf16=f32",
- * "e4m3+e5m2=bf16", "f16@f16", "e4m3@fast". */
+ * Defaults: B has the type of A; C has the type that the table of inputs gives; the
+ * accumulator is gt_type_accumulator's. A word with "+" must have "=". Examples: "f32",
+ * "bf16=f32", "e4m3+e5m2=bf16", "f16@f16", "e4m3@fast". */
 enum { GT_TYPES_WORD_MAX = 32 };
 /* Sets the four types and math of *p from the first `len` bytes of a word. EPARSE quotes
- * the part that is wrong; then they are unspecified. */
+ * the part that is wrong; *p is then unspecified. */
 gt_status gt_types_from_word(gemmtune_problem *p, const char *word, size_t len,
                              struct gt_err *err);
 /* The canonical word of a canonical problem; returns its length. */

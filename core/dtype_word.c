@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dtype_word.c - the word of a problem's types, from text and to text. */
+/* dtype_word.c - the word of a problem's types: read and written. */
 #include "core/dtype.h"
 
 #include "core/text.h"
@@ -27,7 +27,7 @@ static gt_status read_input(gemmtune_problem *p, struct gt_piece piece,
     return GEMMTUNE_OK;
 }
 
-/* "+<input of B>": A and B differ, so the word must say what C is. */
+/* "+<input of B>": A and B differ, so the word must name the type of C. */
 static gt_status read_second_input(gemmtune_problem *p, struct gt_piece piece,
                                    struct gt_err *err) {
     if (!gt_type_by_name(&p->type_b, piece.text, (size_t)piece.len))
@@ -57,7 +57,7 @@ static gt_status read_how(gemmtune_problem *p, struct gt_piece piece, struct gt_
     return GEMMTUNE_OK;
 }
 
-/* What may follow the first input, in this order, each at most once. */
+/* The parts that may follow the first input: in this order, each at most once. */
 static const struct {
     char mark;
     gt_status (*read)(gemmtune_problem *p, struct gt_piece piece, struct gt_err *err);

@@ -7,7 +7,7 @@
 
 enum { ELEMENT_MAX = 8 }; /* bytes */
 
-/* ---- what follows from size and unit ---- */
+/* ---- properties from size and unit ---- */
 
 int gt_type_bits(gemmtune_dtype type) {
     return gt_type_is_float(type) ? -ilogb(gt_type_unit(type)) : 0;
@@ -39,22 +39,22 @@ gemmtune_dtype gt_type_wide(gemmtune_dtype type) {
 
 /* ---- floats of less than 32 bits ---- */
 
-/* The bits of the largest element's successor: infinity, e4m3's NaN. */
+/* The bits that follow those of the largest element: infinity, for e4m3 NaN. */
 static uint32_t overflow_bits(gemmtune_dtype type) {
     const int fraction = gt_type_bits(type) - 1;
     const uint32_t all = (UINT32_C(1) << (8 * gt_type_size(type) - 1)) - 1;
     return type == GEMMTUNE_E4M3 ? all : all >> fraction << fraction;
 }
 
-/* In units of the last place, stored numbers with an exponent in front of the fraction grow
- * by 1 from each to the next. */
+/* In units of the last place: from each element to the next, its bits grow by 1, since the
+ * exponent stands in front of the fraction. */
 static uint32_t narrow_bits(gemmtune_dtype type, double value) {
     const int fraction = gt_type_bits(type) - 1, least = least_exponent(type);
     const uint32_t sign = signbit(value) ? UINT32_C(1) << (8 * gt_type_size(type) - 1) : 0;
     const uint32_t most = overflow_bits(type);
     if (isnan(value))
         return sign | most | (UINT32_C(1) << (fraction - 1));
-    if (fabs(value) >= ldexp(1, 3 - least)) /* past every exponent */
+    if (fabs(value) >= ldexp(1, 3 - least)) /* beyond every exponent */
         return sign | most;
     const int own = value == 0 ? least : ilogb(value);
     const int exponent = own > least ? own : least;

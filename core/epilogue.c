@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* epilogue.c - the shorthands, and whether a text has the form of an epilogue. */
+/* epilogue.c - the shorthands, and the check that a text has the form of an epilogue. */
 #include "core/epilogue.h"
 
 #include "core/dtype.h"
@@ -33,7 +33,7 @@ static gt_status fail(const char *text, int len, const char *what, struct gt_err
 
 /* ---- parts of a statement -------------------------------------------------- */
 
-/* Takes a name: a small letter, then small letters, digits and "_". */
+/* Takes a name: a lower-case letter, then lower-case letters, digits and "_". */
 static gt_status take_name(struct gt_reader *r, struct gt_err *err) {
     const char *name = r->at;
     while (r->at < r->end && strchr(name_chars, *r->at) != NULL)
@@ -57,7 +57,7 @@ static void take_index(struct gt_reader *r) {
     }
 }
 
-/* The rest is an expression as far as characters and brackets tell. */
+/* Checks that the rest is an expression, by its characters and brackets. */
 static gt_status check_expression(struct gt_reader r, struct gt_err *err) {
     char open[DEPTH_MAX];
     int depth = 0;
@@ -86,7 +86,7 @@ static gt_status check_shorthand(const char *name, int len, struct gt_err *err) 
 
 /* ---- statements ------------------------------------------------------------ */
 
-/* What a statement is, and so what may follow it. */
+/* The kind of a statement, which decides what kind may come next. */
 enum statement { NOTHING, DECLARATION, ASSIGNMENT, SHORTHAND };
 
 static gt_status read_statement(enum statement *kind, struct gt_reader r,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * epilogue.h - what is done to an element of alpha A B + beta C before it is stored, as
- * text. Here the text is only read word by word; nothing computes it yet.
+ * epilogue.h - the function of an element of alpha A B + beta C before it is stored, as
+ * text. The text is only checked word by word here; no kernel computes it yet.
  *
  *     epilogue    = { declaration ";" } ( shorthand | assignment { ";" assignment } )
  *     declaration = name [ "[i]" | "[j]" | "[i,j]" ] ":" type
  *     assignment  = name "=" expression
  *
  * A declaration names an operand: a scalar, one value a row, one value a column, or a
- * matrix. A shorthand is a row of gt_epilogues. An expression is numbers, names, indices,
- * function calls and the operators + - * / < > ? : without blanks, brackets closed. A text
- * has one spelling: it is its own canonical form.
+ * matrix. A shorthand is a row of gt_epilogues. An expression consists of numbers, names,
+ * indices, function calls and the operators + - * / < > ? : without blanks; its brackets
+ * are closed. A text has one spelling: it is its own canonical form.
  */
 #ifndef GT_CORE_EPILOGUE_H
 #define GT_CORE_EPILOGUE_H
@@ -22,7 +22,7 @@ enum {
     GT_EPILOGUE_NAME_MAX = 16 /* bytes of the longest name in it with its NUL */
 };
 
-/* A shorthand, and what it stands for. x is alpha A B + beta C. */
+/* A shorthand and its meaning. x is alpha A B + beta C. */
 struct gt_epilogue_name {
     const char *name;
     const char *operands; /* declarations without types, or "" */
@@ -31,7 +31,7 @@ struct gt_epilogue_name {
 };
 extern const struct gt_epilogue_name gt_epilogues[]; /* ends in a NULL name */
 
-/* EPARSE quotes the part that is not of the grammar above. */
+/* EPARSE quotes the first part that does not follow the grammar above. */
 gt_status gt_epilogue_check(const char *text, struct gt_err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expr.c - text to a tree in one array, and the tree to a value or to C.
+ * expr.c - parses a text to a tree in one array, and turns the tree into a value or into C.
  *
  *   expr    = binary(1) [ "?" expr ":" expr ]
  *   binary(p) = unary { operator of precedence >= p, binary(that + 1) }
@@ -8,7 +8,7 @@
  *   primary = number | NAME | "sizeof" "(" word ")" | "(" expr ")"
  *           | ( "min" | "max" | "cdiv" ) "(" expr "," expr ")"
  *
- * Every node costs at least one character, so a text of n bytes needs at most n nodes.
+ * Every node takes at least one character, so a text of n bytes has at most n nodes.
  */
 #include "core/expr.h"
 
@@ -28,7 +28,7 @@ enum op {
     OP_NUMBER,
     OP_SYMBOL,
     OP_SIZEOF,
-    OP_LAST_LEAF = OP_SIZEOF, /* those below have operands */
+    OP_LAST_LEAF = OP_SIZEOF, /* the operators after it have operands */
     OP_NEGATE,
     OP_NOT,
     OP_MUL,
@@ -54,7 +54,7 @@ struct node {
     enum op op;
     int arg[3];     /* indices of operands */
     int slot;       /* OP_SYMBOL, OP_SIZEOF */
-    int name, len;  /* the same: where the word stands in the text */
+    int name, len;  /* the same: where the word is in the text */
     int64_t number; /* OP_NUMBER */
 };
 
@@ -64,7 +64,7 @@ struct gt_expr {
     struct node node[];
 };
 
-/* Longer spellings stand before their beginnings. */
+/* A longer operator stands before its own beginning: "<=" before "<". */
 static const struct binary {
     const char *text;
     enum op op;
@@ -125,8 +125,8 @@ gt_status gt_symbols_add(int *slot, struct gt_symbols *s, const char *name,
 }
 
 /* ---- parsing ---------------------------------------------------------------
- * Each function takes what it names from the text and returns the index of its node, or -1
- * with the line written. */
+ * Each function takes the construct of its name from the text. It returns the index of the
+ * node, or -1 with the line written. */
 
 struct parser {
     struct gt_expr *e;
@@ -147,7 +147,7 @@ static int column(const struct parser *p, const char *at) {
     return (int)(at - p->e->text) + 1;
 }
 
-/* Says what was expected where the parser stands. */
+/* Fails with the thing that was expected at the parser's place. */
 static int fail_expected(struct parser *p, const char *what) {
     const size_t len = gt_text_utf8(p->at, strlen(p->at));
     char found[16] = "the end";
@@ -219,7 +219,7 @@ static int parse_number(struct parser *p) {
     return add_node(p, node);
 }
 
-/* A node for the word of len bytes at `word`; inside sizeof the table knows it as
+/* Adds a node for the word of len bytes at `word`. The table holds a word inside sizeof as
  * "sizeof(word)". */
 static int add_symbol(struct parser *p, enum op op, const char *word, size_t len) {
     char name[TEXT_MAX + 8];
@@ -293,7 +293,7 @@ static int parse_unary(struct parser *p) {
     return node.arg[0] < 0 ? -1 : add_node(p, node);
 }
 
-/* The binary operator at the parser's place if it binds at least as tight, else NULL. */
+/* The binary operator at the parser's place if it binds at least as tightly, else NULL. */
 static const struct binary *accept_binary(struct parser *p, int precedence) {
     skip_space(p);
     for (int i = 0; i < BINARY_COUNT; i++) {
@@ -382,7 +382,7 @@ bool gt_expr_uses(const struct gt_expr *e, int slot) {
 }
 
 /* ---- evaluation ------------------------------------------------------------
- * Each function returns NULL, or what is wrong. */
+ * Each function returns NULL, or the error in a few words. */
 
 static const char overflow[] = "overflow";
 
@@ -419,7 +419,7 @@ static const char *apply(int64_t *out, enum op op, int64_t a, int64_t b) {
     case OP_MAX:
         *out = a > b ? a : b;
         return NULL;
-    default: /* a comparison: of <, == and >, those that its word stands for */
+    default: /* a comparison, as a set of <, == and > */
         *out = (a < b && (op == OP_LT || op == OP_LE || op == OP_NE)) ||
                (a == b && (op == OP_LE || op == OP_EQ || op == OP_GE)) ||
                (a > b && (op == OP_GE || op == OP_GT || op == OP_NE));
@@ -430,7 +430,7 @@ static const char *apply(int64_t *out, enum op op, int64_t a, int64_t b) {
 static const char *eval_node(int64_t *out, const struct gt_expr *e, const struct node *node,
                              const int64_t *values);
 
-/* Most operands are leaves: those cost no call. */
+/* Most operands are leaves, which need no call. */
 static inline const char *eval(int64_t *out, const struct gt_expr *e, int at,
                                const int64_t *values) {
     const struct node *node = &e->node[at];
@@ -440,7 +440,7 @@ static inline const char *eval(int64_t *out, const struct gt_expr *e, int at,
     return NULL;
 }
 
-/* && || ?: evaluate their other operands only when needed. */
+/* &&, || and ?: evaluate their other operands only when needed. */
 static const char *eval_lazy(int64_t *out, const struct gt_expr *e, const struct node *node,
                              const int64_t *values) {
     const char *wrong = eval(out, e, node->arg[0], values);
@@ -505,7 +505,7 @@ gt_status gt_expr_eval(int64_t *out, const struct gt_expr *e, const int64_t *val
 struct writer {
     char *buf;
     size_t size;
-    int len; /* what all of it needs, whether or not it fits */
+    int len; /* length of the whole text, even when it does not fit */
 };
 
 static void put(struct writer *w, const char *fmt, ...) GT_PRINTF(2, 3);

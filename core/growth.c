@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { SIZE_MAX_EVER = 4096 }; /* bytes; a larger struct_size was never set */
+enum { SIZE_MAX_EVER = 4096 }; /* bytes; a larger struct_size was never set by the caller */
 
 static gt_status check_size(size_t size, const struct gt_growth *g, struct gt_err *err) {
     if (size < g->least || size > SIZE_MAX_EVER)

@@ -62,7 +62,8 @@ static void compress(uint32_t state[8], const unsigned char *block) {
 }
 
 void gt_hash_init(struct gt_hash *h) {
-    /* The same of the square roots of the first 8 primes. */
+    /* The first 32 bits of the fractional parts of the square roots of the first 8
+     * primes. */
     static const uint32_t start[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                       0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     memset(h, 0, sizeof *h);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hash.h - SHA-256 (FIPS 180-4), the one hash of the house: checksums, cache names, keys.
- */
+/* hash.h - SHA-256 (FIPS 180-4), the only hash in gemmtune: checksums, cache names,
+ * keys. */
 #ifndef GT_CORE_HASH_H
 #define GT_CORE_HASH_H
 
@@ -16,7 +16,7 @@ struct gt_hash {
 void gt_hash_init(struct gt_hash *h);
 void gt_hash_add(struct gt_hash *h, const void *data, size_t size);
 void gt_hash_add_text(struct gt_hash *h,
-                      const char *text);           /* with its NUL: fields stay apart */
-void gt_hash_hex(struct gt_hash *h, char hex[65]); /* ends the hash */
+                      const char *text); /* with its NUL, so that fields stay apart */
+void gt_hash_hex(struct gt_hash *h, char hex[65]); /* finishes the hash */
 
 #endif

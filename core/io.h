@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * io.h - whole transfers over descriptors, whatever signals arrive meanwhile.
+ * io.h - whole transfers over descriptors, even when signals arrive meanwhile.
  */
 #ifndef GT_CORE_IO_H
 #define GT_CORE_IO_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* False when it ended early: end of file, or an error (errno). */
+/* False when the transfer ended early: end of file, or an error (errno). */
 bool gt_read_all(int fd, void *to, size_t size);
 bool gt_write_all(int fd, const void *from, size_t size);
 

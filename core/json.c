@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json.c - documents: built, looked at, read with types, complained about.
+ * json.c - documents: built, walked, read with types, and refused with a line and a path.
  *
- * The scanner (json_scan.h) says first whether the text is JSON and how many values it has;
- * cJSON then builds the strings and numbers; a second scan notes the line of each value.
- * Both walk the text in the same order, so the i-th value of one is the i-th of the other.
- * Values are laid out with the members of each container side by side.
+ * The scanner (json_scan.h) checks first that the text is JSON, and counts its values.
+ * cJSON then builds the strings and numbers. A second scan notes the line of each value.
+ * Both walk the text in the same order, so value i of one is value i of the other. The
+ * members of a container are stored side by side.
  */
 #include "core/json.h"
 
@@ -21,7 +21,7 @@
 
 #define SIZE_LIMIT ((size_t)64 << 20) /* bytes of a file */
 
-enum { PATH_MAX_BYTES = 240 }; /* of a path in a message; longer ones are cut */
+enum { PATH_MAX_BYTES = 240 }; /* of a path in a message; a longer one is cut */
 
 struct value {
     const cJSON *item;
@@ -32,7 +32,7 @@ struct value {
 };
 
 struct gt_json {
-    char *name; /* stands for the file in messages */
+    char *name; /* the file's name in messages */
     cJSON *tree;
     struct value *value; /* all of them, the root first */
 };
@@ -44,7 +44,7 @@ struct builder {
     const int *line;    /* of the next value in the order of the text */
 };
 
-/* Fills in a value whose item and parent are set, and all that is in it. */
+/* Fills in a value whose item and parent are set, and all values inside it. */
 static void build(struct value *v, struct builder *b) {
     v->line = *b->line++;
     for (const cJSON *item = v->item->child; item != NULL; item = item->next)
@@ -179,8 +179,8 @@ static bool grow(struct buffer *b) {
     return true;
 }
 
-/* Reads to the end, or to where gt_json_parse will refuse the size. Not by fseek: the file
- * may be a pipe. */
+/* Reads to the end, or up to the size that gt_json_parse refuses. It does not use fseek:
+ * the file may be a pipe. */
 static gt_status read_all(struct buffer *b, FILE *file, const char *path,
                           struct gt_err *err) {
     errno = 0;
@@ -326,7 +326,7 @@ gt_status gt_json_int(int64_t *out, struct gt_node n, int64_t low, int64_t high,
     if (status != GEMMTUNE_OK)
         return status;
     const double number = value_of(n)->item->valuedouble;
-    /* 1e99 gets past the scanner, which measures only numbers without an exponent. */
+    /* The scanner limits only numbers without an exponent, so 1e99 comes this far. */
     if (!(number > -(double)GT_JSON_INT_LIMIT && number < (double)GT_JSON_INT_LIMIT))
         return gt_json_fail(n, err, "must be from %" PRId64 " to %" PRId64, low, high);
     const int64_t value = (int64_t)number;

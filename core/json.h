@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json.h - reading JSON with every complaint as "file:line: /path: what is wrong".
+ * json.h - a JSON reader whose every message is "file:line: /path: what is wrong".
  *
- * A thin layer on cJSON: refuses what cJSON lets pass (duplicate keys, trailing text,
- * integers past 2^53, NUL bytes, invalid UTF-8, nesting past 64, files past 64 MiB), and
- * knows the line of every value. A byte-order mark is skipped.
+ * A thin layer on cJSON. It refuses text that cJSON accepts: duplicate keys, trailing text,
+ * integers of 2^53 or more, NUL bytes, invalid UTF-8, nesting deeper than 64, files larger
+ * than 64 MiB. It knows the line of every value. A byte-order mark is skipped.
  */
 #ifndef GT_CORE_JSON_H
 #define GT_CORE_JSON_H
@@ -15,7 +15,7 @@
 
 struct gt_json; /* a document; owns every node */
 
-/* A value in a document. Plain value, borrowed from the document. */
+/* A value in a document. A plain value that borrows from the document. */
 struct gt_node {
     const struct gt_json *doc;
     const void *item; /* NULL: absent */
@@ -33,7 +33,7 @@ enum gt_json_kind {
 
 /* EIO when the file cannot be read, EPARSE when it is not JSON; *out is then NULL. */
 gt_status gt_json_load(struct gt_json **out, const char *path, struct gt_err *err);
-/* `name` stands for the file in messages; the text is copied. */
+/* Messages call the file `name`; the text is copied. */
 gt_status gt_json_parse(struct gt_json **out, const char *name, const char *text,
                         size_t size, struct gt_err *err);
 void gt_json_destroy(struct gt_json *doc);
@@ -48,12 +48,12 @@ struct gt_node gt_json_member(struct gt_node n,
                               const char *key); /* absent when there is none */
 int gt_json_line(struct gt_node n);             /* 1-based; 0 for an absent node */
 
-/* Fails with EPARSE and "file:line: /sizes/3/m: " ahead of the text. For an absent node
- * give its parent. */
+/* Fails with EPARSE and "file:line: /sizes/3/m: " ahead of the text. An absent node has no
+ * line: give its parent. */
 gt_status gt_json_fail(struct gt_node n, struct gt_err *err, const char *fmt, ...)
     GT_PRINTF(3, 4);
-/* What another reader said of the node, as gt_json_fail says it; but out of memory is not
- * the document's fault and stays ENOMEM. */
+/* Fails with another reader's message about the node, in the form of gt_json_fail. ENOMEM
+ * stays ENOMEM: the document is not the reason. */
 gt_status gt_json_fail_because(struct gt_node n, gt_status status, const struct gt_err *why,
                                struct gt_err *err);
 
@@ -64,11 +64,11 @@ gt_status gt_json_int(int64_t *out, struct gt_node n, int64_t low, int64_t high,
 gt_status gt_json_double(double *out, struct gt_node n, struct gt_err *err);
 gt_status gt_json_bool(bool *out, struct gt_node n, struct gt_err *err);
 gt_status gt_json_string(const char **out, struct gt_node n,
-                         struct gt_err *err); /* document's */
-/* The member of an object that must be there. */
+                         struct gt_err *err); /* belongs to the document */
+/* A member that must be there. */
 gt_status gt_json_need(struct gt_node *out, struct gt_node object, const char *key,
                        struct gt_err *err);
-/* Every key of the object must be in the NULL-ended list; the complaint suggests the
+/* Refuses an object with a key that is not in the NULL-ended list; the message suggests the
  * nearest. */
 gt_status gt_json_only(struct gt_node object, const char *const *keys, struct gt_err *err);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_scan.c - the grammar of RFC 8259, one function a rule. Builds nothing.
+ * json_scan.c - the grammar of RFC 8259, one function a rule. It builds nothing.
  *
- * The values of a text are counted in the order in which they begin: a container before
- * what is in it.
+ * Values are counted in the order in which they begin: a container before its members.
  */
 #include "core/json_scan.h"
 
@@ -21,7 +20,7 @@ struct scan {
     const char *name, *at, *end;
     int line, depth;
     size_t count; /* values so far */
-    int *lines;   /* receives the line of each; NULL in the first pass */
+    int *lines;   /* receives each value's line; NULL in the first pass */
     struct gt_err *err;
 };
 
@@ -78,7 +77,7 @@ static gt_status scan_hex4(struct scan *s, unsigned *out) {
     return GEMMTUNE_OK;
 }
 
-/* What follows "\u": one code unit or a surrogate pair, not NUL. */
+/* The part after "\u": one code unit or a surrogate pair, not NUL. */
 static gt_status scan_unicode(struct scan *s) {
     unsigned unit = 0;
     unsigned low = 0;

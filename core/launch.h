@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launch.h - the shape of one kernel launch and of what it takes by description, in
- * numbers. Families hold them as expressions. */
+/* launch.h - the shape of one kernel launch, and of a matrix that hardware copies in boxes,
+ * as numbers. Families hold them as expressions. */
 #ifndef GT_CORE_LAUNCH_H
 #define GT_CORE_LAUNCH_H
 
@@ -14,10 +14,10 @@ struct gt_launch {
     int64_t block[3];   /* threads a block (work-items) */
     int64_t cluster[3]; /* blocks a cluster, 1 1 1 when none */
     int64_t smem_bytes; /* dynamic shared memory (CUDA) */
-    bool overlaps; /* may begin while the launch ahead of it ends, for it waits by itself */
+    bool overlaps; /* may begin before the launch ahead of it ends: it waits by itself */
 };
 
-/* A matrix in memory, as hardware is told of it that copies boxes of it (tensor maps). */
+/* A matrix in memory as a tensor map describes it; the hardware copies boxes of it. */
 struct gt_tiling {
     gemmtune_dtype type;
     int64_t inner, outer; /* elements a row; rows */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log.c - hands lines to the one function installed for the process. It is set before the
- * first gemmtune_open and only read afterwards, so there is no lock.
+ * log.c - hands lines to one function for the whole process. It is set before the first
+ * gemmtune_open and only read afterwards, so there is no lock.
  */
 #include "core/log.h"
 

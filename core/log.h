@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log.h - lines for people. Silent until gemmtune_set_log installs a function. */
+/* log.h - lines for people. Nothing is logged until gemmtune_set_log installs a
+ * function. */
 #ifndef GT_CORE_LOG_H
 #define GT_CORE_LOG_H
 
 #include "core/status.h"
 
-/* Formats one line (512 bytes at most, no newline) and hands it to the installed function.
- */
+/* Formats one line (at most 512 bytes, no newline) for the installed function. */
 void gt_log(gemmtune_log_level level, const char *fmt, ...) GT_PRINTF(2, 3);
 
 #endif

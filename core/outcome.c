@@ -39,9 +39,9 @@ static void sort(float *x, int n) {
 
 /*
  * How many samples to leave out at each end. The number of samples below the true median is
- * binomial (n, 1/2) whatever the distribution of times, so the interval from the (r+1)-th
- * smallest to the (r+1)-th largest misses it with probability 2 P(X <= r). r is the largest
- * with P(X <= r) <= 2.5 %; -1, and so 0 here, when n < 6.
+ * binomial (n, 1/2) for every distribution of times. So the interval from the (r+1)-th
+ * smallest to the (r+1)-th largest misses the median with probability 2 P(X <= r). r is the
+ * largest with P(X <= r) <= 2.5 %. With n < 6 there is no such r, and the result is 0.
  */
 static int trim_of(int n) {
     double term = 1; /* P(X = 0) is 2^-n, exact for n <= GT_SAMPLES_MAX */

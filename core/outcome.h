@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outcome.h - what became of a candidate, and how long it took. An outcome is a stored word
- * from a closed list, never an error.
+ * outcome.h - how a candidate ended, and how long it took. An outcome is a stored word from
+ * a closed list, never an error.
  */
 #ifndef GT_CORE_OUTCOME_H
 #define GT_CORE_OUTCOME_H
@@ -31,7 +31,7 @@ enum {
 #define X(name, word) GT_COUNT_##name,
     GT_OUTCOME_LIST(X)
 #undef X
-        GT_OUTCOMES /* how many there are */
+        GT_OUTCOMES /* the number of outcomes */
 };
 
 const char *gt_outcome_word(gt_outcome outcome);
@@ -44,15 +44,16 @@ struct gt_measurement {
     double median_ns, low_ns, high_ns; /* median and a 95 % interval for it */
     int samples;                       /* entries of sample_ns */
     int launches;                      /* launches averaged in one sample */
-    int dropped;                       /* samples thrown out for a throttled clock */
-    int unsettled;                     /* and before the device had settled; not stored */
-    int clock_mhz;                     /* clock at the samples, on average; 0 unknown */
-    bool beaten;                       /* left its race, proven slower; not stored */
+    int dropped;   /* samples left out because the clock was throttled */
+    int unsettled; /* samples left out before the device settled; not stored */
+    int clock_mhz; /* mean clock during the samples; 0 unknown */
+    bool beaten;   /* left its race because it was proven slower; not stored */
     float sample_ns[GT_SAMPLES_MAX];
 };
 
-/* Fills median and interval from sample_ns (distribution-free: order statistics of the
- * binomial). With fewer than 6 samples the interval is the whole range. */
+/* Fills median and interval from sample_ns. The interval comes from order statistics of the
+ * binomial distribution, so it assumes no distribution of times. With fewer than 6 samples
+ * it is the whole range. */
 void gt_measurement_summarize(struct gt_measurement *m);
 
 #endif

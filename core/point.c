@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* point.c - points as text and as pairs. Knows no family: any name and any integer will do.
- */
+/* point.c - points as text and as pairs. It knows no family: it accepts any name and
+ * integer. */
 #include "core/point.h"
 
 #include "core/text.h"

@@ -28,8 +28,8 @@ struct gt_point {
 /* Whether the len bytes are a parameter name: [A-Z][A-Z0-9_]*, shorter than GT_NAME_MAX. */
 bool gt_point_is_name(const char *text, size_t len);
 
-/* Separators may be spaces or commas. EPARSE quotes the part that is wrong. Names may not
- * repeat. The order is kept. */
+/* Separators are spaces or commas. Names may not repeat. The order is kept. EPARSE quotes
+ * the part that is wrong. */
 gt_status gt_point_parse(struct gt_point *out, const char *text, struct gt_err *err);
 int gt_point_text(const struct gt_point *p,
                   char buf[GT_POINT_TEXT_MAX]); /* returns length */
@@ -37,7 +37,6 @@ bool gt_point_get(const struct gt_point *p, const char *name, int64_t *value);
 /* Sets or appends; EINVAL when the point is full or the name is malformed. */
 gt_status gt_point_set(struct gt_point *p, const char *name, int64_t value,
                        struct gt_err *err);
-bool gt_point_equal(const struct gt_point *a,
-                    const struct gt_point *b); /* whatever the order */
+bool gt_point_equal(const struct gt_point *a, const struct gt_point *b); /* in any order */
 
 #endif

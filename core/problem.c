@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * problem.c - one form for every problem: checked, row-major, everything filled in; which
- * problems no kernel computes yet; and sizes. Knows what is computed, never how.
+ * problem.c - problems in their one canonical form: checked, row-major, everything filled
+ * in. Also: which problems have no kernel yet, and sizes. It knows nothing about kernels.
  */
 #include "core/problem.h"
 
@@ -85,7 +85,8 @@ static bool has_row_counts(const gemmtune_problem *p) {
     return p->batch_kind == GEMMTUNE_GROUPED_ROWS || p->batch_kind == GEMMTUNE_MASKED_ROWS;
 }
 
-/* What speaks of rows, columns or B means another thing once A and B are exchanged. */
+/* Members that refer to rows, columns or B would change their meaning when A and B are
+ * exchanged. */
 static gt_status check_layout(const gemmtune_problem *p, struct gt_err *err) {
     const char *what = has_row_counts(p)     ? "batch_kind"
                        : p->packed_b != 0    ? "packed_b"
@@ -102,8 +103,8 @@ static gt_status check_layout(const gemmtune_problem *p, struct gt_err *err) {
 
 /* ---- canonical form -------------------------------------------------------- */
 
-/* Column-major memory read as row-major is the transpose: C' = B' A'. What was stored
- * transposed stays so. */
+/* Column-major memory read as row-major is the transpose: C' = B' A'. A matrix that was
+ * stored transposed stays so. */
 static gemmtune_problem row_major(const gemmtune_problem *p) {
     gemmtune_problem r = *p;
     r.layout = GEMMTUNE_ROW_MAJOR;
@@ -123,7 +124,7 @@ struct operand {
     struct gt_shape shape;
     gemmtune_dtype type;
     int64_t *ld, *stride;
-    int64_t count; /* matrices that the stride leads to; 1: the stride says nothing */
+    int64_t count; /* matrices at this stride; 1: the stride has no effect */
 };
 
 static gt_status settle_ld(const struct operand *x, struct gt_err *err) {
@@ -137,7 +138,7 @@ static gt_status settle_ld(const struct operand *x, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
-/* Whether the matrices of a batch lie one behind another, or side by side in wider rows. */
+/* Whether the matrices of a batch follow one another, or lie side by side in wider rows. */
 static bool lie_apart(const struct operand *x) {
     const int64_t stride = *x->stride, cols = x->shape.cols;
     return x->count == 1 || stride >= elems(x->shape, *x->ld) ||
@@ -186,7 +187,7 @@ static gt_status settle_operand(const struct operand *x, struct gt_err *err) {
     return status == GEMMTUNE_OK ? check_bytes(x, err) : status;
 }
 
-/* Matrices that the stride of A or C leads to. Those of pointers are counted as if they lay
+/* How many matrices the stride of A or C leads to. Matrices behind pointers count as
  * packed. */
 static int64_t count_ac(const gemmtune_problem *p) {
     return p->batch_kind == GEMMTUNE_GROUPED_ROWS ? 1 : p->batch;
@@ -271,7 +272,7 @@ gt_status gt_problem_settle(gemmtune_problem *out, bool *swapped,
     return GEMMTUNE_OK;
 }
 
-/* ---- what no kernel computes yet ------------------------------------------- */
+/* ---- problems without a kernel yet ---------------------------------------- */
 
 static gt_status check_batch(const gemmtune_problem *p, struct gt_err *err) {
     static const struct {
@@ -329,7 +330,7 @@ gt_status gt_problem_canonical(gemmtune_problem *out, bool *swapped,
 
 /* ---- sizes ----------------------------------------------------------------- */
 
-/* Rows of op(A) that are expected of a product, and products. */
+/* The expected rows of op(A) in one product, times the number of products. */
 static int64_t rows_of(const gemmtune_problem *p) {
     return has_row_counts(p) ? p->expected_rows : p->m;
 }
@@ -340,7 +341,7 @@ double gt_problem_flops(const gemmtune_problem *p) {
     return 2.0 * rows * (double)p->n * (double)p->k;
 }
 
-/* It fits: gt_problem_settle counted the same. */
+/* No overflow: gt_problem_settle has computed the same number with checks. */
 static int64_t elems_of(struct gt_shape shape, int64_t ld, int64_t stride, int64_t count) {
     int64_t all = 0;
     return elems(shape, ld) > 0 && count_elems(&all, shape, ld, stride, count) ? all : 0;
@@ -386,8 +387,8 @@ double gt_problem_distance2(const gemmtune_problem *x, const gemmtune_problem *y
 }
 
 int64_t gt_row_align(int64_t ld, gemmtune_dtype type, int64_t pointer_align) {
-    /* The lowest bit set in any of them is the largest power of two that divides them all.
-     */
+    /* The lowest bit set in any of them is the largest power of two that divides all of
+     * them. */
     const int64_t all = ld * (int64_t)gt_type_size(type) | pointer_align | GT_VECTOR_BYTES;
     return all & -all;
 }

@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * problem.h - what is to be computed, in its one canonical form, and its name.
+ * problem.h - a product to compute, in its one canonical form, and its name.
  *
  * Canonical: struct_size is ours, row-major, leading dimensions and strides filled in,
- * types and math as gt_type_math has them, C[m,n] = alpha * op(A)[m,k] * op(B)[k,n] + beta
- * * C. A stored A is m x k rows of lda elements ("n") or k x m ("t"); B is k x n ("n") or n
- * x k
- * ("t"). A column-major problem is the same one with A and B, m and n exchanged; `swapped`
- * tells the caller to exchange the pointers as well.
+ * types and math as gt_type_math returns them. C[m,n] = alpha * op(A)[m,k] * op(B)[k,n] +
+ * beta * C. A stored A is m x k rows of lda elements ("n") or k x m ("t"); B is k x n ("n")
+ * or n x k ("t"). A column-major problem is the same one with A and B, m and n exchanged;
+ * `swapped` tells the caller to exchange the pointers as well.
  *
- * A name is <types>-<nn|nt|tn|tt>-<m>x<n>x<k>{,option}. Types are dtype.h's word, options
- * the rows of gt_problem_options in any order, but epi= last: its text runs to the end.
+ * A name is <types>-<nn|nt|tn|tt>-<m>x<n>x<k>{,option}. Types are the word of dtype.h.
+ * Options are the rows of gt_problem_options in any order; epi= comes last and runs to the
+ * end of the text.
  */
 #ifndef GT_CORE_PROBLEM_H
 #define GT_CORE_PROBLEM_H
 
 #include "core/dtype.h"
 
-/* Bytes of the longest name with its NUL: 236 and an epilogue. */
+/* Bytes of the longest name with its NUL: 236 and the epilogue. */
 enum { GT_PROBLEM_NAME_MAX = 512 };
 
-/* Dimensions and leading dimensions above this are refused: kernels index rows and columns
- * with int, and everything that multiplies two of them with 64 bits. */
+/* Larger dimensions and leading dimensions are refused. Kernels index rows and columns with
+ * int, and compute every product of two of them with 64 bits. */
 #define GT_DIM_MAX INT64_C(2147483647)
 
 /* Checks *in, a caller's struct, and writes its canonical form; *out is untouched on
- * failure. EINVAL names the member and its value, EUNSUPPORTED a newer struct. The bytes of
- * each operand of a canonical problem fit an int64. `swapped` may be NULL, `out` may be
- * `in`. */
+ * failure. EINVAL names the member and its value, EUNSUPPORTED a newer struct. In a
+ * canonical problem the bytes of each operand fit an int64. `swapped` may be NULL, `out`
+ * may be `in`. */
 gt_status gt_problem_settle(gemmtune_problem *out, bool *swapped,
                             const gemmtune_problem *in, struct gt_err *err);
 
-/* EUNSUPPORTED says what of a canonical problem no kernel computes yet. */
+/* EUNSUPPORTED names the feature of a canonical problem that no kernel computes yet. */
 gt_status gt_problem_supported(const gemmtune_problem *p, struct gt_err *err);
 
-/* gt_problem_settle, and then gt_problem_supported: what comes out can be looked up, tuned
- * and run. */
+/* gt_problem_settle, then gt_problem_supported: the result can be looked up, tuned and
+ * run. */
 gt_status gt_problem_canonical(gemmtune_problem *out, bool *swapped,
                                const gemmtune_problem *in, struct gt_err *err);
 
@@ -43,28 +43,28 @@ gt_status gt_problem_canonical(gemmtune_problem *out, bool *swapped,
 gt_status gt_problem_copy_out(gemmtune_problem *out, size_t size,
                               const gemmtune_problem *in, struct gt_err *err);
 
-/* A caller's struct of `size` bytes becomes gemmtune_problem_init's. */
+/* gemmtune_problem_init for a caller's struct of `size` bytes. */
 gt_status gt_problem_init(gemmtune_problem *p, size_t size, gemmtune_dtype type, int64_t m,
                           int64_t n, int64_t k, struct gt_err *err);
 
-/* Rows that a group or a product has when all groups are alike and no row is masked; 0 when
- * rows are neither grouped nor masked. */
+/* Rows of a group or a product when all groups are equal and no row is masked; 0 when rows
+ * are neither grouped nor masked. */
 int64_t gt_problem_rows_by_default(const gemmtune_problem *p);
 
 /* ---- the name -------------------------------------------------------------- */
 
-/* What may follow the sizes of a name, and the keys of a sweep file besides the sizes. */
+/* An option after the sizes of a name. A sweep file has the same keys. */
 struct gt_problem_option {
     const char *name; /* as in "lda=8" and "beta" */
     enum gt_name_kind { GT_NAME_NUMBER, GT_NAME_FLAG, GT_NAME_TEXT } kind;
-    size_t offset;                  /* of the member: int64_t, int32_t, const char * */
-    int64_t least, most;            /* of a number */
-    gemmtune_batch_kind batch_kind; /* what the option makes the batch, STRIDED: nothing */
+    size_t offset;       /* of the member, which is int64_t, int32_t or const char * */
+    int64_t least, most; /* of a number */
+    gemmtune_batch_kind batch_kind; /* the kind that the option implies; STRIDED: none */
 };
 extern const struct gt_problem_option gt_problem_options[]; /* ends in a NULL name */
 
 /* Sets one option: `number` for a NUMBER, `text` for a TEXT. `seen` has a bit for each row
- * that was set before. EPARSE when a row is set twice, or against another one. */
+ * that was set before. EPARSE when a row is set twice, or excludes one that was set. */
 gt_status gt_problem_set(gemmtune_problem *p, unsigned *seen,
                          const struct gt_problem_option *option, int64_t number,
                          const char *text, struct gt_err *err);
@@ -79,7 +79,10 @@ gt_status gt_problem_from_name(gemmtune_problem *out, const char *name, struct g
 /* The name of a canonical problem; returns its length. */
 int gt_problem_name(const gemmtune_problem *p, char buf[GT_PROBLEM_NAME_MAX]);
 
-const char *gt_problem_layout(const gemmtune_problem *p); /* "nn" "nt" "tn" "tt" */
+/* The words of layouts, "nn" "nt" "tn" "tt": word 2 * trans_a + trans_b, ended by NULL. */
+enum { GT_LAYOUTS = 4 };
+extern const char *const gt_layout_words[GT_LAYOUTS + 1];
+const char *gt_problem_layout(const gemmtune_problem *p);
 
 /* ---- sizes ----------------------------------------------------------------- */
 
@@ -93,8 +96,8 @@ struct gt_shape gt_problem_shape_c(const gemmtune_problem *p);
 /* The least leading dimension. */
 int64_t gt_shape_packed_ld(struct gt_shape s);
 
-/* Sizes of a canonical problem, all of its products together. Rows that groups or masks are
- * expected to leave out are not counted. */
+/* Sizes of a canonical problem, over all its products. Rows that the expected groups or
+ * masks leave out are not counted. */
 double gt_problem_flops(const gemmtune_problem *p); /* 2 m n k a product */
 /* elements from the first to the last, with leading dimensions and strides */
 int64_t gt_problem_elems_a(const gemmtune_problem *p);
@@ -107,15 +110,15 @@ double gt_problem_bytes(const gemmtune_problem *p);
  * epilogue, so that one kernel may serve both. A single product and a batch differ. */
 bool gt_problem_same_kind(const gemmtune_problem *x, const gemmtune_problem *y);
 
-/* How far two problems' sizes are apart: squared, Euclidean, in (log2 m, log2 n, log2 k,
- * log2 batch); m is the rows that are expected of a product. */
+/* The squared distance of two problems' sizes: Euclidean, in (log2 m, log2 n, log2 k, log2
+ * batch), with the expected rows of a product as m. */
 double gt_problem_distance2(const gemmtune_problem *x, const gemmtune_problem *y);
 
-/* The widest load: no alignment beyond it matters, and every allocator gives it. */
+/* The widest load. A larger alignment has no use, and every allocator gives this one. */
 enum { GT_VECTOR_BYTES = 16 };
 
-/* Largest power of two, at most GT_VECTOR_BYTES, that divides every row start of an operand
- * whose pointer is `pointer_align`-byte aligned: which vector loads are legal. */
+/* The largest power of two, at most GT_VECTOR_BYTES, that divides the address of every row
+ * of an operand whose pointer has `pointer_align`. It says which vector loads are legal. */
 int64_t gt_row_align(int64_t ld, gemmtune_dtype type, int64_t pointer_align);
 
 #endif

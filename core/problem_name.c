@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * problem_name.c - a problem's name: from text to a problem and back. problem.h has the
- * grammar.
+ * problem_name.c - a problem's name: read and written. problem.h has the grammar.
  */
 #include "core/problem.h"
 
@@ -12,8 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const layouts[2][2] = {{"nn", "nt"},
-                                          {"tn", "tt"}}; /* [trans_a][trans_b] */
+const char *const gt_layout_words[GT_LAYOUTS + 1] = {"nn", "nt", "tn", "tt", NULL};
 
 /* ---- types, layout and sizes ----------------------------------------------- */
 
@@ -24,8 +22,8 @@ static gt_status take_types(gemmtune_problem *p, struct gt_reader *r, struct gt_
 
 static gt_status take_layout(gemmtune_problem *p, struct gt_reader *r, struct gt_err *err) {
     const struct gt_piece piece = gt_piece_take(r, "-");
-    for (int i = 0; i < 4; i++) {
-        if (gt_piece_is(piece, layouts[i / 2][i % 2])) {
+    for (int i = 0; i < GT_LAYOUTS; i++) {
+        if (gt_piece_is(piece, gt_layout_words[i])) {
             p->trans_a = i / 2 ? GEMMTUNE_TRANS : GEMMTUNE_NOTRANS;
             p->trans_b = i % 2 ? GEMMTUNE_TRANS : GEMMTUNE_NOTRANS;
             return GEMMTUNE_OK;
@@ -51,7 +49,7 @@ static gt_status take_sizes(gemmtune_problem *p, struct gt_reader *r, struct gt_
     const struct {
         const char *what;
         int64_t *value;
-        char stop; /* what must follow; ',' stands for the end as well */
+        char stop; /* the separator that must follow; ',' accepts the end as well */
     } sizes[] = {{"m", &p->m, 'x'}, {"n", &p->n, 'x'}, {"k", &p->k, ','}};
     for (size_t i = 0; i < 3; i++) {
         const struct gt_piece piece = gt_piece_take(r, "x,");
@@ -99,9 +97,9 @@ const struct gt_problem_option gt_problem_options[] = {
 };
 /* clang-format on */
 
-enum { OPTIONS_TEXT_MAX = 256 }; /* of the list of options in a message */
+enum { OPTIONS_TEXT_MAX = 256 }; /* length of the list of options in a message */
 
-/* Whether one says what the other says: the number of products, or the kind of batch. */
+/* Whether the two rows set the same thing: the number of products, or the kind of batch. */
 static bool excludes(const struct gt_problem_option *x, const struct gt_problem_option *y) {
     return x->offset == y->offset || (x->batch_kind != ONE && y->batch_kind != ONE);
 }
@@ -203,7 +201,8 @@ static gt_status read_name(gemmtune_problem *out, const char *name, struct gt_er
         status = parse_name(&p, name, err);
     if (status == GEMMTUNE_OK)
         status = gt_problem_settle(out, NULL, &p, err);
-    return status == GEMMTUNE_EINVAL ? GEMMTUNE_EPARSE : status; /* the text is wrong */
+    return status == GEMMTUNE_EINVAL ? GEMMTUNE_EPARSE
+                                     : status; /* the caller gave text, not an argument */
 }
 
 gt_status gt_problem_read_name(gemmtune_problem *out, const char *name,
@@ -228,7 +227,8 @@ gt_status gt_problem_from_name(gemmtune_problem *out, const char *name,
 /* ---- to a name ------------------------------------------------------------- */
 
 const char *gt_problem_layout(const gemmtune_problem *p) {
-    return layouts[p->trans_a != GEMMTUNE_NOTRANS][p->trans_b != GEMMTUNE_NOTRANS];
+    return gt_layout_words[2 * (p->trans_a != GEMMTUNE_NOTRANS) +
+                           (p->trans_b != GEMMTUNE_NOTRANS)];
 }
 
 /* Writes ",lda=8" unless the value is the default; returns the new length. */
@@ -245,7 +245,8 @@ static int put_flag(char *buf, int len, const char *what, bool value) {
                  : len;
 }
 
-/* An operand's leading dimension and stride; each is said unless the matrix is packed. */
+/* An operand's leading dimension and stride; a name has each unless the matrix is
+ * packed. */
 struct spacing {
     const char *ld_name, *stride_name;
     struct gt_shape shape;

@@ -39,7 +39,7 @@ int gemmtune_version(void) {
            GEMMTUNE_VERSION_PATCH;
 }
 
-/* Both format beside the line that is there: an argument may point into it. */
+/* Both functions format beside the old line, because an argument may point into it. */
 
 gt_status gt_fail(struct gt_err *err, gt_status status, const char *fmt, ...) {
     if (err != NULL) {

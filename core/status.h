@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * status.h - how every room says that a call could not do its job.
+ * status.h - how functions report that they failed.
  *
  * A function that can fail returns a gt_status, puts results in out-parameters that come
- * first, and takes a `struct gt_err *` last. The line in it is written where the fact is
- * known and names the path, line, value or limit. `err` may be NULL when nobody reads it.
+ * first, and takes a `struct gt_err *` last. The line in it is written where the failure is
+ * found, and names the path, line, value or limit. `err` may be NULL when nobody reads it.
  */
 #ifndef GT_CORE_STATUS_H
 #define GT_CORE_STATUS_H
@@ -29,13 +29,13 @@ struct gt_err {
 gt_status gt_fail(struct gt_err *err, gt_status status, const char *fmt, ...)
     GT_PRINTF(3, 4);
 
-/* Puts "text: " ahead of the line that is there: the caller's half of the fact. */
+/* Puts "text: " ahead of the line in *err. */
 gt_status gt_fail_within(struct gt_err *err, gt_status status, const char *fmt, ...)
     GT_PRINTF(3, 4);
 
-/* This thread's line, the one gemmtune_errmsg shows. */
+/* The line of this thread that gemmtune_errmsg shows. */
 struct gt_err *gt_thread_err(void);
-/* The same line, emptied: the first thing that every public function does. */
+/* The same line, emptied. Every public function calls this first. */
 struct gt_err *gt_public_entry(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.c - bytes to answers. Knows nothing of gemmtune's own words, and uses no function of
- * libc that asks the locale.
+ * text.c - small functions on text. They know no word of gemmtune's own, and use no
+ * function of libc that depends on the locale.
  */
 #include "core/text.h"
 
@@ -22,7 +22,7 @@ bool gt_text_int(int64_t *out, const char *text, size_t len) {
         if (text[i] < '0' || text[i] > '9')
             return false;
         const int digit = text[i] - '0';
-        /* Counted downwards when negative: INT64_MIN has no positive twin. */
+        /* A negative number is built downwards: INT64_MIN has no positive counterpart. */
         if (__builtin_mul_overflow(value, 10, &value) ||
             __builtin_add_overflow(value, negative ? -digit : digit, &value))
             return false;
@@ -49,9 +49,9 @@ bool gt_piece_is(struct gt_piece piece, const char *word) {
 
 /* ---- UTF-8 ----------------------------------------------------------------- */
 
-/* A row of the table of well-formed sequences (Unicode 15, table 3-7): bytes after the
- * second are always 80..BF, and the second byte's range keeps overlong forms and surrogates
- * out. */
+/* A row of the table of well-formed sequences (Unicode 15, table 3-7). The second byte has
+ * a range of its own, which excludes overlong forms and surrogates; later bytes are
+ * 80..BF. */
 struct utf8_form {
     unsigned char first_low, first_high, second_low, second_high;
     size_t len;
@@ -140,7 +140,7 @@ const char *gt_text_nearest(const char *word, const char *const *list) {
         if (longer > WORD_MAX)
             continue;
         const size_t d = distance(word, len, *list, list_len);
-        /* One slip in a short word, one in three letters of a long one. */
+        /* One slip in a short word, one for every three letters of a long one. */
         const bool near = d < longer && d <= (longer < 6 ? 1 : longer / 3);
         if (near && (nearest == NULL || d < nearest_distance)) {
             nearest = *list;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.h - small questions about text that several readers ask. The locale never matters.
+ * text.h - small functions on text. None depends on the locale.
  */
 #ifndef GT_CORE_TEXT_H
 #define GT_CORE_TEXT_H
@@ -9,8 +9,7 @@
 
 #include <stdbool.h>
 
-/* Texts that somebody else owns: what an option that may be given several times was given.
- */
+/* Texts with another owner: the values of an option that may be given several times. */
 enum { GT_TEXTS_MAX = 64 };
 struct gt_texts {
     int count;
@@ -21,7 +20,7 @@ struct gt_texts {
  * digits, no blanks, no "+". */
 bool gt_text_int(int64_t *out, const char *text, size_t len);
 
-/* What is left of a text that is read from left to right. */
+/* The rest of a text that is read from left to right. */
 struct gt_reader {
     const char *at, *end;
 };

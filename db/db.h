@@ -2,10 +2,10 @@
 /*
  * db.h - the tuning database: the only room that speaks SQL.
  *
- * A trial is one point of one family tried on one problem and device; a record is one of a
- * problem's finalists. No row holds code: families and points are names and integers,
- * checked again by whoever reads them. Every row carries its own checksum; a row whose
- * checksum is wrong is skipped with one log line and never written back.
+ * A trial is one point of one family tried on one problem and device. A record is one of a
+ * problem's finalists. No row holds code: families and points are names and integers, and
+ * every reader checks them again. Every row carries its own checksum. A row whose checksum
+ * is wrong is skipped with one log line and never written back.
  *
  * Read side (part of libgemmtune): gt_db_open with GT_DB_READ, gt_db_devices,
  * gt_db_records, gt_db_trials. Write side (the program only): everything else. A handle
@@ -23,36 +23,36 @@ struct gt_db;
 
 enum gt_db_mode {
     GT_DB_READ,  /* the file must exist; nothing is ever written */
-    GT_DB_WRITE, /* created (folder too) when missing; migrated when older, after a copy */
+    GT_DB_WRITE, /* created with its folder when missing; an older one is migrated */
 };
 
-/* EIO: cannot be opened, or a process died while writing it and the next writer must repair
- * it first; EDB: not a gemmtune database or damaged; ESCHEMA: newer than we are. A file
- * that holds anything but our own tables is not a gemmtune database. */
+/* EIO: the file cannot be opened, or a process died while writing it and the next writer
+ * must repair it first. EDB: the file is damaged or not a gemmtune database. ESCHEMA: it is
+ * newer than this program. A gemmtune database holds our own tables and nothing else. */
 gt_status gt_db_open(struct gt_db **out, const char *path, enum gt_db_mode mode,
                      struct gt_err *err);
-/* Also ends the run begun through it: what it left "running" may be claimed. NULL is
- * fine. */
+/* Also ends the run that this handle began: another run may claim the trials that it left
+ * "running". NULL is fine. */
 void gt_db_close(struct gt_db *db);
 const char *gt_db_path(const struct gt_db *db);
-/* Where the database is when nobody says: $GEMMTUNE_DB, else
+/* The path of the database when none is given: $GEMMTUNE_DB, else
  * $XDG_DATA_HOME/gemmtune/gemmtune.db, else $HOME/.local/share/gemmtune/gemmtune.db. EIO
  * when none of them is set. */
 gt_status gt_db_default_path(char *buf, size_t size, struct gt_err *err);
-/* Reads every page and row: EDB with the first complaint about pages and references; *bad
- * counts rows that readers skip. */
+/* Reads every page and row. EDB with the first error in pages and references. *bad counts
+ * the rows that readers skip. */
 gt_status gt_db_check(struct gt_db *db, int64_t *bad, struct gt_err *err);
 
 /* ---- rows ---- */
 
-/* What a trial or a record is about. Texts are borrowed for the call, or during a
+/* The subject of a trial or a record. Texts are borrowed for the call, or during a
  * callback. */
 struct gt_db_subject {
     const char *device_key;
     const char *problem;     /* canonical name */
     const char *family;      /* name */
-    const char *family_hash; /* 64 hex digits over template, prelude and space.json */
-    const char *point;       /* text form, as gt_point_text writes it */
+    const char *family_hash; /* 64 hex digits, gt_family.hash */
+    const char *point;       /* as gt_point_text writes it */
 };
 
 enum gt_trial_state { GT_TRIAL_RUNNING, GT_TRIAL_DONE, GT_TRIAL_QUARANTINED };
@@ -61,13 +61,13 @@ struct gt_trial_row {
     int64_t id;
     struct gt_db_subject subject;
     enum gt_trial_state state;
-    int attempts;               /* 1, and 1 for each time the machine went down under it */
-    gt_outcome outcome;         /* of a running trial: crashed, until it ends */
+    int attempts;               /* 1, plus 1 for each time the machine went down */
+    gt_outcome outcome;         /* crashed while the trial is running */
     struct gt_measurement time; /* samples 0 when never measured */
-    int registers, spill_bytes, smem_bytes; /* a thread, a thread, a block; -1 unknown */
+    int registers, spill_bytes, smem_bytes; /* per thread, thread, block; -1 unknown */
     double compile_ms;
     const char *error;      /* "" or one line */
-    const char *provenance; /* "local" or where it was merged from */
+    const char *provenance; /* "local" or the origin that it was merged from */
     int64_t run_id;         /* 0 when merged */
     int64_t ended_ms;       /* since 1970; 0 while running */
 };
@@ -75,13 +75,14 @@ struct gt_trial_row {
 struct gt_record_row {
     struct gt_db_subject subject;
     int rank; /* 0 is the winner */
-    /* Not proven 1 % slower than the winner; of the winner: that the next one is so. */
+    /* Not proven 1 % slower than the winner. For the winner: the next one is tied with
+     * it. */
     bool tied;
-    bool verified; /* verified and measured on the machine this database lives on */
-    struct gt_measurement time; /* summary only: `samples` is kept, sample_ns is all 0 */
-    double baseline_ns; /* best of the family of that role, at the same time; 0 unknown */
-    const char *provenance; /* "local", or the file or machine it came from */
-    int64_t measured_ms;    /* since 1970; shared by those written together */
+    bool verified;              /* verified and measured on the machine of this database */
+    struct gt_measurement time; /* summary only: `samples` is kept, sample_ns is 0 */
+    double baseline_ns; /* best time of the baseline family in the same run; 0 unknown */
+    const char *provenance; /* "local", or the file or machine that it came from */
+    int64_t measured_ms;    /* since 1970; the same in all records written together */
 };
 
 /* ---- read side ---- */
@@ -93,19 +94,22 @@ typedef gt_status (*gt_db_record_fn)(void *user, const struct gt_record_row *row
 typedef gt_status (*gt_db_trial_fn)(void *user, const struct gt_trial_row *row,
                                     struct gt_err *err);
 
-/* Calls fn for each; stops and returns what fn returns when that is not GEMMTUNE_OK. NULL
- * selects everything. Order is defined: devices by key; records by device, problem, rank;
- * trials by device, problem, id. Ranks run 0, 1, 2, ... over the sound rows of a (device,
- * problem): those verified here first, then every source's winner, the fastest ahead, and
- * so on. One kernel may come twice, from here and from elsewhere. */
+/* Calls fn for each row; stops when fn returns anything but GEMMTUNE_OK, and returns that.
+ * NULL selects everything. The order is defined:
+ * - devices by key,
+ * - records by device, problem, rank,
+ * - trials by device, problem, id.
+ * Ranks run 0, 1, 2, ... over the sound rows of a (device, problem). Rows verified here
+ * come first, then the winner of each source, the fastest ahead, then the second of each
+ * source, and so on. One kernel may come twice, from here and from elsewhere. */
 gt_status gt_db_devices(struct gt_db *db, gt_db_device_fn fn, void *user,
                         struct gt_err *err);
 gt_status gt_db_records(struct gt_db *db, const char *device_key, const char *problem,
                         gt_db_record_fn fn, void *user, struct gt_err *err);
 gt_status gt_db_trials(struct gt_db *db, const char *device_key, const char *problem,
                        gt_db_trial_fn fn, void *user, struct gt_err *err);
-/* Of gt_db_trials those that were made here and correct, and took at most `within` times as
- * long as the best verified record of their device and problem. */
+/* The trials of gt_db_trials that were made here, are correct, and took at most `within`
+ * times as long as the best verified record of their device and problem. */
 gt_status gt_db_runners_up(struct gt_db *db, double within, gt_db_trial_fn fn, void *user,
                            struct gt_err *err);
 
@@ -113,13 +117,14 @@ gt_status gt_db_runners_up(struct gt_db *db, double within, gt_db_trial_fn fn, v
 
 /* The clock of ended_ms and measured_ms. */
 int64_t gt_now_ms(void);
-/* The latest moment that is believed of a row: a day from now. A later one, of a damaged
- * row or of a machine with a wrong clock, would stay the newest for ever. */
+/* The latest moment that a row is believed to be from: a day from now. A damaged row or a
+ * machine with a wrong clock may give a later one; such a row would stay the newest for
+ * ever. */
 int64_t gt_latest_ms(void);
 
 struct gt_run_info {
     const char *version, *driver, *compiler;
-    /* options for `gemmtune trial` under which its trials are the same */
+    /* options with which `gemmtune trial` repeats its trials */
     const char *arguments;
     uint64_t seed;
 };
@@ -129,50 +134,52 @@ gt_status gt_db_run_begin(int64_t *run_id, struct gt_db *db, const struct gt_dev
                           const struct gt_run_info *info, struct gt_err *err);
 gt_status gt_db_run_end(struct gt_db *db, int64_t run_id, const char *how,
                         struct gt_err *err);
-/* What a run was given: its arguments, "" when they do not fit, and its seed. */
+/* The arguments ("" when they do not fit) and the seed that a run was given. */
 gt_status gt_db_run_find(bool *found, char *arguments, size_t size, uint64_t *seed,
                          struct gt_db *db, int64_t run_id, struct gt_err *err);
 
-/* Claims the trial: a new row, or one more attempt of a row left "running" by a run that is
- * gone. *claimed false when a run has finished it or holds it, this one included. When the
- * machine went down under it twice it becomes quarantined (outcome crashed) and is not
- * claimed; a run that was merely killed is no strike. Committed on return. EINVAL: a
- * malformed subject, or a device that no run was begun on. */
+/* Claims the trial: a new row, or one more attempt at a row that was left "running" by a
+ * run that has ended. *claimed is false when a run has finished the trial or holds it, this
+ * run included. A trial during which the machine went down twice becomes quarantined
+ * (outcome crashed) and is not claimed; a run that was merely killed does not count.
+ * Committed on return. EINVAL: a malformed subject, or a device that no run was begun
+ * on. */
 gt_status gt_db_trial_begin(int64_t *trial_id, bool *claimed, struct gt_db *db,
                             int64_t run_id, const struct gt_db_subject *subject,
                             struct gt_err *err);
-/* Ends it: outcome, time, error (made one line), registers, spill and shared bytes and
- * compile_ms of `row`; state quarantined when row says so, else done. The moment is now.
- * Committed on return. EINVAL: it is not running, or a time is none (a correct trial must
- * have samples). */
+/* Ends the trial with the outcome, time, error (made one line), registers, spill and shared
+ * bytes and compile_ms of `row`. The state is quarantined when row says so, else done. The
+ * moment is now. Committed on return. EINVAL: the trial is not running, or the time is
+ * invalid (a correct trial must have samples). */
 gt_status gt_db_trial_end(struct gt_db *db, int64_t trial_id,
                           const struct gt_trial_row *row, struct gt_err *err);
-/* The trial of this subject that was finished here, if there is one: *found, and *row with
- * texts that live until the next gt_db_trial_find on db. Merged ones are not found: they
- * were measured on another machine. */
+/* Finds the trial of this subject that was finished here. *found is false when there is
+ * none. The texts of *row live until the next gt_db_trial_find on db. Merged trials are not
+ * found: they were measured on another machine. */
 gt_status gt_db_trial_find(bool *found, struct gt_trial_row *row, struct gt_db *db,
                            const struct gt_db_subject *subject, struct gt_err *err);
 
-/* Replaces the local records of (device, problem) in one transaction; those from elsewhere
- * stay. Their moment is the first row's (0: now), or just after what it replaces when the
- * clock was set back; the provenance of the rows is ignored. EINVAL: a row that a reader
- * would skip. */
+/* Replaces the local records of (device, problem) in one transaction; records from
+ * elsewhere stay. Their moment is the first row's (0: now), or just after that of the old
+ * set when the clock was set back. The provenance of the rows is ignored. EINVAL: a row
+ * that a reader would skip. */
 gt_status gt_db_records_put(struct gt_db *db, const char *device_key, const char *problem,
                             const struct gt_record_row *rows, size_t count,
                             struct gt_err *err);
 
-/* A search of a problem that came to its end, and how far it was allowed to go. */
+/* A finished search of a problem, and the limits that it was given. */
 struct gt_tuning {
     const char *device_key, *problem;
-    const char *families;     /* 64 hex digits over the names and sources that it tried */
-    int64_t trials, limit_ms; /* at most; INT64_MAX: no limit */
+    const char *families;     /* 64 hex digits over the names and hashes of its families */
+    int64_t trials, limit_ms; /* limits; INT64_MAX: no limit */
 };
 
-/* Stores it, unless one is stored that went as far. EINVAL: a device that no run was begun
- * on. */
+/* Stores the search, unless one with the same limits or higher ones is stored. EINVAL: a
+ * device that no run was begun on. */
 gt_status gt_db_tuning_put(struct gt_db *db, const struct gt_tuning *tuning,
                            struct gt_err *err);
-/* Whether one is stored that went at least as far as `least`, with the same families. */
+/* Whether a search with the same families is stored whose limits are at least those of
+ * `least`. */
 gt_status gt_db_tuning_find(bool *found, struct gt_db *db, const struct gt_tuning *least,
                             struct gt_err *err);
 
@@ -182,19 +189,19 @@ struct gt_merge_report {
     int64_t devices, trials, records, skipped; /* rows added; rows refused (each logged) */
 };
 
-/* Takes everything from another database file: all finished trials kept, imported rows
- * marked unverified and with their provenance, winners recomputed. Commutative and
+/* Takes everything from another database file: all finished trials, and records, which are
+ * marked unverified and keep their provenance; winners are computed anew. Commutative and
  * idempotent; all or nothing. The source is opened read-only with defensive settings and
  * stays byte-identical. */
 gt_status gt_db_merge(struct gt_merge_report *report, struct gt_db *db, const char *from,
                       struct gt_err *err);
-/* Tuned results as reviewable text: one JSON document (devices, records sorted by device,
- * problem and rank, each kernel once). `device_key` NULL: all. Written whole: temporary
- * file, fsync, rename. path "-" writes to stdout. */
+/* Writes tuned results as text that people can review: one JSON document (devices, records
+ * sorted by device, problem and rank, each kernel once). `device_key` NULL: all. The file
+ * appears whole: temporary file, fsync, rename. Path "-" writes to stdout. */
 gt_status gt_db_export(struct gt_db *db, const char *device_key, const char *path,
                        struct gt_err *err);
-/* Reads such a document; rows arrive unverified, with the file's name as provenance. EPARSE
- * with file and line, and nothing changed, when it is wrong anywhere. */
+/* Reads such a document. Its rows become unverified, with the file's name as provenance.
+ * EPARSE with file and line when any part is wrong; then nothing is changed. */
 gt_status gt_db_import(struct gt_merge_report *report, struct gt_db *db, const char *path,
                        struct gt_err *err);
 

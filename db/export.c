@@ -89,7 +89,7 @@ static bool list_has(const struct list *list, const char *text) {
 }
 
 /* When the newest record of each (device, problem) was measured, in the order of reading.
- * What several tunings gave becomes one set, as old as its newest part. */
+ * Records of several tunings become one set, which gets the time of its newest part. */
 struct stamps {
     int64_t *ms;
     size_t count, at;
@@ -101,13 +101,13 @@ struct document {
     FILE *out;
     const char *only;    /* this device's key; NULL: all */
     struct list devices; /* written so far */
-    struct list kernels; /* checksums of the subjects of the problem at work */
+    struct list kernels; /* checksums of the subjects of the present problem */
     struct gt_ranking ranking;
     struct stamps stamps;
-    bool first; /* in its array */
+    bool first; /* no element of the array was written yet */
 };
 
-/* Devices that nothing was tuned for are left out. */
+/* Devices without tuned results are left out. */
 static gt_status print_device(void *user, void *row, struct gt_err *err) {
     struct document *doc = user;
     const struct gt_stored_device *device = row;
@@ -152,8 +152,7 @@ static gt_status note_stamps(struct document *doc, struct gt_err *err) {
     return status;
 }
 
-/* Two rows of one subject are one kernel known from two places: the first is the better
- * one. */
+/* Two rows of one subject are one kernel with two sources; the first is the better one. */
 static gt_status is_repeat(bool *repeat, struct document *doc,
                            const struct gt_record_row *row, struct gt_err *err) {
     char kernel[GT_DEVICE_KEY_MAX];
@@ -199,7 +198,8 @@ static gt_status print_all(struct document *doc, struct gt_err *err) {
     return status;
 }
 
-/* In one transaction: every pass sees the same rows, whoever writes meanwhile. */
+/* Works in one transaction: every pass sees the same rows even when others write
+ * meanwhile. */
 static gt_status print_document(FILE *out, struct gt_db *db, const char *device_key,
                                 struct gt_err *err) {
     struct document doc = {.db = db, .out = out, .only = device_key, .first = true};
@@ -222,7 +222,7 @@ static gt_status fail_io(const char *path, struct gt_err *err) {
     return gt_fail(err, GEMMTUNE_EIO, "%s: cannot be written: %s", path, strerror(errno));
 }
 
-/* Standard output, a pipe, a device: what cannot be replaced by a rename. */
+/* Writes to standard output, a pipe or a device, which a rename cannot replace. */
 static gt_status write_stream(FILE *out, const char *path, struct gt_db *db,
                               const char *device_key, struct gt_err *err) {
     if (out == NULL)
@@ -233,7 +233,8 @@ static gt_status write_stream(FILE *out, const char *path, struct gt_db *db,
     return status;
 }
 
-/* The new name must survive a power cut, too. Best effort: some file systems refuse. */
+/* Makes the new name survive a power cut. Some file systems refuse that; then it is
+ * left. */
 static void sync_folder(const char *path) {
     char folder[4096];
     const char *slash = strrchr(path, '/');
@@ -247,7 +248,7 @@ static void sync_folder(const char *path) {
 }
 
 static FILE *create(const char *path) {
-    (void)unlink(path); /* left by a process of our pid that died */
+    (void)unlink(path); /* left by an earlier process with our pid */
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (out == NULL && fd >= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * import.c - reads what export.c writes, strictly: a file that is wrong anywhere changes
- * nothing, and the complaint names the line.
+ * import.c - reads the text that export.c writes, strictly: a file that is wrong anywhere
+ * changes nothing, and the message names the line.
  */
 #include "db/internal.h"
 
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Format 1 names a column otherwise, and CPUs by old keys. */
+/* Format 1 has another name for one column, and old keys for CPUs. */
 enum { MEMBERS_MAX = 40, FORMAT = 2 };
 
 /* ---- one row --------------------------------------------------------------- */
@@ -41,7 +41,7 @@ static gt_status read_real(const struct gt_db_column *column, void *row, struct 
     return status;
 }
 
-/* Borrows from the document. */
+/* The text stays the document's. */
 static gt_status read_text(const struct gt_db_column *column, void *row, struct gt_node n,
                            struct gt_err *err) {
     const char *text = NULL;
@@ -61,7 +61,7 @@ static gt_status (*const readers[])(const struct gt_db_column *, void *, struct 
     [GT_COLUMN_REAL] = read_real, [GT_COLUMN_WORD] = read_text,
 };
 
-/* Nothing may be there that is not read. */
+/* Refuses keys that are not read. */
 static gt_status check_keys(const struct gt_db_table *table, struct gt_node object,
                             struct gt_err *err) {
     const char *keys[MEMBERS_MAX] = {NULL};
@@ -76,7 +76,7 @@ static gt_status check_keys(const struct gt_db_table *table, struct gt_node obje
     return gt_json_only(object, keys, err);
 }
 
-/* By its name, or by the one that it had before. */
+/* Finds a column by its name, or by its name in format 1. */
 static gt_status need_column(struct gt_node *out, const struct gt_db_column *column,
                              struct gt_node object, struct gt_err *err) {
     const bool renamed =
@@ -118,7 +118,7 @@ static gt_status take_device(struct gt_intake *in, struct gt_node root,
     return status == GEMMTUNE_OK ? gt_intake_device(in, &device, err) : status;
 }
 
-/* A record's device must be described in the same file; *device is what it says. */
+/* A record's device must be described in the same file; *device gets the description. */
 static gt_status find_described(struct gt_stored_device *device, struct gt_node devices,
                                 struct gt_node record, const char *key,
                                 struct gt_err *err) {
@@ -139,7 +139,7 @@ static int compare_sets(const struct gt_stored_record *a,
     return devices != 0 ? devices : strcmp(a->row.subject.problem, b->row.subject.problem);
 }
 
-/* In the order of the export: a set that came in two parts would lose one of them. */
+/* Records must be in the order of the export: a set in two parts would lose one of them. */
 static gt_status check_order(const struct gt_stored_record *before,
                              const struct gt_stored_record *record, struct gt_node object,
                              struct gt_err *err) {
@@ -168,11 +168,11 @@ static gt_status take_record(struct gt_intake *in, struct gt_node root,
         status = read_row(&gt_record_table, &before, gt_json_at(records, i - 1), err);
     if (status == GEMMTUNE_OK && i > 0)
         status = check_order(&before, &record, object, err);
-    record.row.subject.device_key = device.key; /* the present one */
+    record.row.subject.device_key = device.key; /* not the old key */
     return status == GEMMTUNE_OK ? gt_intake_record(in, &record, err) : status;
 }
 
-/* Takes element i of the array; root is the document's. */
+/* Takes element i of the array. `root` is that of the document. */
 typedef gt_status (*take_fn)(struct gt_intake *in, struct gt_node root,
                              struct gt_node array, size_t i, struct gt_err *err);
 
@@ -205,7 +205,7 @@ static gt_status take_document(struct gt_intake *in, struct gt_node root,
 
 /* ---- the file -------------------------------------------------------------- */
 
-/* The file's name without its folder: the same file is the same source wherever it lies. */
+/* The file's name without its folder: a file is the same source in every folder. */
 static void source_name(char name[GT_PROVENANCE_MAX], const char *path) {
     const char *slash = strrchr(path, '/');
     const char *base = slash != NULL ? slash + 1 : path;
@@ -217,7 +217,7 @@ static void source_name(char name[GT_PROVENANCE_MAX], const char *path) {
         if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f)
             *c = '?';
     if (strcmp(name, GT_LOCAL) == 0)
-        name[0] = 'L'; /* a file so called is not this database */
+        name[0] = 'L'; /* a file named "local" is not this database */
 }
 
 static gt_status import(struct gt_merge_report *report, struct gt_db *db, const char *path,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * intake.c - the rule by which rows from elsewhere come in. For each key the newest wins
- * and the larger checksum decides between equals, so the outcome depends on the set of
- * sources and not on their order, nor on how often each was taken. What was made here is
- * never replaced.
+ * intake.c - the rule by which rows from elsewhere come in. For each key the newest row
+ * wins; of equally new ones, the one with the larger checksum. So the result depends on the
+ * set of sources, not on their order or on how often each was taken. Rows that were made
+ * here are never replaced.
  */
 #include "db/internal.h"
 
@@ -15,7 +15,7 @@ static const char *name_here(const struct gt_intake *in, const char *provenance)
     return strcmp(provenance, GT_LOCAL) == 0 ? in->theirs : provenance;
 }
 
-/* Rows that left from here and are coming back. */
+/* Whether the rows were made here, and come back from elsewhere. */
 static bool is_own(const struct gt_intake *in, const char *provenance) {
     return strcmp(provenance, in->own) == 0;
 }
@@ -27,8 +27,8 @@ static bool larger(const struct gt_db_table *table, const void *a, const void *b
     return strcmp(a_sum, b_sum) > 0;
 }
 
-/* Counts the row when it was not there. A row whose device did not arrive is refused
- * aloud. */
+/* Stores the row and counts it when it is new. A row whose device did not arrive is refused
+ * with a log line. */
 static gt_status put(struct gt_intake *in, const struct gt_db_table *table,
                      const struct gt_db_subject *subject, const void *row, bool is_new,
                      struct gt_err *err) {
@@ -85,7 +85,7 @@ gt_status gt_intake_trial(void *intake, void *stored_trial, struct gt_err *err) 
     int64_t id = 0;
     gt_status status = GEMMTUNE_OK;
     if (row->state == GT_TRIAL_RUNNING)
-        return GEMMTUNE_OK; /* nothing is known yet */
+        return GEMMTUNE_OK; /* this database has no such trial */
     row->provenance = name_here(in, row->provenance);
     row->run_id = 0;
     if (is_own(in, row->provenance))
@@ -104,8 +104,8 @@ gt_status gt_intake_trial(void *intake, void *stored_trial, struct gt_err *err) 
     return put(in, &gt_trial_table, &row->subject, theirs, id == 0, err);
 }
 
-/* Into the set that was written at the same moment: a subject that is there already keeps
- * the larger checksum. */
+/* Adds a record to the set that was written at the same moment. When the subject is there
+ * already, the row with the larger checksum stays. */
 static gt_status add_record(struct gt_intake *in, const struct gt_stored_record *theirs,
                             struct gt_err *err) {
     const struct gt_record_row *row = &theirs->row;

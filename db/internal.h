@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * internal.h - what the files of db/ share; private to the room.
+ * internal.h - declarations that the files of db/ share; private to the room.
  *
- *     sql.c      statements and what SQLite's errors mean
- *     table.c    the tables as lists of columns, and what makes a row sound
+ *     sql.c      statements, and SQLite's errors in our words
+ *     table.c    the tables as lists of columns, and when a row is sound
  *     row.c      rows of any table: load, check, checksum
  *     migrate.c  migrations, and whether a file's tables are exactly ours
  *     rekey.c    devices that were stored under an old key
  *     open.c     opening, refusing, closing
  *     read.c     the read side
- * and the write side, which the library goes without:
+ * and the write side, which is not in the library:
  *     put.c      rows of any table: store
  *     store.c    transactions, subjects, sets of records
  *     owner.c    which process holds a trial
@@ -33,22 +33,22 @@ enum {
     GT_DB_APPLICATION = 0x474D544E, /* "GMTN", at byte 68 of the file */
     GT_DB_BUSY_MS = 10000,
     GT_CHECKSUM_MAX = 17,    /* 16 hex digits and the NUL */
-    GT_PROVENANCE_MAX = 128, /* bytes with the NUL, as are the next two */
+    GT_PROVENANCE_MAX = 128, /* bytes with the NUL, as the next two */
     GT_DB_FAMILY_MAX = GT_NAME_MAX,
     GT_DB_ERROR_MAX = 512,
-    /* every text of a trial, each with its NUL; a record has fewer */
+    /* bytes of all texts of a trial, each with its NUL; a record has fewer */
     GT_DB_TEXTS_MAX = GT_DEVICE_KEY_MAX + GT_PROBLEM_NAME_MAX + GT_DB_FAMILY_MAX + 65 +
                       GT_POINT_TEXT_MAX + GT_DB_ERROR_MAX + GT_PROVENANCE_MAX
 };
 
-/* The provenance of what this database's own tuner wrote. */
+/* The provenance of rows that this database's own tuner wrote. */
 #define GT_LOCAL "local"
 
 /* ---- rows, with what the public structs leave out ---- */
 
 struct gt_stored_device {
     char key[GT_DEVICE_KEY_MAX];
-    bool here; /* a run was made on it with this database */
+    bool here; /* a run was begun on it with this database */
     struct gt_device device;
 };
 
@@ -70,15 +70,15 @@ union gt_db_stored {
 
 struct gt_db {
     sqlite3 *conn;
-    char *path; /* as given */
+    char *path; /* as the caller gave it */
     enum gt_db_mode mode;
-    int64_t budget;    /* steps of SQLite's machine one statement may take; 0: any number */
-    int64_t spent;     /* by the statement at work */
-    double busy_since; /* gt_seconds when the wait for others began */
-    int64_t bad;       /* rows skipped since the open */
-    int64_t run_id;    /* begun and not ended through this handle, else 0 */
-    void (*closing)(struct gt_db *db); /* the write side's last word; NULL: it has none */
-    struct gt_stored_trial found;      /* what gt_db_trial_find handed out */
+    int64_t budget;    /* steps that one statement may take; 0: any number */
+    int64_t spent;     /* steps that the present statement has taken */
+    double busy_since; /* gt_seconds when the wait for other processes began */
+    int64_t bad;       /* rows skipped since the file was opened */
+    int64_t run_id;    /* the run that this handle began and has not ended, else 0 */
+    void (*closing)(struct gt_db *db); /* the write side's; NULL: none */
+    struct gt_stored_trial found;      /* the row of the last gt_db_trial_find */
 };
 
 /* ---- sql.c ---- */
@@ -87,13 +87,14 @@ gt_status gt_sql_fail(const struct gt_db *db, struct gt_err *err);
 gt_status gt_sql_prepare(sqlite3_stmt **out, struct gt_db *db, const char *sql,
                          struct gt_err *err);
 gt_status gt_sql_step(bool *row, struct gt_db *db, sqlite3_stmt *stmt, struct gt_err *err);
-/* Any number of statements without arguments. */
+/* Runs any number of statements without arguments. */
 gt_status gt_sql_script(struct gt_db *db, const char *sql, struct gt_err *err);
-/* One statement to its end. `types` spells the arguments: i int64_t, t const char *. */
+/* Runs one statement to its end. `types` spells the arguments: i int64_t, t const char
+ * *. */
 gt_status gt_sql_run(struct gt_db *db, struct gt_err *err, const char *sql,
                      const char *types, ...);
-/* The first column of the first row; *found false (and *out 0) when there is none or it is
- * NULL. `found` may be NULL. */
+/* The first column of the first row. *found is false (and *out 0) when there is no row or
+ * the column is NULL. `found` may be NULL. */
 gt_status gt_sql_int(int64_t *out, bool *found, struct gt_db *db, struct gt_err *err,
                      const char *sql, const char *types, ...);
 
@@ -107,14 +108,14 @@ enum gt_column_kind {
     GT_COLUMN_REF,    /* int64_t; 0 is NULL */
     GT_COLUMN_BOOL,   /* bool */
     GT_COLUMN_REAL,   /* double, finite and not negative */
-    GT_COLUMN_WORD,   /* an enum, stored as the word for it */
+    GT_COLUMN_WORD,   /* an enum, stored as its word */
     GT_COLUMN_SAMPLES /* struct gt_measurement: its samples, a JSON array */
 };
 
 struct gt_db_column {
-    const char *name; /* in the table and in exported text */
-    const char *was;  /* in text that was exported before; NULL: the same */
-    const char *from; /* SQL to read it by; NULL: x.<name> */
+    const char *name; /* of the column, and of the key in exported text */
+    const char *was;  /* the key in exported text of format 1; NULL: the same */
+    const char *from; /* SQL that reads it; NULL: x.<name> */
     enum gt_column_kind kind;
     size_t offset;     /* in the row's struct */
     int64_t low, high; /* integers: inclusive; texts: least length, room with the NUL */
@@ -125,18 +126,18 @@ struct gt_db_column {
 struct gt_db_table {
     const char *name;
     const char *conflict;     /* the columns that make a row unique */
-    const char *const *joins; /* what its columns come from beside itself, NULL-ended */
+    const char *const *joins; /* other tables that its columns come from, NULL-ended */
     const char *order;        /* the defined order of reading */
     const struct gt_db_column *column;
     size_t count;
     size_t own;   /* columns before this one belong to the subject */
-    size_t texts; /* offset of the struct's texts, 0: it has none */
+    size_t texts; /* offset of the struct's texts; 0: it has none */
     gt_status (*check)(const void *row,
-                       struct gt_err *err); /* what one column cannot say */
+                       struct gt_err *err); /* rules on more than one column */
 };
 
-/* This thread's locale made plain for a while: printf and strtod follow that of the program
- * which the library is part of. */
+/* Sets this thread's locale to "C" for a while: printf and strtod follow the locale of the
+ * program that uses the library. */
 struct gt_locales {
     locale_t plain, before;
 };
@@ -146,11 +147,11 @@ void gt_locale_leave(struct gt_locales l);
 extern const struct gt_db_table gt_device_table, gt_trial_table, gt_record_table;
 
 /* "SELECT ... FROM ... WHERE <where> [ORDER BY ...]"; sqlite3_free it. NULL: no memory.
- * `where` NULL selects every row, even one whose subject is missing: that must be seen and
- * skipped aloud, not vanish. */
+ * `where` NULL selects every row, even one whose subject is missing, so that the row is
+ * skipped with a log line instead of vanishing. */
 char *gt_row_select(const struct gt_db_table *table, const char *where, bool ordered);
-/* Takes a row of such a statement; every text is copied into *row. EDB with the reason when
- * it is not a row that this program could have written. *id is set either way. */
+/* Loads a row of such a statement; every text is copied into *row. EDB with the reason when
+ * this program could not have written the row. *id is set either way. */
 gt_status gt_row_load(void *row, int64_t *id, const struct gt_db_table *table,
                       sqlite3_stmt *stmt, struct gt_err *err);
 /* EINVAL with the reason when the row must not be stored. */
@@ -161,25 +162,25 @@ void gt_row_checksum(char checksum[GT_CHECKSUM_MAX], const struct gt_db_table *t
 void gt_subject_checksum(char checksum[GT_CHECKSUM_MAX],
                          const struct gt_db_subject *subject);
 void gt_checksum_end(char checksum[GT_CHECKSUM_MAX], struct gt_hash *h);
-/* One member of a row, whatever its type. Sizes are those of the kinds. */
+/* One member of a row, of any type. Sizes are those of the kinds. */
 int64_t gt_column_int(const struct gt_db_column *column, const void *row);
 void gt_column_set_int(const struct gt_db_column *column, void *row, int64_t value);
 double gt_column_real(const struct gt_db_column *column, const void *row);
 void gt_column_set_real(const struct gt_db_column *column, void *row, double value);
 const char *gt_column_text(const struct gt_db_column *column,
-                           const void *row); /* words too */
+                           const void *row); /* words as well */
 /* EDB when the text is no word of the list, or too long for char[]. A GT_COLUMN_TEXT
- * borrows. */
+ * borrows the text. */
 gt_status gt_column_set_text(const struct gt_db_column *column, void *row, const char *text,
                              struct gt_err *err);
 
 /* ---- migrate.c ---- */
 
-/* Brings the file to the last of the migrations, in one transaction, after a copy when it
- * holds an older version. */
+/* Brings the file to the last of the migrations, in one transaction. A file of an older
+ * version is copied first. */
 gt_status gt_db_migrate(struct gt_db *db, const struct gt_migration *migrations,
                         struct gt_err *err);
-/* EDB unless the tables are exactly those the migrations make. */
+/* EDB unless the tables are exactly those that the migrations make. */
 gt_status gt_db_check_schema(struct gt_db *db, const struct gt_migration *migrations,
                              struct gt_err *err);
 int gt_migrations_last(const struct gt_migration *migrations);
@@ -188,38 +189,40 @@ gt_status gt_db_origin(char name[GT_PROVENANCE_MAX], struct gt_db *db, struct gt
 
 /* ---- rekey.c ---- */
 
-/* Gives the device its present key when it has that of version 1: true. */
+/* Gives the device its present key. True when it had the key of version 1. */
 bool gt_device_renew(struct gt_stored_device *device);
-/* The same for every device of the file and what was measured on it; devices that then have
- * one key become one. Inside a transaction. */
+/* Does the same for every device of the file and all its measurements; devices that then
+ * have one key become one. Called inside a transaction. */
 gt_status gt_db_rekey(struct gt_db *db, struct gt_err *err);
 
 /* ---- open.c ---- */
 
-/* EDB with the first complaint of "quick_check" or "integrity_check". */
+/* EDB with the first error that "quick_check" or "integrity_check" finds. */
 gt_status gt_db_check_pages(struct gt_db *db, const char *pragma, struct gt_err *err);
 
 /* ---- read.c ---- */
 
 typedef gt_status (*gt_stored_fn)(void *user, void *row, struct gt_err *err);
 
-/* Calls fn for every sound row, in the defined order, logs and counts the others. */
+/* Calls fn for every sound row, in the defined order; logs and counts the others. */
 gt_status gt_db_each(struct gt_db *db, const struct gt_db_table *table,
                      const char *device_key, const char *problem, gt_stored_fn fn,
                      void *user, struct gt_err *err);
-/* The first row of `where` with its ?s bound to the NULL-ended texts. *found false when
- * there is none or it is not sound; *id is set either way, 0 when there is none. */
+/* Finds the first row of `where`, whose ?s are bound to the NULL-ended texts. *found is
+ * false when there is none or it is not sound. *id is set either way, 0 when there is
+ * none. */
 gt_status gt_row_find(bool *found, void *row, int64_t *id, struct gt_db *db,
                       const struct gt_db_table *table, const char *where,
                       const char *const *texts, struct gt_err *err);
-/* The trial or record of a subject. */
+/* Finds the trial or record of a subject. */
 gt_status gt_subject_find(bool *found, void *row, int64_t *id, struct gt_db *db,
                           const struct gt_db_table *table,
                           const struct gt_db_subject *subject, const char *provenance,
                           struct gt_err *err);
 
-/* Ranks records of one (device, problem) as they come: 0, 1, 2, ... whatever was stored, so
- * that there is a winner even where rows were skipped or came from several machines. */
+/* Ranks records of one (device, problem) in their order: 0, 1, 2, ... The stored ranks do
+ * not matter, so there is a winner even where rows were skipped or came from several
+ * machines. */
 struct gt_ranking {
     char device[GT_DEVICE_KEY_MAX], problem[GT_PROBLEM_NAME_MAX];
     int next;
@@ -229,36 +232,36 @@ void gt_ranking_apply(struct gt_ranking *ranking, struct gt_record_row *row);
 
 /* ---- put.c ---- */
 
-/* Inserts the row, or replaces the one with the same key; checks it first. `subject` is 0
- * for a device. `id` may be NULL. */
+/* Checks the row, then inserts it or replaces the one with the same key. `subject` is 0 for
+ * a device. `id` may be NULL. */
 gt_status gt_row_put(int64_t *id, struct gt_db *db, const struct gt_db_table *table,
                      int64_t subject, const void *row, struct gt_err *err);
 
 /* ---- store.c ---- */
 
 gt_status gt_txn_begin(struct gt_db *db, struct gt_err *err);
-/* Commits when `status` is GEMMTUNE_OK, else rolls back; returns how it went. */
+/* Commits when `status` is GEMMTUNE_OK, else rolls back. Returns `status`, or the failure
+ * of the commit. */
 gt_status gt_txn_end(struct gt_db *db, gt_status status, struct gt_err *err);
-/* The subject's row, made when missing. ENOTFOUND: its device is not in the database. */
+/* The subject's row, which is made when missing. ENOTFOUND: the database has no such
+ * device. */
 gt_status gt_subject_put(int64_t *id, struct gt_db *db, const struct gt_db_subject *subject,
                          struct gt_err *err);
 gt_status gt_records_delete(struct gt_db *db, const struct gt_db_subject *subject,
                             const char *provenance, struct gt_err *err);
-/* When the set of records that `subject` belongs to was written, of the moments that are
- * believed. `found` may be NULL. */
+/* The moment at which the subject's set of records was written; later moments than
+ * gt_latest_ms do not count. `found` may be NULL. */
 gt_status gt_records_stamp(int64_t *measured_ms, bool *found, struct gt_db *db,
                            const struct gt_db_subject *subject, const char *provenance,
                            struct gt_err *err);
 
 /* ---- intake.c ---- */
 
-/* Rows from elsewhere on their way in. A newer set or trial replaces an older one of the
- * same provenance, the larger checksum decides between equals: the result does not depend
- * on the order in which sources arrive. */
+/* Rows from elsewhere on their way in; intake.c has the rule. */
 struct gt_intake {
     struct gt_db *db;
-    char own[GT_PROVENANCE_MAX]; /* this database's name: rows so called left from here */
-    const char *theirs;          /* what their "local" is called here */
+    char own[GT_PROVENANCE_MAX]; /* this database's name; rows with it were made here */
+    const char *theirs;          /* the name here for their "local" */
     struct gt_merge_report report;
 };
 gt_status gt_intake_device(void *intake, void *stored_device, struct gt_err *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * merge.c - takes everything from another database. The other file is read as any
- * stranger's is: read-only, through the checks of every reader. Ours changes in one
- * transaction.
+ * merge.c - takes everything from another database. The other file may come from a
+ * stranger: it is opened read-only and goes through the checks of every reader. Our file
+ * changes in one transaction.
  */
 #include "db/internal.h"
 
@@ -15,7 +15,7 @@ static bool same_file(const char *a, const char *b) {
            first.st_ino == second.st_ino;
 }
 
-/* Devices first: the other rows refer to them. */
+/* Devices come first: the other rows refer to them. */
 static gt_status take_all(struct gt_intake *in, struct gt_db *source, struct gt_err *err) {
     static const struct {
         const struct gt_db_table *table;

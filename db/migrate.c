@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * migrate.c - brings a file to the newest schema, and tells whether a file's tables are
- * ours.
+ * migrate.c - brings a file to the newest schema, and checks that a file's tables are ours.
  */
 #include "db/internal.h"
 
@@ -27,7 +26,7 @@ static void origin_checksum(char checksum[GT_CHECKSUM_MAX], const char *name) {
     gt_checksum_end(checksum, &h);
 }
 
-/* "<machine>-<16 random hex digits>": says where rows come from, and never clashes. */
+/* "<machine>-<16 random hex digits>": tells where rows come from, and is unique. */
 static void origin_make(char name[GT_PROVENANCE_MAX]) {
     char host[64] = "";
     uint64_t random = 0;
@@ -78,8 +77,8 @@ gt_status gt_db_origin(char name[GT_PROVENANCE_MAX], struct gt_db *db, struct gt
 
 /* ---- migrating ------------------------------------------------------------- */
 
-/* A whole copy of the file as it was, through a connection of its own: the one that is
- * about to migrate holds the write lock, so nothing changes meanwhile. */
+/* Copies the whole file before the migration, through another connection. The connection
+ * that migrates holds the write lock, so nothing changes meanwhile. */
 static gt_status copy_to(const struct gt_db *db, const char *path, struct gt_err *err) {
     sqlite3 *from = NULL, *to = NULL;
     int code = sqlite3_open_v2(sqlite3_db_filename(db->conn, "main"), &from,
@@ -115,7 +114,7 @@ static gt_status set_pragma(struct gt_db *db, const char *name, int value,
     return gt_sql_script(db, sql, err);
 }
 
-/* What SQL cannot do to the rows of a file that is older than `version`. */
+/* Changes that SQL cannot make to the rows of a file older than `version`. */
 static const struct {
     int version;
     gt_status (*change)(struct gt_db *db, struct gt_err *err);
@@ -145,7 +144,8 @@ static gt_status apply(struct gt_db *db, const struct gt_migration *migrations,
     return status;
 }
 
-/* Inside the transaction, so of two processes that create a file one finds it made. */
+/* Runs inside the transaction: of two processes that create a file, one waits and finds it
+ * made. */
 static gt_status migrate(struct gt_db *db, const struct gt_migration *migrations,
                          struct gt_err *err) {
     int64_t version = 0, objects = 0;
@@ -168,8 +168,8 @@ static gt_status migrate(struct gt_db *db, const struct gt_migration *migrations
     return status == GEMMTUNE_OK ? origin_store(db, err) : status;
 }
 
-/* A table that others refer to is replaced by dropping it, so their references are not
- * enforced meanwhile. The pragma does nothing within a transaction. */
+/* Foreign keys are off meanwhile: a table that others refer to is replaced by dropping it.
+ * The pragma has no effect within a transaction. */
 static gt_status migrate_at_once(struct gt_db *db, const struct gt_migration *migrations,
                                  struct gt_err *err) {
     gt_status status = set_pragma(db, "foreign_keys", 0, err);
@@ -215,7 +215,7 @@ static bool same_object(sqlite3_stmt *a, sqlite3_stmt *b) {
     return true;
 }
 
-/* Both lists in step; the first difference is a refusal. */
+/* Compares both lists in step; the first difference is a refusal. */
 static gt_status compare(struct gt_db *db, sqlite3_stmt *have, struct gt_db *model,
                          sqlite3_stmt *want, struct gt_err *err) {
     bool one = true, other = true;

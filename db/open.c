@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * open.c - opens a database file, or says why not. A file is a stranger's until it has
- * shown our application id, a version we know and exactly our tables; nothing in it is run,
- * and a reader never writes a byte, not even a journal.
+ * open.c - opens a database file, or gives the reason why not. Any file may come from a
+ * stranger until it has shown our application id, a version that we know and exactly our
+ * tables. Nothing in it is run. A reader never writes a byte, not even a journal.
  */
 #include "db/internal.h"
 
@@ -52,7 +52,7 @@ static gt_status make_folder(const char *folder, struct gt_err *err) {
                    strerror(errno));
 }
 
-/* Makes every missing folder on the way to the file, for this user only. */
+/* Makes every missing folder on the path of the file, for this user only. */
 static gt_status make_parents(const char *path, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     char *copy = strdup(path);
@@ -70,7 +70,7 @@ static gt_status make_parents(const char *path, struct gt_err *err) {
     return status;
 }
 
-/* Before SQLite touches it: opening a FIFO would wait for a writer. */
+/* Runs before SQLite opens the file: opening a FIFO would wait for a writer. */
 static gt_status check_file(const char *path, enum gt_db_mode mode, struct gt_err *err) {
     struct stat st;
     if (path[0] == '\0')
@@ -89,7 +89,7 @@ static gt_status check_file(const char *path, enum gt_db_mode mode, struct gt_er
 
 /* ---- the connection -------------------------------------------------------- */
 
-/* A path that starts with none of the characters SQLite gives a meaning (":memory:",
+/* Gives SQLite a path that starts with none of its special prefixes (":memory:",
  * "file:"). */
 static gt_status connect_to(struct gt_db *db, struct gt_err *err) {
     const int flags = db->mode == GT_DB_READ ? SQLITE_OPEN_READONLY
@@ -109,7 +109,7 @@ static gt_status connect_to(struct gt_db *db, struct gt_err *err) {
     return status;
 }
 
-/* sqlite.org/security.html, section 1.2; nothing of ours needs more. */
+/* sqlite.org/security.html, section 1.2; our statements need no more. */
 static const struct {
     int option, value;
 } defences[] = {
@@ -129,7 +129,7 @@ static const struct {
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* SQLite's own handler sleeps up to 100 ms and can miss, for seconds, every gap that a busy
+/* SQLite's own handler sleeps up to 100 ms. It can miss, for seconds, every gap that a busy
  * writer leaves between two commits. */
 static int wait_for_others(void *user, int calls) {
     const struct timespec pause = {0, 1000000};
@@ -140,7 +140,7 @@ static int wait_for_others(void *user, int calls) {
     return 1e3 * (gt_seconds() - db->busy_since) < GT_DB_BUSY_MS;
 }
 
-static void defend(struct gt_db *db) {
+static void set_defensive(struct gt_db *db) {
     for (size_t i = 0; i < LENGTH(defences); i++)
         (void)sqlite3_db_config(db->conn, defences[i].option, defences[i].value, NULL);
     for (size_t i = 0; i < LENGTH(limits); i++)
@@ -201,10 +201,10 @@ static int64_t page_size(const unsigned char *header) {
     return size > 1 ? size : 65536;
 }
 
-/* Looks at the header before SQLite does: finding a write-ahead log there it would make
- * files. Through SQLite's own descriptor, since closing another one would drop its locks. A
- * last page that is cut short SQLite reads as if zeros followed; a journal may restore it
- * for a writer. */
+/* Reads the header before SQLite does: for a file with a write-ahead log SQLite would
+ * create files. Uses SQLite's own descriptor, since closing another one would drop its
+ * locks. SQLite reads a last page that is cut short as if zeros followed, so a reader
+ * refuses it; a writer does not, since a journal may restore it. */
 static gt_status read_header(const struct gt_db *db, struct gt_err *err) {
     unsigned char header[HEADER_SIZE];
     sqlite3_file *file = NULL;
@@ -214,7 +214,7 @@ static gt_status read_header(const struct gt_db *db, struct gt_err *err) {
         file->pMethods->xFileSize(file, &size) != SQLITE_OK)
         return gt_fail(err, GEMMTUNE_EIO, "%s: cannot be read", db->path);
     if (size == 0 && db->mode == GT_DB_WRITE)
-        return GEMMTUNE_OK; /* new, or left by a process that died making it */
+        return GEMMTUNE_OK; /* new, or left by a process that died while creating it */
     if (size < HEADER_SIZE)
         return gt_fail(err, GEMMTUNE_EDB, "%s: is %s", db->path,
                        size == 0 ? "empty" : "not a database");
@@ -228,7 +228,8 @@ static gt_status read_header(const struct gt_db *db, struct gt_err *err) {
 
 /* ---- ready to read, ready to write ----------------------------------------- */
 
-/* SQLite calls it every so many steps of its machine; not 0 stops the statement. */
+/* SQLite calls it after this many steps of its machine. A result other than 0 stops the
+ * statement. */
 enum { STEPS_A_CALL = 1000 };
 
 static int over_budget(void *user) {
@@ -237,8 +238,8 @@ static int over_budget(void *user) {
     return db->budget > 0 && db->spent > db->budget;
 }
 
-/* A sound row takes over 100 bytes and about 150 steps to read. A file whose pages lead
- * back to themselves has endless rows; this ends them. */
+/* A sound row has over 100 bytes and takes about 150 steps to read. A file whose pages lead
+ * back to themselves has endless rows; the budget ends them. */
 static void set_budget(struct gt_db *db) {
     struct stat st;
     const int64_t size = stat(db->path, &st) == 0 ? (int64_t)st.st_size : 0;
@@ -270,7 +271,7 @@ gt_status gt_db_check_pages(struct gt_db *db, const char *pragma, struct gt_err 
     return status;
 }
 
-/* A damaged file gets no new rows. Its sound ones can be had by merging it into another. */
+/* A damaged file gets no new rows. Merging it into another file saves its sound rows. */
 static gt_status ready_to_write(struct gt_db *db, struct gt_err *err) {
     set_budget(db);
     gt_status status =
@@ -281,7 +282,7 @@ static gt_status ready_to_write(struct gt_db *db, struct gt_err *err) {
                       err);
     if (status == GEMMTUNE_OK)
         status = gt_db_check_pages(db, "quick_check", err);
-    db->budget = 0; /* the pages are sound: statements end by themselves */
+    db->budget = 0; /* the pages are sound, so statements end by themselves */
     if (status == GEMMTUNE_OK)
         status = gt_db_migrate(db, gt_migrations, err);
     return status;
@@ -293,7 +294,7 @@ static gt_status open_all(struct gt_db *db, struct gt_err *err) {
         status = connect_to(db, err);
     if (status != GEMMTUNE_OK)
         return status;
-    defend(db);
+    set_defensive(db);
     status = read_header(db, err);
     if (status == GEMMTUNE_OK)
         status = db->mode == GT_DB_READ ? ready_to_read(db, err) : ready_to_write(db, err);

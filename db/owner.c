@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * owner.c - which process a run belongs to, and whether that process still lives. A pid
- * alone is not enough: it is given to another process sooner or later, after a reboot at
- * once.
+ * alone is not enough: another process gets it sooner or later, after a reboot at once.
  */
 #include "db/internal.h"
 
@@ -13,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The first line of a file, "" when it cannot be read. */
+/* The first line of a file; "" when it cannot be read. */
 static void read_line(char *line, int size, const char *path) {
     line[0] = '\0';
     FILE *file = fopen(path, "re");
@@ -52,8 +51,8 @@ bool gt_owner_of_this_boot(const struct gt_owner *owner) {
     return strcmp(self.boot, owner->boot) == 0;
 }
 
-/* In doubt it lives: a trial held for nothing costs one point, one done twice costs the
- * truth of the totals. */
+/* In doubt the process lives. A trial that is wrongly held costs one point; a trial that is
+ * done twice makes the counts wrong. */
 bool gt_owner_alive(const struct gt_owner *owner) {
     struct gt_owner self;
     gt_owner_self(&self);

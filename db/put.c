@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * put.c - stores rows of any table by its list of columns, each under its checksum. What
- * would be skipped when read is refused here.
+ * put.c - stores rows of any table by its list of columns, each with its checksum. A row
+ * that a reader would skip is refused here.
  */
 #include "db/internal.h"
 
@@ -48,7 +48,8 @@ static void bind_column(sqlite3_stmt *stmt, int i, const struct gt_db_column *co
     }
 }
 
-/* Parameter 1 is the subject or, for a device, left out; the last one is the checksum. */
+/* Parameter 1 is the subject, which a device does not have; the last one is the
+ * checksum. */
 static char *put_sql(const struct gt_db_table *table) {
     sqlite3_str *sql = sqlite3_str_new(NULL);
     sqlite3_str_appendf(sql, "INSERT INTO %s (%s", table->name,

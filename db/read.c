@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * read.c - the read side: sound rows in a defined order, and whether a whole file is sound.
+ * read.c - the read side: sound rows in a defined order, and the check of a whole file.
  */
 #include "db/internal.h"
 
@@ -42,7 +42,7 @@ static gt_status visit(struct gt_db *db, const struct gt_db_table *table,
     return status;
 }
 
-/* The two filters a reader may ask for; a device has neither. */
+/* The two filters that a reader may give; a device has neither. */
 static char *filtered(const struct gt_db_table *table, const char *device_key,
                       const char *problem) {
     char where[64];

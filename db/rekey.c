@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rekey.c - gives devices that were stored under an old key the present one. Version 1
- * hashed the memory of a CPU, which its driver reports differently from day to day: one CPU
- * then has several devices in a file, and they become one.
+ * hashed the memory of a CPU, which its driver reports differently from day to day. So one
+ * CPU may be several devices of a file; they become one.
  *
- * A checksum covers the device's key, so that of each row changes with it. A row whose old
- * checksum is wrong keeps it: readers go on skipping the row.
+ * A checksum covers the device's key, so the checksum of each of its rows changes as well.
+ * A row whose old checksum is wrong keeps it, and readers go on skipping it.
  */
 #include "db/internal.h"
 
@@ -35,7 +35,7 @@ bool gt_device_renew(struct gt_stored_device *device) {
     return true;
 }
 
-/* The old key is the one thing that the present rules would refuse. */
+/* Checks everything but the old key, which the present rules would refuse. */
 static gt_status accept_device(const void *row, struct gt_err *err) {
     (void)row;
     (void)err;
@@ -69,7 +69,7 @@ static gt_status step_devices(struct old_devices *list, struct gt_db *db,
     return status;
 }
 
-/* The one that was at work last first: its description is the one that is kept. */
+/* The device that was used last comes first: its description is the one that stays. */
 static gt_status find_devices(struct old_devices *list, struct gt_db *db,
                               struct gt_err *err) {
     struct gt_db_table table = gt_device_table;
@@ -147,9 +147,10 @@ static gt_status store_sums(const struct sums *list, struct gt_db *db,
     return status;
 }
 
-/* All are computed before the first is stored, since a reader sees the old key still. */
-static gt_status sum_again(struct gt_db *db, const struct gt_db_table *table,
-                           const struct old_device *device, struct gt_err *err) {
+/* Computes all checksums before it stores the first, since readers need the old key until
+ * then. */
+static gt_status renew_checksums(struct gt_db *db, const struct gt_db_table *table,
+                                 const struct old_device *device, struct gt_err *err) {
     struct sums list = {0};
     sqlite3_stmt *stmt = NULL;
     char *sql = gt_row_select(table, "d.id = ?1", false);
@@ -169,12 +170,13 @@ static gt_status sum_again(struct gt_db *db, const struct gt_db_table *table,
 
 /* ---- two devices become one ------------------------------------------------ */
 
-/* Subjects a of device ?1 and b of device ?2 that are one kernel for one problem. */
+/* Pairs of subjects, a of device ?1 and b of device ?2, that are one kernel for one
+ * problem. */
 #define TWINS                                                                              \
     "subject AS a JOIN subject AS b ON b.device = ?2 AND b.problem = a.problem AND "       \
     "b.family = a.family AND b.point = a.point"
 
-/* Of two rows of one kernel and one provenance the newer one stays. */
+/* Deletes the older of two rows of one kernel and one provenance. */
 #define DROP_OLDER(table, moment)                                                          \
     "DELETE FROM " table " WHERE id IN (SELECT CASE WHEN x." moment " > y." moment         \
     " THEN y.id ELSE x.id END FROM " TWINS " JOIN " table " AS x ON x.subject = a.id "     \
@@ -185,9 +187,8 @@ static gt_status sum_again(struct gt_db *db, const struct gt_db_table *table,
     "UPDATE " table " SET subject = (SELECT b.id FROM " TWINS " WHERE a.id = " table       \
     ".subject) WHERE subject IN (SELECT a.id FROM " TWINS " WHERE a.device = ?1)"
 
-/* What was measured on device ?1 becomes what was measured on device ?2; every statement
- * names both. At the end only the newest set of records of a problem and provenance is
- * left. */
+/* Moves all measurements of device ?1 to device ?2; every statement names both. At the end
+ * only the newest set of records of each problem and provenance is left. */
 static const char *const folding[] = {
     DROP_OLDER("trial", "ended_ms"),
     DROP_OLDER("record", "measured_ms"),
@@ -204,7 +205,8 @@ static const char *const folding[] = {
     "b.problem = a.problem AND y.provenance = x.provenance))",
 };
 
-static gt_status fold(struct gt_db *db, int64_t from, int64_t into, struct gt_err *err) {
+static gt_status merge_devices(struct gt_db *db, int64_t from, int64_t into,
+                               struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (size_t i = 0; i < sizeof folding / sizeof *folding && status == GEMMTUNE_OK; i++)
         status = gt_sql_run(db, err, folding[i], "ii", from, into);
@@ -225,15 +227,16 @@ static gt_status rekey(struct gt_db *db, const struct old_device *device,
                        struct gt_err *err) {
     int64_t same = 0;
     bool found = false;
-    gt_status status = sum_again(db, &gt_trial_table, device, err);
+    gt_status status = renew_checksums(db, &gt_trial_table, device, err);
     if (status == GEMMTUNE_OK)
-        status = sum_again(db, &gt_record_table, device, err);
+        status = renew_checksums(db, &gt_record_table, device, err);
     if (status == GEMMTUNE_OK)
         status = gt_sql_int(&same, &found, db, err, "SELECT id FROM device WHERE key = ?",
                             "t", device->row.key);
     if (status != GEMMTUNE_OK)
         return status;
-    return found ? fold(db, device->id, same, err) : rename_device(db, device, err);
+    return found ? merge_devices(db, device->id, same, err)
+                 : rename_device(db, device, err);
 }
 
 gt_status gt_db_rekey(struct gt_db *db, struct gt_err *err) {

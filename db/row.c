@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * row.c - rows of any table: loaded, checked and summed by its list of columns. A row
- * that is loaded has passed its checksum and every check that a row must pass to be stored.
+ * row.c - rows of any table: loaded, checked and summed by the table's list of columns. A
+ * loaded row has passed its checksum and every check that a row must pass to be stored.
  */
 #include "db/internal.h"
 
@@ -128,7 +128,7 @@ void gt_locale_leave(struct gt_locales l) {
         freelocale(l.plain);
 }
 
-/* Only what put.c makes: "[1,2.5]". */
+/* Reads only the form that put.c writes: "[1,2.5]". */
 static bool samples_parse(struct gt_measurement *m, const char *text) {
     bool sound = strcmp(text, "[]") == 0;
     m->samples = 0;
@@ -149,7 +149,7 @@ static bool samples_parse(struct gt_measurement *m, const char *text) {
 
 /* ---- checksums ------------------------------------------------------------- */
 
-/* Reals by their bits: no digits, no locale. SQLite stores -0 as 0. */
+/* Reals are summed by their bits, without digits or locale. SQLite stores -0 as 0. */
 static void add_real(struct gt_hash *h, double value) {
     char text[17];
     uint64_t bits = 0;
@@ -299,7 +299,7 @@ char *gt_row_select(const struct gt_db_table *table, const char *where, bool ord
     return sqlite3_str_finish(sql);
 }
 
-/* The text in column i, NULL when it is something else or holds a NUL. */
+/* The text in column i; NULL when it is not text or holds a NUL. */
 static const char *text_at(sqlite3_stmt *stmt, int i) {
     if (sqlite3_column_type(stmt, i) != SQLITE_TEXT)
         return NULL;

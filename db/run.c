@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - a tuning run: claims trials, ends them, keeps the finalists. Every call is one
- * transaction, on disk when it returns; a trial is on disk as "running" before it is
- * launched, so that a point that takes the machine down is known afterwards.
+ * run.c - a tuning run: claims trials, ends them, stores the finalists. Every call is one
+ * transaction, which is on disk when the call returns. A trial is on disk as "running"
+ * before its launch, so that a point that takes the machine down is known afterwards.
  */
 #include "db/internal.h"
 
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Starts that ended without an outcome before a trial is left alone. */
+/* Attempts without an outcome before a trial is given up. */
 enum { ATTEMPTS_MAX = 2 };
 
 /* ---- runs ------------------------------------------------------------------ */
@@ -29,7 +29,8 @@ static gt_status end_run(struct gt_db *db, int64_t run_id, const char *how,
         "iti", gt_now_ms(), how, run_id);
 }
 
-/* A run whose handle is closed is over: what it left running may be claimed by the next. */
+/* A run ends when its handle is closed: the next run may claim the trials that it left
+ * running. */
 static void closing(struct gt_db *db) {
     if (db->run_id != 0)
         (void)end_run(db, db->run_id, "closed", NULL);
@@ -133,10 +134,10 @@ static gt_status load_owner(bool *at_work, struct gt_owner *owner, struct gt_db 
     return status;
 }
 
-/* What the run that began a trial has become. */
+/* The state of the run that began a trial. */
 struct fate {
     bool alive; /* it holds the trial */
-    bool down;  /* the machine went down under it */
+    bool down;  /* the machine went down during the trial */
 };
 
 static gt_status look_at_run(struct fate *fate, struct gt_db *db, int64_t run_id,
@@ -160,7 +161,7 @@ static gt_status put_trial(int64_t *id, struct gt_db *db,
     return status == GEMMTUNE_ENOTFOUND ? GEMMTUNE_EINVAL : status;
 }
 
-/* Running, and crashed unless something else is heard. */
+/* A running trial counts as crashed until it ends. */
 static void set_running(struct gt_stored_trial *trial, int attempts, int64_t run_id,
                         const struct gt_db_subject *subject) {
     trial->row = (struct gt_trial_row){
@@ -184,8 +185,8 @@ static void set_quarantined(struct gt_stored_trial *trial) {
     trial->row.ended_ms = gt_now_ms();
 }
 
-/* A tuner that was killed says nothing about the point it was at; a machine that went down
- * may well do, and twice is enough. A row that is not sound counts as none: its point is
+/* A tuner that was killed says nothing about the point that it was trying. A machine that
+ * went down may, and twice is enough. A row that is not sound counts as none: its point is
  * tried anew. */
 static gt_status claim(int64_t *trial_id, bool *claimed, struct gt_db *db, int64_t run_id,
                        const struct gt_db_subject *subject, struct gt_err *err) {
@@ -308,7 +309,7 @@ static gt_status replace_records(struct gt_db *db, const struct gt_db_subject *s
     gt_status status = gt_records_stamp(&before_ms, NULL, db, set, GT_LOCAL, err);
     const bool given = count > 0 && rows[0].measured_ms > 0;
     const int64_t moment_ms = given ? rows[0].measured_ms : gt_now_ms();
-    /* Later than what it replaces, even when the clock was set back. */
+    /* Later than the set that it replaces, even when the clock was set back. */
     const int64_t measured_ms = moment_ms > before_ms ? moment_ms : before_ms + 1;
     if (status == GEMMTUNE_OK)
         status = gt_records_delete(db, set, GT_LOCAL, err);

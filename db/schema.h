@@ -2,8 +2,8 @@
 /*
  * schema.h - the numbered migrations of db/schema/, compiled in by tools/embed-schema.
  *
- * Append only: a file that has been released never changes, since files made by it are out
- * there and a database is accepted only when its tables read exactly like ours.
+ * Append only: a released file never changes. Databases that it made exist, and a database
+ * is accepted only when its tables read exactly like ours.
  */
 #ifndef GT_DB_SCHEMA_H
 #define GT_DB_SCHEMA_H

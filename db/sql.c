@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sql.c - statements: prepared, stepped, and their failures said in our words. Knows no
- * table.
+ * sql.c - statements: prepared, stepped, and their failures in our words. Knows no table.
  */
 #include "db/internal.h"
 
@@ -13,12 +12,12 @@
 /* ---- failures -------------------------------------------------------------- */
 
 struct meaning {
-    int code; /* SQLite's, without the extension */
+    int code; /* SQLite's primary code */
     gt_status status;
-    const char *text; /* NULL: SQLite's own */
+    const char *text; /* NULL: SQLite's own text */
 };
 
-/* What is not listed is the file's fault. */
+/* For any other code the file itself is wrong. */
 static const struct meaning meanings[] = {
     {SQLITE_NOMEM, GEMMTUNE_ENOMEM, NULL},
     {SQLITE_BUSY, GEMMTUNE_EIO, "another process has held it for 10 seconds"},
@@ -34,7 +33,8 @@ static const struct meaning meanings[] = {
     {SQLITE_OK, GEMMTUNE_EDB, NULL}, /* ends the list */
 };
 
-/* The limit that a write may have met, SQLite does not say so; "" when there is none. */
+/* The limit that a write may have reached: SQLite does not name it. "" when there is
+ * none. */
 static void say_limit(char *text, size_t size, int code) {
     struct rlimit limit;
     text[0] = '\0';
@@ -96,7 +96,7 @@ static int bind(sqlite3_stmt *stmt, const char *types, va_list args) {
     return code;
 }
 
-/* The statement up to its first row; the arguments must live until it is finalized. */
+/* Runs the statement up to its first row; its arguments must live until it is finalized. */
 static gt_status start(sqlite3_stmt **out, bool *row, struct gt_db *db, struct gt_err *err,
                        const char *sql, const char *types, va_list args) {
     const gt_status status = gt_sql_prepare(out, db, sql, err);

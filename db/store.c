@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.c - what every writer needs: transactions, subjects, sets of records.
+ * store.c - the parts that every writer needs: transactions, subjects, sets of records.
  */
 #include "db/internal.h"
 
@@ -27,7 +27,8 @@ gt_status gt_txn_begin(struct gt_db *db, struct gt_err *err) {
 gt_status gt_txn_end(struct gt_db *db, gt_status status, struct gt_err *err) {
     if (status == GEMMTUNE_OK)
         status = gt_sql_script(db, "COMMIT", err);
-    /* A full disk makes SQLite roll back by itself; a second one would be an error. */
+    /* SQLite rolls back by itself when the disk is full; to roll back again would be an
+     * error. */
     if (status != GEMMTUNE_OK && sqlite3_get_autocommit(db->conn) == 0)
         (void)gt_sql_script(db, "ROLLBACK", NULL);
     return status;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.c - the tables as lists of columns, and what makes a row sound beyond its columns.
+ * table.c - the tables as lists of columns, and the rules for a sound row beyond its
+ * columns.
  *
- * The order and the kinds of a table's columns are what its checksums are made of: changing
- * them needs a migration that computes every checksum anew.
+ * Checksums depend on the order and the kinds of a table's columns. A change of either
+ * needs a migration that computes every checksum anew.
  */
 #include "db/internal.h"
 
@@ -14,7 +15,7 @@
 /* The largest integer that JSON readers agree on: 2^53 - 1. */
 #define EXACT_MAX INT64_C(9007199254740991)
 
-/* ---- what one column cannot say -------------------------------------------- */
+/* ---- rules on more than one column ---------------------------------------- */
 
 static bool all_of(const char *text, const char *allowed) {
     return text[strspn(text, allowed)] == '\0';
@@ -289,7 +290,8 @@ const struct gt_db_table gt_trial_table = {
     .check = check_trial,
 };
 
-/* What was verified here comes first; then every source's winner, the fastest ahead. */
+/* Rows that were verified here come first, then the winner of each source, the fastest
+ * ahead. */
 const struct gt_db_table gt_record_table = {
     .name = "record",
     .conflict = "subject, provenance",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tuning.c - how far each problem was searched, so that nobody searches it again. */
+/* tuning.c - how far each problem was searched, so that the same search is not repeated. */
 #include "db/internal.h"
 
 #define OF_PROBLEM                                                                         \
@@ -7,16 +7,16 @@
 
 gt_status gt_db_tuning_put(struct gt_db *db, const struct gt_tuning *tuning,
                            struct gt_err *err) {
-    int64_t known = 0;
+    int64_t device = 0;
     gt_status status = gt_txn_begin(db, err);
     if (status != GEMMTUNE_OK)
         return status;
-    status = gt_sql_int(&known, NULL, db, err, "SELECT id FROM device WHERE key = ?", "t",
+    status = gt_sql_int(&device, NULL, db, err, "SELECT id FROM device WHERE key = ?", "t",
                         tuning->device_key);
-    if (status == GEMMTUNE_OK && known == 0)
+    if (status == GEMMTUNE_OK && device == 0)
         status = gt_fail(err, GEMMTUNE_EINVAL, "%s: holds no device \"%s\"", db->path,
                          tuning->device_key);
-    if (status == GEMMTUNE_OK) /* a search that went as far in both ways says more */
+    if (status == GEMMTUNE_OK) /* a row whose two limits are as high or higher stays */
         status = gt_sql_run(
             db, err,
             "INSERT INTO tuning (device, problem, families, trials, limit_ms, ended_ms) "
@@ -24,7 +24,7 @@ gt_status gt_db_tuning_put(struct gt_db *db, const struct gt_tuning *tuning,
             "SET trials = excluded.trials, limit_ms = excluded.limit_ms, "
             "ended_ms = excluded.ended_ms "
             "WHERE NOT (trials >= excluded.trials AND limit_ms >= excluded.limit_ms)",
-            "ittiii", known, tuning->problem, tuning->families, tuning->trials,
+            "ittiii", device, tuning->problem, tuning->families, tuning->trials,
             tuning->limit_ms, gt_now_ms());
     return gt_txn_end(db, status, err);
 }

@@ -4,35 +4,36 @@
  *
  *     C = alpha * op(A) * op(B) + beta * C
  *
- * The library only reads the database. It looks a problem up, takes the kernel
- * from the image cache or builds it from the template that is compiled into the
- * library (NVRTC or the OpenCL driver, loaded at run time), loads it into the
- * caller's own CUDA or OpenCL context and launches it on the caller's own
- * stream. It never times, never writes the database, never waits for the device.
+ * The library only reads the database. It looks a problem up and takes the kernel from the
+ * image cache, or builds it from the template that is compiled into the library (with NVRTC
+ * or the OpenCL driver, loaded at run time). It loads the kernel into the caller's own CUDA
+ * or OpenCL context and launches it on the caller's own stream. It never times, never
+ * writes the database, never waits for the device.
  *
  * Ownership.
- *   - What gemmtune_open and gemmtune_plan_create hand out is the caller's until
- *     gemmtune_close and gemmtune_plan_destroy, both of which accept NULL.
- *   - Every const char * returned is the library's and lives as long as its comment says.
+ *   - The results of gemmtune_open and gemmtune_plan_create belong to the caller until
+ *     gemmtune_close and gemmtune_plan_destroy. Both accept NULL.
+ *   - Every const char * that a function returns belongs to the library. The function's
+ *     comment says how long it lives.
  *   - Device memory is always the caller's; the library allocates none.
  *
  * Errors. A gemmtune_status is 0 on success and negative otherwise. On failure an
- * out-parameter is set to NULL and gemmtune_errmsg() says why, in one line.
+ * out-parameter is set to NULL, and gemmtune_errmsg() gives the reason in one line.
  *
  * Threads.
- *   - A gemmtune_ctx may be shared: it locks on a cache miss only.
- *   - A gemmtune_plan never changes once made: any number of threads may execute it at
- *     once, on different streams, each with its own workspace.
- *   - Closing what another thread is using is the one thing that is not allowed.
+ *   - Several threads may share a gemmtune_ctx: it locks on a cache miss only.
+ *   - A gemmtune_plan never changes after it is made. Any number of threads may execute it
+ *     at once, on different streams, each with its own workspace.
+ *   - No thread may close or destroy an object that another thread is using.
  *
  * Growth. Structs with a struct_size grow at their end only. A member that a caller's older
- * struct lacks counts as 0, which means what the library did before it had the member. A
- * newer struct is taken as long as the members that the library does not know are 0;
- * otherwise the call answers GEMMTUNE_EUNSUPPORTED. The inline functions below tell the
+ * struct lacks counts as 0, and 0 means the behaviour from before the member existed. The
+ * library accepts a newer struct as long as the members that it does not know are 0;
+ * otherwise the call returns GEMMTUNE_EUNSUPPORTED. The inline functions below tell the
  * library how long the caller's struct is.
  *
- * What has a place here but no kernel yet is refused with GEMMTUNE_EUNSUPPORTED and one
- * sentence when a plan is made; docs/api.md lists it.
+ * Some features have a place here but no kernel yet. A plan that needs one is refused with
+ * GEMMTUNE_EUNSUPPORTED and one sentence; docs/api.md lists them.
  */
 #ifndef GEMMTUNE_H
 #define GEMMTUNE_H
@@ -103,39 +104,40 @@ typedef enum gemmtune_dtype {
 typedef enum gemmtune_trans { GEMMTUNE_NOTRANS, GEMMTUNE_TRANS } gemmtune_trans;
 typedef enum gemmtune_layout { GEMMTUNE_COL_MAJOR, GEMMTUNE_ROW_MAJOR } gemmtune_layout;
 
-/* How exact the products and their sum are. TF32 speaks of F32 inputs, FAST of 8-bit floats
- * accumulated in F32; for other types both are STRICT. */
+/* How exact the products and their sum are. TF32 matters for F32 inputs only, FAST for
+ * 8-bit floats that are accumulated in F32 only; for other types both mean STRICT. */
 typedef enum gemmtune_math {
     GEMMTUNE_MATH_STRICT, /* inputs as stored, the sum in type_acc */
-    GEMMTUNE_MATH_TF32,   /* F32 inputs may be rounded to 10 bits behind the point */
+    GEMMTUNE_MATH_TF32,   /* F32 inputs may be rounded to 10 bits after the point */
     GEMMTUNE_MATH_FAST    /* partial sums may be kept in fewer bits than F32 has */
 } gemmtune_math;
 
 /* Which products one call computes. `batch` and the strides below say how many there are
  * and where each one's matrices begin. */
 typedef enum gemmtune_batch_kind {
-    GEMMTUNE_BATCH_STRIDED, /* matrix i of A begins i stride_a elements behind the first, as
-                             * those of B and C do; `batch` 1: a single product */
+    GEMMTUNE_BATCH_STRIDED,  /* matrix i of A begins i * stride_a elements after the first,
+                              * and so for B and C; with `batch` 1 it is a single product */
     GEMMTUNE_BATCH_POINTERS, /* a, b and c of a call are device arrays of `batch` device
                               * pointers, one for each matrix */
-    GEMMTUNE_GROUPED_ROWS, /* A and C are one matrix of m rows; their rows fall into `batch`
-                            * groups, one behind another, and group g is multiplied by
-                            * matrix g of B. The rows of a call say where groups end */
-    GEMMTUNE_MASKED_ROWS   /* as STRIDED, but only the first rows of each product are
-                            * computed. The rows of a call say how many */
+    GEMMTUNE_GROUPED_ROWS,   /* A and C are one matrix each, of m rows in `batch` groups,
+                              * one after another. Group g is multiplied by matrix g of
+                              * B; `rows` of a call says where groups end */
+    GEMMTUNE_MASKED_ROWS     /* as STRIDED, but only the first rows of each product are
+                              * computed. `rows` of a call says how many */
 } gemmtune_batch_kind;
 
-/* As a stride: each matrix begins where the one before it ends, `rows * ld` elements
- * further. 0 is no such word: with stride 0 all products share one A, or one B. */
+/* A stride: each matrix begins where the one before it ends, `rows * ld` elements after it.
+ * A stride of 0 is something else: all products share one A, or one B. */
 #define GEMMTUNE_PACKED INT64_MIN
 
 /*
- * What is to be computed; nothing about how. Set by gemmtune_problem_init, then by hand.
- * All lengths are in elements. Copy it freely: it owns nothing, and `epilogue` must live as
- * long as the problem is used.
+ * A product to compute: the types, sizes and layout, not how to compute it.
+ * gemmtune_problem_init fills it in; change members afterwards. All lengths are in
+ * elements. Copy it freely: it owns nothing. `epilogue` must live as long as the problem is
+ * used.
  *
  * Rows and columns are those of the problem's own layout. GROUPED_ROWS, MASKED_ROWS,
- * packed_b, row_order and an epilogue speak of rows, columns or B, so they need
+ * packed_b, row_order and an epilogue refer to rows, columns or B, so they need
  * GEMMTUNE_ROW_MAJOR.
  */
 typedef struct gemmtune_problem {
@@ -143,24 +145,24 @@ typedef struct gemmtune_problem {
     gemmtune_layout layout;
     gemmtune_trans trans_a, trans_b;
     gemmtune_dtype type_a, type_b, type_c; /* as stored */
-    gemmtune_dtype type_acc;               /* as accumulated; type of alpha and beta */
+    gemmtune_dtype type_acc;               /* of the sums, alpha and beta */
     gemmtune_math math;
     gemmtune_batch_kind batch_kind;
-    int32_t reads_c;  /* 1: beta is usually not zero. Chooses what is tuned for; any beta is
-                       * right with either value */
-    int32_t packed_b; /* 1: B is not a matrix but what a packing call made of one */
-    int32_t row_order;     /* 1: a row of C has the same bits whatever m and batch are */
-    uint32_t reserved;     /* 0 */
-    int64_t m, n, k;       /* from 0 to 2^31 - 1; op(A) is m x k, op(B) k x n, C m x n */
-    int64_t lda, ldb, ldc; /* elements from a row to the next (column-major: from a column);
-                            * 0: packed, no gap between them */
+    int32_t reads_c;   /* 1: beta is usually not zero. The tuner tunes for that; any beta
+                        * gives a right result with either value */
+    int32_t packed_b;  /* 1: B is the output of a packing call, not a matrix */
+    int32_t row_order; /* 1: a row of C has the same bits for every m and batch */
+    uint32_t reserved; /* 0 */
+    int64_t m, n, k;   /* from 0 to 2^31 - 1; op(A) is m x k, op(B) k x n, C m x n */
+    int64_t lda, ldb, ldc; /* elements from one row to the next (column-major: from one
+                            * column); 0: packed, no gap between them */
     int64_t batch;         /* products or groups, 1 or more */
-    int64_t stride_a, stride_b, stride_c; /* GEMMTUNE_PACKED, or 0 or more. stride_c must
-                                           * keep the products apart */
+    int64_t stride_a, stride_b, stride_c; /* GEMMTUNE_PACKED, 0 or more. With stride_c no
+                                           * two products may overlap */
     int64_t expected_rows; /* GROUPED_ROWS, MASKED_ROWS: rows of a group or product that
-                            * tuning should expect; 0: all groups alike, all rows */
-    const char *epilogue;  /* what is done to each element before it is stored, in the words
-                            * of docs/api.md; NULL: C = alpha op(A) op(B) + beta C */
+                            * tuning should expect; 0: equal groups, or all rows */
+    const char *epilogue;  /* function of each element before it is stored, in the words of
+                            * docs/api.md; NULL: C = alpha op(A) op(B) + beta C */
 } gemmtune_problem;
 
 /* gemmtune_problem_init for callers without a C compiler: `size` is the length of their
@@ -170,7 +172,7 @@ GEMMTUNE_API gemmtune_status gemmtune_problem_init_sized(gemmtune_problem *p, si
                                                          int64_t n, int64_t k);
 
 /* Column-major, not transposed, one product, strides GEMMTUNE_PACKED, the rest 0. A and B
- * of `type`; C the same, but BF16 for E4M3 and E5M2, and I32 for I8; accumulated in F32
+ * have `type`. C has it as well, but BF16 for E4M3 and E5M2, and I32 for I8. Sums are F32
  * (F64 for F64, I32 for I8 and I32). EINVAL for NULL. */
 static inline gemmtune_status gemmtune_problem_init(gemmtune_problem *p,
                                                     gemmtune_dtype type, int64_t m,
@@ -178,19 +180,20 @@ static inline gemmtune_status gemmtune_problem_init(gemmtune_problem *p,
     return gemmtune_problem_init_sized(p, sizeof(gemmtune_problem), type, m, n, k);
 }
 
-/* The problem's canonical name, e.g. "f32-nt-4096x4096x1024": row-major, so a column-major
- * problem shows with A and B, m and n exchanged. The same text is the database key, the CLI
- * argument and what messages show; docs/api.md has the grammar. Writes at most `size` bytes
- * with the NUL; returns the length needed, as snprintf does, or a negative gemmtune_status
- * for an invalid problem. A problem without a kernel has a name too. */
+/* The problem's canonical name, e.g. "f32-nt-4096x4096x1024". A name is row-major: that of
+ * a column-major problem has A and B, m and n exchanged. The same text is the database key,
+ * the command-line argument and the name in messages; docs/api.md has the grammar. Writes
+ * at most `size` bytes with the NUL. Returns the length needed, as snprintf does, or a
+ * negative gemmtune_status for an invalid problem. A problem without a kernel has a name
+ * too. */
 GEMMTUNE_API int gemmtune_problem_format(const gemmtune_problem *p, char *buf, size_t size);
 
 /* gemmtune_problem_parse for callers without a C compiler. */
 GEMMTUNE_API gemmtune_status gemmtune_problem_parse_sized(gemmtune_problem *p, size_t size,
                                                           const char *name);
 
-/* The problem of a name; *p needs no init. An epilogue is not copied: p->epilogue points
- * into `name`. EPARSE quotes the part that is wrong. */
+/* Reads a name; *p needs no init. An epilogue is not copied: p->epilogue points into
+ * `name`. EPARSE quotes the part that is wrong. */
 static inline gemmtune_status gemmtune_problem_parse(gemmtune_problem *p,
                                                      const char *name) {
     return gemmtune_problem_parse_sized(p, sizeof(gemmtune_problem), name);
@@ -200,7 +203,7 @@ static inline gemmtune_status gemmtune_problem_parse(gemmtune_problem *p,
 
 typedef enum gemmtune_backend { GEMMTUNE_CUDA, GEMMTUNE_OPENCL } gemmtune_backend;
 
-/* Where to run. The handles stay the caller's and must outlive the gemmtune_ctx. */
+/* A device to run on. The handles stay the caller's and must outlive the gemmtune_ctx. */
 typedef struct gemmtune_target {
     gemmtune_backend backend;
     void *context; /* CUcontext or cl_context; NULL: CUDA's current one */
@@ -209,7 +212,7 @@ typedef struct gemmtune_target {
 
 typedef struct gemmtune_ctx gemmtune_ctx;
 
-/* db_path NULL: $GEMMTUNE_DB, else the per-user default. Opened read-only. */
+/* Opens the database read-only. db_path NULL: $GEMMTUNE_DB, else the user's default. */
 GEMMTUNE_API gemmtune_status gemmtune_open(gemmtune_ctx **out, const char *db_path,
                                            const gemmtune_target *target);
 GEMMTUNE_API void gemmtune_close(gemmtune_ctx *ctx);
@@ -218,12 +221,12 @@ GEMMTUNE_API void gemmtune_close(gemmtune_ctx *ctx);
 
 typedef struct gemmtune_plan gemmtune_plan;
 
-/* How far from an exact match the lookup may go; each includes those above it, and they are
- * preferred, with one exception: what was tuned elsewhere for this very problem, on a
- * device of the same key (imported, merged), is GEMMTUNE_MATCH_ARCH and preferred to
- * GEMMTUNE_MATCH_SHAPE. */
+/* How far from an exact match the lookup may go. Each value allows those above it, and the
+ * lookup prefers those. There is one exception: a result that was tuned elsewhere for the
+ * same problem, on a device of the same key (imported, merged), is GEMMTUNE_MATCH_ARCH and
+ * goes before GEMMTUNE_MATCH_SHAPE. */
 typedef enum gemmtune_match {
-    GEMMTUNE_MATCH_EXACT,  /* tuned for this very problem on this device */
+    GEMMTUNE_MATCH_EXACT,  /* tuned for the same problem on this device */
     GEMMTUNE_MATCH_SHAPE,  /* tuned on this device, for another problem */
     GEMMTUNE_MATCH_ARCH,   /* tuned elsewhere, on a device of this architecture */
     GEMMTUNE_MATCH_DEFAULT /* never measured here: a family's start or default point */
@@ -235,14 +238,14 @@ typedef struct gemmtune_plan_info {
     const char *family;     /* e.g. "block" */
     const char *params;     /* e.g. "BM=128 BN=128 BK=16 STAGES=3" */
     double tuned_median_ns; /* as measured when tuned; 0 if never */
-    size_t workspace_bytes; /* that gemmtune_execute needs, on the device; 0: none */
-    size_t workspace_align; /* of its pointer */
-    const char *from;       /* the tuned problem the kernel was chosen for; "" at DEFAULT */
-    const char *why;        /* one line for people: how the record was chosen */
+    size_t workspace_bytes; /* device memory that gemmtune_execute needs; 0: none */
+    size_t workspace_align; /* alignment of the workspace pointer, in bytes */
+    const char *from; /* the tuned problem that the kernel comes from; "" at DEFAULT */
+    const char *why;  /* one line for people: why this kernel was chosen */
 } gemmtune_plan_info;
 
-/* The fastest kernel known that needs at most workspace_max bytes. EUNSUPPORTED names what
- * of the problem has no kernel yet. */
+/* The fastest known kernel that needs at most workspace_max bytes. EUNSUPPORTED names the
+ * feature of the problem that has no kernel yet. */
 GEMMTUNE_API gemmtune_status gemmtune_plan_create(gemmtune_plan **out, gemmtune_ctx *ctx,
                                                   const gemmtune_problem *p,
                                                   gemmtune_match worst,
@@ -261,19 +264,20 @@ static inline gemmtune_status gemmtune_plan_describe(const gemmtune_plan *plan,
 }
 
 /*
- * The operands of one call. Set to 0 by gemmtune_args_init, then by hand. Pointers are to
- * device memory (cl_mem for OpenCL) but for alpha and beta, and stay the caller's.
+ * The operands of one call. gemmtune_args_init sets all to 0; set members afterwards. alpha
+ * and beta are in host memory, all other pointers are to device memory (cl_mem for OpenCL).
+ * All memory stays the caller's.
  */
 typedef struct gemmtune_args {
     uint32_t struct_size;     /* sizeof(gemmtune_args), for growth */
-    int32_t operands;         /* how many `operand` and `operand_ld` have */
+    int32_t operands;         /* length of `operand` and `operand_ld` */
     const void *alpha, *beta; /* host scalars of type_acc, read before the call returns */
     const void *a, *b; /* matrices, or arrays of pointers (GEMMTUNE_BATCH_POINTERS) */
     void *c;           /* written; read only when beta is not zero */
-    const void *rows;  /* int32, `batch` of them. GROUPED_ROWS: the row behind the last
-                        * of each group; MASKED_ROWS: rows of each product; else NULL */
-    const void *const *operand; /* of the epilogue, in the order of its declarations */
-    const int64_t *operand_ld;  /* leading dimensions of its matrices; NULL: all packed */
+    const void *rows;  /* `batch` values of int32, or NULL. GROUPED_ROWS: the row after the
+                        * last one of each group; MASKED_ROWS: the rows of each product */
+    const void *const *operand; /* the epilogue's, in the order of its declarations */
+    const int64_t *operand_ld;  /* their leading dimensions; NULL: all packed */
     void *d2;                   /* the epilogue's second output, or NULL */
     void *workspace;            /* workspace_bytes of the plan, or NULL when that is 0 */
 } gemmtune_args;
@@ -289,7 +293,7 @@ static inline void gemmtune_args_init(gemmtune_args *args) {
 GEMMTUNE_API gemmtune_status gemmtune_launch(const gemmtune_plan *plan,
                                              const gemmtune_args *args, void *stream);
 
-/* gemmtune_launch with alpha, a, b, beta, c and workspace, for plans that need no more. */
+/* gemmtune_launch for plans that need nothing but alpha, a, b, beta, c and workspace. */
 GEMMTUNE_API gemmtune_status gemmtune_execute(const gemmtune_plan *plan, const void *alpha,
                                               const void *a, const void *b,
                                               const void *beta, void *c, void *workspace,
@@ -297,8 +301,8 @@ GEMMTUNE_API gemmtune_status gemmtune_execute(const gemmtune_plan *plan, const v
 
 /* ---- in one call, in the manner of BLAS --------------------------------- */
 
-/* Plans on first use with GEMMTUNE_MATCH_DEFAULT and no workspace, remembers the plan
- * in ctx, and executes it. */
+/* Makes a plan on first use (GEMMTUNE_MATCH_DEFAULT, no workspace), keeps it in ctx, and
+ * executes it. */
 GEMMTUNE_API gemmtune_status gemmtune_gemm(gemmtune_ctx *ctx, const gemmtune_problem *p,
                                            const void *alpha, const void *a, const void *b,
                                            const void *beta, void *c, void *stream);
@@ -323,13 +327,11 @@ GEMMTUNE_API gemmtune_status gemmtune_igemm(gemmtune_ctx *ctx, gemmtune_layout l
                                             int64_t ldb, int32_t beta, void *c, int64_t ldc,
                                             void *stream);
 
-/* ---- matrices in host memory ------------------------------------------------------------
- */
+/* ---- matrices in host memory -------------------------------------------- */
 
-/* Which tiles of C a host product computes in which order, and what it keeps on the
- * device. */
+/* The order of a host product's tiles of C, and which tiles stay on the device. */
 typedef enum gemmtune_host_order {
-    GEMMTUNE_HOST_PLANNED,     /* what is expected to be the fastest */
+    GEMMTUNE_HOST_PLANNED,     /* the order with the fastest forecast */
     GEMMTUNE_HOST_FIVE_BUFFERS /* as published in 2010: one tile of C, two of A and two of B
                                 * on the device, nothing kept beyond them */
 } gemmtune_host_order;
@@ -340,7 +342,7 @@ typedef enum gemmtune_host_copies {
     GEMMTUNE_HOST_STAGED /* all through staging memory */
 } gemmtune_host_copies;
 
-/* How far a host product is. */
+/* The progress of a host product. */
 typedef struct gemmtune_host_progress {
     uint32_t struct_size;
     int32_t reserved;
@@ -362,17 +364,17 @@ typedef struct gemmtune_host_event {
     double begin, end; /* seconds since the first copy began */
 } gemmtune_host_event;
 
-/* Set to 0 by gemmtune_host_options_init, then by hand. */
+/* gemmtune_host_options_init sets all to 0; set members afterwards. */
 typedef struct gemmtune_host_options {
     uint32_t struct_size;
     gemmtune_host_order order;
     gemmtune_host_copies copies;
     int32_t threads;   /* that copy to and from staging memory; 0: half of the cores */
-    size_t memory_max; /* bytes of memory of each device; 0: nine tenths of what is free */
+    size_t memory_max; /* bytes a device may use; 0: nine tenths of its free memory */
     int64_t tile_m, tile_n, tile_k; /* 0: planned */
     /* Called by the thread that called gemmtune_host_gemm, after tiles and five times a
-     * second. A result other than 0 stops the product: tiles that are under way are
-     * completed or left alone, and the call returns GEMMTUNE_ESTOPPED. */
+     * second. A result other than 0 stops the product: tiles that have been begun are
+     * completed or stay untouched, and the call returns GEMMTUNE_ESTOPPED. */
     int (*progress)(void *user, const gemmtune_host_progress *progress);
     void *user;
     /* Called for each operation that ran, when the product has ended. */
@@ -385,7 +387,7 @@ static inline void gemmtune_host_options_init(gemmtune_host_options *options) {
     options->struct_size = (uint32_t)sizeof *options;
 }
 
-/* What a host product did. Times of several devices are averages over them. */
+/* The results of a host product. Times of several devices are averaged. */
 typedef struct gemmtune_host_report {
     uint32_t struct_size;
     int32_t devices;
@@ -395,13 +397,13 @@ typedef struct gemmtune_host_report {
     double bytes_in, bytes_out;        /* copied to all devices, and back */
     double prepare_seconds;   /* measuring the link, planning, building, allocating */
     double seconds;           /* from the first copy to the last */
-    double compute_seconds;   /* in which a product ran */
-    double copy_seconds;      /* in which a copy ran */
-    double exposed_seconds;   /* in which a copy and no product ran */
-    double bound_seconds;     /* no schedule with these tiles is faster */
+    double compute_seconds;   /* while a product ran */
+    double copy_seconds;      /* while a copy ran */
+    double exposed_seconds;   /* while a copy and no product ran */
+    double bound_seconds;     /* a lower bound for schedules with these tiles */
     double forecast_seconds;  /* as planned */
-    double link_in, link_out; /* bytes per second that were measured, one way at a time */
-    int64_t device_bytes;     /* allocated on the device that took most */
+    double link_in, link_out; /* measured bytes per second, one way at a time */
+    int64_t device_bytes;     /* the most that one device allocated */
     int64_t pinned_bytes;     /* staging memory, all devices */
 } gemmtune_host_report;
 
@@ -423,11 +425,11 @@ static inline void gemmtune_host_report_init(gemmtune_host_report *report) {
  * frees both. It waits, and uses four threads a device. The first call for a device and
  * types measures the link and a product, which takes about 0.3 s.
  *
- * A sum over k is kept in C's type between slabs of k. Where that is narrower than the
- * accumulator's, k is one slab.
+ * Between slabs of k, a sum over k is stored in C's type. When that is narrower than the
+ * accumulator's type, k is one slab.
  *
  * EINVAL: memory_max is too small for any tile, C overlaps, or a bad argument. ENOMEM: no
- * room for what the tiles need. ESTOPPED: `progress` said so. EDEVICE: a device failed.
+ * room for the tiles. ESTOPPED: `progress` stopped the product. EDEVICE: a device failed.
  * When some tiles of C are complete by then, the error line says how many.
  */
 GEMMTUNE_API gemmtune_status gemmtune_host_gemm(gemmtune_ctx *const *ctx, int32_t devices,
@@ -446,8 +448,9 @@ typedef enum gemmtune_log_level {
 } gemmtune_log_level;
 typedef void (*gemmtune_log_fn)(void *user, gemmtune_log_level level, const char *line);
 
-/* Silent until set. Call before the first gemmtune_open; fn may be called from any
- * thread that is inside a gemmtune_ call, and must not call back into gemmtune_. */
+/* The library logs nothing until this is called. Call it before the first gemmtune_open.
+ * `fn` may be called from any thread that is inside a gemmtune_ call, and must not call
+ * gemmtune_ functions. */
 GEMMTUNE_API void gemmtune_set_log(gemmtune_log_fn fn, void *user, gemmtune_log_level most);
 
 /* 10000 * major + 100 * minor + patch of the library in use. */

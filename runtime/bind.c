@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bind.c - numbers for a family's names (device, types, layout, sizes, point), and the
- * family's rules and shape with these numbers. No device is asked.
+ * family's rules and shape with these numbers. It asks no device.
  */
 #include "runtime/driver.h"
 #include "runtime/family_inside.h"
@@ -15,9 +15,9 @@ static bool is_f64(const gemmtune_problem *p) {
     return p->type_a == GEMMTUNE_F64 || p->type_c == GEMMTUNE_F64;
 }
 
-/* PoCL 5 loses private values that live across barriers, other ones each time it compiles:
- * what it knew of an instruction it believes of the next one at that address. PoCL 6 is
- * right. */
+/* PoCL 5 loses private values that live across barriers, other ones at each compilation. It
+ * keeps facts about freed instructions and applies them to new ones at the same address.
+ * PoCL 6 is right. */
 static bool breaks_barriers(const struct gt_device *d) {
     return strncmp(d->compiler, "PoCL 5.", 7) == 0;
 }
@@ -187,8 +187,8 @@ const struct gt_rule *gt_refused(const struct gt_binding *b) {
     return first_refusal(b->family->require, b->family->require_count, b);
 }
 
-/* A demand that is nonsense (0, not a power of two, past a vector, not computable) becomes
- * the strictest one: better a kernel that runs less often than one that faults. */
+/* A demand that makes no sense becomes the strictest one: 0, not a power of two, larger
+ * than a vector, or not computable. The kernel then runs less often, but never faults. */
 int64_t gt_align_needed(const struct gt_binding *b, int operand) {
     int64_t bytes = 0;
     if (gt_expr_eval(&bytes, b->family->align[operand], b->value, NULL) != GEMMTUNE_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* build.c - see build.h: what an image depends on, and the compiler when the cache has
- * none. */
+/* build.c - see build.h: the key of an image, and the compiler when the cache has no
+ * image. */
 #include "runtime/build.h"
 
 #include "core/clock.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Hash of all that an image depends on. */
+/* Hash of everything that the image depends on. */
 static void key_of(char key[GT_CACHE_KEY_SIZE], const struct gt_driver *driver,
                    const struct gt_device *d, const char *toolchain, const char *source) {
     struct gt_hash h;
@@ -28,7 +28,7 @@ static gt_status compile(struct gt_image *image, const struct gt_driver *driver,
                          const struct gt_device *device, const char *source,
                          struct gt_build_stats *stats, struct gt_err *err) {
     const double start = gt_seconds();
-    free(image->log); /* the driver begins with a new one */
+    free(image->log); /* the driver starts a new log */
     image->log = NULL;
     const gt_status status = driver->build(image, device, source, err);
     stats->compile_ms = 1e3 * (gt_seconds() - start);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * build.h - from source text to a loaded kernel, through the image cache. The library and
- * the tuner both go this way: what was timed is what is shipped.
+ * the tuner both build this way, so users get the kernel that was timed.
  */
 #ifndef GT_RUNTIME_BUILD_H
 #define GT_RUNTIME_BUILD_H
@@ -13,8 +13,8 @@ struct gt_build_stats {
     double compile_ms; /* 0 when cached */
 };
 
-/* Builds (or takes from the cache) an image; needs no context where the driver can. `stats`
- * may be NULL. */
+/* Takes an image from the cache, or builds it. Needs no context where the driver needs
+ * none. `stats` may be NULL. */
 gt_status gt_build(struct gt_image *image, const struct gt_driver *driver,
                    const struct gt_device *device, const char *source,
                    struct gt_build_stats *stats, struct gt_err *err);

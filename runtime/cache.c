@@ -3,9 +3,9 @@
  * cache.c - see cache.h.
  *
  * A cached image is one file, <key>.img: a head of fixed size, the compiler's log, the
- * image. The key is a hash of everything the image depends on; the digest in the head is a
- * hash of everything after it. Whatever is odd about a file or the folder is a miss: the
- * compiler is always there.
+ * image. The key is a hash of everything that the image depends on; the digest in the head
+ * is a hash of everything after it. Any doubt about a file or the folder counts as a miss:
+ * the compiler can always build the image again.
  */
 #include "runtime/cache.h"
 
@@ -33,19 +33,19 @@ enum {
     FOLDER_MAX = 1024,
     TEMP_MAX = HEX + 48,
     NAME_SIZE = HEX + 5,       /* <key>.img */
-    TRIM_EVERY = 64,           /* images kept by this process, the first one included */
-    USED_EVERY_S = 3600,       /* a use is noted when the last one noted is so long ago */
-    LEFT_BEHIND_S = 24 * 3600, /* a temporary file as old as this has lost its writer */
+    TRIM_EVERY = 64,           /* images stored by this process between two trims */
+    USED_EVERY_S = 3600,       /* a use is noted when the last noted one is so long ago */
+    LEFT_BEHIND_S = 24 * 3600, /* the writer of an older temporary file is gone */
     MIB_MAX_DEFAULT = 1024
 };
 static const char magic[8] = {'G', 'T', 'I', 'M', 'A', 'G', 'E', '1'};
 static const char image_suffix[] = ".img";
 static const char temp_suffix[] = ".tmp";
-/* A file larger than this is not one of ours: cubins have some hundred KB. */
+/* A larger file is not one of ours: cubins have some hundred KB. */
 static const uint64_t entry_max = UINT64_C(256) << 20;
 
-/* Written as it lies in memory: the cache never leaves the machine, and where a home
- * folder is shared by machines of different byte order, the digest does not match. */
+/* Written as it lies in memory: the cache never leaves the machine. When machines of
+ * different byte order share a home folder, the digest does not match. */
 struct head {
     char magic[sizeof magic];
     char digest[HEX]; /* of the rest of the file */
@@ -63,19 +63,19 @@ static bool join(char out[FOLDER_MAX], const char *base, const char *rest) {
     return n > 0 && n < FOLDER_MAX;
 }
 
-/* Where the cache is by the environment; false when there is none. */
+/* The folder's name from the environment; false when there is none. */
 static bool folder_name(char out[FOLDER_MAX]) {
     const char *own = getenv("GEMMTUNE_CACHE_DIR");
     if (own)
         return own[0] && join(out, own, "");
     const char *xdg = getenv("XDG_CACHE_HOME");
-    if (xdg && xdg[0] == '/') /* the standard says to ignore a relative one */
+    if (xdg && xdg[0] == '/') /* the standard says to ignore a relative path */
         return join(out, xdg, "/gemmtune");
     const char *home = getenv("HOME");
     return home && home[0] == '/' && join(out, home, "/.cache/gemmtune");
 }
 
-/* Makes the folder and what is above it, private. Failures show when it is opened. */
+/* Makes the folder and its parents, private. A failure shows when the folder is opened. */
 static void make_folder(const char *folder) {
     char part[FOLDER_MAX];
     snprintf(part, sizeof part, "%s", folder);
@@ -89,12 +89,12 @@ static void make_folder(const char *folder) {
     (void)mkdir(part, 0700);
 }
 
-/* Ours, and nobody else may write to it. */
+/* Whether it is ours and nobody else may write to it. */
 static bool is_private(const struct stat *s) {
     return s->st_uid == geteuid() && (s->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* A descriptor of the folder, or -1 with a clause that says what is wrong with it. */
+/* A descriptor of the folder, or -1 with the reason in a clause. */
 static int open_folder(const char *folder, const char **why) {
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
@@ -135,7 +135,7 @@ static bool is_image_name(const char *name) {
            strcmp(name + HEX, image_suffix) == 0;
 }
 
-/* ".<key>.<pid>.<n>.tmp", left behind by a process that was killed while writing. */
+/* ".<key>.<pid>.<n>.tmp": a process that was killed while writing leaves such a file. */
 static bool is_temp_name(const char *name) {
     const size_t length = strlen(name), tail = sizeof temp_suffix - 1;
     return length > 1 + HEX + tail && name[0] == '.' && is_hex(name + 1) &&
@@ -153,7 +153,7 @@ static void digest_of(char digest[GT_CACHE_KEY_SIZE], const struct head *head,
 
 /* ---- reading ------------------------------------------------------------------------- */
 
-/* Reads head and body of a file that says it is `key`. The caller frees *body. */
+/* Reads head and body of a file whose head has `key`. The caller frees *body. */
 static bool read_entry(struct head *head, char **body, size_t *size, int fd,
                        const char *key) {
     struct stat s;
@@ -189,7 +189,7 @@ static bool fill_image(struct gt_image *image, const struct head *head, const ch
     return true;
 }
 
-/* The time of the file's last change stands for that of its last use. */
+/* Stores the time of the last use as the file's modification time. */
 static void note_use(int fd) {
     struct stat s;
     if (fstat(fd, &s) == 0 && s.st_mtime + USED_EVERY_S < time(NULL))
@@ -199,7 +199,7 @@ static void note_use(int fd) {
 bool gt_cache_take(struct gt_image *image, int folder, const char key[GT_CACHE_KEY_SIZE]) {
     char name[NAME_SIZE];
     snprintf(name, sizeof name, "%s%s", key, image_suffix);
-    /* O_NONBLOCK: a FIFO in the place of a file must not hold us up. */
+    /* O_NONBLOCK: opening a FIFO must not wait for a writer. */
     const int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return false;
@@ -244,7 +244,8 @@ static char *pack_entry(size_t *size, const struct gt_image *image, const char *
     return entry;
 }
 
-/* A new file of ours in the folder, or -1. O_EXCL: whoever else builds has another name. */
+/* Creates a file in the folder; -1 on failure. O_EXCL: another process uses another
+ * name. */
 static int open_temp(char name[TEMP_MAX], int folder, const char *key) {
     const unsigned long now_ns = (unsigned long)(1e9 * gt_seconds());
     for (int i = 0; i < 8; i++) {
@@ -297,7 +298,7 @@ static int longest_unused_first(const void *a, const void *b) {
     return (x->used > y->used) - (x->used < y->used);
 }
 
-/* A listing of its own: the folder's descriptor stays where it is. */
+/* A listing with its own descriptor: the position of the folder's own stays. */
 static DIR *list(int folder) {
     const int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -306,7 +307,8 @@ static DIR *list(int folder) {
     return dir;
 }
 
-/* All images, and by the way away with what killed writers left. The caller frees it. */
+/* Lists all images; the caller frees the list. Removes files of killed writers on the
+ * way. */
 static struct kept *list_images(size_t *count, int64_t *bytes, DIR *dir) {
     struct kept *all = NULL;
     *count = 0;
@@ -322,7 +324,7 @@ static struct kept *list_images(size_t *count, int64_t *bytes, DIR *dir) {
         if ((*count & (*count - 1)) == 0) { /* room for twice as many */
             struct kept *grown = realloc(all, (*count ? 2 * *count : 1) * sizeof *all);
             if (!grown)
-                break; /* those that were seen will do */
+                break; /* the images listed so far are enough */
             all = grown;
         }
         memcpy(all[*count].name, e->d_name, NAME_SIZE);
@@ -333,9 +335,9 @@ static struct kept *list_images(size_t *count, int64_t *bytes, DIR *dir) {
     return all;
 }
 
-/* Makes room when there is more than the limit, by a quarter of it, so that this is seldom
- * done. Several processes at it remove the same files; who has one open goes on reading it.
- */
+/* When the images exceed the limit, removes them down to three quarters of it, so that this
+ * is seldom needed. Several processes may do this at once: they remove the same files, and
+ * a process that has one open goes on reading it. */
 static void trim(int folder) {
     const int64_t most = gt_cache_max();
     DIR *dir = most > 0 ? list(folder) : NULL;
@@ -365,8 +367,8 @@ void gt_cache_keep(int folder, const struct gt_image *image,
 
 /* ---- housekeeping -------------------------------------------------------------------- */
 
-/* Opens the folder for a person who asks about it; *dir is NULL when there is nothing
- * there. */
+/* Opens the folder for a command that shows or clears it; *dir is NULL when there is
+ * none. */
 static gt_status open_listing(DIR **dir, char folder[FOLDER_MAX], struct gt_err *err) {
     *dir = NULL;
     folder[0] = '\0';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context.c - gemmtune_open and gemmtune_close: one device, and what the database knows
- * about its architecture, read once into memory.
+ * context.c - gemmtune_open and gemmtune_close: one device, and the database's results for
+ * its architecture, read once into memory.
  */
 #include "runtime/context.h"
 
@@ -30,7 +30,7 @@ static gt_status read_file(gemmtune_ctx *ctx, const char *path, struct gt_err *e
     return status;
 }
 
-/* A database nobody asked for by name is a help, not a need: without it defaults serve. */
+/* The default database is optional: without it, default points serve. */
 static gt_status read_default(gemmtune_ctx *ctx, struct gt_err *err) {
     char path[PATH_SIZE];
     gt_status status = gt_db_default_path(path, sizeof path, err);

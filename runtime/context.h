@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context.h - what context.c, plan.c and gemm.c share: the inside of gemmtune_ctx.
+ * context.h - the inside of gemmtune_ctx, for context.c, plan.c and gemm.c.
  */
 #ifndef GT_RUNTIME_CONTEXT_H
 #define GT_RUNTIME_CONTEXT_H
@@ -15,16 +15,16 @@ struct gt_plan_table; /* gemm.c */
 
 /* The plans of the one-call functions. Readers take no lock; see gemm.c. */
 struct gt_plan_cache {
-    pthread_mutex_t lock; /* held by whoever adds a plan */
+    pthread_mutex_t lock; /* held by the thread that adds a plan */
     _Atomic(struct gt_plan_table *) table;
 };
 
-/* Nothing but the cache changes after gemmtune_open. */
+/* Only the cache changes after gemmtune_open. */
 struct gemmtune_ctx {
     struct gt_gpu *gpu;
     struct gt_families *families;
     struct gt_known *known;
-    struct gt_snapshot snapshot; /* of the two above */
+    struct gt_snapshot snapshot; /* of `known` and `families` */
     char device_key[GT_DEVICE_KEY_MAX];
     struct gt_plan_cache cache;
 };
@@ -34,14 +34,14 @@ static inline const struct gt_device *gt_ctx_device(const gemmtune_ctx *ctx) {
 }
 
 gt_status gt_plan_cache_init(struct gt_plan_cache *cache, struct gt_err *err);
-void gt_plan_cache_clear(struct gt_plan_cache *cache); /* and every plan in it */
+void gt_plan_cache_clear(struct gt_plan_cache *cache); /* with every plan in it */
 
 /* gemmtune_plan_create for a canonical problem. */
 gt_status gt_plan_make(gemmtune_plan **out, gemmtune_ctx *ctx,
                        const gemmtune_problem *canonical, gemmtune_match worst,
                        size_t workspace_max, struct gt_err *err);
 
-/* Executes; `swapped` as gt_problem_canonical said of the caller's own problem. */
+/* Executes; `swapped` is gt_problem_canonical's for the caller's problem. */
 gt_status gt_plan_run(const gemmtune_plan *plan, bool swapped, const struct gt_call *call,
                       struct gt_err *err);
 

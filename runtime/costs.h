@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * costs.h - what things cost a unit (multiprocessor), in its clocks and issue slots where
- * nothing else is said. Those that are fitted were so all at once, to trials of an H200:
- * `gemmtune predict --fit` prints their lines anew from the trials of a database. Other
- * architectures are taken to be alike: figures of theirs would make a table of this.
+ * costs.h - the costs of the performance model, in clocks and issue slots of a unit
+ * (multiprocessor) unless the line names another unit.
+ *
+ * The fitted costs were fitted all at once, to trials of an H200. `gemmtune predict --fit`
+ * prints their lines anew from the trials of a database. Other architectures get the same
+ * figures; figures of their own would make a table of this.
  */
 #ifndef GT_RUNTIME_COSTS_H
 #define GT_RUNTIME_COSTS_H
 
-/* X(name, value, whether it is fitted, what) */
+/* X(name, value, whether it is fitted, meaning) */
 #define GT_COST_LIST(X)                                                                    \
     X(load, 2.5, false, "issue slots of a load from shared memory; measured")              \
-    X(line, 1, false, "a line that the load/store unit reads; as it is built")             \
+    X(line, 1, false, "a line that the load/store unit reads; its design")                 \
     X(bandwidth, 0.94, false, "share of its peak that device memory reaches; measured")    \
-    X(l2_share, 0.6, false, "of the cache that operands fill without eviction; taken")     \
+    X(l2_share, 0.6, false, "share of the cache that operands can fill; assumed")          \
     X(copy, 8.01, true, "issue slots of an instruction that brings a slab")                \
     X(conflict, 0.214, true, "share of a slot that a crowded register bank costs")         \
     X(copy_line, 3.55, true, "load/store unit: an instruction that brings a slab")         \
     X(write, 0.289, true, "load/store unit: a line of a slab written")                     \
     X(fold, 7.03, true, "load/store unit: a line of partial sums written and read")        \
     X(store, 4.43, true, "load/store unit: a line of C written")                           \
-    X(begin_ns, 443, true,                                                                 \
-      "ns until a block has its first slab, of every round of blocks")                     \
-    X(barrier, 43.1, true, "what a warp waits at the end of a slab")                       \
-    X(wait, 9.9, true, "what a warp waits between two bursts of multiply-adds")            \
-    X(tensor_wait, 42.5, true, "the same of products of tensor cores")                     \
+    X(begin_ns, 443, true, "ns until a block has its first slab, once a round of blocks")  \
+    X(barrier, 43.1, true, "wait of a warp at the end of a slab")                          \
+    X(wait, 9.9, true, "wait of a warp between two bursts of multiply-adds")               \
+    X(tensor_wait, 42.5, true, "the same between products of tensor cores")                \
     X(tensor_share, 0.855, true, "share of their ceiling that tensor cores reach")         \
     X(l2_bytes, 42.1, true, "bytes a clock from the second-level cache")                   \
-    X(memory_ns, 662, true, "ns from asking for a slab to having it")                      \
-    X(first_memory, 646, true, "the same where most is in the first-level cache")          \
+    X(memory_ns, 662, true, "ns from the request of a slab to its arrival")                \
+    X(first_memory, 646, true, "the same when most is in the first-level cache")           \
     X(part, 706, true, "adding one part of a tile that streams have split")                \
-    X(registers, 1.15, false, "what compilers take, over what families reckon")            \
-    X(cluster, 2640, true, "a cluster waiting for itself")                                 \
+    X(registers, 1.15, false, "registers that compilers use / estimate of families")       \
+    X(cluster, 2640, true, "wait of a cluster for its blocks")                             \
     X(launch_ns, 1410, true, "ns of a graph's first kernel")                               \
-    X(pass_ns, 1890, true, "ns of each other one")                                         \
+    X(pass_ns, 1890, true, "ns of each further kernel")                                    \
     X(moved, 2300, true, "bytes a ns through the workspace")
 
 struct gt_costs {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda.c - the CUDA driver: the caller's context, modules and launches. Compiling is
- * nvrtc.c's, finding devices cuda_device.c's. Whatever context is current when a function
- * here is called is current afterwards.
+ * cuda.c - the CUDA driver: the caller's context, modules and launches. nvrtc.c compiles,
+ * cuda_device.c finds devices. Every function here leaves the same context current as
+ * before.
  */
 #include "runtime/cuda_device.h"
 #include "runtime/cuda_limits.h"
@@ -24,16 +24,16 @@ struct cuda_kernel {
     const struct gt_cuda *cu;
     CUcontext context;
     CUmodule module;
-    bool borrowed; /* the module is another kernel's */
-    bool follows;  /* device and driver let a launch begin while the one ahead of it ends */
+    bool borrowed; /* the module belongs to another kernel */
+    bool follows;  /* a launch may start before the one ahead of it ends */
     CUfunction function;
 };
 
 enum {
-    STATIC_SMEM_MAX = 48 * 1024, /* what a block may have without opting in */
-    PORTABLE_CLUSTER = 8,        /* blocks of a cluster that every sm_90 and later allows */
-    FOLLOW_CC = 90,              /* compute capability that has programmatic launches */
-    FOLLOW_DRIVER = 12030,       /* CUDA 12.3: from there on they can be captured */
+    STATIC_SMEM_MAX = 48 * 1024, /* bytes of a block without opting in */
+    PORTABLE_CLUSTER = 8,        /* blocks of a cluster on every sm_90 or later */
+    FOLLOW_CC = 90,              /* compute capability where programmatic launches begin */
+    FOLLOW_DRIVER = 12030,       /* CUDA 12.3: since then, graphs can capture them */
     PARAMS_MAX = 32              /* arguments of a launch; a family has fewer */
 };
 
@@ -130,7 +130,7 @@ static gt_status build(struct gt_image *image, const struct gt_device *d,
 
 /* ---- load ---------------------------------------------------------------------------- */
 
-/* A refusal that is about this image and leaves the context sound says "does not build". */
+/* EBUILD when the driver refuses this image and the context is sound; else EDEVICE. */
 static gt_status fail_load(const char *call, gt_cu_result result, struct gt_err *err) {
     gt_status status = gt_cuda_fail(err, call, result);
     if (result == GT_CU_OUT_OF_MEMORY)
@@ -166,9 +166,9 @@ static int function_fact(const struct cuda_kernel *k, enum gt_cuda_constant whic
     return result == GT_CU_SUCCESS ? value : -1;
 }
 
-/* What the driver says of the loaded function; local memory holds spills and arrays
- * alike, so it stands in for spills only where the compiler told nothing. */
-static gt_status note_facts(struct gt_image *image, const struct cuda_kernel *k,
+/* Adds the driver's facts about the loaded function. Its local memory holds spills and
+ * arrays alike, so it stands for spills only when the compiler gave no number. */
+static gt_status take_facts(struct gt_image *image, const struct cuda_kernel *k,
                             const struct gt_launch *launch, struct gt_err *err) {
     const int registers = function_fact(k, GT_CU_FUNC_REGISTERS);
     const int smem = function_fact(k, GT_CU_FUNC_SMEM_BYTES);
@@ -203,7 +203,7 @@ static gt_status find_function(struct cuda_kernel *k, struct gt_image *image,
     if (result != GT_CU_SUCCESS)
         return fail_load("cuModuleGetFunction", result, err);
     const gt_status status = opt_in(k, launch, err);
-    return status != GEMMTUNE_OK ? status : note_facts(image, k, launch, err);
+    return status != GEMMTUNE_OK ? status : take_facts(image, k, launch, err);
 }
 
 static void unload(struct gt_kernel *kernel) {
@@ -217,7 +217,8 @@ static void unload(struct gt_kernel *kernel) {
     free(k);
 }
 
-/* Kernels are compiled with GT_FOLLOW's wait for such a device, whatever its driver. */
+/* Whether the driver can launch early. Kernels for such a device always contain the wait of
+ * GT_FOLLOW. */
 static bool can_follow(const struct cuda_gpu *gpu) {
     int driver = 0;
     return gpu->head.device.cc >= FOLLOW_CC && gpu->cu->cuLaunchKernelEx &&
@@ -256,7 +257,7 @@ static gt_status load(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_imag
 static gt_status load_also(struct gt_kernel **out, struct gt_gpu *gpu,
                            const struct gt_kernel *kernel, const char *entry,
                            const struct gt_launch *launch, struct gt_err *err) {
-    struct gt_image facts = {0}; /* an image tells those of its main kernel */
+    struct gt_image facts = {0}; /* not used: an image has the facts of its main kernel */
     (void)gpu;
     *out = NULL;
     struct cuda_kernel *k = malloc(sizeof *k);
@@ -278,7 +279,7 @@ static gt_status load_also(struct gt_kernel **out, struct gt_gpu *gpu,
 
 /* ---- launch -------------------------------------------------------------------------- */
 
-/* Puts what is special about the launch to `of`; how many attributes that are. */
+/* Writes the launch's special attributes to `of`; returns how many. */
 static unsigned attributes(struct gt_cu_launch_attribute of[2], const struct cuda_kernel *k,
                            const struct gt_launch *launch) {
     unsigned count = 0;
@@ -326,7 +327,8 @@ static gt_cu_result launch_plain(const struct cuda_kernel *k,
         (unsigned)launch->block[2], (unsigned)launch->smem_bytes, stream, params, NULL);
 }
 
-/* A refusal before anything ran, which leaves the context sound, says EINVAL. */
+/* EINVAL when the launch was refused before anything ran and the context is sound; else
+ * EDEVICE. */
 static gt_status fail_launch(const char *call, gt_cu_result result, struct gt_err *err) {
     const gt_status status = gt_cuda_fail(err, call, result);
     const bool refused = result == GT_CU_INVALID_VALUE ||
@@ -335,7 +337,7 @@ static gt_status fail_launch(const char *call, gt_cu_result result, struct gt_er
     return refused ? GEMMTUNE_EINVAL : status;
 }
 
-/* As enter, when another context is current: in *elsewhere, whether to leave. */
+/* enter() for the case that another context is current. *elsewhere: whether to leave. */
 static gt_status enter_from_elsewhere(bool *elsewhere, const struct gt_cuda *cu,
                                       CUcontext context, struct gt_err *err) {
     CUcontext current = NULL;
@@ -349,7 +351,7 @@ static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *
                         struct gt_err *err) {
     const struct cuda_kernel *k = (const struct cuda_kernel *)kernel;
     const struct gt_cuda *cu = k->cu;
-    void *params[PARAMS_MAX]; /* the driver reads through these and does not write */
+    void *params[PARAMS_MAX]; /* the driver only reads through these */
     if (arg_count > PARAMS_MAX)
         return gt_fail(err, GEMMTUNE_EINVAL, "no launch with %d arguments", arg_count);
     for (int i = 0; i < arg_count; i++)
@@ -385,7 +387,7 @@ static gt_cu_tma_type map_type(gemmtune_dtype type) {
     for (size_t i = 0; i < sizeof map_types / sizeof *map_types; i++)
         if (map_types[i].type == type)
             return map_types[i].theirs;
-    return GT_CU_TMA_U8; /* what is left is bytes */
+    return GT_CU_TMA_U8; /* only bytes are left */
 }
 
 static gt_cu_result encode(struct gt_cu_tensor_map *map, const struct gt_cuda *cu,

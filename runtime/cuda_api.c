@@ -25,7 +25,7 @@ static const struct gt_symbol cuda_symbols[] = {
 static pthread_once_t cuda_once = PTHREAD_ONCE_INIT;
 static struct gt_cuda cuda;
 static bool cuda_ready;
-static char cuda_why[400]; /* when not ready */
+static char cuda_why[400]; /* the reason when it is not ready */
 
 static void load_cuda(void) {
     static const char *const names[] = {"libcuda.so.1", NULL};
@@ -98,9 +98,9 @@ static const struct gt_symbol nvrtc_symbols[] = {
 static pthread_once_t nvrtc_once = PTHREAD_ONCE_INIT;
 static struct gt_nvrtcs nvrtcs;
 
-/* NVRTC opens its companion by bare name, which the loader finds only in its own
- * folders: where the library was named by path, open the one beside it first. Not
- * finding it shows at the first build. */
+/* NVRTC opens its companion library by bare name, and the loader looks in its own folders
+ * only. When NVRTC was named by a path, this opens the companion beside it first. A missing
+ * companion shows at the first build. */
 static void open_builtins(const char *path, const struct gt_nvrtc *lib) {
     const char *slash = strrchr(path, '/');
     if (!slash)
@@ -112,7 +112,7 @@ static void open_builtins(const char *path, const struct gt_nvrtc *lib) {
         (void)dlopen(beside, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* Asks a library what it is. False when it is no NVRTC that can serve. */
+/* Asks a library for its version and architectures. False when it is no usable NVRTC. */
 static bool describe_nvrtc(struct gt_nvrtc *lib, void *library) {
     if (gt_library_fill(lib, library, nvrtc_symbols,
                         sizeof nvrtc_symbols / sizeof *nvrtc_symbols))
@@ -131,7 +131,8 @@ static bool newer(const struct gt_nvrtc *a, const struct gt_nvrtc *b) {
     return a->major != b->major ? a->major > b->major : a->minor > b->minor;
 }
 
-/* Keeps the list sorted, newest first; of two with one version the first stays. */
+/* Keeps the list sorted, newest first. Of two libraries with one version the first
+ * stays. */
 static void add_nvrtc(void *library, const char *path) {
     struct gt_nvrtc lib = {0};
     if (nvrtcs.count == GT_NVRTC_MAX || !describe_nvrtc(&lib, library))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_api.h - as much of the CUDA driver API, NVRTC and NVML as gemmtune calls, declared
- * from their public documentation and opened at run time, so that one binary builds without
- * a toolkit and starts without a driver. 64-bit Linux. tests/device/cuda_header_check.c
- * compares with cuda.h.
+ * cuda_api.h - the part of the CUDA driver API, NVRTC and NVML that gemmtune calls. It is
+ * declared from their public documentation and opened at run time, so that one binary
+ * builds without a toolkit and starts without a driver. 64-bit Linux.
+ * tests/device/cuda_header_check.c compares with cuda.h.
  *
- * Handles keep NVIDIA's names (they are the caller's words too); constants are GT_CU_*.
+ * Handles keep NVIDIA's names, since callers use them too; constants are GT_CU_*.
  */
 #ifndef GT_RUNTIME_CUDA_API_H
 #define GT_RUNTIME_CUDA_API_H
@@ -60,13 +60,13 @@ struct gt_cu_launch_config {
     unsigned attribute_count;
 };
 
-/* CUDA_KERNEL_NODE_PARAMS of CUDA 12: a launch as a graph holds it. */
+/* CUDA_KERNEL_NODE_PARAMS of CUDA 12: a launch in a graph. */
 struct gt_cu_kernel_node {
     CUfunction function;
     unsigned grid_x, grid_y, grid_z;
     unsigned block_x, block_y, block_z;
     unsigned smem_bytes;
-    void **params; /* the graph's */
+    void **params; /* owned by the graph */
     void **extra, *kernel;
     CUcontext context;
 };
@@ -195,9 +195,9 @@ enum gt_cuda_constant {
 
 /*
  * X(name, exported symbol, 1 needed or 0 optional, parameters). Symbols carry the version
- * that cuda.h maps the plain name to, except cuCtxCreate and cuEventElapsedTime, whose
- * first public form every driver since CUDA 4 exports. Optional ones are NULL in an older
- * driver.
+ * to which cuda.h maps the plain name. cuCtxCreate and cuEventElapsedTime are exceptions:
+ * every driver since CUDA 4 exports their first public form. Optional ones are NULL in an
+ * older driver.
  */
 #define GT_CUDA_SYMBOLS(X)                                                                 \
     X(cuInit, cuInit, 1, (unsigned flags))                                                 \
@@ -302,9 +302,8 @@ enum gt_cuda_constant {
     X(cuOccupancyMaxActiveClusters, cuOccupancyMaxActiveClusters, 0,                       \
       (int *clusters, CUfunction function, const struct gt_cu_launch_config *config))
 
-/* The API's enumerations travel as unsigned int, which is what compilers here make of
- * them. The names are there so that the header check can put the toolkit's in their
- * place. */
+/* The API's enumerations are passed as unsigned int, the type that compilers here give
+ * them. The header check puts the toolkit's types in place of these names. */
 typedef unsigned gt_cu_device_attribute, gt_cu_function_attribute, gt_cu_capture_mode;
 typedef unsigned gt_cu_pointer_attribute;
 typedef unsigned gt_cu_jit_option, gt_cu_launch_attribute_id;
@@ -317,16 +316,16 @@ struct gt_cuda {
 #undef X
 };
 
-/* The driver library: libcuda.so.1, or what $GEMMTUNE_LIBCUDA names. Opened once, from
- * any thread, never closed. NULL with a sentence in `err` when it is not there or too
- * old. Does not call cuInit. */
+/* The driver library: libcuda.so.1, or the path in $GEMMTUNE_LIBCUDA. Opened once, from any
+ * thread, never closed. NULL with a sentence in `err` when it is not there or too old. Does
+ * not call cuInit. */
 const struct gt_cuda *gt_cuda_api(struct gt_err *err);
 
-/* EDEVICE with "call: CUDA_ERROR_NAME (what it means)". */
+/* EDEVICE with "call: CUDA_ERROR_NAME (its meaning)". */
 gt_status gt_cuda_fail(struct gt_err *err, const char *call, gt_cu_result result);
-/* Whether an error has ruined the context, or the device: nothing that follows can be
- * believed and the process must end (700 illegal address, 702 time-out, 719 launch
- * failure and their like). */
+/* Whether an error has ruined the context or the device (700 illegal address, 702 time-out,
+ * 719 launch failure and others like them). Later results are then unreliable and the
+ * process must end. */
 bool gt_cuda_sticky(gt_cu_result result);
 
 /* ---- NVRTC ---- */
@@ -357,7 +356,7 @@ enum {
     GT_NVRTC_ARCHS_MAX = 64
 };
 
-/* One NVRTC that was found; several may live side by side. */
+/* One NVRTC library of the machine; there may be several versions. */
 struct gt_nvrtc {
 #define X(type, name, needed, params) type(*name) params;
     GT_NVRTC_SYMBOLS(X)
@@ -372,7 +371,7 @@ enum { GT_NVRTC_MAX = 8 };
 struct gt_nvrtcs {
     int count;
     struct gt_nvrtc lib[GT_NVRTC_MAX]; /* newest first */
-    char why[256];                     /* when none was found: what was tried */
+    char why[256];                     /* when there is none: which names were tried */
 };
 
 /* Every NVRTC of the machine: $GEMMTUNE_LIBNVRTC alone when that is set, else
@@ -410,7 +409,7 @@ enum {
     GT_NVML_CLOCK_SM = 1, /* nvmlClockType_t */
     GT_NVML_CLOCK_MEM = 2,
     GT_NVML_SENSOR_GPU = 0,
-    /* throttle reasons (bits): what is no fault of ours is idle, set clocks and display */
+    /* throttle reasons (bits) that are harmless: idle, set clocks, display */
     GT_NVML_THROTTLE_IDLE = 0x1,
     GT_NVML_THROTTLE_SETTING = 0x2,
     GT_NVML_THROTTLE_POWER_CAP = 0x4,

@@ -70,10 +70,10 @@ static void fill_limits(struct gt_device *d, const struct gt_cuda *cu, CUdevice 
     d->smem_max = attribute(cu, GT_CU_SMEM_PER_BLOCK_OPTIN, device);
     const int plain = attribute(cu, GT_CU_SMEM_PER_BLOCK, device);
     if (d->smem_max < plain)
-        d->smem_max = plain; /* before Volta there is nothing to opt in to */
+        d->smem_max = plain; /* before Volta there is no opt-in */
 }
 
-/* Drivers that no longer tell the clocks (a rate of 0) leave it to NVML. */
+/* A driver that does not report clocks (a rate of 0) leaves that to NVML. */
 static void fill_clocks(struct gt_device *d) {
     const struct gt_nvml *nvml = gt_nvml_api();
     nvmlDevice_t handle = NULL;
@@ -117,7 +117,7 @@ static gt_status fill_device(struct gt_device *d, const struct gt_cuda *cu, int 
     return GEMMTUNE_OK;
 }
 
-/* A driver that does not start has no devices; one sentence says why. */
+/* Starts the driver. One that does not start has no devices; `missing` gets the reason. */
 static bool starts(const struct gt_cuda *cu, char missing[GT_MISSING_MAX]) {
     const gt_cu_result result = cu->cuInit(0);
     if (result == GT_CU_SUCCESS)

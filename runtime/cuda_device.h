@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_device.h - which CUDA devices there are and what they say of themselves. */
+/* cuda_device.h - the CUDA devices of the machine and their descriptions. */
 #ifndef GT_RUNTIME_CUDA_DEVICE_H
 #define GT_RUNTIME_CUDA_DEVICE_H
 
 #include "runtime/cuda_api.h"
 #include "runtime/driver.h"
 
-/* As struct gt_driver has it. */
+/* gt_driver's enumerate. */
 gt_status gt_cuda_enumerate(void (*fn)(void *user, const struct gt_device *d), void *user,
                             char missing[GT_MISSING_MAX], struct gt_err *err);
-/* What enumerating says of one device; needs no context. */
+/* The description that enumerate gives of one device; needs no context. */
 gt_status gt_cuda_describe(struct gt_device *out, const struct gt_cuda *cu, CUdevice device,
                            struct gt_err *err);
 

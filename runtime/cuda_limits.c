@@ -14,7 +14,7 @@ enum {
     BLOCK_Z_MAX = 64,
     GRID_YZ_MAX = 65535,
     CLUSTER_MAX = 16, /* blocks; 8 is portable, 16 needs an opt-in */
-    CLUSTER_CC = 90,  /* compute capability that clusters start at */
+    CLUSTER_CC = 90,  /* compute capability where clusters begin */
     MAP_BOX_MAX = 256,
 };
 #define GRID_X_MAX     INT64_C(2147483647)
@@ -58,7 +58,7 @@ gt_status gt_cuda_check_launch(const struct gt_launch *l, const struct gt_device
     return status == GEMMTUNE_OK ? check_cluster(l, d, err) : status;
 }
 
-/* An empty product may have a side of 0: nobody encodes its maps. */
+/* A side of an empty product may be 0: its maps are never encoded. */
 gt_status gt_cuda_check_map(const struct gt_tiling *t, int64_t at, struct gt_err *err) {
     const struct gt_limit sides[] = {
         {"at", at, 0, INT64_MAX},

@@ -54,7 +54,7 @@ gt_status gt_devices_list(struct gt_device_list *out, struct gt_err *err) {
     for (size_t i = 0; gt_drivers[i] && status == GEMMTUNE_OK; i++) {
         char *missing = out->missing[gt_drivers[i]->backend];
         struct gt_err why;
-        /* One driver's trouble must not hide the other's devices. */
+        /* An error of one driver must not hide the devices of the others. */
         if (gt_drivers[i]->enumerate(collect, &c, missing, &why) != GEMMTUNE_OK)
             snprintf(missing, sizeof out->missing[0], "%s", why.line);
         if (c.out_of_memory)
@@ -78,7 +78,7 @@ const char *gt_devices_missing(char out[GT_ALL_MISSING_MAX],
 
 /* ---- picking one --------------------------------------------------------------------- */
 
-/* Whether `part` occurs in `text`, whatever the case. */
+/* Whether `part` occurs in `text`, in any case of letters. */
 static bool contains(const char *text, const char *part) {
     const size_t length = strlen(part);
     for (; *text; text++)
@@ -109,8 +109,9 @@ static bool fits_part(const struct gt_device *d, const char *what) {
     return contains(d->name, what);
 }
 
-/* In this order; the first way that fits anything decides. Where several fit and
- * `only_one` is set, all are refused; else they are alike and the first is taken. */
+/* The ways to name a device, tried in this order; the first that fits a device decides.
+ * When several devices fit: with `only_one` all are refused, otherwise they are alike and
+ * the first is taken. */
 static const struct way {
     bool (*fits)(const struct gt_device *d, const char *what);
     bool only_one;
@@ -149,8 +150,8 @@ static gt_status pick_index(size_t *index, const struct gt_device_list *list,
     return GEMMTUNE_OK;
 }
 
-/* Whether device i is a GPU that an earlier driver listed already: OpenCL sees NVIDIA's
- * as well. Such a one is picked by number or UUID, and no other way stumbles over it. */
+/* Whether device i is a GPU that an earlier driver listed already: OpenCL lists NVIDIA's as
+ * well. Such a device is picked by number or UUID only. */
 static bool is_twin(const struct gt_device_list *list, size_t i) {
     const struct gt_device *d = &list->device[i];
     for (size_t j = 0; j < i && d->pci[0]; j++)

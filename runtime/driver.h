@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * driver.h - the seam to a device: find it, build for it, load, launch. One file a driver
- * (cuda.c, opencl.c), listed once in driver.c. What only tuning needs (allocating, copying,
- * timing) is the program's: tuner/rig/rig.h.
+ * driver.h - the interface to a device: find it, build for it, load, launch. One file a
+ * driver (cuda.c, opencl.c), listed once in driver.c. Functions that only tuning needs
+ * (allocating, copying, timing) are in the program: tuner/rig/rig.h.
  */
 #ifndef GT_RUNTIME_DRIVER_H
 #define GT_RUNTIME_DRIVER_H
@@ -16,18 +16,16 @@
 struct gt_gpu {
     const struct gt_driver *driver;
     struct gt_device device;
-    /* The caller's handles. None of them is NULL but CUDA's device. */
-    gemmtune_target target;
+    gemmtune_target target; /* the caller's handles; NULL only for CUDA's device */
 };
 
-/* What a compiler made of a source. Valid, and to be cleared, after a failed build as well.
- */
+/* The output of a compiler. Valid, and to be cleared, after a failed build as well. */
 struct gt_image {
     void *bytes; /* cubin; OpenCL: NULL, every load builds from the source */
     size_t size;
     int registers, spill_bytes,
         smem_bytes; /* per thread, per thread, static per block; -1 unknown */
-    char *log;      /* compiler's words, "" when silent; NULL only after ENOMEM */
+    char *log;      /* the compiler's messages, or ""; NULL only after ENOMEM */
 };
 void gt_image_clear(struct gt_image *image);
 
@@ -36,8 +34,7 @@ struct gt_kernel {
     const struct gt_driver *driver;
 };
 
-/* One argument's bytes, as the kernel takes it. Pointers: CUdeviceptr, or cl_mem by value.
- */
+/* One argument's bytes, in the kernel's type. Pointers: CUdeviceptr, or cl_mem by value. */
 union gt_value {
     int32_t i32;
     int64_t i64;
@@ -50,7 +47,7 @@ struct gt_value_ref {
     size_t size;
 };
 
-/* What hardware that copies boxes of a matrix is told of it: an argument, by value. */
+/* A matrix as described to hardware that copies boxes of it: an argument, by value. */
 struct gt_tensor_map {
     uint64_t opaque[16];
 };
@@ -64,17 +61,17 @@ struct gt_driver {
 
     /* Properties of all devices of this driver. */
     bool speaks_cuda;            /* its sources are CUDA C++ (GT_CUDA is 1), not OpenCL C */
-    bool pointers_are_addresses; /* a pointer's bits tell how it is aligned */
+    bool pointers_are_addresses; /* a pointer's low bits say how it is aligned */
     bool keeps_images;           /* an image can be kept in a file and loaded later */
-    bool compiles_late;          /* it may go on compiling at a kernel's first launch */
+    bool compiles_late;          /* it may still compile at a kernel's first launch */
 
-    /* Whether the device takes such a launch, beyond the limits that gt_passes_of asks of
-     * every backend. EINVAL names the number and its limit. Needs no context. NULL: there
-     * are no further limits. */
+    /* Whether the device accepts such a launch, beyond the limits that gt_passes_of checks
+     * for every backend. EINVAL names the number and its limit. Needs no context. NULL:
+     * there are no further limits. */
     gt_status (*check_launch)(const struct gt_launch *launch, const struct gt_device *d,
                               struct gt_err *err);
-    /* Whether a matrix that lies `at` bytes into a buffer can be described to hardware.
-     * Needs no context. NULL: devices have no tensor maps. */
+    /* Whether hardware can copy boxes of a matrix that lies `at` bytes into a buffer. Needs
+     * no context. NULL: devices have no tensor maps. */
     gt_status (*check_map)(const struct gt_tiling *tiling, int64_t at, struct gt_err *err);
 
     /* Calls fn for every device of this driver in the driver's order. A missing driver
@@ -90,8 +87,8 @@ struct gt_driver {
      * EBUILD with a sentence when no compiler serves the device. */
     gt_status (*toolchain)(char text[GT_TOOLCHAIN_MAX], const struct gt_device *d,
                            struct gt_err *err);
-    /* Compiles without a context where `keeps_images`. EBUILD: image->log says why, and
-     * `err` its first complaint. Thread-safe. */
+    /* Compiles without a context where `keeps_images`. EBUILD: image->log has the
+     * compiler's messages, and `err` the first complaint. Thread-safe. */
     gt_status (*build)(struct gt_image *image, const struct gt_device *d,
                        const char *source, struct gt_err *err);
     /* Loads `entry` from an image (or, without `keeps_images`, builds and loads it from
@@ -99,19 +96,20 @@ struct gt_driver {
     gt_status (*load)(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_image *image,
                       const char *source, const char *entry, const struct gt_launch *launch,
                       struct gt_err *err);
-    /* Another entry of what `kernel` was loaded from; to be unloaded before it. */
+    /* Loads another entry of the same image as `kernel`; unload it before `kernel`. */
     gt_status (*load_also)(struct gt_kernel **out, struct gt_gpu *gpu,
                            const struct gt_kernel *kernel, const char *entry,
                            const struct gt_launch *launch, struct gt_err *err);
     void (*unload)(struct gt_kernel *kernel);
-    /* Describes the matrix at an address, which is not looked at. No allocation, no lock.
-     * NULL with `check_map`. EINVAL: the driver is too old or refuses the matrix. */
+    /* Describes the matrix at an address, which is not dereferenced. No allocation, no
+     * lock. NULL together with `check_map`. EINVAL: the driver is too old or refuses the
+     * matrix. */
     gt_status (*encode_map)(struct gt_tensor_map *out, const struct gt_gpu *gpu,
                             const struct gt_tiling *tiling, void *memory,
                             struct gt_err *err);
     /* Enqueues a launch that passed `check_launch` on the caller's stream or queue. No
-     * allocation, no lock, no wait for the device. EINVAL: the launch was refused, nothing
-     * of it runs and the context is sound. */
+     * allocation, no lock, no wait for the device. EINVAL: the launch was refused, no part
+     * of it runs, and the context is sound. */
     gt_status (*launch)(const struct gt_kernel *kernel, const struct gt_launch *launch,
                         const struct gt_value_ref *args, int arg_count, void *stream,
                         struct gt_err *err);
@@ -119,7 +117,7 @@ struct gt_driver {
 
 extern const struct gt_driver gt_driver_cuda, gt_driver_opencl;
 extern const struct gt_driver *const gt_drivers[]; /* CUDA first; NULL-ended */
-/* NULL when no driver has this backend. */
+/* The backend's driver; NULL when there is none. */
 const struct gt_driver *gt_driver_of(gemmtune_backend backend);
 
 /* ---- all devices of the machine, CUDA first ---- */
@@ -127,18 +125,18 @@ const struct gt_driver *gt_driver_of(gemmtune_backend backend);
 struct gt_device_list {
     size_t count;
     struct gt_device *device;
-    /* by backend: a sentence when the driver is not there, else "" */
+    /* by backend: why the driver is missing, one sentence; "" when it is there */
     char missing[GT_BACKENDS][GT_MISSING_MAX];
 };
-/* The sentences about drivers that are not there, joined by "; ". Returns `out`. */
+/* The sentences about missing drivers, joined by "; ". Returns `out`. */
 enum { GT_ALL_MISSING_MAX = GT_BACKENDS * GT_MISSING_MAX };
 const char *gt_devices_missing(char out[GT_ALL_MISSING_MAX],
                                const struct gt_device_list *list);
 gt_status gt_devices_list(struct gt_device_list *out, struct gt_err *err);
 void gt_devices_clear(struct gt_device_list *list);
-/* By index ("0"), UUID, PCI id, key, or a name or part of a name that fits one chip only
- * (what OpenCL and CUDA both list is one chip, and CUDA's is taken). ENODRIVER when there
- * is no device at all; EINVAL lists the choices. */
+/* Picks a device by index ("0"), UUID, PCI id, key, or a name or part of a name that fits
+ * one chip only. A chip that both CUDA and OpenCL list is one chip, and CUDA's entry is
+ * taken. ENODRIVER when there is no device at all; EINVAL lists the choices. */
 gt_status gt_devices_pick(size_t *index, const struct gt_device_list *list,
                           const char *what, struct gt_err *err);
 

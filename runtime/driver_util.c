@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* dlerror's words, or a stand-in. */
+/* dlerror's message, or a substitute. */
 static const char *open_error(void) {
     const char *text = dlerror();
     return text ? text : "cannot be opened";
@@ -40,8 +40,8 @@ const char *gt_library_fill(void *table, void *library, const struct gt_symbol *
         void *symbol = dlsym(library, symbols[i].name);
         if (!symbol && symbols[i].needed && !missing)
             missing = symbols[i].name;
-        /* POSIX lets a dlsym result be a function; C has no cast for it, so copy the
-         * bytes. */
+        /* POSIX lets a dlsym result be a function. C has no cast for that, so the bytes are
+         * copied. */
         memcpy((char *)table + symbols[i].offset, &symbol, sizeof symbol);
     }
     return missing;
@@ -65,7 +65,7 @@ void gt_tidy(char *out, size_t size, const char *text) {
         out[n] = '\0';
 }
 
-/* Whether [line, end) holds the word "error" in any case. */
+/* Whether [line, end) contains the word "error" in any case. */
 static bool complains(const char *line, const char *end) {
     static const char word[] = "error";
     for (; end - line >= (ptrdiff_t)(sizeof word - 1); line++)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec.c - one point's kernels, built, loaded and ready for one problem. Everything that
- * can be decided once is decided in gt_exec_create; gt_exec_run copies a few words and
- * launches.
+ * exec.c - one point's kernels, built, loaded and ready for one problem. gt_exec_create
+ * decides everything that can be decided once; gt_exec_run copies a few words and launches.
  */
 #include "runtime/exec.h"
 
@@ -25,16 +24,16 @@ struct loaded {
     const struct gt_driver *driver;
     struct gt_kernel *kernel[GT_PASSES_MAX];
     struct gt_image image;    /* kept for its log */
-    struct gt_fit fit;        /* to the problem that it was built for */
+    struct gt_fit fit;        /* to the problem for which it was built */
     struct gt_exec_info info; /* of the build */
 };
 
 struct gt_exec {
     struct loaded *loaded;
-    struct gt_fit fit;        /* to this problem: it has as many passes as were loaded */
+    struct gt_fit fit;        /* to this problem; it has as many passes as were loaded */
     gt_arg args[GT_ARGS_MAX]; /* in the kernel's order */
     int arg_count;
-    union gt_value value[ARG_KINDS]; /* by kind; those of a run are filled in by the run */
+    union gt_value value[ARG_KINDS]; /* by kind; gt_exec_run fills in those of a call */
     size_t size[ARG_KINDS];
 };
 
@@ -72,13 +71,13 @@ static void loaded_release(struct loaded *l) {
     for (int i = 0; i < p->count; i++)
         if (i != p->main && l->kernel[i] != NULL)
             l->driver->unload(l->kernel[i]);
-    if (main != NULL) /* last: the others are of its module */
+    if (main != NULL) /* last: the other kernels are in its module */
         l->driver->unload(main);
     gt_image_clear(&l->image);
     free(l);
 }
 
-/* The main kernel first: the image's facts are its. */
+/* The main kernel comes first: the image has its facts. */
 static gt_status load(struct loaded *l, const char *source, struct gt_err *err) {
     const struct gt_passes *p = &l->fit.passes;
     struct gt_kernel **main = &l->kernel[p->main];
@@ -92,7 +91,7 @@ static gt_status load(struct loaded *l, const char *source, struct gt_err *err) 
     return status;
 }
 
-/* Where a driver compiles only while loading, the loading is the compile time. */
+/* A driver that compiles only while loading has its compile time in the load. */
 static gt_status build(struct loaded *l, struct gt_err *err) {
     const struct gt_device *d = device_of(l->gpu);
     struct gt_build_stats stats = {0};
@@ -113,13 +112,13 @@ static gt_status build(struct loaded *l, struct gt_err *err) {
 
 /* ---- create ---------------------------------------------------------------------- */
 
-/* No element of C: nothing is built and nothing runs. */
+/* Whether C has no element: then nothing is built and nothing runs. */
 static bool is_empty(const gemmtune_problem *p) {
     return p->m == 0 || p->n == 0;
 }
 
-/* Whether the driver takes the maps. It is asked before anything is built, with an address
- * that is aligned like those to come. */
+/* Whether the driver accepts the maps. This asks before anything is built, with an address
+ * that is aligned like the later ones. */
 static gt_status check_maps(const struct loaded *l, const struct gt_fit *fit,
                             struct gt_err *err) {
     void *const somewhere = (void *)(uintptr_t)GT_WORKSPACE_ALIGN;
@@ -161,7 +160,7 @@ static void prepare_args(struct gt_exec *e, const struct gt_family *f) {
     e->arg_count = f->arg_count;
 }
 
-/* An exec of `l`, which it takes over even when it fails. */
+/* Makes an exec that owns `l`. On failure `l` is released as well. */
 static gt_status exec_of(struct gt_exec **out, struct loaded *l, const struct gt_fit *fit,
                          struct gt_err *err) {
     struct gt_exec *e = calloc(1, sizeof *e);
@@ -176,7 +175,7 @@ static gt_status exec_of(struct gt_exec **out, struct loaded *l, const struct gt
     return GEMMTUNE_OK;
 }
 
-/* Hands the compiler's words to a caller who wants them. */
+/* Gives the compiler's messages to a caller that asked for them. */
 static void give_log(char **log, struct loaded *l, gt_status status) {
     if (log == NULL || (status != GEMMTUNE_EBUILD && status != GEMMTUNE_EDEVICE))
         return;
@@ -215,7 +214,8 @@ gt_status gt_exec_create(struct gt_exec **out, struct gt_gpu *gpu,
 
 /* ---- share ----------------------------------------------------------------------- */
 
-/* Types and layout are compiled in; the driver was told the shared memory at loading. */
+/* Types and layout are compiled in, and the driver was told the shared memory when the
+ * kernel was loaded. */
 static gt_status check_shareable(const struct loaded *l, const gemmtune_problem *p,
                                  struct gt_err *err) {
     const gemmtune_problem *own = &l->fit.problem;
@@ -239,7 +239,7 @@ static gt_status refit(struct gt_fit *out, const struct loaded *l,
     return gt_fit_values(out, f, device_of(l->gpu), p, GT_VECTOR_BYTES, values, err);
 }
 
-/* The point alone decides which passes there are, so both have the same ones. */
+/* The point alone decides which passes there are, so both have the same passes. */
 static gt_status check_shared_memory(const struct gt_passes *passes, const struct loaded *l,
                                      struct gt_err *err) {
     for (int i = 0; i < passes->count; i++)
@@ -280,7 +280,7 @@ void gt_exec_describe(const struct gt_exec *e, struct gt_exec_info *info) {
 
 /* ---- run ------------------------------------------------------------------------- */
 
-/* Where a pointer is no address (a cl_mem), the buffer is aligned for every type. */
+/* Where a pointer is not an address (a cl_mem), the buffer is aligned for every type. */
 static gt_status check_pointer(const struct gt_exec *e, const char *what, int operand,
                                const void *pointer, struct gt_err *err) {
     const int64_t bytes = e->fit.align[operand];
@@ -319,7 +319,7 @@ static gt_status check_pointers(const struct gt_exec *e, bool reads_ab,
     return status == GEMMTUNE_OK ? check_workspace(e, call->workspace, err) : status;
 }
 
-/* With neither A nor B to read there may be nothing to describe: then maps are zeros. */
+/* When neither A nor B is read there may be no matrix to describe: then maps are zeros. */
 static gt_status encode_maps(struct gt_tensor_map map[GT_MAPS_MAX], const struct gt_exec *e,
                              const union gt_value value[ARG_KINDS], bool reads_ab,
                              struct gt_err *err) {
@@ -352,9 +352,9 @@ static gt_status launch(const struct gt_exec *e, const union gt_value value[ARG_
     return status;
 }
 
-/* As BLAS: with alpha 0 or k 0 neither A nor B is read. The kernel then runs with both 0:
- * its sum over an empty k is 0, and beta C is all that it writes. The passes beside it run
- * as well: a sum of partial sums is what writes C. */
+/* As in BLAS, neither A nor B is read when alpha or k is 0. The kernel then runs with both
+ * 0: the sum over an empty k is 0, so it writes beta C only. The other passes run as well,
+ * since the pass that adds partial sums is the one that writes C. */
 gt_status gt_exec_run(const struct gt_exec *e, const struct gt_call *call,
                       struct gt_err *err) {
     const gemmtune_dtype acc = e->fit.problem.type_acc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec.h - the built kernels of one point, ready to run one problem: what a public plan
- * holds and what the tuner times.
+ * exec.h - the built kernels of one point, ready to run one problem. A public plan holds
+ * them, and the tuner times them.
  */
 #ifndef GT_RUNTIME_EXEC_H
 #define GT_RUNTIME_EXEC_H
@@ -9,29 +9,29 @@
 #include "runtime/build.h"
 #include "runtime/fit.h"
 
-/* What a workspace pointer is aligned to (CUDA), so that families may lay it out in lines.
- */
+/* Alignment of a workspace pointer in bytes (CUDA's own), so that families may lay it out
+ * in lines. */
 enum { GT_WORKSPACE_ALIGN = 256 };
 
 struct gt_exec; /* immutable after create; any thread may run it */
 
-/* What is known of an exec. Registers, bytes and the log are those of the main kernel. */
+/* Facts about an exec. Registers, bytes and the log are those of the main kernel. */
 struct gt_exec_info {
     int registers, spill_bytes, smem_bytes; /* -1 unknown */
     bool cached;
     double compile_ms;
     /* These live as long as the exec. */
     const struct gt_fit *fit; /* to its problem: launches, workspace, alignment */
-    const char *log;          /* the compiler's words */
+    const char *log;          /* the compiler's messages */
 };
 
 /* Builds and loads the kernels of a point that was fitted to a problem on the gpu's device;
  * the fit is copied. EINVAL: the driver refuses a tensor map; EBUILD: the compiler refuses
  * the source; EDEVICE: the driver failed; ENOMEM. On EBUILD and EDEVICE *log (may be NULL;
- * the caller frees it) gets the compiler's words. */
+ * the caller frees it) gets the compiler's messages. */
 gt_status gt_exec_build(struct gt_exec **out, struct gt_gpu *gpu, const struct gt_fit *fit,
                         char **log, struct gt_err *err);
-/* gt_fit_point for the canonical problem `p`, and then gt_exec_build. */
+/* gt_fit_point for the canonical problem `p`, then gt_exec_build. */
 gt_status gt_exec_create(struct gt_exec **out, struct gt_gpu *gpu,
                          const struct gt_family *family, const struct gt_point *point,
                          const gemmtune_problem *p, char **log, struct gt_err *err);
@@ -43,18 +43,19 @@ gt_status gt_exec_share(struct gt_exec **out, const struct gt_exec *e,
 void gt_exec_destroy(struct gt_exec *e);
 void gt_exec_describe(const struct gt_exec *e, struct gt_exec_info *info);
 
-/* One product C = alpha op(A) op(B) + beta C. alpha and beta are on the host and of the
- * accumulator's type. A, B, C and the workspace are pointers as kernels take them. */
+/* One product C = alpha op(A) op(B) + beta C. alpha and beta are on the host, in the
+ * accumulator's type. A, B, C and the workspace are pointers in the form that kernels
+ * take. */
 struct gt_call {
     const void *alpha;
     void *a, *b; /* never written to */
     const void *beta;
     void *c, *workspace;
     void *stream; /* CUstream or cl_command_queue */
-    bool swapped; /* a is the caller's B and b his A: messages name the caller's */
+    bool swapped; /* a is the caller's B and b his A, as messages must say */
 };
 
-/* Drivers take all pointers alike, so that of A or B loses its const. */
+/* Drivers take pointers without const, so those to A and B lose theirs. */
 static inline void *gt_device_pointer(const void *p) {
     return (void *)(uintptr_t)p;
 }

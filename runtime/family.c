@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * family.c - the collection of kernel families: those compiled into the library and those
- * of a folder. Knows where texts come from, not what they say (family_parse.c does).
+ * of a folder. It knows where texts come from; family_parse.c knows what they mean.
  */
 #include "runtime/family_inside.h"
 
@@ -38,7 +38,7 @@ static size_t position(const struct gt_families *f, const char *name) {
     return f->count;
 }
 
-/* Takes `family` over, in place of one of the same name. */
+/* Takes over `family`. It replaces one of the same name. */
 static gt_status keep(struct gt_families *f, struct gt_family *family, struct gt_err *err) {
     const size_t at = position(f, family->name);
     if (at == f->count) {
@@ -199,8 +199,7 @@ static gt_status add_subfolder(struct gt_families *f, int *added, const char *fo
     return status;
 }
 
-/* In byte order, whatever the locale, so that the first complaint is always the same
- * one. */
+/* In byte order for every locale, so that the first complaint is always the same one. */
 static int by_name(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);
 }

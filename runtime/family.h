@@ -4,12 +4,11 @@
  * source.
  *
  * Built-in families are compiled into the library; gt_families_add_folder adds those of a
- * folder (`--templates DIR`). A family never changes once loaded and may be shared by
- * threads.
+ * folder (`--templates DIR`). A loaded family never changes, and threads may share it.
  *
  * Names that expressions may use, besides the family's own parameters and derived names:
  *   M N K LDA LDB LDC          the problem's
- *   ALIGN_A ALIGN_B ALIGN_C    bytes every row start of the operand is aligned to, 1..16
+ *   ALIGN_A ALIGN_B ALIGN_C    alignment of every row start of the operand, 1..16 bytes
  *   TA TB                      1 when the operand is stored transposed
  *   sizeof(A) sizeof(B) sizeof(C) sizeof(ACC)
  *   FLOAT                      1 for floating-point types
@@ -18,8 +17,8 @@
  *   CPU                        1 on an OpenCL CPU device
  *   UNITS WARP MAX_THREADS SMEM_MAX REGS_MAX   the device's; REGS_MAX 0 when unknown
  *
- * One built kernel serves many problems: require and align, a pass's when, a tensor map's
- * of and box use neither the problem's names nor what is derived from them.
+ * One built kernel serves many problems. So "require", "align", a pass's "when" and a
+ * tensor map's "of" and "box" use neither the problem's names nor names derived from them.
  */
 #ifndef GT_RUNTIME_FAMILY_H
 #define GT_RUNTIME_FAMILY_H
@@ -34,7 +33,7 @@ enum { GT_MAPS_MAX = 4, GT_MAP_BASES = 4, GT_CONSTANTS_MAX = 16 };
 enum { GT_RUNGS_MAX = 4, GT_RUNG_NAME_MAX = 32 };
 enum { GT_BESIDE_MAX = 2, GT_PASSES_MAX = 2 * GT_BESIDE_MAX + 1 }; /* before, main, after */
 
-/* What a kernel takes, in the order of space.json's "args". */
+/* A kernel's arguments, in the order of space.json's "args". */
 typedef enum gt_arg {
     GT_ARG_M, /* int */
     GT_ARG_N,
@@ -48,7 +47,7 @@ typedef enum gt_arg {
     GT_ARG_LDB,
     GT_ARG_LDC,
     GT_ARG_WORKSPACE, /* device pointer */
-    GT_ARG_MAP        /* the first tensor map, by value; the others count on from here */
+    GT_ARG_MAP        /* the first tensor map, by value; the next maps follow */
 } gt_arg;
 
 struct gt_param {
@@ -56,7 +55,7 @@ struct gt_param {
     int slot; /* in the symbol table */
     int count;
     int64_t value[GT_VALUES_MAX]; /* the domain, in file order */
-    int64_t preset;               /* the default point's */
+    int64_t preset;               /* its value in the default point */
 };
 
 struct gt_rule {
@@ -67,11 +66,11 @@ struct gt_rule {
 struct gt_derived {
     int slot;
     struct gt_expr *expr;
-    bool of_problem; /* it uses the problem's numbers */
-    bool in_source;  /* none of these but M, N and K: kernels can compute it */
+    bool of_problem; /* whether it uses numbers of the problem */
+    bool in_source;  /* uses none of those but M, N and K, so kernels can compute it */
 };
 
-/* A name of one value: an integer macro of a part of templates/common/. */
+/* An integer macro of a part of templates/common/, as a name with one value. */
 struct gt_constant {
     int slot;
     int64_t value;
@@ -81,25 +80,25 @@ struct gt_constant {
  * workspace. */
 struct gt_pass {
     char entry[GT_NAME_MAX];
-    struct gt_expr *when; /* of the point: 0 when it has no such pass */
+    struct gt_expr *when; /* of the point; 0: the point has no such pass */
     struct gt_expr *grid[3], *block[3], *cluster[3], *smem;
 };
 
-/* A tensor map that kernels take: of a matrix in A, B, C or the workspace. */
+/* A tensor map argument: it describes a matrix in A, B, C or the workspace. */
 struct gt_map {
     char name[GT_NAME_MAX]; /* in "args" */
     int base_count;
     struct {
         gt_arg arg;
-        struct gt_expr *when; /* of the point: the first that is not 0 holds the matrix */
+        struct gt_expr *when; /* of the point; the first that is not 0 holds the matrix */
     } base[GT_MAP_BASES];
     struct gt_expr *at; /* bytes into it */
     struct gt_expr *inner, *outer, *stride, *box[2];
 };
 
 /*
- * What a performance model has to know of a point's main kernel: space.json's "shape", one
- * expression a key; NULL has no preset. What each says is in docs/ARCHITECTURE.md.
+ * The input of the performance model about a point's main kernel: space.json's "shape", one
+ * expression a key; NULL has no preset. docs/templates.md explains each.
  */
 #define GT_SHAPE_LIST(X)                                                                   \
     X(TILE_M, "tile_m", NULL)                                                              \
@@ -129,14 +128,14 @@ enum gt_shape_key {
         GT_SHAPE_COUNT
 };
 
-/* What tables compare other families with. */
+/* The families with which tables compare the others. */
 enum gt_role {
     GT_ROLE_NONE,
-    GT_ROLE_BASELINE, /* the simplest kernel: speed-ups are told against it */
-    GT_ROLE_TEXTBOOK  /* the kernel that textbooks teach after that */
+    GT_ROLE_BASELINE, /* the simplest kernel: speed-ups are relative to it */
+    GT_ROLE_TEXTBOOK  /* the kernel that textbooks teach next */
 };
 
-/* A rung of the ladder: those points of the family that have the fixed values. */
+/* A rung of the ladder: the points of the family that have the fixed values. */
 struct gt_rung {
     char name[GT_RUNG_NAME_MAX];
     struct gt_point fixed;
@@ -144,35 +143,34 @@ struct gt_rung {
 
 struct gt_family {
     char name[GT_NAME_MAX];
-    char hash[65]; /* over space.json, the sources and the parts they use */
-    char *about;   /* one sentence */
-    char *
-        source[GT_BACKENDS]; /* template text by gemmtune_backend; NULL where it has none */
-    char *source_name[GT_BACKENDS]; /* "tile/tile.cl", as compiler messages name it */
-    char entry[GT_NAME_MAX];        /* the main kernel's */
+    char hash[65];                  /* see family_hash.c */
+    char *about;                    /* one sentence */
+    char *source[GT_BACKENDS];      /* template text by gemmtune_backend; NULL: none */
+    char *source_name[GT_BACKENDS]; /* "tile/tile.cl", the name in compiler messages */
+    char entry[GT_NAME_MAX];        /* name of the main kernel */
     unsigned uses;                  /* bit i: part i of templates/common/ */
     unsigned dtypes;                /* bit i: row i of core/dtype.h */
-    unsigned layouts;               /* bits by gt_layout_bit */
-    int min_cc;                     /* CUDA */
-    int rank; /* order in which default points are offered: lower first */
+    unsigned layouts;               /* bits of gt_layout_bit */
+    int min_cc;                     /* least compute capability on CUDA */
+    int rank; /* default points are offered in this order, lowest first */
     enum gt_role role;
-    bool overlap; /* kernels begin with GT_FOLLOW: one may be launched early */
+    bool overlap; /* kernels begin with GT_FOLLOW: they may be launched early */
     struct gt_symbols symbols;
     int constant_count, param_count, derive_count, require_count, accept_count, arg_count;
     struct gt_constant constant[GT_CONSTANTS_MAX];
     struct gt_param param[GT_POINT_MAX];
-    /* Points that did well before, in parameter order: a search tries those that are legal
+    /* Points that did well before, in parameter order. A search tries the legal ones
      * first. */
     int start_count;
     int64_t start[GT_STARTS_MAX][GT_POINT_MAX];
     int rung_count; /* 0: the family does not stand on the ladder */
     struct gt_rung rung[GT_RUNGS_MAX];
     struct gt_derived derive[GT_RULES_MAX];
-    struct gt_rule require[GT_RULES_MAX]; /* may a point exist on a device, for a type */
-    struct gt_rule accept[GT_RULES_MAX];  /* may a built kernel run a problem */
-    struct gt_expr *align[3];             /* bytes A, B, C row starts must be aligned to */
+    struct gt_rule require[GT_RULES_MAX]; /* which points a device may have, for a type */
+    struct gt_rule accept[GT_RULES_MAX];  /* which problems a built kernel may run */
+    struct gt_expr *align[3];             /* bytes, of the row starts of A, B and C */
     struct gt_expr *workspace;            /* bytes */
-    int pass_count, main;                 /* pass[main] is what "launch" says */
+    int pass_count, main;                 /* pass[main] is that of "launch" */
     struct gt_pass pass[GT_PASSES_MAX];   /* in the order they run */
     bool has_shape;
     struct gt_expr *shape[GT_SHAPE_COUNT]; /* of point and problem */
@@ -195,15 +193,14 @@ size_t gt_families_count(const struct gt_families *f);
 /* By rank, then name; NULL past the end. */
 const struct gt_family *gt_families_at(const struct gt_families *f, size_t i);
 const struct gt_family *gt_families_find(const struct gt_families *f, const char *name);
-/* The same if its source has this hash: what was measured with another is stale. NULL else.
- */
+/* The same, or NULL unless its hash is this one. Results of another hash are stale. */
 const struct gt_family *gt_families_current(const struct gt_families *f, const char *name,
                                             const char *hash);
 /* The first family of this role; NULL when there is none. */
 const struct gt_family *gt_families_with_role(const struct gt_families *f,
                                               enum gt_role role);
 
-/* Parses one family: used by the collection and by tests. `folder_name` is the expected
+/* Parses one family; the collection and tests use it. `folder_name` is the expected
  * name. */
 gt_status gt_family_parse(struct gt_family **out, const char *folder_name,
                           const char *json_name, const char *json,
@@ -221,31 +218,31 @@ unsigned gt_layout_bit(const char *layout);
  * value: copy it freely. */
 struct gt_binding {
     const struct gt_family *family;
-    const struct gt_dtype *dtype; /* the problem's; sizes do not tell f16 from bf16 */
+    const struct gt_dtype *dtype; /* the problem's: f16 and bf16 have the same sizes */
     int64_t value[GT_SYMBOLS_MAX];
 };
 
-/* Whether the family has a kernel for the problem's types and layout on the device at all.
- * When not, `why` (may be NULL) gets one clause. */
+/* Whether the family has a kernel for the problem's types and layout on the device. If not,
+ * `why` (may be NULL) gets one clause. */
 bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
                       const gemmtune_problem *p, const char **why);
 
-/* Binds device, types, layout. Problem dimensions are bound as well, for accept and
- * launch. */
+/* Binds device, types and layout, and the problem's dimensions for "accept" and
+ * "launch". */
 void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
                      const struct gt_device *d, const gemmtune_problem *p);
-/* Binds pointer alignment: largest power of two <= 16 dividing pointers and row starts.
- * gt_bind_problem has bound it for pointers aligned to 16. */
+/* Binds the alignment of rows: the largest power of two, at most 16, that divides the
+ * pointers and the row starts. gt_bind_problem binds it for pointers aligned to 16. */
 void gt_bind_align(struct gt_binding *b, const gemmtune_problem *p, int64_t pointer_align);
 /* The point's values in the family's parameter order, checked against the domains. EINVAL
  * as gt_bind_point. */
 gt_status gt_point_values(int64_t values[GT_POINT_MAX], const struct gt_family *f,
                           const struct gt_point *point, struct gt_err *err);
-/* Binds the point's values and computes derived names. EINVAL: a parameter is missing,
- * unknown, or its value outside the domain; or a derived expression fails. */
+/* Binds the point's values and computes derived names. EINVAL: a parameter is missing or
+ * unknown, its value is outside the domain, or a derived expression fails. */
 gt_status gt_bind_point(struct gt_binding *b, const struct gt_point *point,
                         struct gt_err *err);
-/* As gt_bind_point without the look-up by name: values in the family's parameter order. */
+/* gt_bind_point without the look-up by name: values in the family's parameter order. */
 gt_status gt_bind_values(struct gt_binding *b, const int64_t *values, struct gt_err *err);
 
 /* The first require rule that refuses, or NULL when all hold. An expression error
@@ -254,9 +251,9 @@ const struct gt_rule *gt_refused(const struct gt_binding *b);
 /* The first accept rule (or alignment demand) that refuses the problem; NULL when it may
  * run. */
 const char *gt_not_accepted(const struct gt_binding *b);
-/* Bytes that A's (0), B's (1), C's (2) pointers and rows must be aligned to. */
+/* Alignment in bytes that the pointers and rows of A (0), B (1) or C (2) must have. */
 int64_t gt_align_needed(const struct gt_binding *b, int operand);
-/* Whether they are, as far as the problem tells. */
+/* Whether the rows of the bound problem have that alignment. */
 bool gt_align_met(const struct gt_binding *b, int operand);
 /* The values of the family's shape for the bound problem and point. False when the family
  * has none, or one of its expressions fails or is negative. */
@@ -268,18 +265,21 @@ void gt_family_start(const struct gt_family *f, int i, struct gt_point *out);
 /* ---- source text ----------------------------------------------------------------- */
 
 /*
- * The whole text a compiler sees: #defines of types, layout, parameters, derived and device
- * names (each GT_<NAME>), GT_PARAMS, the parts of templates/common/ that the family uses,
- * every require rule as a static assertion, a #line, the template. One text serves every
- * problem of the binding's types and layout. M, N and K are variables of the kernel in it:
- * derived names that use them reach the text as expressions, those that use LDA.. or
- * ALIGN_A.. do not. The caller frees *out.
+ * The whole text that a compiler sees:
+ * - #defines of types, layout, parameters, derived and device names (each GT_<NAME>),
+ * - GT_PARAMS,
+ * - the parts of templates/common/ that the family uses,
+ * - every require rule as a static assertion,
+ * - a #line and the template.
+ * One text serves every problem of the binding's types and layout. M, N and K are variables
+ * of the kernel in it. Derived names that use them are expressions in the text; those that
+ * use LDA.. or ALIGN_A.. are not in it. The caller frees *out.
  */
 gt_status gt_source_of(char **out, const struct gt_binding *b, const struct gt_device *d,
                        struct gt_err *err);
-/* Type and device macros for `p`, the parts dialect and types, a #line that names `name`,
- * and `text`: for the program's own helper kernels. Without `p` there are no types. The
- * caller frees *out. */
+/* The text of one of the program's own helper kernels: type and device macros for `p`, the
+ * parts dialect and types, a #line that names `name`, and `text`. Without `p` there are no
+ * types. The caller frees *out. */
 gt_status gt_source_plain(char **out, const struct gt_device *d, const gemmtune_problem *p,
                           const char *name, const char *text, struct gt_err *err);
 

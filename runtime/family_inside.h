@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * family_inside.h - what family*.c, bind.c, source.c and model.c share and nobody else may
- * rely on: the built-in names, the parts of the parser, and how it gets at template text.
+ * family_inside.h - declarations that family*.c, bind.c, source.c and model.c share,
+ * private to them: the built-in names, the parts of the parser, and access to template
+ * text.
  */
 #ifndef GT_RUNTIME_FAMILY_INSIDE_H
 #define GT_RUNTIME_FAMILY_INSIDE_H
@@ -10,8 +11,8 @@
 #include "runtime/family.h"
 
 /*
- * Names every family may use, in the order of their slots. The last column is the macro a
- * source sees; NULL marks what belongs to one problem.
+ * Names that every family may use, in the order of their slots. The last column is the
+ * macro in sources. It is NULL for names that belong to one problem.
  */
 #define GT_BUILTIN_LIST(X)                                                                 \
     X(M, "M", NULL)                                                                        \
@@ -51,8 +52,8 @@ _Static_assert(GT_BUILTIN_COUNT + GT_CONSTANTS_MAX + GT_POINT_MAX + GT_RULES_MAX
                "a family at its limits must fit the symbol table");
 
 struct gt_builtin_name {
-    const char *name;  /* as expressions spell it */
-    const char *macro; /* as sources spell it; NULL: a problem's, not in sources */
+    const char *name;  /* its spelling in expressions */
+    const char *macro; /* its spelling in sources; NULL: not in sources */
 };
 extern const struct gt_builtin_name gt_builtins[GT_BUILTIN_COUNT];
 
@@ -63,7 +64,7 @@ struct gt_arg_name {
 };
 extern const struct gt_arg_name gt_arg_names[]; /* ended by a NULL name */
 
-/* Values of all built-in names; what `p` is NULL for stays 0. */
+/* Values of all built-in names. Without `p`, those of the problem stay 0. */
 void gt_builtin_values(int64_t value[GT_BUILTIN_COUNT], const struct gt_device *d,
                        const gemmtune_problem *p);
 
@@ -72,19 +73,19 @@ void gt_builtin_values(int64_t value[GT_BUILTIN_COUNT], const struct gt_device *
 /* The embedded text of a path such as "templates/tile/tile.cl", or NULL. Lives for ever. */
 const char *gt_template_text(const char *path);
 
-/* Sets of parts of templates/common/ have bit i for part i. dialect and types are in every
- * set. */
+/* A set of parts of templates/common/ has bit i for part i. Every set has dialect and
+ * types. */
 enum { GT_PARTS_MAX = 31, GT_PARTS_ALWAYS = 3 };
-/* The name of part i, in the order in which a source has them; NULL past the last one. */
+/* The name of part i, in the order of parts in a source; NULL past the last one. */
 const char *gt_part_name(int i);
-/* The text of a part that exists. Lives for ever. */
+/* The text of part i, which must exist. Lives for ever. */
 const char *gt_part_text(int i);
 /* The bit of the part of that name; 0 when there is none. */
 unsigned gt_part_bit(const char *name);
-/* The set, the parts that its members need and those that are in every set. */
+/* The set with the parts that its members need and the parts of every set. */
 unsigned gt_parts_closed(unsigned set);
 
-/* Hands out the text of a family's file `file` for a backend; the caller frees *out. */
+/* Gives the text of a family's file `file` for a backend; the caller frees *out. */
 typedef gt_status (*gt_source_fn)(char **out, void *user, gemmtune_backend backend,
                                   const char *file, struct gt_err *err);
 
@@ -95,15 +96,15 @@ typedef gt_status (*gt_source_fn)(char **out, void *user, gemmtune_backend backe
 bool gt_is_word(const char *text, bool identifier);
 /* A copy of a string in *out, whose old text is freed. */
 gt_status gt_read_text(char **out, struct gt_node n, struct gt_err *err);
-/* Fails unless n is an array or object, as `kind` says, of `least` to `most` members. */
+/* Fails unless n is an array or object (see `kind`) of `least` to `most` members. */
 gt_status gt_read_list(struct gt_node n, enum gt_json_kind kind, size_t least, size_t most,
                        struct gt_err *err);
 
-/* The argument that is called so; -1 when none is. */
+/* The argument with this name; -1 when there is none. */
 int gt_arg_by_name(const char *name);
-/* Whether a parameter of the family is called so. */
+/* Whether the family has a parameter with this name. */
 bool gt_family_has_param(const struct gt_family *f, const char *name);
-/* A kernel's name. */
+/* Reads a kernel's name. */
 gt_status gt_read_entry(char out[GT_NAME_MAX], struct gt_node n, struct gt_err *err);
 
 /* ---- family_space.c ---- */
@@ -117,7 +118,7 @@ gt_status gt_parse_derive(struct gt_family *f, struct gt_node n, struct gt_err *
 gt_status gt_parse_require(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_accept(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_align(struct gt_family *f, struct gt_node n, struct gt_err *err);
-/* These three in this order: passes are kept in the order they run. */
+/* Call these three in this order: passes are kept in the order in which they run. */
 gt_status gt_parse_before(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_launch(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_after(struct gt_family *f, struct gt_node n, struct gt_err *err);
@@ -126,18 +127,26 @@ gt_status gt_parse_maps(struct gt_family *f, struct gt_node n, struct gt_err *er
 
 /* ---- family_source.c ---- */
 
-/* "uses": the parts of templates/common/ that the source has, and the names that they give
- * to expressions. */
+/* "uses": the parts of templates/common/ in the source, and the names that they add to
+ * expressions. */
 gt_status gt_parse_uses(struct gt_family *f, struct gt_node n, struct gt_err *err);
 /* EPARSE, with file and line, unless every kernel of the family's sources takes
- * (GT_PARAMS), and begins with GT_FOLLOW() where "overlap" says so and only there. */
+ * (GT_PARAMS), and begins with GT_FOLLOW() exactly where "overlap" is 1. */
 gt_status gt_family_check_sources(const struct gt_family *f, struct gt_err *err);
-/* Fills f->hash: over space.json, the sources and the parts that the family uses, whose
- * texts are asked of `part_text`. */
-void gt_family_set_hash(struct gt_family *f, const char *json,
-                        const char *(*part_text)(int part));
 
-/* gt_family_parse with the sources fetched once space.json has named them. */
+/* ---- family_hash.c ---- */
+
+/* Writes blanks over the comments of C or OpenCL C. Line ends stay. */
+void gt_code_blank_comments(char *code);
+/* Removes comments, and makes one blank of every run of blanks and line ends; a directive
+ * keeps its line. Code with a raw string, a digraph or a trigraph stays as it is. */
+void gt_code_canonical(char *code);
+/* Fills f->hash from the document of space.json, f's sources and the parts that f uses.
+ * `part_text` gives the text of a part. ENOMEM when there is no memory. */
+gt_status gt_family_set_hash(struct gt_family *f, struct gt_node space,
+                             const char *(*part_text)(int part), struct gt_err *err);
+
+/* gt_family_parse that fetches the sources after space.json has named them. */
 gt_status gt_family_parse_with(struct gt_family **out, const char *folder_name,
                                const char *json_name, const char *json, gt_source_fn read,
                                void *user, struct gt_err *err);

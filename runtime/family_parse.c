@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * family_parse.c - space.json to a struct gt_family. Knows the format and nothing of where
- * the text comes from (family.c does). Everything that is not understood is refused with
- * file and line: a misspelt key must not become a silent default.
+ * family_parse.c - space.json to a struct gt_family. It knows the format; family.c knows
+ * where the text comes from. Every unknown key or value is refused with file and line: a
+ * misspelt key must not become a silent default.
  */
 #include "runtime/family_inside.h"
 
@@ -21,7 +21,7 @@ static gt_status parse_format(struct gt_family *f, struct gt_node n, struct gt_e
     return gt_json_int(&format, n, FORMAT, FORMAT, err);
 }
 
-/* The name is the folder's, which the record of a tuned point refers to. */
+/* The name must be the folder's, since stored results refer to it. */
 static gt_status parse_name(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     const char *name;
     const gt_status status = gt_json_string(&name, n, err);
@@ -41,8 +41,8 @@ static gt_status parse_about(struct gt_family *f, struct gt_node n, struct gt_er
     return gt_read_text(&f->about, n, err);
 }
 
-/* A file of the family's own folder: what a stranger's space.json names must not lead
- * out. */
+/* A file of the family's own folder. A stranger's space.json must not name files outside
+ * it. */
 static gt_status parse_file(struct gt_family *f, struct gt_node n, int backend,
                             struct gt_err *err) {
     const char *file;
@@ -50,8 +50,8 @@ static gt_status parse_file(struct gt_family *f, struct gt_node n, int backend,
     if (status != GEMMTUNE_OK)
         return status;
     const size_t len = strlen(file);
-    /* The name is quoted in a #line, so it may hold nothing that a string literal
-     * escapes. */
+    /* The name is quoted in a #line, so it may contain no character that needs an
+     * escape. */
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789_-.";
     if (len == 0 || len >= SOURCE_NAME_MAX || file[0] == '.' ||
@@ -99,9 +99,9 @@ static gt_status parse_set(unsigned *set, struct gt_node n, const char *what,
             break;
         const unsigned bit = bit_of(word);
         if (bit == 0)
-            status = gt_json_fail(gt_json_at(n, i), err, "\"%s\" is no %s", word, what);
+            status = gt_json_fail(gt_json_at(n, i), err, "\"%s\" is not a %s", word, what);
         else if ((*set & bit) != 0)
-            status = gt_json_fail(gt_json_at(n, i), err, "\"%s\" is there twice", word);
+            status = gt_json_fail(gt_json_at(n, i), err, "\"%s\" is listed twice", word);
         *set |= bit;
     }
     return status;
@@ -129,7 +129,7 @@ static gt_status parse_min_arch(struct gt_family *f, struct gt_node n, struct gt
     return status;
 }
 
-/* A whole number up to `most` that may be left out, then `preset`. */
+/* An optional whole number up to `most`; `preset` when it is absent. */
 static gt_status parse_number(int64_t *out, int64_t preset, struct gt_node n, int64_t most,
                               struct gt_err *err) {
     *out = preset;
@@ -175,7 +175,7 @@ static bool has_arg(const struct gt_family *f, gt_arg arg) {
     return false;
 }
 
-/* The same, and the family's tensor maps. */
+/* gt_arg_by_name, for the family's tensor maps as well. */
 static int find_arg(const struct gt_family *f, const char *name) {
     for (int i = 0; i < f->map_count; i++)
         if (strcmp(f->map[i].name, name) == 0)
@@ -190,9 +190,9 @@ static gt_status parse_arg(struct gt_family *f, struct gt_node n, struct gt_err 
         return status;
     const int arg = find_arg(f, name);
     if (arg < 0)
-        return gt_json_fail(n, err, "\"%s\" is no kernel argument", name);
+        return gt_json_fail(n, err, "\"%s\" is not a kernel argument", name);
     if (has_arg(f, (gt_arg)arg))
-        return gt_json_fail(n, err, "\"%s\" is there twice", name);
+        return gt_json_fail(n, err, "\"%s\" is listed twice", name);
     f->args[f->arg_count++] = (gt_arg)arg;
     return GEMMTUNE_OK;
 }
@@ -210,7 +210,8 @@ static gt_status parse_args(struct gt_family *f, struct gt_node n, struct gt_err
 
 /* ---- the document ---------------------------------------------------------------- */
 
-/* The keys of space.json in the order they depend on each other, whatever the file's. */
+/* The keys of space.json, in the order in which they depend on each other. The file may
+ * have them in any order. */
 static const struct section {
     const char *key;
     gt_status (*parse)(struct gt_family *f, struct gt_node n, struct gt_err *err);
@@ -293,9 +294,10 @@ gt_status gt_family_parse_with(struct gt_family **out, const char *folder_name,
         status = fetch_sources(f, read, user, err);
     if (status == GEMMTUNE_OK)
         status = gt_family_check_sources(f, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_family_set_hash(f, gt_json_root(doc), gt_part_text, err);
     if (status != GEMMTUNE_OK)
         goto done;
-    gt_family_set_hash(f, json, gt_part_text);
     *out = f;
     f = NULL;
 done:

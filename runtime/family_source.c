@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * family_source.c - what a family's source is made of and held to: the parts of
- * templates/common/ that it uses, its kernels' parameters and their first statement. A
- * kernel with other parameters than "args" reads what is not there, and one that overlaps
- * without waiting is wrong now and then only: both are found here instead.
+ * family_source.c - the parts of templates/common/ that a family uses, and two checks of
+ * its kernels: their parameters and their first statement. A kernel with other parameters
+ * than "args" would read wrong arguments. A kernel that overlaps without waiting is wrong
+ * only now and then. Both are refused here.
  */
 #include "runtime/family_inside.h"
 
-#include "core/hash.h"
 #include "core/text.h"
 
 #include <stdio.h>
@@ -20,7 +19,7 @@ static const char *past(const char *text, const char *chars) {
     return text + strspn(text, chars);
 }
 
-/* The constant of a line "#define GT_<NAME> <integer>": its name and value. */
+/* Reads a line "#define GT_<NAME> <integer>": the name and the value. */
 static bool read_constant(char name[GT_NAME_MAX], int64_t *value, const char *line) {
     static const char head[] = "#define GT_", blanks[] = " \t";
     if (strncmp(line, head, sizeof head - 1) != 0)
@@ -36,7 +35,7 @@ static bool read_constant(char name[GT_NAME_MAX], int64_t *value, const char *li
     return gt_text_int(value, line, digits) && strchr(" \t\r\n", line[digits]) != NULL;
 }
 
-/* The integer macros of a part become names that expressions may use. */
+/* Adds the integer macros of a part as names that expressions may use. */
 static gt_status add_constants(struct gt_family *f, const char *text, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (const char *line = text; line != NULL && status == GEMMTUNE_OK;) {
@@ -59,14 +58,14 @@ static gt_status read_part(unsigned *set, struct gt_node n, struct gt_err *err) 
         return status;
     const unsigned bit = gt_part_bit(name);
     if (bit == 0)
-        return gt_json_fail(n, err, "\"%s\" is no part of templates/common", name);
+        return gt_json_fail(n, err, "\"%s\" is not a part of templates/common", name);
     if ((*set & bit) != 0)
-        return gt_json_fail(n, err, "\"%s\" is there twice", name);
+        return gt_json_fail(n, err, "\"%s\" is listed twice", name);
     *set |= bit;
     return GEMMTUNE_OK;
 }
 
-/* A family that does not say what it uses may use all parts. */
+/* A family without "uses" may use all parts. */
 gt_status gt_parse_uses(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     const bool absent = gt_json_kind(n) == GT_JSON_ABSENT;
     unsigned set = absent ? ~0u : 0;
@@ -81,42 +80,12 @@ gt_status gt_parse_uses(struct gt_family *f, struct gt_node n, struct gt_err *er
     return status;
 }
 
-void gt_family_set_hash(struct gt_family *f, const char *json,
-                        const char *(*part_text)(int part)) {
-    struct gt_hash h;
-    gt_hash_init(&h);
-    gt_hash_add_text(&h, json);
-    for (int i = 0; i < GT_BACKENDS; i++)
-        gt_hash_add_text(&h, f->source[i] != NULL ? f->source[i] : "");
-    for (int i = 0; gt_part_name(i) != NULL; i++)
-        if ((f->uses & 1u << i) != 0)
-            gt_hash_add_text(&h, part_text(i));
-    gt_hash_hex(&h, f->hash);
-}
-
 /* ---- the kernels -------------------------------------------------------------------- */
 
-/* What separates words, lines that go on among it. */
+/* The characters that separate words; a backslash continues a line. */
 static const char blank[] = " \t\r\n\\";
 
-/* A copy of a source with blanks for its comments; the lines stay. The caller frees it. */
-static char *without_comments(const char *source) {
-    char *text = strdup(source);
-    for (char *c = text; c != NULL && *c != '\0'; c++) {
-        const bool to_line_end = strncmp(c, "//", 2) == 0;
-        if (!to_line_end && strncmp(c, "/*", 2) != 0)
-            continue;
-        const char *end = strstr(c + 2, to_line_end ? "\n" : "*/");
-        const char *stop = end == NULL ? c + strlen(c) : end + (to_line_end ? 0 : 2);
-        for (; c < stop; c++)
-            if (*c != '\n')
-                *c = ' ';
-        c--;
-    }
-    return text;
-}
-
-/* Behind the parenthesis that closes the one at `at`; NULL when none does. */
+/* The place after the parenthesis that closes the one at `at`; NULL when none does. */
 static const char *past_parentheses(const char *at) {
     int depth = 0;
     for (; *at != '\0'; at++) {
@@ -127,7 +96,7 @@ static const char *past_parentheses(const char *at) {
     return NULL;
 }
 
-/* Whether `word` stands at `at`, but for blanks within; then *at is behind it. */
+/* Whether `word` stands at `at`, with blanks in it or not. If so, *at moves past it. */
 static bool skip(const char **at, const char *word) {
     const char *c = past(*at, blank);
     for (; *word != '\0' && *c == *word; word++)
@@ -141,7 +110,7 @@ static bool begins(const char *at, const char *word) {
     return strncmp(at, word, strlen(word)) == 0;
 }
 
-/* The first statement of a kernel's body, but for the names of its shared memory. */
+/* The first statement of a kernel's body after the declarations of its shared memory. */
 static const char *first_statement(const char *at) {
     while (begins(at, "GT_SHARED_ARRAY") || begins(at, "extern __shared__")) {
         const char *end = strchr(at, ';');
@@ -164,7 +133,8 @@ static bool is_identifier(char c) {
            c == '_';
 }
 
-/* What is wrong with the kernel whose name is in the parentheses at `at`, or NULL. */
+/* The error of the kernel whose name is in the parentheses at `at`; NULL when there is
+ * none. */
 static const char *wrong_with(const struct gt_family *f, const char *at) {
     at = past_parentheses(at);
     if (at == NULL || !skip(&at, "(GT_PARAMS)"))
@@ -206,9 +176,10 @@ gt_status gt_family_check_sources(const struct gt_family *f, struct gt_err *err)
     for (int i = 0; i < GT_BACKENDS && status == GEMMTUNE_OK; i++) {
         if (f->source[i] == NULL)
             continue;
-        char *text = without_comments(f->source[i]);
+        char *text = strdup(f->source[i]);
         if (text == NULL)
             return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+        gt_code_blank_comments(text);
         status = check_text(f, f->source_name[i], text, err);
         free(text);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * family_space.c - the part of space.json that is arithmetic: parameters, derived names,
- * rules, launches. One function a key; family_parse.c calls them in order.
+ * family_space.c - the arithmetic part of space.json: parameters, derived names, rules,
+ * launches. One function a key; family_parse.c calls them in order.
  */
 #include "runtime/family_inside.h"
 
@@ -13,7 +13,8 @@ enum { VALUE_MAX = INT32_MAX }; /* parameters reach kernels as int constants */
 
 /* ---- names and expressions ------------------------------------------------------- */
 
-/* Whether text defines the macro GT_<name>; in column 0, which its comments are not. */
+/* Whether text defines the macro GT_<name>. A #define starts in column 0; one in a comment
+ * does not. */
 static bool defines(const char *text, const char *name) {
     static const char mark[] = "\n#define GT_";
     const size_t len = strlen(name);
@@ -25,8 +26,8 @@ static bool defines(const char *text, const char *name) {
     return false;
 }
 
-/* Whether a part defines the macro GT_<name>, used or not: what a family may use tomorrow
- * must not mean something else today. */
+/* Whether any part defines the macro GT_<name>, used by this family or not. So the family
+ * can use the part later, and the name keeps its meaning. */
 static bool in_a_part(const char *name) {
     for (int i = 0; gt_part_name(i) != NULL; i++)
         if (defines(gt_part_text(i), name))
@@ -34,7 +35,7 @@ static bool in_a_part(const char *name) {
     return false;
 }
 
-/* Whether GT_<name> means something else to a source already. */
+/* Whether GT_<name> has another meaning in sources already. */
 static bool is_reserved(const char *name) {
     for (int i = 0; i < GT_BUILTIN_COUNT; i++) {
         const char *macro = gt_builtins[i].macro;
@@ -63,13 +64,13 @@ static gt_status add_name(int *slot, struct gt_family *f, struct gt_node n,
     return status == GEMMTUNE_OK ? status : gt_json_fail_because(n, status, &why, err);
 }
 
-/* What an expression may speak of. */
+/* The names that an expression may use. */
 enum scope {
-    OF_POINT,  /* device, types, layout, point: holds for every problem */
-    OF_PROBLEM /* and the problem's sizes and alignment */
+    OF_POINT,  /* device, types, layout, point: the value holds for every problem */
+    OF_PROBLEM /* also the problem's sizes and alignment */
 };
 
-/* Whether kernels can compute e: of a problem's numbers it uses no others than M, N, K. */
+/* Whether kernels can compute e: of a problem's numbers it uses only M, N and K. */
 static bool in_source(const struct gt_family *f, const struct gt_expr *e) {
     for (int i = GT_IN_LDA; i <= GT_IN_ALIGN_C; i++)
         if (gt_expr_uses(e, i))
@@ -80,7 +81,7 @@ static bool in_source(const struct gt_family *f, const struct gt_expr *e) {
     return true;
 }
 
-/* The first name in e that belongs to one problem; NULL when none does. */
+/* The first name in e that belongs to one problem; NULL when there is none. */
 static const char *problems_own(const struct gt_family *f, const struct gt_expr *e) {
     for (int i = 0; i < GT_BUILTIN_COUNT; i++)
         if (gt_builtins[i].macro == NULL && gt_expr_uses(e, i))
@@ -109,7 +110,7 @@ static gt_status parse_expr(struct gt_expr **out, const struct gt_family *f,
                                       own);
 }
 
-/* An array of three expressions; absent: `presets`. */
+/* An array of three expressions; `presets` when it is absent. */
 static gt_status parse_three(struct gt_expr *out[3], const struct gt_family *f,
                              struct gt_node n, enum scope scope,
                              const char *const presets[3], struct gt_err *err) {
@@ -136,7 +137,7 @@ static gt_status parse_domain(struct gt_param *p, struct gt_node n, struct gt_er
         int64_t value;
         status = gt_json_int(&value, gt_json_at(n, i), 0, VALUE_MAX, err);
         if (status == GEMMTUNE_OK && in_domain(p, value))
-            status = gt_json_fail(gt_json_at(n, i), err, "the value is there twice");
+            status = gt_json_fail(gt_json_at(n, i), err, "the value is listed twice");
         if (status == GEMMTUNE_OK)
             p->value[p->count++] = value;
     }
@@ -238,7 +239,8 @@ gt_status gt_parse_rungs(struct gt_family *f, struct gt_node n, struct gt_err *e
     return status;
 }
 
-/* In order: a derived name may use those above it, so it is added after its expression. */
+/* In file order. A derived name may use those above it, so it is added after its
+ * expression. */
 gt_status gt_parse_derive(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     if (gt_json_kind(n) == GT_JSON_ABSENT)
         return GEMMTUNE_OK;
@@ -289,7 +291,7 @@ gt_status gt_parse_align(struct gt_family *f, struct gt_node n, struct gt_err *e
 
 /* ---- passes ------------------------------------------------------------------------- */
 
-/* An expression that may be left out, then `preset`. */
+/* An optional expression; `preset` when it is absent. */
 static gt_status parse_or(struct gt_expr **out, const char *preset,
                           const struct gt_family *f, struct gt_node n, enum scope scope,
                           struct gt_err *err) {
@@ -297,7 +299,7 @@ static gt_status parse_or(struct gt_expr **out, const char *preset,
                                              : parse_expr(out, f, n, scope, err);
 }
 
-/* The keys that "launch" has in common with a pass beside it. */
+/* The keys that "launch" and the passes beside it have in common. */
 static gt_status parse_pass(struct gt_pass *pass, const struct gt_family *f,
                             struct gt_node n, struct gt_err *err) {
     static const char *const ones[3] = {"1", "1", "1"};
@@ -394,7 +396,7 @@ gt_status gt_parse_shape(struct gt_family *f, struct gt_node n, struct gt_err *e
 
 /* ---- tensor maps -------------------------------------------------------------------- */
 
-/* {"workspace": "expression", "a": "1"}: where the matrix lies. */
+/* {"workspace": "expression", "a": "1"}: the operands that may hold the matrix. */
 static gt_status parse_bases(struct gt_map *map, const struct gt_family *f,
                              struct gt_node n, struct gt_err *err) {
     static const char *const keys[] = {"a", "b", "c", "workspace", NULL};

@@ -26,8 +26,6 @@ const struct gt_arg_name gt_arg_names[] = {
     {NULL, GT_ARG_M, false},
 };
 
-static const char *const layout_names[] = {"nn", "nt", "tn", "tt"};
-
 unsigned gt_dtype_bit(const struct gt_dtype *row) {
     for (size_t i = 0; gt_dtype_at(i) != NULL; i++)
         if (gt_dtype_at(i) == row)
@@ -36,8 +34,8 @@ unsigned gt_dtype_bit(const struct gt_dtype *row) {
 }
 
 unsigned gt_layout_bit(const char *layout) {
-    for (size_t i = 0; i < sizeof layout_names / sizeof *layout_names; i++)
-        if (strcmp(layout_names[i], layout) == 0)
+    for (int i = 0; i < GT_LAYOUTS; i++)
+        if (strcmp(gt_layout_words[i], layout) == 0)
             return 1u << i;
     return 0;
 }

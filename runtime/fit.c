@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fit.c - see fit.h: the questions in the order in which they can be asked. */
+/* fit.c - see fit.h. The questions stand in the order in which they can be answered. */
 #include "runtime/fit.h"
 
-/* m and n are at least 1. k stays: a kernel runs for k = 0, and a rule may speak of it. */
+/* m and n become at least 1. k may be 0: a kernel runs for it, and a rule may use it. */
 static gemmtune_problem not_empty(const gemmtune_problem *p) {
     gemmtune_problem q = *p;
     q.m = q.m > 0 ? q.m : 1;

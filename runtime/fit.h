@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fit.h - may a point run a problem on a device, and how is it launched? The answer is
- * worked out here and nowhere else, and handed on as a value: from the lookup to the
- * kernels that are built, from them to the tuner's reports. Pure: no device is asked.
+ * fit.h - may a point run a problem on a device, and with which launches? Only this module
+ * works that out. The answer is a value that is handed on: from the lookup to the build,
+ * from there to the tuner's reports. Pure: it asks no device.
  */
 #ifndef GT_RUNTIME_FIT_H
 #define GT_RUNTIME_FIT_H
@@ -10,8 +10,8 @@
 #include "runtime/launch.h"
 
 struct gt_fit {
-    gemmtune_problem problem; /* as asked about: m or n may be 0 */
-    int64_t align[3]; /* bytes that the pointers and rows of A, B, C are aligned to */
+    gemmtune_problem problem; /* the caller's: m or n may be 0 */
+    int64_t align[3]; /* required alignment of the pointers and rows of A, B, C in bytes */
     struct gt_passes passes; /* launches within the device's limits, and workspace */
     struct gt_binding binding;
 };
@@ -32,7 +32,7 @@ struct gt_fit {
 gt_status gt_fit_values(struct gt_fit *out, const struct gt_family *f,
                         const struct gt_device *d, const gemmtune_problem *p,
                         int64_t pointer_align, const int64_t *values, struct gt_err *err);
-/* The same for a point by name and for pointers that are aligned to GT_VECTOR_BYTES. */
+/* The same for a point by name, with pointers aligned to GT_VECTOR_BYTES. */
 gt_status gt_fit_point(struct gt_fit *out, const struct gt_family *f,
                        const struct gt_device *d, const gemmtune_problem *p,
                        const struct gt_point *point, struct gt_err *err);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gemm.c - a product in one call. Plans are remembered in the context, in a hash table that
- * is read without a lock: a slot goes from NULL to an entry once, an entry never changes,
- * and a table that is full is succeeded by a larger one. Tables and plans live until
- * gemmtune_close, so a reader that still looks at an old table misses at worst, takes the
+ * gemm.c - a product in one call. Plans are kept in the context, in a hash table that is
+ * read without a lock:
+ * - A slot changes from NULL to an entry once; an entry never changes.
+ * - A full table is replaced by a larger one.
+ * - Tables and plans live until gemmtune_close.
+ * So a reader that still uses an old table may miss a plan, but no more: it then takes the
  * lock and looks again.
  */
 #include "runtime/context.h"
@@ -19,7 +21,7 @@ struct entry {
 };
 
 struct gt_plan_table {
-    struct gt_plan_table *older; /* the one this succeeded */
+    struct gt_plan_table *older; /* the table that this one replaced */
     size_t slots, used;          /* slots: a power of two */
     _Atomic(struct entry *) slot[];
 };
@@ -60,7 +62,8 @@ static void put(struct gt_plan_table *t, struct entry *e) {
     t->used++;
 }
 
-/* A table with room for one more; half empty at least, so that searches stay short. */
+/* A table with room for one more entry. It is at least half empty, so that searches are
+ * short. */
 static struct gt_plan_table *with_room(struct gt_plan_cache *cache) {
     struct gt_plan_table *t = atomic_load_explicit(&cache->table, memory_order_relaxed);
     if (2 * (t->used + 1) <= t->slots)
@@ -106,7 +109,7 @@ void gt_plan_cache_clear(struct gt_plan_cache *cache) {
 
 /* ---- planning on a miss ---------------------------------------------------------- */
 
-/* Makes and publishes the plan; the lock is held. */
+/* Makes and publishes the plan. The caller holds the lock. */
 static gt_status add(const gemmtune_plan **out, gemmtune_ctx *ctx,
                      const struct gt_plan_key *key, const gemmtune_problem *p,
                      struct gt_err *err) {
@@ -127,7 +130,7 @@ static gt_status add(const gemmtune_plan **out, gemmtune_ctx *ctx,
     return GEMMTUNE_OK;
 }
 
-/* The second look finds what another thread planned while this one waited. */
+/* Looks a second time under the lock: another thread may have made the plan meanwhile. */
 static gt_status plan_of(const gemmtune_plan **out, gemmtune_ctx *ctx,
                          const gemmtune_problem *canonical, struct gt_err *err) {
     const struct gt_plan_key key = gt_plan_key_of(canonical);
@@ -168,7 +171,7 @@ gemmtune_status gemmtune_gemm(gemmtune_ctx *ctx, const gemmtune_problem *p,
     return run(ctx, p, &call, gt_public_entry());
 }
 
-/* What the typed calls say of the problem besides its type and sizes. */
+/* The part of a problem that the typed calls have besides its type and sizes. */
 struct form {
     gemmtune_layout layout;
     gemmtune_trans trans_a, trans_b;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * known.c - from database rows to a snapshot: the records of one architecture and what came
- * near them here, each kernel checked against the family it names. A record that does not
- * check is left out with one line in the log, so that a stranger's file can make a kernel
- * slow and nothing else.
+ * known.c - from database rows to a snapshot: the records of one architecture, and the
+ * runners-up among the trials made here. Each kernel is checked against the family
+ * that it names. A record that fails the check is left out with one line in the log. So a
+ * stranger's file can make a kernel slow, but nothing worse.
  */
 #include "runtime/match.h"
 
@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A runner-up takes at most so many times as long as the winner. */
-static const double within = 1.2;
+/* The most that a runner-up's time may be, as a multiple of the winner's. */
+static const double runner_up_limit = 1.2;
 
 struct known_device {
     char key[GT_DEVICE_KEY_MAX];
@@ -28,13 +28,13 @@ struct known_device {
 struct reading {
     const struct gt_families *families;
     const char *arch;
-    struct known_device *device; /* of the architecture */
+    struct known_device *device; /* devices of the architecture */
     size_t device_count;
     struct gt_known *known;
     size_t count, room;
-    size_t records;     /* of what is known; runners-up are behind them */
-    size_t first, last; /* those of the problem whose runners-up are read, */
-    size_t runners;     /* and the first of these */
+    size_t records;         /* how many of `known` are records; runners-up follow them */
+    size_t first, last;     /* records of the problem whose runners-up are being read */
+    size_t first_runner_up; /* the first runner-up of that problem */
     int64_t stale;
 };
 
@@ -58,7 +58,7 @@ static gt_status on_device(void *user, const char *key, const struct gt_device *
     return GEMMTUNE_OK;
 }
 
-/* NULL: it is of another architecture. */
+/* NULL when the device is of another architecture. */
 static const struct gt_device *find_device(const struct reading *r, const char *key) {
     for (size_t i = 0; i < r->device_count; i++)
         if (strcmp(r->device[i].key, key) == 0)
@@ -68,8 +68,8 @@ static const struct gt_device *find_device(const struct reading *r, const char *
 
 /* ---- records --------------------------------------------------------------------- */
 
-/* Fills *k from a subject of a current family; EPARSE or EINVAL says what is wrong with it.
- */
+/* Fills *k from a subject of a current family. EPARSE or EINVAL gives the reason when it is
+ * wrong. */
 static gt_status take_subject(struct gt_known *k, const struct gt_db_subject *s,
                               const struct gt_device *d, struct gt_err *err) {
     struct gt_binding b;
@@ -87,7 +87,7 @@ static gt_status take_subject(struct gt_known *k, const struct gt_db_subject *s,
         k->tile[0] = shape[GT_SHAPE_TILE_M];
         k->tile[1] = shape[GT_SHAPE_TILE_N];
     }
-    /* Named anew: the row's text may be an equal problem in another spelling. */
+    /* Written anew: the row may have another spelling of the name. */
     (void)gt_problem_name(&k->problem, k->problem_name);
     memcpy(k->device_key, s->device_key, strlen(s->device_key) + 1);
     (void)snprintf(k->arch, sizeof k->arch, "%s", d->arch);
@@ -108,8 +108,8 @@ static bool same_problem(const struct gt_known *a, const struct gt_known *b) {
            strcmp(a->device_key, b->device_key) == 0;
 }
 
-/* Of what goes into the next place, among what was taken: the database counts stale rows as
- * well. Records come problem by problem. */
+/* The rank of the record in the next place among the records that were kept. The database's
+ * own rank counts stale rows as well. The records of a problem come one after another. */
 static int next_rank(const struct reading *r) {
     const struct gt_known *k = &r->known[r->count];
     return r->count > 0 && same_problem(k - 1, k) ? k[-1].rank + 1 : 0;
@@ -167,39 +167,41 @@ static gt_status on_record(void *user, const struct gt_record_row *row,
     return take_row(r, family, d, row, err);
 }
 
-/* ---- runners-up ------------------------------------------------------------------ */
+/* ---- runners-up --------------------------------------------------------------------- */
 
 static bool same_tile(const struct gt_known *a, const struct gt_known *b) {
     return a->family == b->family && a->tile[0] == b->tile[0] && a->tile[1] == b->tile[1];
 }
 
 /* The order in which a database gives records and trials. */
-static int order_of(const struct gt_known *a, const struct gt_known *b) {
+static int compare_subjects(const struct gt_known *a, const struct gt_known *b) {
     const int devices = strcmp(a->device_key, b->device_key);
     return devices != 0 ? devices : strcmp(a->problem_name, b->problem_name);
 }
 
-/* Finds the records of the problem that *k is a runner-up for. Records and runners-up come
- * in one order, so the search goes on where it stopped for the problem before. */
-static void turn_to(struct reading *r, const struct gt_known *k) {
+/* Finds the records of the problem that *k is a runner-up for. Records and
+ * runners-up come in the same order, so the search continues from the problem
+ * before. */
+static void find_records(struct reading *r, const struct gt_known *k) {
     if (r->first < r->last && same_problem(&r->known[r->first], k))
         return;
-    r->runners = r->count;
-    for (r->first = r->last; r->first < r->records && order_of(&r->known[r->first], k) < 0;)
+    r->first_runner_up = r->count;
+    for (r->first = r->last;
+         r->first < r->records && compare_subjects(&r->known[r->first], k) < 0;)
         r->first++;
     for (r->last = r->first; r->last < r->records && same_problem(&r->known[r->last], k);)
         r->last++;
 }
 
-/* Keeps what was put into the next place, unless a record of here or a faster runner-up has
- * its tile. */
+/* Keeps the runner-up in the next place, unless a record from here or a faster runner-up
+ * has the same tile. */
 static void keep_fastest(struct reading *r) {
     struct gt_known *k = &r->known[r->count];
     for (size_t i = r->first; i < r->last; i++)
         if (r->known[i].verified && same_tile(&r->known[i], k))
             return;
-    k->rank = (int)(r->last - r->first + r->count - r->runners);
-    for (size_t i = r->runners; i < r->count; i++)
+    k->rank = (int)(r->last - r->first + r->count - r->first_runner_up);
+    for (size_t i = r->first_runner_up; i < r->count; i++)
         if (same_tile(&r->known[i], k)) {
             k->rank = r->known[i].rank;
             if (k->median_ns < r->known[i].median_ns)
@@ -224,7 +226,7 @@ static gt_status on_runner_up(void *user, const struct gt_trial_row *row,
     k->median_ns = row->time.median_ns;
     if (take_subject(k, &row->subject, d, NULL) != GEMMTUNE_OK || k->tile[0] == 0)
         return GEMMTUNE_OK;
-    turn_to(r, k);
+    find_records(r, k);
     if (r->first < r->last)
         keep_fastest(r);
     return GEMMTUNE_OK;
@@ -240,9 +242,9 @@ gt_status gt_known_load(struct gt_known **out, size_t *count, int64_t *stale,
     gt_status status = gt_db_devices(db, on_device, &r, err);
     if (status == GEMMTUNE_OK && r.device_count > 0)
         status = gt_db_records(db, NULL, NULL, on_record, &r, err);
-    r.records = r.runners = r.count;
+    r.records = r.first_runner_up = r.count;
     if (status == GEMMTUNE_OK && r.count > 0)
-        status = gt_db_runners_up(db, within, on_runner_up, &r, err);
+        status = gt_db_runners_up(db, runner_up_limit, on_runner_up, &r, err);
     if (r.stale > 0)
         gt_log(GEMMTUNE_LOG_INFO,
                "%" PRId64

@@ -13,8 +13,8 @@
 
 /* ---- limits ---- */
 
-/* The limits of every backend. Each side is at most max_threads, so the product cannot
- * overflow where it is formed. */
+/* The limits of every backend. Each side is at most max_threads when the product is formed,
+ * so the product cannot overflow. */
 static gt_status check_block(const struct gt_launch *l, const struct gt_device *d,
                              struct gt_err *err) {
     const int64_t most = d->max_threads;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launch_map.c - see launch.h: a matrix described to hardware that copies boxes of it. */
+/* launch_map.c - see launch.h: the description of a matrix for hardware that copies boxes
+ * of it. */
 #include "runtime/launch.h"
 
 #include "runtime/driver.h"
@@ -14,7 +15,7 @@ static gt_status find_base(gt_arg *out, const struct gt_map *map,
         if (status != GEMMTUNE_OK || holds != 0)
             return status;
     }
-    return gt_fail(err, GEMMTUNE_EINVAL, "the matrix lies nowhere");
+    return gt_fail(err, GEMMTUNE_EINVAL, "no operand holds the matrix");
 }
 
 static gt_status check_map(const struct gt_tiling *tiling, int64_t at,

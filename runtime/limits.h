@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* limits.h - numbers that must lie within bounds, as tables of name, number and bounds. */
+/* limits.h - checks of numbers against bounds, as tables of name, number and bounds. */
 #ifndef GT_RUNTIME_LIMITS_H
 #define GT_RUNTIME_LIMITS_H
 
@@ -13,7 +13,7 @@ struct gt_limit {
     int64_t value, least, most;
 };
 
-/* EINVAL names the first number that is out of its bounds, and the bounds. */
+/* EINVAL names the first number that is outside its bounds, and the bounds. */
 gt_status gt_limits_check(const struct gt_limit *limits, size_t count, struct gt_err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * match.c - which kernel serves a problem. The order of preference, as enum gt_preference
- * has it:
+ * match.c - the choice of a kernel for a problem. The order of preference is that of enum
+ * gt_preference:
  *
  *     EXACT    records of this problem, measured and verified on this device; by rank
  *     ARCH     records of this problem with this device's key, measured elsewhere (merged,
@@ -12,11 +12,11 @@
  *              forecast
  *     DEFAULT  the families' starts and default points: by forecast, without one by rank
  *
- * A caller that asks for SHAPE at worst gets no kernel that was measured elsewhere, hence
- * none of the second line.
+ * A caller that asks for SHAPE at worst gets no kernel that was measured elsewhere, so it
+ * gets none of the second line.
  *
- * A kernel must be able to run (fit.h) within the caller's workspace. That is asked before
- * its speed is. No device, no file, no lock.
+ * A kernel must be able to run (fit.h) within the caller's workspace; this is checked
+ * before its speed is considered. No device, no file, no lock.
  */
 #include "runtime/match_inside.h"
 
@@ -25,10 +25,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of "where" in a why line; fits why with a name and numbers. */
+/* Bytes of the place in a `why` line, which has room for it, a name and numbers. */
 enum { PLACE_MAX = 128 };
 
-static const double turned_operand = 1.5; /* is as far as so many factors of two */
+static const double turned_operand = 1.5; /* per operand in the other layout */
 
 /* ---- candidates ------------------------------------------------------------------ */
 
@@ -55,7 +55,7 @@ static enum gt_preference preference_of(const struct gt_lookup *l,
     return mine ? GT_SAME_UNCHECKED : GT_SAME_ARCH;
 }
 
-/* Whether the record is a candidate at all, and how good it would be. */
+/* Whether the record is a candidate. Fills in how preferable it would be. */
 static bool classify(struct gt_near *out, const struct gt_lookup *l,
                      const struct gt_known *known) {
     static const gemmtune_match match_of[] = {
@@ -75,20 +75,19 @@ static bool classify(struct gt_near *out, const struct gt_lookup *l,
     return out->match <= l->query.worst;
 }
 
-/* Best first. The array's own order, which is the database's, breaks what is left of
- * ties. */
+/* Best first. Ties keep the order of the array, which is the database's. */
 static int by_preference(const void *a, const void *b) {
     const struct gt_near *x = a, *y = b;
-    int o = gt_order((double)x->preference, (double)y->preference);
+    int o = gt_compare((double)x->preference, (double)y->preference);
     if (o == 0)
-        o = gt_order(x->distance, y->distance);
+        o = gt_compare(x->distance, y->distance);
     if (o == 0)
-        o = gt_order((double)x->known->rank, (double)y->known->rank);
+        o = gt_compare((double)x->known->rank, (double)y->known->rank);
     return o != 0 ? o : (x->known > y->known) - (x->known < y->known);
 }
 
-static gt_status gather(struct gt_near **out, size_t *count, const struct gt_lookup *l,
-                        struct gt_err *err) {
+static gt_status gather_records(struct gt_near **out, size_t *count,
+                                const struct gt_lookup *l, struct gt_err *err) {
     const struct gt_snapshot *s = l->query.snapshot;
     *count = 0;
     *out = NULL;
@@ -103,7 +102,7 @@ static gt_status gather(struct gt_near **out, size_t *count, const struct gt_loo
     return GEMMTUNE_OK;
 }
 
-/* Whether the choice runs and was not turned down before; fills in its fit. */
+/* Whether the choice may run and was not rejected before. Fills in its fit. */
 static bool suits(struct gt_choice *out, const struct gt_lookup *l, struct gt_err *last) {
     int64_t values[GT_POINT_MAX];
     if (gt_point_values(values, out->family, &out->point, last) != GEMMTUNE_OK ||
@@ -117,8 +116,8 @@ static bool suits(struct gt_choice *out, const struct gt_lookup *l, struct gt_er
 
 /* ---- in words -------------------------------------------------------------------- */
 
-static void where(char buf[PLACE_MAX], const struct gt_lookup *l,
-                  const struct gt_known *known) {
+static void describe_place(char buf[PLACE_MAX], const struct gt_lookup *l,
+                           const struct gt_known *known) {
     if (strcmp(known->device_key, l->query.device_key) != 0)
         (void)snprintf(buf, PLACE_MAX, "on %.80s (also %.23s)", known->device_key,
                        known->arch);
@@ -131,8 +130,8 @@ static void where(char buf[PLACE_MAX], const struct gt_lookup *l,
 static void explain_exact(struct gt_choice *out, const struct gt_lookup *l,
                           const struct gt_near *c) {
     char place[PLACE_MAX];
-    where(place, l, c->known);
-    (void)snprintf(out->why, sizeof out->why, "tuned %s for this very problem, rank %d",
+    describe_place(place, l, c->known);
+    (void)snprintf(out->why, sizeof out->why, "tuned %s for exactly this problem, rank %d",
                    place, c->known->rank);
 }
 
@@ -149,7 +148,7 @@ static const char *with_split(char buf[SPLIT_TEXT_MAX], const struct gt_forecast
 static void explain_record(struct gt_choice *out, const struct gt_lookup *l,
                            const struct gt_forecast *o, int count) {
     char place[PLACE_MAX], split[SPLIT_TEXT_MAX];
-    where(place, l, o->from->known);
+    describe_place(place, l, o->from->known);
     (void)snprintf(out->why, sizeof out->why,
                    "tuned %s for %.64s (distance %.2f)%s, forecast %.1f us, best of %d",
                    place, o->from->known->problem_name, o->from->distance,
@@ -165,14 +164,14 @@ static void explain_start(struct gt_choice *out, const struct gt_lookup *l,
                    o->start < o->family->start_count ? which : "default point",
                    o->family->name, with_split(split, o), o->ns / 1e3, count,
                    l->query.snapshot->count == 0 ? "nothing was tuned for this architecture"
-                   : tuned == 0 ? "nothing of its types was tuned for this "
+                   : tuned == 0 ? "no problem of its types was tuned for this "
                                   "architecture"
-                                : "what was tuned is too far away");
+                                : "the tuned problems are too far away");
 }
 
 /* ---- the choice ------------------------------------------------------------------ */
 
-/* The first that suits. */
+/* The first option that suits. */
 static bool choose_option(struct gt_choice *out, const struct gt_lookup *l,
                           struct gt_forecasts *all, size_t tuned, struct gt_err *last) {
     if (all->last.line[0] != '\0')
@@ -193,8 +192,8 @@ static bool choose_option(struct gt_choice *out, const struct gt_lookup *l,
     return false;
 }
 
-/* Records of other problems that are equally good otherwise, nearest first: the best of
- * those near by, or of the next that are. */
+/* Chooses among equally preferred records of other problems: the best of a group of the
+ * nearest; when none suits, of the next group. */
 static bool choose_other(struct gt_choice *out, const struct gt_lookup *l,
                          struct gt_forecasts *all, const struct gt_near *group,
                          size_t count, struct gt_err *last) {
@@ -214,7 +213,7 @@ static size_t end_of_group(const struct gt_near *all, size_t begin, size_t count
     return end;
 }
 
-/* Records of this problem: the first that suits. */
+/* Chooses among records of this problem: the first that suits. */
 static bool choose_same(struct gt_choice *out, const struct gt_lookup *l,
                         const struct gt_near *group, size_t count, struct gt_err *last) {
     bool found = false;
@@ -248,16 +247,16 @@ static bool choose_known(struct gt_choice *out, const struct gt_lookup *l,
     return found;
 }
 
-/* The family's default point as an answer, when it suits. */
-static bool offer_default(struct gt_choice *out, const struct gt_lookup *l,
-                          const struct gt_family *f, size_t tuned, struct gt_err *last) {
+/* Answers with the family's default point when it suits. */
+static bool try_default(struct gt_choice *out, const struct gt_lookup *l,
+                        const struct gt_family *f, size_t tuned, struct gt_err *last) {
     out->match = GEMMTUNE_MATCH_DEFAULT;
     out->known = NULL;
     out->family = f;
     gt_family_default(f, &out->point);
     (void)snprintf(out->why, sizeof out->why, "default point of family %s: %s", f->name,
                    l->query.snapshot->count == 0 ? "nothing was tuned for this architecture"
-                   : tuned == 0 ? "nothing of its types was tuned for this "
+                   : tuned == 0 ? "no problem of its types was tuned for this "
                                   "architecture"
                                 : "no tuned kernel may run this problem");
     return suits(out, l, last);
@@ -269,7 +268,8 @@ static bool choose_start(struct gt_choice *out, const struct gt_lookup *l,
     return choose_option(out, l, options, tuned, last);
 }
 
-/* By rank. *served: some family has a kernel for the types and layout here. */
+/* Chooses a default point by rank. *served: some family has a kernel for the types and
+ * layout here. */
 static bool choose_default(struct gt_choice *out, const struct gt_lookup *l, size_t tuned,
                            bool *served, struct gt_err *last) {
     const struct gt_families *families = l->query.snapshot->families;
@@ -278,14 +278,14 @@ static bool choose_default(struct gt_choice *out, const struct gt_lookup *l, siz
         if (!gt_family_serves(f, l->query.device, l->query.problem, NULL))
             continue;
         *served = true;
-        if (offer_default(out, l, f, tuned, last))
+        if (try_default(out, l, f, tuned, last))
             return true;
     }
     return false;
 }
 
-static gt_status nothing(const struct gt_lookup *l, size_t tuned, bool served,
-                         const struct gt_err *last, struct gt_err *err) {
+static gt_status fail_no_kernel(const struct gt_lookup *l, size_t tuned, bool served,
+                                const struct gt_err *last, struct gt_err *err) {
     if (l->query.worst == GEMMTUNE_MATCH_DEFAULT && !served)
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no kernel family serves %s on %s",
                        l->name, l->query.device_key);
@@ -295,8 +295,8 @@ static gt_status nothing(const struct gt_lookup *l, size_t tuned, bool served,
                    last->line[0] != '\0' ? ", last refused: " : "", last->line);
 }
 
-/* The device that the model is asked about. A GPU that does not tell its peaks counts as a
- * usual one with as many units: forecasts are only compared with each other. */
+/* The device for the model. A GPU without known peaks counts as a usual one with as many
+ * units: forecasts are only compared with each other. */
 static struct gt_device model_device_of(const struct gt_device *d) {
     struct gt_device r = *d;
     if (d->is_cpu ||
@@ -320,7 +320,7 @@ gt_status gt_match(struct gt_choice *out, const struct gt_query *query,
     bool served = false;
     memset(out, 0, sizeof *out);
     (void)gt_problem_name(query->problem, l.name);
-    gt_status status = options != NULL ? gather(&all, &count, &l, err)
+    gt_status status = options != NULL ? gather_records(&all, &count, &l, err)
                                        : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     if (status == GEMMTUNE_OK) {
         options->lookup = &l;
@@ -329,7 +329,7 @@ gt_status gt_match(struct gt_choice *out, const struct gt_query *query,
                             (choose_start(out, &l, options, count, &last) ||
                              choose_default(out, &l, count, &served, &last)));
         if (!found)
-            status = nothing(&l, count, served, &last, err);
+            status = fail_no_kernel(&l, count, served, &last, err);
     }
     free(all);
     free(options);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * match.h - which kernel serves a problem: of an exact record, of another problem's by
- * forecast, of another device of the arch, or a family's start. Pure: no device, no file.
+ * match.h - the choice of a kernel for a problem: from a record of the problem, from a
+ * record of another problem by forecast, from another device of the architecture, or from a
+ * family's starts. Pure: no device, no file.
  */
 #ifndef GT_RUNTIME_MATCH_H
 #define GT_RUNTIME_MATCH_H
 
 #include "runtime/fit.h"
 
-/* One record, read into memory and checked against its family; or the fastest trial of
- * another tile of C, behind the records of its problem. */
+/* One record, read into memory and checked against its family. After the records of a
+ * problem, one of its runners-up: the fastest trial with another tile of C. */
 struct gt_known {
     gemmtune_problem problem; /* canonical */
     char problem_name[GT_PROBLEM_NAME_MAX];
@@ -20,14 +21,14 @@ struct gt_known {
     int rank;
     bool verified;
     double median_ns;
-    int64_t tile[2]; /* of C, of a block; 0: the family does not say */
+    int64_t tile[2]; /* a block's rows and columns of C; 0: no shape */
 };
 
 struct gt_choice {
     gemmtune_match match;
     const struct gt_family *family;
     struct gt_point point;
-    /* where it came from, k perhaps split otherwise; NULL at DEFAULT */
+    /* its source, perhaps with another split of k; NULL at DEFAULT */
     const struct gt_known *known;
     struct gt_fit fit; /* to the problem asked about */
     char why[320];     /* one line for people */
@@ -39,29 +40,29 @@ struct gt_snapshot {
     size_t count;
 };
 
-/* What is asked of a snapshot. */
+/* A question to a snapshot. */
 struct gt_query {
     const struct gt_snapshot *snapshot;
     const struct gt_device *device;
     const char *device_key;
     const gemmtune_problem *problem; /* canonical */
-    gemmtune_match worst;            /* the least good match that will do */
-    size_t workspace_max;            /* bytes that the caller has */
-    int64_t pointer_align;           /* bytes that A, B and C are aligned to */
-    /* Returns true for a choice that failed to build before; may be NULL. */
+    gemmtune_match worst;            /* the worst match that the caller accepts */
+    size_t workspace_max;            /* bytes of the caller's workspace */
+    int64_t pointer_align;           /* alignment of A, B and C in bytes */
+    /* Returns true for a choice that failed to build before. May be NULL. */
     bool (*skip)(void *user, const struct gt_choice *c);
     void *user;
 };
 
-/* The best choice that runs the problem as the query says. ENOTFOUND when there is none;
- * with GEMMTUNE_MATCH_DEFAULT there always is one, unless no family serves the types
+/* The best choice that may run the problem of the query. ENOTFOUND when there is none. With
+ * GEMMTUNE_MATCH_DEFAULT there always is one, unless no family serves the types
  * (EUNSUPPORTED). */
 gt_status gt_match(struct gt_choice *out, const struct gt_query *query, struct gt_err *err);
 
-/* Reads the rows of `device_key`'s arch from a database into a snapshot's array; rows that
- * do not fit their family are skipped with one log line. *stale counts rows of an older
- * family source. Finalists of a problem are much alike; of what else was tried on it and
- * took at most a fifth longer than its winner, the fastest of each tile is read as well. */
+/* Reads the rows of one architecture from a database into a snapshot's array. Rows that do
+ * not fit their family are skipped with one log line. *stale counts rows of an older family
+ * source. The finalists of a problem are much alike, so the fastest trial of each other
+ * tile is read as well, if it took at most a fifth longer than the winner. */
 struct gt_db;
 gt_status gt_known_load(struct gt_known **out, size_t *count, int64_t *stale,
                         struct gt_db *db, const struct gt_families *families,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* match_fits.c - whether a kernel may run the problem of a query: asked before its speed.
- */
+/* match_fits.c - whether a kernel may run the problem of a query. Asked before its
+ * speed. */
 #include "runtime/match_inside.h"
 
 bool gt_lookup_fits(struct gt_fit *out, const struct gt_lookup *l,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model.c - the reckoning of model.h. Counts are per unit (multiprocessor) and in its
- * clocks until the last step. What fits a unit comes from the programming guide, what
- * things cost from the costs in costs.h.
+ * model.c - the computation of model.h. Counts are per unit (multiprocessor) and in its
+ * clocks until the last step. The limits of a unit come from the programming guide, costs
+ * from costs.h.
  */
 #include "runtime/model.h"
 
@@ -13,20 +13,21 @@
 
 enum {
     WARP = 32,
-    HALVES_FROM = 4, /* blocks a unit, from which halves of pairs are used */
-    GROUP_PAIRS = 9, /* pairs of units in a group, the most (sm_90) */
-    PARTITIONS = 4,  /* of a multiprocessor, each issues an instruction a clock */
+    HALVES_FROM = 4, /* blocks a unit, from which clusters can use half pairs */
+    GROUP_PAIRS = 9, /* the most pairs of units in a group (sm_90) */
+    PARTITIONS = 4,  /* of a multiprocessor; each issues one instruction a clock */
     LINE = 128,      /* bytes that shared memory or the first-level cache moves a clock */
     REGISTERS_MAX = 255,
-    REGISTER_UNIT = 8,   /* a thread's registers are counted in these */
-    REGISTER_GUESS = 32, /* of kernels whose family does not say: two loops and addresses */
+    REGISTER_UNIT = 8,   /* a thread's registers are a multiple of this */
+    REGISTER_GUESS = 32, /* for a family that does not say: two loops and addresses */
 };
 
-/* ---- what a unit holds ------------------------------------------------------------- */
+/* ---- the room of a unit ------------------------------------------------------------ */
 
 /*
  * CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": resident
- * threads, blocks, registers, shared memory and what of it each block loses to the system.
+ * threads, blocks, registers, shared memory, and the shared memory that the system takes of
+ * each block.
  */
 static const struct room {
     int cc, threads, blocks, registers, smem, smem_lost;
@@ -57,7 +58,8 @@ static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Registers are given to warps; the four partitions hold the same number of warps each. */
+/* Registers are allocated to warps; each of the four partitions holds the same number of
+ * warps. */
 int gt_model_resident(int cc, int threads, int registers, int64_t smem) {
     const struct room *room = room_of(cc);
     if (room == NULL || threads < 1)
@@ -72,7 +74,7 @@ int gt_model_resident(int cc, int threads, int registers, int64_t smem) {
     return (int)blocks;
 }
 
-/* ---- what things cost --------------------------------------------------------------- */
+/* ---- the costs ---------------------------------------------------------------------- */
 
 const struct gt_costs gt_costs_h200 = {
 #define X(name, value, fitted, what) .name = value,
@@ -80,8 +82,7 @@ const struct gt_costs gt_costs_h200 = {
 #undef X
 };
 
-/* ---- one point ------------------------------------------------------------------------
- */
+/* ---- one point ---------------------------------------------------------------------- */
 
 /* A point on a device, in numbers; bytes and clocks of a block are those of one slab. */
 struct work {
@@ -92,17 +93,17 @@ struct work {
     double m, n, k;                /* of the problem */
     double size_a, size_b, size_c; /* bytes of an element */
     double clocks_per_ns;
-    double fma_rate;          /* multiply-adds a unit does in a clock */
+    double fma_rate;          /* multiply-adds of a unit in a clock */
     double warps, tile;       /* of a block: warps, elements of C */
-    double slabs, tiles;      /* of a block, of the problem */
-    double fma, issue, stall; /* clocks of a partition for a warp's slab */
-    double shared, l2;        /* and of a unit for a block's */
-    double units;             /* that its blocks can use at once */
-    double end;               /* and for adding up and writing its tile */
+    double slabs, tiles;      /* of a block; of the problem */
+    double fma, issue, stall; /* clocks of a partition, for one warp's slab */
+    double shared, l2;        /* clocks of a unit, for one block's slab */
+    double units;             /* units that the blocks can use at once */
+    double end;               /* clocks to add up and write a block's tile */
 };
 
-/* The 4-norm: what overlaps is as long as the longest of them, and a little longer where
- * two are near each other. */
+/* The 4-norm. Times that overlap take as long as the longest of them, and a little longer
+ * when two are near each other. */
 static double norm(const double *x, int count) {
     double most = 0, sum = 0;
     for (int i = 0; i < count; i++)
@@ -114,7 +115,7 @@ static double norm(const double *x, int count) {
     return most * sqrt(sqrt(sum));
 }
 
-/* Multiply-adds of a unit in a clock; on tensor cores that per cent of the device's
+/* Multiply-adds of a unit in a clock. On tensor cores: `tensor` per cent of the device's
  * ceiling. */
 static double rate_of(const struct gt_device *d, const struct gt_dtype *types,
                       int64_t tensor) {
@@ -132,36 +133,36 @@ static double slab_bytes(const struct work *w) {
                                       (double)s[GT_SHAPE_TILE_K];
 }
 
-/* What a slab takes of each resource of a unit. */
-static void reckon_slab(struct work *w) {
+/* The clocks that a slab needs of each resource of a unit. */
+static void fill_slab(struct work *w) {
     const int64_t *s = w->shape;
     const double fmas = w->tile * (double)s[GT_SHAPE_TILE_K], bytes = slab_bytes(w);
     const double lines =
         (double)(s[GT_SHAPE_LINES] > 0 ? s[GT_SHAPE_LINES] : s[GT_SHAPE_LOADS]);
-    const double each = fmas / (double)w->facts->threads; /* a thread's */
+    const double thread_fmas = fmas / (double)w->facts->threads;
     const bool tensor = s[GT_SHAPE_TENSOR] != 0;
     w->fma =
         fmas / w->fma_rate / (tensor ? w->costs->tensor_share : 1) * PARTITIONS / w->warps;
-    w->issue = (tensor ? 0 : each) + w->costs->load * (double)s[GT_SHAPE_LOADS] +
+    w->issue = (tensor ? 0 : thread_fmas) + w->costs->load * (double)s[GT_SHAPE_LOADS] +
                w->costs->copy * (double)s[GT_SHAPE_COPIES] +
                w->costs->conflict * (double)s[GT_SHAPE_CONFLICTS];
     w->stall = 0;
     if (s[GT_SHAPE_BURST] > 0)
         w->stall = w->costs->barrier + (tensor ? w->costs->tensor_wait : w->costs->wait) *
-                                           each / (double)s[GT_SHAPE_BURST];
+                                           thread_fmas / (double)s[GT_SHAPE_BURST];
     w->shared = w->warps * (w->costs->line * lines +
                             w->costs->copy_line * (double)s[GT_SHAPE_COPIES]) +
                 w->costs->write * bytes / LINE;
     w->l2 = bytes / w->costs->l2_bytes;
 }
 
-/* Blocks that share all slabs of all tiles, alike or nearly so; 0: each has a tile or a
+/* Blocks that share all slabs of all tiles about equally. 0: each block has a tile, or a
  * part of one. */
 static int64_t streams(const struct work *w) {
     return w->shape[GT_SHAPE_STREAM] * w->d->units;
 }
 
-static void reckon_block(struct work *w) {
+static void fill_block(struct work *w) {
     const int64_t *s = w->shape;
     const double tile_m = (double)s[GT_SHAPE_TILE_M], tile_n = (double)s[GT_SHAPE_TILE_N];
     const double depth = fmax(1, ceil(w->k / (double)s[GT_SHAPE_TILE_K]));
@@ -174,19 +175,19 @@ static void reckon_block(struct work *w) {
                : s[GT_SHAPE_STREAM_SLABS] > 0 ? (double)s[GT_SHAPE_STREAM_SLABS]
                                               : w->tiles * depth / (double)streams(w);
     w->end = (w->costs->fold * folds + w->costs->store) * w->tile * w->size_c / LINE;
-    reckon_slab(w);
+    fill_slab(w);
 }
 
-/* Clocks of a partition for a slab of each of `blocks` blocks, when a warp of them takes
- * `each` of it and stalls: others go on meanwhile, if there are any. */
+/* Clocks of a partition for one slab of each of `blocks` blocks. A warp needs `each` clocks
+ * and then stalls; other warps, if there are any, go on meanwhile. */
 static double slab_clocks(const struct work *w, double each, double blocks) {
     const double warps = ceil(blocks * w->warps / PARTITIONS);
-    const double both[] = {warps * each, each + w->stall};
-    return warps == 0 ? 0 : w->stall > 0 ? norm(both, 2) : warps * each;
+    const double times[] = {warps * each, each + w->stall};
+    return warps == 0 ? 0 : w->stall > 0 ? norm(times, 2) : warps * each;
 }
 
-/* What the slabs of a block wait for one another: those that are on their way share the
- * latency; with none ahead it comes on top of what is computed. */
+/* The clocks that the slabs of a block wait for memory. Slabs that are fetched ahead share
+ * the latency. With none ahead, the latency is added to the computation. */
 static double block_latency(const struct work *w) {
     const double ahead = (double)w->shape[GT_SHAPE_AHEAD];
     const double own[] = {slab_clocks(w, w->fma, 1), slab_clocks(w, w->issue, 1), w->shared,
@@ -196,8 +197,8 @@ static double block_latency(const struct work *w) {
                : w->slabs * (norm(own, 4) + w->costs->first_memory);
 }
 
-/* Bytes from device memory: all operands once, and what a round of blocks reads when they
- * do not stay in the cache. */
+/* Bytes from device memory. When the operands fit the cache: each operand once. Otherwise
+ * each round of blocks reads its operands again. */
 static double traffic(const struct work *w, double resident) {
     const int64_t *s = w->shape;
     const double bytes_c = w->size_c * w->m * w->n;
@@ -217,42 +218,43 @@ static double traffic(const struct work *w, double resident) {
     return fmax(once, read + bytes_c);
 }
 
-/* ---- registers and blocks
- * ---------------------------------------------------------------- */
+/* ---- registers and blocks ----------------------------------------------------------- */
 
-/* What the compiler will take: more than the family reckons where there is room, never more
- * than lets the promised number of blocks fit. */
+/* The registers that the compiler will probably use: more than the family's estimate where
+ * there is room, but never so many that the promised blocks do not fit. */
 static int registers_of(const struct work *w, const struct gt_compiled *compiled) {
-    const int64_t said = w->shape[GT_SHAPE_REGS];
+    const int64_t estimate = w->shape[GT_SHAPE_REGS];
     const struct room *room = room_of(w->d->cc);
     if (compiled != NULL && compiled->registers > 0)
         return compiled->registers;
-    if (said == 0 || room == NULL)
+    if (estimate == 0 || room == NULL)
         return REGISTER_GUESS;
-    /* Warps of the promised blocks on a partition, and what each thread of them can have.
-     */
+    /* Warps of the promised blocks on a partition, and registers for each of their
+     * threads. */
     const int64_t promised =
         cdiv((int64_t)w->warps *
                  least(w->shape[GT_SHAPE_FIT] + !w->shape[GT_SHAPE_FIT], room->blocks),
              PARTITIONS);
-    const int64_t each = room->registers / PARTITIONS / (promised * WARP);
-    const double most = (double)least(REGISTERS_MAX, each / REGISTER_UNIT * REGISTER_UNIT);
-    return (int)fmin(most, ceil(w->costs->registers * (double)said));
+    const int64_t share = room->registers / PARTITIONS / (promised * WARP);
+    const double most = (double)least(REGISTERS_MAX, share / REGISTER_UNIT * REGISTER_UNIT);
+    return (int)fmin(most, ceil(w->costs->registers * (double)estimate));
 }
 
-/* Units that clusters use at once. A cluster takes pairs of units (TPC) of one group (GPC),
- * which has nine pairs at most; what is left over of a group stays empty, and where few
- * blocks fit a unit, so does the other half of an odd cluster's last pair. Dies are cut
- * differently: pairs are dealt out evenly here, but for one that a group has given away. */
+/* Units that clusters can use at once. A cluster takes pairs of units (TPC) of one group
+ * (GPC), which has nine pairs at most. The pairs of a group that are left over stay empty.
+ * When few blocks fit a unit, the other half of an odd cluster's last pair stays empty as
+ * well. Chips differ in their groups: here all groups have equally many pairs, except one
+ * that lacks a pair. */
 static double usable_units(int units, int64_t cluster, int resident) {
     const int64_t pairs = units / 2, groups = cdiv(pairs, GROUP_PAIRS);
-    const double each = (double)cluster / 2;
+    const double pairs_each = (double)cluster / 2;
     double clusters = 0;
     if (cluster <= 2)
         return units;
     for (int64_t g = 0; g < groups; g++) {
         const int64_t size = pairs / groups + (g <= pairs % groups) - (g == groups - 1);
-        clusters += floor((double)size / (resident < HALVES_FROM ? ceil(each) : each));
+        clusters +=
+            floor((double)size / (resident < HALVES_FROM ? ceil(pairs_each) : pairs_each));
     }
     return clusters > 0 ? clusters * (double)cluster : units;
 }
@@ -265,12 +267,11 @@ static void count_blocks(struct gt_prediction *out, int64_t blocks, double units
     out->last_wave = over == 0 ? 1 : (double)over / (double)round;
 }
 
-/* ---- the whole
- * --------------------------------------------------------------------------- */
+/* ---- prediction --------------------------------------------------------------------- */
 
-/* What the device could not do faster. The busiest unit has its share of the full tiles, a
- * multiply-add and a load take a slot each at least; what is past the edges is not counted,
- * since a warp may have left before. */
+/* A lower bound for the time. The busiest unit computes its share of the full tiles, and
+ * each multiply-add and each load takes at least one slot. Work past the edges does not
+ * count, since a warp may skip it. */
 static double least_ns(const struct work *w) {
     const int64_t *s = w->shape;
     const bool tensor = s[GT_SHAPE_TENSOR] != 0;
@@ -279,18 +280,18 @@ static double least_ns(const struct work *w) {
         floor(w->m / (double)s[GT_SHAPE_TILE_M]) * floor(w->n / (double)s[GT_SHAPE_TILE_N]);
     const double slabs =
         floor(floor(w->k / (double)s[GT_SHAPE_SPLIT]) / (double)s[GT_SHAPE_TILE_K]);
-    /* Shares of a tile may differ in depth: then only their mean is sure. */
+    /* The parts of a tile may differ in depth; only their mean is certain. */
     const double blocks = tiles * (double)s[GT_SHAPE_SPLIT] / w->d->units;
-    const double each = s[GT_SHAPE_STREAM] > 0  ? 0
-                        : s[GT_SHAPE_SPLIT] > 1 ? blocks * slabs
-                                                : ceil(blocks) * slabs;
+    const double unit_slabs = s[GT_SHAPE_STREAM] > 0  ? 0
+                              : s[GT_SHAPE_SPLIT] > 1 ? blocks * slabs
+                                                      : ceil(blocks) * slabs;
     const double fmas = w->tile * (double)s[GT_SHAPE_TILE_K];
     const double slots = fmas / WARP + w->warps * (double)s[GT_SHAPE_LOADS];
     const double slab = tensor ? fmas / rate : fmax(fmas / rate, slots / PARTITIONS);
     const double useful = w->m * w->n * w->k / (rate * w->d->units);
     const double bytes =
         w->size_a * w->m * w->k + w->size_b * w->k * w->n + w->size_c * w->m * w->n;
-    return fmax(fmax(useful, each * slab) / w->clocks_per_ns,
+    return fmax(fmax(useful, unit_slabs * slab) / w->clocks_per_ns,
                 bytes / gt_device_bandwidth(w->d) * 1e9);
 }
 
@@ -298,7 +299,7 @@ static void fill_terms(struct gt_prediction *out, const struct work *w) {
     const int64_t cluster = w->facts->cluster;
     const double units = w->units, blocks = (double)out->blocks;
     const double full = floor(blocks / (units * out->resident)) * out->resident;
-    const double rest = ceil((blocks - full * units) / units), busy = full + rest;
+    const double last = ceil((blocks - full * units) / units), busy = full + last;
     const double rounds = full / out->resident;
     const double parts =
         w->shape[GT_SHAPE_STREAM] > 0
@@ -307,16 +308,19 @@ static void fill_terms(struct gt_prediction *out, const struct work *w) {
     const double clusters = cluster > 1 ? w->costs->cluster : 0;
     double *t = out->term_ns;
     t[GT_TERM_FMA] = w->slabs * (rounds * slab_clocks(w, w->fma, out->resident) +
-                                 slab_clocks(w, w->fma, rest));
+                                 slab_clocks(w, w->fma, last));
     t[GT_TERM_ISSUE] = w->slabs * (rounds * slab_clocks(w, w->issue, out->resident) +
-                                   slab_clocks(w, w->issue, rest));
+                                   slab_clocks(w, w->issue, last));
     t[GT_TERM_SHARED] = busy * w->slabs * w->shared;
     t[GT_TERM_L2] = busy * w->slabs * w->l2;
     t[GT_TERM_LATENCY] = (double)out->waves * block_latency(w);
-    /* Streams go from tile to tile and begin and end each. */
-    const double each = w->shape[GT_SHAPE_STREAM] > 0 ? fmax(1, w->tiles / blocks) : 1;
-    const double begun = fmax(1, each * (double)out->waves / fmin(busy, out->resident));
-    t[GT_TERM_ENDS] = busy * each * w->end + begun * w->costs->begin_ns * w->clocks_per_ns;
+    /* A stream goes from tile to tile; each tile has a beginning and an end. */
+    const double tiles_each =
+        w->shape[GT_SHAPE_STREAM] > 0 ? fmax(1, w->tiles / blocks) : 1;
+    const double beginnings =
+        fmax(1, tiles_each * (double)out->waves / fmin(busy, out->resident));
+    t[GT_TERM_ENDS] =
+        busy * tiles_each * w->end + beginnings * w->costs->begin_ns * w->clocks_per_ns;
     t[GT_TERM_PASSES] = parts + clusters;
     for (int i = 0; i < GT_TERM_COUNT; i++)
         t[i] /= w->clocks_per_ns;
@@ -383,9 +387,9 @@ bool gt_facts_of(struct gt_facts *out, const struct gt_binding *b,
            fill_facts(out, b, &passes);
 }
 
-bool gt_model_reckon(struct gt_prediction *out, const struct gt_facts *facts,
-                     const struct gt_device *d, const struct gt_costs *costs,
-                     const struct gt_compiled *compiled) {
+bool gt_model_predict_facts(struct gt_prediction *out, const struct gt_facts *facts,
+                            const struct gt_device *d, const struct gt_costs *costs,
+                            const struct gt_compiled *compiled) {
     struct work w = {.facts = facts, .d = d, .costs = costs, .shape = facts->shape};
     memset(out, 0, sizeof *out);
     w.m = (double)facts->m;
@@ -398,14 +402,14 @@ bool gt_model_reckon(struct gt_prediction *out, const struct gt_facts *facts,
     w.fma_rate = rate_of(d, facts->types, facts->shape[GT_SHAPE_TENSOR]);
     if (w.fma_rate <= 0 || gt_device_bandwidth(d) <= 0)
         return false;
-    reckon_block(&w);
+    fill_block(&w);
     out->registers = registers_of(&w, compiled);
     const int64_t smem = compiled != NULL && compiled->smem_bytes > 0 ? compiled->smem_bytes
                                                                       : facts->smem_bytes;
     out->resident = gt_model_resident(d->cc, (int)(w.warps * WARP), out->registers, smem);
     if (out->resident < 1)
         return false;
-    out->slabs = (int64_t)fmin(ceil(w.slabs), 1e18); /* any shape will do */
+    out->slabs = (int64_t)fmin(ceil(w.slabs), 1e18); /* any finite number will do */
     w.units = usable_units(d->units, facts->cluster, out->resident);
     count_blocks(out, streams(&w) > 0 ? streams(&w) : facts->blocks, w.units);
     fill_terms(out, &w);
@@ -421,7 +425,7 @@ bool gt_model_predict(struct gt_prediction *out, const struct gt_binding *b,
     struct gt_facts facts;
     memset(out, 0, sizeof *out);
     return gt_facts_of(&facts, b, d) &&
-           gt_model_reckon(out, &facts, d, &gt_costs_h200, compiled);
+           gt_model_predict_facts(out, &facts, d, &gt_costs_h200, compiled);
 }
 
 bool gt_model_predict_fit(struct gt_prediction *out, const struct gt_fit *fit,
@@ -429,7 +433,7 @@ bool gt_model_predict_fit(struct gt_prediction *out, const struct gt_fit *fit,
     struct gt_facts facts;
     memset(out, 0, sizeof *out);
     return fill_facts(&facts, &fit->binding, &fit->passes) &&
-           gt_model_reckon(out, &facts, d, &gt_costs_h200, NULL);
+           gt_model_predict_facts(out, &facts, d, &gt_costs_h200, NULL);
 }
 
 gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
@@ -447,7 +451,7 @@ gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
     if (room_of(d->cc) == NULL || gt_device_peak(d, fit.binding.dtype) <= 0 ||
         gt_device_bandwidth(d) <= 0)
         return gt_fail(err, GEMMTUNE_ENOTFOUND,
-                       "%s does not tell its peak or bandwidth: no prediction", d->name);
+                       "%s does not report its peak or bandwidth: no prediction", d->name);
     if (!gt_model_predict_fit(out, &fit, d))
         return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: no block of this point fits a unit",
                        f->name);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model.h - how long a point should take on a device, worked out and not measured: from the
+ * model.h - how long a point should take on a device, computed and not measured: from the
  * device's description, the launches and the family's "shape". Pure: no device, no file, no
- * lock, no state; any thread may ask.
+ * lock, no state; any thread may call it.
  *
- * A prediction is a sum over launches and, for the main kernel, the 4-norm of what its
- * busiest unit (multiprocessor) needs of each resource: the largest binds, those near it
- * add to it. A family without a shape, a CPU and a device whose peaks are unknown have
- * none.
+ * A prediction is a sum over launches. The time of the main kernel is the 4-norm of its
+ * busiest unit's (multiprocessor's) times for each resource: the longest binds, and those
+ * near it add to it. There is no prediction for a family without a shape, for a CPU, or for
+ * a device whose peaks are unknown.
  */
 #ifndef GT_RUNTIME_MODEL_H
 #define GT_RUNTIME_MODEL_H
@@ -15,7 +15,7 @@
 #include "runtime/costs.h"
 #include "runtime/fit.h"
 
-/* What a kernel waits for: word in JSON, clause for people. The first six are the main
+/* The terms of a prediction: word in JSON, clause for people. The first six are the main
  * kernel's. */
 #define GT_TERM_LIST(X)                                                                    \
     X(FMA, "fma", "multiply-adds at the units' rate")                                      \
@@ -34,26 +34,26 @@ enum gt_term {
 #undef X
         GT_TERM_COUNT
 };
-enum { GT_TERM_MAIN = GT_TERM_ENDS }; /* how many are the main kernel's */
+enum { GT_TERM_MAIN = GT_TERM_ENDS }; /* number of terms of the main kernel */
 
 struct gt_prediction {
     double ns;                     /* of all passes */
-    double term_ns[GT_TERM_COUNT]; /* if nothing else took time */
+    double term_ns[GT_TERM_COUNT]; /* time if this were the only term */
     enum gt_term binds;            /* the longest */
-    /* No kernel of this point is faster: multiply-adds of the busiest unit at the ceiling;
-     * A, B and C once at peak bandwidth. */
+    /* A lower bound for every kernel of this point: the multiply-adds of the busiest unit
+     * at the ceiling, and A, B and C once at peak bandwidth. */
     double least_ns;
-    int registers;         /* a thread's, as reckoned or given */
-    int resident;          /* blocks a unit holds at once */
-    int64_t blocks, slabs; /* of the main kernel; of a block */
-    int64_t waves;         /* rounds of resident blocks, the last one perhaps not full */
+    int registers;         /* of a thread, estimated or given */
+    int resident;          /* blocks that a unit holds at once */
+    int64_t blocks, slabs; /* blocks of the main kernel; slabs of a block */
+    int64_t waves;         /* rounds of resident blocks, the last perhaps not full */
     double last_wave;      /* share of the last round that is filled */
 };
 
-/* What is known of a kernel once it is compiled; 0 is not known yet. */
+/* Facts about a compiled kernel; 0: not known. */
 struct gt_compiled {
-    int registers;      /* a thread's */
-    int64_t smem_bytes; /* a block's, static and dynamic */
+    int registers;      /* of a thread */
+    int64_t smem_bytes; /* of a block, static and dynamic */
 };
 
 /* `b` has device, problem and point bound. `compiled` may be NULL. One to two microseconds.
@@ -61,29 +61,30 @@ struct gt_compiled {
 bool gt_model_predict(struct gt_prediction *out, const struct gt_binding *b,
                       const struct gt_device *d, const struct gt_compiled *compiled);
 
-/* The same for a point that was fitted to its problem, before it is compiled. */
+/* The same for a point that was fitted to its problem and is not compiled yet. */
 bool gt_model_predict_fit(struct gt_prediction *out, const struct gt_fit *fit,
                           const struct gt_device *d);
 
-/* What a prediction is made of that no cost changes: taken once when costs are fitted. */
+/* The input of a prediction without the costs. A fit of costs computes it once. */
 struct gt_facts {
     int64_t shape[GT_SHAPE_COUNT];
     int64_t m, n, k; /* of the problem */
     const struct gt_dtype *types;
     int64_t threads, smem_bytes;     /* of a block of the main kernel */
-    int64_t blocks, cluster, passes; /* its blocks, blocks of a cluster; launches */
+    int64_t blocks, cluster, passes; /* blocks; blocks of a cluster; launches */
 };
-/* False when the family has no shape or none for this point, its launches cannot be worked
- * out, or a tile, the split or a group is below 1. */
+/* False when the family has no shape, or no valid one for this point (a tile, split or
+ * group below 1), or when the launches cannot be computed. */
 bool gt_facts_of(struct gt_facts *out, const struct gt_binding *b,
                  const struct gt_device *d);
 /* gt_model_predict with other costs. */
-bool gt_model_reckon(struct gt_prediction *out, const struct gt_facts *facts,
-                     const struct gt_device *d, const struct gt_costs *costs,
-                     const struct gt_compiled *compiled);
+bool gt_model_predict_facts(struct gt_prediction *out, const struct gt_facts *facts,
+                            const struct gt_device *d, const struct gt_costs *costs,
+                            const struct gt_compiled *compiled);
 
-/* gt_model_predict for a point that gt_fit_point lets run. EINVAL or EUNSUPPORTED with the
- * reason when it may not run; ENOTFOUND with the reason when there is no prediction. */
+/* gt_model_predict for a point that gt_fit_point allows. EINVAL or EUNSUPPORTED with the
+ * reason when the point may not run; ENOTFOUND with the reason when there is no
+ * prediction. */
 gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
                            const struct gt_device *d, const gemmtune_problem *p,
                            const struct gt_point *point, struct gt_err *err);
@@ -91,8 +92,8 @@ gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
 const char *gt_term_word(enum gt_term term);
 const char *gt_term_about(enum gt_term term);
 
-/* Blocks of `threads` threads, each with `registers` registers, and `smem` bytes that a
- * CUDA unit of compute capability `cc` holds at once; 0 when not even one fits. */
+/* How many blocks of `threads` threads, with `registers` registers a thread and `smem`
+ * bytes a block, a CUDA unit of compute capability `cc` holds at once; 0 when none fits. */
 int gt_model_resident(int cc, int threads, int registers, int64_t smem);
 
 #endif

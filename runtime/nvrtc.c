@@ -9,15 +9,15 @@
 
 /* ---- which library, which architecture ---- */
 
-static bool knows(const struct gt_nvrtc *lib, int cc) {
+static bool knows_arch(const struct gt_nvrtc *lib, int cc) {
     for (int i = 0; i < lib->arch_count; i++)
         if (lib->arch[i] == cc)
             return true;
     return false;
 }
 
-/* The newest architecture of the library that is older than cc and of its major version,
- * or 0. */
+/* The newest architecture of the library that is older than cc and has its major version;
+ * else 0. */
 static int stand_in(const struct gt_nvrtc *lib, int cc) {
     int best = 0;
     for (int i = 0; i < lib->arch_count; i++)
@@ -31,7 +31,7 @@ static bool has_specific_name(int cc) {
     return cc == 90 || cc == 100 || cc == 103 || cc == 110 || cc == 120 || cc == 121;
 }
 
-/* Says what is missing for cc, in one sentence. */
+/* Fails with the thing that is missing for cc, in one sentence. */
 static gt_status nothing_serves(const struct gt_nvrtcs *all, int cc, struct gt_err *err) {
     if (all->count == 0)
         return gt_fail(
@@ -64,7 +64,7 @@ gt_status gt_nvrtc_choose(struct gt_nvrtc_choice *out, int cc, struct gt_err *er
     const struct gt_nvrtcs *all = gt_nvrtc_api();
     *out = (struct gt_nvrtc_choice){.lib = NULL};
     for (int i = 0; i < all->count && !out->lib; i++)
-        if (knows(&all->lib[i], cc))
+        if (knows_arch(&all->lib[i], cc))
             out->lib = &all->lib[i];
     if (out->lib) {
         snprintf(out->arch, sizeof out->arch, "sm_%d%s", cc,
@@ -87,11 +87,11 @@ gt_status gt_nvrtc_choose(struct gt_nvrtc_choice *out, int cc, struct gt_err *er
 /* Everything but the architecture. No fast math: it changes denormals and division. */
 static const char *const fixed_options[] = {
     "--std=c++17",
-    "--ptxas-options=-v", /* registers, spills and shared memory arrive in the log */
+    "--ptxas-options=-v", /* puts registers, spills and shared memory into the log */
     "--fmad=true",
-    /* Where a CUDA driver is installed, NVRTC keeps a cache of its own, and a program
-     * from there comes without ptxas's log. Last, since 12.8 and older neither have nor
-     * know it. */
+    /* Where a CUDA driver is installed, NVRTC has a cache of its own; a program from it
+     * comes without ptxas's log. Last, because 12.8 and older have no cache and no such
+     * option. */
     "--no-cache",
 };
 enum { FIXED_OPTIONS = sizeof fixed_options / sizeof *fixed_options };
@@ -114,7 +114,7 @@ void gt_nvrtc_toolchain(const struct gt_nvrtc_choice *choice, char *out, size_t 
 
 /* ---- the log ---- */
 
-/* Lines that ptxas -v adds and the note about old architectures: facts, not complaints. */
+/* Lines of ptxas -v and the note about old architectures: facts, not complaints. */
 static bool is_chatter(const char *line) {
     return strncmp(line, "ptxas info", 10) == 0 || strncmp(line, "ptxas   ", 8) == 0 ||
            strncmp(line, "nvrtc: warning: Architectures prior", 35) == 0;
@@ -140,8 +140,7 @@ static void raise_to(int *value, int seen) {
         *value = seen;
 }
 
-/* Reads one line of ptxas -v; with several kernels in a source the largest number
- * stands. */
+/* Reads one line of ptxas -v. Of several kernels in a source the largest number counts. */
 static void read_chatter(struct gt_image *image, const char *line, const char *end) {
     const int registers = number_before(line, end, " registers");
     if (registers >= 0) {
@@ -153,7 +152,7 @@ static void read_chatter(struct gt_image *image, const char *line, const char *e
     raise_to(&image->spill_bytes, number_before(line, end, " bytes spill loads"));
 }
 
-/* Takes the numbers out of a log, in place, and leaves what a person should read. */
+/* Takes the numbers out of a log, in place, and leaves the lines for people. */
 static void read_log(struct gt_image *image) {
     char *to = image->log;
     for (const char *line = image->log; *line;) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nvrtc.h - from CUDA source to a cubin, with no device, context or toolkit: which of the
- * NVRTC libraries found here serves a compute capability, with which options, and what came
- * out.
+ * nvrtc.h - from CUDA source to a cubin, without a device, context or toolkit. It chooses
+ * the NVRTC library and the options for a compute capability, and compiles.
  */
 #ifndef GT_RUNTIME_NVRTC_H
 #define GT_RUNTIME_NVRTC_H
@@ -15,15 +14,15 @@ struct gt_nvrtc_choice {
     char arch[16]; /* "sm_61", "sm_90a" */
 };
 
-/* The newest NVRTC that knows compute capability `cc`; else the newest that knows an
- * older one of the same major version, whose code such a device runs. EBUILD with a
- * sentence that says what to install. */
+/* Chooses the newest NVRTC that knows compute capability `cc`; else the newest that knows
+ * an older one of the same major version, whose code such a device runs. EBUILD with a
+ * sentence that names the package to install. */
 gt_status gt_nvrtc_choose(struct gt_nvrtc_choice *out, int cc, struct gt_err *err);
 /* "NVRTC 13.0" */
 void gt_nvrtc_name(const struct gt_nvrtc_choice *choice, char *out, size_t size);
 /* "NVRTC 13.0 --gpu-architecture=sm_90a ..." */
 void gt_nvrtc_toolchain(const struct gt_nvrtc_choice *choice, char *out, size_t size);
-/* Compiles; `image` was initialised. EBUILD: image->log has the compiler's words.
+/* Compiles; `image` must be initialised. EBUILD: image->log has the compiler's messages.
  * Thread-safe. */
 gt_status gt_nvrtc_build(struct gt_image *image, const struct gt_nvrtc_choice *choice,
                          const char *source, struct gt_err *err);

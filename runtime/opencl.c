@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * opencl.c - the OpenCL driver: the caller's context, programs built from source while
- * loading (a program binary may be host code, so none is ever kept), and launches. Finding
- * devices is opencl_device.c's.
+ * opencl.c - the OpenCL driver: the caller's context, programs and launches. Programs are
+ * built from source while loading and never kept, since a program binary may be host code.
+ * opencl_device.c finds devices.
  *
  * A cl_kernel holds its arguments, so two threads must not use one at once, and a launch
- * may neither lock nor allocate: a loaded kernel owns POOL cl_kernel objects, and a launch
- * takes one by setting its bit.
+ * may neither lock nor allocate. So a loaded kernel owns POOL cl_kernel objects, and a
+ * launch takes one by setting its bit.
  */
 #include "runtime/driver_util.h"
 #include "runtime/limits.h"
@@ -30,7 +30,7 @@ struct opencl_gpu {
 };
 
 struct pool {
-    atomic_uint taken; /* bit i: object[i] is being filled or launched */
+    atomic_uint taken; /* bit i: object[i] is in use by a launch */
     cl_kernel object[POOL];
 };
 
@@ -38,8 +38,8 @@ struct opencl_kernel {
     struct gt_kernel head;
     const struct gt_opencl *cl;
     cl_program program;
-    bool borrowed;     /* the program is another kernel's */
-    struct pool *pool; /* apart, so that a const kernel can be launched */
+    bool borrowed;     /* the program belongs to another kernel */
+    struct pool *pool; /* separate, so that a const kernel can be launched */
 };
 
 /* ---- context ------------------------------------------------------------------------- */
@@ -176,8 +176,8 @@ static gt_status fill_pool(struct opencl_kernel *k, const char *entry, struct gt
     return GEMMTUNE_OK;
 }
 
-/* Refuses what the device has no room for, before a launch does: PoCL aborts the process
- * there. */
+/* Refuses a kernel for which the device has no room. PoCL would abort the process at a
+ * launch. */
 static gt_status check_room(struct gt_image *image, const struct opencl_kernel *k,
                             const struct opencl_gpu *gpu, const struct gt_launch *launch,
                             struct gt_err *err) {
@@ -216,7 +216,7 @@ static void unload(struct gt_kernel *kernel) {
     free(k);
 }
 
-/* Without a program yet. */
+/* A kernel without a program yet. */
 static struct opencl_kernel *kernel_create(const struct opencl_gpu *gpu,
                                            struct gt_err *err) {
     struct opencl_kernel *k = calloc(1, sizeof *k);
@@ -258,7 +258,7 @@ static gt_status load_also(struct gt_kernel **out, struct gt_gpu *gpu,
                            const struct gt_kernel *kernel, const char *entry,
                            const struct gt_launch *launch, struct gt_err *err) {
     const struct opencl_gpu *g = (const struct opencl_gpu *)gpu;
-    struct gt_image facts = {0}; /* an image tells those of its main kernel */
+    struct gt_image facts = {0}; /* not used: an image has the facts of its main kernel */
     *out = NULL;
     struct opencl_kernel *k = kernel_create(g, err);
     if (!k)
@@ -292,7 +292,7 @@ static gt_status check_launch(const struct gt_launch *l, const struct gt_device 
 
 /* ---- launch -------------------------------------------------------------------------- */
 
-/* Takes a free object, waiting only while POOL other threads are inside a launch. */
+/* Takes a free object. It waits only while POOL other threads are inside a launch. */
 static unsigned take(struct pool *pool) {
     unsigned taken = atomic_load_explicit(&pool->taken, memory_order_relaxed);
     for (;;) {
@@ -314,7 +314,7 @@ static void give(struct pool *pool, unsigned slot) {
     (void)atomic_fetch_and_explicit(&pool->taken, ~(1U << slot), memory_order_release);
 }
 
-/* The range in work-items. PoCL takes a size of 0 silently, so it is refused here. */
+/* The range in work-items. PoCL accepts a size of 0 silently, so it is refused here. */
 static gt_status range_of(size_t global[3], size_t local[3], const struct gt_launch *launch,
                           struct gt_err *err) {
     for (int i = 0; i < 3; i++) {
@@ -329,7 +329,7 @@ static gt_status range_of(size_t global[3], size_t local[3], const struct gt_lau
     return GEMMTUNE_OK;
 }
 
-/* A refusal before anything ran says EINVAL. */
+/* EINVAL when the launch was refused before anything ran. */
 static gt_status fail_launch(cl_int result, struct gt_err *err) {
     const gt_status status = gt_opencl_fail(err, "clEnqueueNDRangeKernel", result);
     const bool refused = result == GT_CL_OUT_OF_RESOURCES ||

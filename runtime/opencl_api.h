@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * opencl_api.h - as much of OpenCL 1.2 as gemmtune calls, declared from the specification
- * and opened at run time. tests/device/opencl_header_check.c compares with CL/cl.h.
+ * opencl_api.h - the part of OpenCL 1.2 that gemmtune calls, declared from the
+ * specification and opened at run time. tests/device/opencl_header_check.c compares with
+ * CL/cl.h.
  *
  * Types keep the names of the specification; constants are GT_CL_*.
  */
@@ -207,12 +208,12 @@ struct gt_opencl {
 #undef X
 };
 
-/* The ICD loader: libOpenCL.so.1, or what $GEMMTUNE_LIBOPENCL names. Opened once, from
- * any thread, never closed. NULL with a sentence in `err` when it is not there or older
- * than OpenCL 1.2. */
+/* The ICD loader: libOpenCL.so.1, or the path in $GEMMTUNE_LIBOPENCL. Opened once, from any
+ * thread, never closed. NULL with a sentence in `err` when it is not there or older than
+ * OpenCL 1.2. */
 const struct gt_opencl *gt_opencl_api(struct gt_err *err);
-/* Puts functions in place of those that gt_opencl_api has given, for everybody; to watch
- * calls. Not while another thread uses them. */
+/* Replaces the functions of gt_opencl_api for all callers, to watch calls. Not while
+ * another thread uses them. */
 void gt_opencl_replace(const struct gt_opencl *with);
 
 /* EDEVICE with "call: CL_NAME"; ENOMEM when the host is out of memory. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what a device says of itself ---------------------------------------------------- */
+/* ---- the description of a device ---------------------------------------------------- */
 
 /* A number of 4 or 8 bytes, 0 when the device does not answer. */
 static uint64_t number(const struct gt_opencl *cl, cl_device_id device, cl_uint what) {
@@ -22,7 +22,7 @@ static uint64_t number(const struct gt_opencl *cl, cl_device_id device, cl_uint 
     return size == sizeof value.word ? value.word : value.wide;
 }
 
-static int small(uint64_t value) {
+static int as_int(uint64_t value) {
     return value > INT32_MAX ? INT32_MAX : (int)value;
 }
 
@@ -57,9 +57,9 @@ static bool has_word(const char *list, const char *word) {
     return false;
 }
 
-/* "OpenCL 3.0 PoCL 3.1+debian  Linux, ..." becomes "PoCL 3.1": what follows the
+/* "OpenCL 3.0 PoCL 3.1+debian  Linux, ..." becomes "PoCL 3.1": the text after the
  * standard's version, up to a comma or two spaces, without a packager's suffix. "" when
- * nothing follows. */
+ * there is none. */
 static void compiler_of(char *out, size_t size, const char *version) {
     char cut[128];
     const char *p = version;
@@ -105,7 +105,7 @@ static void fill_uuid(struct gt_device *d, const struct gt_opencl *cl,
              hex + 16, hex + 20);
 }
 
-/* What only some vendors tell, through extensions. */
+/* Facts that only some vendors give, through extensions. */
 static void fill_extras(struct gt_device *d, const struct gt_opencl *cl,
                         cl_device_id device) {
     char *extensions = text_of(cl, device, GT_CL_DEVICE_EXTENSIONS);
@@ -116,16 +116,16 @@ static void fill_extras(struct gt_device *d, const struct gt_opencl *cl,
     if (has_word(list, "cl_khr_device_uuid"))
         fill_uuid(d, cl, device);
     if (has_word(list, "cl_nv_device_attribute_query")) {
-        d->warp = small(number(cl, device, GT_CL_DEVICE_WARP_SIZE_NV));
-        d->regs_per_block = small(number(cl, device, GT_CL_DEVICE_REGISTERS_PER_BLOCK_NV));
-        /* The slot is the device number: seen on an H200, whose CUDA address ends in
-         * 06.0. */
+        d->warp = as_int(number(cl, device, GT_CL_DEVICE_WARP_SIZE_NV));
+        d->regs_per_block = as_int(number(cl, device, GT_CL_DEVICE_REGISTERS_PER_BLOCK_NV));
+        /* The slot is the device number. On an H200 it agrees with the CUDA address, which
+         * ends in 06.0. */
         snprintf(d->pci, sizeof d->pci, "%04x:%02x:%02x.0",
                  (unsigned)number(cl, device, GT_CL_DEVICE_PCI_DOMAIN_ID_NV) & 0xffffU,
                  (unsigned)number(cl, device, GT_CL_DEVICE_PCI_BUS_ID_NV) & 0xffU,
                  (unsigned)number(cl, device, GT_CL_DEVICE_PCI_SLOT_ID_NV) & 0x1fU);
     } else if (has_word(list, "cl_amd_device_attribute_query")) {
-        d->warp = small(number(cl, device, GT_CL_DEVICE_WAVEFRONT_WIDTH_AMD));
+        d->warp = as_int(number(cl, device, GT_CL_DEVICE_WAVEFRONT_WIDTH_AMD));
     }
     if (d->warp < 1)
         d->warp = 1;
@@ -149,9 +149,9 @@ static void fill_device(struct gt_device *d, const struct gt_opencl *cl, int ord
     copy_text(d->vendor, sizeof d->vendor, cl, device, GT_CL_DEVICE_VENDOR);
     copy_text(d->driver, sizeof d->driver, cl, device, GT_CL_DRIVER_VERSION);
     fill_kind(d, cl, device);
-    d->units = small(number(cl, device, GT_CL_DEVICE_MAX_COMPUTE_UNITS));
-    d->max_threads = small(number(cl, device, GT_CL_DEVICE_MAX_WORK_GROUP_SIZE));
-    d->clock_mhz = small(number(cl, device, GT_CL_DEVICE_MAX_CLOCK_FREQUENCY));
+    d->units = as_int(number(cl, device, GT_CL_DEVICE_MAX_COMPUTE_UNITS));
+    d->max_threads = as_int(number(cl, device, GT_CL_DEVICE_MAX_WORK_GROUP_SIZE));
+    d->clock_mhz = as_int(number(cl, device, GT_CL_DEVICE_MAX_CLOCK_FREQUENCY));
     d->mem_bytes = large(number(cl, device, GT_CL_DEVICE_GLOBAL_MEM_SIZE));
     d->max_alloc = large(number(cl, device, GT_CL_DEVICE_MAX_MEM_ALLOC_SIZE));
     d->l2_bytes = large(number(cl, device, GT_CL_DEVICE_GLOBAL_MEM_CACHE_SIZE));
@@ -192,7 +192,7 @@ static gt_status walk(const struct gt_opencl *cl, visitor *visit, void *user,
                       struct gt_err *err) {
     cl_uint count = 0;
     if (cl->clGetPlatformIDs(0, NULL, &count) != GT_CL_SUCCESS || count == 0)
-        return GEMMTUNE_OK; /* a loader that finds no platform calls that an error */
+        return GEMMTUNE_OK; /* a loader without platforms returns an error */
     cl_platform_id *platforms = calloc(count, sizeof(cl_platform_id));
     if (!platforms)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for %u platforms", (unsigned)count);
@@ -242,7 +242,7 @@ gt_status gt_opencl_enumerate(void (*fn)(void *user, const struct gt_device *d),
 }
 
 struct search {
-    int ordinal;         /* wanted; or -1 and */
+    int ordinal;         /* the one to find; or -1, and */
     cl_device_id device; /* this device */
     bool found;
     int found_ordinal;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * plan.c - a problem's kernel, chosen, built and ready. A kernel with vector loads needs
- * aligned pointers, which are known only when it runs; so a plan whose kernel does holds a
- * second, narrow one for pointers that are not.
+ * aligned pointers, and pointers are known only when the plan runs. So such a plan holds a
+ * second, narrow kernel for unaligned pointers.
  */
 #include "runtime/context.h"
 
@@ -14,16 +14,15 @@
 #include <string.h>
 
 enum {
-    TRIES_MAX = 32, /* choices that fail to build before a plan gives up */
-    RECORDS_MAX =
-        8 /* of which records: when so many fail, the cause is not in the record */
+    TRIES_MAX = 32, /* choices that may fail to build before a plan gives up */
+    RECORDS_MAX = 8 /* records among them: when so many fail, records are not the cause */
 };
 
 struct gemmtune_plan {
     bool swapped; /* the caller's problem is column-major */
     struct gt_exec *wide;
-    struct gt_exec *narrow; /* NULL when wide takes any element-aligned pointer */
-    uintptr_t mask[3];      /* low bits of A, B, C that must be clear for wide */
+    struct gt_exec *narrow; /* NULL when the wide kernel accepts every pointer */
+    uintptr_t mask[3];      /* low bits of A, B and C that must be 0 for the wide kernel */
     gemmtune_match match;
     size_t workspace_bytes;
     double tuned_median_ns;
@@ -35,8 +34,7 @@ struct gemmtune_plan {
 
 /* ---- choosing and building ------------------------------------------------------- */
 
-/* Choices that failed to build. A record is its own name; a default point is its
- * family's. */
+/* Choices that failed to build: records, and families by their default points. */
 struct failures {
     int count, records;
     struct {
@@ -61,11 +59,12 @@ static void note_failure(struct failures *f, const struct gt_choice *c,
     f->entry[f->count].family = c->family;
     f->count++;
     f->records += c->known != NULL;
-    gt_log(GEMMTUNE_LOG_WARN, "passed over (%s): %s", c->why, err->line);
+    gt_log(GEMMTUNE_LOG_WARN, "does not build, trying the next (%s): %s", c->why,
+           err->line);
 }
 
-/* The best choice that builds. When none does, the error of the first one is reported: that
- * kernel was wanted. */
+/* Builds the best choice that builds. When none does, reports the error of the first one,
+ * which was the best. */
 static gt_status choose_and_build(struct gt_exec **out, struct gt_choice *choice,
                                   struct gt_gpu *gpu, struct gt_query query,
                                   struct gt_err *err) {
@@ -112,7 +111,7 @@ static size_t largest_element(const gemmtune_problem *p) {
 static bool wants_narrow(const struct gt_exec_info *info, const struct gt_gpu *gpu,
                          const gemmtune_problem *p) {
     if (!gpu->driver->pointers_are_addresses)
-        return false; /* its buffers are aligned for every type */
+        return false; /* buffers are aligned for every type */
     for (int i = 0; i < 3; i++)
         if (info->fit->align[i] > (int64_t)element_size(p, i))
             return true;
@@ -136,8 +135,8 @@ static void note_workspace(gemmtune_plan *plan, const struct gt_exec_info *info)
         plan->workspace_bytes = bytes;
 }
 
-/* The second kernel. Without one the plan still runs with aligned pointers and refuses
- * others, so not finding one is worth a line and no more. */
+/* Adds the second kernel. Without one the plan still runs with aligned pointers and refuses
+ * others, so a failure only gets a log line. */
 static gt_status add_narrow(gemmtune_plan *plan, struct gt_gpu *gpu, struct gt_query query,
                             struct gt_err *err) {
     struct gt_choice choice;
@@ -270,7 +269,7 @@ gemmtune_status gemmtune_plan_describe_sized(const gemmtune_plan *plan,
     return gt_growth_write(info, size, &own, &info_growth, err);
 }
 
-/* No plan yet is of a problem with row counts or an epilogue. */
+/* No plan has row counts or an epilogue yet. */
 static gt_status check_args(const gemmtune_args *args, struct gt_err *err) {
     if (args->rows != NULL)
         return gt_fail(err, GEMMTUNE_EINVAL,

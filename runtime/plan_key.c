@@ -35,8 +35,9 @@ bool gt_plan_key_same(const struct gt_plan_key *x, const struct gt_plan_key *y) 
                : strcmp(x->epilogue, y->epilogue) == 0;
 }
 
-/* splitmix64's finalizer (Steele, Lea, Flood 2014) over the words. Batches share a slot's
- * chain with the single product: a call pays for what most calls have. */
+/* The finalizer of splitmix64 (Steele, Lea, Flood 2014) over the words. It reads only the
+ * words of a single product, so batches may share a slot's chain; most calls pay for no
+ * more. */
 size_t gt_plan_key_hash(const struct gt_plan_key *key) {
     uint64_t h = 0;
     for (int i = 0; i < GT_PLAN_KEY_SIZES; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * prelude.c - the texts under templates/ that are compiled in, and the parts of
- * templates/common/ that templates are written in. A family's source has the parts that it
- * uses, and its hash covers them: an edit of one part outdates the families that use it.
+ * templates/common/. A family's source has the parts that it uses, and its hash covers
+ * them: an edit of one part outdates the families that use it.
  */
 #include "runtime/family_inside.h"
 
@@ -29,7 +29,7 @@ enum part {
 
 #define BIT(part) (1u << (part))
 
-/* In the order in which a source has them: each part needs parts above it only. */
+/* In the order of parts in a source: each part needs only parts above it. */
 static const struct {
     const char *name;
     unsigned needs; /* bits */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source.c - the text a compiler sees: macros, prelude, rules, template. The template
- * itself is never changed, so a compiler's message names its lines and a reader finds them.
+ * source.c - the text that a compiler sees: macros, parts, rules, template. The template
+ * itself is unchanged, so the line numbers in a compiler's message are those of its file.
  */
 #include "runtime/family_inside.h"
 
@@ -17,7 +17,7 @@
 struct text {
     char *bytes;
     size_t length, room;
-    bool failed; /* out of memory: everything after is dropped, the end tells */
+    bool failed; /* out of memory: the rest is dropped, and the end reports it */
 };
 
 static bool reserve(struct text *t, size_t more) {
@@ -63,8 +63,8 @@ static gt_status finish(char **out, struct text *t, struct gt_err *err) {
 
 /* ---- pieces ---------------------------------------------------------------------- */
 
-/* Negative numbers in parentheses: GT_X-GT_Y must stay two operands and a minus. Past 31
- * bits with the L that both languages' 64-bit integer has. */
+/* Negative numbers stand in parentheses, so that GT_X-GT_Y stays a subtraction. Numbers
+ * beyond 31 bits end in L, which makes them 64-bit integers in both languages. */
 static void put_macro(struct text *t, const char *name, int64_t value) {
     const char *suffix = value > INT32_MAX || value < -INT32_MAX ? "L" : "";
     putf(t, value < 0 ? "#define %s (%" PRId64 "%s)\n" : "#define %s %" PRId64 "%s\n", name,
@@ -77,7 +77,7 @@ static void put_own_macro(struct text *t, const char *name, int64_t value) {
     put_macro(t, macro, value);
 }
 
-/* GT_DTYPE_F32 and the like: problem types that multiply alike must differ in text. */
+/* GT_DTYPE_F32 and the like: two mixes that compute alike must still differ in text. */
 static void put_dtype(struct text *t, const struct gt_dtype *row) {
     char macro[GT_NAME_MAX] = "GT_DTYPE_";
     size_t length = strlen(macro);
@@ -88,7 +88,7 @@ static void put_dtype(struct text *t, const struct gt_dtype *row) {
     put_macro(t, macro, 1);
 }
 
-/* The types that types.h goes by. */
+/* The types that types.h reads. */
 static void put_types(struct text *t, const struct gt_dtype *row) {
     putf(t, "#define GT_TYPE_A %s\n", gt_type_name(row->a));
     putf(t, "#define GT_TYPE_B %s\n", gt_type_name(row->b));
@@ -140,8 +140,9 @@ static void put_names(struct text *t, const struct gt_binding *b) {
     }
 }
 
-/* GT_PARAMS: what every kernel of the family takes, with names and types. The workspace is
- * not `restrict`: what an earlier kernel leaves there must not be read ahead of a wait. */
+/* GT_PARAMS: the parameters of every kernel of the family, with names and types. The
+ * workspace is not `restrict`: a kernel must not read the data of an earlier kernel ahead
+ * of its wait. */
 static void put_params(struct text *t, const struct gt_family *f) {
     static const char *const declared[] = {
         [GT_ARG_M] = "int m",
@@ -177,8 +178,7 @@ static void put_parts(struct text *t, unsigned set) {
     put(t, "\n");
 }
 
-/* A require rule as a static assertion, so that it holds even for a text built
- * elsewhere. */
+/* A require rule as a static assertion. It holds even when the text is built elsewhere. */
 static void put_rule(struct text *t, const struct gt_rule *rule, int number) {
     put(t, "GT_STATIC_ASSERT(");
     put_c(t, rule->expr);

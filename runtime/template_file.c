@@ -2,10 +2,9 @@
 /*
  * template_file.c - see template_file.h.
  *
- * The check for directives does not parse the language, so nothing that a source does with
- * strings and comments can hide a directive from it. It looks at every "#" and its other
- * spellings, wherever they stand, and refuses the source when one of these words comes
- * next.
+ * The check for directives does not parse the language, so strings and comments cannot hide
+ * a directive from it. It looks at every "#", in all its spellings and anywhere, and
+ * refuses the source when one of these words comes next.
  */
 #include "runtime/template_file.h"
 
@@ -52,7 +51,7 @@ static gt_status read_text(char **out, int fd, const char *path, struct gt_err *
 gt_status gt_template_read(char **out, const char *path, struct gt_err *err) {
     struct stat about;
     gt_status status = GEMMTUNE_OK;
-    /* O_NONBLOCK: opening a pipe does not wait for somebody to write */
+    /* O_NONBLOCK: opening a pipe must not wait for a writer */
     const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     *out = NULL;
     if (fd < 0 && errno == ELOOP)
@@ -76,13 +75,13 @@ gt_status gt_template_read(char **out, const char *path, struct gt_err *err) {
 
 /* ---- directives ------------------------------------------------------------------ */
 
-/* Bytes of a line's end at `at`, 0 when there is none. */
+/* Bytes of the line end at `at`; 0 when there is none. */
 static size_t end_of_line(const char *at) {
     return at[0] == '\r' && at[1] == '\n' ? 2 : at[0] == '\n' || at[0] == '\r';
 }
 
-/* Bytes of a line's continuation at `at`: a backslash, or its trigraph, that only blanks
- * part from the end of the line. */
+/* Bytes of the line continuation at `at`: a backslash or its trigraph, blanks, and the end
+ * of the line. */
 static size_t continuation(const char *at) {
     const size_t head = at[0] == '\\' ? 1
                         : strncmp(at,
@@ -96,7 +95,7 @@ static size_t continuation(const char *at) {
     return end > 0 ? head + blanks + end : 0;
 }
 
-/* Makes one line of lines that are continued. */
+/* Joins lines that end in a continuation. */
 static void join_lines(char *text) {
     char *to = text;
     for (const char *from = text; *from != '\0';) {
@@ -108,7 +107,7 @@ static void join_lines(char *text) {
     *to = '\0';
 }
 
-/* Bytes of "#" or one of its other spellings at `at`. */
+/* Bytes of "#", in any of its spellings, at `at`. */
 static size_t hash_sign(const char *at) {
     return at[0] == '#'                ? 1
            : strncmp(at, "%:", 2) == 0 ? 2
@@ -120,7 +119,7 @@ static size_t hash_sign(const char *at) {
                : 0;
 }
 
-/* Behind blanks and comments. */
+/* The first place after blanks and comments. */
 static const char *next_word(const char *at) {
     for (;;) {
         at += strspn(at, " \t\v\f");
@@ -145,7 +144,7 @@ static const char *word_at(const char *at, const char *const *list) {
     return NULL;
 }
 
-/* What would read another file; NULL: nothing. */
+/* The word that would read another file; NULL: there is none. */
 static const char *find_directive(const char *text) {
     static const char *const directives[] = {"include", "include_next",     "import",
                                              "embed",   "__include_macros", NULL};

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * choose.c - which tiles and how many slots. Candidates are all divisions of m, n and k
- * into nearly equal parts, from a short list of numbers of parts, each with some ways to
- * spend the memory that is left on more slots of A and B. The forecast decides.
+ * choose.c - the choice of tiles and numbers of slots. Candidates are divisions of m, n and
+ * k into nearly equal parts, from a short list of numbers of parts. Each is tried with
+ * several ways to spend the remaining memory on more slots of A and B. The forecast
+ * decides.
  */
 #include "runtime/host/forecast.h"
 
 #include <stdlib.h>
 
 enum {
-    FINE = 16,      /* tile sizes are multiples of this, */
-    COARSE = 128,   /* and of this from eight times as many on */
-    TILES_MAX = 32, /* of C along one side that the forecast walks through */
+    FINE = 16,      /* tile sizes are multiples of this */
+    COARSE = 128,   /* larger ones, from eight times this on, are multiples of this */
+    TILES_MAX = 32, /* tiles of C along one side that the forecast walks through */
     OPS_MAX = 2048, /* products that the forecast of one candidate walks through */
     TAIL = 4,       /* strips of the last tile of C */
-    SLABS_FIVE = 8  /* a tile of C is as large as so many slabs in the paper's scheme */
+    SLABS_FIVE = 8  /* slabs as large as a tile of C, in the paper's scheme */
 };
 
-static const int divisions[] = {1,  2,  3,  4,  6,  8,   12,  16,  24,
+static const int divisions[] = {1,  2,  3,  4,  6,   8,   12,  16,  24,
                                 32, 48, 64, 96, 128, 256, 512, 1024};
 enum { DIVISIONS = sizeof divisions / sizeof *divisions };
 
@@ -25,8 +26,8 @@ static int64_t rounded_up(int64_t x, int64_t unit) {
     return (x + unit - 1) / unit * unit;
 }
 
-/* The size of `parts` nearly equal parts of a side, a multiple of a round number; the side
- * itself when there is one. */
+/* The size of `parts` nearly equal parts of a side, rounded to a multiple. With one part:
+ * the side itself. */
 static int64_t part_size(int64_t side, int64_t parts) {
     const int64_t part = (side + parts - 1) / parts;
     const int64_t size = rounded_up(part, part >= 8 * COARSE ? COARSE : FINE);
@@ -43,14 +44,14 @@ static bool fits(const struct gt_host_cut *cut, const struct gt_host_limits *lim
     return gt_host_slot_bytes(cut) <= limits->memory;
 }
 
-/* How many slots of an operand its tiles could use. */
+/* How many slots of an operand are useful for its tiles. */
 static int64_t useful_slots(const struct gt_host_cut *cut, enum gt_operand operand) {
     const int other = operand == GT_A ? 0 : 1;
     const int64_t all = gt_host_tiles_along(cut, other) * gt_host_tiles_along(cut, 2);
     return all > 2 ? all : 2;
 }
 
-/* Gives an operand as many slots as it could use, or as fit. */
+/* Gives an operand all slots that are useful, or as many as fit. */
 static void add_slots(struct gt_host_cut *cut, enum gt_operand operand, int64_t most,
                       const struct gt_host_limits *limits) {
     const int64_t left = limits->memory - gt_host_slot_bytes(cut);
@@ -63,8 +64,8 @@ static void add_slots(struct gt_host_cut *cut, enum gt_operand operand, int64_t 
         cut->slots[operand] = (int)slots;
 }
 
-/* Ways to spend the memory on slots of A and B: all that fit of one and then of the other,
- * or no more than a panel of one tile's row or column and then the other. */
+/* Ways to spend the memory on slots of A and B: as many as fit of one and then of the
+ * other, or only a panel of one tile's row or column and then the other. */
 enum spending { A_THEN_B, B_THEN_A, PANELS, FEW, SPENDINGS };
 
 static void spend(struct gt_host_cut *cut, enum spending how,
@@ -98,7 +99,7 @@ struct search {
     const struct gt_host_limits *limits;
     const struct gt_host_rates *rates;
     struct gt_host_cut best;
-    double seconds; /* of the best, 0: none yet */
+    double seconds; /* of the best candidate; 0: none yet */
 };
 
 static gt_status forecast_of(double *out, const struct gt_host_cut *cut,
@@ -137,9 +138,9 @@ static gt_status consider(struct search *s, const struct gt_host_cut *cut,
     return status;
 }
 
-/* Seconds that no choice of slots can avoid: the products themselves; the first tiles of A
- * and B, which must arrive before the first product; the last rows of C, which leave after
- * the last one. */
+/* A lower bound in seconds for every choice of slots: the products themselves, the first
+ * tiles of A and B, which must arrive before the first product, and the last rows of C,
+ * which leave after the last product. */
 static double least_seconds(const struct search *s, const struct gt_host_cut *cut) {
     const double first = (double)gt_host_buffer_of(cut, GT_A).bytes +
                          (double)gt_host_buffer_of(cut, GT_B).bytes;
@@ -148,8 +149,8 @@ static double least_seconds(const struct search *s, const struct gt_host_cut *cu
            first / s->rates->both_in + last / s->rates->both_out;
 }
 
-/* Whether a candidate cannot be the best, or is too many operations to look at while there
- * is one. */
+/* Whether a candidate cannot be the best, or has too many operations for a forecast while
+ * there is another one. */
 static bool is_hopeless(const struct search *s, const struct gt_host_cut *cut) {
     if (s->seconds == 0)
         return false;
@@ -170,7 +171,7 @@ static gt_status try_slots(struct search *s, struct gt_host_cut cut, enum spendi
     return consider(s, &cut, err);
 }
 
-/* All ways to spend memory with one cut. */
+/* Tries all ways to spend memory with one cut. */
 static gt_status try_spendings(struct search *s, struct gt_host_cut cut,
                                struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
@@ -185,7 +186,8 @@ static bool is_slanted(int64_t x, int64_t y) {
     return x > 8 * y || y > 8 * x;
 }
 
-/* The tile sizes of one axis: the caller's, or each division's. Returns how many. */
+/* The tile sizes to try along one axis: the caller's, or those of all divisions. Returns
+ * how many. */
 static int sizes_of(int64_t out[DIVISIONS], int64_t side, int64_t given, bool whole) {
     if (given > 0 || whole) {
         out[0] = given > 0 && given < side ? given : side > 0 ? side : 1;
@@ -200,14 +202,14 @@ static int sizes_of(int64_t out[DIVISIONS], int64_t side, int64_t given, bool wh
     return count;
 }
 
-/* A sum that is rounded to a narrower C between two slabs would be rounded too often. */
+/* With a C narrower than the sums, each slab of k would round the sum once more. */
 static bool must_keep_k_whole(const struct gt_host_cut *cut) {
     const gemmtune_problem *p = &cut->problem;
     return !cut->sums || gt_type_size(p->type_c) < gt_type_size(p->type_acc);
 }
 
-static gt_status try_depths(struct search *s, struct gt_host_cut cut,
-                            const int64_t depth[], int depths, struct gt_err *err) {
+static gt_status try_depths(struct search *s, struct gt_host_cut cut, const int64_t depth[],
+                            int depths, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < depths; i++) {
         cut.tile[2] = depth[i];
@@ -223,11 +225,12 @@ static gt_status fail_to_fit(const struct gt_host_cut *smallest,
     struct gt_host_cut cut = *smallest;
     cut.slots[GT_A] = cut.slots[GT_B] = 2;
     cut.slots[GT_C] = 1;
-    return gt_fail(err, GEMMTUNE_EINVAL,
-                   "the smallest tiles of this product, %lld x %lld x %lld, need %lld bytes "
-                   "of device memory, and there are %lld",
-                   (long long)cut.tile[0], (long long)cut.tile[1], (long long)cut.tile[2],
-                   (long long)gt_host_slot_bytes(&cut), (long long)limits->memory);
+    return gt_fail(
+        err, GEMMTUNE_EINVAL,
+        "the smallest tiles of this product, %lld x %lld x %lld, need %lld bytes "
+        "of device memory, and there are %lld",
+        (long long)cut.tile[0], (long long)cut.tile[1], (long long)cut.tile[2],
+        (long long)gt_host_slot_bytes(&cut), (long long)limits->memory);
 }
 
 gt_status gt_host_choose(struct gt_host_cut *cut, const struct gt_host_limits *limits,
@@ -269,8 +272,9 @@ gt_status gt_host_choose_five(struct gt_host_cut *cut, const struct gt_host_limi
         const int64_t side = rows > cols ? rows : cols;
         cut->tile[0] = rows;
         cut->tile[1] = cols;
-        cut->tile[2] = must_keep_k_whole(cut) ? (p->k > 0 ? p->k : 1)
-                                              : part_size(p->k, 1 + p->k * SLABS_FIVE / side);
+        cut->tile[2] = must_keep_k_whole(cut)
+                           ? (p->k > 0 ? p->k : 1)
+                           : part_size(p->k, 1 + p->k * SLABS_FIVE / side);
         if (fits(cut, limits))
             return GEMMTUNE_OK;
     }

@@ -10,24 +10,24 @@
 
 enum {
     THREADS_MAX = 16,
-    PIECE_BYTES = 256 * 1024 /* what a thread takes at a time */
+    PIECE_BYTES = 256 * 1024 /* bytes that a thread takes at a time */
 };
 
-/* A call of gt_copier_copy that is not done yet. It lives on its caller's stack. */
+/* A call of gt_copier_copy that is not finished. It lives on its caller's stack. */
 struct job {
     struct job *next;
     char *to;
     const char *from;
     int64_t to_pitch, from_pitch, row_bytes;
-    int64_t rows, taken, done; /* rows in all, handed out, and copied */
+    int64_t rows, taken, done; /* rows in all, given to threads, and copied */
     int64_t piece;             /* rows to take at a time */
 };
 
 struct gt_copier {
-    pthread_mutex_t lock; /* of all that follows */
+    pthread_mutex_t lock; /* guards all that follows */
     pthread_cond_t work;  /* there are rows to take, or `closing` */
     pthread_cond_t done;  /* a job is done */
-    struct job *jobs;     /* with rows to take, the oldest first */
+    struct job *jobs;     /* jobs with rows to take, the oldest first */
     bool closing;
     int threads;
     pthread_t thread[THREADS_MAX];
@@ -38,7 +38,8 @@ static void copy_rows(const struct job *j, int64_t first, int64_t count) {
         memcpy(j->to + i * j->to_pitch, j->from + i * j->from_pitch, (size_t)j->row_bytes);
 }
 
-/* Takes the next piece of a job; the lock is held. Returns how many rows, from *first. */
+/* Takes the next piece of a job. Returns how many rows, from *first on. The lock is
+ * held. */
 static int64_t take(struct gt_copier *c, struct job *j, int64_t *first) {
     const int64_t left = j->rows - j->taken;
     const int64_t count = j->piece < left ? j->piece : left;
@@ -53,7 +54,8 @@ static int64_t take(struct gt_copier *c, struct job *j, int64_t *first) {
     return count;
 }
 
-/* Takes a piece and copies it; the lock is held before and after, not meanwhile. */
+/* Takes a piece and copies it. The lock is held before and after, but not during the
+ * copy. */
 static void do_piece(struct gt_copier *c, struct job *j) {
     int64_t first;
     const int64_t count = take(c, j, &first);
@@ -118,12 +120,12 @@ void gt_copier_destroy(struct gt_copier *c) {
     free(c);
 }
 
-/* Rows that lie one behind another on both sides are one long row, and a long row is cut, so
- * that several threads can share it. */
+/* Rows that follow one another without gaps on both sides count as one long row. A long row
+ * is cut, so that several threads can share it. */
 static struct job job_of(void *to, int64_t to_pitch, const void *from, int64_t from_pitch,
                          int64_t row_bytes, int64_t rows) {
-    if (to_pitch == row_bytes && from_pitch == row_bytes && row_bytes * rows > PIECE_BYTES &&
-        row_bytes * rows % PIECE_BYTES == 0) {
+    if (to_pitch == row_bytes && from_pitch == row_bytes &&
+        row_bytes * rows > PIECE_BYTES && row_bytes * rows % PIECE_BYTES == 0) {
         rows = row_bytes * rows / PIECE_BYTES;
         row_bytes = to_pitch = from_pitch = PIECE_BYTES;
     }

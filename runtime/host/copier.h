@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * copier.h - threads that copy boxes of a matrix within host memory: between a user's
- * pageable matrix and pinned memory. One thread does not fill a link.
+ * pageable matrix and pinned memory. One thread is too slow for a link.
  */
 #ifndef GT_RUNTIME_HOST_COPIER_H
 #define GT_RUNTIME_HOST_COPIER_H
@@ -10,13 +10,13 @@
 
 struct gt_copier;
 
-/* `threads` 0: as many as half of the cores this process may use, 16 at most. A copier
- * whose threads cannot be started copies in the caller's. ENOMEM. */
+/* `threads` 0: half of the cores that this process may use, at most 16. When threads cannot
+ * be started, the caller's thread copies alone. ENOMEM. */
 gt_status gt_copier_create(struct gt_copier **out, int threads, struct gt_err *err);
 void gt_copier_destroy(struct gt_copier *copier); /* accepts NULL */
 
-/* Copies `rows` rows of `row_bytes` bytes, `*_pitch` bytes from a row to the next, and
- * returns when they are copied. Any number of threads may call it at once. */
+/* Copies `rows` rows of `row_bytes` bytes, which begin `*_pitch` bytes apart. Returns when
+ * they are copied. Any number of threads may call it at once. */
 void gt_copier_copy(struct gt_copier *copier, void *to, int64_t to_pitch, const void *from,
                     int64_t from_pitch, int64_t row_bytes, int64_t rows);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* engine.c - a device's memory, queues and threads. Operations are lane.c's. */
+/* engine.c - a device's memory, queues and threads. lane.c has the operations. */
 #include "runtime/host/engine_inside.h"
 
 #include "core/clock.h"
@@ -9,7 +9,8 @@
 
 /* ---- memory -------------------------------------------------------------------------- */
 
-static gt_status alloc(void **out, struct gt_host_engine *e, int64_t bytes, struct gt_err *err) {
+static gt_status alloc(void **out, struct gt_host_engine *e, int64_t bytes,
+                       struct gt_err *err) {
     const gt_status status = e->link->ops->alloc(out, e->link, bytes, err);
     if (status != GEMMTUNE_OK)
         return gt_fail_within(err, status,
@@ -47,19 +48,19 @@ static void free_memory(struct gt_host_engine *e) {
     e->workspace = NULL;
 }
 
-/* A part of a matrix that is smaller than a chunk needs no larger one. */
+/* The size of a stage's chunk: no larger than the operand's tile needs. */
 static int64_t chunk_bytes(const struct gt_host_engine *e, enum gt_operand operand) {
     const int64_t bytes = gt_host_buffer_of(e->run->cut, operand).bytes;
     return bytes < CHUNK_BYTES ? bytes : CHUNK_BYTES;
 }
 
-static gt_status open_stage(struct gt_host_engine *e, enum gt_lane lane, enum gt_operand operand,
-                            struct gt_err *err) {
+static gt_status open_stage(struct gt_host_engine *e, enum gt_lane lane,
+                            enum gt_operand operand, struct gt_err *err) {
     if (!e->run->staged[operand])
         return GEMMTUNE_OK;
     e->pinned_bytes += GT_HOST_CHUNKS * chunk_bytes(e, operand);
     return gt_host_stage_open(&e->lane[lane].stage[operand], e->link, e->run->copier,
-                         chunk_bytes(e, operand), err);
+                              chunk_bytes(e, operand), err);
 }
 
 static gt_status open_stages(struct gt_host_engine *e, struct gt_err *err) {
@@ -104,8 +105,8 @@ static gt_status fill(struct gt_host_engine *e, size_t workspace_max, struct gt_
 }
 
 gt_status gt_host_engine_create(struct gt_host_engine **out, struct gt_host_run *run,
-                           gemmtune_ctx *ctx, int device, size_t workspace_max,
-                           struct gt_err *err) {
+                                gemmtune_ctx *ctx, int device, size_t workspace_max,
+                                struct gt_err *err) {
     struct gt_host_engine *e = calloc(1, sizeof *e);
     *out = NULL;
     if (e == NULL)
@@ -172,7 +173,8 @@ void gt_host_engine_destroy(struct gt_host_engine *e) {
 
 /* ---- running ------------------------------------------------------------------------- */
 
-/* The event that the device's times are counted from, and its place on the run's clock. */
+/* Records the event from which the device's times count, and its time on the run's
+ * clock. */
 static gt_status set_base(struct gt_host_engine *e, struct gt_err *err) {
     const struct gt_link_ops *ops = e->link->ops;
     gt_status status = ops->attach(e->link, err);
@@ -201,16 +203,17 @@ gt_status gt_host_engine_start(struct gt_host_engine *e, struct gt_err *err) {
 }
 
 int64_t gt_host_engine_ops(const struct gt_host_engine *e, const struct gt_host_op **op,
-                      const struct gt_host_span **span) {
+                           const struct gt_host_span **span) {
     *op = e->schedule.op;
     *span = e->span;
     return e->schedule.count;
 }
 
-void gt_host_engine_describe(const struct gt_host_engine *e, struct gt_host_engine_facts *out) {
+void gt_host_engine_describe(const struct gt_host_engine *e,
+                             struct gt_host_engine_facts *out) {
     gemmtune_plan_info info = {.struct_size = sizeof info};
     *out = (struct gt_host_engine_facts){.device_bytes = e->device_bytes,
-                                    .pinned_bytes = e->pinned_bytes};
+                                         .pinned_bytes = e->pinned_bytes};
     if (e->plans.count == 0 ||
         gemmtune_plan_describe(e->plans.item[0].plan, &info) != GEMMTUNE_OK)
         return;

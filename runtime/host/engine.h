@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * engine.h - carries a schedule out on one device: four threads, one a lane, each with a
- * queue of its own. Tiles of C come from a board that all devices share.
+ * engine.h - executes a schedule on one device: four threads, one a lane, each with a queue
+ * of its own. Tiles of C come from a board that all devices share.
  */
 #ifndef GT_RUNTIME_HOST_ENGINE_H
 #define GT_RUNTIME_HOST_ENGINE_H
@@ -14,27 +14,27 @@
 
 /* ---- what all devices share ---------------------------------------------------------- */
 
-/* One product of host matrices on its way. `lock` guards the members that follow it. */
+/* A product of host matrices that is running. `lock` guards the members that follow it. */
 struct gt_host_run {
     const struct gt_host_cut *cut;
-    const void *alpha, *beta;       /* of the accumulator's type */
-    void *host[GT_OPERANDS];        /* A and B are never written to */
-    bool staged[GT_OPERANDS];       /* copied through pinned memory of ours */
+    const void *alpha, *beta; /* of the accumulator's type */
+    void *host[GT_OPERANDS];  /* A and B are never written to */
+    bool staged[GT_OPERANDS]; /* copied through our own pinned memory */
     struct gt_copier *copier;
-    double began;                   /* gt_seconds */
+    double began; /* gt_seconds */
 
     pthread_mutex_t lock;
-    pthread_cond_t change;          /* something below changed */
+    pthread_cond_t change; /* something below changed */
     struct gt_host_board board;
-    int64_t tiles_stored;           /* wholly in the host's C */
+    int64_t tiles_stored; /* tiles that are complete in the host's C */
     double flops_done;
-    int lanes;                      /* threads that have not ended */
-    bool stop;                      /* end as soon as what is under way is over */
-    gt_status status;               /* the first failure */
+    int lanes;        /* threads that have not ended */
+    bool stop;        /* all lanes end after their present operations */
+    gt_status status; /* the first failure */
     struct gt_err err;
 };
 
-/* Notes a failure, the first one only, and makes all lanes end. The lock is held. */
+/* Stores the first failure and makes all lanes end. The lock is held. */
 void gt_host_run_fail_locked(struct gt_host_run *run, gt_status status,
                              const struct gt_err *err);
 
@@ -49,10 +49,10 @@ struct gt_host_engine;
 
 /* Opens the device's link, builds kernels for every shape of tile, and allocates slots,
  * workspace and staging memory. `run` and `ctx` must outlive the engine. ENOMEM names the
- * bytes that there is no room for. */
+ * number of bytes that do not fit. */
 gt_status gt_host_engine_create(struct gt_host_engine **out, struct gt_host_run *run,
-                           gemmtune_ctx *ctx, int device, size_t workspace_max,
-                           struct gt_err *err);
+                                gemmtune_ctx *ctx, int device, size_t workspace_max,
+                                struct gt_err *err);
 /* Waits for its threads. Accepts NULL. */
 void gt_host_engine_destroy(struct gt_host_engine *e);
 /* Starts the threads; run->lanes counts them. */
@@ -60,15 +60,16 @@ gt_status gt_host_engine_start(struct gt_host_engine *e, struct gt_err *err);
 /* Waits until all threads have ended. */
 void gt_host_engine_join(struct gt_host_engine *e);
 
-/* After gt_host_engine_join: the operations that ran, in order, and when. */
+/* After gt_host_engine_join: the operations that ran, in order, with their times. */
 int64_t gt_host_engine_ops(const struct gt_host_engine *e, const struct gt_host_op **op,
-                      const struct gt_host_span **span);
+                           const struct gt_host_span **span);
 
 struct gt_host_engine_facts {
     int64_t device_bytes, pinned_bytes;
-    char kernel[GT_NAME_MAX + GT_POINT_TEXT_MAX]; /* of a whole tile: family and point */
+    char kernel[GT_NAME_MAX + GT_POINT_TEXT_MAX]; /* family and point for a whole tile */
     gemmtune_match match;
 };
-void gt_host_engine_describe(const struct gt_host_engine *e, struct gt_host_engine_facts *out);
+void gt_host_engine_describe(const struct gt_host_engine *e,
+                             struct gt_host_engine_facts *out);
 
 #endif

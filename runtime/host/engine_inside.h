@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* engine_inside.h - what engine.c (memory, threads) and lane.c (operations) share. */
+/* engine_inside.h - declarations that engine.c (memory, threads) and lane.c (operations)
+ * share. */
 #ifndef GT_RUNTIME_HOST_ENGINE_INSIDE_H
 #define GT_RUNTIME_HOST_ENGINE_INSIDE_H
 
@@ -8,11 +9,11 @@
 #include "runtime/host/stage.h"
 
 enum {
-    IN_FLIGHT_MAX = 8,               /* operations that a lane has enqueued and not seen end */
-    CHUNK_BYTES = 8 * 1024 * 1024    /* of a stage */
+    IN_FLIGHT_MAX = 8,            /* operations of a lane that are enqueued */
+    CHUNK_BYTES = 8 * 1024 * 1024 /* bytes of a chunk of a stage */
 };
 
-/* How far an operation is. */
+/* The progress of an operation. */
 enum gt_op_state { GT_OP_WAITING, GT_OP_ENQUEUED, GT_OP_OVER };
 
 struct gt_host_state {
@@ -26,8 +27,8 @@ struct gt_host_lane {
     pthread_t thread;
     bool started;
     void *queue;
-    struct gt_host_stage stage[GT_OPERANDS]; /* of the staged operands that the lane copies */
-    int64_t flight[IN_FLIGHT_MAX];      /* a ring of operations */
+    struct gt_host_stage stage[GT_OPERANDS]; /* for the staged operands of the lane */
+    int64_t flight[IN_FLIGHT_MAX];           /* a ring of operations */
     int flying, oldest;
 };
 
@@ -44,15 +45,15 @@ struct gt_host_engine {
     struct gt_host_schedule schedule;
     struct gt_host_state *state;
     struct gt_host_span *span;
-    int64_t room;    /* of `state` and `span` */
-    int64_t claimed; /* tiles of C taken from the board */
-    int64_t stored;  /* and copied back */
-    double base_seconds; /* of `base` behind run->began */
+    int64_t room;        /* length of `state` and `span` */
+    int64_t claimed;     /* tiles of C taken from the board */
+    int64_t stored;      /* tiles of C copied back */
+    double base_seconds; /* time of `base`, after run->began */
     void *base;          /* an event before all operations */
     struct gt_host_lane lane[GT_LANES];
 };
 
-/* A lane's thread. */
+/* The function of a lane's thread. */
 void *gt_host_lane_main(void *lane_thread);
 
 #endif

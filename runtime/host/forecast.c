@@ -4,12 +4,12 @@
 #include <stdlib.h>
 
 enum {
-    BLOCK = 128, /* rows and columns of C that a block of threads usually computes */
-    RAMP = 32   /* steps along k that a launch's beginning and end are worth */
+    BLOCK = 128, /* rows and columns of C of a usual block of threads */
+    RAMP = 32    /* cost of a launch's beginning and end, in steps along k */
 };
 
-static const double launch_seconds = 8e-6; /* of a launch and an event on its stream */
-static const double copy_seconds = 10e-6;  /* of a copy, however short */
+static const double launch_seconds = 8e-6; /* of a launch with an event on its stream */
+static const double copy_seconds = 10e-6;  /* of the shortest copy */
 
 static double in_blocks(int64_t x) {
     return (double)((x + BLOCK - 1) / BLOCK * BLOCK);
@@ -20,7 +20,7 @@ double gt_host_product_seconds(double flops, int64_t m, int64_t n, int64_t k) {
 }
 
 double gt_host_product_flops(int64_t m, int64_t n, int64_t k, double seconds) {
-    const double own = seconds - launch_seconds; /* a product that takes no longer says nothing */
+    const double own = seconds - launch_seconds; /* a shorter product measures nothing */
     return 2 * in_blocks(m) * in_blocks(n) * (double)(k + RAMP) /
            (own > launch_seconds / 8 ? own : launch_seconds / 8);
 }
@@ -76,7 +76,7 @@ static void count_op(struct gt_host_forecast *f, const struct gt_host_cut *cut,
     f->bytes_out += c == OUT ? gt_host_op_bytes(cut, op) : 0;
 }
 
-/* Operations come behind those they wait for, so one pass tells when each is over. */
+/* Operations come after those that they wait for, so one pass finds when each ends. */
 static gt_status walk(struct gt_host_forecast *out, const struct gt_host_schedule *s,
                       const struct gt_host_rates *rates, struct gt_err *err) {
     double *over = calloc((size_t)s->count + 1, sizeof *over);
@@ -125,7 +125,6 @@ double gt_host_lower_bound(const struct gt_host_cut *cut,
     const int64_t whole_a = gt_host_tiles_along(cut, 0) * gt_host_tiles_along(cut, 2);
     const int64_t whole_b = gt_host_tiles_along(cut, 1) * gt_host_tiles_along(cut, 2);
     const double in = a * (cut->slots[GT_A] >= whole_a ? 1 : across) +
-                      b * (cut->slots[GT_B] >= whole_b ? 1 : down) +
-                      (cut->reads_c ? c : 0);
+                      b * (cut->slots[GT_B] >= whole_b ? 1 : down) + (cut->reads_c ? c : 0);
     return larger(2 * m * n * k / rates->flops, larger(in / rates->in, c / rates->out));
 }

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * forecast.h - how long a cut takes on a device, and which cut is the fastest. Pure: rates
- * go in, seconds come out.
+ * forecast.h - how long a cut takes on a device, and which cut is the fastest. Pure: it
+ * computes seconds from rates.
  */
 #ifndef GT_RUNTIME_HOST_FORECAST_H
 #define GT_RUNTIME_HOST_FORECAST_H
 
 #include "runtime/host/schedule.h"
 
-/* What was measured of a device and its link (rates.h). All above 0. */
+/* Measured rates of a device and its link (rates.h). All are above 0. */
 struct gt_host_rates {
     double in, out;           /* bytes per second, one way at a time */
-    double both_in, both_out; /* when both ways are in use */
+    double both_in, both_out; /* with both ways in use */
     double flops;             /* operations per second of a large product; see
                                * gt_host_product_seconds */
 };
 
 /* Seconds of one product of m x n x k in a single launch. A tile that is no multiple of a
- * block of threads pays for whole ones, and each launch has a beginning and an end that
- * take as long as some steps along k. */
+ * block of threads costs as much as whole blocks. The beginning and the end of a launch
+ * cost as much as some steps along k. */
 double gt_host_product_seconds(double flops, int64_t m, int64_t n, int64_t k);
 
-/* The `flops` that gt_host_product_seconds takes, from the seconds of one product. */
+/* The inverse of gt_host_product_seconds: `flops` from the seconds of one product. */
 double gt_host_product_flops(int64_t m, int64_t n, int64_t k, double seconds);
 /* Seconds of all products of a cut. */
 double gt_host_compute_seconds(const struct gt_host_cut *cut, double flops);
@@ -32,30 +32,30 @@ struct gt_host_forecast {
     double bytes_in, bytes_out; /* copied to the device, and back */
 };
 
-/* Walks through the first `tiles` tiles as the engine does. ENOMEM. */
+/* Walks through the first `tiles` tiles in the way of the engine. ENOMEM. */
 gt_status gt_host_forecast(struct gt_host_forecast *out, const struct gt_host_cut *cut,
                            const struct gt_host_tile *tile, size_t tiles,
                            const struct gt_host_rates *rates, struct gt_err *err);
 
-/* No schedule is faster than this on such a device, in seconds: the products alone, or all
- * that must cross the link when C is cut into tiles of tile_m x tile_n, whichever is
- * longer. */
+/* A lower bound in seconds for every schedule: the products alone, or the copies of all
+ * bytes that must cross the link when C is cut into tiles of tile_m x tile_n, whichever
+ * takes longer. */
 double gt_host_lower_bound(const struct gt_host_cut *cut,
                            const struct gt_host_rates *rates);
 
 struct gt_host_limits {
     int64_t memory;    /* bytes of device memory for all slots */
     int64_t max_alloc; /* bytes of the largest slot */
-    int devices;       /* that share the product evenly */
+    int devices;       /* devices that share the product evenly */
 };
 
-/* Chooses tiles and slots: of those that fit the limits the fastest by forecast. Of
- * out->problem, reads_c and sums are given; tile sizes that are not 0 are kept. EINVAL with
- * the numbers when not even the smallest tiles fit. */
+/* Chooses tiles and slots: the fastest by forecast among those that fit the limits. The
+ * caller sets problem, reads_c and sums of *cut; tile sizes that are not 0 stay. EINVAL
+ * with the numbers when not even the smallest tiles fit. */
 gt_status gt_host_choose(struct gt_host_cut *cut, const struct gt_host_limits *limits,
                          const struct gt_host_rates *rates, struct gt_err *err);
 
-/* Tiles as the paper of 2010 has them: five slots (C0, A0, A1, B0, B1) and the largest
+/* Chooses tiles as in the paper of 2010: five slots (C0, A0, A1, B0, B1) and the largest
  * square tiles of C that fit, with slabs as deep as the slots' memory allows. EINVAL. */
 gt_status gt_host_choose_five(struct gt_host_cut *cut, const struct gt_host_limits *limits,
                               struct gt_err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host.c - gemmtune_host_gemm: checks what the caller asks, plans tiles, starts an engine
- * for each device, reports progress while they work, and says what was done.
+ * host.c - gemmtune_host_gemm: checks the arguments, plans tiles, starts an engine for each
+ * device, reports progress while they run, and fills in the report.
  */
 #include "runtime/host/engine.h"
 #include "runtime/host/forecast.h"
@@ -19,7 +19,7 @@
 
 enum { DEVICES_MAX = 64, PROGRESS_MS = 200 };
 
-/* A call on its way. */
+/* A call that is running. */
 struct call {
     gemmtune_ctx *const *ctx;
     int devices;
@@ -31,7 +31,7 @@ struct call {
     struct gt_host_range range[DEVICES_MAX];
     struct gt_host_tile *tile;
     struct gt_host_engine *engine[DEVICES_MAX];
-    int64_t memory; /* bytes that each device may take */
+    int64_t memory; /* bytes that a device may use */
     double flops;
 };
 
@@ -40,22 +40,23 @@ static const struct gt_growth args_growth = {sizeof(gemmtune_args), sizeof(gemmt
 static const struct gt_growth options_growth = {
     sizeof(gemmtune_host_options), sizeof(gemmtune_host_options), "host options",
     "gemmtune_host_options_init"};
-static const struct gt_growth report_growth = {
-    sizeof(gemmtune_host_report), sizeof(gemmtune_host_report), "host report",
-    "gemmtune_host_report_init"};
+static const struct gt_growth report_growth = {sizeof(gemmtune_host_report),
+                                               sizeof(gemmtune_host_report), "host report",
+                                               "gemmtune_host_report_init"};
 
 /* ---- what the caller asks ------------------------------------------------------------ */
 
 static gt_status check_list(gemmtune_ctx *const *ctx, int32_t devices, struct gt_err *err) {
     if (ctx == NULL || devices < 1 || devices > DEVICES_MAX)
-        return gt_fail(err, GEMMTUNE_EINVAL, "%d devices are no list of 1 to %d contexts",
+        return gt_fail(err, GEMMTUNE_EINVAL, "a list of %d devices, must be from 1 to %d",
                        ctx == NULL ? 0 : (int)devices, DEVICES_MAX);
     for (int i = 0; i < devices; i++) {
         if (ctx[i] == NULL)
             return gt_fail(err, GEMMTUNE_EINVAL, "context %d of the list is NULL", i);
         for (int j = 0; j < i; j++)
             if (ctx[j] == ctx[i])
-                return gt_fail(err, GEMMTUNE_EINVAL, "contexts %d and %d are the same", j, i);
+                return gt_fail(err, GEMMTUNE_EINVAL, "contexts %d and %d are the same", j,
+                               i);
     }
     return GEMMTUNE_OK;
 }
@@ -121,8 +122,8 @@ static int64_t bytes_of(struct extent x) {
     return x.rows == 0 ? 0 : (x.rows - 1) * x.pitch + x.row_bytes;
 }
 
-/* Two matrices may lie beside each other in the columns of one larger matrix: then their
- * rows interleave and no element is shared. */
+/* Whether two matrices lie beside each other in the columns of one larger matrix. Their
+ * rows then interleave, and they share no element. */
 static bool lie_beside(struct extent x, struct extent y) {
     if (x.pitch != y.pitch)
         return false;
@@ -155,7 +156,7 @@ static gt_status check_matrices(const struct call *c, struct gt_err *err) {
     return c->cut.sums ? check_overlap(c, err) : GEMMTUNE_OK;
 }
 
-/* A matrix is pinned when its first and its last byte are. */
+/* A matrix counts as pinned when its first and its last byte are pinned. */
 static gt_status find_staged(struct call *c, struct gt_err *err) {
     struct gt_link *link = NULL;
     bool any = false;
@@ -183,7 +184,7 @@ static gt_status find_staged(struct call *c, struct gt_err *err) {
 
 /* ---- planning ------------------------------------------------------------------------ */
 
-/* The least memory that one of the devices has free for slots and workspace. */
+/* The least memory that any device has free for slots and workspace. */
 static gt_status find_memory(struct call *c, struct gt_host_limits *limits,
                              struct gt_err *err) {
     limits->memory = limits->max_alloc = INT64_MAX;
@@ -224,7 +225,7 @@ static gt_status find_rates(struct call *c, struct gt_err *err) {
     return status;
 }
 
-/* Devices differ in speed: the plan is made for the mean of them. */
+/* Devices differ in speed; the plan is made for their mean. */
 static struct gt_host_rates mean_rates(const struct call *c) {
     struct gt_host_rates mean = {0};
     for (int i = 0; i < c->devices; i++) {
@@ -237,7 +238,7 @@ static struct gt_host_rates mean_rates(const struct call *c) {
     return mean;
 }
 
-enum { WORKSPACE_SHARE = 8 }; /* of the memory, one part in so many may be workspace */
+enum { WORKSPACE_SHARE = 8 }; /* the part of the memory that may be workspace: 1 / 8 */
 
 static gt_status make_board(struct call *c, struct gt_err *err) {
     double share[DEVICES_MAX], sum = 0;
@@ -276,8 +277,7 @@ static gt_status plan(struct call *c, struct gt_err *err) {
     if (status == GEMMTUNE_OK)
         status = make_board(c, err);
     if (status == GEMMTUNE_OK)
-        status =
-            gt_host_forecast(&forecast, &c->cut, c->tile, c->range[0].end, &mean, err);
+        status = gt_host_forecast(&forecast, &c->cut, c->tile, c->range[0].end, &mean, err);
     if (status != GEMMTUNE_OK)
         return status;
     c->report.forecast_seconds = forecast.seconds;
@@ -302,7 +302,7 @@ static void wait_a_while(struct gt_host_run *run) {
     (void)pthread_cond_timedwait(&run->change, &run->lock, &until);
 }
 
-/* Calls the caller's function without the lock. */
+/* Calls the caller's progress function, without the lock. */
 static void tell(struct call *c) {
     struct gt_host_run *run = &c->run;
     gemmtune_host_progress now = {
@@ -324,7 +324,8 @@ static void tell(struct call *c) {
     }
 }
 
-/* Until all lanes have ended; tells after each tile, and from time to time. */
+/* Waits until all lanes have ended, and reports progress after each tile and from time to
+ * time. */
 static void watch(struct call *c) {
     struct gt_host_run *run = &c->run;
     double told = run->began;
@@ -353,7 +354,8 @@ static gt_status create_engines(struct call *c, struct gt_err *err) {
     const size_t workspace = (size_t)(c->memory / WORKSPACE_SHARE);
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < c->devices; i++)
-        status = gt_host_engine_create(&c->engine[i], &c->run, c->ctx[i], i, workspace, err);
+        status =
+            gt_host_engine_create(&c->engine[i], &c->run, c->ctx[i], i, workspace, err);
     return status;
 }
 
@@ -370,7 +372,7 @@ static void run_engines(struct call *c) {
         gt_host_engine_join(c->engine[i]);
 }
 
-/* How the run ended, in one line that says what became of C. */
+/* The end of the run, with one line about the state of C. */
 static gt_status outcome(const struct call *c, struct gt_err *err) {
     const struct gt_host_run *run = &c->run;
     if (run->status == GEMMTUNE_OK && run->tiles_stored == c->report.tiles)
@@ -436,10 +438,10 @@ static gt_status run_call(struct call *c, struct gt_err *err) {
 
 /* ---- public -------------------------------------------------------------------------- */
 
-/* What depends on alpha, beta and empty sides: BLAS neither reads A and B when alpha or k
- * is 0, nor C when beta is 0. *idle: C stays as it is. */
-static gt_status settle(struct call *c, const gemmtune_problem *p, const gemmtune_args *args,
-                        bool *idle, struct gt_err *err) {
+/* Decides which operands are needed. As in BLAS, A and B are not read when alpha or k is 0,
+ * and C is not read when beta is 0. *idle: C stays unchanged. */
+static gt_status settle(struct call *c, const gemmtune_problem *p,
+                        const gemmtune_args *args, bool *idle, struct gt_err *err) {
     bool swapped = false;
     gt_status status = gt_problem_canonical(&c->cut.problem, &swapped, p, err);
     if (status == GEMMTUNE_OK)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lane.c - a lane's thread: takes the lane's operations in order, waits for those they
+ * lane.c - a lane's thread: takes the lane's operations in order, waits for those that they
  * depend on, enqueues them, and notes when they ran.
  *
- * An operation is WAITING until its lane has enqueued it. From then on, ENQUEUED, other
- * queues can wait for its end event. Once it is OVER there is nothing to wait for. At most
- * IN_FLIGHT_MAX operations of a lane are ENQUEUED, so a stop is soon obeyed.
+ * An operation is WAITING until its lane has enqueued it. While it is ENQUEUED, other
+ * queues can wait for its end event. When it is OVER, nothing needs to wait for it. At most
+ * IN_FLIGHT_MAX operations of a lane are ENQUEUED, so a stop takes effect soon.
  */
 #include "runtime/host/engine_inside.h"
 
@@ -44,8 +44,8 @@ static gt_status grow_states(struct gt_host_engine *e, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
-/* Whether the engine may begin another tile of C: the one that is computed, those that wait
- * to be copied out, and one whose A and B are on their way. */
+/* Whether the engine may begin another tile of C. It has the tile that is computed, those
+ * that wait to be copied out, and one whose A and B are on their way. */
 static bool may_claim(const struct gt_host_engine *e) {
     return e->claimed - e->stored <= e->run->cut->slots[GT_C];
 }
@@ -76,8 +76,8 @@ static int64_t scan(const struct gt_host_engine *e, enum gt_lane lane, int64_t f
 
 enum next { FOUND, LATER, NONE };
 
-/* Looks for the lane's next operation, and takes tiles from the board while it may. LATER:
- * there may be one when something has changed. The lock is held. */
+/* Finds the lane's next operation, and takes tiles from the board while it may. LATER:
+ * there may be one after a change. The lock is held. */
 static enum next look(struct gt_host_lane *l, int64_t *at, struct gt_host_op *op) {
     struct gt_host_engine *e = l->engine;
     while (!e->run->stop) {
@@ -106,7 +106,7 @@ static void note_stored(struct gt_host_engine *e, const struct gt_host_op *op) {
             2.0 * (double)op->size[0] * (double)op->size[1] * (double)op->size[2];
 }
 
-/* Waits for the lane's oldest operation under way, and notes when it ran. */
+/* Waits for the lane's oldest enqueued operation, and notes when it ran. */
 static gt_status retire(struct gt_host_lane *l, struct gt_err *err) {
     struct gt_host_engine *e = l->engine;
     const struct gt_link_ops *ops = e->link->ops;
@@ -135,8 +135,8 @@ static gt_status retire(struct gt_host_lane *l, struct gt_err *err) {
     return status;
 }
 
-/* The next operation; false when there is none any more. While there is none yet, the
- * lane's own operations come to their end, one after another. */
+/* Gives the next operation; false when all are done. While there is none yet, it waits for
+ * the end of the lane's own operations, one after another. */
 static bool next_op(struct gt_host_lane *l, int64_t *at, struct gt_host_op *op,
                     gt_status *status, struct gt_err *err) {
     struct gt_host_engine *e = l->engine;
@@ -158,14 +158,15 @@ static bool next_op(struct gt_host_lane *l, int64_t *at, struct gt_host_op *op,
 
 /* ---- carrying an operation out ------------------------------------------------------- */
 
-/* Makes the lane's queue wait for an operation of another lane. False: the run stops. */
+/* Makes the lane's queue wait for an operation of another lane. False when the run
+ * stops. */
 static bool wait_for(struct gt_host_lane *l, int64_t i, gt_status *status,
                      struct gt_err *err) {
     struct gt_host_engine *e = l->engine;
     if (i < 0)
         return true;
     lock(e);
-    const bool own = e->schedule.op[i].lane == l->lane; /* in order anyway */
+    const bool own = e->schedule.op[i].lane == l->lane; /* one queue runs in order */
     while (!own && e->state[i].progress == GT_OP_WAITING && !e->run->stop)
         (void)pthread_cond_wait(&e->run->change, &e->run->lock);
     const bool stopped = e->run->stop;
@@ -250,8 +251,8 @@ static void note_enqueued(struct gt_host_lane *l, int64_t i, void *begin, void *
     l->flying++;
 }
 
-/* Enqueues an operation between two events. What a stage still holds of it is handed to
- * the host behind the note, so that nobody waits for that copy but the host. */
+/* Enqueues an operation between two events. Data that is still in a stage goes to the host
+ * after the note, so only the host waits for that copy. */
 static gt_status enqueue(struct gt_host_lane *l, int64_t i, const struct gt_host_op *op,
                          struct gt_err *err) {
     struct gt_host_engine *e = l->engine;
@@ -297,8 +298,8 @@ static gt_status work(struct gt_host_lane *l, struct gt_err *err) {
     return status;
 }
 
-/* What is under way when a lane fails: the device may be lost, so nothing is waited for
- * that could not end. */
+/* Forgets the enqueued operations of a lane that fails. The device may be lost, so it must
+ * not wait for events that may never end. */
 static void drop_flight(struct gt_host_lane *l) {
     struct gt_host_engine *e = l->engine;
     for (; l->flying > 0; l->flying--, l->oldest = (l->oldest + 1) % IN_FLIGHT_MAX) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* link_cuda.c - the link to a CUDA device: streams, pinned memory, two-dimensional copies. */
+/* link_cuda.c - the link to a CUDA device: streams, pinned memory, two-dimensional
+ * copies. */
 #include "runtime/cuda_api.h"
 #include "runtime/host/link.h"
 
@@ -84,9 +85,8 @@ static void release(struct gt_link *link, void *memory) {
 static gt_status host_alloc(void **memory, struct gt_link *link, int64_t bytes,
                             struct gt_err *err) {
     *memory = NULL;
-    return result(
-        of(link)->cu->cuMemHostAlloc(memory, (size_t)bytes, GT_CU_HOST_PORTABLE),
-        "cuMemHostAlloc", err);
+    return result(of(link)->cu->cuMemHostAlloc(memory, (size_t)bytes, GT_CU_HOST_PORTABLE),
+                  "cuMemHostAlloc", err);
 }
 
 static void host_release(struct gt_link *link, void *memory) {
@@ -104,9 +104,9 @@ static bool is_pinned(struct gt_link *link, const void *host) {
 
 static gt_status queue_open(void **queue, struct gt_link *link, struct gt_err *err) {
     CUstream stream = NULL;
-    const gt_status status = result(
-        of(link)->cu->cuStreamCreate(&stream, GT_CU_STREAM_NON_BLOCKING), "cuStreamCreate",
-        err);
+    const gt_status status =
+        result(of(link)->cu->cuStreamCreate(&stream, GT_CU_STREAM_NON_BLOCKING),
+               "cuStreamCreate", err);
     *queue = stream;
     return status;
 }
@@ -158,7 +158,7 @@ static void event_release(struct gt_link *link, void *event) {
     (void)of(link)->cu->cuEventDestroy((CUevent)event);
 }
 
-/* Blocking: four threads that spin for one device would take the cores that copy. */
+/* Events block: four spinning threads a device would take the cores that copy. */
 static gt_status record(void **event, struct gt_link *link, void *queue,
                         struct gt_err *err) {
     const struct gt_cuda *cu = of(link)->cu;

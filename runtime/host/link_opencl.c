@@ -24,7 +24,7 @@ struct opencl_link {
     cl_device_id device;
     const struct gt_device *about; /* the gpu's */
     cl_command_queue queue;        /* for mapping */
-    pthread_mutex_t lock;          /* of `pinned` */
+    pthread_mutex_t lock;          /* guards `pinned` */
     struct pinned *pinned;
 };
 
@@ -100,8 +100,8 @@ static void detach(struct gt_link *link) {
 
 /* ---- memory ---------------------------------------------------------------------- */
 
-/* OpenCL does not tell what is free. Half of a CPU's memory and nine tenths of a GPU's are
- * a guess; an allocation that fails says so. */
+/* OpenCL does not report free memory. Half of a CPU's memory and nine tenths of a GPU's are
+ * a guess; an allocation that does not fit fails. */
 static gt_status free_bytes(int64_t *out, struct gt_link *link, struct gt_err *err) {
     const struct gt_device *d = of(link)->about;
     (void)err;
@@ -179,15 +179,16 @@ static bool is_pinned(struct gt_link *link, const void *host) {
 
 /* ---- queues ---------------------------------------------------------------------- */
 
-/* The three sides of a box, as the rect calls take them. A device pitch that is no multiple
- * of the offset's row makes the offset a number of bytes in the first row. */
+/* The three parts of a box for the rect calls. When the device pitch does not divide the
+ * offset, the rest of the offset is a number of bytes in the first row. */
 struct rect {
     size_t origin[3], host_origin[3], region[3];
 };
 
 static struct rect rect_of(const struct gt_box *box) {
     return (struct rect){
-        .origin = {(size_t)(box->offset % box->pitch), (size_t)(box->offset / box->pitch), 0},
+        .origin = {(size_t)(box->offset % box->pitch), (size_t)(box->offset / box->pitch),
+                   0},
         .region = {(size_t)box->row_bytes, (size_t)box->rows, 1},
     };
 }
@@ -225,7 +226,7 @@ static gt_status mark(cl_event *event, struct gt_link *link, void *queue, cl_uin
     const gt_status status =
         result(cl->clEnqueueMarkerWithWaitList(queue, count, list, event),
                "clEnqueueMarkerWithWaitList", err);
-    /* Another queue may wait for it. */
+    /* another queue may wait for it */
     return status != GEMMTUNE_OK ? status : result(cl->clFlush(queue), "clFlush", err);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plans.h - the kernels of a host product: one plan for every shape that a tile of C and a
- * slab of k can have. Built before the clock runs, since building takes seconds.
+ * plans.h - the kernels of a host product: one plan for every shape of a tile of C and a
+ * slab of k. They are built before the clock starts, since building takes seconds.
  */
 #ifndef GT_RUNTIME_HOST_PLANS_H
 #define GT_RUNTIME_HOST_PLANS_H
@@ -17,21 +17,21 @@ struct gt_host_plan {
 struct gt_host_plans {
     struct gt_host_plan *item;
     size_t count;
-    size_t workspace_bytes; /* that the neediest of them needs */
+    size_t workspace_bytes; /* the most that any of the plans needs */
 };
 
-/* The product that a slab is, on the device: tiles with GT_HOST_ROW_ALIGN's leading
- * dimensions, and a C that is read unless k is one slab and beta 0. A k of 0 becomes 1: the
- * kernel runs with alpha 0. */
+/* The product of one slab on the device. Its tiles have GT_HOST_ROW_ALIGN's leading
+ * dimensions. C is read unless k is one slab and beta 0. A k of 0 becomes 1: the kernel
+ * runs with alpha 0. */
 gemmtune_problem gt_host_slab_problem(const struct gt_host_cut *cut, const int64_t size[3]);
 
-/* Builds the plans of all tiles; *out is to be cleared after a failure as well. Errors as
+/* Builds the plans of all tiles. Clear *out after a failure as well. Errors as for
  * gemmtune_plan_create. */
 gt_status gt_host_plans_make(struct gt_host_plans *out, gemmtune_ctx *ctx,
                              const struct gt_host_cut *cut, const struct gt_host_tile *tile,
                              size_t tiles, size_t workspace_max, struct gt_err *err);
 void gt_host_plans_clear(struct gt_host_plans *plans);
-/* The plan of a shape; NULL when gt_host_plans_make saw no such tile. */
+/* The plan of a shape; NULL when no tile of gt_host_plans_make had it. */
 const gemmtune_plan *gt_host_plans_find(const struct gt_host_plans *plans,
                                         const int64_t size[3]);
 

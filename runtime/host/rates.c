@@ -10,19 +10,20 @@
 
 enum {
     COPY_BYTES = 32 * 1024 * 1024,
-    COPIES = 4,         /* a measurement */
-    SIDE_FIRST = 512,   /* of the product that is timed */
+    COPIES = 4,       /* copies in a measurement */
+    SIDE_FIRST = 512, /* of the first product that is timed */
     SIDE_LAST = 4096,
     REMEMBERED_MAX = 32
 };
 
-static const double long_enough = 2e-3; /* seconds of a product that a larger one follows */
+static const double long_enough = 2e-3; /* seconds; a shorter product is made larger */
 
-/* ---- the link ---------------------------------------------------------------------------- */
+/* ---- the link
+ * ---------------------------------------------------------------------------- */
 
 struct bench {
     struct gt_link *link;
-    void *queue[2];    /* in, out */
+    void *queue[2]; /* in, out */
     void *host[2];
     void *memory[2];
     int64_t bytes;
@@ -104,7 +105,7 @@ static gt_status measure_link(struct gt_host_rates *r, struct gt_link *link, int
     double each[2] = {0}, both[2] = {0};
     const int64_t bytes = memory / 4 < COPY_BYTES ? memory / 4 : COPY_BYTES;
     gt_status status = bench_open(&b, link, bytes > 4096 ? bytes : 4096, err);
-    for (int turn = 0; turn < 2; turn++) { /* the first is to warm up */
+    for (int turn = 0; turn < 2; turn++) { /* the first turn is a warm-up */
         for (unsigned way = 1; status == GEMMTUNE_OK && way <= 2; way++)
             status = time_copies(each, &b, way, err);
         if (status == GEMMTUNE_OK)
@@ -143,15 +144,14 @@ static void product_close(struct product *p, struct gt_link *link) {
 static gt_status product_open(struct product *p, struct gt_link *link, gemmtune_ctx *ctx,
                               int64_t memory, struct gt_err *err) {
     const struct gt_host_tile tile = {.size = {p->cut.tile[0], p->cut.tile[1]}};
-    gt_status status = gt_host_plans_make(&p->plans, ctx, &p->cut, &tile, 1,
-                                          (size_t)(memory / 4), err);
+    gt_status status =
+        gt_host_plans_make(&p->plans, ctx, &p->cut, &tile, 1, (size_t)(memory / 4), err);
     for (int i = 0; status == GEMMTUNE_OK && i < GT_OPERANDS; i++)
-        status = link->ops->alloc(&p->memory[i], link,
-                                  gt_host_buffer_of(&p->cut, (enum gt_operand)i).bytes,
-                                  err);
+        status = link->ops->alloc(
+            &p->memory[i], link, gt_host_buffer_of(&p->cut, (enum gt_operand)i).bytes, err);
     if (status == GEMMTUNE_OK && p->plans.workspace_bytes > 0)
-        status = link->ops->alloc(&p->workspace, link, (int64_t)p->plans.workspace_bytes,
-                                  err);
+        status =
+            link->ops->alloc(&p->workspace, link, (int64_t)p->plans.workspace_bytes, err);
     return status == GEMMTUNE_OK ? link->ops->queue_open(&p->queue, link, err) : status;
 }
 
@@ -192,7 +192,7 @@ static int64_t at_most(int64_t x, int64_t most) {
     return x < most ? x : most;
 }
 
-/* The product of one tile, no side of which is longer than `side` or the problem's. */
+/* The product of one tile whose sides are at most `side` and at most the problem's. */
 static struct gt_host_cut one_tile(const struct gt_host_cut *cut, int64_t side) {
     struct gt_host_cut one = *cut;
     gemmtune_problem *p = &one.problem;
@@ -206,8 +206,8 @@ static struct gt_host_cut one_tile(const struct gt_host_cut *cut, int64_t side) 
     return one;
 }
 
-/* Times ever larger products until one takes long enough; three of each, the fastest
- * counts. */
+/* Times larger and larger products until one takes long enough. Of three runs of each, the
+ * fastest counts. */
 static gt_status measure_product(double *flops, struct gt_link *link, gemmtune_ctx *ctx,
                                  const struct gt_host_cut *cut, int64_t memory,
                                  struct gt_err *err) {

@@ -10,9 +10,10 @@
 #include "runtime/host/copier.h"
 #include "runtime/host/forecast.h"
 
-/* Measures, or remembers. Takes at most `memory` bytes of device memory. `staged`: copies
- * go through host memory that the copier's threads fill, so they are no faster than those.
- * The link's own rates go to link[0] (in) and link[1] (out). */
+/* Measures the rates, or returns those of an earlier measurement. Uses at most `memory`
+ * bytes of device memory. `staged`: copies go through host memory that the copier's threads
+ * fill, so they are no faster than those threads. link[0] (in) and link[1] (out) get the
+ * link's own rates. */
 gt_status gt_host_rates_of(struct gt_host_rates *out, double link[2], gemmtune_ctx *ctx,
                            const struct gt_host_cut *cut, int64_t memory,
                            struct gt_copier *staged, struct gt_err *err);

@@ -63,8 +63,8 @@ static struct gt_host_tile tile_at(const struct gt_host_cut *cut, int64_t i) {
     return t;
 }
 
-/* Writes a tile as up to `strips` strips of rows; returns how many. Strips have whole
- * GT_HOST_ROW_ALIGNs of rows, so that kernels find full tiles of their own. */
+/* Cuts a tile into at most `strips` strips of rows; returns how many. The rows of a strip
+ * are a multiple of GT_HOST_ROW_ALIGN, so that kernels get full tiles of their own. */
 static size_t put_strips(struct gt_host_tile *out, struct gt_host_tile tile, int strips) {
     const int64_t all = tile.size[0], part = (all + strips - 1) / strips;
     const int64_t rows =
@@ -95,8 +95,8 @@ gt_status gt_host_tiles_make(struct gt_host_tile **out, size_t *end,
         const int64_t stop =
             part == parts - 1 ? tiles : least(tiles, (int64_t)(upto * (double)tiles + 0.5));
         for (; i < stop; i++)
-            count += put_strips(list + count, tile_at(cut, i),
-                                i == stop - 1 ? cut->tail : 1);
+            count +=
+                put_strips(list + count, tile_at(cut, i), i == stop - 1 ? cut->tail : 1);
         end[part] = count;
     }
     return GEMMTUNE_OK;
@@ -153,7 +153,7 @@ static bool holds(const struct gt_host_slot *slot, const int64_t at[2],
            memcmp(slot->size, size, sizeof slot->size) == 0;
 }
 
-/* The slot that holds the tile, else the one that was used longest ago. */
+/* The slot that holds the tile, else the least recently used slot. */
 static int slot_for(const struct gt_host_schedule *s, enum gt_operand operand,
                     const int64_t at[2], const int64_t size[2]) {
     int oldest = 0;
@@ -187,7 +187,7 @@ static gt_status provide(struct gt_host_schedule *s, struct gt_host_op *run,
         memcpy(slot->at, at, sizeof at);
         memcpy(slot->size, size, sizeof size);
         slot->load = s->count;
-        slot->use = s->count; /* until the run is appended */
+        slot->use = s->count; /* until `run` is appended */
         const gt_status status = append(s, &load, err);
         if (status != GEMMTUNE_OK)
             return status;
@@ -215,7 +215,7 @@ static gt_status add_slab(struct gt_host_schedule *s, struct gt_host_op run,
 static gt_status begin_tile(struct gt_host_schedule *s, const struct gt_host_op *base,
                             int64_t *ready, struct gt_err *err) {
     struct gt_host_slot *slot = &s->slot[GT_C][base->slot[GT_C]];
-    *ready = slot->load; /* the copy of the tile before it out of the slot */
+    *ready = slot->load; /* the slot's last tile has been copied out */
     if (!s->cut->reads_c)
         return GEMMTUNE_OK;
     struct gt_host_op load = *base;

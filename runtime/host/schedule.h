@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * schedule.h - a product of host matrices as a list of operations. Pure: no device, no
- * clock. The engine carries the list out, the forecast counts how long it takes.
+ * clock. The engine executes the list, the forecast computes how long it takes.
  *
  * C is cut into tiles of tile_m x tile_n. A tile of C stays on the device while k is walked
- * in slabs of tile_k; each slab needs one tile of op(A) (tile_m x tile_k) and one of op(B)
- * (tile_k x tile_n). The device has slots, buffers of one tile each, for A, B and C. A slab
- * whose tile is in a slot already is not copied again; the tile that was used longest ago
- * gives its slot to a new one. Tiles of C are walked in columns, down and up in turns, and
- * the slabs forth and back in turns, so that the tiles at a turning point are used again.
+ * in slabs of tile_k. Each slab needs one tile of op(A) (tile_m x tile_k) and one of op(B)
+ * (tile_k x tile_n). The device has slots, buffers of one tile each, for A, B and C. A tile
+ * that is in a slot already is not copied again; a new tile takes the least recently used
+ * slot. Tiles of C are walked in columns, alternately down and up, and slabs alternately
+ * forwards and backwards, so that the tiles at a turning point are used again.
  */
 #ifndef GT_RUNTIME_HOST_SCHEDULE_H
 #define GT_RUNTIME_HOST_SCHEDULE_H
@@ -24,8 +24,8 @@ struct gt_host_cut {
     bool sums;                /* alpha and k are not 0, so A and B are needed */
     int64_t tile[3];          /* rows m, columns n, depth k; each at least 1 */
     int slots[GT_OPERANDS];   /* A and B: 2 or more, C: 1 or more */
-    int tail; /* the last tile of C falls into so many strips of rows, so that less is left
-               * to copy when the last product is done; 1: it stays whole */
+    int tail; /* strips of rows of the last tile of C: with more of them, less is left to
+               * copy after the last product; 1: whole */
 };
 
 /* A tile of C: `size[0]` rows from row `at[0]`, `size[1]` columns from column `at[1]`. */
@@ -36,8 +36,8 @@ struct gt_host_tile {
 /* Tiles along m, n and k. */
 int64_t gt_host_tiles_along(const struct gt_host_cut *cut, int axis);
 
-/* Rows, columns and leading dimension of an operand's tile as it is stored on the device.
- * Rows begin at multiples of GT_HOST_ROW_ALIGN bytes. */
+/* Rows, columns and leading dimension of an operand's tile on the device. Rows begin at
+ * multiples of GT_HOST_ROW_ALIGN bytes. */
 enum { GT_HOST_ROW_ALIGN = 64 };
 struct gt_host_buffer {
     int64_t rows, cols, ld, bytes;
@@ -47,8 +47,8 @@ struct gt_host_buffer gt_host_buffer_of(const struct gt_host_cut *cut,
 /* Bytes of all slots together. */
 int64_t gt_host_slot_bytes(const struct gt_host_cut *cut);
 
-/* The tiles of C in the order they are walked, in `parts` ranges of about `share[i]` of the
- * work each; range i ends before tile end[i]. The caller frees *out. ENOMEM. */
+/* The tiles of C in the order of the walk, in `parts` ranges. Range i has about `share[i]`
+ * of the work and ends before tile end[i]. The caller frees *out. ENOMEM. */
 gt_status gt_host_tiles_make(struct gt_host_tile **out, size_t *end,
                              const struct gt_host_cut *cut, int parts, const double *share,
                              struct gt_err *err);
@@ -65,13 +65,13 @@ enum { GT_HOST_AFTER = 3 };
 struct gt_host_op {
     enum gt_host_kind kind;
     enum gt_lane lane;
-    int slot[GT_OPERANDS];       /* those it reads or writes, else -1 */
-    int64_t at[3], size[3];      /* along m, n and k */
-    int64_t after[GT_HOST_AFTER]; /* operations that must be over before, else -1 */
-    bool first, last;            /* RUN: of its tile of C */
+    int slot[GT_OPERANDS];        /* slots that it reads or writes, else -1 */
+    int64_t at[3], size[3];       /* along m, n and k */
+    int64_t after[GT_HOST_AFTER]; /* operations that must end before it, else -1 */
+    bool first, last;             /* RUN: of its tile of C */
 };
 
-/* What is in a slot. */
+/* The tile in a slot. */
 struct gt_host_slot {
     int64_t at[2], size[2]; /* of the operand's tile, along its two axes */
     int64_t load, use;      /* operations that filled it and used it last, else -1 */
@@ -79,8 +79,7 @@ struct gt_host_slot {
 
 struct gt_host_schedule {
     const struct gt_host_cut *cut;
-    struct gt_host_op *op; /* `count` of them, in an order in which each comes behind those
-                            * it waits for */
+    struct gt_host_op *op; /* `count`; each comes after those that it waits for */
     int64_t count, room;
     int64_t walked; /* tiles of C so far */
     struct gt_host_slot *slot[GT_OPERANDS];

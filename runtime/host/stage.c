@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/host/stage.h"
 
-gt_status gt_host_stage_open(struct gt_host_stage *s, struct gt_link *link, struct gt_copier *copier,
-                        int64_t chunk_bytes, struct gt_err *err) {
+gt_status gt_host_stage_open(struct gt_host_stage *s, struct gt_link *link,
+                             struct gt_copier *copier, int64_t chunk_bytes,
+                             struct gt_err *err) {
     void *memory = NULL;
     *s = (struct gt_host_stage){.link = link, .copier = copier, .chunk_bytes = chunk_bytes};
     const int64_t bytes = GT_HOST_CHUNKS * chunk_bytes;
@@ -23,7 +24,7 @@ void gt_host_stage_close(struct gt_host_stage *s) {
     *s = (struct gt_host_stage){0};
 }
 
-/* Waits until a chunk's copy is over, and hands what it brought to the host. */
+/* Waits until a chunk's copy has ended, and copies its data to the host. */
 static gt_status empty(struct gt_host_stage *s, int i, struct gt_err *err) {
     struct gt_host_chunk *c = &s->chunk[i];
     if (c->event == NULL)
@@ -46,7 +47,7 @@ gt_status gt_host_stage_flush(struct gt_host_stage *s, struct gt_err *err) {
     return status;
 }
 
-/* One part of a box, at most a chunk: by way of chunk i. */
+/* Copies one part of a box, at most a chunk, through chunk i. */
 static gt_status part_in(struct gt_host_stage *s, int i, void *queue, struct gt_box part,
                          struct gt_err *err) {
     char *chunk = s->memory + i * s->chunk_bytes;
@@ -100,11 +101,11 @@ static gt_status in_parts(struct gt_host_stage *s, void *queue, const struct gt_
 }
 
 gt_status gt_host_stage_in(struct gt_host_stage *s, void *queue, const struct gt_box *box,
-                      struct gt_err *err) {
+                           struct gt_err *err) {
     return in_parts(s, queue, box, part_in, err);
 }
 
 gt_status gt_host_stage_out(struct gt_host_stage *s, void *queue, const struct gt_box *box,
-                       struct gt_err *err) {
+                            struct gt_err *err) {
     return in_parts(s, queue, box, part_out, err);
 }

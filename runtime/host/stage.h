@@ -18,23 +18,24 @@ struct gt_host_stage {
     char *memory; /* GT_HOST_CHUNKS chunks; NULL: none yet */
     int next;
     struct gt_host_chunk {
-        void *event;        /* of its last copy; NULL: none under way */
-        struct gt_box part; /* to be copied to the host when the event is over; rows 0: none */
+        void *event;        /* of its last copy; NULL: no copy is running */
+        struct gt_box part; /* data for the host when the event ends; rows 0: none */
     } chunk[GT_HOST_CHUNKS];
 };
 
 /* Allocates the ring. ENOMEM. */
-gt_status gt_host_stage_open(struct gt_host_stage *s, struct gt_link *link, struct gt_copier *copier,
-                        int64_t chunk_bytes, struct gt_err *err);
-/* Nothing may be under way on the stage's queue. A stage of zeros needs no close. */
+gt_status gt_host_stage_open(struct gt_host_stage *s, struct gt_link *link,
+                             struct gt_copier *copier, int64_t chunk_bytes,
+                             struct gt_err *err);
+/* No operation of the stage may be running. A stage of zeros needs no close. */
 void gt_host_stage_close(struct gt_host_stage *s);
 
-/* As the link's copy_in and copy_out, for pageable memory. Waits while all chunks are under
- * way. After gt_host_stage_out, *box->host is complete only behind gt_host_stage_flush. */
+/* The link's copy_in and copy_out for pageable memory. They wait while all chunks are in
+ * use. After gt_host_stage_out, *box->host is complete only after gt_host_stage_flush. */
 gt_status gt_host_stage_in(struct gt_host_stage *s, void *queue, const struct gt_box *box,
-                      struct gt_err *err);
+                           struct gt_err *err);
 gt_status gt_host_stage_out(struct gt_host_stage *s, void *queue, const struct gt_box *box,
-                       struct gt_err *err);
+                            struct gt_err *err);
 /* Waits for all chunks and empties them. */
 gt_status gt_host_stage_flush(struct gt_host_stage *s, struct gt_err *err);
 

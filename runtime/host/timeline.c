@@ -23,7 +23,7 @@ static double covered(struct gt_host_span *span, size_t count) {
     return seconds;
 }
 
-/* Spans of products come first, those of copies behind them. */
+/* Spans of products come first, then those of copies. */
 struct spans {
     struct gt_host_span *of;
     size_t products, all;
@@ -40,7 +40,7 @@ static void gather(struct spans *s, const struct gt_host_op *op,
     }
 }
 
-/* exposed = all - products, where `all` is what a copy or a product covers. */
+/* exposed = all - products, where `all` is the time of any copy or product. */
 static void add_times(gemmtune_host_report *r, const struct gt_host_op *op,
                       const struct gt_host_span *span, int64_t count, int devices) {
     struct spans s = {.of = calloc((size_t)count + 1, sizeof *s.of)};
@@ -78,17 +78,17 @@ static gemmtune_host_event event_of(const struct gt_host_cut *cut,
         .depth_at = product ? op->at[2] : 0,
         .depth = product ? op->size[2] : 0,
         .bytes = gt_host_op_bytes(cut, op),
-        .flops = product ? 2.0 * (double)op->size[0] * (double)op->size[1] *
-                               (double)op->size[2]
-                         : 0,
+        .flops = product
+                     ? 2.0 * (double)op->size[0] * (double)op->size[1] * (double)op->size[2]
+                     : 0,
         .begin = span->begin,
         .end = span->end,
     };
 }
 
 void gt_host_timeline_add(gemmtune_host_report *report, const struct gt_host_cut *cut,
-                     const struct gt_host_engine *e, int device, int devices,
-                     const gemmtune_host_options *options) {
+                          const struct gt_host_engine *e, int device, int devices,
+                          const gemmtune_host_options *options) {
     const struct gt_host_op *op;
     const struct gt_host_span *span;
     const int64_t count = gt_host_engine_ops(e, &op, &span);

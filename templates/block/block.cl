@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * block - THREADS threads compute a tile of C of BM rows x BN columns, kept in registers.
- * They walk along k in slabs of BK: A's and B's slabs go to shared memory, the next ones
- * are on their way to registers meanwhile. The family for large matrices.
+ * They walk along k in slabs of BK. Slabs of A and B go through registers to shared memory;
+ * while one pair of slabs is multiplied, the next is fetched to registers. The family for
+ * large matrices.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major.
  *
@@ -11,8 +12,8 @@
  *                  BK | slab B: BN   |
  *                     +-------+------+         A [BK][BM + PAD]    B [BK][BN + PAD]
  *               k     |              |
- *                     +--------------+      so that what a thread needs of either for one
- *        BK  k ->                           k is contiguous.
+ *                     +--------------+      so that the values that a thread needs for one
+ *        BK  k ->                           k are contiguous.
  *     +------+------+ +-------+------+
  *  BM | slab |      | | tile  |      |      OWN 1: a thread owns TM rows x TN columns, in
  *  m  |  A   |      | |BMxBN  |      |             pieces of up to 16 bytes; lanes of a
@@ -20,10 +21,10 @@
  *     |             | |              |      OWN 0: thread t owns elements t, t + THREADS,
  *     +-------------+ +--------------+             ... of the tile, row by row.
  *
- * The steady loop makes no test at an edge: rows past the end of C repeat the last row that
- * exists and are not stored. Only the last slab of k, if it is not a whole one, and tiles
- * where a vector would hang over the edge are fetched element by element, with zeros for k
- * past the end.
+ * The main loop has no tests for edges: rows past the end of C repeat the last row that
+ * exists, and are not stored. Two cases are fetched element by element, with zeros for k
+ * past the end: the last slab of k if it is not whole, and tiles where a vector would reach
+ * past the edge.
  *
  * BM BN    tile of C                      BK      depth of a slab
  * THREADS  threads a block                OWN     0 strided elements, 1 blocked
@@ -31,8 +32,8 @@
  * VA VB    elements a global load of A, of B
  * PAD      spare elements a row of shared memory, against bank conflicts
  * DOUBLE   1: two pairs of slabs, one barrier a slab; 0: one pair, two barriers
- * MINB     blocks that shall fit a multiprocessor, a limit on registers
- * GROUP    rows of tiles walked together, for the sake of the L2 cache
+ * MINB     blocks that must fit a multiprocessor: limits the registers
+ * GROUP    rows of tiles that are walked together, for the L2 cache
  *
  * gemmtune trial f32-nn-4096x4096x4096 --family block --point
  *  "BM=128 BN=128 BK=8 THREADS=256 OWN=1 TM=8 VA=4 VB=4 PAD=4 DOUBLE=1 MINB=1 GROUP=8"
@@ -46,16 +47,16 @@ enum {
     LDA_S = BM + GT_PAD, LDB_S = BN + GT_PAD, /* rows of shared memory */
     SLAB_A = BK * LDA_S,
     PAIR = SLAB_A + BK * LDB_S,
-    NA = GT_CDIV(BM * BK, T * VA), /* vectors of A a thread fetches for a slab */
+    NA = GT_CDIV(BM * BK, T * VA), /* vectors of A that a thread fetches of a slab */
     NB = GT_CDIV(BN * BK, T * VB),
     A_ALONG = !GT_TA, B_ALONG = GT_TB, /* whether the operand is contiguous along k */
 
-    /* The blocked thread's patch: pieces, threads along m and n. */
+    /* The patch of a blocked thread: pieces, threads along m and n. */
     PM = GT_PIECE(TM), PN = GT_PIECE(TN), TY = BM / TM, TX = BN / TN,
     LX = GT_LANES_X(TY, TX), LY = GT_LANES_Y(TY, TX)
 };
 
-/* Element i of a strided thread within the tile. */
+/* The row and column in the tile of a strided thread's element i. */
 GT_INLINE int own_row(int t, int i) {
     return T % BN == 0 ? t / BN + i * (T / BN) : (t + i * T) / BN;
 }
@@ -94,9 +95,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     const int in_band = GT_BLOCK % (GT_GROUP * tiles_n);
     const int high = GT_MIN(tiles_m - band * GT_GROUP, GT_GROUP);
     const int row0 = (band * GT_GROUP + in_band % high) * BM, col0 = in_band / high * BN;
-    const int rows = m - row0, cols = n - col0; /* of C from here to its edges */
+    const int rows = m - row0, cols = n - col0; /* of C, from the tile to its edges */
 
-    /* Where the blocked thread's patch begins. */
+    /* The first row and column of the blocked thread's patch. */
     const int ay = gt_patch_row(TY, TX, TM, PM, t);
     const int bx = gt_patch_column(TY, TX, TN, PN, t);
 
@@ -104,7 +105,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     gt_ab ra[NA * VA], rb[NB * VB]; /* the next slabs */
     const GT_GLOBAL gt_ab *at_a[NA], *at_b[NB];
     const int depth = alpha == (gt_acc)0 ? 0 : k; /* alpha 0: A and B are not read */
-    /* Slabs before this one are whole and fetched as vectors. */
+    /* The slabs that can be fetched as vectors: the last one may not be whole. */
     const int whole = (!GT_TA || VA == 1 || rows >= BM || rows % VA == 0) &&
                               (GT_TB || VB == 1 || cols >= BN || cols % VB == 0)
                           ? depth / BK
@@ -129,7 +130,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     }
     GT_UNROLL_BY(1)
     for (int s = whole; s > 0; s--) {
-        /* The next slab, or the last one once more: a load too many costs less than a
+        /* The next slab, or the last one again: a superfluous load costs less than a
          * test. */
         const gt_long next = s > 1 ? BK : 0;
         gt_slab_advance(A_ALONG, BM, BK, VA, T, at_a, A_ALONG ? next : next * lda);
@@ -143,12 +144,12 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         if (GT_DOUBLE)
             now = PAIR - now;
         else
-            GT_BARRIER(); /* all have read before any writes */
+            GT_BARRIER(); /* all threads have read before any writes */
         gt_slab_put(A_ALONG, BM, BK, VA, T, smem + now, LDA_S, ra, t);
         gt_slab_put(B_ALONG, BN, BK, VB, T, smem + now + SLAB_A, LDB_S, rb, t);
         GT_BARRIER();
     }
-    /* What is left is rare or short: compact code, not fast code. */
+    /* The rest is rare or short, so the code is compact rather than fast. */
     GT_UNROLL_BY(1)
     for (int done = whole; done < slabs; done++) {
         const gt_long k0 = done * (gt_long)BK;

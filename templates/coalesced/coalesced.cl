@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * coalesced - straight from global memory, but every load is one a memory controller
- * likes: the lanes of a warp read neighbouring elements, as vectors, and each thread
- * computes a small patch of C, so that an element loaded is used more than once. No shared
- * memory.
+ * coalesced - straight from global memory, in loads that suit a memory controller: the
+ * lanes of a warp read neighbouring elements, as vectors. Each thread computes a small
+ * patch of C, so that each loaded element is used more than once. No shared memory.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major.
  *
@@ -18,8 +17,8 @@
  *     +-----+ +--------------+     a column of C, where A is contiguous.
  *
  * EN  columns a thread      BX  threads along the lanes' direction
- * EM  rows a thread         BY  threads across it
- * KU  steps of k a turn of the loop, and the vector of a load along k
+ * EM  rows a thread         BY  threads across that direction
+ * KU  steps of k in a turn of the loop, and vector width of loads along k
  *
  * gemmtune trial f32-nn-1024x1024x1024 --family coalesced
  *     --point "BX=32 BY=8 EN=4 EM=4 KU=4"
@@ -30,8 +29,8 @@ enum {
     VM = GT_MIN(EM, 4) /* widest move along m */
 };
 
-/* One turn of the loop where all of the patch and all KU steps exist. a and b stand at the
- * patch's first element and this turn's first k. */
+/* One turn of the loop for a complete patch and KU complete steps. a and b point to the
+ * patch's first element at this turn's first k. */
 GT_INLINE void turn(gt_acc acc[EM * EN], const GT_GLOBAL gt_ab *a, gt_long lda,
                     const GT_GLOBAL gt_ab *b, gt_long ldb) {
     gt_ab fa[EM * KU], fb[KU * EN]; /* [i][u] or, transposed, [u][i]; [u][j] or [j][u] */
@@ -73,7 +72,7 @@ GT_KERNEL(gemm, GT_BX, GT_BY, 1)(GT_PARAMS) {
     const int row0 = GT_BLOCK / tiles_n * GT_ROWS, col0 = GT_BLOCK % tiles_n * GT_COLUMNS;
     const int i0 = EM * (GT_DOWN ? GT_THREAD_X : GT_THREAD_Y);
     const int j0 = EN * (GT_DOWN ? GT_THREAD_Y : GT_THREAD_X);
-    const int rows = m - row0 - i0, cols = n - col0 - j0; /* from the patch to C's edges */
+    const int rows = m - row0 - i0, cols = n - col0 - j0; /* of C, to its edges */
     const gt_long step_a = GT_TA ? lda : 1, step_b = GT_TB ? 1 : ldb; /* one k */
     const gt_long next_a = GT_TA ? 1 : lda, next_b = GT_TB ? ldb : 1; /* a row, a column */
 
@@ -88,15 +87,15 @@ GT_KERNEL(gemm, GT_BX, GT_BY, 1)(GT_PARAMS) {
         a += row * next_a;
         b += col * next_b;
         if (rows >= EM && cols >= EN) {
-            GT_UNROLL_BY(1) /* KU says by how much */
+            GT_UNROLL_BY(1) /* KU is the unrolling */
             for (; left >= KU; left -= KU) {
                 turn(acc, a, lda, b, ldb);
                 a += KU * step_a;
                 b += KU * step_b;
             }
         }
-        /* The last k, and patches over the edge: element by element. Rows and columns
-         * that do not exist repeat the last one that does, and are not stored. */
+        /* The last steps of k, and patches over the edge: element by element. Rows and
+         * columns past the edge repeat the last one that exists, and are not stored. */
         GT_UNROLL_BY(1)
         for (; left > 0; left--) {
             gt_ab fb[EN];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * column - a thread owns COLS whole columns of the tile. Only A goes through shared memory;
- * B goes straight from global memory to the registers of the one thread that needs it. The
- * design of the CUDA kernels of 2008-2010, where COLS was 1; 4 columns suit later chips.
+ * column - a thread owns COLS whole columns of the tile. Only A goes through shared memory.
+ * B goes straight from global memory to the registers of the one thread that needs it. This
+ * is the design of the CUDA kernels of 2008-2010, where COLS was 1; 4 columns suit later
+ * chips.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major. Tile BM x BN, slabs of BK along k.
  *
@@ -17,21 +18,21 @@
  *     | A  |           | x  group 1          |   Q groups of BN / COLS threads share the
  *     +----+---- - -   +-x--------+-x--------+   columns; each owns BM / Q of the rows
  *
- * V adjacent columns make one load; COLS / V such pieces of a thread lie BN * V / COLS
- * apart. With B transposed a thread loads V values of k of each of its columns: right, not
+ * A load takes V adjacent columns. A thread's COLS / V such pieces lie BN * V / COLS apart.
+ * With B transposed, a thread loads V values of k of each of its columns: right, but not
  * fast.
  *
- * A tile that hangs over the right edge moves left until it fits, and stores only what its
- * neighbour does not. Rows past the end repeat the last one. The last slab of k, if it is
- * not a whole one, and matrices narrower than a tile are done element by element.
+ * A tile that reaches past the right edge moves left until it fits, and stores only the
+ * columns that its neighbour does not. Rows past the end repeat the last one. The last slab
+ * of k, if it is not whole, and matrices narrower than a tile are done element by element.
  *
  * BM BN   tile of C                     BK    depth of a slab
  * COLS    columns a thread              Q     row groups
  * V       elements a load of B          VA    elements a load of A
  * PAD     spare elements a row of A's slab, against bank conflicts when it is written
  * DOUBLE  1: two slabs of A, one barrier a slab; 0: one slab, two barriers
- * MINB    blocks that shall fit a multiprocessor, a limit on registers
- * GROUP   rows of tiles walked together, for the sake of the L2 cache
+ * MINB    blocks that must fit a multiprocessor: limits the registers
+ * GROUP   rows of tiles that are walked together, for the L2 cache
  *
  * gemmtune trial f32-nn-4096x4096x4096 --family column
  *     --point "BM=64 BN=256 BK=8 COLS=4 Q=2 V=4 VA=4 PAD=4 DOUBLE=1 MINB=1 GROUP=8"
@@ -43,24 +44,24 @@ enum {
     BM = GT_BM, BN = GT_BN, BK = GT_BK, COLS = GT_COLS, Q = GT_Q, V = GT_V, VA = GT_VA,
     T = GT_THREADS,
     TX = BN / COLS,                    /* threads of a row group */
-    ROWS = BM / Q,                     /* rows a thread */
+    ROWS = BM / Q,                     /* rows of a thread */
     VN = GT_TB ? 1 : V,                /* adjacent columns of a thread */
-    VK = GT_TB ? V : 1,                /* values of k a load of B brings */
+    VK = GT_TB ? V : 1,                /* values of k in a load of B */
     STRIDE = BM + GT_PAD,
     SLAB = BK * STRIDE,
-    NA = GT_SLAB_COUNT(BM, BK, VA, T), /* vectors of A a thread fetches */
+    NA = GT_SLAB_COUNT(BM, BK, VA, T), /* vectors of A that a thread fetches */
     A_ALONG = !GT_TA,                  /* whether A is contiguous along k */
     WIDE = 16 / GT_SIZEOF_A,
-    P = ROWS % 4 == 0 && WIDE == 4 ? 4 : ROWS % 2 == 0 ? 2 : 1 /* rows a move of A brings */
+    P = ROWS % 4 == 0 && WIDE == 4 ? 4 : ROWS % 2 == 0 ? 2 : 1 /* rows in a move of A */
 };
 
-/* Column c of thread x, within the tile. */
+/* Column c of thread x in the tile. */
 #define COLUMN(x, c) ((c) / VN * (TX * VN) + (x) * VN + (c) % VN)
 
-/* The register that holds B's value for step k of a slab and the thread's column c. */
+/* The register with B's value for step k of a slab and the thread's column c. */
 #define HELD(k, c) (GT_TB ? (c) * BK + (k) : (k) * COLS + (c))
 
-/* Loads B's values for the VK steps from k on. `at`: the thread's columns at k 0 of the
+/* Loads B's values for VK steps, from k on. `at`: the thread's columns at k 0 of the
  * slab. */
 GT_INLINE void load_b(gt_ab *rb, const GT_GLOBAL gt_ab **at, gt_long ldb, int k) {
     if (GT_TB) {
@@ -120,8 +121,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     const int in_band = GT_BLOCK % (GT_GROUP * tiles_n);
     const int high = GT_MIN(tiles_m - band * GT_GROUP, GT_GROUP);
     const int row0 = (band * GT_GROUP + in_band % high) * BM, own0 = in_band / high * BN;
-    const int rows = m - row0; /* of C from here to its edge */
-    /* The tile's first column, after it has moved; `mine`: the first that it stores. */
+    const int rows = m - row0; /* of C, from the tile to its edge */
+    /* The tile's first column after the move, and in `mine` the first column that it
+     * stores. */
     const int col0 = n - own0 < BN && n >= BN ? n - BN : own0, mine = own0 - col0;
     const int cols = n - col0;
 
@@ -129,7 +131,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     gt_ab ra[NA * VA], rb[BK * COLS];
     const GT_GLOBAL gt_ab *at_a[NA], *at_b[COLS];
     const int depth = alpha == (gt_acc)0 ? 0 : k; /* alpha 0: A and B are not read */
-    /* Vectors of A must not hang over; those of B must be aligned, and exist. */
+    /* Vectors of A must not reach past the edge. Those of B must exist and be aligned. */
     const int fits = (A_ALONG || VA == 1 || rows >= BM || rows % VA == 0) &&
                      (GT_TB || ((VN == 1 || col0 % VN == 0) &&
                                 (cols >= BN || (VN == COLS && cols % VN == 0))));
@@ -160,7 +162,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     }
     GT_UNROLL_BY(1)
     for (int s = whole; s > 0; s--) {
-        /* The next slab, or the last one once more: a load too many costs less than a
+        /* The next slab, or the last one again: a superfluous load costs less than a
          * test. */
         const gt_long next = s > 1 ? BK : 0;
         gt_slab_advance(A_ALONG, BM, BK, VA, T, at_a, A_ALONG ? next : next * lda);
@@ -175,18 +177,18 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
             for (int i = 0; i < COLS; i++)
                 fb[i] = rb[HELD(u, i)];
             multiply(acc, smem + now + u * STRIDE + y0, fb);
-            /* Used up: the same registers take the next slab's values. */
+            /* The values are used up; the same registers take those of the next slab. */
             if (u % VK == VK - 1)
                 load_b(rb, at_b, ldb, u + 1 - VK);
         }
         if (GT_DOUBLE)
             now = SLAB - now;
         else
-            GT_BARRIER(); /* all have read before any writes */
+            GT_BARRIER(); /* all threads have read before any writes */
         gt_slab_put(A_ALONG, BM, BK, VA, T, smem + now, STRIDE, ra, t);
         GT_BARRIER();
     }
-    /* What is left is rare or short: compact code, not fast code. */
+    /* The rest is rare or short, so the code is compact rather than fast. */
     GT_UNROLL_BY(1)
     for (int done = whole; done < slabs; done++) {
         const gt_long k0 = done * (gt_long)BK;

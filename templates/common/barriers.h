@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * barriers.h - barriers in shared memory that threads and copies arrive at, named by their
- * address (PTX ISA, mbarrier). CUDA from sm_90 on.
+ * barriers.h - barriers in shared memory at which threads and copies arrive. A barrier is
+ * named by its address (PTX ISA, mbarrier). CUDA from sm_90 on.
  */
 #if !GT_OPENCL && __CUDA_ARCH__ >= 900
 GT_INLINE void gt_barrier_init(int at, int arrivals) {
@@ -9,7 +9,8 @@ GT_INLINE void gt_barrier_init(int at, int arrivals) {
                  : "memory");
 }
 
-/* Behind the last gt_barrier_init, ahead of a barrier of the block: copies see it, too. */
+/* Call it after the last gt_barrier_init, before a barrier of the block. Copies then see
+ * the new barriers as well. */
 GT_INLINE void gt_barrier_init_done(void) {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
@@ -18,14 +19,14 @@ GT_INLINE void gt_barrier_arrive(int at) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(at) : "memory");
 }
 
-/* Arrives, and has the phase wait for `bytes` of copies as well. */
+/* Arrives, and makes the phase wait for `bytes` of copies as well. */
 GT_INLINE void gt_barrier_arrive_expecting(int at, int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at),
                  "r"(bytes)
                  : "memory");
 }
 
-/* Whether the phase of that parity has passed. */
+/* Whether the phase of this parity has passed. */
 GT_INLINE int gt_barrier_passed(int at, int parity) {
     int passed;
     asm volatile("{\n"
@@ -40,10 +41,10 @@ GT_INLINE int gt_barrier_passed(int at, int parity) {
 }
 
 /*
- * Waits for the phase of that parity to pass. A mistake shall end neither in a kernel
- * without end nor in a wrong result: a wait that is never fulfilled ends in a trap, which
- * fails the launch, after 2^28 clocks (part of a second) and 2^16 questions. Clocks alone
- * would not do: they pass while another process has the device, too.
+ * Waits until the phase of this parity has passed. A mistake must lead neither to an
+ * endless kernel nor to a wrong result. So a wait that is never fulfilled ends in a trap,
+ * which fails the launch, after 2^28 clocks (part of a second) and 2^16 questions. Clocks
+ * alone are not enough: they also pass while another process has the device.
  */
 GT_INLINE void gt_barrier_wait(int at, int parity) {
     unsigned since = 0;

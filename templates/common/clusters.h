@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clusters.h - a cluster is some blocks that see each other's shared memory (sm_90 and
- * later). GT_CLUSTER_BARRIER(yes) waits for all threads of the cluster, or with 0 of the
- * block. gt_cluster_load(yes, from, block) loads the gt_acc at `from` in the shared memory
- * of that block of the cluster, or with 0 of its own.
+ * clusters.h - a cluster is a set of blocks that can read each other's shared memory (sm_90
+ * and later). GT_CLUSTER_BARRIER(yes) waits for all threads of the cluster, or with 0 for
+ * those of the block. gt_cluster_load(yes, from, block) loads the gt_acc at `from` in the
+ * shared memory of another block of the cluster, or with 0 in the block's own.
  */
 #if !GT_OPENCL && __CUDA_ARCH__ >= 900
 #define GT_CLUSTER_BARRIER(yes)                                                            \

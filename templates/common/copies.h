@@ -2,12 +2,12 @@
 /*
  * copies.h - copies from global to shared memory that run beside the arithmetic.
  *
- * gt_copy_async begins to move `width` elements (1, 2 or 4, a constant; up to 16 bytes).
- * gt_copy_some moves the first `there` of them, 0 to width, and makes the others 0, at the
- * cost of a few instructions. GT_COPY_COMMIT() closes a group of copies; GT_COPY_WAIT(n)
- * waits until at most the n newest groups of this thread are under way, and a barrier then
- * shows the others to all. Copies of less than 4 bytes, all copies of OpenCL and those of
- * devices before sm_80 are made at once.
+ * gt_copy_async starts a copy of `width` elements (1, 2 or 4, a constant; at most 16
+ * bytes). gt_copy_some copies the first `there` of them, 0 to width, and sets the others to
+ * 0; it takes a few instructions more. GT_COPY_COMMIT() closes a group of copies.
+ * GT_COPY_WAIT(n) waits until at most the n newest groups of this thread are unfinished; a
+ * barrier then shows the finished ones to all threads. Copies of less than 4 bytes, all
+ * copies in OpenCL and all on devices before sm_80 are done at once.
  */
 #if !GT_OPENCL && __CUDA_ARCH__ >= 800
 #define GT_COPY_COMMIT() asm volatile("cp.async.commit_group;" ::: "memory")

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dialect.h - what every kernel template is written in: one vocabulary over CUDA C++
- * (NVRTC) and OpenCL C 1.2. The compiler's own macros decide which of the two this is.
+ * dialect.h - one vocabulary for CUDA C++ (NVRTC) and OpenCL C 1.2, in which all kernel
+ * templates are written. The compiler's own macros decide which of the two this is.
  *
- * This file and types.h belong to every family. A family lists the other parts of this
- * folder that it uses in space.json ("uses"). The text a compiler sees is
+ * This file and types.h belong to every family. In space.json ("uses") a family lists the
+ * other parts of this folder that it uses. A compiler sees this text:
  *
  *     #define GT_TYPE_A f32           types, layout and device; GT_<NAME> for every
  *     #define GT_BM 128               parameter and derived name: integers
- *     #define GT_PARAMS int m, ...    what "args" of space.json says
+ *     #define GT_PARAMS int m, ...    the parameters from "args" of space.json
  *     ...                             this file, types.h, and the parts that are used
  *     GT_STATIC_ASSERT(...);          the family's `require` rules
  *     #line 1 "block/block.cl"
  *     ...                             the template
  *
- * Nothing is included: a compile takes tenths of a second and needs no toolkit on the
+ * Nothing is included: a compilation takes tenths of a second and needs no toolkit on the
  * machine. docs/templates.md is the page for people who write a family.
  *
- * Names in capitals are macros, gt_ in small letters are types and functions. No parameter
- * may be called like one of the macros here without its GT_ (MIN, MAX, CDIV, KERNEL,
+ * Names in capitals are macros; types and functions begin with gt_ in small letters. No
+ * parameter may have the name of a macro here without its GT_ (MIN, MAX, CDIV, KERNEL,
  * GLOBAL ...).
  */
 #if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
@@ -27,7 +27,7 @@
 #define GT_OPENCL 0
 #endif
 
-/* Integer arithmetic of the rules, as space.json spells it. Arguments are constants. */
+/* Integer arithmetic of rules, as in space.json. Arguments are constants. */
 #define GT_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define GT_MAX(a, b) ((a) > (b) ? (a) : (b))
 #define GT_CDIV(a, b) (((a) + (b) - 1) / (b))
@@ -48,7 +48,7 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
-#if defined(__clang__) /* PARAMETER == 1 && x is what templates are made of */
+#if defined(__clang__) /* templates often write PARAMETER == 1 && x */
 #pragma clang diagnostic ignored "-Wconstant-logical-operand"
 #endif
 
@@ -56,16 +56,16 @@
 #define GT_STATIC_ASSERT(cond, tag) typedef char GT_PASTE(gt_assert_, tag)[(cond) ? 1 : -1]
 
 #define GT_GLOBAL __global /* pointers to the matrices */
-#define GT_SHARED __local  /* pointers to the memory a block shares */
+#define GT_SHARED __local  /* pointers to the shared memory of a block */
 #define GT_RESTRICT restrict
-/* Always: PoCL 3.1 and oclgrind lose __local memory where a function is truly called. */
+/* Always inline: PoCL 3.1 and oclgrind lose __local memory in a function that is called. */
 #define GT_INLINE static inline __attribute__((always_inline))
-/* A kernel of x * y threads a block; `minb` blocks shall fit a multiprocessor (CUDA).
+/* A kernel with x * y threads a block; at least `minb` blocks fit a multiprocessor (CUDA).
  * (GT_PARAMS) follows. */
 #define GT_KERNEL(name, x, y, minb) \
     __kernel __attribute__((reqd_work_group_size(x, y, 1))) void name
-/* The block's shared memory, `count` elements, 16-byte aligned: one such line a kernel, and
- * `count * sizeof(type)` is what space.json's launch.smem says. */
+/* The block's shared memory: `count` elements, aligned to 16 bytes. A kernel has one such
+ * line. `count * sizeof(type)` is launch.smem of space.json. */
 #define GT_SHARED_ARRAY(type, name, count)                                                \
     __local type name[count] __attribute__((aligned(16)))
 #define GT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
@@ -73,10 +73,10 @@
 #define GT_THREAD_Y ((int)get_local_id(1))
 /* Grids have one dimension: only x may exceed 65535. */
 #define GT_BLOCK ((int)get_group_id(0))
-/* A kernel's parameter of the type that space.json's "tensor_maps" describes. */
+/* A kernel's parameter for an entry of "tensor_maps" of space.json. */
 #define GT_TENSOR_MAP(name) struct gt_tensor_map name
 
-typedef long gt_long; /* 64 bits: everything that multiplies a row by a leading dimension */
+typedef long gt_long; /* 64 bits: for every product of a row and a leading dimension */
 
 #else /* CUDA */
 
@@ -85,7 +85,7 @@ typedef long gt_long; /* 64 bits: everything that multiplies a row by a leading 
 #define GT_GLOBAL
 #define GT_SHARED
 #define GT_RESTRICT __restrict__
-#define GT_INLINE __device__ __forceinline__ /* static ones would warn when unused */
+#define GT_INLINE __device__ __forceinline__ /* a static function would warn when unused */
 #define GT_KERNEL(name, x, y, minb) \
     extern "C" __global__ void __launch_bounds__((x) * (y), minb) name
 #define GT_SHARED_ARRAY(type, name, count) extern __shared__ __align__(16) type name[]
@@ -98,10 +98,10 @@ typedef long gt_long; /* 64 bits: everything that multiplies a row by a leading 
 typedef long long gt_long;
 
 struct __align__(64) gt_tensor_map {
-    unsigned long long opaque[16]; /* the hardware's */
+    unsigned long long opaque[16]; /* only the hardware reads it */
 };
 
-/* Where p is in the block's shared memory, as inline assembly says it. */
+/* The address of p in the block's shared memory, for inline assembly. */
 GT_INLINE int gt_shared_address(const void *p) {
     return (int)__cvta_generic_to_shared(p);
 }
@@ -109,17 +109,17 @@ GT_INLINE int gt_shared_address(const void *p) {
 #endif
 
 /*
- * A point's kernels run one behind the other. Where space.json says "overlap", from sm_90
- * on and with a driver of CUDA 12.3, each kernel but the first may be launched before the
- * kernel ahead of it has ended (programmatic dependent launch): when all blocks of the
- * kernel ahead have ended or passed GT_LEAD(yes). GT_FOLLOW() waits until the kernel ahead
- * has ended and its results can be read. It is the first statement of every kernel of such
- * a family, in all threads: a kernel that ended before the one ahead of it would let the
- * next one begin too early.
+ * A point's kernels run one after another. With "overlap" in space.json, from sm_90 on and
+ * with a driver of CUDA 12.3, each kernel but the first may be launched before the kernel
+ * ahead of it has ended (programmatic dependent launch). It is launched when all blocks of
+ * the kernel ahead have ended or passed GT_LEAD(yes). GT_FOLLOW() waits until the kernel
+ * ahead has ended and its results can be read. It is the first statement of every kernel of
+ * such a family, in all threads: a kernel that ended before the one ahead of it would let
+ * the next one begin too early.
  *
- * Blocks that come early take the places that are free, so many of them may lie on few
- * multiprocessors. GT_LEAD is for the end of a kernel that fills the device, or before a
- * few small blocks.
+ * Blocks that are launched early take the free places, so many of them may share few
+ * multiprocessors. Use GT_LEAD at the end of a kernel that fills the device, or before a
+ * kernel of a few small blocks.
  */
 #if !GT_OPENCL && __CUDA_ARCH__ >= 900
 #define GT_FOLLOW() asm volatile("griddepcontrol.wait;" ::: "memory")
@@ -133,12 +133,12 @@ GT_INLINE int gt_shared_address(const void *p) {
 #define GT_LEAD(yes)
 #endif
 
-/* GT_CDIV for numbers near 2^31. */
+/* GT_CDIV for numbers near 2^31, without overflow. */
 GT_INLINE int gt_cdiv(int a, int b) {
     return a / b + (a % b != 0);
 }
 
-/* Ahead of a loop: unroll it wholly, or n times. Loops over register arrays must be
- * unrolled wholly, else the array lands in memory. */
+/* Before a loop: unroll it completely, or n times. Loops over register arrays must be
+ * unrolled completely, or the array goes to memory. */
 #define GT_UNROLL GT_PRAGMA(unroll)
 #define GT_UNROLL_BY(n) GT_PRAGMA(unroll n)

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack.h - a kernel ahead of the main one, which copies operands to the workspace with k
- * outermost and rows aligned to 16 bytes.
+ * pack.h - a kernel that runs before the main one. It copies operands to the workspace with
+ * k outermost and rows aligned to 16 bytes.
  *
  * Integer macros of a part are names of space.json too, without GT_.
  */
 #define GT_PACK_THREADS 256
-#define GT_PACK_WIDE 64 /* a block's part of an operand, along the width, */
+#define GT_PACK_WIDE 64 /* a block's part of an operand: along the width */
 #define GT_PACK_DEEP 32 /* and along k */
-#define GT_PACK_ALIGN 4 /* elements: lengths of packed rows are multiples */
+#define GT_PACK_ALIGN 4 /* the length of a packed row is a multiple of this */
 
 /* The length of a packed row. */
 #define GT_PACK_ROW(count) (GT_CDIV((gt_long)(count), GT_PACK_ALIGN) * GT_PACK_ALIGN)
 
 /*
- * Copies op(A) to [k][GT_PACK_ROW(m)] at the beginning of the workspace when pack_a says
- * so, and op(B) to [k][GT_PACK_ROW(n)], `b_at` elements into it, when pack_b does. An
- * operand that is contiguous along k is turned in shared memory. Launch, with PACK_A and
- * PACK_B:
+ * Copies op(A) to [k][GT_PACK_ROW(m)] at the beginning of the workspace when pack_a is not
+ * 0, and op(B) to [k][GT_PACK_ROW(n)], `b_at` elements into it, when pack_b is not 0. An
+ * operand that is contiguous along k is transposed in shared memory. Launch, with PACK_A
+ * and PACK_B:
  *
  *     "block": ["PACK_THREADS", "1", "1"],
  *     "grid": [the sum over the packed operands of

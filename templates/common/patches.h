@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * patches.h - a patch: the rows and columns of a tile of C that one thread of many owns.
- * Along either side its `count` elements lie in pieces that one instruction moves, and the
+ * patches.h - a patch is the rows and columns of a tile of C that one thread computes.
+ * Along either side its `count` elements lie in pieces; one instruction moves a piece. The
  * pieces of `lanes` neighbouring threads lie side by side, so that a warp reads shared
  * memory without bank conflicts and writes whole sectors of C.
  */
 #define GT_PIECE(count) \
     ((count) % 4 == 0 && GT_SIZEOF_A <= 4 ? 4 : (count) % 2 == 0 ? 2 : 1)
-/* Lanes of a warp along the columns of C, of tx threads there and ty along the rows; the
- * others of the warp lie along the rows. */
+/* Lanes of a warp along the columns of C. There are tx threads along the columns and ty
+ * along the rows; the warp's other lanes lie along the rows. */
 #define GT_LANES_X(ty, tx)                                                                 \
     ((tx) % 8 == 0 && (ty) % 4 == 0    ? 8                                                 \
      : (tx) % 4 == 0 && (ty) % 8 == 0  ? 4                                                 \
@@ -18,9 +18,9 @@
     (GT_LANES_X(ty, tx) == (tx) && !((tx) * (ty) % 32 == 0 && 32 % (tx) == 0)              \
          ? (ty)                                                                            \
          : 32 / GT_LANES_X(ty, tx))
-/* Where the patch of thread t begins, along m and n, in a tile of ty x tx patches. Pairs of
- * lanes share a column of pieces, so that half a warp reads 8 pieces of B and 2 of A, each
- * bank once. */
+/* The first row and the first column of thread t's patch in a tile of ty x tx patches.
+ * Pairs of lanes share a column of pieces, so that half a warp reads 8 pieces of B and 2 of
+ * A, each bank once. */
 GT_INLINE int gt_patch_row(int ty, int tx, int tm, int pm, int t) {
     const int lx = GT_LANES_X(ty, tx), ly = GT_LANES_Y(ty, tx);
     const int pairs = ly % 2 == 0 && lx * ly == 32, lane = t % (lx * ly);
@@ -34,9 +34,9 @@ GT_INLINE int gt_patch_column(int ty, int tx, int tn, int pn, int t) {
     return t / (lx * ly) % (tx / lx) * tn * lx + (pairs ? lane / 2 % lx : lane % lx) * pn;
 }
 
-/* Multiply-add s of a patch of tm x tn: its row and column, in order 0 by rows, 1 by
- * columns, 2 by pairs of rows. Every other row (column) is walked backwards, so that one
- * operand stays where it is from each multiply-add to the next. */
+/* The row and the column of multiply-add s in a patch of tm x tn. `order` is 0 by rows, 1
+ * by columns, 2 by pairs of rows. Every other row (column) runs backwards, so that one
+ * operand stays in its register from each multiply-add to the next. */
 GT_INLINE int gt_order_row(int order, int tm, int tn, int s) {
     return order == 0   ? s / tn
            : order == 1 ? (s / tm % 2 ? tm - 1 - s % tm : s % tm)
@@ -49,8 +49,8 @@ GT_INLINE int gt_order_column(int order, int tm, int tn, int s) {
                         : (s / (2 * tn) % 2 ? tn - 1 - s / 2 % tn : s / 2 % tn);
 }
 
-/* How a patch lies along a side of C: in pieces of `piece` elements, `step` from one to the
- * next within, `apart` from a piece to the next; one instruction moves `width` of them. */
+/* How a patch lies along a side of C: in pieces of `piece` elements, `step` apart within a
+ * piece. Pieces begin `apart` from each other. One instruction moves `width` elements. */
 struct gt_side {
     int piece, step, apart, width;
 };
@@ -60,12 +60,12 @@ GT_INLINE struct gt_side gt_side_of(int piece, int lanes) {
     return side;
 }
 
-/* Where element i of the patch lies from its first. */
+/* The distance of element i of the patch from its first element. */
 GT_INLINE int gt_side_at(const struct gt_side *side, int i) {
     return i / side->piece * side->apart + i % side->piece * side->step;
 }
 
-/* Loads one side's operands for a k. */
+/* Loads the operands of one side for one k. */
 GT_INLINE void gt_patch_load(int count, int piece, int lanes, gt_ab *to,
                              const GT_SHARED gt_ab *from) {
     const struct gt_side side = gt_side_of(piece, lanes);
@@ -74,8 +74,8 @@ GT_INLINE void gt_patch_load(int count, int piece, int lanes, gt_ab *to,
         gt_load_shared(piece, to + i, from + gt_side_at(&side, i));
 }
 
-/* Stores a patch of tm x tn; c stands at its first element, from which `rows` x `cols` of C
- * exist. `inside`: all of it exists and is aligned for what an instruction moves. */
+/* Stores a patch of tm x tn. c points to its first element; `rows` x `cols` of C exist from
+ * there. `inside`: all of the patch exists, and is aligned for each instruction. */
 GT_INLINE void gt_patch_store(int tm, int tn, struct gt_side down, struct gt_side along,
                               GT_GLOBAL gt_c *c, gt_long ldc, gt_acc alpha,
                               const gt_acc *acc, gt_acc beta, int inside, int rows,

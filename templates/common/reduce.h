@@ -2,18 +2,19 @@
 /*
  * reduce.h - the second kernel of a product whose k is split among blocks.
  *
- * Integer macros of a part are names of space.json too, without GT_: the launch of a kernel
- * is written in the numbers that its text is made of.
+ * Integer macros of a part are names of space.json too, without GT_: the launch of the
+ * kernel uses the same numbers as its code.
  */
 #define GT_REDUCE_THREADS 256
-#define GT_REDUCE_EACH 4 /* neighbouring elements of C that a thread adds parts of */
+#define GT_REDUCE_EACH 4 /* neighbouring elements of C that one thread adds up */
 
-/* Whether GT_REDUCE_KERNEL has work for no more than 16 blocks: so few may as well wait
- * beside the first kernel. Measured: docs/performance.md. */
+/* Whether GT_REDUCE_KERNEL has work for at most 16 blocks. So few blocks can wait beside
+ * the first kernel. Measured: docs/performance.md. */
 #define GT_FEW_SUMS(m, n, lanes) ((gt_long)(m) * (n) <= 16 * GT_REDUCE_EACH * (lanes))
 
-/* sum += elements 0 to 3 of the parts `first`, first + step, ... of `parts`, which lie
- * `stride` apart. `whole`: all four exist, aligned to 16 bytes; otherwise `left` do. */
+/* Adds elements 0 to 3 of the parts `first`, first + step, ... of `parts` to sum. Parts lie
+ * `stride` apart. `whole`: all four elements exist and are aligned to 16 bytes; otherwise
+ * `left` of them exist. */
 GT_INLINE void gt_add_parts(gt_acc *sum, const GT_GLOBAL gt_acc *at, gt_long stride,
                             int first, int parts, int step, int whole, int left) {
     GT_UNROLL
@@ -33,11 +34,11 @@ GT_INLINE void gt_add_parts(gt_acc *sum, const GT_GLOBAL gt_acc *at, gt_long str
 }
 
 /*
- * Each block has left its sum of products, gt_acc [splits][m][n], at `sums`: a pointer into
- * `workspace`. This kernel adds them in a fixed order, so that the result does not depend
- * on which block came first. Its threads take REDUCE_EACH * `lanes` elements of C, so each
- * adds about `splits` * `lanes` / REDUCE_THREADS parts of REDUCE_EACH: the parts shall be
- * few enough to ask for at once. Launch:
+ * The first kernel's blocks have left their sums of products, gt_acc [splits][m][n], at
+ * `sums`, a pointer into `workspace`. This kernel adds them in a fixed order, so the result
+ * does not depend on which block was first. A block takes REDUCE_EACH * `lanes` elements of
+ * C. Each thread adds about `splits` * `lanes` / REDUCE_THREADS parts of REDUCE_EACH
+ * elements. Choose `lanes` so that a thread can load all its parts at once. Launch:
  *
  *     "block": ["REDUCE_THREADS", "1", "1"],
  *     "grid": ["cdiv(M * N, REDUCE_EACH * LANES)", "1", "1"],

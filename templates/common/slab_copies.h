@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slab_copies.h - slabs by asynchronous copies (copies.h), without registers between.
- * `along`: memory is contiguous along k. `asis`: the slab keeps in shared memory the order
- * that it has in memory, rows of `stride` elements. Otherwise k is outermost: a slab that
- * is contiguous along k is turned on the way, one element a copy (v is 1).
+ * slab_copies.h - asynchronous copies (copies.h) of slabs, without registers between.
+ * - `along`: memory is contiguous along k.
+ * - `asis`: shared memory has the order of memory, in rows of `stride` elements. Otherwise
+ *   k is outermost: a slab that is contiguous along k is transposed on the way, one element
+ *   a copy (v is 1).
  *
- * Where the rows allow it, all vectors of a thread have one place in their rows of memory:
- * then x and s stand at the first one (gt_slab_from and gt_slab_to say how far that is),
- * and the loop has little left to compute. `left` elements of the slab exist along the
- * width and `depth` along k; `whole` promises that all do.
+ * When rows allow it, all vectors of a thread have the same place in their rows of memory.
+ * Then x and s point to the first one (gt_slab_from and gt_slab_to give its distance), and
+ * the loop has little to compute. `left` elements of the slab exist along the width and
+ * `depth` along k; `whole` promises that all exist.
  */
 #define GT_SLAB_LINE(along, wide, deep, v) (((along) ? (deep) : (wide)) / (v))
 #define GT_SLAB_FIXED(along, wide, deep, v, threads) \
@@ -39,7 +40,7 @@ GT_INLINE void gt_slab_copy(int along, int asis, int wide, int deep, int v, int 
         const int e = fixed ? t % line : (t + i * threads) % line;
         const int r = fixed ? i * (threads / line) : row, c = fixed ? 0 : e * v;
         const int w = along ? row : e * v, k = along ? e * v : row;
-        const int exist = v == 1  ? w < left && k < depth /* a predicate, no arithmetic */
+        const int exist = v == 1  ? w < left && k < depth /* only a predicate */
                           : along ? (w < left ? GT_MIN(v, depth - k) : 0)
                                   : (k < depth ? GT_MIN(v, left - w) : 0);
         GT_SHARED gt_ab *const to = s + (asis == along ? r * stride + c : c * stride + r);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slabs.h - slabs of an operand through registers to shared memory. `threads` threads fetch
- * a slab to registers in vectors of v, thread t vectors t, t + threads, ..., and put it to
- * shared memory with k outermost, `stride` elements a k, where the values of one k are
- * contiguous. The same for A and B: what differs is whether memory is contiguous along k
- * (`along`: A stored as is, B transposed) or along the width.
+ * slabs.h - copies of slabs of an operand through registers to shared memory. `threads`
+ * threads fetch a slab to registers in vectors of v elements: thread t has vectors t, t +
+ * threads, ... They put it to shared memory with k outermost: the values of one k are
+ * contiguous, and k's lie `stride` elements apart. A and B differ in one thing only: memory
+ * is contiguous along k (`along`: A as stored, B transposed) or along the width.
  *
- * Everything but pointers, ld, left, depth and t is a constant.
+ * All parameters but pointers, ld, left, depth and t are constants.
  */
-/* Whether a thread's vectors all have one place along the width: one pointer serves. */
+/* Whether all vectors of a thread have the same place along the width. One pointer is then
+ * enough. */
 #define GT_SLAB_ONE(along, wide, v, threads) (!(along) && (threads) % ((wide) / (v)) == 0)
 
-/* Where vector e lies in the slab, along the width and along k. */
+/* The place of vector e in the slab: along the width, and along k. */
 GT_INLINE int gt_slab_w(int along, int wide, int deep, int v, int e) {
     return along ? e / (deep / v) : e % (wide / v) * v;
 }
@@ -20,9 +21,9 @@ GT_INLINE int gt_slab_k(int along, int wide, int deep, int v, int e) {
     return along ? e % (deep / v) * v : e / (wide / v);
 }
 
-/* Aims at the vectors of the slab at x, of whose width `left` exist: past the edge, a
- * vector that does exist is fetched instead, so that the loop need not test. It is never
- * stored to C. */
+/* Sets `at` to the vectors of the slab at x. `left` of its width exist. In place of a
+ * vector past the edge, one that exists is fetched, so that the loop needs no test; its
+ * products are never stored to C. */
 GT_INLINE void gt_slab_aim(int along, int wide, int deep, int v, int threads,
                            const GT_GLOBAL gt_ab **at, const GT_GLOBAL gt_ab *x,
                            gt_long ld, int left, int t) {
@@ -46,7 +47,7 @@ GT_INLINE void gt_slab_fetch(int along, int wide, int deep, int v, int threads, 
                                : at[i]);
 }
 
-/* Moves on by `step` elements. */
+/* Moves the pointers by `step` elements. */
 GT_INLINE void gt_slab_advance(int along, int wide, int deep, int v, int threads,
                                const GT_GLOBAL gt_ab **at, gt_long step) {
     GT_UNROLL
@@ -73,8 +74,8 @@ GT_INLINE void gt_slab_put(int along, int wide, int deep, int v, int threads,
         }
 }
 
-/* The slab at x element by element, straight to shared memory: `depth` of k exist, `left`
- * of the width. Zeros for k that does not exist, in both operands: 0 * NaN is NaN. */
+/* Copies the slab at x element by element, straight to shared memory: `depth` of k exist,
+ * `left` of the width. Beyond `depth` both operands get zeros, because 0 * NaN is NaN. */
 GT_INLINE void gt_slab_edge(int along, int wide, int deep, int threads,
                             GT_SHARED gt_ab *s, int stride, const GT_GLOBAL gt_ab *x,
                             gt_long ld, int left, int depth, int t) {

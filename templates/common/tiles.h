@@ -2,30 +2,31 @@
 /*
  * tiles.h - which tile of C a block computes, and which part of the tile's k.
  *
- * Tiles go to blocks in their order, `split` blocks a tile with a part of its k each.
+ * Tiles go to blocks in their order. `split` blocks share a tile, each with a part of its
+ * k.
  *
- * A device holds `held` blocks at once. With `tail` (split is 1) the last `of` tiles, which
- * would leave some of these blocks idle, are shared. Their k is cut into `tail` pieces. One
- * block of each such tile computes its first cdiv(tail * of, held) pieces; each other piece
- * is a block of its own. In the time of the former the blocks beside those `of` compute all
- * of the latter. Blocks that compute one part of k begin one behind the other, so that they
- * read the same slabs at the same time. Launch: the grid is the tiles, and `of` blocks for
- * each part of a shared tile but the first.
+ * A device holds `held` blocks at once. The last `of` tiles would leave some of these
+ * places empty. With `tail` (split is 1) these tiles are shared: their k is cut into `tail`
+ * pieces. One block of each such tile computes its first cdiv(tail * of, held) pieces;
+ * every other piece has a block of its own. While the former compute, the places beside
+ * them compute all of the latter. Blocks that compute the same part of k begin one after
+ * another, so that they read the same slabs at the same time. Launch: the grid is the
+ * number of tiles, plus `of` blocks for each part of a shared tile but the first.
  *
- * Parts of a shared tile go to the workspace, gt_work_place elements behind the beginning
- * of the shared tiles there, as BM rows of BN. That takes `of` tiles a part.
- * GT_FINISH_KERNEL adds them up.
+ * The parts of shared tiles go to the workspace, as BM rows of BN, gt_work_place elements
+ * after the beginning of that region. A part takes `of` tiles. GT_FINISH_KERNEL adds them
+ * up.
  *
  * Integer macros of a part are names of space.json too, without GT_.
  */
 #define GT_FINISH_THREADS 256
-#define GT_FINISH_EACH 2 /* neighbouring elements of a tile that a thread adds up */
+#define GT_FINISH_EACH 2 /* neighbouring elements of a tile that one thread adds up */
 
 struct gt_work {
     int tile;
-    int part, parts; /* of the tile's k: which one to compute, and how many there are */
-    int pieces;      /* of k, all equal: a part is one, the first part all that is left */
-    int shared, of;  /* the tile's number among the shared tiles, and how many there are */
+    int part, parts; /* of the tile's k: the block's part, and the number of parts */
+    int pieces;      /* of k, all equal; a part is one piece, the first part has the rest */
+    int shared, of;  /* the tile's number among the shared tiles; how many are shared */
 };
 
 GT_INLINE int gt_shared_tiles(int tail, int held, int tiles) {
@@ -44,7 +45,8 @@ GT_INLINE struct gt_work gt_work_of(int tail, int held, int split, int block, in
     return w;
 }
 
-/* How many of the `all` slabs of the tile's k the block computes, from *first on. */
+/* How many of the `all` slabs of the tile's k the block computes. *first is the first
+ * one. */
 GT_INLINE int gt_work_slabs(const struct gt_work *w, gt_long all, int *first) {
     const int end = w->pieces - (w->parts - 1) + w->part, begin = w->part > 0 ? end - 1 : 0;
     *first = (int)(all * begin / w->pieces);
@@ -55,7 +57,7 @@ GT_INLINE gt_long gt_work_place(const struct gt_work *w, int part, int bm, int b
     return ((gt_long)part * w->of + w->shared) * bm * bn;
 }
 
-/* Row and column of C where a tile of bm x bn begins, when `group` rows of tiles are walked
+/* The first row and column of a tile of bm x bn. Groups of `group` rows of tiles are walked
  * column by column. */
 GT_INLINE void gt_tile_place(int *row, int *col, int tile, int bm, int bn, int group, int m,
                              int n) {
@@ -67,8 +69,8 @@ GT_INLINE void gt_tile_place(int *row, int *col, int tile, int bm, int bn, int g
 }
 
 /*
- * The second kernel, for shared tiles that lie at `sums`: a pointer into `workspace`. Parts
- * are added in the order of k. Launch:
+ * The second kernel, for shared tiles at `sums`, a pointer into `workspace`. It adds the
+ * parts in the order of k. Launch:
  *
  *     "block": ["FINISH_THREADS", "1", "1"],
  *     "grid": ["OF * (BM * BN / (FINISH_THREADS * FINISH_EACH))", "1", "1"]

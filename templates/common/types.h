@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * types.h - the element types of A, B, C and the accumulator, and the way between them.
+ * types.h - the element types of A, B, C and the accumulator, and conversions between them.
  *
- * gt_a, gt_b and gt_c are elements as they are stored. gt_acc is the type of products,
- * sums, alpha and beta. GT_TYPE_A, GT_TYPE_B, GT_TYPE_C and GT_TYPE_ACC are the types'
- * names: f32, f64, i32 or bf16.
+ * gt_a, gt_b and gt_c are elements as stored. gt_acc is the type of products, sums, alpha
+ * and beta. GT_TYPE_A, GT_TYPE_B, GT_TYPE_C and GT_TYPE_ACC are the names of the types:
+ * f32, f64, i32 or bf16.
  *
- * Arithmetic is done in gt_acc alone: gt_from_a(x), gt_from_b(x) and gt_from_c(x) turn a
- * stored element into a number that gt_acc holds exactly; gt_to_c(x) rounds a gt_acc once,
- * to the nearest element of C.
+ * All arithmetic is in gt_acc. gt_from_a(x), gt_from_b(x) and gt_from_c(x) convert a stored
+ * element to a number that gt_acc holds exactly. gt_to_c(x) rounds a gt_acc once, to the
+ * nearest element of C.
  */
 #define GT_WORD_f32 float
 #define GT_WORD_f64 double
@@ -19,7 +19,7 @@
 #define GT_NUMBER_f64 2
 #define GT_NUMBER_i32 3
 #define GT_NUMBER_bf16 4
-/* Different for different types: GT_NUMBER(GT_TYPE_A) == GT_NUMBER(GT_TYPE_C). */
+/* Distinct numbers of types: GT_NUMBER(GT_TYPE_A) == GT_NUMBER(GT_TYPE_C). */
 #define GT_NUMBER(type) GT_PASTE(GT_NUMBER_, type)
 
 typedef float gt_f32;
@@ -44,8 +44,8 @@ GT_INLINE gt_f32 gt_from_bf16(gt_bf16 x) {
 #endif
 }
 
-/* To the nearest, of two as near to the even one. A NaN stays one: it gets a quiet bit,
- * since its lower half may have been all of it. */
+/* Rounds to the nearest; of two equally near, to the even one. A NaN gets a quiet bit,
+ * since the bits that made it a NaN may be in the lower half. */
 GT_INLINE gt_bf16 gt_to_bf16(gt_f32 x) {
 #if GT_OPENCL
     const unsigned int bits = as_uint(x);
@@ -82,11 +82,10 @@ GT_INLINE gt_bf16 gt_to_bf16(gt_f32 x) {
 #endif
 #define gt_fma_i32(a, b, c) ((a) * (b) + (c))
 
-/* acc + a * b for elements of A and B as they are stored. */
+/* acc + a * b for stored elements of A and B. */
 #define gt_multiply_add(a, b, acc) gt_fma(gt_from_a(a), gt_from_b(b), acc)
 
-/* C = alpha * acc + beta * C. With beta 0, C is not read: NaN or nothing at all may
- * stand there. */
+/* C = alpha * acc + beta * C. With beta 0, C is not read: it may hold NaN or be unset. */
 GT_INLINE void gt_store_c(GT_GLOBAL gt_c *c, gt_acc alpha, gt_acc acc, gt_acc beta) {
     *c = gt_to_c(beta == (gt_acc)0 ? alpha * acc
                                    : gt_fma(beta, gt_from_c(*c), alpha * acc));

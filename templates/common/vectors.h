@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vectors.h - several neighbouring elements moved at once, 16 bytes an instruction at most.
+ * vectors.h - moves of several neighbouring elements, at most 16 bytes an instruction.
  *
- * gt_ab is an element of A or of B: what is moved as vectors has one type in both.
+ * gt_ab is an element of A or of B: vectors need the same type in both.
  *
  *     gt_load_global(width, to, from)      elements of A or B, from the matrix
  *     gt_load_shared(width, to, from)      the same from shared memory
@@ -10,8 +10,9 @@
  *     ..._acc                              all four for gt_acc: sums
  *     gt_load_global_c, gt_store_global_c  elements of C as stored
  *
- * `width` is 1, 2 or 4, a constant; `to` or `from` is an array of registers. Memory must be
- * aligned to the smaller of 16 bytes and the whole. The branches vanish at compile time.
+ * `width` is 1, 2 or 4, a constant. One of `to` and `from` is an array of registers. Memory
+ * must be aligned to the whole vector or to 16 bytes, whichever is less. The branches
+ * vanish at compile time.
  */
 GT_STATIC_ASSERT(GT_NUMBER(GT_TYPE_A) == GT_NUMBER(GT_TYPE_B), vectors_need_one_type);
 typedef gt_a gt_ab;
@@ -83,7 +84,7 @@ GT_MOVERS(global_acc, GT_GLOBAL, GT_TYPE_ACC)
 GT_MOVERS(shared_acc, GT_SHARED, GT_TYPE_ACC)
 GT_MOVERS(global_c, GT_GLOBAL, GT_TYPE_C)
 
-/* gt_aligned(width, p, ld): whether vectors of `width` elements may be moved from or to
+/* gt_aligned(width, p, ld): whether vectors of `width` elements can be moved from or to
  * rows that begin at p and are ld elements apart. */
 GT_INLINE int gt_places_aligned(int width, int size, gt_long p, gt_long ld) {
     const int bytes = GT_MIN(16, width * size);
@@ -94,10 +95,10 @@ GT_INLINE int gt_places_aligned(int width, int size, gt_long p, gt_long ld) {
     gt_places_aligned(width, (int)sizeof(*(p)), (gt_long)(p), ld)
 
 /*
- * gt_store_c for several elements of one row of C: gt_load_c fetches them all before
- * gt_store_row writes any. `inside`: all of them exist and are aligned to `width`;
- * otherwise only elements of [first, end) are touched, one by one. An element that is not
- * read is -0: fma(0, -0, x) is x, whatever its sign.
+ * gt_store_c for several elements of one row of C. gt_load_c fetches all of them before
+ * gt_store_row writes any. `inside`: all elements exist and are aligned to `width`.
+ * Otherwise only elements of [first, end) are touched, one by one. An element that is not
+ * read counts as -0: fma(0, -0, x) is x for either sign of x.
  */
 GT_INLINE void gt_load_c(int width, gt_c *old, const GT_GLOBAL gt_c *c, gt_acc beta,
                          int inside, int first, int end) {
@@ -115,7 +116,7 @@ GT_INLINE void gt_load_c(int width, gt_c *old, const GT_GLOBAL gt_c *c, gt_acc b
     }
 }
 
-/* The old elements become the new ones on the way. */
+/* Overwrites `old` with the new elements before it stores them. */
 GT_INLINE void gt_store_row(int width, GT_GLOBAL gt_c *c, gt_acc alpha, const gt_acc *acc,
                             gt_acc beta, gt_c *old, int inside, int first, int end) {
     GT_UNROLL
@@ -131,8 +132,8 @@ GT_INLINE void gt_store_row(int width, GT_GLOBAL gt_c *c, gt_acc alpha, const gt
     }
 }
 
-/* A slab: the part of one operand that a block multiplies next, `wide` rows of A or columns
- * of B by `deep` of k. How many vectors of v elements each of `threads` threads moves of
- * it, and whether all threads move as many. */
+/* A slab is the part of one operand that a block multiplies next: `wide` rows of A or
+ * columns of B by `deep` of k. GT_SLAB_COUNT is how many vectors of v elements each of
+ * `threads` threads moves of it, GT_SLAB_EVEN whether all threads move equally many. */
 #define GT_SLAB_COUNT(wide, deep, v, threads) GT_CDIV((wide) * (deep), (threads) * (v))
 #define GT_SLAB_EVEN(wide, deep, v, threads) ((wide) * (deep) % ((threads) * (v)) == 0)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dmma - f64 on tensor cores, for sm_80 and later. A block computes a tile of C of BM rows
- * x BN columns. Slabs of A and B, BK deep, come to shared memory by asynchronous copies,
- * STAGES - 1 of them on their way while one is multiplied; a warp multiplies its WM x WN of
- * the tile.
+ * x BN columns. Slabs of A and B, BK deep, come to shared memory by asynchronous copies.
+ * While one slab is multiplied, STAGES - 1 are on their way. A warp multiplies its WM x WN
+ * of the tile.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major.
  *
@@ -16,35 +16,37 @@
  *        BK  k ->                             A warp steps KSTEP along k. It reads a slab
  *     +------+------+ +-------+------+        by squares: 8 rows of A (columns of B) x 4 of
  *  BM | slab |      | |WMxWN: |      |        k, of which lane 4 g + t holds row (column) g
- *  m  |  A   |      | |-------+      |        at k = t, as the instruction wants it.
+ *  m  |  A   |      | |-------+      |        at k = t, as the instruction needs it.
  *     +------+------+ | BMxBN |      |
  *     |             | |-------+      |        A row of a slab is XORed with bits of its
  *     +-------------+ +--------------+        number: no lanes meet in a bank (swizzle).
  *
- * What does not exist (the edges of C, k past the end) is copied as zeros: the loop has no
- * code for edges.
+ * Elements that do not exist (past the edges of C, past the end of k) are copied as zeros:
+ * the loop has no code for edges.
  *
- * Copies of 16 bytes go from and to multiples of 16 bytes. Where rows have an odd number of
- * elements every other one begins 8 bytes past such a multiple: ODD copies it from 8 bytes
- * before, so that it lies one element further on in a row of the slab, which has room for
- * that, and who reads it adds this shift. In a slab with a row for every k, lanes that read
- * together read rows of one shift, else they would meet in a bank: a step takes k in the
- * order 0 2 4 6, 1 3 5 7. Copies of an element (VA, VB 1) serve any alignment as well.
+ * Copies of 16 bytes go from and to multiples of 16 bytes. When rows have an odd number of
+ * elements, every other row begins 8 bytes after such a multiple. ODD copies such a row
+ * from 8 bytes earlier. It then lies one element further on in its row of the slab, which
+ * has room for that, and its readers add this shift. In a slab with a row for every k,
+ * lanes that read together must read rows of one shift, or they would meet in a bank: a
+ * step takes k in the order 0 2 4 6, 1 3 5 7. Copies of one element (VA, VB 1) serve any
+ * alignment as well.
  *
  * BM BN    tile of C                      BK      depth of a slab
- * WM WN    of it, a warp's part           STAGES  slabs in shared memory
+ * WM WN    a warp's part of the tile      STAGES  slabs in shared memory
  * SLICES   warps that share a part of the tile, each with its own part of every slab
  * MMA_K    depth of the instruction from sm_90 on; before, it is 4
- * KSTEP    of k that operands are loaded for at once
- * VA VB    elements a copy of A, of B     AHEAD   1: the next step's operands are loaded
- * MINB     blocks that shall fit a multiprocessor  while this one's are multiplied
- * ODD      1: rows may begin at any element and are copied by 16 bytes all the same
- * GROUP    rows of tiles walked together, for the sake of the L2 cache
- * TAIL     pieces of k of the last tiles, which would leave units idle: these units compute
- *          some of the pieces, and a second kernel adds up; 0: such tiles are not shared
+ * KSTEP    steps of k whose operands are loaded at once
+ * VA VB    elements in a copy of A, of B
+ * AHEAD    1: the next step's operands are loaded while this step's are multiplied
+ * MINB     blocks that must fit a multiprocessor
+ * ODD      1: rows may begin at any element, and copies still have 16 bytes
+ * GROUP    rows of tiles that are walked together, for the L2 cache
+ * TAIL     pieces of k of the last tiles, when these would leave units idle. The idle units
+ *          compute some of the pieces, and a second kernel adds up; 0: no such sharing
  * SPLIT    blocks that share a tile, each with its own part of k
- * REDUCE   how their sums meet: 0 in the workspace and a second kernel, 1 in the shared
- *          memory of a cluster. Always in the order of k: the same sum every time.
+ * REDUCE   where their sums are added up: 0 in the workspace by a second kernel, 1 in the
+ *          shared memory of a cluster. Always in the order of k: the sum is the same
  *
  * gemmtune trial f64-nn-4096x4096x4096 --family dmma --point
  *  "BM=128 BN=128 BK=16 WM=64 WN=32 SLICES=1 MMA_K=8 KSTEP=8 STAGES=3 VA=2 VB=2 ODD=0
@@ -57,28 +59,29 @@ enum {
     T = GT_THREADS, VA = GT_VA, VB = GT_VB,
     A_ALONG = !GT_TA, B_ALONG = GT_TB, /* whether the operand is contiguous along k */
     ODD = GT_ODD,
-    /* A slab's rows, what is used of one, and its length: with ODD there is room for two
-     * more elements, and rows that are read together lie in different banks without a
+    /* A slab's rows, the used part of a row, and its length. With ODD a row has room for
+     * two more elements, and rows that are read together lie in different banks without a
      * swizzle. */
     ROWS_A = GT_ROWS_A, COLS_A = GT_COLS_A, LDA_S = GT_LDA_S,
     ROWS_B = GT_ROWS_B, COLS_B = GT_COLS_B, LDB_S = GT_LDB_S,
     SLAB_A = ROWS_A * LDA_S, STAGE = GT_STAGE_ELEMS,
 
-    /* Groups of 8 rows and of 8 columns a warp has, elements of one row a lane holds for a
-     * step, steps of a warp in a slab. */
+    /* Groups of 8 rows and of 8 columns of a warp; elements of one row that a lane holds
+     * for a step; steps of a warp in a slab. */
     GM = WM / 8, GN = WN / 8,
     HELD = GT_KSTEP / 4,
     STEPS = BK / SLICES / GT_KSTEP,
 
     CLUSTER = GT_REDUCE ? SPLIT : 1,    /* blocks that reduce together */
-    PARTIAL = GT_PARTIAL,               /* what is stored is not C yet */
-    GATHER = SLICES > 1 || CLUSTER > 1, /* sums meet in shared memory */
-    LDT = BN + 8 /* a row of the tile there: the next is 64 bytes off */
+    PARTIAL = GT_PARTIAL,               /* stored sums are parts, not C yet */
+    GATHER = SLICES > 1 || CLUSTER > 1, /* sums are added up in shared memory */
+    LDT = BN + 8 /* length of a tile's row there: the next row begins 64 bytes further */
 };
 
 /* ---- instructions without a name in C ---- */
 
-/* c += a b for INSTR_M x 8 of the tile; c0, a0: the first 8 rows, c1, a1: the other 8. */
+/* c += a b for INSTR_M x 8 of the tile. c0 and a0 are the first 8 rows, c1 and a1 the
+ * others. */
 GT_INLINE void mma(gt_acc *c0, gt_acc *c1, const gt_ab *a0, const gt_ab *a1,
                    const gt_ab *b) {
 #if GT_INSTR_M == 8
@@ -117,44 +120,45 @@ GT_INLINE void load_peer(gt_acc *to, const GT_SHARED gt_acc *from, int rank) {
 /* ---- slabs ---- */
 
 /*
- * What the columns of a slab's row are XORed with: 16 lanes that read together read 4
- * neighbours in each of 4 rows in a row, and rows are multiples of 128 bytes long.
+ * The columns of a slab's row are XORed with this. 16 lanes that read together read 4
+ * neighbours in each of 4 consecutive rows, and the length of a row is a multiple of 128
+ * bytes.
  */
 GT_INLINE int swizzle(int row) {
     return ODD ? 0 : row % 4 * 4;
 }
 
 /*
- * How far into its row of a slab the first element lies: a row that begins in the middle of
- * 16 bytes is copied from their begin. That reads what is in front of it, which is in
- * memory, for the 16 bytes are, but is not used. All tiles begin at multiples of 16
- * elements, so it depends on the matrix and on the row's number in the slab alone.
+ * The place of the first element in its row of a slab. A row that begins in the middle of
+ * 16 bytes is copied from the beginning of these 16 bytes; the bytes before the row are
+ * read, which is safe, and not used. All tiles begin at multiples of 16 elements, so the
+ * shift depends only on the matrix and on the row's number in the slab.
  */
 GT_INLINE int shift(const GT_GLOBAL gt_ab *x, gt_long ld, int row) {
     return ODD ? (int)((gt_long)x / 8 + ld * row) & 1 : 0;
 }
 
-/* Vectors of a slab's row, and the rows that the threads copy at once. */
+/* The number of vectors in a slab's row, and of rows that the threads copy at once. */
 #define ROW_VECTORS(cols, v) ((cols) / (v))
 #define ROWS_AT_ONCE(cols, v) (T / ROW_VECTORS(cols, v))
 
-/* Where thread t begins to copy slabs of x. */
+/* The place where thread t begins to copy slabs of x. */
 GT_INLINE const GT_GLOBAL gt_ab *aim(int cols, int v, const GT_GLOBAL gt_ab *x,
                                        gt_long ld, int t) {
     return x + t / ROW_VECTORS(cols, v) * ld + t % ROW_VECTORS(cols, v) * v;
 }
 
-/* A thread's copies of a slab of rows x cols. */
+/* How many copies a thread makes for a slab of rows x cols. */
 #define COPIES(rows, cols, v) GT_CDIV(rows, ROWS_AT_ONCE(cols, v))
 
-/* Starts a thread's copies `first` to `end` of a slab of rows x cols, of which rows_left x
- * cols_left exist. `odd`: bit r % 2 is the shift of row r. */
+/* Starts a thread's copies `first` to `end` of a slab of rows x cols; rows_left x cols_left
+ * of it exist. Bit r % 2 of `odd` is the shift of row r. */
 GT_INLINE void fetch(int first, int end, int rows, int cols, int v, GT_SHARED gt_ab *s,
                      int stride, const GT_GLOBAL gt_ab *at, gt_long ld, int odd,
                      int rows_left, int cols_left, int t) {
     const int step = ROWS_AT_ONCE(cols, v);
     const int row0 = t / ROW_VECTORS(cols, v), col = t % ROW_VECTORS(cols, v) * v;
-    if (ODD && first == 0 && end > 0) /* what a shifted row has past its last vector */
+    if (ODD && first == 0 && end > 0) /* elements of a shifted row after its last vector */
         GT_UNROLL
         for (int i = 0; i < GT_CDIV(rows, T); i++) {
             const int row = t + i * T;
@@ -166,7 +170,7 @@ GT_INLINE void fetch(int first, int end, int rows, int cols, int v, GT_SHARED gt
     if (T % ROW_VECTORS(cols, v) != 0 && row0 >= step)
         return;
     at += first * step * ld;
-    GT_UNROLL_BY(4) /* more at once would cost registers */
+    GT_UNROLL_BY(4) /* more would cost registers */
     for (int i = first; i < end; i++) {
         const int row = row0 + i * step, back = odd >> row % 2 & 1;
         const int there = GT_MAX(GT_MIN(cols_left - col + back, v), 0);
@@ -177,19 +181,19 @@ GT_INLINE void fetch(int first, int end, int rows, int cols, int v, GT_SHARED gt
     }
 }
 
-/* Where a thread's copies come from. */
+/* The source of a thread's copies. */
 struct origin {
     const GT_GLOBAL gt_ab *a, *b;
     gt_long lda, ldb;
     int odd_a, odd_b;     /* shifts of even (bit 0) and odd rows of a slab */
-    int rows, cols, left; /* of C and of k that exist from there on */
+    int rows, cols, left; /* of C and of k, from there to the edges */
 };
 
 /*
- * Starts copying a piece of the next slab of A and of B, if there is one; moves on with the
- * last. Pieces are for as many steps of multiplying the slab before: of few copies, which
- * the compiler lays among that step's multiplications, where it puts a loop of many ahead
- * of them.
+ * Starts to copy a piece of the next slab of A and of B, if there is one; the last piece
+ * moves the pointers on. There are as many pieces as steps of multiplying the slab before.
+ * A piece has few copies, so the compiler puts them between that step's multiplications. A
+ * loop of many copies would go ahead of them.
  */
 enum {
     COPIES_A = COPIES(ROWS_A, COLS_A, VA), COPIES_B = COPIES(ROWS_B, COLS_B, VB),
@@ -198,11 +202,11 @@ enum {
 
 GT_INLINE void fetch_piece(int piece, struct origin *from, GT_SHARED gt_ab *stage, int t) {
     if (from->left > 0) {
-        fetch(COPIES_A * piece / PIECES, COPIES_A * (piece + 1) / PIECES, ROWS_A, COLS_A, VA,
-              stage, LDA_S, from->a, from->lda, from->odd_a,
+        fetch(COPIES_A * piece / PIECES, COPIES_A * (piece + 1) / PIECES, ROWS_A, COLS_A,
+              VA, stage, LDA_S, from->a, from->lda, from->odd_a,
               A_ALONG ? from->rows : from->left, A_ALONG ? from->left : from->rows, t);
-        fetch(COPIES_B * piece / PIECES, COPIES_B * (piece + 1) / PIECES, ROWS_B, COLS_B, VB,
-              stage + SLAB_A, LDB_S, from->b, from->ldb, from->odd_b,
+        fetch(COPIES_B * piece / PIECES, COPIES_B * (piece + 1) / PIECES, ROWS_B, COLS_B,
+              VB, stage + SLAB_A, LDB_S, from->b, from->ldb, from->odd_b,
               B_ALONG ? from->cols : from->left, B_ALONG ? from->left : from->cols, t);
     }
     if (piece < PIECES - 1)
@@ -220,21 +224,21 @@ struct operands {
 };
 
 /*
- * Which k of a slab a lane holds in square q: of two squares 0 1 2 3, 4 5 6 7 or, with ODD,
- * 0 2 4 6, 1 3 5 7, so that lanes that read together read rows of one shift. A and B alike:
- * the sum is the same.
+ * The k of a slab that a lane holds in square q. Two squares hold 0 1 2 3, 4 5 6 7, or with
+ * ODD 0 2 4 6, 1 3 5 7, so that lanes that read together read rows of one shift. A and B
+ * have the same order, so the sum is the same.
  */
 GT_INLINE int k_of(int q, int lane) {
     return ODD ? q / 2 * 8 + lane % 4 * 2 + q % 2 : q * 4 + lane % 4;
 }
 
-/* Where a lane reads squares: what differs among lanes. With ODD, those of even and odd q;
- * else 4 along a row, where the pattern comes again 16 elements on. */
+/* The places where a lane reads squares. With ODD there is one for even and one for odd q;
+ * otherwise 4 along a row, since the pattern repeats after 16 elements. */
 struct places {
     int at[4];
 };
 
-/* From (w0, k0) of the slabs of x on. */
+/* The places for squares from (w0, k0) of the slabs of x on. */
 GT_INLINE struct places places_of(int along, int stride, int w0, int k0,
                                   const GT_GLOBAL gt_ab *x, gt_long ld, int lane) {
     struct places p;
@@ -248,10 +252,11 @@ GT_INLINE struct places places_of(int along, int stride, int w0, int k0,
     return p;
 }
 
-/* Where square i along the width and q along k is. */
+/* The place of the square with number i along the width and q along k. */
 GT_INLINE int square_at(int along, int stride, const struct places *p, int i, int q) {
     if (ODD)
-        return p->at[q % 2] + (along ? q / 2 * 8 + i * 8 * stride : q / 2 * 8 * stride + i * 8);
+        return p->at[q % 2] +
+               (along ? q / 2 * 8 + i * 8 * stride : q / 2 * 8 * stride + i * 8);
     return along ? p->at[q % 4] + q / 4 * 16 + i * 8 * stride
                  : p->at[i % 2] + i / 2 * 16 + q * 4 * stride;
 }
@@ -265,7 +270,7 @@ GT_INLINE void load(int along, int stride, int groups, gt_ab *f, const GT_SHARED
             f[i * HELD + h] = s[square_at(along, stride, p, i, step * HELD + h)];
 }
 
-/* A warp's operands of one step. */
+/* Loads a warp's operands of one step. */
 GT_INLINE void load_step(struct operands *x, const GT_SHARED gt_ab *stage,
                          const struct places *in_a, const struct places *in_b, int step) {
     load(A_ALONG, LDA_S, GM, x->a, stage, in_a, step);
@@ -287,16 +292,16 @@ GT_INLINE void multiply(gt_acc *acc, const struct operands *x) {
 
 /* ---- the way out ---- */
 
-/* Where sums go: C, or this block's part of the workspace. */
+/* The destination of sums: C, or this block's part of the workspace. */
 struct target {
-    GT_GLOBAL gt_c *c; /* at the tile */
+    GT_GLOBAL gt_c *c; /* at the first element of the tile */
     gt_long ld;
-    int rows, cols; /* that exist from there on */
+    int rows, cols; /* that exist from there */
     gt_acc alpha, beta;
-    int aligned; /* rows to 16 bytes */
+    int aligned; /* rows are aligned to 16 bytes */
 };
 
-/* Stores what a lane has of its warp's part, which begins at row w_m, column w_n of the
+/* Stores a lane's elements of its warp's part, which begins at row w_m, column w_n of the
  * tile. */
 GT_INLINE void store(const struct target *to, const gt_acc *acc, int w_m, int w_n,
                      int lane) {
@@ -317,7 +322,7 @@ GT_INLINE void store(const struct target *to, const gt_acc *acc, int w_m, int w_
     }
 }
 
-/* Puts it to a tile in shared memory. */
+/* Puts them to a tile in shared memory. */
 GT_INLINE void put(GT_SHARED gt_acc *tile, const gt_acc *acc, int w_m, int w_n, int lane) {
     tile += (w_m + lane / 4) * LDT + w_n + lane % 4 * 2;
     GT_UNROLL
@@ -327,8 +332,8 @@ GT_INLINE void put(GT_SHARED gt_acc *tile, const gt_acc *acc, int w_m, int w_n, 
             gt_store_shared_acc(2, tile + 8 * (i * LDT + j), acc + 2 * (i * GN + j));
 }
 
-/* Sums the tiles of all slices of all blocks of the cluster, in their order, and stores the
- * pairs of columns that fall to block `rank`. What another block has is far away: a thread
+/* Adds the tiles of all slices of all blocks of the cluster, in their order, and stores the
+ * pairs of columns of block `rank`. Other blocks' data takes long to arrive, so a thread
  * asks for several pairs before it needs the first. */
 GT_INLINE void gather(const struct target *to, const GT_SHARED gt_acc *tiles, int rank,
                       int t) {
@@ -348,7 +353,8 @@ GT_INLINE void gather(const struct target *to, const GT_SHARED gt_acc *tiles, in
                 for (int p = 0; p < PAIRS; p++) {
                     const int e = GT_MIN(e0 + p * STEP, ALL - 1);
                     gt_acc x[2];
-                    load_peer(x, tiles + (s * BM + e / (BN / 2)) * LDT + e % (BN / 2) * 2, r);
+                    load_peer(x, tiles + (s * BM + e / (BN / 2)) * LDT + e % (BN / 2) * 2,
+                              r);
                     sum[2 * p] += x[0], sum[2 * p + 1] += x[1];
                 }
         GT_UNROLL
@@ -378,10 +384,10 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
                                            gt_cdiv(m, BM) * gt_cdiv(n, BN));
     int row0, col0;
     gt_tile_place(&row0, &col0, work.tile, BM, BN, GT_GROUP, m, n);
-    const int rows = m - row0, cols = n - col0; /* of C from here to its edges */
+    const int rows = m - row0, cols = n - col0; /* of C, from the tile to its edges */
     const int w_m = warp / (BN / WN) * WM, w_n = warp % (BN / WN) * WN;
 
-    /* This block's part of k, in whole slabs but for the last. */
+    /* This block's part of k: whole slabs, except for the last. */
     const int depth = alpha == (gt_acc)0 ? 0 : k; /* alpha 0: A and B are not read */
     int first;
     const int slabs = gt_work_slabs(&work, gt_cdiv(depth, BK), &first);
@@ -389,7 +395,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     struct origin from = {
         aim(COLS_A, VA, a + (A_ALONG ? row0 * lda + k0 : k0 * lda + row0), lda, t),
         aim(COLS_B, VB, b + (B_ALONG ? col0 * ldb + k0 : k0 * ldb + col0), ldb, t),
-        lda, ldb, shift(a, lda, 0) + 2 * shift(a, lda, 1), shift(b, ldb, 0) + 2 * shift(b, ldb, 1),
+        lda, ldb, shift(a, lda, 0) + 2 * shift(a, lda, 1),
+        shift(b, ldb, 0) + 2 * shift(b, ldb, 1),
         rows, cols, (int)GT_MIN(depth - k0, slabs * (gt_long)BK)};
     const int slice_k = slice * (BK / SLICES);
     const struct places in_a = places_of(A_ALONG, LDA_S, w_m, slice_k, a, lda, lane);
@@ -417,9 +424,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         const int after = reading + STAGE < STAGES * STAGE ? reading + STAGE : 0;
         if (!GT_AHEAD) {
             GT_COPY_WAIT(STAGES - 2);
-            GT_BARRIER(); /* the slab is there, and nobody reads the one before */
+            GT_BARRIER(); /* the slab is there, and the one before it has been read */
         }
-        if (PIECES == 1) /* few enough to be laid among the multiplications from here */
+        if (PIECES == 1) /* few enough to stand between the multiplications */
             fetch_piece(0, &from, smem + writing, t);
         GT_UNROLL
         for (int step = 0; step < STEPS; step++) {
@@ -429,7 +436,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
                 load_step(&now, smem + reading, &in_a, &in_b, step);
             } else if (step < STEPS - 1) {
                 load_step(&next, smem + reading, &in_a, &in_b, step + 1);
-            } else { /* what is loaded after the last slab is not used */
+            } else { /* operands loaded after the last slab are not used */
                 GT_COPY_WAIT(STAGES - 2);
                 GT_BARRIER(); /* as above: this slab's operands are all in registers */
                 load_step(&next, smem + after, &in_a, &in_b, 0);
@@ -462,12 +469,12 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         to.aligned = 1;
     }
     if (GATHER) {
-        GT_BARRIER(); /* the last slab was read */
+        GT_BARRIER(); /* the last slab has been read */
         put(smem + slice * BM * LDT, acc, w_m, w_n, lane);
         GT_CLUSTER_BARRIER(CLUSTER > 1);
         gather(&to, smem, CLUSTER > 1 ? work.part : 0, t);
         if (CLUSTER > 1)
-            GT_CLUSTER_BARRIER(1); /* until the others have read */
+            GT_CLUSTER_BARRIER(1); /* until the other blocks have read */
     } else {
         store(&to, acc, w_m, w_n, lane);
     }

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * limbs - 32-bit products modulo 2^32 on tensor cores that multiply bytes. With
- * x = x0 + 2^8 x1 + 2^16 x2 + 2^24 x3, bytes without sign,
+ * limbs - 32-bit products modulo 2^32 on tensor cores that multiply bytes. With x = x0 +
+ * 2^8 x1 + 2^16 x2 + 2^24 x3, where x0 .. x3 are unsigned bytes,
  *
  *     A B = sum over g < 4 of 2^8g G(g),   G(g) = sum over i + j = g of A_i B_j
  *
- * modulo 2^32: ten products of byte matrices instead of sixteen, exact since the sums wrap.
- * Horner's rule, from g = 3 down with a shift by 8 between, needs one set of accumulators.
+ * modulo 2^32. That takes ten products of byte matrices instead of sixteen, and is exact
+ * since the sums wrap. Horner's rule, from g = 3 down with a shift by 8 between, needs one
+ * set of accumulators.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major.
  *
- * `planes` goes first and writes the bytes to the workspace as `gemm` wants them in shared
- * memory: what is left of layout, alignment and edges is where C ends. The workspace holds
- * slabs, BK bytes of k of every row of op(A) and, below them, of every column of op(B):
+ * `planes` runs first and writes the bytes to the workspace in the order that `gemm` needs
+ * in shared memory. So `gemm` has nothing to do with layout and alignment, and with edges
+ * only where C ends. The workspace holds slabs: BK bytes of k of every row of op(A) and,
+ * below them, of every column of op(B):
  *
  *     slab      0 .. S-1   S .. 2S-1    2S..     3S..        S = slabs that hold k
  *             +----------+----------+----------+----------+
@@ -22,17 +24,18 @@
  *             +----------+----------+----------+----------+
  *
  * B's bytes run backwards, so that G(g) is one product of depth (g + 1) S slabs: A's first
- * ones by B's last ones. In a slab a row is BK contiguous bytes in chunks of 16, a tile's
- * rows are contiguous, and the chunks of a row are permuted (`place`) so that eight rows of
- * one chunk meet every bank of shared memory once: a tile is copied blindly.
+ * slabs by B's last ones. In a slab a row is BK contiguous bytes in chunks of 16, and a
+ * tile's rows are contiguous. The chunks of a row are permuted (`place`), so that eight
+ * rows of one chunk meet every bank of shared memory once. A tile is copied as it lies in
+ * memory.
  *
  * ENGINE   0 mma.sync: warps compute WM x WN each, all threads copy (8.0 and later)
  *          1 wgmma: warpgroups of 128 compute WM x BN each, one more warp copies (9.0)
- * CLUSTER  blocks, one below the other, of which each copies its part of B for all (wgmma)
+ * CLUSTER  blocks, one below the other; each copies a part of B for all of them (wgmma)
  * BM BN    tile of C            BK      bytes of k in a slab
  * WM WN    tile of a warp or warpgroup
  * STAGES   slabs of A and B in shared memory: one in use, the others on their way
- * GROUP    rows of tiles walked together, for the sake of the L2 cache
+ * GROUP    rows of tiles that are walked together, for the L2 cache
  *
  * gemmtune trial i32-nn-4096x4096x4096 --family limbs --point
  *  "ENGINE=1 CLUSTER=2 BM=128 BN=256 BK=128 WM=64 WN=256 STAGES=4 GROUP=16"
@@ -43,30 +46,30 @@ typedef unsigned char byte;
 enum {
     BM = GT_BM, BN = GT_BN, BK = GT_BK, WM = GT_WM, WN = GT_WN, STAGES = GT_STAGES,
     LIMBS = 4,
-    CHUNKS = BK / 16, /* of a row */
+    CHUNKS = BK / 16, /* chunks of a row */
     SLAB_A = BM * BK, SLAB_B = BN * BK, SLAB = SLAB_A + SLAB_B,
-    CLUSTER = GT_CLUSTER, HIGH = BM * CLUSTER, /* rows of a cluster's tiles */
+    CLUSTER = GT_CLUSTER, HIGH = BM * CLUSTER, /* rows of all tiles of a cluster */
 
     /* planes */
     SPLITTERS = GT_SPLITTERS, /* threads, one a chunk */
     SPLIT_ROWS = SPLITTERS / CHUNKS,
-    SPLIT_LD = GT_SPLIT_LD, /* a row in shared memory, one word spare a chunk */
+    SPLIT_LD = GT_SPLIT_LD, /* length of a row in shared memory, a spare word a chunk */
     A_ALONG = !GT_TA, B_ALONG = GT_TB, /* whether the operand is contiguous along k */
 
-    /* gemm: accumulators are fragments of 16 rows x 8 columns, 4 a thread; a warpgroup's
-     * four warps lie 16 rows apart. */
+    /* gemm: an accumulator is a fragment of 16 rows x 8 columns, 4 elements a thread. The
+     * four warps of a warpgroup lie 16 rows apart. */
     APART = GT_ENGINE ? 64 : 16,
     FRAGS_M = WM / APART, FRAGS_N = WN / 8,
     ACCS = FRAGS_M * FRAGS_N * 4,
     RUN = 4 /* pairs stored together */
 };
 
-/* Where chunk c of row r of a tile lies: the hardware's swizzle by 128 or 64 bytes. */
+/* The place of chunk c of row r in a tile: the hardware's swizzle by 128 or 64 bytes. */
 GT_INLINE int place(int r, int c) {
     return r * BK + ((c ^ r / (128 / BK)) & (CHUNKS - 1)) * 16;
 }
 
-/* Slabs that hold k; 0 when A and B are not read. */
+/* The number of slabs that hold k; 0 when A and B are not read. */
 GT_INLINE int slabs_of(int k, gt_acc alpha) {
     return alpha == 0 ? 0 : gt_cdiv(k, BK);
 }
@@ -77,7 +80,7 @@ GT_INLINE gt_long padded(int count, int tile) {
 
 /* ---- planes ----------------------------------------------------------------------- */
 
-/* SPLIT_ROWS rows of the slab at k0 to shared memory, zeros past the edges. */
+/* Copies SPLIT_ROWS rows of the slab at k0 to shared memory, with zeros past the edges. */
 GT_INLINE void gather(int along, gt_ab *tile, const gt_ab *x, gt_long ld, gt_long row0,
                       int rows, int k0, int k, int t) {
     gt_ab word[16];
@@ -97,7 +100,7 @@ GT_INLINE void gather(int along, gt_ab *tile, const gt_ab *x, gt_long ld, gt_lon
     }
 }
 
-/* The bytes of 4 words: out[i] has byte i of each. */
+/* Sorts the bytes of 4 words: out[i] gets byte i of each. */
 GT_INLINE void transpose(unsigned out[LIMBS], const gt_ab in[4]) {
     const unsigned low01 = __byte_perm(in[0], in[1], 0x5140);
     const unsigned low23 = __byte_perm(in[2], in[3], 0x5140);
@@ -144,10 +147,10 @@ GT_KERNEL(planes, GT_SPLITTERS, 1, 4)(GT_PARAMS) {
 
 /* The next slabs of a tile, in the order of use. */
 struct walk {
-    const byte *a, *b;           /* group 3's first ones */
+    const byte *a, *b;           /* the first slabs of group 3 */
     const byte *next_a, *next_b; /* NULL past the end */
     gt_long step;                /* bytes from a slab to the next */
-    int slabs, group, left;      /* of the group */
+    int slabs, group, left;      /* slabs left in the group */
 };
 
 GT_INLINE void enter_group(struct walk *w, int group) {
@@ -165,7 +168,7 @@ GT_INLINE void advance(struct walk *w) {
         enter_group(w, w->group - 1);
 }
 
-/* Between two groups. */
+/* Shifts the accumulators between two groups. */
 GT_INLINE void shift(gt_acc acc[ACCS]) {
     GT_UNROLL
     for (int e = 0; e < ACCS; e++)
@@ -173,7 +176,7 @@ GT_INLINE void shift(gt_acc acc[ACCS]) {
 }
 
 /* Stores a thread's accumulators, pairs of neighbours in a row, RUN pairs at a time. c
- * stands at the thread's first element, rows and cols count from there. */
+ * points to the thread's first element; rows and cols count from there. */
 GT_INLINE void store(gt_c *c, gt_long ldc, gt_acc alpha, const gt_acc *acc,
                      gt_acc beta, int inside, int rows, int cols) {
     GT_UNROLL
@@ -203,7 +206,8 @@ GT_INLINE void copy_chunk(int to, const byte *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from));
 }
 
-/* Four matrices of 8 rows x 16 bytes; lane l says where row l % 8 of matrix l / 8 lies. */
+/* Loads four matrices of 8 rows x 16 bytes. Lane l gives the address of row l % 8 of matrix
+ * l / 8. */
 GT_INLINE void load_matrices(unsigned r[4], int at) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
@@ -211,7 +215,7 @@ GT_INLINE void load_matrices(unsigned r[4], int at) {
                  : "memory");
 }
 
-/* 16 x 32 bytes by 32 x 8; without .satfinite the sums wrap. */
+/* 16 x 32 bytes by 32 x 8. Without .satfinite the sums wrap. */
 GT_INLINE void multiply_add(gt_acc d[4], const unsigned a[4], const unsigned b[2]) {
     asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, "
                  "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -219,7 +223,7 @@ GT_INLINE void multiply_add(gt_acc d[4], const unsigned a[4], const unsigned b[2
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-/* Begins to copy the next slabs, if there are any, to a stage. */
+/* Starts to copy the next slabs, if there are any, to a stage. */
 GT_INLINE void fetch(struct walk *w, int stage, int t) {
     if (w->next_a) {
         GT_UNROLL
@@ -268,7 +272,7 @@ GT_INLINE void compute(gt_acc acc[ACCS], struct walk *w, byte *stages, int warp_
         GT_UNROLL_BY(1)
         for (int s = (group + 1) * w->slabs; s > 0; s--) {
             GT_COPY_WAIT(STAGES - 2);
-            GT_BARRIER(); /* the stage has come, and the one before it is done with */
+            GT_BARRIER(); /* the stage is there, and the one before it has been read */
             fetch(w, at + free * SLAB, t);
             multiply(acc, at + now * SLAB, warp_m, warp_n, t % 32);
             free = now;
@@ -282,7 +286,7 @@ GT_INLINE void compute(gt_acc acc[ACCS], struct walk *w, byte *stages, int warp_
 #else
 /* ---- wgmma ------------------------------------------------------------------------- */
 
-/* Arrives at the barrier that block `rank` of the cluster has there. */
+/* Arrives at the barrier at this address in block `rank` of the cluster. */
 GT_INLINE void arrive(int barrier, int rank) {
     asm volatile("{\n"
                  ".reg .b32 there;\n"
@@ -293,7 +297,7 @@ GT_INLINE void arrive(int barrier, int rank) {
                  : "memory");
 }
 
-/* Copies `bytes` contiguous ones; they count as arrived at the barrier. */
+/* Copies `bytes` contiguous bytes; they count as arrived at the barrier. */
 GT_INLINE void copy_bulk(int to, const byte *from, int bytes, int barrier) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
                  "[%0], [%1], %2, [%3];" ::"r"(to),
@@ -301,7 +305,7 @@ GT_INLINE void copy_bulk(int to, const byte *from, int bytes, int barrier) {
                  : "memory");
 }
 
-/* The same to every block of the cluster, each of which has its barrier there. */
+/* The same to every block of the cluster, and to the barrier at this address in each. */
 GT_INLINE void copy_bulk_to_all(int to, const byte *from, int bytes, int barrier) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
                  ".multicast::cluster [%0], [%1], %2, [%3], %4;" ::"r"(to),
@@ -316,7 +320,7 @@ GT_INLINE int rank_here(void) {
     return rank;
 }
 
-/* All threads of all blocks of the cluster. */
+/* Waits for all threads of all blocks of the cluster. */
 GT_INLINE void meet(void) {
     if (CLUSTER == 1)
         GT_BARRIER();
@@ -326,8 +330,8 @@ GT_INLINE void meet(void) {
                          : "memory");
 }
 
-/* A tile of rows of BK bytes in shared memory, as wgmma wants it told: address, bytes from
- * 8 rows to the next (both in sixteens), swizzle by 128 (1) or 64 bytes (2). */
+/* The descriptor for wgmma of a tile with rows of BK bytes in shared memory: address, bytes
+ * from 8 rows to the next 8 (both in units of 16), swizzle by 128 (1) or 64 bytes (2). */
 GT_INLINE unsigned long long describe(int at) {
     return (unsigned long long)((at & 0x3ffff) >> 4) | 1ull << 16 |
            (unsigned long long)(8 * BK / 16) << 32 | (BK == 128 ? 1ull : 2ull) << 62;
@@ -349,7 +353,8 @@ GT_INLINE unsigned long long describe(int at) {
 #define REGS_64(i) REGS_32(i), REGS_32(i + 32)
 #define REGS_128(i) REGS_64(i), REGS_64(i + 64)
 
-/* 64 x 32 bytes by 32 x n, begun; n / 2 accumulators, then the descriptors. */
+/* Starts 64 x 32 bytes by 32 x n. The operands are n / 2 accumulators, then the
+ * descriptors. */
 #define MULTIPLY_ADD_(n, names, regs, a, b, one)                                           \
     asm volatile("{\n"                                                                     \
                  ".reg .pred p;\n"                                                         \
@@ -371,18 +376,18 @@ GT_INLINE void multiply_add(gt_acc *d, unsigned long long desc_a,
 #endif
 }
 
-/* Keeps the compiler from moving what it does with accumulators across this place. */
+/* Keeps the compiler from moving uses of accumulators across this place. */
 GT_INLINE void hold(gt_acc acc[ACCS]) {
     GT_UNROLL
     for (int e = 0; e < ACCS; e++)
         asm volatile("" : "+r"(acc[e])::"memory");
 }
 
-/* All but the last `flying` batches of products are done. */
+/* Waits until at most `flying` batches of products are unfinished. */
 #define AWAIT_PRODUCTS(flying) \
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(flying) : "memory")
 
-/* acc += the warpgroup's rows of slab A x slab B, begun. */
+/* Starts acc += the warpgroup's rows of slab A x slab B. */
 GT_INLINE void multiply(gt_acc acc[ACCS], int stage, int row0) {
     const unsigned long long a = describe(stage + row0 * BK), b = describe(stage + SLAB_A);
     hold(acc);
@@ -396,7 +401,7 @@ GT_INLINE void multiply(gt_acc acc[ACCS], int stage, int row0) {
     hold(acc);
 }
 
-/* A stage and how often the stages have been gone through, even or odd. */
+/* A stage, and the parity of how often all stages have been used. */
 struct turn {
     int stage, parity;
 };
@@ -408,15 +413,15 @@ GT_INLINE struct turn next_turn(struct turn now) {
     return next;
 }
 
-/* full, empty: the first of STAGES barriers each. */
+/* full and empty are the first of STAGES barriers each. */
 GT_INLINE void produce(struct walk *w, int stages, int full, int empty) {
     const int part = rank_here() * (SLAB_B / CLUSTER);
     struct turn turn = {0, 0};
     GT_UNROLL_BY(1)
     for (; w->next_a; turn = next_turn(turn)) {
         const int stage = stages + turn.stage * SLAB, barrier = full + turn.stage * 8;
-        /* Free in all blocks. The first time round it is: the phase before the first has
-         * passed. */
+        /* The stage must be free in all blocks. In the first round it is: the phase before
+         * the first has passed. */
         gt_barrier_wait(empty + turn.stage * 8, turn.parity ^ 1);
         gt_barrier_arrive_expecting(barrier, SLAB);
         copy_bulk(stage, w->next_a, SLAB_A, barrier);
@@ -429,13 +434,14 @@ GT_INLINE void produce(struct walk *w, int stages, int full, int empty) {
     }
 }
 
-/* One batch of products flies while the next one is begun; then its stage is free. */
+/* Starts one batch of products while the one before it runs. The stage of the earlier batch
+ * is free when that batch is done. */
 GT_INLINE void consume(gt_acc acc[ACCS], int slabs, int stages, int full, int empty,
                        int row0, int lane) {
     struct turn turn = {0, 0};
     GT_UNROLL_BY(1)
     for (int group = LIMBS - 1; group >= 0; group--) {
-        int before = -1; /* the stage whose products fly */
+        int before = -1; /* the stage of the running batch */
         GT_UNROLL_BY(1)
         for (int s = (group + 1) * slabs; s > 0; s--) {
             gt_barrier_wait(full + turn.stage * 8, turn.parity);
@@ -473,7 +479,7 @@ GT_INLINE void compute(gt_acc acc[ACCS], struct walk *w, byte *stages, int row0,
     else if (t == GT_THREADS - 32)
         produce(w, at, full, empty);
     if (CLUSTER > 1)
-        meet(); /* no block leaves while another may reach into its memory */
+        meet(); /* no block may leave while another one writes into its memory */
 }
 
 #endif
@@ -481,7 +487,7 @@ GT_INLINE void compute(gt_acc acc[ACCS], struct walk *w, byte *stages, int row0,
 /* ---- gemm -------------------------------------------------------------------------- */
 
 GT_KERNEL(gemm, GT_THREADS, 1, 1)(GT_PARAMS) {
-    extern __shared__ __align__(1024) byte stages[]; /* the swizzle counts from there */
+    extern __shared__ __align__(1024) byte stages[]; /* for the swizzle */
     GT_FOLLOW();
     const int t = GT_THREAD_X, lane = t % 32;
     const int tiles_m = (int)(padded(m, HIGH) / BM), tiles_n = (n - 1) / BN + 1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * multistage - as `block`, a tile of C of BM x BN in registers, but slabs of A and B go
- * straight from global to shared memory by asynchronous copies, STAGES slabs ahead. No
- * registers hold what is on its way, so that a thread's patch of C may be as large as 16 x
- * 8: of what the multiprocessor issues, up to nine tenths are multiply-adds. The family for
- * sm_80 and later; elsewhere the copies are plain ones.
+ * multistage - like `block`, a tile of C of BM x BN in registers, but slabs of A and B go
+ * straight from global to shared memory by asynchronous copies, STAGES slabs ahead. Copies
+ * on their way need no registers, so a thread's patch of C may be as large as 16 x 8, and
+ * up to nine tenths of the issued instructions are multiply-adds. The family for sm_80 and
+ * later; elsewhere the copies are plain ones.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major.
  *
@@ -15,37 +15,38 @@
  *     +--------+ +--------+ +--------+      slab s lies in stage s % STAGES; while it is
  *        read      coming     coming        multiplied, STAGES - 1 more are coming.
  *
- * There is one barrier a slab. Behind it stage s - 1 is free, for all have read it, and
- * slab s is there, for each thread has waited for its own copies before.
+ * There is one barrier a slab. After it stage s - 1 is free, because all threads have read
+ * it. And slab s is there, because each thread has waited for its own copies before.
  *
  * SLICES teams of threads compute the same tile, each from its own part of every slab, and
- * add up in shared memory: for matrices with too few tiles to fill the device. SPLIT blocks
- * compute the same tile from their own part of k, for a long k: they leave their sums in
- * the workspace for a second kernel to add, or are a CLUSTER and add up in each other's
- * shared memory.
+ * add up in shared memory: for matrices with too few tiles to fill the device.
  *
- * What is contiguous along k must be turned on its way. REPACK 1 has a kernel before do it
- * once, into the workspace, so that all copies are of 16 bytes; 2 copies there also what
- * need not be turned, for the sake of aligned rows. It costs as much as reading and writing
- * the operand, which large matrices do not feel.
+ * SPLIT blocks compute the same tile, each from its own part of k: for a long k. They leave
+ * their sums in the workspace, where a second kernel adds them, or they are a CLUSTER and
+ * add up in each other's shared memory.
  *
- * STREAM blocks a multiprocessor take all slabs of all tiles in equal shares, wherever a
- * share begins or ends within a tile: no multiprocessor waits for the last tiles. What is
- * undone of a tile goes to the workspace, for a second kernel to add up. (Osama, Merrill,
- * Cecka, Garland, Owens: Stream-K, 2023.)
+ * An operand that is contiguous along k must be transposed. With REPACK 1 a kernel does
+ * that beforehand, once, into the workspace, so that all copies have 16 bytes. With REPACK
+ * 2 it also copies operands that need no transposing, so that their rows are aligned. It
+ * costs as much as reading and writing the operand, which is little for large matrices.
+ *
+ * With STREAM, all blocks take equal shares of all slabs of all tiles, STREAM blocks a
+ * multiprocessor. A share may begin or end within a tile, so no multiprocessor waits for
+ * the last tiles. Sums of incomplete tiles go to the workspace, where a second kernel adds
+ * them up. (Osama, Merrill, Cecka, Garland, Owens: Stream-K, 2023.)
  *
  * BM BN     tile of C                    BK        depth of a slab
  * TM TN     patch of a thread            STAGES    slabs in shared memory
  * SLICES    parts of a slab, a team each SPLIT     parts of k, a block each
  * CLUSTER   1: the SPLIT blocks are a cluster (sm_90)
  * STREAM    blocks a multiprocessor that share all slabs of all tiles; 0: a tile a block
- * VA VB     elements a copy of A, of B. What is contiguous along k is turned on its way by
- *           copies of 1, and kept as it is by copies of 16 bytes
- * ORDER     of the multiply-adds: 0 by rows, 1 by columns, 2 by pairs of rows. All name the
- *           same products; compilers allocate registers well for one or the other
- * REPACK    operands that lie in the workspace: 0 none, 1 those that must be turned, 2 both
- * MINB      blocks that shall fit a multiprocessor, a limit on registers
- * GROUP     rows of tiles walked together, for the sake of the L2 cache
+ * VA VB     elements in a copy of A, of B. An operand that is contiguous along k is
+ *           transposed by copies of 1, and keeps its order in copies of 16 bytes
+ * ORDER     of the multiply-adds: 0 by rows, 1 by columns, 2 by pairs of rows. The products
+ *           are the same; compilers allocate registers well for one or the other
+ * REPACK    operands in the workspace: 0 none, 1 those that need transposing, 2 both
+ * MINB      blocks that must fit a multiprocessor: limits the registers
+ * GROUP     rows of tiles that are walked together, for the L2 cache
  *
  * gemmtune trial f32-tn-4096x4096x4096 --family multistage --point
  *  "BM=256 BN=128 BK=8 TM=16 TN=8 STAGES=4 SLICES=1 SPLIT=1 CLUSTER=0 STREAM=0 VA=4 VB=4
@@ -58,30 +59,31 @@
 enum {
     BM = GT_BM, BN = GT_BN, BK = GT_BK, TM = GT_TM, TN = GT_TN, T = GT_THREADS,
     STAGES = GT_STAGES, SLICES = GT_SLICES, SPLIT = GT_SPLIT, CLUSTER = GT_CLUSTER,
-    PARTIAL = GT_PARTIAL, /* what a block sums is not C yet */
+    PARTIAL = GT_PARTIAL, /* a block's sums are parts, not C yet */
     STREAM = GT_STREAM, BLOCKS = GT_STREAMERS + !GT_STREAM,
     VA = GT_VA, VB = GT_VB,
-    TEAM = T / SLICES, DEEP = BK / SLICES, /* of a team: threads, and k of every slab */
-    KU = GT_KU,                            /* k's that are unrolled: even */
-    KV = GT_KV,                            /* k's that one move from shared memory takes */
+    TEAM = T / SLICES, DEEP = BK / SLICES, /* of a team: threads, and its k of every slab */
+    KU = GT_KU,                            /* unrolled steps of k: an even number */
+    KV = GT_KV,                            /* values of k in a move from shared memory */
     PACK_A = GT_PACK_A, PACK_B = GT_PACK_B,
     A_ALONG = GT_A_ALONG, B_ALONG = GT_B_ALONG, /* whether memory is contiguous along k */
-    A_ASIS = GT_A_ASIS, B_ASIS = GT_B_ASIS,     /* and stays so in shared memory */
-    LDA_S = GT_LDA_S, LDB_S = GT_LDB_S,         /* a slab's row */
+    A_ASIS = GT_A_ASIS, B_ASIS = GT_B_ASIS,     /* and is so in shared memory too */
+    LDA_S = GT_LDA_S, LDB_S = GT_LDB_S,         /* length of a slab's row */
     SLAB_A = (A_ASIS ? BM : BK) * LDA_S, STAGE = GT_STAGE_ELEMS,
     PM = A_ASIS ? 1 : GT_PIECE(TM), PN = B_ASIS ? 1 : GT_PIECE(TN),
     TY = BM / TM, TX = BN / TN, /* threads of a team along m and n */
     LX = GT_LANES_X(TY, TX), LY = GT_LANES_Y(TY, TX),
-    /* Registers for operands: KV k of an operand as it is, else one k, and the next. */
+    /* Registers for operands: KV steps of k of an operand as it is; otherwise one step and
+     * the next. */
     FA = A_ASIS ? KV : 2, FB = B_ASIS ? KV : 2,
-    /* An operand as it is is loaded anew row by row, behind its last use: the order of the
-     * multiply-adds tells for which of the two that works. */
+    /* An operand as it is is loaded again row by row, after its last use. The order of the
+     * multiply-adds decides for which of the two operands that works. */
     RENEW_A = A_ASIS && GT_ORDER == 0,
     RENEW_B = B_ASIS && GT_ORDER == 1
 };
 
-/* Loads an operand's part of the patch from the slab at s, where the patch begins: of k, to
- * `place` 0 or 1, or of k to k + KV - 1. */
+/* Loads an operand's part of the patch from the slab at s, where the patch begins: one k to
+ * `place` 0 or 1, or k to k + KV - 1. */
 GT_INLINE void load(int asis, int count, int piece, int lanes, gt_ab *f,
                     const GT_SHARED gt_ab *s, int stride, int k, int place) {
     if (asis) {
@@ -93,13 +95,13 @@ GT_INLINE void load(int asis, int count, int piece, int lanes, gt_ab *f,
     }
 }
 
-/* Where element i for k is. */
+/* The place of element i for k. */
 GT_INLINE int at(int asis, int count, int i, int k) {
     return asis ? i * KV + k % KV : k % 2 * count + i;
 }
 
-/* acc += the patch's product for k. next_a and next_b: where the patch begins in the slabs
- * at the next KV k. */
+/* acc += the patch's product for k. next_a and next_b: the patch's beginning in the slabs,
+ * KV further along k. */
 GT_INLINE void multiply(gt_acc *acc, gt_ab *fa, gt_ab *fb, int k,
                         const GT_SHARED gt_ab *next_a, const GT_SHARED gt_ab *next_b) {
     GT_UNROLL
@@ -115,9 +117,9 @@ GT_INLINE void multiply(gt_acc *acc, gt_ab *fa, gt_ab *fb, int k,
     }
 }
 
-/* Adds what the teams of this block, and with CLUSTER of all blocks of the cluster, have
- * left at s, in a fixed order, and stores it. Each team of each block does some pieces of
- * the patch; c stands at its first element, from which rows x cols exist. */
+/* Adds the sums at s of all teams of this block, and with CLUSTER of all blocks of the
+ * cluster, in a fixed order, and stores them. Each team of each block has some pieces of
+ * the patch. c points to the patch's first element; rows x cols exist from there. */
 GT_INLINE void store_sums(GT_GLOBAL gt_c *c, gt_long ldc, gt_acc alpha,
                           const GT_SHARED gt_acc *s, gt_acc beta, int inside, int rows,
                           int cols, int part, int slice) {
@@ -139,7 +141,8 @@ GT_INLINE void store_sums(GT_GLOBAL gt_c *c, gt_long ldc, gt_acc alpha,
             GT_UNROLL
             for (int e = 0; e < PN; e++)
                 sum[e] += gt_cluster_load(
-                    CLUSTER, s + (of % SLICES * TM * TN + i * TN + j + e) * TEAM, of / SLICES);
+                    CLUSTER, s + (of % SLICES * TM * TN + i * TN + j + e) * TEAM,
+                    of / SLICES);
         if (inside) {
             gt_load_c(PN, old, at, beta, 1, 0, end);
             gt_store_row(PN, at, alpha, sum, beta, old, 1, 0, end);
@@ -150,8 +153,8 @@ GT_INLINE void store_sums(GT_GLOBAL gt_c *c, gt_long ldc, gt_acc alpha,
     }
 }
 
-/* In the workspace: op(A) and op(B) where they are packed, then sums. Sums go there and to
- * C through the same code. */
+/* The workspace has op(A) and op(B) where they are packed, then sums. The same code stores
+ * sums there and to C. */
 #define PACKED_OPERANDS ((GT_GLOBAL gt_ab *)workspace)
 #define SUMS ((GT_GLOBAL gt_acc *)(PACKED_OPERANDS + GT_PACKED_A + GT_PACKED_B))
 GT_STATIC_ASSERT(GT_NUMBER(GT_TYPE_C) == GT_NUMBER(GT_TYPE_ACC), sums_are_stored_as_C_is);
@@ -164,34 +167,34 @@ GT_PACK_KERNEL(repack, PACK_A, PACK_B, GT_PACKED_A)
 GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES, SUMS)
 #endif
 
-/* Of all slabs of all tiles, in the order of tiles, the first that is block b's. */
+/* Block b's first slab, in the sequence of all slabs of all tiles. */
 GT_INLINE gt_long begins(int b, int tiles, int per) {
     return (gt_long)tiles * per * b / BLOCKS;
 }
 
-/* Where block b leaves the tile that it has begun (1) or ended (0), not done. */
+/* The place of block b's partial sums of the tile that it began (1) or ended (0). */
 #define UNDONE(b, begun) (SUMS + ((gt_long)(b)*2 + (begun)) * BM * BN)
 
 #if GT_STREAM
-/* Adds up the tiles that several blocks have worked on. */
+/* Adds up the tiles that several blocks have computed. */
 GT_KERNEL(finish, GT_FINISH_THREADS, 1, 1)(GT_PARAMS) {
     GT_FOLLOW();
     enum { PARTS = GT_FINISHERS, EACH = BM * BN / (GT_FINISH_THREADS * PARTS) };
     const int tiles = gt_cdiv(m, BM) * gt_cdiv(n, BN);
     const int per = GT_MAX(1, gt_cdiv(alpha == (gt_acc)0 ? 0 : k, BK));
-    const int second = GT_BLOCK / PARTS + 1; /* the block that went on within the tile */
+    const int second = GT_BLOCK / PARTS + 1; /* the block that continued the tile */
     const gt_long from = begins(second, tiles, per);
     const int tile = from / per;
     const gt_long end = (tile + 1) * (gt_long)per;
     if (from % per == 0 || begins(second - 1, tiles, per) > (gt_long)tile * per)
-        return; /* no tile is split there, or one that was split before */
+        return; /* no tile is split there, or an earlier block has it */
     const int e = (GT_BLOCK % PARTS * GT_FINISH_THREADS + GT_THREAD_X) * EACH;
     gt_acc sum[EACH], more[EACH];
     gt_load_global_acc(EACH, sum, UNDONE(second - 1, 1) + e);
     gt_long at = from;
     for (int next = second; at < end; next++) {
         const gt_long then = begins(next + 1, tiles, per);
-        if (at < then) { /* a block without a share has left nothing */
+        if (at < then) { /* a block without a share has left no sums */
             gt_load_global_acc(EACH, more, UNDONE(next, 0) + e);
             GT_UNROLL
             for (int i = 0; i < EACH; i++)
@@ -226,25 +229,26 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
     const int part = CLUSTER ? GT_BLOCK % SPLIT : GT_BLOCK / tiles;
     const int all = alpha == (gt_acc)0 ? 0 : k;      /* alpha 0: A and B are not read */
     const int per = GT_MAX(1, gt_cdiv(all, BK));      /* slabs of a tile */
-    const int share = gt_cdiv(per, SPLIT);            /* a part's */
+    const int share = gt_cdiv(per, SPLIT);            /* slabs of a part */
     gt_long at = STREAM ? begins(GT_BLOCK, tiles, per) : 0;
     const gt_long end = STREAM ? begins(GT_BLOCK + 1, tiles, per) : 0;
     if (STREAM && at == end)
         return;
 
-    const int ay = gt_patch_row(TY, TX, TM, PM, tt); /* the patch's first row, column */
+    const int ay = gt_patch_row(TY, TX, TM, PM, tt); /* the patch's first row and column */
     const int bx = gt_patch_column(TY, TX, TN, PN, tt);
     const int to_a = gt_slab_to(A_ALONG, A_ASIS, BM, BK, VA, T, LDA_S, t);
     const int to_b = gt_slab_to(B_ALONG, B_ASIS, BN, BK, VB, T, LDB_S, t) + SLAB_A;
-    /* Where the patch begins in the slabs of a stage, and this team's part of k. */
+    /* The place in a stage's slabs where the patch and this team's part of k begin. */
     const int of_a = ay * (A_ASIS ? LDA_S : 1) + slice * DEEP * (A_ASIS ? 1 : LDA_S);
-    const int of_b = bx * (B_ASIS ? LDB_S : 1) + slice * DEEP * (B_ASIS ? 1 : LDB_S) + SLAB_A;
+    const int of_b =
+        bx * (B_ASIS ? LDB_S : 1) + slice * DEEP * (B_ASIS ? 1 : LDB_S) + SLAB_A;
     a += gt_slab_from(A_ALONG, BM, BK, VA, T, lda, t);
     b += gt_slab_from(B_ALONG, BN, BK, VB, T, ldb, t);
 
     do {
         const int tile = STREAM ? at / per : CLUSTER ? GT_BLOCK / SPLIT : GT_BLOCK % tiles;
-        const int first = STREAM ? at % per : part * share; /* of this block's slabs */
+        const int first = STREAM ? at % per : part * share; /* the block's first slab */
         const int slabs = STREAM ? GT_MIN(per - first, end - at)
                                  : GT_MAX(0, GT_MIN(per - first, share));
         const int depth = all - first * BK;
@@ -264,7 +268,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
         for (int e = 0; e < TM * TN; e++)
             acc[e] = 0;
 
-/* Begins the copies of slab s, if there is one, to `stage`; pa and pb move on. */
+/* Starts to copy slab s, if there is one, to `stage`, and moves pa and pb on. */
 #define COPY(stage, rest, whole)                                                           \
     gt_slab_copy(A_ALONG, A_ASIS, BM, BK, VA, T, smem + (stage) * STAGE + to_a, LDA_S, pa, \
                  lda, rows, rest, whole, t);                                               \
@@ -282,7 +286,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
         pb += B_ALONG ? BK : BK * ldb;                                                     \
     }                                                                                      \
     GT_COPY_COMMIT()
-/* The next slab is there for all, and the stage before this one's is free. */
+/* After it the next slab is there for all threads, and the stage before it is free. */
 #define TURN()                                                                             \
     GT_COPY_WAIT(STAGES - 2);                                                              \
     GT_BARRIER()
@@ -292,7 +296,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
             FETCH(s, s);
         }
         TURN();
-        int now = 0, free = STAGES - 1; /* stages: of this slab, of the one fetched next */
+        int now = 0, free = STAGES - 1; /* stages: of this slab; of the slab fetched next */
         load(A_ASIS, TM, PM, LY, fa, smem + of_a, LDA_S, 0, 0);
         load(B_ASIS, TN, PN, LX, fb, smem + of_b, LDB_S, 0, 0);
         GT_UNROLL_BY(1)
@@ -312,7 +316,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
                     const GT_SHARED gt_ab *const from_a = last ? next_a : sa;
                     const GT_SHARED gt_ab *const from_b = last ? next_b : sb;
                     if (last) {
-                        TURN(); /* past the last slab: what is loaded then is not used */
+                        TURN(); /* operands loaded after the last slab are not used */
                     }
                     if (!A_ASIS)
                         load(0, TM, PM, LY, fa, from_a, LDA_S, then, (u + 1) % 2);
@@ -329,7 +333,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
         }
 
         GT_LEAD(PARTIAL);
-        /* A sum that is not all of k goes to the workspace. */
+        /* The sum of a part of k goes to the workspace. */
         const int partial = PARTIAL || (STREAM && slabs < per);
         GT_GLOBAL gt_c *out = c + row0 * ldc + col0;
         gt_long ld = ldc;
@@ -352,9 +356,10 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
             for (int e = 0; e < TM * TN; e++)
                 sums[(slice * TM * TN + e) * TEAM + tt] = acc[e];
             GT_CLUSTER_BARRIER(CLUSTER);
-            store_sums(out, ld, by, sums + tt, old, inside_c, rows - ay, cols - bx, part, slice);
+            store_sums(out, ld, by, sums + tt, old, inside_c, rows - ay, cols - bx, part,
+                       slice);
             if (CLUSTER)
-                GT_CLUSTER_BARRIER(1); /* until the others have read */
+                GT_CLUSTER_BARRIER(1); /* until the other blocks have read */
         } else if (inside_c) {
             gt_patch_store(TM, TN, gt_side_of(PM, LY), gt_side_of(PN, LX), out, ld,
                            by, acc, old, 1, rows - ay, cols - bx);

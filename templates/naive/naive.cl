@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * naive - one thread computes one element of C straight from global memory. The reference
- * the other families are measured against and checked with: no tile, no shared memory, any
- * size.
+ * naive - one thread computes one element of C straight from global memory: no tile, no
+ * shared memory, any size. Other families are compared with it, in speed and in results.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major: C is n wide, neighbours in memory are
  * neighbours in a row.
@@ -18,7 +17,7 @@
  *   +----+ +---------+            B's column.
  *
  * MAP  0 down a column, 1 along a row     BX  threads of a block along the lanes' direction
- * BY   threads across it                  KU  steps of k a turn of the loop
+ * BY   threads across that direction      KU  steps of k in a turn of the loop
  *
  * gemmtune trial f32-nn-1024x1024x1024 --family naive --point "MAP=1 BX=32 BY=8 KU=4"
  */
@@ -26,7 +25,7 @@
 GT_KERNEL(gemm, GT_BX, GT_BY, 1)(GT_PARAMS) {
     const int tiles_n = (n - 1) / GT_COLUMNS + 1; /* n + COLUMNS - 1 may overflow */
     const int row0 = GT_BLOCK / tiles_n * GT_ROWS, col0 = GT_BLOCK % tiles_n * GT_COLUMNS;
-    const int i = GT_MAP ? GT_THREAD_Y : GT_THREAD_X; /* within the rectangle */
+    const int i = GT_MAP ? GT_THREAD_Y : GT_THREAD_X; /* in the rectangle */
     const int j = GT_MAP ? GT_THREAD_X : GT_THREAD_Y;
 
     if (i < m - row0 && j < n - col0) {
@@ -37,7 +36,7 @@ GT_KERNEL(gemm, GT_BX, GT_BY, 1)(GT_PARAMS) {
 
         a += GT_TA ? row : row * lda;
         b += GT_TB ? col * ldb : col;
-        GT_UNROLL_BY(1) /* KU says by how much */
+        GT_UNROLL_BY(1) /* KU is the unrolling */
         for (; left >= GT_KU; left -= GT_KU) {
             GT_UNROLL
             for (int u = 0; u < GT_KU; u++)

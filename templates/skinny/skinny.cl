@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * skinny - products with a short side: C has few rows or few columns. The large operand, W,
- * is streamed from memory once, as many bytes on their way as possible, and the small one,
- * X, beside it: slabs of both go straight to shared memory by asynchronous copies,
- * STAGES - 1 slabs ahead of the one that is multiplied.
+ * is streamed from memory once, with as many bytes on their way as possible, and the small
+ * one, X, beside it. Slabs of both go straight to shared memory by asynchronous copies,
+ * STAGES - 1 slabs ahead of the slab that is multiplied.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major.
  *
@@ -21,16 +21,16 @@
  *   s |           X        | S                         shared memory at the end.
  *     +-----+-----+-----+--+
  *
- * In shared memory W is as it is in memory, and X, turned on its way where need be, is not
- * contiguous along what W is: of two vectors of KV along k, the elements that are
- * multiplied with each other would lie in one bank of registers. A thread moves 16 bytes a
- * time from there, however unaligned the matrices are, and each vector of X feeds KV x R
- * multiply-adds. Neighbouring threads are groups, so that a warp reads one or few vectors
- * of X at a time.
+ * In shared memory W has the order of memory. X is transposed on its way where necessary,
+ * so that it is not contiguous along the direction in which W is. Otherwise, of two vectors
+ * of KV along k, the elements that are multiplied with each other would lie in one register
+ * bank. A thread reads 16 bytes at a time from shared memory, for any alignment of the
+ * matrices, and each vector of X serves KV x R multiply-adds. Neighbouring threads belong
+ * to different groups, so that a warp reads one or few vectors of X at a time.
  *
  * SIDE   which side is short               STAGES slabs in shared memory
- * S R    of X, of W a thread multiplies    LANES THREADS  threads a group, a block
- * V VX   elements a copy of W, of X        MINB  blocks that shall fit a multiprocessor
+ * S R    rows of X, of W of a thread       LANES THREADS  threads a group, a block
+ * V VX   elements in a copy of W, of X     MINB  blocks that must fit a multiprocessor
  * U      steps a slab                      SPLIT parts of k, a block each: up to 8 are a
  *                                                cluster and add up in each other's shared
  *                                                memory (sm_90); others leave their sums in
@@ -44,38 +44,40 @@ enum {
     S = GT_S, R = GT_R, V = GT_V, VX = GT_X_MOVES, U = GT_U, STAGES = GT_STAGES,
     T = GT_THREADS, LANES = GT_LANES, G = GT_GROUPS, TILE = GT_TILE,
     SPLIT = GT_SPLIT, CLUSTER = GT_CLUSTER,
-    WK = GT_WK, XK = GT_XK,          /* whether W, X are contiguous along k, */
+    WK = GT_WK, XK = GT_XK,          /* whether W and X are contiguous along k in memory, */
     ALONG = GT_ALONG,                /* and X in shared memory */
-    KV = GT_KV,                      /* elements of 16 bytes */
-    PIECE = GT_PIECE_W,              /* of a thread's rows of W that lie side by side */
-    XS = ALONG ? 1 : KV,             /* of S that are read at once */
+    KV = GT_KV,                      /* elements in 16 bytes */
+    PIECE = GT_PIECE_W,              /* adjacent rows of W of a thread */
+    XS = ALONG ? 1 : KV,             /* rows of X that are read at once */
     STEP = LANES * KV, DEEP = GT_DEEP,
     WLD = GT_WLD, XLD = GT_XLD,      /* W: [TILE][WLD] where WK, or [DEEP][WLD]; X alike */
     SLAB_W = GT_SLAB_W, STAGE = GT_STAGE,
-    SP = GT_SP, TLD = GT_TLD,        /* of S that are added up at a time: [SP][TLD] sums */
-    SUMS = GT_SUMS, RLD = GT_RLD,    /* of all lanes: [LANES][RLD] */
+    SP = GT_SP, TLD = GT_TLD,        /* rows of X added up at once: [SP][TLD] sums */
+    SUMS = GT_SUMS, RLD = GT_RLD,    /* sums of all lanes: [LANES][RLD] */
     FOLD = GT_FOLD,
-    BLOCKS = CLUSTER ? SPLIT : 1     /* that see each other's sums */
+    BLOCKS = CLUSTER ? SPLIT : 1     /* blocks that read each other's sums */
 };
 
-/* Where row i of group g's rows lies in the tile, and where row r's sum lies among those of
- * a lane: groups are neighbours there, and no vector ties a sum to a bank of registers. */
+/* The place of row i of group g in the tile, and the place of row r's sum among those of a
+ * lane. Groups are neighbours there, and no vector ties a sum to a register bank. */
 #define ROW(g, i)  (((i) / PIECE * G + (g)) * PIECE + (i) % PIECE)
 #define SUM_OF(r)  (((r) / (G * PIECE) * PIECE + (r) % PIECE) * G + (r) / PIECE % G)
 
-/* Where row, k of an operand lies. */
+/* The place of (row, k) of an operand. */
 #define PLACE(along, row, k, ld) ((along) ? (row) * (ld) + (k) : (row) + (k) * (ld))
 
-/* Begins the copies of a slab, of which `rows` and `depth` exist: all else becomes 0. */
+/* Starts to copy a slab; `rows` and `depth` of it exist, the rest becomes 0. */
 GT_INLINE void fetch(int along, int asis, int wide, int v, GT_SHARED gt_ab *to, int stride,
                      const GT_GLOBAL gt_ab *from, gt_long ld, int rows, int depth, int t) {
     if (rows >= wide && depth >= DEEP)
-        gt_slab_copy(along, asis, wide, DEEP, v, T, to, stride, from, ld, rows, depth, 1, t);
+        gt_slab_copy(along, asis, wide, DEEP, v, T, to, stride, from, ld, rows, depth, 1,
+                     t);
     else
-        gt_slab_copy(along, asis, wide, DEEP, v, T, to, stride, from, ld, rows, depth, 0, t);
+        gt_slab_copy(along, asis, wide, DEEP, v, T, to, stride, from, ld, rows, depth, 0,
+                     t);
 }
 
-/* acc += W X over a slab; w and x stand at the thread's first elements of it. */
+/* acc += W X over a slab. w and x point to the thread's first elements in it. */
 GT_INLINE void multiply(gt_acc acc[S * R], const GT_SHARED gt_ab *w,
                         const GT_SHARED gt_ab *x) {
     GT_UNROLL_BY(GT_KU)
@@ -91,14 +93,15 @@ GT_INLINE void multiply(gt_acc acc[S * R], const GT_SHARED gt_ab *w,
             GT_UNROLL
             for (int v = 0; v < XS; v++)
                 gt_load_shared(KV, xr + v * KV,
-                               ALONG ? x + s * XLD + u * STEP : x + (u * STEP + v) * XLD + s);
+                               ALONG ? x + s * XLD + u * STEP
+                                     : x + (u * STEP + v) * XLD + s);
             GT_UNROLL
             for (int v = 0; v < KV; v++)
                 GT_UNROLL
                 for (int i = 0; i < XS; i++)
                     GT_UNROLL
                     for (int e = 0; e < R; e++) {
-                        const int j = i % 2 ? R - 1 - e : e; /* an operand stays */
+                        const int j = i % 2 ? R - 1 - e : e; /* one operand stays */
                         acc[(s + i) * R + j] =
                             gt_fma(gt_from_ab(wr[WK ? j * KV + v : v * R + j]),
                                    gt_from_ab(xr[v * XS + i]), acc[(s + i) * R + j]);
@@ -107,7 +110,8 @@ GT_INLINE void multiply(gt_acc acc[S * R], const GT_SHARED gt_ab *w,
     }
 }
 
-/* Puts SP of the thread's S sums a row, from s on, where all lanes' are added up. */
+/* Puts SP of the thread's S sums of each row, from s on, to the place where lanes are added
+ * up. */
 GT_INLINE void put_sums(GT_SHARED gt_acc *sums, const gt_acc acc[S * R], int s, int g,
                         int lane) {
     GT_UNROLL
@@ -117,7 +121,7 @@ GT_INLINE void put_sums(GT_SHARED gt_acc *sums, const gt_acc acc[S * R], int s, 
             sums[lane * RLD + i * TLD + j * G + g] = acc[(s + i) * R + j];
 }
 
-/* What lanes first, first + step, ... of `lanes` have for sum e. */
+/* Sum e of lanes first, first + step, ... of `lanes`, added up. */
 GT_INLINE gt_acc sum_of(const GT_SHARED gt_acc *sums, int e, int first, int step,
                         int lanes) {
     gt_acc sum = 0;
@@ -127,12 +131,12 @@ GT_INLINE gt_acc sum_of(const GT_SHARED gt_acc *sums, int e, int first, int step
     return sum;
 }
 
-/* Adds up the lanes' sums, in a fixed order, to the first lane's. */
+/* Adds the sums of all lanes, in a fixed order, to those of the first. */
 GT_INLINE void add_lanes(GT_SHARED gt_acc *sums, int t) {
-    if (FOLD > 1) { /* few sums of many lanes: in two steps */
+    if (FOLD > 1) { /* few sums of many lanes: two steps */
         if (t < FOLD * SUMS)
             sums[t / SUMS * RLD + t % SUMS] = sum_of(sums, t % SUMS, t / SUMS, FOLD, LANES);
-        GT_BARRIER(); /* their first sums too */
+        GT_BARRIER(); /* the first step's sums are there */
     }
     GT_UNROLL_BY(1)
     for (int e = t; e < SUMS; e += T)
@@ -148,14 +152,14 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     GT_FOLLOW();
     const int t = GT_THREAD_X, g = t % G, lane = t / G;
 
-    /* Blocks of one tile are neighbours, then those that share rows of W. */
+    /* Blocks of one tile are neighbours; next come blocks that share rows of W. */
     const int wide = GT_SIDE ? m : n, narrow = GT_SIDE ? n : m;
     const int tiles_s = (narrow - 1) / S + 1;
     const int part = GT_BLOCK % SPLIT, tile = GT_BLOCK / SPLIT;
     const int s0 = tile % tiles_s * S, w0 = tile / tiles_s * TILE;
-    const int rows_w = wide - w0, rows_x = narrow - s0; /* from here to the edges */
+    const int rows_w = wide - w0, rows_x = narrow - s0; /* from the tile to the edges */
 
-    /* Parts begin where vectors and cache lines do. */
+    /* Parts begin at the beginning of vectors and cache lines. */
     const int all = alpha == (gt_acc)0 ? 0 : k; /* alpha 0: A and B are not read */
     const int share = SPLIT == 1 ? all : gt_cdiv(gt_cdiv(all, 32), SPLIT) * 32;
     const int first = (int)GT_MIN(part * (gt_long)share, all);
@@ -177,11 +181,11 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     for (int e = 0; e < S * R; e++)
         acc[e] = 0;
 
-    /* Slab i is fetched, and the one STAGES - 1 before it is multiplied. */
+    /* Each turn fetches slab i and multiplies the one STAGES - 1 before it. */
     GT_UNROLL_BY(1)
     for (int i = 0, stage = 0; i < slabs + STAGES - 1; i++) {
         GT_COPY_WAIT(STAGES - 2);
-        GT_BARRIER(); /* one slab more is there, and the one before it has been read */
+        GT_BARRIER(); /* one more slab is there, and the one before it has been read */
         if (i < slabs) {
             GT_SHARED gt_ab *const to = smem + stage * STAGE;
             const int left = depth - i * DEEP;
@@ -205,7 +209,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         GT_CLUSTER_BARRIER(CLUSTER); /* the block's sums are there */
         GT_UNROLL_BY(1)
         for (int e = (CLUSTER ? part * T : 0) + t; e < SP * TILE; e += BLOCKS * T) {
-            /* Neighbours are neighbours in C. */
+            /* Neighbouring threads have neighbours in C. */
             const int i = GT_SIDE ? e % SP : e / TILE, j = GT_SIDE ? e / SP : e % TILE;
             const gt_long row = GT_SIDE ? w0 + j : s0 + s + i;
             const gt_long col = GT_SIDE ? s0 + s + i : w0 + j;
@@ -222,5 +226,5 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         }
     }
     if (CLUSTER)
-        GT_CLUSTER_BARRIER(1); /* until the others have read */
+        GT_CLUSTER_BARRIER(1); /* until the other blocks have read */
 }

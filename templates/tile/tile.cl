@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tile - the classic square tile: TILE_WIDTH x TILE_WIDTH threads compute as many elements
- * of C, one each. They walk along k a tile at a time; each thread copies one element of A
- * and one of B to shared memory, where every element is then read TILE_WIDTH times instead
- * of from afar.
+ * of C, one each. They walk along k in tiles. Each thread copies one element of A and one
+ * of B to shared memory, and every element is then read TILE_WIDTH times from there instead
+ * of from global memory.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major.
  *
@@ -18,13 +18,13 @@
  *     | A  |tile| |    | C  |    |      a second pair of buffers, one barrier is enough
  *     +----+----+ +----+----+----+
  *
- * In shared memory A's tile is [row][k] and B's is [k][column] whatever the layout.
- * Elements past the edge are zeros there; they are never read from the matrices. They lie
- * there in the accumulator's type: each is converted once, and used TILE_WIDTH times.
+ * In shared memory A's tile is [row][k] and B's is [k][column], for all layouts. Elements
+ * past the edges are zeros there; they are never read from the matrices. The tiles have the
+ * accumulator's type: each element is converted once, and used TILE_WIDTH times.
  *
  * TILE_WIDTH  width and height of a tile
- * PAD         spare elements a row of shared memory, so that a tile that is written
- *             transposed meets no bank conflict
+ * PAD         spare elements in a row of shared memory, against bank conflicts when a
+ *             tile is written transposed
  * DOUBLE      1: two pairs of tiles
  *
  * gemmtune trial f32-nn-1024x1024x1024 --family tile --point "TILE_WIDTH=16 PAD=0 DOUBLE=0"
@@ -37,10 +37,10 @@ enum {
     PAIR = 2 * TILE
 };
 
-#define PAST_EDGES ((gt_acc)0) /* what the tiles hold where A and B have nothing */
+#define PAST_EDGES ((gt_acc)0) /* the value in the tiles past the edges of A and B */
 
-/* One element of A stored at x, if it exists; the same of B. Lanes run along the stored
- * row: that is the order memory likes, whichever of the two directions it means. */
+/* One element of A stored at x, if it exists, and the same for B. Lanes run along the
+ * stored row, the fast order in memory, whichever direction that is. */
 GT_INLINE gt_acc fetch_a(const GT_GLOBAL gt_a *x, gt_long ld, int row, int rows, int col,
                          int cols) {
     return row < rows && col < cols ? gt_from_a(x[row * ld + col]) : PAST_EDGES;
@@ -56,12 +56,12 @@ GT_KERNEL(gemm, GT_TILE_WIDTH, GT_TILE_WIDTH, 1)(GT_PARAMS) {
     const int tx = GT_THREAD_X, ty = GT_THREAD_Y;
     const int tiles_n = (n - 1) / TW + 1;
     const int row0 = GT_BLOCK / tiles_n * TW, col0 = GT_BLOCK % tiles_n * TW;
-    const int rows = m - row0, cols = n - col0; /* of C from here to its edges */
-    /* Where this thread's element of a tile goes: the stored row runs along tx. */
+    const int rows = m - row0, cols = n - col0; /* of C, from the tile to its edges */
+    /* The place of this thread's element in a tile. The stored row runs along tx. */
     const int put_a = GT_TA ? tx * STRIDE + ty : ty * STRIDE + tx;
     const int put_b = TILE + (GT_TB ? tx * STRIDE + ty : ty * STRIDE + tx);
     gt_acc acc = 0;
-    int left = alpha == (gt_acc)0 ? 0 : k; /* of k, this tile included */
+    int left = alpha == (gt_acc)0 ? 0 : k; /* steps of k left, with this tile's */
     int now = 0;                            /* the pair of tiles in use */
     gt_acc next_a, next_b;
 
@@ -80,7 +80,7 @@ GT_KERNEL(gemm, GT_TILE_WIDTH, GT_TILE_WIDTH, 1)(GT_PARAMS) {
         const int after = left - TW;
         a += GT_TA ? TW * lda : TW;
         b += GT_TB ? TW : TW * ldb;
-        if (after > 0) { /* on their way while the tiles at hand are multiplied */
+        if (after > 0) { /* fetched while the present tiles are multiplied */
             next_a = GT_TA ? fetch_a(a, lda, ty, after, tx, rows)
                            : fetch_a(a, lda, ty, rows, tx, after);
             next_b = GT_TB ? fetch_b(b, ldb, ty, cols, tx, after)
@@ -93,7 +93,7 @@ GT_KERNEL(gemm, GT_TILE_WIDTH, GT_TILE_WIDTH, 1)(GT_PARAMS) {
         if (GT_DOUBLE)
             now = PAIR - now;
         else
-            GT_BARRIER(); /* all have read before any writes */
+            GT_BARRIER(); /* all threads have read before any writes */
         if (after > 0) {
             smem[now + put_a] = next_a;
             smem[now + put_b] = next_b;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tma - as `multistage`, but slabs are copied by the tensor memory accelerator of sm_90 and
- * later: one thread says with one instruction which box of which matrix goes where. The
- * threads compute no addresses of global memory and wait for a slab, never for each other.
- * The family for large matrices there.
+ * tma - like `multistage`, but the tensor memory accelerator of sm_90 and later copies the
+ * slabs. One thread starts each copy with one instruction: which box of which matrix goes
+ * where. The threads compute no addresses of global memory and wait for a slab, never for
+ * each other. The family for large matrices on sm_90 and later.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major.
  *
@@ -13,25 +13,25 @@
  *     two boxes,       -->                              -->  read, multiply
  *     told to full[s]                                        arrive: empty[s]
  *
- * A stage is filled again a slab after it was read for the last time, when all warps are
- * likely to be done with it. What a box has past the edges is zeros: the last slab needs no
- * other code.
+ * A stage is filled again one slab after it was last read, when all warps are probably done
+ * with it. Past the edges a box has zeros, so the last slab needs no code of its own.
  *
- * The threads read slabs whose rows lie along the width. What is contiguous along k in
- * memory is turned into the workspace by a kernel before (REPACK 1; 2 copies both operands,
- * for rows that are not aligned to 16 bytes), or slab by slab in shared memory, by all
- * threads while they multiply the slab ahead of it (REPACK 0); then they do wait for each
- * other.
+ * The threads read slabs whose rows lie along the width. An operand that is contiguous
+ * along k in memory is transposed:
+ * - with REPACK 1 by a kernel beforehand, into the workspace (2 does this with both
+ *   operands, for rows that are not aligned to 16 bytes);
+ * - with REPACK 0 slab by slab in shared memory, by all threads while they multiply the
+ *   slab before it. Then the threads do wait for each other.
  *
  * BM BN   tile of C              BK      depth of a slab
  * TM TN   patch of a thread      STAGES  slabs in shared memory
  * SPLIT   parts of k, a block each; a second kernel adds up
- * TAIL    pieces of k of the last tiles, which would leave units idle: these units compute
- *         some of the pieces, and a second kernel adds up; 0: such tiles are not shared
+ * TAIL    pieces of k of the last tiles, when these would leave units idle. The idle units
+ *         compute some of the pieces, and a second kernel adds up; 0: no such sharing
  * ORDER   of the multiply-adds: 0 by rows, 1 by columns, 2 by pairs of rows
  * REPACK  operands that lie in the workspace: 0 none, 1 those contiguous along k, 2 both
- * MINB    blocks that shall fit a multiprocessor
- * GROUP   rows of tiles walked together, for the sake of the L2 cache
+ * MINB    blocks that must fit a multiprocessor
+ * GROUP   rows of tiles that are walked together, for the L2 cache
  *
  * gemmtune trial f32-tn-4096x4096x4096 --family tma --point
  *  "BM=128 BN=128 BK=16 TM=8 TN=8 STAGES=4 SPLIT=1 TAIL=0 ORDER=1 REPACK=0 MINB=2 GROUP=8"
@@ -39,25 +39,26 @@
  * Method: warp specialisation, Bauer, Cook, Khailany, CudaDMA (2011).
  */
 
-/* The length of a row of k in a slab that was turned: longer, for the sake of the banks. */
+/* The length of a row of k in a transposed slab; longer than the width, against bank
+ * conflicts. */
 #define TURNED_ROW(width) ((width) + 4)
 
 enum {
     BM = GT_BM, BN = GT_BN, BK = GT_BK, TM = GT_TM, TN = GT_TN, T = GT_THREADS,
     STAGES = GT_STAGES, SPLIT = GT_SPLIT, PACK_A = GT_PACK_A, PACK_B = GT_PACK_B,
-    TURN_A = GT_TURN_A, TURN_B = GT_TURN_B, /* turned by the threads */
+    TURN_A = GT_TURN_A, TURN_B = GT_TURN_B, /* transposed by the threads */
     SLAB_A = BK * BM, STAGE = SLAB_A + BK * BN,
     TURNED_A = TURN_A ? BK * TURNED_ROW(BM) : 0,
     TURNED = TURNED_A + (TURN_B ? BK * TURNED_ROW(BN) : 0),
-    ROUNDS_A = GT_ROUNDS_A, ROUNDS = GT_ROUNDS_A + GT_ROUNDS_B, /* in which to turn */
+    ROUNDS_A = GT_ROUNDS_A, ROUNDS = GT_ROUNDS_A + GT_ROUNDS_B, /* rounds of transposing */
     PM = GT_PIECE(TM), PN = GT_PIECE(TN),
     TY = BM / TM, TX = BN / TN, /* threads along m and n */
     LX = GT_LANES_X(TY, TX), LY = GT_LANES_Y(TY, TX),
-    NEED = BK - 1 - ROUNDS, /* the k at which the next slab must be there */
+    NEED = BK - 1 - ROUNDS, /* the step of k where the next slab must be there */
 };
 
-/* Begins to copy the map's box at (inner, outer) to shared memory, aligned to 128 bytes;
- * its bytes, zeros past the matrix's edges among them, count as arrived at the barrier. */
+/* Starts to copy the map's box at (inner, outer) to shared memory, aligned to 128 bytes.
+ * Past the matrix's edges it has zeros. All its bytes count as arrived at the barrier. */
 GT_INLINE void copy_box(int to, const struct gt_tensor_map *map, int inner, int outer,
                         int barrier) {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global"
@@ -66,14 +67,15 @@ GT_INLINE void copy_box(int to, const struct gt_tensor_map *map, int inner, int 
                  : "memory");
 }
 
-/* As it lies in memory: inner is the width, or k of what is to be turned. */
+/* The slab arrives in the order of memory: inner is the width, or k for an operand that is
+ * transposed. */
 GT_INLINE void copy_slab(int to, const struct gt_tensor_map *map, int turn, int at, int k,
                          int barrier) {
     copy_box(to, map, turn ? k : at, turn ? at : k, barrier);
 }
 
-/* In the workspace: op(A) and op(B) where they are packed, then the parts' sums, which go
- * there and to C through the same code. */
+/* The workspace has op(A) and op(B) where they are packed, then the sums of parts. The same
+ * code stores sums there and to C. */
 #define SUMS ((gt_acc *)((gt_ab *)workspace + GT_PACKED_A + GT_PACKED_B))
 GT_STATIC_ASSERT(GT_NUMBER(GT_TYPE_C) == GT_NUMBER(GT_TYPE_ACC), sums_are_stored_as_C_is);
 
@@ -89,15 +91,16 @@ GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES, SUMS)
 GT_FINISH_KERNEL(finish, BM, BN, GT_GROUP, GT_TAIL, GT_CAPACITY, SUMS)
 #endif
 
-/* Loads four times eight rows of 16 bytes, row l from lane l's `from`: element i of `to` is
- * element l % 4 of row 8 i + l / 4. */
+/* Loads four times eight rows of 16 bytes; lane l gives row l with `from`. Element i of
+ * `to` is element l % 4 of row 8 i + l / 4. */
 GT_INLINE void load_matrices(gt_ab *to, const gt_ab *from) {
     union {
         unsigned bits;
         gt_ab value;
     } word[4];
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(word[0].bits), "=r"(word[1].bits), "=r"(word[2].bits), "=r"(word[3].bits)
+                 : "=r"(word[0].bits), "=r"(word[1].bits), "=r"(word[2].bits),
+                   "=r"(word[3].bits)
                  : "r"(gt_shared_address(from))
                  : "memory");
     GT_UNROLL
@@ -106,34 +109,35 @@ GT_INLINE void load_matrices(gt_ab *to, const gt_ab *from) {
 }
 
 /*
- * Turning a slab that has come as [width][BK] into one of [BK][width]. With one instruction
- * a warp reads 4 times 128 bytes, a quarter of the width apart, and has those 16 bytes of
- * each spread over four lanes, an element each (ldmatrix): a lane then holds four elements
- * of one k, and stores them side by side. So the element that is turned to place p of the
- * width is the one at p % 4 * width / 4 + p / 4.
+ * A slab arrives as [width][BK] and is transposed to [BK][width]. One instruction
+ * (ldmatrix) reads 4 times 128 bytes for a warp, a quarter of the width apart. It spreads
+ * each 16 bytes over four lanes, one element each. A lane then holds four elements of one
+ * k, and stores them side by side. So place p of the transposed width holds the element at
+ * p % 4 * width / 4 + p / 4.
  */
 GT_STATIC_ASSERT(32 % BK == 0, an_instruction_has_whole_rows_of_a_slab);
 GT_STATIC_ASSERT((!TURN_A || PM == 4) && (!TURN_B || PN == 4), patches_have_pieces_of_four);
 
-/* The number of a warp's 128 elements of a slab in one round: 32 of each quarter. */
+/* The number of a warp's 128 elements of a slab in one round: 32 of each quarter of the
+ * width. */
 GT_INLINE int share_of(int round, int t) {
     return round * (T / 32) + t / 32;
 }
 
-/* The first of a round's two steps, for an operand: into registers. */
+/* The first step of a round, for one operand: from the stage to registers. */
 GT_INLINE void take(gt_ab *raw, const gt_ab *from, int width, int share, int lane) {
     if (share < width * BK / 128)
         load_matrices(raw, from + lane / 8 * (width / 4 * BK) + share * 32 + lane % 8 * 4);
 }
 
-/* The second: out of them. */
+/* The second step: from registers to the transposed slab. */
 GT_INLINE void put(gt_ab *to, const gt_ab *raw, int width, int share, int lane) {
     const int k = lane % BK, high = share * (32 / BK) + lane / BK;
     if (share < width * BK / 128)
         gt_store_shared(4, to + k * TURNED_ROW(width) + high * 4, raw);
 }
 
-/* A round's part of the slab in a stage: A's rounds come first. */
+/* A round's part of the slab in a stage. The rounds for A come first. */
 GT_INLINE void turn_load(gt_ab *raw, const gt_ab *stage, int round, int t) {
     if (round < ROUNDS_A)
         take(raw, stage, BM, share_of(round, t), t % 32);
@@ -148,7 +152,7 @@ GT_INLINE void turn_store(gt_ab *turned, const gt_ab *raw, int round, int t) {
         put(turned + TURNED_A, raw, BN, share_of(round - ROUNDS_A, t), t % 32);
 }
 
-/* Where the patch's elements lie along a side of C when its operand was turned. */
+/* The places of the patch's elements along a side of C when its operand was transposed. */
 GT_INLINE struct gt_side side_of(int turned, int width, int piece, int lanes) {
     const struct gt_side spread = {4, width / 4, lanes, 1};
     return turned ? spread : gt_side_of(piece, lanes);
@@ -163,7 +167,7 @@ GT_INLINE void multiply(gt_acc *acc, const gt_ab *fa, const gt_ab *fb) {
     }
 }
 
-/* A stage, and how often the stages have been gone through, even or odd. */
+/* A stage, and the parity of how often all stages have been used. */
 struct turn {
     int stage, parity;
 };
@@ -174,16 +178,16 @@ GT_INLINE struct turn next_turn(struct turn now) {
     return next;
 }
 
-/* What one thread feeds the stages from. */
+/* Everything that the thread which fills the stages needs. */
 struct feeder {
     const struct gt_tensor_map *a, *b;
     int row, col;            /* of the tile */
-    int k, slabs;            /* where the block's part of k begins; slabs of it */
+    int k, slabs;            /* the beginning of the block's part of k; its slabs */
     int stages, full, empty; /* addresses in shared memory */
 };
 
-/* Fills a stage with slab s, when it is free. Behind the last slab one is announced that is
- * never used. Past the matrices' edges, along k as well, are zeros. */
+/* Fills a stage with slab s when the stage is free. After the last slab one more is fetched
+ * that is never used. Past the matrices' edges, along k as well, there are zeros. */
 GT_INLINE void feed(const struct feeder *f, int s, struct turn turn) {
     const int full = f->full + turn.stage * 8;
     const int to = f->stages + turn.stage * (STAGE * GT_SIZEOF_A);
@@ -200,21 +204,22 @@ GT_INLINE void feed(const struct feeder *f, int s, struct turn turn) {
 }
 
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
-    extern __shared__ __align__(128) gt_ab smem[]; /* where boxes may lie */
+    extern __shared__ __align__(128) gt_ab smem[]; /* the alignment of boxes */
     GT_FOLLOW();
     const int t = GT_THREAD_X;
-    gt_ab *const turned = smem + STAGES * STAGE; /* two of them: one is read, one written */
+    gt_ab *const turned = smem + STAGES * STAGE; /* two slabs: one is read, one written */
     const int stages = gt_shared_address(smem),
               full = stages + (STAGES * STAGE + 2 * TURNED) * GT_SIZEOF_A,
               empty = full + STAGES * 8;
     const int tiles = gt_cdiv(m, BM) * gt_cdiv(n, BN);
-    /* Blocks of one part of k side by side: tiles share its slabs in the L2 cache. */
+    /* Blocks of one part of k are neighbours: their tiles share its slabs in the L2
+     * cache. */
     const int block = SPLIT > 1 ? GT_BLOCK % tiles * SPLIT + GT_BLOCK / tiles : GT_BLOCK;
     const struct gt_work work = gt_work_of(GT_TAIL, GT_CAPACITY, SPLIT, block, tiles);
     int row0, col0;
     gt_tile_place(&row0, &col0, work.tile, BM, BN, GT_GROUP, m, n);
     /* This block's part of k. */
-    const gt_long all = alpha == (gt_acc)0 ? 0 : gt_cdiv(k, BK); /* 0: nothing read */
+    const gt_long all = alpha == (gt_acc)0 ? 0 : gt_cdiv(k, BK); /* 0: reads nothing */
     int first;
     const int slabs = gt_work_slabs(&work, all, &first);
     const struct feeder f = {&map_a, &map_b, row0, col0, first * BK,
@@ -235,9 +240,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
             const struct turn fresh = {s, 1}; /* the phase before the first has passed */
             feed(&f, s, fresh);
         }
-    GT_BARRIER(); /* the first warp is one again: more is kept in uniform registers */
+    GT_BARRIER(); /* joins the first warp again: more values stay in uniform registers */
 
-    const int ay = gt_patch_row(TY, TX, TM, PM, t); /* the patch's first row, column */
+    const int ay = gt_patch_row(TY, TX, TM, PM, t); /* the patch's first row and column */
     const int bx = gt_patch_column(TY, TX, TN, PN, t);
     gt_acc acc[TM * TN];
     gt_ab fa[2][TM], fb[2][TN];
@@ -245,8 +250,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     for (int e = 0; e < TM * TN; e++)
         acc[e] = 0;
 
-/* Loads the patch's operands of the k-th k of a slab: the one in `stage`, or what of it was
- * turned to `half`. */
+/* Loads the patch's operands of step k of a slab: of the one in `stage`, or its transposed
+ * copy in `half`. */
 #define LOAD(to, stage, half, k)                                                           \
     gt_patch_load(TM, PM, LY, fa[to],                                                      \
                   ay + (TURN_A ? turned + (half) + (k)*TURNED_ROW(BM)                      \
@@ -272,7 +277,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         int there = 0;
         GT_UNROLL
         for (int k = 0; k < BK; k++) {
-            if (k + 1 == NEED) /* asked early: the answer takes a while */
+            if (k + 1 == NEED) /* asked early, since the answer takes a while */
                 there = gt_barrier_passed(full + next.stage * 8, next.parity);
             if (k == NEED && !there)
                 gt_barrier_wait(full + next.stage * 8, next.parity);
@@ -284,7 +289,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
                 GT_BARRIER();
             if (k + 1 < BK) {
                 LOAD((k + 1) % 2, now.stage, half, k + 1);
-            } else { /* past the last slab: anything, and not used */
+            } else { /* after the last slab any operands will do: they are not used */
                 LOAD(0, next.stage, TURNED - half, 0);
             }
             multiply(acc, fa[k % 2], fb[k % 2]);
@@ -299,7 +304,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         now = next;
     }
 
-    int rows = m - row0, cols = n - col0; /* of C from the tile on to its edges */
+    int rows = m - row0, cols = n - col0; /* of C, from the tile to its edges */
     c += row0 * ldc + col0;
     if (work.parts > 1) {
         if (SPLIT > 1) {
@@ -313,11 +318,14 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         alpha = 1;
         beta = 0;
     }
-    const struct gt_side down = side_of(TURN_A, BM, PM, LY), along = side_of(TURN_B, BN, PN, LX);
+    const struct gt_side down = side_of(TURN_A, BM, PM, LY),
+                         along = side_of(TURN_B, BN, PN, LX);
     const int row = TURN_A ? ay / 4 : ay, col = TURN_B ? bx / 4 : bx;
     c += row * ldc + col;
     if (rows >= BM && cols >= BN && gt_aligned(along.width, c, ldc))
-        gt_patch_store(TM, TN, down, along, c, ldc, alpha, acc, beta, 1, rows - row, cols - col);
+        gt_patch_store(TM, TN, down, along, c, ldc, alpha, acc, beta, 1, rows - row,
+                       cols - col);
     else
-        gt_patch_store(TM, TN, down, along, c, ldc, alpha, acc, beta, 0, rows - row, cols - col);
+        gt_patch_store(TM, TN, down, along, c, ldc, alpha, acc, beta, 0, rows - row,
+                       cols - col);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vector - for CPUs, whose "threads" are cores: a block is one work-item, which does what a
- * CPU BLAS does. It packs slabs of A and B so that the innermost loop reads both in order,
- * and keeps a patch of C in vector registers.
+ * vector - for CPUs, whose "threads" are cores. A block is one work-item and works like a
+ * CPU BLAS: it packs slabs of A and B so that the innermost loop reads both in order, and
+ * keeps a patch of C in vector registers.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major. Tile BM x BN, slabs of BK along k.
  *
@@ -17,7 +17,8 @@
  *  MR |    |   |    |    |    |
  *     +----+   +----+----+----+     between slabs, patches wait in shared memory
  *
- * Panels over an edge are filled up with zeros, which are multiplied and not stored.
+ * Panels that reach past an edge are filled with zeros, which are multiplied and not
+ * stored.
  *
  * VECTOR  bytes a vector           MR NV  patch: rows, and vectors a row
  * BK      depth of a slab          PM PN  patches of a tile along m and n
@@ -29,17 +30,17 @@
 enum {
     MR = GT_MR, NV = GT_NV, V = GT_V, NR = NV * V, BK = GT_BK,
     BM = GT_BM, BN = GT_BN, PATCH = MR * NR,
-    SLAB_A = BM * BK, SLABS = SLAB_A + BN * BK /* where the patches begin */
+    SLAB_A = BM * BK, SLABS = SLAB_A + BN * BK /* the place where the patches begin */
 };
 
 typedef GT_PASTE(GT_PASTE(GT_WORD_, GT_TYPE_ACC), GT_V) vector;
 #define LOAD  GT_PASTE(vload, GT_V)
 #define STORE GT_PASTE(vstore, GT_V)
 
-/* A and B are packed by the same code, in the accumulator's type. */
+/* The same code packs A and B, in the accumulator's type. */
 GT_STATIC_ASSERT(GT_NUMBER(GT_TYPE_A) == GT_NUMBER(GT_TYPE_B), operands_of_one_type);
 
-/* Packs a panel of `wide` rows of A or columns of B, `depth` of k, of which `left` exist.
+/* Packs a panel: `wide` rows of A or columns of B, of which `left` exist, and `depth` of k.
  * along: x is contiguous along k. */
 GT_INLINE void pack_panel(int along, int wide, GT_SHARED gt_acc *to,
                           const GT_GLOBAL gt_a *x, gt_long ld, int left, int depth) {
@@ -57,7 +58,7 @@ GT_INLINE void pack_panel(int along, int wide, GT_SHARED gt_acc *to,
     }
 }
 
-/* Packs all panels of a slab that hold anything. */
+/* Packs all panels of a slab that are not empty. */
 GT_INLINE void pack(int along, int wide, int count, GT_SHARED gt_acc *to,
                     const GT_GLOBAL gt_a *x, gt_long ld, int left, int depth) {
     for (int p = 0; p < count && p * wide < left; p++)
@@ -65,7 +66,7 @@ GT_INLINE void pack(int along, int wide, int count, GT_SHARED gt_acc *to,
                    left - p * wide, depth);
 }
 
-/* sums += panel of A x panel of B; `fresh`: sums hold nothing yet. */
+/* sums += panel of A x panel of B. `fresh`: the sums are not set yet. */
 GT_INLINE void multiply(GT_SHARED gt_acc *sums, const GT_SHARED gt_acc *a,
                         const GT_SHARED gt_acc *b, int depth, int fresh) {
     vector acc[MR * NV];
@@ -90,7 +91,7 @@ GT_INLINE void multiply(GT_SHARED gt_acc *sums, const GT_SHARED gt_acc *a,
         STORE(acc[e], e, sums);
 }
 
-/* Stores a patch, of which rows x cols exist. */
+/* Stores a patch; rows x cols of it exist. */
 GT_INLINE void store(GT_GLOBAL gt_c *c, gt_long ldc, gt_acc alpha,
                      const GT_SHARED gt_acc *sums, gt_acc beta, int rows, int cols) {
     for (int i = 0; i < rows; i++)
@@ -102,15 +103,15 @@ GT_KERNEL(gemm, 1, 1, 1)(GT_PARAMS) {
     GT_SHARED_ARRAY(gt_acc, smem, GT_SMEM_ELEMS);
     const int tiles_n = (n - 1) / BN + 1;
     const int row0 = GT_BLOCK / tiles_n * BM, col0 = GT_BLOCK % tiles_n * BN;
-    const int rows = m - row0, cols = n - col0; /* of C from here to its edges */
-    const int high = GT_MIN((rows - 1) / MR + 1, GT_PM); /* patches that hold anything */
+    const int rows = m - row0, cols = n - col0; /* of C, from the tile to its edges */
+    const int high = GT_MIN((rows - 1) / MR + 1, GT_PM); /* patches that are not empty */
     const int wide = GT_MIN((cols - 1) / NR + 1, GT_PN);
     const int depth = alpha == (gt_acc)0 ? 0 : k; /* alpha 0: A and B are not read */
 
     a += GT_TA ? (gt_long)row0 : row0 * lda;
     b += GT_TB ? col0 * ldb : (gt_long)col0;
     c += row0 * ldc + col0;
-    /* Once for a depth of 0 as well: sums become 0. */
+    /* The loop runs once for a depth of 0 as well, to set the sums to 0. */
     for (int done = 0; done == 0 || done < depth; done += BK) {
         const int now = GT_MIN(depth - done, BK);
         pack(!GT_TA, MR, GT_PM, smem, a + done * (GT_TA ? lda : 1), lda, rows, now);

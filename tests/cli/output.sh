@@ -59,12 +59,9 @@ expect "a device that nobody knows" 2 "no device 'Voodoo'" compare 1080 Voodoo -
 
 # ---- the winner of a problem is one that can be served ----
 
-# hash_of FILE...: what a family's hash is over
+# hash_of FAMILY [OPTION]...: the hash of a family's present source
 hash_of() {
-    for f; do
-        cat "$f"
-        printf '\0'
-    done | sha256sum | cut -d' ' -f1
+    "$GEMMTUNE" space "$@" --json | sed -n 's/.*"hash": "\([0-9a-f]*\)".*/\1/p'
 }
 
 # tuned DB FILE FAMILY HASH POINT NS: a result of the family's source of that hash
@@ -82,13 +79,7 @@ END
     [ "$code" -eq 0 ]
     verdict "import $1 into $db" $?
 }
-tile=$GT_SRC/templates/tile plain=$GT_SRC/tests/data/families/plain
-# the parts of a source in their order; tile says that it uses no more than two
-common=$GT_SRC/templates/common
-parts=$(for part in dialect types vectors slabs copies slab_copies patches clusters reduce \
-    tiles pack barriers; do echo "$common/$part.h"; done)
-present=$(hash_of "$tile/space.json" "$tile/tile.cl" "$tile/tile.cl" "$common/dialect.h" \
-    "$common/types.h")
+present=$(hash_of tile)
 older=$(echo older | sha256sum | cut -d' ' -f1)
 
 tuned two older tile "$older" "TILE_WIDTH=16 PAD=0 DOUBLE=0" 50000
@@ -105,9 +96,7 @@ tuned one older tile "$older" "TILE_WIDTH=16 PAD=0 DOUBLE=0" 50000
 tuned other newer tile "$present" "TILE_WIDTH=32 PAD=0 DOUBLE=0" 60000
 expect "compare: out of two databases too" 0 '^f32-nn-512x512x512,tuned,tile,TILE_WIDTH=32 ' \
     compare H200 260 --csv --db "$work/one.db" --db "$work/other.db"
-# shellcheck disable=SC2086 # one word a part
-tuned other own plain "$(hash_of "$plain/space.json" "$plain/plain.cl" "$plain/plain.cl" $parts)" \
-    TAG=1 40000
+tuned other own plain "$(hash_of plain --templates "$GT_SRC/tests/data/families")" TAG=1 40000
 expect "compare: a family of one's own" 0 '^f32-nn-512x512x512,tuned,plain,TAG=1,' \
     compare H200 260 --csv --db "$work/other.db" --templates "$GT_SRC/tests/data/families"
 expect "compare: which is stale without its folder" 0 '^f32-nn-512x512x512,tuned,tile,' \

@@ -60,7 +60,7 @@ for file in old new; do
 done
 asked lookup "$problem"
 is "lookup: the first rank of the present source" "$(field match) $(field why)" \
-    "arch tuned elsewhere, not verified here, for this very problem, rank 0"
+    "arch tuned elsewhere, not verified here, for exactly this problem, rank 0"
 "$GEMMTUNE" verify --device 0 --db "$db" --templates "$families" >"$TMPDIR/out" 2>&1
 is "verify: the winner of the present source" "$? $(sed -n 's/ (seed.*//p' "$TMPDIR/out")" \
     "0 1 correct, 0 wrong, 0 failed otherwise, 0 stale"

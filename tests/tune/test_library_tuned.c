@@ -237,7 +237,7 @@ static void multiply(gemmtune_ctx *ctx, dgemm_fn dgemm, const struct product *q,
     printf("%sok - %s alpha %g beta %g is right\n", wrong ? "not " : "", q->name, q->alpha,
            q->beta);
     printf("%sok - %s is found as %s\n", found ? "" : "not ", q->name,
-           q->match == GEMMTUNE_MATCH_EXACT   ? "tuned for this very problem"
+           q->match == GEMMTUNE_MATCH_EXACT   ? "tuned for exactly this problem"
            : q->match == GEMMTUNE_MATCH_SHAPE ? "tuned in another shape"
                                               : "a default");
     failures += (wrong != 0) + !found;

@@ -200,15 +200,15 @@ static const struct mutant {
     /* Barriers and buffers; "_no_barrier_" names a race. Not those at the head and the end
      * of a loop: PoCL puts barriers of its own there. */
     {"tile_no_barrier_read", "tile", "f32-nn", TILE_RACE("0"),
-     "GT_BARRIER(); /* all have read", "; /*"},
+     "GT_BARRIER(); /* all threads have", "; /*"},
     {"tile_stale_buffer", "tile", "f32-nn", TILE_RACE("1"), "smem[now + ty * STRIDE",
      "smem[ty * STRIDE"},
     {"block_no_barrier_read", "block", "f32-nn", BLOCK_RACE,
-     "GT_BARRIER(); /* all have read", "; /*"},
+     "GT_BARRIER(); /* all threads have", "; /*"},
     {"block_stale_buffer", "block", "f32-nn", BLOCK_TWO, "smem + now + k * LDA_S",
      "smem + k * LDA_S"},
     {"column_no_barrier_read", "column", "f32-nn", COLUMN_RACE("0"),
-     "GT_BARRIER(); /* all have read", "; /*"},
+     "GT_BARRIER(); /* all threads have", "; /*"},
     {"column_stale_buffer", "column", "f32-nn", COLUMN_RACE("1"), "now = SLAB - now;",
      "now = SLAB;"},
     {"skinny_stale_stage", "skinny", "f32-nn", SKINNY,
@@ -216,7 +216,7 @@ static const struct mutant {
     {"skinny_no_barrier_sums", "skinny", "f32-nt", SKINNY_FOLD,
      "GT_BARRIER(); /* the lanes' sums are there */", ";"},
     {"skinny_no_barrier_fold", "skinny", "f32-nt", SKINNY_FOLD,
-     "GT_BARRIER(); /* their first sums too */", ";"},
+     "GT_BARRIER(); /* the first step's sums are there */", ";"},
 
     /* where C is */
     {"naive_store_m", "naive", "f32-nn", NAIVE, "i < m - row0", "i <= m - row0"},

@@ -489,7 +489,7 @@ static void test_maps_have_limits(void **state) {
     static const struct {
         const char *problem, *point, *said;
     } rows[] = {
-        {"f32-nn-8x8x8", "W=4 V=1", "launch: x: the matrix lies nowhere"},
+        {"f32-nn-8x8x8", "W=4 V=1", "launch: x: no operand holds the matrix"},
         {"f32-nn-8x8x8", "W=8 V=4", "launch: y: outer side of the box is 400"},
     };
     struct gt_family *f = toy_with_maps();

@@ -111,7 +111,7 @@ static void test_known_answers(void **state) {
         {{.problem = "f32-nn-512x512x512", .worst = DEFAULT},
          EXACT,
          0,
-         "tuned on this device for this very problem, rank 0"},
+         "tuned on this device for exactly this problem, rank 0"},
         {{.problem = "f32-nn-512x512x512", .worst = EXACT}, EXACT, 0, "rank 0"},
         /* pointers that are not aligned: the next rank */
         {{.problem = "f32-nn-512x512x512", .worst = DEFAULT, .pointer_align = 4},
@@ -164,12 +164,12 @@ static void test_known_answers(void **state) {
         {{.problem = "f32-nn-2048x2048x64", .worst = DEFAULT},
          ARCH,
          4,
-         "tuned elsewhere, not verified here, for this very problem, rank 0"},
+         "tuned elsewhere, not verified here, for exactly this problem, rank 0"},
         /* nothing of its types here: another device of the architecture */
         {{.problem = "i32-nt-300x300x300", .worst = DEFAULT},
          ARCH,
          6,
-         "tuned on card-b (also sm_90) for this very problem, rank 0"},
+         "tuned on card-b (also sm_90) for exactly this problem, rank 0"},
         {{.problem = "i32-nt-400x400x400", .worst = ARCH},
          ARCH,
          6,
@@ -178,7 +178,7 @@ static void test_known_answers(void **state) {
         {{.problem = "f64-nn-64x64x64", .worst = DEFAULT},
          DEFAULT,
          -1,
-         "nothing of its types was tuned for this"},
+         "no problem of its types was tuned for this"},
         /* in another layout, of a family that has both */
         {{.problem = "f32-tn-64x64x64", .worst = SHAPE}, SHAPE, 2, "f32-nn-512x512x512"},
         /* sizes of 0 are planned too */
@@ -436,7 +436,7 @@ static void test_far_record(void **state) {
     assert_null(c.known);
     if (split_of(&c) == 1)
         fail_msg("%s: %s", c.family->name, c.why);
-    assert_non_null(strstr(c.why, "what was tuned is too far away"));
+    assert_non_null(strstr(c.why, "the tuned problems are too far away"));
     c = answer_of(&s, "f32-nn-32x32x60000", ARCH, SIZE_MAX);
     assert_int_equal(c.match, SHAPE);
     assert_ptr_equal(c.known, &known[0]);
@@ -543,7 +543,7 @@ static void test_unverified(void **state) {
     assert_ptr_equal(c.known, &known[1]);
     assert_int_equal(c.match, ARCH);
     assert_string_equal(
-        c.why, "tuned elsewhere, not verified here, for this very problem, rank 0");
+        c.why, "tuned elsewhere, not verified here, for exactly this problem, rank 0");
 }
 
 int main(void) {

@@ -391,7 +391,7 @@ static struct gt_prediction reckoned(const struct gt_facts *facts,
                                      const struct gt_device *d,
                                      const struct gt_costs *costs) {
     struct gt_prediction out;
-    assert_true(gt_model_reckon(&out, facts, d, costs, NULL));
+    assert_true(gt_model_predict_facts(&out, facts, d, costs, NULL));
     return out;
 }
 

@@ -25,17 +25,17 @@ struct spans {
     double values; /* over all spans */
 };
 
-enum { TYPES_MAX = 16, LAYOUTS = 4, KEYS_MAX = 32, WEIGHT_MAX = 1000000 };
+enum { TYPES_MAX = 16, KEYS_MAX = 32, WEIGHT_MAX = 1000000 };
 
 /* One object of "sizes", read and checked, not yet crossed. */
 struct entry {
     struct gt_node node;
     size_t types, layouts;
     const struct gt_dtype *type[TYPES_MAX];
-    int layout[LAYOUTS];   /* bit 1: A stored transposed; bit 0: B */
-    bool cubes;            /* dim[0] holds volumes */
-    struct spans dim[3];   /* m n k */
-    gemmtune_problem like; /* the options, the same for every problem */
+    int layout[GT_LAYOUTS]; /* bit 1: A stored transposed; bit 0: B */
+    bool cubes;             /* dim[0] holds volumes */
+    struct spans dim[3];    /* m n k */
+    gemmtune_problem like;  /* the options, the same for every problem */
     double weight;
 };
 
@@ -271,11 +271,10 @@ static gt_status take_type(struct entry *e, struct gt_node n, const char *word,
 
 static gt_status take_layout(struct entry *e, struct gt_node n, const char *word,
                              struct gt_err *err) {
-    static const char *const names[LAYOUTS] = {"nn", "nt", "tn", "tt"};
     int layout = 0;
-    while (layout < LAYOUTS && strcmp(names[layout], word) != 0)
+    while (layout < GT_LAYOUTS && strcmp(gt_layout_words[layout], word) != 0)
         layout++;
-    if (layout == LAYOUTS)
+    if (layout == GT_LAYOUTS)
         return gt_json_fail(n, err, "\"%.40s\" is not a layout: nn, nt, tn or tt", word);
     for (size_t i = 0; i < e->layouts; i++)
         if (e->layout[i] == layout)

@@ -46,14 +46,13 @@ enum { ANY_SIZE = 1024 };
 /* Of the first layout that the family has. */
 static gemmtune_problem any_problem(const struct gt_family *f,
                                     const struct gt_dtype *type) {
-    static const char *const layouts[] = {"nn", "nt", "tn", "tt"};
     gemmtune_problem p;
     char name[GT_PROBLEM_NAME_MAX];
     size_t i = 0;
-    while (i < 3 && (f->layouts & gt_layout_bit(layouts[i])) == 0)
+    while (i < GT_LAYOUTS - 1 && (f->layouts & gt_layout_bit(gt_layout_words[i])) == 0)
         i++;
-    (void)snprintf(name, sizeof name, "%s-%s-%dx%dx%d", type->name, layouts[i], ANY_SIZE,
-                   ANY_SIZE, ANY_SIZE);
+    (void)snprintf(name, sizeof name, "%s-%s-%dx%dx%d", type->name, gt_layout_words[i],
+                   ANY_SIZE, ANY_SIZE, ANY_SIZE);
     (void)gt_problem_from_name(&p, name, NULL); /* cannot fail: rows of our own tables */
     return p;
 }
@@ -122,6 +121,7 @@ static void json_family(const struct gt_family *f) {
     bool first = true;
     gt_json_text(&first, "family", f->name);
     gt_json_text(&first, "about", f->about);
+    gt_json_text(&first, "hash", f->hash);
     gt_json_name(&first, "params");
     (void)fputs("[", stdout);
     json_params(f);

@@ -171,7 +171,7 @@ static size_t pair_up(struct pair *out, struct gt_checked *c,
     for (size_t i = begin; i < end; i++) {
         const struct gt_model_trial *t = &all->trial[i];
         struct gt_prediction p;
-        if (gt_model_reckon(&p, &t->facts, all->device, &gt_costs_h200, NULL))
+        if (gt_model_predict_facts(&p, &t->facts, all->device, &gt_costs_h200, NULL))
             out[count++] = (struct pair){t->row, p.ns, t->ns, p.least_ns, t->held_out};
     }
     c->used += count;

@@ -69,7 +69,7 @@ static double loss_of(const struct fit *f, const struct gt_costs *costs, bool he
         const struct gt_model_trial *t = &f->trials->trial[i];
         struct gt_prediction p;
         if (t->held_out != held_out ||
-            !gt_model_reckon(&p, &t->facts, f->trials->device, costs, NULL))
+            !gt_model_predict_facts(&p, &t->facts, f->trials->device, costs, NULL))
             continue;
         sum += f->weight[i] * penalty(log(p.ns / t->ns));
         all += f->weight[i];

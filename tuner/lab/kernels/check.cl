@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.cl - the program's own kernels: make the data, compute the reference, compare;
- * and what the clock is.
+ * check.cl - the program's own kernels: they make the data, compute the reference, compare,
+ * and measure the clock.
  *
- * None of them is a candidate and none shares code with one beyond the dialect of
- * templates/common. Elements are read and written here by code of this file, and computed
- * with in a wide type, gt_wide: f64 for f64, f32 for all other floats, i32 modulo 2^32 for
- * integers. The reference is Dot2 (Ogita, Rump, Oishi 2005): a dot product whose error is that
- * of twice the precision of gt_wide, one thread an element of C, plain index arithmetic. It is
- * stored in gt_wide, not rounded to C's type. The host recomputes sampled elements of it from the
- * same generator (tuner/lab/data.c), so that a broken device or compiler is found out as well.
+ * None of them is a candidate. They share only the dialect of templates/common with
+ * candidates. Code of this file reads and writes elements and computes with them in a wide
+ * type, gt_wide: f64 for f64, f32 for all other floats, i32 modulo 2^32 for integers. The
+ * reference is Dot2 (Ogita, Rump, Oishi 2005), a dot product as exact as with twice the
+ * precision of gt_wide: one thread an element of C, plain index arithmetic. It is stored in
+ * gt_wide, not rounded to C's type. The host recomputes sampled elements of it from the
+ * same generator (tuner/lab/data.c), which reveals a broken device or compiler.
  *
- * Index order: row-major; element (i, j) of a matrix is at i * ld + j; a stored A is m x k, or
- * k x m with ta; a stored B is k x n, or n x k with tb. Layouts are arguments here, so that one
- * build serves all four.
+ * Index order: row-major. Element (i, j) of a matrix is at i * ld + j. A stored A is m x k,
+ * or k x m with ta; a stored B is k x n, or n x k with tb. Layouts are arguments here, so
+ * that one build serves all four.
  *
- * Ahead of this text stand, for X of A, B and C: GT_BYTES_X, bytes of an element, and
- * GT_BITS_X, the bits of its significand (0: an integer). They describe the type wholly, see
- * core/element.h. GT_WIDE_F32, GT_WIDE_F64 or GT_WIDE_I32 is 1.
+ * The text ahead of this one defines, for X of A, B and C, GT_BYTES_X, the bytes of an
+ * element, and GT_BITS_X, the bits of its significand (0: an integer). They describe the
+ * type completely, see core/element.h. One of GT_WIDE_F32, GT_WIDE_F64 and GT_WIDE_I32 is
+ * 1.
  */
 
 #if GT_OPENCL
@@ -48,7 +49,7 @@ typedef unsigned long long gt_ulong;
 #define GT_BITS_OF(f32) __float_as_uint(f32)
 #define GT_F64_OF(bits) __longlong_as_double(bits)
 
-/* Nanoseconds since some time. */
+/* Nanoseconds since some moment. */
 GT_INLINE gt_ulong gt_timer(void) {
     gt_ulong ns;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
@@ -72,13 +73,14 @@ typedef GT_GLOBAL unsigned char *gt_matrix;
 typedef GT_GLOBAL const unsigned char *gt_input;
 
 #if !GT_WIDE_I32
-/* Floats of less than 32 bits. Their exponent and fraction, moved to where f32 has them, are the
- * number times a power of 2: f32's exponent counts from 127, theirs from 2^(e-1) - 1. */
+/* Floats of less than 32 bits. Their exponent and fraction, moved to the bits where f32 has
+ * them, are the number times a power of 2: f32's exponent counts from 127, theirs from
+ * 2^(e-1) - 1. */
 GT_INLINE int gt_bias(int bytes, int bits) {
     return (1 << (8 * bytes - bits - 1)) - 1;
 }
 
-/* The bits of the largest number's successor: infinity, or the NaN of e4m3. */
+/* The bits that follow those of the largest number: infinity, or the NaN of e4m3. */
 GT_INLINE unsigned int gt_past_largest(int bytes, int bits) {
     const unsigned int all = (1u << (8 * bytes - 1)) - 1;
     return bits == 4 ? all : all >> (bits - 1) << (bits - 1);
@@ -87,16 +89,18 @@ GT_INLINE unsigned int gt_past_largest(int bytes, int bits) {
 GT_INLINE float gt_narrow_get(unsigned int word, int bytes, int bits) {
     const unsigned int low = word & ((1u << (8 * bytes - 1)) - 1);
     const float scale = GT_F32_OF((unsigned int)(254 - gt_bias(bytes, bits)) << 23);
-    /* An infinity is never right, no more than a NaN. */
-    const float x = low >= gt_past_largest(bytes, bits) ? GT_F32_OF(0x7fc00000u)
-                                                        : GT_F32_OF(low << (24 - bits)) * scale;
+    /* An infinity is never right, like a NaN. */
+    const float x = low >= gt_past_largest(bytes, bits)
+                        ? GT_F32_OF(0x7fc00000u)
+                        : GT_F32_OF(low << (24 - bits)) * scale;
     return word >> (8 * bytes - 1) & 1 ? -x : x;
 }
 
-/* To the nearest, of two as near to the even one. */
+/* Rounds to the nearest; of two equally near, to the even one. */
 GT_INLINE unsigned int gt_narrow_word(float x, int bytes, int bits) {
     const float scale = GT_F32_OF((unsigned int)gt_bias(bytes, bits) << 23);
-    const unsigned int all = GT_BITS_OF(GT_ABS(x) * scale), most = gt_past_largest(bytes, bits);
+    const unsigned int all = GT_BITS_OF(GT_ABS(x) * scale);
+    const unsigned int most = gt_past_largest(bytes, bits);
     const int drop = 24 - bits;
     const unsigned int word = (all + (1u << (drop - 1)) - 1 + (all >> drop & 1)) >> drop;
     return (x < 0 ? 1u << (8 * bytes - 1) : 0) | GT_MIN(word, most);
@@ -109,12 +113,13 @@ GT_INLINE gt_wide gt_get(gt_input x, gt_long i, int bytes, int bits) {
         return ((GT_GLOBAL const double *)x)[i];
 #endif
 #if GT_WIDE_I32
-    return bytes == 1 ? (gt_wide)(int)(signed char)x[i] : ((GT_GLOBAL const unsigned int *)x)[i];
+    return bytes == 1 ? (gt_wide)(int)(signed char)x[i]
+                      : ((GT_GLOBAL const unsigned int *)x)[i];
 #else
     if (bytes == 4)
         return (gt_wide)((GT_GLOBAL const float *)x)[i];
-    return (gt_wide)gt_narrow_get(bytes == 1 ? x[i] : ((GT_GLOBAL const unsigned short *)x)[i],
-                                  bytes, bits);
+    return (gt_wide)gt_narrow_get(
+        bytes == 1 ? x[i] : ((GT_GLOBAL const unsigned short *)x)[i], bytes, bits);
 #endif
 }
 
@@ -161,9 +166,9 @@ GT_INLINE int gt_poisoned(gt_input x, gt_long i, int bytes, unsigned int poison)
     return x[i] == (poison >> (int)(i % 4 * 8) & 0xffu);
 }
 
-/* ---- data: a counter-based generator, the same as gt_data_value in tuner/lab/data.c ---- */
+/* ---- data: a counter-based generator, that of gt_data_value in tuner/lab/data.c ---- */
 
-/* splitmix64's finalizer over (seed, row, column). */
+/* The finalizer of splitmix64 over (seed, row, column). */
 GT_INLINE gt_ulong gt_mix(gt_ulong seed, gt_long row, gt_long col) {
     gt_ulong z = seed + (gt_ulong)row * (gt_ulong)0x9e3779b97f4a7c15UL +
                  (gt_ulong)col * (gt_ulong)0xd1b54a32d192ed03UL;
@@ -195,11 +200,12 @@ GT_INLINE gt_wide gt_datum(gt_ulong seed, gt_long row, gt_long col, int mode, in
 #if GT_WIDE_I32
     return bytes == 1 ? (gt_wide)(int)(signed char)(z >> 56) : (gt_wide)(z >> 32);
 #else
-    return (gt_wide)((gt_long)(z >> (64 - bits)) - ((gt_long)1 << (bits - 1))) * gt_step(bits);
+    return (gt_wide)((gt_long)(z >> (64 - bits)) - ((gt_long)1 << (bits - 1))) *
+           gt_step(bits);
 #endif
 }
 
-/* Fills rows x cols elements; what lies between cols and ld keeps its poison. */
+/* Fills rows x cols elements. Elements between cols and ld keep their poison. */
 GT_KERNEL(gt_fill, 256, 1, 1)(gt_matrix x, int bytes, int bits, gt_long rows, gt_long cols,
                                gt_long ld, gt_ulong seed, int mode) {
     const gt_long step = (gt_long)GT_GRID_SIZE * 256;
@@ -211,7 +217,7 @@ GT_KERNEL(gt_fill, 256, 1, 1)(gt_matrix x, int bytes, int bits, gt_long rows, gt
 
 /* ---- reference ---- */
 
-/* One step of Dot2: s + c is the sum so far, c what s lost. */
+/* One step of Dot2. s + c is the sum so far; c is the part that s has lost. */
 #define GT_DOT2(s, c, a, b)                                                               \
     {                                                                                     \
         const gt_wide p = GT_MUL_RN(a, b);                                                \
@@ -223,8 +229,9 @@ GT_KERNEL(gt_fill, 256, 1, 1)(gt_matrix x, int bytes, int bits, gt_long rows, gt
         c = GT_ADD_RN(c, GT_ADD_RN(e, f));                                                \
     }
 
-/* r = alpha op(A) op(B) + beta C0 and, for floating point, s = |alpha| |A| |B| + |beta| |C0|, both
- * m x n packed. alpha = 0 or k = 0: A and B are not read; beta = 0: C0 is not read. */
+/* r = alpha op(A) op(B) + beta C0 and, for floating point, s = |alpha| |A| |B| + |beta|
+ * |C0|, both m x n packed. With alpha 0 or k 0, A and B are not read; with beta 0, C0 is
+ * not read. */
 GT_KERNEL(gt_reference, 256, 1, 1)(int m, int n, int k, int ta, int tb, gt_wide alpha,
                                     gt_input a, gt_long lda, gt_input b, gt_long ldb,
                                     gt_wide beta, gt_input c0, gt_long ldc,
@@ -238,8 +245,10 @@ GT_KERNEL(gt_reference, 256, 1, 1)(int m, int n, int k, int ta, int tb, gt_wide 
         gt_wide low = 0, size = 0;
 #endif
         for (int p = 0; p < depth; p++) {
-            const gt_wide x = gt_get(a, ta ? p * lda + i : i * lda + p, GT_BYTES_A, GT_BITS_A);
-            const gt_wide y = gt_get(b, tb ? j * ldb + p : p * ldb + j, GT_BYTES_B, GT_BITS_B);
+            const gt_wide x =
+                gt_get(a, ta ? p * lda + i : i * lda + p, GT_BYTES_A, GT_BITS_A);
+            const gt_wide y =
+                gt_get(b, tb ? j * ldb + p : p * ldb + j, GT_BYTES_B, GT_BITS_B);
 #if !GT_WIDE_I32
             GT_DOT2(sum, low, x, y)
             size += GT_ABS(x) * GT_ABS(y);
@@ -270,20 +279,22 @@ GT_KERNEL(gt_reference, 256, 1, 1)(int m, int n, int k, int ta, int tb, gt_wide 
 
 /* ---- compare ---- */
 
-/* A thread's share of a count: a million threads cannot bring 32 bits back to 0. */
+/* The most that one thread adds to a count: a million threads cannot wrap 32 bits to 0. */
 #define GT_MOST 4095u
-#define GT_COUNTERS 4 /* wrong, touched, changed, beyond: as in tuner/lab/check_internal.h */
+#define GT_COUNTERS 4 /* wrong, touched, changed, beyond: see tuner/lab/check_internal.h */
 
-/* Every element of a buffer of `total` elements in which C starts at `front`: inside C against
- * r, everywhere else (guard zones, leading-dimension padding) against what was put there before
- * the product: the poison word, or with `finite` row 0 of the generator with `seed`. Adds wrong
- * elements to found[0], touched ones outside to found[1]. An element is right when it is r rounded
- * to C's type, or with `loose` when |c - r| <= tol * s + ulp * max(|r|, least). */
+/* Checks every element of a buffer of `total` elements in which C starts at `front`.
+ * Elements of C are compared with r. All others (guard zones, leading-dimension padding)
+ * must still hold their value from before the product: the poison word, or with `finite`
+ * row 0 of the generator with `seed`. Adds wrong elements to found[0], touched ones outside
+ * C to found[1]. An element is right when it is r rounded to C's type, or with `loose` when
+ * |c - r| <= tol * s + ulp * max(|r|, least). */
 GT_KERNEL(gt_compare, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int m, int n,
                                   gt_long ldc, GT_GLOBAL const gt_wide *r,
-                                  GT_GLOBAL const gt_wide *s, int loose, gt_wide tol, gt_wide ulp,
-                                  gt_wide least, unsigned int poison, int finite, gt_ulong seed,
-                                  GT_GLOBAL unsigned int *found, int slot) {
+                                  GT_GLOBAL const gt_wide *s, int loose, gt_wide tol,
+                                  gt_wide ulp, gt_wide least, unsigned int poison,
+                                  int finite, gt_ulong seed, GT_GLOBAL unsigned int *found,
+                                  int slot) {
     const gt_long step = (gt_long)GT_GRID_SIZE * 256;
     unsigned int wrong = 0, touched = 0;
     for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < total; e += step) {
@@ -309,8 +320,8 @@ GT_KERNEL(gt_compare, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int m
         GT_COUNT(&found[GT_COUNTERS * slot + 1], GT_MIN(touched, GT_MOST));
 }
 
-/* The same for an input: what gt_fill and the poison left must still be there. Adds the changed
- * elements to found[GT_COUNTERS * slot + 2]. */
+/* Checks an input: the values of gt_fill and the poison must still be there. Adds the
+ * changed elements to found[GT_COUNTERS * slot + 2]. */
 GT_KERNEL(gt_unchanged, 256, 1, 1)(gt_input x, int bytes, int bits, gt_long total,
                                     gt_long front, gt_long rows, gt_long cols, gt_long ld,
                                     gt_ulong seed, int mode, unsigned int poison,
@@ -328,11 +339,11 @@ GT_KERNEL(gt_unchanged, 256, 1, 1)(gt_input x, int bytes, int bits, gt_long tota
         GT_COUNT(&found[GT_COUNTERS * slot + 2], GT_MIN(changed, GT_MOST));
 }
 
-/* The same for a workspace, byte by byte: what a kernel may not touch are `guard` bytes at either
- * end. Adds those that are not the poison's any more to found[GT_COUNTERS * slot + 3]. */
-GT_KERNEL(gt_within, 256, 1, 1)(GT_GLOBAL const unsigned char *w, gt_long bytes, gt_long guard,
-                                 unsigned int poison, GT_GLOBAL unsigned int *found,
-                                 int slot) {
+/* Checks a workspace byte by byte: a kernel may not touch the `guard` bytes at either end.
+ * Adds those that no longer hold the poison to found[GT_COUNTERS * slot + 3]. */
+GT_KERNEL(gt_within, 256, 1, 1)(GT_GLOBAL const unsigned char *w, gt_long bytes,
+                                 gt_long guard, unsigned int poison,
+                                 GT_GLOBAL unsigned int *found, int slot) {
     const gt_long step = (gt_long)GT_GRID_SIZE * 256;
     unsigned int beyond = 0;
     for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < 2 * guard; e += step) {
@@ -345,16 +356,17 @@ GT_KERNEL(gt_within, 256, 1, 1)(GT_GLOBAL const unsigned char *w, gt_long bytes,
 
 /* ---- the clock ---- */
 
-/* What a multiprocessor's clock counts, pace[0], in pace[1] nanoseconds, about `ns`: from one step of
- * the timer to another, since it may make one a microsecond only. 0 in 0 when it makes none while
- * looked at, and in OpenCL, which has neither. */
+/* Counts a multiprocessor's clocks, pace[0], in pace[1] nanoseconds, about `ns`. It counts
+ * from one step of the timer to another, since the timer may step only once a microsecond.
+ * pace[0] is 0 when the timer does not step, and in OpenCL, which has neither clock nor
+ * timer. */
 GT_KERNEL(gt_pace, 256, 1, 1)(GT_GLOBAL gt_ulong *pace, int ns) {
     if (GT_BLOCK > 0 || GT_THREAD_X > 0)
         return;
 #if GT_OPENCL
     pace[0] = pace[1] = 0;
 #else
-    const int most = 1 << 16; /* looks at a timer that stands still */
+    const int most = 1 << 16; /* readings of a timer that stands still */
     const gt_ulong asked = gt_timer();
     gt_ulong now = asked;
     for (int i = 0; i < most && now == asked; i++)
