@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-enum { WORKSPACE_MAX = 1 << 30 };
+/* As much as a program with the device to itself could give. */
+static const size_t workspace_max = (size_t)16 << 30;
 
 struct gt_resident {
     struct gt_rig *rig;
@@ -51,7 +52,7 @@ static gt_status fill(struct gt_resident *r, const struct gt_contest *c,
     const void *from[3] = {c->a, c->b, c->c};
     gemmtune_plan_info info = {.struct_size = sizeof info};
     gt_status status =
-        gemmtune_plan_create(&r->plan, c->ctx[0], p, GEMMTUNE_MATCH_DEFAULT, WORKSPACE_MAX);
+        gemmtune_plan_create(&r->plan, c->ctx[0], p, GEMMTUNE_MATCH_DEFAULT, workspace_max);
     if (status != GEMMTUNE_OK)
         return gt_fail(err, status, "%s", gemmtune_errmsg());
     (void)gemmtune_plan_describe(r->plan, &info);
