@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.c - the rows of a table, and how programs get them. Knows nothing of what the cells
- * mean; table_print.c writes them for people.
+ * table.c - keeps the rows of a table and writes them for programs. It does not know the
+ * meaning of the cells. table_print.c writes tables for people.
  */
 #include "tuner/base/table_inside.h"
 
