@@ -69,8 +69,8 @@ static void check_bare(struct gt_rig *rig, const char *family, const char *point
     static float got[M * N];
     struct job j;
     open_job(&j, rig, family, point);
-    assert_ok(run(&j, &err)); /* as a plan is: warm before it is noted */
-    assert_ok(ops->bare->note(&bare, rig, run, &j, &err));
+    assert_ok(run(&j, &err)); /* as a plan is: warm before it is recorded */
+    assert_ok(ops->bare->record(&bare, rig, run, &j, &err));
     assert_int_equal(bare->launches, kernels);
     assert_int_equal(j.runs, 2);
     assert_ok(ops->fill(rig, j.c, M * N * 4, MARK, &err));
@@ -113,7 +113,7 @@ static void test_too_many(void **state) {
     struct job j;
     assert_ok(gt_rig_open(&rig, *state, &err));
     open_job(&j, rig, "plain", "TAG=1");
-    assert_int_equal(gt_rig_head(rig)->ops->bare->note(&bare, rig, run_often, &j, &err),
+    assert_int_equal(gt_rig_head(rig)->ops->bare->record(&bare, rig, run_often, &j, &err),
                      GEMMTUNE_EUNSUPPORTED);
     assert_null(bare);
     assert_ok(gt_rig_head(rig)->ops->finish(rig, &err));

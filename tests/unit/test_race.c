@@ -504,12 +504,12 @@ static void test_coverage(void **state) {
 }
 
 /* Against a best that is known: how soon a slower one leaves, and how often one as fast
- * does, which GT_SCREEN_DOUBT is to prevent. */
+ * does, which GT_SCREEN_MARGIN is to prevent. */
 static void test_leaving(void **state) {
     static const double noise[] = {0.002, 0.005, 0.01, 0.03, 0.1};
     static const double slower[] = {1, 1.05, 1.1, 1.3, 2};
     enum { SLOWER = sizeof slower / sizeof *slower };
-    const double rival_ns = 10000 * (1 + GT_SCREEN_DOUBT);
+    const double rival_ns = 10000 * (1 + GT_SCREEN_MARGIN);
     (void)state;
     print_message("samples on average, and how many left before the end\nnoise ");
     for (int j = 0; j < SLOWER; j++)

@@ -104,7 +104,7 @@ static gt_status ready(struct gt_overhead *out, struct calls *c, int call,
                        struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     if (call == GT_CALL_LAUNCH)
-        status = ops_of(c)->bare->note(&c->bare, c->lab->rig, execute, c, err);
+        status = ops_of(c)->bare->record(&c->bare, c->lab->rig, execute, c, err);
     if (c->bare != NULL)
         out->launches = c->bare->launches;
     if (call >= GT_CALL_RIVAL)

@@ -56,7 +56,7 @@ static gt_status make(struct matrices *x, const gemmtune_problem *p, struct gt_e
             }                                                                              \
     }
 
-LOOP(loop_f32, float, double) /* a double accumulator, as in the published table */
+LOOP(loop_f32, float, double) /* with a double accumulator, as in the published table */
 LOOP(loop_f64, double, double)
 LOOP(loop_i32, uint32_t, uint32_t)
 
@@ -69,7 +69,7 @@ typedef void (*dgemm_fn)(int, int, int, int, int, int, double, const double *, i
                          const double *, int, double, double *, int);
 
 static struct {
-    void *library; /* NULL: none is open */
+    void *library; /* NULL: no library is open */
     sgemm_fn sgemm;
     dgemm_fn dgemm;
     bool is_reference;
@@ -91,8 +91,8 @@ static bool try_library(const char *file) {
     return true;
 }
 
-/* The text that a function of the library without parameters returns; NULL when there is no
- * such function. */
+/* Calls a function of the library that takes nothing and returns a text. NULL when there is
+ * no such function. */
 static const char *text_of(const char *function) {
     const char *(*call)(void);
     void *symbol = dlsym(blas.library, function);
@@ -100,8 +100,9 @@ static const char *text_of(const char *function) {
     return symbol != NULL ? call() : NULL;
 }
 
-/* OpenBLAS chooses its kernels by the core it takes the processor for: with the wrong one
- * it is several times slower. Its configuration begins "OpenBLAS 0.3.21". */
+/* Describes the library. OpenBLAS chooses its kernels by the core type that it detects;
+ * with a wrong one it is several times slower. Its configuration begins "OpenBLAS 0.3.21".
+ */
 static void describe(const char *file) {
     const char *config = text_of("openblas_get_config");
     const char *core = text_of("openblas_get_corename");
@@ -122,8 +123,8 @@ static void describe(const char *file) {
              blas.is_reference ? ", reference BLAS" : "");
 }
 
-/* The library that GEMMTUNE_LIBCBLAS names, or else the first of these that opens and has
- * both functions; looked for once. */
+/* Opens the library that GEMMTUNE_LIBCBLAS names, or the first of these that opens and has
+ * both functions. It looks only once. */
 static bool find_blas(void) {
     static const char *const files[] = {"libopenblas.so.0", "libopenblas.so",
                                         "libblis.so.4",     "libmkl_rt.so.2",
@@ -173,7 +174,7 @@ typedef void (*product_fn)(const gemmtune_problem *p, const struct matrices *x);
 
 static const struct {
     gemmtune_dtype type;
-    product_fn by[2]; /* enum gt_cpu */
+    product_fn by[2]; /* by enum gt_cpu */
 } products[] = {
     {GEMMTUNE_F32, {loop_f32, blas_any}},
     {GEMMTUNE_F64, {loop_f64, blas_any}},
@@ -198,8 +199,8 @@ static int by_size(const void *x, const void *y) {
     return (a > b) - (a < b);
 }
 
-/* Nanoseconds of the median run. The first one, which starts threads and touches pages for
- * the first time, counts only when it is long enough to be the only one. */
+/* Nanoseconds of the median run. The first run starts threads and touches pages for the
+ * first time, so it counts only when it is long enough to be the only one. */
 static double median_of_runs(product_fn product, const gemmtune_problem *p,
                              const struct matrices *set, int sets) {
     enum { RUNS = 33 };
@@ -218,8 +219,8 @@ static double median_of_runs(product_fn product, const gemmtune_problem *p,
     return run[count / 2] * 1e9;
 }
 
-/* As many sets of matrices as exceed the caches of most machines, so that a run finds none
- * of its inputs there: kernels are timed like that as well. */
+/* The number of sets of matrices that exceeds the caches of most machines. No run then
+ * finds its inputs in a cache, as when kernels are timed. */
 static int set_count(const gemmtune_problem *p) {
     const double enough = 96 << 20, count = enough / gt_problem_bytes(p) + 1;
     return count < SETS_MAX ? (int)count : SETS_MAX;

@@ -61,7 +61,7 @@ void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
 /* Whether the clock gave way under any of the best. */
 static bool are_slowed(const struct gt_finals *f) {
     for (int i = 0; i < f->count; i++)
-        if (f->best[i].share < 1 - GT_SCREEN_DOUBT)
+        if (f->best[i].share < 1 - GT_SCREEN_MARGIN)
             return true;
     return false;
 }
@@ -75,7 +75,7 @@ int gt_finals_entrants(const struct gt_finals *f) {
     for (int i = 0; i < f->count; i++)
         if (i == 0 || f->best[i].high_ns < reach)
             reach = f->best[i].high_ns;
-    reach *= 1 + (slowed ? GT_SCREEN_DOUBT_SLOWED : GT_SCREEN_DOUBT);
+    reach *= 1 + (slowed ? GT_SCREEN_MARGIN_SLOWED : GT_SCREEN_MARGIN);
     while (n < most && f->best[n].low_ns <= reach)
         n++;
     return n;

@@ -4,12 +4,12 @@
  * data, interleaved. That figure is what is stored.
  *
  * Those take part whose screening cannot tell them from the best: whose interval, and
- * GT_SCREEN_DOUBT more (GT_SCREEN_DOUBT_SLOWED where the clock gave way), reaches the
+ * GT_SCREEN_MARGIN more (GT_SCREEN_MARGIN_SLOWED where the clock gave way), reaches the
  * best's; three at least. Round by round, whoever is proven slower than the leader by more
- * than GT_SAME leaves, and the time is for those still close. Of those that stay to the end
- * the least median wins. Tied with it is whoever was not proven slower by more than
- * GT_SAME: the lower end of the interval of the ratios, round by round, is at most 1 +
- * GT_SAME.
+ * than GT_TIE_MARGIN leaves, and the time is for those still close. Of those that stay to
+ * the end the least median wins. Tied with it is whoever was not proven slower by more than
+ * GT_TIE_MARGIN: the lower end of the interval of the ratios, round by round, is at most 1
+ * + GT_TIE_MARGIN.
  */
 #ifndef GT_TUNER_TUNE_FINALS_H
 #define GT_TUNER_TUNE_FINALS_H

@@ -152,7 +152,7 @@ static struct gt_time_budget budget_of(const struct gt_job *job) {
                               : job->kind == GT_JOB_AGAIN ? gt_again_budget
                                                           : gt_screen_budget;
     if (job->kind == GT_JOB_TRIAL)
-        b.rule.rival_ns = job->best_ns * (1 + GT_SCREEN_DOUBT);
+        b.rule.rival_ns = job->best_ns * (1 + GT_SCREEN_MARGIN);
     return b;
 }
 
