@@ -314,7 +314,7 @@ static void test_a_core_of_its_own(void **state) {
 static void stand_by(const char *how) {
     const char *const families[] = {how, NULL};
     make_job(GT_JOB_OPEN, families);
-    gt_pool_stand_by(pool, &job);
+    gt_pool_start_standby(pool, &job);
 }
 
 /* How many devices the worker of a job had open before it, and its number. */
@@ -374,8 +374,8 @@ static void test_standby_dies(void **state) {
     nap(100);
     assert_int_equal(opened_by(&who, false), 0);
     stand_by("good");
-    gt_pool_stand_down(pool);
-    gt_pool_stand_down(pool);
+    gt_pool_end_standby(pool);
+    gt_pool_end_standby(pool);
     assert_int_equal(opened_by(&who, true), 0);
 }
 

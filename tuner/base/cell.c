@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cell.c - writes the cells of a table. No locale changes how numbers are written.
- */
+/* cell.c - writes the cells of a table. No locale changes how numbers are written. */
 #include "tuner/base/table_inside.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * table_print.c - prints a table for people: aligned columns under a heading.
- */
+/* table_print.c - prints a table for people: aligned columns under a heading. */
 #include "tuner/base/table_fit.h"
 
 #include "core/text.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * terminal.h - the width of the terminal that a table is printed to.
- */
+/* terminal.h - the width of the terminal that a table is printed to. */
 #ifndef GT_TUNER_BASE_TERMINAL_H
 #define GT_TUNER_BASE_TERMINAL_H
 

@@ -186,8 +186,8 @@ static gt_status measure_again(struct gt_agree_study *s, struct gt_session *sess
     struct gt_report report;
     if (s->winners == 0)
         return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: no run found a kernel", s->problem);
-    gt_status status = gt_session_try(&report, session, GT_JOB_AGAIN, s->problem, s->winner,
-                                      s->winners, seed + 0xa9a1, err);
+    gt_status status = gt_session_try(&report, session, GT_JOB_COMPARE, s->problem,
+                                      s->winner, s->winners, seed + 0xa9a1, err);
     for (int i = 0; status == GEMMTUNE_OK && i < s->winners; i++)
         if (report.result[i].outcome == GT_CORRECT)
             s->again[i] = report.result[i].time;

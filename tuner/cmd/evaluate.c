@@ -281,7 +281,7 @@ static int measure_one(struct work *w, struct gt_hidden *h) {
     for (int r = 0; r < GT_RULES; r++)
         h->answer[r].ns = h->answer[r].best_ns = 0;
     const gt_status status =
-        gt_session_try(&report, &w->session, GT_JOB_AGAIN, h->winner->problem_name,
+        gt_session_try(&report, &w->session, GT_JOB_COMPARE, h->winner->problem_name,
                        c.candidate, c.count, (uint64_t)w->v.seed + 0xe7a1, &err);
     if (gt_session_lost(status))
         return gt_die(GT_EXIT_DEVICE, "%s", err.line);

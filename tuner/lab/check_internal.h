@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * check_internal.h - shared by checker.c, case.c and check.c.
- */
+/* check_internal.h - shared by checker.c, case.c and check.c. */
 #ifndef GT_TUNER_LAB_CHECK_INTERNAL_H
 #define GT_TUNER_LAB_CHECK_INTERNAL_H
 

@@ -61,7 +61,7 @@ struct gt_time_budget {
     double load_ns;
     struct gt_race_rule rule;
 };
-extern const struct gt_time_budget gt_screen_budget, gt_final_budget, gt_again_budget;
+extern const struct gt_time_budget gt_screen_budget, gt_final_budget, gt_compare_budget;
 
 /* Times kernels made for the problem on its inputs, sample by sample in rotating order.
  * out[i] belongs to execs[i]. Sample j of all kernels is of the same round. */

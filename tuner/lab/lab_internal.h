@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * lab_internal.h - shared by lab.c, sets.c, measure.c and stopwatch.c.
- */
+/* lab_internal.h - shared by lab.c, sets.c, measure.c and stopwatch.c. */
 #ifndef GT_TUNER_LAB_LAB_INTERNAL_H
 #define GT_TUNER_LAB_LAB_INTERNAL_H
 

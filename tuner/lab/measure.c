@@ -13,7 +13,7 @@ const struct gt_time_budget gt_final_budget = {
     .sample_ns = 1e6,
     .load_ns = 3e8,
     .rule = {.total_ns = 6e7, .narrow = 0.005, .samples_max = GT_SAMPLES_MAX}};
-const struct gt_time_budget gt_again_budget = {
+const struct gt_time_budget gt_compare_budget = {
     .sample_ns = 1e6,
     .load_ns = 3e8,
     .rule = {

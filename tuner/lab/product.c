@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * product.c - makes one of our kernels a product.
- */
+/* product.c - makes one of our kernels a product. */
 #include "tuner/lab/product.h"
 
 static gt_status run(void *self, const struct gt_call *call, struct gt_err *err) {

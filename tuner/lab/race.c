@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * race.c - see race.h. docs/search.md explains the rules and their sources.
- */
+/* race.c - see race.h. docs/search.md explains the rules and their sources. */
 #include "tuner/lab/race.h"
 
 #include "tuner/lab/ratio.h"

@@ -94,7 +94,7 @@ static bool musts_left(struct search *s) {
 }
 
 static bool out_of_time(struct search *s) {
-    return *s->t->stop || gt_pool_was_cut(s->t->pool) || (late(s) && !musts_left(s));
+    return *s->t->stop || gt_pool_was_ended(s->t->pool) || (late(s) && !musts_left(s));
 }
 
 /* An entry has its outcome: count it, remember the good ones. Trials were at different
@@ -294,7 +294,7 @@ static double grace_s(void) {
 
 static void start_clock(struct search *s) {
     s->deadline = s->limit_s > 0 ? gt_seconds() + s->limit_s : HUGE_VAL;
-    gt_pool_until(s->t->pool, s->t->strict ? s->deadline + grace_s() : HUGE_VAL);
+    gt_pool_end_at(s->t->pool, s->t->strict ? s->deadline + grace_s() : HUGE_VAL);
 }
 
 /* A job for the run worker that has no candidate. */
@@ -318,7 +318,7 @@ static void stand_by(struct search *s) {
     if (!room_for_two(s) || *s->t->stop)
         return;
     init_plain_job(&job, s, GT_JOB_OPEN, s->t->seed + GT_FINALS_SEED);
-    gt_pool_stand_by(s->t->pool, &job);
+    gt_pool_start_standby(s->t->pool, &job);
 }
 
 /* Somebody else killed the worker twice: nobody knows what would have become of the trial.
@@ -380,7 +380,7 @@ static gt_status prepare(struct search *s, struct gt_err *err) {
         return GEMMTUNE_OK;
     s->prepared = true;
     if (!room_for_two(s))
-        gt_pool_stand_down(s->t->pool);
+        gt_pool_end_standby(s->t->pool);
     init_plain_job(&job, s, GT_JOB_PREPARE, s->t->seed);
     return gt_pool_send(s->t->pool, &job, err);
 }
@@ -433,7 +433,7 @@ static gt_status refill(struct search *s, struct gt_err *err) {
  * what waits behind it, is waited for; what is only compiled is forgotten. */
 static gt_status run_search(struct search *s, struct gt_err *err) {
     const double started = gt_seconds(), set_up_s = 4 * grace_s();
-    gt_pool_until(s->t->pool, s->t->strict ? started + s->limit_s + set_up_s : HUGE_VAL);
+    gt_pool_end_at(s->t->pool, s->t->strict ? started + s->limit_s + set_up_s : HUGE_VAL);
     gt_status status = refill(s, err);
     while (status == GEMMTUNE_OK &&
            ((s->held > 0 && !out_of_time(s)) || !gt_pool_idle(s->t->pool))) {
@@ -443,7 +443,7 @@ static gt_status run_search(struct search *s, struct gt_err *err) {
             status = refill(s, err);
         show(s, started);
     }
-    gt_pool_until(s->t->pool, HUGE_VAL);
+    gt_pool_end_at(s->t->pool, HUGE_VAL);
     return status;
 }
 

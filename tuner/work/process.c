@@ -13,37 +13,39 @@
 
 /* ---- what it prints ---- */
 
-/* A file that is gone when it is closed. Everybody appends: it is emptied under the writer.
- */
-static FILE *open_said(void) {
-    FILE *said = tmpfile();
-    if (said && (fcntl(fileno(said), F_SETFL, O_APPEND) != 0 ||
-                 fcntl(fileno(said), F_SETFD, FD_CLOEXEC) != 0)) {
-        (void)fclose(said);
+/* A file that disappears when it is closed. Everyone appends, because the reader empties
+ * it. */
+static FILE *open_output(void) {
+    FILE *output = tmpfile();
+    if (output && (fcntl(fileno(output), F_SETFL, O_APPEND) != 0 ||
+                   fcntl(fileno(output), F_SETFD, FD_CLOEXEC) != 0)) {
+        (void)fclose(output);
         return NULL;
     }
-    return said;
+    return output;
 }
 
-/* The last lines of it, all or our own, to our stderr; then it is empty. */
-static void show(struct gt_process *p, bool all) {
+/* Prints the last lines of the output to stderr: all, or only our own log lines. Then
+ * empties it. */
+static void show_output(struct gt_process *p, bool all) {
     static const char own[] = "gemmtune: ";
     enum { SHOWN_MAX = 8192 };
     char line[1024];
-    if (!p->said || fseek(p->said, 0, SEEK_END) != 0)
+    if (!p->output || fseek(p->output, 0, SEEK_END) != 0)
         return;
-    const long size = ftell(p->said);
-    if (size <= 0 || fseek(p->said, size > SHOWN_MAX ? size - SHOWN_MAX : 0, SEEK_SET) != 0)
+    const long size = ftell(p->output);
+    if (size <= 0 ||
+        fseek(p->output, size > SHOWN_MAX ? size - SHOWN_MAX : 0, SEEK_SET) != 0)
         return;
-    while (fgets(line, sizeof line, p->said))
+    while (fgets(line, sizeof line, p->output))
         if (all || strncmp(line, own, sizeof own - 1) == 0)
             fputs(line, stderr);
-    rewind(p->said);
-    (void)!ftruncate(fileno(p->said), 0);
+    rewind(p->output);
+    (void)!ftruncate(fileno(p->output), 0);
 }
 
-void gt_process_hush(struct gt_process *p) {
-    show(p, false);
+void gt_process_drop_output(struct gt_process *p) {
+    show_output(p, false);
 }
 
 /* ---- start ---- */
@@ -71,11 +73,11 @@ static void child(int in, int out, const struct gt_texts *templates) {
     argv[n] = NULL;
     (void)fcntl(in, F_SETFD, 0);
     (void)fcntl(out, F_SETFD, 0);
-    /* Signals often go to the whole group; the parent decides when a trial ends. */
+    /* Signals often go to the whole process group. The parent decides when a trial ends. */
     const int ignored[] = {SIGINT, SIGTERM, SIGUSR1};
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         (void)signal(ignored[i], SIG_IGN);
-    const char *self = getenv("GEMMTUNE_SELF"); /* a test program stands in for us */
+    const char *self = getenv("GEMMTUNE_SELF"); /* a test program may replace the worker */
     execv(self ? self : "/proc/self/exe", argv);
     _exit(127);
 }
@@ -93,12 +95,12 @@ gt_status gt_process_start(struct gt_process *p, const struct gt_texts *template
     const int ends[4] = {job_pipe[0], job_pipe[1], report_pipe[0], report_pipe[1]};
     for (int i = 0; i < 4; i++)
         (void)fcntl(ends[i], F_SETFD, FD_CLOEXEC);
-    FILE *said = open_said();
+    FILE *output = open_output();
     const pid_t pid = fork();
     if (pid == 0) {
         gt_cores_keep(cores);
-        for (int fd = STDOUT_FILENO; said && fd <= STDERR_FILENO; fd++)
-            (void)dup2(fileno(said), fd);
+        for (int fd = STDOUT_FILENO; output && fd <= STDERR_FILENO; fd++)
+            (void)dup2(fileno(output), fd);
         child(job_pipe[0], report_pipe[1], templates);
     }
     close(job_pipe[0]);
@@ -106,11 +108,11 @@ gt_status gt_process_start(struct gt_process *p, const struct gt_texts *template
     if (pid < 0) {
         close(job_pipe[1]);
         close(report_pipe[0]);
-        if (said)
-            (void)fclose(said);
+        if (output)
+            (void)fclose(output);
         return gt_fail(err, GEMMTUNE_EDEVICE, "cannot start a worker: %s", strerror(errno));
     }
-    *p = (struct gt_process){pid, job_pipe[1], report_pipe[0], said, false};
+    *p = (struct gt_process){pid, job_pipe[1], report_pipe[0], output, false};
     return GEMMTUNE_OK;
 }
 
@@ -129,8 +131,7 @@ bool gt_process_end(struct gt_process *p, char how[96]) {
     close(p->to);
     close(p->from);
     if (waitpid(p->pid, &state, WNOHANG) == 0) {
-        /* a moment for one that is already on its way out, so that its own end is what we
-         * see */
+        /* a worker may be ending already: wait a moment, so that its own end is reported */
         const struct timespec moment = {.tv_nsec = 50 * 1000 * 1000};
         nanosleep(&moment, NULL);
         if (waitpid(p->pid, &state, WNOHANG) == 0) {
@@ -145,9 +146,9 @@ bool gt_process_end(struct gt_process *p, char how[96]) {
     else if (WIFEXITED(state))
         snprintf(how, 96, "exited with code %d", WEXITSTATUS(state));
     const bool by_others = WIFSIGNALED(state) && WTERMSIG(state) == SIGKILL && !p->killed;
-    show(p, state != 0 && !p->killed);
-    if (p->said)
-        (void)fclose(p->said);
+    show_output(p, state != 0 && !p->killed);
+    if (p->output)
+        (void)fclose(p->output);
     *p = (struct gt_process){0};
     return by_others;
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "GTj2" and "GTr5": change the digit with the layout. */
+/* "GTj2" and "GTr5": change the digit when the layout changes. */
 #define JOB_MAGIC    UINT32_C(0x47546a32)
 #define REPORT_MAGIC UINT32_C(0x47547235)
 
@@ -32,8 +32,8 @@ void gt_report_init(struct gt_report *report, int64_t id, enum gt_stage stage) {
     report->stage = stage;
 }
 
-/* Texts from the other end are ended here, counts bounded: a worker may have been broken
- * into pieces by the kernel it ran. */
+/* The reader terminates texts and bounds counts: the worker may be corrupted by the kernel
+ * that it ran. */
 bool gt_job_read(int fd, struct gt_job *job) {
     if (!gt_read_all(fd, job, sizeof *job) || job->magic != JOB_MAGIC)
         return false;
