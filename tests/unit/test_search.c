@@ -75,7 +75,7 @@ static gt_outcome all_correct(struct gt_pick p) {
 
 static int at_most_outstanding(const struct gt_search_setup *setup) {
     const int ahead = setup->ahead > 0 ? setup->ahead : 1;
-    return setup->seeds_ahead > ahead ? setup->seeds_ahead : ahead;
+    return setup->starts_ahead > ahead ? setup->starts_ahead : ahead;
 }
 
 /* Runs a search until it is done or `most` picks were made; `timing` decides when the next
@@ -194,8 +194,8 @@ static void test_each_keeps_to_its_budget(void **state) {
 static void test_each_tries_seeds_first(void **state) {
     const struct gt_pick seeds[3] = {{1, 7}, {0, 3}, {1, 7}};
     struct gt_search_setup setup = setup_of(20, 1);
-    setup.seed_pick = seeds;
-    setup.seed_picks = 3;
+    setup.start = seeds;
+    setup.starts = 3;
     for
         EACH(s) {
             drive(&one, *s, setup, 4096);
@@ -226,8 +226,8 @@ static void test_a_local_search_begins_at_the_best_seed(void **state) {
         best = landscape(seeds[i]) < landscape(seeds[best]) ? i : best;
     }
     setup.ahead = 16;
-    setup.seed_pick = seeds;
-    setup.seed_picks = 5;
+    setup.start = seeds;
+    setup.starts = 5;
     for (int i = 0; i < 2; i++) {
         drive(&one, local[i], setup, 4096);
         assert_int_equal(one.pick[5].space, 1);
@@ -239,8 +239,8 @@ static void test_a_seed_that_is_no_point(void **state) {
     const struct gt_pick seed = {1, SIZE_MAX};
     struct gt_search_setup setup = setup_of(20, 1);
     struct gt_search *search;
-    setup.seed_pick = &seed;
-    setup.seed_picks = 1;
+    setup.start = &seed;
+    setup.starts = 1;
     assert_int_equal(gt_search_create(&search, &gt_search_random, &setup, NULL),
                      GEMMTUNE_EINVAL);
     assert_null(search);
@@ -279,9 +279,9 @@ static void test_timing_changes_nothing(void **state) {
     assert_timing_changes_nothing(&setup);
     for (int i = 0; i < 30; i++) /* some twice */
         seeds[i] = (struct gt_pick){1, (size_t)(i % 25) * space[1].count / 25};
-    setup.seed_pick = seeds;
-    setup.seed_picks = 30;
-    setup.seeds_ahead = 20;
+    setup.start = seeds;
+    setup.starts = 30;
+    setup.starts_ahead = 20;
     assert_timing_changes_nothing(&setup);
 }
 
@@ -294,9 +294,9 @@ static void test_seeds_go_ahead(void **state) {
     for (int i = 0; i < SEEDS; i++)
         seeds[i] = (struct gt_pick){1, (size_t)i};
     setup.ahead = AHEAD;
-    setup.seeds_ahead = SEEDS - 1;
-    setup.seed_pick = seeds;
-    setup.seed_picks = SEEDS;
+    setup.starts_ahead = SEEDS - 1;
+    setup.start = seeds;
+    setup.starts = SEEDS;
     for
         EACH(s) {
             struct gt_search *search = search_of(*s, &setup);

@@ -205,8 +205,8 @@ static gt_status replay_all(struct session *s, struct gt_err *err) {
     for (int i = 0; status == GEMMTUNE_OK && i < s->count; i++) {
         const struct gt_replay_setup setup = {.stored = &s->stored,
                                               .strategy = s->strategy[i],
-                                              .seed_pick = s->seed,
-                                              .seed_picks = s->seeds,
+                                              .start = s->seed,
+                                              .starts = s->seeds,
                                               .budget = (size_t)s->v->budget,
                                               .ahead = (int)s->v->ahead,
                                               .runs = (int)s->v->seeds,

@@ -5,7 +5,7 @@
  *
  * Answers come when the device has them; a strategy must not see the difference. So they
  * wait in a queue, and just before pick i is made those of picks 0 .. i - ahead are handed
- * on, for a seed those of 0 .. i - seeds_ahead. A strategy that says WAIT gets more of
+ * on, for a seed those of 0 .. i - starts_ahead. A strategy that says WAIT gets more of
  * them, one at a time in the order of asking, until it has a pick.
  */
 #include "tuner/search/search.h"
@@ -39,14 +39,14 @@ struct gt_search {
     float **told;          /* as well: NAN nothing, HUGE_VAL a failure */
     size_t *left;          /* by space: points not taken */
     size_t total, given;
-    int seeds;          /* of setup.seed_pick gone through */
-    size_t seeds_given; /* of these */
+    int starts_done;     /* of setup.start gone through */
+    size_t starts_given; /* of these */
     /* told and not handed on: a ring of `room`, no more are outstanding */
     struct answer *queue;
     size_t room, first, queued;
-    size_t handed; /* picks whose answer the strategy has seen */
-    bool asked;    /* the strategy said WAIT and has been handed nothing since */
-    bool reached;  /* the target, by what has been handed on */
+    size_t delivered; /* picks whose answer the strategy has seen */
+    bool waits;       /* the strategy said WAIT and has been handed nothing since */
+    bool reached;     /* the target, by what has been handed on */
     uint64_t rng;
 };
 
@@ -85,9 +85,9 @@ static bool allocate(struct gt_search *s) {
     return ok;
 }
 
-static bool seeds_exist(const struct gt_search_setup *setup) {
-    for (int i = 0; i < setup->seed_picks; i++) {
-        const struct gt_pick p = setup->seed_pick[i];
+static bool starts_exist(const struct gt_search_setup *setup) {
+    for (int i = 0; i < setup->starts; i++) {
+        const struct gt_pick p = setup->start[i];
         if (p.space < 0 || p.space >= setup->spaces ||
             p.index >= setup->space[p.space].count)
             return false;
@@ -98,19 +98,19 @@ static bool seeds_exist(const struct gt_search_setup *setup) {
 gt_status gt_search_create(struct gt_search **out, const struct gt_strategy *strategy,
                            const struct gt_search_setup *setup, struct gt_err *err) {
     *out = NULL;
-    if (!seeds_exist(setup))
+    if (!starts_exist(setup))
         return gt_fail(err, GEMMTUNE_EINVAL,
-                       "a seed of the search is no point of its space");
+                       "a starting point of the search is not in its space");
     struct gt_search *s = calloc(1, sizeof *s);
     if (!s)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the search");
     s->setup = *setup;
     s->setup.ahead = setup->ahead > 0 ? setup->ahead : 1;
-    if (s->setup.seeds_ahead < s->setup.ahead)
-        s->setup.seeds_ahead = s->setup.ahead;
+    if (s->setup.starts_ahead < s->setup.ahead)
+        s->setup.starts_ahead = s->setup.ahead;
     s->strategy = strategy;
     s->rng = setup->seed;
-    s->room = (size_t)s->setup.seeds_ahead;
+    s->room = (size_t)s->setup.starts_ahead;
     gt_status status = allocate(s)
                            ? strategy->create(&s->self, s, err)
                            : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the search");
@@ -122,7 +122,7 @@ gt_status gt_search_create(struct gt_search **out, const struct gt_strategy *str
     return GEMMTUNE_OK;
 }
 
-static enum gt_ask give(struct gt_search *s, struct gt_pick p, struct gt_pick *out) {
+static enum gt_ask give_out(struct gt_search *s, struct gt_pick p, struct gt_pick *out) {
     s->taken[p.space][p.index] = 1;
     s->left[p.space]--;
     s->given++;
@@ -131,14 +131,14 @@ static enum gt_ask give(struct gt_search *s, struct gt_pick p, struct gt_pick *o
 }
 
 /* Hands one answer on; false when there is none. */
-static bool hand_on(struct gt_search *s) {
+static bool deliver(struct gt_search *s) {
     if (s->queued == 0)
         return false;
     const struct answer a = s->queue[s->first];
     s->first = (s->first + 1) % s->room;
     s->queued--;
-    s->handed++;
-    s->asked = false;
+    s->delivered++;
+    s->waits = false;
     s->told[a.pick.space][a.pick.index] =
         a.outcome == GT_CORRECT ? (float)a.ns : (float)HUGE_VAL;
     s->strategy->tell(s->self, &a.pick, a.outcome, a.ns);
@@ -148,9 +148,9 @@ static bool hand_on(struct gt_search *s) {
 }
 
 /* The same again until it is given out. */
-static bool next_seed(struct gt_search *s, struct gt_pick *out) {
-    for (; s->seeds < s->setup.seed_picks; s->seeds++) {
-        *out = s->setup.seed_pick[s->seeds];
+static bool next_start(struct gt_search *s, struct gt_pick *out) {
+    for (; s->starts_done < s->setup.starts; s->starts_done++) {
+        *out = s->setup.start[s->starts_done];
         if (!gt_search_taken(s, *out))
             return true;
     }
@@ -159,29 +159,29 @@ static bool next_seed(struct gt_search *s, struct gt_pick *out) {
 
 enum gt_ask gt_search_ask(struct gt_search *s, struct gt_pick *out) {
     struct gt_pick p;
-    const bool seeded = next_seed(s, &p);
-    const int ahead = seeded ? s->setup.seeds_ahead : s->setup.ahead;
-    while (s->handed + (size_t)ahead <= s->given)
-        if (!hand_on(s))
+    const bool is_start = next_start(s, &p);
+    const int ahead = is_start ? s->setup.starts_ahead : s->setup.ahead;
+    while (s->delivered + (size_t)ahead <= s->given)
+        if (!deliver(s))
             return GT_ASK_WAIT;
     if (s->reached || s->given >= s->setup.budget || s->given == s->total)
         return GT_ASK_DONE;
-    if (seeded) {
-        if (s->strategy->seed)
-            s->strategy->seed(s->self, &p);
-        s->seeds_given++;
-        return give(s, p, out);
+    if (is_start) {
+        if (s->strategy->add_start)
+            s->strategy->add_start(s->self, &p);
+        s->starts_given++;
+        return give_out(s, p, out);
     }
     for (;;) {
-        const bool early = s->strategy->after_seeds && s->handed < s->seeds_given;
+        const bool early = s->strategy->after_starts && s->delivered < s->starts_given;
         const enum gt_ask answer =
-            s->asked || early ? GT_ASK_WAIT : s->strategy->ask(s->self, &p);
+            s->waits || early ? GT_ASK_WAIT : s->strategy->ask(s->self, &p);
         if (answer == GT_ASK_PICK)
-            return give(s, p, out);
-        s->asked = true;
-        if (answer == GT_ASK_DONE || s->handed == s->given)
+            return give_out(s, p, out);
+        s->waits = true;
+        if (answer == GT_ASK_DONE || s->delivered == s->given)
             return GT_ASK_DONE;
-        if (!hand_on(s))
+        if (!deliver(s))
             return GT_ASK_WAIT;
         if (s->reached)
             return GT_ASK_DONE;

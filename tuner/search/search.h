@@ -21,13 +21,13 @@ struct gt_pick {
 struct gt_search_setup {
     const struct gt_space *space; /* borrowed for the search's life */
     int spaces;
-    const struct gt_pick *seed_pick; /* tried first, those given twice once; borrowed */
-    int seed_picks;
+    const struct gt_pick *start; /* tried first, those given twice once; borrowed */
+    int starts;
     size_t budget; /* picks at most; SIZE_MAX: all of them */
     /* Picks that may be outstanding, that just asked for included; 0 counts as 1. Pick i
      * depends on what was told of picks 0 .. i - ahead, and on nothing else. Seeds depend
-     * on nothing: of them `seeds_ahead` may be outstanding, if that is more. */
-    int ahead, seeds_ahead;
+     * on nothing: of them `starts_ahead` may be outstanding, if that is more. */
+    int ahead, starts_ahead;
     double target_ns; /* ends once a told pick was as fast; 0: never */
     uint64_t seed;
     /* What a pick is thought to take, in ns, <= 0 when unknown; NULL: nobody knows. Only
@@ -51,9 +51,9 @@ struct gt_strategy {
      * taken. */
     gt_status (*create)(void **self, struct gt_search *search, struct gt_err *err);
     void (*destroy)(void *self);
-    bool after_seeds; /* it is not asked before all seeds have been told */
+    bool after_starts; /* it is not asked before all seeds have been told */
     /* A seed was given out instead of asking; NULL: no matter. */
-    void (*seed)(void *self, const struct gt_pick *pick);
+    void (*add_start)(void *self, const struct gt_pick *pick);
     /* A pick that is not taken. WAIT needs something outstanding. */
     enum gt_ask (*ask)(void *self, struct gt_pick *out);
     /* In the order of asking, seeds too. median_ns counts only with GT_CORRECT. */

@@ -96,7 +96,7 @@ const struct gt_strategy gt_search_anneal = {
     .about = "simulated annealing",
     .create = anneal_create,
     .destroy = free,
-    .after_seeds = true,
+    .after_starts = true,
     .ask = anneal_ask,
     .tell = anneal_tell,
 };

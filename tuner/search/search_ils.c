@@ -122,7 +122,7 @@ const struct gt_strategy gt_search_ils = {
     .about = "greedy iterated local search",
     .create = ils_create,
     .destroy = free,
-    .after_seeds = true,
+    .after_starts = true,
     .ask = ils_ask,
     .tell = ils_tell,
 };

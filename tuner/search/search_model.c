@@ -22,14 +22,14 @@ enum {
     POOL = 1024,                         /* candidates of a space */
     SCRATCH = GT_SURROGATE_SLOTS - POOL, /* neighbours looked at when climbing */
     LEADERS = 8,                         /* whose neighbours are candidates */
-    KEPT = 256, /* candidates that stay when the pool is drawn again */
-    FIRST = 10, /* points before a space's surrogate is asked, at most */
-    LEAST = 3,  /* of them, before a space is found hopeless */
+    KEPT = 256,     /* candidates that stay when the pool is drawn again */
+    LOOKS_MAX = 10, /* points before a space's surrogate is asked, at most */
+    LOOKS_MIN = 3,  /* of them, before a space is found hopeless */
     CLIMBS = 4,
-    SPREAD = 48,  /* points that each of the first is chosen from */
-    STRANGER = 24 /* one pick in so many is random */
+    LOOK_TRIES = 48,  /* points that each of the first is chosen from */
+    RANDOM_EVERY = 24 /* one pick in so many is random */
 };
-static const double worth = 0.7; /* log units: half as fast as the best */
+static const double promising_within = 0.7; /* log units: half as fast as the best */
 _Static_assert(SCRATCH > 0, "the pool leaves room for neighbours");
 
 struct region {
@@ -38,21 +38,21 @@ struct region {
     struct gt_pick leader[LEADERS]; /* best first */
     double leader_value[LEADERS];
     int leaders;
-    struct gt_pick first[FIRST]; /* given so far: the next is to be far from them */
-    int pool;                    /* candidates */
+    struct gt_pick look[LOOKS_MAX]; /* given so far: the next is to be far from them */
+    int pool;                       /* candidates */
     size_t index[GT_SURROGATE_SLOTS];
     double score[GT_SURROGATE_SLOTS];
-    double looked; /* the best of all when it was scored last */
-    bool stale;    /* something was given or told since */
-    int top;       /* the best candidate's slot; -1: none */
+    double scored_best; /* the best of all when it was scored last */
+    bool stale;         /* something was given or told since */
+    int top;            /* the best candidate's slot; -1: none */
 };
 
 struct model {
     struct gt_search *search;
     int spaces;
     struct region *region;
-    double best;  /* logarithm of the fastest of all */
-    size_t first; /* points before a space's surrogate is asked */
+    double best;        /* logarithm of the fastest of all */
+    size_t first_looks; /* points before a space's surrogate is asked */
     size_t asked;
     double *guess; /* scratch of a pool's size */
 };
@@ -69,10 +69,10 @@ static void model_destroy(void *self) {
 }
 
 /* A quarter of the budget goes to first looks, but no space is judged by one point. */
-static size_t first_looks(const struct gt_search_setup *setup) {
+static size_t first_looks_of(const struct gt_search_setup *setup) {
     const size_t least = 2, spaces = (size_t)setup->spaces;
     const size_t fair = setup->budget / 4 / (spaces > 0 ? spaces : 1);
-    return fair < least ? least : fair < FIRST ? fair : FIRST;
+    return fair < least ? least : fair < LOOKS_MAX ? fair : LOOKS_MAX;
 }
 
 static gt_status model_create(void **self, struct gt_search *search, struct gt_err *err) {
@@ -85,7 +85,7 @@ static gt_status model_create(void **self, struct gt_search *search, struct gt_e
     m->search = search;
     m->spaces = setup->spaces;
     m->best = HUGE_VAL;
-    m->first = first_looks(setup);
+    m->first_looks = first_looks_of(setup);
     m->region = calloc((size_t)m->spaces + 1, sizeof *m->region);
     m->guess = malloc(GT_SURROGATE_SLOTS * sizeof *m->guess);
     if (!m->region || !m->guess)
@@ -120,25 +120,26 @@ static double distance2(const struct gt_space *s, size_t a, size_t b) {
 }
 
 /* How far from those looked at first. */
-static double apart(const struct model *m, struct gt_pick p) {
+static double distance_from_looks(const struct model *m, struct gt_pick p) {
     const struct gt_space *s = &gt_search_setup_of(m->search)->space[p.space];
     const struct region *r = &m->region[p.space];
     double least = HUGE_VAL;
-    for (size_t i = 0; i < r->given && i < FIRST; i++)
-        least = fmin(least, distance2(s, p.index, r->first[i].index));
+    for (size_t i = 0; i < r->given && i < LOOKS_MAX; i++)
+        least = fmin(least, distance2(s, p.index, r->look[i].index));
     return least;
 }
 
 /* Of a random few the one farthest from the others; every second time the one with the best
  * prediction, if any of them has one. */
-static bool first_look(struct model *m, int space, struct gt_pick *out) {
+static bool pick_first_look(struct model *m, int space, struct gt_pick *out) {
     const bool by_guess = m->region[space].given % 2;
     struct gt_pick p, farthest = {space, 0}, fastest = {space, 0};
     double most = -HUGE_VAL, least = HUGE_VAL;
-    for (int i = 0; i < SPREAD; i++) {
+    for (int i = 0; i < LOOK_TRIES; i++) {
         if (!gt_search_any_of(&p, m->search, space))
             return false;
-        const double away = apart(m, p), guess = by_guess ? guess_of(m, p) : NAN;
+        const double away = distance_from_looks(m, p),
+                     guess = by_guess ? guess_of(m, p) : NAN;
         if (away > most) {
             farthest = p;
             most = away;
@@ -152,15 +153,16 @@ static bool first_look(struct model *m, int space, struct gt_pick *out) {
     return true;
 }
 
-/* First looks that a space is due: those far behind the best after LEAST of them get no
+/* First looks that a space is due: those far behind the best after LOOKS_MIN of them get no
  * more. */
 static size_t looks_due(const struct model *m, const struct region *r) {
-    const bool hopeful = r->leaders > 0 && r->leader_value[0] < m->best + worth;
-    return hopeful || m->spaces == 1 || m->first < LEAST ? m->first : LEAST;
+    const bool hopeful = r->leaders > 0 && r->leader_value[0] < m->best + promising_within;
+    return hopeful || m->spaces == 1 || m->first_looks < LOOKS_MIN ? m->first_looks
+                                                                   : LOOKS_MIN;
 }
 
 /* The space that was looked at least, while one has not had its first looks. */
-static int least_looked_at(const struct model *m) {
+static int region_to_look_at(const struct model *m) {
     int least = -1;
     for (int i = 0; i < m->spaces; i++)
         if (m->region[i].given < looks_due(m, &m->region[i]) &&
@@ -173,7 +175,7 @@ static int least_looked_at(const struct model *m) {
 /* ---- candidates
  * ------------------------------------------------------------------------------ */
 
-static void offer(struct model *m, int space, size_t index, int room) {
+static void add_candidate(struct model *m, int space, size_t index, int room) {
     struct region *r = &m->region[space];
     if (r->pool < room && !gt_search_taken(m->search, (struct gt_pick){space, index}))
         r->index[r->pool++] = index;
@@ -201,7 +203,7 @@ static void keep_best(struct model *m, int space) {
     qsort(all, (size_t)before, sizeof *all, by_score);
     r->pool = 0;
     for (int i = 0; i < before; i++)
-        offer(m, space, all[i].index, KEPT);
+        add_candidate(m, space, all[i].index, KEPT);
 }
 
 static void set_slots(struct model *m, int space, int from, int count) {
@@ -218,13 +220,13 @@ static void draw_pool(struct model *m, int space) {
     if (s->count <= POOL) {
         r->pool = 0;
         for (size_t i = 0; i < s->count; i++)
-            offer(m, space, i, POOL);
+            add_candidate(m, space, i, POOL);
     } else {
         keep_best(m, space);
         for (int i = 0; i < r->leaders; i++) {
             const int n = gt_search_neighbours(near, POOL, s, r->leader[i], true);
             for (int j = 0; j < n; j++)
-                offer(m, space, near[j].index, POOL - KEPT);
+                add_candidate(m, space, near[j].index, POOL - KEPT);
         }
         struct gt_pick p;
         while (r->pool < POOL && gt_search_any_of(&p, m->search, space))
@@ -244,9 +246,9 @@ static int best_slot(const struct model *m, int space, int from, int count) {
     return best;
 }
 
-static void look(struct model *m, int space) {
+static void score_region(struct model *m, int space) {
     struct region *r = &m->region[space];
-    if (!r->stale && !(m->best < r->looked))
+    if (!r->stale && !(m->best < r->scored_best))
         return;
     if (gt_surrogate_learn(r->surrogate) || r->pool == 0)
         draw_pool(m, space);
@@ -257,7 +259,7 @@ static void look(struct model *m, int space) {
         gt_surrogate_score(r->surrogate, 0, r->pool, m->best, r->score);
         r->top = best_slot(m, space, 0, r->pool);
     }
-    r->looked = m->best;
+    r->scored_best = m->best;
     r->stale = false;
 }
 
@@ -285,11 +287,11 @@ static size_t climb(struct model *m, int space) {
 /* ---- ask and tell
  * ---------------------------------------------------------------------------- */
 
-static void model_seed(void *self, const struct gt_pick *p) {
+static void model_add(void *self, const struct gt_pick *p) {
     struct model *m = self;
     struct region *r = &m->region[p->space];
-    if (r->given < FIRST)
-        r->first[r->given] = *p;
+    if (r->given < LOOKS_MAX)
+        r->look[r->given] = *p;
     r->given++;
     r->stale = true;
     gt_surrogate_add(r->surrogate, p->index, guess_of(m, *p));
@@ -301,11 +303,11 @@ static int most_promising(struct model *m) {
     for (int i = 0; i < m->spaces; i++) {
         if (gt_search_left(m->search, i) == 0)
             continue;
-        look(m, i);
+        score_region(m, i);
         const struct region *r = &m->region[i];
         /* what is outstanding may disappoint: not everything on one horse */
-        const double known = (double)(r->told + 1) / (double)(r->given + 1);
-        const double score = r->top >= 0 ? r->score[r->top] * known : -1;
+        const double told_share = (double)(r->told + 1) / (double)(r->given + 1);
+        const double score = r->top >= 0 ? r->score[r->top] * told_share : -1;
         if (score > most) {
             best = i;
             most = score;
@@ -316,12 +318,12 @@ static int most_promising(struct model *m) {
 
 static enum gt_ask model_ask(void *self, struct gt_pick *out) {
     struct model *m = self;
-    const int fresh = least_looked_at(m);
+    const int fresh = region_to_look_at(m);
     m->asked++;
     if (fresh >= 0) {
-        if (!first_look(m, fresh, out))
+        if (!pick_first_look(m, fresh, out))
             return GT_ASK_DONE;
-    } else if (isinf(m->best) || m->asked % STRANGER == 0) {
+    } else if (isinf(m->best) || m->asked % RANDOM_EVERY == 0) {
         if (!gt_search_any(out, m->search))
             return GT_ASK_DONE;
     } else {
@@ -330,11 +332,11 @@ static enum gt_ask model_ask(void *self, struct gt_pick *out) {
             return GT_ASK_DONE;
         *out = (struct gt_pick){space, climb(m, space)};
     }
-    model_seed(m, out);
+    model_add(m, out);
     return GT_ASK_PICK;
 }
 
-static void lead(struct region *r, struct gt_pick p, double value) {
+static void add_leader(struct region *r, struct gt_pick p, double value) {
     int at = r->leaders < LEADERS ? r->leaders++ : LEADERS;
     for (; at > 0 && r->leader_value[at - 1] > value; at--)
         if (at < LEADERS) {
@@ -357,7 +359,7 @@ static void model_tell(void *self, const struct gt_pick *pick, gt_outcome outcom
     gt_surrogate_tell(r->surrogate, value);
     if (isnan(value))
         return;
-    lead(r, *pick, value);
+    add_leader(r, *pick, value);
     m->best = fmin(m->best, value);
 }
 
@@ -366,7 +368,7 @@ const struct gt_strategy gt_search_model = {
     .about = "a surrogate of each space, and what it expects to improve most",
     .create = model_create,
     .destroy = model_destroy,
-    .seed = model_seed,
+    .add_start = model_add,
     .ask = model_ask,
     .tell = model_tell,
 };

@@ -27,10 +27,10 @@ enum {
     DIMS = GT_POINT_MAX,
     LEARN_ROWS = 96, /* at most, for lengths: they change slowly */
     KEEP = 128,      /* rows kept when all are used */
-    LEAST = 2        /* good points before anything is learned */
+    GOOD_MIN = 2     /* good points before anything is learned */
 };
 /* Uncertainty counts half: a budget is too short to settle all doubts of 16 parameters. */
-static const double doubt = 0.5;
+static const double uncertainty_share = 0.5;
 static const double clip = 0.5;         /* log units: 1.65 times the best */
 static const double length_sd = 0.7;    /* of the logarithm of a length, around 1 */
 static const double usual_noise = 2e-3; /* variance, as a share of the signal's */
@@ -65,9 +65,9 @@ struct gt_surrogate {
     double z[ROWS];
     /* slots */
     float x[DIMS][SLOTS];
-    float guess[SLOTS], var[SLOTS], good[SLOTS], bad[SLOTS];
-    int filled[SLOTS],
-        judged[SLOTS]; /* of the first slot of a group: rows in w, in good and bad */
+    float guess[SLOTS], var[SLOTS], near_good[SLOTS], near_bad[SLOTS];
+    int w_rows[SLOTS],
+        near_rows[SLOTS]; /* of the first slot of a group: rows in w, in good and bad */
     float w[ROWS][SLOTS];
 };
 
@@ -78,7 +78,7 @@ void gt_surrogate_destroy(struct gt_surrogate *s) {
 /* ---- coordinates
  * --------------------------------------------------------------------------- */
 
-static void scale(float *coord, const struct gt_param *param) {
+static void scale_param(float *coord, const struct gt_param *param) {
     double value[GT_VALUES_MAX], low = HUGE_VAL, high = -HUGE_VAL;
     bool positive = true;
     for (int i = 0; i < param->count; i++)
@@ -114,7 +114,7 @@ gt_status gt_surrogate_create(struct gt_surrogate **out, const struct gt_space *
     s->level = HUGE_VAL;
     for (int p = 0; p < space->params; p++)
         if (varies(space, p)) {
-            scale(s->coord[s->dims], &space->family->param[p]);
+            scale_param(s->coord[s->dims], &space->family->param[p]);
             s->param[s->dims++] = p;
         }
     for (int i = 0; i < DIMS + 2; i++)
@@ -122,7 +122,7 @@ gt_status gt_surrogate_create(struct gt_surrogate **out, const struct gt_space *
     return GEMMTUNE_OK;
 }
 
-static void place(const struct gt_surrogate *s, size_t index, float x[DIMS]) {
+static void coordinates_of(const struct gt_surrogate *s, size_t index, float x[DIMS]) {
     const unsigned char *at = s->space->idx + index * (size_t)s->space->params;
     for (int d = 0; d < s->dims; d++)
         x[d] = s->coord[d][at[s->param[d]]];
@@ -174,14 +174,14 @@ static void factor(double (*u)[ROWS], int n) {
 }
 
 /* An unknown guess counts as the mean of those that are known: it says nothing. */
-static double known_guess(const struct gt_surrogate *s, double guess) {
+static double guess_or_mean(const struct gt_surrogate *s, double guess) {
     if (!isnan(guess))
         return guess;
     return s->guesses > 0 ? s->guess_sum / s->guesses : 0;
 }
 
 static double target(const struct gt_surrogate *s, const struct row *r) {
-    return fmin(r->value - s->best, clip) - s->slope * known_guess(s, r->guess);
+    return fmin(r->value - s->best, clip) - s->slope * guess_or_mean(s, r->guess);
 }
 
 /* What is learned from: good rows, the fast and the newest when there are many. */
@@ -277,15 +277,15 @@ static void append(struct gt_surrogate *s, int r, const double *inverse2) {
 static void append_all(struct gt_surrogate *s) {
     double inverse2[DIMS];
     inverse_lengths(s, inverse2);
-    memset(s->filled, 0, sizeof s->filled);
-    memset(s->judged, 0, sizeof s->judged);
+    memset(s->w_rows, 0, sizeof s->w_rows);
+    memset(s->near_rows, 0, sizeof s->near_rows);
     for (int r = 0; r < s->rows; r++)
         append(s, r, inverse2);
 }
 
 /* The elements of U'^-1 (y - mean). They change with the best value, from which y counts.
  */
-static void weigh(struct gt_surrogate *s) {
+static void update_z(struct gt_surrogate *s) {
     double b[ROWS];
     for (int i = 0; i < s->rows; i++)
         b[i] = s->row[i].state == GOOD ? target(s, &s->row[i]) - (s->level - s->best) : 0;
@@ -315,7 +315,7 @@ static int sort_good(struct row **out, struct gt_surrogate *s) {
 }
 
 /* Keeps what is pending and the KEEP fastest. */
-static void forget(struct gt_surrogate *s) {
+static void drop_slow(struct gt_surrogate *s) {
     struct row *good[ROWS];
     const int n = sort_good(good, s);
     for (int i = KEEP; i < n; i++)
@@ -333,7 +333,7 @@ static void forget(struct gt_surrogate *s) {
 void gt_surrogate_add(struct gt_surrogate *s, size_t index, double guess) {
     double inverse2[DIMS];
     if (s->rows == ROWS)
-        forget(s);
+        drop_slow(s);
     if (s->rows == ROWS)
         return; /* more are pending than it can hold */
     struct row *r = &s->row[s->rows];
@@ -342,7 +342,7 @@ void gt_surrogate_add(struct gt_surrogate *s, size_t index, double guess) {
         s->guesses++;
         s->guess_sum += guess;
     }
-    place(s, index, r->x);
+    coordinates_of(s, index, r->x);
     inverse_lengths(s, inverse2);
     append(s, s->rows++, inverse2);
 }
@@ -372,7 +372,7 @@ bool gt_surrogate_learn(struct gt_surrogate *s) {
         return false;
     const int n = sort_good(good, s);
     a.n = n < LEARN_ROWS ? n : LEARN_ROWS;
-    if (n < LEAST)
+    if (n < GOOD_MIN)
         return false;
     a.u = malloc((size_t)a.n * sizeof *a.u);
     if (!a.u)
@@ -397,12 +397,12 @@ void gt_surrogate_set(struct gt_surrogate *s, int from, int count, const size_t 
                       const double *guess) {
     float x[DIMS];
     for (int i = 0; i < count; i++) {
-        place(s, index[i], x);
+        coordinates_of(s, index[i], x);
         for (int d = 0; d < s->dims; d++)
             s->x[d][from + i] = x[d];
         s->guess[from + i] = (float)guess[i];
     }
-    s->filled[from] = s->judged[from] = 0;
+    s->w_rows[from] = s->near_rows[from] = 0;
 }
 
 /* Covariances of a row with the slots. */
@@ -422,12 +422,12 @@ static void covariances(const struct gt_surrogate *s, const struct row *r, int f
         out[i] = 1 / (1 + 0.5F * out[i]);
 }
 
-static void fill(struct gt_surrogate *s, int from, int count) {
+static void update_w(struct gt_surrogate *s, int from, int count) {
     float *restrict var = &s->var[from];
-    if (s->filled[from] == 0)
+    if (s->w_rows[from] == 0)
         for (int i = 0; i < count; i++)
             var[i] = 1;
-    for (int r = s->filled[from]; r < s->rows; r++) {
+    for (int r = s->w_rows[from]; r < s->rows; r++) {
         float *restrict w = &s->w[r][from];
         covariances(s, &s->row[r], from, count, w);
         for (int k = 0; k < r; k++) {
@@ -442,22 +442,23 @@ static void fill(struct gt_surrogate *s, int from, int count) {
             var[i] -= w[i] * w[i];
         }
     }
-    s->filled[from] = s->rows;
+    s->w_rows[from] = s->rows;
 }
 
 /* How near a slot is to what was good and to what failed. */
-static void judge(struct gt_surrogate *s, int from, int count) {
+static void sum_nearness(struct gt_surrogate *s, int from, int count) {
     float near[SLOTS];
-    if (s->judged[from] == 0)
+    if (s->near_rows[from] == 0)
         for (int i = 0; i < count; i++)
-            s->good[from + i] = s->bad[from + i] = 0;
-    for (int r = s->judged[from]; r < s->told; r++) {
-        float *restrict sum = s->row[r].state == GOOD ? &s->good[from] : &s->bad[from];
+            s->near_good[from + i] = s->near_bad[from + i] = 0;
+    for (int r = s->near_rows[from]; r < s->told; r++) {
+        float *restrict sum =
+            s->row[r].state == GOOD ? &s->near_good[from] : &s->near_bad[from];
         covariances(s, &s->row[r], from, count, near);
         for (int i = 0; i < count; i++)
             sum[i] += near[i] * near[i]; /* the nearest count most */
     }
-    s->judged[from] = s->told;
+    s->near_rows[from] = s->told;
 }
 
 /* E max(0, gap + deviation * standard normal). */
@@ -472,15 +473,15 @@ static double expected(double gap, double deviation) {
 void gt_surrogate_score(struct gt_surrogate *s, int from, int count, double best,
                         double *score) {
     float sum[SLOTS];
-    fill(s, from, count);
-    weigh(s);
+    update_w(s, from, count);
+    update_z(s);
     if (isinf(s->level)) { /* nothing good is known: nothing is expected */
         for (int i = 0; i < count; i++)
             score[i] = 0;
         return;
     }
     for (int i = 0; i < count; i++)
-        sum[i] = (float)(s->slope * known_guess(s, (double)s->guess[from + i]));
+        sum[i] = (float)(s->slope * guess_or_mean(s, (double)s->guess[from + i]));
     for (int r = 0; r < s->told; r++) {
         const float z = (float)s->z[r];
         const float *restrict w = &s->w[r][from];
@@ -489,13 +490,15 @@ void gt_surrogate_score(struct gt_surrogate *s, int from, int count, double best
     }
     for (int i = 0; i < count; i++) {
         const double var = fmax((double)s->var[from + i], 1e-6) * s->variance;
-        score[i] = expected(best - s->level - (double)sum[i], doubt * sqrt(var));
+        score[i] =
+            expected(best - s->level - (double)sum[i], uncertainty_share * sqrt(var));
     }
     if (s->failures == 0)
         return;
-    judge(s, from, count);
+    sum_nearness(s, from, count);
     for (int i = 0; i < count; i++) {
-        const double good = (double)s->good[from + i], bad = (double)s->bad[from + i];
+        const double good = (double)s->near_good[from + i],
+                     bad = (double)s->near_bad[from + i];
         score[i] *= (0.1 + good) / (0.1 + good + bad);
     }
 }

@@ -62,8 +62,8 @@ static gt_status run_one(struct replay *r, int run, struct gt_err *err) {
     struct gt_search *search;
     const struct gt_search_setup s = {.space = setup->stored->space,
                                       .spaces = setup->stored->spaces,
-                                      .seed_pick = setup->seed_pick,
-                                      .seed_picks = setup->seed_picks,
+                                      .start = setup->start,
+                                      .starts = setup->starts,
                                       .budget = r->budget,
                                       .ahead = setup->ahead,
                                       .target_ns = setup->stored->best_ns,

@@ -17,8 +17,8 @@ extern const size_t gt_replay_mark[GT_REPLAY_MARKS]; /* 10 25 50 100 200 evaluat
 struct gt_replay_setup {
     const struct gt_stored *stored;
     const struct gt_strategy *strategy;
-    const struct gt_pick *seed_pick;
-    int seed_picks;
+    const struct gt_pick *start;
+    int starts;
     size_t budget; /* evaluations of a run; no more than there are points */
     int ahead;
     int runs; /* with seeds first_seed, first_seed + 1, .. */

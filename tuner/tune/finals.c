@@ -23,13 +23,13 @@ int64_t gt_finals_workspace(const struct gt_tuner *t, const gemmtune_problem *p,
 }
 
 /* Workspaces that callers give: none, and what cublasLt is usually given. */
-static const int64_t spare_bytes[GT_SPARES] = {0, GT_WORKSPACE_BYTES};
+static const int64_t workspace_limits[GT_WORKSPACE_LIMITS] = {0, GT_WORKSPACE_BYTES};
 
-static void offer_spare(struct gt_finals *f, const struct gt_finalist *who) {
-    for (int i = 0; i < GT_SPARES; i++) {
-        const double ns = f->spare[i].screen_ns;
-        if (who->workspace_bytes <= spare_bytes[i] && (ns == 0 || who->screen_ns < ns))
-            f->spare[i] = *who;
+static void offer_limited(struct gt_finals *f, const struct gt_finalist *who) {
+    for (int i = 0; i < GT_WORKSPACE_LIMITS; i++) {
+        const double ns = f->limited[i].screen_ns;
+        if (who->workspace_bytes <= workspace_limits[i] && (ns == 0 || who->screen_ns < ns))
+            f->limited[i] = *who;
     }
 }
 
@@ -49,7 +49,7 @@ void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
     const int at = compared_index(family);
     if (at >= 0 && (f->compared[at].screen_ns == 0 || ns < f->compared[at].screen_ns))
         f->compared[at] = *who;
-    offer_spare(f, who);
+    offer_limited(f, who);
     int i = f->count < GT_BEST_MAX ? f->count++ : GT_BEST_MAX;
     for (; i > 0 && f->best[i - 1].screen_ns > ns; i--)
         if (i < GT_BEST_MAX)
@@ -59,7 +59,7 @@ void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
 }
 
 /* Whether the clock gave way under any of the best. */
-static bool are_slowed(const struct gt_finals *f) {
+static bool any_slowed(const struct gt_finals *f) {
     for (int i = 0; i < f->count; i++)
         if (f->best[i].share < 1 - GT_SCREEN_MARGIN)
             return true;
@@ -68,7 +68,7 @@ static bool are_slowed(const struct gt_finals *f) {
 
 int gt_finals_entrants(const struct gt_finals *f) {
     enum { LEAST = 3 };
-    const bool slowed = are_slowed(f);
+    const bool slowed = any_slowed(f);
     const int most = slowed || f->count < GT_BEST_STEADY ? f->count : GT_BEST_STEADY;
     int n = f->count < LEAST ? f->count : LEAST;
     double reach = 0;
@@ -103,8 +103,8 @@ struct stored {
     int64_t measured_ms;
 };
 
-static gt_status see_stored(void *user, const struct gt_record_row *row,
-                            struct gt_err *err) {
+static gt_status take_stored(void *user, const struct gt_record_row *row,
+                             struct gt_err *err) {
     struct stored *s = user;
     (void)err;
     if (!row->verified ||
@@ -133,7 +133,7 @@ gt_status gt_finals_recall(bool *found, struct gt_tune_result *result,
                            struct gt_err *err) {
     struct stored s = {.result = result, .t = t};
     const gt_status status =
-        gt_db_records(t->db, t->device_key, item->name, see_stored, &s, err);
+        gt_db_records(t->db, t->device_key, item->name, take_stored, &s, err);
     *found = status == GEMMTUNE_OK && s.current;
     result->measured_ms = s.measured_ms;
     return status;
@@ -143,8 +143,8 @@ static bool any_later(const struct gt_finals *f, int64_t moment_ms) {
     for (int i = 0; i < f->count; i++)
         if (f->best[i].ended_ms >= moment_ms)
             return true;
-    for (int i = 0; i < GT_SPARES; i++)
-        if (f->spare[i].screen_ns > 0 && f->spare[i].ended_ms >= moment_ms)
+    for (int i = 0; i < GT_WORKSPACE_LIMITS; i++)
+        if (f->limited[i].screen_ns > 0 && f->limited[i].ended_ms >= moment_ms)
             return true;
     return false;
 }
@@ -184,11 +184,11 @@ static bool any_within(const struct gt_finals *f, int64_t bytes) {
     return false;
 }
 
-/* Callers give workspaces of the sizes in `spare_bytes`. For each size, the largest first,
- * one finalist must do with it. Where none of them does, the best one of this run or of the
- * stored records is added. */
-static void add_spares(struct gt_finals *f, const struct gt_tune_result *stored,
-                       const struct gt_tuner *t, const gemmtune_problem *p) {
+/* Callers give workspaces of the sizes in `workspace_limits`. For each size, the largest
+ * first, one finalist must do with it. Where none of them does, the best one of this run or
+ * of the stored records is added. */
+static void add_limited(struct gt_finals *f, const struct gt_tune_result *stored,
+                        const struct gt_tuner *t, const gemmtune_problem *p) {
     for (int i = 0; i < stored->winners; i++) {
         const struct gt_measurement *time = &stored->winner[i].time;
         const double share = gt_clock_share(time, t->device.clock_mhz);
@@ -197,11 +197,11 @@ static void add_spares(struct gt_finals *f, const struct gt_tune_result *stored,
             .workspace_bytes = gt_finals_workspace(t, p, &stored->winner[i].candidate),
             .screen_ns = share * time->median_ns,
             .share = share};
-        offer_spare(f, &who);
+        offer_limited(f, &who);
     }
-    for (int i = GT_SPARES - 1; i >= 0; i--)
-        if (f->spare[i].screen_ns > 0 && !any_within(f, spare_bytes[i]))
-            f->best[f->count++] = f->spare[i];
+    for (int i = GT_WORKSPACE_LIMITS - 1; i >= 0; i--)
+        if (f->limited[i].screen_ns > 0 && !any_within(f, workspace_limits[i]))
+            f->best[f->count++] = f->limited[i];
 }
 
 /* ---- measuring ---- */
@@ -241,8 +241,8 @@ static int by_rank(const void *a, const void *b) {
 
 /* The winner first, who ties with it, the others; by their ratios to it, which of those
  * that are beaten may be of other rounds. */
-static int order(struct place place[], const struct gt_job *job,
-                 const struct gt_report *report) {
+static int order_finalists(struct place place[], const struct gt_job *job,
+                           const struct gt_report *report) {
     const struct gt_measurement *time[GT_JOB_POINTS_MAX];
     int n = 0;
     for (int i = 0; i < report->count; i++) {
@@ -264,10 +264,10 @@ static int order(struct place place[], const struct gt_job *job,
 }
 
 /* An interval is stored wider than it is here, where ties are decided. */
-static void rank(struct gt_tune_result *result, const struct gt_job *job,
-                 const struct gt_report *report, int top_mhz) {
+static void rank_finalists(struct gt_tune_result *result, const struct gt_job *job,
+                           const struct gt_report *report, int top_mhz) {
     struct place place[GT_JOB_POINTS_MAX];
-    result->winners = order(place, job, report);
+    result->winners = order_finalists(place, job, report);
     for (int i = 0; i < result->winners; i++) {
         result->winner[i].candidate = job->candidate[place[i].result - report->result];
         result->winner[i].time = place[i].result->time;
@@ -328,12 +328,12 @@ static gt_status store(const struct gt_tune_result *result, struct gt_tuner *t,
 }
 
 /* Why there is no finalist. */
-static gt_status nobody(const struct gt_tune_result *result, struct gt_err *err) {
-    if (result->held > 0)
+static gt_status explain_none(const struct gt_tune_result *result, struct gt_err *err) {
+    if (result->tried_elsewhere > 0)
         return gt_fail(
             err, GEMMTUNE_ENOTFOUND,
             "nothing to choose from yet: another process is trying %zu of its points",
-            result->held);
+            result->tried_elsewhere);
     return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s",
                    result->trials == 0 ? "no time was left for it"
                                        : "no candidate was correct");
@@ -347,7 +347,7 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     struct gt_report report;
     bool kept = false;
     if (f->count == 0)
-        return *t->stop ? GEMMTUNE_OK : nobody(result, err);
+        return *t->stop ? GEMMTUNE_OK : explain_none(result, err);
     gt_status status = keep_stored(&kept, result, f, t, item, err);
     compare(result, f, t);
     if (status != GEMMTUNE_OK || kept)
@@ -358,7 +358,7 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     }
     all.count = gt_finals_entrants(&all);
     add_defender(&all, result, t, &item->problem);
-    add_spares(&all, result, t, &item->problem);
+    add_limited(&all, result, t, &item->problem);
     gt_finals_add_compared(&all);
     result->winners = 0;
     result->measured_ms = gt_now_ms(); /* what ends meanwhile has not met them */
@@ -366,7 +366,7 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     status = gt_pool_run_final(&report, t->pool, &job, err);
     if (status != GEMMTUNE_OK)
         return status;
-    rank(result, &job, &report, t->device.clock_mhz);
+    rank_finalists(result, &job, &report, t->device.clock_mhz);
     compare(result, f, t);
     result->dropped += report.result[0].time.dropped; /* whole rounds */
     if (result->winners == 0)

@@ -33,7 +33,7 @@ struct gt_finalist {
  * most: they serve who gives no more, so they are measured in any case. */
 struct gt_finals {
     int count;
-    struct gt_finalist best[GT_FINALISTS_MAX], spare[GT_SPARES];
+    struct gt_finalist best[GT_FINALISTS_MAX], limited[GT_WORKSPACE_LIMITS];
     /* The best of the families with the roles baseline and textbook; screen_ns 0: none. */
     struct gt_finalist compared[GT_COMPARED];
 };

@@ -9,7 +9,7 @@
 #include "tuner/tune/ahead.h"
 #include "tuner/tune/finals.h"
 #include "tuner/lab/lab.h"
-#include "tuner/tune/seeds.h"
+#include "tuner/tune/starts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ enum entry_state { ASKED, COMPILING, READY, RUNNING, RESOLVED };
 
 struct entry {
     struct gt_pick pick;
-    bool must; /* tried however little time there is */
+    bool required; /* tried however little time there is */
     struct gt_candidate candidate;
     const struct gt_family *family;
     enum entry_state state;
@@ -49,8 +49,8 @@ struct search {
     int spaces;
     struct gt_outlook outlook; /* on them */
     struct gt_search *search;
-    struct entry entry[WINDOW]; /* ring: head .. head + held */
-    int head, held;
+    struct entry entry[WINDOW]; /* ring: head .. head + open */
+    int head, open;
     bool exhausted, waiting; /* the strategy is done; wants to be told first */
     bool prepared;           /* the run worker was told to set the problem up */
     double limit_s;          /* for the search; 0: none */
@@ -60,12 +60,12 @@ struct search {
     double shown_ns;         /* what the best one took */
     const char *best_family;
     size_t planned; /* trials, about */
-    int musts;      /* so many of the picks to come are to be tried in any case */
+    int required;   /* so many of the picks to come are to be tried in any case */
     struct gt_tune_result *result;
     struct gt_finals finals;
 };
 
-static struct entry *at(struct search *s, int i) {
+static struct entry *entry_at(struct search *s, int i) {
     return &s->entry[(s->head + i) % WINDOW];
 }
 
@@ -77,24 +77,25 @@ static struct gt_db_subject subject_of(const struct search *s, const struct entr
                                   .point = e->candidate.point};
 }
 
-/* Only musts are tried from now on. */
-static bool late(const struct search *s) {
+/* Only required are tried from now on. */
+static bool is_late(const struct search *s) {
     return gt_seconds() > s->deadline;
 }
 
 static bool still_wanted(const struct search *s, const struct entry *e) {
-    return e->must || !late(s);
+    return e->required || !is_late(s);
 }
 
-static bool musts_left(struct search *s) {
-    bool left = s->musts > 0 && !s->exhausted;
-    for (int i = 0; !left && i < s->held; i++)
-        left = at(s, i)->must && at(s, i)->state != RESOLVED;
+static bool required_left(struct search *s) {
+    bool left = s->required > 0 && !s->exhausted;
+    for (int i = 0; !left && i < s->open; i++)
+        left = entry_at(s, i)->required && entry_at(s, i)->state != RESOLVED;
     return left;
 }
 
 static bool out_of_time(struct search *s) {
-    return *s->t->stop || gt_pool_was_ended(s->t->pool) || (late(s) && !musts_left(s));
+    return *s->t->stop || gt_pool_was_ended(s->t->pool) ||
+           (is_late(s) && !required_left(s));
 }
 
 /* An entry has its outcome: count it, remember the good ones. Trials were at different
@@ -128,8 +129,8 @@ static void resolve(struct search *s, struct entry *e, const struct gt_trial_row
 }
 
 /* Takes over what was measured before, here or by another process meanwhile. */
-static gt_status recall(bool *found, struct search *s, struct entry *e,
-                        struct gt_err *err) {
+static gt_status find_stored(bool *found, struct search *s, struct entry *e,
+                             struct gt_err *err) {
     struct gt_trial_row row;
     const struct gt_db_subject subject = subject_of(s, e);
     const gt_status status = gt_db_trial_find(found, &row, s->t->db, &subject, err);
@@ -146,12 +147,12 @@ static gt_status begin_trial(bool *claimed, struct search *s, struct entry *e,
         gt_db_trial_begin(&e->trial_id, claimed, s->t->db, s->t->run_id, &subject, err);
     if (status != GEMMTUNE_OK || *claimed)
         return status;
-    status = recall(&found, s, e, err);
+    status = find_stored(&found, s, e, err);
     if (status == GEMMTUNE_OK &&
         !found) { /* another process is at it; nobody is told a time */
         e->state = RESOLVED;
         e->outcome = GT_CONSTRAINTS;
-        s->result->held++;
+        s->result->tried_elsewhere++;
     }
     return status;
 }
@@ -181,8 +182,8 @@ static gt_status end_trial(struct search *s, struct entry *e, const struct gt_re
 }
 
 /* A trial that never reached the device: the compiler said no. */
-static gt_status refuse(struct search *s, struct entry *e, const struct gt_result *r,
-                        struct gt_err *err) {
+static gt_status record_refusal(struct search *s, struct entry *e,
+                                const struct gt_result *r, struct gt_err *err) {
     bool claimed = false;
     gt_status status = begin_trial(&claimed, s, e, err);
     return status != GEMMTUNE_OK || !claimed ? status : end_trial(s, e, r, err);
@@ -196,34 +197,34 @@ static gt_status ask_one(struct search *s, struct gt_err *err) {
     s->waiting = answer == GT_ASK_WAIT;
     if (answer != GT_ASK_PICK)
         return GEMMTUNE_OK;
-    struct entry *e = at(s, s->held++);
+    struct entry *e = entry_at(s, s->open++);
     memset(e, 0, sizeof *e);
     e->pick = pick;
-    e->must = s->musts > 0;
-    s->musts -= e->must;
+    e->required = s->required > 0;
+    s->required -= e->required;
     e->family = s->space[pick.space].family;
     e->id = ++s->t->next_id;
     e->state = s->t->compilers > 0 ? ASKED : READY;
     gt_tune_candidate(&e->candidate, &s->space[pick.space], pick.index);
-    return recall(&found, s, e, err);
+    return find_stored(&found, s, e, err);
 }
 
 static gt_status fill_window(struct search *s, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     s->waiting = false;
-    while (status == GEMMTUNE_OK && s->held < WINDOW && !s->exhausted && !s->waiting &&
-           !out_of_time(s) && (s->musts > 0 || !late(s)))
+    while (status == GEMMTUNE_OK && s->open < WINDOW && !s->exhausted && !s->waiting &&
+           !out_of_time(s) && (s->required > 0 || !is_late(s)))
         status = ask_one(s, err);
     return status;
 }
 
 /* Told in order: a result waits for those asked before it. */
 static void drain_window(struct search *s) {
-    while (s->held > 0 && at(s, 0)->state == RESOLVED) {
-        const struct entry *e = at(s, 0);
+    while (s->open > 0 && entry_at(s, 0)->state == RESOLVED) {
+        const struct entry *e = entry_at(s, 0);
         gt_search_tell(s->search, &e->pick, e->outcome, e->median_ns);
         s->head = (s->head + 1) % WINDOW;
-        s->held--;
+        s->open--;
     }
 }
 
@@ -240,9 +241,9 @@ static void init_job(struct gt_job *job, const struct search *s, enum gt_job_kin
 static gt_status send_compiles(struct search *s, struct gt_err *err) {
     struct gt_job job;
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; status == GEMMTUNE_OK && i < s->held && gt_pool_can_compile(s->t->pool);
+    for (int i = 0; status == GEMMTUNE_OK && i < s->open && gt_pool_can_compile(s->t->pool);
          i++) {
-        struct entry *e = at(s, i);
+        struct entry *e = entry_at(s, i);
         if (e->state != ASKED || !still_wanted(s, e))
             continue;
         init_job(&job, s, GT_JOB_COMPILE, e);
@@ -257,9 +258,9 @@ static gt_status send_compiles(struct search *s, struct gt_err *err) {
 static gt_status send_run(struct search *s, struct gt_err *err) {
     struct gt_job job;
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; status == GEMMTUNE_OK && i < s->held && gt_pool_can_run(s->t->pool);
+    for (int i = 0; status == GEMMTUNE_OK && i < s->open && gt_pool_can_run(s->t->pool);
          i++) {
-        struct entry *e = at(s, i);
+        struct entry *e = entry_at(s, i);
         bool claimed = false;
         if (e->state != READY || !still_wanted(s, e))
             continue;
@@ -274,15 +275,15 @@ static gt_status send_run(struct search *s, struct gt_err *err) {
 }
 
 static struct entry *by_id(struct search *s, int64_t id) {
-    for (int i = 0; i < s->held; i++)
-        if (at(s, i)->id == id)
-            return at(s, i);
+    for (int i = 0; i < s->open; i++)
+        if (entry_at(s, i)->id == id)
+            return entry_at(s, i);
     return NULL;
 }
 
 /* The device, or the set-up of this problem on it, failed: that is not an outcome of a
  * candidate. */
-static gt_status give_up(const struct gt_report *r, struct gt_err *err) {
+static gt_status report_failure(const struct gt_report *r, struct gt_err *err) {
     return gt_fail(err, r->status != GEMMTUNE_OK ? r->status : GEMMTUNE_EDEVICE, "%s",
                    r->error);
 }
@@ -313,7 +314,7 @@ static bool room_for_two(const struct search *s) {
 }
 
 /* Once the device is the run worker's and the checking kernels are compiled. */
-static void stand_by(struct search *s) {
+static void start_standby(struct search *s) {
     struct gt_job job;
     if (!room_for_two(s) || *s->t->stop)
         return;
@@ -335,21 +336,22 @@ static void abandon(struct search *s, struct entry *e, const char *why) {
  * time of the search it says nothing. */
 static gt_status end_slow(struct search *s, struct entry *e, const struct gt_result *r,
                           struct gt_err *err) {
-    if (!late(s))
-        return refuse(s, e, r, err);
+    if (!is_late(s))
+        return record_refusal(s, e, r, err);
     e->state = RESOLVED;
     e->outcome = GT_CONSTRAINTS;
     return GEMMTUNE_OK;
 }
 
-static gt_status take(struct search *s, const struct gt_event *event, struct gt_err *err) {
+static gt_status handle_event(struct search *s, const struct gt_event *event,
+                              struct gt_err *err) {
     const struct gt_report *r = &event->report;
     struct entry *e = by_id(s, r->id);
     if (event->kind == GT_JOB_PREPARE && r->stage == GT_STAGE_FAILED)
-        return give_up(r, err);
+        return report_failure(r, err);
     if (event->kind == GT_JOB_PREPARE) {
         start_clock(s);
-        stand_by(s);
+        start_standby(s);
     }
     if (!e)
         return GEMMTUNE_OK; /* of a window that was dropped */
@@ -367,16 +369,16 @@ static gt_status take(struct search *s, const struct gt_event *event, struct gt_
             return end_slow(s, e, &r->result[0], err);
         e->state = READY;
         e->compile_ms = r->stage == GT_STAGE_DONE ? r->result[0].compile_ms : 0;
-        return refused ? refuse(s, e, &r->result[0], err) : GEMMTUNE_OK;
+        return refused ? record_refusal(s, e, &r->result[0], err) : GEMMTUNE_OK;
     }
-    return r->stage == GT_STAGE_FAILED ? give_up(r, err)
+    return r->stage == GT_STAGE_FAILED ? report_failure(r, err)
                                        : end_trial(s, e, &r->result[0], err);
 }
 
 /* While the first candidates compile, the run worker makes data and references. */
 static gt_status prepare(struct search *s, struct gt_err *err) {
     struct gt_job job;
-    if (s->prepared || s->held == 0 || !gt_pool_can_run(s->t->pool))
+    if (s->prepared || s->open == 0 || !gt_pool_can_run(s->t->pool))
         return GEMMTUNE_OK;
     s->prepared = true;
     if (!room_for_two(s))
@@ -410,11 +412,11 @@ static gt_status step(struct search *s, struct gt_err *err) {
     bool got = false;
     gt_status status = out_of_time(s) ? GEMMTUNE_OK : send_all(s, err);
     const double left = fmax(s->deadline - gt_seconds(), 0);
-    const double most = gt_pool_idle(s->t->pool) && !late(s) ? fmin(0.2, left) : 0.2;
+    const double most = gt_pool_idle(s->t->pool) && !is_late(s) ? fmin(0.2, left) : 0.2;
     if (status == GEMMTUNE_OK)
         status = gt_pool_wait(&got, &event, s->t->pool, most, err);
     if (status == GEMMTUNE_OK && got)
-        status = take(s, &event, err);
+        status = handle_event(s, &event, err);
     return status;
 }
 
@@ -425,7 +427,7 @@ static gt_status refill(struct search *s, struct gt_err *err) {
     do {
         status = fill_window(s, err);
         drain_window(s);
-    } while (status == GEMMTUNE_OK && s->held == 0 && !s->exhausted && !out_of_time(s));
+    } while (status == GEMMTUNE_OK && s->open == 0 && !s->exhausted && !out_of_time(s));
     return status;
 }
 
@@ -436,7 +438,7 @@ static gt_status run_search(struct search *s, struct gt_err *err) {
     gt_pool_end_at(s->t->pool, s->t->strict ? started + s->limit_s + set_up_s : HUGE_VAL);
     gt_status status = refill(s, err);
     while (status == GEMMTUNE_OK &&
-           ((s->held > 0 && !out_of_time(s)) || !gt_pool_idle(s->t->pool))) {
+           ((s->open > 0 && !out_of_time(s)) || !gt_pool_idle(s->t->pool))) {
         status = step(s, err);
         drain_window(s);
         if (status == GEMMTUNE_OK)
@@ -470,18 +472,18 @@ static gt_status search_and_decide(struct search *s, struct gt_err *err) {
                                     .spaces = s->spaces,
                                     .budget = s->t->effort->trials,
                                     .ahead = picks_ahead(s->t),
-                                    .seeds_ahead = s->t->compilers > 0 ? WINDOW : 1,
+                                    .starts_ahead = s->t->compilers > 0 ? WINDOW : 1,
                                     .seed = s->t->seed,
                                     .predict = gt_outlook_ns,
                                     .user = &s->outlook};
-    struct gt_seeds seeds;
-    gt_status status = gt_seeds_find(&seeds, s->t, s->space, s->spaces, &s->outlook,
-                                     &s->item->problem, err);
+    struct gt_starts starts;
+    gt_status status = gt_starts_find(&starts, s->t, s->space, s->spaces, &s->outlook,
+                                      &s->item->problem, err);
     if (status != GEMMTUNE_OK)
         return status;
-    setup.seed_pick = seeds.pick;
-    setup.seed_picks = seeds.count;
-    s->musts = seeds.musts; /* the search asks for its seeds first, in their order */
+    setup.start = starts.pick;
+    setup.starts = starts.count;
+    s->required = starts.required; /* the search asks for its seeds first, in their order */
     s->planned = planned_trials(s);
     status = gt_search_create(&s->search, s->t->strategy, &setup, err);
     if (status == GEMMTUNE_OK)
@@ -496,7 +498,7 @@ static gt_status search_and_decide(struct search *s, struct gt_err *err) {
 }
 
 /* A failure of the database ends the run; any other ends this problem. */
-static bool about_database(gt_status status) {
+static bool is_database_error(gt_status status) {
     return status == GEMMTUNE_EDB || status == GEMMTUNE_EIO || status == GEMMTUNE_ESCHEMA;
 }
 
@@ -545,7 +547,7 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
     free(s);
     result->seconds = gt_seconds() - began;
     result->use = used_since(&before, t->pool);
-    if (status != GEMMTUNE_OK && about_database(status))
+    if (status != GEMMTUNE_OK && is_database_error(status))
         return gt_fail(err, status, "%s", why.line);
     if (status != GEMMTUNE_OK)
         snprintf(result->error, sizeof result->error, "%s", why.line);

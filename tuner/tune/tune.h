@@ -70,18 +70,18 @@ struct gt_tuner {
 enum {
     GT_BEST_STEADY = 5,
     GT_BEST_MAX = 8,
-    GT_SPARES = 2,
+    GT_WORKSPACE_LIMITS = 2,
     GT_COMPARED = 2, /* families that winners are compared with: baseline and textbook */
-    GT_FINALISTS_MAX = GT_BEST_MAX + GT_SPARES + GT_COMPARED
+    GT_FINALISTS_MAX = GT_BEST_MAX + GT_WORKSPACE_LIMITS + GT_COMPARED
 };
 
 /* What came of a problem. */
 struct gt_tune_result {
-    char error[512];      /* "" or why it was not tuned */
-    bool before;          /* it was not searched: it had been tuned before */
-    size_t trials, fresh; /* known in all; of them measured by this run */
-    size_t held;          /* points that another process was at */
-    size_t abandoned;     /* points whose worker somebody else killed */
+    char error[512];        /* "" or why it was not tuned */
+    bool before;            /* it was not searched: it had been tuned before */
+    size_t trials, fresh;   /* known in all; of them measured by this run */
+    size_t tried_elsewhere; /* points that another process was at */
+    size_t abandoned;       /* points whose worker somebody else killed */
     size_t outcome[GT_OUTCOMES];
     size_t legal;        /* points */
     int winners;         /* entries of winner, best first */

@@ -56,6 +56,6 @@ gt_status gt_tuned_note(const struct gt_tune_result *result, const struct gt_tun
     char families[65];
     const struct gt_tuning tuning = describe(families, t, item, seconds);
     const bool ended = result->error[0] == '\0' && result->winners > 0 &&
-                       result->held == 0 && result->abandoned == 0 && !*t->stop;
+                       result->tried_elsewhere == 0 && result->abandoned == 0 && !*t->stop;
     return ended ? gt_db_tuning_put(t->db, &tuning, err) : GEMMTUNE_OK;
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seeds.c - see seeds.h. */
-#include "tuner/tune/seeds.h"
+/* starts.c - see starts.h. */
+#include "tuner/tune/starts.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    AGAIN = GT_FINALISTS_MAX,
+    FINALISTS = GT_FINALISTS_MAX,
     NEIGHBOURS = 6,
-    STRANGERS = 4,
+    OTHERS = 4,
     NEARBY_MAX = 16,
-    KNOWN_MAX = 64
+    DEVICES_MAX = 64
 };
-enum { EXPECTED = 16, EXPECTED_EACH = 8 }; /* by the model, in all and of a family */
+enum { EXPECTED = 16, EXPECTED_PER_FAMILY = 8 }; /* by the model, in all and of a family */
 
 /* Points that did well for problems with these types and layout, nearest first, each once.
  */
@@ -24,27 +24,27 @@ struct nearby {
         double distance;
     } at[NEARBY_MAX];
 };
-_Static_assert((int)AGAIN <= (int)NEARBY_MAX && (int)NEIGHBOURS <= (int)NEARBY_MAX &&
-                   (int)STRANGERS <= (int)NEARBY_MAX,
+_Static_assert((int)FINALISTS <= (int)NEARBY_MAX && (int)NEIGHBOURS <= (int)NEARBY_MAX &&
+                   (int)OTHERS <= (int)NEARBY_MAX,
                "the list is long enough for all");
 
 struct finding {
-    struct gt_seeds *seeds;
+    struct gt_starts *starts;
     const struct gt_tuner *tuner;
     const struct gt_space *space;
     int spaces;
     const gemmtune_problem *problem;
     char name[GT_PROBLEM_NAME_MAX]; /* the problem's */
-    struct nearby again;  /* finalists of the problem itself on this device, by rank */
-    struct nearby own;    /* winners on this device */
-    struct nearby others; /* and on the one most like it that has any */
+    struct nearby finalists; /* finalists of the problem itself on this device, by rank */
+    struct nearby own;       /* winners on this device */
+    struct nearby others;    /* and on the one most like it that has any */
 };
 
-static void add(struct gt_seeds *s, struct gt_pick p) {
+static void add(struct gt_starts *s, struct gt_pick p) {
     for (int i = 0; i < s->count; i++)
         if (s->pick[i].space == p.space && s->pick[i].index == p.index)
             return;
-    if (s->count < GT_SEEDS_MAX)
+    if (s->count < GT_SEARCH_STARTS_MAX)
         s->pick[s->count++] = p;
 }
 
@@ -53,7 +53,7 @@ static bool add_point(struct finding *f, int space, const struct gt_point *point
     const struct gt_pick pick = {.space = space,
                                  .index = gt_space_find(&f->space[space], point)};
     if (pick.index != SIZE_MAX)
-        add(f->seeds, pick);
+        add(f->starts, pick);
     return pick.index != SIZE_MAX;
 }
 
@@ -66,13 +66,12 @@ static int place_of(const struct nearby *n, struct gt_pick p) {
 }
 
 static void add_near(struct nearby *n, struct gt_pick p, double distance) {
-    const int known = place_of(n, p);
-    if (known < n->count) { /* it did well there as well: the nearer of the two counts */
-        if (n->at[known].distance <= distance)
+    const int old = place_of(n, p);
+    if (old < n->count) { /* it did well there as well: the nearer of the two counts */
+        if (n->at[old].distance <= distance)
             return;
         n->count--;
-        memmove(&n->at[known], &n->at[known + 1],
-                (size_t)(n->count - known) * sizeof *n->at);
+        memmove(&n->at[old], &n->at[old + 1], (size_t)(n->count - old) * sizeof *n->at);
     }
     int at = n->count < n->room ? n->count++ : n->room;
     while (at > 0 && n->at[at - 1].distance > distance) {
@@ -86,7 +85,7 @@ static void add_near(struct nearby *n, struct gt_pick p, double distance) {
     }
 }
 
-static void add_all(struct gt_seeds *s, const struct nearby *n) {
+static void add_all(struct gt_starts *s, const struct nearby *n) {
     for (int i = 0; i < n->count; i++)
         add(s, n->at[i].pick);
 }
@@ -111,8 +110,8 @@ static gt_status see_record(void *user, const struct gt_record_row *row,
     struct gt_pick pick;
     (void)err;
     const bool own = strcmp(row->subject.device_key, f->tuner->device_key) == 0;
-    const bool again = own && strcmp(row->subject.problem, f->name) == 0;
-    if (row->rank != 0 && !again)
+    const bool same_problem = own && strcmp(row->subject.problem, f->name) == 0;
+    if (row->rank != 0 && !same_problem)
         return GEMMTUNE_OK;
     if (gt_problem_from_name(&p, row->subject.problem, NULL) ||
         !gt_problem_same_kind(&p, f->problem))
@@ -120,8 +119,8 @@ static gt_status see_record(void *user, const struct gt_record_row *row,
     if (gt_point_parse(&point, row->subject.point, NULL) ||
         !locate(&pick, f, row->subject.family, &point))
         return GEMMTUNE_OK;
-    if (again)
-        add_near(&f->again, pick, row->rank);
+    if (same_problem)
+        add_near(&f->finalists, pick, row->rank);
     else
         add_near(own ? &f->own : &f->others, pick, gt_problem_distance2(&p, f->problem));
     return GEMMTUNE_OK;
@@ -133,7 +132,7 @@ static double doublings(double a, double b) {
 }
 
 /* Another arch counts as much as 16 times the units. */
-static double unlike(const struct gt_device *a, const struct gt_device *b) {
+static double difference(const struct gt_device *a, const struct gt_device *b) {
     const struct gt_dtype *f32 = gt_dtype_by_name("f32", 3);
     const double other_arch = 4;
     return (strcmp(a->arch, b->arch) != 0 || a->backend != b->backend ? other_arch : 0) +
@@ -148,18 +147,18 @@ struct others {
     struct {
         char key[GT_DEVICE_KEY_MAX];
         double distance;
-    } at[KNOWN_MAX];
+    } at[DEVICES_MAX];
 };
 
 static gt_status see_device(void *user, const char *key, const struct gt_device *d,
                             struct gt_err *err) {
     struct others *o = user;
     (void)err;
-    if (strcmp(key, o->tuner->device_key) == 0 || o->count == KNOWN_MAX ||
+    if (strcmp(key, o->tuner->device_key) == 0 || o->count == DEVICES_MAX ||
         d->is_cpu != o->tuner->device.is_cpu)
         return GEMMTUNE_OK;
     int at = o->count++;
-    const double distance = unlike(d, &o->tuner->device);
+    const double distance = difference(d, &o->tuner->device);
     for (; at > 0 && o->at[at - 1].distance > distance; at--)
         o->at[at] = o->at[at - 1];
     snprintf(o->at[at].key, sizeof o->at[at].key, "%s", key);
@@ -168,7 +167,7 @@ static gt_status see_device(void *user, const char *key, const struct gt_device 
 }
 
 /* The winners of the first that has one for such a problem. */
-static gt_status ask_others(struct finding *f, struct gt_err *err) {
+static gt_status find_others(struct finding *f, struct gt_err *err) {
     struct others o = {.tuner = f->tuner};
     gt_status status = gt_db_devices(f->tuner->db, see_device, &o, err);
     for (int i = 0; status == GEMMTUNE_OK && i < o.count && f->others.count == 0; i++)
@@ -210,7 +209,7 @@ static void add_starts(struct finding *f, int space, struct gt_outlook *outlook)
             continue;
         const struct gt_pick near = best_beside(f, space, point, outlook);
         if (near.index != SIZE_MAX)
-            add(f->seeds, near);
+            add(f->starts, near);
     }
 }
 
@@ -220,9 +219,9 @@ static void add_default(struct finding *f, int space) {
     (void)add_point(f, space, &point);
 }
 
-static void add_expected(struct gt_seeds *s, struct gt_outlook *outlook) {
+static void add_expected(struct gt_starts *s, struct gt_outlook *outlook) {
     struct gt_pick pick[EXPECTED];
-    const int count = gt_outlook_best(pick, EXPECTED, EXPECTED_EACH, outlook);
+    const int count = gt_outlook_best(pick, EXPECTED, EXPECTED_PER_FAMILY, outlook);
     for (int i = 0; i < count; i++)
         add(s, pick[i]);
 }
@@ -230,8 +229,8 @@ static void add_expected(struct gt_seeds *s, struct gt_outlook *outlook) {
 /* Those from `first` on, in the order of what the model expects; of what it knows nothing
  * last, as it was. A large problem's seconds may be over before the slow families have had
  * their turn. */
-static void sort_by_outlook(struct gt_seeds *s, int first, struct gt_outlook *outlook) {
-    double ns[GT_SEEDS_MAX];
+static void sort_by_outlook(struct gt_starts *s, int first, struct gt_outlook *outlook) {
+    double ns[GT_SEARCH_STARTS_MAX];
     for (int i = first; i < s->count; i++) {
         const struct gt_pick pick = s->pick[i];
         const double expected = gt_outlook_ns(outlook, &pick);
@@ -261,38 +260,38 @@ static void add_baselines(struct finding *f, const struct gt_device *d) {
  * ones. */
 static void add_likeliest(struct finding *f, struct gt_outlook *outlook) {
     struct gt_pick expected;
-    if (f->again.count > 0)
-        add(f->seeds, f->again.at[0].pick);
+    if (f->finalists.count > 0)
+        add(f->starts, f->finalists.at[0].pick);
     else if (gt_outlook_best(&expected, 1, 1, outlook) > 0)
-        add(f->seeds, expected);
+        add(f->starts, expected);
     else if (f->own.count > 0)
-        add(f->seeds, f->own.at[0].pick);
+        add(f->starts, f->own.at[0].pick);
 }
 
-gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
-                        const struct gt_space *space, int spaces,
-                        struct gt_outlook *outlook, const gemmtune_problem *p,
-                        struct gt_err *err) {
-    struct finding f = {.seeds = out,
+gt_status gt_starts_find(struct gt_starts *out, const struct gt_tuner *t,
+                         const struct gt_space *space, int spaces,
+                         struct gt_outlook *outlook, const gemmtune_problem *p,
+                         struct gt_err *err) {
+    struct finding f = {.starts = out,
                         .tuner = t,
                         .space = space,
                         .spaces = spaces,
                         .problem = p,
-                        .again = {.room = AGAIN},
+                        .finalists = {.room = FINALISTS},
                         .own = {.room = NEIGHBOURS},
-                        .others = {.room = STRANGERS}};
+                        .others = {.room = OTHERS}};
     gt_problem_name(p, f.name);
     out->count = 0;
     gt_status status = gt_db_records(t->db, t->device_key, NULL, see_record, &f, err);
     if (status == GEMMTUNE_OK)
-        status = ask_others(&f, err);
+        status = find_others(&f, err);
     add_default(&f, 0);
     add_baselines(&f, &t->device);
     add_likeliest(&f, outlook);
-    out->musts = out->count;
+    out->required = out->count;
     if (t->device.is_cpu) /* families other than the first take seconds to compile there */
         add_starts(&f, 0, outlook);
-    add_all(out, &f.again);
+    add_all(out, &f.finalists);
     add_all(out, &f.own);
     add_all(out, &f.others);
     const int rest = out->count;
