@@ -3,6 +3,7 @@
 #include "tuner/search/outlook.h"
 
 #include "runtime/model.h"
+#include "tuner/base/best.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -124,27 +125,24 @@ void gt_outlook_clear(struct gt_outlook *o) {
     *o = (struct gt_outlook){0};
 }
 
-static void insert(struct gt_pick *out, int *count, int room, struct gt_outlook *o,
-                   struct gt_pick p) {
-    const double ns = expected(o, p);
-    int at = *count < room ? (*count)++ : room;
-    for (; at > 0 && expected(o, out[at - 1]) > ns; at--)
-        if (at < room)
-            out[at] = out[at - 1];
-    if (at < room)
-        out[at] = p;
-}
-
 int gt_outlook_best(struct gt_pick *out, int room, int each, struct gt_outlook *o) {
+    struct gt_keyed_pick best[GT_OUTLOOK_BEST_MAX];
     int count = 0;
+    room = room < GT_OUTLOOK_BEST_MAX ? room : GT_OUTLOOK_BEST_MAX;
     for (int i = 0; o->ns && i < o->spaces; i++) {
-        size_t best[EACH_MAX];
+        size_t own[EACH_MAX];
         int n = 0;
         while (o->ns[i] && n < each && n < EACH_MAX &&
-               next_best(&best[n], &o->space[i], o->ns[i], best, n)) {
-            insert(out, &count, room, o, (struct gt_pick){i, best[n]});
-            n++;
+               next_best(&own[n], &o->space[i], o->ns[i], own, n)) {
+            const struct gt_pick pick = {i, own[n++]};
+            const double ns = expected(o, pick);
+            struct gt_keyed_pick *place =
+                gt_best_place(best, &count, room, sizeof *best, ns);
+            if (place != NULL)
+                *place = (struct gt_keyed_pick){ns, pick};
         }
     }
+    for (int i = 0; i < count; i++)
+        out[i] = best[i].pick;
     return count;
 }

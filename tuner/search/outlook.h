@@ -29,9 +29,10 @@ void gt_outlook_make(struct gt_outlook *out, const struct gt_space *space, int s
 void gt_outlook_clear(struct gt_outlook *o);
 /* In ns, 0 when unknown; for gt_search_setup.predict, `user` being the outlook. */
 double gt_outlook_ns(void *user, const struct gt_pick *pick);
-/* The points expected to be fastest of those asked about so far, fastest first, at most
- * `room`, at most `each` of a space, any two of a space differing in two parameters at
- * least: one alone seldom tells. */
+enum { GT_OUTLOOK_BEST_MAX = 64 };
+/* Lists the points that are expected to be fastest among those asked about so far, fastest
+ * first: at most `room` (up to GT_OUTLOOK_BEST_MAX), and at most `each` of a space. Any two
+ * of a space differ in at least two parameters, since one alone seldom matters. */
 int gt_outlook_best(struct gt_pick *out, int room, int each, struct gt_outlook *o);
 
 #endif

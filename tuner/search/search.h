@@ -18,6 +18,12 @@ struct gt_pick {
     size_t index;
 };
 
+/* A pick with the key that an array of the best is sorted by: see gt_best_place. */
+struct gt_keyed_pick {
+    double key;
+    struct gt_pick pick;
+};
+
 struct gt_search_setup {
     const struct gt_space *space; /* borrowed for the search's life */
     int spaces;

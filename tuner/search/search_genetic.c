@@ -4,6 +4,7 @@
  * one of two parents or, now and then, from anywhere. A generation is told before the next
  * is bred. What is known already costs no evaluation.
  */
+#include "tuner/base/best.h"
 #include "tuner/search/search.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ static const double mutation = 0.1; /* a parameter */
 
 struct genetic {
     struct gt_search *search;
-    struct gt_pick adult[2 * POPULATION]; /* the best so far, best first */
+    struct gt_keyed_pick adult[POPULATION]; /* the best so far, best first */
     int adults;
     struct gt_pick child[POPULATION]; /* of this generation, to be tried */
     int children, given;
@@ -33,23 +34,21 @@ static gt_status genetic_create(void **self, struct gt_search *search, struct gt
 /* Keeps the adults sorted, each once, POPULATION of them. */
 static void grow_up(struct genetic *g, struct gt_pick p) {
     const double ns = gt_search_told(g->search, p);
-    int at = g->adults;
     for (int i = 0; i < g->adults; i++)
-        if (g->adult[i].space == p.space && g->adult[i].index == p.index)
+        if (g->adult[i].pick.space == p.space && g->adult[i].pick.index == p.index)
             return;
     if (isinf(ns))
         return;
-    for (; at > 0 && gt_search_told(g->search, g->adult[at - 1]) > ns; at--)
-        g->adult[at] = g->adult[at - 1];
-    g->adult[at] = p;
-    if (g->adults < POPULATION)
-        g->adults++;
+    struct gt_keyed_pick *place =
+        gt_best_place(g->adult, &g->adults, POPULATION, sizeof *g->adult, ns);
+    if (place != NULL)
+        *place = (struct gt_keyed_pick){ns, p};
 }
 
 static bool breed(struct genetic *g, struct gt_pick *out) {
     const size_t half = ((size_t)g->adults + 1) / 2;
-    const struct gt_pick a = g->adult[gt_search_below(g->search, half)];
-    const struct gt_pick b = g->adult[gt_search_below(g->search, half)];
+    const struct gt_pick a = g->adult[gt_search_below(g->search, half)].pick;
+    const struct gt_pick b = g->adult[gt_search_below(g->search, half)].pick;
     const struct gt_space *s = &gt_search_setup_of(g->search)->space[a.space];
     const size_t params = (size_t)s->params;
     const unsigned char *mother = s->idx + a.index * params;

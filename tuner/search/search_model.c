@@ -11,6 +11,7 @@
  * best of them the search climbs, so that large spaces need not be looked at whole. Now and
  * then comes a random point: a model may be sure and wrong.
  */
+#include "tuner/base/best.h"
 #include "tuner/search/search.h"
 #include "tuner/search/surrogate.h"
 
@@ -34,9 +35,8 @@ _Static_assert(SCRATCH > 0, "the pool leaves room for neighbours");
 
 struct region {
     struct gt_surrogate *surrogate;
-    size_t given, told;             /* seeds too */
-    struct gt_pick leader[LEADERS]; /* best first */
-    double leader_value[LEADERS];
+    size_t given, told;                   /* seeds too */
+    struct gt_keyed_pick leader[LEADERS]; /* best first, by logarithm of time */
     int leaders;
     struct gt_pick look[LOOKS_MAX]; /* given so far: the next is to be far from them */
     int pool;                       /* candidates */
@@ -156,7 +156,7 @@ static bool pick_first_look(struct model *m, int space, struct gt_pick *out) {
 /* First looks that a space is due: those far behind the best after LOOKS_MIN of them get no
  * more. */
 static size_t looks_due(const struct model *m, const struct region *r) {
-    const bool hopeful = r->leaders > 0 && r->leader_value[0] < m->best + promising_within;
+    const bool hopeful = r->leaders > 0 && r->leader[0].key < m->best + promising_within;
     return hopeful || m->spaces == 1 || m->first_looks < LOOKS_MIN ? m->first_looks
                                                                    : LOOKS_MIN;
 }
@@ -224,7 +224,7 @@ static void draw_pool(struct model *m, int space) {
     } else {
         keep_best(m, space);
         for (int i = 0; i < r->leaders; i++) {
-            const int n = gt_search_neighbours(near, POOL, s, r->leader[i], true);
+            const int n = gt_search_neighbours(near, POOL, s, r->leader[i].pick, true);
             for (int j = 0; j < n; j++)
                 add_candidate(m, space, near[j].index, POOL - KEPT);
         }
@@ -337,16 +337,10 @@ static enum gt_ask model_ask(void *self, struct gt_pick *out) {
 }
 
 static void add_leader(struct region *r, struct gt_pick p, double value) {
-    int at = r->leaders < LEADERS ? r->leaders++ : LEADERS;
-    for (; at > 0 && r->leader_value[at - 1] > value; at--)
-        if (at < LEADERS) {
-            r->leader[at] = r->leader[at - 1];
-            r->leader_value[at] = r->leader_value[at - 1];
-        }
-    if (at < LEADERS) {
-        r->leader[at] = p;
-        r->leader_value[at] = value;
-    }
+    struct gt_keyed_pick *place =
+        gt_best_place(r->leader, &r->leaders, LEADERS, sizeof *r->leader, value);
+    if (place != NULL)
+        *place = (struct gt_keyed_pick){value, p};
 }
 
 static void model_tell(void *self, const struct gt_pick *pick, gt_outcome outcome,

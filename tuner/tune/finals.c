@@ -3,6 +3,7 @@
 #include "tuner/tune/finals.h"
 
 #include "core/log.h"
+#include "tuner/base/best.h"
 #include "tuner/lab/ratio.h"
 #include "tuner/lab/race.h"
 #include "tuner/lab/product.h" /* what bench gives everybody */
@@ -50,12 +51,10 @@ void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
     if (at >= 0 && (f->compared[at].screen_ns == 0 || ns < f->compared[at].screen_ns))
         f->compared[at] = *who;
     offer_limited(f, who);
-    int i = f->count < GT_BEST_MAX ? f->count++ : GT_BEST_MAX;
-    for (; i > 0 && f->best[i - 1].screen_ns > ns; i--)
-        if (i < GT_BEST_MAX)
-            f->best[i] = f->best[i - 1];
-    if (i < GT_BEST_MAX)
-        f->best[i] = *who;
+    struct gt_finalist *place =
+        gt_best_place(f->best, &f->count, GT_BEST_MAX, sizeof *f->best, ns);
+    if (place != NULL)
+        *place = *who;
 }
 
 /* Whether the clock gave way under any of the best. */

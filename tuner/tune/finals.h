@@ -20,9 +20,9 @@
 enum { GT_FINALS_SEED = 0x5eed };
 
 struct gt_finalist {
+    double screen_ns; /* at the device's highest clock; 0: there is none */
     struct gt_candidate candidate;
     int64_t workspace_bytes;
-    double screen_ns;       /* at the device's highest clock; 0: there is none */
     double low_ns, high_ns; /* its interval, at that clock as well */
     double share;           /* of the highest clock that it was timed at */
     int64_t ended_ms;       /* since 1970: when it was tried */

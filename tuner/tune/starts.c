@@ -2,6 +2,8 @@
 /* starts.c - see starts.h. */
 #include "tuner/tune/starts.h"
 
+#include "tuner/base/best.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,10 +21,7 @@ enum { EXPECTED = 16, EXPECTED_PER_FAMILY = 8 }; /* by the model, in all and of 
  */
 struct nearby {
     int room, count;
-    struct {
-        struct gt_pick pick;
-        double distance;
-    } at[NEARBY_MAX];
+    struct gt_keyed_pick at[NEARBY_MAX]; /* by distance */
 };
 _Static_assert((int)FINALISTS <= (int)NEARBY_MAX && (int)NEIGHBOURS <= (int)NEARBY_MAX &&
                    (int)OTHERS <= (int)NEARBY_MAX,
@@ -68,21 +67,15 @@ static int place_of(const struct nearby *n, struct gt_pick p) {
 static void add_near(struct nearby *n, struct gt_pick p, double distance) {
     const int old = place_of(n, p);
     if (old < n->count) { /* it did well there as well: the nearer of the two counts */
-        if (n->at[old].distance <= distance)
+        if (n->at[old].key <= distance)
             return;
         n->count--;
         memmove(&n->at[old], &n->at[old + 1], (size_t)(n->count - old) * sizeof *n->at);
     }
-    int at = n->count < n->room ? n->count++ : n->room;
-    while (at > 0 && n->at[at - 1].distance > distance) {
-        if (at < n->room)
-            n->at[at] = n->at[at - 1];
-        at--;
-    }
-    if (at < n->room) {
-        n->at[at].pick = p;
-        n->at[at].distance = distance;
-    }
+    struct gt_keyed_pick *place =
+        gt_best_place(n->at, &n->count, n->room, sizeof *n->at, distance);
+    if (place != NULL)
+        *place = (struct gt_keyed_pick){distance, p};
 }
 
 static void add_all(struct gt_starts *s, const struct nearby *n) {
@@ -144,9 +137,9 @@ static double difference(const struct gt_device *a, const struct gt_device *b) {
 struct others {
     const struct gt_tuner *tuner;
     int count;
-    struct {
-        char key[GT_DEVICE_KEY_MAX];
+    struct other {
         double distance;
+        char key[GT_DEVICE_KEY_MAX];
     } at[DEVICES_MAX];
 };
 
@@ -154,15 +147,15 @@ static gt_status see_device(void *user, const char *key, const struct gt_device 
                             struct gt_err *err) {
     struct others *o = user;
     (void)err;
-    if (strcmp(key, o->tuner->device_key) == 0 || o->count == DEVICES_MAX ||
-        d->is_cpu != o->tuner->device.is_cpu)
+    if (strcmp(key, o->tuner->device_key) == 0 || d->is_cpu != o->tuner->device.is_cpu)
         return GEMMTUNE_OK;
-    int at = o->count++;
     const double distance = difference(d, &o->tuner->device);
-    for (; at > 0 && o->at[at - 1].distance > distance; at--)
-        o->at[at] = o->at[at - 1];
-    snprintf(o->at[at].key, sizeof o->at[at].key, "%s", key);
-    o->at[at].distance = distance;
+    struct other *place =
+        gt_best_place(o->at, &o->count, DEVICES_MAX, sizeof *o->at, distance);
+    if (place != NULL) {
+        place->distance = distance;
+        snprintf(place->key, sizeof place->key, "%s", key);
+    }
     return GEMMTUNE_OK;
 }
 
@@ -230,19 +223,17 @@ static void add_expected(struct gt_starts *s, struct gt_outlook *outlook) {
  * last, as it was. A large problem's seconds may be over before the slow families have had
  * their turn. */
 static void sort_by_outlook(struct gt_starts *s, int first, struct gt_outlook *outlook) {
-    double ns[GT_SEARCH_STARTS_MAX];
+    struct gt_keyed_pick sorted[GT_SEARCH_STARTS_MAX];
+    int count = 0;
     for (int i = first; i < s->count; i++) {
-        const struct gt_pick pick = s->pick[i];
-        const double expected = gt_outlook_ns(outlook, &pick);
-        const double key = expected > 0 ? expected : INFINITY;
-        int at = i;
-        for (; at > first && ns[at - 1] > key; at--) {
-            ns[at] = ns[at - 1];
-            s->pick[at] = s->pick[at - 1];
-        }
-        ns[at] = key;
-        s->pick[at] = pick;
+        const double expected = gt_outlook_ns(outlook, &s->pick[i]);
+        const double ns = expected > 0 ? expected : INFINITY;
+        struct gt_keyed_pick *place =
+            gt_best_place(sorted, &count, GT_SEARCH_STARTS_MAX, sizeof *sorted, ns);
+        *place = (struct gt_keyed_pick){ns, s->pick[i]};
     }
+    for (int i = 0; i < count; i++)
+        s->pick[first + i] = sorted[i].pick;
 }
 
 /* What tables compare with: early, so that a short search has it as well, unless it takes
