@@ -47,8 +47,7 @@ static double now_s(void) {
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* ---- what runs -------------------------------------------------------------------------
- */
+/* ---- the program under guard ---- */
 
 /* Reads a file stat of /proc; false when the process is gone. */
 static bool read_stat(const char *path, struct process *p) {
@@ -121,7 +120,7 @@ static bool wants_core(const struct process *p) {
     return wants;
 }
 
-/* ---- how long it worked ------------------------------------------------------------- */
+/* ---- how long it worked ---- */
 
 static double worked_s;
 
@@ -151,7 +150,7 @@ static void look(void) {
     used_s = used;
 }
 
-/* ---- the end ------------------------------------------------------------------------ */
+/* ---- the end ---- */
 
 /* Waits for all that has ended; whether the command is among them, and how it ended. */
 static bool reap(int *status, pid_t command) {

@@ -92,7 +92,7 @@ static void test_pick(void **state) {
     }
 }
 
-/* ---- a list made up: which way of naming a device wins ---- */
+/* ---- a made-up list: the ways to name a device ---- */
 
 static void test_pick_among_several(void **state) {
     (void)state;
@@ -157,7 +157,7 @@ static void test_pick_without_devices(void **state) {
     assert_string_equal(err.line, "no device: no driver; no OpenCL");
 }
 
-/* ---- OpenCL -------------------------------------------------------------------------- */
+/* ---- OpenCL ---- */
 
 static const struct gt_opencl *cl;
 static cl_context cl_here;
@@ -400,7 +400,7 @@ static void test_opencl_open(void **state) {
     assert_int_equal(gt_opencl_device(&platform, &device, 999, &err), GEMMTUNE_ENODRIVER);
 }
 
-/* ---- NVRTC, no device needed --------------------------------------------------------- */
+/* ---- NVRTC, no device needed ---- */
 
 static const char cuda_source[] =
     "extern \"C\" __global__ void fill(int *x, int times, int add)\n"
@@ -552,7 +552,7 @@ static void test_nvrtc_threads(void **state) {
     }
 }
 
-/* ---- CUDA, on a GPU ------------------------------------------------------------------ */
+/* ---- CUDA, on a GPU ---- */
 
 static const struct gt_cuda *cu;
 static CUcontext cu_context;
@@ -822,7 +822,7 @@ static void test_cuda_overlap(void **state) {
     gt_image_clear(&image);
 }
 
-/* ---- what is missing: this program again, with other libraries ----------------------- */
+/* ---- missing libraries: this program again, without them ---- */
 
 static void ignore(void *user, const struct gt_device *d) {
     ++*(int *)user;
@@ -912,7 +912,7 @@ static void test_pascal(void **state) {
                                      "nvidia-cuda-nvrtc-cu12 on PyPI, or CUDA 12.9)"));
 }
 
-/* ---- main ---------------------------------------------------------------------------- */
+/* ---- main ---- */
 
 static int set_up(void **state) {
     (void)state;

@@ -26,8 +26,7 @@
 
 #include <cmocka.h>
 
-/* ---- devices --------------------------------------------------------------------------
- */
+/* ---- devices ---- */
 
 /* What a program does with its own driver: memory and queues. Offsets are bytes. */
 struct machine;
@@ -234,8 +233,7 @@ static void on_every_device(void (*test)(struct machine *m)) {
     }
 }
 
-/* ---- elements -------------------------------------------------------------------------
- */
+/* ---- elements ---- */
 
 static void put(gemmtune_dtype type, void *array, size_t i, double value) {
     if (type == GEMMTUNE_F32)
@@ -298,8 +296,7 @@ static void matrix_clear(struct machine *m, struct matrix *x) {
     free(x->host);
 }
 
-/* ---- one product ------------------------------------------------------------------------
- */
+/* ---- one product ---- */
 
 struct product {
     gemmtune_problem p;
@@ -481,8 +478,7 @@ static gemmtune_problem problem_of(const char *name) {
     return p;
 }
 
-/* ---- every family, type and layout
- * -------------------------------------------------------- */
+/* ---- every family, type and layout ---- */
 
 /* Every layout and every type; not every pair, since a CPU takes a second to compile each.
  */
@@ -579,8 +575,7 @@ static void test_every_family(void **state) {
     on_every_device(every_family);
 }
 
-/* ---- shapes and orders, with the plan a fresh user gets
- * --------------------------------------- */
+/* ---- shapes and orders, with the plan a fresh user gets ---- */
 
 static void shapes(struct machine *m) {
     static const char *const names[] = {
@@ -622,8 +617,7 @@ static void test_column_major(void **state) {
     on_every_device(column_major);
 }
 
-/* ---- threads
- * -------------------------------------------------------------------------------- */
+/* ---- threads ---- */
 
 enum { THREADS = 8, ROUNDS = 6, SHAPES = 3 };
 
@@ -750,8 +744,7 @@ static void test_one_call_from_eight_threads(void **state) {
     on_every_device(one_call);
 }
 
-/* ---- typed calls
- * ----------------------------------------------------------------------------- */
+/* ---- typed calls ---- */
 
 /* i32 is computed modulo 2^32. */
 static void typed(struct machine *m) {
@@ -782,9 +775,7 @@ static void test_integers_wrap(void **state) {
     on_every_device(typed);
 }
 
-/* ---- main
- * ----------------------------------------------------------------------------------------
- */
+/* ---- main ---- */
 
 static void on_log(void *user, gemmtune_log_level level, const char *line) {
     (void)user;

@@ -401,7 +401,7 @@ static void test_too_large(void **state) {
     gt_lab_destroy(lab);
 }
 
-/* ---- the fake device: what it does wrong is noticed, and nothing is left behind ---- */
+/* ---- the fake device: its errors are noticed, and nothing is left behind ---- */
 
 static const char fault_problem[] = "f32-nn-5x6x7";
 

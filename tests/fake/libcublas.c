@@ -196,7 +196,7 @@ static gt_cublas_status launch(const struct call *x, CUstream stream) {
                : 13;
 }
 
-/* ---- what befalls a call ---- */
+/* ---- scripted faults of a call ---- */
 
 static bool befalls(const char *word, int k) {
     const char *text = getenv("FAKE_CUBLAS");

@@ -162,7 +162,7 @@ static void compile_all(void) {
         assert_int_equal(pthread_join(thread[i], NULL), 0);
 }
 
-/* ---- what to compile ---- */
+/* ---- kernels to compile ---- */
 
 /* The next job, without its point; false when the family does not serve that. */
 static bool prepare(const struct gt_family *f, int cc, const char *dtype,

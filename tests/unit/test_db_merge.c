@@ -239,7 +239,7 @@ static void test_refused_sources(void **state) {
     gt_db_close(db);
 }
 
-/* ---- text ------------------------------------------------------------------ */
+/* ---- text ---- */
 
 static struct gt_merge_report import(const char *into, const char *from) {
     struct gt_merge_report report;

@@ -85,7 +85,7 @@ static void test_failure_changes_nothing(void **state) {
     free(after);
 }
 
-/* ---- version 1 ------------------------------------------------------------- */
+/* ---- version 1 ---- */
 
 static gt_status accept_any(const void *row, struct gt_err *unused) {
     (void)row;
@@ -233,7 +233,7 @@ static void test_version_1_of_a_gpu(void **state) {
     assert_string_equal(was, is);
 }
 
-/* ---- version 2 ------------------------------------------------------------- */
+/* ---- version 2 ---- */
 
 static gt_status count_name(void *user, const struct gt_trial_row *row,
                             struct gt_err *unused) {

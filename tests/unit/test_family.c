@@ -351,7 +351,7 @@ static void test_refusals(void **state) {
     }
 }
 
-/* ---- counts have limits ----------------------------------------------------------- */
+/* ---- counts have limits ---- */
 
 /* `good` with a list of `count` entries, made by `fmt` from their number, for `was`. */
 static char *with_many(const char *was, const char *open, const char *fmt, int count,
@@ -423,7 +423,7 @@ static void test_counts_at_their_limits(void **state) {
     free(json);
 }
 
-/* ---- sources and hash --------------------------------------------------------------- */
+/* ---- sources and hash ---- */
 
 static void test_missing_source(void **state) {
     static const char *const none[2] = {"cuda text", NULL};
@@ -467,8 +467,7 @@ static void test_hash_covers_everything(void **state) {
     gt_family_destroy(f);
 }
 
-/* ---- the collection -------------------------------------------------------------------
- */
+/* ---- the collection ---- */
 
 static struct gt_families *builtin(void) {
     struct gt_families *all;
@@ -511,8 +510,7 @@ static void test_kernels_of_parts_wait(void **state) {
     assert_int_equal(kernels, 3);
 }
 
-/* ---- parts ------------------------------------------------------------------------------
- */
+/* ---- parts ---- */
 
 static void test_parts(void **state) {
     (void)state;
@@ -616,8 +614,7 @@ static void test_an_edit_of_a_part_outdates_its_users(void **state) {
     gt_families_destroy(all);
 }
 
-/* ---- what sources are held to -----------------------------------------------------------
- */
+/* ---- rules for sources ---- */
 
 #define KERNEL "GT_KERNEL(gemm, GT_W, f(1, 2), 1)"
 
@@ -671,8 +668,7 @@ static void test_sources_are_held_to(void **state) {
     free(json);
 }
 
-/* ---- a folder ---------------------------------------------------------------------------
- */
+/* ---- a folder ---- */
 
 static char folder[512];
 

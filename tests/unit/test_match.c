@@ -5,7 +5,7 @@
 #define HERE  "card-a"
 #define THERE "card-b"
 
-/* ---- records ------------------------------------------------------------------------ */
+/* ---- records ---- */
 
 struct row {
     const char *device, *problem, *family, *point;
@@ -54,8 +54,7 @@ static const struct row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* ---- questions ------------------------------------------------------------------------
- */
+/* ---- questions ---- */
 
 struct question {
     const char *problem;
@@ -271,8 +270,7 @@ static void test_nothing_found(void **state) {
     }
 }
 
-/* ---- forecasts
- * ---------------------------------------------------------------------------- */
+/* ---- forecasts ---- */
 
 static int64_t split_of(const struct gt_choice *c) {
     int64_t split = 0;
@@ -476,8 +474,7 @@ static void test_cpu_default(void **state) {
     assert_ptr_equal(c.known, &known[0]);
 }
 
-/* ---- choices that failed before
- * ---------------------------------------------------------- */
+/* ---- choices that failed before ---- */
 
 static bool skip_vectors(void *user, const struct gt_choice *c) {
     int64_t v = 0;

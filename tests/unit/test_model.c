@@ -256,8 +256,7 @@ static void test_bad_shapes(void **state) {
     }
 }
 
-/* ---- what holds of all families
- * --------------------------------------------------------------- */
+/* ---- properties of all families ---- */
 
 static struct gt_families *families;
 

@@ -24,7 +24,7 @@
 
 #include <cmocka.h>
 
-/* ---- the driver ---------------------------------------------------------------------- */
+/* ---- the driver ---- */
 
 struct fake_kernel {
     struct gt_kernel head;
@@ -179,8 +179,7 @@ void gt_image_clear(struct gt_image *image) {
     *image = (struct gt_image){0};
 }
 
-/* ---- a database that names the points -------------------------------------------------
- */
+/* ---- a database that names the points ---- */
 
 static char db_path[512];
 static char key[GT_DEVICE_KEY_MAX];
@@ -279,8 +278,7 @@ static float as_float(int64_t bits) {
 
 static const float zero = 0, one = 1, two = 2, minus_zero = -0.0f;
 
-/* ---- plans
- * -------------------------------------------------------------------------------- */
+/* ---- plans ---- */
 
 static void test_describe(void **state) {
     gemmtune_plan_info info = {.struct_size = sizeof info};
@@ -457,8 +455,7 @@ static void test_scalars_of_each_type(void **state) {
     close_all(ctx);
 }
 
-/* ---- failures
- * -------------------------------------------------------------------------------- */
+/* ---- failures ---- */
 
 static void test_missing_pointers(void **state) {
     (void)state;
@@ -696,8 +693,7 @@ static void test_default_database(void **state) {
     assert_int_equal(unsetenv("GEMMTUNE_DB"), 0);
 }
 
-/* ---- sharing a loaded kernel
- * --------------------------------------------------------------- */
+/* ---- sharing a loaded kernel ---- */
 
 static void test_share(void **state) {
     const gemmtune_target target = {.backend = GEMMTUNE_CUDA, .context = &builds};
@@ -779,8 +775,7 @@ static void test_exec_failures(void **state) {
     fake_close(gpu);
 }
 
-/* ---- several passes
- * ------------------------------------------------------------------------ */
+/* ---- several passes ---- */
 
 /* Packs for P, and for S > 1 adds S sums of m x n. */
 static const char many_json[] =
@@ -959,8 +954,7 @@ static void test_workspace(void **state) {
     gt_family_destroy(f);
 }
 
-/* ---- the cache of the one-call form
- * ---------------------------------------------------------- */
+/* ---- the cache of the one-call form ---- */
 
 enum { THREADS = 8, SHAPES = 100, ROUNDS = 3 };
 

@@ -18,8 +18,7 @@ static void assert_near(double a, double b) {
         fail_msg("%.9g is not %.9g", a, b);
 }
 
-/* ---- a device by description -----------------------------------------------------------
- */
+/* ---- a device by description ---- */
 
 #define GOOD                                                                               \
     "\"format\": 1, \"name\": \"Card\", \"arch\": \"sm_61\", \"units\": 20, "              \
@@ -86,8 +85,7 @@ static void test_bad_descriptions(void **state) {
     }
 }
 
-/* ---- rank correlation
- * --------------------------------------------------------------------- */
+/* ---- rank correlation ---- */
 
 static double spearman(const double *a, const double *b, size_t count) {
     double out;
@@ -121,8 +119,7 @@ static void test_upper_median(void **state) {
     assert_near(gt_upper_median(one, 0), 0);
 }
 
-/* ---- spaces and trials
- * ----------------------------------------------------------------------- */
+/* ---- spaces and trials ---- */
 
 static struct gt_families *families;
 static struct gt_device card;

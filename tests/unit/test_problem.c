@@ -60,7 +60,7 @@ static void assert_same(const gemmtune_problem *a, const gemmtune_problem *b) {
         assert_string_equal(a->epilogue, b->epilogue);
 }
 
-/* ---- names ------------------------------------------------------------------ */
+/* ---- names ---- */
 
 static void test_canonical_names_round_trip(void **state) {
     static const char *const names[] = {
@@ -410,7 +410,7 @@ static void test_random_problems_round_trip(void **state) {
     }
 }
 
-/* ---- canonical form --------------------------------------------------------- */
+/* ---- canonical form ---- */
 
 static void test_column_major_is_exchanged(void **state) {
     gemmtune_problem p = rows(3, 5, 7);
@@ -649,7 +649,7 @@ static void test_column_major_has_no_rows_to_speak_of(void **state) {
     assert_refused(&p, GEMMTUNE_EINVAL, "\"rleu\" in an epilogue is neither a shorthand");
 }
 
-/* ---- batches ---------------------------------------------------------------- */
+/* ---- batches ---- */
 
 static gemmtune_problem settled(const char *name) {
     gemmtune_problem p;
@@ -798,7 +798,7 @@ static void test_what_does_not_matter_is_made_equal(void **state) {
     assert_int_equal(p_out.math, GEMMTUNE_MATH_STRICT);
 }
 
-/* ---- sizes ------------------------------------------------------------------ */
+/* ---- sizes ---- */
 
 static void test_sizes(void **state) {
     const gemmtune_problem p = named("i8-nt-3x5x7,lda=10,ldb=8,ldc=6");
@@ -855,7 +855,7 @@ static void test_row_align(void **state) {
                          cases[i].expected);
 }
 
-/* ---- public ----------------------------------------------------------------- */
+/* ---- public ---- */
 
 static void test_init_chooses_the_types(void **state) {
     static const struct {

@@ -25,7 +25,7 @@ static const char *in_folder(const char *name) {
     return path;
 }
 
-/* ---- databases ---------------------------------------------------------------------- */
+/* ---- databases ---- */
 
 static struct gt_device device(const char *name, int units) {
     struct gt_device d =
@@ -138,7 +138,7 @@ static void make_databases(void) {
     end(&w);
 }
 
-/* ---- commands ------------------------------------------------------------------------ */
+/* ---- commands ---- */
 
 /* Runs the words of `line`; in it $ stands for the folder and / after it for a file there.
  */
@@ -193,8 +193,7 @@ static int unmake(void **state) {
     return system(command);
 }
 
-/* ---- tests ----------------------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 static void test_list(void **state) {
     (void)state;

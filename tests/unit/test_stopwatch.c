@@ -92,7 +92,7 @@ static void use_sets(int count) {
             rig.lab.sets.view[o][i] = &rig.inputs[i];
 }
 
-/* ---- who is timed ---- */
+/* ---- the timed products ---- */
 
 struct player {
     double ns; /* a launch */

@@ -69,8 +69,7 @@ enum {
     PARTS_MAX = 32
 };
 
-/* ---- every slab once -------------------------------------------------------------------
- */
+/* ---- every slab once ---- */
 
 /* What has been computed, and what of the workspace is taken. */
 struct tally {
@@ -146,8 +145,7 @@ static void test_split(void **state) {
     }
 }
 
-/* ---- the second kernel
- * -------------------------------------------------------------------- */
+/* ---- the second kernel ---- */
 
 static unsigned product_of(int row, int col, int slab) {
     return (unsigned)(row * 65599 + col * 257 + slab) * 2654435761u;
@@ -205,8 +203,7 @@ static void test_sums(void **state) {
         }
 }
 
-/* ---- what the families ask for
- * ---------------------------------------------------------------- */
+/* ---- the families' requests ---- */
 
 static const char dmma[] =
     "BM=128 BN=128 BK=16 WM=64 WN=32 SLICES=1 MMA_K=8 KSTEP=8 STAGES=3 VA=2 VB=2 "

@@ -13,8 +13,7 @@ static const char *with_point(char buf[GT_CELL_MAX]) {
     return buf;
 }
 
-/* ---- numbers --------------------------------------------------------------------------
- */
+/* ---- numbers ---- */
 
 /* Units, the largest first. A value is written in the largest unit that is not above it. */
 struct unit {
@@ -90,8 +89,7 @@ static const char *show_bool(char buf[GT_CELL_MAX], double value) {
     return buf;
 }
 
-/* ---- cells ----------------------------------------------------------------------------
- */
+/* ---- cells ---- */
 
 /* The functions that write the numbers of each kind. A kind without a row holds texts. */
 static const struct {

@@ -40,7 +40,7 @@ struct entry {
     double weight;
 };
 
-/* ---- the list ---------------------------------------------------------------------- */
+/* ---- the list ---- */
 
 void gt_sweep_clear(struct gt_sweep *s) {
     free(s->item);
@@ -127,8 +127,7 @@ static gt_status merge_duplicates(struct gt_sweep *s, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
-/* ---- dimensions -----------------------------------------------------------------------
- */
+/* ---- dimensions ---- */
 
 /* Reads "start:end:step", both ends included. */
 static gt_status read_range(struct span *out, struct gt_node n, struct gt_err *err) {
@@ -235,8 +234,7 @@ static gt_status read_dimensions(struct entry *e, struct gt_err *err) {
                : read_spans(&e->dim[0], volume, read_one_volume, err);
 }
 
-/* ---- words ------------------------------------------------------------------------------
- */
+/* ---- words ---- */
 
 /* Puts the type or layout `word`, which stands at `n`, into the entry. */
 typedef gt_status (*word_fn)(struct entry *e, struct gt_node n, const char *word,
@@ -311,8 +309,7 @@ static gt_status read_types_and_layouts(struct entry *e, struct gt_err *err) {
     return status == GEMMTUNE_OK ? read_words(e, layouts, take_layout, err) : status;
 }
 
-/* ---- entries
- * ------------------------------------------------------------------------------ */
+/* ---- entries ---- */
 
 static void clear_entry(struct entry *e) {
     for (int i = 0; i < 3; i++)
@@ -505,8 +502,7 @@ static gt_status take_entry(struct gt_sweep *s, struct gt_node n, struct gt_err 
     }
 }
 
-/* ---- the file
- * -------------------------------------------------------------------------------- */
+/* ---- the file ---- */
 
 static gt_status read_document(struct gt_sweep *s, struct gt_node root,
                                struct gt_err *err) {

@@ -32,8 +32,7 @@ static enum gt_cell_kind kind_of(const struct gt_table *t, size_t column) {
     return t->form->column[column].kind;
 }
 
-/* ---- keys -----------------------------------------------------------------------------
- */
+/* ---- keys ---- */
 
 /* The index of the key, or the number of keys when it is not there. */
 static size_t find_key(const struct gt_table_fit *f, const char *key) {
@@ -57,8 +56,7 @@ static void collect_keys(struct gt_table_fit *f, size_t column) {
     }
 }
 
-/* ---- points ---------------------------------------------------------------------------
- */
+/* ---- points ---- */
 
 /* The next word of *at and its length; 0 at the end. */
 static size_t next_word(const char **word, const char **at) {
@@ -136,8 +134,7 @@ static const char *brief_point(char buf[GT_TABLE_FIT_TEXT_MAX],
     return buf[0] != '\0' ? buf : "...";
 }
 
-/* ---- cells ----------------------------------------------------------------------------
- */
+/* ---- cells ---- */
 
 const char *gt_table_fit_text(char buf[GT_TABLE_FIT_TEXT_MAX], const struct gt_table_fit *f,
                               size_t row, size_t column) {
@@ -176,8 +173,7 @@ static bool is_empty(const struct gt_table *t, size_t column) {
     return empty;
 }
 
-/* ---- fitting --------------------------------------------------------------------------
- */
+/* ---- fitting ---- */
 
 enum cut { UNCUT, GENTLY, HARD };
 

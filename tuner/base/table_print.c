@@ -12,8 +12,7 @@ static void print_blanks(size_t count, FILE *out) {
         (void)fputc(' ', out);
 }
 
-/* ---- lines ----------------------------------------------------------------------------
- */
+/* ---- lines ---- */
 
 /* A line under way. Every cell but the first has two blanks before it. The blanks that fill
  * a left-aligned cell are printed only when another cell follows. */
@@ -69,8 +68,7 @@ static void print_line(const struct gt_table_fit *f, size_t number, FILE *out) {
     (void)fputc('\n', out);
 }
 
-/* ---- above and below the lines --------------------------------------------------------
- */
+/* ---- above and below the lines ---- */
 
 static void print_keys(const struct gt_table_fit *f, FILE *out) {
     const char *title = "";

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- arrays ------------------------------------------------------------------------ */
+/* ---- arrays ---- */
 
 /* Returns the array with room for one more element after `count`. Its size grows in powers
  * of two. */
@@ -37,7 +37,7 @@ void gt_view_clear(struct gt_view *v) {
     *v = (struct gt_view){0};
 }
 
-/* ---- devices ------------------------------------------------------------------------- */
+/* ---- devices ---- */
 
 /* The index of the key, or the index at which it belongs. */
 static size_t device_position(const struct gt_view *v, const char *key) {
@@ -127,8 +127,7 @@ gt_status gt_view_pick(size_t *index, const struct gt_view *v, const char *what,
     return gt_fail(err, GEMMTUNE_ENOTFOUND, "no device '%.60s' in the database", what);
 }
 
-/* ---- rows ------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 static char *copy(const char *text) {
     char *out = malloc(strlen(text) + 1);
@@ -207,8 +206,7 @@ gt_status gt_view_trials(struct gt_view *v, struct gt_db *db, const char *device
     return gt_db_trials(db, device_key, problem, take_trial, v, err);
 }
 
-/* ---- stale rows
- * -------------------------------------------------------------------------- */
+/* ---- stale rows ---- */
 
 bool gt_view_current(const struct gt_view_row *row, const struct gt_families *families) {
     return gt_families_current(families, row->family, row->hash) != NULL;

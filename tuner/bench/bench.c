@@ -236,7 +236,7 @@ static gt_status play_turn(double *ns, double *spent_s, const struct gt_bench *b
     return status;
 }
 
-/* Everybody once, forwards and backwards in turns (A B B A); false in *clean when the clock
+/* Everybody once, forwards and backwards in turn (A B B A); false in *clean when the clock
  * was throttled meanwhile. */
 static gt_status play_round(double ns[], double *spent_s, bool *clean,
                             struct gt_bench_line *line, struct gt_bench *b,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench.h - tuned kernels against what a user would run instead, on one problem: both
- * verified on the problem's data, then timed in turns. In the process that owns the device;
+ * verified on the problem's data, then timed in turn. In the process that owns the device;
  * tuner/bench/bench_run.h is the other side of it.
  */
 #ifndef GT_TUNER_BENCH_BENCH_H

@@ -194,7 +194,7 @@ static struct gt_cost cost_of(const float ns[TURNS], const float less[TURNS]) {
     return (struct gt_cost){m.median_ns, m.low_ns, m.high_ns};
 }
 
-/* Forwards and backwards in turns, so that a clock that drifts favours nobody. */
+/* Forwards and backwards in turn, so that a clock that drifts favours nobody. */
 static gt_status take_turns(struct gt_overhead *out, struct calls *c, struct gt_err *err) {
     float ns[GT_CALLS][TURNS] = {{0}}, warm;
     gt_status status = GEMMTUNE_OK;

@@ -8,8 +8,7 @@ static double hundredths(double x) {
     return round(100 * x) / 100;
 }
 
-/* ---- a line a problem
- * --------------------------------------------------------------------- */
+/* ---- a line a problem ---- */
 
 struct summary {
     const struct gt_agree_study *study;
@@ -65,8 +64,7 @@ gt_status gt_agree_add(struct gt_table *t, const struct gt_agree_study *s,
     return add_summary(t, &row, err);
 }
 
-/* ---- a line a run
- * ------------------------------------------------------------------------- */
+/* ---- a line a run ---- */
 
 struct run {
     const struct gt_agree_study *study;

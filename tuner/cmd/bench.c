@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench.c - `gemmtune bench`: tuned kernels against what a user would run instead, measured
- * in turns in one run. Each line is printed as it is done.
+ * in turn in one run. Each line is printed as it is done.
  */
 #include "tuner/cmd/bench.h"
 #include "tuner/base/progress.h"
@@ -27,7 +27,7 @@ static const struct gt_option options[] = {
     {"against", 0, GT_OPT_TEXT, offsetof(struct values, against), "LIST",
      "cublas, cublaslt, clblast, cpu or self, by commas (default: all but self)", 0, 0},
     {"rounds", 'r', GT_OPT_INT, offsetof(struct values, rounds), "N",
-     "samples of each side, in turns (default 21)", 6, GT_SAMPLES_MAX},
+     "samples of each side, in turn (default 21)", 6, GT_SAMPLES_MAX},
     {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME",
      "device time for the rounds of a line (default 5s)", 0, 0},
     {"turn", 0, GT_OPT_SECONDS, offsetof(struct values, turn), "TIME",
@@ -91,7 +91,7 @@ static int compare(const struct gt_device *d, const struct gt_bench_options *o,
     return status != GEMMTUNE_OK ? gt_common_fail(status, &err) : code;
 }
 
-/* ---- what a call costs ---- */
+/* ---- the cost of a call ---- */
 
 /* A call for one problem. */
 struct call_row {
@@ -251,7 +251,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_bench = {
     .name = "bench",
     .operands = "[PROBLEM...] --device N",
-    .about = "Measure tuned kernels against vendors' libraries, in turns.",
+    .about = "Measure tuned kernels against vendors' libraries, in turn.",
     .options = options,
     .tables = (const struct gt_form *const[]){&gt_bench_line_form, &gt_bench_sum_form,
                                               &calls, NULL},

@@ -78,7 +78,7 @@ static void count_entry(struct gt_bench_report *r, const struct gt_bench_entry *
     }
 }
 
-/* ---- hearing of lines ---- */
+/* ---- one line ---- */
 
 /* One that was asked for by name is wanted, one that was not is a matter of what is
  * installed. */

@@ -14,7 +14,7 @@
 
 enum { PATH_SIZE = 4096, FAMILIES_MAX = 64 };
 
-/* ---- the command line --------------------------------------------------------- */
+/* ---- the command line ---- */
 
 int gt_common_parse(const struct gt_cmd *cmd, int argc, char **argv, void *values,
                     const struct gt_format *format, int least, int most, int *first) {
@@ -42,7 +42,7 @@ int gt_common_fail(gt_status status, const struct gt_err *err) {
                   err->line[0] != '\0' ? err->line : gemmtune_strerror(status));
 }
 
-/* ---- the database --------------------------------------------------------------- */
+/* ---- the database ---- */
 
 /* The path to open: the one given, or the default in `buf`. */
 static int database_path(const char **path, char buf[PATH_SIZE]) {
@@ -123,7 +123,7 @@ int gt_common_write_db(struct gt_db **out, const char *path) {
     return code >= 0 ? code : open_db(out, path, GT_DB_WRITE);
 }
 
-/* ---- families and problems --------------------------------------------------------- */
+/* ---- families and problems ---- */
 
 int gt_common_families(struct gt_families **out, const struct gt_texts *folders) {
     struct gt_err err = {""};
@@ -169,7 +169,7 @@ int gt_common_family(const struct gt_family **out, const struct gt_families *fam
     return gt_die(GT_EXIT_USAGE, "no family '%s'; there are %s", name, list);
 }
 
-/* ---- printing ------------------------------------------------------------------------ */
+/* ---- printing ---- */
 
 void gt_common_print(const struct gt_table *t, const struct gt_format *format) {
     if (format->json)

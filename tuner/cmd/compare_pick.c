@@ -15,7 +15,7 @@ static void describe(struct gt_compare_side *s, const struct gt_device *d,
     (void)snprintf(s->file, sizeof s->file, "%s", file);
 }
 
-/* ---- published figures --------------------------------------------------------------- */
+/* ---- published figures ---- */
 
 /* Whether a publication about `published` is about the device of this name. Vendors sell
  * several chips as one name: "GTX 1050 (3 GB)" is a GTX 1050 to a publication. */
@@ -54,7 +54,7 @@ static gt_status pick_published(const char **out, const struct gt_published *p,
     return GEMMTUNE_OK;
 }
 
-/* ---- device files -------------------------------------------------------------------- */
+/* ---- device files ---- */
 
 /* A device file of the command line whose device has `what` in its name, or whose path is
  * `what`. */
@@ -85,7 +85,7 @@ static int take_built_in(struct gt_compare_side *s, const char *what, bool by_fi
     return count;
 }
 
-/* ---- one device ---------------------------------------------------------------------- */
+/* ---- one device ---- */
 
 static gt_status pick_elsewhere(struct gt_compare_side *s, struct gt_comparison *c,
                                 const char *what, struct gt_err *err) {

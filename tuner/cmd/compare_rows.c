@@ -33,7 +33,7 @@ static void set_ratios(struct gt_compare_row *r) {
     r->predicted_ratio = over(r->part[0].predicted_ns, r->part[1].predicted_ns);
 }
 
-/* ---- tuned --------------------------------------------------------------------------- */
+/* ---- tuned ---- */
 
 /* The predicted time of a tuned kernel; 0 when there is no prediction. */
 static double predict_tuned(const struct gt_comparison *c, const struct gt_compare_side *s,
@@ -69,7 +69,7 @@ static void put_tuned(struct gt_compare_row *out, const struct gt_comparison *c,
     set_ratios(out);
 }
 
-/* ---- published ----------------------------------------------------------------------- */
+/* ---- published ---- */
 
 static bool of_device(const struct gt_published_row *r, const struct gt_compare_side *s) {
     return s->published != NULL && strcmp(r->device, s->published) == 0;
@@ -164,7 +164,7 @@ static void list_published(struct gt_comparison *c) {
         }
 }
 
-/* ---- best rates ---------------------------------------------------------------------- */
+/* ---- best rates ---- */
 
 /* The highest rate of a kernel and type on a device, whatever the size. */
 static double best_rate(const struct gt_published *p, const struct gt_compare_side *s,
@@ -206,7 +206,7 @@ static void list_rates(struct gt_comparison *c) {
     }
 }
 
-/* ---- the best of gemmtune ------------------------------------------------------------ */
+/* ---- the best of gemmtune ---- */
 
 /* Whether a figure is one of the device, and well above its source's resolution: the others
  * are not worth the second that the best points take to find. */
@@ -258,7 +258,7 @@ static gt_status find_all_best(struct gt_comparison *c, struct gt_err *err) {
     return status;
 }
 
-/* ---- all rows ------------------------------------------------------------------------ */
+/* ---- all rows ---- */
 
 static double mean_predicted_ratio(const struct gt_comparison *c) {
     double logs = 0;

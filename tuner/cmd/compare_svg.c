@@ -33,8 +33,7 @@ struct chart {
     struct gt_svg_spot *spot; /* room for as many as there are rows */
 };
 
-/* ---- what is drawn of a row ------------------------------------------------------------
- */
+/* ---- a row's marks ---- */
 
 static const char tuned[] = "tuned kernel";
 
@@ -70,8 +69,7 @@ static double best_rate(const struct gt_compare_row *r, int side) {
     return best->family != NULL ? rate_of(r->flops, best->prediction.ns) : 0;
 }
 
-/* ---- axes ------------------------------------------------------------------------------
- */
+/* ---- axes ---- */
 
 static void widen(struct range *r, double value) {
     if (value <= 0)
@@ -130,8 +128,7 @@ static void draw_axes(struct chart *chart) {
     gt_svg_text(&chart->svg, LEFT - 50, TOP - 10, GT_SVG_START, "GFLOP/s");
 }
 
-/* ---- series ----------------------------------------------------------------------------
- */
+/* ---- series ---- */
 
 static int by_x(const void *a, const void *b) {
     const struct gt_svg_spot *p = a, *q = b;
@@ -211,8 +208,7 @@ static void draw_side(struct chart *chart, int side) {
     add_legend(chart, side, "gemmtune's best", 3, best_dash, true, false, GT_SVG_DISC);
 }
 
-/* ---- the picture -----------------------------------------------------------------------
- */
+/* ---- the picture ---- */
 
 static void list_kernels(struct chart *chart) {
     for (size_t i = 0; i < chart->c->row_count; i++) {

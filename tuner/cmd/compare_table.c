@@ -12,7 +12,7 @@ struct line {
     char shared[GT_NAME_MAX + GT_POINT_TEXT_MAX];
 };
 
-/* ---- values -------------------------------------------------------------------------- */
+/* ---- values ---- */
 
 static double best_ns(const struct gt_compare_part *part) {
     return gt_cell_known(part->best.family != NULL ? part->best.prediction.ns : 0);
@@ -70,7 +70,7 @@ static void make_texts(struct line *l, const struct gt_compare_row *r) {
                        shared_point(r));
 }
 
-/* ---- columns ------------------------------------------------------------------------- */
+/* ---- columns ---- */
 
 #define A               0
 #define B               1
@@ -151,7 +151,7 @@ const struct gt_form gt_compare_published_form = GT_FORM(published, "with nothin
 GT_COLUMNS(tuned, struct line, OF_TUNED)
 const struct gt_form gt_compare_tuned_form = GT_FORM(tuned, "with tuned kernels");
 
-/* ---- the table ----------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 gt_status gt_compare_table(struct gt_table **out, const struct gt_comparison *c,
                            bool people, struct gt_err *err) {

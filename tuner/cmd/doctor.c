@@ -58,7 +58,7 @@ static void find(struct report *r, const char *check, const char *state, const c
         r->status = add_finding(r->table, &(struct row){check, state, text}, &r->err);
 }
 
-/* ---- the database ------------------------------------------------------------------- */
+/* ---- the database ---- */
 
 /* SQLite keeps user_version big-endian at byte 60 of the file; db.h refuses what is newer.
  */
@@ -134,8 +134,7 @@ static int find_database(struct report *r, const char *path,
     return status == GEMMTUNE_OK && bad == 0 ? GT_EXIT_OK : GT_EXIT_DATABASE;
 }
 
-/* ---- devices and the cache ------------------------------------------------------------
- */
+/* ---- devices and the cache ---- */
 
 static void find_devices(struct report *r) {
     struct gt_device_list list;

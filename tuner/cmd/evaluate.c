@@ -2,7 +2,7 @@
 /*
  * evaluate.c - `gemmtune evaluate`: what the library's answer loses on problems that were
  * not tuned. Tuned ones are hidden; what each rule answers is timed with the problem's own
- * winner, in turns, or with --stored taken from the trials in the database.
+ * winner, in turn, or with --stored taken from the trials in the database.
  */
 #include "tuner/base/progress.h"
 #include "tuner/study/evaluate.h"
@@ -69,7 +69,7 @@ struct work {
     int wrong, failed;  /* answers that were not correct on the device */
 };
 
-/* ---- the command line ---------------------------------------------------------------- */
+/* ---- the command line ---- */
 
 static int pick_rule(unsigned *rules, const char *name) {
     const char *names[GT_RULES + 1] = {NULL};
@@ -102,7 +102,7 @@ static int check_values(struct work *w) {
     return code;
 }
 
-/* ---- what is known ------------------------------------------------------------------- */
+/* ---- tuned problems ---- */
 
 /* The device of the database that --device names, or the only one. */
 static int pick_stored_device(struct work *w, struct gt_db *db) {
@@ -170,7 +170,7 @@ static int prepare(struct work *w) {
                              : gt_die(GT_EXIT_FAILURE, "no memory for %zu problems", all);
 }
 
-/* ---- hiding -------------------------------------------------------------------------- */
+/* ---- hiding ---- */
 
 static void hide(struct work *w) {
     const size_t all = gt_evaluation_count(w->evaluation);
@@ -187,7 +187,7 @@ static void hide(struct work *w) {
     w->count = all;
 }
 
-/* ---- measuring ----------------------------------------------------------------------- */
+/* ---- measuring ---- */
 
 /* The winner and the answers, each kernel once; at[r]: which one is rule r's, -1 for none.
  */
@@ -334,7 +334,7 @@ static int verdict(const struct work *w) {
     return GT_EXIT_OK;
 }
 
-/* ---- the command --------------------------------------------------------------------- */
+/* ---- the command ---- */
 
 /* Families and device: the session's, or the built-in ones and the database's. */
 static int open_session(struct work *w) {

@@ -8,8 +8,7 @@ static double percent(double part) {
     return round(1e3 * part) / 10;
 }
 
-/* ---- a line a problem and rule
- * ------------------------------------------------------------ */
+/* ---- a line a problem and rule ---- */
 
 struct answer {
     const struct gt_hidden *hidden;
@@ -58,8 +57,7 @@ static gt_status put_answer(struct gt_table *t, const struct gt_hidden *h,
     return add_answer(t, &row, err);
 }
 
-/* ---- a line a rule
- * ------------------------------------------------------------------------ */
+/* ---- a line a rule ---- */
 
 struct rule {
     enum gt_rule_kind rule;
@@ -86,8 +84,7 @@ static double of_losses(const struct rule *r, double part) {
 GT_COLUMNS(rule, struct rule, RULES)
 const struct gt_form gt_evaluate_rule_form = GT_FORM(rule, "of the rules");
 
-/* ---- both
- * --------------------------------------------------------------------------------- */
+/* ---- both ---- */
 
 static gt_status fill(struct gt_table *answers, struct gt_table *rules,
                       const struct gt_evaluate_report *report, struct gt_err *err) {
@@ -130,7 +127,7 @@ static void print_text(const struct gt_evaluate_report *report,
     gt_common_print_people(rules, format, out);
     fprintf(out, "%zu of %zu tuned problems hidden, seed %lld, times %s\n", report->done,
             report->tuned, (long long)report->seed,
-            report->stored ? "stored" : "measured with the winner's in turns");
+            report->stored ? "stored" : "measured with the winner's in turn");
 }
 
 gt_status gt_evaluate_print(const struct gt_evaluate_report *report,

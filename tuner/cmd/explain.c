@@ -87,7 +87,7 @@ static struct analysis analyse(const gemmtune_problem *p, const struct machine *
     return a;
 }
 
-/* ---- printing ---------------------------------------------------------------------- */
+/* ---- printing ---- */
 
 static const char *bound_of(const struct analysis *a) {
     if (a->roofline_ns == 0)
@@ -168,8 +168,7 @@ static void print_roofline(const struct analysis *a, const struct machine *machi
                gt_show_bytes(buf[0], machine->memory));
 }
 
-/* ---- the machine ----------------------------------------------------------------------
- */
+/* ---- the machine ---- */
 
 static void describe(struct machine *out, const struct gt_device *d,
                      const gemmtune_problem *p) {

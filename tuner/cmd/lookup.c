@@ -22,7 +22,7 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-/* ---- printing ---------------------------------------------------------------------- */
+/* ---- printing ---- */
 
 struct answer {
     char problem[GT_PROBLEM_NAME_MAX], key[GT_DEVICE_KEY_MAX], point[GT_POINT_TEXT_MAX];
@@ -66,7 +66,7 @@ static void print_people(const struct answer *a) {
     printf("why      %s\n", a->choice->why);
 }
 
-/* ---- the command --------------------------------------------------------------------- */
+/* ---- the command ---- */
 
 static int look_up(const gemmtune_problem *p, struct gt_db *db,
                    const struct gt_families *families, const struct values *v) {

@@ -10,8 +10,7 @@
 
 enum { LINE_MAX_BYTES = 1024, COMMANDS_MAX = 64 };
 
-/* ---- mdoc -----------------------------------------------------------------------------
- */
+/* ---- mdoc ---- */
 
 /* Text of a line of its own; a first "." or "'" and all backslashes would be commands. */
 static void put_text(const char *text) {
@@ -69,8 +68,7 @@ static void put_command(const struct gt_cmd *cmd) {
     }
 }
 
-/* ---- the page -------------------------------------------------------------------------
- */
+/* ---- the page ---- */
 
 /* The index of a command that people use; -1 when there is none of this name. */
 static int find(const char *name) {

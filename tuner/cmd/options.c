@@ -54,7 +54,7 @@ int gt_exit_of(gt_status status) {
     return GT_EXIT_FAILURE;
 }
 
-/* ---- values ------------------------------------------------------------------ */
+/* ---- values ---- */
 
 /* A plain decimal such as "12" or "0.25" at the start of `text`: its length, 0 when there
  * is none. Written out because strtod asks the locale and takes "inf" and "0x". */
@@ -162,7 +162,7 @@ static const store_fn stores[] = {
     [GT_OPT_NUMBER] = store_number,
 };
 
-/* ---- help -------------------------------------------------------------------- */
+/* ---- help ---- */
 
 static const struct gt_option help_option = {
     .name = "help", .letter = 'h', .kind = GT_OPT_FLAG, .help = "show this and exit"};
@@ -221,7 +221,7 @@ static int print_help(const struct gt_cmd *cmd) {
     return GT_EXIT_OK;
 }
 
-/* ---- complaints ---------------------------------------------------------------- */
+/* ---- complaints ---- */
 
 static int complain_unknown(const struct gt_cmd *cmd, const char *word) {
     const char *names[OPTIONS_MAX + 2] = {NULL};
@@ -264,7 +264,7 @@ static int complain(const struct gt_cmd *cmd, int found, char *const *argv) {
                   optopt, cmd->name);
 }
 
-/* ---- parsing ------------------------------------------------------------------- */
+/* ---- parsing ---- */
 
 /* The table as getopt wants it. */
 struct getopt_table {

@@ -137,8 +137,7 @@ static int predict(const struct values *v, const struct gt_families *families,
     return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
 }
 
-/* ---- the command
- * ---------------------------------------------------------------------------- */
+/* ---- the command ---- */
 
 static int refuse(const struct values *v) {
     if (v->check && v->fit)

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- sums over groups
- * --------------------------------------------------------------------- */
+/* ---- sums over groups ---- */
 
 /* Groups that are summed up in a row: of a family ("" is all families of a problem
  * together, NULL each family alone), fitted to, held out, or both. */
@@ -58,8 +57,7 @@ static struct sums sum_up(const struct gt_checked *c, const struct slice *s,
     return sums;
 }
 
-/* ---- tables
- * ------------------------------------------------------------------------------------ */
+/* ---- tables ---- */
 
 struct row {
     const char *family, *which;
@@ -191,8 +189,7 @@ static gt_status print(const struct gt_checked *c, const struct gt_families *fam
     return status;
 }
 
-/* ---- the command
- * ------------------------------------------------------------------------------- */
+/* ---- the command ---- */
 
 /* The trials of a device of the database. */
 static gt_status read_trials(struct gt_view *view, const char **key, struct gt_db *db,

@@ -59,8 +59,7 @@ struct session {
     int count;
 };
 
-/* ---- the summary
- * ---------------------------------------------------------------------------- */
+/* ---- the summary ---- */
 
 /* "64 / 110", "812 / never". */
 static const char *show_reach(char buf[GT_CELL_MAX], const struct gt_replay_reach *r) {
@@ -129,8 +128,7 @@ static gt_status print_summary(const struct session *s, struct gt_err *err) {
     return status;
 }
 
-/* ---- the curve
- * ------------------------------------------------------------------------------ */
+/* ---- the curve ---- */
 
 /* All strategies after so many evaluations. */
 struct moment {
@@ -182,8 +180,7 @@ static gt_status print_curve(const struct session *s, struct gt_err *err) {
     return status;
 }
 
-/* ---- the run
- * -------------------------------------------------------------------------------- */
+/* ---- the run ---- */
 
 static void describe(const struct session *s) {
     size_t points = 0, good = 0;

@@ -32,8 +32,7 @@ struct gt_session_setup {
 int gt_session_open(struct gt_session *s, const struct gt_session_setup *setup);
 void gt_session_close(struct gt_session *s);
 
-/* ---- commands that tune ---------------------------------------------------------------
- */
+/* ---- commands that tune ---- */
 
 /* How to search, in words of the command line; NULL: not said. */
 struct gt_session_search {
@@ -56,8 +55,7 @@ gt_status gt_session_begin_run(struct gt_tuner *t, const struct gt_session *s,
                                struct gt_err *err);
 void gt_session_end_run(struct gt_tuner *t, gt_status status);
 
-/* ---- jobs -----------------------------------------------------------------------------
- */
+/* ---- jobs ---- */
 
 /* Runs one job with up to GT_JOB_POINTS_MAX candidates; exit code as above, report filled.
  */

@@ -33,7 +33,7 @@ static const struct gt_option options[] = {
 
 enum { COMMAND_MAX = 1600 + GT_AGAIN_MAX };
 
-/* ---- order ----------------------------------------------------------------------- */
+/* ---- order ---- */
 
 /* Words past the outcomes: trials that have none. */
 static const char *word_of(const struct gt_view_row *r) {
@@ -66,7 +66,7 @@ static int best_first(const void *a, const void *b) {
     return order != 0 ? order : strcmp(x->point, y->point);
 }
 
-/* ---- printing ---------------------------------------------------------------------- */
+/* ---- printing ---- */
 
 static const uint64_t seed_preset = 1; /* of `gemmtune trial` */
 
@@ -185,7 +185,7 @@ static void print_failures(const struct gt_view *v, struct given *g) {
     }
 }
 
-/* ---- the command --------------------------------------------------------------------- */
+/* ---- the command ---- */
 
 static gt_status load(struct gt_view *v, struct gt_db *db, const char *device,
                       const char *problem, struct gt_err *err) {

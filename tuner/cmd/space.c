@@ -69,8 +69,7 @@ static const struct gt_dtype *first_type(const struct gt_family *f) {
     return gt_dtype_at(0);
 }
 
-/* ---- the family ------------------------------------------------------------------------
- */
+/* ---- the family ---- */
 
 static void print_params(const struct gt_family *f) {
     printf("\nParameters (default in brackets)\n");
@@ -214,8 +213,7 @@ static gt_status describe_family(const struct gt_question *s, struct gt_err *err
     return status;
 }
 
-/* ---- the command
- * -------------------------------------------------------------------------- */
+/* ---- the command ---- */
 
 /* The device asked for, else the first there is, else the nominal one. */
 static int pick_device(struct gt_device *out, const char *what) {

@@ -10,8 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- binding ---------------------------------------------------------------------------
- */
+/* ---- binding ---- */
 
 /* Whether the value is one of the domain. */
 static bool in_domain(const struct gt_param *param, int64_t value) {

@@ -60,7 +60,7 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-/* ---- what is tuned already ---- */
+/* ---- tuned problems ---- */
 
 /* Seconds of search that problem i may count on: its share of the budget by weight, the
  * same in every run of a command; without a budget the effort's; 0: no limit. */

@@ -208,7 +208,7 @@ void gt_checker_destroy(struct gt_checker *c) {
     free(c);
 }
 
-/* ---- what each kernel takes ---- */
+/* ---- the arguments of each kernel ---- */
 
 gt_status gt_checker_fill(struct gt_checker *c, void *view, gemmtune_dtype type,
                           int64_t rows, int64_t cols, int64_t ld, uint64_t seed,

@@ -168,7 +168,7 @@ static void blas_any(const gemmtune_problem *p, const struct matrices *x) {
     gt_cpu_blas_run(p, 1, x->a, x->b, 0, x->c);
 }
 
-/* ---- which function, and how long ---- */
+/* ---- choosing and timing a function ---- */
 
 typedef void (*product_fn)(const gemmtune_problem *p, const struct matrices *x);
 

@@ -29,7 +29,7 @@ struct answer {
     char missing[GT_BACKENDS][GT_MISSING_MAX];
 };
 
-/* ---- the child ----------------------------------------------------------------- */
+/* ---- the child ---- */
 
 /* Never returns. The child owns nothing that has to be released, and a driver's exit
  * handlers may hang. */
@@ -47,7 +47,7 @@ static void answer_and_exit(int fd) {
     _exit(sent ? 0 : 1);
 }
 
-/* ---- the parent ------------------------------------------------------------------ */
+/* ---- the parent ---- */
 
 /* Reads the next bytes. False at the end of the pipe or after the deadline. */
 static bool receive(int fd, void *data, size_t size, double deadline) {
@@ -139,7 +139,7 @@ gt_status gt_probe_devices(struct gt_device_list *out, struct gt_err *err) {
     return status;
 }
 
-/* ---- picking ------------------------------------------------------------------------ */
+/* ---- picking ---- */
 
 static gt_status no_device(const struct gt_device_list *list, struct gt_err *err) {
     char missing[GT_ALL_MISSING_MAX];

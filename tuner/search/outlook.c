@@ -10,12 +10,14 @@
 
 enum {
     EACH_MAX = 16,
-    LOOKS = 8192,  /* a space of no more points is looked at whole, of others so many */
-    CLIMBERS = 16, /* from which the best are climbed to */
+    /* points of a space that the model is asked about; a smaller space is searched
+     * completely */
+    LOOKS = 8192,
+    CLIMBERS = 16, /* the best of those points, from which a climb starts */
     NEAR_MAX = 1024
 };
 
-/* ---- what the model says --------------------------------------------------------- */
+/* ---- forecasts ---- */
 
 static float ask(struct gt_outlook *o, struct gt_pick p) {
     struct gt_binding *b = &o->bound[p.space];
@@ -28,7 +30,7 @@ static float ask(struct gt_outlook *o, struct gt_pick p) {
                : NAN;
 }
 
-/* 0 when the model has nothing to say of it. */
+/* The forecast; 0 when the model has none for the point. */
 static double expected(struct gt_outlook *o, struct gt_pick p) {
     if (!o->ns || !o->ns[p.space])
         return 0;
@@ -42,7 +44,7 @@ double gt_outlook_ns(void *user, const struct gt_pick *pick) {
     return expected(user, *pick);
 }
 
-/* ---- the best -------------------------------------------------------------------- */
+/* ---- the best ---- */
 
 static int differing(const struct gt_space *s, size_t a, size_t b) {
     const size_t params = (size_t)s->params;
@@ -52,7 +54,7 @@ static int differing(const struct gt_space *s, size_t a, size_t b) {
     return n;
 }
 
-/* The fastest of those asked about that is unlike each one taken. */
+/* Finds the fastest of the points asked about that is unlike each one taken so far. */
 static bool next_best(size_t *out, const struct gt_space *s, const float *ns,
                       const size_t *taken, int count) {
     bool found = false;
@@ -77,7 +79,7 @@ static void look_around(struct gt_outlook *o, int space) {
                                                       : (size_t)gt_random(&state) % count});
 }
 
-/* To the best of the neighbours, until none is better. */
+/* Goes to the best neighbour until no neighbour is better. */
 static void climb(struct gt_outlook *o, struct gt_pick from) {
     struct gt_pick near[NEAR_MAX], at = {-1, 0};
     while (from.space != at.space || from.index != at.index) {

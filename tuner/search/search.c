@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search.c - the frame around a strategy: seeds, taken points, the end of the search, and
+ * search.c - the frame around a strategy: starts, taken points, the end of the search, and
  * the queue of answers.
  *
- * Answers come when the device has them; a strategy must not see the difference. So they
- * wait in a queue, and just before pick i is made those of picks 0 .. i - ahead are handed
- * on, for a seed those of 0 .. i - starts_ahead. A strategy that says WAIT gets more of
- * them, one at a time in the order of asking, until it has a pick.
+ * Answers come whenever the device has them, but a strategy must not see such differences.
+ * So they wait in a queue. Just before pick i is made, the answers of picks 0 .. i - ahead
+ * are delivered (for a start, of picks 0 .. i - starts_ahead). When a strategy says WAIT,
+ * further answers are delivered one at a time, in the order of asking, until it has a pick.
  */
 #include "tuner/search/search.h"
 
@@ -22,8 +22,7 @@ uint64_t gt_random(uint64_t *state) {
     return z ^ (z >> 31);
 }
 
-/* ---- the search around a strategy ------------------------------------------------------
- */
+/* ---- the search around a strategy ---- */
 
 struct answer {
     struct gt_pick pick;
@@ -36,17 +35,17 @@ struct gt_search {
     const struct gt_strategy *strategy;
     void *self;
     unsigned char **taken; /* by space, by index */
-    float **told;          /* as well: NAN nothing, HUGE_VAL a failure */
-    size_t *left;          /* by space: points not taken */
+    float **told;          /* by space and index: NAN unknown, HUGE_VAL a failure */
+    size_t *left;          /* by space: number of points not taken */
     size_t total, given;
-    int starts_done;     /* of setup.start gone through */
-    size_t starts_given; /* of these */
-    /* told and not handed on: a ring of `room`, no more are outstanding */
+    int starts_done;     /* entries of setup.start that were looked at */
+    size_t starts_given; /* starts that were given out */
+    /* told but not delivered: a ring of `room` entries, the largest number of open picks */
     struct answer *queue;
     size_t room, first, queued;
-    size_t delivered; /* picks whose answer the strategy has seen */
-    bool waits;       /* the strategy said WAIT and has been handed nothing since */
-    bool reached;     /* the target, by what has been handed on */
+    size_t delivered; /* number of answers that the strategy has got */
+    bool waits;       /* the strategy said WAIT and has got no answer since */
+    bool reached;     /* a delivered answer was as fast as the target */
     uint64_t rng;
 };
 
@@ -130,7 +129,7 @@ static enum gt_ask give_out(struct gt_search *s, struct gt_pick p, struct gt_pic
     return GT_ASK_PICK;
 }
 
-/* Hands one answer on; false when there is none. */
+/* Delivers one answer to the strategy. False when there is none. */
 static bool deliver(struct gt_search *s) {
     if (s->queued == 0)
         return false;
@@ -147,7 +146,7 @@ static bool deliver(struct gt_search *s) {
     return true;
 }
 
-/* The same again until it is given out. */
+/* Finds the next start that is not taken. It stays the same until it is given out. */
 static bool next_start(struct gt_search *s, struct gt_pick *out) {
     for (; s->starts_done < s->setup.starts; s->starts_done++) {
         *out = s->setup.start[s->starts_done];
@@ -188,16 +187,15 @@ enum gt_ask gt_search_ask(struct gt_search *s, struct gt_pick *out) {
     }
 }
 
-/* At most `room` are outstanding, and what is outstanding has a place in the ring. */
+/* At most `room` picks are open, so the ring has a place for the answer of each. */
 void gt_search_tell(struct gt_search *s, const struct gt_pick *pick, gt_outcome outcome,
                     double ns) {
     if (s->queued == s->room)
-        return; /* told twice */
+        return; /* was told twice */
     s->queue[(s->first + s->queued++) % s->room] = (struct answer){*pick, outcome, ns};
 }
 
-/* ---- for strategies --------------------------------------------------------------------
- */
+/* ---- for strategies ---- */
 
 const struct gt_search_setup *gt_search_setup_of(const struct gt_search *s) {
     return &s->setup;
@@ -220,7 +218,8 @@ uint64_t gt_search_bits(struct gt_search *s) {
 }
 
 size_t gt_search_below(struct gt_search *s, size_t below) {
-    return (size_t)(gt_random(&s->rng) % below); /* far below 2^64: no bias to speak of */
+    /* `below` is far less than 2^64, so the bias is negligible */
+    return (size_t)(gt_random(&s->rng) % below);
 }
 
 double gt_search_uniform(struct gt_search *s) {
@@ -238,7 +237,7 @@ bool gt_search_any_of(struct gt_pick *out, struct gt_search *s, int space) {
         if (!gt_search_taken(s, *out))
             return true;
     }
-    size_t skip = gt_search_below(s, s->left[space]); /* few are left: count them off */
+    size_t skip = gt_search_below(s, s->left[space]); /* few are left: count through them */
     for (out->index = 0;; out->index++)
         if (!gt_search_taken(s, *out) && skip-- == 0)
             return true;

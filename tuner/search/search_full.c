@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* search_full.c - everything in order, and everything in any order. */
+/* search_full.c - all points: in order, and in random order. */
 #include "tuner/search/search.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search_genetic.c - a population whose better half breeds: a child has each parameter from
- * one of two parents or, now and then, from anywhere. A generation is told before the next
- * is bred. What is known already costs no evaluation.
+ * search_genetic.c - a genetic algorithm. The better half of the population breeds: a child
+ * has each parameter from one of two parents or, now and then, a random value. A generation
+ * must be told before the next one is bred. Points with a known result cost no evaluation.
  */
 #include "tuner/base/best.h"
 #include "tuner/search/search.h"
@@ -12,13 +12,13 @@
 #include <string.h>
 
 enum { POPULATION = 20, TRIES = 200 };
-static const double mutation = 0.1; /* a parameter */
+static const double mutation = 0.1; /* probability for each parameter */
 
 struct genetic {
     struct gt_search *search;
-    struct gt_keyed_pick adult[POPULATION]; /* the best so far, best first */
+    struct gt_keyed_pick adult[POPULATION]; /* the best so far, by time */
     int adults;
-    struct gt_pick child[POPULATION]; /* of this generation, to be tried */
+    struct gt_pick child[POPULATION]; /* the generation that is being tried */
     int children, given;
 };
 
@@ -31,7 +31,7 @@ static gt_status genetic_create(void **self, struct gt_search *search, struct gt
     return GEMMTUNE_OK;
 }
 
-/* Keeps the adults sorted, each once, POPULATION of them. */
+/* Adds a point to the adults, of which the best POPULATION are kept, each once. */
 static void grow_up(struct genetic *g, struct gt_pick p) {
     const double ns = gt_search_told(g->search, p);
     for (int i = 0; i < g->adults; i++)
@@ -71,7 +71,8 @@ static bool among(const struct genetic *g, struct gt_pick p) {
     return false;
 }
 
-/* Children that have not been tried; where breeding finds none, strangers. */
+/* Breeds children that have not been tried. When it finds too few, random points are added.
+ */
 static void next_generation(struct genetic *g) {
     struct gt_pick p;
     const bool first = g->adults < 2;

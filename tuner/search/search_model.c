@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search_model.c - the default. Each space has a surrogate, which learns from what was
- * measured there; the next pick is the candidate, of any space, that is expected to improve
- * most on the best of all. So families share the budget by what they promise, and a
- * leader's surroundings by what they still may hide.
+ * search_model.c - the default strategy. Each space has a surrogate, which learns from its
+ * measured points. The next pick is the candidate of any space with the largest expected
+ * improvement on the best time of all spaces. Families thus share the budget by their
+ * promise, and the surroundings of a leader by their uncertainty.
  *
- * A space begins with its seeds and a few points far from each other, the better ones by
- * what is predicted for them, if anybody predicts. Its candidates are a random sample, all
- * that one parameter away from its leaders, and where the last look found most; from the
- * best of them the search climbs, so that large spaces need not be looked at whole. Now and
- * then comes a random point: a model may be sure and wrong.
+ * A space begins with its starts and a few first looks: points that are far apart or have
+ * good forecasts. Its candidates are then a random sample, all neighbours of its leaders
+ * (one parameter differs), and the best candidates of the last time. From the best one the
+ * search climbs to better neighbours, so that it need not score all points of a large
+ * space. Now and then a random point is picked, since a surrogate can be sure and wrong.
  */
 #include "tuner/base/best.h"
 #include "tuner/search/search.h"
@@ -21,40 +21,40 @@
 
 enum {
     POOL = 1024,                         /* candidates of a space */
-    SCRATCH = GT_SURROGATE_SLOTS - POOL, /* neighbours looked at when climbing */
-    LEADERS = 8,                         /* whose neighbours are candidates */
+    SCRATCH = GT_SURROGATE_SLOTS - POOL, /* neighbours that are scored while climbing */
+    LEADERS = 8,    /* best points of a space, whose neighbours are candidates */
     KEPT = 256,     /* candidates that stay when the pool is drawn again */
-    LOOKS_MAX = 10, /* points before a space's surrogate is asked, at most */
-    LOOKS_MIN = 3,  /* of them, before a space is found hopeless */
+    LOOKS_MAX = 10, /* first looks at a space, at most */
+    LOOKS_MIN = 3,  /* first looks after which an unpromising space gets no more */
     CLIMBS = 4,
-    LOOK_TRIES = 48,  /* points that each of the first is chosen from */
-    RANDOM_EVERY = 24 /* one pick in so many is random */
+    LOOK_TRIES = 48,  /* random points from which a first look is chosen */
+    RANDOM_EVERY = 24 /* one pick in this many is random */
 };
-static const double promising_within = 0.7; /* log units: half as fast as the best */
+static const double promising_within = 0.7; /* log units: up to twice the best time */
 _Static_assert(SCRATCH > 0, "the pool leaves room for neighbours");
 
 struct region {
     struct gt_surrogate *surrogate;
-    size_t given, told;                   /* seeds too */
-    struct gt_keyed_pick leader[LEADERS]; /* best first, by logarithm of time */
+    size_t given, told;                   /* number of picks, starts included */
+    struct gt_keyed_pick leader[LEADERS]; /* by logarithm of time */
     int leaders;
-    struct gt_pick look[LOOKS_MAX]; /* given so far: the next is to be far from them */
-    int pool;                       /* candidates */
+    struct gt_pick look[LOOKS_MAX]; /* the first picks; the next look keeps away */
+    int pool;                       /* number of candidates */
     size_t index[GT_SURROGATE_SLOTS];
     double score[GT_SURROGATE_SLOTS];
-    double scored_best; /* the best of all when it was scored last */
-    bool stale;         /* something was given or told since */
-    int top;            /* the best candidate's slot; -1: none */
+    double scored_best; /* the best time of all when the candidates were scored */
+    bool stale;         /* a pick was given out or told since then */
+    int top;            /* slot of the best candidate; -1: none */
 };
 
 struct model {
     struct gt_search *search;
     int spaces;
     struct region *region;
-    double best;        /* logarithm of the fastest of all */
-    size_t first_looks; /* points before a space's surrogate is asked */
+    double best;        /* logarithm of the best time of all */
+    size_t first_looks; /* of a space before its surrogate is asked */
     size_t asked;
-    double *guess; /* scratch of a pool's size */
+    double *guess; /* scratch, as large as a pool */
 };
 
 static void model_destroy(void *self) {
@@ -68,7 +68,7 @@ static void model_destroy(void *self) {
     free(m);
 }
 
-/* A quarter of the budget goes to first looks, but no space is judged by one point. */
+/* First looks take a quarter of the budget, but each space gets at least two. */
 static size_t first_looks_of(const struct gt_search_setup *setup) {
     const size_t least = 2, spaces = (size_t)setup->spaces;
     const size_t fair = setup->budget / 4 / (spaces > 0 ? spaces : 1);
@@ -97,15 +97,14 @@ static gt_status model_create(void **self, struct gt_search *search, struct gt_e
     return status;
 }
 
-/* The logarithm of what somebody thinks it takes; NAN when nobody knows. */
+/* The logarithm of the forecast for a point; NAN when there is none. */
 static double guess_of(const struct model *m, struct gt_pick p) {
     const struct gt_search_setup *setup = gt_search_setup_of(m->search);
     const double ns = setup->predict ? setup->predict(setup->user, &p) : 0;
     return ns > 0 ? log(ns) : NAN;
 }
 
-/* ---- first looks
- * ----------------------------------------------------------------------------- */
+/* ---- first looks ---- */
 
 static double distance2(const struct gt_space *s, size_t a, size_t b) {
     const size_t params = (size_t)s->params;
@@ -119,7 +118,7 @@ static double distance2(const struct gt_space *s, size_t a, size_t b) {
     return sum;
 }
 
-/* How far from those looked at first. */
+/* The distance to the nearest of the first picks. */
 static double distance_from_looks(const struct model *m, struct gt_pick p) {
     const struct gt_space *s = &gt_search_setup_of(m->search)->space[p.space];
     const struct region *r = &m->region[p.space];
@@ -129,8 +128,8 @@ static double distance_from_looks(const struct model *m, struct gt_pick p) {
     return least;
 }
 
-/* Of a random few the one farthest from the others; every second time the one with the best
- * prediction, if any of them has one. */
+/* Picks a first look among a few random points: in turn the one farthest from the others
+ * and the one with the best forecast, if any has one. */
 static bool pick_first_look(struct model *m, int space, struct gt_pick *out) {
     const bool by_guess = m->region[space].given % 2;
     struct gt_pick p, farthest = {space, 0}, fastest = {space, 0};
@@ -144,7 +143,7 @@ static bool pick_first_look(struct model *m, int space, struct gt_pick *out) {
             farthest = p;
             most = away;
         }
-        if (guess < least) { /* never when it is NAN */
+        if (guess < least) { /* never true when guess is NAN */
             fastest = p;
             least = guess;
         }
@@ -153,15 +152,15 @@ static bool pick_first_look(struct model *m, int space, struct gt_pick *out) {
     return true;
 }
 
-/* First looks that a space is due: those far behind the best after LOOKS_MIN of them get no
- * more. */
+/* The number of first looks that a space gets. A space that is far behind the best after
+ * LOOKS_MIN of them gets no more. */
 static size_t looks_due(const struct model *m, const struct region *r) {
     const bool hopeful = r->leaders > 0 && r->leader[0].key < m->best + promising_within;
     return hopeful || m->spaces == 1 || m->first_looks < LOOKS_MIN ? m->first_looks
                                                                    : LOOKS_MIN;
 }
 
-/* The space that was looked at least, while one has not had its first looks. */
+/* The space with the fewest picks among those that lack first looks; -1: none. */
 static int region_to_look_at(const struct model *m) {
     int least = -1;
     for (int i = 0; i < m->spaces; i++)
@@ -172,8 +171,7 @@ static int region_to_look_at(const struct model *m) {
     return least;
 }
 
-/* ---- candidates
- * ------------------------------------------------------------------------------ */
+/* ---- candidates ---- */
 
 static void add_candidate(struct model *m, int space, size_t index, int room) {
     struct region *r = &m->region[space];
@@ -193,7 +191,7 @@ static int by_score(const void *a, const void *b) {
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Of the pool only the KEPT best. */
+/* Reduces the pool to its KEPT best. */
 static void keep_best(struct model *m, int space) {
     struct region *r = &m->region[space];
     struct scored all[POOL];
@@ -235,7 +233,7 @@ static void draw_pool(struct model *m, int space) {
     set_slots(m, space, 0, r->pool);
 }
 
-/* The best slot of those that are not taken; -1: all are. */
+/* The best slot that is not taken; -1: all are taken. */
 static int best_slot(const struct model *m, int space, int from, int count) {
     const struct region *r = &m->region[space];
     int best = -1;
@@ -263,7 +261,8 @@ static void score_region(struct model *m, int space) {
     r->stale = false;
 }
 
-/* From the best candidate to a better neighbour of it, a few times. */
+/* Climbs from the best candidate to better neighbours, a few times. Returns the point
+ * reached. */
 static size_t climb(struct model *m, int space) {
     const struct gt_space *s = &gt_search_setup_of(m->search)->space[space];
     struct region *r = &m->region[space];
@@ -284,8 +283,7 @@ static size_t climb(struct model *m, int space) {
     return at.index;
 }
 
-/* ---- ask and tell
- * ---------------------------------------------------------------------------- */
+/* ---- ask and tell ---- */
 
 static void model_add(void *self, const struct gt_pick *p) {
     struct model *m = self;
@@ -305,7 +303,7 @@ static int most_promising(struct model *m) {
             continue;
         score_region(m, i);
         const struct region *r = &m->region[i];
-        /* what is outstanding may disappoint: not everything on one horse */
+        /* open picks may disappoint, so a space with many of them counts less */
         const double told_share = (double)(r->told + 1) / (double)(r->given + 1);
         const double score = r->top >= 0 ? r->score[r->top] * told_share : -1;
         if (score > most) {

@@ -36,7 +36,7 @@ struct ranked {
     const struct gt_known *known;
 };
 
-/* ---- stored times ------------------------------------------------------------------ */
+/* ---- stored times ---- */
 
 static int by_kernel(const void *a, const void *b) {
     const struct stored *x = a, *y = b;
@@ -111,7 +111,7 @@ static bool stored_times(double *ns, double *best_ns, const struct gt_evaluation
     return *ns > 0 && *best_ns > 0;
 }
 
-/* ---- hiding ------------------------------------------------------------------------ */
+/* ---- hiding ---- */
 
 static bool is_winner(const struct gt_evaluation *e, size_t i) {
     const struct gt_known *k = &e->setup.known[i];
@@ -151,7 +151,7 @@ static void keep_the_rest(struct gt_evaluation *e, size_t begin, size_t end) {
             e->left[e->left_count++] = e->setup.known[i];
 }
 
-/* ---- asking ------------------------------------------------------------------------ */
+/* ---- asking ---- */
 
 static bool ask(struct gt_choice *out, const struct gt_evaluation *e,
                 const gemmtune_problem *p, const struct gt_known *known, size_t count) {
@@ -332,7 +332,7 @@ static void answer(struct gt_answer *out, const struct gt_evaluation *e,
         out->ns = out->best_ns = 0;
 }
 
-/* ---- from outside ------------------------------------------------------------------ */
+/* ---- from outside ---- */
 
 gt_status gt_evaluation_create(struct gt_evaluation **out,
                                const struct gt_evaluation_setup *setup,

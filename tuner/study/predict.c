@@ -108,8 +108,7 @@ gt_status gt_predict_best(struct gt_predicted *out, size_t most, size_t *count,
     return status;
 }
 
-/* ---- the best of a space, briefly ------------------------------------------------------
- */
+/* ---- the best of a space, briefly ---- */
 
 /* Points of a space that are asked about, evenly spread; then the neighbours of the best
  * one, which differ from it in the last parameters. */

@@ -10,8 +10,7 @@
 #include "core/text.h"
 #include "tuner/base/view.h"
 
-/* ---- a device that is not here ---------------------------------------------------------
- */
+/* ---- a device that is not here ---- */
 
 /* Reads a description (configs/devices/, docs/search.md). `what` is a path, or the name of
  * a description that is built in: "gtx-1080". EIO; EPARSE with the line. */
@@ -22,8 +21,7 @@ bool gt_describe_at(struct gt_device *out, char name[GT_NAME_MAX], size_t index)
 gt_status gt_describe_parse(struct gt_device *out, const char *name, const char *text,
                             size_t size, struct gt_err *err);
 
-/* ---- the best of a space ----------------------------------------------------------------
- */
+/* ---- the best of a space ---- */
 
 struct gt_predicted {
     const struct gt_family *family;
@@ -64,8 +62,7 @@ gt_status gt_predict_text(struct gt_predicted *out, const struct gt_families *fa
                           const char *text, const struct gt_device *d,
                           const gemmtune_problem *p, struct gt_err *err);
 
-/* ---- against what was measured
- * ------------------------------------------------------------ */
+/* ---- forecasts beside measurements ---- */
 
 enum { GT_TOPS = 3 }; /* the best of the model's first 1, 10 and 50 */
 extern const size_t gt_tops[GT_TOPS];
@@ -102,8 +99,7 @@ gt_status gt_predict_check(struct gt_checked *out, const struct gt_view *v,
                            struct gt_err *err);
 void gt_checked_clear(struct gt_checked *c);
 
-/* ---- fitted to what was measured
- * ------------------------------------------------------------ */
+/* ---- costs fitted to measurements ---- */
 
 struct gt_fitted {
     struct gt_costs costs;

@@ -15,8 +15,7 @@
 
 const size_t gt_tops[GT_TOPS] = {1, 10, 50};
 
-/* ---- rank correlation -------------------------------------------------------------------
- */
+/* ---- rank correlation ---- */
 
 struct ranked {
     double value, rank;
@@ -79,8 +78,7 @@ double gt_upper_median(double *values, size_t count) {
     return count > 0 ? values[count / 2] : 0;
 }
 
-/* ---- order
- * -------------------------------------------------------------------------------- */
+/* ---- order ---- */
 
 /* A trial of which both times are known. */
 struct pair {
@@ -100,8 +98,7 @@ static int by_predicted(const void *a, const void *b) {
     return predicted != 0 ? predicted : by_row(x, y);
 }
 
-/* ---- one group
- * --------------------------------------------------------------------------------- */
+/* ---- one group ---- */
 
 static double best_of(const struct pair *p, size_t count) {
     double best = p[0].measured;

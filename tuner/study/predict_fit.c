@@ -20,8 +20,7 @@ static const double error_knee = 0.3;
 /* Steps are so long (logarithms) in the beginning, and at the end. */
 static const double step_first = 0.5, step_last = 0.02;
 
-/* ---- the costs as a list ---------------------------------------------------------------
- */
+/* ---- the costs as a list ---- */
 
 static const struct {
     size_t at;
@@ -37,8 +36,7 @@ static double *cost_at(struct gt_costs *c, int i) {
     return (double *)(void *)((char *)c + cost_of[i].at);
 }
 
-/* ---- how far off
- * -------------------------------------------------------------------------- */
+/* ---- how far off ---- */
 
 struct fit {
     const struct gt_model_trials *trials;
@@ -77,8 +75,7 @@ static double loss_of(const struct fit *f, const struct gt_costs *costs, bool he
     return all > 0 ? sqrt(sum / all) : 0;
 }
 
-/* ---- the search
- * -------------------------------------------------------------------------------- */
+/* ---- the search ---- */
 
 /* About normal, mean 0, deviation 1: the sum of twelve uniform numbers, less 6. */
 static double normal(uint64_t *state) {

@@ -77,8 +77,7 @@ static gt_status run_one(struct replay *r, int run, struct gt_err *err) {
     return status;
 }
 
-/* ---- statistics
- * --------------------------------------------------------------------------- */
+/* ---- statistics ---- */
 
 static int by_size(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;

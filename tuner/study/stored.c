@@ -36,8 +36,7 @@ gt_status gt_stored_row(struct gt_stored_rows *rows, const struct gt_stored_row 
     return GEMMTUNE_OK;
 }
 
-/* ---- a family of the names and values that occur ----------------------------------------
- */
+/* ---- a family made from the rows ---- */
 
 static int by_value(const void *a, const void *b) {
     const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -157,8 +156,7 @@ gt_status gt_stored_add(struct gt_stored *s, struct gt_stored_rows *rows,
     return GEMMTUNE_OK;
 }
 
-/* ---- seeds of another
- * -------------------------------------------------------------------- */
+/* ---- starts from another replay ---- */
 
 static int space_named(const struct gt_stored *s, const char *name) {
     for (int i = 0; i < s->spaces; i++)

@@ -38,8 +38,7 @@ void gt_stored_clear(struct gt_stored *s);
 int gt_stored_seeds(struct gt_pick *out, int room, const struct gt_stored *s,
                     const struct gt_stored *from);
 
-/* ---- building: for the readers ----------------------------------------------------------
- */
+/* ---- building: for the readers ---- */
 
 /* Rows of one space, as they come. */
 struct gt_stored_rows {

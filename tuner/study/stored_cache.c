@@ -20,8 +20,7 @@
 #include <string.h>
 #include <zlib.h>
 
-/* ---- the file
- * ---------------------------------------------------------------------------- */
+/* ---- the file ---- */
 
 enum { TEXT_MAX = 64 << 20 }; /* what gt_json_parse takes */
 
@@ -81,8 +80,7 @@ gt_status gt_stored_cache(struct gt_stored *out, const char *path, struct gt_err
     return status;
 }
 
-/* ---- the text
- * ---------------------------------------------------------------------------- */
+/* ---- the text ---- */
 
 /* The document, closed if it was left open. */
 static gt_status load(struct gt_json **doc, const char *name, const char *text, size_t size,

@@ -19,7 +19,7 @@ struct part {
     const struct gt_view_row *begin, *end;
 };
 
-/* ---- order ------------------------------------------------------------------------ */
+/* ---- order ---- */
 
 /* Kernels are the same when family, source and point are. */
 static int by_kernel(const struct gt_view_row *x, const struct gt_view_row *y) {
@@ -62,7 +62,7 @@ static size_t count_usable(const struct gt_view *v) {
     return count;
 }
 
-/* ---- one problem --------------------------------------------------------------------- */
+/* ---- one problem ---- */
 
 static struct part part_of(struct part all, const char *device) {
     while (all.begin < all.end && strcmp(all.begin->device, device) != 0)
@@ -193,8 +193,7 @@ static bool set_against(struct gt_versus_row *out, struct part all, const char *
     return true;
 }
 
-/* ---- all problems -----------------------------------------------------------------------
- */
+/* ---- all problems ---- */
 
 static struct part stretch_at(const struct gt_view_row *begin,
                               const struct gt_view_row *end) {

@@ -43,7 +43,7 @@ void gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t) {
     struct gt_starts starts = {0};
     struct gt_job job;
     if (a->running && !atomic_load(&a->done))
-        return; /* the finalists are not to wait for it */
+        return; /* the finalists should not wait for the thread */
     join(a);
     if (t->compilers == 0 || !a->space)
         return;

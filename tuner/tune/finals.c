@@ -6,7 +6,7 @@
 #include "tuner/base/best.h"
 #include "tuner/lab/ratio.h"
 #include "tuner/lab/race.h"
-#include "tuner/lab/product.h" /* what bench gives everybody */
+#include "tuner/lab/product.h" /* for GT_WORKSPACE_BYTES */
 
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ int64_t gt_finals_workspace(const struct gt_tuner *t, const gemmtune_problem *p,
     return runs ? fit.passes.workspace_bytes : INT64_MAX;
 }
 
-/* Workspaces that callers give: none, and what cublasLt is usually given. */
+/* Workspaces that callers give: none, and the size usually given to cublasLt. */
 static const int64_t workspace_limits[GT_WORKSPACE_LIMITS] = {0, GT_WORKSPACE_BYTES};
 
 static void offer_limited(struct gt_finals *f, const struct gt_finalist *who) {
@@ -34,7 +34,7 @@ static void offer_limited(struct gt_finals *f, const struct gt_finalist *who) {
     }
 }
 
-/* The place of a family's role in gt_finals.compared; -1: it has none. */
+/* The index of a family's role in gt_finals.compared, or -1. */
 static int compared_index(const struct gt_family *f) {
     static const enum gt_role roles[GT_COMPARED] = {GT_ROLE_BASELINE, GT_ROLE_TEXTBOOK};
     for (int i = 0; f != NULL && i < GT_COMPARED; i++)
@@ -57,7 +57,7 @@ void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
         *place = *who;
 }
 
-/* Whether the clock gave way under any of the best. */
+/* Whether the clock went down under any of the best. */
 static bool any_slowed(const struct gt_finals *f) {
     for (int i = 0; i < f->count; i++)
         if (f->best[i].share < 1 - GT_SCREEN_MARGIN)
@@ -81,7 +81,7 @@ int gt_finals_entrants(const struct gt_finals *f) {
 }
 
 void gt_finals_add_compared(struct gt_finals *f) {
-    /* Times of a launch of microseconds, one alone, are off by so much. */
+    /* A launch of microseconds that is timed alone may seem this much too long. */
     const double reach = 4 * (f->count > 0 ? f->best[0].screen_ns : 0);
     for (int i = 0; i < GT_COMPARED; i++) {
         const struct gt_finalist *who = &f->compared[i];
@@ -93,12 +93,12 @@ void gt_finals_add_compared(struct gt_finals *f) {
     }
 }
 
-/* ---- what is stored already ---- */
+/* ---- stored records ---- */
 
 struct stored {
     struct gt_tune_result *result;
     const struct gt_tuner *t;
-    bool current; /* the winner is local, and of the family's present source */
+    bool current; /* the winner is local and has its family's present source */
     int64_t measured_ms;
 };
 
@@ -148,20 +148,21 @@ static bool any_later(const struct gt_finals *f, int64_t moment_ms) {
     return false;
 }
 
-/* Takes the stored records for the answer unless a finalist has not met them: one of this
- * run, of another process, or of a run that was stopped before its finals. */
+/* Recalls the stored records. They are the result unless they must be decided again, which
+ * is so when a finalist ended after their finals: in this run, in another process, or in a
+ * run that was stopped before its finals. */
 static gt_status keep_stored(bool *kept, struct gt_tune_result *result,
                              const struct gt_finals *f, struct gt_tuner *t,
                              const struct gt_sweep_item *item, struct gt_err *err) {
     const double baseline_ns = result->baseline_ns;
     const gt_status status = gt_finals_recall(kept, result, t, item, err);
     *kept = *kept && !any_later(f, result->measured_ms);
-    result->baseline_ns = baseline_ns; /* of this search */
+    result->baseline_ns = baseline_ns; /* the one of this search */
     return status;
 }
 
-/* The stored winner defends its place: a run over other families must beat it, not replace
- * it. It takes the last place when all are taken. */
+/* Adds the stored winner: a run over other families must beat it, not just replace it. It
+ * gets the last place when all are taken. */
 static void add_defender(struct gt_finals *f, const struct gt_tune_result *stored,
                          const struct gt_tuner *t, const gemmtune_problem *p) {
     const struct gt_candidate *c = &stored->winner[0].candidate;
@@ -184,8 +185,8 @@ static bool any_within(const struct gt_finals *f, int64_t bytes) {
 }
 
 /* Callers give workspaces of the sizes in `workspace_limits`. For each size, the largest
- * first, one finalist must do with it. Where none of them does, the best one of this run or
- * of the stored records is added. */
+ * first, one finalist must need no more. Where none of them does, the best such candidate
+ * of this run or of the stored records is added. */
 static void add_limited(struct gt_finals *f, const struct gt_tune_result *stored,
                         const struct gt_tuner *t, const gemmtune_problem *p) {
     for (int i = 0; i < stored->winners; i++) {
@@ -218,8 +219,8 @@ static void init_job(struct gt_job *job, const struct gt_finals *f,
 
 struct place {
     const struct gt_result *result;
-    double ratio; /* to the winner, round by round */
-    bool tied;    /* with it */
+    double ratio; /* of its times to the winner's, round by round */
+    bool tied;    /* with the winner */
 };
 
 static double ratio_to(const struct gt_measurement *winner,
@@ -238,8 +239,9 @@ static int by_rank(const void *a, const void *b) {
     return x->ratio < y->ratio ? -1 : x->ratio > y->ratio;
 }
 
-/* The winner first, who ties with it, the others; by their ratios to it, which of those
- * that are beaten may be of other rounds. */
+/* Sorts the winner first, then those that tie with it, then the others, each by its ratio
+ * to the winner: the samples of beaten ones may be of other rounds, so medians do not
+ * compare. */
 static int order_finalists(struct place place[], const struct gt_job *job,
                            const struct gt_report *report) {
     const struct gt_measurement *time[GT_JOB_POINTS_MAX];
@@ -262,7 +264,7 @@ static int order_finalists(struct place place[], const struct gt_job *job,
     return n;
 }
 
-/* An interval is stored wider than it is here, where ties are decided. */
+/* Ties are decided with the measured intervals. The stored intervals are wider. */
 static void rank_finalists(struct gt_tune_result *result, const struct gt_job *job,
                            const struct gt_report *report, int top_mhz) {
     struct place place[GT_JOB_POINTS_MAX];
@@ -275,8 +277,8 @@ static void rank_finalists(struct gt_tune_result *result, const struct gt_job *j
     }
 }
 
-/* The best median of the family in place `at` of gt_finals.compared: as the finals have it,
- * or else as it was screened. */
+/* The best median of the family at index `at` of gt_finals.compared: of the finals, or else
+ * of its screening. */
 static double compared_ns(const struct gt_tune_result *result, const struct gt_finals *f,
                           const struct gt_tuner *t, int at) {
     const struct gt_finalist *who = &f->compared[at];
@@ -326,7 +328,7 @@ static gt_status store(const struct gt_tune_result *result, struct gt_tuner *t,
                : gt_fail(err, status, "the winners are not stored: %s", why.line);
 }
 
-/* Why there is no finalist. */
+/* Reports why there is no finalist. */
 static gt_status explain_none(const struct gt_tune_result *result, struct gt_err *err) {
     if (result->tried_elsewhere > 0)
         return gt_fail(
@@ -360,14 +362,15 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     add_limited(&all, result, t, &item->problem);
     gt_finals_add_compared(&all);
     result->winners = 0;
-    result->measured_ms = gt_now_ms(); /* what ends meanwhile has not met them */
+    /* candidates that end from now on are not in these finals */
+    result->measured_ms = gt_now_ms();
     init_job(&job, &all, t, item);
     status = gt_pool_run_final(&report, t->pool, &job, err);
     if (status != GEMMTUNE_OK)
         return status;
     rank_finalists(result, &job, &report, t->device.clock_mhz);
     compare(result, f, t);
-    result->dropped += report.result[0].time.dropped; /* whole rounds */
+    result->dropped += report.result[0].time.dropped; /* dropped rounds, the same for all */
     if (result->winners == 0)
         return gt_fail(err, GEMMTUNE_ENOTFOUND, "no finalist held when measured again");
     return store(result, t, item, err);

@@ -15,13 +15,14 @@ enum {
     NEARBY_MAX = 16,
     DEVICES_MAX = 64
 };
-enum { EXPECTED = 16, EXPECTED_PER_FAMILY = 8 }; /* by the model, in all and of a family */
+/* by the model: in all, and of one family */
+enum { EXPECTED = 16, EXPECTED_PER_FAMILY = 8 };
 
-/* Points that did well for problems with these types and layout, nearest first, each once.
- */
+/* Points that did well for problems with these types and layout, the nearest problem first.
+ * Each point is in it once. */
 struct nearby {
     int room, count;
-    struct gt_keyed_pick at[NEARBY_MAX]; /* by distance */
+    struct gt_keyed_pick at[NEARBY_MAX]; /* the key is the distance */
 };
 _Static_assert((int)FINALISTS <= (int)NEARBY_MAX && (int)NEIGHBOURS <= (int)NEARBY_MAX &&
                    (int)OTHERS <= (int)NEARBY_MAX,
@@ -33,10 +34,10 @@ struct finding {
     const struct gt_space *space;
     int spaces;
     const gemmtune_problem *problem;
-    char name[GT_PROBLEM_NAME_MAX]; /* the problem's */
-    struct nearby finalists; /* finalists of the problem itself on this device, by rank */
-    struct nearby own;       /* winners on this device */
-    struct nearby others;    /* and on the one most like it that has any */
+    char name[GT_PROBLEM_NAME_MAX]; /* the problem's name */
+    struct nearby finalists;        /* finalists of this problem on this device, by rank */
+    struct nearby own;              /* winners of other problems on this device */
+    struct nearby others;           /* winners on the most similar device that has any */
 };
 
 static void add(struct gt_starts *s, struct gt_pick p) {
@@ -47,7 +48,7 @@ static void add(struct gt_starts *s, struct gt_pick p) {
         s->pick[s->count++] = p;
 }
 
-/* False: it is not legal here. */
+/* Adds the point. False when it is not legal here. */
 static bool add_point(struct finding *f, int space, const struct gt_point *point) {
     const struct gt_pick pick = {.space = space,
                                  .index = gt_space_find(&f->space[space], point)};
@@ -66,7 +67,7 @@ static int place_of(const struct nearby *n, struct gt_pick p) {
 
 static void add_near(struct nearby *n, struct gt_pick p, double distance) {
     const int old = place_of(n, p);
-    if (old < n->count) { /* it did well there as well: the nearer of the two counts */
+    if (old < n->count) { /* it did well there too: the nearer of the two problems counts */
         if (n->at[old].key <= distance)
             return;
         n->count--;
@@ -119,12 +120,12 @@ static gt_status see_record(void *user, const struct gt_record_row *row,
     return GEMMTUNE_OK;
 }
 
-/* Doublings by which two figures differ; 0 when either is unknown. */
+/* How many doublings lie between two figures; 0 when one of them is unknown. */
 static double doublings(double a, double b) {
     return a > 0 && b > 0 ? fabs(log2(a / b)) : 0;
 }
 
-/* Another arch counts as much as 16 times the units. */
+/* The distance between two devices. Another arch counts like 16 times the units. */
 static double difference(const struct gt_device *a, const struct gt_device *b) {
     const struct gt_dtype *f32 = gt_dtype_by_name("f32", 3);
     const double other_arch = 4;
@@ -133,7 +134,7 @@ static double difference(const struct gt_device *a, const struct gt_device *b) {
            doublings(a->units, b->units);
 }
 
-/* Devices other than this one, to be asked in the order of likeness. */
+/* The other devices of the database, the most similar first. */
 struct others {
     const struct gt_tuner *tuner;
     int count;
@@ -159,7 +160,7 @@ static gt_status see_device(void *user, const char *key, const struct gt_device 
     return GEMMTUNE_OK;
 }
 
-/* The winners of the first that has one for such a problem. */
+/* Finds the winners of the most similar device that has some for such a problem. */
 static gt_status find_others(struct finding *f, struct gt_err *err) {
     struct others o = {.tuner = f->tuner};
     gt_status status = gt_db_devices(f->tuner->db, see_device, &o, err);
@@ -168,8 +169,8 @@ static gt_status find_others(struct finding *f, struct gt_err *err) {
     return status;
 }
 
-/* Of the legal points that differ from `at` in one parameter, the one that the model
- * expects to be the fastest. Index SIZE_MAX: there is none, or the model knows none. */
+/* Among the legal points that differ from `at` in one parameter, the one with the best
+ * forecast. Its index is SIZE_MAX when there is none with a forecast. */
 static struct gt_pick best_beside(const struct finding *f, int space, struct gt_point at,
                                   struct gt_outlook *outlook) {
     const struct gt_family *family = f->space[space].family;
@@ -191,8 +192,8 @@ static struct gt_pick best_beside(const struct finding *f, int space, struct gt_
     return best;
 }
 
-/* A start that rules refuse here, for want of shared memory perhaps, stands for its
- * neighbours. */
+/* Adds the starts of a family. Where the rules refuse a start, for example because shared
+ * memory is too small, its best neighbour is added. */
 static void add_starts(struct finding *f, int space, struct gt_outlook *outlook) {
     const struct gt_family *family = f->space[space].family;
     struct gt_point point;
@@ -219,9 +220,9 @@ static void add_expected(struct gt_starts *s, struct gt_outlook *outlook) {
         add(s, pick[i]);
 }
 
-/* Those from `first` on, in the order of what the model expects; of what it knows nothing
- * last, as it was. A large problem's seconds may be over before the slow families have had
- * their turn. */
+/* Sorts the picks from `first` on by the model's forecast; picks without a forecast stay
+ * last in their order. A large problem's time may be over before the slow families have
+ * been tried. */
 static void sort_by_outlook(struct gt_starts *s, int first, struct gt_outlook *outlook) {
     struct gt_keyed_pick sorted[GT_SEARCH_STARTS_MAX];
     int count = 0;
@@ -236,10 +237,10 @@ static void sort_by_outlook(struct gt_starts *s, int first, struct gt_outlook *o
         s->pick[first + i] = sorted[i].pick;
 }
 
-/* What tables compare with: early, so that a short search has it as well, unless it takes
- * long. */
+/* Adds the families that tables compare with. They come early, so that even a short search
+ * has them, unless one launch takes long. */
 static void add_baselines(struct finding *f, const struct gt_device *d) {
-    enum { SECONDS_MAX = 1 }; /* a launch */
+    enum { SECONDS_MAX = 1 }; /* for a launch */
     if (gt_pool_slow_seconds(d, f->problem) > SECONDS_MAX)
         return;
     for (int i = 0; i < f->spaces; i++)
@@ -247,8 +248,8 @@ static void add_baselines(struct finding *f, const struct gt_device *d) {
             add_default(f, i);
 }
 
-/* What is likely to be good, so that who had no time left is not given the best of the slow
- * ones. */
+/* Adds the pick that is likeliest to be fast, so that a search without time has more than
+ * the slow ones. */
 static void add_likeliest(struct finding *f, struct gt_outlook *outlook) {
     struct gt_pick expected;
     if (f->finalists.count > 0)
@@ -280,7 +281,7 @@ gt_status gt_starts_find(struct gt_starts *out, const struct gt_tuner *t,
     add_baselines(&f, &t->device);
     add_likeliest(&f, outlook);
     out->required = out->count;
-    if (t->device.is_cpu) /* families other than the first take seconds to compile there */
+    if (t->device.is_cpu) /* other families take seconds to compile on a CPU */
         add_starts(&f, 0, outlook);
     add_all(out, &f.finalists);
     add_all(out, &f.own);

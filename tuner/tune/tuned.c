@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Over the names and sources of the families that a search of the problem looks through: a
- * changed source or one more family, and the problem is to be searched again. */
+/* Hashes the names and sources of all families that a search of the problem looks through.
+ * After a change of a source, or with one more family, the problem is searched again. */
 static void hash_families(char hex[65], const struct gt_tuner *t,
                           const gemmtune_problem *p) {
     const struct gt_family *f;

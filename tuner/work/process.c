@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- what it prints ---- */
+/* ---- output ---- */
 
 /* A file that disappears when it is closed. Everyone appends, because the reader empties
  * it. */
