@@ -44,7 +44,7 @@ static bool is_any(const gemmtune_problem *p) {
     return true;
 }
 
-/* The first that fits is taken: what bounds a shape more narrowly stands ahead. */
+/* The first class that fits is taken, so narrower classes come first. */
 static const struct {
     const char *name, *about;
     bool (*fits)(const gemmtune_problem *p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rival_own.c - our side of a comparison: gemmtune.h, called as its users do. */
+/* rival_own.c - our side of a comparison: gemmtune.h, called as by its users. */
 #include "tuner/bench/rival.h"
 
 #include "tuner/base/choose.h"

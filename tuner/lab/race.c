@@ -8,10 +8,9 @@
 #include <string.h>
 
 enum {
-    SHORT_MAX = 12,     /* doublings of a sample before a racer is given up */
-    THROTTLED_MAX = 20, /* throttled rounds that are dropped; later ones count */
-    ENOUGH = 6,         /* from this many samples on, an interval needs no distribution */
-    LEAST = 3           /* samples of a racer that takes all the time there is */
+    SHORT_MAX = 12, /* doublings of a sample before a racer is given up */
+    ENOUGH = 6,     /* from this many samples on, an interval needs no distribution */
+    LEAST = 3       /* samples of a racer that takes all the time there is */
 };
 
 /* ---- limits ---- */
@@ -284,7 +283,7 @@ enum gt_round gt_race_round(struct gt_race *r, const struct gt_sample *sample) {
         start_again(r, sample);
         return GT_ROUND_TOO_SHORT;
     }
-    if (any(r, sample, is_throttled) && r->throttled_rounds < THROTTLED_MAX) {
+    if (any(r, sample, is_throttled) && r->throttled_rounds < GT_THROTTLED_MAX) {
         r->throttled_rounds++;
         return GT_ROUND_THROTTLED;
     }

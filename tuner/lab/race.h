@@ -10,7 +10,10 @@
 
 #include "core/outcome.h"
 
-enum { GT_RACERS_MAX = 24 };
+enum {
+    GT_RACERS_MAX = 24,
+    GT_THROTTLED_MAX = 20 /* throttled rounds that are dropped; later ones count */
+};
 
 struct gt_sample {
     double ns; /* time of one launch */
