@@ -110,15 +110,6 @@ static void test_spearman(void **state) {
     assert_near(spearman(up, up, 0), 0);
 }
 
-static void test_upper_median(void **state) {
-    double odd[] = {9, -1, 4}, even[] = {4, 9, -1, 5}, one[] = {3};
-    (void)state;
-    assert_near(gt_upper_median(odd, 3), 4);
-    assert_near(gt_upper_median(even, 4), 5);
-    assert_near(gt_upper_median(one, 1), 3);
-    assert_near(gt_upper_median(one, 0), 0);
-}
-
 /* ---- spaces and trials ---- */
 
 static struct gt_families *families;
@@ -325,7 +316,6 @@ int main(void) {
         cmocka_unit_test(test_a_description),
         cmocka_unit_test(test_bad_descriptions),
         cmocka_unit_test(test_spearman),
-        cmocka_unit_test(test_upper_median),
         cmocka_unit_test(test_the_best_of_a_space),
         cmocka_unit_test(test_a_check),
         cmocka_unit_test(test_a_fit),

@@ -3,6 +3,8 @@
  * `--fit`: costs with which they agree better. */
 #include "tuner/cmd/predict.h"
 
+#include "tuner/base/quantile.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +52,8 @@ static struct sums sum_up(const struct gt_checked *c, const struct slice *s,
             sums.worst_top[j] = fmax(sums.worst_top[j], r->top[j]);
         }
     }
-    sums.median = gt_upper_median(scratch, sums.groups);
-    sums.error = gt_upper_median(error, sums.groups);
+    sums.median = gt_median(scratch, sums.groups);
+    sums.error = gt_median(error, sums.groups);
     for (int j = 0; j < GT_TOPS && sums.groups > 0; j++)
         sums.top[j] = exp(sums.top[j] / (double)sums.groups);
     return sums;

@@ -3,6 +3,7 @@
 #include "tuner/lab/reference.h"
 
 #include "core/clock.h"
+#include "tuner/base/quantile.h"
 #include "tuner/lab/data.h"
 
 #include <dlfcn.h>
@@ -194,11 +195,6 @@ const char *gt_cpu_blas_for(const gemmtune_problem *p) {
     return choose(GT_CPU_BLAS, p) && find_blas() ? blas.about : NULL;
 }
 
-static int by_size(const void *x, const void *y) {
-    const double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
 /* Nanoseconds of the median run. The first run starts threads and touches pages for the
  * first time, so it counts only when it is long enough to be the only one. */
 static double median_of_runs(product_fn product, const gemmtune_problem *p,
@@ -215,8 +211,7 @@ static double median_of_runs(product_fn product, const gemmtune_problem *p,
         if (i > 0 || spent >= enough_s)
             run[count++] = s;
     }
-    qsort(run, (size_t)count, sizeof *run, by_size);
-    return run[count / 2] * 1e9;
+    return gt_median(run, (size_t)count) * 1e9;
 }
 
 /* The number of sets of matrices that exceeds the caches of most machines. No run then

@@ -2,17 +2,12 @@
 /* agree.c - see agree.h. */
 #include "tuner/study/agree.h"
 
+#include "tuner/base/quantile.h"
 #include "tuner/lab/ratio.h"
 #include "tuner/lab/race.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
 
 static int fastest(const struct gt_measurement *again, int winners) {
     int best = -1;
@@ -53,11 +48,6 @@ static bool is_found_again(const struct gt_measurement *again,
     return stored->low_ns <= again->median_ns && again->median_ns <= stored->high_ns;
 }
 
-static double median_of(double *x, int n) {
-    qsort(x, (size_t)n, sizeof *x, ascending);
-    return (x[(n - 1) / 2] + x[n / 2]) / 2;
-}
-
 void gt_agree(struct gt_agreement *out, struct gt_agree_run *run, int runs,
               const struct gt_measurement *again, int winners, int known) {
     double regret[GT_AGREE_RUNS_MAX], over_known[GT_AGREE_RUNS_MAX];
@@ -83,7 +73,7 @@ void gt_agree(struct gt_agreement *out, struct gt_agree_run *run, int runs,
     }
     if (out->runs == 0)
         return;
-    out->median_regret = median_of(regret, out->runs);
+    out->median_regret = gt_median(regret, (size_t)out->runs);
     out->most_regret = regret[out->runs - 1];
-    out->median_over_known = median_of(over_known, out->runs);
+    out->median_over_known = gt_median(over_known, (size_t)out->runs);
 }

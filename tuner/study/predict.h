@@ -117,7 +117,5 @@ gt_status gt_predict_fit(struct gt_fitted *out, const struct gt_view *v,
  * ENOMEM. */
 gt_status gt_spearman(double *out, const double *a, const double *b, size_t count,
                       struct gt_err *err);
-/* Sorts the values; 0 when there are none. */
-double gt_upper_median(double *values, size_t count);
 
 #endif

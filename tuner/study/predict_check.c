@@ -6,6 +6,7 @@
  */
 #include "tuner/study/predict.h"
 
+#include "tuner/base/quantile.h"
 #include "tuner/study/model_trials.h"
 
 #include <math.h>
@@ -68,16 +69,6 @@ gt_status gt_spearman(double *out, const double *a, const double *b, size_t coun
     return GEMMTUNE_OK;
 }
 
-static int by_number(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-double gt_upper_median(double *values, size_t count) {
-    qsort(values, count, sizeof *values, by_number);
-    return count > 0 ? values[count / 2] : 0;
-}
-
 /* ---- order ---- */
 
 /* A trial of which both times are known. */
@@ -125,7 +116,7 @@ static gt_status judge_group(struct gt_check_row *row, struct pair *p, size_t co
         number[count + i] = p[i].measured;
         number[2 * count + i] = p[i].predicted / p[i].measured;
     }
-    row->error = gt_upper_median(number + 2 * count, count);
+    row->error = gt_median(number + 2 * count, count);
     const gt_status status =
         gt_spearman(&row->spearman, number, number + count, count, err);
     free(number);
