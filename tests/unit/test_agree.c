@@ -50,7 +50,7 @@ static void test_agreement(void **state) {
     assert_true(run[1].regret == 0);
     assert_true(fabs(a.median_regret - 0.01) < 1e-6);
     assert_true(fabs(a.most_regret - 0.5) < 1e-6);
-    assert_true(a.median_over_known == 0);
+    assert_true(a.median_over_reference == 0);
 }
 
 /* A kernel that one run never saw ties with its choice where they are measured together. */
@@ -86,8 +86,8 @@ static void test_best_known(void **state) {
     gt_agree(&a, run, 3, again, 3, 2);
     assert_int_equal(a.winners, 2);
     assert_int_equal(a.same, 2);
-    assert_true(fabs(run[0].over_known - (1000.0 / 1010 - 1)) < 1e-6);
-    assert_true(fabs(a.median_over_known - (1020.0 / 1010 - 1)) < 1e-6);
+    assert_true(fabs(run[0].over_reference - (1000.0 / 1010 - 1)) < 1e-6);
+    assert_true(fabs(a.median_over_reference - (1020.0 / 1010 - 1)) < 1e-6);
     assert_true(fabs(a.median_regret - 0.02) < 1e-6);
     run[1].choice = run[2].choice = 0;
     gt_agree(&a, &run[1], 2, &again[1], 2, 1); /* now it is the best */

@@ -28,8 +28,9 @@ static struct summary sum_up(const struct gt_agree_study *s) {
 }
 
 static double over_stored(const struct summary *s) {
-    return s->study->stored >= 0 ? hundredths(100 * s->study->agreement.median_over_known)
-                                 : (double)NAN;
+    return s->study->stored >= 0
+               ? hundredths(100 * s->study->agreement.median_over_reference)
+               : (double)NAN;
 }
 
 #define SUMMARIES(X)                                                                       \
@@ -85,7 +86,7 @@ static double of_both(const struct run *r, double value) {
 }
 
 static double run_over_stored(const struct run *r) {
-    return r->study->stored >= 0 ? of_both(r, hundredths(100 * r->run->over_known))
+    return r->study->stored >= 0 ? of_both(r, hundredths(100 * r->run->over_reference))
                                  : (double)NAN;
 }
 

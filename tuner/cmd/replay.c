@@ -270,7 +270,7 @@ static int load_caches(struct session *s, const char *path) {
     if (status == GEMMTUNE_OK && s->v->from)
         status = gt_stored_cache(&from, s->v->from, &err);
     if (status == GEMMTUNE_OK && s->v->from)
-        s->seeds = gt_stored_seeds(s->seed, SEEDS, &s->stored, &from);
+        s->seeds = gt_stored_starts(s->seed, SEEDS, &s->stored, &from);
     gt_stored_clear(&from);
     if (status != GEMMTUNE_OK)
         return gt_die(status == GEMMTUNE_ENOMEM ? GT_EXIT_FAILURE : GT_EXIT_INPUT, "%s",

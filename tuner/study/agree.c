@@ -49,10 +49,10 @@ static bool is_found_again(const struct gt_measurement *again,
 }
 
 void gt_agree(struct gt_agreement *out, struct gt_agree_run *run, int runs,
-              const struct gt_measurement *again, int winners, int known) {
-    double regret[GT_AGREE_RUNS_MAX], over_known[GT_AGREE_RUNS_MAX];
+              const struct gt_measurement *again, int winners, int reference) {
+    double regret[GT_AGREE_RUNS_MAX], over_reference[GT_AGREE_RUNS_MAX];
     const int best = fastest(again, winners), most = favourite(run, runs, winners);
-    const bool is_known = known >= 0 && again[known].samples > 0;
+    const bool has_reference = reference >= 0 && again[reference].samples > 0;
     memset(out, 0, sizeof *out);
     for (int i = 0; i < winners; i++)
         out->winners += votes_for(i, run, runs) > 0;
@@ -60,11 +60,12 @@ void gt_agree(struct gt_agreement *out, struct gt_agree_run *run, int runs,
         struct gt_agree_run *r = &run[i];
         if (r->choice < 0 || again[r->choice].samples == 0)
             continue;
-        /* the best as far as is known: what comes out below it by chance costs nothing */
+        /* the best one is not known exactly; a choice that is faster by chance has no
+         * regret */
         r->regret = fmax(over(&again[r->choice], &again[best]), 0);
-        r->over_known = is_known ? over(&again[r->choice], &again[known]) : 0;
+        r->over_reference = has_reference ? over(&again[r->choice], &again[reference]) : 0;
         r->found_again = is_found_again(&again[r->choice], &r->stored);
-        over_known[out->runs] = r->over_known;
+        over_reference[out->runs] = r->over_reference;
         regret[out->runs++] = r->regret;
         out->same += r->choice == most;
         out->same_tie += r->choice == most || (r->tied >> most & 1) ||
@@ -75,5 +76,5 @@ void gt_agree(struct gt_agreement *out, struct gt_agree_run *run, int runs,
         return;
     out->median_regret = gt_median(regret, (size_t)out->runs);
     out->most_regret = regret[out->runs - 1];
-    out->median_over_known = gt_median(over_known, (size_t)out->runs);
+    out->median_over_reference = gt_median(over_reference, (size_t)out->runs);
 }

@@ -15,8 +15,8 @@ const size_t gt_replay_mark[GT_REPLAY_MARKS] = {10, 25, 50, 100, 200};
 struct replay {
     const struct gt_replay_setup *setup;
     size_t budget;
-    float *quality; /* by run, by evaluation */
-    double spent_s; /* in strategies */
+    float *quality; /* by run and by evaluation */
+    double spent_s; /* processor time of the strategies */
     size_t picks;
 };
 
@@ -26,8 +26,8 @@ static double processor_s(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* One run: up to `ahead` picks are outstanding, told in order, as a tuner's pipeline does.
- */
+/* Makes one run. Up to `ahead` picks are open and are told in order, as in a tuner's
+ * pipeline. */
 static gt_status drive(struct replay *r, struct gt_search *search, float *quality,
                        struct gt_err *err) {
     const struct gt_stored *stored = r->setup->stored;
