@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agree_report.c - the tables of `gemmtune agree`: a line a problem, or a line a run. */
+/*
+ * agree_report.c - the tables of `gemmtune agree`: one with a line for each problem, one
+ * with a line for each run.
+ */
 #include "tuner/cmd/agree_report.h"
 
 #include <math.h>
@@ -12,7 +15,7 @@ static double hundredths(double x) {
 
 struct summary {
     const struct gt_agree_study *study;
-    double seconds, trials, points_per_s, busy; /* of a run, on average */
+    double seconds, trials, points_per_s, busy; /* averages over the runs */
 };
 
 static struct summary sum_up(const struct gt_agree_study *s) {
@@ -69,10 +72,10 @@ gt_status gt_agree_add(struct gt_table *t, const struct gt_agree_study *s,
 
 struct run {
     const struct gt_agree_study *study;
-    int number; /* from 0 */
+    int number; /* counts from 0 */
     const struct gt_agree_run *run;
     const struct gt_measurement *stored, *again;
-    bool both; /* measured then and now */
+    bool both; /* it was measured by its run and again */
 };
 
 static const struct gt_candidate *choice_of(const struct run *r) {
@@ -80,7 +83,7 @@ static const struct gt_candidate *choice_of(const struct run *r) {
     return r->stored->samples > 0 ? &r->study->winner[r->run->choice] : &none;
 }
 
-/* Empty cells for a run that was not measured both times. */
+/* The value, or an empty cell for a run that was not measured both times. */
 static double of_both(const struct run *r, double value) {
     return r->both ? value : (double)NAN;
 }

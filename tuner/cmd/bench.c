@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench.c - `gemmtune bench`: tuned kernels against what a user would run instead, measured
- * in turn in one run. Each line is printed as it is done.
+ * bench.c - `gemmtune bench`: compares tuned kernels with the libraries that a user would
+ * otherwise call, measured in turn in one run. Each line is printed as soon as it is done.
  */
 #include "tuner/cmd/bench.h"
 #include "tuner/base/progress.h"
@@ -54,7 +54,7 @@ static bool is_stopped(void) {
     return gt_session_stop != 0;
 }
 
-/* Before the first line of the table stand the vendors' libraries and the noise floor. */
+/* Prints the vendors' libraries and the noise floor, before the first line of the table. */
 static void say_begin(size_t count, const struct values *v) {
     struct gt_progress progress;
     char text[160];
@@ -83,7 +83,8 @@ static int compare(const struct gt_device *d, const struct gt_bench_options *o,
     const gt_status status = gt_bench_run(d, o, sweep, !v->aa, &on, &err);
     if (r.done == 0 && status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);
-    if (r.done == 0) /* nothing to sum up: a rival is missing, which has been said */
+    /* there is nothing to sum up: a rival is missing, as was said before */
+    if (r.done == 0)
         return is_stopped()
                    ? gt_die(GT_EXIT_FAILURE, "stopped after 0 of %zu lines", sweep->count)
                    : GT_EXIT_FAILURE;
@@ -93,7 +94,7 @@ static int compare(const struct gt_device *d, const struct gt_bench_options *o,
 
 /* ---- the cost of a call ---- */
 
-/* A call for one problem. */
+/* One call for one problem. */
 struct call_row {
     const char *problem;
     const struct gt_overhead *overhead;
@@ -108,7 +109,7 @@ static bool counts(const struct call_row *r) {
     return gt_call_counts(r->overhead, r->call);
 }
 
-/* Whether the call stands beside the driver's launch alone. */
+/* Whether the call has a column for its difference to the driver's launch. */
 static bool is_compared(const struct call_row *r) {
     return counts(r) && r->call != GT_CALL_LAUNCH &&
            gt_call_counts(r->overhead, GT_CALL_LAUNCH);
@@ -142,7 +143,7 @@ static const char *note_of(const struct call_row *r) {
 GT_COLUMNS(call, struct call_row, CALLS)
 static const struct gt_form calls = GT_FORM(call, "with --overhead");
 
-/* A problem that fails costs no other one its rows. */
+/* A problem that fails does not affect the rows of the others. */
 static int call_cost(const struct gt_device *d, const struct gt_bench_options *o,
                      const struct gt_sweep *sweep, const struct values *v) {
     struct gt_progress progress;
@@ -172,7 +173,7 @@ static int call_cost(const struct gt_device *d, const struct gt_bench_options *o
     return last ? gt_common_fail(last, &err) : GT_EXIT_OK;
 }
 
-/* For the overhead any short ones will do. */
+/* Adds some short problems, which are enough for the overhead. */
 static gt_status add_short(struct gt_sweep *s, struct gt_err *err) {
     static const char *const names[] = {"f32-nn-128x128x128",  "f32-nn-1024x1024x1024",
                                         "f32-nn-256x256x8192", "f32-nn-16x2048x2048",
@@ -183,7 +184,7 @@ static gt_status add_short(struct gt_sweep *s, struct gt_err *err) {
     return status;
 }
 
-/* Those of the file, then those named. */
+/* Loads the problems of the file, then the named ones. */
 static int load_problems(struct gt_sweep *s, const struct values *v, int argc, char **argv,
                          int first) {
     struct gt_err err = {""};
@@ -214,8 +215,8 @@ static int set_options(struct gt_bench_options *o, const struct values *v) {
     return status != GEMMTUNE_OK ? gt_die(GT_EXIT_USAGE, "bench: %s", err.line) : -1;
 }
 
-/* The library opens it; whether there is anything to open is said here, as other commands
- * do. */
+/* Checks that there is a database, and reports it as other commands do. The library opens
+ * it. */
 static int look_at_database(const struct values *v) {
     struct gt_db *db = NULL;
     const int code = gt_common_read_db(&db, v->db);

@@ -9,7 +9,8 @@
 
 /* ---- a line for programs ---- */
 
-/* Every rival's time, and who was left out and why: "cublas 12.3 us; cpu: it is wrong". */
+/* Writes every rival's time, and who was left out with the reason: "cublas 12.3 us; cpu: it
+ * is wrong". */
 static void note_of(char *text, size_t size, const struct gt_bench_entry *e) {
     size_t at = 0;
     text[0] = '\0';
@@ -33,7 +34,7 @@ static void note_of(char *text, size_t size, const struct gt_bench_entry *e) {
     }
 }
 
-/* Some rival was to take part and did not. */
+/* Whether a rival that should take part did not. */
 static bool has_failed(const struct gt_bench_entry *e) {
     for (int i = 0; i < GT_RIVALS; i++)
         if (e->line->rival[i].error[0])
@@ -51,7 +52,7 @@ static double roofline_share(const struct gt_bench_report *r,
 struct row {
     const struct gt_bench_report *report;
     const struct gt_bench_entry *e;
-    struct gt_measurement ours, base, ratio; /* zero: none */
+    struct gt_measurement ours, base, ratio; /* zero when there is none */
     char note[2 * GT_VERDICT_TEXT_MAX];
 };
 
@@ -141,7 +142,7 @@ static const char *in_brief(char text[32], const struct gt_measurement *m) {
     return text;
 }
 
-/* Cells of a line, whose widths are fixed: lines are printed as they come. */
+/* The cells of a line. Their widths are fixed, because lines are printed as they arrive. */
 static const struct {
     int width;
     bool right;
@@ -158,7 +159,7 @@ static const struct {
 };
 enum { CELLS = sizeof cells / sizeof *cells, NARROW = 120, KERNEL_LEAST = 8 };
 
-/* The cells, then as much of the kernel as there is room for. */
+/* Prints the cells, then as much of the kernel as fits. */
 static void print_cells(const struct gt_bench_report *r, const char *const text[CELLS],
                         const char *kernel) {
     const int room = r->format.wide ? 0 : (int)gt_terminal_width(stdout);

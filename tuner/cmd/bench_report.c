@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_report.c - what the lines of `gemmtune bench` say together, told as they come. */
+/* bench_report.c - sums up the lines of `gemmtune bench` as they arrive. */
 #include "tuner/cmd/bench.h"
 #include "tuner/lab/ratio.h"
 
@@ -26,8 +26,8 @@ static struct gt_bench_entry enter(const struct gt_bench_report *r, size_t index
     return e;
 }
 
-/* Against ourselves each line has a floor of its own, before it is judged; that of
- * its types is the largest. */
+/* Judges a line. Against ourselves, each line first gets its own floor; the floor of its
+ * types is the largest of these. */
 static void judge(struct gt_bench_report *r, struct gt_bench_entry *e) {
     const size_t row = gt_dtype_index(gt_dtype_of(&e->item->problem));
     if (r->aa) {
@@ -80,8 +80,7 @@ static void count_entry(struct gt_bench_report *r, const struct gt_bench_entry *
 
 /* ---- one line ---- */
 
-/* One that was asked for by name is wanted, one that was not is a matter of what is
- * installed. */
+/* A rival that was requested by name must be there. Any other may be missing. */
 bool gt_bench_hear_rivals(void *user, const struct gt_absence *why) {
     const struct gt_bench_report *r = user;
     bool go_on = true;
@@ -189,7 +188,7 @@ static void print_floors_json(const struct gt_bench_report *r) {
     (void)fputs("}", stdout);
 }
 
-/* What "% roof" is of, where it is not what its type's name says. */
+/* Explains "% roof" where the peak is not the one that the type's name suggests. */
 static void print_peaks(const struct gt_bench_report *r, FILE *out) {
     for (size_t i = 0; i < GT_DTYPES; i++) {
         const double peak = gt_device_peak(&r->device, gt_dtype_at(i));

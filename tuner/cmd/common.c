@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* common.c - the first steps of most subcommands. Knows exit codes; decides nothing else.
+/*
+ * common.c - the first steps of most subcommands. It knows the exit codes and decides
+ * nothing else.
  */
 #include "tuner/cmd/common.h"
 
@@ -44,7 +46,7 @@ int gt_common_fail(gt_status status, const struct gt_err *err) {
 
 /* ---- the database ---- */
 
-/* The path to open: the one given, or the default in `buf`. */
+/* Finds the path to open: the given one, or the default one in `buf`. */
 static int database_path(const char **path, char buf[PATH_SIZE]) {
     struct gt_err err = {""};
     if (*path != NULL)
@@ -55,8 +57,8 @@ static int database_path(const char **path, char buf[PATH_SIZE]) {
     return -1;
 }
 
-/* Opening a file for writing rolls back what a dead process left in it, and brings a file
- * of an older gemmtune up to date. Whether that was it, and it worked. */
+/* Tries to repair the file: opening it for writing rolls back the work of a dead process,
+ * and updates a file of an older gemmtune. True when that was the trouble and it worked. */
 static bool mend(const char *path, gt_status status) {
     struct gt_db *db = NULL;
     struct gt_err unread;
@@ -97,8 +99,8 @@ int gt_common_read_db(struct gt_db **out, const char *path) {
     return open_db(out, path, GT_DB_READ);
 }
 
-/* The folder of a path that was typed must be there: a slip would make a tree of folders.
- */
+/* The folder of a given path must exist, since a typing error would otherwise create
+ * folders. */
 static int check_folder(const char *path) {
     char folder[PATH_SIZE];
     const char *slash = strrchr(path, '/');

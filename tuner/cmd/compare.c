@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare.c - `gemmtune compare A B`: two devices, neither of which need be here. Reads
- * databases, published figures and device files, and prints.
+ * compare.c - `gemmtune compare A B`: compares two devices, which need not be present. It
+ * reads databases, published figures and device files, and prints.
  */
 #include "tuner/cmd/compare.h"
 
@@ -141,7 +141,7 @@ static gt_status print(const struct gt_comparison *c, const struct gt_format *fo
 
 /* ---- reading ---- */
 
-/* Calls `read` with every database that was named, or the default one. */
+/* Calls `read` for every database that was named, or for the default one. */
 static int each_database(struct gt_comparison *c, const struct gt_texts *paths,
                          gt_status (*read)(struct gt_comparison *c, struct gt_db *db,
                                            struct gt_err *err)) {

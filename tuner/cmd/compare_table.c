@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare_table.c - the rows of `gemmtune compare` as a table. */
+/* compare_table.c - prints the rows of `gemmtune compare` as a table. */
 #include "tuner/cmd/compare.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A row, and the texts that are made for it. */
+/* A row with its texts. */
 struct line {
     const struct gt_compare_row *row;
     char kernel[2 * GT_NAME_MAX + 16];
@@ -18,7 +18,7 @@ static double best_ns(const struct gt_compare_part *part) {
     return gt_cell_known(part->best.family != NULL ? part->best.prediction.ns : 0);
 }
 
-/* A published time says as much as its rate. */
+/* The measured rate of a tuned row. A published row already shows its time. */
 static double tuned_rate(const struct gt_compare_row *r, int side) {
     return gt_cell_known(r->source == GT_COMPARE_TUNED ? r->part[side].gflops : 0);
 }
@@ -50,7 +50,7 @@ static const char *source_of(const struct gt_compare_row *r) {
     return r->source == GT_COMPARE_TUNED ? "tuned" : "published";
 }
 
-/* Three digits, as the ratio is shown elsewhere. */
+/* Rounds to three digits, as the ratio is shown elsewhere. */
 static double rounded(double ratio) {
     char buf[GT_CELL_MAX];
     const char *text = gt_compare_ratio(buf, ratio);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* devices.c - `gemmtune devices`: what this machine has, and what will compile for it. */
+/*
+ * devices.c - `gemmtune devices`: the devices of this machine, and the compilers for them.
+ */
 #include "tuner/cmd/common.h"
 
 #include "tuner/rig/probe.h"
@@ -75,14 +77,14 @@ static gt_status print_devices(const struct gt_device_list *list,
     return status;
 }
 
-/* A driver that nobody installed is no news beside devices of another one; `doctor` tells.
- */
+/* A driver that is not installed is not worth a line when there are devices of another
+ * driver. `doctor` mentions it. */
 static bool is_news(const char *missing) {
     return missing[0] != '\0' && strstr(missing, "is not installed") == NULL;
 }
 
-/* A sentence for each driver that cannot be used; joined into one when that leaves no
- * device. */
+/* Prints a sentence for each driver that cannot be used. When there is no device at all,
+ * the sentences become one. */
 static int say_missing(const struct gt_device_list *list) {
     char all[GT_ALL_MISSING_MAX];
     if (list->count == 0)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * evaluate.c - `gemmtune evaluate`: what the library's answer loses on problems that were
- * not tuned. Tuned ones are hidden; what each rule answers is timed with the problem's own
- * winner, in turn, or with --stored taken from the trials in the database.
+ * evaluate.c - `gemmtune evaluate`: measures how much time the library loses on problems
+ * that were not tuned. Tuned problems are hidden. Each rule's kernel for them is timed in
+ * turn with the problem's own winner; with --stored, its time is taken from the trials in
+ * the database.
  */
 #include "tuner/base/progress.h"
 #include "tuner/study/evaluate.h"
@@ -52,12 +53,12 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-/* A run of the command. */
+/* The data of a command. */
 struct work {
     struct values v;
     unsigned rules; /* bit i: rule i */
     struct gt_families *families;
-    struct gt_session session; /* not with --stored */
+    struct gt_session session; /* unused with --stored */
     struct gt_device device;
     char device_key[GT_DEVICE_KEY_MAX];
     struct gt_view view;
@@ -65,8 +66,8 @@ struct work {
     size_t known_count;
     struct gt_evaluation *evaluation;
     struct gt_hidden *hidden;
-    size_t count, done; /* problems hidden; of them answered and timed */
-    int wrong, failed;  /* answers that were not correct on the device */
+    size_t count, done; /* problems that were hidden, and those of them that were timed */
+    int wrong, failed;  /* kernels that were not correct on the device */
 };
 
 /* ---- the command line ---- */
@@ -104,7 +105,7 @@ static int check_values(struct work *w) {
 
 /* ---- tuned problems ---- */
 
-/* The device of the database that --device names, or the only one. */
+/* Finds the device in the database that --device names, or the only one. */
 static int pick_stored_device(struct work *w, struct gt_db *db) {
     struct gt_err err = {""};
     size_t at = 0;
@@ -189,8 +190,8 @@ static void hide(struct work *w) {
 
 /* ---- measuring ---- */
 
-/* The winner and the answers, each kernel once; at[r]: which one is rule r's, -1 for none.
- */
+/* The winner and the rules' kernels, without duplicates. at[r] is the index of rule r's
+ * kernel, -1 for none. */
 struct contest {
     int count, at[GT_RULES];
     struct gt_candidate candidate[GT_RULES + 1];
@@ -227,8 +228,8 @@ static void await_compilers(struct gt_pool *pool, int *flying, int most) {
     }
 }
 
-/* Into the image cache, by all compilers at once; what fails there is found when it is
- * measured. */
+/* Compiles all kernels into the image cache with all compilers. A failure will occur again
+ * when the kernel is measured. */
 static void build_ahead(struct work *w, struct gt_progress *progress) {
     int flying = 0;
     for (size_t i = 0; w->session.compilers > 0 && i < w->count; i++) {
@@ -247,7 +248,7 @@ static void build_ahead(struct work *w, struct gt_progress *progress) {
     await_compilers(w->session.pool, &flying, 0);
 }
 
-/* An answer's time is the winner's times their ratio, round by round. */
+/* A kernel's time is the winner's time multiplied by their ratio, round by round. */
 static void take_times(struct work *w, struct gt_hidden *h, const struct contest *c,
                        const struct gt_report *report) {
     const struct gt_result *best = &report->result[0];
@@ -273,7 +274,7 @@ static void take_times(struct work *w, struct gt_hidden *h, const struct contest
     }
 }
 
-/* A problem that could not be set up leaves its losses unknown. */
+/* When a problem cannot be set up, its losses stay unknown. */
 static int measure_one(struct work *w, struct gt_hidden *h) {
     const struct contest c = contest_of(h);
     struct gt_report report;
@@ -336,7 +337,8 @@ static int verdict(const struct work *w) {
 
 /* ---- the command ---- */
 
-/* Families and device: the session's, or the built-in ones and the database's. */
+/* Finds families and device: the session's, or the built-in families and the database's
+ * device. */
 static int open_session(struct work *w) {
     const struct gt_session_setup setup = {
         .device = w->v.device, .templates = &w->v.templates, .compilers = -1};

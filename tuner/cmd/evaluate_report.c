@@ -14,8 +14,9 @@ struct answer {
     const struct gt_hidden *hidden;
     enum gt_rule_kind rule;
     const struct gt_answer *answer;
-    bool known;                                             /* the loss is */
-    char point[GT_POINT_TEXT_MAX], best[GT_POINT_TEXT_MAX]; /* the answer's, the winner's */
+    bool known; /* the loss is known */
+    /* of the rule's kernel, of the winner */
+    char point[GT_POINT_TEXT_MAX], best[GT_POINT_TEXT_MAX];
 };
 
 static double if_known(const struct answer *r, double value) {

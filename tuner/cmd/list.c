@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* list.c - `gemmtune list`: every problem's winner, device by device. */
+/* list.c - `gemmtune list`: every problem's winner, grouped by device. */
 #include "tuner/cmd/common.h"
 
 #include "tuner/base/view.h"
@@ -72,7 +72,7 @@ static gt_status print_winners(struct gt_view *v, const struct gt_families *fami
     return status;
 }
 
-/* The rows of one device, or of all. */
+/* Loads the rows of one device, or of all. */
 static gt_status load(struct gt_view *v, struct gt_db *db, const char *device,
                       struct gt_err *err) {
     size_t index = 0;

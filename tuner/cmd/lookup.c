@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lookup.c - `gemmtune lookup PROBLEM`: what the library would run on a device, and why.
- * Asks the same function as the library does; builds nothing.
+ * lookup.c - `gemmtune lookup PROBLEM`: shows which kernel the library would choose on a
+ * device, and why. It calls the same function as the library and builds nothing.
  */
 #include "tuner/cmd/common.h"
 

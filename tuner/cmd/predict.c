@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict.c - `gemmtune predict PROBLEM...`: which point should win on a device, which need
- * not be here, and how long it should take; `predict --check`: how such predictions compare
- * with the trials of a database. Nothing is run, and whatever is printed says that it is
+ * predict.c - `gemmtune predict PROBLEM...`: shows which point should win on a device,
+ * which need not be present, and how long it should take. `predict --check` compares such
+ * predictions with the trials of a database. Nothing is run, and the output says that it is
  * predicted.
  */
 #include "tuner/cmd/predict.h"
@@ -40,7 +40,7 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-/* A prediction of one problem. */
+/* One prediction for a problem. */
 struct row {
     const char *problem;
     double flops;
@@ -99,7 +99,7 @@ static gt_status add_problem(struct gt_table *t, const struct values *v,
     return status;
 }
 
-/* All names are read before the first space is walked through. */
+/* Reads all names before it walks through the first space. */
 static int predict(const struct values *v, const struct gt_families *families,
                    char **names) {
     const struct gt_which which = {v->device, v->device_file, v->db};
@@ -126,7 +126,7 @@ static int predict(const struct values *v, const struct gt_families *families,
             device.name);
     gt_status status = gt_table_create(&t, &predictions, &err);
     for (char **name = names; status == GEMMTUNE_OK && *name != NULL; name++) {
-        (void)gt_problem_from_name(&p, *name, NULL); /* was read before */
+        (void)gt_problem_from_name(&p, *name, NULL); /* cannot fail: it was read before */
         status = add_problem(t, v, families, &device, &p, &err);
     }
     if (status == GEMMTUNE_OK && !v->format.json && !v->format.csv)

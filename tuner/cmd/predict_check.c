@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* predict_check.c - `gemmtune predict --check`: tables of how predictions and trials agree;
- * `--fit`: costs with which they agree better. */
+/*
+ * predict_check.c - `gemmtune predict --check`: prints how well predictions and trials
+ * agree. `--fit`: prints costs with which they agree better.
+ */
 #include "tuner/cmd/predict.h"
 
 #include "tuner/base/quantile.h"
@@ -11,8 +13,8 @@
 
 /* ---- sums over groups ---- */
 
-/* Groups that are summed up in a row: of a family ("" is all families of a problem
- * together, NULL each family alone), fitted to, held out, or both. */
+/* Groups that are summed up in one row: those of a family ("" means all families of a
+ * problem together, NULL each family alone), used for fitting, held out, or both. */
 struct slice {
     const char *family;
     int held_out; /* -1: both */
@@ -31,7 +33,7 @@ static bool is_in(const struct gt_check_row *r, const struct slice *s) {
     return fits && (s->held_out < 0 || r->held_out == (s->held_out != 0));
 }
 
-/* `scratch` has room for two numbers a row. */
+/* `scratch` has room for two numbers for each row. */
 static struct sums sum_up(const struct gt_checked *c, const struct slice *s,
                           double *scratch) {
     struct sums sums = {.worst = 1};
@@ -193,7 +195,7 @@ static gt_status print(const struct gt_checked *c, const struct gt_families *fam
 
 /* ---- the command ---- */
 
-/* The trials of a device of the database. */
+/* Reads the trials of a device from the database. */
 static gt_status read_trials(struct gt_view *view, const char **key, struct gt_db *db,
                              const char *device, struct gt_err *err) {
     size_t index;
@@ -219,14 +221,14 @@ static gt_status check(const struct gt_view *view, const char *key,
     return status;
 }
 
-/* To three digits, without an exponent: 2640. */
+/* Writes three digits without an exponent: 2640. */
 static const char *show_cost(char buf[GT_CELL_MAX], double cost) {
     (void)snprintf(buf, GT_CELL_MAX, "%.3g", cost);
     (void)snprintf(buf, GT_CELL_MAX, "%g", strtod(buf, NULL));
     return buf;
 }
 
-/* As lines of runtime/costs.h. */
+/* Prints costs as lines of runtime/costs.h. */
 static void print_lines(const struct gt_fitted *f) {
     char num[GT_CELL_MAX];
 #define X(name, value, fitted, what)                                                       \
@@ -260,7 +262,7 @@ static void print_fit_json(const struct gt_fitted *f) {
 static gt_status fit(const struct gt_view *view, const char *key,
                      const struct gt_families *families, const struct gt_format *format,
                      struct gt_err *err) {
-    enum { STEPS = 3000 }; /* further ones gain nothing */
+    enum { STEPS = 3000 }; /* more steps gain nothing */
     struct gt_fitted f;
     const gt_status status = gt_predict_fit(&f, view, families, key, STEPS, 1, err);
     if (status == GEMMTUNE_OK)
@@ -279,7 +281,7 @@ int gt_predict_check_command(const struct gt_families *families, const char *db_
     if (code >= 0)
         return code;
     if (db == NULL)
-        return GT_EXIT_FAILURE; /* it has been said */
+        return GT_EXIT_FAILURE; /* the reason was printed before */
     gt_status status = read_trials(&view, &key, db, device, &err);
     gt_db_close(db);
     if (status == GEMMTUNE_OK)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay.c - `gemmtune replay`: search strategies on a space that was measured already,
- * without a device: a Kernel Tuner cache, or with --db the trials of a problem.
+ * replay.c - `gemmtune replay`: runs search strategies on a space that has been measured
+ * already, without a device: a Kernel Tuner cache or, with --db, the trials of a problem.
  */
 #include "tuner/cmd/common.h"
 #include "tuner/study/replay.h"
@@ -61,7 +61,7 @@ struct session {
 
 /* ---- the summary ---- */
 
-/* "64 / 110", "812 / never". */
+/* Writes "64 / 110" or "812 / never". */
 static const char *show_reach(char buf[GT_CELL_MAX], const struct gt_replay_reach *r) {
     char a[GT_CELL_MAX], b[GT_CELL_MAX];
     snprintf(buf, GT_CELL_MAX, "%.20s / %.20s",
@@ -70,19 +70,20 @@ static const char *show_reach(char buf[GT_CELL_MAX], const struct gt_replay_reac
     return buf;
 }
 
-/* A strategy and how it did. */
+/* A strategy and its result. */
 struct row {
     const struct gt_replay *replay;
     char reach[GT_REPLAY_GOALS][GT_CELL_MAX];
 };
 
-/* The quality after so many evaluations; an empty cell's NAN for more than there were. */
+/* The quality after as many evaluations as the mark says; NAN, an empty cell, when the run
+ * had fewer. */
 static double after_mark(const struct gt_replay *r, int mark) {
     return gt_replay_mark[mark] <= r->budget ? r->median[gt_replay_mark[mark] - 1]
                                              : (double)NAN;
 }
 
-/* Four columns of a goal. */
+/* The four columns of a goal. */
 #define GOAL(X, i, percent)                                                                \
     X(NULL, "to " percent " %", TEXT, 0, r->reach[i],                                      \
       "evaluations until a kernel of " percent                                             \
@@ -130,7 +131,7 @@ static gt_status print_summary(const struct session *s, struct gt_err *err) {
 
 /* ---- the curve ---- */
 
-/* All strategies after so many evaluations. */
+/* The quality of all strategies after the same number of evaluations. */
 struct moment {
     const struct session *session;
     size_t evaluations;
@@ -145,7 +146,7 @@ static void fill_moment(struct gt_cell *cell, const void *row) {
     }
 }
 
-/* For people steps of 1, 2, 5, 10, ..; for programs every evaluation. */
+/* The next step: 1, 2, 5, 10, .. for people, every evaluation for programs. */
 static size_t after(size_t at, bool people) {
     size_t power = 1;
     if (!people)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - `gemmtune run PROBLEM`: what the library would run for it, built, checked on
- * fresh data and timed in one run with the baseline kernel and this machine's CPU BLAS.
+ * run.c - `gemmtune run PROBLEM`: builds the kernel that the library would choose, checks
+ * it on fresh data, and times it in one run with the baseline kernel and this machine's CPU
+ * BLAS.
  */
 #include "tuner/base/choose.h"
 #include "tuner/cmd/common.h"
@@ -38,10 +39,10 @@ struct answer {
     gemmtune_problem p;
     uint64_t seed;
     struct gt_chosen chosen;
-    struct gt_candidate candidate[2]; /* the chosen one, the baseline */
-    int candidates;                   /* 1: no family is the baseline */
+    struct gt_candidate candidate[2]; /* the chosen one and the baseline */
+    int candidates;                   /* 1 when no family is the baseline */
     struct gt_report report;
-    double cpu_ns; /* 0: none */
+    double cpu_ns; /* 0: not measured */
     char cpu[GT_CPU_ABOUT_MAX];
 };
 
@@ -54,14 +55,14 @@ static void print_rate(const char *what, double ns, double flops, double than) {
     printf("\n");
 }
 
-/* 0: it was not measured, or is wrong. */
+/* 0: it was not measured, or it is wrong. */
 static double baseline_ns(const struct answer *a) {
     const struct gt_result *baseline = &a->report.result[1];
     return a->candidates > 1 && baseline->outcome == GT_CORRECT ? baseline->time.median_ns
                                                                 : 0;
 }
 
-/* null for a time that was not measured. */
+/* Prints null for a time that was not measured. */
 static void json_time(bool *first, const char *key, double ns) {
     if (ns > 0)
         gt_json_number(first, key, ns);

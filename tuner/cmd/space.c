@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * space.c - `gemmtune space FAMILY`: what a family lets one choose, how much of it a device
- * allows, and which rule stands in the way of a point.
+ * space.c - `gemmtune space FAMILY`: shows a family's parameters, how many points a device
+ * allows, and which rule refuses a point.
  */
 #include "tuner/cmd/space.h"
 
@@ -26,8 +26,8 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-/* No device, no question refused: the limits that every CUDA device since 2012 and most
- * OpenCL devices reach. */
+/* Without a device no question is refused: these are the limits that every CUDA device
+ * since 2012 and most OpenCL devices reach. */
 static const struct gt_device nominal = {
     .backend = GEMMTUNE_CUDA,
     .name = "a nominal device",
@@ -43,7 +43,7 @@ static const struct gt_device nominal = {
 
 enum { ANY_SIZE = 1024 };
 
-/* Of the first layout that the family has. */
+/* A problem with the first layout that the family has. */
 static gemmtune_problem any_problem(const struct gt_family *f,
                                     const struct gt_dtype *type) {
     static const char *const layouts[] = {"nn", "nt", "tn", "tt"};
@@ -54,7 +54,8 @@ static gemmtune_problem any_problem(const struct gt_family *f,
         i++;
     (void)snprintf(name, sizeof name, "%s-%s-%dx%dx%d", type->name, layouts[i], ANY_SIZE,
                    ANY_SIZE, ANY_SIZE);
-    (void)gt_problem_from_name(&p, name, NULL); /* cannot fail: rows of our own tables */
+    /* cannot fail: the names are from our own tables */
+    (void)gt_problem_from_name(&p, name, NULL);
     return p;
 }
 
@@ -215,7 +216,7 @@ static gt_status describe_family(const struct gt_question *s, struct gt_err *err
 
 /* ---- the command ---- */
 
-/* The device asked for, else the first there is, else the nominal one. */
+/* Picks the requested device, else the first one present, else the nominal one. */
 static int pick_device(struct gt_device *out, const char *what) {
     struct gt_err err = {""};
     if (gt_probe_pick(out, what, false, &err) == GEMMTUNE_OK)
@@ -227,7 +228,7 @@ static int pick_device(struct gt_device *out, const char *what) {
     return -1;
 }
 
-/* Everything that was typed, before a device is asked. */
+/* Reads everything that was typed, before any device is asked. */
 static int read_question(struct gt_question *q, struct gt_point *point, const char *problem,
                          const char *why) {
     struct gt_err err = {""};
@@ -256,7 +257,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0)
         code = gt_common_family(&q.family, families, argv[first]);
     if (code < 0)
-        code = read_question(&q, &point, argv[first + 1], v.why); /* argv ends in NULL */
+        code = read_question(&q, &point, argv[first + 1], v.why); /* argv ends with NULL */
     if (code < 0)
         code = pick_device(&q.device, v.device);
     if (code < 0) {

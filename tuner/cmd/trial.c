@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trial.c - `gemmtune trial`: one candidate again, or some of a family, with everything
- * that became of each. What every failed trial's line ends in. Stores nothing.
+ * trial.c - `gemmtune trial`: tries one candidate again, or several of a family, and prints
+ * the full result of each. The line of a failed trial ends with this command. Nothing is
+ * stored.
  */
 #include "tuner/cmd/common.h"
 #include "tuner/cmd/session.h"
@@ -38,7 +39,7 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-/* Neither a rule nor the compiler refused it. */
+/* Whether neither a rule nor the compiler refused it. */
 static bool was_built(const struct gt_result *r) {
     return r->outcome != GT_CONSTRAINTS && r->outcome != GT_COMPILE;
 }
@@ -91,7 +92,7 @@ static void print_json(const char *problem, const struct gt_session *s,
     printf("}");
 }
 
-/* The i-th point given; none given: the family's default. */
+/* The i-th given point; without any, the family's default. */
 static int candidate_of(struct gt_candidate *c, const struct gt_family *f,
                         const struct gt_texts *points, int i) {
     struct gt_point point;
@@ -104,7 +105,7 @@ static int candidate_of(struct gt_candidate *c, const struct gt_family *f,
     return -1;
 }
 
-/* Prints what became of it, behind `ahead`; *code is its exit code. False: the device or
+/* Prints the result, after the text `ahead`. *code is its exit code. False: the device or
  * its workers are lost. */
 static bool try_one(int *code, const char *ahead, const struct gt_candidate *c,
                     const struct values *v, struct gt_session *s,
@@ -121,12 +122,13 @@ static bool try_one(int *code, const char *ahead, const struct gt_candidate *c,
         print_json(name, s, c, &report.result[0]);
     else
         print(name, c, &report.result[0], gt_problem_flops(p));
-    (void)fflush(stdout); /* the next one may take long, or everything with it */
+    (void)fflush(stdout); /* the next one may take long or end the program */
     *code = gt_common_outcome(report.result[0].outcome);
     return true;
 }
 
-/* A document, or several in an array. The exit code of the first that was not correct. */
+/* Prints a document, or several in an array. Returns the exit code of the first candidate
+ * that was not correct. */
 static int try_all(const struct values *v, struct gt_session *s,
                    const gemmtune_problem *p) {
     const int count = v->points.count > 0 ? v->points.count : 1;
@@ -135,7 +137,8 @@ static int try_all(const struct values *v, struct gt_session *s,
     struct gt_candidate c;
     int result = GT_EXIT_OK, done = 0;
     int code = gt_common_family(&f, s->families, v->family);
-    for (int i = 0; code < 0 && i < count; i++) /* bad text is told before anything runs */
+    /* report a bad point before anything runs */
+    for (int i = 0; code < 0 && i < count; i++)
         code = candidate_of(&c, f, &v->points, i);
     if (code >= 0)
         return code;

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tune_report.c - a line a problem: the winner, what it is ahead of, what the search cost.
+/*
+ * tune_report.c - prints a line for each problem: the winner, how it compares, and the cost
+ * of the search.
  */
 #include "tuner/cmd/tune_report.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* A problem and what came of it. */
+/* A problem and its result. */
 struct row {
     const struct gt_sweep_item *item;
     const struct gt_tune_result *result;
     char failures[256];
 };
 
-/* "compile 3, wrong_result 1"; "" when nothing failed. */
+/* Writes "compile 3, wrong_result 1"; "" when nothing failed. */
 static void say_failures(struct row *row) {
     const struct gt_tune_result *r = row->result;
     size_t used = 0;
@@ -31,7 +33,7 @@ static const char *status_of(const struct gt_tune_result *r) {
                                : "stopped";
 }
 
-/* Finalists that were not proven slower than the winner. */
+/* The number of finalists that were not proven slower than the winner. */
 static double tied(const struct gt_tune_result *r) {
     int count = 0;
     for (int i = 1; i < r->winners; i++)
@@ -44,7 +46,7 @@ static double rounded(double value, int digits) {
     return round(scale * value) / scale;
 }
 
-/* How many times as long as the winner; an empty cell's NAN where either is unknown. */
+/* How many times as long as the winner's time; NAN, an empty cell, when one is unknown. */
 static double times(double ns, const struct gt_tune_result *r) {
     return gt_cell_known(rounded(ns / r->winner[0].time.median_ns, 2));
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify.c - `gemmtune verify`: the stored winners of a device once more against the
- * reference, on fresh data. Exit 5 when one is wrong, else 1 when one could not be
- * verified.
+ * verify.c - `gemmtune verify`: checks the stored winners of a device again, on fresh data.
+ * Exit 5 when one is wrong, else 1 when one could not be verified.
  */
 #include "tuner/base/progress.h"
 #include "tuner/cmd/common.h"
@@ -53,13 +52,13 @@ struct row {
 GT_COLUMNS(verified, struct row, VERIFIED)
 static const struct gt_form verified = GT_FORM(verified, "");
 
-/* What the loop over the records adds to. */
+/* The results of the loop over the records. */
 struct tally {
     struct gt_table *table;
     int verified, wrong, failed, stale;
 };
 
-/* Adds a line to the table and 1 to the count of its kind; the exit code, or -1. */
+/* Adds a line to the table and 1 to the count of its kind. Returns the exit code, or -1. */
 static int put(struct tally *t, int *count, const struct row *row) {
     ++*count;
     return add_verified(t->table, row, NULL) == GEMMTUNE_OK ? -1 : GT_EXIT_FAILURE;
@@ -126,7 +125,7 @@ static int conclude(const struct tally *t, const struct values *v, uint64_t seed
     return t->wrong ? GT_EXIT_VERIFY : t->failed ? GT_EXIT_FAILURE : GT_EXIT_OK;
 }
 
-/* The named problem's records, or every problem's; from a database that must be there. */
+/* Loads the records of the named problem, or of all. The database must exist. */
 static int load(struct gt_view *view, const struct values *v, const char *device_key,
                 const char *problem) {
     struct gt_db *db = NULL;
