@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * import.c - `gemmtune import FILE...` and `gemmtune merge FILE...`: results from exported
- * text and from other databases. Both arrive unverified and do not win before they are
- * verified here.
+ * import.c - `gemmtune import FILE...` and `gemmtune merge FILE...`: take results from
+ * exported text and from other databases. They arrive unverified, and cannot win before
+ * they are verified here.
  */
 #include "tuner/cmd/common.h"
 
@@ -40,7 +40,8 @@ static const struct gt_form files = GT_FORM(file, "");
 typedef gt_status (*take_fn)(struct gt_merge_report *report, struct gt_db *db,
                              const char *path, struct gt_err *err);
 
-/* Each file whole or not at all; the first that cannot be taken ends it. */
+/* Takes each file completely or not at all. Stops at the first file that cannot be taken.
+ */
 static gt_status take_files(struct gt_table *t, struct gt_db *db, take_fn take, int count,
                             char **paths, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
@@ -48,7 +49,7 @@ static gt_status take_files(struct gt_table *t, struct gt_db *db, take_fn take, 
         struct row row = {.path = paths[i]};
         status = take(&row.report, db, paths[i], err);
         if (status == GEMMTUNE_EIO && take == gt_db_import && access(paths[i], R_OK) != 0)
-            status = GEMMTUNE_EPARSE; /* it is the text that cannot be read */
+            status = GEMMTUNE_EPARSE; /* the text cannot be read */
         if (status == GEMMTUNE_OK)
             status = add_file(t, &row, err);
     }
