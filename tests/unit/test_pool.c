@@ -454,7 +454,7 @@ static void test_killed_twice(void **state) {
     assert_int_equal(event.report.id, id);
     assert_true(event.killed);
     assert_int_equal(event.report.stage, GT_STAGE_FAILED);
-    assert_non_null(strstr(event.report.error, "by somebody else"));
+    assert_non_null(strstr(event.report.error, "by another program"));
     event = wait_event();
     assert_int_equal(event.report.id, next);
     assert_false(event.killed);

@@ -169,7 +169,7 @@ static void test_refusals(void **state) {
         {"{\"dtype\":\"f32\",\"m\":\"1:2:-1\",\"n\":1,\"k\":1}", "is not start:end:step"},
         {"{\"dtype\":\"f32\",\"m\":\" 1:2:1\",\"n\":1,\"k\":1}", "is not start:end:step"},
         {"{\"dtype\":\"f32\",\"m\":\"\",\"n\":1,\"k\":1}", "is not start:end:step"},
-        {"{\"dtype\":\"f32\",\"m\":\"8:4:1\",\"n\":1,\"k\":1}", "starts past its end"},
+        {"{\"dtype\":\"f32\",\"m\":\"8:4:1\",\"n\":1,\"k\":1}", "starts after its end"},
         {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"weight\":0}",
          "/sizes/0/weight: must be"},
         {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"weight\":\"3\"}",

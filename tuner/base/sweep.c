@@ -149,7 +149,7 @@ static gt_status read_range(struct span *out, struct gt_node n, struct gt_err *e
         at += len + !ends;
     }
     if (part[0] > part[1])
-        return gt_json_fail(n, err, "\"%.60s\" starts past its end", text);
+        return gt_json_fail(n, err, "\"%.60s\" starts after its end", text);
     *out = (struct span){part[0], part[2], (part[1] - part[0]) / part[2] + 1};
     return GEMMTUNE_OK;
 }

@@ -74,7 +74,7 @@ static void open_rivals(struct gt_bench *b, const struct gt_rival_setup *setup,
         set_active(b, i);
         why[i].foreign = !gt_rivals[i]->serves(gt_lab_device(b->lab), &any);
         if (why[i].foreign)
-            (void)gt_fail(&err, GEMMTUNE_EUNSUPPORTED, "it does not serve this device");
+            (void)gt_fail(&err, GEMMTUNE_EUNSUPPORTED, "it does not run on this device");
         else
             (void)gt_rivals[i]->open(&b->rival[i], setup, &err);
         snprintf(why[i].text, sizeof why[i].text, "%s", err.line);
@@ -88,7 +88,7 @@ gt_status gt_bench_create(struct gt_bench **out, const struct gt_device *d,
     struct gt_bench *b = calloc(1, sizeof *b);
     *out = NULL;
     if (!b)
-        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to compare");
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a comparison");
     b->options = *options;
     gt_status status = gt_lab_create(&b->lab, d, err);
     if (status == GEMMTUNE_OK)

@@ -356,7 +356,8 @@ static void check_line(struct frame *f) {
 
 static gt_status fail_as_child_did(const struct frame *f, struct gt_err *err) {
     if (f->kind != FRAME_FAILED)
-        return gt_fail(err, GEMMTUNE_EDEVICE, "the process that measures sent nonsense");
+        return gt_fail(err, GEMMTUNE_EDEVICE,
+                       "the measuring process sent an invalid frame");
     return gt_fail(err,
                    f->failed.status != GEMMTUNE_OK ? f->failed.status : GEMMTUNE_EDEVICE,
                    "%.*s", GT_VERDICT_TEXT_MAX - 1, f->failed.text);
@@ -407,7 +408,7 @@ static gt_status handle_loss(struct run *r, bool late, struct gt_err *err) {
     if (late)
         snprintf(text, sizeof text, "not done after %.0f s", line_seconds(r));
     else
-        snprintf(text, sizeof text, "the process that measures %s", r->end);
+        snprintf(text, sizeof text, "the measuring process %s", r->end);
     if (present_rivals(r)) {
         leave_out_suspects(r, &nothing, late ? GT_TIMEOUT : GT_CRASHED, text);
         return GEMMTUNE_OK;
@@ -500,7 +501,7 @@ gt_status gt_bench_run_overhead(struct gt_overhead *out, const struct gt_device 
     else if (event == GOT_FRAME)
         status = fail_as_child_did(&f, err);
     else
-        status = gt_fail(err, GEMMTUNE_EDEVICE, "the process that measures %s",
+        status = gt_fail(err, GEMMTUNE_EDEVICE, "the measuring process %s",
                          event == STOPPED     ? "was stopped"
                          : event == TIMED_OUT ? "took too long"
                                               : r.end);

@@ -53,7 +53,7 @@ static const struct {
     {"deep", "k at least 8 times m and n", is_deep},
     {"skinny", "m or n at most 64", is_skinny},
     {"flat", "k at most 64", is_flat},
-    {"odd", "a dimension that is no multiple of 4", is_odd},
+    {"odd", "a dimension that is not a multiple of 4", is_odd},
     {"square", "m = n = k", is_square},
     {"wide", "everything else", is_any},
 };

@@ -100,7 +100,7 @@ static void describe(char text[GT_RIVAL_TEXT_MAX], void *self, int variant) {
 
 const struct gt_rival gt_rival_clblast = {
     .name = "clblast",
-    .about = "CLBlast with the parameters it ships",
+    .about = "CLBlast with its built-in parameters",
     .serves = serves,
     .open = open_clblast,
     .close = close_clblast,

@@ -31,23 +31,23 @@ struct values {
 static const struct gt_option options[] = {
     GT_OPTION_DEVICE(struct values),
     {"runs", 'r', GT_OPT_INT, offsetof(struct values, runs), "N",
-     "times that each problem is tuned (default 20)", 2, GT_AGREE_RUNS_MAX},
+     "number of runs for each problem (default 20)", 2, GT_AGREE_RUNS_MAX},
     {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME",
      "for the search of each run: 2s, 500ms (default: the effort's)", 0, 0},
     GT_OPTION_EFFORT(struct values),
     {"strategy", 0, GT_OPT_TEXT, offsetof(struct values, strategy), "NAME",
      "how to search: as for tune", 0, 0},
     {"db", 0, GT_OPT_TEXT, offsetof(struct values, db), "FILE",
-     "measure the winner that is stored there with them: the best that is known", 0, 0},
+     "also measure the winner that is stored there", 0, 0},
     {"family", 'f', GT_OPT_NAMES, offsetof(struct values, families), "NAMES",
      "try these families only, with commas between; may be repeated", 0, 0},
     GT_OPTION_TEMPLATES(struct values),
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
-     "seed of the first run, the others' follow (default 1)", 0, INT64_C(1) << 52},
+     "random seed of the first run; the others follow (default 1)", 0, INT64_C(1) << 52},
     {"jobs", 'j', GT_OPT_INT, offsetof(struct values, jobs), "N",
      "compile workers (default: by the number of cores)", 0, 32},
     {"each", 0, GT_OPT_FLAG, offsetof(struct values, each), NULL,
-     "a line a run, not a line a problem", 0, 0},
+     "print a line for each run, not for each problem", 0, 0},
     GT_OPTION_QUIET(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
@@ -194,8 +194,9 @@ static gt_status measure_again(struct gt_agree_study *s, struct gt_session *sess
         if (report.result[i].outcome == GT_CORRECT)
             s->again[i] = report.result[i].time;
     if (status == GEMMTUNE_OK && s->stored >= 0 && s->again[s->stored].samples == 0)
-        status = gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: the best known is no more: %.300s",
-                         s->problem, report.result[s->stored].error);
+        status = gt_fail(err, GEMMTUNE_ENOTFOUND,
+                         "%s: the stored winner cannot be measured: %.300s", s->problem,
+                         report.result[s->stored].error);
     return status;
 }
 
@@ -309,7 +310,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_agree = {
     .name = "agree",
     .operands = "PROBLEM... --device N",
-    .about = "Tune a problem several times and say whether the runs agree.",
+    .about = "Tune a problem several times and show whether the runs agree.",
     .options = options,
     .tables = (const struct gt_form *const[]){&gt_agree_form, &gt_agree_run_form, NULL},
     .run = run,

@@ -25,23 +25,23 @@ static const struct gt_option options[] = {
      "problems to measure (sweep.json)", 0, 0},
     GT_OPTION_DB(struct values),
     {"against", 0, GT_OPT_TEXT, offsetof(struct values, against), "LIST",
-     "cublas, cublaslt, clblast, cpu or self, by commas (default: all but self)", 0, 0},
+     "cublas, cublaslt, clblast, cpu or self, with commas between (default: all but self)",
+     0, 0},
     {"rounds", 'r', GT_OPT_INT, offsetof(struct values, rounds), "N",
      "samples of each side, in turn (default 21)", 6, GT_SAMPLES_MAX},
     {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME",
      "device time for the rounds of a line (default 5s)", 0, 0},
     {"turn", 0, GT_OPT_SECONDS, offsetof(struct values, turn), "TIME",
-     "how long a side runs at its turn, of which the second half counts (default: one "
-     "sample)",
-     0, 0},
+     "device time of a side in its turn; its second half counts (default: one sample)", 0,
+     0},
     {"timeout", 0, GT_OPT_SECONDS, offsetof(struct values, timeout), "TIME",
-     "for a line, after which it counts as hung (default: by its size)", 0, 0},
+     "limit for a line, after which it counts as hung (default: by its size)", 0, 0},
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
      "seed of the data (default 1)", 0, INT64_C(1) << 52},
     {"aa", 0, GT_OPT_FLAG, offsetof(struct values, aa), NULL,
-     "our kernel against itself: how far apart equals are measured", 0, 0},
+     "compare our kernel with itself: how far apart equal kernels are measured", 0, 0},
     {"overhead", 0, GT_OPT_FLAG, offsetof(struct values, overhead), NULL,
-     "host time of a call instead: the library, the driver alone, vendors' libraries", 0,
+     "measure the host time of calls instead: library, driver alone, vendors' libraries", 0,
      0},
     GT_OPTION_QUIET(struct values),
     GT_OPTION_JSON(struct values),
@@ -123,23 +123,24 @@ static const char *note_of(const struct call_row *r) {
 #define CALLS(X)                                                                           \
     X("problem", "problem", TEXT, 0, r->problem, "its name")                               \
     X("kernels", "kernels", COUNT, 3, gt_cell_known(r->overhead->launches),                \
-      "launches of a product of ours")                                                     \
-    X("call", "call", TEXT, 0, gt_call_name(r->call), "what the host calls")               \
+      "launches of our product")                                                           \
+    X("call", "call", TEXT, 0, gt_call_name(r->call), "the call")                          \
     X("ns", "ns", COUNT, 0, cost(r->overhead->cost[r->call].median_ns, counts(r)),         \
       "host time of a call, median")                                                       \
     X("low_ns", "from", COUNT, 2, cost(r->overhead->cost[r->call].low_ns, counts(r)),      \
-      "where the median's 95 % interval begins")                                           \
+      "lower end of the median's 95 % interval")                                           \
     X("high_ns", "to", COUNT, 2, cost(r->overhead->cost[r->call].high_ns, counts(r)),      \
       "where it ends")                                                                     \
     X("above_launch_ns", "above the launch", COUNT, 0,                                     \
       cost(r->overhead->above[r->call].median_ns, is_compared(r)),                         \
-      "what it takes more than the driver's launch alone, median")                         \
+      "difference to the driver's launch alone, median")                                   \
     X("above_launch_low_ns", "from", COUNT, 2,                                             \
       cost(r->overhead->above[r->call].low_ns, is_compared(r)),                            \
-      "where that median's 95 % interval begins")                                          \
+      "lower end of that median's 95 % interval")                                          \
     X("above_launch_high_ns", "to", COUNT, 2,                                              \
       cost(r->overhead->above[r->call].high_ns, is_compared(r)), "where it ends")          \
-    X("note", "", TAIL, 1, note_of(r), "our kernel, or why the call was not measured")
+    X("note", "", TAIL, 1, note_of(r),                                                     \
+      "our kernel, or the reason why the call was not measured")
 GT_COLUMNS(call, struct call_row, CALLS)
 static const struct gt_form calls = GT_FORM(call, "with --overhead");
 

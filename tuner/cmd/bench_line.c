@@ -28,7 +28,7 @@ static void note_of(char *text, size_t size, const struct gt_bench_entry *e) {
                                    gt_show_ns(ns, s->time.median_ns));
         if (s->error[0] && at < size)
             at += (size_t)snprintf(text + at, size - at, ": %s: %s",
-                                   s->timed ? "a way of it was left out"
+                                   s->timed ? "one variant was left out"
                                             : gt_outcome_word(s->outcome),
                                    s->error);
     }
@@ -67,12 +67,11 @@ static gt_outcome outcome_of(const struct row *r) {
 #define LINES(X)                                                                           \
     X("problem", "problem", TEXT, 0, r->e->item->name, "its name")                         \
     X("class", "class", TEXT, 0, gt_shape_class(&r->e->item->problem), "kind of shape")    \
-    X("outcome", NULL, TEXT, 0, gt_outcome_word(outcome_of(r)),                            \
-      "correct, or what went wrong")                                                       \
+    X("outcome", NULL, TEXT, 0, gt_outcome_word(outcome_of(r)), "correct, or the failure") \
     X("ours_ns", "ours, +-", COUNT, 0, gt_cell_known(r->ours.median_ns),                   \
       "our median time and half of its 95 % interval in per cent")                         \
     X("ours_low_ns", NULL, COUNT, 0, gt_cell_known(r->ours.low_ns),                        \
-      "where the interval begins")                                                         \
+      "lower end of the interval")                                                         \
     X("ours_high_ns", NULL, COUNT, 0, gt_cell_known(r->ours.high_ns), "where it ends")     \
     X("ours_gflops", NULL, COUNT, 0, gt_cell_known(gflops_of(r)), "our rate")              \
     X("baseline", "baseline", TEXT, 0, r->e->base != NULL ? r->e->base_name : NULL,        \
@@ -80,19 +79,19 @@ static gt_outcome outcome_of(const struct row *r) {
     X("baseline_ns", "time, +-", COUNT, 0, gt_cell_known(r->base.median_ns),               \
       "its median time and half of its interval")                                          \
     X("baseline_low_ns", NULL, COUNT, 0, gt_cell_known(r->base.low_ns),                    \
-      "where the interval begins")                                                         \
+      "lower end of the interval")                                                         \
     X("baseline_high_ns", NULL, COUNT, 0, gt_cell_known(r->base.high_ns), "where it ends") \
     X("ratio", "ratio", COUNT, 0, gt_cell_known(r->ratio.median_ns),                       \
       "its time over ours, round by round, median: above 1 ours is faster")                \
     X("ratio_low", NULL, COUNT, 0, gt_cell_known(r->ratio.low_ns),                         \
-      "where the ratio's 95 % interval begins")                                            \
+      "lower end of the ratio's 95 % interval")                                            \
     X("ratio_high", NULL, COUNT, 0, gt_cell_known(r->ratio.high_ns), "where it ends")      \
     X("floor", NULL, COUNT, 0, gt_cell_known(r->e->floor),                                 \
-      "how far from 1 the ratio of equals was measured")                                   \
+      "how far from 1 the ratio of equal kernels was measured")                            \
     X("verdict", "", TEXT, 0, r->e->base != NULL ? gt_verdict_word(r->e->verdict) : NULL,  \
       "win, loss, or tie: the ratio's interval comes within the floor of 1")               \
     X("roofline", "% roof", COUNT, 0, gt_cell_known(roofline_share(r->report, r->e)),      \
-      "least time that the device's peaks allow over ours")                                \
+      "least time that the device's peaks allow, over our time")                           \
     X("rounds", NULL, COUNT, 0, gt_cell_known(r->ours.samples), "samples of each side")    \
     X("dropped", NULL, COUNT, 0, r->e->line->dropped,                                      \
       "rounds left out because the device throttled its clock")                            \
@@ -105,7 +104,7 @@ static gt_outcome outcome_of(const struct row *r) {
     X("baseline_is", NULL, TEXT, 0, r->e->base != NULL ? r->e->base->what : NULL,          \
       "the baseline's kernel or library")                                                  \
     X("note", NULL, TEXT, 0, gt_cell_filled(r->note),                                      \
-      "times of all others, or why one takes no part")
+      "times of all others, or the reason why one takes no part")
 GT_COLUMNS(line, struct row, LINES)
 const struct gt_form gt_bench_line_form = GT_FORM(line, "");
 

@@ -149,7 +149,7 @@ static double mean_of(const struct gt_tally *t) {
     X("about", "", TAIL, 1, r->about, "shapes of the class")                               \
     X("lines", "lines", COUNT, 0, gt_tally_count(r->tally), "lines with a baseline")       \
     X("geomean", "geomean", COUNT, 0, mean_of(r->tally), "geometric mean of the ratios")   \
-    X("wins", "wins", COUNT, 0, r->tally->wins, "lines on which ours is faster")           \
+    X("wins", "wins", COUNT, 0, r->tally->wins, "lines on which our kernel is faster")     \
     X("ties", "ties", COUNT, 0, r->tally->ties, "lines on which neither is")               \
     X("losses", "losses", COUNT, 0, r->tally->losses, "lines on which the baseline is")    \
     X("noisy", "noisy", COUNT, 0, r->tally->noisy,                                         \
@@ -175,7 +175,8 @@ static void add_sums(struct gt_table *t, const struct gt_bench_report *r) {
 static void print_floors(const struct gt_bench_report *r, FILE *out) {
     for (size_t i = 0; i < GT_DTYPES; i++)
         if (r->has_floor[i])
-            fprintf(out, "noise floor, %s: ratios of equals were within %.2f %% of 1\n",
+            fprintf(out,
+                    "noise floor, %s: ratios of equal kernels were within %.2f %% of 1\n",
                     gt_dtype_at(i)->name, 100 * r->floor[i]);
 }
 

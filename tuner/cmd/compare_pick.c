@@ -105,11 +105,10 @@ static gt_status pick_elsewhere(struct gt_compare_side *s, struct gt_comparison 
     }
     const int count = take_built_in(s, what, false, gt_text_holds);
     if (count > 1)
-        return gt_fail(
-            err, GEMMTUNE_EINVAL,
-            "'%.60s' fits several built-in device files; say one by its name, as "
-            "%s",
-            what, s->file);
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "'%.60s' fits several built-in device files; name one of them, as "
+                       "%s",
+                       what, s->file);
     if (count == 0)
         return gt_fail(err, GEMMTUNE_EINVAL,
                        "no device '%.60s' in a database, among published figures or among "

@@ -34,9 +34,9 @@ static const char *compiler_of(const struct gt_device *d) {
 }
 
 #define DEVICES(X)                                                                         \
-    X("index", "#", COUNT, 0, r->index, "its number, for --device")                        \
+    X("index", "#", COUNT, 0, r->index, "number of the device, for --device")              \
     X("backend", "backend", TEXT, 0, gt_backend_name(r->d->backend), "cuda or opencl")     \
-    X("name", "name", TEXT, 0, r->d->name, "what its driver calls it")                     \
+    X("name", "name", TEXT, 0, r->d->name, "its driver's name for it")                     \
     X("key", NULL, TEXT, 0, r->key, "its name in databases")                               \
     X(NULL, "id", TEXT, 5, id_of(r->d), "UUID, else PCI id")                               \
     X("uuid", NULL, TEXT, 0, gt_cell_filled(r->d->uuid), "UUID")                           \
@@ -56,9 +56,11 @@ static const char *compiler_of(const struct gt_device *d) {
       "shared memory that a block may have")                                               \
     X("driver", "driver", TEXT, 3, gt_cell_filled(r->d->driver), "version of its driver")  \
     X(NULL, "compiler", TAIL, 1, compiler_of(r->d),                                        \
-      "who builds its kernels, or why nobody")                                             \
-    X("compiler", NULL, TEXT, 0, gt_cell_filled(r->d->compiler), "who builds its kernels") \
-    X("trouble", NULL, TEXT, 0, gt_cell_filled(r->d->trouble), "why it cannot be used")
+      "the compiler for its kernels, or why there is none")                                \
+    X("compiler", NULL, TEXT, 0, gt_cell_filled(r->d->compiler),                           \
+      "the compiler for its kernels")                                                      \
+    X("trouble", NULL, TEXT, 0, gt_cell_filled(r->d->trouble),                             \
+      "the reason why it cannot be used")
 GT_COLUMNS(device, struct row, DEVICES)
 static const struct gt_form devices = GT_FORM(device, "");
 

@@ -30,7 +30,7 @@ struct row {
 };
 
 #define FINDINGS(X)                                                                        \
-    X("check", "check", TEXT, 0, r->check, "what was looked at")                           \
+    X("check", "check", TEXT, 0, r->check, "the thing that was checked")                   \
     X("state", "state", TEXT, 0, r->state, "ok, note or bad")                              \
     X("detail", "detail", TEXT, 0, r->detail, "what was found")
 GT_COLUMNS(finding, struct row, FINDINGS)

@@ -41,11 +41,11 @@ static const struct gt_option options[] = {
     {"rule", 0, GT_OPT_NAMES, offsetof(struct values, rules), "NAMES",
      "lookup, nearest, volume, single, untuned, default (default: all)", 0, 0},
     {"stored", 0, GT_OPT_FLAG, offsetof(struct values, stored), NULL,
-     "no device: losses from stored trials, where they are known", 0, 0},
+     "use no device: losses are taken from stored trials, where they are known", 0, 0},
     {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME",
-     "begin no problem after this time", 0, 0},
+     "start no problem after this time", 0, 0},
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
-     "seed of what is hidden and of the data (default 1)", 0, INT64_C(1) << 52},
+     "random seed of the hidden problems and of the data (default 1)", 0, INT64_C(1) << 52},
     GT_OPTION_QUIET(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
@@ -196,7 +196,8 @@ struct contest {
     int count, at[GT_RULES];
     struct gt_candidate candidate[GT_RULES + 1];
 };
-_Static_assert(GT_RULES + 1 <= GT_JOB_POINTS_MAX, "a contest is one job");
+_Static_assert(GT_RULES + 1 <= GT_JOB_POINTS_MAX,
+               "the kernels of a problem fit in one job");
 
 static int enter(struct contest *c, const char *family, const struct gt_point *point) {
     struct gt_candidate *new = &c->candidate[c->count];
@@ -325,7 +326,7 @@ static int print(const struct work *w) {
 
 static int verdict(const struct work *w) {
     if (w->wrong > 0)
-        return gt_die(GT_EXIT_VERIFY, "%d kernels computed something wrong", w->wrong);
+        return gt_die(GT_EXIT_VERIFY, "%d kernels computed wrong results", w->wrong);
     if (w->failed > 0)
         return gt_die(GT_EXIT_FAILURE, "%d kernels or problems could not be measured",
                       w->failed);
@@ -400,7 +401,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_evaluate = {
     .name = "evaluate",
     .operands = "--device N",
-    .about = "Hide tuned problems and measure what looking them up loses.",
+    .about = "Hide tuned problems and measure how much time lookups lose.",
     .options = options,
     .tables =
         (const struct gt_form *const[]){&gt_evaluate_form, &gt_evaluate_rule_form, NULL},

@@ -25,14 +25,13 @@ static const struct gt_option options[] = {
     GT_OPTION_ANY_DEVICE(struct values),
     GT_OPTION_DEVICE_FILE(struct values),
     {"point", 'p', GT_OPT_TEXT, offsetof(struct values, point), "\"FAMILY ...\"",
-     "and what a point should take: a family and its parameters; what is left out takes "
-     "the "
-     "default",
+     "also predict this point: a family and its parameters; missing ones take their "
+     "defaults",
      0, 0},
     {"peak-gflops", 0, GT_OPT_NUMBER, offsetof(struct values, peak_gflops), "X",
-     "peak GFLOP/s, instead of what the device says", 0, 0},
+     "peak GFLOP/s, instead of the device's own figure", 0, 0},
     {"bandwidth-gbs", 0, GT_OPT_NUMBER, offsetof(struct values, bandwidth_gbs), "X",
-     "memory GB/s, instead of what the device says", 0, 0},
+     "memory GB/s, instead of the device's own figure", 0, 0},
     GT_OPTION_DB(struct values),
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
@@ -222,7 +221,7 @@ static void print(const struct values *v, const gemmtune_problem *p,
     }
     if (a.roofline_ns == 0)
         fprintf(stderr,
-                "gemmtune: %s does not tell its %s; give --peak-gflops and "
+                "gemmtune: %s does not report its %s; give --peak-gflops and "
                 "--bandwidth-gbs\n",
                 machine->name,
                 machine->is_cpu ? "peak and bandwidth, as CPUs do not"

@@ -32,7 +32,7 @@ struct row {
     X("trials", "trials", COUNT, 0, r->report.trials, "trials that are new here")          \
     X("records", "records", COUNT, 0, r->report.records, "winners that are new here")      \
     X("skipped", "skipped", COUNT, 0, r->report.skipped,                                   \
-      "rows that were known already, or are not sound")
+      "rows that were known already or are damaged")
 GT_COLUMNS(file, struct row, FILES)
 static const struct gt_form files = GT_FORM(file, "");
 
@@ -90,8 +90,8 @@ static int run_merge(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_import = {
     .name = "import",
     .operands = "FILE...",
-    .about = "Take exported results into the database; each serves its problem until that "
-             "is tuned here.",
+    .about = "Take exported results into the database; each serves its problem until the "
+             "problem is tuned here.",
     .options = options,
     .tables = (const struct gt_form *const[]){&files, NULL},
     .run = run_import,
@@ -100,7 +100,8 @@ const struct gt_cmd gt_cmd_import = {
 const struct gt_cmd gt_cmd_merge = {
     .name = "merge",
     .operands = "FILE...",
-    .about = "Take everything from other databases; results serve as imported ones do.",
+    .about =
+        "Take everything from other databases; their results serve like imported ones.",
     .options = options,
     .tables = (const struct gt_form *const[]){&files, NULL},
     .run = run_merge,

@@ -33,7 +33,7 @@ static const struct gt_option options[] = {
     {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME",
      "time to tune each problem for", 0, 0},
     {"cpu-loop-max", 0, GT_OPT_INT, offsetof(struct values, loop_volume), "N",
-     "most multiplications the CPU loop is timed on (default 1000000000)", 0,
+     "time the CPU loop up to this many multiplications (default 1000000000)", 0,
      INT64_C(1) << 52},
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_SEED(struct values),
@@ -86,7 +86,7 @@ static const char *how(const struct row *r) {
       "how many times as long the baseline's rung takes")                                  \
     X("percent_of_peak", "% of peak", COUNT, 2, percent_of_peak(r),                        \
       "rate over the device's peak for the type")                                          \
-    X("how", "how", TAIL, 3, how(r), "the kernel, or why there is none")
+    X("how", "how", TAIL, 3, how(r), "the kernel, or the reason why there is none")
 GT_COLUMNS(rung, struct row, RUNGS)
 static const struct gt_form rungs = GT_FORM(rung, "");
 

@@ -115,7 +115,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_lookup = {
     .name = "lookup",
     .operands = "PROBLEM --device N",
-    .about = "Say which stored result the library would use for a problem, and why.",
+    .about = "Show which stored result the library would use for a problem, and why.",
     .options = options,
     .run = run,
 };

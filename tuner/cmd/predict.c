@@ -27,11 +27,11 @@ static const struct gt_option options[] = {
     {"family", 'f', GT_OPT_NAMES, offsetof(struct values, families), "NAMES",
      "these kernel families only", 0, 0},
     {"top", 0, GT_OPT_INT, offsetof(struct values, top), "N",
-     "so many points a problem, fastest first (default 1)", 1, TOP_MOST},
+     "points for each problem, fastest first (default 1)", 1, TOP_MOST},
     {"check", 0, GT_OPT_FLAG, offsetof(struct values, check), NULL,
      "compare predictions with the trials of the database", 0, 0},
     {"fit", 0, GT_OPT_FLAG, offsetof(struct values, fit), NULL,
-     "costs of the model that agree better with the trials of the database", 0, 0},
+     "fit the model's costs to the trials of the database", 0, 0},
     GT_OPTION_DB(struct values),
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
@@ -57,11 +57,11 @@ struct row {
     X("predicted_gflops", "GFLOP/s", RATE, 1, r->flops / r->predicted->prediction.ns,      \
       "rate at that time")                                                                 \
     X("binds", "binds", TEXT, 2, gt_term_word(r->predicted->prediction.binds),             \
-      "what the kernel waits for longest")                                                 \
+      "the resource that the kernel waits for longest")                                    \
     X("family", "family", TEXT, 0, r->predicted->family->name, "kernel family")            \
     X("point", "point", POINT, 1, r->point, "values of the family's parameters")           \
-    X("rank", NULL, COUNT, 0, r->rank, "place among the predictions, from 1")              \
-    X("points", NULL, COUNT, 0, r->asked, "points that were asked about")                  \
+    X("rank", NULL, COUNT, 0, r->rank, "rank among the predictions, from 1")               \
+    X("points", NULL, COUNT, 0, r->asked, "points that were examined")                     \
     X("device", NULL, TEXT, 0, r->device->name, "name of the device")
 GT_COLUMNS(prediction, struct row, PREDICTIONS)
 static const struct gt_form predictions = GT_FORM(prediction, "");

@@ -77,18 +77,23 @@ struct row {
     X("trials", "trials", COUNT, 2, r->sums.trials, "trials of those")                     \
     X("spearman_median", "Spearman", FIXED, 0, r->sums.median,                             \
       "rank correlation of predicted and measured times, median of the groups")            \
-    X("spearman_worst", "worst", FIXED, 1, r->sums.worst, "of the worst group")            \
+    X("spearman_worst", "worst", FIXED, 1, r->sums.worst, "the same for the worst group")  \
     X("error_median", "predicted/measured", FIXED, 3, r->sums.error,                       \
       "predicted over measured time, median")                                              \
     X("top1", "top 1", FIXED, 0, r->sums.top[0],                                           \
       "time of the point predicted fastest over the best trial's, geometric mean")         \
-    X("top1_worst", "worst", FIXED, 4, r->sums.worst_top[0], "of the worst group")         \
-    X("top10", "top 10", FIXED, 0, r->sums.top[1], "the best of the first ten, likewise")  \
-    X("top10_worst", "worst", FIXED, 4, r->sums.worst_top[1], "of the worst group")        \
-    X("top50", "top 50", FIXED, 0, r->sums.top[2], "the best of the first fifty")          \
-    X("top50_worst", "worst", FIXED, 4, r->sums.worst_top[2], "of the worst group")        \
+    X("top1_worst", "worst", FIXED, 4, r->sums.worst_top[0],                               \
+      "the same for the worst group")                                                      \
+    X("top10", "top 10", FIXED, 0, r->sums.top[1],                                         \
+      "the same for the best of the first ten")                                            \
+    X("top10_worst", "worst", FIXED, 4, r->sums.worst_top[1],                              \
+      "the same for the worst group")                                                      \
+    X("top50", "top 50", FIXED, 0, r->sums.top[2],                                         \
+      "the same for the best of the first fifty")                                          \
+    X("top50_worst", "worst", FIXED, 4, r->sums.worst_top[2],                              \
+      "the same for the worst group")                                                      \
     X("worst_problem", NULL, TEXT, 0, r->sums.worst_problem,                               \
-      "where the correlation is worst")
+      "the problem with the worst correlation")
 GT_COLUMNS(slice, struct row, SLICES)
 const struct gt_form gt_predict_check_form = GT_FORM(slice, "with --check");
 
@@ -149,27 +154,27 @@ static void print_people(const struct gt_checked *c, const struct gt_table *t,
                          const char *key, const struct gt_format *format) {
     printf("%s: %zu trials\n\n", key, c->used);
     gt_common_print_people(t, format, stdout);
-    printf("\nOf the model's first points of a problem, top N has the best's measured time "
-           "over "
-           "the best trial's:\ngeometric mean and worst. A group has %d trials at least.\n",
+    printf("\ntop N: the best measured time among the model's first N points of a problem, "
+           "over the best trial's:\ngeometric mean and worst. A group has at least %d "
+           "trials.\n",
            GT_CHECK_LEAST);
-    printf("bound: %zu trials were faster than theirs; %zu would have been passed over",
+    printf("bound: %zu trials were faster than their bound; %zu would have been skipped",
            c->below_bound, c->pruned);
     if (c->pruned > 0)
         printf(", the nearest at %.3f of the best", c->nearest_pruned);
     (void)fputs("\n", stdout);
 }
 
-static void say_passed_over(const struct gt_checked *c) {
+static void say_skipped(const struct gt_checked *c) {
     const struct {
         size_t count;
         const char *what;
     } rows[] = {
         {c->unmeasured, "were not correct or not timed"},
-        {c->unknown_family, "are of families that are not here"},
+        {c->unknown_family, "are of unknown families"},
         {c->unbound, "are of points that their family no longer has"},
         {c->unpredicted, "have no prediction"},
-        {c->filled, "take defaults for parameters that came later"},
+        {c->filled, "take defaults for newer parameters"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].count > 0)
@@ -214,7 +219,7 @@ static gt_status check(const struct gt_view *view, const char *key,
     struct gt_checked checked = {0};
     gt_status status = gt_predict_check(&checked, view, families, key, err);
     if (status == GEMMTUNE_OK) {
-        say_passed_over(&checked);
+        say_skipped(&checked);
         status = print(&checked, families, key, format, err);
     }
     gt_checked_clear(&checked);

@@ -22,7 +22,7 @@ struct values {
 
 static const struct gt_option options[] = {
     {"strategy", 0, GT_OPT_NAMES, offsetof(struct values, strategies), "NAMES",
-     "these, by commas (default: all but full)", 0, 0},
+     "the strategies, with commas between (default: all but full)", 0, 0},
     {"seeds", 0, GT_OPT_INT, offsetof(struct values, seeds), "N",
      "runs of each, with different random numbers (default 100)", 1, 10000},
     {"budget", 'b', GT_OPT_INT, offsetof(struct values, budget), "N",
@@ -40,7 +40,7 @@ static const struct gt_option options[] = {
     {"svg", 0, GT_OPT_TEXT, offsetof(struct values, svg), "FILE",
      "draw quality by evaluation", 0, 0},
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
-     "of the first run (default 1)", 0, INT64_C(1) << 52},
+     "random seed of the first run (default 1)", 0, INT64_C(1) << 52},
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
     GT_OPTION_WIDE(struct values),
@@ -94,7 +94,7 @@ static double after_mark(const struct gt_replay *r, int mark) {
     X("to" percent "_p90", NULL, COUNT, 0, r->replay->reach[i].p90,                        \
       "evaluations that nine runs of ten need for " percent " %")                          \
     X("to" percent "_runs", NULL, COUNT, 0, r->replay->reach[i].runs,                      \
-      "runs that got to " percent " %")
+      "runs that reached " percent " %")
 
 #define SUMMARY(X)                                                                         \
     X("strategy", "strategy", TEXT, 0, r->replay->strategy->name, "its name")              \
@@ -108,7 +108,7 @@ static double after_mark(const struct gt_replay *r, int mark) {
     X("after100", "100", FIXED, 2, after_mark(r->replay, 3), "the same after 100")         \
     X("after200", "200", FIXED, 1, after_mark(r->replay, 4), "the same after 200")         \
     X("pick_us", "us a pick", COUNT, 3, round(r->replay->pick_us),                         \
-      "time that the strategy takes to name a point")                                      \
+      "time that the strategy takes for a pick")                                           \
     X("runs", NULL, COUNT, 0, r->replay->runs, "runs")                                     \
     X("budget", NULL, COUNT, 0, r->replay->budget, "evaluations of a run")
 GT_COLUMNS(summary, struct row, SUMMARY)
@@ -305,7 +305,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_replay = {
     .name = "replay",
     .operands = "CACHE | --db FILE PROBLEM",
-    .about = "Try search strategies on a space that was measured already.",
+    .about = "Try search strategies on a space that has been measured already.",
     .options = options,
     .tables = (const struct gt_form *const[]){&summary, NULL},
     .run = run,

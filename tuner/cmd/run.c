@@ -28,7 +28,7 @@ static const struct gt_option options[] = {
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
      "seed of the data (default: from the clock, and printed)", 0, INT64_C(1) << 52},
     {"no-cpu", 0, GT_OPT_FLAG, offsetof(struct values, no_cpu), NULL,
-     "leave the CPU BLAS out", 0, 0},
+     "do not time the CPU BLAS", 0, 0},
     GT_OPTION_JSON(struct values),
     GT_OPTION_END,
 };
@@ -187,7 +187,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_run = {
     .name = "run",
     .operands = "PROBLEM --device N",
-    .about = "Run what the library would, check it, and compare it.",
+    .about = "Run the kernel that the library would choose, check it, and compare it.",
     .options = options,
     .run = run,
 };

@@ -19,7 +19,7 @@ struct values {
 static const struct gt_option options[] = {
     GT_OPTION_DEVICE(struct values),
     {"why", 'w', GT_OPT_TEXT, offsetof(struct values, why), "POINT",
-     "evaluate every rule for this point; what it leaves out takes the default", 0, 0},
+     "evaluate every rule for this point; missing parameters take their defaults", 0, 0},
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_WIDE(struct values),
@@ -144,9 +144,9 @@ struct row {
 
 #define COUNTS(X)                                                                          \
     X("for", "for", TEXT, 0, r->label, "problem, or data type of a problem of 1024^3")     \
-    X("raw", "raw", COUNT, 0, r->raw, "points of the parameters' values")                  \
+    X("raw", "raw", COUNT, 0, r->raw, "points in the cross product of all values")         \
     X("legal", "legal", COUNT, 0, r->legal, "points that the rules allow")                 \
-    X("why", "note", TEXT, 0, r->why, "why there are none")
+    X("why", "note", TEXT, 0, r->why, "the reason why there are none")
 GT_COLUMNS(counted, struct row, COUNTS)
 static const struct gt_form counts = GT_FORM(counted, "");
 
@@ -272,7 +272,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_space = {
     .name = "space",
     .operands = "FAMILY [PROBLEM]",
-    .about = "Show a kernel family's parameters and rules, and what refuses a point.",
+    .about = "Show a kernel family's parameters and rules, and which rule refuses a point.",
     .options = options,
     .tables = (const struct gt_form *const[]){&counts, NULL},
     .run = run,

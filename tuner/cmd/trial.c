@@ -26,7 +26,7 @@ static const struct gt_option options[] = {
     {"family", 'f', GT_OPT_TEXT, offsetof(struct values, family), "NAME", "kernel family",
      0, 0},
     {"point", 'p', GT_OPT_LIST, offsetof(struct values, points), "TEXT",
-     "its parameters, \"BM=128 BN=128\"; those left out take the default; may be repeated",
+     "its parameters, \"BM=128 BN=128\"; missing ones take their defaults; may be repeated",
      0, 0},
     GT_OPTION_TEMPLATES(struct values),
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
@@ -34,7 +34,7 @@ static const struct gt_option options[] = {
     {"timeout", 0, GT_OPT_SECONDS, offsetof(struct values, timeout), "TIME",
      "for the launches (default: by the size of the problem)", 0, 0},
     {"untimed", 0, GT_OPT_FLAG, offsetof(struct values, untimed), NULL,
-     "build and check only, as under tools that make kernels slow", 0, 0},
+     "only build and check, for example under tools that slow kernels down", 0, 0},
     GT_OPTION_JSON(struct values),
     GT_OPTION_END,
 };
@@ -182,7 +182,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_trial = {
     .name = "trial",
     .operands = "PROBLEM --device N --family NAME [--point TEXT]...",
-    .about = "Build, check and time one point or some, and say what became of each.",
+    .about = "Build, check and time points, and show the outcome of each.",
     .options = options,
     .run = run,
 };

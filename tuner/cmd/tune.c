@@ -52,7 +52,7 @@ static const struct gt_option options[] = {
     {"dry-run", 'n', GT_OPT_FLAG, offsetof(struct values, dry_run), NULL,
      "count points, estimate time and memory; run nothing", 0, 0},
     {"again", 0, GT_OPT_FLAG, offsetof(struct values, again), NULL,
-     "search again what is tuned with at least this effort", 0, 0},
+     "search again even problems that are tuned with at least this effort", 0, 0},
     GT_OPTION_QUIET(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
@@ -108,10 +108,10 @@ struct dry_row {
       "points that may be tried, of all families")                                         \
     X("trials", "trials", COUNT, 0, r->trials, "points that would be tried at most")       \
     X("seconds", "seconds", COUNT, 0, round(r->seconds * 10) / 10,                         \
-      "time of tuning it, estimated")                                                      \
+      "estimated time to tune it")                                                         \
     X("device_bytes", "device memory", BYTES, 1, r->bytes, "device memory that is needed") \
     X("status", "status", TAIL, 0, gt_cell_filled(r->why.line),                            \
-      "tuned, or why it cannot be tuned")
+      "tuned, or the reason why it cannot be tuned")
 GT_COLUMNS(dry, struct dry_row, DRY)
 static const struct gt_form dry = GT_FORM(dry, "with --dry-run");
 

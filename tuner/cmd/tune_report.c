@@ -60,11 +60,11 @@ static double share(double seconds, const struct gt_tune_result *r) {
     X("family", "family", TEXT, 0, gt_cell_filled(r->result->winner[0].candidate.family),  \
       "family of the winner, the fastest correct kernel")                                  \
     X("point", "point", POINT, 3, gt_cell_filled(r->result->winner[0].candidate.point),    \
-      "its values of the family's parameters")                                             \
+      "values of its family's parameters")                                                 \
     X("median_ns", "median", NS, 0, r->result->winner[0].time.median_ns,                   \
       "its median time of a product")                                                      \
     X("low_ns", "low", NS, 6, r->result->winner[0].time.low_ns,                            \
-      "where the median's 95 % interval begins")                                           \
+      "lower end of the median's 95 % interval")                                           \
     X("high_ns", "high", NS, 6, r->result->winner[0].time.high_ns, "where it ends")        \
     X("gflops", "GFLOP/s", RATE, 0,                                                        \
       gt_problem_flops(&r->item->problem) / r->result->winner[0].time.median_ns,           \
@@ -80,24 +80,24 @@ static double share(double seconds, const struct gt_tune_result *r) {
     X("correct", "correct", COUNT, 5, r->result->outcome[GT_CORRECT],                      \
       "trials that were correct and timed")                                                \
     X("failures", "failed", TAIL, 4, gt_cell_filled(r->failures),                          \
-      "the others, by outcome")                                                            \
+      "failed trials, by outcome")                                                         \
     X("status", "status", TAIL, 0, status_of(r->result),                                   \
-      "tuned, tuned before, stopped, or why there is no winner")                           \
-    X("seconds", NULL, COUNT, 0, rounded(r->result->seconds, 3), "time that it took")      \
+      "tuned, tuned before, stopped, or the reason why there is no winner")                \
+    X("seconds", NULL, COUNT, 0, rounded(r->result->seconds, 3), "time for the problem")   \
     X("points_per_s", NULL, COUNT, 0,                                                      \
       rounded((double)r->result->fresh / r->result->seconds, 2), "new trials a second")    \
     X("device_busy", NULL, COUNT, 0, share(r->result->use.running_s, r->result),           \
       "part of the time in which the device ran kernels")                                  \
     X("setting_up", NULL, COUNT, 0, share(r->result->use.preparing_s, r->result),          \
-      "part in which problems were set up")                                                \
+      "part of the time in which problems were set up")                                    \
     X("loading", NULL, COUNT, 0, share(r->result->use.building_s, r->result),              \
-      "part in which kernels were built or loaded")                                        \
+      "part of the time in which kernels were built or loaded")                            \
     X("compile_wait", NULL, COUNT, 0, share(r->result->use.compile_wait_s, r->result),     \
-      "part in which the device waited for compilers")                                     \
+      "part of the time in which the device waited for compilers")                         \
     X("checking", NULL, COUNT, 0, share(r->result->spent.check_s, r->result),              \
-      "part in which results were verified")                                               \
+      "part of the time in which results were verified")                                   \
     X("measuring", NULL, COUNT, 0, share(r->result->spent.time_s, r->result),              \
-      "part in which kernels were timed")
+      "part of the time in which kernels were timed")
 GT_COLUMNS(result, struct row, RESULTS)
 const struct gt_form gt_tune_form = GT_FORM(result, "");
 

@@ -26,7 +26,7 @@ static const struct gt_option options[] = {
     GT_OPTION_DB(struct values),
     GT_OPTION_TEMPLATES(struct values),
     {"all", 'a', GT_OPT_FLAG, offsetof(struct values, all), NULL,
-     "the other finalists too, not the winners alone", 0, 0},
+     "also check the other finalists, not only the winners", 0, 0},
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
      "seed of the data (default: from the clock, and printed)", 0, INT64_C(1) << 52},
     GT_OPTION_QUIET(struct values),
@@ -46,9 +46,9 @@ struct row {
     X("problem", "problem", TEXT, 0, r->record->problem, "its name")                       \
     X("family", "family", TEXT, 0, r->record->family, "family of the stored kernel")       \
     X("point", "point", POINT, 1, r->record->point, "values of the family's parameters")   \
-    X("outcome", "outcome", TEXT, 0, r->outcome, "correct, stale, or what went wrong")     \
+    X("outcome", "outcome", TEXT, 0, r->outcome, "correct, stale, or the failure")         \
     X("median_ns", "median", NS, 2, r->median_ns, "median time, measured now")             \
-    X("error", "why", TAIL, 0, gt_cell_filled(r->why), "why it is not correct")
+    X("error", "why", TAIL, 0, gt_cell_filled(r->why), "the reason why it is not correct")
 GT_COLUMNS(verified, struct row, VERIFIED)
 static const struct gt_form verified = GT_FORM(verified, "");
 

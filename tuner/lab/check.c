@@ -63,7 +63,7 @@ static gt_status see(struct seen *v, struct gt_case *t, struct gt_err *err) {
     v->r = malloc((size_t)r_bytes);
     v->s = malloc((size_t)r_bytes);
     if (!v->c || !v->r || !v->s)
-        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to look at a wrong result");
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to examine a wrong result");
     gt_status status = ops->read(k->rig, k->scratch, GT_GUARD, v->c, c_bytes, err);
     if (status == GEMMTUNE_OK)
         status = ops->read(k->rig, t->r, 0, v->r, r_bytes, err);

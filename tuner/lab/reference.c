@@ -227,7 +227,8 @@ gt_status gt_cpu_time(double *ns, char what[GT_CPU_ABOUT_MAX], enum gt_cpu which
     struct matrices set[SETS_MAX] = {{0}};
     const int sets = set_count(p);
     if (!product)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "the CPU contestant has no such type");
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                       "the CPU's product does not support this type");
     if (which == GT_CPU_BLAS && !find_blas())
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no CBLAS library on this machine");
     snprintf(what, GT_CPU_ABOUT_MAX, "%s",

@@ -52,7 +52,7 @@ static gt_status record_cluster(struct cuda_bare *r, int i, CUgraphNode node,
     struct gt_cu_launch_attribute *cluster = &r->launch[i].cluster;
     *cluster = (struct gt_cu_launch_attribute){.id = GT_CU_LAUNCH_CLUSTER};
     if (!r->cu->cuGraphKernelNodeGetAttribute || !r->cu->cuLaunchKernelEx)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "the driver is too old to tell");
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "the driver is too old for this");
     const gt_status status = result(
         r->cu->cuGraphKernelNodeGetAttribute(node, GT_CU_LAUNCH_CLUSTER, &cluster->value),
         "cuGraphKernelNodeGetAttribute", err);
@@ -121,7 +121,7 @@ static gt_status record(struct gt_bare **out, struct gt_rig *rig, gt_enqueue_fn 
         return GEMMTUNE_ENODRIVER;
     if (!cu->cuStreamBeginCapture || !cu->cuStreamEndCapture || !cu->cuGraphDestroy ||
         !cu->cuGraphGetNodes || !cu->cuGraphKernelNodeGetParams)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "the driver is too old to tell");
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "the driver is too old for this");
     struct cuda_bare *r = calloc(1, sizeof *r);
     if (!r)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to record launches");

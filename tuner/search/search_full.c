@@ -53,7 +53,7 @@ const struct gt_strategy gt_search_full = {
 
 const struct gt_strategy gt_search_random = {
     .name = "random",
-    .about = "any point, each as likely as the next",
+    .about = "random points, all equally likely",
     .create = full_create,
     .destroy = free,
     .ask = random_ask,

@@ -70,7 +70,7 @@ gt_status gt_evaluation_create(struct gt_evaluation **out,
     struct gt_evaluation *e = calloc(1, sizeof *e);
     *out = NULL;
     if (e == NULL)
-        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to evaluate");
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for an evaluation");
     e->setup = *setup;
     e->left = malloc((setup->known_count + 1) * sizeof *e->left);
     e->ranked = malloc((setup->known_count + 1) * sizeof *e->ranked);

@@ -40,7 +40,7 @@ static void axes(struct gt_svg *s, size_t budget) {
         gt_svg_text(s, x, HEIGHT - BOTTOM + 18, GT_SVG_MIDDLE, label);
     }
     gt_svg_text(s, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 12, GT_SVG_MIDDLE,
-                "evaluations; median of the runs, share of the best there is");
+                "evaluations; median of the runs, as a part of the best possible");
 }
 
 /* The corners of a curve with a step wherever the median rises: at most two for an

@@ -62,7 +62,7 @@ static gt_status read_all(struct text *t, gzFile file, const char *path,
         return gt_fail(err, GEMMTUNE_EPARSE,
                        "%s: its gzip data is cut short or damaged (%s)", path, why);
     if (ends_in(path, ".gz") && gzdirect(file))
-        return gt_fail(err, GEMMTUNE_EPARSE, "%s: not a gzip file, for all its name", path);
+        return gt_fail(err, GEMMTUNE_EPARSE, "%s: not a gzip file, despite its name", path);
     return GEMMTUNE_OK;
 }
 

@@ -372,6 +372,7 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     compare(result, f, t);
     result->dropped += report.result[0].time.dropped; /* dropped rounds, the same for all */
     if (result->winners == 0)
-        return gt_fail(err, GEMMTUNE_ENOTFOUND, "no finalist held when measured again");
+        return gt_fail(err, GEMMTUNE_ENOTFOUND,
+                       "no finalist was correct when measured again");
     return store(result, t, item, err);
 }

@@ -330,7 +330,7 @@ static bool worker_died(struct gt_event *out, struct gt_pool *p, struct worker *
         return false;
     out->killed = killed;
     snprintf(text, sizeof text, "the worker %s while %s%s", how, stage_name(&was),
-             killed ? ", by somebody else: is memory short?" : "");
+             killed ? ", by another program: is memory short?" : "");
     report_loss(out, &was, GT_CRASHED, text);
     return true;
 }

@@ -136,7 +136,7 @@ static void judge(struct attempt *a, struct gt_lab *lab, const gemmtune_problem 
     char why[GT_VERDICT_MAX];
     bool right = false;
     if (!plausible(&a->result->time, gt_lab_device(lab), p)) {
-        snprintf(why, sizeof why, "%.0f ns is less than this device can take",
+        snprintf(why, sizeof why, "%.0f ns is less than this device needs",
                  a->result->time.median_ns);
         end(a->result, GT_IMPLAUSIBLE, why);
         return;
