@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_starts.c - the points that a search starts from: defaults, the likeliest, winners here, winners
- * of the likest device, what the model expects, starts. */
+/*
+ * test_starts.c - the points that a search starts from: defaults, the likeliest, winners on
+ * this device and on the most similar one, forecasts of the model, starts of families.
+ */
 #include "tuner/tune/starts.h"
 #include "tests/unit/made_up.h"
 
