@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The drivers that this machine has: enumerate, build, load, launch, and every sentence for
- * what is missing. OpenCL runs on any machine with PoCL; NVRTC compiles without a GPU; CUDA
- * needs one. A test whose driver is absent says so and is skipped.
+ * The drivers of this machine: enumerate, build, load, launch, and every sentence about
+ * missing parts. OpenCL runs on any machine with PoCL; NVRTC compiles without a GPU; CUDA
+ * needs one. A test without its driver says so and is skipped.
  *
- * A library is opened once in a process, so tests that want another one run this program
- * again with an argument: see probes[].
+ * A process opens a library only once. Tests that need another library therefore run this
+ * program again with an argument: see probes[].
  */
 #include "runtime/build.h"
 #include "runtime/cuda_api.h"

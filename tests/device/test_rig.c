@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tuner does with a device, on every device there is: memory, timing, checking a
- * kernel that is right. Then once more, in a process of its own, on the fake CUDA driver
- * (tests/fake), where the device can also be made to compute wrongly, run out of memory or
- * fail.
+ * The tuner's operations on a device, on every device: memory, timing, checking a correct
+ * kernel. Then, in a process of its own, on the fake CUDA driver (tests/fake), which can
+ * also compute wrongly, run out of memory or fail.
  */
 #include "tests/device/devices.h"
 #include "tuner/lab/lab_internal.h"
@@ -98,7 +97,7 @@ static void check_memory(struct gt_rig *rig) {
     ops->release(rig, b);
 }
 
-/* A kernel fills a view of the middle of an allocation with elements of A's type; both ends
+/* A kernel fills a view in the middle of an allocation with elements of A's type; both ends
  * keep the poison. */
 static void check_view_of(struct gt_rig *rig, const struct gt_dtype *types) {
     enum { COUNT = 999, BYTES = 3 * GT_VIEW_ALIGN };
@@ -220,7 +219,7 @@ static void test_time(void **state) {
     }
     const double one = least_time(&r, 1), many = least_time(&r, 100);
     print_message("one launch %.0f ns, a hundred %.0f ns\n", one, many);
-    assert_true(many > 2 * one); /* what a first launch pays once does not count */
+    assert_true(many > 2 * one); /* a first launch has costs that do not count */
     for (int i = 0; i < 3; i++)
         gt_rig_head(r.rig)->ops->release(r.rig, r.mem[i]);
     gt_exec_destroy(r.exec);
@@ -279,9 +278,9 @@ static gt_status enqueue_noted(void *self, const struct gt_call *x, struct gt_er
     return product.enqueue(product.self, x, err);
 }
 
-/* Whoever runs, warming up or under the clock, in samples of whatever length: no set is
- * used again before as many launches as half the ring has. tests/unit/test_stopwatch.c has
- * every length. */
+/* Whichever kernel runs, during warm-up or timing and with any length of samples: no set is
+ * used again within half a ring of launches. tests/unit/test_stopwatch.c tests every
+ * length. */
 static void test_ring(void **state) {
     static const double sample_ns[3] = {1, 1e7, 5e5};
     static long last[GT_SETS_MAX];
@@ -315,8 +314,8 @@ static void test_ring(void **state) {
     close_bench(&b);
 }
 
-/* A family of several kernels, from the folder of tests: `says` is what is found wrong with
- * the point, NULL for nothing. */
+/* A family of several kernels, from the tests' folder. `says` is the expected error about
+ * the point; NULL for none. */
 static void check_passes(struct bench *b, const char *text, const char *says) {
     const struct gt_family *split = gt_families_find(families, "split");
     struct gt_exec *e = NULL;
@@ -359,7 +358,7 @@ static void test_passes(void **state) {
     close_bench(&b);
 }
 
-/* A kernel that would have more workspace than a caller can be asked for. */
+/* A kernel that needs more workspace than a caller can be asked for. */
 static void test_workspace_too_large(void **state) {
     static const char json[] =
         "{\"format\": 1, \"family\": \"greedy\", \"about\": \"\", \"source\": {\"cuda\": "
@@ -425,7 +424,7 @@ static void assert_nothing_left(void) {
         fail_msg("left behind: %s", last);
 }
 
-/* A device that computes wrongly is found out before any candidate is blamed. */
+/* A device that computes wrongly is found before a candidate is blamed. */
 static void test_wrong_device(void **state) {
     static const char *const scripts[] = {"corrupt/gt_reference@1", "lose/gt_reference@3",
                                           "corrupt/gt_fill@1"};
@@ -441,7 +440,7 @@ static void test_wrong_device(void **state) {
     }
 }
 
-/* A launch of the candidate that goes wrong is its own doing. */
+/* A candidate is blamed for its own failed launch. */
 static void test_wrong_launch(void **state) {
     static const struct {
         const char *script, *says;
@@ -485,8 +484,8 @@ static void test_lost_context(void **state) {
     check_one(*state, fault_problem);
 }
 
-/* A launch that the driver refuses is the candidate's, and the device is as good as before;
- * unless an earlier one of its launches faults. */
+/* A launch that the driver refuses is the candidate's fault, and the device stays usable;
+ * unless an earlier launch of the candidate faults. */
 static void test_refused_launch(void **state) {
     static const char *const errors[] = {"701", "1"};
     struct bench b;
@@ -554,7 +553,7 @@ static struct gt_exec *split_exec(const struct bench *b, const char *text) {
     return e;
 }
 
-/* A candidate for whose workspace there is no room costs the others nothing. */
+/* A candidate whose workspace does not fit does not affect the others. */
 static void test_no_room_for_workspace(void **state) {
     struct bench b;
     struct gt_err err;
@@ -652,16 +651,16 @@ static struct gt_measurement measure_under(const struct gt_time_budget *budget,
     return m;
 }
 
-/* What is scripted is to meet samples that count. */
+/* A scripted event must meet samples that count. */
 static struct gt_measurement measure_scripted(const struct gt_device *d, const char *text) {
     struct gt_time_budget budget = gt_final_budget;
     budget.load_ns = 0;
     return measure_under(&budget, d, text);
 }
 
-/* By the model's clock: it repeats exactly, one outlier moves nothing, what cannot be a
- * time makes samples longer, a device that is slower for all that runs is reported as it
- * is, and samples under a throttled clock are dropped. */
+/* With the model's clock: times repeat exactly, one outlier changes nothing, a value that
+ * cannot be a time makes samples longer, a device that is slower for everything is reported
+ * as it is, and samples under a throttled clock are dropped. */
 static void test_clocks(void **state) {
     const struct gt_measurement plain = measure_scripted(*state, "");
     const struct gt_measurement again = measure_scripted(*state, "");
@@ -705,8 +704,9 @@ static struct gt_measurement screened(const struct gt_device *d, const char *tex
     return m[0];
 }
 
-/* Whatever NVML notes: a kernel alone has the clock that a kernel finds, by which its time
- * is that at the highest; of those that take turns it matters to nobody. */
+/* Whatever NVML reports: a kernel alone has the clock that a kernel measures, and its time
+ * is converted to the highest clock. For kernels timed in turn, the clock does not matter.
+ */
 static void test_clock_of_one_alone(void **state) {
     const struct gt_device *d = *state;
     const struct gt_measurement plain = screened(d, "", 1);
@@ -752,12 +752,10 @@ static void test_time_needs_inputs(void **state) {
     close_bench(&b);
 }
 
-/*
- * Whoever waits for a barrier that nobody arrives at ends with an error, neither never nor
- * with a wrong result. (That it does not end too early, while others have the device, shows
- * under their load only.) For real devices alone: the fake one runs a block's threads as it
- * likes.
- */
+/* A kernel that waits for a barrier that nobody reaches ends with an error: not never, and
+ * not with a wrong result. (Whether it ends too early while others use the device shows
+ * only under their load.) Only for real devices: the fake one runs a block's threads in any
+ * order. */
 static void test_wait_in_vain(void **state) {
     const struct gt_device *d = *state;
     const struct gt_family *stuck = gt_families_find(families, "stuck");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_agree.c - what several runs say of one problem, for runs that are made up. */
+/* test_agree.c - the comparison of several runs on one problem, for made-up runs. */
 #include "tuner/study/agree.h"
 
 #include <math.h>
@@ -74,8 +74,8 @@ static void test_ties_of_the_last_measurement(void **state) {
     assert_int_equal(a.same_tie, 0);
 }
 
-/* One that nobody chose is among the winners: what is behind it is behind the best, what is
- * ahead of it is so. */
+/* A winner that no run chose: choices behind it are behind the best, choices ahead of it
+ * are faster than the reference. */
 static void test_best_known(void **state) {
     const struct gt_measurement again[3] = {measured(1000), measured(1020), measured(1010)};
     struct gt_agree_run run[3] = {{.choice = 0, .stored = again[0]},

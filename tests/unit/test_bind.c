@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers for names: points, rules, alignment and launches with known answers. */
+/* Points bound to problems: rules, alignment and launches with known answers. */
 #include "runtime/launch.h"
 #include "tests/unit/made_up.h"
 

@@ -416,8 +416,8 @@ static void grow(char *text, size_t size, int depth, uint64_t *seed) {
     }
 }
 
-/* What gt_expr_c prints, with the names put back, is the same expression: same value, and
- * it prints as itself. */
+/* gt_expr_c's output, with the names put back, is the same expression: it has the same
+ * value and prints as itself. */
 static void test_random_expressions_survive_printing(void **state) {
     struct gt_symbols printed_symbols = {0};
     uint64_t seed = 42;

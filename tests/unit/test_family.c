@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* space.json in every way it can be wrong, and the collection of families. */
+/* All errors that a space.json can have, and the collection of families. */
 #include "runtime/family.h"
 #include "runtime/family_inside.h"
 #include "tests/unit/short_of_memory.h"
@@ -195,7 +195,7 @@ static void test_a_family_without_parameters(void **state) {
     gt_family_destroy(f);
 }
 
-/* Each row spoils one thing; the complaint names the line and says what is wrong. */
+/* Each row has one error. The message names its line and says what is wrong. */
 static void test_refusals(void **state) {
     static const struct {
         const char *was, *now, *said;
@@ -491,8 +491,8 @@ static void test_builtin_families(void **state) {
     gt_families_destroy(NULL);
 }
 
-/* A kernel that is launched early and does not wait computes wrongly now and then only:
- * families are held to it when they are loaded, the kernels of parts here. */
+/* A kernel that is launched early but does not wait is wrong only now and then. Families
+ * are checked for this when they are loaded, and the kernels of parts here. */
 static void test_kernels_of_parts_wait(void **state) {
     static const char head[] = "(GT_PARAMS) {";
     (void)state;
@@ -592,7 +592,7 @@ static const char *part_with_an_edit(int part) {
     return part == edited_part ? "another text" : gt_part_text(part);
 }
 
-/* What a family does not use does not outdate what was tuned of it. */
+/* An edit of a part that a family does not use leaves its tuned rows valid. */
 static void test_an_edit_of_a_part_outdates_its_users(void **state) {
     static const char json[] = "the same in all hashes";
     int kept = 0, outdated = 0;

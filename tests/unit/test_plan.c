@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The public calls over a driver that is made up: what is launched, with which arguments,
- * and how often anything is built. gt_driver_of, gt_build and gt_image_clear below stand in
- * for the library's.
+ * The public calls with a made-up driver: the launches, their arguments, and the number of
+ * builds. gt_driver_of, gt_build and gt_image_clear below replace the library's.
  */
 #include "runtime/build.h"
 #include "runtime/exec.h"
@@ -32,7 +31,7 @@ struct fake_kernel {
     const char *entry;
 };
 
-/* What the last launch of this thread got. */
+/* The arguments of this thread's last launch. */
 static _Thread_local struct {
     int count;
     struct gt_launch launch;
@@ -245,7 +244,7 @@ static gemmtune_ctx *opened(gemmtune_backend backend) {
     return ctx;
 }
 
-/* Nothing of a context or a kernel is left. */
+/* Nothing of a context or a kernel is left over. */
 static void close_all(gemmtune_ctx *ctx) {
     gemmtune_close(ctx);
     assert_int_equal(loaded, 0);
@@ -342,7 +341,7 @@ static void test_column_major_exchanges_operands(void **state) {
     assert_int_equal(seen.arg[LDA], 50);
     assert_int_equal(seen.arg[LDB], 50);
     gemmtune_plan_destroy(plan);
-    /* the one-call form remembers the canonical problem, not the order of the operands */
+    /* the one-call form stores the canonical problem, not the order of the operands */
     assert_int_equal(
         gemmtune_gemm(ctx, &p, &one, at(0x1000), at(0x2000), &zero, at(0x3000), NULL),
         GEMMTUNE_OK);
@@ -393,7 +392,7 @@ static void test_unaligned_pointers(void **state) {
     close_all(ctx);
 }
 
-/* As Reference BLAS: what is not needed is not read, and may be NULL. */
+/* As in Reference BLAS: unneeded operands are not read and may be NULL. */
 static void test_degenerate_products(void **state) {
     static const struct {
         const char *problem;
@@ -546,7 +545,7 @@ static void test_describe_refuses_null(void **state) {
     close_all(ctx);
 }
 
-/* A problem that has a place but no kernel is refused where a plan is made. */
+/* A problem that has a name but no kernel is refused when a plan is made. */
 static void test_what_has_no_kernel_has_no_plan(void **state) {
     static const struct {
         const char *name, *said;
@@ -576,7 +575,7 @@ static void test_what_has_no_kernel_has_no_plan(void **state) {
     close_all(ctx);
 }
 
-/* Column-major: the operand that is named is the caller's, not the exchanged one. */
+/* Column-major: the message names the caller's operand, not the exchanged one. */
 static void test_messages_name_the_callers_operand(void **state) {
     gemmtune_problem p;
     gemmtune_plan *plan;
@@ -677,7 +676,7 @@ static void test_refusals(void **state) {
     close_all(ctx);
 }
 
-/* The default database is a help, not a need. */
+/* The default database is optional. */
 static void test_default_database(void **state) {
     const gemmtune_target target = {.backend = GEMMTUNE_CUDA, .context = &builds};
     static const char *const paths[] = {"/nonexistent/gt.db", "/proc/self/exe"};
@@ -990,7 +989,7 @@ static void test_one_call_from_many_threads(void **state) {
         assert_int_equal(pthread_join(worker[i].thread, NULL), 0);
         assert_int_equal(worker[i].wrong, 0);
     }
-    assert_int_equal(builds, SHAPES); /* each planned once, whoever came first */
+    assert_int_equal(builds, SHAPES); /* each was planned only once */
     close_all(ctx);
 }
 

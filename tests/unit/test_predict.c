@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Descriptions of devices, the best of a space, and the model against trials. */
+/*
+ * Descriptions of devices, the best points of a space, and the model compared with trials.
+ */
 #include "tuner/study/predict.h"
 
 #include <math.h>
@@ -313,12 +315,9 @@ static void test_a_fit(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_description),
-        cmocka_unit_test(test_bad_descriptions),
-        cmocka_unit_test(test_spearman),
-        cmocka_unit_test(test_the_best_of_a_space),
-        cmocka_unit_test(test_a_check),
-        cmocka_unit_test(test_a_fit),
+        cmocka_unit_test(test_a_description),  cmocka_unit_test(test_bad_descriptions),
+        cmocka_unit_test(test_spearman),       cmocka_unit_test(test_the_best_of_a_space),
+        cmocka_unit_test(test_a_check),        cmocka_unit_test(test_a_fit),
         cmocka_unit_test(test_a_broken_bound),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -143,7 +143,7 @@ static void test_name_fills_the_struct(void **state) {
     assert_int_equal(named("tf32-nn-1x1x1").math, GEMMTUNE_MATH_TF32);
 }
 
-/* Words of types, each with what it stands for. The first of each group is canonical. */
+/* Words of types with their meanings. The first word of each group is canonical. */
 static void test_words_of_types(void **state) {
     static const struct {
         const char *word, *canonical;
@@ -546,7 +546,8 @@ static void test_struct_size_is_checked(void **state) {
     assert_refused(&p, GEMMTUNE_EINVAL, "struct_size is 2863311530");
 }
 
-/* A program made with a newer header: its members count as long as they are not used. */
+/* A program made with a newer header: its extra members are accepted as long as they are
+ * unused. */
 static void test_a_longer_struct_is_taken(void **state) {
     struct {
         gemmtune_problem p;
@@ -571,7 +572,7 @@ static void test_a_longer_struct_is_taken(void **state) {
         GEMMTUNE_EINVAL);
 }
 
-/* Column-major: the member named is the caller's, not the exchanged one. */
+/* Column-major: the message names the caller's member, not the exchanged one. */
 static void test_messages_name_the_callers_member(void **state) {
     gemmtune_problem p = rows(3, 5, 7);
     (void)state;
@@ -595,7 +596,7 @@ static void test_mixes_without_a_kernel(void **state) {
     assert_refused(&p, GEMMTUNE_EUNSUPPORTED, "no kernel for types e5m2 yet");
 }
 
-/* Each refusal is one sentence that names the thing, whether a struct or a name asks. */
+/* Each refusal is one sentence that names the feature, for a struct and for a name. */
 static void test_what_has_no_kernel_yet(void **state) {
     static const struct {
         const char *name, *said;

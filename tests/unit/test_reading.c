@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * list, show, compare, export, import, merge and doctor on databases made here: two devices
- * in two files, neither of which is present.
+ * in two files, neither of them present.
  */
 #include "db/db.h"
 #include "runtime/family.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The search for legal points against trying every point of the cross product. */
+/* The search for legal points, compared with trying every point of the cross product. */
 #include "tuner/search/search.h"
 #include "tuner/search/space.h"
 

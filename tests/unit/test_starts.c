@@ -94,7 +94,7 @@ static void open_db(const char *name) {
     begin_run(&tuner.device);
 }
 
-/* Where the seed of this width stands; -1: nowhere. */
+/* The index of the start with this width; -1: it is missing. */
 static int place_of(const struct gt_starts *s, int width) {
     for (int i = 0; i < s->count; i++) {
         struct gt_point point;
@@ -181,8 +181,8 @@ static void test_all_finalists_of_the_problem_itself(void **state) {
     gt_db_close(tuner.db);
 }
 
-/* However little time there is: what won before, else what the model expects, else a
- * neighbour's. */
+/* Required even without time: the earlier winner, else the best forecast, else a
+ * neighbour's winner. */
 static void test_the_likeliest_is_a_must(void **state) {
     const size_t expected = index_of("TILE_WIDTH=28 PAD=0 DOUBLE=1");
     struct gt_outlook outlook = {.ns = (float *[]){calloc(space.count, sizeof(float))},

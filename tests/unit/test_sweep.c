@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep.json: what it means, every way it can be wrong, and the shipped ones. */
+/* sweep.json: its meaning, all errors it can have, and the shipped files. */
 #include "tests/unit/short_of_memory.h"
 #include "tuner/base/sweep.h"
 

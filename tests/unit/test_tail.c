@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_tail.c - the last tiles shared out: the prelude's functions, compiled here as the
- * OpenCL C that they are as well, against the grids and the workspace that dmma and tma ask
- * for. */
+/*
+ * test_tail.c - how the last tiles are shared out. The prelude's functions are also OpenCL
+ * C and are compiled here; they are compared with the grids and the workspace that dmma and
+ * tma request.
+ */
 #include "runtime/launch.h"
 #include "tuner/study/predict.h"
 
@@ -71,7 +73,7 @@ enum {
 
 /* ---- every slab once ---- */
 
-/* What has been computed, and what of the workspace is taken. */
+/* The work that has been done, and the used parts of the workspace. */
 struct tally {
     unsigned char slab[TILES_MAX][SLABS_MAX], place[TILES_MAX * PARTS_MAX];
 };
