@@ -158,8 +158,7 @@ static void take_winner(struct gt_agree_study *s, struct gt_view *records,
         const struct gt_view_row *row = &records->row[i];
         if (row->rank != 0)
             continue;
-        snprintf(s->best.family, sizeof s->best.family, "%s", row->family);
-        snprintf(s->best.point, sizeof s->best.point, "%s", row->point);
+        gt_candidate_set(&s->best, row->family, row->point);
         return;
     }
 }

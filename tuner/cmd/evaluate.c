@@ -199,10 +199,10 @@ struct contest {
 _Static_assert(GT_RULES + 1 <= GT_JOB_POINTS_MAX,
                "the kernels of a problem fit in one job");
 
-static int enter(struct contest *c, const char *family, const struct gt_point *point) {
+static int enter(struct contest *c, const struct gt_family *family,
+                 const struct gt_point *point) {
     struct gt_candidate *new = &c->candidate[c->count];
-    (void)snprintf(new->family, sizeof new->family, "%s", family);
-    (void)gt_point_text(point, new->point);
+    gt_candidate_set_point(new, family, point);
     for (int i = 0; i < c->count; i++)
         if (gt_candidate_same(&c->candidate[i], new))
             return i;
@@ -211,10 +211,10 @@ static int enter(struct contest *c, const char *family, const struct gt_point *p
 
 static struct contest contest_of(const struct gt_hidden *h) {
     struct contest c = {.count = 0};
-    (void)enter(&c, h->winner->family->name, &h->winner->point);
+    (void)enter(&c, h->winner->family, &h->winner->point);
     for (int r = 0; r < GT_RULES; r++) {
         const struct gt_answer *a = &h->answer[r];
-        c.at[r] = a->found ? enter(&c, a->choice.family->name, &a->choice.point) : -1;
+        c.at[r] = a->found ? enter(&c, a->choice.family, &a->choice.point) : -1;
     }
     return c;
 }

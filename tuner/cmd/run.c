@@ -131,14 +131,13 @@ static int choose(struct answer *a, const struct values *v, const struct gt_sess
     gt_db_close(db);
     if (status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);
-    snprintf(a->candidate[0].family, GT_NAME_MAX, "%s", a->chosen.choice.family->name);
-    gt_point_text(&a->chosen.choice.point, a->candidate[0].point);
+    gt_candidate_set_point(&a->candidate[0], a->chosen.choice.family,
+                           &a->chosen.choice.point);
     a->candidates = 1;
     if (baseline == NULL)
         return -1;
-    snprintf(a->candidate[1].family, GT_NAME_MAX, "%s", baseline->name);
     gt_family_default(baseline, &point);
-    gt_point_text(&point, a->candidate[1].point);
+    gt_candidate_set_point(&a->candidate[1], baseline, &point);
     a->candidates = 2;
     return -1;
 }

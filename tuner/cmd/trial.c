@@ -100,8 +100,7 @@ static int candidate_of(struct gt_candidate *c, const struct gt_family *f,
     if (gt_predict_point(&point, f, i < points->count ? points->text[i] : "", &err) !=
         GEMMTUNE_OK)
         return gt_die(GT_EXIT_USAGE, "%s", err.line);
-    snprintf(c->family, sizeof c->family, "%s", f->name);
-    gt_point_text(&point, c->point);
+    gt_candidate_set_point(c, f, &point);
     return -1;
 }
 

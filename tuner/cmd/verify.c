@@ -69,8 +69,7 @@ static int verify_one(struct tally *t, struct gt_session *s,
     struct gt_candidate c;
     struct gt_report report;
     struct gt_err err = {""};
-    snprintf(c.family, sizeof c.family, "%s", record->family);
-    snprintf(c.point, sizeof c.point, "%s", record->point);
+    gt_candidate_set(&c, record->family, record->point);
     if (!gt_view_current(record, s->families))
         return put(
             t, &t->stale,

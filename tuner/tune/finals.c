@@ -116,10 +116,8 @@ static gt_status take_stored(void *user, const struct gt_record_row *row,
     }
     const int i = s->result->winners;
     if (i < GT_FINALISTS_MAX) {
-        snprintf(s->result->winner[i].candidate.family, GT_NAME_MAX, "%s",
-                 row->subject.family);
-        snprintf(s->result->winner[i].candidate.point, GT_POINT_TEXT_MAX, "%s",
-                 row->subject.point);
+        gt_candidate_set(&s->result->winner[i].candidate, row->subject.family,
+                         row->subject.point);
         s->result->winner[i].time = row->time;
         s->result->winner[i].tied = row->tied;
         s->result->winners++;

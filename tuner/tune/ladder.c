@@ -106,8 +106,7 @@ static void offer(struct places *p, const struct gt_view_row *row,
             (place->ns > 0 && place->ns <= row->median_ns))
             continue;
         place->ns = row->median_ns;
-        snprintf(place->candidate.family, GT_NAME_MAX, "%s", row->family);
-        snprintf(place->candidate.point, GT_POINT_TEXT_MAX, "%s", row->point);
+        gt_candidate_set(&place->candidate, row->family, row->point);
     }
 }
 
@@ -122,8 +121,7 @@ static void fall_back(struct place *place, const struct gt_tuner *t,
     for (int i = 0; i < place->rung->fixed.count; i++)
         (void)gt_point_set(&point, place->rung->fixed.entry[i].name,
                            place->rung->fixed.entry[i].value, NULL);
-    snprintf(place->candidate.family, GT_NAME_MAX, "%s", place->family->name);
-    gt_point_text(&point, place->candidate.point);
+    gt_candidate_set_point(&place->candidate, place->family, &point);
 }
 
 static gt_status find_kernels(struct places *p, struct gt_tuner *t,

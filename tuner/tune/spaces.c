@@ -70,7 +70,6 @@ gt_status gt_tune_spaces(struct gt_space **out, int *spaces, struct gt_err *untr
 void gt_tune_candidate(struct gt_candidate *out, const struct gt_space *space,
                        size_t index) {
     struct gt_point point;
-    snprintf(out->family, sizeof out->family, "%s", space->family->name);
     gt_space_point(space, index, &point);
-    gt_point_text(&point, out->point);
+    gt_candidate_set_point(out, space->family, &point);
 }

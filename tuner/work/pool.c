@@ -27,7 +27,7 @@ struct worker {
     struct gt_process process;
     bool busy;
     bool was_standby; /* it was the standby and has not reported since */
-    bool second_try;  /* its job was lost once before, when somebody killed the worker */
+    bool second_try;  /* another program killed the first worker of its job */
     enum gt_stage stage;
     double deadline; /* of the present stage, by monotonic clock */
     struct gt_job job;

@@ -3,6 +3,7 @@
 #include "tuner/work/proto.h"
 
 #include "core/io.h"
+#include "runtime/family.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +12,17 @@
 /* "GTj2" and "GTr5": change the digit when the layout changes. */
 #define JOB_MAGIC    UINT32_C(0x47546a32)
 #define REPORT_MAGIC UINT32_C(0x47547235)
+
+void gt_candidate_set(struct gt_candidate *out, const char *family, const char *point) {
+    (void)snprintf(out->family, sizeof out->family, "%s", family);
+    (void)snprintf(out->point, sizeof out->point, "%s", point);
+}
+
+void gt_candidate_set_point(struct gt_candidate *out, const struct gt_family *family,
+                            const struct gt_point *point) {
+    (void)snprintf(out->family, sizeof out->family, "%s", family->name);
+    (void)gt_point_text(point, out->point);
+}
 
 bool gt_candidate_same(const struct gt_candidate *a, const struct gt_candidate *b) {
     return strcmp(a->family, b->family) == 0 && strcmp(a->point, b->point) == 0;

@@ -30,6 +30,11 @@ struct gt_candidate {
     char family[GT_NAME_MAX];
     char point[GT_POINT_TEXT_MAX];
 };
+struct gt_family;
+/* Copies the texts, of which `point` is in gt_point_text's form. */
+void gt_candidate_set(struct gt_candidate *out, const char *family, const char *point);
+void gt_candidate_set_point(struct gt_candidate *out, const struct gt_family *family,
+                            const struct gt_point *point);
 bool gt_candidate_same(const struct gt_candidate *a, const struct gt_candidate *b);
 
 struct gt_job {
