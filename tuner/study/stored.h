@@ -36,7 +36,7 @@ void gt_stored_clear(struct gt_stored *s);
 /* The `room` best picks of `from` that are also points of `s`, best first. 0 when memory is
  * short. */
 int gt_stored_starts(struct gt_pick *out, int room, const struct gt_stored *s,
-                    const struct gt_stored *from);
+                     const struct gt_stored *from);
 
 /* ---- building: for the readers ---- */
 
