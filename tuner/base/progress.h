@@ -14,9 +14,9 @@ struct gt_progress {
     bool quiet;
     size_t problem, problems; /* 1-based */
     size_t seen;              /* the problem that was shown last */
-    double seen_at;           /* time of its first line, as gt_seconds gives it */
-    double started, shown;    /* times, as gt_seconds gives them */
-    double count_began;       /* time of the first gt_progress_count */
+    double seen_at;           /* when it was shown first; gt_seconds */
+    double started, shown;    /* gt_seconds */
+    double count_began;       /* gt_progress_count */
 };
 
 void gt_progress_init(struct gt_progress *p, size_t problems, bool quiet);
@@ -30,7 +30,7 @@ void gt_progress_show(struct gt_progress *p, const char *name, size_t done, size
 void gt_progress_say(struct gt_progress *p, const char *text);
 /* The same, but only on a terminal: for one step of many. */
 void gt_progress_step(struct gt_progress *p, const char *text);
-/* Shows how far a loop is. Call it before each step; `done` counts from 0 to `of` - 1. */
+/* How far a loop is: called ahead of step `done` of `of`, from 0 on. */
 void gt_progress_count(struct gt_progress *p, const char *what, size_t done, size_t of);
 /* Erases the rewritten line from the terminal. */
 void gt_progress_end(struct gt_progress *p);

@@ -32,11 +32,10 @@ struct entry {
     struct gt_node node;
     size_t types, layouts;
     const struct gt_dtype *type[TYPES_MAX];
-    int layout[LAYOUTS]; /* bit 1: A stored transposed; bit 0: B */
-    bool cubes;          /* dim[0] holds volumes */
-    struct spans dim[3]; /* m n k */
-    /* the options, which are the same for all problems of the entry */
-    gemmtune_problem like;
+    int layout[LAYOUTS];   /* bit 1: A stored transposed; bit 0: B */
+    bool cubes;            /* dim[0] holds volumes */
+    struct spans dim[3];   /* m n k */
+    gemmtune_problem like; /* the options, the same for every problem */
     double weight;
 };
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMPILERS_MAX = 16 }; /* an NVRTC process needs some hundred megabytes at most */
+enum { COMPILERS_MAX = 16 }; /* NVRTC takes some hundred megabytes a process at most */
 
 volatile int gt_session_stop;
 
@@ -33,8 +33,8 @@ void gt_session_catch(void) {
     }
 }
 
-/* One core is left for the device's worker and for us. Where images cannot be kept,
- * compiling in advance is useless. */
+/* One core is left to the device's own worker and to us. Where images cannot be kept,
+ * compiling ahead is no use to anybody. */
 static int compilers_for(const struct gt_device *d, int64_t asked) {
     struct gt_core_set allowed, own, rest;
     if (!gt_driver_of(d->backend)->keeps_images)
@@ -48,7 +48,7 @@ static int compilers_for(const struct gt_device *d, int64_t asked) {
     return cores < 1 ? 1 : cores < COMPILERS_MAX ? cores : COMPILERS_MAX;
 }
 
-/* Adds " name 'value'", quoted for a shell, if all of it fits. */
+/* Adds " name 'value'", as a shell reads it, if all of it fits. */
 static void add_option(char again[GT_AGAIN_MAX], const char *name, const char *value) {
     const size_t used = strlen(again);
     char word[GT_AGAIN_MAX] = "";
@@ -67,8 +67,7 @@ static void remember_options(char again[GT_AGAIN_MAX],
     char seconds[32];
     again[0] = '\0';
     for (int i = 0; i < setup->templates->count; i++) {
-        /* so that it holds in any folder */
-        char *whole = realpath(setup->templates->text[i], NULL);
+        char *whole = realpath(setup->templates->text[i], NULL); /* true in any folder */
         add_option(again, "--templates", whole ? whole : setup->templates->text[i]);
         free(whole);
     }
@@ -108,7 +107,7 @@ void gt_session_close(struct gt_session *s) {
 
 /* ---- commands that tune ---- */
 
-/* An effort that takes every point needs no strategy. */
+/* An effort that takes every point needs no strategy that chooses among them. */
 static const char *usual_strategy(const struct gt_effort *effort) {
     return strcmp(effort->name, "full") == 0 ? "full" : gt_strategies[0]->name;
 }

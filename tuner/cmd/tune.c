@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tune.c - `gemmtune tune`: tunes a list of problems on one device. Each is searched for as
- * long as it may take, and every trial is committed.
+ * tune.c - `gemmtune tune`: a list of problems on one device, each searched for as long as
+ * it may take, every trial committed.
  */
 #include "core/clock.h"
 #include "tuner/base/cores.h"
@@ -52,7 +52,7 @@ static const struct gt_option options[] = {
     {"dry-run", 'n', GT_OPT_FLAG, offsetof(struct values, dry_run), NULL,
      "count points, estimate time and memory; run nothing", 0, 0},
     {"again", 0, GT_OPT_FLAG, offsetof(struct values, again), NULL,
-     "search again even problems that are tuned with at least this effort", 0, 0},
+     "search again what is tuned with at least this effort", 0, 0},
     GT_OPTION_QUIET(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
@@ -60,11 +60,10 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-/* ---- tuned problems ---- */
+/* ---- what is tuned already ---- */
 
-/* Seconds of search that problem i can count on: its share of the budget by weight, which
- * is the same in every run of a command; without a budget, the effort's seconds. 0: no
- * limit. */
+/* Seconds of search that problem i may count on: its share of the budget by weight, the
+ * same in every run of a command; without a budget the effort's; 0: no limit. */
 static double promised(const struct values *v, const struct gt_tuner *t,
                        const struct gt_sweep *s, size_t i) {
     double weights = 0;
@@ -75,7 +74,7 @@ static double promised(const struct values *v, const struct gt_tuner *t,
     return v->budget * s->item[i].weight / weights;
 }
 
-/* Fills in the results of problems that need no search. */
+/* Fills in the results of the problems that need not be searched. */
 static gt_status find_tuned(struct gt_tune_result *result, const struct gt_tuner *t,
                             const struct values *v, const struct gt_sweep *sweep,
                             struct gt_err *err) {
@@ -94,7 +93,7 @@ static gt_status find_tuned(struct gt_tune_result *result, const struct gt_tuner
 
 /* ---- --dry-run ---- */
 
-/* A problem, and the cost of tuning it. */
+/* A problem and what tuning it would take. */
 struct dry_row {
     const char *problem;
     size_t points, trials;
@@ -108,20 +107,19 @@ struct dry_row {
       "points that may be tried, of all families")                                         \
     X("trials", "trials", COUNT, 0, r->trials, "points that would be tried at most")       \
     X("seconds", "seconds", COUNT, 0, round(r->seconds * 10) / 10,                         \
-      "estimated time to tune it")                                                         \
+      "time of tuning it, estimated")                                                      \
     X("device_bytes", "device memory", BYTES, 1, r->bytes, "device memory that is needed") \
     X("status", "status", TAIL, 0, gt_cell_filled(r->why.line),                            \
-      "tuned, or the reason why it cannot be tuned")
+      "tuned, or why it cannot be tuned")
 GT_COLUMNS(dry, struct dry_row, DRY)
 static const struct gt_form dry = GT_FORM(dry, "with --dry-run");
 
 struct dry_total {
     double seconds;
-    size_t refused; /* number of problems that cannot be tuned */
+    size_t refused; /* problems that cannot be tuned */
 };
 
-/* The number of legal points of all families; 0 with the reason in `why` when there are
- * none. */
+/* Legal points of all families; 0 and why when there are none. */
 static size_t count_points(const struct gt_tuner *t, const gemmtune_problem *p,
                            struct gt_err *why) {
     struct gt_space *space = NULL;
@@ -143,10 +141,10 @@ static size_t smaller(size_t a, size_t b) {
 static gt_status add_item(struct dry_total *total, struct gt_table *t,
                           const struct gt_tuner *tuner, const struct gt_sweep_item *item,
                           bool is_tuned, struct gt_err *err) {
-    /* measured seconds of a trial: compiling on a CPU device, compiled in advance elsewhere
-     */
+    /* seconds a trial, as seen: compiling on a CPU device, compiling ahead elsewhere */
     const double one = tuner->device.is_cpu ? 0.4 : 0.06;
-    /* measured seconds of a problem on idle cores: spaces, set-up, last trials, finals */
+    /* seconds a problem, as seen on idle cores: spaces, set-up, trials begun in time,
+     * finals */
     const double beside = (tuner->device.is_cpu ? 5 : 1) * gt_cores_crowding();
     const double cap = tuner->device.is_cpu ? tuner->effort->cpu_s : tuner->effort->gpu_s;
     struct dry_row row = {.problem = item->name};
@@ -165,7 +163,7 @@ static gt_status add_item(struct dry_total *total, struct gt_table *t,
     return add_dry(t, &row, err);
 }
 
-/* Exits as the run itself would: a problem that cannot be tuned does not affect the others.
+/* Exits as the run itself would: a problem that cannot be tuned does not keep the others.
  */
 static int dry_run(const struct gt_tuner *tuner, const struct values *v,
                    const struct gt_sweep *sweep) {
@@ -198,10 +196,9 @@ static int dry_run(const struct gt_tuner *tuner, const struct values *v,
 
 /* ---- the run ---- */
 
-/* Seconds of search for problem i: its share by weight of the budget that is left for
- * problems to be searched, minus `beside`, the time of a problem besides its search
- * (spaces, set-up, finals); otherwise the last problems would get nothing. Without a
- * budget, the effort's seconds. */
+/* Seconds of search for problem i: its share by weight of what is left of the budget for
+ * problems that are to be searched, less what a problem takes `beside` its search (spaces,
+ * set-up, finals), or the last ones would get nothing; without a budget the effort's. */
 static double share(const struct values *v, const struct gt_tuner *t,
                     const struct gt_sweep *s, const struct gt_tune_result *result, size_t i,
                     double spent, double beside) {
@@ -242,7 +239,7 @@ static void say_done(struct gt_tuner *t, const struct gt_sweep_item *item,
     gt_progress_line(&t->progress, line);
 }
 
-/* The next problem to be searched; NULL when there is none. */
+/* The next problem that is to be searched; NULL: there is none. */
 static const struct gt_sweep_item *after(const struct gt_sweep *sweep,
                                          const struct gt_tune_result *result, size_t i) {
     do
@@ -251,10 +248,10 @@ static const struct gt_sweep_item *after(const struct gt_sweep *sweep,
     return i < sweep->count ? &sweep->item[i] : NULL;
 }
 
-/* The time spent so far. */
+/* So far. */
 struct spent {
-    double started; /* as gt_seconds gives it */
-    double beside;  /* seconds of all problems besides their searches */
+    double started; /* by gt_seconds */
+    double beside;  /* seconds of all problems but for their searches */
     size_t problems;
 };
 
@@ -292,7 +289,7 @@ static gt_status tune_all(struct gt_tune_result *result, struct gt_tuner *t,
     return status;
 }
 
-/* Prints below the table where the time went. */
+/* Where the time went, below the table. */
 static void say_use(const struct gt_tuner *t, const struct gt_tune_result *result,
                     size_t done) {
     const double seconds = gt_seconds() - t->progress.started, percent = 100 / seconds;
@@ -358,7 +355,7 @@ static int load_problems(struct gt_sweep *s, const struct values *v, int argc, c
     return status != GEMMTUNE_OK ? gt_die(GT_EXIT_INPUT, "%s", err.line) : -1;
 }
 
-/* The arguments of work. */
+/* What the session is opened for. */
 struct request {
     const struct values *v;
     const struct gt_sweep *sweep;

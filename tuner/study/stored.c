@@ -198,7 +198,7 @@ static size_t take_shared(struct timed_pick *out, const struct gt_stored *s,
 }
 
 int gt_stored_starts(struct gt_pick *out, int room, const struct gt_stored *s,
-                    const struct gt_stored *from) {
+                     const struct gt_stored *from) {
     size_t points = 0;
     int count = 0;
     for (int i = 0; i < from->spaces; i++)

@@ -373,7 +373,7 @@ static bool read_report(struct gt_event *out, struct gt_pool *p, struct worker *
         return worker_died(out, p, w);
     out->kind = w->job.kind;
     w->busy = false;
-    gt_process_drop_output(&w->process);
+    gt_process_hush(&w->process);
     bool fatal = out->report.stage == GT_STAGE_FAILED;
     for (int i = 0; i < out->report.count; i++)
         fatal = fatal || out->report.result[i].fatal;

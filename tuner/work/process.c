@@ -11,41 +11,39 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- output ---- */
+/* ---- what it prints ---- */
 
-/* A file that disappears when it is closed. Everyone appends, because the reader empties
- * it. */
-static FILE *open_output(void) {
-    FILE *output = tmpfile();
-    if (output && (fcntl(fileno(output), F_SETFL, O_APPEND) != 0 ||
-                   fcntl(fileno(output), F_SETFD, FD_CLOEXEC) != 0)) {
-        (void)fclose(output);
+/* A file that is gone when it is closed. Everybody appends: it is emptied under the writer.
+ */
+static FILE *open_said(void) {
+    FILE *said = tmpfile();
+    if (said && (fcntl(fileno(said), F_SETFL, O_APPEND) != 0 ||
+                 fcntl(fileno(said), F_SETFD, FD_CLOEXEC) != 0)) {
+        (void)fclose(said);
         return NULL;
     }
-    return output;
+    return said;
 }
 
-/* Prints the last lines of the output to stderr: all, or only our own log lines. Then
- * empties it. */
-static void show_output(struct gt_process *p, bool all) {
+/* The last lines of it, all or our own, to our stderr; then it is empty. */
+static void show(struct gt_process *p, bool all) {
     static const char own[] = "gemmtune: ";
     enum { SHOWN_MAX = 8192 };
     char line[1024];
-    if (!p->output || fseek(p->output, 0, SEEK_END) != 0)
+    if (!p->said || fseek(p->said, 0, SEEK_END) != 0)
         return;
-    const long size = ftell(p->output);
-    if (size <= 0 ||
-        fseek(p->output, size > SHOWN_MAX ? size - SHOWN_MAX : 0, SEEK_SET) != 0)
+    const long size = ftell(p->said);
+    if (size <= 0 || fseek(p->said, size > SHOWN_MAX ? size - SHOWN_MAX : 0, SEEK_SET) != 0)
         return;
-    while (fgets(line, sizeof line, p->output))
+    while (fgets(line, sizeof line, p->said))
         if (all || strncmp(line, own, sizeof own - 1) == 0)
             fputs(line, stderr);
-    rewind(p->output);
-    (void)!ftruncate(fileno(p->output), 0);
+    rewind(p->said);
+    (void)!ftruncate(fileno(p->said), 0);
 }
 
-void gt_process_drop_output(struct gt_process *p) {
-    show_output(p, false);
+void gt_process_hush(struct gt_process *p) {
+    show(p, false);
 }
 
 /* ---- start ---- */
@@ -73,11 +71,11 @@ static void child(int in, int out, const struct gt_texts *templates) {
     argv[n] = NULL;
     (void)fcntl(in, F_SETFD, 0);
     (void)fcntl(out, F_SETFD, 0);
-    /* Signals often go to the whole process group. The parent decides when a trial ends. */
+    /* Signals often go to the whole group; the parent decides when a trial ends. */
     const int ignored[] = {SIGINT, SIGTERM, SIGUSR1};
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         (void)signal(ignored[i], SIG_IGN);
-    const char *self = getenv("GEMMTUNE_SELF"); /* a test program may replace the worker */
+    const char *self = getenv("GEMMTUNE_SELF"); /* a test program stands in for us */
     execv(self ? self : "/proc/self/exe", argv);
     _exit(127);
 }
@@ -95,12 +93,12 @@ gt_status gt_process_start(struct gt_process *p, const struct gt_texts *template
     const int ends[4] = {job_pipe[0], job_pipe[1], report_pipe[0], report_pipe[1]};
     for (int i = 0; i < 4; i++)
         (void)fcntl(ends[i], F_SETFD, FD_CLOEXEC);
-    FILE *output = open_output();
+    FILE *said = open_said();
     const pid_t pid = fork();
     if (pid == 0) {
         gt_cores_keep(cores);
-        for (int fd = STDOUT_FILENO; output && fd <= STDERR_FILENO; fd++)
-            (void)dup2(fileno(output), fd);
+        for (int fd = STDOUT_FILENO; said && fd <= STDERR_FILENO; fd++)
+            (void)dup2(fileno(said), fd);
         child(job_pipe[0], report_pipe[1], templates);
     }
     close(job_pipe[0]);
@@ -108,11 +106,11 @@ gt_status gt_process_start(struct gt_process *p, const struct gt_texts *template
     if (pid < 0) {
         close(job_pipe[1]);
         close(report_pipe[0]);
-        if (output)
-            (void)fclose(output);
+        if (said)
+            (void)fclose(said);
         return gt_fail(err, GEMMTUNE_EDEVICE, "cannot start a worker: %s", strerror(errno));
     }
-    *p = (struct gt_process){pid, job_pipe[1], report_pipe[0], output, false};
+    *p = (struct gt_process){pid, job_pipe[1], report_pipe[0], said, false};
     return GEMMTUNE_OK;
 }
 
@@ -131,7 +129,8 @@ bool gt_process_end(struct gt_process *p, char how[96]) {
     close(p->to);
     close(p->from);
     if (waitpid(p->pid, &state, WNOHANG) == 0) {
-        /* a worker may be ending already: wait a moment, so that its own end is reported */
+        /* a moment for one that is already on its way out, so that its own end is what we
+         * see */
         const struct timespec moment = {.tv_nsec = 50 * 1000 * 1000};
         nanosleep(&moment, NULL);
         if (waitpid(p->pid, &state, WNOHANG) == 0) {
@@ -146,9 +145,9 @@ bool gt_process_end(struct gt_process *p, char how[96]) {
     else if (WIFEXITED(state))
         snprintf(how, 96, "exited with code %d", WEXITSTATUS(state));
     const bool by_others = WIFSIGNALED(state) && WTERMSIG(state) == SIGKILL && !p->killed;
-    show_output(p, state != 0 && !p->killed);
-    if (p->output)
-        (void)fclose(p->output);
+    show(p, state != 0 && !p->killed);
+    if (p->said)
+        (void)fclose(p->said);
     *p = (struct gt_process){0};
     return by_others;
 }
