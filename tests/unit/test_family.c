@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All errors that a space.json can have, and the collection of families. */
+/* space.json in every way it can be wrong, and the collection of families. */
 #include "runtime/family.h"
 #include "runtime/family_inside.h"
 #include "tests/unit/short_of_memory.h"
@@ -195,7 +195,7 @@ static void test_a_family_without_parameters(void **state) {
     gt_family_destroy(f);
 }
 
-/* Each row has one error. The message names its line and says what is wrong. */
+/* Each row spoils one thing; the complaint names the line and says what is wrong. */
 static void test_refusals(void **state) {
     static const struct {
         const char *was, *now, *said;
@@ -351,7 +351,7 @@ static void test_refusals(void **state) {
     }
 }
 
-/* ---- counts have limits ---- */
+/* ---- counts have limits ----------------------------------------------------------- */
 
 /* `good` with a list of `count` entries, made by `fmt` from their number, for `was`. */
 static char *with_many(const char *was, const char *open, const char *fmt, int count,
@@ -423,7 +423,7 @@ static void test_counts_at_their_limits(void **state) {
     free(json);
 }
 
-/* ---- sources and hash ---- */
+/* ---- sources and hash --------------------------------------------------------------- */
 
 static void test_missing_source(void **state) {
     static const char *const none[2] = {"cuda text", NULL};
@@ -467,7 +467,8 @@ static void test_hash_covers_everything(void **state) {
     gt_family_destroy(f);
 }
 
-/* ---- the collection ---- */
+/* ---- the collection -------------------------------------------------------------------
+ */
 
 static struct gt_families *builtin(void) {
     struct gt_families *all;
@@ -491,8 +492,8 @@ static void test_builtin_families(void **state) {
     gt_families_destroy(NULL);
 }
 
-/* A kernel that is launched early but does not wait is wrong only now and then. Families
- * are checked for this when they are loaded, and the kernels of parts here. */
+/* A kernel that is launched early and does not wait computes wrongly now and then only:
+ * families are held to it when they are loaded, the kernels of parts here. */
 static void test_kernels_of_parts_wait(void **state) {
     static const char head[] = "(GT_PARAMS) {";
     (void)state;
@@ -510,7 +511,8 @@ static void test_kernels_of_parts_wait(void **state) {
     assert_int_equal(kernels, 3);
 }
 
-/* ---- parts ---- */
+/* ---- parts ------------------------------------------------------------------------------
+ */
 
 static void test_parts(void **state) {
     (void)state;
@@ -592,7 +594,7 @@ static const char *part_with_an_edit(int part) {
     return part == edited_part ? "another text" : gt_part_text(part);
 }
 
-/* An edit of a part that a family does not use leaves its tuned rows valid. */
+/* What a family does not use does not outdate what was tuned of it. */
 static void test_an_edit_of_a_part_outdates_its_users(void **state) {
     static const char json[] = "the same in all hashes";
     int kept = 0, outdated = 0;
@@ -614,7 +616,8 @@ static void test_an_edit_of_a_part_outdates_its_users(void **state) {
     gt_families_destroy(all);
 }
 
-/* ---- rules for sources ---- */
+/* ---- what sources are held to -----------------------------------------------------------
+ */
 
 #define KERNEL "GT_KERNEL(gemm, GT_W, f(1, 2), 1)"
 
@@ -668,7 +671,8 @@ static void test_sources_are_held_to(void **state) {
     free(json);
 }
 
-/* ---- a folder ---- */
+/* ---- a folder ---------------------------------------------------------------------------
+ */
 
 static char folder[512];
 
