@@ -33,9 +33,10 @@ static const double killing_limit_s = 10;
 
 struct process {
     int pid, parent;
-    char state;     /* of its first thread, as proc(5) has it */
-    double seconds; /* of all cores: its own, and of its children that it has waited for */
-    bool ours;      /* a descendant of the guard */
+    char state; /* of its first thread, as proc(5) has it */
+    /* of all cores: its own time and that of its children that have ended */
+    double seconds;
+    bool ours; /* a descendant of the guard */
 };
 
 static struct process process[PROCESSES_MAX];
@@ -47,8 +48,7 @@ static double now_s(void) {
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* ---- what runs -------------------------------------------------------------------------
- */
+/* ---- the program under guard ---- */
 
 /* Reads a file stat of /proc; false when the process is gone. */
 static bool read_stat(const char *path, struct process *p) {
@@ -70,7 +70,7 @@ static bool read_stat(const char *path, struct process *p) {
     return true;
 }
 
-/* Marks the descendants of the guard. A child may stand before its parent in the list. */
+/* Marks the descendants of the guard. A child may come before its parent in the list. */
 static void mark_ours(void) {
     int guard = (int)getpid();
     for (bool more = true; more;) {
@@ -103,7 +103,7 @@ static bool state_wants_core(char state) {
     return state == 'R' || state == 'D';
 }
 
-/* Whether a thread of the process runs, or would if it had a core. */
+/* Whether a thread of the process runs, or would run if it had a core. */
 static bool wants_core(const struct process *p) {
     struct process thread;
     char path[300];
@@ -121,7 +121,7 @@ static bool wants_core(const struct process *p) {
     return wants;
 }
 
-/* ---- how long it worked ------------------------------------------------------------- */
+/* ---- how long it worked ---- */
 
 static double worked_s;
 
@@ -151,9 +151,10 @@ static void look(void) {
     used_s = used;
 }
 
-/* ---- the end ------------------------------------------------------------------------ */
+/* ---- the end ---- */
 
-/* Waits for all that has ended; whether the command is among them, and how it ended. */
+/* Waits for all processes that have ended. True when the command was among them; says how
+ * it ended. */
 static bool reap(int *status, pid_t command) {
     bool over = false;
     int state;
@@ -182,7 +183,8 @@ static void end_all(void) {
     }
 }
 
-/* Waits until the command ends, works too long or is to stop; the guard's exit status. */
+/* Waits until the command ends, works too long or must stop. Returns the guard's exit
+ * status. */
 static int watch(pid_t command, double limit_s, const sigset_t *signals) {
     int status = 0;
     for (;;) {
@@ -203,7 +205,7 @@ static pid_t start(char **argv, const sigset_t *signals) {
     if (pid != 0)
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    setpgid(0, 0); /* what the command sends to its group stays there */
+    setpgid(0, 0); /* signals of the command to its group stay there */
     sigprocmask(SIG_UNBLOCK, signals, NULL);
     execvp(argv[0], argv);
     fprintf(stderr, "guard: %s: %s\n", argv[0], strerror(errno));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cublas_header_check.c - our declarations of cuBLAS against the toolkit's, while
- * compiling. Built only where cublas_v2.h is found; there is nothing to run but main.
+ * cublas_header_check.c - compares our declarations of cuBLAS with the toolkit's at compile
+ * time. It is built only where cublas_v2.h is found. Running it does nothing.
  */
 #include "tuner/bench/cublas_api.h"
 
@@ -44,7 +44,7 @@ SAME_PLACE(struct gt_cublaslt_result, reserved, cublasLtMatmulHeuristicResult_t,
 #define gt_cublaslt_desc         cublasLtMatmulDesc_t
 #define gt_cublaslt_layout       cublasLtMatrixLayout_t
 #define gt_cublaslt_pref         cublasLtMatmulPreference_t
-/* structs without a tag: an ordinary name stands in for theirs */
+/* structs without a tag: an ordinary name replaces theirs */
 #define struct
 #define gt_cublaslt_algo   cublasLtMatmulAlgo_t
 #define gt_cublaslt_result cublasLtMatmulHeuristicResult_t
@@ -61,7 +61,7 @@ _Static_assert(__builtin_types_compatible_p(size_t (*)(void),
                "cublasLtGetVersion");
 #undef struct
 
-/* Enumerations travel as int or unsigned int. */
+/* Enumerations are passed as int or unsigned int. */
 _Static_assert(__builtin_types_compatible_p(cublasStatus_t, unsigned), "status");
 _Static_assert(__builtin_types_compatible_p(cublasOperation_t, unsigned), "operation");
 _Static_assert(__builtin_types_compatible_p(cudaDataType, unsigned), "type");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_header_check.c - our declarations against the toolkit's, while compiling. Built only
- * where cuda.h and nvrtc.h are found (e.g. -isystem /usr/local/cuda/include); there is
- * nothing to run but main.
+ * cuda_header_check.c - compares our declarations with the toolkit's at compile time. It is
+ * built only where cuda.h and nvrtc.h are found (e.g. -isystem /usr/local/cuda/include).
+ * Running it does nothing.
  */
 #include "runtime/cuda_api.h"
 
@@ -112,7 +112,7 @@ GT_CUDA_SYMBOLS(X)
 GT_NVRTC_SYMBOLS(X)
 #undef X
 
-/* Enumerations travel as unsigned int. */
+/* Enumerations are passed as unsigned int. */
 _Static_assert(__builtin_types_compatible_p(CUresult, unsigned), "CUresult");
 _Static_assert(__builtin_types_compatible_p(CUdevice_attribute, unsigned), "attribute");
 _Static_assert(__builtin_types_compatible_p(CUfunction_attribute, unsigned), "attribute");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devices.h - for tests that run on every device there is and then once more, in a process
- * of their own, on the fake CUDA driver (tests/fake): the devices, the families, and how to
- * get there.
+ * devices.h - for tests that run on every device of this machine, and then again in a
+ * process of their own on the fake CUDA driver (tests/fake): the devices, the families, and
+ * the way into that process.
  */
 #ifndef GT_TESTS_DEVICES_H
 #define GT_TESTS_DEVICES_H
@@ -22,7 +22,8 @@
 #include <cmocka.h>
 
 static struct gt_device_list devices;
-static struct gt_families *families; /* built in, and those of tests/data/families */
+/* the built-in ones and those of tests/data/families */
+static struct gt_families *families;
 
 /* A call whose last argument is `&err`. */
 #define assert_ok(call)                                                                    \
@@ -46,7 +47,7 @@ static inline void close_devices(void) {
     gt_devices_clear(&devices);
 }
 
-/* Lets `variable` name a library of tests/fake; false when that is not there. */
+/* Makes `variable` name a library of tests/fake. False when the library is missing. */
 static inline bool use_fake(const char *variable, const char *name) {
     const char *build = getenv("GT_BUILD");
     char path[1024];
@@ -55,8 +56,9 @@ static inline bool use_fake(const char *variable, const char *name) {
     return access(path, R_OK) == 0;
 }
 
-/* This program again, with an argument, the fake libraries and FAKE_CUDA_DEVICE in its
- * environment. What it returned; 0 when there are no fakes. */
+/* Runs this program again with an argument, and with the fake libraries and
+ * FAKE_CUDA_DEVICE in its environment. Returns its exit status; 0 when there are no fakes.
+ */
 static inline int run_faked(char *self, const char *device) {
     char fake[] = "fake", *argv[] = {self, fake, NULL};
     (void)setenv("FAKE_CUDA_DEVICE", device, 1);

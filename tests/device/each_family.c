@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * each_family.c - for tools/oclgrind-check: the default and the starting points of every
- * family that serves the first device, on one small problem, against a plain loop. Far less
- * than a trial does, since a simulator takes a million times as long: no reference kernel,
- * no rotating data, no timing.
+ * each_family.c - for tools/oclgrind-check: runs the default and the starting points of
+ * every
+ * family that serves the first device on one small problem, and compares with a plain loop.
+ * It does far less than a trial, since a simulator takes a million times as long: no
+ * reference kernel, no rotating data, no timing.
  *
  *     each_family PROBLEM [FAMILY]
  *
- * A line a point; exit 1 when one is wrong. Products of small integers are compared
- * exactly.
+ * It prints a line for each point and exits with 1 when one is wrong. Products of small
+ * integers are compared exactly.
  */
 #include "runtime/exec.h"
 #include "tuner/lab/data.h"
@@ -76,7 +77,7 @@ static int64_t count_wrong(void) {
     return wrong;
 }
 
-/* Whether the point is right, or refuses the problem. */
+/* Whether the point is correct, or refuses the problem. */
 static bool try_point(const struct gt_family *f, const struct gt_point *point, void *da,
                       void *db, void *dc) {
     const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * opencl_header_check.c - our declarations against CL/cl.h, while compiling. Built only
- * where that is found; there is nothing to run but main.
+ * opencl_header_check.c - compares our declarations with CL/cl.h at compile time. It is
+ * built only where that header is found. Running it does nothing.
  */
 #include "runtime/opencl_api.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver alone makes the launches that a kernel of ours made: as many, with the same
- * arguments, in the same clusters, and with the same result. On every device there is; then
- * once more, in a process of its own, on the fake CUDA driver, which loses the context when
- * clusters are left out.
+ * The driver alone repeats the launches of one of our kernels: as many of them, with the
+ * same arguments, in the same clusters, with the same result. This runs on every device,
+ * and then in a process of its own on the fake CUDA driver, which loses the context when
+ * clusters are missing.
  */
 #include "tests/device/devices.h"
 #include "tuner/rig/bare.h"
@@ -13,7 +13,7 @@
 
 enum { M = 19, N = 21, K = 16, MARK = 0x5a5a5a5a };
 
-/* A kernel of ours with what it is run with. */
+/* One of our kernels with its operands. */
 struct job {
     struct gt_rig *rig;
     struct gt_exec *exec;
@@ -69,8 +69,8 @@ static void check_bare(struct gt_rig *rig, const char *family, const char *point
     static float got[M * N];
     struct job j;
     open_job(&j, rig, family, point);
-    assert_ok(run(&j, &err)); /* as a plan is: warm before it is noted */
-    assert_ok(ops->bare->note(&bare, rig, run, &j, &err));
+    assert_ok(run(&j, &err)); /* as a plan is: warm before it is recorded */
+    assert_ok(ops->bare->record(&bare, rig, run, &j, &err));
     assert_int_equal(bare->launches, kernels);
     assert_int_equal(j.runs, 2);
     assert_ok(ops->fill(rig, j.c, M * N * 4, MARK, &err));
@@ -80,7 +80,7 @@ static void check_bare(struct gt_rig *rig, const char *family, const char *point
     assert_ok(ops->read(rig, j.c, 0, got, M * N * 4, &err));
     for (int i = 0; i < M * N; i++)
         assert_true(got[i] == K);
-    /* The table that was watched is as it was: nobody notes this. */
+    /* The table of functions is the original one again: nobody records this launch. */
     assert_ok(run(&j, &err));
     assert_ok(ops->finish(rig, &err));
     ops->bare->destroy(bare);
@@ -113,7 +113,7 @@ static void test_too_many(void **state) {
     struct job j;
     assert_ok(gt_rig_open(&rig, *state, &err));
     open_job(&j, rig, "plain", "TAG=1");
-    assert_int_equal(gt_rig_head(rig)->ops->bare->note(&bare, rig, run_often, &j, &err),
+    assert_int_equal(gt_rig_head(rig)->ops->bare->record(&bare, rig, run_often, &j, &err),
                      GEMMTUNE_EUNSUPPORTED);
     assert_null(bare);
     assert_ok(gt_rig_head(rig)->ops->finish(rig, &err));
@@ -140,7 +140,7 @@ int main(int argc, char **argv) {
     int failed = 0;
     if (!open_devices())
         return 1;
-    if (argc > 1) /* on the fake alone: CUDA comes first */
+    if (argc > 1) /* only on the fake: CUDA comes first */
         failed = run_on(&devices.device[0]);
     for (size_t i = 0; argc == 1 && i < devices.count; i++)
         failed += run_on(&devices.device[i]);

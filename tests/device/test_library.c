@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The library as a program uses it, on every device of this machine: a plan, an execution,
- * and every element of the result against a plain loop. Data are small integers, whose sums
- * are exact in every type, so results are compared bit by bit and nothing is forgiven.
+ * and a comparison of every element with a plain loop. The data are small integers, whose
+ * sums are exact in every type, so results must be equal bit by bit.
  */
 #include "runtime/cuda_api.h"
 #include "runtime/driver.h"
@@ -26,10 +26,9 @@
 
 #include <cmocka.h>
 
-/* ---- devices --------------------------------------------------------------------------
- */
+/* ---- devices ---- */
 
-/* What a program does with its own driver: memory and queues. Offsets are bytes. */
+/* The part of a program that owns the driver: memory and queues. Offsets are bytes. */
 struct machine;
 struct machine_ops {
     bool (*open)(struct machine *m);
@@ -234,8 +233,7 @@ static void on_every_device(void (*test)(struct machine *m)) {
     }
 }
 
-/* ---- elements -------------------------------------------------------------------------
- */
+/* ---- elements ---- */
 
 static void put(gemmtune_dtype type, void *array, size_t i, double value) {
     if (type == GEMMTUNE_F32)
@@ -254,7 +252,7 @@ static double get(gemmtune_dtype type, const void *array, size_t i) {
     return (double)((const int32_t *)array)[i];
 }
 
-/* A stored matrix on the host, and what it is on the device. */
+/* A stored matrix on the host and on the device. */
 struct matrix {
     gemmtune_dtype type;
     bool row_major;
@@ -298,14 +296,13 @@ static void matrix_clear(struct machine *m, struct matrix *x) {
     free(x->host);
 }
 
-/* ---- one product ------------------------------------------------------------------------
- */
+/* ---- one product ---- */
 
 struct product {
     gemmtune_problem p;
     double alpha, beta;
     struct matrix a, b, c;
-    void *expected; /* C as it must be, padding included */
+    void *expected; /* the expected C, padding included */
 };
 
 static double op_element(const struct matrix *x, gemmtune_trans trans, int64_t i,
@@ -481,16 +478,15 @@ static gemmtune_problem problem_of(const char *name) {
     return p;
 }
 
-/* ---- every family, type and layout
- * -------------------------------------------------------- */
+/* ---- every family, type and layout ---- */
 
 /* Every layout and every type; not every pair, since a CPU takes a second to compile each.
  */
 static const char *const kinds[] = {"f32-nn", "f32-nt", "f32-tn", "f32-tt",
                                     "f64-nn", "f64-tt", "i32-nt", "i32-tn"};
 
-/* Each family has every third kind, another family other ones; with GT_LONG=1 it has all.
- */
+/* Each family gets every third kind, and different families different ones; with GT_LONG=1
+ * all. */
 static bool is_tried(size_t family, size_t kind) {
     return (family + kind) % 3 == 0 || getenv("GT_LONG") != NULL;
 }
@@ -547,7 +543,7 @@ static void run_family(struct machine *m, const struct gt_family *f, size_t inde
     void *queue = m->ops->queue_create(m);
     int served = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        /* Ragged in every tile; for families of skinny products one of those. */
+        /* Ragged in every tile; for families for skinny products, a skinny one. */
         static const char *const shapes[] = {"77x67x29", "7x67x29"};
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
             char name[64];
@@ -579,8 +575,7 @@ static void test_every_family(void **state) {
     on_every_device(every_family);
 }
 
-/* ---- shapes and orders, with the plan a fresh user gets
- * --------------------------------------- */
+/* ---- shapes and orders, with the plan a fresh user gets ---- */
 
 static void shapes(struct machine *m) {
     static const char *const names[] = {
@@ -622,8 +617,7 @@ static void test_column_major(void **state) {
     on_every_device(column_major);
 }
 
-/* ---- threads
- * -------------------------------------------------------------------------------- */
+/* ---- threads ---- */
 
 enum { THREADS = 8, ROUNDS = 6, SHAPES = 3 };
 
@@ -632,7 +626,7 @@ struct worker {
     struct machine *m;
     gemmtune_ctx *ctx;
     const gemmtune_plan *plan;
-    const struct product *shared; /* operands and what must come out */
+    const struct product *shared; /* the operands and the expected result */
     int failures;
     char line[256];
 };
@@ -654,7 +648,7 @@ static void note(struct worker *w, gemmtune_status status) {
     (void)snprintf(w->line, sizeof w->line, "%s", gemmtune_errmsg());
 }
 
-/* Its own queue and its own C; operands and plan are everybody's. */
+/* Each thread has its own queue and its own C; operands and plan are shared. */
 static void *execute_plan(void *user) {
     struct worker *w = user;
     struct machine *m = w->m;
@@ -750,8 +744,7 @@ static void test_one_call_from_eight_threads(void **state) {
     on_every_device(one_call);
 }
 
-/* ---- typed calls
- * ----------------------------------------------------------------------------- */
+/* ---- typed calls ---- */
 
 /* i32 is computed modulo 2^32. */
 static void typed(struct machine *m) {
@@ -782,9 +775,7 @@ static void test_integers_wrap(void **state) {
     on_every_device(typed);
 }
 
-/* ---- main
- * ----------------------------------------------------------------------------------------
- */
+/* ---- main ---- */
 
 static void on_log(void *user, gemmtune_log_level level, const char *line) {
     (void)user;
@@ -792,7 +783,7 @@ static void on_log(void *user, gemmtune_log_level level, const char *line) {
     (void)fprintf(stderr, "log: %s\n", line); /* a fallback would otherwise be silent */
 }
 
-/* The user's own database must not decide what is tested. */
+/* The user's own database must not affect the tests. */
 static int setup(void **state) {
     (void)state;
     gemmtune_set_log(on_log, NULL, GEMMTUNE_LOG_WARN);

@@ -1,74 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tuner does with a device, on every device there is: memory, timing, checking a
- * kernel that is right. Then once more, in a process of its own, on the fake CUDA driver
- * (tests/fake), where the device can also be made to compute wrongly, run out of memory or
- * fail.
+ * The tuner's operations on every device: memory, timing, checking a correct kernel. Then
+ * the same in a process of its own on the fake CUDA driver (tests/fake).
  */
-#include "tests/device/devices.h"
-#include "tuner/lab/lab_internal.h"
-#include "tuner/lab/stopwatch.h"
-
-#include <limits.h>
-#include <string.h>
-
-enum { SEED = 7 };
-
-/* ---- a lab with the naive kernel in it ---- */
-
-struct bench {
-    struct gt_lab *lab;
-    struct gt_exec *exec;
-    gemmtune_problem problem;
-};
-
-static gt_status open_exec(struct gt_exec **out, struct gt_gpu *gpu,
-                           const gemmtune_problem *p, struct gt_err *err) {
-    struct gt_point point;
-    const struct gt_family *naive = gt_families_find(families, "naive");
-    gt_family_default(naive, &point);
-    return gt_exec_create(out, gpu, naive, &point, p, NULL, err);
-}
-
-/* Makes sure of the workspace of a kernel. */
-static gt_status reserve(struct gt_lab *lab, const struct gt_exec *e, struct gt_err *err) {
-    struct gt_suite *suite = NULL;
-    const gt_status status = gt_lab_reserve(&suite, lab, e, err);
-    assert_true((status == GEMMTUNE_OK) == (suite != NULL));
-    gt_suite_destroy(suite);
-    return status;
-}
-
-/* Reserves and checks. */
-static gt_status check_exec(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
-                            const struct gt_exec *e, struct gt_err *err) {
-    struct gt_suite *suite = NULL;
-    gt_status status = gt_lab_reserve(&suite, lab, e, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_lab_check(right, why, lab, suite, err);
-    gt_suite_destroy(suite);
-    return status;
-}
-
-static gt_status open_bench(struct bench *b, const struct gt_device *d, const char *problem,
-                            struct gt_err *err) {
-    *b = (struct bench){.lab = NULL};
-    gt_status status = gt_problem_from_name(&b->problem, problem, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_lab_create(&b->lab, d, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_lab_setup(b->lab, &b->problem, SEED, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_lab_setup_inputs(b->lab, err);
-    if (status == GEMMTUNE_OK)
-        status = open_exec(&b->exec, gt_lab_gpu(b->lab), &b->problem, err);
-    return status;
-}
-
-static void close_bench(struct bench *b) {
-    gt_exec_destroy(b->exec);
-    gt_lab_destroy(b->lab);
-}
+#include "tests/device/rigs.h"
 
 /* ---- every device ---- */
 
@@ -98,7 +33,7 @@ static void check_memory(struct gt_rig *rig) {
     ops->release(rig, b);
 }
 
-/* A kernel fills a view of the middle of an allocation with elements of A's type; both ends
+/* A kernel fills a view in the middle of an allocation with elements of A's type; both ends
  * keep the poison. */
 static void check_view_of(struct gt_rig *rig, const struct gt_dtype *types) {
     enum { COUNT = 999, BYTES = 3 * GT_VIEW_ALIGN };
@@ -220,31 +155,11 @@ static void test_time(void **state) {
     }
     const double one = least_time(&r, 1), many = least_time(&r, 100);
     print_message("one launch %.0f ns, a hundred %.0f ns\n", one, many);
-    assert_true(many > 2 * one); /* what a first launch pays once does not count */
+    assert_true(many > 2 * one); /* a first launch has costs that do not count */
     for (int i = 0; i < 3; i++)
         gt_rig_head(r.rig)->ops->release(r.rig, r.mem[i]);
     gt_exec_destroy(r.exec);
     gt_rig_close(r.rig);
-}
-
-static void check_one(const struct gt_device *d, const char *problem) {
-    struct bench b;
-    char why[GT_VERDICT_MAX] = "";
-    struct gt_err err;
-    bool right = false;
-    assert_ok(open_bench(&b, d, problem, &err));
-    assert_ok(check_exec(&right, why, b.lab, b.exec, &err));
-    assert_string_equal(why, "");
-    assert_true(right);
-    struct gt_measurement m;
-    const struct gt_exec *exec = b.exec;
-    assert_ok(gt_lab_time(&m, b.lab, &exec, 1, &gt_screen_budget, &err));
-    print_message("%s: naive %.0f ns in %d samples of %d launches\n", problem, m.median_ns,
-                  m.samples, m.launches);
-    assert_true(m.median_ns > 0 && m.low_ns <= m.median_ns && m.median_ns <= m.high_ns);
-    assert_ok(gt_lab_recheck(&right, why, b.lab, b.exec, &err));
-    assert_true(right);
-    close_bench(&b);
 }
 
 static void test_lab(void **state) {
@@ -279,9 +194,9 @@ static gt_status enqueue_noted(void *self, const struct gt_call *x, struct gt_er
     return product.enqueue(product.self, x, err);
 }
 
-/* Whoever runs, warming up or under the clock, in samples of whatever length: no set is
- * used again before as many launches as half the ring has. tests/unit/test_stopwatch.c has
- * every length. */
+/* Whichever kernel runs, during warm-up or timing and with any length of samples: no set is
+ * used again within half a ring of launches. tests/unit/test_stopwatch.c tests every
+ * length. */
 static void test_ring(void **state) {
     static const double sample_ns[3] = {1, 1e7, 5e5};
     static long last[GT_SETS_MAX];
@@ -315,8 +230,8 @@ static void test_ring(void **state) {
     close_bench(&b);
 }
 
-/* A family of several kernels, from the folder of tests: `says` is what is found wrong with
- * the point, NULL for nothing. */
+/* A family of several kernels, from the tests' folder. `says` is the expected error about
+ * the point; NULL for none. */
 static void check_passes(struct bench *b, const char *text, const char *says) {
     const struct gt_family *split = gt_families_find(families, "split");
     struct gt_exec *e = NULL;
@@ -359,7 +274,7 @@ static void test_passes(void **state) {
     close_bench(&b);
 }
 
-/* A kernel that would have more workspace than a caller can be asked for. */
+/* A kernel that needs more workspace than a caller can be asked for. */
 static void test_workspace_too_large(void **state) {
     static const char json[] =
         "{\"format\": 1, \"family\": \"greedy\", \"about\": \"\", \"source\": {\"cuda\": "
@@ -401,326 +316,7 @@ static void test_too_large(void **state) {
     gt_lab_destroy(lab);
 }
 
-/* ---- the fake device: what it does wrong is noticed, and nothing is left behind ---- */
-
-static const char fault_problem[] = "f32-nn-5x6x7";
-
-/* Takes effect with the next rig that is opened. */
-static void script(const char *text) {
-    assert_int_equal(setenv("FAKE_CUDA_SCRIPT", text, 1), 0);
-}
-
-/* The last line of the fake's report: nothing may be left in the context that was
- * destroyed. */
-static void assert_nothing_left(void) {
-    static const char none[] =
-        "memory 0 bytes 0 modules 0 streams 0 events 0 graphs 0 launches ";
-    char line[256] = "", last[256] = "";
-    FILE *file = fopen(getenv("FAKE_CUDA_REPORT"), "r");
-    assert_non_null(file);
-    while (fgets(line, sizeof line, file))
-        memcpy(last, line, sizeof last);
-    (void)fclose(file);
-    if (strncmp(last, none, sizeof none - 1) != 0)
-        fail_msg("left behind: %s", last);
-}
-
-/* A device that computes wrongly is found out before any candidate is blamed. */
-static void test_wrong_device(void **state) {
-    static const char *const scripts[] = {"corrupt/gt_reference@1", "lose/gt_reference@3",
-                                          "corrupt/gt_fill@1"};
-    struct bench b;
-    struct gt_err err;
-    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
-        script(scripts[i]);
-        assert_int_equal(open_bench(&b, *state, fault_problem, &err), GEMMTUNE_EDEVICE);
-        print_message("%s: %s\n", scripts[i], err.line);
-        assert_non_null(strstr(err.line, "the device computes"));
-        close_bench(&b);
-        assert_nothing_left();
-    }
-}
-
-/* A launch of the candidate that goes wrong is its own doing. */
-static void test_wrong_launch(void **state) {
-    static const struct {
-        const char *script, *says;
-    } rows[] = {
-        {"corrupt/gemm@1", "elements wrong"},
-        {"lose/gemm@4", "elements wrong"},
-        {"corrupt/gemm@12", "elements wrong"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct bench b;
-        char why[GT_VERDICT_MAX] = "";
-        struct gt_err err;
-        bool right = true;
-        script(rows[i].script);
-        assert_ok(open_bench(&b, *state, fault_problem, &err));
-        assert_ok(check_exec(&right, why, b.lab, b.exec, &err));
-        print_message("%s: %s\n", rows[i].script, why);
-        assert_false(right);
-        assert_non_null(strstr(why, rows[i].says));
-        close_bench(&b);
-        assert_nothing_left();
-    }
-}
-
-/* A fault shows after the launch, from then on in every call; closing works all the same.
- */
-static void test_lost_context(void **state) {
-    struct bench b;
-    char why[GT_VERDICT_MAX];
-    struct gt_err err;
-    bool right = true;
-    script("fault/gemm@2");
-    assert_ok(open_bench(&b, *state, fault_problem, &err));
-    assert_int_equal(check_exec(&right, why, b.lab, b.exec, &err), GEMMTUNE_EDEVICE);
-    print_message("%s\n", err.line);
-    assert_non_null(strstr(err.line, "CUDA_ERROR_ILLEGAL_ADDRESS"));
-    assert_false(right);
-    assert_int_equal(check_exec(&right, why, b.lab, b.exec, &err), GEMMTUNE_EDEVICE);
-    close_bench(&b);
-    script("");
-    check_one(*state, fault_problem);
-}
-
-/* A launch that the driver refuses is the candidate's, and the device is as good as before;
- * unless an earlier one of its launches faults. */
-static void test_refused_launch(void **state) {
-    static const char *const errors[] = {"701", "1"};
-    struct bench b;
-    char why[GT_VERDICT_MAX], text[64];
-    struct gt_err err;
-    bool right;
-    for (int i = 0; i < 2; i++) {
-        snprintf(text, sizeof text, "cuLaunchKernel/gemm:3=%s", errors[i]);
-        script(text);
-        assert_ok(open_bench(&b, *state, fault_problem, &err));
-        assert_int_equal(check_exec(&right, why, b.lab, b.exec, &err), GEMMTUNE_EINVAL);
-        print_message("%s\n", err.line);
-        assert_non_null(strstr(err.line, "cuLaunchKernel: CUDA_ERROR_"));
-        assert_false(right);
-        assert_ok(check_exec(&right, why, b.lab, b.exec, &err));
-        assert_true(right);
-        close_bench(&b);
-        assert_nothing_left();
-    }
-    for (int n = 1; n < 4000;
-         n++) { /* whichever is the one that waits for the refused candidate */
-        snprintf(text, sizeof text, "cuLaunchKernel/gemm:3=701;cuStreamSynchronize:%d=700!",
-                 n);
-        script(text);
-        gt_status status = open_bench(&b, *state, fault_problem, &err);
-        if (status == GEMMTUNE_OK) {
-            status = check_exec(&right, why, b.lab, b.exec, &err);
-            assert_int_equal(status, GEMMTUNE_EDEVICE);
-            close_bench(&b);
-            return;
-        }
-        close_bench(&b);
-    }
-    fail_msg("no wait behind a refused launch");
-}
-
-/* Memory runs out at every allocation in turn. */
-static void test_out_of_memory(void **state) {
-    struct bench b;
-    struct gt_err err;
-    gt_status status = GEMMTUNE_ENOMEM;
-    int n = 0;
-    while (status != GEMMTUNE_OK) {
-        char text[40];
-        snprintf(text, sizeof text, "cuMemAlloc:%d=2", ++n);
-        script(text);
-        status = open_bench(&b, *state, fault_problem, &err);
-        assert_true(status == GEMMTUNE_OK || status == GEMMTUNE_ENOMEM);
-        if (status != GEMMTUNE_OK)
-            assert_non_null(strstr(err.line, "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY"));
-        close_bench(&b);
-        assert_nothing_left();
-    }
-    print_message("each of %d allocations failed once\n", n - 1);
-    assert_true(n > 50); /* 14 cases of four buffers, and the rotating inputs */
-}
-
-static struct gt_exec *split_exec(const struct bench *b, const char *text) {
-    struct gt_exec *e = NULL;
-    struct gt_point point;
-    struct gt_err err;
-    assert_ok(gt_point_parse(&point, text, &err));
-    assert_ok(gt_exec_create(&e, gt_lab_gpu(b->lab), gt_families_find(families, "split"),
-                             &point, &b->problem, NULL, &err));
-    return e;
-}
-
-/* A candidate for whose workspace there is no room costs the others nothing. */
-static void test_no_room_for_workspace(void **state) {
-    struct bench b;
-    struct gt_err err;
-    char text[40], why[GT_VERDICT_MAX];
-    bool right = false, met = false;
-    for (int n = 50; !met; n++) {
-        snprintf(text, sizeof text, "cuMemAlloc:%d=2", n);
-        script(text);
-        if (open_bench(&b, *state, fault_problem, &err)) { /* an earlier allocation */
-            close_bench(&b);
-            continue;
-        }
-        struct gt_exec *less = split_exec(&b, "SPLIT=2 PACK=0 BAD=0");
-        struct gt_exec *more = split_exec(&b, "SPLIT=4 PACK=0 BAD=0");
-        if (!reserve(b.lab, less, &err)) {
-            met = true;
-            assert_int_equal(reserve(b.lab, more, &err), GEMMTUNE_ENOMEM);
-            assert_ok(check_exec(&right, why, b.lab, less, &err));
-            assert_true(right);
-            assert_ok(reserve(b.lab, more, &err));
-            assert_ok(check_exec(&right, why, b.lab, more, &err));
-            assert_true(right);
-        }
-        gt_exec_destroy(less);
-        gt_exec_destroy(more);
-        close_bench(&b);
-        assert_nothing_left();
-    }
-}
-
-/* Any other call that fails is an error with the call's name, and leaves nothing behind. */
-static void test_failing_calls(void **state) {
-    static const char *const calls[] = {
-        "cuCtxCreate",      "cuStreamCreate",      "cuEventCreate",
-        "cuModuleLoadData", "cuModuleGetFunction", "cuMemsetD32Async",
-        "cuLaunchKernel",   "cuStreamSynchronize", "cuMemcpyDtoHAsync",
-    };
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        struct bench b;
-        char text[64], why[GT_VERDICT_MAX];
-        struct gt_err err = {""};
-        bool right;
-        snprintf(text, sizeof text, "%s:1=999", calls[i]);
-        script(text);
-        gt_status status = open_bench(&b, *state, fault_problem, &err);
-        if (status == GEMMTUNE_OK)
-            status = check_exec(&right, why, b.lab, b.exec, &err);
-        print_message("%s\n", err.line);
-        assert_true(status != GEMMTUNE_OK);
-        assert_non_null(strstr(err.line, "CUDA_ERROR_UNKNOWN"));
-        assert_non_null(strstr(err.line, calls[i]));
-        close_bench(&b);
-        if (strcmp(calls[i], "cuCtxCreate") != 0)
-            assert_nothing_left();
-    }
-}
-
-/* The same for the calls of timing alone. */
-static void test_failing_timing(void **state) {
-    static const char *const calls[] = {
-        "cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphInstantiateWithFlags",
-        "cuGraphLaunch",        "cuEventRecord",      "cuEventSynchronize",
-        "cuEventElapsedTime",
-    };
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        struct bench b;
-        struct gt_measurement m;
-        char text[64];
-        struct gt_err err = {""};
-        snprintf(text, sizeof text, "%s:1=1", calls[i]);
-        script(text);
-        assert_ok(open_bench(&b, *state, fault_problem, &err));
-        const struct gt_exec *exec = b.exec;
-        assert_int_equal(gt_lab_time(&m, b.lab, &exec, 1, &gt_screen_budget, &err),
-                         GEMMTUNE_EDEVICE);
-        print_message("%s\n", err.line);
-        close_bench(&b);
-        assert_nothing_left();
-    }
-}
-
-static struct gt_measurement measure_under(const struct gt_time_budget *budget,
-                                           const struct gt_device *d, const char *text) {
-    struct bench b;
-    struct gt_measurement m;
-    struct gt_err err;
-    script(text);
-    assert_ok(open_bench(&b, d, fault_problem, &err));
-    const struct gt_exec *exec = b.exec;
-    assert_ok(gt_lab_time(&m, b.lab, &exec, 1, budget, &err));
-    close_bench(&b);
-    print_message("%s: %.1f ns (%.1f to %.1f), %d samples, %d dropped, %d MHz\n",
-                  *text ? text : "undisturbed", m.median_ns, m.low_ns, m.high_ns, m.samples,
-                  m.dropped, m.clock_mhz);
-    return m;
-}
-
-/* What is scripted is to meet samples that count. */
-static struct gt_measurement measure_scripted(const struct gt_device *d, const char *text) {
-    struct gt_time_budget budget = gt_final_budget;
-    budget.load_ns = 0;
-    return measure_under(&budget, d, text);
-}
-
-/* By the model's clock: it repeats exactly, one outlier moves nothing, what cannot be a
- * time makes samples longer, a device that is slower for all that runs is reported as it
- * is, and samples under a throttled clock are dropped. */
-static void test_clocks(void **state) {
-    const struct gt_measurement plain = measure_scripted(*state, "");
-    const struct gt_measurement again = measure_scripted(*state, "");
-    assert_memory_equal(plain.sample_ns, again.sample_ns, sizeof plain.sample_ns);
-    assert_true(plain.samples >= 6 && plain.dropped == 0 && plain.clock_mhz > 0);
-    static const struct {
-        const char *text;
-        int longer;
-    } outliers[] = {{"outlier=100@8", 1}, {"outlier=0@8", 2}, {"outlier=-1@8", 2}};
-    for (size_t i = 0; i < sizeof outliers / sizeof *outliers; i++) {
-        const struct gt_measurement m = measure_scripted(*state, outliers[i].text);
-        assert_true(m.median_ns > 0.99 * plain.median_ns &&
-                    m.median_ns < 1.01 * plain.median_ns);
-        assert_int_equal(m.launches, outliers[i].longer * plain.launches);
-    }
-    /* of the load before finals nothing counts */
-    assert_int_equal(measure_under(&gt_final_budget, *state, "outlier=0@8").launches,
-                     plain.launches);
-    const struct gt_measurement slow = measure_scripted(*state, "slow=1.5");
-    assert_true(slow.median_ns > 1.45 * plain.median_ns);
-    const struct gt_measurement hot = measure_scripted(*state, "clock=0.5@9");
-    assert_true(hot.dropped > 0);
-}
-
-/* `count` of one kernel, timed as candidates are, a launch a sample; the first one's time.
- */
-static struct gt_measurement screened(const struct gt_device *d, const char *text,
-                                      int count) {
-    const struct gt_exec *exec[2];
-    struct gt_time_budget budget = gt_screen_budget;
-    struct bench b;
-    struct gt_measurement m[2];
-    struct gt_err err;
-    budget.sample_ns = 1000;
-    script(text);
-    assert_ok(open_bench(&b, d, "f32-nn-128x128x128", &err));
-    exec[0] = exec[1] = b.exec;
-    assert_ok(gt_lab_time(m, b.lab, exec, count, &budget, &err));
-    close_bench(&b);
-    assert_int_equal(m[0].launches, 1);
-    return m[0];
-}
-
-/* Whatever NVML notes: a kernel alone has the clock that a kernel finds, by which its time
- * is that at the highest; of those that take turns it matters to nobody. */
-static void test_clock_of_one_alone(void **state) {
-    const struct gt_device *d = *state;
-    const struct gt_measurement plain = screened(d, "", 1);
-    const struct gt_measurement stale = screened(d, "noted=0.5", 1);
-    const struct gt_measurement slow = screened(d, "noted=1;clock=0.8@1", 1);
-    const struct gt_measurement both = screened(d, "noted=0.5", 2);
-    assert_int_equal(plain.clock_mhz, d->clock_mhz);
-    assert_int_equal(stale.clock_mhz, d->clock_mhz);
-    assert_int_equal(slow.clock_mhz, (4 * d->clock_mhz + 2) / 5);
-    assert_int_equal(both.clock_mhz, (d->clock_mhz + 1) / 2);
-    assert_true(slow.median_ns > 1.2 * plain.median_ns);
-    const double fair = slow.median_ns * gt_clock_share(&slow, d->clock_mhz);
-    assert_true(fair > 0.98 * plain.median_ns && fair < 1.02 * plain.median_ns);
-}
+/* ---- clocks and barriers ---- */
 
 /* CUDA's kernels see a clock that a device can have, OpenCL's none. */
 static void test_look_at_the_clock(void **state) {
@@ -752,13 +348,11 @@ static void test_time_needs_inputs(void **state) {
     close_bench(&b);
 }
 
-/*
- * Whoever waits for a barrier that nobody arrives at ends with an error, neither never nor
- * with a wrong result. (That it does not end too early, while others have the device, shows
- * under their load only.) For real devices alone: the fake one runs a block's threads as it
- * likes.
- */
-static void test_wait_in_vain(void **state) {
+/* A kernel that waits for a barrier that nobody reaches ends with an error: not never, and
+ * not with a wrong result. (Whether it ends too early while others use the device shows
+ * only under their load.) Only for real devices: the fake one runs a block's threads in any
+ * order. */
+static void test_endless_wait(void **state) {
     const struct gt_device *d = *state;
     const struct gt_family *stuck = gt_families_find(families, "stuck");
     struct bench b;
@@ -787,73 +381,42 @@ static void test_wait_in_vain(void **state) {
 
 /* ---- running ---- */
 
-#define ON_EVERY_DEVICE                                                                    \
-    cmocka_unit_test_prestate(test_memory, NULL),                                          \
-        cmocka_unit_test_prestate(test_time, NULL),                                        \
-        cmocka_unit_test_prestate(test_lab, NULL),                                         \
-        cmocka_unit_test_prestate(test_look_at_the_clock, NULL),                           \
-        cmocka_unit_test_prestate(test_time_needs_inputs, NULL),                           \
-        cmocka_unit_test_prestate(test_ring, NULL),                                        \
-        cmocka_unit_test_prestate(test_passes, NULL),                                      \
-        cmocka_unit_test_prestate(test_workspace_too_large, NULL),                         \
-        cmocka_unit_test_prestate(test_too_large, NULL)
-
-static int run_group(struct CMUnitTest *tests, size_t count, struct gt_device *d) {
-    for (size_t i = 0; i < count; i++)
-        tests[i].initial_state = d;
-    return _cmocka_run_group_tests(d->name, tests, count, NULL, NULL);
-}
-
-static int run_on(struct gt_device *d) {
-    struct CMUnitTest tests[] = {ON_EVERY_DEVICE,
-                                 cmocka_unit_test_prestate(test_wait_in_vain, NULL)};
+/* The fake device runs a block's threads in any order, so it takes no test of barriers. */
+static int run_on(struct gt_device *d, bool is_fake) {
+    struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(test_memory, NULL),
+        cmocka_unit_test_prestate(test_time, NULL),
+        cmocka_unit_test_prestate(test_lab, NULL),
+        cmocka_unit_test_prestate(test_look_at_the_clock, NULL),
+        cmocka_unit_test_prestate(test_time_needs_inputs, NULL),
+        cmocka_unit_test_prestate(test_ring, NULL),
+        cmocka_unit_test_prestate(test_passes, NULL),
+        cmocka_unit_test_prestate(test_workspace_too_large, NULL),
+        cmocka_unit_test_prestate(test_too_large, NULL),
+        cmocka_unit_test_prestate(test_endless_wait, NULL),
+    };
+    const size_t count = sizeof tests / sizeof *tests;
     printf("%s: %s\n", gt_backend_name(d->backend), d->name);
     if (!d->trouble[0])
-        return run_group(tests, sizeof tests / sizeof *tests, d);
+        return run_group(tests, is_fake ? count - 1 : count, d);
     printf("skipped: %s\n", d->trouble);
     return 0;
 }
 
-static int run_on_fake(struct gt_device *d) {
-    struct CMUnitTest tests[] = {
-        ON_EVERY_DEVICE,
-        cmocka_unit_test_prestate(test_wrong_device, NULL),
-        cmocka_unit_test_prestate(test_wrong_launch, NULL),
-        cmocka_unit_test_prestate(test_lost_context, NULL),
-        cmocka_unit_test_prestate(test_refused_launch, NULL),
-        cmocka_unit_test_prestate(test_out_of_memory, NULL),
-        cmocka_unit_test_prestate(test_no_room_for_workspace, NULL),
-        cmocka_unit_test_prestate(test_failing_calls, NULL),
-        cmocka_unit_test_prestate(test_failing_timing, NULL),
-        cmocka_unit_test_prestate(test_clocks, NULL),
-        cmocka_unit_test_prestate(test_clock_of_one_alone, NULL),
-    };
-    return run_group(tests, sizeof tests / sizeof *tests, d);
-}
-
-static int run_all_faked(char *self) {
-    const char *tmp = getenv("TMPDIR");
-    char path[1024];
-    snprintf(path, sizeof path, "%s/fake_cuda_report", tmp ? tmp : "/tmp");
-    (void)setenv("FAKE_NVRTC_VERSION", "12.9", 1);
-    (void)setenv("FAKE_CUDA_TIME", "model", 1);
-    (void)setenv("FAKE_CUDA_REPORT", path, 1);
-    return run_faked(self, "gtx1050-2gb");
-}
-
 int main(int argc, char **argv) {
+    const bool is_fake = argc > 1;
     int failed = 0;
     if (!open_devices())
         return 1;
-    if (argc > 1)
-        failed = devices.count > 0 ? run_on_fake(&devices.device[0]) : 1;
-    for (size_t i = 0; argc == 1 && i < devices.count; i++)
-        failed += run_on(&devices.device[i]);
+    if (is_fake)
+        failed = devices.count > 0 ? run_on(&devices.device[0], true) : 1;
+    for (size_t i = 0; !is_fake && i < devices.count; i++)
+        failed += run_on(&devices.device[i], false);
     for (int i = 0; i < 2; i++)
         if (devices.missing[i][0])
             printf("no device: %s\n", devices.missing[i]);
-    if (argc == 1 && devices.count > 0)
-        failed += run_all_faked(argv[0]);
+    if (!is_fake && devices.count > 0)
+        failed += run_on_fake_device(argv[0]);
     close_devices();
     return failed != 0;
 }

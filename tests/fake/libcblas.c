@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libcblas.c - a CBLAS that says nothing of itself, as the reference one. */
+/* libcblas.c - a CBLAS that does not describe itself, like the reference BLAS. */
 #include "tests/fake/cblas.h"

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libcublas.c - a stand-in for cuBLAS and cublasLt (GEMMTUNE_LIBCUBLAS and
- * GEMMTUNE_LIBCUBLASLT) on top of tests/fake/cuda/: every call is a launch of a plain
- * kernel through the driver that GEMMTUNE_LIBCUDA names, so it is captured, timed and
- * checked as the real ones are. It is column-major, takes host scalars, and wants the
- * workspace after the stream.
+ * libcublas.c - a replacement for cuBLAS and cublasLt (GEMMTUNE_LIBCUBLAS and
+ * GEMMTUNE_LIBCUBLASLT) on top of tests/fake/cuda/. Every call launches a plain kernel
+ * through the driver that GEMMTUNE_LIBCUDA names, so it is captured, timed and checked like
+ * the real libraries. It is column-major, takes host scalars, and wants the workspace after
+ * the stream.
  *
- *   FAKE_CUBLAS   one WORD@K: what befalls products of depth K; without @K, all
+ *   FAKE_CUBLAS   one WORD@K: the fault of products of depth K; without @K, of all
  *       wrong     cublasGemmEx adds 1 to every element
- *       ltwrong   so does the first of cublasLt's candidates
- *       refuse    cublasGemmEx says that it does not do this
+ *       ltwrong   the first of cublasLt's candidates does the same
+ *       refuse    cublasGemmEx says that it does not support this
  *       crash     cublasGemmEx ends the process
  *       hang      cublasGemmEx does not return
  *       fault     cublasGemmEx loses the context
- *       trample   cublasGemmEx computes its product into A as well
+ *       trample   cublasGemmEx also writes its product into A
  */
 #include "tuner/bench/cublas_api.h"
 
@@ -105,7 +105,7 @@ struct gt_cublaslt_pref {
     size_t workspace_bytes;
 };
 
-/* A product as both libraries are told it. */
+/* The arguments of a product in both libraries. */
 struct call {
     int mix;
     gt_cublas_op op_a, op_b;
@@ -196,7 +196,7 @@ static gt_cublas_status launch(const struct call *x, CUstream stream) {
                : 13;
 }
 
-/* ---- what befalls a call ---- */
+/* ---- scripted faults of a call ---- */
 
 static bool befalls(const char *word, int k) {
     const char *text = getenv("FAKE_CUBLAS");
@@ -360,7 +360,7 @@ gt_cublas_status cublasLtMatmulPreferenceSetAttribute(gt_cublaslt_pref pref,
     return GT_CUBLAS_SUCCESS;
 }
 
-/* Three answers, of which the second is none. */
+/* Three answers; the second one is not valid. */
 gt_cublas_status cublasLtMatmulAlgoGetHeuristic(
     cublasLtHandle_t handle, gt_cublaslt_desc desc, gt_cublaslt_layout a,
     gt_cublaslt_layout b, gt_cublaslt_layout c, gt_cublaslt_layout d, gt_cublaslt_pref pref,

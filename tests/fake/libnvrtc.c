@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libnvrtc.c - a stand-in for NVRTC (GEMMTUNE_LIBNVRTC) for use with tests/fake/cuda/:
- * the "cubin" is a line that says for which device, and the source. Nothing is compiled
- * here.
+ * libnvrtc.c - a replacement for NVRTC (GEMMTUNE_LIBNVRTC) for use with tests/fake/cuda/.
+ * The "cubin" is a line that names the device, followed by the source. Nothing is compiled.
  *
  *   FAKE_NVRTC_VERSION   13.0 (default: sm_75 and later) or 12.9 (sm_50 and later)
- *   FAKE_NVRTC_FAIL      a source that holds this text does not compile
- *   FAKE_NVRTC_SLOW      a source that holds this text takes three seconds
+ *   FAKE_NVRTC_FAIL      a source that contains this text does not compile
+ *   FAKE_NVRTC_SLOW      a source that contains this text takes three seconds
  *   FAKE_NVRTC_COUNT     file to which every compilation adds a byte
  */
 #include "runtime/cuda_api.h"
@@ -100,7 +99,7 @@ static const char *arch_of(int count, const char *const *options) {
     return NULL;
 }
 
-/* What the register allocator of a compiler that is not there might have said. */
+/* The number that a real compiler's register allocator might report. */
 static int registers_of(const char *source) {
     unsigned hash = 0;
     for (; *source; source++)

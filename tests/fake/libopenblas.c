@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libopenblas.c - a CBLAS that says of itself what OpenBLAS does. */
+/* libopenblas.c - a CBLAS that describes itself as OpenBLAS does. */
 #include "tests/fake/cblas.h"
 
 const char *openblas_get_config(void);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_family.c - any bytes as a space.json. What is accepted is taken as far as a kernel's
- * source: defaults, rules, the space, a launch, a prediction, the text for the compiler.
+ * fuzz_family.c - any bytes as a space.json. An accepted family is taken as far as a
+ * kernel's source: defaults, rules, the space, a launch, a prediction, the text for the
+ * compiler.
  */
 #include "tests/fuzz/standalone.h"
 
@@ -91,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(json, data, size);
     json[size] = '\0';
     const char *at = strstr(json, "\"family\": \"");
-    char name[GT_NAME_MAX] = "toy"; /* the folder must be called as the family says */
+    char name[GT_NAME_MAX] = "toy"; /* the folder must have the family's name */
     if (at != NULL) {
         const size_t len = strcspn(at + 11, "\"");
         if (len < sizeof name) {

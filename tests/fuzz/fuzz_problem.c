@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_problem.c - any bytes as a problem's name. What is read must fit its name again, and
- * the name must mean the same problem; sizes must not overflow.
+ * fuzz_problem.c - any bytes as a problem's name. An accepted problem must have a name that
+ * means the same problem; sizes must not overflow.
  */
 #include "tests/fuzz/standalone.h"
 

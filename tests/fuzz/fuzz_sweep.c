@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_sweep.c - any bytes as sweep.json. Whatever is accepted must be within the limits,
- * and each of its names must mean the same problem again.
+ * fuzz_sweep.c - any bytes as sweep.json. An accepted sweep must be within the limits, and
+ * each of its names must mean the same problem again.
  */
 #include "tests/fuzz/standalone.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * standalone.h - a harness without a fuzzer: with GT_FUZZ_STANDALONE any compiler builds a
- * program that replays the files given as arguments, each in one call, and says how many
- * there were.
+ * standalone.h - replaces the fuzzer: with GT_FUZZ_STANDALONE any compiler builds a program
+ * that replays the files given as arguments, each in one call, and prints how many there
+ * were.
  */
 #ifndef GT_TESTS_FUZZ_STANDALONE_H
 #define GT_TESTS_FUZZ_STANDALONE_H

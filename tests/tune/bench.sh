@@ -45,7 +45,7 @@ correct|"
 has "a line without a baseline is counted" "$(said)" "1 of 2 lines have no baseline"
 bench f32-nn-8x8x8 --against cublas
 is "a library for other devices, asked for by name: exit 1" "$code" 1
-has "and said so" "$(said)" "without cublas: it does not serve this device"
+has "and said so" "$(said)" "without cublas: it does not run on this device"
 bench f32-nn-8x8x8 --overhead --csv
 is "OpenCL: what a call costs" "$(cut -d, -f2,3 "$TMPDIR/out" | head -n 4 | tr '\n' ' ')" \
     "kernels,call 1,driver launch 1,gemmtune_execute 1,gemmtune_gemm "
@@ -98,7 +98,7 @@ bench "$one" --against cublas
 has "with none left there is no baseline" "$(cat "$TMPDIR/out")" "rival failed"
 FAKE_CUBLAS=ltwrong bench "$one" --against cublaslt --json
 is "a wrong candidate is left out" "$(lines baseline_is)" "cublasLt 13.1.0, candidate 2 of 2"
-has "and said so" "$(lines note)" "a way of it was left out: $one"
+has "and said so" "$(lines note)" "one variant was left out: $one"
 FAKE_CUBLAS=refuse bench "$one" --json
 is "a library that does not do this" "$(lines baseline)" cublaslt
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_accept.c - no correct point is refused. Points are drawn at random, with a fixed
- * seed, from every family's legal ones on ragged problems, and each must be correct: the
- * other half of what test_mutants.c proves. Every type and every layout has its turn; with
- * GT_LONG=1 every type in every layout. GT_LONG=N draws N points of each family instead of
- * one; from N = 2 on there are large tiles among them, which take long: N = 6 takes a
- * quarter of an hour and more than the 600 s of GT_TEST_TIMEOUT.
+ * seed, from the legal points of every family on ragged problems, and each must be correct;
+ * test_mutants.c tests the opposite. Types and layouts take turns; with GT_LONG=1 every
+ * type is tried in every layout. GT_LONG=N draws N points of each family instead of one;
+ * from N = 2 on there are large tiles, which take long: N = 6 takes a quarter of an hour,
+ * more than the 600 s of GT_TEST_TIMEOUT.
  */
 #include "tuner/work/pool.h"
 #include "tuner/rig/probe.h"
@@ -41,7 +41,7 @@ static void need(gt_status status) {
     exit(1);
 }
 
-/* Whether PoCL, which takes 20 s for the largest tiles, makes code for it in about one. */
+/* Whether PoCL, which takes 20 s for the largest tiles, compiles it in about one second. */
 static bool is_quick(const struct gt_point *p) {
     int64_t bm = 1, bn = 1;
     return !gt_point_get(p, "BM", &bm) || !gt_point_get(p, "BN", &bn) || bm * bn <= 2048;
@@ -113,7 +113,7 @@ static void try_all(int first) {
 int main(void) {
     const char *program = getenv("GEMMTUNE");
     pid_t child[PROCESSES];
-    if (!program) { /* its workers would be this program again, and so on */
+    if (!program) { /* its workers are this program again, which must not run the tests */
         fprintf(stderr, "GEMMTUNE must name the program\n");
         return 1;
     }

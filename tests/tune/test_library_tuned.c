@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_library_tuned.c - from tuning to use: the program tunes four problems, then a
- * program linked to the library opens that database and multiplies, on an OpenCL device,
- * real numbers in shapes that were never tuned. The result must be OpenBLAS's (a plain loop
- * where that is not installed) and the plan must say how it was found. Then once more with
- * families of the tests whose winners need a workspace.
+ * program linked to the library opens that database and multiplies real numbers on an
+ * OpenCL device, in shapes that were never tuned. The result must be OpenBLAS's (or a plain
+ * loop's, where that is not installed), and the plan must say how it was found. Then the
+ * same with families of the tests whose winners need a workspace.
  */
 #include "db/db.h"
 #include "runtime/context.h"
@@ -45,11 +45,11 @@ struct product {
     gemmtune_match match; /* how its kernel must be found */
 };
 
-/* What the caller gives. */
+/* The workspace that the caller gives. */
 struct offer {
     size_t workspace_max;
     size_t least;  /* bytes of it that the kernel must need */
-    bool one_call; /* gemmtune_gemm, which gives none */
+    bool one_call; /* gemmtune_gemm, which gives no workspace */
 };
 
 typedef void (*dgemm_fn)(int order, int ta, int tb, int m, int n, int k, double alpha,
@@ -150,8 +150,8 @@ static void call(dgemm_fn dgemm, const gemmtune_problem *p, double alpha, const 
           (int)p->k, alpha, a, (int)p->lda, b, (int)p->ldb, beta, c, (int)p->ldc);
 }
 
-/* Elements off by more than 16 units of |alpha| |A| |B| + |beta| |C|: what any order of
- * summing may cost, for the reference as well. Padding must be as it was. */
+/* Elements that are off by more than 16 units of |alpha| |A| |B| + |beta| |C|, which covers
+ * any order of summing, also the reference's. Padding must be unchanged. */
 static int64_t count_wrong(dgemm_fn dgemm, const gemmtune_problem *p,
                            const struct product *q, const struct matrix *a,
                            const struct matrix *b, struct matrix *c) {
@@ -266,8 +266,8 @@ struct served {
     struct offer offer;
 };
 
-/* Of the family split: with much workspace its winner, with none or too little the finalist
- * that needs none. */
+/* Of the family split: its winner with much workspace; without or with too little, the
+ * finalist that needs none. */
 static const struct served with_passes[] = {
     {{SPLIT, 1, 0, GEMMTUNE_MATCH_EXACT}, {1 << 20, 1, false}},
     {{SPLIT, 1, 0, GEMMTUNE_MATCH_EXACT}, {0, 0, false}},
@@ -332,8 +332,8 @@ static gemmtune_ctx *opened(const char *db_path) {
 
 #define FAMILIES "tests/data/families"
 
-/* The library has its own families only: those of the tests are put into the context, and
- * the database is read again with them there. */
+/* The library has only its own families: the tests' families are put into the context, and
+ * the database is read again. */
 static void add_families(gemmtune_ctx *ctx, const char *db_path) {
     struct gt_db *db = NULL;
     struct gt_err err = {""};
@@ -348,7 +348,7 @@ static void add_families(gemmtune_ctx *ctx, const char *db_path) {
     gt_db_close(db);
 }
 
-/* Tunes one of the tests' families on a problem, and multiplies with what came of it. */
+/* Tunes one of the tests' families on a problem, and multiplies with the result. */
 static void serve(dgemm_fn dgemm, const char *family, const char *problem,
                   const struct served *served, size_t count) {
     char db[1024], arguments[256];

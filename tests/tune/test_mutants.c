@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_mutants.c - does verification notice? Kernels of the shipped families are broken one
- * by one, by replacing one piece of text, and tried like any candidate: each must be
- * refused as wrong_result or crashed, at a point where the kernel as shipped is correct.
+ * test_mutants.c - does verification notice errors? Kernels of the shipped families are
+ * broken one by one, by replacing one piece of text, and tried like any candidate: each
+ * must
+ * be refused as wrong_result or crashed, at a point where the shipped kernel is correct.
  *
- * Every piece of text must occur exactly once, so a template that changes makes this test
- * speak up instead of testing nothing. The functions of templates/common/ are copied in
+ * Every piece of text must occur exactly once, so that this test reports a template that
+ * has changed instead of testing nothing. The functions of templates/common/ are copied in
  * front of the template under other names, so that they can be broken as well. One mutant
  * in FEW is tried; GT_LONG=1 tries all.
  */
@@ -60,8 +61,8 @@
     "BM=32 BN=64 BK=16 COLS=1 Q=4 V=1 VA=1 PAD=0 DOUBLE=" two " MINB=1 GROUP=8"
 #define VECTOR "VECTOR=16 NV=2 MR=4 PM=2 PN=2 BK=32"
 
-/* Whole tiles for all points above: what is wrong at edges only is right on the timed
- * problem. */
+/* Whole tiles for all points above: errors at edges only do not show on the timed problem.
+ */
 #define PROBLEM "-64x64x128"
 
 static const struct mutant {
@@ -331,7 +332,7 @@ enum {
 };
 
 static int failures;
-static const char *only = ""; /* mutants whose names have this in them */
+static const char *only = ""; /* only mutants with this in their names */
 static bool made[MUTANTS];
 static struct gt_families *shipped;
 
@@ -359,7 +360,7 @@ static const char *text_of(const char *family, const char *file) {
     return NULL;
 }
 
-/* The text with `now` in the place of `was`, or NULL unless `was` occurs exactly once. */
+/* The text with `now` in place of `was`, or NULL unless `was` occurs exactly once. */
 static char *replaced(const char *text, const char *was, const char *now) {
     const char *at = strstr(text, was);
     if (!at || strstr(at + 1, was))
@@ -382,8 +383,8 @@ static void rename_all(FILE *f, const char *text, const char *mark, char end) {
     }
 }
 
-/* Writes a part's text with its barriers spelled otherwise: whether the family has any
- * is for the template to say. */
+/* Writes a part's text with its barriers spelled differently: only the template's own
+ * barriers count for the family. */
 static void write_functions(FILE *f, const char *text) {
     static const char barrier[] = "GT_BARRIER";
     for (const char *at; (at = strstr(text, barrier)) != NULL; text = at + strlen(barrier))
@@ -391,7 +392,7 @@ static void write_functions(FILE *f, const char *text) {
     fputs(text, f);
 }
 
-/* From where on a part consists of functions that may be written twice. */
+/* The place from which a part consists of functions that may be written twice. */
 static const char *functions_of(int part) {
     static const struct {
         const char *part, *from;
@@ -439,7 +440,7 @@ static void write_file(const char *folder, const char *name, const char *text) {
         die(path, "cannot be written");
 }
 
-/* What a broken family is called: names of families are short. */
+/* The name of a broken family: names of families are short. */
 static const char *id_of(const struct mutant *m) {
     static char id[32];
     snprintf(id, sizeof id, "mutant_%d", (int)(m - mutants));
@@ -505,8 +506,8 @@ static const char *not_served(const struct gt_device *device, const struct mutan
     return why;
 }
 
-/* A barrier left out shows by luck on a GPU, whose warps may run in step:
- * compute-sanitizer's racecheck is what finds it there. */
+/* On a GPU a missing barrier shows only by luck, since warps may run in step;
+ * compute-sanitizer's racecheck finds it there. */
 static bool is_race(const struct mutant *m) {
     return strstr(m->name, "_no_barrier_") != NULL;
 }
@@ -528,7 +529,7 @@ static bool is_tried(int i) {
                            : i / 2 % FEW == 0 || getenv("GT_LONG") != NULL;
 }
 
-/* The kernel as shipped, once for each point and type that mutants are tried at. */
+/* The shipped kernel, once for each point and type at which mutants are tried. */
 static void try_original(struct gt_pool *pool, const struct gt_device *device, int i) {
     char why[GT_VERDICT_TEXT_MAX + 32], name[2 * PATH_SIZE];
     const struct mutant *m = &mutants[i];
@@ -571,7 +572,7 @@ int main(int argc, char **argv) {
     int state = 0;
     only = argc > 1 ? argv[1] : "";
     snprintf(dir, sizeof dir, "%s/mutants-XXXXXX", tmp ? tmp : "/tmp");
-    if (!program) /* its workers would be this program again, and so on */
+    if (!program) /* its workers are this program again, which must not run the tests */
         die("GEMMTUNE", "must name the program");
     setenv("GEMMTUNE_SELF", program, 0);
     if (!mkdtemp(dir))

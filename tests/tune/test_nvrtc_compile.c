@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every built-in family and the checking kernels, compiled by NVRTC: no GPU is needed. The
- * default point, for each type, for every architecture that the library here knows; all
- * four layouts for one of them. The starting points, which are what people get, for sm_90,
- * one type and one layout. Which library: GEMMTUNE_LIBNVRTC, else what is installed.
- * Compiles run on all cores.
+ * Compiles every built-in family and the checking kernels with NVRTC; no GPU is needed. The
+ * default point is compiled for each type and for every architecture that the library
+ * knows, and for one of them in all four layouts. The starting points, which users get, are
+ * compiled for sm_90 with one type and one layout. GEMMTUNE_LIBNVRTC names the library,
+ * else the installed one is used. All cores compile.
  */
 #include "runtime/build.h"
 #include "runtime/launch.h"
@@ -44,7 +44,7 @@ struct job {
     struct gt_point point;
     gemmtune_problem problem;
     char name[64];     /* the problem's */
-    char trouble[512]; /* "" when all is well */
+    char trouble[512]; /* "" when there is no error */
 };
 
 static struct gt_families *families;
@@ -110,8 +110,8 @@ static gt_status source_of(char **source, int64_t *threads, const struct job *j,
     return status != GEMMTUNE_OK ? status : gt_source_of(source, &b, &j->device, err);
 }
 
-/* An ELF file, silence about what people may tune, the numbers that ptxas tells, and a
- * block that fits the registers. */
+/* Expects an ELF file, no message about values that users may tune, the numbers that ptxas
+ * prints, and a block that fits the registers. */
 static void judge(struct job *j, const struct gt_image *image, int64_t threads) {
     const char *wrong = NULL;
     if (image->size < 4 || memcmp(image->bytes, "\177ELF", 4) != 0)
@@ -162,7 +162,7 @@ static void compile_all(void) {
         assert_int_equal(pthread_join(thread[i], NULL), 0);
 }
 
-/* ---- what to compile ---- */
+/* ---- kernels to compile ---- */
 
 /* The next job, without its point; false when the family does not serve that. */
 static bool prepare(const struct gt_family *f, int cc, const char *dtype,
@@ -221,7 +221,7 @@ static int by_number(const void *a, const void *b) {
     return *(const int *)a - *(const int *)b;
 }
 
-/* Every architecture that some NVRTC here knows and we serve, once, ascending. */
+/* All architectures that some NVRTC here knows and we serve, once each, ascending. */
 static int find_archs(int archs[ARCHS_MAX]) {
     const struct gt_nvrtcs *all = gt_nvrtc_api();
     int count = 0, kept = 0;
@@ -236,7 +236,8 @@ static int find_archs(int archs[ARCHS_MAX]) {
     return kept;
 }
 
-/* sm_61 stands for what only an older NVRTC serves, else what most of us have. */
+/* sm_61 stands for devices that only an older NVRTC serves; the other is the most common
+ * one. */
 static bool has_all_layouts(int cc, const int *archs) {
     return archs[0] <= 61 ? cc == 61 : cc == 90;
 }
@@ -302,7 +303,7 @@ static void test_every_start(void **state) {
     assert_int_equal(bad + tell(START_CC), 0);
 }
 
-/* What a GTX 1050 or 1080 needs. */
+/* The compilers that a GTX 1050 or 1080 needs. */
 static void test_pascal(void **state) {
     int archs[ARCHS_MAX];
     struct gt_nvrtc_choice choice;

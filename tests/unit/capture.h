@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* capture.h - for tests of commands: what is written to a file descriptor goes to a file
- * meanwhile. */
+/* capture.h - for tests of commands: redirects a file descriptor to a file. */
 #ifndef GT_TESTS_CAPTURE_H
 #define GT_TESTS_CAPTURE_H
 
@@ -21,7 +20,7 @@ static inline int capture(int fd, FILE *to) {
     return kept;
 }
 
-/* `fd` is again what it was; `text` gets what it was given, and `from` is closed. */
+/* Restores `fd`. `text` gets everything that was written to it, and `from` is closed. */
 static inline void release(int fd, int kept, FILE *from, char *text, size_t size) {
     (void)fflush(NULL);
     assert_int_equal(dup2(kept, fd), fd);

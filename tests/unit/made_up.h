@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * made_up.h - devices that nobody makes. MADE_UP initializes a struct gt_device with the
- * members that every CUDA device has alike; a test names those that it is about:
+ * made_up.h - devices that do not exist. MADE_UP initializes a struct gt_device with the
+ * members that all CUDA devices have in common; a test sets the members that it is about:
  *
  *     static const struct gt_device card = MADE_UP(.cc = 90, .units = 132);
  */

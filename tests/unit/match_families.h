@@ -72,7 +72,7 @@ static const struct gt_device card = {.backend = GEMMTUNE_CUDA,
 
 static struct gt_families *families;
 
-/* ---- families, from a folder; the built-in ones rank behind both ------------------- */
+/* ---- families, from a folder; the built-in ones rank behind both ---- */
 
 static char folder[512];
 

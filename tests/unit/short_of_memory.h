@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* short_of_memory.h - for tests that walk through every point at which memory may run out;
- * they are linked with --wrap=malloc, calloc and realloc. */
+/*
+ * short_of_memory.h - for tests that make each allocation fail in turn. They are linked
+ * with --wrap=malloc, calloc and realloc.
+ */
 #ifndef GT_TESTS_SHORT_OF_MEMORY_H
 #define GT_TESTS_SHORT_OF_MEMORY_H
 
@@ -13,7 +15,7 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 
-static int allocations_left = -1; /* -1: as many as there are */
+static int allocations_left = -1; /* -1: no limit */
 
 static int take_allocation(void) {
     if (allocations_left > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_agree.c - what several runs say of one problem, for runs that are made up. */
+/* test_agree.c - the comparison of several runs on one problem, for made-up runs. */
 #include "tuner/study/agree.h"
 
 #include <math.h>
@@ -50,7 +50,7 @@ static void test_agreement(void **state) {
     assert_true(run[1].regret == 0);
     assert_true(fabs(a.median_regret - 0.01) < 1e-6);
     assert_true(fabs(a.most_regret - 0.5) < 1e-6);
-    assert_true(a.median_over_known == 0);
+    assert_true(a.median_over_reference == 0);
 }
 
 /* A kernel that one run never saw ties with its choice where they are measured together. */
@@ -74,8 +74,8 @@ static void test_ties_of_the_last_measurement(void **state) {
     assert_int_equal(a.same_tie, 0);
 }
 
-/* One that nobody chose is among the winners: what is behind it is behind the best, what is
- * ahead of it is so. */
+/* A winner that no run chose: choices behind it are behind the best, choices ahead of it
+ * are faster than the reference. */
 static void test_best_known(void **state) {
     const struct gt_measurement again[3] = {measured(1000), measured(1020), measured(1010)};
     struct gt_agree_run run[3] = {{.choice = 0, .stored = again[0]},
@@ -86,8 +86,8 @@ static void test_best_known(void **state) {
     gt_agree(&a, run, 3, again, 3, 2);
     assert_int_equal(a.winners, 2);
     assert_int_equal(a.same, 2);
-    assert_true(fabs(run[0].over_known - (1000.0 / 1010 - 1)) < 1e-6);
-    assert_true(fabs(a.median_over_known - (1020.0 / 1010 - 1)) < 1e-6);
+    assert_true(fabs(run[0].over_reference - (1000.0 / 1010 - 1)) < 1e-6);
+    assert_true(fabs(a.median_over_reference - (1020.0 / 1010 - 1)) < 1e-6);
     assert_true(fabs(a.median_regret - 0.02) < 1e-6);
     run[1].choice = run[2].choice = 0;
     gt_agree(&a, &run[1], 2, &again[1], 2, 1); /* now it is the best */

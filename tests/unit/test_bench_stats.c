@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the times of two sides say, for times that are known. */
+/* Verdicts, ratios and means for times with known answers. */
 #include "tuner/bench/bench_stats.h"
 #include "tuner/lab/ratio.h"
 
@@ -61,7 +61,7 @@ static void test_class_names(void **state) {
         last = name;
     }
     assert_int_equal(count, 7);
-    assert_string_equal(last, "wide"); /* what fits everything is last */
+    assert_string_equal(last, "wide"); /* the class that fits every shape is the last one */
 }
 
 static void test_ratio(void **state) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers for names: points, rules, alignment and launches with known answers. */
+/* Points bound to problems: rules, alignment and launches with known answers. */
 #include "runtime/launch.h"
 #include "tests/unit/made_up.h"
 
@@ -225,7 +225,7 @@ static void test_alignment(void **state) {
     assert_int_equal(gt_align_needed(&b, 0), 16);
 }
 
-/* ---- launch ------------------------------------------------------------------------- */
+/* ---- launch ---- */
 
 static void expect_launch(const struct gt_launch *l, const struct gt_launch *expected) {
     for (int i = 0; i < 3; i++) {
@@ -344,7 +344,7 @@ static void test_launch_of_odd_families(void **state) {
     }
 }
 
-/* ---- passes ------------------------------------------------------------------------- */
+/* ---- passes ---- */
 
 /* `toy` with a pass before it for V > 1 and one after it. */
 static struct gt_family *toy_with_passes(void) {
@@ -434,7 +434,7 @@ static void test_passes_have_limits(void **state) {
     gt_family_destroy(f);
 }
 
-/* ---- tensor maps -------------------------------------------------------------------- */
+/* ---- tensor maps ---- */
 
 /* `toy` with a map of the workspace for V > 1, else of A for W > 8; and one of C. */
 static struct gt_family *toy_with_maps(void) {
@@ -519,7 +519,7 @@ static void test_maps_are_cuda_s(void **state) {
     gt_family_destroy(f);
 }
 
-/* ---- serving ------------------------------------------------------------------------- */
+/* ---- serving ---- */
 
 static void test_serves(void **state) {
     struct gt_device opencl = card, old = card, single = card;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The image cache under a driver that only counts: each damaged, strange or hostile entry
+ * The image cache with a driver that only counts. Each damaged, strange or hostile entry
  * must be a miss and a rebuild, never an error and never a wrong image.
  */
 #include "runtime/build.h"
@@ -615,7 +615,7 @@ static void test_processes_race(void **state) {
     assert_int_equal(removed, SOURCES); /* and no temporary file was left */
 }
 
-/* Who makes room takes nothing from under those who build. */
+/* Making room does not take images away from processes that build. */
 static void test_processes_make_room(void **state) {
     (void)state;
     pid_t child[RACERS];

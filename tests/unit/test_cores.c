@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_cores.c - which core is the run worker's. */
+/* test_cores.c - the choice of the run worker's core. */
 #include "tuner/base/cores.h"
 
 #include <setjmp.h>

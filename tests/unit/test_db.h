@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_db.h - a folder to work in, and rows to store: shared by the test_db_*.c files. */
+/* test_db.h - a folder for databases, and rows to store. The test_db_*.c files share it. */
 #ifndef GT_TESTS_UNIT_TEST_DB_H
 #define GT_TESTS_UNIT_TEST_DB_H
 
@@ -30,8 +30,8 @@ static inline void assert_int_equal_line(gt_status status, int line) {
     assert_int_equal(status, GEMMTUNE_OK);
 }
 
-/* In memory where there is such a folder: thousands of commits wait for a disk otherwise,
- * and kill -9 loses a process, not what the kernel holds. TMPDIR=/var/tmp for a disk. */
+/* The folder is in memory if possible: thousands of commits would wait for a disk, and kill
+ * -9 loses a process but not the kernel's data. TMPDIR=/var/tmp uses a disk. */
 static inline int folder_make(void **state) {
     const char *tmp = getenv("TMPDIR");
     (void)state;
@@ -156,7 +156,7 @@ static inline void fill(const char *path, const char *device_name, int first, in
     gt_db_close(db);
 }
 
-/* Runs SQL as any other program would: no defences, no checks. */
+/* Runs SQL like any other program: without defences and checks. */
 static inline void tamper(const char *path, const char *sql) {
     sqlite3 *conn = NULL;
     char *message = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_db_claims.c - who may try what: tuners side by side, tuners that died, points that
- * kill; and that nothing acknowledged is ever lost to kill -9.
+ * test_db_claims.c - claims on trials: tuners side by side, tuners that died, points that
+ * kill. Nothing acknowledged is ever lost to kill -9.
  */
 #include "tests/unit/test_db.h"
 
@@ -210,7 +210,7 @@ static void tune_for_ever(const char *path, int fd) {
     }
 }
 
-/* One life of a tuner: killed `delay_ns` after it had something to lose. */
+/* One life of a tuner, killed `delay_ns` after it had something to lose. */
 static void live_and_die(const char *path, int fds[2], long delay_ns) {
     int status = 0;
     const struct timespec delay = {0, delay_ns};
@@ -232,7 +232,7 @@ static void live_and_die(const char *path, int fds[2], long delay_ns) {
 enum { ACKS_MAX = 16384 };
 static bool acknowledged[ACKS_MAX];
 
-/* Reads what has been acknowledged so far; nothing may be so twice. */
+/* Reads the acknowledged trials so far; none may be acknowledged twice. */
 static int read_acks(int fd) {
     struct pollfd ready = {.fd = fd, .events = POLLIN};
     int number = 0, acks = 0;
@@ -283,8 +283,7 @@ static void test_kill(void **state) {
 
 /* ---- no room ---- */
 
-/* A file may grow to 120 KB and no further, as on a full disk. Returns 0 when that was
- * said. */
+/* Limits files to 120 KB, as on a full disk. Returns 0 when the error was reported. */
 static int tune_until_full(const char *path, int fd) {
     const struct rlimit limit = {120000, 120000};
     if (signal(SIGXFSZ, SIG_IGN) == SIG_ERR || setrlimit(RLIMIT_FSIZE, &limit) != 0)

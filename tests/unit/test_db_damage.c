@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_db_damage.c - files cut short, with flipped bits, with rows edited by hand: no
- * crash, no value served that was not stored, no byte changed by looking.
+ * test_db_damage.c - files that are cut short, have flipped bits or rows edited by hand.
+ * There must be no crash, no value that was not stored, and no change by reading.
  */
 #include "tests/unit/test_db.h"
 
@@ -110,7 +110,7 @@ struct seen {
     int devices, trials, records;
 };
 
-/* Everything that a reader can ask of a file, each answer held against the truth. */
+/* Reads everything that a reader can ask of a file, and compares it with the truth. */
 static struct seen look(const char *path) {
     struct seen seen = {0};
     struct gt_db *db = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_db_merge.c - merging does not depend on order or repetition, changes all or nothing,
- * and never the source; exported text reads back to itself and is refused line by line when
- * wrong.
+ * test_db_merge.c - merging does not depend on order or repetition, changes everything or
+ * nothing, and never changes the source. Exported text reads back as the same rows, and
+ * wrong text is refused with its line.
  */
 #include "tests/unit/test_db.h"
 
@@ -28,7 +28,7 @@ static struct gt_merge_report merge(const char *into, const char *from) {
     return report;
 }
 
-/* What a database says in text; free it. */
+/* The contents of a database as text, which the caller frees. */
 static char *text_of(const char *name) {
     size_t size = 0;
     struct gt_db *db = db_open(in_folder(name), GT_DB_READ);
@@ -111,7 +111,7 @@ static void test_idempotent(void **state) {
     same_trials("into.db", "again.db");
 }
 
-/* a into b into c gives c what a and b give it directly. */
+/* Merging a into b into c gives c the same as merging a and b directly. */
 static void test_associative(void **state) {
     (void)state;
     (void)merge("into.db", "a.db");
@@ -162,7 +162,7 @@ static void test_own_results_come_first(void **state) {
     assert_string_equal(ranks.first, "BM=0 BN=64");
 }
 
-/* What left from here and returns is known already. */
+/* Rows that left from here and return are already known. */
 static void test_round_trip(void **state) {
     (void)state;
     (void)merge("b.db", "a.db");
@@ -239,7 +239,7 @@ static void test_refused_sources(void **state) {
     gt_db_close(db);
 }
 
-/* ---- text ------------------------------------------------------------------ */
+/* ---- text ---- */
 
 static struct gt_merge_report import(const char *into, const char *from) {
     struct gt_merge_report report;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_db_migrate.c - migrations apply once, in order, all or nothing, after a copy. */
+/*
+ * test_db_migrate.c - migrations apply once, in order, completely or not at all, after a
+ * copy was made.
+ */
 #include "tests/unit/test_db.h"
 
-/* What the next release might do. */
+/* A possible migration of the next release. */
 static const struct gt_migration *later(const char *sql) {
     static struct gt_migration list[16];
     const int last = gt_migrations_last(gt_migrations);
@@ -85,7 +88,7 @@ static void test_failure_changes_nothing(void **state) {
     free(after);
 }
 
-/* ---- version 1 ------------------------------------------------------------- */
+/* ---- version 1 ---- */
 
 static gt_status accept_any(const void *row, struct gt_err *unused) {
     (void)row;
@@ -115,8 +118,8 @@ static struct gt_db version_1(const char *path) {
     return db;
 }
 
-/* A CPU under its key of then, a run on it, trials `first` to `last` that ended at
- * `moment`, and a record of the first. */
+/* A CPU with its old key, a run on it, trials `first` to `last` that ended at `moment`, and
+ * a record of the first. */
 static void fill_1(struct gt_db *db, int gib, int first, int last, int64_t moment_ms) {
     static struct gt_db_column column[32];
     struct gt_stored_device device = {.here = true, .device = a_cpu(gib)};
@@ -223,7 +226,7 @@ static void test_version_1(void **state) {
     gt_db_close(db);
 }
 
-/* The key of a GPU is what it was: nothing of it is touched. */
+/* A GPU's key has not changed, so its rows stay. */
 static void test_version_1_of_a_gpu(void **state) {
     const struct gt_device d = a_device("H200");
     char was[GT_DEVICE_KEY_MAX], is[GT_DEVICE_KEY_MAX];
@@ -233,7 +236,7 @@ static void test_version_1_of_a_gpu(void **state) {
     assert_string_equal(was, is);
 }
 
-/* ---- version 2 ------------------------------------------------------------- */
+/* ---- version 2 ---- */
 
 static gt_status count_name(void *user, const struct gt_trial_row *row,
                             struct gt_err *unused) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_db_open.c - what is opened and what is refused, and that readers leave no trace. */
+/* test_db_open.c - which files are opened and which are refused. Readers leave no trace. */
 #include "tests/unit/test_db.h"
 
 #include <dirent.h>
@@ -100,7 +100,7 @@ static void test_write_ahead_log(void **state) {
     assert_int_equal(files_in(folder), 1);
 }
 
-/* Nothing planted may run, so a file that has any of it is not ours. */
+/* Nothing planted may run: a file with triggers, views or the like is not ours. */
 static void test_planted(void **state) {
     static const char *const planted[] = {
         "CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM record; END",
@@ -150,7 +150,8 @@ static gt_status count_record(void *user, const struct gt_record_row *row,
 
 enum { OUT_OF_REACH = 77 };
 
-/* As another user, since root may write anywhere. Returns what went wrong, 0 nothing. */
+/* Runs as another user, since root may write anywhere. Returns the error, 0 when there was
+ * none. */
 static int read_as_nobody(const char *path) {
     struct gt_db *db = NULL;
     int count = 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_db_rows.c - every field comes back as it was stored, in the defined order; what
- * could not be read back is refused when written. */
+/*
+ * test_db_rows.c - every field is read back as it was stored, in the defined order. A row
+ * that could not be read back is refused when it is written.
+ */
 #include "tests/unit/test_db.h"
 
 #include <locale.h>
@@ -89,7 +91,7 @@ static void test_trial(void **state) {
     assert_false(claimed);
 }
 
-/* What a run was given, and what is said of one that there is not. */
+/* The options of a run, and the answer for a run that does not exist. */
 static void test_run(void **state) {
     const struct gt_run_info info = {.arguments = "--templates '/a'", .seed = UINT64_MAX};
     char arguments[17];
@@ -341,8 +343,8 @@ static gt_status see_moment(void *user, const struct gt_record_row *row,
     return GEMMTUNE_OK;
 }
 
-/* A record from the end of time: what is stored next replaces it, with a moment that is
- * believed. */
+/* A record dated at the end of time. The next stored one replaces it, with a plausible
+ * date. */
 static void test_absurd_moment(void **state) {
     int64_t moment_ms = 0;
     (void)state;

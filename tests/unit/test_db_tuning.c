@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_db_tuning.c - how far a problem was searched, and what covers what. */
+/*
+ * test_db_tuning.c - how far a problem was searched, and whether an earlier search
+ * suffices.
+ */
 #include "tests/unit/test_db.h"
 
 static char key[GT_DEVICE_KEY_MAX];
@@ -57,7 +60,7 @@ static void test_of_the_same_question(void **state) {
     gt_db_close(db);
 }
 
-/* One is stored of each question: the last, unless that went less far. */
+/* For each question one row is stored: the last one, unless it went less far. */
 static void test_the_farthest_stays(void **state) {
     struct gt_db *db = database();
     struct gt_tuning less = a_tuning(16, 1000), more = a_tuning(INT64_MAX, INT64_MAX);

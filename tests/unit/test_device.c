@@ -35,7 +35,7 @@ static void test_h200_ceilings(void **state) {
     assert_true(within(gt_device_bandwidth(&d), 4.917e12, 0.001)); /* sold as 4.8 TB/s */
 }
 
-/* What the makers print on the box, within rounding. */
+/* Compares with the makers' figures, within rounding. */
 static void test_other_cards(void **state) {
     const struct gt_device a100 = {.cc = 80, .units = 108, .clock_mhz = 1410};
     const struct gt_device gtx1050 = {

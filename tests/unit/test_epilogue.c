@@ -77,8 +77,7 @@ static void test_length_is_limited(void **state) {
     assert_int_equal(gt_epilogue_check(text, &err), GEMMTUNE_OK);
 }
 
-/* What a shorthand stands for is a text of the grammar, and the shorthand is none itself.
- */
+/* A shorthand stands for a text of the grammar; the shorthand itself is not one. */
 static void test_shorthands(void **state) {
     (void)state;
     for (const struct gt_epilogue_name *e = gt_epilogues; e->name != NULL; e++) {

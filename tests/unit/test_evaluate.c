@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hidden problems: what each rule answers, and what that loses by the times of a small
- * database. */
+/*
+ * Hidden problems: the choice of each rule, and its loss by the times of a small database.
+ */
 #include "tuner/study/evaluate.h"
 #include "tests/unit/made_up.h"
 
@@ -178,7 +179,8 @@ static void test_default(void **state) {
     }
 }
 
-/* Nothing that is hidden at the same time helps: the look-up has one record left. */
+/* Problems hidden at the same time do not help each other: the lookup has one record left.
+ */
 static void test_hidden_together(void **state) {
     struct gt_evaluation *e = evaluation(3);
     struct gt_hidden h[PROBLEMS - 1];

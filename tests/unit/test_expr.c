@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* ---- the names of these tests ----------------------------------------------- */
+/* ---- the names of these tests ---- */
 
 static const struct {
     const char *name;
@@ -63,7 +63,7 @@ static int64_t value_of(const char *text) {
     return value;
 }
 
-/* ---- symbols ---------------------------------------------------------------- */
+/* ---- symbols ---- */
 
 static void test_symbols_find_and_add(void **state) {
     (void)state;
@@ -102,7 +102,7 @@ static void test_symbols_refuse(void **state) {
     assert_int_equal(full.count, GT_SYMBOLS_MAX);
 }
 
-/* ---- values ----------------------------------------------------------------- */
+/* ---- values ---- */
 
 /* The compiler is the oracle: the same text, as C. */
 #define SAME_AS_C(expression) assert_int_equal(value_of(#expression), (int64_t)(expression))
@@ -224,7 +224,7 @@ static void test_faults_are_errors(void **state) {
     }
 }
 
-/* ---- refusals --------------------------------------------------------------- */
+/* ---- refusals ---- */
 
 static void assert_refused(const char *text, const char *said) {
     struct gt_expr *e = (struct gt_expr *)&symbols; /* anything but NULL */
@@ -313,7 +313,7 @@ static void test_length_is_bounded(void **state) {
     assert_refused(text, "an expression of 512 bytes, at most 511 are allowed");
 }
 
-/* ---- questions -------------------------------------------------------------- */
+/* ---- questions ---- */
 
 static void test_text_and_uses(void **state) {
     struct gt_expr *e = parsed(" M*min(N , sizeof(B)) ");
@@ -379,7 +379,7 @@ static void test_as_c_is_cut_like_snprintf(void **state) {
     gt_expr_destroy(e);
 }
 
-/* ---- random expressions ----------------------------------------------------- */
+/* ---- random expressions ---- */
 
 static uint64_t next_random(uint64_t *seed) {
     *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -416,8 +416,8 @@ static void grow(char *text, size_t size, int depth, uint64_t *seed) {
     }
 }
 
-/* What gt_expr_c prints, with the names put back, is the same expression: same value, and
- * it prints as itself. */
+/* gt_expr_c's output, with the names put back, is the same expression: it has the same
+ * value and prints as itself. */
 static void test_random_expressions_survive_printing(void **state) {
     struct gt_symbols printed_symbols = {0};
     uint64_t seed = 42;

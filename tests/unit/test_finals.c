@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_finals.c - who of those that were screened is measured again. */
+/* test_finals.c - which of the screened candidates are measured again. */
 #include "tuner/tune/finals.h"
 
 #include "tuner/lab/race.h"
@@ -21,8 +21,8 @@ static int setup(void **state) {
     return 0;
 }
 
-/* A correct trial that took so long at this part of the device's highest clock, with an
- * interval of half a percent to either side. */
+/* A correct trial with this time at this part of the highest clock. Its interval is half a
+ * percent to each side. */
 static void offer(struct gt_finals *f, const char *family, double ns, double share) {
     const double fair = ns * share;
     struct gt_finalist who = {.workspace_bytes = INT64_MAX,
@@ -39,7 +39,7 @@ static void assert_place(const struct gt_finals *f, int place, const char *point
     assert_string_equal(f->best[place].candidate.point, point);
 }
 
-/* Those timed later, when the clock had given way, are not behind for that. */
+/* Candidates that were timed later, at a lowered clock, are not behind because of that. */
 static void test_clock_does_not_decide(void **state) {
     struct gt_finals f = {.count = 0};
     (void)state;

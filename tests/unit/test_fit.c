@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a point may run a problem, each reason against it, and the numbers of a fit. */
+/*
+ * Whether a point may run a problem, each reason for a refusal, and the numbers of a fit.
+ */
 #include "tests/unit/match_families.h"
 
 /* A question about the family `choosy` on the card. */

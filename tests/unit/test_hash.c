@@ -38,7 +38,7 @@ static void test_known_answers(void **state) {
     }
 }
 
-/* Answers from Python's hashlib; the lengths stand around the edges of the padding. */
+/* Answers of Python's hashlib. The lengths are near the limits of the padding. */
 static void test_lengths_around_a_block(void **state) {
     static const struct {
         size_t count; /* of 'a' */

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-/* ---- helpers ---------------------------------------------------------------- */
+/* ---- helpers ---- */
 
 static struct gt_json *parsed(const char *text) {
     struct gt_json *doc = NULL;
@@ -52,7 +52,7 @@ static struct gt_node member(const struct gt_json *doc, const char *key) {
     return gt_json_member(gt_json_root(doc), key);
 }
 
-/* ---- what is JSON ----------------------------------------------------------- */
+/* ---- valid texts ---- */
 
 static void test_kinds(void **state) {
     static const struct {
@@ -253,7 +253,7 @@ static void test_repeated_keys_are_refused(void **state) {
     gt_json_destroy(parsed("{\"m\":1,\"M\":2,\"o\":{\"m\":3}}"));
 }
 
-/* ---- looking ---------------------------------------------------------------- */
+/* ---- looking ---- */
 
 static void test_every_value_knows_its_line(void **state) {
     struct gt_json *doc =
@@ -297,7 +297,7 @@ static void test_members_and_elements(void **state) {
     gt_json_destroy(doc);
 }
 
-/* ---- typed reads ------------------------------------------------------------ */
+/* ---- typed reads ---- */
 
 static void test_int(void **state) {
     static const struct {
@@ -443,7 +443,7 @@ static void test_long_paths_are_cut(void **state) {
     gt_json_destroy(doc);
 }
 
-/* ---- files ------------------------------------------------------------------ */
+/* ---- files ---- */
 
 static void test_load(void **state) {
     char path[] = "/tmp/gemmtune_test_json_XXXXXX";
@@ -490,7 +490,7 @@ static void test_load_says_why_not(void **state) {
     assert_null(doc);
 }
 
-/* ---- out of memory ---------------------------------------------------------- */
+/* ---- out of memory ---- */
 
 /* Makes the n-th allocation fail, ours or cJSON's, for every n until none is reached. */
 static void test_out_of_memory_everywhere(void **state) {
@@ -531,7 +531,7 @@ static void test_out_of_memory_while_loading(void **state) {
     assert_null(doc);
 }
 
-/* ---- writing ---------------------------------------------------------------- */
+/* ---- writing ---- */
 
 static void quote(char *out, size_t size, const char *text) {
     FILE *file = tmpfile();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lookup reads of a database: which records and runners-up it takes, and how it ranks
- * them. */
+/*
+ * The part of a database that lookups read: which records and runners-up, and their ranks.
+ */
 #include "db/db.h"
 #include "tests/unit/match_families.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_known_work.c - reading twice as many problems takes twice the work, not four times.
- * Work is counted as comparisons of texts: known.c is compiled here with a strcmp that
+ * Work is the number of text comparisons: known.c is compiled here with a strcmp that
  * counts.
  */
 #include <string.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_ladder.c - the rungs of the ladder are those that the families' space.json name. */
+/*
+ * test_ladder.c - the rungs of the ladder are the ones that the families' space.json name.
+ */
 #include "tuner/tune/ladder.h"
 
 #include <setjmp.h>
@@ -51,7 +53,7 @@ static void write_file(const char *path, const char *text) {
     assert_int_equal(fclose(file), 0);
 }
 
-/* A family from elsewhere stands on the ladder without a line of C. */
+/* A user's family gets its rungs without a line of C. */
 static void test_a_family_adds_its_rung(void **state) {
     char folder[] = "/tmp/gt-ladder-XXXXXX", sub[64], json[96], source[96];
     struct gt_families *f = families();

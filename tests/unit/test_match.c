@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which record serves a problem: a small database's worth of records, and known answers. */
+/* Which record serves a problem: a small set of records with known answers. */
 #include "tests/unit/match_families.h"
 
 #define HERE  "card-a"
 #define THERE "card-b"
 
-/* ---- records ------------------------------------------------------------------------ */
+/* ---- records ---- */
 
 struct row {
     const char *device, *problem, *family, *point;
@@ -54,8 +54,7 @@ static const struct row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* ---- questions ------------------------------------------------------------------------
- */
+/* ---- questions ---- */
 
 struct question {
     const char *problem;
@@ -203,7 +202,8 @@ static void test_known_answers(void **state) {
     }
 }
 
-/* Nothing is known: the best start by forecast, as it stands in its family's file. */
+/* Nothing is known: the start with the best forecast is chosen, as its family's file has
+ * it. */
 static void test_default_points(void **state) {
     const struct gt_snapshot s = {families, NULL, 0};
     struct gt_choice c;
@@ -271,8 +271,7 @@ static void test_nothing_found(void **state) {
     }
 }
 
-/* ---- forecasts
- * ---------------------------------------------------------------------------- */
+/* ---- forecasts ---- */
 
 static int64_t split_of(const struct gt_choice *c) {
     int64_t split = 0;
@@ -293,7 +292,7 @@ static struct gt_choice answer_of(const struct gt_snapshot *s, const char *probl
     return c;
 }
 
-/* A near record's point with k split otherwise, for who gives the workspace. */
+/* A near record's point with another split of k, for callers that give the workspace. */
 static void test_split(void **state) {
     static const struct row tuned[] = {
         {HERE, "i32-nn-64x64x512", "deep", "BM=32 BN=32 SPLIT=1", 0, false}};
@@ -312,7 +311,7 @@ static void test_split(void **state) {
     /* enough tiles as it is: nothing is gained */
     c = answer_of(&s, "i32-nn-4096x4096x512", SHAPE, SIZE_MAX);
     assert_int_equal(split_of(&c), 1);
-    /* the very problem gets what was measured */
+    /* the same problem gets the measured point */
     c = answer_of(&s, "i32-nn-64x64x512", DEFAULT, SIZE_MAX);
     assert_int_equal(c.match, EXACT);
     assert_int_equal(split_of(&c), 1);
@@ -397,7 +396,7 @@ static void test_preference(void **state) {
     }
 }
 
-/* The GPU of a database that nobody has tuned on. */
+/* A GPU without any tuned rows. */
 static struct gt_device a_gpu(void) {
     struct gt_device d = card;
     d.regs_per_block = 65536;
@@ -476,8 +475,7 @@ static void test_cpu_default(void **state) {
     assert_ptr_equal(c.known, &known[0]);
 }
 
-/* ---- choices that failed before
- * ---------------------------------------------------------- */
+/* ---- choices that failed before ---- */
 
 static bool skip_vectors(void *user, const struct gt_choice *c) {
     int64_t v = 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The performance model: textbook occupancy, waves, compulsory traffic, and what must hold
- * of any prediction. */
+/*
+ * The performance model: textbook occupancy, waves, compulsory traffic, and properties of
+ * every prediction.
+ */
 #include "runtime/model.h"
 #include "tests/unit/made_up.h"
 
@@ -126,7 +128,7 @@ static void test_waves(void **state) {
     gt_family_destroy(f);
 }
 
-/* What is known of the compiled kernel counts more than what the family reckons. */
+/* Known facts about the compiled kernel count more than the family's estimate. */
 static void test_compiled(void **state) {
     struct gt_family *f = toy(TOY_HEAD TOY_SHAPE TOY_TAIL);
     const struct gt_compiled registers = {.registers = 128}, smem = {.smem_bytes = 40000};
@@ -256,8 +258,7 @@ static void test_bad_shapes(void **state) {
     }
 }
 
-/* ---- what holds of all families
- * --------------------------------------------------------------- */
+/* ---- properties of all families ---- */
 
 static struct gt_families *families;
 
@@ -284,7 +285,7 @@ static struct gt_device hopper(void) {
     return d;
 }
 
-/* The bound is below the prediction, no term above it, and the longest one binds. */
+/* The bound is below the prediction, no term is above it, and the longest term binds. */
 static void check_sound(const struct gt_prediction *p) {
     assert_true(isfinite(p->ns) && p->ns > 0);
     assert_true(p->least_ns > 0 && p->least_ns <= p->ns);
@@ -352,7 +353,7 @@ static void test_every_start(void **state) {
     assert_true(asked > 100);
 }
 
-/* What everybody knows of these kernels: the order of the ladder's rungs. */
+/* Known facts about these kernels: the order of the ladder's rungs. */
 static void test_the_ladder(void **state) {
     static const struct {
         const char *family, *point;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Command lines against tables of options: values, operands, complaints, the commands' own
- * tables. */
+/*
+ * Command lines and tables of options: values, operands, errors, and the tables of all
+ * commands.
+ */
 #include "tests/unit/capture.h"
 #include "tuner/cmd/cmd.h"
 
@@ -37,7 +39,7 @@ static const struct gt_cmd cmd = {.name = "toy",
                                   .about = "A command for tests.",
                                   .options = options};
 
-/* What a call printed on stdout and stderr. */
+/* Output of a call on stdout and stderr. */
 static char printed[2][TEXT_SIZE];
 
 static char *split(char **argv, int *argc, const char *line) {

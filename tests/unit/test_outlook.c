@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_outlook.c - the model's expectations of whole spaces, against asking it for single
- * points. */
+/*
+ * test_outlook.c - the forecasts for whole spaces, compared with asking for single points.
+ */
 #include "tuner/search/outlook.h"
 
 #include "runtime/model.h"
@@ -97,8 +98,8 @@ static int differing(const struct gt_space *s, size_t a, size_t b) {
     return n;
 }
 
-/* The least that is expected of those of a space that differ in two parameters from each of
- * its picks before the n-th. */
+/* The best forecast among the points that differ in two parameters from all picks before
+ * the n-th. */
 static double least(int i, const struct gt_pick *pick, int n) {
     double ns = 0;
     for (size_t j = 0; j < space[i].count; j++) {
@@ -131,7 +132,7 @@ static void test_the_best(void **state) {
     assert_int_equal(of[BLOCK], EACH);
 }
 
-/* When there is room for fewer, it is the fastest that are left, of whatever space. */
+/* When there is room for fewer, the fastest of all spaces are left. */
 static void test_little_room(void **state) {
     enum { ROOM = 16, LESS = 3 };
     struct gt_pick all[ROOM], few[LESS + 1] = {[LESS] = {.space = -1}};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parent's end of the worker processes. The workers are this program again: what one
- * does is spelled by the families of its job's candidates.
+ * The parent's side of the worker processes. The workers are this program again; the
+ * families of a job's candidates tell a worker how to behave.
  */
 #include "core/clock.h"
 #include "core/io.h"
@@ -38,7 +38,8 @@ static struct gt_core_set cores_allowed(void) {
     return cores;
 }
 
-/* One that "loses" takes those after it along, one that "spoils" makes them wrong. */
+/* A candidate that "loses" takes the later ones with it; one that "spoils" makes them
+ * wrong. */
 static void answer(struct gt_report *report) {
     gt_outcome outcome = GT_CORRECT;
     gt_report_init(report, job.id, GT_STAGE_DONE);
@@ -69,7 +70,7 @@ static void nap(int ms) {
     nanosleep(&(struct timespec){.tv_nsec = ms * 1000L * 1000}, NULL);
 }
 
-/* Where a test reads what workers have no report for. */
+/* A file from which a test reads facts that have no place in a report. */
 enum { TOLD_FD = 100 };
 
 static void open_ahead(void) {
@@ -137,7 +138,7 @@ static struct gt_pool *pool;
 static int set_up(void **state) {
     const struct gt_pool_setup setup = {.timeout_s = 0.5};
     struct gt_err err;
-    alarm(30); /* a parent that hangs is what is tested for */
+    alarm(30); /* a test fails when the parent hangs */
     return gt_pool_create(&pool, &setup, &err);
 }
 
@@ -156,7 +157,7 @@ static void make_job(enum gt_job_kind kind, const char *const *families) {
         snprintf(job.candidate[job.count].family, GT_NAME_MAX, "%s", families[job.count]);
 }
 
-/* What becomes of a job of one candidate. */
+/* The result of a job of one candidate. */
 static gt_outcome outcome_of(const char *family) {
     static struct gt_report report;
     const char *const families[] = {family, NULL};
@@ -244,7 +245,7 @@ static void test_none_waits_for_what_failed(void **state) {
     assert_true(gt_pool_idle(pool) && gt_pool_can_run(pool));
 }
 
-/* Every second of the run worker's is counted once, and none that is not its. */
+/* Every second of the run worker is counted once, and no other time is. */
 static void test_use_is_counted(void **state) {
     const double began = gt_seconds();
     (void)send_trial("dawdles");
@@ -260,7 +261,7 @@ static void test_use_is_counted(void **state) {
     assert_true(use.compile_wait_s == 0);
 }
 
-/* What comes to our stderr while a job of this family is done. */
+/* The output on our stderr while a job of this family is done. */
 static const char *shown_by(const char *family) {
     static char text[4096];
     FILE *file = tmpfile();
@@ -276,7 +277,7 @@ static const char *shown_by(const char *family) {
     return text;
 }
 
-/* What libraries print is shown of a worker that died and of no other. */
+/* The output of libraries is shown only for a worker that died. */
 static void test_what_workers_print(void **state) {
     assert_string_equal(shown_by("prints"), "gemmtune: our own line\n");
     assert_string_equal(shown_by("good"), "");
@@ -287,8 +288,8 @@ static void test_what_workers_print(void **state) {
     assert_string_equal(shown_by("stops_inside"), "");
 }
 
-/* The run worker's cores are not ours, and we have ours back afterwards. With few cores, or
- * where all are threads of one, nobody's are taken. */
+/* The run worker's cores are not ours, and afterwards we have ours back. With few cores, or
+ * where all are threads of one core, none is reserved. */
 static void test_a_core_of_its_own(void **state) {
     static struct gt_report report;
     const char *const counts[] = {"counts", NULL};
@@ -310,14 +311,15 @@ static void test_a_core_of_its_own(void **state) {
     assert_memory_equal(&now, &before, sizeof now);
 }
 
-/* Has a process stand by that does so. */
+/* Starts a standby that behaves like this. */
 static void stand_by(const char *how) {
     const char *const families[] = {how, NULL};
     make_job(GT_JOB_OPEN, families);
-    gt_pool_stand_by(pool, &job);
+    gt_pool_start_standby(pool, &job);
 }
 
-/* How many devices the worker of a job had open before it, and its number. */
+/* The number of devices that the worker of a job had opened before it, and the worker's
+ * number. */
 static int opened_by(pid_t *who, bool last) {
     static struct gt_report report;
     const char *const tells[] = {"tells", NULL};
@@ -330,8 +332,7 @@ static int opened_by(pid_t *who, bool last) {
     return report.result[0].spill_bytes;
 }
 
-/* Finals meet the process that stood by, the jobs after them as well, and then another one.
- */
+/* Finals run in the former standby, and so do later jobs; then in another process. */
 static void test_one_stands_by(void **state) {
     pid_t first, second, third;
     assert_int_equal(opened_by(&first, false), 0);
@@ -344,11 +345,11 @@ static void test_one_stands_by(void **state) {
     assert_int_equal(kill(first, 0), -1);
     assert_int_equal(opened_by(&third, false), 1);
     assert_int_equal(third, second);
-    assert_int_equal(opened_by(&third, true), 0); /* none stood by */
+    assert_int_equal(opened_by(&third, true), 0); /* there was no standby */
     assert_int_not_equal(third, second);
 }
 
-/* A worker that dies is replaced by it. */
+/* A standby replaces a worker that dies. */
 static void test_it_replaces_what_died(void **state) {
     pid_t who;
     static const char *const deaths[] = {"dies", "stops_inside", "loses"};
@@ -362,8 +363,8 @@ static void test_it_replaces_what_died(void **state) {
     assert_int_equal(opened_by(&who, false), 0);
 }
 
-/* One that died, by itself or killed, is nobody's outcome, even when the run worker died as
- * well. */
+/* A standby that died, by itself or killed, is not an outcome, even when the run worker
+ * died as well. */
 static void test_standby_dies(void **state) {
     pid_t who;
     stand_by("dies");
@@ -374,13 +375,12 @@ static void test_standby_dies(void **state) {
     nap(100);
     assert_int_equal(opened_by(&who, false), 0);
     stand_by("good");
-    gt_pool_stand_down(pool);
-    gt_pool_stand_down(pool);
+    gt_pool_end_standby(pool);
+    gt_pool_end_standby(pool);
     assert_int_equal(opened_by(&who, true), 0);
 }
 
-/* One that dies after it was given its first job does not take that along: a fresh one does
- * it. */
+/* A standby that dies on its first job does not fail that job: a fresh worker does it. */
 static void test_standby_dies_with_a_job(void **state) {
     pid_t who;
     stand_by("dies_late");
@@ -390,7 +390,7 @@ static void test_standby_dies_with_a_job(void **state) {
     assert_int_equal(opened_by(&who, false), 0);
 }
 
-/* Workers that are started from now on tell the one who reads what this returns. */
+/* Makes later workers report to the reader of the returned descriptor. */
 static int begin_telling(void) {
     int told[2];
     assert_int_equal(pipe(told), 0);
@@ -399,7 +399,7 @@ static int begin_telling(void) {
     return told[0];
 }
 
-/* The fresh one's death is the job's end, even where another one stands by. */
+/* When the fresh worker dies too, the job has failed, even if there is another standby. */
 static void test_a_job_is_handed_again_once(void **state) {
     const int told = begin_telling();
     char tries[8];
@@ -414,7 +414,7 @@ static void test_a_job_is_handed_again_once(void **state) {
     close(told);
 }
 
-/* It keeps off the run worker's core until it is the run worker. */
+/* A standby stays off the run worker's core until it becomes the run worker. */
 static void test_cores_of_the_next(void **state) {
     static struct gt_report report;
     const char *const counts[] = {"counts", NULL};
@@ -436,7 +436,7 @@ static void test_cores_of_the_next(void **state) {
     close(told);
 }
 
-/* Somebody else's SIGKILL is nobody's outcome: a fresh worker does the job. */
+/* SIGKILL from another program is not an outcome: a fresh worker does the job. */
 static void test_killed_once(void **state) {
     char path[64];
     (void)snprintf(path, sizeof path, "/tmp/gt-pool-killed-%ld", (long)getpid());
@@ -447,21 +447,21 @@ static void test_killed_once(void **state) {
     assert_int_equal(access(path, F_OK), -1);
 }
 
-/* Twice, and the job is given up; the one that waits behind it is done. */
+/* After a second time the job is given up; the job that waits behind it is done. */
 static void test_killed_twice(void **state) {
     const int64_t id = send_trial("killed"), next = send_trial("good");
     struct gt_event event = wait_event();
     assert_int_equal(event.report.id, id);
     assert_true(event.killed);
     assert_int_equal(event.report.stage, GT_STAGE_FAILED);
-    assert_non_null(strstr(event.report.error, "by somebody else"));
+    assert_non_null(strstr(event.report.error, "by another program"));
     event = wait_event();
     assert_int_equal(event.report.id, next);
     assert_false(event.killed);
     assert_int_equal(event.report.result[0].outcome, GT_CORRECT);
 }
 
-/* What becomes of a final of three. */
+/* The results of a final of three. */
 static void assert_final(const char *a, const char *b, const char *c, gt_outcome of_a,
                          gt_outcome of_b, gt_outcome of_c) {
     static struct gt_report report;

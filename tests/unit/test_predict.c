@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Descriptions of devices, the best of a space, and the model against trials. */
+/*
+ * Descriptions of devices, the best points of a space, and the model compared with trials.
+ */
 #include "tuner/study/predict.h"
 
 #include <math.h>
@@ -18,8 +20,7 @@ static void assert_near(double a, double b) {
         fail_msg("%.9g is not %.9g", a, b);
 }
 
-/* ---- a device by description -----------------------------------------------------------
- */
+/* ---- a device by description ---- */
 
 #define GOOD                                                                               \
     "\"format\": 1, \"name\": \"Card\", \"arch\": \"sm_61\", \"units\": 20, "              \
@@ -86,8 +87,7 @@ static void test_bad_descriptions(void **state) {
     }
 }
 
-/* ---- rank correlation
- * --------------------------------------------------------------------- */
+/* ---- rank correlation ---- */
 
 static double spearman(const double *a, const double *b, size_t count) {
     double out;
@@ -112,17 +112,7 @@ static void test_spearman(void **state) {
     assert_near(spearman(up, up, 0), 0);
 }
 
-static void test_upper_median(void **state) {
-    double odd[] = {9, -1, 4}, even[] = {4, 9, -1, 5}, one[] = {3};
-    (void)state;
-    assert_near(gt_upper_median(odd, 3), 4);
-    assert_near(gt_upper_median(even, 4), 5);
-    assert_near(gt_upper_median(one, 1), 3);
-    assert_near(gt_upper_median(one, 0), 0);
-}
-
-/* ---- spaces and trials
- * ----------------------------------------------------------------------- */
+/* ---- spaces and trials ---- */
 
 static struct gt_families *families;
 static struct gt_device card;
@@ -325,13 +315,9 @@ static void test_a_fit(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_description),
-        cmocka_unit_test(test_bad_descriptions),
-        cmocka_unit_test(test_spearman),
-        cmocka_unit_test(test_upper_median),
-        cmocka_unit_test(test_the_best_of_a_space),
-        cmocka_unit_test(test_a_check),
-        cmocka_unit_test(test_a_fit),
+        cmocka_unit_test(test_a_description),  cmocka_unit_test(test_bad_descriptions),
+        cmocka_unit_test(test_spearman),       cmocka_unit_test(test_the_best_of_a_space),
+        cmocka_unit_test(test_a_check),        cmocka_unit_test(test_a_fit),
         cmocka_unit_test(test_a_broken_bound),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What long commands say of how far they are: a line that rewrites itself on a terminal,
- * plain lines elsewhere, nothing when they are to be quiet; what is left is of the problem,
- * and of all problems once some are done. */
+/*
+ * The progress lines of long commands: a line that rewrites itself on a terminal, plain
+ * lines elsewhere, nothing with --quiet. The time left is that of the problem, and of all
+ * problems once some are done.
+ */
 #include "tests/unit/capture.h"
 
 #include "core/clock.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_race.c - the rules of timing on a device that is made up: its true times are known,
- * and so is what disturbs them. The figures it prints are those of docs/search.md.
+ * test_race.c - the rules of timing on a made-up device, whose true times and disturbances
+ * are known. The figures it prints are those of docs/search.md.
  */
 #include "tuner/lab/race.h"
 
@@ -61,7 +61,7 @@ static struct gt_sample sample(struct device *d, double true_ns, int round, int 
     return s;
 }
 
-/* Runs a race of kernels with these true times to its end; rounds that it took. */
+/* Runs a race of kernels with these true times to its end. Returns the number of rounds. */
 static int run(struct gt_race *r, const struct gt_race_rule *rule, struct device *d,
                const double *true_ns, int count) {
     struct gt_sample got[GT_RACERS_MAX];
@@ -302,8 +302,8 @@ static void test_all_stay(void **state) {
     }
 }
 
-/* A device that gets slower all the time: what is 2 % apart is told apart round by round,
- * although the intervals of the medians overlap. */
+/* A device that gets slower all the time. Kernels that differ by 2 % are distinguished
+ * round by round, although the intervals of their medians overlap. */
 static void test_drift(void **state) {
     static const double true_ns[2] = {10000, 10200};
     struct device d = {.seed = 7, .noise = 0.001, .drift = 0.005};
@@ -325,8 +325,8 @@ static int winner_of(const struct gt_race *r) {
     return gt_race_winner(time, r->count);
 }
 
-/* Who leaves while the clock is still high has samples of those rounds only, and the winner
- * has none of them: they are no times to compare. */
+/* A kernel that leaves while the clock is still high has samples of those rounds only, of
+ * which the winner has none: their times do not compare. */
 static void test_beaten_in_the_boost(void **state) {
     static const double true_ns[2] = {10000, 10300};
     int early = 0;
@@ -392,8 +392,8 @@ static struct gt_measurement screened_at(int mhz, double true_ns, double rival_n
     return r.racer[0].time;
 }
 
-/* As fast as the best, but for the clock: it stays, and comes out as fast. Slower than the
- * best at the highest clock: it leaves at any. */
+/* A kernel as fast as the best, but at a lower clock, stays and is found as fast. A kernel
+ * slower than the best at the highest clock leaves at any clock. */
 static void test_rival_at_another_clock(void **state) {
     (void)state;
     for (int mhz = 1280; mhz <= 1980; mhz += 100) {
@@ -503,13 +503,13 @@ static void test_coverage(void **state) {
     }
 }
 
-/* Against a best that is known: how soon a slower one leaves, and how often one as fast
- * does, which GT_SCREEN_DOUBT is to prevent. */
+/* With an earlier best: how soon a slower kernel leaves, and how often one that is as fast
+ * does, which GT_SCREEN_MARGIN should prevent. */
 static void test_leaving(void **state) {
     static const double noise[] = {0.002, 0.005, 0.01, 0.03, 0.1};
     static const double slower[] = {1, 1.05, 1.1, 1.3, 2};
     enum { SLOWER = sizeof slower / sizeof *slower };
-    const double rival_ns = 10000 * (1 + GT_SCREEN_DOUBT);
+    const double rival_ns = 10000 * (1 + GT_SCREEN_MARGIN);
     (void)state;
     print_message("samples on average, and how many left before the end\nnoise ");
     for (int j = 0; j < SLOWER; j++)
@@ -534,8 +534,8 @@ static void test_leaving(void **state) {
     }
 }
 
-/* Six finalists, the best by a little: how often it wins or ties with the winner, what the
- * choice costs, and how many tie. */
+/* Six finalists of which one is a little faster: how often it wins or ties with the winner,
+ * how much slower the choice is, and how many tie. */
 static void test_choosing(void **state) {
     static const double noise[] = {0.002, 0.005, 0.01, 0.03};
     static const double true_ns[6] = {10000, 10050, 10100, 10200, 10500, 11000};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * list, show, compare, export, import, merge and doctor on databases made here: two devices
- * in two files, neither of which is present.
+ * in two files, neither of them present.
  */
 #include "db/db.h"
 #include "runtime/family.h"
@@ -25,7 +25,7 @@ static const char *in_folder(const char *name) {
     return path;
 }
 
-/* ---- databases ---------------------------------------------------------------------- */
+/* ---- databases ---- */
 
 static struct gt_device device(const char *name, int units) {
     struct gt_device d =
@@ -138,7 +138,7 @@ static void make_databases(void) {
     end(&w);
 }
 
-/* ---- commands ------------------------------------------------------------------------ */
+/* ---- commands ---- */
 
 /* Runs the words of `line`; in it $ stands for the folder and / after it for a file there.
  */
@@ -193,8 +193,7 @@ static int unmake(void **state) {
     return system(command);
 }
 
-/* ---- tests ----------------------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 static void test_list(void **state) {
     (void)state;

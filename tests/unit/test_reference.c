@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which CPU BLAS there is: told by two made-up libraries (tests/fake), each in a process of
- * its own, since a process looks for a library once. */
+/*
+ * The choice of the CPU BLAS, with two made-up libraries (tests/fake), each in a process of
+ * its own, since a process looks for a library only once.
+ */
 #include "tuner/lab/reference.h"
 
 #include <setjmp.h>

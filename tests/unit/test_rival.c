@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rivals before any is opened: their names, the environment, how cuBLAS is told a product.
+/*
+ * Rivals before any is opened: their names, the environment, and the arguments that cuBLAS
+ * gets for a product.
  */
 #include "tuner/bench/cublas_api.h"
 #include "tuner/bench/rival.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_search.c - what strategies pick, told made-up times: no device, no clock. */
+/* test_search.c - the picks of strategies for made-up times: no device, no clock. */
 #include "tuner/search/search.h"
 #include "tests/unit/made_up.h"
 
@@ -39,8 +39,8 @@ static int teardown(void **state) {
     return 0;
 }
 
-/* A smooth landscape with one best point: how far every parameter is from the middle of its
- * domain. */
+/* A smooth landscape with one best point: the distance of every parameter from the middle
+ * of its domain. */
 static double landscape(struct gt_pick p) {
     const struct gt_space *s = &space[p.space];
     double ns = p.space == 0 ? 5000 : 1000; /* the small space is the slow one */
@@ -75,11 +75,11 @@ static gt_outcome all_correct(struct gt_pick p) {
 
 static int at_most_outstanding(const struct gt_search_setup *setup) {
     const int ahead = setup->ahead > 0 ? setup->ahead : 1;
-    return setup->seeds_ahead > ahead ? setup->seeds_ahead : ahead;
+    return setup->starts_ahead > ahead ? setup->starts_ahead : ahead;
 }
 
-/* Runs a search until it is done or `most` picks were made; `timing` decides when the next
- * answer comes, 0: at once. */
+/* Runs a search until it is done or has made `most` picks. `timing` decides when the next
+ * answer comes; 0: at once. */
 static void drive_late(struct log *log, const struct gt_strategy *s,
                        struct gt_search_setup setup, int most, outcome_fn *outcome,
                        uint64_t timing) {
@@ -194,8 +194,8 @@ static void test_each_keeps_to_its_budget(void **state) {
 static void test_each_tries_seeds_first(void **state) {
     const struct gt_pick seeds[3] = {{1, 7}, {0, 3}, {1, 7}};
     struct gt_search_setup setup = setup_of(20, 1);
-    setup.seed_pick = seeds;
-    setup.seed_picks = 3;
+    setup.start = seeds;
+    setup.starts = 3;
     for
         EACH(s) {
             drive(&one, *s, setup, 4096);
@@ -215,7 +215,7 @@ static int differences(struct gt_pick a, struct gt_pick b) {
     return n;
 }
 
-/* Of all seeds, though answers come long after more could have been asked for. */
+/* All starts are picked, though answers come long after more could have been asked for. */
 static void test_a_local_search_begins_at_the_best_seed(void **state) {
     static const struct gt_strategy *const local[2] = {&gt_search_ils, &gt_search_anneal};
     struct gt_pick seeds[5];
@@ -226,8 +226,8 @@ static void test_a_local_search_begins_at_the_best_seed(void **state) {
         best = landscape(seeds[i]) < landscape(seeds[best]) ? i : best;
     }
     setup.ahead = 16;
-    setup.seed_pick = seeds;
-    setup.seed_picks = 5;
+    setup.start = seeds;
+    setup.starts = 5;
     for (int i = 0; i < 2; i++) {
         drive(&one, local[i], setup, 4096);
         assert_int_equal(one.pick[5].space, 1);
@@ -239,8 +239,8 @@ static void test_a_seed_that_is_no_point(void **state) {
     const struct gt_pick seed = {1, SIZE_MAX};
     struct gt_search_setup setup = setup_of(20, 1);
     struct gt_search *search;
-    setup.seed_pick = &seed;
-    setup.seed_picks = 1;
+    setup.start = &seed;
+    setup.starts = 1;
     assert_int_equal(gt_search_create(&search, &gt_search_random, &setup, NULL),
                      GEMMTUNE_EINVAL);
     assert_null(search);
@@ -279,14 +279,13 @@ static void test_timing_changes_nothing(void **state) {
     assert_timing_changes_nothing(&setup);
     for (int i = 0; i < 30; i++) /* some twice */
         seeds[i] = (struct gt_pick){1, (size_t)(i % 25) * space[1].count / 25};
-    setup.seed_pick = seeds;
-    setup.seed_picks = 30;
-    setup.seeds_ahead = 20;
+    setup.start = seeds;
+    setup.starts = 30;
+    setup.starts_ahead = 20;
     assert_timing_changes_nothing(&setup);
 }
 
-/* More seeds may be out than other picks, which wait until the seeds have come down to
- * their number. */
+/* More starts may be open than other picks, which wait until fewer starts are open. */
 static void test_seeds_go_ahead(void **state) {
     enum { SEEDS = 10, AHEAD = 3 };
     struct gt_pick seeds[SEEDS], p;
@@ -294,9 +293,9 @@ static void test_seeds_go_ahead(void **state) {
     for (int i = 0; i < SEEDS; i++)
         seeds[i] = (struct gt_pick){1, (size_t)i};
     setup.ahead = AHEAD;
-    setup.seeds_ahead = SEEDS - 1;
-    setup.seed_pick = seeds;
-    setup.seed_picks = SEEDS;
+    setup.starts_ahead = SEEDS - 1;
+    setup.start = seeds;
+    setup.starts = SEEDS;
     for
         EACH(s) {
             struct gt_search *search = search_of(*s, &setup);
@@ -369,7 +368,7 @@ static void test_the_optimum_of_a_smooth_landscape(void **state) {
     assert_true(two.best > 1.2 * best);
 }
 
-/* A family that is five times slower gets a look and little more. */
+/* A family that is five times slower gets a few picks and little more. */
 static void test_the_model_leaves_a_slow_family(void **state) {
     int slow = 0;
     drive(&one, &gt_search_model, setup_of(96, 1), 4096);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a command that tunes searches: tune, agree and ladder ask the same function. */
+/* The options of a search: tune, agree and ladder read them with the same function. */
 #include "tests/unit/capture.h"
 #include "tuner/cmd/cmd.h"
 #include "tuner/cmd/session.h"

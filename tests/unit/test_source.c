@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text a compiler sees, piece by piece and in order. */
+/* The text for a compiler, piece by piece and in order. */
 #include "runtime/family.h"
 #include "tests/unit/made_up.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The search for legal points against trying every point of the cross product. */
+/* The search for legal points, compared with trying every point of the cross product. */
 #include "tuner/search/search.h"
 #include "tuner/search/space.h"
 
@@ -59,7 +59,7 @@ static struct gt_family *family(const char *members) {
     return f;
 }
 
-/* ---- brute force -------------------------------------------------------------------- */
+/* ---- brute force ---- */
 
 static bool is_legal(struct gt_binding *b, const int64_t *values, bool accept) {
     return gt_bind_values(b, values, NULL) == GEMMTUNE_OK && gt_refused(b) == NULL &&
@@ -120,8 +120,7 @@ static size_t compare(const struct gt_family *f, const struct gt_device *d,
     return count;
 }
 
-/* ---- families of our own ----------------------------------------------------------------
- */
+/* ---- families of our own ---- */
 
 static void test_rules_and_derived_names(void **state) {
     static const struct {
@@ -294,8 +293,7 @@ static void test_a_rule_that_reads_much(void **state) {
     assert_int_equal(legal_points(family_of(13, rules), &raw), 3 + 4);
 }
 
-/* ---- the families that ship
- * ------------------------------------------------------------------ */
+/* ---- the families that ship ---- */
 
 static void test_built_in(void **state) {
     static const char *const names[] = {"f32-nn-128x128x128", "f64-tt-127x129x131",

@@ -58,7 +58,7 @@ static void test_fail_within_prepends(void **state) {
     assert_int_equal(gt_fail_within(NULL, GEMMTUNE_EDB, "nobody"), GEMMTUNE_EDB);
 }
 
-/* An argument may be the very line that is there. */
+/* An argument may be the present line itself. */
 static void test_the_line_may_be_quoted(void **state) {
     struct gt_err err = {""};
     (void)state;

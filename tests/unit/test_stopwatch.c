@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_stopwatch.c - which sets samples take, on a rig that only notes them: the times are
- * made up, so that samples have as many launches as a test wants.
+ * test_stopwatch.c - which sets the samples use, on a rig that only records them. The times
+ * are made up, so that samples have as many launches as a test wants.
  */
 #include "tuner/lab/lab_internal.h"
 #include "tuner/search/search.h"
@@ -92,7 +92,7 @@ static void use_sets(int count) {
             rig.lab.sets.view[o][i] = &rig.inputs[i];
 }
 
-/* ---- who is timed ---- */
+/* ---- the timed products ---- */
 
 struct player {
     double ns; /* a launch */
@@ -146,8 +146,8 @@ static double drawn_ns(uint64_t *seed) {
     return sample_ns / (double)(MOST >> gt_random(seed) % 12);
 }
 
-/* Who is next goes round or is drawn; now and then one's samples are lengthened, or one
- * leaves and another comes. */
+/* The next product is the next in turn or drawn at random; now and then one gets longer
+ * samples, or one leaves and another comes. */
 static void race(uint64_t seed, int players, bool drawn) {
     struct player p[PLAYERS];
     for (int i = 0; i < players; i++)
@@ -208,7 +208,7 @@ static void test_one_alone(void **state) {
         }
 }
 
-/* Of those who come and go without a sample nobody passes over a set. */
+/* Products that come and go without a sample do not skip a set. */
 static void test_warm_ups(void **state) {
     struct player p;
     (void)state;

@@ -262,12 +262,12 @@ static void test_seeds_of_another(void **state) {
     make_line(&a);
     make_line(&b);
     a.space->count = 9; /* the best of b is no point of a */
-    assert_int_equal(gt_stored_seeds(pick, 3, &a, &b), 3);
+    assert_int_equal(gt_stored_starts(pick, 3, &a, &b), 3);
     assert_int_equal(pick[0].index, 8);
     assert_int_equal(pick[1].index, 7);
     assert_int_equal(pick[2].index, 6);
     b.ns[0][7] = b.ns[0][6] = b.ns[0][8]; /* those as fast as the last one count as well */
-    assert_int_equal(gt_stored_seeds(pick, 3, &a, &b), 3);
+    assert_int_equal(gt_stored_starts(pick, 3, &a, &b), 3);
     assert_int_equal(pick[0].index, 6);
     assert_int_equal(pick[1].index, 7);
     assert_int_equal(pick[2].index, 8);

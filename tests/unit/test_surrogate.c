@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_surrogate.c - what the surrogate expects of points near the good, the bad and the
- * failed. */
+/* test_surrogate.c - the surrogate's scores near good, bad and failed points. */
 #include "tuner/study/stored.h"
 #include "tuner/search/surrogate.h"
 

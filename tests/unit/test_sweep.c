@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep.json: what it means, every way it can be wrong, and the shipped ones. */
+/* sweep.json: its meaning, all errors it can have, and the shipped files. */
 #include "tests/unit/short_of_memory.h"
 #include "tuner/base/sweep.h"
 
@@ -169,7 +169,7 @@ static void test_refusals(void **state) {
         {"{\"dtype\":\"f32\",\"m\":\"1:2:-1\",\"n\":1,\"k\":1}", "is not start:end:step"},
         {"{\"dtype\":\"f32\",\"m\":\" 1:2:1\",\"n\":1,\"k\":1}", "is not start:end:step"},
         {"{\"dtype\":\"f32\",\"m\":\"\",\"n\":1,\"k\":1}", "is not start:end:step"},
-        {"{\"dtype\":\"f32\",\"m\":\"8:4:1\",\"n\":1,\"k\":1}", "starts past its end"},
+        {"{\"dtype\":\"f32\",\"m\":\"8:4:1\",\"n\":1,\"k\":1}", "starts after its end"},
         {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"weight\":0}",
          "/sizes/0/weight: must be"},
         {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"weight\":\"3\"}",

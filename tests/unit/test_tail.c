@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_tail.c - the last tiles shared out: the prelude's functions, compiled here as the
- * OpenCL C that they are as well, against the grids and the workspace that dmma and tma ask
- * for. */
+/*
+ * test_tail.c - how the last tiles are shared out. The prelude's functions are also OpenCL
+ * C and are compiled here; they are compared with the grids and the workspace that dmma and
+ * tma request.
+ */
 #include "runtime/launch.h"
 #include "tuner/study/predict.h"
 
@@ -69,10 +71,9 @@ enum {
     PARTS_MAX = 32
 };
 
-/* ---- every slab once -------------------------------------------------------------------
- */
+/* ---- every slab once ---- */
 
-/* What has been computed, and what of the workspace is taken. */
+/* The work that has been done, and the used parts of the workspace. */
 struct tally {
     unsigned char slab[TILES_MAX][SLABS_MAX], place[TILES_MAX * PARTS_MAX];
 };
@@ -146,8 +147,7 @@ static void test_split(void **state) {
     }
 }
 
-/* ---- the second kernel
- * -------------------------------------------------------------------- */
+/* ---- the second kernel ---- */
 
 static unsigned product_of(int row, int col, int slab) {
     return (unsigned)(row * 65599 + col * 257 + slab) * 2654435761u;
@@ -205,8 +205,7 @@ static void test_sums(void **state) {
         }
 }
 
-/* ---- what the families ask for
- * ---------------------------------------------------------------- */
+/* ---- the families' requests ---- */
 
 static const char dmma[] =
     "BM=128 BN=128 BK=16 WM=64 WN=32 SLICES=1 MMA_K=8 KSTEP=8 STAGES=3 VA=2 VB=2 "

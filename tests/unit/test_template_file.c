@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of a family from elsewhere: pipes, links and folders are refused at once, and so is
- * a source that would read another file, however its directive is spelled. */
+/*
+ * Files of a user's family: pipes, links and folders are refused at once, and so is a
+ * source that would include another file, however its directive is spelled.
+ */
 #include "runtime/template_file.h"
 
 #include "core/embed.h"

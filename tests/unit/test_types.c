@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_types.c - how kernels turn bf16 into f32 and back: templates/common/types.h,
- * compiled here as the OpenCL C that it is as well. */
+/*
+ * test_types.c - how kernels convert bf16 to f32 and back. templates/common/types.h is also
+ * OpenCL C and is compiled here.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A view's devices picked and its records ranked, and two devices against each other. */
+/* Finding devices in a view, ranking its records, and comparing two devices. */
 #include "tuner/study/versus.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cell.c - what a cell of a table holds, and numbers as short texts that no locale changes.
- */
+/* cell.c - writes the cells of a table. No locale changes how numbers are written. */
 #include "tuner/base/table_inside.h"
 
 #include <math.h>
@@ -14,19 +13,18 @@ static const char *with_point(char buf[GT_CELL_MAX]) {
     return buf;
 }
 
-/* ---- numbers --------------------------------------------------------------------------
- */
+/* ---- numbers ---- */
 
-/* A row of units: the largest whose size the value reaches is used. */
+/* Units, the largest first. A value is written in the largest unit that is not above it. */
 struct unit {
     double size;
     const char *name;
 };
 
-/* Three digits, and no exponent below a million: "999", "1.25", "0.0123". */
+/* Writes three digits, and no exponent below a million: "999", "1.25", "0.0123". */
 static const char *show_scaled(char buf[GT_CELL_MAX], double value,
                                const struct unit *units) {
-    /* A value that rounds up to the next unit's 1 belongs there: 999.6 us is 1 ms. */
+    /* A value that rounds up to 1 of the next unit is written in it: 999.6 us is 1 ms. */
     while (units[1].name != NULL && fabs(value) < units->size * 0.9995)
         units++;
     const double scaled = value / units->size;
@@ -61,7 +59,7 @@ const char *gt_show_count(char buf[GT_CELL_MAX], double value) {
 }
 
 const char *gt_show_rate(char buf[GT_CELL_MAX], double flops, double ns) {
-    const double rate = flops / ns; /* operations a nanosecond are GFLOP/s */
+    const double rate = flops / ns; /* operations per nanosecond are GFLOP/s */
     buf[0] = '\0';
     if (!isfinite(rate) || rate < 0)
         return buf;
@@ -91,10 +89,9 @@ static const char *show_bool(char buf[GT_CELL_MAX], double value) {
     return buf;
 }
 
-/* ---- cells ----------------------------------------------------------------------------
- */
+/* ---- cells ---- */
 
-/* Who writes the numbers of a kind; kinds without a row hold texts. */
+/* The functions that write the numbers of each kind. A kind without a row holds texts. */
 static const struct {
     const char *(*for_people)(char buf[GT_CELL_MAX], double value);
     const char *(*for_programs)(char buf[GT_CELL_MAX], double value);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* choose.h - what the library would run, asked of the same function from a database file.
+/*
+ * choose.h - asks which kernel the library would choose, for a database file. It calls the
+ * function that the library calls.
  */
 #ifndef GT_TUNER_BASE_CHOOSE_H
 #define GT_TUNER_BASE_CHOOSE_H
@@ -9,11 +11,11 @@
 
 struct gt_chosen {
     struct gt_choice choice;
-    struct gt_known *known; /* what choice.known points into */
-    int64_t stale;          /* rows of older kernel sources, passed over */
+    struct gt_known *known; /* choice.known points into it */
+    int64_t stale;          /* rows of older kernel sources, which were skipped */
 };
 
-/* `db` NULL: as with an empty database. End with gt_chosen_clear. */
+/* `db` may be NULL, which counts as an empty database. Release with gt_chosen_clear. */
 gt_status gt_choose(struct gt_chosen *out, struct gt_db *db,
                     const struct gt_families *families, const struct gt_device *device,
                     const gemmtune_problem *p, struct gt_err *err);

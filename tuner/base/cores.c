@@ -11,7 +11,7 @@
 
 enum {
     CORES_MIN = 4
-}; /* with fewer, a core that does not compile costs more than it gives */
+}; /* on fewer cores, a core without a compiler costs more than it gains */
 
 _Static_assert(GT_CORES_MAX <= CPU_SETSIZE, "a core must fit the C library's set");
 

@@ -24,7 +24,8 @@ static void note_problem(struct gt_progress *p, double now) {
     p->seen = p->problem;
 }
 
-/* Problems to come take as long as those before, set-up and finals included. */
+/* The estimate takes the problems to come to be as long as those before, set-up and finals
+ * included. */
 static double sweep_left(const struct gt_progress *p, double left_s) {
     const size_t before = p->problem > 0 ? p->problem - 1 : 0;
     const double one = before > 0 ? (p->seen_at - p->started) / (double)before : 0;
@@ -52,8 +53,8 @@ void gt_progress_show(struct gt_progress *p, const char *name, size_t done, size
     fflush(stderr);
 }
 
-/* Elsewhere than on a terminal a line is said when the work has gone on for a while, and
- * then only now and then. */
+/* Where stderr is not a terminal, a line is printed only after some time, and then now and
+ * then. */
 static const double first_plain_s = 2, next_plain_s = 10;
 
 static bool is_due(const struct gt_progress *p, double now) {
@@ -62,7 +63,7 @@ static bool is_due(const struct gt_progress *p, double now) {
     return now - p->count_began >= first_plain_s && now - p->shown >= next_plain_s;
 }
 
-/* Rewrites the terminal's line; elsewhere a line of its own. */
+/* Rewrites the line on a terminal; prints a new line elsewhere. */
 static void say(struct gt_progress *p, const char *text, double now) {
     p->shown = now;
     fprintf(stderr, p->live ? "\r\033[K%s" : "gemmtune: %s\n", text);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* progress.h - how far a long command is, on stderr: a line that rewrites itself on a
- * terminal, a line a problem elsewhere. */
+/*
+ * progress.h - shows on stderr how far a long command is. A terminal has one line, which is
+ * rewritten; elsewhere there is a line for each problem.
+ */
 #ifndef GT_TUNER_BASE_PROGRESS_H
 #define GT_TUNER_BASE_PROGRESS_H
 
@@ -18,18 +20,19 @@ struct gt_progress {
 };
 
 void gt_progress_init(struct gt_progress *p, size_t problems, bool quiet);
-/* `planned` 0: nobody knows. `left_s`: of this problem; negative: unknown. What is left of
- * the sweep is worked out from the problems before. */
+/* `planned` is 0 when the number of trials is unknown. `left_s` is for this problem,
+ * negative when unknown. The time left of the sweep is estimated from the problems before.
+ */
 void gt_progress_show(struct gt_progress *p, const char *name, size_t done, size_t planned,
                       double rate, double best_gflops, const char *best_family,
                       double left_s);
-/* What begins now, at once. */
+/* Says at once which step begins now. */
 void gt_progress_say(struct gt_progress *p, const char *text);
-/* The same on a terminal alone: a step among many. */
+/* The same, but only on a terminal: for one step of many. */
 void gt_progress_step(struct gt_progress *p, const char *text);
 /* How far a loop is: called ahead of step `done` of `of`, from 0 on. */
 void gt_progress_count(struct gt_progress *p, const char *what, size_t done, size_t of);
-/* Takes the rewritten line off the terminal. */
+/* Erases the rewritten line from the terminal. */
 void gt_progress_end(struct gt_progress *p);
 /* Ends the line and prints `text` as one of its own. */
 void gt_progress_line(struct gt_progress *p, const char *text);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* published.c - db/published/<device>.json to rows, with the same care as any other input.
+/*
+ * published.c - reads db/published/<device>.json into rows. The files are checked like any
+ * other input.
  */
 #include "tuner/base/published.h"
 
@@ -10,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies the text member `key` when it is there; too long is an error, not a cut. */
+/* Copies the text member `key` if there is one. A text that is too long is an error; it is
+ * not cut. */
 static gt_status take_text(char *buf, size_t size, struct gt_node object, const char *key,
                            struct gt_err *err) {
     const struct gt_node n = gt_json_member(object, key);
@@ -37,7 +40,8 @@ static gt_status take_number(double *out, struct gt_node object, const char *key
     return status;
 }
 
-/* A problem's name gives type, layout and volume; a row without one gives them itself. */
+/* A problem's name gives type, layout and volume. A row without a problem states them
+ * itself. */
 static gt_status take_problem(struct gt_published_row *r, struct gt_node n,
                               struct gt_err *err) {
     const struct gt_node volume = gt_json_member(n, "volume");
@@ -56,8 +60,8 @@ static gt_status take_problem(struct gt_published_row *r, struct gt_node n,
     return GEMMTUNE_OK;
 }
 
-/* What the file says of the row's kernel; a kernel that the file does not describe is
- * known by its name alone. */
+/* Copies the file's description of the row's kernel. A kernel without a description has
+ * only its name. */
 static gt_status take_kernel(struct gt_published_row *r, struct gt_node kernels,
                              struct gt_err *err) {
     static const char *const keys[] = {"how", "rung", "point", "host", NULL};
@@ -112,7 +116,8 @@ static gt_status take_rows(struct gt_published *p, struct gt_node root, struct g
     struct gt_published_row head = {.volume = 0};
     const size_t count = gt_json_count(rows);
     struct gt_published_row *grown =
-        realloc(p->row, (p->count + count + 1) * sizeof *grown); /* + 1: never of size 0 */
+        /* + 1, so that the size is never 0 */
+        realloc(p->row, (p->count + count + 1) * sizeof *grown);
     if (grown == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for published figures");
     p->row = grown;

@@ -75,7 +75,7 @@ void gt_svg_box(struct gt_svg *s, double x, double y, double width, double heigh
 
 void gt_svg_mark(struct gt_svg *s, double x, double y, enum gt_svg_mark mark,
                  const char *colour) {
-    /* corners about the middle, each mark of about the same area */
+    /* corners about the middle; all marks have about the same area */
     static const char *const outlines[GT_SVG_MARKS] = {
         [GT_SVG_SQUARE] = "-4,-4 4,-4 4,4 -4,4",
         [GT_SVG_TRIANGLE] = "0,-5.5 5,4 -5,4",

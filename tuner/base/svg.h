@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* svg.h - pictures of lines, marks and words, written to a file as they come. Coordinates
- * are pixels from the upper left corner. */
+/*
+ * svg.h - draws lines, marks and words into an SVG file. Coordinates are pixels from the
+ * upper left corner.
+ */
 #ifndef GT_TUNER_BASE_SVG_H
 #define GT_TUNER_BASE_SVG_H
 
@@ -12,7 +14,7 @@
 
 struct gt_svg {
     FILE *out;
-    const char *path; /* the caller's */
+    const char *path; /* owned by the caller */
 };
 
 struct gt_svg_spot {
@@ -28,17 +30,18 @@ enum gt_svg_mark {
     GT_SVG_MARKS
 };
 
-/* Colours that people of all kinds of sight can tell apart (Okabe and Ito). */
+/* Colours that colour-blind readers can distinguish (Okabe and Ito). */
 const char *gt_svg_colour(size_t index);
 
-/* EIO. The picture ends with gt_svg_end, which also says when it could not be written. */
+/* EIO when the file cannot be opened. gt_svg_end ends the picture and reports earlier write
+ * errors. */
 gt_status gt_svg_begin(struct gt_svg *out, const char *path, int width, int height,
                        struct gt_err *err);
 gt_status gt_svg_end(struct gt_svg *s, struct gt_err *err);
 
 void gt_svg_text(struct gt_svg *s, double x, double y, enum gt_svg_anchor anchor,
                  const char *words);
-/* `dash` is SVG's: lengths of strokes and gaps; NULL: one stroke. */
+/* `dash` has SVG's format: lengths of strokes and gaps. NULL draws one stroke. */
 void gt_svg_lines(struct gt_svg *s, const struct gt_svg_spot *spot, size_t count,
                   const char *colour, double width, const char *dash);
 /* A filled rectangle with a thin white border, so that neighbours can be told apart. */

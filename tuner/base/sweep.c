@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sweep.c - from sweep.json to a list of problems. An entry is read into spans (start,
- * step, count) first, counted, and only then expanded: a file of 80 bytes can ask for 10^18
- * problems.
+ * sweep.c - reads sweep.json into a list of problems. An entry is first read into spans
+ * (start, step, count) and counted, and only then expanded, because a file of 80 bytes can
+ * ask for 10^18 problems.
  */
 #include "tuner/base/sweep.h"
 
@@ -22,12 +22,12 @@ struct span {
 struct spans {
     size_t count;
     struct span *span;
-    double values; /* over all spans */
+    double values; /* number of values of all spans */
 };
 
 enum { TYPES_MAX = 16, KEYS_MAX = 32, WEIGHT_MAX = 1000000 };
 
-/* One object of "sizes", read and checked, not yet crossed. */
+/* One object of "sizes": read and checked, not yet expanded. */
 struct entry {
     struct gt_node node;
     size_t types, layouts;
@@ -39,14 +39,14 @@ struct entry {
     double weight;
 };
 
-/* ---- the list ---------------------------------------------------------------------- */
+/* ---- the list ---- */
 
 void gt_sweep_clear(struct gt_sweep *s) {
     free(s->item);
     *s = (struct gt_sweep){0};
 }
 
-/* Room for `more` items after those that are there. */
+/* Makes room for `more` items after the existing ones. */
 static gt_status reserve(struct gt_sweep *s, size_t more, struct gt_err *err) {
     struct gt_sweep_item *item = realloc(s->item, (s->count + more) * sizeof *item);
     if (item == NULL)
@@ -55,7 +55,7 @@ static gt_status reserve(struct gt_sweep *s, size_t more, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
-/* There must be room. */
+/* Adds an item. There must be room for it. */
 static void append(struct gt_sweep *s, const gemmtune_problem *p, double weight) {
     struct gt_sweep_item *item = &s->item[s->count++];
     item->problem = *p;
@@ -63,7 +63,7 @@ static void append(struct gt_sweep *s, const gemmtune_problem *p, double weight)
     (void)gt_problem_name(p, item->name);
 }
 
-/* The problem of a name, if there is anything to tune about it. */
+/* Reads a problem's name, and refuses a problem that cannot be tuned. */
 static gt_status read_problem(gemmtune_problem *p, const char *name, struct gt_err *err) {
     const gt_status status = gt_problem_from_name(p, name, err);
     if (status == GEMMTUNE_OK && (p->m == 0 || p->n == 0 || p->k == 0))
@@ -95,8 +95,8 @@ static size_t hash_name(const char *name) {
     return (size_t)(hash ^ hash >> 32);
 }
 
-/* Where in the table (a power of two of slots, 0 empty, else item + 1) the name is or goes.
- */
+/* Finds the slot in which the name stands or belongs. The table has a power of two of
+ * slots; a slot holds item + 1, or 0 when it is empty. */
 static size_t slot_of(const size_t *table, size_t mask, const struct gt_sweep *s,
                       const char *name) {
     size_t slot = hash_name(name) & mask;
@@ -126,10 +126,9 @@ static gt_status merge_duplicates(struct gt_sweep *s, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
-/* ---- dimensions -----------------------------------------------------------------------
- */
+/* ---- dimensions ---- */
 
-/* "start:end:step", both ends included. */
+/* Reads "start:end:step", both ends included. */
 static gt_status read_range(struct span *out, struct gt_node n, struct gt_err *err) {
     int64_t part[3];
     const char *text = "";
@@ -149,7 +148,7 @@ static gt_status read_range(struct span *out, struct gt_node n, struct gt_err *e
         at += len + !ends;
     }
     if (part[0] > part[1])
-        return gt_json_fail(n, err, "\"%.60s\" starts past its end", text);
+        return gt_json_fail(n, err, "\"%.60s\" starts after its end", text);
     *out = (struct span){part[0], part[2], (part[1] - part[0]) / part[2] + 1};
     return GEMMTUNE_OK;
 }
@@ -169,7 +168,7 @@ static gt_status read_one_volume(struct span *out, struct gt_node n, struct gt_e
     return gt_json_int(&out->start, n, 1, INT64_MAX, err);
 }
 
-/* `n` itself, or every element of it when it is a list. */
+/* Reads `n` itself, or every element of `n` when it is a list. */
 static gt_status read_spans(struct spans *out, struct gt_node n,
                             gt_status (*read)(struct span *, struct gt_node,
                                               struct gt_err *),
@@ -234,10 +233,9 @@ static gt_status read_dimensions(struct entry *e, struct gt_err *err) {
                : read_spans(&e->dim[0], volume, read_one_volume, err);
 }
 
-/* ---- words ------------------------------------------------------------------------------
- */
+/* ---- words ---- */
 
-/* A type or layout word, at `n`, goes into the entry. */
+/* Puts the type or layout `word`, which stands at `n`, into the entry. */
 typedef gt_status (*word_fn)(struct entry *e, struct gt_node n, const char *word,
                              struct gt_err *err);
 
@@ -309,15 +307,14 @@ static gt_status read_types_and_layouts(struct entry *e, struct gt_err *err) {
     return status == GEMMTUNE_OK ? read_words(e, layouts, take_layout, err) : status;
 }
 
-/* ---- entries
- * ------------------------------------------------------------------------------ */
+/* ---- entries ---- */
 
 static void clear_entry(struct entry *e) {
     for (int i = 0; i < 3; i++)
         free(e->dim[i].span);
 }
 
-/* A flag that is false says nothing. */
+/* Reads an option. A flag that is false counts as absent. */
 static gt_status read_option(gemmtune_problem *p, unsigned *seen,
                              const struct gt_problem_option *option, struct gt_node n,
                              struct gt_err *err) {
@@ -362,7 +359,8 @@ static gt_status read_weight(struct entry *e, struct gt_err *err) {
     return status;
 }
 
-/* The keys of an entry: those of a sweep, then the options of a problem's name. */
+/* Refuses unknown keys. An entry may have the keys of a sweep and the options of a
+ * problem's name. */
 static gt_status check_keys(struct gt_node n, struct gt_err *err) {
     const char *keys[KEYS_MAX + 1] = {"dtype", "layout", "m", "n", "k", "volume", "weight"};
     size_t count = 7;
@@ -384,7 +382,7 @@ static gt_status read_entry(struct entry *e, struct gt_node n, struct gt_err *er
     return status == GEMMTUNE_OK ? read_weight(e, err) : status;
 }
 
-/* As a double: the product may be far past 2^63. */
+/* The number of problems. It is a double, because it can be far above 2^63. */
 static double count_of(const struct entry *e) {
     double count = (double)(e->types * e->layouts) * e->dim[0].values;
     return e->cubes ? count : count * e->dim[1].values * e->dim[2].values;
@@ -419,7 +417,8 @@ static int64_t value_at(const struct cursor *c) {
     return span->start + c->i * span->step;
 }
 
-/* To the next value; false, and back to the first, past the last. */
+/* Goes to the next value. After the last value it goes back to the first and returns false.
+ */
 static bool advance(struct cursor *c) {
     if (++c->i < c->spans->span[c->span].count)
         return true;
@@ -430,7 +429,7 @@ static bool advance(struct cursor *c) {
     return false;
 }
 
-/* All shapes for one type and layout; the last dimension runs fastest. */
+/* Adds all shapes for one type and layout. The last dimension changes fastest. */
 static gt_status cross_dimensions(struct gt_sweep *s, const struct entry *e,
                                   const struct gt_dtype *type, int layout,
                                   struct gt_err *err) {
@@ -501,8 +500,7 @@ static gt_status take_entry(struct gt_sweep *s, struct gt_node n, struct gt_err 
     }
 }
 
-/* ---- the file
- * -------------------------------------------------------------------------------- */
+/* ---- the file ---- */
 
 static gt_status read_document(struct gt_sweep *s, struct gt_node root,
                                struct gt_err *err) {
@@ -525,7 +523,7 @@ static gt_status read_document(struct gt_sweep *s, struct gt_node root,
     return status == GEMMTUNE_OK ? merge_duplicates(s, err) : status;
 }
 
-/* Takes the document over. */
+/* Takes ownership of the document. */
 static gt_status from_document(struct gt_sweep *out, struct gt_json *doc,
                                struct gt_err *err) {
     struct gt_sweep s = {0};

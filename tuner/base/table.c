@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.c - the rows of a table, and how programs get them. Knows nothing of what the cells
- * mean; table_print.c writes them for people.
+ * table.c - keeps the rows of a table and writes them for programs. It does not know the
+ * meaning of the cells. table_print.c writes tables for people.
  */
 #include "tuner/base/table_inside.h"
 
@@ -75,7 +75,7 @@ gt_status gt_table_add(struct gt_table *t, const void *row, struct gt_err *err) 
     return GEMMTUNE_OK;
 }
 
-/* ---- for spreadsheets -------------------------------------------------------------- */
+/* ---- for spreadsheets ---- */
 
 static bool is_formula(const char *text) {
     return text[0] != '\0' && strchr("=+-@\t\r", text[0]) != NULL;
@@ -119,7 +119,7 @@ void gt_table_csv(const struct gt_table *t, FILE *out) {
         gt_table_csv_line(t, line, out);
 }
 
-/* ---- for programs ------------------------------------------------------------------- */
+/* ---- for programs ---- */
 
 static void json_cell(const struct gt_column *column, struct gt_cell cell, FILE *out) {
     char buf[GT_CELL_MAX];

@@ -24,9 +24,10 @@
 /* How the cells of a column are written. */
 enum gt_cell_kind {
     GT_CELL_TEXT,
-    GT_CELL_TAIL,  /* text that may be cut on a narrow terminal */
-    GT_CELL_POINT, /* a point; the column ahead of it has its family */
-    GT_CELL_KEY,   /* a device's key: long, and the same in many rows; one column at most */
+    GT_CELL_TAIL,  /* a text that may be cut on a narrow terminal */
+    GT_CELL_POINT, /* a point; its family stands in the column before it */
+    /* a device's key, which is long and the same in many rows; at most one column */
+    GT_CELL_KEY,
     GT_CELL_BOOL,  /* 0 or 1: false, true */
     GT_CELL_COUNT, /* 12, 3.5 */
     GT_CELL_FIXED, /* three decimals: 0.950 */
@@ -35,24 +36,25 @@ enum gt_cell_kind {
     GT_CELL_BYTES, /* people read "1.5 GiB" */
 };
 
-/* What a row has in a column: a text or a number, by the column's kind. */
+/* The value of one cell: a text or a number, as the column's kind says. */
 struct gt_cell {
     const char *text; /* NULL: an empty cell */
     double number;    /* not finite: an empty cell */
 };
 
 struct gt_column {
-    const char *key;   /* JSON member and CSV heading, stable; NULL: not in either */
-    const char *title; /* for people; NULL: not shown to them */
+    /* JSON member and CSV heading, which never change; NULL: in neither */
+    const char *key;
+    const char *title; /* heading for people; NULL: not shown to them */
     enum gt_cell_kind kind;
-    /* 0: always shown; else left out on a narrow terminal, the highest rank first */
+    /* 0: always shown. Others are left out on a narrow terminal, the highest rank first. */
     int rank;
-    const char *about; /* one clause */
+    const char *about; /* the meaning, in one clause */
 };
 
 /* The columns of a table, and how its rows fill them. */
 struct gt_form {
-    const char *when; /* "with --each": when a command prints it; "": always */
+    const char *when; /* "with --each": when a command prints the table; "": always */
     const struct gt_column *column;
     size_t columns;
     void (*fill)(struct gt_cell *cells, const void *row); /* one cell a column */
@@ -90,18 +92,19 @@ struct gt_table;
 gt_status gt_table_create(struct gt_table **out, const struct gt_form *form,
                           struct gt_err *err);
 void gt_table_destroy(struct gt_table *t);
-/* Adds what the form's `fill` makes of `row`; texts are copied. ENOMEM. */
+/* Adds the cells that the form's `fill` makes from `row`. Texts are copied. ENOMEM. */
 gt_status gt_table_add(struct gt_table *t, const void *row, struct gt_err *err);
-/* Aligned, with a heading, an empty cell as "-", no trailing blanks; nothing when there are
- * no rows. Columns that may be left out are, when all their cells are empty. `room`:
- * characters of a line, 0 for any number; table_fit.h says what is left out first. */
+/* Prints aligned columns under a heading, without trailing blanks; an empty cell is "-".
+ * Prints nothing when there are no rows. A column that may be left out is left out when all
+ * its cells are empty. `room` is the number of characters in a line, 0 for any number;
+ * table_fit.h says which columns are left out first. */
 void gt_table_print(const struct gt_table *t, size_t room, FILE *out);
-/* RFC 4180 (lines end in CR LF). Text that a spreadsheet would take for a formula (= + - @
- * or a tab first) gets a "'" ahead and is quoted. */
+/* Prints CSV as in RFC 4180 (lines end in CR LF). A text that a spreadsheet would read as a
+ * formula (it begins with = + - @ or a tab) is quoted and gets a "'" in front. */
 void gt_table_csv(const struct gt_table *t, FILE *out);
-/* An array of objects and a newline. An empty cell is null. */
+/* Prints an array of objects and a newline. An empty cell is null. */
 void gt_table_json(const struct gt_table *t, FILE *out);
-/* One of their lines alone, for rows that are printed as they come. In CSV line 0 is the
+/* Print one line alone, for rows that are printed as they arrive. In CSV, line 0 is the
  * heading and line i is row i - 1. */
 void gt_table_csv_line(const struct gt_table *t, size_t line, FILE *out);
 void gt_table_json_row(const struct gt_table *t, size_t row, FILE *out);
@@ -110,14 +113,16 @@ void gt_table_json_row(const struct gt_table *t, size_t row, FILE *out);
 
 struct gt_cell gt_cell_text(const char *text);
 struct gt_cell gt_cell_number(double value);
-/* The value, or an empty cell's for what most structs say of the unknown: 0, or "". */
+/* The value. It is an empty cell when it has the value that most structs use for "unknown":
+ * 0, or "". */
 double gt_cell_known(double value);
 const char *gt_cell_filled(const char *text);
 
-/* Short texts; buf is returned. Unknown values (not finite, a time of 0) are "". */
+/* Numbers as short texts; `buf` is returned. Unknown values (not finite, a time of 0) are
+ * "". */
 enum { GT_CELL_MAX = 48 };
 const char *gt_show_ns(char buf[GT_CELL_MAX], double ns); /* "12.3 us" "1.25 ms" "3.4 s" */
-/* "12", "3.5", plain %.6g, never in the locale's way */
+/* "12", "3.5": plain %.6g in every locale */
 const char *gt_show_count(char buf[GT_CELL_MAX], double value);
 const char *gt_show_bytes(char buf[GT_CELL_MAX], double bytes); /* "1.5 GiB" */
 /* GFLOP/s, 4 digits */

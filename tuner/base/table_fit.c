@@ -8,8 +8,8 @@
 
 enum { GAP = 2 }; /* blanks between columns */
 
-/* How far a kind of cell may be cut, in characters: first, and when columns that are dearer
- * would have to go otherwise. */
+/* How many characters a cell of a kind may be cut to: first gently, then hard, when columns
+ * of a lower rank would have to go otherwise. */
 static const struct {
     size_t gently, hard;
 } cuts[] = {
@@ -32,10 +32,9 @@ static enum gt_cell_kind kind_of(const struct gt_table *t, size_t column) {
     return t->form->column[column].kind;
 }
 
-/* ---- keys -----------------------------------------------------------------------------
- */
+/* ---- keys ---- */
 
-/* Where the key is, or how many there are. */
+/* The index of the key, or the number of keys when it is not there. */
 static size_t find_key(const struct gt_table_fit *f, const char *key) {
     size_t i = 0;
     while (i < f->keys && strcmp(f->key[i], key) != 0)
@@ -43,7 +42,7 @@ static size_t find_key(const struct gt_table_fit *f, const char *key) {
     return i;
 }
 
-/* More keys than letters stay in their rows. */
+/* When there are more keys than letters, the keys stay in their rows. */
 static void collect_keys(struct gt_table_fit *f, size_t column) {
     for (size_t row = 0; row < f->t->rows; row++) {
         const char *key = gt_table_cell(f->t, row, column).text;
@@ -57,8 +56,7 @@ static void collect_keys(struct gt_table_fit *f, size_t column) {
     }
 }
 
-/* ---- points ---------------------------------------------------------------------------
- */
+/* ---- points ---- */
 
 /* The next word of *at and its length; 0 at the end. */
 static size_t next_word(const char **word, const char **at) {
@@ -77,7 +75,7 @@ static bool has_word(const char *text, const char *word, size_t len) {
     return false;
 }
 
-/* The words of `text` that `other` has, or those that it has not. */
+/* Selects the words of `text` that are also in `other`, or the words that are not. */
 static void select_words(char out[GT_TABLE_FIT_TEXT_MAX], const char *text,
                          const char *other, bool common) {
     const char *word;
@@ -89,7 +87,7 @@ static void select_words(char out[GT_TABLE_FIT_TEXT_MAX], const char *text,
                                      used > 0 ? " " : "", (int)len, word);
 }
 
-/* Where the family is, or how many there are. */
+/* The index of the family, or the number of families when it is not there. */
 static size_t find_family(const struct gt_table_fit *f, const char *family) {
     size_t i = 0;
     while (i < f->families && strcmp(f->shared[i].family, family) != 0)
@@ -113,7 +111,7 @@ static void share(struct gt_table_fit *f, const char *family, const char *point)
     memcpy(s->words, words, sizeof words);
 }
 
-/* A single row shares nothing. */
+/* A family with one row shares nothing. */
 static void collect_shared(struct gt_table_fit *f, size_t column) {
     for (size_t row = 0; column > 0 && row < f->t->rows; row++) {
         const char *family = gt_table_cell(f->t, row, column - 1).text;
@@ -136,8 +134,7 @@ static const char *brief_point(char buf[GT_TABLE_FIT_TEXT_MAX],
     return buf[0] != '\0' ? buf : "...";
 }
 
-/* ---- cells ----------------------------------------------------------------------------
- */
+/* ---- cells ---- */
 
 const char *gt_table_fit_text(char buf[GT_TABLE_FIT_TEXT_MAX], const struct gt_table_fit *f,
                               size_t row, size_t column) {
@@ -164,7 +161,7 @@ static size_t column_width(const struct gt_table_fit *f, size_t column) {
     return width > 0 ? width : 1;
 }
 
-/* A column that may be left out is, when no row has a cell in it. */
+/* A column that may be left out is left out when all its cells are empty. */
 static bool is_empty(const struct gt_table *t, size_t column) {
     char buf[GT_CELL_MAX];
     bool empty = t->rows > 0 && t->form->column[column].rank > 0;
@@ -176,12 +173,11 @@ static bool is_empty(const struct gt_table *t, size_t column) {
     return empty;
 }
 
-/* ---- fitting --------------------------------------------------------------------------
- */
+/* ---- fitting ---- */
 
 enum cut { UNCUT, GENTLY, HARD };
 
-/* The least width of a column. */
+/* The least width that a column can be cut to. */
 static size_t least(const struct gt_table_fit *f, size_t column, enum cut cut) {
     const enum gt_cell_kind kind = kind_of(f->t, column);
     const size_t most = f->width[column];
@@ -189,7 +185,7 @@ static size_t least(const struct gt_table_fit *f, size_t column, enum cut cut) {
     return cut != UNCUT && wish > 0 && wish < most ? wish : most;
 }
 
-/* Characters of a line whose cells are cut so far. */
+/* Characters of a line when its cells are cut so far. */
 static size_t line_width(const struct gt_table_fit *f, enum cut cut) {
     size_t sum = 0;
     for (size_t i = 0; i < f->t->form->columns; i++)
@@ -198,7 +194,7 @@ static size_t line_width(const struct gt_table_fit *f, enum cut cut) {
     return sum;
 }
 
-/* Leaves out the last of the columns of the highest rank, if that is above `rank`. */
+/* Leaves out the last column of the highest rank, if that rank is above `rank`. */
 static bool drop_column(struct gt_table_fit *f, int rank) {
     size_t worst = GT_COLUMNS_MAX;
     for (size_t i = 0; i < f->t->form->columns; i++) {
@@ -227,7 +223,7 @@ static int rank_of_cut(const struct gt_table_fit *f) {
     return lowest;
 }
 
-/* Cuts from the right until the line fits, or nothing can be cut further. */
+/* Cuts columns from the right until the line fits or nothing can be cut further. */
 static void cut_columns(struct gt_table_fit *f) {
     for (size_t i = f->t->form->columns; i-- > 0;) {
         const size_t now = line_width(f, UNCUT);
@@ -237,7 +233,7 @@ static void cut_columns(struct gt_table_fit *f) {
     }
 }
 
-/* Measures a column as it is written now. */
+/* Measures a column in its present form. */
 static void measure(struct gt_table_fit *f, size_t column) {
     const struct gt_column *c = &f->t->form->column[column];
     const bool above = c->kind == GT_CELL_KEY && f->keys == 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table_fit.h - what of a table is shown to people, and how wide. Where the room is short,
- * in this order:
+ * table_fit.h - decides which columns of a table people see, and how wide they are. On a
+ * narrow terminal these steps are taken in order until the lines fit:
  *
  *   1. Keys stand above the table, once each; rows have a letter, or nothing when all rows
  *      have the same key. This is done on every terminal.
@@ -22,7 +22,7 @@ enum {
     GT_TABLE_FIT_FAMILIES_MAX = 32
 };
 
-/* What the points of a family's rows have in common. */
+/* The parameters that the points of all rows of a family have in common. */
 struct gt_table_fit_shared {
     const char *family;
     size_t rows;
@@ -31,21 +31,21 @@ struct gt_table_fit_shared {
 
 struct gt_table_fit {
     const struct gt_table *t;
-    size_t room;                  /* characters of a line; 0: no end of them */
+    size_t room;                  /* characters in a line; 0: any number */
     size_t width[GT_COLUMNS_MAX]; /* 0: the column is not shown */
-    bool dropped[GT_COLUMNS_MAX]; /* it is not, for want of room */
+    bool dropped[GT_COLUMNS_MAX]; /* left out because the line was too long */
     const char *key[GT_TABLE_FIT_KEYS_MAX];
-    size_t keys; /* that stand above the table */
-    bool brief;  /* points leave out what is shared */
+    size_t keys; /* keys that stand above the table */
+    bool brief;  /* points leave out their common parameters */
     size_t families;
     struct gt_table_fit_shared shared[GT_TABLE_FIT_FAMILIES_MAX];
 };
 
 void gt_table_fit_make(struct gt_table_fit *out, const struct gt_table *t, size_t room);
-/* What stands in a shown cell, before it is cut: "-" where it is empty. */
+/* The text of a shown cell before it is cut; "-" when it is empty. */
 const char *gt_table_fit_text(char buf[GT_TABLE_FIT_TEXT_MAX], const struct gt_table_fit *f,
                               size_t row, size_t column);
-/* Characters, not bytes: names and paths may be any UTF-8. */
+/* Characters of a text, not bytes: names and paths may be any UTF-8. */
 size_t gt_table_fit_width(const char *text);
 
 #endif

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table_inside.h - what the parts of a table share: table.c keeps rows and writes them for
- * programs, table_print.c for people, cell.c writes a cell. */
+/*
+ * table_inside.h - shared by the files of a table: table.c keeps rows and writes them for
+ * programs, table_print.c writes them for people, cell.c writes a cell.
+ */
 #ifndef GT_TUNER_BASE_TABLE_INSIDE_H
 #define GT_TUNER_BASE_TABLE_INSIDE_H
 
 #include "tuner/base/table.h"
 
-enum { GT_COLUMNS_MAX = 40 }; /* a person reads fewer */
+enum { GT_COLUMNS_MAX = 40 }; /* more than a person reads */
 
-/* A cell whose text is the table's own. */
+/* A cell that owns its text. */
 struct gt_kept {
     char *text;
     double number;
@@ -28,8 +30,8 @@ static inline struct gt_cell gt_table_cell(const struct gt_table *t, size_t row,
 
 /* Whether a column of this kind has texts, not numbers. */
 bool gt_cell_is_text(enum gt_cell_kind kind);
-/* The cell's own text, or its number written to buf, for people or for programs; NULL when
- * it is empty. */
+/* The text of a cell: its own, or its number written to `buf` for people or for programs.
+ * NULL when the cell is empty. */
 const char *gt_cell_show(char buf[GT_CELL_MAX], enum gt_cell_kind kind, struct gt_cell cell,
                          bool people);
 

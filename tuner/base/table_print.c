@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table_print.c - a table for people: aligned columns under a heading. */
+/* table_print.c - prints a table for people: aligned columns under a heading. */
 #include "tuner/base/table_fit.h"
 
 #include "core/text.h"
@@ -12,17 +12,16 @@ static void print_blanks(size_t count, FILE *out) {
         (void)fputc(' ', out);
 }
 
-/* ---- lines ----------------------------------------------------------------------------
- */
+/* ---- lines ---- */
 
-/* Cells of a line as they come: two blanks ahead of every one but the first, and the blanks
- * that fill a left-aligned cell only once another follows. */
+/* A line under way. Every cell but the first has two blanks before it. The blanks that fill
+ * a left-aligned cell are printed only when another cell follows. */
 struct line {
     FILE *out;
     size_t owed;
 };
 
-/* So many characters of `text`. */
+/* Prints the first `characters` of `text`. */
 static void put_part(const char *text, size_t characters, FILE *out) {
     for (size_t left = strlen(text); characters > 0 && left > 0; characters--) {
         const size_t len = gt_text_utf8(text, left);
@@ -40,7 +39,7 @@ static void put_cell(struct line *line, const struct gt_column *column, size_t w
     const size_t pad = length < width ? width - length : 0;
     const bool right = !gt_cell_is_text(column->kind);
     const size_t ahead = line->owed + (right ? pad : 0);
-    if (text[0] == '\0') { /* a heading without a word: nothing to stand behind blanks */
+    if (text[0] == '\0') { /* a heading without a word needs no blanks before it */
         line->owed = ahead + 2 + (right ? 0 : pad);
         return;
     }
@@ -69,8 +68,7 @@ static void print_line(const struct gt_table_fit *f, size_t number, FILE *out) {
     (void)fputc('\n', out);
 }
 
-/* ---- above and below the lines --------------------------------------------------------
- */
+/* ---- above and below the lines ---- */
 
 static void print_keys(const struct gt_table_fit *f, FILE *out) {
     const char *title = "";
@@ -86,7 +84,7 @@ static void print_keys(const struct gt_table_fit *f, FILE *out) {
         (void)fputc('\n', out);
 }
 
-/* Words of a sentence, on as many lines as they need. */
+/* A sentence that is printed word by word, on as many lines as it needs. */
 struct sentence {
     FILE *out;
     size_t room, used;
@@ -116,7 +114,7 @@ static void end_sentence(struct sentence *s) {
     s->used = 0;
 }
 
-/* What points leave out. True when there was something. */
+/* Prints the parameters that points leave out. False when there are none. */
 static bool print_shared(const struct gt_table_fit *f, FILE *out) {
     struct sentence s = {out, f->room, 0};
     bool any = false;
@@ -132,7 +130,7 @@ static bool print_shared(const struct gt_table_fit *f, FILE *out) {
     return any;
 }
 
-/* Columns that were left out. True when there were any. */
+/* Names the columns that were left out. False when there are none. */
 static bool print_dropped(const struct gt_table_fit *f, FILE *out) {
     struct sentence s = {out, f->room, 0};
     size_t left = 0;

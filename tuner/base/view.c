@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view.c - rows of databases copied into arrays. A callback's texts are borrowed, so each
- * row keeps copies of the three that have no small bound.
+ * view.c - copies rows of databases into arrays. The texts that a callback gets are
+ * borrowed, so each row copies the three that have no small bound.
  */
 #include "tuner/base/view.h"
 
@@ -10,9 +10,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- arrays ------------------------------------------------------------------------ */
+/* ---- arrays ---- */
 
-/* Room for one more element behind `count`; arrays grow to the powers of two. */
+/* Returns the array with room for one more element after `count`. Its size grows in powers
+ * of two. */
 static void *grow(void *array, size_t count, size_t size) {
     const bool full = (count & (count - 1)) == 0;
     return full ? realloc(array, (count == 0 ? 1 : 2 * count) * size) : array;
@@ -36,9 +37,9 @@ void gt_view_clear(struct gt_view *v) {
     *v = (struct gt_view){0};
 }
 
-/* ---- devices ------------------------------------------------------------------------- */
+/* ---- devices ---- */
 
-/* Where the key is, or belongs. */
+/* The index of the key, or the index at which it belongs. */
 static size_t device_position(const struct gt_view *v, const char *key) {
     size_t i = 0;
     while (i < v->device_count && strcmp(v->device[i].key, key) < 0)
@@ -79,7 +80,7 @@ bool gt_text_same(const char *a, const char *b) {
     return strcasecmp(a, b) == 0;
 }
 
-/* How many devices `fits` finds by key or name; *index is the first of them. */
+/* Counts the devices whose key or name `fits` accepts; *index is the first of them. */
 static size_t matches(size_t *index, const struct gt_view *v, const char *what,
                       bool (*fits)(const char *, const char *)) {
     size_t count = 0;
@@ -126,8 +127,7 @@ gt_status gt_view_pick(size_t *index, const struct gt_view *v, const char *what,
     return gt_fail(err, GEMMTUNE_ENOTFOUND, "no device '%.60s' in the database", what);
 }
 
-/* ---- rows ------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 static char *copy(const char *text) {
     char *out = malloc(strlen(text) + 1);
@@ -136,7 +136,7 @@ static char *copy(const char *text) {
     return out;
 }
 
-/* Adds `row`, completed by copies of the subject and the texts. */
+/* Adds `row` with copies of the subject and the texts. */
 static gt_status take(struct gt_view *v, struct gt_view_row row,
                       const struct gt_db_subject *s, const char *error,
                       const char *provenance, struct gt_err *err) {
@@ -206,8 +206,7 @@ gt_status gt_view_trials(struct gt_view *v, struct gt_db *db, const char *device
     return gt_db_trials(db, device_key, problem, take_trial, v, err);
 }
 
-/* ---- stale rows
- * -------------------------------------------------------------------------- */
+/* ---- stale rows ---- */
 
 bool gt_view_current(const struct gt_view_row *row, const struct gt_families *families) {
     return gt_families_current(families, row->family, row->hash) != NULL;
@@ -224,7 +223,8 @@ static size_t end_of_problem(const struct gt_view *v, size_t begin) {
 void gt_view_rank(struct gt_view *v, size_t from, const struct gt_families *families) {
     size_t end;
     for (size_t begin = from; begin < v->row_count; begin = end) {
-        int current = 0, stale = 0; /* what the next of them gets */
+        /* the ranks that the next current and the next stale row get */
+        int current = 0, stale = 0;
         end = end_of_problem(v, begin);
         for (size_t i = begin; i < end; i++) {
             v->row[i].current = gt_view_current(&v->row[i], families);

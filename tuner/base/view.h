@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view.h - what one or several databases hold, in memory and without a device: devices, and
- * the trials and records of chosen problems.
+ * view.h - the contents of one or several databases in memory, without a device: devices,
+ * and the trials and records of chosen problems.
  */
 #ifndef GT_TUNER_BASE_VIEW_H
 #define GT_TUNER_BASE_VIEW_H
@@ -14,7 +14,7 @@ struct gt_view_device {
     struct gt_device device;
 };
 
-/* A trial, or a record. */
+/* A trial or a record. Some members belong to one of the two, as their comments say. */
 struct gt_view_row {
     char device[GT_DEVICE_KEY_MAX];
     char problem[GT_PROBLEM_NAME_MAX];
@@ -23,23 +23,23 @@ struct gt_view_row {
     char *point, *error, *provenance;
     bool record;
     int rank;                  /* records: 0 is the winner */
-    bool current;              /* records that have been ranked: of the present source */
+    bool current;              /* records with a rank whose source is the present one */
     bool verified, tied;       /* records */
     double baseline_ns;        /* records; 0 unknown */
     enum gt_trial_state state; /* trials; a record counts as done */
     gt_outcome outcome;        /* trials; a record counts as correct */
     int64_t run_id;            /* trials made here; else 0 */
     int attempts, registers, spill_bytes, smem_bytes; /* trials */
-    double median_ns, low_ns, high_ns;                /* 0 when never measured */
+    double median_ns, low_ns, high_ns;                /* 0 when it was never measured */
 };
 
 struct gt_view {
     size_t device_count, row_count;
-    struct gt_view_device *device; /* by key, each once */
-    struct gt_view_row *row;       /* as they came */
+    struct gt_view_device *device; /* one for each key, sorted by key */
+    struct gt_view_row *row;       /* in the order in which they were read */
 };
 
-/* Each adds what the database has to the view, which starts zeroed. NULL selects
+/* Each adds rows of the database to the view, which must be zeroed at first. NULL selects
  * everything. */
 gt_status gt_view_devices(struct gt_view *v, struct gt_db *db, struct gt_err *err);
 gt_status gt_view_records(struct gt_view *v, struct gt_db *db, const char *device_key,
@@ -48,20 +48,21 @@ gt_status gt_view_trials(struct gt_view *v, struct gt_db *db, const char *device
                          const char *problem, struct gt_err *err);
 void gt_view_clear(struct gt_view *v);
 
-/* Whether the row is of its family's present source: its kernel is what would be built. */
+/* Whether the row's kernel has the present source of its family, so that a build would give
+ * the same kernel. */
 bool gt_view_current(const struct gt_view_row *row, const struct gt_families *families);
-/* Ranks rows `from` and on anew, which are the records of one database and nothing else: of
- * each device and problem the current ones in their order, then the stale. 0 is then the
- * winner that can be served, if there is any. */
+/* Ranks the rows from `from` on again; they must be the records of one database. For each
+ * device and problem, the current rows come first and the stale ones last, each in their
+ * old order. Rank 0 is then the winner that can be used, if there is one. */
 void gt_view_rank(struct gt_view *v, size_t from, const struct gt_families *families);
 
-/* The device whose key or name is `what`, else the only one with `what` in its key or name;
- * capitals do not matter; NULL: the only one there is. ENOTFOUND when there is none, EINVAL
- * when several. */
+/* Finds the device whose key or name is `what`, else the only one that has `what` in its
+ * key or name. Upper and lower case are the same. NULL finds the only device of the view.
+ * ENOTFOUND when there is none, EINVAL when there are several. */
 gt_status gt_view_pick(size_t *index, const struct gt_view *v, const char *what,
                        struct gt_err *err);
 
-/* Whether `part` stands in `text`, or is all of it; capitals do not matter (ASCII). */
+/* Whether `part` stands in `text`. Upper and lower case are the same (ASCII only). */
 bool gt_text_holds(const char *text, const char *part);
 bool gt_text_same(const char *a, const char *b);
 

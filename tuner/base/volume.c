@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * volume.c - shapes from a number of multiplications: the scale of the published ladders.
+ * volume.c - makes shapes from a number of multiplications, the scale of the published
+ * ladders.
  */
 #include "tuner/base/sweep.h"
 
@@ -29,7 +30,7 @@ static uint64_t apart(uint64_t a, uint64_t b) {
 
 void gt_volume_shape(int64_t volume, int64_t *m, int64_t *n, int64_t *k) {
     const int64_t r = cube_root(volume);
-    int longer = 0; /* how many of the three are r + 1 */
+    int longer = 0; /* number of the three sides that are r + 1 */
     uint64_t nearest = apart(product(r, r, r), (uint64_t)volume);
     for (int i = 1; i <= 3; i++) {
         const uint64_t here =
@@ -44,7 +45,7 @@ void gt_volume_shape(int64_t volume, int64_t *m, int64_t *n, int64_t *k) {
     *k = r + (longer > 0);
 }
 
-/* "5e8" or "500000000": one or more, below 2^63. */
+/* Reads "5e8" or "500000000": at least 1 and below 2^63. */
 static bool read_volume(int64_t *out, const char *text, size_t len) {
     const char *e = memchr(text, 'e', len);
     const size_t digits = e != NULL ? (size_t)(e - text) : len;

@@ -11,18 +11,18 @@
 #include <string.h>
 #include <time.h>
 
-static const double sample_ns = 1e6, glance_ns = 2e5; /* a sample; one that only chooses */
+/* for a counted sample, and for one that only chooses a variant */
+static const double sample_ns = 1e6, brief_ns = 2e5;
 
 enum {
     ROUNDS_LEAST = 6,
-    GLANCES = 3,     /* samples that choose among a rival's ways */
-    DROPPED_MAX = 20 /* throttled rounds after which one is taken as it comes */
+    BRIEF_SAMPLES = 3 /* samples that choose among a rival's variants */
 };
 
-/* Somebody who takes part: ours, or a rival with the way that was chosen. */
+/* A side that takes part: ours, or a rival with its chosen variant. */
 struct player {
     const struct gt_rival *who;
-    int index; /* in gt_rivals; -1 ours */
+    int index; /* index in gt_rivals; -1 for ours */
     void *self;
     int variant;
     struct gt_stopwatch *watch;
@@ -33,9 +33,9 @@ struct gt_bench {
     struct gt_lab *lab;
     void *workspace;
     struct gt_bench_options options;
-    void *own, *rival[GT_RIVALS]; /* NULL: not here */
-    bool spoiled; /* what computes wrongly may have written anywhere, to references as well
-                   */
+    void *own, *rival[GT_RIVALS]; /* NULL: not available */
+    /* a wrong kernel may have written anywhere, even to references */
+    bool spoiled;
 };
 
 /* ---- opening ---- */
@@ -54,13 +54,14 @@ void gt_bench_destroy(struct gt_bench *b) {
     free(b);
 }
 
-/* Whose fault it is when this is the last that is heard: i, gt_rivals[i]'s; -1, ours. */
-static void tell_turn(struct gt_bench *b, int who) {
-    if (b->options.at)
-        atomic_store(b->options.at, who);
+/* Says who runs now, and is to blame if the process dies: index in gt_rivals, or -1 for
+ * ours. */
+static void set_active(struct gt_bench *b, int who) {
+    if (b->options.active)
+        atomic_store(b->options.active, who);
 }
 
-/* A rival that cannot be opened costs nothing but its place. */
+/* A rival that cannot be opened is only missing. */
 static void open_rivals(struct gt_bench *b, const struct gt_rival_setup *setup,
                         struct gt_absence why[GT_RIVALS]) {
     for (int i = 0; i < GT_RIVALS; i++) {
@@ -70,15 +71,15 @@ static void open_rivals(struct gt_bench *b, const struct gt_rival_setup *setup,
         why[i] = (struct gt_absence){.foreign = false};
         if (!(b->options.rivals & 1u << i))
             continue;
-        tell_turn(b, i);
+        set_active(b, i);
         why[i].foreign = !gt_rivals[i]->serves(gt_lab_device(b->lab), &any);
         if (why[i].foreign)
-            (void)gt_fail(&err, GEMMTUNE_EUNSUPPORTED, "it does not serve this device");
+            (void)gt_fail(&err, GEMMTUNE_EUNSUPPORTED, "it does not run on this device");
         else
             (void)gt_rivals[i]->open(&b->rival[i], setup, &err);
         snprintf(why[i].text, sizeof why[i].text, "%s", err.line);
     }
-    tell_turn(b, -1);
+    set_active(b, -1);
 }
 
 gt_status gt_bench_create(struct gt_bench **out, const struct gt_device *d,
@@ -87,7 +88,7 @@ gt_status gt_bench_create(struct gt_bench **out, const struct gt_device *d,
     struct gt_bench *b = calloc(1, sizeof *b);
     *out = NULL;
     if (!b)
-        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to compare");
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a comparison");
     b->options = *options;
     gt_status status = gt_lab_create(&b->lab, d, err);
     if (status == GEMMTUNE_OK)
@@ -113,7 +114,7 @@ static gt_status play(void *self, const struct gt_call *x, struct gt_err *err) {
     return p->who->enqueue(p->self, p->variant, x, err);
 }
 
-static void refuse(struct gt_bench_side *side, gt_outcome outcome, const char *text) {
+static void set_failure(struct gt_bench_side *side, gt_outcome outcome, const char *text) {
     side->timed = false;
     side->outcome = outcome;
     snprintf(side->error, sizeof side->error, "%s", text);
@@ -126,34 +127,34 @@ static gt_outcome outcome_of(gt_status status) {
                                            : GT_LAUNCH;
 }
 
-/* Whether the way that is set computes rightly on the first `cases` of exact and random
- * data; what it did instead stands in the side. */
+/* Checks the present variant on `cases` of the two cases, exact and random data, from
+ * `first` on. A failure is noted in the side. */
 static bool is_right(struct gt_bench *b, struct player *p, int first, int cases) {
     const struct gt_product product = {.enqueue = play, .self = p};
     struct gt_err err = {""};
     char why[GT_VERDICT_MAX];
     bool right = false;
-    tell_turn(b, p->index);
+    set_active(b, p->index);
     const gt_status status = gt_check_product(&right, why, b->lab->checker,
                                               b->lab->timed + first, &product, cases, &err);
     if (status != GEMMTUNE_OK)
-        refuse(p->side, outcome_of(status), err.line);
+        set_failure(p->side, outcome_of(status), err.line);
     else if (!right)
-        refuse(p->side, GT_WRONG_RESULT, why);
+        set_failure(p->side, GT_WRONG_RESULT, why);
     b->spoiled = b->spoiled || (status == GEMMTUNE_OK && !right);
     return status == GEMMTUNE_OK && right;
 }
 
-/* The least of a few short samples. */
-static gt_status glance(double *ns, struct gt_bench *b, struct player *p,
-                        struct gt_err *err) {
+/* The shortest of a few short samples. */
+static gt_status time_briefly(double *ns, struct gt_bench *b, struct player *p,
+                              struct gt_err *err) {
     const struct gt_product product = {.enqueue = play, .self = p};
     struct gt_stopwatch *watch = NULL;
     double now = 0;
     *ns = 0;
-    gt_status status = gt_stopwatch_create(&watch, b->lab, &product, glance_ns,
+    gt_status status = gt_stopwatch_create(&watch, b->lab, &product, brief_ns,
                                            b->options.budget_s * 1e9, err);
-    for (int i = 0; status == GEMMTUNE_OK && i < GLANCES; i++) {
+    for (int i = 0; status == GEMMTUNE_OK && i < BRIEF_SAMPLES; i++) {
         status = gt_stopwatch_sample(watch, &now, err);
         *ns = i == 0 || now < *ns ? now : *ns;
     }
@@ -161,7 +162,7 @@ static gt_status glance(double *ns, struct gt_bench *b, struct player *p,
     return status;
 }
 
-/* Sets the fastest way that is right; false when there is none. */
+/* Chooses the fastest correct variant. False when none is correct. */
 static bool choose_variant(struct gt_bench *b, struct player *p, int variants) {
     struct gt_err err = {""};
     double best_ns = 0, ns = 0;
@@ -169,9 +170,9 @@ static bool choose_variant(struct gt_bench *b, struct player *p, int variants) {
     for (p->variant = 0; p->variant < variants; p->variant++) {
         if (!is_right(b, p, 0, 2))
             continue;
-        const gt_status status = variants > 1 ? glance(&ns, b, p, &err) : GEMMTUNE_OK;
+        const gt_status status = variants > 1 ? time_briefly(&ns, b, p, &err) : GEMMTUNE_OK;
         if (status != GEMMTUNE_OK)
-            refuse(p->side, outcome_of(status), err.line);
+            set_failure(p->side, outcome_of(status), err.line);
         else if (best < 0 || ns < best_ns) {
             best = p->variant;
             best_ns = ns;
@@ -181,13 +182,13 @@ static bool choose_variant(struct gt_bench *b, struct player *p, int variants) {
     return best >= 0;
 }
 
-/* From a problem to a way that is warm and right; false when the player is out. */
+/* Prepares a variant that is correct and warm. False when the player cannot take part. */
 static bool get_ready(struct gt_bench *b, struct player *p,
                       const gemmtune_problem *problem) {
     const struct gt_product product = {.enqueue = play, .self = p};
     struct gt_err err = {""};
     int variants = 0;
-    tell_turn(b, p->index);
+    set_active(b, p->index);
     gt_status status = p->who->prepare(&variants, p->self, problem, &err);
     if (status == GEMMTUNE_OK && !choose_variant(b, p, variants))
         return false;
@@ -195,7 +196,7 @@ static bool get_ready(struct gt_bench *b, struct player *p,
         status = gt_stopwatch_create(&p->watch, b->lab, &product, sample_ns,
                                      b->options.budget_s * 1e9, &err);
     if (status != GEMMTUNE_OK) {
-        refuse(p->side, outcome_of(status), err.line);
+        set_failure(p->side, outcome_of(status), err.line);
         return false;
     }
     p->side->timed = true;
@@ -212,11 +213,9 @@ static void rest(int ms) {
         (void)nanosleep(&time, NULL);
 }
 
-/*
- * One side's turn. A power limit acts on the mean over many samples: sides that take turns
- * by the sample share one clock, whoever brought it down. In turns longer than that each
- * has its own, and the second half of the turn counts.
- */
+/* Times one side's turn. A power limit acts on the mean over many samples, so sides that
+ * change after every sample share one clock, whichever of them lowers it. With longer turns
+ * each side has its own clock, and only the second half of a turn counts. */
 static gt_status play_turn(double *ns, double *spent_s, const struct gt_bench *b,
                            struct player *p, struct gt_err *err) {
     double spent = 0, sum = 0, now = 0;
@@ -236,8 +235,8 @@ static gt_status play_turn(double *ns, double *spent_s, const struct gt_bench *b
     return status;
 }
 
-/* Everybody once, forwards and backwards in turns (A B B A); false in *clean when the clock
- * was throttled meanwhile. */
+/* Times each player once, forwards in one round and backwards in the next (A B B A). *clean
+ * is false when the clock was throttled meanwhile. */
 static gt_status play_round(double ns[], double *spent_s, bool *clean,
                             struct gt_bench_line *line, struct gt_bench *b,
                             struct player *p, int count, int round, struct gt_err *err) {
@@ -247,7 +246,7 @@ static gt_status play_round(double ns[], double *spent_s, bool *clean,
         const int at = round % 2 ? count - 1 - i : i;
         int mhz = 0;
         bool throttled = false;
-        tell_turn(b, p[at].index);
+        set_active(b, p[at].index);
         status = play_turn(&ns[at], spent_s, b, &p[at], err);
         gt_rig_head(b->lab->rig)->ops->clock(b->lab->rig, &mhz, &throttled);
         *clean = *clean && !throttled;
@@ -275,12 +274,13 @@ static gt_status play_rounds(struct gt_bench_line *line, struct gt_bench *b,
         if (kept >= ROUNDS_LEAST && spent_s > o->budget_s)
             break;
         status = play_round(ns, &spent_s, &clean, line, b, p, count, round, err);
-        if (!clean && line->dropped < DROPPED_MAX) {
+        if (!clean && line->dropped < GT_THROTTLED_MAX) {
             line->dropped++;
             continue;
         }
         if (o->turn_s > 0 && round == 0)
-            continue; /* the clock of a device that was idle */
+            /* the clock rises first after the device was idle */
+            continue;
         for (int i = 0; status == GEMMTUNE_OK && i < count; i++)
             keep(&p[i], ns[i]);
         kept++;
@@ -288,10 +288,11 @@ static gt_status play_rounds(struct gt_bench_line *line, struct gt_bench *b,
     return status;
 }
 
-/* ROUNDS_LEAST rounds, the first and those that are dropped, whatever the budget; one more
- * begun within it. */
+/* Rounds that are made whatever the budget: ROUNDS_LEAST, the first one and the dropped
+ * ones. One more may begin within the budget. */
 double gt_bench_seconds(const struct gt_bench_options *o) {
-    return o->budget_s + (ROUNDS_LEAST + DROPPED_MAX + 2) * (GT_RIVALS + 1) * o->turn_s;
+    return o->budget_s +
+           (ROUNDS_LEAST + GT_THROTTLED_MAX + 2) * (GT_RIVALS + 1) * o->turn_s;
 }
 
 /* ---- a line ---- */
@@ -310,8 +311,8 @@ static void conclude(struct gt_bench_line *line) {
     }
 }
 
-/* Ours first; then the rivals that are here, serve the problem and are right. A failure is
- * one that leaves nothing to compute on. */
+/* Prepares the players: ours first, then the rivals that are available, serve the problem
+ * and are correct. An error means that the device can no longer be used. */
 static gt_status gather(int *count, struct player *p, struct gt_bench_line *line,
                         struct gt_bench *b, const gemmtune_problem *problem,
                         unsigned rivals, struct gt_err *err) {
@@ -337,8 +338,8 @@ static gt_status gather(int *count, struct player *p, struct gt_bench_line *line
     return status;
 }
 
-/* Once more after timing, ours first and wholly when what was wrong may have written
- * anywhere. */
+/* Checks again after timing. When a kernel was wrong, all cases are checked, ours first,
+ * since that kernel may have written anywhere. */
 static void check_again(struct gt_bench *b, struct player *p, int count) {
     for (int i = 0; i < count; i++)
         (void)is_right(b, &p[i], b->spoiled ? 0 : 1, b->spoiled ? 2 : 1);
@@ -351,7 +352,7 @@ gt_status gt_bench_measure(struct gt_bench_line *out, struct gt_bench *b,
     int count = 0;
     memset(out, 0, sizeof *out);
     out->best = -1;
-    tell_turn(b, -1);
+    set_active(b, -1);
     gt_status status = gt_lab_setup(b->lab, p, b->options.seed, err);
     if (status == GEMMTUNE_OK)
         status = gt_lab_setup_inputs(b->lab, err);
@@ -365,7 +366,7 @@ gt_status gt_bench_measure(struct gt_bench_line *out, struct gt_bench *b,
     for (int i = 0; i < count; i++)
         gt_stopwatch_destroy(player[i].watch);
     conclude(out);
-    /* A failed launch may have taken the context with it. */
+    /* A failed launch may have lost the context. */
     out->fatal = b->spoiled || gt_rig_head(b->lab->rig)->ops->finish(b->lab->rig, &lost);
     return status;
 }

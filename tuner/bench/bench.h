@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench.h - tuned kernels against what a user would run instead, on one problem: both
- * verified on the problem's data, then timed in turns. In the process that owns the device;
- * tuner/bench/bench_run.h is the other side of it.
+ * bench.h - compares tuned kernels with the libraries that a user would otherwise call, on
+ * one problem: all are verified on the problem's data and then timed in turn. It runs in
+ * the process that owns the device; tuner/bench/bench_run.h is the parent's side.
  */
 #ifndef GT_TUNER_BENCH_BENCH_H
 #define GT_TUNER_BENCH_BENCH_H
@@ -18,52 +18,54 @@ struct gt_bench_options {
     const char *db;  /* NULL: the default one */
     unsigned rivals; /* bit i: gt_rivals[i] */
     int rounds;      /* at most GT_SAMPLES_MAX */
-    /* of device time for the rounds of a line; six rounds there are always */
+    /* device time for the rounds of a line; at least six rounds are made */
     double budget_s;
-    double turn_s;    /* device time of a side before the other's turn; 0: one sample */
-    double timeout_s; /* for a line; 0: from its size */
+    /* device time of a side before it is the other's turn; 0: one sample */
+    double turn_s;
+    double timeout_s; /* for a line; 0: depends on its size */
     uint64_t seed;
-    /* told who is being called: i, gt_rivals[i]; -1, ours. NULL: nobody asks */
-    atomic_int *at;
+    /* is set to the side that runs: index in gt_rivals, or -1 for ours; may be NULL */
+    atomic_int *active;
 };
 
 /* One side of a line. */
 struct gt_bench_side {
-    bool timed;                  /* it was right, and took part */
-    gt_outcome outcome;          /* when it did not */
+    bool timed;                  /* it was correct and took part */
+    gt_outcome outcome;          /* set when it did not take part */
     struct gt_measurement time;  /* sample i is of round i */
     struct gt_measurement ratio; /* its time over ours, round by round */
     char what[GT_RIVAL_TEXT_MAX];
-    char error[GT_VERDICT_TEXT_MAX]; /* why not; or what was left out of a choice; or "" */
+    /* the reason for not taking part, or for leaving a variant out; or "" */
+    char error[GT_VERDICT_TEXT_MAX];
 };
 
 struct gt_bench_line {
     struct gt_bench_side own, rival[GT_RIVALS];
-    int best;                                   /* the fastest rival; -1 none */
+    int best;                                   /* index of the fastest rival; -1: none */
     int dropped, clock_low_mhz, clock_high_mhz; /* 0 when unknown */
-    bool fatal;                                 /* the next line wants a fresh process */
+    bool fatal;                                 /* the next line needs a fresh process */
 };
 
-/* Why a rival that was asked for takes no part. */
+/* The reason why a requested rival takes no part. */
 struct gt_absence {
-    bool foreign;                   /* it has nothing to do with such a device */
-    char text[GT_VERDICT_TEXT_MAX]; /* "": it takes part, or was not asked for */
+    bool foreign;                   /* it does not serve this kind of device */
+    char text[GT_VERDICT_TEXT_MAX]; /* "": it takes part, or was not requested */
 };
 
 struct gt_bench;
 
-/* Opens the device, ours, and of the rivals asked for those that are here. */
+/* Opens the device, our library, and the requested rivals that are available. */
 gt_status gt_bench_create(struct gt_bench **out, const struct gt_device *d,
                           const struct gt_bench_options *options,
                           struct gt_absence why[GT_RIVALS], struct gt_err *err);
 void gt_bench_destroy(struct gt_bench *b);
 
-/* Device time that the rounds of a line may take, seconds. */
+/* Device time in seconds that the rounds of a line may take. */
 double gt_bench_seconds(const struct gt_bench_options *o);
 
-/* One problem against the rivals. What becomes of either side is in the line; a failure is
- * of whoever options.at says, since a rival may have lost the context or written where ours
- * reads. */
+/* Compares one problem with the rivals. Failures of a side are in the line. An error is the
+ * fault of the side in options.active, since a rival may have lost the context or written
+ * where ours reads. */
 gt_status gt_bench_measure(struct gt_bench_line *out, struct gt_bench *b,
                            const gemmtune_problem *p, unsigned rivals, struct gt_err *err);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_overhead.c - see bench_overhead.h. Calls are timed one by one, each kind a few
- * dozen times in turn; the device is waited for between turns, so that no call waits for
- * room in its queue. What a plan launches is noted once, so that the driver alone gets the
- * very same kernels and arguments.
+ * bench_overhead.c - see bench_overhead.h. Calls are timed one by one, a few dozen of each
+ * kind in turn. Between turns the device is waited for, so that no call waits for room in
+ * its queue. The launches of a plan are recorded once, so that the driver alone gets
+ * exactly the same kernels and arguments.
  */
 #include "tuner/bench/bench_overhead.h"
 
@@ -17,7 +17,7 @@
 
 enum {
     TURN = 32,  /* calls between two waits */
-    TURNS = 40, /* of each kind */
+    TURNS = 40, /* turns of each kind */
     WARM_UP = 2 /* turns that do not count */
 };
 
@@ -39,7 +39,7 @@ struct calls {
     union gt_value alpha, beta;
     struct gt_call x;
     struct gt_rival_setup setup;
-    void *rival[GT_RIVALS]; /* NULL: takes no part */
+    void *rival[GT_RIVALS]; /* NULL: does not take part */
     struct gt_bare *bare;
 };
 
@@ -49,16 +49,16 @@ static const struct gt_rig_ops *ops_of(const struct calls *c) {
 
 /* ---- the calls ---- */
 
-static gt_status said(gt_status status, struct gt_err *err) {
+static gt_status of_library(gt_status status, struct gt_err *err) {
     return status != GEMMTUNE_OK ? gt_fail(err, status, "%s", gemmtune_errmsg())
                                  : GEMMTUNE_OK;
 }
 
 static gt_status execute(void *calls, struct gt_err *err) {
     const struct calls *c = calls;
-    return said(gemmtune_execute(c->plan, c->x.alpha, c->x.a, c->x.b, c->x.beta, c->x.c,
-                                 c->x.workspace, c->x.stream),
-                err);
+    return of_library(gemmtune_execute(c->plan, c->x.alpha, c->x.a, c->x.b, c->x.beta,
+                                       c->x.c, c->x.workspace, c->x.stream),
+                      err);
 }
 
 static gt_status make(struct calls *c, int call, struct gt_err *err) {
@@ -68,9 +68,9 @@ static gt_status make(struct calls *c, int call, struct gt_err *err) {
     case GT_CALL_EXECUTE:
         return execute(c, err);
     case GT_CALL_GEMM:
-        return said(gemmtune_gemm(c->ctx, &c->problem, c->x.alpha, c->x.a, c->x.b,
-                                  c->x.beta, c->x.c, c->x.stream),
-                    err);
+        return of_library(gemmtune_gemm(c->ctx, &c->problem, c->x.alpha, c->x.a, c->x.b,
+                                        c->x.beta, c->x.c, c->x.stream),
+                          err);
     default:
         call -= GT_CALL_RIVAL;
         return gt_rivals[call]->enqueue(c->rival[call], 0, &c->x, err);
@@ -79,19 +79,20 @@ static gt_status make(struct calls *c, int call, struct gt_err *err) {
 
 /* ---- making them ready ---- */
 
-static gt_status ready_execute(struct calls *c, struct gt_err *err) {
-    return said(gemmtune_plan_create(&c->plan, c->ctx, &c->problem, GEMMTUNE_MATCH_DEFAULT,
-                                     GT_WORKSPACE_BYTES),
-                err);
+static gt_status prepare_plan(struct calls *c, struct gt_err *err) {
+    return of_library(gemmtune_plan_create(&c->plan, c->ctx, &c->problem,
+                                           GEMMTUNE_MATCH_DEFAULT, GT_WORKSPACE_BYTES),
+                      err);
 }
 
-/* A product on the CPU is computed in the call, and ourselves are here already. */
+/* Rivals that are not measured: the CPU, which computes within the call, and our own
+ * library. */
 static bool is_measured(const struct calls *c, int rival) {
     return gt_rivals[rival] != &gt_rival_cpu && !gt_rivals[rival]->by_name_only &&
            gt_rivals[rival]->serves(gt_lab_device(c->lab), &c->problem);
 }
 
-static gt_status ready_rival(struct calls *c, int i, struct gt_err *err) {
+static gt_status prepare_rival(struct calls *c, int i, struct gt_err *err) {
     int variants = 0;
     gt_status status = gt_rivals[i]->open(&c->rival[i], &c->setup, err);
     return status != GEMMTUNE_OK
@@ -99,28 +100,28 @@ static gt_status ready_rival(struct calls *c, int i, struct gt_err *err) {
                : gt_rivals[i]->prepare(&variants, c->rival[i], &c->problem, err);
 }
 
-/* Once here, so that what a first call does besides is not timed. */
-static gt_status ready(struct gt_overhead *out, struct calls *c, int call,
-                       struct gt_err *err) {
+/* Makes the first call here, so that its additional work is not timed. */
+static gt_status prepare(struct gt_overhead *out, struct calls *c, int call,
+                         struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     if (call == GT_CALL_LAUNCH)
-        status = ops_of(c)->bare->note(&c->bare, c->lab->rig, execute, c, err);
+        status = ops_of(c)->bare->record(&c->bare, c->lab->rig, execute, c, err);
     if (c->bare != NULL)
         out->launches = c->bare->launches;
     if (call >= GT_CALL_RIVAL)
-        status = ready_rival(c, call - GT_CALL_RIVAL, err);
+        status = prepare_rival(c, call - GT_CALL_RIVAL, err);
     if (status == GEMMTUNE_OK)
         status = make(c, call, err);
     return status != GEMMTUNE_OK ? status : ops_of(c)->finish(c->lab->rig, err);
 }
 
-/* Without the plan there is nothing to compare with; any other call may be missing. */
-static gt_status ready_all(struct gt_overhead *out, struct calls *c, struct gt_err *err) {
-    const gt_status status = ready_execute(c, err);
+/* The plan is needed for every comparison; any other call may be missing. */
+static gt_status prepare_all(struct gt_overhead *out, struct calls *c, struct gt_err *err) {
+    const gt_status status = prepare_plan(c, err);
     for (int i = 0; status == GEMMTUNE_OK && i < GT_CALLS; i++) {
         struct gt_err why = {""};
         out->asked[i] = i < GT_CALL_RIVAL || is_measured(c, i - GT_CALL_RIVAL);
-        if (out->asked[i] && ready(out, c, i, &why))
+        if (out->asked[i] && prepare(out, c, i, &why))
             snprintf(out->why[i], sizeof out->why[i], "%s", why.line);
     }
     return status;
@@ -140,7 +141,7 @@ static gt_status open_calls(struct calls *c, const struct gt_device *d,
         status = ops_of(c)->alloc(&c->workspace, c->lab->rig, GT_WORKSPACE_BYTES, err);
     if (status == GEMMTUNE_OK) {
         ops_of(c)->target(&target, c->lab->rig);
-        status = said(gemmtune_open(&c->ctx, o->db, &target), err);
+        status = of_library(gemmtune_open(&c->ctx, o->db, &target), err);
     }
     if (status != GEMMTUNE_OK)
         return status;
@@ -173,7 +174,7 @@ static void close_calls(struct calls *c) {
 /* ---- timing them ---- */
 
 /* The median of a turn's calls. */
-static gt_status turn(float *ns, struct calls *c, int call, struct gt_err *err) {
+static gt_status time_turn(float *ns, struct calls *c, int call, struct gt_err *err) {
     struct gt_measurement m = {.samples = 0};
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < TURN; i++) {
@@ -194,7 +195,7 @@ static struct gt_cost cost_of(const float ns[TURNS], const float less[TURNS]) {
     return (struct gt_cost){m.median_ns, m.low_ns, m.high_ns};
 }
 
-/* Forwards and backwards in turns, so that a clock that drifts favours nobody. */
+/* Forwards and backwards in turn, so that a drifting clock favours no call. */
 static gt_status take_turns(struct gt_overhead *out, struct calls *c, struct gt_err *err) {
     float ns[GT_CALLS][TURNS] = {{0}}, warm;
     gt_status status = GEMMTUNE_OK;
@@ -202,7 +203,7 @@ static gt_status take_turns(struct gt_overhead *out, struct calls *c, struct gt_
         for (int i = 0; status == GEMMTUNE_OK && i < GT_CALLS; i++) {
             const int call = t % 2 ? GT_CALLS - 1 - i : i;
             if (gt_call_counts(out, call))
-                status = turn(t < 0 ? &warm : &ns[call][t], c, call, err);
+                status = time_turn(t < 0 ? &warm : &ns[call][t], c, call, err);
         }
     for (int i = 0; status == GEMMTUNE_OK && i < GT_CALLS; i++) {
         if (!gt_call_counts(out, i))
@@ -225,7 +226,7 @@ gt_status gt_overhead_measure(struct gt_overhead *out, const struct gt_device *d
     memset(out, 0, sizeof *out);
     gt_status status = open_calls(&c, d, options, p, err);
     if (status == GEMMTUNE_OK)
-        status = ready_all(out, &c, err);
+        status = prepare_all(out, &c, err);
     if (status == GEMMTUNE_OK)
         status = take_turns(out, &c, err);
     if (status == GEMMTUNE_OK)

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_run.c - see bench_run.h. The child is forked, not started anew: the caller has no
- * device, no library and no thread that it could inherit. It goes through the sweep and
- * sends a frame for whatever it has found.
+ * bench_run.c - see bench_run.h. The child is forked, not started as a new program: the
+ * caller has no device, no library and no thread that it could inherit. The child goes
+ * through the sweep and sends a frame for each result.
  *
- * A vendor's library may crash, hang, lose the context or write where ours reads. So ours
- * is found guilty of nothing in a process that has a rival in it: when a line fails,
- * whoever was being called then is left out and the line is begun again in the next
- * process; when it was ours, all of them are. What still fails is ours, and the next
- * process begins behind that line.
+ * A vendor's library may crash, hang, lose the context or write where ours reads. So a
+ * failure is not blamed on ours while a rival is in the process. When a line fails, it is
+ * begun again in a new process without the rival that was active, or without all rivals
+ * when ours was active:
+ * - The line succeeds: those rivals have lost it, and take part in the next line. A rival
+ *   that has lost three lines in a row is dropped.
+ * - The line fails again without a rival: ours is to blame, the line is reported as failed,
+ *   and the next process begins with the next line.
  */
 #define _DEFAULT_SOURCE /* for prctl's declaration on old C libraries */
 #include "tuner/bench/bench_run.h"
@@ -32,10 +35,9 @@
 #include <unistd.h>
 
 enum {
-    OPEN_SECONDS = 120, /* for a context, and for libraries of half a gigabyte */
-    LINE_SECONDS = 60,  /* for data and references, besides what launches take */
-    DEATHS_MAX =
-        3 /* in a row: it is not the problems. A rival's: it takes no part any more */
+    OPEN_SECONDS = 120, /* for opening a context, and libraries of half a gigabyte */
+    LINE_SECONDS = 60,  /* for data and references; launches have their own limit */
+    FAILURES_MAX = 3    /* lines in a row: the rival is dropped, or ours fails */
 };
 
 enum frame_kind { FRAME_RIVALS, FRAME_FLOOR, FRAME_LINE, FRAME_OVERHEAD, FRAME_FAILED };
@@ -45,13 +47,13 @@ struct frame {
     union {
         struct gt_absence why[GT_RIVALS];
         struct {
-            size_t row; /* of dtype.h */
+            size_t row; /* a row of dtype.h */
             double value;
         } floor;
         struct {
             struct gt_bench_line measured;
             gt_outcome outcome;
-            char text[GT_VERDICT_TEXT_MAX]; /* "": measured */
+            char text[GT_VERDICT_TEXT_MAX]; /* "" when it was measured */
         } line;
         struct gt_overhead overhead;
         struct {
@@ -61,27 +63,30 @@ struct frame {
     };
 };
 
+struct rival_state {
+    bool skips_line;             /* left out of this line, which failed with it */
+    bool dropped;                /* left out of all lines that follow */
+    int lost_lines;              /* in a row: lines that were measured only without it */
+    struct gt_bench_side reason; /* for being left out */
+};
+
 struct run {
     const struct gt_device *device;
     const struct gt_bench_options *options;
     const struct gt_sweep *sweep;
     const struct gt_bench_listener *on;
-    bool with_floor, introduced, refused;
+    bool with_floor, rivals_reported, refused;
     bool has_floor[GT_DTYPES];
-    size_t at; /* the line that is next */
-    int deaths;
-    /* rivals, bit i of gt_rivals[i] */
-    unsigned out;                           /* not in this line: it failed with them */
-    unsigned gone;                          /* nor in any that follows */
-    struct gt_bench_side fallen[GT_RIVALS]; /* why not */
-    int losses[GT_RIVALS]; /* lines in a row that went well without it only */
-    atomic_int *calling;   /* the child tells it: options.at */
-    bool again;            /* the line is to be begun again */
+    size_t at;        /* the next line */
+    int failed_lines; /* in a row, without any rival present */
+    struct rival_state rival[GT_RIVALS];
+    atomic_int *active; /* options.active, which the child sets */
+    bool restart_line;  /* it failed and is begun again with fewer rivals */
     /* the child */
     pid_t pid;
     int from;
     double deadline;
-    char end[96]; /* how it ended */
+    char end[96]; /* the way it ended */
 };
 
 /* ---- the child ---- */
@@ -105,11 +110,27 @@ static unsigned bit_of_self(void) {
     return bit;
 }
 
-static unsigned partakers(const struct run *r) {
-    return r->options->rivals & ~r->out & ~r->gone;
+static bool is_left_out(const struct run *r, int i) {
+    return r->rival[i].skips_line || r->rival[i].dropped;
 }
 
-/* Our kernel against itself, by the same road as against the others. */
+/* The rivals that take part in the present line: bit i is gt_rivals[i]. */
+static unsigned present_rivals(const struct run *r) {
+    unsigned present = r->options->rivals;
+    for (int i = 0; i < GT_RIVALS; i++)
+        if (is_left_out(r, i))
+            present &= ~(1u << i);
+    return present;
+}
+
+static bool any_skips_line(const struct run *r) {
+    for (int i = 0; i < GT_RIVALS; i++)
+        if (r->rival[i].skips_line)
+            return true;
+    return false;
+}
+
+/* Compares our kernel with itself, in the same way as with rivals. */
 static void send_floor(struct run *r, struct gt_bench *b, const gemmtune_problem *p,
                        int to) {
     struct gt_bench_line line;
@@ -118,7 +139,7 @@ static void send_floor(struct run *r, struct gt_bench *b, const gemmtune_problem
     if (!r->with_floor || r->has_floor[f.floor.row])
         return;
     if (gt_bench_measure(&line, b, p, bit_of_self(), NULL) || line.fatal || line.best < 0)
-        return; /* the line itself will say why */
+        return; /* the line itself will report the reason */
     r->has_floor[f.floor.row] = true;
     f.floor.value = gt_ratio_floor(&line.rival[line.best].ratio);
     send(to, &f);
@@ -128,23 +149,24 @@ static void send_line(struct run *r, struct gt_bench *b, const gemmtune_problem 
                       int to) {
     struct gt_err err = {""};
     struct frame f = {.kind = FRAME_LINE};
-    const gt_status status = gt_bench_measure(&f.line.measured, b, p, partakers(r), &err);
+    const gt_status status =
+        gt_bench_measure(&f.line.measured, b, p, present_rivals(r), &err);
     if (status != GEMMTUNE_OK) {
         f.line.outcome = status == GEMMTUNE_ENOMEM ? GT_OUT_OF_MEMORY : GT_LAUNCH;
         snprintf(f.line.text, sizeof f.line.text, "%s", err.line);
     }
     send(to, &f);
     if (f.line.measured.fatal || (status != GEMMTUNE_OK && status != GEMMTUNE_ENOMEM))
-        _exit(0); /* whoever comes next opens the device anew */
+        _exit(0); /* the next process opens the device again */
 }
 
-_Noreturn static void work(struct run *r, int to) {
+_Noreturn static void compare_in_child(struct run *r, int to) {
     struct gt_err err = {""};
     struct gt_bench_options options = *r->options;
     struct gt_bench *b = NULL;
     struct frame f = {.kind = FRAME_RIVALS};
-    options.rivals = partakers(r) | (r->with_floor ? bit_of_self() : 0);
-    options.at = r->calling;
+    options.rivals = present_rivals(r) | (r->with_floor ? bit_of_self() : 0);
+    options.active = r->active;
     const gt_status status = gt_bench_create(&b, r->device, &options, f.why, &err);
     if (status != GEMMTUNE_OK)
         fail(to, status, &err);
@@ -153,13 +175,13 @@ _Noreturn static void work(struct run *r, int to) {
         const gemmtune_problem *p = &r->sweep->item[i].problem;
         send_floor(r, b, p, to);
         send_line(r, b, p, to);
-        if (r->out) /* those behind it are others' as well */
+        if (any_skips_line(r)) /* the rivals that skip this line take part in the next */
             break;
     }
-    _exit(0); /* exit handlers of drivers and libraries are one more thing that can hang */
+    _exit(0); /* exit handlers of drivers and libraries may hang */
 }
 
-_Noreturn static void work_overhead(struct run *r, int to) {
+_Noreturn static void measure_overhead_in_child(struct run *r, int to) {
     struct gt_err err = {""};
     struct frame f = {.kind = FRAME_OVERHEAD};
     const gt_status status = gt_overhead_measure(&f.overhead, r->device, r->options,
@@ -181,19 +203,21 @@ static double line_seconds(const struct run *r) {
     return LINE_SECONDS + gt_pool_launch_seconds(&job) + gt_bench_seconds(r->options);
 }
 
-static gt_status start(struct run *r, void (*job)(struct run *r, int to),
-                       struct gt_err *err) {
+static gt_status start_child(struct run *r, void (*job)(struct run *r, int to),
+                             struct gt_err *err) {
     int ends[2];
     if (pipe(ends) != 0)
         return gt_fail(err, GEMMTUNE_EIO, "cannot make a pipe: %s", strerror(errno));
     for (int i = 0; i < 2; i++) /* a compiler that a driver starts must not keep it open */
         (void)fcntl(ends[i], F_SETFD, FD_CLOEXEC);
-    (void)fflush(NULL); /* else the child would have our unwritten words as well */
+    (void)fflush(NULL); /* otherwise the child would write our buffered output too */
     r->pid = fork();
     if (r->pid == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-        (void)signal(SIGINT, SIG_IGN);            /* the parent decides when it ends */
-        (void)dup2(STDERR_FILENO, STDOUT_FILENO); /* drivers print; stdout is data */
+        /* the parent decides when the child ends */
+        (void)signal(SIGINT, SIG_IGN);
+        /* drivers print to stdout, which is for data */
+        (void)dup2(STDERR_FILENO, STDOUT_FILENO);
         (void)close(ends[0]);
         job(r, ends[1]);
     }
@@ -206,7 +230,7 @@ static gt_status start(struct run *r, void (*job)(struct run *r, int to),
     return gt_fail(err, GEMMTUNE_EIO, "cannot start a process: %s", strerror(errno));
 }
 
-static void end(struct run *r) {
+static void end_child(struct run *r) {
     int state = 0;
     (void)close(r->from);
     while (waitpid(r->pid, &state, 0) < 0 && errno == EINTR)
@@ -221,49 +245,49 @@ static void end(struct run *r) {
 
 /* ---- the parent: listening ---- */
 
-enum heard { HEARD_FRAME, HEARD_END, HEARD_LATE, HEARD_STOP };
+enum event { GOT_FRAME, CHILD_ENDED, TIMED_OUT, STOPPED };
 
 static bool is_stopped(const struct run *r) {
     return r->refused || (r->on->stopped && r->on->stopped());
 }
 
-/* A whole frame, the child's end, the deadline, or a wish to stop. */
-static enum heard hear(struct frame *f, struct run *r) {
+/* Waits for a whole frame, the end of the child, the deadline or the wish to stop. */
+static enum event receive(struct frame *f, struct run *r) {
     enum { PATIENCE_MS = 200 };
     size_t got = 0;
     while (got < sizeof *f) {
         struct pollfd wait = {.fd = r->from, .events = POLLIN};
         if (is_stopped(r))
-            return HEARD_STOP;
+            return STOPPED;
         if (gt_seconds() > r->deadline)
-            return HEARD_LATE;
+            return TIMED_OUT;
         if (poll(&wait, 1, PATIENCE_MS) <= 0)
             continue;
         const ssize_t n = read(r->from, (char *)f + got, sizeof *f - got);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return HEARD_END;
+            return CHILD_ENDED;
         got += (size_t)n;
     }
-    return HEARD_FRAME;
+    return GOT_FRAME;
 }
 
-/* Leaves a rival out of the line that is to be begun again, and remembers why. */
+/* Leaves a rival out of the line, which is begun again, and keeps the reason. */
 static void leave_out(struct run *r, int i, gt_outcome outcome, const char *text) {
-    struct gt_bench_side *s = &r->fallen[i];
-    *s = (struct gt_bench_side){.outcome = outcome};
-    snprintf(s->error, sizeof s->error, "%s", text);
-    r->out |= 1u << i;
-    r->again = true;
+    struct gt_bench_side *reason = &r->rival[i].reason;
+    *reason = (struct gt_bench_side){.outcome = outcome};
+    snprintf(reason->error, sizeof reason->error, "%s", text);
+    r->rival[i].skips_line = true;
+    r->restart_line = true;
 }
 
-/* The line failed with rivals in the process: the one that was being called is left out, or
- * all when that was ours. */
-static void suspect(struct run *r, const struct gt_bench_line *line, gt_outcome outcome,
-                    const char *text) {
-    const unsigned all = partakers(r);
-    const int at = atomic_load(r->calling);
+/* A line failed while rivals were present. Leaves out the rival that was active, or all
+ * when ours was. */
+static void leave_out_suspects(struct run *r, const struct gt_bench_line *line,
+                               gt_outcome outcome, const char *text) {
+    const unsigned all = present_rivals(r);
+    const int at = atomic_load(r->active);
     if (at >= 0 && at < GT_RIVALS && all & 1u << at) {
         leave_out(r, at, outcome, text);
         return;
@@ -278,86 +302,87 @@ static void suspect(struct run *r, const struct gt_bench_line *line, gt_outcome 
     }
 }
 
-/* Ours was not measured. */
+/* Whether ours was not measured. */
 static bool has_failed(const struct gt_bench_line *line, const char *text) {
     return text || !line->own.timed;
 }
 
-/* A rival has lost a line when ours fails beside it and not without it. */
-static void count_loss(struct run *r, int i, bool lost) {
-    struct gt_bench_side *s = &r->fallen[i];
-    char text[sizeof s->error];
-    r->losses[i] = lost ? r->losses[i] + 1 : 0;
-    if (r->losses[i] < DEATHS_MAX)
+/* A rival loses a line when ours fails beside it and not without it. */
+static void count_lost_line(struct rival_state *rival, bool lost) {
+    char *const reason = rival->reason.error;
+    char text[sizeof rival->reason.error];
+    rival->lost_lines = lost ? rival->lost_lines + 1 : 0;
+    if (rival->lost_lines < FAILURES_MAX)
         return;
-    r->gone |= 1u << i;
-    snprintf(text, sizeof text, "%.200s; as before: it takes no part any more", s->error);
-    memcpy(s->error, text, sizeof text);
+    rival->dropped = true;
+    snprintf(text, sizeof text, "%.200s; as before: it takes no part any more", reason);
+    memcpy(reason, text, sizeof text);
 }
 
-/* Those left out say why. */
-static void merge_fallen(struct gt_bench_line *line, struct run *r, bool failed) {
+/* Ends the line for the rivals that were left out of it, and puts their reasons into it. */
+static void finish_left_out(struct gt_bench_line *line, struct run *r, bool failed) {
     for (int i = 0; i < GT_RIVALS; i++) {
-        count_loss(r, i, r->out & 1u << i && !failed);
-        if ((r->out | r->gone) & 1u << i)
-            line->rival[i] = r->fallen[i];
+        count_lost_line(&r->rival[i], r->rival[i].skips_line && !failed);
+        if (is_left_out(r, i))
+            line->rival[i] = r->rival[i].reason;
+        r->rival[i].skips_line = false;
     }
 }
 
-static void tell_line(struct run *r, const struct gt_bench_line *line, gt_outcome outcome,
-                      const char *text) {
+static void report_line(struct run *r, const struct gt_bench_line *line, gt_outcome outcome,
+                        const char *text) {
     struct gt_bench_line whole = *line;
-    merge_fallen(&whole, r, has_failed(line, text));
+    finish_left_out(&whole, r, has_failed(line, text));
     r->on->line(r->on->user, r->at, &whole, outcome, text);
     r->at++;
-    r->out = 0;
     if (r->at < r->sweep->count)
         r->deadline = gt_seconds() + line_seconds(r);
 }
 
-static void end_texts(struct gt_bench_side *s) {
+static void terminate_texts(struct gt_bench_side *s) {
     s->what[sizeof s->what - 1] = s->error[sizeof s->error - 1] = '\0';
 }
 
-/* A frame comes from a process that may have been dying. */
-static void mend_line(struct frame *f) {
+/* The child may have been crashing when it wrote the frame. */
+static void check_line(struct frame *f) {
     struct gt_bench_line *l = &f->line.measured;
     f->line.text[sizeof f->line.text - 1] = '\0';
-    end_texts(&l->own);
+    terminate_texts(&l->own);
     for (int i = 0; i < GT_RIVALS; i++)
-        end_texts(&l->rival[i]);
+        terminate_texts(&l->rival[i]);
     if (l->best >= GT_RIVALS || (unsigned)f->line.outcome >= GT_OUTCOMES)
         *l = (struct gt_bench_line){.best = -1};
 }
 
-static gt_status take_failure(const struct frame *f, struct gt_err *err) {
+static gt_status fail_as_child_did(const struct frame *f, struct gt_err *err) {
     if (f->kind != FRAME_FAILED)
-        return gt_fail(err, GEMMTUNE_EDEVICE, "the process that measures sent nonsense");
+        return gt_fail(err, GEMMTUNE_EDEVICE,
+                       "the measuring process sent an invalid frame");
     return gt_fail(err,
                    f->failed.status != GEMMTUNE_OK ? f->failed.status : GEMMTUNE_EDEVICE,
                    "%.*s", GT_VERDICT_TEXT_MAX - 1, f->failed.text);
 }
 
-static void take_line(struct run *r, struct frame *f) {
+static void handle_line(struct run *r, struct frame *f) {
     const struct gt_bench_line *line = &f->line.measured;
-    mend_line(f);
+    check_line(f);
     const char *text = f->line.text[0] ? f->line.text : NULL;
-    if (partakers(r) && has_failed(line, text)) {
-        suspect(r, line, text ? f->line.outcome : line->own.outcome,
-                text ? text : line->own.error);
+    if (present_rivals(r) && has_failed(line, text)) {
+        leave_out_suspects(r, line, text ? f->line.outcome : line->own.outcome,
+                           text ? text : line->own.error);
         return;
     }
-    r->deaths = 0;
-    tell_line(r, line, f->line.outcome, text);
+    r->failed_lines = 0;
+    report_line(r, line, f->line.outcome, text);
 }
 
-static gt_status take(struct run *r, struct frame *f, struct gt_err *err) {
+static gt_status handle_frame(struct run *r, struct frame *f, struct gt_err *err) {
     switch (f->kind) {
     case FRAME_RIVALS:
         for (int i = 0; i < GT_RIVALS; i++)
             f->why[i].text[sizeof f->why[i].text - 1] = '\0';
-        r->refused = !r->introduced && !r->on->rivals(r->on->user, f->why);
-        r->introduced = true;
+        r->refused = !r->rivals_reported && !r->on->rivals(r->on->user, f->why);
+        r->rivals_reported = true;
         r->deadline = gt_seconds() + line_seconds(r);
         return GEMMTUNE_OK;
     case FRAME_FLOOR:
@@ -368,60 +393,61 @@ static gt_status take(struct run *r, struct frame *f, struct gt_err *err) {
         r->deadline = gt_seconds() + line_seconds(r);
         return GEMMTUNE_OK;
     case FRAME_LINE:
-        take_line(r, f);
+        handle_line(r, f);
         return GEMMTUNE_OK;
     default:
-        return take_failure(f, err);
+        return fail_as_child_did(f, err);
     }
 }
 
-/* The child is gone before its time: a rival pays for it, or without any the line that it
- * was at. */
-static gt_status blame(struct run *r, bool late, struct gt_err *err) {
+/* The child ended too early. If rivals were present, some are left out; otherwise the line
+ * has failed. */
+static gt_status handle_loss(struct run *r, bool late, struct gt_err *err) {
     static const struct gt_bench_line nothing = {.best = -1};
     char text[160];
     if (late)
         snprintf(text, sizeof text, "not done after %.0f s", line_seconds(r));
     else
-        snprintf(text, sizeof text, "the process that measures %s", r->end);
-    if (partakers(r)) {
-        suspect(r, &nothing, late ? GT_TIMEOUT : GT_CRASHED, text);
+        snprintf(text, sizeof text, "the measuring process %s", r->end);
+    if (present_rivals(r)) {
+        leave_out_suspects(r, &nothing, late ? GT_TIMEOUT : GT_CRASHED, text);
         return GEMMTUNE_OK;
     }
-    if (++r->deaths == DEATHS_MAX)
-        return gt_fail(err, GEMMTUNE_EDEVICE, "%s, %d times in a row", text, DEATHS_MAX);
-    tell_line(r, &nothing, late ? GT_TIMEOUT : GT_CRASHED, text);
+    if (++r->failed_lines == FAILURES_MAX)
+        return gt_fail(err, GEMMTUNE_EDEVICE, "%s, %d times in a row", text, FAILURES_MAX);
+    report_line(r, &nothing, late ? GT_TIMEOUT : GT_CRASHED, text);
     return GEMMTUNE_OK;
 }
 
-/* One child from start to end. */
-static gt_status go_on(struct run *r, struct gt_err *err) {
+/* Runs one child from start to end. */
+static gt_status run_child(struct run *r, struct gt_err *err) {
     struct frame f;
-    enum heard heard = HEARD_FRAME;
+    enum event event = GOT_FRAME;
     const size_t began = r->at;
-    r->again = false;
-    atomic_store(r->calling, -1); /* before there is a child that tells it */
-    gt_status status = start(r, work, err);
+    r->restart_line = false;
+    atomic_store(r->active, -1); /* before there is a child that sets it */
+    gt_status status = start_child(r, compare_in_child, err);
     if (status != GEMMTUNE_OK)
         return status;
-    while (status == GEMMTUNE_OK && !r->again && heard == HEARD_FRAME &&
+    while (status == GEMMTUNE_OK && !r->restart_line && event == GOT_FRAME &&
            r->at < r->sweep->count) {
-        heard = hear(&f, r);
-        if (heard == HEARD_FRAME)
-            status = take(r, &f, err);
+        event = receive(&f, r);
+        if (event == GOT_FRAME)
+            status = handle_frame(r, &f, err);
     }
-    if (heard != HEARD_END)
+    if (event != CHILD_ENDED)
         (void)kill(r->pid, SIGKILL);
-    end(r);
-    /* one that ended well gave the device back because a line had spoiled it */
-    const bool gave_up = heard == HEARD_END && strcmp(r->end, "exited with code 0") == 0;
-    if (status != GEMMTUNE_OK || heard == HEARD_STOP || heard == HEARD_FRAME ||
+    end_child(r);
+    /* a child that ends normally wants a fresh process after a line that spoiled the device
+     */
+    const bool gave_up = event == CHILD_ENDED && strcmp(r->end, "exited with code 0") == 0;
+    if (status != GEMMTUNE_OK || event == STOPPED || event == GOT_FRAME ||
         (gave_up && r->at > began))
         return status;
-    return blame(r, heard == HEARD_LATE, err);
+    return handle_loss(r, event == TIMED_OUT, err);
 }
 
-/* A number that a child may write and outlives it. */
+/* Makes a number that a child may write and that outlives the child. */
 static gt_status share(atomic_int **out, struct gt_err *err) {
     const int how = MAP_SHARED | MAP_ANONYMOUS;
     /* cppcheck-suppress invalidFunctionArg ; -1 is no file */
@@ -446,10 +472,10 @@ gt_status gt_bench_run(const struct gt_device *d, const struct gt_bench_options 
                     .sweep = sweep,
                     .on = on,
                     .with_floor = with_floor};
-    gt_status status = share(&r.calling, err);
+    gt_status status = share(&r.active, err);
     while (status == GEMMTUNE_OK && r.at < sweep->count && !is_stopped(&r))
-        status = go_on(&r, err);
-    unshare(r.calling);
+        status = run_child(&r, err);
+    unshare(r.active);
     return status;
 }
 
@@ -463,21 +489,21 @@ gt_status gt_bench_run_overhead(struct gt_overhead *out, const struct gt_device 
     struct run r = {.device = d, .options = options, .sweep = &one, .on = &nobody};
     struct frame f;
     gt_problem_name(p, item.name);
-    gt_status status = start(&r, work_overhead, err);
+    gt_status status = start_child(&r, measure_overhead_in_child, err);
     if (status != GEMMTUNE_OK)
         return status;
-    const enum heard heard = hear(&f, &r);
-    if (heard != HEARD_END)
+    const enum event event = receive(&f, &r);
+    if (event != CHILD_ENDED)
         (void)kill(r.pid, SIGKILL);
-    end(&r);
-    if (heard == HEARD_FRAME && f.kind == FRAME_OVERHEAD)
+    end_child(&r);
+    if (event == GOT_FRAME && f.kind == FRAME_OVERHEAD)
         *out = f.overhead;
-    else if (heard == HEARD_FRAME)
-        status = take_failure(&f, err);
+    else if (event == GOT_FRAME)
+        status = fail_as_child_did(&f, err);
     else
-        status = gt_fail(err, GEMMTUNE_EDEVICE, "the process that measures %s",
-                         heard == HEARD_STOP   ? "was stopped"
-                         : heard == HEARD_LATE ? "took too long"
-                                               : r.end);
+        status = gt_fail(err, GEMMTUNE_EDEVICE, "the measuring process %s",
+                         event == STOPPED     ? "was stopped"
+                         : event == TIMED_OUT ? "took too long"
+                                              : r.end);
     return status;
 }

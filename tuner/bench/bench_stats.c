@@ -44,7 +44,7 @@ static bool is_any(const gemmtune_problem *p) {
     return true;
 }
 
-/* The first that fits is taken: what bounds a shape more narrowly stands ahead. */
+/* The first class that fits is taken, so narrower classes come first. */
 static const struct {
     const char *name, *about;
     bool (*fits)(const gemmtune_problem *p);
@@ -53,7 +53,7 @@ static const struct {
     {"deep", "k at least 8 times m and n", is_deep},
     {"skinny", "m or n at most 64", is_skinny},
     {"flat", "k at most 64", is_flat},
-    {"odd", "a dimension that is no multiple of 4", is_odd},
+    {"odd", "a dimension that is not a multiple of 4", is_odd},
     {"square", "m = n = k", is_square},
     {"wide", "everything else", is_any},
 };

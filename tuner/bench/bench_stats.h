@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_stats.h - what the times of two sides say: a ratio with an interval, a verdict, and
- * means over kinds of shapes. Pure.
+ * bench_stats.h - evaluates the times of two sides: a verdict, and means over classes of
+ * shapes. No device, no file.
  */
 #ifndef GT_TUNER_BENCH_BENCH_STATS_H
 #define GT_TUNER_BENCH_BENCH_STATS_H
@@ -10,33 +10,33 @@
 #include "core/outcome.h"
 #include "core/problem.h"
 
-/* "small", "deep" ...: the first class of the table that the shape fits. */
+/* "small", "deep" ...: the first class in the table that the shape fits. */
 const char *gt_shape_class(const gemmtune_problem *p);
-/* Name and meaning of class i in the table's order; NULL past the end. */
+/* Name and meaning of class i in the table's order; NULL after the last one. */
 const char *gt_shape_class_at(size_t i, const char **about);
 
-/* A ratio whose interval spans more than this factor says too little for a verdict. */
+/* With an interval of the ratio wider than this factor there is no verdict. */
 #define GT_RATIO_SPAN_MAX 1.5
 
 enum gt_verdict { GT_NO_VERDICT, GT_WIN, GT_TIE, GT_LOSS, GT_NOISY };
 const char *gt_verdict_word(enum gt_verdict v); /* "" "win" "tie" "loss" "noisy" */
-/* Noisy when the ratio's interval spans more than GT_RATIO_SPAN_MAX. Else a tie when it
- * comes within the floor of 1. The times' own intervals do not matter: both sides follow
- * the clock, and where it wanders they overlap whatever the ratio. */
+/* Noisy when the ratio's interval spans more than GT_RATIO_SPAN_MAX; a tie when the
+ * interval comes within the floor of 1. The intervals of the two times do not matter: both
+ * sides follow the clock, and when it wanders they overlap whatever the ratio is. */
 enum gt_verdict gt_verdict_of(const struct gt_measurement *ratio, double floor);
 
 struct gt_tally {
     int wins, ties, losses;
-    int noisy;   /* in none of the above, nor in the mean */
-    double logs; /* of the ratios */
+    int noisy;   /* not among the above, nor in the mean */
+    double logs; /* sum of the logarithms of the ratios */
 };
 void gt_tally_add(struct gt_tally *t, enum gt_verdict v, double ratio);
-/* Verdicts of the first three kinds. */
+/* The number of wins, ties and losses. */
 int gt_tally_count(const struct gt_tally *t);
 double gt_tally_geomean(const struct gt_tally *t); /* 0 when empty */
 
-/* The least time that peak arithmetic and one transfer of A, B and C allow; 0 when unknown.
- */
+/* The least time that peak arithmetic and a single transfer of A, B and C allow; 0 when
+ * unknown. */
 double gt_roofline_ns(const gemmtune_problem *p, const struct gt_device *d);
 
 #endif

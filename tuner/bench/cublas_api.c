@@ -22,54 +22,49 @@ static const struct gt_symbol cublaslt_symbols[] = {
         {"cublasLtGetVersion", offsetof(struct gt_cublaslt, cublasLtGetVersion), true},
 };
 
-static gt_status open_library(void *table, const char *override, const char *const *names,
+/* Opens the library `stem`, "libcublas", or the file that the variable `override` names. */
+static gt_status open_library(void *table, const char *stem, const char *override,
                               const struct gt_symbol *symbols, size_t count,
                               struct gt_err *err) {
-    char why[256];
+    static const char *const forms[] = {"%s.so.13",
+                                        "%s.so.12",
+                                        "%s.so.11",
+                                        "%s.so",
+                                        "/usr/local/cuda/lib64/%s.so.13",
+                                        "/usr/local/cuda/lib64/%s.so.12"};
+    enum { FORMS = sizeof forms / sizeof *forms };
+    char text[FORMS][64], why[256];
+    const char *names[FORMS + 1] = {NULL};
+    for (int i = 0; i < FORMS; i++) {
+        snprintf(text[i], sizeof text[i], forms[i], stem);
+        names[i] = text[i];
+    }
     void *library = gt_library_open(override, names, why);
     if (!library)
         return gt_fail(err, GEMMTUNE_ENODRIVER, "it is not installed (%s)", why);
     const char *missing = gt_library_fill(table, library, symbols, count);
     return missing ? gt_fail(err, GEMMTUNE_ENODRIVER,
-                             "it has no %s: version 11.2 or newer "
-                             "is needed",
-                             missing)
+                             "it has no %s: version 11.2 or newer is needed", missing)
                    : GEMMTUNE_OK;
 }
 
 gt_status gt_cublas_api(const struct gt_cublas **out, struct gt_err *err) {
-    static const char *const names[] = {"libcublas.so.13",
-                                        "libcublas.so.12",
-                                        "libcublas.so.11",
-                                        "libcublas.so",
-                                        "/usr/local/cuda/lib64/libcublas.so.13",
-                                        "/usr/local/cuda/lib64/libcublas.so.12",
-                                        NULL};
     static struct gt_cublas api;
-    const gt_status status =
-        api.cublasCreate
-            ? GEMMTUNE_OK
-            : open_library(&api, "GEMMTUNE_LIBCUBLAS", names, cublas_symbols,
-                           sizeof cublas_symbols / sizeof *cublas_symbols, err);
-    *out = status != GEMMTUNE_OK ? NULL : &api;
+    gt_status status = GEMMTUNE_OK;
+    if (api.cublasCreate == NULL)
+        status = open_library(&api, "libcublas", "GEMMTUNE_LIBCUBLAS", cublas_symbols,
+                              sizeof cublas_symbols / sizeof *cublas_symbols, err);
+    *out = status == GEMMTUNE_OK ? &api : NULL;
     return status;
 }
 
 gt_status gt_cublaslt_api(const struct gt_cublaslt **out, struct gt_err *err) {
-    static const char *const names[] = {"libcublasLt.so.13",
-                                        "libcublasLt.so.12",
-                                        "libcublasLt.so.11",
-                                        "libcublasLt.so",
-                                        "/usr/local/cuda/lib64/libcublasLt.so.13",
-                                        "/usr/local/cuda/lib64/libcublasLt.so.12",
-                                        NULL};
     static struct gt_cublaslt api;
-    const gt_status status =
-        api.cublasLtCreate
-            ? GEMMTUNE_OK
-            : open_library(&api, "GEMMTUNE_LIBCUBLASLT", names, cublaslt_symbols,
-                           sizeof cublaslt_symbols / sizeof *cublaslt_symbols, err);
-    *out = status != GEMMTUNE_OK ? NULL : &api;
+    gt_status status = GEMMTUNE_OK;
+    if (api.cublasLtCreate == NULL)
+        status = open_library(&api, "libcublasLt", "GEMMTUNE_LIBCUBLASLT", cublaslt_symbols,
+                              sizeof cublaslt_symbols / sizeof *cublaslt_symbols, err);
+    *out = status == GEMMTUNE_OK ? &api : NULL;
     return status;
 }
 
@@ -88,7 +83,7 @@ void gt_cublas_version(char text[32], size_t version) {
              version % 100);
 }
 
-/* cuBLAS's word for each type that it multiplies in f32 or f64. */
+/* cuBLAS's constant for each type that it multiplies in f32 or f64. */
 static const struct {
     gemmtune_dtype type;
     gt_cublas_type theirs;
@@ -129,7 +124,7 @@ struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p) {
     return s;
 }
 
-/* Setting the stream takes an earlier workspace away, so that comes second. */
+/* Setting the stream removes the workspace, so the workspace is set after it. */
 gt_status gt_cublas_open(const struct gt_cublas **api, cublasHandle_t *handle,
                          CUstream stream, void *workspace, size_t workspace_bytes,
                          struct gt_err *err) {
@@ -146,7 +141,8 @@ gt_status gt_cublas_open(const struct gt_cublas **api, cublasHandle_t *handle,
     return status;
 }
 
-/* cublasGemmEx: A and B are of one type, C of the same one or of the accumulator's. */
+/* The types of cublasGemmEx: A and B have one type; C has that type or the accumulator's.
+ */
 bool gt_cublas_serves(const struct gt_device *d, const gemmtune_problem *p) {
     const struct gt_dtype *row = gt_dtype_of(p);
     gt_cublas_type unused;

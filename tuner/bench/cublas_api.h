@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cublas_api.h - as much of cuBLAS and cublasLt (11 and newer) as a comparison calls,
- * declared from their public documentation and opened at run time.
- * tests/device/cublas_header_check.c compares with cublas_v2.h and cublasLt.h. They are
- * baselines: nothing but `gemmtune bench` opens them.
+ * cublas_api.h - the part of cuBLAS and cublasLt (11 and newer) that a comparison calls. It
+ * is declared from their public documentation and opened at run time.
+ * tests/device/cublas_header_check.c compares it with cublas_v2.h and cublasLt.h. The
+ * libraries are baselines: only `gemmtune bench` opens them.
  */
 #ifndef GT_TUNER_BENCH_CUBLAS_API_H
 #define GT_TUNER_BENCH_CUBLAS_API_H
@@ -15,12 +15,12 @@
 typedef struct cublasContext *cublasHandle_t;
 typedef struct cublasLtContext *cublasLtHandle_t;
 
-/* Enumerations travel as int or unsigned, which is what compilers make of them. */
+/* Enumerations are passed as int or unsigned, as compilers do. */
 typedef unsigned gt_cublas_status, gt_cublas_op, gt_cublas_type, gt_cublas_compute;
 typedef unsigned gt_cublas_desc_attribute, gt_cublas_pref_attribute;
 typedef int gt_cublas_algo;
 
-/* X(name here, theirs, value) */
+/* X(our name, their name, value) */
 #define GT_CUBLAS_CONSTANTS(X)                                                             \
     X(GT_CUBLAS_SUCCESS, CUBLAS_STATUS_SUCCESS, 0)                                         \
     X(GT_CUBLAS_INVALID_VALUE, CUBLAS_STATUS_INVALID_VALUE, 7)                             \
@@ -46,7 +46,7 @@ enum gt_cublas_constant {
 #undef X
 };
 
-/* cublasLtMatmulAlgo_t: passed on as it came. */
+/* cublasLtMatmulAlgo_t, which is passed on unchanged. */
 struct gt_cublaslt_algo {
     uint64_t data[8];
 };
@@ -55,16 +55,17 @@ struct gt_cublaslt_algo {
 struct gt_cublaslt_result {
     struct gt_cublaslt_algo algo;
     size_t workspace_bytes;
-    gt_cublas_status state; /* the rest counts when this is a success */
+    gt_cublas_status state; /* the other members are valid when this is a success */
     float waves;
     int reserved[4];
 };
 
-typedef struct gt_cublaslt_desc *gt_cublaslt_desc; /* opaque, theirs */
+typedef struct gt_cublaslt_desc *gt_cublaslt_desc; /* opaque types of the library */
 typedef struct gt_cublaslt_layout *gt_cublaslt_layout;
 typedef struct gt_cublaslt_pref *gt_cublaslt_pref;
 
-/* X(name, exported symbol, 1 needed or 0 optional, parameters). All return a status. */
+/* X(name, exported symbol, 1 needed or 0 optional, parameters). All functions return a
+ * status. */
 #define GT_CUBLAS_SYMBOLS(X)                                                               \
     X(cublasCreate, cublasCreate_v2, 1, (cublasHandle_t * handle))                         \
     X(cublasDestroy, cublasDestroy_v2, 1, (cublasHandle_t handle))                         \
@@ -127,30 +128,29 @@ struct gt_cublaslt {
     size_t (*cublasLtGetVersion)(void);
 };
 
-/* The libraries, or those that $GEMMTUNE_LIBCUBLAS and $GEMMTUNE_LIBCUBLASLT name; opened
- * once, never closed. ENODRIVER with a sentence. From one thread. */
+/* Each opens the library, or the file that $GEMMTUNE_LIBCUBLAS or $GEMMTUNE_LIBCUBLASLT
+ * names. It is opened once and never closed. ENODRIVER with a sentence. Not thread-safe. */
 gt_status gt_cublas_api(const struct gt_cublas **out, struct gt_err *err);
 gt_status gt_cublaslt_api(const struct gt_cublaslt **out, struct gt_err *err);
 
-/* EUNSUPPORTED for what the library says it does not do, else EDEVICE: "call: cuBLAS status
- * 13". */
+/* EUNSUPPORTED when the library says that it does not support the call, else EDEVICE:
+ * "call: cuBLAS status 13". */
 gt_status gt_cublas_result(gt_cublas_status status, const char *call, struct gt_err *err);
-/* "13.1.0" of 130100 */
+/* Writes 130100 as "13.1.0". */
 void gt_cublas_version(char text[32], size_t version);
 
-/* How a row-major product is told to a column-major library: as its transpose, B's first.
- */
+/* A row-major product as a column-major library sees it: the transpose, with B first. */
 struct gt_cublas_shape {
-    gt_cublas_op op_a, op_b; /* of the first and second matrix given: our B and A */
+    gt_cublas_op op_a, op_b; /* for the first and second matrix passed: our B and A */
     int m, n, k, lda, ldb, ldc;
     gt_cublas_type type_a, type_b,
-        type_c;           /* of the first and second matrix given, and of C */
-    gt_cublas_type scale; /* of alpha and beta */
+        type_c;           /* of the first and second matrix passed, and of C */
+    gt_cublas_type scale; /* type of alpha and beta */
     gt_cublas_compute compute, pedantic;
 };
 struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p);
-/* The library and a handle of it, with a stream and a workspace. On failure *handle, when
- * it is not NULL, is still to be destroyed. */
+/* Opens the library with a handle, a stream and a workspace. After a failure the caller
+ * must destroy *handle if it is not NULL. */
 gt_status gt_cublas_open(const struct gt_cublas **api, cublasHandle_t *handle,
                          CUstream stream, void *workspace, size_t workspace_bytes,
                          struct gt_err *err);

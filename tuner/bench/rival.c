@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rival.c - the list of rivals, and what may be said about them before any is opened. */
+/* rival.c - the list of rivals, and the checks that need none of them open. */
 #include "tuner/bench/rival.h"
 
 #include "core/text.h"
@@ -46,7 +46,7 @@ gt_status gt_rivals_parse(unsigned *out, const char *list, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
-/* Each replaces the arithmetic of f32 or f64 products by another one. */
+/* Each of these variables replaces the arithmetic of f32 or f64 products. */
 gt_status gt_rivals_environment(struct gt_err *err) {
     static const char *const names[] = {
         "NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rival_clblast.c - CLBlast on OpenCL devices, with the parameters it ships, on our queue.
+/*
+ * rival_clblast.c - CLBlast on OpenCL devices, with its built-in parameters, on our queue.
  */
 #include "runtime/driver_util.h"
 #include "runtime/opencl_api.h"
@@ -8,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* From clblast_c.h's documentation. */
+/* As documented in clblast_c.h. */
 enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111, TRANSPOSE = 112 };
 
 typedef int (*sgemm_fn)(int layout, int trans_a, int trans_b, size_t m, size_t n, size_t k,
@@ -74,7 +75,7 @@ static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
     return GEMMTUNE_OK;
 }
 
-/* Both precisions: the same arguments but for the scalars. */
+/* For both precisions: the arguments differ only in the scalars. */
 #define CALL(fn, type)                                                                     \
     c->fn(ROW_MAJOR, p->trans_a ? TRANSPOSE : NO_TRANSPOSE,                                \
           p->trans_b ? TRANSPOSE : NO_TRANSPOSE, (size_t)p->m, (size_t)p->n, (size_t)p->k, \
@@ -99,7 +100,7 @@ static void describe(char text[GT_RIVAL_TEXT_MAX], void *self, int variant) {
 
 const struct gt_rival gt_rival_clblast = {
     .name = "clblast",
-    .about = "CLBlast with the parameters it ships",
+    .about = "CLBlast with its built-in parameters",
     .serves = serves,
     .open = open_clblast,
     .close = close_clblast,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rival_cpu.c - this machine's CPU BLAS on the memory of an OpenCL CPU device, which is its
- * own: mapped, multiplied and given back between two commands of the queue.
+ * rival_cpu.c - this machine's CPU BLAS on the memory of an OpenCL CPU device. The memory
+ * is mapped, used and unmapped between two commands of the queue.
  */
 #include "runtime/opencl_api.h"
 #include "tuner/lab/data.h"
@@ -105,7 +105,7 @@ static void describe(char text[GT_RIVAL_TEXT_MAX], void *self, int variant) {
 const struct gt_rival gt_rival_cpu = {
     .name = "cpu",
     .about = "the CPU BLAS of this machine, on OpenCL CPU devices",
-    .rest_ms = 60, /* OpenBLAS: 2^26 clocks, 34 ms at 2 GHz */
+    .rest_ms = 60, /* OpenBLAS spins for 2^26 clocks, 34 ms at 2 GHz */
     .serves = serves,
     .open = open_cpu,
     .close = close_cpu,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rival_cublas.c - cuBLAS as most programs call it: its own choice of kernel, in default
- * and in pedantic arithmetic.
+ * rival_cublas.c - cuBLAS as most programs call it: with its own choice of kernel, in
+ * default and in pedantic arithmetic.
  */
 #include "tuner/bench/cublas_api.h"
 #include "tuner/bench/rival.h"

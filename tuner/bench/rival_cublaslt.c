@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rival_cublaslt.c - cublasLt as careful programs call it: every candidate that its
- * heuristic offers, of which the fastest here takes part.
+ * rival_cublaslt.c - cublasLt as careful programs call it: all candidates of its heuristic
+ * are tried, and the fastest here takes part.
  */
 #include "tuner/bench/cublas_api.h"
 #include "tuner/bench/rival.h"
@@ -14,9 +14,9 @@ struct cublaslt {
     cublasLtHandle_t handle;
     void *workspace;
     CUstream stream;
-    /* of one problem */
+    /* for the present problem */
     gt_cublaslt_desc desc;
-    gt_cublaslt_layout layout[3]; /* of the first and second matrix given, and of C */
+    gt_cublaslt_layout layout[3]; /* of the first and second matrix passed, and of C */
     int count;
     struct gt_cublaslt_result result[GT_VARIANTS_MAX];
 };

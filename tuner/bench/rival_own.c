@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rival_own.c - our side of a comparison: gemmtune.h, called as its users do. */
+/* rival_own.c - our side of a comparison: gemmtune.h, called as by its users. */
 #include "tuner/bench/rival.h"
 
 #include "tuner/base/choose.h"
@@ -89,4 +89,4 @@ static void describe(char text[GT_RIVAL_TEXT_MAX], void *self, int variant) {
 const struct gt_rival gt_rival_own = {
     .name = "gemmtune", .about = "the library with its database", OWN};
 const struct gt_rival gt_rival_self = {
-    .name = "self", .about = "the same once more", .by_name_only = true, OWN};
+    .name = "self", .about = "the same a second time", .by_name_only = true, OWN};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agree.c - `gemmtune agree`: the same problem tuned several times from nothing, each time
- * with another seed and a database of its own; then all that won are measured together, in
- * a fresh process, none leaving. Says whether the runs chose alike, what their choices cost
- * and whether the times they stored are found again; with a database, how far they are from
- * the winner that is stored there. The image cache is shared: only the first run pays for
- * compiling.
+ * agree.c - `gemmtune agree`: tunes the same problem several times from nothing, each time
+ * with another random seed and a database of its own. Then all winners are measured
+ * together in a fresh process, and none leaves. It reports whether the runs chose alike,
+ * how much slower their choices are than the best, and whether the stored times are found
+ * again; with a database also how far they are from the winner that is stored there. The
+ * runs share the image cache, so only the first one compiles.
  */
 #define _DEFAULT_SOURCE /* for mkdtemp */
 #include "tuner/cmd/agree_report.h"
@@ -31,23 +31,23 @@ struct values {
 static const struct gt_option options[] = {
     GT_OPTION_DEVICE(struct values),
     {"runs", 'r', GT_OPT_INT, offsetof(struct values, runs), "N",
-     "times that each problem is tuned (default 20)", 2, GT_AGREE_RUNS_MAX},
+     "number of runs for each problem (default 20)", 2, GT_AGREE_RUNS_MAX},
     {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME",
      "for the search of each run: 2s, 500ms (default: the effort's)", 0, 0},
     GT_OPTION_EFFORT(struct values),
     {"strategy", 0, GT_OPT_TEXT, offsetof(struct values, strategy), "NAME",
      "how to search: as for tune", 0, 0},
     {"db", 0, GT_OPT_TEXT, offsetof(struct values, db), "FILE",
-     "measure the winner that is stored there with them: the best that is known", 0, 0},
+     "also measure the winner that is stored there", 0, 0},
     {"family", 'f', GT_OPT_NAMES, offsetof(struct values, families), "NAMES",
      "try these families only, with commas between; may be repeated", 0, 0},
     GT_OPTION_TEMPLATES(struct values),
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
-     "seed of the first run, the others' follow (default 1)", 0, INT64_C(1) << 52},
+     "random seed of the first run; the others follow (default 1)", 0, INT64_C(1) << 52},
     {"jobs", 'j', GT_OPT_INT, offsetof(struct values, jobs), "N",
      "compile workers (default: by the number of cores)", 0, 32},
     {"each", 0, GT_OPT_FLAG, offsetof(struct values, each), NULL,
-     "a line a run, not a line a problem", 0, 0},
+     "print a line for each run, not for each problem", 0, 0},
     GT_OPTION_QUIET(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
@@ -63,17 +63,17 @@ static double seconds_of(const struct values *v, const struct gt_tuner *t) {
                               : t->effort->gpu_s;
 }
 
-/* What the command works with. */
+/* The data of a command. */
 struct work {
     struct gt_tuner *t;
     struct gt_session *session;
     const struct values *v;
     const struct gt_sweep *sweep;
     struct gt_table *table;
-    char folder[4096]; /* for the runs' databases */
+    char folder[4096]; /* folder for the runs' databases */
 };
 
-/* One run, in a database of its own. */
+/* Makes one run in a database of its own. */
 static gt_status tune_once(struct gt_tune_result *result, struct work *w,
                            const struct gt_sweep_item *item, struct gt_err *err) {
     char path[sizeof w->folder + 16];
@@ -109,7 +109,8 @@ static gt_status tune_all(struct gt_agree_study *s, struct work *w,
     for (int i = 0; status == GEMMTUNE_OK && i < s->runs; i++) {
         w->t->seed = (uint64_t)w->v->seed + (uint64_t)i;
         status = tune_once(&s->result[i], w, item, err);
-        if (status == GEMMTUNE_OK && gt_session_stop) /* a run that did not end is none */
+        /* a run that was stopped does not count */
+        if (status == GEMMTUNE_OK && gt_session_stop)
             status = gt_fail(err, GEMMTUNE_ENOTFOUND, "stopped; agree keeps nothing");
         if (status == GEMMTUNE_OK)
             say_run(w->t, s, i);
@@ -126,7 +127,7 @@ static int number_of(const struct gt_agree_study *s, const struct gt_candidate *
     return -1;
 }
 
-/* Its number; it gets one. */
+/* The number of a winner, which is added if it is new. */
 static int enlist(struct gt_agree_study *s, const struct gt_candidate *c) {
     const int known = number_of(s, c);
     if (known >= 0)
@@ -149,7 +150,7 @@ static void collect(struct gt_agree_study *s) {
         }
 }
 
-/* The records are all of the study's problem and device. */
+/* Takes a run's winner. The records are all of the study's problem and device. */
 static void take_winner(struct gt_agree_study *s, struct gt_view *records,
                         const struct gt_families *families) {
     gt_view_rank(records, 0, families);
@@ -157,13 +158,13 @@ static void take_winner(struct gt_agree_study *s, struct gt_view *records,
         const struct gt_view_row *row = &records->row[i];
         if (row->rank != 0)
             continue;
-        snprintf(s->best.family, sizeof s->best.family, "%s", row->family);
-        snprintf(s->best.point, sizeof s->best.point, "%s", row->point);
+        gt_candidate_set(&s->best, row->family, row->point);
         return;
     }
 }
 
-/* The winner of a database, if one is asked: before the runs, which take their time. */
+/* Finds the winner in the database that was given, if any. This comes before the runs,
+ * which take long. */
 static gt_status find_known(struct gt_agree_study *s, const struct gt_tuner *t,
                             const char *path, struct gt_err *err) {
     struct gt_db *db = NULL;
@@ -186,14 +187,15 @@ static gt_status measure_again(struct gt_agree_study *s, struct gt_session *sess
     struct gt_report report;
     if (s->winners == 0)
         return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: no run found a kernel", s->problem);
-    gt_status status = gt_session_try(&report, session, GT_JOB_AGAIN, s->problem, s->winner,
-                                      s->winners, seed + 0xa9a1, err);
+    gt_status status = gt_session_try(&report, session, GT_JOB_COMPARE, s->problem,
+                                      s->winner, s->winners, seed + 0xa9a1, err);
     for (int i = 0; status == GEMMTUNE_OK && i < s->winners; i++)
         if (report.result[i].outcome == GT_CORRECT)
             s->again[i] = report.result[i].time;
     if (status == GEMMTUNE_OK && s->stored >= 0 && s->again[s->stored].samples == 0)
-        status = gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: the best known is no more: %.300s",
-                         s->problem, report.result[s->stored].error);
+        status = gt_fail(err, GEMMTUNE_ENOTFOUND,
+                         "%s: the stored winner cannot be measured: %.300s", s->problem,
+                         report.result[s->stored].error);
     return status;
 }
 
@@ -256,7 +258,7 @@ static int do_all(struct work *w) {
         w->t->progress.problem = i + 1;
         status = do_problem(w, &w->sweep->item[i], &err);
     }
-    if (w->table != NULL) /* the problems done before one that failed, too */
+    if (w->table != NULL) /* print the problems before the failed one, too */
         gt_common_print(w->table, &w->v->format);
     gt_table_destroy(w->table);
     return status != GEMMTUNE_OK ? gt_common_fail(status, &err) : GT_EXIT_OK;
@@ -307,7 +309,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_agree = {
     .name = "agree",
     .operands = "PROBLEM... --device N",
-    .about = "Tune a problem several times and say whether the runs agree.",
+    .about = "Tune a problem several times and show whether the runs agree.",
     .options = options,
     .tables = (const struct gt_form *const[]){&gt_agree_form, &gt_agree_run_form, NULL},
     .run = run,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agree_report.c - the tables of `gemmtune agree`: a line a problem, or a line a run. */
+/*
+ * agree_report.c - the tables of `gemmtune agree`: one with a line for each problem, one
+ * with a line for each run.
+ */
 #include "tuner/cmd/agree_report.h"
 
 #include <math.h>
@@ -8,12 +11,11 @@ static double hundredths(double x) {
     return round(100 * x) / 100;
 }
 
-/* ---- a line a problem
- * --------------------------------------------------------------------- */
+/* ---- a line a problem ---- */
 
 struct summary {
     const struct gt_agree_study *study;
-    double seconds, trials, points_per_s, busy; /* of a run, on average */
+    double seconds, trials, points_per_s, busy; /* averages over the runs */
 };
 
 static struct summary sum_up(const struct gt_agree_study *s) {
@@ -29,8 +31,9 @@ static struct summary sum_up(const struct gt_agree_study *s) {
 }
 
 static double over_stored(const struct summary *s) {
-    return s->study->stored >= 0 ? hundredths(100 * s->study->agreement.median_over_known)
-                                 : (double)NAN;
+    return s->study->stored >= 0
+               ? hundredths(100 * s->study->agreement.median_over_reference)
+               : (double)NAN;
 }
 
 #define SUMMARIES(X)                                                                       \
@@ -38,16 +41,16 @@ static double over_stored(const struct summary *s) {
     X("runs", "runs", COUNT, 1, r->study->agreement.runs, "runs that chose a kernel")      \
     X("winners", "winners", COUNT, 1, r->study->agreement.winners, "different choices")    \
     X("same", "same", COUNT, 0, r->study->agreement.same,                                  \
-      "runs that chose what most chose")                                                   \
+      "runs with the most frequent choice")                                                \
     X("same_or_tied", "or tied", COUNT, 0, r->study->agreement.same_tie,                   \
-      "those, and runs that found it tied with their choice")                              \
+      "the same, plus runs that found it tied with their choice")                          \
     X("found_again", "found again", COUNT, 2, r->study->agreement.found_again,             \
       "runs whose stored time was measured again, within its interval")                    \
     X("median_regret_percent", "regret %", COUNT, 0,                                       \
       hundredths(100 * r->study->agreement.median_regret),                                 \
-      "how much slower than the best choice a run's is, median")                           \
+      "how much slower a run's choice is than the best one, median")                       \
     X("most_regret_percent", "at most %", COUNT, 0,                                        \
-      hundredths(100 * r->study->agreement.most_regret), "the same of the worst run")      \
+      hundredths(100 * r->study->agreement.most_regret), "the same for the worst run")     \
     X("over_known_percent", "over known %", COUNT, 3, over_stored(r),                      \
       "how much slower than the winner of --db, median")                                   \
     X("seconds", "seconds", COUNT, 0, hundredths(r->seconds), "time of a run")             \
@@ -65,15 +68,14 @@ gt_status gt_agree_add(struct gt_table *t, const struct gt_agree_study *s,
     return add_summary(t, &row, err);
 }
 
-/* ---- a line a run
- * ------------------------------------------------------------------------- */
+/* ---- a line a run ---- */
 
 struct run {
     const struct gt_agree_study *study;
-    int number; /* from 0 */
+    int number; /* counts from 0 */
     const struct gt_agree_run *run;
     const struct gt_measurement *stored, *again;
-    bool both; /* measured then and now */
+    bool both; /* it was measured by its run and again */
 };
 
 static const struct gt_candidate *choice_of(const struct run *r) {
@@ -81,13 +83,13 @@ static const struct gt_candidate *choice_of(const struct run *r) {
     return r->stored->samples > 0 ? &r->study->winner[r->run->choice] : &none;
 }
 
-/* Empty cells for a run that was not measured both times. */
+/* The value, or an empty cell for a run that was not measured both times. */
 static double of_both(const struct run *r, double value) {
     return r->both ? value : (double)NAN;
 }
 
 static double run_over_stored(const struct run *r) {
-    return r->study->stored >= 0 ? of_both(r, hundredths(100 * r->run->over_known))
+    return r->study->stored >= 0 ? of_both(r, hundredths(100 * r->run->over_reference))
                                  : (double)NAN;
 }
 
@@ -97,19 +99,19 @@ static double run_over_stored(const struct run *r) {
     X("family", "family", TEXT, 0, gt_cell_filled(choice_of(r)->family),                   \
       "family of the run's winner")                                                        \
     X("point", "point", POINT, 1, gt_cell_filled(choice_of(r)->point),                     \
-      "its values of the family's parameters")                                             \
+      "values of its family's parameters")                                                 \
     X("median_ns", "stored", NS, 0, r->stored->median_ns,                                  \
       "median time that the run stored")                                                   \
-    X("low_ns", NULL, COUNT, 0, r->stored->low_ns, "where its 95 % interval begins")       \
+    X("low_ns", NULL, COUNT, 0, r->stored->low_ns, "lower end of its 95 % interval")       \
     X("high_ns", NULL, COUNT, 0, r->stored->high_ns, "where it ends")                      \
     X("samples", NULL, COUNT, 0, r->stored->samples, "its samples")                        \
     X("again_median_ns", "again", NS, 0, r->again->median_ns,                              \
       "median time, measured again beside the other runs' winners")                        \
-    X("again_low_ns", NULL, COUNT, 0, r->again->low_ns, "where its 95 % interval begins")  \
+    X("again_low_ns", NULL, COUNT, 0, r->again->low_ns, "lower end of its 95 % interval")  \
     X("again_high_ns", NULL, COUNT, 0, r->again->high_ns, "where it ends")                 \
     X("again_samples", NULL, COUNT, 0, r->again->samples, "its samples")                   \
     X("found_again", "found again", BOOL, 2, of_both(r, r->run->found_again),              \
-      "whether the new median is in the stored interval")                                  \
+      "whether the new median lies in the stored interval")                                \
     X("regret_percent", "regret %", COUNT, 0, hundredths(100 * r->run->regret),            \
       "how much slower than the best choice")                                              \
     X("clock_mhz", "MHz", COUNT, 4, r->stored->clock_mhz, "clock of the stored time")      \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench.c - `gemmtune bench`: tuned kernels against what a user would run instead, measured
- * in turns in one run. Each line is printed as it is done.
+ * bench.c - `gemmtune bench`: compares tuned kernels with the libraries that a user would
+ * otherwise call, measured in turn in one run. Each line is printed as soon as it is done.
  */
 #include "tuner/cmd/bench.h"
 #include "tuner/base/progress.h"
@@ -25,23 +25,23 @@ static const struct gt_option options[] = {
      "problems to measure (sweep.json)", 0, 0},
     GT_OPTION_DB(struct values),
     {"against", 0, GT_OPT_TEXT, offsetof(struct values, against), "LIST",
-     "cublas, cublaslt, clblast, cpu or self, by commas (default: all but self)", 0, 0},
+     "cublas, cublaslt, clblast, cpu or self, with commas between (default: all but self)",
+     0, 0},
     {"rounds", 'r', GT_OPT_INT, offsetof(struct values, rounds), "N",
-     "samples of each side, in turns (default 21)", 6, GT_SAMPLES_MAX},
+     "samples of each side, in turn (default 21)", 6, GT_SAMPLES_MAX},
     {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME",
      "device time for the rounds of a line (default 5s)", 0, 0},
     {"turn", 0, GT_OPT_SECONDS, offsetof(struct values, turn), "TIME",
-     "how long a side runs at its turn, of which the second half counts (default: one "
-     "sample)",
-     0, 0},
+     "device time of a side in its turn; its second half counts (default: one sample)", 0,
+     0},
     {"timeout", 0, GT_OPT_SECONDS, offsetof(struct values, timeout), "TIME",
-     "for a line, after which it counts as hung (default: by its size)", 0, 0},
+     "limit for a line, after which it counts as hung (default: by its size)", 0, 0},
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
      "seed of the data (default 1)", 0, INT64_C(1) << 52},
     {"aa", 0, GT_OPT_FLAG, offsetof(struct values, aa), NULL,
-     "our kernel against itself: how far apart equals are measured", 0, 0},
+     "compare our kernel with itself: how far apart equal kernels are measured", 0, 0},
     {"overhead", 0, GT_OPT_FLAG, offsetof(struct values, overhead), NULL,
-     "host time of a call instead: the library, the driver alone, vendors' libraries", 0,
+     "measure the host time of calls instead: library, driver alone, vendors' libraries", 0,
      0},
     GT_OPTION_QUIET(struct values),
     GT_OPTION_JSON(struct values),
@@ -54,7 +54,7 @@ static bool is_stopped(void) {
     return gt_session_stop != 0;
 }
 
-/* Before the first line of the table stand the vendors' libraries and the noise floor. */
+/* Prints the vendors' libraries and the noise floor, before the first line of the table. */
 static void say_begin(size_t count, const struct values *v) {
     struct gt_progress progress;
     char text[160];
@@ -83,7 +83,8 @@ static int compare(const struct gt_device *d, const struct gt_bench_options *o,
     const gt_status status = gt_bench_run(d, o, sweep, !v->aa, &on, &err);
     if (r.done == 0 && status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);
-    if (r.done == 0) /* nothing to sum up: a rival is missing, which has been said */
+    /* there is nothing to sum up: a rival is missing, as was said before */
+    if (r.done == 0)
         return is_stopped()
                    ? gt_die(GT_EXIT_FAILURE, "stopped after 0 of %zu lines", sweep->count)
                    : GT_EXIT_FAILURE;
@@ -91,9 +92,9 @@ static int compare(const struct gt_device *d, const struct gt_bench_options *o,
     return status != GEMMTUNE_OK ? gt_common_fail(status, &err) : code;
 }
 
-/* ---- what a call costs ---- */
+/* ---- the cost of a call ---- */
 
-/* A call for one problem. */
+/* One call for one problem. */
 struct call_row {
     const char *problem;
     const struct gt_overhead *overhead;
@@ -108,7 +109,7 @@ static bool counts(const struct call_row *r) {
     return gt_call_counts(r->overhead, r->call);
 }
 
-/* Whether the call stands beside the driver's launch alone. */
+/* Whether the call has a column for its difference to the driver's launch. */
 static bool is_compared(const struct call_row *r) {
     return counts(r) && r->call != GT_CALL_LAUNCH &&
            gt_call_counts(r->overhead, GT_CALL_LAUNCH);
@@ -122,27 +123,28 @@ static const char *note_of(const struct call_row *r) {
 #define CALLS(X)                                                                           \
     X("problem", "problem", TEXT, 0, r->problem, "its name")                               \
     X("kernels", "kernels", COUNT, 3, gt_cell_known(r->overhead->launches),                \
-      "launches of a product of ours")                                                     \
-    X("call", "call", TEXT, 0, gt_call_name(r->call), "what the host calls")               \
+      "launches of our product")                                                           \
+    X("call", "call", TEXT, 0, gt_call_name(r->call), "the call")                          \
     X("ns", "ns", COUNT, 0, cost(r->overhead->cost[r->call].median_ns, counts(r)),         \
       "host time of a call, median")                                                       \
     X("low_ns", "from", COUNT, 2, cost(r->overhead->cost[r->call].low_ns, counts(r)),      \
-      "where the median's 95 % interval begins")                                           \
+      "lower end of the median's 95 % interval")                                           \
     X("high_ns", "to", COUNT, 2, cost(r->overhead->cost[r->call].high_ns, counts(r)),      \
       "where it ends")                                                                     \
     X("above_launch_ns", "above the launch", COUNT, 0,                                     \
       cost(r->overhead->above[r->call].median_ns, is_compared(r)),                         \
-      "what it takes more than the driver's launch alone, median")                         \
+      "difference to the driver's launch alone, median")                                   \
     X("above_launch_low_ns", "from", COUNT, 2,                                             \
       cost(r->overhead->above[r->call].low_ns, is_compared(r)),                            \
-      "where that median's 95 % interval begins")                                          \
+      "lower end of that median's 95 % interval")                                          \
     X("above_launch_high_ns", "to", COUNT, 2,                                              \
       cost(r->overhead->above[r->call].high_ns, is_compared(r)), "where it ends")          \
-    X("note", "", TAIL, 1, note_of(r), "our kernel, or why the call was not measured")
+    X("note", "", TAIL, 1, note_of(r),                                                     \
+      "our kernel, or the reason why the call was not measured")
 GT_COLUMNS(call, struct call_row, CALLS)
 static const struct gt_form calls = GT_FORM(call, "with --overhead");
 
-/* A problem that fails costs no other one its rows. */
+/* A problem that fails does not affect the rows of the others. */
 static int call_cost(const struct gt_device *d, const struct gt_bench_options *o,
                      const struct gt_sweep *sweep, const struct values *v) {
     struct gt_progress progress;
@@ -172,7 +174,7 @@ static int call_cost(const struct gt_device *d, const struct gt_bench_options *o
     return last ? gt_common_fail(last, &err) : GT_EXIT_OK;
 }
 
-/* For the overhead any short ones will do. */
+/* Adds some short problems, which are enough for the overhead. */
 static gt_status add_short(struct gt_sweep *s, struct gt_err *err) {
     static const char *const names[] = {"f32-nn-128x128x128",  "f32-nn-1024x1024x1024",
                                         "f32-nn-256x256x8192", "f32-nn-16x2048x2048",
@@ -183,7 +185,7 @@ static gt_status add_short(struct gt_sweep *s, struct gt_err *err) {
     return status;
 }
 
-/* Those of the file, then those named. */
+/* Loads the problems of the file, then the named ones. */
 static int load_problems(struct gt_sweep *s, const struct values *v, int argc, char **argv,
                          int first) {
     struct gt_err err = {""};
@@ -214,8 +216,8 @@ static int set_options(struct gt_bench_options *o, const struct values *v) {
     return status != GEMMTUNE_OK ? gt_die(GT_EXIT_USAGE, "bench: %s", err.line) : -1;
 }
 
-/* The library opens it; whether there is anything to open is said here, as other commands
- * do. */
+/* Checks that there is a database, and reports it as other commands do. The library opens
+ * it. */
 static int look_at_database(const struct values *v) {
     struct gt_db *db = NULL;
     const int code = gt_common_read_db(&db, v->db);
@@ -251,7 +253,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_bench = {
     .name = "bench",
     .operands = "[PROBLEM...] --device N",
-    .about = "Measure tuned kernels against vendors' libraries, in turns.",
+    .about = "Measure tuned kernels against vendors' libraries, in turn.",
     .options = options,
     .tables = (const struct gt_form *const[]){&gt_bench_line_form, &gt_bench_sum_form,
                                               &calls, NULL},

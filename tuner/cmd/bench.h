@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench.h - what the parts of `gemmtune bench` share: bench.c asks, bench_report.c judges
- * and sums up, bench_line.c prints a line.
+ * bench.h - shared by the parts of `gemmtune bench`: bench.c measures, bench_report.c
+ * judges and sums up, bench_line.c prints a line.
  */
 #ifndef GT_TUNER_CMD_BENCH_H
 #define GT_TUNER_CMD_BENCH_H
@@ -12,7 +12,7 @@
 
 enum { GT_BENCH_CLASSES = 16 };
 
-/* What is kept of the lines. The caller sets the first members, the rest is zero. */
+/* The report under way. The caller sets the first members; the others are zero. */
 struct gt_bench_report {
     struct gt_device device;
     const struct gt_sweep *sweep;
@@ -20,22 +20,22 @@ struct gt_bench_report {
     bool aa, by_name, started;
     /* by row of dtype.h */
     bool has_floor[GT_DTYPES], seen[GT_DTYPES];
-    double floor[GT_DTYPES]; /* how far a ratio of equals was from 1 */
+    double floor[GT_DTYPES]; /* how far the ratio of our kernel to itself was from 1 */
     struct gt_tally all, types[GT_DTYPES], shape[GT_BENCH_CLASSES];
     size_t done;
-    int wrong, failed, alone; /* alone: lines without a baseline */
+    int wrong, failed, alone; /* alone: number of lines without a baseline */
     int dropped, clock_low_mhz, clock_high_mhz;
-    double worst; /* least ratio; 0 none */
+    double worst; /* least ratio; 0: there is none */
     char worst_problem[GT_PROBLEM_NAME_MAX];
 };
 
-/* What a line comes to. */
+/* One line with its verdict. */
 struct gt_bench_entry {
     const struct gt_sweep_item *item;
     const struct gt_bench_line *line;
     gt_outcome outcome;
     const char *text;                 /* why it was not measured, or NULL */
-    const struct gt_bench_side *base; /* the best rival, or NULL */
+    const struct gt_bench_side *base; /* the fastest rival, or NULL */
     const char *base_name;
     double ratio, floor;
     enum gt_verdict verdict;
@@ -49,16 +49,16 @@ void gt_bench_hear_floor(void *report, size_t row, double floor);
 void gt_bench_hear_line(void *report, size_t index, const struct gt_bench_line *line,
                         gt_outcome outcome, const char *text);
 extern const struct gt_form gt_bench_sum_form;
-/* Prints the sums; the exit code. */
+/* Prints the sums. Returns the exit code. */
 int gt_bench_end(struct gt_bench_report *r);
 
 /* ---- bench_line.c ---- */
 
 extern const struct gt_form gt_bench_line_form;
 
-/* What stands ahead of the lines in CSV and for people. */
+/* Prints the heading of the lines, for CSV and for people. */
 void gt_bench_print_heading(const struct gt_bench_report *r);
-/* In the report's format; a JSON object without a separator. */
+/* Prints the line in the report's format. A JSON object comes without a separator. */
 void gt_bench_print_line(const struct gt_bench_report *r, const struct gt_bench_entry *e);
 
 #endif

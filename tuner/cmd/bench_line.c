@@ -9,7 +9,8 @@
 
 /* ---- a line for programs ---- */
 
-/* Every rival's time, and who was left out and why: "cublas 12.3 us; cpu: it is wrong". */
+/* Writes every rival's time, and who was left out with the reason: "cublas 12.3 us; cpu: it
+ * is wrong". */
 static void note_of(char *text, size_t size, const struct gt_bench_entry *e) {
     size_t at = 0;
     text[0] = '\0';
@@ -27,13 +28,13 @@ static void note_of(char *text, size_t size, const struct gt_bench_entry *e) {
                                    gt_show_ns(ns, s->time.median_ns));
         if (s->error[0] && at < size)
             at += (size_t)snprintf(text + at, size - at, ": %s: %s",
-                                   s->timed ? "a way of it was left out"
+                                   s->timed ? "one variant was left out"
                                             : gt_outcome_word(s->outcome),
                                    s->error);
     }
 }
 
-/* Some rival was to take part and did not. */
+/* Whether a rival that should take part did not. */
 static bool has_failed(const struct gt_bench_entry *e) {
     for (int i = 0; i < GT_RIVALS; i++)
         if (e->line->rival[i].error[0])
@@ -51,7 +52,7 @@ static double roofline_share(const struct gt_bench_report *r,
 struct row {
     const struct gt_bench_report *report;
     const struct gt_bench_entry *e;
-    struct gt_measurement ours, base, ratio; /* zero: none */
+    struct gt_measurement ours, base, ratio; /* zero when there is none */
     char note[2 * GT_VERDICT_TEXT_MAX];
 };
 
@@ -66,12 +67,11 @@ static gt_outcome outcome_of(const struct row *r) {
 #define LINES(X)                                                                           \
     X("problem", "problem", TEXT, 0, r->e->item->name, "its name")                         \
     X("class", "class", TEXT, 0, gt_shape_class(&r->e->item->problem), "kind of shape")    \
-    X("outcome", NULL, TEXT, 0, gt_outcome_word(outcome_of(r)),                            \
-      "correct, or what went wrong")                                                       \
+    X("outcome", NULL, TEXT, 0, gt_outcome_word(outcome_of(r)), "correct, or the failure") \
     X("ours_ns", "ours, +-", COUNT, 0, gt_cell_known(r->ours.median_ns),                   \
       "our median time and half of its 95 % interval in per cent")                         \
     X("ours_low_ns", NULL, COUNT, 0, gt_cell_known(r->ours.low_ns),                        \
-      "where the interval begins")                                                         \
+      "lower end of the interval")                                                         \
     X("ours_high_ns", NULL, COUNT, 0, gt_cell_known(r->ours.high_ns), "where it ends")     \
     X("ours_gflops", NULL, COUNT, 0, gt_cell_known(gflops_of(r)), "our rate")              \
     X("baseline", "baseline", TEXT, 0, r->e->base != NULL ? r->e->base_name : NULL,        \
@@ -79,19 +79,19 @@ static gt_outcome outcome_of(const struct row *r) {
     X("baseline_ns", "time, +-", COUNT, 0, gt_cell_known(r->base.median_ns),               \
       "its median time and half of its interval")                                          \
     X("baseline_low_ns", NULL, COUNT, 0, gt_cell_known(r->base.low_ns),                    \
-      "where the interval begins")                                                         \
+      "lower end of the interval")                                                         \
     X("baseline_high_ns", NULL, COUNT, 0, gt_cell_known(r->base.high_ns), "where it ends") \
     X("ratio", "ratio", COUNT, 0, gt_cell_known(r->ratio.median_ns),                       \
       "its time over ours, round by round, median: above 1 ours is faster")                \
     X("ratio_low", NULL, COUNT, 0, gt_cell_known(r->ratio.low_ns),                         \
-      "where the ratio's 95 % interval begins")                                            \
+      "lower end of the ratio's 95 % interval")                                            \
     X("ratio_high", NULL, COUNT, 0, gt_cell_known(r->ratio.high_ns), "where it ends")      \
     X("floor", NULL, COUNT, 0, gt_cell_known(r->e->floor),                                 \
-      "how far from 1 the ratio of equals was measured")                                   \
+      "how far from 1 the ratio of equal kernels was measured")                            \
     X("verdict", "", TEXT, 0, r->e->base != NULL ? gt_verdict_word(r->e->verdict) : NULL,  \
       "win, loss, or tie: the ratio's interval comes within the floor of 1")               \
     X("roofline", "% roof", COUNT, 0, gt_cell_known(roofline_share(r->report, r->e)),      \
-      "least time that the device's peaks allow over ours")                                \
+      "least time that the device's peaks allow, over our time")                           \
     X("rounds", NULL, COUNT, 0, gt_cell_known(r->ours.samples), "samples of each side")    \
     X("dropped", NULL, COUNT, 0, r->e->line->dropped,                                      \
       "rounds left out because the device throttled its clock")                            \
@@ -104,7 +104,7 @@ static gt_outcome outcome_of(const struct row *r) {
     X("baseline_is", NULL, TEXT, 0, r->e->base != NULL ? r->e->base->what : NULL,          \
       "the baseline's kernel or library")                                                  \
     X("note", NULL, TEXT, 0, gt_cell_filled(r->note),                                      \
-      "times of all others, or why one takes no part")
+      "times of all others, or the reason why one takes no part")
 GT_COLUMNS(line, struct row, LINES)
 const struct gt_form gt_bench_line_form = GT_FORM(line, "");
 
@@ -141,7 +141,7 @@ static const char *in_brief(char text[32], const struct gt_measurement *m) {
     return text;
 }
 
-/* Cells of a line, whose widths are fixed: lines are printed as they come. */
+/* The cells of a line. Their widths are fixed, because lines are printed as they arrive. */
 static const struct {
     int width;
     bool right;
@@ -158,7 +158,7 @@ static const struct {
 };
 enum { CELLS = sizeof cells / sizeof *cells, NARROW = 120, KERNEL_LEAST = 8 };
 
-/* The cells, then as much of the kernel as there is room for. */
+/* Prints the cells, then as much of the kernel as fits. */
 static void print_cells(const struct gt_bench_report *r, const char *const text[CELLS],
                         const char *kernel) {
     const int room = r->format.wide ? 0 : (int)gt_terminal_width(stdout);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_report.c - what the lines of `gemmtune bench` say together, told as they come. */
+/* bench_report.c - sums up the lines of `gemmtune bench` as they arrive. */
 #include "tuner/cmd/bench.h"
 #include "tuner/lab/ratio.h"
 
@@ -26,8 +26,8 @@ static struct gt_bench_entry enter(const struct gt_bench_report *r, size_t index
     return e;
 }
 
-/* Against ourselves each line has a floor of its own, before it is judged; that of
- * its types is the largest. */
+/* Judges a line. Against ourselves, each line first gets its own floor; the floor of its
+ * types is the largest of these. */
 static void judge(struct gt_bench_report *r, struct gt_bench_entry *e) {
     const size_t row = gt_dtype_index(gt_dtype_of(&e->item->problem));
     if (r->aa) {
@@ -78,10 +78,9 @@ static void count_entry(struct gt_bench_report *r, const struct gt_bench_entry *
     }
 }
 
-/* ---- hearing of lines ---- */
+/* ---- one line ---- */
 
-/* One that was asked for by name is wanted, one that was not is a matter of what is
- * installed. */
+/* A rival that was requested by name must be there. Any other may be missing. */
 bool gt_bench_hear_rivals(void *user, const struct gt_absence *why) {
     const struct gt_bench_report *r = user;
     bool go_on = true;
@@ -150,7 +149,7 @@ static double mean_of(const struct gt_tally *t) {
     X("about", "", TAIL, 1, r->about, "shapes of the class")                               \
     X("lines", "lines", COUNT, 0, gt_tally_count(r->tally), "lines with a baseline")       \
     X("geomean", "geomean", COUNT, 0, mean_of(r->tally), "geometric mean of the ratios")   \
-    X("wins", "wins", COUNT, 0, r->tally->wins, "lines on which ours is faster")           \
+    X("wins", "wins", COUNT, 0, r->tally->wins, "lines on which our kernel is faster")     \
     X("ties", "ties", COUNT, 0, r->tally->ties, "lines on which neither is")               \
     X("losses", "losses", COUNT, 0, r->tally->losses, "lines on which the baseline is")    \
     X("noisy", "noisy", COUNT, 0, r->tally->noisy,                                         \
@@ -176,7 +175,8 @@ static void add_sums(struct gt_table *t, const struct gt_bench_report *r) {
 static void print_floors(const struct gt_bench_report *r, FILE *out) {
     for (size_t i = 0; i < GT_DTYPES; i++)
         if (r->has_floor[i])
-            fprintf(out, "noise floor, %s: ratios of equals were within %.2f %% of 1\n",
+            fprintf(out,
+                    "noise floor, %s: ratios of equal kernels were within %.2f %% of 1\n",
                     gt_dtype_at(i)->name, 100 * r->floor[i]);
 }
 
@@ -189,7 +189,7 @@ static void print_floors_json(const struct gt_bench_report *r) {
     (void)fputs("}", stdout);
 }
 
-/* What "% roof" is of, where it is not what its type's name says. */
+/* Explains "% roof" where the peak is not the one that the type's name suggests. */
 static void print_peaks(const struct gt_bench_report *r, FILE *out) {
     for (size_t i = 0; i < GT_DTYPES; i++) {
         const double peak = gt_device_peak(&r->device, gt_dtype_at(i));

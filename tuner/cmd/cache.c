@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cache.c - `gemmtune cache stat|clear`: the compiled images, which may go at any time. */
+/*
+ * cache.c - `gemmtune cache stat|clear`: the compiled images, which may be deleted at any
+ * time.
+ */
 #include "tuner/cmd/common.h"
 
 #include "runtime/cache.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cmd.c - the table of subcommands, and which of them a command line means.
- */
+/* cmd.c - the table of subcommands, and how a command line selects one. */
 #include "tuner/cmd/cmd.h"
 
 #include "core/text.h"

@@ -22,14 +22,14 @@ enum gt_exit {
     GT_EXIT_DEVICE = 4,   /* no usable device or compiler */
     GT_EXIT_VERIFY = 5,   /* a verification failed */
     GT_EXIT_DATABASE = 6, /* database unusable */
-    GT_EXIT_STOPPED = 75, /* stopped, saved, resumable by the same command */
+    GT_EXIT_STOPPED = 75, /* stopped and saved; the same command resumes it */
 };
 
 enum gt_option_kind {
     GT_OPT_FLAG,    /* bool */
     GT_OPT_TEXT,    /* const char * */
-    GT_OPT_LIST,    /* struct gt_texts: may be given several times */
-    GT_OPT_NAMES,   /* the same, and each time may be several by commas */
+    GT_OPT_LIST,    /* struct gt_texts: the option may be repeated */
+    GT_OPT_NAMES,   /* the same, and each value may be a list with commas */
     GT_OPT_INT,     /* int64_t, bounded by low..high */
     GT_OPT_SECONDS, /* double: "90s" "5m" "1h" "250ms" "90" */
     GT_OPT_NUMBER,  /* double above 0: "8873" "0.5" */
@@ -37,10 +37,10 @@ enum gt_option_kind {
 };
 
 struct gt_option {
-    const char *name; /* long name without dashes; NULL ends a table */
+    const char *name; /* long name without dashes; NULL ends the table */
     char letter;      /* short form or 0 */
     enum gt_option_kind kind;
-    size_t offset;    /* of the target in the values struct */
+    size_t offset;    /* of the target in the struct of values */
     const char *arg;  /* shown in help: "FILE"; NULL for flags */
     const char *help; /* one clause */
     int64_t low, high;
@@ -51,26 +51,27 @@ struct gt_cmd {
     const char *operands; /* shown in usage: "PROBLEM --device N" */
     const char *about;    /* one sentence */
     const struct gt_option *options;
-    const struct gt_form *const *tables; /* it prints; NULL-ended; NULL: none */
+    /* the tables that it prints, ended by NULL; may be NULL */
+    const struct gt_form *const *tables;
     int (*run)(const struct gt_cmd *cmd, int argc,
                char **argv); /* argv[0] is the subcommand */
     bool hidden;
 };
 
-extern const struct gt_cmd *const gt_cmds[]; /* NULL-ended, in the order of --help */
+extern const struct gt_cmd *const gt_cmds[]; /* ended by NULL, in the order of --help */
 
-/* Runs what the command line asks for and returns the exit code. No arguments: help; a
- * first argument that is an option: `tune`. */
+/* Runs the command line and returns the exit code. Without arguments it prints help; when
+ * the first argument is an option, it runs `tune`. */
 int gt_cmd_dispatch(int argc, char **argv);
 
-/* Parses options into `values` (zeroed or preset by the caller) and leaves operands in
- * argv[*first..argc). Returns -1 to go on, else the exit code to return at once (--help
- * prints to stdout: 0; a usage error prints one line and a hint to stderr: 2). */
+/* Parses options into `values` (zeroed or preset by the caller) and leaves the operands in
+ * argv[*first..argc). Returns -1 to go on, else the exit code: 0 after --help, which prints
+ * to stdout; 2 after a usage error, with one line and a hint on stderr. */
 int gt_options_parse(const struct gt_cmd *cmd, int argc, char **argv, void *values,
                      int *first);
-/* "gemmtune: <line>" to stderr (red "gemmtune:" never; plain) and returns `code`. */
+/* Prints "gemmtune: <line>" to stderr and returns `code`. */
 int gt_die(int code, const char *fmt, ...) GT_PRINTF(2, 3);
-/* The exit code that a status means when nothing more is known about where it came from. */
+/* The exit code of a status when nothing is known about its origin. */
 int gt_exit_of(gt_status status);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* common.c - the first steps of most subcommands. Knows exit codes; decides nothing else.
+/*
+ * common.c - the first steps of most subcommands. It knows the exit codes and decides
+ * nothing else.
  */
 #include "tuner/cmd/common.h"
 
@@ -14,7 +16,7 @@
 
 enum { PATH_SIZE = 4096, FAMILIES_MAX = 64 };
 
-/* ---- the command line --------------------------------------------------------- */
+/* ---- the command line ---- */
 
 int gt_common_parse(const struct gt_cmd *cmd, int argc, char **argv, void *values,
                     const struct gt_format *format, int least, int most, int *first) {
@@ -42,9 +44,9 @@ int gt_common_fail(gt_status status, const struct gt_err *err) {
                   err->line[0] != '\0' ? err->line : gemmtune_strerror(status));
 }
 
-/* ---- the database --------------------------------------------------------------- */
+/* ---- the database ---- */
 
-/* The path to open: the one given, or the default in `buf`. */
+/* Finds the path to open: the given one, or the default one in `buf`. */
 static int database_path(const char **path, char buf[PATH_SIZE]) {
     struct gt_err err = {""};
     if (*path != NULL)
@@ -55,8 +57,8 @@ static int database_path(const char **path, char buf[PATH_SIZE]) {
     return -1;
 }
 
-/* Opening a file for writing rolls back what a dead process left in it, and brings a file
- * of an older gemmtune up to date. Whether that was it, and it worked. */
+/* Tries to repair the file: opening it for writing rolls back the work of a dead process,
+ * and updates a file of an older gemmtune. True when that was the trouble and it worked. */
 static bool mend(const char *path, gt_status status) {
     struct gt_db *db = NULL;
     struct gt_err unread;
@@ -97,8 +99,8 @@ int gt_common_read_db(struct gt_db **out, const char *path) {
     return open_db(out, path, GT_DB_READ);
 }
 
-/* The folder of a path that was typed must be there: a slip would make a tree of folders.
- */
+/* The folder of a given path must exist, since a typing error would otherwise create
+ * folders. */
 static int check_folder(const char *path) {
     char folder[PATH_SIZE];
     const char *slash = strrchr(path, '/');
@@ -123,7 +125,7 @@ int gt_common_write_db(struct gt_db **out, const char *path) {
     return code >= 0 ? code : open_db(out, path, GT_DB_WRITE);
 }
 
-/* ---- families and problems --------------------------------------------------------- */
+/* ---- families and problems ---- */
 
 int gt_common_families(struct gt_families **out, const struct gt_texts *folders) {
     struct gt_err err = {""};
@@ -169,7 +171,7 @@ int gt_common_family(const struct gt_family **out, const struct gt_families *fam
     return gt_die(GT_EXIT_USAGE, "no family '%s'; there are %s", name, list);
 }
 
-/* ---- printing ------------------------------------------------------------------------ */
+/* ---- printing ---- */
 
 void gt_common_print(const struct gt_table *t, const struct gt_format *format) {
     if (format->json)

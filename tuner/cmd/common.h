@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * common.h - what many subcommands do in the same way: shared options, opening the
+ * common.h - steps that many subcommands take in the same way: shared options, opening the
  * database, loading families, reading operands, printing a table.
  *
- * Functions that return int return -1 to go on, else the exit code, having said why on
- * stderr.
+ * Functions that return int return -1 to go on. Otherwise they have printed the reason to
+ * stderr and return the exit code.
  */
 #ifndef GT_TUNER_CMD_COMMON_H
 #define GT_TUNER_CMD_COMMON_H
@@ -16,8 +16,8 @@
 
 #include <stddef.h>
 
-/* Rows of an option table; `values` is the command's struct, with members of these names.
- */
+/* Rows of an option table. `values` is the command's struct, which has members of these
+ * names. */
 #define GT_OPTION_DB(values)                                                               \
     {                                                                                      \
         "db", 0, GT_OPT_TEXT, offsetof(values, db), "FILE",                                \
@@ -72,46 +72,45 @@ struct gt_format {
     bool json, csv, wide;
 };
 
-/* Options, then operands: exit 2 when there are fewer than `least` or more than `most`, or
- * when both --json and --csv are given. `format` may be NULL. */
+/* Reads options and operands. Exit 2 when there are fewer than `least` operands or more
+ * than `most`, or when both --json and --csv are given. `format` may be NULL. */
 int gt_common_parse(const struct gt_cmd *cmd, int argc, char **argv, void *values,
                     const struct gt_format *format, int least, int most, int *first);
-/* Says err's line; the exit code that fits the status. EIO is the database's: a full disk,
- * another process that holds it. */
+/* Prints err's line and returns the exit code for the status. EIO is taken for a fault of
+ * the database: a full disk, or another process that holds it. */
 int gt_common_fail(gt_status status, const struct gt_err *err);
 
-/* `path` NULL: the default one. For reading, a default database that nobody has made yet is
- * not an error: *out is NULL, and stderr says so. A file that a process died on, or that an
- * older gemmtune made, is opened for writing once first; stderr says that, too. For
- * writing, the folder of a path that is given must be there. Exit 6. */
+/* `path` NULL means the default one. For reading, a missing default database is not an
+ * error: *out is NULL, and stderr says so. A file that a process left unfinished, or that
+ * an older gemmtune made, is first opened for writing; stderr says that, too. For writing,
+ * the folder of a given path must exist. Exit 6. */
 int gt_common_read_db(struct gt_db **out, const char *path);
 int gt_common_write_db(struct gt_db **out, const char *path);
-/* Says on stderr that the database of this path, NULL for the default one, has no results.
- */
+/* Says on stderr that the database has no results. `path` NULL means the default one. */
 void gt_common_say_empty(const char *path);
-/* Built-in families and those of the folders. Exit 3. */
+/* Loads the built-in families and those of the folders. Exit 3. */
 int gt_common_families(struct gt_families **out, const struct gt_texts *folders);
-/* Exit 3. */
+/* Reads a problem's name. Exit 3. */
 int gt_common_problem(gemmtune_problem *out, const char *name);
-/* The same for a problem that is to be timed: m, n and k are 1 or more. */
+/* The same for a problem that will be timed: m, n and k must be 1 or more. */
 int gt_common_product(gemmtune_problem *out, const char *name);
-/* Exit 2, with the nearest name. */
+/* Finds a family. Exit 2, with the nearest name. */
 int gt_common_family(const struct gt_family **out, const struct gt_families *families,
                      const char *name);
 
-/* The exit code of a command about one candidate: 5 when it is wrong, 1 when it failed
- * otherwise. */
+/* The exit code of a command about one candidate: 5 when it is wrong, 1 for other failures.
+ */
 int gt_common_outcome(gt_outcome outcome);
 
-/* To stdout, as the format says. */
+/* Prints to stdout in the given format. */
 void gt_common_print(const struct gt_table *t, const struct gt_format *format);
-/* For people. A table fits the terminal, unless --wide was given; a file or a pipe gets all
- * of it. */
+/* Prints for people. A table fits the terminal, unless --wide was given; a file or a pipe
+ * gets all of it. */
 void gt_common_print_people(const struct gt_table *t, const struct gt_format *format,
                             FILE *out);
 
-/* One JSON member: `"key": value`, a comma and blank ahead unless it is the first of its
- * object. A NULL text is null, as is a number that is not finite. */
+/* Print one JSON member, `"key": value`, with a comma and a blank before it unless it is
+ * the first of its object. A NULL text is null, and so is a number that is not finite. */
 void gt_json_text(bool *first, const char *key, const char *text);
 void gt_json_number(bool *first, const char *key, double value);
 void gt_json_name(bool *first, const char *key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare.c - `gemmtune compare A B`: two devices, neither of which need be here. Reads
- * databases, published figures and device files, and prints.
+ * compare.c - `gemmtune compare A B`: compares two devices, which need not be present. It
+ * reads databases, published figures and device files, and prints.
  */
 #include "tuner/cmd/compare.h"
 
@@ -32,7 +32,7 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-/* ---- printing ------------------------------------------------------------------------ */
+/* ---- printing ---- */
 
 static void json_side(bool *first, const char *name, const struct gt_compare_side *s) {
     bool member = true;
@@ -139,9 +139,9 @@ static gt_status print(const struct gt_comparison *c, const struct gt_format *fo
     return status;
 }
 
-/* ---- reading ------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
-/* Calls `read` with every database that was named, or the default one. */
+/* Calls `read` for every database that was named, or for the default one. */
 static int each_database(struct gt_comparison *c, const struct gt_texts *paths,
                          gt_status (*read)(struct gt_comparison *c, struct gt_db *db,
                                            struct gt_err *err)) {
@@ -198,7 +198,7 @@ static gt_status set_side_by_side(struct gt_comparison *c, struct gt_err *err) {
     return status;
 }
 
-/* ---- the command --------------------------------------------------------------------- */
+/* ---- the command ---- */
 
 static int compare(struct gt_comparison *c, const struct values *v, char **names) {
     struct gt_err err = {""};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare_pick.c - which two devices `gemmtune compare` is asked about. A device is looked
- * for in databases, among the device files of the command line, among the built-in device
- * files by file name, in published figures, and among the built-in ones by device name.
+ * compare_pick.c - finds the two devices for `gemmtune compare`. It looks in this order:
+ * databases, device files of the command line, built-in device files by file name,
+ * published figures, built-in device files by device name.
  */
 #include "tuner/cmd/compare.h"
 
@@ -15,10 +15,11 @@ static void describe(struct gt_compare_side *s, const struct gt_device *d,
     (void)snprintf(s->file, sizeof s->file, "%s", file);
 }
 
-/* ---- published figures --------------------------------------------------------------- */
+/* ---- published figures ---- */
 
-/* Whether a publication about `published` is about the device of this name. Vendors sell
- * several chips as one name: "GTX 1050 (3 GB)" is a GTX 1050 to a publication. */
+/* Whether `published`, a publication's name for a device, means the device called `name`.
+ * Vendors sell several chips under one name: for a publication, "GTX 1050 (3 GB)" is a GTX
+ * 1050. */
 static bool is_called(const char *name, const char *published) {
     char head[128];
     (void)snprintf(head, sizeof head, "%.*s", (int)strcspn(name, "("), name);
@@ -33,8 +34,8 @@ static void find_published(struct gt_compare_side *s, const struct gt_published 
             s->published = p->row[i].device;
 }
 
-/* The published device called `what`, or the only one with `what` in its name. NULL: there
- * is none. */
+/* Finds the published device called `what`, or the only one with `what` in its name. *out
+ * is NULL when there is none. */
 static gt_status pick_published(const char **out, const struct gt_published *p,
                                 const char *what, struct gt_err *err) {
     *out = NULL;
@@ -54,10 +55,10 @@ static gt_status pick_published(const char **out, const struct gt_published *p,
     return GEMMTUNE_OK;
 }
 
-/* ---- device files -------------------------------------------------------------------- */
+/* ---- device files ---- */
 
-/* A device file of the command line whose device has `what` in its name, or whose path is
- * `what`. */
+/* Takes a device file of the command line whose path is `what` or whose device has `what`
+ * in its name. */
 static bool take_file(struct gt_compare_side *s, struct gt_comparison *c,
                       const char *what) {
     for (int i = 0; i < c->file_count; i++) {
@@ -72,8 +73,8 @@ static bool take_file(struct gt_compare_side *s, struct gt_comparison *c,
     return false;
 }
 
-/* Takes the built-in device file that `fits` by file name or by device name, if there is
- * one only. How many fit. */
+/* Takes the built-in device file that `fits` by file name or by device name, if only one
+ * does. Returns how many fit. */
 static int take_built_in(struct gt_compare_side *s, const char *what, bool by_file,
                          bool (*fits)(const char *text, const char *what)) {
     struct gt_device d;
@@ -85,7 +86,7 @@ static int take_built_in(struct gt_compare_side *s, const char *what, bool by_fi
     return count;
 }
 
-/* ---- one device ---------------------------------------------------------------------- */
+/* ---- one device ---- */
 
 static gt_status pick_elsewhere(struct gt_compare_side *s, struct gt_comparison *c,
                                 const char *what, struct gt_err *err) {
@@ -104,11 +105,10 @@ static gt_status pick_elsewhere(struct gt_compare_side *s, struct gt_comparison 
     }
     const int count = take_built_in(s, what, false, gt_text_holds);
     if (count > 1)
-        return gt_fail(
-            err, GEMMTUNE_EINVAL,
-            "'%.60s' fits several built-in device files; say one by its name, as "
-            "%s",
-            what, s->file);
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "'%.60s' fits several built-in device files; name one of them, as "
+                       "%s",
+                       what, s->file);
     if (count == 0)
         return gt_fail(err, GEMMTUNE_EINVAL,
                        "no device '%.60s' in a database, among published figures or among "

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare_rows.c - the rows of `gemmtune compare`, as numbers. A tuned row has the winners
- * of both devices on one problem. A published row has the figures of one kernel; its
- * predictions are those of our point that does the same. A row of rates has the best
- * published rates of a kernel on both.
+ * compare_rows.c - makes the rows of `gemmtune compare`:
+ * - A tuned row has the winners of both devices on one problem.
+ * - A published row has the figures of one kernel, and the predictions for our point that
+ *   does the same.
+ * - A row of rates has the best published rates of a kernel on both devices.
  */
 #include "tuner/cmd/compare.h"
 
@@ -33,7 +34,7 @@ static void set_ratios(struct gt_compare_row *r) {
     r->predicted_ratio = over(r->part[0].predicted_ns, r->part[1].predicted_ns);
 }
 
-/* ---- tuned --------------------------------------------------------------------------- */
+/* ---- tuned ---- */
 
 /* The predicted time of a tuned kernel; 0 when there is no prediction. */
 static double predict_tuned(const struct gt_comparison *c, const struct gt_compare_side *s,
@@ -69,7 +70,7 @@ static void put_tuned(struct gt_compare_row *out, const struct gt_comparison *c,
     set_ratios(out);
 }
 
-/* ---- published ----------------------------------------------------------------------- */
+/* ---- published ---- */
 
 static bool of_device(const struct gt_published_row *r, const struct gt_compare_side *s) {
     return s->published != NULL && strcmp(r->device, s->published) == 0;
@@ -85,8 +86,7 @@ static bool is_same_kernel(const struct gt_published_row *a,
            strcmp(gt_compare_rung(a), gt_compare_rung(b)) == 0;
 }
 
-/* The device's figure for the kernel and problem of `r`. A rate without a size has no
- * counterpart. */
+/* The device's figure for the kernel and problem of `r`; NULL for a rate without a size. */
 static const struct gt_published_row *figure_of(const struct gt_published *p,
                                                 const struct gt_published_row *r,
                                                 const struct gt_compare_side *s) {
@@ -100,7 +100,7 @@ static const struct gt_published_row *figure_of(const struct gt_published *p,
     return NULL;
 }
 
-/* The problem of a published figure; a volume stands for the shape nearest to a cube. */
+/* The problem of a published figure. A volume becomes the shape nearest to a cube. */
 static bool published_problem(gemmtune_problem *out, const struct gt_published_row *r) {
     char name[GT_PROBLEM_NAME_MAX];
     int64_t m, n, k;
@@ -114,7 +114,7 @@ static bool published_problem(gemmtune_problem *out, const struct gt_published_r
     return gt_problem_from_name(out, name, NULL) == GEMMTUNE_OK;
 }
 
-/* "mnk=2.5e9" for a volume. */
+/* Names the problem; a volume becomes "mnk=2.5e9". */
 static void name_problem(char *buf, size_t size, const struct gt_published_row *r) {
     char volume[GT_CELL_MAX] = "";
     if (r->volume > 0) {
@@ -164,9 +164,9 @@ static void list_published(struct gt_comparison *c) {
         }
 }
 
-/* ---- best rates ---------------------------------------------------------------------- */
+/* ---- best rates ---- */
 
-/* The highest rate of a kernel and type on a device, whatever the size. */
+/* The highest rate of a kernel and type on a device, for any size. */
 static double best_rate(const struct gt_published *p, const struct gt_compare_side *s,
                         const struct gt_published_row *like) {
     double best = 0;
@@ -176,7 +176,7 @@ static double best_rate(const struct gt_published *p, const struct gt_compare_si
     return best;
 }
 
-/* Whether no earlier row of the same device has this kernel and type. */
+/* Whether this is the device's first row with its kernel and type. */
 static bool is_first(const struct gt_published *p, size_t i) {
     for (size_t j = 0; j < i; j++)
         if (strcmp(p->row[j].device, p->row[i].device) == 0 &&
@@ -185,8 +185,8 @@ static bool is_first(const struct gt_published *p, size_t i) {
     return true;
 }
 
-/* Sources rarely share a size. The one comparison that is left is of each kernel's best
- * rate. */
+/* Adds the rows of rates. Two sources rarely have a size in common, so only each kernel's
+ * best rates can be compared. */
 static void list_rates(struct gt_comparison *c) {
     const struct gt_published *p = &c->published;
     for (size_t i = 0; i < p->count; i++) {
@@ -202,19 +202,19 @@ static void list_rates(struct gt_comparison *c) {
         for (int j = 0; j < 2; j++)
             row->part[j] = (struct gt_compare_part){.kernel = gt_compare_rung(r),
                                                     .gflops = j == 0 ? a : b};
-        row->ratio = b / a; /* of times, as in the other rows */
+        row->ratio = b / a; /* ratio of times, as in the other rows */
     }
 }
 
-/* ---- the best of gemmtune ------------------------------------------------------------ */
+/* ---- the best of gemmtune ---- */
 
-/* Whether a figure is one of the device, and well above its source's resolution: the others
- * are not worth the second that the best points take to find. */
+/* Whether a figure is of the device itself and well above its source's resolution. The best
+ * points take a second to find, which other figures are not worth. */
 static bool is_telling(const struct gt_published_row *r) {
     return !r->host && (r->resolution_ms <= 0 || r->ms >= 2 * r->resolution_ms);
 }
 
-/* An earlier row of the same problem that has the best points. */
+/* An earlier row for the same problem that has its best points. */
 static const struct gt_compare_row *row_like(const struct gt_comparison *c, size_t i) {
     for (size_t j = 0; j < i; j++)
         if (c->row[j].source == GT_COMPARE_PUBLISHED && is_telling(c->row[j].published) &&
@@ -241,7 +241,8 @@ static gt_status find_best(struct gt_compare_row *r, const struct gt_comparison 
     return status;
 }
 
-/* Tuned rows have no need of it: their winners are the best that there is. */
+/* Finds the best points for published rows. Tuned rows do not need them: they have winners.
+ */
 static gt_status find_all_best(struct gt_comparison *c, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (size_t i = 0; status == GEMMTUNE_OK && i < c->row_count; i++) {
@@ -258,7 +259,7 @@ static gt_status find_all_best(struct gt_comparison *c, struct gt_err *err) {
     return status;
 }
 
-/* ---- all rows ------------------------------------------------------------------------ */
+/* ---- all rows ---- */
 
 static double mean_predicted_ratio(const struct gt_comparison *c) {
     double logs = 0;
@@ -272,7 +273,7 @@ static double mean_predicted_ratio(const struct gt_comparison *c) {
 }
 
 gt_status gt_compare_rows(struct gt_comparison *c, struct gt_err *err) {
-    /* of a published row at most the row itself and one of best rates */
+    /* a published row needs at most two: itself and one of best rates */
     c->row = calloc(c->versus.count + 2 * c->published.count + 1, sizeof *c->row);
     if (c->row == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the rows of a comparison");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare_svg.c - `gemmtune compare --svg`: GFLOP/s over the multiplications of a problem,
- * both on logarithmic axes. A device has a colour. A kernel has a mark for figures, tuned
- * or published, and a dash for predictions.
+ * compare_svg.c - `gemmtune compare --svg`: draws GFLOP/s over the multiplications of a
+ * problem, both on logarithmic axes. Each device has a colour. Each kernel has a mark for
+ * its figures, tuned or published, and a dash for its predictions.
  */
 #include "tuner/cmd/compare.h"
 
@@ -27,23 +27,23 @@ struct chart {
     const struct gt_comparison *c;
     struct gt_svg svg;
     struct range x, y;
-    const char *kernel[KERNELS]; /* of published figures; tuned ones share "tuned" */
+    /* kernels of published figures; all tuned ones share "tuned" */
+    const char *kernel[KERNELS];
     int kernel_count;
     int legend;               /* lines of the legend so far */
-    struct gt_svg_spot *spot; /* room for as many as there are rows */
+    struct gt_svg_spot *spot; /* has room for all rows */
 };
 
-/* ---- what is drawn of a row ------------------------------------------------------------
- */
+/* ---- a row's marks ---- */
 
 static const char tuned[] = "tuned kernel";
 
-/* The word of the legend for a row's kernel. */
+/* The legend's name for a row's kernel. */
 static const char *label_of(const struct gt_compare_row *r) {
     return r->source == GT_COMPARE_TUNED ? tuned : gt_compare_rung(r->published);
 }
 
-/* Rates without a size have no place on the axis, nor have figures of a host. */
+/* Rates without a size cannot be drawn, and neither can figures of a host. */
 static bool is_drawn(const struct gt_compare_row *r) {
     return r->source != GT_COMPARE_RATE && r->flops > 0 &&
            (r->published == NULL || !r->published->host);
@@ -70,8 +70,7 @@ static double best_rate(const struct gt_compare_row *r, int side) {
     return best->family != NULL ? rate_of(r->flops, best->prediction.ns) : 0;
 }
 
-/* ---- axes ------------------------------------------------------------------------------
- */
+/* ---- axes ---- */
 
 static void widen(struct range *r, double value) {
     if (value <= 0)
@@ -130,8 +129,7 @@ static void draw_axes(struct chart *chart) {
     gt_svg_text(&chart->svg, LEFT - 50, TOP - 10, GT_SVG_START, "GFLOP/s");
 }
 
-/* ---- series ----------------------------------------------------------------------------
- */
+/* ---- series ---- */
 
 static int by_x(const void *a, const void *b) {
     const struct gt_svg_spot *p = a, *q = b;
@@ -153,7 +151,7 @@ static size_t find_spots(struct chart *chart, const char *label, int side,
     return count;
 }
 
-/* "NVIDIA GeForce GTX 1080" is "GTX 1080" in the legend. */
+/* The legend's name: "GTX 1080" for "NVIDIA GeForce GTX 1080". */
 static const char *short_name(const char *name) {
     const char *const heads[] = {"NVIDIA ", "GeForce "};
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
@@ -176,7 +174,7 @@ static void add_legend(struct chart *chart, int side, const char *label, double 
     gt_svg_text(&chart->svg, x + 44, y, GT_SVG_START, words);
 }
 
-/* Through the spots; a single one gets a short stroke. */
+/* Draws a line through the spots; a single one gets a short stroke. */
 static void draw_line(struct chart *chart, size_t count, const char *colour,
                       const char *dash) {
     const struct gt_svg_spot only = chart->spot[0];
@@ -211,8 +209,7 @@ static void draw_side(struct chart *chart, int side) {
     add_legend(chart, side, "gemmtune's best", 3, best_dash, true, false, GT_SVG_DISC);
 }
 
-/* ---- the picture -----------------------------------------------------------------------
- */
+/* ---- the picture ---- */
 
 static void list_kernels(struct chart *chart) {
     for (size_t i = 0; i < chart->c->row_count; i++) {

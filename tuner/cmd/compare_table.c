@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare_table.c - the rows of `gemmtune compare` as a table. */
+/* compare_table.c - prints the rows of `gemmtune compare` as a table. */
 #include "tuner/cmd/compare.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A row, and the texts that are made for it. */
+/* A row with its texts. */
 struct line {
     const struct gt_compare_row *row;
     char kernel[2 * GT_NAME_MAX + 16];
     char shared[GT_NAME_MAX + GT_POINT_TEXT_MAX];
 };
 
-/* ---- values -------------------------------------------------------------------------- */
+/* ---- values ---- */
 
 static double best_ns(const struct gt_compare_part *part) {
     return gt_cell_known(part->best.family != NULL ? part->best.prediction.ns : 0);
 }
 
-/* A published time says as much as its rate. */
+/* The measured rate of a tuned row. A published row already shows its time. */
 static double tuned_rate(const struct gt_compare_row *r, int side) {
     return gt_cell_known(r->source == GT_COMPARE_TUNED ? r->part[side].gflops : 0);
 }
@@ -50,7 +50,7 @@ static const char *source_of(const struct gt_compare_row *r) {
     return r->source == GT_COMPARE_TUNED ? "tuned" : "published";
 }
 
-/* Three digits, as the ratio is shown elsewhere. */
+/* Rounds to three digits, as the ratio is shown elsewhere. */
 static double rounded(double ratio) {
     char buf[GT_CELL_MAX];
     const char *text = gt_compare_ratio(buf, ratio);
@@ -70,7 +70,7 @@ static void make_texts(struct line *l, const struct gt_compare_row *r) {
                        shared_point(r));
 }
 
-/* ---- columns ------------------------------------------------------------------------- */
+/* ---- columns ---- */
 
 #define A               0
 #define B               1
@@ -99,16 +99,16 @@ static void make_texts(struct line *l, const struct gt_compare_row *r) {
     X("shared_b_ns", NULL, NS, 0, gt_cell_known(versus_of(r->row)->shared_b_ns),           \
       "its time on B")                                                                     \
     X("shared_slowdown", NULL, COUNT, 0, rounded(versus_of(r->row)->shared_slowdown),      \
-      "the worse of its times over the device's best")                                     \
+      "the larger of its two slowdowns")                                                   \
     X("title", NULL, TEXT, 0, title_of(r->row), "publication")                             \
     X("predicted_point", NULL, TEXT, 0, predicted_point(r->row),                           \
-      "our point that does what the published kernel does")                                \
+      "our point that does the same as the published kernel")                              \
     X("a_predicted_ns", NULL, NS, 0, PREDICTED(A), "time that the model expects on A")     \
     X("b_predicted_ns", NULL, NS, 0, PREDICTED(B), "time that the model expects on B")     \
     X("predicted_ratio", NULL, COUNT, 0, rounded(r->row->predicted_ratio),                 \
-      "the first over the second")                                                         \
-    X("a_best_ns", NULL, NS, 0, best_ns(&PART(A)), "the same of the best point on A")      \
-    X("b_best_ns", NULL, NS, 0, best_ns(&PART(B)), "the same of the best point on B")
+      "ratio of the two")                                                                  \
+    X("a_best_ns", NULL, NS, 0, best_ns(&PART(A)), "the same for the best point on A")     \
+    X("b_best_ns", NULL, NS, 0, best_ns(&PART(B)), "the same for the best point on B")
 GT_COLUMNS(program, struct line, FOR_PROGRAMS)
 const struct gt_form gt_compare_data_form = GT_FORM(program, "in JSON and CSV");
 
@@ -126,9 +126,9 @@ const struct gt_form gt_compare_data_form = GT_FORM(program, "in JSON and CSV");
     X(NULL, "time A", NS, 0, TIME(A), "time on A")                                         \
     X(NULL, "time B", NS, 0, TIME(B), "time on B")                                         \
     PREDICTIONS(X)                                                                         \
-    X(NULL, "A/B", COUNT, 3, rounded(r->row->predicted_ratio), "first over second")        \
-    X(NULL, "best A", NS, 2, best_ns(&PART(A)), "expected of the best point on A")         \
-    X(NULL, "best B", NS, 2, best_ns(&PART(B)), "expected of the best point on B")
+    X(NULL, "A/B", COUNT, 3, rounded(r->row->predicted_ratio), "ratio of the two")         \
+    X(NULL, "best A", NS, 2, best_ns(&PART(A)), "expected for the best point on A")        \
+    X(NULL, "best B", NS, 2, best_ns(&PART(B)), "expected for the best point on B")
 GT_COLUMNS(published, struct line, OF_PUBLISHED)
 const struct gt_form gt_compare_published_form = GT_FORM(published, "with nothing tuned");
 
@@ -144,14 +144,14 @@ const struct gt_form gt_compare_published_form = GT_FORM(published, "with nothin
     X(NULL, "best for both", TAIL, 4, gt_cell_filled(r->shared),                           \
       "one kernel for both devices")                                                       \
     X(NULL, "slowdown", COUNT, 4, rounded(versus_of(r->row)->shared_slowdown),             \
-      "the worse of its times over the device's best")                                     \
+      "the larger of its two slowdowns")                                                   \
     PREDICTIONS(X)                                                                         \
-    X(NULL, "best A", NS, 1, best_ns(&PART(A)), "expected of the best point on A")         \
-    X(NULL, "best B", NS, 1, best_ns(&PART(B)), "expected of the best point on B")
+    X(NULL, "best A", NS, 1, best_ns(&PART(A)), "expected for the best point on A")        \
+    X(NULL, "best B", NS, 1, best_ns(&PART(B)), "expected for the best point on B")
 GT_COLUMNS(tuned, struct line, OF_TUNED)
 const struct gt_form gt_compare_tuned_form = GT_FORM(tuned, "with tuned kernels");
 
-/* ---- the table ----------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 gt_status gt_compare_table(struct gt_table **out, const struct gt_comparison *c,
                            bool people, struct gt_err *err) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* devices.c - `gemmtune devices`: what this machine has, and what will compile for it. */
+/*
+ * devices.c - `gemmtune devices`: the devices of this machine, and the compilers for them.
+ */
 #include "tuner/cmd/common.h"
 
 #include "tuner/rig/probe.h"
@@ -32,9 +34,9 @@ static const char *compiler_of(const struct gt_device *d) {
 }
 
 #define DEVICES(X)                                                                         \
-    X("index", "#", COUNT, 0, r->index, "its number, for --device")                        \
+    X("index", "#", COUNT, 0, r->index, "number of the device, for --device")              \
     X("backend", "backend", TEXT, 0, gt_backend_name(r->d->backend), "cuda or opencl")     \
-    X("name", "name", TEXT, 0, r->d->name, "what its driver calls it")                     \
+    X("name", "name", TEXT, 0, r->d->name, "its driver's name for it")                     \
     X("key", NULL, TEXT, 0, r->key, "its name in databases")                               \
     X(NULL, "id", TEXT, 5, id_of(r->d), "UUID, else PCI id")                               \
     X("uuid", NULL, TEXT, 0, gt_cell_filled(r->d->uuid), "UUID")                           \
@@ -54,9 +56,11 @@ static const char *compiler_of(const struct gt_device *d) {
       "shared memory that a block may have")                                               \
     X("driver", "driver", TEXT, 3, gt_cell_filled(r->d->driver), "version of its driver")  \
     X(NULL, "compiler", TAIL, 1, compiler_of(r->d),                                        \
-      "who builds its kernels, or why nobody")                                             \
-    X("compiler", NULL, TEXT, 0, gt_cell_filled(r->d->compiler), "who builds its kernels") \
-    X("trouble", NULL, TEXT, 0, gt_cell_filled(r->d->trouble), "why it cannot be used")
+      "the compiler for its kernels, or why there is none")                                \
+    X("compiler", NULL, TEXT, 0, gt_cell_filled(r->d->compiler),                           \
+      "the compiler for its kernels")                                                      \
+    X("trouble", NULL, TEXT, 0, gt_cell_filled(r->d->trouble),                             \
+      "the reason why it cannot be used")
 GT_COLUMNS(device, struct row, DEVICES)
 static const struct gt_form devices = GT_FORM(device, "");
 
@@ -75,14 +79,14 @@ static gt_status print_devices(const struct gt_device_list *list,
     return status;
 }
 
-/* A driver that nobody installed is no news beside devices of another one; `doctor` tells.
- */
+/* A driver that is not installed is not worth a line when there are devices of another
+ * driver. `doctor` mentions it. */
 static bool is_news(const char *missing) {
     return missing[0] != '\0' && strstr(missing, "is not installed") == NULL;
 }
 
-/* A sentence for each driver that cannot be used; joined into one when that leaves no
- * device. */
+/* Prints a sentence for each driver that cannot be used. When there is no device at all,
+ * the sentences become one. */
 static int say_missing(const struct gt_device_list *list) {
     char all[GT_ALL_MISSING_MAX];
     if (list->count == 0)

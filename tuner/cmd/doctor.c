@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor.c - `gemmtune doctor`: is the database sound, and what is there to build kernels
- * with. */
+/* doctor.c - `gemmtune doctor`: checks the database and the compilers and drivers. */
 #include "tuner/cmd/common.h"
 
 #include "runtime/cache.h"
@@ -31,7 +30,7 @@ struct row {
 };
 
 #define FINDINGS(X)                                                                        \
-    X("check", "check", TEXT, 0, r->check, "what was looked at")                           \
+    X("check", "check", TEXT, 0, r->check, "the thing that was checked")                   \
     X("state", "state", TEXT, 0, r->state, "ok, note or bad")                              \
     X("detail", "detail", TEXT, 0, r->detail, "what was found")
 GT_COLUMNS(finding, struct row, FINDINGS)
@@ -40,7 +39,7 @@ static const struct gt_form findings = GT_FORM(finding, "");
 /* The findings so far. */
 struct report {
     struct gt_table *table;
-    gt_status status; /* the first failure to add one */
+    gt_status status; /* the first failure to add a finding */
     struct gt_err err;
 };
 
@@ -58,9 +57,9 @@ static void find(struct report *r, const char *check, const char *state, const c
         r->status = add_finding(r->table, &(struct row){check, state, text}, &r->err);
 }
 
-/* ---- the database ------------------------------------------------------------------- */
+/* ---- the database ---- */
 
-/* SQLite keeps user_version big-endian at byte 60 of the file; db.h refuses what is newer.
+/* SQLite keeps user_version big-endian at byte 60 of the file. db.h refuses newer versions.
  */
 static int64_t schema_version(const char *path) {
     unsigned char b[4] = {0};
@@ -100,7 +99,7 @@ static void find_rows(struct report *r, struct gt_db *db,
     gt_view_clear(&view);
 }
 
-/* Exit 6 when the database cannot be used, or rows of it are skipped. */
+/* Exit 6 when the database cannot be used, or when rows of it are skipped. */
 static int find_database(struct report *r, const char *path,
                          const struct gt_families *families) {
     char buf[FOLDER_SIZE];
@@ -134,8 +133,7 @@ static int find_database(struct report *r, const char *path,
     return status == GEMMTUNE_OK && bad == 0 ? GT_EXIT_OK : GT_EXIT_DATABASE;
 }
 
-/* ---- devices and the cache ------------------------------------------------------------
- */
+/* ---- devices and the cache ---- */
 
 static void find_devices(struct report *r) {
     struct gt_device_list list;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * evaluate.c - `gemmtune evaluate`: what the library's answer loses on problems that were
- * not tuned. Tuned ones are hidden; what each rule answers is timed with the problem's own
- * winner, in turns, or with --stored taken from the trials in the database.
+ * evaluate.c - `gemmtune evaluate`: measures how much time the library loses on problems
+ * that were not tuned. Tuned problems are hidden. Each rule's kernel for them is timed in
+ * turn with the problem's own winner; with --stored, its time is taken from the trials in
+ * the database.
  */
 #include "tuner/base/progress.h"
 #include "tuner/study/evaluate.h"
@@ -40,11 +41,11 @@ static const struct gt_option options[] = {
     {"rule", 0, GT_OPT_NAMES, offsetof(struct values, rules), "NAMES",
      "lookup, nearest, volume, single, untuned, default (default: all)", 0, 0},
     {"stored", 0, GT_OPT_FLAG, offsetof(struct values, stored), NULL,
-     "no device: losses from stored trials, where they are known", 0, 0},
+     "use no device: losses are taken from stored trials, where they are known", 0, 0},
     {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME",
-     "begin no problem after this time", 0, 0},
+     "start no problem after this time", 0, 0},
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
-     "seed of what is hidden and of the data (default 1)", 0, INT64_C(1) << 52},
+     "random seed of the hidden problems and of the data (default 1)", 0, INT64_C(1) << 52},
     GT_OPTION_QUIET(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
@@ -52,12 +53,12 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-/* A run of the command. */
+/* The data of a command. */
 struct work {
     struct values v;
     unsigned rules; /* bit i: rule i */
     struct gt_families *families;
-    struct gt_session session; /* not with --stored */
+    struct gt_session session; /* unused with --stored */
     struct gt_device device;
     char device_key[GT_DEVICE_KEY_MAX];
     struct gt_view view;
@@ -65,11 +66,11 @@ struct work {
     size_t known_count;
     struct gt_evaluation *evaluation;
     struct gt_hidden *hidden;
-    size_t count, done; /* problems hidden; of them answered and timed */
-    int wrong, failed;  /* answers that were not correct on the device */
+    size_t count, done; /* problems that were hidden, and those of them that were timed */
+    int wrong, failed;  /* kernels that were not correct on the device */
 };
 
-/* ---- the command line ---------------------------------------------------------------- */
+/* ---- the command line ---- */
 
 static int pick_rule(unsigned *rules, const char *name) {
     const char *names[GT_RULES + 1] = {NULL};
@@ -102,9 +103,9 @@ static int check_values(struct work *w) {
     return code;
 }
 
-/* ---- what is known ------------------------------------------------------------------- */
+/* ---- tuned problems ---- */
 
-/* The device of the database that --device names, or the only one. */
+/* Finds the device in the database that --device names, or the only one. */
 static int pick_stored_device(struct work *w, struct gt_db *db) {
     struct gt_err err = {""};
     size_t at = 0;
@@ -170,7 +171,7 @@ static int prepare(struct work *w) {
                              : gt_die(GT_EXIT_FAILURE, "no memory for %zu problems", all);
 }
 
-/* ---- hiding -------------------------------------------------------------------------- */
+/* ---- hiding ---- */
 
 static void hide(struct work *w) {
     const size_t all = gt_evaluation_count(w->evaluation);
@@ -187,20 +188,21 @@ static void hide(struct work *w) {
     w->count = all;
 }
 
-/* ---- measuring ----------------------------------------------------------------------- */
+/* ---- measuring ---- */
 
-/* The winner and the answers, each kernel once; at[r]: which one is rule r's, -1 for none.
- */
+/* The winner and the rules' kernels, without duplicates. at[r] is the index of rule r's
+ * kernel, -1 for none. */
 struct contest {
     int count, at[GT_RULES];
     struct gt_candidate candidate[GT_RULES + 1];
 };
-_Static_assert(GT_RULES + 1 <= GT_JOB_POINTS_MAX, "a contest is one job");
+_Static_assert(GT_RULES + 1 <= GT_JOB_POINTS_MAX,
+               "the kernels of a problem fit in one job");
 
-static int enter(struct contest *c, const char *family, const struct gt_point *point) {
+static int enter(struct contest *c, const struct gt_family *family,
+                 const struct gt_point *point) {
     struct gt_candidate *new = &c->candidate[c->count];
-    (void)snprintf(new->family, sizeof new->family, "%s", family);
-    (void)gt_point_text(point, new->point);
+    gt_candidate_set_point(new, family, point);
     for (int i = 0; i < c->count; i++)
         if (gt_candidate_same(&c->candidate[i], new))
             return i;
@@ -209,10 +211,10 @@ static int enter(struct contest *c, const char *family, const struct gt_point *p
 
 static struct contest contest_of(const struct gt_hidden *h) {
     struct contest c = {.count = 0};
-    (void)enter(&c, h->winner->family->name, &h->winner->point);
+    (void)enter(&c, h->winner->family, &h->winner->point);
     for (int r = 0; r < GT_RULES; r++) {
         const struct gt_answer *a = &h->answer[r];
-        c.at[r] = a->found ? enter(&c, a->choice.family->name, &a->choice.point) : -1;
+        c.at[r] = a->found ? enter(&c, a->choice.family, &a->choice.point) : -1;
     }
     return c;
 }
@@ -227,8 +229,8 @@ static void await_compilers(struct gt_pool *pool, int *flying, int most) {
     }
 }
 
-/* Into the image cache, by all compilers at once; what fails there is found when it is
- * measured. */
+/* Compiles all kernels into the image cache with all compilers. A failure will occur again
+ * when the kernel is measured. */
 static void build_ahead(struct work *w, struct gt_progress *progress) {
     int flying = 0;
     for (size_t i = 0; w->session.compilers > 0 && i < w->count; i++) {
@@ -247,7 +249,7 @@ static void build_ahead(struct work *w, struct gt_progress *progress) {
     await_compilers(w->session.pool, &flying, 0);
 }
 
-/* An answer's time is the winner's times their ratio, round by round. */
+/* A kernel's time is the winner's time multiplied by their ratio, round by round. */
 static void take_times(struct work *w, struct gt_hidden *h, const struct contest *c,
                        const struct gt_report *report) {
     const struct gt_result *best = &report->result[0];
@@ -273,7 +275,7 @@ static void take_times(struct work *w, struct gt_hidden *h, const struct contest
     }
 }
 
-/* A problem that could not be set up leaves its losses unknown. */
+/* When a problem cannot be set up, its losses stay unknown. */
 static int measure_one(struct work *w, struct gt_hidden *h) {
     const struct contest c = contest_of(h);
     struct gt_report report;
@@ -281,7 +283,7 @@ static int measure_one(struct work *w, struct gt_hidden *h) {
     for (int r = 0; r < GT_RULES; r++)
         h->answer[r].ns = h->answer[r].best_ns = 0;
     const gt_status status =
-        gt_session_try(&report, &w->session, GT_JOB_AGAIN, h->winner->problem_name,
+        gt_session_try(&report, &w->session, GT_JOB_COMPARE, h->winner->problem_name,
                        c.candidate, c.count, (uint64_t)w->v.seed + 0xe7a1, &err);
     if (gt_session_lost(status))
         return gt_die(GT_EXIT_DEVICE, "%s", err.line);
@@ -324,7 +326,7 @@ static int print(const struct work *w) {
 
 static int verdict(const struct work *w) {
     if (w->wrong > 0)
-        return gt_die(GT_EXIT_VERIFY, "%d kernels computed something wrong", w->wrong);
+        return gt_die(GT_EXIT_VERIFY, "%d kernels computed wrong results", w->wrong);
     if (w->failed > 0)
         return gt_die(GT_EXIT_FAILURE, "%d kernels or problems could not be measured",
                       w->failed);
@@ -334,9 +336,10 @@ static int verdict(const struct work *w) {
     return GT_EXIT_OK;
 }
 
-/* ---- the command --------------------------------------------------------------------- */
+/* ---- the command ---- */
 
-/* Families and device: the session's, or the built-in ones and the database's. */
+/* Finds families and device: the session's, or the built-in families and the database's
+ * device. */
 static int open_session(struct work *w) {
     const struct gt_session_setup setup = {
         .device = w->v.device, .templates = &w->v.templates, .compilers = -1};
@@ -398,7 +401,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_evaluate = {
     .name = "evaluate",
     .operands = "--device N",
-    .about = "Hide tuned problems and measure what looking them up loses.",
+    .about = "Hide tuned problems and measure how much time lookups lose.",
     .options = options,
     .tables =
         (const struct gt_form *const[]){&gt_evaluate_form, &gt_evaluate_rule_form, NULL},

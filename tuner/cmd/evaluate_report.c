@@ -8,15 +8,15 @@ static double percent(double part) {
     return round(1e3 * part) / 10;
 }
 
-/* ---- a line a problem and rule
- * ------------------------------------------------------------ */
+/* ---- a line a problem and rule ---- */
 
 struct answer {
     const struct gt_hidden *hidden;
     enum gt_rule_kind rule;
     const struct gt_answer *answer;
-    bool known;                                             /* the loss is */
-    char point[GT_POINT_TEXT_MAX], best[GT_POINT_TEXT_MAX]; /* the answer's, the winner's */
+    bool known; /* the loss is known */
+    /* of the rule's kernel, of the winner */
+    char point[GT_POINT_TEXT_MAX], best[GT_POINT_TEXT_MAX];
 };
 
 static double if_known(const struct answer *r, double value) {
@@ -28,7 +28,7 @@ static const char *family_of(const struct answer *r) {
 }
 
 static const char *why(const struct answer *r) {
-    return r->answer->found ? r->answer->choice.why : "nothing that may run it";
+    return r->answer->found ? r->answer->choice.why : "no kernel that may run it";
 }
 
 #define ANSWERS(X)                                                                         \
@@ -36,15 +36,15 @@ static const char *why(const struct answer *r) {
     X("rule", "rule", TEXT, 0, gt_rule_name(r->rule), "who answers")                       \
     X("loss_percent", "loss %", COUNT, 0,                                                  \
       if_known(r, percent(r->answer->ns / r->answer->best_ns - 1)),                        \
-      "how much slower the answer is than the problem's own winner")                       \
-    X("family", "family", TEXT, 1, family_of(r), "family of the answer")                   \
-    X("point", NULL, TEXT, 0, gt_cell_filled(r->point), "its values of the parameters")    \
+      "how much slower the rule's kernel is than the problem's own winner")                \
+    X("family", "family", TEXT, 1, family_of(r), "family of the rule's kernel")            \
+    X("point", NULL, TEXT, 0, gt_cell_filled(r->point), "values of its parameters")        \
     X("ns", NULL, COUNT, 0, if_known(r, r->answer->ns), "its time")                        \
     X("best_ns", NULL, COUNT, 0, if_known(r, r->answer->best_ns), "the winner's time")     \
     X("best_family", NULL, TEXT, 0, r->hidden->winner->family->name,                       \
       "family of the winner")                                                              \
-    X("best_point", NULL, TEXT, 0, r->best, "its values of the parameters")                \
-    X("why", "why", TAIL, 2, why(r), "why the rule answers so")
+    X("best_point", NULL, TEXT, 0, r->best, "values of its parameters")                    \
+    X("why", "why", TAIL, 2, why(r), "the reason for the rule's choice")
 GT_COLUMNS(answer, struct answer, ANSWERS)
 const struct gt_form gt_evaluate_form = GT_FORM(answer, "");
 
@@ -58,8 +58,7 @@ static gt_status put_answer(struct gt_table *t, const struct gt_hidden *h,
     return add_answer(t, &row, err);
 }
 
-/* ---- a line a rule
- * ------------------------------------------------------------------------ */
+/* ---- a line a rule ---- */
 
 struct rule {
     enum gt_rule_kind rule;
@@ -76,7 +75,8 @@ static double of_losses(const struct rule *r, double part) {
 
 #define RULES(X)                                                                           \
     X("rule", "rule", TEXT, 0, gt_rule_name(r->rule), "who answers")                       \
-    X("answered", "answered", COUNT, 1, r->loss.asked, "problems that it answered")        \
+    X("answered", "answered", COUNT, 1, r->loss.asked,                                     \
+      "problems for which it found a kernel")                                              \
     X("known", "known", COUNT, 1, r->loss.known, "problems whose loss is known")           \
     X("geomean_loss_percent", "mean loss %", COUNT, 0, of_losses(r, r->loss.mean),         \
       "geometric mean of the losses")                                                      \
@@ -86,8 +86,7 @@ static double of_losses(const struct rule *r, double part) {
 GT_COLUMNS(rule, struct rule, RULES)
 const struct gt_form gt_evaluate_rule_form = GT_FORM(rule, "of the rules");
 
-/* ---- both
- * --------------------------------------------------------------------------------- */
+/* ---- both ---- */
 
 static gt_status fill(struct gt_table *answers, struct gt_table *rules,
                       const struct gt_evaluate_report *report, struct gt_err *err) {
@@ -130,7 +129,7 @@ static void print_text(const struct gt_evaluate_report *report,
     gt_common_print_people(rules, format, out);
     fprintf(out, "%zu of %zu tuned problems hidden, seed %lld, times %s\n", report->done,
             report->tuned, (long long)report->seed,
-            report->stored ? "stored" : "measured with the winner's in turns");
+            report->stored ? "stored" : "measured with the winner's in turn");
 }
 
 gt_status gt_evaluate_print(const struct gt_evaluate_report *report,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * explain.c - `gemmtune explain PROBLEM`: how long a problem must take at the least, and
- * how far from that its naive kernel is bound to be; with --point, how long one point of a
- * family should take, term by term. Arithmetic only: nothing is run.
+ * explain.c - `gemmtune explain PROBLEM`: how long a problem must take at least, and how
+ * much slower its naive kernel must be. With --point: how long one point of a family should
+ * take, term by term. It only computes; nothing is run.
  *
  * The naive kernel reads a row of A and a column of B, 2k elements, for each element of C.
  * A perfect one reads A and B and writes C once. The roofline is the larger of FLOPs over
@@ -25,27 +25,26 @@ static const struct gt_option options[] = {
     GT_OPTION_ANY_DEVICE(struct values),
     GT_OPTION_DEVICE_FILE(struct values),
     {"point", 'p', GT_OPT_TEXT, offsetof(struct values, point), "\"FAMILY ...\"",
-     "and what a point should take: a family and its parameters; what is left out takes "
-     "the "
-     "default",
+     "also predict this point: a family and its parameters; missing ones take their "
+     "defaults",
      0, 0},
     {"peak-gflops", 0, GT_OPT_NUMBER, offsetof(struct values, peak_gflops), "X",
-     "peak GFLOP/s, instead of what the device says", 0, 0},
+     "peak GFLOP/s, instead of the device's own figure", 0, 0},
     {"bandwidth-gbs", 0, GT_OPT_NUMBER, offsetof(struct values, bandwidth_gbs), "X",
-     "memory GB/s, instead of what the device says", 0, 0},
+     "memory GB/s, instead of the device's own figure", 0, 0},
     GT_OPTION_DB(struct values),
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_END,
 };
 
-/* A device as far as this is concerned. */
+/* The figures of a device that are needed here. */
 struct machine {
     char name[160];
-    double peak;      /* operations a second; 0 unknown */
-    const char *of;   /* what it is a peak of; NULL when it was given */
-    double bandwidth; /* bytes a second; 0 unknown */
-    double memory;    /* bytes; 0 unknown */
+    double peak;      /* operations per second; 0: unknown */
+    const char *of;   /* the kind of peak; NULL when it was given */
+    double bandwidth; /* bytes per second; 0: unknown */
+    double memory;    /* bytes; 0: unknown */
     bool is_cpu;
 };
 
@@ -53,10 +52,10 @@ struct machine {
 struct analysis {
     char problem[GT_PROBLEM_NAME_MAX];
     double flops, naive_bytes, perfect_bytes, footprint_bytes;
-    double naive_intensity, perfect_intensity; /* FLOP a byte */
+    double naive_intensity, perfect_intensity; /* FLOP per byte */
     double compute_ns, memory_ns, roofline_ns;
     double naive_memory_ns; /* the naive traffic at full bandwidth */
-    /* of the roofline's speed, when no cache helps the naive kernel */
+    /* part of the roofline's speed, when no cache helps the naive kernel */
     double naive_fraction;
 };
 
@@ -87,7 +86,7 @@ static struct analysis analyse(const gemmtune_problem *p, const struct machine *
     return a;
 }
 
-/* ---- printing ---------------------------------------------------------------------- */
+/* ---- printing ---- */
 
 static const char *bound_of(const struct analysis *a) {
     if (a->roofline_ns == 0)
@@ -95,12 +94,12 @@ static const char *bound_of(const struct analysis *a) {
     return a->compute_ns >= a->memory_ns ? "compute" : "memory";
 }
 
-/* `point` is NULL unless one was asked about. */
+/* `point` is NULL when none was asked for. */
 static void print_json(const struct analysis *a, const struct machine *machine,
                        const struct gt_predicted *point) {
     const struct {
         const char *key;
-        double value; /* 0 is unknown from "peak_gflops" on */
+        double value; /* from "peak_gflops" on, 0 is unknown */
     } numbers[] = {
         {"flops", a->flops},
         {"naive_bytes", a->naive_bytes},
@@ -168,8 +167,7 @@ static void print_roofline(const struct analysis *a, const struct machine *machi
                gt_show_bytes(buf[0], machine->memory));
 }
 
-/* ---- the machine ----------------------------------------------------------------------
- */
+/* ---- the machine ---- */
 
 static void describe(struct machine *out, const struct gt_device *d,
                      const gemmtune_problem *p) {
@@ -181,8 +179,8 @@ static void describe(struct machine *out, const struct gt_device *d,
     out->is_cpu = d->is_cpu;
 }
 
-/* With both figures given no device is asked unless one is named. *known tells whether
- * there is one. */
+/* When both figures are given, no device is needed unless one is named. *known says whether
+ * there is a device. */
 static int find_machine(struct machine *out, struct gt_device *device, bool *known,
                         const struct values *v, const gemmtune_problem *p) {
     struct gt_err err = {""};
@@ -223,7 +221,7 @@ static void print(const struct values *v, const gemmtune_problem *p,
     }
     if (a.roofline_ns == 0)
         fprintf(stderr,
-                "gemmtune: %s does not tell its %s; give --peak-gflops and "
+                "gemmtune: %s does not report its %s; give --peak-gflops and "
                 "--bandwidth-gbs\n",
                 machine->name,
                 machine->is_cpu ? "peak and bandwidth, as CPUs do not"

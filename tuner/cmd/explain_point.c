@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* explain_point.c - `gemmtune explain PROBLEM --point "FAMILY ..."`: a prediction, term by
- * term. */
+/*
+ * explain_point.c - `gemmtune explain PROBLEM --point "FAMILY ..."`: prints a prediction
+ * term by term.
+ */
 #include "tuner/cmd/predict.h"
 
 #include <string.h>
 
-/* "FAMILY NAME=VALUE ...": the family, and its point with defaults for what is left out. */
+/* Reads "FAMILY NAME=VALUE ...": the family and its point. Missing parameters get defaults.
+ */
 static int read_point(const struct gt_family **family, struct gt_point *out,
                       const struct gt_families *families, const char *text) {
     char name[GT_NAME_MAX] = "";

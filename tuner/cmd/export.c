@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* export.c - `gemmtune export FILE|-`: results as text that can be reviewed and committed.
+/*
+ * export.c - `gemmtune export FILE|-`: writes results as text that can be reviewed and
+ * committed.
  */
 #include "tuner/cmd/common.h"
 
@@ -24,12 +26,12 @@ static int export(struct gt_db *db, const char *device, const char *path) {
     if (status == GEMMTUNE_OK && device != NULL)
         status = gt_view_pick(&index, &view, device, &err);
     if (status == GEMMTUNE_ENOTFOUND)
-        status = GEMMTUNE_EINVAL; /* the name that was typed is wrong */
+        status = GEMMTUNE_EINVAL; /* the given name is wrong */
     if (status == GEMMTUNE_OK)
         status =
             gt_db_export(db, device != NULL ? view.device[index].key : NULL, path, &err);
     gt_view_clear(&view);
-    if (status == GEMMTUNE_EIO) /* a file to write: no bad input */
+    if (status == GEMMTUNE_EIO) /* the file is to be written, so this is not bad input */
         return gt_die(GT_EXIT_FAILURE, "%s", err.line);
     return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * import.c - `gemmtune import FILE...` and `gemmtune merge FILE...`: results from exported
- * text and from other databases. Both arrive unverified and do not win before they are
- * verified here.
+ * import.c - `gemmtune import FILE...` and `gemmtune merge FILE...`: take results from
+ * exported text and from other databases. They arrive unverified, and cannot win before
+ * they are verified here.
  */
 #include "tuner/cmd/common.h"
 
@@ -32,7 +32,7 @@ struct row {
     X("trials", "trials", COUNT, 0, r->report.trials, "trials that are new here")          \
     X("records", "records", COUNT, 0, r->report.records, "winners that are new here")      \
     X("skipped", "skipped", COUNT, 0, r->report.skipped,                                   \
-      "rows that were known already, or are not sound")
+      "rows that were known already or are damaged")
 GT_COLUMNS(file, struct row, FILES)
 static const struct gt_form files = GT_FORM(file, "");
 
@@ -40,7 +40,8 @@ static const struct gt_form files = GT_FORM(file, "");
 typedef gt_status (*take_fn)(struct gt_merge_report *report, struct gt_db *db,
                              const char *path, struct gt_err *err);
 
-/* Each file whole or not at all; the first that cannot be taken ends it. */
+/* Takes each file completely or not at all. Stops at the first file that cannot be taken.
+ */
 static gt_status take_files(struct gt_table *t, struct gt_db *db, take_fn take, int count,
                             char **paths, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
@@ -48,7 +49,7 @@ static gt_status take_files(struct gt_table *t, struct gt_db *db, take_fn take, 
         struct row row = {.path = paths[i]};
         status = take(&row.report, db, paths[i], err);
         if (status == GEMMTUNE_EIO && take == gt_db_import && access(paths[i], R_OK) != 0)
-            status = GEMMTUNE_EPARSE; /* it is the text that cannot be read */
+            status = GEMMTUNE_EPARSE; /* the text cannot be read */
         if (status == GEMMTUNE_OK)
             status = add_file(t, &row, err);
     }
@@ -89,8 +90,8 @@ static int run_merge(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_import = {
     .name = "import",
     .operands = "FILE...",
-    .about = "Take exported results into the database; each serves its problem until that "
-             "is tuned here.",
+    .about = "Take exported results into the database; each serves its problem until the "
+             "problem is tuned here.",
     .options = options,
     .tables = (const struct gt_form *const[]){&files, NULL},
     .run = run_import,
@@ -99,7 +100,8 @@ const struct gt_cmd gt_cmd_import = {
 const struct gt_cmd gt_cmd_merge = {
     .name = "merge",
     .operands = "FILE...",
-    .about = "Take everything from other databases; results serve as imported ones do.",
+    .about =
+        "Take everything from other databases; their results serve like imported ones.",
     .options = options,
     .tables = (const struct gt_form *const[]){&files, NULL},
     .run = run_merge,

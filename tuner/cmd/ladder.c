@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ladder.c - `gemmtune ladder`: from a CPU loop to the tuned best. One problem is printed
- * with a rung on each line, volumes with a volume on each line.
+ * with a rung on each line; several volumes are printed with a volume on each line.
  */
 #include "tuner/lab/reference.h"
 #include "tuner/cmd/common.h"
@@ -33,7 +33,7 @@ static const struct gt_option options[] = {
     {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME",
      "time to tune each problem for", 0, 0},
     {"cpu-loop-max", 0, GT_OPT_INT, offsetof(struct values, loop_volume), "N",
-     "most multiplications the CPU loop is timed on (default 1000000000)", 0,
+     "time the CPU loop up to this many multiplications (default 1000000000)", 0,
      INT64_C(1) << 52},
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_SEED(struct values),
@@ -48,10 +48,11 @@ static const struct gt_option options[] = {
 struct row {
     const struct gt_ladder *ladder;
     const struct gt_ladder_rung *rung;
-    double peak; /* operations a second of the device; 0: unknown, or it runs elsewhere */
+    /* the device's operations per second; 0: unknown, or the rung runs elsewhere */
+    double peak;
 };
 
-/* Three digits; an empty cell's NAN for what is unknown. */
+/* Rounds to three digits; NAN, an empty cell, for an unknown value. */
 static double rounded(double x) {
     const double scale = pow(10, 3 - ceil(log10(fabs(x) + 1e-30)));
     return x > 0 && isfinite(x) ? round(x * scale) / scale : (double)NAN;
@@ -85,7 +86,7 @@ static const char *how(const struct row *r) {
       "how many times as long the baseline's rung takes")                                  \
     X("percent_of_peak", "% of peak", COUNT, 2, percent_of_peak(r),                        \
       "rate over the device's peak for the type")                                          \
-    X("how", "how", TAIL, 3, how(r), "the kernel, or why there is none")
+    X("how", "how", TAIL, 3, how(r), "the kernel, or the reason why there is none")
 GT_COLUMNS(rung, struct row, RUNGS)
 static const struct gt_form rungs = GT_FORM(rung, "");
 
@@ -96,7 +97,7 @@ static gt_status add(struct gt_table *t, const struct gt_ladder *l, int rung,
     return add_rung(t, &row, err);
 }
 
-/* Once a row of types. */
+/* Explains the peak once for each row of types. */
 static void say_peaks(const struct gt_ladder *l, size_t count, const struct gt_device *d) {
     bool said[GT_DTYPES] = {false};
     for (size_t i = 0; i < count; i++) {
@@ -137,8 +138,8 @@ static void fill_volume(struct gt_cell *cell, const void *row) {
         *cell++ = gt_cell_number(rounded(l->rung[i].ns / 1e6));
 }
 
-/* For people: a volume a line, milliseconds, as such tables are published. `names` has the
- * names of the rungs, which all ladders share. */
+/* Prints milliseconds for people, a volume on each line, as in published tables. `names`
+ * has the names of the rungs, which are the same for all ladders. */
 static gt_status print_volumes(const struct gt_ladder *l, size_t count,
                                const struct gt_ladder *names,
                                const struct gt_format *format, struct gt_err *err) {
@@ -162,7 +163,7 @@ static gt_status print_volumes(const struct gt_ladder *l, size_t count,
 
 /* ---- the run ---- */
 
-/* Two stages, of which the second has no count. */
+/* Says the two stages; the second one has no count. */
 static void say_problem(struct gt_tuner *t, const char *name, double seconds) {
     char text[GT_PROBLEM_NAME_MAX + 128];
     snprintf(text, sizeof text, "[%zu/%zu] %s: a search of up to %.3g s, then the rungs",
@@ -182,7 +183,8 @@ static gt_status climb_all(struct gt_ladder *l, struct gt_tuner *t, const struct
                             (double)v->loop_volume, err);
         if (status == GEMMTUNE_OK && !gt_session_stop)
             (*done)++;
-        /* one problem's failure is its own; the database's is everybody's */
+        /* Other failures concern only this problem; a failure of the database concerns all.
+         */
         if (status == GEMMTUNE_EDEVICE || status == GEMMTUNE_ENOMEM) {
             gt_progress_line(&t->progress, err->line);
             status = GEMMTUNE_OK;
@@ -194,7 +196,7 @@ static gt_status climb_all(struct gt_ladder *l, struct gt_tuner *t, const struct
 static int climb_and_print(struct gt_tuner *t, const struct values *v,
                            const struct gt_sweep *sweep, const struct gt_session *session) {
     struct gt_err err = {""};
-    /* the last one has names alone */
+    /* the last one is for names only */
     struct gt_ladder *l = calloc(sweep->count + 1, sizeof *l);
     size_t done = 0;
     gt_status status = l ? gt_session_begin_run(t, session, &err)
@@ -245,7 +247,7 @@ static int problems_of(struct gt_sweep *s, const struct values *v, int argc, cha
     return -1;
 }
 
-/* What the session is opened for. */
+/* The arguments of work. */
 struct request {
     const struct values *v;
     const struct gt_sweep *sweep;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* list.c - `gemmtune list`: every problem's winner, device by device. */
+/* list.c - `gemmtune list`: every problem's winner, grouped by device. */
 #include "tuner/cmd/common.h"
 
 #include "tuner/base/view.h"
@@ -43,18 +43,19 @@ struct winner {
 
 #define WINNERS(X)                                                                         \
     X("problem", "problem", TEXT, 0, r->row->problem, "its name")                          \
-    X("device", "device", KEY, 0, r->row->device, "key of the device it was tuned on")     \
+    X("device", "device", KEY, 0, r->row->device,                                          \
+      "key of the device on which it was tuned")                                           \
     X("family", "family", TEXT, 0, r->row->family, "family of the fastest kernel")         \
     X("point", "point", POINT, 1, r->row->point, "values of the family's parameters")      \
     X("median_ns", "median", NS, 0, r->row->median_ns, "median time of a product")         \
-    X("low_ns", "low", NS, 3, r->row->low_ns, "where the median's 95 % interval begins")   \
+    X("low_ns", "low", NS, 3, r->row->low_ns, "lower end of the median's 95 % interval")   \
     X("high_ns", "high", NS, 3, r->row->high_ns, "where it ends")                          \
     X("gflops", "GFLOP/s", RATE, 0, flops_of(r->row->problem) / r->row->median_ns,         \
       "rate at the median")                                                                \
     X("status", "status", TEXT, 2, status_of(r->row, r->families),                         \
       "verified here, imported, stale (of older kernel sources) or no family "             \
       "(--templates?)")                                                                    \
-    X("provenance", NULL, TEXT, 0, r->row->provenance, "where the result is from")
+    X("provenance", NULL, TEXT, 0, r->row->provenance, "origin of the result")
 GT_COLUMNS(winner, struct winner, WINNERS)
 static const struct gt_form winners = GT_FORM(winner, "");
 
@@ -72,7 +73,7 @@ static gt_status print_winners(struct gt_view *v, const struct gt_families *fami
     return status;
 }
 
-/* The rows of one device, or of all. */
+/* Loads the rows of one device, or of all. */
 static gt_status load(struct gt_view *v, struct gt_db *db, const char *device,
                       struct gt_err *err) {
     size_t index = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lookup.c - `gemmtune lookup PROBLEM`: what the library would run on a device, and why.
- * Asks the same function as the library does; builds nothing.
+ * lookup.c - `gemmtune lookup PROBLEM`: shows which kernel the library would choose on a
+ * device, and why. It calls the same function as the library and builds nothing.
  */
 #include "tuner/cmd/common.h"
 
@@ -22,7 +22,7 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-/* ---- printing ---------------------------------------------------------------------- */
+/* ---- printing ---- */
 
 struct answer {
     char problem[GT_PROBLEM_NAME_MAX], key[GT_DEVICE_KEY_MAX], point[GT_POINT_TEXT_MAX];
@@ -66,7 +66,7 @@ static void print_people(const struct answer *a) {
     printf("why      %s\n", a->choice->why);
 }
 
-/* ---- the command --------------------------------------------------------------------- */
+/* ---- the command ---- */
 
 static int look_up(const gemmtune_problem *p, struct gt_db *db,
                    const struct gt_families *families, const struct values *v) {
@@ -115,7 +115,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_lookup = {
     .name = "lookup",
     .operands = "PROBLEM --device N",
-    .about = "Say which stored result the library would use for a problem, and why.",
+    .about = "Show which stored result the library would use for a problem, and why.",
     .options = options,
     .run = run,
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * man.c - `gemmtune man`, for `make man`: the manual page out of docs/man/gemmtune.1.in. A
- * line "@command NAME" there becomes the options and the columns of the command, as its
- * tables have them; every other line stays. Hidden: users read the page.
+ * man.c - `gemmtune man`, for `make man`: makes the manual page from
+ * docs/man/gemmtune.1.in. A line "@command NAME" becomes the options and the columns of the
+ * command, from its tables; every other line is copied. The command is hidden, since users
+ * read the page.
  */
 #include "tuner/cmd/common.h"
 
@@ -10,10 +11,10 @@
 
 enum { LINE_MAX_BYTES = 1024, COMMANDS_MAX = 64 };
 
-/* ---- mdoc -----------------------------------------------------------------------------
- */
+/* ---- mdoc ---- */
 
-/* Text of a line of its own; a first "." or "'" and all backslashes would be commands. */
+/* Prints text on its own line. A leading "." or "'" and backslashes are escaped, since they
+ * would be commands. */
 static void put_text(const char *text) {
     if (text[0] == '.' || text[0] == '\'')
         (void)fputs("\\&", stdout);
@@ -22,7 +23,7 @@ static void put_text(const char *text) {
     (void)fputc('\n', stdout);
 }
 
-/* Arguments of a macro: a word may not be taken for another macro. */
+/* Prints arguments of a macro. A word must not be taken for another macro. */
 static void put_argument(const char *macro, const char *text) {
     printf(" %s \"", macro);
     for (; *text != '\0'; text++)
@@ -69,10 +70,9 @@ static void put_command(const struct gt_cmd *cmd) {
     }
 }
 
-/* ---- the page -------------------------------------------------------------------------
- */
+/* ---- the page ---- */
 
-/* The index of a command that people use; -1 when there is none of this name. */
+/* The index of a command that is not hidden; -1 when there is none of this name. */
 static int find(const char *name) {
     for (int i = 0; gt_cmds[i] != NULL; i++)
         if (!gt_cmds[i]->hidden && strcmp(gt_cmds[i]->name, name) == 0)

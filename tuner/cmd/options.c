@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options.c - a command line against a command's table of options: values, help,
- * complaints. Knows no option but --help.
+ * options.c - reads a command line by a command's table of options: values, help, errors.
+ * --help is the only option that it knows itself.
  */
 #include "tuner/cmd/cmd.h"
 
@@ -14,15 +14,15 @@
 #include <string.h>
 
 enum {
-    LONG_BASE = 256,  /* getopt's value of the table's option i: past every letter */
-    OPTIONS_MAX = 40, /* of a command; a table is ours, so this is asserted by tests */
+    LONG_BASE = 256,  /* getopt's value of option i is LONG_BASE + i, above all letters */
+    OPTIONS_MAX = 40, /* options of a command; tests check our tables */
     WANT_MAX = 96,
 };
 
-static const double longest_seconds = 1e9; /* 30 years: a slip, not a budget */
+static const double longest_seconds = 1e9; /* 30 years; a longer time is a typing error */
 
 int gt_die(int code, const char *fmt, ...) {
-    char line[1024]; /* an error line with a path around it */
+    char line[1024]; /* long enough for an error line with a path */
     va_list args;
     va_start(args, fmt);
     gt_text_line(line, sizeof line, fmt, args);
@@ -46,7 +46,7 @@ int gt_exit_of(gt_status status) {
         {GEMMTUNE_ESCHEMA, GT_EXIT_DATABASE},
         {GEMMTUNE_ENODRIVER, GT_EXIT_DEVICE},
         {GEMMTUNE_EBUILD,
-         GT_EXIT_DEVICE}, /* what is shipped builds: a compiler is missing */
+         GT_EXIT_DEVICE}, /* built-in families compile, so a compiler is missing */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].status == status)
@@ -54,10 +54,10 @@ int gt_exit_of(gt_status status) {
     return GT_EXIT_FAILURE;
 }
 
-/* ---- values ------------------------------------------------------------------ */
+/* ---- values ---- */
 
-/* A plain decimal such as "12" or "0.25" at the start of `text`: its length, 0 when there
- * is none. Written out because strtod asks the locale and takes "inf" and "0x". */
+/* Reads a plain decimal such as "12" or "0.25" at the start of `text`. Returns its length,
+ * 0 when there is none. strtod would follow the locale and accept "inf" and "0x". */
 static size_t read_decimal(double *out, const char *text) {
     size_t digits = 0, i = 0;
     double value = 0, place = 1;
@@ -70,7 +70,7 @@ static size_t read_decimal(double *out, const char *text) {
     return digits > 0 ? i : 0;
 }
 
-/* Stores `text` into the target, or says in `want` what would have been welcome. */
+/* Stores `text` in the target. When it cannot, it writes the expected form into `want`. */
 typedef bool (*store_fn)(char want[WANT_MAX], void *target, const struct gt_option *o,
                          char *text);
 
@@ -100,7 +100,7 @@ static bool store_list(char want[WANT_MAX], void *target, const struct gt_option
     return true;
 }
 
-/* Ends each name where its comma was. */
+/* Ends each name at its comma. */
 static bool store_names(char want[WANT_MAX], void *target, const struct gt_option *o,
                         char *text) {
     bool stored = true;
@@ -190,12 +190,12 @@ static const store_fn stores[] = {
     [GT_OPT_NUMBER] = store_number, [GT_OPT_BYTES] = store_bytes,
 };
 
-/* ---- help -------------------------------------------------------------------- */
+/* ---- help ---- */
 
 static const struct gt_option help_option = {
     .name = "help", .letter = 'h', .kind = GT_OPT_FLAG, .help = "show this and exit"};
 
-/* "  -d, --device N", and its length. */
+/* Writes "  -d, --device N" and returns its length. */
 static int option_head(char *buf, size_t size, const struct gt_option *o) {
     char letter[5] = "    ";
     if (o->letter != 0)
@@ -215,7 +215,7 @@ static int longer(int width, const char *text) {
     return length > width ? length : width;
 }
 
-/* What the columns of a table are called and mean. */
+/* Prints the names and meanings of a table's columns. */
 static void print_legend(const struct gt_form *form) {
     static const char key_head[] = "in JSON, CSV", title_head[] = "in the table";
     int key = (int)strlen(key_head), title = (int)strlen(title_head);
@@ -249,11 +249,11 @@ static int print_help(const struct gt_cmd *cmd) {
     return GT_EXIT_OK;
 }
 
-/* ---- complaints ---------------------------------------------------------------- */
+/* ---- complaints ---- */
 
 static int complain_unknown(const struct gt_cmd *cmd, const char *word) {
     const char *names[OPTIONS_MAX + 2] = {NULL};
-    char name[64]; /* without dashes and "=value"; a longer one has no near neighbour */
+    char name[64]; /* without dashes and "=value"; a longer one has no similar name */
     size_t count = 0, matches = 0;
     (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
     for (const struct gt_option *o = cmd->options; o->name != NULL; o++) {
@@ -274,8 +274,8 @@ static int complain_unknown(const struct gt_cmd *cmd, const char *word) {
                   cmd->name, word, cmd->name);
 }
 
-/* What getopt refused: it leaves the option's value in optopt, or 0 for an unknown long
- * name. */
+/* Reports an option that getopt refused. getopt leaves the option's value in optopt, or 0
+ * for an unknown long name. */
 static int complain(const struct gt_cmd *cmd, int found, char *const *argv) {
     if (optopt == 0)
         return complain_unknown(cmd, argv[optind - 1]);
@@ -292,9 +292,9 @@ static int complain(const struct gt_cmd *cmd, int found, char *const *argv) {
                   optopt, cmd->name);
 }
 
-/* ---- parsing ------------------------------------------------------------------- */
+/* ---- parsing ---- */
 
-/* The table as getopt wants it. */
+/* The options in getopt's form. */
 struct getopt_table {
     char letters[2 * OPTIONS_MAX + 4];
     struct option longs[OPTIONS_MAX + 2];
@@ -302,8 +302,7 @@ struct getopt_table {
 
 static void fill_table(struct getopt_table *t, const struct gt_option *options) {
     size_t letters = 0, count = 0;
-    t->letters[letters++] =
-        ':'; /* tell a missing value from an unknown option, in silence */
+    t->letters[letters++] = ':'; /* report a missing value by ':' and print nothing */
     for (const struct gt_option *o = options; o->name != NULL && count < OPTIONS_MAX; o++) {
         const bool takes = o->kind != GT_OPT_FLAG;
         t->longs[count] = (struct option){o->name, takes ? required_argument : no_argument,
@@ -321,7 +320,7 @@ static void fill_table(struct getopt_table *t, const struct gt_option *options) 
     t->longs[count] = (struct option){0};
 }
 
-/* The option of the table that getopt found. */
+/* The option that getopt found. */
 static const struct gt_option *option_of(const struct gt_option *options, int found) {
     if (found >= LONG_BASE)
         return &options[found - LONG_BASE];
@@ -345,7 +344,7 @@ int gt_options_parse(const struct gt_cmd *cmd, int argc, char **argv, void *valu
     struct getopt_table table;
     int code = -1;
     fill_table(&table, cmd->options);
-    optind = 0; /* glibc and musl: forget the previous command line */
+    optind = 0; /* makes glibc and musl forget the previous command line */
     while (code < 0) {
         const int found = getopt_long(argc, argv, table.letters, table.longs, NULL);
         if (found == -1)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict.c - `gemmtune predict PROBLEM...`: which point should win on a device, which need
- * not be here, and how long it should take; `predict --check`: how such predictions compare
- * with the trials of a database. Nothing is run, and whatever is printed says that it is
+ * predict.c - `gemmtune predict PROBLEM...`: shows which point should win on a device,
+ * which need not be present, and how long it should take. `predict --check` compares such
+ * predictions with the trials of a database. Nothing is run, and the output says that it is
  * predicted.
  */
 #include "tuner/cmd/predict.h"
@@ -27,11 +27,11 @@ static const struct gt_option options[] = {
     {"family", 'f', GT_OPT_NAMES, offsetof(struct values, families), "NAMES",
      "these kernel families only", 0, 0},
     {"top", 0, GT_OPT_INT, offsetof(struct values, top), "N",
-     "so many points a problem, fastest first (default 1)", 1, TOP_MOST},
+     "points for each problem, fastest first (default 1)", 1, TOP_MOST},
     {"check", 0, GT_OPT_FLAG, offsetof(struct values, check), NULL,
      "compare predictions with the trials of the database", 0, 0},
     {"fit", 0, GT_OPT_FLAG, offsetof(struct values, fit), NULL,
-     "costs of the model that agree better with the trials of the database", 0, 0},
+     "fit the model's costs to the trials of the database", 0, 0},
     GT_OPTION_DB(struct values),
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
@@ -40,7 +40,7 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-/* A prediction of one problem. */
+/* One prediction for a problem. */
 struct row {
     const char *problem;
     double flops;
@@ -57,11 +57,11 @@ struct row {
     X("predicted_gflops", "GFLOP/s", RATE, 1, r->flops / r->predicted->prediction.ns,      \
       "rate at that time")                                                                 \
     X("binds", "binds", TEXT, 2, gt_term_word(r->predicted->prediction.binds),             \
-      "what the kernel waits for longest")                                                 \
+      "the resource that the kernel waits for longest")                                    \
     X("family", "family", TEXT, 0, r->predicted->family->name, "kernel family")            \
     X("point", "point", POINT, 1, r->point, "values of the family's parameters")           \
-    X("rank", NULL, COUNT, 0, r->rank, "place among the predictions, from 1")              \
-    X("points", NULL, COUNT, 0, r->asked, "points that were asked about")                  \
+    X("rank", NULL, COUNT, 0, r->rank, "rank among the predictions, from 1")               \
+    X("points", NULL, COUNT, 0, r->asked, "points that were examined")                     \
     X("device", NULL, TEXT, 0, r->device->name, "name of the device")
 GT_COLUMNS(prediction, struct row, PREDICTIONS)
 static const struct gt_form predictions = GT_FORM(prediction, "");
@@ -99,7 +99,7 @@ static gt_status add_problem(struct gt_table *t, const struct values *v,
     return status;
 }
 
-/* All names are read before the first space is walked through. */
+/* Reads all names before it walks through the first space. */
 static int predict(const struct values *v, const struct gt_families *families,
                    char **names) {
     const struct gt_which which = {v->device, v->device_file, v->db};
@@ -126,7 +126,7 @@ static int predict(const struct values *v, const struct gt_families *families,
             device.name);
     gt_status status = gt_table_create(&t, &predictions, &err);
     for (char **name = names; status == GEMMTUNE_OK && *name != NULL; name++) {
-        (void)gt_problem_from_name(&p, *name, NULL); /* was read before */
+        (void)gt_problem_from_name(&p, *name, NULL); /* cannot fail: it was read before */
         status = add_problem(t, v, families, &device, &p, &err);
     }
     if (status == GEMMTUNE_OK && !v->format.json && !v->format.csv)
@@ -137,8 +137,7 @@ static int predict(const struct values *v, const struct gt_families *families,
     return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
 }
 
-/* ---- the command
- * ---------------------------------------------------------------------------- */
+/* ---- the command ---- */
 
 static int refuse(const struct values *v) {
     if (v->check && v->fit)

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* predict.h - what `predict` and `explain` share: a device by description, and the two
- * halves of `predict`. */
+/*
+ * predict.h - shared by `predict` and `explain`: described devices, and the two halves of
+ * `predict`.
+ */
 #ifndef GT_TUNER_CMD_PREDICT_H
 #define GT_TUNER_CMD_PREDICT_H
 
 #include "tuner/cmd/common.h"
 #include "tuner/study/predict.h"
 
-/* `predict --check`, or `--fit`. `device`: NULL, the only one of the database. */
+/* `predict --check`, or `--fit`. `device` NULL means the database's only one. */
 int gt_predict_check_command(const struct gt_families *families, const char *db,
                              const char *device, bool fitting,
                              const struct gt_format *format);
 
 extern const struct gt_form gt_predict_check_form; /* the table of --check */
 
-/* What `text`, "FAMILY NAME=VALUE ...", should take. Exit 2 when the point is none or may
- * not run, 1 when there is no prediction. */
+/* Predicts `text`, "FAMILY NAME=VALUE ...". Exit 2 when it is not a point or must not run,
+ * 1 when there is no prediction. */
 int gt_explain_point(struct gt_predicted *out, const struct gt_families *families,
                      const char *text, const struct gt_device *d,
                      const gemmtune_problem *p);

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* predict_check.c - `gemmtune predict --check`: tables of how predictions and trials agree;
- * `--fit`: costs with which they agree better. */
+/*
+ * predict_check.c - `gemmtune predict --check`: prints how well predictions and trials
+ * agree. `--fit`: prints costs with which they agree better.
+ */
 #include "tuner/cmd/predict.h"
+
+#include "tuner/base/quantile.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- sums over groups
- * --------------------------------------------------------------------- */
+/* ---- sums over groups ---- */
 
-/* Groups that are summed up in a row: of a family ("" is all families of a problem
- * together, NULL each family alone), fitted to, held out, or both. */
+/* Groups that are summed up in one row: those of a family ("" means all families of a
+ * problem together, NULL each family alone), used for fitting, held out, or both. */
 struct slice {
     const char *family;
     int held_out; /* -1: both */
@@ -30,7 +33,7 @@ static bool is_in(const struct gt_check_row *r, const struct slice *s) {
     return fits && (s->held_out < 0 || r->held_out == (s->held_out != 0));
 }
 
-/* `scratch` has room for two numbers a row. */
+/* `scratch` has room for two numbers for each row. */
 static struct sums sum_up(const struct gt_checked *c, const struct slice *s,
                           double *scratch) {
     struct sums sums = {.worst = 1};
@@ -51,15 +54,14 @@ static struct sums sum_up(const struct gt_checked *c, const struct slice *s,
             sums.worst_top[j] = fmax(sums.worst_top[j], r->top[j]);
         }
     }
-    sums.median = gt_upper_median(scratch, sums.groups);
-    sums.error = gt_upper_median(error, sums.groups);
+    sums.median = gt_median(scratch, sums.groups);
+    sums.error = gt_median(error, sums.groups);
     for (int j = 0; j < GT_TOPS && sums.groups > 0; j++)
         sums.top[j] = exp(sums.top[j] / (double)sums.groups);
     return sums;
 }
 
-/* ---- tables
- * ------------------------------------------------------------------------------------ */
+/* ---- tables ---- */
 
 struct row {
     const char *family, *which;
@@ -75,18 +77,23 @@ struct row {
     X("trials", "trials", COUNT, 2, r->sums.trials, "trials of those")                     \
     X("spearman_median", "Spearman", FIXED, 0, r->sums.median,                             \
       "rank correlation of predicted and measured times, median of the groups")            \
-    X("spearman_worst", "worst", FIXED, 1, r->sums.worst, "of the worst group")            \
+    X("spearman_worst", "worst", FIXED, 1, r->sums.worst, "the same for the worst group")  \
     X("error_median", "predicted/measured", FIXED, 3, r->sums.error,                       \
       "predicted over measured time, median")                                              \
     X("top1", "top 1", FIXED, 0, r->sums.top[0],                                           \
       "time of the point predicted fastest over the best trial's, geometric mean")         \
-    X("top1_worst", "worst", FIXED, 4, r->sums.worst_top[0], "of the worst group")         \
-    X("top10", "top 10", FIXED, 0, r->sums.top[1], "the best of the first ten, likewise")  \
-    X("top10_worst", "worst", FIXED, 4, r->sums.worst_top[1], "of the worst group")        \
-    X("top50", "top 50", FIXED, 0, r->sums.top[2], "the best of the first fifty")          \
-    X("top50_worst", "worst", FIXED, 4, r->sums.worst_top[2], "of the worst group")        \
+    X("top1_worst", "worst", FIXED, 4, r->sums.worst_top[0],                               \
+      "the same for the worst group")                                                      \
+    X("top10", "top 10", FIXED, 0, r->sums.top[1],                                         \
+      "the same for the best of the first ten")                                            \
+    X("top10_worst", "worst", FIXED, 4, r->sums.worst_top[1],                              \
+      "the same for the worst group")                                                      \
+    X("top50", "top 50", FIXED, 0, r->sums.top[2],                                         \
+      "the same for the best of the first fifty")                                          \
+    X("top50_worst", "worst", FIXED, 4, r->sums.worst_top[2],                              \
+      "the same for the worst group")                                                      \
     X("worst_problem", NULL, TEXT, 0, r->sums.worst_problem,                               \
-      "where the correlation is worst")
+      "the problem with the worst correlation")
 GT_COLUMNS(slice, struct row, SLICES)
 const struct gt_form gt_predict_check_form = GT_FORM(slice, "with --check");
 
@@ -147,27 +154,27 @@ static void print_people(const struct gt_checked *c, const struct gt_table *t,
                          const char *key, const struct gt_format *format) {
     printf("%s: %zu trials\n\n", key, c->used);
     gt_common_print_people(t, format, stdout);
-    printf("\nOf the model's first points of a problem, top N has the best's measured time "
-           "over "
-           "the best trial's:\ngeometric mean and worst. A group has %d trials at least.\n",
+    printf("\ntop N: the best measured time among the model's first N points of a problem, "
+           "over the best trial's:\ngeometric mean and worst. A group has at least %d "
+           "trials.\n",
            GT_CHECK_LEAST);
-    printf("bound: %zu trials were faster than theirs; %zu would have been passed over",
+    printf("bound: %zu trials were faster than their bound; %zu would have been skipped",
            c->below_bound, c->pruned);
     if (c->pruned > 0)
         printf(", the nearest at %.3f of the best", c->nearest_pruned);
     (void)fputs("\n", stdout);
 }
 
-static void say_passed_over(const struct gt_checked *c) {
+static void say_skipped(const struct gt_checked *c) {
     const struct {
         size_t count;
         const char *what;
     } rows[] = {
         {c->unmeasured, "were not correct or not timed"},
-        {c->unknown_family, "are of families that are not here"},
+        {c->unknown_family, "are of unknown families"},
         {c->unbound, "are of points that their family no longer has"},
         {c->unpredicted, "have no prediction"},
-        {c->filled, "take defaults for parameters that came later"},
+        {c->filled, "take defaults for newer parameters"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].count > 0)
@@ -191,10 +198,9 @@ static gt_status print(const struct gt_checked *c, const struct gt_families *fam
     return status;
 }
 
-/* ---- the command
- * ------------------------------------------------------------------------------- */
+/* ---- the command ---- */
 
-/* The trials of a device of the database. */
+/* Reads the trials of a device from the database. */
 static gt_status read_trials(struct gt_view *view, const char **key, struct gt_db *db,
                              const char *device, struct gt_err *err) {
     size_t index;
@@ -213,21 +219,21 @@ static gt_status check(const struct gt_view *view, const char *key,
     struct gt_checked checked = {0};
     gt_status status = gt_predict_check(&checked, view, families, key, err);
     if (status == GEMMTUNE_OK) {
-        say_passed_over(&checked);
+        say_skipped(&checked);
         status = print(&checked, families, key, format, err);
     }
     gt_checked_clear(&checked);
     return status;
 }
 
-/* To three digits, without an exponent: 2640. */
+/* Writes three digits without an exponent: 2640. */
 static const char *show_cost(char buf[GT_CELL_MAX], double cost) {
     (void)snprintf(buf, GT_CELL_MAX, "%.3g", cost);
     (void)snprintf(buf, GT_CELL_MAX, "%g", strtod(buf, NULL));
     return buf;
 }
 
-/* As lines of runtime/costs.h. */
+/* Prints costs as lines of runtime/costs.h. */
 static void print_lines(const struct gt_fitted *f) {
     char num[GT_CELL_MAX];
 #define X(name, value, fitted, what)                                                       \
@@ -261,7 +267,7 @@ static void print_fit_json(const struct gt_fitted *f) {
 static gt_status fit(const struct gt_view *view, const char *key,
                      const struct gt_families *families, const struct gt_format *format,
                      struct gt_err *err) {
-    enum { STEPS = 3000 }; /* further ones gain nothing */
+    enum { STEPS = 3000 }; /* more steps gain nothing */
     struct gt_fitted f;
     const gt_status status = gt_predict_fit(&f, view, families, key, STEPS, 1, err);
     if (status == GEMMTUNE_OK)
@@ -280,7 +286,7 @@ int gt_predict_check_command(const struct gt_families *families, const char *db_
     if (code >= 0)
         return code;
     if (db == NULL)
-        return GT_EXIT_FAILURE; /* it has been said */
+        return GT_EXIT_FAILURE; /* the reason was printed before */
     gt_status status = read_trials(&view, &key, db, device, &err);
     gt_db_close(db);
     if (status == GEMMTUNE_OK)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay.c - `gemmtune replay`: search strategies on a space that was measured already,
- * without a device: a Kernel Tuner cache, or with --db the trials of a problem.
+ * replay.c - `gemmtune replay`: runs search strategies on a space that has been measured
+ * already, without a device: a Kernel Tuner cache or, with --db, the trials of a problem.
  */
 #include "tuner/cmd/common.h"
 #include "tuner/study/replay.h"
@@ -22,7 +22,7 @@ struct values {
 
 static const struct gt_option options[] = {
     {"strategy", 0, GT_OPT_NAMES, offsetof(struct values, strategies), "NAMES",
-     "these, by commas (default: all but full)", 0, 0},
+     "the strategies, with commas between (default: all but full)", 0, 0},
     {"seeds", 0, GT_OPT_INT, offsetof(struct values, seeds), "N",
      "runs of each, with different random numbers (default 100)", 1, 10000},
     {"budget", 'b', GT_OPT_INT, offsetof(struct values, budget), "N",
@@ -40,7 +40,7 @@ static const struct gt_option options[] = {
     {"svg", 0, GT_OPT_TEXT, offsetof(struct values, svg), "FILE",
      "draw quality by evaluation", 0, 0},
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
-     "of the first run (default 1)", 0, INT64_C(1) << 52},
+     "random seed of the first run (default 1)", 0, INT64_C(1) << 52},
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
     GT_OPTION_WIDE(struct values),
@@ -59,10 +59,9 @@ struct session {
     int count;
 };
 
-/* ---- the summary
- * ---------------------------------------------------------------------------- */
+/* ---- the summary ---- */
 
-/* "64 / 110", "812 / never". */
+/* Writes "64 / 110" or "812 / never". */
 static const char *show_reach(char buf[GT_CELL_MAX], const struct gt_replay_reach *r) {
     char a[GT_CELL_MAX], b[GT_CELL_MAX];
     snprintf(buf, GT_CELL_MAX, "%.20s / %.20s",
@@ -71,19 +70,20 @@ static const char *show_reach(char buf[GT_CELL_MAX], const struct gt_replay_reac
     return buf;
 }
 
-/* A strategy and how it did. */
+/* A strategy and its result. */
 struct row {
     const struct gt_replay *replay;
     char reach[GT_REPLAY_GOALS][GT_CELL_MAX];
 };
 
-/* The quality after so many evaluations; an empty cell's NAN for more than there were. */
+/* The quality after as many evaluations as the mark says; NAN, an empty cell, when the run
+ * had fewer. */
 static double after_mark(const struct gt_replay *r, int mark) {
     return gt_replay_mark[mark] <= r->budget ? r->median[gt_replay_mark[mark] - 1]
                                              : (double)NAN;
 }
 
-/* Four columns of a goal. */
+/* The four columns of a goal. */
 #define GOAL(X, i, percent)                                                                \
     X(NULL, "to " percent " %", TEXT, 0, r->reach[i],                                      \
       "evaluations until a kernel of " percent                                             \
@@ -94,7 +94,7 @@ static double after_mark(const struct gt_replay *r, int mark) {
     X("to" percent "_p90", NULL, COUNT, 0, r->replay->reach[i].p90,                        \
       "evaluations that nine runs of ten need for " percent " %")                          \
     X("to" percent "_runs", NULL, COUNT, 0, r->replay->reach[i].runs,                      \
-      "runs that got to " percent " %")
+      "runs that reached " percent " %")
 
 #define SUMMARY(X)                                                                         \
     X("strategy", "strategy", TEXT, 0, r->replay->strategy->name, "its name")              \
@@ -108,7 +108,7 @@ static double after_mark(const struct gt_replay *r, int mark) {
     X("after100", "100", FIXED, 2, after_mark(r->replay, 3), "the same after 100")         \
     X("after200", "200", FIXED, 1, after_mark(r->replay, 4), "the same after 200")         \
     X("pick_us", "us a pick", COUNT, 3, round(r->replay->pick_us),                         \
-      "time that the strategy takes to name a point")                                      \
+      "time that the strategy takes for a pick")                                           \
     X("runs", NULL, COUNT, 0, r->replay->runs, "runs")                                     \
     X("budget", NULL, COUNT, 0, r->replay->budget, "evaluations of a run")
 GT_COLUMNS(summary, struct row, SUMMARY)
@@ -129,10 +129,9 @@ static gt_status print_summary(const struct session *s, struct gt_err *err) {
     return status;
 }
 
-/* ---- the curve
- * ------------------------------------------------------------------------------ */
+/* ---- the curve ---- */
 
-/* All strategies after so many evaluations. */
+/* The quality of all strategies after the same number of evaluations. */
 struct moment {
     const struct session *session;
     size_t evaluations;
@@ -147,7 +146,7 @@ static void fill_moment(struct gt_cell *cell, const void *row) {
     }
 }
 
-/* For people steps of 1, 2, 5, 10, ..; for programs every evaluation. */
+/* The next step: 1, 2, 5, 10, .. for people, every evaluation for programs. */
 static size_t after(size_t at, bool people) {
     size_t power = 1;
     if (!people)
@@ -182,8 +181,7 @@ static gt_status print_curve(const struct session *s, struct gt_err *err) {
     return status;
 }
 
-/* ---- the run
- * -------------------------------------------------------------------------------- */
+/* ---- the run ---- */
 
 static void describe(const struct session *s) {
     size_t points = 0, good = 0;
@@ -205,8 +203,8 @@ static gt_status replay_all(struct session *s, struct gt_err *err) {
     for (int i = 0; status == GEMMTUNE_OK && i < s->count; i++) {
         const struct gt_replay_setup setup = {.stored = &s->stored,
                                               .strategy = s->strategy[i],
-                                              .seed_pick = s->seed,
-                                              .seed_picks = s->seeds,
+                                              .start = s->seed,
+                                              .starts = s->seeds,
                                               .budget = (size_t)s->v->budget,
                                               .ahead = (int)s->v->ahead,
                                               .runs = (int)s->v->seeds,
@@ -273,7 +271,7 @@ static int load_caches(struct session *s, const char *path) {
     if (status == GEMMTUNE_OK && s->v->from)
         status = gt_stored_cache(&from, s->v->from, &err);
     if (status == GEMMTUNE_OK && s->v->from)
-        s->seeds = gt_stored_seeds(s->seed, SEEDS, &s->stored, &from);
+        s->seeds = gt_stored_starts(s->seed, SEEDS, &s->stored, &from);
     gt_stored_clear(&from);
     if (status != GEMMTUNE_OK)
         return gt_die(status == GEMMTUNE_ENOMEM ? GT_EXIT_FAILURE : GT_EXIT_INPUT, "%s",
@@ -307,7 +305,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_replay = {
     .name = "replay",
     .operands = "CACHE | --db FILE PROBLEM",
-    .about = "Try search strategies on a space that was measured already.",
+    .about = "Try search strategies on a space that has been measured already.",
     .options = options,
     .tables = (const struct gt_form *const[]){&summary, NULL},
     .run = run,

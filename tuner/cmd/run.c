@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - `gemmtune run PROBLEM`: what the library would run for it, built, checked on
- * fresh data and timed in one run with the baseline kernel and this machine's CPU BLAS.
+ * run.c - `gemmtune run PROBLEM`: builds the kernel that the library would choose, checks
+ * it on fresh data, and times it in one run with the baseline kernel and this machine's CPU
+ * BLAS.
  */
 #include "tuner/base/choose.h"
 #include "tuner/cmd/common.h"
@@ -27,7 +28,7 @@ static const struct gt_option options[] = {
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
      "seed of the data (default: from the clock, and printed)", 0, INT64_C(1) << 52},
     {"no-cpu", 0, GT_OPT_FLAG, offsetof(struct values, no_cpu), NULL,
-     "leave the CPU BLAS out", 0, 0},
+     "do not time the CPU BLAS", 0, 0},
     GT_OPTION_JSON(struct values),
     GT_OPTION_END,
 };
@@ -38,10 +39,10 @@ struct answer {
     gemmtune_problem p;
     uint64_t seed;
     struct gt_chosen chosen;
-    struct gt_candidate candidate[2]; /* the chosen one, the baseline */
-    int candidates;                   /* 1: no family is the baseline */
+    struct gt_candidate candidate[2]; /* the chosen one and the baseline */
+    int candidates;                   /* 1 when no family is the baseline */
     struct gt_report report;
-    double cpu_ns; /* 0: none */
+    double cpu_ns; /* 0: not measured */
     char cpu[GT_CPU_ABOUT_MAX];
 };
 
@@ -54,14 +55,14 @@ static void print_rate(const char *what, double ns, double flops, double than) {
     printf("\n");
 }
 
-/* 0: it was not measured, or is wrong. */
+/* 0: it was not measured, or it is wrong. */
 static double baseline_ns(const struct answer *a) {
     const struct gt_result *baseline = &a->report.result[1];
     return a->candidates > 1 && baseline->outcome == GT_CORRECT ? baseline->time.median_ns
                                                                 : 0;
 }
 
-/* null for a time that was not measured. */
+/* Prints null for a time that was not measured. */
 static void json_time(bool *first, const char *key, double ns) {
     if (ns > 0)
         gt_json_number(first, key, ns);
@@ -130,14 +131,13 @@ static int choose(struct answer *a, const struct values *v, const struct gt_sess
     gt_db_close(db);
     if (status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);
-    snprintf(a->candidate[0].family, GT_NAME_MAX, "%s", a->chosen.choice.family->name);
-    gt_point_text(&a->chosen.choice.point, a->candidate[0].point);
+    gt_candidate_set_point(&a->candidate[0], a->chosen.choice.family,
+                           &a->chosen.choice.point);
     a->candidates = 1;
     if (baseline == NULL)
         return -1;
-    snprintf(a->candidate[1].family, GT_NAME_MAX, "%s", baseline->name);
     gt_family_default(baseline, &point);
-    gt_point_text(&point, a->candidate[1].point);
+    gt_candidate_set_point(&a->candidate[1], baseline, &point);
     a->candidates = 2;
     return -1;
 }
@@ -186,7 +186,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_run = {
     .name = "run",
     .operands = "PROBLEM --device N",
-    .about = "Run what the library would, check it, and compare it.",
+    .about = "Run the kernel that the library would choose, check it, and compare it.",
     .options = options,
     .run = run,
 };

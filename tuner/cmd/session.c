@@ -192,7 +192,7 @@ gt_status gt_session_try(struct gt_report *out, struct gt_session *s, enum gt_jo
     job.count = count;
     for (int i = 0; i < count; i++)
         job.candidate[i] = candidates[i];
-    return kind == GT_JOB_FINAL || kind == GT_JOB_AGAIN
+    return kind == GT_JOB_FINAL || kind == GT_JOB_COMPARE
                ? gt_pool_run_final(out, s->pool, &job, err)
                : gt_pool_run(out, s->pool, &job, err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * show.c - `gemmtune show PROBLEM`: every point tried on one problem, the best first, then
- * what failed and the command that tries it again.
+ * show.c - `gemmtune show PROBLEM`: lists every point tried on one problem, the best first,
+ * then the failures with the command that tries each again.
  */
 #include "tuner/cmd/common.h"
 
@@ -33,16 +33,16 @@ static const struct gt_option options[] = {
 
 enum { COMMAND_MAX = 1600 + GT_AGAIN_MAX };
 
-/* ---- order ----------------------------------------------------------------------- */
+/* ---- order ---- */
 
-/* Words past the outcomes: trials that have none. */
+/* The word for the outcome, or for the state of a trial without one. */
 static const char *word_of(const struct gt_view_row *r) {
     static const char *const states[] = {
         [GT_TRIAL_RUNNING] = "running", [GT_TRIAL_QUARANTINED] = "quarantined"};
     return r->state == GT_TRIAL_DONE ? gt_outcome_word(r->outcome) : states[r->state];
 }
 
-/* Groups of the same word stay together: correct trials first, unfinished ones last. */
+/* Rows with the same word stay together: correct trials first, unfinished ones last. */
 static int group_of(const struct gt_view_row *r) {
     return r->state == GT_TRIAL_DONE ? (int)r->outcome : 100 + (int)r->state;
 }
@@ -51,7 +51,7 @@ static bool is_correct(const struct gt_view_row *r) {
     return group_of(r) == (int)GT_CORRECT;
 }
 
-/* Never measured counts as slow. */
+/* A trial without a time counts as slow. */
 static double time_of(const struct gt_view_row *r) {
     return r->median_ns > 0 ? r->median_ns : 1e300;
 }
@@ -66,19 +66,19 @@ static int best_first(const void *a, const void *b) {
     return order != 0 ? order : strcmp(x->point, y->point);
 }
 
-/* ---- printing ---------------------------------------------------------------------- */
+/* ---- printing ---- */
 
-static const uint64_t seed_preset = 1; /* of `gemmtune trial` */
+static const uint64_t seed_preset = 1; /* the default of `gemmtune trial` */
 
-/* What the trials of a run were given. Rows of one run mostly come together. */
+/* The options of a run, which its trials had. Rows of one run are mostly neighbours. */
 struct given {
     struct gt_db *db;
-    int64_t run_id; /* 0: made elsewhere, and with what is not known */
+    int64_t run_id; /* 0: the row comes from elsewhere, with unknown options */
     uint64_t seed;
     char again[GT_AGAIN_MAX];
 };
 
-/* A database that cannot tell has been complained about before. */
+/* Fetches a run's options. A database that cannot be read was reported before. */
 static void look_up(struct given *g, int64_t run_id) {
     bool found = false;
     if (g->run_id == run_id)
@@ -86,13 +86,12 @@ static void look_up(struct given *g, int64_t run_id) {
     g->run_id = run_id;
     g->seed = seed_preset;
     (void)gt_db_run_find(&found, g->again, sizeof g->again, &g->seed, g->db, run_id, NULL);
-    if (g->again[0] !=
-        '-') /* earlier versions kept the whole command line, options and all */
+    if (g->again[0] != '-') /* earlier versions stored the whole command line */
         g->again[0] = '\0';
 }
 
-/* The command that tries the point again. Points, families, keys and problem names hold no
- * character that a shell minds inside double quotes. */
+/* The command that tries the point again. Points, families, keys and problem names have no
+ * character that is special inside double quotes. */
 static void command_of(char buf[COMMAND_MAX], struct given *g,
                        const struct gt_view_row *r) {
     look_up(g, r->run_id);
@@ -106,7 +105,7 @@ static void command_of(char buf[COMMAND_MAX], struct given *g,
 struct row {
     const struct gt_view_row *trial;
     size_t number;
-    double flops; /* of the problem */
+    double flops; /* number of operations of the problem */
     char command[COMMAND_MAX];
 };
 
@@ -116,21 +115,21 @@ static double counted(int value) {
 }
 
 #define TRIALS(X)                                                                          \
-    X(NULL, "#", COUNT, 0, r->number, "place, the fastest first")                          \
+    X(NULL, "#", COUNT, 0, r->number, "rank, the fastest first")                           \
     X("device", "device", KEY, 0, r->trial->device, "key of the device")                   \
     X("family", "family", TEXT, 0, r->trial->family, "kernel family")                      \
     X("point", "point", POINT, 1, r->trial->point, "values of the family's parameters")    \
-    X("outcome", NULL, TEXT, 0, word_of(r->trial), "what became of it")                    \
+    X("outcome", NULL, TEXT, 0, word_of(r->trial), "outcome of the trial")                 \
     X("median_ns", "median", NS, 0, r->trial->median_ns, "median time of a product")       \
-    X("low_ns", "low", NS, 4, r->trial->low_ns, "where the median's 95 % interval begins") \
+    X("low_ns", "low", NS, 4, r->trial->low_ns, "lower end of the median's 95 % interval") \
     X("high_ns", "high", NS, 4, r->trial->high_ns, "where it ends")                        \
     X("gflops", "GFLOP/s", RATE, 0, r->flops / r->trial->median_ns, "rate at the median")  \
     X("registers", "regs", COUNT, 2, counted(r->trial->registers), "registers a thread")   \
     X("spill_bytes", "spill", COUNT, 3, counted(r->trial->spill_bytes),                    \
       "bytes of a thread's registers that are in memory")                                  \
-    X("provenance", "from", TEXT, 5, r->trial->provenance, "where the result is from")     \
+    X("provenance", "from", TEXT, 5, r->trial->provenance, "origin of the result")         \
     X("error", NULL, TEXT, 0, r->trial->error, "what went wrong")                          \
-    X("command", NULL, TEXT, 0, r->command, "what tries the point again")
+    X("command", NULL, TEXT, 0, r->command, "the command that tries the point again")
 GT_COLUMNS(trial, struct row, TRIALS)
 static const struct gt_form trials = GT_FORM(trial, "");
 
@@ -141,7 +140,7 @@ static gt_status add_row(struct gt_table *t, const struct gt_view_row *trial, si
     return add_trial(t, &row, err);
 }
 
-/* For people the failures have a section of their own. */
+/* For people, the failures have a section of their own. */
 static gt_status print_table(const struct gt_view *v, double flops, struct given *g,
                              const struct values *values, struct gt_err *err) {
     const bool people = !values->format.json && !values->format.csv;
@@ -185,7 +184,7 @@ static void print_failures(const struct gt_view *v, struct given *g) {
     }
 }
 
-/* ---- the command --------------------------------------------------------------------- */
+/* ---- the command ---- */
 
 static gt_status load(struct gt_view *v, struct gt_db *db, const char *device,
                       const char *problem, struct gt_err *err) {
@@ -197,7 +196,7 @@ static gt_status load(struct gt_view *v, struct gt_db *db, const char *device,
         return status == GEMMTUNE_ENOTFOUND ? GEMMTUNE_EINVAL : status;
     const char *key = device != NULL ? v->device[index].key : NULL;
     status = gt_view_trials(v, db, key, problem, err);
-    if (status == GEMMTUNE_OK && v->row_count == 0) /* imported results have records only */
+    if (status == GEMMTUNE_OK && v->row_count == 0) /* imported results have only records */
         status = gt_view_records(v, db, key, problem, err);
     if (v->row_count > 0)
         qsort(v->row, v->row_count, sizeof *v->row, best_first);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * space.c - `gemmtune space FAMILY`: what a family lets one choose, how much of it a device
- * allows, and which rule stands in the way of a point.
+ * space.c - `gemmtune space FAMILY`: shows a family's parameters, how many points a device
+ * allows, and which rule refuses a point.
  */
 #include "tuner/cmd/space.h"
 
@@ -19,15 +19,15 @@ struct values {
 static const struct gt_option options[] = {
     GT_OPTION_DEVICE(struct values),
     {"why", 'w', GT_OPT_TEXT, offsetof(struct values, why), "POINT",
-     "evaluate every rule for this point; what it leaves out takes the default", 0, 0},
+     "evaluate every rule for this point; missing parameters take their defaults", 0, 0},
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_WIDE(struct values),
     GT_OPTION_END,
 };
 
-/* No device, no question refused: the limits that every CUDA device since 2012 and most
- * OpenCL devices reach. */
+/* Without a device no question is refused: these are the limits that every CUDA device
+ * since 2012 and most OpenCL devices reach. */
 static const struct gt_device nominal = {
     .backend = GEMMTUNE_CUDA,
     .name = "a nominal device",
@@ -43,7 +43,7 @@ static const struct gt_device nominal = {
 
 enum { ANY_SIZE = 1024 };
 
-/* Of the first layout that the family has. */
+/* A problem with the first layout that the family has. */
 static gemmtune_problem any_problem(const struct gt_family *f,
                                     const struct gt_dtype *type) {
     gemmtune_problem p;
@@ -68,8 +68,7 @@ static const struct gt_dtype *first_type(const struct gt_family *f) {
     return gt_dtype_at(0);
 }
 
-/* ---- the family ------------------------------------------------------------------------
- */
+/* ---- the family ---- */
 
 static void print_params(const struct gt_family *f) {
     printf("\nParameters (default in brackets)\n");
@@ -144,9 +143,9 @@ struct row {
 
 #define COUNTS(X)                                                                          \
     X("for", "for", TEXT, 0, r->label, "problem, or data type of a problem of 1024^3")     \
-    X("raw", "raw", COUNT, 0, r->raw, "points of the parameters' values")                  \
+    X("raw", "raw", COUNT, 0, r->raw, "points in the cross product of all values")         \
     X("legal", "legal", COUNT, 0, r->legal, "points that the rules allow")                 \
-    X("why", "note", TEXT, 0, r->why, "why there are none")
+    X("why", "note", TEXT, 0, r->why, "the reason why there are none")
 GT_COLUMNS(counted, struct row, COUNTS)
 static const struct gt_form counts = GT_FORM(counted, "");
 
@@ -214,10 +213,9 @@ static gt_status describe_family(const struct gt_question *s, struct gt_err *err
     return status;
 }
 
-/* ---- the command
- * -------------------------------------------------------------------------- */
+/* ---- the command ---- */
 
-/* The device asked for, else the first there is, else the nominal one. */
+/* Picks the requested device, else the first one present, else the nominal one. */
 static int pick_device(struct gt_device *out, const char *what) {
     struct gt_err err = {""};
     if (gt_probe_pick(out, what, false, &err) == GEMMTUNE_OK)
@@ -229,7 +227,7 @@ static int pick_device(struct gt_device *out, const char *what) {
     return -1;
 }
 
-/* Everything that was typed, before a device is asked. */
+/* Reads everything that was typed, before any device is asked. */
 static int read_question(struct gt_question *q, struct gt_point *point, const char *problem,
                          const char *why) {
     struct gt_err err = {""};
@@ -258,7 +256,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0)
         code = gt_common_family(&q.family, families, argv[first]);
     if (code < 0)
-        code = read_question(&q, &point, argv[first + 1], v.why); /* argv ends in NULL */
+        code = read_question(&q, &point, argv[first + 1], v.why); /* argv ends with NULL */
     if (code < 0)
         code = pick_device(&q.device, v.device);
     if (code < 0) {
@@ -273,7 +271,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_space = {
     .name = "space",
     .operands = "FAMILY [PROBLEM]",
-    .about = "Show a kernel family's parameters and rules, and what refuses a point.",
+    .about = "Show a kernel family's parameters and rules, and which rule refuses a point.",
     .options = options,
     .tables = (const struct gt_form *const[]){&counts, NULL},
     .run = run,

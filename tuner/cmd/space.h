@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* space.h - what the two halves of `gemmtune space` share: space.c asks, space_why.c
- * explains. */
+/*
+ * space.h - shared by the two halves of `gemmtune space`: space.c reads the question and
+ * counts, space_why.c explains.
+ */
 #ifndef GT_TUNER_CMD_SPACE_H
 #define GT_TUNER_CMD_SPACE_H
 
@@ -9,16 +11,16 @@
 struct gt_question {
     const struct gt_family *family;
     struct gt_device device;
-    gemmtune_problem problem; /* without one given: 1024^3 of a type the family has */
+    gemmtune_problem problem; /* if none was given: 1024^3 of a type that the family has */
     bool has_problem;
     struct gt_format format;
 };
 
-/* Parses a point; EINVAL (usage) when it is malformed or names what the family lacks.
- * Values outside the domains are welcome, and names may be missing. */
+/* Parses a point. EINVAL (usage) when it is malformed or has names that the family lacks.
+ * Values outside the domains are accepted, and names may be missing. */
 gt_status gt_why_point(struct gt_point *out, const struct gt_family *f, const char *text,
                        struct gt_err *err);
-/* Prints what every rule says of the point. */
+/* Prints the verdict of every rule on the point. */
 gt_status gt_why(const struct gt_question *q, const struct gt_point *point,
                  struct gt_err *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * space_why.c - `gemmtune space FAMILY --why POINT`: each rule of the family evaluated for
- * one point, legal or not, with the numbers that decide it.
+ * space_why.c - `gemmtune space FAMILY --why POINT`: evaluates each rule of the family for
+ * one point, legal or not, and prints the numbers that decide it.
  */
 #include "tuner/cmd/space.h"
 
@@ -10,10 +10,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- binding ---------------------------------------------------------------------------
- */
+/* ---- binding ---- */
 
-/* Whether the value is one of the domain. */
+/* Whether the value is in the domain. */
 static bool in_domain(const struct gt_param *param, int64_t value) {
     for (int i = 0; i < param->count; i++)
         if (param->value[i] == value)
@@ -34,8 +33,7 @@ static gt_status check_names(const struct gt_family *f, const struct gt_point *p
     return GEMMTUNE_OK;
 }
 
-/* Binds the point whether it is legal or not: saying what is wrong with it is the purpose.
- */
+/* Binds the point even if it is not legal, since the reason is to be explained. */
 static gt_status bind_freely(struct gt_binding *b, const struct gt_question *q,
                              const struct gt_point *point, struct gt_err *err) {
     const struct gt_family *f = q->family;
@@ -50,7 +48,7 @@ static gt_status bind_freely(struct gt_binding *b, const struct gt_question *q,
     return status;
 }
 
-/* The names of an expression with their numbers, "THREADS=4096 MAX_THREADS=1024". */
+/* Lists the names of an expression with their numbers, "THREADS=4096 MAX_THREADS=1024". */
 static void numbers_of(char *buf, size_t size, const struct gt_expr *e,
                        const struct gt_binding *b) {
     const struct gt_symbols *symbols = &b->family->symbols;
@@ -64,7 +62,7 @@ static void numbers_of(char *buf, size_t size, const struct gt_expr *e,
 
 enum { NUMBERS_MAX = 1024 };
 
-/* One line or object a rule; returns whether it holds. */
+/* Prints one line or object for a rule. Returns whether the rule holds. */
 static bool judge(const struct gt_rule *rule, const char *kind, const struct gt_binding *b,
                   bool json, bool *first) {
     char numbers[NUMBERS_MAX];
@@ -91,7 +89,8 @@ static bool judge(const struct gt_rule *rule, const char *kind, const struct gt_
     return holds;
 }
 
-/* Derived names are where most numbers in rules come from. Those of a problem need one. */
+/* Prints the derived names, from which most numbers in rules come. Those of a problem need
+ * a problem. */
 static void print_derived(const struct gt_binding *b, bool has_problem, bool json) {
     const struct gt_family *f = b->family;
     bool first = true;
@@ -138,8 +137,8 @@ static void point_of(struct gt_point *out, const struct gt_binding *b) {
                            b->value[b->family->param[i].slot], NULL);
 }
 
-/* The demands that no rule states (alignment, the limits of a launch) are asked of
- * gt_fit_point, once all rules hold. */
+/* Requirements that no rule states (alignment, launch limits) are checked by gt_fit_point
+ * once all rules hold. */
 static int judge_fit(const struct gt_binding *b, const struct gt_question *q, bool *first) {
     struct gt_point point;
     struct gt_fit fit;
@@ -219,7 +218,8 @@ gt_status gt_why_point(struct gt_point *out, const struct gt_family *f, const ch
     gt_status status = gt_point_parse(out, text, err);
     if (status == GEMMTUNE_OK)
         status = check_names(f, out, err);
-    return status == GEMMTUNE_EPARSE ? GEMMTUNE_EINVAL : status; /* typed, not in a file */
+    /* it was typed, not read from a file */
+    return status == GEMMTUNE_EPARSE ? GEMMTUNE_EINVAL : status;
 }
 
 gt_status gt_why(const struct gt_question *q, const struct gt_point *point,

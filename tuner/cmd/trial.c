@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trial.c - `gemmtune trial`: one candidate again, or some of a family, with everything
- * that became of each. What every failed trial's line ends in. Stores nothing.
+ * trial.c - `gemmtune trial`: tries one candidate again, or several of a family, and prints
+ * the full result of each. The line of a failed trial ends with this command. Nothing is
+ * stored.
  */
 #include "tuner/cmd/common.h"
 #include "tuner/cmd/session.h"
@@ -25,7 +26,7 @@ static const struct gt_option options[] = {
     {"family", 'f', GT_OPT_TEXT, offsetof(struct values, family), "NAME", "kernel family",
      0, 0},
     {"point", 'p', GT_OPT_LIST, offsetof(struct values, points), "TEXT",
-     "its parameters, \"BM=128 BN=128\"; those left out take the default; may be repeated",
+     "its parameters, \"BM=128 BN=128\"; missing ones take their defaults; may be repeated",
      0, 0},
     GT_OPTION_TEMPLATES(struct values),
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
@@ -33,12 +34,12 @@ static const struct gt_option options[] = {
     {"timeout", 0, GT_OPT_SECONDS, offsetof(struct values, timeout), "TIME",
      "for the launches (default: by the size of the problem)", 0, 0},
     {"untimed", 0, GT_OPT_FLAG, offsetof(struct values, untimed), NULL,
-     "build and check only, as under tools that make kernels slow", 0, 0},
+     "only build and check, for example under tools that slow kernels down", 0, 0},
     GT_OPTION_JSON(struct values),
     GT_OPTION_END,
 };
 
-/* Neither a rule nor the compiler refused it. */
+/* Whether neither a rule nor the compiler refused it. */
 static bool was_built(const struct gt_result *r) {
     return r->outcome != GT_CONSTRAINTS && r->outcome != GT_COMPILE;
 }
@@ -91,7 +92,7 @@ static void print_json(const char *problem, const struct gt_session *s,
     printf("}");
 }
 
-/* The i-th point given; none given: the family's default. */
+/* The i-th given point; without any, the family's default. */
 static int candidate_of(struct gt_candidate *c, const struct gt_family *f,
                         const struct gt_texts *points, int i) {
     struct gt_point point;
@@ -99,12 +100,11 @@ static int candidate_of(struct gt_candidate *c, const struct gt_family *f,
     if (gt_predict_point(&point, f, i < points->count ? points->text[i] : "", &err) !=
         GEMMTUNE_OK)
         return gt_die(GT_EXIT_USAGE, "%s", err.line);
-    snprintf(c->family, sizeof c->family, "%s", f->name);
-    gt_point_text(&point, c->point);
+    gt_candidate_set_point(c, f, &point);
     return -1;
 }
 
-/* Prints what became of it, behind `ahead`; *code is its exit code. False: the device or
+/* Prints the result, after the text `ahead`. *code is its exit code. False: the device or
  * its workers are lost. */
 static bool try_one(int *code, const char *ahead, const struct gt_candidate *c,
                     const struct values *v, struct gt_session *s,
@@ -121,12 +121,13 @@ static bool try_one(int *code, const char *ahead, const struct gt_candidate *c,
         print_json(name, s, c, &report.result[0]);
     else
         print(name, c, &report.result[0], gt_problem_flops(p));
-    (void)fflush(stdout); /* the next one may take long, or everything with it */
+    (void)fflush(stdout); /* the next one may take long or end the program */
     *code = gt_common_outcome(report.result[0].outcome);
     return true;
 }
 
-/* A document, or several in an array. The exit code of the first that was not correct. */
+/* Prints a document, or several in an array. Returns the exit code of the first candidate
+ * that was not correct. */
 static int try_all(const struct values *v, struct gt_session *s,
                    const gemmtune_problem *p) {
     const int count = v->points.count > 0 ? v->points.count : 1;
@@ -135,7 +136,8 @@ static int try_all(const struct values *v, struct gt_session *s,
     struct gt_candidate c;
     int result = GT_EXIT_OK, done = 0;
     int code = gt_common_family(&f, s->families, v->family);
-    for (int i = 0; code < 0 && i < count; i++) /* bad text is told before anything runs */
+    /* report a bad point before anything runs */
+    for (int i = 0; code < 0 && i < count; i++)
         code = candidate_of(&c, f, &v->points, i);
     if (code >= 0)
         return code;
@@ -179,7 +181,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_trial = {
     .name = "trial",
     .operands = "PROBLEM --device N --family NAME [--point TEXT]...",
-    .about = "Build, check and time one point or some, and say what became of each.",
+    .about = "Build, check and time points, and show the outcome of each.",
     .options = options,
     .run = run,
 };

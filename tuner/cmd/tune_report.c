@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tune_report.c - a line a problem: the winner, what it is ahead of, what the search cost.
+/*
+ * tune_report.c - prints a line for each problem: the winner, how it compares, and the cost
+ * of the search.
  */
 #include "tuner/cmd/tune_report.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* A problem and what came of it. */
+/* A problem and its result. */
 struct row {
     const struct gt_sweep_item *item;
     const struct gt_tune_result *result;
     char failures[256];
 };
 
-/* "compile 3, wrong_result 1"; "" when nothing failed. */
+/* Writes "compile 3, wrong_result 1"; "" when nothing failed. */
 static void say_failures(struct row *row) {
     const struct gt_tune_result *r = row->result;
     size_t used = 0;
@@ -31,7 +33,7 @@ static const char *status_of(const struct gt_tune_result *r) {
                                : "stopped";
 }
 
-/* Finalists that were not proven slower than the winner. */
+/* The number of finalists that were not proven slower than the winner. */
 static double tied(const struct gt_tune_result *r) {
     int count = 0;
     for (int i = 1; i < r->winners; i++)
@@ -44,7 +46,7 @@ static double rounded(double value, int digits) {
     return round(scale * value) / scale;
 }
 
-/* How many times as long as the winner; an empty cell's NAN where either is unknown. */
+/* How many times as long as the winner's time; NAN, an empty cell, when one is unknown. */
 static double times(double ns, const struct gt_tune_result *r) {
     return gt_cell_known(rounded(ns / r->winner[0].time.median_ns, 2));
 }
@@ -58,11 +60,11 @@ static double share(double seconds, const struct gt_tune_result *r) {
     X("family", "family", TEXT, 0, gt_cell_filled(r->result->winner[0].candidate.family),  \
       "family of the winner, the fastest correct kernel")                                  \
     X("point", "point", POINT, 3, gt_cell_filled(r->result->winner[0].candidate.point),    \
-      "its values of the family's parameters")                                             \
+      "values of its family's parameters")                                                 \
     X("median_ns", "median", NS, 0, r->result->winner[0].time.median_ns,                   \
       "its median time of a product")                                                      \
     X("low_ns", "low", NS, 6, r->result->winner[0].time.low_ns,                            \
-      "where the median's 95 % interval begins")                                           \
+      "lower end of the median's 95 % interval")                                           \
     X("high_ns", "high", NS, 6, r->result->winner[0].time.high_ns, "where it ends")        \
     X("gflops", "GFLOP/s", RATE, 0,                                                        \
       gt_problem_flops(&r->item->problem) / r->result->winner[0].time.median_ns,           \
@@ -78,24 +80,24 @@ static double share(double seconds, const struct gt_tune_result *r) {
     X("correct", "correct", COUNT, 5, r->result->outcome[GT_CORRECT],                      \
       "trials that were correct and timed")                                                \
     X("failures", "failed", TAIL, 4, gt_cell_filled(r->failures),                          \
-      "the others, by outcome")                                                            \
+      "failed trials, by outcome")                                                         \
     X("status", "status", TAIL, 0, status_of(r->result),                                   \
-      "tuned, tuned before, stopped, or why there is no winner")                           \
-    X("seconds", NULL, COUNT, 0, rounded(r->result->seconds, 3), "time that it took")      \
+      "tuned, tuned before, stopped, or the reason why there is no winner")                \
+    X("seconds", NULL, COUNT, 0, rounded(r->result->seconds, 3), "time for the problem")   \
     X("points_per_s", NULL, COUNT, 0,                                                      \
       rounded((double)r->result->fresh / r->result->seconds, 2), "new trials a second")    \
     X("device_busy", NULL, COUNT, 0, share(r->result->use.running_s, r->result),           \
       "part of the time in which the device ran kernels")                                  \
     X("setting_up", NULL, COUNT, 0, share(r->result->use.preparing_s, r->result),          \
-      "part in which problems were set up")                                                \
+      "part of the time in which problems were set up")                                    \
     X("loading", NULL, COUNT, 0, share(r->result->use.building_s, r->result),              \
-      "part in which kernels were built or loaded")                                        \
+      "part of the time in which kernels were built or loaded")                            \
     X("compile_wait", NULL, COUNT, 0, share(r->result->use.compile_wait_s, r->result),     \
-      "part in which the device waited for compilers")                                     \
+      "part of the time in which the device waited for compilers")                         \
     X("checking", NULL, COUNT, 0, share(r->result->spent.check_s, r->result),              \
-      "part in which results were verified")                                               \
+      "part of the time in which results were verified")                                   \
     X("measuring", NULL, COUNT, 0, share(r->result->spent.time_s, r->result),              \
-      "part in which kernels were timed")
+      "part of the time in which kernels were timed")
 GT_COLUMNS(result, struct row, RESULTS)
 const struct gt_form gt_tune_form = GT_FORM(result, "");
 

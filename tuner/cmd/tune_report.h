@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tune_report.h - the table that `gemmtune tune` ends with. */
+/* tune_report.h - the table at the end of `gemmtune tune`. */
 #ifndef GT_TUNER_CMD_TUNE_REPORT_H
 #define GT_TUNER_CMD_TUNE_REPORT_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify.c - `gemmtune verify`: the stored winners of a device once more against the
- * reference, on fresh data. Exit 5 when one is wrong, else 1 when one could not be
- * verified.
+ * verify.c - `gemmtune verify`: checks the stored winners of a device again, on fresh data.
+ * Exit 5 when one is wrong, else 1 when one could not be verified.
  */
 #include "tuner/base/progress.h"
 #include "tuner/cmd/common.h"
@@ -27,7 +26,7 @@ static const struct gt_option options[] = {
     GT_OPTION_DB(struct values),
     GT_OPTION_TEMPLATES(struct values),
     {"all", 'a', GT_OPT_FLAG, offsetof(struct values, all), NULL,
-     "the other finalists too, not the winners alone", 0, 0},
+     "also check the other finalists, not only the winners", 0, 0},
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
      "seed of the data (default: from the clock, and printed)", 0, INT64_C(1) << 52},
     GT_OPTION_QUIET(struct values),
@@ -47,19 +46,19 @@ struct row {
     X("problem", "problem", TEXT, 0, r->record->problem, "its name")                       \
     X("family", "family", TEXT, 0, r->record->family, "family of the stored kernel")       \
     X("point", "point", POINT, 1, r->record->point, "values of the family's parameters")   \
-    X("outcome", "outcome", TEXT, 0, r->outcome, "correct, stale, or what went wrong")     \
+    X("outcome", "outcome", TEXT, 0, r->outcome, "correct, stale, or the failure")         \
     X("median_ns", "median", NS, 2, r->median_ns, "median time, measured now")             \
-    X("error", "why", TAIL, 0, gt_cell_filled(r->why), "why it is not correct")
+    X("error", "why", TAIL, 0, gt_cell_filled(r->why), "the reason why it is not correct")
 GT_COLUMNS(verified, struct row, VERIFIED)
 static const struct gt_form verified = GT_FORM(verified, "");
 
-/* What the loop over the records adds to. */
+/* The results of the loop over the records. */
 struct tally {
     struct gt_table *table;
     int verified, wrong, failed, stale;
 };
 
-/* Adds a line to the table and 1 to the count of its kind; the exit code, or -1. */
+/* Adds a line to the table and 1 to the count of its kind. Returns the exit code, or -1. */
 static int put(struct tally *t, int *count, const struct row *row) {
     ++*count;
     return add_verified(t->table, row, NULL) == GEMMTUNE_OK ? -1 : GT_EXIT_FAILURE;
@@ -70,8 +69,7 @@ static int verify_one(struct tally *t, struct gt_session *s,
     struct gt_candidate c;
     struct gt_report report;
     struct gt_err err = {""};
-    snprintf(c.family, sizeof c.family, "%s", record->family);
-    snprintf(c.point, sizeof c.point, "%s", record->point);
+    gt_candidate_set(&c, record->family, record->point);
     if (!gt_view_current(record, s->families))
         return put(
             t, &t->stale,
@@ -126,7 +124,7 @@ static int conclude(const struct tally *t, const struct values *v, uint64_t seed
     return t->wrong ? GT_EXIT_VERIFY : t->failed ? GT_EXIT_FAILURE : GT_EXIT_OK;
 }
 
-/* The named problem's records, or every problem's; from a database that must be there. */
+/* Loads the records of the named problem, or of all. The database must exist. */
 static int load(struct gt_view *view, const struct values *v, const char *device_key,
                 const char *problem) {
     struct gt_db *db = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker.c - the other end of tuner/work/pool.c: a process of its own that owns the device
- * context, or compiles. It reads jobs from one descriptor and reports to another, and is
- * allowed to die.
+ * worker.c - the worker's end of tuner/work/pool.c: a process of its own that owns the
+ * device context, or compiles. It reads jobs from one descriptor and reports to another. It
+ * may die.
  */
 #define _DEFAULT_SOURCE /* for prctl's declaration on old C libraries */
 #include "core/io.h"
@@ -19,7 +19,7 @@
 struct worker {
     int in, out;
     struct gt_families *families;
-    struct gt_lab *lab; /* opened with the first job that needs the device */
+    struct gt_lab *lab; /* opened for the first job that needs the device */
     struct gt_job job;
 };
 
@@ -28,7 +28,8 @@ static void tell_stage(void *user, enum gt_stage stage) {
     struct gt_report report;
     gt_report_init(&report, w->job.id, stage);
     (void)gt_write_all(w->out, &report,
-                       sizeof report); /* a gone parent is seen at the next read */
+                       /* if the parent has gone, the next read will notice */
+                       sizeof report);
 }
 
 static gt_status run_job(struct gt_report *report, struct worker *w, struct gt_err *err) {
@@ -51,7 +52,7 @@ static gt_status do_job(struct gt_report *report, struct worker *w, struct gt_er
     return run_job(report, w, err);
 }
 
-/* What fails here fails again, and is told, when there is something to be done. */
+/* A failure here is ignored: it will occur again in the next job, which reports it. */
 static void open_ahead(struct worker *w) {
     struct gt_err unread;
     gemmtune_problem p;
@@ -95,7 +96,8 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct worker w = {0};
     struct gt_err err = {""};
     (void)cmd;
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* no orphan keeps a device busy */
+    /* a worker without a parent must not keep the device busy */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (argc < 3)
         return gt_die(GT_EXIT_USAGE, "worker is for gemmtune's own use");
     w.in = atoi(argv[1]);

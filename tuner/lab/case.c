@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * case.c - see check.h: a product on the device, its data between guards, its reference,
- * and the host's word on the reference.
+ * and the host's check of the reference.
  */
 #include "tuner/lab/check_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { HOST_MACS = 1 << 22 }; /* multiplications the host spends on checking a reference */
+/* multiplications that the host spends on checking a reference */
+enum { HOST_MACS = 1 << 22 };
 
 /* ---- data ---- */
 
@@ -49,7 +50,7 @@ static uint64_t seed_c(const struct gt_case *t) {
     return t->spec.seed * 4 + 3;
 }
 
-/* What the scratch holds before a product: see gt_case_spec.finite. The finite numbers are
+/* Fills the scratch before a product, as gt_case_spec.finite says. The finite numbers are
  * one row of the generator. */
 static gt_status spoil_output(struct gt_case *t, int64_t bytes, struct gt_err *err) {
     struct gt_checker *c = t->checker;
@@ -107,8 +108,8 @@ gt_status gt_case_workspace(struct gt_case *t, int64_t bytes, struct gt_err *err
 
 /* ---- the host's word on the reference ---- */
 
-/* Element (i, j) in higher precision and the sum of its terms' sizes; integers exactly,
- * modulo 2^32. */
+/* Element (i, j) in higher precision, and the sum of the sizes of its terms. Integers are
+ * exact, modulo 2^32. */
 static long double host_element(const struct gt_case *t, int64_t i, int64_t j,
                                 long double *size) {
     const struct gt_case_spec *s = &t->spec;
@@ -176,7 +177,8 @@ static gt_status agree_sampled(struct gt_case *t, int64_t samples, struct gt_err
     const int64_t size = (int64_t)gt_type_size(t->checker->wide), total = p->m * p->n;
     gt_status status = GEMMTUNE_OK;
     for (int64_t i = 0; status == GEMMTUNE_OK && i < samples; i++) {
-        /* both ends, and golden-ratio steps between: spread over rows and columns alike */
+        /* both ends, and golden-ratio steps between them: spread over rows and columns
+         * alike */
         const double where = fmod((double)i * 0.6180339887498949, 1.0);
         const int64_t e = i == 0   ? 0
                           : i == 1 ? total - 1
@@ -219,7 +221,7 @@ gt_status gt_case_create(struct gt_case **out, struct gt_checker *c,
                                .cols = p->trans_b ? p->k : p->n,
                                .ld = p->ldb,
                                .seed = spec->seed * 4 + 2};
-    if (spec->alpha != 0) { /* else neither is read: it stays NaN */
+    if (spec->alpha != 0) { /* when alpha is 0, A and B must not be read; they stay NaN */
         t->a.filled = t->a.rows;
         t->b.filled = t->b.rows;
     }

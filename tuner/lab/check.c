@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.c - see check.h: candidates against cases. All cases of a candidate are enqueued
- * back to back and judged by counters that are read once; only a failure costs a second
- * look.
+ * check.c - see check.h: checks kernels on cases. All cases of a kernel are enqueued back
+ * to back, and their counters are read once. Only a failure costs a second look.
  */
 #include "tuner/lab/check_internal.h"
 
@@ -48,7 +47,7 @@ static gt_status enqueue_case(struct gt_case *t, const struct gt_product *produc
 
 /* ---- a failure in words ---- */
 
-/* The output and the reference of a case on the host, C with its leading dimension. */
+/* The output and the reference of a case on the host. C has its leading dimension. */
 struct seen {
     char *c, *r, *s;
 };
@@ -64,7 +63,7 @@ static gt_status see(struct seen *v, struct gt_case *t, struct gt_err *err) {
     v->r = malloc((size_t)r_bytes);
     v->s = malloc((size_t)r_bytes);
     if (!v->c || !v->r || !v->s)
-        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to look at a wrong result");
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to examine a wrong result");
     gt_status status = ops->read(k->rig, k->scratch, GT_GUARD, v->c, c_bytes, err);
     if (status == GEMMTUNE_OK)
         status = ops->read(k->rig, t->r, 0, v->r, r_bytes, err);
@@ -81,7 +80,8 @@ static bool is_right(const struct gt_case *t, double got, double want, double si
            fabs(got - want) <= b.sum * size + b.rounding * fmax(fabs(want), b.least);
 }
 
-/* "; (3, 4) is 1.5, not 2" for the first wrong element; "" when a second run had none. */
+/* Writes the first wrong element, "; (3, 4) is 1.5, not 2"; "" when a second run had none.
+ */
 static void first_wrong(char *text, size_t size, const struct gt_case *t,
                         const struct seen *v) {
     const gemmtune_problem *p = &t->spec.problem;
@@ -103,7 +103,8 @@ static void first_wrong(char *text, size_t size, const struct gt_case *t,
 
 static void describe_wrong(char *text, size_t size, struct gt_case *t,
                            const struct gt_product *product) {
-    enum { LOOK_MAX = 1 << 26 }; /* elements: larger outputs are only counted */
+    /* elements: wrong elements of larger outputs are counted, not shown */
+    enum { LOOK_MAX = 1 << 26 };
     struct seen v = {0};
     const gemmtune_problem *p = &t->spec.problem;
     if (p->m * p->ldc <= LOOK_MAX && !enqueue_case(t, product, GT_CASES_MAX - 1, NULL) &&
@@ -142,7 +143,7 @@ static gt_status enqueue_all(struct gt_checker *c, struct gt_case *const *cases,
     return status;
 }
 
-/* The first case with a counter that is not 0, or -1. */
+/* The first case with a counter above 0, or -1. */
 static int first_failed(uint32_t (*found)[GT_COUNTERS], int count) {
     for (int i = 0; i < count; i++)
         for (int j = 0; j < GT_COUNTERS; j++)
@@ -151,14 +152,15 @@ static int first_failed(uint32_t (*found)[GT_COUNTERS], int count) {
     return -1;
 }
 
-/* What was enqueued before a launch was refused may fault all the same, which is worse. */
+/* Waits for the work that was enqueued before a launch was refused. A fault of that work is
+ * worse than the refusal, so it is reported instead. */
 static gt_status finish(struct gt_checker *c, gt_status status, struct gt_err *err) {
     struct gt_err fault;
     const gt_status ended = gt_rig_head(c->rig)->ops->finish(c->rig, &fault);
     return ended ? gt_fail(err, ended, "%s", fault.line) : status;
 }
 
-/* products[i] on cases[i] */
+/* Runs products[i] on cases[i]. */
 static gt_status check_all(bool *right, char *why, struct gt_checker *c,
                            struct gt_case *const *cases, const struct gt_product *products,
                            int count, struct gt_err *err) {

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.h - is a kernel right? Every element of the output against an independent
- * reference, guard zones and leading-dimension padding against poison, inputs against what
- * was put there.
+ * check.h - is a kernel right? Every element of the output is compared with an independent
+ * reference, guard zones and the padding of leading dimensions with poison, and the inputs
+ * with their values before the run.
  *
  * A case is one product with its data and reference on the device. It is made once and used
- * for every candidate. The reference is computed by tuner/lab/kernels/check.cl and sampled
- * elements of it (all of them when there are few) are recomputed on the host in higher
- * precision.
+ * for every kernel. tuner/lab/kernels/check.cl computes the reference. The host recomputes
+ * sampled elements of it in higher precision (all elements when there are few).
  *
  * The bound. Let r be the exact result alpha AB + beta C0, s = |alpha| |A||B| + |beta|
  * |C0|, u_acc and u_c the unit roundoffs of the accumulator and of C.
  *   - The kernel sums in the accumulator's type: its sum x has |x - r| <= 12 u_acc s.
- *   - It rounds x once to C: |c - x| <= u_c max(|x|, least), least being C's smallest
- * normal number, below which the elements of C stop being denser.
+ *   - It rounds x once to C: |c - x| <= u_c max(|x|, least), where least is C's smallest
+ *     normal number. Below it, C's elements are no longer denser.
  *   - Together: |c - r| <= 12 u_acc (1 + u_c) s + u_c max(|r|, least).
- *   - The reference stands in the wide type, so its own roundoff joins that of C.
- * The accumulator's term and C's must stay apart: with u_c for both, a bf16 C of all zeros
- * would be right at k = 4096, where s is 1024 and |r| about 21. With exact data nothing is
- * rounded in the sum, and c must be r rounded to C's type, bit by bit.
+ *   - The reference has the wide type, so its own roundoff joins that of C.
+ * The two roundoffs must stay apart: with u_c in both terms, a bf16 C of all zeros would be
+ * right at k = 4096, where s is 1024 and |r| about 21. With exact data the sum is not
+ * rounded, and c must be r rounded to C's type, bit by bit.
  */
 #ifndef GT_TUNER_LAB_CHECK_H
 #define GT_TUNER_LAB_CHECK_H
@@ -31,35 +30,35 @@
 struct gt_checker; /* the checking kernels for one set of types, and scratch */
 struct gt_case;
 
-/* The text of the checking kernels for the types of a problem on a device, as a compiler
- * gets it; the caller frees it. */
+/* The source text of the checking kernels for the types of a problem on a device. The
+ * caller frees it. */
 gt_status gt_checker_source(char **out, const struct gt_device *d,
                             const gemmtune_problem *types, struct gt_err *err);
 
-/* The problem gives the types. `scratch_bytes`: of the largest C that will be checked. */
+/* `types` is a problem of these types. `scratch_bytes` is the size of the largest C that
+ * will be checked. */
 gt_status gt_checker_create(struct gt_checker **out, struct gt_rig *rig,
                             const gemmtune_problem *types, int64_t scratch_bytes,
                             struct gt_err *err);
 void gt_checker_destroy(struct gt_checker *c);
 
-/* Fills rows x cols elements of the type at a view with the generator; enqueued. The type
- * is one of the checker's. */
+/* Enqueues filling rows x cols elements at a view with the generator's numbers. The type
+ * must be one of the checker's. */
 gt_status gt_checker_fill(struct gt_checker *c, void *view, gemmtune_dtype type,
                           int64_t rows, int64_t cols, int64_t ld, uint64_t seed,
                           enum gt_data_mode mode, struct gt_err *err);
 
-/* The clock of the multiprocessors now, looked at for a thirtieth of a millisecond by a
- * kernel that leaves them cool; 0 where kernels cannot see it. What NVML says is up to a
- * tenth of a second old. */
+/* The present clock of the multiprocessors; 0 where kernels cannot see it. A kernel that
+ * leaves the device cool watches it for a thirtieth of a millisecond. NVML's answer can be
+ * a tenth of a second old. */
 gt_status gt_checker_clock(int *mhz, struct gt_checker *c, struct gt_err *err);
 
-/* Makes sure of a workspace of so many bytes; what was enqueued with a smaller one must be
- * done. */
+/* Makes the workspace at least this large. Work that uses a smaller one must be done. */
 gt_status gt_checker_reserve(struct gt_checker *c, int64_t bytes, struct gt_err *err);
 void gt_checker_unreserve(struct gt_checker *c);
-/* What was reserved, as kernels take it; NULL when nothing was. */
+/* The reserved workspace as kernels take it; NULL when there is none. */
 void *gt_checker_workspace(const struct gt_checker *c);
-/* Device bytes that a reservation takes. */
+/* Device bytes that a reservation of `bytes` takes. */
 int64_t gt_workspace_bytes(int64_t bytes);
 
 struct gt_case_spec {
@@ -67,13 +66,14 @@ struct gt_case_spec {
     double alpha, beta;       /* exact in every type */
     enum gt_data_mode mode;   /* exact modes are compared bit by bit */
     uint64_t seed;
-    /* What the buffer of C, where it holds no C0, and the workspace hold before a product:
-     * finite random numbers, others for every product, as memory that is used again would;
-     * or else NaN. A kernel must not be able to tell a check from a timed product by it. */
+    /* The contents of the workspace, and of C's buffer where it holds no C0, before a
+     * product: finite random numbers that differ for every product, as in memory that is
+     * used again; otherwise NaN. With them a kernel cannot distinguish a check from a timed
+     * product. */
     bool finite;
 };
 
-/* EDEVICE when host and device disagree about the reference: the device cannot be trusted.
+/* EDEVICE when host and device compute different references: the device cannot be trusted.
  */
 gt_status gt_case_create(struct gt_case **out, struct gt_checker *c,
                          const struct gt_case_spec *spec, struct gt_err *err);
@@ -83,14 +83,14 @@ int64_t gt_case_bytes(const gemmtune_problem *p);
 
 enum { GT_VERDICT_MAX = 384 };
 
-/* Runs the cases; execs[i] must be made for the problem of cases[i], and the workspace that
- * it needs be reserved. *right false: `why` (GT_VERDICT_MAX bytes) names the first case
- * that failed, how many elements, and one of them. An error is a failed launch; EINVAL: it
- * was refused, and the device is as sound as before. */
+/* Runs the cases. execs[i] must be made for the problem of cases[i], and its workspace must
+ * be reserved. When *right is false, `why` (GT_VERDICT_MAX bytes) names the first case that
+ * failed, the number of wrong elements, and one of them. An error is a failed launch.
+ * EINVAL: the launch was refused, and the device is as sound as before. */
 gt_status gt_check(bool *right, char *why, struct gt_checker *c,
                    struct gt_case *const *cases, const struct gt_exec *const *execs,
                    int count, struct gt_err *err);
-/* The same for one product, which must be made for the problem that all the cases have. */
+/* The same for one product. All cases must have the problem that it was made for. */
 gt_status gt_check_product(bool *right, char *why, struct gt_checker *c,
                            struct gt_case *const *cases, const struct gt_product *product,
                            int count, struct gt_err *err);

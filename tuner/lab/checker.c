@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checker.c - see check.h: the kernels of tuner/lab/kernels/check.cl, what each of them
- * takes, and the workspace that candidates share.
+ * checker.c - see check.h: the kernels of tuner/lab/kernels/check.cl, their arguments, and
+ * the workspace that the checked kernels share.
  */
 #include "tuner/lab/check_internal.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 256 }; /* as in check.cl */
+enum { THREADS = 256 }; /* the same number as in check.cl */
 
 enum kernel { K_FILL, K_REFERENCE, K_COMPARE, K_UNCHANGED, K_WITHIN, K_PACE };
 static const char *const kernel_entry[] = {"gt_fill",      "gt_reference", "gt_compare",
@@ -53,20 +53,21 @@ static void push_word(struct arg_list *l, uint32_t v) {
     push(l, (union gt_value){.i32 = bits}, sizeof bits);
 }
 
-/* A number of check.cl's gt_wide. */
+/* Adds a number of check.cl's type gt_wide. */
 static void push_wide(struct arg_list *l, const struct gt_checker *c, double v) {
     union gt_value u = {.i64 = 0};
     gt_element_put(&u, c->wide, v);
     push(l, u, gt_type_size(c->wide));
 }
 
-/* What check.cl has to know of a type. */
+/* Adds the arguments that describe a type to check.cl. */
 static void push_type(struct arg_list *l, gemmtune_dtype type) {
     push_int(l, (int64_t)gt_type_size(type));
     push_int(l, gt_type_bits(type));
 }
 
-/* One thread an element up to eight blocks a unit; the kernels stride over the rest. */
+/* One thread for each element, up to eight blocks for each multiprocessor. The kernels
+ * stride over the rest. */
 static gt_status run(struct gt_checker *c, enum kernel k, int64_t elements,
                      const struct arg_list *l, struct gt_err *err) {
     const struct gt_rig_head *h = gt_rig_head(c->rig);
@@ -80,7 +81,7 @@ static gt_status run(struct gt_checker *c, enum kernel k, int64_t elements,
     return driver->launch(c->kernel[k], &launch, l->ref, l->count, h->stream, err);
 }
 
-/* One image, all kernels. */
+/* Loads all kernels from one image. */
 static gt_status load(struct gt_checker *c, const char *source, struct gt_err *err) {
     const struct gt_rig_head *h = gt_rig_head(c->rig);
     const struct gt_driver *driver = h->gpu->driver;
@@ -111,7 +112,8 @@ static const char *wide_macro(gemmtune_dtype wide) {
                                   : "GT_WIDE_F32";
 }
 
-/* check.cl with the macros that it asks for. The caller frees it; NULL without memory. */
+/* The text of check.cl with the macros that it needs. The caller frees it; NULL when memory
+ * is short. */
 static char *text_for(const gemmtune_problem *types) {
     const gemmtune_dtype type[3] = {types->type_a, types->type_b, types->type_c};
     char *text = NULL;
@@ -200,13 +202,13 @@ void gt_checker_destroy(struct gt_checker *c) {
     gt_checker_release(c, c->scratch);
     gt_checker_unreserve(c);
     for (int k = GT_CHECKER_KERNELS - 1; k >= 0;
-         k--) /* the first, whose module it is, last */
+         k--) /* the first one owns the module, so it goes last */
         if (c->kernel[k])
             driver->unload(c->kernel[k]);
     free(c);
 }
 
-/* ---- what each kernel takes ---- */
+/* ---- the arguments of each kernel ---- */
 
 gt_status gt_checker_fill(struct gt_checker *c, void *view, gemmtune_dtype type,
                           int64_t rows, int64_t cols, int64_t ld, uint64_t seed,
@@ -352,8 +354,8 @@ static gt_status make_workspace(struct gt_checker *c, int64_t bytes, struct gt_e
     return status;
 }
 
-/* There may be no room for both, so the old one goes first; it comes back when the new one
- * does not, since others were promised it. */
+/* There may be no room for both workspaces, so the old one is freed first. It is made again
+ * when the new one fails, because other kernels rely on it. */
 gt_status gt_checker_reserve(struct gt_checker *c, int64_t bytes, struct gt_err *err) {
     const int64_t had = c->workspace.bytes;
     if (bytes <= had)

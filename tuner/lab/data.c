@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-/* splitmix64's finalizer (Steele, Lea, Flood 2014) over a Weyl sequence of row and column.
- */
+/* The finalizer of splitmix64 (Steele, Lea, Flood 2014) over a Weyl sequence of row and
+ * column. */
 static uint64_t mix(uint64_t seed, int64_t row, int64_t col) {
     uint64_t z = seed + (uint64_t)row * UINT64_C(0x9e3779b97f4a7c15) +
                  (uint64_t)col * UINT64_C(0xd1b54a32d192ed03);
@@ -15,7 +15,7 @@ static uint64_t mix(uint64_t seed, int64_t row, int64_t col) {
     return z ^ (z >> 31);
 }
 
-/* Of floats the upper bits are a number in steps of 2^(1 - bits). */
+/* For floats, the upper bits are a number in steps of 2^(1 - bits). */
 static double uniform(uint64_t z, gemmtune_dtype type) {
     const int bits = gt_type_bits(type), size = (int)gt_type_size(type);
     if (bits > 0)
@@ -39,8 +39,8 @@ double gt_data_value(uint64_t seed, int64_t row, int64_t col, enum gt_data_mode 
 }
 
 enum gt_data_mode gt_data_exact(gemmtune_dtype acc, int64_t k) {
-    /* |sum| <= 9 k, and |beta C| <= 9. alpha and beta of the exact cases are at most 2 in
-     * size and multiples of 1/2, for which three bits are enough. */
+    /* |sum| <= 9 k and |beta C| <= 9. In exact cases alpha and beta are multiples of 1/2
+     * and at most 2 in size; three more bits are enough for them. */
     const double most = 8 * 9 * ((double)k + 1);
     return !gt_type_is_float(acc) || most <= gt_type_exact(acc) ? GT_DATA_SMALL
                                                                 : GT_DATA_UNIT;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * data.h - the numbers in the matrices. A counter-based generator: any element can be had
- * from (seed, row, column) alone, on the host and on the device
- * (tuner/lab/kernels/check.cl) alike.
+ * data.h - the numbers in the matrices. The generator is counter-based: host and device
+ * (tuner/lab/kernels/check.cl) compute any element from (seed, row, column) alone.
  */
 #ifndef GT_TUNER_LAB_DATA_H
 #define GT_TUNER_LAB_DATA_H
@@ -13,23 +12,25 @@ enum gt_data_mode {
     GT_DATA_SMALL = 0, /* integers -3..3: sums are exact */
     GT_DATA_UNIFORM =
         1, /* [-1, 1) with all bits of the significand; any integer for i32, i8 */
-    GT_DATA_UNIT = 2, /* integers -1..1, where even small ones would not sum exactly */
+    /* integers -1..1, for sums of integers -3..3 that would not be exact */
+    GT_DATA_UNIT = 2,
 };
 
-/* The 32-bit words that fill memory that no kernel may touch or read. They are NaN as f64,
- * as f32 and, in both halves, as f16 and bf16. C has a word of its own: a sum over memory
- * past the end of A keeps A's word, and would not show in C. So has the workspace, which a
- * kernel may read only where it has written. */
+/* The 32-bit words that fill memory which kernels must not touch or read. They are NaN as
+ * f64, as f32 and, in both halves, as f16 and bf16. C has its own word: a sum that reads
+ * past the end of A has A's word as its value, which would not be seen in C. The workspace
+ * has its own word too: a kernel may read it only where it has written. */
 #define GT_POISON   UINT32_C(0xfff1fff3)
 #define GT_POISON_C UINT32_C(0xfff5fff6)
 #define GT_POISON_W UINT32_C(0xfff9ffe1)
 
-/* Element (row, col): a value that the type holds exactly. */
+/* The value of element (row, col); the type holds it exactly. */
 double gt_data_value(uint64_t seed, int64_t row, int64_t col, enum gt_data_mode mode,
                      gemmtune_dtype type);
-/* The mode whose sums of k products are exact in the accumulator's type, in any order. */
+/* The mode in which a sum of k products is exact in the accumulator's type, in any order.
+ */
 enum gt_data_mode gt_data_exact(gemmtune_dtype acc, int64_t k);
-/* rows x cols elements with leading dimension ld. */
+/* Fills rows x cols elements with leading dimension ld. */
 void gt_data_fill(void *x, gemmtune_dtype type, int64_t rows, int64_t cols, int64_t ld,
                   uint64_t seed, enum gt_data_mode mode);
 

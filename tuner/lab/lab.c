@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lab.c - see lab.h: setting a problem up and checking kernels on it. Timing: measure.c. */
+/* lab.c - see lab.h: sets a problem up and checks kernels on it. Timing is in measure.c. */
 #include "tuner/lab/lab_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Shapes that every candidate must get right besides the timed one: full tiles, ragged
- * tiles, primes, single rows and columns, an empty sum; padded leading dimensions; alpha
- * and beta. Half of the ragged ones have rows that begin at multiples of 4 elements, so
- * that kernels with vector loads, which refuse the others, meet ragged edges and tails as
- * well. */
+/* Shapes that every kernel must get right besides the timed one: full tiles, ragged tiles,
+ * primes, single rows and columns, an empty sum, padded leading dimensions, alpha and beta.
+ * In half of the ragged ones, rows begin at multiples of 4 elements: kernels with vector
+ * loads refuse the others, and must meet ragged edges and tails too. */
 struct small {
     int m, n, k;
-    int to;  /* leading dimensions are rounded up to a multiple of this */
-    int pad; /* after adding so many elements to A's rows, twice as many to B's, three times
-              * to C's: no leading dimension passes for another */
+    int to; /* leading dimensions are rounded up to a multiple of this */
+    /* extra elements in A's rows; twice as many in B's and three times in C's, so that no
+     * leading dimension equals another */
+    int pad;
     double alpha, beta;
     bool uniform, finite; /* see gt_case_spec */
 };
@@ -68,7 +68,7 @@ static void clear_types(struct gt_lab *lab) {
 void gt_lab_destroy(struct gt_lab *lab) {
     if (!lab)
         return;
-    if (lab->rig) /* else it never opened, and there is nothing on it */
+    if (lab->rig) /* otherwise the rig never opened and has no memory */
         clear_types(lab);
     gt_rig_close(lab->rig);
     free(lab);
@@ -88,7 +88,7 @@ static int64_t padded(const struct small *s, int64_t row, int pads) {
     return ((row > 0 ? row : 1) + pads * s->pad + s->to - 1) / s->to * s->to;
 }
 
-/* The small shape with the types and layout of `types`. */
+/* The small shape with the types and the layout of `types`. */
 static gemmtune_problem small_problem(const struct small *s,
                                       const gemmtune_problem *types) {
     gemmtune_problem p = *types;
@@ -139,7 +139,7 @@ static gt_status setup_smalls(struct gt_lab *lab, const gemmtune_problem *p, uin
     return status;
 }
 
-/* The checker's scratch must hold the largest C, so a larger problem makes it anew. */
+/* The checker's scratch must hold the largest C. A larger problem makes a new checker. */
 gt_status gt_lab_setup_types(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                              struct gt_err *err) {
     const int64_t scratch = scratch_bytes(p);
@@ -166,13 +166,14 @@ static gt_status setup_timed(struct gt_lab *lab, const gemmtune_problem *p, uint
                                           .beta = p->reads_c ? 1 : 0,
                                           .mode = mode[i],
                                           .seed = seed + (uint64_t)i,
-                                          .finite = i == 1}; /* as a timed product's C */
+                                          /* like the C of a timed product */
+                                          .finite = i == 1};
         status = gt_case_create(&lab->timed[i], lab->checker, &spec, err);
     }
     return status;
 }
 
-/* Bytes of the largest of the matrices and the reference. */
+/* Bytes of the largest buffer: a matrix or the reference. */
 static int64_t largest_buffer(const gemmtune_problem *p) {
     const int64_t bytes[] = {
         gt_problem_elems_a(p) * (int64_t)gt_type_size(p->type_a),
@@ -240,7 +241,7 @@ gt_status gt_lab_setup_inputs(struct gt_lab *lab, struct gt_err *err) {
 /* ---- a kernel for all cases ---- */
 
 struct gt_suite {
-    const struct gt_exec *exec;           /* for the problem; the caller's */
+    const struct gt_exec *exec;           /* made for the problem; owned by the caller */
     struct gt_exec *small[GT_LAB_SMALLS]; /* NULL: the kernel does not accept the case */
 };
 
@@ -271,8 +272,8 @@ static int64_t workspace_of(const struct gt_exec *e) {
     return info.fit->passes.workspace_bytes;
 }
 
-/* No more than a caller of the library can be asked for, a GiB or as much as the matrices
- * take, and what the device has left beside the problem. */
+/* The limit has two parts. A caller of the library can be asked for a GiB, or for as much
+ * as the matrices take. The device must have room for it beside the problem. */
 static int64_t workspace_max(const struct gt_lab *lab) {
     const struct gt_device *d = gt_lab_device(lab);
     const int64_t left = d->mem_bytes - gt_lab_bytes(&lab->problem, d);
@@ -282,7 +283,7 @@ static int64_t workspace_max(const struct gt_lab *lab) {
     return had < asked ? had : asked;
 }
 
-/* The most that one of the cases needs. */
+/* The largest workspace that one of the cases needs. */
 static int64_t suite_workspace(const struct gt_suite *s) {
     int64_t need = workspace_of(s->exec);
     for (int i = 0; i < GT_LAB_SMALLS; i++)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lab.h - a problem set up on a device: cases to check candidates against and rotating
- * inputs to time them on. What depends on types and layout alone is kept from one problem
- * to the next.
+ * lab.h - a problem set up on a device: cases to check kernels on, and rotating inputs to
+ * time them on. Parts that depend only on types and layout are kept for the next problem.
  */
 #ifndef GT_TUNER_LAB_LAB_H
 #define GT_TUNER_LAB_LAB_H
@@ -19,29 +18,28 @@ void gt_lab_destroy(struct gt_lab *lab);
 struct gt_gpu *gt_lab_gpu(struct gt_lab *lab);
 const struct gt_device *gt_lab_device(const struct gt_lab *lab);
 
-/* Makes what problems of these types and this layout share, for a C as large as the
- * problem's. */
+/* Makes the parts that problems of these types and this layout share, for a C of this
+ * problem's size. */
 gt_status gt_lab_setup_types(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                              struct gt_err *err);
-/* Makes data and references for the canonical problem; nothing when it is set up already.
- * ENOMEM says how many bytes it needs and how many the device has, before anything is
- * allocated. */
+/* Makes the data and references of the canonical problem, unless it is already set up.
+ * ENOMEM is returned before anything is allocated; it names the bytes needed and the bytes
+ * of the device. */
 gt_status gt_lab_setup(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                        struct gt_err *err);
-/* Makes the rotating inputs of the problem that is set up, which only timing needs: up to a
- * thousand sets. Nothing when they are there. After a failure no problem is set up. */
+/* Makes the rotating inputs of the current problem, up to a thousand sets, unless they
+ * exist. Only timing needs them. After a failure no problem is set up. */
 gt_status gt_lab_setup_inputs(struct gt_lab *lab, struct gt_err *err);
-/* Device bytes that both take on this device. */
+/* Device bytes that problem and inputs take on this device. */
 int64_t gt_lab_bytes(const gemmtune_problem *p, const struct gt_device *d);
 
-/* A kernel ready for the cases of the lab: for the problem, and for each small case that it
- * accepts. */
+/* A kernel made ready for the cases of the lab: for the problem, and for each small case
+ * that it accepts. */
 struct gt_suite;
 
-/* Makes the suite of a kernel for the problem that is set up, and makes sure of the
- * workspace that its cases need. The kernel must outlive the suite. EINVAL: the workspace
- * is larger than a caller of the library would give, or than the room beside the problem's
- * data. */
+/* Makes the suite of a kernel for the current problem and reserves the workspace of its
+ * cases. The kernel must outlive the suite. EINVAL: the workspace is larger than a caller
+ * of the library would give, or larger than the room beside the problem's data. */
 gt_status gt_lab_reserve(struct gt_suite **out, struct gt_lab *lab, const struct gt_exec *e,
                          struct gt_err *err);
 void gt_suite_destroy(struct gt_suite *s); /* accepts NULL */
@@ -51,21 +49,22 @@ void gt_suite_destroy(struct gt_suite *s); /* accepts NULL */
 /* Checks a kernel on the small cases and on the problem itself. */
 gt_status gt_lab_check(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
                        const struct gt_suite *s, struct gt_err *err);
-/* The problem's realistic case alone: once more after timing. */
+/* Checks the problem's realistic case alone, once more after timing. */
 gt_status gt_lab_recheck(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
                          const struct gt_exec *e, struct gt_err *err);
 
-/* How long kernels are timed: one alone, finalists against each other, winners of several
+/* Limits of a timing: of one kernel, of finalists in turn, or of the winners of several
  * runs. */
 struct gt_time_budget {
-    double sample_ns; /* device time of a sample, about */
-    double load_ns;   /* device time under their load, on a GPU, before any counts */
+    double sample_ns; /* approximate device time of a sample */
+    /* GPUs: device time under the kernels' load before the first sample */
+    double load_ns;
     struct gt_race_rule rule;
 };
-extern const struct gt_time_budget gt_screen_budget, gt_final_budget, gt_again_budget;
+extern const struct gt_time_budget gt_screen_budget, gt_final_budget, gt_compare_budget;
 
-/* Times kernels made for the problem on its inputs, interleaved sample by sample in
- * rotating order; out[i] is execs[i]'s. Sample j of all is of the same round. */
+/* Times kernels made for the problem on its inputs, sample by sample in rotating order.
+ * out[i] belongs to execs[i]. Sample j of all kernels is of the same round. */
 gt_status gt_lab_time(struct gt_measurement *out, struct gt_lab *lab,
                       const struct gt_exec *const *execs, int count,
                       const struct gt_time_budget *budget, struct gt_err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lab_internal.h - what lab.c and measure.c share. */
+/* lab_internal.h - shared by lab.c, sets.c, measure.c and stopwatch.c. */
 #ifndef GT_TUNER_LAB_LAB_INTERNAL_H
 #define GT_TUNER_LAB_LAB_INTERNAL_H
 
@@ -7,11 +7,11 @@
 
 enum {
     GT_LAB_SMALLS = 12,
-    GT_SETS_MAX = 1024 /* of rotating inputs; a graph of as many launches is one sample */
+    GT_SETS_MAX = 1024 /* sets of inputs; a graph of this many launches is one sample */
 };
 
-/* Rotating inputs: set i is a, b, c[i]. All that is timed takes its sets from one ring, so
- * that no kernel finds in the cache what another has just left there. */
+/* Rotating inputs: set i is a, b, c[i]. Everything that is timed takes its sets from one
+ * ring, so that no kernel finds inputs in the cache that another kernel has just used. */
 struct gt_sets {
     int count; /* a power of two */
     int next;
@@ -26,9 +26,9 @@ struct gt_lab {
     struct gt_case *small[GT_LAB_SMALLS];
     /* one problem */
     gemmtune_problem problem;
-    char name[GT_PROBLEM_NAME_MAX]; /* "" when nothing is set up */
+    char name[GT_PROBLEM_NAME_MAX]; /* "" when no problem is set up */
     uint64_t seed;
-    struct gt_case *timed[2]; /* exact, realistic */
+    struct gt_case *timed[2]; /* with exact data, with realistic data */
     struct gt_sets sets;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * measure.c - times kernels: on rotating inputs (sets.c), many launches a sample where one
- * launch is short, kernels interleaved sample by sample. race.c decides when there are
+ * measure.c - times kernels: on rotating inputs (sets.c), with many launches in a sample
+ * where one launch is short, and sample by sample in turn. race.c decides when there are
  * enough samples.
  */
 #include "tuner/lab/lab_internal.h"
@@ -13,7 +13,7 @@ const struct gt_time_budget gt_final_budget = {
     .sample_ns = 1e6,
     .load_ns = 3e8,
     .rule = {.total_ns = 6e7, .narrow = 0.005, .samples_max = GT_SAMPLES_MAX}};
-const struct gt_time_budget gt_again_budget = {
+const struct gt_time_budget gt_compare_budget = {
     .sample_ns = 1e6,
     .load_ns = 3e8,
     .rule = {
@@ -21,7 +21,7 @@ const struct gt_time_budget gt_again_budget = {
 
 /* ---- kernels under the clock ---- */
 
-enum { LONG = 5 }; /* samples that a launch may take and be launched again to warm up */
+enum { LONG = 5 }; /* samples' time; a longer launch is not repeated to warm up */
 
 struct field {
     struct gt_lab *lab;
@@ -40,11 +40,11 @@ static gt_status prepare(struct field *f, const struct gt_exec *const *execs, in
     return status;
 }
 
-/* Under a load that takes more power than it may, a GPU lowers its clock little by little:
- * all take turns until it has, so that their times do not depend on how soon they are
- * known. */
+/* Runs all kernels in turn for `ns` of device time. Under a load above its power limit, a
+ * GPU lowers its clock gradually. When it has done so, the times no longer depend on how
+ * soon they are taken. */
 static gt_status load(struct field *f, double ns, struct gt_err *err) {
-    enum { MOST = 1000 }; /* samples, of which a timer may see nothing */
+    enum { MOST = 1000 }; /* samples at most: a timer may measure 0 for each */
     double spent = 0, now = 0;
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < MOST && spent < ns; i++) {
@@ -55,9 +55,9 @@ static gt_status load(struct field *f, double ns, struct gt_err *err) {
     return status;
 }
 
-/* Those that take turns have one clock. One alone is compared with others that were alone
- * at other times, and where a launch is a sample its load may have brought the clock down:
- * that is looked at. */
+/* Kernels that are timed in turn have the same clock. A kernel that is timed alone is
+ * compared with kernels that were alone at other times. Where one launch is a sample, its
+ * load may have lowered the clock, so the clock is measured. */
 static gt_status sample(struct gt_sample *out, struct field *f, int i, struct gt_err *err) {
     gt_status status = gt_stopwatch_sample(f->watch[i], &out->ns, err);
     out->launches = gt_stopwatch_launches(f->watch[i]);
@@ -75,7 +75,7 @@ static void lengthen(struct field *f, const struct gt_sample *got) {
             gt_stopwatch_lengthen(f->watch[i]);
 }
 
-/* One sample of each that is in the race, starting with another one each round. */
+/* Takes one sample of each kernel in the race. Each round starts with another kernel. */
 static gt_status run_round(struct field *f, int round, struct gt_err *err) {
     struct gt_sample got[GT_RACERS_MAX] = {{0}};
     gt_status status = GEMMTUNE_OK;

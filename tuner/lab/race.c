@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* race.c - see race.h. docs/search.md has the rules in words, and where they come from. */
+/* race.c - see race.h. docs/search.md explains the rules and their sources. */
 #include "tuner/lab/race.h"
 
 #include "tuner/lab/ratio.h"
@@ -8,17 +8,15 @@
 #include <string.h>
 
 enum {
-    SHORT_MAX = 12,     /* doublings of a sample before a racer is given up */
-    THROTTLED_MAX = 20, /* throttled rounds before one is taken as it comes */
-    ENOUGH = 6,         /* samples from which on an interval needs no distribution */
-    LEAST = 3           /* samples of those that take all the time there is */
+    SHORT_MAX = 12, /* doublings of a sample before a racer is given up */
+    ENOUGH = 6,     /* from this many samples on, an interval needs no distribution */
+    LEAST = 3       /* samples of a racer that takes all the time there is */
 };
 
 /* ---- limits ---- */
 
-/* From two to five values their range says how they scatter: mean - factor * range,
- * for 97.5 % to one side (Lord 1947; for two it is Student's). Those that happen to be
- * alike are taken to be `least` apart. */
+/* The range of two to five values gives a one-sided 97.5 % limit: mean - factor * range
+ * (Lord 1947; for two values it equals Student's). Equal values count as `least` apart. */
 static double limit_by_range(const double v[], int n, double least) {
     static const double factor[ENOUGH] = {0, 0, 6.353, 1.304, 0.717, 0.507};
     double sum = 0, low = v[0], high = v[0];
@@ -41,9 +39,8 @@ double gt_lower_limit(const struct gt_measurement *m) {
     return fmax(limit_by_range(ns, m->samples, 0.01 * sum / m->samples), 0);
 }
 
-/* Of a ratio: what disturbs one of its times is a factor, so it is the logarithms that
- * scatter evenly. By the ratios themselves two of 12 and 16 could be of kernels that tie.
- */
+/* Limit of a ratio. A disturbance multiplies one of its times, so its logarithms scatter
+ * evenly. With the ratios themselves, samples of 12 and 16 could be taken for a tie. */
 static double lower_limit_of_ratio(const struct gt_measurement *ratio) {
     double logs[ENOUGH];
     if (ratio->samples < 2 || ratio->samples >= ENOUGH)
@@ -61,7 +58,7 @@ bool gt_race_tied(const struct gt_measurement *slower,
                   const struct gt_measurement *faster) {
     struct gt_measurement ratio;
     gt_ratio_of(&ratio, slower, faster);
-    return !slower->beaten && lower_limit_of_ratio(&ratio) <= 1 + GT_SAME;
+    return !slower->beaten && lower_limit_of_ratio(&ratio) <= 1 + GT_TIE_MARGIN;
 }
 
 int gt_race_winner(const struct gt_measurement *const time[], int n) {
@@ -80,8 +77,7 @@ int gt_race_winner(const struct gt_measurement *const time[], int n) {
 
 /* ---- clocks ---- */
 
-/* A clock moves by a few tenths of a percent while it is steady; by more than this it is
- * another. */
+/* A steady clock moves by a few tenths of a percent. A larger step is another clock. */
 static int slack(int mhz) {
     enum { STEPS = 50 };
     return mhz / STEPS;
@@ -92,21 +88,21 @@ double gt_clock_share(const struct gt_measurement *m, int top_mhz) {
     return known && m->clock_mhz < top_mhz ? (double)m->clock_mhz / top_mhz : 1;
 }
 
-/* A kernel's own samples do not know what differs from one process to another, so it is
- * added to them. A clock that has given way wanders besides: under the power limit of an
- * H200 (f64, 1785 to 1830 of 1980 MHz) 20 finals were 0.1 to 4.9 % longer than in another
- * process, and up to 2.8 % apart for one kernel (docs/search.md). */
+/* A kernel's own samples do not show how processes differ, so that difference is added. A
+ * lowered clock also wanders: under the power limit of an H200 (f64, 1785 to 1830 of 1980
+ * MHz), 20 finals were 0.1 to 4.9 % longer than in another process, and up to 2.8 % apart
+ * for one kernel (docs/search.md). */
 void gt_race_widen(struct gt_measurement *m, int top_mhz) {
     const bool slowed = m->clock_mhz > 0 && m->clock_mhz < top_mhz - slack(top_mhz);
-    const double part = slowed ? GT_OTHER_PROCESS_SLOWED : GT_OTHER_PROCESS;
+    const double part = slowed ? GT_PROCESS_DRIFT_SLOWED : GT_PROCESS_DRIFT;
     m->low_ns *= 1 - part;
     m->high_ns *= 1 + part;
 }
 
 /* ---- settling ---- */
 
-/* A leading sample stands apart when it is farther from the later half than that half is
- * wide, or was taken at another clock. */
+/* A leading sample stands apart when its clock was another one, or when its distance from
+ * the later half exceeds the width of that half. */
 struct later_half {
     double low_ns, high_ns;
     int low_mhz, high_mhz;
@@ -144,8 +140,8 @@ static int unsettled(const struct gt_racer *r) {
     return i;
 }
 
-/* Rounds until the device had settled for all that are in the race; the same for all, so
- * that rounds stay pairs. */
+/* Number of rounds until the device had settled for all racers. All racers drop the same
+ * rounds, so that their samples stay paired. */
 static int unsettled_rounds(const struct gt_race *r) {
     int most = 0;
     for (int i = 0; i < r->count; i++) {
@@ -155,7 +151,7 @@ static int unsettled_rounds(const struct gt_race *r) {
     return most;
 }
 
-/* Of the samples that know theirs; 0: none does. */
+/* The mean of the samples with a known clock; 0 when there are none. */
 static int mean_clock(const int *mhz, int count) {
     int sum = 0, known = 0;
     for (int i = 0; i < count; i++) {
@@ -165,7 +161,7 @@ static int mean_clock(const int *mhz, int count) {
     return known > 0 ? sum / known : 0;
 }
 
-/* The measurement without its first rounds, summarized. */
+/* The measurement without its first `rounds` rounds, summarized. */
 static struct gt_measurement without(const struct gt_racer *r, int rounds) {
     const struct gt_measurement *m = &r->time;
     struct gt_measurement out = *m;
@@ -192,7 +188,8 @@ bool gt_sample_is_short(const struct gt_sample *s) {
     return !(isfinite(s->ns) && s->ns > 0);
 }
 
-/* Racers that no length of sample makes visible leave without a time. */
+/* Forgets the samples. A racer that no length of sample makes visible leaves without a
+ * time. */
 static void start_again(struct gt_race *r, const struct gt_sample *sample) {
     bool anyone = false;
     r->short_rounds++;
@@ -222,8 +219,8 @@ static int leader_of(const struct gt_race *r, const struct gt_measurement *now) 
     return best;
 }
 
-/* Who is proven slower, round by round than the leader, or than what was measured before,
- * is out. */
+/* Whether a racer is proven slower: than the leader, round by round, or than the earlier
+ * best. */
 static bool is_beaten(const struct gt_race *r, const struct gt_measurement *own,
                       const struct gt_measurement *leader) {
     if (r->rule.all_stay)
@@ -233,16 +230,16 @@ static bool is_beaten(const struct gt_race *r, const struct gt_measurement *own,
             gt_lower_limit(own) * gt_clock_share(own, r->rule.top_mhz) > r->rule.rival_ns);
 }
 
-/* What more rounds could tell of it is known already. */
-static bool is_known(const struct gt_race *r, const struct gt_measurement *own,
-                     const struct gt_measurement *leader) {
+/* Whether more rounds would say nothing new about a racer. */
+static bool is_decided(const struct gt_race *r, const struct gt_measurement *own,
+                       const struct gt_measurement *leader) {
     struct gt_measurement ratio;
     gt_ratio_of(&ratio, own, leader);
     return is_narrow(own, r->rule.narrow) && is_narrow(&ratio, r->rule.narrow);
 }
 
-/* Who takes the whole time with a few samples gets no more of them than LEAST, or fewer
- * when even these are far too long. */
+/* A racer that takes all the time with a few samples gets LEAST of them, or fewer when even
+ * these are far too long. */
 static bool time_is_up(const struct gt_race *r, int samples) {
     const double total = r->rule.total_ns * r->count;
     return r->spent_ns > total && (samples >= LEAST || r->spent_ns > 4 * total);
@@ -254,15 +251,15 @@ static void judge(struct gt_race *r) {
     for (int i = 0; i < r->count; i++)
         now[i] = without(&r->racer[i], rounds);
     const int first = leader_of(r, now);
-    bool known = true, anyone = false;
+    bool decided = true, anyone = false;
     for (int i = 0; i < r->count; i++) {
         struct gt_racer *racer = &r->racer[i];
         racer->left = racer->left || is_beaten(r, &now[i], &now[first]);
         anyone = anyone || !racer->left;
-        known = known && (racer->left || is_known(r, &now[i], &now[first]));
+        decided = decided && (racer->left || is_decided(r, &now[i], &now[first]));
     }
     const int samples = r->racer[first].time.samples;
-    r->over = !anyone || known || samples >= r->rule.samples_max ||
+    r->over = !anyone || decided || samples >= r->rule.samples_max ||
               samples >= GT_SAMPLES_MAX || time_is_up(r, samples);
 }
 
@@ -286,7 +283,7 @@ enum gt_round gt_race_round(struct gt_race *r, const struct gt_sample *sample) {
         start_again(r, sample);
         return GT_ROUND_TOO_SHORT;
     }
-    if (any(r, sample, is_throttled) && r->throttled_rounds < THROTTLED_MAX) {
+    if (any(r, sample, is_throttled) && r->throttled_rounds < GT_THROTTLED_MAX) {
         r->throttled_rounds++;
         return GT_ROUND_THROTTLED;
     }
@@ -301,7 +298,7 @@ void gt_race_finish(struct gt_race *r) {
     const int rounds = unsettled_rounds(r);
     for (int i = 0; i < r->count; i++) {
         struct gt_measurement *m = &r->racer[i].time;
-        /* one that left early is left something to be judged by */
+        /* a racer that left early keeps its samples: it needs some to be judged by */
         const bool few = m->samples < rounds + 2;
         *m = without(&r->racer[i], few ? 0 : rounds);
         m->dropped = r->throttled_rounds;

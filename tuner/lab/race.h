@@ -1,32 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * race.h - how long to go on timing kernels, and what their samples say: losers leave after
- * the few launches that prove it, the others go on until their medians are known narrowly
- * or the time is up. Samples in, verdict out: knows no clock and no device, so it is tested
- * with scripted times.
+ * race.h - decides how long kernels are timed, and which are slower. Losers leave after the
+ * few launches that prove it. The others go on until their medians are known narrowly or
+ * the time is up. Samples go in and a verdict comes out: there is no clock and no device
+ * here, so that tests can use scripted times.
  */
 #ifndef GT_TUNER_LAB_RACE_H
 #define GT_TUNER_LAB_RACE_H
 
 #include "core/outcome.h"
 
-enum { GT_RACERS_MAX = 24 };
+enum {
+    GT_RACERS_MAX = 24,
+    GT_THROTTLED_MAX = 20 /* throttled rounds that are dropped; later ones count */
+};
 
 struct gt_sample {
-    double ns; /* of one launch */
+    double ns; /* time of one launch */
     int launches;
     int clock_mhz; /* 0: unknown */
     bool throttled;
 };
 
 struct gt_race_rule {
-    double rival_ns; /* upper end of what was measured before; 0: nothing was */
-    double total_ns; /* device time a racer; what the others do not use is for those that
-                        stay */
-    int top_mhz;     /* the device's highest clock, at which the rival was; 0: never mind */
-    double narrow;   /* interval over median from which on samples say little more */
+    double rival_ns; /* upper end of the interval of the earlier best; 0: there is none */
+    /* device time for each racer; time that some do not use goes to those that stay */
+    double total_ns;
+    /* the device's highest clock, for which rival_ns holds; 0: clocks do not count */
+    int top_mhz;
+    /* width of an interval, as a part of the median, that is narrow enough */
+    double narrow;
     int samples_max; /* at most GT_SAMPLES_MAX */
-    bool all_stay;   /* nobody leaves for being slow */
+    bool all_stay;   /* no racer leaves for being slow */
 };
 
 struct gt_racer {
@@ -39,55 +44,58 @@ struct gt_race {
     struct gt_race_rule rule;
     int count;
     struct gt_racer racer[GT_RACERS_MAX];
-    double spent_ns; /* of all */
+    double spent_ns; /* by all racers */
     int short_rounds, throttled_rounds;
     bool over;
 };
 
-/* What became of a round. Only the first kind counts; the racers' earlier samples are
- * forgotten with the last, since a timer that cannot see one sample did not see the others
- * well. */
+/* The result of a round. Only a kept round counts. After GT_ROUND_TOO_SHORT all earlier
+ * samples are forgotten: a timer that cannot see one sample did not see the others well. */
 enum gt_round { GT_ROUND_KEPT, GT_ROUND_THROTTLED, GT_ROUND_TOO_SHORT };
 
 void gt_race_start(struct gt_race *r, const struct gt_race_rule *rule, int count);
-/* sample[i] is racer i's; those of racers that left are not looked at. */
+/* sample[i] belongs to racer i. Samples of racers that have left are ignored. */
 enum gt_round gt_race_round(struct gt_race *r, const struct gt_sample *sample);
-/* Not a time: no timer that works says so. The next sample of this racer must be longer. */
+/* Whether the timer measured no time. The next sample of this racer must then be longer. */
 bool gt_sample_is_short(const struct gt_sample *s);
-/* Drops what was measured before the device had settled and summarizes. Who left too early
- * to have samples after that keeps all: they are of other rounds than those of who stayed.
- */
+/* Drops the samples from before the device had settled, and summarizes. A racer that left
+ * before that keeps all its samples; they are not of the same rounds as the others'. */
 void gt_race_finish(struct gt_race *r);
 
 /* The lower end of an interval for the median of a summarized measurement: 97.5 % to one
- * side, distribution-free from 6 samples on, by the range of fewer. 0: nothing is known. */
+ * side, without a distribution from 6 samples on, else from the range. 0: nothing is known.
+ */
 double gt_lower_limit(const struct gt_measurement *m);
 
-/* What part of the device's highest clock a kernel that was timed alone had: its time by
- * that is what others, timed before or after it at other clocks, are compared with. 1 when
- * nobody looked, which is so of kernels that are launched more than once a sample: a power
- * limit hardly comes to matter to them. */
+/* The clock of a kernel that was timed alone, as a part of the device's highest clock. Its
+ * time multiplied by that share can be compared with kernels timed at other clocks. It is 1
+ * when the clock was not measured, as for kernels with several launches in a sample: a
+ * power limit hardly affects them. */
 double gt_clock_share(const struct gt_measurement *m, int top_mhz);
 
-/* What two measurements of one kernel may differ by: nineteen times of twenty as far as
- * another process decides it, so that kernels as close may come out the other way there;
- * nearly always (186 of 189), in another process under the same load; there if the load
- * brings the clock down; at different times; and then if the clock gave way and was
- * reckoned with. */
-#define GT_SAME                 0.01
-#define GT_OTHER_PROCESS        0.015
-#define GT_OTHER_PROCESS_SLOWED 0.05
-#define GT_SCREEN_DOUBT         0.02
-#define GT_SCREEN_DOUBT_SLOWED  0.05
-/* Widens the interval of a summarized measurement to where the time is to be expected in
- * another process under the same load, on a device whose clock is top_mhz at most. */
+/* By what part two measurements of one kernel may differ. */
+
+/* In two processes: no more than this in 19 of 20 cases. Kernels this close tie, because
+ * another process may order them the other way. */
+#define GT_TIE_MARGIN 0.01
+/* In two processes under the same load: no more than this in 186 of 189 cases. */
+#define GT_PROCESS_DRIFT 0.015
+/* The same when the load lowers the clock. */
+#define GT_PROCESS_DRIFT_SLOWED 0.05
+/* In two screenings, which are made at different times. */
+#define GT_SCREEN_MARGIN 0.02
+/* The same when a time was corrected for a lowered clock (gt_clock_share). */
+#define GT_SCREEN_MARGIN_SLOWED 0.05
+
+/* Widens the interval of a summarized measurement until it covers the times to be expected
+ * in another process under the same load. top_mhz is the device's highest clock. */
 void gt_race_widen(struct gt_measurement *m, int top_mhz);
-/* Whether the first, round by round, is no more than GT_SAME slower than the second as far
- * as is known. Both summarized, of one race. */
+/* Whether `slower`, round by round, cannot be shown to be more than GT_TIE_MARGIN slower
+ * than `faster`. Both must be summarized and of one race. */
 bool gt_race_tied(const struct gt_measurement *slower, const struct gt_measurement *faster);
-/* The one that none is faster than: of those that stayed to the end the least median,
- * unless another, that was measured alone, is proven faster. Nobody beaten, unless all are.
- */
+/* The index of the measurement that no other is proven faster than. Among those that stayed
+ * to the end it is the least median, unless one that was measured alone is proven faster. A
+ * beaten one wins only when all are beaten. */
 int gt_race_winner(const struct gt_measurement *const time[], int n);
 
 #endif

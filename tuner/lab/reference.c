@@ -3,6 +3,7 @@
 #include "tuner/lab/reference.h"
 
 #include "core/clock.h"
+#include "tuner/base/quantile.h"
 #include "tuner/lab/data.h"
 
 #include <dlfcn.h>
@@ -56,7 +57,7 @@ static gt_status make(struct matrices *x, const gemmtune_problem *p, struct gt_e
             }                                                                              \
     }
 
-LOOP(loop_f32, float, double) /* a double accumulator, as in the published table */
+LOOP(loop_f32, float, double) /* with a double accumulator, as in the published table */
 LOOP(loop_f64, double, double)
 LOOP(loop_i32, uint32_t, uint32_t)
 
@@ -69,7 +70,7 @@ typedef void (*dgemm_fn)(int, int, int, int, int, int, double, const double *, i
                          const double *, int, double, double *, int);
 
 static struct {
-    void *library; /* NULL: none is open */
+    void *library; /* NULL: no library is open */
     sgemm_fn sgemm;
     dgemm_fn dgemm;
     bool is_reference;
@@ -91,8 +92,8 @@ static bool try_library(const char *file) {
     return true;
 }
 
-/* The text that a function of the library without parameters returns; NULL when there is no
- * such function. */
+/* Calls a function of the library that takes nothing and returns a text. NULL when there is
+ * no such function. */
 static const char *text_of(const char *function) {
     const char *(*call)(void);
     void *symbol = dlsym(blas.library, function);
@@ -100,8 +101,9 @@ static const char *text_of(const char *function) {
     return symbol != NULL ? call() : NULL;
 }
 
-/* OpenBLAS chooses its kernels by the core it takes the processor for: with the wrong one
- * it is several times slower. Its configuration begins "OpenBLAS 0.3.21". */
+/* Describes the library. OpenBLAS chooses its kernels by the core type that it detects;
+ * with a wrong one it is several times slower. Its configuration begins "OpenBLAS 0.3.21".
+ */
 static void describe(const char *file) {
     const char *config = text_of("openblas_get_config");
     const char *core = text_of("openblas_get_corename");
@@ -122,8 +124,8 @@ static void describe(const char *file) {
              blas.is_reference ? ", reference BLAS" : "");
 }
 
-/* The library that GEMMTUNE_LIBCBLAS names, or else the first of these that opens and has
- * both functions; looked for once. */
+/* Opens the library that GEMMTUNE_LIBCBLAS names, or the first of these that opens and has
+ * both functions. It looks only once. */
 static bool find_blas(void) {
     static const char *const files[] = {"libopenblas.so.0", "libopenblas.so",
                                         "libblis.so.4",     "libmkl_rt.so.2",
@@ -167,13 +169,13 @@ static void blas_any(const gemmtune_problem *p, const struct matrices *x) {
     gt_cpu_blas_run(p, 1, x->a, x->b, 0, x->c);
 }
 
-/* ---- which function, and how long ---- */
+/* ---- choosing and timing a function ---- */
 
 typedef void (*product_fn)(const gemmtune_problem *p, const struct matrices *x);
 
 static const struct {
     gemmtune_dtype type;
-    product_fn by[2]; /* enum gt_cpu */
+    product_fn by[2]; /* by enum gt_cpu */
 } products[] = {
     {GEMMTUNE_F32, {loop_f32, blas_any}},
     {GEMMTUNE_F64, {loop_f64, blas_any}},
@@ -193,13 +195,8 @@ const char *gt_cpu_blas_for(const gemmtune_problem *p) {
     return choose(GT_CPU_BLAS, p) && find_blas() ? blas.about : NULL;
 }
 
-static int by_size(const void *x, const void *y) {
-    const double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
-/* Nanoseconds of the median run. The first one, which starts threads and touches pages for
- * the first time, counts only when it is long enough to be the only one. */
+/* Nanoseconds of the median run. The first run starts threads and touches pages for the
+ * first time, so it counts only when it is long enough to be the only one. */
 static double median_of_runs(product_fn product, const gemmtune_problem *p,
                              const struct matrices *set, int sets) {
     enum { RUNS = 33 };
@@ -214,12 +211,11 @@ static double median_of_runs(product_fn product, const gemmtune_problem *p,
         if (i > 0 || spent >= enough_s)
             run[count++] = s;
     }
-    qsort(run, (size_t)count, sizeof *run, by_size);
-    return run[count / 2] * 1e9;
+    return gt_median(run, (size_t)count) * 1e9;
 }
 
-/* As many sets of matrices as exceed the caches of most machines, so that a run finds none
- * of its inputs there: kernels are timed like that as well. */
+/* The number of sets of matrices that exceeds the caches of most machines. No run then
+ * finds its inputs in a cache, as when kernels are timed. */
 static int set_count(const gemmtune_problem *p) {
     const double enough = 96 << 20, count = enough / gt_problem_bytes(p) + 1;
     return count < SETS_MAX ? (int)count : SETS_MAX;
@@ -231,7 +227,8 @@ gt_status gt_cpu_time(double *ns, char what[GT_CPU_ABOUT_MAX], enum gt_cpu which
     struct matrices set[SETS_MAX] = {{0}};
     const int sets = set_count(p);
     if (!product)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "the CPU contestant has no such type");
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                       "the CPU's product does not support this type");
     if (which == GT_CPU_BLAS && !find_blas())
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no CBLAS library on this machine");
     snprintf(what, GT_CPU_ABOUT_MAX, "%s",

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reference.h - the same product on the CPU, for comparison and for the ladder's first
- * rung: a plain loop, and whatever CBLAS the machine has (opened at run time).
+ * reference.h - the same product on the CPU, for comparisons and for the first rung of the
+ * ladder: by a plain loop, or by the machine's CBLAS (opened at run time).
  */
 #ifndef GT_TUNER_LAB_REFERENCE_H
 #define GT_TUNER_LAB_REFERENCE_H
 
 #include "core/problem.h"
 
-/* Which CPU contestant. */
+/* The ways to compute on the CPU. */
 enum gt_cpu { GT_CPU_LOOP, GT_CPU_BLAS };
 
 enum { GT_CPU_ABOUT_MAX = 128 };
 
-/* Times one product of random data on this machine's CPU, nanoseconds: the median run of a
- * second, or of 32 runs, on inputs that are not in a cache. EUNSUPPORTED when there is none
- * (no CBLAS here, or none for the type). `what` gets its name: "three loops, one thread",
- * "libopenblas.so.0, OpenBLAS 0.3.21, core Haswell". */
+/* Times one product of random data on this machine's CPU. *ns is the median run, of a
+ * second of runs or of 32, on inputs that are not in a cache. `what` gets a description:
+ * "three loops, one thread", "libopenblas.so.0, OpenBLAS 0.3.21, core Haswell".
+ * EUNSUPPORTED when there is no CBLAS, or none for the type. */
 gt_status gt_cpu_time(double *ns, char what[GT_CPU_ABOUT_MAX], enum gt_cpu which,
                       const gemmtune_problem *p, struct gt_err *err);
 
-/* The CBLAS that computes such a problem: its file and, when it tells, its version and the
- * core that it takes the processor for. NULL when there is none. The environment's
+/* The CBLAS that computes such a problem: its file and, where it says so, its version and
+ * the core type that it detected. NULL when there is none. The environment variable
  * GEMMTUNE_LIBCBLAS names another library file. */
 const char *gt_cpu_blas_for(const gemmtune_problem *p);
-/* A sentence when that library is the reference BLAS, which says little as a baseline;
- * else NULL. */
+/* A sentence of warning when that library is the reference BLAS, which is too slow for a
+ * baseline; else NULL. */
 const char *gt_cpu_blas_warning(void);
-/* C = alpha op(A) op(B) + beta C by it. */
+/* Computes C = alpha op(A) op(B) + beta C with that library. */
 void gt_cpu_blas_run(const gemmtune_problem *p, double alpha, const void *a, const void *b,
                      double beta, void *c);
 

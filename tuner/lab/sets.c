@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sets.c - rotating inputs: as many sets of A, B and C as exceed three times the last-level
- * cache, so that no launch finds in the cache what another launch has just used.
+ * sets.c - rotating inputs: enough sets of A, B and C to exceed three times the last-level
+ * cache. No launch then finds data in the cache that another launch has just used.
  */
 #include "tuner/lab/lab_internal.h"
 
@@ -11,7 +11,7 @@ static int64_t round_up(int64_t v, int64_t to) {
     return (v + to - 1) / to * to;
 }
 
-/* Bytes from one set's operand to the next's. */
+/* Bytes from one set's operand to the next set's. */
 static void strides(int64_t out[3], const gemmtune_problem *p) {
     const int64_t bytes[3] = {gt_problem_elems_a(p) * (int64_t)gt_type_size(p->type_a),
                               gt_problem_elems_b(p) * (int64_t)gt_type_size(p->type_b),
@@ -20,8 +20,9 @@ static void strides(int64_t out[3], const gemmtune_problem *p) {
         out[i] = round_up(bytes[i] > 0 ? bytes[i] : 1, GT_VIEW_ALIGN);
 }
 
-/* The last-level cache. 32 MiB where the driver does not tell, and at most that for a CPU
- * device: PoCL reports the sum over a whole server of which we may own two cores. */
+/* Size of the last-level cache. 32 MiB where the driver does not report it, and at most
+ * that for a CPU device: PoCL reports the sum over a server of which we may own two cores.
+ */
 static int64_t cache_bytes(const struct gt_device *d) {
     const int64_t usual = INT64_C(32) << 20;
     if (d->l2_bytes <= 0 || (d->is_cpu && d->l2_bytes > usual))
@@ -29,8 +30,8 @@ static int64_t cache_bytes(const struct gt_device *d) {
     return d->l2_bytes;
 }
 
-/* Sets that together exceed three times the last-level cache: a power of two, so that
- * samples of as many launches as a power of two go round the ring evenly. */
+/* The number of sets that exceed three times the last-level cache. It is a power of two, as
+ * the number of launches in a sample is, so that samples go round the ring evenly. */
 static int set_count(const gemmtune_problem *p, const struct gt_device *d) {
     int64_t stride[3];
     int count = 1;

@@ -7,30 +7,31 @@
 #include <stdlib.h>
 
 enum {
-    LAUNCHES_MAX = 2048, /* a sample */
-    SLICES_MAX = 64,     /* batches of launches that samples take turns with */
-    FEW = 32             /* launches that say how long a short one takes */
+    LAUNCHES_MAX = 2048, /* in a sample */
+    SLICES_MAX = 64,     /* prepared batches of launches */
+    FEW = 32             /* launches that measure how long a short one takes */
 };
 _Static_assert(2 * GT_SETS_MAX <= LAUNCHES_MAX * SLICES_MAX,
                "slices half a sample apart come to every set");
 
 struct slice {
     const struct gt_stopwatch *watch;
-    int first; /* set */
+    int first; /* index of its first set */
     struct gt_batch *batch;
 };
 
-/* Slice i starts at set i * count / slices; the only one of a warm-up, where the ring of
- * sets stands. A sample runs the slice that starts there, or the next one. Slices begin
- * half a sample apart, and a quarter of the ring at most, so that a set is used again after
- * half a ring of launches at least, however many take turns: with u sets used and s passed
- * over from one use to the next, u + s = count and s < u / 2 + count / 4. */
+/* A product's samples, each a slice of the ring of sets. Slice i starts at set i * count /
+ * slices; a warm-up has only slice 0, which starts at the ring's next set. A sample runs
+ * the slice that starts at the ring's next set, or the first slice after it. Slices begin
+ * half a sample apart, but at most a quarter of the ring. Thus a set is used again only
+ * after half a ring of launches, however many products take turns: if u sets are used and s
+ * are skipped between two uses, u + s = count and s < u / 2 + count / 4. */
 struct gt_stopwatch {
     struct gt_lab *lab;
     struct gt_product product;
     union gt_value alpha, beta;
     void *workspace, *stream; /* the lab's */
-    int launches;             /* a power of two */
+    int launches;             /* launches in a sample, a power of two */
     struct slice slice[SLICES_MAX];
 };
 
@@ -64,7 +65,7 @@ static int slices_of(const struct gt_stopwatch *w) {
     return slices < sets ? slices : sets;
 }
 
-/* Its time; its batch is made when it is first needed. */
+/* Times a slice. Its batch is made when it is first needed. */
 static gt_status run_slice(struct gt_stopwatch *w, struct slice *slice, int first,
                            double *ns, struct gt_err *err) {
     const struct gt_rig_ops *ops = gt_rig_head(w->lab->rig)->ops;
@@ -86,8 +87,8 @@ static gt_status run_next(struct gt_stopwatch *w, double *ns, struct gt_err *err
     return run_slice(w, &w->slice[at], at * stride, ns, err);
 }
 
-/* Where the ring stands: to come to a slice, one launch would pass over more sets than it
- * uses, and there would be more slices than there is room for. */
+/* Times a few launches from the ring's next set. Slices would not do for one launch: it
+ * would skip more sets than it uses, and there would be more slices than SLICES_MAX. */
 static gt_status run_few(struct gt_stopwatch *w, int launches, double *ns,
                          struct gt_err *err) {
     drop_slices(w);
@@ -95,8 +96,8 @@ static gt_status run_few(struct gt_stopwatch *w, int launches, double *ns,
     return run_slice(w, &w->slice[0], w->lab->sets.next, ns, err);
 }
 
-/* The power of two that is nearest to what the sample time asks for, and enough for slices
- * half a sample apart to come to every set. */
+/* Chooses the launches of a sample: the power of two that is nearest to the sample time,
+ * but enough for slices half a sample apart to reach every set. */
 static void plan_samples(struct gt_stopwatch *w, double one_ns, double sample_ns) {
     const double wanted = one_ns > 0 ? sample_ns / one_ns : LAUNCHES_MAX;
     const int fewest = 2 * w->lab->sets.count / SLICES_MAX;
@@ -107,8 +108,8 @@ static void plan_samples(struct gt_stopwatch *w, double one_ns, double sample_ns
         w->launches *= 2;
 }
 
-/* A first launch warms up, a second says how long one takes; where one is short, a few
- * dozen say it better, since a launch alone is mostly the time to get there. */
+/* Finds the time of one launch. The first launch warms up, the second is timed. A single
+ * short launch spends most of its time on overhead, so a few dozen are timed instead. */
 static gt_status warm_up(struct gt_stopwatch *w, double sample_ns, double most_ns,
                          double *one_ns, struct gt_err *err) {
     gt_status status = run_few(w, 1, one_ns, err);

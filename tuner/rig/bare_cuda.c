@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bare_cuda.c - launches read from a graph: what is captured is not executed, and the nodes
- * tell kernel, arguments and clusters. They do not tell which may begin before the one
- * ahead of it has ended, so all wait for each other here.
+ * bare_cuda.c - reads launches from a CUDA graph. A captured launch is not executed; its
+ * node gives kernel, arguments and clusters. A node does not say whether its launch may
+ * begin before the previous one has ended, so here every launch waits for the previous one.
  */
 #include "runtime/cuda_api.h"
 #include "tuner/rig/bare.h"
 
 #include <stdlib.h>
 
-enum { CLUSTER_CC = 90 }; /* compute capability that clusters start at */
+enum { CLUSTER_CC = 90 }; /* compute capability from which on devices have clusters */
 
 struct cuda_bare {
     struct gt_bare head;
     const struct gt_cuda *cu;
     CUstream stream;
-    CUgraph graph; /* owns what the nodes point to */
+    CUgraph graph; /* owns the memory that the nodes point to */
     struct {
         CUfunction function;
         void **params;
@@ -28,7 +28,7 @@ static gt_status result(gt_cu_result r, const char *call, struct gt_err *err) {
     return r == GT_CU_SUCCESS ? GEMMTUNE_OK : gt_cuda_fail(err, call, r);
 }
 
-/* ---- noting ---- */
+/* ---- recording ---- */
 
 static gt_status capture(struct cuda_bare *r, gt_enqueue_fn fn, void *user,
                          struct gt_err *err) {
@@ -45,14 +45,14 @@ static bool is_clustered(const union gt_cu_launch_value *v) {
     return v->cluster.x > 1 || v->cluster.y > 1 || v->cluster.z > 1;
 }
 
-/* Clusters are an attribute of the node, which only devices that have them are asked for.
+/* A cluster is an attribute of the node. Only devices that have clusters are asked for it.
  */
-static gt_status note_cluster(struct cuda_bare *r, int i, CUgraphNode node,
-                              struct gt_err *err) {
+static gt_status record_cluster(struct cuda_bare *r, int i, CUgraphNode node,
+                                struct gt_err *err) {
     struct gt_cu_launch_attribute *cluster = &r->launch[i].cluster;
     *cluster = (struct gt_cu_launch_attribute){.id = GT_CU_LAUNCH_CLUSTER};
     if (!r->cu->cuGraphKernelNodeGetAttribute || !r->cu->cuLaunchKernelEx)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "the driver is too old to tell");
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "the driver is too old for this");
     const gt_status status = result(
         r->cu->cuGraphKernelNodeGetAttribute(node, GT_CU_LAUNCH_CLUSTER, &cluster->value),
         "cuGraphKernelNodeGetAttribute", err);
@@ -63,8 +63,8 @@ static gt_status note_cluster(struct cuda_bare *r, int i, CUgraphNode node,
     return status;
 }
 
-static gt_status note_node(struct cuda_bare *r, CUgraphNode node, bool may_cluster,
-                           struct gt_err *err) {
+static gt_status record_node(struct cuda_bare *r, CUgraphNode node, bool may_cluster,
+                             struct gt_err *err) {
     struct gt_cu_kernel_node n = {0};
     const int i = r->head.launches;
     gt_status status = result(r->cu->cuGraphKernelNodeGetParams(node, &n),
@@ -82,13 +82,13 @@ static gt_status note_node(struct cuda_bare *r, CUgraphNode node, bool may_clust
                                                        .smem_bytes = n.smem_bytes,
                                                        .stream = r->stream};
     if (may_cluster)
-        status = note_cluster(r, i, node, err);
+        status = record_cluster(r, i, node, err);
     r->head.launches += status == GEMMTUNE_OK;
     return status;
 }
 
-static gt_status note_nodes(struct cuda_bare *r, const struct gt_device *d,
-                            struct gt_err *err) {
+static gt_status record_nodes(struct cuda_bare *r, const struct gt_device *d,
+                              struct gt_err *err) {
     CUgraphNode node[GT_BARE_MAX] = {NULL};
     size_t count = 0;
     gt_status status =
@@ -100,7 +100,7 @@ static gt_status note_nodes(struct cuda_bare *r, const struct gt_device *d,
         status =
             result(r->cu->cuGraphGetNodes(r->graph, node, &count), "cuGraphGetNodes", err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++)
-        status = note_node(r, node[i], d->cc >= CLUSTER_CC, err);
+        status = record_node(r, node[i], d->cc >= CLUSTER_CC, err);
     return status;
 }
 
@@ -113,23 +113,23 @@ static void destroy(struct gt_bare *bare) {
     free(r);
 }
 
-static gt_status note(struct gt_bare **out, struct gt_rig *rig, gt_enqueue_fn fn,
-                      void *user, struct gt_err *err) {
+static gt_status record(struct gt_bare **out, struct gt_rig *rig, gt_enqueue_fn fn,
+                        void *user, struct gt_err *err) {
     const struct gt_cuda *cu = gt_cuda_api(err);
     *out = NULL;
     if (!cu)
         return GEMMTUNE_ENODRIVER;
     if (!cu->cuStreamBeginCapture || !cu->cuStreamEndCapture || !cu->cuGraphDestroy ||
         !cu->cuGraphGetNodes || !cu->cuGraphKernelNodeGetParams)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "the driver is too old to tell");
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "the driver is too old for this");
     struct cuda_bare *r = calloc(1, sizeof *r);
     if (!r)
-        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to note launches");
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to record launches");
     r->cu = cu;
     r->stream = gt_rig_head(rig)->stream;
     gt_status status = capture(r, fn, user, err);
     if (status == GEMMTUNE_OK)
-        status = note_nodes(r, gt_rig_head(rig)->device, err);
+        status = record_nodes(r, gt_rig_head(rig)->device, err);
     if (status != GEMMTUNE_OK) {
         destroy(&r->head);
         return status;
@@ -157,4 +157,4 @@ static gt_status run(struct gt_bare *bare, struct gt_err *err) {
     return result == GT_CU_SUCCESS ? GEMMTUNE_OK : gt_cuda_fail(err, "launch", result);
 }
 
-const struct gt_bare_ops gt_bare_cuda = {.note = note, .run = run, .destroy = destroy};
+const struct gt_bare_ops gt_bare_cuda = {.record = record, .run = run, .destroy = destroy};

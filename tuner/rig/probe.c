@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * probe.c - the device list over a pipe. Both ends are the same program, so structs travel
- * as they are; everything in them is still taken as coming from a process that may have
- * been dying.
+ * probe.c - gets the device list from a child process over a pipe. Both ends are the same
+ * program, so structs are sent as they stand in memory. The parent still checks them, since
+ * the child may have been crashing while it wrote.
  */
 #include "tuner/rig/probe.h"
 
@@ -21,7 +21,7 @@
 
 enum { DEVICES_MAX = 256 }; /* a larger count is not ours */
 
-/* What the child sends ahead of `count` struct gt_device. */
+/* The child sends this before `count` struct gt_device. */
 struct answer {
     gt_status status;
     size_t count;
@@ -29,16 +29,16 @@ struct answer {
     char missing[GT_BACKENDS][GT_MISSING_MAX];
 };
 
-/* ---- the child ----------------------------------------------------------------- */
+/* ---- the child ---- */
 
-/* Never returns: the child owns nothing that is worth an orderly end, and a driver's exit
- * handlers are one more thing that can hang. */
+/* Never returns. The child owns nothing that has to be released, and a driver's exit
+ * handlers may hang. */
 static void answer_and_exit(int fd) {
     struct gt_device_list list = {0};
     struct answer a = {.status = GEMMTUNE_OK};
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)dup2(STDERR_FILENO,
-               STDOUT_FILENO); /* drivers print; stdout is the parent's data */
+               STDOUT_FILENO); /* drivers print to stdout, which is for the parent's data */
     a.status = gt_devices_list(&list, &a.err);
     a.count = a.status == GEMMTUNE_OK && list.count <= DEVICES_MAX ? list.count : 0;
     memcpy(a.missing, list.missing, sizeof a.missing);
@@ -47,9 +47,9 @@ static void answer_and_exit(int fd) {
     _exit(sent ? 0 : 1);
 }
 
-/* ---- the parent ------------------------------------------------------------------ */
+/* ---- the parent ---- */
 
-/* The next bytes, or false at the end of the pipe or past the deadline. */
+/* Reads the next bytes. False at the end of the pipe or after the deadline. */
 static bool receive(int fd, void *data, size_t size, double deadline) {
     char *at = data;
     while (size > 0) {
@@ -81,7 +81,7 @@ static bool receive_devices(struct gt_device_list *out, size_t count, int fd,
     return true;
 }
 
-/* Ends the child and tells what became of it, for an answer that did not arrive. */
+/* Ends a child that did not answer, and reports what happened to it. */
 static gt_status explain(pid_t child, bool late, struct gt_err *err) {
     int how = 0;
     if (late)
@@ -110,7 +110,7 @@ static gt_status ask(struct gt_device_list *out, pid_t child, int fd, struct gt_
         (a.status != GEMMTUNE_OK || receive_devices(out, a.count, fd, deadline));
     if (!whole)
         return explain(child, gt_seconds() >= deadline, err);
-    (void)kill(child, SIGKILL); /* all is said */
+    (void)kill(child, SIGKILL); /* the answer is complete */
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
         ;
     if (a.status != GEMMTUNE_OK)
@@ -139,7 +139,7 @@ gt_status gt_probe_devices(struct gt_device_list *out, struct gt_err *err) {
     return status;
 }
 
-/* ---- picking ------------------------------------------------------------------------ */
+/* ---- picking ---- */
 
 static gt_status no_device(const struct gt_device_list *list, struct gt_err *err) {
     char missing[GT_ALL_MISSING_MAX];

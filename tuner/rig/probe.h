@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * probe.h - which devices this machine has, asked in a child process: a driver that crashes
- * or hangs while it starts costs one sentence, not the program.
+ * probe.h - lists the devices of this machine. A child process asks the drivers, so a
+ * driver that crashes or hangs while it starts costs an error message, not the program.
  */
 #ifndef GT_TUNER_RIG_PROBE_H
 #define GT_TUNER_RIG_PROBE_H
 
 #include "runtime/driver.h"
 
-enum { GT_PROBE_SECONDS = 30 }; /* the slowest start seen is a few seconds */
+enum { GT_PROBE_SECONDS = 30 }; /* the slowest start that was seen took a few seconds */
 
-/* As gt_devices_list (gt_devices_clear ends it), from a child. EDEVICE: the child crashed,
- * or said nothing within GT_PROBE_SECONDS. Not for use while other threads run: it forks.
- */
+/* Lists the devices as gt_devices_list does, but in a child process; release with
+ * gt_devices_clear. EDEVICE: the child crashed, or did not answer within GT_PROBE_SECONDS.
+ * It forks, so no other thread may run. */
 gt_status gt_probe_devices(struct gt_device_list *out, struct gt_err *err);
 
-/* One device by what gt_devices_pick takes; NULL: the first. With `usable`, one that
- * kernels can be built for. Whatever the reason that there is none, it is ENODRIVER (exit
- * 4). */
+/* Picks a device: `what` is as for gt_devices_pick, NULL is the first. With `usable`, only
+ * devices that kernels can be built for count. Always ENODRIVER (exit 4) when there is
+ * none, whatever the reason. */
 gt_status gt_probe_pick(struct gt_device *out, const char *what, bool usable,
                         struct gt_err *err);
 

@@ -9,7 +9,7 @@ gt_status gt_rig_open(struct gt_rig **out, const struct gt_device *d, struct gt_
     for (const struct gt_rig_ops *const *r = rigs; *r; r++)
         if ((*r)->backend == d->backend)
             return (*r)->open(out, d, err);
-    return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no rig drives %s devices",
+    return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "%s devices cannot be tuned",
                    gt_backend_name(d->backend));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rig_cuda.c - a CUDA device for tuning: a context of our own, one stream, batches as CUDA
- * graphs so that a sample of many short launches does not time the host.
+ * rig_cuda.c - a CUDA device for tuning: a context of our own and one stream. Batches are
+ * CUDA graphs, so that a sample of many short launches does not measure the host.
  */
 #include "runtime/cuda_api.h"
 #include "tuner/rig/bare.h"
@@ -20,14 +20,14 @@ struct rig {
 
 struct cuda_batch {
     struct gt_batch head;
-    CUgraphExec graph; /* NULL: the driver has no graphs, fn is called every time */
+    CUgraphExec graph; /* NULL: the driver has no graphs, and `fn` is called every time */
 };
 
 static struct rig *of(struct gt_rig *rig) {
     return (struct rig *)rig;
 }
 
-/* "" is success; memory running out has its own status, everything else is the device's. */
+/* Too little memory has its own status; all other errors are EDEVICE. */
 static gt_status result(gt_cu_result r, const char *call, struct gt_err *err) {
     if (r == GT_CU_SUCCESS)
         return GEMMTUNE_OK;
@@ -82,7 +82,7 @@ static void open_nvml(struct rig *r, const struct gt_device *d) {
         r->nvml = NULL;
 }
 
-/* The rig's context is the current one. */
+/* The rig's context is already current. */
 static void target_of(gemmtune_target *out, struct gt_rig *rig) {
     (void)rig;
     *out = (gemmtune_target){.backend = GEMMTUNE_CUDA};
@@ -143,7 +143,7 @@ static gt_status view(void **out, struct gt_rig *rig, void *mem, int64_t offset,
     (void)rig;
     (void)bytes;
     (void)err;
-    *out = (char *)mem + offset; /* a device address; only added to */
+    *out = (char *)mem + offset; /* a device address, which is only added to */
     return GEMMTUNE_OK;
 }
 
@@ -208,7 +208,7 @@ static gt_status capture(struct cuda_batch *b, struct gt_err *err) {
                         "cuGraphInstantiate", err);
     if (graph)
         (void)r->cu->cuGraphDestroy(graph);
-    /* else the first launch would pay for it */
+    /* otherwise the first launch would include the upload */
     if (status == GEMMTUNE_OK && r->cu->cuGraphUpload)
         status = result(r->cu->cuGraphUpload(b->graph, r->stream), "cuGraphUpload", err);
     return status;
@@ -277,7 +277,8 @@ static void clock_now(struct gt_rig *rig, int *mhz, bool *throttled) {
     if (nvml->nvmlDeviceGetClockInfo &&
         nvml->nvmlDeviceGetClockInfo(of(rig)->nvml, GT_NVML_CLOCK_SM, &now) == 0)
         *mhz = (int)now;
-    /* the power cap is left out: large products run under it on purpose, rivals alike */
+    /* The power limit does not count: large products run under it on purpose, and so do the
+     * rivals. */
     if (nvml->nvmlDeviceGetCurrentClocksThrottleReasons &&
         nvml->nvmlDeviceGetCurrentClocksThrottleReasons(of(rig)->nvml, &reasons) == 0)
         *throttled = (reasons & bad) != 0;

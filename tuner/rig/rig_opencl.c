@@ -21,7 +21,7 @@ static struct rig *of(struct gt_rig *rig) {
     return (struct rig *)rig;
 }
 
-/* Memory running out has its own status, everything else is the device's. */
+/* Too little memory has its own status; all other errors are EDEVICE. */
 static gt_status result(cl_int r, const char *call, struct gt_err *err) {
     if (r == GT_CL_SUCCESS)
         return GEMMTUNE_OK;
@@ -104,7 +104,7 @@ static void release(struct gt_rig *rig, void *mem) {
 
 static gt_status view(void **out, struct gt_rig *rig, void *mem, int64_t offset,
                       int64_t bytes, struct gt_err *err) {
-    const size_t region[2] = {(size_t)offset, (size_t)bytes}; /* cl_buffer_region */
+    const size_t region[2] = {(size_t)offset, (size_t)bytes}; /* a cl_buffer_region */
     cl_int error = GT_CL_SUCCESS;
     *out = of(rig)->cl->clCreateSubBuffer(mem, GT_CL_MEM_READ_WRITE, GT_CL_BUFFER_REGION,
                                           region, &error);
@@ -191,7 +191,7 @@ static gt_status time_batch(struct gt_batch *b, double *ns, struct gt_err *err) 
     return status;
 }
 
-/* OpenCL has no word for clocks. */
+/* OpenCL cannot report clocks. */
 static void clock_now(struct gt_rig *rig, int *mhz, bool *throttled) {
     (void)rig;
     *mhz = 0;

@@ -3,18 +3,21 @@
 #include "tuner/search/outlook.h"
 
 #include "runtime/model.h"
+#include "tuner/base/best.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum {
     EACH_MAX = 16,
-    LOOKS = 8192,  /* a space of no more points is looked at whole, of others so many */
-    CLIMBERS = 16, /* from which the best are climbed to */
+    /* points of a space that the model is asked about; a smaller space is searched
+     * completely */
+    LOOKS = 8192,
+    CLIMBERS = 16, /* the best of those points, from which a climb starts */
     NEAR_MAX = 1024
 };
 
-/* ---- what the model says --------------------------------------------------------- */
+/* ---- forecasts ---- */
 
 static float ask(struct gt_outlook *o, struct gt_pick p) {
     struct gt_binding *b = &o->bound[p.space];
@@ -27,7 +30,7 @@ static float ask(struct gt_outlook *o, struct gt_pick p) {
                : NAN;
 }
 
-/* 0 when the model has nothing to say of it. */
+/* The forecast; 0 when the model has none for the point. */
 static double expected(struct gt_outlook *o, struct gt_pick p) {
     if (!o->ns || !o->ns[p.space])
         return 0;
@@ -41,7 +44,7 @@ double gt_outlook_ns(void *user, const struct gt_pick *pick) {
     return expected(user, *pick);
 }
 
-/* ---- the best -------------------------------------------------------------------- */
+/* ---- the best ---- */
 
 static int differing(const struct gt_space *s, size_t a, size_t b) {
     const size_t params = (size_t)s->params;
@@ -51,7 +54,7 @@ static int differing(const struct gt_space *s, size_t a, size_t b) {
     return n;
 }
 
-/* The fastest of those asked about that is unlike each one taken. */
+/* Finds the fastest of the points asked about that is unlike each one taken so far. */
 static bool next_best(size_t *out, const struct gt_space *s, const float *ns,
                       const size_t *taken, int count) {
     bool found = false;
@@ -76,7 +79,7 @@ static void look_around(struct gt_outlook *o, int space) {
                                                       : (size_t)gt_random(&state) % count});
 }
 
-/* To the best of the neighbours, until none is better. */
+/* Goes to the best neighbour until no neighbour is better. */
 static void climb(struct gt_outlook *o, struct gt_pick from) {
     struct gt_pick near[NEAR_MAX], at = {-1, 0};
     while (from.space != at.space || from.index != at.index) {
@@ -124,27 +127,24 @@ void gt_outlook_clear(struct gt_outlook *o) {
     *o = (struct gt_outlook){0};
 }
 
-static void insert(struct gt_pick *out, int *count, int room, struct gt_outlook *o,
-                   struct gt_pick p) {
-    const double ns = expected(o, p);
-    int at = *count < room ? (*count)++ : room;
-    for (; at > 0 && expected(o, out[at - 1]) > ns; at--)
-        if (at < room)
-            out[at] = out[at - 1];
-    if (at < room)
-        out[at] = p;
-}
-
 int gt_outlook_best(struct gt_pick *out, int room, int each, struct gt_outlook *o) {
+    struct gt_keyed_pick best[GT_OUTLOOK_BEST_MAX];
     int count = 0;
+    room = room < GT_OUTLOOK_BEST_MAX ? room : GT_OUTLOOK_BEST_MAX;
     for (int i = 0; o->ns && i < o->spaces; i++) {
-        size_t best[EACH_MAX];
+        size_t own[EACH_MAX];
         int n = 0;
         while (o->ns[i] && n < each && n < EACH_MAX &&
-               next_best(&best[n], &o->space[i], o->ns[i], best, n)) {
-            insert(out, &count, room, o, (struct gt_pick){i, best[n]});
-            n++;
+               next_best(&own[n], &o->space[i], o->ns[i], own, n)) {
+            const struct gt_pick pick = {i, own[n++]};
+            const double ns = expected(o, pick);
+            struct gt_keyed_pick *place =
+                gt_best_place(best, &count, room, sizeof *best, ns);
+            if (place != NULL)
+                *place = (struct gt_keyed_pick){ns, pick};
         }
     }
+    for (int i = 0; i < count; i++)
+        out[i] = best[i].pick;
     return count;
 }

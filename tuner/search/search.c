@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search.c - the frame around a strategy: seeds, taken points, the end of the search, and
+ * search.c - the frame around a strategy: starts, taken points, the end of the search, and
  * the queue of answers.
  *
- * Answers come when the device has them; a strategy must not see the difference. So they
- * wait in a queue, and just before pick i is made those of picks 0 .. i - ahead are handed
- * on, for a seed those of 0 .. i - seeds_ahead. A strategy that says WAIT gets more of
- * them, one at a time in the order of asking, until it has a pick.
+ * Answers come whenever the device has them, but a strategy must not see such differences.
+ * So they wait in a queue. Just before pick i is made, the answers of picks 0 .. i - ahead
+ * are delivered (for a start, of picks 0 .. i - starts_ahead). When a strategy says WAIT,
+ * further answers are delivered one at a time, in the order of asking, until it has a pick.
  */
 #include "tuner/search/search.h"
 
@@ -22,8 +22,7 @@ uint64_t gt_random(uint64_t *state) {
     return z ^ (z >> 31);
 }
 
-/* ---- the search around a strategy ------------------------------------------------------
- */
+/* ---- the search around a strategy ---- */
 
 struct answer {
     struct gt_pick pick;
@@ -36,17 +35,17 @@ struct gt_search {
     const struct gt_strategy *strategy;
     void *self;
     unsigned char **taken; /* by space, by index */
-    float **told;          /* as well: NAN nothing, HUGE_VAL a failure */
-    size_t *left;          /* by space: points not taken */
+    float **told;          /* by space and index: NAN unknown, HUGE_VAL a failure */
+    size_t *left;          /* by space: number of points not taken */
     size_t total, given;
-    int seeds;          /* of setup.seed_pick gone through */
-    size_t seeds_given; /* of these */
-    /* told and not handed on: a ring of `room`, no more are outstanding */
+    int starts_done;     /* entries of setup.start that were looked at */
+    size_t starts_given; /* starts that were given out */
+    /* told but not delivered: a ring of `room` entries, the largest number of open picks */
     struct answer *queue;
     size_t room, first, queued;
-    size_t handed; /* picks whose answer the strategy has seen */
-    bool asked;    /* the strategy said WAIT and has been handed nothing since */
-    bool reached;  /* the target, by what has been handed on */
+    size_t delivered; /* number of answers that the strategy has got */
+    bool waits;       /* the strategy said WAIT and has got no answer since */
+    bool reached;     /* a delivered answer was as fast as the target */
     uint64_t rng;
 };
 
@@ -85,9 +84,9 @@ static bool allocate(struct gt_search *s) {
     return ok;
 }
 
-static bool seeds_exist(const struct gt_search_setup *setup) {
-    for (int i = 0; i < setup->seed_picks; i++) {
-        const struct gt_pick p = setup->seed_pick[i];
+static bool starts_exist(const struct gt_search_setup *setup) {
+    for (int i = 0; i < setup->starts; i++) {
+        const struct gt_pick p = setup->start[i];
         if (p.space < 0 || p.space >= setup->spaces ||
             p.index >= setup->space[p.space].count)
             return false;
@@ -98,19 +97,19 @@ static bool seeds_exist(const struct gt_search_setup *setup) {
 gt_status gt_search_create(struct gt_search **out, const struct gt_strategy *strategy,
                            const struct gt_search_setup *setup, struct gt_err *err) {
     *out = NULL;
-    if (!seeds_exist(setup))
+    if (!starts_exist(setup))
         return gt_fail(err, GEMMTUNE_EINVAL,
-                       "a seed of the search is no point of its space");
+                       "a starting point of the search is not in its space");
     struct gt_search *s = calloc(1, sizeof *s);
     if (!s)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the search");
     s->setup = *setup;
     s->setup.ahead = setup->ahead > 0 ? setup->ahead : 1;
-    if (s->setup.seeds_ahead < s->setup.ahead)
-        s->setup.seeds_ahead = s->setup.ahead;
+    if (s->setup.starts_ahead < s->setup.ahead)
+        s->setup.starts_ahead = s->setup.ahead;
     s->strategy = strategy;
     s->rng = setup->seed;
-    s->room = (size_t)s->setup.seeds_ahead;
+    s->room = (size_t)s->setup.starts_ahead;
     gt_status status = allocate(s)
                            ? strategy->create(&s->self, s, err)
                            : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the search");
@@ -122,7 +121,7 @@ gt_status gt_search_create(struct gt_search **out, const struct gt_strategy *str
     return GEMMTUNE_OK;
 }
 
-static enum gt_ask give(struct gt_search *s, struct gt_pick p, struct gt_pick *out) {
+static enum gt_ask give_out(struct gt_search *s, struct gt_pick p, struct gt_pick *out) {
     s->taken[p.space][p.index] = 1;
     s->left[p.space]--;
     s->given++;
@@ -130,15 +129,15 @@ static enum gt_ask give(struct gt_search *s, struct gt_pick p, struct gt_pick *o
     return GT_ASK_PICK;
 }
 
-/* Hands one answer on; false when there is none. */
-static bool hand_on(struct gt_search *s) {
+/* Delivers one answer to the strategy. False when there is none. */
+static bool deliver(struct gt_search *s) {
     if (s->queued == 0)
         return false;
     const struct answer a = s->queue[s->first];
     s->first = (s->first + 1) % s->room;
     s->queued--;
-    s->handed++;
-    s->asked = false;
+    s->delivered++;
+    s->waits = false;
     s->told[a.pick.space][a.pick.index] =
         a.outcome == GT_CORRECT ? (float)a.ns : (float)HUGE_VAL;
     s->strategy->tell(s->self, &a.pick, a.outcome, a.ns);
@@ -147,10 +146,10 @@ static bool hand_on(struct gt_search *s) {
     return true;
 }
 
-/* The same again until it is given out. */
-static bool next_seed(struct gt_search *s, struct gt_pick *out) {
-    for (; s->seeds < s->setup.seed_picks; s->seeds++) {
-        *out = s->setup.seed_pick[s->seeds];
+/* Finds the next start that is not taken. It stays the same until it is given out. */
+static bool next_start(struct gt_search *s, struct gt_pick *out) {
+    for (; s->starts_done < s->setup.starts; s->starts_done++) {
+        *out = s->setup.start[s->starts_done];
         if (!gt_search_taken(s, *out))
             return true;
     }
@@ -159,45 +158,44 @@ static bool next_seed(struct gt_search *s, struct gt_pick *out) {
 
 enum gt_ask gt_search_ask(struct gt_search *s, struct gt_pick *out) {
     struct gt_pick p;
-    const bool seeded = next_seed(s, &p);
-    const int ahead = seeded ? s->setup.seeds_ahead : s->setup.ahead;
-    while (s->handed + (size_t)ahead <= s->given)
-        if (!hand_on(s))
+    const bool is_start = next_start(s, &p);
+    const int ahead = is_start ? s->setup.starts_ahead : s->setup.ahead;
+    while (s->delivered + (size_t)ahead <= s->given)
+        if (!deliver(s))
             return GT_ASK_WAIT;
     if (s->reached || s->given >= s->setup.budget || s->given == s->total)
         return GT_ASK_DONE;
-    if (seeded) {
-        if (s->strategy->seed)
-            s->strategy->seed(s->self, &p);
-        s->seeds_given++;
-        return give(s, p, out);
+    if (is_start) {
+        if (s->strategy->add_start)
+            s->strategy->add_start(s->self, &p);
+        s->starts_given++;
+        return give_out(s, p, out);
     }
     for (;;) {
-        const bool early = s->strategy->after_seeds && s->handed < s->seeds_given;
+        const bool early = s->strategy->after_starts && s->delivered < s->starts_given;
         const enum gt_ask answer =
-            s->asked || early ? GT_ASK_WAIT : s->strategy->ask(s->self, &p);
+            s->waits || early ? GT_ASK_WAIT : s->strategy->ask(s->self, &p);
         if (answer == GT_ASK_PICK)
-            return give(s, p, out);
-        s->asked = true;
-        if (answer == GT_ASK_DONE || s->handed == s->given)
+            return give_out(s, p, out);
+        s->waits = true;
+        if (answer == GT_ASK_DONE || s->delivered == s->given)
             return GT_ASK_DONE;
-        if (!hand_on(s))
+        if (!deliver(s))
             return GT_ASK_WAIT;
         if (s->reached)
             return GT_ASK_DONE;
     }
 }
 
-/* At most `room` are outstanding, and what is outstanding has a place in the ring. */
+/* At most `room` picks are open, so the ring has a place for the answer of each. */
 void gt_search_tell(struct gt_search *s, const struct gt_pick *pick, gt_outcome outcome,
                     double ns) {
     if (s->queued == s->room)
-        return; /* told twice */
+        return; /* was told twice */
     s->queue[(s->first + s->queued++) % s->room] = (struct answer){*pick, outcome, ns};
 }
 
-/* ---- for strategies --------------------------------------------------------------------
- */
+/* ---- for strategies ---- */
 
 const struct gt_search_setup *gt_search_setup_of(const struct gt_search *s) {
     return &s->setup;
@@ -220,7 +218,8 @@ uint64_t gt_search_bits(struct gt_search *s) {
 }
 
 size_t gt_search_below(struct gt_search *s, size_t below) {
-    return (size_t)(gt_random(&s->rng) % below); /* far below 2^64: no bias to speak of */
+    /* `below` is far less than 2^64, so the bias is negligible */
+    return (size_t)(gt_random(&s->rng) % below);
 }
 
 double gt_search_uniform(struct gt_search *s) {
@@ -238,7 +237,7 @@ bool gt_search_any_of(struct gt_pick *out, struct gt_search *s, int space) {
         if (!gt_search_taken(s, *out))
             return true;
     }
-    size_t skip = gt_search_below(s, s->left[space]); /* few are left: count them off */
+    size_t skip = gt_search_below(s, s->left[space]); /* few are left: count through them */
     for (out->index = 0;; out->index++)
         if (!gt_search_taken(s, *out) && skip-- == 0)
             return true;

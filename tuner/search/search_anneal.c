@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search_anneal.c - simulated annealing: to a random neighbour (any value of one parameter)
- * when it is better, and sometimes when it is worse by a share of where it stands: seldom
- * for much worse, ever more seldom as it cools. Cold, it starts again from a random point.
- * What is known already costs no evaluation.
+ * search_anneal.c - simulated annealing. It steps to a random neighbour (any value of one
+ * parameter) when that is better, and sometimes when it is worse: the greater the relative
+ * loss and the lower the temperature, the more seldom. When it is cold it starts again from
+ * a random point. Points with a known result cost no evaluation.
  */
 #include "tuner/search/search.h"
 
@@ -11,14 +11,15 @@
 #include <stdlib.h>
 
 enum { NEIGHBOURS = 512 };
-/* Of the relative loss. The schedule takes about 200 steps, known points included. */
+/* As a part of the time here. A schedule takes about 200 steps, known points included. */
 static const double hot = 0.5, cold = 1e-3, cooling = 0.97;
 
 struct anneal {
     struct gt_search *search;
     struct gt_pick here, trial;
     double here_ns, temperature;
-    bool standing, looking; /* has a place; waits for the value of `trial` */
+    /* it has a point to step from; it waits for the result of `trial` */
+    bool standing, looking;
 };
 
 static gt_status anneal_create(void **self, struct gt_search *search, struct gt_err *err) {
@@ -80,7 +81,7 @@ static enum gt_ask anneal_ask(void *self, struct gt_pick *out) {
     return gt_search_any(out, a->search) ? GT_ASK_PICK : GT_ASK_DONE;
 }
 
-/* The best seed is where it begins. */
+/* Begins at the best start. */
 static void anneal_tell(void *self, const struct gt_pick *pick, gt_outcome outcome,
                         double ns) {
     struct anneal *a = self;
@@ -96,7 +97,7 @@ const struct gt_strategy gt_search_anneal = {
     .about = "simulated annealing",
     .create = anneal_create,
     .destroy = free,
-    .after_seeds = true,
+    .after_starts = true,
     .ask = anneal_ask,
     .tell = anneal_tell,
 };

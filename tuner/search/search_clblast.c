@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search_clblast.c - the rule of CLBlast's tuner for its GEMM kernel, to be compared with:
- * all of a small subset that is the same for every device, then a random part of the rest.
- * CLBlast has no order in which its subset would best be cut short; here it is random. In a
- * space without CLBlast's parameters there is no subset and all is random.
+ * search_clblast.c - the rule of CLBlast's tuner for its GEMM kernel, for comparison: all
+ * points of a small subset, the same for every device, then a random part of the rest.
+ * CLBlast does not say which part of the subset to try when time is short; here the order
+ * is random. A space without CLBlast's parameters has no subset, so all its picks are
+ * random.
  */
 #include "tuner/search/search.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What CLBlast's first stage is limited to (src/tuning/kernels/xgemm.hpp, first variation).
- */
+/* The limits of CLBlast's first stage (src/tuning/kernels/xgemm.hpp, first variation). */
 static const struct {
     const char *name;
     int64_t most;

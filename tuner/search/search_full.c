@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* search_full.c - everything in order, and everything in any order. */
+/* search_full.c - all points: in order, and in random order. */
 #include "tuner/search/search.h"
 
 #include <stdlib.h>
@@ -53,7 +53,7 @@ const struct gt_strategy gt_search_full = {
 
 const struct gt_strategy gt_search_random = {
     .name = "random",
-    .about = "any point, each as likely as the next",
+    .about = "random points, all equally likely",
     .create = full_create,
     .destroy = free,
     .ask = random_ask,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search_genetic.c - a population whose better half breeds: a child has each parameter from
- * one of two parents or, now and then, from anywhere. A generation is told before the next
- * is bred. What is known already costs no evaluation.
+ * search_genetic.c - a genetic algorithm. The better half of the population breeds: a child
+ * has each parameter from one of two parents or, now and then, a random value. A generation
+ * must be told before the next one is bred. Points with a known result cost no evaluation.
  */
+#include "tuner/base/best.h"
 #include "tuner/search/search.h"
 
 #include <math.h>
@@ -11,13 +12,13 @@
 #include <string.h>
 
 enum { POPULATION = 20, TRIES = 200 };
-static const double mutation = 0.1; /* a parameter */
+static const double mutation = 0.1; /* probability for each parameter */
 
 struct genetic {
     struct gt_search *search;
-    struct gt_pick adult[2 * POPULATION]; /* the best so far, best first */
+    struct gt_keyed_pick adult[POPULATION]; /* the best so far, by time */
     int adults;
-    struct gt_pick child[POPULATION]; /* of this generation, to be tried */
+    struct gt_pick child[POPULATION]; /* the generation that is being tried */
     int children, given;
 };
 
@@ -30,26 +31,24 @@ static gt_status genetic_create(void **self, struct gt_search *search, struct gt
     return GEMMTUNE_OK;
 }
 
-/* Keeps the adults sorted, each once, POPULATION of them. */
+/* Adds a point to the adults, of which the best POPULATION are kept, each once. */
 static void grow_up(struct genetic *g, struct gt_pick p) {
     const double ns = gt_search_told(g->search, p);
-    int at = g->adults;
     for (int i = 0; i < g->adults; i++)
-        if (g->adult[i].space == p.space && g->adult[i].index == p.index)
+        if (g->adult[i].pick.space == p.space && g->adult[i].pick.index == p.index)
             return;
     if (isinf(ns))
         return;
-    for (; at > 0 && gt_search_told(g->search, g->adult[at - 1]) > ns; at--)
-        g->adult[at] = g->adult[at - 1];
-    g->adult[at] = p;
-    if (g->adults < POPULATION)
-        g->adults++;
+    struct gt_keyed_pick *place =
+        gt_best_place(g->adult, &g->adults, POPULATION, sizeof *g->adult, ns);
+    if (place != NULL)
+        *place = (struct gt_keyed_pick){ns, p};
 }
 
 static bool breed(struct genetic *g, struct gt_pick *out) {
     const size_t half = ((size_t)g->adults + 1) / 2;
-    const struct gt_pick a = g->adult[gt_search_below(g->search, half)];
-    const struct gt_pick b = g->adult[gt_search_below(g->search, half)];
+    const struct gt_pick a = g->adult[gt_search_below(g->search, half)].pick;
+    const struct gt_pick b = g->adult[gt_search_below(g->search, half)].pick;
     const struct gt_space *s = &gt_search_setup_of(g->search)->space[a.space];
     const size_t params = (size_t)s->params;
     const unsigned char *mother = s->idx + a.index * params;
@@ -72,7 +71,8 @@ static bool among(const struct genetic *g, struct gt_pick p) {
     return false;
 }
 
-/* Children that have not been tried; where breeding finds none, strangers. */
+/* Breeds children that have not been tried. When it finds too few, random points are added.
+ */
 static void next_generation(struct genetic *g) {
     struct gt_pick p;
     const bool first = g->adults < 2;

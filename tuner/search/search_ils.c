@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search_ils.c - greedy iterated local search: from a random point to the first better
- * neighbour (any value of one parameter) until there is none; then from the best of this
- * descent a few random steps and down again; somewhere else after several descents that
- * brought nothing. What is known already costs no evaluation.
+ * search_ils.c - greedy iterated local search. It goes from a random point to the first
+ * better neighbour (any value of one parameter) until there is none. From the best optimum
+ * it then makes a few random steps and descends again. After several descents without a
+ * gain it starts at another random point. Points with a known result cost no evaluation.
  */
 #include "tuner/search/search.h"
 
@@ -14,12 +14,14 @@ enum { NEIGHBOURS = 512, KICK = 2, PATIENCE = 10 };
 
 struct ils {
     struct gt_search *search;
-    struct gt_pick here, home; /* where it stands; the best local optimum since a restart */
+    /* the present point; the best local optimum since a restart */
+    struct gt_pick here, home;
     double here_ns, home_ns;
-    struct gt_pick list[NEIGHBOURS]; /* of here, in random order */
+    struct gt_pick list[NEIGHBOURS]; /* neighbours of `here`, in random order */
     int count, next;
-    int fruitless;          /* descents since home */
-    bool standing, looking; /* has a place; waits for the value of `trial` */
+    int fruitless; /* descents since `home` was found */
+    /* it has a point to step from; it waits for the result of `trial` */
+    bool standing, looking;
     struct gt_pick trial;
 };
 
@@ -53,7 +55,7 @@ static void stand(struct ils *l, struct gt_pick p, double ns) {
     l->standing = true;
 }
 
-/* At a local optimum: the point to go on from. */
+/* The point from which to go on after a local optimum. */
 static bool kick(struct ils *l, struct gt_pick *out) {
     if (l->here_ns < l->home_ns) {
         l->home = l->here;
@@ -71,7 +73,7 @@ static bool kick(struct ils *l, struct gt_pick *out) {
     return true;
 }
 
-/* What is known of a point that it came to look at moves it. */
+/* Moves to a point whose result is known, if it is better. */
 static void consider(struct ils *l, struct gt_pick p, double ns) {
     if (!l->standing || ns < l->here_ns)
         stand(l, p, ns);
@@ -105,11 +107,11 @@ static enum gt_ask ils_ask(void *self, struct gt_pick *out) {
             return GT_ASK_PICK;
         }
     }
-    l->standing = false; /* all around is known */
+    l->standing = false; /* all results around are known */
     return gt_search_any(out, l->search) ? GT_ASK_PICK : GT_ASK_DONE;
 }
 
-/* Seeds are where it begins. */
+/* Begins at a start. */
 static void ils_tell(void *self, const struct gt_pick *pick, gt_outcome outcome,
                      double ns) {
     struct ils *l = self;
@@ -122,7 +124,7 @@ const struct gt_strategy gt_search_ils = {
     .about = "greedy iterated local search",
     .create = ils_create,
     .destroy = free,
-    .after_seeds = true,
+    .after_starts = true,
     .ask = ils_ask,
     .tell = ils_tell,
 };

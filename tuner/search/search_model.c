@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search_model.c - the default. Each space has a surrogate, which learns from what was
- * measured there; the next pick is the candidate, of any space, that is expected to improve
- * most on the best of all. So families share the budget by what they promise, and a
- * leader's surroundings by what they still may hide.
+ * search_model.c - the default strategy. Each space has a surrogate, which learns from its
+ * measured points. The next pick is the candidate of any space with the largest expected
+ * improvement on the best time of all spaces. Families thus share the budget by their
+ * promise, and the surroundings of a leader by their uncertainty.
  *
- * A space begins with its seeds and a few points far from each other, the better ones by
- * what is predicted for them, if anybody predicts. Its candidates are a random sample, all
- * that one parameter away from its leaders, and where the last look found most; from the
- * best of them the search climbs, so that large spaces need not be looked at whole. Now and
- * then comes a random point: a model may be sure and wrong.
+ * A space begins with its starts and a few first looks: points that are far apart or have
+ * good forecasts. Its candidates are then a random sample, all neighbours of its leaders
+ * (one parameter differs), and the best candidates of the last time. From the best one the
+ * search climbs to better neighbours, so that it need not score all points of a large
+ * space. Now and then a random point is picked, since a surrogate can be sure and wrong.
  */
+#include "tuner/base/best.h"
 #include "tuner/search/search.h"
 #include "tuner/search/surrogate.h"
 
@@ -20,41 +21,40 @@
 
 enum {
     POOL = 1024,                         /* candidates of a space */
-    SCRATCH = GT_SURROGATE_SLOTS - POOL, /* neighbours looked at when climbing */
-    LEADERS = 8,                         /* whose neighbours are candidates */
-    KEPT = 256, /* candidates that stay when the pool is drawn again */
-    FIRST = 10, /* points before a space's surrogate is asked, at most */
-    LEAST = 3,  /* of them, before a space is found hopeless */
+    SCRATCH = GT_SURROGATE_SLOTS - POOL, /* neighbours that are scored while climbing */
+    LEADERS = 8,    /* best points of a space, whose neighbours are candidates */
+    KEPT = 256,     /* candidates that stay when the pool is drawn again */
+    LOOKS_MAX = 10, /* first looks at a space, at most */
+    LOOKS_MIN = 3,  /* first looks after which an unpromising space gets no more */
     CLIMBS = 4,
-    SPREAD = 48,  /* points that each of the first is chosen from */
-    STRANGER = 24 /* one pick in so many is random */
+    LOOK_TRIES = 48,  /* random points from which a first look is chosen */
+    RANDOM_EVERY = 24 /* one pick in this many is random */
 };
-static const double worth = 0.7; /* log units: half as fast as the best */
+static const double promising_within = 0.7; /* log units: up to twice the best time */
 _Static_assert(SCRATCH > 0, "the pool leaves room for neighbours");
 
 struct region {
     struct gt_surrogate *surrogate;
-    size_t given, told;             /* seeds too */
-    struct gt_pick leader[LEADERS]; /* best first */
-    double leader_value[LEADERS];
+    size_t given, told;                   /* number of picks, starts included */
+    struct gt_keyed_pick leader[LEADERS]; /* by logarithm of time */
     int leaders;
-    struct gt_pick first[FIRST]; /* given so far: the next is to be far from them */
-    int pool;                    /* candidates */
+    struct gt_pick look[LOOKS_MAX]; /* the first picks; the next look keeps away */
+    int pool;                       /* number of candidates */
     size_t index[GT_SURROGATE_SLOTS];
     double score[GT_SURROGATE_SLOTS];
-    double looked; /* the best of all when it was scored last */
-    bool stale;    /* something was given or told since */
-    int top;       /* the best candidate's slot; -1: none */
+    double scored_best; /* the best time of all when the candidates were scored */
+    bool stale;         /* a pick was given out or told since then */
+    int top;            /* slot of the best candidate; -1: none */
 };
 
 struct model {
     struct gt_search *search;
     int spaces;
     struct region *region;
-    double best;  /* logarithm of the fastest of all */
-    size_t first; /* points before a space's surrogate is asked */
+    double best;        /* logarithm of the best time of all */
+    size_t first_looks; /* of a space before its surrogate is asked */
     size_t asked;
-    double *guess; /* scratch of a pool's size */
+    double *guess; /* scratch, as large as a pool */
 };
 
 static void model_destroy(void *self) {
@@ -68,11 +68,11 @@ static void model_destroy(void *self) {
     free(m);
 }
 
-/* A quarter of the budget goes to first looks, but no space is judged by one point. */
-static size_t first_looks(const struct gt_search_setup *setup) {
+/* First looks take a quarter of the budget, but each space gets at least two. */
+static size_t first_looks_of(const struct gt_search_setup *setup) {
     const size_t least = 2, spaces = (size_t)setup->spaces;
     const size_t fair = setup->budget / 4 / (spaces > 0 ? spaces : 1);
-    return fair < least ? least : fair < FIRST ? fair : FIRST;
+    return fair < least ? least : fair < LOOKS_MAX ? fair : LOOKS_MAX;
 }
 
 static gt_status model_create(void **self, struct gt_search *search, struct gt_err *err) {
@@ -85,7 +85,7 @@ static gt_status model_create(void **self, struct gt_search *search, struct gt_e
     m->search = search;
     m->spaces = setup->spaces;
     m->best = HUGE_VAL;
-    m->first = first_looks(setup);
+    m->first_looks = first_looks_of(setup);
     m->region = calloc((size_t)m->spaces + 1, sizeof *m->region);
     m->guess = malloc(GT_SURROGATE_SLOTS * sizeof *m->guess);
     if (!m->region || !m->guess)
@@ -97,15 +97,14 @@ static gt_status model_create(void **self, struct gt_search *search, struct gt_e
     return status;
 }
 
-/* The logarithm of what somebody thinks it takes; NAN when nobody knows. */
+/* The logarithm of the forecast for a point; NAN when there is none. */
 static double guess_of(const struct model *m, struct gt_pick p) {
     const struct gt_search_setup *setup = gt_search_setup_of(m->search);
     const double ns = setup->predict ? setup->predict(setup->user, &p) : 0;
     return ns > 0 ? log(ns) : NAN;
 }
 
-/* ---- first looks
- * ----------------------------------------------------------------------------- */
+/* ---- first looks ---- */
 
 static double distance2(const struct gt_space *s, size_t a, size_t b) {
     const size_t params = (size_t)s->params;
@@ -119,31 +118,32 @@ static double distance2(const struct gt_space *s, size_t a, size_t b) {
     return sum;
 }
 
-/* How far from those looked at first. */
-static double apart(const struct model *m, struct gt_pick p) {
+/* The distance to the nearest of the first picks. */
+static double distance_from_looks(const struct model *m, struct gt_pick p) {
     const struct gt_space *s = &gt_search_setup_of(m->search)->space[p.space];
     const struct region *r = &m->region[p.space];
     double least = HUGE_VAL;
-    for (size_t i = 0; i < r->given && i < FIRST; i++)
-        least = fmin(least, distance2(s, p.index, r->first[i].index));
+    for (size_t i = 0; i < r->given && i < LOOKS_MAX; i++)
+        least = fmin(least, distance2(s, p.index, r->look[i].index));
     return least;
 }
 
-/* Of a random few the one farthest from the others; every second time the one with the best
- * prediction, if any of them has one. */
-static bool first_look(struct model *m, int space, struct gt_pick *out) {
+/* Picks a first look among a few random points: in turn the one farthest from the others
+ * and the one with the best forecast, if any has one. */
+static bool pick_first_look(struct model *m, int space, struct gt_pick *out) {
     const bool by_guess = m->region[space].given % 2;
     struct gt_pick p, farthest = {space, 0}, fastest = {space, 0};
     double most = -HUGE_VAL, least = HUGE_VAL;
-    for (int i = 0; i < SPREAD; i++) {
+    for (int i = 0; i < LOOK_TRIES; i++) {
         if (!gt_search_any_of(&p, m->search, space))
             return false;
-        const double away = apart(m, p), guess = by_guess ? guess_of(m, p) : NAN;
+        const double away = distance_from_looks(m, p),
+                     guess = by_guess ? guess_of(m, p) : NAN;
         if (away > most) {
             farthest = p;
             most = away;
         }
-        if (guess < least) { /* never when it is NAN */
+        if (guess < least) { /* never true when guess is NAN */
             fastest = p;
             least = guess;
         }
@@ -152,15 +152,16 @@ static bool first_look(struct model *m, int space, struct gt_pick *out) {
     return true;
 }
 
-/* First looks that a space is due: those far behind the best after LEAST of them get no
- * more. */
+/* The number of first looks that a space gets. A space that is far behind the best after
+ * LOOKS_MIN of them gets no more. */
 static size_t looks_due(const struct model *m, const struct region *r) {
-    const bool hopeful = r->leaders > 0 && r->leader_value[0] < m->best + worth;
-    return hopeful || m->spaces == 1 || m->first < LEAST ? m->first : LEAST;
+    const bool hopeful = r->leaders > 0 && r->leader[0].key < m->best + promising_within;
+    return hopeful || m->spaces == 1 || m->first_looks < LOOKS_MIN ? m->first_looks
+                                                                   : LOOKS_MIN;
 }
 
-/* The space that was looked at least, while one has not had its first looks. */
-static int least_looked_at(const struct model *m) {
+/* The space with the fewest picks among those that lack first looks; -1: none. */
+static int region_to_look_at(const struct model *m) {
     int least = -1;
     for (int i = 0; i < m->spaces; i++)
         if (m->region[i].given < looks_due(m, &m->region[i]) &&
@@ -170,10 +171,9 @@ static int least_looked_at(const struct model *m) {
     return least;
 }
 
-/* ---- candidates
- * ------------------------------------------------------------------------------ */
+/* ---- candidates ---- */
 
-static void offer(struct model *m, int space, size_t index, int room) {
+static void add_candidate(struct model *m, int space, size_t index, int room) {
     struct region *r = &m->region[space];
     if (r->pool < room && !gt_search_taken(m->search, (struct gt_pick){space, index}))
         r->index[r->pool++] = index;
@@ -191,7 +191,7 @@ static int by_score(const void *a, const void *b) {
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Of the pool only the KEPT best. */
+/* Reduces the pool to its KEPT best. */
 static void keep_best(struct model *m, int space) {
     struct region *r = &m->region[space];
     struct scored all[POOL];
@@ -201,7 +201,7 @@ static void keep_best(struct model *m, int space) {
     qsort(all, (size_t)before, sizeof *all, by_score);
     r->pool = 0;
     for (int i = 0; i < before; i++)
-        offer(m, space, all[i].index, KEPT);
+        add_candidate(m, space, all[i].index, KEPT);
 }
 
 static void set_slots(struct model *m, int space, int from, int count) {
@@ -218,13 +218,13 @@ static void draw_pool(struct model *m, int space) {
     if (s->count <= POOL) {
         r->pool = 0;
         for (size_t i = 0; i < s->count; i++)
-            offer(m, space, i, POOL);
+            add_candidate(m, space, i, POOL);
     } else {
         keep_best(m, space);
         for (int i = 0; i < r->leaders; i++) {
-            const int n = gt_search_neighbours(near, POOL, s, r->leader[i], true);
+            const int n = gt_search_neighbours(near, POOL, s, r->leader[i].pick, true);
             for (int j = 0; j < n; j++)
-                offer(m, space, near[j].index, POOL - KEPT);
+                add_candidate(m, space, near[j].index, POOL - KEPT);
         }
         struct gt_pick p;
         while (r->pool < POOL && gt_search_any_of(&p, m->search, space))
@@ -233,7 +233,7 @@ static void draw_pool(struct model *m, int space) {
     set_slots(m, space, 0, r->pool);
 }
 
-/* The best slot of those that are not taken; -1: all are. */
+/* The best slot that is not taken; -1: all are taken. */
 static int best_slot(const struct model *m, int space, int from, int count) {
     const struct region *r = &m->region[space];
     int best = -1;
@@ -244,9 +244,9 @@ static int best_slot(const struct model *m, int space, int from, int count) {
     return best;
 }
 
-static void look(struct model *m, int space) {
+static void score_region(struct model *m, int space) {
     struct region *r = &m->region[space];
-    if (!r->stale && !(m->best < r->looked))
+    if (!r->stale && !(m->best < r->scored_best))
         return;
     if (gt_surrogate_learn(r->surrogate) || r->pool == 0)
         draw_pool(m, space);
@@ -257,11 +257,12 @@ static void look(struct model *m, int space) {
         gt_surrogate_score(r->surrogate, 0, r->pool, m->best, r->score);
         r->top = best_slot(m, space, 0, r->pool);
     }
-    r->looked = m->best;
+    r->scored_best = m->best;
     r->stale = false;
 }
 
-/* From the best candidate to a better neighbour of it, a few times. */
+/* Climbs from the best candidate to better neighbours, a few times. Returns the point
+ * reached. */
 static size_t climb(struct model *m, int space) {
     const struct gt_space *s = &gt_search_setup_of(m->search)->space[space];
     struct region *r = &m->region[space];
@@ -282,14 +283,13 @@ static size_t climb(struct model *m, int space) {
     return at.index;
 }
 
-/* ---- ask and tell
- * ---------------------------------------------------------------------------- */
+/* ---- ask and tell ---- */
 
-static void model_seed(void *self, const struct gt_pick *p) {
+static void model_add(void *self, const struct gt_pick *p) {
     struct model *m = self;
     struct region *r = &m->region[p->space];
-    if (r->given < FIRST)
-        r->first[r->given] = *p;
+    if (r->given < LOOKS_MAX)
+        r->look[r->given] = *p;
     r->given++;
     r->stale = true;
     gt_surrogate_add(r->surrogate, p->index, guess_of(m, *p));
@@ -301,11 +301,11 @@ static int most_promising(struct model *m) {
     for (int i = 0; i < m->spaces; i++) {
         if (gt_search_left(m->search, i) == 0)
             continue;
-        look(m, i);
+        score_region(m, i);
         const struct region *r = &m->region[i];
-        /* what is outstanding may disappoint: not everything on one horse */
-        const double known = (double)(r->told + 1) / (double)(r->given + 1);
-        const double score = r->top >= 0 ? r->score[r->top] * known : -1;
+        /* open picks may disappoint, so a space with many of them counts less */
+        const double told_share = (double)(r->told + 1) / (double)(r->given + 1);
+        const double score = r->top >= 0 ? r->score[r->top] * told_share : -1;
         if (score > most) {
             best = i;
             most = score;
@@ -316,12 +316,12 @@ static int most_promising(struct model *m) {
 
 static enum gt_ask model_ask(void *self, struct gt_pick *out) {
     struct model *m = self;
-    const int fresh = least_looked_at(m);
+    const int fresh = region_to_look_at(m);
     m->asked++;
     if (fresh >= 0) {
-        if (!first_look(m, fresh, out))
+        if (!pick_first_look(m, fresh, out))
             return GT_ASK_DONE;
-    } else if (isinf(m->best) || m->asked % STRANGER == 0) {
+    } else if (isinf(m->best) || m->asked % RANDOM_EVERY == 0) {
         if (!gt_search_any(out, m->search))
             return GT_ASK_DONE;
     } else {
@@ -330,21 +330,15 @@ static enum gt_ask model_ask(void *self, struct gt_pick *out) {
             return GT_ASK_DONE;
         *out = (struct gt_pick){space, climb(m, space)};
     }
-    model_seed(m, out);
+    model_add(m, out);
     return GT_ASK_PICK;
 }
 
-static void lead(struct region *r, struct gt_pick p, double value) {
-    int at = r->leaders < LEADERS ? r->leaders++ : LEADERS;
-    for (; at > 0 && r->leader_value[at - 1] > value; at--)
-        if (at < LEADERS) {
-            r->leader[at] = r->leader[at - 1];
-            r->leader_value[at] = r->leader_value[at - 1];
-        }
-    if (at < LEADERS) {
-        r->leader[at] = p;
-        r->leader_value[at] = value;
-    }
+static void add_leader(struct region *r, struct gt_pick p, double value) {
+    struct gt_keyed_pick *place =
+        gt_best_place(r->leader, &r->leaders, LEADERS, sizeof *r->leader, value);
+    if (place != NULL)
+        *place = (struct gt_keyed_pick){value, p};
 }
 
 static void model_tell(void *self, const struct gt_pick *pick, gt_outcome outcome,
@@ -357,16 +351,16 @@ static void model_tell(void *self, const struct gt_pick *pick, gt_outcome outcom
     gt_surrogate_tell(r->surrogate, value);
     if (isnan(value))
         return;
-    lead(r, *pick, value);
+    add_leader(r, *pick, value);
     m->best = fmin(m->best, value);
 }
 
 const struct gt_strategy gt_search_model = {
     .name = "model",
-    .about = "a surrogate of each space, and what it expects to improve most",
+    .about = "the pick with the largest expected improvement, by a surrogate of each space",
     .create = model_create,
     .destroy = model_destroy,
-    .seed = model_seed,
+    .add_start = model_add,
     .ask = model_ask,
     .tell = model_tell,
 };

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * space.c - the legal points of a family, without walking the cross product.
+ * space.c - finds the legal points of a family without walking the whole cross product.
  *
- * Parameters are bound in file order, one a level. Level l of a name is how many parameters
- * must be bound before it has a value: 0 for what the device and the problem give, i + 1
- * for parameter i, and for a derived name the highest level of the names in it. A rule is
- * tested at the level of its highest name, and a refusal there cuts off everything below.
+ * Parameters are bound in file order, one a level. The level of a name is the number of
+ * parameters that must be bound before it has a value: 0 for names of the device and the
+ * problem, i + 1 for parameter i, and for a derived name the highest level of the names in
+ * it. A rule is tested at the level of its highest name; when it refuses, everything below
+ * is skipped.
  *
- * What the tests of a level say of a parameter's values depends on those of the parameters
- * before it that they read, seldom on all: it is remembered, so that most prefixes are told
- * by looking.
+ * The answers of a level's tests depend only on those earlier parameters that the tests
+ * read, which are seldom all. They are remembered, so that most prefixes need no test.
  */
 #include "tuner/search/space.h"
 
@@ -20,51 +20,52 @@
 
 enum {
     POINTS_MAX = 4 << 20, /* 4 Mi points of 24 bytes are 96 MiB */
-    WORK_MAX = 64 << 20,  /* steps of a walk, seconds; the largest of ours takes 9 Mi */
+    /* steps of a walk, some seconds of work; our largest space takes 9 Mi */
+    WORK_MAX = 64 << 20,
     OPERANDS = 3,
     TESTS_MAX = 3 * GT_RULES_MAX + OPERANDS,
-    POINTER_ALIGN = 16, /* of the tuner's buffers; kernels ask for no more */
+    POINTER_ALIGN = 16, /* of the tuner's buffers; kernels need no more */
     ANSWER_BITS = 12,
     ANSWERS =
-        1 << ANSWER_BITS, /* remembered of a level; neighbours in the search repeat few */
+        1 << ANSWER_BITS, /* remembered answers of a level; neighbouring points need few */
 };
 
-/* One thing to do at a level: compute a derived name, ask a rule, or whether an operand's
- * rows are aligned. */
+/* A step at a level: compute a derived name, test a rule, or test an operand's alignment.
+ */
 struct test {
     enum { DERIVE, RULE, ALIGN } what;
     const struct gt_expr *expr;
-    int slot; /* of the name; or the operand */
+    int slot; /* of the derived name; or the operand */
     int level;
 };
 
-/* What the tests of a level say of its parameter's values, in a context: what they read of
- * the parameters before it, packed. */
+/* The verdict of a level's tests on each value of its parameter, in one context: the packed
+ * values of the earlier parameters that the tests read. */
 struct answer {
     uint64_t context;
     bool known;
-    uint64_t passed;  /* bit i: value i */
-    int64_t *derived; /* names of the level, for each value */
+    uint64_t passed;  /* bit i: value i passed */
+    int64_t *derived; /* the level's derived names, for each value */
 };
 
 struct level {
     int first, tests; /* in walk.test */
-    uint32_t reads;   /* bit i: they read parameter i */
+    uint32_t reads;   /* bit i: the tests read parameter i */
     int context_bits;
-    int slots, slot[GT_RULES_MAX]; /* derived names of the level */
-    int answers;                   /* ANSWERS, or 1: nothing is remembered */
+    int slots, slot[GT_RULES_MAX]; /* the level's derived names */
+    int answers;                   /* ANSWERS, or 1: none is remembered */
     struct answer *answer;
-    int64_t *derived; /* of all of them */
+    int64_t *derived; /* for all answers */
 };
 
 struct walk {
     struct gt_space *space;
-    size_t room;  /* points that fit space->idx */
-    int64_t work; /* prefixes tried and expressions evaluated */
-    bool accept;  /* test the accept rules as well */
+    size_t room;  /* number of points for which space->idx has room */
+    int64_t work; /* prefixes tried plus expressions evaluated */
+    bool accept;  /* test the accept rules too */
     struct gt_binding bound;
     int tests;
-    /* by level; derived names ahead of the rules of their level */
+    /* by level; within a level, derived names come before rules */
     struct test test[TESTS_MAX];
     struct level level[GT_POINT_MAX + 1];
     unsigned char at[GT_POINT_MAX];
@@ -75,9 +76,9 @@ _Static_assert(GT_VALUES_MAX <= UCHAR_MAX + 1, "an index into a domain must fit 
 _Static_assert(GT_VALUES_MAX <= 64, "values that passed must fit a word");
 _Static_assert(GT_POINT_MAX <= 32, "parameters that are read must fit a word");
 
-/* ---- levels ---------------------------------------------------------------------- */
+/* ---- levels ---- */
 
-/* Which parameters an expression reads, by way of derived names as well. */
+/* The parameters that an expression reads, directly or through derived names. */
 static uint32_t reads_of(const struct gt_expr *e, const uint32_t *reads,
                          const struct gt_symbols *symbols) {
     uint32_t all = 0;
@@ -94,8 +95,7 @@ static int level_of(uint32_t reads) {
     return level;
 }
 
-/* Inserts behind everything of its level: the order in which tests are added is kept.
- * Returns which parameters it reads. */
+/* Inserts a test after the others of its level. Returns the parameters that it reads. */
 static uint32_t add_test(struct walk *w, struct test t, const uint32_t *reads) {
     const uint32_t read = reads_of(t.expr, reads, &w->space->family->symbols);
     int i = w->tests++;
@@ -108,7 +108,7 @@ static uint32_t add_test(struct walk *w, struct test t, const uint32_t *reads) {
     return read;
 }
 
-/* Derived names stand in an order in which each uses earlier ones only. */
+/* Derived names are in an order in which each uses only earlier ones. */
 static void plan_tests(struct walk *w, const struct gt_family *f) {
     uint32_t reads[GT_SYMBOLS_MAX] = {0};
     for (int i = 0; i < f->param_count; i++)
@@ -134,7 +134,8 @@ static int bits_of(int count) {
     return bits;
 }
 
-/* Room for answers: one where the context does not fit a word or leaves nothing out. */
+/* Allocates the answers: only one for a level whose context does not fit in a word or would
+ * have to hold every earlier parameter. */
 static gt_status plan_answers(struct walk *w, const struct gt_family *f) {
     for (int l = 1; l <= f->param_count; l++) {
         struct level *level = &w->level[l];
@@ -167,10 +168,9 @@ static void forget_answers(struct walk *w) {
     }
 }
 
-/* ---- search ------------------------------------------------------------------------ */
+/* ---- search ---- */
 
-/* An expression that fails (a division by zero) refuses, as it does when a point is bound.
- */
+/* An expression that fails (a division by zero) refuses the point, as in gt_bind. */
 static bool passes(struct walk *w, const struct test *t) {
     int64_t value;
     w->work++;
@@ -183,7 +183,7 @@ static bool passes(struct walk *w, const struct test *t) {
     return t->what == DERIVE || value != 0;
 }
 
-/* Whether everything that is known at this level, and not before, holds. */
+/* Whether the tests of this level hold. */
 static bool holds(struct walk *w, const struct level *level) {
     for (int i = level->first; i < level->first + level->tests; i++)
         if (!passes(w, &w->test[i]))
@@ -191,7 +191,7 @@ static bool holds(struct walk *w, const struct level *level) {
     return true;
 }
 
-/* The values of what the level's tests read, packed. */
+/* The packed values of the parameters that the level's tests read. */
 static uint64_t context_of(const struct walk *w, const struct level *level) {
     const struct gt_family *f = w->space->family;
     uint64_t context = 0;
@@ -201,7 +201,7 @@ static uint64_t context_of(const struct walk *w, const struct level *level) {
     return context;
 }
 
-/* Tests each value of the parameter that comes next. */
+/* Tests each value of the next parameter. */
 static void find_out(struct walk *w, struct answer *a, const struct level *level,
                      const struct gt_param *param) {
     a->passed = 0;
@@ -215,11 +215,11 @@ static void find_out(struct walk *w, struct answer *a, const struct level *level
     }
 }
 
-/* What the tests say of the values of the parameter that comes next. */
+/* The answer for the next parameter, from memory or by testing. */
 static const struct answer *answer_of(struct walk *w, const struct level *level,
                                       const struct gt_param *param) {
     const uint64_t golden =
-        UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / the golden ratio: spreads */
+        UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golden ratio, which spreads the bits */
     if (level->answers == 1) {
         find_out(w, level->answer, level, param);
         return level->answer;
@@ -243,7 +243,7 @@ static gt_status keep(struct walk *w) {
     if (s->count == w->room) {
         const size_t room = w->room == 0 ? 256 : 2 * w->room;
         unsigned char *idx =
-            realloc(s->idx, room * size + 1); /* + 1: a family without any */
+            realloc(s->idx, room * size + 1); /* + 1: the family may have no parameters */
         if (idx == NULL)
             return gt_fail(w->err, GEMMTUNE_ENOMEM, "no memory for %zu points of family %s",
                            room, s->family->name);
@@ -255,7 +255,7 @@ static gt_status keep(struct walk *w) {
     return GEMMTUNE_OK;
 }
 
-/* All below a prefix whose own tests hold. */
+/* Visits all points below a prefix whose own tests hold. */
 static gt_status descend(struct walk *w, int bound) {
     const struct gt_family *f = w->space->family;
     gt_status status = GEMMTUNE_OK;
@@ -319,7 +319,7 @@ void gt_space_clear(struct gt_space *s) {
     *s = (struct gt_space){0};
 }
 
-/* ---- points -------------------------------------------------------------------------- */
+/* ---- points ---- */
 
 void gt_space_values(const struct gt_space *s, size_t i, int64_t values[GT_POINT_MAX]) {
     const unsigned char *at = s->idx + i * (size_t)s->params;
@@ -336,7 +336,7 @@ void gt_space_point(const struct gt_space *s, size_t i, struct gt_point *out) {
     }
 }
 
-/* The point as positions in the domains; false when it has other names or values. */
+/* Converts a point to positions in the domains. False when it has other names or values. */
 static bool index_of(unsigned char at[GT_POINT_MAX], const struct gt_space *s,
                      const struct gt_point *point) {
     if (point->count != s->params)
@@ -356,7 +356,7 @@ static bool index_of(unsigned char at[GT_POINT_MAX], const struct gt_space *s,
     return true;
 }
 
-/* Enumeration leaves the packed rows in the order of memcmp. */
+/* The walk leaves the packed rows in the order of memcmp. */
 size_t gt_space_at(const struct gt_space *s, const unsigned char *at) {
     const size_t size = (size_t)s->params;
     size_t low = 0, high = s->count;

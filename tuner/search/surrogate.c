@@ -2,17 +2,21 @@
 /*
  * surrogate.c - see surrogate.h.
  *
- * Kernel: 1 / (1 + r^2 / 2), the rational quadratic with alpha 1: it needs no exponential,
- * and its long tail suits a landscape with steps. r^2 sums ((x - y) / length)^2 over the
- * parameters, whose values are logarithms where all are positive, else places, and run from
- * 0 to 1. What is slower than `clip` above the best is as good as that: telling the bad
- * from the worse would cost accuracy where it matters.
+ * Covariance: 1 / (1 + r^2 / 2), the rational quadratic with alpha 1. It needs no
+ * exponential, and its long tail suits a landscape with steps. r^2 is the sum of
+ * ((x - y) / length)^2 over the parameters. A coordinate runs from 0 to 1; it is the
+ * logarithm of the value where all values are positive, else the place in the domain.
+ * Times that are more than `clip` above the best count as equal: accuracy matters only near
+ * the best.
  *
- * The factor of the covariance matrix is kept with the points in the order they were added,
- * as an upper triangle by rows: K = U' U. A point that has not been told, and one that
- * failed, has the value that the ones before it predict, which makes its element of U'^-1
- * (y - mean) zero: it takes uncertainty away and says nothing else. So nothing is computed
- * twice when it is told.
+ * The factor of the covariance matrix, K = U' U, is kept as an upper triangle by rows, with
+ * the points in the order in which they were added. Let z = U'^-1 (y - mean). A point that
+ * has not been told or has failed gets the value that the earlier points predict, which
+ * makes its element of z zero: it reduces the uncertainty and has no other effect. So
+ * nothing has to be computed again when it is told.
+ *
+ * A slot is a candidate. For each slot, w = U'^-1 k, where k are its covariances with the
+ * points. Its predicted mean is w' z, and its variance is 1 - w' w.
  */
 #include "tuner/search/surrogate.h"
 
@@ -25,15 +29,15 @@ enum {
     ROWS = GT_SURROGATE_ROWS,
     SLOTS = GT_SURROGATE_SLOTS,
     DIMS = GT_POINT_MAX,
-    LEARN_ROWS = 96, /* at most, for lengths: they change slowly */
-    KEEP = 128,      /* rows kept when all are used */
-    LEAST = 2        /* good points before anything is learned */
+    LEARN_ROWS = 96, /* rows to learn lengths from, at most; lengths change slowly */
+    KEEP = 128,      /* rows that stay when all are used */
+    GOOD_MIN = 2     /* good points needed before anything is learned */
 };
-/* Uncertainty counts half: a budget is too short to settle all doubts of 16 parameters. */
-static const double doubt = 0.5;
+/* Uncertainty counts half: a budget is too small to explore all of 16 parameters. */
+static const double uncertainty_share = 0.5;
 static const double clip = 0.5;         /* log units: 1.65 times the best */
-static const double length_sd = 0.7;    /* of the logarithm of a length, around 1 */
-static const double usual_noise = 2e-3; /* variance, as a share of the signal's */
+static const double length_sd = 0.7;    /* prior of the logarithm of a length, around 0 */
+static const double usual_noise = 2e-3; /* variance, as a part of the signal's variance */
 static const double noise_sd = 1.5;
 static const double slope_sd = 0.5;
 
@@ -42,43 +46,42 @@ enum state { PENDING, GOOD, FAILED };
 struct row {
     size_t index;
     enum state state;
-    double value, guess; /* logarithms; guess NAN when unknown */
+    double value, guess; /* logarithms of time; guess is NAN when unknown */
     float x[DIMS];
 };
 
 struct gt_surrogate {
     const struct gt_space *space;
     int dims;
-    int param[DIMS]; /* those that vary */
+    int param[DIMS]; /* the parameters that vary */
     float coord[DIMS][GT_VALUES_MAX];
-    double length[DIMS], noise, slope; /* logarithms but the slope */
-    double step[DIMS + 2];             /* of the next try at each of them */
+    double length[DIMS], noise, slope; /* all are logarithms but the slope */
+    double step[DIMS + 2];             /* next change to try of each of them */
     double mean, variance;             /* of target() */
-    double level;            /* of the values: the mean plus the best when it was learned */
-    int rows, told, learned; /* learned: told when it last was */
-    int guesses;             /* that were known, of all added */
-    double guess_sum;        /* of them */
+    double level;                      /* the mean as a logarithm of time */
+    int rows, told;
+    int learned;      /* `told` when the lengths were learned */
+    int guesses;      /* number of known guesses added */
+    double guess_sum; /* their sum */
     int failures;
     double best;
     struct row row[ROWS];
-    double u[ROWS][ROWS];
-    double z[ROWS];
-    /* slots */
-    float x[DIMS][SLOTS];
-    float guess[SLOTS], var[SLOTS], good[SLOTS], bad[SLOTS];
-    int filled[SLOTS],
-        judged[SLOTS]; /* of the first slot of a group: rows in w, in good and bad */
-    float w[ROWS][SLOTS];
+    double u[ROWS][ROWS], z[ROWS]; /* see the head of this file, as for w */
+    /* candidates, by slot */
+    float x[DIMS][SLOTS], w[ROWS][SLOTS];
+    float guess[SLOTS], var[SLOTS], near_good[SLOTS], near_bad[SLOTS];
+    /* Of the first slot of a group: the number of rows that are in w and var, and the
+     * number that are in near_good and near_bad. */
+    int w_rows[SLOTS], near_rows[SLOTS];
 };
 
 void gt_surrogate_destroy(struct gt_surrogate *s) {
     free(s);
 }
 
-/* ---- coordinates
- * --------------------------------------------------------------------------- */
+/* ---- coordinates ---- */
 
-static void scale(float *coord, const struct gt_param *param) {
+static void scale_param(float *coord, const struct gt_param *param) {
     double value[GT_VALUES_MAX], low = HUGE_VAL, high = -HUGE_VAL;
     bool positive = true;
     for (int i = 0; i < param->count; i++)
@@ -92,7 +95,7 @@ static void scale(float *coord, const struct gt_param *param) {
         coord[i] = (float)((value[i] - low) / (high - low));
 }
 
-/* Values that are legal somewhere: a parameter may have one only. */
+/* Whether the parameter has several values in legal points. */
 static bool varies(const struct gt_space *space, int p) {
     const size_t params = (size_t)space->params;
     for (size_t i = 1; i < space->count; i++)
@@ -114,7 +117,7 @@ gt_status gt_surrogate_create(struct gt_surrogate **out, const struct gt_space *
     s->level = HUGE_VAL;
     for (int p = 0; p < space->params; p++)
         if (varies(space, p)) {
-            scale(s->coord[s->dims], &space->family->param[p]);
+            scale_param(s->coord[s->dims], &space->family->param[p]);
             s->param[s->dims++] = p;
         }
     for (int i = 0; i < DIMS + 2; i++)
@@ -122,14 +125,13 @@ gt_status gt_surrogate_create(struct gt_surrogate **out, const struct gt_space *
     return GEMMTUNE_OK;
 }
 
-static void place(const struct gt_surrogate *s, size_t index, float x[DIMS]) {
+static void coordinates_of(const struct gt_surrogate *s, size_t index, float x[DIMS]) {
     const unsigned char *at = s->space->idx + index * (size_t)s->space->params;
     for (int d = 0; d < s->dims; d++)
         x[d] = s->coord[d][at[s->param[d]]];
 }
 
-/* ---- the process on some rows
- * --------------------------------------------------------------- */
+/* ---- the process on some rows ---- */
 
 static double kernel(double r2) {
     return 1 / (1 + 0.5 * r2);
@@ -149,7 +151,7 @@ static void inverse_lengths(const struct gt_surrogate *s, double inverse2[DIMS])
         inverse2[d] = exp(-2 * s->length[d]);
 }
 
-/* b becomes U'^-1 b for the first n rows. */
+/* Replaces b by U'^-1 b, for the first n rows. */
 static void solve(double *b, double (*u)[ROWS], int n) {
     for (int k = 0; k < n; k++) {
         const double z = b[k] /= u[k][k];
@@ -158,7 +160,7 @@ static void solve(double *b, double (*u)[ROWS], int n) {
     }
 }
 
-/* U of the symmetric matrix whose upper triangle is there. */
+/* Replaces the upper triangle of a symmetric matrix by its factor U. */
 static void factor(double (*u)[ROWS], int n) {
     for (int j = 0; j < n; j++) {
         const double d = sqrt(fmax(u[j][j], 1e-10));
@@ -173,18 +175,19 @@ static void factor(double (*u)[ROWS], int n) {
     }
 }
 
-/* An unknown guess counts as the mean of those that are known: it says nothing. */
-static double known_guess(const struct gt_surrogate *s, double guess) {
+/* An unknown guess counts as the mean of the known ones, so it has no effect. */
+static double guess_or_mean(const struct gt_surrogate *s, double guess) {
     if (!isnan(guess))
         return guess;
     return s->guesses > 0 ? s->guess_sum / s->guesses : 0;
 }
 
 static double target(const struct gt_surrogate *s, const struct row *r) {
-    return fmin(r->value - s->best, clip) - s->slope * known_guess(s, r->guess);
+    return fmin(r->value - s->best, clip) - s->slope * guess_or_mean(s, r->guess);
 }
 
-/* What is learned from: good rows, the fast and the newest when there are many. */
+/* The rows that are learned from: good ones, and when there are many, the fastest and a
+ * part of the rest. */
 struct sample {
     int n;
     const struct row *row[LEARN_ROWS];
@@ -195,8 +198,8 @@ static double square(double v) {
     return v * v;
 }
 
-/* Minus the logarithm of the posterior of lengths, noise and slope; sets mean and variance
- * to what fits best with them. */
+/* Minus the logarithm of the posterior of lengths, noise and slope. Sets mean and variance
+ * to their best values for these. */
 static double misfit(struct gt_surrogate *s, const struct sample *a) {
     double inverse2[DIMS], one[LEARN_ROWS], y[LEARN_ROWS], sum = 0;
     inverse_lengths(s, inverse2);
@@ -210,7 +213,7 @@ static double misfit(struct gt_surrogate *s, const struct sample *a) {
     factor(a->u, a->n);
     solve(one, a->u, a->n);
     solve(y, a->u, a->n);
-    double oo = 0, oy = 0, rest = 0.1; /* of a variance of 0.1 in one point */
+    double oo = 0, oy = 0, rest = 0.1; /* as if one point had a variance of 0.1 */
     for (int i = 0; i < a->n; i++) {
         oo += one[i] * one[i];
         oy += one[i] * y[i];
@@ -227,7 +230,8 @@ static double misfit(struct gt_surrogate *s, const struct sample *a) {
     return sum + 0.5 * square(s->slope / slope_sd);
 }
 
-/* One parameter a step up or down if that fits better; good steps grow, bad ones shrink. */
+/* Tries one parameter a step up and a step down and keeps an improvement. Steps that help
+ * grow; others shrink. */
 static void improve(struct gt_surrogate *s, const struct sample *a, double *parameter,
                     double *step, double *fit) {
     const double least = 0.05;
@@ -258,10 +262,9 @@ static void learn_from(struct gt_surrogate *s, const struct sample *a, int round
     (void)misfit(s, a);
 }
 
-/* ---- rows
- * ------------------------------------------------------------------------------------ */
+/* ---- rows ---- */
 
-/* The row's column of U, from the rows before it. */
+/* Computes the row's column of U from the rows before it. */
 static void append(struct gt_surrogate *s, int r, const double *inverse2) {
     double k[ROWS], left = 1 + exp(s->noise);
     for (int i = 0; i < r; i++)
@@ -277,21 +280,21 @@ static void append(struct gt_surrogate *s, int r, const double *inverse2) {
 static void append_all(struct gt_surrogate *s) {
     double inverse2[DIMS];
     inverse_lengths(s, inverse2);
-    memset(s->filled, 0, sizeof s->filled);
-    memset(s->judged, 0, sizeof s->judged);
+    memset(s->w_rows, 0, sizeof s->w_rows);
+    memset(s->near_rows, 0, sizeof s->near_rows);
     for (int r = 0; r < s->rows; r++)
         append(s, r, inverse2);
 }
 
-/* The elements of U'^-1 (y - mean). They change with the best value, from which y counts.
+/* Computes z = U'^-1 (y - mean). It changes with the best value, since y is relative to it.
  */
-static void weigh(struct gt_surrogate *s) {
+static void update_z(struct gt_surrogate *s) {
     double b[ROWS];
     for (int i = 0; i < s->rows; i++)
         b[i] = s->row[i].state == GOOD ? target(s, &s->row[i]) - (s->level - s->best) : 0;
     for (int k = 0; k < s->rows; k++) {
         s->z[k] = s->row[k].state == GOOD ? b[k] / s->u[k][k] : 0;
-        /* b of a row that says nothing is never looked at */
+        /* the b of rows without a value is never used */
         for (int i = k + 1; i < s->rows; i++)
             b[i] -= s->u[k][i] * s->z[k];
     }
@@ -304,7 +307,7 @@ static int by_value(const void *a, const void *b) {
     return *x < *y ? -1 : *x > *y;
 }
 
-/* Good rows, fastest first. */
+/* Lists the good rows, fastest first. */
 static int sort_good(struct row **out, struct gt_surrogate *s) {
     int n = 0;
     for (int i = 0; i < s->rows; i++)
@@ -314,8 +317,8 @@ static int sort_good(struct row **out, struct gt_surrogate *s) {
     return n;
 }
 
-/* Keeps what is pending and the KEEP fastest. */
-static void forget(struct gt_surrogate *s) {
+/* Keeps the rows that are not told yet and the KEEP fastest. */
+static void drop_slow(struct gt_surrogate *s) {
     struct row *good[ROWS];
     const int n = sort_good(good, s);
     for (int i = KEEP; i < n; i++)
@@ -333,16 +336,16 @@ static void forget(struct gt_surrogate *s) {
 void gt_surrogate_add(struct gt_surrogate *s, size_t index, double guess) {
     double inverse2[DIMS];
     if (s->rows == ROWS)
-        forget(s);
+        drop_slow(s);
     if (s->rows == ROWS)
-        return; /* more are pending than it can hold */
+        return; /* there are more open picks than rows */
     struct row *r = &s->row[s->rows];
     *r = (struct row){.index = index, .guess = guess};
     if (!isnan(guess)) {
         s->guesses++;
         s->guess_sum += guess;
     }
-    place(s, index, r->x);
+    coordinates_of(s, index, r->x);
     inverse_lengths(s, inverse2);
     append(s, s->rows++, inverse2);
 }
@@ -372,12 +375,12 @@ bool gt_surrogate_learn(struct gt_surrogate *s) {
         return false;
     const int n = sort_good(good, s);
     a.n = n < LEARN_ROWS ? n : LEARN_ROWS;
-    if (n < LEAST)
+    if (n < GOOD_MIN)
         return false;
     a.u = malloc((size_t)a.n * sizeof *a.u);
     if (!a.u)
         return false;
-    /* the faster half, and of the others every so many */
+    /* the faster half, and an even part of the others */
     for (int i = 0; i < a.n; i++) {
         const int half = a.n / 2, rest = a.n - half;
         a.row[i] = good[i < half ? i : half + (i - half) * (n - half) / rest];
@@ -390,22 +393,21 @@ bool gt_surrogate_learn(struct gt_surrogate *s) {
     return true;
 }
 
-/* ---- slots
- * ------------------------------------------------------------------------------------ */
+/* ---- slots ---- */
 
 void gt_surrogate_set(struct gt_surrogate *s, int from, int count, const size_t *index,
                       const double *guess) {
     float x[DIMS];
     for (int i = 0; i < count; i++) {
-        place(s, index[i], x);
+        coordinates_of(s, index[i], x);
         for (int d = 0; d < s->dims; d++)
             s->x[d][from + i] = x[d];
         s->guess[from + i] = (float)guess[i];
     }
-    s->filled[from] = s->judged[from] = 0;
+    s->w_rows[from] = s->near_rows[from] = 0;
 }
 
-/* Covariances of a row with the slots. */
+/* Computes the covariances of a row with the slots. */
 static void covariances(const struct gt_surrogate *s, const struct row *r, int from,
                         int count, float *restrict out) {
     for (int i = 0; i < count; i++)
@@ -422,12 +424,12 @@ static void covariances(const struct gt_surrogate *s, const struct row *r, int f
         out[i] = 1 / (1 + 0.5F * out[i]);
 }
 
-static void fill(struct gt_surrogate *s, int from, int count) {
+static void update_w(struct gt_surrogate *s, int from, int count) {
     float *restrict var = &s->var[from];
-    if (s->filled[from] == 0)
+    if (s->w_rows[from] == 0)
         for (int i = 0; i < count; i++)
             var[i] = 1;
-    for (int r = s->filled[from]; r < s->rows; r++) {
+    for (int r = s->w_rows[from]; r < s->rows; r++) {
         float *restrict w = &s->w[r][from];
         covariances(s, &s->row[r], from, count, w);
         for (int k = 0; k < r; k++) {
@@ -442,29 +444,30 @@ static void fill(struct gt_surrogate *s, int from, int count) {
             var[i] -= w[i] * w[i];
         }
     }
-    s->filled[from] = s->rows;
+    s->w_rows[from] = s->rows;
 }
 
-/* How near a slot is to what was good and to what failed. */
-static void judge(struct gt_surrogate *s, int from, int count) {
+/* Sums how near each slot is to good points and to failed ones. */
+static void sum_nearness(struct gt_surrogate *s, int from, int count) {
     float near[SLOTS];
-    if (s->judged[from] == 0)
+    if (s->near_rows[from] == 0)
         for (int i = 0; i < count; i++)
-            s->good[from + i] = s->bad[from + i] = 0;
-    for (int r = s->judged[from]; r < s->told; r++) {
-        float *restrict sum = s->row[r].state == GOOD ? &s->good[from] : &s->bad[from];
+            s->near_good[from + i] = s->near_bad[from + i] = 0;
+    for (int r = s->near_rows[from]; r < s->told; r++) {
+        float *restrict sum =
+            s->row[r].state == GOOD ? &s->near_good[from] : &s->near_bad[from];
         covariances(s, &s->row[r], from, count, near);
         for (int i = 0; i < count; i++)
-            sum[i] += near[i] * near[i]; /* the nearest count most */
+            sum[i] += near[i] * near[i]; /* near points count most */
     }
-    s->judged[from] = s->told;
+    s->near_rows[from] = s->told;
 }
 
-/* E max(0, gap + deviation * standard normal). */
+/* E max(0, gap + deviation * x) for a standard normal x. */
 static double expected(double gap, double deviation) {
     const double z = gap / deviation;
     const double density = 0.3989422804014327 * exp(-0.5 * z * z);
-    if (z < -6) /* the difference below would cancel */
+    if (z < -6) /* the difference below would lose all digits */
         return deviation * density / (z * z);
     return gap * 0.5 * erfc(-z * 0.7071067811865476) + deviation * density;
 }
@@ -472,15 +475,15 @@ static double expected(double gap, double deviation) {
 void gt_surrogate_score(struct gt_surrogate *s, int from, int count, double best,
                         double *score) {
     float sum[SLOTS];
-    fill(s, from, count);
-    weigh(s);
-    if (isinf(s->level)) { /* nothing good is known: nothing is expected */
+    update_w(s, from, count);
+    update_z(s);
+    if (isinf(s->level)) { /* no good point is known, so no improvement is expected */
         for (int i = 0; i < count; i++)
             score[i] = 0;
         return;
     }
     for (int i = 0; i < count; i++)
-        sum[i] = (float)(s->slope * known_guess(s, (double)s->guess[from + i]));
+        sum[i] = (float)(s->slope * guess_or_mean(s, (double)s->guess[from + i]));
     for (int r = 0; r < s->told; r++) {
         const float z = (float)s->z[r];
         const float *restrict w = &s->w[r][from];
@@ -489,13 +492,15 @@ void gt_surrogate_score(struct gt_surrogate *s, int from, int count, double best
     }
     for (int i = 0; i < count; i++) {
         const double var = fmax((double)s->var[from + i], 1e-6) * s->variance;
-        score[i] = expected(best - s->level - (double)sum[i], doubt * sqrt(var));
+        score[i] =
+            expected(best - s->level - (double)sum[i], uncertainty_share * sqrt(var));
     }
     if (s->failures == 0)
         return;
-    judge(s, from, count);
+    sum_nearness(s, from, count);
     for (int i = 0; i < count; i++) {
-        const double good = (double)s->good[from + i], bad = (double)s->bad[from + i];
+        const double good = (double)s->near_good[from + i],
+                     bad = (double)s->near_bad[from + i];
         score[i] *= (0.1 + good) / (0.1 + good + bad);
     }
 }

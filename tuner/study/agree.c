@@ -2,17 +2,12 @@
 /* agree.c - see agree.h. */
 #include "tuner/study/agree.h"
 
+#include "tuner/base/quantile.h"
 #include "tuner/lab/ratio.h"
 #include "tuner/lab/race.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
 
 static int fastest(const struct gt_measurement *again, int winners) {
     int best = -1;
@@ -53,16 +48,11 @@ static bool is_found_again(const struct gt_measurement *again,
     return stored->low_ns <= again->median_ns && again->median_ns <= stored->high_ns;
 }
 
-static double median_of(double *x, int n) {
-    qsort(x, (size_t)n, sizeof *x, ascending);
-    return (x[(n - 1) / 2] + x[n / 2]) / 2;
-}
-
 void gt_agree(struct gt_agreement *out, struct gt_agree_run *run, int runs,
-              const struct gt_measurement *again, int winners, int known) {
-    double regret[GT_AGREE_RUNS_MAX], over_known[GT_AGREE_RUNS_MAX];
+              const struct gt_measurement *again, int winners, int reference) {
+    double regret[GT_AGREE_RUNS_MAX], over_reference[GT_AGREE_RUNS_MAX];
     const int best = fastest(again, winners), most = favourite(run, runs, winners);
-    const bool is_known = known >= 0 && again[known].samples > 0;
+    const bool has_reference = reference >= 0 && again[reference].samples > 0;
     memset(out, 0, sizeof *out);
     for (int i = 0; i < winners; i++)
         out->winners += votes_for(i, run, runs) > 0;
@@ -70,11 +60,12 @@ void gt_agree(struct gt_agreement *out, struct gt_agree_run *run, int runs,
         struct gt_agree_run *r = &run[i];
         if (r->choice < 0 || again[r->choice].samples == 0)
             continue;
-        /* the best as far as is known: what comes out below it by chance costs nothing */
+        /* the best one is not known exactly; a choice that is faster by chance has no
+         * regret */
         r->regret = fmax(over(&again[r->choice], &again[best]), 0);
-        r->over_known = is_known ? over(&again[r->choice], &again[known]) : 0;
+        r->over_reference = has_reference ? over(&again[r->choice], &again[reference]) : 0;
         r->found_again = is_found_again(&again[r->choice], &r->stored);
-        over_known[out->runs] = r->over_known;
+        over_reference[out->runs] = r->over_reference;
         regret[out->runs++] = r->regret;
         out->same += r->choice == most;
         out->same_tie += r->choice == most || (r->tied >> most & 1) ||
@@ -83,7 +74,7 @@ void gt_agree(struct gt_agreement *out, struct gt_agree_run *run, int runs,
     }
     if (out->runs == 0)
         return;
-    out->median_regret = median_of(regret, out->runs);
+    out->median_regret = gt_median(regret, (size_t)out->runs);
     out->most_regret = regret[out->runs - 1];
-    out->median_over_known = median_of(over_known, out->runs);
+    out->median_over_reference = gt_median(over_reference, (size_t)out->runs);
 }

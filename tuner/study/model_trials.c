@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_trials.c - rows of a view, bound to their families and taken apart. */
+/* model_trials.c - binds the rows of a view to their families and takes their facts. */
 #include "tuner/study/model_trials.h"
 
 #include "core/hash.h"
@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HELD_OUT = 3 }; /* of so many problems one is not fitted to */
+enum { HELD_OUT = 3 }; /* one of this many problems is not used for fitting */
 
-/* By a hash of the shape, so that the types and runs of one shape are on the same side. */
+/* Decides by a hash of the shape, so that all types and runs of a shape are on the same
+ * side. */
 static bool is_held_out(const char *problem) {
     const char *shape = strchr(problem, '-');
     struct gt_hash h;
@@ -21,8 +22,8 @@ static bool is_held_out(const char *problem) {
     return strtoul(hex, NULL, 16) % HELD_OUT == 0;
 }
 
-/* A parameter that came after the trial takes its default, which as a rule is what was done
- * before. Whether there was one. */
+/* Gives parameters that are newer than the trial their default, which usually means the
+ * older behaviour. True when there were some. */
 static bool fill_in(struct gt_point *point, const struct gt_family *f) {
     bool filled = false;
     for (int i = 0; i < f->param_count; i++) {
@@ -34,7 +35,7 @@ static bool fill_in(struct gt_point *point, const struct gt_family *f) {
     return filled;
 }
 
-/* Whether the row's point is one of the family, bound. */
+/* Binds the row's point. False when it is not a point of the family. */
 static bool bind_row(struct gt_binding *b, bool *filled, const struct gt_view_row *row,
                      const struct gt_family *f, const struct gt_device *d) {
     gemmtune_problem p;
@@ -71,7 +72,7 @@ static void take(struct gt_model_trials *out, const struct gt_view_row *row,
     }
 }
 
-/* Ties are in the order of the rows, whatever the C library's qsort makes of them. */
+/* Ties keep the order of the rows; qsort alone would not guarantee that. */
 static int by_problem(const void *a, const void *b) {
     const struct gt_model_trial *x = a, *y = b;
     const int problem = strcmp(x->row->problem, y->row->problem);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model_trials.h - stored trials as the performance model sees them: what each was made of
- * and how long it took. For judging the model and for fitting its costs.
+ * model_trials.h - stored trials as the performance model needs them: the facts about each
+ * kernel, and its time. They serve for judging the model and for fitting its costs.
  */
 #ifndef GT_TUNER_STUDY_MODEL_TRIALS_H
 #define GT_TUNER_STUDY_MODEL_TRIALS_H
@@ -10,27 +10,29 @@
 #include "tuner/base/view.h"
 
 struct gt_model_trial {
-    const struct gt_view_row *row; /* the view's */
+    const struct gt_view_row *row; /* borrowed from the view */
     struct gt_facts facts;
     double ns;     /* measured */
-    bool held_out; /* a third of the problems is not fitted to */
+    bool held_out; /* not used for fitting, as a third of the problems */
 };
 
 struct gt_model_trials {
-    const struct gt_device *device; /* the view's; NULL when it has no such device */
+    /* borrowed from the view; NULL when the view has no such device */
+    const struct gt_device *device;
     size_t count;
-    struct gt_model_trial *trial;                          /* by problem, then family */
-    size_t unmeasured, unknown_family, unbound, shapeless; /* passed over */
-    size_t filled; /* of those taken: with defaults for parameters that came later */
+    /* sorted by problem, then by family */
+    struct gt_model_trial *trial;
+    size_t unmeasured, unknown_family, unbound, shapeless; /* trials that were skipped */
+    size_t filled; /* trials taken that needed defaults for newer parameters */
 };
 
-/* The view's correct trials on the device. */
+/* Takes the view's correct trials on the device. */
 gt_status gt_model_trials_take(struct gt_model_trials *out, const struct gt_view *v,
                                const struct gt_families *families, const char *device_key,
                                struct gt_err *err);
 void gt_model_trials_clear(struct gt_model_trials *t);
 
-/* Where the trials of item `i`'s problem end. */
+/* The index after the last trial of the problem that trial `i` belongs to. */
 size_t gt_model_trials_end(const struct gt_model_trials *t, size_t i);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict.c - the fastest points of a problem on a device, as the model sees them: every
- * legal point of every family is asked about, and the best few are kept.
+ * predict.c - finds the points of a problem that the model expects to be fastest on a
+ * device. It asks for every legal point of every family and keeps the best few.
  */
 #include "tuner/study/predict.h"
 
@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Puts a point where it belongs among the best so far. With `distinct` the first point
- * stands for all of its family that the model cannot tell apart. */
+/* Inserts a point among the best so far. With `distinct`, only the first point of a family
+ * with a given time is kept. */
 static void keep(struct gt_predicted *out, size_t most, size_t *count, bool distinct,
                  const struct gt_predicted *f) {
     size_t at = *count;
@@ -37,7 +37,7 @@ static bool is_named(const struct gt_texts *names, const char *family) {
     return names->count == 0;
 }
 
-/* One family's space on one problem, and the best points so far of all families. */
+/* One family's space for one problem, and the best points of all families so far. */
 struct search {
     struct gt_space space;
     struct gt_binding b;
@@ -61,7 +61,7 @@ static void ask(struct search *s, size_t index) {
     keep(s->best, s->most, s->count, s->distinct, &f);
 }
 
-/* A family whose points cannot be counted has none, with a line in the log: the others go
+/* A family whose points cannot be counted gives none and a line in the log; the others go
  * on. */
 static gt_status create_space(struct search *s, const gemmtune_problem *p,
                               struct gt_err *err) {
@@ -108,11 +108,10 @@ gt_status gt_predict_best(struct gt_predicted *out, size_t most, size_t *count,
     return status;
 }
 
-/* ---- the best of a space, briefly ------------------------------------------------------
- */
+/* ---- the best of a space, briefly ---- */
 
-/* Points of a space that are asked about, evenly spread; then the neighbours of the best
- * one, which differ from it in the last parameters. */
+/* Number of points of a space that are asked for first, evenly spread. The neighbours of
+ * the best one come next; they differ from it in the last parameters. */
 enum { SAMPLES = 4096 };
 
 static gt_status look_here_and_there(struct search *s, const gemmtune_problem *p,

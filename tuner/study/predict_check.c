@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict_check.c - the model against stored trials: does it order them as the device did,
- * how good are the points it would have tried first, and would its bound have passed over a
- * good one.
+ * predict_check.c - compares the model with stored trials: whether it orders them as the
+ * device did, how good the points are that it would try first, and whether its bound would
+ * have skipped a good one.
  */
 #include "tuner/study/predict.h"
 
+#include "tuner/base/quantile.h"
 #include "tuner/study/model_trials.h"
 
 #include <math.h>
@@ -15,8 +16,7 @@
 
 const size_t gt_tops[GT_TOPS] = {1, 10, 50};
 
-/* ---- rank correlation -------------------------------------------------------------------
- */
+/* ---- rank correlation ---- */
 
 struct ranked {
     double value, rank;
@@ -33,7 +33,7 @@ static int by_place(const void *a, const void *b) {
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Ranks in the order of the values given; equal ones share their mean. */
+/* Ranks the values in their given order. Equal values share their mean rank. */
 static void rank(struct ranked *r, const double *values, size_t count) {
     for (size_t i = 0; i < count; i++)
         r[i] = (struct ranked){.value = values[i], .at = i};
@@ -69,27 +69,16 @@ gt_status gt_spearman(double *out, const double *a, const double *b, size_t coun
     return GEMMTUNE_OK;
 }
 
-static int by_number(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
+/* ---- order ---- */
 
-double gt_upper_median(double *values, size_t count) {
-    qsort(values, count, sizeof *values, by_number);
-    return count > 0 ? values[count / 2] : 0;
-}
-
-/* ---- order
- * -------------------------------------------------------------------------------- */
-
-/* A trial of which both times are known. */
+/* A trial with its predicted and its measured time. */
 struct pair {
     const struct gt_view_row *row;
     double predicted, measured, bound;
     bool held_out;
 };
 
-/* Ties are in the order of the rows, whatever the C library's qsort makes of them. */
+/* Ties keep the order of the rows; qsort alone would not guarantee that. */
 static int by_row(const struct pair *x, const struct pair *y) {
     return (x->row > y->row) - (x->row < y->row);
 }
@@ -100,8 +89,7 @@ static int by_predicted(const void *a, const void *b) {
     return predicted != 0 ? predicted : by_row(x, y);
 }
 
-/* ---- one group
- * --------------------------------------------------------------------------------- */
+/* ---- one group ---- */
 
 static double best_of(const struct pair *p, size_t count) {
     double best = p[0].measured;
@@ -110,7 +98,7 @@ static double best_of(const struct pair *p, size_t count) {
     return best;
 }
 
-/* Sorts the group by prediction. */
+/* Judges a group of trials, which it sorts by prediction. */
 static gt_status judge_group(struct gt_check_row *row, struct pair *p, size_t count,
                              const char *family, struct gt_err *err) {
     double *number = calloc(3 * count, sizeof *number);
@@ -128,7 +116,7 @@ static gt_status judge_group(struct gt_check_row *row, struct pair *p, size_t co
         number[count + i] = p[i].measured;
         number[2 * count + i] = p[i].predicted / p[i].measured;
     }
-    row->error = gt_upper_median(number + 2 * count, count);
+    row->error = gt_median(number + 2 * count, count);
     const gt_status status =
         gt_spearman(&row->spearman, number, number + count, count, err);
     free(number);
@@ -147,7 +135,7 @@ static void judge_bound(struct gt_checked *c, const struct pair *p, size_t count
     }
 }
 
-/* The families of a problem one by one, then all together. */
+/* Judges each family of a problem, then all of them together. */
 static gt_status judge_problem(struct gt_checked *c, struct pair *p, size_t count,
                                struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
@@ -164,7 +152,7 @@ static gt_status judge_problem(struct gt_checked *c, struct pair *p, size_t coun
     return status;
 }
 
-/* Those of [begin, end) that have a prediction. */
+/* Collects the trials of [begin, end) that have a prediction. */
 static size_t pair_up(struct pair *out, struct gt_checked *c,
                       const struct gt_model_trials *all, size_t begin, size_t end) {
     size_t count = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict_device.c - a device that is not here, from a file: the members that
- * `gemmtune devices --json` prints of a CUDA device. All others of a CUDA device follow
- * from them. Unknown members are refused. The files of configs/devices/ are built in.
+ * predict_device.c - reads the description of a device that is not present. It has the
+ * members that `gemmtune devices --json` prints for a CUDA device; all other properties
+ * follow from them. Unknown members are refused. The files of configs/devices/ are built
+ * in.
  */
 #include "tuner/study/predict.h"
 
@@ -17,10 +18,10 @@
 
 enum { CC_LEAST = 50, CC_MOST = 129 };
 
-/* A number of the description. Those without a preset must be there. */
+/* A number of the description. It is required unless it has a preset. */
 struct number {
     const char *key;
-    int64_t low, high, preset; /* preset -1: must be there */
+    int64_t low, high, preset; /* preset -1: it is required */
 };
 
 enum field { UNITS, CLOCK, MEM_CLOCK, BUS, MEMORY, L2, SMEM, THREADS, REGISTERS, FIELDS };
@@ -37,7 +38,8 @@ static const struct number numbers[FIELDS] = {
     [REGISTERS] = {"registers", 1024, INT64_C(1) << 24, 65536},
 };
 
-/* Texts that are read, or only allowed: `devices --json` prints them too. */
+/* Texts that are read, and texts that are only allowed because `devices --json` prints
+ * them. */
 static const char *const texts[] = {"backend", "name",     "arch",    "key",    "uuid",
                                     "pci",     "compiler", "trouble", "driver", "index"};
 
@@ -70,7 +72,7 @@ static gt_status take_numbers(int64_t value[FIELDS], struct gt_node root,
     return status;
 }
 
-/* "sm_61" to 61. */
+/* Reads "sm_61" as 61. */
 static gt_status take_arch(struct gt_device *d, struct gt_node root, struct gt_err *err) {
     const gt_status status = take_text(d->arch, sizeof d->arch, root, "arch", err);
     char again[sizeof d->arch];
@@ -95,7 +97,7 @@ static gt_status check_keys(struct gt_node root, struct gt_err *err) {
     return gt_json_only(root, keys, err);
 }
 
-/* Only CUDA devices: of others nobody knows the peak. */
+/* Accepts only CUDA devices: for others the peak is not known. */
 static gt_status check_backend(struct gt_node root, struct gt_err *err) {
     const struct gt_node n = gt_json_member(root, "backend");
     const char *text;
@@ -153,7 +155,7 @@ gt_status gt_describe_parse(struct gt_device *out, const char *name, const char 
     return status;
 }
 
-/* "configs/devices/gtx-1080.json" is called "gtx-1080". */
+/* The name for "configs/devices/gtx-1080.json" is "gtx-1080". */
 static void name_of(char name[GT_NAME_MAX], const char *path) {
     const char *file = strrchr(path, '/');
     file = file != NULL ? file + 1 : path;
@@ -176,7 +178,7 @@ static bool find_built_in(struct gt_device *out, const char *what) {
     return false;
 }
 
-/* The names of all built-in descriptions, for a message. */
+/* Lists the names of all built-in descriptions, for a message. */
 static void list_built_in(char *buf, size_t size) {
     struct gt_device d;
     char name[GT_NAME_MAX];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict_fit.c - costs of the performance model from stored trials: a random search that
- * keeps what comes nearer to the times measured, on two of three problems.
+ * predict_fit.c - fits costs of the performance model to stored trials. A random search
+ * changes the costs and keeps changes that bring predictions nearer to the measured times.
+ * It uses two of three problems.
  */
 #include "tuner/study/model_trials.h"
 #include "tuner/study/predict.h"
@@ -11,17 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A trial counts as (best time of its problem / its own) to this power: what is not nearly
- * as fast as the best need not be told from the worse. */
+/* A trial's weight is (best time of its problem / its time) to this power. The order of
+ * slow trials hardly matters. */
 static const double weight_power = 3;
-/* Errors beyond this (a logarithm) count linearly: one odd kernel shall not bend all costs.
- */
+/* Larger errors (of the logarithm) count linearly, so that one odd kernel does not distort
+ * all costs. */
 static const double error_knee = 0.3;
-/* Steps are so long (logarithms) in the beginning, and at the end. */
+/* Length of the first and of the last steps, as logarithms. */
 static const double step_first = 0.5, step_last = 0.02;
 
-/* ---- the costs as a list ---------------------------------------------------------------
- */
+/* ---- the costs as a list ---- */
 
 static const struct {
     size_t at;
@@ -37,12 +37,11 @@ static double *cost_at(struct gt_costs *c, int i) {
     return (double *)(void *)((char *)c + cost_of[i].at);
 }
 
-/* ---- how far off
- * -------------------------------------------------------------------------- */
+/* ---- how far off ---- */
 
 struct fit {
     const struct gt_model_trials *trials;
-    double *weight; /* of a trial; those of a problem add up to 1 */
+    double *weight; /* of each trial; the weights of a problem add up to 1 */
 };
 
 static void weigh_problem(const struct fit *f, size_t begin, size_t end) {
@@ -61,8 +60,8 @@ static double penalty(double error) {
     return far < error_knee ? far * far : error_knee * (2 * far - error_knee);
 }
 
-/* The root of the mean square of log(predicted / measured), on problems held out or the
- * others. */
+/* The weighted root mean square of log(predicted / measured), on the problems held out or
+ * on the others. */
 static double loss_of(const struct fit *f, const struct gt_costs *costs, bool held_out) {
     double sum = 0, all = 0;
     for (size_t i = 0; i < f->trials->count; i++) {
@@ -77,10 +76,10 @@ static double loss_of(const struct fit *f, const struct gt_costs *costs, bool he
     return all > 0 ? sqrt(sum / all) : 0;
 }
 
-/* ---- the search
- * -------------------------------------------------------------------------------- */
+/* ---- the search ---- */
 
-/* About normal, mean 0, deviation 1: the sum of twelve uniform numbers, less 6. */
+/* Approximately normal with mean 0 and deviation 1: the sum of twelve uniform numbers,
+ * minus 6. */
 static double normal(uint64_t *state) {
     double sum = -6;
     for (int i = 0; i < 12; i++)
@@ -88,7 +87,7 @@ static double normal(uint64_t *state) {
     return sum;
 }
 
-/* One to three of the costs that are fitted, a little longer or shorter. */
+/* Changes one to three of the fitted costs a little. */
 static struct gt_costs stray(const struct gt_costs *from, double step, uint64_t *state) {
     struct gt_costs to = *from;
     for (uint64_t left = 1 + gt_random(state) % 3; left > 0;) {

@@ -2,6 +2,8 @@
 /* replay.c - see replay.h. */
 #include "tuner/study/replay.h"
 
+#include "tuner/base/quantile.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +15,8 @@ const size_t gt_replay_mark[GT_REPLAY_MARKS] = {10, 25, 50, 100, 200};
 struct replay {
     const struct gt_replay_setup *setup;
     size_t budget;
-    float *quality; /* by run, by evaluation */
-    double spent_s; /* in strategies */
+    float *quality; /* by run and by evaluation */
+    double spent_s; /* processor time of the strategies */
     size_t picks;
 };
 
@@ -24,8 +26,8 @@ static double processor_s(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* One run: up to `ahead` picks are outstanding, told in order, as a tuner's pipeline does.
- */
+/* Makes one run. Up to `ahead` picks are open and are told in order, as in a tuner's
+ * pipeline. */
 static gt_status drive(struct replay *r, struct gt_search *search, float *quality,
                        struct gt_err *err) {
     const struct gt_stored *stored = r->setup->stored;
@@ -62,8 +64,8 @@ static gt_status run_one(struct replay *r, int run, struct gt_err *err) {
     struct gt_search *search;
     const struct gt_search_setup s = {.space = setup->stored->space,
                                       .spaces = setup->stored->spaces,
-                                      .seed_pick = setup->seed_pick,
-                                      .seed_picks = setup->seed_picks,
+                                      .start = setup->start,
+                                      .starts = setup->starts,
                                       .budget = r->budget,
                                       .ahead = setup->ahead,
                                       .target_ns = setup->stored->best_ns,
@@ -77,47 +79,35 @@ static gt_status run_one(struct replay *r, int run, struct gt_err *err) {
     return status;
 }
 
-/* ---- statistics
- * --------------------------------------------------------------------------- */
-
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The smallest value that at least this share of them does not exceed. */
-static double quantile(const double *sorted, int n, double share) {
-    const int at = (int)ceil(share * n) - 1;
-    return sorted[at < 0 ? 0 : at];
-}
+/* ---- statistics ---- */
 
 static void reach(struct gt_replay_reach *out, const struct replay *r, double goal,
                   double *scratch) {
-    const int runs = r->setup->runs;
+    const size_t runs = (size_t)r->setup->runs;
     out->runs = 0;
-    for (int i = 0; i < runs; i++) {
-        const float *quality = r->quality + (size_t)i * r->budget;
+    for (size_t i = 0; i < runs; i++) {
+        const float *quality = r->quality + i * r->budget;
         size_t at = 0;
         while (at < r->budget && (double)quality[at] < goal)
             at++;
         scratch[i] = at < r->budget ? (double)(at + 1) : HUGE_VAL;
         out->runs += at < r->budget;
     }
-    qsort(scratch, (size_t)runs, sizeof *scratch, by_size);
-    out->median = quantile(scratch, runs, 0.5);
-    out->p90 = quantile(scratch, runs, 0.9);
+    gt_sort_numbers(scratch, runs);
+    out->median = gt_quantile(scratch, runs, 0.5);
+    out->p90 = gt_quantile(scratch, runs, 0.9);
 }
 
 static void summarize(struct gt_replay *out, const struct replay *r, double *scratch) {
-    const int runs = r->setup->runs;
+    const size_t runs = (size_t)r->setup->runs;
     for (int i = 0; i < GT_REPLAY_GOALS; i++)
         reach(&out->reach[i], r, gt_replay_goal[i], scratch);
     for (size_t at = 0; at < r->budget; at++) {
-        for (int i = 0; i < runs; i++)
-            scratch[i] = (double)r->quality[(size_t)i * r->budget + at];
-        qsort(scratch, (size_t)runs, sizeof *scratch, by_size);
-        out->median[at] = quantile(scratch, runs, 0.5);
-        out->low[at] = quantile(scratch, runs, 0.1);
+        for (size_t i = 0; i < runs; i++)
+            scratch[i] = (double)r->quality[i * r->budget + at];
+        gt_sort_numbers(scratch, runs);
+        out->median[at] = gt_quantile(scratch, runs, 0.5);
+        out->low[at] = gt_quantile(scratch, runs, 0.1);
     }
     out->pick_us = r->picks > 0 ? 1e6 * r->spent_s / (double)r->picks : 0;
 }

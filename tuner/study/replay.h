@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay.h - how soon a search strategy finds what is good, told the stored times of a
- * space that was measured already. Runs differ by their seed only.
+ * replay.h - measures how soon a search strategy finds good points. The strategy gets the
+ * stored times of a space that has been measured already. Runs differ only in their random
+ * seed.
  */
 #ifndef GT_TUNER_STUDY_REPLAY_H
 #define GT_TUNER_STUDY_REPLAY_H
 
 #include "tuner/study/stored.h"
 
-/* Quality is the best time there is over the best one found so far: 0 nothing yet, 1 the
- * optimum. */
+/* Quality is the best time of the space over the best one found so far: 0 before the first
+ * correct point, 1 at the optimum. */
 enum { GT_REPLAY_GOALS = 3, GT_REPLAY_MARKS = 5 };
 extern const double gt_replay_goal[GT_REPLAY_GOALS]; /* 0.90 0.95 0.99 */
 extern const size_t gt_replay_mark[GT_REPLAY_MARKS]; /* 10 25 50 100 200 evaluations */
@@ -17,11 +18,11 @@ extern const size_t gt_replay_mark[GT_REPLAY_MARKS]; /* 10 25 50 100 200 evaluat
 struct gt_replay_setup {
     const struct gt_stored *stored;
     const struct gt_strategy *strategy;
-    const struct gt_pick *seed_pick;
-    int seed_picks;
-    size_t budget; /* evaluations of a run; no more than there are points */
+    const struct gt_pick *start;
+    int starts;
+    size_t budget; /* evaluations in a run, at most all points */
     int ahead;
-    int runs; /* with seeds first_seed, first_seed + 1, .. */
+    int runs; /* their random seeds are first_seed, first_seed + 1, .. */
     uint64_t first_seed;
 };
 
@@ -30,19 +31,21 @@ struct gt_replay {
     int runs;
     size_t budget;
     struct gt_replay_reach {
-        int runs;           /* that got there */
-        double median, p90; /* evaluations; HUGE_VAL: not within the budget */
+        int runs;           /* runs that reached it */
+        double median, p90; /* number of evaluations; HUGE_VAL: not within the budget */
     } reach[GT_REPLAY_GOALS];
     double *median,
-        *low;       /* quality after evaluation i + 1: median, and what 90 % of runs have */
-    double pick_us; /* of processor time, the strategy's own, by pick */
+        /* quality after evaluation i + 1: the median, and the value that 90 % of runs reach
+         */
+        *low;
+    double pick_us; /* processor time of the strategy for a pick */
 };
 
 gt_status gt_replay_run(struct gt_replay *out, const struct gt_replay_setup *setup,
                         struct gt_err *err);
 void gt_replay_clear(struct gt_replay *r);
 
-/* Quality over evaluations, a line for each: a picture of its own. EIO */
+/* Draws quality over evaluations, one line for each replay. EIO */
 gt_status gt_replay_svg(const char *path, const char *title, const struct gt_replay *replay,
                         int count, struct gt_err *err);
 

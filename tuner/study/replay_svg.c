@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* replay_svg.c - the quality curves of a replay as a picture, evaluations on a logarithmic
- * axis. */
+/*
+ * replay_svg.c - draws the quality curves of a replay. Evaluations have a logarithmic axis.
+ */
 #include "tuner/study/replay.h"
 
 #include "tuner/base/svg.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 
 enum { WIDTH = 760, HEIGHT = 440, LEFT = 60, RIGHT = 150, TOP = 40, BOTTOM = 50 };
-static const double floor_quality = 0.5; /* below it all is bad alike */
+static const double floor_quality = 0.5; /* the lower end of the axis */
 static const char grey[] = "#ddd";
 
 static double x_of(size_t evaluation, size_t budget) {
@@ -39,10 +40,11 @@ static void axes(struct gt_svg *s, size_t budget) {
         gt_svg_text(s, x, HEIGHT - BOTTOM + 18, GT_SVG_MIDDLE, label);
     }
     gt_svg_text(s, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 12, GT_SVG_MIDDLE,
-                "evaluations; median of the runs, share of the best there is");
+                "evaluations; median of the runs, as a part of the best possible");
 }
 
-/* The corners of a curve that steps where the median rises: at most two an evaluation. */
+/* The corners of a curve with a step wherever the median rises: at most two for an
+ * evaluation. */
 static size_t corners(struct gt_svg_spot *out, const struct gt_replay *r) {
     size_t count = 0;
     double before = 0;

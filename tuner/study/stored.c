@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stored.c - see stored.h. Domains are the values that occur, in ascending order. */
+/* stored.c - see stored.h. A domain has all values that occur, in ascending order. */
 #include "tuner/study/stored.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 void gt_stored_clear(struct gt_stored *s) {
     for (int i = 0; i < s->spaces; i++) {
-        /* a family made here is not const */
+        /* a family that is made here is not const */
         struct gt_family *family = NULL;
         memcpy(&family, &s->space[i].family, sizeof family);
         free(family);
@@ -36,8 +36,7 @@ gt_status gt_stored_row(struct gt_stored_rows *rows, const struct gt_stored_row 
     return GEMMTUNE_OK;
 }
 
-/* ---- a family of the names and values that occur ----------------------------------------
- */
+/* ---- a family made from the rows ---- */
 
 static int by_value(const void *a, const void *b) {
     const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -70,7 +69,7 @@ static int by_point(const void *a, const void *b) {
     return 0;
 }
 
-/* Of those for the same point, a correct one and the fastest comes first. */
+/* Among rows of the same point, a correct and the fastest one comes first. */
 static int by_merit(const void *a, const void *b) {
     const struct gt_stored_row *x = a, *y = b;
     const int order = by_point(a, b);
@@ -91,7 +90,8 @@ static void fill_row(unsigned char *at, const struct gt_family *f,
     }
 }
 
-/* The rows in the order that gt_space_at wants, which is that of the sorted domains. */
+/* Fills a space with the rows, in the order of the sorted domains that gt_space_at needs.
+ */
 static void fill(struct gt_stored *s, int at, const struct gt_family *f,
                  const struct gt_stored_rows *rows) {
     struct gt_space *space = &s->space[at];
@@ -157,8 +157,7 @@ gt_status gt_stored_add(struct gt_stored *s, struct gt_stored_rows *rows,
     return GEMMTUNE_OK;
 }
 
-/* ---- seeds of another
- * -------------------------------------------------------------------- */
+/* ---- starts from another replay ---- */
 
 static int space_named(const struct gt_stored *s, const char *name) {
     for (int i = 0; i < s->spaces; i++)
@@ -181,7 +180,7 @@ static int by_time(const void *a, const void *b) {
     return (x->pick.index > y->pick.index) - (x->pick.index < y->pick.index);
 }
 
-/* The correct ones of `from`, as points of `s`. */
+/* The correct points of `from` that are also points of `s`. */
 static size_t take_shared(struct timed_pick *out, const struct gt_stored *s,
                           const struct gt_stored *from) {
     size_t count = 0;
@@ -198,8 +197,8 @@ static size_t take_shared(struct timed_pick *out, const struct gt_stored *s,
     return count;
 }
 
-int gt_stored_seeds(struct gt_pick *out, int room, const struct gt_stored *s,
-                    const struct gt_stored *from) {
+int gt_stored_starts(struct gt_pick *out, int room, const struct gt_stored *s,
+                     const struct gt_stored *from) {
     size_t points = 0;
     int count = 0;
     for (int i = 0; i < from->spaces; i++)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stored_cache.c - Kernel Tuner's cache files. The parts that are read:
+ * stored_cache.c - reads Kernel Tuner's cache files. These parts are read:
  *
  *     { "device_name": "..", "kernel_name": "..", "tune_params_keys": ["X", ..],
  *       "tune_params": {"X": [16, 32, ..], ..},
  *       "cache": { "16,..": {"X": 16, .., "time": 1.25}, .. } }
  *
- * A failure has a word in place of its time, or "__error__". While it is being written the
- * file ends behind an entry's comma; that is mended.
+ * A failure has a word as its time, or "__error__". A file that is still being written ends
+ * after the comma of an entry; such a file is completed here.
  */
 #include "tuner/study/stored.h"
 
@@ -20,10 +20,9 @@
 #include <string.h>
 #include <zlib.h>
 
-/* ---- the file
- * ---------------------------------------------------------------------------- */
+/* ---- the file ---- */
 
-enum { TEXT_MAX = 64 << 20 }; /* what gt_json_parse takes */
+enum { TEXT_MAX = 64 << 20 }; /* the limit of gt_json_parse */
 
 struct text {
     char *byte;
@@ -63,7 +62,7 @@ static gt_status read_all(struct text *t, gzFile file, const char *path,
         return gt_fail(err, GEMMTUNE_EPARSE,
                        "%s: its gzip data is cut short or damaged (%s)", path, why);
     if (ends_in(path, ".gz") && gzdirect(file))
-        return gt_fail(err, GEMMTUNE_EPARSE, "%s: not a gzip file, for all its name", path);
+        return gt_fail(err, GEMMTUNE_EPARSE, "%s: not a gzip file, despite its name", path);
     return GEMMTUNE_OK;
 }
 
@@ -81,10 +80,9 @@ gt_status gt_stored_cache(struct gt_stored *out, const char *path, struct gt_err
     return status;
 }
 
-/* ---- the text
- * ---------------------------------------------------------------------------- */
+/* ---- the text ---- */
 
-/* The document, closed if it was left open. */
+/* Parses the document, which is closed first if it was left open. */
 static gt_status load(struct gt_json **doc, const char *name, const char *text, size_t size,
                       struct gt_err *err) {
     static const char tail[] = "}}";
@@ -103,10 +101,10 @@ static gt_status load(struct gt_json **doc, const char *name, const char *text, 
     return status;
 }
 
-/* What the points are of. */
+/* The parameters of the points. */
 struct layout {
-    struct gt_node domain[GT_POINT_MAX]; /* the list of a parameter */
-    bool whole[GT_POINT_MAX];            /* which holds integers only */
+    struct gt_node domain[GT_POINT_MAX]; /* the list of each parameter */
+    bool whole[GT_POINT_MAX];            /* it has only integers */
 };
 
 static bool is_whole(struct gt_node list) {

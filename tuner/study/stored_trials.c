@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stored_trials.c - the trials of one problem on one device, as stored spaces. */
+/* stored_trials.c - makes stored spaces from the trials of one problem on one device. */
 #include "tuner/study/stored.h"
 #include "tuner/base/view.h"
 
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A point of the row's family, or false: other parameters than its first one had, or no
- * point. */
+/* Reads the point of a row. False when it is not a point, or has other parameters than the
+ * family's first row. */
 static bool take_point(struct gt_stored_rows *rows, struct gt_stored_row *row,
                        const struct gt_view_row *from) {
     struct gt_point point;
@@ -33,7 +33,8 @@ static bool same_space(const struct gt_view_row *a, const struct gt_view_row *b)
     return strcmp(a->family, b->family) == 0 && strcmp(a->hash, b->hash) == 0;
 }
 
-/* Finished trials; what the rules refused was no point. */
+/* Whether a trial has finished. Points that the rules refused are not points of the space.
+ */
 static bool counts(const struct gt_view_row *r) {
     return r->state == GT_TRIAL_DONE && r->outcome != GT_CONSTRAINTS;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * versus.c - the view's rows sorted by problem, device, kernel and time; a problem is then
- * one stretch of them with a part for each device, and the same kernel measured on both is
- * found by walking the two parts side by side. A winner is what can be served; for the
- * point that serves both, what was measured counts, whatever its source is by now.
+ * versus.c - see versus.h. The view's rows are sorted by problem, device, kernel and time.
+ * A problem is then one range of rows with a part for each device, and kernels measured on
+ * both devices are found by walking the two parts together. Only current and verified
+ * winners are compared. For the shared kernel any measurement counts, even of an older
+ * source.
  */
 #include "tuner/study/versus.h"
 
@@ -13,15 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows [begin, end) of one problem on one device, correct and timed, by kernel, fastest
- * first. */
+/* Rows [begin, end) of one problem on one device: correct, timed, sorted by kernel and
+ * time. */
 struct part {
     const struct gt_view_row *begin, *end;
 };
 
-/* ---- order ------------------------------------------------------------------------ */
+/* ---- order ---- */
 
-/* Kernels are the same when family, source and point are. */
+/* Kernels are the same when family, source and point are the same. */
 static int by_kernel(const struct gt_view_row *x, const struct gt_view_row *y) {
     int order = strcmp(x->family, y->family);
     if (order == 0)
@@ -40,7 +41,7 @@ static int by_problem(const void *a, const void *b) {
                       : (x->median_ns > y->median_ns) - (x->median_ns < y->median_ns);
 }
 
-/* Only what was correct and timed is compared. */
+/* Keeps only the rows that were correct and timed. */
 static void drop_the_rest(struct gt_view *v) {
     size_t kept = 0;
     for (size_t i = 0; i < v->row_count; i++) {
@@ -62,7 +63,7 @@ static size_t count_usable(const struct gt_view *v) {
     return count;
 }
 
-/* ---- one problem --------------------------------------------------------------------- */
+/* ---- one problem ---- */
 
 static struct part part_of(struct part all, const char *device) {
     while (all.begin < all.end && strcmp(all.begin->device, device) != 0)
@@ -81,8 +82,8 @@ static bool is_better(const struct gt_view_row *r, const struct gt_view_row *tha
     return r->median_ns < than->median_ns;
 }
 
-/* The fastest record, of those of the present source and verified ones if there are any:
- * several databases may each have a winner. */
+/* The fastest winner, if possible a current and verified one: several databases may each
+ * have a winner. */
 static const struct gt_view_row *winner_of(struct part part) {
     const struct gt_view_row *best = NULL;
     for (const struct gt_view_row *r = part.begin; r < part.end; r++)
@@ -101,7 +102,7 @@ static void put_change(char *buf, size_t *len, const char *name, const char *fro
 
 enum { VALUE_MAX = 24 };
 
-/* A parameter's value as text, "-" where the point lacks it. */
+/* A parameter's value as text; "-" when the point lacks it. */
 static void value_of(char buf[VALUE_MAX], const struct gt_point *point, const char *name) {
     int64_t value;
     if (gt_point_get(point, name, &value))
@@ -110,7 +111,8 @@ static void value_of(char buf[VALUE_MAX], const struct gt_point *point, const ch
         (void)snprintf(buf, VALUE_MAX, "-");
 }
 
-/* Parameters of `names` that differ; those that both have are left out when `only_new`. */
+/* Lists the parameters of `names` that differ. With `only_new`, only those that `from`
+ * lacks. */
 static void put_parameters(char *buf, size_t *len, const struct gt_point *names,
                            const struct gt_point *from, const struct gt_point *to,
                            bool only_new) {
@@ -124,7 +126,8 @@ static void put_parameters(char *buf, size_t *len, const struct gt_point *names,
     }
 }
 
-/* Parameters of different families have only their names in common. */
+/* For different families only the families are listed, since their parameters differ in
+ * meaning. */
 static void describe_difference(char buf[GT_DIFFERS_MAX], const struct gt_view_row *a,
                                 const struct gt_view_row *b) {
     struct gt_point x, y;
@@ -156,7 +159,7 @@ static const struct gt_view_row *past_kernel(const struct gt_view_row *r,
     return r;
 }
 
-/* The kernel measured on both whose worse slowdown is the least. */
+/* Finds the kernel measured on both whose larger slowdown is the smallest. */
 static void find_shared(struct gt_versus_row *out, struct part a, struct part b) {
     const double best_a = fastest(a), best_b = fastest(b);
     out->shared_slowdown = INFINITY;
@@ -193,8 +196,7 @@ static bool set_against(struct gt_versus_row *out, struct part all, const char *
     return true;
 }
 
-/* ---- all problems -----------------------------------------------------------------------
- */
+/* ---- all problems ---- */
 
 static struct part stretch_at(const struct gt_view_row *begin,
                               const struct gt_view_row *end) {

@@ -2,7 +2,7 @@
 /* ahead.c - see ahead.h. */
 #include "tuner/tune/ahead.h"
 
-#include "tuner/tune/seeds.h"
+#include "tuner/tune/starts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -40,22 +40,22 @@ static void join(struct gt_ahead *a) {
 
 void gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t) {
     struct gt_err unread;
-    struct gt_seeds seeds = {0};
+    struct gt_starts starts = {0};
     struct gt_job job;
     if (a->running && !atomic_load(&a->done))
-        return; /* the finalists are not to wait for it */
+        return; /* the finalists should not wait for the thread */
     join(a);
     if (t->compilers == 0 || !a->space)
         return;
-    gt_status status = gt_seeds_find(&seeds, t, a->space, a->spaces, &a->outlook,
-                                     &a->item->problem, &unread);
+    gt_status status = gt_starts_find(&starts, t, a->space, a->spaces, &a->outlook,
+                                      &a->item->problem, &unread);
     for (int i = 0;
-         status == GEMMTUNE_OK && i < seeds.count && gt_pool_can_compile(t->pool); i++) {
-        const struct gt_space *space = &a->space[seeds.pick[i].space];
+         status == GEMMTUNE_OK && i < starts.count && gt_pool_can_compile(t->pool); i++) {
+        const struct gt_space *space = &a->space[starts.pick[i].space];
         gt_job_init(&job, GT_JOB_COMPILE, &t->device, a->item->name);
         job.id = ++t->next_id;
         job.count = 1;
-        gt_tune_candidate(&job.candidate[0], space, seeds.pick[i].index);
+        gt_tune_candidate(&job.candidate[0], space, starts.pick[i].index);
         status = gt_pool_send(t->pool, &job, &unread);
     }
 }

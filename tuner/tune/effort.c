@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* effort.c - how much a search looks at, by name. */
+/* effort.c - the efforts by name: how long and how far a search goes. */
 #include "tuner/tune/tune.h"
 
 #include <string.h>

@@ -3,9 +3,10 @@
 #include "tuner/tune/finals.h"
 
 #include "core/log.h"
+#include "tuner/base/best.h"
 #include "tuner/lab/ratio.h"
 #include "tuner/lab/race.h"
-#include "tuner/lab/product.h" /* what bench gives everybody */
+#include "tuner/lab/product.h" /* for GT_WORKSPACE_BYTES */
 
 #include <math.h>
 #include <stdio.h>
@@ -22,18 +23,18 @@ int64_t gt_finals_workspace(const struct gt_tuner *t, const gemmtune_problem *p,
     return runs ? fit.passes.workspace_bytes : INT64_MAX;
 }
 
-/* Workspaces that callers give: none, and what cublasLt is usually given. */
-static const int64_t spare_bytes[GT_SPARES] = {0, GT_WORKSPACE_BYTES};
+/* Workspaces that callers give: none, and the size usually given to cublasLt. */
+static const int64_t workspace_limits[GT_WORKSPACE_LIMITS] = {0, GT_WORKSPACE_BYTES};
 
-static void offer_spare(struct gt_finals *f, const struct gt_finalist *who) {
-    for (int i = 0; i < GT_SPARES; i++) {
-        const double ns = f->spare[i].screen_ns;
-        if (who->workspace_bytes <= spare_bytes[i] && (ns == 0 || who->screen_ns < ns))
-            f->spare[i] = *who;
+static void offer_limited(struct gt_finals *f, const struct gt_finalist *who) {
+    for (int i = 0; i < GT_WORKSPACE_LIMITS; i++) {
+        const double ns = f->limited[i].screen_ns;
+        if (who->workspace_bytes <= workspace_limits[i] && (ns == 0 || who->screen_ns < ns))
+            f->limited[i] = *who;
     }
 }
 
-/* The place of a family's role in gt_finals.compared; -1: it has none. */
+/* The index of a family's role in gt_finals.compared, or -1. */
 static int compared_index(const struct gt_family *f) {
     static const enum gt_role roles[GT_COMPARED] = {GT_ROLE_BASELINE, GT_ROLE_TEXTBOOK};
     for (int i = 0; f != NULL && i < GT_COMPARED; i++)
@@ -49,40 +50,38 @@ void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
     const int at = compared_index(family);
     if (at >= 0 && (f->compared[at].screen_ns == 0 || ns < f->compared[at].screen_ns))
         f->compared[at] = *who;
-    offer_spare(f, who);
-    int i = f->count < GT_BEST_MAX ? f->count++ : GT_BEST_MAX;
-    for (; i > 0 && f->best[i - 1].screen_ns > ns; i--)
-        if (i < GT_BEST_MAX)
-            f->best[i] = f->best[i - 1];
-    if (i < GT_BEST_MAX)
-        f->best[i] = *who;
+    offer_limited(f, who);
+    struct gt_finalist *place =
+        gt_best_place(f->best, &f->count, GT_BEST_MAX, sizeof *f->best, ns);
+    if (place != NULL)
+        *place = *who;
 }
 
-/* Whether the clock gave way under any of the best. */
-static bool are_slowed(const struct gt_finals *f) {
+/* Whether the clock went down under any of the best. */
+static bool any_slowed(const struct gt_finals *f) {
     for (int i = 0; i < f->count; i++)
-        if (f->best[i].share < 1 - GT_SCREEN_DOUBT)
+        if (f->best[i].share < 1 - GT_SCREEN_MARGIN)
             return true;
     return false;
 }
 
 int gt_finals_entrants(const struct gt_finals *f) {
     enum { LEAST = 3 };
-    const bool slowed = are_slowed(f);
+    const bool slowed = any_slowed(f);
     const int most = slowed || f->count < GT_BEST_STEADY ? f->count : GT_BEST_STEADY;
     int n = f->count < LEAST ? f->count : LEAST;
     double reach = 0;
     for (int i = 0; i < f->count; i++)
         if (i == 0 || f->best[i].high_ns < reach)
             reach = f->best[i].high_ns;
-    reach *= 1 + (slowed ? GT_SCREEN_DOUBT_SLOWED : GT_SCREEN_DOUBT);
+    reach *= 1 + (slowed ? GT_SCREEN_MARGIN_SLOWED : GT_SCREEN_MARGIN);
     while (n < most && f->best[n].low_ns <= reach)
         n++;
     return n;
 }
 
 void gt_finals_add_compared(struct gt_finals *f) {
-    /* Times of a launch of microseconds, one alone, are off by so much. */
+    /* A launch of microseconds that is timed alone may seem this much too long. */
     const double reach = 4 * (f->count > 0 ? f->best[0].screen_ns : 0);
     for (int i = 0; i < GT_COMPARED; i++) {
         const struct gt_finalist *who = &f->compared[i];
@@ -94,17 +93,17 @@ void gt_finals_add_compared(struct gt_finals *f) {
     }
 }
 
-/* ---- what is stored already ---- */
+/* ---- stored records ---- */
 
 struct stored {
     struct gt_tune_result *result;
     const struct gt_tuner *t;
-    bool current; /* the winner is local, and of the family's present source */
+    bool current; /* the winner is local and has its family's present source */
     int64_t measured_ms;
 };
 
-static gt_status see_stored(void *user, const struct gt_record_row *row,
-                            struct gt_err *err) {
+static gt_status take_stored(void *user, const struct gt_record_row *row,
+                             struct gt_err *err) {
     struct stored *s = user;
     (void)err;
     if (!row->verified ||
@@ -117,10 +116,8 @@ static gt_status see_stored(void *user, const struct gt_record_row *row,
     }
     const int i = s->result->winners;
     if (i < GT_FINALISTS_MAX) {
-        snprintf(s->result->winner[i].candidate.family, GT_NAME_MAX, "%s",
-                 row->subject.family);
-        snprintf(s->result->winner[i].candidate.point, GT_POINT_TEXT_MAX, "%s",
-                 row->subject.point);
+        gt_candidate_set(&s->result->winner[i].candidate, row->subject.family,
+                         row->subject.point);
         s->result->winner[i].time = row->time;
         s->result->winner[i].tied = row->tied;
         s->result->winners++;
@@ -133,7 +130,7 @@ gt_status gt_finals_recall(bool *found, struct gt_tune_result *result,
                            struct gt_err *err) {
     struct stored s = {.result = result, .t = t};
     const gt_status status =
-        gt_db_records(t->db, t->device_key, item->name, see_stored, &s, err);
+        gt_db_records(t->db, t->device_key, item->name, take_stored, &s, err);
     *found = status == GEMMTUNE_OK && s.current;
     result->measured_ms = s.measured_ms;
     return status;
@@ -143,26 +140,27 @@ static bool any_later(const struct gt_finals *f, int64_t moment_ms) {
     for (int i = 0; i < f->count; i++)
         if (f->best[i].ended_ms >= moment_ms)
             return true;
-    for (int i = 0; i < GT_SPARES; i++)
-        if (f->spare[i].screen_ns > 0 && f->spare[i].ended_ms >= moment_ms)
+    for (int i = 0; i < GT_WORKSPACE_LIMITS; i++)
+        if (f->limited[i].screen_ns > 0 && f->limited[i].ended_ms >= moment_ms)
             return true;
     return false;
 }
 
-/* Takes the stored records for the answer unless a finalist has not met them: one of this
- * run, of another process, or of a run that was stopped before its finals. */
+/* Recalls the stored records. They are the result unless they must be decided again, which
+ * is so when a finalist ended after their finals: in this run, in another process, or in a
+ * run that was stopped before its finals. */
 static gt_status keep_stored(bool *kept, struct gt_tune_result *result,
                              const struct gt_finals *f, struct gt_tuner *t,
                              const struct gt_sweep_item *item, struct gt_err *err) {
     const double baseline_ns = result->baseline_ns;
     const gt_status status = gt_finals_recall(kept, result, t, item, err);
     *kept = *kept && !any_later(f, result->measured_ms);
-    result->baseline_ns = baseline_ns; /* of this search */
+    result->baseline_ns = baseline_ns; /* the one of this search */
     return status;
 }
 
-/* The stored winner defends its place: a run over other families must beat it, not replace
- * it. It takes the last place when all are taken. */
+/* Adds the stored winner: a run over other families must beat it, not just replace it. It
+ * gets the last place when all are taken. */
 static void add_defender(struct gt_finals *f, const struct gt_tune_result *stored,
                          const struct gt_tuner *t, const gemmtune_problem *p) {
     const struct gt_candidate *c = &stored->winner[0].candidate;
@@ -184,11 +182,11 @@ static bool any_within(const struct gt_finals *f, int64_t bytes) {
     return false;
 }
 
-/* Callers give workspaces of the sizes in `spare_bytes`. For each size, the largest first,
- * one finalist must do with it. Where none of them does, the best one of this run or of the
- * stored records is added. */
-static void add_spares(struct gt_finals *f, const struct gt_tune_result *stored,
-                       const struct gt_tuner *t, const gemmtune_problem *p) {
+/* Callers give workspaces of the sizes in `workspace_limits`. For each size, the largest
+ * first, one finalist must need no more. Where none of them does, the best such candidate
+ * of this run or of the stored records is added. */
+static void add_limited(struct gt_finals *f, const struct gt_tune_result *stored,
+                        const struct gt_tuner *t, const gemmtune_problem *p) {
     for (int i = 0; i < stored->winners; i++) {
         const struct gt_measurement *time = &stored->winner[i].time;
         const double share = gt_clock_share(time, t->device.clock_mhz);
@@ -197,11 +195,11 @@ static void add_spares(struct gt_finals *f, const struct gt_tune_result *stored,
             .workspace_bytes = gt_finals_workspace(t, p, &stored->winner[i].candidate),
             .screen_ns = share * time->median_ns,
             .share = share};
-        offer_spare(f, &who);
+        offer_limited(f, &who);
     }
-    for (int i = GT_SPARES - 1; i >= 0; i--)
-        if (f->spare[i].screen_ns > 0 && !any_within(f, spare_bytes[i]))
-            f->best[f->count++] = f->spare[i];
+    for (int i = GT_WORKSPACE_LIMITS - 1; i >= 0; i--)
+        if (f->limited[i].screen_ns > 0 && !any_within(f, workspace_limits[i]))
+            f->best[f->count++] = f->limited[i];
 }
 
 /* ---- measuring ---- */
@@ -219,8 +217,8 @@ static void init_job(struct gt_job *job, const struct gt_finals *f,
 
 struct place {
     const struct gt_result *result;
-    double ratio; /* to the winner, round by round */
-    bool tied;    /* with it */
+    double ratio; /* of its times to the winner's, round by round */
+    bool tied;    /* with the winner */
 };
 
 static double ratio_to(const struct gt_measurement *winner,
@@ -239,10 +237,11 @@ static int by_rank(const void *a, const void *b) {
     return x->ratio < y->ratio ? -1 : x->ratio > y->ratio;
 }
 
-/* The winner first, who ties with it, the others; by their ratios to it, which of those
- * that are beaten may be of other rounds. */
-static int order(struct place place[], const struct gt_job *job,
-                 const struct gt_report *report) {
+/* Sorts the winner first, then those that tie with it, then the others, each by its ratio
+ * to the winner: the samples of beaten ones may be of other rounds, so medians do not
+ * compare. */
+static int order_finalists(struct place place[], const struct gt_job *job,
+                           const struct gt_report *report) {
     const struct gt_measurement *time[GT_JOB_POINTS_MAX];
     int n = 0;
     for (int i = 0; i < report->count; i++) {
@@ -263,11 +262,11 @@ static int order(struct place place[], const struct gt_job *job,
     return n;
 }
 
-/* An interval is stored wider than it is here, where ties are decided. */
-static void rank(struct gt_tune_result *result, const struct gt_job *job,
-                 const struct gt_report *report, int top_mhz) {
+/* Ties are decided with the measured intervals. The stored intervals are wider. */
+static void rank_finalists(struct gt_tune_result *result, const struct gt_job *job,
+                           const struct gt_report *report, int top_mhz) {
     struct place place[GT_JOB_POINTS_MAX];
-    result->winners = order(place, job, report);
+    result->winners = order_finalists(place, job, report);
     for (int i = 0; i < result->winners; i++) {
         result->winner[i].candidate = job->candidate[place[i].result - report->result];
         result->winner[i].time = place[i].result->time;
@@ -276,8 +275,8 @@ static void rank(struct gt_tune_result *result, const struct gt_job *job,
     }
 }
 
-/* The best median of the family in place `at` of gt_finals.compared: as the finals have it,
- * or else as it was screened. */
+/* The best median of the family at index `at` of gt_finals.compared: of the finals, or else
+ * of its screening. */
 static double compared_ns(const struct gt_tune_result *result, const struct gt_finals *f,
                           const struct gt_tuner *t, int at) {
     const struct gt_finalist *who = &f->compared[at];
@@ -327,13 +326,13 @@ static gt_status store(const struct gt_tune_result *result, struct gt_tuner *t,
                : gt_fail(err, status, "the winners are not stored: %s", why.line);
 }
 
-/* Why there is no finalist. */
-static gt_status nobody(const struct gt_tune_result *result, struct gt_err *err) {
-    if (result->held > 0)
+/* Reports why there is no finalist. */
+static gt_status explain_none(const struct gt_tune_result *result, struct gt_err *err) {
+    if (result->tried_elsewhere > 0)
         return gt_fail(
             err, GEMMTUNE_ENOTFOUND,
             "nothing to choose from yet: another process is trying %zu of its points",
-            result->held);
+            result->tried_elsewhere);
     return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s",
                    result->trials == 0 ? "no time was left for it"
                                        : "no candidate was correct");
@@ -347,7 +346,7 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     struct gt_report report;
     bool kept = false;
     if (f->count == 0)
-        return *t->stop ? GEMMTUNE_OK : nobody(result, err);
+        return *t->stop ? GEMMTUNE_OK : explain_none(result, err);
     gt_status status = keep_stored(&kept, result, f, t, item, err);
     compare(result, f, t);
     if (status != GEMMTUNE_OK || kept)
@@ -358,18 +357,20 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     }
     all.count = gt_finals_entrants(&all);
     add_defender(&all, result, t, &item->problem);
-    add_spares(&all, result, t, &item->problem);
+    add_limited(&all, result, t, &item->problem);
     gt_finals_add_compared(&all);
     result->winners = 0;
-    result->measured_ms = gt_now_ms(); /* what ends meanwhile has not met them */
+    /* candidates that end from now on are not in these finals */
+    result->measured_ms = gt_now_ms();
     init_job(&job, &all, t, item);
     status = gt_pool_run_final(&report, t->pool, &job, err);
     if (status != GEMMTUNE_OK)
         return status;
-    rank(result, &job, &report, t->device.clock_mhz);
+    rank_finalists(result, &job, &report, t->device.clock_mhz);
     compare(result, f, t);
-    result->dropped += report.result[0].time.dropped; /* whole rounds */
+    result->dropped += report.result[0].time.dropped; /* dropped rounds, the same for all */
     if (result->winners == 0)
-        return gt_fail(err, GEMMTUNE_ENOTFOUND, "no finalist held when measured again");
+        return gt_fail(err, GEMMTUNE_ENOTFOUND,
+                       "no finalist was correct when measured again");
     return store(result, t, item, err);
 }

@@ -8,17 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What stands on a rung. */
+/* The kinds of rung. */
 enum kind { CPU_LOOP, CPU_BLAS, FAMILY, TUNED };
 
-/* A rung while it is climbed: which kernels may stand on it, and the best stored trial of
- * those. */
+/* A rung during the climb: the kernels that may stand on it, and the best stored trial
+ * among them. */
 struct place {
     enum kind kind;
-    const struct gt_family *family; /* of FAMILY */
-    const struct gt_rung *rung;     /* of FAMILY */
-    struct gt_candidate candidate;  /* family "": no kernel stands here */
-    double ns;                      /* of its stored trial; 0: it has none */
+    const struct gt_family *family; /* set for FAMILY */
+    const struct gt_rung *rung;     /* set for FAMILY */
+    struct gt_candidate candidate;  /* no kernel stands here while its family is "" */
+    double ns;                      /* of the stored trial; 0: there is none */
 };
 
 struct places {
@@ -31,8 +31,8 @@ static void add_place(struct places *p, struct place place) {
         p->at[p->count++] = place;
 }
 
-/* The families come by rank: the last one first. The tuned best has a rung whatever
- * happens. */
+/* Families are listed by rank, and the last one makes the lowest rung. One rung is kept for
+ * the tuned best. */
 static void find_places(struct places *p, const struct gt_families *families) {
     memset(p, 0, sizeof *p);
     add_place(p, (struct place){.kind = CPU_LOOP});
@@ -73,7 +73,7 @@ void gt_ladder_init(struct gt_ladder *out, const struct gt_families *families) {
     name_rungs(out, &p);
 }
 
-/* ---- which kernel stands on a rung ---- */
+/* ---- the kernel of each rung ---- */
 
 static bool has_values(const struct gt_point *point, const struct gt_point *fixed) {
     for (int i = 0; i < fixed->count; i++) {
@@ -106,12 +106,11 @@ static void offer(struct places *p, const struct gt_view_row *row,
             (place->ns > 0 && place->ns <= row->median_ns))
             continue;
         place->ns = row->median_ns;
-        snprintf(place->candidate.family, GT_NAME_MAX, "%s", row->family);
-        snprintf(place->candidate.point, GT_POINT_TEXT_MAX, "%s", row->point);
+        gt_candidate_set(&place->candidate, row->family, row->point);
     }
 }
 
-/* A rung without a trial of its own stands on its family's default point. */
+/* A rung without a trial gets its family's default point. */
 static void fall_back(struct place *place, const struct gt_tuner *t,
                       const gemmtune_problem *p) {
     struct gt_point point;
@@ -122,8 +121,7 @@ static void fall_back(struct place *place, const struct gt_tuner *t,
     for (int i = 0; i < place->rung->fixed.count; i++)
         (void)gt_point_set(&point, place->rung->fixed.entry[i].name,
                            place->rung->fixed.entry[i].value, NULL);
-    snprintf(place->candidate.family, GT_NAME_MAX, "%s", place->family->name);
-    gt_point_text(&point, place->candidate.point);
+    gt_candidate_set_point(&place->candidate, place->family, &point);
 }
 
 static gt_status find_kernels(struct places *p, struct gt_tuner *t,
@@ -150,8 +148,8 @@ static void take(struct gt_ladder_rung *out, const struct gt_candidate *c,
                  r->error);
 }
 
-/* The candidate's place in the job, which it is added to unless it is there; -1: there is
- * no room. */
+/* The candidate's index in the job, to which it is added if it is missing. -1: there is no
+ * room. */
 static int seat(struct gt_job *job, const struct gt_candidate *c) {
     for (int i = 0; i < job->count; i++)
         if (gt_candidate_same(&job->candidate[i], c))
@@ -162,7 +160,7 @@ static int seat(struct gt_job *job, const struct gt_candidate *c) {
     return job->count++;
 }
 
-/* All kernels of the ladder in one job. */
+/* Measures all kernels of the ladder in one job. */
 static gt_status measure(struct gt_ladder *out, struct gt_tuner *t,
                          const struct gt_sweep_item *item, const struct places *p,
                          struct gt_err *err) {
@@ -176,7 +174,7 @@ static gt_status measure(struct gt_ladder *out, struct gt_tuner *t,
         at[i] = c->family[0] != '\0' ? seat(&job, c) : -1;
     }
     char text[GT_PROBLEM_NAME_MAX + 128];
-    snprintf(text, sizeof text, "[%zu/%zu] %s  measuring %d rungs in turns",
+    snprintf(text, sizeof text, "[%zu/%zu] %s  measuring %d rungs in turn",
              t->progress.problem, t->progress.problems, item->name, job.count);
     gt_progress_step(&t->progress, text);
     const gt_status status = gt_pool_run_final(&report, t->pool, &job, err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ladder.h - one problem by every kind of kernel, from a CPU loop to the tuned best: the
- * published tables, measured here and in one run.
+ * ladder.h - one problem by every kind of kernel, from a loop on the CPU to the tuned best.
+ * It gives the published tables, measured here and in one run.
  *
- * The rungs, from below: a loop and a BLAS on the CPU; the "rungs" of the families, the
+ * The rungs from below: a loop and a BLAS on the CPU; the "rungs" of the families, the
  * family with the highest rank first; the best of all families.
  */
 #ifndef GT_TUNER_TUNE_LADDER_H
@@ -16,25 +16,26 @@ enum { GT_LADDER_MAX = 16 }; /* rungs */
 struct gt_ladder_rung {
     char name[GT_RUNG_NAME_MAX];
     bool on_device;
-    double ns;                                 /* 0: not measured */
-    char how[GT_POINT_TEXT_MAX + GT_NAME_MAX]; /* "block BM=.. BN=..", a library, "" */
-    char note[128];                            /* why it was not measured, or "" */
+    double ns; /* 0: not measured */
+    /* "block BM=.. BN=..", a library's name, or "" */
+    char how[GT_POINT_TEXT_MAX + GT_NAME_MAX];
+    char note[128]; /* why it was not measured, or "" */
 };
 
 struct gt_ladder {
     gemmtune_problem problem;
     char name[GT_PROBLEM_NAME_MAX];
     int count;
-    int baseline; /* the rung that speed-ups are told against; -1: there is none */
+    int baseline; /* the rung that speed-ups are relative to; -1: there is none */
     struct gt_ladder_rung rung[GT_LADDER_MAX];
 };
 
-/* The rungs of these families, with nothing measured. Rungs past GT_LADDER_MAX are left
- * out. */
+/* Makes the rungs of these families without measuring them. Rungs beyond GT_LADDER_MAX are
+ * left out. */
 void gt_ladder_init(struct gt_ladder *out, const struct gt_families *families);
 
-/* Tunes the problem as far as it has not been, then measures the rungs interleaved. The CPU
- * loop is left out above `loop_volume` multiplications. */
+/* Tunes the problem, unless that is done, and then measures the rungs in turn. The CPU loop
+ * is left out above `loop_volume` multiplications. */
 gt_status gt_ladder_climb(struct gt_ladder *out, struct gt_tuner *t,
                           const struct gt_sweep_item *item, double seconds,
                           double loop_volume, struct gt_err *err);

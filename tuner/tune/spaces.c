@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spaces.c - the spaces that a search of one problem looks through. */
+/* spaces.c - makes the spaces that a search of one problem looks through. */
 #include "tuner/tune/tune.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ void gt_tune_spaces_free(struct gt_space *space, int spaces) {
     free(space);
 }
 
-/* Adds a family's trouble to the line. */
+/* Adds a family's error to the line. */
 static void add_untried(struct gt_err *untried, const struct gt_err *why) {
     const size_t len = strlen(untried->line);
     snprintf(untried->line + len, sizeof untried->line - len, "%s%s",
@@ -45,7 +45,8 @@ gt_status gt_tune_spaces(struct gt_space **out, int *spaces, struct gt_err *untr
         status = gt_space_create(&space[n], f, &t->device, p, &why);
         if (status == GEMMTUNE_OK)
             n++;
-        if (status == GEMMTUNE_EINVAL) { /* the family's own fault: the others go on */
+        /* the fault is the family's: go on with the others */
+        if (status == GEMMTUNE_EINVAL) {
             add_untried(untried, &why);
             status = GEMMTUNE_OK;
         } else if (status != GEMMTUNE_OK && err != NULL) {
@@ -69,7 +70,6 @@ gt_status gt_tune_spaces(struct gt_space **out, int *spaces, struct gt_err *untr
 void gt_tune_candidate(struct gt_candidate *out, const struct gt_space *space,
                        size_t index) {
     struct gt_point point;
-    snprintf(out->family, sizeof out->family, "%s", space->family->name);
     gt_space_point(space, index, &point);
-    gt_point_text(&point, out->point);
+    gt_candidate_set_point(out, space->family, &point);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tune.c - see tune.h. A window of picks moves through asked -> compiled -> run -> told;
- * results are told in the order of asking, so that a run can be repeated.
+ * tune.c - see tune.h. A window holds the open picks. Each goes through asked -> compiled
+ * -> run -> told. The search is told results in the order of its picks, so that a run can
+ * be repeated.
  */
 #include "core/clock.h"
 #include "core/log.h"
@@ -9,7 +10,7 @@
 #include "tuner/tune/ahead.h"
 #include "tuner/tune/finals.h"
 #include "tuner/lab/lab.h"
-#include "tuner/tune/seeds.h"
+#include "tuner/tune/starts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,8 +21,9 @@
 
 enum { WINDOW = 64 };
 
-/* How many picks are outstanding: more know less of each other. With as many as there are
- * compilers those would have nothing to do while the slowest candidate is compiled. */
+/* The number of open picks. With more of them, each is chosen with fewer results. With only
+ * as many as there are compilers, compilers would be idle while the slowest candidate
+ * compiles. */
 static int picks_ahead(const struct gt_tuner *t) {
     const int picks = t->compilers + t->compilers / 2 + 2;
     return t->compilers == 0 ? 1 : picks < WINDOW ? picks : WINDOW;
@@ -31,15 +33,15 @@ enum entry_state { ASKED, COMPILING, READY, RUNNING, RESOLVED };
 
 struct entry {
     struct gt_pick pick;
-    bool must; /* tried however little time there is */
+    bool required; /* tried however little time there is */
     struct gt_candidate candidate;
     const struct gt_family *family;
     enum entry_state state;
-    int64_t id; /* of its jobs */
+    int64_t id; /* id of its jobs */
     int64_t trial_id;
     gt_outcome outcome;
     double median_ns;  /* at the device's highest clock */
-    double compile_ms; /* in a compile worker; 0 when the image was there */
+    double compile_ms; /* of a compile worker; 0 when the image was in the cache */
 };
 
 struct search {
@@ -47,25 +49,25 @@ struct search {
     const struct gt_sweep_item *item;
     struct gt_space *space;
     int spaces;
-    struct gt_outlook outlook; /* on them */
+    struct gt_outlook outlook; /* on the spaces */
     struct gt_search *search;
-    struct entry entry[WINDOW]; /* ring: head .. head + held */
-    int head, held;
-    bool exhausted, waiting; /* the strategy is done; wants to be told first */
-    bool prepared;           /* the run worker was told to set the problem up */
+    struct entry entry[WINDOW]; /* ring: entries head .. head + open */
+    int head, open;
+    bool exhausted, waiting; /* the strategy is done; it waits for results */
+    bool prepared;           /* the run worker has got the job to set the problem up */
     double limit_s;          /* for the search; 0: none */
-    double deadline;         /* counted from when the problem is set up */
-    double best_ns;          /* median at the highest clock */
-    double best_high_ns;     /* upper end of its interval there */
-    double shown_ns;         /* what the best one took */
+    double deadline;         /* counted from the end of the set-up */
+    double best_ns;          /* median of the best, at the highest clock */
+    double best_high_ns;     /* upper end of its interval, at the highest clock */
+    double shown_ns;         /* median of the best, as measured */
     const char *best_family;
-    size_t planned; /* trials, about */
-    int musts;      /* so many of the picks to come are to be tried in any case */
+    size_t planned; /* approximate number of trials */
+    int required;   /* this many of the next picks are required */
     struct gt_tune_result *result;
     struct gt_finals finals;
 };
 
-static struct entry *at(struct search *s, int i) {
+static struct entry *entry_at(struct search *s, int i) {
     return &s->entry[(s->head + i) % WINDOW];
 }
 
@@ -77,29 +79,29 @@ static struct gt_db_subject subject_of(const struct search *s, const struct entr
                                   .point = e->candidate.point};
 }
 
-/* Only musts are tried from now on. */
-static bool late(const struct search *s) {
+/* From then on only required picks are tried. */
+static bool is_late(const struct search *s) {
     return gt_seconds() > s->deadline;
 }
 
 static bool still_wanted(const struct search *s, const struct entry *e) {
-    return e->must || !late(s);
+    return e->required || !is_late(s);
 }
 
-static bool musts_left(struct search *s) {
-    bool left = s->musts > 0 && !s->exhausted;
-    for (int i = 0; !left && i < s->held; i++)
-        left = at(s, i)->must && at(s, i)->state != RESOLVED;
+static bool required_left(struct search *s) {
+    bool left = s->required > 0 && !s->exhausted;
+    for (int i = 0; !left && i < s->open; i++)
+        left = entry_at(s, i)->required && entry_at(s, i)->state != RESOLVED;
     return left;
 }
 
 static bool out_of_time(struct search *s) {
-    return *s->t->stop || gt_pool_was_cut(s->t->pool) || (late(s) && !musts_left(s));
+    return *s->t->stop || gt_pool_was_ended(s->t->pool) ||
+           (is_late(s) && !required_left(s));
 }
 
-/* An entry has its outcome: count it, remember the good ones. Trials were at different
- * times, so whoever compares them is told what they would take at the device's highest
- * clock. */
+/* Counts the outcome of an entry and offers it to the finals. Trials run at different
+ * times, so their times are compared as if taken at the device's highest clock. */
 static void resolve(struct search *s, struct entry *e, const struct gt_trial_row *row,
                     int64_t workspace_bytes) {
     const double share = gt_clock_share(&row->time, s->t->device.clock_mhz);
@@ -127,9 +129,10 @@ static void resolve(struct search *s, struct entry *e, const struct gt_trial_row
     }
 }
 
-/* Takes over what was measured before, here or by another process meanwhile. */
-static gt_status recall(bool *found, struct search *s, struct entry *e,
-                        struct gt_err *err) {
+/* Uses an earlier result of the candidate: of this or another run, or of a process that
+ * runs now. */
+static gt_status find_stored(bool *found, struct search *s, struct entry *e,
+                             struct gt_err *err) {
     struct gt_trial_row row;
     const struct gt_db_subject subject = subject_of(s, e);
     const gt_status status = gt_db_trial_find(found, &row, s->t->db, &subject, err);
@@ -146,12 +149,12 @@ static gt_status begin_trial(bool *claimed, struct search *s, struct entry *e,
         gt_db_trial_begin(&e->trial_id, claimed, s->t->db, s->t->run_id, &subject, err);
     if (status != GEMMTUNE_OK || *claimed)
         return status;
-    status = recall(&found, s, e, err);
+    status = find_stored(&found, s, e, err);
     if (status == GEMMTUNE_OK &&
-        !found) { /* another process is at it; nobody is told a time */
+        !found) { /* another process is trying it; the search learns no time */
         e->state = RESOLVED;
         e->outcome = GT_CONSTRAINTS;
-        s->result->held++;
+        s->result->tried_elsewhere++;
     }
     return status;
 }
@@ -169,7 +172,7 @@ static gt_status end_trial(struct search *s, struct entry *e, const struct gt_re
                                      .error = r->error,
                                      .provenance = "local",
                                      .run_id = s->t->run_id,
-                                     .ended_ms = INT64_MAX}; /* later than any record */
+                                     .ended_ms = INT64_MAX}; /* later than all records */
     gt_status status = gt_db_trial_end(s->t->db, e->trial_id, &row, err);
     if (status == GEMMTUNE_OK)
         resolve(s, e, &row, r->workspace_bytes);
@@ -180,9 +183,9 @@ static gt_status end_trial(struct search *s, struct entry *e, const struct gt_re
     return status;
 }
 
-/* A trial that never reached the device: the compiler said no. */
-static gt_status refuse(struct search *s, struct entry *e, const struct gt_result *r,
-                        struct gt_err *err) {
+/* Records a trial that never reached the device, because the compiler refused it. */
+static gt_status record_refusal(struct search *s, struct entry *e,
+                                const struct gt_result *r, struct gt_err *err) {
     bool claimed = false;
     gt_status status = begin_trial(&claimed, s, e, err);
     return status != GEMMTUNE_OK || !claimed ? status : end_trial(s, e, r, err);
@@ -196,34 +199,34 @@ static gt_status ask_one(struct search *s, struct gt_err *err) {
     s->waiting = answer == GT_ASK_WAIT;
     if (answer != GT_ASK_PICK)
         return GEMMTUNE_OK;
-    struct entry *e = at(s, s->held++);
+    struct entry *e = entry_at(s, s->open++);
     memset(e, 0, sizeof *e);
     e->pick = pick;
-    e->must = s->musts > 0;
-    s->musts -= e->must;
+    e->required = s->required > 0;
+    s->required -= e->required;
     e->family = s->space[pick.space].family;
     e->id = ++s->t->next_id;
     e->state = s->t->compilers > 0 ? ASKED : READY;
     gt_tune_candidate(&e->candidate, &s->space[pick.space], pick.index);
-    return recall(&found, s, e, err);
+    return find_stored(&found, s, e, err);
 }
 
 static gt_status fill_window(struct search *s, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     s->waiting = false;
-    while (status == GEMMTUNE_OK && s->held < WINDOW && !s->exhausted && !s->waiting &&
-           !out_of_time(s) && (s->musts > 0 || !late(s)))
+    while (status == GEMMTUNE_OK && s->open < WINDOW && !s->exhausted && !s->waiting &&
+           !out_of_time(s) && (s->required > 0 || !is_late(s)))
         status = ask_one(s, err);
     return status;
 }
 
-/* Told in order: a result waits for those asked before it. */
+/* Tells the search the results in order: a result waits for the picks before it. */
 static void drain_window(struct search *s) {
-    while (s->held > 0 && at(s, 0)->state == RESOLVED) {
-        const struct entry *e = at(s, 0);
+    while (s->open > 0 && entry_at(s, 0)->state == RESOLVED) {
+        const struct entry *e = entry_at(s, 0);
         gt_search_tell(s->search, &e->pick, e->outcome, e->median_ns);
         s->head = (s->head + 1) % WINDOW;
-        s->held--;
+        s->open--;
     }
 }
 
@@ -240,14 +243,16 @@ static void init_job(struct gt_job *job, const struct search *s, enum gt_job_kin
 static gt_status send_compiles(struct search *s, struct gt_err *err) {
     struct gt_job job;
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; status == GEMMTUNE_OK && i < s->held && gt_pool_can_compile(s->t->pool);
+    for (int i = 0; status == GEMMTUNE_OK && i < s->open && gt_pool_can_compile(s->t->pool);
          i++) {
-        struct entry *e = at(s, i);
+        struct entry *e = entry_at(s, i);
         if (e->state != ASKED || !still_wanted(s, e))
             continue;
         init_job(&job, s, GT_JOB_COMPILE, e);
         if (gt_pool_compiles(s->t->pool, &job))
-            continue; /* since before this search began; then it is there */
+            /* it is being compiled since before this search began, so it will be in the
+             * cache */
+            continue;
         status = gt_pool_send(s->t->pool, &job, err);
         e->state = COMPILING;
     }
@@ -257,9 +262,9 @@ static gt_status send_compiles(struct search *s, struct gt_err *err) {
 static gt_status send_run(struct search *s, struct gt_err *err) {
     struct gt_job job;
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; status == GEMMTUNE_OK && i < s->held && gt_pool_can_run(s->t->pool);
+    for (int i = 0; status == GEMMTUNE_OK && i < s->open && gt_pool_can_run(s->t->pool);
          i++) {
-        struct entry *e = at(s, i);
+        struct entry *e = entry_at(s, i);
         bool claimed = false;
         if (e->state != READY || !still_wanted(s, e))
             continue;
@@ -274,92 +279,94 @@ static gt_status send_run(struct search *s, struct gt_err *err) {
 }
 
 static struct entry *by_id(struct search *s, int64_t id) {
-    for (int i = 0; i < s->held; i++)
-        if (at(s, i)->id == id)
-            return at(s, i);
+    for (int i = 0; i < s->open; i++)
+        if (entry_at(s, i)->id == id)
+            return entry_at(s, i);
     return NULL;
 }
 
-/* The device, or the set-up of this problem on it, failed: that is not an outcome of a
- * candidate. */
-static gt_status give_up(const struct gt_report *r, struct gt_err *err) {
+/* Reports that the device, or the problem's set-up on it, failed. This is not an outcome of
+ * a candidate. */
+static gt_status report_failure(const struct gt_report *r, struct gt_err *err) {
     return gt_fail(err, r->status != GEMMTUNE_OK ? r->status : GEMMTUNE_EDEVICE, "%s",
                    r->error);
 }
 
-/* For trials that were begun in time, and for those that are tried in any case. */
+/* Extra time for trials that began in time and for required ones. */
 static double grace_s(void) {
     return 5 * gt_cores_crowding();
 }
 
 static void start_clock(struct search *s) {
     s->deadline = s->limit_s > 0 ? gt_seconds() + s->limit_s : HUGE_VAL;
-    gt_pool_until(s->t->pool, s->t->strict ? s->deadline + grace_s() : HUGE_VAL);
+    gt_pool_end_at(s->t->pool, s->t->strict ? s->deadline + grace_s() : HUGE_VAL);
 }
 
-/* A job for the run worker that has no candidate. */
+/* Makes a job for the run worker without a candidate. */
 static void init_plain_job(struct gt_job *job, const struct search *s,
                            enum gt_job_kind kind, uint64_t seed) {
     gt_job_init(job, kind, &s->t->device, s->item->name);
     job->seed = seed;
 }
 
-/* Whether a second process may have the device open as well: it takes some hundred
- * megabytes, and as much as C. No device of 4 GiB reports all of them. */
+/* Whether a second process can open the device too, which takes some hundred megabytes and
+ * as much memory as C. The limit is below 4 GiB, since devices of 4 GiB report less. */
 static bool room_for_two(const struct search *s) {
     const struct gt_device *d = &s->t->device;
     return !d->is_cpu && (double)d->mem_bytes >= 4e9 &&
            gt_lab_bytes(&s->item->problem, d) <= d->mem_bytes / 2;
 }
 
-/* Once the device is the run worker's and the checking kernels are compiled. */
-static void stand_by(struct search *s) {
+/* Starts the standby. By now the run worker has opened the device and the checking kernels
+ * are compiled. */
+static void start_standby(struct search *s) {
     struct gt_job job;
     if (!room_for_two(s) || *s->t->stop)
         return;
     init_plain_job(&job, s, GT_JOB_OPEN, s->t->seed + GT_FINALS_SEED);
-    gt_pool_stand_by(s->t->pool, &job);
+    gt_pool_start_standby(s->t->pool, &job);
 }
 
-/* Somebody else killed the worker twice: nobody knows what would have become of the trial.
- * It stays "running" with this run's name, so that the next run may claim it. */
+/* Another program killed the worker twice, so the outcome of the trial is unknown. The
+ * trial stays "running" in the name of this run, and the next run may claim it. */
 static void abandon(struct search *s, struct entry *e, const char *why) {
     e->state = RESOLVED;
-    e->outcome = GT_CONSTRAINTS; /* nobody is told a time */
+    e->outcome = GT_CONSTRAINTS; /* the search learns no time */
     s->result->abandoned++;
     gt_log(GEMMTUNE_LOG_WARN, "%s: %s \"%s\" is left to another run: %s", s->item->name,
            e->candidate.family, e->candidate.point, why);
 }
 
-/* A candidate that the compilers did not finish. In time that is its outcome; beyond the
- * time of the search it says nothing. */
+/* Ends a candidate whose compilation took too long. Within the search's time that is its
+ * outcome; after it, it says nothing. */
 static gt_status end_slow(struct search *s, struct entry *e, const struct gt_result *r,
                           struct gt_err *err) {
-    if (!late(s))
-        return refuse(s, e, r, err);
+    if (!is_late(s))
+        return record_refusal(s, e, r, err);
     e->state = RESOLVED;
     e->outcome = GT_CONSTRAINTS;
     return GEMMTUNE_OK;
 }
 
-static gt_status take(struct search *s, const struct gt_event *event, struct gt_err *err) {
+static gt_status handle_event(struct search *s, const struct gt_event *event,
+                              struct gt_err *err) {
     const struct gt_report *r = &event->report;
     struct entry *e = by_id(s, r->id);
     if (event->kind == GT_JOB_PREPARE && r->stage == GT_STAGE_FAILED)
-        return give_up(r, err);
+        return report_failure(r, err);
     if (event->kind == GT_JOB_PREPARE) {
         start_clock(s);
-        stand_by(s);
+        start_standby(s);
     }
     if (!e)
-        return GEMMTUNE_OK; /* of a window that was dropped */
+        return GEMMTUNE_OK; /* it belongs to a window that was dropped */
     if (event->kind == GT_JOB_TRIAL && event->killed) {
         abandon(s, e, r->error);
         return GEMMTUNE_OK;
     }
     if (event->kind == GT_JOB_COMPILE) {
-        /* only the compiler's own no is final; a worker that died or a toolchain that is
-         * not there says nothing about the point, and the run worker will find out */
+        /* Only the compiler's refusal is final. A dead worker or a missing toolchain says
+         * nothing about the point; the run worker will find out. */
         const gt_outcome outcome = r->result[0].outcome;
         const bool refused = r->stage == GT_STAGE_DONE &&
                              (outcome == GT_COMPILE || outcome == GT_CONSTRAINTS);
@@ -367,20 +374,20 @@ static gt_status take(struct search *s, const struct gt_event *event, struct gt_
             return end_slow(s, e, &r->result[0], err);
         e->state = READY;
         e->compile_ms = r->stage == GT_STAGE_DONE ? r->result[0].compile_ms : 0;
-        return refused ? refuse(s, e, &r->result[0], err) : GEMMTUNE_OK;
+        return refused ? record_refusal(s, e, &r->result[0], err) : GEMMTUNE_OK;
     }
-    return r->stage == GT_STAGE_FAILED ? give_up(r, err)
+    return r->stage == GT_STAGE_FAILED ? report_failure(r, err)
                                        : end_trial(s, e, &r->result[0], err);
 }
 
-/* While the first candidates compile, the run worker makes data and references. */
+/* The run worker makes data and references while the first candidates compile. */
 static gt_status prepare(struct search *s, struct gt_err *err) {
     struct gt_job job;
-    if (s->prepared || s->held == 0 || !gt_pool_can_run(s->t->pool))
+    if (s->prepared || s->open == 0 || !gt_pool_can_run(s->t->pool))
         return GEMMTUNE_OK;
     s->prepared = true;
     if (!room_for_two(s))
-        gt_pool_stand_down(s->t->pool);
+        gt_pool_end_standby(s->t->pool);
     init_plain_job(&job, s, GT_JOB_PREPARE, s->t->seed);
     return gt_pool_send(s->t->pool, &job, err);
 }
@@ -410,40 +417,41 @@ static gt_status step(struct search *s, struct gt_err *err) {
     bool got = false;
     gt_status status = out_of_time(s) ? GEMMTUNE_OK : send_all(s, err);
     const double left = fmax(s->deadline - gt_seconds(), 0);
-    const double most = gt_pool_idle(s->t->pool) && !late(s) ? fmin(0.2, left) : 0.2;
+    const double most = gt_pool_idle(s->t->pool) && !is_late(s) ? fmin(0.2, left) : 0.2;
     if (status == GEMMTUNE_OK)
         status = gt_pool_wait(&got, &event, s->t->pool, most, err);
     if (status == GEMMTUNE_OK && got)
-        status = take(s, &event, err);
+        status = handle_event(s, &event, err);
     return status;
 }
 
-/* Asks until there is something to try or nothing more is wanted: whole generations may be
- * known already. */
+/* Asks until there is a pick to try or no more are wanted. Whole generations of picks may
+ * have stored results. */
 static gt_status refill(struct search *s, struct gt_err *err) {
     gt_status status;
     do {
         status = fill_window(s, err);
         drain_window(s);
-    } while (status == GEMMTUNE_OK && s->held == 0 && !s->exhausted && !out_of_time(s));
+    } while (status == GEMMTUNE_OK && s->open == 0 && !s->exhausted && !out_of_time(s));
     return status;
 }
 
-/* Until the strategy is done or time is up. What is claimed then, which is what runs and
- * what waits behind it, is waited for; what is only compiled is forgotten. */
+/* Searches until the strategy is done or the time is up. Then it waits for the trials that
+ * run and for the one that waits behind them; candidates that are only compiled are
+ * dropped. */
 static gt_status run_search(struct search *s, struct gt_err *err) {
     const double started = gt_seconds(), set_up_s = 4 * grace_s();
-    gt_pool_until(s->t->pool, s->t->strict ? started + s->limit_s + set_up_s : HUGE_VAL);
+    gt_pool_end_at(s->t->pool, s->t->strict ? started + s->limit_s + set_up_s : HUGE_VAL);
     gt_status status = refill(s, err);
     while (status == GEMMTUNE_OK &&
-           ((s->held > 0 && !out_of_time(s)) || !gt_pool_idle(s->t->pool))) {
+           ((s->open > 0 && !out_of_time(s)) || !gt_pool_idle(s->t->pool))) {
         status = step(s, err);
         drain_window(s);
         if (status == GEMMTUNE_OK)
             status = refill(s, err);
         show(s, started);
     }
-    gt_pool_until(s->t->pool, HUGE_VAL);
+    gt_pool_end_at(s->t->pool, HUGE_VAL);
     return status;
 }
 
@@ -460,7 +468,7 @@ static size_t planned_trials(const struct search *s) {
 static void say_finals(const struct search *s) {
     char text[GT_PROBLEM_NAME_MAX + 128];
     const struct gt_progress *p = &s->t->progress;
-    snprintf(text, sizeof text, "[%zu/%zu] %s  %zu trials, measuring the best in turns",
+    snprintf(text, sizeof text, "[%zu/%zu] %s  %zu trials, measuring the best in turn",
              p->problem, p->problems, s->item->name, s->result->trials);
     gt_progress_step(&s->t->progress, text);
 }
@@ -470,18 +478,19 @@ static gt_status search_and_decide(struct search *s, struct gt_err *err) {
                                     .spaces = s->spaces,
                                     .budget = s->t->effort->trials,
                                     .ahead = picks_ahead(s->t),
-                                    .seeds_ahead = s->t->compilers > 0 ? WINDOW : 1,
+                                    .starts_ahead = s->t->compilers > 0 ? WINDOW : 1,
                                     .seed = s->t->seed,
                                     .predict = gt_outlook_ns,
                                     .user = &s->outlook};
-    struct gt_seeds seeds;
-    gt_status status = gt_seeds_find(&seeds, s->t, s->space, s->spaces, &s->outlook,
-                                     &s->item->problem, err);
+    struct gt_starts starts;
+    gt_status status = gt_starts_find(&starts, s->t, s->space, s->spaces, &s->outlook,
+                                      &s->item->problem, err);
     if (status != GEMMTUNE_OK)
         return status;
-    setup.seed_pick = seeds.pick;
-    setup.seed_picks = seeds.count;
-    s->musts = seeds.musts; /* the search asks for its seeds first, in their order */
+    setup.start = starts.pick;
+    setup.starts = starts.count;
+    /* the search asks for its starts first, in their order */
+    s->required = starts.required;
     s->planned = planned_trials(s);
     status = gt_search_create(&s->search, s->t->strategy, &setup, err);
     if (status == GEMMTUNE_OK)
@@ -495,8 +504,8 @@ static gt_status search_and_decide(struct search *s, struct gt_err *err) {
     return status;
 }
 
-/* A failure of the database ends the run; any other ends this problem. */
-static bool about_database(gt_status status) {
+/* A failure of the database ends the run. Any other failure ends only this problem. */
+static bool is_database_error(gt_status status) {
     return status == GEMMTUNE_EDB || status == GEMMTUNE_EIO || status == GEMMTUNE_ESCHEMA;
 }
 
@@ -510,7 +519,7 @@ static struct gt_pool_use used_since(const struct gt_pool_use *before,
     return use;
 }
 
-/* Once, while it stays the same. */
+/* Prints the line when it differs from the last one. */
 static void say_untried(struct gt_tuner *t, const struct gt_err *untried) {
     if (untried->line[0] != '\0' && strcmp(untried->line, t->untried.line) != 0)
         gt_progress_line(&t->progress, untried->line);
@@ -545,7 +554,7 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
     free(s);
     result->seconds = gt_seconds() - began;
     result->use = used_since(&before, t->pool);
-    if (status != GEMMTUNE_OK && about_database(status))
+    if (status != GEMMTUNE_OK && is_database_error(status))
         return gt_fail(err, status, "%s", why.line);
     if (status != GEMMTUNE_OK)
         snprintf(result->error, sizeof result->error, "%s", why.line);

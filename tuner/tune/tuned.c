@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Over the names and sources of the families that a search of the problem looks through: a
- * changed source or one more family, and the problem is to be searched again. */
+/* Hashes the names and sources of all families that a search of the problem looks through.
+ * After a change of a source, or with one more family, the problem is searched again. */
 static void hash_families(char hex[65], const struct gt_tuner *t,
                           const gemmtune_problem *p) {
     const struct gt_family *f;
@@ -56,6 +56,6 @@ gt_status gt_tuned_note(const struct gt_tune_result *result, const struct gt_tun
     char families[65];
     const struct gt_tuning tuning = describe(families, t, item, seconds);
     const bool ended = result->error[0] == '\0' && result->winners > 0 &&
-                       result->held == 0 && result->abandoned == 0 && !*t->stop;
+                       result->tried_elsewhere == 0 && result->abandoned == 0 && !*t->stop;
     return ended ? gt_db_tuning_put(t->db, &tuning, err) : GEMMTUNE_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool.c - see pool.h. Every way in which a worker can end goes through retire(). */
+/* pool.c - see pool.h. retire() ends every worker, however its end came about. */
 #include "tuner/work/pool.h"
 
 #include "core/clock.h"
@@ -17,82 +17,83 @@
 #include <unistd.h>
 
 enum {
-    WORKERS_MAX = 33,      /* one that runs, 32 that compile */
+    WORKERS_MAX = 33,      /* one runs kernels, 32 compile */
     PREPARE_SECONDS = 300, /* opening a device, references of large problems */
     COMPILE_SECONDS = 60,  /* for one candidate */
-    STOP_SECONDS = 1,      /* for what runs when the user wants an end */
+    STOP_SECONDS = 1,      /* for jobs that still run when the user wants an end */
 };
 
 struct worker {
     struct gt_process process;
     bool busy;
-    bool stood_by; /* it did, and has reported nothing since */
-    bool again;    /* the job was handed to one that was killed */
+    bool was_standby; /* it was the standby and has not reported since */
+    bool second_try;  /* another program killed the first worker of its job */
     enum gt_stage stage;
-    double deadline; /* by monotonic clock, for the present stage */
+    double deadline; /* of the present stage, by monotonic clock */
     struct gt_job job;
-    struct gt_report report; /* the next one, of which `heard` bytes have come */
-    size_t heard;
+    struct gt_report report; /* the report under way: `received` bytes have arrived */
+    size_t received;
 };
 
 struct gt_pool {
     struct gt_pool_setup setup;
-    int count; /* worker[0] runs, the others compile */
+    int count; /* worker[0] runs kernels, the others compile */
     struct worker worker[WORKERS_MAX];
-    struct gt_process standby;      /* the next worker[0]: it has been sent an OPEN */
-    struct gt_core_set before, own; /* cores: the program's, the run worker's; none: all */
-    bool waits; /* `next` is for the run worker, once it has done what it is at */
+    struct gt_process standby; /* will be the next worker[0]; it has got an OPEN job */
+    /* of the program, of the run worker; an empty set: any core */
+    struct gt_core_set program_cores, run_cores;
+    bool next_waits; /* `next` is the run worker's next job */
     struct gt_job next;
     struct gt_pool_use use;
-    double seen;  /* by monotonic clock: up to when `use` counts */
-    double until; /* by monotonic clock: the end of all jobs */
-    bool stopped; /* `until` heeds the user's wish */
-    bool cut;     /* jobs were ended by `until` */
+    double counted_until; /* monotonic clock: `use` has counted the time up to here */
+    double ends_at;       /* monotonic clock: the end of all jobs */
+    bool stopped;         /* the user's wish to stop is in `ends_at` */
+    bool jobs_ended;      /* jobs were ended at `ends_at` */
 };
 
 /* ---- workers ---- */
 
-/* True when somebody else killed it. */
+/* Ends a worker. True when another program killed it. */
 static bool retire(struct worker *w, char how[96]) {
     w->busy = false;
     return gt_process_end(&w->process, how);
 }
 
-static const struct gt_core_set no_cores; /* of its own: those of the program */
+static const struct gt_core_set any_core; /* the worker uses the cores of the program */
 
 static gt_status start(struct gt_pool *p, struct worker *w, struct gt_err *err) {
     const bool runs = w == &p->worker[0];
-    w->heard = 0;
-    w->stood_by = runs && p->standby.pid != 0;
-    if (!w->stood_by)
-        return gt_process_start(&w->process, p->setup.templates, runs ? &p->own : &no_cores,
-                                err);
+    w->received = 0;
+    w->was_standby = runs && p->standby.pid != 0;
+    if (!w->was_standby)
+        return gt_process_start(&w->process, p->setup.templates,
+                                runs ? &p->run_cores : &any_core, err);
     w->process = p->standby;
     p->standby = (struct gt_process){0};
-    gt_cores_keep_other(w->process.pid, &p->own);
+    gt_cores_keep_other(w->process.pid, &p->run_cores);
     return GEMMTUNE_OK;
 }
 
-/* Beside the compilers: the run worker's core is in use. */
-void gt_pool_stand_by(struct gt_pool *p, const struct gt_job *job) {
+/* The standby shares the cores of the compilers; the run worker's core is in use. */
+void gt_pool_start_standby(struct gt_pool *p, const struct gt_job *job) {
     struct gt_err unread;
     if (p->standby.pid != 0 ||
-        gt_process_start(&p->standby, p->setup.templates, &no_cores, &unread))
+        gt_process_start(&p->standby, p->setup.templates, &any_core, &unread))
         return;
     if (!gt_write_all(p->standby.to, job, sizeof *job))
-        gt_pool_stand_down(p);
+        gt_pool_end_standby(p);
 }
 
-void gt_pool_stand_down(struct gt_pool *p) {
+void gt_pool_end_standby(struct gt_pool *p) {
     char how[96];
     gt_process_end(&p->standby, how);
 }
 
-/* Compile workers inherit what is left. */
-static void leave_a_core(struct gt_pool *p) {
+/* Compile workers inherit the cores that are left. */
+static void reserve_core(struct gt_pool *p) {
     struct gt_core_set rest;
-    gt_cores_allowed(&p->before);
-    if (gt_cores_split(&p->own, &rest, &p->before, gt_cores_beside))
+    gt_cores_allowed(&p->program_cores);
+    if (gt_cores_split(&p->run_cores, &rest, &p->program_cores, gt_cores_beside))
         gt_cores_keep(&rest);
 }
 
@@ -103,13 +104,13 @@ gt_status gt_pool_create(struct gt_pool **out, const struct gt_pool_setup *setup
     if (!p)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the worker processes");
     p->setup = *setup;
-    p->seen = gt_seconds();
-    p->until = HUGE_VAL;
+    p->counted_until = gt_seconds();
+    p->ends_at = HUGE_VAL;
     if (setup->own_core)
-        leave_a_core(p);
+        reserve_core(p);
     p->count =
         1 + (setup->compilers < WORKERS_MAX - 1 ? setup->compilers : WORKERS_MAX - 1);
-    signal(SIGPIPE, SIG_IGN); /* a dead worker's pipe is an error of write, not our end */
+    signal(SIGPIPE, SIG_IGN); /* writing to a dead worker then fails instead of ending us */
     return GEMMTUNE_OK;
 }
 
@@ -122,8 +123,8 @@ void gt_pool_destroy(struct gt_pool *p) {
             gt_process_kill(&p->worker[i].process);
     for (int i = 0; i < p->count; i++)
         retire(&p->worker[i], how);
-    gt_pool_stand_down(p);
-    gt_cores_keep(&p->before);
+    gt_pool_end_standby(p);
+    gt_cores_keep(&p->program_cores);
     free(p);
 }
 
@@ -141,7 +142,7 @@ bool gt_pool_idle(const struct gt_pool *p) {
 }
 
 bool gt_pool_can_run(const struct gt_pool *p) {
-    return !p->waits;
+    return !p->next_waits;
 }
 
 bool gt_pool_can_compile(const struct gt_pool *p) {
@@ -165,9 +166,9 @@ double gt_pool_slow_seconds(const struct gt_device *d, const gemmtune_problem *p
     return gt_problem_flops(p) / (d->is_cpu ? 2e8 * fmax(d->units, 1) : 1e11);
 }
 
-/* Generous: ten seconds, and twenty times the time that a slow kernel takes for the dozen
- * launches of a trial. Only a hang costs so much. A driver that goes on compiling at the
- * first launch has thirty seconds: PoCL takes many. */
+/* The limit is generous: ten seconds, and twenty times the time of a slow kernel for a
+ * trial's dozen launches. Only a hang takes that long. A driver that still compiles at the
+ * first launch gets thirty seconds, since PoCL needs many. */
 double gt_pool_launch_seconds(const struct gt_job *job) {
     gemmtune_problem problem;
     const double base = gt_driver_of(job->device.backend)->compiles_late ? 30 : 10;
@@ -176,7 +177,7 @@ double gt_pool_launch_seconds(const struct gt_job *job) {
     return fmax(job->count, 1) * (base + 20 * gt_pool_slow_seconds(&job->device, &problem));
 }
 
-/* Whether the stage is work of this machine's cores, not of a GPU. */
+/* Whether the stage is work for this machine's cores, not for a GPU. */
 static bool is_for_cores(const struct worker *w) {
     return w->stage == GT_STAGE_PREPARING || w->stage == GT_STAGE_COMPILING ||
            w->job.device.is_cpu;
@@ -194,25 +195,25 @@ static double usual_seconds(const struct gt_pool *p, const struct worker *w) {
     }
 }
 
-/* Beside busy neighbours the cores take longer for the same work. */
+/* When other programs keep the cores busy, the same work takes longer. */
 static double stage_seconds(const struct gt_pool *p, const struct worker *w) {
     return usual_seconds(p, w) * (is_for_cores(w) ? gt_cores_crowding() : 1);
 }
 
-static void enter(struct gt_pool *p, struct worker *w, enum gt_stage stage) {
+static void enter_stage(struct gt_pool *p, struct worker *w, enum gt_stage stage) {
     w->stage = stage;
     w->deadline = gt_seconds() + stage_seconds(p, w);
 }
 
-/* Counts the time since it was last counted for what the run worker does, or for the
- * compilers when it has nothing to do and the program does nothing but wait. */
+/* Adds the time since the last call to the run worker's stage, or to the wait for compilers
+ * when it is idle and the program only waits. */
 static void count_time(struct gt_pool *p, bool waited) {
     const struct worker *w = &p->worker[0];
-    const double now = gt_seconds(), spent = now - p->seen;
+    const double now = gt_seconds(), spent = now - p->counted_until;
     bool compiling = false;
     for (int i = 1; i < p->count; i++)
         compiling = compiling || p->worker[i].busy;
-    p->seen = now;
+    p->counted_until = now;
     if (w->busy && w->stage == GT_STAGE_PREPARING)
         p->use.preparing_s += spent;
     else if (w->busy && w->stage == GT_STAGE_COMPILING)
@@ -228,20 +229,22 @@ struct gt_pool_use gt_pool_use(struct gt_pool *p) {
     return p->use;
 }
 
-static gt_status hand(struct gt_pool *p, struct worker *w, const struct gt_job *job,
-                      struct gt_err *err) {
+static gt_status hand_job(struct gt_pool *p, struct worker *w, const struct gt_job *job,
+                          struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     char how[96];
-    /* one that died while idle is found out here, and so is the one that stood by for it */
+    /* A write fails when the worker died while it was idle, and again when its standby had
+     * died too. */
     for (int attempt = 0; status == GEMMTUNE_OK && attempt < 3; attempt++) {
         if (w->process.pid == 0)
             status = start(p, w, err);
         if (status == GEMMTUNE_OK && gt_write_all(w->process.to, job, sizeof *job)) {
             w->job = *job;
             w->busy = true;
-            w->again = false;
-            enter(p, w,
-                  job->kind == GT_JOB_COMPILE ? GT_STAGE_COMPILING : GT_STAGE_PREPARING);
+            w->second_try = false;
+            enter_stage(p, w,
+                        job->kind == GT_JOB_COMPILE ? GT_STAGE_COMPILING
+                                                    : GT_STAGE_PREPARING);
             return GEMMTUNE_OK;
         }
         retire(w, how);
@@ -254,32 +257,34 @@ static gt_status hand(struct gt_pool *p, struct worker *w, const struct gt_job *
 gt_status gt_pool_send(struct gt_pool *p, const struct gt_job *job, struct gt_err *err) {
     struct worker *w = job->kind == GT_JOB_COMPILE ? idle_compiler(p) : &p->worker[0];
     count_time(p, false);
-    if (!w || (w->busy && p->waits))
+    if (!w || (w->busy && p->next_waits))
         return gt_fail(err, GEMMTUNE_EINVAL, "the worker is busy");
     if (!w->busy)
-        return hand(p, w, job, err);
+        return hand_job(p, w, job, err);
     p->next = *job;
-    p->waits = true;
+    p->next_waits = true;
     return GEMMTUNE_OK;
 }
 
-/* Whatever became of the job before it, unless that says that none can be done. */
-static gt_status hand_next(struct gt_pool *p, const struct gt_event *ended,
-                           struct gt_err *err) {
-    if (!p->waits || p->worker[0].busy)
+/* Hands the waiting job to the run worker. It is dropped when the job before it failed for
+ * a reason that would make every job fail. */
+static gt_status hand_next_job(struct gt_pool *p, const struct gt_event *ended,
+                               struct gt_err *err) {
+    if (!p->next_waits || p->worker[0].busy)
         return GEMMTUNE_OK;
-    p->waits = false;
+    p->next_waits = false;
     return ended->report.stage == GT_STAGE_FAILED && !ended->killed
                ? GEMMTUNE_OK
-               : hand(p, &p->worker[0], &p->next, err);
+               : hand_job(p, &p->worker[0], &p->next, err);
 }
 
 /* ---- events ---- */
 
-static void blame(struct gt_event *out, const struct worker *w, gt_outcome outcome,
-                  const char *text) {
+static void report_loss(struct gt_event *out, const struct worker *w, gt_outcome outcome,
+                        const char *text) {
     out->kind = w->job.kind;
-    /* before anything of the candidate ran, it is not the candidate's doing */
+    /* A worker that is lost before a kernel ran, or is killed by others, says nothing about
+     * the job. */
     const bool ours = w->stage == GT_STAGE_PREPARING || out->killed;
     gt_report_init(&out->report, w->job.id, ours ? GT_STAGE_FAILED : GT_STAGE_DONE);
     out->report.status = GEMMTUNE_EDEVICE;
@@ -294,77 +299,78 @@ static void blame(struct gt_event *out, const struct worker *w, gt_outcome outco
     }
 }
 
-static const char *doing(const struct worker *w) {
+static const char *stage_name(const struct worker *w) {
     return w->stage == GT_STAGE_PREPARING   ? "preparing"
            : w->stage == GT_STAGE_COMPILING ? "compiling"
                                             : "running";
 }
 
-/* What a process was lost over that stood by may be what it had open before the job came;
- * one that somebody else killed says nothing about its job. Once only: no second one that
- * stands by takes its place. */
-static bool hand_again(struct gt_pool *p, struct worker *w, const struct worker *was,
-                       bool killed) {
+/* Hands a lost worker's job to a fresh worker, once:
+ * - A standby that dies on its first job may have died of its own set-up.
+ * - A worker that another program killed says nothing about its job.
+ * The fresh worker is not a standby again. */
+static bool retry_job(struct gt_pool *p, struct worker *w, const struct worker *was,
+                      bool killed) {
     struct gt_err unread;
-    if (!was->stood_by && (!killed || was->again))
+    if (!was->was_standby && (!killed || was->second_try))
         return false;
-    gt_pool_stand_down(p);
-    if (hand(p, w, &was->job, &unread) != GEMMTUNE_OK)
+    gt_pool_end_standby(p);
+    if (hand_job(p, w, &was->job, &unread) != GEMMTUNE_OK)
         return false;
-    w->again = killed;
+    w->second_try = killed;
     return true;
 }
 
-/* These are false when the job did not end with the worker. */
-static bool died(struct gt_event *out, struct gt_pool *p, struct worker *w) {
+/* The next two end a lost worker. They return false when its job goes on in a fresh one. */
+static bool worker_died(struct gt_event *out, struct gt_pool *p, struct worker *w) {
     char how[96], text[200];
     struct worker was = *w;
     const bool killed = retire(w, how);
-    if (hand_again(p, w, &was, killed))
+    if (retry_job(p, w, &was, killed))
         return false;
     out->killed = killed;
-    snprintf(text, sizeof text, "the worker %s while %s%s", how, doing(&was),
-             killed ? ", by somebody else: is memory short?" : "");
-    blame(out, &was, GT_CRASHED, text);
+    snprintf(text, sizeof text, "the worker %s while %s%s", how, stage_name(&was),
+             killed ? ", by another program: is memory short?" : "");
+    report_loss(out, &was, GT_CRASHED, text);
     return true;
 }
 
-static bool overdue(struct gt_event *out, struct gt_pool *p, struct worker *w) {
+static bool worker_overdue(struct gt_event *out, struct gt_pool *p, struct worker *w) {
     char how[96], text[160];
     struct worker was = *w;
     gt_process_kill(&w->process);
     retire(w, how);
-    if (hand_again(p, w, &was, false))
+    if (retry_job(p, w, &was, false))
         return false;
-    snprintf(text, sizeof text, "still %s after %.3g s", doing(&was),
+    snprintf(text, sizeof text, "still %s after %.3g s", stage_name(&was),
              stage_seconds(p, &was));
-    blame(out, &was, GT_TIMEOUT, text);
+    report_loss(out, &was, GT_TIMEOUT, text);
     return true;
 }
 
-/* Reads what there is: one that is stopped inside a frame must not hold us up. True when
- * the job ended with it. */
-static bool hear(struct gt_event *out, struct gt_pool *p, struct worker *w) {
+/* Reads the bytes that have arrived; a worker that is stopped inside a frame must not block
+ * us. True when its job has ended. */
+static bool read_report(struct gt_event *out, struct gt_pool *p, struct worker *w) {
     char how[96];
-    const ssize_t n =
-        read(w->process.from, (char *)&w->report + w->heard, sizeof w->report - w->heard);
+    const ssize_t n = read(w->process.from, (char *)&w->report + w->received,
+                           sizeof w->report - w->received);
     if (n < 0 && errno == EINTR)
         return false;
     if (n > 0)
-        w->stood_by = false;
-    if (n > 0 && (w->heard += (size_t)n) < sizeof w->report)
+        w->was_standby = false;
+    if (n > 0 && (w->received += (size_t)n) < sizeof w->report)
         return false;
     if (n <= 0 || !gt_report_sound(&w->report) || w->report.id != w->job.id)
-        return died(out, p, w);
+        return worker_died(out, p, w);
     out->report = w->report;
-    w->heard = 0;
+    w->received = 0;
     if (out->report.stage != GT_STAGE_DONE && out->report.stage != GT_STAGE_FAILED) {
-        enter(p, w, out->report.stage);
+        enter_stage(p, w, out->report.stage);
         return false;
     }
     if (out->report.stage == GT_STAGE_DONE && w->job.kind != GT_JOB_PREPARE &&
         out->report.count != w->job.count)
-        return died(out, p, w);
+        return worker_died(out, p, w);
     out->kind = w->job.kind;
     w->busy = false;
     gt_process_hush(&w->process);
@@ -378,39 +384,39 @@ static bool hear(struct gt_event *out, struct gt_pool *p, struct worker *w) {
 
 /* ---- the end of all jobs ---- */
 
-void gt_pool_until(struct gt_pool *p, double when) {
-    p->until = p->stopped ? fmin(when, p->until) : when;
-    p->cut = false;
+void gt_pool_end_at(struct gt_pool *p, double when) {
+    p->ends_at = p->stopped ? fmin(when, p->ends_at) : when;
+    p->jobs_ended = false;
 }
 
-bool gt_pool_was_cut(const struct gt_pool *p) {
-    return p->cut;
+bool gt_pool_was_ended(const struct gt_pool *p) {
+    return p->jobs_ended;
 }
 
-static void heed_user(struct gt_pool *p) {
+static void check_for_stop(struct gt_pool *p) {
     if (p->stopped || p->setup.stop == NULL || *p->setup.stop == 0)
         return;
     p->stopped = true;
-    p->until = fmin(p->until, gt_seconds() + STOP_SECONDS);
+    p->ends_at = fmin(p->ends_at, gt_seconds() + STOP_SECONDS);
 }
 
-static void cut_off(struct gt_pool *p) {
+static void end_jobs(struct gt_pool *p) {
     char how[96];
-    if (gt_seconds() < p->until)
+    if (gt_seconds() < p->ends_at)
         return;
     for (int i = 0; i < p->count; i++)
         if (p->worker[i].busy) {
             gt_process_kill(&p->worker[i].process);
-            p->cut = true;
+            p->jobs_ended = true;
         }
     for (int i = 0; i < p->count; i++)
         if (p->worker[i].busy)
             retire(&p->worker[i], how);
-    p->waits = false;
+    p->next_waits = false;
 }
 
 static double until_next_deadline(const struct gt_pool *p, double seconds) {
-    double t = fmin(seconds, p->until - gt_seconds());
+    double t = fmin(seconds, p->ends_at - gt_seconds());
     for (int i = 0; i < p->count; i++)
         if (p->worker[i].busy)
             t = fmin(t, p->worker[i].deadline - gt_seconds());
@@ -420,7 +426,7 @@ static double until_next_deadline(const struct gt_pool *p, double seconds) {
 static bool find_overdue(struct gt_event *out, struct gt_pool *p) {
     for (int i = 0; i < p->count; i++)
         if (p->worker[i].busy && gt_seconds() > p->worker[i].deadline &&
-            overdue(out, p, &p->worker[i]))
+            worker_overdue(out, p, &p->worker[i]))
             return true;
     return false;
 }
@@ -430,8 +436,8 @@ gt_status gt_pool_wait(bool *got, struct gt_event *out, struct gt_pool *p, doubl
     struct pollfd fds[WORKERS_MAX];
     int who[WORKERS_MAX], n = 0;
     *got = out->killed = false;
-    heed_user(p);
-    cut_off(p);
+    check_for_stop(p);
+    end_jobs(p);
     for (int i = 0; i < p->count; i++)
         if (p->worker[i].busy) {
             fds[n] = (struct pollfd){.fd = p->worker[i].process.from, .events = POLLIN};
@@ -446,10 +452,10 @@ gt_status gt_pool_wait(bool *got, struct gt_event *out, struct gt_pool *p, doubl
                        strerror(errno));
     for (int i = 0; ready > 0 && i < n && !*got; i++)
         if (fds[i].revents)
-            *got = hear(out, p, &p->worker[who[i]]);
+            *got = read_report(out, p, &p->worker[who[i]]);
     if (!*got)
         *got = find_overdue(out, p);
-    return *got ? hand_next(p, out, err) : GEMMTUNE_OK;
+    return *got ? hand_next_job(p, out, err) : GEMMTUNE_OK;
 }
 
 gt_status gt_pool_refresh(struct gt_pool *p, struct gt_err *err) {
@@ -478,10 +484,11 @@ gt_status gt_pool_run(struct gt_report *out, struct gt_pool *p, const struct gt_
     return status;
 }
 
-/* A lost context or worker takes others along, what computes wrongly may have written to
- * data that others are judged by, and a failure of timing several together is charged to
- * all. */
-static bool may_be_anothers(gt_outcome outcome) {
+/* A bad outcome in a group may be the fault of another candidate:
+ * - A lost context or worker ends all of them.
+ * - A kernel that computes wrong results may have written to the data that others use.
+ * - A failed timing of several kernels is charged to all. */
+static bool may_be_of_another(gt_outcome outcome) {
     return outcome == GT_CRASHED || outcome == GT_TIMEOUT || outcome == GT_WRONG_RESULT ||
            outcome == GT_LAUNCH || outcome == GT_OUT_OF_MEMORY;
 }
@@ -506,7 +513,7 @@ gt_status gt_pool_run_final(struct gt_report *out, struct gt_pool *p,
     if (status == GEMMTUNE_OK)
         status = gt_pool_run(out, p, job, err);
     for (int i = 0; status == GEMMTUNE_OK && job->count > 1 && i < job->count; i++)
-        if (may_be_anothers(out->result[i].outcome))
+        if (may_be_of_another(out->result[i].outcome))
             status = run_alone(&out->result[i], p, job, i, err);
     return status;
 }

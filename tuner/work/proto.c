@@ -3,14 +3,26 @@
 #include "tuner/work/proto.h"
 
 #include "core/io.h"
+#include "runtime/family.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* "GTj2" and "GTr5": change the digit with the layout. */
+/* "GTj2" and "GTr5": change the digit when the layout changes. */
 #define JOB_MAGIC    UINT32_C(0x47546a32)
 #define REPORT_MAGIC UINT32_C(0x47547235)
+
+void gt_candidate_set(struct gt_candidate *out, const char *family, const char *point) {
+    (void)snprintf(out->family, sizeof out->family, "%s", family);
+    (void)snprintf(out->point, sizeof out->point, "%s", point);
+}
+
+void gt_candidate_set_point(struct gt_candidate *out, const struct gt_family *family,
+                            const struct gt_point *point) {
+    (void)snprintf(out->family, sizeof out->family, "%s", family->name);
+    (void)gt_point_text(point, out->point);
+}
 
 bool gt_candidate_same(const struct gt_candidate *a, const struct gt_candidate *b) {
     return strcmp(a->family, b->family) == 0 && strcmp(a->point, b->point) == 0;
@@ -32,8 +44,8 @@ void gt_report_init(struct gt_report *report, int64_t id, enum gt_stage stage) {
     report->stage = stage;
 }
 
-/* Texts from the other end are ended here, counts bounded: a worker may have been broken
- * into pieces by the kernel it ran. */
+/* The reader terminates texts and bounds counts: the worker may be corrupted by the kernel
+ * that it ran. */
 bool gt_job_read(int fd, struct gt_job *job) {
     if (!gt_read_all(fd, job, sizeof *job) || job->magic != JOB_MAGIC)
         return false;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trial.c - what becomes of a candidate. Read this file first: it is the program in one
+ * trial.c - how a candidate becomes an outcome. Read this file first: it is the program in
+ * one
  * page.
  *
  *     bind the point to the device and the problem      -> constraints
  *     build and load it, as the library would           -> compile, launch
  *     run it on every case, compare every element       -> launch, wrong_result, crashed
- *     time it on random inputs, interleaved with rivals -> implausible
+ *     time it on random inputs (finalists in turn)      -> implausible
  *     run it once more                                  -> wrong_result, correct
  */
 #include "tuner/work/trial.h"
@@ -20,7 +21,8 @@
 /* A candidate under way. */
 struct attempt {
     struct gt_exec *exec;
-    struct gt_suite *suite; /* of exec; not needed any more once it is checked */
+    /* for the cases of exec; no longer needed when they are checked */
+    struct gt_suite *suite;
     struct gt_result *result;
 };
 
@@ -32,7 +34,7 @@ static void end(struct gt_result *r, gt_outcome outcome, const char *text) {
             *c = ' ';
 }
 
-/* What a failure to make or run the kernel says about it. */
+/* The outcome for a failure to make or run the kernel. */
 static gt_outcome outcome_of(gt_status status, gt_outcome otherwise) {
     switch (status) {
     case GEMMTUNE_EINVAL:
@@ -89,8 +91,8 @@ static void build(struct attempt *a, struct gt_lab *lab, const struct gt_familie
     a->result->compile_ms = info.compile_ms;
 }
 
-/* A driver that refuses a launch refuses the candidate; one that reports a fault after it
- * was accepted has lost the context with everything in it. */
+/* When a driver refuses a launch, the candidate is at fault. When it reports a fault after
+ * the launch, the context is lost with all data. */
 static void fault(struct attempt *a, gt_status status, const struct gt_err *err) {
     end(a->result, status == GEMMTUNE_EINVAL ? GT_LAUNCH : outcome_of(status, GT_CRASHED),
         err->line);
@@ -98,8 +100,9 @@ static void fault(struct attempt *a, gt_status status, const struct gt_err *err)
     drop(a);
 }
 
-/* What computes wrongly may have written anywhere: to inputs, to the reference of a case
- * that others are checked against. The next candidate meets a fresh worker. */
+/* A kernel that computes wrong results may have written anywhere: to inputs, or to a
+ * reference that others are checked against. The next candidate therefore gets a fresh
+ * worker. */
 static void wrong(struct attempt *a, const char *why) {
     end(a->result, GT_WRONG_RESULT, why);
     a->result->fatal = true;
@@ -118,8 +121,8 @@ static void check(struct attempt *a, struct gt_lab *lab) {
     }
 }
 
-/* Faster than the arithmetic allows, or than any launch can be, is a mistake of measuring
- * or of computing, not a win. */
+/* A time that the arithmetic or a launch cannot reach is an error of measuring or
+ * computing. */
 static bool plausible(const struct gt_measurement *m, const struct gt_device *d,
                       const gemmtune_problem *p) {
     enum { FLOOR_NS = 50 };
@@ -133,7 +136,7 @@ static void judge(struct attempt *a, struct gt_lab *lab, const gemmtune_problem 
     char why[GT_VERDICT_MAX];
     bool right = false;
     if (!plausible(&a->result->time, gt_lab_device(lab), p)) {
-        snprintf(why, sizeof why, "%.0f ns is less than this device can take",
+        snprintf(why, sizeof why, "%.0f ns is less than this device needs",
                  a->result->time.median_ns);
         end(a->result, GT_IMPLAUSIBLE, why);
         return;
@@ -148,16 +151,16 @@ static void judge(struct attempt *a, struct gt_lab *lab, const gemmtune_problem 
 }
 
 static struct gt_time_budget budget_of(const struct gt_job *job) {
-    struct gt_time_budget b = job->kind == GT_JOB_FINAL   ? gt_final_budget
-                              : job->kind == GT_JOB_AGAIN ? gt_again_budget
-                                                          : gt_screen_budget;
+    struct gt_time_budget b = job->kind == GT_JOB_FINAL     ? gt_final_budget
+                              : job->kind == GT_JOB_COMPARE ? gt_compare_budget
+                                                            : gt_screen_budget;
     if (job->kind == GT_JOB_TRIAL)
-        b.rule.rival_ns = job->best_ns * (1 + GT_SCREEN_DOUBT);
+        b.rule.rival_ns = job->best_ns * (1 + GT_SCREEN_MARGIN);
     return b;
 }
 
-/* Times what is left of the attempts together. A fault while several run is charged to none
- * of them in particular: all are tried again one by one by whoever asked. */
+/* Times the remaining attempts together. A fault while several run is charged to all of
+ * them; the caller then tries them again one by one. */
 static void time_all(struct attempt *a, int count, struct gt_lab *lab,
                      const struct gt_job *job) {
     const struct gt_exec *execs[GT_JOB_POINTS_MAX];
@@ -180,7 +183,7 @@ static void time_all(struct attempt *a, int count, struct gt_lab *lab,
     }
 }
 
-/* That what is left of the attempts computes rightly is all that was asked. */
+/* The remaining attempts are correct, which is all that the job asked. */
 static void accept(struct attempt *a, int count) {
     for (int i = 0; i < count; i++)
         if (a[i].exec) {
@@ -200,7 +203,7 @@ gt_status gt_trial_run(struct gt_report *report, struct gt_lab *lab,
                        const struct gt_families *families, const struct gt_job *job,
                        gt_stage_fn stage, void *user, struct gt_err *err) {
     struct attempt a[GT_JOB_POINTS_MAX] = {{0}};
-    struct gt_spent *spent = &report->result[0].spent; /* by all together */
+    struct gt_spent *spent = &report->result[0].spent; /* of all attempts together */
     gemmtune_problem p;
     double since = gt_seconds();
     gt_status status = gt_problem_from_name(&p, job->problem, err);
@@ -250,7 +253,8 @@ gt_status gt_trial_compile(struct gt_report *report, const struct gt_families *f
     report->count = 1;
     char toolchain[GT_TOOLCHAIN_MAX];
     status = driver->toolchain(toolchain, &job->device, err);
-    if (status != GEMMTUNE_OK) /* no compiler: not the candidate's doing */
+    /* there is no compiler, which is not the candidate's fault */
+    if (status != GEMMTUNE_OK)
         return status;
     status = find(&family, &point, families, &job->candidate[0], &why);
     if (status == GEMMTUNE_OK)

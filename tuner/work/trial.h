@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trial.h - one candidate from text to outcome: build, check, time, judge. Runs in the run
- * worker.
+ * trial.h - takes one candidate from its text to its outcome: build, check, time, judge. It
+ * runs in the run worker.
  */
 #ifndef GT_TUNER_WORK_TRIAL_H
 #define GT_TUNER_WORK_TRIAL_H
@@ -10,17 +10,17 @@
 #include "tuner/lab/lab.h"
 #include "tuner/work/proto.h"
 
-/* Told before each stage, so that deadlines count from where the time goes. */
+/* Called before each stage, so that each stage has its own deadline. */
 typedef void (*gt_stage_fn)(void *user, enum gt_stage stage);
 
-/* Tries candidate[0..count) of the job on the lab, which must be set up for its problem,
- * and fills report->result. With more than one the correct ones are timed interleaved.
- * Returns a failure only for what is nobody's outcome. */
+/* Tries candidate[0..count) of the job on the lab, which must be set up for the job's
+ * problem, and fills report->result. Several correct candidates are timed in turn. Returns
+ * only those failures that are not a candidate's outcome. */
 gt_status gt_trial_run(struct gt_report *report, struct gt_lab *lab,
                        const struct gt_families *families, const struct gt_job *job,
                        gt_stage_fn stage, void *user, struct gt_err *err);
 
-/* Builds candidate[0] into the image cache; result[0] says what the compiler said. Needs no
+/* Builds candidate[0] into the image cache. result[0] gets the compiler's verdict. Needs no
  * device. */
 gt_status gt_trial_compile(struct gt_report *report, const struct gt_families *families,
                            const struct gt_job *job, struct gt_err *err);

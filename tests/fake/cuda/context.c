@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* context.c - what every call goes through, errors and contexts. See fake_cuda.h. */
+/* context.c - the common part of all calls, errors and contexts. See fake_cuda.h. */
 #include "tests/fake/cuda/fake_cuda.h"
 
 #include <stdio.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* devices.c - the devices that FAKE_CUDA_DEVICE names, and what the driver says of them.
- * See fake_cuda.h. */
+/*
+ * devices.c - the devices that FAKE_CUDA_DEVICE names, and their attributes. See
+ * fake_cuda.h.
+ */
 #include "tests/fake/cuda/fake_cuda.h"
 
 #include <stdio.h>
@@ -98,7 +100,7 @@ gt_cu_result cuDeviceGetAttribute(int *value, gt_cu_device_attribute attribute,
         {GT_CU_SMEM_PER_UNIT, c->smem_per_unit},
         {GT_CU_SMEM_PER_BLOCK_OPTIN, c->smem_optin},
     };
-    *value = 0; /* what is not listed is 0: no time-out, not integrated, default mode */
+    *value = 0; /* missing attributes are 0: no time-out, not integrated, default mode */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if ((unsigned)rows[i].attribute == attribute)
             *value = rows[i].value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* events.c - events, and the clock that they read. See fake_cuda.h. */
+/* events.c - events and their clock. See fake_cuda.h. */
 #include "tests/fake/cuda/fake_cuda.h"
 
 #include <stdlib.h>

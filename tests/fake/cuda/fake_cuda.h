@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fake_cuda.h - libcuda.so, a stand-in for the CUDA driver (GEMMTUNE_LIBCUDA) that runs
- * kernels for real, on the CPU through PoCL: with tests/fake/libnvrtc.c an "image" is the
- * kernel's source, which compiles as OpenCL C too. So the whole CUDA side of gemmtune runs
- * without a GPU, and every fault that a driver can have can be had on demand. It is
- * stricter than a driver: addresses must lie in live allocations, shared memory must have
- * been asked for, a context must be current.
+ * fake_cuda.h - libcuda.so, a replacement for the CUDA driver (GEMMTUNE_LIBCUDA) that
+ * really
+ * runs kernels, on the CPU through PoCL. With tests/fake/libnvrtc.c an "image" is the
+ * kernel's source, which also compiles as OpenCL C. The whole CUDA side of gemmtune thus
+ * runs without a GPU, and every fault of a driver can be produced. It is stricter than a
+ * driver: addresses must lie in live allocations, shared memory must have been requested, a
+ * context must be current.
  *
- * It runs everything at once and in order; what CUDA does later it does in the call. It
- * exports NVML's functions too: name the same file in GEMMTUNE_LIBNVML to have clocks.
- * cuInit reads the environment; a changed script counts from the start.
+ * It runs everything at once and in order; work that CUDA does later is done in the call.
+ * It exports NVML's functions too: GEMMTUNE_LIBNVML may name the same file. cuInit reads
+ * the environment; a changed script counts from the start.
  *
- * - FAKE_CUDA_DEVICE: devices, by commas, of h200 (the default), gtx1080, gtx1050-2gb and
+ * - FAKE_CUDA_DEVICE: a list with commas of h200 (the default), gtx1080, gtx1050-2gb and
  *   gtx1050-3gb
  * - FAKE_CUDA_TIME: with "model", times come from a model of the launch, the same in every
  *   run, and a graph is executed in part; otherwise they come from the clock
- * - FAKE_CUDA_SEED: of the model's noise
- * - FAKE_CUDA_REPORT: a file to which each destroyed context adds a line: what was left
+ * - FAKE_CUDA_SEED: random seed of the model's noise
+ * - FAKE_CUDA_REPORT: a file to which each destroyed context adds a line about its
+ *   leftovers
  * - FAKE_CUDA_STATE: a file that counts for the script over all processes of a run
  *
- * FAKE_CUDA_SCRIPT: rules, separated by ";" and without spaces. NAME/KERNEL counts that
- * kernel's launches alone. Each rule counts for itself, from 1.
+ * FAKE_CUDA_SCRIPT: rules, separated by ";" and without spaces. NAME/KERNEL counts only
+ * that kernel's launches. Each rule counts for itself, from 1.
  *
  * - cuMemAlloc:5=2: the fifth call returns error 2
  * - cuLaunchKernel:12=700!: and so does every later call, since the context is lost
@@ -29,8 +31,8 @@
  * - corrupt@7: launch 7 leaves a wrong element at the start of each array that it writes
  * - lose@7: launch 7 is not executed
  * - clock=0.6@30: from measurement 30 on the clock is at 60 %, and NVML says throttled
- * - noted=0.9: NVML notes that clock, whatever it is
- * - outlier=100@5: measurement 5 is 100 times as long (0, -1 and nan as well)
+ * - noted=0.9: NVML always reports that clock
+ * - outlier=100@5: measurement 5 is 100 times as long (0, -1 and nan are allowed)
  * - slow=1.2: everything takes 1.2 times as long
  */
 #ifndef GT_TESTS_FAKE_CUDA_H
@@ -130,7 +132,7 @@ struct rule {
 };
 
 void read_script(void);
-/* Counts an event and gives the rule that is due with it, or NULL. */
+/* Counts an event. Returns the rule that is due with it, or NULL. */
 const struct rule *due(const char *what, const char *kernel);
 /* The factor of the clock, 1 until its rule has begun. Counts a measurement when asked to.
  */
@@ -145,7 +147,7 @@ struct CUstream_st {
 
 struct CUctx_st {
     int device;
-    gt_cu_result lost; /* what every call returns once the context is ruined */
+    gt_cu_result lost; /* every call returns it once the context is lost */
     struct CUstream_st null_stream;
 };
 
@@ -168,7 +170,7 @@ struct CUfunc_st {
     struct param param[PARAMS_MAX];
     int m, n, k, alpha;  /* which parameters are called so; -1 */
     unsigned cluster[3]; /* of its first launch: it is made for that */
-    size_t smem;         /* what its __local arrays take */
+    size_t smem;         /* size of its __local arrays */
     size_t dynamic_max;  /* what may be asked for at a launch */
     uint64_t hash, runs; /* for the model */
 };
@@ -184,9 +186,9 @@ struct CUmod_st {
 struct launch {
     CUfunction function;
     unsigned grid[3], block[3], cluster[3], smem;
-    bool early; /* may begin before the one ahead of it has ended */
+    bool early; /* may begin before the previous launch has ended */
     _Alignas(8) unsigned char value[PARAMS_MAX][VALUE_MAX];
-    void *param[PARAMS_MAX]; /* to the values, for who asks a graph */
+    void *param[PARAMS_MAX]; /* the values, for a caller that asks a graph */
 };
 
 struct CUgraph_st {
@@ -200,7 +202,7 @@ struct CUgraphExec_st {
 
 /* ---- context.c ---- */
 
-/* What there is of each, and launches so far. */
+/* Number of live objects of each kind, and of launches so far. */
 struct live {
     long contexts, modules, streams, events, graphs, launches, early, pinned;
 };
@@ -209,7 +211,7 @@ extern struct live live;
 extern pthread_mutex_t mutex;
 
 CUcontext current(void);
-/* Waits, and says whether a launch before has ruined the context. */
+/* Waits. True when an earlier launch has destroyed the context. */
 gt_cu_result finish(void);
 
 enum call {
@@ -218,7 +220,7 @@ enum call {
 #undef X
 };
 
-/* What the call returns before it does anything. From cuCtxSynchronize on, calls need a
+/* The result of a call before it does anything. From cuCtxSynchronize on, calls need a
  * context that is not lost. */
 gt_cu_result enter(enum call call, const char *kernel);
 void unlock(int *unused);
@@ -241,7 +243,7 @@ static inline char *host(CUdeviceptr at) {
 
 /* Whether [at, at + bytes) lies in an allocation. */
 bool is_allocated(CUdeviceptr at, size_t bytes);
-/* Frees what was left in a context, as the driver does, and tells how much that was. */
+/* Frees the leftovers of a context, as the driver does, and reports how many there were. */
 void clear_memories(CUcontext context, long *count, size_t *bytes);
 gt_cu_result not_in_capture(CUstream stream);
 
@@ -257,7 +259,7 @@ int threads_max(const struct CUmod_st *m);
 
 bool times_are_modelled(void);
 CUstream or_null_stream(CUstream stream);
-/* Runs an accepted launch. What goes wrong from here on shows in a later call. */
+/* Runs an accepted launch. Its errors show in a later call. */
 gt_cu_result run(const struct launch *l, CUstream stream, bool for_real);
 
 /* ---- streams.c ---- */

@@ -18,7 +18,7 @@ static gt_cu_result accept_cluster(const struct launch *l) {
     return blocks > 16 ? GT_CU_INVALID_VALUE : GT_CU_SUCCESS;
 }
 
-/* What the driver checks before it accepts. */
+/* The checks that the driver makes before it accepts a launch. */
 static gt_cu_result accept(const struct launch *l) {
     unsigned long threads = 1;
     for (int i = 0; i < 3; i++) {
@@ -58,8 +58,8 @@ static void put_arguments(const struct launch *l) {
     }
 }
 
-/* Whether it would touch what is not its own: an address in no allocation, or more shared
- * memory than was asked for. NULL is left to the kernel: it may not read it. */
+/* Whether the launch would touch foreign memory: an address in no allocation, or more
+ * shared memory than was requested. NULL is the kernel's affair: it may not read it. */
 static bool trespasses(const struct launch *l) {
     for (int i = 0; i < l->function->count; i++)
         if (l->function->param[i].pointer && pointer_of(l, i) != 0 &&
@@ -68,8 +68,8 @@ static bool trespasses(const struct launch *l) {
     return l->function->smem > l->smem;
 }
 
-/* Whether it comes in other clusters than the first time: blocks then look for others that
- * are not there. */
+/* Whether the launch has other clusters than the first time: its blocks would look for
+ * others that do not exist. */
 static bool is_regrouped(const struct launch *l) {
     unsigned *first = l->function->cluster;
     if (first[0] == 0)
@@ -77,7 +77,8 @@ static bool is_regrouped(const struct launch *l) {
     return memcmp(first, l->cluster, sizeof l->cluster) != 0;
 }
 
-/* Flips bits that matter in every type, of the first 8 bytes of all that it writes. */
+/* Flips bits that matter in every type, in the first 8 bytes of all arrays that it writes.
+ */
 static void corrupt(const struct launch *l) {
     (void)cl.clFinish(cl.queue);
     for (int i = 0; i < l->function->count; i++) {
@@ -130,8 +131,8 @@ static void hang(void) {
         (void)nanosleep(&hour, NULL);
 }
 
-/* What tuner/lab/kernels/check.cl cannot see in OpenCL: how many clocks there are in a
- * millisecond. */
+/* The number of clocks in a millisecond, which tuner/lab/kernels/check.cl cannot see in
+ * OpenCL. */
 static void keep_pace(const struct launch *l) {
     const double mhz = device[current()->device]->clock_mhz * clock_factor(false);
     const uint64_t pace[2] = {(uint64_t)lround(mhz * 1000), 1000000};

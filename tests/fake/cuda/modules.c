@@ -44,7 +44,7 @@ static cl_program build(const char *source) {
     return NULL;
 }
 
-/* What is built stays until the process ends: tests load the same images many times. */
+/* Built programs stay until the process ends: tests load the same images many times. */
 static cl_program built(const char *source) {
     static struct built {
         struct built *next;
@@ -112,8 +112,8 @@ gt_cu_result cuModuleUnload(CUmodule module) {
     return GT_CU_SUCCESS;
 }
 
-/* PoCL tells a type by the name it was declared with, and takes any size where that is a
- * typedef: the prelude's are known here. */
+/* PoCL reports a type by its declared name, and accepts any size for a typedef. The
+ * prelude's typedefs are listed here. */
 static size_t scalar_size(const struct CUfunc_st *f, cl_uint i) {
     const size_t elem = f->module->wide ? 8 : 4;
     const struct {

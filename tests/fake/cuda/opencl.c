@@ -19,7 +19,7 @@ static void fill_cl(void *library) {
 #undef X
 }
 
-/* Once a process, and late: the parent of gemmtune's workers must never get here. */
+/* Once in a process, and late: the parent of gemmtune's workers must not come here. */
 void open_cl(void) {
     if (cl.context)
         return;

@@ -35,7 +35,7 @@ static bool word_is_known(const char *word) {
     return false;
 }
 
-/* What follows each delimiter, in any order. */
+/* The values after each delimiter, in any order. */
 static void read_rule(struct rule *r, const char *p) {
     static const char delimiters[] = "/:@=!;";
     size_t length = strcspn(p, delimiters);

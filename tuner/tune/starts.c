@@ -1,59 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seeds.c - see seeds.h. */
-#include "tuner/tune/seeds.h"
+/* starts.c - see starts.h. */
+#include "tuner/tune/starts.h"
+
+#include "tuner/base/best.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    AGAIN = GT_FINALISTS_MAX,
+    FINALISTS = GT_FINALISTS_MAX,
     NEIGHBOURS = 6,
-    STRANGERS = 4,
+    OTHERS = 4,
     NEARBY_MAX = 16,
-    KNOWN_MAX = 64
+    DEVICES_MAX = 64
 };
-enum { EXPECTED = 16, EXPECTED_EACH = 8 }; /* by the model, in all and of a family */
+/* by the model: in all, and of one family */
+enum { EXPECTED = 16, EXPECTED_PER_FAMILY = 8 };
 
-/* Points that did well for problems with these types and layout, nearest first, each once.
- */
+/* Points that did well for problems with these types and layout, the nearest problem first.
+ * Each point is in it once. */
 struct nearby {
     int room, count;
-    struct {
-        struct gt_pick pick;
-        double distance;
-    } at[NEARBY_MAX];
+    struct gt_keyed_pick at[NEARBY_MAX]; /* the key is the distance */
 };
-_Static_assert((int)AGAIN <= (int)NEARBY_MAX && (int)NEIGHBOURS <= (int)NEARBY_MAX &&
-                   (int)STRANGERS <= (int)NEARBY_MAX,
+_Static_assert((int)FINALISTS <= (int)NEARBY_MAX && (int)NEIGHBOURS <= (int)NEARBY_MAX &&
+                   (int)OTHERS <= (int)NEARBY_MAX,
                "the list is long enough for all");
 
 struct finding {
-    struct gt_seeds *seeds;
+    struct gt_starts *starts;
     const struct gt_tuner *tuner;
     const struct gt_space *space;
     int spaces;
     const gemmtune_problem *problem;
-    char name[GT_PROBLEM_NAME_MAX]; /* the problem's */
-    struct nearby again;  /* finalists of the problem itself on this device, by rank */
-    struct nearby own;    /* winners on this device */
-    struct nearby others; /* and on the one most like it that has any */
+    char name[GT_PROBLEM_NAME_MAX]; /* the problem's name */
+    struct nearby finalists;        /* finalists of this problem on this device, by rank */
+    struct nearby own;              /* winners of other problems on this device */
+    struct nearby others;           /* winners on the most similar device that has any */
 };
 
-static void add(struct gt_seeds *s, struct gt_pick p) {
+static void add(struct gt_starts *s, struct gt_pick p) {
     for (int i = 0; i < s->count; i++)
         if (s->pick[i].space == p.space && s->pick[i].index == p.index)
             return;
-    if (s->count < GT_SEEDS_MAX)
+    if (s->count < GT_SEARCH_STARTS_MAX)
         s->pick[s->count++] = p;
 }
 
-/* False: it is not legal here. */
+/* Adds the point. False when it is not legal here. */
 static bool add_point(struct finding *f, int space, const struct gt_point *point) {
     const struct gt_pick pick = {.space = space,
                                  .index = gt_space_find(&f->space[space], point)};
     if (pick.index != SIZE_MAX)
-        add(f->seeds, pick);
+        add(f->starts, pick);
     return pick.index != SIZE_MAX;
 }
 
@@ -66,27 +66,20 @@ static int place_of(const struct nearby *n, struct gt_pick p) {
 }
 
 static void add_near(struct nearby *n, struct gt_pick p, double distance) {
-    const int known = place_of(n, p);
-    if (known < n->count) { /* it did well there as well: the nearer of the two counts */
-        if (n->at[known].distance <= distance)
+    const int old = place_of(n, p);
+    if (old < n->count) { /* it did well there too: the nearer of the two problems counts */
+        if (n->at[old].key <= distance)
             return;
         n->count--;
-        memmove(&n->at[known], &n->at[known + 1],
-                (size_t)(n->count - known) * sizeof *n->at);
+        memmove(&n->at[old], &n->at[old + 1], (size_t)(n->count - old) * sizeof *n->at);
     }
-    int at = n->count < n->room ? n->count++ : n->room;
-    while (at > 0 && n->at[at - 1].distance > distance) {
-        if (at < n->room)
-            n->at[at] = n->at[at - 1];
-        at--;
-    }
-    if (at < n->room) {
-        n->at[at].pick = p;
-        n->at[at].distance = distance;
-    }
+    struct gt_keyed_pick *place =
+        gt_best_place(n->at, &n->count, n->room, sizeof *n->at, distance);
+    if (place != NULL)
+        *place = (struct gt_keyed_pick){distance, p};
 }
 
-static void add_all(struct gt_seeds *s, const struct nearby *n) {
+static void add_all(struct gt_starts *s, const struct nearby *n) {
     for (int i = 0; i < n->count; i++)
         add(s, n->at[i].pick);
 }
@@ -111,8 +104,8 @@ static gt_status see_record(void *user, const struct gt_record_row *row,
     struct gt_pick pick;
     (void)err;
     const bool own = strcmp(row->subject.device_key, f->tuner->device_key) == 0;
-    const bool again = own && strcmp(row->subject.problem, f->name) == 0;
-    if (row->rank != 0 && !again)
+    const bool same_problem = own && strcmp(row->subject.problem, f->name) == 0;
+    if (row->rank != 0 && !same_problem)
         return GEMMTUNE_OK;
     if (gt_problem_from_name(&p, row->subject.problem, NULL) ||
         !gt_problem_same_kind(&p, f->problem))
@@ -120,20 +113,20 @@ static gt_status see_record(void *user, const struct gt_record_row *row,
     if (gt_point_parse(&point, row->subject.point, NULL) ||
         !locate(&pick, f, row->subject.family, &point))
         return GEMMTUNE_OK;
-    if (again)
-        add_near(&f->again, pick, row->rank);
+    if (same_problem)
+        add_near(&f->finalists, pick, row->rank);
     else
         add_near(own ? &f->own : &f->others, pick, gt_problem_distance2(&p, f->problem));
     return GEMMTUNE_OK;
 }
 
-/* Doublings by which two figures differ; 0 when either is unknown. */
+/* How many doublings lie between two figures; 0 when one of them is unknown. */
 static double doublings(double a, double b) {
     return a > 0 && b > 0 ? fabs(log2(a / b)) : 0;
 }
 
-/* Another arch counts as much as 16 times the units. */
-static double unlike(const struct gt_device *a, const struct gt_device *b) {
+/* The distance between two devices. Another arch counts like 16 times the units. */
+static double difference(const struct gt_device *a, const struct gt_device *b) {
     const struct gt_dtype *f32 = gt_dtype_by_name("f32", 3);
     const double other_arch = 4;
     return (strcmp(a->arch, b->arch) != 0 || a->backend != b->backend ? other_arch : 0) +
@@ -141,34 +134,34 @@ static double unlike(const struct gt_device *a, const struct gt_device *b) {
            doublings(a->units, b->units);
 }
 
-/* Devices other than this one, to be asked in the order of likeness. */
+/* The other devices of the database, the most similar first. */
 struct others {
     const struct gt_tuner *tuner;
     int count;
-    struct {
-        char key[GT_DEVICE_KEY_MAX];
+    struct other {
         double distance;
-    } at[KNOWN_MAX];
+        char key[GT_DEVICE_KEY_MAX];
+    } at[DEVICES_MAX];
 };
 
 static gt_status see_device(void *user, const char *key, const struct gt_device *d,
                             struct gt_err *err) {
     struct others *o = user;
     (void)err;
-    if (strcmp(key, o->tuner->device_key) == 0 || o->count == KNOWN_MAX ||
-        d->is_cpu != o->tuner->device.is_cpu)
+    if (strcmp(key, o->tuner->device_key) == 0 || d->is_cpu != o->tuner->device.is_cpu)
         return GEMMTUNE_OK;
-    int at = o->count++;
-    const double distance = unlike(d, &o->tuner->device);
-    for (; at > 0 && o->at[at - 1].distance > distance; at--)
-        o->at[at] = o->at[at - 1];
-    snprintf(o->at[at].key, sizeof o->at[at].key, "%s", key);
-    o->at[at].distance = distance;
+    const double distance = difference(d, &o->tuner->device);
+    struct other *place =
+        gt_best_place(o->at, &o->count, DEVICES_MAX, sizeof *o->at, distance);
+    if (place != NULL) {
+        place->distance = distance;
+        snprintf(place->key, sizeof place->key, "%s", key);
+    }
     return GEMMTUNE_OK;
 }
 
-/* The winners of the first that has one for such a problem. */
-static gt_status ask_others(struct finding *f, struct gt_err *err) {
+/* Finds the winners of the most similar device that has some for such a problem. */
+static gt_status find_others(struct finding *f, struct gt_err *err) {
     struct others o = {.tuner = f->tuner};
     gt_status status = gt_db_devices(f->tuner->db, see_device, &o, err);
     for (int i = 0; status == GEMMTUNE_OK && i < o.count && f->others.count == 0; i++)
@@ -176,8 +169,8 @@ static gt_status ask_others(struct finding *f, struct gt_err *err) {
     return status;
 }
 
-/* Of the legal points that differ from `at` in one parameter, the one that the model
- * expects to be the fastest. Index SIZE_MAX: there is none, or the model knows none. */
+/* Among the legal points that differ from `at` in one parameter, the one with the best
+ * forecast. Its index is SIZE_MAX when there is none with a forecast. */
 static struct gt_pick best_beside(const struct finding *f, int space, struct gt_point at,
                                   struct gt_outlook *outlook) {
     const struct gt_family *family = f->space[space].family;
@@ -199,8 +192,8 @@ static struct gt_pick best_beside(const struct finding *f, int space, struct gt_
     return best;
 }
 
-/* A start that rules refuse here, for want of shared memory perhaps, stands for its
- * neighbours. */
+/* Adds the starts of a family. Where the rules refuse a start, for example because shared
+ * memory is too small, its best neighbour is added. */
 static void add_starts(struct finding *f, int space, struct gt_outlook *outlook) {
     const struct gt_family *family = f->space[space].family;
     struct gt_point point;
@@ -210,7 +203,7 @@ static void add_starts(struct finding *f, int space, struct gt_outlook *outlook)
             continue;
         const struct gt_pick near = best_beside(f, space, point, outlook);
         if (near.index != SIZE_MAX)
-            add(f->seeds, near);
+            add(f->starts, near);
     }
 }
 
@@ -220,36 +213,34 @@ static void add_default(struct finding *f, int space) {
     (void)add_point(f, space, &point);
 }
 
-static void add_expected(struct gt_seeds *s, struct gt_outlook *outlook) {
+static void add_expected(struct gt_starts *s, struct gt_outlook *outlook) {
     struct gt_pick pick[EXPECTED];
-    const int count = gt_outlook_best(pick, EXPECTED, EXPECTED_EACH, outlook);
+    const int count = gt_outlook_best(pick, EXPECTED, EXPECTED_PER_FAMILY, outlook);
     for (int i = 0; i < count; i++)
         add(s, pick[i]);
 }
 
-/* Those from `first` on, in the order of what the model expects; of what it knows nothing
- * last, as it was. A large problem's seconds may be over before the slow families have had
- * their turn. */
-static void sort_by_outlook(struct gt_seeds *s, int first, struct gt_outlook *outlook) {
-    double ns[GT_SEEDS_MAX];
+/* Sorts the picks from `first` on by the model's forecast; picks without a forecast stay
+ * last in their order. A large problem's time may be over before the slow families have
+ * been tried. */
+static void sort_by_outlook(struct gt_starts *s, int first, struct gt_outlook *outlook) {
+    struct gt_keyed_pick sorted[GT_SEARCH_STARTS_MAX];
+    int count = 0;
     for (int i = first; i < s->count; i++) {
-        const struct gt_pick pick = s->pick[i];
-        const double expected = gt_outlook_ns(outlook, &pick);
-        const double key = expected > 0 ? expected : INFINITY;
-        int at = i;
-        for (; at > first && ns[at - 1] > key; at--) {
-            ns[at] = ns[at - 1];
-            s->pick[at] = s->pick[at - 1];
-        }
-        ns[at] = key;
-        s->pick[at] = pick;
+        const double expected = gt_outlook_ns(outlook, &s->pick[i]);
+        const double ns = expected > 0 ? expected : INFINITY;
+        struct gt_keyed_pick *place =
+            gt_best_place(sorted, &count, GT_SEARCH_STARTS_MAX, sizeof *sorted, ns);
+        *place = (struct gt_keyed_pick){ns, s->pick[i]};
     }
+    for (int i = 0; i < count; i++)
+        s->pick[first + i] = sorted[i].pick;
 }
 
-/* What tables compare with: early, so that a short search has it as well, unless it takes
- * long. */
+/* Adds the families that tables compare with. They come early, so that even a short search
+ * has them, unless one launch takes long. */
 static void add_baselines(struct finding *f, const struct gt_device *d) {
-    enum { SECONDS_MAX = 1 }; /* a launch */
+    enum { SECONDS_MAX = 1 }; /* for a launch */
     if (gt_pool_slow_seconds(d, f->problem) > SECONDS_MAX)
         return;
     for (int i = 0; i < f->spaces; i++)
@@ -257,42 +248,42 @@ static void add_baselines(struct finding *f, const struct gt_device *d) {
             add_default(f, i);
 }
 
-/* What is likely to be good, so that who had no time left is not given the best of the slow
- * ones. */
+/* Adds the pick that is likeliest to be fast, so that a search without time has more than
+ * the slow ones. */
 static void add_likeliest(struct finding *f, struct gt_outlook *outlook) {
     struct gt_pick expected;
-    if (f->again.count > 0)
-        add(f->seeds, f->again.at[0].pick);
+    if (f->finalists.count > 0)
+        add(f->starts, f->finalists.at[0].pick);
     else if (gt_outlook_best(&expected, 1, 1, outlook) > 0)
-        add(f->seeds, expected);
+        add(f->starts, expected);
     else if (f->own.count > 0)
-        add(f->seeds, f->own.at[0].pick);
+        add(f->starts, f->own.at[0].pick);
 }
 
-gt_status gt_seeds_find(struct gt_seeds *out, const struct gt_tuner *t,
-                        const struct gt_space *space, int spaces,
-                        struct gt_outlook *outlook, const gemmtune_problem *p,
-                        struct gt_err *err) {
-    struct finding f = {.seeds = out,
+gt_status gt_starts_find(struct gt_starts *out, const struct gt_tuner *t,
+                         const struct gt_space *space, int spaces,
+                         struct gt_outlook *outlook, const gemmtune_problem *p,
+                         struct gt_err *err) {
+    struct finding f = {.starts = out,
                         .tuner = t,
                         .space = space,
                         .spaces = spaces,
                         .problem = p,
-                        .again = {.room = AGAIN},
+                        .finalists = {.room = FINALISTS},
                         .own = {.room = NEIGHBOURS},
-                        .others = {.room = STRANGERS}};
+                        .others = {.room = OTHERS}};
     gt_problem_name(p, f.name);
     out->count = 0;
     gt_status status = gt_db_records(t->db, t->device_key, NULL, see_record, &f, err);
     if (status == GEMMTUNE_OK)
-        status = ask_others(&f, err);
+        status = find_others(&f, err);
     add_default(&f, 0);
     add_baselines(&f, &t->device);
     add_likeliest(&f, outlook);
-    out->musts = out->count;
-    if (t->device.is_cpu) /* families other than the first take seconds to compile there */
+    out->required = out->count;
+    if (t->device.is_cpu) /* other families take seconds to compile on a CPU */
         add_starts(&f, 0, outlook);
-    add_all(out, &f.again);
+    add_all(out, &f.finalists);
     add_all(out, &f.own);
     add_all(out, &f.others);
     const int rest = out->count;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_seeds.c - what a search starts from: defaults, the likeliest, winners here, winners
- * of the likest device, what the model expects, starts. */
-#include "tuner/tune/seeds.h"
+/*
+ * test_starts.c - the points that a search starts from: defaults, the likeliest, winners on
+ * this device and on the most similar one, forecasts of the model, starts of families.
+ */
+#include "tuner/tune/starts.h"
 #include "tests/unit/made_up.h"
 
 #include <math.h>
@@ -92,8 +94,8 @@ static void open_db(const char *name) {
     begin_run(&tuner.device);
 }
 
-/* Where the seed of this width stands; -1: nowhere. */
-static int place_of(const struct gt_seeds *s, int width) {
+/* The index of the start with this width; -1: it is missing. */
+static int place_of(const struct gt_starts *s, int width) {
     for (int i = 0; i < s->count; i++) {
         struct gt_point point;
         int64_t value = 0, pad = 0;
@@ -105,14 +107,14 @@ static int place_of(const struct gt_seeds *s, int width) {
     return -1;
 }
 
-static void find_with(struct gt_seeds *s, struct gt_outlook *outlook) {
-    OK(gt_seeds_find(s, &tuner, &space, 1, outlook, &problem, &err));
+static void find_with(struct gt_starts *s, struct gt_outlook *outlook) {
+    OK(gt_starts_find(s, &tuner, &space, 1, outlook, &problem, &err));
     for (int i = 0; i < s->count; i++)
         for (int j = 0; j < i; j++)
             assert_int_not_equal(s->pick[i].index, s->pick[j].index);
 }
 
-static void find(struct gt_seeds *s) {
+static void find(struct gt_starts *s) {
     struct gt_outlook nothing = {0};
     find_with(s, &nothing);
 }
@@ -127,7 +129,7 @@ static size_t index_of(const char *text) {
 
 static void test_the_default_comes_first(void **state) {
     struct gt_point preset;
-    struct gt_seeds s;
+    struct gt_starts s;
     open_db("empty.db");
     find(&s);
     gt_family_default(space.family, &preset);
@@ -137,7 +139,7 @@ static void test_the_default_comes_first(void **state) {
 }
 
 static void test_winners_here_nearest_first(void **state) {
-    struct gt_seeds s;
+    struct gt_starts s;
     open_db("here.db");
     won(&tuner.device, "f32-nn-8192x8192x8192", 8);
     won(&tuner.device, "f32-nn-512x512x1024", 20);
@@ -150,7 +152,7 @@ static void test_winners_here_nearest_first(void **state) {
 }
 
 static void test_a_winner_twice_is_as_near_as_the_nearer(void **state) {
-    struct gt_seeds s;
+    struct gt_starts s;
     open_db("twice.db");
     won(&tuner.device, "f32-nn-16384x512x512", 20); /* records come by name */
     won(&tuner.device, "f32-nn-2048x512x512", 8);
@@ -162,7 +164,7 @@ static void test_a_winner_twice_is_as_near_as_the_nearer(void **state) {
 }
 
 static void test_all_finalists_of_the_problem_itself(void **state) {
-    struct gt_seeds s;
+    struct gt_starts s;
     open_db("again.db");
     won(&tuner.device, "f32-nn-512x512x520", 8);
     finished(&tuner.device, "f32-nn-512x512x512", (int[]){20, 12, 24}, 3);
@@ -179,31 +181,31 @@ static void test_all_finalists_of_the_problem_itself(void **state) {
     gt_db_close(tuner.db);
 }
 
-/* However little time there is: what won before, else what the model expects, else a
- * neighbour's. */
+/* Required even without time: the earlier winner, else the best forecast, else a
+ * neighbour's winner. */
 static void test_the_likeliest_is_a_must(void **state) {
     const size_t expected = index_of("TILE_WIDTH=28 PAD=0 DOUBLE=1");
     struct gt_outlook outlook = {.ns = (float *[]){calloc(space.count, sizeof(float))},
                                  .space = &space,
                                  .spaces = 1};
-    struct gt_seeds s;
+    struct gt_starts s;
     assert_non_null(outlook.ns[0]);
     for (size_t i = 0; i < space.count; i++)
         outlook.ns[0][i] = NAN; /* unknown */
     open_db("must.db");
     find_with(&s, &outlook);
-    assert_int_equal(s.musts, 1); /* the default: nothing is known */
+    assert_int_equal(s.required, 1); /* the default: nothing is known */
     won(&tuner.device, "f32-nn-512x512x520", 20);
     find_with(&s, &outlook);
-    assert_int_equal(s.musts, 2);
+    assert_int_equal(s.required, 2);
     assert_int_equal(place_of(&s, 20), 1);
     outlook.ns[0][expected] = 1000;
     find_with(&s, &outlook);
-    assert_int_equal(s.musts, 2);
+    assert_int_equal(s.required, 2);
     assert_int_equal(s.pick[1].index, expected);
     finished(&tuner.device, "f32-nn-512x512x512", (int[]){12, 24}, 2);
     find_with(&s, &outlook);
-    assert_int_equal(s.musts, 2);
+    assert_int_equal(s.required, 2);
     assert_int_equal(place_of(&s, 12), 1);
     gt_db_close(tuner.db);
     free(outlook.ns[0]);
@@ -214,7 +216,7 @@ static void test_winners_of_the_likest_device(void **state) {
                            larger = device_of("larger", "sm_90", 90, 500),
                            older = device_of("older", "sm_61", 61, 132);
     struct gt_device cpu = device_of("cpu", "cpu", 0, 132);
-    struct gt_seeds s;
+    struct gt_starts s;
     cpu.is_cpu = true;
     open_db("others.db");
     won(&cpu, "f32-nn-512x512x512", 4);
@@ -241,7 +243,7 @@ static void test_the_rest_as_the_model_expects_it(void **state) {
     struct gt_outlook outlook = {.ns = (float *[]){calloc(space.count, sizeof(float))},
                                  .space = &space,
                                  .spaces = 1};
-    struct gt_seeds s;
+    struct gt_starts s;
     struct gt_point start;
     const int starts = space.family->start_count;
     assert_non_null(outlook.ns[0]);
@@ -270,7 +272,7 @@ static void test_the_other_expected_between_winners_and_starts(void **state) {
     struct gt_outlook outlook = {.ns = (float *[]){calloc(space.count, sizeof(float))},
                                  .space = &space,
                                  .spaces = 1};
-    struct gt_seeds s;
+    struct gt_starts s;
     struct gt_point start;
     assert_non_null(outlook.ns[0]);
     for (size_t i = 0; i < space.count; i++)
@@ -299,7 +301,7 @@ static void test_the_other_expected_between_winners_and_starts(void **state) {
 static void test_a_refused_start_stands_for_its_neighbours(void **state) {
     const struct gt_space whole = space;
     struct gt_device small = tuner.device;
-    struct gt_seeds s;
+    struct gt_starts s;
     small.max_threads = 256;
     OK(gt_space_create(&space, whole.family, &small, &problem, &err));
     struct gt_outlook outlook = {.ns = (float *[]){calloc(space.count, sizeof(float))},

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# spares.sh - when all the best need more than 64 MiB of workspace, the best that does with 64 MiB
-# and the best that needs none are measured and stored as well. What serves a caller that gives
-# less is in test_library_tuned.
+# workspace_limits.sh - when all the best need more than 64 MiB of workspace, the best candidate within
+# 64 MiB and the best one without any are measured and stored as well. test_library_tuned checks the
+# kernel that a caller with less workspace gets.
 # shellcheck source=tests/tune/lib.sh
 . "$GT_SRC/tests/tune/lib.sh"
 
 problem=f32-nn-64x64x64
-db=$TMPDIR/spares.db
+db=$TMPDIR/workspace_limits.db
 
 tune "$problem" --db "$db" --templates "$families" --effort full --family hungry
 is "it is tuned" $? 0

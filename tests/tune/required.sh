@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# musts.sh - a search without any time tries again what won before, when its sources have changed since:
-# however much else is known, and however long it takes to compile.
+# required.sh - a search without any time still tries the earlier winner when its sources have changed,
+# however much else is known and however long it takes to compile.
 # shellcheck source=tests/tune/lib.sh
 . "$GT_SRC/tests/tune/lib.sh"
 
-use_fakes "musts" # where there are compile workers, on whatever machine
+use_fakes "required" # where there are compile workers, on whatever machine
 export FAKE_CUDA_DEVICE=gtx1050-2gb FAKE_NVRTC_VERSION=12.9
 
 problem=f32-nn-40x40x40
-db=$TMPDIR/musts.db
+db=$TMPDIR/required.db
 
 # family NAME WASTE [LINE]: plain under another name, with three points; each thread idles for so many
 # turns first

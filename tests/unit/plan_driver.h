@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan_driver.h - a made-up driver and a database for tests of plans. gt_driver_of,
+ * gt_build and gt_image_clear below replace the library's. */
+#ifndef GT_TESTS_UNIT_PLAN_DRIVER_H
+#define GT_TESTS_UNIT_PLAN_DRIVER_H
+
+#include "runtime/build.h"
+#include "runtime/exec.h"
+
+#include "core/embed.h"
+#include "db/db.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ---- the driver ---- */
+
+struct fake_kernel {
+    struct gt_kernel head;
+    bool vectors; /* built with 16-byte loads of A */
+    const char *entry;
+};
+
+/* The arguments of this thread's last launch. */
+static _Thread_local struct {
+    int count;
+    struct gt_launch launch;
+    int64_t arg[GT_ARGS_MAX];
+    int args;
+    bool vectors;
+    char entries[64];                     /* of all launches, each followed by a space */
+    struct gt_launch each[GT_PASSES_MAX]; /* the first ones */
+} seen;
+
+static atomic_int builds, loaded, contexts;
+
+static const char *bad_source; /* a build whose source holds this fails */
+
+static inline gt_status fake_open(struct gt_gpu **out, const gemmtune_target *target,
+                                  struct gt_err *err) {
+    if (target->context == NULL)
+        return gt_fail(err, GEMMTUNE_EDEVICE, "no context");
+    *out = calloc(1, sizeof **out);
+    assert_non_null(*out);
+    (*out)->driver = gt_driver_of(target->backend);
+    (*out)->device = (struct gt_device){.backend = target->backend,
+                                        .name = "Fake",
+                                        .arch = "sm_90",
+                                        .cc = 90,
+                                        .units = 4,
+                                        .warp = 32,
+                                        .max_threads = 1024,
+                                        .regs_per_block = 65536,
+                                        .smem_max = 49152,
+                                        .has_f64 = true};
+    atomic_fetch_add(&contexts, 1);
+    return GEMMTUNE_OK;
+}
+
+static inline void fake_close(struct gt_gpu *gpu) {
+    atomic_fetch_sub(&contexts, 1);
+    free(gpu);
+}
+
+static inline gt_status fake_load(struct gt_kernel **out, struct gt_gpu *gpu,
+                                  struct gt_image *image, const char *source,
+                                  const char *entry, const struct gt_launch *launch,
+                                  struct gt_err *err) {
+    (void)gpu;
+    (void)image;
+    (void)launch;
+    (void)err;
+    assert_string_equal(entry, "gemm");
+    struct fake_kernel *k = calloc(1, sizeof *k);
+    assert_non_null(k);
+    k->vectors = strstr(source, "#define GT_VA 4\n") != NULL;
+    k->entry = "gemm";
+    *out = &k->head;
+    atomic_fetch_add(&loaded, 1);
+    return GEMMTUNE_OK;
+}
+
+static inline gt_status fake_load_also(struct gt_kernel **out, struct gt_gpu *gpu,
+                                       const struct gt_kernel *kernel, const char *entry,
+                                       const struct gt_launch *launch, struct gt_err *err) {
+    (void)gpu;
+    (void)launch;
+    assert_string_equal(((const struct fake_kernel *)kernel)->entry, "gemm");
+    *out = NULL;
+    if (strcmp(entry, "nobody") == 0)
+        return gt_fail(err, GEMMTUNE_EBUILD, "no kernel %s", entry);
+    struct fake_kernel *k = calloc(1, sizeof *k);
+    assert_non_null(k);
+    k->entry = entry;
+    *out = &k->head;
+    atomic_fetch_add(&loaded, 1);
+    return GEMMTUNE_OK;
+}
+
+static inline void fake_unload(struct gt_kernel *kernel) {
+    atomic_fetch_sub(&loaded, 1);
+    free(kernel);
+}
+
+static inline gt_status fake_launch(const struct gt_kernel *kernel,
+                                    const struct gt_launch *launch,
+                                    const struct gt_value_ref *args, int arg_count,
+                                    void *stream, struct gt_err *err) {
+    const struct fake_kernel *k = (const struct fake_kernel *)kernel;
+    (void)stream;
+    (void)err;
+    if (seen.count < GT_PASSES_MAX)
+        seen.each[seen.count] = *launch;
+    seen.count++;
+    if (strlen(seen.entries) + strlen(k->entry) + 2 < sizeof seen.entries) {
+        strcat(seen.entries, k->entry);
+        strcat(seen.entries, " ");
+    }
+    seen.vectors = k->vectors;
+    seen.launch = *launch;
+    seen.args = arg_count;
+    for (int i = 0; i < arg_count; i++) {
+        seen.arg[i] = 0;
+        memcpy(&seen.arg[i], args[i].bytes, args[i].size); /* little-endian */
+    }
+    return GEMMTUNE_OK;
+}
+
+static const struct gt_driver fake[GT_BACKENDS] = {
+    {.backend = GEMMTUNE_CUDA,
+     .speaks_cuda = true,
+     .pointers_are_addresses = true,
+     .open = fake_open,
+     .close = fake_close,
+     .load = fake_load,
+     .load_also = fake_load_also,
+     .unload = fake_unload,
+     .launch = fake_launch},
+    {.backend = GEMMTUNE_OPENCL,
+     .open = fake_open,
+     .close = fake_close,
+     .load = fake_load,
+     .load_also = fake_load_also,
+     .unload = fake_unload,
+     .launch = fake_launch},
+};
+
+const struct gt_driver *gt_driver_of(gemmtune_backend backend) {
+    return (unsigned)backend < GT_BACKENDS ? &fake[backend] : NULL;
+}
+
+gt_status gt_build(struct gt_image *image, const struct gt_driver *driver,
+                   const struct gt_device *device, const char *source,
+                   struct gt_build_stats *stats, struct gt_err *err) {
+    (void)driver;
+    (void)device;
+    atomic_fetch_add(&builds, 1);
+    image->log = strdup("the compiler's words");
+    assert_non_null(image->log);
+    image->registers = 40;
+    stats->compile_ms = 1;
+    if (bad_source != NULL && strstr(source, bad_source) != NULL)
+        return gt_fail(err, GEMMTUNE_EBUILD, "line 1: no");
+    image->bytes = strdup("image");
+    return GEMMTUNE_OK;
+}
+
+void gt_image_clear(struct gt_image *image) {
+    free(image->bytes);
+    free(image->log);
+    *image = (struct gt_image){0};
+}
+
+/* ---- a database that names the points ---- */
+
+static char db_path[512];
+
+static char key[GT_DEVICE_KEY_MAX];
+
+/* One record: the problem's winner is the family's point. */
+static inline void put_record(struct gt_db *db, const char *problem, const char *family,
+                              const char *hash, const char *point) {
+    struct gt_err err = {""};
+    const struct gt_record_row row = {.subject = {key, problem, family, hash, point},
+                                      .verified = true,
+                                      .time = {.median_ns = 7000,
+                                               .low_ns = 6900,
+                                               .high_ns = 7100,
+                                               .samples = 9,
+                                               .launches = 1},
+                                      .provenance = "local"};
+    (void)gt_db_records_put(db, key, problem, &row, 1, &err);
+    assert_string_equal(err.line, "");
+}
+
+/* The block family with vector loads of 16 bytes, tuned for 512 and 1024 cubes. */
+static inline int setup(void **state) {
+    static const char wide[] = "BM=64 BN=64 BK=8 THREADS=128 OWN=1 TM=4 VA=4 VB=4 PAD=4 "
+                               "DOUBLE=1 MINB=1 GROUP=4";
+    const gemmtune_target target = {.backend = GEMMTUNE_CUDA, .context = &builds};
+    const struct gt_run_info info = {"0", "driver", "compiler", "", 1};
+    const char *tmp = getenv("TMPDIR");
+    struct gt_families *families;
+    struct gt_gpu *gpu;
+    struct gt_db *db;
+    struct gt_err err = {""};
+    int64_t run;
+    (void)state;
+    (void)snprintf(db_path, sizeof db_path, "%s/gt-plan-%ld.db", tmp != NULL ? tmp : "/tmp",
+                   (long)getpid());
+    if (fake_open(&gpu, &target, &err) || gt_families_create(&families, &err) ||
+        gt_db_open(&db, db_path, GT_DB_WRITE, &err))
+        return 1;
+    gt_device_key(&gpu->device, key);
+    if (gt_db_run_begin(&run, db, &gpu->device, &info, &err))
+        return 1;
+    const char *hash = gt_families_find(families, "block")->hash;
+    put_record(db, "f32-nn-512x512x512", "block", hash, wide);
+    put_record(db, "f32-nn-1024x1024x1024", "block", hash, wide);
+    (void)gt_db_run_end(db, run, "done", &err);
+    gt_db_close(db);
+    gt_families_destroy(families);
+    fake_close(gpu);
+    return 0;
+}
+
+static inline int teardown(void **state) {
+    (void)state;
+    return remove(db_path);
+}
+
+static inline gemmtune_ctx *opened(gemmtune_backend backend) {
+    const gemmtune_target target = {.backend = backend, .context = &builds};
+    gemmtune_ctx *ctx;
+    assert_int_equal(gemmtune_open(&ctx, db_path, &target), GEMMTUNE_OK);
+    builds = 0;
+    seen.count = 0;
+    return ctx;
+}
+
+/* Nothing of a context or a kernel is left over. */
+static inline void close_all(gemmtune_ctx *ctx) {
+    gemmtune_close(ctx);
+    assert_int_equal(loaded, 0);
+    assert_int_equal(contexts, 0);
+}
+
+static inline gemmtune_plan *planned(gemmtune_ctx *ctx, const char *name) {
+    gemmtune_problem p;
+    gemmtune_plan *plan;
+    assert_int_equal(gemmtune_problem_parse(&p, name), GEMMTUNE_OK);
+    const gemmtune_status status =
+        gemmtune_plan_create(&plan, ctx, &p, GEMMTUNE_MATCH_DEFAULT, 0);
+    assert_string_equal(gemmtune_errmsg(), "");
+    assert_int_equal(status, GEMMTUNE_OK);
+    return plan;
+}
+
+static inline void *at(uintptr_t address) {
+    return (void *)address;
+}
+
+/* Kernel arguments of the built-in families: m n k alpha a lda b ldb beta c ldc. */
+enum { M, N, K, ALPHA, A, LDA, B, LDB, BETA, C, LDC };
+
+static inline float as_float(int64_t bits) {
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+static const float zero = 0, one = 1, two = 2, minus_zero = -0.0f;
+
+/* ---- several passes ---- */
+
+enum { MANY_K, MANY_ALPHA, MANY_A, MANY_B, MANY_BETA, MANY_C, MANY_WORKSPACE };
+
+/* ---- the cache of the one-call form ---- */
+
+enum { THREADS = 8, SHAPES = 100, ROUNDS = 3 };
+
+#endif

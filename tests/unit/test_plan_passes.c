@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans of several passes: launches, arguments, workspace. */
+#include "tests/unit/plan_driver.h"
+
+/* ---- several passes ---- */
+
+/* Packs for P, and for S > 1 adds S sums of m x n. */
+static const char many_json[] =
+    "{\"format\": 1, \"family\": \"many\", \"about\": \"\", \"source\": {\"cuda\": \"x\","
+    "\"opencl\": \"x\"}, \"entry\": \"gemm\", \"dtypes\": [\"f32\"], \"layouts\": [\"nn\"],"
+    "\"params\": {\"S\": [1, 2], \"P\": [0, 1, 2]}, \"default\": {\"S\": 2, \"P\": 1},"
+    "\"before\": [{\"entry\": \"pack\", \"when\": \"P == 1\", \"block\": [\"8\", \"1\", "
+    "\"1\"],"
+    "\"grid\": [\"cdiv(N, 8)\", \"1\", \"1\"]}, {\"entry\": \"nobody\", \"when\": \"P == "
+    "2\","
+    "\"block\": [\"1\", \"1\", \"1\"], \"grid\": [\"1\", \"1\", \"1\"]}],"
+    "\"launch\": {\"block\": [\"64\", \"1\", \"1\"], \"grid\": [\"cdiv(M, 64)\", \"S\", "
+    "\"1\"],"
+    "\"smem\": \"256\", \"workspace\": \"S > 1 ? S * M * N * sizeof(ACC) : 0\"},"
+    "\"after\": [{\"entry\": \"add\", \"when\": \"S > 1\", \"block\": [\"32\", \"1\", "
+    "\"1\"],"
+    "\"grid\": [\"cdiv(M * N, 32)\", \"1\", \"1\"], \"smem\": \"4 * N\"}],"
+    "\"args\": [\"k\", \"alpha\", \"a\", \"b\", \"beta\", \"c\", \"workspace\"]}";
+
+static struct gt_family *many_family(void) {
+    static const char *const source[2] = {"text", "text"};
+    struct gt_family *f = NULL;
+    struct gt_err err = {""};
+    (void)gt_family_parse(&f, "many", "many", many_json, source, &err);
+    assert_string_equal(err.line, "");
+    return f;
+}
+
+static struct gt_gpu *gpu_of(gemmtune_backend backend) {
+    const gemmtune_target target = {.backend = backend, .context = &builds};
+    struct gt_gpu *gpu = NULL;
+    assert_int_equal(fake_open(&gpu, &target, NULL), GEMMTUNE_OK);
+    return gpu;
+}
+
+static gt_status many_exec(struct gt_exec **out, struct gt_gpu *gpu,
+                           const struct gt_family *f, const char *point_text,
+                           struct gt_err *err) {
+    gemmtune_problem p;
+    struct gt_point point;
+    assert_int_equal(gt_problem_from_name(&p, "f32-nn-100x40x20", NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_point_parse(&point, point_text, NULL), GEMMTUNE_OK);
+    return gt_exec_create(out, gpu, f, &point, &p, NULL, err);
+}
+
+/* alpha, A, B and beta of a run; C at 0x3000. */
+static gt_status run_many(const struct gt_exec *e, const float *alpha, void *a, void *b,
+                          void *workspace, struct gt_err *err) {
+    memset(&seen, 0, sizeof seen);
+    const struct gt_call call = {.alpha = alpha,
+                                 .a = a,
+                                 .b = b,
+                                 .beta = &two,
+                                 .c = at(0x3000),
+                                 .workspace = workspace};
+    return gt_exec_run(e, &call, err);
+}
+
+static void test_passes(void **state) {
+    struct gt_family *f = many_family();
+    struct gt_gpu *gpu = gpu_of(GEMMTUNE_CUDA);
+    struct gt_exec *e, *other;
+    struct gt_exec_info info;
+    struct gt_err err = {""};
+    gemmtune_problem q;
+    (void)state;
+    assert_int_equal(many_exec(&e, gpu, f, "S=2 P=1", &err), GEMMTUNE_OK);
+    assert_int_equal(loaded, 3);
+    gt_exec_describe(e, &info); /* the main kernel's */
+    assert_int_equal(info.fit->passes.main, 1);
+    assert_int_equal(info.fit->passes.item[1].launch.grid[1], 2);
+    assert_int_equal(info.fit->passes.item[1].launch.smem_bytes, 256);
+    assert_int_equal(info.fit->passes.workspace_bytes, 2 * 100 * 40 * 4);
+    assert_int_equal(info.registers, 40);
+    assert_int_equal(run_many(e, &one, at(0x1000), at(0x2000), at(0x4000), &err),
+                     GEMMTUNE_OK);
+    assert_string_equal(seen.entries, "pack gemm add ");
+    assert_int_equal(seen.each[0].grid[0], 5);
+    assert_int_equal(seen.each[1].grid[0], 2);
+    assert_int_equal(seen.each[2].grid[0], 125);
+    assert_int_equal(seen.args, 7); /* of the last pass, as of the others */
+    assert_int_equal(seen.arg[MANY_K], 20);
+    assert_int_equal(seen.arg[MANY_A], 0x1000);
+    assert_int_equal(seen.arg[MANY_WORKSPACE], 0x4000);
+    /* the same kernels for another problem: every launch anew */
+    assert_int_equal(gt_problem_from_name(&q, "f32-nn-10x16x20", NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_exec_share(&other, e, &q, &err), GEMMTUNE_OK);
+    assert_int_equal(run_many(other, &one, at(0x1000), at(0x2000), at(0x4000), &err),
+                     GEMMTUNE_OK);
+    assert_string_equal(seen.entries, "pack gemm add ");
+    assert_int_equal(seen.each[0].grid[0], 2);
+    assert_int_equal(seen.each[2].grid[0], 5);
+    assert_int_equal(seen.each[2].smem_bytes, 64);
+    gt_exec_destroy(other);
+    assert_int_equal(gt_problem_from_name(&q, "f32-nn-10x41x20", NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_exec_share(&other, e, &q, &err), GEMMTUNE_EINVAL);
+    assert_non_null(strstr(err.line, "more shared memory"));
+    gt_exec_destroy(e);
+    assert_int_equal(loaded, 0);
+    gt_family_destroy(f);
+    fake_close(gpu);
+}
+
+static void test_passes_that_a_point_lacks(void **state) {
+    struct gt_family *f = many_family();
+    struct gt_gpu *gpu = gpu_of(GEMMTUNE_CUDA);
+    struct gt_exec *e;
+    struct gt_err err = {""};
+    (void)state;
+    assert_int_equal(many_exec(&e, gpu, f, "S=1 P=0", &err), GEMMTUNE_OK);
+    assert_int_equal(loaded, 1);
+    assert_int_equal(run_many(e, &one, at(0x1000), at(0x2000), NULL, &err), GEMMTUNE_OK);
+    assert_string_equal(seen.entries, "gemm ");
+    gt_exec_destroy(e);
+    assert_int_equal(many_exec(&e, gpu, f, "S=2 P=0", &err), GEMMTUNE_OK);
+    assert_int_equal(run_many(e, &one, at(0x1000), at(0x2000), at(0x4000), &err),
+                     GEMMTUNE_OK);
+    assert_string_equal(seen.entries, "gemm add ");
+    gt_exec_destroy(e);
+    /* an entry that the source lacks: nothing stays loaded */
+    assert_int_equal(many_exec(&e, gpu, f, "S=2 P=2", &err), GEMMTUNE_EBUILD);
+    assert_non_null(strstr(err.line, "no kernel nobody"));
+    assert_int_equal(loaded, 0);
+    gt_family_destroy(f);
+    fake_close(gpu);
+}
+
+/* Neither A nor B is read: all passes run with k 0, since the last of them scales C. */
+static void test_passes_without_a_product(void **state) {
+    struct gt_family *f = many_family();
+    struct gt_gpu *gpu = gpu_of(GEMMTUNE_CUDA);
+    struct gt_exec *e;
+    struct gt_err err = {""};
+    (void)state;
+    assert_int_equal(many_exec(&e, gpu, f, "S=2 P=1", &err), GEMMTUNE_OK);
+    assert_int_equal(run_many(e, &zero, NULL, NULL, at(0x4000), &err), GEMMTUNE_OK);
+    assert_string_equal(seen.entries, "pack gemm add ");
+    assert_int_equal(seen.arg[MANY_K], 0);
+    assert_true(as_float(seen.arg[MANY_ALPHA]) == 0);
+    assert_true(as_float(seen.arg[MANY_BETA]) == 2);
+    assert_int_equal(seen.each[0].grid[0], 5);
+    gt_exec_destroy(e);
+    gt_family_destroy(f);
+    fake_close(gpu);
+}
+
+static void test_workspace(void **state) {
+    static const struct {
+        gemmtune_backend backend;
+        uintptr_t workspace;
+        gt_status status;
+        const char *said;
+    } rows[] = {
+        {GEMMTUNE_CUDA, 0, GEMMTUNE_EWORKSPACE, "needs 32000 bytes of workspace"},
+        {GEMMTUNE_CUDA, 0x4080, GEMMTUNE_EWORKSPACE, "is not aligned to 256 bytes"},
+        {GEMMTUNE_CUDA, 0x4100, GEMMTUNE_OK, ""},
+        {GEMMTUNE_OPENCL, 0, GEMMTUNE_EWORKSPACE, "needs 32000 bytes of workspace"},
+        {GEMMTUNE_OPENCL, 0x4081, GEMMTUNE_OK, ""}, /* a handle, not an address */
+    };
+    struct gt_family *f = many_family();
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_gpu *gpu = gpu_of(rows[i].backend);
+        struct gt_exec *e;
+        struct gt_err err = {""};
+        assert_int_equal(many_exec(&e, gpu, f, "S=2 P=0", &err), GEMMTUNE_OK);
+        assert_int_equal(
+            run_many(e, &one, at(0x1000), at(0x2000), at(rows[i].workspace), &err),
+            rows[i].status);
+        assert_non_null(strstr(err.line, rows[i].said));
+        assert_string_equal(seen.entries, rows[i].status != GEMMTUNE_OK ? "" : "gemm add ");
+        gt_exec_destroy(e);
+        fake_close(gpu);
+    }
+    gt_family_destroy(f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_passes),
+        cmocka_unit_test(test_passes_that_a_point_lacks),
+        cmocka_unit_test(test_passes_without_a_product),
+        cmocka_unit_test(test_workspace),
+    };
+    return cmocka_run_group_tests_name("plan_passes", tests, setup, teardown);
+}

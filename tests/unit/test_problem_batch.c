@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Batches and groups: strides, rows, kinds, sizes. */
+#include "tests/unit/problems.h"
+
+/* ---- batches ---- */
+
+static gemmtune_problem settled(const char *name) {
+    gemmtune_problem p;
+    struct gt_err err = {""};
+    (void)gt_problem_read_name(&p, name, &err);
+    assert_string_equal(err.line, "");
+    return p;
+}
+
+/* Packed, broadcast and a stride of the caller's are three things. */
+static void test_strides(void **state) {
+    gemmtune_problem p = rows(3, 5, 7), out;
+    (void)state;
+    p.batch = 4;
+    p.lda = 10;
+    p.stride_b = 0;
+    p.stride_c = 100;
+    assert_int_equal(gt_problem_settle(&out, NULL, &p, NULL), GEMMTUNE_OK);
+    assert_int_equal(out.stride_a, 3 * 10);
+    assert_int_equal(out.stride_b, 0);
+    assert_int_equal(out.stride_c, 100);
+    assert_int_equal(gt_problem_elems_a(&out), 3 * 30 + 2 * 10 + 7);
+    assert_int_equal(gt_problem_elems_b(&out), 35);
+    assert_int_equal(gt_problem_elems_c(&out), 3 * 100 + 15);
+    assert_true(gt_problem_flops(&out) == 4 * 2.0 * 3 * 5 * 7);
+    p.layout = GEMMTUNE_COL_MAJOR; /* strides go with their operands */
+    p.lda = p.ldb = p.ldc = 0;
+    p.stride_a = 1;
+    assert_int_equal(gt_problem_settle(&out, NULL, &p, NULL), GEMMTUNE_OK);
+    assert_int_equal(out.stride_a, 0);
+    assert_int_equal(out.stride_b, 1);
+    p.stride_b = -3;
+    assert_refused(&p, GEMMTUNE_EINVAL,
+                   "stride_b is -3, must be GEMMTUNE_PACKED or 0 or more");
+}
+
+/* Products may lie one behind another or side by side, as heads of attention do. */
+static void test_products_of_a_batch_do_not_overlap(void **state) {
+    static const struct {
+        int64_t ldc, stride, batch;
+        bool apart;
+    } cases[] = {
+        {5, 15, 2, true},  {5, 14, 2, false},  {5, 0, 2, false},  {5, 0, 1, true},
+        {20, 5, 4, true},  {19, 5, 4, false},  {20, 5, 5, false}, {20, 4, 4, false},
+        {20, 45, 4, true}, {20, 44, 4, false}, {6, 17, 9, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gemmtune_problem p = rows(3, 5, 7), out;
+        p.ldc = cases[i].ldc;
+        p.stride_c = cases[i].stride;
+        p.batch = cases[i].batch;
+        assert_int_equal(gt_problem_settle(&out, NULL, &p, NULL) == GEMMTUNE_OK,
+                         cases[i].apart);
+    }
+}
+
+static void test_sizes_of_a_batch_fit_64_bits(void **state) {
+    gemmtune_problem p = rows(65536, 65536, 65536);
+    (void)state;
+    p.batch = GT_DIM_MAX;
+    assert_refused(&p, GEMMTUNE_EINVAL, "more bytes than 64 bits count");
+    p = rows(1, 1, 1);
+    p.batch = 3;
+    p.stride_a = INT64_MAX;
+    assert_refused(&p, GEMMTUNE_EINVAL, "A has more elements than 64 bits count");
+    p.stride_a = INT64_MAX / 2;
+    assert_refused(&p, GEMMTUNE_EINVAL, "more bytes than 64 bits count");
+    p.batch_kind = GEMMTUNE_BATCH_POINTERS; /* has no strides */
+    assert_refused(&p, GEMMTUNE_EUNSUPPORTED, "batches of pointers");
+    p = rows(65536, 65536, 1);
+    p.batch = GT_DIM_MAX;
+    p.batch_kind = GEMMTUNE_BATCH_POINTERS;
+    assert_refused(&p, GEMMTUNE_EINVAL, "more bytes than 64 bits count");
+}
+
+static void test_rows_of_groups(void **state) {
+    const gemmtune_problem grouped = settled("f32-nn-100x5x7,groups=8,sb=64");
+    const gemmtune_problem masked = settled("f32-nn-100x5x7,batch=8,masked,rows=10");
+    (void)state;
+    assert_int_equal(grouped.expected_rows, 13);
+    assert_int_equal(gt_problem_elems_a(&grouped), 700);
+    assert_int_equal(gt_problem_elems_b(&grouped), 7 * 64 + 35);
+    assert_int_equal(gt_problem_elems_c(&grouped), 500);
+    assert_true(gt_problem_flops(&grouped) == 2.0 * 100 * 5 * 7);
+    assert_int_equal(gt_problem_elems_a(&masked), 8 * 700);
+    assert_true(gt_problem_flops(&masked) == 2.0 * 8 * 10 * 5 * 7);
+    assert_int_equal(settled("f32-nn-100x5x7,masked").expected_rows, 100);
+}
+
+static void test_kinds(void **state) {
+    static const char *const names[] = {
+        "f32-nn-64x64x64",
+        "bf16-nn-64x64x64",
+        "f32-nt-64x64x64",
+        "f32-nn-64x64x64,batch=2",
+        "f32-nn-64x64x64,batch=2,pointers",
+        "f32-nn-64x64x64,groups=2",
+        "f32-nn-64x64x64,batch=2,masked",
+        "f32-nn-64x64x64,packed_b",
+        "f32-nn-64x64x64,row_order",
+        "f32-nn-64x64x64,epi=relu",
+        "f32-nn-64x64x64,epi=gelu",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
+            const gemmtune_problem x = settled(names[i]), y = settled(names[j]);
+            assert_int_equal(gt_problem_same_kind(&x, &y), i == j);
+        }
+    const gemmtune_problem x = settled(names[3]);
+    const gemmtune_problem y = settled("f32-nn-64x64x64,batch=8");
+    assert_true(gt_problem_same_kind(&x, &y));
+    assert_true(gt_problem_distance2(&x, &y) == 4);
+}
+
+static void test_operands_too_large_for_int64_bytes(void **state) {
+    gemmtune_problem p = rows(GT_DIM_MAX, 1, GT_DIM_MAX);
+    (void)state;
+    assert_refused(
+        &p, GEMMTUNE_EINVAL,
+        "A has 4611686014132420609 elements of f32: more bytes than 64 bits count");
+    p = rows(GT_DIM_MAX, GT_DIM_MAX, 1);
+    assert_refused(&p, GEMMTUNE_EINVAL, "C has");
+    p = rows(1, GT_DIM_MAX, GT_DIM_MAX);
+    p.layout = GEMMTUNE_COL_MAJOR;
+    assert_refused(&p, GEMMTUNE_EINVAL, "B has");
+}
+
+static void test_what_does_not_matter_is_made_equal(void **state) {
+    gemmtune_problem p = rows(3, 5, 7);
+    gemmtune_problem q = p;
+    (void)state;
+    q.lda = 7;
+    q.stride_a = 1000; /* batch is 1 */
+    q.reads_c = p.reads_c = -1;
+    gemmtune_problem p_out;
+    gemmtune_problem q_out;
+    assert_int_equal(gt_problem_canonical(&p_out, NULL, &p, NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_problem_canonical(&q_out, NULL, &q, NULL), GEMMTUNE_OK);
+    assert_same(&p_out, &q_out);
+    assert_int_equal(p_out.reads_c, 1);
+    gemmtune_problem_init(&p, GEMMTUNE_F64, 1, 1, 1);
+    p.math = GEMMTUNE_MATH_TF32; /* speaks of f32 inputs only */
+    assert_int_equal(gt_problem_canonical(&p_out, NULL, &p, NULL), GEMMTUNE_OK);
+    assert_int_equal(p_out.math, GEMMTUNE_MATH_STRICT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_strides),
+        cmocka_unit_test(test_products_of_a_batch_do_not_overlap),
+        cmocka_unit_test(test_sizes_of_a_batch_fit_64_bits),
+        cmocka_unit_test(test_rows_of_groups),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_operands_too_large_for_int64_bytes),
+        cmocka_unit_test(test_what_does_not_matter_is_made_equal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
