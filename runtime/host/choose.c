@@ -14,7 +14,7 @@ enum {
     COARSE = 128,   /* larger ones, from eight times this on, are multiples of this */
     TILES_MAX = 32, /* tiles of C along one side that the forecast walks through */
     OPS_MAX = 2048, /* products that the forecast of one candidate walks through */
-    TAIL = 4,       /* strips of the last tile of C */
+    STRIPS = 4,     /* of the last tile of C */
     SLABS_FIVE = 8  /* slabs as large as a tile of C, in the paper's scheme */
 };
 
@@ -144,7 +144,7 @@ static gt_status consider(struct search *s, const struct gt_host_cut *cut,
 static double least_seconds(const struct search *s, const struct gt_host_cut *cut) {
     const double first = (double)gt_host_buffer_of(cut, GT_A).bytes +
                          (double)gt_host_buffer_of(cut, GT_B).bytes;
-    const double last = (double)gt_host_buffer_of(cut, GT_C).bytes / TAIL;
+    const double last = (double)gt_host_buffer_of(cut, GT_C).bytes / STRIPS;
     return gt_host_compute_seconds(cut, s->rates->flops) / s->limits->devices +
            first / s->rates->both_in + last / s->rates->both_out;
 }
@@ -161,10 +161,10 @@ static bool is_hopeless(const struct search *s, const struct gt_host_cut *cut) {
 }
 
 static gt_status try_slots(struct search *s, struct gt_host_cut cut, enum spending how,
-                           int slots_c, int tail, struct gt_err *err) {
+                           int slots_c, int strips, struct gt_err *err) {
     cut.slots[GT_A] = cut.slots[GT_B] = 2;
     cut.slots[GT_C] = slots_c;
-    cut.tail = tail;
+    cut.tail = strips;
     if (!fits(&cut, s->limits))
         return GEMMTUNE_OK;
     spend(&cut, how, s->limits);
@@ -177,8 +177,8 @@ static gt_status try_spendings(struct search *s, struct gt_host_cut cut,
     gt_status status = GEMMTUNE_OK;
     for (int how = 0; how < SPENDINGS; how++)
         for (int c = 1; c <= 2; c++)
-            for (int tail = 1; status == GEMMTUNE_OK && tail <= TAIL; tail *= TAIL)
-                status = try_slots(s, cut, (enum spending)how, c, tail, err);
+            for (int n = 1; status == GEMMTUNE_OK && n <= STRIPS; n *= STRIPS)
+                status = try_slots(s, cut, (enum spending)how, c, n, err);
     return status;
 }
 
@@ -215,7 +215,7 @@ static gt_status try_depths(struct search *s, struct gt_host_cut cut, const int6
         cut.tile[2] = depth[i];
         for (int c = 2; status == GEMMTUNE_OK && c >= 1; c--)
             if (!is_hopeless(s, &cut))
-                status = try_slots(s, cut, PANELS, c, TAIL, err);
+                status = try_slots(s, cut, PANELS, c, STRIPS, err);
     }
     return status;
 }

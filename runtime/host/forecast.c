@@ -55,14 +55,29 @@ enum clock { IN, RUN, OUT, CLOCKS };
 static const enum clock clock_of[GT_LANES] = {
     [GT_LANE_AB] = IN, [GT_LANE_C] = IN, [GT_LANE_RUN] = RUN, [GT_LANE_OUT] = OUT};
 
+/* A copy engine needs some time for each row of a box, which long rows hide. A box whose
+ * rows are all of the matrix's is one row. */
+static double rows_seconds(const struct gt_host_cut *cut, const struct gt_host_op *op,
+                           const struct gt_host_rates *rates) {
+    static const enum gt_operand operand[] = {GT_A, GT_B, GT_C, GT_C, GT_C};
+    const enum gt_operand x = operand[op->kind];
+    const gemmtune_problem *p = &cut->problem;
+    const int64_t ld[GT_OPERANDS] = {p->lda, p->ldb, p->ldc};
+    const struct gt_host_region r = gt_host_region_of(cut, x, op);
+    const double bytes = (double)(r.cols * gt_host_element_bytes(cut, x));
+    if (r.cols == ld[x] || bytes >= GT_HOST_LONG_ROW)
+        return 0;
+    return (double)r.rows * rates->row * (1 - bytes / GT_HOST_LONG_ROW);
+}
+
 static double op_seconds(const struct gt_host_cut *cut, const struct gt_host_op *op,
                          const struct gt_host_rates *rates) {
     const double bytes = gt_host_op_bytes(cut, op);
     switch (clock_of[op->lane]) {
     case IN:
-        return bytes / rates->both_in + copy_seconds;
+        return bytes / rates->both_in + rows_seconds(cut, op, rates) + copy_seconds;
     case OUT:
-        return bytes / rates->both_out + copy_seconds;
+        return bytes / rates->both_out + rows_seconds(cut, op, rates) + copy_seconds;
     default:
         return gt_host_product_seconds(rates->flops, op->size[0], op->size[1], op->size[2]);
     }

@@ -12,9 +12,12 @@
 struct gt_host_rates {
     double in, out;           /* bytes per second, one way at a time */
     double both_in, both_out; /* with both ways in use */
-    double flops;             /* operations per second of a large product; see
-                               * gt_host_product_seconds */
+    double row;   /* seconds that a short row costs beside its bytes; 0 or more. Rows of
+                   * GT_HOST_LONG_ROW bytes cost nothing, shorter ones in proportion */
+    double flops; /* operations per second of a large product; see
+                   * gt_host_product_seconds */
 };
+enum { GT_HOST_LONG_ROW = 48 * 1024 };
 
 /* Seconds of one product of m x n x k in a single launch. A tile that is no multiple of a
  * block of threads costs as much as whole blocks. The beginning and the end of a launch

@@ -233,6 +233,7 @@ static struct gt_host_rates mean_rates(const struct call *c) {
         mean.out += c->rates[i].out / c->devices;
         mean.both_in += c->rates[i].both_in / c->devices;
         mean.both_out += c->rates[i].both_out / c->devices;
+        mean.row += c->rates[i].row / c->devices;
         mean.flops += c->rates[i].flops / c->devices;
     }
     return mean;

@@ -251,6 +251,15 @@ static void note_enqueued(struct gt_host_lane *l, int64_t i, void *begin, void *
     l->flying++;
 }
 
+/* Hands what a stage holds of C to the host. All of the lane is over then, and is noted at
+ * once: a tile that is stored lets the next one be taken from the board. */
+static gt_status finish_store(struct gt_host_lane *l, struct gt_err *err) {
+    gt_status status = gt_host_stage_flush(&l->stage[GT_C], err);
+    while (status == GEMMTUNE_OK && l->flying > 0)
+        status = retire(l, err);
+    return status;
+}
+
 /* Enqueues an operation between two events. Data that is still in a stage goes to the host
  * after the note, so only the host waits for that copy. */
 static gt_status enqueue(struct gt_host_lane *l, int64_t i, const struct gt_host_op *op,
@@ -265,9 +274,8 @@ static gt_status enqueue(struct gt_host_lane *l, int64_t i, const struct gt_host
         status = ops->record(&end, e->link, l->queue, err);
     if (status == GEMMTUNE_OK) {
         note_enqueued(l, i, begin, end);
-        return op->kind == GT_STORE_C && e->run->staged[GT_C]
-                   ? gt_host_stage_flush(&l->stage[GT_C], err)
-                   : GEMMTUNE_OK;
+        return op->kind == GT_STORE_C && e->run->staged[GT_C] ? finish_store(l, err)
+                                                              : GEMMTUNE_OK;
     }
     if (begin != NULL)
         ops->event_release(e->link, begin);

@@ -10,8 +10,10 @@
 
 enum {
     COPY_BYTES = 32 * 1024 * 1024,
-    COPIES = 4,       /* copies in a measurement */
-    SIDE_FIRST = 512, /* of the first product that is timed */
+    ROW_BYTES = 4096,  /* of short rows, which lie */
+    ROW_PITCH = 65536, /* so many bytes apart */
+    COPIES = 4,        /* copies in a measurement */
+    SIDE_FIRST = 512,  /* of the first product that is timed */
     SIDE_LAST = 4096,
     REMEMBERED_MAX = 32
 };
@@ -61,41 +63,67 @@ static gt_status bench_open(struct bench *b, struct gt_link *link, int64_t bytes
     return status;
 }
 
-/* Enqueues COPIES copies one way, between two events. */
-static gt_status enqueue_copies(struct bench *b, int way, void *event[2],
-                                struct gt_err *err) {
+/* Enqueues COPIES copies of a box one way, between two events. */
+static gt_status enqueue_copies(struct bench *b, int way, const struct gt_box *box,
+                                void *event[2], struct gt_err *err) {
     const struct gt_link_ops *ops = b->link->ops;
-    const struct gt_box box = {b->host[way], b->bytes, b->memory[way], 0, b->bytes,
-                               b->bytes,     1};
     gt_status status = ops->record(&event[0], b->link, b->queue[way], err);
     for (int i = 0; status == GEMMTUNE_OK && i < COPIES; i++)
-        status = way == 0 ? ops->copy_in(b->link, b->queue[way], &box, err)
-                          : ops->copy_out(b->link, b->queue[way], &box, err);
+        status = way == 0 ? ops->copy_in(b->link, b->queue[way], box, err)
+                          : ops->copy_out(b->link, b->queue[way], box, err);
     return status == GEMMTUNE_OK ? ops->record(&event[1], b->link, b->queue[way], err)
                                  : status;
+}
+
+/* Waits for the second event; seconds between both. Releases them. */
+static gt_status end_copies(double *seconds, struct bench *b, void *event[2],
+                            gt_status status, struct gt_err *err) {
+    const struct gt_link_ops *ops = b->link->ops;
+    if (status == GEMMTUNE_OK && event[1] != NULL)
+        status = ops->join(b->link, event[1], err);
+    if (status == GEMMTUNE_OK && event[1] != NULL)
+        status = ops->seconds(seconds, b->link, event[0], event[1], err);
+    for (int i = 0; i < 2; i++)
+        if (event[i] != NULL)
+            ops->event_release(b->link, event[i]);
+    return status;
 }
 
 /* Bytes per second of the ways in `ways` (1 in, 2 out, 3 both at once). */
 static gt_status time_copies(double rate[2], struct bench *b, unsigned ways,
                              struct gt_err *err) {
-    const struct gt_link_ops *ops = b->link->ops;
     void *event[2][2] = {{NULL, NULL}, {NULL, NULL}};
     gt_status status = GEMMTUNE_OK;
-    for (int way = 0; status == GEMMTUNE_OK && way < 2; way++)
+    for (int way = 0; status == GEMMTUNE_OK && way < 2; way++) {
+        const struct gt_box box = {b->host[way], b->bytes, b->memory[way], 0, b->bytes,
+                                   b->bytes,     1};
         if (ways >> way & 1U)
-            status = enqueue_copies(b, way, event[way], err);
+            status = enqueue_copies(b, way, &box, event[way], err);
+    }
     for (int way = 0; way < 2; way++) {
         double seconds = 0;
-        if (status == GEMMTUNE_OK && event[way][1] != NULL)
-            status = ops->join(b->link, event[way][1], err);
-        if (status == GEMMTUNE_OK && event[way][1] != NULL)
-            status = ops->seconds(&seconds, b->link, event[way][0], event[way][1], err);
+        status = end_copies(&seconds, b, event[way], status, err);
         if (seconds > 0)
             rate[way] = COPIES * (double)b->bytes / seconds;
-        for (int i = 0; i < 2; i++)
-            if (event[way][i] != NULL)
-                ops->event_release(b->link, event[way][i]);
     }
+    return status;
+}
+
+/* The cost of a short row beside its bytes: of a box whose rows lie far apart. */
+static gt_status time_rows(double *row, struct bench *b, double rate, struct gt_err *err) {
+    const int64_t rows = b->bytes / ROW_PITCH;
+    const struct gt_box box = {b->host[0], ROW_PITCH, b->memory[0], 0,
+                               ROW_BYTES,  ROW_BYTES, rows};
+    void *event[2] = {NULL, NULL};
+    double seconds = 0;
+    *row = 0;
+    if (rows == 0)
+        return GEMMTUNE_OK;
+    gt_status status = enqueue_copies(b, 0, &box, event, err);
+    status = end_copies(&seconds, b, event, status, err);
+    const double own = seconds / (double)(COPIES * rows) - ROW_BYTES / rate;
+    if (own > 0)
+        *row = own / (1 - (double)ROW_BYTES / GT_HOST_LONG_ROW);
     return status;
 }
 
@@ -110,6 +138,8 @@ static gt_status measure_link(struct gt_host_rates *r, struct gt_link *link, int
             status = time_copies(each, &b, way, err);
         if (status == GEMMTUNE_OK)
             status = time_copies(both, &b, 3, err);
+        if (status == GEMMTUNE_OK)
+            status = time_rows(&r->row, &b, each[0], err);
     }
     bench_close(&b);
     r->in = each[0];
@@ -203,6 +233,7 @@ static struct gt_host_cut one_tile(const struct gt_host_cut *cut, int64_t side) 
     one.tile[1] = p->n;
     one.tile[2] = p->k;
     one.slots[GT_A] = one.slots[GT_B] = one.slots[GT_C] = 1;
+    one.tail = 1;
     return one;
 }
 
@@ -334,6 +365,7 @@ gt_status gt_host_rates_of(struct gt_host_rates *out, double link[2], gemmtune_c
     link[0] = k.rates.in;
     link[1] = k.rates.out;
     if (copier > 0) {
+        out->row = 0; /* threads pack the rows */
         out->in = smaller(out->in, copier);
         out->out = smaller(out->out, copier);
         out->both_in = smaller(out->both_in, copier / 2);
