@@ -98,8 +98,7 @@ static void spend(struct gt_host_cut *cut, enum spending how,
 struct search {
     const struct gt_host_limits *limits;
     const struct gt_host_rates *rates;
-    struct gt_host_cut best;
-    double seconds; /* of the best candidate; 0: none yet */
+    struct gt_host_choices best; /* no two with the same tiles */
 };
 
 static gt_status forecast_of(double *out, const struct gt_host_cut *cut,
@@ -125,16 +124,50 @@ static gt_status forecast_of(double *out, const struct gt_host_cut *cut,
     return status;
 }
 
+static bool has_tiles_of(const struct gt_host_cut *x, const struct gt_host_cut *y) {
+    return x->tile[0] == y->tile[0] && x->tile[1] == y->tile[1] && x->tile[2] == y->tile[2];
+}
+
+/* Takes out the candidate at a place. */
+static void drop(struct gt_host_choices *best, int at) {
+    for (best->count--; at < best->count; at++) {
+        best->cut[at] = best->cut[at + 1];
+        best->seconds[at] = best->seconds[at + 1];
+    }
+}
+
+/* Puts a candidate into its place among the best, unless one with the same tiles is faster;
+ * the last one leaves when there are too many. */
+static void keep(struct gt_host_choices *best, const struct gt_host_cut *cut,
+                 double seconds) {
+    for (int i = 0; i < best->count; i++)
+        if (has_tiles_of(&best->cut[i], cut)) {
+            if (best->seconds[i] <= seconds)
+                return;
+            drop(best, i);
+        }
+    if (best->count == GT_HOST_CHOICES) {
+        if (best->seconds[best->count - 1] <= seconds)
+            return;
+        drop(best, best->count - 1);
+    }
+    int at = best->count++;
+    for (; at > 0 && seconds < best->seconds[at - 1]; at--) {
+        best->cut[at] = best->cut[at - 1];
+        best->seconds[at] = best->seconds[at - 1];
+    }
+    best->cut[at] = *cut;
+    best->seconds[at] = seconds;
+}
+
 static gt_status consider(struct search *s, const struct gt_host_cut *cut,
                           struct gt_err *err) {
     double seconds = 0;
     if (!fits(cut, s->limits))
         return GEMMTUNE_OK;
     const gt_status status = forecast_of(&seconds, cut, s, err);
-    if (status == GEMMTUNE_OK && (s->seconds == 0 || seconds < s->seconds)) {
-        s->seconds = seconds;
-        s->best = *cut;
-    }
+    if (status == GEMMTUNE_OK)
+        keep(&s->best, cut, seconds);
     return status;
 }
 
@@ -152,12 +185,13 @@ static double least_seconds(const struct search *s, const struct gt_host_cut *cu
 /* Whether a candidate cannot be the best, or has too many operations for a forecast while
  * there is another one. */
 static bool is_hopeless(const struct search *s, const struct gt_host_cut *cut) {
-    if (s->seconds == 0)
+    if (s->best.count == 0)
         return false;
+    const double worst = s->best.seconds[s->best.count - 1];
     const int64_t down = gt_host_tiles_along(cut, 0), across = gt_host_tiles_along(cut, 1);
     const int64_t products = down * across * gt_host_tiles_along(cut, 2);
     return down > TILES_MAX || across > TILES_MAX || products > OPS_MAX ||
-           least_seconds(s, cut) > s->seconds;
+           least_seconds(s, cut) > worst;
 }
 
 static gt_status try_slots(struct search *s, struct gt_host_cut cut, enum spending how,
@@ -190,7 +224,7 @@ static bool is_slanted(int64_t x, int64_t y) {
  * how many. */
 static int sizes_of(int64_t out[DIVISIONS], int64_t side, int64_t given, bool whole) {
     if (given > 0 || whole) {
-        out[0] = given > 0 && given < side ? given : side > 0 ? side : 1;
+        out[0] = given > 0 && given < side && !whole ? given : side > 0 ? side : 1;
         return 1;
     }
     int count = 0;
@@ -233,9 +267,11 @@ static gt_status fail_to_fit(const struct gt_host_cut *smallest,
         (long long)gt_host_slot_bytes(&cut), (long long)limits->memory);
 }
 
-gt_status gt_host_choose(struct gt_host_cut *cut, const struct gt_host_limits *limits,
-                         const struct gt_host_rates *rates, struct gt_err *err) {
+gt_status gt_host_choose_some(struct gt_host_choices *out, const struct gt_host_cut *given,
+                              const struct gt_host_limits *limits,
+                              const struct gt_host_rates *rates, struct gt_err *err) {
     struct search s = {.limits = limits, .rates = rates};
+    struct gt_host_cut own = *given, *cut = &own;
     const gemmtune_problem *p = &cut->problem;
     int64_t row[DIVISIONS], col[DIVISIONS], depth[DIVISIONS];
     const int rows = sizes_of(row, p->m, cut->tile[0], false);
@@ -252,12 +288,23 @@ gt_status gt_host_choose(struct gt_host_cut *cut, const struct gt_host_limits *l
         }
     if (status != GEMMTUNE_OK)
         return status;
-    if (s.seconds == 0) {
+    if (s.best.count == 0) {
         cut->tile[2] = depth[depths - 1];
         return fail_to_fit(cut, limits, err);
     }
-    status = try_spendings(&s, s.best, err);
-    *cut = s.best;
+    const struct gt_host_choices first = s.best;
+    for (int i = 0; status == GEMMTUNE_OK && i < first.count; i++)
+        status = try_spendings(&s, first.cut[i], err);
+    *out = s.best;
+    return status;
+}
+
+gt_status gt_host_choose(struct gt_host_cut *cut, const struct gt_host_limits *limits,
+                         const struct gt_host_rates *rates, struct gt_err *err) {
+    struct gt_host_choices some;
+    const gt_status status = gt_host_choose_some(&some, cut, limits, rates, err);
+    if (status == GEMMTUNE_OK)
+        *cut = some.cut[0];
     return status;
 }
 

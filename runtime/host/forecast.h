@@ -52,6 +52,19 @@ struct gt_host_limits {
     int devices;       /* devices that share the product evenly */
 };
 
+/* Cuts with different tiles, the fastest by forecast first. */
+enum { GT_HOST_CHOICES = 4 };
+struct gt_host_choices {
+    int count;
+    struct gt_host_cut cut[GT_HOST_CHOICES];
+    double seconds[GT_HOST_CHOICES]; /* as forecast */
+};
+
+/* The best cuts, as gt_host_choose finds the best one. `given` has what the caller sets. */
+gt_status gt_host_choose_some(struct gt_host_choices *out, const struct gt_host_cut *given,
+                              const struct gt_host_limits *limits,
+                              const struct gt_host_rates *rates, struct gt_err *err);
+
 /* Chooses tiles and slots: the fastest by forecast among those that fit the limits. The
  * caller sets problem, reads_c and sums of *cut; tile sizes that are not 0 stay. EINVAL
  * with the numbers when not even the smallest tiles fit. */
