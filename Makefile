@@ -228,7 +228,7 @@ check-tune: $(B)/gemmtune $(filter $(B)/%,$(TUNE)) $(TOOLS)
 check-cli: all $(TOOLS)
 	@$(RUN) $(CLI)
 # Tests that do a part of their work unless GT_LONG says more: all of it.
-LONG_NAMES := test_library test_accept accept test_mutants kill
+LONG_NAMES := test_library test_accept accept test_mutants kill slurm
 LONG := $(filter $(foreach t,$(LONG_NAMES),%/$t %/$t.sh),$(DEVICE) $(TUNE))
 check-long: $(B)/gemmtune $(filter $(B)/%,$(LONG)) $(TOOLS)
 	@GT_LONG=1 $(RUN) $(LONG)
@@ -281,7 +281,8 @@ setup:
 
 C_FILES := $(wildcard $(foreach d,include core db runtime runtime/* tuner/* tests tests/* tests/fake/* \
     examples,$d/*.[ch]))
-SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu,$(wildcard tools/*)) $(wildcard tests/*/*.sh)
+SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
+    $(wildcard configs/slurm/*)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
 
 # What cppcheck gets wrong more often than right: memory that a callee fills or keeps, a result
@@ -312,7 +313,7 @@ $(B)/gemmtune.pc: gemmtune.pc.in FORCE
 	     -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' $< >$@
 
 # Data and examples have the paths that they have here.
-DATA := $(wildcard configs/*.json configs/devices/*.json db/tuned/*.json)
+DATA := $(wildcard configs/*.json configs/devices/*.json configs/slurm/* db/tuned/*.json)
 DOCS := README.md LICENSE $(wildcard docs/*.md docs/*/*.md docs/*/*.svg docs/*.svg examples/*.c)
 SO   := libgemmtune.so
 # SOURCE:FOLDER of every file that is installed, links apart

@@ -2,8 +2,8 @@
 /*
  * intake.c - the rule by which rows from elsewhere come in. For each key the newest row
  * wins; of equally new ones, the one with the larger checksum. So the result depends on the
- * set of sources, not on their order or on how often each was taken. Rows that were made
- * here are never replaced.
+ * set of sources: not on their order, on how often each was taken, or on which of them had
+ * taken others before. Rows that were made here are never replaced.
  */
 #include "db/internal.h"
 
@@ -25,6 +25,11 @@ static bool larger(const struct gt_db_table *table, const void *a, const void *b
     gt_row_checksum(a_sum, table, a);
     gt_row_checksum(b_sum, table, b);
     return strcmp(a_sum, b_sum) > 0;
+}
+
+/* Clears what differs between two cards of one key: which card it is, and its driver. */
+static void forget_card(struct gt_device *d) {
+    d->uuid[0] = d->pci[0] = d->driver[0] = d->compiler[0] = '\0';
 }
 
 /* Stores the row and counts it when it is new. A row whose device did not arrive is refused
@@ -55,6 +60,7 @@ gt_status gt_intake_device(void *intake, void *stored_device, struct gt_err *err
     bool found = false;
     int64_t id = 0;
     theirs->here = false;
+    forget_card(&theirs->device);
     const gt_status status =
         gt_row_find(&found, &ours, &id, in->db, &gt_device_table, "x.key = ?", key, err);
     if (status != GEMMTUNE_OK)
@@ -65,15 +71,25 @@ gt_status gt_intake_device(void *intake, void *stored_device, struct gt_err *err
     return gt_row_put(NULL, in->db, &gt_device_table, 0, theirs, err);
 }
 
-/* Whether this database's own trial of the subject ended at `ended_ms` or later. */
+/* Whether the row that ended at `a_ms` replaces the other one: it is newer, or as new and
+ * larger. */
+static bool replaces(const struct gt_db_table *table, const void *a, int64_t a_ms,
+                     const void *b, int64_t b_ms) {
+    return a_ms != b_ms ? a_ms > b_ms : larger(table, a, b);
+}
+
+/* Whether this database's own trial of the subject is as good as `theirs`, which left from
+ * here. It is compared as it would leave now. */
 static gt_status have_trial(bool *have, struct gt_intake *in,
-                            const struct gt_trial_row *row, int64_t ended_ms,
-                            struct gt_err *err) {
+                            const struct gt_stored_trial *theirs, struct gt_err *err) {
     struct gt_stored_trial ours = {0};
     int64_t id = 0;
     const gt_status status = gt_subject_find(have, &ours, &id, in->db, &gt_trial_table,
-                                             &row->subject, GT_LOCAL, err);
-    *have = *have && ours.row.ended_ms >= ended_ms;
+                                             &theirs->row.subject, GT_LOCAL, err);
+    ours.row.provenance = in->own;
+    ours.row.run_id = 0;
+    *have = *have && !replaces(&gt_trial_table, theirs, theirs->row.ended_ms, &ours,
+                               ours.row.ended_ms);
     return status;
 }
 
@@ -89,17 +105,15 @@ gt_status gt_intake_trial(void *intake, void *stored_trial, struct gt_err *err) 
     row->provenance = name_here(in, row->provenance);
     row->run_id = 0;
     if (is_own(in, row->provenance))
-        status = have_trial(&found, in, row, theirs->row.ended_ms, err);
+        status = have_trial(&found, in, theirs, err);
     if (status != GEMMTUNE_OK || found)
         return status;
     status = gt_subject_find(&found, &before, &id, in->db, &gt_trial_table, &row->subject,
                              row->provenance, err);
     if (status != GEMMTUNE_OK)
         return status;
-    const bool older = theirs->row.ended_ms < before.row.ended_ms ||
-                       (theirs->row.ended_ms == before.row.ended_ms &&
-                        !larger(&gt_trial_table, theirs, &before));
-    if (found && older)
+    if (found &&
+        !replaces(&gt_trial_table, theirs, row->ended_ms, &before, before.row.ended_ms))
         return GEMMTUNE_OK;
     return put(in, &gt_trial_table, &row->subject, theirs, id == 0, err);
 }
@@ -119,24 +133,45 @@ static gt_status add_record(struct gt_intake *in, const struct gt_stored_record 
     return put(in, &gt_record_table, &row->subject, theirs, id == 0, err);
 }
 
+/* Whether this database's own records of the problem make `theirs`, which left from here,
+ * unnecessary: they were written later, or at the same moment with as good a record of the
+ * same subject. */
+static gt_status have_record(bool *have, struct gt_intake *in,
+                             const struct gt_stored_record *theirs, struct gt_err *err) {
+    struct gt_stored_record ours = {0};
+    int64_t own_ms = 0, id = 0;
+    gt_status status =
+        gt_records_stamp(&own_ms, have, in->db, &theirs->row.subject, GT_LOCAL, err);
+    if (status != GEMMTUNE_OK || !*have || own_ms != theirs->row.measured_ms) {
+        *have = *have && own_ms > theirs->row.measured_ms;
+        return status;
+    }
+    status = gt_subject_find(have, &ours, &id, in->db, &gt_record_table,
+                             &theirs->row.subject, GT_LOCAL, err);
+    ours.row.provenance = in->own;
+    ours.row.verified = false;
+    *have = *have && !larger(&gt_record_table, theirs, &ours);
+    return status;
+}
+
 gt_status gt_intake_record(void *intake, void *stored_record, struct gt_err *err) {
     struct gt_intake *in = intake;
     struct gt_stored_record *theirs = stored_record;
     struct gt_record_row *row = &theirs->row;
-    int64_t own_ms = -1, before_ms = 0;
-    bool own = false;
+    int64_t before_ms = 0;
+    bool have = false;
     row->provenance = name_here(in, row->provenance);
     row->verified = false;
     gt_status status = GEMMTUNE_OK;
     if (is_own(in, row->provenance))
-        status = gt_records_stamp(&own_ms, &own, in->db, &row->subject, GT_LOCAL, err);
-    if (status != GEMMTUNE_OK || (own && own_ms >= theirs->row.measured_ms))
+        status = have_record(&have, in, theirs, err);
+    if (status != GEMMTUNE_OK || have)
         return status;
     status =
         gt_records_stamp(&before_ms, NULL, in->db, &row->subject, row->provenance, err);
-    if (status != GEMMTUNE_OK || before_ms > theirs->row.measured_ms)
+    if (status != GEMMTUNE_OK || before_ms > row->measured_ms)
         return status;
-    if (before_ms < theirs->row.measured_ms)
+    if (before_ms < row->measured_ms)
         status = gt_records_delete(in->db, &row->subject, row->provenance, err);
     return status == GEMMTUNE_OK ? add_record(in, theirs, err) : status;
 }

@@ -93,6 +93,34 @@ static void test_split(void **state) {
     }
 }
 
+static void test_parts(void **state) {
+    static const struct {
+        const char *allowed;
+        void (*beside)(struct gt_core_set *out, int core);
+        const char *part[3]; /* NULL: so many parts are there */
+    } rows[] = {
+        {"0-15", halves, {"0-3,8-11", "4-7,12-15", NULL}},
+        {"0-15", pairs, {"0-5", "6-11", "12-15"}},
+        {"0-6", pairs, {"0-3", "4-6", NULL}}, /* 7 is not ours */
+        {"4,9,17,30", alone, {"4,9", "17", "30"}},
+        {"0-1", alone, {"0-1", "0-1", "0-1"}}, /* shared */
+        {"0-7", together, {"0-7", "0-7", NULL}},
+        {"5", alone, {"5", NULL, NULL}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct gt_core_set allowed = set(rows[i].allowed);
+        struct gt_core_set part;
+        size_t parts = 0;
+        while (parts < 3 && rows[i].part[parts] != NULL)
+            parts++;
+        for (size_t j = 0; j < parts; j++) {
+            gt_cores_part(&part, &allowed, j, parts, rows[i].beside);
+            assert_set(&part, rows[i].part[j]);
+        }
+    }
+}
+
 static void test_this_machine(void **state) {
     struct gt_core_set allowed, one, now, beside;
     int core = 0;
@@ -117,9 +145,8 @@ static void test_this_machine(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_crowding),
-        cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_split),
+        cmocka_unit_test(test_crowding),     cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_split),        cmocka_unit_test(test_parts),
         cmocka_unit_test(test_this_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

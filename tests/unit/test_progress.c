@@ -91,12 +91,58 @@ static void test_left(void **state) {
                         "GFLOP/s (tile)  4 s left, 24 s of all");
 }
 
+/* What several processes are at: one line, on a terminal alone, and not too often. */
+static void test_crowd(void **state) {
+    (void)state;
+    for (int live = 0; live < 2; live++) {
+        struct gt_progress p = started(live != 0, false, 9);
+        FILE *file = tmpfile();
+        assert_non_null(file);
+        p.problem = 3;
+        const int kept = capture(STDERR_FILENO, file);
+        gt_progress_crowd(&p, "two of them at something long");
+        gt_progress_crowd(&p, "too soon");
+        release(STDERR_FILENO, kept, file, said, sizeof said);
+        assert_string_equal(said,
+                            live ? "\r\033[K[3/9] two of them at something long" : "");
+    }
+}
+
+struct relayed {
+    char notes[256];
+};
+
+static void note_down(void *user, const struct gt_progress_note *note) {
+    struct relayed *r = user;
+    const size_t used = strlen(r->notes);
+    (void)snprintf(r->notes + used, sizeof r->notes - used, "%d %zu %g %s; ",
+                   (int)note->kind, note->done, note->rate, note->text);
+}
+
+/* A process of several draws nothing: it passes on what it has to say. */
+static void test_relay(void **state) {
+    struct relayed relayed = {""};
+    struct gt_progress p = started(true, false, 1);
+    FILE *file = tmpfile();
+    (void)state;
+    assert_non_null(file);
+    p.relay = note_down;
+    p.user = &relayed;
+    const int kept = capture(STDERR_FILENO, file);
+    gt_progress_show(&p, "a problem", 7, 9, 2.5, 100, "tile", 3);
+    gt_progress_step(&p, "a step");
+    gt_progress_line(&p, "a line");
+    gt_progress_end(&p);
+    release(STDERR_FILENO, kept, file, said, sizeof said);
+    assert_string_equal(said, "");
+    assert_string_equal(relayed.notes, "0 7 2.5 a problem; 1 0 0 a step; 2 0 0 a line; ");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quiet),
-        cmocka_unit_test(test_terminal),
-        cmocka_unit_test(test_elsewhere),
-        cmocka_unit_test(test_left),
+        cmocka_unit_test(test_quiet),     cmocka_unit_test(test_terminal),
+        cmocka_unit_test(test_elsewhere), cmocka_unit_test(test_left),
+        cmocka_unit_test(test_crowd),     cmocka_unit_test(test_relay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,3 +108,34 @@ bool gt_cores_split(struct gt_core_set *own, struct gt_core_set *rest,
     *own = none;
     return false;
 }
+
+/* Takes the first core of *left, with all its threads that are there; false: none is. */
+static bool take_core(struct gt_core_set *core, struct gt_core_set *left,
+                      void (*beside)(struct gt_core_set *out, int core)) {
+    int first = 0;
+    while (first < GT_CORES_MAX && !left->has[first])
+        first++;
+    if (first == GT_CORES_MAX)
+        return false;
+    beside(core, first);
+    for (int i = 0; i < GT_CORES_MAX; i++) {
+        core->has[i] = core->has[i] && left->has[i];
+        left->has[i] = left->has[i] && !core->has[i];
+    }
+    return true;
+}
+
+void gt_cores_part(struct gt_core_set *out, const struct gt_core_set *allowed, size_t index,
+                   size_t parts, void (*beside)(struct gt_core_set *out, int core)) {
+    struct gt_core_set left = *allowed, core;
+    size_t cores = 0;
+    while (take_core(&core, &left, beside))
+        cores++;
+    left = *out = *allowed;
+    if (cores < parts)
+        return;
+    *out = (struct gt_core_set){{false}};
+    for (size_t n = 0; take_core(&core, &left, beside); n++)
+        for (int i = 0; n * parts / cores == index && i < GT_CORES_MAX; i++)
+            out->has[i] = out->has[i] || core.has[i];
+}

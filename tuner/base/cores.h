@@ -7,6 +7,7 @@
 #define GT_TUNER_BASE_CORES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 enum { GT_CORES_MAX = 1024 }; /* the size of the C library's set */
@@ -42,5 +43,10 @@ double gt_crowding(double threads, int cores);
 bool gt_cores_split(struct gt_core_set *own, struct gt_core_set *rest,
                     const struct gt_core_set *allowed,
                     void (*beside)(struct gt_core_set *out, int core));
+/* Part `index` of `parts`, of what is allowed: whole cores, as many as the other parts have
+ * or one more, with neighbouring numbers, since those share caches and memory. All of them
+ * where there are fewer cores than parts. */
+void gt_cores_part(struct gt_core_set *out, const struct gt_core_set *allowed, size_t index,
+                   size_t parts, void (*beside)(struct gt_core_set *out, int core));
 
 #endif

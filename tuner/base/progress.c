@@ -3,6 +3,7 @@
 #include "tuner/base/progress.h"
 
 #include "core/clock.h"
+#include "tuner/base/terminal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,12 @@ void gt_progress_init(struct gt_progress *p, size_t problems, bool quiet) {
     p->quiet = quiet;
     p->problems = problems;
     p->started = gt_seconds();
+}
+
+static void relay(const struct gt_progress *p, enum gt_note_kind kind, size_t done,
+                  double rate, const char *text) {
+    const struct gt_progress_note note = {kind, done, rate, text};
+    p->relay(p->user, &note);
 }
 
 static void note_problem(struct gt_progress *p, double now) {
@@ -40,6 +47,10 @@ void gt_progress_show(struct gt_progress *p, const char *name, size_t done, size
     if (!p->live || p->quiet || now - p->shown < 1.0 / REDRAW_HZ)
         return;
     p->shown = now;
+    if (p->relay != NULL) {
+        relay(p, GT_NOTE_TRIALS, done, rate, name);
+        return;
+    }
     fprintf(stderr, "\r\033[K[%zu/%zu] %s  %zu", p->problem, p->problems, name, done);
     if (planned > 0)
         fprintf(stderr, "/%zu", planned);
@@ -66,6 +77,10 @@ static bool is_due(const struct gt_progress *p, double now) {
 /* Rewrites the line on a terminal; prints a new line elsewhere. */
 static void say(struct gt_progress *p, const char *text, double now) {
     p->shown = now;
+    if (p->relay != NULL) {
+        relay(p, GT_NOTE_STEP, 0, 0, text);
+        return;
+    }
     fprintf(stderr, p->live ? "\r\033[K%s" : "gemmtune: %s\n", text);
     fflush(stderr);
 }
@@ -78,6 +93,17 @@ void gt_progress_say(struct gt_progress *p, const char *text) {
 void gt_progress_step(struct gt_progress *p, const char *text) {
     if (!p->quiet && p->live)
         say(p, text, gt_seconds());
+}
+
+void gt_progress_crowd(struct gt_progress *p, const char *text) {
+    char line[1024];
+    const double now = gt_seconds();
+    const size_t width = gt_terminal_width(stderr);
+    if (!p->live || p->quiet || now - p->shown < 1.0 / REDRAW_HZ)
+        return;
+    snprintf(line, width > 0 && width < sizeof line ? width : sizeof line, "[%zu/%zu] %s",
+             p->problem, p->problems, text);
+    say(p, line, now);
 }
 
 void gt_progress_count(struct gt_progress *p, const char *what, size_t done, size_t of) {
@@ -95,12 +121,16 @@ void gt_progress_count(struct gt_progress *p, const char *what, size_t done, siz
 }
 
 void gt_progress_end(struct gt_progress *p) {
-    if (p->live && !p->quiet && p->shown > 0)
+    if (p->live && !p->quiet && p->shown > 0 && p->relay == NULL)
         (void)fputs("\r\033[K", stderr);
 }
 
 void gt_progress_line(struct gt_progress *p, const char *text) {
     if (p->quiet)
         return;
+    if (p->relay != NULL) {
+        relay(p, GT_NOTE_LINE, 0, 0, text);
+        return;
+    }
     fprintf(stderr, "%s%s\n", p->live ? "\r\033[K" : "", text);
 }

@@ -9,6 +9,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* A message of a process that works beside others, to the program that draws for all. */
+struct gt_progress_note {
+    enum gt_note_kind {
+        GT_NOTE_TRIALS, /* `done` trials of the problem, `rate` a second */
+        GT_NOTE_STEP,   /* it does what `text` says */
+        GT_NOTE_LINE,   /* `text` is to stay */
+    } kind;
+    size_t done;
+    double rate;
+    const char *text;
+};
+
 struct gt_progress {
     bool live; /* stderr is a terminal */
     bool quiet;
@@ -17,6 +29,9 @@ struct gt_progress {
     double seen_at;           /* when it was shown first; gt_seconds */
     double started, shown;    /* gt_seconds */
     double count_began;       /* gt_progress_count */
+    /* Receives every message in place of stderr, with `user`; NULL: stderr. */
+    void (*relay)(void *user, const struct gt_progress_note *note);
+    void *user;
 };
 
 void gt_progress_init(struct gt_progress *p, size_t problems, bool quiet);
@@ -30,6 +45,9 @@ void gt_progress_show(struct gt_progress *p, const char *name, size_t done, size
 void gt_progress_say(struct gt_progress *p, const char *text);
 /* The same, but only on a terminal: for one step of many. */
 void gt_progress_step(struct gt_progress *p, const char *text);
+/* A line about several processes: on a terminal alone, no longer than its lines, not too
+ * often. */
+void gt_progress_crowd(struct gt_progress *p, const char *text);
 /* How far a loop is: called ahead of step `done` of `of`, from 0 on. */
 void gt_progress_count(struct gt_progress *p, const char *what, size_t done, size_t of);
 /* Erases the rewritten line from the terminal. */

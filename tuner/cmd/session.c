@@ -33,6 +33,14 @@ void gt_session_catch(void) {
     }
 }
 
+void gt_session_obey(void) {
+    struct sigaction a;
+    memset(&a, 0, sizeof a);
+    a.sa_handler = on_signal;
+    sigemptyset(&a.sa_mask);
+    (void)sigaction(SIGTERM, &a, NULL);
+}
+
 /* One core is left to the device's own worker and to us. Where images cannot be kept,
  * compiling ahead is no use to anybody. */
 static int compilers_for(const struct gt_device *d, int64_t asked) {
@@ -76,15 +84,25 @@ static void remember_options(char again[GT_AGAIN_MAX],
         add_option(again, "--timeout", seconds);
 }
 
+static int find_device(struct gt_device *out, const struct gt_session_setup *setup) {
+    struct gt_err err = {""};
+    if (setup->found != NULL)
+        *out = *setup->found;
+    return setup->found != NULL ||
+                   gt_probe_pick(out, setup->device, true, &err) == GEMMTUNE_OK
+               ? -1
+               : gt_die(GT_EXIT_DEVICE, "%s", err.line);
+}
+
 int gt_session_open(struct gt_session *s, const struct gt_session_setup *setup) {
     struct gt_err err = {""};
     memset(s, 0, sizeof *s);
-    gt_status status = gt_probe_pick(&s->device, setup->device, true, &err);
-    if (status != GEMMTUNE_OK)
-        return gt_die(GT_EXIT_DEVICE, "%s", err.line);
+    int code = find_device(&s->device, setup);
+    if (code >= 0)
+        return code;
     gt_device_key(&s->device, s->device_key);
     remember_options(s->again, setup);
-    const int code = gt_common_families(&s->families, setup->templates);
+    code = gt_common_families(&s->families, setup->templates);
     if (code >= 0)
         return code;
     s->compilers = compilers_for(&s->device, setup->compilers);
@@ -92,8 +110,8 @@ int gt_session_open(struct gt_session *s, const struct gt_session_setup *setup) 
                                        .compilers = s->compilers,
                                        .timeout_s = setup->timeout_s,
                                        .stop = &gt_session_stop,
-                                       .own_core = !s->device.is_cpu};
-    status = gt_pool_create(&s->pool, &pool, &err);
+                                       .own_core = !s->device.is_cpu && !setup->watches};
+    const gt_status status = gt_pool_create(&s->pool, &pool, &err);
     if (status != GEMMTUNE_OK)
         gt_session_close(s);
     return status != GEMMTUNE_OK ? gt_die(GT_EXIT_FAILURE, "%s", err.line) : -1;

@@ -23,7 +23,9 @@ struct gt_session {
 };
 
 struct gt_session_setup {
-    const char *device; /* as given; NULL: the first */
+    const char *device;            /* as given; NULL: the first */
+    const struct gt_device *found; /* that is it, looked for already; may be NULL */
+    bool watches; /* other processes run the kernels: no core is kept free for a worker */
     const struct gt_texts *templates;
     int64_t compilers; /* -1: as many as suit the machine and the device */
     double timeout_s;
@@ -76,5 +78,7 @@ bool gt_session_lost(gt_status status);
  * the program at once. */
 extern volatile int gt_session_stop;
 void gt_session_catch(void);
+/* In a process that another one of ours stops: SIGTERM sets it, however often it comes. */
+void gt_session_obey(void);
 
 #endif

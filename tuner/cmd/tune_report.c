@@ -102,10 +102,12 @@ GT_COLUMNS(result, struct row, RESULTS)
 const struct gt_form gt_tune_form = GT_FORM(result, "");
 
 gt_status gt_tune_report(const struct gt_tune_result *result, const struct gt_sweep *sweep,
-                         size_t count, const struct gt_format *format, struct gt_err *err) {
+                         const struct gt_format *format, struct gt_err *err) {
     struct gt_table *t = NULL;
     gt_status status = gt_table_create(&t, &gt_tune_form, err);
-    for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++) {
+    for (size_t i = 0; status == GEMMTUNE_OK && i < sweep->count; i++) {
+        if (!result[i].reached)
+            continue;
         struct row row = {&sweep->item[i], &result[i], ""};
         say_failures(&row);
         status = add_result(t, &row, err);

@@ -8,8 +8,8 @@
 
 extern const struct gt_form gt_tune_form;
 
-/* Prints a row for each of the first `count` problems of the sweep. ENOMEM. */
+/* Prints a row for each problem of the sweep that the run came to. ENOMEM. */
 gt_status gt_tune_report(const struct gt_tune_result *result, const struct gt_sweep *sweep,
-                         size_t count, const struct gt_format *format, struct gt_err *err);
+                         const struct gt_format *format, struct gt_err *err);
 
 #endif

@@ -82,6 +82,7 @@ enum {
 struct gt_tune_result {
     char error[512];        /* the reason when it was not tuned, or "" */
     bool before;            /* it was not searched, because it had been tuned before */
+    bool reached;           /* the run came to it */
     size_t trials, fresh;   /* with a known outcome; measured by this run */
     size_t tried_elsewhere; /* points that another process was trying */
     size_t abandoned;       /* points whose worker another program killed */

@@ -50,6 +50,21 @@ gt_status gt_tuned_find(bool *found, struct gt_tune_result *result,
     return status;
 }
 
+gt_status gt_tuned_find_all(struct gt_tune_result *result, struct gt_budget *budget,
+                            const struct gt_tuner *t, struct gt_err *err) {
+    const struct gt_sweep *s = budget->sweep;
+    gt_status status = GEMMTUNE_OK;
+    for (size_t i = 0; i < s->count && status == GEMMTUNE_OK; i++) {
+        bool found = false;
+        status = gt_tuned_find(&found, &result[i], t, &s->item[i],
+                               gt_budget_promised(budget, i), err);
+        budget->given[i] = found;
+        if (!found)
+            memset(&result[i], 0, sizeof result[i]);
+    }
+    return status;
+}
+
 gt_status gt_tuned_note(const struct gt_tune_result *result, const struct gt_tuner *t,
                         const struct gt_sweep_item *item, double seconds,
                         struct gt_err *err) {

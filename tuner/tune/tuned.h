@@ -7,7 +7,7 @@
 #ifndef GT_TUNER_TUNE_TUNED_H
 #define GT_TUNER_TUNE_TUNED_H
 
-#include "tuner/tune/tune.h"
+#include "tuner/tune/budget.h"
 
 /* Takes the stored records of the problem for the answer when it has been tuned with
  * t->effort and `seconds` of search (0: no limit) or more: *found, result->before is set.
@@ -15,6 +15,10 @@
 gt_status gt_tuned_find(bool *found, struct gt_tune_result *result,
                         const struct gt_tuner *t, const struct gt_sweep_item *item,
                         double seconds, struct gt_err *err);
+/* The same for every problem of the budget's sweep, which are `given` then; result[i] of
+ * the others stays 0. */
+gt_status gt_tuned_find_all(struct gt_tune_result *result, struct gt_budget *budget,
+                            const struct gt_tuner *t, struct gt_err *err);
 /* Stores that it has been, if `result` says that a search came to its end. */
 gt_status gt_tuned_note(const struct gt_tune_result *result, const struct gt_tuner *t,
                         const struct gt_sweep_item *item, double seconds,

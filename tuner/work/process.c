@@ -48,70 +48,87 @@ void gt_process_hush(struct gt_process *p) {
 
 /* ---- start ---- */
 
-static void child(int in, int out, const struct gt_texts *templates) {
-    char *argv[4 + 2 * GT_TEXTS_MAX];
-    char in_text[16], out_text[16];
-    int n = 0;
-    snprintf(in_text, sizeof in_text, "%d", in);
-    snprintf(out_text, sizeof out_text, "%d", out);
+/* The command line, in memory that the caller frees. */
+static char **make_words(const char *in, const char *out,
+                         const struct gt_process_setup *setup) {
+    const char *const fixed[4] = {"gemmtune", setup->command, in, out};
+    char **argv = calloc((size_t)setup->words + 5, sizeof *argv);
     union {
         const char *text;
         char *arg;
     } cast;
-    const char *const fixed[4] = {"gemmtune", "worker", in_text, out_text};
-    for (int i = 0; i < 4; i++) {
-        cast.text = fixed[i];
-        argv[n++] = cast.arg;
+    for (int i = 0; argv != NULL && i < 4 + setup->words; i++) {
+        cast.text = i < 4 ? fixed[i] : setup->word[i - 4];
+        argv[i] = cast.arg;
     }
-    for (int i = 0; templates && i < templates->count && n + 1 < 4 + 2 * GT_TEXTS_MAX;
-         i++) {
-        cast.text = templates->text[i];
-        argv[n++] = cast.arg;
-    }
-    argv[n] = NULL;
+    return argv;
+}
+
+static void become(int in, int out, const struct gt_process_setup *setup, char **argv) {
+    const int ignored[] = {SIGINT, SIGUSR1, SIGTERM};
     (void)fcntl(in, F_SETFD, 0);
     (void)fcntl(out, F_SETFD, 0);
-    /* Signals often go to the whole group; the parent decides when a trial ends. */
-    const int ignored[] = {SIGINT, SIGTERM, SIGUSR1};
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+    for (size_t i = 0; i < (setup->aloud ? 2 : 3); i++)
         (void)signal(ignored[i], SIG_IGN);
+    if (setup->aloud)
+        (void)signal(SIGTERM, SIG_DFL);
     const char *self = getenv("GEMMTUNE_SELF"); /* a test program stands in for us */
     execv(self ? self : "/proc/self/exe", argv);
     _exit(127);
 }
 
-gt_status gt_process_start(struct gt_process *p, const struct gt_texts *templates,
-                           const struct gt_core_set *cores, struct gt_err *err) {
-    int job_pipe[2], report_pipe[2];
-    if (pipe(job_pipe) != 0)
+/* In the child: its cores, its output, its program. */
+static void begin(int in, int out, FILE *said, const struct gt_process_setup *setup,
+                  char **argv) {
+    gt_cores_keep(setup->cores);
+    if (setup->aloud)
+        (void)dup2(STDERR_FILENO, STDOUT_FILENO);
+    for (int fd = STDOUT_FILENO; said && fd <= STDERR_FILENO; fd++)
+        (void)dup2(fileno(said), fd);
+    become(in, out, setup, argv);
+}
+
+/* Two pipes: jobs go through ends[0] and [1], reports through [2] and [3]. */
+static gt_status open_pipes(int ends[4], struct gt_err *err) {
+    if (pipe(ends) != 0)
         return gt_fail(err, GEMMTUNE_EDEVICE, "cannot make a pipe: %s", strerror(errno));
-    if (pipe(report_pipe) != 0) {
-        close(job_pipe[0]);
-        close(job_pipe[1]);
+    if (pipe(ends + 2) != 0) {
+        close(ends[0]);
+        close(ends[1]);
         return gt_fail(err, GEMMTUNE_EDEVICE, "cannot make a pipe: %s", strerror(errno));
     }
-    const int ends[4] = {job_pipe[0], job_pipe[1], report_pipe[0], report_pipe[1]};
     for (int i = 0; i < 4; i++)
         (void)fcntl(ends[i], F_SETFD, FD_CLOEXEC);
-    FILE *said = open_said();
-    const pid_t pid = fork();
-    if (pid == 0) {
-        gt_cores_keep(cores);
-        for (int fd = STDOUT_FILENO; said && fd <= STDERR_FILENO; fd++)
-            (void)dup2(fileno(said), fd);
-        child(job_pipe[0], report_pipe[1], templates);
-    }
-    close(job_pipe[0]);
-    close(report_pipe[1]);
-    if (pid < 0) {
-        close(job_pipe[1]);
-        close(report_pipe[0]);
-        if (said)
-            (void)fclose(said);
-        return gt_fail(err, GEMMTUNE_EDEVICE, "cannot start a worker: %s", strerror(errno));
-    }
-    *p = (struct gt_process){pid, job_pipe[1], report_pipe[0], said, false};
     return GEMMTUNE_OK;
+}
+
+gt_status gt_process_start(struct gt_process *p, const struct gt_process_setup *setup,
+                           struct gt_err *err) {
+    int ends[4];
+    char in[16], out[16];
+    const gt_status status = open_pipes(ends, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    snprintf(in, sizeof in, "%d", ends[0]);
+    snprintf(out, sizeof out, "%d", ends[3]);
+    char **argv = make_words(in, out, setup);
+    FILE *said = setup->aloud ? NULL : open_said();
+    const pid_t pid = argv != NULL ? fork() : -1;
+    if (pid == 0)
+        begin(ends[0], ends[3], said, setup, argv);
+    const int why = errno;
+    free(argv);
+    close(ends[0]);
+    close(ends[3]);
+    *p = (struct gt_process){.pid = pid, .to = ends[1], .from = ends[2], .said = said};
+    if (pid > 0)
+        return GEMMTUNE_OK;
+    close(p->to);
+    close(p->from);
+    if (said)
+        (void)fclose(said);
+    *p = (struct gt_process){0};
+    return gt_fail(err, GEMMTUNE_EDEVICE, "cannot start a worker: %s", strerror(why));
 }
 
 /* ---- end ---- */
@@ -148,6 +165,7 @@ bool gt_process_end(struct gt_process *p, char how[96]) {
     show(p, state != 0 && !p->killed);
     if (p->said)
         (void)fclose(p->said);
-    *p = (struct gt_process){0};
+    *p = (struct gt_process){.code = WIFSIGNALED(state) ? 128 + WTERMSIG(state)
+                                                        : WEXITSTATUS(state)};
     return by_others;
 }

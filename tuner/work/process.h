@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process.h - one worker process: this program again, started, spoken to over two pipes,
- * ended. What the libraries in it print stays with it and is shown only when it dies of
- * itself: a compiler's "1 error generated." about a candidate is in the candidate's outcome
- * already.
+ * process.h - one process of ours: this program again, started, spoken to over two pipes,
+ * ended. What the libraries in a worker print stays with it and is shown only when it dies
+ * of itself: a compiler's "1 error generated." about a candidate is in the candidate's
+ * outcome already.
  */
 #ifndef GT_TUNER_WORK_PROCESS_H
 #define GT_TUNER_WORK_PROCESS_H
@@ -19,11 +19,21 @@ struct gt_process {
     int to, from;
     FILE *said;  /* what it printed since its last job; NULL: that is printed at once */
     bool killed; /* by us */
+    int code;    /* once it has ended: its exit code, or 128 and the signal */
 };
 
-/* `cores` as for gt_cores_keep. */
-gt_status gt_process_start(struct gt_process *p, const struct gt_texts *templates,
-                           const struct gt_core_set *cores, struct gt_err *err);
+struct gt_process_setup {
+    const char *command;     /* of this program: "worker" */
+    const char *const *word; /* of its command line, behind the two descriptors */
+    int words;
+    const struct gt_core_set *cores; /* as for gt_cores_keep */
+    bool aloud; /* what it prints, to stdout as well, goes to our stderr at once */
+};
+
+/* The process ignores SIGINT, SIGTERM and SIGUSR1, which often go to a whole group: the
+ * program decides when its work ends. A process that is aloud obeys SIGTERM. */
+gt_status gt_process_start(struct gt_process *p, const struct gt_process_setup *setup,
+                           struct gt_err *err);
 /* A job of its ended well: forgets what was printed meanwhile but our own log lines, which
  * go on. */
 void gt_process_hush(struct gt_process *p);
@@ -31,7 +41,7 @@ void gt_process_kill(struct gt_process *p);
 /* Ends it, after a twentieth of a second of grace by force, and says how it ended: "was
  * ended by signal 11 (Segmentation fault)". One that was not started "was stopped". True
  * when somebody else killed it: SIGKILL is never a kernel's doing, but a user's, or the
- * system's when memory is short. */
+ * system's when memory is short. Of *p all is 0 then but the code. */
 bool gt_process_end(struct gt_process *p, char how[96]);
 
 #endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tune.h - what the parts of `gemmtune tune` share: its command line, once read. */
+#ifndef GT_TUNER_CMD_TUNE_H
+#define GT_TUNER_CMD_TUNE_H
+
+#include "tuner/cmd/common.h"
+#include "tuner/cmd/session.h"
+#include "tuner/rig/alike.h"
+
+struct gt_tune_values {
+    const char *device, *sizes, *shard, *db, *effort, *strategy;
+    struct gt_texts families, templates;
+    double budget, timeout;
+    int64_t seed, jobs;
+    bool dry_run, again, quiet;
+    struct gt_format format;
+};
+
+/* What is to be done. */
+struct gt_tune_request {
+    const struct gt_tune_values *v;
+    struct gt_sweep *sweep;
+    struct gt_alike devices;
+    const char *const *word; /* the command line behind "tune" */
+    int words;
+};
+
+/* These return exit codes. */
+int gt_tune_dry_run(const struct gt_tuner *t, const struct gt_tune_request *r);
+int gt_tune_run(struct gt_tuner *t, const struct gt_session *session,
+                const struct gt_tune_request *r);
+
+/* For a member of a crew, which has the same command line: reads it, and fills what the
+ * tuner and its session take from it. Return -1 to go on. */
+int gt_tune_parse(struct gt_tune_values *v, int argc, char **argv, int *first);
+int gt_tune_set_up(struct gt_tuner *t, struct gt_session_setup *setup,
+                   const struct gt_tune_values *v);
+
+extern const struct gt_cmd gt_cmd_tune;
+extern const struct gt_form gt_tune_dry_form;
+
+#endif

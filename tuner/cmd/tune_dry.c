@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tune_dry.c - `gemmtune tune --dry-run`: what tuning would look at, and what it would
+ * take.
+ */
+#include "tuner/base/cores.h"
+#include "tuner/cmd/tune.h"
+#include "tuner/lab/lab.h"
+#include "tuner/tune/tuned.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A problem and what tuning it would take. */
+struct dry_row {
+    const char *problem;
+    size_t points, trials;
+    double seconds, bytes;
+    struct gt_err why; /* "", "tuned", or why it cannot be tuned */
+};
+
+#define DRY(X)                                                                             \
+    X("problem", "problem", TEXT, 0, r->problem, "its name")                               \
+    X("points", "points", COUNT, 0, r->points,                                             \
+      "points that may be tried, of all families")                                         \
+    X("trials", "trials", COUNT, 0, r->trials, "points that would be tried at most")       \
+    X("seconds", "seconds", COUNT, 0, round(r->seconds * 10) / 10,                         \
+      "time of tuning it, estimated")                                                      \
+    X("device_bytes", "device memory", BYTES, 1, r->bytes, "device memory that is needed") \
+    X("status", "status", TAIL, 0, gt_cell_filled(r->why.line),                            \
+      "tuned, or why it cannot be tuned")
+GT_COLUMNS(dry, struct dry_row, DRY)
+const struct gt_form gt_tune_dry_form = GT_FORM(dry, "with --dry-run");
+
+struct dry_total {
+    double seconds;
+    size_t refused; /* problems that cannot be tuned */
+};
+
+/* Legal points of all families; 0 and why when there are none. */
+static size_t count_points(const struct gt_tuner *t, const gemmtune_problem *p,
+                           struct gt_err *why) {
+    struct gt_space *space = NULL;
+    struct gt_err untried;
+    size_t points = 0;
+    int spaces = 0;
+    if (gt_tune_spaces(&space, &spaces, &untried, t, p, why) != GEMMTUNE_OK)
+        return 0;
+    for (int i = 0; i < spaces; i++)
+        points += space[i].count;
+    gt_tune_spaces_free(space, spaces);
+    return points;
+}
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+static gt_status add_item(struct dry_total *total, struct gt_table *t,
+                          const struct gt_tuner *tuner, const struct gt_sweep_item *item,
+                          bool is_tuned, struct gt_err *err) {
+    /* seconds a trial, as seen: compiling on a CPU device, compiling ahead elsewhere */
+    const double one = tuner->device.is_cpu ? 0.4 : 0.06;
+    /* seconds a problem, as seen on idle cores: spaces, set-up, trials begun in time,
+     * finals */
+    const double beside = (tuner->device.is_cpu ? 5 : 1) * gt_cores_crowding();
+    const double cap = tuner->device.is_cpu ? tuner->effort->cpu_s : tuner->effort->gpu_s;
+    struct dry_row row = {.problem = item->name};
+    row.points = count_points(tuner, &item->problem, &row.why);
+    total->refused += row.why.line[0] != '\0';
+    if (is_tuned) {
+        (void)snprintf(row.why.line, sizeof row.why.line, "tuned");
+    } else {
+        row.trials = smaller(row.points, tuner->effort->trials);
+        row.seconds = beside + (double)row.trials * one;
+        if (cap > 0)
+            row.seconds = fmin(row.seconds, beside + cap);
+    }
+    row.bytes = (double)gt_lab_bytes(&item->problem, &tuner->device);
+    total->seconds += row.seconds;
+    return add_dry(t, &row, err);
+}
+
+static gt_status count_all(struct dry_total *total, struct gt_table *t,
+                           const struct gt_tuner *tuner, const struct gt_sweep *sweep,
+                           const bool *tuned, struct gt_err *err) {
+    struct gt_progress progress = tuner->progress;
+    gt_status status = GEMMTUNE_OK;
+    for (size_t i = 0; status == GEMMTUNE_OK && i < sweep->count; i++) {
+        gt_progress_count(&progress, "counting points", i, sweep->count);
+        status = add_item(total, t, tuner, &sweep->item[i], tuned[i], err);
+    }
+    gt_progress_end(&progress);
+    return status;
+}
+
+/* `given` of the budget: problems that are tuned already. */
+static gt_status find_tuned(struct gt_budget *budget, const struct gt_tuner *t,
+                            const struct gt_tune_request *r, struct gt_err *err) {
+    struct gt_tune_result *result = NULL;
+    gt_status status =
+        gt_budget_begin(budget, t, r->sweep, r->v->budget, r->devices.count, err);
+    if (status != GEMMTUNE_OK || r->v->again || t->db == NULL)
+        return status;
+    result = calloc(r->sweep->count + 1, sizeof *result);
+    status = result != NULL ? gt_tuned_find_all(result, budget, t, err)
+                            : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the results");
+    free(result);
+    return status;
+}
+
+static void say_total(const struct dry_total *total, const struct gt_tune_request *r) {
+    const struct gt_alike *devices = &r->devices;
+    char several[32] = "";
+    if (devices->count > 1)
+        snprintf(several, sizeof several, "%zu devices, ", devices->count);
+    fprintf(stderr, "%zu problems on %s%s, about %.0f s\n", r->sweep->count, several,
+            devices->device[0].name, total->seconds / (double)devices->count);
+}
+
+/* Exits as the run itself would: a problem that cannot be tuned does not keep the others.
+ */
+int gt_tune_dry_run(const struct gt_tuner *t, const struct gt_tune_request *r) {
+    struct gt_err err = {""};
+    struct gt_table *table = NULL;
+    struct dry_total total = {0};
+    struct gt_budget budget = {0};
+    gt_status status = find_tuned(&budget, t, r, &err);
+    if (status == GEMMTUNE_OK)
+        status = gt_table_create(&table, &gt_tune_dry_form, &err);
+    if (status == GEMMTUNE_OK)
+        status = count_all(&total, table, t, r->sweep, budget.given, &err);
+    if (status == GEMMTUNE_OK) {
+        gt_common_print(table, &r->v->format);
+        say_total(&total, r);
+    }
+    gt_table_destroy(table);
+    gt_budget_clear(&budget);
+    return status != GEMMTUNE_OK ? gt_common_fail(status, &err)
+           : total.refused > 0   ? GT_EXIT_FAILURE
+                                 : GT_EXIT_OK;
+}
