@@ -72,7 +72,7 @@ CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
 TESTS  := $(TUNE) $(DEVICE) $(CLI) $(UNIT)
 
 # Unit tests that start threads: what `make SAN=thread check-threads` runs.
-THREADED := test_build_cache test_log test_plan_cache test_status
+THREADED := test_build_cache test_copier test_log test_plan_cache test_status
 
 EXAMPLES := $(patsubst %.c,$(B)/%,$(filter-out %_cuda.c,$(wildcard examples/*.c)))
 

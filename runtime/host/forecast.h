@@ -35,7 +35,8 @@ struct gt_host_forecast {
     double bytes_in, bytes_out; /* copied to the device, and back */
 };
 
-/* Walks through the first `tiles` tiles in the way of the engine. ENOMEM. */
+/* Walks through the first `tiles` tiles in the way of the engine. Of many tiles it walks
+ * through the first ones, and scales their forecast by the area of C. ENOMEM. */
 gt_status gt_host_forecast(struct gt_host_forecast *out, const struct gt_host_cut *cut,
                            const struct gt_host_tile *tile, size_t tiles,
                            const struct gt_host_rates *rates, struct gt_err *err);
