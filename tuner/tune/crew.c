@@ -27,7 +27,7 @@ struct member {
     bool dead;                 /* it ended early; nothing more is given to its device */
     bool busy;
     size_t item;            /* that it is at while busy */
-    double share_s, until;  /* of search; the moment when it should be done */
+    double share_s, until;  /* its time; the moment when it should be done */
     enum gt_note_kind note; /* that it said last */
     size_t done;
     double rate;
@@ -169,7 +169,7 @@ static void hand(struct crew *c, struct member *m, size_t item) {
         (void)snprintf(task.next, sizeof task.next, "%s", c->sweep->item[next].name);
     m->busy = true;
     m->item = item;
-    m->until = gt_seconds() + m->share_s + gt_budget_beside(b);
+    m->until = gt_seconds() + m->share_s;
     m->note = GT_NOTE_LINE;
     /* one that has died is found out when it is listened to */
     (void)gt_write_all(m->process.to, &task, sizeof task);
@@ -201,7 +201,6 @@ static void hand_out(struct crew *c) {
 static void end_task(struct crew *c, struct member *m) {
     c->result[m->item] = m->news.result;
     c->result[m->item].reached = true;
-    gt_budget_count(c->setup->budget, m->news.result.seconds, m->share_s);
     m->busy = false;
     end_problem(c, m->item);
 }

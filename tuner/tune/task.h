@@ -14,7 +14,7 @@ struct gt_task {
     struct gt_device device; /* the same in every task of a member */
     char problem[GT_PROBLEM_NAME_MAX];
     char next[GT_PROBLEM_NAME_MAX]; /* that is likely to be the task after it; "" none */
-    double share_s;                 /* of search; 0: no limit */
+    double share_s;                 /* as gt_tune_problem wants it */
     double promised_s;              /* as gt_tuned_note wants it */
 };
 
