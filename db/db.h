@@ -195,11 +195,15 @@ struct gt_merge_report {
  * stays byte-identical. */
 gt_status gt_db_merge(struct gt_merge_report *report, struct gt_db *db, const char *from,
                       struct gt_err *err);
+struct gt_export_report {
+    int64_t devices, records; /* that were written */
+};
+
 /* Writes tuned results as text that people can review: one JSON document (devices, records
  * sorted by device, problem and rank, each kernel once). `device_key` NULL: all. The file
  * appears whole: temporary file, fsync, rename. Path "-" writes to stdout. */
-gt_status gt_db_export(struct gt_db *db, const char *device_key, const char *path,
-                       struct gt_err *err);
+gt_status gt_db_export(struct gt_export_report *report, struct gt_db *db,
+                       const char *device_key, const char *path, struct gt_err *err);
 /* Reads such a document. Its rows become unverified, with the file's name as provenance.
  * EPARSE with file and line when any part is wrong; then nothing is changed. */
 gt_status gt_db_import(struct gt_merge_report *report, struct gt_db *db, const char *path,

@@ -104,7 +104,8 @@ struct document {
     struct list kernels; /* checksums of the subjects of the present problem */
     struct gt_ranking ranking;
     struct stamps stamps;
-    bool first; /* no element of the array was written yet */
+    int64_t records; /* written so far */
+    bool first;      /* no element of the array was written yet */
 };
 
 /* Devices without tuned results are left out. */
@@ -175,6 +176,7 @@ static gt_status print_record(void *user, void *stored_record, struct gt_err *er
     gt_ranking_apply(&doc->ranking, &record->row);
     record->row.measured_ms = doc->stamps.ms[doc->stamps.at - 1];
     print_row(doc->out, &gt_record_table, record, &doc->first);
+    doc->records++;
     return GEMMTUNE_OK;
 }
 
@@ -200,7 +202,8 @@ static gt_status print_all(struct document *doc, struct gt_err *err) {
 
 /* Works in one transaction: every pass sees the same rows even when others write
  * meanwhile. */
-static gt_status print_document(FILE *out, struct gt_db *db, const char *device_key,
+static gt_status print_document(struct gt_export_report *report, FILE *out,
+                                struct gt_db *db, const char *device_key,
                                 struct gt_err *err) {
     struct document doc = {.db = db, .out = out, .only = device_key, .first = true};
     gt_status status = gt_sql_script(db, "BEGIN", err);
@@ -210,6 +213,7 @@ static gt_status print_document(FILE *out, struct gt_db *db, const char *device_
     status = print_all(&doc, err);
     gt_locale_leave(l);
     (void)gt_sql_script(db, "ROLLBACK", NULL);
+    *report = (struct gt_export_report){(int64_t)doc.devices.count, doc.records};
     free(doc.devices.text);
     free(doc.kernels.text);
     free(doc.stamps.ms);
@@ -223,11 +227,12 @@ static gt_status fail_io(const char *path, struct gt_err *err) {
 }
 
 /* Writes to standard output, a pipe or a device, which a rename cannot replace. */
-static gt_status write_stream(FILE *out, const char *path, struct gt_db *db,
-                              const char *device_key, struct gt_err *err) {
+static gt_status write_stream(struct gt_export_report *report, FILE *out, const char *path,
+                              struct gt_db *db, const char *device_key,
+                              struct gt_err *err) {
     if (out == NULL)
         return fail_io(path, err);
-    const gt_status status = print_document(out, db, device_key, err);
+    const gt_status status = print_document(report, out, db, device_key, err);
     if (status == GEMMTUNE_OK && (fflush(out) != 0 || ferror(out)))
         return fail_io(path, err);
     return status;
@@ -256,15 +261,15 @@ static FILE *create(const char *path) {
     return out;
 }
 
-static gt_status write_file(const char *path, struct gt_db *db, const char *device_key,
-                            struct gt_err *err) {
+static gt_status write_file(struct gt_export_report *report, const char *path,
+                            struct gt_db *db, const char *device_key, struct gt_err *err) {
     char temporary[4096];
     const int len =
         snprintf(temporary, sizeof temporary, "%s.tmp-%ld", path, (long)getpid());
     if (len < 0 || (size_t)len >= sizeof temporary)
         return gt_fail(err, GEMMTUNE_EIO, "%s: path is too long", path);
     FILE *out = create(temporary);
-    gt_status status = write_stream(out, temporary, db, device_key, err);
+    gt_status status = write_stream(report, out, temporary, db, device_key, err);
     if (status == GEMMTUNE_OK && fsync(fileno(out)) != 0)
         status = fail_io(temporary, err);
     if (out != NULL && fclose(out) != 0 && status == GEMMTUNE_OK)
@@ -278,15 +283,15 @@ static gt_status write_file(const char *path, struct gt_db *db, const char *devi
     return status;
 }
 
-gt_status gt_db_export(struct gt_db *db, const char *device_key, const char *path,
-                       struct gt_err *err) {
+gt_status gt_db_export(struct gt_export_report *report, struct gt_db *db,
+                       const char *device_key, const char *path, struct gt_err *err) {
     struct stat st;
     if (strcmp(path, "-") == 0)
-        return write_stream(stdout, "standard output", db, device_key, err);
+        return write_stream(report, stdout, "standard output", db, device_key, err);
     if (stat(path, &st) != 0 || S_ISREG(st.st_mode))
-        return write_file(path, db, device_key, err);
+        return write_file(report, path, db, device_key, err);
     FILE *out = fopen(path, "we");
-    const gt_status status = write_stream(out, path, db, device_key, err);
+    const gt_status status = write_stream(report, out, path, db, device_key, err);
     if (out != NULL)
         (void)fclose(out);
     return status;

@@ -136,6 +136,13 @@ expect "templates that are not there" 3 'nowhere' space tile --templates "$work/
 expect "an import that is not there" 3 'nowhere' import "$work/nowhere" --db "$work/t.db"
 printf '{' >"$work/bad.json"
 expect "an import that is not JSON" 3 'bad.json:1' import "$work/bad.json" --db "$work/t.db"
+expect "an export says what it wrote" 0 'one.json: 1 results of 1 devices$' \
+    export "$work/one.json" --db "$work/one.db"
+[ "$(grep -c '"problem"' "$work/one.json")" -eq 1 ]
+verdict "and that is what is there" $?
+try export - --db "$work/one.db"
+cmp -s "$work/out" "$work/one.json"
+verdict "standard output gets nothing but the text" $?
 expect "an export with nowhere to go" 1 'where.json' export "$work/no/where.json" --db "$work/t.db"
 expect "a point that is none" 2 'is not NAME=integer' space tile --why TILE
 expect "a parameter that is none" 2 'has no parameter BM' space tile --why BM=8

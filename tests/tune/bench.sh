@@ -49,6 +49,28 @@ has "and said so" "$(said)" "without cublas: it does not run on this device"
 bench f32-nn-8x8x8 --overhead --csv
 is "OpenCL: what a call costs" "$(cut -d, -f2,3 "$TMPDIR/out" | head -n 4 | tr '\n' ' ')" \
     "kernels,call 1,driver launch 1,gemmtune_execute 1,gemmtune_gemm "
+"$GEMMTUNE" bench f32-nn-64x64x64 --device 0 --against cpu --rounds 100000 --budget 60s \
+    >"$TMPDIR/out" 2>"$TMPDIR/err" &
+pid=$!
+while ! grep -q opening "$TMPDIR/err" && kill -0 "$pid" 2>/dev/null; do
+    sleep 0.1
+done
+kill -TERM "$pid"
+wait "$pid"
+is "stopped in its first line: exit 1" $? 1
+is "and one sentence" "$(grep -v ^opening "$TMPDIR/err")" "gemmtune: stopped after 0 of 1 lines"
+"$GEMMTUNE" bench f32-nn-64x64x64 --device 0 --overhead >"$TMPDIR/out" 2>"$TMPDIR/err" &
+pid=$!
+while [ -z "$(children_of "$pid")" ] && kill -0 "$pid" 2>/dev/null; do
+    sleep 0.05
+done
+for child in $(children_of "$pid"); do
+    kill -STOP "$child"
+done
+kill -TERM "$pid"
+wait "$pid"
+is "stopped while it measures calls: exit 1" $? 1
+is "and one sentence as well" "$(said)" "gemmtune: stopped after 0 of 1 problems"
 bench f32-nn-8x8x8 --db "$TMPDIR/none.db"
 is "a database that is not there: exit 6" "$code" 6
 

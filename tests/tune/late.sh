@@ -51,4 +51,14 @@ kill -TERM "$pid"
 wait "$pid"
 is "SIGTERM ends it whatever its workers do" $? 75
 is "what was cut off has no outcome" "$(hangs "t.state = 'running'")" running
+
+# ---- a kernel that hangs, and the end of a budget ----
+
+tune "$problem" --db "$TMPDIR/budget.db" --templates "$families" --family hang --budget 8s \
+    --timeout 1h
+is "a budget ends it whatever its workers do" $? 0
+is "what was cut off has no outcome" "$(sql "$TMPDIR/budget.db" "SELECT t.state FROM trial t
+    JOIN subject s ON s.id = t.subject WHERE s.point = 'BAD=1'")" running
+has "what was right by then is the result" \
+    "$("$GEMMTUNE" list --db "$TMPDIR/budget.db" --templates "$families" --csv)" ",hang,BAD=0,"
 exit "$bad"

@@ -19,6 +19,14 @@ has "it has a sentence of its own" "$(grep f32-tt "$TMPDIR/dry")" \
 tune --dry-run --templates "$families" --family hang f32-nn-8x8x8
 is "all can be tuned: exit 0" $? 0
 
+# ---- how long it will take ----
+
+"$GEMMTUNE" tune --device 0 --db "$TMPDIR/time.db" --templates "$families" --family plain \
+    --budget 1ms f32-nn-8x8x8 >"$TMPDIR/out" 2>"$TMPDIR/said"
+is "tuned within a budget that is too small" $? 0
+has "which is said ahead, with the time that it takes" "$(head -n 1 "$TMPDIR/said")" \
+    "1 problem to tune, about * s: their first trials and finals need more than 0.001 s"
+
 # ---- names ----
 
 tune --db "$db" --templates "$families" --family naive,hangs f32-nn-8x8x8

@@ -45,12 +45,8 @@ static void test_one_device(void **state) {
     about(gt_budget_share(&b, 1, 0), 16);
     b.given[2] = true; /* tuned before: its share goes to the others */
     about(gt_budget_share(&b, 0, 0), 80 / 3.0);
-    gt_budget_count(&b, 12, 10); /* two seconds beside the search, then none */
-    gt_budget_count(&b, 10, 10);
-    assert_true(gt_budget_beside(&b) == 1);
-    about(gt_budget_share(&b, 0, 0), 80 / 3.0 - 1);
-    gt_budget_count(&b, 1000, 0); /* not less than a quarter is searched */
-    about(gt_budget_share(&b, 0, 0), 80 / 12.0);
+    b.began -= 50; /* a problem that took longer takes it from the others */
+    about(gt_budget_share(&b, 0, 0), 30 / 3.0);
     gt_budget_clear(&b);
 }
 

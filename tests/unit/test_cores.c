@@ -31,6 +31,7 @@ static void test_crowding(void **state) {
     assert_true(gt_crowding(1000, 2) == GT_CROWDING_MAX);
     assert_true(gt_crowding(9, 0) == 1); /* the system does not say */
     assert_in_range((long)gt_cores_crowding(), 1, GT_CROWDING_MAX);
+    assert_in_range((long)gt_cores_slowdown(), 1, GT_CROWDING_MAX);
 }
 
 static void test_lists(void **state) {

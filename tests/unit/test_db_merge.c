@@ -28,11 +28,13 @@ static struct gt_merge_report merge(const char *into, const char *from) {
     return report;
 }
 
+static struct gt_export_report written;
+
 /* The contents of a database as text, which the caller frees. */
 static char *text_of(const char *name) {
     size_t size = 0;
     struct gt_db *db = db_open(in_folder(name), GT_DB_READ);
-    OK(gt_db_export(db, NULL, in_folder("out.json"), &err));
+    OK(gt_db_export(&written, db, NULL, in_folder("out.json"), &err));
     gt_db_close(db);
     return (char *)file_read(in_folder("out.json"), &size);
 }
@@ -274,13 +276,14 @@ static void test_one_device(void **state) {
     gt_device_key(&device, key);
     (void)merge("a.db", "c.db");
     struct gt_db *db = db_open(in_folder("a.db"), GT_DB_READ);
-    OK(gt_db_export(db, key, in_folder("one.json"), &err));
+    OK(gt_db_export(&written, db, key, in_folder("one.json"), &err));
     char *text = (char *)file_read(in_folder("one.json"), &size);
     assert_non_null(strstr(text, key));
     assert_null(strstr(text, "H200"));
     free(text);
-    assert_int_equal(gt_db_export(db, key, "/dev/full", &err), GEMMTUNE_EIO);
-    assert_int_equal(gt_db_export(db, key, in_folder("no/one.json"), &err), GEMMTUNE_EIO);
+    assert_int_equal(gt_db_export(&written, db, key, "/dev/full", &err), GEMMTUNE_EIO);
+    assert_int_equal(gt_db_export(&written, db, key, in_folder("no/one.json"), &err),
+                     GEMMTUNE_EIO);
     assert_int_equal(access(in_folder("one.json.tmp"), F_OK), -1);
     gt_db_close(db);
 }

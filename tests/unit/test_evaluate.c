@@ -113,7 +113,7 @@ static void hide_each(struct gt_hidden out[PROBLEMS], unsigned rules) {
     struct gt_evaluation *e = evaluation(7);
     for (size_t i = 0; i < PROBLEMS; i++) {
         struct gt_hidden h;
-        gt_evaluation_hide(&h, e, i, i + 1, rules);
+        gt_evaluation_hide(&h, e, i, i + 1, rules, NULL);
         out[h.winner - known] = h;
     }
     gt_evaluation_destroy(e);
@@ -185,7 +185,7 @@ static void test_hidden_together(void **state) {
     struct gt_evaluation *e = evaluation(3);
     struct gt_hidden h[PROBLEMS - 1];
     (void)state;
-    gt_evaluation_hide(h, e, 0, PROBLEMS - 1, 1U << GT_RULE_NEAREST);
+    gt_evaluation_hide(h, e, 0, PROBLEMS - 1, 1U << GT_RULE_NEAREST, NULL);
     const struct gt_known *left = &known[0];
     for (int i = 0; i < PROBLEMS; i++)
         if (&known[i] != h[0].winner && &known[i] != h[1].winner &&
@@ -206,7 +206,7 @@ static void test_seed(void **state) {
         for (int again = 0; again < 2; again++) {
             struct gt_evaluation *e = evaluation(seed);
             struct gt_hidden h;
-            gt_evaluation_hide(&h, e, 0, 1, 0);
+            gt_evaluation_hide(&h, e, 0, 1, 0, NULL);
             if (again)
                 assert_ptr_equal(h.winner, first[seed]);
             first[seed] = h.winner;

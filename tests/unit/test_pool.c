@@ -325,7 +325,8 @@ static int opened_by(pid_t *who, bool last) {
     const char *const tells[] = {"tells", NULL};
     struct gt_err err = {""};
     make_job(last ? GT_JOB_FINAL : GT_JOB_TRIAL, tells);
-    assert_int_equal((last ? gt_pool_run_final : gt_pool_run)(&report, pool, &job, &err),
+    assert_int_equal(last ? gt_pool_run_final(&report, pool, &job, true, &err)
+                          : gt_pool_run(&report, pool, &job, &err),
                      GEMMTUNE_OK);
     assert_int_equal(report.result[0].outcome, GT_CORRECT);
     *who = report.result[0].registers;
@@ -431,7 +432,7 @@ static void test_cores_of_the_next(void **state) {
     assert_int_equal(read(told, &now, sizeof now), sizeof now);
     assert_memory_equal(&now, split ? &rest : &before, sizeof now);
     make_job(GT_JOB_FINAL, counts);
-    assert_int_equal(gt_pool_run_final(&report, pool, &job, &err), GEMMTUNE_OK);
+    assert_int_equal(gt_pool_run_final(&report, pool, &job, true, &err), GEMMTUNE_OK);
     assert_int_equal(report.result[0].registers, gt_core_set_count(split ? &own : &before));
     close(told);
 }
@@ -468,7 +469,7 @@ static void assert_final(const char *a, const char *b, const char *c, gt_outcome
     const char *const families[] = {a, b, c, NULL};
     struct gt_err err = {""};
     make_job(GT_JOB_FINAL, families);
-    assert_int_equal(gt_pool_run_final(&report, pool, &job, &err), GEMMTUNE_OK);
+    assert_int_equal(gt_pool_run_final(&report, pool, &job, true, &err), GEMMTUNE_OK);
     assert_int_equal(report.count, 3);
     assert_int_equal(report.result[0].outcome, of_a);
     assert_int_equal(report.result[1].outcome, of_b);

@@ -3,11 +3,14 @@
 #define _GNU_SOURCE /* for sched_setaffinity and getloadavg */
 #include "tuner/base/cores.h"
 
+#include "core/clock.h"
+
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     CORES_MIN = 4
@@ -58,6 +61,24 @@ double gt_cores_crowding(void) {
     double load;
     gt_cores_allowed(&allowed);
     return getloadavg(&load, 1) == 1 ? gt_crowding(load, gt_core_set_count(&allowed)) : 1;
+}
+
+static double thread_seconds(void) {
+    struct timespec t;
+    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0
+               ? (double)t.tv_sec + 1e-9 * (double)t.tv_nsec
+               : 0;
+}
+
+double gt_cores_slowdown(void) {
+    const double enough_s = 0.05, most_s = 0.5;
+    const double began = gt_seconds(), worked_before = thread_seconds();
+    double worked, spent;
+    do {
+        worked = thread_seconds() - worked_before;
+        spent = gt_seconds() - began;
+    } while (worked < enough_s && spent < most_s);
+    return worked > 0 ? fmin(fmax(spent / worked, 1), GT_CROWDING_MAX) : 1;
 }
 
 void gt_cores_beside(struct gt_core_set *out, int core) {

@@ -36,6 +36,9 @@ void gt_cores_keep_other(pid_t pid, const struct gt_core_set *s);
 enum { GT_CROWDING_MAX = 10 };
 double gt_cores_crowding(void);
 double gt_crowding(double threads, int cores);
+/* How many times longer work of one thread takes just now, 1 to GT_CROWDING_MAX: measured
+ * by working for a twentieth of a second. Unlike the load, it knows who waits for whom. */
+double gt_cores_slowdown(void);
 
 /* Divides the allowed cores. `own` gets the last core with all its hardware threads, since
  * most interrupts go to core 0; `rest` gets the others. Returns false and leaves both empty

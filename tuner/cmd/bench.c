@@ -150,8 +150,9 @@ static int call_cost(const struct gt_device *d, const struct gt_bench_options *o
     struct gt_progress progress;
     struct gt_table *t = NULL;
     gt_status last = GEMMTUNE_OK;
+    size_t done = 0;
     struct gt_err err = {""};
-    if (gt_table_create(&t, &calls, &err))
+    if (gt_table_create(&t, &calls, &err) != GEMMTUNE_OK)
         return gt_common_fail(GEMMTUNE_ENOMEM, &err);
     gt_progress_init(&progress, sweep->count, v->quiet);
     for (size_t i = 0; i < sweep->count && !is_stopped(); i++) {
@@ -159,10 +160,11 @@ static int call_cost(const struct gt_device *d, const struct gt_bench_options *o
         gt_progress_count(&progress, "measuring calls", i, sweep->count);
         const gt_status status = gt_bench_run_overhead(
             &overhead, d, o, &sweep->item[i].problem, is_stopped, &err);
-        if (status != GEMMTUNE_OK) {
+        if (status != GEMMTUNE_OK && !is_stopped()) {
             fprintf(stderr, "gemmtune: %s: %s\n", sweep->item[i].name, err.line);
             last = status;
         }
+        done += status == GEMMTUNE_OK;
         for (int call = 0; status == GEMMTUNE_OK && call < GT_CALLS; call++)
             if (overhead.asked[call])
                 (void)add_call(t, &(struct call_row){sweep->item[i].name, &overhead, call},
@@ -171,7 +173,10 @@ static int call_cost(const struct gt_device *d, const struct gt_bench_options *o
     gt_progress_end(&progress);
     gt_common_print(t, &v->format);
     gt_table_destroy(t);
-    return last ? gt_common_fail(last, &err) : GT_EXIT_OK;
+    if (is_stopped() && done < sweep->count)
+        return gt_die(GT_EXIT_FAILURE, "stopped after %zu of %zu problems", done,
+                      sweep->count);
+    return last != GEMMTUNE_OK ? gt_common_fail(last, &err) : GT_EXIT_OK;
 }
 
 /* Adds some short problems, which are enough for the overhead. */

@@ -175,17 +175,17 @@ static int prepare(struct work *w) {
 
 static void hide(struct work *w) {
     const size_t all = gt_evaluation_count(w->evaluation);
-    if (w->v.folds == 0) {
-        const double part = w->v.holdout > 0 ? w->v.holdout : preset_holdout;
-        w->count = (size_t)fmax(1, floor((double)all * part));
-        gt_evaluation_hide(w->hidden, w->evaluation, 0, w->count, w->rules);
-        return;
-    }
+    const double part = w->v.holdout > 0 ? w->v.holdout : preset_holdout;
     const size_t folds = (size_t)w->v.folds < all ? (size_t)w->v.folds : all;
+    struct gt_progress progress;
+    w->count = folds > 0 ? all : (size_t)fmax(1, floor((double)all * part));
+    gt_progress_init(&progress, w->count, w->v.quiet);
+    if (folds == 0)
+        gt_evaluation_hide(w->hidden, w->evaluation, 0, w->count, w->rules, &progress);
     for (size_t f = 0; f < folds; f++)
         gt_evaluation_hide(w->hidden + f * all / folds, w->evaluation, f * all / folds,
-                           (f + 1) * all / folds, w->rules);
-    w->count = all;
+                           (f + 1) * all / folds, w->rules, &progress);
+    gt_progress_end(&progress);
 }
 
 /* ---- measuring ---- */

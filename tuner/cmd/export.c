@@ -7,6 +7,9 @@
 
 #include "tuner/base/view.h"
 
+#include <stdio.h>
+#include <string.h>
+
 struct values {
     const char *db, *device;
 };
@@ -18,8 +21,16 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
+/* Standard output is the text itself. */
+static void say_written(const struct gt_export_report *r, const char *path) {
+    if (strcmp(path, "-") != 0)
+        printf("%s: %lld results of %lld devices\n", path, (long long)r->records,
+               (long long)r->devices);
+}
+
 static int export(struct gt_db *db, const char *device, const char *path) {
     struct gt_view view = {0};
+    struct gt_export_report report;
     struct gt_err err = {""};
     size_t index = 0;
     gt_status status = gt_view_devices(&view, db, &err);
@@ -28,9 +39,11 @@ static int export(struct gt_db *db, const char *device, const char *path) {
     if (status == GEMMTUNE_ENOTFOUND)
         status = GEMMTUNE_EINVAL; /* the given name is wrong */
     if (status == GEMMTUNE_OK)
-        status =
-            gt_db_export(db, device != NULL ? view.device[index].key : NULL, path, &err);
+        status = gt_db_export(&report, db, device != NULL ? view.device[index].key : NULL,
+                              path, &err);
     gt_view_clear(&view);
+    if (status == GEMMTUNE_OK)
+        say_written(&report, path);
     if (status == GEMMTUNE_EIO) /* the file is to be written, so this is not bad input */
         return gt_die(GT_EXIT_FAILURE, "%s", err.line);
     return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);

@@ -211,7 +211,7 @@ gt_status gt_session_try(struct gt_report *out, struct gt_session *s, enum gt_jo
     for (int i = 0; i < count; i++)
         job.candidate[i] = candidates[i];
     return kind == GT_JOB_FINAL || kind == GT_JOB_COMPARE
-               ? gt_pool_run_final(out, s->pool, &job, err)
+               ? gt_pool_run_final(out, s->pool, &job, true, err)
                : gt_pool_run(out, s->pool, &job, err);
 }
 

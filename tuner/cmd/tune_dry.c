@@ -5,6 +5,7 @@
 #include "tuner/base/cores.h"
 #include "tuner/cmd/tune.h"
 #include "tuner/lab/lab.h"
+#include "tuner/tune/estimate.h"
 #include "tuner/tune/tuned.h"
 
 #include <math.h>
@@ -32,7 +33,11 @@ struct dry_row {
 GT_COLUMNS(dry, struct dry_row, DRY)
 const struct gt_form gt_tune_dry_form = GT_FORM(dry, "with --dry-run");
 
-struct dry_total {
+struct dry {
+    const struct gt_tuner *tuner;
+    const struct gt_budget *budget; /* problems that are tuned are given */
+    struct gt_table *table;
+    double slowdown; /* of the machine's cores */
     double seconds;
     size_t refused; /* problems that cannot be tuned */
 };
@@ -56,39 +61,31 @@ static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-static gt_status add_item(struct dry_total *total, struct gt_table *t,
-                          const struct gt_tuner *tuner, const struct gt_sweep_item *item,
-                          bool is_tuned, struct gt_err *err) {
-    /* seconds a trial, as seen: compiling on a CPU device, compiling ahead elsewhere */
-    const double one = tuner->device.is_cpu ? 0.4 : 0.06;
-    /* seconds a problem, as seen on idle cores: spaces, set-up, trials begun in time,
-     * finals */
-    const double beside = (tuner->device.is_cpu ? 5 : 1) * gt_cores_crowding();
-    const double cap = tuner->device.is_cpu ? tuner->effort->cpu_s : tuner->effort->gpu_s;
+static gt_status add_item(struct dry *c, size_t i, struct gt_err *err) {
+    const struct gt_sweep_item *item = &c->budget->sweep->item[i];
+    const struct gt_tuner *tuner = c->tuner;
     struct dry_row row = {.problem = item->name};
     row.points = count_points(tuner, &item->problem, &row.why);
-    total->refused += row.why.line[0] != '\0';
-    if (is_tuned) {
+    c->refused += row.why.line[0] != '\0';
+    if (c->budget->given[i]) {
         (void)snprintf(row.why.line, sizeof row.why.line, "tuned");
-    } else {
+    } else if (row.points > 0) {
         row.trials = smaller(row.points, tuner->effort->trials);
-        row.seconds = beside + (double)row.trials * one;
-        if (cap > 0)
-            row.seconds = fmin(row.seconds, beside + cap);
+        row.seconds = gt_estimate_problem(c->budget, tuner, i, row.points, c->slowdown);
     }
     row.bytes = (double)gt_lab_bytes(&item->problem, &tuner->device);
-    total->seconds += row.seconds;
-    return add_dry(t, &row, err);
+    c->seconds += row.seconds;
+    return add_dry(c->table, &row, err);
 }
 
-static gt_status count_all(struct dry_total *total, struct gt_table *t,
-                           const struct gt_tuner *tuner, const struct gt_sweep *sweep,
-                           const bool *tuned, struct gt_err *err) {
-    struct gt_progress progress = tuner->progress;
+static gt_status count_all(struct dry *c, struct gt_err *err) {
+    const size_t count = c->budget->sweep->count;
+    struct gt_progress progress = c->tuner->progress;
     gt_status status = GEMMTUNE_OK;
-    for (size_t i = 0; status == GEMMTUNE_OK && i < sweep->count; i++) {
-        gt_progress_count(&progress, "counting points", i, sweep->count);
-        status = add_item(total, t, tuner, &sweep->item[i], tuned[i], err);
+    c->slowdown = gt_cores_slowdown();
+    for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++) {
+        gt_progress_count(&progress, "counting points", i, count);
+        status = add_item(c, i, err);
     }
     gt_progress_end(&progress);
     return status;
@@ -109,34 +106,33 @@ static gt_status find_tuned(struct gt_budget *budget, const struct gt_tuner *t,
     return status;
 }
 
-static void say_total(const struct dry_total *total, const struct gt_tune_request *r) {
+static void say_total(const struct dry *c, const struct gt_tune_request *r) {
     const struct gt_alike *devices = &r->devices;
     char several[32] = "";
     if (devices->count > 1)
         snprintf(several, sizeof several, "%zu devices, ", devices->count);
     fprintf(stderr, "%zu problems on %s%s, about %.0f s\n", r->sweep->count, several,
-            devices->device[0].name, total->seconds / (double)devices->count);
+            devices->device[0].name, c->seconds / (double)devices->count);
 }
 
 /* Exits as the run itself would: a problem that cannot be tuned does not keep the others.
  */
 int gt_tune_dry_run(const struct gt_tuner *t, const struct gt_tune_request *r) {
     struct gt_err err = {""};
-    struct gt_table *table = NULL;
-    struct dry_total total = {0};
     struct gt_budget budget = {0};
+    struct dry c = {.tuner = t, .budget = &budget};
     gt_status status = find_tuned(&budget, t, r, &err);
     if (status == GEMMTUNE_OK)
-        status = gt_table_create(&table, &gt_tune_dry_form, &err);
+        status = gt_table_create(&c.table, &gt_tune_dry_form, &err);
     if (status == GEMMTUNE_OK)
-        status = count_all(&total, table, t, r->sweep, budget.given, &err);
+        status = count_all(&c, &err);
     if (status == GEMMTUNE_OK) {
-        gt_common_print(table, &r->v->format);
-        say_total(&total, r);
+        gt_common_print(c.table, &r->v->format);
+        say_total(&c, r);
     }
-    gt_table_destroy(table);
+    gt_table_destroy(c.table);
     gt_budget_clear(&budget);
     return status != GEMMTUNE_OK ? gt_common_fail(status, &err)
-           : total.refused > 0   ? GT_EXIT_FAILURE
+           : c.refused > 0       ? GT_EXIT_FAILURE
                                  : GT_EXIT_OK;
 }

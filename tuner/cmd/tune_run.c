@@ -2,15 +2,19 @@
 /* tune_run.c - the run of `gemmtune tune`: each problem searched for as long as it may
  * take, on one device after another problem, on several by their crew; the table of all. */
 #include "core/clock.h"
+#include "tuner/base/cores.h"
 #include "tuner/cmd/tune.h"
 #include "tuner/cmd/tune_report.h"
 #include "tuner/tune/ahead.h"
 #include "tuner/tune/crew.h"
+#include "tuner/tune/estimate.h"
 #include "tuner/tune/tuned.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+static const double busy = 1.25; /* a slowdown that is worth a word */
 
 struct run {
     struct gt_tuner *t;
@@ -68,7 +72,6 @@ static const struct gt_sweep_item *after(const struct run *run, size_t i) {
 }
 
 static gt_status tune_one(struct run *run, size_t i, struct gt_err *err) {
-    const double began = gt_seconds();
     const struct gt_sweep_item *item = &run->r->sweep->item[i];
     const double seconds = gt_budget_share(&run->budget, i, 0);
     run->budget.given[i] = true;
@@ -77,7 +80,6 @@ static gt_status tune_one(struct run *run, size_t i, struct gt_err *err) {
     if (status == GEMMTUNE_OK)
         status = gt_tuned_note(&run->result[i], run->t, item,
                                gt_budget_promised(&run->budget, i), err);
-    gt_budget_count(&run->budget, gt_seconds() - began, seconds);
     return status;
 }
 
@@ -150,6 +152,28 @@ static int verdict(const struct run *run) {
     return GT_EXIT_OK;
 }
 
+/* Says ahead how long it will take. */
+static void say_estimate(const struct run *run) {
+    char line[256];
+    const double slowdown = gt_cores_slowdown();
+    const double seconds = gt_estimate_all(&run->budget, run->t, slowdown);
+    size_t count = 0;
+    for (size_t i = 0; i < run->r->sweep->count; i++)
+        count += !run->budget.given[i];
+    if (count == 0 || isinf(seconds))
+        return;
+    int n = snprintf(line, sizeof line, "%zu problem%s to tune, about %.0f s", count,
+                     count > 1 ? "s" : "", seconds);
+    if (run->budget.seconds > 0 && seconds > 1.1 * run->budget.seconds)
+        n += snprintf(line + n, sizeof line - (size_t)n,
+                      ": their first trials and finals need more than %.3g s",
+                      run->budget.seconds);
+    if (slowdown > busy)
+        (void)snprintf(line + n, sizeof line - (size_t)n,
+                       "; the cores are busy, work takes %.1f times as long", slowdown);
+    gt_progress_line(&run->t->progress, line);
+}
+
 static gt_status tune_all(struct run *run, const struct gt_session *session,
                           struct gt_err *err) {
     const bool alone = run->r->devices.count == 1;
@@ -160,6 +184,8 @@ static gt_status tune_all(struct run *run, const struct gt_session *session,
                                  run->r->devices.count, err);
     if (status == GEMMTUNE_OK && !run->r->v->again)
         status = gt_tuned_find_all(run->result, &run->budget, run->t, err);
+    if (status == GEMMTUNE_OK)
+        say_estimate(run);
     if (status == GEMMTUNE_OK)
         status = alone ? tune_in_order(run, err) : tune_together(run, err);
     return status;

@@ -102,9 +102,12 @@ size_t gt_evaluation_count(const struct gt_evaluation *e) {
 }
 
 void gt_evaluation_hide(struct gt_hidden *out, struct gt_evaluation *e, size_t begin,
-                        size_t end, unsigned which) {
+                        size_t end, unsigned which, struct gt_progress *progress) {
     keep_the_rest(e, begin, end);
     for (size_t i = begin; i < end; i++) {
+        if (progress != NULL)
+            gt_progress_count(progress, "looking up hidden problems", i,
+                              progress->problems);
         out[i - begin] = (struct gt_hidden){.winner = e->order[i]};
         for (int r = 0; r < GT_RULES; r++)
             if (which >> r & 1)

@@ -2,13 +2,14 @@
 /*
  * evaluate.h - measures how much time is lost on problems that were not tuned. Tuned
  * problems are hidden, and each rule chooses a kernel for them from the remaining ones; its
- * time is compared with the time of the problem's own winner. No device is used here and
- * nothing is printed; a caller with a device fills in measured times.
+ * time is compared with the time of the problem's own winner. No device is used here,
+ * and nothing but progress is printed; a caller with a device fills in measured times.
  */
 #ifndef GT_TUNER_STUDY_EVALUATE_H
 #define GT_TUNER_STUDY_EVALUATE_H
 
 #include "runtime/match.h"
+#include "tuner/base/progress.h"
 #include "tuner/base/view.h"
 
 enum gt_rule_kind {
@@ -56,9 +57,9 @@ size_t gt_evaluation_count(const struct gt_evaluation *e);
 /* Hides problems [begin, end) of the shuffled order together and answers each with the
  * rules of the set (bit i: rule i). out[0] is the first problem. The times are stored ones:
  * a loss is known when both kernels were finalists of the problem, or both were tried on
- * it. */
+ * it. `progress` counts them, of progress->problems; NULL: in silence. */
 void gt_evaluation_hide(struct gt_hidden *out, struct gt_evaluation *e, size_t begin,
-                        size_t end, unsigned rules);
+                        size_t end, unsigned rules, struct gt_progress *progress);
 
 /* The loss of one rule on many problems: its time over the winner's time, minus 1. */
 struct gt_loss {

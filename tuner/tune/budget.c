@@ -47,15 +47,5 @@ double gt_budget_share(const struct gt_budget *b, size_t i, double promised_s) {
     for (size_t j = 0; j < b->sweep->count; j++)
         weights += j == i || !b->given[j] ? item[j].weight : 0;
     const double all_s = (double)b->devices * left_s - promised_s;
-    const double fair = fmax(fmin(all_s * item[i].weight / weights, left_s), 0.001);
-    return fmax(fair - gt_budget_beside(b), fair / 4);
-}
-
-double gt_budget_beside(const struct gt_budget *b) {
-    return b->ended > 0 ? b->beside_s / (double)b->ended : 0;
-}
-
-void gt_budget_count(struct gt_budget *b, double took_s, double share_s) {
-    b->beside_s += fmax(took_s - share_s, 0);
-    b->ended++;
+    return fmax(fmin(all_s * item[i].weight / weights, left_s), 0.001);
 }

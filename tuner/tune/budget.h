@@ -12,10 +12,6 @@ struct gt_budget {
     size_t devices; /* that work at once */
     double began;   /* by gt_seconds */
     bool *given;    /* of each problem: it has had its time, or needs none */
-    /* Seconds of the problems that ended, but for their searches: spaces, set-up, finals.
-     */
-    double beside_s;
-    size_t ended;
 };
 
 /* Begins now; gt_budget_clear ends it. ENOMEM. */
@@ -24,17 +20,13 @@ gt_status gt_budget_begin(struct gt_budget *out, const struct gt_tuner *t,
                           struct gt_err *err);
 void gt_budget_clear(struct gt_budget *b);
 
-/* Seconds of search that problem i may count on: its share of the budget by weight, the
- * same in every run of a command. 0: no limit. */
+/* Seconds that problem i may count on: its share of the budget by weight, the same in every
+ * run of a command. 0: no limit. */
 double gt_budget_promised(const struct gt_budget *b, size_t i);
-/* Seconds of search for problem i: its share by weight of what is left for it and for all
- * that are not given, less what a problem has taken so far beside its search, or the last
- * ones would get nothing. `promised_s`: seconds that other devices will still
- * need for the problems that they are at. */
+/* Seconds for problem i, from spaces to finals: its share by weight of the seconds that are
+ * left for it and for all problems that are not given. Without a budget the usual seconds,
+ * of its search alone. `promised_s`: seconds that other devices will still need for the
+ * problems that they are at. */
 double gt_budget_share(const struct gt_budget *b, size_t i, double promised_s);
-/* Mean seconds of a problem beside its search, so far. */
-double gt_budget_beside(const struct gt_budget *b);
-/* A problem that was given `share_s` has ended after `took_s`. */
-void gt_budget_count(struct gt_budget *b, double took_s, double share_s);
 
 #endif

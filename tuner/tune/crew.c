@@ -27,7 +27,7 @@ struct member {
     bool dead;                 /* it ended early; its device gets nothing more */
     bool busy;
     size_t item;            /* while busy: the problem that it tunes */
-    double share_s;         /* seconds of search that the problem was given */
+    double share_s;         /* seconds that the problem was given */
     double until;           /* by gt_seconds: when the problem should be done */
     enum gt_note_kind note; /* kind of its last note; GT_NOTE_LINE: none yet */
     size_t done;            /* trials of the problem */
@@ -171,7 +171,7 @@ static void hand(struct crew *c, struct member *m, size_t item) {
         (void)snprintf(task.next, sizeof task.next, "%s", c->sweep->item[next].name);
     m->busy = true;
     m->item = item;
-    m->until = gt_seconds() + m->share_s + gt_budget_beside(b);
+    m->until = gt_seconds() + m->share_s;
     m->note = GT_NOTE_LINE;
     /* a dead member is noticed when its pipe is read */
     (void)gt_write_all(m->process.to, &task, sizeof task);
@@ -203,7 +203,6 @@ static void hand_out(struct crew *c) {
 static void end_task(struct crew *c, struct member *m) {
     c->result[m->item] = m->news.result;
     c->result[m->item].reached = true;
-    gt_budget_count(c->setup->budget, m->news.result.seconds, m->share_s);
     m->busy = false;
     end_problem(c, m->item);
 }

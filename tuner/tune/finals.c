@@ -227,7 +227,8 @@ static double ratio_to(const struct gt_measurement *winner,
     if (m == winner)
         return 0;
     gt_ratio_of(&ratio, m, winner);
-    return ratio.median_ns;
+    /* stored measurements may have no samples */
+    return ratio.samples > 0 ? ratio.median_ns : m->median_ns / winner->median_ns;
 }
 
 static int by_rank(const void *a, const void *b) {
@@ -256,7 +257,9 @@ static int order_finalists(struct place place[], const struct gt_job *job,
     const int first = n > 0 ? gt_race_winner(time, n) : 0;
     for (int i = 0; i < n; i++) {
         place[i].ratio = ratio_to(time[first], time[i]);
-        place[i].tied = i == first || gt_race_tied(time[i], time[first]);
+        /* none that was as fast in their common rounds is called slower */
+        place[i].tied =
+            i == first || place[i].ratio < 1 || gt_race_tied(time[i], time[first]);
     }
     qsort(place, (size_t)n, sizeof *place, by_rank);
     return n;
@@ -275,14 +278,18 @@ static void rank_finalists(struct gt_tune_result *result, const struct gt_job *j
     }
 }
 
-/* The best median of the family at index `at` of gt_finals.compared: of the finals, or else
- * of its screening. */
+/* The best time of the family at index `at` of gt_finals.compared: of the finals, or else
+ * of its screening. In the finals it is the winner's time multiplied by the ratio of their
+ * common rounds, since one that left early has a median of other rounds. */
 static double compared_ns(const struct gt_tune_result *result, const struct gt_finals *f,
                           const struct gt_tuner *t, int at) {
     const struct gt_finalist *who = &f->compared[at];
+    const struct gt_measurement *winner = &result->winner[0].time;
     double least = 0;
     for (int i = 0; i < result->winners; i++) {
-        const double ns = result->winner[i].time.median_ns;
+        const struct gt_measurement *time = &result->winner[i].time;
+        const double ns =
+            i == 0 ? winner->median_ns : ratio_to(winner, time) * winner->median_ns;
         const struct gt_family *family =
             gt_families_find(t->families, result->winner[i].candidate.family);
         if (compared_index(family) == at && (least == 0 || ns < least))
@@ -363,7 +370,7 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     /* candidates that end from now on are not in these finals */
     result->measured_ms = gt_now_ms();
     init_job(&job, &all, t, item);
-    status = gt_pool_run_final(&report, t->pool, &job, err);
+    status = gt_pool_run_final(&report, t->pool, &job, !f->hurried, err);
     if (status != GEMMTUNE_OK)
         return status;
     rank_finalists(result, &job, &report, t->device.clock_mhz);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * finals.h - measures the best candidates of a problem again: in a fresh worker, on fresh
- * data, in turn. These times are stored.
+ * finals.h - measures the best candidates of a problem again: on fresh data, in turn, in a
+ * fresh worker unless a budget is over. These times are stored.
  *
  * Who takes part: candidates whose screening does not show that they are slower than the
  * best. The lower end of their interval is at most the best's upper end plus
@@ -42,6 +42,7 @@ struct gt_finals {
     /* The best of the families with the roles baseline and textbook; screen_ns is 0 without
      * one. */
     struct gt_finalist compared[GT_COMPARED];
+    bool hurried; /* no time is left for the set-up of a fresh worker */
 };
 
 /* The number of the best that take part in the finals. */

@@ -177,7 +177,7 @@ static gt_status measure(struct gt_ladder *out, struct gt_tuner *t,
     snprintf(text, sizeof text, "[%zu/%zu] %s  measuring %d rungs in turn",
              t->progress.problem, t->progress.problems, item->name, job.count);
     gt_progress_step(&t->progress, text);
-    const gt_status status = gt_pool_run_final(&report, t->pool, &job, err);
+    const gt_status status = gt_pool_run_final(&report, t->pool, &job, true, err);
     for (int i = 0; status == GEMMTUNE_OK && i < p->count; i++)
         if (at[i] >= 0)
             take(&out->rung[i], &job.candidate[at[i]], &report.result[at[i]]);

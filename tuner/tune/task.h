@@ -15,7 +15,7 @@ struct gt_task {
     struct gt_device device; /* the same in every task of a member */
     char problem[GT_PROBLEM_NAME_MAX];
     char next[GT_PROBLEM_NAME_MAX]; /* the problem of the next task, probably; "": none */
-    double share_s;                 /* of search; 0: no limit */
+    double share_s;                 /* seconds for the problem; 0: no limit */
     double promised_s;              /* as gt_tuned_note wants it */
 };
 

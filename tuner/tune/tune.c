@@ -29,6 +29,9 @@ static int picks_ahead(const struct gt_tuner *t) {
     return t->compilers == 0 ? 1 : picks < WINDOW ? picks : WINDOW;
 }
 
+/* Seconds that the finals take beside their set-up, as seen. */
+static const double finals_s = 0.5;
+
 enum entry_state { ASKED, COMPILING, READY, RUNNING, RESOLVED };
 
 struct entry {
@@ -55,11 +58,12 @@ struct search {
     int head, open;
     bool exhausted, waiting; /* the strategy is done; it waits for results */
     bool prepared;           /* the run worker has got the job to set the problem up */
-    double limit_s;          /* for the search; 0: none */
-    double deadline;         /* counted from the end of the set-up */
-    double best_ns;          /* median of the best, at the highest clock */
-    double best_high_ns;     /* upper end of its interval, at the highest clock */
-    double shown_ns;         /* median of the best, as measured */
+    double limit_s;          /* as gt_tune_problem got it; 0: none */
+    double began, prepare_began;
+    double deadline;     /* of the search: no trial begins later */
+    double best_ns;      /* median of the best, at the highest clock */
+    double best_high_ns; /* upper end of its interval, at the highest clock */
+    double shown_ns;     /* median of the best, as measured */
     const char *best_family;
     size_t planned; /* approximate number of trials */
     int required;   /* this many of the next picks are required */
@@ -292,14 +296,29 @@ static gt_status report_failure(const struct gt_report *r, struct gt_err *err) {
                    r->error);
 }
 
-/* Extra time for trials that began in time and for required ones. */
+/* Extra time for required trials. */
 static double grace_s(void) {
     return 5 * gt_cores_crowding();
 }
 
+/* The set-up has ended. Under a budget the finals, which begin with as long a set-up, must
+ * end within the problem's time too. */
 static void start_clock(struct search *s) {
-    s->deadline = s->limit_s > 0 ? gt_seconds() + s->limit_s : HUGE_VAL;
-    gt_pool_end_at(s->t->pool, s->t->strict ? s->deadline + grace_s() : HUGE_VAL);
+    const double now = gt_seconds();
+    if (s->limit_s > 0 && s->t->strict)
+        s->deadline = s->began + s->limit_s - (now - s->prepare_began) - finals_s;
+    else if (s->limit_s > 0)
+        s->deadline = now + s->limit_s;
+}
+
+/* Under a budget, trials that began in time get a part of its time more when there is a
+ * result already, required ones more than that. */
+static void limit_jobs(struct search *s) {
+    const double part = fmin(s->limit_s / 8, grace_s());
+    const bool can_end = s->finals.count > 0 && !required_left(s);
+    if (s->t->strict && s->deadline < HUGE_VAL)
+        gt_pool_end_at(s->t->pool,
+                       fmax(s->deadline, s->began) + (can_end ? part : grace_s()));
 }
 
 /* Makes a job for the run worker without a candidate. */
@@ -386,6 +405,7 @@ static gt_status prepare(struct search *s, struct gt_err *err) {
     if (s->prepared || s->open == 0 || !gt_pool_can_run(s->t->pool))
         return GEMMTUNE_OK;
     s->prepared = true;
+    s->prepare_began = gt_seconds();
     if (!room_for_two(s))
         gt_pool_end_standby(s->t->pool);
     init_plain_job(&job, s, GT_JOB_PREPARE, s->t->seed);
@@ -415,6 +435,7 @@ static gt_status send_all(struct search *s, struct gt_err *err) {
 static gt_status step(struct search *s, struct gt_err *err) {
     struct gt_event event;
     bool got = false;
+    limit_jobs(s);
     gt_status status = out_of_time(s) ? GEMMTUNE_OK : send_all(s, err);
     const double left = fmax(s->deadline - gt_seconds(), 0);
     const double most = gt_pool_idle(s->t->pool) && !is_late(s) ? fmin(0.2, left) : 0.2;
@@ -452,6 +473,7 @@ static gt_status run_search(struct search *s, struct gt_err *err) {
         show(s, started);
     }
     gt_pool_end_at(s->t->pool, HUGE_VAL);
+    s->finals.hurried = s->t->strict && gt_seconds() + finals_s > s->began + s->limit_s;
     return status;
 }
 
@@ -540,6 +562,7 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
     s->item = item;
     s->result = result;
     s->limit_s = seconds;
+    s->began = began;
     s->deadline = HUGE_VAL;
     struct gt_err untried;
     gt_status status = gt_ahead_spaces(&s->space, &s->spaces, &s->outlook, &untried,

@@ -62,8 +62,9 @@ struct gt_tuner {
     /* the problem after the present one; may be NULL */
     const struct gt_sweep_item *next;
     struct gt_ahead ahead;
-    struct gt_err untried;    /* the last line about families that cannot be counted */
-    bool strict;              /* the time is a budget: jobs that exceed it are ended */
+    struct gt_err untried; /* the last line about families that cannot be counted */
+    bool strict; /* the time is a budget: of all that a problem takes, not only of its
+                    search */
     volatile const int *stop; /* a signal sets it: finish the trial, save, end */
 };
 
@@ -104,7 +105,12 @@ struct gt_tune_result {
     int dropped;            /* samples dropped because the clock was throttled */
 };
 
-/* EDB and EIO: a failure of the database. All other failures concern this problem only and
+/* Tunes within `seconds`; 0: no limit. They are those of the search, or with t->strict of
+ * the whole problem:
+ * - Required candidates (starts.h) and the finals are measured even when that takes longer.
+ * - Other trials end when an eighth more of the seconds is over, required ones when some
+ *   seconds more are.
+ * EDB and EIO: a failure of the database. All other failures concern this problem only and
  * are in result->error. */
 gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
                           const struct gt_sweep_item *item, double seconds,

@@ -517,8 +517,8 @@ static gt_status run_alone(struct gt_result *out, struct gt_pool *p,
 }
 
 gt_status gt_pool_run_final(struct gt_report *out, struct gt_pool *p,
-                            const struct gt_job *job, struct gt_err *err) {
-    gt_status status = gt_pool_refresh(p, err);
+                            const struct gt_job *job, bool fresh, struct gt_err *err) {
+    gt_status status = fresh ? gt_pool_refresh(p, err) : GEMMTUNE_OK;
     if (status == GEMMTUNE_OK)
         status = gt_pool_run(out, p, job, err);
     for (int i = 0; status == GEMMTUNE_OK && job->count > 1 && i < job->count; i++)

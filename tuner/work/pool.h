@@ -91,9 +91,10 @@ gt_status gt_pool_refresh(struct gt_pool *p, struct gt_err *err);
  * the job FAILED, and when gt_pool_end_at or the user ended it. */
 gt_status gt_pool_run(struct gt_report *out, struct gt_pool *p, const struct gt_job *job,
                       struct gt_err *err);
-/* The same for candidates that are measured together, in a fresh process. Those whose
- * failure may be the fault of another are tried again, each alone in a fresh process. */
+/* The same for candidates that are measured together, with `fresh` in a fresh process.
+ * Those whose failure may be the fault of another are tried again, each alone in a fresh
+ * process. */
 gt_status gt_pool_run_final(struct gt_report *out, struct gt_pool *p,
-                            const struct gt_job *job, struct gt_err *err);
+                            const struct gt_job *job, bool fresh, struct gt_err *err);
 
 #endif

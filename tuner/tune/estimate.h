@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* estimate.h - how long tuning will take, told ahead of it. */
+#ifndef GT_TUNER_TUNE_ESTIMATE_H
+#define GT_TUNER_TUNE_ESTIMATE_H
+
+#include "tuner/tune/budget.h"
+
+/* The seconds of problem i, by what earlier runs took:
+ * - its time by effort or budget, but at most as long as `points` trials take;
+ * - the work beside that time, or what it takes in any case under a budget. That work takes
+ *   `slowdown` times as long as on idle cores (gt_cores_slowdown).
+ * SIZE_MAX `points`: nobody has counted them. INFINITY when no limit is known at all. */
+double gt_estimate_problem(const struct gt_budget *b, const struct gt_tuner *t, size_t i,
+                           size_t points, double slowdown);
+/* The seconds of all problems that are not given yet, on b->devices at once. */
+double gt_estimate_all(const struct gt_budget *b, const struct gt_tuner *t,
+                       double slowdown);
+
+#endif
