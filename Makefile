@@ -71,7 +71,8 @@ DEVICE := $(call bins,device) $(call pick,$(HEADERS))
 TUNE   := $(call bins,tune) $(call pick,$(filter-out %/lib.sh,$(wildcard tests/tune/*.sh)))
 CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
 # `make check` leaves these to `make check-long`,
-LONG_ONLY := again agree bench evaluate faults passes spares test_accept test_library_tuned
+LONG_ONLY := again agree bench evaluate faults passes test_accept test_library_tuned \
+             workspace_limits
 # and of these it does a part.
 LONG_REST := kill slurm test_library test_mutants
 named = $(filter $(foreach t,$1,%/$t %/$t.sh),$(TUNE) $(DEVICE))
