@@ -355,6 +355,10 @@ static gt_status plan(struct call *c, struct gt_err *err) {
     c->cut.tile[1] = c->options.tile_n;
     c->cut.tile[2] = c->options.tile_k;
     status = choose(c, &limits, &mean, err);
+    if (status == GEMMTUNE_EINVAL)
+        status = gt_fail_within(err, status,
+                                "of %" PRId64 " bytes, %" PRId64 " are kept for workspace",
+                                c->memory, c->memory - limits.memory);
     if (status == GEMMTUNE_OK)
         status = make_board(c, err);
     if (status == GEMMTUNE_OK)

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -110,6 +111,55 @@ static void test_entrants(void **state) {
                          rows[i].entrants);
 }
 
+/* A finalist of a job, with samples of its first rounds. */
+static void add(struct gt_job *job, struct gt_report *report, const char *family,
+                const float *ns, int samples, bool beaten) {
+    struct gt_result *r = &report->result[report->count++];
+    gt_candidate_set(&job->candidate[job->count++], family, "X=1");
+    r->outcome = GT_CORRECT;
+    r->time.beaten = beaten;
+    r->time.samples = samples;
+    memcpy(r->time.sample_ns, ns, (size_t)samples * sizeof *ns);
+    gt_measurement_summarize(&r->time);
+}
+
+/* Ranks a winner that stays for eight rounds and a naive kernel that left after four. */
+static void rank(struct gt_tune_result *result, const float *winner, const float *left) {
+    static struct gt_job job;
+    static struct gt_report report;
+    const struct gt_finals f = {.count = 0};
+    memset(result, 0, sizeof *result);
+    job.count = report.count = 0;
+    add(&job, &report, "vector", winner, 8, false);
+    add(&job, &report, "naive", left, 4, true);
+    gt_finals_rank(result, &f, &tuner, &job, &report);
+    assert_int_equal(result->winners, 2);
+    assert_string_equal(result->winner[0].candidate.family, "vector");
+}
+
+/* The later rounds were slow for everybody: only common rounds compare. */
+static void test_common_rounds_compare(void **state) {
+    static const float winner[] = {80, 81, 80, 81, 120, 121, 120, 121};
+    static const float slower[] = {90, 91, 90, 91};
+    struct gt_tune_result result;
+    (void)state;
+    rank(&result, winner, slower);
+    assert_true(result.winner[1].time.median_ns < result.winner[0].time.median_ns);
+    assert_true(result.baseline_ns > 1.1 * result.winner[0].time.median_ns);
+    assert_false(result.winner[1].tied);
+}
+
+/* A winner that is slower than the baseline in their common rounds is said to tie. */
+static void test_as_fast_is_a_tie(void **state) {
+    static const float winner[] = {80, 81, 80, 81, 60, 61, 60, 61};
+    static const float faster[] = {70, 71, 70, 71};
+    struct gt_tune_result result;
+    (void)state;
+    rank(&result, winner, faster);
+    assert_true(result.baseline_ns < result.winner[0].time.median_ns);
+    assert_true(result.winner[1].tied);
+}
+
 static int teardown(void **state) {
     (void)state;
     gt_families_destroy(families);
@@ -122,6 +172,8 @@ int main(void) {
         cmocka_unit_test(test_compared_are_kept),
         cmocka_unit_test(test_compared_take_part),
         cmocka_unit_test(test_entrants),
+        cmocka_unit_test(test_common_rounds_compare),
+        cmocka_unit_test(test_as_fast_is_a_tie),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

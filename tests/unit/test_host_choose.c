@@ -97,6 +97,29 @@ static void test_random(void **state) {
     assert_true(chosen > 30);
 }
 
+/* The best choices: all fit, no two have the same tiles, and the fastest comes first. */
+static void test_some(void **state) {
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        const struct gt_host_cut cut = cut_of(random_name(20000));
+        const struct gt_host_limits l = limits_of(random_from(1 << 20, 1 << 28), 2);
+        struct gt_host_choices some;
+        struct gt_host_cut first = cut;
+        assert_int_equal(gt_host_choose_some(&some, &cut, &l, &rates, &err), GEMMTUNE_OK);
+        assert_int_equal(gt_host_choose(&first, &l, &rates, &err), GEMMTUNE_OK);
+        assert_memory_equal(first.tile, some.cut[0].tile, sizeof first.tile);
+        assert_in_range(some.count, 1, GT_HOST_CHOICES);
+        for (int j = 0; j < some.count; j++) {
+            assert_fits(&some.cut[j], &l);
+            assert_true(some.seconds[j] > 0);
+            assert_true(j == 0 || some.seconds[j - 1] <= some.seconds[j]);
+            for (int other = 0; other < j; other++)
+                assert_memory_not_equal(some.cut[other].tile, some.cut[j].tile,
+                                        sizeof first.tile);
+        }
+    }
+}
+
 /* Sizes of the caller stay, and the others are chosen around them. */
 static void test_given(void **state) {
     static const int64_t given[][3] = {{512, 0, 0},   {0, 300, 0},    {0, 0, 77},
@@ -285,10 +308,15 @@ static void test_five(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),   cmocka_unit_test(test_given),
-        cmocka_unit_test(test_narrow_c), cmocka_unit_test(test_degenerate),
-        cmocka_unit_test(test_no_sums),  cmocka_unit_test(test_huge),
-        cmocka_unit_test(test_refused),  cmocka_unit_test(test_forecast_of_many),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_some),
+        cmocka_unit_test(test_given),
+        cmocka_unit_test(test_narrow_c),
+        cmocka_unit_test(test_degenerate),
+        cmocka_unit_test(test_no_sums),
+        cmocka_unit_test(test_huge),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_forecast_of_many),
         cmocka_unit_test(test_five),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

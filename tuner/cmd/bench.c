@@ -242,15 +242,14 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
         code = set_options(&o, &v);
     if (code < 0)
         code = load_problems(&sweep, &v, argc, argv, first);
+    gt_session_catch(); /* looking at the devices takes its time too */
     if (code < 0)
         code = look_at_database(&v);
     if (code < 0 && gt_probe_pick(&device, v.device, true, &err))
         code = gt_die(GT_EXIT_DEVICE, "%s", err.line);
-    if (code < 0) {
-        gt_session_catch();
+    if (code < 0)
         code = v.overhead ? call_cost(&device, &o, &sweep, &v)
                           : compare(&device, &o, &sweep, &v);
-    }
     gt_sweep_clear(&sweep);
     return code;
 }

@@ -37,6 +37,8 @@ static gt_status make(struct matrices *x, const gemmtune_problem *p, struct gt_e
                  p->lda, 1, GT_DATA_UNIFORM);
     gt_data_fill(x->b, p->type_b, p->trans_b ? p->n : p->k, p->trans_b ? p->k : p->n,
                  p->ldb, 2, GT_DATA_UNIFORM);
+    /* the first write to a page is the system's work, not the product's */
+    memset(x->c, 0, (size_t)gt_problem_elems_c(p) * gt_type_size(p->type_c));
     return GEMMTUNE_OK;
 }
 

@@ -217,11 +217,13 @@ gt_status gt_npy_create(struct gt_npy *out, const char *path, gemmtune_dtype typ
     const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
         return gt_fail(err, GEMMTUNE_EIO, "%.300s: %s", path, strerror(errno));
-    const gt_status status = write_new(fd, path, type, shape, err);
+    gt_status status = write_new(fd, path, type, shape, err);
     (void)close(fd);
     if (status == GEMMTUNE_OK)
-        return gt_npy_open(out, path, type, shape, true, err);
-    (void)unlink(path);
+        status = gt_npy_open(out, path, type, shape, true, err);
+    if (status != GEMMTUNE_OK)
+        (void)unlink(path);
+    out->is_new = status == GEMMTUNE_OK;
     return status;
 }
 

@@ -217,6 +217,8 @@ static gt_status run(struct work *w, struct gt_err *err) {
         if (!w->out->correct)
             break;
     }
+    if (status != GEMMTUNE_OK && w->out->report.tiles_done == 0)
+        gt_matrices_forget_c(&w->matrices); /* a new file without any result */
     struct gt_err closing = {""};
     const gt_status closed = gt_matrices_close(&w->matrices, &closing);
     return status == GEMMTUNE_OK && closed != GEMMTUNE_OK

@@ -265,19 +265,6 @@ static int order_finalists(struct place place[], const struct gt_job *job,
     return n;
 }
 
-/* Ties are decided with the measured intervals. The stored intervals are wider. */
-static void rank_finalists(struct gt_tune_result *result, const struct gt_job *job,
-                           const struct gt_report *report, int top_mhz) {
-    struct place place[GT_JOB_POINTS_MAX];
-    result->winners = order_finalists(place, job, report);
-    for (int i = 0; i < result->winners; i++) {
-        result->winner[i].candidate = job->candidate[place[i].result - report->result];
-        result->winner[i].time = place[i].result->time;
-        gt_race_widen(&result->winner[i].time, top_mhz);
-        result->winner[i].tied = place[i].tied;
-    }
-}
-
 /* The best time of the family at index `at` of gt_finals.compared: of the finals, or else
  * of its screening. In the finals it is the winner's time multiplied by the ratio of their
  * common rounds, since one that left early has a median of other rounds. */
@@ -302,6 +289,21 @@ static void compare(struct gt_tune_result *result, const struct gt_finals *f,
                     const struct gt_tuner *t) {
     result->baseline_ns = compared_ns(result, f, t, 0);
     result->textbook_ns = compared_ns(result, f, t, 1);
+}
+
+/* Ties are decided with the measured intervals. The stored intervals are wider. */
+void gt_finals_rank(struct gt_tune_result *result, const struct gt_finals *f,
+                    const struct gt_tuner *t, const struct gt_job *job,
+                    const struct gt_report *report) {
+    struct place place[GT_JOB_POINTS_MAX];
+    result->winners = order_finalists(place, job, report);
+    for (int i = 0; i < result->winners; i++) {
+        result->winner[i].candidate = job->candidate[place[i].result - report->result];
+        result->winner[i].time = place[i].result->time;
+        gt_race_widen(&result->winner[i].time, t->device.clock_mhz);
+        result->winner[i].tied = place[i].tied;
+    }
+    compare(result, f, t);
 }
 
 static gt_status store(const struct gt_tune_result *result, struct gt_tuner *t,
@@ -373,8 +375,7 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     status = gt_pool_run_final(&report, t->pool, &job, !f->hurried, err);
     if (status != GEMMTUNE_OK)
         return status;
-    rank_finalists(result, &job, &report, t->device.clock_mhz);
-    compare(result, f, t);
+    gt_finals_rank(result, f, t, &job, &report);
     result->dropped += report.result[0].time.dropped; /* dropped rounds, the same for all */
     if (result->winners == 0)
         return gt_fail(err, GEMMTUNE_ENOTFOUND,

@@ -63,6 +63,12 @@ gt_status gt_finals_recall(bool *found, struct gt_tune_result *result,
                            const struct gt_tuner *t, const struct gt_sweep_item *item,
                            struct gt_err *err);
 
+/* Fills in the winners, best first, who ties with the first one, and the times of the
+ * families that winners are compared with. `report` has the times of the job's candidates,
+ * taken in turn. One that was as fast as the winner in their common rounds ties with it. */
+void gt_finals_rank(struct gt_tune_result *result, const struct gt_finals *f,
+                    const struct gt_tuner *t, const struct gt_job *job,
+                    const struct gt_report *report);
 /* Measures the finalists and stores the records. Does nothing when stored records exist and
  * no finalist was tried after them; otherwise the stored winner takes part as well. */
 gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals *f,
