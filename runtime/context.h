@@ -41,6 +41,12 @@ gt_status gt_plan_make(gemmtune_plan **out, gemmtune_ctx *ctx,
                        const gemmtune_problem *canonical, gemmtune_match worst,
                        size_t workspace_max, struct gt_err *err);
 
+/* The context's own plan of a canonical problem, made at first use. It lives as long as the
+ * context. */
+gt_status gt_plan_cached(const gemmtune_plan **out, gemmtune_ctx *ctx,
+                         const gemmtune_problem *canonical, size_t workspace_max,
+                         struct gt_err *err);
+
 /* Executes; `swapped` is gt_problem_canonical's for the caller's problem. */
 gt_status gt_plan_run(const gemmtune_plan *plan, bool swapped, const struct gt_call *call,
                       struct gt_err *err);

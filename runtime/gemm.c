@@ -112,14 +112,15 @@ void gt_plan_cache_clear(struct gt_plan_cache *cache) {
 /* Makes and publishes the plan. The caller holds the lock. */
 static gt_status add(const gemmtune_plan **out, gemmtune_ctx *ctx,
                      const struct gt_plan_key *key, const gemmtune_problem *p,
-                     struct gt_err *err) {
+                     size_t workspace_max, struct gt_err *err) {
     struct gt_plan_table *t = with_room(&ctx->cache);
     struct entry *e = calloc(1, sizeof *e);
     if (t == NULL || e == NULL) {
         free(e);
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     }
-    const gt_status status = gt_plan_make(&e->plan, ctx, p, GEMMTUNE_MATCH_DEFAULT, 0, err);
+    const gt_status status =
+        gt_plan_make(&e->plan, ctx, p, GEMMTUNE_MATCH_DEFAULT, workspace_max, err);
     if (status != GEMMTUNE_OK) {
         free(e);
         return status;
@@ -131,9 +132,10 @@ static gt_status add(const gemmtune_plan **out, gemmtune_ctx *ctx,
 }
 
 /* Looks a second time under the lock: another thread may have made the plan meanwhile. */
-static gt_status plan_of(const gemmtune_plan **out, gemmtune_ctx *ctx,
-                         const gemmtune_problem *canonical, struct gt_err *err) {
-    const struct gt_plan_key key = gt_plan_key_of(canonical);
+gt_status gt_plan_cached(const gemmtune_plan **out, gemmtune_ctx *ctx,
+                         const gemmtune_problem *canonical, size_t workspace_max,
+                         struct gt_err *err) {
+    const struct gt_plan_key key = gt_plan_key_of(canonical, workspace_max);
     gt_status status = GEMMTUNE_OK;
     *out = look_up(&ctx->cache, &key);
     if (*out != NULL)
@@ -141,7 +143,7 @@ static gt_status plan_of(const gemmtune_plan **out, gemmtune_ctx *ctx,
     (void)pthread_mutex_lock(&ctx->cache.lock);
     *out = look_up(&ctx->cache, &key);
     if (*out == NULL)
-        status = add(out, ctx, &key, canonical, err);
+        status = add(out, ctx, &key, canonical, workspace_max, err);
     (void)pthread_mutex_unlock(&ctx->cache.lock);
     return status;
 }
@@ -155,7 +157,7 @@ static gt_status run(gemmtune_ctx *ctx, const gemmtune_problem *p,
         return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", ctx == NULL ? "ctx" : "problem");
     gt_status status = gt_problem_canonical(&canonical, &swapped, p, err);
     if (status == GEMMTUNE_OK)
-        status = plan_of(&plan, ctx, &canonical, err);
+        status = gt_plan_cached(&plan, ctx, &canonical, 0, err);
     if (status == GEMMTUNE_OK)
         status = gt_plan_run(plan, swapped, call, err);
     return status;

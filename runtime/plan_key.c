@@ -17,12 +17,12 @@ static uint64_t pack_words(const gemmtune_problem *p) {
     return packed;
 }
 
-struct gt_plan_key gt_plan_key_of(const gemmtune_problem *p) {
+struct gt_plan_key gt_plan_key_of(const gemmtune_problem *p, size_t workspace_max) {
     return (struct gt_plan_key){
         .word = {pack_words(p), (uint64_t)p->m, (uint64_t)p->n, (uint64_t)p->k,
                  (uint64_t)p->lda, (uint64_t)p->ldb, (uint64_t)p->ldc, (uint64_t)p->batch,
                  (uint64_t)p->stride_a, (uint64_t)p->stride_b, (uint64_t)p->stride_c,
-                 (uint64_t)p->expected_rows, (uint64_t)p->batch_kind},
+                 (uint64_t)p->expected_rows, (uint64_t)p->batch_kind, workspace_max},
         .epilogue = p->epilogue,
     };
 }

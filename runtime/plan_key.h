@@ -10,7 +10,8 @@
 
 enum {
     GT_PLAN_KEY_SIZES = 7, /* the words that the hash reads: types .. ldc */
-    GT_PLAN_KEY_WORDS = GT_PLAN_KEY_SIZES + 6 /* batch, its strides, rows, its kind */
+    GT_PLAN_KEY_WORDS =
+        GT_PLAN_KEY_SIZES + 7 /* batch, its strides, rows, its kind; workspace */
 };
 
 struct gt_plan_key {
@@ -18,9 +19,9 @@ struct gt_plan_key {
     const char *epilogue; /* the problem's own text, or NULL */
 };
 
-/* The key of a canonical problem. Two problems have the same key when they have the same
- * name. */
-struct gt_plan_key gt_plan_key_of(const gemmtune_problem *p);
+/* The key of a canonical problem with at most so many bytes of workspace. Two problems have
+ * the same key when they have the same name. */
+struct gt_plan_key gt_plan_key_of(const gemmtune_problem *p, size_t workspace_max);
 bool gt_plan_key_same(const struct gt_plan_key *x, const struct gt_plan_key *y);
 size_t gt_plan_key_hash(const struct gt_plan_key *key);
 

@@ -43,8 +43,7 @@ static gt_status add(struct gt_host_plans *plans, gemmtune_ctx *ctx,
     memcpy(item->size, size, sizeof item->size);
     gt_status status = gt_problem_canonical(&canonical, NULL, &slab, err);
     if (status == GEMMTUNE_OK)
-        status = gt_plan_make(&item->plan, ctx, &canonical, GEMMTUNE_MATCH_DEFAULT,
-                              workspace_max, err);
+        status = gt_plan_cached(&item->plan, ctx, &canonical, workspace_max, err);
     if (status != GEMMTUNE_OK)
         return status;
     plans->count++;
@@ -54,9 +53,19 @@ static gt_status add(struct gt_host_plans *plans, gemmtune_ctx *ctx,
     return GEMMTUNE_OK;
 }
 
+/* The largest power of two that is not larger. Free memory differs a little from call to
+ * call, and the context's plans are found again by their limit of workspace. */
+static size_t rounded_down(size_t bytes) {
+    size_t power = 1;
+    while (power <= bytes / 2)
+        power *= 2;
+    return bytes > 0 ? power : 0;
+}
+
 gt_status gt_host_plans_make(struct gt_host_plans *out, gemmtune_ctx *ctx,
                              const struct gt_host_cut *cut, const struct gt_host_tile *tile,
                              size_t tiles, size_t workspace_max, struct gt_err *err) {
+    const size_t workspace = rounded_down(workspace_max);
     const int64_t depth = cut->sums ? cut->problem.k : 0;
     const int64_t whole = cut->sums ? cut->tile[2] : 0;
     const int64_t rest = whole > 0 ? depth % whole : 0;
@@ -64,17 +73,15 @@ gt_status gt_host_plans_make(struct gt_host_plans *out, gemmtune_ctx *ctx,
     *out = (struct gt_host_plans){0};
     for (size_t i = 0; status == GEMMTUNE_OK && i < tiles; i++) {
         int64_t size[3] = {tile[i].size[0], tile[i].size[1], whole < depth ? whole : depth};
-        status = add(out, ctx, cut, size, workspace_max, err);
+        status = add(out, ctx, cut, size, workspace, err);
         size[2] = rest;
         if (status == GEMMTUNE_OK && rest > 0)
-            status = add(out, ctx, cut, size, workspace_max, err);
+            status = add(out, ctx, cut, size, workspace, err);
     }
     return status;
 }
 
 void gt_host_plans_clear(struct gt_host_plans *plans) {
-    for (size_t i = 0; i < plans->count; i++)
-        gemmtune_plan_destroy(plans->item[i].plan);
     free(plans->item);
     *plans = (struct gt_host_plans){0};
 }

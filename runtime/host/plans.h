@@ -10,8 +10,8 @@
 #include "runtime/host/schedule.h"
 
 struct gt_host_plan {
-    int64_t size[3]; /* m, n, k */
-    gemmtune_plan *plan;
+    int64_t size[3];           /* m, n, k */
+    const gemmtune_plan *plan; /* the context's */
 };
 
 struct gt_host_plans {
@@ -25,7 +25,8 @@ struct gt_host_plans {
  * runs with alpha 0. */
 gemmtune_problem gt_host_slab_problem(const struct gt_host_cut *cut, const int64_t size[3]);
 
-/* Builds the plans of all tiles. Clear *out after a failure as well. Errors as for
+/* Builds the plans of all tiles, or takes those that the context has from an earlier
+ * product. Clear *out after a failure as well. Errors as for
  * gemmtune_plan_create. */
 gt_status gt_host_plans_make(struct gt_host_plans *out, gemmtune_ctx *ctx,
                              const struct gt_host_cut *cut, const struct gt_host_tile *tile,

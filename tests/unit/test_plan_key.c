@@ -47,7 +47,17 @@ enum { COUNT = sizeof names / sizeof *names };
 static struct gt_plan_key key_of(const char *name) {
     gemmtune_problem p;
     assert_int_equal(gt_problem_read_name(&p, name, NULL), GEMMTUNE_OK);
-    return gt_plan_key_of(&p);
+    return gt_plan_key_of(&p, 0);
+}
+
+static void test_workspace_is_part_of_the_key(void **state) {
+    gemmtune_problem p;
+    (void)state;
+    assert_int_equal(gt_problem_read_name(&p, names[0], NULL), GEMMTUNE_OK);
+    const struct gt_plan_key none = gt_plan_key_of(&p, 0), some = gt_plan_key_of(&p, 4096),
+                             again = gt_plan_key_of(&p, 4096);
+    assert_false(gt_plan_key_same(&none, &some));
+    assert_true(gt_plan_key_same(&some, &again));
 }
 
 static void test_one_name_one_key(void **state) {
@@ -64,6 +74,7 @@ static void test_one_name_one_key(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_name_one_key)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_name_one_key),
+                                       cmocka_unit_test(test_workspace_is_part_of_the_key)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
