@@ -396,15 +396,18 @@ typedef struct gemmtune_host_report {
     int64_t tiles, tiles_done;         /* of C: in all, and complete in host memory */
     double bytes_in, bytes_out;        /* copied to all devices, and back */
     double prepare_seconds;   /* measuring the link, planning, building, allocating */
-    double seconds;           /* from the first copy to the last */
+    double seconds;           /* from the first copy until C is complete */
     double compute_seconds;   /* while a product ran */
     double copy_seconds;      /* while a copy ran */
     double exposed_seconds;   /* while a copy and no product ran */
-    double bound_seconds;     /* a lower bound for schedules with these tiles */
+    double bound_seconds;     /* a lower bound: the products, or one copy of each matrix */
     double forecast_seconds;  /* as planned */
     double link_in, link_out; /* measured bytes per second, one way at a time */
     int64_t device_bytes;     /* the most that one device allocated */
     int64_t pinned_bytes;     /* staging memory, all devices */
+    gemmtune_match match;     /* how the kernel of a whole slab was found, first device */
+    int32_t reserved;
+    char kernel[256]; /* its family and point, cut to fit */
 } gemmtune_host_report;
 
 static inline void gemmtune_host_report_init(gemmtune_host_report *report) {

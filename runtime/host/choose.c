@@ -116,29 +116,6 @@ struct search {
     struct gt_host_choices best; /* no two with the same tiles */
 };
 
-static gt_status forecast_of(double *out, const struct gt_host_cut *cut,
-                             const struct search *s, struct gt_err *err) {
-    struct gt_host_tile *tile = NULL;
-    struct gt_host_forecast f;
-    const int parts = s->limits->devices;
-    double *share = calloc((size_t)parts, sizeof *share);
-    size_t *end = calloc((size_t)parts, sizeof *end);
-    gt_status status = GEMMTUNE_OK;
-    if (share == NULL || end == NULL)
-        status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    for (int i = 0; status == GEMMTUNE_OK && i < parts; i++)
-        share[i] = 1.0 / parts;
-    if (status == GEMMTUNE_OK)
-        status = gt_host_tiles_make(&tile, end, cut, parts, share, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_host_forecast(&f, cut, tile, end[0], s->rates, err);
-    *out = status == GEMMTUNE_OK ? f.seconds : 0;
-    free(tile);
-    free(share);
-    free(end);
-    return status;
-}
-
 static bool has_tiles_of(const struct gt_host_cut *x, const struct gt_host_cut *y) {
     return x->tile[0] == y->tile[0] && x->tile[1] == y->tile[1] && x->tile[2] == y->tile[2];
 }
@@ -180,7 +157,8 @@ static gt_status consider(struct search *s, const struct gt_host_cut *cut,
     double seconds = 0;
     if (!fits(cut, s->limits))
         return GEMMTUNE_OK;
-    const gt_status status = forecast_of(&seconds, cut, s, err);
+    const gt_status status =
+        gt_host_forecast_even(&seconds, cut, s->limits->devices, s->rates, err);
     if (status == GEMMTUNE_OK)
         keep(&s->best, cut, seconds);
     return status;

@@ -19,6 +19,7 @@ struct job {
     char *to;
     const char *from;
     int64_t to_pitch, from_pitch, row_bytes;
+    int64_t last_bytes;        /* of the last row */
     int64_t rows, taken, done; /* rows in all, given to threads, and copied */
     int64_t piece;             /* rows to take at a time */
 };
@@ -35,7 +36,8 @@ struct gt_copier {
 
 static void copy_rows(const struct job *j, int64_t first, int64_t count) {
     for (int64_t i = first; i < first + count; i++)
-        memcpy(j->to + i * j->to_pitch, j->from + i * j->from_pitch, (size_t)j->row_bytes);
+        memcpy(j->to + i * j->to_pitch, j->from + i * j->from_pitch,
+               (size_t)(i == j->rows - 1 ? j->last_bytes : j->row_bytes));
 }
 
 /* Takes the next piece of a job. Returns how many rows, from *first on. The lock is
@@ -120,23 +122,28 @@ void gt_copier_destroy(struct gt_copier *c) {
     free(c);
 }
 
-/* Rows that follow one another without gaps on both sides count as one long row. A long row
- * is cut, so that several threads can share it. */
+/* Rows without gaps on both sides are one long row. A long row is cut, so that several
+ * threads can share it. */
 static struct job job_of(void *to, int64_t to_pitch, const void *from, int64_t from_pitch,
                          int64_t row_bytes, int64_t rows) {
-    if (to_pitch == row_bytes && from_pitch == row_bytes &&
-        row_bytes * rows > PIECE_BYTES && row_bytes * rows % PIECE_BYTES == 0) {
-        rows = row_bytes * rows / PIECE_BYTES;
-        row_bytes = to_pitch = from_pitch = PIECE_BYTES;
+    struct job j = {.to = to,
+                    .from = from,
+                    .to_pitch = to_pitch,
+                    .from_pitch = from_pitch,
+                    .row_bytes = row_bytes,
+                    .last_bytes = row_bytes,
+                    .rows = rows,
+                    .piece = row_bytes > 0 ? PIECE_BYTES / row_bytes : 1};
+    const int64_t all = row_bytes * rows;
+    const bool whole = rows == 1 || (to_pitch == row_bytes && from_pitch == row_bytes);
+    if (whole && all > PIECE_BYTES) {
+        j.rows = (all + PIECE_BYTES - 1) / PIECE_BYTES;
+        j.row_bytes = j.to_pitch = j.from_pitch = PIECE_BYTES;
+        j.last_bytes = all - (j.rows - 1) * PIECE_BYTES;
     }
-    const int64_t piece = row_bytes > 0 ? PIECE_BYTES / row_bytes : 1;
-    return (struct job){.to = to,
-                        .from = from,
-                        .to_pitch = to_pitch,
-                        .from_pitch = from_pitch,
-                        .row_bytes = row_bytes,
-                        .rows = rows,
-                        .piece = piece > 0 ? piece : 1};
+    if (j.piece < 1)
+        j.piece = 1;
+    return j;
 }
 
 void gt_copier_copy(struct gt_copier *c, void *to, int64_t to_pitch, const void *from,

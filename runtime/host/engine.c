@@ -206,7 +206,7 @@ int64_t gt_host_engine_ops(const struct gt_host_engine *e, const struct gt_host_
                            const struct gt_host_span **span) {
     *op = e->schedule.op;
     *span = e->span;
-    return e->schedule.count;
+    return e->schedule.count < e->room ? e->schedule.count : e->room;
 }
 
 void gt_host_engine_describe(const struct gt_host_engine *e,

@@ -146,18 +146,53 @@ gt_status gt_host_forecast(struct gt_host_forecast *out, const struct gt_host_cu
     return status;
 }
 
+/* The range with most rows times columns of C. */
+static int longest_range(const struct gt_host_tile *tile, const size_t *end, int ranges) {
+    int longest = 0;
+    double most = -1;
+    for (int i = 0; i < ranges; i++) {
+        double work = 0;
+        for (size_t j = i > 0 ? end[i - 1] : 0; j < end[i]; j++)
+            work += (double)tile[j].size[0] * (double)tile[j].size[1];
+        if (work > most) {
+            most = work;
+            longest = i;
+        }
+    }
+    return longest;
+}
+
+gt_status gt_host_forecast_even(double *seconds, const struct gt_host_cut *cut, int devices,
+                                const struct gt_host_rates *rates, struct gt_err *err) {
+    struct gt_host_tile *tile = NULL;
+    struct gt_host_forecast f = {0};
+    double *share = calloc((size_t)devices, sizeof *share);
+    size_t *end = calloc((size_t)devices, sizeof *end);
+    gt_status status = GEMMTUNE_OK;
+    if (share == NULL || end == NULL)
+        status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    for (int i = 0; status == GEMMTUNE_OK && i < devices; i++)
+        share[i] = 1.0 / devices;
+    if (status == GEMMTUNE_OK)
+        status = gt_host_tiles_make(&tile, end, cut, devices, share, err);
+    if (status == GEMMTUNE_OK) {
+        const int i = longest_range(tile, end, devices);
+        const size_t first = i > 0 ? end[i - 1] : 0;
+        status = gt_host_forecast(&f, cut, tile + first, end[i] - first, rates, err);
+    }
+    *seconds = f.seconds;
+    free(tile);
+    free(share);
+    free(end);
+    return status;
+}
+
 double gt_host_lower_bound(const struct gt_host_cut *cut,
                            const struct gt_host_rates *rates) {
     const gemmtune_problem *p = &cut->problem;
     const double m = (double)p->m, n = (double)p->n, k = cut->sums ? (double)p->k : 0;
-    const double across = (double)gt_host_tiles_along(cut, 1),
-                 down = (double)gt_host_tiles_along(cut, 0);
-    const double a = m * k * (double)gt_type_size(p->type_a);
-    const double b = n * k * (double)gt_type_size(p->type_b);
     const double c = m * n * (double)gt_type_size(p->type_c);
-    const int64_t whole_a = gt_host_tiles_along(cut, 0) * gt_host_tiles_along(cut, 2);
-    const int64_t whole_b = gt_host_tiles_along(cut, 1) * gt_host_tiles_along(cut, 2);
-    const double in = a * (cut->slots[GT_A] >= whole_a ? 1 : across) +
-                      b * (cut->slots[GT_B] >= whole_b ? 1 : down) + (cut->reads_c ? c : 0);
+    const double in = m * k * (double)gt_type_size(p->type_a) +
+                      n * k * (double)gt_type_size(p->type_b) + (cut->reads_c ? c : 0);
     return larger(2 * m * n * k / rates->flops, larger(in / rates->in, c / rates->out));
 }

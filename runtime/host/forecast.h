@@ -41,9 +41,13 @@ gt_status gt_host_forecast(struct gt_host_forecast *out, const struct gt_host_cu
                            const struct gt_host_tile *tile, size_t tiles,
                            const struct gt_host_rates *rates, struct gt_err *err);
 
-/* A lower bound in seconds for every schedule: the products alone, or the copies of all
- * bytes that must cross the link when C is cut into tiles of tile_m x tile_n, whichever
- * takes longer. */
+/* Seconds of the device with most to do, when `devices` equal ones share the tiles. ENOMEM.
+ */
+gt_status gt_host_forecast_even(double *seconds, const struct gt_host_cut *cut, int devices,
+                                const struct gt_host_rates *rates, struct gt_err *err);
+
+/* A lower bound in seconds for every schedule of one device: the products alone, or one
+ * copy of A, B and C over the link, whichever takes longer. */
 double gt_host_lower_bound(const struct gt_host_cut *cut,
                            const struct gt_host_rates *rates);
 

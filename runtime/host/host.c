@@ -14,6 +14,7 @@
 #include "core/growth.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -211,7 +212,7 @@ static gt_status find_memory(struct call *c, struct gt_host_limits *limits,
         if (largest > 0 && largest < limits->max_alloc)
             limits->max_alloc = largest;
     }
-    if (c->options.memory_max > 0 && (int64_t)c->options.memory_max < limits->memory)
+    if (c->options.memory_max > 0 && c->options.memory_max < (size_t)limits->memory)
         limits->memory = (int64_t)c->options.memory_max;
     c->memory = limits->memory;
     return GEMMTUNE_OK;
@@ -221,11 +222,12 @@ static gt_status find_rates(struct call *c, struct gt_err *err) {
     const bool staged = c->run.copier != NULL;
     double link[2] = {0};
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; status == GEMMTUNE_OK && i < c->devices; i++)
+    for (int i = 0; status == GEMMTUNE_OK && i < c->devices; i++) {
         status = gt_host_rates_of(&c->rates[i], link, c->ctx[i], &c->cut, c->memory,
                                   staged ? c->run.copier : NULL, err);
-    c->report.link_in = link[0];
-    c->report.link_out = link[1];
+        c->report.link_in += link[0] / c->devices;
+        c->report.link_out += link[1] / c->devices;
+    }
     return status;
 }
 
@@ -282,25 +284,14 @@ static gt_status measured_forecast(double *seconds, struct call *c, struct gt_li
                                    const struct gt_host_rates *mean, struct gt_err *err) {
     const int64_t *tile = cut->tile;
     struct gt_host_rates own = *mean;
-    struct gt_host_forecast forecast;
-    struct gt_host_tile *tiles = NULL;
-    double share[DEVICES_MAX], slab = 0;
-    size_t end[DEVICES_MAX];
-    gt_status status =
+    double slab = 0;
+    const gt_status status =
         gt_host_slab_time(&slab, link, c->ctx[0], cut, c->memory / WORKSPACE_SHARE, err);
     if (status != GEMMTUNE_OK)
         return status;
     own.flops = gt_host_product_flops(tile[0], tile[1], tile[2], slab) * mean->flops /
                 c->rates[0].flops;
-    for (int i = 0; i < c->devices; i++)
-        share[i] = 1.0 / c->devices;
-    status = gt_host_tiles_make(&tiles, end, cut, c->devices, share, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_host_forecast(&forecast, cut, tiles, end[0], &own, err);
-    free(tiles);
-    if (status == GEMMTUNE_OK)
-        *seconds = forecast.seconds;
-    return status;
+    return gt_host_forecast_even(seconds, cut, c->devices, &own, err);
 }
 
 /* Kernels of different tiles differ by a few percent, which no forecast knows: where the
@@ -316,7 +307,7 @@ static gt_status choose_measured(struct call *c, const struct gt_host_choices *s
         for (int i = 0; status == GEMMTUNE_OK && i < some->count; i++) {
             double seconds = 0;
             status = measured_forecast(&seconds, c, link, &some->cut[i], mean, err);
-            if (status == GEMMTUNE_OK && (best == 0 || seconds < best)) {
+            if (status == GEMMTUNE_OK && (i == 0 || seconds < best)) {
                 best = seconds;
                 c->cut = some->cut[i];
             }
@@ -343,7 +334,7 @@ static gt_status choose(struct call *c, const struct gt_host_limits *limits,
 
 static gt_status plan(struct call *c, struct gt_err *err) {
     struct gt_host_limits limits = {.devices = c->devices};
-    struct gt_host_forecast forecast;
+    double forecast = 0;
     gt_status status = find_memory(c, &limits, err);
     if (status == GEMMTUNE_OK)
         status = find_rates(c, err);
@@ -362,9 +353,9 @@ static gt_status plan(struct call *c, struct gt_err *err) {
     if (status == GEMMTUNE_OK)
         status = make_board(c, err);
     if (status == GEMMTUNE_OK)
-        status = gt_host_forecast(&forecast, &c->cut, c->tile, c->range[0].end, &mean, err);
+        status = gt_host_forecast_even(&forecast, &c->cut, c->devices, &mean, err);
     if (status == GEMMTUNE_OK)
-        note_plan(c, forecast.seconds, &mean);
+        note_plan(c, forecast, &mean);
     return status;
 }
 
@@ -417,6 +408,7 @@ static void watch(struct call *c) {
         tiles = run->tiles_stored;
         tell(c);
     }
+    c->report.seconds = gt_seconds() - run->began;
     tell(c);
     (void)pthread_mutex_unlock(&run->lock);
 }
@@ -468,6 +460,10 @@ static void note_engines(struct call *c) {
         c->report.pinned_bytes += facts.pinned_bytes;
         if (facts.device_bytes > c->report.device_bytes)
             c->report.device_bytes = facts.device_bytes;
+        if (i > 0)
+            continue;
+        c->report.match = facts.match;
+        (void)snprintf(c->report.kernel, sizeof c->report.kernel, "%.255s", facts.kernel);
     }
 }
 

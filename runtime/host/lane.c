@@ -126,8 +126,11 @@ static gt_status retire(struct gt_host_lane *l, struct gt_err *err) {
     e->state[i].progress = GT_OP_OVER;
     e->span[i].begin = e->base_seconds + span.begin;
     e->span[i].end = e->base_seconds + span.end;
+    /* Others must not take a failed operation for one that is over. */
     if (status == GEMMTUNE_OK)
         note_stored(e, &e->schedule.op[i]);
+    else
+        gt_host_run_fail_locked(e->run, status, err);
     (void)pthread_cond_broadcast(&e->run->change);
     unlock(e);
     ops->event_release(e->link, begin);

@@ -10,6 +10,7 @@
 
 enum {
     COPY_BYTES = 32 * 1024 * 1024,
+    COPY_LEAST = 4096,
     ROW_BYTES = 4096,  /* of short rows, which lie */
     ROW_PITCH = 65536, /* so many bytes apart */
     COPIES = 4,        /* copies in a measurement */
@@ -127,12 +128,17 @@ static gt_status time_rows(double *row, struct bench *b, double rate, struct gt_
     return status;
 }
 
+/* Two buffers of it take at most half of the memory. */
+static int64_t copy_bytes(int64_t memory) {
+    const int64_t most = memory / 4 < COPY_BYTES ? memory / 4 : COPY_BYTES;
+    return most > COPY_LEAST ? most : COPY_LEAST;
+}
+
 static gt_status measure_link(struct gt_host_rates *r, struct gt_link *link, int64_t memory,
                               struct gt_err *err) {
     struct bench b;
     double each[2] = {0}, both[2] = {0};
-    const int64_t bytes = memory / 4 < COPY_BYTES ? memory / 4 : COPY_BYTES;
-    gt_status status = bench_open(&b, link, bytes > 4096 ? bytes : 4096, err);
+    gt_status status = bench_open(&b, link, copy_bytes(memory), err);
     for (int turn = 0; turn < 2; turn++) { /* the first turn is a warm-up */
         for (unsigned way = 1; status == GEMMTUNE_OK && way <= 2; way++)
             status = time_copies(each, &b, way, err);
@@ -196,20 +202,28 @@ static gt_status measure_product(double *flops, struct gt_link *link, gemmtune_c
 static struct {
     pthread_mutex_t lock;
     int count;
+    unsigned next; /* place of the next one, instead of the oldest when all are taken */
     struct known {
         char device[sizeof(((struct gt_device *)0)->uuid)];
         gemmtune_backend backend;
         int ordinal;
-        size_t types; /* gt_dtype_index */
+        size_t types;    /* gt_dtype_index */
+        int64_t side[3]; /* of the largest product that could be timed */
+        int64_t copied;  /* bytes of a timed copy */
         struct gt_host_rates rates;
     } known[REMEMBERED_MAX];
 } memory_of = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static struct known key_of(const gemmtune_ctx *ctx, const struct gt_host_cut *cut) {
+/* Rates of a small product, or measured within little memory, say nothing about others. */
+static struct known key_of(const gemmtune_ctx *ctx, const struct gt_host_cut *cut,
+                           int64_t memory) {
     const struct gt_device *d = gt_ctx_device(ctx);
+    const struct gt_host_cut largest = one_tile(cut, SIDE_LAST);
     struct known k = {.backend = d->backend,
                       .ordinal = d->ordinal,
-                      .types = gt_dtype_index(gt_dtype_of(&cut->problem))};
+                      .types = gt_dtype_index(gt_dtype_of(&cut->problem)),
+                      .side = {largest.tile[0], largest.tile[1], largest.tile[2]},
+                      .copied = copy_bytes(memory)};
     memcpy(k.device, d->uuid, sizeof k.device);
     return k;
 }
@@ -220,7 +234,9 @@ static bool recall(struct known *k) {
     for (int i = 0; !found && i < memory_of.count; i++) {
         const struct known *x = &memory_of.known[i];
         found = x->backend == k->backend && x->ordinal == k->ordinal &&
-                x->types == k->types && strcmp(x->device, k->device) == 0;
+                x->types == k->types && x->copied == k->copied &&
+                memcmp(x->side, k->side, sizeof k->side) == 0 &&
+                strcmp(x->device, k->device) == 0;
         if (found)
             k->rates = x->rates;
     }
@@ -230,8 +246,9 @@ static bool recall(struct known *k) {
 
 static void remember(const struct known *k) {
     (void)pthread_mutex_lock(&memory_of.lock);
+    memory_of.known[memory_of.next++ % REMEMBERED_MAX] = *k;
     if (memory_of.count < REMEMBERED_MAX)
-        memory_of.known[memory_of.count++] = *k;
+        memory_of.count++;
     (void)pthread_mutex_unlock(&memory_of.lock);
 }
 
@@ -279,7 +296,7 @@ static double smaller(double x, double y) {
 gt_status gt_host_rates_of(struct gt_host_rates *out, double link[2], gemmtune_ctx *ctx,
                            const struct gt_host_cut *cut, int64_t memory,
                            struct gt_copier *staged, struct gt_err *err) {
-    struct known k = key_of(ctx, cut);
+    struct known k = key_of(ctx, cut, memory);
     gt_status status = GEMMTUNE_OK;
     double copier = 0;
     if (!recall(&k)) {

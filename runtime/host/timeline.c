@@ -53,9 +53,6 @@ static void add_times(gemmtune_host_report *r, const struct gt_host_op *op,
     r->compute_seconds += products / devices;
     r->copy_seconds += copies / devices;
     r->exposed_seconds += (all - products) / devices;
-    for (size_t i = 0; i < s.all; i++)
-        if (s.of[i].end > r->seconds)
-            r->seconds = s.of[i].end;
     free(s.of);
 }
 

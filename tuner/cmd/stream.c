@@ -247,7 +247,8 @@ static void print_people(const struct answer *a) {
            "%" PRId64 " of A, %" PRId64 " of B, %" PRId64 " of C in %s of device memory\n",
            r->tiles, r->tile_m, r->tile_n, r->tile_k, r->slots_a, r->slots_b, r->slots_c,
            gt_show_bytes(b[0], (double)r->device_bytes));
-    printf("slabs      %s: %s; %s\n", a->s.slab, gt_match_word(a->s.match), a->s.kernel);
+    printf("slabs      %s: %s; %s\n", a->s.slab, gt_match_word(a->s.report.match),
+           a->s.report.kernel);
     printf("copied     %s in, %s out; the link has %s/s in, %s/s out\n",
            gt_show_bytes(b[0], r->bytes_in), gt_show_bytes(b[1], r->bytes_out),
            gt_show_bytes(b[2], r->link_in), gt_show_bytes(b[3], r->link_out));
@@ -307,8 +308,8 @@ static void print_json(const struct answer *a) {
     gt_json_text(&first, "problem", a->problem);
     gt_json_number(&first, "devices", (double)r->devices);
     gt_json_text(&first, "slab", a->s.slab);
-    gt_json_text(&first, "match", gt_match_word(a->s.match));
-    gt_json_text(&first, "kernel", a->s.kernel);
+    gt_json_text(&first, "match", gt_match_word(a->s.report.match));
+    gt_json_text(&first, "kernel", a->s.report.kernel);
     gt_json_text(&first, "checked", a->s.correct ? "correct" : "wrong");
     gt_json_text(&first, "error", a->s.correct ? NULL : a->s.wrong);
     json_contestant(&first, a, "seconds", NULL, &a->s.own);
