@@ -14,6 +14,9 @@
 
 #include <string.h>
 
+/* All tiles of A and B fit into MUCH. LITTLE has two slots for each of them and one for C,
+ * so tiles take each other's place. */
+enum { MUCH = 256 << 10, LITTLE = 24 << 10 };
 enum { SIDE = 64, TILE = 32, TILES = (SIDE / TILE) * (SIDE / TILE), EVENTS_MAX = 256 };
 
 static struct gt_err err;
@@ -69,6 +72,7 @@ struct bench {
     gemmtune_ctx *ctx;
     struct gt_link *link;
     bool pinned;
+    size_t memory; /* for slots */
     float *a, *b, *c;
     float before[SIDE * SIDE], want[SIDE * SIDE];
     gemmtune_host_report report;
@@ -98,7 +102,7 @@ static void drop(struct bench *b, float *x) {
 
 static void open_bench(struct bench *b, size_t device, bool pinned) {
     gemmtune_target target;
-    *b = (struct bench){.pinned = pinned};
+    *b = (struct bench){.pinned = pinned, .memory = LITTLE};
     script("");
     assert_ok(gt_rig_open(&b->rig, &devices.device[device], &err));
     gt_rig_head(b->rig)->ops->target(&target, b->rig);
@@ -148,7 +152,7 @@ static gemmtune_status multiply(struct bench *b) {
     args.c = b->c;
     gemmtune_host_options_init(&options);
     options.tile_m = options.tile_n = options.tile_k = TILE;
-    options.memory_max = 256 << 10;
+    options.memory_max = b->memory;
     options.threads = 2;
     options.trace = take_event;
     options.trace_user = b;
@@ -260,7 +264,9 @@ static void test_failing_calls(void **state) {
         int running = 0, ignored = 0;
         /* The first product on a device measures its link; the second one does not. */
         open_bench(&b, i % fakes(), i % 2 == 0);
+        b.memory = MUCH;
         const int first = fail_often(&b, rows[i].call, rows[i].code, &ignored);
+        b.memory = LITTLE;
         const int second = fail_often(&b, rows[i].call, rows[i].code, &running);
         print_message("%s failed %d times while and after the link was measured, %d times "
                       "without that, %d times in a running product\n",
@@ -340,7 +346,8 @@ static void test_order(void **state) {
     for (int pinned = 0; pinned < 2; pinned++) {
         struct bench b;
         open_bench(&b, 0, pinned == 1);
-        for (int round = 0; round < 5; round++) {
+        for (int round = 0; round < 6; round++) {
+            b.memory = round % 2 == 0 ? LITTLE : MUCH;
             assert_int_equal(multiply(&b), GEMMTUNE_OK);
             check_tiles(&b);
             check_order(&b);
@@ -366,6 +373,7 @@ int main(int argc, char **argv) {
         snprintf(path, sizeof path, "%s/host_faults_report", tmp ? tmp : "/tmp");
         (void)setenv("FAKE_NVRTC_VERSION", "12.9", 1);
         (void)setenv("FAKE_CUDA_REPORT", path, 1);
+        (void)setenv("FAKE_CUDA_ORDER", "1", 1);
         return run_faked(argv[0],
                          "gtx1080,gtx1080,gtx1080,gtx1080,gtx1080,gtx1080,gtx1080,gtx1080");
     }
