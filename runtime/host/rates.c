@@ -5,6 +5,7 @@
 #include "runtime/host/link.h"
 #include "runtime/host/slab.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ enum {
     ROW_BYTES = 4096,  /* of short rows, which lie */
     ROW_PITCH = 65536, /* so many bytes apart */
     COPIES = 4,        /* copies in a measurement */
+    SIDE_LEAST = 16,   /* of a product that is timed in little memory */
     SIDE_FIRST = 512,  /* of the first product that is timed */
     SIDE_LAST = 4096,
     REMEMBERED_MAX = 32
@@ -127,12 +129,16 @@ static gt_status time_rows(double *row, struct bench *b, double rate, struct gt_
     return status;
 }
 
+static int64_t copied_bytes(int64_t memory) {
+    const int64_t bytes = memory / 4 < COPY_BYTES ? memory / 4 : COPY_BYTES;
+    return bytes > ROW_BYTES ? bytes : ROW_BYTES;
+}
+
 static gt_status measure_link(struct gt_host_rates *r, struct gt_link *link, int64_t memory,
                               struct gt_err *err) {
     struct bench b;
     double each[2] = {0}, both[2] = {0};
-    const int64_t bytes = memory / 4 < COPY_BYTES ? memory / 4 : COPY_BYTES;
-    gt_status status = bench_open(&b, link, bytes > 4096 ? bytes : 4096, err);
+    gt_status status = bench_open(&b, link, copied_bytes(memory), err);
     for (int turn = 0; turn < 2; turn++) { /* the first turn is a warm-up */
         for (unsigned way = 1; status == GEMMTUNE_OK && way <= 2; way++)
             status = time_copies(each, &b, way, err);
@@ -173,15 +179,34 @@ static struct gt_host_cut one_tile(const struct gt_host_cut *cut, int64_t side) 
     return one;
 }
 
-/* Times larger and larger products until one takes long enough. */
+static bool is_in_memory(const struct gt_host_cut *cut, int64_t side, int64_t memory) {
+    const struct gt_host_cut one = one_tile(cut, side);
+    return gt_host_slot_bytes(&one) <= memory / 2;
+}
+
+/* The side of the first product that is timed: SIDE_FIRST, or less in little memory. */
+static int64_t first_side(const struct gt_host_cut *cut, int64_t memory) {
+    int64_t side = SIDE_FIRST;
+    while (side > SIDE_LEAST && !is_in_memory(cut, side, memory))
+        side /= 2;
+    return side;
+}
+
+static int64_t longest_side(const gemmtune_problem *p) {
+    const int64_t mn = p->m > p->n ? p->m : p->n;
+    return mn > p->k ? mn : p->k;
+}
+
+/* Times larger and larger products until one takes long enough, or is the whole problem. */
 static gt_status measure_product(double *flops, struct gt_link *link, gemmtune_ctx *ctx,
                                  const struct gt_host_cut *cut, int64_t memory,
                                  struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     double seconds = 0;
-    for (int64_t side = SIDE_FIRST; side <= SIDE_LAST && seconds < long_enough; side *= 2) {
+    const int64_t first = first_side(cut, memory), longest = longest_side(&cut->problem);
+    for (int64_t side = first; side <= SIDE_LAST && seconds < long_enough; side *= 2) {
         const struct gt_host_cut one = one_tile(cut, side);
-        if (side > SIDE_FIRST && gt_host_slot_bytes(&one) > memory / 2)
+        if (side > first && (side / 2 >= longest || !is_in_memory(cut, side, memory)))
             break;
         status = gt_host_slab_time(&seconds, link, ctx, &one, memory / 4, err);
         if (status != GEMMTUNE_OK)
@@ -201,15 +226,30 @@ static struct {
         gemmtune_backend backend;
         int ordinal;
         size_t types; /* gt_dtype_index */
+        int size;     /* size_class */
         struct gt_host_rates rates;
     } known[REMEMBERED_MAX];
 } memory_of = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static struct known key_of(const gemmtune_ctx *ctx, const struct gt_host_cut *cut) {
+/* The rate of a small product says little about that of a large one, and short copies say
+ * little about long ones. Problems share a measurement when the products and the copies
+ * that would be timed have the same number of binary digits. */
+static int size_class(const struct gt_host_cut *cut, int64_t memory) {
+    const struct gt_host_cut one = one_tile(cut, SIDE_LAST);
+    const gemmtune_problem *p = &one.problem;
+    int volume = 0, copy = 0;
+    (void)frexp((double)p->m * (double)p->n * (double)p->k, &volume);
+    (void)frexp((double)copied_bytes(memory), &copy);
+    return volume * 64 + copy;
+}
+
+static struct known key_of(const gemmtune_ctx *ctx, const struct gt_host_cut *cut,
+                           int64_t memory) {
     const struct gt_device *d = gt_ctx_device(ctx);
     struct known k = {.backend = d->backend,
                       .ordinal = d->ordinal,
-                      .types = gt_dtype_index(gt_dtype_of(&cut->problem))};
+                      .types = gt_dtype_index(gt_dtype_of(&cut->problem)),
+                      .size = size_class(cut, memory)};
     memcpy(k.device, d->uuid, sizeof k.device);
     return k;
 }
@@ -220,7 +260,8 @@ static bool recall(struct known *k) {
     for (int i = 0; !found && i < memory_of.count; i++) {
         const struct known *x = &memory_of.known[i];
         found = x->backend == k->backend && x->ordinal == k->ordinal &&
-                x->types == k->types && strcmp(x->device, k->device) == 0;
+                x->types == k->types && x->size == k->size &&
+                strcmp(x->device, k->device) == 0;
         if (found)
             k->rates = x->rates;
     }
@@ -279,7 +320,7 @@ static double smaller(double x, double y) {
 gt_status gt_host_rates_of(struct gt_host_rates *out, double link[2], gemmtune_ctx *ctx,
                            const struct gt_host_cut *cut, int64_t memory,
                            struct gt_copier *staged, struct gt_err *err) {
-    struct known k = key_of(ctx, cut);
+    struct known k = key_of(ctx, cut, memory);
     gt_status status = GEMMTUNE_OK;
     double copier = 0;
     if (!recall(&k)) {
