@@ -425,11 +425,11 @@ static inline void gemmtune_host_report_init(gemmtune_host_report *report) {
  * - `options` and `report` may be NULL. *report is filled after a failure as well.
  *
  * The call allocates device memory, and staging memory for matrices that are not pinned; it
- * frees both. It waits, and uses four threads a device. The first call for a device and
- * types measures the link and a product, which takes about 0.3 s.
+ * frees both. It waits, and uses four threads a device. The first call for a device, types
+ * and size of problem measures the link and a product, which takes about 0.3 s.
  *
  * Between slabs of k, a sum over k is stored in C's type. When that is narrower than the
- * accumulator's type, k is one slab.
+ * accumulator's type, k is one slab, whatever tile_k is.
  *
  * EINVAL: memory_max is too small for any tile, C overlaps, or a bad argument. ENOMEM: no
  * room for the tiles. ESTOPPED: `progress` stopped the product. EDEVICE: a device failed.

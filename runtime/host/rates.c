@@ -5,15 +5,16 @@
 #include "runtime/host/link.h"
 #include "runtime/host/slab.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     COPY_BYTES = 32 * 1024 * 1024,
-    COPY_LEAST = 4096,
     ROW_BYTES = 4096,  /* of short rows, which lie */
     ROW_PITCH = 65536, /* so many bytes apart */
     COPIES = 4,        /* copies in a measurement */
+    SIDE_LEAST = 16,   /* of a product that is timed in little memory */
     SIDE_FIRST = 512,  /* of the first product that is timed */
     SIDE_LAST = 4096,
     REMEMBERED_MAX = 32
@@ -128,17 +129,16 @@ static gt_status time_rows(double *row, struct bench *b, double rate, struct gt_
     return status;
 }
 
-/* Two buffers of it take at most half of the memory. */
-static int64_t copy_bytes(int64_t memory) {
-    const int64_t most = memory / 4 < COPY_BYTES ? memory / 4 : COPY_BYTES;
-    return most > COPY_LEAST ? most : COPY_LEAST;
+static int64_t copied_bytes(int64_t memory) {
+    const int64_t bytes = memory / 4 < COPY_BYTES ? memory / 4 : COPY_BYTES;
+    return bytes > ROW_BYTES ? bytes : ROW_BYTES;
 }
 
 static gt_status measure_link(struct gt_host_rates *r, struct gt_link *link, int64_t memory,
                               struct gt_err *err) {
     struct bench b;
     double each[2] = {0}, both[2] = {0};
-    gt_status status = bench_open(&b, link, copy_bytes(memory), err);
+    gt_status status = bench_open(&b, link, copied_bytes(memory), err);
     for (int turn = 0; turn < 2; turn++) { /* the first turn is a warm-up */
         for (unsigned way = 1; status == GEMMTUNE_OK && way <= 2; way++)
             status = time_copies(each, &b, way, err);
@@ -179,15 +179,34 @@ static struct gt_host_cut one_tile(const struct gt_host_cut *cut, int64_t side) 
     return one;
 }
 
-/* Times larger and larger products until one takes long enough. */
+static bool is_in_memory(const struct gt_host_cut *cut, int64_t side, int64_t memory) {
+    const struct gt_host_cut one = one_tile(cut, side);
+    return gt_host_slot_bytes(&one) <= memory / 2;
+}
+
+/* The side of the first product that is timed: SIDE_FIRST, or less in little memory. */
+static int64_t first_side(const struct gt_host_cut *cut, int64_t memory) {
+    int64_t side = SIDE_FIRST;
+    while (side > SIDE_LEAST && !is_in_memory(cut, side, memory))
+        side /= 2;
+    return side;
+}
+
+static int64_t longest_side(const gemmtune_problem *p) {
+    const int64_t mn = p->m > p->n ? p->m : p->n;
+    return mn > p->k ? mn : p->k;
+}
+
+/* Times larger and larger products until one takes long enough, or is the whole problem. */
 static gt_status measure_product(double *flops, struct gt_link *link, gemmtune_ctx *ctx,
                                  const struct gt_host_cut *cut, int64_t memory,
                                  struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     double seconds = 0;
-    for (int64_t side = SIDE_FIRST; side <= SIDE_LAST && seconds < long_enough; side *= 2) {
+    const int64_t first = first_side(cut, memory), longest = longest_side(&cut->problem);
+    for (int64_t side = first; side <= SIDE_LAST && seconds < long_enough; side *= 2) {
         const struct gt_host_cut one = one_tile(cut, side);
-        if (side > SIDE_FIRST && gt_host_slot_bytes(&one) > memory / 2)
+        if (side > first && (side / 2 >= longest || !is_in_memory(cut, side, memory)))
             break;
         status = gt_host_slab_time(&seconds, link, ctx, &one, memory / 4, err);
         if (status != GEMMTUNE_OK)
@@ -202,28 +221,35 @@ static gt_status measure_product(double *flops, struct gt_link *link, gemmtune_c
 static struct {
     pthread_mutex_t lock;
     int count;
-    unsigned next; /* place of the next one, instead of the oldest when all are taken */
     struct known {
         char device[sizeof(((struct gt_device *)0)->uuid)];
         gemmtune_backend backend;
         int ordinal;
-        size_t types;    /* gt_dtype_index */
-        int64_t side[3]; /* of the largest product that could be timed */
-        int64_t copied;  /* bytes of a timed copy */
+        size_t types; /* gt_dtype_index */
+        int size;     /* size_class */
         struct gt_host_rates rates;
     } known[REMEMBERED_MAX];
 } memory_of = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Rates of a small product, or measured within little memory, say nothing about others. */
+/* The rate of a small product says little about that of a large one, and short copies say
+ * little about long ones. Problems share a measurement when the products and the copies
+ * that would be timed have the same number of binary digits. */
+static int size_class(const struct gt_host_cut *cut, int64_t memory) {
+    const struct gt_host_cut one = one_tile(cut, SIDE_LAST);
+    const gemmtune_problem *p = &one.problem;
+    int volume = 0, copy = 0;
+    (void)frexp((double)p->m * (double)p->n * (double)p->k, &volume);
+    (void)frexp((double)copied_bytes(memory), &copy);
+    return volume * 64 + copy;
+}
+
 static struct known key_of(const gemmtune_ctx *ctx, const struct gt_host_cut *cut,
                            int64_t memory) {
     const struct gt_device *d = gt_ctx_device(ctx);
-    const struct gt_host_cut largest = one_tile(cut, SIDE_LAST);
     struct known k = {.backend = d->backend,
                       .ordinal = d->ordinal,
                       .types = gt_dtype_index(gt_dtype_of(&cut->problem)),
-                      .side = {largest.tile[0], largest.tile[1], largest.tile[2]},
-                      .copied = copy_bytes(memory)};
+                      .size = size_class(cut, memory)};
     memcpy(k.device, d->uuid, sizeof k.device);
     return k;
 }
@@ -234,8 +260,7 @@ static bool recall(struct known *k) {
     for (int i = 0; !found && i < memory_of.count; i++) {
         const struct known *x = &memory_of.known[i];
         found = x->backend == k->backend && x->ordinal == k->ordinal &&
-                x->types == k->types && x->copied == k->copied &&
-                memcmp(x->side, k->side, sizeof k->side) == 0 &&
+                x->types == k->types && x->size == k->size &&
                 strcmp(x->device, k->device) == 0;
         if (found)
             k->rates = x->rates;
@@ -246,9 +271,8 @@ static bool recall(struct known *k) {
 
 static void remember(const struct known *k) {
     (void)pthread_mutex_lock(&memory_of.lock);
-    memory_of.known[memory_of.next++ % REMEMBERED_MAX] = *k;
     if (memory_of.count < REMEMBERED_MAX)
-        memory_of.count++;
+        memory_of.known[memory_of.count++] = *k;
     (void)pthread_mutex_unlock(&memory_of.lock);
 }
 

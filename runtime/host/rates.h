@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rates.h - how fast a device's link copies and how fast the device multiplies, measured
- * once in the life of a process for each device and mix of types.
+ * once in the life of a process for each device, mix of types and size of problem.
  */
 #ifndef GT_RUNTIME_HOST_RATES_H
 #define GT_RUNTIME_HOST_RATES_H

@@ -10,10 +10,14 @@
 #include "core/problem.h"
 #include "runtime/cuda_api.h"
 #include "runtime/host/link.h"
+#include "runtime/host/rates.h"
 #include "tuner/rig/rig.h"
 
 #include <string.h>
 
+/* All tiles of A and B fit into MUCH. LITTLE has two slots for each of them and one for C,
+ * so tiles take each other's place. */
+enum { MUCH = 256 << 10, LITTLE = 24 << 10 };
 enum { SIDE = 64, TILE = 32, TILES = (SIDE / TILE) * (SIDE / TILE), EVENTS_MAX = 256 };
 
 static struct gt_err err;
@@ -69,6 +73,7 @@ struct bench {
     gemmtune_ctx *ctx;
     struct gt_link *link;
     bool pinned;
+    size_t memory; /* for slots */
     float *a, *b, *c;
     float before[SIDE * SIDE], want[SIDE * SIDE];
     gemmtune_host_report report;
@@ -98,7 +103,7 @@ static void drop(struct bench *b, float *x) {
 
 static void open_bench(struct bench *b, size_t device, bool pinned) {
     gemmtune_target target;
-    *b = (struct bench){.pinned = pinned};
+    *b = (struct bench){.pinned = pinned, .memory = LITTLE};
     script("");
     assert_ok(gt_rig_open(&b->rig, &devices.device[device], &err));
     gt_rig_head(b->rig)->ops->target(&target, b->rig);
@@ -148,7 +153,7 @@ static gemmtune_status multiply(struct bench *b) {
     args.c = b->c;
     gemmtune_host_options_init(&options);
     options.tile_m = options.tile_n = options.tile_k = TILE;
-    options.memory_max = 256 << 10;
+    options.memory_max = b->memory;
     options.threads = 2;
     options.trace = take_event;
     options.trace_user = b;
@@ -258,9 +263,13 @@ static void test_failing_calls(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct bench b;
         int running = 0, ignored = 0;
-        /* The first product on a device measures its link; the second one does not. */
+        /* The first product on a device measures its link. So does the first one with
+         * another amount of memory; later ones do not. */
         open_bench(&b, i % fakes(), i % 2 == 0);
+        b.memory = MUCH;
         const int first = fail_often(&b, rows[i].call, rows[i].code, &ignored);
+        b.memory = LITTLE;
+        assert_int_equal(multiply(&b), GEMMTUNE_OK);
         const int second = fail_often(&b, rows[i].call, rows[i].code, &running);
         print_message("%s failed %d times while and after the link was measured, %d times "
                       "without that, %d times in a running product\n",
@@ -270,6 +279,41 @@ static void test_failing_calls(void **state) {
                     (running > 0) == (rows[i].running == ALWAYS));
         close_bench(&b, false);
     }
+}
+
+/* ---- rates -------------------------------------------------------------------------- */
+
+/* The rates for a problem, under a script. */
+static gt_status rates_of(const struct bench *b, const char *name, int64_t memory,
+                          const char *text) {
+    struct gt_host_cut cut = {.sums = true};
+    struct gt_host_rates rates;
+    double link[2];
+    assert_ok(gt_problem_from_name(&cut.problem, name, &err));
+    script(text);
+    const gt_status status =
+        gt_host_rates_of(&rates, link, b->ctx, &cut, memory, NULL, &err);
+    script("");
+    assert_true(status != GEMMTUNE_OK ||
+                (rates.in > 0 && rates.out > 0 && rates.flops > 0));
+    return status;
+}
+
+/* Rates are measured once for each size of problems: those of a small product do not serve
+ * a large one. */
+static void test_rates_are_remembered(void **state) {
+    static const char failing[] = "cuLaunchKernel:1=999";
+    struct bench b;
+    (void)state;
+    open_bench(&b, 1, false);
+    assert_int_equal(rates_of(&b, "i32-nn-20x20x20", 1 << 20, failing), GEMMTUNE_EDEVICE);
+    assert_ok(rates_of(&b, "i32-nn-20x20x20", 1 << 20, ""));
+    assert_ok(rates_of(&b, "i32-nn-21x19x20", 1 << 20, failing));
+    assert_int_equal(rates_of(&b, "i32-nn-90x90x90", 1 << 20, failing), GEMMTUNE_EDEVICE);
+    assert_ok(rates_of(&b, "i32-nn-90x90x90", 1 << 20, ""));
+    assert_ok(rates_of(&b, "i32-nn-90x90x90", 1 << 20, failing));
+    assert_ok(rates_of(&b, "i32-nn-20x20x20", 1 << 20, failing));
+    close_bench(&b, false);
 }
 
 /* ---- a lost device ------------------------------------------------------------------- */
@@ -340,7 +384,8 @@ static void test_order(void **state) {
     for (int pinned = 0; pinned < 2; pinned++) {
         struct bench b;
         open_bench(&b, 0, pinned == 1);
-        for (int round = 0; round < 5; round++) {
+        for (int round = 0; round < 6; round++) {
+            b.memory = round % 2 == 0 ? LITTLE : MUCH;
             assert_int_equal(multiply(&b), GEMMTUNE_OK);
             check_tiles(&b);
             check_order(&b);
@@ -353,7 +398,8 @@ static void test_order(void **state) {
 
 static int run_all(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_failing_calls), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_failing_calls), cmocka_unit_test(test_rates_are_remembered),
+        cmocka_unit_test(test_order),
         cmocka_unit_test(test_lost_device), /* the last: it leaves pinned memory behind */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
@@ -366,6 +412,7 @@ int main(int argc, char **argv) {
         snprintf(path, sizeof path, "%s/host_faults_report", tmp ? tmp : "/tmp");
         (void)setenv("FAKE_NVRTC_VERSION", "12.9", 1);
         (void)setenv("FAKE_CUDA_REPORT", path, 1);
+        (void)setenv("FAKE_CUDA_ORDER", "1", 1);
         return run_faked(argv[0],
                          "gtx1080,gtx1080,gtx1080,gtx1080,gtx1080,gtx1080,gtx1080,gtx1080");
     }

@@ -32,6 +32,7 @@ gt_cu_result cuEventRecord(CUevent event, CUstream stream) {
     (void)cl.clFinish(cl.queue);
     event->ns = times_are_modelled() ? or_null_stream(stream)->clock_ns : wall_ns();
     event->recorded = true;
+    order_record(event, or_null_stream(stream));
     return GT_CU_SUCCESS;
 }
 
@@ -42,6 +43,7 @@ gt_cu_result cuEventQuery(CUevent event) {
 
 gt_cu_result cuEventSynchronize(CUevent event) {
     ENTER(cuEventSynchronize);
+    order_join(event->seen);
     return finish();
 }
 

@@ -19,6 +19,8 @@
  * - FAKE_CUDA_SEED: random seed of the model's noise
  * - FAKE_CUDA_REPORT: a file to which each destroyed context adds a line about its
  *   leftovers
+ * - FAKE_CUDA_ORDER: when set, an access to device memory that other streams may disturb
+ *   fails (order.c)
  * - FAKE_CUDA_STATE: a file that counts for the script over all processes of a run
  *
  * FAKE_CUDA_SCRIPT: rules, separated by ";" and without spaces. NAME/KERNEL counts only
@@ -64,6 +66,7 @@ enum {
     STACK_MAX = 32,                              /* of contexts, a thread */
     RULES_MAX = 32,
     DEVICES_MAX = 8,
+    STREAMS_MAX = 64, /* that are told apart by order.c */
     IN_CAPTURE = 900, /* CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED */
     MODEL_NODES = 4,  /* of a graph that are executed when times come from the model */
     ALIGNMENT = 512,  /* of device memory */
@@ -143,6 +146,8 @@ double clock_factor(bool measuring);
 struct CUstream_st {
     CUgraph capturing;
     double clock_ns; /* the model's */
+    int number;      /* for order.c; 0: none */
+    long seen[STREAMS_MAX];
 };
 
 struct CUctx_st {
@@ -154,6 +159,7 @@ struct CUctx_st {
 struct CUevent_st {
     bool recorded;
     double ns;
+    long seen[STREAMS_MAX];
 };
 
 struct param {
@@ -235,7 +241,27 @@ void unlock(int *unused);
     return scripted_
 #define ENTER(call) ENTER_KERNEL(call, "")
 
+/* ---- order.c ---- */
+
+/* The accesses to an allocation: the last that wrote to it, and since then the last of each
+ * stream that read it. */
+struct trail {
+    int writer;
+    long written, read[STREAMS_MAX];
+};
+
+void order_open(CUstream stream);
+void order_close(CUstream stream);
+void order_record(CUevent event, CUstream stream);
+void order_wait(CUstream stream, CUevent event);
+/* The host waits for an event or a stream. */
+void order_join(const long seen[STREAMS_MAX]);
+gt_cu_result order_access(struct trail *t, CUstream stream, bool writes);
+
 /* ---- memory.c ---- */
+
+/* Of the allocation that holds an address; NULL: none does. */
+struct trail *trail_of(CUdeviceptr at);
 
 static inline char *host(CUdeviceptr at) {
     return (char *)(uintptr_t)at;

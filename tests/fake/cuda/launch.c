@@ -68,6 +68,17 @@ static bool trespasses(const struct launch *l) {
     return l->function->smem > l->smem;
 }
 
+/* Whether the launch reads or writes memory that another stream may be using. */
+static bool is_early(const struct launch *l, CUstream stream) {
+    bool early = false;
+    for (int i = 0; i < l->function->count; i++)
+        if (l->function->param[i].pointer && pointer_of(l, i) != 0 &&
+            order_access(trail_of(pointer_of(l, i)), stream,
+                         l->function->param[i].written) != GT_CU_SUCCESS)
+            early = true;
+    return early;
+}
+
 /* Whether the launch has other clusters than the first time: its blocks would look for
  * others that do not exist. */
 static bool is_regrouped(const struct launch *l) {
@@ -147,7 +158,7 @@ gt_cu_result run(const struct launch *l, CUstream stream, bool for_real) {
     stream->clock_ns += model_ns(l);
     if (due("hang", name))
         hang();
-    if (due("fault", name) || trespasses(l)) {
+    if (due("fault", name) || trespasses(l) || is_early(l, stream)) {
         current()->lost = GT_CU_ILLEGAL_ADDRESS;
         return GT_CU_SUCCESS;
     }

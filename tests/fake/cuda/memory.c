@@ -11,9 +11,17 @@ struct memory {
     void *room; /* as allocated */
     char *base; /* aligned as CUDA does */
     size_t bytes;
+    struct trail trail;
 };
 
 static struct memory *memories;
+
+struct trail *trail_of(CUdeviceptr at) {
+    for (struct memory *m = memories; m; m = m->next)
+        if (host(at) >= m->base && host(at) < m->base + m->bytes)
+            return &m->trail;
+    return NULL;
+}
 
 bool is_allocated(CUdeviceptr at, size_t bytes) {
     for (const struct memory *m = memories; m; m = m->next) {
@@ -214,11 +222,12 @@ gt_cu_result cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes,
 }
 
 static gt_cu_result copy_rows(const struct gt_cu_copy_2d *c, CUstream stream) {
-    gt_cu_result r = GT_CU_SUCCESS;
+    const bool in = c->to_type == GT_CU_MEMORY_DEVICE;
+    gt_cu_result r = order_access(trail_of(in ? c->to_device : c->from_device), stream, in);
     for (size_t i = 0; r == GT_CU_SUCCESS && i < c->rows; i++) {
         const size_t from = (c->from_y + i) * c->from_pitch + c->from_x;
         const size_t to = (c->to_y + i) * c->to_pitch + c->to_x;
-        if (c->to_type == GT_CU_MEMORY_DEVICE)
+        if (in)
             r = to_device(c->to_device + to, (const char *)c->from_host + from,
                           c->row_bytes, stream);
         else

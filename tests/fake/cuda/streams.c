@@ -28,6 +28,8 @@ gt_cu_result cuStreamCreate(CUstream *stream, unsigned flags) {
     ENTER(cuStreamCreate);
     *stream = calloc(1, sizeof **stream);
     live.streams += *stream != NULL;
+    if (*stream)
+        order_open(*stream);
     return *stream ? GT_CU_SUCCESS : GT_CU_OUT_OF_MEMORY;
 }
 
@@ -35,6 +37,7 @@ gt_cu_result cuStreamDestroy_v2(CUstream stream) {
     ENTER(cuStreamDestroy);
     (void)cl.clFinish(cl.queue);
     live.streams--;
+    order_close(stream);
     if (stream->capturing)
         free_graph(stream->capturing);
     free(stream);
@@ -43,6 +46,7 @@ gt_cu_result cuStreamDestroy_v2(CUstream stream) {
 
 gt_cu_result cuStreamSynchronize(CUstream stream) {
     ENTER(cuStreamSynchronize);
+    order_join(or_null_stream(stream)->seen);
     return not_in_capture(stream) ? IN_CAPTURE : finish();
 }
 
@@ -53,7 +57,10 @@ gt_cu_result cuStreamQuery(CUstream stream) {
 
 gt_cu_result cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
     ENTER(cuStreamWaitEvent);
-    return event->recorded ? GT_CU_SUCCESS : GT_CU_INVALID_HANDLE; /* all is in order */
+    if (!event->recorded)
+        return GT_CU_INVALID_HANDLE;
+    order_wait(or_null_stream(stream), event);
+    return GT_CU_SUCCESS; /* everything is in order anyway */
 }
 
 gt_cu_result cuStreamBeginCapture_v2(CUstream stream, gt_cu_capture_mode mode) {
