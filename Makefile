@@ -3,8 +3,10 @@
 #
 #   make [all]      build/gemmtune, build/libgemmtune.a, build/libgemmtune.so
 #   make demo       tune the first device there is, then run a tuned kernel
-#   make check      every test; check-unit check-device check-tune check-cli: one kind
-#   make check-long the whole of those tests of which `make check` does a part (GT_LONG=1)
+#   make check      what a change should pass; check-unit check-device check-tune check-cli:
+#                   every test of one kind
+#   make check-long what `make check` leaves out: tests that take long, and the rest of those
+#                   of which it does a part (GT_LONG=1)
 #   make lint       rooms, cppcheck, shellcheck, mandoc; format, format-check: clang-format
 #   make install    PREFIX=/usr/local DESTDIR= BINDIR= LIBDIR= INCLUDEDIR= MANDIR= DATADIR= DOCDIR=;
 #                   uninstall removes what install has put there
@@ -68,11 +70,18 @@ UNIT   := $(call bins,unit) $(call pick,tests/fuzz/replay.sh)
 DEVICE := $(call bins,device) $(call pick,$(HEADERS))
 TUNE   := $(call bins,tune) $(call pick,$(filter-out %/lib.sh,$(wildcard tests/tune/*.sh)))
 CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
+# `make check` leaves these to `make check-long`,
+LONG_ONLY := again agree bench evaluate faults passes test_accept test_library_tuned \
+             workspace_limits
+# and of these it does a part.
+LONG_REST := kill slurm test_library test_mutants
+named = $(filter $(foreach t,$1,%/$t %/$t.sh),$(TUNE) $(DEVICE))
+LONG  := $(call named,$(LONG_REST) $(LONG_ONLY))
 # The long ones first, so that no core is idle at the end.
-TESTS  := $(TUNE) $(DEVICE) $(CLI) $(UNIT)
+TESTS := $(filter-out $(call named,$(LONG_ONLY)),$(DEVICE) $(TUNE)) $(CLI) $(UNIT)
 
 # Unit tests that start threads: what `make SAN=thread check-threads` runs.
-THREADED := test_build_cache test_log test_plan_cache test_status
+THREADED := test_build_cache test_copier test_log test_plan_cache test_status
 
 EXAMPLES := $(patsubst %.c,$(B)/%,$(filter-out %_cuda.c,$(wildcard examples/*.c)))
 
@@ -116,8 +125,8 @@ $(call say,LD,$@)
 $(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $1 $(LIBS)
 endef
 
-.PHONY: all demo check check-all check-unit check-device check-tune check-cli \
-        check-threads check-nvrtc check-long test-programs examples fuzz lint format format-check \
+.PHONY: all demo check check-all check-long check-long-all check-quick check-unit \
+        check-device check-tune check-cli check-threads check-nvrtc test-programs examples fuzz lint format format-check \
         install uninstall clean setup dist man FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -215,7 +224,7 @@ $(GUARD): $(GUARD).o
 	$(call link)
 TOOLS := $(GUARD) $(FAKE_SO)
 
-test-programs: $(filter $(B)/%,$(TESTS)) $(REPLAY) $(TOOLS)
+test-programs: $(filter $(B)/%,$(TESTS) $(LONG)) $(REPLAY) $(TOOLS)
 
 RUN := GT_BUILD=$(B) GT_SAN=$(SAN) tests/run
 
@@ -227,22 +236,24 @@ check-tune: $(B)/gemmtune $(filter $(B)/%,$(TUNE)) $(TOOLS)
 	@$(RUN) $(TUNE)
 check-cli: all $(TOOLS)
 	@$(RUN) $(CLI)
-# Tests that do a part of their work unless GT_LONG says more: all of it.
-LONG_NAMES := test_library test_accept accept test_mutants kill slurm
-LONG := $(filter $(foreach t,$(LONG_NAMES),%/$t %/$t.sh),$(DEVICE) $(TUNE))
-check-long: $(B)/gemmtune $(filter $(B)/%,$(LONG)) $(TOOLS)
-	@GT_LONG=1 $(RUN) $(LONG)
+# What needs no device, and little time: for sanitizers.
+check-quick: all $(UNIT) $(REPLAY) $(TOOLS)
+	@$(RUN) $(CLI) $(UNIT)
 threaded := $(filter $(THREADED:%=$(B)/tests/unit/%),$(UNIT))
 check-threads: $(threaded) $(TOOLS)
 	@$(RUN) $(threaded)
 
-# Compiles every family with the NVRTCs that tools/fetch-nvrtc brought; needs no GPU.
+# Compiles every family with the NVRTCs that tools/fetch-nvrtc brought; needs no GPU. The older
+# one compiles what the newer one does not know any more.
 NVRTC_TEST := $(filter $(B)/tests/tune/test_nvrtc_compile,$(TUNE))
+NVRTC_DIR  ?= build
+nvrtc_of    = $(firstword $(wildcard $(NVRTC_DIR)/$1/nvidia/*/lib/libnvrtc.so.*))
 check-nvrtc: $(NVRTC_TEST) $(GUARD)
-	$(if $(NVRTC_TEST),@for lib in $(B)/nvrtc*/nvidia/*/lib/libnvrtc.so.*; do \
-	    [ -e "$$lib" ] || { echo "check-nvrtc: run tools/fetch-nvrtc first" >&2; exit 1; }; \
-	    echo "with $$lib" && GEMMTUNE_LIBNVRTC=$$PWD/$$lib $(RUN) $(NVRTC_TEST) || exit 1; \
-	done,@echo "check-nvrtc: no tests/tune/test_nvrtc_compile.c"; echo "0 passed, 0 failed")
+	$(if $(and $(call nvrtc_of,nvrtc12),$(call nvrtc_of,nvrtc13)),,$(error check-nvrtc: run \
+	    tools/fetch-nvrtc first))
+	@GEMMTUNE_LIBNVRTC=$(CURDIR)/$(call nvrtc_of,nvrtc13) $(RUN) $(NVRTC_TEST)
+	@GEMMTUNE_LIBNVRTC=$(CURDIR)/$(call nvrtc_of,nvrtc12) GT_NVRTC_BELOW=75 \
+	    $(RUN) $(NVRTC_TEST)
 
 # Coverage-guided: make fuzz CC=clang SAN=fuzzer-no-link,address, then, for as long as you let it,
 # build-fuzzer-no-link,address/tests/fuzz/fuzz_NAME FOLDER tests/fuzz/corpus/NAME
@@ -259,6 +270,11 @@ check:
 	@$(MAKE) --no-print-directory $(jobs) check-all
 check-all: all test-programs examples
 	@$(RUN) tools/check-arrows tools/check-text $(TESTS)
+check-long:
+	@tools/setup build device check
+	@$(MAKE) --no-print-directory $(jobs) check-long-all
+check-long-all: all test-programs
+	@GT_LONG=1 $(RUN) $(LONG)
 
 demo:
 	@tools/setup build device

@@ -7,15 +7,17 @@
  */
 #include "runtime/host/forecast.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
     FINE = 16,      /* tile sizes are multiples of this */
     COARSE = 128,   /* larger ones, from eight times this on, are multiples of this */
-    TILES_MAX = 32, /* tiles of C along one side that the forecast walks through */
-    OPS_MAX = 2048, /* products that the forecast of one candidate walks through */
-    STRIPS = 4,     /* of the last tile of C */
-    SLABS_FIVE = 8  /* slabs as large as a tile of C, in the paper's scheme */
+    TILES_MAX = 32, /* tiles of C along one side of a usual candidate */
+    FEW_MAX = 2048, /* products of a usual candidate */
+    PRODUCTS_MAX = 1 << 24, /* products of any candidate, since a run keeps notes of each */
+    STRIPS = 4,             /* of the last tile of C */
+    SLABS_FIVE = 8          /* slabs as large as a tile of C, in the paper's scheme */
 };
 
 static const int divisions[] = {1,  2,  3,  4,  6,   8,   12,  16,  24,
@@ -36,12 +38,25 @@ static int64_t part_size(int64_t side, int64_t parts) {
 
 /* ---- memory -------------------------------------------------------------------------- */
 
+static double products_of(const struct gt_host_cut *cut) {
+    return (double)gt_host_tiles_along(cut, 0) * (double)gt_host_tiles_along(cut, 1) *
+           (cut->sums ? (double)gt_host_tiles_along(cut, 2) : 1);
+}
+
+/* Bytes of the largest tile that the device holds. */
+static int64_t largest_tile(const struct gt_host_cut *cut) {
+    int64_t bytes = 0;
+    for (int i = 0; i < GT_OPERANDS; i++) {
+        const int64_t own = gt_host_buffer_of(cut, (enum gt_operand)i).bytes;
+        if ((cut->sums || i == GT_C) && own > bytes)
+            bytes = own;
+    }
+    return bytes;
+}
+
 static bool fits(const struct gt_host_cut *cut, const struct gt_host_limits *limits) {
-    for (int i = 0; i < GT_OPERANDS; i++)
-        if ((cut->sums || i == GT_C) &&
-            gt_host_buffer_of(cut, (enum gt_operand)i).bytes > limits->max_alloc)
-            return false;
-    return gt_host_slot_bytes(cut) <= limits->memory;
+    return largest_tile(cut) <= limits->max_alloc &&
+           gt_host_slot_bytes(cut) <= limits->memory && products_of(cut) <= PRODUCTS_MAX;
 }
 
 /* How many slots of an operand are useful for its tiles. */
@@ -98,8 +113,7 @@ static void spend(struct gt_host_cut *cut, enum spending how,
 struct search {
     const struct gt_host_limits *limits;
     const struct gt_host_rates *rates;
-    struct gt_host_cut best;
-    double seconds; /* of the best candidate; 0: none yet */
+    struct gt_host_choices best; /* no two with the same tiles */
 };
 
 static gt_status forecast_of(double *out, const struct gt_host_cut *cut,
@@ -125,16 +139,50 @@ static gt_status forecast_of(double *out, const struct gt_host_cut *cut,
     return status;
 }
 
+static bool has_tiles_of(const struct gt_host_cut *x, const struct gt_host_cut *y) {
+    return x->tile[0] == y->tile[0] && x->tile[1] == y->tile[1] && x->tile[2] == y->tile[2];
+}
+
+/* Takes out the candidate at a place. */
+static void drop(struct gt_host_choices *best, int at) {
+    for (best->count--; at < best->count; at++) {
+        best->cut[at] = best->cut[at + 1];
+        best->seconds[at] = best->seconds[at + 1];
+    }
+}
+
+/* Puts a candidate into its place among the best, unless one with the same tiles is faster;
+ * the last one leaves when there are too many. */
+static void keep(struct gt_host_choices *best, const struct gt_host_cut *cut,
+                 double seconds) {
+    for (int i = 0; i < best->count; i++)
+        if (has_tiles_of(&best->cut[i], cut)) {
+            if (best->seconds[i] <= seconds)
+                return;
+            drop(best, i);
+        }
+    if (best->count == GT_HOST_CHOICES) {
+        if (best->seconds[best->count - 1] <= seconds)
+            return;
+        drop(best, best->count - 1);
+    }
+    int at = best->count++;
+    for (; at > 0 && seconds < best->seconds[at - 1]; at--) {
+        best->cut[at] = best->cut[at - 1];
+        best->seconds[at] = best->seconds[at - 1];
+    }
+    best->cut[at] = *cut;
+    best->seconds[at] = seconds;
+}
+
 static gt_status consider(struct search *s, const struct gt_host_cut *cut,
                           struct gt_err *err) {
     double seconds = 0;
     if (!fits(cut, s->limits))
         return GEMMTUNE_OK;
     const gt_status status = forecast_of(&seconds, cut, s, err);
-    if (status == GEMMTUNE_OK && (s->seconds == 0 || seconds < s->seconds)) {
-        s->seconds = seconds;
-        s->best = *cut;
-    }
+    if (status == GEMMTUNE_OK)
+        keep(&s->best, cut, seconds);
     return status;
 }
 
@@ -149,15 +197,16 @@ static double least_seconds(const struct search *s, const struct gt_host_cut *cu
            first / s->rates->both_in + last / s->rates->both_out;
 }
 
-/* Whether a candidate cannot be the best, or has too many operations for a forecast while
- * there is another one. */
+/* Whether a candidate cannot be the best, or has more tiles and products than usual and
+ * more of them than the best so far. */
 static bool is_hopeless(const struct search *s, const struct gt_host_cut *cut) {
-    if (s->seconds == 0)
+    if (s->best.count == 0)
         return false;
-    const int64_t down = gt_host_tiles_along(cut, 0), across = gt_host_tiles_along(cut, 1);
-    const int64_t products = down * across * gt_host_tiles_along(cut, 2);
-    return down > TILES_MAX || across > TILES_MAX || products > OPS_MAX ||
-           least_seconds(s, cut) > s->seconds;
+    const double worst = s->best.seconds[s->best.count - 1];
+    const bool many = gt_host_tiles_along(cut, 0) > TILES_MAX ||
+                      gt_host_tiles_along(cut, 1) > TILES_MAX || products_of(cut) > FEW_MAX;
+    return (many && products_of(cut) >= products_of(&s->best.cut[0])) ||
+           least_seconds(s, cut) > worst;
 }
 
 static gt_status try_slots(struct search *s, struct gt_host_cut cut, enum spending how,
@@ -186,11 +235,11 @@ static bool is_slanted(int64_t x, int64_t y) {
     return x > 8 * y || y > 8 * x;
 }
 
-/* The tile sizes to try along one axis: the caller's, or those of all divisions. Returns
+/* The tile sizes to try along one axis: the given one, or those of all divisions. Returns
  * how many. */
-static int sizes_of(int64_t out[DIVISIONS], int64_t side, int64_t given, bool whole) {
-    if (given > 0 || whole) {
-        out[0] = given > 0 && given < side ? given : side > 0 ? side : 1;
+static int sizes_of(int64_t out[DIVISIONS], int64_t side, int64_t given) {
+    if (given > 0) {
+        out[0] = given < side ? given : side;
         return 1;
     }
     int count = 0;
@@ -208,6 +257,11 @@ static bool must_keep_k_whole(const struct gt_host_cut *cut) {
     return !cut->sums || gt_type_size(p->type_c) < gt_type_size(p->type_acc);
 }
 
+/* The depth that the caller or the type of C asks for; 0: any. */
+static int64_t given_depth(const struct gt_host_cut *cut) {
+    return must_keep_k_whole(cut) ? cut->problem.k : cut->tile[2];
+}
+
 static gt_status try_depths(struct search *s, struct gt_host_cut cut, const int64_t depth[],
                             int depths, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
@@ -220,28 +274,45 @@ static gt_status try_depths(struct search *s, struct gt_host_cut cut, const int6
     return status;
 }
 
+/* Says why not even the smallest tiles are possible. */
 static gt_status fail_to_fit(const struct gt_host_cut *smallest,
                              const struct gt_host_limits *limits, struct gt_err *err) {
     struct gt_host_cut cut = *smallest;
+    char tiles[96];
     cut.slots[GT_A] = cut.slots[GT_B] = 2;
     cut.slots[GT_C] = 1;
+    (void)snprintf(tiles, sizeof tiles,
+                   "the smallest tiles of this product, %lld x %lld x %lld",
+                   (long long)cut.tile[0], (long long)cut.tile[1], (long long)cut.tile[2]);
+    const int64_t bytes = gt_host_slot_bytes(&cut);
+    if (bytes > limits->memory)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "%s, need %lld bytes of device memory, and there are %lld", tiles,
+                       (long long)bytes, (long long)limits->memory);
+    if (largest_tile(&cut) > limits->max_alloc)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "%s, have up to %lld bytes each, and one allocation of the device "
+                       "has at most %lld",
+                       tiles, (long long)largest_tile(&cut), (long long)limits->max_alloc);
     return gt_fail(
         err, GEMMTUNE_EINVAL,
-        "the smallest tiles of this product, %lld x %lld x %lld, need %lld bytes "
-        "of device memory, and there are %lld",
-        (long long)cut.tile[0], (long long)cut.tile[1], (long long)cut.tile[2],
-        (long long)gt_host_slot_bytes(&cut), (long long)limits->memory);
+        "%s, make %.4g products, and at most %d are possible; larger tiles do not "
+        "fit into %lld bytes of device memory",
+        tiles, products_of(&cut), PRODUCTS_MAX, (long long)limits->memory);
 }
 
-gt_status gt_host_choose(struct gt_host_cut *cut, const struct gt_host_limits *limits,
-                         const struct gt_host_rates *rates, struct gt_err *err) {
+gt_status gt_host_choose_some(struct gt_host_choices *out, const struct gt_host_cut *given,
+                              const struct gt_host_limits *limits,
+                              const struct gt_host_rates *rates, struct gt_err *err) {
     struct search s = {.limits = limits, .rates = rates};
+    struct gt_host_cut own = *given, *cut = &own;
     const gemmtune_problem *p = &cut->problem;
     int64_t row[DIVISIONS], col[DIVISIONS], depth[DIVISIONS];
-    const int rows = sizes_of(row, p->m, cut->tile[0], false);
-    const int cols = sizes_of(col, p->n, cut->tile[1], false);
-    const int depths = sizes_of(depth, p->k, cut->tile[2], must_keep_k_whole(cut));
-    const bool slanted = is_slanted(p->m, p->n);
+    const bool fixed = cut->tile[0] > 0 || cut->tile[1] > 0;
+    const bool slanted = fixed || is_slanted(p->m, p->n);
+    const int rows = sizes_of(row, p->m, cut->tile[0]);
+    const int cols = sizes_of(col, p->n, cut->tile[1]);
+    const int depths = sizes_of(depth, p->k, given_depth(cut));
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < rows; i++)
         for (int j = 0; status == GEMMTUNE_OK && j < cols; j++) {
@@ -252,29 +323,44 @@ gt_status gt_host_choose(struct gt_host_cut *cut, const struct gt_host_limits *l
         }
     if (status != GEMMTUNE_OK)
         return status;
-    if (s.seconds == 0) {
+    if (s.best.count == 0) {
         cut->tile[2] = depth[depths - 1];
         return fail_to_fit(cut, limits, err);
     }
-    status = try_spendings(&s, s.best, err);
-    *cut = s.best;
+    const struct gt_host_choices first = s.best;
+    for (int i = 0; status == GEMMTUNE_OK && i < first.count; i++)
+        status = try_spendings(&s, first.cut[i], err);
+    *out = s.best;
     return status;
+}
+
+gt_status gt_host_choose(struct gt_host_cut *cut, const struct gt_host_limits *limits,
+                         const struct gt_host_rates *rates, struct gt_err *err) {
+    struct gt_host_choices some;
+    const gt_status status = gt_host_choose_some(&some, cut, limits, rates, err);
+    if (status == GEMMTUNE_OK)
+        *cut = some.cut[0];
+    return status;
+}
+
+/* The size of a tile along one axis: the given one, or that of `parts` parts. */
+static int64_t size_five(int64_t side, int64_t given, int64_t parts) {
+    return given > 0 ? (given < side ? given : side) : part_size(side, parts);
 }
 
 gt_status gt_host_choose_five(struct gt_host_cut *cut, const struct gt_host_limits *limits,
                               struct gt_err *err) {
     const gemmtune_problem *p = &cut->problem;
+    const int64_t given[3] = {cut->tile[0], cut->tile[1], given_depth(cut)};
     cut->slots[GT_A] = cut->slots[GT_B] = 2;
     cut->slots[GT_C] = cut->tail = 1;
     for (int i = 0; i < DIVISIONS; i++) {
-        const int64_t rows = part_size(p->m, divisions[i]);
-        const int64_t cols = part_size(p->n, divisions[i]);
+        const int64_t rows = size_five(p->m, given[0], divisions[i]);
+        const int64_t cols = size_five(p->n, given[1], divisions[i]);
         const int64_t side = rows > cols ? rows : cols;
         cut->tile[0] = rows;
         cut->tile[1] = cols;
-        cut->tile[2] = must_keep_k_whole(cut)
-                           ? (p->k > 0 ? p->k : 1)
-                           : part_size(p->k, 1 + p->k * SLABS_FIVE / side);
+        cut->tile[2] = size_five(p->k, given[2], 1 + p->k * SLABS_FIVE / side);
         if (fits(cut, limits))
             return GEMMTUNE_OK;
     }

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 
 enum {
-    BLOCK = 128, /* rows and columns of C of a usual block of threads */
-    RAMP = 32    /* cost of a launch's beginning and end, in steps along k */
+    BLOCK = 128,     /* rows and columns of C of a usual block of threads */
+    RAMP = 32,       /* cost of a launch's beginning and end, in steps along k */
+    WALK_MAX = 16384 /* operations that a forecast walks through */
 };
 
 static const double launch_seconds = 8e-6; /* of a launch with an event on its stream */
@@ -114,16 +115,33 @@ static gt_status walk(struct gt_host_forecast *out, const struct gt_host_schedul
     return GEMMTUNE_OK;
 }
 
+static double area_of(const struct gt_host_tile *tile, size_t tiles) {
+    double area = 0;
+    for (size_t i = 0; i < tiles; i++)
+        area += (double)tile[i].size[0] * (double)tile[i].size[1];
+    return area;
+}
+
+static void scale(struct gt_host_forecast *f, double factor) {
+    f->seconds *= factor;
+    f->compute_seconds *= factor;
+    f->bytes_in *= factor;
+    f->bytes_out *= factor;
+}
+
 gt_status gt_host_forecast(struct gt_host_forecast *out, const struct gt_host_cut *cut,
                            const struct gt_host_tile *tile, size_t tiles,
                            const struct gt_host_rates *rates, struct gt_err *err) {
     struct gt_host_schedule s;
     *out = (struct gt_host_forecast){0};
     gt_status status = gt_host_schedule_init(&s, cut, err);
-    for (size_t i = 0; status == GEMMTUNE_OK && i < tiles; i++)
-        status = gt_host_schedule_tile(&s, &tile[i], err);
+    size_t walked = 0;
+    for (; status == GEMMTUNE_OK && walked < tiles && s.count < WALK_MAX; walked++)
+        status = gt_host_schedule_tile(&s, &tile[walked], err);
     if (status == GEMMTUNE_OK)
         status = walk(out, &s, rates, err);
+    if (status == GEMMTUNE_OK && walked < tiles)
+        scale(out, area_of(tile, tiles) / area_of(tile, walked));
     gt_host_schedule_clear(&s);
     return status;
 }

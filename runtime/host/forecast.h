@@ -35,7 +35,8 @@ struct gt_host_forecast {
     double bytes_in, bytes_out; /* copied to the device, and back */
 };
 
-/* Walks through the first `tiles` tiles in the way of the engine. ENOMEM. */
+/* Walks through the first `tiles` tiles in the way of the engine. Of many tiles it walks
+ * through the first ones, and scales their forecast by the area of C. ENOMEM. */
 gt_status gt_host_forecast(struct gt_host_forecast *out, const struct gt_host_cut *cut,
                            const struct gt_host_tile *tile, size_t tiles,
                            const struct gt_host_rates *rates, struct gt_err *err);
@@ -51,6 +52,19 @@ struct gt_host_limits {
     int64_t max_alloc; /* bytes of the largest slot */
     int devices;       /* devices that share the product evenly */
 };
+
+/* Cuts with different tiles, the fastest by forecast first. */
+enum { GT_HOST_CHOICES = 4 };
+struct gt_host_choices {
+    int count;
+    struct gt_host_cut cut[GT_HOST_CHOICES];
+    double seconds[GT_HOST_CHOICES]; /* as forecast */
+};
+
+/* The best cuts, as gt_host_choose finds the best one. `given` has what the caller sets. */
+gt_status gt_host_choose_some(struct gt_host_choices *out, const struct gt_host_cut *given,
+                              const struct gt_host_limits *limits,
+                              const struct gt_host_rates *rates, struct gt_err *err);
 
 /* Chooses tiles and slots: the fastest by forecast among those that fit the limits. The
  * caller sets problem, reads_c and sums of *cut; tile sizes that are not 0 stay. EINVAL

@@ -6,6 +6,7 @@
 #include "runtime/host/engine.h"
 #include "runtime/host/forecast.h"
 #include "runtime/host/rates.h"
+#include "runtime/host/slab.h"
 #include "runtime/host/timeline.h"
 
 #include "core/clock.h"
@@ -18,6 +19,9 @@
 #include <time.h>
 
 enum { DEVICES_MAX = 64, PROGRESS_MS = 200 };
+
+/* Seconds of a product for which a second of trying several tiles may pay. */
+static const double worth_measuring = 0.5;
 
 /* A call that is running. */
 struct call {
@@ -259,6 +263,84 @@ static gt_status make_board(struct call *c, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
+static void note_plan(struct call *c, double forecast, const struct gt_host_rates *mean) {
+    gemmtune_host_report *r = &c->report;
+    r->forecast_seconds = forecast;
+    r->bound_seconds = gt_host_lower_bound(&c->cut, mean) / c->devices;
+    r->tile_m = c->cut.tile[0];
+    r->tile_n = c->cut.tile[1];
+    r->tile_k = c->cut.sums ? c->cut.tile[2] : 0;
+    r->slots_a = c->cut.sums ? c->cut.slots[GT_A] : 0;
+    r->slots_b = c->cut.sums ? c->cut.slots[GT_B] : 0;
+    r->slots_c = c->cut.slots[GT_C];
+}
+
+/* The forecast of one choice with the rate that its own kernel has on the first device,
+ * scaled to the mean of all devices. */
+static gt_status measured_forecast(double *seconds, struct call *c, struct gt_link *link,
+                                   const struct gt_host_cut *cut,
+                                   const struct gt_host_rates *mean, struct gt_err *err) {
+    const int64_t *tile = cut->tile;
+    struct gt_host_rates own = *mean;
+    struct gt_host_forecast forecast;
+    struct gt_host_tile *tiles = NULL;
+    double share[DEVICES_MAX], slab = 0;
+    size_t end[DEVICES_MAX];
+    gt_status status =
+        gt_host_slab_time(&slab, link, c->ctx[0], cut, c->memory / WORKSPACE_SHARE, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    own.flops = gt_host_product_flops(tile[0], tile[1], tile[2], slab) * mean->flops /
+                c->rates[0].flops;
+    for (int i = 0; i < c->devices; i++)
+        share[i] = 1.0 / c->devices;
+    status = gt_host_tiles_make(&tiles, end, cut, c->devices, share, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_host_forecast(&forecast, cut, tiles, end[0], &own, err);
+    free(tiles);
+    if (status == GEMMTUNE_OK)
+        *seconds = forecast.seconds;
+    return status;
+}
+
+/* Kernels of different tiles differ by a few percent, which no forecast knows: where the
+ * product is long enough for it, the slabs of the best choices are timed. */
+static gt_status choose_measured(struct call *c, const struct gt_host_choices *some,
+                                 const struct gt_host_rates *mean, struct gt_err *err) {
+    struct gt_link *link = NULL;
+    double best = 0;
+    gt_status status = gt_link_open(&link, c->ctx[0]->gpu, err);
+    if (status == GEMMTUNE_OK)
+        status = link->ops->attach(link, err);
+    if (status == GEMMTUNE_OK) {
+        for (int i = 0; status == GEMMTUNE_OK && i < some->count; i++) {
+            double seconds = 0;
+            status = measured_forecast(&seconds, c, link, &some->cut[i], mean, err);
+            if (status == GEMMTUNE_OK && (best == 0 || seconds < best)) {
+                best = seconds;
+                c->cut = some->cut[i];
+            }
+        }
+        link->ops->detach(link);
+    }
+    gt_link_close(link);
+    return status;
+}
+
+static gt_status choose(struct call *c, const struct gt_host_limits *limits,
+                        const struct gt_host_rates *mean, struct gt_err *err) {
+    struct gt_host_choices some;
+    if (c->options.order == GEMMTUNE_HOST_FIVE_BUFFERS)
+        return gt_host_choose_five(&c->cut, limits, err);
+    const gt_status status = gt_host_choose_some(&some, &c->cut, limits, mean, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    c->cut = some.cut[0];
+    return c->cut.sums && some.count > 1 && some.seconds[0] >= worth_measuring
+               ? choose_measured(c, &some, mean, err)
+               : GEMMTUNE_OK;
+}
+
 static gt_status plan(struct call *c, struct gt_err *err) {
     struct gt_host_limits limits = {.devices = c->devices};
     struct gt_host_forecast forecast;
@@ -272,24 +354,18 @@ static gt_status plan(struct call *c, struct gt_err *err) {
     c->cut.tile[0] = c->options.tile_m;
     c->cut.tile[1] = c->options.tile_n;
     c->cut.tile[2] = c->options.tile_k;
-    status = c->options.order == GEMMTUNE_HOST_FIVE_BUFFERS
-                 ? gt_host_choose_five(&c->cut, &limits, err)
-                 : gt_host_choose(&c->cut, &limits, &mean, err);
+    status = choose(c, &limits, &mean, err);
+    if (status == GEMMTUNE_EINVAL)
+        status = gt_fail_within(err, status,
+                                "of %" PRId64 " bytes, %" PRId64 " are kept for workspace",
+                                c->memory, c->memory - limits.memory);
     if (status == GEMMTUNE_OK)
         status = make_board(c, err);
     if (status == GEMMTUNE_OK)
         status = gt_host_forecast(&forecast, &c->cut, c->tile, c->range[0].end, &mean, err);
-    if (status != GEMMTUNE_OK)
-        return status;
-    c->report.forecast_seconds = forecast.seconds;
-    c->report.bound_seconds = gt_host_lower_bound(&c->cut, &mean) / c->devices;
-    c->report.tile_m = c->cut.tile[0];
-    c->report.tile_n = c->cut.tile[1];
-    c->report.tile_k = c->cut.sums ? c->cut.tile[2] : 0;
-    c->report.slots_a = c->cut.sums ? c->cut.slots[GT_A] : 0;
-    c->report.slots_b = c->cut.sums ? c->cut.slots[GT_B] : 0;
-    c->report.slots_c = c->cut.slots[GT_C];
-    return GEMMTUNE_OK;
+    if (status == GEMMTUNE_OK)
+        note_plan(c, forecast.seconds, &mean);
+    return status;
 }
 
 /* ---- running ------------------------------------------------------------------------- */

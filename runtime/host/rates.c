@@ -3,7 +3,7 @@
 
 #include "core/clock.h"
 #include "runtime/host/link.h"
-#include "runtime/host/plans.h"
+#include "runtime/host/slab.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,70 +154,6 @@ static gt_status measure_link(struct gt_host_rates *r, struct gt_link *link, int
 
 /* ---- a product ----------------------------------------------------------------------- */
 
-struct product {
-    struct gt_host_cut cut; /* of one tile */
-    struct gt_host_plans plans;
-    void *memory[GT_OPERANDS], *workspace, *queue;
-};
-
-static void product_close(struct product *p, struct gt_link *link) {
-    for (int i = 0; i < GT_OPERANDS; i++)
-        if (p->memory[i] != NULL)
-            link->ops->release(link, p->memory[i]);
-    if (p->workspace != NULL)
-        link->ops->release(link, p->workspace);
-    if (p->queue != NULL)
-        link->ops->queue_close(link, p->queue);
-    gt_host_plans_clear(&p->plans);
-}
-
-static gt_status product_open(struct product *p, struct gt_link *link, gemmtune_ctx *ctx,
-                              int64_t memory, struct gt_err *err) {
-    const struct gt_host_tile tile = {.size = {p->cut.tile[0], p->cut.tile[1]}};
-    gt_status status =
-        gt_host_plans_make(&p->plans, ctx, &p->cut, &tile, 1, (size_t)(memory / 4), err);
-    for (int i = 0; status == GEMMTUNE_OK && i < GT_OPERANDS; i++)
-        status = link->ops->alloc(
-            &p->memory[i], link, gt_host_buffer_of(&p->cut, (enum gt_operand)i).bytes, err);
-    if (status == GEMMTUNE_OK && p->plans.workspace_bytes > 0)
-        status =
-            link->ops->alloc(&p->workspace, link, (int64_t)p->plans.workspace_bytes, err);
-    return status == GEMMTUNE_OK ? link->ops->queue_open(&p->queue, link, err) : status;
-}
-
-static gt_status time_product(double *seconds, struct product *p, struct gt_link *link,
-                              struct gt_err *err) {
-    const gemmtune_dtype acc = p->cut.problem.type_acc;
-    double one_f64 = 1;
-    float one_f32 = 1;
-    int32_t one_i32 = 1;
-    const void *one = acc == GEMMTUNE_F64   ? (const void *)&one_f64
-                      : acc == GEMMTUNE_F32 ? (const void *)&one_f32
-                                            : (const void *)&one_i32;
-    const struct gt_call call = {one,
-                                 p->memory[GT_A],
-                                 p->memory[GT_B],
-                                 one,
-                                 p->memory[GT_C],
-                                 p->workspace,
-                                 p->queue,
-                                 false};
-    void *event[2] = {NULL, NULL};
-    gt_status status = link->ops->record(&event[0], link, p->queue, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_plan_run(p->plans.item[0].plan, false, &call, err);
-    if (status == GEMMTUNE_OK)
-        status = link->ops->record(&event[1], link, p->queue, err);
-    if (status == GEMMTUNE_OK)
-        status = link->ops->join(link, event[1], err);
-    if (status == GEMMTUNE_OK)
-        status = link->ops->seconds(seconds, link, event[0], event[1], err);
-    for (int i = 0; i < 2; i++)
-        if (event[i] != NULL)
-            link->ops->event_release(link, event[i]);
-    return status;
-}
-
 static int64_t at_most(int64_t x, int64_t most) {
     return x < most ? x : most;
 }
@@ -237,28 +173,20 @@ static struct gt_host_cut one_tile(const struct gt_host_cut *cut, int64_t side) 
     return one;
 }
 
-/* Times larger and larger products until one takes long enough. Of three runs of each, the
- * fastest counts. */
+/* Times larger and larger products until one takes long enough. */
 static gt_status measure_product(double *flops, struct gt_link *link, gemmtune_ctx *ctx,
                                  const struct gt_host_cut *cut, int64_t memory,
                                  struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
-    double best = 0;
-    for (int64_t side = SIDE_FIRST; side <= SIDE_LAST && best < long_enough; side *= 2) {
-        struct product p = {.cut = one_tile(cut, side)};
-        if (side > SIDE_FIRST && gt_host_slot_bytes(&p.cut) > memory / 2)
+    double seconds = 0;
+    for (int64_t side = SIDE_FIRST; side <= SIDE_LAST && seconds < long_enough; side *= 2) {
+        const struct gt_host_cut one = one_tile(cut, side);
+        if (side > SIDE_FIRST && gt_host_slot_bytes(&one) > memory / 2)
             break;
-        best = 0;
-        status = product_open(&p, link, ctx, memory, err);
-        for (int i = 0; status == GEMMTUNE_OK && i < 3; i++) {
-            double seconds = 0;
-            status = time_product(&seconds, &p, link, err);
-            best = best == 0 || seconds < best ? seconds : best;
-        }
-        product_close(&p, link);
+        status = gt_host_slab_time(&seconds, link, ctx, &one, memory / 4, err);
         if (status != GEMMTUNE_OK)
             return status;
-        *flops = gt_host_product_flops(p.cut.tile[0], p.cut.tile[1], p.cut.tile[2], best);
+        *flops = gt_host_product_flops(one.tile[0], one.tile[1], one.tile[2], seconds);
     }
     return status;
 }

@@ -44,7 +44,7 @@ struct gt_host_buffer {
 };
 struct gt_host_buffer gt_host_buffer_of(const struct gt_host_cut *cut,
                                         enum gt_operand operand);
-/* Bytes of all slots together. */
+/* Bytes of all slots together; INT64_MAX when there are more. */
 int64_t gt_host_slot_bytes(const struct gt_host_cut *cut);
 
 /* The tiles of C in the order of the walk, in `parts` ranges. Range i has about `share[i]`

@@ -22,6 +22,9 @@ struct matrix {
 static struct gt_err err;
 static struct gt_rig *rig;
 static gemmtune_ctx *ctx;
+/* The device is the fake one, whose kernels run on the CPU that was tested before: one type
+ * is enough there. */
+static bool faked;
 
 static int64_t size_of(const struct matrix *m) {
     return m->shape.rows * m->ld * (int64_t)gt_type_size(m->type);
@@ -150,18 +153,21 @@ static gemmtune_host_options tiled(int64_t m, int64_t n, int64_t k) {
     return o;
 }
 
-/* Every layout, ragged tiles, several slabs, padded rows, three types. */
+/* Every layout, ragged tiles, several slabs, padded rows, three types. A layout has one
+ * type, here and in the tests below: a CPU takes seconds to compile each pair. */
 static void test_tiles(void **state) {
     static const char *const name[] = {
         "f32-nn-150x130x170", "f32-nt-150x130x170,lda=173,ldb=181,ldc=140",
-        "f32-tn-96x64x128",   "i32-tt-101x67x89",
-        "i32-nn-64x64x64",    "f32-tt-1x200x33",
-        "f64-tn-77x99x55",    "f64-nn-130x70x90,ldc=75"};
+        "f32-nt-96x64x128",   "i32-tt-101x67x89",
+        "i32-tt-64x64x64",    "f32-nn-1x200x33",
+        "f64-tn-77x99x55",    "f64-tn-130x70x90,ldc=75"};
     gemmtune_host_options o = tiled(48, 32, 40);
     gemmtune_host_report r;
     (void)state;
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
         if (name[i][1] == '6' && !gt_rig_head(rig)->device->has_f64)
+            continue;
+        if (faked && strncmp(name[i], "f32", 3) != 0)
             continue;
         check(name[i], 2, 0, &o, &r);
         assert_true(r.tiles > 1 && r.tiles_done == r.tiles);
@@ -169,14 +175,15 @@ static void test_tiles(void **state) {
     }
 }
 
+/* In whole tiles, for which one kernel is built: ragged ones are above. */
 static void test_scalars(void **state) {
     static const double scalar[] = {0, 1, -2};
     gemmtune_host_options o = tiled(32, 32, 16);
     (void)state;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
-            check("f32-nn-70x50x40", scalar[i], scalar[j], &o, NULL);
-            check("i32-nt-33x65x20", scalar[i], scalar[j], &o, NULL);
+            check("f32-nn-64x96x32", scalar[i], scalar[j], &o, NULL);
+            check("i32-tt-32x64x48", scalar[i], scalar[j], &o, NULL);
         }
     check("f32-nn-40x40x0", 1, 2, &o, NULL);
     check("f32-nn-40x40x0", 1, 0, &o, NULL);
@@ -192,7 +199,7 @@ static void test_staged(void **state) {
     o.threads = 3;
     check("f32-nn-200x190x150,lda=155", 1, 1, &o, &r);
     assert_true(r.pinned_bytes > 0);
-    check("f32-tn-200x190x150", 1, 0, &o, &r);
+    check("f32-nt-200x190x150", 1, 0, &o, &r);
 }
 
 static void test_five_buffers(void **state) {
@@ -228,6 +235,8 @@ static void test_narrow_c(void **state) {
     gemmtune_host_options o = tiled(48, 48, 0);
     gemmtune_host_report r;
     (void)state;
+    if (faked)
+        skip();
     check("bf16-nn-100x90x60", 1, 0, &o, &r);
     assert_int_equal(r.tile_k, 60);
     check("bf16=f32-nn-100x90x60", 1, 1, &o, &r);
@@ -402,8 +411,8 @@ static int run_all(const struct gt_device *d) {
 
 /* The fake has no clusters of blocks, so it plays a device that has none either. */
 int main(int argc, char **argv) {
-    const bool faked = argc > 1;
     int failed = 0, ran = 0;
+    faked = argc > 1;
     if (!open_devices())
         return 1;
     for (size_t i = 0; i < devices.count; i++) {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # accept.sh - a sweep of ragged and prime problems, with and without padding and beta,
 # leaves a verified winner for each. Every type and every layout has its turn; with
-# GT_LONG=1 every type in every layout, with GT_LONG=2 for ten minutes.
+# GT_LONG=1 every type in every layout, with GT_LONG=2 for ten minutes: by hand.
 # shellcheck source=tests/tune/lib.sh
 . "$GT_SRC/tests/tune/lib.sh"
 

@@ -5,9 +5,11 @@
 # shellcheck source=tests/tune/lib.sh
 . "$GT_SRC/tests/tune/lib.sh"
 
+few 5
+
 # agree ARGUMENT...: leaves the exit code in $code and what was printed in the files out and err.
 agree() {
-    "$GEMMTUNE" agree --device 0 --templates "$families" --effort quick "$@" \
+    "$GEMMTUNE" agree --device 0 --templates "$families" --templates "$own" --effort quick "$@" \
         >"$TMPDIR/out" 2>"$TMPDIR/err"
     code=$?
 }
@@ -19,7 +21,7 @@ of() {
 }
 
 problem=f32-nn-16x16x16
-agree "$problem" --runs 3 --family race,plain --each --json
+agree "$problem" --runs 3 --family race,few --each --json
 is "exit 0" "$code" 0
 is "a row a run" "$(of "count(*), count(DISTINCT json_extract(v, '\$.run'))")" "3|3"
 is "each found one" "$(of "sum(json_extract(v, '\$.median_ns') > 0)")" 3
@@ -35,7 +37,7 @@ is "same point, same second measurement" "$(of "count(DISTINCT json_extract(v, '
 is "a line a run is said" "$(grep -c "$problem, run [123] of 3: " "$TMPDIR/err")" 3
 is "nothing is left behind" "$(find "$TMPDIR" -name 'gemmtune-agree-*' | wc -l)" 0
 
-agree "$problem" f32-nn-8x8x8 --runs 2 --family plain --quiet --json
+agree "$problem" f32-nn-8x8x8 --runs 2 --family few --quiet --json
 is "two problems: exit 0" "$code" 0
 is "a row a problem" "$(of "group_concat(json_extract(v, '\$.problem'))")" "$problem,f32-nn-8x8x8"
 is "counts that fit" "$(of "sum(json_extract(v, '\$.runs') = 2
@@ -51,13 +53,13 @@ is "quiet" "$(wc -c <"$TMPDIR/err")" 0
 
 # ---- against the best known ----
 
-tune --db "$TMPDIR/known.db" --templates "$families" --family plain --effort full "$problem"
+tune --db "$TMPDIR/known.db" --templates "$families" --templates "$own" --family few --effort full "$problem"
 agree "$problem" --runs 2 --family race --strategy random --db "$TMPDIR/known.db" --each --json
 is "with a winner that is stored: exit 0" "$code" 0
 is "both are compared with it" "$(of "sum(json_extract(v, '\$.over_known_percent') IS NOT NULL)")" 2
 is "no choice is farther behind it than behind the best" "$(of "sum(
     json_extract(v, '\$.over_known_percent') <= json_extract(v, '\$.regret_percent') + 0.01)")" 2
-agree f32-nn-8x8x8 --runs 2 --family plain --db "$TMPDIR/known.db"
+agree f32-nn-8x8x8 --runs 2 --family few --db "$TMPDIR/known.db"
 is "one that is not stored: exit 1" "$code" 1
 has "which is said" "$(cat "$TMPDIR/err")" "known.db: has no winner of f32-nn-8x8x8 on this device"
 is "before anything is tuned" "$(wc -l <"$TMPDIR/err")" 1
@@ -72,7 +74,7 @@ has "which is said" "$(cat "$TMPDIR/err")" "f32-tt-8x8x8: no run found a kernel"
 
 # in the last run, which then is none
 : >"$TMPDIR/err" # what was said before is not what is waited for
-"$GEMMTUNE" agree --device 0 --templates "$families" --effort full --family plain,race --runs 2 \
+"$GEMMTUNE" agree --device 0 --templates "$families" --templates "$own" --effort full --family few,race --runs 2 \
     --json "$problem" >"$TMPDIR/out" 2>"$TMPDIR/err" &
 until grep -q "run 1 of 2" "$TMPDIR/err" || ! kill -0 $! 2>/dev/null; do sleep 0.02; done
 kill -s INT $!
@@ -85,7 +87,7 @@ is "one run cannot agree: exit 2" "$code" 2
 
 # ---- how the time was spent ----
 
-tune --db "$TMPDIR/spent.db" --templates "$families" --family plain --effort quick --json "$problem"
+tune --db "$TMPDIR/spent.db" --templates "$families" --templates "$own" --family few --effort quick --json "$problem"
 cp "$TMPDIR/said" "$TMPDIR/out"
 is "checking and measuring are parts of the whole" "$(of "json_extract(v, '\$.checking') > 0
     AND json_extract(v, '\$.measuring') > 0

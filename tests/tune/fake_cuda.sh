@@ -131,32 +131,33 @@ has "and it is said why" "$(grep ',not verified,' "$TMPDIR/out")" "CUDA_ERROR_OU
 
 # ---- faults ----
 
+few 4
 # faulty NAME SCRIPT ARGUMENT...: tunes anew with the script, counted over all processes.
 faulty() {
     name=$1 script=$2
     shift 2
     rm -f "$TMPDIR"/faulty.db* "$TMPDIR/state"
     run FAKE_CUDA_SCRIPT="$script" FAKE_CUDA_STATE="$TMPDIR/state" tune "$problem" --device 0 \
-        --db "$TMPDIR/faulty.db" --family naive --effort quick --budget 60s --jobs 0 "$@"
+        --db "$TMPDIR/faulty.db" --templates "$own" --family few --effort full --jobs 0 "$@"
     is "$name: the run ends well" "$code" 0
 }
 
 # outcomes: of the trials in order, "correct crashed correct ..."
 outcomes() {
-    sql "$TMPDIR/faulty.db" "SELECT outcome FROM trial ORDER BY id LIMIT ${1:-16}" | tr '\n' ' '
+    sql "$TMPDIR/faulty.db" "SELECT outcome FROM trial ORDER BY id" | tr '\n' ' '
 }
-good="correct correct correct correct correct correct correct correct correct correct correct"
+good="correct correct correct"
 
 # A trial launches candidates 14 times to check them, hundreds of times to be timed: the
 # first launches of the run are of the first trial.
 faulty "context lost" "cuLaunchKernel/gemm:2=700!"
-is "context lost: one trial crashed, the next is correct" "$(outcomes 12)" "crashed $good "
+is "context lost: one trial crashed, the next is correct" "$(outcomes)" "crashed $good "
 has "context lost: the row says how" "$(rows "$TMPDIR/faulty.db" "$problem" error)" \
     "CUDA_ERROR_ILLEGAL_ADDRESS"
 is "context lost: the row ends in its command" "$(rows "$TMPDIR/faulty.db" "$problem" outcome \
     command | grep -c '^crashed|gemmtune trial')" 1
 faulty "fault found later" "fault/gemm@3"
-is "fault found later: one trial crashed" "$(outcomes 12)" "crashed $good "
+is "fault found later: one trial crashed" "$(outcomes)" "crashed $good "
 contexts() {
     wc -l <"$TMPDIR/contexts"
     rm -f "$TMPDIR/contexts"
@@ -165,32 +166,32 @@ export FAKE_CUDA_REPORT="$TMPDIR/contexts"
 faulty "nothing is wrong" ""
 usual=$(contexts)
 faulty "a launch is refused" "cuLaunchKernel/gemm:1=701"
-is "a launch is refused: one trial pays" "$(outcomes 12)" "launch $good "
+is "a launch is refused: one trial pays" "$(outcomes)" "launch $good "
 has "a launch is refused: the row says how" "$(rows "$TMPDIR/faulty.db" "$problem" error)" \
     "cuLaunchKernel: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
 is "a launch is refused: no context is given up for it" "$(contexts)" "$usual"
 unset FAKE_CUDA_REPORT
 faulty "out of memory while loading" "cuModuleLoadData:2=2"
-is "out of memory while loading: one trial" "$(outcomes 12)" "out_of_memory $good "
+is "out of memory while loading: one trial" "$(outcomes)" "out_of_memory $good "
 faulty "does not load" "cuModuleGetFunction:7=500"
-is "does not load: one trial" "$(outcomes 12)" "compile $good "
+is "does not load: one trial" "$(outcomes)" "compile $good "
 faulty "wrong once" "corrupt/gemm@9"
-is "wrong once: one trial" "$(outcomes 12)" "wrong_result $good "
+is "wrong once: one trial" "$(outcomes)" "wrong_result $good "
 faulty "hang" "hang/gemm@5" --timeout 3s
-is "hang: one trial timed out, the next is correct" "$(outcomes 12)" "timeout $good "
-export FAKE_NVRTC_FAIL="#define GT_KU 4" GEMMTUNE_CACHE_DIR="" # no image of the runs before
+is "hang: one trial timed out, the next is correct" "$(outcomes)" "timeout $good "
+export FAKE_NVRTC_FAIL="#define GT_TAG 4" GEMMTUNE_CACHE_DIR="" # no image of the runs before
 faulty "does not compile" ""
 unset FAKE_NVRTC_FAIL GEMMTUNE_CACHE_DIR
 has "does not compile: the compiler's words" \
     "$(rows "$TMPDIR/faulty.db" "$problem" outcome error)" \
-    'compile|family naive: gemmtune.cu(1): error: the test wants no kernel with'
+    'compile|family few: gemmtune.cu(1): error: the test wants no kernel with'
 
 # What is nobody's fault fails the problem with one sentence.
 # fails NAME SCRIPT PATTERN
 fails() {
     rm -f "$TMPDIR"/faulty.db*
     run FAKE_CUDA_SCRIPT="$2" tune "$problem" --device 0 --db "$TMPDIR/faulty.db" \
-        --family naive --effort quick --quiet
+        --templates "$own" --family few --effort full --quiet
     is "$1: exit 1" "$code" 1
     has "$1: says why" "$(cat "$TMPDIR/out" "$TMPDIR/err")" "$3"
     is "$1: no trial is charged" \

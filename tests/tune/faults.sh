@@ -22,7 +22,7 @@ wrong_result 5 inputs BAD=1
 wrong_result 5 race BAD=1"
 
 tune "$problem" --db "$db" --templates "$families" --effort full --timeout 10s \
-    --seed 3 --family naive,hang,crash,oob,ragged \
+    --seed 3 --family plain,hang,crash,oob,ragged \
     --family nocompile --family reads --family inputs --family race
 is "a run full of faults ends well" $? 0
 
@@ -31,8 +31,8 @@ is "exactly the bad points failed, each in its way" \
     "$(grep -v '^correct|' "$TMPDIR/trials" | sort)" \
     "$(echo "$faults" | awk '{ print $1 "|" $3 "|" $4 }' | sort)"
 is "the good points of the same families are correct" \
-    "$(grep '^correct|' "$TMPDIR/trials" | grep -vc '|naive|')" 8
-is "all of naive is correct" "$(grep -c '^correct|naive|' "$TMPDIR/trials")" 36
+    "$(grep '^correct|' "$TMPDIR/trials" | grep -vc '|plain|')" 8
+is "all of a family without faults is correct" "$(grep -c '^correct|plain|' "$TMPDIR/trials")" 20
 is "winners are correct points" "$(sql "$db" "
     SELECT count(*) > 0 AND count(*) = sum(t.outcome = 'correct')
     FROM record r JOIN trial t ON r.subject = t.subject")" 1

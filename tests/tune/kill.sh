@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # kill.sh - nothing is lost: tuning runs that are killed at random moments, stopped, robbed
 # of their workers, or run side by side end with what an undisturbed run has, and measure
-# nothing twice. GT_KILLS: how many (20, with GT_LONG=1 100); GT_SEED: of the moments (1).
+# nothing twice. GT_KILLS: how many are killed (5; 40 with GT_LONG=1, which does nothing else);
+# GT_SEED: of the moments (1; 2 with GT_LONG=1).
 # shellcheck source=tests/tune/lib.sh
 . "$GT_SRC/tests/tune/lib.sh"
 
-long=${GT_LONG:+100}
-kills=${GT_KILLS:-${long:-20}} random=${GT_SEED:-1}
+long=${GT_LONG:-}
+kills=${GT_KILLS:-${long:+40}} kills=${kills:-5}
+random=${GT_SEED:-${long:+2}} random=${random:-1}
 problems="f32-nn-16x16x16 f32-nn-17x19x23"
 
 # args DB: a run of 40 trials
@@ -98,6 +100,8 @@ done
 before=$(measured "$db")
 whole "$db"
 is "once more, nothing is left to do" "$?,$(measured "$db")" "0,$before"
+
+[ -z "$long" ] || exit "$bad"
 
 # ---- stopped, and no parent ----
 

@@ -50,6 +50,16 @@ tune() {
     "$GEMMTUNE" tune --device 0 --quiet "$@" >"$TMPDIR/said" 2>&1
 }
 
+# few COUNT: the family `few` in the folder $own: `plain` with so many points
+few() {
+    own=$TMPDIR/own
+    mkdir -p "$own/few"
+    sed -e 's/"family": "plain"/"family": "few"/' -e 's/plain\.cl/few.cl/g' \
+        -e "s/\"TAG\": \[.*\]/\"TAG\": [$(seq -s , "$1")]/" \
+        "$families/plain/space.json" >"$own/few/space.json"
+    cp "$families/plain/plain.cl" "$own/few/few.cl"
+}
+
 # use_fakes WHAT: the fake CUDA driver and compiler from here on; where they are not, WHAT is left out and the
 # test ends.
 use_fakes() {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_accept.c - no correct point is refused. Points are drawn at random, with a fixed
- * seed, from the legal points of every family on ragged problems, and each must be correct;
- * test_mutants.c tests the opposite. Types and layouts take turns; with GT_LONG=1 every
- * type is tried in every layout. GT_LONG=N draws N points of each family instead of one;
- * from N = 2 on there are large tiles, which take long: N = 6 takes a quarter of an hour,
- * more than the 600 s of GT_TEST_TIMEOUT.
+ * seed, from every family's legal ones on ragged problems, and each must be correct: the
+ * other half of what test_mutants.c proves. Each family has every layout and every type,
+ * and all families together have every type in every layout. GT_LONG=N, from N = 2 on, is
+ * for use by hand: each family has every type in every layout, with N points instead of one
+ * and large tiles among them. N = 6 takes a quarter of an hour and more than the 600 s of
+ * GT_TEST_TIMEOUT.
  */
 #include "tuner/work/pool.h"
 #include "tuner/rig/probe.h"
@@ -97,15 +98,18 @@ static void try_family(const char *problem, const char *family, int count,
  * the work, and the clock runs fast beside busy neighbours. */
 static void try_all(int first) {
     const struct gt_pool_setup setup = {.timeout_s = 3600};
-    const int problems = draws_long > 0 ? DTYPES * SHAPES : SHAPES;
-    const int count = draws_long > 0 ? draws_long : 1;
+    const bool all_pairs = draws_long > 1;
+    const int problems = all_pairs ? DTYPES * SHAPES : SHAPES;
+    const int count = all_pairs ? draws_long : 1;
     char problem[GT_PROBLEM_NAME_MAX];
     need(gt_pool_create(&pool, &setup, &err));
     for (int i = first; i < problems; i += PROCESSES) {
         uint64_t random = (uint64_t)i + 1;
-        snprintf(problem, sizeof problem, "%s-%s", dtypes[i % DTYPES], shapes[i % SHAPES]);
-        for (int f = 0; f < FAMILIES; f++)
+        for (int f = 0; f < FAMILIES; f++) {
+            const int type = (all_pairs ? i : i + f) % DTYPES;
+            snprintf(problem, sizeof problem, "%s-%s", dtypes[type], shapes[i % SHAPES]);
             try_family(problem, families[f], count, &random);
+        }
     }
     gt_pool_destroy(pool);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compiles every built-in family and the checking kernels with NVRTC; no GPU is needed. The
- * default point is compiled for each type and for every architecture that the library
- * knows, and for one of them in all four layouts. The starting points, which users get, are
- * compiled for sm_90 with one type and one layout. GEMMTUNE_LIBNVRTC names the library,
- * else the installed one is used. All cores compile.
+ * default point is compiled for every architecture that the library knows: for each type
+ * where the kernels' texts or the chips change, else for one type, another for each
+ * architecture. One architecture has all four layouts. The starting points, which users
+ * get, are compiled for sm_90 with one type and one layout. GEMMTUNE_LIBNVRTC names the
+ * library, else the installed one is used. GT_NVRTC_BELOW=N leaves out sm_N and later. All
+ * cores compile.
  */
 #include "runtime/build.h"
 #include "runtime/launch.h"
@@ -31,9 +33,12 @@ enum {
     OLDEST = 50,   /* what gemmtune serves */
     START_CC = 90, /* every family serves it */
     REGISTERS = 65536,
+    DTYPES = 5,
+    WIDTHS = 3,
 };
 
-static const char *const dtypes[] = {"f32", "f64", "i32", "bf16", "bf16=f32"};
+/* Those of four, eight and two bytes come first: WIDTHS of them. */
+static const char *const dtypes[] = {"f32", "f64", "bf16", "i32", "bf16=f32"};
 static const char *const layouts[] = {"nn", "nt", "tn", "tt"};
 /* Where tma turns both operands. */
 #define START_LAYOUT "nt"
@@ -182,20 +187,33 @@ static void add_default(const struct gt_family *f, int cc, const char *dtype,
         gt_family_default(f, &job[jobs++].point);
 }
 
-static void add_arch(int cc, int layout_count) {
-    for (size_t t = 0; t < sizeof dtypes / sizeof *dtypes; t++) {
-        jobs += prepare(NULL, cc, dtypes[t], "nn"); /* layouts are arguments there */
-        for (size_t f = 0; f < gt_families_count(families); f++)
-            for (int l = 0; l < layout_count; l++)
-                add_default(gt_families_at(families, f), cc, dtypes[t], layouts[l]);
-    }
+static void add_type(int cc, const char *dtype, int layout_count) {
+    jobs += prepare(NULL, cc, dtype, "nn"); /* layouts are arguments there */
+    for (size_t f = 0; f < gt_families_count(families); f++)
+        for (int l = 0; l < layout_count; l++)
+            add_default(gt_families_at(families, f), cc, dtype, layouts[l]);
+}
+
+/* From these on the kernels' texts say something new, or the compiler makes code for
+ * another kind of chip. */
+static bool is_new(int cc) {
+    return cc == OLDEST || cc == 61 || cc == 75 || cc == 80 || cc == 90 || cc == 100 ||
+           cc == 120;
+}
+
+/* `nth`: among all architectures; it decides which type has its turn. Layouts matter to the
+ * width of an element, not to its arithmetic. */
+static void add_arch(int cc, int nth, bool has_all_layouts) {
+    for (int t = 0; t < DTYPES; t++)
+        if (is_new(cc) || t == nth % DTYPES)
+            add_type(cc, dtypes[t], has_all_layouts && t < WIDTHS ? 4 : 1);
 }
 
 /* A start for the first type for which the rules allow it; false when there is none. */
 static bool add_start(const struct gt_family *f, int cc, int start) {
     struct gt_binding b;
     struct gt_err err;
-    for (size_t t = 0; t < sizeof dtypes / sizeof *dtypes; t++) {
+    for (int t = 0; t < DTYPES; t++) {
         if (!prepare(f, cc, dtypes[t], START_LAYOUT))
             continue;
         gt_family_start(f, start, &job[jobs].point);
@@ -221,13 +239,18 @@ static int by_number(const void *a, const void *b) {
     return *(const int *)a - *(const int *)b;
 }
 
-/* All architectures that some NVRTC here knows and we serve, once each, ascending. */
+static bool is_wanted(int cc) {
+    const char *below = getenv("GT_NVRTC_BELOW");
+    return cc >= OLDEST && (below == NULL || cc < atoi(below));
+}
+
+/* Every architecture that some NVRTC here knows and we serve, once, ascending. */
 static int find_archs(int archs[ARCHS_MAX]) {
     const struct gt_nvrtcs *all = gt_nvrtc_api();
     int count = 0, kept = 0;
     for (int i = 0; i < all->count; i++)
         for (int a = 0; a < all->lib[i].arch_count; a++)
-            if (all->lib[i].arch[a] >= OLDEST)
+            if (is_wanted(all->lib[i].arch[a]))
                 archs[count++] = all->lib[i].arch[a];
     qsort(archs, (size_t)count, sizeof *archs, by_number);
     for (int i = 0; i < count; i++)
@@ -277,7 +300,7 @@ static void test_every_family(void **state) {
     }
     jobs = 0;
     for (int i = 0; i < count; i++)
-        add_arch(archs[i], has_all_layouts(archs[i], archs) ? 4 : 1);
+        add_arch(archs[i], i, has_all_layouts(archs[i], archs));
     compile_all();
     for (int i = 0; i < count; i++)
         bad += tell(archs[i]);
@@ -289,6 +312,8 @@ static void test_every_start(void **state) {
     struct gt_err err = {""};
     int bad = 0;
     (void)state;
+    if (!is_wanted(START_CC))
+        skip();
     if (gt_nvrtc_choose(&choice, START_CC, &err)) {
         print_message("skipped: %s\n", err.line);
         skip();

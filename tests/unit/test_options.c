@@ -17,7 +17,7 @@ struct values {
     const char *db;
     struct gt_texts family, names;
     int64_t seed;
-    double budget, peak;
+    double budget, peak, memory;
 };
 
 static const struct gt_option options[] = {
@@ -31,6 +31,7 @@ static const struct gt_option options[] = {
     {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME", "a time", 0,
      0},
     {"peak", 0, GT_OPT_NUMBER, offsetof(struct values, peak), "X", "a number", 0, 0},
+    {"memory", 'm', GT_OPT_BYTES, offsetof(struct values, memory), "SIZE", "bytes", 0, 0},
     {NULL, 0, GT_OPT_FLAG, 0, NULL, NULL, 0, 0},
 };
 
@@ -117,6 +118,33 @@ static void test_seconds_and_numbers(void **state) {
     }
 }
 
+static void test_bytes(void **state) {
+    static const struct {
+        const char *line;
+        double memory;
+    } rows[] = {
+        {"--memory 4096", 4096},
+        {"--memory 1", 1},
+        {"-m 7B", 7},
+        {"-m500kB", 500e3},
+        {"--memory=500MB", 500e6},
+        {"--memory 2GB", 2e9},
+        {"--memory 1.5TB", 1.5e12},
+        {"--memory 64KiB", 65536},
+        {"--memory .5MiB", 524288},
+        {"--memory 8GiB", 8589934592.0},
+        {"--memory 2TiB", 2199023255552.0},
+        {"--memory 1000000000000000000", 1e18},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct values v = {.seed = 0};
+        char operands[256];
+        assert_int_equal(parse(&v, operands, rows[i].line), -1);
+        assert_true(v.memory == rows[i].memory);
+    }
+}
+
 static void test_complaints(void **state) {
     static const struct {
         const char *line, *says;
@@ -151,6 +179,18 @@ static void test_complaints(void **state) {
         {"--peak -3", "not '-3'"},
         {"--peak 5x", "not '5x'"},
         {"--peak 1,5", "not '1,5'"},
+        {"--memory x", "toy: --memory needs a size such as 8GiB, 500MB or 4096, not 'x'"},
+        {"--memory 0", "not '0'"},
+        {"--memory 0.5", "not '0.5'"},
+        {"--memory -1GiB", "not '-1GiB'"},
+        {"--memory 8G", "not '8G'"},
+        {"--memory 8gib", "not '8gib'"},
+        {"--memory 8GiBs", "not '8GiBs'"},
+        {"--memory GiB", "not 'GiB'"},
+        {"--memory 1e9", "not '1e9'"},
+        {"--memory nan", "not 'nan'"},
+        {"--memory 1000001TB", "not '1000001TB'"},
+        {"--memory=", "not ''"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -254,10 +294,15 @@ static void test_exit_codes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),          cmocka_unit_test(test_seconds_and_numbers),
-        cmocka_unit_test(test_complaints),      cmocka_unit_test(test_list_is_bounded),
-        cmocka_unit_test(test_names_by_commas), cmocka_unit_test(test_help),
-        cmocka_unit_test(test_tables),          cmocka_unit_test(test_exit_codes),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_seconds_and_numbers),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_complaints),
+        cmocka_unit_test(test_list_is_bounded),
+        cmocka_unit_test(test_names_by_commas),
+        cmocka_unit_test(test_help),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_exit_codes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

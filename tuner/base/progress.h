@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a process of several that work at once has to say; the first of them draws. */
+/* A message of a process that works beside others, to the program that draws for all. */
 struct gt_progress_note {
     enum gt_note_kind {
         GT_NOTE_TRIALS, /* `done` trials of the problem, `rate` a second */
@@ -29,7 +29,7 @@ struct gt_progress {
     double seen_at;           /* when it was shown first; gt_seconds */
     double started, shown;    /* gt_seconds */
     double count_began;       /* gt_progress_count */
-    /* What would be drawn goes there, with `user`; NULL: to stderr. */
+    /* Receives every message in place of stderr, with `user`; NULL: stderr. */
     void (*relay)(void *user, const struct gt_progress_note *note);
     void *user;
 };
@@ -45,8 +45,8 @@ void gt_progress_show(struct gt_progress *p, const char *name, size_t done, size
 void gt_progress_say(struct gt_progress *p, const char *text);
 /* The same, but only on a terminal: for one step of many. */
 void gt_progress_step(struct gt_progress *p, const char *text);
-/* On a terminal, not too often and no longer than its line: what several processes are at.
- */
+/* A line about several processes: on a terminal alone, no longer than its lines, not too
+ * often. */
 void gt_progress_crowd(struct gt_progress *p, const char *text);
 /* How far a loop is: called ahead of step `done` of `of`, from 0 on. */
 void gt_progress_count(struct gt_progress *p, const char *what, size_t done, size_t of);

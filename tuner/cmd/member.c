@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * member.c - the other end of tuner/tune/crew.c: a process that tunes on one of several
- * devices. It reads tasks from one descriptor and reports to another, and stores what it
- * finds itself. Its command line is that of `gemmtune tune`, whose device and problems
- * come with the tasks.
+ * devices. It reads tasks from one descriptor, reports to another, and
+ * stores its trials and records itself. Its command line is that of `gemmtune tune`, whose
+ * device and problems come with the tasks.
  */
 #define _DEFAULT_SOURCE /* for prctl's declaration on old C libraries */
 #include "core/io.h"

@@ -6,6 +6,7 @@
 #include "tuner/stream/stream.h"
 
 #include "runtime/driver.h"
+#include "tuner/base/choose.h"
 #include "tuner/base/table.h"
 #include "tuner/base/progress.h"
 #include "tuner/cmd/common.h"
@@ -246,6 +247,7 @@ static void print_people(const struct answer *a) {
            "%" PRId64 " of A, %" PRId64 " of B, %" PRId64 " of C in %s of device memory\n",
            r->tiles, r->tile_m, r->tile_n, r->tile_k, r->slots_a, r->slots_b, r->slots_c,
            gt_show_bytes(b[0], (double)r->device_bytes));
+    printf("slabs      %s: %s; %s\n", a->s.slab, gt_match_word(a->s.match), a->s.kernel);
     printf("copied     %s in, %s out; the link has %s/s in, %s/s out\n",
            gt_show_bytes(b[0], r->bytes_in), gt_show_bytes(b[1], r->bytes_out),
            gt_show_bytes(b[2], r->link_in), gt_show_bytes(b[3], r->link_out));
@@ -253,8 +255,10 @@ static void print_people(const struct answer *a) {
            gt_show_ns(b[0], r->seconds * 1e9), gt_show_ns(b[1], r->forecast_seconds * 1e9),
            gt_show_ns(b[2], r->bound_seconds * 1e9),
            gt_show_ns(b[3], r->prepare_seconds * 1e9));
-    printf("products   %.1f %% of the time; copies that no product hides %.1f %%\n",
-           100 * r->compute_seconds / r->seconds, 100 * r->exposed_seconds / r->seconds);
+    printf("products   %.1f %% of the time%s; copies that no product hides %.1f %%\n",
+           100 * r->compute_seconds / r->seconds,
+           a->setup->five_buffers ? " (in the paper of 2010: 90 %)" : "",
+           100 * r->exposed_seconds / r->seconds);
     if (a->s.correct)
         printf("checked    correct; the largest error is %.2g of its bound\n", a->s.worst);
     else
@@ -302,6 +306,9 @@ static void print_json(const struct answer *a) {
     printf("{");
     gt_json_text(&first, "problem", a->problem);
     gt_json_number(&first, "devices", (double)r->devices);
+    gt_json_text(&first, "slab", a->s.slab);
+    gt_json_text(&first, "match", gt_match_word(a->s.match));
+    gt_json_text(&first, "kernel", a->s.kernel);
     gt_json_text(&first, "checked", a->s.correct ? "correct" : "wrong");
     gt_json_text(&first, "error", a->s.correct ? NULL : a->s.wrong);
     json_contestant(&first, a, "seconds", NULL, &a->s.own);

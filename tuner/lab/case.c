@@ -108,30 +108,40 @@ gt_status gt_case_workspace(struct gt_case *t, int64_t bytes, struct gt_err *err
 
 /* ---- the host's word on the reference ---- */
 
-/* Element (i, j) in higher precision, and the sum of the sizes of its terms. Integers are
- * exact, modulo 2^32. */
+/* Row i of op(A): its k numbers. */
+static void row_of_a(double *x, const struct gt_case *t, int64_t i) {
+    const gemmtune_problem *p = &t->spec.problem;
+    for (int64_t q = 0; q < p->k; q++)
+        x[q] = p->trans_a ? gt_data_value(t->a.seed, q, i, t->spec.mode, p->type_a)
+                          : gt_data_value(t->a.seed, i, q, t->spec.mode, p->type_a);
+}
+
+/* Column j of op(B): its k numbers. */
+static void column_of_b(double *y, const struct gt_case *t, int64_t j) {
+    const gemmtune_problem *p = &t->spec.problem;
+    for (int64_t q = 0; q < p->k; q++)
+        y[q] = p->trans_b ? gt_data_value(t->b.seed, j, q, t->spec.mode, p->type_b)
+                          : gt_data_value(t->b.seed, q, j, t->spec.mode, p->type_b);
+}
+
+/* Element (i, j) in higher precision, and the sum of the sizes of its terms. x is row i of
+ * op(A), y is column j of op(B). Integers are exact, modulo 2^32. */
 static long double host_element(const struct gt_case *t, int64_t i, int64_t j,
-                                long double *size) {
+                                const double *x, const double *y, long double *size) {
     const struct gt_case_spec *s = &t->spec;
-    const gemmtune_problem *p = &s->problem;
-    const int64_t depth = s->alpha == 0 ? 0 : p->k;
+    const int64_t depth = s->alpha == 0 ? 0 : s->problem.k;
     const bool whole = !gt_type_is_float(t->checker->wide);
     long double sum = 0, abs_sum = 0;
     uint32_t wrap = 0;
-    for (int64_t q = 0; q < depth; q++) {
-        const double x = p->trans_a ? gt_data_value(t->a.seed, q, i, s->mode, p->type_a)
-                                    : gt_data_value(t->a.seed, i, q, s->mode, p->type_a);
-        const double y = p->trans_b ? gt_data_value(t->b.seed, j, q, s->mode, p->type_b)
-                                    : gt_data_value(t->b.seed, q, j, s->mode, p->type_b);
-        if (whole) {
-            wrap += (uint32_t)(int32_t)x * (uint32_t)(int32_t)y;
-        } else {
-            sum += (long double)x * y;
-            abs_sum += fabsl((long double)x * y);
-        }
+    for (int64_t q = 0; q < depth && whole; q++)
+        wrap += (uint32_t)(int32_t)x[q] * (uint32_t)(int32_t)y[q];
+    for (int64_t q = 0; q < depth && !whole; q++) {
+        const long double term = (long double)x[q] * y[q];
+        sum += term;
+        abs_sum += fabsl(term);
     }
     const double old =
-        s->beta == 0 ? 0 : gt_data_value(seed_c(t), i, j, s->mode, p->type_c);
+        s->beta == 0 ? 0 : gt_data_value(seed_c(t), i, j, s->mode, s->problem.type_c);
     *size = fabsl((long double)s->alpha) * abs_sum + fabsl((long double)s->beta * old);
     if (whole)
         return (int32_t)((uint32_t)(int32_t)s->alpha * wrap +
@@ -139,11 +149,12 @@ static long double host_element(const struct gt_case *t, int64_t i, int64_t j,
     return s->alpha * sum + (long double)s->beta * old;
 }
 
-static gt_status agree(struct gt_case *t, int64_t e, const void *bytes,
-                       struct gt_err *err) {
+/* Whether the reference, of which `bytes` is element e, has what the host has. */
+static gt_status agree(struct gt_case *t, int64_t e, const double *x, const double *y,
+                       const void *bytes, struct gt_err *err) {
     const gemmtune_problem *p = &t->spec.problem;
     long double size;
-    const long double want = host_element(t, e / p->n, e % p->n, &size);
+    const long double want = host_element(t, e / p->n, e % p->n, x, y, &size);
     const double got = gt_element_get(bytes, t->checker->wide);
     const long double u = gt_type_unit(t->checker->wide);
     if (fabsl(got - want) <= 2 * u * size + u * fabsl(want))
@@ -157,7 +168,8 @@ static gt_status agree(struct gt_case *t, int64_t e, const void *bytes,
         name, (long long)(e / p->n), (long long)(e % p->n), got, want);
 }
 
-static gt_status agree_all(struct gt_case *t, struct gt_err *err) {
+/* `y` has room for all of op(B), so that each number is made once. */
+static gt_status agree_all(struct gt_case *t, double *x, double *y, struct gt_err *err) {
     const gemmtune_problem *p = &t->spec.problem;
     const size_t size = gt_type_size(t->checker->wide);
     char *host = malloc((size_t)(p->m * p->n) * size);
@@ -166,13 +178,21 @@ static gt_status agree_all(struct gt_case *t, struct gt_err *err) {
     gt_status status =
         gt_rig_head(t->checker->rig)
             ->ops->read(t->checker->rig, t->r, 0, host, p->m * p->n * (int64_t)size, err);
-    for (int64_t e = 0; status == GEMMTUNE_OK && e < p->m * p->n; e++)
-        status = agree(t, e, host + (size_t)e * size, err);
+    for (int64_t j = 0; status == GEMMTUNE_OK && j < p->n; j++)
+        column_of_b(y + j * p->k, t, j);
+    for (int64_t i = 0; status == GEMMTUNE_OK && i < p->m; i++) {
+        row_of_a(x, t, i);
+        for (int64_t j = 0; status == GEMMTUNE_OK && j < p->n; j++) {
+            const int64_t e = i * p->n + j;
+            status = agree(t, e, x, y + j * p->k, host + (size_t)e * size, err);
+        }
+    }
     free(host);
     return status;
 }
 
-static gt_status agree_sampled(struct gt_case *t, int64_t samples, struct gt_err *err) {
+static gt_status agree_sampled(struct gt_case *t, int64_t samples, double *x, double *y,
+                               struct gt_err *err) {
     const gemmtune_problem *p = &t->spec.problem;
     const int64_t size = (int64_t)gt_type_size(t->checker->wide), total = p->m * p->n;
     gt_status status = GEMMTUNE_OK;
@@ -186,8 +206,10 @@ static gt_status agree_sampled(struct gt_case *t, int64_t samples, struct gt_err
         char bytes[8];
         status = gt_rig_head(t->checker->rig)
                      ->ops->read(t->checker->rig, t->r, e * size, bytes, size, err);
+        row_of_a(x, t, e / p->n);
+        column_of_b(y, t, e % p->n);
         if (status == GEMMTUNE_OK)
-            status = agree(t, e, bytes, err);
+            status = agree(t, e, x, y, bytes, err);
     }
     return status;
 }
@@ -196,9 +218,19 @@ static gt_status host_check(struct gt_case *t, struct gt_err *err) {
     const gemmtune_problem *p = &t->spec.problem;
     const int64_t depth = p->k > 1 ? p->k : 1;
     const int64_t samples = HOST_MACS / depth > 16 ? HOST_MACS / depth : 16;
-    if (p->m * p->n <= samples)
-        return agree_all(t, err);
-    return agree_sampled(t, samples < 512 ? samples : 512, err);
+    const bool all = p->m * p->n <= samples;
+    double *x = malloc((size_t)depth * sizeof *x);
+    double *y = malloc((size_t)(depth * (all && p->n > 1 ? p->n : 1)) * sizeof *y);
+    gt_status status;
+    if (!x || !y)
+        status = gt_fail(err, GEMMTUNE_ENOMEM, "no memory to check the reference");
+    else if (all)
+        status = agree_all(t, x, y, err);
+    else
+        status = agree_sampled(t, samples < 512 ? samples : 512, x, y, err);
+    free(x);
+    free(y);
+    return status;
 }
 
 /* ---- a case ---- */

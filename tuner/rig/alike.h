@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* alike.h - several equal devices of this machine: what tuning one of them finds holds for
- * all. */
+/* alike.h - several equal devices of this machine: a result of one of them holds for all.
+ */
 #ifndef GT_TUNER_RIG_ALIKE_H
 #define GT_TUNER_RIG_ALIKE_H
 
@@ -16,7 +16,7 @@ struct gt_alike {
     char others[256];
 };
 
-/* What the user says: one device, or several with commas between, each as gt_devices_pick
+/* `what` names one device, or several with commas between, each as gt_devices_pick
  * takes it; "all", the first usable device and all that are equal to it; NULL, the first.
  * ENODRIVER: one is not there or cannot be used. EINVAL: one is named twice, or two have
  * different keys. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- random numbers
@@ -153,6 +154,22 @@ static gt_status open_one(struct gt_matrices *m, int i, const gemmtune_problem *
     return status;
 }
 
+/* Two names of one file are two mappings of the same elements. */
+static bool are_same_file(const char *x, const char *y) {
+    struct stat one, other;
+    return x != NULL && y != NULL && stat(x, &one) == 0 && stat(y, &other) == 0 &&
+           one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+static gt_status check_paths(const char *const path[3], struct gt_err *err) {
+    for (int i = 0; i < 2; i++)
+        if (are_same_file(path[i], path[2]))
+            return gt_fail(err, GEMMTUNE_EINVAL,
+                           "C overlaps an input: %.200s and %.200s are the same file",
+                           path[2], path[i]);
+    return GEMMTUNE_OK;
+}
+
 gt_status gt_matrices_open(struct gt_matrices *out, const gemmtune_problem *p,
                            struct gt_link *pinned, const char *const path[3], uint64_t seed,
                            struct gt_err *err) {
@@ -165,10 +182,17 @@ gt_status gt_matrices_open(struct gt_matrices *out, const gemmtune_problem *p,
         out->path[i] = path[i];
         out->bytes[i] = (size_t)elements[i] * gt_type_size(type_of(p, i));
     }
-    gt_status status = check_room(out, err);
+    gt_status status = check_paths(path, err);
+    if (status == GEMMTUNE_OK)
+        status = check_room(out, err);
     for (int i = 0; status == GEMMTUNE_OK && i < 3; i++)
         status = open_one(out, i, p, shape[i], seed, err);
     return status;
+}
+
+void gt_matrices_forget_c(struct gt_matrices *m) {
+    if (m->npy[2].is_new)
+        (void)unlink(m->path[2]);
 }
 
 void gt_matrices_refill_c(struct gt_matrices *m, const gemmtune_problem *p, uint64_t seed) {

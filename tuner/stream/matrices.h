@@ -21,6 +21,8 @@ struct gt_matrices {
 gt_status gt_matrices_open(struct gt_matrices *out, const gemmtune_problem *p,
                            struct gt_link *pinned, const char *const path[3], uint64_t seed,
                            struct gt_err *err);
+/* Removes C's file if it was made for C, before gt_matrices_close. */
+void gt_matrices_forget_c(struct gt_matrices *m);
 /* Fills C with the same numbers as gt_matrices_open. Not for files. */
 void gt_matrices_refill_c(struct gt_matrices *m, const gemmtune_problem *p, uint64_t seed);
 /* Writes C's file. EIO. */

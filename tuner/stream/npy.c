@@ -108,8 +108,9 @@ static gt_status check_header(const struct header *h, const char *path, gemmtune
         return gt_fail(err, GEMMTUNE_EINVAL, "%.300s holds %.*s, the problem wants '%s'",
                        path, (int)strcspn(descr, ",}"), descr, word);
     if (!read_shape(&has, shape))
-        return gt_fail(err, GEMMTUNE_EINVAL, "%.300s holds no matrix but an array %.*s",
-                       path, (int)strcspn(shape, "}"), shape);
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "%.300s holds an array of shape %.*s), not a matrix", path,
+                       (int)strcspn(shape, ")}"), shape);
     if (has.rows != want.rows || has.cols != want.cols)
         return gt_fail(err, GEMMTUNE_EINVAL,
                        "%.300s is %" PRId64 " x %" PRId64 ", the problem wants %" PRId64
@@ -146,6 +147,8 @@ static gt_status map_file(struct gt_npy *out, int fd, const char *path, bool wri
     struct stat about;
     if (fstat(fd, &about) != 0)
         return gt_fail(err, GEMMTUNE_EIO, "%.300s: %s", path, strerror(errno));
+    if (!S_ISREG(about.st_mode))
+        return gt_fail(err, GEMMTUNE_EIO, "%.300s is not an ordinary file", path);
     if (about.st_size == 0)
         return gt_fail(err, GEMMTUNE_EPARSE, "%.300s is not a .npy file", path);
     out->size = (size_t)about.st_size;
@@ -164,7 +167,8 @@ gt_status gt_npy_open(struct gt_npy *out, const char *path, gemmtune_dtype type,
     if (word_of(type) == NULL)
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "a .npy file cannot hold %s",
                        gt_type_name(type));
-    const int fd = open(path, (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+    /* O_NONBLOCK: the opening of a pipe would wait for its other end */
+    const int fd = open(path, (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return gt_fail(err, GEMMTUNE_EIO, "%.300s: %s", path, strerror(errno));
     gt_status status = map_file(out, fd, path, writes, err);
@@ -213,11 +217,13 @@ gt_status gt_npy_create(struct gt_npy *out, const char *path, gemmtune_dtype typ
     const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
         return gt_fail(err, GEMMTUNE_EIO, "%.300s: %s", path, strerror(errno));
-    const gt_status status = write_new(fd, path, type, shape, err);
+    gt_status status = write_new(fd, path, type, shape, err);
     (void)close(fd);
     if (status == GEMMTUNE_OK)
-        return gt_npy_open(out, path, type, shape, true, err);
-    (void)unlink(path);
+        status = gt_npy_open(out, path, type, shape, true, err);
+    if (status != GEMMTUNE_OK)
+        (void)unlink(path);
+    out->is_new = status == GEMMTUNE_OK;
     return status;
 }
 

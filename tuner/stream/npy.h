@@ -12,6 +12,7 @@ struct gt_npy {
     void *data;  /* the elements, row by row, packed */
     void *map;   /* of the whole file */
     size_t size; /* of the map */
+    bool is_new; /* gt_npy_create has made the file */
 };
 
 /* Maps a file that must hold a matrix of this type and shape in C order. `writes`: the

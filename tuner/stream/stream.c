@@ -152,6 +152,27 @@ static gt_status choose_block(struct work *w, struct gt_err *err) {
     return status;
 }
 
+/* The largest slab's problem, which users can tune, and the kernel that it has now. */
+static void note_kernel(struct work *w) {
+    const gemmtune_host_report *r = &w->out->report;
+    gemmtune_problem slab = w->setup->p;
+    gemmtune_plan *plan = NULL;
+    gemmtune_plan_info info = {.struct_size = sizeof info};
+    slab.m = r->tile_m;
+    slab.n = r->tile_n;
+    slab.k = r->tile_k;
+    slab.lda = slab.ldb = slab.ldc = 0;
+    slab.reads_c = w->contest.beta != 0 || r->tile_k < w->setup->p.k;
+    (void)gemmtune_problem_format(&slab, w->out->slab, sizeof w->out->slab);
+    if (gemmtune_plan_create(&plan, w->contest.ctx[0], &slab, GEMMTUNE_MATCH_DEFAULT,
+                             (size_t)r->device_bytes / 8) != GEMMTUNE_OK)
+        return;
+    (void)gemmtune_plan_describe(plan, &info);
+    w->out->match = info.match;
+    snprintf(w->out->kernel, sizeof w->out->kernel, "%s \"%s\"", info.family, info.params);
+    gemmtune_plan_destroy(plan);
+}
+
 /* A contestant that cannot take part is left out, with the reason. */
 static void open_contestants(struct work *w) {
     struct gt_err err;
@@ -192,6 +213,7 @@ static gt_status play_round(struct work *w, int round, struct gt_err *err) {
     say(w, "multiplying");
     gt_status status = run_own(&out->own.seconds[round], w, round == 0, err);
     if (status == GEMMTUNE_OK && round == 0) {
+        note_kernel(w);
         status = check(w, err);
         if (status == GEMMTUNE_OK && out->correct)
             open_contestants(w);
@@ -217,6 +239,8 @@ static gt_status run(struct work *w, struct gt_err *err) {
         if (!w->out->correct)
             break;
     }
+    if (status != GEMMTUNE_OK && w->out->report.tiles_done == 0)
+        gt_matrices_forget_c(&w->matrices); /* a new file without any result */
     struct gt_err closing = {""};
     const gt_status closed = gt_matrices_close(&w->matrices, &closing);
     return status == GEMMTUNE_OK && closed != GEMMTUNE_OK

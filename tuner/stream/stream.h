@@ -10,7 +10,7 @@
 #include "tuner/stream/matrices.h"
 #include "tuner/stream/timeline.h"
 
-enum { GT_STREAM_ROUNDS_MAX = 64, GT_STREAM_WHY_MAX = 200 };
+enum { GT_STREAM_ROUNDS_MAX = 64, GT_STREAM_WHY_MAX = 200, GT_STREAM_KERNEL_MAX = 1024 };
 
 /* What is asked. */
 struct gt_stream_setup {
@@ -42,6 +42,10 @@ struct gt_stream_times {
 struct gt_stream {
     gemmtune_host_report report; /* of the first round */
     struct gt_timeline timeline; /* of it */
+    /* The product of a whole tile and slab: its name, its kernel, and how that was found.
+     */
+    char slab[GT_PROBLEM_NAME_MAX], kernel[GT_STREAM_KERNEL_MAX];
+    gemmtune_match match;
     struct gt_stream_times own, resident, cublasxt;
     double bytes; /* of A, B and C */
     double worst; /* error over its bound, of the check */

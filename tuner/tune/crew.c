@@ -17,22 +17,23 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STOP_SECONDS = 15 }; /* for what members do when they are told to stop */
+enum { STOP_SECONDS = 15 }; /* for members that are told to stop: then they are killed */
 static const double poll_s = 0.2;
 
 struct member {
-    size_t number; /* of its device */
+    size_t number; /* of its device, as `gemmtune devices` counts */
     const struct gt_device *device;
     struct gt_process process; /* started with its first problem */
-    bool dead;                 /* it ended early; nothing more is given to its device */
+    bool dead;                 /* it ended early; its device gets nothing more */
     bool busy;
-    size_t item;            /* that it is at while busy */
-    double share_s, until;  /* its time; the moment when it should be done */
-    enum gt_note_kind note; /* that it said last */
-    size_t done;
-    double rate;
-    struct gt_news news; /* the next one, of which `heard` bytes have come */
-    size_t heard;
+    size_t item;            /* while busy: the problem that it tunes */
+    double share_s;         /* seconds that the problem was given */
+    double until;           /* by gt_seconds: when the problem should be done */
+    enum gt_note_kind note; /* kind of its last note; GT_NOTE_LINE: none yet */
+    size_t done;            /* trials of the problem */
+    double rate;            /* trials a second */
+    struct gt_news news;    /* the frame that is being received */
+    size_t heard;           /* bytes of it that have come */
 };
 
 struct crew {
@@ -41,12 +42,12 @@ struct crew {
     struct gt_tune_result *result;
     struct member *member; /* one a device */
     size_t members;
-    struct gt_core_set cores; /* of all */
-    size_t parts;             /* that they are divided in: as many as work at once */
+    struct gt_core_set cores; /* of the program */
+    size_t parts; /* into which the cores are divided: members at work at once */
     struct gt_deal deal;
-    bool ending;   /* members have been told that there is no more */
-    double last_s; /* by gt_seconds: those that have not ended by then are killed */
-    int code;
+    bool ending;      /* members have been told to end */
+    double last_s;    /* by gt_seconds: members that have not ended by then are killed */
+    int code;         /* worst exit code of a member that ended early */
     gt_status status; /* of the first failure */
     struct gt_err why;
 };
@@ -58,7 +59,7 @@ static void end_problem(struct crew *c, size_t item) {
     c->setup->ended(c->setup->user, item);
 }
 
-/* A problem that nobody is left for, or that members die of. */
+/* Ends a problem without a result. */
 static void give_up(struct crew *c, size_t item, const char *why) {
     struct gt_tune_result *r = &c->result[item];
     memset(r, 0, sizeof *r);
@@ -89,7 +90,8 @@ static bool any(const struct crew *c, bool busy) {
     return found;
 }
 
-/* Its problem is free again, unless it was the second member that it was lost with. */
+/* A member ended while it tuned a problem: another member gets the problem, unless it was
+ * lost before. */
 static void lose_problem(struct crew *c, struct member *m, const char *how) {
     char text[1024];
     struct gt_progress *progress = &c->setup->tuner->progress;
@@ -121,8 +123,8 @@ static void end_member(struct crew *c, struct member *m) {
     m->busy = false;
 }
 
-/* Nobody reads from a closed pipe: those that wait end, and so do the others, once they
- * have done what they are at. With `now` that is at once. */
+/* Closes the pipes through which tasks go. Idle members end then; busy ones end after their
+ * problem or, with `now`, as soon as they have stored their trials. */
 static void tell_end(struct crew *c, bool now) {
     if (c->ending)
         return;
@@ -147,7 +149,7 @@ static void kill_late(struct crew *c) {
 
 /* ---- tasks and news ---- */
 
-/* Seconds that others will still be at their problems. */
+/* Seconds that the other members still need for their problems. */
 static double promised_s(const struct crew *c, const struct member *but) {
     double sum = 0;
     for (size_t i = 0; i < c->members; i++)
@@ -171,7 +173,7 @@ static void hand(struct crew *c, struct member *m, size_t item) {
     m->item = item;
     m->until = gt_seconds() + m->share_s;
     m->note = GT_NOTE_LINE;
-    /* one that has died is found out when it is listened to */
+    /* a dead member is noticed when its pipe is read */
     (void)gt_write_all(m->process.to, &task, sizeof task);
 }
 
@@ -194,7 +196,7 @@ static void hand_out(struct crew *c) {
         else if (item != GT_DEAL_NONE)
             hand(c, m, item);
     }
-    if (!any(c, true)) /* nor is there a problem left, or somebody were busy */
+    if (!any(c, true)) /* idle members were offered every problem: none is left */
         tell_end(c, false);
 }
 
@@ -220,7 +222,8 @@ static void take(struct crew *c, struct member *m) {
     }
 }
 
-/* Reads what there is: one that is stopped inside a frame must not hold us up. */
+/* Reads the bytes that have come. A member that is stopped inside a frame must not block
+ * the program. */
 static void hear(struct crew *c, struct member *m) {
     const ssize_t n =
         read(m->process.from, (char *)&m->news + m->heard, sizeof m->news - m->heard);
@@ -251,7 +254,7 @@ static void listen_to_all(struct crew *c) {
 
 /* ---- progress ---- */
 
-/* The others take as long, for what they cost, as those that have ended. */
+/* Assumes that cost and time go together: -1 while no problem has ended. */
 static double left_s(const struct crew *c) {
     const struct gt_budget *b = c->setup->budget;
     const double spent = gt_seconds() - b->began;
@@ -264,7 +267,7 @@ static double left_s(const struct crew *c) {
 static size_t say_member(char *text, size_t size, const struct crew *c,
                          const struct member *m) {
     const char *name = c->sweep->item[m->item].name;
-    char doing[64] = ""; /* GT_NOTE_LINE: nothing was heard yet */
+    char doing[64] = "";
     if (m->note == GT_NOTE_TRIALS)
         (void)snprintf(doing, sizeof doing, " %zu trials", m->done);
     else if (m->note == GT_NOTE_STEP)

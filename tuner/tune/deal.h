@@ -35,7 +35,7 @@ void gt_deal_leave(struct gt_deal *d, size_t device);
 /* A problem was lost with its device. True when it is not given any more, so that another
  * one gets it; false when it has been lost too often. */
 bool gt_deal_lose(struct gt_deal *d, size_t problem);
-/* A problem has ended: for what is left. */
+/* A problem has ended: its cost moves from `left` to `done`. */
 void gt_deal_end(struct gt_deal *d, size_t problem);
 
 #endif

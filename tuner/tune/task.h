@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * task.h - what a program that tunes on several devices says to its members, a process a
- * device, and hears from them: fixed-size frames over pipes, both ends the same binary.
+ * task.h - the frames between a program that tunes on several devices and its members, one
+ * process a device. They have a fixed size and go over pipes; both ends are the same
+ * binary.
  */
 #ifndef GT_TUNER_TUNE_TASK_H
 #define GT_TUNER_TUNE_TASK_H
@@ -13,8 +14,8 @@ struct gt_task {
     uint32_t magic;
     struct gt_device device; /* the same in every task of a member */
     char problem[GT_PROBLEM_NAME_MAX];
-    char next[GT_PROBLEM_NAME_MAX]; /* that is likely to be the task after it; "" none */
-    double share_s;                 /* as gt_tune_problem wants it */
+    char next[GT_PROBLEM_NAME_MAX]; /* the problem of the next task, probably; "": none */
+    double share_s;                 /* seconds for the problem; 0: no limit */
     double promised_s;              /* as gt_tuned_note wants it */
 };
 

@@ -30,8 +30,8 @@ struct gt_process_setup {
     bool aloud; /* what it prints, to stdout as well, goes to our stderr at once */
 };
 
-/* SIGINT, SIGTERM and SIGUSR1 do not reach it, but for SIGTERM one that is aloud: they
- * often go to a whole group, and we decide when its work ends. */
+/* The process ignores SIGINT, SIGTERM and SIGUSR1, which often go to a whole group: the
+ * program decides when its work ends. A process that is aloud obeys SIGTERM. */
 gt_status gt_process_start(struct gt_process *p, const struct gt_process_setup *setup,
                            struct gt_err *err);
 /* A job of its ended well: forgets what was printed meanwhile but our own log lines, which

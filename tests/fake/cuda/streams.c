@@ -53,7 +53,7 @@ gt_cu_result cuStreamQuery(CUstream stream) {
 
 gt_cu_result cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
     ENTER(cuStreamWaitEvent);
-    return GT_CU_SUCCESS; /* everything is in order anyway */
+    return event->recorded ? GT_CU_SUCCESS : GT_CU_INVALID_HANDLE; /* all is in order */
 }
 
 gt_cu_result cuStreamBeginCapture_v2(CUstream stream, gt_cu_capture_mode mode) {

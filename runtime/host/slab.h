@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* slab.h - the product of one whole tile of C and one slab of k, timed on its own. */
+#ifndef GT_RUNTIME_HOST_SLAB_H
+#define GT_RUNTIME_HOST_SLAB_H
+
+#include "runtime/host/link.h"
+#include "runtime/host/plans.h"
+
+/* Seconds of the product, of three runs the fastest, with the kernel that the host product
+ * would use and on whatever the device's memory holds. Needs one slot of each operand and
+ * at most `workspace_max` bytes beside them. ENOMEM, and errors of gemmtune_plan_create.
+ * The calling thread is attached to the link. */
+gt_status gt_host_slab_time(double *seconds, struct gt_link *link, gemmtune_ctx *ctx,
+                            const struct gt_host_cut *cut, int64_t workspace_max,
+                            struct gt_err *err);
+
+#endif

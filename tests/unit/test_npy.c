@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Matrices in .npy files: files that NumPy wrote, files of our own, and files that are
+ * damaged, of another kind or not writable. Each refusal is one sentence with the path.
+ */
+#include "tuner/stream/npy.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct gt_err err;
+static char root[200], path[300];
+
+static int set_up(void **state) {
+    const char *tmp = getenv("TMPDIR");
+    (void)state;
+    snprintf(root, sizeof root, "%.150s/gemmtune-npy-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (mkdtemp(root) == NULL)
+        return -1;
+    snprintf(path, sizeof path, "%s/x.npy", root);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    (void)unlink(path);
+    return rmdir(root);
+}
+
+static void write_file(const void *bytes, size_t size) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* A file of a version's header with `text`, then `data` bytes that count from 0. */
+static void write_npy(int version, const char *text, size_t data) {
+    unsigned char bytes[1024] = "\x93NUMPY";
+    const size_t length = strlen(text), begin = version == 1 ? 10 : 12;
+    assert_true(begin + length + data <= sizeof bytes);
+    bytes[6] = (unsigned char)version;
+    bytes[8] = (unsigned char)length;
+    bytes[9] = (unsigned char)(length >> 8);
+    memcpy(bytes + begin, text, length);
+    for (size_t i = 0; i < data; i++)
+        bytes[begin + length + i] = (unsigned char)i;
+    write_file(bytes, begin + length + data);
+}
+
+#define HEADER(descr, order, shape)                                                        \
+    "{'descr': " descr ", 'fortran_order': " order ", 'shape': " shape ", }   \n"
+
+/* A file for 2 x 3 elements of f32 is not there. */
+static void refuse(gt_status status, const char *words) {
+    const struct gt_shape shape = {2, 3};
+    struct gt_npy npy = {.size = 77};
+    for (int writes = 0; writes < 2; writes++) {
+        err.line[0] = '\0';
+        assert_int_equal(gt_npy_open(&npy, path, GEMMTUNE_F32, shape, writes == 1, &err),
+                         status);
+        assert_null(npy.map);
+        if (strstr(err.line, words) == NULL || strstr(err.line, path) == NULL)
+            fail_msg("\"%s\" does not say \"%s\"", err.line, words);
+        assert_null(strchr(err.line, '\n'));
+        assert_int_equal(gt_npy_close(&npy, path, &err), GEMMTUNE_OK);
+    }
+}
+
+static void accept_counting(void) {
+    const struct gt_shape shape = {2, 3};
+    struct gt_npy npy;
+    if (gt_npy_open(&npy, path, GEMMTUNE_F32, shape, false, &err) != GEMMTUNE_OK)
+        fail_msg("%s", err.line);
+    for (unsigned char i = 0; i < 24; i++)
+        assert_int_equal(((const unsigned char *)npy.data)[i], i);
+    assert_int_equal(gt_npy_close(&npy, path, &err), GEMMTUNE_OK);
+}
+
+/* ---- files that are right ------------------------------------------------------------ */
+
+static void test_round_trip(void **state) {
+    static const gemmtune_dtype types[] = {GEMMTUNE_F32, GEMMTUNE_F64, GEMMTUNE_F16,
+                                           GEMMTUNE_I32, GEMMTUNE_I8};
+    const struct gt_shape shape = {7, 5};
+    (void)state;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        const size_t bytes = 35 * gt_type_size(types[i]);
+        struct gt_npy npy;
+        struct stat about;
+        assert_int_equal(gt_npy_create(&npy, path, types[i], shape, &err), GEMMTUNE_OK);
+        for (size_t j = 0; j < bytes; j++)
+            assert_int_equal(((unsigned char *)npy.data)[j], 0);
+        assert_int_equal((uintptr_t)npy.data % 64, 0);
+        memset(npy.data, (int)i + 1, bytes);
+        assert_int_equal(gt_npy_close(&npy, path, &err), GEMMTUNE_OK);
+        assert_int_equal(stat(path, &about), 0);
+        assert_int_equal(about.st_size, 128 + (off_t)bytes);
+        assert_int_equal(gt_npy_open(&npy, path, types[i], shape, false, &err),
+                         GEMMTUNE_OK);
+        for (size_t j = 0; j < bytes; j++)
+            assert_int_equal(((unsigned char *)npy.data)[j], i + 1);
+        assert_int_equal(gt_npy_close(&npy, path, &err), GEMMTUNE_OK);
+        /* a file that is there and fits is taken as it is */
+        assert_int_equal(gt_npy_create(&npy, path, types[i], shape, &err), GEMMTUNE_OK);
+        assert_int_equal(((unsigned char *)npy.data)[bytes - 1], i + 1);
+        assert_int_equal(gt_npy_close(&npy, path, &err), GEMMTUNE_OK);
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
+/* What numpy.save writes: the header in full, with the length that NumPy pads it to. */
+static void test_numpy_header(void **state) {
+    static const unsigned char head[] =
+        "\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
+    unsigned char bytes[128 + 24];
+    (void)state;
+    memset(bytes, ' ', 128);
+    memcpy(bytes, head, sizeof head - 1);
+    bytes[127] = '\n';
+    for (unsigned char i = 0; i < 24; i++)
+        bytes[128 + i] = i;
+    write_file(bytes, sizeof bytes);
+    accept_counting();
+    struct gt_npy npy;
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(gt_npy_create(&npy, path, GEMMTUNE_F32, (struct gt_shape){2, 3}, &err),
+                     GEMMTUNE_OK);
+    assert_memory_equal(npy.map, bytes, 128); /* ours is the same */
+    assert_int_equal(gt_npy_close(&npy, path, &err), GEMMTUNE_OK);
+}
+
+static void test_versions(void **state) {
+    static const char *const text[] = {
+        HEADER("'<f4'", "False", "(2, 3)"),
+        HEADER("'<f4'", "False", "(2, 3,)"),
+        HEADER("'<f4'", "False", "( 2,3 )"),
+        HEADER("'<f4'", "False", "(2,3)"),
+        "{'shape': (2, 3), 'fortran_order': False, 'descr': '<f4'}",
+        "{'descr':'<f4','fortran_order':False,'shape':(2,3)}"};
+    (void)state;
+    for (int version = 1; version <= 3; version++)
+        for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+            write_npy(version, text[i], 24);
+            accept_counting();
+            write_npy(version, text[i], 100); /* more than is needed */
+            accept_counting();
+        }
+}
+
+/* ---- files that are not -------------------------------------------------------------- */
+
+static void test_refused_headers(void **state) {
+    static const struct {
+        const char *text;
+        gt_status status;
+        const char *words;
+    } rows[] = {
+        {HEADER("'<f8'", "False", "(2, 3)"), GEMMTUNE_EINVAL,
+         "holds '<f8', the problem wants '<f4'"},
+        {HEADER("'>f4'", "False", "(2, 3)"), GEMMTUNE_EINVAL, "holds '>f4'"},
+        {HEADER("'<f42'", "False", "(2, 3)"), GEMMTUNE_EINVAL, "holds '<f42'"},
+        {HEADER("[('x', '<f4')]", "False", "(2, 3)"), GEMMTUNE_EINVAL, "holds [('x'"},
+        {HEADER("'<f4'", "True", "(2, 3)"), GEMMTUNE_EPARSE, "is in Fortran order"},
+        {HEADER("'<f4'", "False", "(6,)"), GEMMTUNE_EINVAL,
+         "holds an array of shape (6,), not a matrix"},
+        {HEADER("'<f4'", "False", "()"), GEMMTUNE_EINVAL, "of shape (), not a matrix"},
+        {HEADER("'<f4'", "False", "(1, 2, 3)"), GEMMTUNE_EINVAL,
+         "holds an array of shape (1, 2, 3), not a matrix"},
+        {HEADER("'<f4'", "False", "(3, 2)"), GEMMTUNE_EINVAL,
+         "is 3 x 2, the problem wants 2 x 3"},
+        {HEADER("'<f4'", "False", "(-2, 3)"), GEMMTUNE_EINVAL, "(-2, 3), not a matrix"},
+        {HEADER("'<f4'", "False", "(99999999999999999999, 3)"), GEMMTUNE_EINVAL,
+         "not a matrix"},
+        {HEADER("'<f4'", "False", "(2, 3"), GEMMTUNE_EINVAL, "not a matrix"},
+        {"{'descr': '<f4', 'fortran_order': False}", GEMMTUNE_EPARSE, "is damaged"},
+        {"{'descr': '<f4', 'shape': (2, 3)}", GEMMTUNE_EPARSE, "is damaged"},
+        {"{'fortran_order': False, 'shape': (2, 3)}", GEMMTUNE_EPARSE, "is damaged"},
+        {"{'descr' '<f4', 'fortran_order': False, 'shape': (2, 3)}", GEMMTUNE_EPARSE,
+         "is damaged"},
+        {"", GEMMTUNE_EPARSE, "is damaged"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int version = 1; version <= 3; version++) {
+            write_npy(version, rows[i].text, 24);
+            refuse(rows[i].status, rows[i].words);
+        }
+}
+
+static void test_short_files(void **state) {
+    static const char text[] = HEADER("'<f4'", "False", "(2, 3)");
+    (void)state;
+    write_npy(1, text, 23);
+    refuse(GEMMTUNE_EPARSE, "is too short: 23 bytes of elements where 24 belong");
+    write_npy(2, text, 0);
+    refuse(GEMMTUNE_EPARSE, "is too short: 0 bytes of elements where 24 belong");
+    for (int version = 1; version <= 2; version++)
+        for (off_t size = 0; size < (off_t)sizeof text; size++) {
+            write_npy(version, text, 24);
+            assert_int_equal(truncate(path, size), 0);
+            refuse(GEMMTUNE_EPARSE, size < 10 ? "is not a .npy file" : "is damaged");
+        }
+}
+
+static void test_not_npy(void **state) {
+    static const unsigned char long_header[] = "\x93NUMPY\x02\x00\xff\xff\xff\xff{";
+    static const unsigned char new_version[] = "\x93NUMPY\x04\x00\x01\x00\x00\x00{}";
+    (void)state;
+    write_file("PK\x03\x04 an archive of arrays", 25);
+    refuse(GEMMTUNE_EPARSE, "is not a .npy file");
+    write_file(long_header, sizeof long_header - 1);
+    refuse(GEMMTUNE_EPARSE, "is damaged");
+    write_file(new_version, sizeof new_version - 1);
+    refuse(GEMMTUNE_EPARSE, "is damaged");
+    assert_int_equal(unlink(path), 0);
+    refuse(GEMMTUNE_EIO, "No such file");
+    assert_int_equal(mkdir(path, 0700), 0);
+    refuse(GEMMTUNE_EIO, path);
+    assert_int_equal(rmdir(path), 0);
+}
+
+/* A pipe must not make the program wait for its other end. */
+static void test_pipe(void **state) {
+    (void)state;
+    assert_int_equal(mkfifo(path, 0600), 0);
+    refuse(GEMMTUNE_EIO, "is not an ordinary file");
+}
+
+static void test_read_only(void **state) {
+    const struct gt_shape shape = {2, 3};
+    struct gt_npy npy;
+    (void)state;
+    write_npy(1, HEADER("'<f4'", "False", "(2, 3)"), 24);
+    assert_int_equal(chmod(path, 0444), 0);
+    assert_int_equal(chmod(root, 0555), 0);
+    const bool is_root = geteuid() == 0;
+    assert_true(!is_root || seteuid(65534) == 0);
+    const bool seen = access(path, R_OK) == 0;
+    const gt_status reads = gt_npy_open(&npy, path, GEMMTUNE_F32, shape, false, &err);
+    (void)gt_npy_close(&npy, path, &err);
+    const gt_status writes = gt_npy_open(&npy, path, GEMMTUNE_F32, shape, true, &err);
+    assert_true(!is_root || seteuid(0) == 0);
+    assert_int_equal(chmod(root, 0755), 0);
+    assert_true(reads == GEMMTUNE_OK || !seen);
+    assert_int_equal(writes, GEMMTUNE_EIO);
+    assert_null(npy.map);
+    assert_non_null(strstr(err.line, "Permission denied"));
+}
+
+/* What NumPy has no word for, and files that cannot be made. */
+static void test_not_creatable(void **state) {
+    const struct gt_shape shape = {2, 3}, huge = {INT64_C(1) << 30, INT64_C(1) << 30};
+    struct gt_npy npy;
+    (void)state;
+    assert_int_equal(gt_npy_create(&npy, path, GEMMTUNE_BF16, shape, &err),
+                     GEMMTUNE_EUNSUPPORTED);
+    assert_non_null(strstr(err.line, "cannot hold bf16"));
+    assert_int_equal(gt_npy_open(&npy, path, GEMMTUNE_BF16, shape, false, &err),
+                     GEMMTUNE_EUNSUPPORTED);
+    assert_int_equal(gt_npy_create(&npy, path, GEMMTUNE_F32, huge, &err), GEMMTUNE_EIO);
+    assert_non_null(strstr(err.line, path)); /* no disk has the room */
+    assert_int_equal(access(path, F_OK), -1);
+    write_npy(1, HEADER("'<f8'", "False", "(2, 3)"), 48); /* there, and of another type */
+    assert_int_equal(gt_npy_create(&npy, path, GEMMTUNE_F32, shape, &err), GEMMTUNE_EINVAL);
+    assert_int_equal(gt_npy_create(&npy, "/nowhere/x.npy", GEMMTUNE_F32, shape, &err),
+                     GEMMTUNE_EIO);
+    assert_non_null(strstr(err.line, "/nowhere/x.npy: No such file"));
+}
+
+int main(void) {
+#define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        CASE(test_round_trip),    CASE(test_numpy_header),
+        CASE(test_versions),      CASE(test_refused_headers),
+        CASE(test_short_files),   CASE(test_not_npy),
+        CASE(test_pipe),          CASE(test_read_only),
+        CASE(test_not_creatable),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
