@@ -42,8 +42,8 @@ family swift 0
 search --effort full
 is "the faster family wins" "$?,$(best)" "0,swift 0"
 
-family swift 0 "/* newer */"
-export FAKE_NVRTC_SLOW="/* newer */"
+family swift 0 "#define NEWER"
+export FAKE_NVRTC_SLOW="#define NEWER"
 search --budget 1ms --jobs 1
 is "and is tried again when there is no time" "$?,$(best)" "0,swift 1"
 exit "$bad"

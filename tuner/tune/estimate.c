@@ -10,7 +10,7 @@ struct usual {
     double beside_s; /* of a problem beside its search: spaces, set-ups, finals */
     double least_s;  /* of a problem that has no time left */
 };
-static const struct usual on_cpu = {.trial_s = 0.4, .beside_s = 3.5, .least_s = 3};
+static const struct usual on_cpu = {.trial_s = 0.4, .beside_s = 3.5, .least_s = 4};
 static const struct usual on_gpu = {.trial_s = 0.06, .beside_s = 1, .least_s = 1};
 
 double gt_estimate_problem(const struct gt_budget *b, const struct gt_tuner *t, size_t i,

@@ -301,7 +301,8 @@ static double grace_s(void) {
 static void start_clock(struct search *s) {
     const double now = gt_seconds();
     if (s->limit_s > 0 && s->t->strict)
-        s->deadline = s->began + s->limit_s - (now - s->prepare_began) - finals_s;
+        s->deadline =
+            fmax(s->began + s->limit_s - (now - s->prepare_began) - finals_s, now);
     else if (s->limit_s > 0)
         s->deadline = now + s->limit_s;
 }
@@ -312,8 +313,7 @@ static void limit_jobs(struct search *s) {
     const double part = fmin(s->limit_s / 8, grace_s());
     const bool can_end = s->finals->count > 0 && !required_left(s);
     if (s->t->strict && s->deadline < HUGE_VAL)
-        gt_pool_end_at(s->t->pool,
-                       fmax(s->deadline, s->began) + (can_end ? part : grace_s()));
+        gt_pool_end_at(s->t->pool, s->deadline + (can_end ? part : grace_s()));
 }
 
 /* Makes a job for the run worker without a candidate. */
