@@ -29,14 +29,15 @@ static struct gt_families *families;
 #define assert_ok(call)                                                                    \
     do {                                                                                   \
         const gt_status status_ = (call);                                                  \
-        if (status_)                                                                       \
+        if (status_ != GEMMTUNE_OK)                                                        \
             fail_msg("%s: %s", #call, err.line);                                           \
     } while (0)
 
 static inline bool open_devices(void) {
     struct gt_err err = {""};
-    if (!gt_devices_list(&devices, &err) && !gt_families_create(&families, &err) &&
-        !gt_families_add_folder(families, "tests/data/families", &err))
+    if (gt_devices_list(&devices, &err) == GEMMTUNE_OK &&
+        gt_families_create(&families, &err) == GEMMTUNE_OK &&
+        gt_families_add_folder(families, "tests/data/families", &err) == GEMMTUNE_OK)
         return true;
     printf("not ok - %s\n", err.line);
     return false;

@@ -68,7 +68,7 @@ static inline bool compiles_for(int cc) {
 static inline int list_devices(void **state) {
     (void)state;
     struct gt_err err = {""};
-    if (gt_devices_list(&devices, &err)) {
+    if (gt_devices_list(&devices, &err) != GEMMTUNE_OK) {
         print_error("%s\n", err.line);
         return -1;
     }

@@ -49,7 +49,7 @@ static void *cl_work(void *user) {
     cl_mem x = cl->clCreateBuffer(cl_here, GT_CL_MEM_READ_WRITE, sizeof got, NULL, &result);
     for (int round = 0; round < ROUNDS; round++) {
         const int times = job->number + 1, add = 1000 * round + job->number;
-        if (cl_launch(job->kernel, &shape, x, times, add, queue, NULL) ||
+        if (cl_launch(job->kernel, &shape, x, times, add, queue, NULL) != GEMMTUNE_OK ||
             cl->clEnqueueReadBuffer(queue, x, GT_CL_TRUE, 0, sizeof got, got, 0, NULL,
                                     NULL))
             job->wrong++;
@@ -242,7 +242,7 @@ static void open_opencl(void) {
     cl_platform_id platform;
     cl_int result;
     cl = gt_opencl_api(&err);
-    if (gt_opencl_device(&platform, &cl_dev, d->ordinal, &err))
+    if (gt_opencl_device(&platform, &cl_dev, d->ordinal, &err) != GEMMTUNE_OK)
         return;
     cl_here = cl->clCreateContext(NULL, 1, &cl_dev, NULL, NULL, &result);
     const gemmtune_target target = {GEMMTUNE_OPENCL, cl_here, cl_dev};

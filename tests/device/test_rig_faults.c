@@ -183,13 +183,13 @@ static void test_no_room_for_workspace(void **state) {
     for (int n = 50; !met; n++) {
         snprintf(text, sizeof text, "cuMemAlloc:%d=2", n);
         script(text);
-        if (open_bench(&b, *state, fault_problem, &err)) { /* an earlier allocation */
-            close_bench(&b);
+        if (open_bench(&b, *state, fault_problem, &err) != GEMMTUNE_OK) {
+            close_bench(&b); /* an earlier allocation failed */
             continue;
         }
         struct gt_exec *less = split_exec(&b, "SPLIT=2 PACK=0 BAD=0");
         struct gt_exec *more = split_exec(&b, "SPLIT=4 PACK=0 BAD=0");
-        if (!reserve(b.lab, less, &err)) {
+        if (reserve(b.lab, less, &err) == GEMMTUNE_OK) {
             met = true;
             assert_int_equal(reserve(b.lab, more, &err), GEMMTUNE_ENOMEM);
             assert_ok(check_exec(&right, why, b.lab, less, &err));

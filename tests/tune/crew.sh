@@ -171,4 +171,24 @@ wait $tuner
 is "one dies, the other does its problem too: exit 0" $? 0
 has "which is said" "$(cat "$TMPDIR/said")" ", which another one will tune"
 is "three are tuned" "$(sql "$TMPDIR/slow.db" "SELECT count(*) FROM tuning")" 3
+
+# A member that hangs after its last problem: Ctrl-C ends it, and the program with it.
+begin f32-nn-16x16x16 f32-nn-8x8x8 f32-nn-4x4x4
+idle=
+while kill -0 $tuner && [ -z "$idle" ]; do
+    sleep 0.1
+    idle=$(sql "$TMPDIR/slow.db" "SELECT r.pid FROM run r WHERE (SELECT count(*) FROM tuning) = 2
+        AND NOT EXISTS (SELECT 1 FROM trial t WHERE t.run = r.id AND t.state = 'running')
+        AND EXISTS (SELECT 1 FROM trial t WHERE t.run != r.id AND t.state = 'running')" 2>/dev/null)
+done
+kill -STOP "$idle"
+while kill -0 $tuner && [ "$(sql "$TMPDIR/slow.db" "SELECT count(*) FROM tuning" 2>/dev/null)" != 3 ]; do
+    sleep 0.1
+done
+sleep 1 # the other member has ended then
+kill -INT $tuner
+wait $tuner
+is "stopped while a member hangs: exit 75" $? 75
+gone "$idle"
+is "the member is gone" $? 0
 exit "$bad"

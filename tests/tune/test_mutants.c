@@ -486,7 +486,7 @@ static gt_outcome outcome_of(char *why, size_t size, struct gt_pool *pool,
     job.count = 1;
     snprintf(job.candidate[0].family, sizeof job.candidate[0].family, "%s", family);
     snprintf(job.candidate[0].point, sizeof job.candidate[0].point, "%s", m->point);
-    if (gt_pool_run(&report, pool, &job, &err))
+    if (gt_pool_run(&report, pool, &job, &err) != GEMMTUNE_OK)
         die(m->name, err.line);
     snprintf(why, size, "%s: %s", gt_outcome_word(report.result[0].outcome),
              report.result[0].error);
@@ -500,7 +500,7 @@ static const char *not_served(const struct gt_device *device, const struct mutan
     char name[64];
     const char *why;
     snprintf(name, sizeof name, "%s" PROBLEM, m->types);
-    if (gt_problem_from_name(&p, name, &err))
+    if (gt_problem_from_name(&p, name, &err) != GEMMTUNE_OK)
         die(m->name, err.line);
     (void)gt_family_serves(gt_families_find(shipped, m->family), device, &p, &why);
     return why;
@@ -548,7 +548,7 @@ static void try_all(const char *dir, const struct gt_device *device, int first, 
     const struct gt_pool_setup setup = {.templates = &templates, .timeout_s = TIMEOUT_S};
     struct gt_pool *pool;
     struct gt_err err = {""};
-    if (gt_pool_create(&pool, &setup, &err))
+    if (gt_pool_create(&pool, &setup, &err) != GEMMTUNE_OK)
         die("pool", err.line);
     for (int i = first; i < MUTANTS; i += step) {
         const char *why = not_served(device, &mutants[i]);
@@ -583,7 +583,7 @@ int main(int argc, char **argv) {
         if (!(made[i] = break_family(&mutants[i], dir)))
             say(false, "rejected: mutant", mutants[i].name,
                 "the text to replace is not in the template exactly once");
-    if (gt_probe_pick(&device, NULL, true, &err))
+    if (gt_probe_pick(&device, NULL, true, &err) != GEMMTUNE_OK)
         die("no device", err.line);
     const pid_t half = fork(); /* each half waits for the compiler most of the time */
     try_all(dir, &device, half == 0, 2);

@@ -219,11 +219,12 @@ static inline int setup(void **state) {
     (void)state;
     (void)snprintf(db_path, sizeof db_path, "%s/gt-plan-%ld.db", tmp != NULL ? tmp : "/tmp",
                    (long)getpid());
-    if (fake_open(&gpu, &target, &err) || gt_families_create(&families, &err) ||
-        gt_db_open(&db, db_path, GT_DB_WRITE, &err))
+    if (fake_open(&gpu, &target, &err) != GEMMTUNE_OK ||
+        gt_families_create(&families, &err) != GEMMTUNE_OK ||
+        gt_db_open(&db, db_path, GT_DB_WRITE, &err) != GEMMTUNE_OK)
         return 1;
     gt_device_key(&gpu->device, key);
-    if (gt_db_run_begin(&run, db, &gpu->device, &info, &err))
+    if (gt_db_run_begin(&run, db, &gpu->device, &info, &err) != GEMMTUNE_OK)
         return 1;
     const char *hash = gt_families_find(families, "block")->hash;
     put_record(db, "f32-nn-512x512x512", "block", hash, wide);

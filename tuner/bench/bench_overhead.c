@@ -121,7 +121,7 @@ static gt_status prepare_all(struct gt_overhead *out, struct calls *c, struct gt
     for (int i = 0; status == GEMMTUNE_OK && i < GT_CALLS; i++) {
         struct gt_err why = {""};
         out->asked[i] = i < GT_CALL_RIVAL || is_measured(c, i - GT_CALL_RIVAL);
-        if (out->asked[i] && prepare(out, c, i, &why))
+        if (out->asked[i] && prepare(out, c, i, &why) != GEMMTUNE_OK)
             snprintf(out->why[i], sizeof out->why[i], "%s", why.line);
     }
     return status;

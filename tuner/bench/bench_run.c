@@ -138,7 +138,8 @@ static void send_floor(struct run *r, struct gt_bench *b, const gemmtune_problem
                       .floor = {.row = gt_dtype_index(gt_dtype_of(p))}};
     if (!r->with_floor || r->has_floor[f.floor.row])
         return;
-    if (gt_bench_measure(&line, b, p, bit_of_self(), NULL) || line.fatal || line.best < 0)
+    if (gt_bench_measure(&line, b, p, bit_of_self(), NULL) != GEMMTUNE_OK || line.fatal ||
+        line.best < 0)
         return; /* the line itself will report the reason */
     r->has_floor[f.floor.row] = true;
     f.floor.value = gt_ratio_floor(&line.rival[line.best].ratio);

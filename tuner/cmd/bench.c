@@ -245,7 +245,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     gt_session_catch(); /* looking at the devices takes its time too */
     if (code < 0)
         code = look_at_database(&v);
-    if (code < 0 && gt_probe_pick(&device, v.device, true, &err))
+    if (code < 0 && gt_probe_pick(&device, v.device, true, &err) != GEMMTUNE_OK)
         code = gt_die(GT_EXIT_DEVICE, "%s", err.line);
     if (code < 0)
         code = v.overhead ? call_cost(&device, &o, &sweep, &v)

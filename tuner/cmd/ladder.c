@@ -213,7 +213,7 @@ static int climb_and_print(struct gt_tuner *t, const struct values *v,
         status = print_rungs(l, done, &t->device, &v->format, &err);
     gt_session_end_run(t, status);
     free(l);
-    return status                ? gt_common_fail(status, &err)
+    return status != GEMMTUNE_OK ? gt_common_fail(status, &err)
            : gt_session_stop     ? GT_EXIT_STOPPED
            : done < sweep->count ? GT_EXIT_FAILURE
                                  : GT_EXIT_OK;
@@ -239,10 +239,10 @@ static int problems_of(struct gt_sweep *s, const struct values *v, int argc, cha
     struct gt_err err = {""};
     if (v->volumes)
         return add_volumes(s, v);
-    if (first == argc && gt_sweep_add(s, "f32-nn-4096x4096x4096", &err))
+    if (first == argc && gt_sweep_add(s, "f32-nn-4096x4096x4096", &err) != GEMMTUNE_OK)
         return gt_die(GT_EXIT_INPUT, "%s", err.line);
     for (int i = first; i < argc; i++)
-        if (gt_sweep_add(s, argv[i], &err))
+        if (gt_sweep_add(s, argv[i], &err) != GEMMTUNE_OK)
             return gt_die(GT_EXIT_INPUT, "%s", err.line);
     return -1;
 }

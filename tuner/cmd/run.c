@@ -147,7 +147,8 @@ static int measure(struct answer *a, const struct values *v, struct gt_session *
                                     a->candidates, a->seed);
     if (code >= 0)
         return code;
-    if (v->no_cpu || gt_cpu_time(&a->cpu_ns, a->cpu, GT_CPU_BLAS, &a->p, NULL))
+    if (v->no_cpu ||
+        gt_cpu_time(&a->cpu_ns, a->cpu, GT_CPU_BLAS, &a->p, NULL) != GEMMTUNE_OK)
         a->cpu_ns = 0;
     return -1;
 }

@@ -100,7 +100,7 @@ static int verify_all(struct tally *t, struct gt_session *s, const struct gt_vie
     struct gt_err err = {""};
     size_t done = 0, count = 0;
     int code = -1;
-    if (gt_table_create(&t->table, &verified, &err))
+    if (gt_table_create(&t->table, &verified, &err) != GEMMTUNE_OK)
         return gt_die(GT_EXIT_FAILURE, "%s", err.line);
     gt_progress_init(&progress, count, v->quiet);
     for (size_t i = 0; i < view->row_count; i++)

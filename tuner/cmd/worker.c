@@ -102,7 +102,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
         return gt_die(GT_EXIT_USAGE, "worker is for gemmtune's own use");
     w.in = atoi(argv[1]);
     w.out = atoi(argv[2]);
-    if (load_families(&w, argc, argv, &err))
+    if (load_families(&w, argc, argv, &err) != GEMMTUNE_OK)
         return gt_die(GT_EXIT_FAILURE, "%s", err.line);
     serve(&w);
     gt_lab_destroy(w.lab);

@@ -107,8 +107,9 @@ static void describe_wrong(char *text, size_t size, struct gt_case *t,
     enum { LOOK_MAX = 1 << 26 };
     struct seen v = {0};
     const gemmtune_problem *p = &t->spec.problem;
-    if (p->m * p->ldc <= LOOK_MAX && !enqueue_case(t, product, GT_CASES_MAX - 1, NULL) &&
-        !see(&v, t, NULL))
+    if (p->m * p->ldc <= LOOK_MAX &&
+        enqueue_case(t, product, GT_CASES_MAX - 1, NULL) == GEMMTUNE_OK &&
+        see(&v, t, NULL) == GEMMTUNE_OK)
         first_wrong(text, size, t, &v);
     free(v.c);
     free(v.r);
@@ -157,7 +158,7 @@ static int first_failed(uint32_t (*found)[GT_COUNTERS], int count) {
 static gt_status finish(struct gt_checker *c, gt_status status, struct gt_err *err) {
     struct gt_err fault;
     const gt_status ended = gt_rig_head(c->rig)->ops->finish(c->rig, &fault);
-    return ended ? gt_fail(err, ended, "%s", fault.line) : status;
+    return ended != GEMMTUNE_OK ? gt_fail(err, ended, "%s", fault.line) : status;
 }
 
 /* Runs products[i] on cases[i]. */

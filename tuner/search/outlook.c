@@ -24,7 +24,7 @@ static float ask(struct gt_outlook *o, struct gt_pick p) {
     struct gt_prediction prediction;
     int64_t values[GT_POINT_MAX];
     gt_space_values(&o->space[p.space], p.index, values);
-    return !gt_bind_values(b, values, NULL) &&
+    return gt_bind_values(b, values, NULL) == GEMMTUNE_OK &&
                    gt_model_predict(&prediction, b, o->device, NULL)
                ? (float)prediction.ns
                : NAN;

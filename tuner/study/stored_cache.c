@@ -111,7 +111,7 @@ static bool is_whole(struct gt_node list) {
     const int64_t most = INT64_C(1) << 53;
     int64_t value;
     for (size_t i = 0; i < gt_json_count(list); i++)
-        if (gt_json_int(&value, gt_json_at(list, i), -most, most, NULL))
+        if (gt_json_int(&value, gt_json_at(list, i), -most, most, NULL) != GEMMTUNE_OK)
             return false;
     return true;
 }
@@ -163,12 +163,14 @@ static bool same_value(struct gt_node a, struct gt_node b) {
         return false;
     switch (gt_json_kind(a)) {
     case GT_JSON_STRING:
-        return !gt_json_string(&x, a, NULL) && !gt_json_string(&y, b, NULL) &&
-               strcmp(x, y) == 0;
+        return gt_json_string(&x, a, NULL) == GEMMTUNE_OK &&
+               gt_json_string(&y, b, NULL) == GEMMTUNE_OK && strcmp(x, y) == 0;
     case GT_JSON_NUMBER:
-        return !gt_json_double(&u, a, NULL) && !gt_json_double(&v, b, NULL) && u == v;
+        return gt_json_double(&u, a, NULL) == GEMMTUNE_OK &&
+               gt_json_double(&v, b, NULL) == GEMMTUNE_OK && u == v;
     case GT_JSON_BOOL:
-        return !gt_json_bool(&p, a, NULL) && !gt_json_bool(&q, b, NULL) && p == q;
+        return gt_json_bool(&p, a, NULL) == GEMMTUNE_OK &&
+               gt_json_bool(&q, b, NULL) == GEMMTUNE_OK && p == q;
     default:
         return false;
     }

@@ -12,7 +12,7 @@
 static bool take_point(struct gt_stored_rows *rows, struct gt_stored_row *row,
                        const struct gt_view_row *from) {
     struct gt_point point;
-    if (gt_point_parse(&point, from->point, NULL))
+    if (gt_point_parse(&point, from->point, NULL) != GEMMTUNE_OK)
         return false;
     if (rows->count == 0) {
         rows->params = point.count;

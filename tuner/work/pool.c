@@ -181,7 +181,7 @@ double gt_pool_slow_seconds(const struct gt_device *d, const gemmtune_problem *p
 double gt_pool_launch_seconds(const struct gt_job *job) {
     gemmtune_problem problem;
     const double base = gt_driver_of(job->device.backend)->compiles_late ? 30 : 10;
-    if (gt_problem_from_name(&problem, job->problem, NULL))
+    if (gt_problem_from_name(&problem, job->problem, NULL) != GEMMTUNE_OK)
         return base;
     return fmax(job->count, 1) * (base + 20 * gt_pool_slow_seconds(&job->device, &problem));
 }

@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# lint.sh - tools/check-text and tools/check-arrows name a planted fault and exit 1, and say
+# nothing of a small house without one.
+# shellcheck source=tests/cli/lib.sh
+. "$GT_SRC/tests/cli/lib.sh"
+house=$work/house
+
+# build: a house without faults
+build() {
+    rm -rf "$house"
+    mkdir -p "$house/tools" "$house/core" "$house/db" "$house/include" "$house/runtime" \
+        "$house/tuner/base" "$house/templates/block"
+    cp "$GT_SRC/tools/check-text" "$GT_SRC/tools/check-arrows" "$house/tools"
+    echo '{}' >"$house/templates/block/space.json"
+    cat >"$house/core/read.h" <<'END'
+#ifndef GT_CORE_READ_H
+#define GT_CORE_READ_H
+typedef enum gemmtune_status { GEMMTUNE_OK } gt_status;
+gt_status gt_read(int *out);
+#endif
+END
+    cat >"$house/core/read.c" <<'END'
+#include "core/read.h"
+gt_status gt_read(int *out) {
+    const gt_status ended = *out > 0 ? 1 : GEMMTUNE_OK;
+    return ended != GEMMTUNE_OK ? ended : GEMMTUNE_OK;
+}
+END
+    cat >"$house/tuner/base/use.c" <<'END'
+#include "core/read.h"
+static _Bool good(int x) {
+    return gt_read(&x) == GEMMTUNE_OK && x > 0;
+}
+END
+}
+
+# check TOOL: runs it in the house
+check() {
+    git -C "$house" init -q && git -C "$house" add . &&
+        "$house/tools/$1" >"$work/out" 2>"$work/err"
+    code=$?
+}
+
+# finds NAME TOOL PATTERN FILE TEXT: with TEXT behind FILE, it names PATTERN and exits 1
+finds() {
+    build
+    echo "$5" >>"$house/$4"
+    check "$2"
+    [ "$code" -eq 1 ] && [ "$(wc -l <"$work/out")" -eq 1 ] && grep -q "$3" "$work/out"
+    verdict "$2 finds $1" $?
+}
+
+for tool in check-text check-arrows; do
+    build
+    check $tool
+    [ "$code" -eq 0 ] && [ ! -s "$work/out" ]
+    verdict "$tool has nothing against a good house" $?
+done
+
+status="compare a status with GEMMTUNE_OK"
+wide=$(printf '/* %090d */' 0)
+finds "a wide line" check-text "read.c:6:.*92 columns" core/read.c "$wide"
+finds "a name behind a comment" check-text "one line$" core/read.h 'struct size
+    *width; /* of it */'
+finds "!status" check-text "$status" core/read.c 'int f(int status) { return !status; }'
+finds "if (a->status)" check-text "$status" core/read.c 'int f(struct a *a) { if (a->status) return 1; }'
+finds "a variable before ?" check-text "use.c:5: ended .*$status" tuner/base/use.c \
+    'int f(gt_status ended) { return ended ? 1 : 2; }'
+finds "a call of another file" check-text "use.c:6: gt_read .*$status" tuner/base/use.c \
+    'int f(int x) { return x > 0 &&
+    !gt_read(&x); }'
+finds "a call of the same file" check-text "use.c:6: look .*$status" tuner/base/use.c \
+    'static gt_status look(int x) { return x; }
+int f(int x) { if (look(x)) return 1; }'
+finds "an arrow to the right" check-arrows "read.c:6:.*may not know" core/read.c \
+    '#include "tuner/base/use.c"'
+finds "SQL outside db/" check-arrows "use.c:5: only db/ speaks SQL" tuner/base/use.c \
+    '#include <sqlite3.h>'
+finish
