@@ -46,7 +46,8 @@ struct crew {
     size_t parts; /* into which the cores are divided: members at work at once */
     struct gt_deal deal;
     bool ending;      /* members have been told to end */
-    double last_s;    /* by gt_seconds: members that have not ended by then are killed */
+    bool hurried;     /* they have been told to end at once */
+    double last_s;    /* by gt_seconds: when hurried, members that live longer are killed */
     int code;         /* worst exit code of a member that ended early */
     gt_status status; /* of the first failure */
     struct gt_err why;
@@ -123,27 +124,39 @@ static void end_member(struct crew *c, struct member *m) {
     m->busy = false;
 }
 
-/* Closes the pipes through which tasks go. Idle members end then; busy ones end after their
- * problem or, with `now`, as soon as they have stored their trials. */
-static void tell_end(struct crew *c, bool now) {
+/* Closes the pipes through which tasks go. Idle members end then. Busy ones end after their
+ * problem. */
+static void tell_end(struct crew *c) {
     if (c->ending)
         return;
     c->ending = true;
-    c->last_s = now ? gt_seconds() + STOP_SECONDS * gt_cores_crowding() : HUGE_VAL;
     for (size_t i = 0; i < c->members; i++) {
         struct gt_process *p = &c->member[i].process;
         if (p->pid == 0)
             continue;
-        if (now && c->member[i].busy)
-            (void)kill(p->pid, SIGTERM);
         close(p->to);
         p->to = -1;
     }
 }
 
+/* Ends all members as soon as they have stored their trials. Members that were told to end
+ * are told too: one may hang while it exits. */
+static void hurry_end(struct crew *c) {
+    if (c->hurried)
+        return;
+    c->hurried = true;
+    c->last_s = gt_seconds() + STOP_SECONDS * gt_cores_crowding();
+    for (size_t i = 0; i < c->members; i++) {
+        const struct member *m = &c->member[i];
+        if (m->process.pid != 0 && (m->busy || c->ending))
+            (void)kill(m->process.pid, SIGTERM);
+    }
+    tell_end(c);
+}
+
 static void kill_late(struct crew *c) {
     for (size_t i = 0; i < c->members; i++)
-        if (c->member[i].process.pid != 0 && c->ending && gt_seconds() > c->last_s)
+        if (c->member[i].process.pid != 0 && c->hurried && gt_seconds() > c->last_s)
             gt_process_kill(&c->member[i].process);
 }
 
@@ -180,7 +193,7 @@ static void hand(struct crew *c, struct member *m, size_t item) {
 static void fail(struct crew *c, gt_status status, const char *why) {
     if (c->status == GEMMTUNE_OK)
         c->status = gt_fail(&c->why, status, "%s", why);
-    tell_end(c, true);
+    hurry_end(c);
 }
 
 static void hand_out(struct crew *c) {
@@ -197,7 +210,7 @@ static void hand_out(struct crew *c) {
             hand(c, m, item);
     }
     if (!any(c, true)) /* idle members were offered every problem: none is left */
-        tell_end(c, false);
+        tell_end(c);
 }
 
 static void end_task(struct crew *c, struct member *m) {
@@ -317,7 +330,7 @@ static void run_all(struct crew *c) {
     signal(SIGPIPE, SIG_IGN); /* a dead member's pipe is an error of write, not our end */
     do {
         if (*c->setup->tuner->stop)
-            tell_end(c, true);
+            hurry_end(c);
         hand_out(c);
         listen_to_all(c);
         kill_late(c);
