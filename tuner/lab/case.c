@@ -18,9 +18,11 @@ static int64_t operand_bytes(int64_t elements, gemmtune_dtype type) {
 }
 
 int64_t gt_case_bytes(const gemmtune_problem *p) {
-    const int64_t c = p->m * p->n * (int64_t)gt_type_size(gt_type_wide(p->type_acc));
-    return operand_bytes(gt_problem_elems_a(p), p->type_a) +
-           operand_bytes(gt_problem_elems_b(p), p->type_b) + 2 * c;
+    const int64_t size = (int64_t)gt_type_size(gt_type_wide(p->type_acc));
+    const int64_t c = gt_bytes_product(p->m * p->n, 2 * size); /* see gt_case: r and s */
+    const int64_t a = operand_bytes(gt_problem_elems_a(p), p->type_a);
+    const int64_t b = operand_bytes(gt_problem_elems_b(p), p->type_b);
+    return gt_bytes_sum(gt_bytes_sum(a, b), c);
 }
 
 static gt_status make_operand(struct gt_guarded *o, struct gt_checker *c,

@@ -78,7 +78,7 @@ struct gt_case_spec {
 gt_status gt_case_create(struct gt_case **out, struct gt_checker *c,
                          const struct gt_case_spec *spec, struct gt_err *err);
 void gt_case_destroy(struct gt_case *t);
-/* Device bytes that a case of this problem takes. */
+/* Device bytes that a case of this problem takes, at most INT64_MAX. */
 int64_t gt_case_bytes(const gemmtune_problem *p);
 
 enum { GT_VERDICT_MAX = 384 };

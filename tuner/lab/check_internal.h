@@ -3,6 +3,7 @@
 #ifndef GT_TUNER_LAB_CHECK_INTERNAL_H
 #define GT_TUNER_LAB_CHECK_INTERNAL_H
 
+#include "tuner/lab/bytes.h"
 #include "tuner/lab/check.h"
 
 /* A sum may be off by this many units of u (|alpha| |A||B| + |beta| |C|), where u is the
@@ -23,7 +24,7 @@ struct gt_checker {
     gemmtune_problem types;
     gemmtune_dtype wide; /* type of the references: see gt_type_wide */
     struct gt_kernel *kernel[GT_CHECKER_KERNELS];
-    /* GT_COUNTERS words for each case; between checks, the result of the clock kernel */
+    /* GT_COUNTERS words a case during checks; otherwise the clock kernel's result */
     void *found;
     void *scratch; /* C with its guards */
     int64_t scratch_bytes;
@@ -52,7 +53,7 @@ struct gt_case {
 
 /* Bytes with a guard on each side, rounded up to whole words of every type. */
 static inline int64_t gt_guarded_bytes(int64_t bytes) {
-    return (bytes + 2 * GT_GUARD + 7) / 8 * 8;
+    return gt_bytes_sum(bytes, 2 * GT_GUARD + 7) / 8 * 8;
 }
 
 /* Whether results must equal the reference, rounded to C's type, bit by bit. */

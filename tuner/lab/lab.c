@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lab.c - see lab.h: sets a problem up and checks kernels on it. Timing is in measure.c. */
+#include "tuner/lab/bytes.h"
 #include "tuner/lab/lab_internal.h"
 
 #include <stdio.h>
@@ -116,8 +117,10 @@ static int64_t scratch_bytes(const gemmtune_problem *p) {
 }
 
 int64_t gt_lab_bytes(const gemmtune_problem *p, const struct gt_device *d) {
-    return 2 * gt_case_bytes(p) + scratch_bytes(p) + gt_sets_bytes(p, d) +
-           (INT64_C(16) << 20);
+    const int64_t other = INT64_C(16) << 20; /* small cases and the rest */
+    const int64_t cases = gt_bytes_product(2, gt_case_bytes(p));
+    const int64_t rest = gt_bytes_sum(scratch_bytes(p), gt_sets_bytes(p, d));
+    return gt_bytes_sum(gt_bytes_sum(cases, rest), other);
 }
 
 static gt_status setup_smalls(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
@@ -179,7 +182,7 @@ static int64_t largest_buffer(const gemmtune_problem *p) {
         gt_problem_elems_a(p) * (int64_t)gt_type_size(p->type_a),
         gt_problem_elems_b(p) * (int64_t)gt_type_size(p->type_b),
         c_bytes(p),
-        p->m * p->n * (int64_t)gt_type_size(gt_type_wide(p->type_acc)),
+        gt_bytes_product(p->m * p->n, (int64_t)gt_type_size(gt_type_wide(p->type_acc))),
     };
     int64_t most = 0;
     for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++)
@@ -197,7 +200,7 @@ static gt_status fits(const gemmtune_problem *p, const struct gt_device *d,
             "needs %lld bytes on the device (matrices, reference and rotating inputs), "
             "which has %lld",
             (long long)need, (long long)d->mem_bytes);
-    if (single + 2 * GT_VIEW_ALIGN > d->max_alloc)
+    if (gt_bytes_sum(single, 2 * GT_VIEW_ALIGN) > d->max_alloc)
         return gt_fail(
             err, GEMMTUNE_ENOMEM,
             "its largest matrix needs %lld bytes in one buffer, the device allows %lld",

@@ -30,7 +30,7 @@ gt_status gt_lab_setup(struct gt_lab *lab, const gemmtune_problem *p, uint64_t s
 /* Makes the rotating inputs of the current problem, up to a thousand sets, unless they
  * exist. Only timing needs them. After a failure no problem is set up. */
 gt_status gt_lab_setup_inputs(struct gt_lab *lab, struct gt_err *err);
-/* Device bytes that problem and inputs take on this device. */
+/* Device bytes that problem and inputs take on this device, at most INT64_MAX. */
 int64_t gt_lab_bytes(const gemmtune_problem *p, const struct gt_device *d);
 
 /* A kernel made ready for the cases of the lab: for the problem, and for each small case

@@ -3,12 +3,13 @@
  * sets.c - rotating inputs: enough sets of A, B and C to exceed three times the last-level
  * cache. No launch then finds data in the cache that another launch has just used.
  */
+#include "tuner/lab/bytes.h"
 #include "tuner/lab/lab_internal.h"
 
 #include <string.h>
 
 static int64_t round_up(int64_t v, int64_t to) {
-    return (v + to - 1) / to * to;
+    return gt_bytes_sum(v, to - 1) / to * to;
 }
 
 /* Bytes from one set's operand to the next set's. */
@@ -18,6 +19,10 @@ static void strides(int64_t out[3], const gemmtune_problem *p) {
                               gt_problem_elems_c(p) * (int64_t)gt_type_size(p->type_c)};
     for (int i = 0; i < 3; i++)
         out[i] = round_up(bytes[i] > 0 ? bytes[i] : 1, GT_VIEW_ALIGN);
+}
+
+static int64_t sum_of(const int64_t stride[3]) {
+    return gt_bytes_sum(gt_bytes_sum(stride[0], stride[1]), stride[2]);
 }
 
 /* Size of the last-level cache. 32 MiB where the driver does not report it, and at most
@@ -36,7 +41,7 @@ static int set_count(const gemmtune_problem *p, const struct gt_device *d) {
     int64_t stride[3];
     int count = 1;
     strides(stride, p);
-    const int64_t one = stride[0] + stride[1] + stride[2];
+    const int64_t one = sum_of(stride);
     while (count < GT_SETS_MAX && count * one <= 3 * cache_bytes(d))
         count *= 2;
     return count;
@@ -45,7 +50,7 @@ static int set_count(const gemmtune_problem *p, const struct gt_device *d) {
 int64_t gt_sets_bytes(const gemmtune_problem *p, const struct gt_device *d) {
     int64_t stride[3];
     strides(stride, p);
-    return set_count(p, d) * (stride[0] + stride[1] + stride[2]);
+    return gt_bytes_product(set_count(p, d), sum_of(stride));
 }
 
 static gt_status make_views(struct gt_lab *lab, const int64_t stride[3],
