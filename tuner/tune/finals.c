@@ -159,8 +159,8 @@ static gt_status keep_stored(bool *kept, struct gt_tune_result *result,
     return status;
 }
 
-/* Adds the stored winner: a run over other families must beat it, not just replace it. It
- * gets the last place when all are taken. */
+/* Adds the stored winner, without a screened time: a run over other families must beat it,
+ * not just replace it. It gets the last place when all are taken. */
 static void add_defender(struct gt_finals *f, const struct gt_tune_result *stored,
                          const struct gt_tuner *t, const gemmtune_problem *p) {
     const struct gt_candidate *c = &stored->winner[0].candidate;
@@ -171,8 +171,8 @@ static void add_defender(struct gt_finals *f, const struct gt_tune_result *store
             return;
     if (f->count < GT_BEST_MAX)
         f->count++;
-    f->best[f->count - 1].candidate = *c;
-    f->best[f->count - 1].workspace_bytes = gt_finals_workspace(t, p, c);
+    f->best[f->count - 1] = (struct gt_finalist){
+        .candidate = *c, .workspace_bytes = gt_finals_workspace(t, p, c)};
 }
 
 static bool any_within(const struct gt_finals *f, int64_t bytes) {
