@@ -200,8 +200,7 @@ static gt_status print_all(struct document *doc, struct gt_err *err) {
     return status;
 }
 
-/* Works in one transaction: every pass sees the same rows even when others write
- * meanwhile. */
+/* Reads in one transaction, so that all passes see the same rows while others write. */
 static gt_status print_document(struct gt_export_report *report, FILE *out,
                                 struct gt_db *db, const char *device_key,
                                 struct gt_err *err) {
@@ -238,8 +237,8 @@ static gt_status write_stream(struct gt_export_report *report, FILE *out, const 
     return status;
 }
 
-/* Makes the new name survive a power cut. Some file systems refuse that; then it is
- * left. */
+/* Makes the new name survive a power cut. Some file systems cannot do this; the error is
+ * ignored. */
 static void sync_folder(const char *path) {
     char folder[4096];
     const char *slash = strrchr(path, '/');

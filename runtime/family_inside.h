@@ -64,7 +64,8 @@ struct gt_arg_name {
 };
 extern const struct gt_arg_name gt_arg_names[]; /* ended by a NULL name */
 
-/* Values of all built-in names. Without `p`, those of the problem stay 0. */
+/* Values of all built-in names. Without `p`, the values of the problem's names
+ * stay 0. */
 void gt_builtin_values(int64_t value[GT_BUILTIN_COUNT], const struct gt_device *d,
                        const gemmtune_problem *p);
 

@@ -35,7 +35,7 @@ static bool in_a_part(const char *name) {
     return false;
 }
 
-/* Whether GT_<name> has another meaning in sources already. */
+/* True if kernel sources already get a macro GT_<name>. */
 static bool is_reserved(const char *name) {
     for (int i = 0; i < GT_BUILTIN_COUNT; i++) {
         const char *macro = gt_builtins[i].macro;

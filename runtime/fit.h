@@ -24,7 +24,7 @@ struct gt_fit {
  *
  * EUNSUPPORTED, with the reason, when the family has no kernel for the device, the data
  * types or the layout. EINVAL, with the reason, when the point may not run the problem:
- * - a value is outside of its domain, or a derived name cannot be computed;
+ * - a parameter's value is not in its domain, or a derived name cannot be computed;
  * - a rule of "require" or "accept" refuses;
  * - rows or pointers of A, B or C are not aligned as the kernel needs;
  * - a launch is beyond the limits of the device.

@@ -9,8 +9,8 @@
 
 #include "runtime/fit.h"
 
-/* One record, read into memory and checked against its family. After the records of a
- * problem, one of its runners-up: the fastest trial with another tile of C. */
+/* One record, read into memory and checked against its family. The records of a problem are
+ * followed by one runner-up: the problem's fastest trial with another tile of C. */
 struct gt_known {
     gemmtune_problem problem; /* canonical */
     char problem_name[GT_PROBLEM_NAME_MAX];

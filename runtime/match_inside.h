@@ -48,7 +48,7 @@ bool gt_lookup_fits(struct gt_fit *out, const struct gt_lookup *l,
 
 enum {
     GT_FORECASTS_MAX = 1024,
-    GT_NEAR_MAX = 144, /* records that get a forecast: those of a dozen problems at least */
+    GT_NEAR_MAX = 144, /* records that get a forecast: of a dozen problems at least */
 };
 
 /* A kernel that may be chosen: a near record's, perhaps with another split of k, or a
@@ -56,7 +56,7 @@ enum {
 struct gt_forecast {
     const struct gt_near *from; /* NULL: a start */
     const struct gt_family *family;
-    int64_t split; /* 0: that of the record */
+    int64_t split; /* number of parts of k; 0: as in the record or start */
     int start;     /* index in the family; start_count: its default point */
     double ns;     /* the forecast */
     double cost;   /* log(ns), plus more for a less certain forecast */
@@ -83,7 +83,8 @@ struct gt_forecasts {
 void gt_forecasts_make(struct gt_forecasts *all, const struct gt_near *near, size_t count,
                        bool starts);
 void gt_forecast_point(struct gt_point *out, const struct gt_forecast *o);
-/* The parameter for the number of parts of k, when the option changes its value. */
+/* The name of the parameter that sets the number of parts of k. Only for an option that
+ * changes its value: o->split > 0. */
 const char *gt_forecast_split_name(const struct gt_forecast *o);
 
 #endif

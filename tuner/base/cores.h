@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cores.h - a core of its own for the process that times kernels. Where a kernel takes
+ * cores.h - reserves a core for the process that times kernels. When a kernel takes
  * microseconds, the host thread that launches it must not wait for a compiler.
  */
 #ifndef GT_TUNER_BASE_CORES_H
@@ -46,9 +46,9 @@ double gt_cores_slowdown(void);
 bool gt_cores_split(struct gt_core_set *own, struct gt_core_set *rest,
                     const struct gt_core_set *allowed,
                     void (*beside)(struct gt_core_set *out, int core));
-/* Part `index` of `parts`, of what is allowed: whole cores, as many as the other parts have
- * or one more, with neighbouring numbers, since those share caches and memory. All of them
- * where there are fewer cores than parts. */
+/* Part `index` of `parts` of the allowed cores. Parts consist of whole cores and differ by
+ * one core at most. The cores of a part have neighbouring numbers, since neighbours share
+ * caches and memory. With fewer cores than parts, each part has all cores. */
 void gt_cores_part(struct gt_core_set *out, const struct gt_core_set *allowed, size_t index,
                    size_t parts, void (*beside)(struct gt_core_set *out, int core));
 

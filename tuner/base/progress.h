@@ -52,7 +52,7 @@ void gt_progress_crowd(struct gt_progress *p, const char *text);
 void gt_progress_count(struct gt_progress *p, const char *what, size_t done, size_t of);
 /* Erases the rewritten line from the terminal. */
 void gt_progress_end(struct gt_progress *p);
-/* Ends the line and prints `text` as one of its own. */
+/* Ends the rewritten line and prints `text` on a line of its own. */
 void gt_progress_line(struct gt_progress *p, const char *text);
 
 #endif

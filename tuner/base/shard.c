@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A search of normal effort on a GPU, and the operations whose set-up and finals take a
- * millisecond more. */
+/* SEARCH_MS: a normal search on a GPU. flops_a_ms: so many operations add one millisecond
+ * of set-up and finals. */
 enum { SEARCH_MS = 5000 };
 static const double flops_a_ms = 2e8;
 static const double cost_max = 1e12; /* the sum over a sweep fits 64 bits */

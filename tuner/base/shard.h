@@ -15,20 +15,21 @@ struct gt_shard {
     int64_t index, count; /* 1 <= index <= count; count 0: the whole sweep */
 };
 
-/* "3/8". False when it is none. */
+/* Reads a shard such as "3/8". False when the text is not one. */
 bool gt_shard_parse(struct gt_shard *out, const char *text);
 
 /* What tuning a problem costs, beside others: with `by_weight`, as under a budget, its
  * weight; else the time of a search, and the time that setting up and finals take with the
  * number of operations. An integer, so that every machine divides alike. */
 int64_t gt_sweep_cost(const struct gt_sweep_item *item, bool by_weight);
-/* Indices of the sweep's items, the costliest first, equals by name; free it. ENOMEM. */
+/* Indices of items, costliest first; equal costs in order of name. The caller frees *out.
+ * ENOMEM. */
 gt_status gt_sweep_order(size_t **out, const struct gt_sweep *s, bool by_weight,
                          struct gt_err *err);
 /* Leaves the problems of the shard, in their order. Each problem goes, the costliest first,
  * to the shard that has least so far (Graham 1969: the dearest shard costs at most 4/3 of
- * what it would in the best division). *share is what part of the whole cost is left, 1 for
- * an empty sweep. ENOMEM. */
+ * what it would in the best division). *share is the kept part of the whole cost, 1 for an
+ * empty sweep. ENOMEM. */
 gt_status gt_sweep_keep_shard(double *share, struct gt_sweep *s,
                               const struct gt_shard *shard, bool by_weight,
                               struct gt_err *err);

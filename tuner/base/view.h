@@ -22,10 +22,10 @@ struct gt_view_row {
     char hash[65]; /* of the family's source */
     char *point, *error, *provenance;
     bool record;
-    int rank;                  /* records: 0 is the winner */
-    bool current;              /* records with a rank whose source is the present one */
-    bool verified, tied;       /* records */
-    double baseline_ns;        /* records; 0 unknown */
+    int rank;            /* records: 0 is the winner */
+    bool current;        /* ranked records: made of the present source of the family */
+    bool verified, tied; /* records */
+    double baseline_ns;  /* records; 0 unknown */
     enum gt_trial_state state; /* trials; a record counts as done */
     gt_outcome outcome;        /* trials; a record counts as correct */
     int64_t run_id;            /* trials made here; else 0 */

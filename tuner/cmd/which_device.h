@@ -30,8 +30,9 @@ struct gt_which {
     const char *db;
 };
 
-/* Finds the device: of the file, else of this machine, else of the database. Returns -1
- * with *out filled in, or the exit code (2, 3 or 4) with the reason in err. */
+/* Reads the file if one is named. Otherwise looks on this machine and then, for a device
+ * that is named, in the database. Returns -1 with *out filled in, or the exit code (2, 3 or
+ * 4) with the reason in err. */
 int gt_which_device(struct gt_device *out, const struct gt_which *which,
                     struct gt_err *err);
 

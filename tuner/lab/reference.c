@@ -103,9 +103,9 @@ static const char *text_of(const char *function) {
     return symbol != NULL ? call() : NULL;
 }
 
-/* Describes the library. OpenBLAS chooses its kernels by the core type that it detects;
- * with a wrong one it is several times slower. Its configuration begins "OpenBLAS 0.3.21".
- */
+/* Writes the library's file, version and core type to blas.about. OpenBLAS chooses its
+ * kernels by the core type that it detects. If the type is wrong, OpenBLAS is several times
+ * slower. The text of openblas_get_config begins "OpenBLAS 0.3.21". */
 static void describe(const char *file) {
     const char *config = text_of("openblas_get_config");
     const char *core = text_of("openblas_get_corename");

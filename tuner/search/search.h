@@ -45,7 +45,7 @@ struct gt_search_setup {
 
 enum gt_ask {
     GT_ASK_PICK, /* *out is the next pick; no pick comes twice */
-    GT_ASK_WAIT, /* there is no pick until more of the open ones are told */
+    GT_ASK_WAIT, /* no pick until more results of open picks are told */
     GT_ASK_DONE,
 };
 

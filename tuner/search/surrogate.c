@@ -33,7 +33,8 @@ enum {
     KEEP = 128,      /* rows that stay when all are used */
     GOOD_MIN = 2     /* good points needed before anything is learned */
 };
-/* Uncertainty counts half: a budget is too small to explore all of 16 parameters. */
+/* Weight of the uncertainty in a point's score. With 1, small budgets are spent on
+ * exploring 16 parameters. */
 static const double uncertainty_share = 0.5;
 static const double clip = 0.5;         /* log units: 1.65 times the best */
 static const double length_sd = 0.7;    /* prior of the logarithm of a length, around 0 */
@@ -286,8 +287,8 @@ static void append_all(struct gt_surrogate *s) {
         append(s, r, inverse2);
 }
 
-/* Computes z = U'^-1 (y - mean). It changes with the best value, since y is relative to it.
- */
+/* Computes z = U'^-1 (y - mean). Call it again when the best value changes: y is relative
+ * to that value. */
 static void update_z(struct gt_surrogate *s) {
     double b[ROWS];
     for (int i = 0; i < s->rows; i++)

@@ -13,7 +13,7 @@
 #include "tuner/search/space.h"
 
 enum {
-    /* points that it learns from; when they are used up, it forgets the slow ones */
+    /* points to learn from; when all rows are used, the slow points are forgotten */
     GT_SURROGATE_ROWS = 256,
     GT_SURROGATE_SLOTS = 1088 /* candidates */
 };
@@ -32,8 +32,8 @@ void gt_surrogate_add(struct gt_surrogate *s, size_t index, double guess);
 void gt_surrogate_tell(struct gt_surrogate *s, double value);
 /* The smallest value told; HUGE_VAL when there is none. */
 double gt_surrogate_best(const struct gt_surrogate *s);
-/* Learns lengths, noise and the weight of guesses. False when it did not, because there are
- * too few points or too few new ones. When it did, the slots must be set again. */
+/* Learns lengths, noise and the weight of guesses. Returns true when they have changed;
+ * then the slots must be set again. False: there are too few points or too few new ones. */
 bool gt_surrogate_learn(struct gt_surrogate *s);
 
 /* Assigns points to the slots from .. from + count - 1. */

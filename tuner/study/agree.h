@@ -12,8 +12,7 @@
 
 enum { GT_AGREE_RUNS_MAX = 23 };
 
-/* One run: the number of the winner that it chose, and of those that it found tied with it.
- */
+/* One run: the number of its winner, and the winners that it found tied with that one. */
 struct gt_agree_run {
     int choice;    /* -1: it has no winner */
     unsigned tied; /* bit i: winner i, its own choice included */

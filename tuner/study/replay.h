@@ -34,10 +34,9 @@ struct gt_replay {
         int runs;           /* runs that reached it */
         double median, p90; /* number of evaluations; HUGE_VAL: not within the budget */
     } reach[GT_REPLAY_GOALS];
-    double *median,
-        /* quality after evaluation i + 1: the median, and the value that 90 % of runs reach
-         */
-        *low;
+    /* [i]: quality after i + 1 evaluations: median of the runs, and the value that 90 %
+     * reach */
+    double *median, *low;
     double pick_us; /* processor time of the strategy for a pick */
 };
 

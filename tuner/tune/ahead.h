@@ -20,8 +20,8 @@ void gt_ahead_begin(struct gt_ahead *a, const struct gt_tuner *t,
  * will find the images in the cache. A failure is ignored here: it will occur again there.
  */
 void gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t);
-/* The spaces of a problem, as gt_tune_spaces gives them, and the outlook on them. They are
- * those of the thread when they belong to the problem. */
+/* The spaces of a problem, as gt_tune_spaces gives them, and the outlook on them. If the
+ * thread made them for this problem, its results are used. */
 gt_status gt_ahead_spaces(struct gt_space **out, int *spaces, struct gt_outlook *outlook,
                           struct gt_err *untried, struct gt_ahead *a,
                           const struct gt_tuner *t, const struct gt_sweep_item *item,

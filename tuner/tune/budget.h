@@ -24,9 +24,9 @@ void gt_budget_clear(struct gt_budget *b);
  * run of a command. 0: no limit. */
 double gt_budget_promised(const struct gt_budget *b, size_t i);
 /* Seconds for problem i, from spaces to finals: its share by weight of the seconds that are
- * left for it and for all problems that are not given. Without a budget the usual seconds,
- * of its search alone. `promised_s`: seconds that other devices will still need for the
- * problems that they are at. */
+ * left for it and for all problems that are not given. Without a budget: the usual seconds
+ * of a search, without set-up and finals. `promised_s`: seconds that other devices still
+ * need for their present problems. */
 double gt_budget_share(const struct gt_budget *b, size_t i, double promised_s);
 
 #endif

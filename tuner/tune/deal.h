@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * deal.h - which of several devices gets which problem of a sweep: the costliest first, to
- * whoever is free. With each problem a device learns of the one that it will probably get
- * after it, and prepares for that.
+ * a free device. With each problem, a device learns which problem it will probably get
+ * next, and prepares for it.
  */
 #ifndef GT_TUNER_TUNE_DEAL_H
 #define GT_TUNER_TUNE_DEAL_H
@@ -21,14 +21,15 @@ struct gt_deal {
     double left, done; /* cost of problems that have not ended, and of those that have */
 };
 
-/* Of the problems that are not given yet. gt_deal_clear ends it, after a failure too.
- * ENOMEM. */
+/* Deals the problems that are not given yet. Call gt_deal_clear in the end, after a failure
+ * too. ENOMEM. */
 gt_status gt_deal_begin(struct gt_deal *out, struct gt_budget *budget, size_t devices,
                         struct gt_err *err);
 void gt_deal_clear(struct gt_deal *d);
 
-/* The problem that a free device gets, which is given then, and in d->next[device] the one
- * that it should prepare for. Problems that others prepare for are dealt last. */
+/* Gives a problem to a free device and returns its index. Sets d->next[device] to the
+ * problem that the device should prepare for. Problems that other devices prepare for come
+ * last. */
 size_t gt_deal_next(struct gt_deal *d, size_t device);
 /* The device gets no more. */
 void gt_deal_leave(struct gt_deal *d, size_t device);

@@ -9,7 +9,7 @@
  * - its time by effort or budget, but at most as long as `points` trials take;
  * - the work beside that time, or what it takes in any case under a budget. That work takes
  *   `slowdown` times as long as on idle cores (gt_cores_slowdown).
- * SIZE_MAX `points`: nobody has counted them. INFINITY when no limit is known at all. */
+ * SIZE_MAX `points`: their number is unknown. INFINITY when no limit is known at all. */
 double gt_estimate_problem(const struct gt_budget *b, const struct gt_tuner *t, size_t i,
                            size_t points, double slowdown);
 /* The seconds of all problems that are not given yet, on b->devices at once. */

@@ -63,9 +63,9 @@ gt_status gt_finals_recall(bool *found, struct gt_tune_result *result,
                            const struct gt_tuner *t, const struct gt_sweep_item *item,
                            struct gt_err *err);
 
-/* Fills in the winners, best first, who ties with the first one, and the times of the
- * families that winners are compared with. `report` has the times of the job's candidates,
- * taken in turn. One that was as fast as the winner in their common rounds ties with it. */
+/* Fills in the winners, best first, and the times of the families that winners are compared
+ * with. `report` has the times of the job's candidates, taken in turn. A candidate ties
+ * with the winner when it was as fast as the winner in their common rounds. */
 void gt_finals_rank(struct gt_tune_result *result, const struct gt_finals *f,
                     const struct gt_tuner *t, const struct gt_job *job,
                     const struct gt_report *report);

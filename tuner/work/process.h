@@ -34,8 +34,8 @@ struct gt_process_setup {
  * program decides when its work ends. A process that is aloud obeys SIGTERM. */
 gt_status gt_process_start(struct gt_process *p, const struct gt_process_setup *setup,
                            struct gt_err *err);
-/* A job of its ended well: forgets what was printed meanwhile but our own log lines, which
- * go on. */
+/* Call after a job that ended well. Drops what the process printed during it, except
+ * gemmtune's own log lines, which go to stderr. */
 void gt_process_hush(struct gt_process *p);
 void gt_process_kill(struct gt_process *p);
 /* Ends it, after a twentieth of a second of grace by force, and says how it ended: "was
