@@ -72,6 +72,7 @@ TUNE   := $(call bins,tune) $(call pick,$(filter-out %/lib.sh,$(wildcard tests/t
 CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
 # `make check` leaves these to `make check-long`,
 LONG_ONLY := again agree bench evaluate faults passes test_accept test_library_tuned \
+             test_nvrtc_compile \
              workspace_limits
 # and of these it does a part.
 LONG_REST := kill slurm test_library test_mutants
