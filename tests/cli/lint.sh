@@ -5,6 +5,13 @@
 # shellcheck source=tests/cli/lib.sh
 . "$GT_SRC/tests/cli/lib.sh"
 house=$work/house
+# The tools look at the files that git knows, and the names of bash.
+for needed in git bash; do
+    if ! command -v $needed >/dev/null; then
+        echo "ok - planted faults # SKIP no $needed"
+        exit 0
+    fi
+done
 
 # build: a house without faults
 build() {
