@@ -63,6 +63,13 @@ gt_status gt_cuda_fail(struct gt_err *err, const char *call, gt_cu_result result
                    text ? text : "no text");
 }
 
+gt_status gt_cuda_result(gt_cu_result result, const char *call, struct gt_err *err) {
+    if (result == GT_CU_SUCCESS)
+        return GEMMTUNE_OK;
+    const gt_status status = gt_cuda_fail(err, call, result);
+    return result == GT_CU_OUT_OF_MEMORY ? GEMMTUNE_ENOMEM : status;
+}
+
 bool gt_cuda_sticky(gt_cu_result result) {
     static const gt_cu_result fatal[] = {
         GT_CU_ECC_UNCORRECTABLE,

@@ -104,3 +104,12 @@ gt_status gt_opencl_fail(struct gt_err *err, const char *call, cl_int result) {
         result == GT_CL_OUT_OF_HOST_MEMORY ? GEMMTUNE_ENOMEM : GEMMTUNE_EDEVICE;
     return gt_fail(err, status, "%s: %s", call, text);
 }
+
+gt_status gt_opencl_result(cl_int result, const char *call, struct gt_err *err) {
+    if (result == GT_CL_SUCCESS)
+        return GEMMTUNE_OK;
+    const gt_status status = gt_opencl_fail(err, call, result);
+    return result == GT_CL_MEM_ALLOCATION_FAILURE || result == GT_CL_INVALID_BUFFER_SIZE
+               ? GEMMTUNE_ENOMEM
+               : status;
+}

@@ -218,6 +218,8 @@ void gt_opencl_replace(const struct gt_opencl *with);
 
 /* EDEVICE with "call: CL_NAME"; ENOMEM when the host is out of memory. */
 gt_status gt_opencl_fail(struct gt_err *err, const char *call, cl_int result);
+/* OK for success, ENOMEM when the device has no room, else gt_opencl_fail's status. */
+gt_status gt_opencl_result(cl_int result, const char *call, struct gt_err *err);
 /* "CL_OUT_OF_RESOURCES", or "error -9999" for a code without a name here. */
 void gt_opencl_error_text(cl_int result, char *out, size_t size);
 

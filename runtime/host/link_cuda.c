@@ -16,13 +16,6 @@ static const struct cuda_link *of(const struct gt_link *link) {
     return (const struct cuda_link *)link;
 }
 
-static gt_status result(gt_cu_result r, const char *call, struct gt_err *err) {
-    if (r == GT_CU_SUCCESS)
-        return GEMMTUNE_OK;
-    const gt_status status = gt_cuda_fail(err, call, r);
-    return r == GT_CU_OUT_OF_MEMORY ? GEMMTUNE_ENOMEM : status;
-}
-
 /* ---- the context ----------------------------------------------------------------- */
 
 static void close_link(struct gt_link *link) {
@@ -46,8 +39,8 @@ static gt_status open_link(struct gt_link **out, const struct gt_gpu *gpu,
 }
 
 static gt_status attach(struct gt_link *link, struct gt_err *err) {
-    return result(of(link)->cu->cuCtxPushCurrent(of(link)->context), "cuCtxPushCurrent",
-                  err);
+    return gt_cuda_result(of(link)->cu->cuCtxPushCurrent(of(link)->context),
+                          "cuCtxPushCurrent", err);
 }
 
 static void detach(struct gt_link *link) {
@@ -64,7 +57,7 @@ static CUdeviceptr address(void *memory) {
 static gt_status free_bytes(int64_t *out, struct gt_link *link, struct gt_err *err) {
     size_t unused = 0, total = 0;
     const gt_status status =
-        result(of(link)->cu->cuMemGetInfo(&unused, &total), "cuMemGetInfo", err);
+        gt_cuda_result(of(link)->cu->cuMemGetInfo(&unused, &total), "cuMemGetInfo", err);
     *out = (int64_t)unused;
     return status;
 }
@@ -73,7 +66,7 @@ static gt_status alloc(void **memory, struct gt_link *link, int64_t bytes,
                        struct gt_err *err) {
     CUdeviceptr p = 0;
     const gt_status status =
-        result(of(link)->cu->cuMemAlloc(&p, (size_t)bytes), "cuMemAlloc", err);
+        gt_cuda_result(of(link)->cu->cuMemAlloc(&p, (size_t)bytes), "cuMemAlloc", err);
     *memory = (void *)(uintptr_t)p;
     return status;
 }
@@ -85,8 +78,9 @@ static void release(struct gt_link *link, void *memory) {
 static gt_status host_alloc(void **memory, struct gt_link *link, int64_t bytes,
                             struct gt_err *err) {
     *memory = NULL;
-    return result(of(link)->cu->cuMemHostAlloc(memory, (size_t)bytes, GT_CU_HOST_PORTABLE),
-                  "cuMemHostAlloc", err);
+    return gt_cuda_result(
+        of(link)->cu->cuMemHostAlloc(memory, (size_t)bytes, GT_CU_HOST_PORTABLE),
+        "cuMemHostAlloc", err);
 }
 
 static void host_release(struct gt_link *link, void *memory) {
@@ -105,8 +99,8 @@ static bool is_pinned(struct gt_link *link, const void *host) {
 static gt_status queue_open(void **queue, struct gt_link *link, struct gt_err *err) {
     CUstream stream = NULL;
     const gt_status status =
-        result(of(link)->cu->cuStreamCreate(&stream, GT_CU_STREAM_NON_BLOCKING),
-               "cuStreamCreate", err);
+        gt_cuda_result(of(link)->cu->cuStreamCreate(&stream, GT_CU_STREAM_NON_BLOCKING),
+                       "cuStreamCreate", err);
     *queue = stream;
     return status;
 }
@@ -127,8 +121,8 @@ static gt_status copy_in(struct gt_link *link, void *queue, const struct gt_box 
         .row_bytes = (size_t)box->row_bytes,
         .rows = (size_t)box->rows,
     };
-    return result(of(link)->cu->cuMemcpy2DAsync(&copy, (CUstream)queue), "cuMemcpy2DAsync",
-                  err);
+    return gt_cuda_result(of(link)->cu->cuMemcpy2DAsync(&copy, (CUstream)queue),
+                          "cuMemcpy2DAsync", err);
 }
 
 static gt_status copy_out(struct gt_link *link, void *queue, const struct gt_box *box,
@@ -143,13 +137,13 @@ static gt_status copy_out(struct gt_link *link, void *queue, const struct gt_box
         .row_bytes = (size_t)box->row_bytes,
         .rows = (size_t)box->rows,
     };
-    return result(of(link)->cu->cuMemcpy2DAsync(&copy, (CUstream)queue), "cuMemcpy2DAsync",
-                  err);
+    return gt_cuda_result(of(link)->cu->cuMemcpy2DAsync(&copy, (CUstream)queue),
+                          "cuMemcpy2DAsync", err);
 }
 
 static gt_status finish(struct gt_link *link, void *queue, struct gt_err *err) {
-    return result(of(link)->cu->cuStreamSynchronize((CUstream)queue), "cuStreamSynchronize",
-                  err);
+    return gt_cuda_result(of(link)->cu->cuStreamSynchronize((CUstream)queue),
+                          "cuStreamSynchronize", err);
 }
 
 /* ---- events ---------------------------------------------------------------------- */
@@ -164,11 +158,11 @@ static gt_status record(void **event, struct gt_link *link, void *queue,
     const struct gt_cuda *cu = of(link)->cu;
     CUevent e = NULL;
     *event = NULL;
-    gt_status status =
-        result(cu->cuEventCreate(&e, GT_CU_EVENT_BLOCKING_SYNC), "cuEventCreate", err);
+    gt_status status = gt_cuda_result(cu->cuEventCreate(&e, GT_CU_EVENT_BLOCKING_SYNC),
+                                      "cuEventCreate", err);
     if (status != GEMMTUNE_OK)
         return status;
-    status = result(cu->cuEventRecord(e, (CUstream)queue), "cuEventRecord", err);
+    status = gt_cuda_result(cu->cuEventRecord(e, (CUstream)queue), "cuEventRecord", err);
     if (status == GEMMTUNE_OK)
         *event = e;
     else
@@ -177,21 +171,22 @@ static gt_status record(void **event, struct gt_link *link, void *queue,
 }
 
 static gt_status wait(struct gt_link *link, void *queue, void *event, struct gt_err *err) {
-    return result(of(link)->cu->cuStreamWaitEvent((CUstream)queue, (CUevent)event, 0),
-                  "cuStreamWaitEvent", err);
+    return gt_cuda_result(
+        of(link)->cu->cuStreamWaitEvent((CUstream)queue, (CUevent)event, 0),
+        "cuStreamWaitEvent", err);
 }
 
 static gt_status join(struct gt_link *link, void *event, struct gt_err *err) {
-    return result(of(link)->cu->cuEventSynchronize((CUevent)event), "cuEventSynchronize",
-                  err);
+    return gt_cuda_result(of(link)->cu->cuEventSynchronize((CUevent)event),
+                          "cuEventSynchronize", err);
 }
 
 static gt_status seconds(double *out, struct gt_link *link, void *from, void *to,
                          struct gt_err *err) {
     float ms = 0;
     const gt_status status =
-        result(of(link)->cu->cuEventElapsedTime(&ms, (CUevent)from, (CUevent)to),
-               "cuEventElapsedTime", err);
+        gt_cuda_result(of(link)->cu->cuEventElapsedTime(&ms, (CUevent)from, (CUevent)to),
+                       "cuEventElapsedTime", err);
     *out = (double)ms * 1e-3;
     return status;
 }

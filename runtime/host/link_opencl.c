@@ -32,22 +32,13 @@ static struct opencl_link *of(struct gt_link *link) {
     return (struct opencl_link *)link;
 }
 
-static gt_status result(cl_int r, const char *call, struct gt_err *err) {
-    if (r == GT_CL_SUCCESS)
-        return GEMMTUNE_OK;
-    const gt_status status = gt_opencl_fail(err, call, r);
-    return r == GT_CL_MEM_ALLOCATION_FAILURE || r == GT_CL_INVALID_BUFFER_SIZE
-               ? GEMMTUNE_ENOMEM
-               : status;
-}
-
 /* ---- the device ------------------------------------------------------------------ */
 
 static gt_status queue_open(void **queue, struct gt_link *link, struct gt_err *err) {
     cl_int error = GT_CL_SUCCESS;
     *queue = of(link)->cl->clCreateCommandQueue(of(link)->context, of(link)->device,
                                                 GT_CL_QUEUE_PROFILING_ENABLE, &error);
-    return result(error, "clCreateCommandQueue", err);
+    return gt_opencl_result(error, "clCreateCommandQueue", err);
 }
 
 static void queue_close(struct gt_link *link, void *queue) {
@@ -114,7 +105,7 @@ static gt_status alloc(void **memory, struct gt_link *link, int64_t bytes,
     cl_int error = GT_CL_SUCCESS;
     *memory = of(link)->cl->clCreateBuffer(of(link)->context, GT_CL_MEM_READ_WRITE,
                                            (size_t)bytes, NULL, &error);
-    return result(error, "clCreateBuffer", err);
+    return gt_opencl_result(error, "clCreateBuffer", err);
 }
 
 static void release(struct gt_link *link, void *memory) {
@@ -128,13 +119,13 @@ static gt_status map(struct pinned *p, struct opencl_link *l, int64_t bytes,
         l->cl->clCreateBuffer(l->context, GT_CL_MEM_READ_WRITE | GT_CL_MEM_ALLOC_HOST_PTR,
                               (size_t)bytes, NULL, &error);
     if (error != GT_CL_SUCCESS)
-        return result(error, "clCreateBuffer", err);
+        return gt_opencl_result(error, "clCreateBuffer", err);
     p->mapped = l->cl->clEnqueueMapBuffer(l->queue, p->buffer, GT_CL_TRUE,
                                           GT_CL_MAP_READ | GT_CL_MAP_WRITE, 0,
                                           (size_t)bytes, 0, NULL, NULL, &error);
     if (error != GT_CL_SUCCESS)
         (void)l->cl->clReleaseMemObject(p->buffer);
-    return result(error, "clEnqueueMapBuffer", err);
+    return gt_opencl_result(error, "clEnqueueMapBuffer", err);
 }
 
 static gt_status host_alloc(void **memory, struct gt_link *link, int64_t bytes,
@@ -196,25 +187,25 @@ static struct rect rect_of(const struct gt_box *box) {
 static gt_status copy_in(struct gt_link *link, void *queue, const struct gt_box *box,
                          struct gt_err *err) {
     const struct rect r = rect_of(box);
-    return result(of(link)->cl->clEnqueueWriteBufferRect(
-                      queue, box->memory, GT_CL_FALSE, r.origin, r.host_origin, r.region,
-                      (size_t)box->pitch, 0, (size_t)box->host_pitch, 0, box->host, 0, NULL,
-                      NULL),
-                  "clEnqueueWriteBufferRect", err);
+    return gt_opencl_result(of(link)->cl->clEnqueueWriteBufferRect(
+                                queue, box->memory, GT_CL_FALSE, r.origin, r.host_origin,
+                                r.region, (size_t)box->pitch, 0, (size_t)box->host_pitch, 0,
+                                box->host, 0, NULL, NULL),
+                            "clEnqueueWriteBufferRect", err);
 }
 
 static gt_status copy_out(struct gt_link *link, void *queue, const struct gt_box *box,
                           struct gt_err *err) {
     const struct rect r = rect_of(box);
-    return result(of(link)->cl->clEnqueueReadBufferRect(
-                      queue, box->memory, GT_CL_FALSE, r.origin, r.host_origin, r.region,
-                      (size_t)box->pitch, 0, (size_t)box->host_pitch, 0, box->host, 0, NULL,
-                      NULL),
-                  "clEnqueueReadBufferRect", err);
+    return gt_opencl_result(of(link)->cl->clEnqueueReadBufferRect(
+                                queue, box->memory, GT_CL_FALSE, r.origin, r.host_origin,
+                                r.region, (size_t)box->pitch, 0, (size_t)box->host_pitch, 0,
+                                box->host, 0, NULL, NULL),
+                            "clEnqueueReadBufferRect", err);
 }
 
 static gt_status finish(struct gt_link *link, void *queue, struct gt_err *err) {
-    return result(of(link)->cl->clFinish(queue), "clFinish", err);
+    return gt_opencl_result(of(link)->cl->clFinish(queue), "clFinish", err);
 }
 
 /* ---- events ---------------------------------------------------------------------- */
@@ -224,10 +215,11 @@ static gt_status mark(cl_event *event, struct gt_link *link, void *queue, cl_uin
     const struct gt_opencl *cl = of(link)->cl;
     *event = NULL;
     const gt_status status =
-        result(cl->clEnqueueMarkerWithWaitList(queue, count, list, event),
-               "clEnqueueMarkerWithWaitList", err);
+        gt_opencl_result(cl->clEnqueueMarkerWithWaitList(queue, count, list, event),
+                         "clEnqueueMarkerWithWaitList", err);
     /* another queue may wait for it */
-    return status != GEMMTUNE_OK ? status : result(cl->clFlush(queue), "clFlush", err);
+    return status != GEMMTUNE_OK ? status
+                                 : gt_opencl_result(cl->clFlush(queue), "clFlush", err);
 }
 
 static gt_status record(void **event, struct gt_link *link, void *queue,
@@ -253,14 +245,14 @@ static gt_status wait(struct gt_link *link, void *queue, void *event, struct gt_
 
 static gt_status join(struct gt_link *link, void *event, struct gt_err *err) {
     const cl_event list[1] = {event};
-    return result(of(link)->cl->clWaitForEvents(1, list), "clWaitForEvents", err);
+    return gt_opencl_result(of(link)->cl->clWaitForEvents(1, list), "clWaitForEvents", err);
 }
 
 static gt_status end_of(cl_ulong *out, struct gt_link *link, void *event,
                         struct gt_err *err) {
-    return result(of(link)->cl->clGetEventProfilingInfo(event, GT_CL_PROFILING_END,
-                                                        sizeof *out, out, NULL),
-                  "clGetEventProfilingInfo", err);
+    return gt_opencl_result(of(link)->cl->clGetEventProfilingInfo(
+                                event, GT_CL_PROFILING_END, sizeof *out, out, NULL),
+                            "clGetEventProfilingInfo", err);
 }
 
 static gt_status seconds(double *out, struct gt_link *link, void *from, void *to,

@@ -27,14 +27,6 @@ static struct rig *of(struct gt_rig *rig) {
     return (struct rig *)rig;
 }
 
-/* Too little memory has its own status; all other errors are EDEVICE. */
-static gt_status result(gt_cu_result r, const char *call, struct gt_err *err) {
-    if (r == GT_CU_SUCCESS)
-        return GEMMTUNE_OK;
-    const gt_status status = gt_cuda_fail(err, call, r);
-    return r == GT_CU_OUT_OF_MEMORY ? GEMMTUNE_ENOMEM : status;
-}
-
 static CUdeviceptr address(void *mem) {
     return (CUdeviceptr)(uintptr_t)mem;
 }
@@ -57,21 +49,24 @@ static void close_rig(struct gt_rig *rig) {
 static gt_status open_context(struct rig *r, const struct gt_device *d,
                               struct gt_err *err) {
     CUdevice device = 0;
-    gt_status status = result(r->cu->cuInit(0), "cuInit", err);
+    gt_status status = gt_cuda_result(r->cu->cuInit(0), "cuInit", err);
     if (status == GEMMTUNE_OK)
-        status = result(r->cu->cuDeviceGet(&device, d->ordinal), "cuDeviceGet", err);
+        status =
+            gt_cuda_result(r->cu->cuDeviceGet(&device, d->ordinal), "cuDeviceGet", err);
     if (status == GEMMTUNE_OK)
-        status = result(r->cu->cuCtxCreate(&r->context, GT_CU_CTX_SCHED_SPIN, device),
-                        "cuCtxCreate", err);
+        status =
+            gt_cuda_result(r->cu->cuCtxCreate(&r->context, GT_CU_CTX_SCHED_SPIN, device),
+                           "cuCtxCreate", err);
     if (status == GEMMTUNE_OK)
-        status = result(r->cu->cuStreamCreate(&r->stream, GT_CU_STREAM_NON_BLOCKING),
-                        "cuStreamCreate", err);
+        status =
+            gt_cuda_result(r->cu->cuStreamCreate(&r->stream, GT_CU_STREAM_NON_BLOCKING),
+                           "cuStreamCreate", err);
     if (status == GEMMTUNE_OK)
-        status = result(r->cu->cuEventCreate(&r->start, GT_CU_EVENT_DEFAULT),
-                        "cuEventCreate", err);
+        status = gt_cuda_result(r->cu->cuEventCreate(&r->start, GT_CU_EVENT_DEFAULT),
+                                "cuEventCreate", err);
     if (status == GEMMTUNE_OK)
-        status = result(r->cu->cuEventCreate(&r->end, GT_CU_EVENT_DEFAULT), "cuEventCreate",
-                        err);
+        status = gt_cuda_result(r->cu->cuEventCreate(&r->end, GT_CU_EVENT_DEFAULT),
+                                "cuEventCreate", err);
     return status;
 }
 
@@ -125,8 +120,8 @@ static gt_status open_rig(struct gt_rig **out, const struct gt_device *d,
 static gt_status alloc(void **mem, struct gt_rig *rig, int64_t bytes, struct gt_err *err) {
     CUdeviceptr p = 0;
     *mem = NULL;
-    gt_status status = result(of(rig)->cu->cuMemAlloc(&p, (size_t)(bytes > 0 ? bytes : 1)),
-                              "cuMemAlloc", err);
+    gt_status status = gt_cuda_result(
+        of(rig)->cu->cuMemAlloc(&p, (size_t)(bytes > 0 ? bytes : 1)), "cuMemAlloc", err);
     if (status == GEMMTUNE_OK)
         *mem = (void *)(uintptr_t)p;
     else
@@ -153,16 +148,17 @@ static void view_release(struct gt_rig *rig, void *v) {
 }
 
 static gt_status finish(struct gt_rig *rig, struct gt_err *err) {
-    return result(of(rig)->cu->cuStreamSynchronize(of(rig)->stream), "cuStreamSynchronize",
-                  err);
+    return gt_cuda_result(of(rig)->cu->cuStreamSynchronize(of(rig)->stream),
+                          "cuStreamSynchronize", err);
 }
 
 static gt_status write_mem(struct gt_rig *rig, void *mem, int64_t offset, const void *from,
                            int64_t bytes, struct gt_err *err) {
     struct rig *r = of(rig);
-    gt_status status = result(r->cu->cuMemcpyHtoDAsync(address(mem) + (CUdeviceptr)offset,
-                                                       from, (size_t)bytes, r->stream),
-                              "cuMemcpyHtoDAsync", err);
+    gt_status status =
+        gt_cuda_result(r->cu->cuMemcpyHtoDAsync(address(mem) + (CUdeviceptr)offset, from,
+                                                (size_t)bytes, r->stream),
+                       "cuMemcpyHtoDAsync", err);
     return status != GEMMTUNE_OK ? status : finish(rig, err);
 }
 
@@ -170,16 +166,16 @@ static gt_status read_mem(struct gt_rig *rig, void *mem, int64_t offset, void *t
                           int64_t bytes, struct gt_err *err) {
     struct rig *r = of(rig);
     gt_status status =
-        result(r->cu->cuMemcpyDtoHAsync(to, address(mem) + (CUdeviceptr)offset,
-                                        (size_t)bytes, r->stream),
-               "cuMemcpyDtoHAsync", err);
+        gt_cuda_result(r->cu->cuMemcpyDtoHAsync(to, address(mem) + (CUdeviceptr)offset,
+                                                (size_t)bytes, r->stream),
+                       "cuMemcpyDtoHAsync", err);
     return status != GEMMTUNE_OK ? status : finish(rig, err);
 }
 
 static gt_status fill(struct gt_rig *rig, void *mem, int64_t bytes, uint32_t pattern,
                       struct gt_err *err) {
     struct rig *r = of(rig);
-    return result(
+    return gt_cuda_result(
         r->cu->cuMemsetD32Async(address(mem), pattern, (size_t)bytes / 4, r->stream),
         "cuMemsetD32Async", err);
 }
@@ -195,22 +191,24 @@ static bool has_graphs(const struct gt_cuda *cu) {
 static gt_status capture(struct cuda_batch *b, struct gt_err *err) {
     struct rig *r = of(b->head.rig);
     CUgraph graph = NULL;
-    gt_status status = result(r->cu->cuStreamBeginCapture(r->stream, GT_CU_CAPTURE_RELAXED),
-                              "cuStreamBeginCapture", err);
+    gt_status status =
+        gt_cuda_result(r->cu->cuStreamBeginCapture(r->stream, GT_CU_CAPTURE_RELAXED),
+                       "cuStreamBeginCapture", err);
     if (status != GEMMTUNE_OK)
         return status;
     status = b->head.fn(b->head.user, err);
     const gt_cu_result ended = r->cu->cuStreamEndCapture(r->stream, &graph);
     if (status == GEMMTUNE_OK)
-        status = result(ended, "cuStreamEndCapture", err);
+        status = gt_cuda_result(ended, "cuStreamEndCapture", err);
     if (status == GEMMTUNE_OK)
-        status = result(r->cu->cuGraphInstantiateWithFlags(&b->graph, graph, 0),
-                        "cuGraphInstantiate", err);
+        status = gt_cuda_result(r->cu->cuGraphInstantiateWithFlags(&b->graph, graph, 0),
+                                "cuGraphInstantiate", err);
     if (graph)
         (void)r->cu->cuGraphDestroy(graph);
     /* otherwise the first launch would include the upload */
     if (status == GEMMTUNE_OK && r->cu->cuGraphUpload)
-        status = result(r->cu->cuGraphUpload(b->graph, r->stream), "cuGraphUpload", err);
+        status =
+            gt_cuda_result(r->cu->cuGraphUpload(b->graph, r->stream), "cuGraphUpload", err);
     return status;
 }
 
@@ -240,25 +238,27 @@ static gt_status batch(struct gt_batch **out, struct gt_rig *rig, gt_enqueue_fn 
 static gt_status enqueue(struct gt_batch *batch, struct gt_err *err) {
     const struct cuda_batch *b = (const struct cuda_batch *)batch;
     const struct rig *r = of(batch->rig);
-    return b->graph
-               ? result(r->cu->cuGraphLaunch(b->graph, r->stream), "cuGraphLaunch", err)
-               : batch->fn(batch->user, err);
+    return b->graph ? gt_cuda_result(r->cu->cuGraphLaunch(b->graph, r->stream),
+                                     "cuGraphLaunch", err)
+                    : batch->fn(batch->user, err);
 }
 
 static gt_status time_batch(struct gt_batch *b, double *ns, struct gt_err *err) {
     struct rig *r = of(b->rig);
     float ms = 0;
     gt_status status =
-        result(r->cu->cuEventRecord(r->start, r->stream), "cuEventRecord", err);
+        gt_cuda_result(r->cu->cuEventRecord(r->start, r->stream), "cuEventRecord", err);
     if (status == GEMMTUNE_OK)
         status = enqueue(b, err);
     if (status == GEMMTUNE_OK)
-        status = result(r->cu->cuEventRecord(r->end, r->stream), "cuEventRecord", err);
+        status =
+            gt_cuda_result(r->cu->cuEventRecord(r->end, r->stream), "cuEventRecord", err);
     if (status == GEMMTUNE_OK)
-        status = result(r->cu->cuEventSynchronize(r->end), "cuEventSynchronize", err);
+        status =
+            gt_cuda_result(r->cu->cuEventSynchronize(r->end), "cuEventSynchronize", err);
     if (status == GEMMTUNE_OK)
-        status = result(r->cu->cuEventElapsedTime(&ms, r->start, r->end),
-                        "cuEventElapsedTime", err);
+        status = gt_cuda_result(r->cu->cuEventElapsedTime(&ms, r->start, r->end),
+                                "cuEventElapsedTime", err);
     *ns = (double)ms * 1e6;
     return status;
 }

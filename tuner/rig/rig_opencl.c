@@ -21,16 +21,6 @@ static struct rig *of(struct gt_rig *rig) {
     return (struct rig *)rig;
 }
 
-/* Too little memory has its own status; all other errors are EDEVICE. */
-static gt_status result(cl_int r, const char *call, struct gt_err *err) {
-    if (r == GT_CL_SUCCESS)
-        return GEMMTUNE_OK;
-    const gt_status status = gt_opencl_fail(err, call, r);
-    return r == GT_CL_MEM_ALLOCATION_FAILURE || r == GT_CL_INVALID_BUFFER_SIZE
-               ? GEMMTUNE_ENOMEM
-               : status;
-}
-
 static void close_rig(struct gt_rig *rig) {
     struct rig *r = of(rig);
     if (r->head.gpu)
@@ -49,12 +39,12 @@ static gt_status open_queue(struct rig *r, const struct gt_device *d, struct gt_
     if (status != GEMMTUNE_OK)
         return status;
     r->context = r->cl->clCreateContext(NULL, 1, &r->device, NULL, NULL, &error);
-    status = result(error, "clCreateContext", err);
+    status = gt_opencl_result(error, "clCreateContext", err);
     if (status != GEMMTUNE_OK)
         return status;
     r->queue = r->cl->clCreateCommandQueue(r->context, r->device,
                                            GT_CL_QUEUE_PROFILING_ENABLE, &error);
-    return result(error, "clCreateCommandQueue", err);
+    return gt_opencl_result(error, "clCreateCommandQueue", err);
 }
 
 static void target_of(gemmtune_target *out, struct gt_rig *rig) {
@@ -92,7 +82,7 @@ static gt_status alloc(void **mem, struct gt_rig *rig, int64_t bytes, struct gt_
     cl_int error = GT_CL_SUCCESS;
     *mem = r->cl->clCreateBuffer(r->context, GT_CL_MEM_READ_WRITE,
                                  (size_t)(bytes > 0 ? bytes : 1), NULL, &error);
-    gt_status status = result(error, "clCreateBuffer", err);
+    gt_status status = gt_opencl_result(error, "clCreateBuffer", err);
     return status != GEMMTUNE_OK
                ? gt_fail_within(err, status, "%lld bytes", (long long)bytes)
                : status;
@@ -108,35 +98,35 @@ static gt_status view(void **out, struct gt_rig *rig, void *mem, int64_t offset,
     cl_int error = GT_CL_SUCCESS;
     *out = of(rig)->cl->clCreateSubBuffer(mem, GT_CL_MEM_READ_WRITE, GT_CL_BUFFER_REGION,
                                           region, &error);
-    return result(error, "clCreateSubBuffer", err);
+    return gt_opencl_result(error, "clCreateSubBuffer", err);
 }
 
 static gt_status finish(struct gt_rig *rig, struct gt_err *err) {
-    return result(of(rig)->cl->clFinish(of(rig)->queue), "clFinish", err);
+    return gt_opencl_result(of(rig)->cl->clFinish(of(rig)->queue), "clFinish", err);
 }
 
 static gt_status write_mem(struct gt_rig *rig, void *mem, int64_t offset, const void *from,
                            int64_t bytes, struct gt_err *err) {
-    return result(of(rig)->cl->clEnqueueWriteBuffer(of(rig)->queue, mem, GT_CL_TRUE,
-                                                    (size_t)offset, (size_t)bytes, from, 0,
-                                                    NULL, NULL),
-                  "clEnqueueWriteBuffer", err);
+    return gt_opencl_result(
+        of(rig)->cl->clEnqueueWriteBuffer(of(rig)->queue, mem, GT_CL_TRUE, (size_t)offset,
+                                          (size_t)bytes, from, 0, NULL, NULL),
+        "clEnqueueWriteBuffer", err);
 }
 
 static gt_status read_mem(struct gt_rig *rig, void *mem, int64_t offset, void *to,
                           int64_t bytes, struct gt_err *err) {
-    return result(of(rig)->cl->clEnqueueReadBuffer(of(rig)->queue, mem, GT_CL_TRUE,
-                                                   (size_t)offset, (size_t)bytes, to, 0,
-                                                   NULL, NULL),
-                  "clEnqueueReadBuffer", err);
+    return gt_opencl_result(
+        of(rig)->cl->clEnqueueReadBuffer(of(rig)->queue, mem, GT_CL_TRUE, (size_t)offset,
+                                         (size_t)bytes, to, 0, NULL, NULL),
+        "clEnqueueReadBuffer", err);
 }
 
 static gt_status fill(struct gt_rig *rig, void *mem, int64_t bytes, uint32_t pattern,
                       struct gt_err *err) {
-    return result(of(rig)->cl->clEnqueueFillBuffer(of(rig)->queue, mem, &pattern,
-                                                   sizeof pattern, 0, (size_t)bytes / 4 * 4,
-                                                   0, NULL, NULL),
-                  "clEnqueueFillBuffer", err);
+    return gt_opencl_result(
+        of(rig)->cl->clEnqueueFillBuffer(of(rig)->queue, mem, &pattern, sizeof pattern, 0,
+                                         (size_t)bytes / 4 * 4, 0, NULL, NULL),
+        "clEnqueueFillBuffer", err);
 }
 
 /* ---- timing ---- */
@@ -156,12 +146,12 @@ static void batch_destroy(struct gt_batch *b) {
 }
 
 static gt_status mark(struct rig *r, cl_event *event, struct gt_err *err) {
-    return result(r->cl->clEnqueueMarkerWithWaitList(r->queue, 0, NULL, event),
-                  "clEnqueueMarkerWithWaitList", err);
+    return gt_opencl_result(r->cl->clEnqueueMarkerWithWaitList(r->queue, 0, NULL, event),
+                            "clEnqueueMarkerWithWaitList", err);
 }
 
 static gt_status ended(struct rig *r, cl_event event, cl_ulong *at, struct gt_err *err) {
-    return result(
+    return gt_opencl_result(
         r->cl->clGetEventProfilingInfo(event, GT_CL_PROFILING_END, sizeof *at, at, NULL),
         "clGetEventProfilingInfo", err);
 }
