@@ -2,6 +2,8 @@
 /* plan_key.c - the key of a plan. */
 #include "runtime/plan_key.h"
 
+#include "core/mix.h"
+
 #include <string.h>
 
 /* Small numbers side by side. */
@@ -35,16 +37,11 @@ bool gt_plan_key_same(const struct gt_plan_key *x, const struct gt_plan_key *y) 
                : strcmp(x->epilogue, y->epilogue) == 0;
 }
 
-/* The finalizer of splitmix64 (Steele, Lea, Flood 2014) over the words. It reads only the
- * words of a single product, so batches may share a slot's chain; most calls pay for no
- * more. */
+/* gt_mix over the words of a single product: most calls pay for no more. Batches of one
+ * shape then share a slot's chain. */
 size_t gt_plan_key_hash(const struct gt_plan_key *key) {
     uint64_t h = 0;
-    for (int i = 0; i < GT_PLAN_KEY_SIZES; i++) {
-        h += key->word[i] + UINT64_C(0x9e3779b97f4a7c15);
-        h = (h ^ (h >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-        h = (h ^ (h >> 27)) * UINT64_C(0x94d049bb133111eb);
-        h ^= h >> 31;
-    }
+    for (int i = 0; i < GT_PLAN_KEY_SIZES; i++)
+        h = gt_mix(h + key->word[i] + GT_MIX_STEP);
     return (size_t)h;
 }

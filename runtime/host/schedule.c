@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/host/schedule.h"
 
+#include "core/bytes.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,18 +16,6 @@ static int64_t extent(const gemmtune_problem *p, int axis) {
 
 static int64_t least(int64_t x, int64_t y) {
     return x < y ? x : y;
-}
-
-/* Sums and products of bytes, at most INT64_MAX: the largest matrices have 2^62 bytes. */
-
-static int64_t sum(int64_t x, int64_t y) {
-    int64_t bytes;
-    return __builtin_add_overflow(x, y, &bytes) ? INT64_MAX : bytes;
-}
-
-static int64_t product(int64_t x, int64_t y) {
-    int64_t bytes;
-    return __builtin_mul_overflow(x, y, &bytes) ? INT64_MAX : bytes;
 }
 
 /* ---- tiles --------------------------------------------------------------------------- */
@@ -53,15 +43,16 @@ struct gt_host_buffer gt_host_buffer_of(const struct gt_host_cut *cut,
     const int64_t cols = cut->tile[axes[operand][!turned]];
     const int64_t line = GT_HOST_ROW_ALIGN / size;
     const int64_t ld = (cols + line - 1) / line * line;
-    return (struct gt_host_buffer){rows, cols, ld, product(rows, ld * size)};
+    return (struct gt_host_buffer){rows, cols, ld, gt_bytes_product(rows, ld * size)};
 }
 
 int64_t gt_host_slot_bytes(const struct gt_host_cut *cut) {
     int64_t bytes = 0;
     for (int i = 0; i < GT_OPERANDS; i++)
         if (cut->sums || i == GT_C)
-            bytes = sum(bytes, product(cut->slots[i],
-                                       gt_host_buffer_of(cut, (enum gt_operand)i).bytes));
+            bytes = gt_bytes_sum(
+                bytes, gt_bytes_product(cut->slots[i],
+                                        gt_host_buffer_of(cut, (enum gt_operand)i).bytes));
     return bytes;
 }
 

@@ -3,7 +3,7 @@
 #ifndef GT_TUNER_LAB_CHECK_INTERNAL_H
 #define GT_TUNER_LAB_CHECK_INTERNAL_H
 
-#include "tuner/lab/bytes.h"
+#include "core/bytes.h"
 #include "tuner/lab/check.h"
 
 /* A sum may be off by this many units of u (|alpha| |A||B| + |beta| |C|), where u is the

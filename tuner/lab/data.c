@@ -3,16 +3,14 @@
  * tuner/lab/kernels/check.cl. */
 #include "tuner/lab/data.h"
 
+#include "core/mix.h"
+
 #include <math.h>
 
-/* The finalizer of splitmix64 (Steele, Lea, Flood 2014) over a Weyl sequence of row and
- * column. */
+/* gt_mix over a Weyl sequence of row and column. */
 static uint64_t mix(uint64_t seed, int64_t row, int64_t col) {
-    uint64_t z = seed + (uint64_t)row * UINT64_C(0x9e3779b97f4a7c15) +
-                 (uint64_t)col * UINT64_C(0xd1b54a32d192ed03);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
+    return gt_mix(seed + (uint64_t)row * GT_MIX_STEP +
+                  (uint64_t)col * UINT64_C(0xd1b54a32d192ed03));
 }
 
 /* For floats, the upper bits are a number in steps of 2^(1 - bits). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lab.c - see lab.h: sets a problem up and checks kernels on it. Timing is in measure.c. */
-#include "tuner/lab/bytes.h"
+#include "core/bytes.h"
 #include "tuner/lab/lab_internal.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * sets.c - rotating inputs: enough sets of A, B and C to exceed three times the last-level
  * cache. No launch then finds data in the cache that another launch has just used.
  */
-#include "tuner/lab/bytes.h"
+#include "core/bytes.h"
 #include "tuner/lab/lab_internal.h"
 
 #include <string.h>

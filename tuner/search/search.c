@@ -10,16 +10,15 @@
  */
 #include "tuner/search/search.h"
 
+#include "core/mix.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 uint64_t gt_random(uint64_t *state) {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
+    return gt_mix(*state += GT_MIX_STEP);
 }
 
 /* ---- the search around a strategy ---- */

@@ -3,6 +3,7 @@
 #include "tuner/stream/matrices.h"
 
 #include "core/element.h"
+#include "core/mix.h"
 #include "tuner/base/parallel.h"
 
 #include <errno.h>
@@ -17,10 +18,7 @@
  * ---------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t z) {
-    z += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return gt_mix(z + GT_MIX_STEP);
 }
 
 enum { PART = 64 * 1024 }; /* elements that a thread fills at a time */

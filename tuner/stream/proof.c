@@ -2,6 +2,7 @@
 #include "tuner/stream/proof.h"
 
 #include "core/element.h"
+#include "core/mix.h"
 #include "tuner/base/parallel.h"
 
 #include <inttypes.h>
@@ -12,10 +13,7 @@
 enum { SAMPLES = 64, DOUBT = 12 };
 
 static uint64_t mix(uint64_t z) {
-    z += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return gt_mix(z + GT_MIX_STEP);
 }
 
 /* ---- sums in twice the precision

@@ -3,8 +3,8 @@
  * bytes.h - sums and products of sizes in bytes, at most INT64_MAX: one matrix may have
  * 2^62 bytes, and a product with its reference several times as many. No size is negative.
  */
-#ifndef GT_TUNER_LAB_BYTES_H
-#define GT_TUNER_LAB_BYTES_H
+#ifndef GT_CORE_BYTES_H
+#define GT_CORE_BYTES_H
 
 #include <stdint.h>
 
