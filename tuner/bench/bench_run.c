@@ -215,6 +215,8 @@ static gt_status start_child(struct run *r, void (*job)(struct run *r, int to),
     r->pid = fork();
     if (r->pid == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        /* `ps` tells it from the child that lists devices */
+        (void)prctl(PR_SET_NAME, "gemmtune-bench");
         /* the parent decides when the child ends */
         (void)signal(SIGINT, SIG_IGN);
         /* drivers print to stdout, which is for data */
