@@ -200,9 +200,8 @@ static struct gt_box box_of(const struct gt_host_engine *e, enum gt_operand oper
 
 static gt_status copy(struct gt_host_lane *l, const struct gt_host_op *op,
                       struct gt_err *err) {
-    static const enum gt_operand operand[] = {GT_A, GT_B, GT_C, GT_C, GT_C};
     struct gt_host_engine *e = l->engine;
-    const enum gt_operand x = operand[op->kind];
+    const enum gt_operand x = gt_host_operand_of(op);
     const struct gt_box box = box_of(e, x, op);
     const bool out = op->kind == GT_STORE_C;
     if (e->run->staged[x])

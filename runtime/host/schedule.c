@@ -281,11 +281,19 @@ int64_t gt_host_element_bytes(const struct gt_host_cut *cut, enum gt_operand ope
     return (int64_t)gt_type_size(type_of(&cut->problem, operand));
 }
 
+enum gt_operand gt_host_operand_of(const struct gt_host_op *op) {
+    static const enum gt_operand operand[] = {[GT_LOAD_A] = GT_A,
+                                              [GT_LOAD_B] = GT_B,
+                                              [GT_LOAD_C] = GT_C,
+                                              [GT_RUN] = GT_C,
+                                              [GT_STORE_C] = GT_C};
+    return operand[op->kind];
+}
+
 double gt_host_op_bytes(const struct gt_host_cut *cut, const struct gt_host_op *op) {
-    static const enum gt_operand operand[] = {GT_A, GT_B, GT_C, GT_C, GT_C};
     if (op->kind == GT_RUN)
         return 0;
-    const enum gt_operand x = operand[op->kind];
+    const enum gt_operand x = gt_host_operand_of(op);
     const struct gt_host_region r = gt_host_region_of(cut, x, op);
     return (double)(r.rows * r.cols * gt_host_element_bytes(cut, x));
 }

@@ -101,6 +101,8 @@ struct gt_host_region gt_host_region_of(const struct gt_host_cut *cut,
                                         enum gt_operand operand,
                                         const struct gt_host_op *op);
 int64_t gt_host_element_bytes(const struct gt_host_cut *cut, enum gt_operand operand);
+/* The operand that an operation copies, or writes to: C for RUN. */
+enum gt_operand gt_host_operand_of(const struct gt_host_op *op);
 /* Bytes that an operation copies; 0 for RUN. */
 double gt_host_op_bytes(const struct gt_host_cut *cut, const struct gt_host_op *op);
 
