@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tuner/stream/stream.h"
 
-#include "core/element.h"
 #include "tuner/stream/proof.h"
 
 #include <stdio.h>
@@ -18,7 +17,7 @@ struct work {
     struct gt_proof *proof;
     struct gt_resident *resident;
     struct gt_cublasxt *cublasxt;
-    char alpha[8], beta[8];
+    union gt_value alpha, beta; /* of the accumulator's type */
 };
 
 static void say(const struct work *w, const char *what) {
@@ -86,8 +85,8 @@ static gt_status open_matrices(struct work *w, struct gt_err *err) {
     c->a = w->matrices.data[0];
     c->b = w->matrices.data[1];
     c->c = w->matrices.data[2];
-    gt_element_put(w->alpha, s->p.type_acc, c->alpha);
-    gt_element_put(w->beta, s->p.type_acc, c->beta);
+    w->alpha = gt_value_of(s->p.type_acc, c->alpha);
+    w->beta = gt_value_of(s->p.type_acc, c->beta);
     for (int i = 0; i < 3; i++)
         w->out->bytes += (double)w->matrices.bytes[i];
     const struct gt_proof_data data = proof_data(w);
@@ -112,8 +111,8 @@ static gt_status run_own(double *seconds, struct work *w, bool first, struct gt_
     options.tile_k = s->tile[2];
     options.progress = s->progress;
     options.user = s->user;
-    args.alpha = w->alpha;
-    args.beta = w->beta;
+    args.alpha = &w->alpha;
+    args.beta = &w->beta;
     args.a = w->contest.a;
     args.b = w->contest.b;
     args.c = w->contest.c;
