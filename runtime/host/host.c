@@ -40,8 +40,6 @@ struct call {
     double flops;
 };
 
-static const struct gt_growth args_growth = {sizeof(gemmtune_args), sizeof(gemmtune_args),
-                                             "args", "gemmtune_args_init"};
 static const struct gt_growth options_growth = {
     sizeof(gemmtune_host_options), sizeof(gemmtune_host_options), "host options",
     "gemmtune_host_options_init"};
@@ -89,7 +87,7 @@ static gt_status read_options(struct call *c, const gemmtune_host_options *optio
 static gt_status read_args(struct call *c, const gemmtune_args *args, bool swapped,
                            struct gt_err *err) {
     gemmtune_args own;
-    const gt_status status = gt_growth_read(&own, args, &args_growth, err);
+    const gt_status status = gt_args_read(&own, args, err);
     if (status != GEMMTUNE_OK)
         return status;
     if (own.rows != NULL || own.operands != 0 || own.operand != NULL || own.d2 != NULL)
