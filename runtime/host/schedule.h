@@ -57,7 +57,7 @@ gt_status gt_host_tiles_make(struct gt_host_tile **out, size_t *end,
 
 /* Operations of one lane run one after another; lanes run beside each other. */
 enum gt_lane { GT_LANE_AB, GT_LANE_C, GT_LANE_RUN, GT_LANE_OUT, GT_LANES };
-const char *gt_host_lane_name(enum gt_lane lane); /* "copy A, B" ... */
+const char *gt_host_lane_name(enum gt_lane lane); /* "A and B in" ... */
 
 enum gt_host_kind { GT_LOAD_A, GT_LOAD_B, GT_LOAD_C, GT_RUN, GT_STORE_C };
 enum { GT_HOST_AFTER = 3 };
