@@ -122,11 +122,12 @@ gt_status gt_timeline_draw(const struct gt_timeline *t, const char *path, const 
     if (status != GEMMTUNE_OK)
         return status;
     gt_svg_text(&svg, LEFT, 20, GT_SVG_START, title);
-    snprintf(
-        text, sizeof text,
-        "a product runs in %.1f %% of the time; copies that no product hides take %.1f %%",
-        100 * report->compute_seconds / report->seconds,
-        100 * report->exposed_seconds / report->seconds);
+    snprintf(text, sizeof text,
+             "a product runs in %.1f %% of the time; copies that no product hides take "
+             "%.1f %%%s",
+             100 * report->compute_seconds / report->seconds,
+             100 * report->exposed_seconds / report->seconds,
+             t->incomplete ? "; operations are missing, since memory was short" : "");
     gt_svg_text(&svg, LEFT, 40, GT_SVG_START, text);
     draw_axis(&f);
     draw_names(&f);
