@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tuner/stream/stream.h"
 
+#include "tuner/base/quantile.h"
 #include "tuner/stream/proof.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Everything that is open while a stream runs. */
@@ -256,22 +256,12 @@ void gt_stream_clear(struct gt_stream *s) {
 
 /* ---- results ------------------------------------------------------------------------- */
 
-static int by_size(const void *x, const void *y) {
-    const double *a = x, *b = y;
-    return (*a > *b) - (*a < *b);
-}
-
-static double median(double *x, int count) {
-    qsort(x, (size_t)count, sizeof *x, by_size);
-    return count % 2 == 1 ? x[count / 2] : (x[count / 2 - 1] + x[count / 2]) / 2;
-}
-
 double gt_stream_median(const struct gt_stream_times *t, int rounds) {
     double copy[GT_STREAM_ROUNDS_MAX];
     if (!t->took_part)
         return 0;
     memcpy(copy, t->seconds, sizeof copy);
-    return median(copy, rounds);
+    return gt_median(copy, (size_t)rounds);
 }
 
 double gt_stream_ratio(const struct gt_stream *s, const struct gt_stream_times *t,
@@ -281,5 +271,5 @@ double gt_stream_ratio(const struct gt_stream *s, const struct gt_stream_times *
         return 0;
     for (int i = 0; i < rounds; i++)
         ratio[i] = t->seconds[i] / s->own.seconds[i];
-    return median(ratio, rounds);
+    return gt_median(ratio, (size_t)rounds);
 }
