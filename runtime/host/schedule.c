@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The rows of a strip are a multiple of this, so that kernels get full tiles of their own.
+ * The last strip of a tile has what is left. */
+enum { STRIP_ROWS = 64 };
+
 /* The axes of each operand's tile: A along m and k, B along k and n, C along m and n. */
 static const int axes[GT_OPERANDS][2] = {{0, 2}, {2, 1}, {0, 1}};
 
@@ -67,12 +71,10 @@ static struct gt_host_tile tile_at(const struct gt_host_cut *cut, int64_t i) {
     return t;
 }
 
-/* Cuts a tile into at most `strips` strips of rows; returns how many. The rows of a strip
- * are a multiple of GT_HOST_ROW_ALIGN, so that kernels get full tiles of their own. */
+/* Cuts a tile into at most `strips` strips of rows; returns how many. */
 static size_t put_strips(struct gt_host_tile *out, struct gt_host_tile tile, int strips) {
     const int64_t all = tile.size[0], part = (all + strips - 1) / strips;
-    const int64_t rows =
-        (part + GT_HOST_ROW_ALIGN - 1) / GT_HOST_ROW_ALIGN * GT_HOST_ROW_ALIGN;
+    const int64_t rows = (part + STRIP_ROWS - 1) / STRIP_ROWS * STRIP_ROWS;
     size_t count = 0;
     for (int64_t done = 0; done < all; done += rows, count++) {
         out[count] = tile;

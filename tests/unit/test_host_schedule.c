@@ -372,7 +372,7 @@ static void test_ranges(void **state) {
     }
 }
 
-/* The last tile of each range is cut into strips of whole rows of GT_HOST_ROW_ALIGN. */
+/* The last tile of each range is cut into strips of a multiple of 64 rows. */
 static void test_tail(void **state) {
     static const struct {
         int64_t tile_m;
