@@ -125,7 +125,7 @@ gt_status gt_host_schedule_init(struct gt_host_schedule *s, const struct gt_host
             return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
         }
         for (int j = 0; j < cut->slots[i]; j++)
-            s->slot[i][j].load = s->slot[i][j].use = -1;
+            s->slot[i][j].ready = s->slot[i][j].use = -1;
     }
     return GEMMTUNE_OK;
 }
@@ -155,7 +155,7 @@ static gt_status append(struct gt_host_schedule *s, const struct gt_host_op *op,
 
 static bool holds(const struct gt_host_slot *slot, const int64_t at[2],
                   const int64_t size[2]) {
-    return slot->load >= 0 && memcmp(slot->at, at, sizeof slot->at) == 0 &&
+    return slot->ready >= 0 && memcmp(slot->at, at, sizeof slot->at) == 0 &&
            memcmp(slot->size, size, sizeof slot->size) == 0;
 }
 
@@ -192,13 +192,13 @@ static gt_status provide(struct gt_host_schedule *s, struct gt_host_op *run,
         memcpy(load.size, run->size, sizeof load.size);
         memcpy(slot->at, at, sizeof at);
         memcpy(slot->size, size, sizeof size);
-        slot->load = s->count;
+        slot->ready = s->count;
         slot->use = s->count; /* until `run` is appended */
         const gt_status status = append(s, &load, err);
         if (status != GEMMTUNE_OK)
             return status;
     }
-    run->after[operand] = slot->load;
+    run->after[operand] = slot->ready;
     return GEMMTUNE_OK;
 }
 
@@ -221,7 +221,7 @@ static gt_status add_slab(struct gt_host_schedule *s, struct gt_host_op run,
 static gt_status begin_tile(struct gt_host_schedule *s, const struct gt_host_op *base,
                             int64_t *ready, struct gt_err *err) {
     struct gt_host_slot *slot = &s->slot[GT_C][base->slot[GT_C]];
-    *ready = slot->load; /* the slot's last tile has been copied out */
+    *ready = slot->ready; /* the slot's last tile has been copied out */
     if (!s->cut->reads_c)
         return GEMMTUNE_OK;
     struct gt_host_op load = *base;
@@ -238,7 +238,7 @@ static gt_status end_tile(struct gt_host_schedule *s, const struct gt_host_op *b
     store.kind = GT_STORE_C;
     store.lane = GT_LANE_OUT;
     store.after[0] = s->count - 1;
-    s->slot[GT_C][base->slot[GT_C]].load = s->count;
+    s->slot[GT_C][base->slot[GT_C]].ready = s->count;
     return append(s, &store, err);
 }
 

@@ -71,10 +71,12 @@ struct gt_host_op {
     bool first, last;             /* RUN: of its tile of C */
 };
 
-/* The tile in a slot. */
+/* The tile in a slot. Operations are -1 when there is none yet. */
 struct gt_host_slot {
     int64_t at[2], size[2]; /* of the operand's tile, along its two axes */
-    int64_t load, use;      /* operations that filled it and used it last, else -1 */
+    int64_t ready;          /* A and B: the operation that copies the tile in.
+                             * C: the operation that copied the slot's last tile out */
+    int64_t use;            /* the operation that used the slot last */
 };
 
 struct gt_host_schedule {
