@@ -153,9 +153,25 @@ stream "a device twice" 2 'is named twice' f32-nn-8x8x8 --device 0
 stream "an empty product" 3 'is an empty product' f32-nn-8x0x8
 stream "a batch" 3 'no kernel for strided batches yet: batch=3' f32-nn-8x8x8,batch=3
 expect "no device of that number" 2 "device '77' does not exist" stream f32-nn-8x8x8 --device 77
-try stream f32-nn-8x8x8 --device 0 --quiet --timeline no/lanes.svg
-[ "$code" -eq 1 ] && grep -q '^gemmtune: no/lanes.svg: No such file' err
-verdict "no folder for the timeline" $?
+
+# ---- a timeline that cannot be written: said before the product begins ----
+mkdir folder
+stream "no folder for the timeline" 1 'no/lanes.svg: No such file or directory$' \
+    f32-nn-64x40x48 --a a.npy --b b.npy --c unmade.npy --timeline no/lanes.svg
+stream "a folder as the timeline" 1 'folder: Is a directory$' \
+    f32-nn-64x40x48 --a a.npy --b b.npy --c unmade.npy --timeline folder
+if [ "$(id -u)" -ne 0 ]; then
+    chmod a-w lanes.svg
+    stream "a read-only timeline" 1 'lanes.svg: Permission denied$' \
+        f32-nn-64x40x48 --a a.npy --b b.npy --c unmade.npy --timeline lanes.svg
+fi
+[ ! -e unmade.npy ]; verdict "no product was begun" $?
+stream "a product that fails" 3 'need 5120 bytes' \
+    f32-nn-64x40x48 --memory 100 --a a.npy --b b.npy --timeline fresh.svg
+[ ! -e fresh.svg ]; verdict "and leaves no timeline" $?
+ln -s later.svg link.svg
+stream "a timeline behind a link" 0 '^checked    correct' f32-nn-8x8x8 --timeline link.svg
+grep -q '^</svg>$' later.svg; verdict "is written" $?
 
 # ---- Ctrl-C ----
 # The first element of C shows that the first tile is complete; thousands are left.
