@@ -77,6 +77,7 @@ one='\000\000\200\077' two='\000\000\000\100' zero='\000\000\000\000'
 npy a.npy '<f4' False '(64, 48)' 3072 "$one"
 npy b.npy '<f4' False '(48, 40)' 1920 "$two"
 stream "files" 0 '^checked    correct' f32-nn-64x40x48 --a a.npy --b b.npy --c c.npy
+grep -q '^matrices   .* in mapped files$' out; verdict "files are mapped" $?
 is_full c.npy 2560 ' 00 00 c0 42'; verdict "64 x 40 elements of 96" $?
 [ "$(head -c 128 c.npy | tail -c +11 | sed 's/ *$//')" = \
     "{'descr': '<f4', 'fortran_order': False, 'shape': (64, 40), }" ]
@@ -89,6 +90,11 @@ if [ "$(id -u)" -ne 0 ]; then
     stream "read-only" 3 'c.npy: Permission denied' f32-nn-64x40x48 --c c.npy
     chmod u+w c.npy
 fi
+
+stream "two files" 0 '^matrices   .*; A and C in mapped files, B in pinned memory$' \
+    f32-nn-64x40x48 --a a.npy --c random.npy
+stream "one file" 0 '^matrices   .*; B in mapped files, A and C in pageable memory$' \
+    f32-nn-64x40x48 --b b.npy --pageable
 
 # ---- bad files ----
 cp c.npy kept.npy

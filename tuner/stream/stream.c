@@ -72,7 +72,10 @@ static struct gt_proof_data proof_data(const struct work *w) {
 static gt_status open_matrices(struct work *w, struct gt_err *err) {
     const struct gt_stream_setup *s = w->setup;
     struct gt_contest *c = &w->contest;
-    say(w, s->pageable ? "making the matrices" : "making and pinning the matrices");
+    const bool made = s->path[0] == NULL || s->path[1] == NULL || s->path[2] == NULL;
+    say(w, !made         ? "mapping the files"
+           : s->pageable ? "making the matrices"
+                         : "making and pinning the matrices");
     gt_status status = gt_matrices_open(&w->matrices, &s->p, s->pageable ? NULL : w->link,
                                         s->path, s->seed, err);
     if (status != GEMMTUNE_OK)
