@@ -11,7 +11,7 @@
 
 static struct gt_err err;
 
-/* Of an H200, in f32. */
+/* Rates of an H200, in f32. */
 static const struct gt_host_rates rates = {.in = 55e9,
                                            .out = 55e9,
                                            .both_in = 50e9,

@@ -121,7 +121,7 @@ static void test_round_trip(void **state) {
     }
 }
 
-/* What numpy.save writes: the header in full, with the length that NumPy pads it to. */
+/* The header of numpy.save, with the length that NumPy pads it to. */
 static void test_numpy_header(void **state) {
     static const unsigned char head[] =
         "\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
@@ -261,7 +261,7 @@ static void test_read_only(void **state) {
     assert_non_null(strstr(err.line, "Permission denied"));
 }
 
-/* What NumPy has no word for, and files that cannot be made. */
+/* Types that NumPy has no word for, and files that cannot be made. */
 static void test_not_creatable(void **state) {
     const struct gt_shape shape = {2, 3}, huge = {INT64_C(1) << 30, INT64_C(1) << 30};
     struct gt_npy npy;
