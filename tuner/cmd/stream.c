@@ -211,6 +211,7 @@ static int show_progress(void *user, const gemmtune_host_progress *p) {
 /* ---- answers ------------------------------------------------------------------------- */
 
 struct answer {
+    struct gt_progress progress;
     const struct gt_stream_setup *setup;
     const struct picked *picked;
     const char *problem;
@@ -374,15 +375,14 @@ static int exit_of(gt_status status, const struct gt_stream_setup *setup) {
 
 static int stream(struct answer *a, struct gt_stream_setup *setup, const struct values *v) {
     struct gt_err err = {""};
-    struct gt_progress progress;
-    gt_progress_init(&progress, 1, v->quiet);
+    gt_progress_init(&a->progress, 1, v->quiet);
     setup->progress = show_progress;
     setup->step = show_step;
-    setup->user = &progress;
+    setup->user = &a->progress;
     gt_session_catch();
     const gt_status status =
         gt_stream_run(&a->s, setup, a->picked->device, a->picked->count, v->db, &err);
-    gt_progress_end(&progress);
+    gt_progress_end(&a->progress);
     if (status != GEMMTUNE_OK)
         return gt_die(exit_of(status, setup), "%s", err.line);
     if (v->format.json)

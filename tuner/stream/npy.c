@@ -175,11 +175,12 @@ gt_status gt_npy_open(struct gt_npy *out, const char *path, gemmtune_dtype type,
     (void)close(fd);
     if (status == GEMMTUNE_OK)
         status = check_map(out, &data, path, type, shape, err);
-    out->data = (char *)out->map + data;
-    if (status != GEMMTUNE_OK && out->map != NULL) {
+    if (status == GEMMTUNE_OK)
+        out->data = (char *)out->map + data;
+    else if (out->map != NULL)
         (void)munmap(out->map, out->size);
+    if (status != GEMMTUNE_OK)
         *out = (struct gt_npy){0};
-    }
     return status;
 }
 
