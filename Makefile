@@ -275,7 +275,7 @@ check-long:
 	@tools/setup build device check
 	@$(MAKE) --no-print-directory $(jobs) check-long-all
 check-long-all: all test-programs
-	@GT_LONG=1 $(RUN) $(LONG)
+	@GT_LONG=1 GT_SHARE=$(GT_SHARE) $(RUN) $(LONG)
 
 demo:
 	@tools/setup build device
