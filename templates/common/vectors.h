@@ -2,7 +2,8 @@
 /*
  * vectors.h - moves of several neighbouring elements, at most 16 bytes an instruction.
  *
- * gt_ab is an element of A or of B: vectors need the same type in both.
+ * gt_ab is an element of A or of B as stored: vectors need the same size in both. gt_from_a
+ * and gt_from_b convert it.
  *
  *     gt_load_global(width, to, from)      elements of A or B, from the matrix
  *     gt_load_shared(width, to, from)      the same from shared memory
@@ -10,14 +11,12 @@
  *     ..._acc                              all four for gt_acc: sums
  *     gt_load_global_c, gt_store_global_c  elements of C as stored
  *
- * `width` is 1, 2 or 4, a constant. One of `to` and `from` is an array of registers. Memory
- * must be aligned to the whole vector or to 16 bytes, whichever is less. The branches
- * vanish at compile time.
+ * `width` is 1, 2 or 4, a constant; for elements of 1 or 2 bytes also 8 or 16. One of `to`
+ * and `from` is an array of registers. Memory must be aligned to the whole vector or to 16
+ * bytes, whichever is less. The branches vanish at compile time.
  */
-GT_STATIC_ASSERT(GT_NUMBER(GT_TYPE_A) == GT_NUMBER(GT_TYPE_B), vectors_need_one_type);
+GT_STATIC_ASSERT(sizeof(gt_a) == sizeof(gt_b), vectors_need_one_size);
 typedef gt_a gt_ab;
-
-#define gt_from_ab(x) gt_from_a(x)
 
 /* GT_VECTOR_OF(GT_TYPE_A, 4): four elements of that type. */
 #if GT_OPENCL
@@ -36,7 +35,11 @@ GT_VECTORS_(gt_f32, 4)
 GT_VECTORS_(gt_f64, 8)
 #endif
 GT_VECTORS_(gt_i32, 4)
+GT_VECTORS_(gt_f16, 2)
 GT_VECTORS_(gt_bf16, 2)
+GT_VECTORS_(gt_e4m3, 1)
+GT_VECTORS_(gt_e5m2, 1)
+GT_VECTORS_(gt_i8, 1)
 #endif
 
 #define GT_MOVERS_(name, space, elem, two, four)                                           \
@@ -78,8 +81,74 @@ GT_VECTORS_(gt_bf16, 2)
     GT_MOVERS_(name, space, GT_PASTE(gt_, type), GT_VECTOR_OF(type, 2),                    \
                GT_VECTOR_OF(type, 4))
 
+/* The elements of a 32-bit word, from to[at] on, and back. */
+#define GT_UNPACK_(elem, to, at, word)                                                     \
+    GT_UNROLL                                                                              \
+    for (int e = 0; e < 4 / (int)sizeof(elem); e++)                                        \
+        (to)[(at) + e] = (elem)((word) >> (8 * (int)sizeof(elem) * e));
+#define GT_PACK_(elem, word, from, at)                                                     \
+    word = 0;                                                                              \
+    GT_UNROLL                                                                              \
+    for (int e = 0; e < 4 / (int)sizeof(elem); e++)                                        \
+        word |= ((gt_i32)(from)[(at) + e] & (sizeof(elem) == 1 ? 255u : 65535u))           \
+                << (8 * (int)sizeof(elem) * e);
+
+/* Moves of 8 and 16 elements of 1 or 2 bytes, as words of 32 bits; `few` has the others. */
+#define GT_NARROW_MOVERS_(name, few, space, elem, two, four)                               \
+    GT_INLINE void gt_load_##name(int width, elem *to, const space elem *from)             \
+    {                                                                                      \
+        enum { EACH = 4 / sizeof(elem) };                                                  \
+        if (width <= 4) {                                                                  \
+            gt_load_##few(width, to, from);                                                \
+        } else if (width == 2 * EACH) {                                                    \
+            two u = *(const space two *)from;                                              \
+            GT_UNPACK_(elem, to, 0, u.x)                                                   \
+            GT_UNPACK_(elem, to, EACH, u.y)                                                \
+        } else {                                                                           \
+            GT_UNROLL                                                                      \
+            for (int i = 0; i < width; i += 4 * EACH) {                                    \
+                four u = *(const space four *)(from + i);                                  \
+                GT_UNPACK_(elem, to, i, u.x)                                               \
+                GT_UNPACK_(elem, to, i + EACH, u.y)                                        \
+                GT_UNPACK_(elem, to, i + 2 * EACH, u.z)                                    \
+                GT_UNPACK_(elem, to, i + 3 * EACH, u.w)                                    \
+            }                                                                              \
+        }                                                                                  \
+    }                                                                                      \
+    GT_INLINE void gt_store_##name(int width, space elem *to, const elem *from)            \
+    {                                                                                      \
+        enum { EACH = 4 / sizeof(elem) };                                                  \
+        if (width <= 4) {                                                                  \
+            gt_store_##few(width, to, from);                                               \
+        } else if (width == 2 * EACH) {                                                    \
+            two u;                                                                         \
+            GT_PACK_(elem, u.x, from, 0)                                                   \
+            GT_PACK_(elem, u.y, from, EACH)                                                \
+            *(space two *)to = u;                                                          \
+        } else {                                                                           \
+            GT_UNROLL                                                                      \
+            for (int i = 0; i < width; i += 4 * EACH) {                                    \
+                four u;                                                                    \
+                GT_PACK_(elem, u.x, from, i)                                               \
+                GT_PACK_(elem, u.y, from, i + EACH)                                        \
+                GT_PACK_(elem, u.z, from, i + 2 * EACH)                                    \
+                GT_PACK_(elem, u.w, from, i + 3 * EACH)                                    \
+                *(space four *)(to + i) = u;                                               \
+            }                                                                              \
+        }                                                                                  \
+    }
+#define GT_NARROW_MOVERS(name, few, space)                                                 \
+    GT_NARROW_MOVERS_(name, few, space, gt_ab, GT_VECTOR_OF(i32, 2), GT_VECTOR_OF(i32, 4))
+
+#if GT_SIZEOF_A < 4
+GT_MOVERS(few_global, GT_GLOBAL, GT_TYPE_A)
+GT_MOVERS(few_shared, GT_SHARED, GT_TYPE_A)
+GT_NARROW_MOVERS(global, few_global, GT_GLOBAL)
+GT_NARROW_MOVERS(shared, few_shared, GT_SHARED)
+#else
 GT_MOVERS(global, GT_GLOBAL, GT_TYPE_A)
 GT_MOVERS(shared, GT_SHARED, GT_TYPE_A)
+#endif
 GT_MOVERS(global_acc, GT_GLOBAL, GT_TYPE_ACC)
 GT_MOVERS(shared_acc, GT_SHARED, GT_TYPE_ACC)
 GT_MOVERS(global_c, GT_GLOBAL, GT_TYPE_C)
