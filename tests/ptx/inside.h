@@ -34,7 +34,6 @@ enum type {
     T_U64,
     T_S64,
     T_F64,
-    T_B128,
     T_ANY
 };
 
