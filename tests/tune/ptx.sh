@@ -10,7 +10,7 @@
 find_nvrtc() {
     for nvrtc in "${FAKE_NVRTC_REAL:-}" /usr/local/cuda/lib64/libnvrtc.so.13 \
         "$GT_SRC"/build/nvrtc13/nvidia/*/lib/libnvrtc.so.13; do
-        [ -n "$nvrtc" ] && [ -e "$nvrtc" ] && return
+        [ -n "$nvrtc" ] && [ -f "$nvrtc" ] && return
     done
     echo "ok - kernels of PTX # SKIP no NVRTC: run tools/fetch-nvrtc"
     exit 0
