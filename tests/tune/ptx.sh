@@ -42,12 +42,12 @@ h200 tma i32 65x132x72
 a100 dmma f64 66x34x40
 a100 limbs i32 65x130x70
 a100 multistage f64 33x66x40
-h200 multistage bf16=f32 33x64x40
+h200 tile bf16=f32 33x64x40
+l40s naive bf16 33x64x41
 t4 multistage i32 33x66x41
 h200 skinny f32 5x130x70
 h200 block f32 65x132x72
-h200 column f64 65x132x72
-h200 vector f32 64x64x64'
+h200 column f64 65x132x72'
 layouts="nn tt"
 if [ -n "${GT_LONG:-}" ]; then
     few="$few
