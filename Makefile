@@ -7,6 +7,7 @@
 #                   every test of one kind
 #   make check-long what `make check` leaves out: tests that take long, and the rest of those
 #                   of which it does a part (GT_LONG=1)
+#   make check-ptx  CUDA's kernels on a GPU in software, with the NVRTC of tools/fetch-nvrtc
 #   make lint       rooms, cppcheck, shellcheck, mandoc; format, format-check: clang-format
 #   make install    PREFIX=/usr/local DESTDIR= BINDIR= LIBDIR= INCLUDEDIR= MANDIR= DATADIR= DOCDIR=;
 #                   uninstall removes what install has put there
@@ -43,7 +44,7 @@ LIB_DB := $(addprefix db/,sql.c table.c row.c migrate.c rekey.c open.c read.c)
 
 LIB_SRC  := $(wildcard core/*.c) $(LIB_DB) $(wildcard runtime/*.c runtime/*/*.c)
 PROG_SRC := $(filter-out $(LIB_DB),$(wildcard db/*.c)) $(wildcard tuner/*/*.c)
-FAKE_SRC := $(filter-out tests/fake/lib%,$(wildcard tests/fake/*.c))
+FAKE_SRC := $(filter-out tests/fake/lib%,$(wildcard tests/fake/*.c)) $(wildcard tests/ptx/*.c)
 FAKE_SO  := $(patsubst %.c,$(B)/%.so,$(wildcard tests/fake/lib*.c)) $(B)/tests/fake/libcuda.so
 
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/gen/templates.o $(B)/gen/schema.o
@@ -71,7 +72,7 @@ DEVICE := $(call bins,device) $(call pick,$(HEADERS))
 TUNE   := $(call bins,tune) $(call pick,$(filter-out %/lib.sh,$(wildcard tests/tune/*.sh)))
 CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
 # `make check` leaves these to `make check-long`,
-LONG_ONLY := again agree bench evaluate faults passes test_accept test_library_tuned \
+LONG_ONLY := again agree bench evaluate faults passes ptx test_accept test_library_tuned \
              test_nvrtc_compile \
              workspace_limits
 # and of these it does a part.
@@ -127,7 +128,7 @@ $(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $1 $(LIBS)
 endef
 
 .PHONY: all demo check check-all check-long check-long-all check-quick check-unit \
-        check-device check-tune check-cli check-threads check-nvrtc test-programs examples fuzz lint format format-check \
+        check-device check-tune check-cli check-threads check-nvrtc check-ptx test-programs examples fuzz lint format format-check \
         install uninstall clean setup dist man FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -202,8 +203,10 @@ $(B)/tests/device/cu%_header_check.o: FILE_CFLAGS = -isystem $(CUDA_HOME)/includ
 # tests/fake/lib*.c: stand-ins for libraries that are opened at run time.
 $(B)/tests/fake/lib%.so: $(B)/tests/fake/lib%.o
 	$(call link,-shared)
-$(B)/tests/fake/libcuda.so: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fake/cuda/*.c))
+$(B)/tests/fake/libcuda.so: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fake/cuda/*.c tests/ptx/*.c))
 	$(call link,-shared)
+# The interpreter of PTX has loops over large tiles, and rounds as the kernel says.
+$(B)/tests/ptx/%.o: FILE_CFLAGS = $(if $(optimised),-O3) -frounding-math
 $(B)/tests/fake/lib%.o: FILE_CFLAGS = -Wno-unused-parameter -fvisibility=default
 
 $(B)/examples/%.o: FILE_CFLAGS = -Iinclude
@@ -223,7 +226,7 @@ $(B)/tests/fuzz/replay_%.o: tests/fuzz/fuzz_%.c $(B)/flags
 GUARD := $(B)/tests/guard
 $(GUARD): $(GUARD).o
 	$(call link)
-TOOLS := $(GUARD) $(FAKE_SO)
+TOOLS := $(GUARD) $(FAKE_SO) $(B)/tests/device/each_family
 
 test-programs: $(filter $(B)/%,$(TESTS) $(LONG)) $(REPLAY) $(TOOLS)
 
@@ -256,6 +259,10 @@ check-nvrtc: $(NVRTC_TEST) $(GUARD)
 	@GEMMTUNE_LIBNVRTC=$(CURDIR)/$(call nvrtc_of,nvrtc12) GT_NVRTC_BELOW=75 \
 	    $(RUN) $(NVRTC_TEST)
 
+# Runs families that need CUDA, in software; built with optimisation.
+check-ptx: $(B)/gemmtune $(TOOLS)
+	@FAKE_NVRTC_REAL=$(CURDIR)/$(call nvrtc_of,nvrtc13) $(RUN) tests/tune/ptx.sh
+
 # Coverage-guided: make fuzz CC=clang SAN=fuzzer-no-link,address, then, for as long as you let it,
 # build-fuzzer-no-link,address/tests/fuzz/fuzz_NAME FOLDER tests/fuzz/corpus/NAME
 FUZZ := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -275,7 +282,7 @@ check-long:
 	@tools/setup build device check
 	@$(MAKE) --no-print-directory $(jobs) check-long-all
 check-long-all: all test-programs
-	@GT_LONG=1 $(RUN) $(LONG)
+	@GT_LONG=1 GT_SHARE=$(GT_SHARE) $(RUN) $(LONG)
 
 demo:
 	@tools/setup build device

@@ -410,7 +410,7 @@ static void test_passes_of_a_point(void **state) {
     gt_family_destroy(f);
 }
 
-/* What holds for a launch holds for every pass. */
+/* The limits of a launch hold for every pass. */
 static void test_passes_have_limits(void **state) {
     static const struct {
         const char *problem, *point, *said;

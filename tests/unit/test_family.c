@@ -589,7 +589,7 @@ static const char *part_with_an_edit(int part) {
     return part == edited_part ? "another text" : gt_part_text(part);
 }
 
-/* What a family does not use does not outdate what was tuned of it. */
+/* An edit of a part outdates the results of families that use the part, and no others. */
 static void test_an_edit_of_a_part_outdates_its_users(void **state) {
     const struct gt_node space = {NULL, NULL}; /* the same in all hashes */
     int kept = 0, outdated = 0;
@@ -656,7 +656,7 @@ static bool hash_differs(const char *json, const char *source) {
     return differs;
 }
 
-/* What only people read may be reworded; everything else outdates what was tuned. */
+/* Texts that only people read may be reworded. Every other edit outdates results. */
 static void test_hash_is_of_what_machines_read(void **state) {
     static const struct {
         const char *was, *now;
