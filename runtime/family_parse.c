@@ -111,17 +111,30 @@ static gt_status parse_layouts(struct gt_family *f, struct gt_node n, struct gt_
     return parse_set(&f->layouts, n, "layout (nn, nt, tn, tt)", gt_layout_bit, err);
 }
 
+/* The least compute capability of the mixes in `set`. */
+static void raise_min_cc(struct gt_family *f, uint64_t set, int cc) {
+    for (size_t i = 0; i < GT_DTYPES; i++)
+        if ((set & gt_dtype_bit(gt_dtype_at(i))) != 0 && f->min_cc[i] < cc)
+            f->min_cc[i] = cc;
+}
+
+/* {"cuda": 75, "bf16": 80}: for every mix, and for some. */
 static gt_status parse_min_arch(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    static const char *const keys[] = {"cuda", NULL};
     if (gt_json_kind(n) == GT_JSON_ABSENT)
         return GEMMTUNE_OK;
-    int64_t cc = 0;
-    gt_status status = gt_read_list(n, GT_JSON_OBJECT, 1, 1, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_json_only(n, keys, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_json_int(&cc, gt_json_member(n, "cuda"), 0, CC_MAX, err);
-    f->min_cc = (int)cc;
+    gt_status status = gt_read_list(n, GT_JSON_OBJECT, 1, 32, err);
+    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
+        const struct gt_node member = gt_json_at(n, i);
+        const char *key = gt_json_key(member);
+        const uint64_t set =
+            strcmp(key, "cuda") == 0 ? UINT64_MAX : gt_dtype_word_bits(key);
+        int64_t cc = 0;
+        if (set == 0)
+            status = gt_json_fail(member, err, "is neither \"cuda\" nor a data type");
+        else
+            status = gt_json_int(&cc, member, 0, CC_MAX, err);
+        raise_min_cc(f, set, (int)cc);
+    }
     return status;
 }
 

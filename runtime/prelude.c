@@ -24,6 +24,9 @@ enum part {
     TILES,
     PACK,
     BARRIERS,
+    BYTES,
+    FRAGMENTS,
+    REPACK,
     PART_COUNT
 };
 
@@ -46,6 +49,9 @@ static const struct {
     [TILES] = {"tiles", BIT(VECTORS)},
     [PACK] = {"pack", BIT(VECTORS)},
     [BARRIERS] = {"barriers", 0},
+    [BYTES] = {"bytes", 0},
+    [FRAGMENTS] = {"fragments", 0},
+    [REPACK] = {"repack", BIT(BYTES)},
 };
 
 _Static_assert((int)GT_PARTS_ALWAYS == (BIT(DIALECT) | BIT(TYPES)),

@@ -36,7 +36,9 @@ starts() {
 few='h200 dmma f64 65x130x70
 h200 tma f32 65x132x72
 h200 limbs i32 65x130x70
-h200 multistage f32 65x132x72'
+h200 multistage f32 65x132x72
+a100 mma bf16 72x136x272
+l40s mma e4m3 80x48x272'
 many='h200 dmma f64 33x17x41
 h200 tma i32 65x132x72
 a100 dmma f64 66x34x40
@@ -45,6 +47,13 @@ a100 multistage f64 33x66x40
 h200 tile bf16=f32 33x64x40
 l40s naive bf16 33x64x41
 t4 multistage i32 33x66x41
+t4 mma f16 72x136x72
+t4 mma i8 65x130x70
+a100 mma tf32 65x132x72
+a100 mma i8 80x144x272
+h200 mma bf16=f32 65x131x70
+l40s mma e5m2+e4m3=f16@fast 80x48x272
+rtx5090 mma f16=f32 65x131x70
 h200 skinny f32 5x130x70
 h200 block f32 65x132x72
 h200 column f64 65x132x72'
@@ -71,6 +80,7 @@ trial() {
 trial dmma f64-nt-33x66x40,beta "SPLIT=2 REDUCE=1"
 trial limbs i32-tn-33x66x40 "ENGINE=1 CLUSTER=2 BM=128 BN=64 BK=128 WM=64 WN=64 STAGES=4 GROUP=8"
 trial tma f32-nn-33x68x40 "REPACK=0"
+trial mma i8-tt-65x130x71,beta "AHEAD=1 TAIL=0 SPLIT=3"
 
 # mutant FAMILY FROM TO PROBLEM POINT PATTERN: a copy of a family in whose source FROM is replaced
 # by TO. Its trial is refused with a sentence that matches.

@@ -97,6 +97,7 @@ static void test_built_in_values(void **state) {
         {"sizeof(C)", 2},
         {"sizeof(ACC)", 4},
         {"FLOAT", 1},
+        {"FAST", 0},
         {"CUDA", 1},
         {"CC", 90},
         {"CPU", 0},

@@ -27,7 +27,7 @@ static const char good[] =
     " \"entry\": \"gemm\",\n"
     " \"dtypes\": [\"f32\", \"i32\"],\n"
     " \"layouts\": [\"nn\", \"tt\"],\n"
-    " \"min_arch\": {\"cuda\": 61},\n"
+    " \"min_arch\": {\"i32\": 75, \"cuda\": 61},\n"
     " \"rank\": 7,\n"
     " \"params\": {\"W\": [4, 8, 16], \"PAD\": [0, 1]},\n"
     " \"default\": {\"W\": 8, \"PAD\": 0},\n"
@@ -85,7 +85,8 @@ static void test_a_good_family(void **state) {
     assert_int_equal(f->dtypes, gt_dtype_bit(gt_dtype_by_name("f32", 3)) |
                                     gt_dtype_bit(gt_dtype_by_name("i32", 3)));
     assert_int_equal(f->layouts, gt_layout_bit("nn") | gt_layout_bit("tt"));
-    assert_int_equal(f->min_cc, 61);
+    for (size_t i = 0; i < GT_DTYPES; i++)
+        assert_int_equal(f->min_cc[i], gt_dtype_at(i)->a == GEMMTUNE_I32 ? 75 : 61);
     assert_int_equal(f->rank, 7);
     assert_int_equal(f->role, GT_ROLE_TEXTBOOK);
     assert_int_equal(f->rung_count, 2);
@@ -154,7 +155,7 @@ static void test_tensor_maps(void **state) {
 
 static void test_what_may_be_left_out(void **state) {
     static const char *const lines[] = {
-        " \"min_arch\": {\"cuda\": 61},\n",
+        " \"min_arch\": {\"i32\": 75, \"cuda\": 61},\n",
         " \"rank\": 7,\n",
         " \"accept\": [[\"K >= 1\", \"an empty sum\"]],\n",
         " \"align\": [\"4\", \"8\", \"sizeof(C)\"],\n",
@@ -248,9 +249,11 @@ static void test_refusals(void **state) {
         {"[\"f32\", \"i32\"]", "[]", "/dtypes: has 0 entries"},
         {"\"tt\"]", "\"xx\"]", "\"xx\" is not a layout"},
         {"\"tt\"]", "\"nn\"]", "\"nn\" is listed twice"},
-        {"{\"cuda\": 61}", "{\"cuda\": -1}", "/min_arch/cuda"},
-        {"{\"cuda\": 61}", "{\"opencl\": 1}", "/min_arch/opencl"},
-        {"{\"cuda\": 61}", "61", "/min_arch: must be an object"},
+        {"{\"i32\": 75, \"cuda\": 61}", "{\"cuda\": -1}", "/min_arch/cuda"},
+        {"{\"i32\": 75, \"cuda\": 61}", "{\"opencl\": 1}", "/min_arch/opencl"},
+        {"{\"i32\": 75, \"cuda\": 61}", "{\"i31\": 75}",
+         "neither \"cuda\" nor a data type"},
+        {"{\"i32\": 75, \"cuda\": 61}", "61", "/min_arch: must be an object"},
         /* parameters */
         {"\"W\": [", "\"w\": [", "names are [A-Z]"},
         {"\"W\": [", "\"ABCDEFGHIJKLMNOPQRSTUVWX\": [", "names are [A-Z]"},
@@ -503,7 +506,7 @@ static void test_kernels_of_parts_wait(void **state) {
             kernels++;
         }
     }
-    assert_int_equal(kernels, 3);
+    assert_int_equal(kernels, 4);
 }
 
 /* ---- parts ------------------------------------------------------------------------------
