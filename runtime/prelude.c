@@ -24,6 +24,10 @@ enum part {
     TILES,
     PACK,
     BARRIERS,
+    RING,
+    TENSOR_COPIES,
+    WARPGROUPS,
+    ALONG,
     PART_COUNT
 };
 
@@ -46,6 +50,10 @@ static const struct {
     [TILES] = {"tiles", BIT(VECTORS)},
     [PACK] = {"pack", BIT(VECTORS)},
     [BARRIERS] = {"barriers", 0},
+    [RING] = {"ring", BIT(BARRIERS)},
+    [TENSOR_COPIES] = {"tensor_copies", 0},
+    [WARPGROUPS] = {"warpgroups", 0},
+    [ALONG] = {"along", 0},
 };
 
 _Static_assert((int)GT_PARTS_ALWAYS == (BIT(DIALECT) | BIT(TYPES)),

@@ -509,7 +509,7 @@ static void test_kernels_of_parts_wait(void **state) {
             kernels++;
         }
     }
-    assert_int_equal(kernels, 3);
+    assert_int_equal(kernels, 4);
 }
 
 /* ---- parts ------------------------------------------------------------------------------
