@@ -16,6 +16,16 @@
 #define TF32   GEMMTUNE_MATH_TF32
 #define FAST   GEMMTUNE_MATH_FAST
 
+/* 8-bit floats: sums in F32 or, FAST, with fewer bits. */
+#define SUMS_(word, A, B, C)                                                               \
+    {word, A, B, C, F32, STRICT}, {                                                        \
+        word "@fast", A, B, C, F32, FAST                                                   \
+    }
+/* `bf16` is the part of the word that says that C is BF16; "" where that is the default. */
+#define FLOATS_8(inputs, bf16, A, B)                                                       \
+    SUMS_(inputs bf16, A, B, BF16), SUMS_(inputs "=f16", A, B, F16),                       \
+        SUMS_(inputs "=f32", A, B, F32)
+
 /* clang-format off */
 static const struct gt_dtype rows[] = {
     /* name       A     B     C     acc  math */
@@ -26,9 +36,12 @@ static const struct gt_dtype rows[] = {
     {"bf16",     BF16, BF16, BF16, F32, STRICT},
     {"tf32",     F32,  F32,  F32,  F32, TF32},
     {"i8",       I8,   I8,   I32,  I32, STRICT},
-    {"e4m3",     E4M3, E4M3, BF16, F32, STRICT},
     {"f16=f32",  F16,  F16,  F32,  F32, STRICT},
     {"bf16=f32", BF16, BF16, F32,  F32, STRICT},
+    FLOATS_8("e4m3", "", E4M3, E4M3),
+    FLOATS_8("e5m2", "", E5M2, E5M2),
+    FLOATS_8("e4m3+e5m2", "=bf16", E4M3, E5M2),
+    FLOATS_8("e5m2+e4m3", "=bf16", E5M2, E4M3),
 };
 
 static const struct gt_input inputs[] = {
@@ -64,6 +77,10 @@ enum {
     TYPE_COUNT = sizeof types / sizeof *types
 };
 
+static bool is_8_bit_float(gemmtune_dtype type) {
+    return gt_type_is_float(type) && gt_type_size(type) == 1;
+}
+
 static bool is_name(const char *row, const char *name, size_t len) {
     return strlen(row) == len && memcmp(row, name, len) == 0;
 }
@@ -95,6 +112,19 @@ const struct gt_dtype *gt_dtype_of(const gemmtune_problem *p) {
         if (row_fits(&rows[i], p))
             return &rows[i];
     return NULL;
+}
+
+const struct gt_dtype *gt_dtype_strict(const struct gt_dtype *row) {
+    const struct gt_dtype *strict = row;
+    for (size_t i = 0; row != NULL && i < ROW_COUNT; i++)
+        if (rows[i].a == row->a && rows[i].b == row->b && rows[i].c == row->c &&
+            rows[i].acc == row->acc && rows[i].math == STRICT)
+            strict = &rows[i];
+    return strict;
+}
+
+bool gt_dtype_is_float_8(const struct gt_dtype *row) {
+    return is_8_bit_float(row->a) && is_8_bit_float(row->b);
 }
 
 /* ---- inputs ---------------------------------------------------------------- */
@@ -151,8 +181,14 @@ gemmtune_dtype gt_type_accumulator(gemmtune_dtype a, gemmtune_dtype b) {
     return gt_type_is_float(a) || gt_type_is_float(b) ? F32 : I32;
 }
 
-static bool is_8_bit_float(gemmtune_dtype type) {
-    return gt_type_is_float(type) && gt_type_size(type) == 1;
+double gt_sum_unit(const gemmtune_problem *p) {
+    static const double fast = 0x1p-14;
+    return p->math == FAST ? fast : gt_type_unit(p->type_acc);
+}
+
+double gt_input_unit(const gemmtune_problem *p) {
+    static const double tf32 = 0x1p-10;
+    return p->math == TF32 ? tf32 : 0;
 }
 
 gemmtune_math gt_type_math(gemmtune_math math, gemmtune_dtype a, gemmtune_dtype b,

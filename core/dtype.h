@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 /* The number of mixes, for arrays with an entry for each: see gt_dtype_index. */
-enum { GT_DTYPES = 10 };
+enum { GT_DTYPES = 33 };
 
 /* A mix: the stored types of A, B and C, the type of the sum, and the arithmetic. */
 struct gt_dtype {
@@ -36,6 +36,11 @@ struct gt_input {
 const struct gt_dtype *gt_dtype_by_name(const char *name, size_t len);
 /* The mix of a problem's types; NULL when no family may declare it. */
 const struct gt_dtype *gt_dtype_of(const gemmtune_problem *p);
+/* The mix of the same types in strict arithmetic. Its kernels are right for `row` too,
+ * since TF32 and FAST only allow more. NULL for NULL. */
+const struct gt_dtype *gt_dtype_strict(const struct gt_dtype *row);
+/* Whether A and B are 8-bit floats. */
+bool gt_dtype_is_float_8(const struct gt_dtype *row);
 /* Mix i, NULL past the end. */
 const struct gt_dtype *gt_dtype_at(size_t i);
 /* The i of a mix, below GT_DTYPES. */
@@ -56,6 +61,15 @@ gemmtune_dtype gt_type_accumulator(gemmtune_dtype a, gemmtune_dtype b);
  * STRICT. */
 gemmtune_math gt_type_math(gemmtune_math math, gemmtune_dtype a, gemmtune_dtype b,
                            gemmtune_dtype acc);
+
+/* The unit roundoff of the partial sums of a canonical problem: the accumulator's, but
+ * 2^-14 with FAST. The tensor cores of sm_89 and sm_90 keep 14 bits of a sum of 8-bit
+ * floats (DeepSeek-AI, "DeepSeek-V3 Technical Report", 2024, section 3.3.2: "around 14
+ * bits"; Zhang et al., "SageAttention2", 2024: 1 sign, 8 exponent, 13 fraction bits). */
+double gt_sum_unit(const gemmtune_problem *p);
+/* The most by which an element of A or B may be rounded, relative to it: 2^-10 with TF32,
+ * which drops all bits but 10 of the fraction; else 0. */
+double gt_input_unit(const gemmtune_problem *p);
 
 size_t gt_type_size(gemmtune_dtype type);      /* bytes per element */
 const char *gt_type_name(gemmtune_dtype type); /* "f32", "i32", ... */

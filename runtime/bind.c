@@ -22,6 +22,14 @@ static bool breaks_barriers(const struct gt_device *d) {
     return strncmp(d->compiler, "PoCL 5.", 7) == 0;
 }
 
+const struct gt_dtype *gt_family_dtype(const struct gt_family *f,
+                                       const gemmtune_problem *p) {
+    const struct gt_dtype *own = gt_dtype_of(p), *strict = gt_dtype_strict(own);
+    if ((f->dtypes & gt_dtype_bit(own)) != 0)
+        return own;
+    return (f->dtypes & gt_dtype_bit(strict)) != 0 ? strict : NULL;
+}
+
 bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
                       const gemmtune_problem *p, const char **why) {
     static const char *const no_source[GT_BACKENDS] = {
@@ -32,7 +40,7 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
     const char *reason = NULL;
     if (f->source[d->backend] == NULL)
         reason = no_source[d->backend];
-    else if ((f->dtypes & gt_dtype_bit(gt_dtype_of(p))) == 0)
+    else if (gt_family_dtype(f, p) == NULL)
         reason = "the family has no kernel for these data types";
     else if ((f->layouts & gt_layout_bit(gt_problem_layout(p))) == 0)
         reason = "the family has no kernel for this layout";
@@ -93,7 +101,7 @@ void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
                      const struct gt_device *d, const gemmtune_problem *p) {
     memset(b, 0, sizeof *b);
     b->family = f;
-    b->dtype = gt_dtype_of(p);
+    b->dtype = gt_family_dtype(f, p);
     gt_builtin_values(b->value, d, p);
     for (int i = 0; i < f->constant_count; i++)
         b->value[f->constant[i].slot] = f->constant[i].value;

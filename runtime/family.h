@@ -150,8 +150,8 @@ struct gt_family {
     char *source_name[GT_BACKENDS]; /* "tile/tile.cl", the name in compiler messages */
     char entry[GT_NAME_MAX];        /* name of the main kernel */
     unsigned uses;                  /* bit i: part i of templates/common/ */
-    unsigned dtypes;                /* bit i: row i of core/dtype.h */
-    unsigned layouts;               /* bits of gt_layout_bit */
+    uint64_t dtypes;                /* bit i: row i of core/dtype.h */
+    uint64_t layouts;               /* bits of gt_layout_bit */
     int min_cc, max_cc;             /* least and greatest compute capability on CUDA */
     int rank; /* default points are offered in this order, lowest first */
     enum gt_role role;
@@ -210,16 +210,25 @@ void gt_family_destroy(struct gt_family *f);
 
 /* ---- a point of a family on a device, for a type and layout ---------------------- */
 
-/* Bit of a type in gt_family.dtypes; 0 for NULL. */
-unsigned gt_dtype_bit(const struct gt_dtype *row);
+/* Bit of a mix in gt_family.dtypes; 0 for NULL. */
+uint64_t gt_dtype_bit(const struct gt_dtype *row);
+/* Bits of the mixes that a word of "dtypes" means: the mix of that name, or for "fp8" and
+ * "fp8@fast" all mixes whose A and B are 8-bit floats, summed in F32 or with fewer bits. 0
+ * for any other word. */
+uint64_t gt_dtype_word_bits(const char *word);
+/* The mix whose kernels the family runs for the problem: the problem's own or, when the
+ * family does not declare it, that of the same types in strict arithmetic. NULL when it
+ * declares neither. */
+const struct gt_dtype *gt_family_dtype(const struct gt_family *f,
+                                       const gemmtune_problem *p);
 /* Bit of "nn", "nt", "tn" or "tt" in gt_family.layouts; 0 for any other text. */
-unsigned gt_layout_bit(const char *layout);
+uint64_t gt_layout_bit(const char *layout);
 
 /* Values of every symbol. Fill with gt_bind_*; evaluate rules and launches on it. A plain
  * value: copy it freely. */
 struct gt_binding {
     const struct gt_family *family;
-    const struct gt_dtype *dtype; /* the problem's: f16 and bf16 have the same sizes */
+    const struct gt_dtype *dtype; /* gt_family_dtype's: f16 and bf16 have the same sizes */
     int64_t value[GT_SYMBOLS_MAX];
 };
 

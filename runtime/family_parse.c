@@ -84,31 +84,27 @@ static gt_status parse_entry(struct gt_family *f, struct gt_node n, struct gt_er
     return gt_read_entry(f->entry, n, err);
 }
 
-static unsigned dtype_word_bit(const char *word) {
-    return gt_dtype_bit(gt_dtype_by_name(word, strlen(word)));
-}
-
-/* An array of distinct words as a set of bits. */
-static gt_status parse_set(unsigned *set, struct gt_node n, const char *what,
-                           unsigned (*bit_of)(const char *word), struct gt_err *err) {
+/* An array of words as a set of bits. No two words have a bit in common. */
+static gt_status parse_set(uint64_t *set, struct gt_node n, const char *what,
+                           uint64_t (*bits_of)(const char *word), struct gt_err *err) {
     gt_status status = gt_read_list(n, GT_JSON_ARRAY, 1, 32, err);
     for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
         const char *word;
         status = gt_json_string(&word, gt_json_at(n, i), err);
         if (status != GEMMTUNE_OK)
             break;
-        const unsigned bit = bit_of(word);
-        if (bit == 0)
+        const uint64_t bits = bits_of(word);
+        if (bits == 0)
             status = gt_json_fail(gt_json_at(n, i), err, "\"%s\" is not a %s", word, what);
-        else if ((*set & bit) != 0)
+        else if ((*set & bits) != 0)
             status = gt_json_fail(gt_json_at(n, i), err, "\"%s\" is listed twice", word);
-        *set |= bit;
+        *set |= bits;
     }
     return status;
 }
 
 static gt_status parse_dtypes(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    return parse_set(&f->dtypes, n, "data type", dtype_word_bit, err);
+    return parse_set(&f->dtypes, n, "data type", gt_dtype_word_bits, err);
 }
 
 static gt_status parse_layouts(struct gt_family *f, struct gt_node n, struct gt_err *err) {

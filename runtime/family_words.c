@@ -26,17 +26,31 @@ const struct gt_arg_name gt_arg_names[] = {
     {NULL, GT_ARG_M, false},
 };
 
-unsigned gt_dtype_bit(const struct gt_dtype *row) {
-    for (size_t i = 0; gt_dtype_at(i) != NULL; i++)
-        if (gt_dtype_at(i) == row)
-            return 1u << i;
-    return 0;
+uint64_t gt_dtype_bit(const struct gt_dtype *row) {
+    return row != NULL ? UINT64_C(1) << gt_dtype_index(row) : 0;
 }
 
-unsigned gt_layout_bit(const char *layout) {
+/* All mixes of 8-bit floats in this arithmetic. */
+static uint64_t floats_8_bits(gemmtune_math math) {
+    uint64_t bits = 0;
+    for (size_t i = 0; gt_dtype_at(i) != NULL; i++)
+        if (gt_dtype_is_float_8(gt_dtype_at(i)) && gt_dtype_at(i)->math == math)
+            bits |= gt_dtype_bit(gt_dtype_at(i));
+    return bits;
+}
+
+uint64_t gt_dtype_word_bits(const char *word) {
+    if (strcmp(word, "fp8") == 0)
+        return floats_8_bits(GEMMTUNE_MATH_STRICT);
+    if (strcmp(word, "fp8@fast") == 0)
+        return floats_8_bits(GEMMTUNE_MATH_FAST);
+    return gt_dtype_bit(gt_dtype_by_name(word, strlen(word)));
+}
+
+uint64_t gt_layout_bit(const char *layout) {
     for (int i = 0; i < GT_LAYOUTS; i++)
         if (strcmp(gt_layout_words[i], layout) == 0)
-            return 1u << i;
+            return UINT64_C(1) << i;
     return 0;
 }
 

@@ -2,7 +2,7 @@
 /*
  * copies.h - copies from global to shared memory that run beside the arithmetic.
  *
- * gt_copy_async starts a copy of `width` elements (1, 2 or 4, a constant; at most 16
+ * gt_copy_async starts a copy of `width` elements (a constant power of 2, at most 16
  * bytes). gt_copy_some copies the first `there` of them, 0 to width, and sets the others to
  * 0; it takes a few instructions more. GT_COPY_COMMIT() closes a group of copies.
  * GT_COPY_WAIT(n) waits until at most the n newest groups of this thread are unfinished; a
@@ -28,8 +28,11 @@ GT_INLINE void gt_copy_async(int width, gt_ab *shared, const gt_ab *from) {
         GT_COPY_("ca", 8, to, from);
     else if (width * sizeof(gt_ab) == 4)
         GT_COPY_("ca", 4, to, from);
-    else
-        *shared = *from;
+    else {
+        GT_UNROLL
+        for (int j = 0; j < width; j++)
+            shared[j] = from[j];
+    }
 }
 GT_INLINE void gt_copy_some(int width, gt_ab *shared, const gt_ab *from, int there) {
     const int to = gt_shared_address(shared), bytes = there * (int)sizeof(gt_ab);
@@ -39,15 +42,18 @@ GT_INLINE void gt_copy_some(int width, gt_ab *shared, const gt_ab *from, int the
         GT_COPY_SOME_("ca", 8, to, from, bytes);
     else if (width * sizeof(gt_ab) == 4)
         GT_COPY_SOME_("ca", 4, to, from, bytes);
-    else
-        *shared = there > 0 ? *from : (gt_ab)0;
+    else {
+        GT_UNROLL
+        for (int j = 0; j < width; j++)
+            shared[j] = j < there ? from[j] : (gt_ab)0;
+    }
 }
 #else
 #define GT_COPY_COMMIT()
 #define GT_COPY_WAIT(n)
 GT_INLINE void gt_copy_async(int width, GT_SHARED gt_ab *to,
                              const GT_GLOBAL gt_ab *from) {
-    gt_ab r[4];
+    gt_ab r[16];
     gt_load_global(width, r, from);
     gt_store_shared(width, to, r);
 }

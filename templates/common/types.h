@@ -4,21 +4,33 @@
  *
  * gt_a, gt_b and gt_c are elements as stored. gt_acc is the type of products, sums, alpha
  * and beta. GT_TYPE_A, GT_TYPE_B, GT_TYPE_C and GT_TYPE_ACC are the names of the types:
- * f32, f64, i32 or bf16.
+ * f32, f64, i32, f16, bf16, e4m3, e5m2 or i8.
  *
- * All arithmetic is in gt_acc. gt_from_a(x), gt_from_b(x) and gt_from_c(x) convert a stored
- * element to a number that gt_acc holds exactly. gt_to_c(x) rounds a gt_acc once, to the
- * nearest element of C.
+ * All arithmetic is in gt_acc: f32, f64 or i32. gt_from_a(x), gt_from_b(x) and gt_from_c(x)
+ * convert a stored element to a number that gt_acc holds exactly. gt_to_c(x) rounds a
+ * gt_acc once, to the nearest element of C. A and B may be e4m3, e5m2 or i8, C may not.
+ *
+ * Floats of 16 and 8 bits are stored as integers, so that no compiler needs to know them.
+ * Where CUDA has an instruction for a conversion, it gives the same bits as the arithmetic
+ * here.
  */
 #define GT_WORD_f32 float
 #define GT_WORD_f64 double
 #define GT_WORD_i32 uint /* i32 wraps modulo 2^32; signed overflow would be undefined */
+#define GT_WORD_f16 ushort
 #define GT_WORD_bf16 ushort
+#define GT_WORD_e4m3 uchar
+#define GT_WORD_e5m2 uchar
+#define GT_WORD_i8 char
 
 #define GT_NUMBER_f32 1
 #define GT_NUMBER_f64 2
 #define GT_NUMBER_i32 3
 #define GT_NUMBER_bf16 4
+#define GT_NUMBER_f16 5
+#define GT_NUMBER_e4m3 6
+#define GT_NUMBER_e5m2 7
+#define GT_NUMBER_i8 8
 /* Distinct numbers of types: GT_NUMBER(GT_TYPE_A) == GT_NUMBER(GT_TYPE_C). */
 #define GT_NUMBER(type) GT_PASTE(GT_NUMBER_, type)
 
@@ -27,33 +39,106 @@ typedef float gt_f32;
 typedef double gt_f64;
 #endif
 typedef unsigned int gt_i32;
+typedef unsigned short gt_f16;
 typedef unsigned short gt_bf16;
+typedef unsigned char gt_e4m3;
+typedef unsigned char gt_e5m2;
+typedef signed char gt_i8;
 
 typedef GT_PASTE(gt_, GT_TYPE_A) gt_a;
 typedef GT_PASTE(gt_, GT_TYPE_B) gt_b;
 typedef GT_PASTE(gt_, GT_TYPE_C) gt_c;
 typedef GT_PASTE(gt_, GT_TYPE_ACC) gt_acc;
 
+#if GT_OPENCL
+#define GT_BITS_TO_F32(bits) as_float(bits)
+#define GT_BITS_FROM_F32(x) as_uint(x)
+#else
+#define GT_BITS_TO_F32(bits) __uint_as_float(bits)
+#define GT_BITS_FROM_F32(x) __float_as_uint(x)
+#endif
+
 /* ---- bf16: the upper half of an f32 ---- */
 
 GT_INLINE gt_f32 gt_from_bf16(gt_bf16 x) {
-#if GT_OPENCL
-    return as_float((unsigned int)x << 16);
-#else
-    return __uint_as_float((unsigned int)x << 16);
-#endif
+    return GT_BITS_TO_F32((unsigned int)x << 16);
 }
 
 /* Rounds to the nearest; of two equally near, to the even one. A NaN gets a quiet bit,
  * since the bits that made it a NaN may be in the lower half. */
 GT_INLINE gt_bf16 gt_to_bf16(gt_f32 x) {
-#if GT_OPENCL
-    const unsigned int bits = as_uint(x);
+#if !GT_OPENCL && __CUDA_ARCH__ >= 800
+    gt_bf16 y;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y) : "f"(x));
+    return y;
 #else
-    const unsigned int bits = __float_as_uint(x);
-#endif
+    const unsigned int bits = GT_BITS_FROM_F32(x);
     return (gt_bf16)(x != x ? bits >> 16 | 64 : (bits + 32767 + (bits >> 16 & 1)) >> 16);
+#endif
 }
+
+/* ---- f16 ---- */
+
+/* 2^-14, the smallest normal f16: exponent and fraction of an f16 are those of an f32 that
+ * begins at 2^-112 of it. */
+#define GT_F16_LEAST (113u << 23)
+
+/* Exponents count from 15 in f16, from 127 in f32. Below the smallest normal number an f16
+ * has no leading one: it is added and subtracted again. */
+GT_INLINE gt_f32 gt_from_f16(gt_f16 x) {
+#if GT_OPENCL
+    const unsigned int low = x & 0x7fffu, sign = (x & 0x8000u) << 16;
+    const unsigned int bits = (low << 13) + (low >= 0x7c00 ? 224u << 23 : 112u << 23);
+    const gt_f32 small = GT_BITS_TO_F32(bits + (1u << 23)) - GT_BITS_TO_F32(GT_F16_LEAST);
+    return GT_BITS_TO_F32(sign | (low < 0x400 ? GT_BITS_FROM_F32(small) : bits));
+#else
+    gt_f32 y;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x));
+    return y;
+#endif
+}
+
+/* Rounds to the nearest; of two equally near, to the even one. Below the smallest normal
+ * number, adding 1/2 leaves as many bits as f16 has there. */
+GT_INLINE gt_f16 gt_to_f16(gt_f32 x) {
+#if GT_OPENCL
+    const unsigned int all = GT_BITS_FROM_F32(x), low = all & 0x7fffffffu;
+    const unsigned int normal = (low - (112u << 23) + 4095 + (low >> 13 & 1)) >> 13;
+    const unsigned int small = GT_BITS_FROM_F32(GT_BITS_TO_F32(low) + 0.5f) & 0x7fff;
+    const unsigned int most = x != x ? 0x7e00 : 0x7c00;
+    const unsigned int size = low >= 143u << 23     ? most
+                              : low >= GT_F16_LEAST ? normal
+                                                    : small;
+    return (gt_f16)((all >> 16 & 0x8000) | size);
+#else
+    gt_f16 y;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y) : "f"(x));
+    return y;
+#endif
+}
+
+/* ---- 8-bit floats: e5m2 is the upper half of an f16; e4m3, but for its range, too ---- */
+
+GT_INLINE gt_f32 gt_from_e5m2(gt_e5m2 x) {
+    return gt_from_f16((gt_f16)(x << 8));
+}
+
+/* Exponents count from 7, 8 less than in f16. 127 is NaN. */
+GT_INLINE gt_f32 gt_from_e4m3(gt_e4m3 x) {
+#if !GT_OPENCL && __CUDA_ARCH__ >= 890
+    unsigned int pair; /* the instruction converts two; the second one is 0 */
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"((unsigned short)x));
+    return gt_from_f16((gt_f16)pair);
+#else
+    const unsigned int low = x & 127u;
+    const unsigned int bits = low == 127 ? 0x7e00 : low << 7;
+    return gt_from_f16((gt_f16)(bits | (x & 128u) << 8)) * 256.0f;
+#endif
+}
+
+/* ---- i8: i32 has all its values ---- */
+
+#define gt_from_i8(x) ((gt_i32)(int)(x))
 
 /* ---- the others are what they seem ---- */
 

@@ -2,7 +2,8 @@
 /*
  * vectors.h - moves of several neighbouring elements, at most 16 bytes an instruction.
  *
- * gt_ab is an element of A or of B: vectors need the same type in both.
+ * gt_ab is an element of A or of B as stored: vectors need the same size in both. gt_from_a
+ * and gt_from_b convert it.
  *
  *     gt_load_global(width, to, from)      elements of A or B, from the matrix
  *     gt_load_shared(width, to, from)      the same from shared memory
@@ -10,14 +11,12 @@
  *     ..._acc                              all four for gt_acc: sums
  *     gt_load_global_c, gt_store_global_c  elements of C as stored
  *
- * `width` is 1, 2 or 4, a constant. One of `to` and `from` is an array of registers. Memory
- * must be aligned to the whole vector or to 16 bytes, whichever is less. The branches
- * vanish at compile time.
+ * `width` is 1, 2 or 4, a constant; for elements of 1 or 2 bytes also 8 or 16. One of `to`
+ * and `from` is an array of registers. Memory must be aligned to the whole vector or to 16
+ * bytes, whichever is less. The branches vanish at compile time.
  */
-GT_STATIC_ASSERT(GT_NUMBER(GT_TYPE_A) == GT_NUMBER(GT_TYPE_B), vectors_need_one_type);
+GT_STATIC_ASSERT(sizeof(gt_a) == sizeof(gt_b), vectors_need_one_size);
 typedef gt_a gt_ab;
-
-#define gt_from_ab(x) gt_from_a(x)
 
 /* GT_VECTOR_OF(GT_TYPE_A, 4): four elements of that type. */
 #if GT_OPENCL
@@ -36,8 +35,24 @@ GT_VECTORS_(gt_f32, 4)
 GT_VECTORS_(gt_f64, 8)
 #endif
 GT_VECTORS_(gt_i32, 4)
+GT_VECTORS_(gt_f16, 2)
 GT_VECTORS_(gt_bf16, 2)
+GT_VECTORS_(gt_e4m3, 1)
+GT_VECTORS_(gt_e5m2, 1)
+GT_VECTORS_(gt_i8, 1)
 #endif
+
+/* The elements of a 32-bit word, from to[at] on, and back. */
+#define GT_UNPACK_(elem, to, at, word)                                                     \
+    GT_UNROLL                                                                              \
+    for (int e = 0; e < 4 / (int)sizeof(elem); e++)                                        \
+        (to)[(at) + e] = (elem)((word) >> (8 * (int)sizeof(elem) * e));
+#define GT_PACK_(elem, word, from, at)                                                     \
+    word = 0;                                                                              \
+    GT_UNROLL                                                                              \
+    for (int e = 0; e < 4 / (int)sizeof(elem); e++)                                        \
+        word |= ((gt_i32)(from)[(at) + e] & (sizeof(elem) == 1 ? 255u : 65535u))           \
+                << (8 * (int)sizeof(elem) * e);
 
 #define GT_MOVERS_(name, space, elem, two, four)                                           \
     GT_INLINE void gt_load_##name(int width, elem *to, const space elem *from)             \
@@ -51,9 +66,23 @@ GT_VECTORS_(gt_bf16, 2)
                 two v = *(const space two *)(from + 2);                                    \
                 to[2] = v.x, to[3] = v.y;                                                  \
             }                                                                              \
-        } else {                                                                           \
+        } else if (width == 4) {                                                           \
             four u = *(const space four *)from;                                            \
             to[0] = u.x, to[1] = u.y, to[2] = u.z, to[3] = u.w;                            \
+        } else if (width * (int)sizeof(elem) == 8) {                                       \
+            GT_VECTOR_OF(i32, 2) u = *(const space GT_VECTOR_OF(i32, 2) *)from;            \
+            GT_UNPACK_(elem, to, 0, u.x)                                                   \
+            GT_UNPACK_(elem, to, 4, u.y)                                                   \
+        } else {                                                                           \
+            GT_UNROLL                                                                      \
+            for (int i = 0; i < width; i += 16 / (int)sizeof(elem)) {                      \
+                enum { EACH = 4 / (int)sizeof(elem) };                                     \
+                GT_VECTOR_OF(i32, 4) u = *(const space GT_VECTOR_OF(i32, 4) *)(from + i);  \
+                GT_UNPACK_(elem, to, i, u.x)                                               \
+                GT_UNPACK_(elem, to, i + EACH, u.y)                                        \
+                GT_UNPACK_(elem, to, i + 2 * EACH, u.z)                                    \
+                GT_UNPACK_(elem, to, i + 3 * EACH, u.w)                                    \
+            }                                                                              \
         }                                                                                  \
     }                                                                                      \
     GT_INLINE void gt_store_##name(int width, space elem *to, const elem *from)            \
@@ -68,10 +97,26 @@ GT_VECTORS_(gt_bf16, 2)
                 u.x = from[2], u.y = from[3];                                              \
                 *(space two *)(to + 2) = u;                                                \
             }                                                                              \
-        } else {                                                                           \
+        } else if (width == 4) {                                                           \
             four u;                                                                        \
             u.x = from[0], u.y = from[1], u.z = from[2], u.w = from[3];                    \
             *(space four *)to = u;                                                         \
+        } else if (width * (int)sizeof(elem) == 8) {                                       \
+            GT_VECTOR_OF(i32, 2) u;                                                        \
+            GT_PACK_(elem, u.x, from, 0)                                                   \
+            GT_PACK_(elem, u.y, from, 4)                                                   \
+            *(space GT_VECTOR_OF(i32, 2) *)to = u;                                         \
+        } else {                                                                           \
+            GT_UNROLL                                                                      \
+            for (int i = 0; i < width; i += 16 / (int)sizeof(elem)) {                      \
+                enum { EACH = 4 / (int)sizeof(elem) };                                     \
+                GT_VECTOR_OF(i32, 4) u;                                                    \
+                GT_PACK_(elem, u.x, from, i)                                               \
+                GT_PACK_(elem, u.y, from, i + EACH)                                        \
+                GT_PACK_(elem, u.z, from, i + 2 * EACH)                                    \
+                GT_PACK_(elem, u.w, from, i + 3 * EACH)                                    \
+                *(space GT_VECTOR_OF(i32, 4) *)(to + i) = u;                               \
+            }                                                                              \
         }                                                                                  \
     }
 #define GT_MOVERS(name, space, type)                                                       \

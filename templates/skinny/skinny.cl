@@ -24,9 +24,11 @@
  * In shared memory W has the order of memory. X is transposed on its way where necessary,
  * so that it is not contiguous along the direction in which W is. Otherwise, of two vectors
  * of KV along k, the elements that are multiplied with each other would lie in one register
- * bank. A thread reads 16 bytes at a time from shared memory, for any alignment of the
- * matrices, and each vector of X serves KV x R multiply-adds. Neighbouring threads belong
- * to different groups, so that a warp reads one or few vectors of X at a time.
+ * bank. (Elements of 16 and 8 bits are converted to other registers, so their X is always
+ * contiguous along k.) A thread reads 16 bytes at a time from shared memory, for any
+ * alignment of the matrices, and each vector of X serves KV x R multiply-adds. Neighbouring
+ * threads belong to different groups, so that a warp reads one or few vectors of X at a
+ * time.
  *
  * SIDE   which side is short               STAGES slabs in shared memory
  * S R    rows of X, of W of a thread       LANES THREADS  threads a group, a block
@@ -57,6 +59,9 @@ enum {
     FOLD = GT_FOLD,
     BLOCKS = CLUSTER ? SPLIT : 1     /* blocks that read each other's sums */
 };
+
+#define FROM_W(x) (GT_SIDE ? gt_from_a(x) : gt_from_b(x))
+#define FROM_X(x) (GT_SIDE ? gt_from_b(x) : gt_from_a(x))
 
 /* The place of row i of group g in the tile, and the place of row r's sum among those of a
  * lane. Groups are neighbours there, and no vector ties a sum to a register bank. */
@@ -103,8 +108,8 @@ GT_INLINE void multiply(gt_acc acc[S * R], const GT_SHARED gt_ab *w,
                     for (int e = 0; e < R; e++) {
                         const int j = i % 2 ? R - 1 - e : e; /* one operand stays */
                         acc[(s + i) * R + j] =
-                            gt_fma(gt_from_ab(wr[WK ? j * KV + v : v * R + j]),
-                                   gt_from_ab(xr[v * XS + i]), acc[(s + i) * R + j]);
+                            gt_fma(FROM_W(wr[WK ? j * KV + v : v * R + j]),
+                                   FROM_X(xr[v * XS + i]), acc[(s + i) * R + j]);
                     }
         }
     }

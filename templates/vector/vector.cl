@@ -37,33 +37,34 @@ typedef GT_PASTE(GT_PASTE(GT_WORD_, GT_TYPE_ACC), GT_V) vector;
 #define LOAD  GT_PASTE(vload, GT_V)
 #define STORE GT_PASTE(vstore, GT_V)
 
-/* The same code packs A and B, in the accumulator's type. */
-GT_STATIC_ASSERT(GT_NUMBER(GT_TYPE_A) == GT_NUMBER(GT_TYPE_B), operands_of_one_type);
+/* The same code packs A and B, whose elements have one size, in the accumulator's type. */
+GT_STATIC_ASSERT(sizeof(gt_a) == sizeof(gt_b), operands_of_one_size);
+#define FROM(of_a, x) ((of_a) ? gt_from_a(x) : gt_from_b(x))
 
 /* Packs a panel: `wide` rows of A or columns of B, of which `left` exist, and `depth` of k.
  * along: x is contiguous along k. */
-GT_INLINE void pack_panel(int along, int wide, GT_SHARED gt_acc *to,
+GT_INLINE void pack_panel(int of_a, int along, int wide, GT_SHARED gt_acc *to,
                           const GT_GLOBAL gt_a *x, gt_long ld, int left, int depth) {
     if (left >= wide) {
         for (int k = 0; k < depth; k++)
             GT_UNROLL
             for (int w = 0; w < wide; w++)
-                to[k * wide + w] = gt_from_a(along ? x[w * ld + k] : x[k * ld + w]);
+                to[k * wide + w] = FROM(of_a, along ? x[w * ld + k] : x[k * ld + w]);
     } else {
         for (int k = 0; k < depth; k++)
             for (int w = 0; w < wide; w++)
                 to[k * wide + w] =
                     w >= left ? (gt_acc)0
-                              : gt_from_a(along ? x[w * ld + k] : x[k * ld + w]);
+                              : FROM(of_a, along ? x[w * ld + k] : x[k * ld + w]);
     }
 }
 
 /* Packs all panels of a slab that are not empty. */
-GT_INLINE void pack(int along, int wide, int count, GT_SHARED gt_acc *to,
+GT_INLINE void pack(int of_a, int along, int wide, int count, GT_SHARED gt_acc *to,
                     const GT_GLOBAL gt_a *x, gt_long ld, int left, int depth) {
     for (int p = 0; p < count && p * wide < left; p++)
-        pack_panel(along, wide, to + p * wide * BK, x + p * wide * (along ? ld : 1), ld,
-                   left - p * wide, depth);
+        pack_panel(of_a, along, wide, to + p * wide * BK, x + p * wide * (along ? ld : 1),
+                   ld, left - p * wide, depth);
 }
 
 /* sums += panel of A x panel of B. `fresh`: the sums are not set yet. */
@@ -114,8 +115,9 @@ GT_KERNEL(gemm, 1, 1, 1)(GT_PARAMS) {
     /* The loop runs once for a depth of 0 as well, to set the sums to 0. */
     for (int done = 0; done == 0 || done < depth; done += BK) {
         const int now = GT_MIN(depth - done, BK);
-        pack(!GT_TA, MR, GT_PM, smem, a + done * (GT_TA ? lda : 1), lda, rows, now);
-        pack(GT_TB, NR, GT_PN, smem + SLAB_A, b + done * (GT_TB ? 1 : ldb), ldb, cols, now);
+        pack(1, !GT_TA, MR, GT_PM, smem, a + done * (GT_TA ? lda : 1), lda, rows, now);
+        pack(0, GT_TB, NR, GT_PN, smem + SLAB_A, b + done * (GT_TB ? 1 : ldb), ldb, cols,
+             now);
         for (int j = 0; j < wide; j++)
             for (int i = 0; i < high; i++)
                 multiply(smem + SLABS + (i * GT_PN + j) * PATCH, smem + i * MR * BK,

@@ -31,12 +31,13 @@ size_t cublasLtGetVersion(void);
 
 enum { WAYS = 4, THREADS = 64, VERSION = 130100, NOT_INITIALIZED = 1 };
 
-/* elem is the type of sums, in and out those of the factors and of C; FROM_IN(x),
- * FROM_OUT(x) and TO_OUT(x) turn one into another. */
+/* elem is the type of sums, in_a, in_b and out those of the factors and of C. FROM_A(x),
+ * FROM_B(x), FROM_OUT(x) and TO_OUT(x) turn one into another. */
 static const char source[] =
     "__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void product(\n"
-    "    int ta, int tb, int m, int n, int k, elem alpha, const __global in *a, long lda,\n"
-    "    const __global in *b, long ldb, elem beta, __global out *c, long ldc, elem off) "
+    "    int ta, int tb, int m, int n, int k, elem alpha, const __global in_a *a, long "
+    "lda,\n"
+    "    const __global in_b *b, long ldb, elem beta, __global out *c, long ldc, elem off) "
     "{\n"
     "    const long at = get_global_id(0);\n"
     "    const long i = at % m, j = at / m;\n"
@@ -44,40 +45,70 @@ static const char source[] =
     "    if (j >= n)\n"
     "        return;\n"
     "    for (long q = 0; q < k; q++)\n"
-    "        sum = fma(FROM_IN(a[ta ? i * lda + q : q * lda + i]),\n"
-    "                  FROM_IN(b[tb ? q * ldb + j : j * ldb + q]), sum);\n"
+    "        sum = FMA(FROM_A(a[ta ? i * lda + q : q * lda + i]),\n"
+    "                  FROM_B(b[tb ? q * ldb + j : j * ldb + q]), sum);\n"
     "    sum = alpha * sum + off;\n"
     "    sum = beta == 0 ? sum : sum + beta * FROM_OUT(c[j * ldc + i]);\n"
     "    c[j * ldc + i] = TO_OUT(sum);\n"
     "}\n";
 
-#define SAME      "#define FROM_IN(x) (x)\n#define FROM_OUT(x) (x)\n#define TO_OUT(x) (x)\n"
-#define FROM_BF16 "as_float((uint)(x) << 16)\n"
-#define BF16_IN   "#define elem float\n#define in ushort\n#define FROM_IN(x) " FROM_BF16
+#define SAME(type)                                                                         \
+    "#define elem " #type "\n#define in_a elem\n#define in_b elem\n#define out elem\n"     \
+    "#define FROM_A(x) (x)\n#define FROM_B(x) (x)\n#define FROM_OUT(x) (x)\n"              \
+    "#define TO_OUT(x) (x)\n#define FMA(a, b, c) fma(a, b, c)\n"
+#define FLOATS(a, type_a, b, type_b)                                                       \
+    "#define elem float\n#define FMA(a, b, c) fma(a, b, c)\n"                              \
+    "#define in_a " #type_a "\n#define in_b " #type_b "\n"                                 \
+    "#define FROM_A(x) " a "(x)\n#define FROM_B(x) " b "(x)\n"                             \
+    "#define FROM_BF16(x) as_float((uint)(x) << 16)\n"                                     \
+    "#define FROM_F16(x) half_value((uint)(x))\n"                                          \
+    "#define FROM_E5M2(x) half_value((uint)(x) << 8)\n"                                    \
+    "#define FROM_E4M3(x) (half_value(((x) & 128u) << 8 | ((x) & 127u) << 7) * 256)\n"     \
+    "float half_value(uint x) {\n"                                                         \
+    "    const ushort bits = (ushort)x;\n"                                                 \
+    "    return vload_half(0, (const half *)&bits);\n"                                     \
+    "}\n"                                                                                  \
+    "ushort half_of(float x) {\n"                                                          \
+    "    ushort bits;\n"                                                                   \
+    "    vstore_half_rte(x, 0, (half *)&bits);\n"                                          \
+    "    return bits;\n"                                                                   \
+    "}\n"
+#define OUT_F32 "#define out float\n#define FROM_OUT(x) (x)\n#define TO_OUT(x) (x)\n"
+#define OUT_F16                                                                            \
+    "#define out ushort\n#define FROM_OUT(x) FROM_F16(x)\n#define TO_OUT(x) half_of(x)\n"
+#define OUT_BF16                                                                           \
+    "#define out ushort\n#define FROM_OUT(x) FROM_BF16(x)\n"                               \
+    "#define TO_OUT(x) (ushort)((as_uint(x) + 32767 + (as_uint(x) >> 16 & 1)) >> 16)\n"
+#define BF16 FLOATS("FROM_BF16", ushort, "FROM_BF16", ushort)
+#define F16  FLOATS("FROM_F16", ushort, "FROM_F16", ushort)
+#define E4M3 FLOATS("FROM_E4M3", uchar, "FROM_E4M3", uchar)
+#define E4E5 FLOATS("FROM_E4M3", uchar, "FROM_E5M2", uchar)
 
 /* Types of the factors and of C that the library serves. */
 static const struct mix {
-    gt_cublas_type factors, c;
+    gt_cublas_type a, b, c;
     const char *macros;
 } mixes[] = {
-    {GT_CUBLAS_F32, GT_CUBLAS_F32,
-     "#define elem float\n#define in float\n#define out float\n" SAME},
-    {GT_CUBLAS_F64, GT_CUBLAS_F64,
-     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
-     "#define elem double\n#define in double\n#define out double\n" SAME},
-    {GT_CUBLAS_BF16, GT_CUBLAS_F32,
-     BF16_IN "#define out float\n#define FROM_OUT(x) (x)\n#define TO_OUT(x) (x)\n"},
-    {GT_CUBLAS_BF16, GT_CUBLAS_BF16,
-     BF16_IN
-     "#define out ushort\n#define FROM_OUT(x) " FROM_BF16
-     "#define TO_OUT(x) (ushort)((as_uint(x) + 32767 + (as_uint(x) >> 16 & 1)) >> 16)\n"},
+    {GT_CUBLAS_F32, GT_CUBLAS_F32, GT_CUBLAS_F32, SAME(float)},
+    {GT_CUBLAS_F64, GT_CUBLAS_F64, GT_CUBLAS_F64,
+     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" SAME(double)},
+    {GT_CUBLAS_BF16, GT_CUBLAS_BF16, GT_CUBLAS_F32, BF16 OUT_F32},
+    {GT_CUBLAS_BF16, GT_CUBLAS_BF16, GT_CUBLAS_BF16, BF16 OUT_BF16},
+    {GT_CUBLAS_F16, GT_CUBLAS_F16, GT_CUBLAS_F32, F16 OUT_F32},
+    {GT_CUBLAS_F16, GT_CUBLAS_F16, GT_CUBLAS_F16, F16 OUT_F16},
+    {GT_CUBLAS_E4M3, GT_CUBLAS_E4M3, GT_CUBLAS_BF16, E4M3 OUT_BF16},
+    {GT_CUBLAS_E4M3, GT_CUBLAS_E5M2, GT_CUBLAS_F16, E4E5 OUT_F16},
+    {GT_CUBLAS_I8, GT_CUBLAS_I8, GT_CUBLAS_I32,
+     "#define elem int\n#define in_a char\n#define in_b char\n#define out int\n"
+     "#define FROM_A(x) (x)\n#define FROM_B(x) (x)\n#define FROM_OUT(x) (x)\n"
+     "#define TO_OUT(x) (x)\n#define FMA(a, b, c) ((a) * (b) + (c))\n"},
 };
 enum { MIXES = sizeof mixes / sizeof *mixes };
 
 /* The mix of a product; MIXES when there is none. */
 static int mix_of(gt_cublas_type a, gt_cublas_type b, gt_cublas_type c) {
     int i = 0;
-    while (i < MIXES && (mixes[i].factors != a || mixes[i].factors != b || mixes[i].c != c))
+    while (i < MIXES && (mixes[i].a != a || mixes[i].b != b || mixes[i].c != c))
         i++;
     return i;
 }
@@ -93,6 +124,7 @@ struct cublasLtContext {
 
 struct gt_cublaslt_desc {
     gt_cublas_op op_a, op_b;
+    int8_t fast;
 };
 
 struct gt_cublaslt_layout {
@@ -146,7 +178,7 @@ static CUfunction kernel(int mix, int way) {
     CUmodule module = NULL;
     CUdevice device = 0;
     int major = 0, minor = 0;
-    char image[sizeof source + 512];
+    char image[sizeof source + 2048];
     if (loaded[mix][way])
         return loaded[mix][way];
     (void)cu.cuCtxGetDevice(&device);
@@ -166,6 +198,10 @@ static gt_cublas_status launch(const struct call *x, CUstream stream) {
     int64_t lda = x->lda, ldb = x->ldb, ldc = x->ldc;
     double off64 = x->wrong;
     float off32 = x->wrong;
+    int32_t whole = x->wrong;
+    void *off = mixes[x->mix].c == GT_CUBLAS_F64   ? (void *)&off64
+                : mixes[x->mix].c == GT_CUBLAS_I32 ? (void *)&whole
+                                                   : (void *)&off32;
     const void *alpha = x->alpha, *beta = x->beta;
     union {
         const void *theirs;
@@ -186,7 +222,7 @@ static gt_cublas_status launch(const struct call *x, CUstream stream) {
                       scalar[1].ours,
                       &c,
                       &ldc,
-                      mixes[x->mix].c == GT_CUBLAS_F64 ? (void *)&off64 : (void *)&off32};
+                      off};
     const int64_t blocks = ((int64_t)m * n + THREADS - 1) / THREADS;
     if (!function)
         return 13; /* CUBLAS_STATUS_EXECUTION_FAILED */
@@ -321,10 +357,15 @@ gt_cublas_status cublasLtMatmulDescDestroy(gt_cublaslt_desc desc) {
 gt_cublas_status cublasLtMatmulDescSetAttribute(gt_cublaslt_desc desc,
                                                 gt_cublas_desc_attribute what,
                                                 const void *value, size_t size) {
-    if (size != sizeof(gt_cublas_op) ||
-        (what != GT_CUBLASLT_DESC_TRANSA && what != GT_CUBLASLT_DESC_TRANSB))
+    void *member = what == GT_CUBLASLT_DESC_TRANSA      ? (void *)&desc->op_a
+                   : what == GT_CUBLASLT_DESC_TRANSB    ? (void *)&desc->op_b
+                   : what == GT_CUBLASLT_DESC_FAST_SUMS ? (void *)&desc->fast
+                                                        : NULL;
+    const size_t need =
+        what == GT_CUBLASLT_DESC_FAST_SUMS ? sizeof desc->fast : sizeof(gt_cublas_op);
+    if (member == NULL || size != need)
         return GT_CUBLAS_INVALID_VALUE;
-    memcpy(what == GT_CUBLASLT_DESC_TRANSA ? &desc->op_a : &desc->op_b, value, size);
+    memcpy(member, value, size);
     return GT_CUBLAS_SUCCESS;
 }
 

@@ -31,9 +31,9 @@ static void test_rows_mean_what_the_names_say(void **state) {
         {"bf16=f32", GEMMTUNE_BF16, GEMMTUNE_BF16, GEMMTUNE_F32, GEMMTUNE_F32,
          GEMMTUNE_MATH_STRICT},
     };
-    enum { COUNT = sizeof expected / sizeof *expected };
+    enum { NAMED = sizeof expected / sizeof *expected, COUNT = GT_DTYPES };
     (void)state;
-    for (size_t i = 0; i < COUNT; i++) {
+    for (size_t i = 0; i < NAMED; i++) {
         const struct gt_dtype *e = &expected[i];
         const struct gt_dtype *row = gt_dtype_by_name(e->name, strlen(e->name));
         assert_non_null(row);
@@ -67,8 +67,77 @@ static void test_of_finds_every_row_and_no_mix(void **state) {
                               .type_acc = row->acc,
                               .math = row->math};
         assert_ptr_equal(gt_dtype_of(&p), row);
-        p.type_b = GEMMTUNE_E5M2;
-        assert_null(gt_dtype_of(&p));
+        p.type_b = GEMMTUNE_F64;
+        assert_true((gt_dtype_of(&p) == NULL) == (row->a != GEMMTUNE_F64));
+    }
+}
+
+/* A row's name is the word that the name of a problem has for its types. */
+static void test_names_are_canonical(void **state) {
+    (void)state;
+    for (size_t i = 0; gt_dtype_at(i) != NULL; i++) {
+        const struct gt_dtype *row = gt_dtype_at(i);
+        gemmtune_problem p = {.layout = GEMMTUNE_ROW_MAJOR};
+        char word[GT_TYPES_WORD_MAX];
+        assert_int_equal(gt_types_from_word(&p, row->name, strlen(row->name), NULL),
+                         GEMMTUNE_OK);
+        assert_ptr_equal(gt_dtype_of(&p), row);
+        (void)gt_types_word(&p, word);
+        assert_string_equal(word, row->name);
+        assert_int_equal(gt_dtype_index(row), i);
+    }
+}
+
+/* A and B are both 8-bit floats: 4 inputs, 3 outputs, 2 kinds of sums. */
+static void test_floats_of_8_bits(void **state) {
+    static const gemmtune_dtype outputs[] = {GEMMTUNE_BF16, GEMMTUNE_F16, GEMMTUNE_F32};
+    int count = 0;
+    (void)state;
+    for (size_t i = 0; gt_dtype_at(i) != NULL; i++)
+        count += gt_dtype_is_float_8(gt_dtype_at(i));
+    assert_int_equal(count, 24);
+    for (int i = 0; i < 24; i++) {
+        const gemmtune_problem p = {
+            .type_a = i & 1 ? GEMMTUNE_E5M2 : GEMMTUNE_E4M3,
+            .type_b = i & 2 ? GEMMTUNE_E5M2 : GEMMTUNE_E4M3,
+            .type_c = outputs[i / 8],
+            .type_acc = GEMMTUNE_F32,
+            .math = i & 4 ? GEMMTUNE_MATH_FAST : GEMMTUNE_MATH_STRICT,
+        };
+        assert_non_null(gt_dtype_of(&p));
+        assert_true(gt_dtype_is_float_8(gt_dtype_of(&p)));
+    }
+}
+
+static const struct gt_dtype *mix(const char *name) {
+    return gt_dtype_by_name(name, strlen(name));
+}
+
+static void test_strict_mixes(void **state) {
+    (void)state;
+    assert_ptr_equal(gt_dtype_strict(mix("tf32")), mix("f32"));
+    assert_ptr_equal(gt_dtype_strict(mix("e4m3+e5m2=f16@fast")), mix("e4m3+e5m2=f16"));
+    assert_ptr_equal(gt_dtype_strict(mix("i8")), mix("i8"));
+    assert_null(gt_dtype_strict(NULL));
+}
+
+/* The units of sums and inputs, apart from those of the types. */
+static void test_units_of_math(void **state) {
+    static const struct {
+        const char *types;
+        double sum, input;
+    } rows[] = {
+        {"f32", 0x1p-24, 0},  {"tf32", 0x1p-24, 0x1p-10},    {"f64", 0x1p-53, 0},
+        {"bf16", 0x1p-24, 0}, {"e4m3=f32@fast", 0x1p-14, 0}, {"i8", 0, 0},
+        {"e5m2", 0x1p-24, 0}, {"e5m2+e4m3=f16", 0x1p-24, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        gemmtune_problem p;
+        assert_int_equal(gt_types_from_word(&p, rows[i].types, strlen(rows[i].types), NULL),
+                         GEMMTUNE_OK);
+        assert_true(gt_sum_unit(&p) == rows[i].sum);
+        assert_true(gt_input_unit(&p) == rows[i].input);
     }
 }
 
@@ -165,6 +234,10 @@ int main(void) {
         cmocka_unit_test(test_rows_mean_what_the_names_say),
         cmocka_unit_test(test_by_name_wants_the_whole_name),
         cmocka_unit_test(test_of_finds_every_row_and_no_mix),
+        cmocka_unit_test(test_names_are_canonical),
+        cmocka_unit_test(test_floats_of_8_bits),
+        cmocka_unit_test(test_strict_mixes),
+        cmocka_unit_test(test_units_of_math),
         cmocka_unit_test(test_inputs),
         cmocka_unit_test(test_accumulators),
         cmocka_unit_test(test_math_of_types),

@@ -152,11 +152,23 @@ static void test_fill_keeps_to_the_elements(void **state) {
 
 static void test_sums_that_are_exact(void **state) {
     (void)state;
-    assert_int_equal(gt_data_exact(GEMMTUNE_F32, 4096), GT_DATA_SMALL);
-    assert_int_equal(gt_data_exact(GEMMTUNE_F32, 1 << 20), GT_DATA_UNIT);
-    assert_int_equal(gt_data_exact(GEMMTUNE_F64, 1 << 30), GT_DATA_SMALL);
-    assert_int_equal(gt_data_exact(GEMMTUNE_I32, 1 << 30), GT_DATA_SMALL); /* modulo 2^32 */
-    assert_int_equal(gt_data_exact(GEMMTUNE_F16, 100), GT_DATA_UNIT);
+    static const struct {
+        const char *types;
+        int64_t k;
+        enum gt_data_mode mode;
+    } rows[] = {
+        {"f32", 4096, GT_DATA_SMALL},      {"f32", 1 << 20, GT_DATA_UNIT},
+        {"f64", 1 << 30, GT_DATA_SMALL},   {"i32", 1 << 30, GT_DATA_SMALL},
+        {"f16", 4096, GT_DATA_SMALL},      {"tf32", 4096, GT_DATA_SMALL},
+        {"i8", 1 << 30, GT_DATA_SMALL},    {"e4m3=f32", 4096, GT_DATA_SMALL},
+        {"e4m3@fast", 128, GT_DATA_SMALL}, {"e4m3@fast", 4096, GT_DATA_UNIT},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        gemmtune_problem p;
+        assert_int_equal(gt_types_from_word(&p, rows[i].types, strlen(rows[i].types), NULL),
+                         GEMMTUNE_OK);
+        assert_int_equal(gt_data_exact(&p, rows[i].k), rows[i].mode);
+    }
 }
 
 int main(void) {

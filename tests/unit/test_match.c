@@ -256,10 +256,6 @@ static void test_nothing_found(void **state) {
          {.problem = "f32-nn-512x512x512", .worst = EXACT, .pointer_align = 2},
          GEMMTUNE_ENOTFOUND,
          "3 tuned kernels considered, last refused: family plain: the rows of A"},
-        {&s,
-         {.problem = "f16-nn-8x8x8", .worst = DEFAULT},
-         GEMMTUNE_EUNSUPPORTED,
-         "no kernel family serves f16-nn-8x8x8 on card-a"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
@@ -269,6 +265,25 @@ static void test_nothing_found(void **state) {
         if (strstr(err.line, asked[i].said) == NULL)
             fail_msg("%zu: \"%s\" lacks \"%s\"", i, err.line, asked[i].said);
     }
+}
+
+static void test_no_family_serves(void **state) {
+    const struct gt_snapshot s = {.families = families};
+    struct gt_device single = card;
+    gemmtune_problem p;
+    struct gt_choice c;
+    struct gt_err err = {""};
+    (void)state;
+    single.has_f64 = false;
+    assert_int_equal(gt_problem_from_name(&p, "f64-nn-8x8x8", NULL), GEMMTUNE_OK);
+    const struct gt_query query = {.snapshot = &s,
+                                   .device = &single,
+                                   .device_key = HERE,
+                                   .problem = &p,
+                                   .worst = DEFAULT,
+                                   .pointer_align = 16};
+    assert_int_equal(gt_match(&c, &query, &err), GEMMTUNE_EUNSUPPORTED);
+    assert_non_null(strstr(err.line, "no kernel family serves f64-nn-8x8x8 on card-a"));
 }
 
 /* ---- forecasts ---- */
@@ -546,13 +561,21 @@ static void test_unverified(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_answers), cmocka_unit_test(test_default_points),
-        cmocka_unit_test(test_nothing_found), cmocka_unit_test(test_skip),
-        cmocka_unit_test(test_ties),          cmocka_unit_test(test_unverified),
-        cmocka_unit_test(test_split),         cmocka_unit_test(test_forecast),
-        cmocka_unit_test(test_layouts),       cmocka_unit_test(test_unverified_is_behind),
-        cmocka_unit_test(test_preference),    cmocka_unit_test(test_untuned_deep),
-        cmocka_unit_test(test_far_record),    cmocka_unit_test(test_cpu_default),
+        cmocka_unit_test(test_known_answers),
+        cmocka_unit_test(test_default_points),
+        cmocka_unit_test(test_nothing_found),
+        cmocka_unit_test(test_no_family_serves),
+        cmocka_unit_test(test_skip),
+        cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_unverified),
+        cmocka_unit_test(test_split),
+        cmocka_unit_test(test_forecast),
+        cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_unverified_is_behind),
+        cmocka_unit_test(test_preference),
+        cmocka_unit_test(test_untuned_deep),
+        cmocka_unit_test(test_far_record),
+        cmocka_unit_test(test_cpu_default),
     };
     return cmocka_run_group_tests_name("match", tests, setup, teardown);
 }

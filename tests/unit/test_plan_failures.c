@@ -219,6 +219,7 @@ static void test_refusals(void **state) {
     assert_int_equal(gemmtune_gemm(NULL, &p, &one, at(16), at(16), &one, at(16), NULL),
                      GEMMTUNE_EINVAL);
     gemmtune_problem_init(&p, GEMMTUNE_F16, 8, 8, 8);
+    p.type_acc = GEMMTUNE_F16;
     assert_int_equal(gemmtune_plan_create(&plan, ctx, &p, GEMMTUNE_MATCH_DEFAULT, 0),
                      GEMMTUNE_EUNSUPPORTED);
     assert_null(plan);

@@ -254,7 +254,7 @@ static int64_t random_dim(uint64_t *seed) {
 }
 
 static gemmtune_problem random_problem(uint64_t *seed) {
-    const struct gt_dtype *row = gt_dtype_at(next_random(seed) % 10);
+    const struct gt_dtype *row = gt_dtype_at(next_random(seed) % GT_DTYPES);
     gemmtune_problem p = rows(random_dim(seed), random_dim(seed), random_dim(seed));
     p.layout = (gemmtune_layout)(next_random(seed) % 2);
     p.trans_a = (gemmtune_trans)(next_random(seed) % 2);

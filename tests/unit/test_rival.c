@@ -99,6 +99,37 @@ static void test_shape_of_bf16(void **state) {
     assert_int_equal(s.compute, GT_CUBLAS_COMPUTE_F32);
 }
 
+/* The arithmetic that each mix asks for, and the strictest one. */
+static void test_shape_of_each_math(void **state) {
+    static const struct {
+        const char *problem;
+        unsigned type_a, type_b, type_c, scale, compute, pedantic;
+        int fast;
+    } rows[] = {
+        {"tf32-nn-1x1x1", GT_CUBLAS_F32, GT_CUBLAS_F32, GT_CUBLAS_F32, GT_CUBLAS_F32,
+         GT_CUBLAS_COMPUTE_TF32, GT_CUBLAS_COMPUTE_F32_PEDANTIC, 0},
+        {"i8-nn-1x1x1", GT_CUBLAS_I8, GT_CUBLAS_I8, GT_CUBLAS_I32, GT_CUBLAS_I32,
+         GT_CUBLAS_COMPUTE_I32, GT_CUBLAS_COMPUTE_I32_PEDANTIC, 0},
+        {"e4m3+e5m2=f16-nt-1x1x1", GT_CUBLAS_E5M2, GT_CUBLAS_E4M3, GT_CUBLAS_F16,
+         GT_CUBLAS_F32, GT_CUBLAS_COMPUTE_F32, GT_CUBLAS_COMPUTE_F32_PEDANTIC, 0},
+        {"e4m3@fast-nt-1x1x1", GT_CUBLAS_E4M3, GT_CUBLAS_E4M3, GT_CUBLAS_BF16,
+         GT_CUBLAS_F32, GT_CUBLAS_COMPUTE_F32, GT_CUBLAS_COMPUTE_F32_PEDANTIC, 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        gemmtune_problem p;
+        assert_int_equal(gt_problem_from_name(&p, rows[i].problem, NULL), GEMMTUNE_OK);
+        const struct gt_cublas_shape s = gt_cublas_shape_of(&p);
+        assert_int_equal(s.type_a, rows[i].type_a);
+        assert_int_equal(s.type_b, rows[i].type_b);
+        assert_int_equal(s.type_c, rows[i].type_c);
+        assert_int_equal(s.scale, rows[i].scale);
+        assert_int_equal(s.compute, rows[i].compute);
+        assert_int_equal(s.pedantic, rows[i].pedantic);
+        assert_int_equal(s.fast, rows[i].fast);
+    }
+}
+
 static void test_who_serves(void **state) {
     static const struct {
         const char *rival, *problem;
@@ -110,8 +141,13 @@ static void test_who_serves(void **state) {
         {"cublas", "i32-nn-1x1x1", GEMMTUNE_CUDA, false, false},
         {"cublas", "bf16-nn-1x1x1", GEMMTUNE_CUDA, false, true},
         {"cublaslt", "f16-tn-1x1x1", GEMMTUNE_CUDA, false, true},
-        {"cublas", "tf32-nn-1x1x1", GEMMTUNE_CUDA, false, false},
+        {"cublas", "tf32-nn-1x1x1", GEMMTUNE_CUDA, false, true},
+        {"cublas", "i8-nn-1x1x1", GEMMTUNE_CUDA, false, true},
         {"cublas", "e4m3-nn-1x1x1", GEMMTUNE_CUDA, false, false},
+        {"cublaslt", "e4m3-nt-1x1x1", GEMMTUNE_CUDA, false, true},
+        {"cublaslt", "e4m3+e5m2=f16@fast-nt-1x1x1", GEMMTUNE_CUDA, false, true},
+        {"cublaslt", "e5m2-nt-1x1x1", GEMMTUNE_CUDA, false, false},
+        {"clblast", "f16-nn-1x1x1", GEMMTUNE_OPENCL, false, false},
         {"clblast", "bf16-nn-1x1x1", GEMMTUNE_OPENCL, false, false},
         {"cpu", "bf16-nn-1x1x1", GEMMTUNE_OPENCL, true, false},
         {"cublas", "f32-nn-1x1x1", GEMMTUNE_OPENCL, false, false},
@@ -126,7 +162,8 @@ static void test_who_serves(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct gt_device d = {.backend = rows[i].backend, .is_cpu = rows[i].is_cpu};
+        const struct gt_device d = {
+            .backend = rows[i].backend, .is_cpu = rows[i].is_cpu, .cc = 90};
         gemmtune_problem p;
         assert_int_equal(gt_problem_from_name(&p, rows[i].problem, NULL), GEMMTUNE_OK);
         assert_int_equal(gt_rivals[index_of(rows[i].rival)]->serves(&d, &p),
@@ -153,8 +190,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),         cmocka_unit_test(test_names_that_are_none),
         cmocka_unit_test(test_environment),   cmocka_unit_test(test_shape),
-        cmocka_unit_test(test_shape_of_bf16), cmocka_unit_test(test_who_serves),
-        cmocka_unit_test(test_statuses),
+        cmocka_unit_test(test_shape_of_bf16), cmocka_unit_test(test_shape_of_each_math),
+        cmocka_unit_test(test_who_serves),    cmocka_unit_test(test_statuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

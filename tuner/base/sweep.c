@@ -25,7 +25,7 @@ struct spans {
     double values; /* number of values of all spans */
 };
 
-enum { TYPES_MAX = 16, KEYS_MAX = 32, WEIGHT_MAX = 1000000 };
+enum { TYPES_MAX = GT_DTYPES, KEYS_MAX = 32, WEIGHT_MAX = 1000000 };
 
 /* One object of "sizes": read and checked, not yet expanded. */
 struct entry {

@@ -83,29 +83,43 @@ void gt_cublas_version(char text[32], size_t version) {
              version % 100);
 }
 
-/* cuBLAS's constant for each type that it multiplies in f32 or f64. */
-static const struct {
-    gemmtune_dtype type;
-    gt_cublas_type theirs;
-} types[] = {
-    {GEMMTUNE_F32, GT_CUBLAS_F32},
-    {GEMMTUNE_F64, GT_CUBLAS_F64},
-    {GEMMTUNE_F16, GT_CUBLAS_F16},
-    {GEMMTUNE_BF16, GT_CUBLAS_BF16},
+static const gt_cublas_type types[] = {
+    [GEMMTUNE_F32] = GT_CUBLAS_F32,   [GEMMTUNE_F64] = GT_CUBLAS_F64,
+    [GEMMTUNE_F16] = GT_CUBLAS_F16,   [GEMMTUNE_BF16] = GT_CUBLAS_BF16,
+    [GEMMTUNE_E4M3] = GT_CUBLAS_E4M3, [GEMMTUNE_E5M2] = GT_CUBLAS_E5M2,
+    [GEMMTUNE_I8] = GT_CUBLAS_I8,     [GEMMTUNE_I32] = GT_CUBLAS_I32,
 };
 
-static bool find_type(gt_cublas_type *out, gemmtune_dtype type) {
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (types[i].type == type) {
-            *out = types[i].theirs;
-            return true;
-        }
-    return false;
+/* The type of alpha and beta, and two kinds of arithmetic: the usual one and the strictest.
+ */
+static const struct sums {
+    gemmtune_dtype acc;
+    gemmtune_math math;
+    gt_cublas_compute compute, pedantic;
+} sums[] = {
+    {GEMMTUNE_F32, GEMMTUNE_MATH_STRICT, GT_CUBLAS_COMPUTE_F32,
+     GT_CUBLAS_COMPUTE_F32_PEDANTIC},
+    {GEMMTUNE_F32, GEMMTUNE_MATH_TF32, GT_CUBLAS_COMPUTE_TF32,
+     GT_CUBLAS_COMPUTE_F32_PEDANTIC},
+    {GEMMTUNE_F32, GEMMTUNE_MATH_FAST, GT_CUBLAS_COMPUTE_F32,
+     GT_CUBLAS_COMPUTE_F32_PEDANTIC},
+    {GEMMTUNE_F64, GEMMTUNE_MATH_STRICT, GT_CUBLAS_COMPUTE_F64,
+     GT_CUBLAS_COMPUTE_F64_PEDANTIC},
+    {GEMMTUNE_I32, GEMMTUNE_MATH_STRICT, GT_CUBLAS_COMPUTE_I32,
+     GT_CUBLAS_COMPUTE_I32_PEDANTIC},
+};
+
+/* The first row for types that the libraries do not serve. */
+static const struct sums *sums_of(const gemmtune_problem *p) {
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        if (sums[i].acc == p->type_acc && sums[i].math == p->math)
+            return &sums[i];
+    return sums;
 }
 
 struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p) {
-    const bool wide = p->type_acc == GEMMTUNE_F64;
-    struct gt_cublas_shape s = {
+    const struct sums *how = sums_of(p);
+    return (struct gt_cublas_shape){
         .op_a = p->trans_b ? GT_CUBLAS_T : GT_CUBLAS_N,
         .op_b = p->trans_a ? GT_CUBLAS_T : GT_CUBLAS_N,
         .m = (int)p->n,
@@ -114,14 +128,14 @@ struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p) {
         .lda = (int)p->ldb,
         .ldb = (int)p->lda,
         .ldc = (int)p->ldc,
-        .scale = wide ? GT_CUBLAS_F64 : GT_CUBLAS_F32,
-        .compute = wide ? GT_CUBLAS_COMPUTE_F64 : GT_CUBLAS_COMPUTE_F32,
-        .pedantic = wide ? GT_CUBLAS_COMPUTE_F64_PEDANTIC : GT_CUBLAS_COMPUTE_F32_PEDANTIC,
+        .type_a = types[p->type_b],
+        .type_b = types[p->type_a],
+        .type_c = types[p->type_c],
+        .scale = types[p->type_acc],
+        .compute = how->compute,
+        .pedantic = how->pedantic,
+        .fast = p->math == GEMMTUNE_MATH_FAST,
     };
-    (void)find_type(&s.type_a, p->type_b);
-    (void)find_type(&s.type_b, p->type_a);
-    (void)find_type(&s.type_c, p->type_c);
-    return s;
 }
 
 /* Setting the stream removes the workspace, so the workspace is set after it. */
@@ -141,12 +155,20 @@ gt_status gt_cublas_open(const struct gt_cublas **api, cublasHandle_t *handle,
     return status;
 }
 
-/* The types of cublasGemmEx: A and B have one type; C has that type or the accumulator's.
- */
+/* A and B have one type, C has that type or the accumulator's. Neither library multiplies
+ * i32. */
 bool gt_cublas_serves(const struct gt_device *d, const gemmtune_problem *p) {
     const struct gt_dtype *row = gt_dtype_of(p);
-    gt_cublas_type unused;
-    return d->backend == GEMMTUNE_CUDA && row && row->math == GEMMTUNE_MATH_STRICT &&
-           find_type(&unused, row->a) && row->b == row->a &&
+    return d->backend == GEMMTUNE_CUDA && row != NULL && !gt_dtype_is_float_8(row) &&
+           row->a != GEMMTUNE_I32 && row->b == row->a &&
            (row->c == row->a || row->c == row->acc);
+}
+
+/* cublasLt multiplies 8-bit floats as well, but not e5m2 by e5m2. */
+bool gt_cublaslt_serves(const struct gt_device *d, const gemmtune_problem *p) {
+    const struct gt_dtype *row = gt_dtype_of(p);
+    if (row == NULL || !gt_dtype_is_float_8(row))
+        return gt_cublas_serves(d, p);
+    return d->backend == GEMMTUNE_CUDA && d->cc >= 89 &&
+           (row->a == GEMMTUNE_E4M3 || row->b == GEMMTUNE_E4M3);
 }

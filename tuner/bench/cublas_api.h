@@ -30,14 +30,22 @@ typedef int gt_cublas_algo;
     X(GT_CUBLAS_F32, CUDA_R_32F, 0)                                                        \
     X(GT_CUBLAS_F64, CUDA_R_64F, 1)                                                        \
     X(GT_CUBLAS_F16, CUDA_R_16F, 2)                                                        \
+    X(GT_CUBLAS_I8, CUDA_R_8I, 3)                                                          \
+    X(GT_CUBLAS_I32, CUDA_R_32I, 10)                                                       \
     X(GT_CUBLAS_BF16, CUDA_R_16BF, 14)                                                     \
+    X(GT_CUBLAS_E4M3, CUDA_R_8F_E4M3, 28)                                                  \
+    X(GT_CUBLAS_E5M2, CUDA_R_8F_E5M2, 29)                                                  \
     X(GT_CUBLAS_COMPUTE_F32, CUBLAS_COMPUTE_32F, 68)                                       \
     X(GT_CUBLAS_COMPUTE_F32_PEDANTIC, CUBLAS_COMPUTE_32F_PEDANTIC, 69)                     \
     X(GT_CUBLAS_COMPUTE_F64, CUBLAS_COMPUTE_64F, 70)                                       \
     X(GT_CUBLAS_COMPUTE_F64_PEDANTIC, CUBLAS_COMPUTE_64F_PEDANTIC, 71)                     \
+    X(GT_CUBLAS_COMPUTE_I32, CUBLAS_COMPUTE_32I, 72)                                       \
+    X(GT_CUBLAS_COMPUTE_I32_PEDANTIC, CUBLAS_COMPUTE_32I_PEDANTIC, 73)                     \
+    X(GT_CUBLAS_COMPUTE_TF32, CUBLAS_COMPUTE_32F_FAST_TF32, 77)                            \
     X(GT_CUBLAS_ALGO_DEFAULT, CUBLAS_GEMM_DEFAULT, -1)                                     \
     X(GT_CUBLASLT_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSA, 3)                             \
     X(GT_CUBLASLT_DESC_TRANSB, CUBLASLT_MATMUL_DESC_TRANSB, 4)                             \
+    X(GT_CUBLASLT_DESC_FAST_SUMS, CUBLASLT_MATMUL_DESC_FAST_ACCUM, 25)                     \
     X(GT_CUBLASLT_PREF_WORKSPACE, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, 1)
 
 enum gt_cublas_constant {
@@ -147,6 +155,7 @@ struct gt_cublas_shape {
         type_c;           /* of the first and second matrix passed, and of C */
     gt_cublas_type scale; /* type of alpha and beta */
     gt_cublas_compute compute, pedantic;
+    int8_t fast; /* 1: sums of 8-bit floats may have fewer bits */
 };
 struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p);
 /* Opens the library with a handle, a stream and a workspace. After a failure the caller
@@ -154,6 +163,8 @@ struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p);
 gt_status gt_cublas_open(const struct gt_cublas **api, cublasHandle_t *handle,
                          CUstream stream, void *workspace, size_t workspace_bytes,
                          struct gt_err *err);
+/* Whether cublasGemmEx or cublasLtMatmul may have a kernel for these types. */
 bool gt_cublas_serves(const struct gt_device *d, const gemmtune_problem *p);
+bool gt_cublaslt_serves(const struct gt_device *d, const gemmtune_problem *p);
 
 #endif

@@ -63,21 +63,24 @@ static gt_status open_cublaslt(void **self, const struct gt_rival_setup *setup,
 
 /* ---- one problem ---- */
 
+static gt_status set(struct cublaslt *c, gt_cublas_desc_attribute what, const void *value,
+                     size_t size, struct gt_err *err) {
+    return gt_cublas_result(
+        c->api->cublasLtMatmulDescSetAttribute(c->desc, what, value, size),
+        "cublasLtMatmulDescSetAttribute", err);
+}
+
 static gt_status make_desc(struct cublaslt *c, const struct gt_cublas_shape *s,
                            struct gt_err *err) {
     gt_status status =
         gt_cublas_result(c->api->cublasLtMatmulDescCreate(&c->desc, s->compute, s->scale),
                          "cublasLtMatmulDescCreate", err);
     if (status == GEMMTUNE_OK)
-        status = gt_cublas_result(
-            c->api->cublasLtMatmulDescSetAttribute(c->desc, GT_CUBLASLT_DESC_TRANSA,
-                                                   &s->op_a, sizeof s->op_a),
-            "cublasLtMatmulDescSetAttribute", err);
+        status = set(c, GT_CUBLASLT_DESC_TRANSA, &s->op_a, sizeof s->op_a, err);
     if (status == GEMMTUNE_OK)
-        status = gt_cublas_result(
-            c->api->cublasLtMatmulDescSetAttribute(c->desc, GT_CUBLASLT_DESC_TRANSB,
-                                                   &s->op_b, sizeof s->op_b),
-            "cublasLtMatmulDescSetAttribute", err);
+        status = set(c, GT_CUBLASLT_DESC_TRANSB, &s->op_b, sizeof s->op_b, err);
+    if (status == GEMMTUNE_OK && s->fast)
+        status = set(c, GT_CUBLASLT_DESC_FAST_SUMS, &s->fast, sizeof s->fast, err);
     return status;
 }
 
@@ -131,12 +134,30 @@ static gt_status find_candidates(struct cublaslt *c, struct gt_err *err) {
     return status;
 }
 
+/* The library's own rules for 8-bit floats on sm_89 and sm_90: k contiguous in both
+ * factors, and rows of whole 16 bytes. */
+static gt_status check_float_8(const gemmtune_problem *p, struct gt_err *err) {
+    enum { STEP = 16 };
+    if (!gt_dtype_is_float_8(gt_dtype_of(p)))
+        return GEMMTUNE_OK;
+    if (p->trans_a || !p->trans_b)
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                       "cublasLt multiplies 8-bit floats in layout nt only");
+    if (p->n % STEP != 0 || p->k % STEP != 0 || p->lda % STEP != 0 || p->ldb % STEP != 0)
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                       "cublasLt multiplies 8-bit floats in multiples of 16 only");
+    return GEMMTUNE_OK;
+}
+
 static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
                          struct gt_err *err) {
     struct cublaslt *c = self;
     const struct gt_cublas_shape shape = gt_cublas_shape_of(p);
     forget(c);
-    gt_status status = make_desc(c, &shape, err);
+    *variants = 0;
+    gt_status status = check_float_8(p, err);
+    if (status == GEMMTUNE_OK)
+        status = make_desc(c, &shape, err);
     if (status == GEMMTUNE_OK)
         status = make_layouts(c, &shape, err);
     if (status == GEMMTUNE_OK)
@@ -167,7 +188,7 @@ static void describe(char text[GT_RIVAL_TEXT_MAX], void *self, int variant) {
 const struct gt_rival gt_rival_cublaslt = {
     .name = "cublaslt",
     .about = "the fastest of the candidates that cublasLt's heuristic offers",
-    .serves = gt_cublas_serves,
+    .serves = gt_cublaslt_serves,
     .open = open_cublaslt,
     .close = close_cublaslt,
     .prepare = prepare,

@@ -33,7 +33,7 @@ static gt_status make_operand(struct gt_guarded *o, struct gt_checker *c,
     o->bytes = operand_bytes(elements, type);
     gt_status status = ops->alloc(&o->mem, c->rig, o->bytes, err);
     if (status == GEMMTUNE_OK)
-        status = ops->fill(c->rig, o->mem, o->bytes, GT_POISON, err);
+        status = ops->fill(c->rig, o->mem, o->bytes, gt_data_poison(type), err);
     if (status == GEMMTUNE_OK)
         status = ops->view(&o->view, c->rig, o->mem, GT_GUARD, o->bytes - GT_GUARD, err);
     if (status == GEMMTUNE_OK)

@@ -11,13 +11,23 @@
  * The bound. Let r be the exact result alpha AB + beta C0, s = |alpha| |A||B| + |beta|
  * |C0|, u_acc and u_c the unit roundoffs of the accumulator and of C.
  *   - The kernel sums in the accumulator's type: its sum x has |x - r| <= 12 u_acc s.
+ *     With FAST, u_acc is 2^-14 (gt_sum_unit).
+ *   - Tensor cores, which may sum all types but f32, f64 and i32, truncate towards zero
+ *     after every 16 bytes of A, or later: b k / 16 times, where b is sizeof(A). A
+ *     truncation takes 0.7 u_acc of the sum at that moment. The terms are products of
+ *     uniform numbers with deviation d, and s is 0.75 d k. A sum that ends at z d sqrt(k)
+ *     is half as large on average. It loses 0.03 z b sqrt(k) u_acc s in all. z is below 6
+ *     for 10^8 elements. b sqrt(k) / 4 is added to the 12: 1.4 times that loss.
+ *   - With TF32 each factor may lose up to u_in = 2^-10 of its size, so each product up to
+ *     u_in (2 + u_in) of its own: that is added to the 12 u_acc.
  *   - It rounds x once to C: |c - x| <= u_c max(|x|, least), where least is C's smallest
  *     normal number. Below it, C's elements are no longer denser.
- *   - Together: |c - r| <= 12 u_acc (1 + u_c) s + u_c max(|r|, least).
+ *   - Together, with t = 12 u_acc + these: |c - r| <= t (1 + u_c) s + u_c max(|r|, least).
  *   - The reference has the wide type, so its own roundoff joins that of C.
  * The two roundoffs must stay apart: with u_c in both terms, a bf16 C of all zeros would be
- * right at k = 4096, where s is 1024 and |r| about 21. With exact data the sum is not
- * rounded, and c must be r rounded to C's type, bit by bit.
+ * right at k = 4096, where s is 1024 and |r| about 21. With exact data (small integers,
+ * which all types and TF32 hold) the sum is not rounded, and c must be r rounded to C's
+ * type, bit by bit. So no bound, however loose, hides a lost product or a wrong scale.
  */
 #ifndef GT_TUNER_LAB_CHECK_H
 #define GT_TUNER_LAB_CHECK_H

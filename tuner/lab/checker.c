@@ -8,6 +8,7 @@
 #include "core/embed.h"
 #include "runtime/family.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,10 +229,19 @@ bool gt_case_is_exact(const struct gt_case *t) {
     return t->spec.mode != GT_DATA_UNIFORM || !gt_type_is_float(t->checker->wide);
 }
 
+/* Whether tensor cores may compute the sum. They drop the bits that do not fit. */
+static bool may_truncate(const gemmtune_problem *p) {
+    return gt_type_size(p->type_a) < gt_type_size(p->type_acc) ||
+           p->math != GEMMTUNE_MATH_STRICT;
+}
+
 struct gt_bound gt_bound_of(const struct gt_case *t) {
     const gemmtune_problem *p = &t->spec.problem;
-    const double u_acc = gt_type_unit(p->type_acc), u_c = gt_type_unit(p->type_c);
-    return (struct gt_bound){.sum = GT_TOLERANCE * u_acc * (1 + u_c),
+    const double u_c = gt_type_unit(p->type_c), u_in = gt_input_unit(p);
+    const double truncation =
+        may_truncate(p) ? (double)gt_type_size(p->type_a) / 4 * sqrt((double)p->k) : 0;
+    const double sum = (GT_TOLERANCE + truncation) * gt_sum_unit(p) + u_in * (2 + u_in);
+    return (struct gt_bound){.sum = sum * (1 + u_c),
                              .rounding = u_c + gt_type_unit(t->checker->wide),
                              .least = gt_type_least(p->type_c)};
 }
@@ -298,7 +308,7 @@ gt_status gt_checker_unchanged(struct gt_case *t, const struct gt_guarded *o,
     push_long(&l, o->ld);
     push_long(&l, (int64_t)o->seed);
     push_int(&l, t->spec.mode);
-    push_word(&l, GT_POISON);
+    push_word(&l, gt_data_poison(type));
     push_ptr(&l, c->found);
     push_int(&l, slot);
     return run(c, K_UNCHANGED, o->bytes / size, &l, err);

@@ -36,12 +36,15 @@ double gt_data_value(uint64_t seed, int64_t row, int64_t col, enum gt_data_mode 
     }
 }
 
-enum gt_data_mode gt_data_exact(gemmtune_dtype acc, int64_t k) {
+uint32_t gt_data_poison(gemmtune_dtype type) {
+    return gt_type_is_float(type) && gt_type_size(type) == 1 ? GT_POISON_8 : GT_POISON;
+}
+
+enum gt_data_mode gt_data_exact(const gemmtune_problem *p, int64_t k) {
     /* |sum| <= 9 k and |beta C| <= 9. In exact cases alpha and beta are multiples of 1/2
      * and at most 2 in size; three more bits are enough for them. */
-    const double most = 8 * 9 * ((double)k + 1);
-    return !gt_type_is_float(acc) || most <= gt_type_exact(acc) ? GT_DATA_SMALL
-                                                                : GT_DATA_UNIT;
+    const double most = 8 * 9 * ((double)k + 1), unit = gt_sum_unit(p);
+    return unit == 0 || most <= 1 / unit ? GT_DATA_SMALL : GT_DATA_UNIT;
 }
 
 void gt_data_fill(void *x, gemmtune_dtype type, int64_t rows, int64_t cols, int64_t ld,

@@ -23,13 +23,18 @@ enum gt_data_mode {
 #define GT_POISON   UINT32_C(0xfff1fff3)
 #define GT_POISON_C UINT32_C(0xfff5fff6)
 #define GT_POISON_W UINT32_C(0xfff9ffe1)
+/* In place of GT_POISON for 8-bit floats: each byte is NaN. */
+#define GT_POISON_8 UINT32_C(0xff7f7fff)
+
+/* The word for an input of this type. */
+uint32_t gt_data_poison(gemmtune_dtype type);
 
 /* The value of element (row, col); the type holds it exactly. */
 double gt_data_value(uint64_t seed, int64_t row, int64_t col, enum gt_data_mode mode,
                      gemmtune_dtype type);
-/* The mode in which a sum of k products is exact in the accumulator's type, in any order.
- */
-enum gt_data_mode gt_data_exact(gemmtune_dtype acc, int64_t k);
+/* The mode in which a sum of k products is exact in the problem's accumulator, in any
+ * order. */
+enum gt_data_mode gt_data_exact(const gemmtune_problem *p, int64_t k);
 /* Fills rows x cols elements with leading dimension ld. */
 void gt_data_fill(void *x, gemmtune_dtype type, int64_t rows, int64_t cols, int64_t ld,
                   uint64_t seed, enum gt_data_mode mode);

@@ -9,11 +9,11 @@
 
 /* Shapes that every kernel must get right besides the timed one: full tiles, ragged tiles,
  * primes, single rows and columns, an empty sum, padded leading dimensions, alpha and beta.
- * In half of the ragged ones, rows begin at multiples of 4 elements: kernels with vector
- * loads refuse the others, and must meet ragged edges and tails too. */
+ * In half of the ragged ones, rows begin at multiples of 4 elements and of 16 bytes:
+ * kernels with vector loads refuse the others, and must meet ragged edges and tails too. */
 struct small {
     int m, n, k;
-    int to; /* leading dimensions are rounded up to a multiple of this */
+    int to; /* leading dimensions are rounded up to a multiple of this; if 4, of 16 bytes */
     /* extra elements in A's rows; twice as many in B's and three times in C's, so that no
      * leading dimension equals another */
     int pad;
@@ -85,8 +85,10 @@ const struct gt_device *gt_lab_device(const struct gt_lab *lab) {
 
 /* ---- set-up ---- */
 
-static int64_t padded(const struct small *s, int64_t row, int pads) {
-    return ((row > 0 ? row : 1) + pads * s->pad + s->to - 1) / s->to * s->to;
+static int64_t padded(const struct small *s, int64_t row, int pads, gemmtune_dtype type) {
+    const int64_t vector = GT_VECTOR_BYTES / (int64_t)gt_type_size(type);
+    const int64_t to = s->to > 1 && vector > s->to ? vector : s->to;
+    return ((row > 0 ? row : 1) + pads * s->pad + to - 1) / to * to;
 }
 
 /* The small shape with the types and the layout of `types`. */
@@ -96,9 +98,9 @@ static gemmtune_problem small_problem(const struct small *s,
     p.m = s->m;
     p.n = s->n;
     p.k = s->k;
-    p.lda = padded(s, p.trans_a ? p.m : p.k, 1);
-    p.ldb = padded(s, p.trans_b ? p.k : p.n, 2);
-    p.ldc = padded(s, p.n, 3);
+    p.lda = padded(s, p.trans_a ? p.m : p.k, 1, p.type_a);
+    p.ldb = padded(s, p.trans_b ? p.k : p.n, 2, p.type_b);
+    p.ldc = padded(s, p.n, 3, p.type_c);
     p.stride_a = p.stride_b = p.stride_c = 0;
     return p;
 }
@@ -133,7 +135,7 @@ static gt_status setup_smalls(struct gt_lab *lab, const gemmtune_problem *p, uin
             .problem = small_problem(s, p),
             .alpha = whole ? (int)(2 * s->alpha) : s->alpha,
             .beta = whole ? (int)(2 * s->beta) : s->beta,
-            .mode = s->uniform ? GT_DATA_UNIFORM : gt_data_exact(p->type_acc, s->k),
+            .mode = s->uniform ? GT_DATA_UNIFORM : gt_data_exact(p, s->k),
             .seed = seed + (uint64_t)i + 10,
             .finite = s->finite,
         };
@@ -161,7 +163,7 @@ gt_status gt_lab_setup_types(struct gt_lab *lab, const gemmtune_problem *p, uint
 
 static gt_status setup_timed(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                              struct gt_err *err) {
-    const enum gt_data_mode mode[2] = {gt_data_exact(p->type_acc, p->k), GT_DATA_UNIFORM};
+    const enum gt_data_mode mode[2] = {gt_data_exact(p, p->k), GT_DATA_UNIFORM};
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < 2; i++) {
         const struct gt_case_spec spec = {.problem = *p,
