@@ -437,7 +437,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
 #if GT_GIVE
         GT_REGISTERS_TAKE(GT_TAKE);
 #endif
-        const int group = t / 128, member = group % TEAM;
+        /* From lane 0, so that descriptors are known to be the same in all lanes. */
+        const int group = __shfl_sync(0xffffffff, t / 128, 0), member = group % TEAM;
         const int row = member / (BN / WN) * WM, col = member % (BN / WN) * WN;
         int used = 0, turns = 0; /* slabs of all items before; items before */
         GT_UNROLL_BY(1)
