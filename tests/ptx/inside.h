@@ -113,7 +113,7 @@ struct op {
 
 extern const struct op integer_ops[], bit_ops[], float_ops[], half_ops[], convert_ops[],
     move_ops[], memory_ops[], atomic_ops[], control_ops[], warp_ops[], mma_ops[],
-    barrier_ops[], copy_ops[], bulk_ops[], tensor_ops[], wgmma_ops[];
+    barrier_ops[], copy_ops[], bulk_ops[], wgmma_ops[];
 
 enum { OPERANDS_MAX = 12, SHAPE_WORD = 3 };
 
@@ -304,23 +304,22 @@ struct block {
     unsigned char *local;
 };
 
-/* An asynchronous bulk copy under way. */
+/* A copy of the asynchronous unit under way. */
 struct flight {
     struct flight *next;
     const struct ins *ins;
-    struct block *block; /* of the thread that started it */
-    struct thread *thread;
-    bool is_load, lazy;
+    struct thread *thread; /* that has started it */
+    struct block *block;   /* its block */
+    bool is_load, lazy, is_tensor, from_shared;
     uint64_t since, global;
-    uint32_t shared, bytes, barrier, ranks; /* ranks: bits of the blocks that receive */
-    uint32_t group;                         /* of a store, of its thread */
-    bool has_read;
-    unsigned char *data;
-    bool is_tensor;
+    uint32_t shared, source, bytes, barrier; /* places in shared memory */
+    uint32_t ranks;                          /* bits: the blocks that receive a load */
+    uint32_t group;                          /* of its thread; a store's */
+    unsigned char *data;                     /* what a store has read */
     struct ptx_tensor map;
     int32_t at[5];
     enum operation reduce;
-    enum type reduce_type;
+    enum type type;
 };
 
 struct cluster {
@@ -502,12 +501,12 @@ void finish_copies(struct thread *t, uint32_t before_group);
 bool finish_some_copies(struct cluster *c);
 /* Fails when the thread ends while memory of its block is still read or written. */
 void check_flights_at_end(struct thread *t, const struct ins *ins);
-/* Starts a copy; takes it over. */
-void take_off(struct thread *t, const struct flight *flight);
-/* Lands copies whose moment has come. all: whether one lands in any case. */
+/* Lands copies whose moment has come; with `must`, any copy when there is none such. */
 bool land_some(struct cluster *c, bool must);
-void tensor_load(struct flight *f, unsigned char *to, uint32_t shared);
+/* Copies a box to a place in shared memory, or f->data to a box. */
+void tensor_load(struct flight *f, unsigned char *smem, uint32_t at);
 void tensor_store(struct flight *f);
+enum type tensor_type(const struct ptx_tensor *tensor);
 void store_reduced(unsigned char *to, const unsigned char *from, enum operation op,
                    enum type type);
 void ptx_tensor_unpack(struct ptx_tensor *tensor, const uint64_t words[16]);

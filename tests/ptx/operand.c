@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* What a register holds that nothing has written; no constant of a program. */
+#define JUNK UINT64_C(0xdeadbeefbaadf00d)
+
 uint32_t add_slot(struct reader *r, enum origin origin, uint64_t value) {
     struct ptx_code *c = r->code;
     c->slot = grow(r, c->slot, c->slots, &c->slot_room, sizeof *c->slot);
@@ -27,7 +30,7 @@ void declare(struct reader *r) {
         }
         d->slot = (uint32_t)r->code->slots;
         for (uint32_t i = 0; i < (d->count ? d->count : 1); i++)
-            (void)add_slot(r, FROM_VALUE, UINT64_C(0xdeadbeefbaadf00d));
+            (void)add_slot(r, FROM_VALUE, JUNK);
     } while (accept(r, ','));
     expect(r, ';');
 }
@@ -154,8 +157,8 @@ static void add_arg(struct reader *r, struct ins *ins, uint32_t slot, int64_t of
 /* The slot of a name that is no label. */
 static uint32_t slot_of(struct reader *r, const char *name) {
     uint32_t slot;
-    if (strcmp(name, "_") == 0)
-        return add_slot(r, FROM_VALUE, 0);
+    if (strcmp(name, "_") == 0) /* a slot of its own, which no constant shares */
+        return add_slot(r, FROM_VALUE, JUNK);
     if (strcmp(name, "WARP_SZ") == 0)
         return add_constant(r, WARP_SIZE);
     if (find_slot(r, name, &slot) || find_special(r, name, &slot))

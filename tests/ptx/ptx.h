@@ -85,11 +85,13 @@ struct ptx_report {
 
 void ptx_run(struct ptx_report *report, const struct ptx_launch *launch);
 
+enum ptx_kind { PTX_U8, PTX_S32, PTX_F16, PTX_BF16, PTX_F32, PTX_F64 };
+
 /* What a tensor map holds. `words` are the 128 bytes that a kernel gets. */
 struct ptx_tensor {
     uint64_t address, dims[5], strides[5];   /* bytes; strides[0]: an element */
     uint32_t box[5], rank, element, swizzle; /* swizzle: 0, 32, 64 or 128 bytes */
-    uint32_t kind; /* of element, as reductions need it: enum type of inside.h */
+    enum ptx_kind kind;
 };
 
 void ptx_tensor_pack(uint64_t words[16], const struct ptx_tensor *tensor);
