@@ -202,8 +202,10 @@ $(B)/tests/device/cu%_header_check.o: FILE_CFLAGS = -isystem $(CUDA_HOME)/includ
 # tests/fake/lib*.c: stand-ins for libraries that are opened at run time.
 $(B)/tests/fake/lib%.so: $(B)/tests/fake/lib%.o
 	$(call link,-shared)
-$(B)/tests/fake/libcuda.so: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fake/cuda/*.c))
+$(B)/tests/fake/libcuda.so: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fake/cuda/*.c tests/ptx/*.c))
 	$(call link,-shared)
+# The interpreter of PTX has loops over large tiles, and rounds as the kernel says.
+$(B)/tests/ptx/%.o: FILE_CFLAGS = $(if $(optimised),-O3) -frounding-math
 $(B)/tests/fake/lib%.o: FILE_CFLAGS = -Wno-unused-parameter -fvisibility=default
 
 $(B)/examples/%.o: FILE_CFLAGS = -Iinclude

@@ -13,6 +13,15 @@
 static const struct chip chips[] = {
     {"h200", "NVIDIA H200", 90, 132, 6144, 1980, 3201, 62914560, 232448, 233472,
      (size_t)150754 << 20},
+    {"rtx5090", "NVIDIA GeForce RTX 5090", 120, 170, 512, 2407, 14001, 100663296, 101376,
+     102400, (size_t)32607 << 20},
+    {"l40s", "NVIDIA L40S", 89, 142, 384, 2520, 9001, 100663296, 101376, 102400,
+     (size_t)46068 << 20},
+    {"a10", "NVIDIA A10", 86, 72, 384, 1695, 6251, 6291456, 101376, 102400,
+     (size_t)23028 << 20},
+    {"a100", "NVIDIA A100-SXM4-40GB", 80, 108, 5120, 1410, 1215, 41943040, 166912, 167936,
+     (size_t)40536 << 20},
+    {"t4", "Tesla T4", 75, 40, 256, 1590, 5001, 4194304, 65536, 65536, (size_t)15360 << 20},
     {"gtx1080", "NVIDIA GeForce GTX 1080", 61, 20, 256, 1734, 5005, 2097152, 49152, 98304,
      (size_t)8107 << 20},
     {"gtx1050-2gb", "NVIDIA GeForce GTX 1050", 61, 5, 128, 1455, 3504, 1048576, 49152,
@@ -61,8 +70,11 @@ gt_cu_result cuDeviceGetName(char *name, int size, CUdevice d) {
 
 static void make_uuid(struct gt_cu_uuid *uuid, CUdevice d) {
     memset(uuid, d, sizeof *uuid);
-    memcpy(uuid->bytes, device[d]->word, 4);
-    memcpy(uuid->bytes + 4, device[d]->word + strlen(device[d]->word) - 3, 3);
+    const char *word = device[d]->word;
+    const size_t length = strlen(word);
+    memcpy(uuid->bytes, word, length < 4 ? length : 4);
+    if (length > 3)
+        memcpy(uuid->bytes + 4, word + length - 3, 3);
 }
 
 gt_cu_result cuDeviceGetUuid_v2(struct gt_cu_uuid *uuid, CUdevice d) {

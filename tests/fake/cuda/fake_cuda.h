@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fake_cuda.h - libcuda.so, a replacement for the CUDA driver (GEMMTUNE_LIBCUDA) that
- * really
- * runs kernels, on the CPU through PoCL. With tests/fake/libnvrtc.c an "image" is the
- * kernel's source, which also compiles as OpenCL C. The whole CUDA side of gemmtune thus
- * runs without a GPU, and every fault of a driver can be produced. It is stricter than a
- * driver: addresses must lie in live allocations, shared memory must have been requested, a
- * context must be current.
+ * really runs kernels, on the CPU. An image is one of two things:
+ *
+ * - the kernel's source, with tests/fake/libnvrtc.c; it also compiles as OpenCL C, and PoCL
+ *   runs it
+ * - PTX, with tests/fake/libnvrtc_ptx.c and a real NVRTC; tests/ptx/ runs it
+ *
+ * The whole CUDA side of gemmtune thus runs without a GPU, and every fault of a driver can
+ * be produced. It is stricter than a driver: addresses must lie in live allocations, shared
+ * memory must have been requested, a context must be current.
  *
  * It runs everything at once and in order; work that CUDA does later is done in the call.
  * It exports NVML's functions too: GEMMTUNE_LIBNVML may name the same file. cuInit reads
  * the environment; a changed script counts from the start.
  *
- * - FAKE_CUDA_DEVICE: a list with commas of h200 (the default), gtx1080, gtx1050-2gb and
- *   gtx1050-3gb
+ * - FAKE_CUDA_DEVICE: a list with commas of h200 (the default), rtx5090, l40s, a10, a100,
+ *   t4, gtx1080, gtx1050-2gb and gtx1050-3gb
  * - FAKE_CUDA_TIME: with "model", times come from a model of the launch, the same in every
  *   run, and a graph is executed in part; otherwise they come from the clock
- * - FAKE_CUDA_SEED: random seed of the model's noise
+ * - FAKE_CUDA_SEED: random seed of the model's noise, and of the order in which tests/ptx/
+ *   runs threads and lands copies
+ * - FAKE_CUDA_STRICT: 1 makes reading shared memory that nothing has written an error
+ * - FAKE_CUDA_STEPS: the most instructions of a launch of PTX, all threads together
  * - FAKE_CUDA_REPORT: a file to which each destroyed context adds a line about its
  *   leftovers
  * - FAKE_CUDA_ORDER: when set, an access to device memory that other streams may disturb
@@ -44,6 +50,7 @@
 #include <CL/cl.h>
 
 #include "runtime/cuda_api.h"
+#include "tests/ptx/ptx.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -174,15 +181,18 @@ struct CUfunc_st {
     char name[48];
     int count;
     struct param param[PARAMS_MAX];
-    int m, n, k, alpha;  /* which parameters are called so; -1 */
-    unsigned cluster[3]; /* of its first launch: it is made for that */
-    size_t smem;         /* size of its __local arrays */
-    size_t dynamic_max;  /* what may be asked for at a launch */
-    uint64_t hash, runs; /* for the model */
+    int m, n, k, alpha;           /* which parameters are called so; -1 */
+    unsigned cluster[3];          /* of its first launch: it is made for that */
+    size_t smem;                  /* size of its __local arrays */
+    size_t dynamic_max;           /* what may be asked for at a launch */
+    uint64_t hash, runs;          /* for the model */
+    const struct ptx_kernel *ptx; /* NULL: OpenCL runs it */
+    double ptx_ns;                /* the time that the model gives it */
 };
 
 struct CUmod_st {
     cl_program program;
+    struct ptx_module *ptx; /* NULL: OpenCL has it */
     int registers;
     bool wide;     /* gt_elem has 8 bytes */
     uint64_t hash; /* of source and device */
@@ -272,6 +282,20 @@ bool is_allocated(CUdeviceptr at, size_t bytes);
 /* Frees the leftovers of a context, as the driver does, and reports how many there were. */
 void clear_memories(CUcontext context, long *count, size_t *bytes);
 gt_cu_result not_in_capture(CUstream stream);
+
+/* The allocation that holds an address. */
+bool find_memory(uint64_t at, uint64_t *begin, uint64_t *end);
+
+/* ---- ptx.c ---- */
+
+bool is_ptx(const char *image);
+/* The module of an image for the current device. */
+gt_cu_result load_ptx(CUmodule module, const char *image);
+/* The function's kernel and parameters; false when there is no such kernel. */
+bool find_ptx(CUfunction function, const char *name);
+gt_cu_result execute_ptx(const struct launch *l);
+/* The sentence about the last kernel that failed, "" when none has. */
+const char *ptx_complaint(void);
 
 /* ---- modules.c ---- */
 

@@ -133,7 +133,8 @@ static double model_ns(const struct launch *l) {
     const double rate = c->units * 128.0 * c->clock_mhz * 2e-3 / (wide ? 64 : 4);
     const double share = 0.1 + 0.8 * fraction(f->hash);
     const double noise = fraction(mix(mix(f->hash + seed) + f->runs++)) - 0.5;
-    return (2000 + 1000 * share + flops / (rate * share)) * (1 + 0.02 * noise);
+    const double work = f->ptx ? f->ptx_ns : flops / (rate * share);
+    return (2000 + 1000 * share + work) * (1 + 0.02 * noise);
 }
 
 static void hang(void) {
@@ -168,7 +169,7 @@ gt_cu_result run(const struct launch *l, CUstream stream, bool for_real) {
     }
     if (due("lose", name) || !for_real)
         return GT_CU_SUCCESS;
-    const gt_cu_result result = execute(l);
+    const gt_cu_result result = l->function->ptx ? execute_ptx(l) : execute(l);
     if (!result && strcmp(name, "gt_pace") == 0)
         keep_pace(l);
     if (!result && due("corrupt", name))

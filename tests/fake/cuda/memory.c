@@ -32,6 +32,16 @@ bool is_allocated(CUdeviceptr at, size_t bytes) {
     return false;
 }
 
+bool find_memory(uint64_t at, uint64_t *begin, uint64_t *end) {
+    for (const struct memory *m = memories; m; m = m->next) {
+        *begin = (uint64_t)(uintptr_t)m->base;
+        *end = *begin + m->bytes;
+        if (at >= *begin && at < *end)
+            return true;
+    }
+    return false;
+}
+
 static void free_memory(struct memory *m) {
     cl.clSVMFree(cl.context, m->room);
     free(m);

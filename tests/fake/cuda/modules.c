@@ -66,31 +66,37 @@ static cl_program built(const char *source) {
     return program;
 }
 
-/* An image is "FAKECUBIN sm_61 registers 40\n" and the source; see libnvrtc.c. */
-gt_cu_result cuModuleLoadData(CUmodule *module, const void *image) {
-    ENTER(cuModuleLoadData);
-    const struct chip *chip = device[current()->device];
-    const char *text = image;
-    int arch = 0, registers = 0;
-    if (sscanf(text, "FAKECUBIN sm_%d%*[a] registers %d", &arch, &registers) != 2 &&
-        sscanf(text, "FAKECUBIN sm_%d registers %d", &arch, &registers) != 2)
-        return GT_CU_INVALID_IMAGE;
-    if (arch / 10 != chip->cc / 10 || arch > chip->cc)
-        return GT_CU_NO_BINARY_FOR_GPU;
-    CUmodule m = calloc(1, sizeof *m);
-    if (!m)
-        return GT_CU_OUT_OF_MEMORY;
-    m->program = built(strchr(text, '\n') + 1);
-    if (!m->program) {
-        free(m);
-        return GT_CU_INVALID_IMAGE;
-    }
-    m->registers = registers;
-    m->wide = strstr(text, "#define GT_DTYPE_F64 1\n") != NULL;
-    m->hash = hash_text(hash_text(1, chip->word), text);
+static gt_cu_result keep(CUmodule *module, CUmodule m, const char *text) {
+    m->hash = hash_text(hash_text(1, device[current()->device]->word), text);
     live.modules++;
     *module = m;
     return GT_CU_SUCCESS;
+}
+
+/* "FAKECUBIN sm_61 registers 40\n" and the source; see libnvrtc.c. */
+static gt_cu_result load_source(CUmodule m, const char *text) {
+    const struct chip *chip = device[current()->device];
+    int arch = 0;
+    if (sscanf(text, "FAKECUBIN sm_%d%*[a] registers %d", &arch, &m->registers) != 2 &&
+        sscanf(text, "FAKECUBIN sm_%d registers %d", &arch, &m->registers) != 2)
+        return GT_CU_INVALID_IMAGE;
+    if (arch / 10 != chip->cc / 10 || arch > chip->cc)
+        return GT_CU_NO_BINARY_FOR_GPU;
+    m->program = built(strchr(text, '\n') + 1);
+    m->wide = strstr(text, "#define GT_DTYPE_F64 1\n") != NULL;
+    return m->program ? GT_CU_SUCCESS : GT_CU_INVALID_IMAGE;
+}
+
+gt_cu_result cuModuleLoadData(CUmodule *module, const void *image) {
+    ENTER(cuModuleLoadData);
+    CUmodule m = calloc(1, sizeof *m);
+    if (!m)
+        return GT_CU_OUT_OF_MEMORY;
+    const gt_cu_result result = is_ptx(image) ? load_ptx(m, image) : load_source(m, image);
+    if (!result)
+        return keep(module, m, image);
+    free(m);
+    return result;
 }
 
 gt_cu_result cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
@@ -103,10 +109,12 @@ gt_cu_result cuModuleUnload(CUmodule module) {
     (void)cl.clFinish(cl.queue);
     for (CUfunction f = module->functions; f;) {
         CUfunction next = f->next;
-        (void)cl.clReleaseKernel(f->kernel);
+        if (f->kernel)
+            (void)cl.clReleaseKernel(f->kernel);
         free(f);
         f = next;
     }
+    ptx_free(module->ptx);
     live.modules--;
     free(module);
     return GT_CU_SUCCESS;
@@ -156,6 +164,13 @@ static void read_param(CUfunction f, int i) {
             *by_name[j] = i;
 }
 
+static bool find_kernel(CUfunction f, const char *name) {
+    cl_int result;
+    f->kernel = cl.clCreateKernel(f->module->program, name, &result);
+    return f->kernel != NULL;
+}
+
+/* The parameters of a kernel that OpenCL has. */
 static void read_function(CUfunction f) {
     cl_uint count = 0;
     cl_ulong local = 0;
@@ -164,29 +179,28 @@ static void read_function(CUfunction f) {
                                       sizeof local, &local, NULL);
     if (count > PARAMS_MAX)
         stop("too many parameters in", f->name);
-    f->m = f->n = f->k = f->alpha = -1;
     f->count = (int)count;
     f->smem = (size_t)local;
-    f->dynamic_max = STATIC_SMEM_MAX;
     for (int i = 0; i < f->count; i++)
         read_param(f, i);
 }
 
 gt_cu_result cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
     ENTER(cuModuleGetFunction);
-    cl_int result;
     CUfunction f = calloc(1, sizeof *f);
     if (!f)
         return GT_CU_OUT_OF_MEMORY;
-    f->kernel = cl.clCreateKernel(module->program, name, &result);
-    if (!f->kernel) {
-        free(f);
-        return GT_CU_NOT_FOUND;
-    }
     snprintf(f->name, sizeof f->name, "%s", name);
     f->module = module;
     f->hash = hash_text(module->hash, name);
-    read_function(f);
+    f->m = f->n = f->k = f->alpha = -1;
+    f->dynamic_max = STATIC_SMEM_MAX;
+    if (module->ptx ? !find_ptx(f, name) : !find_kernel(f, name)) {
+        free(f);
+        return GT_CU_NOT_FOUND;
+    }
+    if (!module->ptx)
+        read_function(f);
     f->next = module->functions;
     module->functions = f;
     *function = f;

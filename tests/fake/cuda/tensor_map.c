@@ -1,9 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tensor_map.c - tensor maps, for kernels to read. See fake_cuda.h. */
+/*
+ * tensor_map.c - tensor maps, for kernels to read. The rules are those of the CUDA driver
+ * API's cuTensorMapEncodeTiled. See fake_cuda.h.
+ */
 #include "tests/fake/cuda/fake_cuda.h"
 
-/* The words of a map are address, type, sides, stride, box and swizzle (the bytes of its
- * pattern), for kernels to read. */
+static const struct {
+    uint32_t bytes;
+    enum ptx_kind kind;
+} elements[] = {
+    [GT_CU_TMA_U8] = {1, PTX_U8},     [GT_CU_TMA_I32] = {4, PTX_S32},
+    [GT_CU_TMA_F16] = {2, PTX_F16},   [GT_CU_TMA_F32] = {4, PTX_F32},
+    [GT_CU_TMA_F64] = {8, PTX_F64},   [GT_CU_TMA_BF16] = {2, PTX_BF16},
+    [GT_CU_TMA_TF32] = {4, PTX_F32},
+};
+
+static bool are_sides_legal(const struct ptx_tensor *t, const uint32_t *element_strides) {
+    for (uint32_t d = 0; d < t->rank; d++)
+        if (t->dims[d] == 0 || t->dims[d] > UINT64_C(1) << 32 || t->box[d] == 0 ||
+            t->box[d] > 256 || element_strides[d] != 1)
+            return false;
+    return true;
+}
+
+/* Strides are multiples of 16 bytes below 2^40, and not shorter than what they step over. */
+static bool are_strides_legal(const struct ptx_tensor *t) {
+    for (uint32_t d = 1; d < t->rank; d++)
+        if (t->strides[d] % 16 != 0 || t->strides[d] >> 40 != 0)
+            return false;
+    return true;
+}
+
+/* The box's rows are multiples of 16 bytes, and no longer than the swizzle. */
+static bool is_box_legal(const struct ptx_tensor *t) {
+    const uint32_t row = t->box[0] * t->element;
+    return row % 16 == 0 && (t->swizzle == 0 || row <= t->swizzle);
+}
+
 gt_cu_result cuTensorMapEncodeTiled(struct gt_cu_tensor_map *map, gt_cu_tma_type type,
                                     uint32_t rank, void *memory, const uint64_t *dims,
                                     const uint64_t *strides, const uint32_t *box,
@@ -12,21 +45,26 @@ gt_cu_result cuTensorMapEncodeTiled(struct gt_cu_tensor_map *map, gt_cu_tma_type
                                     gt_cu_tma_swizzle swizzle, gt_cu_tma_l2 promotion,
                                     gt_cu_tma_fill fill) {
     ENTER(cuTensorMapEncodeTiled);
-    const uint64_t widths[] = {
-        [GT_CU_TMA_U8] = 1,  [GT_CU_TMA_I32] = 4, [GT_CU_TMA_F16] = 2,
-        [GT_CU_TMA_F32] = 4, [GT_CU_TMA_F64] = 8, [GT_CU_TMA_BF16] = 2,
-    };
-    const uint64_t swizzles[] = {0, 32, 64, 128};
-    if (rank != 2 || type >= sizeof widths / sizeof *widths || widths[type] == 0 ||
-        (uintptr_t)memory % 16 != 0 || strides[0] % 16 != 0 || strides[0] >> 40 != 0 ||
-        box[0] * widths[type] % 16 != 0 || swizzle > GT_CU_TMA_SWIZZLE_128B ||
-        (swizzle != GT_CU_TMA_SWIZZLE_NONE && box[0] * widths[type] > swizzles[swizzle]))
+    if (type >= sizeof elements / sizeof *elements || elements[type].bytes == 0 ||
+        rank < 1 || rank > 5 || (uintptr_t)memory % 16 != 0 || (uintptr_t)map % 64 != 0 ||
+        swizzle > GT_CU_TMA_SWIZZLE_128B || interleave != GT_CU_TMA_INTERLEAVE_NONE ||
+        promotion > GT_CU_TMA_L2_256B || fill > 1 || (fill == 1 && type < GT_CU_TMA_F16))
         return GT_CU_INVALID_VALUE;
-    for (int i = 0; i < 2; i++)
-        if (dims[i] == 0 || dims[i] > UINT64_C(1) << 32 || box[i] == 0 || box[i] > 256 ||
-            element_strides[i] != 1)
-            return GT_CU_INVALID_VALUE;
-    *map = (struct gt_cu_tensor_map){{(uintptr_t)memory, type, dims[0], dims[1], strides[0],
-                                      box[0], box[1], swizzles[swizzle]}};
+    struct ptx_tensor t = {.address = (uintptr_t)memory,
+                           .rank = rank,
+                           .element = elements[type].bytes,
+                           .kind = elements[type].kind,
+                           .swizzle = swizzle ? 16u << swizzle : 0};
+    t.strides[0] = t.element;
+    for (uint32_t d = 0; d < rank; d++) {
+        t.dims[d] = dims[d];
+        t.box[d] = box[d];
+        if (d > 0)
+            t.strides[d] = strides[d - 1];
+    }
+    if (!are_sides_legal(&t, element_strides) || !are_strides_legal(&t) ||
+        !is_box_legal(&t))
+        return GT_CU_INVALID_VALUE;
+    ptx_tensor_pack(map->opaque, &t);
     return GT_CU_SUCCESS;
 }

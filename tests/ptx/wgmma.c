@@ -1,0 +1,2 @@
+#include "tests/ptx/inside.h"
+const struct op wgmma_ops[] = {{NULL, T_NONE, 0, NULL}};
