@@ -38,7 +38,9 @@
  * GROUP     rows of tiles that are walked together, for the L2 cache
  * PERSIST   1: as many blocks as fit the device, each with a tile after another
  * MINB      blocks that must fit a multiprocessor
- * SPLIT     parts of k, a block each; a second kernel adds up
+ * SPLIT     parts of k, a block each
+ * REDUCE    where they are added up: 0 in the workspace by a second kernel, 1 in the shared
+ *           memory of a cluster. Always in the order of k: the sum is the same
  * TAIL      pieces of k of the last tiles, when these would leave units idle. The idle
  *           units compute some of the pieces, and a second kernel adds up; 0: no sharing
  * REPACK    operands that a kernel copies to the workspace first, contiguous along k, with
@@ -47,7 +49,7 @@
  *
  * gemmtune trial bf16-nn-4096x4096x4096 --family wgmma --point
  *  "BM=128 BN=256 WGM=2 WGN=1 STAGES=4 CM=2 CN=1 GROUP=8 PERSIST=1 PINGPONG=0 MINB=1
- *   SPLIT=1 TAIL=0 REPACK=0 SWAP=0 STORE=1"
+ *   SPLIT=1 REDUCE=0 TAIL=0 REPACK=0 SWAP=0 STORE=1"
  *
  * Method: warp specialisation, Bauer, Cook, Khailany, CudaDMA (2011).
  */
@@ -55,6 +57,8 @@
 enum {
     BM = GT_BM, BN = GT_BN, BK = GT_BK, SIZE = GT_SIZEOF_A, STAGES = GT_STAGES,
     SPLIT = GT_SPLIT, SWAP = GT_SWAP,
+    PARTIAL = SPLIT > 1 && !GT_REDUCE, /* stored sums are parts, not C yet */
+    ADDERS = GT_REDUCE ? SPLIT : 1,    /* blocks that add up together */
     ALONG_X = GT_ALONG_X, ALONG_Y = GT_ALONG_Y, /* whether the operand lies along k */
     SPAN_X = 128, SPAN_Y = GT_SPAN_Y,           /* bytes of a box's row */
     LINE = 128,                                 /* bytes of k in a slab */
@@ -84,7 +88,7 @@ GT_WGMMA(multiply_add, GT_WN, GT_TYPE_A, GT_TYPE_B, GT_ACROSS_X, GT_ACROSS_Y)
 GT_ALONG_KERNEL(repack, GT_PACK_A, GT_PACK_B, GT_PACKED_A)
 #endif
 
-#if GT_SPLIT > 1
+#if GT_SPLIT > 1 && !GT_REDUCE
 GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES, PART_SUMS)
 #endif
 
@@ -114,7 +118,7 @@ GT_INLINE struct item item_of(const struct plan *p, int number) {
     struct item it;
     /* Items of one part of k are neighbours: their tiles share its slabs in the L2
      * cache. */
-    const int block = SPLIT > 1 ? number % p->tiles * SPLIT + number / p->tiles : number;
+    const int block = PARTIAL ? number % p->tiles * SPLIT + number / p->tiles : number;
     it.work = gt_work_of(GT_TAIL, GT_CAPACITY, SPLIT, block, p->tiles);
     gt_tile_place(&it.row, &it.col, it.work.tile, HIGH, WIDE, GT_GROUP, p->high, p->wide);
     it.row += p->rank / CN * BM;
@@ -276,9 +280,9 @@ GT_INLINE void store_sums(const struct target *to, const gt_acc *sums, int t) {
 }
 
 /*
- * A chunk is 64 rows of X by 32 columns of Y, or all columns when there are fewer. In
- * shared memory it lies as in C, in lines of neighbouring elements; a line is 8 elements
- * longer than it needs to be, against bank conflicts.
+ * A chunk is 64 rows of X by 32 columns of Y, or all columns when there are fewer or blocks
+ * add up together. In shared memory it lies as in C, in lines of neighbouring elements. A
+ * line is 8 elements longer than it needs to be, against bank conflicts.
  */
 enum {
     CHUNK = GT_CHUNK,
@@ -302,12 +306,13 @@ GT_INLINE void put_chunk(gt_acc *chunk, const gt_acc *sums, int cols, int t) {
     }
 }
 
-/* Stores a chunk to C, of which `lines` x `length` exist from c on. A thread moves the
- * elements that share a word of memory: a line may begin in the middle of one. */
+/* Stores a chunk to C, of which `lines` x `length` exist from c on. Blocks that add up
+ * together, of which this is the one with number `rank`, store a part each. A thread moves
+ * the elements that share a word of memory: a line may begin in the middle of one. */
 GT_INLINE void take_chunk(const gt_acc *chunk, gt_c *c, gt_long ldc, gt_acc alpha,
-                          gt_acc beta, int lines, int length, int t) {
+                          gt_acc beta, int lines, int length, int rank, int t) {
     GT_UNROLL_BY(4)
-    for (int e = t; e < LINES * WORDS; e += 128) {
+    for (int e = rank * 128 + t; e < LINES * WORDS; e += ADDERS * 128) {
         const int line = e / WORDS;
         gt_c *const to = c + line * ldc;
         const int back = WORD > 1 ? (int)((gt_long)to / GT_SIZEOF_C % WORD) : 0;
@@ -318,19 +323,33 @@ GT_INLINE void take_chunk(const gt_acc *chunk, gt_c *c, gt_long ldc, gt_acc alph
         if (line >= lines || end <= first)
             continue;
         GT_UNROLL
-        for (int i = 0; i < WORD; i++)
-            value[i] = chunk[line * PITCH + GT_MAX(GT_MIN(col + i, LENGTH - 1), 0)];
+        for (int i = 0; i < WORD; i++) {
+            const gt_acc *at =
+                chunk + line * PITCH + GT_MAX(GT_MIN(col + i, LENGTH - 1), 0);
+            value[i] = gt_cluster_load(ADDERS > 1, at, 0);
+            GT_UNROLL
+            for (int r = 1; r < ADDERS; r++)
+                value[i] += gt_cluster_load(1, at, r);
+        }
         gt_load_c(WORD, old, to + col, beta, first == 0 && end == WORD, first, end);
         gt_store_row(WORD, to + col, alpha, value, beta, old, first == 0 && end == WORD,
                      first, end);
     }
 }
 
+/* Waits until all parts of a chunk can be read. The producer's warps take part in it. */
+GT_INLINE void meet_adders(int group) {
+    if (ADDERS > 1)
+        GT_CLUSTER_BARRIER(1);
+    else
+        gt_group_barrier(1 + group, 128);
+}
+
 /* Stores sums to C chunk by chunk. `group`: the warpgroup's number. Which sums go to shared
  * memory is decided before the program runs, since registers have no index; so there is a
  * branch for each chunk, and the code that stores one is there once. */
 GT_INLINE void store_chunks(const struct target *to, const gt_acc *sums, gt_acc *chunk,
-                            gt_acc alpha, gt_acc beta, int group, int t) {
+                            gt_acc alpha, gt_acc beta, int rank, int group, int t) {
     enum { ACROSS = GT_CDIV(WN, CHUNK) };
     GT_UNROLL_BY(1)
     for (int i = 0; i < FRAGS * ACROSS; i++) {
@@ -345,11 +364,11 @@ GT_INLINE void store_chunks(const struct target *to, const gt_acc *sums, gt_acc 
             if (j == i)
                 put_chunk(chunk, sums + j / ACROSS * SUMS + j % ACROSS * CHUNK / 2,
                           GT_MIN(CHUNK, WN - j % ACROSS * CHUNK), t);
-        gt_group_barrier(1 + group, 128);
+        meet_adders(group);
         if (beta == (gt_acc)0) /* C is not read */
-            take_chunk(chunk, c, to->ld, alpha, 0, lines, length, t);
+            take_chunk(chunk, c, to->ld, alpha, 0, lines, length, rank, t);
         else
-            take_chunk(chunk, c, to->ld, alpha, beta, lines, length, t);
+            take_chunk(chunk, c, to->ld, alpha, beta, lines, length, rank, t);
     }
 }
 
@@ -433,6 +452,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
 #endif
         if (t == READERS)
             produce(&p, &ring, &map_x, &map_y);
+        gt_warp_barrier();
+        if (ADDERS > 1)
+            meet_adders(0);
     } else {
 #if GT_GIVE
         GT_REGISTERS_TAKE(GT_TAKE);
@@ -450,12 +472,12 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
                 continue;
             gt_acc sums[FRAGS * SUMS];
             consume(sums, &ring, turn, it.slabs, row * LINE, col * LINE, lane);
-            GT_LEAD(SPLIT > 1);
+            GT_LEAD(PARTIAL);
 
             const int row0 = it.row + row, col0 = it.col + col;
             struct target to = {c, ldc, high - row0, wide - col0};
             to.at = c + place_in(&to, row0, col0);
-            if (SPLIT > 1) {
+            if (PARTIAL) {
                 to.ld = n;
                 to.at = PART_SUMS + it.work.part * (gt_long)m * n +
                         place_in(&to, row0, col0);
@@ -473,14 +495,14 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
 #endif
             } else {
                 gt_acc *chunk = (gt_acc *)(smem + STAGES * SLAB + group * STAGED);
-                store_chunks(&to, sums, chunk, alpha, beta, group, t % 128);
+                store_chunks(&to, sums, chunk, alpha, beta, it.work.part, group, t % 128);
             }
         }
 #if GT_STORE
         GT_BOX_STORES_READ(0); /* shared memory must not go before it was read */
 #endif
     }
-    if (CLUSTER > 1) { /* nor while another block writes to it or arrives there */
+    if (CLUSTER * ADDERS > 1) { /* nor while another block uses it */
         gt_warp_barrier();
         GT_CLUSTER_BARRIER(1);
     }
