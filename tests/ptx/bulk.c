@@ -10,7 +10,8 @@
 
 enum { LINE = 16, BARRIER_BYTES = 8, TENSOR_ALIGN = 128, MAP_ALIGN = 64 };
 
-/* ---- in flight ------------------------------------------------------------------------ */
+/* ---- in flight ------------------------------------------------------------------------
+ */
 
 static void take_off(struct thread *t, const struct flight *flight) {
     struct cluster *c = t->block->cluster;
@@ -127,7 +128,8 @@ void check_flights_at_end(struct thread *t, const struct ins *ins) {
     }
 }
 
-/* ---- starting -------------------------------------------------------------------------- */
+/* ---- starting --------------------------------------------------------------------------
+ */
 
 static void check_aligned(struct thread *t, const struct ins *ins, uint64_t at,
                           uint64_t align, const char *what) {
@@ -204,10 +206,12 @@ static void copy(struct thread *t, const struct ins *ins) {
     take_off(t, &f);
 }
 
-/* ---- by a tensor map --------------------------------------------------------------------- */
+/* ---- by a tensor map
+ * --------------------------------------------------------------------- */
 
 /* The map and the coordinates of an operand "[map, {c0, c1}]". */
-static void read_map(struct flight *f, struct thread *t, const struct ins *ins, unsigned i) {
+static void read_map(struct flight *f, struct thread *t, const struct ins *ins,
+                     unsigned i) {
     const uint64_t at = address(t, ins, i);
     const unsigned first = ins->first[i] + 1u, count = ins->first[i + 1] - first;
     uint64_t words[16];
@@ -238,7 +242,8 @@ static void copy_tensor(struct thread *t, const struct ins *ins) {
     take_off(t, &f);
 }
 
-/* ---- groups ---------------------------------------------------------------------------- */
+/* ---- groups ----------------------------------------------------------------------------
+ */
 
 static void commit(struct thread *t, const struct ins *ins) {
     (void)ins;
@@ -266,8 +271,10 @@ static void nothing(struct thread *t, const struct ins *ins) {
     (void)t, (void)ins;
 }
 
-enum { LOADED = TX_BYTES | MULTICAST | HINTED | TILED | MEMORY,
-       STORED = BULK_GROUP | HINTED | TILED | MEMORY };
+enum {
+    LOADED = TX_BYTES | MULTICAST | HINTED | TILED | MEMORY,
+    STORED = BULK_GROUP | HINTED | TILED | MEMORY
+};
 
 const struct op bulk_ops[] = {
     {"cp.async.bulk", T_NONE, LOADED | STORED, copy},

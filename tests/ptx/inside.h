@@ -248,8 +248,7 @@ struct thread {
     struct warp *warp;
     struct block *block;
     unsigned char *local;
-    bool yielded;
-    uint64_t yield_at;
+    bool yielded, fenced;            /* fenced: by wgmma.fence */
     uint32_t phase_at, phase_parity; /* AT_PHASE; AT_BARRIER: its number */
     uint32_t cluster_phase;          /* that it has arrived at */
     struct small_copy *copy;
@@ -264,11 +263,14 @@ struct warp {
     struct warpgroup *group;
 };
 
+/* Registers of a product in flight: its sums, and operand A. */
+enum { BUSY_SUM = 1, BUSY_A = 2 };
+
 /* A product of wgmma in flight. */
 struct product {
     const struct ins *ins;
     uint64_t a, b, since;
-    bool adds;
+    bool adds, executed;
     uint32_t group;
 };
 
@@ -276,7 +278,7 @@ struct warpgroup {
     struct block *block;
     struct thread *thread; /* 128 */
     uint32_t waiting;
-    uint8_t *busy; /* by slot: how many products in flight use it */
+    uint8_t *busy; /* by slot */
     struct product *product;
     size_t products, room;
     uint32_t open_group;

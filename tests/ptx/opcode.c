@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 static const struct op *const tables[] = {
-    integer_ops, bit_ops,    float_ops,   half_ops,  convert_ops, move_ops,
-    memory_ops,  atomic_ops, control_ops, warp_ops,  mma_ops,     barrier_ops,
-    copy_ops,    bulk_ops,   wgmma_ops,
+    integer_ops, bit_ops,     float_ops,  half_ops,    convert_ops,
+    move_ops,    memory_ops,  atomic_ops, control_ops, warp_ops,
+    mma_ops,     barrier_ops, copy_ops,   bulk_ops,    wgmma_ops,
 };
 
 enum field { FLAG, TYPE, SPACE, COMPARE, OPERATION, VECTOR, COUNT };

@@ -239,13 +239,16 @@ static void open_cluster(struct launch *l, struct cluster *c, uint32_t first) {
 
 /* ---- turns --------------------------------------------------------------------------- */
 
-/* A product in flight owns its registers; other products of it may go on with them. */
+/* A product in flight owns its sums, and its operands must not change; other products may
+ * go on with both. */
 static void check_busy(struct thread *t, const struct ins *ins) {
     if (strncmp(ins->name, "wgmma", 5) == 0)
         return;
-    for (unsigned i = 0; i < ins->args; i++)
-        if (t->busy[ins->arg[i]])
+    for (unsigned i = 0; i < ins->args; i++) {
+        const uint8_t busy = t->busy[ins->arg[i]];
+        if (busy & BUSY_SUM || (busy && i < ins->first[1]))
             fail(t, ins, PTX_FAILED, "%s uses a register of a wgmma in flight", ins->name);
+    }
 }
 
 static void run_thread(struct thread *t) {

@@ -51,17 +51,17 @@ void ptx_tensor_unpack(struct ptx_tensor *t, const uint64_t w[16]) {
 }
 
 enum type tensor_type(const struct ptx_tensor *t) {
-    static const enum type types[] = {[PTX_U8] = T_U8,     [PTX_S32] = T_S32,
-                                      [PTX_F16] = T_F16,   [PTX_BF16] = T_BF16,
-                                      [PTX_F32] = T_F32,   [PTX_F64] = T_F64};
+    static const enum type types[] = {
+        [PTX_U8] = T_U8,     [PTX_S32] = T_S32, [PTX_F16] = T_F16,
+        [PTX_BF16] = T_BF16, [PTX_F32] = T_F32, [PTX_F64] = T_F64};
     return types[t->kind];
 }
 
 /* A row of a box: the elements along the first dimension. */
 struct row {
-    uint64_t global;      /* of its first element in the tensor */
-    uint32_t place;       /* in the box, in bytes */
-    uint32_t begin, end;  /* elements of it that exist */
+    uint64_t global;     /* of its first element in the tensor */
+    uint32_t place;      /* in the box, in bytes */
+    uint32_t begin, end; /* elements of it that exist */
 };
 
 /* Row number n of the box; begin == end when none of it exists. */

@@ -9,9 +9,9 @@ static const struct {
     uint32_t bytes;
     enum ptx_kind kind;
 } elements[] = {
-    [GT_CU_TMA_U8] = {1, PTX_U8},     [GT_CU_TMA_I32] = {4, PTX_S32},
-    [GT_CU_TMA_F16] = {2, PTX_F16},   [GT_CU_TMA_F32] = {4, PTX_F32},
-    [GT_CU_TMA_F64] = {8, PTX_F64},   [GT_CU_TMA_BF16] = {2, PTX_BF16},
+    [GT_CU_TMA_U8] = {1, PTX_U8},    [GT_CU_TMA_I32] = {4, PTX_S32},
+    [GT_CU_TMA_F16] = {2, PTX_F16},  [GT_CU_TMA_F32] = {4, PTX_F32},
+    [GT_CU_TMA_F64] = {8, PTX_F64},  [GT_CU_TMA_BF16] = {2, PTX_BF16},
     [GT_CU_TMA_TF32] = {4, PTX_F32},
 };
 
@@ -23,7 +23,8 @@ static bool are_sides_legal(const struct ptx_tensor *t, const uint32_t *element_
     return true;
 }
 
-/* Strides are multiples of 16 bytes below 2^40, and not shorter than what they step over. */
+/* Strides are multiples of 16 bytes below 2^40, and not shorter than what they step over.
+ */
 static bool are_strides_legal(const struct ptx_tensor *t) {
     for (uint32_t d = 1; d < t->rank; d++)
         if (t->strides[d] % 16 != 0 || t->strides[d] >> 40 != 0)
