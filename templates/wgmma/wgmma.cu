@@ -293,10 +293,12 @@ enum {
 
 /* Puts `cols` columns of a fragment, whose first sums are given, to shared memory. */
 GT_INLINE void put_chunk(gt_acc *chunk, const gt_acc *sums, int cols, int t) {
-    GT_UNROLL
-    for (int i = 0; i < cols / 8 * 2; i++) {
+    GT_UNROLL /* a constant number of times: sums must stay in registers */
+    for (int i = 0; i < CHUNK / 8 * 2; i++) {
         const gt_acc *pair = sums + i * 2;
         const int row = t / 32 * 16 + t % 32 / 4 + i % 2 * 8, col = i / 2 * 8 + t % 4 * 2;
+        if (i / 2 * 8 >= cols)
+            continue;
         if (SWAP) {
             chunk[col * PITCH + row] = pair[0];
             chunk[(col + 1) * PITCH + row] = pair[1];
