@@ -5,6 +5,7 @@
 
 #include "tests/ptx/ptx.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,36 @@ static bool find_memory(uint64_t at, uint64_t *begin, uint64_t *end) {
     *begin = (uint64_t)(uintptr_t)memory;
     *end = *begin + sizeof memory;
     return at >= *begin && at < *end;
+}
+
+/* The bits of a small integer in a type; 8-bit floats hold -3 .. 3 exactly. */
+static inline uint64_t bits_of(const char *type, double x) {
+    static const unsigned char e4m3[] = {0, 0x38, 0x40, 0x44}, e5m2[] = {0, 0x3c, 0x40, 0x42};
+    static const uint16_t f16[] = {0, 0x3c00, 0x4000, 0x4200};
+    const float f = (float)x;
+    const int size = (int)fabs(x);
+    uint32_t word;
+    uint64_t wide;
+    memcpy(&word, &f, sizeof word);
+    memcpy(&wide, &x, sizeof wide);
+    if (strcmp(type, "f64") == 0)
+        return wide;
+    if (strcmp(type, "tf32") == 0)
+        return word;
+    if (strcmp(type, "bf16") == 0)
+        return word >> 16;
+    if (strcmp(type, "f16") == 0)
+        return f16[size] | (x < 0 ? 0x8000u : 0);
+    if (strcmp(type, "e4m3") == 0)
+        return e4m3[size] | (x < 0 ? 0x80u : 0);
+    if (strcmp(type, "e5m2") == 0)
+        return e5m2[size] | (x < 0 ? 0x80u : 0);
+    return (uint8_t)(int)x;
+}
+
+static inline double value_at(int row, int column, int salt, const char *type) {
+    const int x = (row * 5 + column * 3 + salt + row * column) % 7 - 3;
+    return strcmp(type, "u8") == 0 ? x + 3 : x;
 }
 
 /* A text that grows. */

@@ -96,36 +96,6 @@ static const struct shape {
     {"m16n8k16.row.col.f64.f64.f64.f64", 16, 16, 8, 'd', a_k16_double, b_k16_double},
 };
 
-/* The bits of a small integer in a type; 8-bit floats hold -3 .. 3 exactly. */
-static uint64_t bits_of(const char *type, double x) {
-    static const unsigned char e4m3[] = {0, 0x38, 0x40, 0x44}, e5m2[] = {0, 0x3c, 0x40, 0x42};
-    static const uint16_t f16[] = {0, 0x3c00, 0x4000, 0x4200};
-    const float f = (float)x;
-    const int size = (int)fabs(x);
-    uint32_t word;
-    uint64_t wide;
-    memcpy(&word, &f, sizeof word);
-    memcpy(&wide, &x, sizeof wide);
-    if (strcmp(type, "f64") == 0)
-        return wide;
-    if (strcmp(type, "tf32") == 0)
-        return word;
-    if (strcmp(type, "bf16") == 0)
-        return word >> 16;
-    if (strcmp(type, "f16") == 0)
-        return f16[size] | (x < 0 ? 0x8000u : 0);
-    if (strcmp(type, "e4m3") == 0)
-        return e4m3[size] | (x < 0 ? 0x80u : 0);
-    if (strcmp(type, "e5m2") == 0)
-        return e5m2[size] | (x < 0 ? 0x80u : 0);
-    return (uint8_t)(int)x;
-}
-
-static double value_at(int row, int column, int salt, const char *type) {
-    const int x = (row * 5 + column * 3 + salt + row * column) % 7 - 3;
-    return strcmp(type, "u8") == 0 ? x + 3 : x;
-}
-
 /* "m16n8k8.row.col.f32.f16.f16.f32": the types of A and B. */
 static void types_of(const struct shape *s, char a[8], char b[8]) {
     const char *rest = strstr(s->name, "col.") + 4;
