@@ -24,7 +24,8 @@ static bool find_memory(uint64_t at, uint64_t *begin, uint64_t *end) {
 
 /* The bits of a small integer in a type; 8-bit floats hold -3 .. 3 exactly. */
 static inline uint64_t bits_of(const char *type, double x) {
-    static const unsigned char e4m3[] = {0, 0x38, 0x40, 0x44}, e5m2[] = {0, 0x3c, 0x40, 0x42};
+    static const unsigned char e4m3[] = {0, 0x38, 0x40, 0x44},
+                               e5m2[] = {0, 0x3c, 0x40, 0x42};
     static const uint16_t f16[] = {0, 0x3c00, 0x4000, 0x4200};
     const float f = (float)x;
     const int size = (int)fabs(x);

@@ -48,7 +48,8 @@ static void test_instructions(void **state) {
          0x33334444},
         {"lop3.b32 %r1, 0xf0f0f0f0, 0xcccccccc, 0xaaaaaaaa, 0x96; cvt.u64.u32 %rd1, %r1;",
          0x96969696},
-        {"prmt.b32 %r1, 0x33221100, 0x776655c4, 0xc174; cvt.u64.u32 %rd1, %r1;", 0xff1177c4},
+        {"prmt.b32 %r1, 0x33221100, 0x776655c4, 0xc174; cvt.u64.u32 %rd1, %r1;",
+         0xff1177c4},
         {"bfe.s32 %r1, 0x00000f80, 8, 4; cvt.u64.u32 %rd1, %r1;", 0xffffffff},
         {"bfe.u32 %r1, 0xabcd1234, 28, 8; cvt.u64.u32 %rd1, %r1;", 0xa},
         {"bfi.b32 %r1, 0x5, 0xffffffff, 8, 4; cvt.u64.u32 %rd1, %r1;", 0xfffff5ff},
@@ -66,7 +67,8 @@ static void test_instructions(void **state) {
         {"fma.rn.f32 %f1, 0f3F800001, 0f3F800001, 0fBF800002; mov.b32 %r1, %f1; "
          "cvt.u64.u32 %rd1, %r1;",
          0x28800000},
-        {"mul.ftz.f32 %f1, 0f00800000, 0f3F000000; mov.b32 %r1, %f1; cvt.u64.u32 %rd1, %r1;",
+        {"mul.ftz.f32 %f1, 0f00800000, 0f3F000000; mov.b32 %r1, %f1; cvt.u64.u32 %rd1, "
+         "%r1;",
          0},
         {"mul.f32 %f1, 0f00800000, 0f3F000000; mov.b32 %r1, %f1; cvt.u64.u32 %rd1, %r1;",
          0x00400000},
@@ -150,7 +152,8 @@ static void test_blocks_that_wait_for_each_other(void **state) {
     add(&t, "atom.global.add.u32 %%r1, [%%mem], 1;\n"
             "again: ld.volatile.global.u32 %%r2, [%%mem];\nsetp.lt.u32 %%p1, %%r2, 4;\n"
             "@%%p1 bra again;\n");
-    assert_int_equal(run_kernel(&t, &(struct run){.threads = 1, .blocks = 4}).result, PTX_OK);
+    assert_int_equal(run_kernel(&t, &(struct run){.threads = 1, .blocks = 4}).result,
+                     PTX_OK);
 }
 
 static void test_clusters(void **state) {
@@ -214,8 +217,7 @@ static void test_addresses(void **state) {
     refused("ld.global.u32 %r1, [%mem+131072];", &one, "is in no allocation");
     refused("ld.global.v4.u32 {%r1,%r2,%r3,%r4}, [%mem+-16];", &one, "is in no allocation");
     refused("ld.global.u32 %r1, [%mem+2];", &one, "is no multiple of 4 bytes");
-    refused("mov.u32 %r1, smem; ld.shared.u32 %r2, [%r1+4096];", &one,
-            "pass the block's");
+    refused("mov.u32 %r1, smem; ld.shared.u32 %r2, [%r1+4096];", &one, "pass the block's");
     refused("mov.u32 %r1, smem; st.shared.v2.f64 [%r1+8], {%fd1, %fd2};", &one,
             "is no multiple of 16 bytes");
     refused("mov.u32 %r1, smem; ld.shared.u32 %r2, [%r1];",
@@ -232,7 +234,8 @@ static void test_addresses(void **state) {
 
 static void test_unknown_instruction(void **state) {
     refused("foo.bar.u32 %r1, %r2;", &one, "does not know the instruction foo.bar.u32");
-    refused("add.sat.u32 %r1, %r2, %r3;", &one, "does not know the instruction add.sat.u32");
+    refused("add.sat.u32 %r1, %r2, %r3;", &one,
+            "does not know the instruction add.sat.u32");
     refused("bra nowhere;", &one, "no such label: nowhere");
     refused("trap;", &one, "ends in a trap");
 }
@@ -255,9 +258,11 @@ static void test_small_copies(void **state) {
     char code[512];
     snprintf(code, sizeof code, "%sld.shared.u32 %%r1, [smem];", copy);
     refused(code, &one, "a copy to it is under way");
-    snprintf(code, sizeof code, "%scp.async.wait_group 1; ld.shared.u32 %%r1, [smem];", copy);
+    snprintf(code, sizeof code, "%scp.async.wait_group 1; ld.shared.u32 %%r1, [smem];",
+             copy);
     refused(code, &one, "a copy to it is under way");
-    snprintf(code, sizeof code, "%scp.async.wait_group 0; ld.shared.u32 %%r1, [smem];", copy);
+    snprintf(code, sizeof code, "%scp.async.wait_group 0; ld.shared.u32 %%r1, [smem];",
+             copy);
     accepted(code, &one);
     snprintf(code, sizeof code, "%sst.shared.u32 [smem+4], %%r1;", copy);
     refused(code, &one, "a copy to it is under way");
@@ -291,7 +296,7 @@ static void test_mbarriers(void **state) {
             &one, "a bulk copy of 200 bytes");
 }
 
-#define FILL "st.shared.u32 [smem+1024], %tid;"
+#define FILL  "st.shared.u32 [smem+1024], %tid;"
 #define FENCE "fence.proxy.async.shared::cta;"
 #define STORE                                                                              \
     "cp.async.bulk.global.shared::cta.bulk_group [%mem], [smem+1024], 16;"                 \
@@ -319,23 +324,23 @@ static void test_stores(void **state) {
 #define PRODUCT                                                                            \
     "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f1,%f2,%f3,%f4}, %rd1, %rd1, "  \
     "0, 1, 1, 0, 0;"
-#define COMMIT "wgmma.commit_group.sync.aligned;"
+#define COMMIT   "wgmma.commit_group.sync.aligned;"
 #define AWAIT(n) "wgmma.wait_group.sync.aligned " #n ";"
-#define WGFENCE "wgmma.fence.sync.aligned;"
+#define WGFENCE  "wgmma.fence.sync.aligned;"
 
 static void test_products(void **state) {
-    accepted(ZEROS FENCE "bar.sync 0;" DESCRIBE WGFENCE PRODUCT COMMIT AWAIT(0)
-             "add.f32 %f9, %f1, %f2;",
+    accepted(ZEROS FENCE "bar.sync 0;" DESCRIBE WGFENCE PRODUCT COMMIT AWAIT(
+                 0) "add.f32 %f9, %f1, %f2;",
              &group);
-    refused(ZEROS FENCE "bar.sync 0;" DESCRIBE WGFENCE PRODUCT COMMIT AWAIT(1)
-            "add.f32 %f9, %f1, %f2;",
+    refused(ZEROS FENCE
+            "bar.sync 0;" DESCRIBE WGFENCE PRODUCT COMMIT AWAIT(1) "add.f32 %f9, %f1, %f2;",
             &group, "uses a register of a wgmma in flight");
     refused(ZEROS FENCE "bar.sync 0;" DESCRIBE PRODUCT COMMIT AWAIT(0), &group,
             "no wgmma.fence before");
     refused(ZEROS "bar.sync 0;" DESCRIBE WGFENCE PRODUCT COMMIT AWAIT(0), &group,
             "without a fence.proxy.async since");
     refused(ZEROS FENCE "bar.sync 0;" DESCRIBE WGFENCE PRODUCT COMMIT
-            "st.shared.u32 [%r1], 0;" AWAIT(0),
+                        "st.shared.u32 [%r1], 0;" AWAIT(0),
             &group, "which a wgmma in flight reads, has been overwritten");
     refused(ZEROS FENCE "bar.sync 0;" DESCRIBE WGFENCE PRODUCT COMMIT, &group,
             "ends with wgmma in flight");

@@ -104,8 +104,8 @@ static void types_of(const struct shape *s, char a[8], char b[8]) {
     (void)sscanf(rest, "%*[^.].%7[^.].%7[^.]", a, b);
 }
 
-/* Global memory: lane l's registers of A at 256 l, of B at 256 l + 128. Returns the bytes of
- * one register. */
+/* Global memory: lane l's registers of A at 256 l, of B at 256 l + 128. Returns the bytes
+ * of one register. */
 static int put_operand(const struct shape *s, const char *type, bool is_b) {
     const int columns = is_b ? COLUMNS : s->m, count = columns * s->k / LANES;
     for (int l = 0; l < LANES; l++)
@@ -173,9 +173,11 @@ static double sum_at(const struct shape *s, int l, int i) {
     memcpy(&h, at + i * 2, sizeof h);
     const double half = ldexp((h & 0x3ff) + (h >> 10 & 31 ? 1024 : 0),
                               (h >> 10 & 31 ? h >> 10 & 31 : 1) - 25);
-    return s->sum == 'd' ? d : s->sum == 'f' ? f : s->sum == 'i' ? n
-                                                 : h >> 15       ? -half
-                                                                 : half;
+    return s->sum == 'd'   ? d
+           : s->sum == 'f' ? f
+           : s->sum == 'i' ? n
+           : h >> 15       ? -half
+                           : half;
 }
 
 static void check(const struct shape *s, const char *ta, const char *tb) {
@@ -213,15 +215,16 @@ static void test_every_shape(void **state) {
  * the same ones stored from registers. */
 static void matrices(const char *trans, bool is_transposed) {
     struct text t = begin_kernel();
-    add(&t, "mov.u32 %%r1, smem; shl.b32 %%r2, %%tid, 4; add.u32 %%r1, %%r1, %%r2;\n"
-            "mul.wide.u32 %%rd1, %%tid, 16; add.u64 %%rd1, %%rd1, %%mem;\n"
-            "ld.global.v4.u32 {%%r3,%%r4,%%r5,%%r6}, [%%rd1];\n"
-            "st.shared.v4.u32 [%%r1], {%%r3,%%r4,%%r5,%%r6};\nbar.sync 0;\n"
-            "ldmatrix.sync.aligned.m8n8.x4%s.shared.b16 {%%r7,%%r8,%%r9,%%r10}, [%%r1];\n"
-            "st.global.v4.u32 [%%rd1+4096], {%%r7,%%r8,%%r9,%%r10};\n"
-            "stmatrix.sync.aligned.m8n8.x4%s.shared.b16 [%%r1], {%%r7,%%r8,%%r9,%%r10};\n"
-            "bar.sync 0;\nld.shared.v4.u32 {%%r3,%%r4,%%r5,%%r6}, [%%r1];\n"
-            "st.global.v4.u32 [%%rd1+8192], {%%r3,%%r4,%%r5,%%r6};\n",
+    add(&t,
+        "mov.u32 %%r1, smem; shl.b32 %%r2, %%tid, 4; add.u32 %%r1, %%r1, %%r2;\n"
+        "mul.wide.u32 %%rd1, %%tid, 16; add.u64 %%rd1, %%rd1, %%mem;\n"
+        "ld.global.v4.u32 {%%r3,%%r4,%%r5,%%r6}, [%%rd1];\n"
+        "st.shared.v4.u32 [%%r1], {%%r3,%%r4,%%r5,%%r6};\nbar.sync 0;\n"
+        "ldmatrix.sync.aligned.m8n8.x4%s.shared.b16 {%%r7,%%r8,%%r9,%%r10}, [%%r1];\n"
+        "st.global.v4.u32 [%%rd1+4096], {%%r7,%%r8,%%r9,%%r10};\n"
+        "stmatrix.sync.aligned.m8n8.x4%s.shared.b16 [%%r1], {%%r7,%%r8,%%r9,%%r10};\n"
+        "bar.sync 0;\nld.shared.v4.u32 {%%r3,%%r4,%%r5,%%r6}, [%%r1];\n"
+        "st.global.v4.u32 [%%rd1+8192], {%%r3,%%r4,%%r5,%%r6};\n",
         trans, trans);
     uint16_t x[4][8][8], lane[32][4][2];
     for (int i = 0; i < 4; i++)
@@ -235,9 +238,8 @@ static void matrices(const char *trans, bool is_transposed) {
     for (int l = 0; l < 32; l++)
         for (int i = 0; i < 4; i++)
             for (int h = 0; h < 2; h++)
-                assert_int_equal(lane[l][i][h], is_transposed
-                                                    ? x[i][l % 4 * 2 + h][l / 4]
-                                                    : x[i][l / 4][l % 4 * 2 + h]);
+                assert_int_equal(lane[l][i][h], is_transposed ? x[i][l % 4 * 2 + h][l / 4]
+                                                              : x[i][l / 4][l % 4 * 2 + h]);
     assert_memory_equal(memory + 8192, x, sizeof x);
 }
 

@@ -12,8 +12,15 @@
 
 #include <cmocka.h>
 
-enum { M = 64, THREADS = 128, A_AT = 1024, B_AT = 1024 + 16384, SMEM = 64 * 1024,
-       GLOBAL_B = 16384, GLOBAL_D = 65536 };
+enum {
+    M = 64,
+    THREADS = 128,
+    A_AT = 1024,
+    B_AT = 1024 + 16384,
+    SMEM = 64 * 1024,
+    GLOBAL_B = 16384,
+    GLOBAL_D = 65536
+};
 
 static const struct product {
     const char *d, *a, *b; /* types */
@@ -69,8 +76,10 @@ static int depth_of(const struct product *p) {
 }
 
 static struct operand operand_of(const struct product *p, bool is_b) {
-    struct operand o = {.type = is_b ? p->b : p->a, .rows = is_b ? p->n : M,
-                        .mn = is_b ? p->b_mn : p->a_mn, .depth = depth_of(p)};
+    struct operand o = {.type = is_b ? p->b : p->a,
+                        .rows = is_b ? p->n : M,
+                        .mn = is_b ? p->b_mn : p->a_mn,
+                        .depth = depth_of(p)};
     const int w = p->swizzle ? p->swizzle : 16;
     o.bytes = element_bytes(o.type);
     o.there = p->short_rows ? o.rows - 3 : o.rows;
@@ -91,24 +100,26 @@ static struct operand operand_of(const struct product *p, bool is_b) {
 
 static uint64_t descriptor(const struct operand *o, int swizzle) {
     const uint64_t mode = swizzle == 128 ? 1 : swizzle == 64 ? 2 : swizzle == 32 ? 3 : 0;
-    return (uint64_t)(o->leading / 16) << 16 | (uint64_t)(o->stride / 16) << 32 | mode << 62;
+    return (uint64_t)(o->leading / 16) << 16 | (uint64_t)(o->stride / 16) << 32 |
+           mode << 62;
 }
 
 /* The operand in global memory, rows of k or of the width, each a multiple of 16 bytes. */
-static struct ptx_tensor put_matrix(const struct operand *o, bool is_b, int at, int swizzle) {
+static struct ptx_tensor put_matrix(const struct operand *o, bool is_b, int at,
+                                    int swizzle) {
     const int inner = o->mn ? o->rows : o->depth, outer = o->mn ? o->depth : o->rows;
     const int row_bytes = (inner * o->bytes + 15) / 16 * 16;
     for (int y = 0; y < outer; y++)
         for (int x = 0; x < inner; x++) {
             const int row = o->mn ? x : y, k = o->mn ? y : x;
-            const uint64_t bits =
-                bits_of(o->type, is_b ? value_at(k, row, 1, o->type)
-                                      : value_at(row, k, 0, o->type));
+            const uint64_t bits = bits_of(o->type, is_b ? value_at(k, row, 1, o->type)
+                                                        : value_at(row, k, 0, o->type));
             memcpy(memory + at + y * row_bytes + x * o->bytes, &bits, (size_t)o->bytes);
         }
     return (struct ptx_tensor){
         .address = (uint64_t)(uintptr_t)(memory + at),
-        .dims = {(uint64_t)(o->mn ? o->there : inner), (uint64_t)(o->mn ? outer : o->there)},
+        .dims = {(uint64_t)(o->mn ? o->there : inner),
+                 (uint64_t)(o->mn ? outer : o->there)},
         .strides = {(uint64_t)o->bytes, (uint64_t)row_bytes},
         .box = {(uint32_t)o->box[0], (uint32_t)o->box[1]},
         .rank = 2,
@@ -126,7 +137,8 @@ static void put_registers(const struct operand *o) {
             for (int i = 0; i < 4; i++)
                 for (int j = 0; j < each; j++) {
                     const int row = t / 32 * 16 + t % 32 / 4 + 8 * (i % 2);
-                    const int k = s * 32 / o->bytes + each * (t % 4) + j + 4 * each * (i / 2);
+                    const int k =
+                        s * 32 / o->bytes + each * (t % 4) + j + 4 * each * (i / 2);
                     const uint64_t bits = bits_of(o->type, value_at(row, k, 0, o->type));
                     memcpy(memory + s * 2048 + t * 16 + i * 4 + j * o->bytes, &bits,
                            (size_t)o->bytes);
@@ -154,8 +166,9 @@ static int begin_sums(struct text *t, const struct product *p) {
         if (packed && i % 2 == 0)
             add(t, "cvt.rn.f16x2.f32 %%r%d, 0f40000000, 0f3F800000;\n", i / 2);
         else if (!packed)
-            add(t, strcmp(p->d, "s32") == 0 ? "mov.b32 %%r%d, %d;\n"
-                                            : "cvt.rn.f32.s32 %%f%d, %d;\n",
+            add(t,
+                strcmp(p->d, "s32") == 0 ? "mov.b32 %%r%d, %d;\n"
+                                         : "cvt.rn.f32.s32 %%f%d, %d;\n",
                 i, i % 2 + 1);
     return packed ? p->n / 4 : p->n / 2;
 }
@@ -166,8 +179,8 @@ static void step(struct text *t, const struct product *p, const struct operand *
     const bool scaled = strcmp(p->d, "s32") != 0, wide = a->bytes == 2;
     add(t, "add.u64 %%rd3, %%rd1, %d; add.u64 %%rd4, %%rd2, %d;\n", s * a->step / 16,
         s * b->step / 16);
-    add(t, "wgmma.mma_async.sync.aligned.m64n%dk%d.%s.%s.%s ", p->n, 32 / a->bytes, p->d, p->a,
-        p->b);
+    add(t, "wgmma.mma_async.sync.aligned.m64n%dk%d.%s.%s.%s ", p->n, 32 / a->bytes, p->d,
+        p->a, p->b);
     list(t, prefix, sums);
     if (p->from_registers)
         add(t, ", {%%r%d,%%r%d,%%r%d,%%r%d}, %%rd4, %%p2", 200 + 4 * s, 201 + 4 * s,
@@ -186,23 +199,27 @@ static void step(struct text *t, const struct product *p, const struct operand *
 static struct text kernel_of(const struct product *p, const struct operand *a,
                              const struct operand *b) {
     struct text t = begin_kernel();
-    const int bytes = (p->from_registers ? 0 : a->boxes * a->box_bytes) +
-                      b->boxes * b->box_bytes;
-    add(&t, "setp.ne.u32 %%p1, %%tid, 0;\n@%%p1 bra start;\n"
-            "mbarrier.init.shared::cta.b64 [smem], 1;\n"
-            "mbarrier.arrive.expect_tx.shared::cta.b64 _, [smem], %d;\n", bytes);
+    const int bytes =
+        (p->from_registers ? 0 : a->boxes * a->box_bytes) + b->boxes * b->box_bytes;
+    add(&t,
+        "setp.ne.u32 %%p1, %%tid, 0;\n@%%p1 bra start;\n"
+        "mbarrier.init.shared::cta.b64 [smem], 1;\n"
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [smem], %d;\n",
+        bytes);
     if (!p->from_registers)
         fetch(&t, a, "map_a", A_AT);
     fetch(&t, b, "map_b", B_AT);
-    add(&t, "start: bar.sync 0;\nmov.u32 %%r299, smem; shr.u32 %%r299, %%r299, 4;\n"
-            "cvt.u64.u32 %%rd1, %%r299; or.b64 %%rd2, %%rd1, 0x%llx;\n"
-            "or.b64 %%rd1, %%rd1, 0x%llx;\n",
+    add(&t,
+        "start: bar.sync 0;\nmov.u32 %%r299, smem; shr.u32 %%r299, %%r299, 4;\n"
+        "cvt.u64.u32 %%rd1, %%r299; or.b64 %%rd2, %%rd1, 0x%llx;\n"
+        "or.b64 %%rd1, %%rd1, 0x%llx;\n",
         (unsigned long long)descriptor(b, p->swizzle),
         (unsigned long long)descriptor(a, p->swizzle));
     add(&t, "add.u64 %%rd1, %%rd1, %d; add.u64 %%rd2, %%rd2, %d;\n", A_AT / 16, B_AT / 16);
     for (int s = 0; p->from_registers && s < a->depth * a->bytes / 32; s++)
-        add(&t, "mul.wide.u32 %%rd9, %%tid, 16; add.u64 %%rd9, %%rd9, %%mem;\n"
-                "ld.global.v4.u32 {%%r%d,%%r%d,%%r%d,%%r%d}, [%%rd9+%d];\n",
+        add(&t,
+            "mul.wide.u32 %%rd9, %%tid, 16; add.u64 %%rd9, %%rd9, %%mem;\n"
+            "ld.global.v4.u32 {%%r%d,%%r%d,%%r%d,%%r%d}, [%%rd9+%d];\n",
             200 + 4 * s, 201 + 4 * s, 202 + 4 * s, 203 + 4 * s, 2048 * s);
     add(&t, "setp.eq.u32 %%p2, 0, %d;\n", p->adds ? 0 : 1);
     const int sums = begin_sums(&t, p);
@@ -231,7 +248,9 @@ static double sum_at(const struct product *p, int t, int i) {
     int32_t n;
     memcpy(&f, at + 4 * i, sizeof f);
     memcpy(&n, at + 4 * i, sizeof n);
-    return strcmp(p->d, "f32") == 0 ? f : strcmp(p->d, "s32") == 0 ? n : half_at(at + 2 * i);
+    return strcmp(p->d, "f32") == 0   ? f
+           : strcmp(p->d, "s32") == 0 ? n
+                                      : half_at(at + 2 * i);
 }
 
 static double wanted(const struct product *p, const struct operand *a,
@@ -243,7 +262,8 @@ static double wanted(const struct product *p, const struct operand *a,
     return sum;
 }
 
-static void check(const struct product *p, const struct operand *a, const struct operand *b) {
+static void check(const struct product *p, const struct operand *a,
+                  const struct operand *b) {
     for (int t = 0; t < THREADS; t++)
         for (int i = 0; i < p->n / 2; i++) {
             const int row = t / 32 * 16 + t % 32 / 4 + i / 2 % 2 * 8;
@@ -300,14 +320,15 @@ static void boxes(const char *store, int swizzle, int times) {
     memcpy(memory, x, sizeof x);
     memcpy(memory + 65536, x, sizeof x);
     const int bytes = (int)map.box[0] * 16;
-    add(&t, "mbarrier.init.shared::cta.b64 [smem], 1;\n"
-            "mbarrier.arrive.expect_tx.shared::cta.b64 _, [smem], %d;\n"
-            "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-            " [smem+1024], [map_a, {-2, 1}], [smem];\n"
-            "again: mbarrier.try_wait.parity.shared::cta.b64 %%p1, [smem], 0;\n"
-            "@!%%p1 bra again;\n"
-            "%s [map_b, {-2, 1}], [smem+1024];\n"
-            "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n",
+    add(&t,
+        "mbarrier.init.shared::cta.b64 [smem], 1;\n"
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [smem], %d;\n"
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+        " [smem+1024], [map_a, {-2, 1}], [smem];\n"
+        "again: mbarrier.try_wait.parity.shared::cta.b64 %%p1, [smem], 0;\n"
+        "@!%%p1 bra again;\n"
+        "%s [map_b, {-2, 1}], [smem+1024];\n"
+        "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n",
         bytes, store);
     const struct run how = {.threads = 1, .smem = 2048, .a = map, .b = out};
     const struct ptx_report r = run_kernel(&t, &how);
