@@ -43,7 +43,7 @@ LIB_DB := $(addprefix db/,sql.c table.c row.c migrate.c rekey.c open.c read.c)
 
 LIB_SRC  := $(wildcard core/*.c) $(LIB_DB) $(wildcard runtime/*.c runtime/*/*.c)
 PROG_SRC := $(filter-out $(LIB_DB),$(wildcard db/*.c)) $(wildcard tuner/*/*.c)
-FAKE_SRC := $(filter-out tests/fake/lib%,$(wildcard tests/fake/*.c))
+FAKE_SRC := $(filter-out tests/fake/lib%,$(wildcard tests/fake/*.c)) $(wildcard tests/ptx/*.c)
 FAKE_SO  := $(patsubst %.c,$(B)/%.so,$(wildcard tests/fake/lib*.c)) $(B)/tests/fake/libcuda.so
 
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/gen/templates.o $(B)/gen/schema.o

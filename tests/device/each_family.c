@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * each_family.c - for tools/oclgrind-check: runs the default and the starting points of
- * every
- * family that serves the first device on one small problem, and compares with a plain loop.
- * It does far less than a trial, since a simulator takes a million times as long: no
- * reference kernel, no rotating data, no timing.
+ * each_family.c - for simulators (tools/oclgrind-check, tests/tune/ptx.sh): runs the
+ * default and the starting points of every family that serves the first device on one small
+ * problem, and compares with a plain loop. It does far less than a trial, since a simulator
+ * takes a million times as long: no reference kernel, no rotating data, no timing.
  *
  *     each_family PROBLEM [FAMILY]
  *
@@ -36,31 +35,20 @@ static void need(gt_status status) {
     exit(1);
 }
 
-static size_t size_of_element(void) {
-    return gt_type_size(problem.type_a);
-}
-
 /* Small integers, packed as the type wants them. */
-static void *matrix(double *value, void *packed, int64_t count, int salt) {
-    const size_t size = size_of_element();
+static void *matrix(double *value, void *packed, gemmtune_dtype type, int64_t count,
+                    int salt) {
+    const size_t size = gt_type_size(type);
     void *mem = NULL;
     for (int64_t i = 0; i < count; i++) {
         union gt_value v;
         value[i] = (double)((i * 7 + salt) % 11 - 5);
-        gt_element_put(&v, problem.type_a, value[i]);
+        gt_element_put(&v, type, value[i]);
         memcpy((char *)packed + (size_t)i * size, &v, size);
     }
     need(gt_rig_head(rig)->ops->alloc(&mem, rig, count * (int64_t)size, &err));
     need(gt_rig_head(rig)->ops->write(rig, mem, 0, packed, count * (int64_t)size, &err));
     return mem;
-}
-
-static double element(const void *at) {
-    union gt_value v;
-    memcpy(&v, at, size_of_element());
-    return problem.type_c == GEMMTUNE_F64   ? v.f64
-           : problem.type_c == GEMMTUNE_F32 ? (double)v.f32
-                                            : (double)v.i32;
 }
 
 static int64_t count_wrong(void) {
@@ -72,7 +60,8 @@ static int64_t count_wrong(void) {
             for (int64_t q = 0; q < p->k; q++)
                 sum += x[p->trans_a ? q * p->lda + i : i * p->lda + q] *
                        y[p->trans_b ? j * p->ldb + q : q * p->ldb + j];
-            wrong += element(got + (size_t)(i * p->ldc + j) * size_of_element()) != sum;
+            const char *at = got + (size_t)(i * p->ldc + j) * gt_type_size(p->type_c);
+            wrong += gt_element_get(at, p->type_c) != gt_element_round(p->type_c, sum);
         }
     return wrong;
 }
@@ -81,7 +70,7 @@ static int64_t count_wrong(void) {
 static bool try_point(const struct gt_family *f, const struct gt_point *point, void *da,
                       void *db, void *dc) {
     const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;
-    const int64_t bytes = problem.m * problem.ldc * (int64_t)size_of_element();
+    const int64_t bytes = problem.m * problem.ldc * (int64_t)gt_type_size(problem.type_c);
     char text[GT_POINT_TEXT_MAX];
     union gt_value one, zero;
     struct gt_exec *e = NULL;
@@ -142,11 +131,11 @@ int main(int argc, char **argv) {
         return 4;
     need(gt_rig_open(&rig, &devices.device[0], &err));
     const gemmtune_problem *p = &problem;
-    void *da = matrix(x, a, (p->trans_a ? p->k : p->m) * p->lda, 1);
-    void *db = matrix(y, b, (p->trans_b ? p->n : p->k) * p->ldb, 4);
+    void *da = matrix(x, a, p->type_a, (p->trans_a ? p->k : p->m) * p->lda, 1);
+    void *db = matrix(y, b, p->type_b, (p->trans_b ? p->n : p->k) * p->ldb, 4);
     void *dc = NULL;
-    need(gt_rig_head(rig)->ops->alloc(&dc, rig, p->m * p->ldc * (int64_t)size_of_element(),
-                                      &err));
+    const int64_t c_bytes = p->m * p->ldc * (int64_t)gt_type_size(p->type_c);
+    need(gt_rig_head(rig)->ops->alloc(&dc, rig, c_bytes, &err));
     for (size_t i = 0; i < gt_families_count(families); i++) {
         const struct gt_family *f = gt_families_at(families, i);
         if (argc < 3 || strcmp(f->name, argv[2]) == 0)
