@@ -8,16 +8,17 @@
 
 db=$TMPDIR/accept.db
 case ${GT_LONG:-0} in
-0) budget=10s nn=f32 nt=f64 tn=i32 tt=f32 ;;
+0) budget=10s nn=f16 nt=f64 tn=i8 tt=e4m3+e5m2=f16 ;;
 1) budget=30s ;;
 *) budget=600s ;;
 esac
 
+all="f32 f64 i32 f16 bf16=f32 i8 tf32 e4m3+e5m2=f16"
 problems() {
-    for dtype in ${nn:-f32 f64 i32}; do echo "$dtype-nn-61x67x71"; done
-    for dtype in ${nt:-f32 f64 i32}; do echo "$dtype-nt-37x129x65,lda=68,ldb=72,ldc=132,beta"; done
-    for dtype in ${tn:-f32 f64 i32}; do echo "$dtype-tn-131x31x97,beta"; done
-    for dtype in ${tt:-f32 f64 i32}; do echo "$dtype-tt-5x113x257,lda=8,ldb=260,ldc=116"; done
+    for dtype in ${nn:-$all}; do echo "$dtype-nn-61x67x71"; done
+    for dtype in ${nt:-$all}; do echo "$dtype-nt-37x129x65,lda=80,ldb=96,ldc=144,beta"; done
+    for dtype in ${tn:-$all}; do echo "$dtype-tn-131x31x97,beta"; done
+    for dtype in ${tt:-$all}; do echo "$dtype-tt-5x113x257,lda=16,ldb=272,ldc=128"; done
 }
 
 # shellcheck disable=SC2046 # one word a problem

@@ -2,8 +2,8 @@
 /*
  * test_accept.c - no correct point is refused. Points are drawn at random, with a fixed
  * seed, from every family's legal ones on ragged problems, and each must be correct: the
- * other half of what test_mutants.c proves. Each family has every layout and every type,
- * and all families together have every type in every layout. GT_LONG=N, from N = 2 on, is
+ * other half of what test_mutants.c proves. Each family has every layout, and all families
+ * together have every type in every layout that they serve. GT_LONG=N, from N = 2 on, is
  * for use by hand: each family has every type in every layout, with N points instead of one
  * and large tiles among them. N = 6 takes a quarter of an hour and more than the 600 s of
  * GT_TEST_TIMEOUT.
@@ -21,12 +21,13 @@
 
 static const char *const families[] = {"naive",  "coalesced", "tile",   "block",
                                        "column", "skinny",    "vector", "multistage"};
-static const char *const dtypes[] = {"f32", "f64", "i32"};
+static const char *const dtypes[] = {"f32", "f64",      "i32",  "f16",
+                                     "i8",  "bf16=f32", "e4m3", "e5m2+e4m3=f16@fast"};
 /* Rows that are and that are not multiples of a vector, with and without beta. */
 static const char *const shapes[] = {
-    "nn-61x67x71", "nt-37x129x65,lda=68,ldb=72,ldc=132,beta", "tn-131x31x97,beta",
-    "tt-5x113x257,lda=8,ldb=260,ldc=116"};
-enum { FAMILIES = 8, DTYPES = 3, SHAPES = 4, PROCESSES = 2 };
+    "nn-61x67x71", "nt-37x129x65,lda=80,ldb=96,ldc=144,beta", "tn-131x31x97,beta",
+    "tt-5x113x257,lda=16,ldb=272,ldc=128"};
+enum { FAMILIES = 8, DTYPES = 8, SHAPES = 4, PROCESSES = 2 };
 
 static struct gt_families *all;
 static struct gt_device device;
