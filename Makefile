@@ -71,7 +71,7 @@ DEVICE := $(call bins,device) $(call pick,$(HEADERS))
 TUNE   := $(call bins,tune) $(call pick,$(filter-out %/lib.sh,$(wildcard tests/tune/*.sh)))
 CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
 # `make check` leaves these to `make check-long`,
-LONG_ONLY := again agree bench evaluate faults passes test_accept test_library_tuned \
+LONG_ONLY := again agree bench evaluate faults passes ptx test_accept test_library_tuned \
              test_nvrtc_compile \
              workspace_limits
 # and of these it does a part.
@@ -127,7 +127,7 @@ $(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $1 $(LIBS)
 endef
 
 .PHONY: all demo check check-all check-long check-long-all check-quick check-unit \
-        check-device check-tune check-cli check-threads check-nvrtc test-programs examples fuzz lint format format-check \
+        check-device check-tune check-cli check-threads check-nvrtc check-ptx test-programs examples fuzz lint format format-check \
         install uninstall clean setup dist man FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -225,7 +225,7 @@ $(B)/tests/fuzz/replay_%.o: tests/fuzz/fuzz_%.c $(B)/flags
 GUARD := $(B)/tests/guard
 $(GUARD): $(GUARD).o
 	$(call link)
-TOOLS := $(GUARD) $(FAKE_SO)
+TOOLS := $(GUARD) $(FAKE_SO) $(B)/tests/device/each_family
 
 test-programs: $(filter $(B)/%,$(TESTS) $(LONG)) $(REPLAY) $(TOOLS)
 
@@ -257,6 +257,10 @@ check-nvrtc: $(NVRTC_TEST) $(GUARD)
 	@GEMMTUNE_LIBNVRTC=$(CURDIR)/$(call nvrtc_of,nvrtc13) $(RUN) $(NVRTC_TEST)
 	@GEMMTUNE_LIBNVRTC=$(CURDIR)/$(call nvrtc_of,nvrtc12) GT_NVRTC_BELOW=75 \
 	    $(RUN) $(NVRTC_TEST)
+
+# Runs families that need CUDA, in software; built with optimisation.
+check-ptx: $(B)/gemmtune $(TOOLS)
+	@FAKE_NVRTC_REAL=$(CURDIR)/$(call nvrtc_of,nvrtc13) $(RUN) tests/tune/ptx.sh
 
 # Coverage-guided: make fuzz CC=clang SAN=fuzzer-no-link,address, then, for as long as you let it,
 # build-fuzzer-no-link,address/tests/fuzz/fuzz_NAME FOLDER tests/fuzz/corpus/NAME

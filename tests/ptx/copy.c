@@ -27,7 +27,8 @@ static void take(struct thread *t, struct small_copy *c) {
     c->taken = true;
 }
 
-/* "cp.async.cg.shared.global [to], [from], 16, there" */
+/* "cp.async.cg.shared.global [to], [from], 16, there". The ISA wants both addresses aligned;
+ * GPUs do not mind the source's when nothing of it is read. */
 static void copy(struct thread *t, const struct ins *ins) {
     const uint32_t bytes = (uint32_t)operand(t, ins, 2);
     const uint32_t there =
@@ -37,7 +38,8 @@ static void copy(struct thread *t, const struct ins *ins) {
     struct block *b = shared_at(t, ins, shared_operand(t, ins, 0), bytes, &at);
     if (there > bytes || (bytes != 4 && bytes != 8 && bytes != 16))
         fail(t, ins, PTX_ILLEGAL_INSTRUCTION, "cp.async of %u of %u bytes", there, bytes);
-    if (at % bytes != 0 || from % bytes != 0)
+    const bool reads = there > 0 || launch_of(t)->asked->strict;
+    if (at % bytes != 0 || (reads && from % bytes != 0))
         fail(t, ins, PTX_MISALIGNED, "cp.async of %u bytes from 0x%llx to %u", bytes,
              (unsigned long long)from, at - SMEM_BEGIN);
     if (there > 0)

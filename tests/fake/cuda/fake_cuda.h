@@ -21,7 +21,7 @@
  *   run, and a graph is executed in part; otherwise they come from the clock
  * - FAKE_CUDA_SEED: random seed of the model's noise, and of the order in which tests/ptx/
  *   runs threads and lands copies
- * - FAKE_CUDA_STRICT: 1 makes reading shared memory that nothing has written an error
+ * - FAKE_CUDA_STRICT: 1 makes errors of what GPUs do not mind; see tests/ptx/ptx.h
  * - FAKE_CUDA_STEPS: the most instructions of a launch of PTX, all threads together
  * - FAKE_CUDA_REPORT: a file to which each destroyed context adds a line about its
  *   leftovers

@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# ptx.sh - families that need CUDA, without a GPU: a real NVRTC compiles them to PTX, and
+# tests/ptx/ runs it behind the fake driver. The default and the starts of every family run on
+# a ragged problem in each layout; the whole path of `trial` checks one point of each family.
+# FAKE_NVRTC_REAL names NVRTC; else the newest that is found. GT_LONG=1: more of everything.
+. "$GT_SRC/tests/tune/lib.sh"
+
+# The NVRTC of the toolkit, or the one that tools/fetch-nvrtc has fetched.
+find_nvrtc() {
+    for nvrtc in "${FAKE_NVRTC_REAL:-}" /usr/local/cuda/lib64/libnvrtc.so.13 \
+        "$GT_SRC"/build/nvrtc13/nvidia/*/lib/libnvrtc.so.13; do
+        [ -n "$nvrtc" ] && [ -e "$nvrtc" ] && return
+    done
+    echo "ok - kernels of PTX # SKIP no NVRTC: run tools/fetch-nvrtc"
+    exit 0
+}
+
+use_fakes "the software GPU"
+find_nvrtc
+export FAKE_NVRTC_REAL="$nvrtc" GEMMTUNE_LIBNVRTC="$fake/libnvrtc_ptx.so" FAKE_CUDA_TIME=model
+each_family=$GT_BUILD/tests/device/each_family
+
+# starts DEVICE PROBLEM FAMILY: its default and starts, which must be right or refuse the
+# problem; at least one must run.
+starts() {
+    FAKE_CUDA_DEVICE=$1 "$each_family" "$2" "$3" >"$TMPDIR/out" 2>&1
+    code=$?
+    ran=$(grep -c '^ok' "$TMPDIR/out")
+    is "$3 on $1: $2" "exit $code, $([ "$ran" -gt 0 ] && echo some ran)$(grep -v -e '^ok' \
+        -e '^refused' "$TMPDIR/out")" "exit 0, some ran"
+}
+
+# A row each: device, family, type, shape. Rows of a multiple of 16 bytes let copies of 16 bytes
+# and tensor maps take part.
+few='h200 dmma f64 65x130x70
+h200 tma f32 65x132x72
+h200 limbs i32 65x130x70
+h200 multistage f32 65x132x72'
+many='h200 dmma f64 33x17x41
+h200 tma i32 65x132x72
+a100 dmma f64 66x34x40
+a100 limbs i32 65x130x70
+a100 multistage f64 33x66x40
+h200 multistage bf16=f32 33x64x40
+t4 multistage i32 33x66x41
+h200 skinny f32 5x130x70
+h200 block f32 65x132x72
+h200 column f64 65x132x72
+h200 vector f32 64x64x64'
+layouts="nn tt"
+if [ -n "${GT_LONG:-}" ]; then
+    few="$few
+$many"
+    layouts="nn nt tn tt"
+fi
+while read -r device family type shape; do
+    for layout in $layouts; do
+        starts "$device" "$type-$layout-$shape" "$family"
+    done
+done <<END
+$few
+END
+
+# trial FAMILY PROBLEM POINT: the whole check: fourteen cases, padding, alpha, beta, poison.
+trial() {
+    "$GEMMTUNE" trial "$2" --device 0 --untimed --timeout 500s --family "$1" --point "$3" --json \
+        >"$TMPDIR/out" 2>&1
+    has "trial of $1 on $2" "$(cat "$TMPDIR/out")" '"outcome": "correct"'
+}
+trial dmma f64-nt-33x66x40,beta "SPLIT=2 REDUCE=1"
+trial limbs i32-tn-33x66x40 "ENGINE=1 CLUSTER=2 BM=128 BN=64 BK=128 WM=64 WN=64 STAGES=4 GROUP=8"
+trial tma f32-nn-33x68x40 "REPACK=0"
+
+# A run of the tuner, timed by the model.
+tune f64-nn-33x18x20 --db "$TMPDIR/ptx.db" --family naive --effort quick --budget 60s
+is "a problem is tuned" "$(sql "$TMPDIR/ptx.db" \
+    "SELECT count(*) FROM record WHERE rank = 0 AND verified = 1")" 1
+
+# What a kernel does wrong comes out in its trial's line.
+FAKE_CUDA_STEPS=100 "$GEMMTUNE" trial f64-nn-33x18x20 --device 0 --untimed --family naive \
+    >"$TMPDIR/out" 2>&1
+has "a failure names the kernel" "$(cat "$TMPDIR/out")" "takes more than 100 instructions"
+exit "$bad"
