@@ -23,8 +23,8 @@ GT_INLINE struct gt_turn gt_turn_next(int stages, struct gt_turn now) {
     return next;
 }
 
-/* Arrives at the barrier that has this address in block `rank` of the cluster. It tells that
- * reads have ended, not that stores can be seen there: that would take a fence of the
+/* Arrives at the barrier that has this address in block `rank` of the cluster. It tells
+ * that reads have ended, not that stores can be seen there: that would take a fence of the
  * device. */
 GT_INLINE void gt_barrier_arrive_in(int at, int rank) {
     asm volatile("{\n"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * warpgroups.h - products of tiles in shared memory by the tensor cores of sm_90: instructions
- * that a warpgroup (128 threads, warps 4 i to 4 i + 3) starts together and waits for later.
+ * warpgroups.h - products of tiles in shared memory by the tensor cores of sm_90. A
+ * warpgroup is 128 threads, warps 4 i to 4 i + 3. It starts an instruction together and
+ * waits for it later.
  * PTX ISA, "Asynchronous warpgroup level matrix instructions".
  *
  * An instruction multiplies 64 rows of X by n columns of Y, 32 bytes of k deep. X and Y lie

@@ -36,7 +36,8 @@ starts() {
 few='h200 dmma f64 65x130x70
 h200 tma f32 65x132x72
 h200 limbs i32 65x130x70
-h200 multistage f32 65x132x72'
+h200 multistage f32 65x132x72
+h200 wgmma bf16 136x144x152'
 many='h200 dmma f64 33x17x41
 h200 tma i32 65x132x72
 a100 dmma f64 66x34x40
@@ -47,7 +48,11 @@ t4 multistage i32 33x66x41
 h200 skinny f32 5x130x70
 h200 block f32 65x132x72
 h200 column f64 65x132x72
-h200 vector f32 64x64x64'
+h200 vector f32 64x64x64
+h200 wgmma f16=f32 33x17x41
+h200 wgmma tf32 64x72x88
+h200 wgmma i8 48x144x272
+h200 wgmma e4m3+e5m2=f16@fast 136x80x144'
 layouts="nn tt"
 if [ -n "${GT_LONG:-}" ]; then
     few="$few
@@ -71,6 +76,8 @@ trial() {
 trial dmma f64-nt-33x66x40,beta "SPLIT=2 REDUCE=1"
 trial limbs i32-tn-33x66x40 "ENGINE=1 CLUSTER=2 BM=128 BN=64 BK=128 WM=64 WN=64 STAGES=4 GROUP=8"
 trial tma f32-nn-33x68x40 "REPACK=0"
+trial wgmma bf16-tn-40x48x200,beta "REPACK=0 CM=2 BM=64 WGM=1"
+trial wgmma i8-nn-5x33x200 "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=2 REDUCE=1"
 
 # A run of the tuner, timed by the model.
 tune f64-nn-33x18x20 --db "$TMPDIR/ptx.db" --family naive --effort quick --budget 60s
