@@ -127,9 +127,10 @@ GT_INLINE struct item item_of(const struct plan *p, int number) {
     return it;
 }
 
-/* Addresses in shared memory: the stages, and the first of STAGES barriers each. */
+/* Addresses in shared memory: the stages, the first of STAGES barriers each, and the first
+ * of a barrier for each team, where it tells that it has all slabs of an item. */
 struct ring {
-    int stages, full, empty;
+    int stages, full, empty, order;
 };
 
 /* ---- the producer ------------------------------------------------------------------ */
@@ -214,11 +215,20 @@ GT_INLINE void release(const struct ring *r, int stage, int lane) {
         gt_barrier_arrive_in(r->empty + stage * 8, lane);
 }
 
-/* The sums of an item. A batch of products runs while the next one is started. x and y: the
- * warpgroup's part of a stage. */
+/* Teams take items in turns. Before it waits for slabs of its item, a team waits until the
+ * other one has all slabs of the item before: a barrier tells two phases apart, not three. */
+GT_INLINE void await_item_before(const struct ring *r, int turns) {
+    const struct gt_turn before = gt_turn_at(TEAMS, turns - 1);
+    if (TEAMS > 1 && turns > 0)
+        gt_barrier_wait(r->order + before.stage * 8, before.parity);
+}
+
+/* The sums of an item, after `turns` items of this block. A batch of products runs while the
+ * next one is started. x and y: the warpgroup's part of a stage. */
 GT_INLINE void consume(gt_acc *sums, const struct ring *r, struct gt_turn turn, int slabs,
-                       int x, int y, int lane) {
+                       int x, int y, int turns, int lane) {
     int before = 0; /* the stage of the running batch */
+    await_item_before(r, turns);
     GT_UNROLL
     for (int e = 0; e < FRAGS * SUMS; e++)
         sums[e] = 0;
@@ -234,6 +244,8 @@ GT_INLINE void consume(gt_acc *sums, const struct ring *r, struct gt_turn turn, 
         before = turn.stage;
         turn = gt_turn_next(STAGES, turn);
     }
+    if (TEAMS > 1 && lane == 0)
+        gt_barrier_arrive(r->order + turns % TEAMS * 8);
     GT_WGMMA_WAIT(0);
     gt_wgmma_hold(FRAGS * SUMS, sums);
     if (slabs > 0)
@@ -390,15 +402,18 @@ GT_INLINE void put_pair(int at, gt_c first, gt_c second) {
 #endif
 }
 
-/* Stores sums to C by boxes of 64 rows, which begin at row and col of C. Two boxes of the
- * warpgroup take turns in shared memory, from `at` on. */
+/* Stores sums to C by boxes of 64 rows, which begin at row and col of C. Two places from
+ * `at` on in shared memory take turns, also from a tile to the warpgroup's next one;
+ * `before`: the warpgroup's tiles before this one. */
 GT_INLINE void store_boxes(const struct gt_tensor_map *map, const gt_acc *sums, int at,
-                           gt_acc alpha, int row, int col, int group, int t) {
+                           gt_acc alpha, int row, int col, int before, int group, int t) {
     enum { SPAN = GT_SPAN_C, COLS = SPAN / GT_SIZEOF_C, BOX = 64 * SPAN };
+    enum { ACROSS = WN / COLS, BOXES = FRAGS * ACROSS };
+    const int turn = BOXES % 2 ? before % 2 : 0;
     GT_UNROLL
-    for (int i = 0; i < FRAGS * (WN / COLS); i++) {
-        const int f = i / (WN / COLS), col0 = i % (WN / COLS) * COLS;
-        const int box = at + i % 2 * BOX;
+    for (int i = 0; i < BOXES; i++) {
+        const int f = i / ACROSS, col0 = i % ACROSS * COLS;
+        const int box = at + (turn + i) % 2 * BOX;
         if (t == 0)
             GT_BOX_STORES_READ(1); /* the box before the last one was read */
         gt_group_barrier(1 + group, 128);
@@ -437,13 +452,15 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
                            (int)gridDim.x / CLUSTER};
     const int stages = gt_shared_address(smem), staged = stages + STAGES * SLAB;
     const int full = staged + GROUPS * STAGED;
-    const struct ring ring = {stages, full, full + STAGES * 8};
+    const struct ring ring = {stages, full, full + STAGES * 8, full + STAGES * 16};
 
     if (t == 0) {
         for (int s = 0; s < STAGES; s++) {
             gt_barrier_init(ring.full + s * 8, 1);
             gt_barrier_init(ring.empty + s * 8, TEAM * 4 * CLUSTER); /* warps */
         }
+        for (int s = 0; s < TEAMS; s++)
+            gt_barrier_init(ring.order + s * 8, TEAM * 4);
         gt_barrier_init_done();
     }
     GT_CLUSTER_BARRIER(CLUSTER > 1);
@@ -473,7 +490,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
             if (TEAMS > 1 && turns % TEAMS != group)
                 continue;
             gt_acc sums[FRAGS * SUMS];
-            consume(sums, &ring, turn, it.slabs, row * LINE, col * LINE, lane);
+            consume(sums, &ring, turn, it.slabs, row * LINE, col * LINE, turns,
+                    lane);
             GT_LEAD(PARTIAL);
 
             const int row0 = it.row + row, col0 = it.col + col;
@@ -492,8 +510,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
                 store_sums(&to, sums, t % 128);
 #if GT_STORE
             } else if (beta == (gt_acc)0 && p.slabs > 0) {
-                store_boxes(&map_c, sums, staged + group * STAGED, alpha, row0, col0, group,
-                            t % 128);
+                store_boxes(&map_c, sums, staged + group * STAGED, alpha, row0, col0,
+                            turns / TEAMS, group, t % 128);
 #endif
             } else {
                 gt_acc *chunk = (gt_acc *)(smem + STAGES * SLAB + group * STAGED);
