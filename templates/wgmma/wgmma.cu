@@ -223,8 +223,8 @@ GT_INLINE void await_item_before(const struct ring *r, int turns) {
         gt_barrier_wait(r->order + before.stage * 8, before.parity);
 }
 
-/* The sums of an item, after `turns` items of this block. A batch of products runs while the
- * next one is started. x and y: the warpgroup's part of a stage. */
+/* The sums of an item, after `turns` items of this block. A batch of products runs while
+ * the next one is started. x and y: the warpgroup's part of a stage. */
 GT_INLINE void consume(gt_acc *sums, const struct ring *r, struct gt_turn turn, int slabs,
                        int x, int y, int turns, int lane) {
     int before = 0; /* the stage of the running batch */
