@@ -7,6 +7,7 @@
 #                   every test of one kind
 #   make check-long what `make check` leaves out: tests that take long, and the rest of those
 #                   of which it does a part (GT_LONG=1)
+#   make check-ptx  CUDA's kernels on a GPU in software, with the NVRTC of tools/fetch-nvrtc
 #   make lint       rooms, cppcheck, shellcheck, mandoc; format, format-check: clang-format
 #   make install    PREFIX=/usr/local DESTDIR= BINDIR= LIBDIR= INCLUDEDIR= MANDIR= DATADIR= DOCDIR=;
 #                   uninstall removes what install has put there
@@ -281,7 +282,7 @@ check-long:
 	@tools/setup build device check
 	@$(MAKE) --no-print-directory $(jobs) check-long-all
 check-long-all: all test-programs
-	@GT_LONG=1 $(RUN) $(LONG)
+	@GT_LONG=1 GT_SHARE=$(GT_SHARE) $(RUN) $(LONG)
 
 demo:
 	@tools/setup build device

@@ -46,7 +46,8 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
         reason = "the family has no kernel for this layout";
     else if (f->map_count > 0 && gt_driver_of(d->backend)->check_map == NULL)
         reason = "the family needs tensor maps, which this backend does not have";
-    else if (gt_driver_of(d->backend)->speaks_cuda && d->cc < f->min_cc)
+    else if (gt_driver_of(d->backend)->speaks_cuda &&
+             d->cc < f->min_cc[gt_dtype_index(gt_family_dtype(f, p))])
         reason = "the family needs a newer compute capability";
     else if (gt_driver_of(d->backend)->speaks_cuda && d->cc > f->max_cc)
         reason = "the family has instructions that newer compute capabilities lack";
@@ -103,6 +104,7 @@ void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
     b->family = f;
     b->dtype = gt_family_dtype(f, p);
     gt_builtin_values(b->value, d, p);
+    b->value[GT_IN_FAST] = b->dtype != NULL && b->dtype->math == GEMMTUNE_MATH_FAST;
     for (int i = 0; i < f->constant_count; i++)
         b->value[f->constant[i].slot] = f->constant[i].value;
     gt_bind_align(b, p, GT_VECTOR_BYTES);

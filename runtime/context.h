@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context.h - the inside of gemmtune_ctx, for context.c, plan.c and gemm.c.
+ * context.h - the inside of gemmtune_ctx, and the steps that several public calls share.
  */
 #ifndef GT_RUNTIME_CONTEXT_H
 #define GT_RUNTIME_CONTEXT_H
@@ -46,6 +46,10 @@ gt_status gt_plan_make(gemmtune_plan **out, gemmtune_ctx *ctx,
 gt_status gt_plan_cached(const gemmtune_plan **out, gemmtune_ctx *ctx,
                          const gemmtune_problem *canonical, size_t workspace_max,
                          struct gt_err *err);
+
+/* Copies the caller's struct, which may be older or newer than the library's, to *out.
+ * Errors of gt_growth_read. */
+gt_status gt_args_read(gemmtune_args *out, const gemmtune_args *args, struct gt_err *err);
 
 /* Executes; `swapped` is gt_problem_canonical's for the caller's problem. */
 gt_status gt_plan_run(const gemmtune_plan *plan, bool swapped, const struct gt_call *call,

@@ -2,6 +2,8 @@
 /* driver.c - the list of drivers, and the devices of all of them as one list. */
 #include "runtime/driver.h"
 
+#include "core/element.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,12 @@ void gt_image_clear(struct gt_image *image) {
     free(image->bytes);
     free(image->log);
     *image = (struct gt_image){.registers = -1, .spill_bytes = -1, .smem_bytes = -1};
+}
+
+union gt_value gt_value_of(gemmtune_dtype type, double number) {
+    union gt_value value = {.i64 = 0};
+    gt_element_put(&value, type, number);
+    return value;
 }
 
 /* ---- the list ------------------------------------------------------------------------ */

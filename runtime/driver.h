@@ -42,6 +42,9 @@ union gt_value {
     double f64;
     void *ptr;
 };
+/* A number in a type's bytes, rounded as gt_element_put rounds: alpha or beta of a type. */
+union gt_value gt_value_of(gemmtune_dtype type, double number);
+
 struct gt_value_ref {
     const void *bytes;
     size_t size;

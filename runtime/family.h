@@ -152,7 +152,8 @@ struct gt_family {
     unsigned uses;                  /* bit i: part i of templates/common/ */
     uint64_t dtypes;                /* bit i: row i of core/dtype.h */
     uint64_t layouts;               /* bits of gt_layout_bit */
-    int min_cc, max_cc;             /* least and greatest compute capability on CUDA */
+    int min_cc[GT_DTYPES];          /* least compute capability on CUDA, of each mix */
+    int max_cc;                     /* greatest compute capability on CUDA */
     int rank; /* default points are offered in this order, lowest first */
     enum gt_role role;
     bool overlap; /* kernels begin with GT_FOLLOW: they may be launched early */

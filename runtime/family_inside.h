@@ -31,6 +31,7 @@
     X(SIZEOF_C, "sizeof(C)", "GT_SIZEOF_C")                                                \
     X(SIZEOF_ACC, "sizeof(ACC)", "GT_SIZEOF_ACC")                                          \
     X(FLOAT, "FLOAT", "GT_FLOAT")                                                          \
+    X(FAST, "FAST", "GT_FAST")                                                             \
     X(CUDA, "CUDA", "GT_CUDA")                                                             \
     X(CC, "CC", "GT_CC")                                                                   \
     X(CPU, "CPU", "GT_CPU")                                                                \

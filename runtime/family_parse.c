@@ -111,11 +111,38 @@ static gt_status parse_layouts(struct gt_family *f, struct gt_node n, struct gt_
     return parse_set(&f->layouts, n, "layout (nn, nt, tn, tt)", gt_layout_bit, err);
 }
 
-/* {"cuda": 80}: a compute capability; `preset` when it is absent. */
-static gt_status parse_arch(int *out, int preset, struct gt_node n, struct gt_err *err) {
+/* The least compute capability of the mixes in `set`. */
+static void raise_min_cc(struct gt_family *f, uint64_t set, int cc) {
+    for (size_t i = 0; i < GT_DTYPES; i++)
+        if ((set & gt_dtype_bit(gt_dtype_at(i))) != 0 && f->min_cc[i] < cc)
+            f->min_cc[i] = cc;
+}
+
+/* {"cuda": 75, "bf16": 80}: for every mix, and for some. */
+static gt_status parse_min_arch(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    if (gt_json_kind(n) == GT_JSON_ABSENT)
+        return GEMMTUNE_OK;
+    gt_status status = gt_read_list(n, GT_JSON_OBJECT, 1, 32, err);
+    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
+        const struct gt_node member = gt_json_at(n, i);
+        const char *key = gt_json_key(member);
+        const uint64_t set =
+            strcmp(key, "cuda") == 0 ? UINT64_MAX : gt_dtype_word_bits(key);
+        int64_t cc = 0;
+        if (set == 0)
+            status = gt_json_fail(member, err, "is neither \"cuda\" nor a data type");
+        else
+            status = gt_json_int(&cc, member, 0, CC_MAX, err);
+        raise_min_cc(f, set, (int)cc);
+    }
+    return status;
+}
+
+/* {"cuda": 90}: for every mix. */
+static gt_status parse_max_arch(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     static const char *const keys[] = {"cuda", NULL};
     int64_t cc = 0;
-    *out = preset;
+    f->max_cc = CC_MAX;
     if (gt_json_kind(n) == GT_JSON_ABSENT)
         return GEMMTUNE_OK;
     gt_status status = gt_read_list(n, GT_JSON_OBJECT, 1, 1, err);
@@ -123,16 +150,8 @@ static gt_status parse_arch(int *out, int preset, struct gt_node n, struct gt_er
         status = gt_json_only(n, keys, err);
     if (status == GEMMTUNE_OK)
         status = gt_json_int(&cc, gt_json_member(n, "cuda"), 0, CC_MAX, err);
-    *out = (int)cc;
+    f->max_cc = (int)cc;
     return status;
-}
-
-static gt_status parse_min_arch(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    return parse_arch(&f->min_cc, 0, n, err);
-}
-
-static gt_status parse_max_arch(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    return parse_arch(&f->max_cc, CC_MAX, n, err);
 }
 
 /* An optional whole number up to `most`; `preset` when it is absent. */

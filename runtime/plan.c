@@ -244,7 +244,7 @@ void gemmtune_plan_destroy(gemmtune_plan *plan) {
     free(plan);
 }
 
-/* The struct of the first release of this ABI is the present one. */
+/* The structs of the first release of this ABI are the present ones. */
 static const struct gt_growth info_growth = {sizeof(gemmtune_plan_info),
                                              sizeof(gemmtune_plan_info), "plan info",
                                              "gemmtune_plan_describe"};
@@ -269,6 +269,10 @@ gemmtune_status gemmtune_plan_describe_sized(const gemmtune_plan *plan,
     return gt_growth_write(info, size, &own, &info_growth, err);
 }
 
+gt_status gt_args_read(gemmtune_args *out, const gemmtune_args *args, struct gt_err *err) {
+    return gt_growth_read(out, args, &args_growth, err);
+}
+
 /* No plan has row counts or an epilogue yet. */
 static gt_status check_args(const gemmtune_args *args, struct gt_err *err) {
     if (args->rows != NULL)
@@ -286,7 +290,7 @@ gemmtune_status gemmtune_launch(const gemmtune_plan *plan, const gemmtune_args *
     gemmtune_args own;
     if (plan == NULL || args == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", plan == NULL ? "plan" : "args");
-    gt_status status = gt_growth_read(&own, args, &args_growth, err);
+    gt_status status = gt_args_read(&own, args, err);
     if (status == GEMMTUNE_OK)
         status = check_args(&own, err);
     if (status != GEMMTUNE_OK)

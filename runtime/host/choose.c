@@ -312,15 +312,6 @@ gt_status gt_host_choose_some(struct gt_host_choices *out, const struct gt_host_
     return status;
 }
 
-gt_status gt_host_choose(struct gt_host_cut *cut, const struct gt_host_limits *limits,
-                         const struct gt_host_rates *rates, struct gt_err *err) {
-    struct gt_host_choices some;
-    const gt_status status = gt_host_choose_some(&some, cut, limits, rates, err);
-    if (status == GEMMTUNE_OK)
-        *cut = some.cut[0];
-    return status;
-}
-
 /* The size of a tile along one axis: the given one, or that of `parts` parts. */
 static int64_t size_five(int64_t side, int64_t given, int64_t parts) {
     return given > 0 ? (given < side ? given : side) : part_size(side, parts);

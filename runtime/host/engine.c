@@ -155,15 +155,17 @@ void gt_host_engine_destroy(struct gt_host_engine *e) {
     if (e == NULL)
         return;
     gt_host_engine_join(e);
-    if (e->link->ops->attach(e->link, &ignored) == GEMMTUNE_OK) {
-        for (int i = 0; i < GT_LANES; i++)
-            close_lane(e, &e->lane[i]);
-        if (e->base != NULL)
-            e->link->ops->event_release(e->link, e->base);
-        free_memory(e);
-        gt_host_plans_clear(&e->plans);
+    /* A thread that cannot be attached may have the context all the same. If it has not,
+     * the driver refuses, and only the host's memory is released. */
+    const bool attached = e->link->ops->attach(e->link, &ignored) == GEMMTUNE_OK;
+    for (int i = 0; i < GT_LANES; i++)
+        close_lane(e, &e->lane[i]);
+    if (e->base != NULL)
+        e->link->ops->event_release(e->link, e->base);
+    free_memory(e);
+    gt_host_plans_clear(&e->plans);
+    if (attached)
         e->link->ops->detach(e->link);
-    }
     gt_host_schedule_clear(&e->schedule);
     free(e->state);
     free(e->span);

@@ -7,38 +7,8 @@
 #define GT_RUNTIME_HOST_ENGINE_H
 
 #include "runtime/context.h"
-#include "runtime/host/board.h"
-#include "runtime/host/copier.h"
 #include "runtime/host/link.h"
-#include "runtime/host/schedule.h"
-
-/* ---- what all devices share ---------------------------------------------------------- */
-
-/* A product of host matrices that is running. `lock` guards the members that follow it. */
-struct gt_host_run {
-    const struct gt_host_cut *cut;
-    const void *alpha, *beta; /* of the accumulator's type */
-    void *host[GT_OPERANDS];  /* A and B are never written to */
-    bool staged[GT_OPERANDS]; /* copied through our own pinned memory */
-    struct gt_copier *copier;
-    double began; /* gt_seconds */
-
-    pthread_mutex_t lock;
-    pthread_cond_t change; /* something below changed */
-    struct gt_host_board board;
-    int64_t tiles_stored; /* tiles that are complete in the host's C */
-    double flops_done;
-    int lanes;        /* threads that have not ended */
-    bool stop;        /* all lanes end after their present operations */
-    gt_status status; /* the first failure */
-    struct gt_err err;
-};
-
-/* Stores the first failure and makes all lanes end. The lock is held. */
-void gt_host_run_fail_locked(struct gt_host_run *run, gt_status status,
-                             const struct gt_err *err);
-
-/* ---- one device ---------------------------------------------------------------------- */
+#include "runtime/host/run.h"
 
 /* When an operation ran, in seconds from gt_host_run's `began`. */
 struct gt_host_span {

@@ -60,8 +60,7 @@ static const enum clock clock_of[GT_LANES] = {
  * rows are all of the matrix's is one row. */
 static double rows_seconds(const struct gt_host_cut *cut, const struct gt_host_op *op,
                            const struct gt_host_rates *rates) {
-    static const enum gt_operand operand[] = {GT_A, GT_B, GT_C, GT_C, GT_C};
-    const enum gt_operand x = operand[op->kind];
+    const enum gt_operand x = gt_host_operand_of(op);
     const gemmtune_problem *p = &cut->problem;
     const int64_t ld[GT_OPERANDS] = {p->lda, p->ldb, p->ldc};
     const struct gt_host_region r = gt_host_region_of(cut, x, op);

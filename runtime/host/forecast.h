@@ -65,16 +65,12 @@ struct gt_host_choices {
     double seconds[GT_HOST_CHOICES]; /* as forecast */
 };
 
-/* The best cuts, as gt_host_choose finds the best one. `given` has what the caller sets. */
+/* Chooses tiles and slots: the fastest cuts by forecast among those that fit the limits.
+ * *given has problem, reads_c and sums, and tile sizes; sizes that are not 0 stay. EINVAL
+ * with the numbers when not even the smallest tiles fit. */
 gt_status gt_host_choose_some(struct gt_host_choices *out, const struct gt_host_cut *given,
                               const struct gt_host_limits *limits,
                               const struct gt_host_rates *rates, struct gt_err *err);
-
-/* Chooses tiles and slots: the fastest by forecast among those that fit the limits. The
- * caller sets problem, reads_c and sums of *cut; tile sizes that are not 0 stay. EINVAL
- * with the numbers when not even the smallest tiles fit. */
-gt_status gt_host_choose(struct gt_host_cut *cut, const struct gt_host_limits *limits,
-                         const struct gt_host_rates *rates, struct gt_err *err);
 
 /* Chooses tiles as in the paper of 2010: five slots (C0, A0, A1, B0, B1) and the largest
  * square tiles of C that fit, with slabs as deep as the slots' memory allows. EINVAL. */

@@ -10,7 +10,6 @@
 #include "runtime/host/engine_inside.h"
 
 #include "core/clock.h"
-#include "core/element.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -200,9 +199,8 @@ static struct gt_box box_of(const struct gt_host_engine *e, enum gt_operand oper
 
 static gt_status copy(struct gt_host_lane *l, const struct gt_host_op *op,
                       struct gt_err *err) {
-    static const enum gt_operand operand[] = {GT_A, GT_B, GT_C, GT_C, GT_C};
     struct gt_host_engine *e = l->engine;
-    const enum gt_operand x = operand[op->kind];
+    const enum gt_operand x = gt_host_operand_of(op);
     const struct gt_box box = box_of(e, x, op);
     const bool out = op->kind == GT_STORE_C;
     if (e->run->staged[x])
@@ -212,30 +210,18 @@ static gt_status copy(struct gt_host_lane *l, const struct gt_host_op *op,
                : e->link->ops->copy_in(e->link, l->queue, &box, err);
 }
 
-/* A scalar of the accumulator's type. */
-union scalar {
-    char bytes[8];
-    double align;
-};
-
-static union scalar scalar_of(gemmtune_dtype type, double value) {
-    union scalar s = {.bytes = {0}};
-    gt_element_put(s.bytes, type, value);
-    return s;
-}
-
 static gt_status multiply(struct gt_host_lane *l, const struct gt_host_op *op,
                           struct gt_err *err) {
     struct gt_host_engine *e = l->engine;
     const struct gt_host_run *run = e->run;
     const gemmtune_dtype acc = run->cut->problem.type_acc;
-    const union scalar zero = scalar_of(acc, 0), one = scalar_of(acc, 1);
+    const union gt_value zero = gt_value_of(acc, 0), one = gt_value_of(acc, 1);
     const bool sums = run->cut->sums;
     const struct gt_call call = {
-        .alpha = sums ? run->alpha : zero.bytes,
+        .alpha = sums ? run->alpha : &zero,
         .a = sums ? e->slot[GT_A][op->slot[GT_A]] : NULL,
         .b = sums ? e->slot[GT_B][op->slot[GT_B]] : NULL,
-        .beta = op->first ? run->beta : one.bytes,
+        .beta = op->first ? run->beta : &one,
         .c = e->slot[GT_C][op->slot[GT_C]],
         .workspace = e->workspace,
         .stream = l->queue,

@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The rows of a strip are a multiple of this, so that kernels get full tiles of their own.
+ * The last strip of a tile has what is left. */
+enum { STRIP_ROWS = 64 };
+
 /* The axes of each operand's tile: A along m and k, B along k and n, C along m and n. */
 static const int axes[GT_OPERANDS][2] = {{0, 2}, {2, 1}, {0, 1}};
 
@@ -67,12 +71,10 @@ static struct gt_host_tile tile_at(const struct gt_host_cut *cut, int64_t i) {
     return t;
 }
 
-/* Cuts a tile into at most `strips` strips of rows; returns how many. The rows of a strip
- * are a multiple of GT_HOST_ROW_ALIGN, so that kernels get full tiles of their own. */
+/* Cuts a tile into at most `strips` strips of rows; returns how many. */
 static size_t put_strips(struct gt_host_tile *out, struct gt_host_tile tile, int strips) {
     const int64_t all = tile.size[0], part = (all + strips - 1) / strips;
-    const int64_t rows =
-        (part + GT_HOST_ROW_ALIGN - 1) / GT_HOST_ROW_ALIGN * GT_HOST_ROW_ALIGN;
+    const int64_t rows = (part + STRIP_ROWS - 1) / STRIP_ROWS * STRIP_ROWS;
     size_t count = 0;
     for (int64_t done = 0; done < all; done += rows, count++) {
         out[count] = tile;
@@ -123,7 +125,7 @@ gt_status gt_host_schedule_init(struct gt_host_schedule *s, const struct gt_host
             return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
         }
         for (int j = 0; j < cut->slots[i]; j++)
-            s->slot[i][j].load = s->slot[i][j].use = -1;
+            s->slot[i][j].ready = s->slot[i][j].use = -1;
     }
     return GEMMTUNE_OK;
 }
@@ -153,7 +155,7 @@ static gt_status append(struct gt_host_schedule *s, const struct gt_host_op *op,
 
 static bool holds(const struct gt_host_slot *slot, const int64_t at[2],
                   const int64_t size[2]) {
-    return slot->load >= 0 && memcmp(slot->at, at, sizeof slot->at) == 0 &&
+    return slot->ready >= 0 && memcmp(slot->at, at, sizeof slot->at) == 0 &&
            memcmp(slot->size, size, sizeof slot->size) == 0;
 }
 
@@ -190,13 +192,13 @@ static gt_status provide(struct gt_host_schedule *s, struct gt_host_op *run,
         memcpy(load.size, run->size, sizeof load.size);
         memcpy(slot->at, at, sizeof at);
         memcpy(slot->size, size, sizeof size);
-        slot->load = s->count;
+        slot->ready = s->count;
         slot->use = s->count; /* until `run` is appended */
         const gt_status status = append(s, &load, err);
         if (status != GEMMTUNE_OK)
             return status;
     }
-    run->after[operand] = slot->load;
+    run->after[operand] = slot->ready;
     return GEMMTUNE_OK;
 }
 
@@ -219,7 +221,7 @@ static gt_status add_slab(struct gt_host_schedule *s, struct gt_host_op run,
 static gt_status begin_tile(struct gt_host_schedule *s, const struct gt_host_op *base,
                             int64_t *ready, struct gt_err *err) {
     struct gt_host_slot *slot = &s->slot[GT_C][base->slot[GT_C]];
-    *ready = slot->load; /* the slot's last tile has been copied out */
+    *ready = slot->ready; /* the slot's last tile has been copied out */
     if (!s->cut->reads_c)
         return GEMMTUNE_OK;
     struct gt_host_op load = *base;
@@ -236,7 +238,7 @@ static gt_status end_tile(struct gt_host_schedule *s, const struct gt_host_op *b
     store.kind = GT_STORE_C;
     store.lane = GT_LANE_OUT;
     store.after[0] = s->count - 1;
-    s->slot[GT_C][base->slot[GT_C]].load = s->count;
+    s->slot[GT_C][base->slot[GT_C]].ready = s->count;
     return append(s, &store, err);
 }
 
@@ -281,11 +283,19 @@ int64_t gt_host_element_bytes(const struct gt_host_cut *cut, enum gt_operand ope
     return (int64_t)gt_type_size(type_of(&cut->problem, operand));
 }
 
+enum gt_operand gt_host_operand_of(const struct gt_host_op *op) {
+    static const enum gt_operand operand[] = {[GT_LOAD_A] = GT_A,
+                                              [GT_LOAD_B] = GT_B,
+                                              [GT_LOAD_C] = GT_C,
+                                              [GT_RUN] = GT_C,
+                                              [GT_STORE_C] = GT_C};
+    return operand[op->kind];
+}
+
 double gt_host_op_bytes(const struct gt_host_cut *cut, const struct gt_host_op *op) {
-    static const enum gt_operand operand[] = {GT_A, GT_B, GT_C, GT_C, GT_C};
     if (op->kind == GT_RUN)
         return 0;
-    const enum gt_operand x = operand[op->kind];
+    const enum gt_operand x = gt_host_operand_of(op);
     const struct gt_host_region r = gt_host_region_of(cut, x, op);
     return (double)(r.rows * r.cols * gt_host_element_bytes(cut, x));
 }

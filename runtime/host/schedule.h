@@ -57,7 +57,7 @@ gt_status gt_host_tiles_make(struct gt_host_tile **out, size_t *end,
 
 /* Operations of one lane run one after another; lanes run beside each other. */
 enum gt_lane { GT_LANE_AB, GT_LANE_C, GT_LANE_RUN, GT_LANE_OUT, GT_LANES };
-const char *gt_host_lane_name(enum gt_lane lane); /* "copy A, B" ... */
+const char *gt_host_lane_name(enum gt_lane lane); /* "A and B in" ... */
 
 enum gt_host_kind { GT_LOAD_A, GT_LOAD_B, GT_LOAD_C, GT_RUN, GT_STORE_C };
 enum { GT_HOST_AFTER = 3 };
@@ -71,10 +71,12 @@ struct gt_host_op {
     bool first, last;             /* RUN: of its tile of C */
 };
 
-/* The tile in a slot. */
+/* The tile in a slot. Operations are -1 when there is none yet. */
 struct gt_host_slot {
     int64_t at[2], size[2]; /* of the operand's tile, along its two axes */
-    int64_t load, use;      /* operations that filled it and used it last, else -1 */
+    int64_t ready;          /* A and B: the operation that copies the tile in.
+                             * C: the operation that copied the slot's last tile out */
+    int64_t use;            /* the operation that used the slot last */
 };
 
 struct gt_host_schedule {
@@ -101,6 +103,8 @@ struct gt_host_region gt_host_region_of(const struct gt_host_cut *cut,
                                         enum gt_operand operand,
                                         const struct gt_host_op *op);
 int64_t gt_host_element_bytes(const struct gt_host_cut *cut, enum gt_operand operand);
+/* The operand that an operation copies, or writes to: C for RUN. */
+enum gt_operand gt_host_operand_of(const struct gt_host_op *op);
 /* Bytes that an operation copies; 0 for RUN. */
 double gt_host_op_bytes(const struct gt_host_cut *cut, const struct gt_host_op *op);
 

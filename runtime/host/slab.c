@@ -36,21 +36,14 @@ static gt_status product_open(struct product *p, struct gt_link *link, gemmtune_
 
 static gt_status time_product(double *seconds, struct product *p, struct gt_link *link,
                               struct gt_err *err) {
-    const gemmtune_dtype acc = p->cut->problem.type_acc;
-    double one_f64 = 1;
-    float one_f32 = 1;
-    int32_t one_i32 = 1;
-    const void *one = acc == GEMMTUNE_F64   ? (const void *)&one_f64
-                      : acc == GEMMTUNE_F32 ? (const void *)&one_f32
-                                            : (const void *)&one_i32;
-    const struct gt_call call = {one,
-                                 p->memory[GT_A],
-                                 p->memory[GT_B],
-                                 one,
-                                 p->memory[GT_C],
-                                 p->workspace,
-                                 p->queue,
-                                 false};
+    const union gt_value one = gt_value_of(p->cut->problem.type_acc, 1);
+    const struct gt_call call = {.alpha = &one,
+                                 .a = p->memory[GT_A],
+                                 .b = p->memory[GT_B],
+                                 .beta = &one,
+                                 .c = p->memory[GT_C],
+                                 .workspace = p->workspace,
+                                 .stream = p->queue};
     void *event[2] = {NULL, NULL};
     gt_status status = link->ops->record(&event[0], link, p->queue, err);
     if (status == GEMMTUNE_OK)

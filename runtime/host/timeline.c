@@ -60,8 +60,7 @@ static gemmtune_host_event event_of(const struct gt_host_cut *cut,
                                     const struct gt_host_op *op,
                                     const struct gt_host_span *span, int device) {
     static const char letter[] = {'A', 'B', 'C', 'x', 'C'};
-    static const enum gt_operand operand[] = {GT_A, GT_B, GT_C, GT_C, GT_C};
-    const struct gt_host_region r = gt_host_region_of(cut, operand[op->kind], op);
+    const struct gt_host_region r = gt_host_region_of(cut, gt_host_operand_of(op), op);
     const bool product = op->kind == GT_RUN;
     return (gemmtune_host_event){
         .struct_size = sizeof(gemmtune_host_event),

@@ -28,11 +28,10 @@ GT_INLINE void gt_copy_async(int width, gt_ab *shared, const gt_ab *from) {
         GT_COPY_("ca", 8, to, from);
     else if (width * sizeof(gt_ab) == 4)
         GT_COPY_("ca", 4, to, from);
-    else {
-        GT_UNROLL
-        for (int j = 0; j < width; j++)
-            shared[j] = from[j];
-    }
+    else
+        *shared = *from;
+    if (width * sizeof(gt_ab) == 2 && width == 2)
+        shared[1] = from[1];
 }
 GT_INLINE void gt_copy_some(int width, gt_ab *shared, const gt_ab *from, int there) {
     const int to = gt_shared_address(shared), bytes = there * (int)sizeof(gt_ab);
@@ -42,11 +41,10 @@ GT_INLINE void gt_copy_some(int width, gt_ab *shared, const gt_ab *from, int the
         GT_COPY_SOME_("ca", 8, to, from, bytes);
     else if (width * sizeof(gt_ab) == 4)
         GT_COPY_SOME_("ca", 4, to, from, bytes);
-    else {
-        GT_UNROLL
-        for (int j = 0; j < width; j++)
-            shared[j] = j < there ? from[j] : (gt_ab)0;
-    }
+    else
+        *shared = there > 0 ? *from : (gt_ab)0;
+    if (width * sizeof(gt_ab) == 2 && width == 2)
+        shared[1] = there > 1 ? from[1] : (gt_ab)0;
 }
 #else
 #define GT_COPY_COMMIT()

@@ -42,18 +42,6 @@ GT_VECTORS_(gt_e5m2, 1)
 GT_VECTORS_(gt_i8, 1)
 #endif
 
-/* The elements of a 32-bit word, from to[at] on, and back. */
-#define GT_UNPACK_(elem, to, at, word)                                                     \
-    GT_UNROLL                                                                              \
-    for (int e = 0; e < 4 / (int)sizeof(elem); e++)                                        \
-        (to)[(at) + e] = (elem)((word) >> (8 * (int)sizeof(elem) * e));
-#define GT_PACK_(elem, word, from, at)                                                     \
-    word = 0;                                                                              \
-    GT_UNROLL                                                                              \
-    for (int e = 0; e < 4 / (int)sizeof(elem); e++)                                        \
-        word |= ((gt_i32)(from)[(at) + e] & (sizeof(elem) == 1 ? 255u : 65535u))           \
-                << (8 * (int)sizeof(elem) * e);
-
 #define GT_MOVERS_(name, space, elem, two, four)                                           \
     GT_INLINE void gt_load_##name(int width, elem *to, const space elem *from)             \
     {                                                                                      \
@@ -66,23 +54,9 @@ GT_VECTORS_(gt_i8, 1)
                 two v = *(const space two *)(from + 2);                                    \
                 to[2] = v.x, to[3] = v.y;                                                  \
             }                                                                              \
-        } else if (width == 4) {                                                           \
+        } else {                                                                           \
             four u = *(const space four *)from;                                            \
             to[0] = u.x, to[1] = u.y, to[2] = u.z, to[3] = u.w;                            \
-        } else if (width * (int)sizeof(elem) == 8) {                                       \
-            GT_VECTOR_OF(i32, 2) u = *(const space GT_VECTOR_OF(i32, 2) *)from;            \
-            GT_UNPACK_(elem, to, 0, u.x)                                                   \
-            GT_UNPACK_(elem, to, 4, u.y)                                                   \
-        } else {                                                                           \
-            GT_UNROLL                                                                      \
-            for (int i = 0; i < width; i += 16 / (int)sizeof(elem)) {                      \
-                enum { EACH = 4 / (int)sizeof(elem) };                                     \
-                GT_VECTOR_OF(i32, 4) u = *(const space GT_VECTOR_OF(i32, 4) *)(from + i);  \
-                GT_UNPACK_(elem, to, i, u.x)                                               \
-                GT_UNPACK_(elem, to, i + EACH, u.y)                                        \
-                GT_UNPACK_(elem, to, i + 2 * EACH, u.z)                                    \
-                GT_UNPACK_(elem, to, i + 3 * EACH, u.w)                                    \
-            }                                                                              \
         }                                                                                  \
     }                                                                                      \
     GT_INLINE void gt_store_##name(int width, space elem *to, const elem *from)            \
@@ -97,34 +71,84 @@ GT_VECTORS_(gt_i8, 1)
                 u.x = from[2], u.y = from[3];                                              \
                 *(space two *)(to + 2) = u;                                                \
             }                                                                              \
-        } else if (width == 4) {                                                           \
+        } else {                                                                           \
             four u;                                                                        \
             u.x = from[0], u.y = from[1], u.z = from[2], u.w = from[3];                    \
             *(space four *)to = u;                                                         \
-        } else if (width * (int)sizeof(elem) == 8) {                                       \
-            GT_VECTOR_OF(i32, 2) u;                                                        \
-            GT_PACK_(elem, u.x, from, 0)                                                   \
-            GT_PACK_(elem, u.y, from, 4)                                                   \
-            *(space GT_VECTOR_OF(i32, 2) *)to = u;                                         \
-        } else {                                                                           \
-            GT_UNROLL                                                                      \
-            for (int i = 0; i < width; i += 16 / (int)sizeof(elem)) {                      \
-                enum { EACH = 4 / (int)sizeof(elem) };                                     \
-                GT_VECTOR_OF(i32, 4) u;                                                    \
-                GT_PACK_(elem, u.x, from, i)                                               \
-                GT_PACK_(elem, u.y, from, i + EACH)                                        \
-                GT_PACK_(elem, u.z, from, i + 2 * EACH)                                    \
-                GT_PACK_(elem, u.w, from, i + 3 * EACH)                                    \
-                *(space GT_VECTOR_OF(i32, 4) *)(to + i) = u;                               \
-            }                                                                              \
         }                                                                                  \
     }
 #define GT_MOVERS(name, space, type)                                                       \
     GT_MOVERS_(name, space, GT_PASTE(gt_, type), GT_VECTOR_OF(type, 2),                    \
                GT_VECTOR_OF(type, 4))
 
+/* The elements of a 32-bit word, from to[at] on, and back. */
+#define GT_UNPACK_(elem, to, at, word)                                                     \
+    GT_UNROLL                                                                              \
+    for (int e = 0; e < 4 / (int)sizeof(elem); e++)                                        \
+        (to)[(at) + e] = (elem)((word) >> (8 * (int)sizeof(elem) * e));
+#define GT_PACK_(elem, word, from, at)                                                     \
+    word = 0;                                                                              \
+    GT_UNROLL                                                                              \
+    for (int e = 0; e < 4 / (int)sizeof(elem); e++)                                        \
+        word |= ((gt_i32)(from)[(at) + e] & (sizeof(elem) == 1 ? 255u : 65535u))           \
+                << (8 * (int)sizeof(elem) * e);
+
+/* Moves of 8 and 16 elements of 1 or 2 bytes, as words of 32 bits; `few` has the others. */
+#define GT_NARROW_MOVERS_(name, few, space, elem, two, four)                               \
+    GT_INLINE void gt_load_##name(int width, elem *to, const space elem *from)             \
+    {                                                                                      \
+        enum { EACH = 4 / sizeof(elem) };                                                  \
+        if (width <= 4) {                                                                  \
+            gt_load_##few(width, to, from);                                                \
+        } else if (width == 2 * EACH) {                                                    \
+            two u = *(const space two *)from;                                              \
+            GT_UNPACK_(elem, to, 0, u.x)                                                   \
+            GT_UNPACK_(elem, to, EACH, u.y)                                                \
+        } else {                                                                           \
+            GT_UNROLL                                                                      \
+            for (int i = 0; i < width; i += 4 * EACH) {                                    \
+                four u = *(const space four *)(from + i);                                  \
+                GT_UNPACK_(elem, to, i, u.x)                                               \
+                GT_UNPACK_(elem, to, i + EACH, u.y)                                        \
+                GT_UNPACK_(elem, to, i + 2 * EACH, u.z)                                    \
+                GT_UNPACK_(elem, to, i + 3 * EACH, u.w)                                    \
+            }                                                                              \
+        }                                                                                  \
+    }                                                                                      \
+    GT_INLINE void gt_store_##name(int width, space elem *to, const elem *from)            \
+    {                                                                                      \
+        enum { EACH = 4 / sizeof(elem) };                                                  \
+        if (width <= 4) {                                                                  \
+            gt_store_##few(width, to, from);                                               \
+        } else if (width == 2 * EACH) {                                                    \
+            two u;                                                                         \
+            GT_PACK_(elem, u.x, from, 0)                                                   \
+            GT_PACK_(elem, u.y, from, EACH)                                                \
+            *(space two *)to = u;                                                          \
+        } else {                                                                           \
+            GT_UNROLL                                                                      \
+            for (int i = 0; i < width; i += 4 * EACH) {                                    \
+                four u;                                                                    \
+                GT_PACK_(elem, u.x, from, i)                                               \
+                GT_PACK_(elem, u.y, from, i + EACH)                                        \
+                GT_PACK_(elem, u.z, from, i + 2 * EACH)                                    \
+                GT_PACK_(elem, u.w, from, i + 3 * EACH)                                    \
+                *(space four *)(to + i) = u;                                               \
+            }                                                                              \
+        }                                                                                  \
+    }
+#define GT_NARROW_MOVERS(name, few, space)                                                 \
+    GT_NARROW_MOVERS_(name, few, space, gt_ab, GT_VECTOR_OF(i32, 2), GT_VECTOR_OF(i32, 4))
+
+#if GT_SIZEOF_A < 4
+GT_MOVERS(few_global, GT_GLOBAL, GT_TYPE_A)
+GT_MOVERS(few_shared, GT_SHARED, GT_TYPE_A)
+GT_NARROW_MOVERS(global, few_global, GT_GLOBAL)
+GT_NARROW_MOVERS(shared, few_shared, GT_SHARED)
+#else
 GT_MOVERS(global, GT_GLOBAL, GT_TYPE_A)
 GT_MOVERS(shared, GT_SHARED, GT_TYPE_A)
+#endif
 GT_MOVERS(global_acc, GT_GLOBAL, GT_TYPE_ACC)
 GT_MOVERS(shared_acc, GT_SHARED, GT_TYPE_ACC)
 GT_MOVERS(global_c, GT_GLOBAL, GT_TYPE_C)

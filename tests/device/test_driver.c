@@ -160,7 +160,7 @@ static const struct {
     int (*run)(void);
 } probes[] = {{"drivers", probe_drivers}, {"pascal", probe_pascal}};
 
-/* What `this program name` prints with variable=value in the environment. */
+/* The output of `this program name` with variable=value in the environment. */
 static const char *probe(const char *name, const char *variable, const char *value) {
     static char text[4096];
     char self[1024] = "", command[1200];

@@ -79,6 +79,7 @@ struct bench {
     gemmtune_host_report report;
     gemmtune_host_event event[EVENTS_MAX];
     int events;
+    const char *afterwards; /* a script for the time after the last lane; NULL: none */
 };
 
 static float *make(struct bench *b, int salt) {
@@ -136,6 +137,8 @@ static void close_bench(struct bench *b, bool lost) {
 static void take_event(void *user, const gemmtune_host_event *event) {
     struct bench *b = user;
     assert_true(b->events < EVENTS_MAX);
+    if (b->afterwards != NULL && b->events == 0)
+        script(b->afterwards); /* events are told when all lanes have ended */
     b->event[b->events++] = *event;
 }
 
@@ -281,6 +284,24 @@ static void test_failing_calls(void **state) {
     }
 }
 
+/* The calling thread has its rig's context, but cannot be attached to the link while the
+ * engine is destroyed: the product is right, and nothing is left behind. */
+static void test_engine_without_attach(void **state) {
+    (void)state;
+    for (int pinned = 0; pinned < 2; pinned++) {
+        struct bench b;
+        open_bench(&b, 0, pinned == 1);
+        const size_t unused = free_memory(&b);
+        b.afterwards = "cuCtxPushCurrent:1=999";
+        assert_int_equal(multiply(&b), GEMMTUNE_OK);
+        script("");
+        assert_int_equal(b.report.tiles_done, TILES);
+        check_tiles(&b);
+        assert_int_equal(free_memory(&b), unused);
+        close_bench(&b, false);
+    }
+}
+
 /* ---- rates -------------------------------------------------------------------------- */
 
 /* The rates for a problem, under a script. */
@@ -399,7 +420,7 @@ static void test_order(void **state) {
 static int run_all(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_failing_calls), cmocka_unit_test(test_rates_are_remembered),
-        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_order),         cmocka_unit_test(test_engine_without_attach),
         cmocka_unit_test(test_lost_device), /* the last: it leaves pinned memory behind */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

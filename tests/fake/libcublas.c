@@ -82,7 +82,7 @@ static const char source[] =
 #define BF16 FLOATS("FROM_BF16", ushort, "FROM_BF16", ushort)
 #define F16  FLOATS("FROM_F16", ushort, "FROM_F16", ushort)
 #define E4M3 FLOATS("FROM_E4M3", uchar, "FROM_E4M3", uchar)
-#define E4E5 FLOATS("FROM_E4M3", uchar, "FROM_E5M2", uchar)
+#define E5E4 FLOATS("FROM_E5M2", uchar, "FROM_E4M3", uchar)
 
 /* Types of the factors and of C that the library serves. */
 static const struct mix {
@@ -97,7 +97,7 @@ static const struct mix {
     {GT_CUBLAS_F16, GT_CUBLAS_F16, GT_CUBLAS_F32, F16 OUT_F32},
     {GT_CUBLAS_F16, GT_CUBLAS_F16, GT_CUBLAS_F16, F16 OUT_F16},
     {GT_CUBLAS_E4M3, GT_CUBLAS_E4M3, GT_CUBLAS_BF16, E4M3 OUT_BF16},
-    {GT_CUBLAS_E4M3, GT_CUBLAS_E5M2, GT_CUBLAS_F16, E4E5 OUT_F16},
+    {GT_CUBLAS_E5M2, GT_CUBLAS_E4M3, GT_CUBLAS_F16, E5E4 OUT_F16},
     {GT_CUBLAS_I8, GT_CUBLAS_I8, GT_CUBLAS_I32,
      "#define elem int\n#define in_a char\n#define in_b char\n#define out int\n"
      "#define FROM_A(x) (x)\n#define FROM_B(x) (x)\n#define FROM_OUT(x) (x)\n"

@@ -118,6 +118,7 @@ static void arrive(struct thread *t, const struct ins *ins) {
     const uint64_t before = *bar;
     mbarrier_arrive(t, ins, bar, ins->operands > 2 ? (uint32_t)operand(t, ins, 2) : 1);
     put(t, ins, 0, before);
+    maybe_yield(t);
 }
 
 static void arrive_expecting(struct thread *t, const struct ins *ins) {
@@ -127,6 +128,7 @@ static void arrive_expecting(struct thread *t, const struct ins *ins) {
     mbarrier_expect(bar, (int64_t)(operand(t, ins, 2) & UINT32_MAX));
     mbarrier_arrive(t, ins, bar, 1);
     put(t, ins, 0, before);
+    maybe_yield(t);
 }
 
 static void arrive_and_drop(struct thread *t, const struct ins *ins) {
@@ -136,6 +138,7 @@ static void arrive_and_drop(struct thread *t, const struct ins *ins) {
     *bar -= UINT64_C(1) << EXPECTED_SHIFT;
     mbarrier_arrive(t, ins, bar, 1);
     put(t, ins, 0, before);
+    maybe_yield(t);
 }
 
 static void expect(struct thread *t, const struct ins *ins) {
@@ -157,7 +160,8 @@ static uint32_t parity_of(const struct thread *t, const struct ins *ins) {
 static void test_wait(struct thread *t, const struct ins *ins) {
     struct block *b;
     put(t, ins, 0, mbarrier_passed(find(t, ins, 1, &b), parity_of(t, ins)));
-    t->yielded = !get(t, ins, 0);
+    if (!get(t, ins, 0))
+        spin(t);
 }
 
 /* Waits until the phase has passed, or gives up at once, as a GPU may at any time. */

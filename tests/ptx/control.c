@@ -63,6 +63,7 @@ static void bar_sync(struct thread *t, const struct ins *ins) {
 
 static void bar_arrive(struct thread *t, const struct ins *ins) {
     arrive(t, ins, false, ins->operands);
+    maybe_yield(t);
 }
 
 /* ---- barriers of a cluster ---- */
@@ -97,9 +98,9 @@ static void nothing(struct thread *t, const struct ins *ins) {
     (void)t, (void)ins;
 }
 
-static void yield(struct thread *t, const struct ins *ins) {
+static void sleep(struct thread *t, const struct ins *ins) {
     (void)ins;
-    t->yielded = true;
+    spin(t);
 }
 
 /* What threads wrote before is there for asynchronous units. */
@@ -154,7 +155,7 @@ const struct op control_ops[] = {
     {"fence.proxy.tensormap::generic", T_ANY, MEMORY, nothing},
     {"griddepcontrol.wait", T_ANY, 0, nothing},
     {"griddepcontrol.launch_dependents", T_ANY, 0, nothing},
-    {"nanosleep", T_ANY, 0, yield},
+    {"nanosleep", T_ANY, 0, sleep},
     {"pmevent", T_ANY, 0, nothing},
     {"setmaxnreg.inc", T_ANY, MEMORY, set_registers},
     {"setmaxnreg.dec", T_ANY, MEMORY, set_registers},

@@ -27,8 +27,8 @@ static void take(struct thread *t, struct small_copy *c) {
     c->taken = true;
 }
 
-/* "cp.async.cg.shared.global [to], [from], 16, there". The ISA wants both addresses aligned;
- * GPUs do not mind the source's when nothing of it is read. */
+/* "cp.async.cg.shared.global [to], [from], 16, there". The ISA wants both addresses
+ * aligned; GPUs do not mind the source's when nothing of it is read. */
 static void copy(struct thread *t, const struct ins *ins) {
     const uint32_t bytes = (uint32_t)operand(t, ins, 2);
     const uint32_t there =

@@ -34,7 +34,6 @@ enum type {
     T_U64,
     T_S64,
     T_F64,
-    T_B128,
     T_ANY
 };
 
@@ -248,7 +247,8 @@ struct thread {
     struct warp *warp;
     struct block *block;
     unsigned char *local;
-    bool yielded, fenced;            /* fenced: by wgmma.fence */
+    bool yielded, spins; /* its turn is over; it has asked for what is not there yet */
+    bool fenced;         /* by wgmma.fence */
     uint32_t phase_at, phase_parity; /* AT_PHASE; AT_BARRIER: its number */
     uint32_t cluster_phase;          /* that it has arrived at */
     struct small_copy *copy;
@@ -433,12 +433,24 @@ static inline struct launch *launch_of(const struct thread *t) {
     return t->block->cluster->launch;
 }
 
+/* Ends the turn of a thread that has asked for something which is not there yet. */
+static inline void spin(struct thread *t) {
+    t->yielded = t->spins = true;
+}
+
 /* A random number below n. */
 static inline uint32_t dice(struct launch *l, uint32_t n) {
     l->random ^= l->random << 13;
     l->random ^= l->random >> 7;
     l->random ^= l->random << 17;
     return (uint32_t)((l->random >> 32) * n >> 32);
+}
+
+/* Ends the turn of a thread now and then. What it does next, and should have done before,
+ * comes after the turns of others. */
+static inline void maybe_yield(struct thread *t) {
+    if (dice(launch_of(t), 2) == 0)
+        t->yielded = true;
 }
 
 /* ---- memory.c ---- */

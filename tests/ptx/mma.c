@@ -105,12 +105,27 @@ static void store(struct thread *t, const struct ins *ins, unsigned i, double x)
     }
 }
 
+/* The registers of the three operands hold just the matrices. */
+static void check_shape(struct thread *t, const struct ins *ins) {
+    const unsigned regs_a = ins->first[2] - ins->first[1],
+                   regs_b = ins->first[3] - ins->first[2];
+    const bool known =
+        ins->types == 4 && ins->n == COLUMNS && ins->k <= DEPTH &&
+        (ins->m == 8 || ins->m == 16) && ins->operands == 4 &&
+        regs_a * packed((enum type)ins->type[1]) * WARP_SIZE ==
+            (unsigned)(ins->m * ins->k) &&
+        regs_b * packed((enum type)ins->type[2]) * WARP_SIZE == (unsigned)(ins->n * ins->k);
+    if (!known)
+        fail(t, ins, PTX_ILLEGAL_INSTRUCTION, "this shape of mma is not known");
+}
+
 static void multiply(struct thread *t, const struct ins *ins) {
     struct thread *lane = t->warp->thread;
     const bool whole = is_integer((enum type)ins->type[1]);
     struct operands x;
     if (!gather_warp(t, ins))
         return;
+    check_shape(t, ins);
     load(&x, lane, ins);
     for (unsigned l = 0; l < WARP_SIZE; l++) {
         double sum[4]; /* m16n8 has 4 numbers of C in a lane, m8n8 has 2 */

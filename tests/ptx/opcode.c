@@ -37,7 +37,6 @@ static const struct modifier {
     {"u64", TYPE, T_U64},
     {"s64", TYPE, T_S64},
     {"f64", TYPE, T_F64},
-    {"b128", TYPE, T_B128},
     {"e4m3", TYPE, T_E4M3},
     {"e5m2", TYPE, T_E5M2},
     {"e4m3x2", TYPE, T_E4M3X2},
@@ -150,7 +149,7 @@ const unsigned char type_bytes[T_ANY + 1] = {
     [T_B8] = 1,     [T_U8] = 1,  [T_S8] = 1,  [T_E4M3] = 1, [T_E5M2] = 1,   [T_B16] = 2,
     [T_U16] = 2,    [T_S16] = 2, [T_F16] = 2, [T_BF16] = 2, [T_E4M3X2] = 2, [T_E5M2X2] = 2,
     [T_B32] = 4,    [T_U32] = 4, [T_S32] = 4, [T_F32] = 4,  [T_TF32] = 4,   [T_F16X2] = 4,
-    [T_BF16X2] = 4, [T_B64] = 8, [T_U64] = 8, [T_S64] = 8,  [T_F64] = 8,    [T_B128] = 16,
+    [T_BF16X2] = 4, [T_B64] = 8, [T_U64] = 8, [T_S64] = 8,  [T_F64] = 8,
 };
 
 static bool take(struct ins *ins, const struct modifier *m) {

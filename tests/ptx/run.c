@@ -253,6 +253,7 @@ static void check_busy(struct thread *t, const struct ins *ins) {
 
 static void run_thread(struct thread *t) {
     struct launch *l = launch_of(t);
+    const uint64_t quantum = dice(l, 16) == 0 ? 1 + dice(l, 256) : QUANTUM;
     uint64_t steps = 0;
     t->state = READY;
     while (t->state == READY && !t->yielded) {
@@ -263,8 +264,10 @@ static void run_thread(struct thread *t) {
         if (t->busy)
             check_busy(t, ins);
         ins->run(t, ins);
-        if (steps == QUANTUM)
+        if (steps == quantum) {
             t->yielded = true;
+            t->spins = quantum == QUANTUM;
+        }
     }
     l->report->steps += steps;
     if (l->asked->most_steps && l->report->steps > l->asked->most_steps)
@@ -293,12 +296,14 @@ static bool run_warp(struct launch *l, struct warp *w) {
     return any;
 }
 
+/* All threads may have a turn again. Returns whether one was spinning. */
 static bool wake(struct cluster *c) {
     bool any = false;
     for (uint32_t i = 0; i < c->blocks; i++)
         for (uint32_t j = 0; j < c->block[i].threads; j++) {
-            any = any || c->block[i].thread[j].yielded;
-            c->block[i].thread[j].yielded = false;
+            struct thread *t = &c->block[i].thread[j];
+            any = any || t->spins;
+            t->yielded = t->spins = false;
         }
     return any;
 }

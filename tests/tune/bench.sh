@@ -114,6 +114,19 @@ cp "$TMPDIR/out" "$TMPDIR/first"
 bench "$one" --csv
 is "the same times give the same words" "$(cat "$TMPDIR/out")" "$(cat "$TMPDIR/first")"
 
+export FAKE_CUDA_DEVICE=h200 # 8-bit floats came with sm_89
+bench f16-nn-24x20x36 i8-nt-24x20x36 e4m3+e5m2=f16-nt-16x32x48 e4m3-nn-16x32x48 \
+    e4m3@fast-nt-16x32x48 --json
+is "types of 16 and 8 bits: each library has what it has" \
+    "$(lines outcome baseline | sed 's/cublas$/either/; 1,2s/cublaslt$/either/')" \
+    "correct|either
+correct|either
+correct|cublaslt
+correct|
+correct|cublaslt"
+has "and the reason where it has nothing" "$(lines note)" "8-bit floats in layout nt only"
+export FAKE_CUDA_DEVICE=gtx1050-2gb
+
 export FAKE_CUBLAS=wrong
 bench "$one" --json
 is "a wrong baseline is left out: exit 0" "$code" 0

@@ -1,8 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# example.sh - the example program that the README shows is built and right, on the first OpenCL
-# device, without a database and with one that was tuned.
+# example.sh - the example programs are built and right: the conversion of elements, and the program
+# that the README shows, on the first OpenCL device, without a database and with one that was tuned.
 . "$GT_SRC/tests/tune/lib.sh"
+"$GT_BUILD/examples/convert" >"$TMPDIR/said" 2>&1
+is "the conversion of elements runs and is right" $? 0
+has "and says what it loses" "$(cat "$TMPDIR/said")" "e4m3  loses up to 0.0"
 example=$GT_BUILD/examples/gemm_opencl
 if [ ! -x "$example" ]; then
     echo "ok - the OpenCL example # SKIP not built: no CL/cl.h"

@@ -10,7 +10,7 @@
 find_nvrtc() {
     for nvrtc in "${FAKE_NVRTC_REAL:-}" /usr/local/cuda/lib64/libnvrtc.so.13 \
         "$GT_SRC"/build/nvrtc13/nvidia/*/lib/libnvrtc.so.13; do
-        [ -n "$nvrtc" ] && [ -e "$nvrtc" ] && return
+        [ -n "$nvrtc" ] && [ -f "$nvrtc" ] && return
     done
     echo "ok - kernels of PTX # SKIP no NVRTC: run tools/fetch-nvrtc"
     exit 0
@@ -37,18 +37,27 @@ few='h200 dmma f64 65x130x70
 h200 tma f32 65x132x72
 h200 limbs i32 65x130x70
 h200 multistage f32 65x132x72
+a100 mma bf16 72x136x272
+l40s mma e4m3 80x48x272
 h200 wgmma bf16 136x144x152'
 many='h200 dmma f64 33x17x41
 h200 tma i32 65x132x72
 a100 dmma f64 66x34x40
 a100 limbs i32 65x130x70
 a100 multistage f64 33x66x40
-h200 multistage bf16=f32 33x64x40
+h200 tile bf16=f32 33x64x40
+l40s naive bf16 33x64x41
 t4 multistage i32 33x66x41
+t4 mma f16 72x136x72
+t4 mma i8 65x130x70
+a100 mma tf32 65x132x72
+a100 mma i8 80x144x272
+h200 mma bf16=f32 65x131x70
+l40s mma e5m2+e4m3=f16@fast 80x48x272
+rtx5090 mma f16=f32 65x131x70
 h200 skinny f32 5x130x70
 h200 block f32 65x132x72
 h200 column f64 65x132x72
-h200 vector f32 64x64x64
 h200 wgmma f16=f32 33x17x41
 h200 wgmma tf32 64x72x88
 h200 wgmma i8 48x144x272
@@ -76,12 +85,44 @@ trial() {
 trial dmma f64-nt-33x66x40,beta "SPLIT=2 REDUCE=1"
 trial limbs i32-tn-33x66x40 "ENGINE=1 CLUSTER=2 BM=128 BN=64 BK=128 WM=64 WN=64 STAGES=4 GROUP=8"
 trial tma f32-nn-33x68x40 "REPACK=0"
+trial mma i8-tt-65x130x71,beta "AHEAD=1 TAIL=0 SPLIT=3"
 trial wgmma bf16-tn-40x48x200,beta "REPACK=0 CM=2 BM=64 WGM=1"
 # More tiles than units, so that blocks have several in turn.
 trial wgmma bf16-nt-768x192x136 "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 REPACK=0 STORE=1"
 trial wgmma bf16-nt-768x192x136 \
     "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 PINGPONG=1 REPACK=0 STORE=1"
 trial wgmma i8-nn-5x33x200 "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=2 REDUCE=1"
+
+# mutant FAMILY FROM TO PROBLEM POINT PATTERN: a copy of a family in whose source FROM is replaced
+# by TO. Its trial is refused with a sentence that matches.
+mutant() {
+    mkdir -p "$TMPDIR/own/mutant"
+    sed "s/\"family\": \"$1\"/\"family\": \"mutant\"/" "$GT_SRC/templates/$1/space.json" \
+        >"$TMPDIR/own/mutant/space.json"
+    sed "s/$2/$3/" "$GT_SRC/templates/$1/$1.cu" >"$TMPDIR/own/mutant/$1.cu"
+    cmp -s "$GT_SRC/templates/$1/$1.cu" "$TMPDIR/own/mutant/$1.cu" &&
+        is "mutant of $1" unchanged changed
+    "$GEMMTUNE" trial "$4" --device 0 --untimed --timeout 500s --templates "$TMPDIR/own" \
+        --family mutant --point "$5" >"$TMPDIR/out" 2>&1
+    has "$1 with '$3' for '$2': $6" "$(cat "$TMPDIR/out")" "$6"
+    rm -r "$TMPDIR/own/mutant"
+}
+wgmma="ENGINE=1 CLUSTER=1 BM=128 BN=64 BK=128 WM=64 WN=64 STAGES=4 GROUP=8"
+mutant limbs 'AWAIT_PRODUCTS(1);' 'AWAIT_PRODUCTS(2);' i32-nt-33x66x700 "$wgmma" \
+    "which a wgmma in flight reads, has been overwritten"
+mutant limbs 'gt_barrier_wait(full + .*' '' i32-nt-33x66x700 "$wgmma" "a copy to it is under way"
+mutant dmma 'GT_COPY_WAIT(STAGES - 2)' 'GT_COPY_WAIT(STAGES - 1)' f64-nn-33x66x140 "AHEAD=1" \
+    "a copy to it is under way"
+if [ -n "${GT_LONG:-}" ]; then
+    mutant limbs 'AWAIT_PRODUCTS(0);' '' i32-nt-33x66x700 "$wgmma" \
+        "uses a register of a wgmma in flight"
+    mutant limbs 'SLAB_B, barrier);' 'SLAB_B \/ 2, barrier);' i32-nt-33x66x700 "$wgmma" \
+        "wait for a phase of an mbarrier"
+    mutant tma 'gt_barrier_arrive(empty' 'if (0) &' f32-nt-33x68x140 "REPACK=0" \
+        "wait for a phase of an mbarrier"
+    mutant limbs 'GT_BARRIER(); .* and the one before .*' '' i32-nt-33x66x700 "ENGINE=0" \
+        "a copy"
+fi
 
 # A run of the tuner, timed by the model.
 tune f64-nn-33x18x20 --db "$TMPDIR/ptx.db" --family naive --effort quick --budget 60s

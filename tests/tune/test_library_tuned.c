@@ -266,8 +266,8 @@ struct served {
     struct offer offer;
 };
 
-/* Of the family split: its winner with much workspace; without or with too little, the
- * finalist that needs none. */
+/* The family split serves its winner with much workspace. Without workspace, or with too
+ * little, it serves the finalist that needs none. */
 static const struct served with_passes[] = {
     {{SPLIT, 1, 0, GEMMTUNE_MATCH_EXACT}, {1 << 20, 1, false}},
     {{SPLIT, 1, 0, GEMMTUNE_MATCH_EXACT}, {0, 0, false}},
@@ -278,7 +278,8 @@ static const struct served with_passes[] = {
     {{"f32-nn-90x33x71,lda=75,ldb=34,ldc=40", -2, 3, GEMMTUNE_MATCH_SHAPE}, {0, 0, true}},
 };
 
-/* Of the family hungry: its winner, the best within 64 MiB, the best without any. */
+/* The family hungry serves its winner, the best point within 64 MiB of workspace, or the
+ * best point without any. */
 static const struct served with_less[] = {
     {{HUNGRY, 1, 0, GEMMTUNE_MATCH_EXACT}, {128 << 20, (64 << 20) + 1, false}},
     {{HUNGRY, 1, 0, GEMMTUNE_MATCH_EXACT}, {64 << 20, 1, false}},

@@ -8,7 +8,8 @@
  * Every piece of text must occur exactly once, so that this test reports a template that
  * has changed instead of testing nothing. The functions of templates/common/ are copied in
  * front of the template under other names, so that they can be broken as well. One mutant
- * in FEW is tried; GT_LONG=1 tries the others.
+ * in FEW is tried; GT_LONG=1 tries the others, and with GT_SHARE=i a third of them: i is
+ * 0, 1 or 2.
  */
 #include "core/embed.h"
 #include "runtime/family_inside.h"
@@ -393,7 +394,8 @@ enum {
     MUTANTS = sizeof mutants / sizeof *mutants,
     PATH_SIZE = 512,
     TIMEOUT_S = 30,
-    FEW = 8
+    FEW = 8,
+    SHARES = 3
 };
 
 static int failures;
@@ -590,10 +592,17 @@ static void try_mutant(struct gt_pool *pool, const struct gt_device *device,
             m->name, why);
 }
 
-/* In pairs, one for each half of main(), unless some are asked for by name. */
+/* Mutants are dealt in pairs, one for each half of main(). */
+static bool is_dealt(int pair) {
+    const char *share = getenv("GT_SHARE");
+    if (getenv("GT_LONG") == NULL)
+        return pair % FEW == 0;
+    return pair % FEW != 0 &&
+           (share == NULL || share[0] == '\0' || pair % SHARES == atoi(share));
+}
+
 static bool is_tried(int i) {
-    return only[0] != '\0' ? strstr(mutants[i].name, only) != NULL
-                           : (i / 2 % FEW == 0) == (getenv("GT_LONG") == NULL);
+    return only[0] != '\0' ? strstr(mutants[i].name, only) != NULL : is_dealt(i / 2);
 }
 
 /* The shipped kernel, once for each point and type at which mutants are tried. */

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* What `fd` was, for release(). */
+/* Sends `fd` to a file. Returns a copy of the old descriptor, for release(). */
 static inline int capture(int fd, FILE *to) {
     (void)fflush(NULL);
     const int kept = dup(fd);

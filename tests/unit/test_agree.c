@@ -18,7 +18,7 @@ static struct gt_measurement measured(double ns) {
     return m;
 }
 
-/* What is known to within a fiftieth. */
+/* A time that is known to within a fiftieth. */
 static struct gt_measurement stored(double ns) {
     struct gt_measurement m = measured(ns);
     m.low_ns *= 0.98;

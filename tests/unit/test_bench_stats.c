@@ -85,8 +85,8 @@ static void test_ratio(void **state) {
     assert_near(r.high_ns, 0.5);
 }
 
-/* Of 1 +- i/100 for i up to 5, eleven ratios: 95 % leave out the outermost one on each
- * side. */
+/* Eleven ratios, 1 +- i/100 for i up to 5: the interval of 95 % leaves out the outermost
+ * one on each side. */
 static void test_floor(void **state) {
     const struct gt_measurement one = times(11, 1, 0), spread = times(11, 0.95, 0.01);
     struct gt_measurement r;

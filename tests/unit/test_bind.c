@@ -97,6 +97,7 @@ static void test_built_in_values(void **state) {
         {"sizeof(C)", 2},
         {"sizeof(ACC)", 4},
         {"FLOAT", 1},
+        {"FAST", 0},
         {"CUDA", 1},
         {"CC", 90},
         {"CPU", 0},
@@ -410,7 +411,7 @@ static void test_passes_of_a_point(void **state) {
     gt_family_destroy(f);
 }
 
-/* What holds for a launch holds for every pass. */
+/* The limits of a launch hold for every pass. */
 static void test_passes_have_limits(void **state) {
     static const struct {
         const char *problem, *point, *said;

@@ -88,7 +88,7 @@ static void put_records(struct gt_db *db, const char *key) {
     }
 }
 
-/* What a machine does with its database, in a few steps. */
+/* A machine uses its database in a few random steps. */
 static void live(struct gt_db *db) {
     char key[GT_DEVICE_KEY_MAX];
     for (int steps = 1 + random_below(4); steps > 0; steps--) {

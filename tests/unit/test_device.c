@@ -69,7 +69,7 @@ static void test_tensor_cores_raise_ceilings(void **state) {
                 gt_device_peak(&rtx4090, row("f32")));
 }
 
-/* What is printed for dense products, at the clock that the box says. */
+/* The peaks that vendors print for dense products, at the clock on the box. */
 static void test_narrow_types(void **state) {
     const struct gt_device v100 = {.cc = 70, .units = 80, .clock_mhz = 1530};
     const struct gt_device a100 = {.cc = 80, .units = 108, .clock_mhz = 1410};

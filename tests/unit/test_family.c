@@ -27,7 +27,7 @@ static const char good[] =
     " \"entry\": \"gemm\",\n"
     " \"dtypes\": [\"f32\", \"i32\"],\n"
     " \"layouts\": [\"nn\", \"tt\"],\n"
-    " \"min_arch\": {\"cuda\": 61},\n"
+    " \"min_arch\": {\"i32\": 75, \"cuda\": 61},\n"
     " \"max_arch\": {\"cuda\": 99},\n"
     " \"rank\": 7,\n"
     " \"params\": {\"W\": [4, 8, 16], \"PAD\": [0, 1]},\n"
@@ -86,7 +86,8 @@ static void test_a_good_family(void **state) {
     assert_int_equal(f->dtypes, gt_dtype_bit(gt_dtype_by_name("f32", 3)) |
                                     gt_dtype_bit(gt_dtype_by_name("i32", 3)));
     assert_int_equal(f->layouts, gt_layout_bit("nn") | gt_layout_bit("tt"));
-    assert_int_equal(f->min_cc, 61);
+    for (size_t i = 0; i < GT_DTYPES; i++)
+        assert_int_equal(f->min_cc[i], gt_dtype_at(i)->a == GEMMTUNE_I32 ? 75 : 61);
     assert_int_equal(f->max_cc, 99);
     assert_int_equal(f->rank, 7);
     assert_int_equal(f->role, GT_ROLE_TEXTBOOK);
@@ -157,7 +158,7 @@ static void test_tensor_maps(void **state) {
 
 static void test_what_may_be_left_out(void **state) {
     static const char *const lines[] = {
-        " \"min_arch\": {\"cuda\": 61},\n",
+        " \"min_arch\": {\"i32\": 75, \"cuda\": 61},\n",
         " \"max_arch\": {\"cuda\": 99},\n",
         " \"rank\": 7,\n",
         " \"accept\": [[\"K >= 1\", \"an empty sum\"]],\n",
@@ -252,9 +253,11 @@ static void test_refusals(void **state) {
         {"[\"f32\", \"i32\"]", "[]", "/dtypes: has 0 entries"},
         {"\"tt\"]", "\"xx\"]", "\"xx\" is not a layout"},
         {"\"tt\"]", "\"nn\"]", "\"nn\" is listed twice"},
-        {"{\"cuda\": 61}", "{\"cuda\": -1}", "/min_arch/cuda"},
-        {"{\"cuda\": 61}", "{\"opencl\": 1}", "/min_arch/opencl"},
-        {"{\"cuda\": 61}", "61", "/min_arch: must be an object"},
+        {"{\"i32\": 75, \"cuda\": 61}", "{\"cuda\": -1}", "/min_arch/cuda"},
+        {"{\"i32\": 75, \"cuda\": 61}", "{\"opencl\": 1}", "/min_arch/opencl"},
+        {"{\"i32\": 75, \"cuda\": 61}", "{\"i31\": 75}",
+         "neither \"cuda\" nor a data type"},
+        {"{\"i32\": 75, \"cuda\": 61}", "61", "/min_arch: must be an object"},
         {"{\"cuda\": 99}", "{\"cuda\": \"99\"}", "/max_arch/cuda"},
         /* parameters */
         {"\"W\": [", "\"w\": [", "names are [A-Z]"},
@@ -509,7 +512,7 @@ static void test_kernels_of_parts_wait(void **state) {
             kernels++;
         }
     }
-    assert_int_equal(kernels, 4);
+    assert_int_equal(kernels, 5);
 }
 
 /* ---- parts ------------------------------------------------------------------------------
@@ -595,7 +598,7 @@ static const char *part_with_an_edit(int part) {
     return part == edited_part ? "another text" : gt_part_text(part);
 }
 
-/* What a family does not use does not outdate what was tuned of it. */
+/* An edit of a part outdates the results of families that use the part, and no others. */
 static void test_an_edit_of_a_part_outdates_its_users(void **state) {
     const struct gt_node space = {NULL, NULL}; /* the same in all hashes */
     int kept = 0, outdated = 0;
@@ -662,7 +665,7 @@ static bool hash_differs(const char *json, const char *source) {
     return differs;
 }
 
-/* What only people read may be reworded; everything else outdates what was tuned. */
+/* Texts that only people read may be reworded. Every other edit outdates results. */
 static void test_hash_is_of_what_machines_read(void **state) {
     static const struct {
         const char *was, *now;

@@ -94,7 +94,8 @@ static const struct gt_host_op *op_at(const struct replay *r, int64_t i) {
     return &r->s->op[i];
 }
 
-/* What operation i knows: everything before it in its lane, and what it waits for. */
+/* Operation i knows all operations before it in its lane, those that it waits for, and all
+ * that they know. */
 static void learn(struct replay *r, int64_t i) {
     const struct gt_host_op *op = op_at(r, i);
     for (int lane = 0; lane < GT_LANES; lane++)
@@ -372,7 +373,7 @@ static void test_ranges(void **state) {
     }
 }
 
-/* The last tile of each range is cut into strips of whole rows of GT_HOST_ROW_ALIGN. */
+/* The last tile of each range is cut into strips of a multiple of 64 rows. */
 static void test_tail(void **state) {
     static const struct {
         int64_t tile_m;

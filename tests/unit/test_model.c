@@ -387,7 +387,7 @@ static void test_words(void **state) {
     assert_true(strlen(gt_term_about(GT_TERM_DRAM)) > 0);
 }
 
-/* What a prediction adds up to for facts that are given. */
+/* The prediction for given facts. */
 static struct gt_prediction reckoned(const struct gt_facts *facts,
                                      const struct gt_device *d,
                                      const struct gt_costs *costs) {

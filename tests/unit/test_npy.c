@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -119,7 +121,7 @@ static void test_round_trip(void **state) {
     }
 }
 
-/* What numpy.save writes: the header in full, with the length that NumPy pads it to. */
+/* The header of numpy.save, with the length that NumPy pads it to. */
 static void test_numpy_header(void **state) {
     static const unsigned char head[] =
         "\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
@@ -259,7 +261,7 @@ static void test_read_only(void **state) {
     assert_non_null(strstr(err.line, "Permission denied"));
 }
 
-/* What NumPy has no word for, and files that cannot be made. */
+/* Types that NumPy has no word for, and files that cannot be made. */
 static void test_not_creatable(void **state) {
     const struct gt_shape shape = {2, 3}, huge = {INT64_C(1) << 30, INT64_C(1) << 30};
     struct gt_npy npy;
@@ -279,6 +281,26 @@ static void test_not_creatable(void **state) {
     assert_non_null(strstr(err.line, "/nowhere/x.npy: No such file"));
 }
 
+/* Files may not be longer than 100 bytes: less than a header is written, which is no error
+ * of that write. */
+static void test_cut_header(void **state) {
+    const struct gt_shape shape = {2, 3};
+    struct gt_npy npy;
+    struct rlimit limit, little;
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    little = limit;
+    little.rlim_cur = 100;
+    void (*const handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+    const gt_status status = gt_npy_create(&npy, path, GEMMTUNE_F32, shape, &err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    (void)signal(SIGXFSZ, handler);
+    assert_int_equal(status, GEMMTUNE_EIO);
+    assert_non_null(strstr(err.line, "x.npy: File too large"));
+    assert_int_equal(access(path, F_OK), -1);
+}
+
 int main(void) {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
@@ -286,7 +308,7 @@ int main(void) {
         CASE(test_versions),      CASE(test_refused_headers),
         CASE(test_short_files),   CASE(test_not_npy),
         CASE(test_pipe),          CASE(test_read_only),
-        CASE(test_not_creatable),
+        CASE(test_not_creatable), CASE(test_cut_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

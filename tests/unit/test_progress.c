@@ -91,7 +91,7 @@ static void test_left(void **state) {
                         "GFLOP/s (tile)  4 s left, 24 s of all");
 }
 
-/* What several processes are at: one line, on a terminal alone, and not too often. */
+/* Several processes have one line, on a terminal alone, and not too often. */
 static void test_crowd(void **state) {
     (void)state;
     for (int live = 0; live < 2; live++) {

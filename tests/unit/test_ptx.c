@@ -236,6 +236,10 @@ static void test_unknown_instruction(void **state) {
     refused("foo.bar.u32 %r1, %r2;", &one, "does not know the instruction foo.bar.u32");
     refused("add.sat.u32 %r1, %r2, %r3;", &one,
             "does not know the instruction add.sat.u32");
+    refused(
+        "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4,%f5,%f6,%f7,%f8},"
+        "{%r1,%r2}, {%r3,%r4}, {%f1,%f2,%f3,%f4,%f5,%f6,%f7,%f8};",
+        &warp, "this shape of mma is not known");
     refused("bra nowhere;", &one, "no such label: nowhere");
     refused("trap;", &one, "ends in a trap");
 }

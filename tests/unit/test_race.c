@@ -424,7 +424,7 @@ static void test_mean_clock(void **state) {
 
 /* ---- in another process ---- */
 
-/* What is added to an interval without width at the clock that its samples noted. */
+/* An interval without width is widened by a part that depends on its samples' clock. */
 static void test_widen(void **state) {
     static const struct {
         int mhz, top_mhz;

@@ -281,8 +281,8 @@ static void test_early_refusal(void **state) {
     assert_true(raw > 1e21);
 }
 
-/* What a rule reads of P0 .. P10 takes 66 bits: of contexts as words, 5 and 21 as P0 would
- * be one. */
+/* A rule reads 66 bits of P0 .. P10. If contexts were words, 5 and 21 as P0 would be one
+ * context. */
 static void test_a_rule_that_reads_much(void **state) {
     char rules[2048] = "[\"P0 == 5 || P0 == 21\", \"x\"],"
                        "[\"P12 + P1 + P2 + P3 + P4 + P5 + P6 + P7 + P8 + P9 + P10 < "

@@ -262,8 +262,8 @@ static void test_add(void **state) {
     gt_sweep_clear(&s);
 }
 
-/* What configs/ ships is read, has what it promises, and is no more work than it promises.
- */
+/* The sweeps in configs/ can be read. They have the problems that they promise, and no more
+ * work. */
 static void test_shipped(void **state) {
     struct gt_sweep s;
     struct gt_err err = {""};

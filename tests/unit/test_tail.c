@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-/* What the compiler of a device knows: words, vectors and where a thread is. */
+/* The compiler of a device knows these words, vectors and the place of a thread. */
 #define __OPENCL_VERSION__ 120
 #define __global
 #define __local
@@ -153,7 +153,7 @@ static unsigned product_of(int row, int col, int slab) {
     return (unsigned)(row * 65599 + col * 257 + slab) * 2654435761u;
 }
 
-/* What a block of the first kernel leaves: its sums in the workspace, or C. */
+/* A block of the first kernel leaves its sums in the workspace, or in C. */
 static void compute(int tiles, int m, int n, int slabs, unsigned *c, unsigned *workspace) {
     const struct gt_work w = gt_work_of(tail, held, 1, device_block, tiles);
     int row0, col0, first;

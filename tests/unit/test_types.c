@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-/* What the compiler of a device knows. */
+/* Words that the compiler of a device knows. */
 #define __OPENCL_VERSION__ 120
 #define __global
 #define __local

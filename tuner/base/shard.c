@@ -79,7 +79,8 @@ static size_t least(const int64_t *load, size_t count) {
     return best;
 }
 
-/* Whose problem i is goes to owner[i]; the shards' costs to `load`. */
+/* Gives every problem to a shard. owner[i]: the shard of problem i. `load`: the costs of
+ * the shards. */
 static void divide(size_t *owner, int64_t *load, size_t shards, const size_t *order,
                    const struct gt_sweep *s, bool by_weight) {
     for (size_t i = 0; i < s->count; i++) {

@@ -18,9 +18,10 @@ struct gt_shard {
 /* Reads a shard such as "3/8". False when the text is not one. */
 bool gt_shard_parse(struct gt_shard *out, const char *text);
 
-/* What tuning a problem costs, beside others: with `by_weight`, as under a budget, its
- * weight; else the time of a search, and the time that setting up and finals take with the
- * number of operations. An integer, so that every machine divides alike. */
+/* The cost of tuning a problem, in comparison with others. With `by_weight`, as under a
+ * budget, the cost is the weight. Else it is the time of a search, plus the time of set-up
+ * and finals, which grows with the number of operations. It is an integer, so that every
+ * machine divides alike. */
 int64_t gt_sweep_cost(const struct gt_sweep_item *item, bool by_weight);
 /* Indices of items, costliest first; equal costs in order of name. The caller frees *out.
  * ENOMEM. */

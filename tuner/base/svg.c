@@ -3,7 +3,10 @@
 #include "tuner/base/svg.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                       "#e69f00", "#56b4e9", "#000000"};
@@ -11,6 +14,33 @@ enum { COLOURS = sizeof colours / sizeof *colours };
 
 const char *gt_svg_colour(size_t index) {
     return colours[index % COLOURS];
+}
+
+/* Makes a file and removes it again; returns 0 or an errno. A link to a file that is not
+ * there yet is taken to be right. */
+static int try_new_file(const char *path) {
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return errno == EEXIST ? 0 : errno;
+    (void)close(fd);
+    (void)unlink(path);
+    return 0;
+}
+
+/* Returns 0 or an errno. The file is not opened, since it may be a pipe that somebody
+ * reads. */
+static int try_old_file(const char *path, const struct stat *about) {
+    if (S_ISDIR(about->st_mode))
+        return EISDIR;
+    return access(path, W_OK) == 0 ? 0 : errno;
+}
+
+gt_status gt_svg_ask(const char *path, struct gt_err *err) {
+    struct stat about;
+    const int error =
+        stat(path, &about) == 0 ? try_old_file(path, &about) : try_new_file(path);
+    return error == 0 ? GEMMTUNE_OK
+                      : gt_fail(err, GEMMTUNE_EIO, "%s: %s", path, strerror(error));
 }
 
 gt_status gt_svg_begin(struct gt_svg *out, const char *path, int width, int height,

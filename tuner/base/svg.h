@@ -33,6 +33,10 @@ enum gt_svg_mark {
 /* Colours that colour-blind readers can distinguish (Okabe and Ito). */
 const char *gt_svg_colour(size_t index);
 
+/* Asks ahead of long work whether a picture can be written to a path, and leaves nothing
+ * there. EIO. */
+gt_status gt_svg_ask(const char *path, struct gt_err *err);
+
 /* EIO when the file cannot be opened. gt_svg_end ends the picture and reports earlier write
  * errors. */
 gt_status gt_svg_begin(struct gt_svg *out, const char *path, int width, int height,

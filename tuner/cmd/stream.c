@@ -9,6 +9,7 @@
 #include "tuner/base/choose.h"
 #include "tuner/base/table.h"
 #include "tuner/base/progress.h"
+#include "tuner/base/svg.h"
 #include "tuner/cmd/common.h"
 #include "tuner/cmd/session.h"
 
@@ -210,6 +211,7 @@ static int show_progress(void *user, const gemmtune_host_progress *p) {
 /* ---- answers ------------------------------------------------------------------------- */
 
 struct answer {
+    struct gt_progress progress;
     const struct gt_stream_setup *setup;
     const struct picked *picked;
     const char *problem;
@@ -235,14 +237,37 @@ static void print_contestant(const struct answer *a, const char *name,
     printf("\n");
 }
 
+/* "A", "A and B": the operands that are files, or those that are not. */
+static const char *name_operands(char text[16], const struct gt_stream_setup *setup,
+                                 bool files) {
+    size_t n = 0;
+    text[0] = '\0';
+    for (int i = 0; i < 3; i++)
+        if ((setup->path[i] != NULL) == files)
+            n += (size_t)snprintf(text + n, 16 - n, "%s%c", n > 0 ? " and " : "", "ABC"[i]);
+    return text;
+}
+
+static void print_matrices(const struct answer *a) {
+    const struct gt_stream_setup *s = a->setup;
+    const char *memory = s->pageable ? "pageable memory" : "pinned memory";
+    const int files = (s->path[0] != NULL) + (s->path[1] != NULL) + (s->path[2] != NULL);
+    char bytes[GT_CELL_MAX], mapped[16], others[16];
+    printf("matrices   %s", gt_show_bytes(bytes, a->s.bytes));
+    if (files == 0 || files == 3)
+        printf(" in %s\n", files == 0 ? memory : "mapped files");
+    else
+        printf("; %s in mapped files, %s in %s\n", name_operands(mapped, s, true),
+               name_operands(others, s, false), memory);
+}
+
 static void print_people(const struct answer *a) {
     const gemmtune_host_report *r = &a->s.report;
     char b[6][GT_CELL_MAX];
     printf("problem    %s\n", a->problem);
     for (int i = 0; i < a->picked->count; i++)
         printf("device     %s\n", a->picked->device[i]->name);
-    printf("matrices   %s in %s memory\n", gt_show_bytes(b[0], a->s.bytes),
-           a->setup->pageable ? "pageable" : "pinned");
+    print_matrices(a);
     printf("tiles      %" PRId64 " of C, %" PRId64 " x %" PRId64 ", slabs of %" PRId64 "; "
            "%" PRId64 " of A, %" PRId64 " of B, %" PRId64 " of C in %s of device memory\n",
            r->tiles, r->tile_m, r->tile_n, r->tile_k, r->slots_a, r->slots_b, r->slots_c,
@@ -350,15 +375,14 @@ static int exit_of(gt_status status, const struct gt_stream_setup *setup) {
 
 static int stream(struct answer *a, struct gt_stream_setup *setup, const struct values *v) {
     struct gt_err err = {""};
-    struct gt_progress progress;
-    gt_progress_init(&progress, 1, v->quiet);
+    gt_progress_init(&a->progress, 1, v->quiet);
     setup->progress = show_progress;
     setup->step = show_step;
-    setup->user = &progress;
+    setup->user = &a->progress;
     gt_session_catch();
     const gt_status status =
         gt_stream_run(&a->s, setup, a->picked->device, a->picked->count, v->db, &err);
-    gt_progress_end(&progress);
+    gt_progress_end(&a->progress);
     if (status != GEMMTUNE_OK)
         return gt_die(exit_of(status, setup), "%s", err.line);
     if (v->format.json)
@@ -379,6 +403,8 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 1, &first);
     if (code < 0)
         code = read_setup(&setup, &v, argv[first]);
+    if (code < 0 && v.timeline != NULL && gt_svg_ask(v.timeline, &err) != GEMMTUNE_OK)
+        code = gt_die(GT_EXIT_FAILURE, "%s", err.line);
     if (code >= 0)
         return code;
     gt_problem_name(&setup.p, problem);

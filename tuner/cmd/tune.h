@@ -16,7 +16,7 @@ struct gt_tune_values {
     struct gt_format format;
 };
 
-/* What is to be done. */
+/* The parsed command line of `tune`. */
 struct gt_tune_request {
     const struct gt_tune_values *v;
     struct gt_sweep *sweep;

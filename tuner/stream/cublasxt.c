@@ -6,7 +6,6 @@
 #include "tuner/stream/contest.h"
 
 #include "core/clock.h"
-#include "core/element.h"
 #include "runtime/driver_util.h"
 
 #include <stdlib.h>
@@ -44,7 +43,7 @@ struct gt_cublasxt {
     const struct gt_contest *contest;
     struct api api;
     cublasXtHandle_t handle;
-    char alpha[8], beta[8];
+    union gt_value alpha, beta; /* of the accumulator's type */
 };
 
 static gt_status load(struct api *api, struct gt_err *err) {
@@ -98,8 +97,8 @@ gt_status gt_cublasxt_open(struct gt_cublasxt **out, const struct gt_contest *c,
     if (x == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     x->contest = c;
-    gt_element_put(x->alpha, p->type_acc, c->alpha);
-    gt_element_put(x->beta, p->type_acc, c->beta);
+    x->alpha = gt_value_of(p->type_acc, c->alpha);
+    x->beta = gt_value_of(p->type_acc, c->beta);
     const gt_status status = fill(x, err);
     if (status == GEMMTUNE_OK)
         *out = x;
@@ -129,8 +128,8 @@ gt_status gt_cublasxt_time(double *seconds, struct gt_cublasxt *x, int block,
     const unsigned op_a = p->trans_a == GEMMTUNE_TRANS, op_b = p->trans_b == GEMMTUNE_TRANS;
     const unsigned code =
         (p->type_a == GEMMTUNE_F64 ? x->api.cublasXtDgemm : x->api.cublasXtSgemm)(
-            x->handle, op_b, op_a, (size_t)p->n, (size_t)p->m, (size_t)p->k, x->alpha, c->b,
-            (size_t)p->ldb, c->a, (size_t)p->lda, x->beta, c->c, (size_t)p->ldc);
+            x->handle, op_b, op_a, (size_t)p->n, (size_t)p->m, (size_t)p->k, &x->alpha,
+            c->b, (size_t)p->ldb, c->a, (size_t)p->lda, &x->beta, c->c, (size_t)p->ldc);
     *seconds = gt_seconds() - begin;
     return result(code, "cublasXtGemm", err);
 }

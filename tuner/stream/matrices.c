@@ -119,6 +119,7 @@ static gt_status allocate(void **out, const struct gt_matrices *m, size_t bytes,
                           struct gt_err *err) {
     if (m->link != NULL)
         return m->link->ops->host_alloc(out, m->link, (int64_t)bytes, err);
+    /* cppcheck-suppress invalidFunctionArg ; anonymous memory has no descriptor */
     *out = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (*out != MAP_FAILED)
         return GEMMTUNE_OK;

@@ -59,7 +59,7 @@ static gt_status read_header(struct header *h, const unsigned char *file, size_t
     return GEMMTUNE_OK;
 }
 
-/* What follows 'key': in the dictionary; NULL when it is not there. */
+/* The text behind 'key': in the dictionary; NULL when the key is not there. */
 static const char *value_of(const struct header *h, const char *key) {
     char quoted[32];
     snprintf(quoted, sizeof quoted, "'%s'", key);
@@ -175,15 +175,30 @@ gt_status gt_npy_open(struct gt_npy *out, const char *path, gemmtune_dtype type,
     (void)close(fd);
     if (status == GEMMTUNE_OK)
         status = check_map(out, &data, path, type, shape, err);
-    out->data = (char *)out->map + data;
-    if (status != GEMMTUNE_OK && out->map != NULL) {
+    if (status == GEMMTUNE_OK)
+        out->data = (char *)out->map + data;
+    else if (out->map != NULL)
         (void)munmap(out->map, out->size);
+    if (status != GEMMTUNE_OK)
         *out = (struct gt_npy){0};
-    }
     return status;
 }
 
-/* A header of version 1.0 whose length makes the elements begin at a multiple of ALIGN. */
+/* Writes all bytes; returns 0 or an errno. On a full disk a write ends early without an
+ * error, and the next write says what is wrong. */
+static int write_all(int fd, const char *bytes, size_t size) {
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t wrote = write(fd, bytes + done, size - done);
+        if (wrote < 0)
+            return errno;
+        done += (size_t)wrote;
+    }
+    return 0;
+}
+
+/* Writes a header of version 1.0 whose length makes the elements begin at a multiple of
+ * ALIGN. */
 static gt_status write_new(int fd, const char *path, gemmtune_dtype type,
                            struct gt_shape shape, struct gt_err *err) {
     char header[NEW_HEADER + 1];
@@ -199,7 +214,7 @@ static gt_status write_new(int fd, const char *path, gemmtune_dtype type,
     memset(header + MAGIC + 4 + n, ' ', (size_t)(NEW_HEADER - MAGIC - 4 - n));
     header[NEW_HEADER - 1] = '\n';
     const off_t bytes = (off_t)(NEW_HEADER + bytes_of(type, shape));
-    int error = write(fd, header, NEW_HEADER) == NEW_HEADER ? 0 : errno;
+    int error = write_all(fd, header, NEW_HEADER);
     if (error == 0) /* the room, so that a full disk shows now and not as a signal later */
         error = posix_fallocate(fd, 0, bytes);
     return error == 0 ? GEMMTUNE_OK

@@ -268,6 +268,12 @@ static bool rows_alloc(struct rows *r, const gemmtune_problem *p) {
            r->a2 != NULL && r->c2 != NULL;
 }
 
+/* An error as a share of its bound. A share that is no number exceeds every bound. */
+static double share(double error, double bound) {
+    const double of = error / bound;
+    return error == 0 ? 0 : isnan(of) ? INFINITY : of;
+}
+
 /* The row's error over its bound; integers: 0 or infinite. */
 static double row_excess(const struct gt_proof *proof, const struct gt_proof_data *d,
                          const struct rows *r, double b_norm, int64_t i) {
@@ -291,8 +297,7 @@ static double row_excess(const struct gt_proof *proof, const struct gt_proof_dat
     add_product(&error, proof->before[i].lo, &beta, true);
     add_product(&error, r->have[i].hi, &minus, true);
     add_product(&error, r->have[i].lo, &minus, true);
-    const double size = fabs(value(&error));
-    return size == 0 ? 0 : size <= bound || size > bound ? size / bound : INFINITY;
+    return share(fabs(value(&error)), bound);
 }
 
 static gt_status compare_rows(double *worst, const struct gt_proof *proof,
@@ -344,8 +349,7 @@ static double sample_excess(const struct gt_proof_data *d, const struct sample *
     const double bound =
         12 * u_acc * (1 + u_c) * (fabs(d->alpha) * absolute + fabs(d->beta * s->before)) +
         2 * u_c * fmax(fabs(want), gt_type_least(p->type_c));
-    const double size = fabs(have - want);
-    return size == 0 ? 0 : size <= bound || size > bound ? size / bound : INFINITY;
+    return share(fabs(have - want), bound);
 }
 
 static gt_status compare_samples(double *worst, const struct gt_proof *proof,

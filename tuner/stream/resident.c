@@ -2,8 +2,6 @@
 /* resident.c - the same product with everything on the device. See contest.h. */
 #include "tuner/stream/contest.h"
 
-#include "core/element.h"
-
 #include <stdlib.h>
 
 /* As much as a program with the device to itself could give. */
@@ -13,7 +11,7 @@ struct gt_resident {
     struct gt_rig *rig;
     gemmtune_plan *plan;
     void *memory[3], *workspace;
-    char alpha[8], beta[8];
+    union gt_value alpha, beta; /* of the accumulator's type */
     struct gt_batch *batch;
 };
 
@@ -38,7 +36,7 @@ void gt_resident_close(struct gt_resident *r) {
 static gt_status enqueue(void *user, struct gt_err *err) {
     struct gt_resident *r = user;
     const gemmtune_status status =
-        gemmtune_execute(r->plan, r->alpha, r->memory[0], r->memory[1], r->beta,
+        gemmtune_execute(r->plan, &r->alpha, r->memory[0], r->memory[1], &r->beta,
                          r->memory[2], r->workspace, gt_rig_head(r->rig)->stream);
     return status == GEMMTUNE_OK ? status : gt_fail(err, status, "%s", gemmtune_errmsg());
 }
@@ -75,8 +73,8 @@ gt_status gt_resident_open(struct gt_resident **out, const struct gt_contest *c,
     if (r == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     r->rig = c->rig[0];
-    gt_element_put(r->alpha, c->p->type_acc, c->alpha);
-    gt_element_put(r->beta, c->p->type_acc, c->beta);
+    r->alpha = gt_value_of(c->p->type_acc, c->alpha);
+    r->beta = gt_value_of(c->p->type_acc, c->beta);
     const gt_status status = fill(r, c, err);
     if (status == GEMMTUNE_OK)
         *out = r;

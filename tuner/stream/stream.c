@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tuner/stream/stream.h"
 
-#include "core/element.h"
+#include "tuner/base/quantile.h"
 #include "tuner/stream/proof.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Everything that is open while a stream runs. */
@@ -18,7 +17,7 @@ struct work {
     struct gt_proof *proof;
     struct gt_resident *resident;
     struct gt_cublasxt *cublasxt;
-    char alpha[8], beta[8];
+    union gt_value alpha, beta; /* of the accumulator's type */
 };
 
 static void say(const struct work *w, const char *what) {
@@ -73,7 +72,10 @@ static struct gt_proof_data proof_data(const struct work *w) {
 static gt_status open_matrices(struct work *w, struct gt_err *err) {
     const struct gt_stream_setup *s = w->setup;
     struct gt_contest *c = &w->contest;
-    say(w, s->pageable ? "making the matrices" : "making and pinning the matrices");
+    const bool made = s->path[0] == NULL || s->path[1] == NULL || s->path[2] == NULL;
+    say(w, !made         ? "mapping the files"
+           : s->pageable ? "making the matrices"
+                         : "making and pinning the matrices");
     gt_status status = gt_matrices_open(&w->matrices, &s->p, s->pageable ? NULL : w->link,
                                         s->path, s->seed, err);
     if (status != GEMMTUNE_OK)
@@ -86,8 +88,8 @@ static gt_status open_matrices(struct work *w, struct gt_err *err) {
     c->a = w->matrices.data[0];
     c->b = w->matrices.data[1];
     c->c = w->matrices.data[2];
-    gt_element_put(w->alpha, s->p.type_acc, c->alpha);
-    gt_element_put(w->beta, s->p.type_acc, c->beta);
+    w->alpha = gt_value_of(s->p.type_acc, c->alpha);
+    w->beta = gt_value_of(s->p.type_acc, c->beta);
     for (int i = 0; i < 3; i++)
         w->out->bytes += (double)w->matrices.bytes[i];
     const struct gt_proof_data data = proof_data(w);
@@ -112,8 +114,8 @@ static gt_status run_own(double *seconds, struct work *w, bool first, struct gt_
     options.tile_k = s->tile[2];
     options.progress = s->progress;
     options.user = s->user;
-    args.alpha = w->alpha;
-    args.beta = w->beta;
+    args.alpha = &w->alpha;
+    args.beta = &w->beta;
     args.a = w->contest.a;
     args.b = w->contest.b;
     args.c = w->contest.c;
@@ -257,22 +259,12 @@ void gt_stream_clear(struct gt_stream *s) {
 
 /* ---- results ------------------------------------------------------------------------- */
 
-static int by_size(const void *x, const void *y) {
-    const double *a = x, *b = y;
-    return (*a > *b) - (*a < *b);
-}
-
-static double median(double *x, int count) {
-    qsort(x, (size_t)count, sizeof *x, by_size);
-    return count % 2 == 1 ? x[count / 2] : (x[count / 2 - 1] + x[count / 2]) / 2;
-}
-
 double gt_stream_median(const struct gt_stream_times *t, int rounds) {
     double copy[GT_STREAM_ROUNDS_MAX];
     if (!t->took_part)
         return 0;
     memcpy(copy, t->seconds, sizeof copy);
-    return median(copy, rounds);
+    return gt_median(copy, (size_t)rounds);
 }
 
 double gt_stream_ratio(const struct gt_stream *s, const struct gt_stream_times *t,
@@ -282,5 +274,5 @@ double gt_stream_ratio(const struct gt_stream *s, const struct gt_stream_times *
         return 0;
     for (int i = 0; i < rounds; i++)
         ratio[i] = t->seconds[i] / s->own.seconds[i];
-    return median(ratio, rounds);
+    return gt_median(ratio, (size_t)rounds);
 }

@@ -12,7 +12,7 @@
 
 enum { GT_STREAM_ROUNDS_MAX = 64, GT_STREAM_WHY_MAX = 200 };
 
-/* What is asked. */
+/* The product, its matrices, and the others that it is compared with. */
 struct gt_stream_setup {
     gemmtune_problem p;  /* canonical; reads_c: beta is 0.5, else 0 */
     const char *path[3]; /* .npy files of A, B and C; NULL: random matrices */

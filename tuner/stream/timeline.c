@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tuner/stream/timeline.h"
 
+#include "runtime/host/schedule.h"
 #include "tuner/base/svg.h"
 
 #include <math.h>
@@ -15,7 +16,6 @@ enum {
     LANE = 26, /* from one lane to the next */
     BAR = 20,
     GAP = 14, /* between devices */
-    LANES = 4,
     TICKS = 10
 };
 
@@ -50,7 +50,7 @@ static double x_of(const struct frame *f, double seconds) {
 }
 
 static double y_of(int device, int lane) {
-    return TOP + device * (LANES * LANE + GAP) + lane * LANE;
+    return TOP + device * (GT_LANES * LANE + GAP) + lane * LANE;
 }
 
 /* A step that makes at most TICKS of them: 1, 2 or 5 times a power of ten. */
@@ -65,7 +65,7 @@ static double step_of(double seconds) {
 }
 
 static void draw_axis(const struct frame *f) {
-    const double bottom = y_of(f->devices - 1, LANES) + 4, step = step_of(f->seconds);
+    const double bottom = y_of(f->devices - 1, GT_LANES) + 4, step = step_of(f->seconds);
     for (int i = 0; i * step <= f->seconds; i++) {
         const double x = x_of(f, i * step);
         const struct gt_svg_spot line[2] = {{x, TOP - 4}, {x, bottom}};
@@ -77,25 +77,26 @@ static void draw_axis(const struct frame *f) {
 }
 
 static void draw_names(const struct frame *f) {
-    static const char *const name[LANES] = {"A and B in", "C in", "products", "C out"};
     for (int d = 0; d < f->devices; d++)
-        for (int i = 0; i < LANES; i++) {
+        for (int i = 0; i < GT_LANES; i++) {
+            const char *name = gt_host_lane_name((enum gt_lane)i);
             char text[32];
             if (f->devices > 1)
-                snprintf(text, sizeof text, "%d: %s", d, name[i]);
+                snprintf(text, sizeof text, "%d: %s", d, name);
             else
-                snprintf(text, sizeof text, "%s", name[i]);
+                snprintf(text, sizeof text, "%s", name);
             gt_svg_text(f->svg, LEFT - 8, y_of(d, i) + 14, GT_SVG_END, text);
         }
 }
 
-/* Tiles of B have a colour of their own beside those of A. */
+/* Colours of the lanes' bars. Tiles of B share a lane with those of A, and have a colour of
+ * their own. */
+static const size_t lane_colour[GT_LANES] = {
+    [GT_LANE_AB] = 0, [GT_LANE_C] = 3, [GT_LANE_RUN] = 1, [GT_LANE_OUT] = 2};
+static const size_t b_colour = 5;
+
 static const char *colour_of(const gemmtune_host_event *e) {
-    return gt_svg_colour(e->lane == 0 && e->operand == 'B' ? 5
-                         : e->lane == 0                    ? 0
-                         : e->lane == 1                    ? 3
-                         : e->lane == 2                    ? 1
-                                                           : 2);
+    return gt_svg_colour(e->operand == 'B' ? b_colour : lane_colour[e->lane]);
 }
 
 static void draw_event(const struct frame *f, const gemmtune_host_event *e) {
@@ -121,11 +122,12 @@ gt_status gt_timeline_draw(const struct gt_timeline *t, const char *path, const 
     if (status != GEMMTUNE_OK)
         return status;
     gt_svg_text(&svg, LEFT, 20, GT_SVG_START, title);
-    snprintf(
-        text, sizeof text,
-        "a product runs in %.1f %% of the time; copies that no product hides take %.1f %%",
-        100 * report->compute_seconds / report->seconds,
-        100 * report->exposed_seconds / report->seconds);
+    snprintf(text, sizeof text,
+             "a product runs in %.1f %% of the time; copies that no product hides take "
+             "%.1f %%%s",
+             100 * report->compute_seconds / report->seconds,
+             100 * report->exposed_seconds / report->seconds,
+             t->incomplete ? "; operations are missing, since memory was short" : "");
     gt_svg_text(&svg, LEFT, 40, GT_SVG_START, text);
     draw_axis(&f);
     draw_names(&f);

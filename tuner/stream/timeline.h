@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timeline.h - the operations of a host product, kept, and drawn: a lane a stream. */
+/* timeline.h - keeps the operations of a host product, and draws them, lane by lane. */
 #ifndef GT_TUNER_STREAM_TIMELINE_H
 #define GT_TUNER_STREAM_TIMELINE_H
 
@@ -10,7 +10,7 @@
 struct gt_timeline {
     gemmtune_host_event *event;
     size_t count, room;
-    bool incomplete; /* there was no memory for all */
+    bool incomplete; /* events are missing, since there was no memory for them */
 };
 
 /* Takes an event, as gemmtune_host_options.trace does; `user` is a struct gt_timeline. */
@@ -18,7 +18,8 @@ void gt_timeline_take(void *user, const gemmtune_host_event *event);
 void gt_timeline_clear(struct gt_timeline *t);
 
 /* Draws four lanes a device over the seconds of the product, with the share of time in
- * which a product ran. `title` stands above. EIO. */
+ * which a product ran. `title` stands above. The drawing of an incomplete timeline says
+ * that operations are missing. EIO. */
 gt_status gt_timeline_draw(const struct gt_timeline *t, const char *path, const char *title,
                            const gemmtune_host_report *report, struct gt_err *err);
 

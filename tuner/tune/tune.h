@@ -63,8 +63,8 @@ struct gt_tuner {
     const struct gt_sweep_item *next;
     struct gt_ahead ahead;
     struct gt_err untried; /* the last line about families that cannot be counted */
-    bool strict; /* the time is a budget: of all that a problem takes, not only of its
-                    search */
+    bool strict; /* the limit counts for the whole problem, set-up and finals included; else
+                  * for its search */
     volatile const int *stop; /* a signal sets it: finish the trial, save, end */
 };
 
@@ -101,12 +101,12 @@ struct gt_tune_result {
     double baseline_ns, textbook_ns;
     double seconds;         /* the whole problem, finals included */
     struct gt_pool_use use; /* the pool's use of these seconds */
-    struct gt_spent spent;  /* seconds of its trials in the run worker */
+    struct gt_spent spent;  /* seconds that the run worker spent on its trials */
     int dropped;            /* samples dropped because the clock was throttled */
 };
 
-/* Tunes within `seconds`; 0: no limit. They are those of the search, or with t->strict of
- * the whole problem:
+/* Tunes within `seconds`; 0: no limit. They limit the search, or with t->strict the
+ * whole problem:
  * - Required candidates (starts.h) and the finals are measured even when that takes longer.
  * - Other trials end when an eighth more of the seconds is over, required ones when some
  *   seconds more are.

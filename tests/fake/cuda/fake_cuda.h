@@ -270,7 +270,7 @@ gt_cu_result order_access(struct trail *t, CUstream stream, bool writes);
 
 /* ---- memory.c ---- */
 
-/* Of the allocation that holds an address; NULL: none does. */
+/* The trail of the allocation that holds an address; NULL: none does. */
 struct trail *trail_of(CUdeviceptr at);
 
 static inline char *host(CUdeviceptr at) {
