@@ -23,6 +23,7 @@ struct gt_tiling {
     int64_t inner, outer; /* elements a row; rows */
     int64_t stride;       /* bytes from a row to the next */
     int64_t box[2];       /* elements a row, rows */
+    int64_t swizzle; /* bytes within which pieces of a box's row are permuted; 0: none */
 };
 
 #endif

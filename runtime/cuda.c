@@ -390,6 +390,14 @@ static gt_cu_tma_type map_type(gemmtune_dtype type) {
     return GT_CU_TMA_U8; /* only bytes are left */
 }
 
+/* The swizzle has passed gt_cuda_check_map. */
+static gt_cu_tma_swizzle map_swizzle(int64_t bytes) {
+    return bytes == 128  ? GT_CU_TMA_SWIZZLE_128B
+           : bytes == 64 ? GT_CU_TMA_SWIZZLE_64B
+           : bytes == 32 ? GT_CU_TMA_SWIZZLE_32B
+                         : GT_CU_TMA_SWIZZLE_NONE;
+}
+
 static gt_cu_result encode(struct gt_cu_tensor_map *map, const struct gt_cuda *cu,
                            const struct gt_tiling *t, void *memory) {
     const uint64_t sides[2] = {(uint64_t)t->inner, (uint64_t)t->outer};
@@ -398,7 +406,7 @@ static gt_cu_result encode(struct gt_cu_tensor_map *map, const struct gt_cuda *c
     static const uint32_t dense[2] = {1, 1};
     return cu->cuTensorMapEncodeTiled(map, map_type(t->type), 2, memory, sides, &stride,
                                       box, dense, GT_CU_TMA_INTERLEAVE_NONE,
-                                      GT_CU_TMA_SWIZZLE_NONE, GT_CU_TMA_L2_256B,
+                                      map_swizzle(t->swizzle), GT_CU_TMA_L2_256B,
                                       GT_CU_TMA_FILL_ZERO);
 }
 

@@ -6,6 +6,7 @@
  */
 #include "runtime/cuda_limits.h"
 
+#include "core/dtype.h"
 #include "runtime/limits.h"
 
 #include <inttypes.h>
@@ -58,6 +59,21 @@ gt_status gt_cuda_check_launch(const struct gt_launch *l, const struct gt_device
     return status == GEMMTUNE_OK ? check_cluster(l, d, err) : status;
 }
 
+/* Pieces are permuted within 32, 64 or 128 bytes, and a row of a box must fit into them. */
+static gt_status check_swizzle(const struct gt_tiling *t, struct gt_err *err) {
+    const int64_t row = t->box[0] * (int64_t)gt_type_size(t->type);
+    if (t->swizzle != 0 && t->swizzle != 32 && t->swizzle != 64 && t->swizzle != 128)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "swizzle is %" PRId64 ", and 0, 32, 64 and 128 are possible",
+                       t->swizzle);
+    if (t->swizzle != 0 && row > t->swizzle)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "a row of the box has %" PRId64
+                       " bytes, more than the swizzle's %" PRId64,
+                       row, t->swizzle);
+    return GEMMTUNE_OK;
+}
+
 /* A side of an empty product may be 0: its maps are never encoded. */
 gt_status gt_cuda_check_map(const struct gt_tiling *t, int64_t at, struct gt_err *err) {
     const struct gt_limit sides[] = {
@@ -68,5 +84,6 @@ gt_status gt_cuda_check_map(const struct gt_tiling *t, int64_t at, struct gt_err
         {"inner side of the box", t->box[0], 1, MAP_BOX_MAX},
         {"outer side of the box", t->box[1], 1, MAP_BOX_MAX},
     };
-    return gt_limits_check(sides, sizeof sides / sizeof *sides, err);
+    const gt_status status = gt_limits_check(sides, sizeof sides / sizeof *sides, err);
+    return status == GEMMTUNE_OK ? check_swizzle(t, err) : status;
 }

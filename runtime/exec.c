@@ -127,8 +127,9 @@ static gt_status check_maps(const struct loaded *l, const struct gt_fit *fit,
     struct gt_tensor_map map;
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; described && i < passes->map_count && status == GEMMTUNE_OK; i++)
-        status =
-            l->driver->encode_map(&map, l->gpu, &passes->map[i].tiling, somewhere, err);
+        if (!passes->map[i].absent)
+            status =
+                l->driver->encode_map(&map, l->gpu, &passes->map[i].tiling, somewhere, err);
     return status;
 }
 
@@ -319,7 +320,8 @@ static gt_status check_pointers(const struct gt_exec *e, bool reads_ab,
     return status == GEMMTUNE_OK ? check_workspace(e, call->workspace, err) : status;
 }
 
-/* When neither A nor B is read there may be no matrix to describe: then maps are zeros. */
+/* When neither A nor B is read there may be no matrix to describe: then maps are zeros. So
+ * is a map that the point does not have. */
 static gt_status encode_maps(struct gt_tensor_map map[GT_MAPS_MAX], const struct gt_exec *e,
                              const union gt_value value[ARG_KINDS], bool reads_ab,
                              struct gt_err *err) {
@@ -328,6 +330,8 @@ static gt_status encode_maps(struct gt_tensor_map map[GT_MAPS_MAX], const struct
     memset(map, 0, (size_t)e->fit.passes.map_count * sizeof *map);
     for (int i = 0; reads_ab && i < e->fit.passes.map_count && status == GEMMTUNE_OK; i++) {
         char *base = value[e->fit.passes.map[i].base].ptr;
+        if (e->fit.passes.map[i].absent)
+            continue;
         status = l->driver->encode_map(&map[i], l->gpu, &e->fit.passes.map[i].tiling,
                                        base + e->fit.passes.map[i].at, err);
     }

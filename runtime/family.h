@@ -90,10 +90,11 @@ struct gt_map {
     int base_count;
     struct {
         gt_arg arg;
-        struct gt_expr *when; /* of the point; the first that is not 0 holds the matrix */
+        struct gt_expr *when; /* of the point; the first that is not 0 holds the matrix.
+                               * All 0: the point has no such map */
     } base[GT_MAP_BASES];
     struct gt_expr *at; /* bytes into it */
-    struct gt_expr *inner, *outer, *stride, *box[2];
+    struct gt_expr *inner, *outer, *stride, *box[2], *swizzle;
 };
 
 /*
@@ -152,6 +153,7 @@ struct gt_family {
     uint64_t dtypes;                /* bit i: row i of core/dtype.h */
     uint64_t layouts;               /* bits of gt_layout_bit */
     int min_cc[GT_DTYPES];          /* least compute capability on CUDA, of each mix */
+    int max_cc;                     /* greatest compute capability on CUDA */
     int rank; /* default points are offered in this order, lowest first */
     enum gt_role role;
     bool overlap; /* kernels begin with GT_FOLLOW: they may be launched early */

@@ -138,6 +138,22 @@ static gt_status parse_min_arch(struct gt_family *f, struct gt_node n, struct gt
     return status;
 }
 
+/* {"cuda": 90}: for every mix. */
+static gt_status parse_max_arch(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    static const char *const keys[] = {"cuda", NULL};
+    int64_t cc = 0;
+    f->max_cc = CC_MAX;
+    if (gt_json_kind(n) == GT_JSON_ABSENT)
+        return GEMMTUNE_OK;
+    gt_status status = gt_read_list(n, GT_JSON_OBJECT, 1, 1, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_only(n, keys, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_int(&cc, gt_json_member(n, "cuda"), 0, CC_MAX, err);
+    f->max_cc = (int)cc;
+    return status;
+}
+
 /* An optional whole number up to `most`; `preset` when it is absent. */
 static gt_status parse_number(int64_t *out, int64_t preset, struct gt_node n, int64_t most,
                               struct gt_err *err) {
@@ -230,15 +246,16 @@ static const struct section {
     {"about", parse_about, false},        {"source", parse_source, false},
     {"entry", parse_entry, false},        {"dtypes", parse_dtypes, false},
     {"layouts", parse_layouts, false},    {"min_arch", parse_min_arch, true},
-    {"rank", parse_rank, true},           {"role", parse_role, true},
-    {"overlap", parse_overlap, true},     {"uses", gt_parse_uses, true},
-    {"params", gt_parse_params, false},   {"default", gt_parse_default, false},
-    {"starts", gt_parse_starts, true},    {"rungs", gt_parse_rungs, true},
-    {"derive", gt_parse_derive, true},    {"require", gt_parse_require, true},
-    {"accept", gt_parse_accept, true},    {"align", gt_parse_align, true},
-    {"before", gt_parse_before, true},    {"launch", gt_parse_launch, false},
-    {"after", gt_parse_after, true},      {"shape", gt_parse_shape, true},
-    {"tensor_maps", gt_parse_maps, true}, {"args", parse_args, false},
+    {"max_arch", parse_max_arch, true},   {"rank", parse_rank, true},
+    {"role", parse_role, true},           {"overlap", parse_overlap, true},
+    {"uses", gt_parse_uses, true},        {"params", gt_parse_params, false},
+    {"default", gt_parse_default, false}, {"starts", gt_parse_starts, true},
+    {"rungs", gt_parse_rungs, true},      {"derive", gt_parse_derive, true},
+    {"require", gt_parse_require, true},  {"accept", gt_parse_accept, true},
+    {"align", gt_parse_align, true},      {"before", gt_parse_before, true},
+    {"launch", gt_parse_launch, false},   {"after", gt_parse_after, true},
+    {"shape", gt_parse_shape, true},      {"tensor_maps", gt_parse_maps, true},
+    {"args", parse_args, false},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
@@ -356,6 +373,7 @@ static void clear_map(struct gt_map *map) {
     gt_expr_destroy(map->at);
     gt_expr_destroy(map->inner);
     gt_expr_destroy(map->outer);
+    gt_expr_destroy(map->swizzle);
     gt_expr_destroy(map->stride);
     for (int i = 0; i < GT_BACKENDS; i++)
         gt_expr_destroy(map->box[i]);

@@ -422,7 +422,8 @@ static gt_status parse_box(struct gt_map *map, const struct gt_family *f, struct
 
 static gt_status parse_map(struct gt_map *map, const struct gt_family *f, struct gt_node n,
                            struct gt_err *err) {
-    static const char *const keys[] = {"of", "at", "inner", "outer", "stride", "box", NULL};
+    static const char *const keys[] = {"of",     "at",  "inner",   "outer",
+                                       "stride", "box", "swizzle", NULL};
     const struct {
         const char *key;
         struct gt_expr **expr;
@@ -442,9 +443,12 @@ static gt_status parse_map(struct gt_map *map, const struct gt_family *f, struct
         if (status == GEMMTUNE_OK)
             status = parse_expr(sizes[i].expr, f, size, OF_PROBLEM, err);
     }
-    return status == GEMMTUNE_OK
-               ? parse_or(&map->at, "0", f, gt_json_member(n, "at"), OF_PROBLEM, err)
-               : status;
+    if (status == GEMMTUNE_OK)
+        status = parse_or(&map->at, "0", f, gt_json_member(n, "at"), OF_PROBLEM, err);
+    if (status == GEMMTUNE_OK)
+        status =
+            parse_or(&map->swizzle, "0", f, gt_json_member(n, "swizzle"), OF_POINT, err);
+    return status;
 }
 
 gt_status gt_parse_maps(struct gt_family *f, struct gt_node n, struct gt_err *err) {

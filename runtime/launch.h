@@ -18,14 +18,15 @@ struct gt_passes {
     } item[GT_PASSES_MAX];
     int map_count;
     struct {
+        bool absent; /* the point has no such map: its argument is zeros */
         gt_arg base; /* the operand that holds the matrix */
         int64_t at;  /* bytes from that operand's start */
         struct gt_tiling tiling;
     } map[GT_MAPS_MAX]; /* in the family's order */
 };
 
-/* Appends the map for the bound problem. EINVAL: no operand holds the matrix, or hardware
- * does not accept it. (launch_map.c) */
+/* Appends the map for the bound problem. EINVAL: hardware does not accept it.
+ * (launch_map.c) */
 gt_status gt_map_add(struct gt_passes *out, const struct gt_map *map,
                      const struct gt_binding *b, const struct gt_device *d,
                      struct gt_err *err);

@@ -27,6 +27,10 @@ enum part {
     BYTES,
     FRAGMENTS,
     REPACK,
+    RING,
+    TENSOR_COPIES,
+    WARPGROUPS,
+    ALONG,
     PART_COUNT
 };
 
@@ -52,6 +56,10 @@ static const struct {
     [BYTES] = {"bytes", 0},
     [FRAGMENTS] = {"fragments", 0},
     [REPACK] = {"repack", BIT(BYTES)},
+    [RING] = {"ring", BIT(BARRIERS)},
+    [TENSOR_COPIES] = {"tensor_copies", 0},
+    [WARPGROUPS] = {"warpgroups", 0},
+    [ALONG] = {"along", 0},
 };
 
 _Static_assert((int)GT_PARTS_ALWAYS == (BIT(DIALECT) | BIT(TYPES)),

@@ -38,7 +38,8 @@ h200 tma f32 65x132x72
 h200 limbs i32 65x130x70
 h200 multistage f32 65x132x72
 a100 mma bf16 72x136x272
-l40s mma e4m3 80x48x272'
+l40s mma e4m3 80x48x272
+h200 wgmma bf16 136x144x152'
 many='h200 dmma f64 33x17x41
 h200 tma i32 65x132x72
 a100 dmma f64 66x34x40
@@ -56,7 +57,11 @@ l40s mma e5m2+e4m3=f16@fast 80x48x272
 rtx5090 mma f16=f32 65x131x70
 h200 skinny f32 5x130x70
 h200 block f32 65x132x72
-h200 column f64 65x132x72'
+h200 column f64 65x132x72
+h200 wgmma f16=f32 33x17x41
+h200 wgmma tf32 64x72x88
+h200 wgmma i8 48x144x272
+h200 wgmma e4m3+e5m2=f16@fast 136x80x144'
 layouts="nn tt"
 if [ -n "${GT_LONG:-}" ]; then
     few="$few
@@ -81,6 +86,12 @@ trial dmma f64-nt-33x66x40,beta "SPLIT=2 REDUCE=1"
 trial limbs i32-tn-33x66x40 "ENGINE=1 CLUSTER=2 BM=128 BN=64 BK=128 WM=64 WN=64 STAGES=4 GROUP=8"
 trial tma f32-nn-33x68x40 "REPACK=0"
 trial mma i8-tt-65x130x71,beta "AHEAD=1 TAIL=0 SPLIT=3"
+trial wgmma bf16-tn-40x48x200,beta "REPACK=0 CM=2 BM=64 WGM=1"
+# More tiles than units, so that blocks have several in turn.
+trial wgmma bf16-nt-768x192x136 "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 REPACK=0 STORE=1"
+trial wgmma bf16-nt-768x192x136 \
+    "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 PINGPONG=1 REPACK=0 STORE=1"
+trial wgmma i8-nn-5x33x200 "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=2 REDUCE=1"
 
 # mutant FAMILY FROM TO PROBLEM POINT PATTERN: a copy of a family in whose source FROM is replaced
 # by TO. Its trial is refused with a sentence that matches.

@@ -17,7 +17,7 @@ static const char toy[] =
     "{\"format\": 1, \"family\": \"toy\", \"about\": \"\","
     "\"source\": {\"cuda\": \"toy.cl\"}, \"entry\": \"gemm\","
     "\"dtypes\": [\"f32\", \"f64\", \"f16\"], \"layouts\": [\"nn\", \"nt\"],"
-    "\"min_arch\": {\"cuda\": 70},"
+    "\"min_arch\": {\"cuda\": 70}, \"max_arch\": {\"cuda\": 119},"
     "\"params\": {\"W\": [0, 4, 8, 32, 64], \"V\": [1, 2, 4]},"
     "\"default\": {\"W\": 8, \"V\": 2},"
     "\"derive\": {\"T\": \"W * W\", \"PER\": \"1024 / W\", \"ROWS\": \"M / W\"},"
@@ -445,7 +445,8 @@ static struct gt_family *toy_with_maps(void) {
         "\"at\": \"V > 1 ? 64 * M : 0\", \"inner\": \"K\", \"outer\": \"M\","
         "\"stride\": \"LDA * sizeof(A)\", \"box\": [\"W\", \"4 * V\"]},"
         "\"y\": {\"of\": {\"c\": \"1\"}, \"inner\": \"N\", \"outer\": \"M\","
-        "\"stride\": \"LDC * sizeof(C)\", \"box\": [\"16\", \"100 * V\"]}},";
+        "\"stride\": \"LDC * sizeof(C)\", \"box\": [\"16\", \"100 * V\"],"
+        "\"swizzle\": \"V == 2 ? 64 : W > 4 ? W : 0\"}},";
     struct gt_family *f = NULL;
     struct gt_err err = {""};
     char json[4096];
@@ -475,6 +476,7 @@ static void test_maps_of_a_point(void **state) {
     assert_int_equal(p.map[1].at, 0);
     assert_int_equal(p.map[1].tiling.inner, 200);
     assert_int_equal(p.map[1].tiling.box[1], 200);
+    assert_int_equal(p.map[1].tiling.swizzle, 64);
     /* the other base; elements of C are wider than those of A */
     assert_int_equal(passes_of(&p, f, "f16-nn-100x200x2300", "W=32 V=1", &err),
                      GEMMTUNE_OK);
@@ -483,6 +485,12 @@ static void test_maps_of_a_point(void **state) {
     assert_int_equal(p.map[0].tiling.type, gt_dtype_by_name("f16", 3)->a);
     assert_int_equal(p.map[0].tiling.stride, 4600);
     assert_int_equal(p.map[1].tiling.type, gt_dtype_by_name("f16", 3)->c);
+    assert_int_equal(p.map[1].tiling.swizzle, 32);
+    /* no base */
+    assert_int_equal(passes_of(&p, f, "f32-nn-100x200x2300", "W=4 V=1", &err), GEMMTUNE_OK);
+    assert_true(p.map[0].absent);
+    assert_false(p.map[1].absent);
+    assert_int_equal(p.map[1].tiling.swizzle, 0);
     gt_family_destroy(f);
 }
 
@@ -490,7 +498,8 @@ static void test_maps_have_limits(void **state) {
     static const struct {
         const char *problem, *point, *said;
     } rows[] = {
-        {"f32-nn-8x8x8", "W=4 V=1", "launch: x: no operand holds the matrix"},
+        {"f32-nn-8x8x8", "W=8 V=1", "launch: y: swizzle is 8"},
+        {"f32-nn-8x8x8", "W=32 V=1", "launch: y: a row of the box has 64 bytes"},
         {"f32-nn-8x8x8", "W=8 V=4", "launch: y: outer side of the box is 400"},
     };
     struct gt_family *f = toy_with_maps();
@@ -523,9 +532,10 @@ static void test_maps_are_cuda_s(void **state) {
 /* ---- serving ---- */
 
 static void test_serves(void **state) {
-    struct gt_device opencl = card, old = card, single = card;
+    struct gt_device opencl = card, old = card, single = card, new = card;
     opencl.backend = GEMMTUNE_OPENCL;
     old.cc = 61;
+    new.cc = 120;
     single.has_f64 = false;
     const struct {
         const struct gt_device *d;
@@ -536,7 +546,7 @@ static void test_serves(void **state) {
         {&card, "tf32-nn-8x8x8", NULL}, /* by its kernels for f32 */
         {&card, "f32-tn-8x8x8", "layout"},     {&opencl, "f32-nn-8x8x8", "OpenCL"},
         {&old, "f32-nn-8x8x8", "capability"},  {&single, "f64-nn-8x8x8", "double"},
-        {&single, "f32-nn-8x8x8", NULL},
+        {&single, "f32-nn-8x8x8", NULL},       {&new, "f32-nn-8x8x8", "newer compute"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -28,6 +28,7 @@ static const char good[] =
     " \"dtypes\": [\"f32\", \"i32\"],\n"
     " \"layouts\": [\"nn\", \"tt\"],\n"
     " \"min_arch\": {\"i32\": 75, \"cuda\": 61},\n"
+    " \"max_arch\": {\"cuda\": 99},\n"
     " \"rank\": 7,\n"
     " \"params\": {\"W\": [4, 8, 16], \"PAD\": [0, 1]},\n"
     " \"default\": {\"W\": 8, \"PAD\": 0},\n"
@@ -87,6 +88,7 @@ static void test_a_good_family(void **state) {
     assert_int_equal(f->layouts, gt_layout_bit("nn") | gt_layout_bit("tt"));
     for (size_t i = 0; i < GT_DTYPES; i++)
         assert_int_equal(f->min_cc[i], gt_dtype_at(i)->a == GEMMTUNE_I32 ? 75 : 61);
+    assert_int_equal(f->max_cc, 99);
     assert_int_equal(f->rank, 7);
     assert_int_equal(f->role, GT_ROLE_TEXTBOOK);
     assert_int_equal(f->rung_count, 2);
@@ -150,12 +152,14 @@ static void test_tensor_maps(void **state) {
     assert_string_equal(gt_expr_text(map->stride), "LDB * sizeof(B)");
     assert_string_equal(gt_expr_text(map->at), "16 * M");
     assert_string_equal(gt_expr_text(map->box[1]), "T");
+    assert_string_equal(gt_expr_text(map->swizzle), "0");
     gt_family_destroy(f);
 }
 
 static void test_what_may_be_left_out(void **state) {
     static const char *const lines[] = {
         " \"min_arch\": {\"i32\": 75, \"cuda\": 61},\n",
+        " \"max_arch\": {\"cuda\": 99},\n",
         " \"rank\": 7,\n",
         " \"accept\": [[\"K >= 1\", \"an empty sum\"]],\n",
         " \"align\": [\"4\", \"8\", \"sizeof(C)\"],\n",
@@ -203,9 +207,9 @@ static void test_refusals(void **state) {
     } rows[] = {
         /* the document */
         {"{\n", "[\n", "toy/space.json:"},
-        {"\"rank\": 7", "\"rnak\": 7", "toy/space.json:10: /rnak: "},
+        {"\"rank\": 7", "\"rnak\": 7", "toy/space.json:11: /rnak: "},
         {" \"entry\": \"gemm\",\n", "", "entry"},
-        {"\"rank\": 7", "\"rank\": 7, \"rank\": 8", "toy/space.json:10:"},
+        {"\"rank\": 7", "\"rank\": 7, \"rank\": 8", "toy/space.json:11:"},
         {"\"format\": 1", "\"format\": 2", "toy/space.json:2: /format:"},
         {"\"format\": 1", "\"format\": \"1\"", "toy/space.json:2: /format:"},
         {"\"rank\": 7", "\"rank\": -1", "/rank:"},
@@ -254,10 +258,11 @@ static void test_refusals(void **state) {
         {"{\"i32\": 75, \"cuda\": 61}", "{\"i31\": 75}",
          "neither \"cuda\" nor a data type"},
         {"{\"i32\": 75, \"cuda\": 61}", "61", "/min_arch: must be an object"},
+        {"{\"cuda\": 99}", "{\"cuda\": \"99\"}", "/max_arch/cuda"},
         /* parameters */
         {"\"W\": [", "\"w\": [", "names are [A-Z]"},
         {"\"W\": [", "\"ABCDEFGHIJKLMNOPQRSTUVWX\": [", "names are [A-Z]"},
-        {"\"W\": [", "\"M\": [", "toy/space.json:11: /params/M: the name M is built in"},
+        {"\"W\": [", "\"M\": [", "toy/space.json:12: /params/M: the name M is built in"},
         {"\"W\": [", "\"WARP\": [", "WARP is built in"},
         {"\"W\": [", "\"ALIGN_A\": [", "ALIGN_A is built in"},
         {"\"W\": [", "\"SIZEOF_ACC\": [", "SIZEOF_ACC is built in"},
@@ -276,7 +281,7 @@ static void test_refusals(void **state) {
         {"\"W\": 8, \"PAD\": 0", "\"W\": 5, \"PAD\": 0", "not one of the values of W"},
         {"\"W\": 8, \"PAD\": 0", "\"W\": 8, \"PAD\": 0, \"X\": 1", "no such parameter"},
         /* expressions */
-        {"\"W * W\"", "\"S * W\"", "toy/space.json:13: /derive/T:"}, /* S comes later */
+        {"\"W * W\"", "\"S * W\"", "toy/space.json:14: /derive/T:"}, /* S comes later */
         {"\"T <= MAX_THREADS\"", "\"T <= ALIGN_B\"", "ALIGN_B belongs to one problem"},
         {"\"W * W\"", "\"W * M\"",
          "T belongs to one problem"}, /* and what is derived from it */
@@ -307,14 +312,14 @@ static void test_refusals(void **state) {
         {"\"when\": \"W > 4\"", "\"whan\": \"1\"", "/after/0/whan"},
         {"\"when\": \"W > 4\"", "\"workspace\": \"1\"", "/after/0/workspace"},
         {"\"when\": \"W > 4\"", "\"when\": \"M > 4\"",
-         "toy/space.json:18: /after/0/when: M belongs to one problem"},
+         "toy/space.json:19: /after/0/when: M belongs to one problem"},
         {"\"when\": \"W > 4\"", "\"when\": 1", "/after/0/when"},
         {"\"entry\": \"add\", ", "", "entry"},
         {"\"entry\": \"add\"", "\"entry\": \"a-d\"", "/after/0/entry: \"a-d\" is not a C"},
         {"\"block\": [\"64\", \"1\", \"1\"], ", "", "block"},
         {", \"grid\": [\"cdiv(M * N, 64)\", \"1\", \"1\"]", "", "grid"},
         {"\"cdiv(M * N, 64)\"", "\"cdiv(M * N)\"", "/after/0/grid/0"},
-        {"\"before\": [", "\"before\": [3, ", "toy/space.json:19: /before/0"},
+        {"\"before\": [", "\"before\": [3, ", "toy/space.json:20: /before/0"},
         {"\"lda\"", "\"ldz\"", "\"ldz\" is not a kernel argument"},
         {"\"lda\"", "\"a\"", "\"a\" is listed twice"},
         {"\"alpha\", ", "", "\"alpha\" is missing"},
@@ -322,7 +327,7 @@ static void test_refusals(void **state) {
         /* tensor maps */
         {"\"ldc\", \"map\"", "\"ldc\", \"mop\"", "\"mop\" is not a kernel argument"},
         {"\"ldc\", \"map\"", "\"map\", \"map\"", "\"map\" is listed twice"},
-        {"{\"map\": {", "{\"lda\": {", "toy/space.json:21: /tensor_maps/lda: the name is"},
+        {"{\"map\": {", "{\"lda\": {", "toy/space.json:22: /tensor_maps/lda: the name is"},
         {"{\"map\": {", "{\"abcdefghijklmnopqrstuvwx\": {", "longer than 23 characters"},
         {"{\"map\": {", "{\"mop\": {", "\"map\" is not a kernel argument"},
         {"\"tensor_maps\": {\"map\": {", "\"tensor_maps\": {\"x\": 3, \"map\": {",
@@ -338,6 +343,7 @@ static void test_refusals(void **state) {
         {"[\"W\", \"T\"]", "[\"W\"]", "/box: has 1 entries"},
         {"[\"W\", \"T\"]", "[\"W\", \"N\"]", "N belongs to one problem"},
         {"\"16 * M\"", "\"16 * Z\"", "/tensor_maps/map/at"},
+        {"\"16 * M\"", "\"0\", \"swizzle\": \"N\"", "N belongs to one problem"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -506,7 +512,7 @@ static void test_kernels_of_parts_wait(void **state) {
             kernels++;
         }
     }
-    assert_int_equal(kernels, 4);
+    assert_int_equal(kernels, 5);
 }
 
 /* ---- parts ------------------------------------------------------------------------------

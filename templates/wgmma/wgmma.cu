@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wgmma - products of 16-bit, 8-bit and tf32 matrices on the tensor cores of sm_90. One
+ * thread has slabs copied to shared memory by the tensor memory accelerator; warpgroups of
+ * 128 threads multiply them from there, and keep the sums.
+ *
+ * C[m,n] = alpha op(A) op(B) + beta C, row-major.
+ *
+ * A tile has BM rows of X and BN columns of Y, where X Y is op(A) op(B), or with SWAP its
+ * transpose: X is op(B) transposed, Y is op(A) transposed. A thin product has few columns
+ * of Y then, and C^T is turned back on its way out. A slab has 128 bytes of k.
+ *
+ *     producer               STAGES, k outermost             warpgroups
+ *     --------               -------------------             ----------
+ *     waits: empty[s]        X: BM x 128 bytes               wait: full[s]
+ *     boxes of X and Y, -->  Y: BN x 128 bytes          -->  start the products; when the
+ *     told to full[s]                                        slab before is multiplied:
+ *                                                            arrive at its empty[s]
+ *
+ * In memory an operand lies along k or, for 16-bit elements, along its width: the
+ * instruction takes both, so neither is transposed. Past the edges a box has zeros, so
+ * ragged tiles and the end of k need no code.
+ *
+ * Work is counted in items: a tile of a cluster, or a part of its k. A cluster of two
+ * blocks has two tiles, one below the other (CM 2) or side by side (CN 2). They share a
+ * slab of Y (of X): each block copies half of it to both.
+ *
+ * The way out:
+ * - sums that another kernel adds up go from registers to the workspace;
+ * - STORE: with beta 0 they become elements of C in shared memory, and the accelerator
+ *   copies boxes of them to C, while the next tile is computed when PERSIST;
+ * - otherwise 32 columns at a time go through shared memory, so that a warp stores
+ *   neighbouring elements of a row of C, which may begin anywhere.
+ *
+ * BM BN     tile of X Y             WGM WGN   warpgroups that share it, along X, along Y
+ * STAGES    slabs in shared memory  PINGPONG  1: two warpgroups with a tile each, in turns:
+ * CM CN     tiles of a cluster                one stores while the other one multiplies
+ * GROUP     rows of tiles that are walked together, for the L2 cache
+ * PERSIST   1: as many blocks as fit the device, each with a tile after another
+ * MINB      blocks that must fit a multiprocessor
+ * SPLIT     parts of k, a block each
+ * REDUCE    where they are added up: 0 in the workspace by a second kernel, 1 in the shared
+ *           memory of a cluster. Always in the order of k: the sum is the same
+ * TAIL      pieces of k of the last tiles, when these would leave units idle. The idle
+ *           units compute some of the pieces, and a second kernel adds up; 0: no sharing
+ * REPACK    operands that a kernel copies to the workspace first, contiguous along k, with
+ *           rows of whole slabs: 1 A, 2 B, 3 both. Then rows may begin anywhere
+ * SWAP      1: the transpose is computed       STORE  1: see above
+ *
+ * gemmtune trial bf16-nn-4096x4096x4096 --family wgmma --point
+ *  "BM=128 BN=256 WGM=2 WGN=1 STAGES=4 CM=2 CN=1 GROUP=8 PERSIST=1 PINGPONG=0 MINB=1
+ *   SPLIT=1 REDUCE=0 TAIL=0 REPACK=0 SWAP=0 STORE=1"
+ *
+ * Method: warp specialisation, Bauer, Cook, Khailany, CudaDMA (2011).
+ */
+
+enum {
+    BM = GT_BM, BN = GT_BN, BK = GT_BK, SIZE = GT_SIZEOF_A, STAGES = GT_STAGES,
+    SPLIT = GT_SPLIT, SWAP = GT_SWAP,
+    PARTIAL = SPLIT > 1 && !GT_REDUCE, /* stored sums are parts, not C yet */
+    ADDERS = GT_REDUCE ? SPLIT : 1,    /* blocks that add up together */
+    ALONG_X = GT_ALONG_X, ALONG_Y = GT_ALONG_Y, /* whether the operand lies along k */
+    SPAN_X = 128, SPAN_Y = GT_SPAN_Y,           /* bytes of a box's row */
+    LINE = 128,                                 /* bytes of k in a slab */
+    SLAB_X = BM * LINE, SLAB_Y = BN * LINE, SLAB = SLAB_X + SLAB_Y,
+    CM = GT_CM, CN = GT_CN, CLUSTER = CM * CN,
+    HIGH = BM * CM, WIDE = BN * CN, /* the cluster's tile */
+
+    /* A team of warpgroups has a tile; each of them has WM x WN of it, in fragments of
+     * 64 rows. */
+    WM = GT_WM, WN = GT_WN, TEAM = GT_TEAM, TEAMS = 1 + GT_PINGPONG,
+    GROUPS = TEAM * TEAMS, READERS = GROUPS * 128,
+    FRAGS = WM / 64, SUMS = WN / 2, /* of a thread in a fragment */
+
+    STAGED = GT_STAGED /* bytes of shared memory in which a warpgroup turns C */
+};
+
+#if GT_SWAP
+GT_WGMMA(multiply_add, GT_WN, GT_TYPE_B, GT_TYPE_A, GT_ACROSS_X, GT_ACROSS_Y)
+#else
+GT_WGMMA(multiply_add, GT_WN, GT_TYPE_A, GT_TYPE_B, GT_ACROSS_X, GT_ACROSS_Y)
+#endif
+
+/* The workspace has the copies of A and B, then the sums of parts. */
+#define PART_SUMS ((gt_acc *)((char *)workspace + GT_PACKED_A + GT_PACKED_B))
+
+#if GT_REPACK
+GT_ALONG_KERNEL(repack, GT_PACK_A, GT_PACK_B, GT_PACKED_A)
+#endif
+
+#if GT_SPLIT > 1 && !GT_REDUCE
+GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES, PART_SUMS)
+#endif
+
+#if GT_TAIL
+GT_FINISH_KERNEL(finish, HIGH, WIDE, GT_GROUP, GT_TAIL, GT_CAPACITY, PART_SUMS)
+#endif
+
+/* ---- items ------------------------------------------------------------------------- */
+
+/* What all items share. */
+struct plan {
+    int high, wide;  /* rows of X, columns of Y */
+    int tiles, items;
+    int slabs;       /* of all k; 0: neither A nor B is read */
+    int rank;        /* the block's in its cluster */
+    int first, step; /* the items of the block's cluster: first, first + step, ... */
+};
+
+/* A block's part of an item. */
+struct item {
+    struct gt_work work;
+    int row, col;     /* of X and Y, where its tile begins */
+    int first, slabs; /* of k */
+};
+
+GT_INLINE struct item item_of(const struct plan *p, int number) {
+    struct item it;
+    /* Items of one part of k are neighbours: their tiles share its slabs in the L2
+     * cache. */
+    const int block = PARTIAL ? number % p->tiles * SPLIT + number / p->tiles : number;
+    it.work = gt_work_of(GT_TAIL, GT_CAPACITY, SPLIT, block, p->tiles);
+    gt_tile_place(&it.row, &it.col, it.work.tile, HIGH, WIDE, GT_GROUP, p->high, p->wide);
+    it.row += p->rank / CN * BM;
+    it.col += p->rank % CN * BN;
+    it.slabs = gt_work_slabs(&it.work, p->slabs, &it.first);
+    return it;
+}
+
+/* Addresses in shared memory: the stages, the first of STAGES barriers each, and the first
+ * of a barrier for each team, where it tells that it has all slabs of an item. */
+struct ring {
+    int stages, full, empty, order;
+};
+
+/* ---- the producer ------------------------------------------------------------------ */
+
+GT_INLINE void load_box(int to, const struct gt_tensor_map *map, int inner, int outer,
+                        int barrier, int shared) {
+    if (shared)
+        gt_box_load_to(to, map, inner, outer, barrier, (1 << CLUSTER) - 1);
+    else
+        gt_box_load(to, map, inner, outer, barrier);
+}
+
+/* Starts to copy a slab of `wide` rows or columns of an operand, from `at` and k on. When
+ * `sharers` blocks need the same slab, each copies a part of it to all. A box has at most
+ * 256 rows. */
+GT_INLINE void load_slab(int to, const struct gt_tensor_map *map, int along, int wide,
+                         int span, int sharers, int rank, int at, int k, int barrier) {
+    const int pieces = along ? (sharers > 1 ? sharers : wide > 256 ? 2 : 1)
+                             : wide * SIZE / span;
+    const int side = wide / pieces, deep = BK / sharers;
+    GT_UNROLL
+    for (int i = 0; i < pieces; i++) {
+        if (along && (sharers == 1 || i == rank))
+            load_box(to + i * side * LINE, map, k, at + i * side, barrier, sharers > 1);
+        else if (!along)
+            load_box(to + (i * BK + rank * deep) * span, map, at + i * side,
+                     k + rank * deep, barrier, sharers > 1);
+    }
+}
+
+GT_INLINE void produce(const struct plan *p, const struct ring *r,
+                       const struct gt_tensor_map *map_x,
+                       const struct gt_tensor_map *map_y) {
+    struct gt_turn turn = {0, 0};
+    GT_UNROLL_BY(1)
+    for (int number = p->first; number < p->items; number += p->step) {
+        const struct item it = item_of(p, number);
+        GT_UNROLL_BY(1)
+        for (int s = 0; s < it.slabs; s++, turn = gt_turn_next(STAGES, turn)) {
+            const int stage = r->stages + turn.stage * SLAB;
+            const int full = r->full + turn.stage * 8, k = (it.first + s) * BK;
+            /* In the first round the stage is free: the phase before the first has
+             * passed. */
+            gt_barrier_wait(r->empty + turn.stage * 8, turn.parity ^ 1);
+            gt_barrier_arrive_expecting(full, SLAB);
+            load_slab(stage, map_x, ALONG_X, BM, SPAN_X, CN, CN > 1 ? p->rank : 0, it.row,
+                      k, full);
+            load_slab(stage + SLAB_X, map_y, ALONG_Y, BN, SPAN_Y, CM, CM > 1 ? p->rank : 0,
+                      it.col, k, full);
+        }
+    }
+}
+
+/* ---- products ---------------------------------------------------------------------- */
+
+/* Starts sums += the warpgroup's rows of X, at x, by its columns of Y, at y. */
+GT_INLINE void multiply(gt_acc *sums, int x, int y) {
+    enum {
+        STEP_X = ALONG_X ? 2 : SPAN_X, STEP_Y = ALONG_Y ? 2 : SPAN_Y, /* 16 bytes each */
+        NEXT = 64 * LINE / 16 /* from a fragment to the next */
+    };
+    const unsigned long long of_x = ALONG_X ? gt_wgmma_along_k(x)
+                                            : gt_wgmma_along_width(x, SPAN_X, BK);
+    const unsigned long long of_y = ALONG_Y ? gt_wgmma_along_k(y)
+                                            : gt_wgmma_along_width(y, SPAN_Y, BK);
+    gt_wgmma_hold(FRAGS * SUMS, sums);
+    gt_wgmma_fence();
+    GT_UNROLL
+    for (int k = 0; k < LINE / 32; k++)
+        GT_UNROLL
+        for (int f = 0; f < FRAGS; f++)
+            multiply_add(sums + f * SUMS, of_x + f * NEXT + k * STEP_X, of_y + k * STEP_Y);
+    gt_wgmma_commit();
+    gt_wgmma_hold(FRAGS * SUMS, sums);
+}
+
+/* A warp tells the producers of all blocks that copy to it that the stage was read. */
+GT_INLINE void release(const struct ring *r, int stage, int lane) {
+    if (CLUSTER == 1 && lane == 0)
+        gt_barrier_arrive(r->empty + stage * 8);
+    if (CLUSTER > 1 && lane < CLUSTER)
+        gt_barrier_arrive_in(r->empty + stage * 8, lane);
+}
+
+/* Teams take items in turns. Before it waits for slabs of its item, a team waits until the
+ * other one has all slabs of the item before: a barrier tells two phases apart, not three. */
+GT_INLINE void await_item_before(const struct ring *r, int turns) {
+    const struct gt_turn before = gt_turn_at(TEAMS, turns - 1);
+    if (TEAMS > 1 && turns > 0)
+        gt_barrier_wait(r->order + before.stage * 8, before.parity);
+}
+
+/* The sums of an item, after `turns` items of this block. A batch of products runs while
+ * the next one is started. x and y: the warpgroup's part of a stage. */
+GT_INLINE void consume(gt_acc *sums, const struct ring *r, struct gt_turn turn, int slabs,
+                       int x, int y, int turns, int lane) {
+    int before = 0; /* the stage of the running batch */
+    await_item_before(r, turns);
+    GT_UNROLL
+    for (int e = 0; e < FRAGS * SUMS; e++)
+        sums[e] = 0;
+    GT_UNROLL_BY(1)
+    for (int s = 0; s < slabs; s++) {
+        const int stage = r->stages + turn.stage * SLAB;
+        gt_barrier_wait(r->full + turn.stage * 8, turn.parity);
+        gt_warp_barrier();
+        multiply(sums, stage + x, stage + SLAB_X + y);
+        GT_WGMMA_WAIT(1);
+        if (s > 0)
+            release(r, before, lane);
+        before = turn.stage;
+        turn = gt_turn_next(STAGES, turn);
+    }
+    if (TEAMS > 1 && lane == 0)
+        gt_barrier_arrive(r->order + turns % TEAMS * 8);
+    GT_WGMMA_WAIT(0);
+    gt_wgmma_hold(FRAGS * SUMS, sums);
+    if (slabs > 0)
+        release(r, before, lane);
+}
+
+/* ---- the way out ------------------------------------------------------------------- */
+
+/* The destination of a warpgroup's sums, X's row 0 and Y's column 0 of which lie at `at`:
+ * with SWAP, X's rows are columns there. */
+struct target {
+    void *at;
+    gt_long ld;
+    int rows, cols; /* of X and of Y that exist from there */
+};
+
+/* How far a row of X and a column of Y lie from the target's beginning. */
+GT_INLINE gt_long place_in(const struct target *to, int row, int col) {
+    return SWAP ? col * to->ld + row : row * to->ld + col;
+}
+
+/* Stores sums as they are. */
+GT_INLINE void store_sums(const struct target *to, const gt_acc *sums, int t) {
+    const int row0 = t / 32 * 16 + t % 32 / 4, col0 = t % 4 * 2;
+    gt_acc *const at = (gt_acc *)to->at;
+    const int pairs = !SWAP && gt_aligned(2, at, to->ld);
+    GT_UNROLL
+    for (int i = 0; i < FRAGS * 2; i++) {
+        const int row = row0 + i / 2 * 64 + i % 2 * 8;
+        GT_UNROLL
+        for (int j = 0; j < WN / 8; j++) {
+            const gt_acc *pair = sums + i / 2 * SUMS + j * 4 + i % 2 * 2;
+            const int col = col0 + j * 8, there = row < to->rows ? to->cols - col : 0;
+            if (pairs && there >= 2) {
+                gt_store_global_acc(2, at + place_in(to, row, col), pair);
+            } else {
+                if (there >= 1)
+                    at[place_in(to, row, col)] = pair[0];
+                if (there >= 2)
+                    at[place_in(to, row, col + 1)] = pair[1];
+            }
+        }
+    }
+}
+
+/*
+ * A chunk is 64 rows of X by 32 columns of Y, or all columns when there are fewer or blocks
+ * add up together. In shared memory it lies as in C, in lines of neighbouring elements. A
+ * line is 8 elements longer than it needs to be, against bank conflicts.
+ */
+enum {
+    CHUNK = GT_CHUNK,
+    LINES = SWAP ? CHUNK : 64, LENGTH = SWAP ? 64 : CHUNK, PITCH = LENGTH + 8,
+    WORD = GT_SIZEOF_C < 4 ? 4 / GT_SIZEOF_C : 1,  /* elements that a thread moves */
+    WORDS = LENGTH / WORD + (WORD > 1)             /* that a line may touch */
+};
+
+/* Puts `cols` columns of a fragment, whose first sums are given, to shared memory. */
+GT_INLINE void put_chunk(gt_acc *chunk, const gt_acc *sums, int cols, int t) {
+    GT_UNROLL /* a constant number of times: sums must stay in registers */
+    for (int i = 0; i < CHUNK / 8 * 2; i++) {
+        const gt_acc *pair = sums + i * 2;
+        const int row = t / 32 * 16 + t % 32 / 4 + i % 2 * 8, col = i / 2 * 8 + t % 4 * 2;
+        if (i / 2 * 8 >= cols)
+            continue;
+        if (SWAP) {
+            chunk[col * PITCH + row] = pair[0];
+            chunk[(col + 1) * PITCH + row] = pair[1];
+        } else {
+            gt_store_shared_acc(2, chunk + row * PITCH + col, pair);
+        }
+    }
+}
+
+/* Stores a chunk to C, of which `lines` x `length` exist from c on. Blocks that add up
+ * together, of which this is the one with number `rank`, store a part each. A thread moves
+ * the elements that share a word of memory: a line may begin in the middle of one. */
+GT_INLINE void take_chunk(const gt_acc *chunk, gt_c *c, gt_long ldc, gt_acc alpha,
+                          gt_acc beta, int lines, int length, int rank, int t) {
+    GT_UNROLL_BY(4)
+    for (int e = rank * 128 + t; e < LINES * WORDS; e += ADDERS * 128) {
+        const int line = e / WORDS;
+        gt_c *const to = c + line * ldc;
+        const int back = WORD > 1 ? (int)((gt_long)to / GT_SIZEOF_C % WORD) : 0;
+        const int col = e % WORDS * WORD - back;
+        const int first = col < 0 ? -col : 0, end = GT_MIN(length - col, WORD);
+        gt_acc value[WORD];
+        gt_c old[WORD];
+        if (line >= lines || end <= first)
+            continue;
+        GT_UNROLL
+        for (int i = 0; i < WORD; i++) {
+            const gt_acc *at =
+                chunk + line * PITCH + GT_MAX(GT_MIN(col + i, LENGTH - 1), 0);
+            value[i] = gt_cluster_load(ADDERS > 1, at, 0);
+            GT_UNROLL
+            for (int r = 1; r < ADDERS; r++)
+                value[i] += gt_cluster_load(1, at, r);
+        }
+        gt_load_c(WORD, old, to + col, beta, first == 0 && end == WORD, first, end);
+        gt_store_row(WORD, to + col, alpha, value, beta, old, first == 0 && end == WORD,
+                     first, end);
+    }
+}
+
+/* Waits until all parts of a chunk can be read. The producer's warps take part in it. */
+GT_INLINE void meet_adders(int group) {
+    if (ADDERS > 1)
+        GT_CLUSTER_BARRIER(1);
+    else
+        gt_group_barrier(1 + group, 128);
+}
+
+/* Stores sums to C chunk by chunk. `group`: the warpgroup's number. Which sums go to shared
+ * memory is decided before the program runs, since registers have no index; so there is a
+ * branch for each chunk, and the code that stores one is there once. */
+GT_INLINE void store_chunks(const struct target *to, const gt_acc *sums, gt_acc *chunk,
+                            gt_acc alpha, gt_acc beta, int rank, int group, int t) {
+    enum { ACROSS = GT_CDIV(WN, CHUNK) };
+    GT_UNROLL_BY(1)
+    for (int i = 0; i < FRAGS * ACROSS; i++) {
+        const int row = i / ACROSS * 64, col = i % ACROSS * CHUNK;
+        const int rows = GT_MIN(to->rows - row, 64);
+        const int cols = GT_MIN(GT_MIN(to->cols, WN) - col, CHUNK);
+        const int lines = SWAP ? cols : rows, length = SWAP ? rows : cols;
+        gt_c *const c = (gt_c *)to->at + place_in(to, row, col);
+        gt_group_barrier(1 + group, 128); /* the chunk before was taken */
+        GT_UNROLL
+        for (int j = 0; j < FRAGS * ACROSS; j++)
+            if (j == i)
+                put_chunk(chunk, sums + j / ACROSS * SUMS + j % ACROSS * CHUNK / 2,
+                          GT_MIN(CHUNK, WN - j % ACROSS * CHUNK), t);
+        meet_adders(group);
+        if (beta == (gt_acc)0) /* C is not read */
+            take_chunk(chunk, c, to->ld, alpha, 0, lines, length, rank, t);
+        else
+            take_chunk(chunk, c, to->ld, alpha, beta, lines, length, rank, t);
+    }
+}
+
+#if GT_STORE
+/* Two elements of C, side by side. */
+GT_INLINE void put_pair(int at, gt_c first, gt_c second) {
+    union {
+        gt_c c[2];
+        unsigned word[GT_SIZEOF_C / 2];
+    } pair = {{first, second}};
+#if GT_SIZEOF_C == 2
+    asm volatile("st.shared.b32 [%0], %1;" ::"r"(at), "r"(pair.word[0]) : "memory");
+#else
+    asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(at), "r"(pair.word[0]),
+                 "r"(pair.word[1])
+                 : "memory");
+#endif
+}
+
+/* Stores sums to C by boxes of 64 rows, which begin at row and col of C. Two places from
+ * `at` on in shared memory take turns, also from a tile to the warpgroup's next one;
+ * `before`: the warpgroup's tiles before this one. */
+GT_INLINE void store_boxes(const struct gt_tensor_map *map, const gt_acc *sums, int at,
+                           gt_acc alpha, int row, int col, int before, int group, int t) {
+    enum { SPAN = GT_SPAN_C, COLS = SPAN / GT_SIZEOF_C, BOX = 64 * SPAN };
+    enum { ACROSS = WN / COLS, BOXES = FRAGS * ACROSS };
+    const int turn = BOXES % 2 ? before % 2 : 0;
+    GT_UNROLL
+    for (int i = 0; i < BOXES; i++) {
+        const int f = i / ACROSS, col0 = i % ACROSS * COLS;
+        const int box = at + (turn + i) % 2 * BOX;
+        if (t == 0)
+            GT_BOX_STORES_READ(1); /* the box before the last one was read */
+        gt_group_barrier(1 + group, 128);
+        GT_UNROLL
+        for (int j = 0; j < COLS / 8 * 2; j++) {
+            const gt_acc *pair = sums + f * SUMS + col0 / 2 + j * 2;
+            const int in_row = t / 32 * 16 + t % 32 / 4 + j % 2 * 8;
+            const int in_col = j / 2 * 8 + t % 4 * 2;
+            put_pair(box + gt_swizzled(in_row * SPAN + in_col * GT_SIZEOF_C, SPAN),
+                     gt_to_c(alpha * pair[0]), gt_to_c(alpha * pair[1]));
+        }
+        gt_copies_see_stores();
+        gt_group_barrier(1 + group, 128);
+        if (t == 0) {
+            gt_box_store(map, col + col0, row + f * 64, box);
+            gt_box_stores_commit();
+        }
+    }
+}
+#endif
+
+/* ---- gemm -------------------------------------------------------------------------- */
+
+GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
+    extern __shared__ __align__(1024) unsigned char smem[]; /* for the swizzle */
+    GT_FOLLOW();
+    const int t = GT_THREAD_X, lane = t % 32;
+    const int high = SWAP ? n : m, wide = SWAP ? m : n;
+    const struct plan p = {high,
+                           wide,
+                           gt_cdiv(high, HIGH) * gt_cdiv(wide, WIDE),
+                           (int)GT_ITEMS,
+                           alpha == (gt_acc)0 ? 0 : gt_cdiv(k, BK),
+                           GT_BLOCK % CLUSTER,
+                           GT_BLOCK / CLUSTER,
+                           (int)gridDim.x / CLUSTER};
+    const int stages = gt_shared_address(smem), staged = stages + STAGES * SLAB;
+    const int full = staged + GROUPS * STAGED;
+    const struct ring ring = {stages, full, full + STAGES * 8, full + STAGES * 16};
+
+    if (t == 0) {
+        for (int s = 0; s < STAGES; s++) {
+            gt_barrier_init(ring.full + s * 8, 1);
+            gt_barrier_init(ring.empty + s * 8, TEAM * 4 * CLUSTER); /* warps */
+        }
+        for (int s = 0; s < TEAMS; s++)
+            gt_barrier_init(ring.order + s * 8, TEAM * 4);
+        gt_barrier_init_done();
+    }
+    GT_CLUSTER_BARRIER(CLUSTER > 1);
+
+    if (t >= READERS) {
+#if GT_GIVE
+        GT_REGISTERS_GIVE(GT_GIVE);
+#endif
+        if (t == READERS)
+            produce(&p, &ring, &map_x, &map_y);
+        gt_warp_barrier();
+        if (ADDERS > 1)
+            meet_adders(0);
+    } else {
+#if GT_GIVE
+        GT_REGISTERS_TAKE(GT_TAKE);
+#endif
+        /* From lane 0, so that descriptors are known to be the same in all lanes. */
+        const int group = __shfl_sync(0xffffffff, t / 128, 0), member = group % TEAM;
+        const int row = member / (BN / WN) * WM, col = member % (BN / WN) * WN;
+        int used = 0, turns = 0; /* slabs of all items before; items before */
+        GT_UNROLL_BY(1)
+        for (int number = p.first; number < p.items; number += p.step, turns++) {
+            const struct item it = item_of(&p, number);
+            const struct gt_turn turn = gt_turn_at(STAGES, used);
+            used += it.slabs;
+            if (TEAMS > 1 && turns % TEAMS != group)
+                continue;
+            gt_acc sums[FRAGS * SUMS];
+            consume(sums, &ring, turn, it.slabs, row * LINE, col * LINE, turns,
+                    lane);
+            GT_LEAD(PARTIAL);
+
+            const int row0 = it.row + row, col0 = it.col + col;
+            struct target to = {c, ldc, high - row0, wide - col0};
+            to.at = c + place_in(&to, row0, col0);
+            if (PARTIAL) {
+                to.ld = n;
+                to.at = PART_SUMS + it.work.part * (gt_long)m * n +
+                        place_in(&to, row0, col0);
+                store_sums(&to, sums, t % 128);
+            } else if (GT_TAIL && it.work.parts > 1) {
+                to.ld = to.cols = WIDE;
+                to.rows = HIGH;
+                to.at = PART_SUMS + gt_work_place(&it.work, it.work.part, HIGH, WIDE) +
+                        place_in(&to, p.rank / CN * BM + row, p.rank % CN * BN + col);
+                store_sums(&to, sums, t % 128);
+#if GT_STORE
+            } else if (beta == (gt_acc)0 && p.slabs > 0) {
+                store_boxes(&map_c, sums, staged + group * STAGED, alpha, row0, col0,
+                            turns / TEAMS, group, t % 128);
+#endif
+            } else {
+                gt_acc *chunk = (gt_acc *)(smem + STAGES * SLAB + group * STAGED);
+                store_chunks(&to, sums, chunk, alpha, beta, it.work.part, group, t % 128);
+            }
+        }
+#if GT_STORE
+        GT_BOX_STORES_READ(0); /* shared memory must not go before it was read */
+#endif
+    }
+    if (CLUSTER * ADDERS > 1) { /* nor while another block uses it */
+        gt_warp_barrier();
+        GT_CLUSTER_BARRIER(1);
+    }
+}
