@@ -19,7 +19,7 @@
 
 /* clang-format off */
 const struct gt_epi_op gt_epi_ops[GT_EPI_OPS] = {
-    /*                    text        integer  args level    rule  relative of_operand tiny */
+    /*                    text       integer args level rule relative of_operand tiny */
     [GT_EPI_NUMBER]    = {NULL,        NULL,    0, TIGHT,        LEAF,  1,   0,  0},
     [GT_EPI_OPERAND]   = {NULL,        NULL,    0, TIGHT,        LEAF,  1,   0,  0},
     [GT_EPI_LOCAL]     = {NULL,        NULL,    0, TIGHT,        LEAF,  0,   0,  0},
@@ -57,17 +57,17 @@ const struct gt_epi_op gt_epi_ops[GT_EPI_OPS] = {
 };
 
 const struct gt_epilogue_step gt_epilogue_steps[] = {
-    {"bias",       "bias[j]",     "x+bias[j]",         false, "adds a value a column"},
-    {"row_bias",   "bias[i]",     "x+bias[i]",         false, "adds a value a row"},
-    {"relu",       "",            "relu(x)",           false, "0 where x is negative, else x"},
-    {"gelu",       "",            "gelu(x)",           false, "x times the normal distribution function of x"},
-    {"gelu_tanh",  "",            "gelu_tanh(x)",      false, "an approximation of gelu by tanh"},
-    {"silu",       "",            "silu(x)",           false, "x times the logistic function of x"},
-    {"swiglu",     "up[i,j]",     "silu(x)*up[i,j]",   false, "silu, times a matrix"},
-    {"residual",   "res[i,j]",    "x+res[i,j]",        false, "adds a matrix"},
-    {"dequantise", "sa[i];sb[j]", "x*sa[i]*sb[j]",     true,  "times a value a row and a value a column"},
-    {"scale_rows", "sa[i]",       "x*sa[i]",           true,  "times a value a row"},
-    {"scale_cols", "sb[j]",       "x*sb[j]",           true,  "times a value a column"},
+    {"bias", "bias[j]", "x+bias[j]", false, "adds a value a column"},
+    {"row_bias", "bias[i]", "x+bias[i]", false, "adds a value a row"},
+    {"relu", "", "relu(x)", false, "0 where x is negative, else x"},
+    {"gelu", "", "gelu(x)", false, "x times the normal distribution of x"},
+    {"gelu_tanh", "", "gelu_tanh(x)", false, "an approximation of gelu by tanh"},
+    {"silu", "", "silu(x)", false, "x times the logistic function of x"},
+    {"swiglu", "up[i,j]", "silu(x)*up[i,j]", false, "silu, times a matrix"},
+    {"residual", "res[i,j]", "x+res[i,j]", false, "adds a matrix"},
+    {"dequantise", "sa[i];sb[j]", "x*sa[i]*sb[j]", true, "scale_rows, then scale_cols"},
+    {"scale_rows", "sa[i]", "x*sa[i]", true, "times a value a row"},
+    {"scale_cols", "sb[j]", "x*sb[j]", true, "times a value a column"},
     {NULL, NULL, NULL, false, NULL},
 };
 /* clang-format on */

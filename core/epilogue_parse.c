@@ -240,9 +240,12 @@ static gt_status parse(struct gt_epi_parser *p) {
 gt_status gt_epilogue_parse(struct gt_epilogue *out, const char *text,
                             gemmtune_dtype type_c, gemmtune_dtype type_acc,
                             struct gt_err *err) {
+    static const struct gt_epilogue empty;
     const size_t len = strlen(text);
-    struct gt_epi_parser p = {out, text, text, text + len, NULL, -1, 0, 0, err};
-    memset(out, 0, sizeof *out);
+    struct gt_epi_parser p = {
+        .start = text, .at = text, .end = text + len, .x = -1, .err = err};
+    *out = empty;
+    p.e = out;
     out->type_c = out->type_d2 = (int32_t)type_c;
     out->type_acc = (int32_t)type_acc;
     out->d = out->d2 = -1;
