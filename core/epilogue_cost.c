@@ -20,7 +20,7 @@ static void count_operations(struct gt_epilogue_cost *cost, const struct gt_epil
     for (int i = 0; i < e->nodes; i++) {
         const int op = e->node[i].op;
         cost->functions += op >= GT_EPI_EXP;
-        cost->operations += gt_epi_ops[op].args > 0 && op < GT_EPI_EXP;
+        cost->operations += op < GT_EPI_EXP && gt_epi_ops[op].args > 0;
     }
 }
 
