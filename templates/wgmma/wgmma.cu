@@ -216,7 +216,8 @@ GT_INLINE void release(const struct ring *r, int stage, int lane) {
 }
 
 /* Teams take items in turns. Before it waits for slabs of its item, a team waits until the
- * other one has all slabs of the item before: a barrier tells two phases apart, not three. */
+ * other one has all slabs of the item before: a barrier tells two phases apart, not
+ * three. */
 GT_INLINE void await_item_before(const struct ring *r, int turns) {
     const struct gt_turn before = gt_turn_at(TEAMS, turns - 1);
     if (TEAMS > 1 && turns > 0)
