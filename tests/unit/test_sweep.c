@@ -287,6 +287,16 @@ static void test_shipped(void **state) {
     assert_int_equal(s.count, 18);
     assert_string_equal(s.item[0].name, "f32-nn-4096x4096x4096");
     gt_sweep_clear(&s);
+    types = 0;
+    assert_int_equal(gt_sweep_load(&s, "configs/bench-tensor.json", &err), GEMMTUNE_OK);
+    for (size_t i = 0; i < s.count; i++) {
+        assert_non_null(gt_dtype_of(&s.item[i].problem));
+        types |= 1U << s.item[i].problem.type_a;
+    }
+    assert_in_range(s.count, 180, 190);
+    assert_int_equal(types, 1U << GEMMTUNE_F16 | 1U << GEMMTUNE_BF16 | 1U << GEMMTUNE_F32 |
+                                1U << GEMMTUNE_I8 | 1U << GEMMTUNE_E4M3);
+    gt_sweep_clear(&s);
 }
 
 static void test_out_of_memory_stays_so(void **state) {
