@@ -19,7 +19,7 @@ typedef unsigned short gt_along;
 typedef unsigned int gt_along;
 #endif
 
-/* A row of a block's part in shared memory has a spare word: columns meet no bank twice. */
+/* A row of a block's part in shared memory has a spare word, against bank conflicts. */
 enum {
     GT_ALONG_DEEP = GT_ALONG_BYTES / (int)sizeof(gt_along),
     GT_ALONG_WORDS = GT_ALONG_BYTES / 4 + 1,
@@ -66,8 +66,8 @@ GT_INLINE void gt_along_write(char *to, gt_long to_ld, const unsigned *tile, int
 /*
  * Copies op(A) to m rows at the beginning of the workspace when pack_a is not 0, and op(B)
  * to n rows, `b_at` bytes into it, when pack_b is not 0. A row has k elements, rounded up
- * to 128 bytes. Blocks with small k come first: the main kernel reads in this order. Launch,
- * with PACK_A and PACK_B:
+ * to 128 bytes. Blocks with small k come first: the main kernel reads in this order.
+ * Launch, with PACK_A and PACK_B:
  *
  *     "block": ["ALONG_THREADS", "1", "1"],
  *     "grid": ["max(1, (PACK_A * cdiv(M, ALONG_WIDE) + PACK_B * cdiv(N, ALONG_WIDE))
