@@ -1,37 +1,120 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * epilogue.h - the function of an element of alpha A B + beta C before it is stored, as
- * text. The text is only checked word by word here; no kernel computes it yet.
+ * epilogue.h - the function of an element of alpha A B + beta C before it is stored: the
+ * language, its syntax tree, and its canonical text. docs/epilogue.md describes it for
+ * users.
  *
  *     epilogue    = { declaration ";" } ( shorthand | assignment { ";" assignment } )
  *     declaration = name [ "[i]" | "[j]" | "[i,j]" ] ":" type
  *     assignment  = name "=" expression
+ *     shorthand   = step { "_" step }
+ *     expression  = comparison [ "?" expression ":" expression ]
+ *     comparison  = sum [ ( "<" | "<=" | ">" | ">=" | "==" | "!=" ) sum ]
+ *     sum         = product { ( "+" | "-" ) product }
+ *     product     = unary { ( "*" | "/" ) unary }
+ *     unary       = "-" unary | primary
+ *     primary     = number | name [ index ] | function "(" expression { "," expression }
+ * ")" | type "(" expression ")" | "(" expression ")"
  *
- * A declaration names an operand: a scalar, one value a row, one value a column, or a
- * matrix. A shorthand is a row of gt_epilogues. An expression consists of numbers, names,
- * indices, function calls and the operators + - * / < > ? : without blanks; its brackets
- * are closed. A text has one spelling: it is its own canonical form.
+ * There are no blanks. A tree has the problem's types, so that the tree alone says what a
+ * kernel computes.
  */
 #ifndef GT_CORE_EPILOGUE_H
 #define GT_CORE_EPILOGUE_H
 
-#include "core/status.h"
+#include "core/dtype.h"
 
 enum {
-    GT_EPILOGUE_MAX = 256,    /* bytes of the longest text with its NUL */
-    GT_EPILOGUE_NAME_MAX = 16 /* bytes of the longest name in it with its NUL */
+    GT_EPILOGUE_MAX = 256,     /* bytes of the longest text with its NUL */
+    GT_EPILOGUE_NAME_MAX = 16, /* bytes of the longest name in it with its NUL */
+    GT_EPILOGUE_OPERANDS_MAX = 8,
+    GT_EPILOGUE_STATEMENTS_MAX = 8,
+    GT_EPILOGUE_NODES_MAX = 256, /* a node takes at least one byte of text */
+    GT_EPILOGUE_DEPTH_MAX = 24   /* brackets, calls, signs and "?" inside one another */
 };
 
-/* A shorthand and its meaning. x is alpha A B + beta C. */
-struct gt_epilogue_name {
+/* The kind of a node's value. In a problem whose sums are floats every number is REAL. */
+enum gt_epi_kind {
+    GT_EPI_TRUTH, /* of a comparison; only "?" takes it */
+    GT_EPI_INT,   /* int32; sums and products are modulo 2^32 */
+    GT_EPI_REAL   /* f64 when the problem's sums are f64, else f32 */
+};
+
+enum gt_epi_shape { GT_EPI_SCALAR, GT_EPI_ROWS, GT_EPI_COLUMNS, GT_EPI_MATRIX };
+
+/* A node of the tree. Its operands are nodes with lower indices. */
+struct gt_epi_node {
+    double number;  /* GT_EPI_NUMBER: finite, not negative */
+    int16_t arg[3]; /* nodes; GT_EPI_OPERAND, GT_EPI_LOCAL: arg[0] is an index;
+                     * GT_EPI_CAST: arg[1] is the gemmtune_dtype */
+    uint8_t op;     /* enum gt_epi_op_id */
+    uint8_t kind;   /* enum gt_epi_kind */
+};
+
+struct gt_epi_operand {
+    char name[GT_EPILOGUE_NAME_MAX];
+    int32_t type;  /* gemmtune_dtype, as stored */
+    int32_t shape; /* enum gt_epi_shape */
+};
+
+struct gt_epi_statement {
+    char name[GT_EPILOGUE_NAME_MAX];
+    int32_t root; /* node */
+    int32_t used; /* 1: a later statement reads it */
+};
+
+/* A tree without pointers. Unused bytes are 0, so trees are compared and hashed as bytes.
+ */
+struct gt_epilogue {
+    int32_t type_c, type_acc, type_d2; /* gemmtune_dtype */
+    int32_t d, d2;                     /* statements with the outputs; d2 may be -1 */
+    int32_t operands, statements, nodes;
+    struct gt_epi_operand operand[GT_EPILOGUE_OPERANDS_MAX];
+    struct gt_epi_statement statement[GT_EPILOGUE_STATEMENTS_MAX];
+    struct gt_epi_node node[GT_EPILOGUE_NODES_MAX];
+};
+
+/* ---- shorthands ------------------------------------------------------------ */
+
+/* A word that stands for an expression of `x`. Words are joined with "_"; each is applied
+ * to the value of the one before. */
+struct gt_epilogue_step {
     const char *name;
     const char *operands; /* declarations without types, or "" */
-    const char *means;    /* assignments */
-    const char *about;    /* a sentence for people */
+    const char *means;    /* an expression; x is the value so far */
+    bool scales;          /* operands are f32 (f64 beside f64 sums); else of C's type */
+    const char *about;    /* for people */
 };
-extern const struct gt_epilogue_name gt_epilogues[]; /* ends in a NULL name */
+extern const struct gt_epilogue_step gt_epilogue_steps[]; /* ends in a NULL name */
 
-/* EPARSE quotes the first part that does not follow the grammar above. */
-gt_status gt_epilogue_check(const char *text, struct gt_err *err);
+/* The step that the text begins with, up to "_" or its end, or NULL. The longest wins. */
+const struct gt_epilogue_step *gt_epilogue_step_at(const char *text, size_t len);
+
+/* ---- text and tree --------------------------------------------------------- */
+
+/* Parses a text for a problem with these types. EPARSE names the column (from 1) and the
+ * part that is wrong. */
+gt_status gt_epilogue_parse(struct gt_epilogue *out, const char *text,
+                            gemmtune_dtype type_c, gemmtune_dtype type_acc,
+                            struct gt_err *err);
+
+/* Writes the tree as declarations and assignments. The text has no blanks and no needless
+ * brackets. Returns the length needed, as snprintf does. */
+int gt_epilogue_print(const struct gt_epilogue *e, char *buf, size_t size);
+
+/* Writes the canonical text: a shorthand where one has exactly this meaning, else the text
+ * of gt_epilogue_print. Its tree is *e. EPARSE when the text would be too long. */
+gt_status gt_epilogue_canonical(char text[GT_EPILOGUE_MAX], const struct gt_epilogue *e,
+                                struct gt_err *err);
+
+/* gt_epilogue_parse, then gt_epilogue_canonical. */
+gt_status gt_epilogue_settle(char canonical[GT_EPILOGUE_MAX], const char *text,
+                             gemmtune_dtype type_c, gemmtune_dtype type_acc,
+                             struct gt_err *err);
+
+bool gt_epilogue_same(const struct gt_epilogue *x, const struct gt_epilogue *y);
+
+/* The type of REAL numbers: F64 when the sums are F64, else F32. */
+gemmtune_dtype gt_epilogue_real(const struct gt_epilogue *e);
 
 #endif

@@ -38,27 +38,34 @@ static void schedule(uint32_t w[64], const unsigned char *block) {
     }
 }
 
-/* One of the 64 rounds; v holds a..h. */
-static void turn(uint32_t v[8], uint32_t k_plus_w) {
-    const uint32_t ch = (v[4] & v[5]) ^ (~v[4] & v[6]);
-    const uint32_t maj = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-    const uint32_t sum0 = rotr(v[0], 2) ^ rotr(v[0], 13) ^ rotr(v[0], 22);
-    const uint32_t sum1 = rotr(v[4], 6) ^ rotr(v[4], 11) ^ rotr(v[4], 25);
-    const uint32_t t1 = v[7] + sum1 + ch + k_plus_w;
-    memmove(v + 1, v, 7 * sizeof *v);
-    v[4] += t1;
-    v[0] = t1 + sum0 + maj;
-}
+/* One of the 64 rounds. Instead of moving a..h one place on, the caller names them in
+ * another order. */
+#define TURN(a, b, c, d, e, f, g, h, t)                                                    \
+    do {                                                                                   \
+        const uint32_t t1 = h + (rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)) +                 \
+                            ((e & f) ^ (~e & g)) + K[t] + w[t];                            \
+        d += t1;                                                                           \
+        h = t1 + (rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c)); \
+    } while (0)
 
 static void compress(uint32_t state[8], const unsigned char *block) {
     uint32_t w[64];
-    uint32_t v[8];
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
     schedule(w, block);
-    memcpy(v, state, sizeof v);
-    for (int t = 0; t < 64; t++)
-        turn(v, K[t] + w[t]);
+    for (int t = 0; t < 64; t += 8) {
+        TURN(a, b, c, d, e, f, g, h, t);
+        TURN(h, a, b, c, d, e, f, g, t + 1);
+        TURN(g, h, a, b, c, d, e, f, t + 2);
+        TURN(f, g, h, a, b, c, d, e, t + 3);
+        TURN(e, f, g, h, a, b, c, d, t + 4);
+        TURN(d, e, f, g, h, a, b, c, t + 5);
+        TURN(c, d, e, f, g, h, a, b, t + 6);
+        TURN(b, c, d, e, f, g, h, a, t + 7);
+    }
+    const uint32_t turned[8] = {a, b, c, d, e, f, g, h};
     for (int i = 0; i < 8; i++)
-        state[i] += v[i];
+        state[i] += turned[i];
 }
 
 void gt_hash_init(struct gt_hash *h) {

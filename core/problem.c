@@ -232,8 +232,11 @@ static gt_status settle_rows(gemmtune_problem *p, struct gt_err *err) {
 static gt_status settle_epilogue(const gemmtune_problem *p, struct gt_err *err) {
     if (p->epilogue == NULL)
         return GEMMTUNE_OK;
-    return gt_epilogue_check(p->epilogue, err) == GEMMTUNE_OK ? GEMMTUNE_OK
-                                                              : GEMMTUNE_EINVAL;
+    char canonical[GT_EPILOGUE_MAX];
+    return gt_epilogue_settle(canonical, p->epilogue, p->type_c, p->type_acc, err) ==
+                   GEMMTUNE_OK
+               ? GEMMTUNE_OK
+               : GEMMTUNE_EINVAL;
 }
 
 /* The struct of the first release of this ABI is the present one. */
@@ -369,15 +372,23 @@ static double log_ratio(int64_t x, int64_t y) {
     return log2((double)(x > 1 ? x : 1)) - log2((double)(y > 1 ? y : 1));
 }
 
-static bool same_text(const char *x, const char *y) {
-    return x == NULL || y == NULL ? x == y : strcmp(x, y) == 0;
+/* Whether two problems of the same types have epilogues of one meaning. */
+static bool same_epilogue(const gemmtune_problem *x, const gemmtune_problem *y) {
+    char of_x[GT_EPILOGUE_MAX], of_y[GT_EPILOGUE_MAX];
+    if (x->epilogue == NULL || y->epilogue == NULL)
+        return x->epilogue == y->epilogue;
+    return gt_epilogue_settle(of_x, x->epilogue, x->type_c, x->type_acc, NULL) ==
+               GEMMTUNE_OK &&
+           gt_epilogue_settle(of_y, y->epilogue, y->type_c, y->type_acc, NULL) ==
+               GEMMTUNE_OK &&
+           strcmp(of_x, of_y) == 0;
 }
 
 bool gt_problem_same_kind(const gemmtune_problem *x, const gemmtune_problem *y) {
     return gt_dtype_of(x) == gt_dtype_of(y) && x->trans_a == y->trans_a &&
            x->trans_b == y->trans_b && x->batch_kind == y->batch_kind &&
            (x->batch == 1) == (y->batch == 1) && x->packed_b == y->packed_b &&
-           x->row_order == y->row_order && same_text(x->epilogue, y->epilogue);
+           x->row_order == y->row_order && same_epilogue(x, y);
 }
 
 double gt_problem_distance2(const gemmtune_problem *x, const gemmtune_problem *y) {

@@ -10,7 +10,7 @@
  *
  * A name is <types>-<nn|nt|tn|tt>-<m>x<n>x<k>{,option}. Types are the word of dtype.h.
  * Options are the rows of gt_problem_options in any order; epi= comes last and runs to the
- * end of the text.
+ * end of the text. A name that is written has the epilogue's canonical text.
  */
 #ifndef GT_CORE_PROBLEM_H
 #define GT_CORE_PROBLEM_H

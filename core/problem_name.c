@@ -4,6 +4,7 @@
  */
 #include "core/problem.h"
 
+#include "core/epilogue.h"
 #include "core/text.h"
 
 #include <inttypes.h>
@@ -262,6 +263,15 @@ static int put_batch(char *buf, int len, const gemmtune_problem *p) {
     return put_option(buf, len, "rows", p->expected_rows, gt_problem_rows_by_default(p));
 }
 
+/* Writes the epilogue's canonical text. The problem is canonical, so it has one. */
+static int put_epilogue(char *buf, int len, const gemmtune_problem *p) {
+    char text[GT_EPILOGUE_MAX];
+    const bool known =
+        gt_epilogue_settle(text, p->epilogue, p->type_c, p->type_acc, NULL) == GEMMTUNE_OK;
+    return len + snprintf(buf + len, GT_PROBLEM_NAME_MAX - (size_t)len, ",epi=%s",
+                          known ? text : p->epilogue);
+}
+
 int gt_problem_name(const gemmtune_problem *p, char buf[GT_PROBLEM_NAME_MAX]) {
     const struct spacing spacings[] = {
         {"lda", "sa", gt_problem_shape_a(p), p->lda, p->stride_a},
@@ -281,8 +291,7 @@ int gt_problem_name(const gemmtune_problem *p, char buf[GT_PROBLEM_NAME_MAX]) {
     len = put_flag(buf, len, "packed_b", p->packed_b != 0);
     len = put_flag(buf, len, "row_order", p->row_order != 0);
     if (p->epilogue != NULL)
-        len +=
-            snprintf(buf + len, GT_PROBLEM_NAME_MAX - (size_t)len, ",epi=%s", p->epilogue);
+        len = put_epilogue(buf, len, p);
     return len;
 }
 

@@ -183,6 +183,11 @@ gt_status gt_db_migrate(struct gt_db *db, const struct gt_migration *migrations,
 /* EDB unless the tables are exactly those that the migrations make. */
 gt_status gt_db_check_schema(struct gt_db *db, const struct gt_migration *migrations,
                              struct gt_err *err);
+/* The digest of the names and the SQL of all tables: 64 hex digits. */
+gt_status gt_db_schema_digest(char digest[65], struct gt_db *db, struct gt_err *err);
+/* The digest of a file that gt_migrations made. test_db_migrate.c prints it after a new
+ * migration. Another digest is no error: then tables are compared one by one. */
+extern const char gt_schema_known[];
 int gt_migrations_last(const struct gt_migration *migrations);
 /* The database's own name; EDB when it is damaged. */
 gt_status gt_db_origin(char name[GT_PROVENANCE_MAX], struct gt_db *db, struct gt_err *err);

@@ -149,13 +149,14 @@ static bool samples_parse(struct gt_measurement *m, const char *text) {
 
 /* ---- checksums ------------------------------------------------------------- */
 
-/* Reals are summed by their bits, without digits or locale. SQLite stores -0 as 0. */
+/* Reals are summed by their bits in hex, without locale. SQLite stores -0 as 0. */
 static void add_real(struct gt_hash *h, double value) {
-    char text[17];
+    char text[17] = "";
     uint64_t bits = 0;
     if (value < 0 || value > 0)
         memcpy(&bits, &value, sizeof bits);
-    (void)snprintf(text, sizeof text, "%016" PRIx64, bits);
+    for (int i = 0; i < 16; i++)
+        text[i] = "0123456789abcdef"[bits >> (60 - 4 * i) & 15];
     gt_hash_add_text(h, text);
 }
 

@@ -162,7 +162,7 @@ typedef struct gemmtune_problem {
     int64_t expected_rows; /* GROUPED_ROWS, MASKED_ROWS: rows of a group or product that
                             * tuning should expect; 0: equal groups, or all rows */
     const char *epilogue;  /* function of each element before it is stored, in the words of
-                            * docs/api.md; NULL: C = alpha op(A) op(B) + beta C */
+                            * docs/epilogue.md; NULL: alpha op(A) op(B) + beta C */
 } gemmtune_problem;
 
 /* gemmtune_problem_init for callers without a C compiler: `size` is the length of their

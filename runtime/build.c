@@ -7,6 +7,7 @@
 #include "core/hash.h"
 #include "runtime/cache.h"
 #include "runtime/driver_util.h"
+#include "runtime/toolchain.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -37,28 +38,68 @@ static gt_status compile(struct gt_image *image, const struct gt_driver *driver,
     return status;
 }
 
+/* Takes the image out of the cache by the toolchain that was noted for these libraries.
+ * False when there is no note, or no image: then the compiler's library is asked. */
+static bool recall(struct gt_image *image, int folder, const char *libraries,
+                   const struct gt_driver *driver, const struct gt_device *device,
+                   const char *source) {
+    char toolchain[GT_TOOLCHAIN_MAX], key[GT_CACHE_KEY_SIZE];
+    if (libraries[0] == '\0' || !gt_toolchain_recall(toolchain, folder, libraries))
+        return false;
+    key_of(key, driver, device, toolchain, source);
+    return gt_cache_take(image, folder, key);
+}
+
+/* Takes the image out of the cache, or builds and keeps it. */
+static gt_status build_through(struct gt_image *image, int folder, const char *toolchain,
+                               const struct gt_driver *driver,
+                               const struct gt_device *device, const char *source,
+                               struct gt_build_stats *stats, struct gt_err *err) {
+    char key[GT_CACHE_KEY_SIZE];
+    key_of(key, driver, device, toolchain, source);
+    stats->cached = gt_cache_take(image, folder, key);
+    if (stats->cached)
+        return GEMMTUNE_OK;
+    const gt_status status = compile(image, driver, device, source, stats, err);
+    if (status == GEMMTUNE_OK && image->bytes && image->size > 0)
+        gt_cache_keep(folder, image, key);
+    return status;
+}
+
+/* Asks the compiler's library for the toolchain, which loads it. */
+static gt_status build_with_library(struct gt_image *image, int folder,
+                                    const char *libraries, const struct gt_driver *driver,
+                                    const struct gt_device *device, const char *source,
+                                    struct gt_build_stats *stats, struct gt_err *err) {
+    char toolchain[GT_TOOLCHAIN_MAX];
+    const gt_status status = driver->toolchain(toolchain, device, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (folder < 0)
+        return compile(image, driver, device, source, stats, err);
+    if (libraries[0] != '\0')
+        gt_toolchain_note(folder, libraries, toolchain);
+    return build_through(image, folder, toolchain, driver, device, source, stats, err);
+}
+
 gt_status gt_build(struct gt_image *image, const struct gt_driver *driver,
                    const struct gt_device *device, const char *source,
                    struct gt_build_stats *stats, struct gt_err *err) {
     struct gt_build_stats unread;
+    char libraries[GT_CACHE_KEY_SIZE] = "";
+    gt_status status = GEMMTUNE_OK;
     if (!stats)
         stats = &unread;
     *stats = (struct gt_build_stats){.cached = false};
     gt_image_init(image);
-    char toolchain[GT_TOOLCHAIN_MAX], key[GT_CACHE_KEY_SIZE];
-    gt_status status = driver->toolchain(toolchain, device, err);
-    if (status != GEMMTUNE_OK)
-        return status;
     const int folder = driver->keeps_images ? gt_cache_open() : -1;
-    if (folder < 0)
-        return compile(image, driver, device, source, stats, err);
-    key_of(key, driver, device, toolchain, source);
-    stats->cached = gt_cache_take(image, folder, key);
-    if (!stats->cached) {
-        status = compile(image, driver, device, source, stats, err);
-        if (status == GEMMTUNE_OK && image->bytes && image->size > 0)
-            gt_cache_keep(folder, image, key);
-    }
-    (void)close(folder);
+    if (folder >= 0 && driver->libraries)
+        driver->libraries(libraries, device);
+    stats->cached = folder >= 0 && recall(image, folder, libraries, driver, device, source);
+    if (!stats->cached)
+        status = build_with_library(image, folder, libraries, driver, device, source, stats,
+                                    err);
+    if (folder >= 0)
+        (void)close(folder);
     return status;
 }

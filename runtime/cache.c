@@ -32,7 +32,7 @@ enum {
     HEX = GT_CACHE_KEY_SIZE - 1,
     FOLDER_MAX = 1024,
     TEMP_MAX = HEX + 48,
-    NAME_SIZE = HEX + 5,       /* <key>.img */
+    NAME_SIZE = HEX + 6,       /* <key>.img, <key>.tool */
     TRIM_EVERY = 64,           /* images stored by this process between two trims */
     USED_EVERY_S = 3600,       /* a use is noted when the last noted one is so long ago */
     LEFT_BEHIND_S = 24 * 3600, /* the writer of an older temporary file is gone */
@@ -130,9 +130,13 @@ static bool is_hex(const char *text) {
     return true;
 }
 
+static bool has_suffix(const char *name, const char *suffix) {
+    return strlen(name) == HEX + strlen(suffix) && is_hex(name) &&
+           strcmp(name + HEX, suffix) == 0;
+}
+
 static bool is_image_name(const char *name) {
-    return strlen(name) == HEX + sizeof image_suffix - 1 && is_hex(name) &&
-           strcmp(name + HEX, image_suffix) == 0;
+    return has_suffix(name, image_suffix);
 }
 
 /* ".<key>.<pid>.<n>.tmp": a process that was killed while writing leaves such a file. */
@@ -152,6 +156,18 @@ static void digest_of(char digest[GT_CACHE_KEY_SIZE], const struct head *head,
 }
 
 /* ---- reading ------------------------------------------------------------------------- */
+
+int gt_cache_open_file(int folder, const char *key, const char *suffix) {
+    char name[NAME_SIZE];
+    struct stat s;
+    (void)snprintf(name, sizeof name, "%s%s", key, suffix);
+    /* O_NONBLOCK: opening a FIFO must not wait for a writer. */
+    const int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 || (fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && is_private(&s)))
+        return fd;
+    (void)close(fd);
+    return -1;
+}
 
 /* Reads head and body of a file whose head has `key`. The caller frees *body. */
 static bool read_entry(struct head *head, char **body, size_t *size, int fd,
@@ -259,21 +275,28 @@ static int open_temp(char name[TEMP_MAX], int folder, const char *key) {
     return -1;
 }
 
+bool gt_cache_write(int folder, const char *key, const char *suffix, const void *bytes,
+                    size_t size) {
+    char temp[TEMP_MAX], name[NAME_SIZE];
+    const int fd = open_temp(temp, folder, key);
+    if (fd < 0)
+        return false;
+    (void)snprintf(name, sizeof name, "%s%s", key, suffix);
+    bool kept = gt_write_all(fd, bytes, size) && fsync(fd) == 0;
+    kept = close(fd) == 0 && kept;
+    kept = kept && renameat(folder, temp, folder, name) == 0;
+    if (!kept)
+        (void)unlinkat(folder, temp, 0);
+    else
+        (void)fsync(folder);
+    return kept;
+}
+
 static void write_entry(int folder, const struct gt_image *image, const char *key) {
     size_t size = 0;
     char *entry = pack_entry(&size, image, key);
-    char temp[TEMP_MAX], name[NAME_SIZE];
-    const int fd = entry ? open_temp(temp, folder, key) : -1;
-    if (fd >= 0) {
-        snprintf(name, sizeof name, "%s%s", key, image_suffix);
-        bool kept = gt_write_all(fd, entry, size) && fsync(fd) == 0;
-        kept = close(fd) == 0 && kept;
-        kept = kept && renameat(folder, temp, folder, name) == 0;
-        if (!kept)
-            (void)unlinkat(folder, temp, 0);
-        else
-            (void)fsync(folder);
-    }
+    if (entry)
+        (void)gt_cache_write(folder, key, image_suffix, entry, size);
     free(entry);
 }
 
@@ -398,10 +421,11 @@ gt_status gt_cache_clear(int64_t *removed, struct gt_err *err) {
     if (status != GEMMTUNE_OK || !dir)
         return status;
     for (const struct dirent *e; (e = readdir(dir)) != NULL;) {
-        if (!is_image_name(e->d_name) && !is_temp_name(e->d_name))
+        const bool note = has_suffix(e->d_name, GT_CACHE_NOTE);
+        if (!is_image_name(e->d_name) && !is_temp_name(e->d_name) && !note)
             continue; /* not ours to remove */
         if (unlinkat(dirfd(dir), e->d_name, 0) == 0)
-            ++*removed;
+            *removed += !note;
         else if (errno != ENOENT && status == GEMMTUNE_OK)
             status =
                 gt_fail(err, GEMMTUNE_EIO, "%s/%s: %s", folder, e->d_name, strerror(errno));

@@ -27,9 +27,17 @@ bool gt_cache_take(struct gt_image *image, int folder, const char key[GT_CACHE_K
 void gt_cache_keep(int folder, const struct gt_image *image,
                    const char key[GT_CACHE_KEY_SIZE]);
 
+/* The suffix of notes; see toolchain.h. */
+#define GT_CACHE_NOTE ".tool"
+/* Writes a file <key><suffix> of the folder whole, or not at all. */
+bool gt_cache_write(int folder, const char *key, const char *suffix, const void *bytes,
+                    size_t size);
+/* A descriptor of such a file for reading; -1 when there is none of ours. */
+int gt_cache_open_file(int folder, const char *key, const char *suffix);
+
 /* The limit for all images together, in bytes; 0: no limit. */
 int64_t gt_cache_max(void);
-/* Removes every image; *removed counts files. */
+/* Removes every image and note; *removed counts images. */
 gt_status gt_cache_clear(int64_t *removed, struct gt_err *err);
 /* The folder ("" when there is none), the number of images, and their bytes. */
 gt_status gt_cache_stat(char *folder, size_t size, int64_t *count, int64_t *bytes,

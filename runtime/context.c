@@ -66,6 +66,7 @@ static gt_status fill(gemmtune_ctx *ctx, const char *db_path, const gemmtune_tar
     status = db_path != NULL ? read_file(ctx, db_path, err) : read_default(ctx, err);
     ctx->snapshot.families = ctx->families;
     ctx->snapshot.known = ctx->known;
+    ctx->snapshot.sorted = gt_known_sorted(ctx->known, ctx->snapshot.count);
     return status;
 }
 

@@ -120,6 +120,13 @@ static gt_status toolchain(char text[GT_TOOLCHAIN_MAX], const struct gt_device *
     return status;
 }
 
+/* The options depend on the compute capability, so it is part of the digest. */
+static void libraries(char digest[65], const struct gt_device *d) {
+    char cc[16];
+    (void)snprintf(cc, sizeof cc, "%d", d->cc);
+    gt_nvrtc_digest(digest, cc);
+}
+
 static gt_status build(struct gt_image *image, const struct gt_device *d,
                        const char *source, struct gt_err *err) {
     gt_image_init(image);
@@ -443,6 +450,7 @@ const struct gt_driver gt_driver_cuda = {
     .open = open_gpu,
     .close = close_gpu,
     .toolchain = toolchain,
+    .libraries = libraries,
     .build = build,
     .load = load,
     .load_also = load_also,

@@ -102,6 +102,15 @@ static const struct gt_symbol nvrtc_symbols[] = {
 #undef X
 };
 
+const char *const gt_nvrtc_names[GT_NVRTC_NAMES] = {
+    "libnvrtc.so.13",
+    "libnvrtc.so.12",
+    "libnvrtc.so.11.2",
+    "libnvrtc.so",
+    "/usr/local/cuda/lib64/libnvrtc.so.13",
+    "/usr/local/cuda/lib64/libnvrtc.so.12",
+    "/usr/local/cuda/lib64/libnvrtc.so.11.2",
+};
 static pthread_once_t nvrtc_once = PTHREAD_ONCE_INIT;
 static struct gt_nvrtcs nvrtcs;
 
@@ -157,18 +166,11 @@ static void add_nvrtc(void *library, const char *path) {
 }
 
 static void load_nvrtc(void) {
-    static const char *const names[] = {"libnvrtc.so.13",
-                                        "libnvrtc.so.12",
-                                        "libnvrtc.so.11.2",
-                                        "libnvrtc.so",
-                                        "/usr/local/cuda/lib64/libnvrtc.so.13",
-                                        "/usr/local/cuda/lib64/libnvrtc.so.12",
-                                        "/usr/local/cuda/lib64/libnvrtc.so.11.2"};
     const char *override = getenv("GEMMTUNE_LIBNVRTC");
     const bool chosen = override && *override;
     char why[256];
-    for (size_t i = 0; i < (chosen ? 1 : sizeof names / sizeof *names); i++) {
-        const char *const one[] = {chosen ? override : names[i], NULL};
+    for (size_t i = 0; i < (chosen ? 1 : GT_NVRTC_NAMES); i++) {
+        const char *const one[] = {chosen ? override : gt_nvrtc_names[i], NULL};
         void *library = gt_library_open("GEMMTUNE_LIBNVRTC", one, why);
         if (library)
             add_nvrtc(library, one[0]);

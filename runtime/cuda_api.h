@@ -380,6 +380,9 @@ struct gt_nvrtcs {
  * libnvrtc.so.13, .12, .11.2, libnvrtc.so and those of /usr/local/cuda/lib64. Opened
  * once, from any thread. */
 const struct gt_nvrtcs *gt_nvrtc_api(void);
+/* The names under which NVRTC is looked for, unless GEMMTUNE_LIBNVRTC is set. */
+enum { GT_NVRTC_NAMES = 7 };
+extern const char *const gt_nvrtc_names[GT_NVRTC_NAMES];
 
 /* ---- NVML: driver version, clocks, temperature. Every function may be missing. ---- */
 

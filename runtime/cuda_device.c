@@ -111,9 +111,7 @@ static gt_status fill_device(struct gt_device *d, const struct gt_cuda *cu, int 
              (unsigned)attribute(cu, GT_CU_PCI_BUS, device) & 0xffU,
              (unsigned)attribute(cu, GT_CU_PCI_DEVICE, device) & 0xffU);
     fill_uuid(d, cu, device);
-    fill_driver(d, cu);
     fill_clocks(d);
-    fill_compiler(d);
     return GEMMTUNE_OK;
 }
 
@@ -163,6 +161,8 @@ gt_status gt_cuda_enumerate(void (*fn)(void *user, const struct gt_device *d), v
         const gt_status status = fill_device(&d, cu, i, device, err);
         if (status != GEMMTUNE_OK)
             return status;
+        fill_driver(&d, cu);
+        fill_compiler(&d);
         fn(user, &d);
     }
     return GEMMTUNE_OK;

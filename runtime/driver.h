@@ -90,6 +90,10 @@ struct gt_driver {
      * EBUILD with a sentence when no compiler serves the device. */
     gt_status (*toolchain)(char text[GT_TOOLCHAIN_MAX], const struct gt_device *d,
                            struct gt_err *err);
+    /* A digest, 64 hex digits, of everything that decides which compiler `toolchain` would
+     * find, without loading it. "" when it is loaded already, so that asking costs little.
+     * NULL: asking always costs little. */
+    void (*libraries)(char digest[65], const struct gt_device *d);
     /* Compiles without a context where `keeps_images`. EBUILD: image->log has the
      * compiler's messages, and `err` the first complaint. Thread-safe. */
     gt_status (*build)(struct gt_image *image, const struct gt_device *d,

@@ -54,8 +54,10 @@ void gt_code_blank_comments(char *code) {
 
 /* Bytes of the blank at `at`: one space, a continued line's end, or a comment. */
 static size_t blank_at(const char *at) {
-    if (*at != '\0' && strchr(" \t\v\f\r\n", *at) != NULL)
+    if (*at == ' ' || (*at >= '\t' && *at <= '\r')) /* \t \n \v \f \r */
         return 1;
+    if (*at != '\\' && *at != '/')
+        return 0;
     return strncmp(at, "\\\n", 2) == 0 ? 2 : comment_at(at);
 }
 

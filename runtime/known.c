@@ -232,6 +232,8 @@ static gt_status on_runner_up(void *user, const struct gt_trial_row *row,
     return GEMMTUNE_OK;
 }
 
+/* Devices come in the order of their keys, and so do the records of all of them. Rows of
+ * other architectures are not read. */
 gt_status gt_known_load(struct gt_known **out, size_t *count, int64_t *stale,
                         struct gt_db *db, const struct gt_families *families,
                         const char *arch, struct gt_err *err) {
@@ -240,8 +242,8 @@ gt_status gt_known_load(struct gt_known **out, size_t *count, int64_t *stale,
     *count = 0;
     *stale = 0;
     gt_status status = gt_db_devices(db, on_device, &r, err);
-    if (status == GEMMTUNE_OK && r.device_count > 0)
-        status = gt_db_records(db, NULL, NULL, on_record, &r, err);
+    for (size_t i = 0; i < r.device_count && status == GEMMTUNE_OK; i++)
+        status = gt_db_records(db, r.device[i].key, NULL, on_record, &r, err);
     r.records = r.first_runner_up = r.count;
     if (status == GEMMTUNE_OK && r.count > 0)
         status = gt_db_runners_up(db, runner_up_limit, on_runner_up, &r, err);
@@ -259,4 +261,11 @@ gt_status gt_known_load(struct gt_known **out, size_t *count, int64_t *stale,
     free(r.known);
     free(r.device);
     return status;
+}
+
+size_t gt_known_sorted(const struct gt_known *known, size_t count) {
+    size_t sorted = count < 1 ? count : 1;
+    while (sorted < count && compare_subjects(&known[sorted - 1], &known[sorted]) <= 0)
+        sorted++;
+    return sorted;
 }

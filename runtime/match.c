@@ -228,6 +228,45 @@ static bool choose_same(struct gt_choice *out, const struct gt_lookup *l,
     return found;
 }
 
+/* The order of the snapshot's sorted part: by device key, then by problem name. */
+static int compare_to_query(const struct gt_known *known, const struct gt_lookup *l) {
+    const int devices = strcmp(known->device_key, l->query.device_key);
+    return devices != 0 ? devices : strcmp(known->problem_name, l->name);
+}
+
+/* The first record of this problem with this device's key, or the place where it would
+ * be. */
+static size_t find_same(const struct gt_lookup *l) {
+    const struct gt_snapshot *s = l->query.snapshot;
+    size_t low = 0, high = s->sorted;
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+        if (compare_to_query(&s->known[mid], l) < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* Answers from the records of this very problem alone, without a look at any others. False
+ * when none suits, or when a runner-up might be preferred: the search among all then finds
+ * the answer. Records that were verified here stand before the others, both by rank. */
+static bool choose_at_once(struct gt_choice *out, const struct gt_lookup *l,
+                           struct gt_err *last) {
+    const struct gt_snapshot *s = l->query.snapshot;
+    bool found = false;
+    for (size_t i = find_same(l);
+         !found && i < s->sorted && compare_to_query(&s->known[i], l) == 0; i++) {
+        struct gt_near near;
+        if (!s->known[i].verified && s->sorted < s->count)
+            return false;
+        if (classify(&near, l, &s->known[i]))
+            found = choose_same(out, l, &near, 1, last);
+    }
+    return found;
+}
+
 static bool is_other(enum gt_preference p) {
     return p == GT_OTHER_HERE || p == GT_OTHER_ARCH;
 }
@@ -310,28 +349,35 @@ static struct gt_device model_device_of(const struct gt_device *d) {
     return r;
 }
 
-gt_status gt_match(struct gt_choice *out, const struct gt_query *query,
-                   struct gt_err *err) {
-    struct gt_lookup l = {.query = *query, .model_device = model_device_of(query->device)};
+/* Chooses among all kernels of the snapshot, and the families' starts. */
+static gt_status choose_among_all(struct gt_choice *out, const struct gt_lookup *l,
+                                  struct gt_err *err) {
     struct gt_forecasts *options = malloc(sizeof *options);
     struct gt_near *all = NULL;
     size_t count;
     struct gt_err last = {""};
     bool served = false;
-    memset(out, 0, sizeof *out);
-    (void)gt_problem_name(query->problem, l.name);
-    gt_status status = options != NULL ? gather_records(&all, &count, &l, err)
+    gt_status status = options != NULL ? gather_records(&all, &count, l, err)
                                        : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     if (status == GEMMTUNE_OK) {
-        options->lookup = &l;
-        const bool found = choose_known(out, &l, options, all, count, &last) ||
-                           (query->worst == GEMMTUNE_MATCH_DEFAULT &&
-                            (choose_start(out, &l, options, count, &last) ||
-                             choose_default(out, &l, count, &served, &last)));
+        options->lookup = l;
+        const bool found = choose_known(out, l, options, all, count, &last) ||
+                           (l->query.worst == GEMMTUNE_MATCH_DEFAULT &&
+                            (choose_start(out, l, options, count, &last) ||
+                             choose_default(out, l, count, &served, &last)));
         if (!found)
-            status = fail_no_kernel(&l, count, served, &last, err);
+            status = fail_no_kernel(l, count, served, &last, err);
     }
     free(all);
     free(options);
     return status;
+}
+
+gt_status gt_match(struct gt_choice *out, const struct gt_query *query,
+                   struct gt_err *err) {
+    struct gt_lookup l = {.query = *query, .model_device = model_device_of(query->device)};
+    struct gt_err last = {""};
+    memset(out, 0, sizeof *out);
+    (void)gt_problem_name(query->problem, l.name);
+    return choose_at_once(out, &l, &last) ? GEMMTUNE_OK : choose_among_all(out, &l, err);
 }

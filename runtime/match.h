@@ -38,6 +38,7 @@ struct gt_snapshot {
     const struct gt_families *families;
     const struct gt_known *known;
     size_t count;
+    size_t sorted; /* gt_known_sorted of them, or 0: every lookup then goes through all */
 };
 
 /* A question to a snapshot. */
@@ -67,5 +68,8 @@ struct gt_db;
 gt_status gt_known_load(struct gt_known **out, size_t *count, int64_t *stale,
                         struct gt_db *db, const struct gt_families *families,
                         const char *arch, struct gt_err *err);
+/* How many kernels, from the first on, are in the order of device key and problem name:
+ * usually the records, without the runners-up behind them. */
+size_t gt_known_sorted(const struct gt_known *known, size_t count);
 
 #endif

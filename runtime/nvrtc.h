@@ -22,6 +22,11 @@ gt_status gt_nvrtc_choose(struct gt_nvrtc_choice *out, int cc, struct gt_err *er
 void gt_nvrtc_name(const struct gt_nvrtc_choice *choice, char *out, size_t size);
 /* "NVRTC 13.0 --gpu-architecture=sm_90a ..." */
 void gt_nvrtc_toolchain(const struct gt_nvrtc_choice *choice, char *out, size_t size);
+/* A digest of `salt` and of everything that decides which NVRTC the loader would find: the
+ * environment, the program, and the files of NVRTC's names where the loader looks. Loads
+ * nothing. "" when an NVRTC is in the process already. One thing escapes it: a library that
+ * is replaced in a folder of the program's own run path. */
+void gt_nvrtc_digest(char digest[65], const char *salt);
 /* Compiles; `image` must be initialised. EBUILD: image->log has the compiler's messages.
  * Thread-safe. */
 gt_status gt_nvrtc_build(struct gt_image *image, const struct gt_nvrtc_choice *choice,

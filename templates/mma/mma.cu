@@ -75,7 +75,7 @@ enum {
     PARTIAL = GT_PARTIAL,    /* stored sums are parts, not C yet */
     HIGH = BM / WM * 16,     /* rows of the tile that leave together */
     LDT = BN + 8,            /* length of a row of sums in shared memory */
-    WIDE_C = 16 / sizeof(gt_c) /* elements that a thread stores at once */
+    WIDE_C = 4               /* elements of C that a thread stores at once */
 };
 
 /* ---- slabs ---- */
@@ -212,7 +212,7 @@ struct target {
     gt_long ld;
     int rows, cols; /* that exist from there */
     gt_acc alpha, beta;
-    int aligned; /* rows are aligned to 16 bytes */
+    int aligned; /* rows are aligned to vectors of WIDE_C */
 };
 
 /* Puts 16 rows of sums of a warp to shared memory. `to`: at the warp's first row there. */
@@ -249,16 +249,14 @@ GT_INLINE void store(int wide, const struct target *to, const gt_acc *tile, int 
             continue;
         GT_UNROLL
         for (int s = 0; s < SLICES; s++) {
-            GT_UNROLL
-            for (int x = 0; x < wide; x += 4)
-                gt_load_shared_acc(GT_MIN(wide, 4), (s > 0 ? more : sum) + x,
-                                   tile + (s * HIGH + r) * LDT + col + x);
+            gt_load_shared_acc(wide, s > 0 ? more : sum,
+                               tile + (s * HIGH + r) * LDT + col);
             GT_UNROLL
             for (int x = 0; x < wide && s > 0; x++)
                 sum[x] += more[x];
         }
         if (to->sums) { /* 4 divides `cols` where rows are aligned */
-            gt_store_global_acc(GT_MIN(wide, 4), to->sums + place, sum);
+            gt_store_global_acc(wide, to->sums + place, sum);
         } else {
             gt_load_c(wide, old, to->c + place, to->beta, left >= wide, 0, left);
             gt_store_row(wide, to->c + place, to->alpha, sum, to->beta, old, left >= wide,
@@ -388,8 +386,6 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         GT_BARRIER();
         if (!to.aligned)
             store(1, &to, tile, i, t);
-        else if (partial)
-            store(4, &to, tile, i, t);
         else
             store(WIDE_C, &to, tile, i, t);
     }

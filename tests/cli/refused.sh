@@ -32,8 +32,8 @@ packed_b packed weights yet: packed_b
 row_order a fixed order of sums yet: row_order
 epi=bias_gelu epilogues yet: epi=bias_gelu
 EOF
-expect "types" 3 'no kernel for types e4m3@fast yet' lookup e4m3@fast-nn-8x8x8
-expect "a misspelt epilogue" 3 '"bias_gleu" in an epilogue is neither' \
+expect "types" 3 'no kernel for types f16@f16 yet' lookup f16@f16-nn-8x8x8
+expect "a misspelt epilogue" 3 'column 6 of the epilogue: "gleu" is neither a shorthand' \
     lookup f32-nn-8x8x8,epi=bias_gleu
 
 expect "run: an empty product" 3 '"f32-nn-0x8x8" is an empty product: nothing to time' \

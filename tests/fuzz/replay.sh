@@ -18,6 +18,7 @@ replay() {
 
 bad=0
 replay cache tests/fuzz/corpus/cache/* tests/data/cache.json
+replay epilogue tests/fuzz/corpus/epilogue/*
 replay family tests/fuzz/corpus/family/* templates/*/space.json tests/data/families/*/space.json
 replay problem tests/fuzz/corpus/problem/*
 replay sweep tests/fuzz/corpus/sweep/* configs/*.json

@@ -37,6 +37,21 @@ static gt_status fake_toolchain(char text[GT_TOOLCHAIN_MAX], const struct gt_dev
     return GEMMTUNE_OK;
 }
 
+static int asked; /* how often the toolchain was */
+
+static gt_status counted_toolchain(char text[GT_TOOLCHAIN_MAX], const struct gt_device *d,
+                                   struct gt_err *err) {
+    asked++;
+    return fake_toolchain(text, d, err);
+}
+
+static char found_libraries[65]; /* "": loaded already */
+
+static void fake_libraries(char digest[65], const struct gt_device *d) {
+    (void)d;
+    memcpy(digest, found_libraries, sizeof found_libraries);
+}
+
 static gt_status fake_build(struct gt_image *image, const struct gt_device *d,
                             const char *source, struct gt_err *err) {
     (void)d;
@@ -638,8 +653,86 @@ static void test_processes_make_room(void **state) {
     unsetenv("GEMMTUNE_CACHE_MAX");
 }
 
+/* ---- notes: an image is found without the compiler's library ---- */
+
+static int set_up_notes(void **state) {
+    asked = 0;
+    fake.toolchain = counted_toolchain;
+    fake.libraries = fake_libraries;
+    (void)snprintf(found_libraries, sizeof found_libraries, "%064d", 12);
+    return set_up(state);
+}
+
+static int tear_down_notes(void **state) {
+    fake.toolchain = fake_toolchain;
+    fake.libraries = NULL;
+    return tear_down(state);
+}
+
+/* The path of the note that was left for the libraries. */
+static const char *the_note(void) {
+    static char path[512];
+    (void)snprintf(path, sizeof path, "%s/%s%s", cache, found_libraries, GT_CACHE_NOTE);
+    return path;
+}
+
+static void test_note_spares_the_library(void **state) {
+    (void)state;
+    assert_false(build("one"));
+    assert_int_equal(asked, 1);
+    assert_true(build("one"));
+    assert_int_equal(asked, 1);
+    assert_false(build("two")); /* must be compiled */
+    assert_int_equal(asked, 2);
+}
+
+static void test_note_of_other_libraries(void **state) {
+    (void)state;
+    assert_false(build("one"));
+    found_libraries[0] = '1';
+    chain = "fake 2.0 -O3";
+    assert_false(build("one"));
+    assert_true(build("one"));
+    assert_int_equal(asked, 2);
+    assert_int_equal(builds, 2);
+}
+
+static void test_library_is_loaded_already(void **state) {
+    (void)state;
+    found_libraries[0] = '\0';
+    assert_false(build("one"));
+    assert_true(build("one"));
+    assert_int_equal(asked, 2);
+}
+
+/* A damaged note is a missing one, and is written anew. */
+static void test_note_is_damaged(void **state) {
+    (void)state;
+    assert_false(build("one"));
+    FILE *f = fopen(the_note(), "r+b");
+    assert_non_null(f);
+    assert_int_equal(fseek(f, 70, SEEK_SET), 0);
+    assert_int_equal(fputc('?', f), '?');
+    assert_int_equal(fclose(f), 0);
+    assert_true(build("one"));
+    assert_int_equal(asked, 2);
+    assert_true(build("one"));
+    assert_int_equal(asked, 2);
+}
+
+static void test_clear_removes_notes(void **state) {
+    int64_t removed = -1;
+    (void)state;
+    assert_false(build("one"));
+    assert_int_equal(access(the_note(), F_OK), 0);
+    assert_int_equal(gt_cache_clear(&removed, NULL), GEMMTUNE_OK);
+    assert_int_equal(removed, 1);
+    assert_int_not_equal(access(the_note(), F_OK), 0);
+}
+
 int main(void) {
-#define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define NOTES(f) cmocka_unit_test_setup_teardown(f, set_up_notes, tear_down_notes)
+#define CASE(f)  cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         CASE(test_hit_and_miss),
         CASE(test_entry_is_private),
@@ -666,6 +759,11 @@ int main(void) {
         CASE(test_limit_values),
         CASE(test_processes_race),
         CASE(test_processes_make_room),
+        NOTES(test_note_spares_the_library),
+        NOTES(test_note_of_other_libraries),
+        NOTES(test_library_is_loaded_already),
+        NOTES(test_note_is_damaged),
+        NOTES(test_clear_removes_notes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,6 +50,16 @@ static void test_new_file(void **state) {
     assert_string_not_equal(origin, other);
 }
 
+/* So a file is opened without running the migrations in memory. */
+static void test_schema_is_known(void **state) {
+    char digest[65];
+    (void)state;
+    struct gt_db *db = db_open(in_folder("a.db"), GT_DB_WRITE);
+    OK(gt_db_schema_digest(digest, db, &err));
+    assert_string_equal(digest, gt_schema_known);
+    gt_db_close(db);
+}
+
 static void test_next_version(void **state) {
     const struct gt_migration *list =
         later("CREATE TABLE note (text TEXT NOT NULL) STRICT;");
@@ -277,9 +287,13 @@ static void test_version_2(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_list),         TEST(test_new_file),
-        TEST(test_next_version), TEST(test_failure_changes_nothing),
-        TEST(test_version_1),    TEST(test_version_1_of_a_gpu),
+        TEST(test_list),
+        TEST(test_new_file),
+        TEST(test_schema_is_known),
+        TEST(test_next_version),
+        TEST(test_failure_changes_nothing),
+        TEST(test_version_1),
+        TEST(test_version_1_of_a_gpu),
         TEST(test_version_2),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,7 @@ static struct gt_snapshot snapshot_of(const struct row *rows, size_t count) {
     assert_true(count <= ROWS_MAX);
     for (size_t i = 0; i < count; i++)
         known[i] = known_of(&rows[i]);
-    return (struct gt_snapshot){families, known, count};
+    return (struct gt_snapshot){families, known, count, 0};
 }
 
 static const struct row rows[] = {
@@ -205,7 +205,7 @@ static void test_known_answers(void **state) {
 /* Nothing is known: the start with the best forecast is chosen, as its family's file has
  * it. */
 static void test_default_points(void **state) {
-    const struct gt_snapshot s = {families, NULL, 0};
+    const struct gt_snapshot s = {families, NULL, 0, 0};
     struct gt_choice c;
     struct gt_point start;
     (void)state;
@@ -230,10 +230,10 @@ static void test_default_points(void **state) {
 }
 
 static void test_nothing_found(void **state) {
-    const struct gt_snapshot none = {families, NULL, 0};
+    const struct gt_snapshot none = {families, NULL, 0, 0};
     const struct gt_snapshot s = snapshot_of(rows, ROWS);
     const struct gt_known refused = known_of(&rows[9]);
-    const struct gt_snapshot one = {families, &refused, 1};
+    const struct gt_snapshot one = {families, &refused, 1, 0};
     const struct {
         const struct gt_snapshot *s;
         struct question q;
@@ -426,7 +426,7 @@ static void test_untuned_deep(void **state) {
     static const char *const names[] = {"f32-nn-32x32x60000", "f32-tt-32x32x60000",
                                         "f64-nt-32x32x60000", "i32-nn-64x64x60000"};
     const struct gt_device d = a_gpu();
-    const struct gt_snapshot none = {families, NULL, 0};
+    const struct gt_snapshot none = {families, NULL, 0, 0};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct gt_choice c;
@@ -467,7 +467,7 @@ static void test_cpu_default(void **state) {
                                   .smem_max = 2097152,
                                   .has_f64 = true,
                                   .is_cpu = true};
-    const struct gt_snapshot none = {families, NULL, 0};
+    const struct gt_snapshot none = {families, NULL, 0, 0};
     struct gt_choice c;
     struct gt_point preset;
     gemmtune_problem p;

@@ -227,7 +227,8 @@ static void test_column_major_has_no_rows_to_speak_of(void **state) {
     assert_refused(&p, GEMMTUNE_EINVAL, "epilogue speaks of");
     p.layout = GEMMTUNE_ROW_MAJOR;
     p.epilogue = "rleu";
-    assert_refused(&p, GEMMTUNE_EINVAL, "\"rleu\" in an epilogue is neither a shorthand");
+    assert_refused(&p, GEMMTUNE_EINVAL,
+                   "column 1 of the epilogue: \"rleu\" is neither a shorthand");
 }
 
 /* ---- sizes ---- */

@@ -117,6 +117,9 @@ static void test_kinds(void **state) {
     const gemmtune_problem y = settled("f32-nn-64x64x64,batch=8");
     assert_true(gt_problem_same_kind(&x, &y));
     assert_true(gt_problem_distance2(&x, &y) == 4);
+    const gemmtune_problem short_name = settled(names[9]);
+    const gemmtune_problem long_name = settled("f32-nn-64x64x64,epi=d=relu((x))");
+    assert_true(gt_problem_same_kind(&short_name, &long_name));
 }
 
 static void test_operands_too_large_for_int64_bytes(void **state) {

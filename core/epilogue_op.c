@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* epilogue_op.c - the table of operations, the table of shorthands, and properties of a
+ * tree. */
+#include "core/epilogue_op.h"
+
+#include "core/epilogue.h"
+
+#include <string.h>
+
+#define LEAF    GT_EPI_IS_LEAF
+#define TRUTH   GT_EPI_IS_TRUTH
+#define ARITH   GT_EPI_IS_ARITHMETIC
+#define REAL    GT_EPI_IS_REAL
+#define COMPARE GT_EPI_COMPARES
+#define ADD     GT_EPI_ADDS
+#define MUL     GT_EPI_MULTIPLIES
+#define SIGN    GT_EPI_SIGNS
+#define TIGHT   GT_EPI_TIGHT
+
+/* clang-format off */
+const struct gt_epi_op gt_epi_ops[GT_EPI_OPS] = {
+    /*                    text       integer args level rule relative of_operand tiny */
+    [GT_EPI_NUMBER]    = {NULL,        NULL,    0, TIGHT,        LEAF,  1,   0,  0},
+    [GT_EPI_OPERAND]   = {NULL,        NULL,    0, TIGHT,        LEAF,  1,   0,  0},
+    [GT_EPI_LOCAL]     = {NULL,        NULL,    0, TIGHT,        LEAF,  0,   0,  0},
+    [GT_EPI_CAST]      = {NULL,        NULL,    1, TIGHT,        LEAF,  1,   0,  0},
+    [GT_EPI_X]         = {"x",         NULL,    0, TIGHT,        LEAF,  1,   0,  0},
+    [GT_EPI_ACC]       = {"acc",       NULL,    0, TIGHT,        LEAF,  1,   0,  0},
+    [GT_EPI_C]         = {"c",         NULL,    0, TIGHT,        LEAF,  1,   0,  0},
+    [GT_EPI_ALPHA]     = {"alpha",     NULL,    0, TIGHT,        LEAF,  1,   0,  0},
+    [GT_EPI_BETA]      = {"beta",      NULL,    0, TIGHT,        LEAF,  1,   0,  0},
+    [GT_EPI_SELECT]    = {NULL,        NULL,    3, GT_EPI_LOOSE, ARITH, 0,   0,  0},
+    [GT_EPI_LE]        = {"<=",        NULL,    2, COMPARE,      TRUTH, 0,   0,  0},
+    [GT_EPI_GE]        = {">=",        NULL,    2, COMPARE,      TRUTH, 0,   0,  0},
+    [GT_EPI_EQ]        = {"==",        NULL,    2, COMPARE,      TRUTH, 0,   0,  0},
+    [GT_EPI_NE]        = {"!=",        NULL,    2, COMPARE,      TRUTH, 0,   0,  0},
+    [GT_EPI_LT]        = {"<",         NULL,    2, COMPARE,      TRUTH, 0,   0,  0},
+    [GT_EPI_GT]        = {">",         NULL,    2, COMPARE,      TRUTH, 0,   0,  0},
+    [GT_EPI_ADD]       = {"+",         "add",   2, ADD,          ARITH, 1,   0,  0},
+    [GT_EPI_SUB]       = {"-",         "sub",   2, ADD,          ARITH, 1,   0,  0},
+    [GT_EPI_MUL]       = {"*",         "mul",   2, MUL,          ARITH, 1,   0,  0},
+    [GT_EPI_DIV]       = {"/",         NULL,    2, MUL,          REAL,  5,   0,  1},
+    [GT_EPI_NEGATE]    = {"-",         "neg",   1, SIGN,         ARITH, 0,   0,  0},
+    [GT_EPI_MIN]       = {"min",       "min",   2, TIGHT,        ARITH, 0,   0,  0},
+    [GT_EPI_MAX]       = {"max",       "max",   2, TIGHT,        ARITH, 0,   0,  0},
+    [GT_EPI_ABS]       = {"abs",       "abs",   1, TIGHT,        ARITH, 0,   0,  0},
+    [GT_EPI_RELU]      = {"relu",      "relu",  1, TIGHT,        ARITH, 0,   0,  0},
+    [GT_EPI_EXP]       = {"exp",       NULL,    1, TIGHT,        REAL,  6,   0,  1},
+    [GT_EPI_LOG]       = {"log",       NULL,    1, TIGHT,        REAL,  6,   0,  1},
+    [GT_EPI_TANH]      = {"tanh",      NULL,    1, TIGHT,        REAL, 10,   0,  1},
+    [GT_EPI_ERF]       = {"erf",       NULL,    1, TIGHT,        REAL, 32,   0,  1},
+    [GT_EPI_SQRT]      = {"sqrt",      NULL,    1, TIGHT,        REAL,  6,   0,  1},
+    [GT_EPI_SIGMOID]   = {"sigmoid",   NULL,    1, TIGHT,        REAL, 16,   0,  2},
+    [GT_EPI_GELU]      = {"gelu",      NULL,    1, TIGHT,        REAL,  4,  24,  2},
+    [GT_EPI_GELU_TANH] = {"gelu_tanh", NULL,    1, TIGHT,        REAL,  4,  24,  2},
+    [GT_EPI_SILU]      = {"silu",      NULL,    1, TIGHT,        REAL, 16,   0, 256},
+};
+
+const struct gt_epilogue_step gt_epilogue_steps[] = {
+    {"bias", "bias[j]", "x+bias[j]", false, "adds a value a column"},
+    {"row_bias", "bias[i]", "x+bias[i]", false, "adds a value a row"},
+    {"relu", "", "relu(x)", false, "0 where x is negative, else x"},
+    {"gelu", "", "gelu(x)", false, "x times the normal distribution of x"},
+    {"gelu_tanh", "", "gelu_tanh(x)", false, "an approximation of gelu by tanh"},
+    {"silu", "", "silu(x)", false, "x times the logistic function of x"},
+    {"swiglu", "up[i,j]", "silu(x)*up[i,j]", false, "silu, times a matrix"},
+    {"residual", "res[i,j]", "x+res[i,j]", false, "adds a matrix"},
+    {"dequantise", "sa[i];sb[j]", "x*sa[i]*sb[j]", true, "scale_rows, then scale_cols"},
+    {"scale_rows", "sa[i]", "x*sa[i]", true, "times a value a row"},
+    {"scale_cols", "sb[j]", "x*sb[j]", true, "times a value a column"},
+    {NULL, NULL, NULL, false, NULL},
+};
+/* clang-format on */
+
+enum gt_epi_op_id gt_epi_op_named(const char *name, size_t len) {
+    int op = 0;
+    while (op < GT_EPI_OPS &&
+           (gt_epi_ops[op].text == NULL || strlen(gt_epi_ops[op].text) != len ||
+            memcmp(gt_epi_ops[op].text, name, len) != 0))
+        op++;
+    return (enum gt_epi_op_id)op;
+}
+
+const struct gt_epilogue_step *gt_epilogue_step_at(const char *text, size_t len) {
+    const struct gt_epilogue_step *longest = NULL;
+    for (const struct gt_epilogue_step *s = gt_epilogue_steps; s->name != NULL; s++) {
+        const size_t own = strlen(s->name);
+        const bool here = own <= len && memcmp(text, s->name, own) == 0 &&
+                          (own == len || text[own] == '_');
+        if (here && (longest == NULL || own > strlen(longest->name)))
+            longest = s;
+    }
+    return longest;
+}
+
+gemmtune_dtype gt_epilogue_real(const struct gt_epilogue *e) {
+    return e->type_acc == GEMMTUNE_F64 ? GEMMTUNE_F64 : GEMMTUNE_F32;
+}
+
+bool gt_epilogue_same(const struct gt_epilogue *x, const struct gt_epilogue *y) {
+    return memcmp(x, y, sizeof *x) == 0;
+}
