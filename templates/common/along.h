@@ -19,7 +19,7 @@ typedef unsigned short gt_along;
 typedef unsigned int gt_along;
 #endif
 
-/* A row of a block's part in shared memory has a spare word: columns meet no bank twice. */
+/* A row of a block's part in shared memory has a spare word, against bank conflicts. */
 enum {
     GT_ALONG_DEEP = GT_ALONG_BYTES / (int)sizeof(gt_along),
     GT_ALONG_WORDS = GT_ALONG_BYTES / 4 + 1,

@@ -216,12 +216,14 @@ GT_INLINE void release(const struct ring *r, int stage, int lane) {
 }
 
 /* Teams take items in turns. Before it waits for slabs of its item, a team waits until the
- * other one has all slabs of the item before: a barrier tells two phases apart, not
- * three. */
+ * other one has all slabs of the item before: a barrier tells two phases apart, not three.
+ * For the same reason no lane may be left behind in this wait when its warp arrives. */
 GT_INLINE void await_item_before(const struct ring *r, int turns) {
     const struct gt_turn before = gt_turn_at(TEAMS, turns - 1);
     if (TEAMS > 1 && turns > 0)
         gt_barrier_wait(r->order + before.stage * 8, before.parity);
+    if (TEAMS > 1)
+        gt_warp_barrier();
 }
 
 /* The sums of an item, after `turns` items of this block. A batch of products runs while
