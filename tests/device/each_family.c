@@ -40,6 +40,10 @@ static void *matrix(double *value, void *packed, gemmtune_dtype type, int64_t co
                     int salt) {
     const size_t size = gt_type_size(type);
     void *mem = NULL;
+    if (count > ELEMENTS_MAX) {
+        fprintf(stderr, "each_family: a matrix has more than %d elements\n", ELEMENTS_MAX);
+        exit(2);
+    }
     for (int64_t i = 0; i < count; i++) {
         union gt_value v;
         value[i] = (double)((i * 7 + salt) % 11 - 5);
@@ -143,6 +147,8 @@ int main(int argc, char **argv) {
     void *db = matrix(y, b, p->type_b, (p->trans_b ? p->n : p->k) * p->ldb, 4);
     void *dc = NULL;
     const int64_t c_bytes = p->m * p->ldc * (int64_t)gt_type_size(p->type_c);
+    if (c_bytes > (int64_t)sizeof got)
+        return 2;
     need(gt_rig_head(rig)->ops->alloc(&dc, rig, c_bytes, &err));
     for (size_t i = 0; i < gt_families_count(families); i++) {
         const struct gt_family *f = gt_families_at(families, i);
