@@ -1,13 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* epilogues.h - random texts of epilogues. Most of them are of the language. */
+/* epilogues.h - parsed epilogues, and random texts of them. Most of these are of the
+ * language. */
 #ifndef GT_TESTS_UNIT_EPILOGUES_H
 #define GT_TESTS_UNIT_EPILOGUES_H
 
 #include "core/epilogue.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <cmocka.h>
+
+/* The epilogue of a text that must be right. */
+static inline struct gt_epilogue parsed(const char *text, gemmtune_dtype c,
+                                        gemmtune_dtype acc) {
+    struct gt_epilogue e;
+    struct gt_err err = {""};
+    if (gt_epilogue_parse(&e, text, c, acc, &err) != GEMMTUNE_OK)
+        fail_msg("%s: %s", text, err.line);
+    return e;
+}
 
 struct random_text {
     uint64_t seed;

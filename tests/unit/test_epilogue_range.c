@@ -22,14 +22,6 @@
 #define BF16 GEMMTUNE_BF16
 #define I32  GEMMTUNE_I32
 
-static struct gt_epilogue parsed(const char *text, gemmtune_dtype c, gemmtune_dtype acc) {
-    struct gt_epilogue e;
-    struct gt_err err = {""};
-    if (gt_epilogue_parse(&e, text, c, acc, &err) != GEMMTUNE_OK)
-        fail_msg("%s: %s", text, err.line);
-    return e;
-}
-
 #ifndef GT_ROUNDS
 #define GT_ROUNDS 20000
 #endif
