@@ -15,7 +15,7 @@
 #include "core/epilogue.h"
 #include "core/range.h"
 
-/* The numbers of one element. Those that the expression does not read may be anything. */
+/* The numbers of one element. Numbers that the expression does not read may be anything. */
 struct gt_epi_values {
     double acc, acc_error; /* |kernel's sum - acc| <= acc_error; 0 when sums are integers */
     double c, alpha, beta; /* c is not read when only x uses it and beta is 0 */

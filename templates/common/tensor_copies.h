@@ -36,8 +36,8 @@ GT_INLINE void gt_copies_see_stores(void) {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/* Starts to copy a box from shared memory to the matrix. What lies past the matrix's edges
- * is not stored. It belongs to the thread's open group of copies. */
+/* Starts to copy a box from shared memory to the matrix. Elements past the matrix's
+ * edges are not stored. It belongs to the thread's open group of copies. */
 GT_INLINE void gt_box_store(const struct gt_tensor_map *map, int inner, int outer,
                             int from) {
     asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group "

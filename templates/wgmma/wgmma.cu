@@ -98,7 +98,7 @@ GT_FINISH_KERNEL(finish, HIGH, WIDE, GT_GROUP, GT_TAIL, GT_CAPACITY, PART_SUMS)
 
 /* ---- items ------------------------------------------------------------------------- */
 
-/* What all items share. */
+/* The numbers that all items share. */
 struct plan {
     int high, wide;  /* rows of X, columns of Y */
     int tiles, items;

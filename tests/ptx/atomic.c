@@ -44,7 +44,7 @@ static uint64_t sum(enum type type, uint64_t a, uint64_t b) {
     }
 }
 
-/* What is in memory afterwards. */
+/* The value in memory afterwards. */
 static uint64_t after(enum operation op, enum type type, uint64_t old, uint64_t b,
                       uint64_t c) {
     switch (op) {

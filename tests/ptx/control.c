@@ -103,7 +103,7 @@ static void sleep(struct thread *t, const struct ins *ins) {
     spin(t);
 }
 
-/* What threads wrote before is there for asynchronous units. */
+/* Asynchronous units see all that threads wrote before. */
 static void fence_proxy(struct thread *t, const struct ins *ins) {
     (void)ins;
     t->block->fenced = launch_of(t)->time;

@@ -446,8 +446,8 @@ static inline uint32_t dice(struct launch *l, uint32_t n) {
     return (uint32_t)((l->random >> 32) * n >> 32);
 }
 
-/* Ends the turn of a thread now and then. What it does next, and should have done before,
- * comes after the turns of others. */
+/* Ends the turn of a thread now and then. A thread that does something too late then does
+ * it after the turns of others. */
 static inline void maybe_yield(struct thread *t) {
     if (dice(launch_of(t), 2) == 0)
         t->yielded = true;

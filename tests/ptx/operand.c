@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What a register holds that nothing has written; no constant of a program. */
+/* The value of a register that nothing has written; no constant of a program. */
 #define JUNK UINT64_C(0xdeadbeefbaadf00d)
 
 uint32_t add_slot(struct reader *r, enum origin origin, uint64_t value) {

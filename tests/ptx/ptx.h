@@ -17,7 +17,7 @@
  * beside the threads end as late as the kernel allows, or at a random moment. So a missing
  * wait shows. The seed decides order and moments.
  *
- * What it does not know: races between threads that no barrier separates (they show when
+ * It does not know: races between threads that no barrier separates (they show when
  * the order of threads matters for the result), memory orders weaker than the order of
  * execution, and the rounding of sums inside tensor cores (here: one rounding for each
  * instruction).
@@ -87,7 +87,7 @@ void ptx_run(struct ptx_report *report, const struct ptx_launch *launch);
 
 enum ptx_kind { PTX_U8, PTX_S32, PTX_F16, PTX_BF16, PTX_F32, PTX_F64 };
 
-/* What a tensor map holds. `words` are the 128 bytes that a kernel gets. */
+/* The content of a tensor map. `words` are the 128 bytes that a kernel gets. */
 struct ptx_tensor {
     uint64_t address, dims[5], strides[5];   /* bytes; strides[0]: an element */
     uint32_t box[5], rank, element, swizzle; /* swizzle: 0, 32, 64 or 128 bytes */
