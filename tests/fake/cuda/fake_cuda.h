@@ -195,7 +195,7 @@ struct CUmod_st {
     struct ptx_module *ptx; /* NULL: OpenCL has it */
     int registers;
     bool wide;     /* gt_elem has 8 bytes */
-    uint64_t hash; /* of source and device */
+    uint64_t hash; /* of kernel and device */
     struct CUfunc_st *functions;
 };
 

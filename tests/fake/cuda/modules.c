@@ -66,8 +66,22 @@ static cl_program built(const char *source) {
     return program;
 }
 
+/* The hash of a text but for the prelude, which stands between the macros of the point and
+ * the kernel's own file: an edit of the prelude changes no time. */
+static uint64_t hash_kernel(uint64_t hash, const char *text) {
+    static const char file[] = "\n#line 1 ";
+    const char *kernel = strstr(text, file);
+    if (!kernel)
+        return hash_text(hash, text);
+    for (const char *at = text; at < kernel; at++)
+        hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+    for (const char *next = kernel; (next = strstr(next, file)); next++)
+        kernel = next;
+    return hash_text(hash, kernel);
+}
+
 static gt_cu_result keep(CUmodule *module, CUmodule m, const char *text) {
-    m->hash = hash_text(hash_text(1, device[current()->device]->word), text);
+    m->hash = hash_kernel(hash_text(1, device[current()->device]->word), text);
     live.modules++;
     *module = m;
     return GT_CU_SUCCESS;
