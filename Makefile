@@ -16,6 +16,7 @@
 #   WERROR=1        warnings are errors
 #   SAN=LIST        address,undefined or thread: sanitizers, in build-LIST/
 #   T='a b'         only the tests of these names, in any check target
+#   GT_SHARE=I/N    of the longest lists of tests, every Nth item from item I on
 #   GT_TEST_JOBS=N  so many tests at once (as many as there are cores)
 
 VERSION   := $(shell awk '/define GEMMTUNE_VERSION_(MAJOR|MINOR|PATCH)/ \
@@ -255,9 +256,10 @@ nvrtc_of    = $(firstword $(wildcard $(NVRTC_DIR)/$1/nvidia/*/lib/libnvrtc.so.*)
 check-nvrtc: $(NVRTC_TEST) $(GUARD)
 	$(if $(and $(call nvrtc_of,nvrtc12),$(call nvrtc_of,nvrtc13)),,$(error check-nvrtc: run \
 	    tools/fetch-nvrtc first))
-	@GEMMTUNE_LIBNVRTC=$(CURDIR)/$(call nvrtc_of,nvrtc13) $(RUN) $(NVRTC_TEST)
-	@GEMMTUNE_LIBNVRTC=$(CURDIR)/$(call nvrtc_of,nvrtc12) GT_NVRTC_BELOW=75 \
+	@GEMMTUNE_LIBNVRTC=$(CURDIR)/$(call nvrtc_of,nvrtc13) GT_SHARE=$(GT_SHARE) \
 	    $(RUN) $(NVRTC_TEST)
+	@GEMMTUNE_LIBNVRTC=$(CURDIR)/$(call nvrtc_of,nvrtc12) GT_SHARE=$(GT_SHARE) \
+	    GT_NVRTC_BELOW=75 $(RUN) $(NVRTC_TEST)
 
 # Runs families that need CUDA, in software; built with optimisation.
 check-ptx: $(B)/gemmtune $(TOOLS)

@@ -2,17 +2,18 @@
 /*
  * test_mutants.c - does verification notice errors? Kernels of the shipped families are
  * broken one by one, by replacing one piece of text, and tried like any candidate: each
- * must
- * be refused as wrong_result or crashed, at a point where the shipped kernel is correct.
+ * must be refused as wrong_result or crashed, at a point where the shipped kernel is
+ * correct.
  *
  * Every piece of text must occur exactly once, so that this test reports a template that
  * has changed instead of testing nothing. The functions of templates/common/ are copied in
  * front of the template under other names, so that they can be broken as well. One mutant
- * in FEW is tried; GT_LONG=1 tries the others, and with GT_SHARE=i a third of them: i is
- * 0, 1 or 2.
+ * in FEW is tried; GT_LONG=1 tries the others, or the share of them that GT_SHARE names
+ * (tests/share.h).
  */
 #include "core/embed.h"
 #include "runtime/family_inside.h"
+#include "tests/share.h"
 #include "tuner/work/pool.h"
 #include "tuner/rig/probe.h"
 
@@ -394,8 +395,7 @@ enum {
     MUTANTS = sizeof mutants / sizeof *mutants,
     PATH_SIZE = 512,
     TIMEOUT_S = 30,
-    FEW = 8,
-    SHARES = 3
+    FEW = 8
 };
 
 static int failures;
@@ -594,11 +594,8 @@ static void try_mutant(struct gt_pool *pool, const struct gt_device *device,
 
 /* Mutants are dealt in pairs, one for each half of main(). */
 static bool is_dealt(int pair) {
-    const char *share = getenv("GT_SHARE");
-    if (getenv("GT_LONG") == NULL)
-        return pair % FEW == 0;
-    return pair % FEW != 0 &&
-           (share == NULL || share[0] == '\0' || pair % SHARES == atoi(share));
+    const bool is_long = getenv("GT_LONG") != NULL;
+    return is_long ? pair % FEW != 0 && is_in_share(pair) : pair % FEW == 0;
 }
 
 static bool is_tried(int i) {

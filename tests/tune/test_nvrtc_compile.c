@@ -5,12 +5,14 @@
  * where the kernels' texts or the chips change, else for one type, another for each
  * architecture. One architecture has all four layouts. The starting points, which users
  * get, are compiled for sm_90 with one type and one layout. GEMMTUNE_LIBNVRTC names the
- * library, else the installed one is used. GT_NVRTC_BELOW=N leaves out sm_N and later. All
- * cores compile.
+ * library, else the installed one is used. GT_NVRTC_BELOW=N leaves out sm_N and later.
+ * GT_SHARE names the share of the kernels that is compiled (tests/share.h). All cores
+ * compile.
  */
 #include "runtime/build.h"
 #include "runtime/launch.h"
 #include "runtime/nvrtc.h"
+#include "tests/share.h"
 #include "tuner/lab/check.h"
 
 #include <pthread.h>
@@ -153,7 +155,8 @@ static void *work(void *unused) {
     (void)unused;
     for (int i = atomic_fetch_add(&next_job, 1); i < jobs;
          i = atomic_fetch_add(&next_job, 1))
-        compile(&job[i]);
+        if (is_in_share(i))
+            compile(&job[i]);
     return NULL;
 }
 
@@ -278,7 +281,7 @@ static int tell(int cc) {
     if (gt_nvrtc_choose(&choice, cc, &err) == GEMMTUNE_OK)
         gt_nvrtc_name(&choice, name, sizeof name);
     for (int i = 0; i < jobs; i++) {
-        if (job[i].device.cc != cc)
+        if (job[i].device.cc != cc || !is_in_share(i))
             continue;
         good += !job[i].trouble[0];
         bad += job[i].trouble[0] != '\0';
