@@ -31,6 +31,7 @@ enum part {
     TENSOR_COPIES,
     WARPGROUPS,
     ALONG,
+    RESIDUES,
     PART_COUNT
 };
 
@@ -60,6 +61,7 @@ static const struct {
     [TENSOR_COPIES] = {"tensor_copies", 0},
     [WARPGROUPS] = {"warpgroups", 0},
     [ALONG] = {"along", 0},
+    [RESIDUES] = {"residues", 0},
 };
 
 _Static_assert((int)GT_PARTS_ALWAYS == (BIT(DIALECT) | BIT(TYPES)),
