@@ -141,8 +141,11 @@ static double tensor_rate(const struct gt_device *d, const struct gt_dtype *type
     switch (types->a) {
     case GEMMTUNE_F64:
         return of->dmma;
-    case GEMMTUNE_F32: /* F32 without TF32 has no instruction */
-        return types->math == GEMMTUNE_MATH_TF32 && d->cc >= 80 ? of->half / 2.0 : 0;
+    case GEMMTUNE_F32: /* strict F32 has no instruction */
+        return d->cc < 80                           ? 0
+               : types->math == GEMMTUNE_MATH_TF32  ? of->half / 2.0
+               : types->math == GEMMTUNE_MATH_SPLIT ? of->half / 6.0 /* three products */
+                                                    : 0;
     case GEMMTUNE_F16:
         return of->half;
     case GEMMTUNE_BF16:

@@ -15,6 +15,7 @@
 #define STRICT GEMMTUNE_MATH_STRICT
 #define TF32   GEMMTUNE_MATH_TF32
 #define FAST   GEMMTUNE_MATH_FAST
+#define SPLIT  GEMMTUNE_MATH_SPLIT
 
 /* 8-bit floats: sums in F32 or, FAST, with fewer bits. */
 #define SUMS_(word, A, B, C)                                                               \
@@ -42,6 +43,7 @@ static const struct gt_dtype rows[] = {
     FLOATS_8("e5m2", "", E5M2, E5M2),
     FLOATS_8("e4m3+e5m2", "=bf16", E4M3, E5M2),
     FLOATS_8("e5m2+e4m3", "=bf16", E5M2, E4M3),
+    {"f32@split", F32, F32, F32, F32, SPLIT},
 };
 
 static const struct gt_input inputs[] = {
@@ -195,6 +197,8 @@ gemmtune_math gt_type_math(gemmtune_math math, gemmtune_dtype a, gemmtune_dtype 
                            gemmtune_dtype acc) {
     if (math == TF32 && a == F32 && b == F32)
         return TF32;
+    if (math == SPLIT && a == F32 && b == F32 && acc == F32)
+        return SPLIT;
     if (math == FAST && is_8_bit_float(a) && is_8_bit_float(b) && acc == F32)
         return FAST;
     return STRICT;

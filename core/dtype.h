@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 /* The number of mixes, for arrays with an entry for each: see gt_dtype_index. */
-enum { GT_DTYPES = 33 };
+enum { GT_DTYPES = 34 };
 
 /* A mix: the stored types of A, B and C, the type of the sum, and the arithmetic. */
 struct gt_dtype {
@@ -37,7 +37,7 @@ const struct gt_dtype *gt_dtype_by_name(const char *name, size_t len);
 /* The mix of a problem's types; NULL when no family may declare it. */
 const struct gt_dtype *gt_dtype_of(const gemmtune_problem *p);
 /* The mix of the same types in strict arithmetic. Its kernels are right for `row` too,
- * since TF32 and FAST only allow more. NULL for NULL. */
+ * since the other arithmetics only allow more. NULL for NULL. */
 const struct gt_dtype *gt_dtype_strict(const struct gt_dtype *row);
 /* Whether A and B are 8-bit floats. */
 bool gt_dtype_is_float_8(const struct gt_dtype *row);
@@ -56,9 +56,9 @@ bool gt_type_by_name(gemmtune_dtype *out, const char *name, size_t len);
 /* The accumulator of products of `a` and `b` when none is named: F64 when one of them is
  * F64, I32 when both are integers, else F32. */
 gemmtune_dtype gt_type_accumulator(gemmtune_dtype a, gemmtune_dtype b);
-/* The arithmetic that `math` allows for these types. TF32 lets F32 inputs be rounded. FAST
- * lets sums of 8-bit floats have fewer bits than F32. For all other types both become
- * STRICT. */
+/* The arithmetic that `math` allows for these types. TF32 lets F32 inputs be rounded. SPLIT
+ * lets them be two parts of TF32 each (docs/split.md). FAST lets sums of 8-bit floats have
+ * fewer bits than F32. For all other types each becomes STRICT. */
 gemmtune_math gt_type_math(gemmtune_math math, gemmtune_dtype a, gemmtune_dtype b,
                            gemmtune_dtype acc);
 
@@ -78,11 +78,11 @@ bool gt_type_is_float(gemmtune_dtype type);
 double gt_type_unit(gemmtune_dtype type);
 
 /* The word of a problem's types:
- *     <input>[+<input of B>][=<type of C>][@<accumulator>|@fast]
+ *     <input>[+<input of B>][=<type of C>][@<accumulator>|@fast|@split]
  *     input: f32 f64 f16 bf16 e4m3 e5m2 i8 i32, or tf32 for f32 with GEMMTUNE_MATH_TF32
  * Defaults: B has the type of A; C has the type that the table of inputs gives; the
  * accumulator is gt_type_accumulator's. A word with "+" must have "=". Examples: "f32",
- * "bf16=f32", "e4m3+e5m2=bf16", "f16@f16", "e4m3@fast". */
+ * "bf16=f32", "e4m3+e5m2=bf16", "f16@f16", "e4m3@fast", "f32@split". */
 enum { GT_TYPES_WORD_MAX = 32 };
 /* Sets the four types and math of *p from the first `len` bytes of a word. EPARSE quotes
  * the part that is wrong; *p is then unspecified. */

@@ -46,15 +46,33 @@ static gt_status read_output(gemmtune_problem *p, struct gt_piece piece,
                : fail_type(piece, err);
 }
 
-/* "@<accumulator>" or "@fast". */
+/* The words behind @ that name an arithmetic. */
+static const struct {
+    const char *name;
+    gemmtune_math math;
+} maths[] = {{"fast", GEMMTUNE_MATH_FAST}, {"split", GEMMTUNE_MATH_SPLIT}};
+
+enum { MATHS = sizeof maths / sizeof *maths };
+
+static gt_status fail_how(struct gt_piece piece, struct gt_err *err) {
+    char names[64] = "";
+    for (size_t i = 0, at = 0; i < MATHS; i++)
+        at += (size_t)snprintf(names + at, sizeof names - at, "%s\"%s\"",
+                               i > 0 ? " or " : "", maths[i].name);
+    return gt_fail(err, GEMMTUNE_EPARSE, "\"%.*s\" behind @ is neither a data type nor %s",
+                   piece.len, piece.text, names);
+}
+
+/* "@<accumulator>" or an arithmetic, such as "@fast". */
 static gt_status read_how(gemmtune_problem *p, struct gt_piece piece, struct gt_err *err) {
-    if (gt_piece_is(piece, "fast"))
-        p->math = GEMMTUNE_MATH_FAST;
-    else if (!gt_type_by_name(&p->type_acc, piece.text, (size_t)piece.len))
-        return gt_fail(err, GEMMTUNE_EPARSE,
-                       "\"%.*s\" behind @ is neither a data type nor \"fast\"", piece.len,
-                       piece.text);
-    return GEMMTUNE_OK;
+    for (size_t i = 0; i < MATHS; i++)
+        if (gt_piece_is(piece, maths[i].name)) {
+            p->math = maths[i].math;
+            return GEMMTUNE_OK;
+        }
+    return gt_type_by_name(&p->type_acc, piece.text, (size_t)piece.len)
+               ? GEMMTUNE_OK
+               : fail_how(piece, err);
 }
 
 /* The parts that may follow the first input: in this order, each at most once. */
@@ -76,7 +94,7 @@ gt_status gt_types_from_word(gemmtune_problem *p, const char *word, size_t len,
         if (i == TYPE_PARTS)
             return gt_fail(err, GEMMTUNE_EPARSE,
                            "\"%.*s\" is not <type>[+<type of B>][=<type of C>]"
-                           "[@<accumulator>|@fast]",
+                           "[@<accumulator>|@fast|@split]",
                            (int)len, word);
         piece = gt_piece_take(&r, type_marks);
         status = type_parts[i].read(p, piece, err);
@@ -105,7 +123,9 @@ int gt_types_word(const gemmtune_problem *p, char buf[GT_TYPES_WORD_MAX]) {
     if (p->type_acc != gt_type_accumulator(p->type_a, p->type_b))
         len += snprintf(buf + len, GT_TYPES_WORD_MAX - (size_t)len, "@%s",
                         gt_type_name(p->type_acc));
-    if (p->math == GEMMTUNE_MATH_FAST)
-        len += snprintf(buf + len, GT_TYPES_WORD_MAX - (size_t)len, "@fast");
+    for (size_t i = 0; i < MATHS; i++)
+        if (p->math == maths[i].math)
+            len +=
+                snprintf(buf + len, GT_TYPES_WORD_MAX - (size_t)len, "@%s", maths[i].name);
     return len;
 }

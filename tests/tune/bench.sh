@@ -125,6 +125,10 @@ correct|cublaslt
 correct|
 correct|cublaslt"
 has "and the reason where it has nothing" "$(lines note)" "8-bit floats in layout nt only"
+bench f32@split-nn-16x32x48 --json
+has "the baseline of f32@split says its arithmetic" "$(lines baseline_is)" ", strict f32"
+bench f32@split-nn-16x32x48
+has "and people are told" "$(cat "$TMPDIR/out")" "f32@split: the baselines compute in strict f32"
 export FAKE_CUDA_DEVICE=gtx1050-2gb
 
 export FAKE_CUBLAS=wrong

@@ -104,8 +104,8 @@ static void test_enums_out_of_range_are_named(void **state) {
     p.type_acc = (gemmtune_dtype)8;
     assert_refused(&p, GEMMTUNE_EINVAL, "type_acc is 8");
     p = rows(3, 5, 7);
-    p.math = (gemmtune_math)3;
-    assert_refused(&p, GEMMTUNE_EINVAL, "math is 3");
+    p.math = (gemmtune_math)99;
+    assert_refused(&p, GEMMTUNE_EINVAL, "math is 99");
     p = rows(3, 5, 7);
     p.batch_kind = (gemmtune_batch_kind)4;
     assert_refused(&p, GEMMTUNE_EINVAL, "batch_kind is 4");

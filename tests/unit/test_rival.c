@@ -105,15 +105,18 @@ static void test_shape_of_each_math(void **state) {
         const char *problem;
         unsigned type_a, type_b, type_c, scale, compute, pedantic;
         int fast;
+        const char *note;
     } rows[] = {
         {"tf32-nn-1x1x1", GT_CUBLAS_F32, GT_CUBLAS_F32, GT_CUBLAS_F32, GT_CUBLAS_F32,
-         GT_CUBLAS_COMPUTE_TF32, GT_CUBLAS_COMPUTE_F32_PEDANTIC, 0},
+         GT_CUBLAS_COMPUTE_TF32, GT_CUBLAS_COMPUTE_F32_PEDANTIC, 0, NULL},
+        {"f32@split-nn-1x1x1", GT_CUBLAS_F32, GT_CUBLAS_F32, GT_CUBLAS_F32, GT_CUBLAS_F32,
+         GT_CUBLAS_COMPUTE_F32, GT_CUBLAS_COMPUTE_F32_PEDANTIC, 0, ", strict f32"},
         {"i8-nn-1x1x1", GT_CUBLAS_I8, GT_CUBLAS_I8, GT_CUBLAS_I32, GT_CUBLAS_I32,
-         GT_CUBLAS_COMPUTE_I32, GT_CUBLAS_COMPUTE_I32_PEDANTIC, 0},
+         GT_CUBLAS_COMPUTE_I32, GT_CUBLAS_COMPUTE_I32_PEDANTIC, 0, NULL},
         {"e4m3+e5m2=f16-nt-1x1x1", GT_CUBLAS_E5M2, GT_CUBLAS_E4M3, GT_CUBLAS_F16,
-         GT_CUBLAS_F32, GT_CUBLAS_COMPUTE_F32, GT_CUBLAS_COMPUTE_F32_PEDANTIC, 0},
+         GT_CUBLAS_F32, GT_CUBLAS_COMPUTE_F32, GT_CUBLAS_COMPUTE_F32_PEDANTIC, 0, NULL},
         {"e4m3@fast-nt-1x1x1", GT_CUBLAS_E4M3, GT_CUBLAS_E4M3, GT_CUBLAS_BF16,
-         GT_CUBLAS_F32, GT_CUBLAS_COMPUTE_F32, GT_CUBLAS_COMPUTE_F32_PEDANTIC, 1},
+         GT_CUBLAS_F32, GT_CUBLAS_COMPUTE_F32, GT_CUBLAS_COMPUTE_F32_PEDANTIC, 1, NULL},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -127,6 +130,7 @@ static void test_shape_of_each_math(void **state) {
         assert_int_equal(s.compute, rows[i].compute);
         assert_int_equal(s.pedantic, rows[i].pedantic);
         assert_int_equal(s.fast, rows[i].fast);
+        assert_string_equal(s.note, rows[i].note != NULL ? rows[i].note : "");
     }
 }
 
@@ -143,6 +147,9 @@ static void test_who_serves(void **state) {
         {"cublaslt", "f16-tn-1x1x1", GEMMTUNE_CUDA, false, true},
         {"cublas", "tf32-nn-1x1x1", GEMMTUNE_CUDA, false, true},
         {"cublas", "i8-nn-1x1x1", GEMMTUNE_CUDA, false, true},
+        {"cublas", "f32@split-nn-1x1x1", GEMMTUNE_CUDA, false, true}, /* in strict f32 */
+        {"cpu", "f32@split-nn-1x1x1", GEMMTUNE_OPENCL, true, false},
+        {"clblast", "f32@split-nn-1x1x1", GEMMTUNE_OPENCL, false, false},
         {"cublas", "e4m3-nn-1x1x1", GEMMTUNE_CUDA, false, false},
         {"cublaslt", "e4m3-nt-1x1x1", GEMMTUNE_CUDA, false, true},
         {"cublaslt", "e4m3+e5m2=f16@fast-nt-1x1x1", GEMMTUNE_CUDA, false, true},

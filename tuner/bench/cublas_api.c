@@ -103,6 +103,8 @@ static const struct sums {
      GT_CUBLAS_COMPUTE_F32_PEDANTIC},
     {GEMMTUNE_F32, GEMMTUNE_MATH_FAST, GT_CUBLAS_COMPUTE_F32,
      GT_CUBLAS_COMPUTE_F32_PEDANTIC},
+    {GEMMTUNE_F32, GEMMTUNE_MATH_SPLIT, GT_CUBLAS_COMPUTE_F32,
+     GT_CUBLAS_COMPUTE_F32_PEDANTIC},
     {GEMMTUNE_F64, GEMMTUNE_MATH_STRICT, GT_CUBLAS_COMPUTE_F64,
      GT_CUBLAS_COMPUTE_F64_PEDANTIC},
     {GEMMTUNE_I32, GEMMTUNE_MATH_STRICT, GT_CUBLAS_COMPUTE_I32,
@@ -135,6 +137,7 @@ struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p) {
         .compute = how->compute,
         .pedantic = how->pedantic,
         .fast = p->math == GEMMTUNE_MATH_FAST,
+        .note = p->math == GEMMTUNE_MATH_SPLIT ? ", strict f32" : "",
     };
 }
 

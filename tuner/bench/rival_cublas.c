@@ -66,8 +66,8 @@ static void describe(char text[GT_RIVAL_TEXT_MAX], void *self, int variant) {
     int number = 0;
     (void)c->api->cublasGetVersion(c->handle, &number);
     gt_cublas_version(version, (size_t)number);
-    snprintf(text, GT_RIVAL_TEXT_MAX, "cuBLAS %s, %s", version,
-             variant == 0 ? "default" : "pedantic");
+    snprintf(text, GT_RIVAL_TEXT_MAX, "cuBLAS %s, %s%s", version,
+             variant == 0 ? "default" : "pedantic", c->shape.note);
 }
 
 const struct gt_rival gt_rival_cublas = {

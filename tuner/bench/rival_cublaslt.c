@@ -17,6 +17,7 @@ struct cublaslt {
     /* for the present problem */
     gt_cublaslt_desc desc;
     gt_cublaslt_layout layout[3]; /* of the first and second matrix passed, and of C */
+    const char *note;
     int count;
     struct gt_cublaslt_result result[GT_VARIANTS_MAX];
 };
@@ -154,6 +155,7 @@ static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
     struct cublaslt *c = self;
     const struct gt_cublas_shape shape = gt_cublas_shape_of(p);
     forget(c);
+    c->note = shape.note;
     *variants = 0;
     gt_status status = check_float_8(p, err);
     if (status == GEMMTUNE_OK)
@@ -181,8 +183,8 @@ static void describe(char text[GT_RIVAL_TEXT_MAX], void *self, int variant) {
     const struct cublaslt *c = self;
     char version[32];
     gt_cublas_version(version, c->api->cublasLtGetVersion());
-    snprintf(text, GT_RIVAL_TEXT_MAX, "cublasLt %s, candidate %d of %d", version,
-             variant + 1, c->count);
+    snprintf(text, GT_RIVAL_TEXT_MAX, "cublasLt %s, candidate %d of %d%s", version,
+             variant + 1, c->count, c->note);
 }
 
 const struct gt_rival gt_rival_cublaslt = {

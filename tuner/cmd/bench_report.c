@@ -201,6 +201,14 @@ static void print_peaks(const struct gt_bench_report *r, FILE *out) {
     }
 }
 
+/* No vendor's library has this arithmetic on these devices, so the baselines have f32's. */
+static void print_arithmetic(const struct gt_bench_report *r, FILE *out) {
+    for (size_t i = 0; i < GT_DTYPES; i++)
+        if (r->seen[i] && gt_dtype_at(i)->math == GEMMTUNE_MATH_SPLIT)
+            fprintf(out, "%s: the baselines compute in strict %s\n", gt_dtype_at(i)->name,
+                    gt_dtype_strict(gt_dtype_at(i))->name);
+}
+
 static void print_end(struct gt_bench_report *r) {
     struct gt_table *t = NULL;
     if (gt_table_create(&t, &gt_bench_sum_form, NULL) != GEMMTUNE_OK)
@@ -222,6 +230,7 @@ static void print_end(struct gt_bench_report *r) {
         gt_common_print_people(t, &r->format, out);
         fprintf(out, "worst: %s, %.3f\n", r->worst_problem, r->worst);
         print_floors(r, out);
+        print_arithmetic(r, out);
         if (r->clock_high_mhz > 0)
             fprintf(out, "clock: %d to %d MHz, %d throttled rounds dropped\n",
                     r->clock_low_mhz, r->clock_high_mhz, r->dropped);

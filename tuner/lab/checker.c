@@ -232,7 +232,7 @@ bool gt_case_is_exact(const struct gt_case *t) {
 /* Whether tensor cores may compute the sum. They drop the bits that do not fit. */
 static bool may_truncate(const gemmtune_problem *p) {
     return gt_type_size(p->type_a) < gt_type_size(p->type_acc) ||
-           p->math != GEMMTUNE_MATH_STRICT;
+           p->math == GEMMTUNE_MATH_TF32 || p->math == GEMMTUNE_MATH_FAST;
 }
 
 struct gt_bound gt_bound_of(const struct gt_case *t) {
