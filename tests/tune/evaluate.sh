@@ -61,4 +61,26 @@ is "as many are known as the sums say" \
     >/dev/null 2>"$TMPDIR/said"
 is "no time for three: exit 1" $? 1
 has "which is said" "$(cat "$TMPDIR/said")" "the time was up after [01] of 3 problems"
+
+# Problems that are drawn: tuned, looked up and timed, without a trace in the database.
+before=$(sql "$db" "SELECT count(*) FROM trial")
+random() {
+    "$GEMMTUNE" evaluate --device 0 --db "$db" --random 3 --seed 5 --types f32 --volume 20000 \
+        --effort quick --quiet --json "$@"
+}
+random --keep "$TMPDIR/drawn.db" >"$TMPDIR/random" 2>"$TMPDIR/said"
+is "three problems are drawn and tuned" $? 0
+is "a line for each rule" "$(field "$TMPDIR/random" drawn) $(
+    each "$TMPDIR/random" lines 1 | wc -l | tr -d ' ')" "3 6"
+is "lookups with neighbours and without" \
+    "$(each "$TMPDIR/random" rules "json_extract(value, '\$.rule')" | tr '\n' ' ')" "lookup untuned "
+is "all were timed" "$(each "$TMPDIR/random" rules "json_extract(value, '\$.known')" | sort -u)" 3
+is "the worst is not below the 95th percentile" "$(each "$TMPDIR/random" rules "
+    json_extract(value, '\$.worst_loss_percent') >= json_extract(value, '\$.loss_percent_95')" |
+    sort -u)" 1
+is "the database is as before" "$(sql "$db" "SELECT count(*) FROM trial")" "$before"
+is "their trials were kept" "$(sql "$TMPDIR/drawn.db" "SELECT count(DISTINCT problem) FROM subject")" 3
+random --budget 1ms --seed 5 >"$TMPDIR/again" 2>"$TMPDIR/said"
+is "no time for three drawn problems: exit 1" $? 1
+has "which is said as well" "$(cat "$TMPDIR/said")" "the time was up after [01] of 3 problems"
 exit "$bad"

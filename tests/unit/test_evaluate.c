@@ -222,7 +222,7 @@ static void test_loss(void **state) {
     struct gt_loss loss;
     (void)state;
     memset(h, 0, sizeof h);
-    gt_loss_of(&loss, h, 3, GT_RULE_LOOKUP);
+    assert_int_equal(gt_loss_of(&loss, h, 3, GT_RULE_LOOKUP, NULL), GEMMTUNE_OK);
     assert_int_equal(loss.asked, 0);
     assert_null(loss.worst_of);
     h[0].answer[GT_RULE_LOOKUP] =
@@ -230,7 +230,7 @@ static void test_loss(void **state) {
     h[1].answer[GT_RULE_LOOKUP] = (struct gt_answer){.found = true};
     h[2].answer[GT_RULE_LOOKUP] =
         (struct gt_answer){.found = true, .ns = 50, .best_ns = 100};
-    gt_loss_of(&loss, h, 3, GT_RULE_LOOKUP);
+    assert_int_equal(gt_loss_of(&loss, h, 3, GT_RULE_LOOKUP, NULL), GEMMTUNE_OK);
     assert_int_equal(loss.asked, 3);
     assert_int_equal(loss.known, 2);
     assert_true(fabs(loss.mean) < 1e-12); /* twice and half */
@@ -238,8 +238,43 @@ static void test_loss(void **state) {
     assert_ptr_equal(loss.worst_of, &h[0]);
 }
 
+/* Of losses of 1 % to 100 % the 95th percentile is 95 %. */
+static void test_percentile(void **state) {
+    struct gt_hidden h[100];
+    struct gt_loss loss;
+    (void)state;
+    memset(h, 0, sizeof h);
+    for (int i = 0; i < 100; i++)
+        h[i].answer[GT_RULE_UNTUNED] =
+            (struct gt_answer){.found = true, .ns = 101 + (i * 37) % 100, .best_ns = 100};
+    assert_int_equal(gt_loss_of(&loss, h, 100, GT_RULE_UNTUNED, NULL), GEMMTUNE_OK);
+    assert_true(fabs(loss.most - 0.95) < 1e-12);
+    assert_true(fabs(loss.worst - 1) < 1e-12);
+}
+
+/* A problem that is not among the tuned ones is looked up among all of them; one that is
+ * does not answer itself. */
+static void test_ask(void **state) {
+    struct gt_evaluation *e = evaluation(1);
+    struct gt_known other = known_of(1);
+    struct gt_hidden h;
+    (void)state;
+    assert_int_equal(gt_problem_from_name(&other.problem, "f32-nn-500x520x512", NULL),
+                     GEMMTUNE_OK);
+    (void)gt_problem_name(&other.problem, other.problem_name);
+    gt_evaluation_ask(&h, e, &other, 1u << GT_RULE_NEAREST);
+    assert_non_null(strstr(h.answer[GT_RULE_NEAREST].choice.why, tried[1].name));
+    assert_false(h.answer[GT_RULE_LOOKUP].found);
+    gt_evaluation_ask(&h, e, &known[1], 1u << GT_RULE_NEAREST);
+    assert_true(h.answer[GT_RULE_NEAREST].found);
+    assert_null(strstr(h.answer[GT_RULE_NEAREST].choice.why, tried[1].name));
+    gt_evaluation_destroy(e);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_percentile),
+        cmocka_unit_test(test_ask),
         cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_volume),
         cmocka_unit_test(test_single),

@@ -2,6 +2,8 @@
 /* evaluate_report.c - the two tables of `gemmtune evaluate`. */
 #include "tuner/cmd/evaluate_report.h"
 
+#include "tuner/bench/bench_stats.h"
+
 #include <math.h>
 
 static double percent(double part) {
@@ -23,6 +25,10 @@ static double if_known(const struct answer *r, double value) {
     return r->known ? value : (double)NAN;
 }
 
+static const char *class_of(const struct answer *r) {
+    return gt_shape_class(&r->hidden->winner->problem);
+}
+
 static const char *family_of(const struct answer *r) {
     return r->answer->found ? r->answer->choice.family->name : NULL;
 }
@@ -33,6 +39,7 @@ static const char *why(const struct answer *r) {
 
 #define ANSWERS(X)                                                                         \
     X("problem", "problem", TEXT, 0, r->hidden->winner->problem_name, "its name")          \
+    X("class", "class", TEXT, 1, class_of(r), "class of its shape, as in bench")           \
     X("rule", "rule", TEXT, 0, gt_rule_name(r->rule), "who answers")                       \
     X("loss_percent", "loss %", COUNT, 0,                                                  \
       if_known(r, percent(r->answer->ns / r->answer->best_ns - 1)),                        \
@@ -80,6 +87,8 @@ static double of_losses(const struct rule *r, double part) {
     X("known", "known", COUNT, 1, r->loss.known, "problems whose loss is known")           \
     X("geomean_loss_percent", "mean loss %", COUNT, 0, of_losses(r, r->loss.mean),         \
       "geometric mean of the losses")                                                      \
+    X("loss_percent_95", "95 %", COUNT, 0, of_losses(r, r->loss.most),                     \
+      "the 95th percentile of the losses")                                                 \
     X("worst_loss_percent", "worst %", COUNT, 0, of_losses(r, r->loss.worst),              \
       "the largest loss")                                                                  \
     X("worst_problem", "worst of", TEXT, 0, worst_of(r), "its problem")
@@ -97,8 +106,10 @@ static gt_status fill(struct gt_table *answers, struct gt_table *rules,
                 status = put_answer(answers, &report->hidden[i], (enum gt_rule_kind)r, err);
     for (int r = 0; status == GEMMTUNE_OK && r < GT_RULES; r++) {
         struct rule row = {.rule = (enum gt_rule_kind)r};
-        gt_loss_of(&row.loss, report->hidden, report->done, row.rule);
-        if (report->rules >> r & 1)
+        if ((report->rules >> r & 1) == 0)
+            continue;
+        status = gt_loss_of(&row.loss, report->hidden, report->done, row.rule, err);
+        if (status == GEMMTUNE_OK)
             status = add_rule(rules, &row, err);
     }
     return status;
@@ -112,7 +123,9 @@ static void print_json(const struct gt_evaluate_report *report,
     gt_json_text(&first, "times", report->stored ? "stored" : "measured");
     gt_json_number(&first, "seed", (double)report->seed);
     gt_json_number(&first, "tuned", (double)report->tuned);
-    gt_json_number(&first, "hidden", (double)report->hidden_count);
+    gt_json_number(&first, "known", (double)report->known);
+    gt_json_number(&first, report->drawn ? "drawn" : "hidden",
+                   (double)report->hidden_count);
     gt_json_name(&first, "lines");
     gt_table_json(answers, stdout);
     gt_json_name(&first, "rules");
@@ -127,9 +140,13 @@ static void print_text(const struct gt_evaluate_report *report,
     gt_common_print(answers, format);
     (void)fputs("\n", out);
     gt_common_print_people(rules, format, out);
-    fprintf(out, "%zu of %zu tuned problems hidden, seed %lld, times %s\n", report->done,
-            report->tuned, (long long)report->seed,
-            report->stored ? "stored" : "measured with the winner's in turn");
+    if (report->drawn)
+        fprintf(out, "%zu problems drawn, %zu stored kernels, seed %lld\n", report->done,
+                report->known, (long long)report->seed);
+    else
+        fprintf(out, "%zu of %zu tuned problems hidden, seed %lld, times %s\n",
+                report->done, report->tuned, (long long)report->seed,
+                report->stored ? "stored" : "measured with the winner's in turn");
 }
 
 gt_status gt_evaluate_print(const struct gt_evaluate_report *report,

@@ -2,6 +2,7 @@
 /* evaluate.c - see evaluate.h: hides problems and sums up losses. */
 #include "tuner/study/evaluate_inside.h"
 
+#include "tuner/base/quantile.h"
 #include "tuner/search/search.h"
 
 #include <math.h>
@@ -34,32 +35,47 @@ static gt_status shuffle_winners(struct gt_evaluation *e, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
-static bool is_hidden(const struct gt_evaluation *e, const struct gt_known *k, size_t begin,
-                      size_t end) {
-    for (size_t i = begin; i < end; i++)
-        if (strcmp(e->order[i]->problem_name, k->problem_name) == 0)
+static bool is_hidden(const struct gt_known *k, const struct gt_known *const *hidden,
+                      size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(hidden[i]->problem_name, k->problem_name) == 0)
             return true;
     return false;
 }
 
-static void keep_the_rest(struct gt_evaluation *e, size_t begin, size_t end) {
+static void keep_the_rest(struct gt_evaluation *e, const struct gt_known *const *hidden,
+                          size_t count) {
     e->left_count = 0;
     for (size_t i = 0; i < e->setup.known_count; i++)
-        if (!is_hidden(e, &e->setup.known[i], begin, end))
+        if (!is_hidden(&e->setup.known[i], hidden, count))
             e->left[e->left_count++] = e->setup.known[i];
 }
 
 static void answer(struct gt_answer *out, const struct gt_evaluation *e,
                    const struct gt_known *winner, enum gt_rule_kind rule) {
-    char point[GT_POINT_TEXT_MAX];
     memset(out, 0, sizeof *out);
     out->found = gt_rule_ask(&out->choice, e, &winner->problem, rule);
-    if (!out->found)
-        return;
-    (void)gt_point_text(&out->choice.point, point);
-    if (!gt_evaluation_times(&out->ns, &out->best_ns, e, winner, out->choice.family->name,
-                             point))
-        out->ns = out->best_ns = 0;
+}
+
+static void answer_all(struct gt_hidden *out, const struct gt_evaluation *e,
+                       const struct gt_known *winner, unsigned rules) {
+    *out = (struct gt_hidden){.winner = winner};
+    for (int r = 0; r < GT_RULES; r++)
+        if (rules >> r & 1)
+            answer(&out->answer[r], e, winner, (enum gt_rule_kind)r);
+}
+
+static void take_stored_times(struct gt_hidden *h, const struct gt_evaluation *e) {
+    char point[GT_POINT_TEXT_MAX];
+    for (int r = 0; r < GT_RULES; r++) {
+        struct gt_answer *a = &h->answer[r];
+        if (!a->found)
+            continue;
+        (void)gt_point_text(&a->choice.point, point);
+        if (!gt_evaluation_times(&a->ns, &a->best_ns, e, h->winner, a->choice.family->name,
+                                 point))
+            a->ns = a->best_ns = 0;
+    }
 }
 
 /* ---- the evaluation ---- */
@@ -103,22 +119,27 @@ size_t gt_evaluation_count(const struct gt_evaluation *e) {
 
 void gt_evaluation_hide(struct gt_hidden *out, struct gt_evaluation *e, size_t begin,
                         size_t end, unsigned which, struct gt_progress *progress) {
-    keep_the_rest(e, begin, end);
+    keep_the_rest(e, e->order + begin, end - begin);
     for (size_t i = begin; i < end; i++) {
+        struct gt_hidden *h = &out[i - begin];
         if (progress != NULL)
             gt_progress_count(progress, "looking up hidden problems", i,
                               progress->problems);
-        out[i - begin] = (struct gt_hidden){.winner = e->order[i]};
-        for (int r = 0; r < GT_RULES; r++)
-            if (which >> r & 1)
-                answer(&out[i - begin].answer[r], e, e->order[i], (enum gt_rule_kind)r);
+        answer_all(h, e, e->order[i], which);
+        take_stored_times(h, e);
     }
 }
 
-void gt_loss_of(struct gt_loss *out, const struct gt_hidden *hidden, size_t count,
-                enum gt_rule_kind rule) {
+void gt_evaluation_ask(struct gt_hidden *out, struct gt_evaluation *e,
+                       const struct gt_known *winner, unsigned rules) {
+    keep_the_rest(e, &winner, 1);
+    answer_all(out, e, winner, rules);
+}
+
+/* Writes the known losses of a rule, and sums them up but for the percentile. */
+static void add_up(struct gt_loss *out, double *losses, const struct gt_hidden *hidden,
+                   size_t count, enum gt_rule_kind rule) {
     double logs = 0;
-    *out = (struct gt_loss){0};
     for (size_t i = 0; i < count; i++) {
         const struct gt_answer *a = &hidden[i].answer[rule];
         out->asked += a->found;
@@ -126,10 +147,25 @@ void gt_loss_of(struct gt_loss *out, const struct gt_hidden *hidden, size_t coun
             continue;
         const double loss = a->ns / a->best_ns - 1;
         logs += log(a->ns / a->best_ns);
+        losses[out->known] = loss;
         if (out->known++ == 0 || loss > out->worst) {
             out->worst = loss;
             out->worst_of = &hidden[i];
         }
     }
     out->mean = out->known > 0 ? exp(logs / out->known) - 1 : 0;
+}
+
+gt_status gt_loss_of(struct gt_loss *out, const struct gt_hidden *hidden, size_t count,
+                     enum gt_rule_kind rule, struct gt_err *err) {
+    double *losses = malloc((count + 1) * sizeof *losses);
+    *out = (struct gt_loss){0};
+    if (losses == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for %zu losses", count);
+    add_up(out, losses, hidden, count, rule);
+    gt_sort_numbers(losses, (size_t)out->known);
+    if (out->known > 0)
+        out->most = gt_quantile(losses, (size_t)out->known, 0.95);
+    free(losses);
+    return GEMMTUNE_OK;
 }

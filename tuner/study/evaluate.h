@@ -32,7 +32,7 @@ struct gt_answer {
 
 /* A hidden problem. */
 struct gt_hidden {
-    const struct gt_known *winner; /* one of the set-up's kernels */
+    const struct gt_known *winner; /* its fastest kernel */
     struct gt_answer answer[GT_RULES];
 };
 
@@ -61,14 +61,21 @@ size_t gt_evaluation_count(const struct gt_evaluation *e);
 void gt_evaluation_hide(struct gt_hidden *out, struct gt_evaluation *e, size_t begin,
                         size_t end, unsigned rules, struct gt_progress *progress);
 
+/* Answers one problem with the rules of the set, from all records but the problem's own.
+ * The winner need not be one of the set-up's kernels. No time is known yet. */
+void gt_evaluation_ask(struct gt_hidden *out, struct gt_evaluation *e,
+                       const struct gt_known *winner, unsigned rules);
+
 /* The loss of one rule on many problems: its time over the winner's time, minus 1. */
 struct gt_loss {
     int asked, known;
     double mean; /* geometric mean */
+    double most; /* the 95th percentile */
     double worst;
     const struct gt_hidden *worst_of; /* NULL: no loss is known */
 };
-void gt_loss_of(struct gt_loss *out, const struct gt_hidden *hidden, size_t count,
-                enum gt_rule_kind rule);
+/* ENOMEM. */
+gt_status gt_loss_of(struct gt_loss *out, const struct gt_hidden *hidden, size_t count,
+                     enum gt_rule_kind rule, struct gt_err *err);
 
 #endif

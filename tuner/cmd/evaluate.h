@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * evaluate.h - shared by the parts of `gemmtune evaluate`: evaluate.c hides tuned problems,
+ * evaluate_random.c draws problems and tunes them. Both begin and end in evaluate_work.c,
+ * and evaluate_measure.c times the kernels. Functions that return int return -1 to go on,
+ * else the exit code, having said why.
+ */
+#ifndef GT_TUNER_CMD_EVALUATE_H
+#define GT_TUNER_CMD_EVALUATE_H
+
+#include "tuner/cmd/evaluate_report.h"
+#include "tuner/cmd/session.h"
+
+struct gt_evaluate_values {
+    const char *device, *db, *effort, *keep;
+    struct gt_texts templates, rules, types;
+    double holdout, budget, volume;
+    int64_t folds, random, seed;
+    bool stored, quiet;
+    struct gt_format format;
+};
+
+/* The data of a command. */
+struct gt_evaluate_work {
+    struct gt_evaluate_values v;
+    unsigned rules; /* bit i: rule i */
+    const struct gt_families *families;
+    struct gt_session *session; /* NULL with --stored */
+    struct gt_device device;
+    char device_key[GT_DEVICE_KEY_MAX];
+    struct gt_view view;
+    struct gt_known *known;
+    size_t known_count;
+    struct gt_evaluation *evaluation;
+    struct gt_hidden *hidden;
+    size_t count, done; /* problems that were hidden or drawn; those that were timed */
+    int wrong, failed;  /* kernels that were not correct on the device */
+};
+
+/* Reads the records of the device and makes w->evaluation. */
+int gt_evaluate_prepare(struct gt_evaluate_work *w);
+/* Takes the session's device and families. */
+void gt_evaluate_take(struct gt_evaluate_work *w, struct gt_session *session);
+/* Whether the budget has time for another problem. */
+bool gt_evaluate_has_time(const struct gt_evaluate_work *w, int64_t start_ms);
+/* Prints the tables, and returns the exit code. */
+int gt_evaluate_end(const struct gt_evaluate_work *w);
+
+/* Compiles the kernels of all hidden problems into the image cache, on all compilers. */
+void gt_evaluate_build_ahead(struct gt_evaluate_work *w, struct gt_progress *progress);
+/* Times a problem's answers in turns with its winner. When the problem cannot be set up,
+ * its losses stay unknown. */
+int gt_evaluate_measure(struct gt_evaluate_work *w, struct gt_hidden *h);
+
+/* evaluate --random: draws problems, and tunes, looks up and times each of them. */
+int gt_evaluate_random(struct gt_evaluate_work *w);
+
+#endif
