@@ -70,3 +70,20 @@ use_fakes() {
     fi
     export GEMMTUNE_LIBCUDA="$fake/libcuda.so" GEMMTUNE_LIBNVRTC="$fake/libnvrtc.so"
 }
+
+# use_software_gpu: the fake driver with the interpreter of PTX behind it, and the NVRTC that FAKE_NVRTC_REAL
+# names; else that of the toolkit, or the one that tools/fetch-nvrtc has fetched. Where there is none, the test
+# ends.
+use_software_gpu() {
+    use_fakes "the software GPU"
+    for nvrtc in "${FAKE_NVRTC_REAL:-}" /usr/local/cuda/lib64/libnvrtc.so.13 \
+        "$GT_SRC"/build/nvrtc13/nvidia/*/lib/libnvrtc.so.13; do
+        [ -n "$nvrtc" ] && [ -f "$nvrtc" ] && break
+        nvrtc=
+    done
+    if [ -z "$nvrtc" ]; then
+        echo "ok - kernels of PTX # SKIP no NVRTC: run tools/fetch-nvrtc"
+        exit "$bad"
+    fi
+    export FAKE_NVRTC_REAL="$nvrtc" GEMMTUNE_LIBNVRTC="$fake/libnvrtc_ptx.so" FAKE_CUDA_TIME=model
+}

@@ -2,23 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # ptx.sh - families that need CUDA, without a GPU: a real NVRTC compiles them to PTX, and
 # tests/ptx/ runs it behind the fake driver. The default and the starts of every family run on
-# a ragged problem in each layout; the whole path of `trial` checks one point of each family.
-# FAKE_NVRTC_REAL names NVRTC; else the newest that is found. GT_LONG=1: more of everything.
+# a ragged problem in each layout. GT_LONG=1: more of everything.
 . "$GT_SRC/tests/tune/lib.sh"
 
-# The NVRTC of the toolkit, or the one that tools/fetch-nvrtc has fetched.
-find_nvrtc() {
-    for nvrtc in "${FAKE_NVRTC_REAL:-}" /usr/local/cuda/lib64/libnvrtc.so.13 \
-        "$GT_SRC"/build/nvrtc13/nvidia/*/lib/libnvrtc.so.13; do
-        [ -n "$nvrtc" ] && [ -f "$nvrtc" ] && return
-    done
-    echo "ok - kernels of PTX # SKIP no NVRTC: run tools/fetch-nvrtc"
-    exit 0
-}
-
-use_fakes "the software GPU"
-find_nvrtc
-export FAKE_NVRTC_REAL="$nvrtc" GEMMTUNE_LIBNVRTC="$fake/libnvrtc_ptx.so" FAKE_CUDA_TIME=model
+use_software_gpu
 each_family=$GT_BUILD/tests/device/each_family
 
 # starts DEVICE PROBLEM FAMILY: its default and starts, which must be right or refuse the
@@ -75,62 +62,4 @@ while read -r device family type shape; do
 done <<END
 $few
 END
-
-# trial FAMILY PROBLEM POINT: the whole check: fourteen cases, padding, alpha, beta, poison.
-trial() {
-    "$GEMMTUNE" trial "$2" --device 0 --untimed --timeout 500s --family "$1" --point "$3" --json \
-        >"$TMPDIR/out" 2>&1
-    has "trial of $1 on $2" "$(cat "$TMPDIR/out")" '"outcome": "correct"'
-}
-trial dmma f64-nt-33x66x40,beta "SPLIT=2 REDUCE=1"
-trial limbs i32-tn-33x66x40 "ENGINE=1 CLUSTER=2 BM=128 BN=64 BK=128 WM=64 WN=64 STAGES=4 GROUP=8"
-trial tma f32-nn-33x68x40 "REPACK=0"
-trial mma i8-tt-65x130x71,beta "AHEAD=1 TAIL=0 SPLIT=3"
-trial wgmma bf16-tn-40x48x200,beta "REPACK=0 CM=2 BM=64 WGM=1"
-# More tiles than units, so that blocks have several in turn.
-trial wgmma bf16-nt-768x192x136 "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 REPACK=0 STORE=1"
-trial wgmma bf16-nt-768x192x136 \
-    "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 PINGPONG=1 REPACK=0 STORE=1"
-trial wgmma i8-nn-5x33x200 "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=2 REDUCE=1"
-
-# mutant FAMILY FROM TO PROBLEM POINT PATTERN: a copy of a family in whose source FROM is replaced
-# by TO. Its trial is refused with a sentence that matches.
-mutant() {
-    mkdir -p "$TMPDIR/own/mutant"
-    sed "s/\"family\": \"$1\"/\"family\": \"mutant\"/" "$GT_SRC/templates/$1/space.json" \
-        >"$TMPDIR/own/mutant/space.json"
-    sed "s/$2/$3/" "$GT_SRC/templates/$1/$1.cu" >"$TMPDIR/own/mutant/$1.cu"
-    cmp -s "$GT_SRC/templates/$1/$1.cu" "$TMPDIR/own/mutant/$1.cu" &&
-        is "mutant of $1" unchanged changed
-    "$GEMMTUNE" trial "$4" --device 0 --untimed --timeout 500s --templates "$TMPDIR/own" \
-        --family mutant --point "$5" >"$TMPDIR/out" 2>&1
-    has "$1 with '$3' for '$2': $6" "$(cat "$TMPDIR/out")" "$6"
-    rm -r "$TMPDIR/own/mutant"
-}
-wgmma="ENGINE=1 CLUSTER=1 BM=128 BN=64 BK=128 WM=64 WN=64 STAGES=4 GROUP=8"
-mutant limbs 'AWAIT_PRODUCTS(1);' 'AWAIT_PRODUCTS(2);' i32-nt-33x66x700 "$wgmma" \
-    "which a wgmma in flight reads, has been overwritten"
-mutant limbs 'gt_barrier_wait(full + .*' '' i32-nt-33x66x700 "$wgmma" "a copy to it is under way"
-mutant dmma 'GT_COPY_WAIT(STAGES - 2)' 'GT_COPY_WAIT(STAGES - 1)' f64-nn-33x66x140 "AHEAD=1" \
-    "a copy to it is under way"
-if [ -n "${GT_LONG:-}" ]; then
-    mutant limbs 'AWAIT_PRODUCTS(0);' '' i32-nt-33x66x700 "$wgmma" \
-        "uses a register of a wgmma in flight"
-    mutant limbs 'SLAB_B, barrier);' 'SLAB_B \/ 2, barrier);' i32-nt-33x66x700 "$wgmma" \
-        "wait for a phase of an mbarrier"
-    mutant tma 'gt_barrier_arrive(empty' 'if (0) &' f32-nt-33x68x140 "REPACK=0" \
-        "wait for a phase of an mbarrier"
-    mutant limbs 'GT_BARRIER(); .* and the one before .*' '' i32-nt-33x66x700 "ENGINE=0" \
-        "a copy"
-fi
-
-# A run of the tuner, timed by the model.
-tune f64-nn-33x18x20 --db "$TMPDIR/ptx.db" --family naive --effort quick --budget 60s
-is "a problem is tuned" "$(sql "$TMPDIR/ptx.db" \
-    "SELECT count(*) FROM record WHERE rank = 0 AND verified = 1")" 1
-
-# What a kernel does wrong comes out in its trial's line.
-FAKE_CUDA_STEPS=100 "$GEMMTUNE" trial f64-nn-33x18x20 --device 0 --untimed --family naive \
-    >"$TMPDIR/out" 2>&1
-has "a failure names the kernel" "$(cat "$TMPDIR/out")" "takes more than 100 instructions"
 exit "$bad"
