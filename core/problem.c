@@ -81,6 +81,10 @@ static gt_status check_numbers(const gemmtune_problem *p, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
+bool gt_problem_is_batch(const gemmtune_problem *p) {
+    return p->batch_kind != GEMMTUNE_BATCH_STRIDED || p->batch > 1;
+}
+
 static bool has_row_counts(const gemmtune_problem *p) {
     return p->batch_kind == GEMMTUNE_GROUPED_ROWS || p->batch_kind == GEMMTUNE_MASKED_ROWS;
 }
@@ -281,12 +285,11 @@ static gt_status check_batch(const gemmtune_problem *p, struct gt_err *err) {
     static const struct {
         const char *what, *count;
     } kinds[] = {
-        [GEMMTUNE_BATCH_STRIDED] = {"strided batches", "batch"},
         [GEMMTUNE_BATCH_POINTERS] = {"batches of pointers", "batch"},
         [GEMMTUNE_GROUPED_ROWS] = {"grouped rows", "groups"},
         [GEMMTUNE_MASKED_ROWS] = {"masked rows", "batch"},
     };
-    if (p->batch_kind == GEMMTUNE_BATCH_STRIDED && p->batch == 1)
+    if (p->batch_kind == GEMMTUNE_BATCH_STRIDED)
         return GEMMTUNE_OK;
     return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no kernel for %s yet: %s=%" PRId64,
                    kinds[p->batch_kind].what, kinds[p->batch_kind].count, p->batch);
@@ -368,6 +371,18 @@ double gt_problem_bytes(const gemmtune_problem *p) {
            (double)gt_problem_elems_c(p) * (double)gt_type_size(p->type_c);
 }
 
+static double least_bytes_of(struct gt_shape shape, gemmtune_dtype type, int64_t stride,
+                             int64_t count) {
+    const double one = (double)shape.rows * (double)shape.cols * (double)gt_type_size(type);
+    return stride == 0 ? one : one * (double)count;
+}
+
+double gt_problem_least_bytes(const gemmtune_problem *p) {
+    return least_bytes_of(gt_problem_shape_a(p), p->type_a, p->stride_a, count_ac(p)) +
+           least_bytes_of(gt_problem_shape_b(p), p->type_b, p->stride_b, p->batch) +
+           least_bytes_of(gt_problem_shape_c(p), p->type_c, p->stride_c, count_ac(p));
+}
+
 static double log_ratio(int64_t x, int64_t y) {
     return log2((double)(x > 1 ? x : 1)) - log2((double)(y > 1 ? y : 1));
 }
@@ -397,11 +412,13 @@ double gt_problem_distance2(const gemmtune_problem *x, const gemmtune_problem *y
     return m * m + n * n + k * k + batch * batch;
 }
 
-int64_t gt_row_align(int64_t ld, gemmtune_dtype type, int64_t pointer_align) {
+int64_t gt_row_align(int64_t ld, int64_t stride, gemmtune_dtype type,
+                     int64_t pointer_align) {
     /* The lowest bit set in any of them is the largest power of two that divides all of
      * them. */
-    const int64_t all = ld * (int64_t)gt_type_size(type) | pointer_align | GT_VECTOR_BYTES;
-    return all & -all;
+    const uint64_t step = (uint64_t)(ld | stride) * gt_type_size(type);
+    const uint64_t all = step | (uint64_t)pointer_align | GT_VECTOR_BYTES;
+    return (int64_t)(all & -all);
 }
 
 /* ---- public ---------------------------------------------------------------- */

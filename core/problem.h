@@ -47,6 +47,10 @@ gt_status gt_problem_copy_out(gemmtune_problem *out, size_t size,
 gt_status gt_problem_init(gemmtune_problem *p, size_t size, gemmtune_dtype type, int64_t m,
                           int64_t n, int64_t k, struct gt_err *err);
 
+/* Whether a canonical problem is more than a single product: kernels then take strides, or
+ * pointers to pointers. */
+bool gt_problem_is_batch(const gemmtune_problem *p);
+
 /* Rows of a group or a product when all groups are equal and no row is masked; 0 when rows
  * are neither grouped nor masked. */
 int64_t gt_problem_rows_by_default(const gemmtune_problem *p);
@@ -106,6 +110,10 @@ int64_t gt_problem_elems_c(const gemmtune_problem *p);
 /* Bytes of A, B and C once, with leading-dimension padding. */
 double gt_problem_bytes(const gemmtune_problem *p);
 
+/* Bytes that any kernel must move: the elements of A, B and C once, without padding and
+ * gaps. An operand that all products of a batch share counts once. */
+double gt_problem_least_bytes(const gemmtune_problem *p);
+
 /* Whether two problems have the same types, layout, kind of batch, packing, order and
  * epilogue, so that one kernel may serve both. A single product and a batch differ. */
 bool gt_problem_same_kind(const gemmtune_problem *x, const gemmtune_problem *y);
@@ -118,7 +126,10 @@ double gt_problem_distance2(const gemmtune_problem *x, const gemmtune_problem *y
 enum { GT_VECTOR_BYTES = 16 };
 
 /* The largest power of two, at most GT_VECTOR_BYTES, that divides the address of every row
- * of an operand whose pointer has `pointer_align`. It says which vector loads are legal. */
-int64_t gt_row_align(int64_t ld, gemmtune_dtype type, int64_t pointer_align);
+ * of an operand whose pointer has `pointer_align`. `stride` is the elements from a matrix
+ * of a batch to the next, 0 when there is one matrix. It says which vector loads are legal.
+ */
+int64_t gt_row_align(int64_t ld, int64_t stride, gemmtune_dtype type,
+                     int64_t pointer_align);
 
 #endif

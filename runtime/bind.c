@@ -44,6 +44,8 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
         reason = "the family has no kernel for these data types";
     else if ((f->layouts & gt_layout_bit(gt_problem_layout(p))) == 0)
         reason = "the family has no kernel for this layout";
+    else if (gt_problem_is_batch(p) && f->batching == GT_BATCHING_NONE)
+        reason = "the family has no kernel for batches";
     else if (f->map_count > 0 && gt_driver_of(d->backend)->check_map == NULL)
         reason = "the family needs tensor maps, which this backend does not have";
     else if (gt_driver_of(d->backend)->speaks_cuda &&
@@ -81,6 +83,7 @@ static void problem_values(int64_t *value, const gemmtune_problem *p) {
     value[GT_IN_LDA] = p->lda;
     value[GT_IN_LDB] = p->ldb;
     value[GT_IN_LDC] = p->ldc;
+    value[GT_IN_BATCH] = p->batch;
     value[GT_IN_TA] = p->trans_a != GEMMTUNE_NOTRANS;
     value[GT_IN_TB] = p->trans_b != GEMMTUNE_NOTRANS;
     value[GT_IN_SIZEOF_A] = (int64_t)gt_type_size(p->type_a);
@@ -103,6 +106,7 @@ void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
     memset(b, 0, sizeof *b);
     b->family = f;
     b->dtype = gt_family_dtype(f, p);
+    b->is_batch = gt_problem_is_batch(p);
     gt_builtin_values(b->value, d, p);
     b->value[GT_IN_FAST] = b->dtype != NULL && b->dtype->math == GEMMTUNE_MATH_FAST;
     for (int i = 0; i < f->constant_count; i++)
@@ -111,9 +115,14 @@ void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
 }
 
 void gt_bind_align(struct gt_binding *b, const gemmtune_problem *p, int64_t pointer_align) {
-    b->value[GT_IN_ALIGN_A] = gt_row_align(p->lda, p->type_a, pointer_align);
-    b->value[GT_IN_ALIGN_B] = gt_row_align(p->ldb, p->type_b, pointer_align);
-    b->value[GT_IN_ALIGN_C] = gt_row_align(p->ldc, p->type_c, pointer_align);
+    const int64_t all =
+        gt_problem_is_batch(p) ? -1 : 0; /* of one matrix no stride counts */
+    b->value[GT_IN_ALIGN_A] =
+        gt_row_align(p->lda, p->stride_a & all, p->type_a, pointer_align);
+    b->value[GT_IN_ALIGN_B] =
+        gt_row_align(p->ldb, p->stride_b & all, p->type_b, pointer_align);
+    b->value[GT_IN_ALIGN_C] =
+        gt_row_align(p->ldc, p->stride_c & all, p->type_c, pointer_align);
 }
 
 /* ---- the point ------------------------------------------------------------------- */

@@ -133,7 +133,7 @@ static gt_status check_maps(const struct loaded *l, const struct gt_fit *fit,
     return status;
 }
 
-static void prepare_args(struct gt_exec *e, const struct gt_family *f) {
+static void prepare_args(struct gt_exec *e, const struct gt_binding *b) {
     const gemmtune_problem *p = &e->fit.problem;
     const size_t scalar = gt_type_size(p->type_acc), pointer = sizeof(void *);
     const struct {
@@ -152,13 +152,18 @@ static void prepare_args(struct gt_exec *e, const struct gt_family *f) {
         [GT_ARG_LDB] = {sizeof(int64_t), {.i64 = p->ldb}},
         [GT_ARG_LDC] = {sizeof(int64_t), {.i64 = p->ldc}},
         [GT_ARG_WORKSPACE] = {pointer, {0}},
+        [GT_ARG_BATCH] = {sizeof(int32_t), {.i32 = (int32_t)p->batch}},
+        [GT_ARG_STRIDE_A] = {sizeof(int64_t), {.i64 = p->stride_a}},
+        [GT_ARG_STRIDE_B] = {sizeof(int64_t), {.i64 = p->stride_b}},
+        [GT_ARG_STRIDE_C] = {sizeof(int64_t), {.i64 = p->stride_c}},
+        [GT_ARG_STRIDE_W] = {sizeof(int64_t),
+                             {.i64 = e->fit.passes.workspace_step / (int64_t)scalar}},
     };
     for (int i = 0; i < ARG_KINDS; i++) {
         e->value[i] = kinds[i].value;
         e->size[i] = kinds[i].size;
     }
-    memcpy(e->args, f->args, sizeof e->args);
-    e->arg_count = f->arg_count;
+    e->arg_count = gt_family_args(e->args, b->family, b->is_batch);
 }
 
 /* Makes an exec that owns `l`. On failure `l` is released as well. */
@@ -171,7 +176,7 @@ static gt_status exec_of(struct gt_exec **out, struct loaded *l, const struct gt
     }
     e->loaded = l;
     e->fit = *fit;
-    prepare_args(e, fit->binding.family);
+    prepare_args(e, &fit->binding);
     *out = e;
     return GEMMTUNE_OK;
 }
@@ -215,8 +220,8 @@ gt_status gt_exec_create(struct gt_exec **out, struct gt_gpu *gpu,
 
 /* ---- share ----------------------------------------------------------------------- */
 
-/* Types and layout are compiled in, and the driver was told the shared memory when the
- * kernel was loaded. */
+/* Types, layout and the kind of batch are compiled in, and the driver was told the shared
+ * memory when the kernel was loaded. */
 static gt_status check_shareable(const struct loaded *l, const gemmtune_problem *p,
                                  struct gt_err *err) {
     const gemmtune_problem *own = &l->fit.problem;
@@ -225,6 +230,9 @@ static gt_status check_shareable(const struct loaded *l, const gemmtune_problem 
     if (p->trans_a != own->trans_a || p->trans_b != own->trans_b)
         return gt_fail(err, GEMMTUNE_EINVAL, "the kernel is for layout %s",
                        gt_problem_layout(own));
+    if (gt_problem_is_batch(p) != gt_problem_is_batch(own))
+        return gt_fail(err, GEMMTUNE_EINVAL, "the kernel is for %s",
+                       gt_problem_is_batch(own) ? "batches" : "single products");
     if (is_empty(own) && !is_empty(p))
         return gt_fail(err, GEMMTUNE_EINVAL, "nothing was built for an empty product");
     return GEMMTUNE_OK;

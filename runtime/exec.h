@@ -35,9 +35,9 @@ gt_status gt_exec_build(struct gt_exec **out, struct gt_gpu *gpu, const struct g
 gt_status gt_exec_create(struct gt_exec **out, struct gt_gpu *gpu,
                          const struct gt_family *family, const struct gt_point *point,
                          const gemmtune_problem *p, char **log, struct gt_err *err);
-/* The same loaded kernel for another problem of the same types and layout; `e` may be
- * destroyed before or after. EINVAL: as gt_fit_values,
- * or the problem needs more shared memory. */
+/* The same loaded kernel for another problem of the same types and layout, a batch as well
+ * or a single product as well; `e` may be destroyed before or after. EINVAL: as
+ * gt_fit_values, or the problem needs more shared memory. */
 gt_status gt_exec_share(struct gt_exec **out, const struct gt_exec *e,
                         const gemmtune_problem *p, struct gt_err *err);
 void gt_exec_destroy(struct gt_exec *e);

@@ -8,6 +8,7 @@
  *
  * Names that expressions may use, besides the family's own parameters and derived names:
  *   M N K LDA LDB LDC          the problem's
+ *   BATCH                      products of the problem, 1 when it is not a batch
  *   ALIGN_A ALIGN_B ALIGN_C    alignment of every row start of the operand, 1..16 bytes
  *   TA TB                      1 when the operand is stored transposed
  *   sizeof(A) sizeof(B) sizeof(C) sizeof(ACC)
@@ -28,7 +29,8 @@
 #include "core/launch.h"
 #include "core/problem.h"
 
-enum { GT_VALUES_MAX = 64, GT_RULES_MAX = 32, GT_ARGS_MAX = 20, GT_STARTS_MAX = 32 };
+enum { GT_VALUES_MAX = 64, GT_RULES_MAX = 32, GT_ARGS_MAX = 24, GT_STARTS_MAX = 32 };
+enum { GT_ARGS_BATCH = 5 }; /* the batch and its strides, after those of "args" */
 enum { GT_MAPS_MAX = 4, GT_MAP_BASES = 4, GT_CONSTANTS_MAX = 16 };
 enum { GT_RUNGS_MAX = 4, GT_RUNG_NAME_MAX = 32 };
 enum { GT_BESIDE_MAX = 2, GT_PASSES_MAX = 2 * GT_BESIDE_MAX + 1 }; /* before, main, after */
@@ -47,7 +49,12 @@ typedef enum gt_arg {
     GT_ARG_LDB,
     GT_ARG_LDC,
     GT_ARG_WORKSPACE, /* device pointer */
-    GT_ARG_MAP        /* the first tensor map, by value; the next maps follow */
+    GT_ARG_BATCH,     /* int: the products of a batch */
+    GT_ARG_STRIDE_A,  /* 64-bit: elements from a matrix to the next */
+    GT_ARG_STRIDE_B,
+    GT_ARG_STRIDE_C,
+    GT_ARG_STRIDE_W, /* 64-bit: accumulators from a product's workspace to the next one's */
+    GT_ARG_MAP       /* the first tensor map, by value; the next maps follow */
 } gt_arg;
 
 struct gt_param {
@@ -136,6 +143,13 @@ enum gt_role {
     GT_ROLE_TEXTBOOK  /* the kernel that textbooks teach next */
 };
 
+/* How the kernels of a family compute a batch: space.json's "batch". */
+enum gt_batching {
+    GT_BATCHING_NONE, /* they do not */
+    GT_BATCHING_GRID, /* each product has blocks of its own, by the grid's y and z */
+    GT_BATCHING_OWN   /* the family's launch and kernels deal with all products */
+};
+
 /* A rung of the ladder: the points of the family that have the fixed values. */
 struct gt_rung {
     char name[GT_RUNG_NAME_MAX];
@@ -157,6 +171,7 @@ struct gt_family {
     int rank; /* default points are offered in this order, lowest first */
     enum gt_role role;
     bool overlap; /* kernels begin with GT_FOLLOW: they may be launched early */
+    enum gt_batching batching;
     struct gt_symbols symbols;
     int constant_count, param_count, derive_count, require_count, accept_count, arg_count;
     struct gt_constant constant[GT_CONSTANTS_MAX];
@@ -230,8 +245,13 @@ uint64_t gt_layout_bit(const char *layout);
 struct gt_binding {
     const struct gt_family *family;
     const struct gt_dtype *dtype; /* gt_family_dtype's: f16 and bf16 have the same sizes */
+    bool is_batch;                /* the kernels are those for batches */
     int64_t value[GT_SYMBOLS_MAX];
 };
+
+/* The arguments of the family's kernels, in order; returns how many. Kernels for batches
+ * that are numbered by the grid take the batch and its strides after those of "args". */
+int gt_family_args(gt_arg out[GT_ARGS_MAX], const struct gt_family *f, bool is_batch);
 
 /* Whether the family has a kernel for the problem's types and layout on the device. If not,
  * `why` (may be NULL) gets one clause. */

@@ -21,6 +21,7 @@
     X(LDA, "LDA", NULL)                                                                    \
     X(LDB, "LDB", NULL)                                                                    \
     X(LDC, "LDC", NULL)                                                                    \
+    X(BATCH, "BATCH", NULL)                                                                \
     X(ALIGN_A, "ALIGN_A", NULL)                                                            \
     X(ALIGN_B, "ALIGN_B", NULL)                                                            \
     X(ALIGN_C, "ALIGN_C", NULL)                                                            \

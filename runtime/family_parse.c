@@ -193,6 +193,23 @@ static gt_status parse_overlap(struct gt_family *f, struct gt_node n, struct gt_
     return status;
 }
 
+static gt_status parse_batch(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    static const char *const words[] = {
+        [GT_BATCHING_GRID] = "grid", [GT_BATCHING_OWN] = "own"};
+    const char *word;
+    if (gt_json_kind(n) == GT_JSON_ABSENT)
+        return GEMMTUNE_OK;
+    const gt_status status = gt_json_string(&word, n, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    for (int i = GT_BATCHING_GRID; i <= GT_BATCHING_OWN; i++)
+        if (strcmp(words[i], word) == 0)
+            f->batching = (enum gt_batching)i;
+    return f->batching != GT_BATCHING_NONE
+               ? GEMMTUNE_OK
+               : gt_json_fail(n, err, "is not \"grid\" or \"own\"");
+}
+
 static bool has_arg(const struct gt_family *f, gt_arg arg) {
     for (int i = 0; i < f->arg_count; i++)
         if (f->args[i] == arg)
@@ -218,12 +235,16 @@ static gt_status parse_arg(struct gt_family *f, struct gt_node n, struct gt_err 
         return gt_json_fail(n, err, "\"%s\" is not a kernel argument", name);
     if (has_arg(f, (gt_arg)arg))
         return gt_json_fail(n, err, "\"%s\" is listed twice", name);
+    if (arg >= GT_ARG_BATCH && arg < GT_ARG_MAP && f->batching != GT_BATCHING_OWN)
+        return gt_json_fail(n, err, "\"%s\" is for families whose \"batch\" is \"own\"",
+                            name);
     f->args[f->arg_count++] = (gt_arg)arg;
     return GEMMTUNE_OK;
 }
 
 static gt_status parse_args(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    gt_status status = gt_read_list(n, GT_JSON_ARRAY, 1, GT_ARGS_MAX, err);
+    /* The grid's batches have GT_ARGS_BATCH more. */
+    gt_status status = gt_read_list(n, GT_JSON_ARRAY, 1, GT_ARGS_MAX - GT_ARGS_BATCH, err);
     for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++)
         status = parse_arg(f, gt_json_at(n, i), err);
     for (const struct gt_arg_name *a = gt_arg_names; a->name && status == GEMMTUNE_OK; a++)
@@ -248,14 +269,14 @@ static const struct section {
     {"layouts", parse_layouts, false},    {"min_arch", parse_min_arch, true},
     {"max_arch", parse_max_arch, true},   {"rank", parse_rank, true},
     {"role", parse_role, true},           {"overlap", parse_overlap, true},
-    {"uses", gt_parse_uses, true},        {"params", gt_parse_params, false},
-    {"default", gt_parse_default, false}, {"starts", gt_parse_starts, true},
-    {"rungs", gt_parse_rungs, true},      {"derive", gt_parse_derive, true},
-    {"require", gt_parse_require, true},  {"accept", gt_parse_accept, true},
-    {"align", gt_parse_align, true},      {"before", gt_parse_before, true},
-    {"launch", gt_parse_launch, false},   {"after", gt_parse_after, true},
-    {"shape", gt_parse_shape, true},      {"tensor_maps", gt_parse_maps, true},
-    {"args", parse_args, false},
+    {"batch", parse_batch, true},         {"uses", gt_parse_uses, true},
+    {"params", gt_parse_params, false},   {"default", gt_parse_default, false},
+    {"starts", gt_parse_starts, true},    {"rungs", gt_parse_rungs, true},
+    {"derive", gt_parse_derive, true},    {"require", gt_parse_require, true},
+    {"accept", gt_parse_accept, true},    {"align", gt_parse_align, true},
+    {"before", gt_parse_before, true},    {"launch", gt_parse_launch, false},
+    {"after", gt_parse_after, true},      {"shape", gt_parse_shape, true},
+    {"tensor_maps", gt_parse_maps, true}, {"args", parse_args, false},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 

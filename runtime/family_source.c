@@ -144,6 +144,8 @@ static const char *wrong_with(const struct gt_family *f, const char *at) {
     at = first_statement(at);
     if (f->overlap && !skip(&at, "GT_FOLLOW();"))
         return "a kernel must begin with GT_FOLLOW(); where \"overlap\" is 1";
+    if (f->batching == GT_BATCHING_GRID && !skip(&at, "GT_PRODUCT();"))
+        return "a kernel must begin with GT_PRODUCT(); where \"batch\" is \"grid\"";
     return NULL;
 }
 

@@ -17,12 +17,22 @@ const struct gt_builtin_name gt_builtins[GT_BUILTIN_COUNT] = {
 };
 
 const struct gt_arg_name gt_arg_names[] = {
-    {"m", GT_ARG_M, false},      {"n", GT_ARG_N, false},
-    {"k", GT_ARG_K, false},      {"alpha", GT_ARG_ALPHA, true},
-    {"beta", GT_ARG_BETA, true}, {"a", GT_ARG_A, true},
-    {"b", GT_ARG_B, true},       {"c", GT_ARG_C, true},
-    {"lda", GT_ARG_LDA, false},  {"ldb", GT_ARG_LDB, false},
-    {"ldc", GT_ARG_LDC, false},  {"workspace", GT_ARG_WORKSPACE, false},
+    {"m", GT_ARG_M, false},
+    {"n", GT_ARG_N, false},
+    {"k", GT_ARG_K, false},
+    {"alpha", GT_ARG_ALPHA, true},
+    {"beta", GT_ARG_BETA, true},
+    {"a", GT_ARG_A, true},
+    {"b", GT_ARG_B, true},
+    {"c", GT_ARG_C, true},
+    {"lda", GT_ARG_LDA, false},
+    {"ldb", GT_ARG_LDB, false},
+    {"ldc", GT_ARG_LDC, false},
+    {"workspace", GT_ARG_WORKSPACE, false},
+    {"batch", GT_ARG_BATCH, false},
+    {"stride_a", GT_ARG_STRIDE_A, false},
+    {"stride_b", GT_ARG_STRIDE_B, false},
+    {"stride_c", GT_ARG_STRIDE_C, false},
     {NULL, GT_ARG_M, false},
 };
 
@@ -59,6 +69,18 @@ int gt_arg_by_name(const char *name) {
         if (strcmp(a->name, name) == 0)
             return (int)a->arg;
     return -1;
+}
+
+int gt_family_args(gt_arg out[GT_ARGS_MAX], const struct gt_family *f, bool is_batch) {
+    static const gt_arg more[] = {GT_ARG_BATCH, GT_ARG_STRIDE_A, GT_ARG_STRIDE_B,
+                                  GT_ARG_STRIDE_C, GT_ARG_STRIDE_W};
+    int count = f->arg_count;
+    memcpy(out, f->args, sizeof f->args);
+    if (is_batch && f->batching == GT_BATCHING_GRID) {
+        memcpy(out + count, more, sizeof more);
+        count += (int)(sizeof more / sizeof *more);
+    }
+    return count;
 }
 
 bool gt_family_has_param(const struct gt_family *f, const char *name) {

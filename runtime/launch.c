@@ -68,6 +68,22 @@ static gt_status evaluate(struct gt_launch *out, const struct gt_pass *pass,
     return status;
 }
 
+/* Numbers the products of a batch by the grid's y and z: CUDA allows 65535 of each. Both
+ * sides are as even as they can be, so that few blocks have no product. */
+static gt_status spread_products(struct gt_launch *l, const struct gt_binding *b,
+                                 struct gt_err *err) {
+    enum { SIDE_MAX = 65535 };
+    const int64_t products = b->value[GT_IN_BATCH];
+    if (!b->is_batch || b->family->batching != GT_BATCHING_GRID)
+        return GEMMTUNE_OK;
+    if (l->grid[1] != 1 || l->grid[2] != 1)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "the grid's y and z number the products, so they must be 1");
+    l->grid[2] = (products + SIDE_MAX - 1) / SIDE_MAX;
+    l->grid[1] = (products + l->grid[2] - 1) / l->grid[2];
+    return GEMMTUNE_OK;
+}
+
 /* Appends the pass when the point has it. */
 static gt_status add_pass(struct gt_passes *out, const struct gt_pass *pass,
                           const struct gt_binding *b, const struct gt_device *d,
@@ -80,21 +96,40 @@ static gt_status add_pass(struct gt_passes *out, const struct gt_pass *pass,
     if (status == GEMMTUNE_OK)
         status = evaluate(launch, pass, b, err);
     if (status == GEMMTUNE_OK)
+        status = spread_products(launch, b, err);
+    if (status == GEMMTUNE_OK)
         status = check_launch(launch, d, err);
     launch->overlaps = b->family->overlap && out->count > 0;
     out->item[out->count++].entry = pass->entry;
     return status == GEMMTUNE_OK ? status : gt_fail_within(err, status, "%s", pass->entry);
 }
 
+/* Gives each product that the grid numbers a workspace of its own, aligned like the
+ * first. */
+static gt_status share_workspace(struct gt_passes *out, const struct gt_binding *b,
+                                 struct gt_err *err) {
+    enum { ALIGN = 256 };
+    if (!b->is_batch || b->family->batching != GT_BATCHING_GRID)
+        return GEMMTUNE_OK;
+    if (__builtin_add_overflow(out->workspace_bytes, ALIGN - 1, &out->workspace_step))
+        return gt_fail(err, GEMMTUNE_EINVAL, "workspace is larger than 64 bits count");
+    out->workspace_step -= out->workspace_step % ALIGN;
+    if (__builtin_mul_overflow(out->workspace_step, b->value[GT_IN_BATCH],
+                               &out->workspace_bytes))
+        return gt_fail(err, GEMMTUNE_EINVAL, "workspace is larger than 64 bits count");
+    return GEMMTUNE_OK;
+}
+
 static gt_status add_workspace(struct gt_passes *out, const struct gt_binding *b,
                                struct gt_err *err) {
-    const gt_status status =
+    gt_status status =
         gt_expr_eval(&out->workspace_bytes, b->family->workspace, b->value, err);
     if (status != GEMMTUNE_OK)
         return status;
     const struct gt_limit bytes = {"workspace in bytes", out->workspace_bytes, 0,
                                    INT64_MAX};
-    return gt_limits_check(&bytes, 1, err);
+    status = gt_limits_check(&bytes, 1, err);
+    return status == GEMMTUNE_OK ? share_workspace(out, b, err) : status;
 }
 
 gt_status gt_passes_of(struct gt_passes *out, const struct gt_binding *b,

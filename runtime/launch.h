@@ -11,6 +11,7 @@
 /* The passes of a point, in the order in which they run, and their tensor maps. */
 struct gt_passes {
     int64_t workspace_bytes; /* shared by all passes */
+    int64_t workspace_step;  /* bytes of it for each product that the grid numbers */
     int count, main;         /* item[main] is the main kernel */
     struct {
         const char *entry; /* belongs to the family */

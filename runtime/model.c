@@ -90,7 +90,8 @@ struct work {
     const struct gt_device *d;
     const struct gt_costs *costs;
     const int64_t *shape;
-    double m, n, k;                /* of the problem */
+    double m, n, k;                /* of one product */
+    double products;               /* of the problem */
     double size_a, size_b, size_c; /* bytes of an element */
     double clocks_per_ns;
     double fma_rate;          /* multiply-adds of a unit in a clock */
@@ -159,7 +160,7 @@ static void fill_slab(struct work *w) {
 /* Blocks that share all slabs of all tiles about equally. 0: each block has a tile, or a
  * part of one. */
 static int64_t streams(const struct work *w) {
-    return w->shape[GT_SHAPE_STREAM] * w->d->units;
+    return w->shape[GT_SHAPE_STREAM] * w->d->units * w->facts->products;
 }
 
 static void fill_block(struct work *w) {
@@ -170,7 +171,7 @@ static void fill_block(struct work *w) {
                          (w->facts->cluster > 1 ? 1 : 0);
     w->warps = ceil((double)w->facts->threads / WARP);
     w->tile = tile_m * tile_n;
-    w->tiles = fmax(1, ceil(w->m / tile_m)) * fmax(1, ceil(w->n / tile_n));
+    w->tiles = w->products * fmax(1, ceil(w->m / tile_m)) * fmax(1, ceil(w->n / tile_n));
     w->slabs = s[GT_SHAPE_STREAM] == 0        ? ceil(depth / (double)s[GT_SHAPE_SPLIT])
                : s[GT_SHAPE_STREAM_SLABS] > 0 ? (double)s[GT_SHAPE_STREAM_SLABS]
                                               : w->tiles * depth / (double)streams(w);
@@ -197,12 +198,18 @@ static double block_latency(const struct work *w) {
                : w->slabs * (norm(own, 4) + w->costs->first_memory);
 }
 
+/* Bytes of A, B and C of all products, once. */
+static double bytes_once(const struct work *w) {
+    return w->products *
+           (w->size_a * w->m * w->k + w->size_b * w->k * w->n + w->size_c * w->m * w->n);
+}
+
 /* Bytes from device memory. When the operands fit the cache: each operand once. Otherwise
  * each round of blocks reads its operands again. */
 static double traffic(const struct work *w, double resident) {
     const int64_t *s = w->shape;
-    const double bytes_c = w->size_c * w->m * w->n;
-    const double once = w->size_a * w->m * w->k + w->size_b * w->k * w->n + bytes_c;
+    const double bytes_c = w->products * w->size_c * w->m * w->n;
+    const double once = bytes_once(w);
     if (once <= w->costs->l2_share * (double)w->d->l2_bytes)
         return once;
     const double high = fmax(1, ceil(w->m / (double)s[GT_SHAPE_TILE_M]));
@@ -276,8 +283,8 @@ static double least_ns(const struct work *w) {
     const int64_t *s = w->shape;
     const bool tensor = s[GT_SHAPE_TENSOR] != 0;
     const double rate = rate_of(w->d, w->facts->types, tensor ? 100 : 0);
-    const double tiles =
-        floor(w->m / (double)s[GT_SHAPE_TILE_M]) * floor(w->n / (double)s[GT_SHAPE_TILE_N]);
+    const double tiles = w->products * floor(w->m / (double)s[GT_SHAPE_TILE_M]) *
+                         floor(w->n / (double)s[GT_SHAPE_TILE_N]);
     const double slabs =
         floor(floor(w->k / (double)s[GT_SHAPE_SPLIT]) / (double)s[GT_SHAPE_TILE_K]);
     /* The parts of a tile may differ in depth; only their mean is certain. */
@@ -288,11 +295,9 @@ static double least_ns(const struct work *w) {
     const double fmas = w->tile * (double)s[GT_SHAPE_TILE_K];
     const double slots = fmas / WARP + w->warps * (double)s[GT_SHAPE_LOADS];
     const double slab = tensor ? fmas / rate : fmax(fmas / rate, slots / PARTITIONS);
-    const double useful = w->m * w->n * w->k / (rate * w->d->units);
-    const double bytes =
-        w->size_a * w->m * w->k + w->size_b * w->k * w->n + w->size_c * w->m * w->n;
+    const double useful = w->products * w->m * w->n * w->k / (rate * w->d->units);
     return fmax(fmax(useful, unit_slabs * slab) / w->clocks_per_ns,
-                bytes / gt_device_bandwidth(w->d) * 1e9);
+                bytes_once(w) / gt_device_bandwidth(w->d) * 1e9);
 }
 
 static void fill_terms(struct gt_prediction *out, const struct work *w) {
@@ -301,10 +306,10 @@ static void fill_terms(struct gt_prediction *out, const struct work *w) {
     const double full = floor(blocks / (units * out->resident)) * out->resident;
     const double last = ceil((blocks - full * units) / units), busy = full + last;
     const double rounds = full / out->resident;
-    const double parts =
-        w->shape[GT_SHAPE_STREAM] > 0
-            ? w->costs->part * units * (double)w->shape[GT_SHAPE_STREAM] / w->tiles
-            : 0;
+    const double parts = w->shape[GT_SHAPE_STREAM] > 0
+                             ? w->costs->part * units * (double)w->shape[GT_SHAPE_STREAM] *
+                                   w->products / w->tiles
+                             : 0;
     const double clusters = cluster > 1 ? w->costs->cluster : 0;
     double *t = out->term_ns;
     t[GT_TERM_FMA] = w->slabs * (rounds * slab_clocks(w, w->fma, out->resident) +
@@ -327,7 +332,7 @@ static void fill_terms(struct gt_prediction *out, const struct work *w) {
     t[GT_TERM_DRAM] =
         traffic(w, out->resident) / (w->costs->bandwidth * gt_device_bandwidth(w->d)) * 1e9;
     t[GT_TERM_PASSES] += (double)(w->facts->passes - 1) * w->costs->pass_ns +
-                         (double)w->shape[GT_SHAPE_MOVED] / w->costs->moved;
+                         w->products * (double)w->shape[GT_SHAPE_MOVED] / w->costs->moved;
     t[GT_TERM_LAUNCH] = w->costs->launch_ns;
 }
 
@@ -371,6 +376,7 @@ static bool fill_facts(struct gt_facts *out, const struct gt_binding *b,
     out->m = b->value[GT_IN_M];
     out->n = b->value[GT_IN_N];
     out->k = b->value[GT_IN_K];
+    out->products = b->value[GT_IN_BATCH];
     out->types = b->dtype;
     out->threads = main->block[0] * main->block[1] * main->block[2];
     out->blocks = main->grid[0] * main->grid[1] * main->grid[2];
@@ -395,6 +401,7 @@ bool gt_model_predict_facts(struct gt_prediction *out, const struct gt_facts *fa
     w.m = (double)facts->m;
     w.n = (double)facts->n;
     w.k = (double)facts->k;
+    w.products = (double)facts->products;
     w.size_a = (double)gt_type_size(facts->types->a);
     w.size_b = (double)gt_type_size(facts->types->b);
     w.size_c = (double)gt_type_size(facts->types->c);

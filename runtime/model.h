@@ -68,7 +68,8 @@ bool gt_model_predict_fit(struct gt_prediction *out, const struct gt_fit *fit,
 /* The input of a prediction without the costs. A fit of costs computes it once. */
 struct gt_facts {
     int64_t shape[GT_SHAPE_COUNT];
-    int64_t m, n, k; /* of the problem */
+    int64_t m, n, k; /* of one product */
+    int64_t products;
     const struct gt_dtype *types;
     int64_t threads, smem_bytes;     /* of a block of the main kernel */
     int64_t blocks, cluster, passes; /* blocks; blocks of a cluster; launches */

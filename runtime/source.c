@@ -143,7 +143,8 @@ static void put_names(struct text *t, const struct gt_binding *b) {
 /* GT_PARAMS: the parameters of every kernel of the family, with names and types. The
  * workspace is not `restrict`: a kernel must not read the data of an earlier kernel ahead
  * of its wait. */
-static void put_params(struct text *t, const struct gt_family *f) {
+static void put_params(struct text *t, const struct gt_binding *b) {
+    const struct gt_family *f = b->family;
     static const char *const declared[] = {
         [GT_ARG_M] = "int m",
         [GT_ARG_N] = "int n",
@@ -157,16 +158,33 @@ static void put_params(struct text *t, const struct gt_family *f) {
         [GT_ARG_LDB] = "gt_long ldb",
         [GT_ARG_LDC] = "gt_long ldc",
         [GT_ARG_WORKSPACE] = "GT_GLOBAL gt_acc *workspace",
+        [GT_ARG_BATCH] = "int batch",
+        [GT_ARG_STRIDE_A] = "gt_long stride_a",
+        [GT_ARG_STRIDE_B] = "gt_long stride_b",
+        [GT_ARG_STRIDE_C] = "gt_long stride_c",
+        [GT_ARG_STRIDE_W] = "gt_long stride_w",
     };
+    gt_arg args[GT_ARGS_MAX];
+    const int count = gt_family_args(args, f, b->is_batch);
     put(t, "#define GT_PARAMS ");
-    for (int i = 0; i < f->arg_count; i++) {
+    for (int i = 0; i < count; i++) {
         put(t, i > 0 ? ", " : "");
-        if (f->args[i] < GT_ARG_MAP)
-            put(t, declared[f->args[i]]);
+        if (args[i] < GT_ARG_MAP)
+            put(t, declared[args[i]]);
         else
-            putf(t, "GT_TENSOR_MAP(%s)", f->map[f->args[i] - GT_ARG_MAP].name);
+            putf(t, "GT_TENSOR_MAP(%s)", f->map[args[i] - GT_ARG_MAP].name);
     }
     put(t, "\n");
+}
+
+/* The macros of kernels for batches. Those of single products have none of them. */
+static void put_batch(struct text *t, const struct gt_binding *b) {
+    if (!b->is_batch)
+        return;
+    put_macro(t, "GT_BATCH", 1);
+    for (int i = 0; i < b->family->arg_count; i++)
+        if (b->family->args[i] == GT_ARG_WORKSPACE)
+            put_macro(t, "GT_HAS_WORKSPACE", 1);
 }
 
 static void put_parts(struct text *t, unsigned set) {
@@ -202,7 +220,8 @@ gt_status gt_source_of(char **out, const struct gt_binding *b, const struct gt_d
                        gt_backend_name(d->backend));
     put_builtins(&t, b->dtype, b->value);
     put_names(&t, b);
-    put_params(&t, f);
+    put_batch(&t, b);
+    put_params(&t, b);
     put_parts(&t, f->uses);
     for (int i = 0; i < f->require_count; i++)
         put_rule(&t, &f->require[i], i);

@@ -161,6 +161,9 @@ static gt_status settle(struct gt_host_call *c, const gemmtune_problem *p,
                         const gemmtune_args *args, bool *idle, struct gt_err *err) {
     bool swapped = false;
     gt_status status = gt_problem_canonical(&c->cut.problem, &swapped, p, err);
+    if (status == GEMMTUNE_OK && gt_problem_is_batch(&c->cut.problem))
+        status = gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                         "a product of host matrices is a single product, not a batch");
     if (status == GEMMTUNE_OK)
         status = read_args(c, args, swapped, err);
     if (status != GEMMTUNE_OK)

@@ -71,8 +71,9 @@
 #define GT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define GT_THREAD_X ((int)get_local_id(0))
 #define GT_THREAD_Y ((int)get_local_id(1))
-/* Grids have one dimension: only x may exceed 65535. */
+/* A product's blocks are numbered by the grid's x; its y and z number the products. */
 #define GT_BLOCK ((int)get_group_id(0))
+#define GT_GRID_PRODUCT ((gt_long)get_group_id(2) * get_num_groups(1) + get_group_id(1))
 /* A kernel's parameter for an entry of "tensor_maps" of space.json. */
 #define GT_TENSOR_MAP(name) struct gt_tensor_map name
 
@@ -93,6 +94,7 @@ typedef long gt_long; /* 64 bits: for every product of a row and a leading dimen
 #define GT_THREAD_X ((int)threadIdx.x)
 #define GT_THREAD_Y ((int)threadIdx.y)
 #define GT_BLOCK ((int)blockIdx.x)
+#define GT_GRID_PRODUCT ((gt_long)blockIdx.z * gridDim.y + blockIdx.y)
 #define GT_TENSOR_MAP(name) const __grid_constant__ struct gt_tensor_map name
 
 typedef long long gt_long;
@@ -131,6 +133,31 @@ GT_INLINE int gt_shared_address(const void *p) {
 #else
 #define GT_FOLLOW()
 #define GT_LEAD(yes)
+#endif
+
+/*
+ * Batches. A problem with several products has kernels of its own, in which GT_BATCH is 1.
+ * Where "batch" of space.json is "grid", every kernel begins with GT_PRODUCT(), behind
+ * GT_FOLLOW(). It moves a, b, c and workspace to the block's product, whose number is
+ * gt_product; the rest of the kernel computes a single product. The grid's y and z have the
+ * product's number. A block without a product ends there: all of its threads do.
+ */
+#ifdef GT_BATCH
+#ifdef GT_HAS_WORKSPACE
+#define GT_PRODUCT_WORKSPACE() workspace += gt_product * stride_w
+#else
+#define GT_PRODUCT_WORKSPACE()
+#endif
+#define GT_PRODUCT()                                                                       \
+    const gt_long gt_product = GT_GRID_PRODUCT;                                            \
+    if (gt_product >= batch)                                                               \
+        return;                                                                            \
+    a += gt_product * stride_a;                                                            \
+    b += gt_product * stride_b;                                                            \
+    c += gt_product * stride_c;                                                            \
+    GT_PRODUCT_WORKSPACE()
+#else
+#define GT_PRODUCT()
 #endif
 
 /* GT_CDIV for numbers near 2^31, without overflow. */

@@ -23,6 +23,7 @@
  */
 
 GT_KERNEL(gemm, GT_BX, GT_BY, 1)(GT_PARAMS) {
+    GT_PRODUCT();
     const int tiles_n = (n - 1) / GT_COLUMNS + 1; /* n + COLUMNS - 1 may overflow */
     const int row0 = GT_BLOCK / tiles_n * GT_ROWS, col0 = GT_BLOCK % tiles_n * GT_COLUMNS;
     const int i = GT_MAP ? GT_THREAD_Y : GT_THREAD_X; /* in the rectangle */

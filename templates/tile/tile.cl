@@ -53,6 +53,7 @@ GT_INLINE gt_acc fetch_b(const GT_GLOBAL gt_b *x, gt_long ld, int row, int rows,
 
 GT_KERNEL(gemm, GT_TILE_WIDTH, GT_TILE_WIDTH, 1)(GT_PARAMS) {
     GT_SHARED_ARRAY(gt_acc, smem, GT_SMEM_ELEMS);
+    GT_PRODUCT();
     const int tx = GT_THREAD_X, ty = GT_THREAD_Y;
     const int tiles_n = (n - 1) / TW + 1;
     const int row0 = GT_BLOCK / tiles_n * TW, col0 = GT_BLOCK % tiles_n * TW;

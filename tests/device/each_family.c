@@ -57,16 +57,18 @@ static void *matrix(double *value, void *packed, gemmtune_dtype type, int64_t co
 
 static int64_t count_wrong(void) {
     const gemmtune_problem *p = &problem;
+    const size_t size = gt_type_size(p->type_c);
     int64_t wrong = 0;
-    for (int64_t i = 0; i < p->m; i++)
-        for (int64_t j = 0; j < p->n; j++) {
-            double sum = 0;
-            for (int64_t q = 0; q < p->k; q++)
-                sum += x[p->trans_a ? q * p->lda + i : i * p->lda + q] *
-                       y[p->trans_b ? j * p->ldb + q : q * p->ldb + j];
-            const char *at = got + (size_t)(i * p->ldc + j) * gt_type_size(p->type_c);
-            wrong += gt_element_get(at, p->type_c) != gt_element_round(p->type_c, sum);
-        }
+    for (int64_t e = 0; e < p->batch * p->m * p->n; e++) {
+        const int64_t z = e / p->n / p->m, i = e / p->n % p->m, j = e % p->n;
+        const double *row = x + z * p->stride_a, *column = y + z * p->stride_b;
+        double sum = 0;
+        for (int64_t q = 0; q < p->k; q++)
+            sum += row[p->trans_a ? q * p->lda + i : i * p->lda + q] *
+                   column[p->trans_b ? j * p->ldb + q : q * p->ldb + j];
+        const char *at = got + (size_t)(z * p->stride_c + i * p->ldc + j) * size;
+        wrong += gt_element_get(at, p->type_c) != gt_element_round(p->type_c, sum);
+    }
     return wrong;
 }
 
@@ -81,7 +83,8 @@ static void poison(void *dc, int64_t bytes) {
 static bool try_point(const struct gt_family *f, const struct gt_point *point, void *da,
                       void *db, void *dc) {
     const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;
-    const int64_t bytes = problem.m * problem.ldc * (int64_t)gt_type_size(problem.type_c);
+    const int64_t bytes =
+        gt_problem_elems_c(&problem) * (int64_t)gt_type_size(problem.type_c);
     char text[GT_POINT_TEXT_MAX];
     union gt_value one, zero;
     struct gt_exec *e = NULL;
@@ -143,10 +146,10 @@ int main(int argc, char **argv) {
         return 4;
     need(gt_rig_open(&rig, &devices.device[0], &err));
     const gemmtune_problem *p = &problem;
-    void *da = matrix(x, a, p->type_a, (p->trans_a ? p->k : p->m) * p->lda, 1);
-    void *db = matrix(y, b, p->type_b, (p->trans_b ? p->n : p->k) * p->ldb, 4);
+    void *da = matrix(x, a, p->type_a, gt_problem_elems_a(p), 1);
+    void *db = matrix(y, b, p->type_b, gt_problem_elems_b(p), 4);
     void *dc = NULL;
-    const int64_t c_bytes = p->m * p->ldc * (int64_t)gt_type_size(p->type_c);
+    const int64_t c_bytes = gt_problem_elems_c(p) * (int64_t)gt_type_size(p->type_c);
     if (c_bytes > (int64_t)sizeof got)
         return 2;
     need(gt_rig_head(rig)->ops->alloc(&dc, rig, c_bytes, &err));

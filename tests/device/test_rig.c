@@ -51,8 +51,8 @@ static void check_view_of(struct gt_rig *rig, const struct gt_dtype *types) {
     assert_ok(ops->alloc(&a, rig, BYTES, &err));
     assert_ok(ops->fill(rig, a, BYTES, GT_POISON, &err));
     assert_ok(ops->view(&view, rig, a, GT_VIEW_ALIGN, 2 * GT_VIEW_ALIGN, &err));
-    assert_ok(gt_checker_fill(checker, view, types->a, 1, COUNT, COUNT, SEED,
-                              GT_DATA_UNIFORM, &err));
+    const struct gt_stack row = gt_stack_row(types->a, COUNT);
+    assert_ok(gt_checker_fill(checker, view, &row, SEED, GT_DATA_UNIFORM, &err));
     assert_ok(ops->finish(rig, &err));
     assert_ok(ops->read(rig, a, 0, back, BYTES, &err));
     for (size_t at = 0; at < BYTES; at += sizeof poison)

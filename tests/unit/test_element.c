@@ -139,7 +139,9 @@ static void test_fill_keeps_to_the_elements(void **state) {
         unsigned char x[ROWS * LD * 8 + 8];
         const size_t size = gt_type_size(all[i]);
         memset(x, 0xa5, sizeof x);
-        gt_data_fill(x, all[i], ROWS, COLS, LD, 3, GT_DATA_SMALL);
+        const struct gt_stack stored = {
+            .type = all[i], .count = 1, .rows = ROWS, .cols = COLS, .ld = LD};
+        gt_data_fill(x, &stored, 3, GT_DATA_SMALL);
         for (size_t at = 0; at < sizeof x; at++) {
             const size_t e = at / size;
             const bool inside = e / LD < ROWS && e % LD < COLS;

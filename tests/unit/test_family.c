@@ -216,6 +216,8 @@ static void test_refusals(void **state) {
         {"\"rank\": 7", "\"rank\": 1001", "/rank:"},
         {"\"rank\": 7", "\"overlap\": 2", "/overlap:"},
         {"\"rank\": 7", "\"overlap\": true", "/overlap:"},
+        {"\"rank\": 7", "\"batch\": true", "/batch:"},
+        {"\"rank\": 7", "\"batch\": \"x\"", "/batch: is not \"grid\" or \"own\""},
         {"\"textbook\"", "\"naive\"", "/role: is not \"baseline\" or \"textbook\""},
         {"\"textbook\"", "1", "/role:"},
         {"{\"toy\": {}, \"toy, padded\": {\"PAD\": 1}}", "{}", "/rungs: has 0"},
@@ -701,44 +703,48 @@ static void test_hash_is_of_what_machines_read(void **state) {
 
 static void test_sources_are_held_to(void **state) {
     static const struct {
-        bool overlap;
+        int head;                  /* 0: a plain family; 1: "overlap"; 2: "batch" */
         const char *source, *said; /* NULL: nothing */
     } rows[] = {
-        {false, "", NULL},
-        {false, KERNEL "(GT_PARAMS) { return; }", NULL},
-        {false, KERNEL " \\\n\t( GT_PARAMS )\n{}", NULL},
-        {false, "MY_GT_KERNEL(gemm)(int m) {}", NULL},
-        {false, "// " KERNEL "(int m)\n/* " KERNEL "\n */", NULL},
-        {false, "\n\n" KERNEL "(int m, int n) {}",
+        {0, "", NULL},
+        {0, KERNEL "(GT_PARAMS) { return; }", NULL},
+        {0, KERNEL " \\\n\t( GT_PARAMS )\n{}", NULL},
+        {0, "MY_GT_KERNEL(gemm)(int m) {}", NULL},
+        {0, "// " KERNEL "(int m)\n/* " KERNEL "\n */", NULL},
+        {0, "\n\n" KERNEL "(int m, int n) {}",
          "toy/toy.cl:3: a kernel must take (GT_PARAMS)"},
-        {false, KERNEL "(GT_PARAMS_) {}", "toy/toy.cl:1: a kernel must take (GT_PARAMS)"},
-        {false, KERNEL, "toy/toy.cl:1: a kernel must take (GT_PARAMS)"},
-        {false, "GT_KERNEL(gemm, 1", "toy/toy.cl:1: a kernel must take (GT_PARAMS)"},
-        {false, KERNEL "(GT_PARAMS);", "toy/toy.cl:1: a kernel's body must follow"},
-        {false, "/*\n*/ " KERNEL "(GT_PARAMS) { int i; GT_FOLLOW(); }",
+        {0, KERNEL "(GT_PARAMS_) {}", "toy/toy.cl:1: a kernel must take (GT_PARAMS)"},
+        {0, KERNEL, "toy/toy.cl:1: a kernel must take (GT_PARAMS)"},
+        {0, "GT_KERNEL(gemm, 1", "toy/toy.cl:1: a kernel must take (GT_PARAMS)"},
+        {0, KERNEL "(GT_PARAMS);", "toy/toy.cl:1: a kernel's body must follow"},
+        {0, "/*\n*/ " KERNEL "(GT_PARAMS) { int i; GT_FOLLOW(); }",
          "toy/toy.cl:2: GT_FOLLOW() is for families whose \"overlap\" is 1"},
-        {true, KERNEL "(GT_PARAMS) { GT_FOLLOW(); }", NULL},
-        {true, KERNEL "(GT_PARAMS) {\n GT_SHARED_ARRAY(gt_a, s, 4);\n GT_FOLLOW(); }",
-         NULL},
-        {true, KERNEL "(GT_PARAMS) { extern __shared__ int s[];\nGT_FOLLOW (); }", NULL},
-        {true, KERNEL "(GT_PARAMS) { /* first */ GT_FOLLOW(); }", NULL},
-        {true, KERNEL "(GT_PARAMS) { int i; GT_FOLLOW(); }",
+        {1, KERNEL "(GT_PARAMS) { GT_FOLLOW(); }", NULL},
+        {1, KERNEL "(GT_PARAMS) {\n GT_SHARED_ARRAY(gt_a, s, 4);\n GT_FOLLOW(); }", NULL},
+        {1, KERNEL "(GT_PARAMS) { extern __shared__ int s[];\nGT_FOLLOW (); }", NULL},
+        {1, KERNEL "(GT_PARAMS) { /* first */ GT_FOLLOW(); }", NULL},
+        {1, KERNEL "(GT_PARAMS) { int i; GT_FOLLOW(); }",
          "toy/toy.cl:1: a kernel must begin with GT_FOLLOW();"},
-        {true, KERNEL "(GT_PARAMS) { GT_FOLLOW(); }\n" KERNEL "(GT_PARAMS) {}",
+        {1, KERNEL "(GT_PARAMS) { GT_FOLLOW(); }\n" KERNEL "(GT_PARAMS) {}",
          "toy/toy.cl:2: a kernel must begin with GT_FOLLOW();"},
-        {true, KERNEL "(GT_PARAMS) { // GT_FOLLOW();\n}",
+        {1, KERNEL "(GT_PARAMS) { // GT_FOLLOW();\n}",
          "toy/toy.cl:1: a kernel must begin with GT_FOLLOW();"},
-        {true, KERNEL "(GT_PARAMS) { GT_SHARED_ARRAY(gt_a, s, 4)",
+        {1, KERNEL "(GT_PARAMS) { GT_SHARED_ARRAY(gt_a, s, 4)",
          "toy/toy.cl:1: a kernel must begin with GT_FOLLOW();"},
+        {2, KERNEL "(GT_PARAMS) {\n GT_SHARED_ARRAY(gt_a, s, 4);\n GT_PRODUCT(); }", NULL},
+        {2, KERNEL "(GT_PARAMS) { GT_PRODUCT(); }\n" KERNEL "(GT_PARAMS) { int i; }",
+         "toy/toy.cl:2: a kernel must begin with GT_PRODUCT();"},
     };
     (void)state;
-    char *json = with_line(" \"overlap\": 1,\n");
+    char *overlap = with_line(" \"overlap\": 1,\n");
+    char *batch = with_line(" \"batch\": \"grid\",\n");
+    const char *const json[] = {good, overlap, batch};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *const source[2] = {rows[i].source, ""};
         struct gt_family *f = NULL;
         struct gt_err err = {""};
-        const gt_status status = gt_family_parse(
-            &f, "toy", "toy/space.json", rows[i].overlap ? json : good, source, &err);
+        const gt_status status =
+            gt_family_parse(&f, "toy", "toy/space.json", json[rows[i].head], source, &err);
         gt_family_destroy(f);
         if (rows[i].said == NULL)
             assert_string_equal(err.line, "");
@@ -746,7 +752,8 @@ static void test_sources_are_held_to(void **state) {
             fail_msg("row %zu: \"%s\" lacks \"%s\"", i, err.line, rows[i].said);
         assert_int_equal(status, rows[i].said == NULL ? GEMMTUNE_OK : GEMMTUNE_EPARSE);
     }
-    free(json);
+    free(overlap);
+    free(batch);
 }
 
 /* ---- a folder ---------------------------------------------------------------------------

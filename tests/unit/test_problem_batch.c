@@ -154,9 +154,40 @@ static void test_what_does_not_matter_is_made_equal(void **state) {
     assert_int_equal(p_out.math, GEMMTUNE_MATH_STRICT);
 }
 
+/* A vector load may begin where every matrix of the batch allows it. */
+static void test_strides_align_like_rows(void **state) {
+    static const struct {
+        int64_t ld, stride, expected;
+    } cases[] = {
+        {8, 64, 16}, {8, 0, 16}, {8, 66, 8}, {8, 65, 4}, {6, 64, 8}, {8, INT64_MAX / 4, 4},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(gt_row_align(cases[i].ld, cases[i].stride, GEMMTUNE_F32, 256),
+                         cases[i].expected);
+}
+
+static void test_what_is_a_batch(void **state) {
+    static const struct {
+        const char *name;
+        bool is;
+    } cases[] = {
+        {"f32-nn-3x5x7", false},         {"f32-nn-3x5x7,batch=1,sa=0", false},
+        {"f32-nn-3x5x7,batch=2", true},  {"f32-nn-3x5x7,batch=1,pointers", true},
+        {"f32-nn-8x5x7,groups=1", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const gemmtune_problem p = settled(cases[i].name);
+        assert_int_equal(gt_problem_is_batch(&p), cases[i].is);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_strides),
+        cmocka_unit_test(test_strides_align_like_rows),
+        cmocka_unit_test(test_what_is_a_batch),
         cmocka_unit_test(test_products_of_a_batch_do_not_overlap),
         cmocka_unit_test(test_sizes_of_a_batch_fit_64_bits),
         cmocka_unit_test(test_rows_of_groups),

@@ -112,11 +112,7 @@ double gt_tally_geomean(const struct gt_tally *t) {
 double gt_roofline_ns(const gemmtune_problem *p, const struct gt_device *d) {
     const double peak = gt_device_peak(d, gt_dtype_of(p));
     const double bandwidth = gt_device_bandwidth(d);
-    const double m = (double)p->m, n = (double)p->n, k = (double)p->k;
-    const double bytes = m * k * (double)gt_type_size(p->type_a) +
-                         k * n * (double)gt_type_size(p->type_b) +
-                         m * n * (double)gt_type_size(p->type_c);
     if (peak <= 0 || bandwidth <= 0)
         return 0;
-    return 1e9 * fmax(gt_problem_flops(p) / peak, bytes / bandwidth);
+    return 1e9 * fmax(gt_problem_flops(p) / peak, gt_problem_least_bytes(p) / bandwidth);
 }

@@ -65,14 +65,12 @@ static double over(double a, double b) {
 
 static struct analysis analyse(const gemmtune_problem *p, const struct machine *machine) {
     struct analysis a = {.flops = gt_problem_flops(p)};
-    const double elements = (double)p->m * (double)p->n;
+    const double elements = (double)p->batch * (double)p->m * (double)p->n;
     const double size_c = (double)gt_type_size(p->type_c);
     const double pair = (double)(gt_type_size(p->type_a) + gt_type_size(p->type_b));
     (void)gt_problem_name(p, a.problem);
     a.naive_bytes = elements * ((double)p->k * pair + size_c);
-    a.perfect_bytes = (double)p->m * (double)p->k * (double)gt_type_size(p->type_a) +
-                      (double)p->k * (double)p->n * (double)gt_type_size(p->type_b) +
-                      elements * size_c;
+    a.perfect_bytes = gt_problem_least_bytes(p);
     a.footprint_bytes = gt_problem_bytes(p);
     a.naive_intensity = over(a.flops, a.naive_bytes);
     a.perfect_intensity = over(a.flops, a.perfect_bytes);

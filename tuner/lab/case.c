@@ -19,26 +19,31 @@ static int64_t operand_bytes(int64_t elements, gemmtune_dtype type) {
 
 int64_t gt_case_bytes(const gemmtune_problem *p) {
     const int64_t size = (int64_t)gt_type_size(gt_type_wide(p->type_acc));
-    const int64_t c = gt_bytes_product(p->m * p->n, 2 * size); /* see gt_case: r and s */
+    const int64_t c = gt_bytes_product(gt_case_elements(p), 2 * size); /* see gt_case */
     const int64_t a = operand_bytes(gt_problem_elems_a(p), p->type_a);
     const int64_t b = operand_bytes(gt_problem_elems_b(p), p->type_b);
     return gt_bytes_sum(gt_bytes_sum(a, b), c);
 }
 
-static gt_status make_operand(struct gt_guarded *o, struct gt_checker *c,
-                              gemmtune_dtype type, enum gt_data_mode mode,
+/* Makes operand 0 (A) or 1 (B). With alpha 0 it must not be read: all of it stays NaN. */
+static gt_status make_operand(struct gt_guarded *o, const struct gt_case *t, int operand,
                               struct gt_err *err) {
+    struct gt_checker *c = t->checker;
     const struct gt_rig_ops *ops = gt_rig_head(c->rig)->ops;
-    const int64_t elements = o->rows > 0 ? (o->rows - 1) * o->ld + o->cols : 0;
-    o->bytes = operand_bytes(elements, type);
+    const struct gt_stack stored = gt_stack_of(&t->spec.problem, operand);
+    const gemmtune_dtype type = stored.type;
+    o->seed = t->spec.seed * 4 + 1 + (uint64_t)operand;
+    o->filled = stored;
+    if (t->spec.alpha == 0)
+        o->filled.rows = 0;
+    o->bytes = operand_bytes(gt_stack_elements(&stored), type);
     gt_status status = ops->alloc(&o->mem, c->rig, o->bytes, err);
     if (status == GEMMTUNE_OK)
         status = ops->fill(c->rig, o->mem, o->bytes, gt_data_poison(type), err);
     if (status == GEMMTUNE_OK)
         status = ops->view(&o->view, c->rig, o->mem, GT_GUARD, o->bytes - GT_GUARD, err);
     if (status == GEMMTUNE_OK)
-        status = gt_checker_fill(c, o->view, type, o->filled, o->cols, o->ld, o->seed, mode,
-                                 err);
+        status = gt_checker_fill(c, o->view, &o->filled, o->seed, t->spec.mode, err);
     return status;
 }
 
@@ -60,14 +65,15 @@ static gt_status spoil_output(struct gt_case *t, int64_t bytes, struct gt_err *e
     if (!t->spec.finite)
         return gt_rig_head(c->rig)->ops->fill(c->rig, c->scratch, bytes, GT_POISON_C, err);
     t->finite_seed = (t->spec.seed << 32) + ++c->outputs;
-    return gt_checker_fill(c, c->scratch, t->spec.problem.type_c, 1, elements, elements,
-                           t->finite_seed, GT_DATA_UNIFORM, err);
+    const struct gt_stack row = gt_stack_row(t->spec.problem.type_c, elements);
+    return gt_checker_fill(c, c->scratch, &row, t->finite_seed, GT_DATA_UNIFORM, err);
 }
 
 gt_status gt_case_output(void **view, struct gt_case *t, struct gt_err *err) {
     struct gt_checker *c = t->checker;
     const struct gt_rig_ops *ops = gt_rig_head(c->rig)->ops;
     const gemmtune_problem *p = &t->spec.problem;
+    const struct gt_stack stored = gt_stack_of(p, 2);
     const int64_t bytes = operand_bytes(gt_problem_elems_c(p), p->type_c);
     if (bytes > c->scratch_bytes)
         return gt_fail(err, GEMMTUNE_EINVAL,
@@ -77,8 +83,7 @@ gt_status gt_case_output(void **view, struct gt_case *t, struct gt_err *err) {
     if (status == GEMMTUNE_OK)
         status = ops->view(view, c->rig, c->scratch, GT_GUARD, bytes - GT_GUARD, err);
     if (status == GEMMTUNE_OK && t->spec.beta != 0)
-        status = gt_checker_fill(c, *view, p->type_c, p->m, p->n, p->ldc, seed_c(t),
-                                 t->spec.mode, err);
+        status = gt_checker_fill(c, *view, &stored, seed_c(t), t->spec.mode, err);
     return status;
 }
 
@@ -97,39 +102,51 @@ static gt_status make_reference(struct gt_case *t, struct gt_err *err) {
 
 gt_status gt_case_workspace(struct gt_case *t, int64_t bytes, struct gt_err *err) {
     struct gt_checker *c = t->checker;
-    const int64_t elements = bytes / (int64_t)gt_type_size(t->spec.problem.type_c);
+    const gemmtune_dtype type = t->spec.problem.type_c;
+    const struct gt_stack row = gt_stack_row(type, bytes / (int64_t)gt_type_size(type));
     if (bytes == 0)
         return GEMMTUNE_OK;
     const gt_status status = gt_rig_head(c->rig)->ops->fill(
         c->rig, c->workspace.mem, gt_workspace_bytes(bytes), GT_POISON_W, err);
     return status != GEMMTUNE_OK || !t->spec.finite
                ? status
-               : gt_checker_fill(c, c->workspace.view, t->spec.problem.type_c, 1, elements,
-                                 elements, t->finite_seed + 1, GT_DATA_UNIFORM, err);
+               : gt_checker_fill(c, c->workspace.view, &row, t->finite_seed + 1,
+                                 GT_DATA_UNIFORM, err);
 }
 
 /* ---- the host's word on the reference ---- */
 
-/* Row i of op(A): its k numbers. */
-static void row_of_a(double *x, const struct gt_case *t, int64_t i) {
-    const gemmtune_problem *p = &t->spec.problem;
-    for (int64_t q = 0; q < p->k; q++)
-        x[q] = p->trans_a ? gt_data_value(t->a.seed, q, i, t->spec.mode, p->type_a)
-                          : gt_data_value(t->a.seed, i, q, t->spec.mode, p->type_a);
+/* An element of C: (row, col) of product z. */
+struct place {
+    int64_t z, row, col;
+};
+
+static struct place place_of(const gemmtune_problem *p, int64_t e) {
+    return (struct place){e / p->n / p->m, e / p->n % p->m, e % p->n};
 }
 
-/* Column j of op(B): its k numbers. */
-static void column_of_b(double *y, const struct gt_case *t, int64_t j) {
+/* Row i of op(A) of product z: its k numbers. */
+static void row_of_a(double *x, const struct gt_case *t, int64_t z, int64_t i) {
     const gemmtune_problem *p = &t->spec.problem;
+    const struct gt_stack a = gt_stack_of(p, 0);
     for (int64_t q = 0; q < p->k; q++)
-        y[q] = p->trans_b ? gt_data_value(t->b.seed, j, q, t->spec.mode, p->type_b)
-                          : gt_data_value(t->b.seed, q, j, t->spec.mode, p->type_b);
+        x[q] = gt_stack_value(&a, t->a.seed, z, p->trans_a ? q : i, p->trans_a ? i : q,
+                              t->spec.mode);
 }
 
-/* Element (i, j) in higher precision, and the sum of the sizes of its terms. x is row i of
- * op(A), y is column j of op(B). Integers are exact, modulo 2^32. */
-static long double host_element(const struct gt_case *t, int64_t i, int64_t j,
-                                const double *x, const double *y, long double *size) {
+/* Column j of op(B) of product z: its k numbers. */
+static void column_of_b(double *y, const struct gt_case *t, int64_t z, int64_t j) {
+    const gemmtune_problem *p = &t->spec.problem;
+    const struct gt_stack b = gt_stack_of(p, 1);
+    for (int64_t q = 0; q < p->k; q++)
+        y[q] = gt_stack_value(&b, t->b.seed, z, p->trans_b ? j : q, p->trans_b ? q : j,
+                              t->spec.mode);
+}
+
+/* An element in higher precision, and the sum of the sizes of its terms. x is its row of
+ * op(A), y its column of op(B). Integers are exact, modulo 2^32. */
+static long double host_element(const struct gt_case *t, struct place at, const double *x,
+                                const double *y, long double *size) {
     const struct gt_case_spec *s = &t->spec;
     const int64_t depth = s->alpha == 0 ? 0 : s->problem.k;
     const bool whole = !gt_type_is_float(t->checker->wide);
@@ -142,8 +159,9 @@ static long double host_element(const struct gt_case *t, int64_t i, int64_t j,
         sum += term;
         abs_sum += fabsl(term);
     }
+    const struct gt_stack c = gt_stack_of(&s->problem, 2);
     const double old =
-        s->beta == 0 ? 0 : gt_data_value(seed_c(t), i, j, s->mode, s->problem.type_c);
+        s->beta == 0 ? 0 : gt_stack_value(&c, seed_c(t), at.z, at.row, at.col, s->mode);
     *size = fabsl((long double)s->alpha) * abs_sum + fabsl((long double)s->beta * old);
     if (whole)
         return (int32_t)((uint32_t)(int32_t)s->alpha * wrap +
@@ -156,7 +174,8 @@ static gt_status agree(struct gt_case *t, int64_t e, const double *x, const doub
                        const void *bytes, struct gt_err *err) {
     const gemmtune_problem *p = &t->spec.problem;
     long double size;
-    const long double want = host_element(t, e / p->n, e % p->n, x, y, &size);
+    const struct place at = place_of(p, e);
+    const long double want = host_element(t, at, x, y, &size);
     const double got = gt_element_get(bytes, t->checker->wide);
     const long double u = gt_type_unit(t->checker->wide);
     if (fabsl(got - want) <= 2 * u * size + u * fabsl(want))
@@ -166,29 +185,41 @@ static gt_status agree(struct gt_case *t, int64_t e, const double *x, const doub
     return gt_fail(
         err, GEMMTUNE_EDEVICE,
         "the device computes %s wrongly even without tuning: element (%lld, %lld) of "
-        "the reference is %.17g, the host has %.17Lg",
-        name, (long long)(e / p->n), (long long)(e % p->n), got, want);
+        "product %lld of the reference is %.17g, the host has %.17Lg",
+        name, (long long)at.row, (long long)at.col, (long long)at.z, got, want);
 }
 
-/* `y` has room for all of op(B), so that each number is made once. */
-static gt_status agree_all(struct gt_case *t, double *x, double *y, struct gt_err *err) {
+/* Product z. `host` has its elements of the reference. `y` has room for all of op(B), so
+ * that each number is made once. */
+static gt_status agree_product(struct gt_case *t, int64_t z, double *x, double *y,
+                               const char *host, struct gt_err *err) {
     const gemmtune_problem *p = &t->spec.problem;
     const size_t size = gt_type_size(t->checker->wide);
-    char *host = malloc((size_t)(p->m * p->n) * size);
+    gt_status status = GEMMTUNE_OK;
+    for (int64_t j = 0; j < p->n; j++)
+        column_of_b(y + j * p->k, t, z, j);
+    for (int64_t i = 0; status == GEMMTUNE_OK && i < p->m; i++) {
+        row_of_a(x, t, z, i);
+        for (int64_t j = 0; status == GEMMTUNE_OK && j < p->n; j++) {
+            const int64_t e = i * p->n + j;
+            status = agree(t, z * p->m * p->n + e, x, y + j * p->k, host + (size_t)e * size,
+                           err);
+        }
+    }
+    return status;
+}
+
+static gt_status agree_all(struct gt_case *t, double *x, double *y, struct gt_err *err) {
+    const gemmtune_problem *p = &t->spec.problem;
+    const int64_t bytes = p->m * p->n * (int64_t)gt_type_size(t->checker->wide);
+    char *host = malloc((size_t)(p->batch * bytes));
     if (!host)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to check the reference");
     gt_status status =
         gt_rig_head(t->checker->rig)
-            ->ops->read(t->checker->rig, t->r, 0, host, p->m * p->n * (int64_t)size, err);
-    for (int64_t j = 0; status == GEMMTUNE_OK && j < p->n; j++)
-        column_of_b(y + j * p->k, t, j);
-    for (int64_t i = 0; status == GEMMTUNE_OK && i < p->m; i++) {
-        row_of_a(x, t, i);
-        for (int64_t j = 0; status == GEMMTUNE_OK && j < p->n; j++) {
-            const int64_t e = i * p->n + j;
-            status = agree(t, e, x, y + j * p->k, host + (size_t)e * size, err);
-        }
-    }
+            ->ops->read(t->checker->rig, t->r, 0, host, p->batch * bytes, err);
+    for (int64_t z = 0; status == GEMMTUNE_OK && z < p->batch; z++)
+        status = agree_product(t, z, x, y, host + z * bytes, err);
     free(host);
     return status;
 }
@@ -196,11 +227,12 @@ static gt_status agree_all(struct gt_case *t, double *x, double *y, struct gt_er
 static gt_status agree_sampled(struct gt_case *t, int64_t samples, double *x, double *y,
                                struct gt_err *err) {
     const gemmtune_problem *p = &t->spec.problem;
-    const int64_t size = (int64_t)gt_type_size(t->checker->wide), total = p->m * p->n;
+    const int64_t size = (int64_t)gt_type_size(t->checker->wide);
+    const int64_t total = gt_case_elements(p);
     gt_status status = GEMMTUNE_OK;
     for (int64_t i = 0; status == GEMMTUNE_OK && i < samples; i++) {
-        /* both ends, and golden-ratio steps between them: spread over rows and columns
-         * alike */
+        /* both ends, and golden-ratio steps between them: spread over products, rows and
+         * columns alike */
         const double where = fmod((double)i * 0.6180339887498949, 1.0);
         const int64_t e = i == 0   ? 0
                           : i == 1 ? total - 1
@@ -208,8 +240,8 @@ static gt_status agree_sampled(struct gt_case *t, int64_t samples, double *x, do
         char bytes[8];
         status = gt_rig_head(t->checker->rig)
                      ->ops->read(t->checker->rig, t->r, e * size, bytes, size, err);
-        row_of_a(x, t, e / p->n);
-        column_of_b(y, t, e % p->n);
+        row_of_a(x, t, place_of(p, e).z, place_of(p, e).row);
+        column_of_b(y, t, place_of(p, e).z, place_of(p, e).col);
         if (status == GEMMTUNE_OK)
             status = agree(t, e, x, y, bytes, err);
     }
@@ -220,7 +252,7 @@ static gt_status host_check(struct gt_case *t, struct gt_err *err) {
     const gemmtune_problem *p = &t->spec.problem;
     const int64_t depth = p->k > 1 ? p->k : 1;
     const int64_t samples = HOST_MACS / depth > 16 ? HOST_MACS / depth : 16;
-    const bool all = p->m * p->n <= samples;
+    const bool all = gt_case_elements(p) <= samples;
     double *x = malloc((size_t)depth * sizeof *x);
     double *y = malloc((size_t)(depth * (all && p->n > 1 ? p->n : 1)) * sizeof *y);
     gt_status status;
@@ -247,22 +279,10 @@ gt_status gt_case_create(struct gt_case **out, struct gt_checker *c,
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a test case");
     t->checker = c;
     t->spec = *spec;
-    t->a = (struct gt_guarded){.rows = p->trans_a ? p->k : p->m,
-                               .cols = p->trans_a ? p->m : p->k,
-                               .ld = p->lda,
-                               .seed = spec->seed * 4 + 1};
-    t->b = (struct gt_guarded){.rows = p->trans_b ? p->n : p->k,
-                               .cols = p->trans_b ? p->k : p->n,
-                               .ld = p->ldb,
-                               .seed = spec->seed * 4 + 2};
-    if (spec->alpha != 0) { /* when alpha is 0, A and B must not be read; they stay NaN */
-        t->a.filled = t->a.rows;
-        t->b.filled = t->b.rows;
-    }
-    const int64_t r_bytes = p->m * p->n * (int64_t)gt_type_size(c->wide);
-    gt_status status = make_operand(&t->a, c, p->type_a, spec->mode, err);
+    const int64_t r_bytes = gt_case_elements(p) * (int64_t)gt_type_size(c->wide);
+    gt_status status = make_operand(&t->a, t, 0, err);
     if (status == GEMMTUNE_OK)
-        status = make_operand(&t->b, c, p->type_b, spec->mode, err);
+        status = make_operand(&t->b, t, 1, err);
     if (status == GEMMTUNE_OK)
         status = ops->alloc(&t->r, c->rig, r_bytes, err);
     if (status == GEMMTUNE_OK)

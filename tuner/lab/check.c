@@ -35,9 +35,9 @@ static gt_status enqueue_case(struct gt_case *t, const struct gt_product *produc
     if (status == GEMMTUNE_OK)
         status = gt_checker_compare(t, slot, err);
     if (status == GEMMTUNE_OK)
-        status = gt_checker_unchanged(t, &t->a, p->type_a, slot, err);
+        status = gt_checker_unchanged(t, &t->a, slot, err);
     if (status == GEMMTUNE_OK)
-        status = gt_checker_unchanged(t, &t->b, p->type_b, slot, err);
+        status = gt_checker_unchanged(t, &t->b, slot, err);
     if (status == GEMMTUNE_OK)
         status = gt_checker_within(c, product->workspace_bytes, slot, err);
     if (view)
@@ -47,7 +47,8 @@ static gt_status enqueue_case(struct gt_case *t, const struct gt_product *produc
 
 /* ---- a failure in words ---- */
 
-/* The output and the reference of a case on the host. C has its leading dimension. */
+/* The output and the reference of a case on the host. C has its leading dimension and
+ * stride. */
 struct seen {
     char *c, *r, *s;
 };
@@ -58,7 +59,7 @@ static gt_status see(struct seen *v, struct gt_case *t, struct gt_err *err) {
     const gemmtune_problem *p = &t->spec.problem;
     const int64_t es = (int64_t)gt_type_size(p->type_c);
     const int64_t c_bytes = gt_problem_elems_c(p) * es;
-    const int64_t r_bytes = p->m * p->n * (int64_t)gt_type_size(k->wide);
+    const int64_t r_bytes = gt_case_elements(p) * (int64_t)gt_type_size(k->wide);
     v->c = malloc((size_t)c_bytes);
     v->r = malloc((size_t)r_bytes);
     v->s = malloc((size_t)r_bytes);
@@ -80,22 +81,25 @@ static bool is_right(const struct gt_case *t, double got, double want, double si
            fabs(got - want) <= b.sum * size + b.rounding * fmax(fabs(want), b.least);
 }
 
-/* Writes the first wrong element, "; (3, 4) is 1.5, not 2"; "" when a second run had none.
- */
+/* Writes the first wrong element, "; (3, 4) is 1.5, not 2", of a batch "; (3, 4) of product
+ * 7 is 1.5, not 2"; ", none when run again" when a second run had none. */
 static void first_wrong(char *text, size_t size, const struct gt_case *t,
                         const struct seen *v) {
     const gemmtune_problem *p = &t->spec.problem;
     const gemmtune_dtype wide = t->checker->wide;
     const size_t c_size = gt_type_size(p->type_c), r_size = gt_type_size(wide);
     snprintf(text, size, ", none when run again");
-    for (int64_t e = 0; e < p->m * p->n; e++) {
-        const int64_t i = e / p->n, j = e % p->n;
-        const double got =
-            gt_element_get(v->c + (size_t)(i * p->ldc + j) * c_size, p->type_c);
+    for (int64_t e = 0; e < gt_case_elements(p); e++) {
+        const int64_t z = e / p->n / p->m, i = e / p->n % p->m, j = e % p->n;
+        const int64_t at = z * p->stride_c + i * p->ldc + j;
+        const double got = gt_element_get(v->c + (size_t)at * c_size, p->type_c);
         const double want = gt_element_get(v->r + (size_t)e * r_size, wide);
         if (!is_right(t, got, want, gt_element_get(v->s + (size_t)e * r_size, wide))) {
-            snprintf(text, size, "; (%lld, %lld) is %.9g, not %.9g", (long long)i,
-                     (long long)j, got, want);
+            char product[40] = "";
+            if (gt_problem_is_batch(p))
+                snprintf(product, sizeof product, " of product %lld", (long long)z);
+            snprintf(text, size, "; (%lld, %lld)%s is %.9g, not %.9g", (long long)i,
+                     (long long)j, product, got, want);
             return;
         }
     }
@@ -107,7 +111,7 @@ static void describe_wrong(char *text, size_t size, struct gt_case *t,
     enum { LOOK_MAX = 1 << 26 };
     struct seen v = {0};
     const gemmtune_problem *p = &t->spec.problem;
-    if (p->m * p->ldc <= LOOK_MAX &&
+    if (gt_problem_elems_c(p) <= LOOK_MAX &&
         enqueue_case(t, product, GT_CASES_MAX - 1, NULL) == GEMMTUNE_OK &&
         see(&v, t, NULL) == GEMMTUNE_OK)
         first_wrong(text, size, t, &v);
@@ -118,7 +122,7 @@ static void describe_wrong(char *text, size_t size, struct gt_case *t,
 
 static void describe(char *why, struct gt_case *t, const struct gt_product *product,
                      const uint32_t found[GT_COUNTERS]) {
-    char name[GT_PROBLEM_NAME_MAX], element[96] = "";
+    char name[GT_PROBLEM_NAME_MAX], element[128] = "";
     gt_problem_name(&t->spec.problem, name);
     if (found[0])
         describe_wrong(element, sizeof element, t, product);

@@ -52,11 +52,9 @@ gt_status gt_checker_create(struct gt_checker **out, struct gt_rig *rig,
                             struct gt_err *err);
 void gt_checker_destroy(struct gt_checker *c);
 
-/* Enqueues filling rows x cols elements at a view with the generator's numbers. The type
- * must be one of the checker's. */
-gt_status gt_checker_fill(struct gt_checker *c, void *view, gemmtune_dtype type,
-                          int64_t rows, int64_t cols, int64_t ld, uint64_t seed,
-                          enum gt_data_mode mode, struct gt_err *err);
+/* Enqueues filling the matrices at a view with the generator's numbers. */
+gt_status gt_checker_fill(struct gt_checker *c, void *view, const struct gt_stack *x,
+                          uint64_t seed, enum gt_data_mode mode, struct gt_err *err);
 
 /* The present clock of the multiprocessors; 0 where kernels cannot see it. A kernel that
  * leaves the device cool watches it for a thirtieth of a millisecond. NVML's answer can be

@@ -35,11 +35,11 @@ struct gt_checker {
     } workspace;
 };
 
-/* An operand on the device: poison, rows of data, poison. */
+/* An operand on the device: poison, matrices of data, poison. */
 struct gt_guarded {
     void *mem, *view;
-    int64_t rows, cols, ld, bytes; /* size of mem */
-    int64_t filled;                /* rows that hold data; 0 when alpha is 0 */
+    int64_t bytes;          /* size of mem */
+    struct gt_stack filled; /* the data; no row of it when alpha is 0 */
     uint64_t seed;
 };
 
@@ -47,13 +47,19 @@ struct gt_case {
     struct gt_checker *checker;
     struct gt_case_spec spec;
     struct gt_guarded a, b;
-    void *r, *s;          /* reference and size, m x n packed, in the wide type */
+    void *r, *s; /* reference and size, in the wide type: `batch` matrices of m x n,
+                  * packed */
     uint64_t finite_seed; /* seed of the scratch's contents before the last product */
 };
 
 /* Bytes with a guard on each side, rounded up to whole words of every type. */
 static inline int64_t gt_guarded_bytes(int64_t bytes) {
     return gt_bytes_sum(bytes, 2 * GT_GUARD + 7) / 8 * 8;
+}
+
+/* Elements of C that products compute. */
+static inline int64_t gt_case_elements(const gemmtune_problem *p) {
+    return gt_bytes_product(p->batch, p->m * p->n);
 }
 
 /* Whether results must equal the reference, rounded to C's type, bit by bit. */
@@ -74,8 +80,8 @@ gt_status gt_case_output(void **view, struct gt_case *t, struct gt_err *err);
  * scratch, of an input, of a workspace of `bytes`. */
 gt_status gt_checker_reference(struct gt_case *t, void *c, struct gt_err *err);
 gt_status gt_checker_compare(struct gt_case *t, int slot, struct gt_err *err);
-gt_status gt_checker_unchanged(struct gt_case *t, const struct gt_guarded *o,
-                               gemmtune_dtype type, int slot, struct gt_err *err);
+gt_status gt_checker_unchanged(struct gt_case *t, const struct gt_guarded *o, int slot,
+                               struct gt_err *err);
 gt_status gt_checker_within(struct gt_checker *c, int64_t bytes, int slot,
                             struct gt_err *err);
 

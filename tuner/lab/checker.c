@@ -211,18 +211,25 @@ void gt_checker_destroy(struct gt_checker *c) {
 
 /* ---- the arguments of each kernel ---- */
 
-gt_status gt_checker_fill(struct gt_checker *c, void *view, gemmtune_dtype type,
-                          int64_t rows, int64_t cols, int64_t ld, uint64_t seed,
-                          enum gt_data_mode mode, struct gt_err *err) {
+/* Adds the arguments that say where matrices lie in memory. */
+static void push_stored(struct arg_list *l, const struct gt_stack *x) {
+    push_long(l, x->count);
+    push_long(l, x->stride);
+    push_long(l, x->rows);
+    push_long(l, x->cols);
+    push_long(l, x->ld);
+}
+
+gt_status gt_checker_fill(struct gt_checker *c, void *view, const struct gt_stack *x,
+                          uint64_t seed, enum gt_data_mode mode, struct gt_err *err) {
+    const int64_t elements = x->count * x->rows * x->cols;
     struct arg_list l = {.count = 0};
     push_ptr(&l, view);
-    push_type(&l, type);
-    push_long(&l, rows);
-    push_long(&l, cols);
-    push_long(&l, ld);
+    push_type(&l, x->type);
+    push_stored(&l, x);
     push_long(&l, (int64_t)seed);
     push_int(&l, mode);
-    return rows * cols == 0 ? GEMMTUNE_OK : run(c, K_FILL, rows * cols, &l, err);
+    return elements == 0 ? GEMMTUNE_OK : run(c, K_FILL, elements, &l, err);
 }
 
 bool gt_case_is_exact(const struct gt_case *t) {
@@ -254,17 +261,21 @@ gt_status gt_checker_reference(struct gt_case *t, void *c, struct gt_err *err) {
     push_int(&l, p->k);
     push_int(&l, p->trans_a == GEMMTUNE_TRANS);
     push_int(&l, p->trans_b == GEMMTUNE_TRANS);
+    push_long(&l, p->batch);
     push_wide(&l, t->checker, t->spec.alpha);
     push_ptr(&l, t->a.view);
     push_long(&l, p->lda);
+    push_long(&l, p->stride_a);
     push_ptr(&l, t->b.view);
     push_long(&l, p->ldb);
+    push_long(&l, p->stride_b);
     push_wide(&l, t->checker, t->spec.beta);
     push_ptr(&l, c);
     push_long(&l, p->ldc);
+    push_long(&l, p->stride_c);
     push_ptr(&l, t->r);
     push_ptr(&l, t->s);
-    return run(t->checker, K_REFERENCE, p->m * p->n, &l, err);
+    return run(t->checker, K_REFERENCE, gt_case_elements(p), &l, err);
 }
 
 gt_status gt_checker_compare(struct gt_case *t, int slot, struct gt_err *err) {
@@ -279,6 +290,8 @@ gt_status gt_checker_compare(struct gt_case *t, int slot, struct gt_err *err) {
     push_long(&l, GT_GUARD / size);
     push_int(&l, p->m);
     push_int(&l, p->n);
+    push_long(&l, p->batch);
+    push_long(&l, p->stride_c);
     push_long(&l, p->ldc);
     push_ptr(&l, t->r);
     push_ptr(&l, t->s);
@@ -294,18 +307,17 @@ gt_status gt_checker_compare(struct gt_case *t, int slot, struct gt_err *err) {
     return run(c, K_COMPARE, total, &l, err);
 }
 
-gt_status gt_checker_unchanged(struct gt_case *t, const struct gt_guarded *o,
-                               gemmtune_dtype type, int slot, struct gt_err *err) {
+gt_status gt_checker_unchanged(struct gt_case *t, const struct gt_guarded *o, int slot,
+                               struct gt_err *err) {
     struct gt_checker *c = t->checker;
+    const gemmtune_dtype type = o->filled.type;
     const int64_t size = (int64_t)gt_type_size(type);
     struct arg_list l = {.count = 0};
     push_ptr(&l, o->mem);
     push_type(&l, type);
     push_long(&l, o->bytes / size);
     push_long(&l, GT_GUARD / size);
-    push_long(&l, o->filled);
-    push_long(&l, o->cols);
-    push_long(&l, o->ld);
+    push_stored(&l, &o->filled);
     push_long(&l, (int64_t)o->seed);
     push_int(&l, t->spec.mode);
     push_word(&l, gt_data_poison(type));

@@ -47,11 +47,45 @@ enum gt_data_mode gt_data_exact(const gemmtune_problem *p, int64_t k) {
     return unit == 0 || most <= 1 / unit ? GT_DATA_SMALL : GT_DATA_UNIT;
 }
 
-void gt_data_fill(void *x, gemmtune_dtype type, int64_t rows, int64_t cols, int64_t ld,
-                  uint64_t seed, enum gt_data_mode mode) {
-    const size_t size = gt_type_size(type);
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < cols; j++)
-            gt_element_put((char *)x + (size_t)(i * ld + j) * size, type,
-                           gt_data_value(seed, i, j, mode, type));
+double gt_stack_value(const struct gt_stack *x, uint64_t seed, int64_t z, int64_t row,
+                      int64_t col, enum gt_data_mode mode) {
+    const int64_t at = (x->count > 1 ? z * x->stride : 0) + row * x->ld + col;
+    return gt_data_value(seed, at / x->ld, at % x->ld, mode, x->type);
+}
+
+struct gt_stack gt_stack_of(const gemmtune_problem *p, int operand) {
+    const struct gt_shape shape[3] = {gt_problem_shape_a(p), gt_problem_shape_b(p),
+                                      gt_problem_shape_c(p)};
+    const gemmtune_dtype type[3] = {p->type_a, p->type_b, p->type_c};
+    const int64_t ld[3] = {p->lda, p->ldb, p->ldc};
+    const int64_t stride[3] = {p->stride_a, p->stride_b, p->stride_c};
+    return (struct gt_stack){.type = type[operand],
+                             .count = stride[operand] == 0 ? 1 : p->batch,
+                             .stride = stride[operand],
+                             .rows = shape[operand].rows,
+                             .cols = shape[operand].cols,
+                             .ld = ld[operand]};
+}
+
+struct gt_stack gt_stack_row(gemmtune_dtype type, int64_t elements) {
+    return (struct gt_stack){
+        .type = type, .count = 1, .rows = 1, .cols = elements, .ld = elements};
+}
+
+int64_t gt_stack_elements(const struct gt_stack *x) {
+    return x->rows == 0 || x->cols == 0
+               ? 0
+               : (x->count - 1) * x->stride + (x->rows - 1) * x->ld + x->cols;
+}
+
+void gt_data_fill(void *x, const struct gt_stack *stored, uint64_t seed,
+                  enum gt_data_mode mode) {
+    const size_t size = gt_type_size(stored->type);
+    for (int64_t e = 0; e < stored->count * stored->rows * stored->cols; e++) {
+        const int64_t z = e / stored->cols / stored->rows;
+        const int64_t i = e / stored->cols % stored->rows, j = e % stored->cols;
+        const int64_t at = z * stored->stride + i * stored->ld + j;
+        gt_element_put((char *)x + (size_t)at * size, stored->type,
+                       gt_stack_value(stored, seed, z, i, j, mode));
+    }
 }

@@ -7,6 +7,7 @@
 #define GT_TUNER_LAB_DATA_H
 
 #include "core/element.h"
+#include "core/problem.h"
 
 enum gt_data_mode {
     GT_DATA_SMALL = 0, /* integers -3..3: sums are exact */
@@ -26,17 +27,34 @@ enum gt_data_mode {
 /* In place of GT_POISON for 8-bit floats: each byte is NaN. */
 #define GT_POISON_8 UINT32_C(0xff7f7fff)
 
+/* The matrices of an operand as they lie in memory: `count` of them, `stride` elements
+ * apart, each of `rows` rows of `cols` elements, `ld` apart. */
+struct gt_stack {
+    gemmtune_dtype type; /* one of the checker's */
+    int64_t count, stride, rows, cols, ld;
+};
+/* Operand 0 (A), 1 (B) or 2 (C) of a canonical problem. An operand that all products share
+ * is one matrix. */
+struct gt_stack gt_stack_of(const gemmtune_problem *p, int operand);
+/* `elements` in one row. */
+struct gt_stack gt_stack_row(gemmtune_dtype type, int64_t elements);
+/* Elements from the first to the last. */
+int64_t gt_stack_elements(const struct gt_stack *x);
+
 /* The word for an input of this type. */
 uint32_t gt_data_poison(gemmtune_dtype type);
 
-/* The value of element (row, col); the type holds it exactly. */
+/* The value of element (row, col) of a matrix; the type holds it exactly. */
 double gt_data_value(uint64_t seed, int64_t row, int64_t col, enum gt_data_mode mode,
                      gemmtune_dtype type);
+/* The value of element (row, col) of matrix z: matrices that share memory agree on it. */
+double gt_stack_value(const struct gt_stack *x, uint64_t seed, int64_t z, int64_t row,
+                      int64_t col, enum gt_data_mode mode);
 /* The mode in which a sum of k products is exact in the problem's accumulator, in any
  * order. */
 enum gt_data_mode gt_data_exact(const gemmtune_problem *p, int64_t k);
-/* Fills rows x cols elements with leading dimension ld. */
-void gt_data_fill(void *x, gemmtune_dtype type, int64_t rows, int64_t cols, int64_t ld,
-                  uint64_t seed, enum gt_data_mode mode);
+/* Fills the matrices at x. */
+void gt_data_fill(void *x, const struct gt_stack *stored, uint64_t seed,
+                  enum gt_data_mode mode);
 
 #endif

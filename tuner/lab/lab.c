@@ -91,7 +91,23 @@ static int64_t padded(const struct small *s, int64_t row, int pads, gemmtune_dty
     return ((row > 0 ? row : 1) + pads * s->pad + to - 1) / to * to;
 }
 
-/* The small shape with the types and the layout of `types`. */
+/* The products of a small shape. One product is 0 apart: nothing depends on it. Of a batch
+ * there are two to four, with gaps of whole vectors between them, so that kernels with
+ * vector loads are not spared. Operands that the batch shares are shared here as well. */
+static void space_products(gemmtune_problem *p, const gemmtune_problem *types,
+                           const struct small *s) {
+    enum { GAP = GT_VECTOR_BYTES }; /* elements */
+    const int64_t gap = s->pad > 0 ? GAP : 0;
+    p->stride_a = p->stride_b = p->stride_c = 0;
+    if (!gt_problem_is_batch(types))
+        return;
+    p->batch = 2 + s->pad % 3;
+    p->stride_a = types->stride_a == 0 ? 0 : gt_problem_shape_a(p).rows * p->lda + gap;
+    p->stride_b = types->stride_b == 0 ? 0 : gt_problem_shape_b(p).rows * p->ldb + 2 * gap;
+    p->stride_c = p->m * p->ldc + 3 * gap;
+}
+
+/* The small shape with the types, the layout and the kind of batch of `types`. */
 static gemmtune_problem small_problem(const struct small *s,
                                       const gemmtune_problem *types) {
     gemmtune_problem p = *types;
@@ -101,7 +117,7 @@ static gemmtune_problem small_problem(const struct small *s,
     p.lda = padded(s, p.trans_a ? p.m : p.k, 1, p.type_a);
     p.ldb = padded(s, p.trans_b ? p.k : p.n, 2, p.type_b);
     p.ldc = padded(s, p.n, 3, p.type_c);
-    p.stride_a = p.stride_b = p.stride_c = 0;
+    space_products(&p, types, s);
     return p;
 }
 
@@ -184,7 +200,8 @@ static int64_t largest_buffer(const gemmtune_problem *p) {
         gt_problem_elems_a(p) * (int64_t)gt_type_size(p->type_a),
         gt_problem_elems_b(p) * (int64_t)gt_type_size(p->type_b),
         c_bytes(p),
-        gt_bytes_product(p->m * p->n, (int64_t)gt_type_size(gt_type_wide(p->type_acc))),
+        gt_bytes_product(gt_bytes_product(p->batch, p->m * p->n),
+                         (int64_t)gt_type_size(gt_type_wide(p->type_acc))),
     };
     int64_t most = 0;
     for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++)

@@ -33,10 +33,9 @@ static gt_status make(struct matrices *x, const gemmtune_problem *p, struct gt_e
     x->c = elements(gt_problem_elems_c(p), p->type_c);
     if (!x->a || !x->b || !x->c)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no host memory for the product on the CPU");
-    gt_data_fill(x->a, p->type_a, p->trans_a ? p->k : p->m, p->trans_a ? p->m : p->k,
-                 p->lda, 1, GT_DATA_UNIFORM);
-    gt_data_fill(x->b, p->type_b, p->trans_b ? p->n : p->k, p->trans_b ? p->k : p->n,
-                 p->ldb, 2, GT_DATA_UNIFORM);
+    const struct gt_stack a = gt_stack_of(p, 0), b = gt_stack_of(p, 1);
+    gt_data_fill(x->a, &a, 1, GT_DATA_UNIFORM);
+    gt_data_fill(x->b, &b, 2, GT_DATA_UNIFORM);
     /* the first write to a page is the system's work, not the product's */
     memset(x->c, 0, (size_t)gt_problem_elems_c(p) * gt_type_size(p->type_c));
     return GEMMTUNE_OK;
@@ -46,17 +45,17 @@ static gt_status make(struct matrices *x, const gemmtune_problem *p, struct gt_e
 
 #define LOOP(name, type, sum_type)                                                         \
     static void name(const gemmtune_problem *p, const struct matrices *x) {                \
-        const type *a = x->a, *b = x->b;                                                   \
-        type *c = x->c;                                                                    \
         const int64_t ai = p->trans_a ? 1 : p->lda, ak = p->trans_a ? p->lda : 1;          \
         const int64_t bk = p->trans_b ? 1 : p->ldb, bj = p->trans_b ? p->ldb : 1;          \
-        for (int64_t i = 0; i < p->m; i++)                                                 \
-            for (int64_t j = 0; j < p->n; j++) {                                           \
-                sum_type sum = 0;                                                          \
-                for (int64_t k = 0; k < p->k; k++)                                         \
-                    sum += (sum_type)a[i * ai + k * ak] * (sum_type)b[k * bk + j * bj];    \
-                c[i * p->ldc + j] = (type)sum;                                             \
-            }                                                                              \
+        for (int64_t e = 0; e < p->batch * p->m * p->n; e++) {                             \
+            const int64_t z = e / p->n / p->m, i = e / p->n % p->m, j = e % p->n;          \
+            const type *a = (const type *)x->a + z * p->stride_a;                          \
+            const type *b = (const type *)x->b + z * p->stride_b;                          \
+            sum_type sum = 0;                                                              \
+            for (int64_t k = 0; k < p->k; k++)                                             \
+                sum += (sum_type)a[i * ai + k * ak] * (sum_type)b[k * bk + j * bj];        \
+            ((type *)x->c)[z * p->stride_c + i * p->ldc + j] = (type)sum;                  \
+        }                                                                                  \
     }
 
 LOOP(loop_f32, float, double) /* with a double accumulator, as in the published table */
@@ -154,7 +153,8 @@ const char *gt_cpu_blas_warning(void) {
                : NULL;
 }
 
-void gt_cpu_blas_run(const gemmtune_problem *p, double alpha, const void *a, const void *b,
+/* One product. */
+static void blas_one(const gemmtune_problem *p, double alpha, const void *a, const void *b,
                      double beta, void *c) {
     const int ta = p->trans_a ? CBLAS_YES : CBLAS_NO,
               tb = p->trans_b ? CBLAS_YES : CBLAS_NO;
@@ -165,6 +165,16 @@ void gt_cpu_blas_run(const gemmtune_problem *p, double alpha, const void *a, con
     else
         blas.sgemm(CBLAS_ROW, ta, tb, m, n, k, (float)alpha, a, lda, b, ldb, (float)beta, c,
                    ldc);
+}
+
+/* A CBLAS has no call for batches that all libraries know. */
+void gt_cpu_blas_run(const gemmtune_problem *p, double alpha, const void *a, const void *b,
+                     double beta, void *c) {
+    const size_t size = gt_type_size(p->type_c);
+    for (int64_t z = 0; z < p->batch; z++)
+        blas_one(p, alpha, (const char *)a + (size_t)(z * p->stride_a) * size,
+                 (const char *)b + (size_t)(z * p->stride_b) * size, beta,
+                 (char *)c + (size_t)(z * p->stride_c) * size);
 }
 
 static void blas_any(const gemmtune_problem *p, const struct matrices *x) {

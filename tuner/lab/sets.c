@@ -68,16 +68,14 @@ static gt_status make_views(struct gt_lab *lab, const int64_t stride[3],
 
 static gt_status fill_sets(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                            struct gt_err *err) {
-    const int64_t rows[3] = {p->trans_a ? p->k : p->m, p->trans_b ? p->n : p->k, p->m};
-    const int64_t cols[3] = {p->trans_a ? p->m : p->k, p->trans_b ? p->k : p->n, p->n};
-    const int64_t ld[3] = {p->lda, p->ldb, p->ldc};
-    const gemmtune_dtype type[3] = {p->type_a, p->type_b, p->type_c};
     gt_status status = GEMMTUNE_OK;
-    for (int o = 0; o < 3; o++)
+    for (int o = 0; o < 3; o++) {
+        const struct gt_stack stored = gt_stack_of(p, o);
         for (int i = 0; status == GEMMTUNE_OK && i < lab->sets.count; i++)
-            status = gt_checker_fill(lab->checker, lab->sets.view[o][i], type[o], rows[o],
-                                     cols[o], ld[o], seed * 7 + (uint64_t)(3 * i + o) + 100,
+            status = gt_checker_fill(lab->checker, lab->sets.view[o][i], &stored,
+                                     seed * 7 + (uint64_t)(3 * i + o) + 100,
                                      GT_DATA_UNIFORM, err);
+    }
     return status;
 }
 

@@ -11,7 +11,8 @@
  * gt_wide, not rounded to C's type. The host recomputes sampled elements of it from the
  * same generator (tuner/lab/data.c), which reveals a broken device or compiler.
  *
- * Index order: row-major. Element (i, j) of a matrix is at i * ld + j. A stored A is m x k,
+ * Index order: row-major. Element (i, j) of a matrix is at i * ld + j, and of matrix z of a
+ * batch at z * stride + i * ld + j. A stored A is m x k,
  * or k x m with ta; a stored B is k x n, or n x k with tb. Layouts are arguments here, so
  * that one build serves all four.
  *
@@ -205,14 +206,41 @@ GT_INLINE gt_wide gt_datum(gt_ulong seed, gt_long row, gt_long col, int mode, in
 #endif
 }
 
-/* Fills rows x cols elements. Elements between cols and ld keep their poison. */
-GT_KERNEL(gt_fill, 256, 1, 1)(gt_matrix x, int bytes, int bits, gt_long rows, gt_long cols,
-                               gt_long ld, gt_ulong seed, int mode) {
-    const gt_long step = (gt_long)GT_GRID_SIZE * 256;
-    for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < rows * cols; e += step) {
-        const gt_long i = e / cols, j = e % cols;
-        gt_put(x, i * ld + j, bytes, bits, gt_datum(seed, i, j, mode, bytes, bits));
+/* The datum of the element at `at` in memory: matrices of a batch that share memory agree
+ * on it. Of a single matrix it is the datum of (row, column). */
+GT_INLINE gt_wide gt_datum_at(gt_ulong seed, gt_long at, gt_long ld, int mode, int bytes,
+                              int bits) {
+    return gt_datum(seed, at / ld, at % ld, mode, bytes, bits);
+}
+
+/* Fills `count` matrices of rows x cols elements. Elements between cols and ld, and between
+ * matrices, keep their poison. */
+GT_KERNEL(gt_fill, 256, 1, 1)(gt_matrix x, int bytes, int bits, gt_long count,
+                               gt_long stride, gt_long rows, gt_long cols, gt_long ld,
+                               gt_ulong seed, int mode) {
+    const gt_long step = (gt_long)GT_GRID_SIZE * 256, total = count * rows * cols;
+    for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < total; e += step) {
+        const gt_long row = e / cols; /* counted over all matrices */
+        const gt_long at = row / rows * stride + row % rows * ld + e % cols;
+        gt_put(x, at, bytes, bits, gt_datum_at(seed, at, ld, mode, bytes, bits));
     }
+}
+
+/* The matrix that has an element at `at`: the last one of those that share it; -1 when none
+ * has. Matrices follow one another or, with a stride below ld, may lie side by side in the
+ * same rows. */
+GT_INLINE gt_long gt_owner(gt_long at, gt_long count, gt_long stride, gt_long rows,
+                           gt_long cols, gt_long ld) {
+    const int beside = stride < ld && (count - 1) * stride + cols <= ld;
+    gt_long z = at < 0 ? -1 : stride == 0 ? 0 : (beside ? at % ld : at) / stride;
+    for (z = GT_MIN(z, count - 1); z >= 0; z--) {
+        const gt_long row = (at - z * stride) / ld;
+        if (row >= rows)
+            return -1;
+        if ((at - z * stride) % ld < cols)
+            return z;
+    }
+    return -1;
 }
 
 /* ---- reference ---- */
@@ -230,16 +258,21 @@ GT_KERNEL(gt_fill, 256, 1, 1)(gt_matrix x, int bytes, int bits, gt_long rows, gt
     }
 
 /* r = alpha op(A) op(B) + beta C0 and, for floating point, s = |alpha| |A| |B| + |beta|
- * |C0|, both m x n packed. With alpha 0 or k 0, A and B are not read; with beta 0, C0 is
- * not read. */
-GT_KERNEL(gt_reference, 256, 1, 1)(int m, int n, int k, int ta, int tb, gt_wide alpha,
-                                    gt_input a, gt_long lda, gt_input b, gt_long ldb,
-                                    gt_wide beta, gt_input c0, gt_long ldc,
-                                    GT_GLOBAL gt_wide *r, GT_GLOBAL gt_wide *s) {
-    const gt_long total = (gt_long)m * n, step = (gt_long)GT_GRID_SIZE * 256;
+ * |C0|, both m x n packed, of all products of a batch. With alpha 0 or k 0, A and B are not
+ * read; with beta 0, C0 is not read. */
+GT_KERNEL(gt_reference, 256, 1, 1)(int m, int n, int k, int ta, int tb, gt_long count,
+                                    gt_wide alpha, gt_input all_a, gt_long lda,
+                                    gt_long stride_a, gt_input all_b, gt_long ldb,
+                                    gt_long stride_b, gt_wide beta, gt_input all_c0,
+                                    gt_long ldc, gt_long stride_c, GT_GLOBAL gt_wide *r,
+                                    GT_GLOBAL gt_wide *s) {
+    const gt_long one = (gt_long)m * n, step = (gt_long)GT_GRID_SIZE * 256;
     const int depth = alpha == 0 ? 0 : k;
-    for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < total; e += step) {
-        const gt_long i = e / n, j = e % n;
+    for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < count * one; e += step) {
+        const gt_long z = e / one, i = e % one / n, j = e % n;
+        gt_input a = all_a + z * stride_a * GT_BYTES_A;
+        gt_input b = all_b + z * stride_b * GT_BYTES_B;
+        gt_input c0 = all_c0 + z * stride_c * GT_BYTES_C;
         gt_wide sum = 0;
 #if !GT_WIDE_I32
         gt_wide low = 0, size = 0;
@@ -283,14 +316,15 @@ GT_KERNEL(gt_reference, 256, 1, 1)(int m, int n, int k, int ta, int tb, gt_wide 
 #define GT_MOST 4095u
 #define GT_COUNTERS 4 /* wrong, touched, changed, beyond: see tuner/lab/check_internal.h */
 
-/* Checks every element of a buffer of `total` elements in which C starts at `front`.
- * Elements of C are compared with r. All others (guard zones, leading-dimension padding)
- * must still hold their value from before the product: the poison word, or with `finite`
- * row 0 of the generator with `seed`. Adds wrong elements to found[0], touched ones outside
- * C to found[1]. An element is right when it is r rounded to C's type, or with `loose` when
- * |c - r| <= tol * s + ulp * max(|r|, least). */
+/* Checks every element of a buffer of `total` elements in which C starts at `front`: `count`
+ * matrices, `stride` apart. Elements of C are compared with r. All others (guard zones,
+ * padding of rows, gaps between matrices) must still hold their value from before the
+ * product: the poison word, or with `finite` row 0 of the generator with `seed`. Adds wrong
+ * elements to found[0], touched ones outside C to found[1]. An element is right when it is r
+ * rounded to C's type, or with `loose` when |c - r| <= tol * s + ulp * max(|r|, least). */
 GT_KERNEL(gt_compare, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int m, int n,
-                                  gt_long ldc, GT_GLOBAL const gt_wide *r,
+                                  gt_long count, gt_long stride, gt_long ldc,
+                                  GT_GLOBAL const gt_wide *r,
                                   GT_GLOBAL const gt_wide *s, int loose, gt_wide tol,
                                   gt_wide ulp, gt_wide least, unsigned int poison,
                                   int finite, gt_ulong seed, GT_GLOBAL unsigned int *found,
@@ -298,18 +332,20 @@ GT_KERNEL(gt_compare, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int m
     const gt_long step = (gt_long)GT_GRID_SIZE * 256;
     unsigned int wrong = 0, touched = 0;
     for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < total; e += step) {
-        const gt_long i = (e - front) / ldc, j = (e - front) % ldc;
+        const gt_long z = gt_owner(e - front, count, stride, m, n, ldc);
+        const gt_long at = e - front - z * stride; /* in matrix z */
         const gt_wide got = gt_get(c, e, GT_BYTES_C, GT_BITS_C);
-        if (e < front || i >= m || j >= n) {
+        if (z < 0) {
             touched += finite ? got != gt_datum(seed, 0, e, 1, GT_BYTES_C, GT_BITS_C)
                               : !gt_poisoned(c, e, GT_BYTES_C, poison);
         } else {
-            const gt_wide want = r[i * n + j];
+            const gt_long x = (z * m + at / ldc) * n + at % ldc;
+            const gt_wide want = r[x];
             int good = got == gt_rounded_to_c(want);
 #if !GT_WIDE_I32
             if (loose && !good)
                 good = GT_ABS(got - want) <=
-                       tol * s[i * n + j] + ulp * GT_MAX(GT_ABS(want), least);
+                       tol * s[x] + ulp * GT_MAX(GT_ABS(want), least);
 #endif
             wrong += !good;
         }
@@ -323,17 +359,18 @@ GT_KERNEL(gt_compare, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int m
 /* Checks an input: the values of gt_fill and the poison must still be there. Adds the
  * changed elements to found[GT_COUNTERS * slot + 2]. */
 GT_KERNEL(gt_unchanged, 256, 1, 1)(gt_input x, int bytes, int bits, gt_long total,
-                                    gt_long front, gt_long rows, gt_long cols, gt_long ld,
-                                    gt_ulong seed, int mode, unsigned int poison,
+                                    gt_long front, gt_long count, gt_long stride,
+                                    gt_long rows, gt_long cols, gt_long ld, gt_ulong seed,
+                                    int mode, unsigned int poison,
                                     GT_GLOBAL unsigned int *found, int slot) {
     const gt_long step = (gt_long)GT_GRID_SIZE * 256;
     unsigned int changed = 0;
     for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < total; e += step) {
-        const gt_long i = (e - front) / ld, j = (e - front) % ld;
-        if (e < front || i >= rows || j >= cols)
+        if (gt_owner(e - front, count, stride, rows, cols, ld) < 0)
             changed += !gt_poisoned(x, e, bytes, poison);
         else
-            changed += gt_get(x, e, bytes, bits) != gt_datum(seed, i, j, mode, bytes, bits);
+            changed += gt_get(x, e, bytes, bits) !=
+                       gt_datum_at(seed, e - front, ld, mode, bytes, bits);
     }
     if (changed)
         GT_COUNT(&found[GT_COUNTERS * slot + 2], GT_MIN(changed, GT_MOST));

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Batches in a family: which families serve them, their launches, workspace, arguments and
+ * text. */
+#include "runtime/fit.h"
+#include "tests/unit/made_up.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct gt_device card = MADE_UP(.cc = 61, .units = 6, .smem_max = 49152);
+
+/* A family whose workspace is 100 bytes for a product of m 1. The caller destroys it. */
+static struct gt_family *family_of(const char *batch, const char *grid, const char *args) {
+    static const char *const source[2] = {
+        "GT_KERNEL(gemm, 1, 1, 1)(GT_PARAMS) { GT_PRODUCT(); }", ""};
+    static const char form[] =
+        "{\"format\": 1, \"family\": \"toy\", \"about\": \"\", %s"
+        "\"source\": {\"cuda\": \"toy.cu\"}, \"entry\": \"gemm\", \"uses\": [],"
+        "\"dtypes\": [\"f32\"], \"layouts\": [\"nn\"],"
+        "\"params\": {\"W\": [8]}, \"default\": {\"W\": 8}, \"require\": [],"
+        "\"accept\": [], \"align\": [\"16\", \"4\", \"4\"],"
+        "\"launch\": {\"block\": [\"W\", \"1\", \"1\"], \"grid\": [%s],"
+        "\"workspace\": \"100 * M\"},"
+        "\"args\": [\"m\", \"alpha\", \"a\", \"b\", \"beta\", \"c\"%s]}";
+    struct gt_family *f = NULL;
+    struct gt_err err = {""};
+    char json[1024];
+    (void)snprintf(json, sizeof json, form, batch, grid, args);
+    (void)gt_family_parse(&f, "toy", "toy/space.json", json, source, &err);
+    assert_string_equal(err.line, "");
+    return f;
+}
+
+static struct gt_family *grid_family(void) {
+    return family_of("\"batch\": \"grid\",", "\"M\", \"1\", \"1\"", ", \"workspace\"");
+}
+
+static gt_status fit_to(struct gt_fit *fit, const struct gt_family *f, const char *name,
+                        struct gt_err *err) {
+    gemmtune_problem p;
+    struct gt_point point;
+    assert_int_equal(gt_problem_from_name(&p, name, NULL), GEMMTUNE_OK);
+    gt_family_default(f, &point);
+    return gt_fit_point(fit, f, &card, &p, &point, err);
+}
+
+/* CUDA has at most 65535 blocks along y and z, so a large batch is spread over both. */
+static void test_the_grid_numbers_products(void **state) {
+    static const struct {
+        const char *name;
+        int64_t y, z;
+    } rows[] = {
+        {"f32-nn-3x4x4", 1, 1},
+        {"f32-nn-3x4x4,batch=2", 2, 1},
+        {"f32-nn-3x4x4,batch=65535", 65535, 1},
+        {"f32-nn-3x4x4,batch=65536", 32768, 2},
+        {"f32-nn-3x4x4,batch=1000003", 62501, 16},
+        {"f32-nn-3x4x4,batch=2147483647", 65535, 32769},
+    };
+    (void)state;
+    struct gt_family *f = grid_family();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_err err = {""};
+        struct gt_fit fit;
+        (void)fit_to(&fit, f, rows[i].name, &err);
+        assert_string_equal(err.line, "");
+        assert_int_equal(fit.passes.item[0].launch.grid[0], 3);
+        assert_int_equal(fit.passes.item[0].launch.grid[1], rows[i].y);
+        assert_int_equal(fit.passes.item[0].launch.grid[2], rows[i].z);
+    }
+    gt_family_destroy(f);
+}
+
+static void test_each_product_has_its_workspace(void **state) {
+    struct gt_fit fit;
+    (void)state;
+    struct gt_family *f = grid_family();
+    assert_int_equal(fit_to(&fit, f, "f32-nn-3x4x4", NULL), GEMMTUNE_OK);
+    assert_int_equal(fit.passes.workspace_bytes, 300);
+    assert_int_equal(fit_to(&fit, f, "f32-nn-3x4x4,batch=7", NULL), GEMMTUNE_OK);
+    assert_int_equal(fit.passes.workspace_step, 512);
+    assert_int_equal(fit.passes.workspace_bytes, 7 * 512);
+    gt_family_destroy(f);
+}
+
+static void test_refusals(void **state) {
+    static const struct {
+        const char *batch, *grid, *name, *said;
+    } rows[] = {
+        {"", "\"M\", \"1\", \"1\"", "f32-nn-3x4x4,batch=2", "has no kernel for batches"},
+        {"\"batch\": \"grid\",", "\"1\", \"M\", \"1\"", "f32-nn-3x4x4,batch=2",
+         "the grid's y and z number the products, so they must be 1"},
+        {"\"batch\": \"grid\",", "\"M\", \"1\", \"1\"", "f32-nn-3x4x4,batch=2,sa=14",
+         "the rows of A are not aligned"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_family *f = family_of(rows[i].batch, rows[i].grid, "");
+        struct gt_err err = {""};
+        struct gt_fit fit;
+        assert_int_not_equal(fit_to(&fit, f, rows[i].name, &err), GEMMTUNE_OK);
+        if (strstr(err.line, rows[i].said) == NULL)
+            fail_msg("\"%s\" lacks \"%s\"", err.line, rows[i].said);
+        gt_family_destroy(f);
+    }
+}
+
+static void expect(const struct gt_family *f, const char *name, const char *piece,
+                   bool has) {
+    struct gt_fit fit;
+    char *text = NULL;
+    assert_int_equal(fit_to(&fit, f, name, NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_source_of(&text, &fit.binding, &card, NULL), GEMMTUNE_OK);
+    if ((strstr(text, piece) != NULL) != has)
+        fail_msg("the text for %s %s \"%s\"", name, has ? "lacks" : "has", piece);
+    free(text);
+}
+
+/* Kernels of single products do not change when a family learns batches. */
+static void test_text(void **state) {
+    static const char strides[] =
+        "GT_GLOBAL gt_acc *workspace, int batch, gt_long stride_a, gt_long stride_b, "
+        "gt_long stride_c, gt_long stride_w\n";
+    (void)state;
+    struct gt_family *grid = grid_family();
+    expect(grid, "f32-nn-3x4x4,batch=2", "#define GT_BATCH 1\n", true);
+    expect(grid, "f32-nn-3x4x4,batch=2", strides, true);
+    expect(grid, "f32-nn-3x4x4", "#define GT_BATCH", false);
+    expect(grid, "f32-nn-3x4x4", "GT_GLOBAL gt_acc *workspace\n", true);
+    gt_family_destroy(grid);
+    struct gt_family *own =
+        family_of("\"batch\": \"own\",", "\"cdiv(BATCH, 4)\", \"1\", \"1\"",
+                  ", \"batch\", \"stride_a\", \"stride_c\"");
+    expect(own, "f32-nn-3x4x4,batch=9",
+           "c, int batch, gt_long stride_a, gt_long stride_c\n", true);
+    expect(own, "f32-nn-3x4x4", "c, int batch, gt_long stride_a, gt_long stride_c\n", true);
+    struct gt_fit fit;
+    assert_int_equal(fit_to(&fit, own, "f32-nn-3x4x4,batch=9", NULL), GEMMTUNE_OK);
+    assert_int_equal(fit.passes.item[0].launch.grid[0], 3);
+    assert_int_equal(fit.passes.item[0].launch.grid[1], 1);
+    gt_family_destroy(own);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_grid_numbers_products),
+        cmocka_unit_test(test_each_product_has_its_workspace),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
