@@ -316,12 +316,13 @@ GT_KERNEL(gt_reference, 256, 1, 1)(int m, int n, int k, int ta, int tb, gt_long 
 #define GT_MOST 4095u
 #define GT_COUNTERS 4 /* wrong, touched, changed, beyond: see tuner/lab/check_internal.h */
 
-/* Checks every element of a buffer of `total` elements in which C starts at `front`: `count`
+/* Checks every element of a buffer of `total` elements in which C starts at `front`: count
  * matrices, `stride` apart. Elements of C are compared with r. All others (guard zones,
  * padding of rows, gaps between matrices) must still hold their value from before the
  * product: the poison word, or with `finite` row 0 of the generator with `seed`. Adds wrong
- * elements to found[0], touched ones outside C to found[1]. An element is right when it is r
- * rounded to C's type, or with `loose` when |c - r| <= tol * s + ulp * max(|r|, least). */
+ * elements to found[0], touched ones outside C to found[1]. An element is right when it is
+ * r rounded to C's type, or with `loose` when |c - r| <= tol * s + ulp * max(|r|, least).
+ */
 GT_KERNEL(gt_compare, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int m, int n,
                                   gt_long count, gt_long stride, gt_long ldc,
                                   GT_GLOBAL const gt_wide *r,
