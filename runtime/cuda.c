@@ -417,6 +417,20 @@ static gt_cu_result encode(struct gt_cu_tensor_map *map, const struct gt_cuda *c
                                       GT_CU_TMA_FILL_ZERO);
 }
 
+/*
+ * Drivers up to 595 set bit 85 of the maps of small operands wrongly on Blackwell: now and
+ * then a copy through such a map reads memory that does not exist. NVIDIA's remedy is to
+ * clear that bit where the memory has less than 128 KiB and rows have gaps (release notes
+ * of the driver 595.71.05, "Known Issues"). Maps of operands without gaps mean the same
+ * without it.
+ */
+static void mend_small_map(struct gt_cu_tensor_map *map, const struct gt_device *d,
+                           const struct gt_tiling *t) {
+    const bool is_blackwell = d->cc >= 100 && d->cc < 130;
+    if (is_blackwell && t->outer * t->stride < 128 << 10)
+        map->opaque[1] &= ~(UINT64_C(1) << 21);
+}
+
 static gt_status encode_map(struct gt_tensor_map *out, const struct gt_gpu *gpu,
                             const struct gt_tiling *tiling, void *memory,
                             struct gt_err *err) {
@@ -435,6 +449,7 @@ static gt_status encode_map(struct gt_tensor_map *out, const struct gt_gpu *gpu,
         leave(cu);
     if (result != GT_CU_SUCCESS)
         return fail_launch("cuTensorMapEncodeTiled", result, err);
+    mend_small_map(&map, &gpu->device, tiling);
     memcpy(out, &map, sizeof *out);
     return GEMMTUNE_OK;
 }

@@ -206,8 +206,7 @@ static void copy(struct thread *t, const struct ins *ins) {
     take_off(t, &f);
 }
 
-/* ---- by a tensor map
- * --------------------------------------------------------------------- */
+/* ---- by a tensor map ----------------------------------------------------------------- */
 
 /* The map and the coordinates of an operand "[map, {c0, c1}]". */
 static void read_map(struct flight *f, struct thread *t, const struct ins *ins,
@@ -218,6 +217,8 @@ static void read_map(struct flight *f, struct thread *t, const struct ins *ins,
     check_aligned(t, ins, at, MAP_ALIGN, "the tensor map's address");
     for (unsigned w = 0; w < 16; w++)
         memcpy(&words[w], reach(t, ins, SPACE_GENERIC, at + 8 * w, 8, LOAD), 8);
+    if (words[1] & PTX_TENSOR_FAULTY)
+        fail(t, ins, PTX_FAILED, "bit 85 of the tensor map is set, as faulty drivers do");
     ptx_tensor_unpack(&f->map, words);
     if (f->map.rank != count || ins->count != count)
         fail(t, ins, PTX_FAILED, "%u coordinates for a tensor map of rank %u", count,

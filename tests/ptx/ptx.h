@@ -94,6 +94,9 @@ struct ptx_tensor {
     enum ptx_kind kind;
 };
 
+/* Of the second word: what drivers set on Blackwell, where such a map may fault. */
+#define PTX_TENSOR_FAULTY (UINT64_C(1) << 21)
+
 void ptx_tensor_pack(uint64_t words[16], const struct ptx_tensor *tensor);
 
 #endif

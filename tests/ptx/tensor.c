@@ -36,7 +36,7 @@ void ptx_tensor_pack(uint64_t words[16], const struct ptx_tensor *t) {
 void ptx_tensor_unpack(struct ptx_tensor *t, const uint64_t w[16]) {
     *t = (struct ptx_tensor){
         .address = w[0],
-        .kind = (enum ptx_kind)w[1],
+        .kind = (enum ptx_kind)(w[1] & 255),
         .dims = {w[2], w[3], w[8], w[9], w[10]},
         .rank = w[7] & 255,
         .element = w[7] >> 8 & 255,

@@ -22,6 +22,7 @@ starts() {
 # and tensor maps take part.
 few='h200 dmma f64 65x130x70
 h200 tma f32 65x132x72
+rtx5090 tma f32 65x132x72
 h200 limbs i32 65x130x70
 h200 multistage f32 65x132x72
 a100 mma bf16 72x136x272

@@ -38,6 +38,11 @@ static bool is_box_legal(const struct ptx_tensor *t) {
     return row % 16 == 0 && (t->swizzle == 0 || row <= t->swizzle);
 }
 
+/* Whether a driver before NVIDIA's remedy makes a map that faults; see ptx.h. */
+static bool is_faulty(const struct ptx_tensor *t) {
+    return device[current()->device]->cc >= 100 && t->dims[1] * t->strides[1] < 128 << 10;
+}
+
 gt_cu_result cuTensorMapEncodeTiled(struct gt_cu_tensor_map *map, gt_cu_tma_type type,
                                     uint32_t rank, void *memory, const uint64_t *dims,
                                     const uint64_t *strides, const uint32_t *box,
@@ -67,5 +72,7 @@ gt_cu_result cuTensorMapEncodeTiled(struct gt_cu_tensor_map *map, gt_cu_tma_type
         !is_box_legal(&t))
         return GT_CU_INVALID_VALUE;
     ptx_tensor_pack(map->opaque, &t);
+    if (is_faulty(&t))
+        map->opaque[1] |= PTX_TENSOR_FAULTY;
     return GT_CU_SUCCESS;
 }
