@@ -15,7 +15,6 @@ uint32_t add_slot(struct reader *r, enum origin origin, uint64_t value) {
     return (uint32_t)c->slots++;
 }
 
-/* ".reg .b32 %r<170>, %x;" behind the type. */
 void declare(struct reader *r) {
     do {
         struct declaration *d = &r->declaration[r->declarations];

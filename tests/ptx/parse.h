@@ -3,7 +3,10 @@
 #ifndef GT_TESTS_PTX_PARSE_H
 #define GT_TESTS_PTX_PARSE_H
 
-#include "tests/ptx/inside.h"
+#include "tests/ptx/code.h"
+
+#include <setjmp.h>
+#include <string.h>
 
 enum { NAME_MAX_ = 64, SYMBOLS_MAX = 64, DECLS_MAX = 256, LABELS_MAX = 4096 };
 
@@ -55,26 +58,43 @@ struct reader {
     size_t jumps, jump_room;
 };
 
-_Noreturn void refuse(struct reader *r, const char *what, const char *word);
+/* ---- words.c ---- */
 
+_Noreturn void refuse(struct reader *r, const char *what, const char *word);
+void *grow(struct reader *r, void *old, size_t count, size_t *room, size_t size);
 /* Blanks and comments. */
 void skip(struct reader *r);
+void skip_line(struct reader *r);
 /* Whether this character comes next; it is passed over. */
 bool accept(struct reader *r, char c);
 void expect(struct reader *r, char c);
 /* Copies a word of letters, digits and _ $ % . : to `out`; false when none is there. */
 bool take_name(struct reader *r, char *out, size_t size);
+/* An integer, or the bits of a number as 0f3F800000 or 0d3FF0000000000000. */
 uint64_t take_number(struct reader *r);
-void skip_line(struct reader *r);
+
+/* ---- symbol.c: each begins behind the word of the space ---- */
+
+void read_shared(struct reader *r);
+void read_local(struct reader *r);
+/* Data of the module: zeros, or the numbers in braces. */
+void read_global(struct reader *r);
+/* All parameters of the kernel, with their parentheses. */
+void read_params(struct reader *r);
+
+/* ---- operand.c ---- */
 
 uint32_t add_slot(struct reader *r, enum origin origin, uint64_t value);
+/* ".reg .b32 %r<170>, %x;" behind the type. */
 void declare(struct reader *r);
-void add_symbol(struct reader *r, bool of_module, const char *name, enum origin origin,
-                uint64_t offset);
 /* Reads the operands of an instruction up to the semicolon. */
 void read_operands(struct reader *r, struct ins *ins);
 /* The slot of a predicate's name. */
 uint32_t find_register(struct reader *r, const char *name);
-void *grow(struct reader *r, void *old, size_t count, size_t *room, size_t size);
+
+/* ---- body.c ---- */
+
+/* All statements of a kernel behind its first brace, and that brace's partner. */
+void read_body(struct reader *r);
 
 #endif

@@ -22,9 +22,9 @@
  * execution, and the rounding of sums inside tensor cores (here: one rounding for each
  * instruction).
  *
- * Files, in the order of reading: parse.c (text to instructions; operand.c, opcode.c),
- * run.c (blocks, threads and their turns), memory.c (addresses and their checks), then one
- * file for each group of instructions.
+ * Files, in the order of reading: parse.c (a module; words.c, symbol.c, body.c, operand.c
+ * and opcode.c read its parts), run.c (blocks, threads and their turns), memory.c
+ * (addresses and their checks), then one file for each group of instructions.
  */
 #ifndef GT_TESTS_PTX_H
 #define GT_TESTS_PTX_H
