@@ -2,8 +2,6 @@
 /* atomic.c - atom and red. See ptx.h. */
 #include "tests/ptx/inside.h"
 
-#include <math.h>
-
 static uint64_t lesser(enum type type, uint64_t a, uint64_t b) {
     switch (type) {
     case T_S32:
@@ -83,10 +81,6 @@ void store_reduced(unsigned char *to, const unsigned char *from, enum operation 
     memcpy(to, &old, bytes);
 }
 
-static uint64_t cut(uint64_t x, size_t bytes) {
-    return bytes >= 8 ? x : x & ((UINT64_C(1) << 8 * bytes) - 1);
-}
-
 /* `at`: the operand that is the address. */
 static uint64_t change(struct thread *t, const struct ins *ins, unsigned at) {
     const enum type type = (enum type)ins->type[ins->types - 1];
@@ -95,8 +89,8 @@ static uint64_t change(struct thread *t, const struct ins *ins, unsigned at) {
         reach(t, ins, (enum space)ins->space[0], address(t, ins, at), bytes, BOTH);
     uint64_t old = 0;
     memcpy(&old, where, bytes);
-    const uint64_t b = cut(operand(t, ins, at + 1), bytes);
-    const uint64_t c = ins->operands > at + 2 ? cut(operand(t, ins, at + 2), bytes) : 0;
+    const uint64_t b = cut(type, operand(t, ins, at + 1));
+    const uint64_t c = ins->operands > at + 2 ? cut(type, operand(t, ins, at + 2)) : 0;
     const uint64_t now = after((enum operation)ins->operation, type, old, b, c);
     memcpy(where, &now, bytes);
     return old;
@@ -113,5 +107,5 @@ static void red(struct thread *t, const struct ins *ins) {
 const struct op atomic_ops[] = {
     {"atom", T_ANY, MEMORY, atom},
     {"red", T_ANY, MEMORY, red},
-    {NULL, T_NONE, 0, NULL},
+    END_OF_ROWS,
 };

@@ -112,13 +112,19 @@ static void invalidate(struct thread *t, const struct ins *ins) {
     memset(b->shadow + ((const unsigned char *)bar - b->smem), 0, BYTES);
 }
 
+/* Arrivals of a thread, which gets the mbarrier as it was before. */
+static void count_in(struct thread *t, const struct ins *ins, uint64_t *bar,
+                     uint64_t before, uint32_t count) {
+    mbarrier_arrive(t, ins, bar, count);
+    put(t, ins, 0, before);
+    maybe_yield(t);
+}
+
 static void arrive(struct thread *t, const struct ins *ins) {
     struct block *b;
     uint64_t *bar = find(t, ins, 1, &b);
     const uint64_t before = *bar;
-    mbarrier_arrive(t, ins, bar, ins->operands > 2 ? (uint32_t)operand(t, ins, 2) : 1);
-    put(t, ins, 0, before);
-    maybe_yield(t);
+    count_in(t, ins, bar, before, ins->operands > 2 ? (uint32_t)operand(t, ins, 2) : 1);
 }
 
 static void arrive_expecting(struct thread *t, const struct ins *ins) {
@@ -126,9 +132,7 @@ static void arrive_expecting(struct thread *t, const struct ins *ins) {
     uint64_t *bar = find(t, ins, 1, &b);
     const uint64_t before = *bar;
     mbarrier_expect(bar, (int64_t)(operand(t, ins, 2) & UINT32_MAX));
-    mbarrier_arrive(t, ins, bar, 1);
-    put(t, ins, 0, before);
-    maybe_yield(t);
+    count_in(t, ins, bar, before, 1);
 }
 
 static void arrive_and_drop(struct thread *t, const struct ins *ins) {
@@ -136,9 +140,7 @@ static void arrive_and_drop(struct thread *t, const struct ins *ins) {
     uint64_t *bar = find(t, ins, 1, &b);
     const uint64_t before = *bar;
     *bar -= UINT64_C(1) << EXPECTED_SHIFT;
-    mbarrier_arrive(t, ins, bar, 1);
-    put(t, ins, 0, before);
-    maybe_yield(t);
+    count_in(t, ins, bar, before, 1);
 }
 
 static void expect(struct thread *t, const struct ins *ins) {
@@ -191,5 +193,5 @@ const struct op barrier_ops[] = {
     {"mbarrier.complete_tx", T_B64, MEMORY, complete},
     {"mbarrier.test_wait", T_B64, WAIT, test_wait},
     {"mbarrier.try_wait", T_B64, WAIT, try_wait},
-    {NULL, T_NONE, 0, NULL},
+    END_OF_ROWS,
 };

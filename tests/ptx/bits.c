@@ -7,19 +7,10 @@ SIGNLESS(DEFINE_2, or, a | b)
 SIGNLESS(DEFINE_2, xor, a ^ b)
 SIGNLESS(DEFINE_1, not, ~a)
 SIGNLESS(DEFINE_1, cnot, a == 0)
-
-static void and_pred(struct thread *t, const struct ins *ins) {
-    put(t, ins, 0, predicate(t, ins, 1) && predicate(t, ins, 2));
-}
-static void or_pred(struct thread *t, const struct ins *ins) {
-    put(t, ins, 0, predicate(t, ins, 1) || predicate(t, ins, 2));
-}
-static void xor_pred(struct thread *t, const struct ins *ins) {
-    put(t, ins, 0, predicate(t, ins, 1) != predicate(t, ins, 2));
-}
-static void not_pred(struct thread *t, const struct ins *ins) {
-    put(t, ins, 0, !predicate(t, ins, 1));
-}
+DEFINE_2(and, pred, a &&b)
+DEFINE_2(or, pred, a || b)
+DEFINE_2(xor, pred, a != b)
+DEFINE_1(not, pred, !a)
 
 /* The number of places is an unsigned 32-bit number; more than the width shift all out. */
 #define DEFINE_SHIFTS(T, S, width)                                                         \
@@ -79,19 +70,14 @@ static void prmt(struct thread *t, const struct ins *ins) {
     put(t, ins, 0, out);
 }
 
-static uint64_t ones(uint32_t count) {
-    return count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
-}
-
-/* The field of b's bits from `at`, `length` long. Past the end there are zeros, or signs.
- */
-static uint64_t field(uint64_t a, uint32_t at, uint32_t length, uint32_t width,
-                      bool is_signed) {
+/* `length` bits of a from bit `at` on. Past the end there are zeros, or signs. */
+static uint64_t field(enum type type, uint64_t a, uint32_t at, uint32_t length) {
+    const uint32_t width = bits_of(type);
     const uint32_t last = at + length - 1 < width - 1 ? at + length - 1 : width - 1;
     if (length == 0)
         return 0;
     uint64_t out = at < width ? a >> at & ones(length) : 0;
-    if (is_signed && (a >> last & 1)) {
+    if (is_signed(type) && (a >> last & 1)) {
         const uint32_t there = at < width ? width - at : 0;
         out |= ~ones(length < there ? length : there);
     }
@@ -99,19 +85,16 @@ static uint64_t field(uint64_t a, uint32_t at, uint32_t length, uint32_t width,
 }
 
 static void bfe(struct thread *t, const struct ins *ins) {
-    const bool is_signed = ins->type[0] == T_S32 || ins->type[0] == T_S64;
-    const uint32_t width = 8 * (uint32_t)size_of(ins->type[0]);
+    const enum type type = (enum type)ins->type[0];
     put(t, ins, 0,
-        field(get(t, ins, 1) & ones(width), GET_u32(2) & 255, GET_u32(3) & 255, width,
-              is_signed));
+        field(type, cut(type, get(t, ins, 1)), GET_u32(2) & 255, GET_u32(3) & 255));
 }
 
 static void bfi(struct thread *t, const struct ins *ins) {
-    const uint32_t width = 8 * (uint32_t)size_of(ins->type[0]);
     const uint32_t at = GET_u32(3) & 255, length = GET_u32(4) & 255;
     const uint64_t mask = at < 64 ? ones(length) << at : 0;
     const uint64_t moved = at < 64 ? get(t, ins, 1) << at : 0;
-    put(t, ins, 0, ((get(t, ins, 2) & ~mask) | (moved & mask)) & ones(width));
+    put(t, ins, 0, cut((enum type)ins->type[0], (get(t, ins, 2) & ~mask) | (moved & mask)));
 }
 
 static uint32_t leading_zeros(uint64_t x, uint32_t width) {
@@ -128,31 +111,24 @@ static uint32_t population(uint64_t x) {
     return count;
 }
 
-static void clz_32(struct thread *t, const struct ins *ins) {
-    put(t, ins, 0, leading_zeros(GET_u32(1), 32));
-}
-static void clz_64(struct thread *t, const struct ins *ins) {
-    put(t, ins, 0, leading_zeros(GET_u64(1), 64));
-}
-static void popc_32(struct thread *t, const struct ins *ins) {
-    put(t, ins, 0, population(GET_u32(1)));
-}
-static void popc_64(struct thread *t, const struct ins *ins) {
-    put(t, ins, 0, population(GET_u64(1)));
-}
+DEFINE_1(clz, u32, leading_zeros(a, 32))
+DEFINE_1(clz, u64, leading_zeros(a, 64))
+DEFINE_1(popc, u32, population(a))
+DEFINE_1(popc, u64, population(a))
 
 /* The highest bit that differs from the sign; all ones when there is none. */
 static void bfind(struct thread *t, const struct ins *ins) {
-    const uint32_t width = 8 * (uint32_t)size_of(ins->type[0]);
-    uint64_t a = get(t, ins, 1) & ones(width);
-    if ((ins->type[0] == T_S32 || ins->type[0] == T_S64) && a >> (width - 1))
-        a = ~a & ones(width);
+    const enum type type = (enum type)ins->type[0];
+    const uint32_t width = bits_of(type);
+    uint64_t a = cut(type, get(t, ins, 1));
+    if (is_signed(type) && a >> (width - 1))
+        a = cut(type, ~a);
     const uint32_t zeros = leading_zeros(a, width);
     put(t, ins, 0, zeros == width ? UINT32_MAX : width - 1 - zeros);
 }
 
 static void brev(struct thread *t, const struct ins *ins) {
-    const unsigned width = 8 * (unsigned)size_of(ins->type[0]);
+    const unsigned width = bits_of((enum type)ins->type[0]);
     uint64_t out = 0;
     for (unsigned i = 0; i < width; i++)
         out |= (get(t, ins, 1) >> i & 1) << (width - 1 - i);
@@ -182,10 +158,10 @@ const struct op bit_ops[] = {
     {"bfe", T_S64, 0, bfe},
     {"bfi", T_B32, 0, bfi},
     {"bfi", T_B64, 0, bfi},
-    {"clz", T_B32, 0, clz_32},
-    {"clz", T_B64, 0, clz_64},
-    {"popc", T_B32, 0, popc_32},
-    {"popc", T_B64, 0, popc_64},
+    {"clz", T_B32, 0, clz_u32},
+    {"clz", T_B64, 0, clz_u64},
+    {"popc", T_B32, 0, popc_u32},
+    {"popc", T_B64, 0, popc_u64},
     {"bfind", T_U32, 0, bfind},
     {"bfind", T_S32, 0, bfind},
     {"bfind", T_U64, 0, bfind},

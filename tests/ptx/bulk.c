@@ -268,10 +268,6 @@ static void wait_group(struct thread *t, const struct ins *ins) {
     }
 }
 
-static void nothing(struct thread *t, const struct ins *ins) {
-    (void)t, (void)ins;
-}
-
 enum {
     LOADED = TX_BYTES | MULTICAST | HINTED | TILED | MEMORY,
     STORED = BULK_GROUP | HINTED | TILED | MEMORY
@@ -284,8 +280,5 @@ const struct op bulk_ops[] = {
     {"cp.reduce.async.bulk.tensor", T_NONE, STORED, copy_tensor},
     {"cp.async.bulk.commit_group", T_NONE, 0, commit},
     {"cp.async.bulk.wait_group", T_NONE, READ, wait_group},
-    {"cp.async.bulk.prefetch", T_NONE, MEMORY | HINTED, nothing},
-    {"cp.async.bulk.prefetch.tensor", T_NONE, MEMORY | HINTED | TILED, nothing},
-    {"createpolicy.fractional", T_ANY, MEMORY, nothing},
-    {NULL, T_NONE, 0, NULL},
+    END_OF_ROWS,
 };

@@ -109,6 +109,9 @@ struct op {
     void (*run)(struct thread *, const struct ins *);
 };
 
+#define END_OF_ROWS                                                                        \
+    { NULL, T_NONE, 0, NULL }
+
 extern const struct op integer_ops[], bit_ops[], float_ops[], half_ops[], convert_ops[],
     move_ops[], memory_ops[], atomic_ops[], control_ops[], warp_ops[], mma_ops[],
     barrier_ops[], copy_ops[], bulk_ops[], wgmma_ops[];
@@ -215,6 +218,18 @@ extern const unsigned char type_bytes[];
 
 static inline size_t size_of(enum type type) {
     return type_bytes[type];
+}
+
+static inline unsigned bits_of(enum type type) {
+    return 8 * (unsigned)size_of(type);
+}
+
+static inline bool is_signed(enum type type) {
+    return type == T_S8 || type == T_S16 || type == T_S32 || type == T_S64;
+}
+
+static inline uint64_t aligned(uint64_t at, uint64_t align) {
+    return (at + align - 1) / align * align;
 }
 
 /* ---- control.c ---- */

@@ -27,14 +27,15 @@ static void trap(struct thread *t, const struct ins *ins) {
 
 /* ---- barriers of a block ---- */
 
-static void release(struct block *b, uint32_t id) {
+/* Threads of a block that wait at a barrier go on. id: of several of the same kind. */
+static void release(struct block *b, enum state at, uint32_t id) {
     for (uint32_t i = 0; i < b->threads; i++)
-        if (b->thread[i].state == AT_BARRIER && b->thread[i].phase_at == id)
+        if (b->thread[i].state == at && b->thread[i].phase_at == id)
             b->thread[i].state = READY;
-    b->barrier[id] = (struct named_barrier){0, 0};
 }
 
-static void arrive(struct thread *t, const struct ins *ins, bool waits, unsigned operands) {
+static void arrive(struct thread *t, const struct ins *ins, bool waits) {
+    const unsigned operands = ins->operands;
     struct block *b = t->block;
     const uint32_t id = operands > 0 ? (uint32_t)operand(t, ins, 0) : 0;
     const uint32_t count = operands > 1
@@ -53,16 +54,18 @@ static void arrive(struct thread *t, const struct ins *ins, bool waits, unsigned
         t->state = AT_BARRIER;
         t->phase_at = id;
     }
-    if (bar->arrived == count || (operands < 2 && bar->arrived == count - odd))
-        release(b, id);
+    if (bar->arrived == count || (operands < 2 && bar->arrived == count - odd)) {
+        release(b, AT_BARRIER, id);
+        *bar = (struct named_barrier){0, 0};
+    }
 }
 
 static void bar_sync(struct thread *t, const struct ins *ins) {
-    arrive(t, ins, true, ins->operands);
+    arrive(t, ins, true);
 }
 
 static void bar_arrive(struct thread *t, const struct ins *ins) {
-    arrive(t, ins, false, ins->operands);
+    arrive(t, ins, false);
     maybe_yield(t);
 }
 
@@ -70,26 +73,23 @@ static void bar_arrive(struct thread *t, const struct ins *ins) {
 
 static void cluster_arrive(struct thread *t, const struct ins *ins) {
     struct cluster *c = t->block->cluster;
-    uint32_t all = 0;
-    for (uint32_t i = 0; i < c->blocks; i++)
-        all += c->block[i].threads;
     (void)ins;
     t->cluster_phase = (uint32_t)c->passed;
-    if (++c->arrived < all)
+    if (++c->arrived < threads_of(c))
         return;
     c->arrived = 0;
     c->passed++;
     for (uint32_t i = 0; i < c->blocks; i++)
-        for (uint32_t j = 0; j < c->block[i].threads; j++)
-            if (c->block[i].thread[j].state == AT_CLUSTER)
-                c->block[i].thread[j].state = READY;
+        release(&c->block[i], AT_CLUSTER, 0);
 }
 
 static void cluster_wait(struct thread *t, const struct ins *ins) {
     const struct cluster *c = t->block->cluster;
     (void)ins;
-    if ((uint32_t)c->passed == t->cluster_phase)
-        t->state = AT_CLUSTER;
+    if ((uint32_t)c->passed != t->cluster_phase)
+        return;
+    t->state = AT_CLUSTER;
+    t->phase_at = 0;
 }
 
 /* ---- nothing ---- */
@@ -163,7 +163,10 @@ const struct op control_ops[] = {
     {"prefetch", T_ANY, MEMORY, nothing},
     {"prefetch.tensormap", T_ANY, MEMORY, nothing},
     {"prefetchu", T_ANY, MEMORY, nothing},
+    {"cp.async.bulk.prefetch", T_NONE, MEMORY | HINTED, nothing},
+    {"cp.async.bulk.prefetch.tensor", T_NONE, MEMORY | HINTED | TILED, nothing},
+    {"createpolicy.fractional", T_ANY, MEMORY, nothing},
     {"discard", T_ANY, MEMORY, nothing},
     {"applypriority", T_ANY, MEMORY, nothing},
-    {NULL, T_NONE, 0, NULL},
+    END_OF_ROWS,
 };

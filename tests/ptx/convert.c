@@ -2,24 +2,14 @@
 /* convert.c - cvt and cvta. See ptx.h. */
 #include "tests/ptx/values.h"
 
-#include <math.h>
-
 static bool is_float(enum type type) {
     return type == T_F16 || type == T_BF16 || type == T_F32 || type == T_F64 ||
            type == T_TF32;
 }
 
-static bool is_signed(enum type type) {
-    return type == T_S8 || type == T_S16 || type == T_S32 || type == T_S64;
-}
-
-static uint64_t cut(uint64_t x, size_t bytes) {
-    return bytes == 8 ? x : x & ((UINT64_C(1) << 8 * bytes) - 1);
-}
-
 /* An integer of a type, in 64 bits with its sign. */
 static uint64_t extended(enum type type, uint64_t x) {
-    const unsigned spare = 64 - 8 * (unsigned)size_of(type);
+    const unsigned spare = 64 - bits_of(type);
     return is_signed(type) ? (uint64_t)((int64_t)(x << spare) >> spare)
                            : x << spare >> spare;
 }
@@ -27,12 +17,12 @@ static uint64_t extended(enum type type, uint64_t x) {
 static double number(enum type type, uint64_t bits) {
     if (type == T_F64)
         return as_f64(bits);
-    return widen(type, (uint32_t)cut(bits, size_of(type)));
+    return widen(type, (uint32_t)cut(type, bits));
 }
 
 /* A number that has become an integer, clipped to the type. */
 static uint64_t clipped(enum type type, double x) {
-    const int width = 8 * (int)size_of(type);
+    const int width = (int)bits_of(type);
     const double low = is_signed(type) ? -ldexp(1, width - 1) : 0;
     const double past = ldexp(1, is_signed(type) ? width - 1 : width);
     if (isnan(x))
@@ -42,15 +32,7 @@ static uint64_t clipped(enum type type, double x) {
     if (x >= past)
         return is_signed(type) ? (UINT64_C(1) << (width - 1)) - 1
                                : UINT64_MAX >> (64 - width);
-    return cut(is_signed(type) ? (uint64_t)(int64_t)x : (uint64_t)x, size_of(type));
-}
-
-static double to_integer(double x, unsigned flags) {
-    if (flags & (RZI | RZ))
-        return trunc(x);
-    if (flags & (RMI | RM))
-        return floor(x);
-    return flags & (RPI | RP) ? ceil(x) : nearbyint(x);
+    return cut(type, is_signed(type) ? (uint64_t)(int64_t)x : (uint64_t)x);
 }
 
 /* An integer that f64 cannot hold is cut to 62 bits, the last one for those that are lost:
@@ -70,10 +52,10 @@ static double integer_number(enum type type, uint64_t x) {
 static uint64_t stored(enum type type, double x, unsigned flags) {
     if (type == T_F64)
         return of_f64(x);
-    if (flags & FTZ && type == T_F32 && fabs(x) < 0x1p-126)
-        x = copysign(0, x);
+    if (flags & FTZ && type == T_F32)
+        x = flushed(x);
     if (flags & SAT)
-        x = x > 0 ? (x < 1 ? x : 1) : 0;
+        x = saturated(x);
     if (flags & RELU && x < 0)
         x = 0;
     return narrow(type, x, flags);
@@ -85,7 +67,7 @@ static uint64_t integer_to_f64(enum type type, uint64_t x) {
 }
 
 static uint64_t clip_integer(enum type to, enum type from, uint64_t x) {
-    const int width = 8 * (int)size_of(to);
+    const int width = (int)bits_of(to);
     const uint64_t most =
         is_signed(to) ? (UINT64_C(1) << (width - 1)) - 1 : UINT64_MAX >> (64 - width);
     const bool minus = is_signed(from) && (int64_t)x < 0;
@@ -113,7 +95,7 @@ static void cvt(struct thread *t, const struct ins *ins) {
     } else {
         const uint64_t x = extended(from, bits);
         if (!is_float(to))
-            out = cut(ins->flags & SAT ? clip_integer(to, from, x) : x, size_of(to));
+            out = cut(to, ins->flags & SAT ? clip_integer(to, from, x) : x);
         else if (to == T_F64)
             out = integer_to_f64(from, x);
         else
@@ -159,7 +141,7 @@ static void cvt_any(struct thread *t, const struct ins *ins) {
 }
 
 static void cvta(struct thread *t, const struct ins *ins) {
-    const uint64_t a = get(t, ins, 1) + (uint64_t)(int64_t)ins->offset[1];
+    const uint64_t a = address(t, ins, 1);
     const uint64_t window =
         ins->space[0] == SPACE_LOCAL                                      ? LOCAL_WINDOW
         : ins->space[0] == SPACE_SHARED || ins->space[0] == SPACE_CLUSTER ? SHARED_WINDOW
@@ -168,7 +150,7 @@ static void cvta(struct thread *t, const struct ins *ins) {
 }
 
 static void cvta_to(struct thread *t, const struct ins *ins) {
-    const uint64_t a = get(t, ins, 1) + (uint64_t)(int64_t)ins->offset[1];
+    const uint64_t a = address(t, ins, 1);
     const bool shared = ins->space[0] == SPACE_SHARED || ins->space[0] == SPACE_CLUSTER;
     put(t, ins, 0, shared || ins->space[0] == SPACE_LOCAL ? (uint32_t)a : a);
 }

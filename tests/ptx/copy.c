@@ -128,5 +128,5 @@ const struct op copy_ops[] = {
     {"cp.async.wait_group", T_NONE, 0, wait_group},
     {"cp.async.wait_all", T_NONE, 0, wait_all},
     {"cp.async.mbarrier.arrive", T_B64, NO_INC, arrive},
-    {NULL, T_NONE, 0, NULL},
+    END_OF_ROWS,
 };

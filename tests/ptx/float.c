@@ -6,24 +6,27 @@
 #include "tests/ptx/values.h"
 
 #include <fenv.h>
-#include <math.h>
 
-static float flushed(float x) {
-    return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x;
-}
-
-/* An operand of f32. */
+/* Operands and results. */
 static float get_f32(const struct thread *t, const struct ins *ins, unsigned i) {
     const float x = GET_f32(i);
-    return ins->flags & FTZ ? flushed(x) : x;
+    return ins->flags & FTZ ? (float)flushed(x) : x;
 }
 
 static void put_f32(struct thread *t, const struct ins *ins, float x) {
     if (ins->flags & FTZ)
-        x = flushed(x);
+        x = (float)flushed(x);
     if (ins->flags & SAT)
-        x = x > 0 ? (x < 1 ? x : 1) : 0;
+        x = (float)saturated(x);
     put(t, ins, 0, of_f32(x));
+}
+
+static double get_f64(const struct thread *t, const struct ins *ins, unsigned i) {
+    return GET_f64(i);
+}
+
+static void put_f64(struct thread *t, const struct ins *ins, double x) {
+    put(t, ins, 0, of_f64(x));
 }
 
 /* Sets the rounding that the instruction names; returns whether it is not the usual one. */
@@ -42,27 +45,16 @@ static void reset_rounding(bool was_set) {
 }
 
 /* volatile: the compiler must not move arithmetic past a change of rounding. */
-#define FLOAT_F32(name, count, expr)                                                       \
-    static void name##_f32(struct thread *t, const struct ins *ins) {                      \
-        const float a = get_f32(t, ins, 1), b = count > 1 ? get_f32(t, ins, 2) : 0,        \
-                    c = count > 2 ? get_f32(t, ins, 3) : 0;                                \
+#define FLOAT(T, name, count, expr)                                                        \
+    static void name##_##T(struct thread *t, const struct ins *ins) {                      \
+        const C_##T a = get_##T(t, ins, 1), b = count > 1 ? get_##T(t, ins, 2) : 0,        \
+                    c = count > 2 ? get_##T(t, ins, 3) : 0;                                \
         const bool directed = set_rounding(ins);                                           \
-        const volatile float va = a, vb = b, vc = c;                                       \
+        const volatile C_##T va = a, vb = b, vc = c;                                       \
         (void)b, (void)c, (void)vb, (void)vc;                                              \
-        const volatile float x = directed ? expr(va, vb, vc) : expr(a, b, c);              \
+        const volatile C_##T x = directed ? expr(va, vb, vc) : expr(a, b, c);              \
         reset_rounding(directed);                                                          \
-        put_f32(t, ins, x);                                                                \
-    }
-#define FLOAT_F64(name, count, expr)                                                       \
-    static void name##_f64(struct thread *t, const struct ins *ins) {                      \
-        const double a = GET_f64(1), b = count > 1 ? GET_f64(2) : 0,                       \
-                     c = count > 2 ? GET_f64(3) : 0;                                       \
-        const bool directed = set_rounding(ins);                                           \
-        const volatile double va = a, vb = b, vc = c;                                      \
-        (void)b, (void)c, (void)vb, (void)vc;                                              \
-        const volatile double x = directed ? expr(va, vb, vc) : expr(a, b, c);             \
-        reset_rounding(directed);                                                          \
-        put(t, ins, 0, of_f64(x));                                                         \
+        put_##T(t, ins, x);                                                                \
     }
 #define ADD_(a, b, c)    ((a) + (b))
 #define SUB_(a, b, c)    ((a) - (b))
@@ -81,87 +73,71 @@ static void reset_rounding(bool was_set) {
 #define TANH_(a, b, c)   ((float)tanh(a))
 #define RSQRTF_(a, b, c) ((float)(1 / sqrt(a)))
 
-FLOAT_F32(add, 2, ADD_)
-FLOAT_F32(sub, 2, SUB_)
-FLOAT_F32(mul, 2, MUL_)
-FLOAT_F32(div, 2, DIV_)
-FLOAT_F32(fma, 3, FMAF_)
-FLOAT_F32(rcp, 1, RCP_)
-FLOAT_F32(sqrt, 1, SQRTF_)
-FLOAT_F32(rsqrt, 1, RSQRTF_)
-FLOAT_F32(ex2, 1, EX2_)
-FLOAT_F32(lg2, 1, LG2_)
-FLOAT_F32(sin, 1, SIN_)
-FLOAT_F32(cos, 1, COS_)
-FLOAT_F32(tanh, 1, TANH_)
-FLOAT_F64(add, 2, ADD_)
-FLOAT_F64(sub, 2, SUB_)
-FLOAT_F64(mul, 2, MUL_)
-FLOAT_F64(div, 2, DIV_)
-FLOAT_F64(fma, 3, FMA_)
-FLOAT_F64(rcp, 1, RCP_)
-FLOAT_F64(sqrt, 1, SQRT_)
-FLOAT_F64(rsqrt, 1, RSQRT_)
-
-static void neg_f32(struct thread *t, const struct ins *ins) {
-    put_f32(t, ins, -get_f32(t, ins, 1));
-}
-static void neg_f64(struct thread *t, const struct ins *ins) {
-    put(t, ins, 0, get(t, ins, 1) ^ UINT64_C(1) << 63);
-}
-static void abs_f32(struct thread *t, const struct ins *ins) {
-    put_f32(t, ins, fabsf(get_f32(t, ins, 1)));
-}
-static void abs_f64(struct thread *t, const struct ins *ins) {
-    put(t, ins, 0, get(t, ins, 1) & ~(UINT64_C(1) << 63));
-}
+FLOAT(f32, add, 2, ADD_)
+FLOAT(f32, sub, 2, SUB_)
+FLOAT(f32, mul, 2, MUL_)
+FLOAT(f32, div, 2, DIV_)
+FLOAT(f32, fma, 3, FMAF_)
+FLOAT(f32, rcp, 1, RCP_)
+FLOAT(f32, sqrt, 1, SQRTF_)
+FLOAT(f32, rsqrt, 1, RSQRTF_)
+FLOAT(f32, ex2, 1, EX2_)
+FLOAT(f32, lg2, 1, LG2_)
+FLOAT(f32, sin, 1, SIN_)
+FLOAT(f32, cos, 1, COS_)
+FLOAT(f32, tanh, 1, TANH_)
+FLOAT(f64, add, 2, ADD_)
+FLOAT(f64, sub, 2, SUB_)
+FLOAT(f64, mul, 2, MUL_)
+FLOAT(f64, div, 2, DIV_)
+FLOAT(f64, fma, 3, FMA_)
+FLOAT(f64, rcp, 1, RCP_)
+FLOAT(f64, sqrt, 1, SQRT_)
+FLOAT(f64, rsqrt, 1, RSQRT_)
 
 /* -0 is less than +0; a NaN gives the other operand, or a NaN when NaN is asked for. */
-static double lesser(double a, double b, bool keeps_nan) {
+static double lesser(const struct ins *ins, double a, double b) {
     if (isnan(a) || isnan(b))
-        return keeps_nan || (isnan(a) && isnan(b)) ? NAN : isnan(a) ? b : a;
+        return ins->flags & NAN_OUT || (isnan(a) && isnan(b)) ? NAN : isnan(a) ? b : a;
     if (a == b)
         return signbit(a) ? a : b;
     return a < b ? a : b;
 }
 
-static void min_f32(struct thread *t, const struct ins *ins) {
-    put_f32(t, ins,
-            (float)lesser(get_f32(t, ins, 1), get_f32(t, ins, 2), ins->flags & NAN_OUT));
-}
-static void max_f32(struct thread *t, const struct ins *ins) {
-    put_f32(t, ins,
-            (float)-lesser(-get_f32(t, ins, 1), -get_f32(t, ins, 2), ins->flags & NAN_OUT));
-}
-static void min_f64(struct thread *t, const struct ins *ins) {
-    put(t, ins, 0, of_f64(lesser(GET_f64(1), GET_f64(2), false)));
-}
-static void max_f64(struct thread *t, const struct ins *ins) {
-    put(t, ins, 0, of_f64(-lesser(-GET_f64(1), -GET_f64(2), false)));
-}
-
-static void copysign_f32(struct thread *t, const struct ins *ins) {
-    put(t, ins, 0, of_f32(copysignf(GET_f32(2), GET_f32(1))));
-}
-static void copysign_f64(struct thread *t, const struct ins *ins) {
-    put(t, ins, 0, of_f64(copysign(GET_f64(2), GET_f64(1))));
-}
+/* What no rounding changes. */
+#define EXACT_1(T, name, expr)                                                             \
+    static void name##_##T(struct thread *t, const struct ins *ins) {                      \
+        const C_##T a = get_##T(t, ins, 1);                                                \
+        put_##T(t, ins, expr);                                                             \
+    }
+#define EXACT_2(T, name, expr)                                                             \
+    static void name##_##T(struct thread *t, const struct ins *ins) {                      \
+        const C_##T a = get_##T(t, ins, 1), b = get_##T(t, ins, 2);                        \
+        put_##T(t, ins, (C_##T)(expr));                                                    \
+    }
+EXACT_1(f32, neg, -a)
+EXACT_1(f64, neg, -a)
+EXACT_1(f32, abs, fabsf(a))
+EXACT_1(f64, abs, fabs(a))
+EXACT_2(f32, min, lesser(ins, a, b))
+EXACT_2(f64, min, lesser(ins, a, b))
+EXACT_2(f32, max, -lesser(ins, -a, -b))
+EXACT_2(f64, max, -lesser(ins, -a, -b))
+EXACT_2(f32, copysign, copysignf(b, a))
+EXACT_2(f64, copysign, copysign(b, a))
 
 static int class_of(const struct thread *t, const struct ins *ins) {
     return ins->type[0] == T_F64 ? fpclassify(GET_f64(1)) : fpclassify(GET_f32(1));
 }
-static void is_finite(struct thread *t, const struct ins *ins) {
-    put(t, ins, 0, class_of(t, ins) != FP_INFINITE && class_of(t, ins) != FP_NAN);
-}
-static void is_infinite(struct thread *t, const struct ins *ins) {
-    put(t, ins, 0, class_of(t, ins) == FP_INFINITE);
-}
-static void is_number(struct thread *t, const struct ins *ins) {
-    put(t, ins, 0, class_of(t, ins) != FP_NAN);
-}
-static void is_nan(struct thread *t, const struct ins *ins) {
-    put(t, ins, 0, class_of(t, ins) == FP_NAN);
-}
+#define TESTP(name, expr)                                                                  \
+    static void name(struct thread *t, const struct ins *ins) {                            \
+        const int class = class_of(t, ins);                                                \
+        put(t, ins, 0, expr);                                                              \
+    }
+TESTP(is_finite, class != FP_INFINITE && class != FP_NAN)
+TESTP(is_infinite, class == FP_INFINITE)
+TESTP(is_number, class != FP_NAN)
+TESTP(is_nan, class == FP_NAN)
 
 enum { F32 = ROUND | FTZ | SAT, F64 = ROUND, NEAR = FTZ | APPROX };
 

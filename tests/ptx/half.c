@@ -2,8 +2,6 @@
 /* half.c - arithmetic of f16 and bf16, alone and in pairs. See ptx.h. */
 #include "tests/ptx/values.h"
 
-#include <math.h>
-
 static double sum(double a, double b, double c) {
     (void)c;
     return a + b;
@@ -53,7 +51,7 @@ static void apply(struct thread *t, const struct ins *ins,
             x[j - 1] = widen(type, GET_u32(j) >> 16 * i & 0xffff);
         double y = how(x[0], x[1], x[2]);
         if (ins->flags & SAT)
-            y = y > 0 ? (y < 1 ? y : 1) : 0;
+            y = saturated(y);
         if (ins->flags & RELU && !(y > 0))
             y = 0;
         out |= narrow(type, y, 0) << 16 * i;

@@ -48,7 +48,7 @@ struct thread {
     unsigned char *local;
     bool yielded, spins; /* its turn is over; it has asked for what is not there yet */
     bool fenced;         /* by wgmma.fence */
-    uint32_t phase_at, phase_parity; /* AT_PHASE; AT_BARRIER: its number */
+    uint32_t phase_at, phase_parity; /* AT_PHASE; AT_BARRIER: its number; AT_CLUSTER: 0 */
     uint32_t cluster_phase;          /* that it has arrived at */
     struct small_copy *copy;
     size_t copies, copy_room;
@@ -152,6 +152,11 @@ static inline struct launch *launch_of(const struct thread *t) {
     return t->block->cluster->launch;
 }
 
+/* All blocks of a cluster have equally many. */
+static inline uint32_t threads_of(const struct cluster *c) {
+    return c->blocks * c->block[0].threads;
+}
+
 /* ---- error.c ---- */
 
 /* Ends the launch with a sentence and the place of the thread. */
@@ -175,7 +180,7 @@ static inline void put(struct thread *t, const struct ins *ins, unsigned i, uint
 
 /* The first flattened operand of operand i. */
 static inline uint64_t operand(const struct thread *t, const struct ins *ins, unsigned i) {
-    return t->reg[ins->arg[ins->first[i]]];
+    return get(t, ins, ins->first[i]);
 }
 
 /* A predicate, which may be negated. */
@@ -185,8 +190,7 @@ static inline bool predicate(const struct thread *t, const struct ins *ins, unsi
 
 /* An address operand. */
 static inline uint64_t address(const struct thread *t, const struct ins *ins, unsigned i) {
-    const unsigned at = ins->first[i];
-    return t->reg[ins->arg[at]] + (uint64_t)(int64_t)ins->offset[at];
+    return operand(t, ins, i) + (uint64_t)(int64_t)ins->offset[ins->first[i]];
 }
 
 /* ---- turns ---- */

@@ -13,8 +13,6 @@
  */
 #include "tests/ptx/inside.h"
 
-#include <math.h>
-
 enum { ROWS = 16, COLUMNS = 8, DEPTH = 64 };
 
 static bool is_integer(enum type type) {
@@ -148,5 +146,5 @@ static void multiply(struct thread *t, const struct ins *ins) {
 
 const struct op mma_ops[] = {
     {"mma.sync.aligned", T_ANY, SATFINITE | ROW | COLUMN, multiply},
-    {NULL, T_NONE, 0, NULL},
+    END_OF_ROWS,
 };

@@ -2,34 +2,32 @@
 /* move.c - mov, comparisons and selections. See ptx.h. */
 #include "tests/ptx/values.h"
 
-#include <math.h>
-
 /* ---- mov ---- */
 
 /* Registers, symbols, numbers; vectors to a wider register and back. The operands of an
  * address have an offset. */
 static void mov(struct thread *t, const struct ins *ins) {
     const unsigned outs = ins->first[1], inputs = ins->args - outs;
-    const unsigned bits = 8 * (unsigned)size_of((enum type)ins->type[0]);
+    const unsigned bits = bits_of((enum type)ins->type[0]);
     if (inputs == 1 && outs == 1) {
-        put(t, ins, 0, get(t, ins, 1) + (uint64_t)(int64_t)ins->offset[1]);
+        put(t, ins, 0, address(t, ins, 1));
         return;
     }
     uint64_t whole = 0;
     for (unsigned i = 0; i < inputs; i++) {
         const unsigned each = bits / inputs;
-        whole |= (get(t, ins, outs + i) & (UINT64_MAX >> (64 - each))) << each * i;
+        whole |= (get(t, ins, outs + i) & ones(each)) << each * i;
     }
     for (unsigned i = 0; i < outs; i++) {
         const unsigned each = bits / outs;
-        put(t, ins, i, whole >> each * i & (UINT64_MAX >> (64 - each)));
+        put(t, ins, i, whole >> each * i & ones(each));
     }
 }
 
 static void mov_narrow(struct thread *t, const struct ins *ins) {
     mov(t, ins);
     if (ins->first[1] == 1)
-        put(t, ins, 0, get(t, ins, 0) & (UINT64_MAX >> (64 - 8 * size_of(ins->type[0]))));
+        put(t, ins, 0, cut((enum type)ins->type[0], get(t, ins, 0)));
 }
 
 static void mov_pred(struct thread *t, const struct ins *ins) {
@@ -76,8 +74,10 @@ static bool compare_floats(const struct ins *ins, double a, double b) {
     COMPARED(a, b)
 }
 
-static double flushed(const struct ins *ins, double x) {
-    return ins->flags & FTZ && fabs(x) < 0x1p-126 ? copysign(0, x) : x;
+/* An operand of f32. */
+static double number_f32(const struct ins *ins, uint64_t bits) {
+    const double x = as_f32(bits);
+    return ins->flags & FTZ ? flushed(x) : x;
 }
 
 static bool compared(const struct thread *t, const struct ins *ins, enum type type,
@@ -102,7 +102,7 @@ static bool compared(const struct thread *t, const struct ins *ins, enum type ty
     case T_F64:
         return compare_floats(ins, as_f64(a), as_f64(b));
     case T_F32:
-        return compare_floats(ins, flushed(ins, as_f32(a)), flushed(ins, as_f32(b)));
+        return compare_floats(ins, number_f32(ins, a), number_f32(ins, b));
     default:
         return compare_floats(ins, widen(type, (uint32_t)a & 0xffff),
                               widen(type, (uint32_t)b & 0xffff));

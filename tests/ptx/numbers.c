@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* numbers.c - floats of fewer bits than f64, as bits and as f64. See ptx.h. */
-#include "tests/ptx/inside.h"
-
-#include <math.h>
+#include "tests/ptx/numbers.h"
 
 /* bits: of the significand, the hidden one included. lowest: exponent of the smallest
  * normal number. most: the largest number. */
@@ -39,13 +37,12 @@ static const struct format *format_of(enum type type) {
     }
 }
 
-/* Rounds x, a number of units of the last place, to an integer. */
-static double to_integer(double x, unsigned flags) {
-    if (flags & RZ)
+double to_integer(double x, unsigned flags) {
+    if (flags & (RZ | RZI))
         return trunc(x);
-    if (flags & RM)
+    if (flags & (RM | RMI))
         return floor(x);
-    if (flags & RP)
+    if (flags & (RP | RPI))
         return ceil(x);
     return flags & RNA ? round(x) : nearbyint(x);
 }
@@ -87,7 +84,7 @@ uint32_t narrow(enum type type, double x, unsigned flags) {
     if (isnan(x))
         return all;
     if (!isinf(x))
-        x = rounded(f, x, flags);
+        x = rounded(f, x, flags & (ROUND | RNA));
     if (fabs(x) <= f->most)
         return assemble(f, x);
     if (overflows_to_most(x, flags))

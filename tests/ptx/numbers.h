@@ -5,12 +5,34 @@
 
 #include "tests/ptx/code.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The bits of the nearest number of a type: f16, bf16, tf32, e4m3, e5m2 or f32. flags:
  * rounding, SATFINITE. */
 uint32_t narrow(enum type type, double x, unsigned flags);
 double widen(enum type type, uint32_t bits);
+/* Rounds to an integer as the flags say; to the nearest, and to even, without any. */
+double to_integer(double x, unsigned flags);
+
+/* Subnormal numbers of f32 become zeros, as .ftz has it. */
+static inline double flushed(double x) {
+    return fabs(x) < 0x1p-126 ? copysign(0, x) : x;
+}
+
+/* Clipped to 0 ... 1, as .sat has it; a NaN becomes 0. */
+static inline double saturated(double x) {
+    return x > 0 ? (x < 1 ? x : 1) : 0;
+}
+
+static inline uint64_t ones(uint32_t count) {
+    return count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+}
+
+/* The lower bits of x, as many as a type has. */
+static inline uint64_t cut(enum type type, uint64_t x) {
+    return x & ones(bits_of(type));
+}
 
 static inline float as_f32(uint64_t bits) {
     const uint32_t low = (uint32_t)bits;

@@ -32,15 +32,11 @@ static void *allocate(struct launch *l, size_t count, size_t size) {
     return memory;
 }
 
-static uint32_t aligned(uint64_t at, uint64_t align) {
-    return (uint32_t)((at + align - 1) / align * align);
-}
-
 /* Where dynamic shared memory begins. It is aligned as the kernel asks and no better. */
 static uint32_t dynamic_begin(const struct launch *l) {
     const struct ptx_code *c = l->code;
     const uint64_t align = c->dynamic_align > 16 ? c->dynamic_align : 16;
-    const uint32_t at = aligned(SMEM_BEGIN + c->smem, align);
+    const uint32_t at = (uint32_t)aligned(SMEM_BEGIN + c->smem, align);
     return at / align % 2 == 0 ? at + (uint32_t)align : at;
 }
 
@@ -319,7 +315,7 @@ static enum turn run_cluster(struct cluster *c) {
         for (uint32_t w = 0; w < b->warps; w++)
             any |= run_warp(l, &b->warp[(first + w) % b->warps]);
     }
-    if (c->ended == c->blocks * c->block[0].threads)
+    if (c->ended == threads_of(c))
         return OVER;
     if (land_some(c, false))
         return WENT_ON;

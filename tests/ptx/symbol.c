@@ -61,10 +61,6 @@ static void read_memory(struct reader *r, struct memory *m) {
     }
 }
 
-static size_t aligned(size_t at, size_t align) {
-    return (at + align - 1) / align * align;
-}
-
 /* Arrays of shared memory that belong to the module belong to every kernel. */
 void read_shared(struct reader *r) {
     struct memory m;

@@ -8,32 +8,35 @@
 
 #include "tests/ptx/inside.h"
 
-#define C_u16 uint16_t
-#define C_s16 int16_t
-#define C_u32 uint32_t
-#define C_s32 int32_t
-#define C_u64 uint64_t
-#define C_s64 int64_t
-#define C_f32 float
-#define C_f64 double
+#define C_pred bool
+#define C_u16  uint16_t
+#define C_s16  int16_t
+#define C_u32  uint32_t
+#define C_s32  int32_t
+#define C_u64  uint64_t
+#define C_s64  int64_t
+#define C_f32  float
+#define C_f64  double
 
-#define GET_u16(i) ((uint16_t)get(t, ins, i))
-#define GET_s16(i) ((int16_t)get(t, ins, i))
-#define GET_u32(i) ((uint32_t)get(t, ins, i))
-#define GET_s32(i) ((int32_t)get(t, ins, i))
-#define GET_u64(i) ((uint64_t)get(t, ins, i))
-#define GET_s64(i) ((int64_t)get(t, ins, i))
-#define GET_f32(i) as_f32(get(t, ins, i))
-#define GET_f64(i) as_f64(get(t, ins, i))
+#define GET_pred(i) predicate(t, ins, i)
+#define GET_u16(i)  ((uint16_t)get(t, ins, i))
+#define GET_s16(i)  ((int16_t)get(t, ins, i))
+#define GET_u32(i)  ((uint32_t)get(t, ins, i))
+#define GET_s32(i)  ((int32_t)get(t, ins, i))
+#define GET_u64(i)  ((uint64_t)get(t, ins, i))
+#define GET_s64(i)  ((int64_t)get(t, ins, i))
+#define GET_f32(i)  as_f32(get(t, ins, i))
+#define GET_f64(i)  as_f64(get(t, ins, i))
 
-#define BITS_u16(x) ((uint16_t)(x))
-#define BITS_s16(x) ((uint16_t)(x))
-#define BITS_u32(x) ((uint32_t)(x))
-#define BITS_s32(x) ((uint32_t)(x))
-#define BITS_u64(x) ((uint64_t)(x))
-#define BITS_s64(x) ((uint64_t)(x))
-#define BITS_f32(x) of_f32(x)
-#define BITS_f64(x) of_f64(x)
+#define BITS_pred(x) (x)
+#define BITS_u16(x)  ((uint16_t)(x))
+#define BITS_s16(x)  ((uint16_t)(x))
+#define BITS_u32(x)  ((uint32_t)(x))
+#define BITS_s32(x)  ((uint32_t)(x))
+#define BITS_u64(x)  ((uint64_t)(x))
+#define BITS_s64(x)  ((uint64_t)(x))
+#define BITS_f32(x)  of_f32(x)
+#define BITS_f64(x)  of_f64(x)
 
 #define DEFINE_1(name, T, expr)                                                            \
     static void name##_##T(struct thread *t, const struct ins *ins) {                      \
@@ -75,7 +78,5 @@
         {text, T_U64, 0, name##_u64}, {                                                    \
         text, T_S64, 0, name##_s64                                                         \
     }
-#define END_OF_ROWS                                                                        \
-    { NULL, T_NONE, 0, NULL }
 
 #endif

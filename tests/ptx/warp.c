@@ -90,6 +90,14 @@ static uint32_t last_operand(const struct thread *t, const struct ins *ins) {
     return (uint32_t)operand(t, ins, ins->operands - 1u);
 }
 
+/* Operand i of every lane of the mask gets the same value. */
+static void put_all(struct thread *lane, const struct ins *ins, unsigned i, uint32_t mask,
+                    uint64_t value) {
+    for (uint32_t l = 0; l < WARP_SIZE; l++)
+        if (mask >> l & 1)
+            put(&lane[l], ins, i, value);
+}
+
 static void sync_lanes(struct thread *t, const struct ins *ins) {
     const uint32_t mask = (uint32_t)operand(t, ins, 0);
     if (gather_lanes(t, ins, mask))
@@ -154,18 +162,13 @@ static void vote(struct thread *t, const struct ins *ins) {
                             : strncmp(kind, "any", 3) == 0 ? ballot != 0
                             : strncmp(kind, "uni", 3) == 0 ? ballot == mask || ballot == 0
                                                            : ballot;
-    for (uint32_t i = 0; i < WARP_SIZE; i++)
-        if (mask >> i & 1)
-            put(&lane[i], ins, 0, result);
+    put_all(lane, ins, 0, mask, result);
     go_on(t, ins, mask);
-}
-
-static uint64_t cut(const struct ins *ins, uint64_t x) {
-    return size_of((enum type)ins->type[0]) == 8 ? x : (uint32_t)x;
 }
 
 /* match.sync.any: the lanes with the same value. */
 static void match(struct thread *t, const struct ins *ins) {
+    const enum type type = (enum type)ins->type[0];
     const uint32_t mask = last_operand(t, ins);
     struct thread *lane = t->warp->thread;
     uint32_t same[WARP_SIZE] = {0};
@@ -173,8 +176,8 @@ static void match(struct thread *t, const struct ins *ins) {
         return;
     for (uint32_t i = 0; i < WARP_SIZE; i++)
         for (uint32_t j = 0; j < WARP_SIZE; j++)
-            if (mask >> i & mask >> j & 1 &&
-                cut(ins, operand(&lane[i], ins, 1)) == cut(ins, operand(&lane[j], ins, 1)))
+            if (mask >> i & mask >> j & 1 && cut(type, operand(&lane[i], ins, 1)) ==
+                                                 cut(type, operand(&lane[j], ins, 1)))
                 same[i] |= 1u << j;
     for (uint32_t i = 0; i < WARP_SIZE; i++)
         if (mask >> i & 1)
@@ -201,9 +204,7 @@ static void redux(struct thread *t, const struct ins *ins) {
                           (enum operation)ins->operation, (enum type)ins->type[0]);
         first = false;
     }
-    for (uint32_t i = 0; i < WARP_SIZE; i++)
-        if (mask >> i & 1)
-            put(&lane[i], ins, 0, result);
+    put_all(lane, ins, 0, mask, result);
     go_on(t, ins, mask);
 }
 
@@ -214,12 +215,11 @@ static void elect(struct thread *t, const struct ins *ins) {
     if (!gather_lanes(t, ins, mask))
         return;
     const uint32_t chosen = (uint32_t)__builtin_ctz(mask);
-    for (uint32_t i = 0; i < WARP_SIZE; i++)
-        if (mask >> i & 1) {
-            put(&lane[i], ins, 0, chosen);
-            if (ins->first[1] == 2)
-                put(&lane[i], ins, 1, i == chosen);
-        }
+    put_all(lane, ins, 0, mask, chosen);
+    if (ins->first[1] == 2) {
+        put_all(lane, ins, 1, mask, false);
+        put(&lane[chosen], ins, 1, true);
+    }
     go_on(t, ins, mask);
 }
 
@@ -310,5 +310,5 @@ const struct op warp_ops[] = {
     {"ldmatrix.sync.aligned.m8n8", T_B16, TRANS, ldmatrix},
     {"stmatrix.sync.aligned.m8n8", T_B16, TRANS, stmatrix},
     {"movmatrix.sync.aligned.m8n8.trans", T_B16, 0, movmatrix},
-    {NULL, T_NONE, 0, NULL},
+    END_OF_ROWS,
 };

@@ -343,5 +343,5 @@ const struct op wgmma_ops[] = {
     {"wgmma.fence.sync.aligned", T_NONE, 0, fence},
     {"wgmma.commit_group.sync.aligned", T_NONE, 0, commit},
     {"wgmma.wait_group.sync.aligned", T_NONE, 0, wait_group},
-    {NULL, T_NONE, 0, NULL},
+    END_OF_ROWS,
 };
