@@ -147,7 +147,8 @@ static gt_status open_calls(struct calls *c, const struct gt_device *d,
         return status;
     const struct gt_sets *s = &c->lab->sets;
     c->setup = (struct gt_rival_setup){c->lab->rig, o->db, c->workspace};
-    gt_element_put(&c->alpha, p->type_acc, 1);
+    c->alpha = gt_value_of(p->type_acc, 1);
+    c->beta = gt_value_of(p->type_acc, 0);
     c->x = (struct gt_call){.alpha = &c->alpha,
                             .a = s->view[0][0],
                             .b = s->view[1][0],

@@ -16,9 +16,8 @@ static gt_status enqueue_case(struct gt_case *t, const struct gt_product *produc
     struct gt_checker *c = t->checker;
     const gemmtune_problem *p = &t->spec.problem;
     void *view = NULL;
-    union gt_value alpha = {.i64 = 0}, beta = {.i64 = 0};
-    gt_element_put(&alpha, p->type_acc, t->spec.alpha);
-    gt_element_put(&beta, p->type_acc, t->spec.beta);
+    const union gt_value alpha = gt_value_of(p->type_acc, t->spec.alpha),
+                         beta = gt_value_of(p->type_acc, t->spec.beta);
     gt_status status = gt_case_output(&view, t, err);
     const struct gt_call call = {&alpha,
                                  t->a.view,

@@ -56,9 +56,7 @@ static void push_word(struct arg_list *l, uint32_t v) {
 
 /* Adds a number of check.cl's type gt_wide. */
 static void push_wide(struct arg_list *l, const struct gt_checker *c, double v) {
-    union gt_value u = {.i64 = 0};
-    gt_element_put(&u, c->wide, v);
-    push(l, u, gt_type_size(c->wide));
+    push(l, gt_value_of(c->wide, v), gt_type_size(c->wide));
 }
 
 /* Adds the arguments that describe a type to check.cl. */
