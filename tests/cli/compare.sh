@@ -57,5 +57,7 @@ expect "explain by name" 0 'tile TILE_WIDTH=32' \
     explain f32-nn-4096x4096x4096 --point "tile TILE_WIDTH=32" --device-file GTX-1080
 expect "a picture that cannot be written" 1 'no/where.svg' \
     compare 260 1080 --svg no/where.svg --quiet --db x.db
+expect "it is refused before a database is read" 1 'no/where.svg: No such file' \
+    compare 260 1080 --svg no/where.svg --quiet --db no.db
 expect "nothing to draw" 1 'no figure to draw' compare h100 4090 --svg none.svg --db x.db
 finish

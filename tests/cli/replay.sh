@@ -47,8 +47,9 @@ try replay "$cache" --strategy model,random --seeds 3 --svg "$work/c.svg"
     tail -1 "$work/c.svg" | grep -q '^</svg>$'
 verdict "a picture" $?
 try replay "$cache" --strategy full --seeds 1 --svg "$work/nowhere/c.svg"
-[ "$code" -eq 1 ] && grep -q '^gemmtune: .*nowhere/c.svg: No such file' "$work/err"
-verdict "a picture that cannot be" $?
+[ "$code" -eq 1 ] && grep -q '^gemmtune: .*nowhere/c.svg: No such file' "$work/err" &&
+    [ ! -s "$work/out" ]
+verdict "a picture that cannot be is refused before anything is replayed" $?
 
 gzip -c "$cache" >"$work/c.json.gz"
 expect "compressed" 0 '^full ' replay "$work/c.json.gz" --strategy full --seeds 1

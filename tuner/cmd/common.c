@@ -7,6 +7,7 @@
 
 #include "core/json.h"
 #include "core/text.h"
+#include "tuner/base/svg.h"
 #include "tuner/base/terminal.h"
 
 #include <errno.h>
@@ -31,6 +32,13 @@ int gt_common_parse(const struct gt_cmd *cmd, int argc, char **argv, void *value
     if (format != NULL && format->json && format->csv)
         return gt_die(GT_EXIT_USAGE, "%s: --json and --csv exclude each other", cmd->name);
     return -1;
+}
+
+int gt_common_picture(const char *path) {
+    struct gt_err err = {""};
+    if (path == NULL || gt_svg_ask(path, &err) == GEMMTUNE_OK)
+        return -1;
+    return gt_die(GT_EXIT_FAILURE, "%s", err.line);
 }
 
 int gt_common_outcome(gt_outcome outcome) {

@@ -98,6 +98,10 @@ int gt_common_product(gemmtune_problem *out, const char *name);
 int gt_common_family(const struct gt_family **out, const struct gt_families *families,
                      const char *name);
 
+/* Whether a picture can be written to a file, before the work that it shows. Nothing is
+ * left there. `path` may be NULL. Exit 1. */
+int gt_common_picture(const char *path);
+
 /* The exit code of a command about one candidate: 5 when it is wrong, 1 for other failures.
  */
 int gt_common_outcome(gt_outcome outcome);

@@ -232,6 +232,8 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 2, 2, &first);
     gt_progress_init(&c.progress, 0, v.quiet);
     if (code < 0)
+        code = gt_common_picture(v.svg);
+    if (code < 0)
         code = gt_common_families(&c.families, &v.templates);
     if (code < 0)
         code = compare(&c, &v, argv + first);

@@ -290,6 +290,8 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0 && v.db && v.from)
         code = gt_die(GT_EXIT_USAGE, "--from is for caches, --db for our own trials");
     if (code < 0)
+        code = gt_common_picture(v.svg);
+    if (code < 0)
         code = v.db ? load_trials(&s, argv[first]) : load_caches(&s, argv[first]);
     if (code < 0) {
         describe(&s);

@@ -9,7 +9,6 @@
 #include "tuner/base/choose.h"
 #include "tuner/base/table.h"
 #include "tuner/base/progress.h"
-#include "tuner/base/svg.h"
 #include "tuner/cmd/common.h"
 #include "tuner/cmd/session.h"
 
@@ -403,8 +402,8 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 1, &first);
     if (code < 0)
         code = read_setup(&setup, &v, argv[first]);
-    if (code < 0 && v.timeline != NULL && gt_svg_ask(v.timeline, &err) != GEMMTUNE_OK)
-        code = gt_die(GT_EXIT_FAILURE, "%s", err.line);
+    if (code < 0)
+        code = gt_common_picture(v.timeline);
     if (code >= 0)
         return code;
     gt_problem_name(&setup.p, problem);
