@@ -114,6 +114,9 @@ gt_status gt_epilogue_settle(char canonical[GT_EPILOGUE_MAX], const char *text,
 
 bool gt_epilogue_same(const struct gt_epilogue *x, const struct gt_epilogue *y);
 
+/* Whether the expressions have such a leaf: enum gt_epi_op_id GT_EPI_X, GT_EPI_C, .. */
+bool gt_epilogue_reads(const struct gt_epilogue *e, int op);
+
 /* The type of REAL numbers: F64 when the sums are F64, else F32. */
 gemmtune_dtype gt_epilogue_real(const struct gt_epilogue *e);
 

@@ -24,13 +24,6 @@ static void count_operations(struct gt_epilogue_cost *cost, const struct gt_epil
     }
 }
 
-static bool reads_c(const struct gt_epilogue *e) {
-    bool reads = false;
-    for (int i = 0; i < e->nodes; i++)
-        reads = reads || e->node[i].op == GT_EPI_C;
-    return reads;
-}
-
 struct gt_epilogue_cost gt_epilogue_cost_of(const struct gt_epilogue *e, int64_t m,
                                             int64_t n) {
     struct gt_epilogue_cost cost = {.operations = 0};
@@ -40,7 +33,7 @@ struct gt_epilogue_cost gt_epilogue_cost_of(const struct gt_epilogue *e, int64_t
     cost.flops = gt_bytes_product(gt_bytes_product(m, n), cost.operations + cost.functions);
     for (int i = 0; i < e->operands && !empty; i++)
         cost.bytes_in = gt_bytes_sum(cost.bytes_in, operand_bytes(&e->operand[i], m, n));
-    cost.bytes_in = gt_bytes_sum(cost.bytes_in, reads_c(e) ? c : 0);
+    cost.bytes_in = gt_bytes_sum(cost.bytes_in, gt_epilogue_reads(e, GT_EPI_C) ? c : 0);
     cost.bytes_out = e->d2 >= 0 ? bytes_of(m, n, e->type_d2) : 0;
     cost.bytes_saved = gt_bytes_product(c, 2);
     return cost;

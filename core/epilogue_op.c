@@ -93,6 +93,13 @@ const struct gt_epilogue_step *gt_epilogue_step_at(const char *text, size_t len)
     return longest;
 }
 
+bool gt_epilogue_reads(const struct gt_epilogue *e, int op) {
+    bool reads = false;
+    for (int i = 0; i < e->nodes; i++)
+        reads = reads || e->node[i].op == op;
+    return reads;
+}
+
 gemmtune_dtype gt_epilogue_real(const struct gt_epilogue *e) {
     return e->type_acc == GEMMTUNE_F64 ? GEMMTUNE_F64 : GEMMTUNE_F32;
 }

@@ -5,7 +5,7 @@
  */
 #include "core/problem.h"
 
-#include "core/epilogue.h"
+#include "core/epilogue_keep.h"
 #include "core/growth.h"
 
 #include <inttypes.h>
@@ -313,10 +313,16 @@ gt_status gt_problem_supported(const gemmtune_problem *p, struct gt_err *err) {
     if (p->row_order)
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
                        "no kernel for a fixed order of sums yet: row_order");
-    if (p->epilogue != NULL)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no kernel for epilogues yet: epi=%s",
-                       p->epilogue);
+    if (p->epilogue != NULL && (p->batch_kind != GEMMTUNE_BATCH_STRIDED || p->batch > 1))
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                       "no kernel for epilogues of batches yet: epi=%s", p->epilogue);
     return check_batch(p, err);
+}
+
+gt_status gt_problem_keep(gemmtune_problem *p, struct gt_err *err) {
+    return p->epilogue == NULL
+               ? GEMMTUNE_OK
+               : gt_epilogue_keep(&p->epilogue, p->type_c, p->type_acc, err);
 }
 
 gt_status gt_problem_canonical(gemmtune_problem *out, bool *swapped,
@@ -326,6 +332,8 @@ gt_status gt_problem_canonical(gemmtune_problem *out, bool *swapped,
     gt_status status = gt_problem_settle(&p, &swap, in, err);
     if (status == GEMMTUNE_OK)
         status = gt_problem_supported(&p, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_problem_keep(&p, err);
     if (status != GEMMTUNE_OK)
         return status;
     *out = p;
@@ -390,7 +398,7 @@ static double log_ratio(int64_t x, int64_t y) {
 /* Whether two problems of the same types have epilogues of one meaning. */
 static bool same_epilogue(const gemmtune_problem *x, const gemmtune_problem *y) {
     char of_x[GT_EPILOGUE_MAX], of_y[GT_EPILOGUE_MAX];
-    if (x->epilogue == NULL || y->epilogue == NULL)
+    if (x->epilogue == y->epilogue || x->epilogue == NULL || y->epilogue == NULL)
         return x->epilogue == y->epilogue;
     return gt_epilogue_settle(of_x, x->epilogue, x->type_c, x->type_acc, NULL) ==
                GEMMTUNE_OK &&

@@ -34,8 +34,13 @@ gt_status gt_problem_settle(gemmtune_problem *out, bool *swapped,
 /* EUNSUPPORTED names the feature of a canonical problem that no kernel computes yet. */
 gt_status gt_problem_supported(const gemmtune_problem *p, struct gt_err *err);
 
-/* gt_problem_settle, then gt_problem_supported: the result can be looked up, tuned and
- * run. */
+/* Replaces the epilogue of a problem, if it has one, by its canonical text, which lives
+ * until the process ends. The problem's copies may then outlive the caller's text. EPARSE
+ * as for a bad epilogue; ENOMEM. */
+gt_status gt_problem_keep(gemmtune_problem *p, struct gt_err *err);
+
+/* gt_problem_settle, gt_problem_supported, then gt_problem_keep: the result can be looked
+ * up, tuned and run. */
 gt_status gt_problem_canonical(gemmtune_problem *out, bool *swapped,
                                const gemmtune_problem *in, struct gt_err *err);
 
@@ -77,7 +82,7 @@ gt_status gt_problem_set(gemmtune_problem *p, unsigned *seen,
  * is wrong. */
 gt_status gt_problem_read_name(gemmtune_problem *out, const char *name, struct gt_err *err);
 
-/* gt_problem_read_name, and then gt_problem_supported. */
+/* gt_problem_read_name, gt_problem_supported, then gt_problem_keep. */
 gt_status gt_problem_from_name(gemmtune_problem *out, const char *name, struct gt_err *err);
 
 /* The name of a canonical problem; returns its length. */

@@ -219,6 +219,8 @@ gt_status gt_problem_from_name(gemmtune_problem *out, const char *name,
     gt_status status = read_name(&p, name, err);
     if (status == GEMMTUNE_OK)
         status = gt_problem_supported(&p, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_problem_keep(&p, err);
     if (status != GEMMTUNE_OK)
         return gt_fail_within(err, status, "problem \"%.200s\"", name);
     *out = p;

@@ -299,10 +299,15 @@ typedef struct gemmtune_args {
     void *c;           /* written; read only when beta is not zero */
     const void *rows;  /* `batch` values of int32, or NULL. GROUPED_ROWS: the row after the
                         * last one of each group; MASKED_ROWS: the rows of each product */
-    const void *const *operand; /* the epilogue's, in the order of its declarations */
-    const int64_t *operand_ld;  /* their leading dimensions; NULL: all packed */
-    void *d2;                   /* the epilogue's second output, or NULL */
-    void *workspace;            /* workspace_bytes of the plan, or NULL when that is 0 */
+    /* The epilogue's operands, in the order of its declarations: each one value, a value a
+     * row, a value a column, or a matrix of the size of C. They must not overlap C or d2.
+     */
+    const void *const *operand;
+    const int64_t *operand_ld; /* elements from a row of a matrix to the next, 0: packed;
+                                * NULL: all packed */
+    void *d2;                  /* the epilogue's second output, or NULL */
+    void *workspace;           /* workspace_bytes of the plan, or NULL when that is 0 */
+    int64_t d2_ld;             /* elements from a row of d2 to the next; 0: packed */
 } gemmtune_args;
 
 static inline void gemmtune_args_init(gemmtune_args *args) {
@@ -311,12 +316,14 @@ static inline void gemmtune_args_init(gemmtune_args *args) {
 }
 
 /* Enqueues the plan's products on `stream` (CUstream, or cl_command_queue) and returns.
- * Each product is C = alpha op(A) op(B) + beta C; when beta is zero, C is written and not
- * read. */
+ * Each product is C = alpha op(A) op(B) + beta C, or the epilogue of that; when beta is
+ * zero, C is written and not read, unless the epilogue names c. EINVAL: the operands are
+ * not those that the epilogue declares. */
 GEMMTUNE_API gemmtune_status gemmtune_launch(const gemmtune_plan *plan,
                                              const gemmtune_args *args, void *stream);
 
-/* gemmtune_launch for plans that need nothing but alpha, a, b, beta, c and workspace. */
+/* gemmtune_launch for plans that need nothing but alpha, a, b, beta, c and workspace: those
+ * without an epilogue, or with one without operands and second output. */
 GEMMTUNE_API gemmtune_status gemmtune_execute(const gemmtune_plan *plan, const void *alpha,
                                               const void *a, const void *b,
                                               const void *beta, void *c, void *workspace,

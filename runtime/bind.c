@@ -3,6 +3,7 @@
  * bind.c - numbers for a family's names (device, types, layout, sizes, point), and the
  * family's rules and shape with these numbers. It asks no device.
  */
+#include "core/epilogue_keep.h"
 #include "runtime/driver.h"
 #include "runtime/family_inside.h"
 
@@ -46,6 +47,8 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
         reason = "the family has no kernel for this layout";
     else if (gt_problem_is_batch(p) && f->batching == GT_BATCHING_NONE)
         reason = "the family has no kernel for batches";
+    else if (p->epilogue != NULL && !f->epilogue)
+        reason = "the family has no place for an epilogue";
     else if (f->map_count > 0 && gt_driver_of(d->backend)->check_map == NULL)
         reason = "the family needs tensor maps, which this backend does not have";
     else if (gt_driver_of(d->backend)->speaks_cuda &&
@@ -108,6 +111,8 @@ void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
     b->dtype = gt_family_dtype(f, p);
     b->is_batch = gt_problem_is_batch(p);
     gt_builtin_values(b->value, d, p);
+    b->epilogue = gt_epilogue_of(p);
+    b->value[GT_IN_EPILOGUE] = b->epilogue != NULL;
     b->value[GT_IN_FAST] = b->dtype != NULL && b->dtype->math == GEMMTUNE_MATH_FAST;
     for (int i = 0; i < f->constant_count; i++)
         b->value[f->constant[i].slot] = f->constant[i].value;

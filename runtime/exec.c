@@ -7,6 +7,8 @@
 
 #include "core/clock.h"
 #include "core/element.h"
+#include "core/epilogue_keep.h"
+#include "runtime/exec_epilogue.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -30,8 +32,9 @@ struct loaded {
 
 struct gt_exec {
     struct loaded *loaded;
-    struct gt_fit fit;        /* to this problem; it has as many passes as were loaded */
-    gt_arg args[GT_ARGS_MAX]; /* in the kernel's order */
+    struct gt_fit fit; /* to this problem; it has as many passes as were loaded */
+    const struct gt_epilogue *epilogue; /* the problem's, or NULL */
+    gt_arg args[GT_ARGS_MAX];           /* in the kernel's order */
     int arg_count;
     union gt_value value[ARG_KINDS]; /* by kind; gt_exec_run fills in those of a call */
     size_t size[ARG_KINDS];
@@ -176,6 +179,7 @@ static gt_status exec_of(struct gt_exec **out, struct loaded *l, const struct gt
     }
     e->loaded = l;
     e->fit = *fit;
+    e->epilogue = gt_epilogue_of(&fit->problem);
     prepare_args(e, &fit->binding);
     *out = e;
     return GEMMTUNE_OK;
@@ -233,6 +237,8 @@ static gt_status check_shareable(const struct loaded *l, const gemmtune_problem 
     if (gt_problem_is_batch(p) != gt_problem_is_batch(own))
         return gt_fail(err, GEMMTUNE_EINVAL, "the kernel is for %s",
                        gt_problem_is_batch(own) ? "batches" : "single products");
+    if (gt_epilogue_of(p) != gt_epilogue_of(own))
+        return gt_fail(err, GEMMTUNE_EINVAL, "the kernel is for another epilogue");
     if (is_empty(own) && !is_empty(p))
         return gt_fail(err, GEMMTUNE_EINVAL, "nothing was built for an empty product");
     return GEMMTUNE_OK;
@@ -347,20 +353,24 @@ static gt_status encode_maps(struct gt_tensor_map map[GT_MAPS_MAX], const struct
 }
 
 static gt_status launch(const struct gt_exec *e, const union gt_value value[ARG_KINDS],
-                        const struct gt_tensor_map map[GT_MAPS_MAX], void *stream,
+                        const struct gt_tensor_map map[GT_MAPS_MAX],
+                        const struct gt_epilogue_args *epilogue, void *stream,
                         struct gt_err *err) {
-    struct gt_value_ref refs[GT_ARGS_MAX];
+    struct gt_value_ref refs[GT_ARGS_MAX + GT_EPILOGUE_ARGS_MAX];
     for (int i = 0; i < e->arg_count; i++) {
         const gt_arg arg = e->args[i];
         refs[i] = arg < GT_ARG_MAP
                       ? (struct gt_value_ref){&value[arg], e->size[arg]}
                       : (struct gt_value_ref){&map[arg - GT_ARG_MAP], sizeof *map};
     }
+    for (int i = 0; i < epilogue->count; i++)
+        refs[e->arg_count + i] =
+            (struct gt_value_ref){&epilogue->value[i], epilogue->size[i]};
     const struct loaded *l = e->loaded;
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; i < e->fit.passes.count && status == GEMMTUNE_OK; i++)
         status = l->driver->launch(l->kernel[i], &e->fit.passes.item[i].launch, refs,
-                                   e->arg_count, stream, err);
+                                   e->arg_count + epilogue->count, stream, err);
     return status;
 }
 
@@ -376,9 +386,13 @@ gt_status gt_exec_run(const struct gt_exec *e, const struct gt_call *call,
         return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL",
                        call->alpha == NULL ? "alpha" : "beta");
     const bool reads_ab = e->fit.problem.k > 0 && gt_element_get(call->alpha, acc) != 0;
-    if (!reads_ab && gt_element_get(call->beta, acc) == 1)
+    if (!reads_ab && e->epilogue == NULL && gt_element_get(call->beta, acc) == 1)
         return GEMMTUNE_OK;
+    struct gt_epilogue_args epilogue;
     gt_status status = check_pointers(e, reads_ab, call, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_epilogue_args_of(&epilogue, e->epilogue, &e->fit.problem, call,
+                                     e->loaded->driver->pointers_are_addresses, err);
     if (status != GEMMTUNE_OK)
         return status;
     union gt_value value[ARG_KINDS];
@@ -394,5 +408,6 @@ gt_status gt_exec_run(const struct gt_exec *e, const struct gt_call *call,
     value[GT_ARG_C].ptr = call->c;
     value[GT_ARG_WORKSPACE].ptr = call->workspace;
     status = encode_maps(map, e, value, reads_ab, err);
-    return status == GEMMTUNE_OK ? launch(e, value, map, call->stream, err) : status;
+    return status == GEMMTUNE_OK ? launch(e, value, map, &epilogue, call->stream, err)
+                                 : status;
 }

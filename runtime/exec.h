@@ -43,9 +43,9 @@ gt_status gt_exec_share(struct gt_exec **out, const struct gt_exec *e,
 void gt_exec_destroy(struct gt_exec *e);
 void gt_exec_describe(const struct gt_exec *e, struct gt_exec_info *info);
 
-/* One product C = alpha op(A) op(B) + beta C. alpha and beta are on the host, in the
- * accumulator's type. A, B, C and the workspace are pointers in the form that kernels
- * take. */
+/* One product C = alpha op(A) op(B) + beta C, or the problem's epilogue of it. alpha and
+ * beta are on the host, in the accumulator's type. Matrices, operands and the workspace are
+ * pointers in the form that kernels take. */
 struct gt_call {
     const void *alpha;
     void *a, *b; /* never written to */
@@ -53,6 +53,12 @@ struct gt_call {
     void *c, *workspace;
     void *stream; /* CUstream or cl_command_queue */
     bool swapped; /* a is the caller's B and b his A, as messages must say */
+    /* the epilogue's operands, in the order of its declarations */
+    int operands;
+    const void *const *operand;
+    const int64_t *operand_ld; /* 0, or no array: packed; only matrices have one */
+    void *d2;                  /* the epilogue's second output */
+    int64_t d2_ld;             /* 0: packed */
 };
 
 /* Drivers take pointers without const, so those to A and B lose theirs. */
@@ -60,9 +66,10 @@ static inline void *gt_device_pointer(const void *p) {
     return (void *)(uintptr_t)p;
 }
 
-/* Enqueues the product. Handles m, n or k of 0 and alpha of 0 as BLAS does. EINVAL: a
- * pointer is misaligned for this kernel, or the device refuses a launch; EWORKSPACE: the
- * workspace is missing or misaligned. */
+/* Enqueues the product. Handles m, n or k of 0 and alpha of 0 as BLAS does; an epilogue is
+ * computed then as well, with an acc of 0. EINVAL: a pointer is misaligned for this kernel,
+ * the operands are not those of the epilogue, or the device refuses a launch; EWORKSPACE:
+ * the workspace is missing or misaligned. */
 gt_status gt_exec_run(const struct gt_exec *e, const struct gt_call *call,
                       struct gt_err *err);
 

@@ -13,6 +13,7 @@
  *   TA TB                      1 when the operand is stored transposed
  *   sizeof(A) sizeof(B) sizeof(C) sizeof(ACC)
  *   FLOAT                      1 for floating-point types
+ *   EPILOGUE                   1 when the problem has an epilogue
  *   CUDA                       1 on CUDA, 0 on OpenCL
  *   CC                         CUDA compute capability (61, 90), 0 on OpenCL
  *   CPU                        1 on an OpenCL CPU device
@@ -172,6 +173,7 @@ struct gt_family {
     enum gt_role role;
     bool overlap; /* kernels begin with GT_FOLLOW: they may be launched early */
     enum gt_batching batching;
+    bool epilogue; /* stores of C compute the epilogue of a problem that has one */
     struct gt_symbols symbols;
     int constant_count, param_count, derive_count, require_count, accept_count, arg_count;
     struct gt_constant constant[GT_CONSTANTS_MAX];
@@ -246,6 +248,7 @@ struct gt_binding {
     const struct gt_family *family;
     const struct gt_dtype *dtype; /* gt_family_dtype's: f16 and bf16 have the same sizes */
     bool is_batch;                /* the kernels are those for batches */
+    const struct gt_epilogue *epilogue; /* of the problem, see core/epilogue_keep.h */
     int64_t value[GT_SYMBOLS_MAX];
 };
 

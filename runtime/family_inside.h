@@ -33,6 +33,7 @@
     X(SIZEOF_ACC, "sizeof(ACC)", "GT_SIZEOF_ACC")                                          \
     X(FLOAT, "FLOAT", "GT_FLOAT")                                                          \
     X(FAST, "FAST", "GT_FAST")                                                             \
+    X(EPILOGUE, "EPILOGUE", "GT_EPILOGUE")                                                 \
     X(CUDA, "CUDA", "GT_CUDA")                                                             \
     X(CC, "CC", "GT_CC")                                                                   \
     X(CPU, "CPU", "GT_CPU")                                                                \

@@ -210,6 +210,13 @@ static gt_status parse_batch(struct gt_family *f, struct gt_node n, struct gt_er
                : gt_json_fail(n, err, "is not \"grid\" or \"own\"");
 }
 
+static gt_status parse_epilogue(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    int64_t epilogue;
+    const gt_status status = parse_number(&epilogue, 0, n, 1, err);
+    f->epilogue = epilogue != 0;
+    return status;
+}
+
 static bool has_arg(const struct gt_family *f, gt_arg arg) {
     for (int i = 0; i < f->arg_count; i++)
         if (f->args[i] == arg)
@@ -269,14 +276,15 @@ static const struct section {
     {"layouts", parse_layouts, false},    {"min_arch", parse_min_arch, true},
     {"max_arch", parse_max_arch, true},   {"rank", parse_rank, true},
     {"role", parse_role, true},           {"overlap", parse_overlap, true},
-    {"batch", parse_batch, true},         {"uses", gt_parse_uses, true},
-    {"params", gt_parse_params, false},   {"default", gt_parse_default, false},
-    {"starts", gt_parse_starts, true},    {"rungs", gt_parse_rungs, true},
-    {"derive", gt_parse_derive, true},    {"require", gt_parse_require, true},
-    {"accept", gt_parse_accept, true},    {"align", gt_parse_align, true},
-    {"before", gt_parse_before, true},    {"launch", gt_parse_launch, false},
-    {"after", gt_parse_after, true},      {"shape", gt_parse_shape, true},
-    {"tensor_maps", gt_parse_maps, true}, {"args", parse_args, false},
+    {"batch", parse_batch, true},         {"epilogue", parse_epilogue, true},
+    {"uses", gt_parse_uses, true},        {"params", gt_parse_params, false},
+    {"default", gt_parse_default, false}, {"starts", gt_parse_starts, true},
+    {"rungs", gt_parse_rungs, true},      {"derive", gt_parse_derive, true},
+    {"require", gt_parse_require, true},  {"accept", gt_parse_accept, true},
+    {"align", gt_parse_align, true},      {"before", gt_parse_before, true},
+    {"launch", gt_parse_launch, false},   {"after", gt_parse_after, true},
+    {"shape", gt_parse_shape, true},      {"tensor_maps", gt_parse_maps, true},
+    {"args", parse_args, false},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 

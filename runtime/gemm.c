@@ -168,8 +168,12 @@ static gt_status run(gemmtune_ctx *ctx, const gemmtune_problem *p,
 gemmtune_status gemmtune_gemm(gemmtune_ctx *ctx, const gemmtune_problem *p,
                               const void *alpha, const void *a, const void *b,
                               const void *beta, void *c, void *stream) {
-    const struct gt_call call = {
-        alpha, gt_device_pointer(a), gt_device_pointer(b), beta, c, NULL, stream, false};
+    const struct gt_call call = {.alpha = alpha,
+                                 .a = gt_device_pointer(a),
+                                 .b = gt_device_pointer(b),
+                                 .beta = beta,
+                                 .c = c,
+                                 .stream = stream};
     return run(ctx, p, &call, gt_public_entry());
 }
 

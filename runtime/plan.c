@@ -273,14 +273,11 @@ gt_status gt_args_read(gemmtune_args *out, const gemmtune_args *args, struct gt_
     return gt_growth_read(out, args, &args_growth, err);
 }
 
-/* No plan has row counts or an epilogue yet. */
+/* No plan has row counts yet. */
 static gt_status check_args(const gemmtune_args *args, struct gt_err *err) {
     if (args->rows != NULL)
         return gt_fail(err, GEMMTUNE_EINVAL,
                        "rows is given, but the plan's rows are neither grouped nor masked");
-    if (args->operands != 0 || args->operand != NULL || args->d2 != NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "%s is given, but the plan has no epilogue",
-                       args->d2 != NULL ? "d2" : "operand");
     return GEMMTUNE_OK;
 }
 
@@ -301,7 +298,12 @@ gemmtune_status gemmtune_launch(const gemmtune_plan *plan, const gemmtune_args *
                                  .beta = own.beta,
                                  .c = own.c,
                                  .workspace = own.workspace,
-                                 .stream = stream};
+                                 .stream = stream,
+                                 .operands = own.operands,
+                                 .operand = own.operand,
+                                 .operand_ld = own.operand_ld,
+                                 .d2 = own.d2,
+                                 .d2_ld = own.d2_ld};
     return gt_plan_run(plan, plan->swapped, &call, err);
 }
 

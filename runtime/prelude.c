@@ -14,6 +14,7 @@
 enum part {
     DIALECT,
     TYPES,
+    EPILOGUE,
     VECTORS,
     SLABS,
     COPIES,
@@ -44,6 +45,7 @@ static const struct {
 } parts[PART_COUNT] = {
     [DIALECT] = {"dialect", 0}, /* these two are in every source */
     [TYPES] = {"types", 0},
+    [EPILOGUE] = {"epilogue", 0}, /* and this one in those of problems with an epilogue */
     [VECTORS] = {"vectors", 0},
     [SLABS] = {"slabs", BIT(VECTORS)},
     [COPIES] = {"copies", BIT(VECTORS)},

@@ -3,6 +3,7 @@
  * source.c - the text that a compiler sees: macros, parts, rules, template. The template
  * itself is unchanged, so the line numbers in a compiler's message are those of its file.
  */
+#include "runtime/epilogue_text.h"
 #include "runtime/family_inside.h"
 
 #include <ctype.h>
@@ -140,7 +141,19 @@ static void put_names(struct text *t, const struct gt_binding *b) {
     }
 }
 
-/* GT_PARAMS: the parameters of every kernel of the family, with names and types. The
+/* Appends a text about an epilogue, which `write` writes. */
+static void put_epilogue(struct text *t, const struct gt_epilogue *e,
+                         int (*write)(const struct gt_epilogue *e, char *buf,
+                                      size_t size)) {
+    char *text = malloc(GT_EPILOGUE_TEXT_MAX);
+    t->failed = t->failed || text == NULL;
+    if (text != NULL && write(e, text, GT_EPILOGUE_TEXT_MAX) < GT_EPILOGUE_TEXT_MAX)
+        put(t, text);
+    free(text);
+}
+
+/* GT_PARAMS: the parameters of every kernel of the family, with names and types, then those
+ * of the epilogue. The
  * workspace is not `restrict`: a kernel must not read the data of an earlier kernel ahead
  * of its wait. */
 static void put_params(struct text *t, const struct gt_binding *b) {
@@ -174,7 +187,9 @@ static void put_params(struct text *t, const struct gt_binding *b) {
         else
             putf(t, "GT_TENSOR_MAP(%s)", f->map[args[i] - GT_ARG_MAP].name);
     }
-    put(t, "\n");
+    put(t, b->epilogue != NULL ? " GT_OPERAND_PARAMS\n" : "\n");
+    if (b->epilogue != NULL)
+        put_epilogue(t, b->epilogue, gt_epilogue_macros);
 }
 
 /* The macros of kernels for batches. Those of single products have none of them. */
@@ -187,12 +202,18 @@ static void put_batch(struct text *t, const struct gt_binding *b) {
             put_macro(t, "GT_HAS_WORKSPACE", 1);
 }
 
-static void put_parts(struct text *t, unsigned set) {
-    for (int i = 0; gt_part_name(i) != NULL; i++)
-        if ((set & 1u << i) != 0) {
-            putf(t, "#line 1 \"common/%s.h\"\n", gt_part_name(i));
-            put(t, gt_part_text(i));
-        }
+/* The function of an epilogue stands behind the part that it is made of. */
+static void put_parts(struct text *t, unsigned set, const struct gt_epilogue *epilogue) {
+    const unsigned made_of = gt_part_bit("epilogue");
+    const unsigned all = epilogue != NULL ? set | made_of : set;
+    for (int i = 0; gt_part_name(i) != NULL; i++) {
+        if ((all & 1u << i) == 0)
+            continue;
+        putf(t, "#line 1 \"common/%s.h\"\n", gt_part_name(i));
+        put(t, gt_part_text(i));
+        if (epilogue != NULL && 1u << i == made_of)
+            put_epilogue(t, epilogue, gt_epilogue_function);
+    }
     put(t, "\n");
 }
 
@@ -222,7 +243,7 @@ gt_status gt_source_of(char **out, const struct gt_binding *b, const struct gt_d
     put_names(&t, b);
     put_batch(&t, b);
     put_params(&t, b);
-    put_parts(&t, f->uses);
+    put_parts(&t, f->uses, b->epilogue);
     for (int i = 0; i < f->require_count; i++)
         put_rule(&t, &f->require[i], i);
     put_template(&t, f->source_name[d->backend], f->source[d->backend]);
@@ -235,7 +256,7 @@ gt_status gt_source_plain(char **out, const struct gt_device *d, const gemmtune_
     struct text t = {0};
     gt_builtin_values(value, d, p);
     put_builtins(&t, p != NULL ? gt_dtype_of(p) : NULL, value);
-    put_parts(&t, p != NULL ? gt_parts_closed(0) : gt_part_bit("dialect"));
+    put_parts(&t, p != NULL ? gt_parts_closed(0) : gt_part_bit("dialect"), NULL);
     put_template(&t, name, text);
     return finish(out, &t, err);
 }

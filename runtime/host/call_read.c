@@ -164,6 +164,10 @@ static gt_status settle(struct gt_host_call *c, const gemmtune_problem *p,
     if (status == GEMMTUNE_OK && gt_problem_is_batch(&c->cut.problem))
         status = gt_fail(err, GEMMTUNE_EUNSUPPORTED,
                          "a product of host matrices is a single product, not a batch");
+    if (status == GEMMTUNE_OK && c->cut.problem.epilogue != NULL)
+        status =
+            gt_fail(err, GEMMTUNE_EUNSUPPORTED, "host products have no epilogues: epi=%s",
+                    c->cut.problem.epilogue);
     if (status == GEMMTUNE_OK)
         status = read_args(c, args, swapped, err);
     if (status != GEMMTUNE_OK)

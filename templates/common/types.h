@@ -170,8 +170,41 @@ GT_INLINE gt_f32 gt_from_e4m3(gt_e4m3 x) {
 /* acc + a * b for stored elements of A and B. */
 #define gt_multiply_add(a, b, acc) gt_fma(gt_from_a(a), gt_from_b(b), acc)
 
-/* C = alpha * acc + beta * C. With beta 0, C is not read: it may hold NaN or be unset. */
-GT_INLINE void gt_store_c(GT_GLOBAL gt_c *c, gt_acc alpha, gt_acc acc, gt_acc beta) {
+/* ---- the element that is stored ---- */
+
+/*
+ * A function that stores elements of C has GT_PLACE_PARAMS behind its parameters. A call
+ * passes GT_PLACE(i, j): the row and the column in C of its first element. Both are empty
+ * unless the problem has an epilogue; then the epilogue's operands go with the place, by
+ * names that kernels and functions share. gt_i and gt_j are the place in such a function.
+ *
+ * GT_READS_C(beta): whether the old element of C is read. With beta 0 it may hold NaN or be
+ * unset, so only an epilogue that names it reads it then.
+ */
+#if GT_EPILOGUE
+#define GT_PLACE_PARAMS , gt_long gt_i, gt_long gt_j GT_OPERAND_PARAMS
+#define GT_PLACE(i, j) , (gt_long)(i), (gt_long)(j)GT_OPERANDS
+#define GT_READS_C(beta) (GT_NEEDS_C || (GT_NEEDS_X && (beta) != (gt_acc)0))
+#else
+#define GT_PLACE_PARAMS
+#define GT_PLACE(i, j)
+#define GT_READS_C(beta) ((beta) != (gt_acc)0)
+#endif
+
+#if GT_EPILOGUE
+/* The element of C for a sum and the old element: the epilogue at (gt_i, gt_j). It is
+ * generated, behind epilogue.h. */
+GT_INLINE gt_c gt_element(gt_acc alpha, gt_acc acc, gt_acc beta, gt_c old GT_PLACE_PARAMS);
+#endif
+
+/* C = alpha * acc + beta * C, or the epilogue of it. */
+GT_INLINE void gt_store_c(GT_GLOBAL gt_c *c, gt_acc alpha, gt_acc acc,
+                          gt_acc beta GT_PLACE_PARAMS) {
+#if GT_EPILOGUE
+    const gt_c old = GT_READS_C(beta) ? *c : 0;
+    *c = gt_element(alpha, acc, beta, old GT_PLACE(gt_i, gt_j));
+#else
     *c = gt_to_c(beta == (gt_acc)0 ? alpha * acc
                                    : gt_fma(beta, gt_from_c(*c), alpha * acc));
+#endif
 }

@@ -175,22 +175,28 @@ GT_INLINE void gt_load_c(int width, gt_c *old, const GT_GLOBAL gt_c *c, gt_acc b
     for (int j = 0; j < width; j++)
         old[j] = gt_to_c((gt_acc)-0.0f);
     if (inside) {
-        if (beta != (gt_acc)0)
+        if (GT_READS_C(beta))
             gt_load_global_c(width, old, c);
     } else {
         GT_UNROLL
         for (int j = 0; j < width; j++)
-            if (beta != (gt_acc)0 && j >= first && j < end)
+            if (GT_READS_C(beta) && j >= first && j < end)
                 old[j] = c[j];
     }
 }
 
 /* Overwrites `old` with the new elements before it stores them. */
 GT_INLINE void gt_store_row(int width, GT_GLOBAL gt_c *c, gt_acc alpha, const gt_acc *acc,
-                            gt_acc beta, gt_c *old, int inside, int first, int end) {
+                            gt_acc beta, gt_c *old, int inside, int first,
+                            int end GT_PLACE_PARAMS) {
     GT_UNROLL
     for (int j = 0; j < width; j++)
+#if GT_EPILOGUE
+        if (inside || (j >= first && j < end)) /* others have no operands */
+            old[j] = gt_element(alpha, acc[j], beta, old[j] GT_PLACE(gt_i, gt_j + j));
+#else
         old[j] = gt_to_c(gt_fma(beta, gt_from_c(old[j]), alpha * acc[j]));
+#endif
     if (inside) {
         gt_store_global_c(width, c, old);
     } else {

@@ -51,6 +51,6 @@ GT_KERNEL(gemm, GT_BX, GT_BY, 1)(GT_PARAMS) {
             a += step_a;
             b += step_b;
         }
-        gt_store_c(c + row * ldc + col, alpha, acc, beta);
+        gt_store_c(c + row * ldc + col, alpha, acc, beta GT_PLACE(row, col));
     }
 }

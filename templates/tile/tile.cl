@@ -103,5 +103,6 @@ GT_KERNEL(gemm, GT_TILE_WIDTH, GT_TILE_WIDTH, 1)(GT_PARAMS) {
         left = after;
     }
     if (ty < rows && tx < cols)
-        gt_store_c(c + (row0 + (gt_long)ty) * ldc + col0 + tx, alpha, acc, beta);
+        gt_store_c(c + (row0 + (gt_long)ty) * ldc + col0 + tx,
+                   alpha, acc, beta GT_PLACE(row0 + ty, col0 + tx));
 }

@@ -30,7 +30,7 @@ batch=4,masked,rows=2 masked rows yet: batch=4
 groups=4,rows=3 grouped rows yet: groups=4
 packed_b packed weights yet: packed_b
 row_order a fixed order of sums yet: row_order
-epi=bias_gelu epilogues yet: epi=bias_gelu
+batch=4,epi=bias_gelu epilogues of batches yet: epi=bias_gelu
 EOF
 expect "types" 3 'no kernel for types f16@f16 yet' lookup f16@f16-nn-8x8x8
 expect "a misspelt epilogue" 3 'column 6 of the epilogue: "gleu" is neither a shorthand' \

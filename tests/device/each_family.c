@@ -103,8 +103,13 @@ static bool try_point(const struct gt_family *f, const struct gt_point *point, v
     gt_element_put(&zero, problem.type_acc, 0);
     if (info.fit->passes.workspace_bytes > 0)
         need(ops->alloc(&workspace, rig, info.fit->passes.workspace_bytes, &err));
-    const struct gt_call call = {
-        &one, da, db, &zero, dc, workspace, gt_rig_head(rig)->stream, false};
+    const struct gt_call call = {.alpha = &one,
+                                 .a = da,
+                                 .b = db,
+                                 .beta = &zero,
+                                 .c = dc,
+                                 .workspace = workspace,
+                                 .stream = gt_rig_head(rig)->stream};
     poison(dc, bytes);
     need(gt_exec_run(e, &call, &err));
     need(ops->finish(rig, &err));

@@ -25,8 +25,13 @@ static gt_status run(void *user, struct gt_err *err) {
     static const float one = 1, zero = 0;
     struct job *j = user;
     j->runs++;
-    const struct gt_call call = {
-        &one, j->a, j->b, &zero, j->c, j->workspace, gt_rig_head(j->rig)->stream, false};
+    const struct gt_call call = {.alpha = &one,
+                                 .a = j->a,
+                                 .b = j->b,
+                                 .beta = &zero,
+                                 .c = j->c,
+                                 .workspace = j->workspace,
+                                 .stream = gt_rig_head(j->rig)->stream};
     return gt_exec_run(j->exec, &call, err);
 }
 

@@ -116,9 +116,12 @@ struct repeat {
 static gt_status enqueue(void *user, struct gt_err *err) {
     const struct repeat *r = user;
     const float one = 1, zero = 0;
-    const struct gt_call call = {
-        &one, r->mem[0], r->mem[1], &zero, r->mem[2], NULL, gt_rig_head(r->rig)->stream,
-        false};
+    const struct gt_call call = {.alpha = &one,
+                                 .a = r->mem[0],
+                                 .b = r->mem[1],
+                                 .beta = &zero,
+                                 .c = r->mem[2],
+                                 .stream = gt_rig_head(r->rig)->stream};
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < r->launches; i++)
         status = gt_exec_run(r->exec, &call, err);

@@ -66,8 +66,8 @@
 /* Five mistakes in kernels of the types `of`. `scaled` is alpha or beta times a little more
  * than 1; integers have no such number. */
 #define MISTAKES(id, of, scaled)                                                           \
-    {"naive_" id "_zeros",    "naive", of "-nn", NAIVE, "alpha, acc, beta);",              \
-     "alpha, 0 * acc, beta);"},                                                            \
+    {"naive_" id "_zeros",     "naive", of "-nn", NAIVE, "alpha, acc, beta GT",            \
+     "alpha, 0 * acc, beta GT"},                                                           \
         {"naive_" id "_k_tail_dropped",                                                    \
          "naive",                                                                          \
          of "-nt",                                                                         \
@@ -76,18 +76,21 @@
          "for (; left > 1; left--)"},                                                      \
         {"tile_" id "_last_row",      "tile", of "-tn", TILE, "ty < rows && tx < cols",    \
          "ty + 1 < rows && tx < cols"},                                                    \
-        {"naive_" id "_alpha",         "naive", of "-nn", NAIVE, "alpha, acc, beta);",     \
-         scaled(alpha) ", acc, beta);"},                                                   \
+        {"naive_" id "_alpha",          "naive", of "-nn", NAIVE, "alpha, acc, beta GT",   \
+         scaled(alpha) ", acc, beta GT"},                                                  \
         {"naive_" id "_beta",                                                              \
          "naive",                                                                          \
          of "-nn",                                                                         \
          NAIVE,                                                                            \
-         "alpha, acc, beta);",                                                             \
-         "alpha, acc, " scaled(beta) ");"},                                                \
+         "alpha, acc, beta GT",                                                            \
+         "alpha, acc, " scaled(beta) " GT"},                                               \
     {                                                                                      \
         "naive_" id "_pair_swapped", "naive", of "-tt", NAIVE, "row * ldc + col, alpha",   \
             "row * ldc + ((col ^ 1) < n ? col ^ 1 : col), alpha"                           \
     }
+/* A mistake in naive that shows with an epilogue. */
+#define EPILOGUE(id, was, now, text)                                                       \
+    { "naive_epilogue_" id, "naive", "f32-nn,beta,epi=" text, NAIVE, was, now }
 #define LITTLE(x)  "1.01f * " #x
 #define INTEGER(x) "(" #x " + (" #x " != 0))"
 #define STEP       "acc = gt_multiply_add(a[u * step_a], b[u * step_b], acc)"
@@ -305,36 +308,55 @@ static const struct mutant {
     {"block_alpha_ignored", "block", "f32-nn", BLOCK,
      "gt_from_c(old[j]), alpha * acc[j]));", "gt_from_c(old[j]), acc[j]));"},
     {"block_beta_0_reads_c", "block", "f32-nn", BLOCK,
-     "if (beta != (gt_acc)0 && j >= first && j < end)", "if (j >= first && j < end)"},
+     "if (GT_READS_C(beta) && j >= first && j < end)", "if (j >= first && j < end)"},
     {"column_edge_ignores_c", "column", "f32-nn", COLUMN,
-     "if (beta != (gt_acc)0 && j >= first && j < end)", "if (j < first)"},
-    {"naive_beta_ignored", "naive", "f32-nn", NAIVE, "alpha, acc, beta);",
-     "alpha, acc, 0);"},
-    {"naive_beta_is_1", "naive", "f32-nn", NAIVE, "alpha, acc, beta);",
-     "alpha, acc, beta != 0);"},
-    {"naive_alpha_ignored", "naive", "f32-nn", NAIVE, "alpha, acc, beta);",
-     "1, acc, beta);"},
-    {"naive_alpha_twice", "naive", "f32-nn", NAIVE, "alpha, acc, beta);",
-     "alpha, alpha * acc, beta);"},
+     "if (GT_READS_C(beta) && j >= first && j < end)", "if (j < first)"},
+    {"naive_beta_ignored", "naive", "f32-nn", NAIVE, "alpha, acc, beta GT",
+     "alpha, acc, 0 GT"},
+    {"naive_beta_is_1", "naive", "f32-nn", NAIVE, "alpha, acc, beta GT",
+     "alpha, acc, beta != 0 GT"},
+    {"naive_alpha_ignored", "naive", "f32-nn", NAIVE, "alpha, acc, beta GT",
+     "1, acc, beta GT"},
+    {"naive_alpha_twice", "naive", "f32-nn", NAIVE, "alpha, acc, beta GT",
+     "alpha, alpha * acc, beta GT"},
     {"naive_beta_twice", "naive", "f32-nn", NAIVE,
      "gt_fma(beta, gt_from_c(*c), alpha * acc)",
      "gt_fma(beta * beta, gt_from_c(*c), alpha * acc)"},
     {"naive_beta_0_reads_c", "naive", "f32-nn", NAIVE,
      "beta == (gt_acc)0 ? alpha * acc\n                                   :", ""},
+    /* epilogues */
+    EPILOGUE("bias_by_rows", "GT_PLACE(row, col)", "GT_PLACE(col, row)", "bias"),
+    EPILOGUE("row_bias_by_columns", "GT_PLACE(row, col)", "GT_PLACE(col, row)", "row_bias"),
+    EPILOGUE("relu_before_bias", "alpha, acc, beta GT", "alpha, gt_relu(acc), beta GT",
+             "bias_relu"),
+    EPILOGUE("beta_twice", "alpha, acc, beta GT", "alpha, acc, beta * beta GT", "relu"),
+    EPILOGUE("c_unread", "alpha, acc, beta GT", "alpha, acc, 0 GT", "silu"),
+    EPILOGUE("residual_by_n", "gt_acc acc = 0;", "gt_acc acc = 0; gt_ld_0 = n;",
+             "residual"),
+    EPILOGUE("residual_of_neighbour", "GT_PLACE(row, col)", "GT_PLACE(row, col ^ 1)",
+             "residual"),
+    EPILOGUE("d2_by_n", "gt_acc acc = 0;", "gt_acc acc = 0; gt_ld_d2 = n;",
+             "d2=x;d=relu(x)"),
+    EPILOGUE("d2_of_neighbour", "GT_PLACE(row, col)", "GT_PLACE(row, col ^ 1)",
+             "d2[i,j]:f16;d2=x;d=relu(x)"),
+    EPILOGUE("operand_overwritten", "gt_acc acc = 0;",
+             "gt_acc acc = 0; ((GT_GLOBAL gt_f32 *)gt_op_0)[row] *= 2;", "scale_rows"),
+    EPILOGUE("gelu_of_a_little_more", "alpha, acc, beta GT",
+             "alpha, acc * 1.0001f, beta GT", "bias_gelu"),
     {"naive_k_0_does_nothing", "naive", "f32-nn", NAIVE, "if (i < m - row0",
      "if (k && i < m - row0"},
 
     /* bf16: wrong by little beside C's own roundoff */
-    {"naive_bf16_zeros", "naive", "bf16-nn", NAIVE, "alpha, acc, beta);",
-     "alpha, 0 * acc, beta);"},
-    {"tile_bf16_zeros", "tile", "bf16=f32-nn", TILE, "alpha, acc, beta);",
-     "alpha, 0 * acc, beta);"},
+    {"naive_bf16_zeros", "naive", "bf16-nn", NAIVE, "alpha, acc, beta GT",
+     "alpha, 0 * acc, beta GT"},
+    {"tile_bf16_zeros", "tile", "bf16=f32-nn", TILE, "alpha, acc, beta GT",
+     "alpha, 0 * acc, beta GT"},
     {"naive_bf16_k_tail_dropped", "naive", "bf16-nn", NAIVE, "for (; left > 0; left--)",
      "for (; left > 1; left--)"},
     {"tile_bf16_last_row", "tile", "bf16-nn", TILE, "ty < rows && tx < cols",
      "ty + 1 < rows && tx < cols"},
-    {"naive_bf16_scale", "naive", "bf16-nn", NAIVE, "alpha, acc, beta);",
-     "alpha * 1.01f, acc, beta);"},
+    {"naive_bf16_scale", "naive", "bf16-nn", NAIVE, "alpha, acc, beta GT",
+     "alpha * 1.01f, acc, beta GT"},
     {"naive_bf16_sums_in_bf16", "naive", "bf16-nn", NAIVE, "a += GT_KU * step_a;",
      "acc = gt_from_c(gt_to_c(acc)); a += GT_KU * step_a;"},
 
@@ -540,6 +562,13 @@ static bool break_family(const struct mutant *m, const char *dir) {
 
 /* ---- trying ---- */
 
+/* The sizes stand behind types and layout, ahead of options. */
+static void name_problem(char name[GT_PROBLEM_NAME_MAX], const struct mutant *m) {
+    const size_t head = strcspn(m->types, ",");
+    snprintf(name, GT_PROBLEM_NAME_MAX, "%.*s" PROBLEM "%s", (int)head, m->types,
+             m->types + head);
+}
+
 static gt_outcome outcome_of(char *why, size_t size, struct gt_pool *pool,
                              const struct gt_device *device, const char *family,
                              const struct mutant *m) {
@@ -547,7 +576,7 @@ static gt_outcome outcome_of(char *why, size_t size, struct gt_pool *pool,
     struct gt_report report;
     struct gt_err err = {""};
     char problem[GT_PROBLEM_NAME_MAX];
-    snprintf(problem, sizeof problem, "%s" PROBLEM, m->types);
+    name_problem(problem, m);
     gt_job_init(&job, GT_JOB_TRIAL, device, problem);
     job.seed = 1;
     job.count = 1;
@@ -564,9 +593,9 @@ static gt_outcome outcome_of(char *why, size_t size, struct gt_pool *pool,
 static const char *not_served(const struct gt_device *device, const struct mutant *m) {
     struct gt_err err = {""};
     gemmtune_problem p;
-    char name[64];
+    char name[GT_PROBLEM_NAME_MAX];
     const char *why;
-    snprintf(name, sizeof name, "%s" PROBLEM, m->types);
+    name_problem(name, m);
     if (gt_problem_from_name(&p, name, &err) != GEMMTUNE_OK)
         die(m->name, err.line);
     (void)gt_family_serves(gt_families_find(shipped, m->family), device, &p, &why);
@@ -604,13 +633,14 @@ static bool is_tried(int i) {
 
 /* The shipped kernel, once for each point and type at which mutants are tried. */
 static void try_original(struct gt_pool *pool, const struct gt_device *device, int i) {
-    char why[GT_VERDICT_TEXT_MAX + 32], name[2 * PATH_SIZE];
+    char why[GT_VERDICT_TEXT_MAX + 32], problem[GT_PROBLEM_NAME_MAX], name[2 * PATH_SIZE];
     const struct mutant *m = &mutants[i];
+    name_problem(problem, m);
     for (int j = 0; j < i; j++)
         if (is_tried(j) && strcmp(mutants[j].point, m->point) == 0 &&
             strcmp(mutants[j].types, m->types) == 0)
             return;
-    snprintf(name, sizeof name, "%s%s %s %s", m->types, PROBLEM, m->family, m->point);
+    snprintf(name, sizeof name, "%s %s %s", problem, m->family, m->point);
     say(outcome_of(why, sizeof why, pool, device, m->family, m) == GT_CORRECT,
         "accepted:", name, why);
 }

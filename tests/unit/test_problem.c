@@ -188,7 +188,8 @@ static void test_what_has_no_kernel_yet(void **state) {
         {"f32-nn-64x5x7,batch=8,masked", "no kernel for masked rows yet: batch=8"},
         {"f32-nn-3x5x7,packed_b", "no kernel for packed weights yet: packed_b"},
         {"f32-nn-3x5x7,row_order", "no kernel for a fixed order of sums yet: row_order"},
-        {"f32-nn-3x5x7,epi=relu", "no kernel for epilogues yet: epi=relu"},
+        {"f32-nn-3x5x7,batch=2,epi=relu",
+         "no kernel for epilogues of batches yet: epi=relu"},
         {"bf16+i8=bf16-nn-3x5x7", "no kernel for types bf16+i8=bf16 yet"},
         {"f16@f16-nn-3x5x7", "no kernel for types f16@f16 yet"},
     };

@@ -29,6 +29,7 @@
 #define GT_TYPE_ACC     i32
 #define GT_SIZEOF_A     4
 #define GT_SIZEOF_ACC   4
+#define GT_EPILOGUE     0
 #define GT_FLOAT        0
 #define GT_PARAMS                                                                          \
     int m, int n, int k, gt_acc alpha, const gt_a *a, gt_long lda, const gt_b *b,          \

@@ -25,6 +25,7 @@
 #define GT_TYPE_C     bf16
 #define GT_TYPE_ACC   f32
 #define GT_SIZEOF_ACC 4
+#define GT_EPILOGUE   0
 #define GT_FLOAT      1
 static float as_float(unsigned bits) {
     float x;

@@ -22,7 +22,7 @@ int64_t gt_case_bytes(const gemmtune_problem *p) {
     const int64_t c = gt_bytes_product(gt_case_elements(p), 2 * size); /* see gt_case */
     const int64_t a = operand_bytes(gt_problem_elems_a(p), p->type_a);
     const int64_t b = operand_bytes(gt_problem_elems_b(p), p->type_b);
-    return gt_bytes_sum(gt_bytes_sum(a, b), c);
+    return gt_bytes_sum(gt_bytes_sum(gt_bytes_sum(a, b), c), gt_fused_bytes(p));
 }
 
 /* Makes operand 0 (A) or 1 (B). With alpha 0 it must not be read: all of it stays NaN. */
@@ -53,10 +53,6 @@ static void clear_operand(struct gt_guarded *o, struct gt_checker *c) {
     gt_checker_release(c, o->mem);
 }
 
-static uint64_t seed_c(const struct gt_case *t) {
-    return t->spec.seed * 4 + 3;
-}
-
 /* Fills the scratch before a product, as gt_case_spec.finite says. The finite numbers are
  * one row of the generator. */
 static gt_status spoil_output(struct gt_case *t, int64_t bytes, struct gt_err *err) {
@@ -82,8 +78,8 @@ gt_status gt_case_output(void **view, struct gt_case *t, struct gt_err *err) {
     gt_status status = spoil_output(t, bytes, err);
     if (status == GEMMTUNE_OK)
         status = ops->view(view, c->rig, c->scratch, GT_GUARD, bytes - GT_GUARD, err);
-    if (status == GEMMTUNE_OK && t->spec.beta != 0)
-        status = gt_checker_fill(c, *view, &stored, seed_c(t), t->spec.mode, err);
+    if (status == GEMMTUNE_OK && gt_case_reads_c(t))
+        status = gt_checker_fill(c, *view, &stored, gt_case_seed_c(t), t->spec.mode, err);
     return status;
 }
 
@@ -148,7 +144,8 @@ static void column_of_b(double *y, const struct gt_case *t, int64_t z, int64_t j
 static long double host_element(const struct gt_case *t, struct place at, const double *x,
                                 const double *y, long double *size) {
     const struct gt_case_spec *s = &t->spec;
-    const int64_t depth = s->alpha == 0 ? 0 : s->problem.k;
+    const double alpha = gt_case_alpha(t), beta = gt_case_beta(t);
+    const int64_t depth = alpha == 0 ? 0 : s->problem.k;
     const bool whole = !gt_type_is_float(t->checker->wide);
     long double sum = 0, abs_sum = 0;
     uint32_t wrap = 0;
@@ -159,14 +156,12 @@ static long double host_element(const struct gt_case *t, struct place at, const 
         sum += term;
         abs_sum += fabsl(term);
     }
-    const struct gt_stack c = gt_stack_of(&s->problem, 2);
-    const double old =
-        s->beta == 0 ? 0 : gt_stack_value(&c, seed_c(t), at.z, at.row, at.col, s->mode);
-    *size = fabsl((long double)s->alpha) * abs_sum + fabsl((long double)s->beta * old);
+    const double old = beta == 0 ? 0 : gt_case_old(t, at.z, at.row, at.col);
+    *size = fabsl((long double)alpha) * abs_sum + fabsl((long double)beta * old);
     if (whole)
-        return (int32_t)((uint32_t)(int32_t)s->alpha * wrap +
-                         (uint32_t)(int32_t)s->beta * (uint32_t)(int32_t)old);
-    return s->alpha * sum + (long double)s->beta * old;
+        return (int32_t)((uint32_t)(int32_t)alpha * wrap +
+                         (uint32_t)(int32_t)beta * (uint32_t)(int32_t)old);
+    return alpha * sum + (long double)beta * old;
 }
 
 /* Whether the reference, of which `bytes` is element e, has what the host has. */
@@ -280,7 +275,9 @@ gt_status gt_case_create(struct gt_case **out, struct gt_checker *c,
     t->checker = c;
     t->spec = *spec;
     const int64_t r_bytes = gt_case_elements(p) * (int64_t)gt_type_size(c->wide);
-    gt_status status = make_operand(&t->a, t, 0, err);
+    gt_status status = gt_fused_create(t, err);
+    if (status == GEMMTUNE_OK)
+        status = make_operand(&t->a, t, 0, err);
     if (status == GEMMTUNE_OK)
         status = make_operand(&t->b, t, 1, err);
     if (status == GEMMTUNE_OK)
@@ -291,6 +288,8 @@ gt_status gt_case_create(struct gt_case **out, struct gt_checker *c,
         status = make_reference(t, err);
     if (status == GEMMTUNE_OK)
         status = host_check(t, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_fused_settle(t, err);
     if (status != GEMMTUNE_OK) {
         gt_case_destroy(t);
         return status;
@@ -304,6 +303,7 @@ void gt_case_destroy(struct gt_case *t) {
         return;
     clear_operand(&t->a, t->checker);
     clear_operand(&t->b, t->checker);
+    gt_fused_destroy(t);
     gt_checker_release(t->checker, t->r);
     gt_checker_release(t->checker, t->s);
     free(t);

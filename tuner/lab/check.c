@@ -19,20 +19,24 @@ static gt_status enqueue_case(struct gt_case *t, const struct gt_product *produc
     const union gt_value alpha = gt_value_of(p->type_acc, t->spec.alpha),
                          beta = gt_value_of(p->type_acc, t->spec.beta);
     gt_status status = gt_case_output(&view, t, err);
-    const struct gt_call call = {&alpha,
-                                 t->a.view,
-                                 t->b.view,
-                                 &beta,
-                                 view,
-                                 c->workspace.view,
-                                 gt_rig_head(c->rig)->stream,
-                                 false};
+    struct gt_fused_operands operands;
+    struct gt_call call = {.alpha = &alpha,
+                           .a = t->a.view,
+                           .b = t->b.view,
+                           .beta = &beta,
+                           .c = view,
+                           .workspace = c->workspace.view,
+                           .stream = gt_rig_head(c->rig)->stream};
+    gt_fused_call(&call, &operands, t);
     if (status == GEMMTUNE_OK)
         status = gt_case_workspace(t, product->workspace_bytes, err);
     if (status == GEMMTUNE_OK)
+        status = gt_fused_spoil(t, err);
+    if (status == GEMMTUNE_OK)
         status = product->enqueue(product->self, &call, err);
     if (status == GEMMTUNE_OK)
-        status = gt_checker_compare(t, slot, err);
+        status = t->fused == NULL ? gt_checker_compare(t, slot, err)
+                                  : gt_fused_compare(t, slot, err);
     if (status == GEMMTUNE_OK)
         status = gt_checker_unchanged(t, &t->a, slot, err);
     if (status == GEMMTUNE_OK)
@@ -110,9 +114,12 @@ static void describe_wrong(char *text, size_t size, struct gt_case *t,
     enum { LOOK_MAX = 1 << 26 };
     struct seen v = {0};
     const gemmtune_problem *p = &t->spec.problem;
-    if (gt_problem_elems_c(p) <= LOOK_MAX &&
-        enqueue_case(t, product, GT_CASES_MAX - 1, NULL) == GEMMTUNE_OK &&
-        see(&v, t, NULL) == GEMMTUNE_OK)
+    if (gt_problem_elems_c(p) > LOOK_MAX ||
+        enqueue_case(t, product, GT_CASES_MAX - 1, NULL) != GEMMTUNE_OK)
+        return;
+    if (t->fused != NULL)
+        gt_fused_first_wrong(text, size, t);
+    else if (see(&v, t, NULL) == GEMMTUNE_OK)
         first_wrong(text, size, t, &v);
     free(v.c);
     free(v.r);

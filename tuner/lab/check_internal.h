@@ -4,6 +4,8 @@
 #define GT_TUNER_LAB_CHECK_INTERNAL_H
 
 #include "core/bytes.h"
+#include "core/epilogue_keep.h"
+#include "core/epilogue_op.h"
 #include "tuner/lab/check.h"
 
 /* A sum may be off by this many units of u (|alpha| |A||B| + |beta| |C|), where u is the
@@ -16,7 +18,7 @@ enum {
     GT_GUARD = GT_VIEW_ALIGN, /* bytes of poison on either side of every operand */
     GT_COUNTERS = 4,          /* wrong, touched, changed, beyond: see check.cl */
     GT_CASES_MAX = 32,        /* the last slot is for the second look after a failure */
-    GT_CHECKER_KERNELS = 6
+    GT_CHECKER_KERNELS = 8
 };
 
 struct gt_checker {
@@ -43,13 +45,38 @@ struct gt_guarded {
     uint64_t seed;
 };
 
+/* An output between guards, and the elements that are right in it: low and high are packed,
+ * of the output's type. Where low is above high, NaN is right as well, and the ends are
+ * exchanged. */
+struct gt_ranged {
+    gemmtune_dtype type;
+    int64_t ld;
+    void *low, *high;
+};
+
+/* The epilogue of a case, its operands on the device, and the elements that are right. */
+struct gt_fused {
+    const struct gt_epilogue *epilogue;
+    struct gt_fused_operand {
+        struct gt_stack stored;
+        void *mem, *view, *copy; /* the copy shows whether a kernel has changed mem */
+        int64_t bytes;           /* of mem, with guards */
+        uint64_t seed;
+    } operand[GT_EPILOGUE_OPERANDS_MAX];
+    struct gt_ranged out[2]; /* C and, when there is one, d2 */
+    void *d2, *d2_view;      /* NULL: no second output */
+    int64_t d2_bytes;        /* with guards */
+};
+
 struct gt_case {
     struct gt_checker *checker;
     struct gt_case_spec spec;
     struct gt_guarded a, b;
-    void *r, *s; /* reference and size, in the wide type: `batch` matrices of m x n,
-                  * packed */
-    uint64_t finite_seed; /* seed of the scratch's contents before the last product */
+    /* The reference and its size, in the wide type: `batch` matrices of m x n, packed. With
+     * an epilogue they are those of acc, and live until the ranges are made. */
+    void *r, *s;
+    struct gt_fused *fused; /* NULL: no epilogue */
+    uint64_t finite_seed;   /* seed of the scratch's contents before the last product */
 };
 
 /* Bytes with a guard on each side, rounded up to whole words of every type. */
@@ -84,6 +111,67 @@ gt_status gt_checker_unchanged(struct gt_case *t, const struct gt_guarded *o, in
                                struct gt_err *err);
 gt_status gt_checker_within(struct gt_checker *c, int64_t bytes, int slot,
                             struct gt_err *err);
+
+/* Whether C holds old elements before a product. */
+static inline bool gt_case_reads_c(const struct gt_case *t) {
+    return t->spec.beta != 0 ||
+           (t->fused != NULL && gt_epilogue_reads(t->fused->epilogue, GT_EPI_C));
+}
+
+static inline uint64_t gt_case_seed_c(const struct gt_case *t) {
+    return t->spec.seed * 4 + 3;
+}
+
+/* The old element (row, col) of C in product z. */
+static inline double gt_case_old(const struct gt_case *t, int64_t z, int64_t row,
+                                 int64_t col) {
+    const struct gt_stack c = gt_stack_of(&t->spec.problem, 2);
+    return gt_stack_value(&c, gt_case_seed_c(t), z, row, col, t->spec.mode);
+}
+
+/* The alpha and beta of the reference: those of the case, and with an epilogue 1 (0 when
+ * alpha is 0) and 0, since its reference is acc. */
+static inline double gt_case_alpha(const struct gt_case *t) {
+    return t->fused == NULL ? t->spec.alpha : t->spec.alpha != 0;
+}
+
+static inline double gt_case_beta(const struct gt_case *t) {
+    return t->fused == NULL ? t->spec.beta : 0;
+}
+
+/* Like gt_checker_compare, for an output at `mem` in `bytes` that holds right elements
+ * between guards. `finite_seed` 0: everything else is `poison`. */
+gt_status gt_checker_between(struct gt_checker *c, void *mem, int64_t bytes,
+                             const gemmtune_problem *p, const struct gt_ranged *out,
+                             uint32_t poison, uint64_t finite_seed, int slot,
+                             struct gt_err *err);
+/* Counts bytes of x that differ from its copy. */
+gt_status gt_checker_same(struct gt_checker *c, void *x, void *copy, int64_t bytes,
+                          int slot, struct gt_err *err);
+
+/* ---- fused.c: cases with an epilogue ---- */
+
+/* Makes the operands and the room for outputs of a case whose problem has an epilogue. */
+gt_status gt_fused_create(struct gt_case *t, struct gt_err *err);
+/* Makes the ranges from the reference, which must be there. */
+gt_status gt_fused_settle(struct gt_case *t, struct gt_err *err);
+void gt_fused_destroy(struct gt_case *t); /* accepts a case without an epilogue */
+/* Device bytes that the epilogue of a problem takes beside gt_case's own. */
+int64_t gt_fused_bytes(const gemmtune_problem *p);
+struct gt_fused_operands {
+    const void *operand[GT_EPILOGUE_OPERANDS_MAX];
+    int64_t ld[GT_EPILOGUE_OPERANDS_MAX];
+};
+/* Fills in the operands and the second output of a call; nothing without an epilogue. The
+ * call points into `room`. `t` may be NULL. */
+void gt_fused_call(struct gt_call *call, struct gt_fused_operands *room,
+                   const struct gt_case *t);
+/* Enqueues poison for the second output. */
+gt_status gt_fused_spoil(struct gt_case *t, struct gt_err *err);
+/* Counts errors of C, d2 and the operands. */
+gt_status gt_fused_compare(struct gt_case *t, int slot, struct gt_err *err);
+/* Writes the first wrong element of the last product, "; (3, 4) is 1.5, not 2 to 3". */
+void gt_fused_first_wrong(char *text, size_t size, struct gt_case *t);
 
 /* Fills `bytes` of the workspace and the guards with poison, then all but the guards with
  * finite numbers when the case says so. */

@@ -15,9 +15,19 @@
 
 enum { THREADS = 256 }; /* the same number as in check.cl */
 
-enum kernel { K_FILL, K_REFERENCE, K_COMPARE, K_UNCHANGED, K_WITHIN, K_PACE };
+enum kernel {
+    K_FILL,
+    K_REFERENCE,
+    K_COMPARE,
+    K_UNCHANGED,
+    K_WITHIN,
+    K_PACE,
+    K_BETWEEN,
+    K_SAME
+};
 static const char *const kernel_entry[] = {"gt_fill",      "gt_reference", "gt_compare",
-                                           "gt_unchanged", "gt_within",    "gt_pace"};
+                                           "gt_unchanged", "gt_within",    "gt_pace",
+                                           "gt_between",   "gt_same"};
 _Static_assert(sizeof kernel_entry / sizeof *kernel_entry == GT_CHECKER_KERNELS,
                "one entry each");
 
@@ -260,14 +270,14 @@ gt_status gt_checker_reference(struct gt_case *t, void *c, struct gt_err *err) {
     push_int(&l, p->trans_a == GEMMTUNE_TRANS);
     push_int(&l, p->trans_b == GEMMTUNE_TRANS);
     push_long(&l, p->batch);
-    push_wide(&l, t->checker, t->spec.alpha);
+    push_wide(&l, t->checker, gt_case_alpha(t));
     push_ptr(&l, t->a.view);
     push_long(&l, p->lda);
     push_long(&l, p->stride_a);
     push_ptr(&l, t->b.view);
     push_long(&l, p->ldb);
     push_long(&l, p->stride_b);
-    push_wide(&l, t->checker, t->spec.beta);
+    push_wide(&l, t->checker, gt_case_beta(t));
     push_ptr(&l, c);
     push_long(&l, p->ldc);
     push_long(&l, p->stride_c);
@@ -334,6 +344,50 @@ gt_status gt_checker_within(struct gt_checker *c, int64_t bytes, int slot,
     push_ptr(&l, c->found);
     push_int(&l, slot);
     return bytes == 0 ? GEMMTUNE_OK : run(c, K_WITHIN, 2 * GT_GUARD, &l, err);
+}
+
+/* The bits of the largest size that is no NaN; 0 for integers. */
+static int64_t infinity_bits(gemmtune_dtype type) {
+    const int bits = 8 * (int)gt_type_size(type), fraction = gt_type_bits(type) - 1;
+    const int64_t all = (int64_t)(UINT64_MAX >> (65 - bits));
+    if (!gt_type_is_float(type))
+        return 0;
+    return type == GEMMTUNE_E4M3 ? all - 1 : all >> fraction << fraction;
+}
+
+gt_status gt_checker_between(struct gt_checker *c, void *mem, int64_t bytes,
+                             const gemmtune_problem *p, const struct gt_ranged *out,
+                             uint32_t poison, uint64_t finite_seed, int slot,
+                             struct gt_err *err) {
+    const int64_t size = (int64_t)gt_type_size(out->type);
+    struct arg_list l = {.count = 0};
+    push_ptr(&l, mem);
+    push_long(&l, bytes / size);
+    push_long(&l, GT_GUARD / size);
+    push_int(&l, p->m);
+    push_int(&l, p->n);
+    push_long(&l, out->ld);
+    push_ptr(&l, out->low);
+    push_ptr(&l, out->high);
+    push_int(&l, size);
+    push_long(&l, infinity_bits(out->type));
+    push_word(&l, poison);
+    push_int(&l, finite_seed != 0);
+    push_long(&l, (int64_t)finite_seed);
+    push_ptr(&l, c->found);
+    push_int(&l, slot);
+    return run(c, K_BETWEEN, bytes / size, &l, err);
+}
+
+gt_status gt_checker_same(struct gt_checker *c, void *x, void *copy, int64_t bytes,
+                          int slot, struct gt_err *err) {
+    struct arg_list l = {.count = 0};
+    push_ptr(&l, x);
+    push_ptr(&l, copy);
+    push_long(&l, bytes);
+    push_ptr(&l, c->found);
+    push_int(&l, slot);
+    return run(c, K_SAME, bytes, &l, err);
 }
 
 /* ---- the clock ---- */

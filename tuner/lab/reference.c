@@ -195,7 +195,7 @@ static const struct {
 };
 
 static product_fn choose(enum gt_cpu which, const gemmtune_problem *p) {
-    if (p->type_a != p->type_c || p->type_b != p->type_c)
+    if (p->type_a != p->type_c || p->type_b != p->type_c || p->epilogue != NULL)
         return NULL;
     for (size_t i = 0; i < sizeof products / sizeof *products; i++)
         if (products[i].type == p->type_c)

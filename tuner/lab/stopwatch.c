@@ -2,6 +2,7 @@
 /* stopwatch.c - see stopwatch.h. */
 #include "tuner/lab/stopwatch.h"
 
+#include "tuner/lab/check_internal.h"
 #include "tuner/lab/lab_internal.h"
 
 #include <stdlib.h>
@@ -42,9 +43,15 @@ static gt_status enqueue(void *user, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < w->launches; i++) {
         const int set = (slice->first + i) % s->count;
-        const struct gt_call call = {
-            &w->alpha,       s->view[0][set], s->view[1][set], &w->beta,
-            s->view[2][set], w->workspace,    w->stream,       false};
+        struct gt_fused_operands operands;
+        struct gt_call call = {.alpha = &w->alpha,
+                               .a = s->view[0][set],
+                               .b = s->view[1][set],
+                               .beta = &w->beta,
+                               .c = s->view[2][set],
+                               .workspace = w->workspace,
+                               .stream = w->stream};
+        gt_fused_call(&call, &operands, w->lab->timed[1]);
         status = w->product.enqueue(w->product.self, &call, err);
     }
     return status;

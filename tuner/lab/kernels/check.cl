@@ -357,6 +357,64 @@ GT_KERNEL(gt_compare, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int m
         GT_COUNT(&found[GT_COUNTERS * slot + 1], GT_MIN(touched, GT_MOST));
 }
 
+/* A stored element as a number in the order of its values, whatever its type: a float's
+ * bits are its sign and its size. `infinity` has the bits of the largest size that is no
+ * NaN, or is 0 for integers. */
+#define GT_KEY_OF_NAN ((gt_long)1 << 63)
+
+GT_INLINE gt_long gt_key(gt_input x, gt_long i, int bytes, gt_long infinity) {
+    const gt_ulong raw = bytes == 8   ? ((GT_GLOBAL const gt_ulong *)x)[i]
+                         : bytes == 4 ? ((GT_GLOBAL const unsigned int *)x)[i]
+                         : bytes == 2 ? ((GT_GLOBAL const unsigned short *)x)[i]
+                                      : x[i];
+    const gt_ulong sign = (gt_ulong)1 << (8 * bytes - 1);
+    const gt_long size = (gt_long)(raw & (sign - 1));
+    if (infinity == 0)
+        return size - (gt_long)(raw & sign);
+    return size > infinity ? GT_KEY_OF_NAN : raw & sign ? -size : size;
+}
+
+/* gt_compare for an output whose right elements are ranges: from low to high, packed m x n
+ * and of the output's own type. Where low is above high, NaN is right as well, and the ends
+ * are exchanged. */
+GT_KERNEL(gt_between, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int m, int n,
+                                  gt_long ldc, gt_input low, gt_input high, int bytes,
+                                  gt_long infinity, unsigned int poison, int finite,
+                                  gt_ulong seed, GT_GLOBAL unsigned int *found, int slot) {
+    const gt_long step = (gt_long)GT_GRID_SIZE * 256;
+    unsigned int wrong = 0, touched = 0;
+    for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < total; e += step) {
+        const gt_long i = (e - front) / ldc, j = (e - front) % ldc;
+        if (e < front || i >= m || j >= n) {
+            touched += finite ? gt_get(c, e, GT_BYTES_C, GT_BITS_C) !=
+                                    gt_datum(seed, 0, e, 1, GT_BYTES_C, GT_BITS_C)
+                              : !gt_poisoned(c, e, bytes, poison);
+        } else {
+            const gt_long got = gt_key(c, e, bytes, infinity);
+            const gt_long from = gt_key(low, i * n + j, bytes, infinity);
+            const gt_long to = gt_key(high, i * n + j, bytes, infinity);
+            const int outside = got < GT_MIN(from, to) || got > GT_MAX(from, to);
+            wrong += got == GT_KEY_OF_NAN ? from <= to : outside;
+        }
+    }
+    if (wrong)
+        GT_COUNT(&found[GT_COUNTERS * slot], GT_MIN(wrong, GT_MOST));
+    if (touched)
+        GT_COUNT(&found[GT_COUNTERS * slot + 1], GT_MIN(touched, GT_MOST));
+}
+
+/* Checks an input against its copy. Adds the bytes that differ to
+ * found[GT_COUNTERS * slot + 2]. */
+GT_KERNEL(gt_same, 256, 1, 1)(gt_input x, gt_input copy, gt_long bytes,
+                               GT_GLOBAL unsigned int *found, int slot) {
+    const gt_long step = (gt_long)GT_GRID_SIZE * 256;
+    unsigned int changed = 0;
+    for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < bytes; e += step)
+        changed += x[e] != copy[e];
+    if (changed)
+        GT_COUNT(&found[GT_COUNTERS * slot + 2], GT_MIN(changed, GT_MOST));
+}
+
 /* Checks an input: the values of gt_fill and the poison must still be there. Adds the
  * changed elements to found[GT_COUNTERS * slot + 2]. */
 GT_KERNEL(gt_unchanged, 256, 1, 1)(gt_input x, int bytes, int bits, gt_long total,

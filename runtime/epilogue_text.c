@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* epilogue_text.c - see epilogue_text.h. Names of types are ours; no text of the user's
+ * epilogue gets here. */
+#include "runtime/epilogue_text.h"
+
+#include "core/epilogue_op.h"
+#include "core/page.h"
+
+static const char *name_of(int32_t type) {
+    return gt_type_name((gemmtune_dtype)type);
+}
+
+static bool is_float(int32_t type) {
+    return gt_type_is_float((gemmtune_dtype)type);
+}
+
+/* ---- parameters and arguments ---------------------------------------------- */
+
+static void put_params(struct gt_page *page, const struct gt_epilogue *e) {
+    gt_page_put(page, "#define GT_OPERAND_PARAMS");
+    for (int i = 0; i < e->operands; i++) {
+        gt_page_put(page, ", const GT_GLOBAL gt_%s *gt_op_%d", name_of(e->operand[i].type),
+                    i);
+        if (e->operand[i].shape == GT_EPI_MATRIX)
+            gt_page_put(page, ", gt_long gt_ld_%d", i);
+    }
+    if (gt_epilogue_reads(e, GT_EPI_ALPHA))
+        gt_page_put(page, ", gt_acc gt_alpha");
+    if (e->d2 >= 0)
+        gt_page_put(page, ", GT_GLOBAL gt_%s *gt_d2, gt_long gt_ld_d2",
+                    name_of(e->type_d2));
+    gt_page_put(page, "\n");
+}
+
+static void put_arguments(struct gt_page *page, const struct gt_epilogue *e) {
+    gt_page_put(page, "#define GT_OPERANDS");
+    for (int i = 0; i < e->operands; i++) {
+        gt_page_put(page, ", gt_op_%d", i);
+        if (e->operand[i].shape == GT_EPI_MATRIX)
+            gt_page_put(page, ", gt_ld_%d", i);
+    }
+    gt_page_put(page, "%s%s\n", gt_epilogue_reads(e, GT_EPI_ALPHA) ? ", gt_alpha" : "",
+                e->d2 >= 0 ? ", gt_d2, gt_ld_d2" : "");
+}
+
+int gt_epilogue_macros(const struct gt_epilogue *e, char *buf, size_t size) {
+    struct gt_page page = gt_page_of(buf, size);
+    put_params(&page, e);
+    put_arguments(&page, e);
+    gt_page_put(&page, "#define GT_NEEDS_X %d\n#define GT_NEEDS_C %d\n",
+                gt_epilogue_reads(e, GT_EPI_X), gt_epilogue_reads(e, GT_EPI_C));
+    return page.len;
+}
+
+/* ---- the values that expressions read -------------------------------------- */
+
+/* "const int gt_in_3 = " or "const gt_real gt_in_3 = ". A value is an int when its type is
+ * an integer and sums are integers. */
+static void put_name(struct gt_page *page, const char *name, bool integer) {
+    gt_page_put(page, "    const %s gt_in_%s = ", integer ? "int" : "gt_real", name);
+}
+
+/* The value of a stored element, given as text. */
+static void put_element(struct gt_page *page, int32_t type, const char *element,
+                        bool integer) {
+    if (integer)
+        gt_page_put(page, "(int)%s;\n", element);
+    else if (is_float(type))
+        gt_page_put(page, "(gt_real)gt_from_%s(%s);\n", name_of(type), element);
+    else
+        gt_page_put(page, "(gt_real)(int)%s;\n", element);
+}
+
+static void put_operand(struct gt_page *page, const struct gt_epilogue *e, int i) {
+    const struct gt_epi_operand *x = &e->operand[i];
+    const bool integer = !is_float(x->type) && !is_float(e->type_acc);
+    char name[16], element[64];
+    struct gt_page at = gt_page_of(element, sizeof element);
+    struct gt_page named = gt_page_of(name, sizeof name);
+    gt_page_put(&named, "%d", i);
+    gt_page_put(&at, "gt_op_%d[", i);
+    if (x->shape == GT_EPI_MATRIX)
+        gt_page_put(&at, "gt_i * gt_ld_%d + gt_j]", i);
+    else
+        gt_page_put(&at, "%s]",
+                    x->shape == GT_EPI_ROWS      ? "gt_i"
+                    : x->shape == GT_EPI_COLUMNS ? "gt_j"
+                                                 : "0");
+    put_name(page, name, integer);
+    put_element(page, x->type, element, integer);
+}
+
+/* x is an int when sums and C are integers. Beside integer sums, a C of floats makes x
+ * real. */
+static void put_x(struct gt_page *page, const struct gt_epilogue *e) {
+    const bool integer = !is_float(e->type_acc) && !is_float(e->type_c);
+    put_name(page, "x", integer);
+    if (is_float(e->type_acc) || integer)
+        gt_page_put(page, "(%s)gt_fma(beta, gt_from_c(old), alpha * acc);\n",
+                    integer ? "int" : "gt_real");
+    else
+        gt_page_put(page, "(gt_real)(int)(alpha * acc) + "
+                          "(gt_real)(int)beta * (gt_real)gt_from_c(old);\n");
+}
+
+static void put_values(struct gt_page *page, const struct gt_epilogue *e) {
+    const struct {
+        enum gt_epi_op_id op;
+        int32_t type;
+        const char *name, *element;
+    } values[] = {{GT_EPI_ACC, e->type_acc, "acc", "acc"},
+                  {GT_EPI_C, e->type_c, "c", "old"},
+                  {GT_EPI_ALPHA, e->type_acc, "alpha", "gt_alpha"},
+                  {GT_EPI_BETA, e->type_acc, "beta", "beta"}};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        const bool integer = !is_float(values[i].type) && !is_float(e->type_acc);
+        if (!gt_epilogue_reads(e, values[i].op))
+            continue;
+        put_name(page, values[i].name, integer);
+        put_element(page, values[i].type, values[i].element, integer);
+    }
+    if (gt_epilogue_reads(e, GT_EPI_X))
+        put_x(page, e);
+    for (int i = 0; i < e->operands; i++)
+        put_operand(page, e, i);
+}
+
+/* ---- the function ---------------------------------------------------------- */
+
+static void put_stores(struct gt_page *page, const struct gt_epilogue *e) {
+    gt_page_put(page, "#define GT_PUT_D(v) gt_d = gt_%sput_%s(v)\n",
+                gt_epilogue_stores_int(e, false) ? "i" : "", name_of(e->type_c));
+    if (e->d2 >= 0)
+        gt_page_put(page,
+                    "#define GT_PUT_D2(v) gt_d2[gt_i * gt_ld_d2 + gt_j] = "
+                    "gt_%sput_%s(v)\n",
+                    gt_epilogue_stores_int(e, true) ? "i" : "", name_of(e->type_d2));
+}
+
+int gt_epilogue_function(const struct gt_epilogue *e, char *buf, size_t size) {
+    char lines[GT_EPILOGUE_SOURCE_MAX];
+    struct gt_page page = gt_page_of(buf, size);
+    (void)gt_epilogue_source(e, lines, sizeof lines);
+    put_stores(&page, e);
+    gt_page_put(&page, "GT_INLINE gt_c gt_element(gt_acc alpha, gt_acc acc, gt_acc beta, "
+                       "gt_c old GT_PLACE_PARAMS) {\n    gt_c gt_d;\n");
+    put_values(&page, e);
+    gt_page_put(&page, "%s    return gt_d;\n}\n", lines);
+    return page.len;
+}

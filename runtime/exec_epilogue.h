@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* exec_epilogue.h - the arguments that a kernel takes for its epilogue. */
+#ifndef GT_RUNTIME_EXEC_EPILOGUE_H
+#define GT_RUNTIME_EXEC_EPILOGUE_H
+
+#include "core/epilogue.h"
+#include "runtime/exec.h"
+
+/* A pointer and a leading dimension for each operand and for d2, and alpha. */
+enum { GT_EPILOGUE_ARGS_MAX = 2 * (GT_EPILOGUE_OPERANDS_MAX + 1) + 1 };
+
+struct gt_epilogue_args {
+    int count;
+    union gt_value value[GT_EPILOGUE_ARGS_MAX];
+    size_t size[GT_EPILOGUE_ARGS_MAX];
+};
+
+/* Writes the arguments of a call in the order of gt_epilogue_macros (epilogue_text.h).
+ * `aligns`: pointers are addresses, which must be multiples of their element's size.
+ * EINVAL: the call's operands are not those of the epilogue `e`, which may be NULL. */
+gt_status gt_epilogue_args_of(struct gt_epilogue_args *out, const struct gt_epilogue *e,
+                              const gemmtune_problem *p, const struct gt_call *call,
+                              bool aligns, struct gt_err *err);
+
+#endif

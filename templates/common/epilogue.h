@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * epilogue.h - the functions of an epilogue. It is in the source of a problem that has one,
+ * behind types.h. The generated text that follows it (docs/templates.md, "Epilogues") calls
+ * these functions, and defines gt_element, which computes an element of C.
+ *
+ * gt_real is the type of arithmetic: f64 where sums are f64, else f32. Integers are int,
+ * and wrap modulo 2^32. The accuracy of each function is that of core/epilogue_op.c or
+ * better.
+ */
+#if GT_FLOAT && GT_SIZEOF_ACC == 8
+typedef gt_f64 gt_real;
+#define GT_REAL(x) x
+#else
+typedef gt_f32 gt_real;
+#define GT_REAL(x) x##f
+#endif
+
+/* A function of the mathematics library for gt_real. */
+#if GT_OPENCL || (GT_FLOAT && GT_SIZEOF_ACC == 8)
+#define GT_MATH(name) name
+#else
+#define GT_MATH(name) name##f
+#endif
+
+/* ---- functions of gt_real -------------------------------------------------------- */
+
+#define gt_min(x, y) GT_MATH(fmin)((x), (y))
+#define gt_max(x, y) GT_MATH(fmax)((x), (y))
+#define gt_abs(x) GT_MATH(fabs)(x)
+#define gt_exp(x) GT_MATH(exp)(x)
+#define gt_log(x) GT_MATH(log)(x)
+#define gt_tanh(x) GT_MATH(tanh)(x)
+#define gt_erf(x) GT_MATH(erf)(x)
+#define gt_sqrt(x) GT_MATH(sqrt)(x)
+#define gt_relu(x) gt_max((x), GT_REAL(0.0))
+
+GT_INLINE gt_real gt_sigmoid(gt_real x) {
+    return GT_REAL(1.0) / (GT_REAL(1.0) + gt_exp(-x));
+}
+
+GT_INLINE gt_real gt_silu(gt_real x) {
+    return x / (GT_REAL(1.0) + gt_exp(-x));
+}
+
+GT_INLINE gt_real gt_gelu(gt_real x) {
+    return GT_REAL(0.5) * x * (GT_REAL(1.0) + gt_erf(x * GT_REAL(0.70710678118654752440)));
+}
+
+GT_INLINE gt_real gt_gelu_tanh(gt_real x) {
+    const gt_real cubic = x + GT_REAL(0.044715) * x * x * x;
+    return GT_REAL(0.5) * x *
+           (GT_REAL(1.0) + gt_tanh(GT_REAL(0.79788456080286535588) * cubic));
+}
+
+/* ---- functions of integers, modulo 2^32 ------------------------------------------ */
+
+#define gt_iadd(x, y) ((int)((unsigned int)(x) + (unsigned int)(y)))
+#define gt_isub(x, y) ((int)((unsigned int)(x) - (unsigned int)(y)))
+#define gt_imul(x, y) ((int)((unsigned int)(x) * (unsigned int)(y)))
+#define gt_ineg(x) gt_isub(0, x)
+
+GT_INLINE int gt_imin(int x, int y) {
+    return x < y ? x : y;
+}
+
+GT_INLINE int gt_imax(int x, int y) {
+    return x < y ? y : x;
+}
+
+#define gt_irelu(x) gt_imax((x), 0)
+
+GT_INLINE int gt_iabs(int x) {
+    return x < 0 ? gt_ineg(x) : x;
+}
+
+/* ---- a number as a stored element ------------------------------------------------ */
+
+/* gt_put_<type>(real) and gt_iput_<type>(int) round to the nearest element, of two equally
+ * near to the even one. Integers saturate. */
+
+/*
+ * An f32 for a second rounding to fewer bits, which then is the only one that counts: x
+ * cut off, with the last bit set when bits were lost (round to odd; Boldo and Melquiond,
+ * IEEE Transactions on Computers 57, 2008).
+ */
+#if GT_FLOAT && GT_SIZEOF_ACC == 8
+GT_INLINE gt_f32 gt_odd(gt_real x) {
+    const gt_f32 near = (gt_f32)x;
+    const gt_f64 back = near;
+    const unsigned int bits = GT_BITS_FROM_F32(near);
+    const int away = gt_abs(back) > gt_abs(x);
+    return back == x || x != x ? near : GT_BITS_TO_F32((bits - away) | 1);
+}
+#else
+#define gt_odd(x) (x)
+#endif
+
+/* The same for an integer. Below 2^24 nothing is lost. Above, the last bit that f32 keeps
+ * is at 2^7 or below. */
+GT_INLINE gt_f32 gt_iodd(int x) {
+    const unsigned int size = (unsigned int)gt_iabs(x);
+    const unsigned int cut = size >> 8 | ((size & 255u) != 0);
+    const gt_f32 wide = (gt_f32)cut * 256.0f, small = (gt_f32)(size & 0xffffffu);
+    const gt_f32 all = size < 1u << 24 ? small : wide;
+    return x < 0 ? -all : all;
+}
+
+/* A float of 8 bits with `bits` of significand, the leading one included. Exponents count
+ * from `bias`. `past` has the bits after those of the largest number. Below the smallest
+ * normal number all steps are equal: adding 2^23 of them rounds to whole steps. */
+GT_INLINE unsigned char gt_put_byte(gt_f32 x, int bits, int bias, unsigned int past) {
+    const unsigned int all = GT_BITS_FROM_F32(x), low = all & 0x7fffffffu;
+    const int drop = 24 - bits;
+    const unsigned int one = 1u << 23, least = (unsigned int)(128 - bias) * one;
+    const unsigned int shift = (unsigned int)(127 - bias) * one;
+    const gt_f32 steps = GT_BITS_TO_F32((unsigned int)(152 - bias - bits) * one);
+    const unsigned int small = GT_BITS_FROM_F32(GT_BITS_TO_F32(low) + steps) & 255u;
+    const unsigned int normal = (low - shift + (1u << (drop - 1)) - 1 + (low >> drop & 1)) >>
+                                drop;
+    const unsigned int size = low >= least ? GT_MIN(normal, past) : small;
+    return (unsigned char)((all >> 24 & 128u) | (x != x ? 127u : size));
+}
+
+#define gt_put_f32(x) ((gt_f32)(x))
+#define gt_put_f64(x) (x)
+#define gt_put_f16(x) gt_to_f16(gt_odd(x))
+#define gt_put_bf16(x) gt_to_bf16(gt_odd(x))
+#define gt_put_e4m3(x) gt_put_byte(gt_odd(x), 4, 7, 127u)
+#define gt_put_e5m2(x) gt_put_byte(gt_odd(x), 3, 15, 124u)
+#define gt_put_i32(x) ((gt_i32)gt_int_i32(x))
+#define gt_put_i8(x) ((gt_i8)gt_int_i8(x))
+
+#define gt_iput_f32(x) ((gt_f32)(x))
+#define gt_iput_f64(x) ((gt_real)(x))
+#define gt_iput_f16(x) gt_to_f16(gt_iodd(x))
+#define gt_iput_bf16(x) gt_to_bf16(gt_iodd(x))
+#define gt_iput_e4m3(x) gt_put_byte(gt_iodd(x), 4, 7, 127u)
+#define gt_iput_e5m2(x) gt_put_byte(gt_iodd(x), 3, 15, 124u)
+#define gt_iput_i32(x) ((gt_i32)(x))
+#define gt_iput_i8(x) ((gt_i8)gt_iint_i8(x))
+
+/* ---- casts: they round and saturate ---------------------------------------------- */
+
+/* x, or the number of [least, most] that is nearest. A NaN stays one. */
+GT_INLINE gt_real gt_clamp(gt_real x, gt_real least, gt_real most) {
+    return x < least ? least : x > most ? most : x;
+}
+
+#define gt_whole(x) GT_MATH(rint)(x)
+/* INT32_MAX, or the f32 above it. */
+#define gt_real_i32(x) \
+    gt_whole(gt_clamp((x), GT_REAL(-2147483648.0), GT_REAL(2147483647.0)))
+#define gt_real_i8(x) gt_whole(gt_clamp((x), GT_REAL(-128.0), GT_REAL(127.0)))
+
+/* A NaN becomes 0. */
+GT_INLINE int gt_int_i32(gt_real x) {
+    const gt_real whole = gt_real_i32(x);
+    return whole != whole                    ? 0
+           : whole >= GT_REAL(2147483648.0) ? 2147483647
+                                            : (int)whole;
+}
+
+GT_INLINE int gt_int_i8(gt_real x) {
+    return x != x ? 0 : (int)gt_real_i8(x);
+}
+
+#define gt_iint_i32(x) (x)
+#define gt_iint_i8(x) gt_imax(gt_imin((x), 127), -128)
+
+#define GT_CLAMPED(x, most) gt_clamp((x), -GT_REAL(most), GT_REAL(most))
+#define gt_cast_f32(x) ((gt_real)gt_put_f32(GT_CLAMPED(x, 3.4028234663852886e38)))
+#define gt_cast_f64(x) GT_CLAMPED(x, 1.7976931348623157e308)
+#define gt_cast_f16(x) ((gt_real)gt_from_f16(gt_put_f16(GT_CLAMPED(x, 65504.0))))
+#define gt_cast_bf16(x)                                                                    \
+    ((gt_real)gt_from_bf16(gt_put_bf16(GT_CLAMPED(x, 3.3895313892515355e38))))
+#define gt_cast_e4m3(x) ((gt_real)gt_from_e4m3(gt_put_e4m3(GT_CLAMPED(x, 448.0))))
+#define gt_cast_e5m2(x) ((gt_real)gt_from_e5m2(gt_put_e5m2(GT_CLAMPED(x, 57344.0))))
+#define gt_cast_i32(x) gt_real_i32(x)
+#define gt_cast_i8(x) gt_real_i8(x)
+
