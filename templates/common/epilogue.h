@@ -96,8 +96,7 @@ GT_INLINE gt_f32 gt_odd(gt_real x) {
 #define gt_odd(x) (x)
 #endif
 
-/* The same for an integer. Below 2^24 nothing is lost. Above, the last bit that f32 keeps
- * is at 2^7 or below. */
+/* The same for an integer. Below 2^24 nothing is lost. Above, the last 8 bits are cut off. */
 GT_INLINE gt_f32 gt_iodd(int x) {
     const unsigned int size = (unsigned int)gt_iabs(x);
     const unsigned int cut = size >> 8 | ((size & 255u) != 0);
@@ -116,8 +115,8 @@ GT_INLINE unsigned char gt_put_byte(gt_f32 x, int bits, int bias, unsigned int p
     const unsigned int shift = (unsigned int)(127 - bias) * one;
     const gt_f32 steps = GT_BITS_TO_F32((unsigned int)(152 - bias - bits) * one);
     const unsigned int small = GT_BITS_FROM_F32(GT_BITS_TO_F32(low) + steps) & 255u;
-    const unsigned int normal = (low - shift + (1u << (drop - 1)) - 1 + (low >> drop & 1)) >>
-                                drop;
+    const unsigned int even = (1u << (drop - 1)) - 1 + (low >> drop & 1);
+    const unsigned int normal = (low - shift + even) >> drop;
     const unsigned int size = low >= least ? GT_MIN(normal, past) : small;
     return (unsigned char)((all >> 24 & 128u) | (x != x ? 127u : size));
 }
