@@ -96,7 +96,7 @@ GT_INLINE gt_f32 gt_odd(gt_real x) {
 #define gt_odd(x) (x)
 #endif
 
-/* The same for an integer. Below 2^24 nothing is lost. Above, the last 8 bits are cut off. */
+/* The same for an integer. Below 2^24 nothing is lost, above it the last 8 bits. */
 GT_INLINE gt_f32 gt_iodd(int x) {
     const unsigned int size = (unsigned int)gt_iabs(x);
     const unsigned int cut = size >> 8 | ((size & 255u) != 0);
