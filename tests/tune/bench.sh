@@ -74,6 +74,17 @@ wait "$pid"
 is "stopped while it measures calls: exit 1" $? 1
 is "and one sentence as well" "$(said | grep -v 'no database at')" \
     "gemmtune: stopped after 0 of 1 problems"
+GEMMTUNE_LIBCUDA="$fake/libcuda.so" FAKE_CUDA_DEVICE=gtx1050-2gb FAKE_CUDA_SCRIPT="stall/cuInit" \
+    "$GEMMTUNE" bench f32-nn-64x64x64 --device 0 >"$TMPDIR/out" 2>"$TMPDIR/err" &
+pid=$!
+while [ -z "$(children_of "$pid")" ] && kill -0 "$pid" 2>/dev/null; do
+    sleep 0.05
+done
+kill -TERM "$pid"
+wait "$pid"
+is "stopped while a driver hangs that lists its devices: exit 1" $? 1
+is "and one sentence again" "$(said | grep -v 'no database at')" \
+    "gemmtune: stopped while a device driver listed its devices"
 bench f32-nn-8x8x8 --db "$TMPDIR/none.db"
 is "a database that is not there: exit 6" "$code" 6
 

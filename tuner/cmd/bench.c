@@ -246,7 +246,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0)
         code = look_at_database(&v);
     if (code < 0 && gt_probe_pick(&device, v.device, true, &err) != GEMMTUNE_OK)
-        code = gt_die(GT_EXIT_DEVICE, "%s", err.line);
+        code = gt_die(is_stopped() ? GT_EXIT_FAILURE : GT_EXIT_DEVICE, "%s", err.line);
     if (code < 0)
         code = v.overhead ? call_cost(&device, &o, &sweep, &v)
                           : compare(&device, &o, &sweep, &v);

@@ -10,6 +10,7 @@
 #include "core/io.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,7 +20,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { DEVICES_MAX = 256 }; /* a larger count is not ours */
+enum {
+    DEVICES_MAX = 256, /* a larger count is not ours */
+    STOP_SECONDS = 1,  /* for an answer, when the user wants an end */
+};
 
 /* The child sends this before `count` struct gt_device. */
 struct answer {
@@ -49,15 +53,28 @@ static void answer_and_exit(int fd) {
 
 /* ---- the parent ---- */
 
+struct wait {
+    double deadline; /* monotonic clock */
+    bool stopped;    /* a signal has cut the time short */
+};
+
+/* Signals that the program does not catch end it. The others are the user's wish to end. */
+static void hurry(struct wait *w) {
+    w->stopped = true;
+    w->deadline = fmin(w->deadline, gt_seconds() + STOP_SECONDS);
+}
+
 /* Reads the next bytes. False at the end of the pipe or after the deadline. */
-static bool receive(int fd, void *data, size_t size, double deadline) {
+static bool receive(int fd, void *data, size_t size, struct wait *w) {
     char *at = data;
     while (size > 0) {
         struct pollfd wait = {.fd = fd, .events = POLLIN};
-        const double left = deadline - gt_seconds();
+        const double left = w->deadline - gt_seconds();
         const int ready = left > 0 ? poll(&wait, 1, (int)(1e3 * left) + 1) : 0;
-        if (ready < 0 && errno == EINTR)
+        if (ready < 0 && errno == EINTR) {
+            hurry(w);
             continue;
+        }
         const ssize_t got = ready > 0 ? read(fd, at, size) : 0;
         if (got < 0 && errno == EINTR)
             continue;
@@ -70,24 +87,27 @@ static bool receive(int fd, void *data, size_t size, double deadline) {
 }
 
 static bool receive_devices(struct gt_device_list *out, size_t count, int fd,
-                            double deadline) {
+                            struct wait *w) {
     if (count > DEVICES_MAX)
         return false;
     out->device = calloc(count + 1, sizeof *out->device);
-    if (out->device == NULL ||
-        !receive(fd, out->device, count * sizeof *out->device, deadline))
+    if (out->device == NULL || !receive(fd, out->device, count * sizeof *out->device, w))
         return false;
     out->count = count;
     return true;
 }
 
 /* Ends a child that did not answer, and reports what happened to it. */
-static gt_status explain(pid_t child, bool late, struct gt_err *err) {
+static gt_status explain(pid_t child, const struct wait *w, struct gt_err *err) {
+    const bool late = gt_seconds() >= w->deadline;
     int how = 0;
     if (late)
         (void)kill(child, SIGKILL);
     while (waitpid(child, &how, 0) < 0 && errno == EINTR)
         ;
+    if (late && w->stopped)
+        return gt_fail(err, GEMMTUNE_EDEVICE,
+                       "stopped while a device driver listed its devices");
     if (late)
         return gt_fail(
             err, GEMMTUNE_EDEVICE,
@@ -104,12 +124,11 @@ static gt_status explain(pid_t child, bool late, struct gt_err *err) {
 
 static gt_status ask(struct gt_device_list *out, pid_t child, int fd, struct gt_err *err) {
     struct answer a;
-    const double deadline = gt_seconds() + GT_PROBE_SECONDS;
-    const bool whole =
-        receive(fd, &a, sizeof a, deadline) &&
-        (a.status != GEMMTUNE_OK || receive_devices(out, a.count, fd, deadline));
+    struct wait w = {.deadline = gt_seconds() + GT_PROBE_SECONDS};
+    const bool whole = receive(fd, &a, sizeof a, &w) &&
+                       (a.status != GEMMTUNE_OK || receive_devices(out, a.count, fd, &w));
     if (!whole)
-        return explain(child, gt_seconds() >= deadline, err);
+        return explain(child, &w, err);
     (void)kill(child, SIGKILL); /* the answer is complete */
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
         ;

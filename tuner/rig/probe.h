@@ -12,7 +12,8 @@ enum { GT_PROBE_SECONDS = 30 }; /* the slowest start that was seen took a few se
 
 /* Lists the devices as gt_devices_list does, but in a child process; release with
  * gt_devices_clear. EDEVICE: the child crashed, or did not answer within GT_PROBE_SECONDS.
- * It forks, so no other thread may run. */
+ * A signal that the program catches leaves the child one more second. It forks, so no other
+ * thread may run. */
 gt_status gt_probe_devices(struct gt_device_list *out, struct gt_err *err);
 
 /* Picks a device: `what` is as for gt_devices_pick, NULL is the first. With `usable`, only

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -28,6 +29,12 @@ void unlock(int *unused) {
     (void)pthread_mutex_unlock(&mutex);
 }
 
+void hang(void) {
+    const struct timespec hour = {.tv_sec = 3600};
+    for (;;)
+        (void)nanosleep(&hour, NULL);
+}
+
 gt_cu_result enter(enum call call, const char *kernel) {
     const bool needs_context = call >= CALL_cuCtxSynchronize;
     if (devices == 0 && call >= CALL_cuDeviceGetCount)
@@ -36,6 +43,8 @@ gt_cu_result enter(enum call call, const char *kernel) {
         return GT_CU_INVALID_CONTEXT;
     if (needs_context && current()->lost)
         return current()->lost;
+    if (due("stall", call_name[call]))
+        hang();
     const struct rule *r = due(call_name[call], kernel);
     if (!r)
         return GT_CU_SUCCESS;

@@ -36,6 +36,7 @@
  * - cuLaunchKernel:12=700!: and so does every later call, since the context is lost
  * - fault@7: launch 7 is accepted, and the context is found lost afterwards
  * - hang@7: launch 7 does not come back
+ * - stall/cuInit: calls of that function do not come back
  * - corrupt@7: launch 7 leaves a wrong element at the start of each array that it writes
  * - lose@7: launch 7 is not executed
  * - clock=0.6@30: from measurement 30 on the clock is at 60 %, and NVML says throttled
@@ -227,6 +228,8 @@ extern struct live live;
 extern pthread_mutex_t mutex;
 
 CUcontext current(void);
+/* Never returns. */
+void hang(void);
 /* Waits. True when an earlier launch has destroyed the context. */
 gt_cu_result finish(void);
 

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Clusters start at compute capability 9.0, and divide the grid. */
 static gt_cu_result accept_cluster(const struct launch *l) {
@@ -135,12 +134,6 @@ static double model_ns(const struct launch *l) {
     const double noise = fraction(mix(mix(f->hash + seed) + f->runs++)) - 0.5;
     const double work = f->ptx ? f->ptx_ns : flops / (rate * share);
     return (2000 + 1000 * share + work) * (1 + 0.02 * noise);
-}
-
-static void hang(void) {
-    const struct timespec hour = {.tv_sec = 3600};
-    for (;;)
-        (void)nanosleep(&hour, NULL);
 }
 
 /* The number of clocks in a millisecond, which tuner/lab/kernels/check.cl cannot see in

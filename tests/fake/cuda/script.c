@@ -25,6 +25,7 @@ static struct {
 static bool word_is_known(const char *word) {
     static const char *const words[] = {"fault",           "hang",  "corrupt", "lose",
                                         "clock",           "noted", "outlier", "slow",
+                                        "stall",
 #define X(name, symbol, needed, params) #name,
                                         GT_CUDA_SYMBOLS(X)
 #undef X
