@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expr.c - parses a text to a tree in one array, and turns the tree into a value or into C.
+ * expr.c - parses a text to a tree in one array, and writes the tree as C.
  *
  *   expr    = binary(1) [ "?" expr ":" expr ]
  *   binary(p) = unary { operator of precedence >= p, binary(that + 1) }
@@ -10,7 +10,7 @@
  *
  * Every node takes at least one character, so a text of n bytes has at most n nodes.
  */
-#include "core/expr.h"
+#include "core/expr_inside.h"
 
 #include "core/text.h"
 
@@ -19,70 +19,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    TEXT_MAX = 512, /* bytes of the longest text with its NUL; bounds a chain's depth */
-    DEPTH_MAX = 64  /* parentheses, calls, unary operators and ?: inside one another */
-};
-
-enum op {
-    OP_NUMBER,
-    OP_SYMBOL,
-    OP_SIZEOF,
-    OP_LAST_LEAF = OP_SIZEOF, /* the operators after it have operands */
-    OP_NEGATE,
-    OP_NOT,
-    OP_MUL,
-    OP_DIV,
-    OP_MOD,
-    OP_ADD,
-    OP_SUB,
-    OP_LT,
-    OP_LE,
-    OP_GT,
-    OP_GE,
-    OP_EQ,
-    OP_NE,
-    OP_AND,
-    OP_OR,
-    OP_IF,
-    OP_MIN,
-    OP_MAX,
-    OP_CDIV
-};
-
-struct node {
-    enum op op;
-    int arg[3];     /* indices of operands */
-    int slot;       /* OP_SYMBOL, OP_SIZEOF */
-    int name, len;  /* the same: where the word is in the text */
-    int64_t number; /* OP_NUMBER */
-};
-
-struct gt_expr {
-    char text[TEXT_MAX];
-    int root, count;
-    struct node node[];
-};
+/* Parentheses, calls, unary operators and ?: inside one another. */
+enum { DEPTH_MAX = 64 };
 
 /* A longer operator stands before its own beginning: "<=" before "<". */
 static const struct binary {
     const char *text;
-    enum op op;
+    enum gt_expr_op op;
     int precedence; /* higher binds tighter; as in C */
 } binaries[] = {
-    {"||", OP_OR, 1}, {"&&", OP_AND, 2}, {"==", OP_EQ, 3}, {"!=", OP_NE, 3},
-    {"<=", OP_LE, 4}, {">=", OP_GE, 4},  {"<", OP_LT, 4},  {">", OP_GT, 4},
-    {"+", OP_ADD, 5}, {"-", OP_SUB, 5},  {"*", OP_MUL, 6}, {"/", OP_DIV, 6},
-    {"%", OP_MOD, 6},
+    {"||", GT_EXPR_OR, 1}, {"&&", GT_EXPR_AND, 2}, {"==", GT_EXPR_EQ, 3},
+    {"!=", GT_EXPR_NE, 3}, {"<=", GT_EXPR_LE, 4},  {">=", GT_EXPR_GE, 4},
+    {"<", GT_EXPR_LT, 4},  {">", GT_EXPR_GT, 4},   {"+", GT_EXPR_ADD, 5},
+    {"-", GT_EXPR_SUB, 5}, {"*", GT_EXPR_MUL, 6},  {"/", GT_EXPR_DIV, 6},
+    {"%", GT_EXPR_MOD, 6},
 };
 
 static const struct call {
     const char *text, *c;
-    enum op op;
+    enum gt_expr_op op;
 } calls[] = {
-    {"min", "GT_MIN", OP_MIN},
-    {"max", "GT_MAX", OP_MAX},
-    {"cdiv", "GT_CDIV", OP_CDIV},
+    {"min", "GT_MIN", GT_EXPR_MIN},
+    {"max", "GT_MAX", GT_EXPR_MAX},
+    {"cdiv", "GT_CDIV", GT_EXPR_CDIV},
 };
 
 enum {
@@ -176,7 +135,7 @@ static bool expect(struct parser *p, const char *text) {
     return false;
 }
 
-static int add_node(struct parser *p, struct node node) {
+static int add_node(struct parser *p, struct gt_expr_node node) {
     p->e->node[p->e->count] = node;
     return p->e->count++;
 }
@@ -207,7 +166,7 @@ static size_t word_length(const char *at) {
 
 static int parse_number(struct parser *p) {
     const size_t len = word_length(p->at);
-    struct node node = {.op = OP_NUMBER};
+    struct gt_expr_node node = {.op = GT_EXPR_NUMBER};
     if (!gt_text_int(&node.number, p->at, len)) {
         (void)gt_fail(
             p->err, GEMMTUNE_EPARSE,
@@ -221,10 +180,10 @@ static int parse_number(struct parser *p) {
 
 /* Adds a node for the word of len bytes at `word`. The table holds a word inside sizeof as
  * "sizeof(word)". */
-static int add_symbol(struct parser *p, enum op op, const char *word, size_t len) {
-    char name[TEXT_MAX + 8];
-    (void)snprintf(name, sizeof name, op == OP_SIZEOF ? "sizeof(%.*s)" : "%.*s", (int)len,
-                   word);
+static int add_symbol(struct parser *p, enum gt_expr_op op, const char *word, size_t len) {
+    char name[GT_EXPR_TEXT_MAX + 8];
+    (void)snprintf(name, sizeof name, op == GT_EXPR_SIZEOF ? "sizeof(%.*s)" : "%.*s",
+                   (int)len, word);
     const int slot = gt_symbols_find(p->symbols, name);
     if (slot < 0) {
         (void)gt_fail(p->err, GEMMTUNE_EPARSE, "unknown name \"%s\" at column %d of \"%s\"",
@@ -232,7 +191,7 @@ static int add_symbol(struct parser *p, enum op op, const char *word, size_t len
         return -1;
     }
     return add_node(
-        p, (struct node){
+        p, (struct gt_expr_node){
                .op = op, .slot = slot, .name = (int)(word - p->e->text), .len = (int)len});
 }
 
@@ -245,11 +204,11 @@ static int parse_sizeof(struct parser *p) {
     if (len == 0)
         return fail_expected(p, "A, B, C or ACC");
     p->at += len;
-    return expect(p, ")") ? add_symbol(p, OP_SIZEOF, word, len) : -1;
+    return expect(p, ")") ? add_symbol(p, GT_EXPR_SIZEOF, word, len) : -1;
 }
 
-static int parse_call(struct parser *p, enum op op) {
-    struct node node = {.op = op};
+static int parse_call(struct parser *p, enum gt_expr_op op) {
+    struct gt_expr_node node = {.op = op};
     if (!expect(p, "(") || (node.arg[0] = parse_expr(p)) < 0 || !expect(p, ",") ||
         (node.arg[1] = parse_expr(p)) < 0 || !expect(p, ")"))
         return -1;
@@ -265,7 +224,7 @@ static int parse_word(struct parser *p) {
             return parse_call(p, calls[i].op);
     if (len == strlen("sizeof") && memcmp(word, "sizeof", len) == 0)
         return parse_sizeof(p);
-    return add_symbol(p, OP_SYMBOL, word, len);
+    return add_symbol(p, GT_EXPR_SYMBOL, word, len);
 }
 
 static int parse_primary(struct parser *p) {
@@ -281,10 +240,10 @@ static int parse_primary(struct parser *p) {
 }
 
 static int parse_unary(struct parser *p) {
-    struct node node = {.op = accept(p, "-")   ? OP_NEGATE
-                              : accept(p, "!") ? OP_NOT
-                                               : OP_NUMBER};
-    if (node.op == OP_NUMBER)
+    struct gt_expr_node node = {.op = accept(p, "-")   ? GT_EXPR_NEGATE
+                                      : accept(p, "!") ? GT_EXPR_NOT
+                                                       : GT_EXPR_NUMBER};
+    if (node.op == GT_EXPR_NUMBER)
         return parse_primary(p);
     if (!enter(p))
         return -1;
@@ -311,13 +270,13 @@ static int parse_binary(struct parser *p, int precedence) {
         const int right = parse_binary(p, b->precedence + 1);
         if (right < 0)
             return -1;
-        left = add_node(p, (struct node){.op = b->op, .arg = {left, right}});
+        left = add_node(p, (struct gt_expr_node){.op = b->op, .arg = {left, right}});
     }
     return left;
 }
 
 static int parse_expr(struct parser *p) {
-    struct node node = {.op = OP_IF};
+    struct gt_expr_node node = {.op = GT_EXPR_IF};
     if (!enter(p))
         return -1;
     int result = node.arg[0] = parse_binary(p, 1);
@@ -338,10 +297,10 @@ gt_status gt_expr_parse(struct gt_expr **out, const char *text,
     struct parser p = {.symbols = symbols, .err = err};
     const size_t len = strlen(text);
     *out = NULL;
-    if (len >= TEXT_MAX)
+    if (len >= GT_EXPR_TEXT_MAX)
         return gt_fail(err, GEMMTUNE_EPARSE,
                        "an expression of %zu bytes, at most %d are allowed", len,
-                       TEXT_MAX - 1);
+                       GT_EXPR_TEXT_MAX - 1);
     e = malloc(sizeof *e + len * sizeof e->node[0]);
     if (e == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory for an expression");
@@ -375,129 +334,10 @@ const char *gt_expr_text(const struct gt_expr *e) {
 
 bool gt_expr_uses(const struct gt_expr *e, int slot) {
     for (int i = 0; i < e->count; i++)
-        if ((e->node[i].op == OP_SYMBOL || e->node[i].op == OP_SIZEOF) &&
+        if ((e->node[i].op == GT_EXPR_SYMBOL || e->node[i].op == GT_EXPR_SIZEOF) &&
             e->node[i].slot == slot)
             return true;
     return false;
-}
-
-/* ---- evaluation ------------------------------------------------------------
- * Each function returns NULL, or the error in a few words. */
-
-static const char overflow[] = "overflow";
-
-static const char *divide(int64_t *out, enum op op, int64_t a, int64_t b) {
-    if (b == 0)
-        return "division by zero";
-    if (op == OP_CDIV) {
-        if (a < 0 || b < 0)
-            return "negative operand of cdiv";
-        *out = a / b + (a % b != 0);
-        return NULL;
-    }
-    if (a == INT64_MIN && b == -1)
-        return overflow;
-    *out = op == OP_DIV ? a / b : a % b;
-    return NULL;
-}
-
-static const char *apply(int64_t *out, enum op op, int64_t a, int64_t b) {
-    switch (op) {
-    case OP_ADD:
-        return __builtin_add_overflow(a, b, out) ? overflow : NULL;
-    case OP_SUB:
-        return __builtin_sub_overflow(a, b, out) ? overflow : NULL;
-    case OP_MUL:
-        return __builtin_mul_overflow(a, b, out) ? overflow : NULL;
-    case OP_DIV:
-    case OP_MOD:
-    case OP_CDIV:
-        return divide(out, op, a, b);
-    case OP_MIN:
-        *out = a < b ? a : b;
-        return NULL;
-    case OP_MAX:
-        *out = a > b ? a : b;
-        return NULL;
-    default: /* a comparison, as a set of <, == and > */
-        *out = (a < b && (op == OP_LT || op == OP_LE || op == OP_NE)) ||
-               (a == b && (op == OP_LE || op == OP_EQ || op == OP_GE)) ||
-               (a > b && (op == OP_GE || op == OP_GT || op == OP_NE));
-        return NULL;
-    }
-}
-
-static const char *eval_node(int64_t *out, const struct gt_expr *e, const struct node *node,
-                             const int64_t *values);
-
-/* Most operands are leaves, which need no call. */
-static inline const char *eval(int64_t *out, const struct gt_expr *e, int at,
-                               const int64_t *values) {
-    const struct node *node = &e->node[at];
-    if (node->op > OP_LAST_LEAF)
-        return eval_node(out, e, node, values);
-    *out = node->op == OP_NUMBER ? node->number : values[node->slot];
-    return NULL;
-}
-
-/* &&, || and ?: evaluate their other operands only when needed. */
-static const char *eval_lazy(int64_t *out, const struct gt_expr *e, const struct node *node,
-                             const int64_t *values) {
-    const char *wrong = eval(out, e, node->arg[0], values);
-    if (wrong != NULL)
-        return wrong;
-    if (node->op == OP_IF)
-        return eval(out, e, node->arg[*out != 0 ? 1 : 2], values);
-    if ((*out != 0) == (node->op == OP_AND))
-        wrong = eval(out, e, node->arg[1], values);
-    *out = *out != 0;
-    return wrong;
-}
-
-static const char *eval_unary(int64_t *out, const struct gt_expr *e,
-                              const struct node *node, const int64_t *values) {
-    const char *wrong = eval(out, e, node->arg[0], values);
-    if (wrong != NULL)
-        return wrong;
-    if (node->op == OP_NEGATE)
-        return apply(out, OP_SUB, 0, *out);
-    *out = *out == 0;
-    return NULL;
-}
-
-static const char *eval_binary(int64_t *out, const struct gt_expr *e,
-                               const struct node *node, const int64_t *values) {
-    int64_t a = 0;
-    int64_t b = 0;
-    const char *wrong = eval(&a, e, node->arg[0], values);
-    if (wrong == NULL)
-        wrong = eval(&b, e, node->arg[1], values);
-    return wrong != NULL ? wrong : apply(out, node->op, a, b);
-}
-
-static const char *eval_node(int64_t *out, const struct gt_expr *e, const struct node *node,
-                             const int64_t *values) {
-    switch (node->op) {
-    case OP_NEGATE:
-    case OP_NOT:
-        return eval_unary(out, e, node, values);
-    case OP_AND:
-    case OP_OR:
-    case OP_IF:
-        return eval_lazy(out, e, node, values);
-    default:
-        return eval_binary(out, e, node, values);
-    }
-}
-
-gt_status gt_expr_eval(int64_t *out, const struct gt_expr *e, const int64_t *values,
-                       struct gt_err *err) {
-    int64_t value = 0;
-    const char *wrong = eval(&value, e, e->root, values);
-    if (wrong != NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "%s in \"%s\"", wrong, e->text);
-    *out = value;
-    return GEMMTUNE_OK;
 }
 
 /* ---- to C ------------------------------------------------------------------ */
@@ -521,7 +361,8 @@ static void put(struct writer *w, const char *fmt, ...) {
 
 static void write_node(struct writer *w, const struct gt_expr *e, int at);
 
-static void write_call(struct writer *w, const struct gt_expr *e, const struct node *node) {
+static void write_call(struct writer *w, const struct gt_expr *e,
+                       const struct gt_expr_node *node) {
     int i = 0;
     while (calls[i].op != node->op)
         i++;
@@ -533,7 +374,7 @@ static void write_call(struct writer *w, const struct gt_expr *e, const struct n
 }
 
 static void write_binary(struct writer *w, const struct gt_expr *e,
-                         const struct node *node) {
+                         const struct gt_expr_node *node) {
     int i = 0;
     while (binaries[i].op != node->op)
         i++;
@@ -544,7 +385,8 @@ static void write_binary(struct writer *w, const struct gt_expr *e,
     put(w, ")");
 }
 
-static void write_if(struct writer *w, const struct gt_expr *e, const struct node *node) {
+static void write_if(struct writer *w, const struct gt_expr *e,
+                     const struct gt_expr_node *node) {
     put(w, "(");
     write_node(w, e, node->arg[0]);
     put(w, " ? ");
@@ -555,34 +397,34 @@ static void write_if(struct writer *w, const struct gt_expr *e, const struct nod
 }
 
 static void write_unary(struct writer *w, const struct gt_expr *e,
-                        const struct node *node) {
-    put(w, node->op == OP_NEGATE ? "(-" : "(!");
+                        const struct gt_expr_node *node) {
+    put(w, node->op == GT_EXPR_NEGATE ? "(-" : "(!");
     write_node(w, e, node->arg[0]);
     put(w, ")");
 }
 
 static void write_node(struct writer *w, const struct gt_expr *e, int at) {
-    const struct node *node = &e->node[at];
+    const struct gt_expr_node *node = &e->node[at];
     switch (node->op) {
-    case OP_NUMBER:
+    case GT_EXPR_NUMBER:
         put(w, "%" PRId64, node->number);
         break;
-    case OP_SYMBOL:
+    case GT_EXPR_SYMBOL:
         put(w, "GT_%.*s", node->len, e->text + node->name);
         break;
-    case OP_SIZEOF:
+    case GT_EXPR_SIZEOF:
         put(w, "GT_SIZEOF_%.*s", node->len, e->text + node->name);
         break;
-    case OP_NEGATE:
-    case OP_NOT:
+    case GT_EXPR_NEGATE:
+    case GT_EXPR_NOT:
         write_unary(w, e, node);
         break;
-    case OP_MIN:
-    case OP_MAX:
-    case OP_CDIV:
+    case GT_EXPR_MIN:
+    case GT_EXPR_MAX:
+    case GT_EXPR_CDIV:
         write_call(w, e, node);
         break;
-    case OP_IF:
+    case GT_EXPR_IF:
         write_if(w, e, node);
         break;
     default:
