@@ -33,6 +33,7 @@ enum part {
     WARPGROUPS,
     ALONG,
     RESIDUES,
+    SPLIT,
     PART_COUNT
 };
 
@@ -64,6 +65,7 @@ static const struct {
     [WARPGROUPS] = {"warpgroups", 0},
     [ALONG] = {"along", 0},
     [RESIDUES] = {"residues", 0},
+    [SPLIT] = {"split", 0},
 };
 
 _Static_assert((int)GT_PARTS_ALWAYS == (BIT(DIALECT) | BIT(TYPES)),

@@ -8,13 +8,13 @@
 use_software_gpu
 each_family=$GT_BUILD/tests/device/each_family
 
-# starts DEVICE PROBLEM FAMILY: its default and starts, which must be right or refuse the
-# problem; at least one must run.
+# starts DEVICE PROBLEM FAMILY [special]: its default and starts, which must be right or refuse
+# the problem; at least one must run.
 starts() {
-    FAKE_CUDA_DEVICE=$1 "$each_family" "$2" "$3" >"$TMPDIR/out" 2>&1
+    FAKE_CUDA_DEVICE=$1 "$each_family" "$2" "$3" "${4:-}" >"$TMPDIR/out" 2>&1
     code=$?
     ran=$(grep -c '^ok' "$TMPDIR/out")
-    is "$3 on $1: $2" "exit $code, $([ "$ran" -gt 0 ] && echo some ran)$(grep -v -e '^ok' \
+    is "$3 on $1: $2 ${4:-}" "exit $code, $([ "$ran" -gt 0 ] && echo some ran)$(grep -v -e '^ok' \
         -e '^refused' "$TMPDIR/out")" "exit 0, some ran"
 }
 
@@ -27,6 +27,7 @@ h200 limbs i32 65x130x70
 h200 multistage f32 65x132x72
 a100 mma bf16 72x136x272
 l40s mma e4m3 80x48x272
+a100 triple f32@split 65x132x72
 h200 wgmma bf16 136x144x152'
 many='h200 dmma f64 33x17x41
 h200 tma i32 65x132x72
@@ -41,6 +42,7 @@ t4 mma i8 65x130x70
 a100 mma tf32 65x132x72
 a100 mma i8 80x144x272
 h200 mma bf16=f32 65x131x70
+l40s triple f32@split 33x67x41
 l40s mma e5m2+e4m3=f16@fast 80x48x272
 rtx5090 mma f16=f32 65x131x70
 h200 skinny f32 5x130x70
@@ -63,4 +65,10 @@ while read -r device family type shape; do
 done <<END
 $few
 END
+
+# Infinities, NaNs, subnormal numbers and numbers near overflow give what they give in f32.
+for layout in $layouts; do
+    starts a100 "f32@split-$layout-64x68x40" triple special
+done
+
 exit "$bad"

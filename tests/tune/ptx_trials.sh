@@ -16,6 +16,8 @@ trial dmma f64-nt-33x66x40,beta "SPLIT=2 REDUCE=1"
 trial limbs i32-tn-33x66x40 "ENGINE=1 CLUSTER=2 BM=128 BN=64 BK=128 WM=64 WN=64 STAGES=4 GROUP=8"
 trial tma f32-nn-33x68x40 "REPACK=0"
 trial mma i8-tt-65x130x71,beta "AHEAD=1 TAIL=0 SPLIT=3"
+trial triple f32@split-tn-65x130x71,beta \
+    "BM=64 BN=64 KBYTES=128 WM=32 WN=32 SLICES=2 STAGES=3 VA=4 VB=4 GROUP=1 SPLIT=3"
 trial wgmma bf16-tn-40x48x200,beta "REPACK=0 CM=2 BM=64 WGM=1"
 # More tiles than units, so that blocks have several in turn.
 trial wgmma bf16-nt-768x192x136 "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 REPACK=0 STORE=1"

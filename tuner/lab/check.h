@@ -20,6 +20,8 @@
  *     for 10^8 elements. b sqrt(k) / 4 is added to the 12: 1.4 times that loss.
  *   - With TF32 each factor may lose up to u_in = 2^-10 of its size, so each product up to
  *     u_in (2 + u_in) of its own: that is added to the 12 u_acc.
+ *   - With SPLIT, where k > 0, the 12 is min(f(k), 12 + 9): 9 for parts of f32 that are
+ *     left out, f(k) is the bound for any data (core/split.h, docs/split.md).
  *   - It rounds x once to C: |c - x| <= u_c max(|x|, least), where least is C's smallest
  *     normal number. Below it, C's elements are no longer denser.
  *   - Together, with t = 12 u_acc + these: |c - r| <= t (1 + u_c) s + u_c max(|r|, least).

@@ -6,6 +6,7 @@
 #include "tuner/lab/check_internal.h"
 
 #include "core/embed.h"
+#include "core/split.h"
 #include "runtime/family.h"
 
 #include <math.h>
@@ -255,7 +256,10 @@ struct gt_bound gt_bound_of(const struct gt_case *t) {
     const double u_c = gt_type_unit(p->type_c), u_in = gt_input_unit(p);
     const double truncation =
         may_truncate(p) ? (double)gt_type_size(p->type_a) / 4 * sqrt((double)p->k) : 0;
-    const double sum = (GT_TOLERANCE + truncation) * gt_sum_unit(p) + u_in * (2 + u_in);
+    const double units = p->math == GEMMTUNE_MATH_SPLIT
+                             ? fmin(gt_split_error(p->k), GT_TOLERANCE + GT_SPLIT_PARTS)
+                             : GT_TOLERANCE + truncation;
+    const double sum = units * gt_sum_unit(p) + u_in * (2 + u_in);
     return (struct gt_bound){.sum = sum * (1 + u_c),
                              .rounding = u_c + gt_type_unit(t->checker->wide),
                              .least = gt_type_least(p->type_c)};
