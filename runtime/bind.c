@@ -244,6 +244,12 @@ const char *gt_not_accepted(const struct gt_binding *b) {
     return NULL;
 }
 
+bool gt_is_misfit(const struct gt_binding *b) {
+    const bool aligned = gt_align_met(b, 0) && gt_align_met(b, 1) && gt_align_met(b, 2);
+    return (!aligned || gt_refused(b) != NULL) &&
+           first_refusal(b->family->accept, b->family->accept_count, b) == NULL;
+}
+
 /* ---- shape ---- */
 
 bool gt_shape_of(int64_t out[GT_SHAPE_COUNT], const struct gt_binding *b) {

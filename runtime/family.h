@@ -33,6 +33,7 @@
 enum { GT_VALUES_MAX = 64, GT_RULES_MAX = 32, GT_ARGS_MAX = 24, GT_STARTS_MAX = 32 };
 enum { GT_ARGS_BATCH = 5 }; /* the batch and its strides, after those of "args" */
 enum { GT_MAPS_MAX = 4, GT_MAP_BASES = 4, GT_CONSTANTS_MAX = 16 };
+enum { GT_ADAPT_MAX = 4 };
 enum { GT_RUNGS_MAX = 4, GT_RUNG_NAME_MAX = 32 };
 enum { GT_BESIDE_MAX = 2, GT_PASSES_MAX = 2 * GT_BESIDE_MAX + 1 }; /* before, main, after */
 
@@ -181,6 +182,9 @@ struct gt_family {
     /* Points that did well before, in parameter order. A search tries the legal ones
      * first. */
     int start_count;
+    /* indexes of the parameters that a lookup may change, so that a point can run a
+     * problem that it was not made for */
+    int adapt_count, adapt[GT_ADAPT_MAX];
     int64_t start[GT_STARTS_MAX][GT_POINT_MAX];
     int rung_count; /* 0: the family does not stand on the ladder */
     struct gt_rung rung[GT_RUNGS_MAX];
@@ -285,6 +289,9 @@ const struct gt_rule *gt_refused(const struct gt_binding *b);
 /* The first accept rule (or alignment demand) that refuses the problem; NULL when it may
  * run. */
 const char *gt_not_accepted(const struct gt_binding *b);
+/* Whether the shape of the problem is accepted, and the point is refused all the same: by
+ * the alignment of its rows, or by a require rule, as a copy of four f64 is. */
+bool gt_is_misfit(const struct gt_binding *b);
 /* Alignment in bytes that the pointers and rows of A (0), B (1) or C (2) must have. */
 int64_t gt_align_needed(const struct gt_binding *b, int operand);
 /* Whether the rows of the bound problem have that alignment. */

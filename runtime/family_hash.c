@@ -3,7 +3,8 @@
  * family_hash.c - the hash of a family: over everything that changes its kernels or its
  * space, and nothing that only people read. Left out are
  *   - comments, blank space and line ends in sources and parts,
- *   - blank space in space.json, its "about", and the clauses that explain its rules.
+ *   - blank space in space.json, its "about", and the clauses that explain its rules,
+ *   - its "adapt", which only lookups read.
  * So a comment can be reworded, and stored results stay current.
  */
 #include "runtime/family_inside.h"
@@ -147,7 +148,7 @@ static void add_space(struct gt_hash *h, struct gt_node root) {
     for (size_t i = 0; i < gt_json_count(root); i++) {
         const struct gt_node n = gt_json_at(root, i);
         const char *key = gt_json_key(n);
-        if (strcmp(key, "about") == 0)
+        if (strcmp(key, "about") == 0 || strcmp(key, "adapt") == 0)
             continue;
         gt_hash_add_text(h, key);
         if (strcmp(key, "require") == 0 || strcmp(key, "accept") == 0)

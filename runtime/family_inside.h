@@ -117,6 +117,7 @@ gt_status gt_read_entry(char out[GT_NAME_MAX], struct gt_node n, struct gt_err *
 gt_status gt_parse_params(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_default(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_starts(struct gt_family *f, struct gt_node n, struct gt_err *err);
+gt_status gt_parse_adapt(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_rungs(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_derive(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_require(struct gt_family *f, struct gt_node n, struct gt_err *err);

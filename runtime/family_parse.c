@@ -279,12 +279,12 @@ static const struct section {
     {"batch", parse_batch, true},         {"epilogue", parse_epilogue, true},
     {"uses", gt_parse_uses, true},        {"params", gt_parse_params, false},
     {"default", gt_parse_default, false}, {"starts", gt_parse_starts, true},
-    {"rungs", gt_parse_rungs, true},      {"derive", gt_parse_derive, true},
-    {"require", gt_parse_require, true},  {"accept", gt_parse_accept, true},
-    {"align", gt_parse_align, true},      {"before", gt_parse_before, true},
-    {"launch", gt_parse_launch, false},   {"after", gt_parse_after, true},
-    {"shape", gt_parse_shape, true},      {"tensor_maps", gt_parse_maps, true},
-    {"args", parse_args, false},
+    {"adapt", gt_parse_adapt, true},      {"rungs", gt_parse_rungs, true},
+    {"derive", gt_parse_derive, true},    {"require", gt_parse_require, true},
+    {"accept", gt_parse_accept, true},    {"align", gt_parse_align, true},
+    {"before", gt_parse_before, true},    {"launch", gt_parse_launch, false},
+    {"after", gt_parse_after, true},      {"shape", gt_parse_shape, true},
+    {"tensor_maps", gt_parse_maps, true}, {"args", parse_args, false},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 

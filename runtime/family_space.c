@@ -202,6 +202,24 @@ gt_status gt_parse_starts(struct gt_family *f, struct gt_node n, struct gt_err *
     return status;
 }
 
+/* ["NAME", ...]: parameters that a lookup may change. */
+gt_status gt_parse_adapt(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    if (gt_json_kind(n) == GT_JSON_ABSENT)
+        return GEMMTUNE_OK;
+    gt_status status = gt_read_list(n, GT_JSON_ARRAY, 0, GT_ADAPT_MAX, err);
+    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
+        const struct gt_node member = gt_json_at(n, i);
+        const char *name = "";
+        status = gt_json_string(&name, member, err);
+        const struct gt_param *p = find_param(f, name);
+        if (status == GEMMTUNE_OK && p == NULL)
+            status = gt_json_fail(member, err, "the family has no such parameter");
+        if (status == GEMMTUNE_OK)
+            f->adapt[f->adapt_count++] = (int)(p - f->param);
+    }
+    return status;
+}
+
 /* {"NAME": value, ...}: values of some of the parameters. */
 static gt_status parse_fixed(struct gt_point *out, const struct gt_family *f,
                              struct gt_node n, struct gt_err *err) {

@@ -135,34 +135,29 @@ static void explain_exact(struct gt_choice *out, const struct gt_lookup *l,
                    place, c->known->rank);
 }
 
-enum { SPLIT_TEXT_MAX = 64 };
-
-static const char *with_split(char buf[SPLIT_TEXT_MAX], const struct gt_forecast *o) {
-    buf[0] = '\0';
-    if (o->split > 0)
-        (void)snprintf(buf, SPLIT_TEXT_MAX, " with %s=%lld", gt_forecast_split_name(o),
-                       (long long)o->split);
-    return buf;
-}
+/* Bytes of the changed values in a `why` line. */
+enum { CHANGES_MAX = 64 };
 
 static void explain_record(struct gt_choice *out, const struct gt_lookup *l,
                            const struct gt_forecast *o, int count) {
-    char place[PLACE_MAX], split[SPLIT_TEXT_MAX];
+    char place[PLACE_MAX], changes[CHANGES_MAX];
     describe_place(place, l, o->from->known);
+    gt_forecast_changes(changes, sizeof changes, o);
     (void)snprintf(out->why, sizeof out->why,
                    "tuned %s for %.64s (distance %.2f)%s, forecast %.1f us, best of %d",
-                   place, o->from->known->problem_name, o->from->distance,
-                   with_split(split, o), o->ns / 1e3, count);
+                   place, o->from->known->problem_name, o->from->distance, changes,
+                   o->ns / 1e3, count);
 }
 
 static void explain_start(struct gt_choice *out, const struct gt_lookup *l,
                           const struct gt_forecast *o, int count, size_t tuned) {
-    char which[24], split[SPLIT_TEXT_MAX];
+    char which[24], changes[CHANGES_MAX];
+    gt_forecast_changes(changes, sizeof changes, o);
     (void)snprintf(which, sizeof which, "start %d", o->start + 1);
     (void)snprintf(out->why, sizeof out->why,
                    "%s of family %s%s, forecast %.1f us, best of %d: %s",
                    o->start < o->family->start_count ? which : "default point",
-                   o->family->name, with_split(split, o), o->ns / 1e3, count,
+                   o->family->name, changes, o->ns / 1e3, count,
                    l->query.snapshot->count == 0 ? "nothing was tuned for this architecture"
                    : tuned == 0 ? "no problem of its types was tuned for this "
                                   "architecture"

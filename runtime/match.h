@@ -28,7 +28,7 @@ struct gt_choice {
     gemmtune_match match;
     const struct gt_family *family;
     struct gt_point point;
-    /* its source, perhaps with another split of k; NULL at DEFAULT */
+    /* its source, perhaps with other values of some parameters; NULL at DEFAULT */
     const struct gt_known *known;
     struct gt_fit fit; /* to the problem asked about */
     char why[320];     /* one line for people */

@@ -51,15 +51,17 @@ enum {
     GT_NEAR_MAX = 144, /* records that get a forecast: of a dozen problems at least */
 };
 
-/* A kernel that may be chosen: a near record's, perhaps with another split of k, or a
- * start. */
+/* A kernel that may be chosen: a near record's or a start, perhaps with other values of
+ * some parameters. */
 struct gt_forecast {
     const struct gt_near *from; /* NULL: a start */
     const struct gt_family *family;
-    int64_t split; /* number of parts of k; 0: as in the record or start */
-    int start;     /* index in the family; start_count: its default point */
-    double ns;     /* the forecast */
-    double cost;   /* log(ns), plus more for a less certain forecast */
+    int64_t values[GT_POINT_MAX];
+    int start;    /* index in the family; start_count: its default point */
+    double error; /* of the model, for this kernel; 0: it has no prediction */
+    double doubt; /* how uncertain the forecast is, in natural logarithms */
+    double ns;    /* the forecast */
+    double cost;  /* log(ns) and the doubt */
 };
 
 /* The model's error for a record's kernel on the record's own problem. */
@@ -82,9 +84,26 @@ struct gt_forecasts {
  * set. */
 void gt_forecasts_make(struct gt_forecasts *all, const struct gt_near *near, size_t count,
                        bool starts);
+/* ---- lessons (match_lessons.c) ------------------------------------------------------- */
+
+/* Makes a lesson of each of the records that can teach one. */
+void gt_forecasts_learn(struct gt_forecasts *all, const struct gt_near *near, size_t count);
+/* The geometric mean of the lessons about the family, or about one point of it. Nearer
+ * lessons weigh more. 1 when there is none. */
+double gt_forecast_error(const struct gt_forecasts *all, const struct gt_family *f,
+                         const int64_t *values);
+
+/* ---- options (match_options.c) ------------------------------------------------------- */
+
+/* Adds the kernels of the lessons that may run. */
+void gt_forecasts_offer_records(struct gt_forecasts *all);
+/* Adds the starts and default points that may run. */
+void gt_forecasts_offer_starts(struct gt_forecasts *all);
+/* Adds the cheapest options, which stand first, with other splits of k. */
+void gt_forecasts_offer_splits(struct gt_forecasts *all);
+
 void gt_forecast_point(struct gt_point *out, const struct gt_forecast *o);
-/* The name of the parameter that sets the number of parts of k. Only for an option that
- * changes its value: o->split > 0. */
-const char *gt_forecast_split_name(const struct gt_forecast *o);
+/* The values that differ from the record's or start's: " with SPLIT=4 VA=1", or "". */
+void gt_forecast_changes(char *buf, size_t size, const struct gt_forecast *o);
 
 #endif
