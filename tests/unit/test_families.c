@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The collection of families: the built-in ones, and those of a folder. */
+#include "tests/unit/toy_family.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void test_builtin_families(void **state) {
+    (void)state;
+    struct gt_families *all = builtin();
+    assert_true(gt_families_count(all) >= 2);
+    assert_non_null(gt_families_find(all, "naive"));
+    assert_null(gt_families_find(all, "nobody"));
+    assert_null(gt_families_at(all, gt_families_count(all)));
+    for (size_t i = 1; i < gt_families_count(all); i++)
+        assert_true(gt_families_at(all, i - 1)->rank <= gt_families_at(all, i)->rank);
+    gt_families_destroy(all);
+    gt_families_destroy(NULL);
+}
+
+/* ---- a folder ---------------------------------------------------------------------------
+ */
+
+static char folder[512];
+
+static void path_of(char path[1024], const char *name) {
+    (void)snprintf(path, 1024, "%s/%s", folder, name);
+}
+
+static void make_folder(const char *name) {
+    char path[1024];
+    path_of(path, name);
+    assert_int_equal(mkdir(path, 0700), 0);
+}
+
+static void make_file(const char *name, const char *text, size_t size) {
+    char path[1024];
+    path_of(path, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int folder_create(void **state) {
+    const char *tmp = getenv("TMPDIR");
+    (void)state;
+    (void)snprintf(folder, sizeof folder, "%s/gt-family-XXXXXX",
+                   tmp != NULL ? tmp : "/tmp");
+    return mkdtemp(folder) == NULL;
+}
+
+static int folder_remove(void **state) {
+    static const char *const names[] = {"toy/space.json", "toy/toy.cl", "toy", "common/x",
+                                        "common",         "stray",      ""};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[1024];
+        path_of(path, names[i]);
+        (void)remove(path);
+    }
+    return 0;
+}
+
+static void expect_folder_refused(struct gt_families *all, gt_status status,
+                                  const char *said) {
+    struct gt_err err = {""};
+    const size_t before = gt_families_count(all);
+    assert_int_equal(gt_families_add_folder(all, folder, &err), status);
+    if (strstr(err.line, said) == NULL)
+        fail_msg("\"%s\" lacks \"%s\"", err.line, said);
+    assert_int_equal(gt_families_count(all), before);
+}
+
+static void test_folder(void **state) {
+    (void)state;
+    struct gt_families *all = builtin();
+    const size_t before = gt_families_count(all);
+    expect_folder_refused(all, GEMMTUNE_EINVAL, "no family in it");
+    make_folder("common");
+    make_file("common/x", "x", 1);
+    make_file("stray", "x", 1);
+    make_folder("toy");
+    expect_folder_refused(all, GEMMTUNE_EINVAL, "no family in it");
+    make_file("toy/space.json", good, strlen(good));
+    expect_folder_refused(all, GEMMTUNE_EIO, "toy/toy.cl");
+    make_file("toy/toy.cl", "a\0b", 3);
+    expect_folder_refused(all, GEMMTUNE_EPARSE, "NUL");
+    make_file("toy/toy.cl", "the text", 8);
+    assert_int_equal(gt_families_add_folder(all, folder, NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_families_count(all), before + 1);
+    assert_string_equal(gt_families_find(all, "toy")->source[0], "the text");
+    assert_string_equal(gt_families_at(all, 0)->name, "toy"); /* rank 7 */
+    make_file("toy/toy.cl", "newer", 5);
+    assert_int_equal(gt_families_add_folder(all, folder, NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_families_count(all), before + 1); /* replaced, not added */
+    assert_string_equal(gt_families_find(all, "toy")->source[1], "newer");
+    make_file("toy/space.json", "{", 1);
+    expect_folder_refused(all, GEMMTUNE_EPARSE, "toy/space.json:1");
+    gt_families_destroy(all);
+}
+
+static void test_folder_that_is_not_there(void **state) {
+    struct gt_err err = {""};
+    (void)state;
+    struct gt_families *all = builtin();
+    assert_int_equal(gt_families_add_folder(all, "/nonexistent/gt", &err), GEMMTUNE_EIO);
+    assert_non_null(strstr(err.line, "/nonexistent/gt"));
+    gt_families_destroy(all);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_builtin_families),
+        cmocka_unit_test_setup_teardown(test_folder, folder_create, folder_remove),
+        cmocka_unit_test(test_folder_that_is_not_there),
+    };
+    return cmocka_run_group_tests_name("families", tests, NULL, NULL);
+}
