@@ -49,6 +49,8 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
         reason = "the family has no kernel for batches";
     else if (p->epilogue != NULL && !f->epilogue)
         reason = "the family has no place for an epilogue";
+    else if (!gt_problem_is_batch(p) && f->batching == GT_BATCHING_ONLY)
+        reason = "the family has kernels for batches only";
     else if (f->map_count > 0 && gt_driver_of(d->backend)->check_map == NULL)
         reason = "the family needs tensor maps, which this backend does not have";
     else if (gt_driver_of(d->backend)->speaks_cuda &&

@@ -254,6 +254,19 @@ static gt_status refit(struct gt_fit *out, const struct loaded *l,
     return gt_fit_values(out, f, device_of(l->gpu), p, GT_VECTOR_BYTES, values, err);
 }
 
+/* An image that was made for one problem has that problem's derived names in it. */
+static gt_status check_derived(const struct gt_fit *fit, const struct loaded *l,
+                               struct gt_err *err) {
+    const struct gt_family *f = fit->binding.family;
+    for (int i = 0; f->per_problem && i < f->derive_count; i++) {
+        const int slot = f->derive[i].slot;
+        if (fit->binding.value[slot] != l->fit.binding.value[slot])
+            return gt_fail(err, GEMMTUNE_EINVAL, "the kernel is for another %s",
+                           f->symbols.name[slot]);
+    }
+    return GEMMTUNE_OK;
+}
+
 /* The point alone decides which passes there are, so both have the same passes. */
 static gt_status check_shared_memory(const struct gt_passes *passes, const struct loaded *l,
                                      struct gt_err *err) {
@@ -271,6 +284,8 @@ gt_status gt_exec_share(struct gt_exec **out, const struct gt_exec *e,
     gt_status status = check_shareable(l, p, err);
     if (status == GEMMTUNE_OK)
         status = refit(&fit, l, p, err);
+    if (status == GEMMTUNE_OK)
+        status = check_derived(&fit, l, err);
     if (status == GEMMTUNE_OK)
         status = check_shared_memory(&fit.passes, l, err);
     if (status == GEMMTUNE_OK)

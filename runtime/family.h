@@ -149,7 +149,8 @@ enum gt_role {
 enum gt_batching {
     GT_BATCHING_NONE, /* they do not */
     GT_BATCHING_GRID, /* each product has blocks of its own, by the grid's y and z */
-    GT_BATCHING_OWN   /* the family's launch and kernels deal with all products */
+    GT_BATCHING_OWN,  /* the family's launch and kernels deal with all products */
+    GT_BATCHING_ONLY  /* the same, and single products are refused */
 };
 
 /* A rung of the ladder: the points of the family that have the fixed values. */
@@ -174,7 +175,8 @@ struct gt_family {
     enum gt_role role;
     bool overlap; /* kernels begin with GT_FOLLOW: they may be launched early */
     enum gt_batching batching;
-    bool epilogue; /* stores of C compute the epilogue of a problem that has one */
+    bool epilogue;    /* stores of C compute the epilogue of a problem that has one */
+    bool per_problem; /* an image serves one problem: derived names are numbers in it */
     struct gt_symbols symbols;
     int constant_count, param_count, derive_count, require_count, accept_count, arg_count;
     struct gt_constant constant[GT_CONSTANTS_MAX];
@@ -314,7 +316,8 @@ void gt_family_start(const struct gt_family *f, int i, struct gt_point *out);
  * - a #line and the template.
  * One text serves every problem of the binding's types and layout. M, N and K are variables
  * of the kernel in it. Derived names that use them are expressions in the text; those that
- * use LDA.. or ALIGN_A.. are not in it. The caller frees *out.
+ * use LDA.. or ALIGN_A.. are not in it. A family with "per_problem" has a text for each
+ * value of its derived names, and they all are numbers in it. The caller frees *out.
  */
 gt_status gt_source_of(char **out, const struct gt_binding *b, const struct gt_device *d,
                        struct gt_err *err);

@@ -195,19 +195,30 @@ static gt_status parse_overlap(struct gt_family *f, struct gt_node n, struct gt_
 
 static gt_status parse_batch(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     static const char *const words[] = {
-        [GT_BATCHING_GRID] = "grid", [GT_BATCHING_OWN] = "own"};
+        [GT_BATCHING_GRID] = "grid",
+        [GT_BATCHING_OWN] = "own",
+        [GT_BATCHING_ONLY] = "only",
+    };
     const char *word;
     if (gt_json_kind(n) == GT_JSON_ABSENT)
         return GEMMTUNE_OK;
     const gt_status status = gt_json_string(&word, n, err);
     if (status != GEMMTUNE_OK)
         return status;
-    for (int i = GT_BATCHING_GRID; i <= GT_BATCHING_OWN; i++)
+    for (int i = GT_BATCHING_GRID; i <= GT_BATCHING_ONLY; i++)
         if (strcmp(words[i], word) == 0)
             f->batching = (enum gt_batching)i;
     return f->batching != GT_BATCHING_NONE
                ? GEMMTUNE_OK
-               : gt_json_fail(n, err, "is not \"grid\" or \"own\"");
+               : gt_json_fail(n, err, "is not \"grid\", \"own\" or \"only\"");
+}
+
+static gt_status parse_per_problem(struct gt_family *f, struct gt_node n,
+                                   struct gt_err *err) {
+    int64_t per_problem;
+    const gt_status status = parse_number(&per_problem, 0, n, 1, err);
+    f->per_problem = per_problem != 0;
+    return status;
 }
 
 static gt_status parse_epilogue(struct gt_family *f, struct gt_node n, struct gt_err *err) {
@@ -242,9 +253,9 @@ static gt_status parse_arg(struct gt_family *f, struct gt_node n, struct gt_err 
         return gt_json_fail(n, err, "\"%s\" is not a kernel argument", name);
     if (has_arg(f, (gt_arg)arg))
         return gt_json_fail(n, err, "\"%s\" is listed twice", name);
-    if (arg >= GT_ARG_BATCH && arg < GT_ARG_MAP && f->batching != GT_BATCHING_OWN)
-        return gt_json_fail(n, err, "\"%s\" is for families whose \"batch\" is \"own\"",
-                            name);
+    if (arg >= GT_ARG_BATCH && arg < GT_ARG_MAP && f->batching < GT_BATCHING_OWN)
+        return gt_json_fail(
+            n, err, "\"%s\" is for families whose \"batch\" is \"own\" or \"only\"", name);
     f->args[f->arg_count++] = (gt_arg)arg;
     return GEMMTUNE_OK;
 }
@@ -270,21 +281,37 @@ static const struct section {
     gt_status (*parse)(struct gt_family *f, struct gt_node n, struct gt_err *err);
     bool optional; /* parse is called with an absent node and sets the default */
 } sections[] = {
-    {"format", parse_format, false},      {"family", parse_name, false},
-    {"about", parse_about, false},        {"source", parse_source, false},
-    {"entry", parse_entry, false},        {"dtypes", parse_dtypes, false},
-    {"layouts", parse_layouts, false},    {"min_arch", parse_min_arch, true},
-    {"max_arch", parse_max_arch, true},   {"rank", parse_rank, true},
-    {"role", parse_role, true},           {"overlap", parse_overlap, true},
-    {"batch", parse_batch, true},         {"epilogue", parse_epilogue, true},
-    {"uses", gt_parse_uses, true},        {"params", gt_parse_params, false},
-    {"default", gt_parse_default, false}, {"starts", gt_parse_starts, true},
-    {"adapt", gt_parse_adapt, true},      {"rungs", gt_parse_rungs, true},
-    {"derive", gt_parse_derive, true},    {"require", gt_parse_require, true},
-    {"accept", gt_parse_accept, true},    {"align", gt_parse_align, true},
-    {"before", gt_parse_before, true},    {"launch", gt_parse_launch, false},
-    {"after", gt_parse_after, true},      {"shape", gt_parse_shape, true},
-    {"tensor_maps", gt_parse_maps, true}, {"args", parse_args, false},
+    {"format", parse_format, false},
+    {"family", parse_name, false},
+    {"about", parse_about, false},
+    {"source", parse_source, false},
+    {"entry", parse_entry, false},
+    {"dtypes", parse_dtypes, false},
+    {"layouts", parse_layouts, false},
+    {"min_arch", parse_min_arch, true},
+    {"max_arch", parse_max_arch, true},
+    {"rank", parse_rank, true},
+    {"role", parse_role, true},
+    {"overlap", parse_overlap, true},
+    {"batch", parse_batch, true},
+    {"epilogue", parse_epilogue, true},
+    {"per_problem", parse_per_problem, true},
+    {"uses", gt_parse_uses, true},
+    {"params", gt_parse_params, false},
+    {"default", gt_parse_default, false},
+    {"starts", gt_parse_starts, true},
+    {"adapt", gt_parse_adapt, true},
+    {"rungs", gt_parse_rungs, true},
+    {"derive", gt_parse_derive, true},
+    {"require", gt_parse_require, true},
+    {"accept", gt_parse_accept, true},
+    {"align", gt_parse_align, true},
+    {"before", gt_parse_before, true},
+    {"launch", gt_parse_launch, false},
+    {"after", gt_parse_after, true},
+    {"shape", gt_parse_shape, true},
+    {"tensor_maps", gt_parse_maps, true},
+    {"args", parse_args, false},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 

@@ -28,7 +28,8 @@ h200 multistage f32 65x132x72
 a100 mma bf16 72x136x272
 l40s mma e4m3 80x48x272
 a100 triple f32@split 65x132x72
-h200 wgmma bf16 136x144x152'
+h200 wgmma bf16 136x144x152
+h200 bundle f32 13x9x7,batch=21'
 many='h200 dmma f64 33x17x41
 h200 tma i32 65x132x72
 a100 dmma f64 66x34x40
@@ -47,6 +48,10 @@ l40s mma e5m2+e4m3=f16@fast 80x48x272
 rtx5090 mma f16=f32 65x131x70
 h200 skinny f32 5x130x70
 h200 block f32 65x132x72
+h200 bundle f64 10x10x100,batch=5
+a100 bundle bf16 16x16x16,batch=33
+t4 bundle f16=f32 33x17x4,batch=7
+l40s bundle i32 64x64x64,batch=2
 h200 column f64 65x132x72
 h200 wgmma f16=f32 33x17x41
 h200 wgmma tf32 64x72x88

@@ -61,6 +61,14 @@
     "BM=64 BN=64 BK=8 THREADS=256 OWN=1 TM=4 VA=1 VB=1 PAD=0 DOUBLE=0 MINB=1 GROUP=4"
 #define COLUMN_RACE(two)                                                                   \
     "BM=32 BN=64 BK=16 COLS=1 Q=4 V=1 VA=1 PAD=0 DOUBLE=" two " MINB=1 GROUP=8"
+#define BUNDLE_OF(share, gather)                                                           \
+    "PRODUCTS=4 TM=4 TN=2 SPREAD=1 SHARE=" share " PAD=1 GATHER=" gather " UNROLL_K=4"
+#define BUNDLE        BUNDLE_OF("1", "1")
+#define BUNDLE_DIRECT BUNDLE_OF("0", "1")
+#define BUNDLE_STORES BUNDLE_OF("1", "0")
+#define BUNDLE_SHAPE  "-5x9x7"
+#define BUNDLE_MUTANT(name, types, point, was, now)                                        \
+    { "bundle_" name, "bundle", types, point, was, now }
 #define VECTOR "VECTOR=16 NV=2 MR=4 PM=2 PN=2 BK=32"
 
 /* Five mistakes in kernels of the types `of`. `scaled` is alpha or beta times a little more
@@ -301,6 +309,38 @@ static const struct mutant {
      "end = y0 + i <= rows ?"},
     {"column_overlap", "column", "f32-nn", COLUMN, "0, rows, mine, cols);",
      "0, rows, 0, cols);"},
+
+    /* batches of small products */
+    BUNDLE_MUTANT("product_skipped", "f32-nn,batch=99", BUNDLE, "product < count",
+                  "product < count && first + product != 98"),
+    BUNDLE_MUTANT("product_past_the_batch", "f32-nn,batch=99", BUNDLE_STORES,
+                  "product < count", "product <= count"),
+    BUNDLE_MUTANT("last_block_whole", "f32-nn,batch=99", BUNDLE,
+                  "(int)GT_MIN((gt_long)GT_PRODUCTS, batch - first)", "GT_PRODUCTS"),
+    BUNDLE_MUTANT("stride_a_ignored", "f32-nn,batch=99", BUNDLE, "z * stride + i * ld + j]",
+                  "z * one + i * ld + j]"),
+    BUNDLE_MUTANT("stride_b_is_a", "f32-nn,batch=99", BUNDLE_DIRECT,
+                  "b + product * stride_b", "b + product * stride_a"),
+    BUNDLE_MUTANT("stride_c_ignored", "f32-tn,batch=99", BUNDLE, "c + z * stride + i * ldc",
+                  "c + z * one + i * ldc"),
+    BUNDLE_MUTANT("gaps_taken_for_packed", "f64-nn,batch=99", BUNDLE,
+                  "const int packed = (ld == length || rows == 1) && (stride == one || "
+                  "count == 1);",
+                  "const int packed = 1;"),
+    BUNDLE_MUTANT("copy_tail_dropped", "f32-nn,batch=99", BUNDLE,
+                  "e = all / VECTOR * VECTOR + GT_THREAD_X;", "e = all;"),
+    BUNDLE_MUTANT("store_tail_dropped", "f32-nn,batch=99", BUNDLE,
+                  "e = all / VECTOR_C * VECTOR_C + GT_THREAD_X;", "e = all;"),
+    BUNDLE_MUTANT("edge_row", "f32-nt,batch=99", BUNDLE, "GT_MIN(COL(s), COLS - 1)",
+                  "GT_MIN(COL(s), COLS - 2)"),
+    BUNDLE_MUTANT("beta_0_reads_c", "f16-nn,batch=99", BUNDLE, "if (GT_READS_C(beta))\n",
+                  "\n"),
+    BUNDLE_MUTANT("alpha_0_reads_a", "f32-nn,batch=99", BUNDLE,
+                  "reads = k > 0 && alpha != (gt_acc)0", "reads = 1"),
+    BUNDLE_MUTANT("no_barrier_fetched", "f32-nn,batch=99", BUNDLE,
+                  "GT_BARRIER(); /* A and B are there */", ";"),
+    BUNDLE_MUTANT("no_barrier_sums", "f32-nn,batch=99", BUNDLE,
+                  "GT_BARRIER(); /* the sums are there */", ";"),
 
     /* alpha and beta */
     {"block_beta_twice", "block", "f32-nn", BLOCK, "gt_fma(beta, gt_from_c(old[j]),",
@@ -562,10 +602,14 @@ static bool break_family(const struct mutant *m, const char *dir) {
 
 /* ---- trying ---- */
 
+static const char *shape_of(const struct mutant *m) {
+    return strcmp(m->family, "bundle") == 0 ? BUNDLE_SHAPE : PROBLEM;
+}
+
 /* The sizes stand behind types and layout, ahead of options. */
 static void name_problem(char name[GT_PROBLEM_NAME_MAX], const struct mutant *m) {
     const size_t head = strcspn(m->types, ",");
-    snprintf(name, GT_PROBLEM_NAME_MAX, "%.*s" PROBLEM "%s", (int)head, m->types,
+    snprintf(name, GT_PROBLEM_NAME_MAX, "%.*s%s%s", (int)head, m->types, shape_of(m),
              m->types + head);
 }
 

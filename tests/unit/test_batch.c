@@ -95,6 +95,8 @@ static void test_refusals(void **state) {
         const char *batch, *grid, *name, *said;
     } rows[] = {
         {"", "\"M\", \"1\", \"1\"", "f32-nn-3x4x4,batch=2", "has no kernel for batches"},
+        {"\"batch\": \"only\",", "\"M\", \"1\", \"1\"", "f32-nn-3x4x4",
+         "has kernels for batches only"},
         {"\"batch\": \"grid\",", "\"1\", \"M\", \"1\"", "f32-nn-3x4x4,batch=2",
          "the grid's y and z number the products, so they must be 1"},
         {"\"batch\": \"grid\",", "\"M\", \"1\", \"1\"", "f32-nn-3x4x4,batch=2,sa=14",
@@ -148,12 +150,28 @@ static void test_text(void **state) {
     gt_family_destroy(own);
 }
 
+/* A family with "per_problem" has its problem's numbers in the text. */
+static void test_text_of_one_problem(void **state) {
+    (void)state;
+    struct gt_family *f = family_of(
+        "\"batch\": \"only\", \"per_problem\": 1, \"derive\": {\"ALL\": \"M * LDB\"},",
+        "\"ALL\", \"1\", \"1\"", ", \"batch\"");
+    expect(f, "f32-nn-3x4x4,batch=9", "#define GT_ALL 12\n", true);
+    expect(f, "f32-nn-3x4x4,batch=9,ldb=8", "#define GT_ALL 24\n", true);
+    gt_family_destroy(f);
+    f = family_of("\"batch\": \"only\", \"derive\": {\"ALL\": \"M * N\"},",
+                  "\"ALL\", \"1\", \"1\"", ", \"batch\"");
+    expect(f, "f32-nn-3x4x4,batch=9", "#define GT_ALL (GT_M * GT_N)\n", true);
+    gt_family_destroy(f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_grid_numbers_products),
         cmocka_unit_test(test_each_product_has_its_workspace),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_text_of_one_problem),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,23 @@ static const struct small smalls[] = {
 };
 _Static_assert(sizeof smalls / sizeof smalls[0] == GT_LAB_SMALLS, "one case each");
 
+/* A kernel that is compiled for one shape accepts no other. So a batch of small products
+ * has cases of its own shape: packed and with gaps, more products than blocks are full of,
+ * alpha and beta. */
+static const struct own {
+    int batch;
+    int pad; /* spare elements as in struct small, and three times as many behind a matrix
+              */
+    double alpha, beta;
+    bool uniform, finite;
+} owns[] = {
+    {67, 0, 2, -1, false, false},
+    {5, 1, 1, 0, false, false},
+    {33, 4, 0.5, 1, true, true},
+    {3, 0, 0, 1.5, false, false},
+};
+_Static_assert(sizeof owns / sizeof owns[0] == GT_LAB_OWNS, "one case each");
+
 gt_status gt_lab_create(struct gt_lab **out, const struct gt_device *d,
                         struct gt_err *err) {
     *out = NULL;
@@ -49,6 +66,10 @@ static void clear_problem(struct gt_lab *lab) {
     for (int i = 0; i < 2; i++) {
         gt_case_destroy(lab->timed[i]);
         lab->timed[i] = NULL;
+    }
+    for (int i = 0; i < GT_LAB_OWNS; i++) {
+        gt_case_destroy(lab->own[i]);
+        lab->own[i] = NULL;
     }
     gt_sets_clear(lab);
     if (lab->checker)
@@ -121,6 +142,25 @@ static gemmtune_problem small_problem(const struct small *s,
     return p;
 }
 
+static bool has_own_cases(const gemmtune_problem *p) {
+    const int64_t most = GT_LAB_OWN_SIDE_MAX;
+    return gt_problem_is_batch(p) && p->m <= most && p->n <= most && p->k <= most;
+}
+
+/* The problem with another number of products, rows and gaps. Shared operands stay so. */
+static gemmtune_problem own_problem(const struct own *o, const gemmtune_problem *timed) {
+    gemmtune_problem p = *timed;
+    const int64_t gap = 3 * o->pad;
+    p.batch = o->batch;
+    p.lda = gt_problem_shape_a(&p).cols + o->pad;
+    p.ldb = gt_problem_shape_b(&p).cols + 2 * o->pad;
+    p.ldc = p.n + 3 * o->pad;
+    p.stride_a = p.stride_a == 0 ? 0 : gt_problem_shape_a(&p).rows * p.lda + gap;
+    p.stride_b = p.stride_b == 0 ? 0 : gt_problem_shape_b(&p).rows * p.ldb + gap;
+    p.stride_c = p.m * p.ldc + gap;
+    return p;
+}
+
 static int64_t c_bytes(const gemmtune_problem *p) {
     return gt_problem_elems_c(p) * (int64_t)gt_type_size(p->type_c);
 }
@@ -131,11 +171,15 @@ static int64_t scratch_bytes(const gemmtune_problem *p) {
         const gemmtune_problem s = small_problem(&smalls[i], p);
         most = c_bytes(&s) > most ? c_bytes(&s) : most;
     }
+    for (int i = 0; has_own_cases(p) && i < GT_LAB_OWNS; i++) {
+        const gemmtune_problem s = own_problem(&owns[i], p);
+        most = c_bytes(&s) > most ? c_bytes(&s) : most;
+    }
     return most;
 }
 
 int64_t gt_lab_bytes(const gemmtune_problem *p, const struct gt_device *d) {
-    const int64_t other = INT64_C(16) << 20; /* small cases and the rest */
+    const int64_t other = INT64_C(32) << 20; /* small and own cases, and the rest */
     const int64_t cases = gt_bytes_product(2, gt_case_bytes(p));
     const int64_t rest = gt_bytes_sum(scratch_bytes(p), gt_sets_bytes(p, d));
     return gt_bytes_sum(gt_bytes_sum(cases, rest), other);
@@ -194,6 +238,25 @@ static gt_status setup_timed(struct gt_lab *lab, const gemmtune_problem *p, uint
     return status;
 }
 
+static gt_status setup_own(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
+                           struct gt_err *err) {
+    const bool whole = !gt_type_is_float(p->type_acc);
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; has_own_cases(p) && status == GEMMTUNE_OK && i < GT_LAB_OWNS; i++) {
+        const struct own *o = &owns[i];
+        const struct gt_case_spec spec = {
+            .problem = own_problem(o, p),
+            .alpha = whole ? (int)(2 * o->alpha) : o->alpha,
+            .beta = whole ? (int)(2 * o->beta) : o->beta,
+            .mode = o->uniform ? GT_DATA_UNIFORM : gt_data_exact(p, p->k),
+            .seed = seed + (uint64_t)i + 30,
+            .finite = o->finite,
+        };
+        status = gt_case_create(&lab->own[i], lab->checker, &spec, err);
+    }
+    return status;
+}
+
 /* Bytes of the largest buffer: a matrix or the reference. */
 static int64_t largest_buffer(const gemmtune_problem *p) {
     const int64_t bytes[] = {
@@ -239,6 +302,8 @@ gt_status gt_lab_setup(struct gt_lab *lab, const gemmtune_problem *p, uint64_t s
         status = gt_lab_setup_types(lab, p, seed, err);
     if (status == GEMMTUNE_OK)
         status = setup_timed(lab, p, seed, err);
+    if (status == GEMMTUNE_OK)
+        status = setup_own(lab, p, seed, err);
     if (status != GEMMTUNE_OK) {
         clear_types(lab);
         return gt_fail_within(err, status, "%s", name);
@@ -262,25 +327,37 @@ gt_status gt_lab_setup_inputs(struct gt_lab *lab, struct gt_err *err) {
 
 /* ---- a kernel for all cases ---- */
 
+enum { SHARED = GT_LAB_SMALLS + GT_LAB_OWNS };
+
 struct gt_suite {
-    const struct gt_exec *exec;           /* made for the problem; owned by the caller */
-    struct gt_exec *small[GT_LAB_SMALLS]; /* NULL: the kernel does not accept the case */
+    const struct gt_exec *exec; /* made for the problem; owned by the caller */
+    /* for small cases, then for own cases; NULL: the kernel does not accept the case */
+    struct gt_exec *shared[SHARED];
 };
 
 void gt_suite_destroy(struct gt_suite *s) {
     if (!s)
         return;
-    for (int i = 0; i < GT_LAB_SMALLS; i++)
-        gt_exec_destroy(s->small[i]);
+    for (int i = 0; i < SHARED; i++)
+        gt_exec_destroy(s->shared[i]);
     free(s);
 }
 
-static gt_status share_smalls(struct gt_suite *s, const struct gt_lab *lab,
-                              struct gt_err *err) {
+/* The case with this place in a suite; NULL when the problem has no such case. */
+static struct gt_case *shared_case(const struct gt_lab *lab, int i) {
+    return i < GT_LAB_SMALLS ? lab->small[i] : lab->own[i - GT_LAB_SMALLS];
+}
+
+static gt_status share_cases(struct gt_suite *s, const struct gt_lab *lab,
+                             struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; i < GT_LAB_SMALLS && status == GEMMTUNE_OK; i++) {
-        const gemmtune_problem p = small_problem(&smalls[i], &lab->problem);
-        status = gt_exec_share(&s->small[i], s->exec, &p, err);
+    for (int i = 0; i < SHARED && status == GEMMTUNE_OK; i++) {
+        if (shared_case(lab, i) == NULL)
+            continue;
+        const gemmtune_problem p =
+            i < GT_LAB_SMALLS ? small_problem(&smalls[i], &lab->problem)
+                              : own_problem(&owns[i - GT_LAB_SMALLS], &lab->problem);
+        status = gt_exec_share(&s->shared[i], s->exec, &p, err);
         status = status == GEMMTUNE_EINVAL ? GEMMTUNE_OK : status;
     }
     return status;
@@ -308,9 +385,9 @@ static int64_t workspace_max(const struct gt_lab *lab) {
 /* The largest workspace that one of the cases needs. */
 static int64_t suite_workspace(const struct gt_suite *s) {
     int64_t need = workspace_of(s->exec);
-    for (int i = 0; i < GT_LAB_SMALLS; i++)
-        if (s->small[i] && workspace_of(s->small[i]) > need)
-            need = workspace_of(s->small[i]);
+    for (int i = 0; i < SHARED; i++)
+        if (s->shared[i] && workspace_of(s->shared[i]) > need)
+            need = workspace_of(s->shared[i]);
     return need;
 }
 
@@ -329,7 +406,7 @@ gt_status gt_lab_reserve(struct gt_suite **out, struct gt_lab *lab, const struct
     if (!s)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the cases of a kernel");
     s->exec = e;
-    gt_status status = share_smalls(s, lab, err);
+    gt_status status = share_cases(s, lab, err);
     if (status == GEMMTUNE_OK)
         status = reserve(lab, suite_workspace(s), err);
     if (status == GEMMTUNE_OK)
@@ -343,14 +420,14 @@ gt_status gt_lab_reserve(struct gt_suite **out, struct gt_lab *lab, const struct
 
 gt_status gt_lab_check(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
                        const struct gt_suite *s, struct gt_err *err) {
-    enum { COUNT = GT_LAB_SMALLS + 2 };
+    enum { COUNT = SHARED + 2 };
     struct gt_case *cases[COUNT];
     const struct gt_exec *execs[COUNT];
     int count = 0;
-    for (int i = 0; i < GT_LAB_SMALLS; i++)
-        if (s->small[i]) {
-            cases[count] = lab->small[i];
-            execs[count++] = s->small[i];
+    for (int i = 0; i < SHARED; i++)
+        if (s->shared[i]) {
+            cases[count] = shared_case(lab, i);
+            execs[count++] = s->shared[i];
         }
     for (int i = 0; i < 2; i++) {
         cases[count] = lab->timed[i];

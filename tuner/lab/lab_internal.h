@@ -6,7 +6,9 @@
 #include "tuner/lab/lab.h"
 
 enum {
-    GT_LAB_SMALLS = 12,
+    GT_LAB_SMALLS = 12, /* cases of other shapes, for all problems of the same types */
+    GT_LAB_OWNS = 4,    /* cases of a batch's own shape, for kernels that have no other */
+    GT_LAB_OWN_SIDE_MAX = 64, /* the longest side of a batch that has such cases */
     GT_SETS_MAX = 1024 /* sets of inputs; a graph of this many launches is one sample */
 };
 
@@ -28,7 +30,8 @@ struct gt_lab {
     gemmtune_problem problem;
     char name[GT_PROBLEM_NAME_MAX]; /* "" when no problem is set up */
     uint64_t seed;
-    struct gt_case *timed[2]; /* with exact data, with realistic data */
+    struct gt_case *timed[2];         /* with exact data, with realistic data */
+    struct gt_case *own[GT_LAB_OWNS]; /* NULL where the problem has none */
     struct gt_sets sets;
 };
 

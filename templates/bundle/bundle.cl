@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bundle - for batches of small products. A block computes PRODUCTS whole products, one
+ * after another in the batch. A thread computes a patch of TM x TN elements of one product.
+ *
+ * C[m,n] = alpha op(A) op(B) + beta C, row-major, for each product.
+ *
+ *     packed A of a block:   |  matrix 0  |  matrix 1  |  matrix 2  |  matrix 3  |
+ *                            one run of global memory, which is copied in pieces of 16
+ *                            bytes, whatever the sides of a matrix are
+ *     its threads:           | 0 1 2 ...  |            |            |        ... |
+ *                            patches of matrix 0, then those of matrix 1 ...
+ *     packed C of a block:   one run again, written in pieces of 16 bytes
+ *
+ * The kernel is compiled for one m, n and k, so that no division is left of the places of
+ * elements, and loops over them have constant ends. Matrices with gaps between them or
+ * between their rows are copied element by element. When all products share A or B, a
+ * block copies it once.
+ *
+ * PRODUCTS  products a block
+ * TM TN     patch of a thread
+ * SPREAD    1: the rows and columns of a patch are as far apart as there are patches, so
+ *           that neighbouring threads have neighbouring columns; 0: they stand together
+ * SHARE     1: A and B go through shared memory
+ * PAD       1: a spare word behind each row in shared memory, and an odd number of words
+ *           from a matrix to the next one, against bank conflicts
+ * GATHER    1: sums go through shared memory, and C is read and written as a run
+ * UNROLL_K  steps of k that are written out
+ *
+ * gemmtune trial f32-nn-16x16x16,batch=1000 --family bundle
+ *     --point "PRODUCTS=4 TM=4 TN=2 SPREAD=1 SHARE=1 PAD=1 GATHER=0 UNROLL_K=4"
+ */
+
+enum {
+    ROWS = GT_ROWS, COLS = GT_COLS, DEEP = GT_DEEP, /* m, n, k */
+    TM = GT_TM, TN = GT_TN,
+    HIGH = GT_HIGH, WIDE = GT_WIDE, /* patches along m and n */
+    PATCHES = HIGH * WIDE,
+    /* Matrices as they are stored: rows, elements of a row; in shared memory, elements from
+     * a row to the next, and from a matrix to the next. */
+    ROWS_A = GT_TA ? DEEP : ROWS, LENGTH_A = GT_TA ? ROWS : DEEP,
+    ROWS_B = GT_TB ? COLS : DEEP, LENGTH_B = GT_TB ? DEEP : COLS,
+    PITCH_A = GT_PITCH_A, STEP_A = GT_STEP_A,
+    PITCH_B = GT_PITCH_B, STEP_B = GT_STEP_B, STEP_C = GT_STEP_C,
+    PLACE_B = GT_PLACE_B, /* of B in shared memory, in bytes */
+    VECTOR = 16 / sizeof(gt_ab), VECTOR_C = GT_MIN(4, 16 / (int)sizeof(gt_c))
+};
+
+#define IS_ALIGNED(p) (((gt_long)(p) & 15) == 0)
+
+/* Copies `count` matrices of rows x length elements to shared memory, where rows are
+ * `pitch` and matrices `step` apart. In global memory they are `ld` and `stride` apart. */
+GT_INLINE void fetch(GT_SHARED gt_ab *to, const GT_GLOBAL gt_ab *from, int count, int rows,
+                     int length, int pitch, int step, gt_long ld, gt_long stride) {
+    const int one = rows * length, all = count * one;
+    const int packed = (ld == length || rows == 1) && (stride == one || count == 1);
+    int e = GT_THREAD_X;
+    if (packed && IS_ALIGNED(from)) {
+        for (; e < all / VECTOR; e += GT_THREADS) {
+            gt_ab some[VECTOR];
+            gt_load_global(VECTOR, some, from + e * VECTOR);
+            GT_UNROLL
+            for (int v = 0; v < VECTOR; v++) {
+                const int x = e * VECTOR + v;
+                to[x / one * step + x % one / length * pitch + x % length] = some[v];
+            }
+        }
+        e = all / VECTOR * VECTOR + GT_THREAD_X;
+    }
+    for (; e < all; e += GT_THREADS) {
+        const int z = e / one, i = e % one / length, j = e % length;
+        to[z * step + i * pitch + j] = from[z * stride + i * ld + j];
+    }
+}
+
+/* Writes `count` matrices of C, whose sums stand in shared memory. */
+GT_INLINE void put(GT_GLOBAL gt_c *c, gt_long ldc, gt_long stride, gt_acc alpha,
+                   const GT_SHARED gt_acc *sums, gt_acc beta, int count) {
+    const int one = ROWS * COLS, all = count * one;
+    const int packed = (ldc == COLS || ROWS == 1) && (stride == one || count == 1);
+    int e = GT_THREAD_X;
+    if (packed && IS_ALIGNED(c)) {
+        for (; e < all / VECTOR_C; e += GT_THREADS) {
+            gt_acc some[VECTOR_C];
+            gt_c old[VECTOR_C];
+            GT_UNROLL
+            for (int v = 0; v < VECTOR_C; v++) {
+                const int x = e * VECTOR_C + v;
+                some[v] = sums[x / one * STEP_C + x % one];
+            }
+            gt_load_c(VECTOR_C, old, c + e * VECTOR_C, beta, 1, 0, VECTOR_C);
+            gt_store_row(VECTOR_C, c + e * VECTOR_C, alpha, some, beta, old, 1, 0,
+                         VECTOR_C);
+        }
+        e = all / VECTOR_C * VECTOR_C + GT_THREAD_X;
+    }
+    for (; e < all; e += GT_THREADS) {
+        const int z = e / one, i = e % one / COLS, j = e % COLS;
+        gt_store_c(c + z * stride + i * ldc + j, alpha, sums[z * STEP_C + e % one], beta);
+    }
+}
+
+/* Row r and column s of a patch, in the matrix. A patch may reach past the edges. */
+#define ROW(r) (GT_SPREAD ? row + (r) * HIGH : row * TM + (r))
+#define COL(s) (GT_SPREAD ? col + (s) * WIDE : col * TN + (s))
+#define ROW_INSIDE(r) GT_MIN(ROW(r), ROWS - 1)
+#define COL_INSIDE(s) GT_MIN(COL(s), COLS - 1)
+
+#if GT_SHARE
+#define SPACE GT_SHARED
+#else
+#define SPACE GT_GLOBAL
+#endif
+
+/* acc += the patch's part of a product. Past the edges the nearest row or column stands
+ * in: its sums are not stored. */
+GT_INLINE void multiply(gt_acc *acc, const SPACE gt_a *a, gt_long lda, const SPACE gt_b *b,
+                        gt_long ldb, int row, int col) {
+    GT_UNROLL_BY(GT_UNROLL_K)
+    for (int p = 0; p < DEEP; p++) {
+        gt_acc x[TM], y[TN];
+        GT_UNROLL
+        for (int r = 0; r < TM; r++)
+            x[r] = gt_from_a(a[GT_TA ? p * lda + ROW_INSIDE(r) : ROW_INSIDE(r) * lda + p]);
+        GT_UNROLL
+        for (int s = 0; s < TN; s++)
+            y[s] = gt_from_b(b[GT_TB ? COL_INSIDE(s) * ldb + p : p * ldb + COL_INSIDE(s)]);
+        GT_UNROLL
+        for (int r = 0; r < TM; r++)
+            GT_UNROLL
+            for (int s = 0; s < TN; s++)
+                acc[r * TN + s] = gt_fma(x[r], y[s], acc[r * TN + s]);
+    }
+}
+
+GT_KERNEL(gemm, GT_THREADS, 1, 1)(GT_PARAMS) {
+    GT_SHARED_ARRAY(gt_acc, smem, GT_SMEM_ELEMS);
+    const int product = GT_THREAD_X / PATCHES; /* of the block */
+    const int row = GT_THREAD_X % PATCHES / WIDE, col = GT_THREAD_X % WIDE; /* of patches */
+    const gt_long first = (gt_long)GT_BLOCK * GT_PRODUCTS;
+    const int count = (int)GT_MIN((gt_long)GT_PRODUCTS, batch - first);
+    const int exists = product < count, reads = k > 0 && alpha != (gt_acc)0;
+    gt_acc acc[TM * TN];
+
+    a += first * stride_a;
+    b += first * stride_b;
+    c += first * stride_c;
+    GT_UNROLL
+    for (int i = 0; i < TM * TN; i++)
+        acc[i] = 0;
+#if GT_SHARE
+    GT_SHARED gt_a *shared_a = (GT_SHARED gt_a *)smem;
+    GT_SHARED gt_b *shared_b = (GT_SHARED gt_b *)((GT_SHARED char *)smem + PLACE_B);
+    if (reads) {
+        fetch(shared_a, a, stride_a == 0 ? 1 : count, ROWS_A, LENGTH_A, PITCH_A, STEP_A,
+              lda, stride_a);
+        fetch(shared_b, b, stride_b == 0 ? 1 : count, ROWS_B, LENGTH_B, PITCH_B, STEP_B,
+              ldb, stride_b);
+    }
+    GT_BARRIER(); /* A and B are there */
+    if (reads && exists)
+        multiply(acc, shared_a + (stride_a == 0 ? 0 : product * STEP_A), PITCH_A,
+                 shared_b + (stride_b == 0 ? 0 : product * STEP_B), PITCH_B, row, col);
+#else
+    if (reads && exists)
+        multiply(acc, a + product * stride_a, lda, b + product * stride_b, ldb, row, col);
+#endif
+#if GT_GATHER
+    GT_BARRIER(); /* all threads have read A and B, whose place the sums take */
+    GT_UNROLL
+    for (int i = 0; i < TM * TN; i++)
+        if (exists && ROW(i / TN) < ROWS && COL(i % TN) < COLS)
+            smem[product * STEP_C + ROW(i / TN) * COLS + COL(i % TN)] = acc[i];
+    GT_BARRIER(); /* the sums are there */
+    put(c, ldc, stride_c, alpha, smem, beta, count);
+#else
+    GT_UNROLL
+    for (int i = 0; i < TM * TN; i++)
+        if (exists && ROW(i / TN) < ROWS && COL(i % TN) < COLS)
+            gt_store_c(c + product * stride_c + ROW(i / TN) * ldc + COL(i % TN), alpha,
+                       acc[i], beta);
+#endif
+}
