@@ -171,14 +171,17 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         c += ay * ldc + bx;
         if (inside)
             gt_patch_store(TM, TN, gt_side_of(PM, LY), gt_side_of(PN, LX), c, ldc,
-                           alpha, acc, beta, 1, rows - ay, cols - bx);
+                           alpha, acc, beta, 1, rows - ay,
+                           cols - bx GT_PLACE(row0 + ay, col0 + bx));
         else
             gt_patch_store(TM, TN, gt_side_of(PM, LY), gt_side_of(PN, LX), c, ldc,
-                           alpha, acc, beta, 0, rows - ay, cols - bx);
+                           alpha, acc, beta, 0, rows - ay,
+                           cols - bx GT_PLACE(row0 + ay, col0 + bx));
     } else {
         GT_UNROLL
         for (int i = 0; i < TM * TN; i++)
             if (own_row(t, i) < rows && own_col(t, i) < cols)
-                gt_store_c(c + own_row(t, i) * ldc + own_col(t, i), alpha, acc[i], beta);
+                gt_store_c(c + own_row(t, i) * ldc + own_col(t, i), alpha, acc[i],
+                           beta GT_PLACE(row0 + own_row(t, i), col0 + own_col(t, i)));
     }
 }

@@ -119,7 +119,8 @@ GT_KERNEL(gemm, GT_BX, GT_BY, 1)(GT_PARAMS) {
             const int end = i < rows ? cols : 0;
             gt_c old[EN];
             gt_load_c(EN, old, c + i * ldc, beta, inside, 0, end);
-            gt_store_row(EN, c + i * ldc, alpha, acc + i * EN, beta, old, inside, 0, end);
+            gt_store_row(EN, c + i * ldc, alpha, acc + i * EN, beta, old, inside, 0,
+                         end GT_PLACE(row + i, col));
         }
     }
 }

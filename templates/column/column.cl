@@ -93,7 +93,7 @@ GT_INLINE void multiply(gt_acc *acc, const GT_SHARED gt_ab *sa, const gt_ab *fb)
 /* Stores the thread's columns [first, cols) of the tile at c, rows from y0 on. */
 GT_INLINE void store(GT_GLOBAL gt_c *c, gt_long ldc, gt_acc alpha, const gt_acc *acc,
                      gt_acc beta, int x, int y0, int inside, int rows, int first,
-                     int cols) {
+                     int cols GT_PLACE_PARAMS) {
     GT_UNROLL
     for (int i = 0; i < ROWS; i++) {
         GT_GLOBAL gt_c *row = c + (y0 + i) * ldc + x * VN;
@@ -106,7 +106,9 @@ GT_INLINE void store(GT_GLOBAL gt_c *c, gt_long ldc, gt_acc alpha, const gt_acc 
         GT_UNROLL
         for (int j = 0; j < COLS; j += VN)
             gt_store_row(VN, row + COLUMN(0, j), alpha, acc + i * COLS + j, beta, old + j,
-                         inside, start - COLUMN(0, j), end - COLUMN(0, j));
+                         inside, start - COLUMN(0, j),
+                         end - COLUMN(0, j)
+                             GT_PLACE(gt_i + y0 + i, gt_j + x * VN + COLUMN(0, j)));
     }
 }
 
@@ -211,7 +213,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
 
     c += row0 * ldc + col0;
     if (rows >= BM && cols >= BN && mine == 0 && gt_aligned(VN, c, ldc))
-        store(c, ldc, alpha, acc, beta, x, y0, 1, rows, 0, cols);
+        store(c, ldc, alpha, acc, beta, x, y0, 1, rows, 0,
+              cols GT_PLACE(row0, col0));
     else
-        store(c, ldc, alpha, acc, beta, x, y0, 0, rows, mine, cols);
+        store(c, ldc, alpha, acc, beta, x, y0, 0, rows, mine,
+              cols GT_PLACE(row0, col0));
 }

@@ -79,7 +79,7 @@ GT_INLINE void gt_patch_load(int count, int piece, int lanes, gt_ab *to,
 GT_INLINE void gt_patch_store(int tm, int tn, struct gt_side down, struct gt_side along,
                               GT_GLOBAL gt_c *c, gt_long ldc, gt_acc alpha,
                               const gt_acc *acc, gt_acc beta, int inside, int rows,
-                              int cols) {
+                              int cols GT_PLACE_PARAMS) {
     GT_UNROLL
     for (int i = 0; i < tm; i++) {
         GT_GLOBAL gt_c *row = c + gt_side_at(&down, i) * ldc;
@@ -92,6 +92,9 @@ GT_INLINE void gt_patch_store(int tm, int tn, struct gt_side down, struct gt_sid
         GT_UNROLL
         for (int j = 0; j < tn; j += along.width)
             gt_store_row(along.width, row + gt_side_at(&along, j), alpha, acc + i * tn + j,
-                         beta, old + j, inside, 0, end - gt_side_at(&along, j));
+                         beta, old + j, inside, 0,
+                         end - gt_side_at(&along, j)
+                             GT_PLACE(gt_i + gt_side_at(&down, i),
+                                      gt_j + gt_side_at(&along, j)));
     }
 }

@@ -67,6 +67,7 @@ GT_INLINE void gt_add_parts(gt_acc *sum, const GT_GLOBAL gt_acc *at, gt_long str
             for (int p = 0; p < PARTS; p++)                                                \
                 total += part_sums[p * WIDE + e];                                          \
             const gt_long row = (first + e) / n;                                           \
-            gt_store_c(c + row * ldc + (first + e - row * n), alpha, total, beta);         \
+            const gt_long col = first + e - row * n;                                       \
+            gt_store_c(c + row * ldc + col, alpha, total, beta GT_PLACE(row, col));        \
         }                                                                                  \
     }

@@ -100,7 +100,8 @@ GT_INLINE void gt_tile_place(int *row, int *col, int tile, int bm, int bn, int g
         row += e / (bn);                                                                   \
         col += e % (bn);                                                                   \
         if (row < m && col < n)                                                            \
-            gt_store_c(c + row * ldc + col, alpha, sum[0], beta);                          \
+            gt_store_c(c + row * ldc + col, alpha, sum[0], beta GT_PLACE(row, col));       \
         if (row < m && col + 1 < n)                                                        \
-            gt_store_c(c + row * ldc + col + 1, alpha, sum[1], beta);                      \
+            gt_store_c(c + row * ldc + col + 1, alpha, sum[1],                             \
+                       beta GT_PLACE(row, col + 1));                                       \
     }

@@ -177,10 +177,13 @@ GT_INLINE gt_f32 gt_from_e4m3(gt_e4m3 x) {
  * passes GT_PLACE(i, j): the row and the column in C of its first element. Both are empty
  * unless the problem has an epilogue; then the epilogue's operands go with the place, by
  * names that kernels and functions share. gt_i and gt_j are the place in such a function.
+ * Sums of a part of k, which the same code stores to the workspace, have GT_PARTIAL_ROW or
+ * another negative row: they are stored as they are.
  *
  * GT_READS_C(beta): whether the old element of C is read. With beta 0 it may hold NaN or be
  * unset, so only an epilogue that names it reads it then.
  */
+#define GT_PARTIAL_ROW (-2147483647 - 1)
 #if GT_EPILOGUE
 #define GT_PLACE_PARAMS , gt_long gt_i, gt_long gt_j GT_OPERAND_PARAMS
 #define GT_PLACE(i, j) , (gt_long)(i), (gt_long)(j)GT_OPERANDS

@@ -193,7 +193,9 @@ GT_INLINE void gt_store_row(int width, GT_GLOBAL gt_c *c, gt_acc alpha, const gt
     for (int j = 0; j < width; j++)
 #if GT_EPILOGUE
         if (inside || (j >= first && j < end)) /* others have no operands */
-            old[j] = gt_element(alpha, acc[j], beta, old[j] GT_PLACE(gt_i, gt_j + j));
+            old[j] = gt_i < 0
+                         ? gt_to_c(acc[j])
+                         : gt_element(alpha, acc[j], beta, old[j] GT_PLACE(gt_i, gt_j + j));
 #else
         old[j] = gt_to_c(gt_fma(beta, gt_from_c(old[j]), alpha * acc[j]));
 #endif

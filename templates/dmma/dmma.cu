@@ -304,7 +304,7 @@ struct target {
 /* Stores a lane's elements of its warp's part, which begins at row w_m, column w_n of the
  * tile. */
 GT_INLINE void store(const struct target *to, const gt_acc *acc, int w_m, int w_n,
-                     int lane) {
+                     int lane GT_PLACE_PARAMS) {
     GT_UNROLL
     for (int i = 0; i < GM; i++) {
         const int row = w_m + 8 * i + lane / 4, col = w_n + lane % 4 * 2;
@@ -318,7 +318,8 @@ GT_INLINE void store(const struct target *to, const gt_acc *acc, int w_m, int w_
         GT_UNROLL
         for (int j = 0; j < GN; j++)
             gt_store_row(2, c + 8 * j, to->alpha, acc + 2 * (i * GN + j), to->beta,
-                         old + 2 * j, to->aligned && 8 * j + 2 <= end, 0, end - 8 * j);
+                         old + 2 * j, to->aligned && 8 * j + 2 <= end, 0,
+                         end - 8 * j GT_PLACE(gt_i + row, gt_j + col + 8 * j));
     }
 }
 
@@ -336,7 +337,7 @@ GT_INLINE void put(GT_SHARED gt_acc *tile, const gt_acc *acc, int w_m, int w_n, 
  * pairs of columns of block `rank`. Other blocks' data takes long to arrive, so a thread
  * asks for several pairs before it needs the first. */
 GT_INLINE void gather(const struct target *to, const GT_SHARED gt_acc *tiles, int rank,
-                      int t) {
+                      int t GT_PLACE_PARAMS) {
     enum { ALL = BM * BN / 2, STEP = CLUSTER * T,
            PAIRS = GT_MAX(1, GT_MIN(4, ALL / STEP)) };
     GT_UNROLL_BY(1)
@@ -365,7 +366,8 @@ GT_INLINE void gather(const struct target *to, const GT_SHARED gt_acc *tiles, in
             GT_GLOBAL gt_c *c = to->c + row * to->ld + col;
             gt_c old[2];
             gt_load_c(2, old, c, to->beta, inside, 0, end);
-            gt_store_row(2, c, to->alpha, sum + 2 * p, to->beta, old, inside, 0, end);
+            gt_store_row(2, c, to->alpha, sum + 2 * p, to->beta, old, inside, 0,
+                         end GT_PLACE(gt_i + row, gt_j + col));
         }
     }
 }
@@ -472,11 +474,13 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         GT_BARRIER(); /* the last slab has been read */
         put(smem + slice * BM * LDT, acc, w_m, w_n, lane);
         GT_CLUSTER_BARRIER(CLUSTER > 1);
-        gather(&to, smem, CLUSTER > 1 ? work.part : 0, t);
+        gather(&to, smem, CLUSTER > 1 ? work.part : 0,
+               t GT_PLACE(partial ? GT_PARTIAL_ROW : row0, col0));
         if (CLUSTER > 1)
             GT_CLUSTER_BARRIER(1); /* until the other blocks have read */
     } else {
-        store(&to, acc, w_m, w_n, lane);
+        store(&to, acc, w_m, w_n,
+              lane GT_PLACE(partial ? GT_PARTIAL_ROW : row0, col0));
     }
 }
 

@@ -178,7 +178,7 @@ GT_INLINE void shift(gt_acc acc[ACCS]) {
 /* Stores a thread's accumulators, pairs of neighbours in a row, RUN pairs at a time. c
  * points to the thread's first element; rows and cols count from there. */
 GT_INLINE void store(gt_c *c, gt_long ldc, gt_acc alpha, const gt_acc *acc,
-                     gt_acc beta, int inside, int rows, int cols) {
+                     gt_acc beta, int inside, int rows, int cols GT_PLACE_PARAMS) {
     GT_UNROLL
     for (int i = 0; i < FRAGS_M * 2; i++) {
         const int row = i / 2 * APART + i % 2 * 8;
@@ -194,7 +194,9 @@ GT_INLINE void store(gt_c *c, gt_long ldc, gt_acc alpha, const gt_acc *acc,
             for (int j = 0; j < RUN; j++)
                 gt_store_row(2, to + (j0 + j) * 8, alpha,
                              acc + (i / 2 * FRAGS_N + j0 + j) * 4 + i % 2 * 2, beta,
-                             old + j * 2, inside, 0, row < rows ? cols - (j0 + j) * 8 : 0);
+                             old + j * 2, inside, 0,
+                             row < rows ? cols - (j0 + j) * 8
+                                        : 0 GT_PLACE(gt_i + row, gt_j + (j0 + j) * 8));
         }
     }
 }
@@ -522,7 +524,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, 1)(GT_PARAMS) {
     const int whole = m - row0 >= BM && n - col0 >= BN && gt_aligned(2, c, ldc);
     c += row * ldc + col;
     if (whole)
-        store(c, ldc, alpha, acc, beta, 1, m - row, n - col);
+        store(c, ldc, alpha, acc, beta, 1, m - row, n - col GT_PLACE(row, col));
     else
-        store(c, ldc, alpha, acc, beta, 0, m - row, n - col);
+        store(c, ldc, alpha, acc, beta, 0, m - row, n - col GT_PLACE(row, col));
 }

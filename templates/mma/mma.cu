@@ -237,7 +237,8 @@ GT_INLINE void put(gt_acc *to, gt_acc sums[2 * GN][4], int lane) {
 
 /* Stores rows of sums from shared memory, `wide` elements a thread: rows i * 16 to i * 16 +
  * 15 of each warp's part of the tile. Sums of slices are added in their order. */
-GT_INLINE void store(int wide, const struct target *to, const gt_acc *tile, int i, int t) {
+GT_INLINE void store(int wide, const struct target *to, const gt_acc *tile, int i,
+                     int t GT_PLACE_PARAMS) {
     GT_UNROLL_BY(1)
     for (int e = t; e < HIGH * (BN / wide); e += T) {
         const int r = e / (BN / wide), col = e % (BN / wide) * wide;
@@ -260,7 +261,7 @@ GT_INLINE void store(int wide, const struct target *to, const gt_acc *tile, int 
         } else {
             gt_load_c(wide, old, to->c + place, to->beta, left >= wide, 0, left);
             gt_store_row(wide, to->c + place, to->alpha, sum, to->beta, old, left >= wide,
-                         0, left);
+                         0, left GT_PLACE(gt_i + row, gt_j + col));
         }
     }
 }
@@ -385,9 +386,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         put(tile + (slice * HIGH + w_m * 16) * LDT + w_n * WN, acc[i], lane);
         GT_BARRIER();
         if (!to.aligned)
-            store(1, &to, tile, i, t);
+            store(1, &to, tile, i, t GT_PLACE(row0, col0));
         else
-            store(WIDE_C, &to, tile, i, t);
+            store(WIDE_C, &to, tile, i, t GT_PLACE(row0, col0));
     }
 }
 

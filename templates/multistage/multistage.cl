@@ -122,7 +122,7 @@ GT_INLINE void multiply(gt_acc *acc, gt_ab *fa, gt_ab *fb, int k,
  * the patch. c points to the patch's first element; rows x cols exist from there. */
 GT_INLINE void store_sums(GT_GLOBAL gt_c *c, gt_long ldc, gt_acc alpha,
                           const GT_SHARED gt_acc *s, gt_acc beta, int inside, int rows,
-                          int cols, int part, int slice) {
+                          int cols, int part, int slice GT_PLACE_PARAMS) {
     enum { TEAMS = (CLUSTER ? SPLIT : 1) * SLICES };
     const struct gt_side down = gt_side_of(PM, LY), along = gt_side_of(PN, LX);
     GT_UNROLL_BY(1)
@@ -145,10 +145,12 @@ GT_INLINE void store_sums(GT_GLOBAL gt_c *c, gt_long ldc, gt_acc alpha,
                     of / SLICES);
         if (inside) {
             gt_load_c(PN, old, at, beta, 1, 0, end);
-            gt_store_row(PN, at, alpha, sum, beta, old, 1, 0, end);
+            gt_store_row(PN, at, alpha, sum, beta, old, 1, 0,
+                         end GT_PLACE(gt_i + row, gt_j + col));
         } else {
             gt_load_c(PN, old, at, beta, 0, 0, end);
-            gt_store_row(PN, at, alpha, sum, beta, old, 0, 0, end);
+            gt_store_row(PN, at, alpha, sum, beta, old, 0, 0,
+                         end GT_PLACE(gt_i + row, gt_j + col));
         }
     }
 }
@@ -208,7 +210,8 @@ GT_KERNEL(finish, GT_FINISH_THREADS, 1, 1)(GT_PARAMS) {
     GT_UNROLL
     for (int i = 0; i < EACH; i++)
         if (row < m && col + i < n)
-            gt_store_c(c + row * ldc + col + i, alpha, sum[i], beta);
+            gt_store_c(c + row * ldc + col + i, alpha, sum[i],
+                       beta GT_PLACE(row, col + i));
 }
 #endif
 
@@ -357,15 +360,19 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
                 sums[(slice * TM * TN + e) * TEAM + tt] = acc[e];
             GT_CLUSTER_BARRIER(CLUSTER);
             store_sums(out, ld, by, sums + tt, old, inside_c, rows - ay, cols - bx, part,
-                       slice);
+                       slice GT_PLACE(partial ? GT_PARTIAL_ROW : row0 + ay, col0 + bx));
             if (CLUSTER)
                 GT_CLUSTER_BARRIER(1); /* until the other blocks have read */
         } else if (inside_c) {
             gt_patch_store(TM, TN, gt_side_of(PM, LY), gt_side_of(PN, LX), out, ld,
-                           by, acc, old, 1, rows - ay, cols - bx);
+                           by, acc, old, 1, rows - ay,
+                           cols - bx GT_PLACE(partial ? GT_PARTIAL_ROW : row0 + ay,
+                                              col0 + bx));
         } else {
             gt_patch_store(TM, TN, gt_side_of(PM, LY), gt_side_of(PN, LX), out, ld,
-                           by, acc, old, 0, rows - ay, cols - bx);
+                           by, acc, old, 0, rows - ay,
+                           cols - bx GT_PLACE(partial ? GT_PARTIAL_ROW : row0 + ay,
+                                              col0 + bx));
         }
         if (STREAM)
             GT_BARRIER(); /* the stages are free */

@@ -226,7 +226,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
                 if (SPLIT > 1 && !CLUSTER)
                     workspace[(part * (gt_long)m + row) * n + col] = sum;
                 else
-                    gt_store_c(c + row * ldc + col, alpha, sum, beta);
+                    gt_store_c(c + row * ldc + col, alpha, sum,
+                               beta GT_PLACE(row, col));
             }
         }
     }

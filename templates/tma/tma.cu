@@ -324,8 +324,10 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     c += row * ldc + col;
     if (rows >= BM && cols >= BN && gt_aligned(along.width, c, ldc))
         gt_patch_store(TM, TN, down, along, c, ldc, alpha, acc, beta, 1, rows - row,
-                       cols - col);
+                       cols - col GT_PLACE(
+                           work.parts > 1 ? GT_PARTIAL_ROW : row0 + row, col0 + col));
     else
         gt_patch_store(TM, TN, down, along, c, ldc, alpha, acc, beta, 0, rows - row,
-                       cols - col);
+                       cols - col GT_PLACE(
+                           work.parts > 1 ? GT_PARTIAL_ROW : row0 + row, col0 + col));
 }

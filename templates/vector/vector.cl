@@ -94,10 +94,12 @@ GT_INLINE void multiply(GT_SHARED gt_acc *sums, const GT_SHARED gt_acc *a,
 
 /* Stores a patch; rows x cols of it exist. */
 GT_INLINE void store(GT_GLOBAL gt_c *c, gt_long ldc, gt_acc alpha,
-                     const GT_SHARED gt_acc *sums, gt_acc beta, int rows, int cols) {
+                     const GT_SHARED gt_acc *sums, gt_acc beta, int rows,
+                     int cols GT_PLACE_PARAMS) {
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < cols; j++)
-            gt_store_c(c + i * ldc + j, alpha, sums[i * NR + j], beta);
+            gt_store_c(c + i * ldc + j, alpha, sums[i * NR + j],
+                       beta GT_PLACE(gt_i + i, gt_j + j));
 }
 
 GT_KERNEL(gemm, 1, 1, 1)(GT_PARAMS) {
@@ -127,5 +129,6 @@ GT_KERNEL(gemm, 1, 1, 1)(GT_PARAMS) {
         for (int j = 0; j < wide; j++)
             store(c + i * MR * ldc + j * NR, ldc, alpha,
                   smem + SLABS + (i * GT_PN + j) * PATCH, beta,
-                  GT_MIN(rows - i * MR, MR), GT_MIN(cols - j * NR, NR));
+                  GT_MIN(rows - i * MR, MR),
+                  GT_MIN(cols - j * NR, NR) GT_PLACE(row0 + i * MR, col0 + j * NR));
 }

@@ -327,7 +327,8 @@ GT_INLINE void put_chunk(gt_acc *chunk, const gt_acc *sums, int cols, int t) {
  * together, of which this is the one with number `rank`, store a part each. A thread moves
  * the elements that share a word of memory: a line may begin in the middle of one. */
 GT_INLINE void take_chunk(const gt_acc *chunk, gt_c *c, gt_long ldc, gt_acc alpha,
-                          gt_acc beta, int lines, int length, int rank, int t) {
+                          gt_acc beta, int lines, int length, int rank,
+                          int t GT_PLACE_PARAMS) {
     GT_UNROLL_BY(4)
     for (int e = rank * 128 + t; e < LINES * WORDS; e += ADDERS * 128) {
         const int line = e / WORDS;
@@ -350,7 +351,7 @@ GT_INLINE void take_chunk(const gt_acc *chunk, gt_c *c, gt_long ldc, gt_acc alph
         }
         gt_load_c(WORD, old, to + col, beta, first == 0 && end == WORD, first, end);
         gt_store_row(WORD, to + col, alpha, value, beta, old, first == 0 && end == WORD,
-                     first, end);
+                     first, end GT_PLACE(gt_i + line, gt_j + col));
     }
 }
 
@@ -366,7 +367,8 @@ GT_INLINE void meet_adders(int group) {
  * memory is decided before the program runs, since registers have no index; so there is a
  * branch for each chunk, and the code that stores one is there once. */
 GT_INLINE void store_chunks(const struct target *to, const gt_acc *sums, gt_acc *chunk,
-                            gt_acc alpha, gt_acc beta, int rank, int group, int t) {
+                            gt_acc alpha, gt_acc beta, int rank, int group,
+                            int t GT_PLACE_PARAMS) {
     enum { ACROSS = GT_CDIV(WN, CHUNK) };
     GT_UNROLL_BY(1)
     for (int i = 0; i < FRAGS * ACROSS; i++) {
@@ -383,9 +385,11 @@ GT_INLINE void store_chunks(const struct target *to, const gt_acc *sums, gt_acc 
                           GT_MIN(CHUNK, WN - j % ACROSS * CHUNK), t);
         meet_adders(group);
         if (beta == (gt_acc)0) /* C is not read */
-            take_chunk(chunk, c, to->ld, alpha, 0, lines, length, rank, t);
+            take_chunk(chunk, c, to->ld, alpha, 0, lines, length, rank,
+                       t GT_PLACE(gt_i + (SWAP ? col : row), gt_j + (SWAP ? row : col)));
         else
-            take_chunk(chunk, c, to->ld, alpha, beta, lines, length, rank, t);
+            take_chunk(chunk, c, to->ld, alpha, beta, lines, length, rank,
+                       t GT_PLACE(gt_i + (SWAP ? col : row), gt_j + (SWAP ? row : col)));
     }
 }
 
@@ -405,11 +409,23 @@ GT_INLINE void put_pair(int at, gt_c first, gt_c second) {
 #endif
 }
 
+/* An element of C for a box of which rows x cols exist from there. */
+GT_INLINE gt_c boxed(gt_acc alpha, gt_acc sum, int rows, int cols GT_PLACE_PARAMS) {
+#if GT_EPILOGUE
+    if (rows <= 0 || cols <= 0) /* the copy leaves it out */
+        return 0;
+    return gt_element(alpha, sum, 0, 0 GT_PLACE(gt_i, gt_j));
+#else
+    return gt_to_c(alpha * sum);
+#endif
+}
+
 /* Stores sums to C by boxes of 64 rows, which begin at row and col of C. Two places from
  * `at` on in shared memory take turns, also from a tile to the warpgroup's next one;
  * `before`: the warpgroup's tiles before this one. */
 GT_INLINE void store_boxes(const struct gt_tensor_map *map, const gt_acc *sums, int at,
-                           gt_acc alpha, int row, int col, int before, int group, int t) {
+                           gt_acc alpha, int row, int col, int before, int group, int t,
+                           int rows, int cols GT_PLACE_PARAMS) {
     enum { SPAN = GT_SPAN_C, COLS = SPAN / GT_SIZEOF_C, BOX = 64 * SPAN };
     enum { ACROSS = WN / COLS, BOXES = FRAGS * ACROSS };
     const int turn = BOXES % 2 ? before % 2 : 0;
@@ -426,7 +442,12 @@ GT_INLINE void store_boxes(const struct gt_tensor_map *map, const gt_acc *sums, 
             const int in_row = t / 32 * 16 + t % 32 / 4 + j % 2 * 8;
             const int in_col = j / 2 * 8 + t % 4 * 2;
             put_pair(box + gt_swizzled(in_row * SPAN + in_col * GT_SIZEOF_C, SPAN),
-                     gt_to_c(alpha * pair[0]), gt_to_c(alpha * pair[1]));
+                     boxed(alpha, pair[0], rows - f * 64 - in_row,
+                           cols - col0 - in_col GT_PLACE(gt_i + f * 64 + in_row,
+                                                         gt_j + col0 + in_col)),
+                     boxed(alpha, pair[1], rows - f * 64 - in_row,
+                           cols - col0 - in_col - 1 GT_PLACE(gt_i + f * 64 + in_row,
+                                                             gt_j + col0 + in_col + 1)));
         }
         gt_copies_see_stores();
         gt_group_barrier(1 + group, 128);
@@ -512,13 +533,15 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
                         place_in(&to, p.rank / CN * BM + row, p.rank % CN * BN + col);
                 store_sums(&to, sums, t % 128);
 #if GT_STORE
-            } else if (beta == (gt_acc)0 && p.slabs > 0) {
+            } else if (!GT_READS_C(beta) && p.slabs > 0) {
                 store_boxes(&map_c, sums, staged + group * STAGED, alpha, row0, col0,
-                            turns / TEAMS, group, t % 128);
+                            turns / TEAMS, group, t % 128, to.rows,
+                            to.cols GT_PLACE(row0, col0));
 #endif
             } else {
                 gt_acc *chunk = (gt_acc *)(smem + STAGES * SLAB + group * STAGED);
-                store_chunks(&to, sums, chunk, alpha, beta, it.work.part, group, t % 128);
+                store_chunks(&to, sums, chunk, alpha, beta, it.work.part, group,
+                             t % 128 GT_PLACE(SWAP ? col0 : row0, SWAP ? row0 : col0));
             }
         }
 #if GT_STORE
