@@ -414,6 +414,13 @@ bool gt_problem_same_kind(const gemmtune_problem *x, const gemmtune_problem *y) 
            x->row_order == y->row_order && same_epilogue(x, y);
 }
 
+bool gt_problem_lends(const gemmtune_problem *known, const gemmtune_problem *p) {
+    gemmtune_problem q = *known;
+    if (p->epilogue != NULL)
+        q.epilogue = p->epilogue;
+    return gt_problem_same_kind(&q, p);
+}
+
 double gt_problem_distance2(const gemmtune_problem *x, const gemmtune_problem *y) {
     const double m = log_ratio(rows_of(x), rows_of(y)), n = log_ratio(x->n, y->n),
                  k = log_ratio(x->k, y->k), batch = log_ratio(x->batch, y->batch);

@@ -123,6 +123,10 @@ double gt_problem_least_bytes(const gemmtune_problem *p);
  * epilogue, so that one kernel may serve both. A single product and a batch differ. */
 bool gt_problem_same_kind(const gemmtune_problem *x, const gemmtune_problem *y);
 
+/* Whether a kernel that did well for `known` may do well for `p`: the two are of one kind,
+ * or differ in the epilogue of `p` alone. Any kernel computes any epilogue. */
+bool gt_problem_lends(const gemmtune_problem *known, const gemmtune_problem *p);
+
 /* The squared distance of two problems' sizes: Euclidean, in (log2 m, log2 n, log2 k, log2
  * batch), with the expected rows of a product as m. */
 double gt_problem_distance2(const gemmtune_problem *x, const gemmtune_problem *y);

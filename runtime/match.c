@@ -36,7 +36,7 @@ static bool same_types(const gemmtune_problem *x, const gemmtune_problem *y) {
     gemmtune_problem z = *x;
     z.trans_a = y->trans_a;
     z.trans_b = y->trans_b;
-    return gt_problem_same_kind(&z, y);
+    return gt_problem_lends(&z, y);
 }
 
 static double distance(const gemmtune_problem *x, const gemmtune_problem *y) {

@@ -307,8 +307,7 @@ static const struct mutant {
      "beta, 1, rows - ay,"},
     {"column_store_m", "column", "f32-nn", COLUMN, "end = y0 + i < rows ?",
      "end = y0 + i <= rows ?"},
-    {"column_overlap", "column", "f32-nn", COLUMN, "0, rows, mine,",
-     "0, rows, 0,"},
+    {"column_overlap", "column", "f32-nn", COLUMN, "0, rows, mine,", "0, rows, 0,"},
 
     /* batches of small products */
     BUNDLE_MUTANT("product_skipped", "f32-nn,batch=99", BUNDLE, "product < count",

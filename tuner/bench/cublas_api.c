@@ -158,12 +158,16 @@ gt_status gt_cublas_open(const struct gt_cublas **api, cublasHandle_t *handle,
     return status;
 }
 
+static bool is_plain(const gemmtune_problem *p) {
+    return !gt_problem_is_batch(p) && p->epilogue == NULL;
+}
+
 /* A and B have one type, C has that type or the accumulator's. Neither library multiplies
  * i32. */
 bool gt_cublas_serves(const struct gt_device *d, const gemmtune_problem *p) {
     const struct gt_dtype *row = gt_dtype_of(p);
     return d->backend == GEMMTUNE_CUDA && row != NULL && !gt_dtype_is_float_8(row) &&
-           !gt_problem_is_batch(p) && row->a != GEMMTUNE_I32 && row->b == row->a &&
+           is_plain(p) && row->a != GEMMTUNE_I32 && row->b == row->a &&
            (row->c == row->a || row->c == row->acc);
 }
 
@@ -172,6 +176,6 @@ bool gt_cublaslt_serves(const struct gt_device *d, const gemmtune_problem *p) {
     const struct gt_dtype *row = gt_dtype_of(p);
     if (row == NULL || !gt_dtype_is_float_8(row))
         return gt_cublas_serves(d, p);
-    return d->backend == GEMMTUNE_CUDA && d->cc >= 89 && !gt_problem_is_batch(p) &&
+    return d->backend == GEMMTUNE_CUDA && d->cc >= 89 && is_plain(p) &&
            (row->a == GEMMTUNE_E4M3 || row->b == GEMMTUNE_E4M3);
 }

@@ -36,8 +36,8 @@ static const struct gt_symbol symbols[] = {
 static bool serves(const struct gt_device *d, const gemmtune_problem *p) {
     const struct gt_dtype *type = gt_dtype_of(p);
     return d->backend == GEMMTUNE_OPENCL && type && !gt_problem_is_batch(p) &&
-           p->math == GEMMTUNE_MATH_STRICT && type->a == type->c && type->b == type->c &&
-           (type->c == GEMMTUNE_F32 || type->c == GEMMTUNE_F64);
+           p->epilogue == NULL && p->math == GEMMTUNE_MATH_STRICT && type->a == type->c &&
+           type->b == type->c && (type->c == GEMMTUNE_F32 || type->c == GEMMTUNE_F64);
 }
 
 static gt_status open_clblast(void **self, const struct gt_rival_setup *setup,

@@ -19,7 +19,7 @@ struct cpu {
 
 static bool serves(const struct gt_device *d, const gemmtune_problem *p) {
     return d->is_cpu && d->backend == GEMMTUNE_OPENCL && p->math == GEMMTUNE_MATH_STRICT &&
-           p->type_a == p->type_c && p->type_b == p->type_c &&
+           p->epilogue == NULL && p->type_a == p->type_c && p->type_b == p->type_c &&
            (p->type_c == GEMMTUNE_F32 || p->type_c == GEMMTUNE_F64);
 }
 

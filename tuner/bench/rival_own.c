@@ -63,10 +63,21 @@ static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
 static gt_status enqueue(void *self, int variant, const struct gt_call *x,
                          struct gt_err *err) {
     const struct own *o = self;
+    gemmtune_args args;
     (void)variant;
-    return failed(gemmtune_execute(o->plan, x->alpha, x->a, x->b, x->beta, x->c,
-                                   o->workspace, o->stream),
-                  err);
+    gemmtune_args_init(&args);
+    args.alpha = x->alpha;
+    args.beta = x->beta;
+    args.a = x->a;
+    args.b = x->b;
+    args.c = x->c;
+    args.workspace = o->workspace;
+    args.operands = x->operands;
+    args.operand = x->operand;
+    args.operand_ld = x->operand_ld;
+    args.d2 = x->d2;
+    args.d2_ld = x->d2_ld;
+    return failed(gemmtune_launch(o->plan, &args, o->stream), err);
 }
 
 void gt_kernel_text(char text[GT_RIVAL_TEXT_MAX], const gemmtune_plan *plan) {

@@ -8,6 +8,8 @@
  * A perfect one reads A and B and writes C once. The roofline is the larger of FLOPs over
  * peak and bytes over bandwidth.
  */
+#include "core/epilogue_cost.h"
+#include "core/epilogue_keep.h"
 #include "tuner/cmd/predict.h"
 
 #include "tuner/cmd/which_device.h"
@@ -52,6 +54,7 @@ struct machine {
 struct analysis {
     char problem[GT_PROBLEM_NAME_MAX];
     double flops, naive_bytes, perfect_bytes, footprint_bytes;
+    double saved_bytes; /* by the epilogue in the same kernel; 0 without one */
     double naive_intensity, perfect_intensity; /* FLOP per byte */
     double compute_ns, memory_ns, roofline_ns;
     double naive_memory_ns; /* the naive traffic at full bandwidth */
@@ -72,6 +75,12 @@ static struct analysis analyse(const gemmtune_problem *p, const struct machine *
     a.naive_bytes = elements * ((double)p->k * pair + size_c);
     a.perfect_bytes = gt_problem_least_bytes(p);
     a.footprint_bytes = gt_problem_bytes(p);
+    if (p->epilogue != NULL) {
+        const struct gt_epilogue_cost cost =
+            gt_epilogue_cost_of(gt_epilogue_of(p), p->m, p->n);
+        a.saved_bytes = (double)cost.bytes_saved;
+        a.perfect_bytes += (double)cost.bytes_in + (double)cost.bytes_out;
+    }
     a.naive_intensity = over(a.flops, a.naive_bytes);
     a.perfect_intensity = over(a.flops, a.perfect_bytes);
     a.compute_ns = 1e9 * over(a.flops, machine->peak);
@@ -103,6 +112,7 @@ static void print_json(const struct analysis *a, const struct machine *machine,
         {"naive_bytes", a->naive_bytes},
         {"perfect_bytes", a->perfect_bytes},
         {"footprint_bytes", a->footprint_bytes},
+        {"saved_bytes", a->saved_bytes},
         {"naive_intensity", a->naive_intensity},
         {"perfect_intensity", a->perfect_intensity},
         {"peak_gflops", machine->peak / 1e9},
@@ -119,7 +129,7 @@ static void print_json(const struct analysis *a, const struct machine *machine,
     gt_json_text(&first, "device", machine->name);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         gt_json_number(&first, numbers[i].key,
-                       i >= 6 && numbers[i].value == 0 ? NAN : numbers[i].value);
+                       i >= 7 && numbers[i].value == 0 ? NAN : numbers[i].value);
     gt_json_text(&first, "bound", bound_of(a));
     if (point != NULL) {
         gt_json_name(&first, "point");
@@ -133,9 +143,14 @@ static void print_work(const struct analysis *a) {
     printf("%s\n\n", a->problem);
     printf("floating-point operations  %s\n", gt_show_count(buf[0], a->flops));
     printf("footprint                  %s\n", gt_show_bytes(buf[0], a->footprint_bytes));
-    printf("traffic, perfect kernel    %s, %s FLOP/byte: A, B and C once\n",
+    printf("traffic, perfect kernel    %s, %s FLOP/byte: A, B and C%s once\n",
            gt_show_bytes(buf[0], a->perfect_bytes),
-           gt_show_count(buf[1], a->perfect_intensity));
+           gt_show_count(buf[1], a->perfect_intensity),
+           a->saved_bytes > 0 ? " and operands" : "");
+    if (a->saved_bytes > 0)
+        printf("saved by the epilogue      %s: a kernel of its own would write C and read "
+               "it again\n",
+               gt_show_bytes(buf[0], a->saved_bytes));
     printf("traffic, naive kernel      %s, %s FLOP/byte: 2k elements read for each of C\n",
            gt_show_bytes(buf[0], a->naive_bytes),
            gt_show_count(buf[1], a->naive_intensity));

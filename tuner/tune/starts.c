@@ -108,7 +108,7 @@ static gt_status see_record(void *user, const struct gt_record_row *row,
     if (row->rank != 0 && !same_problem)
         return GEMMTUNE_OK;
     if (gt_problem_from_name(&p, row->subject.problem, NULL) != GEMMTUNE_OK ||
-        !gt_problem_same_kind(&p, f->problem))
+        !gt_problem_lends(&p, f->problem))
         return GEMMTUNE_OK;
     if (gt_point_parse(&point, row->subject.point, NULL) != GEMMTUNE_OK ||
         !locate(&pick, f, row->subject.family, &point))
