@@ -227,7 +227,7 @@ $(B)/tests/fuzz/replay_%.o: tests/fuzz/fuzz_%.c $(B)/flags
 GUARD := $(B)/tests/guard
 $(GUARD): $(GUARD).o
 	$(call link)
-TOOLS := $(GUARD) $(FAKE_SO) $(B)/tests/device/each_family
+TOOLS := $(GUARD) $(FAKE_SO) $(addprefix $(B)/tests/device/,each_family hard_data)
 
 test-programs: $(filter $(B)/%,$(TESTS) $(LONG)) $(REPLAY) $(TOOLS)
 

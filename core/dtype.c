@@ -4,18 +4,19 @@
 
 #include <string.h>
 
-#define F32    GEMMTUNE_F32
-#define F64    GEMMTUNE_F64
-#define F16    GEMMTUNE_F16
-#define BF16   GEMMTUNE_BF16
-#define E4M3   GEMMTUNE_E4M3
-#define E5M2   GEMMTUNE_E5M2
-#define I8     GEMMTUNE_I8
-#define I32    GEMMTUNE_I32
-#define STRICT GEMMTUNE_MATH_STRICT
-#define TF32   GEMMTUNE_MATH_TF32
-#define FAST   GEMMTUNE_MATH_FAST
-#define SPLIT  GEMMTUNE_MATH_SPLIT
+#define F32      GEMMTUNE_F32
+#define F64      GEMMTUNE_F64
+#define F16      GEMMTUNE_F16
+#define BF16     GEMMTUNE_BF16
+#define E4M3     GEMMTUNE_E4M3
+#define E5M2     GEMMTUNE_E5M2
+#define I8       GEMMTUNE_I8
+#define I32      GEMMTUNE_I32
+#define STRICT   GEMMTUNE_MATH_STRICT
+#define TF32     GEMMTUNE_MATH_TF32
+#define FAST     GEMMTUNE_MATH_FAST
+#define SPLIT    GEMMTUNE_MATH_SPLIT
+#define RESIDUES GEMMTUNE_MATH_RESIDUES
 
 /* 8-bit floats: sums in F32 or, FAST, with fewer bits. */
 #define SUMS_(word, A, B, C)                                                               \
@@ -44,6 +45,7 @@ static const struct gt_dtype rows[] = {
     FLOATS_8("e4m3+e5m2", "=bf16", E4M3, E5M2),
     FLOATS_8("e5m2+e4m3", "=bf16", E5M2, E4M3),
     {"f32@split", F32, F32, F32, F32, SPLIT},
+    {"f64@residues", F64, F64, F64, F64, RESIDUES},
 };
 
 static const struct gt_input inputs[] = {
@@ -199,7 +201,13 @@ gemmtune_math gt_type_math(gemmtune_math math, gemmtune_dtype a, gemmtune_dtype 
         return TF32;
     if (math == SPLIT && a == F32 && b == F32 && acc == F32)
         return SPLIT;
+    if (math == RESIDUES && a == F64 && b == F64 && acc == F64)
+        return RESIDUES;
     if (math == FAST && is_8_bit_float(a) && is_8_bit_float(b) && acc == F32)
         return FAST;
     return STRICT;
+}
+
+bool gt_math_is_own(gemmtune_math math) {
+    return math == SPLIT || math == RESIDUES;
 }

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 /* The number of mixes, for arrays with an entry for each: see gt_dtype_index. */
-enum { GT_DTYPES = 34 };
+enum { GT_DTYPES = 35 };
 
 /* A mix: the stored types of A, B and C, the type of the sum, and the arithmetic. */
 struct gt_dtype {
@@ -58,9 +58,13 @@ bool gt_type_by_name(gemmtune_dtype *out, const char *name, size_t len);
 gemmtune_dtype gt_type_accumulator(gemmtune_dtype a, gemmtune_dtype b);
 /* The arithmetic that `math` allows for these types. TF32 lets F32 inputs be rounded. SPLIT
  * lets them be two parts of TF32 each (docs/split.md). FAST lets sums of 8-bit floats have
- * fewer bits than F32. For all other types each becomes STRICT. */
+ * fewer bits than F32. RESIDUES lets F64 inputs be rounded to integers that are multiplied
+ * by their residues (docs/residues.md). For all other types each becomes STRICT. */
 gemmtune_math gt_type_math(gemmtune_math math, gemmtune_dtype a, gemmtune_dtype b,
                            gemmtune_dtype acc);
+/* Whether `math` is an arithmetic of gemmtune's own: vendors' libraries are then asked for
+ * STRICT. */
+bool gt_math_is_own(gemmtune_math math);
 
 /* The unit roundoff of the partial sums of a canonical problem: the accumulator's, but
  * 2^-14 with FAST. The tensor cores of sm_89 and sm_90 keep 14 bits of a sum of 8-bit
@@ -78,11 +82,12 @@ bool gt_type_is_float(gemmtune_dtype type);
 double gt_type_unit(gemmtune_dtype type);
 
 /* The word of a problem's types:
- *     <input>[+<input of B>][=<type of C>][@<accumulator>|@fast|@split]
+ *     <input>[+<input of B>][=<type of C>][@<accumulator>|@fast|@split|@residues]
  *     input: f32 f64 f16 bf16 e4m3 e5m2 i8 i32, or tf32 for f32 with GEMMTUNE_MATH_TF32
  * Defaults: B has the type of A; C has the type that the table of inputs gives; the
  * accumulator is gt_type_accumulator's. A word with "+" must have "=". Examples: "f32",
- * "bf16=f32", "e4m3+e5m2=bf16", "f16@f16", "e4m3@fast", "f32@split". */
+ * "bf16=f32", "e4m3+e5m2=bf16", "f16@f16", "e4m3@fast", "f32@split",
+ * "f64@residues". */
 enum { GT_TYPES_WORD_MAX = 32 };
 /* Sets the four types and math of *p from the first `len` bytes of a word. EPARSE quotes
  * the part that is wrong; *p is then unspecified. */

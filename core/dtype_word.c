@@ -50,7 +50,9 @@ static gt_status read_output(gemmtune_problem *p, struct gt_piece piece,
 static const struct {
     const char *name;
     gemmtune_math math;
-} maths[] = {{"fast", GEMMTUNE_MATH_FAST}, {"split", GEMMTUNE_MATH_SPLIT}};
+} maths[] = {{"fast", GEMMTUNE_MATH_FAST},
+             {"split", GEMMTUNE_MATH_SPLIT},
+             {"residues", GEMMTUNE_MATH_RESIDUES}};
 
 enum { MATHS = sizeof maths / sizeof *maths };
 
@@ -94,7 +96,7 @@ gt_status gt_types_from_word(gemmtune_problem *p, const char *word, size_t len,
         if (i == TYPE_PARTS)
             return gt_fail(err, GEMMTUNE_EPARSE,
                            "\"%.*s\" is not <type>[+<type of B>][=<type of C>]"
-                           "[@<accumulator>|@fast|@split]",
+                           "[@<accumulator>|@fast|@split|@residues]",
                            (int)len, word);
         piece = gt_piece_take(&r, type_marks);
         status = type_parts[i].read(p, piece, err);

@@ -47,7 +47,7 @@ static gt_status check_words(const gemmtune_problem *p, struct gt_err *err) {
         {"type_b", (unsigned)p->type_b, GEMMTUNE_I32},
         {"type_c", (unsigned)p->type_c, GEMMTUNE_I32},
         {"type_acc", (unsigned)p->type_acc, GEMMTUNE_I32},
-        {"math", (unsigned)p->math, GEMMTUNE_MATH_SPLIT},
+        {"math", (unsigned)p->math, GEMMTUNE_MATH_RESIDUES},
         {"batch_kind", (unsigned)p->batch_kind, GEMMTUNE_MASKED_ROWS},
         {"reserved", p->reserved, 0},
     };

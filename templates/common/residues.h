@@ -130,29 +130,31 @@ GT_INLINE int gt_size_byte(unsigned long long integer, int top) {
     return size < 127 ? (int)size : 127;
 }
 
-/* Bytes 4 h to 4 h + 3 have 2^(8 i) inverse modulo p for byte i. */
-GT_INLINE unsigned gt_byte_weights(int p, int inverse, int h) {
-    unsigned weights = 0, w = (unsigned)inverse;
+/* What gt_residue needs of a modulus. */
+struct __align__(16) gt_reducer {
+    unsigned p, reciprocal;
+    unsigned weights[2]; /* byte i, of 8: 2^(8 i) modulo p; for A times inverse(l) */
+};
+
+GT_INLINE struct gt_reducer gt_reducer_of(int count, int l, int of_a) {
+    const unsigned p = (unsigned)gt_modulus(l);
+    unsigned w = of_a ? (unsigned)gt_modulus_inverse(count, l) : 1;
+    struct gt_reducer r = {p, (unsigned)(((1ull << 32) + p - 1) / p), {0, 0}};
     GT_UNROLL
-    for (int i = 0; i < 4 * h + 4; i++) {
-        if (i >= 4 * h)
-            weights |= w << 8 * (i - 4 * h);
-        w = w * 256 % (unsigned)p;
+    for (int i = 0; i < 8; i++) {
+        r.weights[i / 4] |= w << i % 4 * 8;
+        w = w * 256 % p;
     }
-    return weights;
+    return r;
 }
 
-/* The residue of +-integer modulo p(l) next to 0; of_a: times inverse(l). */
-GT_INLINE int gt_residue(int count, int l, int of_a, unsigned long long integer,
-                         int negative) {
-    const int p = gt_modulus(l), inverse = of_a ? gt_modulus_inverse(count, l) : 1;
-    const unsigned low = __dp4a((unsigned)integer, gt_byte_weights(p, inverse, 0), 0u);
-    const unsigned sum =
-        __dp4a((unsigned)(integer >> 32), gt_byte_weights(p, inverse, 1), low);
-    const int half = p / 2; /* sum < 8 x 255 x 255 < 4096 p */
-    const unsigned above = (negative ? 0u - sum : sum) + (unsigned)(4096 * p + half);
-    const unsigned reciprocal = (unsigned)(((1ull << 32) + (unsigned)p - 1) / (unsigned)p);
-    return (int)(above - __umulhi(above, reciprocal) * (unsigned)p) - half;
+/* The residue of +-integer next to 0, by the sum of its bytes times their weights. */
+GT_INLINE int gt_residue(struct gt_reducer r, unsigned long long integer, int negative) {
+    const unsigned low = __dp4a((unsigned)integer, r.weights[0], 0u);
+    const unsigned sum = __dp4a((unsigned)(integer >> 32), r.weights[1], low);
+    /* sum < 8 x 255 x 255 < 4096 p */
+    const unsigned above = (negative ? 0u - sum : sum) + 4096 * r.p + r.p / 2;
+    return (int)(above - __umulhi(above, r.reciprocal) * r.p) - (int)(r.p / 2);
 }
 
 /* ---- a sum ---- */
@@ -177,31 +179,45 @@ GT_INLINE unsigned gt_sum_residue(int sum, struct gt_divisor d) {
     return x - (__umulhi(x, d.reciprocal) >> 7) * d.p;
 }
 
-/* The limbs of M / p(l), those of M for l = count. */
-GT_INLINE void gt_cofactor(int count, int l, unsigned long long limb[GT_LIMBS]) {
-    GT_UNROLL
-    for (int h = 0; h < GT_LIMBS; h++)
-        limb[h] = h == 0;
-    GT_UNROLL
+/* What gt_total_add needs of a modulus. */
+struct __align__(16) gt_cofactor {
+    int limb[GT_LIMBS]; /* of M / p(l), which has 118 bits */
+    float share;        /* 1 / p(l) */
+};
+
+GT_INLINE struct gt_cofactor gt_cofactor_of(int count, int l) {
+    struct gt_cofactor c = {{1, 0, 0, 0}, 1.0f / (float)gt_modulus(l)};
     for (int j = 0; j < count; j++) {
-        const unsigned long long p = j == l ? 1 : (unsigned long long)gt_modulus(j);
-        unsigned long long carry = 0;
+        const long long p = j == l ? 1 : gt_modulus(j);
+        long long carry = 0;
         GT_UNROLL
         for (int h = 0; h < GT_LIMBS; h++) {
-            const unsigned long long x = limb[h] * p + carry;
+            const long long x = c.limb[h] * p + carry;
+            c.limb[h] = (int)(x & ((1ll << GT_LIMB_BITS) - 1));
             carry = x >> GT_LIMB_BITS;
-            limb[h] = h + 1 < GT_LIMBS ? x & ((1ull << GT_LIMB_BITS) - 1) : x;
         }
     }
+    return c;
 }
 
-/* sums += y times the limbs of M / p(l) or, for l = count, of M. */
-GT_INLINE void gt_add_multiple(int count, int l, long long sums[GT_LIMBS], int y) {
-    unsigned long long limb[GT_LIMBS];
-    gt_cofactor(count, l, limb);
+/* The sum of y(l) M / p(l), and of y(l) / p(l). */
+struct gt_total {
+    long long limb[GT_LIMBS];
+    float turns;
+};
+
+GT_INLINE void gt_total_clear(struct gt_total *t) {
     GT_UNROLL
     for (int h = 0; h < GT_LIMBS; h++)
-        sums[h] += (long long)limb[h] * y;
+        t->limb[h] = 0;
+    t->turns = 0;
+}
+
+GT_INLINE void gt_total_add(struct gt_total *t, struct gt_cofactor c, int y) {
+    GT_UNROLL
+    for (int h = 0; h < GT_LIMBS; h++)
+        t->limb[h] += (long long)c.limb[h] * y;
+    t->turns += (float)y * c.share;
 }
 
 /* Limbs that are below 2^31, but for the last one. */
@@ -230,17 +246,12 @@ GT_INLINE double gt_from_limbs(long long sums[GT_LIMBS]) {
     return negative ? -x : x;
 }
 
-/* The integer X from y(0) to y(count - 1). */
-GT_INLINE double gt_from_residues(int count, const unsigned *y) {
-    long long sums[GT_LIMBS] = {0, 0, 0, 0};
-    float turns = 0; /* the sum of y / p is X / M and a whole number */
-    GT_UNROLL
-    for (int l = 0; l < count; l++) {
-        gt_add_multiple(count, l, sums, (int)y[l]);
-        turns += (float)y[l] * (1.0f / (float)gt_modulus(l));
-    }
-    gt_add_multiple(count, count, sums, -(int)(turns + 0.5f));
-    return gt_from_limbs(sums);
+/* The integer X: the total less the multiple of M that is next to it. `first` is the
+ * cofactor of modulus 0, so p(0) times it is M. */
+GT_INLINE double gt_total_value(struct gt_total *t, struct gt_cofactor first) {
+    const int turns = (int)(t->turns + 0.5f);
+    gt_total_add(t, first, -turns * gt_modulus(0));
+    return gt_from_limbs(t->limb);
 }
 
 /*

@@ -31,6 +31,7 @@ a100 triple f32@split 65x132x72
 h200 wgmma bf16 136x144x152
 h200 bundle f32 13x9x7,batch=21'
 many='h200 dmma f64 33x17x41
+t4 remainder f64@residues 65x66x70
 h200 tma i32 65x132x72
 a100 dmma f64 66x34x40
 a100 limbs i32 65x130x70

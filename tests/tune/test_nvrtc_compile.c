@@ -35,14 +35,14 @@ enum {
     OLDEST = 50,   /* what gemmtune serves */
     START_CC = 90, /* every family serves it */
     REGISTERS = 65536,
-    DTYPES = 10,
+    DTYPES = 11,
     WIDTHS = 4,
 };
 
 /* Those of four, eight, two and one bytes come first: WIDTHS of them. */
-static const char *const dtypes[] = {"f32",  "f64",      "bf16",     "i8",
-                                     "i32",  "f16",      "bf16=f32", "e4m3+e5m2=f16",
-                                     "tf32", "f32@split"};
+static const char *const dtypes[] = {"f32",  "f64",       "bf16",        "i8",
+                                     "i32",  "f16",       "bf16=f32",    "e4m3+e5m2=f16",
+                                     "tf32", "f32@split", "f64@residues"};
 static const char *const layouts[] = {"nn", "nt", "tn", "tt"};
 /* Where tma turns both operands. */
 #define START_LAYOUT "nt"

@@ -25,6 +25,8 @@ static void test_rows_mean_what_the_names_say(void **state) {
          GEMMTUNE_MATH_TF32},
         {"f32@split", GEMMTUNE_F32, GEMMTUNE_F32, GEMMTUNE_F32, GEMMTUNE_F32,
          GEMMTUNE_MATH_SPLIT},
+        {"f64@residues", GEMMTUNE_F64, GEMMTUNE_F64, GEMMTUNE_F64, GEMMTUNE_F64,
+         GEMMTUNE_MATH_RESIDUES},
         {"i8", GEMMTUNE_I8, GEMMTUNE_I8, GEMMTUNE_I32, GEMMTUNE_I32, GEMMTUNE_MATH_STRICT},
         {"e4m3", GEMMTUNE_E4M3, GEMMTUNE_E4M3, GEMMTUNE_BF16, GEMMTUNE_F32,
          GEMMTUNE_MATH_STRICT},
@@ -119,6 +121,7 @@ static void test_strict_mixes(void **state) {
     (void)state;
     assert_ptr_equal(gt_dtype_strict(mix("tf32")), mix("f32"));
     assert_ptr_equal(gt_dtype_strict(mix("f32@split")), mix("f32"));
+    assert_ptr_equal(gt_dtype_strict(mix("f64@residues")), mix("f64"));
     assert_ptr_equal(gt_dtype_strict(mix("e4m3+e5m2=f16@fast")), mix("e4m3+e5m2=f16"));
     assert_ptr_equal(gt_dtype_strict(mix("i8")), mix("i8"));
     assert_null(gt_dtype_strict(NULL));
@@ -130,9 +133,16 @@ static void test_units_of_math(void **state) {
         const char *types;
         double sum, input;
     } rows[] = {
-        {"f32", 0x1p-24, 0}, {"f32@split", 0x1p-24, 0}, {"tf32", 0x1p-24, 0x1p-10},
-        {"f64", 0x1p-53, 0}, {"bf16", 0x1p-24, 0},      {"e4m3=f32@fast", 0x1p-14, 0},
-        {"i8", 0, 0},        {"e5m2", 0x1p-24, 0},      {"e5m2+e4m3=f16", 0x1p-24, 0},
+        {"f32", 0x1p-24, 0},
+        {"f32@split", 0x1p-24, 0},
+        {"tf32", 0x1p-24, 0x1p-10},
+        {"f64", 0x1p-53, 0},
+        {"bf16", 0x1p-24, 0},
+        {"e4m3=f32@fast", 0x1p-14, 0},
+        {"i8", 0, 0},
+        {"e5m2", 0x1p-24, 0},
+        {"e5m2+e4m3=f16", 0x1p-24, 0},
+        {"f64@residues", 0x1p-53, 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -190,6 +200,10 @@ static void test_math_of_types(void **state) {
         {GEMMTUNE_MATH_SPLIT, GEMMTUNE_F32, GEMMTUNE_F32, GEMMTUNE_F64,
          GEMMTUNE_MATH_STRICT},
         {GEMMTUNE_MATH_SPLIT, GEMMTUNE_F64, GEMMTUNE_F64, GEMMTUNE_F64,
+         GEMMTUNE_MATH_STRICT},
+        {GEMMTUNE_MATH_RESIDUES, GEMMTUNE_F64, GEMMTUNE_F64, GEMMTUNE_F64,
+         GEMMTUNE_MATH_RESIDUES},
+        {GEMMTUNE_MATH_RESIDUES, GEMMTUNE_F32, GEMMTUNE_F32, GEMMTUNE_F64,
          GEMMTUNE_MATH_STRICT},
         {GEMMTUNE_MATH_FAST, GEMMTUNE_E4M3, GEMMTUNE_E5M2, GEMMTUNE_F32,
          GEMMTUNE_MATH_FAST},

@@ -107,6 +107,8 @@ static const struct sums {
      GT_CUBLAS_COMPUTE_F32_PEDANTIC},
     {GEMMTUNE_F64, GEMMTUNE_MATH_STRICT, GT_CUBLAS_COMPUTE_F64,
      GT_CUBLAS_COMPUTE_F64_PEDANTIC},
+    {GEMMTUNE_F64, GEMMTUNE_MATH_RESIDUES, GT_CUBLAS_COMPUTE_F64,
+     GT_CUBLAS_COMPUTE_F64_PEDANTIC},
     {GEMMTUNE_I32, GEMMTUNE_MATH_STRICT, GT_CUBLAS_COMPUTE_I32,
      GT_CUBLAS_COMPUTE_I32_PEDANTIC},
 };
@@ -137,7 +139,9 @@ struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p) {
         .compute = how->compute,
         .pedantic = how->pedantic,
         .fast = p->math == GEMMTUNE_MATH_FAST,
-        .note = p->math == GEMMTUNE_MATH_SPLIT ? ", strict f32" : "",
+        .note = !gt_math_is_own(p->math)      ? ""
+                : p->type_acc == GEMMTUNE_F64 ? ", strict f64"
+                                              : ", strict f32",
     };
 }
 

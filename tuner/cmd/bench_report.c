@@ -201,10 +201,10 @@ static void print_peaks(const struct gt_bench_report *r, FILE *out) {
     }
 }
 
-/* No vendor's library has this arithmetic on these devices, so the baselines have f32's. */
+/* Vendors' libraries are asked for the strict arithmetic of these types. */
 static void print_arithmetic(const struct gt_bench_report *r, FILE *out) {
     for (size_t i = 0; i < GT_DTYPES; i++)
-        if (r->seen[i] && gt_dtype_at(i)->math == GEMMTUNE_MATH_SPLIT)
+        if (r->seen[i] && gt_math_is_own(gt_dtype_at(i)->math))
             fprintf(out, "%s: the baselines compute in strict %s\n", gt_dtype_at(i)->name,
                     gt_dtype_strict(gt_dtype_at(i))->name);
 }

@@ -371,14 +371,15 @@ static int64_t workspace_of(const struct gt_exec *e) {
     return info.fit->passes.workspace_bytes;
 }
 
-/* The limit has two parts. A caller of the library can be asked for a GiB, or for as much
- * as the matrices take. The device must have room for it beside the problem. */
+/* The limit has two parts. A caller of the library can be asked for a GiB, or for twice
+ * what the matrices take: products by residues need 4 / 3 of it. The device must have room
+ * for it beside the problem. */
 static int64_t workspace_max(const struct gt_lab *lab) {
     const struct gt_device *d = gt_lab_device(lab);
     const int64_t left = d->mem_bytes - gt_lab_bytes(&lab->problem, d);
     const int64_t had = (left < d->max_alloc ? left : d->max_alloc) - 2 * GT_VIEW_ALIGN;
     const int64_t matrices = (int64_t)gt_problem_bytes(&lab->problem);
-    const int64_t asked = matrices > INT64_C(1) << 30 ? matrices : INT64_C(1) << 30;
+    const int64_t asked = matrices > INT64_C(1) << 29 ? 2 * matrices : INT64_C(1) << 30;
     return had < asked ? had : asked;
 }
 

@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# remainder.sh - f64 by residues on the software GPU: data with wide exponents, infinities and
+# NaNs keep the bound of f64, and broken kernels do not.
+. "$GT_SRC/tests/tune/lib.sh"
+
+use_software_gpu
+point="MODULI=15 BM=64 BN=64 BK=64 WM=32 WN=32 STAGES=3 GROUP=8"
+
+# hard DEVICE PROBLEM [FAMILY FOLDER]: the kinds of data that the kernel fails.
+hard() {
+    FAKE_CUDA_DEVICE=$1 "$GT_BUILD/tests/device/hard_data" "$2" "${3:-remainder}" "$point" \
+        ${4:+"$4"} >"$TMPDIR/out" 2>&1
+    is "$2 on $1 has results for all kinds of data" "$(grep -c ' wrong$' "$TMPDIR/out")" 12
+    failed=$(sed -n 's/^FAILED \(.*\): .*/\1/p' "$TMPDIR/out" | tr '\n' ';')
+}
+
+# right DEVICE PROBLEM
+right() {
+    hard "$1" "$2"
+    is "$2 on $1 keeps the bound" "$failed" ""
+}
+right h200 f64@residues-nn-65x66x70
+right t4 f64@residues-tt-66x65x130
+if [ -n "${GT_LONG:-}" ]; then
+    right a100 f64@residues-nt-33x129x200
+    right l40s f64@residues-tn-129x20x64
+fi
+
+# mutant FROM TO: a copy of the family in whose source FROM is replaced by TO.
+mutant() {
+    rm -rf "$TMPDIR/own/mutant"
+    mkdir -p "$TMPDIR/own/mutant"
+    sed 's/"family": "remainder"/"family": "mutant"/' "$GT_SRC/templates/remainder/space.json" \
+        >"$TMPDIR/own/mutant/space.json"
+    sed "s/$1/$2/" "$GT_SRC/templates/remainder/remainder.cu" >"$TMPDIR/own/mutant/remainder.cu"
+    cmp -s "$GT_SRC/templates/remainder/remainder.cu" "$TMPDIR/own/mutant/remainder.cu" &&
+        is "mutant '$1'" unchanged changed
+}
+
+# refused FROM TO: trials of the mutant find a wrong result.
+refused() {
+    mutant "$1" "$2"
+    "$GEMMTUNE" trial f64@residues-nn-65x66x70 --device 0 --untimed --timeout 500s \
+        --templates "$TMPDIR/own" --family mutant --point "$point" >"$TMPDIR/out" 2>&1
+    has "a trial refuses '$2' for '$1'" "$(cat "$TMPDIR/out")" wrong_result
+}
+refused 'THREADS), acc, l)' 'THREADS), acc, 1)'
+refused 'value\[i\] = gt_residue(r, integer\[i\], negative\[i\])' \
+    'value[i] = gt_residue(r, integer[i] ^ (l == 3), negative[i])'
+
+mutant '\*doubt = 1' '*doubt = 0'
+hard h200 f64@residues-nn-65x66x70 mutant "$TMPDIR/own"
+is "without the fall-back hard data are wrong" "$failed" \
+    "wide exponents;infinities;infinities by infinities;NaN;"
+
+# The sums that need no fall-back are right when it computes nothing.
+mutant 'MARK_AT(row0 \/ BM \* tiles_n + col0 \/ BN) == 0' \
+    'MARK_AT(row0 \/ BM * tiles_n + col0 \/ BN) >= 0'
+hard h200 f64@residues-nn-65x66x70 mutant "$TMPDIR/own"
+is "the fall-back runs for hard data only" "$failed" \
+    "wide exponents;greatest by tiny;infinities;infinities by infinities;NaN;"
+exit "$bad"
