@@ -9,6 +9,7 @@
 /* The host's roundoff in one operation: its own, and the two ulp of libm's functions. */
 static const double host_slack = 0x1p-50;
 
+/* The largest number: (2 - 2 u) 2^e, where 2^(1 - e) is the smallest normal number. */
 static double type_most(gemmtune_dtype type) {
     if (type == GEMMTUNE_E4M3)
         return 448; /* it has no infinity, so its largest exponent has numbers too */

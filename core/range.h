@@ -27,7 +27,7 @@ struct gt_arithmetic {
 /* The arithmetic of a floating-point type. */
 struct gt_arithmetic gt_arithmetic_of(gemmtune_dtype type);
 
-struct gt_range gt_range_point(double value); /* NaN: no number but NaN; 0 is in it too */
+struct gt_range gt_range_point(double value); /* of NaN: NaN and the number 0 */
 struct gt_range gt_range_join(struct gt_range x, struct gt_range y);
 bool gt_range_is_point(struct gt_range x);
 
@@ -39,7 +39,7 @@ struct gt_range gt_range_divide(struct gt_range x, struct gt_range y);
 struct gt_range gt_range_min(struct gt_range x, struct gt_range y);
 struct gt_range gt_range_max(struct gt_range x, struct gt_range y);
 struct gt_range gt_range_abs(struct gt_range x);
-/* f never decreases; low and high are its values at the ends of the real line. */
+/* f never decreases. */
 struct gt_range gt_range_rising(double (*f)(double), struct gt_range x);
 /* f falls down to `bottom` at `turn`, and rises from there. */
 struct gt_range gt_range_dipping(double (*f)(double), double turn, double bottom,

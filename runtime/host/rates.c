@@ -22,8 +22,7 @@ enum {
 
 static const double long_enough = 2e-3; /* seconds; a shorter product is made larger */
 
-/* ---- the link
- * ---------------------------------------------------------------------------- */
+/* ---- the link ---- */
 
 struct bench {
     struct gt_link *link;

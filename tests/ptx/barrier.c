@@ -87,8 +87,7 @@ bool phase_passed(struct thread *t) {
     return mbarrier_passed(bar, t->phase_parity);
 }
 
-/* ---- instructions ----------------------------------------------------------------------
- */
+/* ---- instructions ---- */
 
 static void init(struct thread *t, const struct ins *ins) {
     const uint64_t count = operand(t, ins, 1) & UINT32_MAX;

@@ -10,8 +10,7 @@
 
 enum { LINE = 16, BARRIER_BYTES = 8, TENSOR_ALIGN = 128, MAP_ALIGN = 64 };
 
-/* ---- in flight ------------------------------------------------------------------------
- */
+/* ---- in flight ---- */
 
 static void take_off(struct thread *t, const struct flight *flight) {
     struct cluster *c = t->block->cluster;
@@ -128,8 +127,7 @@ void check_flights_at_end(struct thread *t, const struct ins *ins) {
     }
 }
 
-/* ---- starting --------------------------------------------------------------------------
- */
+/* ---- starting ---- */
 
 static void check_aligned(struct thread *t, const struct ins *ins, uint64_t at,
                           uint64_t align, const char *what) {
@@ -206,7 +204,7 @@ static void copy(struct thread *t, const struct ins *ins) {
     take_off(t, &f);
 }
 
-/* ---- by a tensor map ----------------------------------------------------------------- */
+/* ---- by a tensor map ---- */
 
 /* The map and the coordinates of an operand "[map, {c0, c1}]". */
 static void read_map(struct flight *f, struct thread *t, const struct ins *ins,
@@ -243,8 +241,7 @@ static void copy_tensor(struct thread *t, const struct ins *ins) {
     take_off(t, &f);
 }
 
-/* ---- groups ----------------------------------------------------------------------------
- */
+/* ---- groups ---- */
 
 static void commit(struct thread *t, const struct ins *ins) {
     (void)ins;

@@ -101,10 +101,11 @@ enum {
 struct thread;
 struct ins;
 
-/* One line of a table of instructions. A name ends at a dot of the instruction's. */
+/* One row of a table of instructions. `name` is the instruction's whole name, or the part
+ * before one of its dots. */
 struct op {
     const char *name;
-    enum type type;   /* T_ANY: the action looks itself */
+    enum type type;   /* T_ANY: the action looks at the types itself */
     unsigned allowed; /* modifiers */
     void (*run)(struct thread *, const struct ins *);
 };
@@ -234,6 +235,7 @@ static inline uint64_t aligned(uint64_t at, uint64_t align) {
 
 /* ---- control.c ---- */
 
+/* The action of a mov from %clock and the like, which change while a thread runs. */
 extern void (*const ptx_read_clock)(struct thread *, const struct ins *);
 
 #endif

@@ -131,7 +131,6 @@ static void read_clock(struct thread *t, const struct ins *ins) {
     put(t, ins, 0, launch_of(t)->report->steps);
 }
 
-/* %clock and the like are read again each time; the other registers never change. */
 void (*const ptx_read_clock)(struct thread *, const struct ins *) = read_clock;
 
 const struct op control_ops[] = {

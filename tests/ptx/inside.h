@@ -23,8 +23,9 @@ struct block *shared_at(struct thread *t, const struct ins *ins, uint64_t addres
 /* An asynchronous unit will write to these bytes. */
 void mark_pending(struct thread *t, const struct ins *ins, struct block *b, uint32_t at,
                   size_t bytes);
-/* They are written. */
+/* An asynchronous unit has written these bytes. */
 void mark_written(struct block *b, uint32_t at, size_t bytes);
+/* Notes the time of a write, by a thread or by an asynchronous unit. */
 void note_write(struct block *b, uint32_t at, size_t bytes, bool by_thread);
 /* An asynchronous unit reads these bytes: they must be written, and behind a fence. */
 void check_async_read(struct thread *t, const struct ins *ins, struct block *b, uint32_t at,

@@ -98,8 +98,9 @@ struct block {
     struct warpgroup *group;
     uint64_t *registers;
     unsigned char *smem, *shadow; /* shadow: a byte for each */
-    uint64_t *stamp, *by_threads; /* time of the last write; by a thread; by granule */
-    uint64_t fenced;              /* time of the last proxy fence */
+    /* Of each granule: the times of the last write, and of the last one by a thread. */
+    uint64_t *stamp, *by_threads;
+    uint64_t fenced; /* time of the last proxy fence */
     uint32_t smem_end;
     struct named_barrier barrier[BARRIERS];
     unsigned char *local;
@@ -144,7 +145,7 @@ struct launch {
     uint64_t time, random;
     struct range seen[RANGES]; /* allocations that were touched lately */
     unsigned last_seen;
-    uint64_t *initial; /* the registers of a thread, but for what differs */
+    uint64_t *initial; /* registers of a thread that begins; special ones differ */
     jmp_buf out;
 };
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* ---- global memory ------------------------------------------------------------------ */
+/* ---- global memory ---- */
 
 /* The allocation that holds an address; it is remembered. */
 static struct range find(struct thread *t, const struct ins *ins, uint64_t at) {
@@ -34,7 +34,7 @@ void *reach_global(struct thread *t, const struct ins *ins, uint64_t at, size_t 
     return (void *)(uintptr_t)at;
 }
 
-/* ---- shared memory ------------------------------------------------------------------ */
+/* ---- shared memory ---- */
 
 struct block *block_of(struct thread *t, const struct ins *ins, uint64_t address,
                        uint32_t *at) {
@@ -143,7 +143,7 @@ static void *reach_shared(struct thread *t, const struct ins *ins, uint64_t addr
     return b->smem + at;
 }
 
-/* ---- all spaces --------------------------------------------------------------------- */
+/* ---- all spaces ---- */
 
 static void *reach_local(struct thread *t, const struct ins *ins, uint64_t at,
                          size_t bytes) {
@@ -207,7 +207,7 @@ uint64_t shared_operand(const struct thread *t, const struct ins *ins, unsigned 
     return (uint32_t)address(t, ins, i);
 }
 
-/* ---- loads and stores ---------------------------------------------------------------- */
+/* ---- loads and stores ---- */
 
 static size_t width_of(const struct ins *ins) {
     return (ins->vector ? ins->vector : 1u) * size_of((enum type)ins->type[0]);

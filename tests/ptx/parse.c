@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- kernels ------------------------------------------------------------------------- */
+/* ---- kernels ---- */
 
 /* ".maxntid 256, 1, 1" and the like, up to the body. */
 static void read_limits(struct reader *r) {
@@ -59,7 +59,7 @@ static void read_kernel(struct reader *r) {
     r->code = NULL;
 }
 
-/* ---- the module ---------------------------------------------------------------------- */
+/* ---- the module ---- */
 
 /* .file 1 "/tmp/dmma.cu" */
 static void read_file(struct reader *r) {

@@ -16,7 +16,7 @@ enum { QUANTUM = 1 << 16, OPEN_MAX = 1024 };
 
 enum turn { WENT_ON, SPINS, STUCK, OVER };
 
-/* ---- blocks -------------------------------------------------------------------------- */
+/* ---- blocks ---- */
 
 static void check_memory(struct launch *l, const void *memory) {
     if (memory)
@@ -233,7 +233,7 @@ static void open_cluster(struct launch *l, struct cluster *c, uint32_t first) {
     }
 }
 
-/* ---- turns --------------------------------------------------------------------------- */
+/* ---- turns ---- */
 
 /* A product in flight owns its sums, and its operands must not change; other products may
  * go on with both. */
@@ -326,8 +326,7 @@ static enum turn run_cluster(struct cluster *c) {
     return any ? SPINS : STUCK;
 }
 
-/* ---- the launch ------------------------------------------------------------------------
- */
+/* ---- the launch ---- */
 
 static uint32_t common_divisor(uint32_t a, uint32_t b) {
     return b == 0 ? a : common_divisor(b, a % b);

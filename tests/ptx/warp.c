@@ -5,7 +5,7 @@
  */
 #include "tests/ptx/inside.h"
 
-/* ---- meeting ------------------------------------------------------------------------ */
+/* ---- meeting ---- */
 
 static uint32_t lanes_there(const struct warp *w, const struct ins *ins, uint32_t mask) {
     uint32_t there = 0;
@@ -84,7 +84,7 @@ void go_on_group(struct thread *t, const struct ins *ins) {
     g->waiting = 0;
 }
 
-/* ---- shuffles, votes ---------------------------------------------------------------- */
+/* ---- shuffles, votes ---- */
 
 static uint32_t last_operand(const struct thread *t, const struct ins *ins) {
     return (uint32_t)operand(t, ins, ins->operands - 1u);
@@ -227,8 +227,7 @@ static void active_mask(struct thread *t, const struct ins *ins) {
     put(t, ins, 0, 1u << t->lane);
 }
 
-/* ---- ldmatrix, stmatrix ---------------------------------------------------------------
- */
+/* ---- ldmatrix, stmatrix ---- */
 
 enum { EDGE = 8, ROW_BYTES = 16 };
 

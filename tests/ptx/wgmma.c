@@ -35,8 +35,7 @@ struct descriptor {
     uint32_t rows, element; /* element: bytes */
 };
 
-/* ---- operands in shared memory ----------------------------------------------------------
- */
+/* ---- operands in shared memory ---- */
 
 static struct descriptor described(struct thread *t, const struct ins *ins, uint64_t bits,
                                    bool k_major, uint32_t rows, enum type type) {
@@ -143,8 +142,7 @@ static struct descriptor operand_b(struct thread *t, const struct product *p) {
                      (uint32_t)p->ins->n, (enum type)p->ins->type[2]);
 }
 
-/* ---- the product
- * ------------------------------------------------------------------------- */
+/* ---- the product ---- */
 
 struct work {
     double a[K_MAX][N_MAX], b[K_MAX][N_MAX], sum[M][N_MAX];
@@ -233,8 +231,7 @@ static void execute_all(struct warpgroup *g, uint32_t before_group) {
             execute(g, &g->product[i]);
 }
 
-/* ---- instructions
- * -------------------------------------------------------------------------- */
+/* ---- instructions ---- */
 
 static void mark_busy(struct warpgroup *g, const struct ins *ins) {
     for (unsigned i = 0; i < ins->first[1]; i++)

@@ -18,8 +18,7 @@ static void test_builtin_families(void **state) {
     gt_families_destroy(NULL);
 }
 
-/* ---- a folder ---------------------------------------------------------------------------
- */
+/* ---- a folder ---- */
 
 static char folder[512];
 

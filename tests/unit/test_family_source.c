@@ -2,8 +2,7 @@
 /* A family's source: the parts that it uses, its hash, what kernels are held to. */
 #include "tests/unit/toy_family.h"
 
-/* ---- parts ------------------------------------------------------------------------------
- */
+/* ---- parts ---- */
 
 static void test_parts(void **state) {
     (void)state;
@@ -189,8 +188,7 @@ static void test_hash_is_of_what_machines_read(void **state) {
     assert_true(hash_differs(good, "int a = 1; // one\n"));
 }
 
-/* ---- what sources are held to -----------------------------------------------------------
- */
+/* ---- what sources are held to ---- */
 
 #define KERNEL "GT_KERNEL(gemm, GT_W, f(1, 2), 1)"
 
