@@ -120,11 +120,14 @@ static gt_status check_overlap(const struct gt_host_call *c, struct gt_err *err)
     return GEMMTUNE_OK;
 }
 
-static gt_status check_matrices(const struct gt_host_call *c, struct gt_err *err) {
+/* `swapped`: the caller's A and B are exchanged here, as for column-major products. */
+static gt_status check_matrices(const struct gt_host_call *c, bool swapped,
+                                struct gt_err *err) {
+    const char *const name[GT_OPERANDS] = {
+        [GT_A] = swapped ? "B" : "A", [GT_B] = swapped ? "A" : "B", [GT_C] = "C"};
     for (int i = 0; i < GT_OPERANDS; i++)
         if (c->run.host[i] == NULL && (i == GT_C || c->cut.sums))
-            return gt_fail(err, GEMMTUNE_EINVAL, "the pointer to %s is NULL",
-                           i == GT_C ? "C" : "a matrix");
+            return gt_fail(err, GEMMTUNE_EINVAL, "the pointer to %s is NULL", name[i]);
     return c->cut.sums ? check_overlap(c, err) : GEMMTUNE_OK;
 }
 
@@ -178,7 +181,7 @@ static gt_status settle(struct gt_host_call *c, const gemmtune_problem *p,
     c->cut.reads_c = beta != 0;
     *idle = own->m == 0 || own->n == 0 || (!c->cut.sums && beta == 1);
     c->flops = c->cut.sums ? gt_problem_flops(own) : 0;
-    return *idle ? GEMMTUNE_OK : check_matrices(c, err);
+    return *idle ? GEMMTUNE_OK : check_matrices(c, swapped, err);
 }
 
 gt_status gt_host_call_read(bool *idle, struct gt_host_call *c, const gemmtune_problem *p,

@@ -360,6 +360,11 @@ static void test_refused(void **state) {
     x.c.bytes = NULL;
     refuse(&x, &ctx, 1, &o, "the pointer to C is NULL");
     x.c.bytes = c;
+    x.a.bytes = NULL;
+    refuse(&x, &ctx, 1, &o, "the pointer to A is NULL");
+    x.p.layout = GEMMTUNE_COL_MAJOR;
+    refuse(&x, &ctx, 1, &o, "the pointer to A is NULL");
+    x.a.bytes = a;
     drop(&x);
 }
 
