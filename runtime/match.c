@@ -28,79 +28,7 @@
 /* Bytes of the place in a `why` line, which has room for it, a name and numbers. */
 enum { PLACE_MAX = 128 };
 
-static const double turned_operand = 1.5; /* per operand in the other layout */
-
 /* ---- candidates ------------------------------------------------------------------ */
-
-static bool same_types(const gemmtune_problem *x, const gemmtune_problem *y) {
-    gemmtune_problem z = *x;
-    z.trans_a = y->trans_a;
-    z.trans_b = y->trans_b;
-    return gt_problem_lends(&z, y);
-}
-
-static double distance(const gemmtune_problem *x, const gemmtune_problem *y) {
-    return sqrt(gt_problem_distance2(x, y)) +
-           turned_operand * ((x->trans_a != y->trans_a) + (x->trans_b != y->trans_b));
-}
-
-static enum gt_preference preference_of(const struct gt_lookup *l,
-                                        const struct gt_known *known) {
-    const bool same = strcmp(known->problem_name, l->name) == 0;
-    const bool mine = strcmp(known->device_key, l->query.device_key) == 0;
-    if (mine && known->verified)
-        return same ? GT_SAME_HERE : GT_OTHER_HERE;
-    if (!same)
-        return GT_OTHER_ARCH;
-    return mine ? GT_SAME_UNCHECKED : GT_SAME_ARCH;
-}
-
-/* Whether the record is a candidate. Fills in how preferable it would be. */
-static bool classify(struct gt_near *out, const struct gt_lookup *l,
-                     const struct gt_known *known) {
-    static const gemmtune_match match_of[] = {
-        [GT_SAME_HERE] = GEMMTUNE_MATCH_EXACT,  [GT_SAME_UNCHECKED] = GEMMTUNE_MATCH_ARCH,
-        [GT_OTHER_HERE] = GEMMTUNE_MATCH_SHAPE, [GT_SAME_ARCH] = GEMMTUNE_MATCH_ARCH,
-        [GT_OTHER_ARCH] = GEMMTUNE_MATCH_ARCH,
-    };
-    if (!same_types(&known->problem, l->query.problem))
-        return false;
-    if (strcmp(known->device_key, l->query.device_key) != 0 &&
-        strcmp(known->arch, l->query.device->arch) != 0)
-        return false;
-    out->known = known;
-    out->preference = preference_of(l, known);
-    out->match = match_of[out->preference];
-    out->distance = distance(&known->problem, l->query.problem);
-    return out->match <= l->query.worst;
-}
-
-/* Best first. Ties keep the order of the array, which is the database's. */
-static int by_preference(const void *a, const void *b) {
-    const struct gt_near *x = a, *y = b;
-    int o = gt_compare((double)x->preference, (double)y->preference);
-    if (o == 0)
-        o = gt_compare(x->distance, y->distance);
-    if (o == 0)
-        o = gt_compare((double)x->known->rank, (double)y->known->rank);
-    return o != 0 ? o : (x->known > y->known) - (x->known < y->known);
-}
-
-static gt_status gather_records(struct gt_near **out, size_t *count,
-                                const struct gt_lookup *l, struct gt_err *err) {
-    const struct gt_snapshot *s = l->query.snapshot;
-    *count = 0;
-    *out = NULL;
-    if (s->count == 0)
-        return GEMMTUNE_OK;
-    *out = malloc(s->count * sizeof **out);
-    if (*out == NULL)
-        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    for (size_t i = 0; i < s->count; i++)
-        *count += classify(&(*out)[*count], l, &s->known[i]);
-    qsort(*out, *count, sizeof **out, by_preference);
-    return GEMMTUNE_OK;
-}
 
 /* Whether the choice may run and was not rejected before. Fills in its fit. */
 static bool suits(struct gt_choice *out, const struct gt_lookup *l, struct gt_err *last) {
@@ -187,18 +115,12 @@ static bool choose_option(struct gt_choice *out, const struct gt_lookup *l,
     return false;
 }
 
-/* Chooses among equally preferred records of other problems: the best of a group of the
- * nearest; when none suits, of the next group. */
+/* Chooses among the nearest of equally preferred records of other problems. */
 static bool choose_other(struct gt_choice *out, const struct gt_lookup *l,
                          struct gt_forecasts *all, const struct gt_near *group,
                          size_t count, struct gt_err *last) {
-    bool found = false;
-    for (size_t i = 0; !found && i < count; i += GT_NEAR_MAX) {
-        gt_forecasts_make(all, group + i, count - i < GT_NEAR_MAX ? count - i : GT_NEAR_MAX,
-                          false);
-        found = choose_option(out, l, all, count, last);
-    }
-    return found;
+    gt_forecasts_make(all, group, count, false);
+    return choose_option(out, l, all, count, last);
 }
 
 static size_t end_of_group(const struct gt_near *all, size_t begin, size_t count) {
@@ -256,7 +178,7 @@ static bool choose_at_once(struct gt_choice *out, const struct gt_lookup *l,
         struct gt_near near;
         if (!s->known[i].verified && s->sorted < s->count)
             return false;
-        if (classify(&near, l, &s->known[i]))
+        if (gt_near_classify(&near, l, &s->known[i]))
             found = choose_same(out, l, &near, 1, last);
     }
     return found;
@@ -266,13 +188,17 @@ static bool is_other(enum gt_preference p) {
     return p == GT_OTHER_HERE || p == GT_OTHER_ARCH;
 }
 
+/* Takes the records in the order of preference, as many at a time as get a forecast. */
 static bool choose_known(struct gt_choice *out, const struct gt_lookup *l,
-                         struct gt_forecasts *options, const struct gt_near *all,
-                         size_t count, struct gt_err *last) {
+                         struct gt_forecasts *options, struct gt_near *all, size_t count,
+                         struct gt_err *last) {
     size_t end;
     bool found = false;
     for (size_t begin = 0; !found && begin < count; begin = end) {
-        end = end_of_group(all, begin, count);
+        const size_t left = count - begin;
+        const size_t next = left < GT_NEAR_MAX ? left : GT_NEAR_MAX;
+        gt_near_select(all + begin, left, next);
+        end = end_of_group(all, begin, begin + next);
         if (is_other(all[begin].preference))
             found = choose_other(out, l, options, all + begin, end - begin, last);
         else
@@ -352,7 +278,7 @@ static gt_status choose_among_all(struct gt_choice *out, const struct gt_lookup 
     size_t count;
     struct gt_err last = {""};
     bool served = false;
-    gt_status status = options != NULL ? gather_records(&all, &count, l, err)
+    gt_status status = options != NULL ? gt_near_gather(&all, &count, l, err)
                                        : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     if (status == GEMMTUNE_OK) {
         options->lookup = l;

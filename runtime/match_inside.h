@@ -37,6 +37,18 @@ static inline int gt_compare(double x, double y) {
     return (x > y) - (x < y);
 }
 
+/* ---- near records (match_near.c) ----------------------------------------------------- */
+
+/* Whether the record is a candidate. Fills in how preferable it would be. */
+bool gt_near_classify(struct gt_near *out, const struct gt_lookup *l,
+                      const struct gt_known *known);
+/* All candidates of the snapshot, in no order. The caller frees *out. ENOMEM. */
+gt_status gt_near_gather(struct gt_near **out, size_t *count, const struct gt_lookup *l,
+                         struct gt_err *err);
+/* Brings the `most` best of the candidates to the front, the most preferred and nearest
+ * first. Takes time in proportion to `count`. */
+void gt_near_select(struct gt_near *near, size_t count, size_t most);
+
 /* ---- may it run (match_fits.c) ------------------------------------------------------- */
 
 /* Whether the family's point of these values may run the problem of the query. `why` (may

@@ -2,8 +2,8 @@
 /*
  * test_match_work.c - a lookup of a tuned problem takes no more work when more problems are
  * known, but for one or two more comparisons when they double. Work is the number of text
- * comparisons and of blocks of memory: match.c is compiled here with a strcmp and a malloc
- * that count. The answer is that of the search among all.
+ * comparisons and of blocks of memory: match.c and match_near.c are compiled here with a
+ * strcmp and a malloc that count. The answer is that of the search among all.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +23,7 @@ static void *allocated(size_t size) {
 #define strcmp counted
 #define malloc allocated
 #include "runtime/match.c"
+#include "runtime/match_near.c"
 #undef strcmp
 #undef malloc
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* match_near.c - the records that may serve a query, in the order of preference and
+ * distance. A lookup needs only the first few hundred in order, so only those are sorted.
+ */
+#include "runtime/match_inside.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double turned_operand = 1.5; /* per operand in the other layout */
+
+static bool same_types(const gemmtune_problem *x, const gemmtune_problem *y) {
+    gemmtune_problem z = *x;
+    z.trans_a = y->trans_a;
+    z.trans_b = y->trans_b;
+    return gt_problem_lends(&z, y);
+}
+
+static double distance(const gemmtune_problem *x, const gemmtune_problem *y) {
+    return sqrt(gt_problem_distance2(x, y)) +
+           turned_operand * ((x->trans_a != y->trans_a) + (x->trans_b != y->trans_b));
+}
+
+static enum gt_preference preference_of(const struct gt_lookup *l,
+                                        const struct gt_known *known) {
+    const bool same = strcmp(known->problem_name, l->name) == 0;
+    const bool mine = strcmp(known->device_key, l->query.device_key) == 0;
+    if (mine && known->verified)
+        return same ? GT_SAME_HERE : GT_OTHER_HERE;
+    if (!same)
+        return GT_OTHER_ARCH;
+    return mine ? GT_SAME_UNCHECKED : GT_SAME_ARCH;
+}
+
+bool gt_near_classify(struct gt_near *out, const struct gt_lookup *l,
+                      const struct gt_known *known) {
+    static const gemmtune_match match_of[] = {
+        [GT_SAME_HERE] = GEMMTUNE_MATCH_EXACT,  [GT_SAME_UNCHECKED] = GEMMTUNE_MATCH_ARCH,
+        [GT_OTHER_HERE] = GEMMTUNE_MATCH_SHAPE, [GT_SAME_ARCH] = GEMMTUNE_MATCH_ARCH,
+        [GT_OTHER_ARCH] = GEMMTUNE_MATCH_ARCH,
+    };
+    if (!same_types(&known->problem, l->query.problem))
+        return false;
+    if (strcmp(known->device_key, l->query.device_key) != 0 &&
+        strcmp(known->arch, l->query.device->arch) != 0)
+        return false;
+    out->known = known;
+    out->preference = preference_of(l, known);
+    out->match = match_of[out->preference];
+    out->distance = distance(&known->problem, l->query.problem);
+    return out->match <= l->query.worst;
+}
+
+/* Best first. Ties keep the order of the array, which is the database's. */
+static int by_preference(const void *a, const void *b) {
+    const struct gt_near *x = a, *y = b;
+    int o = gt_compare((double)x->preference, (double)y->preference);
+    if (o == 0)
+        o = gt_compare(x->distance, y->distance);
+    if (o == 0)
+        o = gt_compare((double)x->known->rank, (double)y->known->rank);
+    return o != 0 ? o : (x->known > y->known) - (x->known < y->known);
+}
+
+gt_status gt_near_gather(struct gt_near **out, size_t *count, const struct gt_lookup *l,
+                         struct gt_err *err) {
+    const struct gt_snapshot *s = l->query.snapshot;
+    *count = 0;
+    *out = NULL;
+    if (s->count == 0)
+        return GEMMTUNE_OK;
+    *out = malloc(s->count * sizeof **out);
+    if (*out == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    for (size_t i = 0; i < s->count; i++)
+        *count += gt_near_classify(&(*out)[*count], l, &s->known[i]);
+    return GEMMTUNE_OK;
+}
+
+static void exchange(struct gt_near *a, struct gt_near *b) {
+    const struct gt_near held = *a;
+    *a = *b;
+    *b = held;
+}
+
+/* Moves the records that are better than the middle one to the front. Returns how many. */
+static size_t partition(struct gt_near *near, size_t count) {
+    size_t better = 0;
+    exchange(&near[count / 2], &near[count - 1]);
+    for (size_t i = 0; i + 1 < count; i++)
+        if (by_preference(&near[i], &near[count - 1]) < 0)
+            exchange(&near[i], &near[better++]);
+    exchange(&near[better], &near[count - 1]);
+    return better;
+}
+
+/* Hoare's quickselect; no two records are equal in by_preference. */
+void gt_near_select(struct gt_near *near, size_t count, size_t most) {
+    size_t begin = 0, end = count;
+    while (most < end && end - begin > 1) {
+        const size_t pivot = begin + partition(near + begin, end - begin);
+        if (pivot >= most)
+            end = pivot;
+        else
+            begin = pivot + 1;
+    }
+    qsort(near, most, sizeof *near, by_preference);
+}
