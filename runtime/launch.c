@@ -68,18 +68,19 @@ static gt_status evaluate(struct gt_launch *out, const struct gt_pass *pass,
     return status;
 }
 
-/* Numbers the products of a batch by the grid's y and z: CUDA allows 65535 of each. Both
- * sides are as even as they can be, so that few blocks have no product. */
+/* Numbers the products of a batch by the grid's y and z. CUDA allows 65535 of each; there
+ * both sides are as even as they can be, so that few blocks have no product. OpenCL has no
+ * such limit, and no block without a product. */
 static gt_status spread_products(struct gt_launch *l, const struct gt_binding *b,
-                                 struct gt_err *err) {
-    enum { SIDE_MAX = 65535 };
+                                 const struct gt_device *d, struct gt_err *err) {
     const int64_t products = b->value[GT_IN_BATCH];
+    const int64_t side = gt_driver_of(d->backend)->speaks_cuda ? 65535 : products;
     if (!b->is_batch || b->family->batching != GT_BATCHING_GRID)
         return GEMMTUNE_OK;
     if (l->grid[1] != 1 || l->grid[2] != 1)
         return gt_fail(err, GEMMTUNE_EINVAL,
                        "the grid's y and z number the products, so they must be 1");
-    l->grid[2] = (products + SIDE_MAX - 1) / SIDE_MAX;
+    l->grid[2] = (products + side - 1) / side;
     l->grid[1] = (products + l->grid[2] - 1) / l->grid[2];
     return GEMMTUNE_OK;
 }
@@ -96,7 +97,7 @@ static gt_status add_pass(struct gt_passes *out, const struct gt_pass *pass,
     if (status == GEMMTUNE_OK)
         status = evaluate(launch, pass, b, err);
     if (status == GEMMTUNE_OK)
-        status = spread_products(launch, b, err);
+        status = spread_products(launch, b, d, err);
     if (status == GEMMTUNE_OK)
         status = check_launch(launch, d, err);
     launch->overlaps = b->family->overlap && out->count > 0;

@@ -87,6 +87,7 @@ GT_INLINE void multiply(gt_acc acc[TM * TN], const GT_SHARED gt_ab *sa,
 
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     GT_SHARED_ARRAY(gt_ab, smem, GT_SMEM_ELEMS);
+    GT_PRODUCT();
     const int t = GT_THREAD_X;
     const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1;
 

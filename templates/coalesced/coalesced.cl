@@ -68,6 +68,7 @@ GT_INLINE void turn(gt_acc acc[EM * EN], const GT_GLOBAL gt_ab *a, gt_long lda,
 }
 
 GT_KERNEL(gemm, GT_BX, GT_BY, 1)(GT_PARAMS) {
+    GT_PRODUCT();
     const int tiles_n = (n - 1) / GT_COLUMNS + 1;
     const int row0 = GT_BLOCK / tiles_n * GT_ROWS, col0 = GT_BLOCK % tiles_n * GT_COLUMNS;
     const int i0 = EM * (GT_DOWN ? GT_THREAD_X : GT_THREAD_Y);

@@ -114,6 +114,7 @@ GT_INLINE void store(GT_GLOBAL gt_c *c, gt_long ldc, gt_acc alpha, const gt_acc 
 
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     GT_SHARED_ARRAY(gt_ab, smem, GT_SMEM_ELEMS);
+    GT_PRODUCT();
     const int t = GT_THREAD_X, x = t % TX;
     const int y0 = t / TX * ROWS; /* the thread's first row in the tile */
     const int tiles_m = (m - 1) / BM + 1, tiles_n = (n - 1) / BN + 1;

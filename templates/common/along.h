@@ -78,6 +78,7 @@ GT_INLINE void gt_along_write(char *to, gt_long to_ld, const unsigned *tile, int
     GT_KERNEL(name, GT_ALONG_THREADS, 1, 1)(GT_PARAMS) {                                   \
         GT_SHARED_ARRAY(unsigned, tile, GT_ALONG_WIDE *GT_ALONG_WORDS);                    \
         GT_FOLLOW();                                                                       \
+        GT_PRODUCT();                                                                      \
         const int of_a = (pack_a) ? gt_cdiv(m, GT_ALONG_WIDE) : 0;                         \
         const int blocks = of_a + ((pack_b) ? gt_cdiv(n, GT_ALONG_WIDE) : 0);              \
         const int k0 = GT_BLOCK / blocks * GT_ALONG_DEEP;                                  \

@@ -140,7 +140,9 @@ GT_INLINE int gt_shared_address(const void *p) {
  * Where "batch" of space.json is "grid", every kernel begins with GT_PRODUCT(), behind
  * GT_FOLLOW(). It moves a, b, c and workspace to the block's product, whose number is
  * gt_product; the rest of the kernel computes a single product. The grid's y and z have the
- * product's number. A block without a product ends there: all of its threads do.
+ * product's number. On CUDA the last blocks may have no product: all of their threads end
+ * there. OpenCL's grid has exactly the products, since PoCL 3.1 writes to wrong places after
+ * a return ahead of a barrier.
  */
 #ifdef GT_BATCH
 #ifdef GT_HAS_WORKSPACE
@@ -150,7 +152,7 @@ GT_INLINE int gt_shared_address(const void *p) {
 #endif
 #define GT_PRODUCT()                                                                       \
     const gt_long gt_product = GT_GRID_PRODUCT;                                            \
-    if (gt_product >= batch)                                                               \
+    if (!GT_OPENCL && gt_product >= batch)                                                 \
         return;                                                                            \
     a += gt_product * stride_a;                                                            \
     b += gt_product * stride_b;                                                            \

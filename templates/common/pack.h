@@ -28,6 +28,7 @@
     GT_KERNEL(name, GT_PACK_THREADS, 1, 1)(GT_PARAMS) {                                    \
         GT_SHARED_ARRAY(gt_ab, tile, GT_PACK_WIDE *(GT_PACK_DEEP + 1));                    \
         GT_FOLLOW();                                                                       \
+        GT_PRODUCT();                                                                      \
         enum { WIDE = GT_PACK_WIDE, DEEP = GT_PACK_DEEP, ALL = WIDE * DEEP, V = 4 };       \
         const int of_a = (pack_a) ? gt_cdiv(m, WIDE) * gt_cdiv(k, DEEP) : 0;               \
         const int second = (pack_b) && (!(pack_a) || GT_BLOCK >= of_a); /* B */            \

@@ -48,6 +48,7 @@ GT_INLINE void gt_add_parts(gt_acc *sum, const GT_GLOBAL gt_acc *at, gt_long str
     GT_KERNEL(name, GT_REDUCE_THREADS, 1, 1)(GT_PARAMS) {                                  \
         GT_SHARED_ARRAY(gt_acc, part_sums, GT_REDUCE_THREADS *GT_REDUCE_EACH);             \
         GT_FOLLOW();                                                                       \
+        GT_PRODUCT();                                                                      \
         enum { WIDE = GT_REDUCE_EACH * (lanes), PARTS = GT_REDUCE_THREADS / (lanes) };     \
         const int lane = GT_THREAD_X % (lanes), part = GT_THREAD_X / (lanes);              \
         const gt_long all = (gt_long)m * n, first = GT_BLOCK * (gt_long)WIDE;              \

@@ -39,6 +39,7 @@ GT_INLINE void gt_repack(int size, char *to, const char *from, gt_long pitch, in
 #define GT_REPACK_KERNEL(name, pack_a, pack_b, b_at)                                       \
     GT_KERNEL(name, GT_REPACK_THREADS, 1, 1)(GT_PARAMS) {                                  \
         GT_FOLLOW();                                                                       \
+        GT_PRODUCT();                                                                      \
         const int rows_a = GT_TA ? k : m, rows_b = GT_TB ? n : k;                          \
         const gt_long bytes_a = (gt_long)(GT_TA ? m : k) * sizeof(gt_a);                   \
         const gt_long bytes_b = (gt_long)(GT_TB ? k : n) * sizeof(gt_b);                   \

@@ -78,6 +78,7 @@ GT_INLINE void gt_tile_place(int *row, int *col, int tile, int bm, int bn, int g
 #define GT_FINISH_KERNEL(name, bm, bn, group, tail, held, sums)                            \
     GT_KERNEL(name, GT_FINISH_THREADS, 1, 1)(GT_PARAMS) {                                  \
         GT_FOLLOW();                                                                       \
+        GT_PRODUCT();                                                                      \
         enum { BLOCKS_A_TILE = (bm) * (bn) / (GT_FINISH_THREADS * GT_FINISH_EACH) };       \
         const int tiles = gt_cdiv(m, bm) * gt_cdiv(n, bn);                                 \
         const int tile =                                                                   \

@@ -379,6 +379,7 @@ GT_FINISH_KERNEL(finish, BM, BN, GT_GROUP, GT_TAIL, GT_CAPACITY, workspace)
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     GT_SHARED_ARRAY(gt_ab, smem, GT_SMEM_ELEMS);
     GT_FOLLOW();
+    GT_PRODUCT();
     GT_LEAD(PARTIAL && GT_FEW_SUMS(m, n, GT_LANES));
     const int t = GT_THREAD_X, lane = t % 32, warp = t / 32 % (T / 32 / SLICES);
     const int slice = t / (T / SLICES);

@@ -115,6 +115,7 @@ GT_INLINE void transpose(unsigned out[LIMBS], const gt_ab in[4]) {
 GT_KERNEL(planes, GT_SPLITTERS, 1, 4)(GT_PARAMS) {
     GT_SHARED_ARRAY(gt_ab, tile, SPLIT_ROWS * SPLIT_LD);
     GT_FOLLOW();
+    GT_PRODUCT();
     const int t = GT_THREAD_X;
     const int slabs = slabs_of(k, alpha);
     const gt_long rows_a = padded(m, HIGH), rows = rows_a + padded(n, BN);
@@ -491,6 +492,7 @@ GT_INLINE void compute(gt_acc acc[ACCS], struct walk *w, byte *stages, int row0,
 GT_KERNEL(gemm, GT_THREADS, 1, 1)(GT_PARAMS) {
     extern __shared__ __align__(1024) byte stages[]; /* for the swizzle */
     GT_FOLLOW();
+    GT_PRODUCT();
     const int t = GT_THREAD_X, lane = t % 32;
     const int tiles_m = (int)(padded(m, HIGH) / BM), tiles_n = (n - 1) / BN + 1;
 

@@ -181,6 +181,7 @@ GT_INLINE gt_long begins(int b, int tiles, int per) {
 /* Adds up the tiles that several blocks have computed. */
 GT_KERNEL(finish, GT_FINISH_THREADS, 1, 1)(GT_PARAMS) {
     GT_FOLLOW();
+    GT_PRODUCT();
     enum { PARTS = GT_FINISHERS, EACH = BM * BN / (GT_FINISH_THREADS * PARTS) };
     const int tiles = gt_cdiv(m, BM) * gt_cdiv(n, BN);
     const int per = GT_MAX(1, gt_cdiv(alpha == (gt_acc)0 ? 0 : k, BK));
@@ -218,6 +219,7 @@ GT_KERNEL(finish, GT_FINISH_THREADS, 1, 1)(GT_PARAMS) {
 GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
     GT_SHARED_ARRAY(gt_ab, smem, GT_SMEM / GT_SIZEOF_A);
     GT_FOLLOW();
+    GT_PRODUCT();
     GT_LEAD(PARTIAL && GT_FEW_SUMS(m, n, GT_LANES));
     if (PACK_A) {
         a = PACKED_OPERANDS;

@@ -155,6 +155,7 @@ GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_SUMMERS, workspace)
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     GT_SHARED_ARRAY(gt_ab, smem, GT_SMEM / GT_SIZEOF_A);
     GT_FOLLOW();
+    GT_PRODUCT();
     const int t = GT_THREAD_X, g = t % G, lane = t / G;
 
     /* Blocks of one tile are neighbours; next come blocks that share rows of W. */

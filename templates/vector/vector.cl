@@ -104,6 +104,7 @@ GT_INLINE void store(GT_GLOBAL gt_c *c, gt_long ldc, gt_acc alpha,
 
 GT_KERNEL(gemm, 1, 1, 1)(GT_PARAMS) {
     GT_SHARED_ARRAY(gt_acc, smem, GT_SMEM_ELEMS);
+    GT_PRODUCT();
     const int tiles_n = (n - 1) / BN + 1;
     const int row0 = GT_BLOCK / tiles_n * BM, col0 = GT_BLOCK % tiles_n * BN;
     const int rows = m - row0, cols = n - col0; /* of C, from the tile to its edges */

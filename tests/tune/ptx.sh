@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ptx.sh - families that need CUDA, without a GPU: a real NVRTC compiles them to PTX, and
 # tests/ptx/ runs it behind the fake driver. The default and the starts of every family run on
-# a ragged problem in each layout. GT_LONG=1: more of everything.
+# a ragged problem in each layout, and on batches. GT_LONG=1: more of everything.
 . "$GT_SRC/tests/tune/lib.sh"
 
 use_software_gpu
@@ -29,7 +29,9 @@ a100 mma bf16 72x136x272
 l40s mma e4m3 80x48x272
 a100 triple f32@split 65x132x72
 h200 wgmma bf16 136x144x152
-h200 bundle f32 13x9x7,batch=21'
+h200 bundle f32 13x9x7,batch=21
+h200 mma bf16 40x40x404,batch=3,sb=0
+h200 limbs i32 20x33x70,batch=3,sc=700'
 many='h200 dmma f64 33x17x41
 t4 remainder f64@residues 65x66x70
 h200 tma i32 65x132x72
@@ -57,7 +59,14 @@ h200 column f64 65x132x72
 h200 wgmma f16=f32 33x17x41
 h200 wgmma tf32 64x72x88
 h200 wgmma i8 48x144x272
-h200 wgmma e4m3+e5m2=f16@fast 136x80x144'
+h200 wgmma e4m3+e5m2=f16@fast 136x80x144
+h200 dmma f64 40x40x134,batch=3,sa=0,sc=1602
+h200 multistage f32 40x36x270,batch=3,sc=1440
+a100 mma i8 40x33x132,batch=3,sa=5281
+rtx5090 skinny f32 5x132x134,batch=3,sb=0
+h200 block f32 24x40x48,batch=3,ldc=120,sc=40
+h200 column f64 24x40x48,batch=3
+h200 coalesced f32 17x33x21,batch=5'
 layouts="nn tt"
 if [ -n "${GT_LONG:-}" ]; then
     few="$few
