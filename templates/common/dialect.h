@@ -141,7 +141,7 @@ GT_INLINE int gt_shared_address(const void *p) {
  * GT_FOLLOW(). It moves a, b, c and workspace to the block's product, whose number is
  * gt_product; the rest of the kernel computes a single product. The grid's y and z have the
  * product's number. On CUDA the last blocks may have no product: all of their threads end
- * there. OpenCL's grid has exactly the products, since PoCL 3.1 writes to wrong places after
+ * there. OpenCL's grid has exactly the products. PoCL 3.1 would write to wrong places after
  * a return ahead of a barrier.
  */
 #ifdef GT_BATCH
