@@ -82,8 +82,7 @@ static double ns_at_same_rate(const struct gt_lookup *l, const struct gt_known *
 /* Whether a forecast without a prediction is allowed: for records of the same layout only,
  * and never for a start. */
 static bool may_lack_prediction(const struct gt_lookup *l, const struct gt_forecast *o) {
-    return o->from != NULL &&
-           gt_problem_same_kind(&o->from->known->problem, l->query.problem);
+    return o->from != NULL && gt_problem_lends(&o->from->known->problem, l->query.problem);
 }
 
 enum verdict {

@@ -25,6 +25,25 @@ trial wgmma bf16-nt-768x192x136 \
     "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 PINGPONG=1 REPACK=0 STORE=1"
 trial wgmma i8-nn-5x33x200 "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=2 REDUCE=1"
 
+# Epilogues: sums of parts of k, boxes that the hardware stores, products that are computed
+# transposed.
+trial dmma 'f64-nt-33x66x40,beta,epi=bias_relu' "SPLIT=2 REDUCE=1"
+trial wgmma 'bf16-nt-768x192x136,epi=r[i,j]:bf16;s[i]:f32;d2[i,j]:bf16;d2=x;d=relu(x)+r[i,j]*s[i]' \
+    "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 REPACK=0 STORE=1"
+trial wgmma 'i8-nn-5x33x200,epi=b[i]:i32;d=x+b[i]+c' \
+    "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=1 REDUCE=0"
+if [ -n "${GT_LONG:-}" ]; then
+    trial wgmma 'bf16-nn-40x48x200,epi=bias_silu' "REPACK=0 BM=64 WGM=1"
+    trial wgmma 'i8-nn-5x33x200,epi=b[i]:i32;d=x+b[i]+c' \
+        "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=2 REDUCE=1"
+    trial mma 'i8-tt-65x130x71,beta,epi=b[j]:i32;d2[i,j]:i8;d2=x;d=max(x+b[j],-5)' \
+        "AHEAD=1 TAIL=0 SPLIT=3"
+    trial mma 'bf16-nn-40x48x200,epi=bias_gelu' ""
+    trial tma 'f32-nn-65x132x200,epi=r[i,j]:f32;d=x*2+r[i,j]' "REPACK=0 SPLIT=2"
+    trial limbs 'i32-tn-33x66x40,beta,epi=r[i,j]:i8;b[j]:i32;d=relu(x+b[j])-r[i,j]' \
+        "ENGINE=1 CLUSTER=2 BM=128 BN=64 BK=128 WM=64 WN=64 STAGES=4 GROUP=8"
+fi
+
 # mutant FAMILY FROM TO PROBLEM POINT PATTERN: a copy of a family in whose source FROM is replaced
 # by TO. Its trial is refused with a sentence that matches.
 mutant() {

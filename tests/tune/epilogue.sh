@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# epilogue.sh - problems with an epilogue, on the first device: every family is right with each kind
+# of operand, each type and a second output; a plain product's record serves them; they are tuned,
+# looked up by meaning, and verified.
+. "$GT_SRC/tests/tune/lib.sh"
+
+# right FAMILY PROBLEM: a ragged problem at the family's default point.
+right() {
+    "$GEMMTUNE" trial "$2" --device 0 --untimed --family "$1" >"$TMPDIR/out" 2>&1
+    has "$1: $2" "$(cat "$TMPDIR/out")" 'correct'
+}
+right naive 'f64-nt-33x18x20,beta,epi=s:f32;q[i,j]:i8;d=x*s-q[i,j]'
+right tile 'i32-tn-33x18x20,epi=b[i]:e4m3;d2[i,j]:i8;d2=x;d=max(x,c)*b[i]'
+right block 'bf16-nn-65x72x36,epi=dequantise_bias_gelu'
+right multistage 'f32-tt-65x72x36,beta,epi=swiglu'
+if [ -n "${GT_LONG:-}" ]; then
+    right coalesced 'f32-nn-65x72x36,beta,epi=r[i,j]:f16;d2[i,j]:bf16;d2=alpha*x;d=c-r[i,j]'
+    right column 'f32-nn-65x72x36,epi=row_bias_silu'
+    right vector 'f32-nn-65x72x36,epi=r[i,j]:f16;d2[i,j]:e5m2;d2=x;d=tanh(x)+r[i,j]'
+    right skinny 'f32-nn-5x130x70,epi=scale_rows_scale_cols_relu'
+fi
+
+db=$TMPDIR/epilogue.db
+plain=f32-nn-48x40x32
+tune "$plain" --db "$db" --family naive --effort quick
+"$GEMMTUNE" lookup "$plain,epi=residual" --device 0 --db "$db" >"$TMPDIR/out"
+has "a plain product's record serves an epilogue" "$(cat "$TMPDIR/out")" "from     $plain on"
+tune "$plain,epi=bias[j]:f32;d=relu(x+bias[j])" --db "$db" --family naive --effort quick
+is "a problem with an epilogue is tuned" "$(sql "$db" \
+    "SELECT count(*) FROM record WHERE rank = 0 AND verified = 1")" 2
+"$GEMMTUNE" lookup "$plain,epi=bias_relu" --device 0 --db "$db" >"$TMPDIR/out"
+has "another spelling finds it" "$(cat "$TMPDIR/out")" "match    exact"
+"$GEMMTUNE" verify --device 0 --db "$db" >"$TMPDIR/out" 2>&1
+has "both are verified" "$(cat "$TMPDIR/out")" "2 correct, 0 wrong"
+"$GEMMTUNE" explain "$plain,epi=bias_relu" --peak-gflops 1 --bandwidth-gbs 1 >"$TMPDIR/out"
+has "explain says what is saved" "$(cat "$TMPDIR/out")" "saved by the epilogue      15 KiB"
+"$GEMMTUNE" stream "$plain,epi=relu" --device 0 >"$TMPDIR/out" 2>&1
+has "a host product has none" "$(cat "$TMPDIR/out")" "host products have no epilogues"
+exit "$bad"
