@@ -17,8 +17,8 @@
  * between their rows are copied element by element. When all products share A or B, a
  * block copies it once.
  *
- * PRODUCTS  products a block
- * TM TN     patch of a thread
+ * PRODUCTS  products a block; 0: as many as make a block of usual size
+ * TM TN     patch of a thread; 0: 4 or the matrix's side, more on a CPU
  * SPREAD    1: the rows and columns of a patch are as far apart as there are patches, so
  *           that neighbouring threads have neighbouring columns; 0: they stand together
  * SHARE     1: A and B go through shared memory
@@ -33,7 +33,7 @@
 
 enum {
     ROWS = GT_ROWS, COLS = GT_COLS, DEEP = GT_DEEP, /* m, n, k */
-    TM = GT_TM, TN = GT_TN,
+    TM = GT_PATCH_M, TN = GT_PATCH_N, COUNT = GT_COUNT,
     HIGH = GT_HIGH, WIDE = GT_WIDE, /* patches along m and n */
     PATCHES = HIGH * WIDE,
     /* Matrices as they are stored: rows, elements of a row; in shared memory, elements from
@@ -137,8 +137,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, 1)(GT_PARAMS) {
     GT_SHARED_ARRAY(gt_acc, smem, GT_SMEM_ELEMS);
     const int product = GT_THREAD_X / PATCHES; /* of the block */
     const int row = GT_THREAD_X % PATCHES / WIDE, col = GT_THREAD_X % WIDE; /* of patches */
-    const gt_long first = (gt_long)GT_BLOCK * GT_PRODUCTS;
-    const int count = (int)GT_MIN((gt_long)GT_PRODUCTS, batch - first);
+    const gt_long first = (gt_long)GT_BLOCK * COUNT;
+    const int count = (int)GT_MIN((gt_long)COUNT, batch - first);
     const int exists = product < count, reads = k > 0 && alpha != (gt_acc)0;
     gt_acc acc[TM * TN];
 

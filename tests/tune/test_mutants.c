@@ -315,7 +315,7 @@ static const struct mutant {
     BUNDLE_MUTANT("product_past_the_batch", "f32-nn,batch=99", BUNDLE_STORES,
                   "product < count", "product <= count"),
     BUNDLE_MUTANT("last_block_whole", "f32-nn,batch=99", BUNDLE,
-                  "(int)GT_MIN((gt_long)GT_PRODUCTS, batch - first)", "GT_PRODUCTS"),
+                  "(int)GT_MIN((gt_long)COUNT, batch - first)", "COUNT"),
     BUNDLE_MUTANT("stride_a_ignored", "f32-nn,batch=99", BUNDLE, "z * stride + i * ld + j]",
                   "z * one + i * ld + j]"),
     BUNDLE_MUTANT("stride_b_is_a", "f32-nn,batch=99", BUNDLE_DIRECT,

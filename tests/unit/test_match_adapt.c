@@ -148,12 +148,37 @@ static void test_ladder_is_last(void **state) {
     assert_string_equal(ask("f32-nn-896x890x8", &block, 1).family->name, "block");
 }
 
+/* Batches of small products have a family of their own without tuning. Single products and
+ * batches of large ones have others. */
+static void test_small_batches(void **state) {
+    static const struct {
+        const char *problem;
+        bool bundle;
+    } rows[] = {
+        {"f32-nn-1x1x1,batch=1000000", true},
+        {"f32-nn-4x4x4,batch=1000000", true},
+        {"f64-tt-7x13x5,batch=100000", true},
+        {"f16-tn-16x16x16,batch=100000", true},
+        {"f32-nt-10x10x100,batch=50000", true},
+        {"bf16=f32-nn-33x33x33,batch=30000", true},
+        {"i32-nn-64x64x64,batch=10000", true},
+        {"f64-nn-48x48x48,batch=20,sa=0", true},
+        {"f64-nn-48x48x48", false},
+        {"f32-nn-500x500x500,batch=50", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct gt_choice c = ask(rows[i].problem, NULL, 0);
+        if ((strcmp(c.family->name, "bundle") == 0) != rows[i].bundle)
+            fail_msg("%s has %s", rows[i].problem, c.family->name);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_odd_rows),
-        cmocka_unit_test(test_one_odd_operand),
-        cmocka_unit_test(test_untuned),
-        cmocka_unit_test(test_ladder_is_last),
+        cmocka_unit_test(test_odd_rows),      cmocka_unit_test(test_one_odd_operand),
+        cmocka_unit_test(test_untuned),       cmocka_unit_test(test_ladder_is_last),
+        cmocka_unit_test(test_small_batches),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
