@@ -20,7 +20,6 @@
  */
 #include "runtime/match_inside.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
