@@ -69,6 +69,11 @@
 #define BUNDLE_SHAPE  "-5x9x7"
 #define BUNDLE_MUTANT(name, types, point, was, now)                                        \
     { "bundle_" name, "bundle", types, point, was, now }
+#define GRID_MUTANT(name, more)                                                            \
+    {                                                                                      \
+        "grid_" name, "naive", "f32-nn,batch=5", NAIVE, "GT_PRODUCT();",                   \
+            "GT_PRODUCT(); " more                                                          \
+    }
 #define VECTOR "VECTOR=16 NV=2 MR=4 PM=2 PN=2 BK=32"
 
 /* Five mistakes in kernels of the types `of`. `scaled` is alpha or beta times a little more
@@ -308,6 +313,13 @@ static const struct mutant {
     {"column_store_m", "column", "f32-nn", COLUMN, "end = y0 + i < rows ?",
      "end = y0 + i <= rows ?"},
     {"column_overlap", "column", "f32-nn", COLUMN, "0, rows, mine,", "0, rows, 0,"},
+
+    /* batches whose products the grid numbers */
+    GRID_MUTANT("product_skipped", "if (gt_product == 1) return;"),
+    GRID_MUTANT("last_product_lost", "if (gt_product == batch - 1) return;"),
+    GRID_MUTANT("stride_a_ignored", "a -= gt_product * stride_a;"),
+    GRID_MUTANT("stride_b_is_a", "b += gt_product * (stride_a - stride_b);"),
+    GRID_MUTANT("stride_c_too_long", "c += gt_product;"),
 
     /* batches of small products */
     BUNDLE_MUTANT("product_skipped", "f32-nn,batch=99", BUNDLE, "product < count",
