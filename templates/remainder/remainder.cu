@@ -28,9 +28,12 @@
  *     sums    for each block of gemm, the residues of its tile: a word is four elements of
  *             a thread modulo one number
  *
+ * ENGINE   0 mma.sync: warps compute WM x WN each, all threads copy
+ *          1 wgmma: warpgroups of 128 compute WM x BN each, one more warp copies (9.0)
+ * CLUSTER  blocks, one below the other; each copies a part of B for all of them (wgmma)
  * MODULI   how many; more of them serve longer k and wider exponents
  * BM BN    tile of C            BK      k of a slab
- * WM WN    tile of a warp
+ * WM WN    tile of a warp or warpgroup
  * STAGES   slabs of A and B in shared memory: one in use, the others on their way
  * GROUP    rows of tiles that are walked together, for the L2 cache
  */
@@ -39,7 +42,8 @@ typedef unsigned char byte;
 
 enum {
     BM = GT_BM, BN = GT_BN, BK = GT_BK, WM = GT_WM, WN = GT_WN, STAGES = GT_STAGES,
-    MODULI = GT_MODULI, PLANES = MODULI + 1, THREADS = GT_THREADS,
+    MODULI = GT_MODULI, PLANES = MODULI + 1,
+    CLUSTER = GT_CLUSTER, WORKERS = GT_WORKERS, /* threads that multiply */
     CHUNKS = BK / 16, /* chunks of a row */
     SLAB_A = BM * BK, SLAB_B = BN * BK, SLAB = SLAB_A + SLAB_B,
     A_ALONG = !GT_TA, B_ALONG = GT_TB, /* whether the operand is contiguous along k */
@@ -51,8 +55,10 @@ enum {
     SPLIT_ROWS = GT_HELPERS / CHUNKS,
     SPLIT_LD = GT_SPLIT_LD, /* length of a row in shared memory, a spare element a chunk */
 
-    /* gemm: a fragment is 16 rows x 8 columns, 4 sums a thread */
-    FRAGS_M = WM / 16, FRAGS_N = WN / 8, FRAGS = FRAGS_M * FRAGS_N,
+    /* gemm: a fragment is 16 rows x 8 columns, 4 sums a thread. The four warps of a
+     * warpgroup lie 16 rows apart. */
+    APART = GT_ENGINE ? 64 : 16,
+    FRAGS_M = WM / APART, FRAGS_N = WN / 8, FRAGS = FRAGS_M * FRAGS_N,
 
     /* plain: tile of a block and of a thread, k of a step */
     PLAIN = GT_PLAIN, PLAIN_EACH = 4, PLAIN_K = 16
@@ -214,6 +220,20 @@ GT_KERNEL(planes, GT_HELPERS, 1, 2)(GT_PARAMS) {
 
 /* ---- gemm: copies and products ------------------------------------------------------ */
 
+/* Where a block's walk through the slabs of a tile begins. */
+struct walk {
+    const byte *a, *b;
+    gt_long step; /* bytes from a slab to the next */
+    int left;     /* slabs that have not been asked for */
+};
+
+GT_INLINE void clear(int acc[FRAGS][4]) {
+    GT_UNROLL
+    for (int e = 0; e < FRAGS * 4; e++)
+        acc[e / 4][e % 4] = 0;
+}
+
+#if GT_ENGINE == 0
 GT_INLINE void copy_chunk(char *to, const byte *from) {
 #if __CUDA_ARCH__ >= 800
     gt_bytes_copy(16, to, (const char *)from, 16);
@@ -250,23 +270,16 @@ GT_INLINE void multiply_add(int d[4], const unsigned a[4], const unsigned b[2]) 
 #endif
 }
 
-/* The next slabs of a tile, in the order of use. */
-struct walk {
-    const byte *a, *b;
-    gt_long step; /* bytes from a slab to the next */
-    int left;     /* slabs that have not been asked for */
-};
-
 /* Starts to copy the next slabs, if there are any, to a stage. */
 GT_INLINE void fetch(struct walk *w, char *stage, int t) {
     if (w->left > 0) {
         GT_UNROLL
-        for (int i = 0; i < SLAB_A / 16 / THREADS; i++)
-            copy_chunk(stage + (t + i * THREADS) * 16, w->a + (t + i * THREADS) * 16);
+        for (int i = 0; i < SLAB_A / 16 / WORKERS; i++)
+            copy_chunk(stage + (t + i * WORKERS) * 16, w->a + (t + i * WORKERS) * 16);
         GT_UNROLL
-        for (int i = 0; i < SLAB_B / 16 / THREADS; i++)
-            copy_chunk(stage + SLAB_A + (t + i * THREADS) * 16,
-                       w->b + (t + i * THREADS) * 16);
+        for (int i = 0; i < SLAB_B / 16 / WORKERS; i++)
+            copy_chunk(stage + SLAB_A + (t + i * WORKERS) * 16,
+                       w->b + (t + i * WORKERS) * 16);
         w->a += w->step;
         w->b += w->step;
         w->left--;
@@ -295,41 +308,227 @@ GT_INLINE void multiply(int acc[FRAGS][4], int stage, int warp_m, int warp_n, in
     }
 }
 
-/* A ring of stages. */
+/* A ring of stages that all threads fill and read. */
 struct ring {
     char *stages;
+    struct walk walk;
     int now, free; /* the stage in use next, and the one that was read last */
 };
 
-GT_INLINE void start(struct ring *r, struct walk *w, int t) {
-    r->now = 0, r->free = STAGES - 1;
+GT_INLINE struct ring ring_of(char *stages) {
+    const struct ring r = {stages, {0, 0, 0, 0}, 0, STAGES - 1};
+    return r;
+}
+
+GT_INLINE void start(struct ring *r, struct walk w, int t) {
+    r->walk = w, r->now = 0, r->free = STAGES - 1;
     GT_UNROLL
     for (int s = 0; s < STAGES - 1; s++)
-        fetch(w, r->stages + s * SLAB, t);
+        fetch(&r->walk, r->stages + s * SLAB, t);
 }
 
 /* acc = the product of one plane. */
-GT_INLINE void multiply_plane(int acc[FRAGS][4], struct ring *r, struct walk *w, int slabs,
-                              int warp_m, int warp_n, int t) {
-    GT_UNROLL
-    for (int e = 0; e < FRAGS * 4; e++)
-        acc[e / 4][e % 4] = 0;
+GT_INLINE void multiply_plane(int acc[FRAGS][4], struct ring *r, int slabs, int warp_m,
+                              int warp_n, int t) {
+    clear(acc);
     GT_UNROLL_BY(1)
     for (int s = 0; s < slabs; s++) {
         GT_BYTES_WAIT(STAGES - 2);
         GT_BARRIER(); /* the stage is there, and the one before it has been read */
-        fetch(w, r->stages + r->free * SLAB, t);
+        fetch(&r->walk, r->stages + r->free * SLAB, t);
         multiply(acc, gt_shared_address(r->stages + r->now * SLAB), warp_m, warp_n, t % 32);
         r->free = r->now;
         r->now = r->now + 1 < STAGES ? r->now + 1 : 0;
     }
 }
 
-/* Waits for the copies under way, which nobody will read. */
-GT_INLINE void stop(void) {
+/* Leaves out the planes that follow: waits for the copies under way. */
+GT_INLINE void skip_planes(struct ring *r, int slabs, int t) {
+    r->walk.left = 0;
     GT_BYTES_WAIT(0);
-    GT_BARRIER();
 }
+
+#define GT_WORKERS_BARRIER() GT_BARRIER()
+
+#else
+/* Copies `bytes` contiguous bytes; they count as arrived at the barrier. */
+GT_INLINE void copy_bulk(int to, const byte *from, int bytes, int barrier) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(to),
+                 "l"(from), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+
+/* The same to every block of the cluster, and to the barrier at this address in each. */
+GT_INLINE void copy_bulk_to_all(int to, const byte *from, int bytes, int barrier) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1], %2, [%3], %4;" ::"r"(to),
+                 "l"(from), "r"(bytes), "r"(barrier), "h"((short)((1 << CLUSTER) - 1))
+                 : "memory");
+}
+
+/* The block's rank in its cluster. */
+GT_INLINE int rank_here(void) {
+    int rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+/* Waits for all threads of all blocks of the cluster. */
+GT_INLINE void meet(void) {
+    if (CLUSTER == 1)
+        GT_BARRIER();
+    else
+        asm volatile("barrier.cluster.arrive.release;\n"
+                     "barrier.cluster.wait.acquire;" ::
+                         : "memory");
+}
+
+/* The descriptor for wgmma of rows of 128 bytes of k: address, bytes from 8 rows to the
+ * next 8 (both in units of 16), swizzle by 128 bytes. */
+GT_INLINE unsigned long long describe(int at) {
+    return (unsigned long long)((at & 0x3ffff) >> 4) | 1ull << 16 |
+           (unsigned long long)(8 * BK / 16) << 32 | 1ull << 62;
+}
+
+/* The numbers of operands 2 to n / 2 + 1, which are sums; 0 and 1 are the descriptors. */
+#define TEN(p)                                                                             \
+    "%" #p "0,%" #p "1,%" #p "2,%" #p "3,%" #p "4,"                                        \
+    "%" #p "5,%" #p "6,%" #p "7,%" #p "8,%" #p "9"
+#define NAMES_10 "%2,%3,%4,%5,%6,%7,%8,%9"
+#define NAMES_64 NAMES_10 "," TEN(1) "," TEN(2) ",%30,%31,%32,%33"
+#define NAMES_60 NAMES_10 "," TEN(1) "," TEN(2) "," TEN(3) "," TEN(4) "," TEN(5)
+#define NAMES_128 NAMES_60 ",%60,%61,%62,%63,%64,%65"
+#define NAMES_256                                                                          \
+    NAMES_60 "," TEN(6) "," TEN(7) "," TEN(8) "," TEN(9) "," TEN(10) "," TEN(11)           \
+             ",%120,%121,%122,%123,%124,%125,%126,%127,%128,%129"
+#define REGS_4(i) "+r"(d[i]), "+r"(d[i + 1]), "+r"(d[i + 2]), "+r"(d[i + 3])
+#define REGS_16(i) REGS_4(i), REGS_4(i + 4), REGS_4(i + 8), REGS_4(i + 12)
+#define REGS_64 REGS_16(0), REGS_16(16)
+#define REGS_128 REGS_64, REGS_16(32), REGS_16(48)
+#define REGS_256                                                                           \
+    REGS_128, REGS_16(64), REGS_16(80), REGS_16(96), REGS_16(112)
+#define MULTIPLY_ADD_(n)                                                                   \
+    asm volatile("wgmma.mma_async.sync.aligned.m64n" #n "k32.s32.s8.s8 {" NAMES_##n        \
+                 "}, %0, %1, 1;"                                                           \
+                 : "+l"(desc_a), "+l"(desc_b), REGS_##n)
+#define MULTIPLY_ADD(n) MULTIPLY_ADD_(n)
+
+/* Starts 64 x 32 bytes by 32 x BN. */
+GT_INLINE void multiply_add(int *d, unsigned long long desc_a, unsigned long long desc_b) {
+    MULTIPLY_ADD(GT_BN);
+}
+
+/* Keeps the compiler from moving uses of sums across this place. */
+GT_INLINE void hold(int acc[FRAGS][4]) {
+    GT_UNROLL
+    for (int e = 0; e < FRAGS * 4; e++)
+        asm volatile("" : "+r"(acc[e / 4][e % 4])::"memory");
+}
+
+/* Waits until at most `flying` batches of products are unfinished. */
+#define AWAIT_PRODUCTS(flying) \
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(flying) : "memory")
+
+/* Starts acc += the warpgroup's rows of slab A x slab B. */
+GT_INLINE void multiply(int acc[FRAGS][4], int stage, int row0) {
+    const unsigned long long a = describe(stage + row0 * BK),
+                             b = describe(stage + SLAB_A);
+    hold(acc);
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    GT_UNROLL
+    for (int k = 0; k < BK / 32; k++)
+        GT_UNROLL
+        for (int i = 0; i < FRAGS_M; i++)
+            multiply_add(acc[i * FRAGS_N], a + k * 2 + i * (64 * BK / 16), b + k * 2);
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    hold(acc);
+}
+
+/* A ring of stages that one thread fills. Each stage has two barriers: `full`, at which
+ * copies arrive, and `empty`, at which warps do when they have read it. */
+struct ring {
+    int stages, full, empty; /* shared addresses */
+    struct gt_turn turn;
+};
+
+GT_INLINE struct ring ring_of(char *stages) {
+    const int at = gt_shared_address(stages), full = at + GT_AT_BARRIERS;
+    const struct ring r = {at, full, full + STAGES * 8, {0, 0}};
+    return r;
+}
+
+GT_INLINE void ring_init(struct ring r) {
+    for (int s = 0; s < STAGES; s++) {
+        gt_barrier_init(r.full + s * 8, 1);
+        gt_barrier_init(r.empty + s * 8, WORKERS / 32 * CLUSTER);
+    }
+    gt_barrier_init_done();
+}
+
+/* Copies all slabs of a tile. In the first round all stages are free: the phase before the
+ * first has passed. */
+GT_INLINE void produce(struct ring *r, struct walk w) {
+    const int part = rank_here() * (SLAB_B / CLUSTER);
+    GT_UNROLL_BY(1)
+    for (; w.left > 0; w.left--) {
+        const int stage = r->stages + r->turn.stage * SLAB;
+        const int barrier = r->full + r->turn.stage * 8;
+        gt_barrier_wait(r->empty + r->turn.stage * 8, r->turn.parity ^ 1);
+        gt_barrier_arrive_expecting(barrier, SLAB);
+        copy_bulk(stage, w.a, SLAB_A, barrier);
+        if (CLUSTER == 1)
+            copy_bulk(stage + SLAB_A, w.b, SLAB_B, barrier);
+        else
+            copy_bulk_to_all(stage + SLAB_A + part, w.b + part, SLAB_B / CLUSTER, barrier);
+        w.a += w.step;
+        w.b += w.step;
+        r->turn = gt_turn_next(STAGES, r->turn);
+    }
+}
+
+GT_INLINE void start(struct ring *r, struct walk w, int t) {}
+
+/* Tells the blocks that fill the stage that this warp has read it. */
+GT_INLINE void release(const struct ring *r, int stage, int lane) {
+    if (lane < CLUSTER && stage >= 0)
+        gt_barrier_arrive_in(r->empty + stage * 8, lane);
+}
+
+/* acc = the product of one plane. One batch of products starts while the one before it
+ * runs. The stage of the earlier batch is free when that batch is done. */
+GT_INLINE void multiply_plane(int acc[FRAGS][4], struct ring *r, int slabs, int warp_m,
+                              int warp_n, int t) {
+    int before = -1; /* the stage of the running batch */
+    clear(acc);
+    GT_UNROLL_BY(1)
+    for (int s = 0; s < slabs; s++) {
+        gt_barrier_wait(r->full + r->turn.stage * 8, r->turn.parity);
+        gt_warp_barrier();
+        multiply(acc, r->stages + r->turn.stage * SLAB, warp_m);
+        AWAIT_PRODUCTS(1);
+        release(r, before, t % 32);
+        before = r->turn.stage;
+        r->turn = gt_turn_next(STAGES, r->turn);
+    }
+    AWAIT_PRODUCTS(0);
+    hold(acc);
+    release(r, before, t % 32);
+}
+
+/* Leaves out the planes that follow: their slabs are copied, and not read. */
+GT_INLINE void skip_planes(struct ring *r, int slabs, int t) {
+    GT_UNROLL_BY(1)
+    for (int s = 0; s < MODULI * slabs; s++) {
+        gt_barrier_wait(r->full + r->turn.stage * 8, r->turn.parity);
+        gt_warp_barrier();
+        release(r, r->turn.stage, t % 32);
+        r->turn = gt_turn_next(STAGES, r->turn);
+    }
+}
+
+#define GT_WORKERS_BARRIER() gt_group_barrier(1, WORKERS)
+#endif
 
 /* ---- gemm: sums --------------------------------------------------------------------- */
 
@@ -341,7 +540,7 @@ struct part {
 };
 
 GT_INLINE int row_of(int f, int e) {
-    return f / FRAGS_N * 16 + e / 2 * 8;
+    return f / FRAGS_N * APART + e / 2 * 8;
 }
 
 GT_INLINE int col_of(int f, int e) {
@@ -358,7 +557,7 @@ GT_INLINE int all_trusted(const int sizes[FRAGS][4], struct part p, int k) {
     return trusted;
 }
 
-/* Stores the residues modulo number l, THREADS words apart. */
+/* Stores the residues modulo number l, WORKERS words apart. */
 GT_INLINE void put_residues(unsigned *to, const int acc[FRAGS][4], int l) {
     const struct gt_divisor d = gt_divisor_of(l);
     GT_UNROLL
@@ -367,7 +566,7 @@ GT_INLINE void put_residues(unsigned *to, const int acc[FRAGS][4], int l) {
         GT_UNROLL
         for (int e = 0; e < 4; e++)
             word |= gt_sum_residue(acc[f][e], d) << 8 * e;
-        to[f * THREADS] = word;
+        to[f * WORKERS] = word;
     }
 }
 
@@ -381,7 +580,7 @@ GT_INLINE void get_sums(gt_acc sum[4], const unsigned *from,
     GT_UNROLL
     for (int l = 0; l < MODULI; l++) {
         const struct gt_cofactor cofactor = cofactors[l];
-        const unsigned word = from[(l * FRAGS + f) * THREADS];
+        const unsigned word = from[(l * FRAGS + f) * WORKERS];
         GT_UNROLL
         for (int e = 0; e < 4; e++)
             gt_total_add(&total[e], cofactor, (int)(word >> 8 * e & 255));
@@ -411,57 +610,101 @@ GT_INLINE void find_tile(int *row, int *col, int tile, int tiles_m, int tiles_n)
     *col = in_band / high * BN;
 }
 
+/* What all tiles of a block share. */
+struct block {
+    struct ring ring;
+    int *doubt; /* shared: 1 when a sum of the tile is not trusted */
+    const struct gt_cofactor *cofactors;
+    unsigned *residues; /* the thread's words */
+    int slabs, warp_m, warp_n, t;
+};
+
+/* Whether the size bytes' product leaves a doubt about the tile. acc is scratch. */
+GT_INLINE int is_doubtful(struct block *b, int acc[FRAGS][4], struct part p, int k) {
+    if (b->t == 0)
+        *b->doubt = 0;
+    multiply_plane(acc, &b->ring, b->slabs, b->warp_m, b->warp_n, b->t);
+    GT_WORKERS_BARRIER();
+    if (!all_trusted(acc, p, k))
+        *b->doubt = 1;
+    GT_WORKERS_BARRIER();
+    return *b->doubt;
+}
+
+/* Computes the residues of the tile's sums; false when the tile is given up. */
+GT_INLINE int compute_residues(struct block *b, struct part p, int k) {
+    int acc[FRAGS][4];
+    const int given_up = is_doubtful(b, acc, p, k);
+    if (given_up)
+        skip_planes(&b->ring, b->slabs, b->t);
+    GT_UNROLL_BY(1)
+    for (int l = 0; l < MODULI && !given_up; l++) {
+        multiply_plane(acc, &b->ring, b->slabs, b->warp_m, b->warp_n, b->t);
+        put_residues(b->residues + l * (FRAGS * WORKERS), acc, l);
+    }
+    return !given_up;
+}
+
 GT_KERNEL(gemm, GT_THREADS, 1, 1)(GT_PARAMS) {
-    GT_SHARED_ARRAY(char, stages, GT_SMEM);
+    extern __shared__ __align__(1024) char stages[]; /* for wgmma's swizzle */
     GT_FOLLOW();
     GT_PRODUCT();
-    const int t = GT_THREAD_X, lane = t % 32, warp = t / 32;
-    const int warp_m = warp / (BN / WN) * WM, warp_n = warp % (BN / WN) * WN;
-    const int slabs = alpha == 0 || k == 0 ? 0 : (int)GT_SLABS;
-    const int tiles_m = gt_cdiv(m, BM), tiles_n = gt_cdiv(n, BN);
-    int *doubt = (int *)(stages + STAGES * SLAB);
-    struct gt_cofactor *cofactors = (struct gt_cofactor *)(doubt + 4);
-    unsigned *residues = (unsigned *)((char *)workspace + GT_AT_SUMS) +
-                         (gt_long)GT_BLOCK * MODULI * FRAGS * THREADS + t;
+    const int t = GT_THREAD_X, lane = t % 32, unit = t / (GT_ENGINE ? 128 : 32);
+    const int tiles_m = (int)(GT_HIGH / BM), tiles_n = gt_cdiv(n, BN);
+    struct gt_cofactor *cofactors = (struct gt_cofactor *)(stages + GT_AT_COFACTORS);
+    struct block block = {ring_of(stages),
+                          (int *)(stages + GT_AT_DOUBT),
+                          cofactors,
+                          (unsigned *)((char *)workspace + GT_AT_SUMS) +
+                              (gt_long)GT_BLOCK * MODULI * FRAGS * WORKERS + t,
+                          alpha == 0 || k == 0 ? 0 : (int)GT_SLABS,
+                          unit / (BN / WN) * WM,
+                          unit % (BN / WN) * WN,
+                          t};
 
     if (t < MODULI)
         cofactors[t] = gt_cofactor_of(MODULI, t);
+#if GT_ENGINE
+    if (t == 0)
+        ring_init(block.ring);
+    meet();
+#endif
+    GT_UNROLL_BY(1)
     for (int tile = GT_BLOCK; tile < GT_TILES; tile += (int)GT_BLOCKS) {
-        int row0, col0, acc[FRAGS][4];
+        int row0, col0, right = 1;
         find_tile(&row0, &col0, tile, tiles_m, tiles_n);
-        const byte *first = (const byte *)workspace;
-        struct walk w = {first + (gt_long)row0 * BK, first + (GT_HIGH + col0) * BK,
-                         GT_ROWS * BK, PLANES * slabs};
-        struct ring ring = {stages, 0, 0};
-        struct part p = {row0 + warp_m + lane / 4, col0 + warp_n + lane % 4 * 2, 0, 0};
+        const byte *planes = (const byte *)workspace;
+        const struct walk w = {planes + (gt_long)row0 * BK, planes + (GT_HIGH + col0) * BK,
+                               GT_ROWS * BK, PLANES * block.slabs};
+        struct part p = {row0 + block.warp_m + (GT_ENGINE ? t / 32 % 4 * 16 : 0) + lane / 4,
+                         col0 + block.warp_n + lane % 4 * 2, 0, 0};
+#if GT_ENGINE
+        if (t >= WORKERS) {
+            if (t == WORKERS)
+                produce(&block.ring, w);
+            continue;
+        }
+#endif
         p.a = GT_LINE_AT(p.row);
         p.b = GT_LINE_AT(GT_HIGH + p.col);
-
+        GT_WORKERS_BARRIER(); /* the tile before is done */
+        start(&block.ring, w, t);
+        if (block.slabs > 0)
+            right = compute_residues(&block, p, k);
         if (t == 0)
-            *doubt = 0;
-        start(&ring, &w, t);
-        multiply_plane(acc, &ring, &w, slabs, warp_m, warp_n, t);
-        if (slabs > 0 && !all_trusted(acc, p, k))
-            *doubt = 1;
-        GT_BARRIER();
-        const int given_up = slabs > 0 && *doubt;
-        if (t == 0)
-            *GT_MARK_AT(row0 / BM * tiles_n + col0 / BN) = given_up;
+            *GT_MARK_AT(row0 / BM * tiles_n + col0 / BN) = !right;
         GT_UNROLL_BY(1)
-        for (int l = 0; l < MODULI && !given_up && slabs > 0; l++) {
-            multiply_plane(acc, &ring, &w, slabs, warp_m, warp_n, t);
-            put_residues(residues + l * (FRAGS * THREADS), acc, l);
-        }
-        stop();
-        GT_UNROLL_BY(1)
-        for (int f = 0; f < FRAGS && !given_up; f++) {
+        for (int f = 0; f < FRAGS && right; f++) {
             const int row = p.row + row_of(f, 0), col = p.col + col_of(f, 0);
             gt_acc sum[4] = {0, 0, 0, 0};
-            if (slabs > 0)
-                get_sums(sum, residues, cofactors, f, p);
+            if (block.slabs > 0)
+                get_sums(sum, block.residues, cofactors, f, p);
             store(c + row * ldc + col, ldc, alpha, sum, beta, m - row, n - col);
         }
     }
+#if GT_ENGINE
+    meet(); /* no block may leave while another one writes into its memory */
+#endif
 }
 
 /* ---- plain -------------------------------------------------------------------------- */
