@@ -78,6 +78,42 @@ static void test_launch(void **state) {
     close_all(ctx);
 }
 
+static void expect_refused(const gemmtune_plan *plan, const gemmtune_args *args,
+                           const char *said) {
+    assert_int_equal(gemmtune_launch(plan, args, NULL), GEMMTUNE_EINVAL);
+    assert_string_equal(gemmtune_errmsg(), said);
+}
+
+static void test_operands_are_those_of_the_epilogue(void **state) {
+    const void *operand[] = {at(0x4000), NULL};
+    const int64_t ld[] = {0, 7};
+    gemmtune_args args;
+    (void)state;
+    gemmtune_ctx *ctx = opened(GEMMTUNE_CUDA);
+    gemmtune_plan *plan = planned(ctx, "f32-nn-8x8x8,epi=bias_residual");
+    gemmtune_args_init(&args);
+    args.alpha = args.beta = &one;
+    args.a = args.b = args.c = at(0x1000);
+    expect_refused(plan, &args, "the call has 0 operands, the plan's epilogue 2");
+    args.operands = 2;
+    expect_refused(plan, &args, "operand is NULL");
+    args.operand = operand;
+    expect_refused(plan, &args, "the pointer to res is NULL");
+    operand[1] = at(0x5002);
+    expect_refused(plan, &args, "the pointer to res, 0x5002, is not aligned to 4 bytes");
+    operand[1] = at(0x5000);
+    args.operand_ld = ld;
+    expect_refused(plan, &args,
+                   "the leading dimension of res is 7, must be 0 (packed) or at least 8");
+    args.operand_ld = NULL;
+    args.d2 = at(0x6000);
+    expect_refused(plan, &args, "d2 is given, but the plan's epilogue has one output");
+    args.d2 = NULL;
+    assert_int_equal(gemmtune_launch(plan, &args, NULL), GEMMTUNE_OK);
+    gemmtune_plan_destroy(plan);
+    close_all(ctx);
+}
+
 static void test_describe_refuses_null(void **state) {
     gemmtune_plan_info info;
     (void)state;
@@ -331,6 +367,7 @@ int main(void) {
         cmocka_unit_test(test_messages_name_the_callers_operand),
         cmocka_unit_test(test_launch),
         cmocka_unit_test(test_describe_refuses_null),
+        cmocka_unit_test(test_operands_are_those_of_the_epilogue),
         cmocka_unit_test(test_what_has_no_kernel_has_no_plan),
         cmocka_unit_test(test_a_kernel_that_does_not_build),
         cmocka_unit_test(test_refusals),
