@@ -35,4 +35,33 @@ GT_INLINE void gt_split(unsigned *high, unsigned *low, unsigned x) {
 GT_INLINE int gt_split_finite(float x) {
     return (__float_as_uint(x) & 0x7f800000u) != 0x7f800000u;
 }
+
+/* Tensor cores see what the calling thread stored to shared memory before this. */
+GT_INLINE void gt_split_fence(void) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
+/*
+ * GT_SPLIT_WGMMA(name, n) defines, with warpgroups.h,
+ *
+ *     void name(gt_acc *sums, const unsigned *x, unsigned long long y)
+ *
+ * which starts sums += X Y of tf32 parts: X is 64 rows x 8 of k in registers, where each of
+ * four warps has 16 rows as for mma.sync; y describes n columns in shared memory, along k.
+ * x must keep its values until the product has been waited for.
+ */
+#define GT_SPLIT_ROWS_32 "{%18, %19, %20, %21}"
+#define GT_SPLIT_ROWS_64 "{%34, %35, %36, %37}"
+#define GT_SPLIT_ROWS_128 "{%66, %67, %68, %69}"
+#define GT_SPLIT_WGMMA_(name, n)                                                           \
+    GT_INLINE void name(gt_acc *sums, const unsigned *x, unsigned long long y) {           \
+        unsigned long long unused = 0;                                                     \
+        asm volatile("wgmma.mma_async.sync.aligned.m64n" #n "k8.f32.tf32.tf32 "            \
+                     "{" GT_SUM_NAMES_##n "}, " GT_SPLIT_ROWS_##n ", %0, 1, 1, 1;"         \
+                     : "+l"(y), "+l"(unused), GT_SUMS_##n                                  \
+                     : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]));                        \
+    }
+#define GT_SPLIT_WGMMA(name, n) GT_SPLIT_WGMMA_(name, n)
 #endif

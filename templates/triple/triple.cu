@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * triple - f32 by three tf32 products on tensor cores, as accurate as f32 (sm_80 and later,
- * mma.sync). A block computes a tile of C of BM rows x BN columns. Slabs of A and B, KBYTES
+ * triple - f32 by three tf32 products on tensor cores, as accurate as f32 (sm_80 and
+ * later). A block computes a tile of C of BM rows x BN columns. Slabs of A and B, KBYTES
  * bytes of k deep, come to shared memory as f32. While one slab is multiplied, STAGES - 1
  * are on their way. A warp multiplies its WM x WN of the tile.
  *
@@ -22,6 +22,12 @@
  * computed again from A and B by ordinary multiply-adds: infinities, NaNs and numbers near
  * overflow give what they give in f32.
  *
+ * ENGINE 0 is mma.sync: a warp splits what it reads of A and B. ENGINE 1 is wgmma (sm_90):
+ * a warpgroup has 64 rows of A, WM 16 a warp, and splits them in registers. B is split once
+ * for the whole block, to a second place in shared memory. While the tensor cores multiply
+ * a slab, the block splits the next slab of B.
+ *
+ * ENGINE   0 mma.sync, 1 wgmma
  * BM BN    tile of C                      KBYTES  depth of a slab, in bytes of k
  * WM WN    a warp's part of the tile      STAGES  slabs in shared memory
  * SLICES   warps that share a part of the tile, each with its own part of every slab
@@ -31,8 +37,8 @@
  * SPLIT    blocks that share a tile, each with its own part of k; a second kernel adds up
  *
  * gemmtune trial f32@split-nn-4096x4096x4096 --family triple --point
- *  "BM=128 BN=128 KBYTES=64 WM=64 WN=32 SLICES=1 STAGES=4 VA=16 VB=16 MINB=1 GROUP=8
- *   SPLIT=1"
+ *  "ENGINE=0 BM=128 BN=128 KBYTES=64 WM=64 WN=32 SLICES=1 STAGES=4 VA=16 VB=16 MINB=1
+ *   GROUP=8 SPLIT=1"
  */
 
 enum {
@@ -48,6 +54,9 @@ enum {
 
     GM = WM / 16, GN = WN / 16, /* fragments of a warp */
     STEPS = GT_KBYTES / SLICES / GT_FRAGMENT_BYTES,
+
+    /* Slabs of parts of B, for wgmma: high and low, two slabs. */
+    PARTS = STAGES * STAGE, PART = BN * GT_KBYTES,
 
     PARTIAL = GT_PARTIAL,    /* stored sums are parts, not C yet */
     HIGH = BM / WM * 16,     /* rows of the tile that leave together */
@@ -155,6 +164,69 @@ GT_INLINE void promote(gt_acc total[GM][2 * GN][4], gt_acc sum[GM][2 * GN][4]) {
     clear(sum);
 }
 
+/* ---- products by wgmma ---- */
+
+#if GT_ENGINE
+GT_SPLIT_WGMMA(start_product, GT_BN)
+
+/* Splits the slab of B at `slab` to the two parts at `to`: columns of 128 bytes of k, whose
+ * chunks of 16 bytes lie as the hardware swizzles them. */
+GT_INLINE void split_b(char *to, const char *slab, int t) {
+    enum { QUADS = BK / 4 }; /* four elements of k in a chunk */
+    GT_UNROLL_BY(2)
+    for (int e = t; e < BN * QUADS; e += T) {
+        const int col = e % BN, quad = e / BN;
+        const int place = col * GT_KBYTES + (quad ^ col % 8) * 16;
+        unsigned high[4], low[4];
+        GT_UNROLL
+        for (int i = 0; i < 4; i++) {
+            const int k = quad * 4 + i;
+            const int from = gt_slab_place(SIZE, B_ALONG, LINE_B, B_ALONG ? col : k,
+                                           (B_ALONG ? k : col) * SIZE);
+            gt_split(&high[i], &low[i], *(const unsigned *)(slab + from));
+        }
+        gt_store_words(16, to + place, high);
+        gt_store_words(16, to + PART + place, low);
+    }
+    gt_split_fence();
+}
+
+/* Starts the products of a slab whose rows of A are in x and whose parts of B lie at shared
+ * address `parts`. */
+GT_INLINE void start_products(gt_acc *sum, const struct parts x[STEPS], int parts) {
+    gt_wgmma_fence();
+    GT_UNROLL
+    for (int step = 0; step < STEPS; step++) {
+        const unsigned long long high = gt_wgmma_along_k(parts) + 2 * step;
+        const unsigned long long low = gt_wgmma_along_k(parts + PART) + 2 * step;
+        start_product(sum, x[step].low, high);
+        start_product(sum, x[step].high, low);
+        start_product(sum, x[step].high, high);
+    }
+    gt_wgmma_commit();
+}
+
+/* Multiplies slab s, at `memory`, and splits the next one of B at `next`. */
+GT_INLINE void multiply_slab_wg(gt_acc total[GM][2 * GN][4], gt_acc sum[GM][2 * GN][4],
+                                char *smem, int reading, int next, int s, int last,
+                                const struct places *p, int t) {
+    const int memory = gt_shared_address(smem);
+    struct parts x[STEPS];
+    GT_UNROLL
+    for (int step = 0; step < STEPS; step++)
+        load(&x[step], 0, A_ALONG, LINE_A, memory + reading, p->a, 0, step);
+    start_products(sum[0][0], x, memory + PARTS + s % 2 * 2 * PART);
+    if (!last) {
+        GT_BYTES_WAIT(STAGES - 2);
+        GT_BARRIER(); /* the next slab is there */
+        split_b(smem + PARTS + (s + 1) % 2 * 2 * PART, smem + next + SLAB_A, t);
+    }
+    GT_WGMMA_WAIT(0);
+    gt_wgmma_hold(GM * 2 * GN * 4, sum[0][0]);
+    promote(total, sum);
+}
+#endif
+
 /* ---- the way out ---- */
 
 /* The sum of a row of the part of A times a column of the part of B, in f32 alone. */
@@ -244,7 +316,7 @@ GT_INLINE struct operand part_of(const float *x, gt_long ld, int along, int line
 }
 
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
-    GT_SHARED_ARRAY(char, smem, GT_SMEM);
+    extern __shared__ __align__(1024) char smem[]; /* for the swizzle */
     GT_FOLLOW();
     GT_LEAD(PARTIAL && GT_FEW_SUMS(m, n, GT_LANES));
     const int t = GT_THREAD_X, lane = t % 32, warp = t / 32 % (T / 32 / SLICES);
@@ -264,7 +336,6 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     const int left = (int)GT_MAX(0, GT_MIN(depth - k0, slabs * (gt_long)BK));
     const struct operand of_a = part_of(a, lda, A_ALONG, row0, k0, rows, left);
     const struct operand of_b = part_of(b, ldb, B_ALONG, col0, k0, cols, left);
-    const int memory = gt_shared_address(smem);
     const int slice_k = slice * (GT_KBYTES / SLICES); /* where the slice's part begins */
     const struct places in = {
         gt_fragment_place(0, SIZE, A_ALONG, LINE_A, w_m * WM, slice_k, lane),
@@ -277,16 +348,33 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     for (int s = 0; s < STAGES - 1; s++)
         start_slab(&of_a, &of_b, s * (gt_long)BK, smem + s * STAGE, t);
     int reading = 0, writing = (STAGES - 1) * STAGE;
+#if GT_ENGINE
+    if (slabs > 0) {
+        GT_BYTES_WAIT(STAGES - 2);
+        GT_BARRIER(); /* the first slab is there */
+        split_b(smem + PARTS, smem + SLAB_A, t);
+    }
+    GT_UNROLL_BY(1)
+    for (int s = 0; s < slabs; s++) {
+        const int next = reading + STAGE < STAGES * STAGE ? reading + STAGE : 0;
+        GT_BARRIER(); /* B has been split, and the slab before it has been read */
+        start_slab(&of_a, &of_b, (s + STAGES - 1) * (gt_long)BK, smem + writing, t);
+        multiply_slab_wg(total, sum, smem, reading, next, s, s == slabs - 1, &in, t);
+        writing = reading;
+        reading = next;
+    }
+#else
     GT_UNROLL_BY(1)
     for (int s = 0; s < slabs; s++) {
         GT_BYTES_WAIT(STAGES - 2);
         GT_BARRIER(); /* the slab is there, and the one before it has been read */
         start_slab(&of_a, &of_b, (s + STAGES - 1) * (gt_long)BK, smem + writing, t);
-        multiply_slab(sum, memory + reading, &in);
+        multiply_slab(sum, gt_shared_address(smem) + reading, &in);
         promote(total, sum);
         writing = reading;
         reading = reading + STAGE < STAGES * STAGE ? reading + STAGE : 0;
     }
+#endif
 
     GT_LEAD(PARTIAL);
     struct target to = {c + row0 * ldc + col0, 0,     ldc,  rows,

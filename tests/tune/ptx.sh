@@ -28,6 +28,7 @@ h200 multistage f32 65x132x72
 a100 mma bf16 72x136x272
 l40s mma e4m3 80x48x272
 a100 triple f32@split 65x132x72
+h200 triple f32@split 65x132x72
 h200 wgmma bf16 136x144x152
 h200 bundle f32 13x9x7,batch=21
 h200 mma bf16 40x40x404,batch=3,sb=0
@@ -83,7 +84,7 @@ END
 
 # Infinities, NaNs, subnormal numbers and numbers near overflow give what they give in f32.
 for layout in $layouts; do
-    starts a100 "f32@split-$layout-64x68x40" triple special
+    starts h200 "f32@split-$layout-64x68x40" triple special
 done
 
 exit "$bad"

@@ -18,6 +18,7 @@ trial tma f32-nn-33x68x40 "REPACK=0"
 trial mma i8-tt-65x130x71,beta "AHEAD=1 TAIL=0 SPLIT=3"
 trial triple f32@split-tn-65x130x71,beta \
     "BM=64 BN=64 KBYTES=128 WM=32 WN=32 SLICES=2 STAGES=3 VA=4 VB=4 GROUP=1 SPLIT=3"
+trial triple f32@split-nt-70x130x100,beta "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128 SPLIT=3"
 trial wgmma bf16-tn-40x48x200,beta "REPACK=0 CM=2 BM=64 WGM=1"
 # More tiles than units, so that blocks have several in turn.
 trial wgmma bf16-nt-768x192x136 "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 REPACK=0 STORE=1"
@@ -62,6 +63,11 @@ wgmma="ENGINE=1 CLUSTER=1 BM=128 BN=64 BK=128 WM=64 WN=64 STAGES=4 GROUP=8"
 mutant limbs 'AWAIT_PRODUCTS(1);' 'AWAIT_PRODUCTS(2);' i32-nt-33x66x700 "$wgmma" \
     "which a wgmma in flight reads, has been overwritten"
 mutant limbs 'gt_barrier_wait(full + .*' '' i32-nt-33x66x700 "$wgmma" "a copy to it is under way"
+mutant triple 'gt_mma(sum, a->low, b->high, h);' '' f32@split-nn-33x67x40 "SPLIT=1" "elements wrong"
+mutant triple 'start_product(sum, x\[step\].high, low);' '' f32@split-nn-33x67x40 \
+    "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128" "elements wrong"
+mutant triple 'gt_split_fence();' '' f32@split-nn-33x67x40 \
+    "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128" "proxy"
 mutant dmma 'GT_COPY_WAIT(STAGES - 2)' 'GT_COPY_WAIT(STAGES - 1)' f64-nn-33x66x140 "AHEAD=1" \
     "a copy to it is under way"
 if [ -n "${GT_LONG:-}" ]; then
