@@ -160,7 +160,7 @@ stream "no contestant" 2 '--against cublas: choose of resident and cublasxt' \
     f32-nn-8x8x8 --against cublas
 stream "a device twice" 2 'is named twice' f32-nn-8x8x8 --device 0
 stream "an empty product" 3 'is an empty product' f32-nn-8x0x8
-stream "a batch" 3 'no kernel for strided batches yet: batch=3' f32-nn-8x8x8,batch=3
+stream "a batch" 3 'is a single product, not a batch' f32-nn-8x8x8,batch=3
 expect "no device of that number" 2 "device '77' does not exist" stream f32-nn-8x8x8 --device 77
 
 # ---- a timeline that cannot be written: said before the product begins ----
