@@ -100,11 +100,15 @@ GT_INLINE void put(GT_GLOBAL gt_c *c, gt_long ldc, gt_long stride, gt_acc alpha,
     }
 }
 
-/* Row r and column s of a patch, in the matrix. A patch may reach past the edges. */
-#define ROW(r) (GT_SPREAD ? row + (r) * HIGH : row * TM + (r))
-#define COL(s) (GT_SPREAD ? col + (s) * WIDE : col * TN + (s))
-#define ROW_INSIDE(r) GT_MIN(ROW(r), ROWS - 1)
-#define COL_INSIDE(s) GT_MIN(COL(s), COLS - 1)
+/* Row r and column s of a patch, in the matrix. With SPREAD the last patches may reach past
+ * the edges. Without it they are moved back to end there, so that neighbouring elements are
+ * loaded together, and leave the elements that they share to the patches before them. */
+#define ROW(r) (GT_SPREAD ? row + (r) * HIGH : GT_MIN(row * TM, GT_MAX(ROWS - TM, 0)) + (r))
+#define COL(s) (GT_SPREAD ? col + (s) * WIDE : GT_MIN(col * TN, GT_MAX(COLS - TN, 0)) + (s))
+#define ROW_INSIDE(r) (GT_SPREAD || TM > ROWS ? GT_MIN(ROW(r), ROWS - 1) : ROW(r))
+#define COL_INSIDE(s) (GT_SPREAD || TN > COLS ? GT_MIN(COL(s), COLS - 1) : COL(s))
+#define OWNS_ROW(r) (ROW(r) < ROWS && (GT_SPREAD || ROW(r) >= row * TM))
+#define OWNS_COL(s) (COL(s) < COLS && (GT_SPREAD || COL(s) >= col * TN))
 
 #if GT_SHARE
 #define SPACE GT_SHARED
@@ -169,14 +173,14 @@ GT_KERNEL(gemm, GT_THREADS, 1, 1)(GT_PARAMS) {
     GT_BARRIER(); /* all threads have read A and B, whose place the sums take */
     GT_UNROLL
     for (int i = 0; i < TM * TN; i++)
-        if (exists && ROW(i / TN) < ROWS && COL(i % TN) < COLS)
+        if (exists && OWNS_ROW(i / TN) && OWNS_COL(i % TN))
             smem[product * STEP_C + ROW(i / TN) * COLS + COL(i % TN)] = acc[i];
     GT_BARRIER(); /* the sums are there */
     put(c, ldc, stride_c, alpha, smem, beta, count);
 #else
     GT_UNROLL
     for (int i = 0; i < TM * TN; i++)
-        if (exists && ROW(i / TN) < ROWS && COL(i % TN) < COLS)
+        if (exists && OWNS_ROW(i / TN) && OWNS_COL(i % TN))
             gt_store_c(c + product * stride_c + ROW(i / TN) * ldc + COL(i % TN), alpha,
                        acc[i], beta);
 #endif

@@ -66,6 +66,7 @@
 #define BUNDLE        BUNDLE_OF("1", "1")
 #define BUNDLE_DIRECT BUNDLE_OF("0", "1")
 #define BUNDLE_STORES BUNDLE_OF("1", "0")
+#define BUNDLE_CLOSE  "PRODUCTS=4 TM=4 TN=2 SPREAD=0 SHARE=0 PAD=0 GATHER=0 UNROLL_K=4"
 #define BUNDLE_SHAPE  "-5x9x7"
 #define BUNDLE_MUTANT(name, types, point, was, now)                                        \
     { "bundle_" name, "bundle", types, point, was, now }
@@ -346,6 +347,8 @@ static const struct mutant {
                   "GT_MIN(COL(s), COLS - 2)"),
     BUNDLE_MUTANT("beta_0_reads_c", "f16-nn,batch=99", BUNDLE, "if (GT_READS_C(beta))\n",
                   "\n"),
+    BUNDLE_MUTANT("stored_twice", "f32-nn,batch=99", BUNDLE_CLOSE,
+                  "(GT_SPREAD || COL(s) >= col * TN)", "1"),
     BUNDLE_MUTANT("alpha_0_reads_a", "f32-nn,batch=99", BUNDLE,
                   "reads = k > 0 && alpha != (gt_acc)0", "reads = 1"),
     BUNDLE_MUTANT("no_barrier_fetched", "f32-nn,batch=99", BUNDLE,
