@@ -114,7 +114,7 @@ static void put_values(struct gt_page *page, const struct gt_epilogue *e) {
                   {GT_EPI_BETA, e->type_acc, "beta", "beta"}};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         const bool integer = !is_float(values[i].type) && !is_float(e->type_acc);
-        if (!gt_epilogue_reads(e, values[i].op))
+        if (!gt_epilogue_reads(e, (int)values[i].op))
             continue;
         put_name(page, values[i].name, integer);
         put_element(page, values[i].type, values[i].element, integer);

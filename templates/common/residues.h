@@ -124,9 +124,10 @@ GT_INLINE unsigned long long gt_integer(double x, int shift) {
 }
 
 /* The upper bits of the integer of an element. This times the line's unit is at most the
- * scaled element's size. */
+ * scaled element's size. A line that is not finite may have any top: its sums are never
+ * trusted, and the mask keeps the shift defined. */
 GT_INLINE int gt_size_byte(unsigned long long integer, int top) {
-    const unsigned long long size = integer >> (top - GT_SIZE_BITS);
+    const unsigned long long size = integer >> ((top - GT_SIZE_BITS) & 63);
     return size < 127 ? (int)size : 127;
 }
 

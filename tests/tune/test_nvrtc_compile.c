@@ -174,15 +174,23 @@ static void compile_all(void) {
 
 /* ---- kernels to compile ---- */
 
-/* The next job, without its point; false when the family does not serve that. */
+static void describe(struct job *j, const char *dtype, const char *layout,
+                     const char *shape) {
+    struct gt_err err;
+    snprintf(j->name, sizeof j->name, "%s-%s-%s", dtype, layout, shape);
+    assert_int_equal(gt_problem_from_name(&j->problem, j->name, &err), GEMMTUNE_OK);
+}
+
+/* The next job, without its point; false when the family does not serve that. A family for
+ * batches alone gets a batch. */
 static bool prepare(const struct gt_family *f, int cc, const char *dtype,
                     const char *layout) {
     struct job *j = &job[jobs];
-    struct gt_err err;
     assert_true(jobs < JOBS_MAX);
     *j = (struct job){.device = device_of(cc), .family = f};
-    snprintf(j->name, sizeof j->name, "%s-%s-256x256x256", dtype, layout);
-    assert_int_equal(gt_problem_from_name(&j->problem, j->name, &err), GEMMTUNE_OK);
+    describe(j, dtype, layout, "256x256x256");
+    if (f && !gt_family_serves(f, &j->device, &j->problem, NULL))
+        describe(j, dtype, layout, "16x16x16,batch=1000");
     /* A looser mix that a family serves by its kernels for the strict one is not new. */
     return !f || (gt_family_serves(f, &j->device, &j->problem, NULL) &&
                   gt_family_dtype(f, &j->problem) == gt_dtype_of(&j->problem));

@@ -49,6 +49,7 @@ static inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
 #include "templates/common/residues.h"
 
 __extension__ typedef __int128 wide;
+__extension__ typedef unsigned __int128 wide_bits;
 
 enum { K_MAX = 4096, TRIALS = 20000 };
 
@@ -183,7 +184,8 @@ static void numbers_return_from_residues(void **state) {
         check_number(count, (wide)1 << bits);
         check_number(count, -((wide)1 << bits));
         for (int i = 0; i < TRIALS; i++) {
-            const wide x = ((wide)any_bits() << 64 | any_bits()) >> (128 - bits + i % bits);
+            const wide any = (wide)((wide_bits)any_bits() << 64 | any_bits());
+            const wide x = any >> (128 - bits + i % bits);
             check_number(count, x);
             check_number(count, x >> 127 != 0 ? x : -x);
         }
@@ -194,7 +196,7 @@ static void numbers_return_from_residues(void **state) {
 static void exact_numbers_stay_exact(void **state) {
     unsigned y[GT_RESIDUES_MOST];
     for (int i = 0; i < TRIALS; i++) {
-        const wide x = (wide)((int64_t)any_bits() >> (11 + i % 50)) << i % 70;
+        const wide x = ((int64_t)any_bits() >> (11 + i % 50)) * ((wide)1 << i % 70);
         for (int l = 0; l < GT_RESIDUES_MOST; l++)
             y[l] = (unsigned)modulo(
                 x % gt_modulus(l) * gt_modulus_inverse(GT_RESIDUES_MOST, l), gt_modulus(l));
