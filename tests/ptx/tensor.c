@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tensor.c - boxes of a tensor in global memory. A box lies in shared memory with its first
- * dimension contiguous. Elements outside of the tensor are read as zeros and not written.
- * See ptx.h.
+ * dimension contiguous. Elements outside of the tensor are read as zeros. They are not
+ * written, but a row's last 16 bytes are always written whole. See ptx.h.
  */
 #include "tests/ptx/inside.h"
 
@@ -110,12 +110,19 @@ void tensor_load(struct flight *f, unsigned char *smem, uint32_t at) {
     }
 }
 
+/* The elements of a row that a store writes: an H200 writes the last piece of 16 bytes whole,
+ * with what the box holds past the tensor's edge. */
+static uint32_t written_end(const struct ptx_tensor *m, const struct row *r) {
+    const uint32_t piece = 16 / m->element, end = (r->end + piece - 1) / piece * piece;
+    return r->begin == r->end ? r->end : end < m->box[0] ? end : m->box[0];
+}
+
 /* f->data: the box without its swizzle. */
 void tensor_store(struct flight *f) {
     const struct ptx_tensor *m = &f->map;
     for (uint32_t n = 0; n < rows_of(m); n++) {
         const struct row r = row_of(f, n);
-        const uint32_t bytes = (r.end - r.begin) * m->element;
+        const uint32_t bytes = (written_end(m, &r) - r.begin) * m->element;
         if (bytes == 0)
             continue;
         unsigned char *to = reach_global(f->thread, f->ins, r.global, bytes);
