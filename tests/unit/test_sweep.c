@@ -297,6 +297,34 @@ static void test_shipped(void **state) {
     gt_sweep_clear(&s);
 }
 
+/* The lists whose problems have a batch, an epilogue or arithmetic of their own. */
+static void test_lists_of_comparisons(void **state) {
+    static const struct {
+        const char *file;
+        size_t count;
+        const char *first, *last;
+    } lists[] = {
+        {"configs/bench-batched.json", 46, "f32-nn-4x4x4,batch=1000000",
+         "f16-nn-64x64x64,lda=72,ldb=72,ldc=72,batch=10000"},
+        {"configs/bench-epilogue.json", 70, "bf16-nt-4096x4096x4096",
+         "f32-nt-8192x1024x512,epi=swiglu"},
+        {"configs/bench-split.json", 30, "f32@split-nn-256x256x256",
+         "f32@split-tt-4096x4096x4096"},
+        {"configs/bench-residues.json", 15, "f64@residues-nn-1024x1024x1024",
+         "f64@residues-nn-8192x8192x1024"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        struct gt_sweep s;
+        struct gt_err err = {""};
+        assert_int_equal(gt_sweep_load(&s, lists[i].file, &err), GEMMTUNE_OK);
+        assert_int_equal(s.count, lists[i].count);
+        assert_string_equal(s.item[0].name, lists[i].first);
+        assert_string_equal(s.item[s.count - 1].name, lists[i].last);
+        gt_sweep_clear(&s);
+    }
+}
+
 static void test_out_of_memory_stays_so(void **state) {
     static const char text[] =
         "{\"format\":1,\"sizes\":[{\"dtype\":\"f32\",\"m\":[1,2],\"n\":\"1:4:1\",\"k\":1},"
@@ -321,11 +349,17 @@ static void test_out_of_memory_stays_so(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_expansion),    cmocka_unit_test(test_volumes),
-        cmocka_unit_test(test_duplicates),   cmocka_unit_test(test_many),
-        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_documents),
-        cmocka_unit_test(test_missing_file), cmocka_unit_test(test_add),
-        cmocka_unit_test(test_shipped),      cmocka_unit_test(test_out_of_memory_stays_so),
+        cmocka_unit_test(test_expansion),
+        cmocka_unit_test(test_volumes),
+        cmocka_unit_test(test_duplicates),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_documents),
+        cmocka_unit_test(test_missing_file),
+        cmocka_unit_test(test_add),
+        cmocka_unit_test(test_shipped),
+        cmocka_unit_test(test_lists_of_comparisons),
+        cmocka_unit_test(test_out_of_memory_stays_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
