@@ -110,8 +110,8 @@ void tensor_load(struct flight *f, unsigned char *smem, uint32_t at) {
     }
 }
 
-/* The elements of a row that a store writes: an H200 writes the last piece of 16 bytes whole,
- * with what the box holds past the tensor's edge. */
+/* The end of the elements of a row that a store writes. An H200 writes the last piece of 16
+ * bytes whole, with the elements that the box holds past the tensor's edge. */
 static uint32_t written_end(const struct ptx_tensor *m, const struct row *r) {
     const uint32_t piece = 16 / m->element, end = (r->end + piece - 1) / piece * piece;
     return r->begin == r->end ? r->end : end < m->box[0] ? end : m->box[0];
