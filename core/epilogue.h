@@ -16,8 +16,8 @@
  *     primary     = number | name [ index ] | function "(" expression { "," expression }
  * ")" | type "(" expression ")" | "(" expression ")"
  *
- * There are no blanks. A tree has the problem's types, so that the tree alone says what a
- * kernel computes.
+ * There are no blanks. A name with an index that is not declared is an operand of C's type.
+ * A tree has the problem's types, so that the tree alone says what a kernel computes.
  */
 #ifndef GT_CORE_EPILOGUE_H
 #define GT_CORE_EPILOGUE_H

@@ -9,13 +9,20 @@
 #include "core/text.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- errors ---------------------------------------------------------------- */
 
 int gt_epi_refuse(const struct gt_epi_parser *p, const char *at, size_t len,
-                  const char *what) {
+                  const char *fmt, ...) {
     const char *where = p->inside != NULL ? p->inside : at;
+    char what[128];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(what, sizeof what, fmt, args);
+    va_end(args);
     (void)gt_fail(p->err, GEMMTUNE_EPARSE, "column %d of the epilogue: \"%.*s\" %s",
                   (int)(where - p->start) + 1, (int)len, at, what);
     return -1;
@@ -93,6 +100,36 @@ bool gt_epi_take_index(int32_t *shape, struct gt_epi_parser *p) {
             return true;
         }
     return gt_epi_expected(p, "[i], [j] or [i,j]") > 0;
+}
+
+/* ---- names ----------------------------------------------------------------- */
+
+bool gt_epi_check_name(const struct gt_epi_parser *p, const char *word, size_t len) {
+    gemmtune_dtype type;
+    if (len >= GT_EPILOGUE_NAME_MAX)
+        return gt_epi_refuse(p, word, len, "is a name of more than %d bytes",
+                             GT_EPILOGUE_NAME_MAX - 1) > 0;
+    if (gt_epi_op_named(word, len) != GT_EPI_OPS || gt_type_by_name(&type, word, len) ||
+        gt_epi_is_word("i", word, len) || gt_epi_is_word("j", word, len))
+        return gt_epi_refuse(p, word, len, "has a meaning already") > 0;
+    if (gt_epi_operand_named(p->e, word, len) >= 0 ||
+        gt_epi_statement_named(p->e, word, len) >= 0)
+        return gt_epi_refuse(p, word, len, "is named a second time") > 0;
+    return true;
+}
+
+bool gt_epi_add_operand(struct gt_epi_parser *p, const char *word, size_t len,
+                        int32_t shape, gemmtune_dtype type) {
+    struct gt_epilogue *e = p->e;
+    if (e->operands == GT_EPILOGUE_OPERANDS_MAX)
+        return gt_epi_refuse(p, word, len,
+                             "is one operand too many: at most %d are allowed",
+                             GT_EPILOGUE_OPERANDS_MAX) > 0;
+    struct gt_epi_operand *x = &e->operand[e->operands++];
+    memcpy(x->name, word, len);
+    x->shape = shape;
+    x->type = (int32_t)type;
+    return true;
 }
 
 /* ---- nodes ----------------------------------------------------------------- */
@@ -180,9 +217,30 @@ static int parse_operand(struct gt_epi_parser *p, int index, const char *word, s
     if (!gt_epi_take_index(&shape, p))
         return -1;
     if (shape != x->shape)
-        return gt_epi_refuse(p, word, len, "has another index in its declaration");
+        return gt_epi_refuse(p, word, len, "has another index where it stands first");
     p->read |= 1U << index;
     return add_leaf(p, GT_EPI_OPERAND, index, kind_of_type(p->e, x->type));
+}
+
+/* A name with an index that was not declared is an operand of C's type. A name without one
+ * may be a slip of the pen. */
+static int parse_undeclared(struct gt_epi_parser *p, const char *word, size_t len) {
+    int32_t shape;
+    const char *index = p->at;
+    if (!gt_epi_take_index(&shape, p))
+        return -1;
+    if (shape == GT_EPI_SCALAR)
+        return gt_epi_refuse(p, word, len,
+                             "is not declared: a scalar needs a declaration such as "
+                             "%.*s:f32 ahead of the assignments",
+                             (int)len, word);
+    if (gt_epi_is_word("d", word, len) || gt_epi_is_word("d2", word, len))
+        return gt_epi_refuse(p, word, len, "is an output, not an operand");
+    if (!gt_epi_check_name(p, word, len) ||
+        !gt_epi_add_operand(p, word, len, shape, (gemmtune_dtype)p->e->type_c))
+        return -1;
+    p->at = index;
+    return parse_operand(p, p->e->operands - 1, word, len);
 }
 
 static int parse_local(struct gt_epi_parser *p, int index) {
@@ -239,8 +297,7 @@ static int parse_word(struct gt_epi_parser *p) {
         return parse_cast(p, type, word, len);
     if (operand >= 0)
         return parse_operand(p, operand, word, len);
-    return local >= 0 ? parse_local(p, local)
-                      : gt_epi_refuse(p, word, len, "is not declared");
+    return local >= 0 ? parse_local(p, local) : parse_undeclared(p, word, len);
 }
 
 static int parse_primary(struct gt_epi_parser *p) {
@@ -258,7 +315,8 @@ static int parse_primary(struct gt_epi_parser *p) {
 
 static bool enter(struct gt_epi_parser *p) {
     return p->depth++ < GT_EPILOGUE_DEPTH_MAX ||
-           gt_epi_refuse(p, p->at, 1, "is nested more than 24 deep") > 0;
+           gt_epi_refuse(p, p->at, 1, "is nested more than %d deep",
+                         GT_EPILOGUE_DEPTH_MAX) > 0;
 }
 
 static int parse_unary(struct gt_epi_parser *p) {

@@ -21,9 +21,9 @@ struct gt_epi_parser {
     struct gt_err *err;
 };
 
-/* Fails at a part of the text; `what` goes on from the quoted part. Returns -1. */
+/* Fails at a part of the text; the format goes on from the quoted part. Returns -1. */
 int gt_epi_refuse(const struct gt_epi_parser *p, const char *at, size_t len,
-                  const char *what);
+                  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* Fails with the thing that was expected at the parser's place. Returns -1. */
 int gt_epi_expected(const struct gt_epi_parser *p, const char *what);
 
@@ -38,6 +38,12 @@ bool gt_epi_is_word(const char *name, const char *word, size_t len);
 /* Takes an index; SCALAR when none is there. */
 bool gt_epi_take_index(int32_t *shape, struct gt_epi_parser *p);
 
+/* Whether a text may give this name: it is not one of the language, it is not too long, and
+ * nothing else has it. */
+bool gt_epi_check_name(const struct gt_epi_parser *p, const char *word, size_t len);
+/* Adds an operand whose name has been checked. */
+bool gt_epi_add_operand(struct gt_epi_parser *p, const char *word, size_t len,
+                        int32_t shape, gemmtune_dtype type);
 /* The operand or statement of this name, or -1. */
 int gt_epi_operand_named(const struct gt_epilogue *e, const char *word, size_t len);
 int gt_epi_statement_named(const struct gt_epilogue *e, const char *word, size_t len);

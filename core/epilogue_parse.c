@@ -9,28 +9,15 @@
 
 /* ---- statements ------------------------------------------------------------ */
 
-/* A name that a text may give: not one of the language, and not too long. */
-static bool check_name(const struct gt_epi_parser *p, const char *word, size_t len) {
-    gemmtune_dtype type;
-    if (len >= GT_EPILOGUE_NAME_MAX)
-        return gt_epi_refuse(p, word, len, "is a name of more than 15 bytes") > 0;
-    if (gt_epi_op_named(word, len) != GT_EPI_OPS || gt_type_by_name(&type, word, len) ||
-        gt_epi_is_word("i", word, len) || gt_epi_is_word("j", word, len))
-        return gt_epi_refuse(p, word, len, "has a meaning already") > 0;
-    if (gt_epi_operand_named(p->e, word, len) >= 0 ||
-        gt_epi_statement_named(p->e, word, len) >= 0)
-        return gt_epi_refuse(p, word, len, "is named a second time") > 0;
-    return true;
-}
-
 /* Adds a statement; its name has been checked. */
 static bool add_statement(struct gt_epi_parser *p, const char *word, size_t len, int root) {
     struct gt_epilogue *e = p->e;
     if (e->node[root].kind == GT_EPI_TRUTH)
         return gt_epi_refuse(p, word, len, "is assigned a comparison, not a number") > 0;
     if (e->statements == GT_EPILOGUE_STATEMENTS_MAX)
-        return gt_epi_refuse(p, word, len, "is a ninth assignment: at most 8 are allowed") >
-               0;
+        return gt_epi_refuse(p, word, len,
+                             "is one assignment too many: at most %d are allowed",
+                             GT_EPILOGUE_STATEMENTS_MAX) > 0;
     struct gt_epi_statement *s = &e->statement[e->statements];
     memcpy(s->name, word, len);
     s->root = root;
@@ -44,22 +31,10 @@ static bool add_statement(struct gt_epi_parser *p, const char *word, size_t len,
 
 /* Takes "=expression" behind a name. */
 static bool take_assignment(struct gt_epi_parser *p, const char *word, size_t len) {
-    if (!check_name(p, word, len) || !gt_epi_expect(p, "=", "\"=\""))
+    if (!gt_epi_check_name(p, word, len) || !gt_epi_expect(p, "=", "\"=\""))
         return false;
     const int root = gt_epi_take_expression(p);
     return root >= 0 && add_statement(p, word, len, root);
-}
-
-static bool add_operand(struct gt_epi_parser *p, const char *word, size_t len,
-                        int32_t shape, gemmtune_dtype type) {
-    struct gt_epilogue *e = p->e;
-    if (e->operands == GT_EPILOGUE_OPERANDS_MAX)
-        return gt_epi_refuse(p, word, len, "is a ninth operand: at most 8 are allowed") > 0;
-    struct gt_epi_operand *x = &e->operand[e->operands++];
-    memcpy(x->name, word, len);
-    x->shape = shape;
-    x->type = (int32_t)type;
-    return true;
 }
 
 /* d2 is declared like a matrix; *seen tells whether it was. */
@@ -80,7 +55,7 @@ static bool take_declaration(struct gt_epi_parser *p, const char *word, size_t l
                              bool *d2) {
     int32_t shape;
     gemmtune_dtype type;
-    if (!check_name(p, word, len) || !gt_epi_take_index(&shape, p) ||
+    if (!gt_epi_check_name(p, word, len) || !gt_epi_take_index(&shape, p) ||
         !gt_epi_expect(p, ":", "\":\""))
         return false;
     const char *name = p->at;
@@ -95,7 +70,7 @@ static bool take_declaration(struct gt_epi_parser *p, const char *word, size_t l
         return declare_d2(p, word, shape, type, d2);
     if (gt_type_is_float(type) && gt_type_unit(type) < gt_type_unit(gt_epilogue_real(p->e)))
         return gt_epi_refuse(p, name, name_len, "holds more than the arithmetic does") > 0;
-    return add_operand(p, word, len, shape, type);
+    return gt_epi_add_operand(p, word, len, shape, type);
 }
 
 /* ---- shorthands ------------------------------------------------------------ */
@@ -117,7 +92,7 @@ static bool declare_step(struct gt_epi_parser *p, const struct gt_epilogue_step 
             return false;
         (void)gt_epi_accept(&q, ";");
         if (gt_epi_operand_named(e, word, len) < 0 &&
-            !add_operand(&q, word, len, shape, type))
+            !gt_epi_add_operand(&q, word, len, shape, type))
             return false;
     }
     return true;

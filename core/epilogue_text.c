@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* epilogue_text.c - from tree to text, and the canonical text. */
-#include "core/epilogue.h"
-
 #include "core/decimal.h"
+#include "core/epilogue_expression.h"
 #include "core/epilogue_op.h"
 #include "core/page.h"
 
@@ -109,52 +108,33 @@ int gt_epilogue_print(const struct gt_epilogue *e, char *buf, size_t size) {
 
 /* ---- shorthands ------------------------------------------------------------ */
 
-static bool reads_operand(const struct gt_epilogue *e, int at, const char *name,
-                          enum gt_epi_shape shape) {
-    const struct gt_epi_node *node = &e->node[at];
-    if (node->op != GT_EPI_OPERAND)
-        return false;
-    const struct gt_epi_operand *x = &e->operand[node->arg[0]];
-    return strcmp(x->name, name) == 0 && x->shape == (int32_t)shape;
-}
+/* The longest `means` of a step, with its NUL. */
+enum { MEANING_MAX = 32 };
 
-/* Whether the node at is `op` of something and of the operand. */
-static bool joins(const struct gt_epilogue *e, int at, enum gt_epi_op_id op,
-                  const char *name, enum gt_epi_shape shape) {
-    return e->node[at].op == op && reads_operand(e, e->node[at].arg[1], name, shape);
-}
-
-/* The shorthand that makes the node, and the node that it is applied to. */
-static const char *step_of(int *inner, const struct gt_epilogue *e, int at) {
-    static const struct {
-        const char *step;
-        enum gt_epi_op_id op;
-        const char *operand;
-        enum gt_epi_shape shape;
-    } binaries[] = {
-        {"bias", GT_EPI_ADD, "bias", GT_EPI_COLUMNS},
-        {"row_bias", GT_EPI_ADD, "bias", GT_EPI_ROWS},
-        {"residual", GT_EPI_ADD, "res", GT_EPI_MATRIX},
-        {"scale_rows", GT_EPI_MUL, "sa", GT_EPI_ROWS},
-        {"scale_cols", GT_EPI_MUL, "sb", GT_EPI_COLUMNS},
-    };
-    const int left = e->node[at].arg[0];
-    *inner = left;
-    if (gt_epi_ops[e->node[at].op].args == 1)
-        return gt_epi_ops[e->node[at].op].text;
-    if (joins(e, at, GT_EPI_MUL, "sb", GT_EPI_COLUMNS) &&
-        joins(e, left, GT_EPI_MUL, "sa", GT_EPI_ROWS)) {
-        *inner = e->node[left].arg[0];
-        return "dequantise";
-    }
-    if (joins(e, at, GT_EPI_MUL, "up", GT_EPI_MATRIX) && e->node[left].op == GT_EPI_SILU) {
-        *inner = e->node[left].arg[0];
-        return "swiglu";
-    }
-    for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++)
-        if (joins(e, at, binaries[i].op, binaries[i].operand, binaries[i].shape))
-            return binaries[i].step;
+/* The step whose meaning the node is, when the node `inner` is the step's x; or NULL. */
+static const char *step_from(int inner, const struct gt_epilogue *e, int at) {
+    struct gt_epilogue cut = *e;
+    char text[MEANING_MAX];
+    struct gt_page w = gt_page_of(text, sizeof text);
+    cut.node[inner] = (struct gt_epi_node){.op = GT_EPI_X};
+    put_node(&w, &cut, at, GT_EPI_LOOSE);
+    for (const struct gt_epilogue_step *s = gt_epilogue_steps; s->name != NULL; s++)
+        if (w.len < MEANING_MAX && strcmp(s->means, text) == 0)
+            return s->name;
     return NULL;
+}
+
+/* The step that makes the node, and the node that it is applied to. A step is one operation
+ * or two; the longer one is preferred. */
+static const char *step_of(int *inner, const struct gt_epilogue *e, int at) {
+    const int left = e->node[at].arg[0];
+    const char *two = NULL;
+    if (gt_epi_ops[e->node[at].op].args == 0)
+        return NULL;
+    if (gt_epi_ops[e->node[left].op].args > 0)
+        two = step_from(e->node[left].arg[0], e, at);
+    *inner = two != NULL ? e->node[left].arg[0] : left;
+    return two != NULL ? two : step_from(left, e, at);
 }
 
 /* Writes the steps that lead from x to the node; false when the text does not fit or there
@@ -197,13 +177,17 @@ static bool try_shorthand(char text[GT_EPILOGUE_MAX], const struct gt_epilogue *
     return w.len < GT_EPILOGUE_MAX && means(text, e);
 }
 
-/* A bit for each operand whose type is not the one that a shorthand gives it. */
-static unsigned unusual_types(const struct gt_epilogue *e) {
+/* A bit for each operand whose type is not the one that the shorthand gives it. */
+static unsigned unusual_types(const struct gt_epilogue *e, const char *word) {
+    struct gt_epilogue usual;
     unsigned unusual = 0;
+    if (gt_epilogue_parse(&usual, word, (gemmtune_dtype)e->type_c,
+                          (gemmtune_dtype)e->type_acc, NULL) != GEMMTUNE_OK)
+        return ~0U;
     for (int i = 0; i < e->operands; i++) {
         const char *name = e->operand[i].name;
-        const bool scales = strcmp(name, "sa") == 0 || strcmp(name, "sb") == 0;
-        if (e->operand[i].type != (scales ? (int32_t)gt_epilogue_real(e) : e->type_c))
+        const int same = gt_epi_operand_named(&usual, name, strlen(name));
+        if (same < 0 || usual.operand[same].type != e->operand[i].type)
             unusual |= 1U << i;
     }
     return unusual;
@@ -212,7 +196,7 @@ static unsigned unusual_types(const struct gt_epilogue *e) {
 static bool find_shorthand(char text[GT_EPILOGUE_MAX], const struct gt_epilogue *e) {
     char word[GT_EPILOGUE_MAX];
     return e->statements == 1 && find_steps(word, e, e->statement[e->d].root) &&
-           (try_shorthand(text, e, word, unusual_types(e)) ||
+           (try_shorthand(text, e, word, unusual_types(e, word)) ||
             try_shorthand(text, e, word, ~0U));
 }
 

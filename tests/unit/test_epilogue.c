@@ -76,6 +76,10 @@ static void test_one_meaning_has_one_text(void **state) {
         {"bias[j]:f32;dequantise_bias", "bias[j]:f32;sa[i]:f32;sb[j]:f32;dequantise_bias"},
         {"up[i,j]:f32;d=silu(x)*up[i,j]", "swiglu"},
         {"up[i,j]:f32;d=up[i,j]*silu(x)", "up[i,j]:f32;d=up[i,j]*silu(x)"},
+        {"d=relu(x+bias[j])", "bias_relu"},
+        {"d=silu(x)*up[i,j]", "swiglu"},
+        {"s:f32;d=s*r[i,j]+b[j]*x+r[i,j]",
+         "s:f32;r[i,j]:f32;b[j]:f32;d=s*r[i,j]+b[j]*x+r[i,j]"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -90,6 +94,9 @@ static void test_types_of_shorthands(void **state) {
     assert_canonical("sa[i]:f32;d=x*sa[i]", BF16, I32, "scale_rows");
     assert_canonical("sa[i]:f64;d=x*sa[i]", F64, F64, "scale_rows");
     assert_canonical("sa[i]:f32;d=x*sa[i]", F64, F64, "sa[i]:f32;scale_rows");
+    assert_canonical("d=x+bias[j]", BF16, F32, "bias");
+    assert_canonical("d=x*sa[i]", BF16, F32, "sa[i]:bf16;scale_rows");
+    assert_canonical("d=x*q[i,j]", BF16, I32, "q[i,j]:bf16;d=x*q[i,j]");
 }
 
 static void test_every_shorthand_is_its_expression(void **state) {
@@ -184,7 +191,15 @@ static void test_refusals_name_column_and_part(void **state) {
         {"b[j]:f64;d=x+b[j]", "column 6 of the epilogue: \"f64\" holds more than"},
         {"d=f64(x)", "column 3 of the epilogue: \"f64\" holds more than"},
         {"d=y", "column 3 of the epilogue: \"y\" is not declared"},
-        {"d=x*d", "column 5 of the epilogue: \"d\" is not declared"},
+        {"d=x*d", "column 5 of the epilogue: \"d\" is not declared: a scalar needs a"},
+        {"d=x*d[i,j]", "column 5 of the epilogue: \"d\" is an output, not an operand"},
+        {"d2=x;d=x+d2[i]", "expected an operator"},
+        {"d=b[j]+b[i]", "column 8 of the epilogue: \"b\" has another index where it"},
+        {"d=x+i[j]", "column 5 of the epilogue: \"i\" has a meaning already"},
+        {"d=x+b[k]", "column 6 of the epilogue: expected [i], [j] or [i,j], not \"[\""},
+        {"d=x+b[j];b=x;d2=b", "column 10 of the epilogue: \"b\" is named a second time"},
+        {"d=a[i]+b[i]+e[i]+f[i]+g[i]+h[i]+k[i]+l[i]+m[i]",
+         "column 43 of the epilogue: \"m\" is one operand too many"},
         {"exp=x;d=x", "column 1 of the epilogue: \"exp\" has a meaning already"},
         {"i:f32;d=x*i", "column 1 of the epilogue: \"i\" has a meaning already"},
         {"t=x;t=x;d=t", "column 5 of the epilogue: \"t\" is named a second time"},
@@ -210,9 +225,9 @@ static void test_refusals_name_column_and_part(void **state) {
         {"d=.5", "expected a number"},
         {"d=0x10", "column 3 of the epilogue: \"0x\" is not a number"},
         {"a:f32;b:f32;e:f32;f:f32;g:f32;h:f32;k:f32;l:f32;m:f32;d=x",
-         "column 49 of the epilogue: \"m\" is a ninth operand"},
+         "column 49 of the epilogue: \"m\" is one operand too many: at most 8"},
         {"a=x;b=a;e=b;f=e;g=f;h=g;k=h;l=k;d=l",
-         "column 33 of the epilogue: \"d\" is a ninth assignment"},
+         "column 33 of the epilogue: \"d\" is one assignment too many: at most 8"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
