@@ -169,21 +169,31 @@ static gt_status parse_rank(struct gt_family *f, struct gt_node n, struct gt_err
     return status;
 }
 
-static gt_status parse_role(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    static const char *const words[] = {
-        [GT_ROLE_BASELINE] = "baseline", [GT_ROLE_TEXTBOOK] = "textbook"};
+/* The place, from 1, of an optional word in a list that begins and ends with NULL; 0 when
+ * it is absent. `allowed` names the words for people. */
+static gt_status parse_word(int *place, const char *const *words, struct gt_node n,
+                            const char *allowed, struct gt_err *err) {
     const char *word;
+    *place = 0;
     if (gt_json_kind(n) == GT_JSON_ABSENT)
         return GEMMTUNE_OK;
     const gt_status status = gt_json_string(&word, n, err);
     if (status != GEMMTUNE_OK)
         return status;
-    for (int i = GT_ROLE_BASELINE; i <= GT_ROLE_TEXTBOOK; i++)
+    for (int i = 1; words[i] != NULL; i++)
         if (strcmp(words[i], word) == 0)
-            f->role = (enum gt_role)i;
-    return f->role != GT_ROLE_NONE
-               ? GEMMTUNE_OK
-               : gt_json_fail(n, err, "is not \"baseline\" or \"textbook\"");
+            *place = i;
+    return *place > 0 ? GEMMTUNE_OK : gt_json_fail(n, err, "is not %s", allowed);
+}
+
+static gt_status parse_role(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    static const char *const words[] = {
+        [GT_ROLE_BASELINE] = "baseline", [GT_ROLE_TEXTBOOK] = "textbook", NULL};
+    int role;
+    const gt_status status =
+        parse_word(&role, words, n, "\"baseline\" or \"textbook\"", err);
+    f->role = (enum gt_role)role;
+    return status;
 }
 
 static gt_status parse_overlap(struct gt_family *f, struct gt_node n, struct gt_err *err) {
@@ -194,23 +204,15 @@ static gt_status parse_overlap(struct gt_family *f, struct gt_node n, struct gt_
 }
 
 static gt_status parse_batch(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    static const char *const words[] = {
-        [GT_BATCHING_GRID] = "grid",
-        [GT_BATCHING_OWN] = "own",
-        [GT_BATCHING_ONLY] = "only",
-    };
-    const char *word;
-    if (gt_json_kind(n) == GT_JSON_ABSENT)
-        return GEMMTUNE_OK;
-    const gt_status status = gt_json_string(&word, n, err);
-    if (status != GEMMTUNE_OK)
-        return status;
-    for (int i = GT_BATCHING_GRID; i <= GT_BATCHING_ONLY; i++)
-        if (strcmp(words[i], word) == 0)
-            f->batching = (enum gt_batching)i;
-    return f->batching != GT_BATCHING_NONE
-               ? GEMMTUNE_OK
-               : gt_json_fail(n, err, "is not \"grid\", \"own\" or \"only\"");
+    static const char *const words[] = {[GT_BATCHING_GRID] = "grid",
+                                        [GT_BATCHING_OWN] = "own",
+                                        [GT_BATCHING_ONLY] = "only",
+                                        NULL};
+    int batching;
+    const gt_status status =
+        parse_word(&batching, words, n, "\"grid\", \"own\" or \"only\"", err);
+    f->batching = (enum gt_batching)batching;
+    return status;
 }
 
 static gt_status parse_per_problem(struct gt_family *f, struct gt_node n,
