@@ -210,6 +210,12 @@ struct ptx_code {
     int files;
 };
 
+/* ---- words.c ---- */
+
+/* The list with room for one more element than `count`. New elements are zeros. NULL: no
+ * memory, and the old list stays as it is. */
+void *grown_list(void *old, size_t count, size_t *room, size_t size);
+
 /* ---- opcode.c ---- */
 
 /* Whether the instruction's name is known; fills everything that it decides. */

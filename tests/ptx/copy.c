@@ -5,17 +5,12 @@
  */
 #include "tests/ptx/inside.h"
 
-#include <stdlib.h>
-
 static struct small_copy *add(struct thread *t, const struct ins *ins) {
-    if (t->copies == t->copy_room) {
-        const size_t room = t->copy_room ? 2 * t->copy_room : 16;
-        struct small_copy *grown = realloc(t->copy, room * sizeof *grown);
-        if (!grown)
-            fail(t, ins, PTX_FAILED, "no memory for a copy");
-        t->copy = grown;
-        t->copy_room = room;
-    }
+    struct small_copy *list =
+        grown_list(t->copy, t->copies, &t->copy_room, sizeof *t->copy);
+    if (!list)
+        fail(t, ins, PTX_FAILED, "no memory for a copy");
+    t->copy = list;
     struct small_copy *c = &t->copy[t->copies++];
     *c = (struct small_copy){.ins = ins, .group = t->copy_group};
     return c;

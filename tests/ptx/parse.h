@@ -61,6 +61,7 @@ struct reader {
 /* ---- words.c ---- */
 
 _Noreturn void refuse(struct reader *r, const char *what, const char *word);
+/* grown_list, which refuses the module when there is no memory. */
 void *grow(struct reader *r, void *old, size_t count, size_t *room, size_t size);
 /* Blanks and comments. */
 void skip(struct reader *r);

@@ -287,14 +287,10 @@ static void start(struct thread *t, const struct ins *ins) {
     if (!gather_group(t, ins))
         return;
     check_product(t, ins);
-    if (g->products == g->room) {
-        const size_t room = g->room ? 2 * g->room : 16;
-        struct product *grown = realloc(g->product, room * sizeof *grown);
-        if (!grown)
-            fail(t, ins, PTX_FAILED, "no memory for a product");
-        g->product = grown;
-        g->room = room;
-    }
+    struct product *list = grown_list(g->product, g->products, &g->room, sizeof *list);
+    if (!list)
+        fail(t, ins, PTX_FAILED, "no memory for a product");
+    g->product = list;
     struct product *p = &g->product[g->products++];
     *p = (struct product){.ins = ins,
                           .a = operand(t, ins, 1),

@@ -11,15 +11,22 @@ void refuse(struct reader *r, const char *what, const char *word) {
     longjmp(r->out, 1);
 }
 
-void *grow(struct reader *r, void *old, size_t count, size_t *room, size_t size) {
+void *grown_list(void *old, size_t count, size_t *room, size_t size) {
     if (count < *room)
         return old;
-    const size_t wanted = *room ? 2 * *room : 256;
+    const size_t wanted = *room ? 2 * *room : 16;
     void *grown = realloc(old, wanted * size);
     if (!grown)
-        refuse(r, "no memory for", "the module");
+        return NULL;
     memset((char *)grown + *room * size, 0, (wanted - *room) * size);
     *room = wanted;
+    return grown;
+}
+
+void *grow(struct reader *r, void *old, size_t count, size_t *room, size_t size) {
+    void *grown = grown_list(old, count, room, size);
+    if (!grown)
+        refuse(r, "no memory for", "the module");
     return grown;
 }
 
