@@ -12,10 +12,14 @@ uint64_t mix(uint64_t z) {
     return z ^ (z >> 31);
 }
 
+static uint64_t hash_bytes(uint64_t hash, const char *text, size_t len) {
+    for (const char *at = text; at < text + len; at++)
+        hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+    return hash;
+}
+
 uint64_t hash_text(uint64_t hash, const char *text) {
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
-    return mix(hash);
+    return mix(hash_bytes(hash, text, strlen(text)));
 }
 
 double fraction(uint64_t hash) {
@@ -73,8 +77,7 @@ static uint64_t hash_kernel(uint64_t hash, const char *text) {
     const char *kernel = strstr(text, file);
     if (!kernel)
         return hash_text(hash, text);
-    for (const char *at = text; at < kernel; at++)
-        hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+    hash = hash_bytes(hash, text, (size_t)(kernel - text));
     for (const char *next = kernel; (next = strstr(next, file)); next++)
         kernel = next;
     return hash_text(hash, kernel);
