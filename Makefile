@@ -73,9 +73,8 @@ DEVICE := $(call bins,device) $(call pick,$(HEADERS))
 TUNE   := $(call bins,tune) $(call pick,$(filter-out %/lib.sh,$(wildcard tests/tune/*.sh)))
 CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
 # `make check` leaves these to `make check-long`,
-LONG_ONLY := again agree bench evaluate faults passes ptx ptx_trials test_accept test_library_tuned \
-             test_nvrtc_compile \
-             workspace_limits
+LONG_ONLY := again agree bench evaluate faults passes ptx ptx_trials test_accept \
+             test_library_tuned test_nvrtc_compile workspace_limits
 # and of these it does a part.
 LONG_REST := kill slurm test_library test_mutants
 named = $(filter $(foreach t,$1,%/$t %/$t.sh),$(TUNE) $(DEVICE))
@@ -129,8 +128,8 @@ $(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $1 $(LIBS)
 endef
 
 .PHONY: all demo check check-all check-long check-long-all check-quick check-unit \
-        check-device check-tune check-cli check-threads check-nvrtc check-ptx test-programs examples fuzz lint format format-check \
-        install uninstall clean setup dist man FORCE
+        check-device check-tune check-cli check-threads check-nvrtc check-ptx test-programs \
+        examples fuzz lint format format-check install uninstall clean setup dist man FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -223,7 +222,7 @@ $(B)/tests/fuzz/replay_%.o: FILE_CFLAGS = -DGT_FUZZ_STANDALONE
 $(B)/tests/fuzz/replay_%.o: tests/fuzz/fuzz_%.c $(B)/flags
 	$(call compile)
 
-# What the tests themselves need.
+# Programs that tests use.
 GUARD := $(B)/tests/guard
 $(GUARD): $(GUARD).o
 	$(call link)
@@ -241,7 +240,7 @@ check-tune: $(B)/gemmtune $(filter $(B)/%,$(TUNE)) $(TOOLS)
 	@$(RUN) $(TUNE)
 check-cli: all $(TOOLS)
 	@$(RUN) $(CLI)
-# What needs no device, and little time: for sanitizers.
+# The tests that need no device and little time: for sanitizers.
 check-quick: all $(UNIT) $(REPLAY) $(TOOLS)
 	@$(RUN) $(CLI) $(UNIT)
 threaded := $(filter $(THREADED:%=$(B)/tests/unit/%),$(UNIT))
@@ -311,8 +310,8 @@ SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu,$(wildcard tools/*)) $(wild
     $(wildcard configs/slurm/*)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
 
-# What cppcheck gets wrong more often than right: memory that a callee fills or keeps, a result
-# chosen by ?:, `sizeof list.x / sizeof *list.x`. -Wall and the sanitizers find the real ones.
+# Warnings of cppcheck that are wrong more often than right: memory that a callee fills or
+# keeps, a result chosen by ?:, `sizeof list.x / sizeof *list.x`. -Wall and the sanitizers find the real ones.
 # readdir_r, which it recommends, is deprecated.
 CPPCHECK_OFF := uninitvar memleak leakReturnValNotUsed nullPointerRedundantCheck \
                 arrayIndexOutOfBounds readdirCalled missingIncludeSystem unmatchedSuppression

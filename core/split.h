@@ -9,7 +9,7 @@
  * has the same number. */
 enum { GT_SPLIT_DEPTH = 32 };
 
-/* What splitting alone takes from a product, in units of u |a||b|. */
+/* The error of one product a b that comes from splitting alone, in units of u |a||b|. */
 enum { GT_SPLIT_PARTS = 9 };
 
 /* f, where |c - r| <= f u |A||B| holds for an element c of a product of depth k, with u =

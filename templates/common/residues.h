@@ -131,7 +131,7 @@ GT_INLINE int gt_size_byte(unsigned long long integer, int top) {
     return size < 127 ? (int)size : 127;
 }
 
-/* What gt_residue needs of a modulus. */
+/* The numbers of a modulus that gt_residue uses. */
 struct __align__(16) gt_reducer {
     unsigned p, reciprocal;
     unsigned weights[2]; /* byte i, of 8: 2^(8 i) modulo p; for A times inverse(l) */
@@ -160,7 +160,7 @@ GT_INLINE int gt_residue(struct gt_reducer r, unsigned long long integer, int ne
 
 /* ---- a sum ---- */
 
-/* What gt_sum_residue needs of a modulus. */
+/* The numbers of a modulus that gt_sum_residue uses. */
 struct gt_divisor {
     unsigned p, above, reciprocal;
 };
@@ -180,7 +180,7 @@ GT_INLINE unsigned gt_sum_residue(int sum, struct gt_divisor d) {
     return x - (__umulhi(x, d.reciprocal) >> 7) * d.p;
 }
 
-/* What gt_total_add needs of a modulus. */
+/* The numbers of a modulus that gt_total_add uses. */
 struct __align__(16) gt_cofactor {
     int limb[GT_LIMBS]; /* of M / p(l), which has 118 bits */
     float share;        /* 1 / p(l) */

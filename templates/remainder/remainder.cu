@@ -95,7 +95,7 @@ GT_INLINE struct operand operand_of(const gt_ab *at, gt_long ld, int along, gt_l
 
 /* ---- lines -------------------------------------------------------------------------- */
 
-/* What a line's elements have in common: see gt_line_of. */
+/* The sizes and the lowest bit of a line's elements: gt_line_of takes them. */
 struct found {
     double most, sum;
     int lowest;
@@ -610,7 +610,7 @@ GT_INLINE void find_tile(int *row, int *col, int tile, int tiles_m, int tiles_n)
     *col = in_band / high * BN;
 }
 
-/* What all tiles of a block share. */
+/* A block's state, which is the same for each of its tiles. */
 struct block {
     struct ring ring;
     int *doubt; /* shared: 1 when a sum of the tile is not trusted */

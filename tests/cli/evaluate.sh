@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What evaluate says to bad input, without a device.
+# evaluate's answers to bad input, without a device.
 . "${GT_SRC:-.}/tests/cli/lib.sh"
 export OCL_ICD_VENDORS="$work/nothing" # no OpenCL platform
 export CUDA_VISIBLE_DEVICES=           # no CUDA device

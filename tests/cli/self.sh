@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What tests/run says of tests that pass, fail, crash, hang and work for ever, how many it
-# runs at once, and that no process of a test stays behind.
+# tests/run reports tests that pass, fail, crash, hang and work for ever. It runs as many at
+# once as it is told, and no process of a test stays behind.
 # shellcheck disable=SC2016 # the programs below are texts
 . "${GT_SRC:-.}/tests/cli/lib.sh"
 mkdir "$work/tests"

@@ -186,7 +186,7 @@ is "what a rival writes over is not our fault" "$code $(lines outcome | tr '\n' 
 has "what a rival writes over: said so" "$(lines note | head -n 1)" "cublas: wrong_result: "
 unset FAKE_CUBLAS
 
-# What fails without any rival is ours.
+# A failure without any rival is ours.
 FAKE_CUDA_SCRIPT="corrupt/gemm@0" bench "$one" --json
 is "ours wrong: exit 5" "$code" 5
 FAKE_CUDA_SCRIPT="hang/gemm@0" bench "$one" "$other" --json --timeout 3s --against cublas

@@ -186,7 +186,7 @@ has "does not compile: the compiler's words" \
     "$(rows "$TMPDIR/faulty.db" "$problem" outcome error)" \
     'compile|family few: gemmtune.cu(1): error: the test wants no kernel with'
 
-# What is nobody's fault fails the problem with one sentence.
+# A failure that no candidate caused fails the problem with one sentence.
 # fails NAME SCRIPT PATTERN
 fails() {
     rm -f "$TMPDIR"/faulty.db*

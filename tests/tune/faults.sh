@@ -62,7 +62,7 @@ is "and no winner" \
     "$(sql "$db" "SELECT count(*) FROM record r JOIN subject s ON s.id = r.subject
                   WHERE s.problem LIKE 'f64%'")" 0
 
-# What comes after a candidate that wrote to its inputs is judged by good data.
+# The candidate after one that wrote to its inputs is judged by good data.
 tune f32-nn-16x16x16 --db "$db" --templates "$families" --effort full --family inputs \
     --family race
 is "nothing spoils the trials after it" \

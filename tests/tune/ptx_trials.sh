@@ -86,7 +86,7 @@ tune f64-nn-33x18x20 --db "$TMPDIR/ptx.db" --family naive --effort quick --budge
 is "a problem is tuned" "$(sql "$TMPDIR/ptx.db" \
     "SELECT count(*) FROM record WHERE rank = 0 AND verified = 1")" 1
 
-# What a kernel does wrong comes out in its trial's line.
+# A kernel's error stands in its trial's line.
 FAKE_CUDA_STEPS=100 "$GEMMTUNE" trial f64-nn-33x18x20 --device 0 --untimed --family naive \
     >"$TMPDIR/out" 2>&1
 has "a failure names the kernel" "$(cat "$TMPDIR/out")" "takes more than 100 instructions"

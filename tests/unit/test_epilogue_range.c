@@ -274,7 +274,7 @@ static long double error(struct kernel *k) {
                        : (long double)draw(&k->seed, 2000001) / 1000000 - 1;
 }
 
-/* What the kernel gets for the exact result r, with an error of up to u relative. */
+/* A kernel's result for the exact result r. Its error is at most u relative |r|. */
 static long double inexact(struct kernel *k, long double r, double relative,
                            double absolute) {
     const struct gt_arithmetic *a = &k->arithmetic;
