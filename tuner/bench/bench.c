@@ -31,7 +31,7 @@ struct player {
 
 struct gt_bench {
     struct gt_lab *lab;
-    void *workspace;
+    struct gt_bench_workspace workspace;
     struct gt_bench_options options;
     void *own, *rival[GT_RIVALS]; /* NULL: not available */
     /* a wrong kernel may have written anywhere, even to references */
@@ -48,8 +48,7 @@ void gt_bench_destroy(struct gt_bench *b) {
             gt_rivals[i]->close(b->rival[i]);
     if (b->own)
         gt_rival_own.close(b->own);
-    if (b->workspace)
-        gt_rig_head(b->lab->rig)->ops->release(b->lab->rig, b->workspace);
+    gt_bench_workspace_release(&b->workspace);
     gt_lab_destroy(b->lab);
     free(b);
 }
@@ -91,11 +90,9 @@ gt_status gt_bench_create(struct gt_bench **out, const struct gt_device *d,
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a comparison");
     b->options = *options;
     gt_status status = gt_lab_create(&b->lab, d, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_rig_head(b->lab->rig)
-                     ->ops->alloc(&b->workspace, b->lab->rig, GT_WORKSPACE_BYTES, err);
+    b->workspace.rig = b->lab ? b->lab->rig : NULL;
     const struct gt_rival_setup setup = {
-        .rig = b->lab ? b->lab->rig : NULL, .db = options->db, .workspace = b->workspace};
+        .rig = b->workspace.rig, .db = options->db, .workspace = &b->workspace};
     if (status == GEMMTUNE_OK)
         status = gt_rival_own.open(&b->own, &setup, err);
     if (status != GEMMTUNE_OK) {
@@ -189,7 +186,9 @@ static bool get_ready(struct gt_bench *b, struct player *p,
     struct gt_err err = {""};
     int variants = 0;
     set_active(b, p->index);
-    gt_status status = p->who->prepare(&variants, p->self, problem, &err);
+    gt_status status = gt_bench_workspace_fit(&b->workspace, problem, &err);
+    if (status == GEMMTUNE_OK)
+        status = p->who->prepare(&variants, p->self, problem, &err);
     if (status == GEMMTUNE_OK && !choose_variant(b, p, variants))
         return false;
     if (status == GEMMTUNE_OK)

@@ -35,7 +35,7 @@ struct calls {
     gemmtune_problem problem;
     gemmtune_ctx *ctx;
     gemmtune_plan *plan;
-    void *workspace;
+    struct gt_bench_workspace workspace;
     union gt_value alpha, beta;
     struct gt_call x;
     struct gt_rival_setup setup;
@@ -81,7 +81,7 @@ static gt_status make(struct calls *c, int call, struct gt_err *err) {
 
 static gt_status prepare_plan(struct calls *c, struct gt_err *err) {
     return of_library(gemmtune_plan_create(&c->plan, c->ctx, &c->problem,
-                                           GEMMTUNE_MATCH_DEFAULT, GT_WORKSPACE_BYTES),
+                                           GEMMTUNE_MATCH_DEFAULT, c->workspace.bytes),
                       err);
 }
 
@@ -138,7 +138,9 @@ static gt_status open_calls(struct calls *c, const struct gt_device *d,
     if (status == GEMMTUNE_OK)
         status = gt_lab_setup_inputs(c->lab, err);
     if (status == GEMMTUNE_OK)
-        status = ops_of(c)->alloc(&c->workspace, c->lab->rig, GT_WORKSPACE_BYTES, err);
+        c->workspace.rig = c->lab->rig;
+    if (status == GEMMTUNE_OK)
+        status = gt_bench_workspace_fit(&c->workspace, p, err);
     if (status == GEMMTUNE_OK) {
         ops_of(c)->target(&target, c->lab->rig);
         status = of_library(gemmtune_open(&c->ctx, o->db, &target), err);
@@ -146,7 +148,7 @@ static gt_status open_calls(struct calls *c, const struct gt_device *d,
     if (status != GEMMTUNE_OK)
         return status;
     const struct gt_sets *s = &c->lab->sets;
-    c->setup = (struct gt_rival_setup){c->lab->rig, o->db, c->workspace};
+    c->setup = (struct gt_rival_setup){c->lab->rig, o->db, &c->workspace};
     c->alpha = gt_value_of(p->type_acc, 1);
     c->beta = gt_value_of(p->type_acc, 0);
     c->x = (struct gt_call){.alpha = &c->alpha,
@@ -154,7 +156,7 @@ static gt_status open_calls(struct calls *c, const struct gt_device *d,
                             .b = s->view[1][0],
                             .beta = &c->beta,
                             .c = s->view[2][0],
-                            .workspace = c->workspace,
+                            .workspace = c->workspace.memory,
                             .stream = gt_rig_head(c->lab->rig)->stream};
     return GEMMTUNE_OK;
 }
@@ -167,8 +169,7 @@ static void close_calls(struct calls *c) {
         ops_of(c)->bare->destroy(c->bare);
     gemmtune_plan_destroy(c->plan);
     gemmtune_close(c->ctx);
-    if (c->workspace)
-        ops_of(c)->release(c->lab->rig, c->workspace);
+    gt_bench_workspace_release(&c->workspace);
     gt_lab_destroy(c->lab);
 }
 

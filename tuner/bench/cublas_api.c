@@ -145,20 +145,14 @@ struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p) {
     };
 }
 
-/* Setting the stream removes the workspace, so the workspace is set after it. */
 gt_status gt_cublas_open(const struct gt_cublas **api, cublasHandle_t *handle,
-                         CUstream stream, void *workspace, size_t workspace_bytes,
-                         struct gt_err *err) {
+                         CUstream stream, struct gt_err *err) {
     gt_status status = gt_cublas_api(api, err);
     if (status == GEMMTUNE_OK)
         status = gt_cublas_result((*api)->cublasCreate(handle), "cublasCreate", err);
     if (status == GEMMTUNE_OK)
         status = gt_cublas_result((*api)->cublasSetStream(*handle, stream),
                                   "cublasSetStream", err);
-    if (status == GEMMTUNE_OK)
-        status = gt_cublas_result(
-            (*api)->cublasSetWorkspace(*handle, workspace, workspace_bytes),
-            "cublasSetWorkspace", err);
     return status;
 }
 

@@ -160,11 +160,10 @@ struct gt_cublas_shape {
     const char *note;
 };
 struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p);
-/* Opens the library with a handle, a stream and a workspace. After a failure the caller
- * must destroy *handle if it is not NULL. */
+/* Opens the library with a handle and a stream. After a failure the caller must destroy
+ * *handle if it is not NULL. Setting a stream removes the workspace: set that later. */
 gt_status gt_cublas_open(const struct gt_cublas **api, cublasHandle_t *handle,
-                         CUstream stream, void *workspace, size_t workspace_bytes,
-                         struct gt_err *err);
+                         CUstream stream, struct gt_err *err);
 /* Whether cublasGemmEx or cublasLtMatmul may have a kernel for these types. */
 bool gt_cublas_serves(const struct gt_device *d, const gemmtune_problem *p);
 bool gt_cublaslt_serves(const struct gt_device *d, const gemmtune_problem *p);

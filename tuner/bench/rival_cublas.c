@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 struct cublas {
+    const struct gt_bench_workspace *workspace;
     const struct gt_cublas *api;
     cublasHandle_t handle;
     struct gt_cublas_shape shape;
@@ -29,12 +30,12 @@ static gt_status open_cublas(void **self, const struct gt_rival_setup *setup,
     if (!c)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to open cuBLAS");
     const gt_status status =
-        gt_cublas_open(&c->api, &c->handle, gt_rig_head(setup->rig)->stream,
-                       setup->workspace, GT_WORKSPACE_BYTES, err);
+        gt_cublas_open(&c->api, &c->handle, gt_rig_head(setup->rig)->stream, err);
     if (status != GEMMTUNE_OK) {
         close_cublas(c);
         return status;
     }
+    c->workspace = setup->workspace;
     *self = c;
     return GEMMTUNE_OK;
 }
@@ -42,10 +43,11 @@ static gt_status open_cublas(void **self, const struct gt_rival_setup *setup,
 static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
                          struct gt_err *err) {
     struct cublas *c = self;
-    (void)err;
     c->shape = gt_cublas_shape_of(p);
     *variants = 2;
-    return GEMMTUNE_OK;
+    return gt_cublas_result(
+        c->api->cublasSetWorkspace(c->handle, c->workspace->memory, c->workspace->bytes),
+        "cublasSetWorkspace", err);
 }
 
 static gt_status enqueue(void *self, int variant, const struct gt_call *x,

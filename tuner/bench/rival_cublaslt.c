@@ -12,7 +12,7 @@
 struct cublaslt {
     const struct gt_cublaslt *api;
     cublasLtHandle_t handle;
-    void *workspace;
+    const struct gt_bench_workspace *workspace;
     CUstream stream;
     /* for the present problem */
     gt_cublaslt_desc desc;
@@ -104,7 +104,7 @@ static gt_status make_layouts(struct cublaslt *c, const struct gt_cublas_shape *
 
 static gt_status ask(struct cublaslt *c, gt_cublaslt_pref pref, struct gt_err *err) {
     struct gt_cublaslt_result found[GT_VARIANTS_MAX];
-    const size_t bytes = GT_WORKSPACE_BYTES;
+    const size_t bytes = c->workspace->bytes;
     int count = 0;
     gt_status status =
         gt_cublas_result(c->api->cublasLtMatmulPreferenceSetAttribute(
@@ -174,8 +174,8 @@ static gt_status enqueue(void *self, int variant, const struct gt_call *x,
     return gt_cublas_result(
         c->api->cublasLtMatmul(c->handle, c->desc, x->alpha, x->b, c->layout[0], x->a,
                                c->layout[1], x->beta, x->c, c->layout[2], x->c,
-                               c->layout[2], &c->result[variant].algo, c->workspace,
-                               GT_WORKSPACE_BYTES, c->stream),
+                               c->layout[2], &c->result[variant].algo, c->workspace->memory,
+                               c->workspace->bytes, c->stream),
         "cublasLtMatmul", err);
 }
 

@@ -10,7 +10,8 @@
 struct own {
     gemmtune_ctx *ctx;
     gemmtune_plan *plan;
-    void *workspace, *stream;
+    const struct gt_bench_workspace *workspace;
+    void *stream;
 };
 
 static bool serves(const struct gt_device *d, const gemmtune_problem *p) {
@@ -56,7 +57,7 @@ static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
     gemmtune_plan_destroy(o->plan);
     *variants = 1;
     return failed(gemmtune_plan_create(&o->plan, o->ctx, p, GEMMTUNE_MATCH_DEFAULT,
-                                       GT_WORKSPACE_BYTES),
+                                       o->workspace->bytes),
                   err);
 }
 
@@ -71,7 +72,7 @@ static gt_status enqueue(void *self, int variant, const struct gt_call *x,
     args.a = x->a;
     args.b = x->b;
     args.c = x->c;
-    args.workspace = o->workspace;
+    args.workspace = o->workspace->memory;
     args.operands = x->operands;
     args.operand = x->operand;
     args.operand_ld = x->operand_ld;

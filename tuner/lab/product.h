@@ -8,8 +8,7 @@
 
 #include "runtime/exec.h"
 
-/* Device memory that each side of a comparison may use as workspace. Callers of cublasLt
- * usually give this much. */
+/* The workspace that callers of cublasLt usually give. */
 enum { GT_WORKSPACE_BYTES = 64 << 20 };
 
 struct gt_product {
