@@ -28,14 +28,23 @@ END
 chmod +x "$work/gemmtune" "$work/sanitizer"
 export RUNS="$work/runs" SEES
 
-# sanitize SEES [TIME]
+# sanitize SEES [TIME [FAMILIES]]
 sanitize() {
     SEES=$1
     rm -f "$RUNS"
-    FAMILIES="skinny tile naive" TOOLS="memcheck synccheck" JOBS=1 TIME=${2:-300} SANITIZER=$work/sanitizer \
+    FAMILIES=${3:-skinny tile naive} TOOLS="memcheck synccheck" JOBS=1 TIME=${2:-300} SANITIZER=$work/sanitizer \
         GEMMTUNE=$work/gemmtune "$GT_SRC/tools/gpu-sanitize" "$work/report" >"$work/out" 2>"$work/err"
     code=$?
 }
+
+missing=
+for space in "$GT_SRC"/templates/*/space.json; do
+    family=$(basename "$(dirname "$space")")
+    ! grep -q '"cuda":.*\.c[ul]"' "$space" ||
+        grep -q "^$family [a-z]" "$GT_SRC/tools/gpu-sanitize" || missing="$missing $family"
+done
+[ -z "$missing" ]
+verdict "every family for CUDA is on the list$missing" $?
 
 # row FAMILY TOOL: its counts
 row() {
@@ -52,6 +61,13 @@ verdict "and every start" $?
 verdict "the kernels that check are left out" $?
 head -n 2 "$RUNS" | grep -q '^memcheck oob' && ! sed -n '3,20p' "$RUNS" | grep -q '<' && grep -q '> <' "$RUNS"
 verdict "the broken ones first, then the defaults, then some starts at once" $?
+
+sanitize "oob race" 300 multistage
+[ "$(grep -c 'multistage f32-tn-35x67x51,batch=3 without kns=gt_:$' "$RUNS")" = 2 ] &&
+    [ "$(grep -c 'multistage f32-tn-67x35x51,epi=bias_gelu without kns=gt_:$' "$RUNS")" = 2 ]
+verdict "a default runs with a batch and with an epilogue, in the first type" $?
+tar -tf "$work/report/logs.tar" | grep -q 'results\.txt'
+verdict "the results are among the logs" $?
 
 sanitize "oob race tile"
 [ "$code" -eq 1 ] && [ "$(row tile synccheck)" = "0 $((5 + starts)) 0 0 0" ] && [ "$(row naive memcheck)" = "5 0 0 0 0" ]
