@@ -339,7 +339,7 @@ $(B)/gemmtune.pc: gemmtune.pc.in FORCE
 
 # Data and examples have the paths that they have here.
 DATA := $(wildcard configs/*.json configs/devices/*.json configs/slurm/* db/tuned/*.json)
-DOCS := README.md LICENSE $(wildcard docs/*.md docs/*/*.md docs/*/*.svg docs/*.svg examples/*.c)
+DOCS := README.md LICENSE $(wildcard docs/*.md docs/*/*.md docs/*/*.svg docs/*.svg examples/*.[ch])
 SO   := libgemmtune.so
 # SOURCE:FOLDER of every file that is installed, links apart
 INSTALLED = $(B)/gemmtune:$(BINDIR) include/gemmtune.h:$(INCLUDEDIR) \
