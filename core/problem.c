@@ -391,10 +391,6 @@ double gt_problem_least_bytes(const gemmtune_problem *p) {
            least_bytes_of(gt_problem_shape_c(p), p->type_c, p->stride_c, count_ac(p));
 }
 
-static double log_ratio(int64_t x, int64_t y) {
-    return log2((double)(x > 1 ? x : 1)) - log2((double)(y > 1 ? y : 1));
-}
-
 /* Whether two problems of the same types have epilogues of one meaning. */
 static bool same_epilogue(const gemmtune_problem *x, const gemmtune_problem *y) {
     char of_x[GT_EPILOGUE_MAX], of_y[GT_EPILOGUE_MAX];
@@ -421,10 +417,29 @@ bool gt_problem_lends(const gemmtune_problem *known, const gemmtune_problem *p) 
     return gt_problem_same_kind(&q, p);
 }
 
+static double log_of(int64_t size) {
+    return log2((double)(size > 1 ? size : 1));
+}
+
+void gt_problem_place(double at[GT_PLACE_DIMS], const gemmtune_problem *p) {
+    at[0] = log_of(rows_of(p));
+    at[1] = log_of(p->n);
+    at[2] = log_of(p->k);
+    at[3] = log_of(p->batch);
+}
+
+double gt_place_distance2(const double x[GT_PLACE_DIMS], const double y[GT_PLACE_DIMS]) {
+    double sum = 0;
+    for (int i = 0; i < GT_PLACE_DIMS; i++)
+        sum += (x[i] - y[i]) * (x[i] - y[i]);
+    return sum;
+}
+
 double gt_problem_distance2(const gemmtune_problem *x, const gemmtune_problem *y) {
-    const double m = log_ratio(rows_of(x), rows_of(y)), n = log_ratio(x->n, y->n),
-                 k = log_ratio(x->k, y->k), batch = log_ratio(x->batch, y->batch);
-    return m * m + n * n + k * k + batch * batch;
+    double at_x[GT_PLACE_DIMS], at_y[GT_PLACE_DIMS];
+    gt_problem_place(at_x, x);
+    gt_problem_place(at_y, y);
+    return gt_place_distance2(at_x, at_y);
 }
 
 int64_t gt_row_align(int64_t ld, int64_t stride, gemmtune_dtype type,

@@ -127,8 +127,12 @@ bool gt_problem_same_kind(const gemmtune_problem *x, const gemmtune_problem *y);
  * or differ in the epilogue of `p` alone. Any kernel computes any epilogue. */
 bool gt_problem_lends(const gemmtune_problem *known, const gemmtune_problem *p);
 
-/* The squared distance of two problems' sizes: Euclidean, in (log2 m, log2 n, log2 k, log2
- * batch), with the expected rows of a product as m. */
+/* The place of a problem among others of its kind: log2 of m, n, k and batch, with the
+ * expected rows of a product as m. */
+enum { GT_PLACE_DIMS = 4 };
+void gt_problem_place(double at[GT_PLACE_DIMS], const gemmtune_problem *p);
+/* The squared Euclidean distance of two places. */
+double gt_place_distance2(const double x[GT_PLACE_DIMS], const double y[GT_PLACE_DIMS]);
 double gt_problem_distance2(const gemmtune_problem *x, const gemmtune_problem *y);
 
 /* The widest load. A larger alignment has no use, and every allocator gives this one. */

@@ -64,9 +64,11 @@ static gt_status fill(gemmtune_ctx *ctx, const char *db_path, const gemmtune_tar
         return status;
     gt_device_key(gt_ctx_device(ctx), ctx->device_key);
     status = db_path != NULL ? read_file(ctx, db_path, err) : read_default(ctx, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_index_create(&ctx->index, ctx->known, ctx->snapshot.count, err);
     ctx->snapshot.families = ctx->families;
     ctx->snapshot.known = ctx->known;
-    ctx->snapshot.sorted = gt_known_sorted(ctx->known, ctx->snapshot.count);
+    ctx->snapshot.index = ctx->index;
     return status;
 }
 
@@ -100,6 +102,7 @@ void gemmtune_close(gemmtune_ctx *ctx) {
     if (ctx == NULL)
         return;
     gt_plan_cache_clear(&ctx->cache);
+    gt_index_destroy(ctx->index);
     free(ctx->known);
     gt_families_destroy(ctx->families);
     if (ctx->gpu != NULL)

@@ -24,7 +24,8 @@ struct gemmtune_ctx {
     struct gt_gpu *gpu;
     struct gt_families *families;
     struct gt_known *known;
-    struct gt_snapshot snapshot; /* of `known` and `families` */
+    struct gt_index *index;
+    struct gt_snapshot snapshot; /* of `known`, `index` and `families` */
     char device_key[GT_DEVICE_KEY_MAX];
     struct gt_plan_cache cache;
 };

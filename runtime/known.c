@@ -262,10 +262,3 @@ gt_status gt_known_load(struct gt_known **out, size_t *count, int64_t *stale,
     free(r.device);
     return status;
 }
-
-size_t gt_known_sorted(const struct gt_known *known, size_t count) {
-    size_t sorted = count < 1 ? count : 1;
-    while (sorted < count && compare_subjects(&known[sorted - 1], &known[sorted]) <= 0)
-        sorted++;
-    return sorted;
-}

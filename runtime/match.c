@@ -122,13 +122,6 @@ static bool choose_other(struct gt_choice *out, const struct gt_lookup *l,
     return choose_option(out, l, all, count, last);
 }
 
-static size_t end_of_group(const struct gt_near *all, size_t begin, size_t count) {
-    size_t end = begin;
-    while (end < count && all[end].preference == all[begin].preference)
-        end++;
-    return end;
-}
-
 /* Chooses among records of this problem: the first that suits. */
 static bool choose_same(struct gt_choice *out, const struct gt_lookup *l,
                         const struct gt_near *group, size_t count, struct gt_err *last) {
@@ -144,66 +137,51 @@ static bool choose_same(struct gt_choice *out, const struct gt_lookup *l,
     return found;
 }
 
-/* The order of the snapshot's sorted part: by device key, then by problem name. */
-static int compare_to_query(const struct gt_known *known, const struct gt_lookup *l) {
-    const int devices = strcmp(known->device_key, l->query.device_key);
-    return devices != 0 ? devices : strcmp(known->problem_name, l->name);
-}
-
-/* The first record of this problem with this device's key, or the place where it would
- * be. */
-static size_t find_same(const struct gt_lookup *l) {
-    const struct gt_snapshot *s = l->query.snapshot;
-    size_t low = 0, high = s->sorted;
-    while (low < high) {
-        const size_t mid = low + (high - low) / 2;
-        if (compare_to_query(&s->known[mid], l) < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
-/* Answers from the records of this very problem alone, without a look at any others. False
- * when none suits, or when a runner-up might be preferred: the search among all then finds
- * the answer. Records that were verified here stand before the others, both by rank. */
-static bool choose_at_once(struct gt_choice *out, const struct gt_lookup *l,
-                           struct gt_err *last) {
-    const struct gt_snapshot *s = l->query.snapshot;
-    bool found = false;
-    for (size_t i = find_same(l);
-         !found && i < s->sorted && compare_to_query(&s->known[i], l) == 0; i++) {
-        struct gt_near near;
-        if (!s->known[i].verified && s->sorted < s->count)
-            return false;
-        if (gt_near_classify(&near, l, &s->known[i]))
-            found = choose_same(out, l, &near, 1, last);
-    }
-    return found;
-}
-
 static bool is_other(enum gt_preference p) {
     return p == GT_OTHER_HERE || p == GT_OTHER_ARCH;
 }
 
-/* Takes the records in the order of preference, as many at a time as get a forecast. */
-static bool choose_known(struct gt_choice *out, const struct gt_lookup *l,
-                         struct gt_forecasts *options, struct gt_near *all, size_t count,
-                         struct gt_err *last) {
-    size_t end;
-    bool found = false;
-    for (size_t begin = 0; !found && begin < count; begin = end) {
-        const size_t left = count - begin;
-        const size_t next = left < GT_NEAR_MAX ? left : GT_NEAR_MAX;
-        gt_near_select(all + begin, left, next);
-        end = end_of_group(all, begin, begin + next);
-        if (is_other(all[begin].preference))
-            found = choose_other(out, l, options, all + begin, end - begin, last);
-        else
-            found = choose_same(out, l, all + begin, end - begin, last);
+/* Room for forecasts, which a lookup of a tuned problem does not need. */
+static gt_status need_options(struct gt_forecasts **options, const struct gt_lookup *l,
+                              struct gt_err *err) {
+    if (*options == NULL)
+        *options = malloc(sizeof **options);
+    if (*options == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    (*options)->lookup = l;
+    return GEMMTUNE_OK;
+}
+
+/* Chooses among records of one preference. */
+static gt_status choose_in_group(bool *found, struct gt_choice *out,
+                                 const struct gt_lookup *l, struct gt_forecasts **options,
+                                 const struct gt_near *group, size_t count,
+                                 struct gt_err *last, struct gt_err *err) {
+    const bool other = is_other(group->preference);
+    const gt_status status = other ? need_options(options, l, err) : GEMMTUNE_OK;
+    if (status == GEMMTUNE_OK)
+        *found = other ? choose_other(out, l, *options, group, count, last)
+                       : choose_same(out, l, group, count, last);
+    return status;
+}
+
+/* Takes the records in the order of preference, as many at a time as get a forecast.
+ * *tuned counts them. */
+static gt_status choose_known(bool *found, size_t *tuned, struct gt_choice *out,
+                              const struct gt_lookup *l, struct gt_forecasts **options,
+                              struct gt_err *last, struct gt_err *err) {
+    struct gt_walk walk;
+    struct gt_near *group;
+    size_t count = 1;
+    gt_status status = gt_walk_begin(&walk, l, err);
+    while (status == GEMMTUNE_OK && !*found && count > 0) {
+        status = gt_walk_next(&group, &count, &walk, err);
+        if (status == GEMMTUNE_OK && count > 0)
+            status = choose_in_group(found, out, l, options, group, count, last, err);
     }
-    return found;
+    *tuned = walk.seen;
+    gt_walk_end(&walk);
+    return status;
 }
 
 /* Answers with the family's default point when it suits. */
@@ -221,6 +199,7 @@ static bool try_default(struct gt_choice *out, const struct gt_lookup *l,
     return suits(out, l, last);
 }
 
+/* Chooses a start by forecast. */
 static bool choose_start(struct gt_choice *out, const struct gt_lookup *l,
                          struct gt_forecasts *options, size_t tuned, struct gt_err *last) {
     gt_forecasts_make(options, NULL, 0, true);
@@ -269,35 +248,32 @@ static struct gt_device model_device_of(const struct gt_device *d) {
     return r;
 }
 
-/* Chooses among all kernels of the snapshot, and the families' starts. */
-static gt_status choose_among_all(struct gt_choice *out, const struct gt_lookup *l,
-                                  struct gt_err *err) {
-    struct gt_forecasts *options = malloc(sizeof *options);
-    struct gt_near *all = NULL;
-    size_t count;
-    struct gt_err last = {""};
+/* Chooses a kernel that no record names, when the query accepts one. */
+static gt_status choose_unknown(struct gt_choice *out, const struct gt_lookup *l,
+                                struct gt_forecasts **options, size_t tuned,
+                                struct gt_err *last, struct gt_err *err) {
     bool served = false;
-    gt_status status = options != NULL ? gt_near_gather(&all, &count, l, err)
-                                       : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    if (status == GEMMTUNE_OK) {
-        options->lookup = l;
-        const bool found = choose_known(out, l, options, all, count, &last) ||
-                           (l->query.worst == GEMMTUNE_MATCH_DEFAULT &&
-                            (choose_start(out, l, options, count, &last) ||
-                             choose_default(out, l, count, &served, &last)));
-        if (!found)
-            status = fail_no_kernel(l, count, served, &last, err);
+    if (l->query.worst == GEMMTUNE_MATCH_DEFAULT) {
+        const gt_status status = need_options(options, l, err);
+        if (status != GEMMTUNE_OK || choose_start(out, l, *options, tuned, last) ||
+            choose_default(out, l, tuned, &served, last))
+            return status;
     }
-    free(all);
-    free(options);
-    return status;
+    return fail_no_kernel(l, tuned, served, last, err);
 }
 
 gt_status gt_match(struct gt_choice *out, const struct gt_query *query,
                    struct gt_err *err) {
     struct gt_lookup l = {.query = *query, .model_device = model_device_of(query->device)};
+    struct gt_forecasts *options = NULL;
     struct gt_err last = {""};
+    size_t tuned = 0;
+    bool found = false;
     memset(out, 0, sizeof *out);
     (void)gt_problem_name(query->problem, l.name);
-    return choose_at_once(out, &l, &last) ? GEMMTUNE_OK : choose_among_all(out, &l, err);
+    gt_status status = choose_known(&found, &tuned, out, &l, &options, &last, err);
+    if (status == GEMMTUNE_OK && !found)
+        status = choose_unknown(out, &l, &options, tuned, &last, err);
+    free(options);
+    return status;
 }

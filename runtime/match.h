@@ -38,8 +38,14 @@ struct gt_snapshot {
     const struct gt_families *families;
     const struct gt_known *known;
     size_t count;
-    size_t sorted; /* gt_known_sorted of them, or 0: every lookup then goes through all */
+    const struct gt_index *index; /* of `known`; NULL: every lookup goes through all */
 };
+
+/* Makes an index of the kernels, which must outlive it. With it a lookup takes time in
+ * proportion to the logarithm of their number, and gives the same answer. ENOMEM. */
+gt_status gt_index_create(struct gt_index **out, const struct gt_known *known, size_t count,
+                          struct gt_err *err);
+void gt_index_destroy(struct gt_index *index);
 
 /* A question to a snapshot. */
 struct gt_query {
@@ -68,8 +74,5 @@ struct gt_db;
 gt_status gt_known_load(struct gt_known **out, size_t *count, int64_t *stale,
                         struct gt_db *db, const struct gt_families *families,
                         const char *arch, struct gt_err *err);
-/* How many kernels, from the first on, are in the order of device key and problem name:
- * usually the records, without the runners-up behind them. */
-size_t gt_known_sorted(const struct gt_known *known, size_t count);
 
 #endif

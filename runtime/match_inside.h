@@ -39,15 +39,44 @@ static inline int gt_compare(double x, double y) {
 
 /* ---- near records (match_near.c) ----------------------------------------------------- */
 
+enum { GT_NEAR_MAX = 144 }; /* records that get a forecast: of a dozen problems at least */
+
 /* Whether the record is a candidate. Fills in how preferable it would be. */
 bool gt_near_classify(struct gt_near *out, const struct gt_lookup *l,
                       const struct gt_known *known);
+/* Whether records with such types, layout and kind of batch may serve the problem. */
+bool gt_near_may_serve(const gemmtune_problem *known, const gemmtune_problem *p);
+/* What other layouts of A and B add to the distance of two problems. */
+double gt_near_turned(const gemmtune_problem *x, const gemmtune_problem *y);
 /* All candidates of the snapshot, in no order. The caller frees *out. ENOMEM. */
 gt_status gt_near_gather(struct gt_near **out, size_t *count, const struct gt_lookup *l,
                          struct gt_err *err);
 /* Brings the `most` best of the candidates to the front, the most preferred and nearest
  * first. Takes time in proportion to `count`. */
 void gt_near_select(struct gt_near *near, size_t count, size_t most);
+
+/* ---- the walk (match_walk.c) --------------------------------------------------------- */
+
+/* Goes through the candidates of a query, the most preferred and nearest first. */
+struct gt_walk {
+    const struct gt_lookup *lookup;
+    size_t seen; /* candidates that were given so far */
+    /* Gathered candidates: of this problem when there is an index, else all. */
+    struct gt_near *all;
+    size_t count, at;
+    /* Other problems, from the index. */
+    struct gt_nearest *nearest;        /* NULL: not begun */
+    enum gt_preference preference;     /* the next one to be given */
+    struct gt_near found[GT_NEAR_MAX]; /* by `nearest` */
+};
+
+/* Call gt_walk_end in any case. ENOMEM. */
+gt_status gt_walk_begin(struct gt_walk *w, const struct gt_lookup *l, struct gt_err *err);
+/* The next candidates: at most GT_NEAR_MAX of one preference, until the next call. *count
+ * is 0 at the end. ENOMEM. */
+gt_status gt_walk_next(struct gt_near **group, size_t *count, struct gt_walk *w,
+                       struct gt_err *err);
+void gt_walk_end(struct gt_walk *w);
 
 /* ---- may it run (match_fits.c) ------------------------------------------------------- */
 
@@ -58,10 +87,7 @@ bool gt_lookup_fits(struct gt_fit *out, const struct gt_lookup *l,
 
 /* ---- forecasts (match_forecast.c) ---------------------------------------------------- */
 
-enum {
-    GT_FORECASTS_MAX = 1024,
-    GT_NEAR_MAX = 144, /* records that get a forecast: of a dozen problems at least */
-};
+enum { GT_FORECASTS_MAX = 1024 };
 
 /* A kernel that may be chosen: a near record's or a start, perhaps with other values of
  * some parameters. */

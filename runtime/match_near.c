@@ -10,16 +10,19 @@
 
 static const double turned_operand = 1.5; /* per operand in the other layout */
 
-static bool same_types(const gemmtune_problem *x, const gemmtune_problem *y) {
-    gemmtune_problem z = *x;
-    z.trans_a = y->trans_a;
-    z.trans_b = y->trans_b;
-    return gt_problem_lends(&z, y);
+bool gt_near_may_serve(const gemmtune_problem *known, const gemmtune_problem *p) {
+    gemmtune_problem turned = *known;
+    turned.trans_a = p->trans_a;
+    turned.trans_b = p->trans_b;
+    return gt_problem_lends(&turned, p);
+}
+
+double gt_near_turned(const gemmtune_problem *x, const gemmtune_problem *y) {
+    return turned_operand * ((x->trans_a != y->trans_a) + (x->trans_b != y->trans_b));
 }
 
 static double distance(const gemmtune_problem *x, const gemmtune_problem *y) {
-    return sqrt(gt_problem_distance2(x, y)) +
-           turned_operand * ((x->trans_a != y->trans_a) + (x->trans_b != y->trans_b));
+    return sqrt(gt_problem_distance2(x, y)) + gt_near_turned(x, y);
 }
 
 static enum gt_preference preference_of(const struct gt_lookup *l,
@@ -40,7 +43,7 @@ bool gt_near_classify(struct gt_near *out, const struct gt_lookup *l,
         [GT_OTHER_HERE] = GEMMTUNE_MATCH_SHAPE, [GT_SAME_ARCH] = GEMMTUNE_MATCH_ARCH,
         [GT_OTHER_ARCH] = GEMMTUNE_MATCH_ARCH,
     };
-    if (!same_types(&known->problem, l->query.problem))
+    if (!gt_near_may_serve(&known->problem, l->query.problem))
         return false;
     if (strcmp(known->device_key, l->query.device_key) != 0 &&
         strcmp(known->arch, l->query.device->arch) != 0)

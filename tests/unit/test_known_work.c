@@ -117,7 +117,6 @@ static void test_other_architectures_cost_nothing(void **state) {
             gt_known_load(&loaded, &count, &stale, db, families, card.arch, &err),
             GEMMTUNE_OK);
         assert_int_equal(count, 20);
-        assert_int_equal(gt_known_sorted(loaded, count), 10); /* runners-up follow */
         work[again] = compared;
         free(loaded);
     }

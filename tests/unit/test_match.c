@@ -36,7 +36,7 @@ static struct gt_snapshot snapshot_of(const struct row *rows, size_t count) {
     assert_true(count <= ROWS_MAX);
     for (size_t i = 0; i < count; i++)
         known[i] = known_of(&rows[i]);
-    return (struct gt_snapshot){families, known, count, 0};
+    return (struct gt_snapshot){families, known, count, NULL};
 }
 
 static const struct row rows[] = {
@@ -233,7 +233,7 @@ static void test_nothing_found(void **state) {
     const struct gt_snapshot none = {families, NULL, 0, 0};
     const struct gt_snapshot s = snapshot_of(rows, ROWS);
     const struct gt_known refused = known_of(&rows[9]);
-    const struct gt_snapshot one = {families, &refused, 1, 0};
+    const struct gt_snapshot one = {families, &refused, 1, NULL};
     const struct {
         const struct gt_snapshot *s;
         struct question q;

@@ -16,7 +16,7 @@ gt_status gt_choose(struct gt_chosen *out, struct gt_db *db,
     if (db)
         status = gt_known_load(&out->known, &count, &out->stale, db, families, device->arch,
                                err);
-    const struct gt_snapshot snapshot = {families, out->known, count, 0};
+    const struct gt_snapshot snapshot = {families, out->known, count, NULL};
     if (status == GEMMTUNE_OK)
         status = gt_match(&out->choice,
                           &(struct gt_query){.snapshot = &snapshot,

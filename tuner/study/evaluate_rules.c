@@ -13,7 +13,7 @@
 
 static bool ask(struct gt_choice *out, const struct gt_evaluation *e,
                 const gemmtune_problem *p, const struct gt_known *known, size_t count) {
-    const struct gt_snapshot snapshot = {e->setup.families, known, count, 0};
+    const struct gt_snapshot snapshot = {e->setup.families, known, count, NULL};
     const struct gt_query query = {.snapshot = &snapshot,
                                    .device = e->setup.device,
                                    .device_key = e->setup.device_key,
