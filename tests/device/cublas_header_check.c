@@ -23,14 +23,14 @@ GT_CUBLAS_CONSTANTS(X)
                        sizeof(((ours *)0)->member) == sizeof(((theirs *)0)->their_member), \
                    #theirs "." #their_member)
 
-SAME_SIZE(struct gt_cublaslt_algo, cublasLtMatmulAlgo_t);
-SAME_SIZE(struct gt_cublaslt_result, cublasLtMatmulHeuristicResult_t);
-SAME_PLACE(struct gt_cublaslt_result, algo, cublasLtMatmulHeuristicResult_t, algo);
-SAME_PLACE(struct gt_cublaslt_result, workspace_bytes, cublasLtMatmulHeuristicResult_t,
+SAME_SIZE(gt_cublaslt_algo, cublasLtMatmulAlgo_t);
+SAME_SIZE(gt_cublaslt_result, cublasLtMatmulHeuristicResult_t);
+SAME_PLACE(gt_cublaslt_result, algo, cublasLtMatmulHeuristicResult_t, algo);
+SAME_PLACE(gt_cublaslt_result, workspace_bytes, cublasLtMatmulHeuristicResult_t,
            workspaceSize);
-SAME_PLACE(struct gt_cublaslt_result, state, cublasLtMatmulHeuristicResult_t, state);
-SAME_PLACE(struct gt_cublaslt_result, waves, cublasLtMatmulHeuristicResult_t, wavesCount);
-SAME_PLACE(struct gt_cublaslt_result, reserved, cublasLtMatmulHeuristicResult_t, reserved);
+SAME_PLACE(gt_cublaslt_result, state, cublasLtMatmulHeuristicResult_t, state);
+SAME_PLACE(gt_cublaslt_result, waves, cublasLtMatmulHeuristicResult_t, wavesCount);
+SAME_PLACE(gt_cublaslt_result, reserved, cublasLtMatmulHeuristicResult_t, reserved);
 
 /* ---- prototypes: ours, with the toolkit's types in place of ours ---- */
 
@@ -44,10 +44,8 @@ SAME_PLACE(struct gt_cublaslt_result, reserved, cublasLtMatmulHeuristicResult_t,
 #define gt_cublaslt_desc         cublasLtMatmulDesc_t
 #define gt_cublaslt_layout       cublasLtMatrixLayout_t
 #define gt_cublaslt_pref         cublasLtMatmulPreference_t
-/* structs without a tag: an ordinary name replaces theirs */
-#define struct
-#define gt_cublaslt_algo   cublasLtMatmulAlgo_t
-#define gt_cublaslt_result cublasLtMatmulHeuristicResult_t
+#define gt_cublaslt_algo         cublasLtMatmulAlgo_t
+#define gt_cublaslt_result       cublasLtMatmulHeuristicResult_t
 
 #define X(name, symbol, needed, params)                                                    \
     _Static_assert(                                                                        \
@@ -59,7 +57,6 @@ GT_CUBLASLT_SYMBOLS(X)
 _Static_assert(__builtin_types_compatible_p(size_t (*)(void),
                                             __typeof__(&cublasLtGetVersion)),
                "cublasLtGetVersion");
-#undef struct
 
 /* Enumerations are passed as int or unsigned int. */
 _Static_assert(__builtin_types_compatible_p(cublasStatus_t, unsigned), "status");

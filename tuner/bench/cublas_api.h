@@ -55,18 +55,18 @@ enum gt_cublas_constant {
 };
 
 /* cublasLtMatmulAlgo_t, which is passed on unchanged. */
-struct gt_cublaslt_algo {
+typedef struct gt_cublaslt_algo {
     uint64_t data[8];
-};
+} gt_cublaslt_algo;
 
 /* cublasLtMatmulHeuristicResult_t */
-struct gt_cublaslt_result {
-    struct gt_cublaslt_algo algo;
+typedef struct gt_cublaslt_result {
+    gt_cublaslt_algo algo;
     size_t workspace_bytes;
     gt_cublas_status state; /* the other members are valid when this is a success */
     float waves;
     int reserved[4];
-};
+} gt_cublaslt_result;
 
 typedef struct gt_cublaslt_desc *gt_cublaslt_desc; /* opaque types of the library */
 typedef struct gt_cublaslt_layout *gt_cublaslt_layout;
@@ -115,12 +115,12 @@ typedef struct gt_cublaslt_pref *gt_cublaslt_pref;
     X(cublasLtMatmulAlgoGetHeuristic, cublasLtMatmulAlgoGetHeuristic, 1,                   \
       (cublasLtHandle_t handle, gt_cublaslt_desc desc, gt_cublaslt_layout a,               \
        gt_cublaslt_layout b, gt_cublaslt_layout c, gt_cublaslt_layout d,                   \
-       gt_cublaslt_pref pref, int room, struct gt_cublaslt_result *results, int *count))   \
+       gt_cublaslt_pref pref, int room, gt_cublaslt_result *results, int *count))          \
     X(cublasLtMatmul, cublasLtMatmul, 1,                                                   \
       (cublasLtHandle_t handle, gt_cublaslt_desc desc, const void *alpha, const void *a,   \
        gt_cublaslt_layout layout_a, const void *b, gt_cublaslt_layout layout_b,            \
        const void *beta, const void *c, gt_cublaslt_layout layout_c, void *d,              \
-       gt_cublaslt_layout layout_d, const struct gt_cublaslt_algo *algo, void *workspace,  \
+       gt_cublaslt_layout layout_d, const gt_cublaslt_algo *algo, void *workspace,         \
        size_t workspace_bytes, CUstream stream))
 
 struct gt_cublas {
