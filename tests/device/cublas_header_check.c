@@ -34,18 +34,19 @@ SAME_PLACE(gt_cublaslt_result, reserved, cublasLtMatmulHeuristicResult_t, reserv
 
 /* ---- prototypes: ours, with the toolkit's types in place of ours ---- */
 
-#define gt_cublas_status         cublasStatus_t
-#define gt_cublas_op             cublasOperation_t
-#define gt_cublas_type           cudaDataType
-#define gt_cublas_compute        cublasComputeType_t
-#define gt_cublas_algo           cublasGemmAlgo_t
-#define gt_cublas_desc_attribute cublasLtMatmulDescAttributes_t
-#define gt_cublas_pref_attribute cublasLtMatmulPreferenceAttributes_t
-#define gt_cublaslt_desc         cublasLtMatmulDesc_t
-#define gt_cublaslt_layout       cublasLtMatrixLayout_t
-#define gt_cublaslt_pref         cublasLtMatmulPreference_t
-#define gt_cublaslt_algo         cublasLtMatmulAlgo_t
-#define gt_cublaslt_result       cublasLtMatmulHeuristicResult_t
+#define gt_cublas_status           cublasStatus_t
+#define gt_cublas_op               cublasOperation_t
+#define gt_cublas_type             cudaDataType
+#define gt_cublas_compute          cublasComputeType_t
+#define gt_cublas_algo             cublasGemmAlgo_t
+#define gt_cublas_desc_attribute   cublasLtMatmulDescAttributes_t
+#define gt_cublas_layout_attribute cublasLtMatrixLayoutAttribute_t
+#define gt_cublas_pref_attribute   cublasLtMatmulPreferenceAttributes_t
+#define gt_cublaslt_desc           cublasLtMatmulDesc_t
+#define gt_cublaslt_layout         cublasLtMatrixLayout_t
+#define gt_cublaslt_pref           cublasLtMatmulPreference_t
+#define gt_cublaslt_algo           cublasLtMatmulAlgo_t
+#define gt_cublaslt_result         cublasLtMatmulHeuristicResult_t
 
 #define X(name, symbol, needed, params)                                                    \
     _Static_assert(                                                                        \
@@ -66,6 +67,8 @@ _Static_assert(__builtin_types_compatible_p(cublasComputeType_t, unsigned), "com
 _Static_assert(__builtin_types_compatible_p(cublasGemmAlgo_t, int), "algo");
 _Static_assert(__builtin_types_compatible_p(cublasLtMatmulDescAttributes_t, unsigned),
                "descriptor");
+_Static_assert(__builtin_types_compatible_p(cublasLtMatrixLayoutAttribute_t, unsigned),
+               "layout");
 _Static_assert(__builtin_types_compatible_p(cublasLtMatmulPreferenceAttributes_t, unsigned),
                "preference");
 

@@ -131,6 +131,8 @@ struct gt_cublaslt_layout {
     gt_cublas_type type;
     uint64_t rows, cols;
     int64_t ld;
+    int32_t batch;
+    int64_t stride;
 };
 
 struct gt_cublaslt_pref {
@@ -145,6 +147,8 @@ struct call {
     const void *alpha, *a, *b, *beta;
     void *c;
     int64_t lda, ldb, ldc;
+    int batch; /* products */
+    int64_t stride_a, stride_b, stride_c;
     int way; /* which of the kernels, all alike but for the time that the fake driver's
                 model gives */
     bool wrong;
@@ -191,7 +195,7 @@ static CUfunction kernel(int mix, int way) {
     return loaded[mix][way];
 }
 
-static gt_cublas_status launch(const struct call *x, CUstream stream) {
+static gt_cublas_status launch_one(const struct call *x, CUstream stream) {
     CUfunction function = kernel(x->mix, x->way);
     int ta = x->op_a == GT_CUBLAS_T, tb = x->op_b == GT_CUBLAS_T;
     int m = x->m, n = x->n, k = x->k;
@@ -230,6 +234,33 @@ static gt_cublas_status launch(const struct call *x, CUstream stream) {
                              params, NULL) == GT_CU_SUCCESS
                ? GT_CUBLAS_SUCCESS
                : 13;
+}
+
+static size_t size_of(gt_cublas_type type) {
+    static const struct {
+        gt_cublas_type type;
+        size_t bytes;
+    } sizes[] = {{GT_CUBLAS_F64, 8},  {GT_CUBLAS_F32, 4},  {GT_CUBLAS_I32, 4},
+                 {GT_CUBLAS_F16, 2},  {GT_CUBLAS_BF16, 2}, {GT_CUBLAS_I8, 1},
+                 {GT_CUBLAS_E4M3, 1}, {GT_CUBLAS_E5M2, 1}};
+    size_t i = 0;
+    while (sizes[i].type != type)
+        i++;
+    return sizes[i].bytes;
+}
+
+/* One launch for each product. */
+static gt_cublas_status launch(const struct call *x, CUstream stream) {
+    const struct mix *mix = &mixes[x->mix];
+    gt_cublas_status status = GT_CUBLAS_SUCCESS;
+    for (int z = 0; status == GT_CUBLAS_SUCCESS && z < (x->batch > 1 ? x->batch : 1); z++) {
+        struct call one = *x;
+        one.a = (const char *)x->a + (size_t)(z * x->stride_a) * size_of(mix->a);
+        one.b = (const char *)x->b + (size_t)(z * x->stride_b) * size_of(mix->b);
+        one.c = (char *)x->c + (size_t)(z * x->stride_c) * size_of(mix->c);
+        status = launch_one(&one, stream);
+    }
+    return status;
 }
 
 /* ---- scripted faults of a call ---- */
@@ -277,12 +308,12 @@ gt_cublas_status cublasSetWorkspace_v2(cublasHandle_t handle, void *workspace,
     return workspace && bytes > 0 ? GT_CUBLAS_SUCCESS : GT_CUBLAS_INVALID_VALUE;
 }
 
-gt_cublas_status cublasGemmEx(cublasHandle_t handle, gt_cublas_op op_a, gt_cublas_op op_b,
-                              int m, int n, int k, const void *alpha, const void *a,
-                              gt_cublas_type type_a, int lda, const void *b,
-                              gt_cublas_type type_b, int ldb, const void *beta, void *c,
-                              gt_cublas_type type_c, int ldc, gt_cublas_compute compute,
-                              gt_cublas_algo algo) {
+gt_cublas_status cublasGemmStridedBatchedEx(
+    cublasHandle_t handle, gt_cublas_op op_a, gt_cublas_op op_b, int m, int n, int k,
+    const void *alpha, const void *a, gt_cublas_type type_a, int lda, long long stride_a,
+    const void *b, gt_cublas_type type_b, int ldb, long long stride_b, const void *beta,
+    void *c, gt_cublas_type type_c, int ldc, long long stride_c, int batch,
+    gt_cublas_compute compute, gt_cublas_algo algo) {
     const bool pedantic = compute == GT_CUBLAS_COMPUTE_F32_PEDANTIC ||
                           compute == GT_CUBLAS_COMPUTE_F64_PEDANTIC;
     const struct call x = {.mix = mix_of(type_a, type_b, type_c),
@@ -299,6 +330,10 @@ gt_cublas_status cublasGemmEx(cublasHandle_t handle, gt_cublas_op op_a, gt_cubla
                            .beta = beta,
                            .c = c,
                            .ldc = ldc,
+                           .batch = batch,
+                           .stride_a = stride_a,
+                           .stride_b = stride_b,
+                           .stride_c = stride_c,
                            .way = pedantic,
                            .wrong = befalls("wrong", k)};
     if (!handle->workspace || algo != GT_CUBLAS_ALGO_DEFAULT)
@@ -316,6 +351,17 @@ gt_cublas_status cublasGemmEx(cublasHandle_t handle, gt_cublas_op op_a, gt_cubla
         (void)launch(&other, handle->stream);
     }
     return launch(&x, handle->stream);
+}
+
+gt_cublas_status cublasGemmEx(cublasHandle_t handle, gt_cublas_op op_a, gt_cublas_op op_b,
+                              int m, int n, int k, const void *alpha, const void *a,
+                              gt_cublas_type type_a, int lda, const void *b,
+                              gt_cublas_type type_b, int ldb, const void *beta, void *c,
+                              gt_cublas_type type_c, int ldc, gt_cublas_compute compute,
+                              gt_cublas_algo algo) {
+    return cublasGemmStridedBatchedEx(handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, 0,
+                                      b, type_b, ldb, 0, beta, c, type_c, ldc, 0, 1,
+                                      compute, algo);
 }
 
 gt_cublas_status cublasSgemm_v2(cublasHandle_t handle, gt_cublas_op op_a, gt_cublas_op op_b,
@@ -373,8 +419,20 @@ gt_cublas_status cublasLtMatrixLayoutCreate(gt_cublaslt_layout *layout, gt_cubla
                                             uint64_t rows, uint64_t cols, int64_t ld) {
     *layout = calloc(1, sizeof **layout);
     if (*layout)
-        **layout = (struct gt_cublaslt_layout){type, rows, cols, ld};
+        **layout = (struct gt_cublaslt_layout){type, rows, cols, ld, 1, 0};
     return ld >= (int64_t)rows ? GT_CUBLAS_SUCCESS : GT_CUBLAS_INVALID_VALUE;
+}
+
+gt_cublas_status cublasLtMatrixLayoutSetAttribute(gt_cublaslt_layout layout,
+                                                  gt_cublas_layout_attribute what,
+                                                  const void *value, size_t size) {
+    if (what == GT_CUBLASLT_LAYOUT_BATCH && size == sizeof layout->batch)
+        memcpy(&layout->batch, value, size);
+    else if (what == GT_CUBLASLT_LAYOUT_STRIDE && size == sizeof layout->stride)
+        memcpy(&layout->stride, value, size);
+    else
+        return GT_CUBLAS_INVALID_VALUE;
+    return GT_CUBLAS_SUCCESS;
 }
 
 gt_cublas_status cublasLtMatrixLayoutDestroy(gt_cublaslt_layout layout) {
@@ -439,9 +497,14 @@ gt_cublas_status cublasLtMatmul(cublasLtHandle_t handle, gt_cublaslt_desc desc,
                            .beta = beta,
                            .c = d,
                            .ldc = layout_d->ld,
+                           .batch = layout_d->batch,
+                           .stride_a = layout_a->stride,
+                           .stride_b = layout_b->stride,
+                           .stride_c = layout_d->stride,
                            .way = 1 + (int)algo->data[0] / 2,
                            .wrong = algo->data[0] == 1 && befalls("ltwrong", (int)k)};
-    if (k != also_k || c != d || !workspace)
+    if (k != also_k || c != d || !workspace || layout_a->batch != layout_d->batch ||
+        layout_b->batch != layout_d->batch)
         return GT_CUBLAS_INVALID_VALUE;
     return x.mix == MIXES ? GT_CUBLAS_NOT_SUPPORTED : launch(&x, stream);
 }

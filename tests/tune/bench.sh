@@ -38,11 +38,17 @@ else
     is "CLBlast: exit 0" "$code" 0
     is "CLBlast: verified and timed" "$(lines outcome baseline baseline_is)" \
         "correct|clblast|CLBlast"
+    bench f32-nt-9x17x20,batch=5,sb=0,ldc=20 f64-nn-8x8x8,batch=3,sa=100 --against clblast --json
+    is "CLBlast: batches with a shared B, padding and gaps" "$(lines outcome baseline)" \
+        "correct|clblast
+correct|clblast"
 fi
 bench f32-tt-33x17x20,lda=40 i32-nn-8x8x8 --against cpu --json
 is "the CPU's BLAS, and nothing for i32" "$(lines outcome baseline)" "correct|cpu
 correct|"
 has "a line without a baseline is counted" "$(said)" "1 of 2 lines have no baseline"
+bench f64-tn-9x17x20,batch=5,sa=0,sc=200 --against cpu --json
+is "the CPU's BLAS: a loop over a batch" "$(lines outcome baseline)" "correct|cpu"
 bench f32-nn-8x8x8 --against cublas
 is "a library for other devices, asked for by name: exit 1" "$code" 1
 has "and said so" "$(said)" "without cublas: it does not run on this device"
@@ -136,6 +142,12 @@ correct|cublaslt
 correct|
 correct|cublaslt"
 has "and the reason where it has nothing" "$(lines note)" "8-bit floats in layout nt only"
+# Batches: gaps, a shared B, products side by side in the rows of C.
+bench f32-tn-9x17x20,batch=5,sa=400,sb=0 f64-nt-8x12x16,lda=20,batch=3,ldc=40,sc=12 \
+    f16-nn-16x16x16,batch=4 i8-nn-16x16x16,batch=4 --json
+is "batches: both libraries are right" "$(lines outcome | sort -u)" correct
+is "batches: and both take part" \
+    "$(lines note | grep -c -E '^cublas [0-9.]+ us; cublaslt [0-9.]+ us$')" 4
 bench f32@split-nn-16x32x48 --json
 has "the baseline of f32@split says its arithmetic" "$(lines baseline_is)" ", strict f32"
 bench f32@split-nn-16x32x48

@@ -132,6 +132,10 @@ struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p) {
         .lda = (int)p->ldb,
         .ldb = (int)p->lda,
         .ldc = (int)p->ldc,
+        .batch = (int)p->batch,
+        .stride_a = p->stride_b,
+        .stride_b = p->stride_a,
+        .stride_c = p->stride_c,
         .type_a = types[p->type_b],
         .type_b = types[p->type_a],
         .type_c = types[p->type_c],
@@ -156,8 +160,9 @@ gt_status gt_cublas_open(const struct gt_cublas **api, cublasHandle_t *handle,
     return status;
 }
 
+/* Products of matrices whose addresses and sizes the host knows. */
 static bool is_plain(const gemmtune_problem *p) {
-    return !gt_problem_is_batch(p) && p->epilogue == NULL;
+    return p->batch_kind == GEMMTUNE_BATCH_STRIDED && p->epilogue == NULL;
 }
 
 /* A and B have one type, C has that type or the accumulator's. Neither library multiplies

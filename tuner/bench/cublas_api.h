@@ -17,7 +17,8 @@ typedef struct cublasLtContext *cublasLtHandle_t;
 
 /* Enumerations are passed as int or unsigned, as compilers do. */
 typedef unsigned gt_cublas_status, gt_cublas_op, gt_cublas_type, gt_cublas_compute;
-typedef unsigned gt_cublas_desc_attribute, gt_cublas_pref_attribute;
+typedef unsigned gt_cublas_desc_attribute, gt_cublas_layout_attribute;
+typedef unsigned gt_cublas_pref_attribute;
 typedef int gt_cublas_algo;
 
 /* X(our name, their name, value) */
@@ -46,6 +47,8 @@ typedef int gt_cublas_algo;
     X(GT_CUBLASLT_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSA, 3)                             \
     X(GT_CUBLASLT_DESC_TRANSB, CUBLASLT_MATMUL_DESC_TRANSB, 4)                             \
     X(GT_CUBLASLT_DESC_FAST_SUMS, CUBLASLT_MATMUL_DESC_FAST_ACCUM, 25)                     \
+    X(GT_CUBLASLT_LAYOUT_BATCH, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, 5)                     \
+    X(GT_CUBLASLT_LAYOUT_STRIDE, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, 6)           \
     X(GT_CUBLASLT_PREF_WORKSPACE, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, 1)
 
 enum gt_cublas_constant {
@@ -86,6 +89,12 @@ typedef struct gt_cublaslt_pref *gt_cublaslt_pref;
        const void *alpha, const void *a, gt_cublas_type type_a, int lda, const void *b,    \
        gt_cublas_type type_b, int ldb, const void *beta, void *c, gt_cublas_type type_c,   \
        int ldc, gt_cublas_compute compute, gt_cublas_algo algo))                           \
+    X(cublasGemmStridedBatchedEx, cublasGemmStridedBatchedEx, 1,                           \
+      (cublasHandle_t handle, gt_cublas_op op_a, gt_cublas_op op_b, int m, int n, int k,   \
+       const void *alpha, const void *a, gt_cublas_type type_a, int lda,                   \
+       long long stride_a, const void *b, gt_cublas_type type_b, int ldb,                  \
+       long long stride_b, const void *beta, void *c, gt_cublas_type type_c, int ldc,      \
+       long long stride_c, int batch, gt_cublas_compute compute, gt_cublas_algo algo))     \
     X(cublasSgemm, cublasSgemm_v2, 1,                                                      \
       (cublasHandle_t handle, gt_cublas_op op_a, gt_cublas_op op_b, int m, int n, int k,   \
        const float *alpha, const float *a, int lda, const float *b, int ldb,               \
@@ -103,6 +112,9 @@ typedef struct gt_cublaslt_pref *gt_cublaslt_pref;
     X(cublasLtMatrixLayoutCreate, cublasLtMatrixLayoutCreate, 1,                           \
       (gt_cublaslt_layout * layout, gt_cublas_type type, uint64_t rows, uint64_t cols,     \
        int64_t ld))                                                                        \
+    X(cublasLtMatrixLayoutSetAttribute, cublasLtMatrixLayoutSetAttribute, 1,               \
+      (gt_cublaslt_layout layout, gt_cublas_layout_attribute what, const void *value,      \
+       size_t size))                                                                       \
     X(cublasLtMatrixLayoutDestroy, cublasLtMatrixLayoutDestroy, 1,                         \
       (gt_cublaslt_layout layout))                                                         \
     X(cublasLtMatmulPreferenceCreate, cublasLtMatmulPreferenceCreate, 1,                   \
@@ -151,6 +163,9 @@ void gt_cublas_version(char text[32], size_t version);
 struct gt_cublas_shape {
     gt_cublas_op op_a, op_b; /* for the first and second matrix passed: our B and A */
     int m, n, k, lda, ldb, ldc;
+    int batch; /* products */
+    /* elements from a product's matrix to the next product's; 0: all share it */
+    int64_t stride_a, stride_b, stride_c;
     gt_cublas_type type_a, type_b,
         type_c;           /* of the first and second matrix passed, and of C */
     gt_cublas_type scale; /* type of alpha and beta */

@@ -19,7 +19,8 @@ struct cpu {
 
 static bool serves(const struct gt_device *d, const gemmtune_problem *p) {
     return d->is_cpu && d->backend == GEMMTUNE_OPENCL && p->math == GEMMTUNE_MATH_STRICT &&
-           p->epilogue == NULL && p->type_a == p->type_c && p->type_b == p->type_c &&
+           p->batch_kind == GEMMTUNE_BATCH_STRIDED && p->epilogue == NULL &&
+           p->type_a == p->type_c && p->type_b == p->type_c &&
            (p->type_c == GEMMTUNE_F32 || p->type_c == GEMMTUNE_F64);
 }
 

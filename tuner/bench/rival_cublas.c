@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rival_cublas.c - cuBLAS as most programs call it: with its own choice of kernel, in
- * default and in pedantic arithmetic.
+ * default and in pedantic arithmetic. A batch is one call with strides.
  */
 #include "tuner/bench/cublas_api.h"
 #include "tuner/bench/rival.h"
@@ -50,15 +50,28 @@ static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
         "cublasSetWorkspace", err);
 }
 
+static gt_status enqueue_batch(const struct cublas *c, gt_cublas_compute compute,
+                               const struct gt_call *x, struct gt_err *err) {
+    const struct gt_cublas_shape *s = &c->shape;
+    return gt_cublas_result(c->api->cublasGemmStridedBatchedEx(
+                                c->handle, s->op_a, s->op_b, s->m, s->n, s->k, x->alpha,
+                                x->b, s->type_a, s->lda, s->stride_a, x->a, s->type_b,
+                                s->ldb, s->stride_b, x->beta, x->c, s->type_c, s->ldc,
+                                s->stride_c, s->batch, compute, GT_CUBLAS_ALGO_DEFAULT),
+                            "cublasGemmStridedBatchedEx", err);
+}
+
 static gt_status enqueue(void *self, int variant, const struct gt_call *x,
                          struct gt_err *err) {
     const struct cublas *c = self;
     const struct gt_cublas_shape *s = &c->shape;
+    const gt_cublas_compute compute = variant == 0 ? s->compute : s->pedantic;
+    if (s->batch > 1)
+        return enqueue_batch(c, compute, x, err);
     return gt_cublas_result(
         c->api->cublasGemmEx(c->handle, s->op_a, s->op_b, s->m, s->n, s->k, x->alpha, x->b,
                              s->type_a, s->lda, x->a, s->type_b, s->ldb, x->beta, x->c,
-                             s->type_c, s->ldc, variant == 0 ? s->compute : s->pedantic,
-                             GT_CUBLAS_ALGO_DEFAULT),
+                             s->type_c, s->ldc, compute, GT_CUBLAS_ALGO_DEFAULT),
         "cublasGemmEx", err);
 }
 

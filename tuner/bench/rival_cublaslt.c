@@ -85,6 +85,20 @@ static gt_status make_desc(struct cublaslt *c, const struct gt_cublas_shape *s,
     return status;
 }
 
+static gt_status set_batch(struct cublaslt *c, gt_cublaslt_layout layout, int32_t batch,
+                           int64_t stride, struct gt_err *err) {
+    gt_status status =
+        gt_cublas_result(c->api->cublasLtMatrixLayoutSetAttribute(
+                             layout, GT_CUBLASLT_LAYOUT_BATCH, &batch, sizeof batch),
+                         "cublasLtMatrixLayoutSetAttribute", err);
+    if (status == GEMMTUNE_OK)
+        status =
+            gt_cublas_result(c->api->cublasLtMatrixLayoutSetAttribute(
+                                 layout, GT_CUBLASLT_LAYOUT_STRIDE, &stride, sizeof stride),
+                             "cublasLtMatrixLayoutSetAttribute", err);
+    return status;
+}
+
 /* Rows and columns as stored, column-major. */
 static gt_status make_layouts(struct cublaslt *c, const struct gt_cublas_shape *s,
                               struct gt_err *err) {
@@ -92,13 +106,17 @@ static gt_status make_layouts(struct cublaslt *c, const struct gt_cublas_shape *
     const int rows[3] = {ta ? s->k : s->m, tb ? s->n : s->k, s->m};
     const int cols[3] = {ta ? s->m : s->k, tb ? s->k : s->n, s->n};
     const int ld[3] = {s->lda, s->ldb, s->ldc};
+    const int64_t stride[3] = {s->stride_a, s->stride_b, s->stride_c};
     const gt_cublas_type type[3] = {s->type_a, s->type_b, s->type_c};
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; status == GEMMTUNE_OK && i < 3; i++)
+    for (int i = 0; status == GEMMTUNE_OK && i < 3; i++) {
         status = gt_cublas_result(
             c->api->cublasLtMatrixLayoutCreate(&c->layout[i], type[i], (uint64_t)rows[i],
                                                (uint64_t)cols[i], ld[i]),
             "cublasLtMatrixLayoutCreate", err);
+        if (status == GEMMTUNE_OK && s->batch > 1)
+            status = set_batch(c, c->layout[i], s->batch, stride[i], err);
+    }
     return status;
 }
 
