@@ -29,8 +29,10 @@
  * - sums that another kernel adds up go from registers to the workspace;
  * - STORE: with beta 0 they become elements of C in shared memory, and the accelerator
  *   copies boxes of them to C, while the next tile is computed when PERSIST;
+ * - with beta 0 and without STORE they become elements of C in shared memory, and leave in
+ *   pieces of 16 bytes wherever a row of C begins;
  * - otherwise 32 columns at a time go through shared memory, so that a warp stores
- *   neighbouring elements of a row of C, which may begin anywhere.
+ *   neighbouring elements of a row of C.
  *
  * BM BN     tile of X Y             WGM WGN   warpgroups that share it, along X, along Y
  * STAGES    slabs in shared memory  PINGPONG  1: two warpgroups with a tile each, in turns:
@@ -393,6 +395,116 @@ GT_INLINE void store_chunks(const struct target *to, const gt_acc *sums, gt_acc 
     }
 }
 
+/* An element of C, of which rows x cols exist from there on. */
+GT_INLINE gt_c made(gt_acc alpha, gt_acc sum, int rows, int cols GT_PLACE_PARAMS) {
+#if GT_EPILOGUE
+    if (rows <= 0 || cols <= 0) /* it is not stored, and has no operands */
+        return 0;
+    return gt_element(alpha, sum, 0, 0 GT_PLACE(gt_i, gt_j));
+#else
+    return gt_to_c(alpha * sum);
+#endif
+}
+
+#if GT_ROWS
+/*
+ * Rows of C that may begin anywhere leave in pieces of 16 bytes. A chunk is 64 rows of X by
+ * 128 bytes of C, or fewer when there are no more. In shared memory a row of it begins as
+ * many bytes behind a multiple of 16 as in C, so that a piece is one there and here. The
+ * last piece of a row may be incomplete; the next chunk has its elements once more, and
+ * stores them.
+ */
+enum {
+    ROW_COLS = GT_MIN(WN, 128 / GT_SIZEOF_C), /* of a chunk */
+    ROW_ACROSS = GT_CDIV(WN, ROW_COLS),       /* chunks side by side */
+    ROW_PITCH = ROW_COLS * GT_SIZEOF_C + 16,
+    ROW_PIECES = ROW_COLS * GT_SIZEOF_C / 16
+};
+
+/* Bytes from the multiple of 16 before it. */
+GT_INLINE int behind_piece(const gt_c *c) {
+    return (int)((gt_long)c & 15);
+}
+
+/* Puts the elements of a chunk whose first sums and place in C are given to shared memory:
+ * groups of 8 columns from number `first` on, which is -1 for the elements that the chunk
+ * before has left. */
+GT_INLINE void put_rows(char *chunk, const gt_acc *sums, int first, int groups,
+                        const gt_c *c, gt_long ldc, gt_acc alpha, int rows, int cols,
+                        int t GT_PLACE_PARAMS) {
+    GT_UNROLL
+    for (int h = 0; h < 2; h++) {
+        const int row = t / 32 * 16 + t % 32 / 4 + h * 8;
+        const int behind = behind_piece(c + row * ldc);
+        char *const line = chunk + row * ROW_PITCH + behind;
+        GT_UNROLL /* a constant number of times: sums must stay in registers */
+        for (int j = -2; j < ROW_COLS / 8 * 2; j++) {
+            const int col = (j >> 1) * 8 + t % 4 * 2 + (j & 1);
+            if (j >= first * 2 && j < groups * 2 && behind + col * GT_SIZEOF_C >= 0)
+                *(gt_c *)(line + col * GT_SIZEOF_C) =
+                    made(alpha, sums[(j >> 1) * 4 + h * 2 + (j & 1)], rows - row,
+                         cols - col GT_PLACE(gt_i + row, gt_j + col));
+        }
+    }
+}
+
+/* Stores bytes [begin, end) of a piece. */
+GT_INLINE void take_piece(char *c, const char *piece, int begin, int end) {
+    if (begin <= 0 && end >= 16) {
+        *(uint4 *)c = *(const uint4 *)piece;
+    } else {
+        GT_UNROLL
+        for (int at = 0; at < 16; at += GT_SIZEOF_C)
+            if (at >= begin && at < end)
+                *(gt_c *)(c + at) = *(const gt_c *)(piece + at);
+    }
+}
+
+/* Stores a chunk to C, of which rows x cols exist from c on. first: whether no chunk is
+ * left of it. */
+GT_INLINE void take_rows(const char *chunk, gt_c *c, gt_long ldc, int rows, int cols,
+                         int first, int t) {
+    GT_UNROLL_BY(1)
+    for (int e = t; e < 64 * (ROW_PIECES + 1); e += 128) {
+        /* Behind all whole pieces come those that only the end of a row may have. */
+        const int last = e >= 64 * ROW_PIECES;
+        const int row = last ? e - 64 * ROW_PIECES : e / ROW_PIECES;
+        const int at = 16 * (last ? ROW_PIECES : e % ROW_PIECES);
+        gt_c *const to = c + row * ldc;
+        const int behind = behind_piece(to), begin = first ? behind : 0;
+        const int end = cols > ROW_COLS ? ROW_PIECES * 16 : behind + cols * GT_SIZEOF_C;
+        if (row < rows)
+            take_piece((char *)to - behind + at, chunk + row * ROW_PITCH + at, begin - at,
+                       end - at);
+    }
+}
+
+/* Stores sums to C chunk by chunk, without reading C. See store_chunks. */
+GT_INLINE void store_rows(const struct target *to, const gt_acc *sums, char *chunk,
+                          gt_acc alpha, int group, int t GT_PLACE_PARAMS) {
+    GT_UNROLL_BY(1)
+    for (int i = 0; i < FRAGS * ROW_ACROSS; i++) {
+        const int row = i / ROW_ACROSS * 64, col = i % ROW_ACROSS * ROW_COLS;
+        const int rows = to->rows - row, cols = GT_MIN(to->cols, WN) - col;
+        gt_c *const c = (gt_c *)to->at + place_in(to, row, col);
+        if (rows <= 0 || cols <= 0)
+            continue;
+        gt_group_barrier(1 + group, 128); /* the chunk before was taken */
+        GT_UNROLL
+        for (int j = 0; j < FRAGS * ROW_ACROSS; j++) {
+            const int across = j % ROW_ACROSS;
+            if (j == i)
+                put_rows(chunk, sums + j / ROW_ACROSS * SUMS + across * ROW_COLS / 2,
+                         across > 0 ? -1 : 0,
+                         GT_MIN(ROW_COLS, WN - across * ROW_COLS) / 8, c, to->ld, alpha,
+                         rows, cols, t GT_PLACE(gt_i + row, gt_j + col));
+        }
+        gt_group_barrier(1 + group, 128);
+        take_rows(chunk, c, to->ld, rows, cols, col == 0, t);
+    }
+}
+#endif
+
 #if GT_STORE
 /* Two elements of C, side by side. */
 GT_INLINE void put_pair(int at, gt_c first, gt_c second) {
@@ -406,17 +518,6 @@ GT_INLINE void put_pair(int at, gt_c first, gt_c second) {
     asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(at), "r"(pair.word[0]),
                  "r"(pair.word[1])
                  : "memory");
-#endif
-}
-
-/* An element of C for a box of which rows x cols exist from there. */
-GT_INLINE gt_c boxed(gt_acc alpha, gt_acc sum, int rows, int cols GT_PLACE_PARAMS) {
-#if GT_EPILOGUE
-    if (rows <= 0 || cols <= 0) /* the copy leaves it out */
-        return 0;
-    return gt_element(alpha, sum, 0, 0 GT_PLACE(gt_i, gt_j));
-#else
-    return gt_to_c(alpha * sum);
 #endif
 }
 
@@ -442,12 +543,12 @@ GT_INLINE void store_boxes(const struct gt_tensor_map *map, const gt_acc *sums, 
             const int in_row = t / 32 * 16 + t % 32 / 4 + j % 2 * 8;
             const int in_col = j / 2 * 8 + t % 4 * 2;
             put_pair(box + gt_swizzled(in_row * SPAN + in_col * GT_SIZEOF_C, SPAN),
-                     boxed(alpha, pair[0], rows - f * 64 - in_row,
-                           cols - col0 - in_col GT_PLACE(gt_i + f * 64 + in_row,
-                                                         gt_j + col0 + in_col)),
-                     boxed(alpha, pair[1], rows - f * 64 - in_row,
-                           cols - col0 - in_col - 1 GT_PLACE(gt_i + f * 64 + in_row,
-                                                             gt_j + col0 + in_col + 1)));
+                     made(alpha, pair[0], rows - f * 64 - in_row,
+                          cols - col0 - in_col GT_PLACE(gt_i + f * 64 + in_row,
+                                                        gt_j + col0 + in_col)),
+                     made(alpha, pair[1], rows - f * 64 - in_row,
+                          cols - col0 - in_col - 1 GT_PLACE(gt_i + f * 64 + in_row,
+                                                            gt_j + col0 + in_col + 1)));
         }
         gt_copies_see_stores();
         gt_group_barrier(1 + group, 128);
@@ -537,6 +638,11 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
                 store_boxes(&map_c, sums, staged + group * STAGED, alpha, row0, col0,
                             turns / TEAMS, group, t % 128, to.rows,
                             to.cols GT_PLACE(row0, col0));
+#endif
+#if GT_ROWS
+            } else if (!GT_READS_C(beta)) {
+                store_rows(&to, sums, (char *)smem + STAGES * SLAB + group * STAGED, alpha,
+                           group, t % 128 GT_PLACE(row0, col0));
 #endif
             } else {
                 gt_acc *chunk = (gt_acc *)(smem + STAGES * SLAB + group * STAGED);

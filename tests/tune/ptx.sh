@@ -30,6 +30,7 @@ l40s mma e4m3 80x48x272
 a100 triple f32@split 65x132x72
 h200 triple f32@split 65x132x72
 h200 wgmma bf16 136x144x152
+h200 wgmma bf16 65x147x71
 h200 bundle f32 13x9x7,batch=21
 h200 mma bf16 40x40x404,batch=3,sb=0
 h200 limbs i32 20x33x70,batch=3,sc=700'

@@ -24,6 +24,8 @@ trial wgmma bf16-tn-40x48x200,beta "REPACK=0 CM=2 BM=64 WGM=1"
 trial wgmma bf16-nt-768x192x136 "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 REPACK=0 STORE=1"
 trial wgmma bf16-nt-768x192x136 \
     "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 PINGPONG=1 REPACK=0 STORE=1"
+# Rows of C that begin anywhere: chunks share the pieces of 16 bytes between them.
+trial wgmma bf16-nt-70x153x72,ldc=155 "BM=64 BN=256 WGM=1 STAGES=2 REPACK=0"
 trial wgmma i8-nn-5x33x200 "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=2 REDUCE=1"
 
 # Epilogues: sums of parts of k, boxes that the hardware stores, products that are computed
@@ -75,6 +77,10 @@ if [ -n "${GT_LONG:-}" ]; then
         "uses a register of a wgmma in flight"
     mutant limbs 'SLAB_B, barrier);' 'SLAB_B \/ 2, barrier);' i32-nt-33x66x700 "$wgmma" \
         "wait for a phase of an mbarrier"
+    mutant wgmma 'begin = first ? behind : 0' 'begin = 0' bf16-nt-70x153x72,ldc=155 \
+        "BM=64 BN=256 WGM=1 STAGES=2 REPACK=0" "written outside C"
+    mutant wgmma 'across > 0 ? -1 : 0' '0' bf16-nt-70x153x72,ldc=155 \
+        "BM=64 BN=256 WGM=1 STAGES=2 REPACK=0" "elements wrong"
     mutant tma 'gt_barrier_arrive(empty' 'if (0) &' f32-nt-33x68x140 "REPACK=0" \
         "wait for a phase of an mbarrier"
     mutant limbs 'GT_BARRIER(); .* and the one before .*' '' i32-nt-33x66x700 "ENGINE=0" \
