@@ -32,6 +32,7 @@ enum part {
     TENSOR_COPIES,
     WARPGROUPS,
     ALONG,
+    ACROSS,
     RESIDUES,
     SPLIT,
     PART_COUNT
@@ -64,6 +65,7 @@ static const struct {
     [TENSOR_COPIES] = {"tensor_copies", 0},
     [WARPGROUPS] = {"warpgroups", 0},
     [ALONG] = {"along", 0},
+    [ACROSS] = {"across", BIT(FRAGMENTS) | BIT(TENSOR_COPIES) | BIT(WARPGROUPS)},
     [RESIDUES] = {"residues", 0},
     [SPLIT] = {"split", 0},
 };

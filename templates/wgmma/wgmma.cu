@@ -17,9 +17,11 @@
  *     told to full[s]                                        slab before is multiplied:
  *                                                            arrive at its empty[s]
  *
- * In memory an operand lies along k or, for 16-bit elements, along its width: the
- * instruction takes both, so neither is transposed. Past the edges a box has zeros, so
- * ragged tiles and the end of k need no code.
+ * In memory an operand lies along k or along its width. From shared memory the instruction
+ * takes 16-bit elements in both layouts, others along k only. With RS it takes X from
+ * registers: a warpgroup loads X's part of the next slab, which lies along the width, while
+ * it multiplies a slab (across.h). Past the edges a box has zeros, so ragged tiles and the
+ * end of k need no code.
  *
  * Work is counted in items: a tile of a cluster, or a part of its k. A cluster of two
  * blocks has two tiles, one below the other (CM 2) or side by side (CN 2). They share a
@@ -48,21 +50,22 @@
  * REPACK    operands that a kernel copies to the workspace first, contiguous along k, with
  *           rows of whole slabs: 1 A, 2 B, 3 both. Then rows may begin anywhere
  * SWAP      1: the transpose is computed       STORE  1: see above
+ * RS        1: X comes from registers
  *
  * gemmtune trial bf16-nn-4096x4096x4096 --family wgmma --point
  *  "BM=128 BN=256 WGM=2 WGN=1 STAGES=4 CM=2 CN=1 GROUP=8 PERSIST=1 PINGPONG=0 MINB=1
- *   SPLIT=1 REDUCE=0 TAIL=0 REPACK=0 SWAP=0 STORE=1"
+ *   SPLIT=1 REDUCE=0 TAIL=0 REPACK=0 SWAP=0 STORE=1 RS=0"
  *
  * Method: warp specialisation, Bauer, Cook, Khailany, CudaDMA (2011).
  */
 
 enum {
     BM = GT_BM, BN = GT_BN, BK = GT_BK, SIZE = GT_SIZEOF_A, STAGES = GT_STAGES,
-    SPLIT = GT_SPLIT, SWAP = GT_SWAP,
+    SPLIT = GT_SPLIT, SWAP = GT_SWAP, RS = GT_RS,
     PARTIAL = SPLIT > 1 && !GT_REDUCE, /* stored sums are parts, not C yet */
     ADDERS = GT_REDUCE ? SPLIT : 1,    /* blocks that add up together */
     ALONG_X = GT_ALONG_X, ALONG_Y = GT_ALONG_Y, /* whether the operand lies along k */
-    SPAN_X = 128, SPAN_Y = GT_SPAN_Y,           /* bytes of a box's row */
+    SPAN_X = GT_SPAN_X, SPAN_Y = GT_SPAN_Y,     /* bytes of a box's row */
     LINE = 128,                                 /* bytes of k in a slab */
     SLAB_X = BM * LINE, SLAB_Y = BN * LINE, SLAB = SLAB_X + SLAB_Y,
     CM = GT_CM, CN = GT_CN, CLUSTER = CM * CN,
@@ -73,14 +76,22 @@ enum {
     WM = GT_WM, WN = GT_WN, TEAM = GT_TEAM, TEAMS = 1 + GT_PINGPONG,
     GROUPS = TEAM * TEAMS, READERS = GROUPS * 128,
     FRAGS = WM / 64, SUMS = WN / 2, /* of a thread in a fragment */
+    STEPS = LINE / 32, /* products of a fragment in a slab */
 
     STAGED = GT_STAGED /* bytes of shared memory in which a warpgroup turns C */
 };
 
 #if GT_SWAP
-GT_WGMMA(multiply_add, GT_WN, GT_TYPE_B, GT_TYPE_A, GT_ACROSS_X, GT_ACROSS_Y)
+#define GT_TYPE_X GT_TYPE_B
+#define GT_TYPE_Y GT_TYPE_A
 #else
-GT_WGMMA(multiply_add, GT_WN, GT_TYPE_A, GT_TYPE_B, GT_ACROSS_X, GT_ACROSS_Y)
+#define GT_TYPE_X GT_TYPE_A
+#define GT_TYPE_Y GT_TYPE_B
+#endif
+#if GT_RS
+GT_ACROSS_WGMMA(multiply_add, GT_WN, GT_TYPE_X, GT_TYPE_Y)
+#else
+GT_WGMMA(multiply_add, GT_WN, GT_TYPE_X, GT_TYPE_Y, GT_ACROSS_X, GT_ACROSS_Y)
 #endif
 
 /* The workspace has the copies of A and B, then the sums of parts. */
@@ -188,6 +199,31 @@ GT_INLINE void produce(const struct plan *p, const struct ring *r,
 
 /* ---- products ---------------------------------------------------------------------- */
 
+#if GT_RS
+/* The warpgroup's rows of a slab of X. */
+struct rows {
+    unsigned f[STEPS * FRAGS][4];
+};
+
+/* x: the thread's place in a slab of X. */
+GT_INLINE void load_rows(struct rows *to, int x, int lane) {
+    GT_UNROLL
+    for (int i = 0; i < STEPS * FRAGS; i++)
+        gt_across_load(SIZE, SPAN_X, BK, to->f[i], x, i % FRAGS, i / FRAGS, lane);
+}
+
+/* Starts sums += these rows of X by the warpgroup's columns of Y, at y. */
+GT_INLINE void multiply(gt_acc *sums, const struct rows *x, int y) {
+    const unsigned long long of_y = gt_wgmma_along_k(y);
+    gt_wgmma_hold(FRAGS * SUMS, sums);
+    gt_wgmma_fence();
+    GT_UNROLL
+    for (int i = 0; i < STEPS * FRAGS; i++)
+        multiply_add(sums + i % FRAGS * SUMS, x->f[i], of_y + i / FRAGS * 2);
+    gt_wgmma_commit();
+    gt_wgmma_hold(FRAGS * SUMS, sums);
+}
+#else
 /* Starts sums += the warpgroup's rows of X, at x, by its columns of Y, at y. */
 GT_INLINE void multiply(gt_acc *sums, int x, int y) {
     enum {
@@ -201,13 +237,14 @@ GT_INLINE void multiply(gt_acc *sums, int x, int y) {
     gt_wgmma_hold(FRAGS * SUMS, sums);
     gt_wgmma_fence();
     GT_UNROLL
-    for (int k = 0; k < LINE / 32; k++)
+    for (int k = 0; k < STEPS; k++)
         GT_UNROLL
         for (int f = 0; f < FRAGS; f++)
             multiply_add(sums + f * SUMS, of_x + f * NEXT + k * STEP_X, of_y + k * STEP_Y);
     gt_wgmma_commit();
     gt_wgmma_hold(FRAGS * SUMS, sums);
 }
+#endif
 
 /* A warp tells the producers of all blocks that copy to it that the stage was read. */
 GT_INLINE void release(const struct ring *r, int stage, int lane) {
@@ -228,20 +265,63 @@ GT_INLINE void await_item_before(const struct ring *r, int turns) {
         gt_warp_barrier();
 }
 
-/* The sums of an item, after `turns` items of this block. A batch of products runs while
- * the next one is started. x and y: the warpgroup's part of a stage. */
-GT_INLINE void consume(gt_acc *sums, const struct ring *r, struct gt_turn turn, int slabs,
-                       int x, int y, int turns, int lane) {
+/* Waits until the slab of this turn is in shared memory. */
+GT_INLINE void await_slab(const struct ring *r, struct gt_turn turn) {
+    gt_barrier_wait(r->full + turn.stage * 8, turn.parity);
+    gt_warp_barrier();
+}
+
+#if GT_RS
+/* Starts the products of the slab of this turn, whose rows of X are loaded already, and then
+ * loads the next slab's when there are more. The products before are waited for: they read
+ * the registers that this writes. */
+GT_INLINE void advance(gt_acc *sums, const struct rows *now, struct rows *next,
+                       const struct ring *r, struct gt_turn turn, int is_first, int more,
+                       int x, int y, int lane) {
+    const int before = (turn.stage == 0 ? STAGES : turn.stage) - 1;
+    multiply(sums, now, r->stages + turn.stage * SLAB + SLAB_X + y);
+    GT_WGMMA_WAIT(1);
+    if (!is_first)
+        release(r, before, lane);
+    if (more) {
+        const struct gt_turn after = gt_turn_next(STAGES, turn);
+        await_slab(r, after);
+        load_rows(next, r->stages + after.stage * SLAB + x, lane);
+    }
+}
+
+/* Multiplies all slabs of an item, two in a round. Returns the last one's stage. */
+GT_INLINE int multiply_all(gt_acc *sums, const struct ring *r, struct gt_turn turn,
+                           int slabs, int x, int y, int lane) {
+    struct rows even, odd;
+    int last = turn.stage;
+    if (slabs > 0) {
+        await_slab(r, turn);
+        load_rows(&even, r->stages + turn.stage * SLAB + x, lane);
+    }
+    GT_UNROLL_BY(1)
+    for (int s = 0; s < slabs; s += 2) {
+        advance(sums, &even, &odd, r, turn, s == 0, s + 1 < slabs, x, y, lane);
+        last = turn.stage;
+        turn = gt_turn_next(STAGES, turn);
+        if (s + 1 < slabs) {
+            advance(sums, &odd, &even, r, turn, 0, s + 2 < slabs, x, y, lane);
+            last = turn.stage;
+            turn = gt_turn_next(STAGES, turn);
+        }
+    }
+    return last;
+}
+#else
+/* Multiplies all slabs of an item. A batch of products runs while the next one is started.
+ * Returns the last slab's stage. */
+GT_INLINE int multiply_all(gt_acc *sums, const struct ring *r, struct gt_turn turn,
+                           int slabs, int x, int y, int lane) {
     int before = 0; /* the stage of the running batch */
-    await_item_before(r, turns);
-    GT_UNROLL
-    for (int e = 0; e < FRAGS * SUMS; e++)
-        sums[e] = 0;
     GT_UNROLL_BY(1)
     for (int s = 0; s < slabs; s++) {
         const int stage = r->stages + turn.stage * SLAB;
-        gt_barrier_wait(r->full + turn.stage * 8, turn.parity);
-        gt_warp_barrier();
+        await_slab(r, turn);
         multiply(sums, stage + x, stage + SLAB_X + y);
         GT_WGMMA_WAIT(1);
         if (s > 0)
@@ -249,12 +329,25 @@ GT_INLINE void consume(gt_acc *sums, const struct ring *r, struct gt_turn turn, 
         before = turn.stage;
         turn = gt_turn_next(STAGES, turn);
     }
+    return before;
+}
+#endif
+
+/* The sums of an item, after `turns` items of this block. x: the warpgroup's part of a slab
+ * of X; with RS, the thread's. y: the warpgroup's part of a slab of Y. */
+GT_INLINE void consume(gt_acc *sums, const struct ring *r, struct gt_turn turn, int slabs,
+                       int x, int y, int turns, int lane) {
+    await_item_before(r, turns);
+    GT_UNROLL
+    for (int e = 0; e < FRAGS * SUMS; e++)
+        sums[e] = 0;
+    const int last = multiply_all(sums, r, turn, slabs, x, y, lane);
     if (TEAMS > 1 && lane == 0)
         gt_barrier_arrive(r->order + turns % TEAMS * 8);
     GT_WGMMA_WAIT(0);
     gt_wgmma_hold(FRAGS * SUMS, sums);
     if (slabs > 0)
-        release(r, before, lane);
+        release(r, last, lane);
 }
 
 /* ---- the way out ------------------------------------------------------------------- */
@@ -272,14 +365,23 @@ GT_INLINE gt_long place_in(const struct target *to, int row, int col) {
     return SWAP ? col * to->ld + row : row * to->ld + col;
 }
 
+/* The row, of a fragment's 64, of the thread's sums 4 j + 2 h and 4 j + 2 h + 1. */
+GT_INLINE int row_of(int t, int h) {
+#if GT_RS
+    return gt_across_line(SIZE, t, h);
+#else
+    return t / 32 * 16 + t % 32 / 4 + h * 8;
+#endif
+}
+
 /* Stores sums as they are. */
 GT_INLINE void store_sums(const struct target *to, const gt_acc *sums, int t) {
-    const int row0 = t / 32 * 16 + t % 32 / 4, col0 = t % 4 * 2;
+    const int col0 = t % 4 * 2;
     gt_acc *const at = (gt_acc *)to->at;
     const int pairs = !SWAP && gt_aligned(2, at, to->ld);
     GT_UNROLL
     for (int i = 0; i < FRAGS * 2; i++) {
-        const int row = row0 + i / 2 * 64 + i % 2 * 8;
+        const int row = i / 2 * 64 + row_of(t, i % 2);
         GT_UNROLL
         for (int j = 0; j < WN / 8; j++) {
             const gt_acc *pair = sums + i / 2 * SUMS + j * 4 + i % 2 * 2;
@@ -313,7 +415,7 @@ GT_INLINE void put_chunk(gt_acc *chunk, const gt_acc *sums, int cols, int t) {
     GT_UNROLL /* a constant number of times: sums must stay in registers */
     for (int i = 0; i < CHUNK / 8 * 2; i++) {
         const gt_acc *pair = sums + i * 2;
-        const int row = t / 32 * 16 + t % 32 / 4 + i % 2 * 8, col = i / 2 * 8 + t % 4 * 2;
+        const int row = row_of(t, i % 2), col = i / 2 * 8 + t % 4 * 2;
         if (i / 2 * 8 >= cols)
             continue;
         if (SWAP) {
@@ -540,7 +642,7 @@ GT_INLINE void store_boxes(const struct gt_tensor_map *map, const gt_acc *sums, 
         GT_UNROLL
         for (int j = 0; j < COLS / 8 * 2; j++) {
             const gt_acc *pair = sums + f * SUMS + col0 / 2 + j * 2;
-            const int in_row = t / 32 * 16 + t % 32 / 4 + j % 2 * 8;
+            const int in_row = row_of(t, j % 2);
             const int in_col = j / 2 * 8 + t % 4 * 2;
             put_pair(box + gt_swizzled(in_row * SPAN + in_col * GT_SIZEOF_C, SPAN),
                      made(alpha, pair[0], rows - f * 64 - in_row,
@@ -606,6 +708,11 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         /* From lane 0, so that descriptors are known to be the same in all lanes. */
         const int group = __shfl_sync(0xffffffff, t / 128, 0), member = group % TEAM;
         const int row = member / (BN / WN) * WM, col = member % (BN / WN) * WN;
+#if GT_RS
+        const int x = gt_across_place(SIZE, SPAN_X, BK, row, t % 128);
+#else
+        const int x = row * LINE;
+#endif
         int used = 0, turns = 0; /* slabs of all items before; items before */
         GT_UNROLL_BY(1)
         for (int number = p.first; number < p.items; number += p.step, turns++) {
@@ -615,8 +722,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
             if (TEAMS > 1 && turns % TEAMS != group)
                 continue;
             gt_acc sums[FRAGS * SUMS];
-            consume(sums, &ring, turn, it.slabs, row * LINE, col * LINE, turns,
-                    lane);
+            consume(sums, &ring, turn, it.slabs, x, col * LINE, turns, lane);
             GT_LEAD(PARTIAL);
 
             const int row0 = it.row + row, col0 = it.col + col;

@@ -27,6 +27,9 @@ trial wgmma bf16-nt-768x192x136 \
 # Rows of C that begin anywhere: chunks share the pieces of 16 bytes between them.
 trial wgmma bf16-nt-70x153x72,ldc=155 "BM=64 BN=256 WGM=1 STAGES=2 REPACK=0"
 trial wgmma i8-nn-5x33x200 "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=2 REDUCE=1"
+# X from registers: both orders of a thread's rows, a fragment and more, one slab and more.
+trial wgmma i8-nn-40x80x144 "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=0 SWAP=1 RS=1"
+trial wgmma tf32-tn-136x40x68,beta "BM=128 BN=16 WGM=1 STAGES=2 GROUP=1 REPACK=2 RS=1"
 
 # Epilogues: sums of parts of k, boxes that the hardware stores, products that are computed
 # transposed.
@@ -72,6 +75,8 @@ mutant triple 'gt_split_fence();' '' f32@split-nn-33x67x40 \
     "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128" "proxy"
 mutant dmma 'GT_COPY_WAIT(STAGES - 2)' 'GT_COPY_WAIT(STAGES - 1)' f64-nn-33x66x140 "AHEAD=1" \
     "a copy to it is under way"
+mutant wgmma 'GT_WGMMA_WAIT(1);' 'GT_WGMMA_WAIT(2);' i8-nn-40x80x400 \
+    "BM=64 BN=32 WGM=1 STAGES=4 GROUP=1 REPACK=0 SWAP=1 RS=1" "a wgmma in flight"
 if [ -n "${GT_LONG:-}" ]; then
     mutant limbs 'AWAIT_PRODUCTS(0);' '' i32-nt-33x66x700 "$wgmma" \
         "uses a register of a wgmma in flight"
