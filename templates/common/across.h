@@ -15,11 +15,11 @@
  * rows of a thread are neighbours: one load brings elements of both. The order also keeps
  * loads free of bank conflicts.
  *
- *     4 bytes   8 bytes are loaded: two rows at one k
- *     1 byte    ldmatrix transposes pairs of rows. The four k of a register come from two of
- *               its matrices. Lanes with l < 2 have the lower two k in the first matrix, the
- *               others in the second one, so that 8 rows of k that are read together lie in
- *               different banks
+ *     4 bytes   8 bytes are loaded: two rows at one k.
+ *     1 byte    ldmatrix transposes pairs of rows. The four k of a register come from two
+ *               of its matrices. Lanes with l < 2 have the lower two k in the first matrix,
+ *               the others in the second one. So 8 rows of k that are read together lie in
+ *               different banks.
  */
 #if !GT_OPENCL && __CUDA_ARCH__ == 900
 /* The row, of a fragment's 64, of the thread's registers f[h] and f[2 + h]. */

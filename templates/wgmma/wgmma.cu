@@ -272,8 +272,8 @@ GT_INLINE void await_slab(const struct ring *r, struct gt_turn turn) {
 }
 
 #if GT_RS
-/* Starts the products of the slab of this turn, whose rows of X are loaded already, and then
- * loads the next slab's when there are more. The products before are waited for: they read
+/* Starts the products of the slab of this turn, whose rows of X are loaded already. Then it
+ * loads the next slab's, when there are more. The products before are waited for: they read
  * the registers that this writes. */
 GT_INLINE void advance(gt_acc *sums, const struct rows *now, struct rows *next,
                        const struct ring *r, struct gt_turn turn, int is_first, int more,
