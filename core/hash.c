@@ -2,6 +2,8 @@
 /* hash.c - SHA-256. Names of variables and constants are those of FIPS 180-4. */
 #include "core/hash.h"
 
+#include "core/hash_x86.h"
+
 #include <string.h>
 
 enum { BLOCK = 64, LENGTH_AT = 56 }; /* bytes; the message length ends the last block */
@@ -48,7 +50,7 @@ static void schedule(uint32_t w[64], const unsigned char *block) {
         h = t1 + (rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c)); \
     } while (0)
 
-static void compress(uint32_t state[8], const unsigned char *block) {
+static void compress_plainly(uint32_t state[8], const unsigned char *block) {
     uint32_t w[64];
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
     uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
@@ -66,6 +68,13 @@ static void compress(uint32_t state[8], const unsigned char *block) {
     const uint32_t turned[8] = {a, b, c, d, e, f, g, h};
     for (int i = 0; i < 8; i++)
         state[i] += turned[i];
+}
+
+static void compress(uint32_t state[8], const unsigned char *block) {
+    if (gt_hash_has_x86())
+        gt_hash_compress_x86(state, block, K);
+    else
+        compress_plainly(state, block);
 }
 
 void gt_hash_init(struct gt_hash *h) {

@@ -142,21 +142,37 @@ static gt_status check_value(const struct gt_param *p, int64_t value, struct gt_
                    p->name, value);
 }
 
-gt_status gt_point_values(int64_t values[GT_POINT_MAX], const struct gt_family *f,
-                          const struct gt_point *point, struct gt_err *err) {
-    for (int i = 0; i < point->count; i++)
-        if (!gt_family_has_param(f, point->entry[i].name))
+/* The value of the family's parameter i, which is usually the point's entry i. */
+static bool get_param(int64_t *value, const struct gt_family *f, int i,
+                      const struct gt_point *point) {
+    if (i >= point->count || strcmp(point->entry[i].name, f->param[i].name) != 0)
+        return gt_point_get(point, f->param[i].name, value);
+    *value = point->entry[i].value;
+    return true;
+}
+
+static gt_status check_names(const struct gt_family *f, const struct gt_point *point,
+                             struct gt_err *err) {
+    for (int i = 0; i < point->count; i++) {
+        const char *name = point->entry[i].name;
+        const bool in_place = i < f->param_count && strcmp(f->param[i].name, name) == 0;
+        if (!in_place && !gt_family_has_param(f, name))
             return gt_fail(err, GEMMTUNE_EINVAL, "family %s has no parameter %s", f->name,
-                           point->entry[i].name);
-    for (int i = 0; i < f->param_count; i++) {
-        if (!gt_point_get(point, f->param[i].name, &values[i]))
-            return gt_fail(err, GEMMTUNE_EINVAL, "family %s needs a value for %s", f->name,
-                           f->param[i].name);
-        const gt_status status = check_value(&f->param[i], values[i], err);
-        if (status != GEMMTUNE_OK)
-            return status;
+                           name);
     }
     return GEMMTUNE_OK;
+}
+
+gt_status gt_point_values(int64_t values[GT_POINT_MAX], const struct gt_family *f,
+                          const struct gt_point *point, struct gt_err *err) {
+    gt_status status = check_names(f, point, err);
+    for (int i = 0; i < f->param_count && status == GEMMTUNE_OK; i++)
+        if (get_param(&values[i], f, i, point))
+            status = check_value(&f->param[i], values[i], err);
+        else
+            status = gt_fail(err, GEMMTUNE_EINVAL, "family %s needs a value for %s",
+                             f->name, f->param[i].name);
+    return status;
 }
 
 gt_status gt_bind_values(struct gt_binding *b, const int64_t *values, struct gt_err *err) {

@@ -125,8 +125,8 @@ static gt_status add_embedded(struct gt_families *f, const struct gt_embedded *e
     struct gt_family *family;
     if (!family_of_path(name, e->path))
         return GEMMTUNE_OK;
-    const gt_status status =
-        gt_family_parse_with(&family, name, e->path, e->text, read_embedded, name, err);
+    const gt_status status = gt_family_parse_with(&family, name, e->path, e->text, true,
+                                                  read_embedded, name, err);
     return status == GEMMTUNE_OK ? keep(f, family, err) : status;
 }
 
@@ -190,8 +190,8 @@ static gt_status add_subfolder(struct gt_families *f, int *added, const char *fo
     if (status == GEMMTUNE_ENOTFOUND)
         return GEMMTUNE_OK; /* templates/common and stray files */
     if (status == GEMMTUNE_OK)
-        status =
-            gt_family_parse_with(&family, name, path, json, read_in_folder, subfolder, err);
+        status = gt_family_parse_with(&family, name, path, json, false, read_in_folder,
+                                      subfolder, err);
     if (status == GEMMTUNE_OK)
         status = keep(f, family, err);
     *added += status == GEMMTUNE_OK;

@@ -177,6 +177,7 @@ struct gt_family {
     enum gt_batching batching;
     bool epilogue;    /* stores of C compute the epilogue of a problem that has one */
     bool per_problem; /* an image serves one problem: derived names are numbers in it */
+    bool trusted;     /* compiled in: tests have checked its texts */
     struct gt_symbols symbols;
     int constant_count, param_count, derive_count, require_count, accept_count, arg_count;
     struct gt_constant constant[GT_CONSTANTS_MAX];

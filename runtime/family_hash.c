@@ -32,12 +32,20 @@ static size_t comment_at(const char *at) {
     return len;
 }
 
-/* Bytes of the token at `at`: a string or character literal, or one character. A literal
- * without its closing quote ends with its line. */
+/* Whether the character may begin a blank or a literal, or ends the text. */
+static bool may_end_token(char c) {
+    return (c >= '\0' && c <= ' ') || c == '"' || c == '\'' || c == '/' || c == '\\';
+}
+
+/* Bytes of the token at `at`: a string or character literal, or one character and the plain
+ * ones behind it. A literal without its closing quote ends with its line. */
 static size_t token_at(const char *at) {
     size_t len = 1;
-    if (*at != '"' && *at != '\'')
-        return 1;
+    if (*at != '"' && *at != '\'') {
+        while (!may_end_token(at[len]))
+            len++;
+        return len;
+    }
     while (at[len] != '\0' && at[len] != '\n' && at[len] != *at)
         len += at[len] == '\\' && at[len + 1] != '\0' ? 2 : 1;
     return len + (at[len] == *at);

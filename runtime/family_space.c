@@ -35,7 +35,7 @@ static bool in_a_part(const char *name) {
     return false;
 }
 
-/* True if kernel sources already get a macro GT_<name>. */
+/* Whether kernel sources get a macro GT_<name> from outside of the parts. */
 static bool is_reserved(const char *name) {
     for (int i = 0; i < GT_BUILTIN_COUNT; i++) {
         const char *macro = gt_builtins[i].macro;
@@ -45,8 +45,7 @@ static bool is_reserved(const char *name) {
             return true;
     }
     return strncmp(name, "DTYPE_", strlen("DTYPE_")) == 0 ||
-           strncmp(name, "TYPE_", strlen("TYPE_")) == 0 || strcmp(name, "PARAMS") == 0 ||
-           in_a_part(name);
+           strncmp(name, "TYPE_", strlen("TYPE_")) == 0 || strcmp(name, "PARAMS") == 0;
 }
 
 static gt_status add_name(int *slot, struct gt_family *f, struct gt_node n,
@@ -56,7 +55,7 @@ static gt_status add_name(int *slot, struct gt_family *f, struct gt_node n,
     if (!gt_point_is_name(name, strlen(name)))
         return gt_json_fail(n, err, "names are [A-Z][A-Z0-9_]* of at most %d characters",
                             GT_NAME_MAX - 1);
-    if (is_reserved(name))
+    if (is_reserved(name) || (!f->trusted && in_a_part(name)))
         return gt_json_fail(n, err, "the name %s is built in", name);
     if (gt_symbols_find(&f->symbols, name) >= 0)
         return gt_json_fail(n, err, "the name %s is taken", name);

@@ -4,6 +4,7 @@
  *
  *     large_db fill FILE FROM RECORDS   makes FILE: so many records of distinct problems
  *     large_db measure FILE [PROBLEM]   opens it as the library does, and makes plans
+ *     large_db steps FILE               times the steps of gemmtune_open
  *
  * A made-up record is a real one of the database FROM with other sizes: its types, layout,
  * family and point stay. Seven of eight are of the CUDA driver's first device, the others
@@ -258,13 +259,51 @@ static void measure(const char *path, const char *problem) {
     gemmtune_close(ctx);
 }
 
+/* One line for each step of gemmtune_open. */
+static void steps(const char *path) {
+    const gemmtune_target target = {.backend = GEMMTUNE_CUDA};
+    struct gt_gpu *gpu = NULL;
+    struct gt_families *families = NULL;
+    struct gt_db *db = NULL;
+    struct gt_known *known = NULL;
+    struct gt_index *index = NULL;
+    struct gt_err err = {""};
+    size_t count = 0;
+    int64_t stale = 0;
+    double at[6];
+    make_current();
+    at[0] = cpu_ms();
+    check(gt_driver_cuda.open(&gpu, &target, &err), "driver", &err);
+    at[1] = cpu_ms();
+    check(gt_families_create(&families, &err), "families", &err);
+    at[2] = cpu_ms();
+    check(gt_db_open(&db, path, GT_DB_READ, &err), path, &err);
+    at[3] = cpu_ms();
+    check(gt_known_load(&known, &count, &stale, db, families, gpu->device.arch, &err), path,
+          &err);
+    at[4] = cpu_ms();
+    check(gt_index_create(&index, known, count, &err), path, &err);
+    at[5] = cpu_ms();
+    static const char *const step[] = {"the device's description", "kernel families",
+                                       "opening the file", "records", "the index"};
+    for (int i = 0; i < 5; i++)
+        (void)printf("%-26s %8.2f ms\n", step[i], at[i + 1] - at[i]);
+    gt_index_destroy(index);
+    free(known);
+    gt_db_close(db);
+    gt_families_destroy(families);
+    gpu->driver->close(gpu);
+}
+
 int main(int argc, char **argv) {
     if (argc == 5 && strcmp(argv[1], "fill") == 0)
         fill(argv[2], argv[3], strtoll(argv[4], NULL, 10));
     else if ((argc == 3 || argc == 4) && strcmp(argv[1], "measure") == 0)
         measure(argv[2], argv[3]);
+    else if (argc == 3 && strcmp(argv[1], "steps") == 0)
+        steps(argv[2]);
     else
         (void)fprintf(stderr, "usage: large_db fill FILE FROM RECORDS | measure FILE "
-                              "[PROBLEM]\n");
+                              "[PROBLEM] | steps FILE\n");
     return 0;
 }

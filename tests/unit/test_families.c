@@ -100,6 +100,25 @@ static void test_folder(void **state) {
     gt_families_destroy(all);
 }
 
+/* The checks that families of a folder undergo, which compiled-in ones are spared, pass for
+ * them as well. Both have the same hash. */
+static void test_builtin_families_from_their_folder(void **state) {
+    struct gt_err err = {""};
+    (void)state;
+    struct gt_families *built_in = builtin(), *read = builtin();
+    if (gt_families_add_folder(read, "templates", &err) != GEMMTUNE_OK)
+        fail_msg("%s", err.line);
+    assert_int_equal(gt_families_count(read), gt_families_count(built_in));
+    for (size_t i = 0; i < gt_families_count(read); i++) {
+        assert_true(gt_families_at(built_in, i)->trusted);
+        assert_false(gt_families_at(read, i)->trusted);
+        assert_string_equal(gt_families_at(read, i)->hash,
+                            gt_families_at(built_in, i)->hash);
+    }
+    gt_families_destroy(built_in);
+    gt_families_destroy(read);
+}
+
 static void test_folder_that_is_not_there(void **state) {
     struct gt_err err = {""};
     (void)state;
@@ -112,6 +131,7 @@ static void test_folder_that_is_not_there(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_builtin_families),
+        cmocka_unit_test(test_builtin_families_from_their_folder),
         cmocka_unit_test_setup_teardown(test_folder, folder_create, folder_remove),
         cmocka_unit_test(test_folder_that_is_not_there),
     };
