@@ -357,12 +357,6 @@ static struct gt_range eval_node(const struct pass *p, const struct gt_epi_node 
 
 /* ---- the whole ------------------------------------------------------------- */
 
-static void run(struct pass *p, bool exact) {
-    p->arithmetic.exact = exact;
-    for (int i = 0; i < p->e->nodes; i++)
-        p->range[i] = eval_node(p, &p->e->node[i]);
-}
-
 /* A device may flush a subnormal f32 or f64 that it stores, as in its arithmetic. */
 static struct gt_range stored(struct gt_range x, gemmtune_dtype type) {
     const struct gt_range element = gt_range_convert(x, type, false);
@@ -372,18 +366,36 @@ static struct gt_range stored(struct gt_range x, gemmtune_dtype type) {
                : element;
 }
 
+/* Evaluates all nodes, each exactly or as a kernel may round it. */
+static void run(struct pass *p, const struct gt_epilogue *e,
+                const struct gt_epi_values *values, bool exact) {
+    p->e = e;
+    p->values = values;
+    p->arithmetic = gt_arithmetic_of(gt_epilogue_real(e));
+    p->arithmetic.exact = exact;
+    for (int i = 0; i < e->nodes; i++)
+        p->range[i] = eval_node(p, &e->node[i]);
+}
+
+void gt_epilogue_range(struct gt_range store[2], const struct gt_epilogue *e,
+                       const struct gt_epi_values *values) {
+    const int32_t output[] = {e->d, e->d2}, type[] = {e->type_c, e->type_d2};
+    struct pass p; /* large: only nodes that exist are written */
+    run(&p, e, values, false);
+    for (int i = 0; i < 2 && output[i] >= 0; i++)
+        store[i] = stored(p.range[e->statement[output[i]].root], (gemmtune_dtype)type[i]);
+}
+
 void gt_epilogue_eval(struct gt_epi_result out[2], const struct gt_epilogue *e,
                       const struct gt_epi_values *values) {
-    const int32_t output[] = {e->d, e->d2}, type[] = {e->type_c, e->type_d2};
-    struct pass p = {.e = e, .values = values};
-    p.arithmetic = gt_arithmetic_of(gt_epilogue_real(e));
-    run(&p, true);
+    const int32_t output[] = {e->d, e->d2};
+    struct gt_range store[2] = {{0, 0, false}, {0, 0, false}};
+    struct pass p;
+    run(&p, e, values, true);
+    gt_epilogue_range(store, e, values);
     for (int i = 0; i < 2 && output[i] >= 0; i++) {
         const struct gt_range x = p.range[e->statement[output[i]].root];
         out[i].value = gt_range_is_point(x) ? x.low : NAN;
+        out[i].store = store[i];
     }
-    run(&p, false);
-    for (int i = 0; i < 2 && output[i] >= 0; i++)
-        out[i].store =
-            stored(p.range[e->statement[output[i]].root], (gemmtune_dtype)type[i]);
 }

@@ -28,7 +28,10 @@ struct gt_epi_result {
     struct gt_range store; /* the elements that a right kernel may store */
 };
 
-/* Writes the result of d and, when there is one, of d2. */
+/* Writes the elements that a right kernel may store to d and, when there is one, to d2. */
+void gt_epilogue_range(struct gt_range store[2], const struct gt_epilogue *e,
+                       const struct gt_epi_values *values);
+/* The same, and the values. */
 void gt_epilogue_eval(struct gt_epi_result out[2], const struct gt_epilogue *e,
                       const struct gt_epi_values *values);
 

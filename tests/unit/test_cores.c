@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_cores.c - the choice of the run worker's core. */
 #include "tuner/base/cores.h"
+#include "tuner/base/parallel.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -144,11 +146,46 @@ static void test_this_machine(void **state) {
     assert_memory_equal(&now, &allowed, sizeof now);
 }
 
+static void note_cores(void *user, int thread, int64_t first, int64_t end) {
+    struct gt_core_set *seen = user;
+    (void)first;
+    (void)end;
+    gt_cores_allowed(&seen[thread]);
+}
+
+/* A process that may use one core borrows all: its own thread stays where it was. */
+static void test_borrowed(void **state) {
+    struct gt_core_set allowed, one, none;
+    int core = 0;
+    (void)state;
+    memset(&one, 0, sizeof one);
+    memset(&none, 0, sizeof none);
+    gt_cores_allowed(&allowed);
+    while (!allowed.has[core])
+        core++;
+    one.has[core] = true;
+    gt_cores_keep(&one);
+    assert_int_equal(gt_parallel_threads(), 1);
+    gt_parallel_borrow(&allowed);
+    const int threads = gt_parallel_threads();
+    struct gt_core_set *seen = calloc((size_t)threads, sizeof *seen);
+    assert_non_null(seen);
+    gt_parallel(note_cores, seen, 100000);
+    assert_int_equal(threads, gt_core_set_count(&allowed));
+    assert_memory_equal(&seen[0], &one, sizeof one);
+    for (int i = 1; i < threads; i++) /* a thread may have come too late for any work */
+        assert_true(memcmp(&seen[i], &allowed, sizeof allowed) == 0 ||
+                    memcmp(&seen[i], &none, sizeof none) == 0);
+    free(seen);
+    gt_parallel_borrow(&none);
+    gt_cores_keep(&allowed);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_crowding),     cmocka_unit_test(test_lists),
         cmocka_unit_test(test_split),        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_this_machine),
+        cmocka_unit_test(test_this_machine), cmocka_unit_test(test_borrowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,13 +43,17 @@ bool gt_core_set_parse(struct gt_core_set *out, const char *list) {
     return false;
 }
 
-void gt_cores_allowed(struct gt_core_set *out) {
+void gt_cores_allowed_other(struct gt_core_set *out, pid_t pid) {
     cpu_set_t set;
     memset(out, 0, sizeof *out);
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
+    if (sched_getaffinity(pid, sizeof set, &set) != 0)
         return;
     for (size_t i = 0; i < GT_CORES_MAX; i++)
         out->has[i] = CPU_ISSET(i, &set);
+}
+
+void gt_cores_allowed(struct gt_core_set *out) {
+    gt_cores_allowed_other(out, 0);
 }
 
 double gt_crowding(double threads, int cores) {

@@ -22,6 +22,8 @@ bool gt_core_set_parse(struct gt_core_set *out, const char *list);
 
 /* The cores that the process may run on; an empty set when the system does not say. */
 void gt_cores_allowed(struct gt_core_set *out);
+/* The same of another process. */
+void gt_cores_allowed_other(struct gt_core_set *out, pid_t pid);
 /* The hardware threads of the core that `core` belongs to, `core` included. */
 void gt_cores_beside(struct gt_core_set *out, int core);
 /* Limits the process and its later children to these cores. Does nothing when the set is

@@ -14,6 +14,7 @@ struct work {
     void *user;
     int64_t count, part;
     _Atomic int64_t next;
+    struct gt_core_set cores;
 };
 
 struct worker {
@@ -21,16 +22,31 @@ struct worker {
     int thread;
 };
 
+static struct gt_core_set borrowed;
+
+void gt_parallel_borrow(const struct gt_core_set *cores) {
+    borrowed = *cores;
+}
+
+/* The cores of the process and the borrowed ones. */
+static void find_cores(struct gt_core_set *out) {
+    gt_cores_allowed(out);
+    for (size_t i = 0; i < GT_CORES_MAX; i++)
+        out->has[i] = out->has[i] || borrowed.has[i];
+}
+
 int gt_parallel_threads(void) {
-    struct gt_core_set allowed;
-    gt_cores_allowed(&allowed);
-    const int cores = gt_core_set_count(&allowed);
+    struct gt_core_set all;
+    find_cores(&all);
+    const int cores = gt_core_set_count(&all);
     return cores < 1 ? 1 : cores < THREADS_MAX ? cores : THREADS_MAX;
 }
 
 static void *run(void *user) {
     const struct worker *w = user;
     struct work *work = w->work;
+    if (w->thread > 0) /* thread 0 is the caller, whose cores stay its own */
+        gt_cores_keep(&work->cores);
     for (;;) {
         const int64_t first = atomic_fetch_add(&work->next, work->part);
         if (first >= work->count)
@@ -43,6 +59,7 @@ static void *run(void *user) {
 void gt_parallel(gt_parallel_fn *fn, void *user, int64_t count) {
     const int threads = gt_parallel_threads();
     struct work work = {.fn = fn, .user = user, .count = count};
+    find_cores(&work.cores);
     struct worker worker[THREADS_MAX];
     pthread_t thread[THREADS_MAX];
     bool started[THREADS_MAX] = {false};

@@ -3,6 +3,8 @@
 #ifndef GT_TUNER_BASE_PARALLEL_H
 #define GT_TUNER_BASE_PARALLEL_H
 
+#include "tuner/base/cores.h"
+
 #include <stdint.h>
 
 /* Does the items from `first` to before `end`. `thread` is from 0 to
@@ -10,6 +12,9 @@
 typedef void gt_parallel_fn(void *user, int thread, int64_t first, int64_t end);
 
 int gt_parallel_threads(void);
+/* From now on threads of gt_parallel use these cores, beside those of the process: they are
+ * lent by another one. Not to be called while gt_parallel runs. */
+void gt_parallel_borrow(const struct gt_core_set *cores);
 /* Calls fn for parts of `count` items, in as many threads as there are cores, and returns
  * when all are done. Threads that cannot be started are done without. */
 void gt_parallel(gt_parallel_fn *fn, void *user, int64_t count);

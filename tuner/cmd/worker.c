@@ -6,6 +6,7 @@
  */
 #define _DEFAULT_SOURCE /* for prctl's declaration on old C libraries */
 #include "core/io.h"
+#include "tuner/base/parallel.h"
 #include "tuner/cmd/cmd.h"
 #include "tuner/work/trial.h"
 
@@ -63,6 +64,14 @@ static void open_ahead(struct worker *w) {
         (void)gt_lab_setup_types(w->lab, &p, w->job.seed, &unread);
 }
 
+/* The program's cores are busy with compilers, but the data of a large problem take longer
+ * than a compiler when a single core makes them. */
+static void borrow_cores(void) {
+    struct gt_core_set program;
+    gt_cores_allowed_other(&program, getppid());
+    gt_parallel_borrow(&program);
+}
+
 static void serve(struct worker *w) {
     struct gt_err err;
     struct gt_report report;
@@ -104,6 +113,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     w.out = atoi(argv[2]);
     if (load_families(&w, argc, argv, &err) != GEMMTUNE_OK)
         return gt_die(GT_EXIT_FAILURE, "%s", err.line);
+    borrow_cores();
     serve(&w);
     gt_lab_destroy(w.lab);
     gt_families_destroy(w.families);

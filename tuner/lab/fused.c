@@ -202,7 +202,7 @@ static void make_element(struct making *m, struct gt_bound bound, int64_t i, int
     const gemmtune_dtype wide = t->checker->wide;
     const size_t at = (size_t)(i * t->spec.problem.n + j), bytes = gt_type_size(wide);
     double operand[GT_EPILOGUE_OPERANDS_MAX];
-    struct gt_epi_result out[2];
+    struct gt_range out[2];
     for (int k = 0; k < e->operands; k++)
         operand[k] = operand_value(t, k, i, j);
     const double acc = gt_element_get(m->acc + at * bytes, wide);
@@ -216,11 +216,11 @@ static void make_element(struct making *m, struct gt_bound bound, int64_t i, int
         .beta = t->spec.beta,
         .operand = operand,
     };
-    gt_epilogue_eval(out, e, &values);
+    gt_epilogue_range(out, e, &values);
     for (int k = 0; k < (e->d2 >= 0 ? 2 : 1); k++) {
         const gemmtune_dtype type = t->fused->out[k].type;
         const size_t place = at * gt_type_size(type);
-        put_range(m->low[k] + place, m->high[k] + place, type, out[k].store);
+        put_range(m->low[k] + place, m->high[k] + place, type, out[k]);
     }
 }
 
