@@ -49,7 +49,6 @@ static gt_status check_words(const gemmtune_problem *p, struct gt_err *err) {
         {"type_acc", (unsigned)p->type_acc, GEMMTUNE_I32},
         {"math", (unsigned)p->math, GEMMTUNE_MATH_RESIDUES},
         {"batch_kind", (unsigned)p->batch_kind, GEMMTUNE_MASKED_ROWS},
-        {"reserved", p->reserved, 0},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (words[i].value > words[i].most)
@@ -83,6 +82,10 @@ static gt_status check_numbers(const gemmtune_problem *p, struct gt_err *err) {
 
 bool gt_problem_is_batch(const gemmtune_problem *p) {
     return p->batch_kind != GEMMTUNE_BATCH_STRIDED || p->batch > 1;
+}
+
+bool gt_problem_has_pointers(const gemmtune_problem *p) {
+    return p->batch_kind == GEMMTUNE_BATCH_POINTERS;
 }
 
 static bool has_row_counts(const gemmtune_problem *p) {
@@ -233,6 +236,29 @@ static gt_status settle_rows(gemmtune_problem *p, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
+static size_t least_element(const gemmtune_problem *p) {
+    const size_t a = gt_type_size(p->type_a), b = gt_type_size(p->type_b),
+                 c = gt_type_size(p->type_c), ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+/* A promise that every element keeps is 0. */
+static gt_status settle_pointers(gemmtune_problem *p, struct gt_err *err) {
+    const uint32_t bytes = p->pointer_align;
+    if (bytes != 0 && !gt_problem_has_pointers(p))
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "pointer_align is %" PRIu32 ", but the batch has no pointers",
+                       bytes);
+    if ((bytes & (bytes - 1)) != 0)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "pointer_align is %" PRIu32 ", must be 0 or a power of two", bytes);
+    if (bytes > GT_VECTOR_BYTES)
+        p->pointer_align = GT_VECTOR_BYTES;
+    if (bytes <= least_element(p))
+        p->pointer_align = 0;
+    return GEMMTUNE_OK;
+}
+
 static gt_status settle_epilogue(const gemmtune_problem *p, struct gt_err *err) {
     if (p->epilogue == NULL)
         return GEMMTUNE_OK;
@@ -270,6 +296,8 @@ gt_status gt_problem_settle(gemmtune_problem *out, bool *swapped,
     if (status == GEMMTUNE_OK)
         status = settle_rows(&p, err);
     if (status == GEMMTUNE_OK)
+        status = settle_pointers(&p, err);
+    if (status == GEMMTUNE_OK)
         status = settle_epilogue(&p, err);
     if (status != GEMMTUNE_OK)
         return status;
@@ -285,11 +313,10 @@ static gt_status check_batch(const gemmtune_problem *p, struct gt_err *err) {
     static const struct {
         const char *what, *count;
     } kinds[] = {
-        [GEMMTUNE_BATCH_POINTERS] = {"batches of pointers", "batch"},
         [GEMMTUNE_GROUPED_ROWS] = {"grouped rows", "groups"},
         [GEMMTUNE_MASKED_ROWS] = {"masked rows", "batch"},
     };
-    if (p->batch_kind == GEMMTUNE_BATCH_STRIDED)
+    if (p->batch_kind == GEMMTUNE_BATCH_STRIDED || gt_problem_has_pointers(p))
         return GEMMTUNE_OK;
     return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no kernel for %s yet: %s=%" PRId64,
                    kinds[p->batch_kind].what, kinds[p->batch_kind].count, p->batch);
@@ -313,7 +340,7 @@ gt_status gt_problem_supported(const gemmtune_problem *p, struct gt_err *err) {
     if (p->row_order)
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
                        "no kernel for a fixed order of sums yet: row_order");
-    if (p->epilogue != NULL && (p->batch_kind != GEMMTUNE_BATCH_STRIDED || p->batch > 1))
+    if (p->epilogue != NULL && gt_problem_is_batch(p))
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
                        "no kernel for epilogues of batches yet: epi=%s", p->epilogue);
     return check_batch(p, err);
@@ -406,7 +433,7 @@ static bool same_epilogue(const gemmtune_problem *x, const gemmtune_problem *y) 
 bool gt_problem_same_kind(const gemmtune_problem *x, const gemmtune_problem *y) {
     return gt_dtype_of(x) == gt_dtype_of(y) && x->trans_a == y->trans_a &&
            x->trans_b == y->trans_b && x->batch_kind == y->batch_kind &&
-           (x->batch == 1) == (y->batch == 1) && x->packed_b == y->packed_b &&
+           gt_problem_is_batch(x) == gt_problem_is_batch(y) && x->packed_b == y->packed_b &&
            x->row_order == y->row_order && same_epilogue(x, y);
 }
 
@@ -414,6 +441,8 @@ bool gt_problem_lends(const gemmtune_problem *known, const gemmtune_problem *p) 
     gemmtune_problem q = *known;
     if (p->epilogue != NULL)
         q.epilogue = p->epilogue;
+    if (known->batch > 1 && known->batch_kind == GEMMTUNE_BATCH_STRIDED)
+        q.batch_kind = p->batch_kind;
     return gt_problem_same_kind(&q, p);
 }
 

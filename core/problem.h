@@ -55,6 +55,8 @@ gt_status gt_problem_init(gemmtune_problem *p, size_t size, gemmtune_dtype type,
 /* Whether a canonical problem is more than a single product: kernels then take strides, or
  * pointers to pointers. */
 bool gt_problem_is_batch(const gemmtune_problem *p);
+/* Whether pointers lead to its matrices. */
+bool gt_problem_has_pointers(const gemmtune_problem *p);
 
 /* Rows of a group or a product when all groups are equal and no row is masked; 0 when rows
  * are neither grouped nor masked. */
@@ -65,15 +67,17 @@ int64_t gt_problem_rows_by_default(const gemmtune_problem *p);
 /* An option after the sizes of a name. A sweep file has the same keys. */
 struct gt_problem_option {
     const char *name; /* as in "lda=8" and "beta" */
-    enum gt_name_kind { GT_NAME_NUMBER, GT_NAME_FLAG, GT_NAME_TEXT } kind;
-    size_t offset;       /* of the member, which is int64_t, int32_t or const char * */
-    int64_t least, most; /* of a number */
+    enum gt_name_kind { GT_NAME_NUMBER, GT_NAME_BYTES, GT_NAME_FLAG, GT_NAME_TEXT } kind;
+    /* of the member: int64_t, uint32_t, int32_t or const char *, by its kind */
+    size_t offset;
+    int64_t least, most;            /* of a number or of bytes */
     gemmtune_batch_kind batch_kind; /* the kind that the option implies; STRIDED: none */
 };
 extern const struct gt_problem_option gt_problem_options[]; /* ends in a NULL name */
 
-/* Sets one option: `number` for a NUMBER, `text` for a TEXT. `seen` has a bit for each row
- * that was set before. EPARSE when a row is set twice, or excludes one that was set. */
+/* Sets one option: `number` for a NUMBER or BYTES, `text` for a TEXT. `seen` has a bit for
+ * each row that was set before. EPARSE when a row is set twice, or excludes one that was
+ * set. */
 gt_status gt_problem_set(gemmtune_problem *p, unsigned *seen,
                          const struct gt_problem_option *option, int64_t number,
                          const char *text, struct gt_err *err);
@@ -124,7 +128,8 @@ double gt_problem_least_bytes(const gemmtune_problem *p);
 bool gt_problem_same_kind(const gemmtune_problem *x, const gemmtune_problem *y);
 
 /* Whether a kernel that did well for `known` may do well for `p`: the two are of one kind,
- * or differ in the epilogue of `p` alone. Any kernel computes any epilogue. */
+ * or differ in the epilogue of `p`, which any kernel computes, or in the kind of batch,
+ * where `known` is strided. */
 bool gt_problem_lends(const gemmtune_problem *known, const gemmtune_problem *p);
 
 /* The place of a problem among others of its kind: log2 of m, n, k and batch, with the

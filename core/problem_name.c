@@ -85,6 +85,7 @@ const struct gt_problem_option gt_problem_options[] = {
     {"batch",     GT_NAME_NUMBER, AT(batch),         1, GT_DIM_MAX, ONE},
     {"groups",    GT_NAME_NUMBER, AT(batch),         1, GT_DIM_MAX, GROUPED},
     {"pointers",  GT_NAME_FLAG,   AT(batch_kind),    0, 0,          POINTERS},
+    {"align",     GT_NAME_BYTES,  AT(pointer_align), 1, 1 << 30,    ONE},
     {"masked",    GT_NAME_FLAG,   AT(batch_kind),    0, 0,          MASKED},
     {"rows",      GT_NAME_NUMBER, AT(expected_rows), 1, GT_DIM_MAX, ONE},
     {"sa",        GT_NAME_NUMBER, AT(stride_a),      0, INT64_MAX,  ONE},
@@ -123,6 +124,7 @@ gt_status gt_problem_set(gemmtune_problem *p, unsigned *seen,
                          const struct gt_problem_option *option, int64_t number,
                          const char *text, struct gt_err *err) {
     static const int32_t yes = 1;
+    const uint32_t bytes = (uint32_t)number;
     char *member = (char *)p + option->offset;
     const gt_status status = check_seen(*seen, option, err);
     if (status != GEMMTUNE_OK)
@@ -130,6 +132,8 @@ gt_status gt_problem_set(gemmtune_problem *p, unsigned *seen,
     *seen |= 1U << (option - gt_problem_options);
     if (option->kind == GT_NAME_NUMBER)
         memcpy(member, &number, sizeof number);
+    else if (option->kind == GT_NAME_BYTES)
+        memcpy(member, &bytes, sizeof bytes);
     else if (option->kind == GT_NAME_TEXT)
         memcpy(member, &text, sizeof text);
     else if (option->batch_kind == ONE)
@@ -167,7 +171,7 @@ static gt_status take_option(gemmtune_problem *p, unsigned *seen, struct gt_read
     int64_t number = 0;
     gt_status status = find_option(&option, gt_piece_take(r, "=,"), err);
     const char *text = r->at;
-    if (status == GEMMTUNE_OK && option->kind == GT_NAME_NUMBER)
+    if (status == GEMMTUNE_OK && option->kind <= GT_NAME_BYTES)
         status = read_number(&number, option->name, gt_piece_take(r, ","), option->least,
                              option->most, err);
     if (status == GEMMTUNE_OK && option->kind == GT_NAME_TEXT)
@@ -261,6 +265,7 @@ static int put_batch(char *buf, int len, const gemmtune_problem *p) {
     len = put_option(buf, len, grouped ? "groups" : "batch", p->batch,
                      p->batch_kind == ONE ? 1 : INT64_MIN);
     len = put_flag(buf, len, "pointers", p->batch_kind == POINTERS);
+    len = put_option(buf, len, "align", p->pointer_align, 0);
     len = put_flag(buf, len, "masked", p->batch_kind == MASKED);
     return put_option(buf, len, "rows", p->expected_rows, gt_problem_rows_by_default(p));
 }

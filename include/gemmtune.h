@@ -121,7 +121,8 @@ typedef enum gemmtune_batch_kind {
     GEMMTUNE_BATCH_STRIDED,  /* matrix i of A begins i * stride_a elements after the first,
                               * and so for B and C; with `batch` 1 it is a single product */
     GEMMTUNE_BATCH_POINTERS, /* a, b and c of a call are device arrays of `batch` device
-                              * pointers, one for each matrix */
+                              * pointers, one for each matrix; CUDA only. `pointer_align`
+                              * says how they are aligned */
     GEMMTUNE_GROUPED_ROWS,   /* A and C are one matrix each, of m rows in `batch` groups,
                               * one after another. Group g is multiplied by matrix g of
                               * B; `rows` of a call says where groups end */
@@ -155,11 +156,13 @@ typedef struct gemmtune_problem {
                         * gives a right result with either value */
     int32_t packed_b;  /* 1: B is the output of a packing call, not a matrix */
     int32_t row_order; /* 1: a row of C has the same bits for every m and batch */
-    uint32_t reserved; /* 0 */
-    int64_t m, n, k;   /* from 0 to 2^31 - 1; op(A) is m x k, op(B) k x n, C m x n */
-    int64_t lda, ldb, ldc; /* elements from one row to the next (column-major: from one
-                            * column); 0: packed, no gap between them */
-    int64_t batch;         /* products or groups, 1 or more */
+    uint32_t pointer_align; /* BATCH_POINTERS: bytes, a power of two, that every pointer of
+                             * the arrays is a multiple of; 0: its element's size. Of 16
+                             * and more, kernels make the same use */
+    int64_t m, n, k;        /* from 0 to 2^31 - 1; op(A) is m x k, op(B) k x n, C m x n */
+    int64_t lda, ldb, ldc;  /* elements from one row to the next (column-major: from one
+                             * column); 0: packed, no gap between them */
+    int64_t batch;          /* products or groups, 1 or more */
     int64_t stride_a, stride_b, stride_c; /* GEMMTUNE_PACKED, 0 or more. With stride_c no
                                            * two products may overlap */
     int64_t expected_rows; /* GROUPED_ROWS, MASKED_ROWS: rows of a group or product that

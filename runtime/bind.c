@@ -47,6 +47,10 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
         reason = "the family has no kernel for this layout";
     else if (gt_problem_is_batch(p) && f->batching == GT_BATCHING_NONE)
         reason = "the family has no kernel for batches";
+    else if (p->batch_kind != GEMMTUNE_BATCH_STRIDED && f->batching != GT_BATCHING_GRID)
+        reason = "the family has kernels for strided batches only";
+    else if (gt_problem_has_pointers(p) && !gt_driver_of(d->backend)->speaks_cuda)
+        reason = "arrays of pointers need a CUDA device";
     else if (p->epilogue != NULL && !f->epilogue)
         reason = "the family has no place for an epilogue";
     else if (!gt_problem_is_batch(p) && f->batching == GT_BATCHING_ONLY)
@@ -112,6 +116,7 @@ void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
     b->family = f;
     b->dtype = gt_family_dtype(f, p);
     b->is_batch = gt_problem_is_batch(p);
+    b->batch_kind = p->batch_kind;
     gt_builtin_values(b->value, d, p);
     b->epilogue = gt_epilogue_of(p);
     b->value[GT_IN_EPILOGUE] = b->epilogue != NULL;
@@ -121,15 +126,20 @@ void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
     gt_bind_align(b, p, GT_VECTOR_BYTES);
 }
 
+/* Of one matrix no stride counts, nor of matrices that pointers lead to. Those pointers are
+ * aligned as the problem says. */
+static int64_t align_of(const gemmtune_problem *p, int64_t ld, int64_t stride,
+                        gemmtune_dtype type, int64_t pointer_align) {
+    const int64_t element = (int64_t)gt_type_size(type), promised = p->pointer_align;
+    if (gt_problem_has_pointers(p))
+        return gt_row_align(ld, 0, type, promised > element ? promised : element);
+    return gt_row_align(ld, gt_problem_is_batch(p) ? stride : 0, type, pointer_align);
+}
+
 void gt_bind_align(struct gt_binding *b, const gemmtune_problem *p, int64_t pointer_align) {
-    const int64_t all =
-        gt_problem_is_batch(p) ? -1 : 0; /* of one matrix no stride counts */
-    b->value[GT_IN_ALIGN_A] =
-        gt_row_align(p->lda, p->stride_a & all, p->type_a, pointer_align);
-    b->value[GT_IN_ALIGN_B] =
-        gt_row_align(p->ldb, p->stride_b & all, p->type_b, pointer_align);
-    b->value[GT_IN_ALIGN_C] =
-        gt_row_align(p->ldc, p->stride_c & all, p->type_c, pointer_align);
+    b->value[GT_IN_ALIGN_A] = align_of(p, p->lda, p->stride_a, p->type_a, pointer_align);
+    b->value[GT_IN_ALIGN_B] = align_of(p, p->ldb, p->stride_b, p->type_b, pointer_align);
+    b->value[GT_IN_ALIGN_C] = align_of(p, p->ldc, p->stride_c, p->type_c, pointer_align);
 }
 
 /* ---- the point ------------------------------------------------------------------- */

@@ -237,6 +237,8 @@ static gt_status check_shareable(const struct loaded *l, const gemmtune_problem 
     if (gt_problem_is_batch(p) != gt_problem_is_batch(own))
         return gt_fail(err, GEMMTUNE_EINVAL, "the kernel is for %s",
                        gt_problem_is_batch(own) ? "batches" : "single products");
+    if (p->batch_kind != own->batch_kind)
+        return gt_fail(err, GEMMTUNE_EINVAL, "the kernel is for another kind of batch");
     if (gt_epilogue_of(p) != gt_epilogue_of(own))
         return gt_fail(err, GEMMTUNE_EINVAL, "the kernel is for another epilogue");
     if (is_empty(own) && !is_empty(p))
@@ -310,10 +312,12 @@ void gt_exec_describe(const struct gt_exec *e, struct gt_exec_info *info) {
 
 /* ---- run ------------------------------------------------------------------------- */
 
-/* Where a pointer is not an address (a cl_mem), the buffer is aligned for every type. */
+/* Where a pointer is not an address (a cl_mem), the buffer is aligned for every type. Of an
+ * array of pointers only its own place can be checked. */
 static gt_status check_pointer(const struct gt_exec *e, const char *what, int operand,
                                const void *pointer, struct gt_err *err) {
-    const int64_t bytes = e->fit.align[operand];
+    const int64_t bytes = gt_problem_has_pointers(&e->fit.problem) ? (int64_t)sizeof(void *)
+                                                                   : e->fit.align[operand];
     if (pointer == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "the pointer to %s is NULL", what);
     if (e->loaded->driver->pointers_are_addresses &&

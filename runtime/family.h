@@ -255,6 +255,7 @@ struct gt_binding {
     const struct gt_family *family;
     const struct gt_dtype *dtype; /* gt_family_dtype's: f16 and bf16 have the same sizes */
     bool is_batch;                /* the kernels are those for batches */
+    gemmtune_batch_kind batch_kind;
     const struct gt_epilogue *epilogue; /* of the problem, see core/epilogue_keep.h */
     int64_t value[GT_SYMBOLS_MAX];
 };

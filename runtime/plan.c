@@ -110,8 +110,8 @@ static size_t largest_element(const gemmtune_problem *p) {
 
 static bool wants_narrow(const struct gt_exec_info *info, const struct gt_gpu *gpu,
                          const gemmtune_problem *p) {
-    if (!gpu->driver->pointers_are_addresses)
-        return false; /* buffers are aligned for every type */
+    if (!gpu->driver->pointers_are_addresses || gt_problem_has_pointers(p))
+        return false; /* buffers are aligned for every type, and arrays as promised */
     for (int i = 0; i < 3; i++)
         if (info->fit->align[i] > (int64_t)element_size(p, i))
             return true;
@@ -165,7 +165,7 @@ static gt_status fill(gemmtune_plan *plan, struct gt_gpu *gpu, const struct gt_q
     describe_choice(plan, &choice);
     gt_exec_describe(plan->wide, &info);
     note_workspace(plan, &info);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3 && !gt_problem_has_pointers(query->problem); i++)
         plan->mask[i] = (uintptr_t)info.fit->align[i] - 1;
     return wants_narrow(&info, gpu, query->problem) ? add_narrow(plan, gpu, *query, err)
                                                     : GEMMTUNE_OK;

@@ -24,7 +24,8 @@ struct gt_plan_key gt_plan_key_of(const gemmtune_problem *p, size_t workspace_ma
         .word = {pack_words(p), (uint64_t)p->m, (uint64_t)p->n, (uint64_t)p->k,
                  (uint64_t)p->lda, (uint64_t)p->ldb, (uint64_t)p->ldc, (uint64_t)p->batch,
                  (uint64_t)p->stride_a, (uint64_t)p->stride_b, (uint64_t)p->stride_c,
-                 (uint64_t)p->expected_rows, (uint64_t)p->batch_kind, workspace_max},
+                 (uint64_t)p->expected_rows,
+                 (uint64_t)p->pointer_align << 8 | (uint64_t)p->batch_kind, workspace_max},
         .epilogue = p->epilogue,
     };
 }

@@ -35,6 +35,7 @@ enum part {
     ACROSS,
     RESIDUES,
     SPLIT,
+    BATCH,
     PART_COUNT
 };
 
@@ -68,6 +69,7 @@ static const struct {
     [ACROSS] = {"across", BIT(FRAGMENTS) | BIT(TENSOR_COPIES) | BIT(WARPGROUPS)},
     [RESIDUES] = {"residues", 0},
     [SPLIT] = {"split", 0},
+    [BATCH] = {"batch", 0}, /* in those of batches without strides */
 };
 
 _Static_assert((int)GT_PARTS_ALWAYS == (BIT(DIALECT) | BIT(TYPES)),

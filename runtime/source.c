@@ -152,12 +152,9 @@ static void put_epilogue(struct text *t, const struct gt_epilogue *e,
     free(text);
 }
 
-/* GT_PARAMS: the parameters of every kernel of the family, with names and types, then those
- * of the epilogue. The
- * workspace is not `restrict`: a kernel must not read the data of an earlier kernel ahead
- * of its wait. */
-static void put_params(struct text *t, const struct gt_binding *b) {
-    const struct gt_family *f = b->family;
+/* A parameter with its type. The workspace is not `restrict`: a kernel must not read the
+ * data of an earlier kernel ahead of its wait. */
+static void put_param(struct text *t, const struct gt_binding *b, gt_arg arg) {
     static const char *const declared[] = {
         [GT_ARG_M] = "int m",
         [GT_ARG_N] = "int n",
@@ -177,15 +174,28 @@ static void put_params(struct text *t, const struct gt_binding *b) {
         [GT_ARG_STRIDE_C] = "gt_long stride_c",
         [GT_ARG_STRIDE_W] = "gt_long stride_w",
     };
+    static const char *const pointers[GT_ARG_MAP] = {
+        [GT_ARG_A] = "const gt_a *const *GT_RESTRICT all_a",
+        [GT_ARG_B] = "const gt_b *const *GT_RESTRICT all_b",
+        [GT_ARG_C] = "gt_c *const *GT_RESTRICT all_c",
+    };
+    if (arg >= GT_ARG_MAP)
+        putf(t, "GT_TENSOR_MAP(%s)", b->family->map[arg - GT_ARG_MAP].name);
+    else if (b->batch_kind == GEMMTUNE_BATCH_POINTERS && pointers[arg] != NULL)
+        put(t, pointers[arg]);
+    else
+        put(t, declared[arg]);
+}
+
+/* GT_PARAMS: the parameters of every kernel of the family, with names and types, then those
+ * of the epilogue. */
+static void put_params(struct text *t, const struct gt_binding *b) {
     gt_arg args[GT_ARGS_MAX];
-    const int count = gt_family_args(args, f, b->is_batch);
+    const int count = gt_family_args(args, b->family, b->is_batch);
     put(t, "#define GT_PARAMS ");
     for (int i = 0; i < count; i++) {
         put(t, i > 0 ? ", " : "");
-        if (args[i] < GT_ARG_MAP)
-            put(t, declared[args[i]]);
-        else
-            putf(t, "GT_TENSOR_MAP(%s)", f->map[args[i] - GT_ARG_MAP].name);
+        put_param(t, b, args[i]);
     }
     put(t, b->epilogue != NULL ? " GT_OPERAND_PARAMS\n" : "\n");
     if (b->epilogue != NULL)
@@ -197,6 +207,8 @@ static void put_batch(struct text *t, const struct gt_binding *b) {
     if (!b->is_batch)
         return;
     put_macro(t, "GT_BATCH", 1);
+    if (b->batch_kind == GEMMTUNE_BATCH_POINTERS)
+        put_macro(t, "GT_POINTERS", 1);
     for (int i = 0; i < b->family->arg_count; i++)
         if (b->family->args[i] == GT_ARG_WORKSPACE)
             put_macro(t, "GT_HAS_WORKSPACE", 1);
@@ -215,6 +227,12 @@ static void put_parts(struct text *t, unsigned set, const struct gt_epilogue *ep
             put_epilogue(t, epilogue, gt_epilogue_function);
     }
     put(t, "\n");
+}
+
+/* The family's parts, and the part for batches without strides where the problem is one. */
+static unsigned parts_of(const struct gt_binding *b) {
+    return b->batch_kind == GEMMTUNE_BATCH_STRIDED ? b->family->uses
+                                                   : b->family->uses | gt_part_bit("batch");
 }
 
 /* A require rule as a static assertion. It holds even when the text is built elsewhere. */
@@ -243,7 +261,7 @@ gt_status gt_source_of(char **out, const struct gt_binding *b, const struct gt_d
     put_names(&t, b);
     put_batch(&t, b);
     put_params(&t, b);
-    put_parts(&t, f->uses, b->epilogue);
+    put_parts(&t, parts_of(b), b->epilogue);
     for (int i = 0; i < f->require_count; i++)
         put_rule(&t, &f->require[i], i);
     put_template(&t, f->source_name[d->backend], f->source[d->backend]);

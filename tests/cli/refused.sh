@@ -24,7 +24,6 @@ EOF
 while read -r option sentence; do
     expect "$option" 3 "no kernel for $sentence" lookup "f32-nn-8x8x8,$option"
 done <<'EOF'
-batch=4,pointers batches of pointers yet: batch=4
 batch=4,masked,rows=2 masked rows yet: batch=4
 groups=4,rows=3 grouped rows yet: groups=4
 packed_b packed weights yet: packed_b

@@ -31,6 +31,9 @@ trial wgmma i8-nn-5x33x200 "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=2 REDUCE=1"
 trial wgmma i8-nn-40x80x144 "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=0 SWAP=1 RS=1"
 trial wgmma tf32-tn-136x40x68,beta "BM=128 BN=16 WGM=1 STAGES=2 GROUP=1 REPACK=2 RS=1"
 
+# Batches whose matrices lie in any order, each as aligned as promised and no better.
+trial mma bf16-nn-40x40x72,batch=3,pointers,align=8,beta "VA=8 VB=8 SPLIT=2"
+
 # Epilogues: sums of parts of k, boxes that the hardware stores, products that are computed
 # transposed.
 trial dmma 'f64-nt-33x66x40,beta,epi=bias_relu' "SPLIT=2 REDUCE=1"
@@ -77,6 +80,8 @@ mutant dmma 'GT_COPY_WAIT(STAGES - 2)' 'GT_COPY_WAIT(STAGES - 1)' f64-nn-33x66x1
     "a copy to it is under way"
 mutant wgmma 'GT_WGMMA_WAIT(1);' 'GT_WGMMA_WAIT(2);' i8-nn-40x80x400 \
     "BM=64 BN=32 WGM=1 STAGES=4 GROUP=1 REPACK=0 SWAP=1 RS=1" "a wgmma in flight"
+mutant mma '    GT_PRODUCT();' '    GT_PRODUCT(); b = all_b[0];' \
+    bf16-nn-20x24x40,batch=3,pointers,align=16 "" "elements wrong"
 if [ -n "${GT_LONG:-}" ]; then
     mutant limbs 'AWAIT_PRODUCTS(0);' '' i32-nt-33x66x700 "$wgmma" \
         "uses a register of a wgmma in flight"

@@ -150,6 +150,30 @@ static void test_text(void **state) {
     gt_family_destroy(own);
 }
 
+/* Pointers reach any family of the grid, and only what they promise is aligned. */
+static void test_pointers(void **state) {
+    struct gt_err err = {""};
+    struct gt_fit fit;
+    (void)state;
+    struct gt_family *f = grid_family();
+    expect(f, "f32-nn-3x4x4,batch=2,pointers,align=16", "#define GT_POINTERS 1\n", true);
+    expect(f, "f32-nn-3x4x4,batch=2", "#define GT_POINTERS", false);
+    expect(f, "f32-nn-3x4x4,batch=2", "batch.h", false);
+    expect(f, "f32-nn-3x4x4,batch=2,pointers,align=16",
+           "const gt_a *const *GT_RESTRICT all_a, const gt_b *const *GT_RESTRICT all_b, "
+           "gt_acc beta, gt_c *const *GT_RESTRICT all_c, ",
+           true);
+    assert_int_equal(fit_to(&fit, f, "f32-nn-3x4x4,batch=2,pointers,align=8", &err),
+                     GEMMTUNE_EINVAL);
+    assert_non_null(strstr(err.line, "the rows of A are not aligned"));
+    gt_family_destroy(f);
+    f = family_of("\"batch\": \"only\",", "\"M\", \"1\", \"1\"", "");
+    assert_int_equal(fit_to(&fit, f, "f32-nn-3x4x4,batch=2,pointers,align=16", &err),
+                     GEMMTUNE_EUNSUPPORTED);
+    assert_non_null(strstr(err.line, "has kernels for strided batches only"));
+    gt_family_destroy(f);
+}
+
 /* A family with "per_problem" has its problem's numbers in the text. */
 static void test_text_of_one_problem(void **state) {
     (void)state;
@@ -171,6 +195,7 @@ int main(void) {
         cmocka_unit_test(test_each_product_has_its_workspace),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_pointers),
         cmocka_unit_test(test_text_of_one_problem),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,6 +36,7 @@ static const char *const names[] = {
     "f32-nn-64x64x64,batch=2,sb=0",
     "f32-nn-64x64x64,batch=2,sc=9999",
     "f32-nn-64x64x64,batch=2,pointers",
+    "f32-nn-64x64x64,batch=2,pointers,align=8",
     "f32-nn-64x64x64,batch=2,masked",
     "f32-nn-64x64x64,batch=2,masked,rows=5",
     "f32-nn-64x64x64,groups=2",

@@ -22,6 +22,7 @@ static void test_canonical_names_round_trip(void **state) {
         "f32-nn-3x5x7,batch=16,sa=0,sb=100,sc=15000,beta",
         "f64-tn-3x5x7,lda=8,batch=1000,pointers",
         "f64-tn-3x5x7,batch=1,pointers",
+        "f16-tn-3x5x7,batch=9,pointers,align=4",
         "bf16-nt-4096x4096x7168,groups=128",
         "bf16-nt-4096x4096x7168,groups=128,rows=512,sb=33554432",
         "bf16-nt-4096x4096x7168,batch=6,masked,rows=128",
@@ -50,6 +51,8 @@ static void test_other_spellings_become_canonical(void **state) {
         {"f32-nn-0x5x7,ldc=5", "f32-nn-0x5x7"},
         {"f32-nn-3x5x7,batch=1,sa=0", "f32-nn-3x5x7"}, /* a stride to nowhere */
         {"f32-nn-3x5x7,pointers", "f32-nn-3x5x7,batch=1,pointers"},
+        {"f32-nn-3x5x7,align=4,pointers", "f32-nn-3x5x7,batch=1,pointers"},
+        {"f32-nn-3x5x7,align=256,pointers", "f32-nn-3x5x7,batch=1,pointers,align=16"},
         {"f32-nn-3x5x7,sc=15,sb=35,sa=21,batch=2", "f32-nn-3x5x7,batch=2"},
         {"f32-nn-100x5x7,rows=13,groups=8", "f32-nn-100x5x7,groups=8"},
         {"f32-nn-100x5x7,rows=100,masked", "f32-nn-100x5x7,batch=1,masked"},
@@ -194,8 +197,8 @@ static void test_bad_names_are_quoted(void **state) {
         {"f32-nn-1x2.5x3", "n \"2.5\" is not a number"},
         {"f32-nn-1x2x2147483648", "k \"2147483648\" is not a number"},
         {"f32-nn-1x2x99999999999999999999", "k \"99999999999999999999\" is not a number"},
-        {"f32-nn-1x2x3,", "\"\" is none of lda= ldb= ldc= batch= groups= pointers masked "
-                          "rows= sa= sb= sc= beta packed_b row_order epi="},
+        {"f32-nn-1x2x3,", "\"\" is none of lda= ldb= ldc= batch= groups= pointers align= "
+                          "masked rows= sa= sb= sc= beta packed_b row_order epi="},
         {"f32-nn-1x2x3,beta,", "\"\" is none of lda="},
         {"f32-nn-1x2x3,ldd=4", "\"ldd\" is none of lda="},
         {"f32-nn-1x2x3,lda", "\"lda\" is none of lda="},
@@ -297,6 +300,8 @@ static gemmtune_problem random_batch(uint64_t *seed) {
     p.math = (gemmtune_math)(next_random(seed) % MATHS);
     p.batch_kind = (gemmtune_batch_kind)(next_random(seed) % 4);
     p.batch = 1 + random_dim(seed) % 5000;
+    if (p.batch_kind == GEMMTUNE_BATCH_POINTERS)
+        p.pointer_align = next_random(seed) % 2 ? 0 : 1U << next_random(seed) % 6;
     p.stride_a = random_stride(seed);
     p.stride_b = random_stride(seed);
     p.stride_c = next_random(seed) % 2 ? GEMMTUNE_PACKED : INT64_C(1) << 49;

@@ -323,7 +323,7 @@ static gt_status read_option(gemmtune_problem *p, unsigned *seen,
     bool flag = true;
     const char *text = NULL;
     gt_status status = GEMMTUNE_OK;
-    if (option->kind == GT_NAME_NUMBER)
+    if (option->kind <= GT_NAME_BYTES)
         status = gt_json_int(&number, n, option->least, option->most, err);
     else if (option->kind == GT_NAME_FLAG)
         status = gt_json_bool(&flag, n, err);

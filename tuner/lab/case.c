@@ -17,12 +17,14 @@ static int64_t operand_bytes(int64_t elements, gemmtune_dtype type) {
     return gt_guarded_bytes(elements * (int64_t)gt_type_size(type));
 }
 
-int64_t gt_case_bytes(const gemmtune_problem *p) {
+int64_t gt_case_bytes(const gemmtune_problem *asked) {
+    const gemmtune_problem memory = gt_memory_of(asked), *p = &memory;
     const int64_t size = (int64_t)gt_type_size(gt_type_wide(p->type_acc));
     const int64_t c = gt_bytes_product(gt_case_elements(p), 2 * size); /* see gt_case */
     const int64_t a = operand_bytes(gt_problem_elems_a(p), p->type_a);
     const int64_t b = operand_bytes(gt_problem_elems_b(p), p->type_b);
-    return gt_bytes_sum(gt_bytes_sum(gt_bytes_sum(a, b), c), gt_fused_bytes(p));
+    const int64_t more = gt_bytes_sum(gt_fused_bytes(p), gt_lists_bytes(asked));
+    return gt_bytes_sum(gt_bytes_sum(gt_bytes_sum(a, b), c), more);
 }
 
 /* Makes operand 0 (A) or 1 (B). With alpha 0 it must not be read: all of it stays NaN. */
@@ -121,21 +123,23 @@ static struct place place_of(const gemmtune_problem *p, int64_t e) {
     return (struct place){e / p->n / p->m, e / p->n % p->m, e % p->n};
 }
 
-/* Row i of op(A) of product z: its k numbers. */
+/* Row i of op(A) for matrix z of C: its k numbers. */
 static void row_of_a(double *x, const struct gt_case *t, int64_t z, int64_t i) {
     const gemmtune_problem *p = &t->spec.problem;
     const struct gt_stack a = gt_stack_of(p, 0);
+    const int64_t at = gt_order_at(t->orders.a, z, p->batch);
     for (int64_t q = 0; q < p->k; q++)
-        x[q] = gt_stack_value(&a, t->a.seed, z, p->trans_a ? q : i, p->trans_a ? i : q,
+        x[q] = gt_stack_value(&a, t->a.seed, at, p->trans_a ? q : i, p->trans_a ? i : q,
                               t->spec.mode);
 }
 
-/* Column j of op(B) of product z: its k numbers. */
+/* Column j of op(B) for matrix z of C: its k numbers. */
 static void column_of_b(double *y, const struct gt_case *t, int64_t z, int64_t j) {
     const gemmtune_problem *p = &t->spec.problem;
     const struct gt_stack b = gt_stack_of(p, 1);
+    const int64_t at = gt_order_at(t->orders.b, z, p->batch);
     for (int64_t q = 0; q < p->k; q++)
-        y[q] = gt_stack_value(&b, t->b.seed, z, p->trans_b ? j : q, p->trans_b ? q : j,
+        y[q] = gt_stack_value(&b, t->b.seed, at, p->trans_b ? j : q, p->trans_b ? q : j,
                               t->spec.mode);
 }
 
@@ -264,22 +268,41 @@ static gt_status host_check(struct gt_case *t, struct gt_err *err) {
 
 /* ---- a case ---- */
 
+static gt_status make_lists(struct gt_case *t, struct gt_err *err) {
+    struct gt_checker *c = t->checker;
+    const struct gt_rig_ops *ops = gt_rig_head(c->rig)->ops;
+    void *output = NULL;
+    gt_status status =
+        ops->view(&output, c->rig, c->scratch, GT_GUARD, c->scratch_bytes - GT_GUARD, err);
+    void *const matrix[3] = {t->a.view, t->b.view, output};
+    if (status == GEMMTUNE_OK)
+        status = gt_lists_create(&t->lists, c->rig, &t->asked, matrix, &t->orders, err);
+    if (output != NULL)
+        ops->view_release(c->rig, output);
+    return status;
+}
+
 gt_status gt_case_create(struct gt_case **out, struct gt_checker *c,
                          const struct gt_case_spec *spec, struct gt_err *err) {
     const struct gt_rig_ops *ops = gt_rig_head(c->rig)->ops;
-    const gemmtune_problem *p = &spec->problem;
     *out = NULL;
     struct gt_case *t = calloc(1, sizeof *t);
     if (!t)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a test case");
     t->checker = c;
+    t->asked = spec->problem;
     t->spec = *spec;
-    const int64_t r_bytes = gt_case_elements(p) * (int64_t)gt_type_size(c->wide);
+    t->spec.problem = gt_memory_of(&t->asked);
+    t->orders = gt_orders_of(&t->asked);
+    const int64_t r_bytes =
+        gt_case_elements(&t->spec.problem) * (int64_t)gt_type_size(c->wide);
     gt_status status = gt_fused_create(t, err);
     if (status == GEMMTUNE_OK)
         status = make_operand(&t->a, t, 0, err);
     if (status == GEMMTUNE_OK)
         status = make_operand(&t->b, t, 1, err);
+    if (status == GEMMTUNE_OK)
+        status = make_lists(t, err);
     if (status == GEMMTUNE_OK)
         status = ops->alloc(&t->r, c->rig, r_bytes, err);
     if (status == GEMMTUNE_OK)
@@ -303,6 +326,7 @@ void gt_case_destroy(struct gt_case *t) {
         return;
     clear_operand(&t->a, t->checker);
     clear_operand(&t->b, t->checker);
+    gt_lists_clear(&t->lists, t->checker->rig);
     gt_fused_destroy(t);
     gt_checker_release(t->checker, t->r);
     gt_checker_release(t->checker, t->s);

@@ -15,16 +15,17 @@ static gt_status enqueue_case(struct gt_case *t, const struct gt_product *produc
                               struct gt_err *err) {
     struct gt_checker *c = t->checker;
     const gemmtune_problem *p = &t->spec.problem;
+    const struct gt_lists *lists = &t->lists;
     void *view = NULL;
     const union gt_value alpha = gt_value_of(p->type_acc, t->spec.alpha),
                          beta = gt_value_of(p->type_acc, t->spec.beta);
     gt_status status = gt_case_output(&view, t, err);
     struct gt_fused_operands operands;
     struct gt_call call = {.alpha = &alpha,
-                           .a = t->a.view,
-                           .b = t->b.view,
+                           .a = lists->view[0] != NULL ? lists->view[0] : t->a.view,
+                           .b = lists->view[1] != NULL ? lists->view[1] : t->b.view,
                            .beta = &beta,
-                           .c = view,
+                           .c = lists->view[2] != NULL ? lists->view[2] : view,
                            .workspace = c->workspace.view,
                            .stream = gt_rig_head(c->rig)->stream};
     gt_fused_call(&call, &operands, t);
@@ -84,6 +85,14 @@ static bool is_right(const struct gt_case *t, double got, double want, double si
            fabs(got - want) <= b.sum * size + b.rounding * fmax(fabs(want), b.least);
 }
 
+/* The product that has matrix `place` of C. */
+static int64_t product_at(const struct gt_case *t, int64_t place) {
+    int64_t z = 0;
+    while (gt_order_at(t->orders.place, z, t->spec.problem.batch) != place)
+        z++;
+    return z;
+}
+
 /* Writes the first wrong element, "; (3, 4) is 1.5, not 2", of a batch "; (3, 4) of product
  * 7 is 1.5, not 2"; ", none when run again" when a second run had none. */
 static void first_wrong(char *text, size_t size, const struct gt_case *t,
@@ -100,7 +109,8 @@ static void first_wrong(char *text, size_t size, const struct gt_case *t,
         if (!is_right(t, got, want, gt_element_get(v->s + (size_t)e * r_size, wide))) {
             char product[40] = "";
             if (gt_problem_is_batch(p))
-                snprintf(product, sizeof product, " of product %lld", (long long)z);
+                snprintf(product, sizeof product, " of product %lld",
+                         (long long)product_at(t, z));
             snprintf(text, size, "; (%lld, %lld)%s is %.9g, not %.9g", (long long)i,
                      (long long)j, product, got, want);
             return;
@@ -129,7 +139,7 @@ static void describe_wrong(char *text, size_t size, struct gt_case *t,
 static void describe(char *why, struct gt_case *t, const struct gt_product *product,
                      const uint32_t found[GT_COUNTERS]) {
     char name[GT_PROBLEM_NAME_MAX], element[128] = "";
-    gt_problem_name(&t->spec.problem, name);
+    gt_problem_name(&t->asked, name);
     if (found[0])
         describe_wrong(element, sizeof element, t, product);
     static const char *const what[GT_COUNTERS] = {

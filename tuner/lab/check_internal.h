@@ -7,6 +7,7 @@
 #include "core/epilogue_keep.h"
 #include "core/epilogue_op.h"
 #include "tuner/lab/check.h"
+#include "tuner/lab/lists.h"
 
 /* A sum may be off by this many units of u (|alpha| |A||B| + |beta| |C|), where u is the
  * unit roundoff of the accumulator. With random data and terms added one after the other,
@@ -70,7 +71,10 @@ struct gt_fused {
 
 struct gt_case {
     struct gt_checker *checker;
-    struct gt_case_spec spec;
+    gemmtune_problem asked;   /* the problem of the kernels */
+    struct gt_case_spec spec; /* its problem is gt_memory_of(asked) */
+    struct gt_orders orders;
+    struct gt_lists lists;
     struct gt_guarded a, b;
     /* The reference and its size, in the wide type: `batch` matrices of m x n, packed. With
      * an epilogue they are those of acc, and live until the ranges are made. */

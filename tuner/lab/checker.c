@@ -35,8 +35,8 @@ _Static_assert(sizeof kernel_entry / sizeof *kernel_entry == GT_CHECKER_KERNELS,
 /* ---- loading and launching ---- */
 
 struct arg_list {
-    union gt_value value[20];
-    struct gt_value_ref ref[20];
+    union gt_value value[28];
+    struct gt_value_ref ref[28];
     int count;
 };
 
@@ -285,6 +285,10 @@ gt_status gt_checker_reference(struct gt_case *t, void *c, struct gt_err *err) {
     push_ptr(&l, c);
     push_long(&l, p->ldc);
     push_long(&l, p->stride_c);
+    push_long(&l, t->orders.a.step);
+    push_long(&l, t->orders.a.shift);
+    push_long(&l, t->orders.b.step);
+    push_long(&l, t->orders.b.shift);
     push_ptr(&l, t->r);
     push_ptr(&l, t->s);
     return run(t->checker, K_REFERENCE, gt_case_elements(p), &l, err);

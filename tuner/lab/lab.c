@@ -162,7 +162,8 @@ static gemmtune_problem own_problem(const struct own *o, const gemmtune_problem 
 }
 
 static int64_t c_bytes(const gemmtune_problem *p) {
-    return gt_problem_elems_c(p) * (int64_t)gt_type_size(p->type_c);
+    const gemmtune_problem memory = gt_memory_of(p);
+    return gt_problem_elems_c(&memory) * (int64_t)gt_type_size(p->type_c);
 }
 
 static int64_t scratch_bytes(const gemmtune_problem *p) {
@@ -208,7 +209,8 @@ static gt_status setup_smalls(struct gt_lab *lab, const gemmtune_problem *p, uin
 gt_status gt_lab_setup_types(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                              struct gt_err *err) {
     const int64_t scratch = scratch_bytes(p);
-    if (lab->checker && gt_problem_same_kind(&lab->problem, p) && scratch <= lab->scratch)
+    if (lab->checker && gt_problem_same_kind(&lab->problem, p) &&
+        lab->problem.pointer_align == p->pointer_align && scratch <= lab->scratch)
         return GEMMTUNE_OK;
     clear_types(lab);
     lab->problem = *p;
@@ -258,7 +260,8 @@ static gt_status setup_own(struct gt_lab *lab, const gemmtune_problem *p, uint64
 }
 
 /* Bytes of the largest buffer: a matrix or the reference. */
-static int64_t largest_buffer(const gemmtune_problem *p) {
+static int64_t largest_buffer(const gemmtune_problem *asked) {
+    const gemmtune_problem memory = gt_memory_of(asked), *p = &memory;
     const int64_t bytes[] = {
         gt_problem_elems_a(p) * (int64_t)gt_type_size(p->type_a),
         gt_problem_elems_b(p) * (int64_t)gt_type_size(p->type_b),

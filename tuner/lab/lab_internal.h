@@ -4,6 +4,7 @@
 #define GT_TUNER_LAB_LAB_INTERNAL_H
 
 #include "tuner/lab/lab.h"
+#include "tuner/lab/lists.h"
 
 enum {
     GT_LAB_SMALLS = 12, /* cases of other shapes, for all problems of the same types */
@@ -19,7 +20,14 @@ struct gt_sets {
     int next;
     void *mem[3]; /* all A, all B, all C */
     void *view[3][GT_SETS_MAX];
+    struct gt_lists lists[GT_SETS_MAX];
 };
+
+/* What kernels take for an operand of a set: its matrices, or the pointers to them. */
+static inline void *gt_sets_argument(const struct gt_sets *s, int operand, int set) {
+    void *const list = s->lists[set].view[operand];
+    return list != NULL ? list : s->view[operand][set];
+}
 
 struct gt_lab {
     struct gt_rig *rig;

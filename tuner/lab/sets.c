@@ -13,7 +13,8 @@ static int64_t round_up(int64_t v, int64_t to) {
 }
 
 /* Bytes from one set's operand to the next set's. */
-static void strides(int64_t out[3], const gemmtune_problem *p) {
+static void strides(int64_t out[3], const gemmtune_problem *asked) {
+    const gemmtune_problem memory = gt_memory_of(asked), *p = &memory;
     const int64_t bytes[3] = {gt_problem_elems_a(p) * (int64_t)gt_type_size(p->type_a),
                               gt_problem_elems_b(p) * (int64_t)gt_type_size(p->type_b),
                               gt_problem_elems_c(p) * (int64_t)gt_type_size(p->type_c)};
@@ -50,7 +51,8 @@ static int set_count(const gemmtune_problem *p, const struct gt_device *d) {
 int64_t gt_sets_bytes(const gemmtune_problem *p, const struct gt_device *d) {
     int64_t stride[3];
     strides(stride, p);
-    return gt_bytes_product(set_count(p, d), sum_of(stride));
+    return gt_bytes_product(set_count(p, d),
+                            gt_bytes_sum(sum_of(stride), gt_lists_bytes(p)));
 }
 
 static gt_status make_views(struct gt_lab *lab, const int64_t stride[3],
@@ -66,8 +68,9 @@ static gt_status make_views(struct gt_lab *lab, const int64_t stride[3],
     return status;
 }
 
-static gt_status fill_sets(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
+static gt_status fill_sets(struct gt_lab *lab, const gemmtune_problem *asked, uint64_t seed,
                            struct gt_err *err) {
+    const gemmtune_problem memory = gt_memory_of(asked), *p = &memory;
     gt_status status = GEMMTUNE_OK;
     for (int o = 0; o < 3; o++) {
         const struct gt_stack stored = gt_stack_of(p, o);
@@ -75,6 +78,18 @@ static gt_status fill_sets(struct gt_lab *lab, const gemmtune_problem *p, uint64
             status = gt_checker_fill(lab->checker, lab->sets.view[o][i], &stored,
                                      seed * 7 + (uint64_t)(3 * i + o) + 100,
                                      GT_DATA_UNIFORM, err);
+    }
+    return status;
+}
+
+/* Pointers to the matrices of each set, in the order in which these lie in memory. */
+static gt_status make_lists(struct gt_lab *lab, const gemmtune_problem *p,
+                            struct gt_err *err) {
+    struct gt_sets *s = &lab->sets;
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; status == GEMMTUNE_OK && i < s->count; i++) {
+        void *const matrix[3] = {s->view[0][i], s->view[1][i], s->view[2][i]};
+        status = gt_lists_create(&s->lists[i], lab->rig, p, matrix, &gt_orders_plain, err);
     }
     return status;
 }
@@ -88,12 +103,16 @@ gt_status gt_sets_create(struct gt_lab *lab, const gemmtune_problem *p, uint64_t
     if (status == GEMMTUNE_OK)
         status = fill_sets(lab, p, seed, err);
     if (status == GEMMTUNE_OK)
+        status = make_lists(lab, p, err);
+    if (status == GEMMTUNE_OK)
         status = gt_rig_head(lab->rig)->ops->finish(lab->rig, err);
     return status;
 }
 
 void gt_sets_clear(struct gt_lab *lab) {
     const struct gt_rig_ops *ops = gt_rig_head(lab->rig)->ops;
+    for (int i = 0; i < lab->sets.count; i++)
+        gt_lists_clear(&lab->sets.lists[i], lab->rig);
     for (int o = 0; o < 3; o++) {
         for (int i = 0; i < lab->sets.count; i++)
             if (lab->sets.view[o][i])

@@ -45,10 +45,10 @@ static gt_status enqueue(void *user, struct gt_err *err) {
         const int set = (slice->first + i) % s->count;
         struct gt_fused_operands operands;
         struct gt_call call = {.alpha = &w->alpha,
-                               .a = s->view[0][set],
-                               .b = s->view[1][set],
+                               .a = gt_sets_argument(s, 0, set),
+                               .b = gt_sets_argument(s, 1, set),
                                .beta = &w->beta,
-                               .c = s->view[2][set],
+                               .c = gt_sets_argument(s, 2, set),
                                .workspace = w->workspace,
                                .stream = w->stream};
         gt_fused_call(&call, &operands, w->lab->timed[1]);

@@ -258,20 +258,22 @@ GT_INLINE gt_long gt_owner(gt_long at, gt_long count, gt_long stride, gt_long ro
     }
 
 /* r = alpha op(A) op(B) + beta C0 and, for floating point, s = |alpha| |A| |B| + |beta|
- * |C0|, both m x n packed, of all products of a batch. With alpha 0 or k 0, A and B are not
- * read; with beta 0, C0 is not read. */
+ * |C0|, both m x n packed, of all products of a batch, in the order of C's matrices. Matrix
+ * z of C belongs to matrix (z step_a + shift_a) mod count of A, and so for B. With alpha 0
+ * or k 0, A and B are not read; with beta 0, C0 is not read. */
 GT_KERNEL(gt_reference, 256, 1, 1)(int m, int n, int k, int ta, int tb, gt_long count,
                                     gt_wide alpha, gt_input all_a, gt_long lda,
                                     gt_long stride_a, gt_input all_b, gt_long ldb,
                                     gt_long stride_b, gt_wide beta, gt_input all_c0,
-                                    gt_long ldc, gt_long stride_c, GT_GLOBAL gt_wide *r,
-                                    GT_GLOBAL gt_wide *s) {
+                                    gt_long ldc, gt_long stride_c, gt_long step_a,
+                                    gt_long shift_a, gt_long step_b, gt_long shift_b,
+                                    GT_GLOBAL gt_wide *r, GT_GLOBAL gt_wide *s) {
     const gt_long one = (gt_long)m * n, step = (gt_long)GT_GRID_SIZE * 256;
     const int depth = alpha == 0 ? 0 : k;
     for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < count * one; e += step) {
         const gt_long z = e / one, i = e % one / n, j = e % n;
-        gt_input a = all_a + z * stride_a * GT_BYTES_A;
-        gt_input b = all_b + z * stride_b * GT_BYTES_B;
+        gt_input a = all_a + (z * step_a + shift_a) % count * stride_a * GT_BYTES_A;
+        gt_input b = all_b + (z * step_b + shift_b) % count * stride_b * GT_BYTES_B;
         gt_input c0 = all_c0 + z * stride_c * GT_BYTES_C;
         gt_wide sum = 0;
 #if !GT_WIDE_I32

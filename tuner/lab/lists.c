@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lists.c - see lists.h. */
+#include "tuner/lab/lists.h"
+
+#include "core/bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- memory ---- */
+
+/* The least stride from which matrices have a gap between them and are aligned to
+ * `promised` bytes, but not to twice as many. */
+static int64_t stride_of(int64_t elements, gemmtune_dtype type, int64_t promised) {
+    const int64_t size = (int64_t)gt_type_size(type);
+    const int64_t to = promised > size ? promised / size : 1;
+    return (elements / to + 1) / 2 * 2 * to + to;
+}
+
+gemmtune_problem gt_memory_of(const gemmtune_problem *p) {
+    gemmtune_problem q = *p;
+    if (!gt_problem_has_pointers(p))
+        return q;
+    const int64_t promised = p->pointer_align;
+    q.batch_kind = GEMMTUNE_BATCH_STRIDED;
+    q.pointer_align = 0;
+    q.stride_a = stride_of(gt_problem_shape_a(p).rows * p->lda, p->type_a, promised);
+    q.stride_b = stride_of(gt_problem_shape_b(p).rows * p->ldb, p->type_b, promised);
+    q.stride_c = stride_of(p->m * p->ldc, p->type_c, promised);
+    return q;
+}
+
+/* ---- orders ---- */
+
+const struct gt_orders gt_orders_plain = {{1, 0}, {1, 0}, {1, 0}};
+
+/* The least number from `from` on that has no divisor in common with `count`. */
+static int64_t coprime(int64_t count, int64_t from) {
+    for (int64_t step = from;; step++) {
+        int64_t x = count, y = step;
+        while (y != 0) {
+            const int64_t rest = x % y;
+            x = y;
+            y = rest;
+        }
+        if (x == 1)
+            return step;
+    }
+}
+
+struct gt_orders gt_orders_of(const gemmtune_problem *p) {
+    const int64_t n = p->batch;
+    if (!gt_problem_has_pointers(p))
+        return gt_orders_plain;
+    return (struct gt_orders){.a = {coprime(n, n * 5 / 8 + 1), 1},
+                              .b = {coprime(n, n * 3 / 8 + 1), 2},
+                              .place = {coprime(n, n * 6 / 7 + 1), 3}};
+}
+
+/* ---- lists ---- */
+
+/* Bytes of an array of pointers. */
+static int64_t array_bytes(const gemmtune_problem *p) {
+    const int64_t bytes = gt_bytes_product(p->batch, (int64_t)sizeof(void *));
+    return gt_bytes_sum(bytes, GT_VIEW_ALIGN - 1) / GT_VIEW_ALIGN * GT_VIEW_ALIGN;
+}
+
+int64_t gt_lists_bytes(const gemmtune_problem *p) {
+    return gt_problem_has_pointers(p) ? gt_bytes_product(3, array_bytes(p)) : 0;
+}
+
+/* The pointer to the matrix of an operand that product z has. */
+static char *pointer_to(const gemmtune_problem *memory, int operand, int64_t z,
+                        const struct gt_orders *orders, void *matrix) {
+    const struct gt_stack x = gt_stack_of(memory, operand);
+    const int64_t place = gt_order_at(orders->place, z, memory->batch);
+    const int64_t number = operand == 2   ? place
+                           : operand == 1 ? gt_order_at(orders->b, place, memory->batch)
+                                          : gt_order_at(orders->a, place, memory->batch);
+    return (char *)matrix + number * x.stride * (int64_t)gt_type_size(x.type);
+}
+
+static gt_status write_array(struct gt_lists *lists, struct gt_rig *rig,
+                             const gemmtune_problem *p, int operand, void *matrix,
+                             const struct gt_orders *orders, char **host,
+                             struct gt_err *err) {
+    const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;
+    const gemmtune_problem memory = gt_memory_of(p);
+    const int64_t bytes = array_bytes(p);
+    for (int64_t z = 0; z < p->batch; z++)
+        host[z] = pointer_to(&memory, operand, z, orders, matrix);
+    gt_status status = ops->write(rig, lists->mem, operand * bytes, host,
+                                  p->batch * (int64_t)sizeof *host, err);
+    if (status == GEMMTUNE_OK)
+        status =
+            ops->view(&lists->view[operand], rig, lists->mem, operand * bytes, bytes, err);
+    return status;
+}
+
+gt_status gt_lists_create(struct gt_lists *out, struct gt_rig *rig,
+                          const gemmtune_problem *p, void *const matrix[3],
+                          const struct gt_orders *orders, struct gt_err *err) {
+    memset(out, 0, sizeof *out);
+    if (!gt_problem_has_pointers(p))
+        return GEMMTUNE_OK;
+    char **host = calloc((size_t)p->batch, sizeof *host);
+    gt_status status =
+        host != NULL ? gt_rig_head(rig)->ops->alloc(&out->mem, rig, gt_lists_bytes(p), err)
+                     : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for pointers");
+    for (int i = 0; i < 3 && status == GEMMTUNE_OK; i++)
+        status = write_array(out, rig, p, i, matrix[i], orders, host, err);
+    free(host);
+    return status;
+}
+
+void gt_lists_clear(struct gt_lists *lists, struct gt_rig *rig) {
+    for (int i = 0; i < 3; i++)
+        if (lists->view[i] != NULL)
+            gt_rig_head(rig)->ops->view_release(rig, lists->view[i]);
+    if (lists->mem != NULL)
+        gt_rig_head(rig)->ops->release(rig, lists->mem);
+    memset(lists, 0, sizeof *lists);
+}
