@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opencl_device.h - what the OpenCL examples share: the first device, its memory, and
- * checks of results. A program that has an OpenCL context already needs none of it. */
+/* opencl_device.h - the parts that the OpenCL examples share: the first device, its memory,
+ * and checks of results. A program that has an OpenCL context already needs none of it. */
 #ifndef GEMMTUNE_EXAMPLES_OPENCL_DEVICE_H
 #define GEMMTUNE_EXAMPLES_OPENCL_DEVICE_H
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# example.sh - the example programs are built and right: the conversion of elements, and the program
-# that the README shows, on the first OpenCL device, without a database and with one that was tuned.
+# example.sh - the example programs are built and right: the conversion of elements, a batch, an
+# epilogue, and the program that the README shows, on the first OpenCL device, without a database
+# and with one that was tuned.
 . "$GT_SRC/tests/tune/lib.sh"
 "$GT_BUILD/examples/convert" >"$TMPDIR/said" 2>&1
 is "the conversion of elements runs and is right" $? 0
@@ -13,6 +14,11 @@ if [ ! -x "$example" ]; then
 fi
 GEMMTUNE_DB=$TMPDIR/example.db
 export GEMMTUNE_DB
+for name in batch epilogue; do
+    "$GT_BUILD/examples/${name}_opencl" >"$TMPDIR/said" 2>&1
+    is "$name: it runs" $? 0
+    has "$name: and is right" "$(cat "$TMPDIR/said")" ": right"
+done
 "$example" >"$TMPDIR/said" 2>&1
 is "without a database it runs" $? 0
 has "a default point" "$(cat "$TMPDIR/said")" "match   default"
