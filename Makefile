@@ -77,7 +77,7 @@ LONG_ONLY := again agree bench evaluate faults passes ptx ptx_trials test_accept
              test_library_tuned test_nvrtc_compile workspace_limits
 # and of these it does a part.
 LONG_REST := kill slurm test_library test_mutants
-named = $(filter $(foreach t,$1,%/$t %/$t.sh),$(TUNE) $(DEVICE))
+named = $(filter $(foreach t,$1,%/$t %/$t.sh),$(DEVICE) $(TUNE))
 LONG  := $(call named,$(LONG_REST) $(LONG_ONLY))
 # The long ones first, so that no core is idle at the end.
 TESTS := $(filter-out $(call named,$(LONG_ONLY)),$(DEVICE) $(TUNE)) $(CLI) $(UNIT)
