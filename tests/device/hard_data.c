@@ -15,6 +15,7 @@
  */
 #include "core/point.h"
 #include "runtime/exec.h"
+#include "tests/chance.h"
 #include "tuner/lab/data.h"
 #include "tuner/rig/rig.h"
 
@@ -42,20 +43,6 @@ static void need(gt_status status) {
 }
 
 /* ---- kinds of data ---- */
-
-static uint64_t seed;
-
-static uint64_t any_bits(void) { /* splitmix64 */
-    uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-/* From -1 to 1. */
-static double any_uniform(void) {
-    return (double)((int64_t)any_bits() >> 11) * 0x1.fb8dc1fa2e9a7p-53;
-}
 
 /* The makers of an element take its row and column in the stored matrix. */
 typedef double maker(int64_t i, int64_t j);

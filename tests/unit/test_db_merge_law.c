@@ -3,9 +3,10 @@
  * test_db_merge_law.c - what a merge makes depends on the set of its sources alone: not on
  * their order, on how often each is taken, or on which were merged with which before. Tried
  * on random databases with few subjects and few moments, so that much of it collides.
- * GT_SEED says where the random numbers begin (1), GT_ROUNDS how
- * many sets of sources there are (3).
+ * GT_SEED says where the random numbers begin (1), GT_ROUNDS how many sets of sources there
+ * are (3).
  */
+#include "core/mix.h"
 #include "tests/unit/test_db.h"
 
 enum { SOURCES = 4, SUBJECTS = 2, MOMENTS = 2, ROUNDS = 3, LINES_MAX = 400 };
@@ -14,10 +15,7 @@ static uint64_t state_of_random;
 
 /* From 0 to n - 1 (Steele, Lea, Flood 2014: SplitMix64). */
 static int random_below(int n) {
-    uint64_t z = state_of_random += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (int)((z ^ (z >> 31)) % (uint64_t)n);
+    return (int)(gt_mix(state_of_random += GT_MIX_STEP) % (uint64_t)n);
 }
 
 static const char *source(int i) {

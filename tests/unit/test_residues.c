@@ -4,6 +4,8 @@
  * arithmetic, and whole dot products against a compensated sum in a wider type, with the
  * bound that docs/residues.md derives. The functions are also C and are compiled here.
  */
+#include "tests/chance.h"
+
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -52,20 +54,6 @@ __extension__ typedef __int128 wide;
 __extension__ typedef unsigned __int128 wide_bits;
 
 enum { K_MAX = 4096, TRIALS = 20000 };
-
-static uint64_t seed;
-
-static uint64_t any_bits(void) { /* splitmix64 */
-    uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-/* From -1 to 1. The factor fills the lower bits of small numbers. */
-static double any_uniform(void) {
-    return (double)((int64_t)any_bits() >> 11) * 0x1.fb8dc1fa2e9a7p-53;
-}
 
 static wide modulus_product(int count) {
     wide product = 1;

@@ -50,6 +50,7 @@
 #define CL_TARGET_OPENCL_VERSION 200
 #include <CL/cl.h>
 
+#include "core/mix.h"
 #include "runtime/cuda_api.h"
 #include "tests/ptx/ptx.h"
 
@@ -302,7 +303,6 @@ const char *ptx_complaint(void);
 
 /* ---- modules.c ---- */
 
-uint64_t mix(uint64_t z);
 uint64_t hash_text(uint64_t hash, const char *text);
 /* From 0 to 1. */
 double fraction(uint64_t hash);

@@ -131,7 +131,7 @@ static double model_ns(const struct launch *l) {
     const bool wide = f->alpha >= 0 && f->param[f->alpha].size == 8;
     const double rate = c->units * 128.0 * c->clock_mhz * 2e-3 / (wide ? 64 : 4);
     const double share = 0.1 + 0.8 * fraction(f->hash);
-    const double noise = fraction(mix(mix(f->hash + seed) + f->runs++)) - 0.5;
+    const double noise = fraction(gt_mix(gt_mix(f->hash + seed) + f->runs++)) - 0.5;
     const double work = f->ptx ? f->ptx_ns : flops / (rate * share);
     return (2000 + 1000 * share + work) * (1 + 0.02 * noise);
 }

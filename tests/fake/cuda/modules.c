@@ -6,12 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t mix(uint64_t z) {
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 static uint64_t hash_bytes(uint64_t hash, const char *text, size_t len) {
     for (const char *at = text; at < text + len; at++)
         hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
@@ -19,7 +13,7 @@ static uint64_t hash_bytes(uint64_t hash, const char *text, size_t len) {
 }
 
 uint64_t hash_text(uint64_t hash, const char *text) {
-    return mix(hash_bytes(hash, text, strlen(text)));
+    return gt_mix(hash_bytes(hash, text, strlen(text)));
 }
 
 double fraction(uint64_t hash) {
