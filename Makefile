@@ -57,7 +57,7 @@ TEST_OBJ := $(LIB_OBJ) $(filter-out $(B)/tuner/cmd/main.o,$(PROG_OBJ)) $(FAKE_SR
 TEMPLATES := $(sort $(filter-out %.md,$(wildcard templates/*/*.*)))
 PUBLISHED := $(sort $(wildcard db/published/*.json))
 DEVICES   := $(sort $(wildcard configs/devices/*.json))
-KERNELS   := $(sort $(wildcard tuner/lab/kernels/*.*))
+KERNELS   := $(sort $(wildcard tuner/*/kernels/*.*))
 SCHEMA    := $(sort $(wildcard db/schema/*.sql))
 
 # tests/cli/lib.sh and the like are read by the tests, not run.

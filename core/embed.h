@@ -17,7 +17,8 @@ extern const struct gt_embedded gt_embedded_templates[];
 extern const struct gt_embedded gt_embedded_published[];
 /* build/gen/devices.c: configs/devices/, sorted by path */
 extern const struct gt_embedded gt_embedded_devices[];
-/* build/gen/kernels.c: tuner/lab/kernels/, the program's own checking kernels */
+/* build/gen/kernels.c: the program's own kernels, for checks in tuner/lab/kernels/ and for
+ * comparisons in tuner/bench/kernels/ */
 extern const struct gt_embedded gt_embedded_kernels[];
 
 #endif

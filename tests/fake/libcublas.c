@@ -37,8 +37,9 @@ static const char source[] =
     "__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void product(\n"
     "    int ta, int tb, int m, int n, int k, elem alpha, const __global in_a *a, long "
     "lda,\n"
-    "    const __global in_b *b, long ldb, elem beta, __global out *c, long ldc, elem off) "
-    "{\n"
+    "    const __global in_b *b, long ldb, elem beta, __global out *c, long ldc, elem "
+    "off,\n"
+    "    const __global out *bias, int epilogue) {\n"
     "    const long at = get_global_id(0);\n"
     "    const long i = at % m, j = at / m;\n"
     "    elem sum = 0;\n"
@@ -49,6 +50,10 @@ static const char source[] =
     "                  FROM_B(b[tb ? q * ldb + j : j * ldb + q]), sum);\n"
     "    sum = alpha * sum + off;\n"
     "    sum = beta == 0 ? sum : sum + beta * FROM_OUT(c[j * ldc + i]);\n"
+    "    if (epilogue & 4)\n"
+    "        sum += FROM_OUT(bias[i]);\n"
+    "    if (epilogue & 2)\n"
+    "        sum = sum > 0 ? sum : 0;\n"
     "    c[j * ldc + i] = TO_OUT(sum);\n"
     "}\n";
 
@@ -125,6 +130,8 @@ struct cublasLtContext {
 struct gt_cublaslt_desc {
     gt_cublas_op op_a, op_b;
     int8_t fast;
+    uint32_t epilogue;
+    const void *bias;
 };
 
 struct gt_cublaslt_layout {
@@ -149,6 +156,8 @@ struct call {
     int64_t lda, ldb, ldc;
     int batch; /* products */
     int64_t stride_a, stride_b, stride_c;
+    uint32_t epilogue; /* bits: 2 relu, 4 bias */
+    const void *bias;
     int way; /* which of the kernels, all alike but for the time that the fake driver's
                 model gives */
     bool wrong;
@@ -213,6 +222,8 @@ static gt_cublas_status launch_one(const struct call *x, CUstream stream) {
     } scalar[2] = {{alpha}, {beta}};
     const void *a = x->a, *b = x->b;
     void *c = x->c;
+    const void *bias = x->bias != NULL ? x->bias : x->c; /* memory that exists */
+    int epilogue = (int)x->epilogue;
     void *params[] = {&ta,
                       &tb,
                       &m,
@@ -226,7 +237,9 @@ static gt_cublas_status launch_one(const struct call *x, CUstream stream) {
                       scalar[1].ours,
                       &c,
                       &ldc,
-                      off};
+                      off,
+                      (void *)&bias,
+                      &epilogue};
     const int64_t blocks = ((int64_t)m * n + THREADS - 1) / THREADS;
     if (!function)
         return 13; /* CUBLAS_STATUS_EXECUTION_FAILED */
@@ -406,9 +419,12 @@ gt_cublas_status cublasLtMatmulDescSetAttribute(gt_cublaslt_desc desc,
     void *member = what == GT_CUBLASLT_DESC_TRANSA      ? (void *)&desc->op_a
                    : what == GT_CUBLASLT_DESC_TRANSB    ? (void *)&desc->op_b
                    : what == GT_CUBLASLT_DESC_FAST_SUMS ? (void *)&desc->fast
+                   : what == GT_CUBLASLT_DESC_EPILOGUE  ? (void *)&desc->epilogue
+                   : what == GT_CUBLASLT_DESC_BIAS      ? (void *)&desc->bias
                                                         : NULL;
-    const size_t need =
-        what == GT_CUBLASLT_DESC_FAST_SUMS ? sizeof desc->fast : sizeof(gt_cublas_op);
+    const size_t need = what == GT_CUBLASLT_DESC_FAST_SUMS ? sizeof desc->fast
+                        : what == GT_CUBLASLT_DESC_BIAS    ? sizeof desc->bias
+                                                           : sizeof(gt_cublas_op);
     if (member == NULL || size != need)
         return GT_CUBLAS_INVALID_VALUE;
     memcpy(member, value, size);
@@ -501,10 +517,13 @@ gt_cublas_status cublasLtMatmul(cublasLtHandle_t handle, gt_cublaslt_desc desc,
                            .stride_a = layout_a->stride,
                            .stride_b = layout_b->stride,
                            .stride_c = layout_d->stride,
+                           .epilogue = desc->epilogue,
+                           .bias = desc->bias,
                            .way = 1 + (int)algo->data[0] / 2,
                            .wrong = algo->data[0] == 1 && befalls("ltwrong", (int)k)};
     if (k != also_k || c != d || !workspace || layout_a->batch != layout_d->batch ||
         layout_b->batch != layout_d->batch)
         return GT_CUBLAS_INVALID_VALUE;
-    return x.mix == MIXES ? GT_CUBLAS_NOT_SUPPORTED : launch(&x, stream);
+    return x.mix == MIXES || desc->epilogue & GT_CUBLASLT_GELU ? GT_CUBLAS_NOT_SUPPORTED
+                                                               : launch(&x, stream);
 }

@@ -148,6 +148,21 @@ bench f32-tn-9x17x20,batch=5,sa=400,sb=0 f64-nt-8x12x16,lda=20,batch=3,ldc=40,sc
 is "batches: both libraries are right" "$(lines outcome | sort -u)" correct
 is "batches: and both take part" \
     "$(lines note | grep -c -E '^cublas [0-9.]+ us; cublaslt [0-9.]+ us$')" 4
+# Epilogues: one that cublasLt has, others as a kernel behind the product. A C of 16 bits holds
+# the rounded sum in between.
+bench f32-nn-24x20x36,epi=bias_relu f16-nt-33x24x16,epi=swiglu bf16-tn-17x19x33,epi=gelu \
+    f16=f32-nn-16x16x16,beta,epi=residual 'f32-nn-8x8x8,epi=d=2*acc' --json
+is "epilogues: ours is right" "$(lines outcome | sort -u)" correct
+is "epilogues: an own one, kernels behind products, and none that reads the sum alone" \
+    "$(lines note | sed 's/[ 0-9.]* us//g')" "cublaslt; cublas+kernel; cublaslt+kernel
+cublas+kernel; cublaslt+kernel
+cublas+kernel; cublaslt+kernel
+cublas+kernel; cublaslt+kernel
+"
+has "epilogues: the baseline is named as what it is" "$(lines baseline_is | sed -n 2p)" \
+    ", then elementwise V="
+FAKE_CUBLAS=wrong bench f32-nn-24x20x36,epi=silu --json --against cublas+kernel
+has "epilogues: a wrong product is refused" "$(lines note)" "cublas+kernel: wrong_result: "
 bench f32@split-nn-16x32x48 --json
 has "the baseline of f32@split says its arithmetic" "$(lines baseline_is)" ", strict f32"
 bench f32@split-nn-16x32x48

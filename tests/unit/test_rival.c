@@ -42,7 +42,7 @@ static void test_names_that_are_none(void **state) {
         struct gt_err err = {""};
         unsigned bits;
         assert_int_equal(gt_rivals_parse(&bits, lists[i], &err), GEMMTUNE_EINVAL);
-        assert_non_null(strstr(err.line, "there are cublas, cublaslt, clblast, cpu, self"));
+        assert_non_null(strstr(err.line, "there are cublas, cublaslt, cublas+kernel, "));
     }
 }
 
@@ -83,6 +83,50 @@ static void test_shape(void **state) {
     assert_int_equal(s.type_c, GT_CUBLAS_F64);
     assert_int_equal(s.scale, GT_CUBLAS_F64);
     assert_int_equal(s.compute, GT_CUBLAS_COMPUTE_F64);
+}
+
+/* The strides change places with A and B; 0 is a matrix that all products share. */
+static void test_shape_of_a_batch(void **state) {
+    gemmtune_problem p;
+    (void)state;
+    assert_int_equal(gt_problem_from_name(&p, "f32-nn-5x7x9,batch=3,sa=50,sb=0", NULL),
+                     GEMMTUNE_OK);
+    const struct gt_cublas_shape s = gt_cublas_shape_of(&p);
+    assert_int_equal(s.batch, 3);
+    assert_int_equal(s.stride_a, 0);
+    assert_int_equal(s.stride_b, 50);
+    assert_int_equal(s.stride_c, 35);
+}
+
+/* Which epilogues cublasLt has, and which take a kernel behind the product. */
+static void test_epilogues(void **state) {
+    static const struct {
+        const char *problem;
+        bool fused, apart;
+    } rows[] = {
+        {"bf16-nn-8x8x8", true, false},
+        {"bf16-nn-8x8x8,epi=bias", true, true},
+        {"f32-nn-8x8x8,epi=relu", true, true},
+        {"f32-nn-8x8x8,epi=bias_relu", true, true},
+        {"f16-nn-8x8x8,epi=gelu_tanh", true, true},
+        {"f16-nn-8x8x8,epi=bias_gelu_tanh", true, true},
+        {"f16-nn-8x8x8,epi=gelu", false, true},
+        {"f16-nn-8x8x8,epi=row_bias", false, true},
+        {"bf16-nn-8x8x8,epi=bias[j]:f32;bias", false, true},
+        {"f32-nn-8x8x8,epi=d=acc+1", false, false},
+        {"f32-nn-8x8x8,epi=d=x;d2=relu(x)", false, false},
+        {"i8-nn-8x8x8,epi=relu", false, true},
+        {"i32-nn-8x8x8,epi=relu", false, false},
+    };
+    const struct gt_device d = {.backend = GEMMTUNE_CUDA, .cc = 90};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        gemmtune_problem p;
+        assert_int_equal(gt_problem_from_name(&p, rows[i].problem, NULL), GEMMTUNE_OK);
+        assert_int_equal(gt_rival_cublaslt.serves(&d, &p), rows[i].fused);
+        assert_int_equal(gt_rival_cublas_apart.serves(&d, &p), rows[i].apart);
+        assert_int_equal(gt_rival_cublaslt_apart.serves(&d, &p), rows[i].apart);
+    }
 }
 
 /* Each matrix has a type of its own, the scalars and sums are of the accumulator's. */
@@ -199,7 +243,8 @@ static void test_statuses(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),         cmocka_unit_test(test_names_that_are_none),
-        cmocka_unit_test(test_environment),   cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_environment),   cmocka_unit_test(test_shape_of_a_batch),
+        cmocka_unit_test(test_epilogues),     cmocka_unit_test(test_shape),
         cmocka_unit_test(test_shape_of_bf16), cmocka_unit_test(test_shape_of_each_math),
         cmocka_unit_test(test_who_serves),    cmocka_unit_test(test_statuses),
     };

@@ -60,18 +60,28 @@ static void set_active(struct gt_bench *b, int who) {
         atomic_store(b->options.active, who);
 }
 
+/* Whether a rival runs on the device at all: some compute nothing but epilogues. */
+static bool runs_on(const struct gt_rival *r, const struct gt_device *d) {
+    static const char *const names[] = {"f32-nn-1x1x1", "f32-nn-1x1x1,epi=relu"};
+    bool runs = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        gemmtune_problem p;
+        runs = runs || (gt_problem_from_name(&p, names[i], NULL) == GEMMTUNE_OK &&
+                        r->serves(d, &p));
+    }
+    return runs;
+}
+
 /* A rival that cannot be opened is only missing. */
 static void open_rivals(struct gt_bench *b, const struct gt_rival_setup *setup,
                         struct gt_absence why[GT_RIVALS]) {
     for (int i = 0; i < GT_RIVALS; i++) {
         struct gt_err err = {""};
-        gemmtune_problem any;
-        gemmtune_problem_init(&any, GEMMTUNE_F32, 1, 1, 1);
         why[i] = (struct gt_absence){.foreign = false};
         if (!(b->options.rivals & 1u << i))
             continue;
         set_active(b, i);
-        why[i].foreign = !gt_rivals[i]->serves(gt_lab_device(b->lab), &any);
+        why[i].foreign = !runs_on(gt_rivals[i], gt_lab_device(b->lab));
         if (why[i].foreign)
             (void)gt_fail(&err, GEMMTUNE_EUNSUPPORTED, "it does not run on this device");
         else
@@ -90,6 +100,8 @@ gt_status gt_bench_create(struct gt_bench **out, const struct gt_device *d,
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a comparison");
     b->options = *options;
     gt_status status = gt_lab_create(&b->lab, d, err);
+    if (status == GEMMTUNE_OK)
+        b->lab->rounds_sum = true;
     b->workspace.rig = b->lab ? b->lab->rig : NULL;
     const struct gt_rival_setup setup = {
         .rig = b->workspace.rig, .db = options->db, .workspace = &b->workspace};
@@ -127,7 +139,8 @@ static gt_outcome outcome_of(gt_status status) {
 /* Checks the present variant on `cases` of the two cases, exact and random data, from
  * `first` on. A failure is noted in the side. */
 static bool is_right(struct gt_bench *b, struct player *p, int first, int cases) {
-    const struct gt_product product = {.enqueue = play, .self = p};
+    const struct gt_product product = {
+        .enqueue = play, .self = p, .rounds_sum = p->who->rounds_sum};
     struct gt_err err = {""};
     char why[GT_VERDICT_MAX];
     bool right = false;

@@ -5,6 +5,7 @@
 #include "runtime/driver_util.h"
 
 #include <stdio.h>
+#include <string.h>
 
 _Static_assert(sizeof(struct gt_cublaslt_result) == 96, "64 + 8 + 4 + 4 + 16");
 
@@ -160,6 +161,29 @@ gt_status gt_cublas_open(const struct gt_cublas **api, cublasHandle_t *handle,
     return status;
 }
 
+/* Their GELU is the form with tanh. A row of ours is a column of theirs, so that a bias of
+ * ours for each column is one of theirs for each row, as they have it. */
+uint32_t gt_cublaslt_epilogue(bool *bias, const char *text) {
+    static const struct {
+        const char *text;
+        uint32_t epilogue;
+        bool bias;
+    } rows[] = {
+        {"bias", GT_CUBLASLT_BIAS, true},
+        {"relu", GT_CUBLASLT_RELU, false},
+        {"bias_relu", GT_CUBLASLT_RELU_BIAS, true},
+        {"gelu_tanh", GT_CUBLASLT_GELU, false},
+        {"bias_gelu_tanh", GT_CUBLASLT_GELU_BIAS, true},
+    };
+    *bias = false;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(text, rows[i].text) == 0) {
+            *bias = rows[i].bias;
+            return rows[i].epilogue;
+        }
+    return 0;
+}
+
 /* Products of matrices whose addresses and sizes the host knows. */
 static bool is_plain(const gemmtune_problem *p) {
     return p->batch_kind == GEMMTUNE_BATCH_STRIDED && p->epilogue == NULL;
@@ -167,18 +191,28 @@ static bool is_plain(const gemmtune_problem *p) {
 
 /* A and B have one type, C has that type or the accumulator's. Neither library multiplies
  * i32. */
-bool gt_cublas_serves(const struct gt_device *d, const gemmtune_problem *p) {
+static bool serves_types(const struct gt_device *d, const gemmtune_problem *p) {
     const struct gt_dtype *row = gt_dtype_of(p);
     return d->backend == GEMMTUNE_CUDA && row != NULL && !gt_dtype_is_float_8(row) &&
-           is_plain(p) && row->a != GEMMTUNE_I32 && row->b == row->a &&
+           row->a != GEMMTUNE_I32 && row->b == row->a &&
            (row->c == row->a || row->c == row->acc);
 }
 
-/* cublasLt multiplies 8-bit floats as well, but not e5m2 by e5m2. */
+bool gt_cublas_serves(const struct gt_device *d, const gemmtune_problem *p) {
+    return is_plain(p) && serves_types(d, p);
+}
+
+/* cublasLt multiplies 8-bit floats as well, but not e5m2 by e5m2. Floats may have one of
+ * its epilogues. */
 bool gt_cublaslt_serves(const struct gt_device *d, const gemmtune_problem *p) {
     const struct gt_dtype *row = gt_dtype_of(p);
-    if (row == NULL || !gt_dtype_is_float_8(row))
-        return gt_cublas_serves(d, p);
-    return d->backend == GEMMTUNE_CUDA && d->cc >= 89 && is_plain(p) &&
+    bool bias;
+    if (row == NULL || (!is_plain(p) && (p->epilogue == NULL || gt_problem_is_batch(p) ||
+                                         p->type_acc == GEMMTUNE_I32 ||
+                                         gt_cublaslt_epilogue(&bias, p->epilogue) == 0)))
+        return false;
+    if (!gt_dtype_is_float_8(row))
+        return serves_types(d, p);
+    return d->backend == GEMMTUNE_CUDA && d->cc >= 89 &&
            (row->a == GEMMTUNE_E4M3 || row->b == GEMMTUNE_E4M3);
 }

@@ -46,6 +46,13 @@ typedef int gt_cublas_algo;
     X(GT_CUBLAS_ALGO_DEFAULT, CUBLAS_GEMM_DEFAULT, -1)                                     \
     X(GT_CUBLASLT_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSA, 3)                             \
     X(GT_CUBLASLT_DESC_TRANSB, CUBLASLT_MATMUL_DESC_TRANSB, 4)                             \
+    X(GT_CUBLASLT_DESC_EPILOGUE, CUBLASLT_MATMUL_DESC_EPILOGUE, 7)                         \
+    X(GT_CUBLASLT_DESC_BIAS, CUBLASLT_MATMUL_DESC_BIAS_POINTER, 8)                         \
+    X(GT_CUBLASLT_RELU, CUBLASLT_EPILOGUE_RELU, 2)                                         \
+    X(GT_CUBLASLT_BIAS, CUBLASLT_EPILOGUE_BIAS, 4)                                         \
+    X(GT_CUBLASLT_RELU_BIAS, CUBLASLT_EPILOGUE_RELU_BIAS, 6)                               \
+    X(GT_CUBLASLT_GELU, CUBLASLT_EPILOGUE_GELU, 32)                                        \
+    X(GT_CUBLASLT_GELU_BIAS, CUBLASLT_EPILOGUE_GELU_BIAS, 36)                              \
     X(GT_CUBLASLT_DESC_FAST_SUMS, CUBLASLT_MATMUL_DESC_FAST_ACCUM, 25)                     \
     X(GT_CUBLASLT_LAYOUT_BATCH, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, 5)                     \
     X(GT_CUBLASLT_LAYOUT_STRIDE, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, 6)           \
@@ -179,6 +186,9 @@ struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p);
  * *handle if it is not NULL. Setting a stream removes the workspace: set that later. */
 gt_status gt_cublas_open(const struct gt_cublas **api, cublasHandle_t *handle,
                          CUstream stream, struct gt_err *err);
+/* The epilogue of cublasLt that computes an epilogue of ours, given as canonical text; 0:
+ * there is none. With *bias its only operand is a bias, one element a column of C. */
+uint32_t gt_cublaslt_epilogue(bool *bias, const char *text);
 /* Whether cublasGemmEx or cublasLtMatmul may have a kernel for these types. */
 bool gt_cublas_serves(const struct gt_device *d, const gemmtune_problem *p);
 bool gt_cublaslt_serves(const struct gt_device *d, const gemmtune_problem *p);

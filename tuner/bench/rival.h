@@ -24,6 +24,7 @@ struct gt_rival {
     const char *name;  /* the name for --against */
     const char *about; /* the meaning, in one clause */
     bool by_name_only; /* takes part only when it is named */
+    bool rounds_sum;   /* as in gt_product */
     /* Its threads keep spinning for this long after a sample, on cores that the next side
      * needs. The bench waits meanwhile. 0 for GPUs. */
     int rest_ms;
@@ -47,13 +48,13 @@ struct gt_rival {
 /* The library's own kernel through its public calls. `gt_rival_self` is the same a second
  * time. */
 extern const struct gt_rival gt_rival_own, gt_rival_self;
-extern const struct gt_rival gt_rival_cublas, gt_rival_cublaslt, gt_rival_clblast,
-    gt_rival_cpu;
+extern const struct gt_rival gt_rival_cublas, gt_rival_cublaslt, gt_rival_cublas_apart,
+    gt_rival_cublaslt_apart, gt_rival_clblast, gt_rival_cpu;
 
 /* "exact: tile T=8": the way in which a plan's kernel was found, and its name. */
 void gt_kernel_text(char text[GT_RIVAL_TEXT_MAX], const gemmtune_plan *plan);
 
-enum { GT_RIVALS = 5 };
+enum { GT_RIVALS = 7 };
 /* ends with NULL; without own */
 extern const struct gt_rival *const gt_rivals[GT_RIVALS + 1];
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rival_cublaslt.c - cublasLt as careful programs call it: all candidates of its heuristic
- * are tried, and the fastest here takes part.
+ * are tried, and the fastest here takes part. An epilogue that is one of its own is in the
+ * same call.
  */
 #include "tuner/bench/cublas_api.h"
 #include "tuner/bench/rival.h"
@@ -18,6 +19,7 @@ struct cublaslt {
     gt_cublaslt_desc desc;
     gt_cublaslt_layout layout[3]; /* of the first and second matrix passed, and of C */
     const char *note;
+    bool has_bias; /* the epilogue's operand */
     int count;
     struct gt_cublaslt_result result[GT_VARIANTS_MAX];
 };
@@ -82,6 +84,21 @@ static gt_status make_desc(struct cublaslt *c, const struct gt_cublas_shape *s,
         status = set(c, GT_CUBLASLT_DESC_TRANSB, &s->op_b, sizeof s->op_b, err);
     if (status == GEMMTUNE_OK && s->fast)
         status = set(c, GT_CUBLASLT_DESC_FAST_SUMS, &s->fast, sizeof s->fast, err);
+    return status;
+}
+
+/* The library looks at the alignment of a bias before it has one: the workspace stands for
+ * it. */
+static gt_status set_epilogue(struct cublaslt *c, const gemmtune_problem *p,
+                              struct gt_err *err) {
+    c->has_bias = false;
+    if (p->epilogue == NULL)
+        return GEMMTUNE_OK;
+    const uint32_t epilogue = gt_cublaslt_epilogue(&c->has_bias, p->epilogue);
+    gt_status status = set(c, GT_CUBLASLT_DESC_EPILOGUE, &epilogue, sizeof epilogue, err);
+    if (status == GEMMTUNE_OK && c->has_bias)
+        status = set(c, GT_CUBLASLT_DESC_BIAS, &c->workspace->memory,
+                     sizeof c->workspace->memory, err);
     return status;
 }
 
@@ -179,6 +196,8 @@ static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
     if (status == GEMMTUNE_OK)
         status = make_desc(c, &shape, err);
     if (status == GEMMTUNE_OK)
+        status = set_epilogue(c, p, err);
+    if (status == GEMMTUNE_OK)
         status = make_layouts(c, &shape, err);
     if (status == GEMMTUNE_OK)
         status = find_candidates(c, err);
@@ -188,7 +207,12 @@ static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
 
 static gt_status enqueue(void *self, int variant, const struct gt_call *x,
                          struct gt_err *err) {
-    const struct cublaslt *c = self;
+    struct cublaslt *c = self;
+    const gt_status status = c->has_bias ? set(c, GT_CUBLASLT_DESC_BIAS, &x->operand[0],
+                                               sizeof x->operand[0], err)
+                                         : GEMMTUNE_OK;
+    if (status != GEMMTUNE_OK)
+        return status;
     return gt_cublas_result(
         c->api->cublasLtMatmul(c->handle, c->desc, x->alpha, x->b, c->layout[0], x->a,
                                c->layout[1], x->beta, x->c, c->layout[2], x->c,

@@ -25,7 +25,8 @@ static const struct gt_option options[] = {
      "problems to measure (sweep.json)", 0, 0},
     GT_OPTION_DB(struct values),
     {"against", 0, GT_OPT_TEXT, offsetof(struct values, against), "LIST",
-     "cublas, cublaslt, clblast, cpu or self, with commas between (default: all but self)",
+     "cublas, cublaslt, cublas+kernel, cublaslt+kernel, clblast, cpu or self, with commas "
+     "between (default: all but self)",
      0, 0},
     {"rounds", 'r', GT_OPT_INT, offsetof(struct values, rounds), "N",
      "samples of each side, in turn (default 21)", 6, GT_SAMPLES_MAX},

@@ -37,7 +37,7 @@ static gt_status enqueue_case(struct gt_case *t, const struct gt_product *produc
         status = product->enqueue(product->self, &call, err);
     if (status == GEMMTUNE_OK)
         status = t->fused == NULL ? gt_checker_compare(t, slot, err)
-                                  : gt_fused_compare(t, slot, err);
+                                  : gt_fused_compare(t, product->rounds_sum, slot, err);
     if (status == GEMMTUNE_OK)
         status = gt_checker_unchanged(t, &t->a, slot, err);
     if (status == GEMMTUNE_OK)
@@ -128,7 +128,7 @@ static void describe_wrong(char *text, size_t size, struct gt_case *t,
         enqueue_case(t, product, GT_CASES_MAX - 1, NULL) != GEMMTUNE_OK)
         return;
     if (t->fused != NULL)
-        gt_fused_first_wrong(text, size, t);
+        gt_fused_first_wrong(text, size, t, product->rounds_sum);
     else if (see(&v, t, NULL) == GEMMTUNE_OK)
         first_wrong(text, size, t, &v);
     free(v.c);

@@ -81,6 +81,8 @@ struct gt_case_spec {
      * used again; otherwise NaN. With them a kernel cannot distinguish a check from a timed
      * product. */
     bool finite;
+    /* Products that round the sum to C's type ahead of the epilogue are checked as well. */
+    bool rounds_sum;
 };
 
 /* EDEVICE when host and device compute different references: the device cannot be trusted.

@@ -65,8 +65,10 @@ struct gt_fused {
         uint64_t seed;
     } operand[GT_EPILOGUE_OPERANDS_MAX];
     struct gt_ranged out[2]; /* C and, when there is one, d2 */
-    void *d2, *d2_view;      /* NULL: no second output */
-    int64_t d2_bytes;        /* with guards */
+    struct gt_ranged
+        rounded;        /* C of products that round the sum; without low: like out[0] */
+    void *d2, *d2_view; /* NULL: no second output */
+    int64_t d2_bytes;   /* with guards */
 };
 
 struct gt_case {
@@ -173,9 +175,10 @@ void gt_fused_call(struct gt_call *call, struct gt_fused_operands *room,
 /* Enqueues poison for the second output. */
 gt_status gt_fused_spoil(struct gt_case *t, struct gt_err *err);
 /* Counts errors of C, d2 and the operands. */
-gt_status gt_fused_compare(struct gt_case *t, int slot, struct gt_err *err);
+gt_status gt_fused_compare(struct gt_case *t, bool rounds_sum, int slot,
+                           struct gt_err *err);
 /* Writes the first wrong element of the last product, "; (3, 4) is 1.5, not 2 to 3". */
-void gt_fused_first_wrong(char *text, size_t size, struct gt_case *t);
+void gt_fused_first_wrong(char *text, size_t size, struct gt_case *t, bool rounds_sum);
 
 /* Fills `bytes` of the workspace and the guards with poison, then all but the guards with
  * finite numbers when the case says so. */

@@ -103,6 +103,20 @@ static gt_status make_second(struct gt_case *t, struct gt_err *err) {
     return status;
 }
 
+/* Whether a sum that is rounded to C's type differs from the accumulator's. */
+static bool rounds_matter(const struct gt_case *t) {
+    const gemmtune_problem *p = &t->spec.problem;
+    return t->spec.rounds_sum && gt_type_is_float(p->type_c) &&
+           gt_type_unit(p->type_c) > gt_type_unit(p->type_acc);
+}
+
+/* The right elements of output `which`. */
+static const struct gt_ranged *ranged_of(const struct gt_fused *f, int which,
+                                         bool rounds_sum) {
+    return which == 0 && rounds_sum && f->rounded.low != NULL ? &f->rounded
+                                                              : &f->out[which];
+}
+
 gt_status gt_fused_create(struct gt_case *t, struct gt_err *err) {
     const gemmtune_problem *p = &t->spec.problem;
     const struct gt_epilogue *e = gt_epilogue_of(p);
@@ -123,6 +137,9 @@ gt_status gt_fused_create(struct gt_case *t, struct gt_err *err) {
     }
     for (int i = 0; i < (e->d2 >= 0 ? 2 : 1) && status == GEMMTUNE_OK; i++)
         status = make_ranges_room(t, &f->out[i], err);
+    f->rounded = (struct gt_ranged){.type = p->type_c, .ld = p->ldc};
+    if (status == GEMMTUNE_OK && rounds_matter(t))
+        status = make_ranges_room(t, &f->rounded, err);
     return status == GEMMTUNE_OK && e->d2 >= 0 ? make_second(t, err) : status;
 }
 
@@ -144,6 +161,8 @@ void gt_fused_destroy(struct gt_case *t) {
         release(t, f->out[i].low, NULL);
         release(t, f->out[i].high, NULL);
     }
+    release(t, f->rounded.low, NULL);
+    release(t, f->rounded.high, NULL);
     release(t, f->d2, f->d2_view);
     free(f);
     t->fused = NULL;
@@ -154,7 +173,7 @@ int64_t gt_fused_bytes(const gemmtune_problem *p) {
     if (e == NULL)
         return 0;
     const int64_t elements = gt_bytes_product(p->m, p->n);
-    int64_t bytes = gt_bytes_product(elements, 2 * (int64_t)gt_type_size(p->type_c));
+    int64_t bytes = gt_bytes_product(elements, 4 * (int64_t)gt_type_size(p->type_c));
     for (int i = 0; i < e->operands; i++)
         if (e->operand[i].shape == GT_EPI_MATRIX)
             bytes = gt_bytes_sum(
@@ -170,12 +189,19 @@ int64_t gt_fused_bytes(const gemmtune_problem *p) {
 
 /* ---- ranges ---- */
 
+/* Ranges that are made: of the two outputs, and of C when the sum is rounded first. */
+enum { RANGES = 3, ROUNDED = 2 };
+
 /* Host memory while the ranges are made: acc and the size of its terms in the wide type,
- * then the ends for each output. */
+ * then the ends for each range; NULL where the case has none. */
 struct making {
     const struct gt_case *t;
-    char *acc, *size, *low[2], *high[2];
+    char *acc, *size, *low[RANGES], *high[RANGES];
 };
+
+static const struct gt_ranged *range_at(const struct gt_fused *f, int i) {
+    return i == ROUNDED ? &f->rounded : &f->out[i];
+}
 
 /* Where NaN is right as well, low and high are exchanged. They must differ then, so a
  * single number gets the range from 0 to it. */
@@ -196,6 +222,23 @@ static double operand_value(const struct gt_case *t, int which, int64_t i, int64
     return gt_stack_value(&o->stored, o->seed, 0, row, col, t->spec.mode);
 }
 
+/* What a sum may lose when it is rounded to C's type. */
+static double rounding_loss(const struct gt_case *t, const struct gt_epi_values *v) {
+    const gemmtune_dtype type = t->spec.problem.type_c;
+    const double x = v->alpha * v->acc + (v->beta != 0 ? v->beta * v->c : 0);
+    const double most = fabs(x) + fabs(v->alpha) * v->acc_error;
+    return v->alpha == 0
+               ? 0
+               : gt_type_unit(type) * fmax(most, gt_type_least(type)) / fabs(v->alpha);
+}
+
+static void store_range(struct making *m, int range, size_t at, struct gt_range x) {
+    const gemmtune_dtype type = range_at(m->t->fused, range)->type;
+    const size_t place = at * gt_type_size(type);
+    if (m->low[range] != NULL)
+        put_range(m->low[range] + place, m->high[range] + place, type, x);
+}
+
 static void make_element(struct making *m, struct gt_bound bound, int64_t i, int64_t j) {
     const struct gt_case *t = m->t;
     const struct gt_epilogue *e = t->fused->epilogue;
@@ -208,7 +251,7 @@ static void make_element(struct making *m, struct gt_bound bound, int64_t i, int
     const double acc = gt_element_get(m->acc + at * bytes, wide);
     const double error = bound.sum * gt_element_get(m->size + at * bytes, wide) +
                          gt_type_unit(wide) * fabs(acc);
-    const struct gt_epi_values values = {
+    struct gt_epi_values values = {
         .acc = acc,
         .acc_error = gt_case_is_exact(t) ? 0 : error,
         .c = gt_case_reads_c(t) ? gt_case_old(t, 0, i, j) : 0,
@@ -217,11 +260,13 @@ static void make_element(struct making *m, struct gt_bound bound, int64_t i, int
         .operand = operand,
     };
     gt_epilogue_range(out, e, &values);
-    for (int k = 0; k < (e->d2 >= 0 ? 2 : 1); k++) {
-        const gemmtune_dtype type = t->fused->out[k].type;
-        const size_t place = at * gt_type_size(type);
-        put_range(m->low[k] + place, m->high[k] + place, type, out[k]);
-    }
+    for (int k = 0; k < (e->d2 >= 0 ? 2 : 1); k++)
+        store_range(m, k, at, out[k]);
+    if (m->low[ROUNDED] == NULL)
+        return;
+    values.acc_error += rounding_loss(t, &values);
+    gt_epilogue_range(out, e, &values);
+    store_range(m, ROUNDED, at, out[0]);
 }
 
 static void make_rows(void *user, int thread, int64_t first, int64_t end) {
@@ -240,9 +285,13 @@ static gt_status fetch_reference(struct making *m, struct gt_case *t, int64_t el
     m->acc = malloc((size_t)bytes);
     m->size = malloc((size_t)bytes);
     bool room = m->acc != NULL && m->size != NULL;
-    for (int i = 0; i < (t->fused->epilogue->d2 >= 0 ? 2 : 1); i++) {
-        m->low[i] = malloc((size_t)elements * gt_type_size(t->fused->out[i].type));
-        m->high[i] = malloc((size_t)elements * gt_type_size(t->fused->out[i].type));
+    for (int i = 0; i < RANGES; i++) {
+        const struct gt_ranged *range = range_at(t->fused, i);
+        const size_t all = (size_t)elements * gt_type_size(range->type);
+        if (range->low == NULL)
+            continue;
+        m->low[i] = malloc(all);
+        m->high[i] = malloc(all);
         room = room && m->low[i] != NULL && m->high[i] != NULL;
     }
     if (!room)
@@ -257,9 +306,11 @@ static gt_status write_ranges(const struct making *m, struct gt_case *t, int64_t
                               struct gt_err *err) {
     struct gt_rig *rig = t->checker->rig;
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; i < 2 && status == GEMMTUNE_OK && m->low[i] != NULL; i++) {
-        const struct gt_ranged *out = &t->fused->out[i];
+    for (int i = 0; i < RANGES && status == GEMMTUNE_OK; i++) {
+        const struct gt_ranged *out = range_at(t->fused, i);
         const int64_t bytes = elements * (int64_t)gt_type_size(out->type);
+        if (m->low[i] == NULL)
+            continue;
         status = ops_of(t)->write(rig, out->low, 0, m->low[i], bytes, err);
         if (status == GEMMTUNE_OK)
             status = ops_of(t)->write(rig, out->high, 0, m->high[i], bytes, err);
@@ -279,7 +330,7 @@ gt_status gt_fused_settle(struct gt_case *t, struct gt_err *err) {
     }
     free(m.acc);
     free(m.size);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < RANGES; i++) {
         free(m.low[i]);
         free(m.high[i]);
     }
@@ -314,14 +365,16 @@ gt_status gt_fused_spoil(struct gt_case *t, struct gt_err *err) {
                : GEMMTUNE_OK;
 }
 
-gt_status gt_fused_compare(struct gt_case *t, int slot, struct gt_err *err) {
+gt_status gt_fused_compare(struct gt_case *t, bool rounds_sum, int slot,
+                           struct gt_err *err) {
     struct gt_checker *c = t->checker;
     const struct gt_fused *f = t->fused;
     const gemmtune_problem *p = &t->spec.problem;
     const int64_t bytes =
         gt_guarded_bytes(gt_problem_elems_c(p) * (int64_t)gt_type_size(p->type_c));
-    gt_status status = gt_checker_between(c, c->scratch, bytes, p, &f->out[0], GT_POISON_C,
-                                          t->spec.finite ? t->finite_seed : 0, slot, err);
+    gt_status status =
+        gt_checker_between(c, c->scratch, bytes, p, ranged_of(f, 0, rounds_sum),
+                           GT_POISON_C, t->spec.finite ? t->finite_seed : 0, slot, err);
     if (status == GEMMTUNE_OK && f->d2 != NULL)
         status = gt_checker_between(c, f->d2, f->d2_bytes, p, &f->out[1], GT_POISON_C, 0,
                                     slot, err);
@@ -356,11 +409,11 @@ static bool find_wrong(char *text, size_t size, const struct gt_case *t, int whi
     return false;
 }
 
-static bool look(char *text, size_t size, struct gt_case *t, int which) {
+static bool look(char *text, size_t size, struct gt_case *t, int which, bool rounds_sum) {
     const struct gt_rig_ops *ops = ops_of(t);
     struct gt_rig *rig = t->checker->rig;
     const gemmtune_problem *p = &t->spec.problem;
-    const struct gt_ranged *out = &t->fused->out[which];
+    const struct gt_ranged *out = ranged_of(t->fused, which, rounds_sum);
     const int64_t bytes = (int64_t)gt_type_size(out->type);
     const int64_t all = ((p->m - 1) * out->ld + p->n) * bytes, packed = p->m * p->n * bytes;
     char *got = malloc((size_t)all), *low = malloc((size_t)packed);
@@ -377,7 +430,8 @@ static bool look(char *text, size_t size, struct gt_case *t, int which) {
     return found;
 }
 
-void gt_fused_first_wrong(char *text, size_t size, struct gt_case *t) {
-    if (!look(text, size, t, 0) && (t->fused->d2 == NULL || !look(text, size, t, 1)))
+void gt_fused_first_wrong(char *text, size_t size, struct gt_case *t, bool rounds_sum) {
+    if (!look(text, size, t, 0, rounds_sum) &&
+        (t->fused->d2 == NULL || !look(text, size, t, 1, rounds_sum)))
         snprintf(text, size, ", none when run again");
 }

@@ -234,7 +234,8 @@ static gt_status setup_timed(struct gt_lab *lab, const gemmtune_problem *p, uint
                                           .mode = mode[i],
                                           .seed = seed + (uint64_t)i,
                                           /* like the C of a timed product */
-                                          .finite = i == 1};
+                                          .finite = i == 1,
+                                          .rounds_sum = lab->rounds_sum};
         status = gt_case_create(&lab->timed[i], lab->checker, &spec, err);
     }
     return status;

@@ -41,6 +41,8 @@ struct gt_lab {
     struct gt_case *timed[2];         /* with exact data, with realistic data */
     struct gt_case *own[GT_LAB_OWNS]; /* NULL where the problem has none */
     struct gt_sets sets;
+    /* Set ahead of a problem: its cases check products that round the sum as well. */
+    bool rounds_sum;
 };
 
 gt_status gt_sets_create(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,

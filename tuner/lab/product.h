@@ -17,6 +17,8 @@ struct gt_product {
     void *self;
     /* size of the checker's workspace, which is then guarded; 0: none */
     int64_t workspace_bytes;
+    /* Its epilogue is a kernel of its own, which reads the sum as an element of C. */
+    bool rounds_sum;
 };
 
 /* Makes a product of one of our kernels, which must outlive it. */
