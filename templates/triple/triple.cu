@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * triple - f32 by three tf32 products on tensor cores, as accurate as f32 (sm_80 and
- * later). A block computes a tile of C of BM rows x BN columns. Slabs of A and B, KBYTES
- * bytes of k deep, come to shared memory as f32. While one slab is multiplied, STAGES - 1
- * are on their way. A warp multiplies its WM x WN of the tile.
+ * later). A block computes a tile of C of BM rows x BN columns, slab by slab. A slab is
+ * KBYTES bytes of k deep.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major.
  *
@@ -16,16 +15,30 @@
  * split.h has the parts, docs/split.md the error. A warp adds its sums to the totals after
  * every slab, so a slab has at most GT_SPLIT_DEPTH of k for a warp: `require` says so.
  *
- * Elements that do not exist (past the edges of C, past the end of k) are copied as zeros:
- * the loop has no code for edges. Sums leave through shared memory, 16 rows of each warp at
- * once, so that stores to C have whole rows of the tile. A sum that is not finite is
- * computed again from A and B by ordinary multiply-adds: infinities, NaNs and numbers near
- * overflow give what they give in f32.
+ * ENGINE 0 is mma.sync. Slabs of A and B come to shared memory as f32. While one slab is
+ * multiplied, STAGES - 1 are on their way. A warp splits the elements that it reads. It
+ * multiplies WM x WN of the tile.
  *
- * ENGINE 0 is mma.sync: a warp splits what it reads of A and B. ENGINE 1 is wgmma (sm_90):
- * a warpgroup has 64 rows of A, WM 16 a warp, and splits them in registers. B is split once
- * for the whole block, to a second place in shared memory. While the tensor cores multiply
- * a slab, the block splits the next slab of B.
+ * ENGINE 1 is wgmma (sm_90). A block has a warpgroup for every 64 rows of the tile, and one
+ * more:
+ *
+ *     splitters                   STAGES                 a warpgroup with 64 rows
+ *     ---------                   ------                 ------------------------
+ *     load B to registers         parts of B:            loads its rows of A to registers
+ *     wait: empty[s]              BN x 32 of k, high     splits them there
+ *     split, store, tell   -->    BN x 32 of k, low -->  waits: full[s]; starts 12 products
+ *     full[s]                                            passes its turn on; waits for them
+ *                                                        tells empty[s]; adds to totals
+ *
+ * A thread has the elements in registers that it loads for a later slab, so nothing else
+ * waits for memory. No element of A and no f32 of B takes room in shared memory, whose
+ * bandwidth is scarce: wgmma alone takes half of it.
+ *
+ * Elements that do not exist (past the edges of C, past the end of k) become zeros, or have
+ * no effect on C: the loop has no code for edges. Sums leave through shared memory, 16 rows
+ * of each warp at once, so that stores to C have whole rows of the tile. A sum that is not
+ * finite is computed again from A and B by ordinary multiply-adds: infinities, NaNs and
+ * numbers near overflow give what they give in f32.
  *
  * ENGINE   0 mma.sync, 1 wgmma
  * BM BN    tile of C                      KBYTES  depth of a slab, in bytes of k
@@ -55,8 +68,10 @@ enum {
     GM = WM / 16, GN = WN / 16, /* fragments of a warp */
     STEPS = GT_KBYTES / SLICES / GT_FRAGMENT_BYTES,
 
-    /* Slabs of parts of B, for wgmma: high and low, two slabs. */
-    PARTS = STAGES * STAGE, PART = BN * GT_KBYTES,
+    /* For wgmma: warpgroups that multiply, slabs of A and B in registers, bytes of a part
+     * of B. */
+    GROUPS = GT_GROUPS, AHEAD_A = GT_AHEAD_A, AHEAD_B = 2, PART = BN * GT_KBYTES,
+    STORERS = GT_ENGINE ? GROUPS * 128 : T, /* threads that have sums */
 
     PARTIAL = GT_PARTIAL,    /* stored sums are parts, not C yet */
     HIGH = BM / WM * 16,     /* rows of the tile that leave together */
@@ -164,66 +179,281 @@ GT_INLINE void promote(gt_acc total[GM][2 * GN][4], gt_acc sum[GM][2 * GN][4]) {
     clear(sum);
 }
 
+#if !GT_ENGINE
+GT_INLINE void multiply_slabs(gt_acc total[GM][2 * GN][4], const struct operand *a,
+                              const struct operand *b, int slabs, char *smem,
+                              const struct places *in, int t) {
+    gt_acc sum[GM][2 * GN][4];
+    int reading = 0, writing = (STAGES - 1) * STAGE;
+    clear(sum);
+    GT_UNROLL_BY(1)
+    for (int s = 0; s < STAGES - 1; s++)
+        start_slab(a, b, s * (gt_long)BK, smem + s * STAGE, t);
+    GT_UNROLL_BY(1)
+    for (int s = 0; s < slabs; s++) {
+        GT_BYTES_WAIT(STAGES - 2);
+        GT_BARRIER(); /* the slab is there, and the one before it has been read */
+        start_slab(a, b, (s + STAGES - 1) * (gt_long)BK, smem + writing, t);
+        multiply_slab(sum, gt_shared_address(smem) + reading, in);
+        promote(total, sum);
+        writing = reading;
+        reading = reading + STAGE < STAGES * STAGE ? reading + STAGE : 0;
+    }
+    GT_BYTES_WAIT(0);
+}
+#endif
+
 /* ---- products by wgmma ---- */
 
 #if GT_ENGINE
-GT_SPLIT_WGMMA(start_product, GT_BN)
+GT_SPLIT_WGMMA(begin_product, GT_BN, 0)
+GT_SPLIT_WGMMA(add_product, GT_BN, 1)
 
-/* Splits the slab of B at `slab` to the two parts at `to`: columns of 128 bytes of k, whose
- * chunks of 16 bytes lie as the hardware swizzles them. */
-GT_INLINE void split_b(char *to, const char *slab, int t) {
-    enum { QUADS = BK / 4 }; /* four elements of k in a chunk */
-    GT_UNROLL_BY(2)
-    for (int e = t; e < BN * QUADS; e += T) {
-        const int col = e % BN, quad = e / BN;
-        const int place = col * GT_KBYTES + (quad ^ col % 8) * 16;
-        unsigned high[4], low[4];
+/* Addresses in shared memory: the ring of slabs of B's parts, and the first of STAGES
+ * barriers each. */
+struct ring {
+    int parts, full, empty;
+};
+
+/*
+ * Step j of a slab multiplies A's registers f[4 j] to f[4 j + 3] by bytes 32 j to 32 j + 31
+ * of B's columns. Which k these are is free, as long as A and B agree. Lane 4 g + t holds
+ *
+ *     f[4 j]      A's row g, k 4 t + j      f[4 j + 2]  row g, k 16 + 4 t + j
+ *     f[4 j + 1]  row g + 8                 f[4 j + 3]  row g + 8
+ *
+ * so that a lane reads 4 neighbouring k of a row at once, one for each step.
+ */
+
+/* The address of element `deep` of k of an operand's line: a row of A, a column of B. Past
+ * the edge it is the last line again: sums of such lines are not stored. */
+GT_INLINE const char *line_at(const struct operand *o, int along, int line, int deep) {
+    const int row = GT_MIN(line, o->lines - 1);
+    return o->at + (along ? row * o->pitch + deep * SIZE : deep * o->pitch + row * SIZE);
+}
+
+/* Loads 4 neighbouring elements of k, of which `there` exist; others become 0. */
+GT_INLINE void load_four(unsigned *to, const char *from, int along, int wide, gt_long pitch,
+                         int there) {
+    if (along && wide == 16) {
+        gt_load_words(16, SIZE, to, from, GT_MIN(there, 4) * SIZE);
+    } else {
         GT_UNROLL
-        for (int i = 0; i < 4; i++) {
-            const int k = quad * 4 + i;
-            const int from = gt_slab_place(SIZE, B_ALONG, LINE_B, B_ALONG ? col : k,
-                                           (B_ALONG ? k : col) * SIZE);
-            gt_split(&high[i], &low[i], *(const unsigned *)(slab + from));
-        }
-        gt_store_words(16, to + place, high);
-        gt_store_words(16, to + PART + place, low);
+        for (int i = 0; i < 4; i++)
+            to[i] = gt_word_of(SIZE, from + i * (along ? SIZE : pitch), there - i);
     }
-    gt_split_fence();
+}
+
+/* Loads a lane's part of a slab of A from its two rows. */
+GT_INLINE void load_rows_of(int whole, unsigned *f, const struct operand *a,
+                            const char *const *row, int left, int lane) {
+    GT_UNROLL
+    for (int q = 0; q < 4; q++) {
+        const int deep = q / 2 * 16;
+        unsigned four[4];
+        load_four(four, row[q % 2] + deep * (A_ALONG ? SIZE : a->pitch), A_ALONG, WIDE_A,
+                  a->pitch, whole ? 4 : left - deep - lane % 4 * 4);
+        GT_UNROLL
+        for (int j = 0; j < 4; j++)
+            f[4 * j + q] = four[j];
+    }
+}
+
+/* `left` elements of k exist from the slab's first one on. */
+GT_INLINE void load_rows(unsigned *f, const struct operand *a, const char *const *row,
+                         int left, int lane) {
+    if (left >= BK)
+        load_rows_of(1, f, a, row, left, lane);
+    else
+        load_rows_of(0, f, a, row, left, lane);
+}
+
+/* A thread that splits B has halves of columns: 16 neighbouring k of each. Eight lanes that
+ * store together meet in no bank. */
+enum { HALVES = BN * 2 / 128 };
+struct half {
+    int col, upper;
+};
+
+GT_INLINE struct half half_of(int i, int t) {
+    const int e = t + i * 128, pair = e / 2;
+    const struct half along = {pair / 8 * 8 + pair % 4 * 2 + pair / 4 % 2, e % 2};
+    const struct half across = {e % BN, e / BN};
+    return B_ALONG ? along : across;
+}
+
+/* Loads a thread's part of a slab of B. */
+GT_INLINE void load_halves_of(int whole, unsigned x[HALVES][16], const struct operand *b,
+                              const char *const *half, int left, int t) {
+    GT_UNROLL
+    for (int i = 0; i < HALVES; i++)
+        GT_UNROLL
+        for (int q = 0; q < 4; q++)
+            load_four(x[i] + 4 * q, half[i] + 4 * q * (B_ALONG ? SIZE : b->pitch), B_ALONG,
+                      WIDE_B, b->pitch,
+                      whole ? 4 : left - half_of(i, t).upper * 16 - 4 * q);
+}
+
+GT_INLINE void load_halves(unsigned x[HALVES][16], const struct operand *b,
+                           const char *const *half, int left, int t) {
+    if (left >= BK)
+        load_halves_of(1, x, b, half, left, t);
+    else
+        load_halves_of(0, x, b, half, left, t);
+}
+
+/* Splits them to the two parts at `to`: columns of 128 bytes, whose chunks of 16 bytes lie
+ * as the hardware swizzles them. */
+GT_INLINE void store_parts(char *to, unsigned x[HALVES][16], int t) {
+    GT_UNROLL
+    for (int i = 0; i < HALVES; i++) {
+        const struct half at = half_of(i, t);
+        GT_UNROLL
+        for (int j = 0; j < STEPS; j++) {
+            char *const chunk = to + at.col * 128 + ((2 * j + at.upper) ^ at.col % 8) * 16;
+            unsigned high[4], low[4];
+            GT_UNROLL
+            for (int q = 0; q < 4; q++)
+                gt_split(&high[q], &low[q], x[i][4 * q + j]);
+            gt_store_words(16, chunk, high);
+            gt_store_words(16, chunk + PART, low);
+        }
+    }
+}
+
+/* What the splitters do: slabs of B go through registers to the ring. */
+GT_INLINE void split_slabs(const struct ring *r, char *smem, const struct operand *b,
+                           int slabs, int t) {
+    const gt_long step = BK * (B_ALONG ? (gt_long)SIZE : b->pitch);
+    unsigned x[AHEAD_B][HALVES][16];
+    const char *half[HALVES];
+    struct gt_turn turn = {0, 0};
+    GT_UNROLL
+    for (int i = 0; i < HALVES; i++)
+        half[i] = line_at(b, B_ALONG, half_of(i, t).col, half_of(i, t).upper * 16);
+    GT_UNROLL_BY(1)
+    for (int s = -AHEAD_B; s < slabs; s += AHEAD_B)
+        GT_UNROLL
+        for (int d = 0; d < AHEAD_B; d++) {
+            if (s >= 0 && s + d < slabs) {
+                gt_barrier_wait(r->empty + turn.stage * 8, turn.parity ^ 1);
+                store_parts(smem + turn.stage * 2 * PART, x[d], t);
+                gt_split_fence();
+                gt_warp_barrier();
+                if (t % 32 == 0)
+                    gt_barrier_arrive(r->full + turn.stage * 8);
+                turn = gt_turn_next(STAGES, turn);
+            }
+            load_halves(x[d], b, half, b->left - (s + d + AHEAD_B) * BK, t);
+            GT_UNROLL
+            for (int i = 0; i < HALVES; i++)
+                half[i] += step;
+        }
+}
+
+/* The ring's barriers. A splitter's warp arrives at `full`, a multiplier's at `empty`. */
+GT_INLINE void make_ring(const struct ring *r, int t) {
+    if (t == 0) {
+        for (int s = 0; s < STAGES; s++) {
+            gt_barrier_init(r->full + s * 8, 4);
+            gt_barrier_init(r->empty + s * 8, GROUPS * 4);
+        }
+        gt_barrier_init_done();
+    }
+    GT_BARRIER();
 }
 
 /* Starts the products of a slab whose rows of A are in x and whose parts of B lie at shared
- * address `parts`. */
+ * address `parts`. Those of the last step are a batch of their own. */
 GT_INLINE void start_products(gt_acc *sum, const struct parts x[STEPS], int parts) {
+    gt_wgmma_hold(BN / 2, sum);
     gt_wgmma_fence();
     GT_UNROLL
-    for (int step = 0; step < STEPS; step++) {
-        const unsigned long long high = gt_wgmma_along_k(parts) + 2 * step;
-        const unsigned long long low = gt_wgmma_along_k(parts + PART) + 2 * step;
-        start_product(sum, x[step].low, high);
-        start_product(sum, x[step].high, low);
-        start_product(sum, x[step].high, high);
+    for (int j = 0; j < STEPS; j++) {
+        const unsigned long long high = gt_wgmma_along_k(parts) + 2 * j;
+        const unsigned long long low = gt_wgmma_along_k(parts + PART) + 2 * j;
+        if (j == 0)
+            begin_product(sum, x[j].low, high);
+        else
+            add_product(sum, x[j].low, high);
+        add_product(sum, x[j].high, low);
+        add_product(sum, x[j].high, high);
+        if (j >= STEPS - 2)
+            gt_wgmma_commit();
     }
-    gt_wgmma_commit();
 }
 
-/* Multiplies slab s, at `memory`, and splits the next one of B at `next`. */
-GT_INLINE void multiply_slab_wg(gt_acc total[GM][2 * GN][4], gt_acc sum[GM][2 * GN][4],
-                                char *smem, int reading, int next, int s, int last,
-                                const struct places *p, int t) {
-    const int memory = gt_shared_address(smem);
+/* Keeps the compiler from splitting later, between products. */
+GT_INLINE void hold(struct parts x[STEPS]) {
+    GT_UNROLL
+    for (int e = 0; e < 4 * STEPS; e++)
+        asm volatile("" : "+r"(x[e / 4].high[e % 4]), "+r"(x[e / 4].low[e % 4]));
+}
+
+/*
+ * Warpgroups start their products in turns: one after another, and so on. While one adds
+ * its sums to the totals, the tensor cores have products of the others. A warpgroup passes
+ * the turn on when its products but for the last ones are done.
+ */
+GT_INLINE void await_turn(int group, int s) {
+    if (GROUPS > 1 && (group > 0 || s > 0))
+        gt_group_barrier(2 + group, 256);
+}
+GT_INLINE void pass_turn(int group, int last) {
+    if (GROUPS > 1 && !(last && group == GROUPS - 1))
+        gt_split_arrive(2 + (group + 1) % GROUPS, 256);
+}
+
+/* Multiplies slab s, of which f has a lane's part of A, and adds it to the totals. f then
+ * gets the part of a later slab. */
+GT_INLINE void multiply_slab_wg(gt_acc *total, gt_acc *sum, unsigned *f,
+                                const struct ring *r, struct gt_turn turn, int s, int last,
+                                const struct operand *a, const char *const *row, int group,
+                                int lane) {
     struct parts x[STEPS];
     GT_UNROLL
-    for (int step = 0; step < STEPS; step++)
-        load(&x[step], 0, A_ALONG, LINE_A, memory + reading, p->a, 0, step);
-    start_products(sum[0][0], x, memory + PARTS + s % 2 * 2 * PART);
-    if (!last) {
-        GT_BYTES_WAIT(STAGES - 2);
-        GT_BARRIER(); /* the next slab is there */
-        split_b(smem + PARTS + (s + 1) % 2 * 2 * PART, smem + next + SLAB_A, t);
-    }
+    for (int e = 0; e < 4 * STEPS; e++)
+        gt_split(&x[e / 4].high[e % 4], &x[e / 4].low[e % 4], f[e]);
+    hold(x);
+    load_rows(f, a, row, a->left - (s + AHEAD_A) * BK, lane);
+    gt_barrier_wait(r->full + turn.stage * 8, turn.parity);
+    gt_warp_barrier();
+    await_turn(group, s);
+    start_products(sum, x, r->parts + turn.stage * 2 * PART);
+    GT_WGMMA_WAIT(1);
+    pass_turn(group, last);
     GT_WGMMA_WAIT(0);
-    gt_wgmma_hold(GM * 2 * GN * 4, sum[0][0]);
-    promote(total, sum);
+    gt_wgmma_hold(BN / 2, sum);
+    if (lane == 0)
+        gt_barrier_arrive(r->empty + turn.stage * 8);
+    GT_UNROLL
+    for (int e = 0; e < BN / 2; e++)
+        total[e] += sum[e];
+}
+
+/* What a warpgroup does that multiplies: 64 rows of the tile. `row0`: the lane's first. */
+GT_INLINE void multiply_slabs(gt_acc *total, const struct ring *r, const struct operand *a,
+                              int slabs, int row0, int group, int lane) {
+    const gt_long step = BK * (A_ALONG ? (gt_long)SIZE : a->pitch);
+    unsigned f[AHEAD_A][16];
+    gt_acc sum[BN / 2];
+    const char *row[2] = {line_at(a, A_ALONG, row0, lane % 4 * 4),
+                          line_at(a, A_ALONG, row0 + 8, lane % 4 * 4)};
+    struct gt_turn turn = {0, 0};
+    GT_UNROLL
+    for (int e = 0; e < BN / 2; e++)
+        sum[e] = 0;
+    GT_UNROLL
+    for (int d = 0; d < AHEAD_A; d++, row[0] += step, row[1] += step)
+        load_rows(f[d], a, row, a->left - d * BK, lane);
+    GT_UNROLL_BY(1)
+    for (int s = 0; s < slabs; s += AHEAD_A)
+        GT_UNROLL
+        for (int d = 0; d < AHEAD_A && s + d < slabs; d++, row[0] += step, row[1] += step) {
+            multiply_slab_wg(total, sum, f[d], r, turn, s + d, s + d == slabs - 1, a, row,
+                             group, lane);
+            turn = gt_turn_next(STAGES, turn);
+        }
 }
 #endif
 
@@ -284,7 +514,7 @@ GT_INLINE void gather(int wide, gt_acc *sum, const gt_acc *tile, int r, int col)
  * 15 of each warp's part of the tile. */
 GT_INLINE void store(int wide, const struct target *to, const gt_acc *tile, int i, int t) {
     GT_UNROLL_BY(1)
-    for (int e = t; e < HIGH * (BN / wide); e += T) {
+    for (int e = t; e < HIGH * (BN / wide); e += STORERS) {
         const int r = e / (BN / wide), col = e % (BN / wide) * wide;
         const int row = r / 16 * WM + i * 16 + r % 16, left = to->cols - col;
         const gt_long place = row * to->ld + col;
@@ -315,6 +545,15 @@ GT_INLINE struct operand part_of(const float *x, gt_long ld, int along, int line
     return o;
 }
 
+/* A barrier of the threads that have sums. */
+GT_INLINE void meet(void) {
+#if GT_ENGINE
+    gt_group_barrier(1, STORERS);
+#else
+    GT_BARRIER();
+#endif
+}
+
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     extern __shared__ __align__(1024) char smem[]; /* for the swizzle */
     GT_FOLLOW();
@@ -336,44 +575,33 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     const int left = (int)GT_MAX(0, GT_MIN(depth - k0, slabs * (gt_long)BK));
     const struct operand of_a = part_of(a, lda, A_ALONG, row0, k0, rows, left);
     const struct operand of_b = part_of(b, ldb, B_ALONG, col0, k0, cols, left);
+
+    gt_acc total[GM][2 * GN][4];
+    clear(total);
+#if GT_ENGINE
+    const int memory = gt_shared_address(smem);
+    const struct ring ring = {memory, memory + GT_BARRIERS,
+                              memory + GT_BARRIERS + STAGES * 8};
+    make_ring(&ring, t);
+    if (t >= STORERS) {
+#if GT_GIVE
+        GT_REGISTERS_GIVE(GT_GIVE);
+#endif
+        split_slabs(&ring, smem, &of_b, slabs, t - STORERS);
+        return;
+    }
+#if GT_GIVE
+    GT_REGISTERS_TAKE(GT_TAKE);
+#endif
+    /* From lane 0, so that it is known to be the same in all lanes. */
+    const int group = __shfl_sync(0xffffffff, t / 128, 0);
+    multiply_slabs(total[0][0], &ring, &of_a, slabs, w_m * 16 + lane / 4, group, lane);
+#else
     const int slice_k = slice * (GT_KBYTES / SLICES); /* where the slice's part begins */
     const struct places in = {
         gt_fragment_place(0, SIZE, A_ALONG, LINE_A, w_m * WM, slice_k, lane),
         gt_fragment_place(1, SIZE, B_ALONG, LINE_B, w_n * WN, slice_k, lane)};
-
-    gt_acc total[GM][2 * GN][4], sum[GM][2 * GN][4];
-    clear(total);
-    clear(sum);
-    GT_UNROLL_BY(1)
-    for (int s = 0; s < STAGES - 1; s++)
-        start_slab(&of_a, &of_b, s * (gt_long)BK, smem + s * STAGE, t);
-    int reading = 0, writing = (STAGES - 1) * STAGE;
-#if GT_ENGINE
-    if (slabs > 0) {
-        GT_BYTES_WAIT(STAGES - 2);
-        GT_BARRIER(); /* the first slab is there */
-        split_b(smem + PARTS, smem + SLAB_A, t);
-    }
-    GT_UNROLL_BY(1)
-    for (int s = 0; s < slabs; s++) {
-        const int next = reading + STAGE < STAGES * STAGE ? reading + STAGE : 0;
-        GT_BARRIER(); /* B has been split, and the slab before it has been read */
-        start_slab(&of_a, &of_b, (s + STAGES - 1) * (gt_long)BK, smem + writing, t);
-        multiply_slab_wg(total, sum, smem, reading, next, s, s == slabs - 1, &in, t);
-        writing = reading;
-        reading = next;
-    }
-#else
-    GT_UNROLL_BY(1)
-    for (int s = 0; s < slabs; s++) {
-        GT_BYTES_WAIT(STAGES - 2);
-        GT_BARRIER(); /* the slab is there, and the one before it has been read */
-        start_slab(&of_a, &of_b, (s + STAGES - 1) * (gt_long)BK, smem + writing, t);
-        multiply_slab(sum, gt_shared_address(smem) + reading, &in);
-        promote(total, sum);
-        writing = reading;
-        reading = reading + STAGE < STAGES * STAGE ? reading + STAGE : 0;
-    }
+    multiply_slabs(total, &of_a, &of_b, slabs, smem, &in, t);
 #endif
 
     GT_LEAD(PARTIAL);
@@ -386,12 +614,11 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         to.aligned = n % 4 == 0;
     }
     gt_acc *const tile = (gt_acc *)smem;
-    GT_BYTES_WAIT(0);
     GT_UNROLL
     for (int i = 0; i < GM; i++) {
-        GT_BARRIER(); /* the last slab, or the rows before, have been read */
+        meet(); /* the last slab, or the rows before, have been read */
         put(tile + (slice * HIGH + w_m * 16) * LDT + w_n * WN, total[i], lane);
-        GT_BARRIER();
+        meet();
         if (!to.aligned)
             store(1, &to, tile, i, t);
         else

@@ -72,7 +72,7 @@ mutant limbs 'AWAIT_PRODUCTS(1);' 'AWAIT_PRODUCTS(2);' i32-nt-33x66x700 "$wgmma"
     "which a wgmma in flight reads, has been overwritten"
 mutant limbs 'gt_barrier_wait(full + .*' '' i32-nt-33x66x700 "$wgmma" "a copy to it is under way"
 mutant triple 'gt_mma(sum, a->low, b->high, h);' '' f32@split-nn-33x67x40 "SPLIT=1" "elements wrong"
-mutant triple 'start_product(sum, x\[step\].high, low);' '' f32@split-nn-33x67x40 \
+mutant triple 'add_product(sum, x\[j\].high, low);' '' f32@split-nn-33x67x40 \
     "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128" "elements wrong"
 mutant triple 'gt_split_fence();' '' f32@split-nn-33x67x40 \
     "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128" "proxy"

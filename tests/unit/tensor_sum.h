@@ -17,7 +17,7 @@ enum { TENSOR_STEP = 8, BITS = 24 };
 struct way {
     int64_t depth;   /* elements of k between two promotions */
     int together;    /* products that are added at once: 8, or 4 as on older devices */
-    bool cut_parts;  /* parts are cut off instead of rounded */
+    bool cut_parts;  /* high parts are cut off instead of rounded */
     bool drop_cross; /* one of the products with a low part is left out */
 };
 
@@ -69,9 +69,9 @@ static inline double add_split(double sum, const float *a, const float *b, int64
     float high_b[TENSOR_STEP] = {0}, low_b[TENSOR_STEP] = {0};
     for (int64_t i = 0; i < n; i++) {
         high_a[i] = tf32_of(a[i], w->cut_parts);
-        low_a[i] = tf32_of(a[i] - high_a[i], w->cut_parts);
+        low_a[i] = tf32_of(a[i] - high_a[i], true);
         high_b[i] = tf32_of(b[i], w->cut_parts);
-        low_b[i] = tf32_of(b[i] - high_b[i], w->cut_parts);
+        low_b[i] = tf32_of(b[i] - high_b[i], true);
     }
     if (!w->drop_cross)
         sum = add_step(sum, low_a, high_b, w);
