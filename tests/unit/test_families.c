@@ -90,7 +90,8 @@ static void test_folder(void **state) {
     assert_int_equal(gt_families_count(all), before + 1);
     assert_string_equal(gt_families_find(all, "toy")->source[0], "the text");
     assert_string_equal(gt_families_at(all, 0)->name, "bundle"); /* rank 6 */
-    assert_string_equal(gt_families_at(all, 1)->name, "toy");    /* rank 7 */
+    assert_string_equal(gt_families_at(all, 1)->name, "pipeline");
+    assert_string_equal(gt_families_at(all, 2)->name, "toy"); /* rank 7 */
     make_file("toy/toy.cl", "newer", 5);
     assert_int_equal(gt_families_add_folder(all, folder, NULL), GEMMTUNE_OK);
     assert_int_equal(gt_families_count(all), before + 1); /* replaced, not added */
