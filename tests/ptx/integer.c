@@ -78,6 +78,19 @@ DEFINE_DP4A(dp4a_ss, int8_t, int8_t)
 DEFINE_DP4A(dp4a_us, uint8_t, int8_t)
 DEFINE_DP4A(dp4a_su, int8_t, uint8_t)
 
+/* Two products of 16 bits and a byte: the bytes of b from bit `from` on. */
+#define DEFINE_DP2A(name, ta, tb, from)                                                    \
+    static void name(struct thread *t, const struct ins *ins) {                            \
+        const uint32_t a = GET_u32(1), b = GET_u32(2) >> (from);                           \
+        put(t, ins, 0,                                                                     \
+            GET_u32(3) + (uint32_t)((int)(ta)a * (int)(tb)b) +                             \
+                (uint32_t)((int)(ta)(a >> 16) * (int)(tb)(b >> 8)));                       \
+    }
+DEFINE_DP2A(dp2a_lo_uu, uint16_t, uint8_t, 0)
+DEFINE_DP2A(dp2a_lo_ss, int16_t, int8_t, 0)
+DEFINE_DP2A(dp2a_hi_uu, uint16_t, uint8_t, 16)
+DEFINE_DP2A(dp2a_hi_ss, int16_t, int8_t, 16)
+
 const struct op integer_ops[] = {
     ROWS_SIGNLESS("add", add),
     ROWS_SIGNLESS("sub", sub),
@@ -108,5 +121,9 @@ const struct op integer_ops[] = {
     {"dp4a.s32.s32", T_ANY, 0, dp4a_ss},
     {"dp4a.u32.s32", T_ANY, 0, dp4a_us},
     {"dp4a.s32.u32", T_ANY, 0, dp4a_su},
+    {"dp2a.lo.u32.u32", T_ANY, 0, dp2a_lo_uu},
+    {"dp2a.lo.s32.s32", T_ANY, 0, dp2a_lo_ss},
+    {"dp2a.hi.u32.u32", T_ANY, 0, dp2a_hi_uu},
+    {"dp2a.hi.s32.s32", T_ANY, 0, dp2a_hi_ss},
     END_OF_ROWS,
 };

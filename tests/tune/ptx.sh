@@ -32,6 +32,8 @@ h200 triple f32@split 65x132x72
 h200 wgmma bf16 136x144x152
 h200 wgmma bf16 65x147x71
 h200 bundle f32 13x9x7,batch=21
+h200 pipeline f16 33x17x41,batch=9
+h200 pipeline f32 10x12x36,batch=11
 h200 mma bf16 40x40x404,batch=3,sb=0
 h200 limbs i32 20x33x70,batch=3,sc=700'
 many='h200 dmma f64 33x17x41
@@ -57,6 +59,11 @@ h200 bundle f64 10x10x100,batch=5
 a100 bundle bf16 16x16x16,batch=33
 t4 bundle f16=f32 33x17x4,batch=7
 l40s bundle i32 64x64x64,batch=2
+h200 pipeline f64 24x24x24,batch=7,sa=0
+a100 pipeline bf16 64x64x16,batch=5
+l40s pipeline f16=f32 24x20x40,batch=13,sc=600
+rtx5090 pipeline i32 7x9x10,batch=30,sb=100
+h200 pipeline e4m3=f16 16x16x12,batch=40
 h200 column f64 65x132x72
 h200 wgmma f16=f32 33x17x41
 h200 wgmma tf32 64x72x88

@@ -34,6 +34,10 @@ trial wgmma tf32-tn-136x40x68,beta "BM=128 BN=16 WGM=1 STAGES=2 GROUP=1 REPACK=2
 # Batches whose matrices lie in any order, each as aligned as promised and no better.
 trial mma bf16-nn-40x40x72,batch=3,pointers,align=8,beta "VA=8 VB=8 SPLIT=2"
 
+# Batches of small products: more groups than blocks, so that the ring turns round.
+trial pipeline f32-nn-16x16x16,batch=99 "PRODUCTS=1 TM=4 TN=4 STAGES=2"
+trial pipeline f16-nt-24x20x40,batch=33 "ENGINE=1 PRODUCTS=2 TM=16 TN=32 STAGES=2"
+
 # Epilogues: sums of parts of k, boxes that the hardware stores, products that are computed
 # transposed.
 trial dmma 'f64-nt-33x66x40,beta,epi=bias_relu' "SPLIT=2 REDUCE=1"
@@ -82,6 +86,11 @@ mutant wgmma 'GT_WGMMA_WAIT(1);' 'GT_WGMMA_WAIT(2);' i8-nn-40x80x400 \
     "BM=64 BN=32 WGM=1 STAGES=4 GROUP=1 REPACK=0 SWAP=1 RS=1" "a wgmma in flight"
 mutant mma '    GT_PRODUCT();' '    GT_PRODUCT(); b = all_b[0];' \
     bf16-nn-20x24x40,batch=3,pointers,align=16 "" "elements wrong"
+turns="PRODUCTS=1 TM=8 TN=8 STAGES=2"
+mutant pipeline 'GT_COPY_WAIT(AHEAD - 1)' 'GT_COPY_WAIT(AHEAD)' f32-nn-32x32x32,batch=500 \
+    "$turns" "a copy to it is under way"
+mutant pipeline 'ring + last \* STAGE' 'ring + stage * STAGE' f32-nn-32x32x32,batch=500 \
+    "$turns" "elements wrong"
 if [ -n "${GT_LONG:-}" ]; then
     mutant limbs 'AWAIT_PRODUCTS(0);' '' i32-nt-33x66x700 "$wgmma" \
         "uses a register of a wgmma in flight"

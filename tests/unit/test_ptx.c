@@ -59,6 +59,10 @@ static void test_instructions(void **state) {
         {"clz.b64 %r1, 1; cvt.u64.u32 %rd1, %r1;", 63},
         {"dp4a.s32.u32 %r1, 0x01ff02fe, 0x01020304, 10; cvt.u64.u32 %rd1, %r1;",
          10 + 1 - 2 + 6 - 8},
+        {"dp2a.lo.s32.s32 %r1, 0xfffe0003, 0x01020304, 50; cvt.u64.u32 %rd1, %r1;",
+         50 + 12 - 6},
+        {"dp2a.hi.u32.u32 %r1, 0x00020003, 0xff020304, 50; cvt.u64.u32 %rd1, %r1;",
+         50 + 6 + 510},
         /* f32: 1 + 2^-24 rounds to 1 or up; the product of fma is exact. */
         {"add.rp.f32 %f1, 0f3F800000, 0f33800000; mov.b32 %r1, %f1; cvt.u64.u32 %rd1, %r1;",
          0x3f800001},
