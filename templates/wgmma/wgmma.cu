@@ -536,7 +536,7 @@ GT_INLINE void put_rows(char *chunk, const gt_acc *sums, int first, int groups,
                         int t GT_PLACE_PARAMS) {
     GT_UNROLL
     for (int h = 0; h < 2; h++) {
-        const int row = t / 32 * 16 + t % 32 / 4 + h * 8;
+        const int row = row_of(t, h);
         const int behind = behind_piece(c + row * ldc);
         char *const line = chunk + row * ROW_PITCH + behind;
         GT_UNROLL /* a constant number of times: sums must stay in registers */
@@ -623,39 +623,66 @@ GT_INLINE void put_pair(int at, gt_c first, gt_c second) {
 #endif
 }
 
-/* Stores sums to C by boxes of 64 rows, which begin at row and col of C. Two places from
+/* A turn of boxes is 64 rows of X by TURN_COLS columns of Y, in one box of C; with SWAP, in
+ * boxes of 128 bytes of a row of C by 32 rows of C. */
+enum {
+    SPAN_C = GT_SPAN_C, /* bytes of a box's row */
+    TURN_COLS = SWAP ? 32 : SPAN_C / GT_SIZEOF_C,
+    TURN = 64 * TURN_COLS * GT_SIZEOF_C, /* bytes */
+    BOX_BYTES = SWAP ? 32 * SPAN_C : TURN
+};
+
+/* Where the element of this row of X and column of Y lies in a turn's boxes. */
+GT_INLINE int place_in_boxes(int row, int col) {
+    const int byte = (SWAP ? row : col) * GT_SIZEOF_C, line = SWAP ? col : row;
+    return byte / SPAN_C * BOX_BYTES +
+           gt_swizzled(line * SPAN_C + byte % SPAN_C, SPAN_C);
+}
+
+/* Puts a turn's elements of C to its boxes at `at`. `rows` and `cols` exist. */
+GT_INLINE void put_boxes(int at, const gt_acc *sums, gt_acc alpha, int rows, int cols,
+                         int t GT_PLACE_PARAMS) {
+    GT_UNROLL
+    for (int i = 0; i < TURN_COLS / 8 * 2; i++) { /* pairs that are neighbours in C */
+        const gt_acc *pair = sums + i / 2 * 4 + i % 2 * (SWAP ? 1 : 2);
+        const int row = row_of(t, SWAP ? 0 : i % 2);
+        const int col = i / 2 * 8 + t % 4 * 2 + (SWAP ? i % 2 : 0);
+        const gt_c first = made(alpha, pair[0], rows - row,
+                                 cols - col GT_PLACE(gt_i + (SWAP ? col : row),
+                                                     gt_j + (SWAP ? row : col)));
+        const gt_c second = made(alpha, pair[SWAP ? 2 : 1], rows - row - SWAP,
+                                  cols - col - !SWAP GT_PLACE(
+                                                   gt_i + (SWAP ? col : row),
+                                                   gt_j + (SWAP ? row : col) + 1));
+        put_pair(at + place_in_boxes(row, col), first, second);
+    }
+}
+
+/* Stores sums to C by boxes. X's row `row` and Y's column `col` come first. Two places from
  * `at` on in shared memory take turns, also from a tile to the warpgroup's next one;
  * `before`: the warpgroup's tiles before this one. */
 GT_INLINE void store_boxes(const struct gt_tensor_map *map, const gt_acc *sums, int at,
                            gt_acc alpha, int row, int col, int before, int group, int t,
                            int rows, int cols GT_PLACE_PARAMS) {
-    enum { SPAN = GT_SPAN_C, COLS = SPAN / GT_SIZEOF_C, BOX = 64 * SPAN };
-    enum { ACROSS = WN / COLS, BOXES = FRAGS * ACROSS };
-    const int turn = BOXES % 2 ? before % 2 : 0;
+    enum { ACROSS = WN / TURN_COLS, TURNS = FRAGS * ACROSS };
+    const int odd = TURNS % 2 ? before % 2 : 0;
     GT_UNROLL
-    for (int i = 0; i < BOXES; i++) {
-        const int f = i / ACROSS, col0 = i % ACROSS * COLS;
-        const int box = at + (turn + i) % 2 * BOX;
+    for (int i = 0; i < TURNS; i++) {
+        const int row0 = i / ACROSS * 64, col0 = i % ACROSS * TURN_COLS;
+        const int turn = at + (odd + i) % 2 * TURN;
         if (t == 0)
-            GT_BOX_STORES_READ(1); /* the box before the last one was read */
+            GT_BOX_STORES_READ(1); /* the turn before the last one was read */
         gt_group_barrier(1 + group, 128);
-        GT_UNROLL
-        for (int j = 0; j < COLS / 8 * 2; j++) {
-            const gt_acc *pair = sums + f * SUMS + col0 / 2 + j * 2;
-            const int in_row = row_of(t, j % 2);
-            const int in_col = j / 2 * 8 + t % 4 * 2;
-            put_pair(box + gt_swizzled(in_row * SPAN + in_col * GT_SIZEOF_C, SPAN),
-                     made(alpha, pair[0], rows - f * 64 - in_row,
-                          cols - col0 - in_col GT_PLACE(gt_i + f * 64 + in_row,
-                                                        gt_j + col0 + in_col)),
-                     made(alpha, pair[1], rows - f * 64 - in_row,
-                          cols - col0 - in_col - 1 GT_PLACE(gt_i + f * 64 + in_row,
-                                                            gt_j + col0 + in_col + 1)));
-        }
+        put_boxes(turn, sums + i / ACROSS * SUMS + col0 / 2, alpha, rows - row0, cols - col0,
+                  t GT_PLACE(gt_i + (SWAP ? col0 : row0), gt_j + (SWAP ? row0 : col0)));
         gt_copies_see_stores();
         gt_group_barrier(1 + group, 128);
         if (t == 0) {
-            gt_box_store(map, col + col0, row + f * 64, box);
+            GT_UNROLL
+            for (int b = 0; b < TURN / BOX_BYTES; b++)
+                gt_box_store(map,
+                             SWAP ? row + row0 + b * (SPAN_C / GT_SIZEOF_C) : col + col0,
+                             SWAP ? col + col0 : row + row0, turn + b * BOX_BYTES);
             gt_box_stores_commit();
         }
     }
@@ -743,7 +770,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
             } else if (!GT_READS_C(beta) && p.slabs > 0) {
                 store_boxes(&map_c, sums, staged + group * STAGED, alpha, row0, col0,
                             turns / TEAMS, group, t % 128, to.rows,
-                            to.cols GT_PLACE(row0, col0));
+                            to.cols GT_PLACE(SWAP ? col0 : row0, SWAP ? row0 : col0));
 #endif
 #if GT_ROWS
             } else if (!GT_READS_C(beta)) {

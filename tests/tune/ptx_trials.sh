@@ -27,8 +27,9 @@ trial wgmma bf16-nt-768x192x136 \
 # Rows of C that begin anywhere: chunks share the pieces of 16 bytes between them.
 trial wgmma bf16-nt-70x153x72,ldc=155 "BM=64 BN=256 WGM=1 STAGES=2 REPACK=0"
 trial wgmma i8-nn-5x33x200 "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=2 REDUCE=1"
-# X from registers: both orders of a thread's rows, a fragment and more, one slab and more.
-trial wgmma i8-nn-40x80x144 "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=0 SWAP=1 RS=1"
+# X from registers: both orders of a thread's rows, a fragment and more, one slab and more;
+# boxes of C that turn two rows of X to a row.
+trial wgmma i8-nn-40x80x144 "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=0 SWAP=1 RS=1 STORE=1"
 trial wgmma tf32-tn-136x40x68,beta "BM=128 BN=16 WGM=1 STAGES=2 GROUP=1 REPACK=2 RS=1"
 
 # Batches whose matrices lie in any order, each as aligned as promised and no better.
