@@ -673,8 +673,9 @@ GT_INLINE void store_boxes(const struct gt_tensor_map *map, const gt_acc *sums, 
         if (t == 0)
             GT_BOX_STORES_READ(1); /* the turn before the last one was read */
         gt_group_barrier(1 + group, 128);
-        put_boxes(turn, sums + i / ACROSS * SUMS + col0 / 2, alpha, rows - row0, cols - col0,
-                  t GT_PLACE(gt_i + (SWAP ? col0 : row0), gt_j + (SWAP ? row0 : col0)));
+        put_boxes(turn, sums + i / ACROSS * SUMS + col0 / 2, alpha, rows - row0,
+                  cols - col0, t GT_PLACE(gt_i + (SWAP ? col0 : row0),
+                                          gt_j + (SWAP ? row0 : col0)));
         gt_copies_see_stores();
         gt_group_barrier(1 + group, 128);
         if (t == 0) {
