@@ -4,8 +4,8 @@
  * default point is compiled for every architecture that the library knows: for each type
  * where the kernels' texts or the chips change, else for one type, another for each
  * architecture. One architecture has all four layouts. The starting points, which users
- * get, are compiled for sm_90 with one type and one layout. GEMMTUNE_LIBNVRTC names the
- * library, else the installed one is used. GT_NVRTC_BELOW=N leaves out sm_N and later.
+ * get, are compiled for sm_90, each with one type and one layout. GEMMTUNE_LIBNVRTC names
+ * the library, else the installed one is used. GT_NVRTC_BELOW=N leaves out sm_N and later.
  * GT_SHARE names the share of the kernels that is compiled (tests/share.h). All cores
  * compile.
  */
@@ -44,8 +44,8 @@ static const char *const dtypes[] = {"f32",  "f64",       "bf16",        "i8",
                                      "i32",  "f16",       "bf16=f32",    "e4m3+e5m2=f16",
                                      "tf32", "f32@split", "f64@residues"};
 static const char *const layouts[] = {"nn", "nt", "tn", "tt"};
-/* Where tma turns both operands. */
-#define START_LAYOUT "nt"
+/* The layouts of starts, the preferred one first: there tma turns both operands. */
+static const char *const start_layouts[] = {"nt", "nn", "tt", "tn"};
 
 struct job {
     struct gt_device device;
@@ -224,12 +224,13 @@ static void add_arch(int cc, int nth, bool has_all_layouts) {
             add_type(cc, dtypes[t], has_all_layouts && t < WIDTHS ? 4 : 1);
 }
 
-/* A start for the first type for which the rules allow it; false when there is none. */
-static bool add_start(const struct gt_family *f, int cc, int start) {
+/* A start for the first type for which the rules allow it in this layout; false when there
+ * is none. */
+static bool add_start_in(const char *layout, const struct gt_family *f, int cc, int start) {
     struct gt_binding b;
     struct gt_err err;
     for (int t = 0; t < DTYPES; t++) {
-        if (!prepare(f, cc, dtypes[t], START_LAYOUT))
+        if (!prepare(f, cc, dtypes[t], layout))
             continue;
         gt_family_start(f, start, &job[jobs].point);
         if (bind(&b, &job[jobs], &err) == GEMMTUNE_OK && !gt_refused(&b)) {
@@ -240,13 +241,19 @@ static bool add_start(const struct gt_family *f, int cc, int start) {
     return false;
 }
 
+static bool add_start(const struct gt_family *f, int cc, int start) {
+    for (int l = 0; l < 4; l++)
+        if (add_start_in(start_layouts[l], f, cc, start))
+            return true;
+    return false;
+}
+
 /* Whether there are any, when there should be. */
 static bool add_starts(const struct gt_family *f, int cc) {
     int added = 0;
     for (int i = 0; i < f->start_count; i++)
         added += add_start(f, cc, i);
-    print_message("%s: %d of %d starts exist for %s\n", f->name, added, f->start_count,
-                  START_LAYOUT);
+    print_message("%s: %d of %d starts exist\n", f->name, added, f->start_count);
     return added > 0 || f->start_count == 0;
 }
 
