@@ -30,8 +30,9 @@ struct gt_choice {
     struct gt_point point;
     /* its source, perhaps with other values of some parameters; NULL at DEFAULT */
     const struct gt_known *known;
-    struct gt_fit fit; /* to the problem asked about */
-    char why[320];     /* one line for people */
+    struct gt_fit fit;    /* to the problem asked about */
+    double expected_loss; /* as in gemmtune_plan_info */
+    char why[320];        /* one line for people */
 };
 
 struct gt_snapshot {

@@ -8,6 +8,7 @@
 
 #include "core/growth.h"
 #include "core/log.h"
+#include "runtime/misses.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ struct gemmtune_plan {
     uintptr_t mask[3];      /* low bits of A, B and C that must be 0 for the wide kernel */
     gemmtune_match match;
     size_t workspace_bytes;
-    double tuned_median_ns;
+    double tuned_median_ns, expected_loss;
     char family[GT_NAME_MAX];
     char params[GT_POINT_TEXT_MAX];
     char from[GT_PROBLEM_NAME_MAX];
@@ -123,6 +124,7 @@ static void describe_choice(gemmtune_plan *plan, const struct gt_choice *choice)
     memcpy(plan->family, choice->family->name, sizeof plan->family);
     (void)gt_point_text(&choice->point, plan->params);
     memcpy(plan->why, choice->why, sizeof plan->why);
+    plan->expected_loss = choice->expected_loss;
     if (choice->known == NULL)
         return;
     memcpy(plan->from, choice->known->problem_name, sizeof plan->from);
@@ -186,6 +188,8 @@ gt_status gt_plan_make(gemmtune_plan **out, gemmtune_ctx *ctx,
     if (plan == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     const gt_status status = fill(plan, ctx->gpu, &query, err);
+    if (status == GEMMTUNE_OK && plan->expected_loss > 0)
+        gt_misses_note(canonical, ctx->device_key, plan->expected_loss);
     if (status == GEMMTUNE_OK) {
         *out = plan;
         plan = NULL;
@@ -265,6 +269,7 @@ gemmtune_status gemmtune_plan_describe_sized(const gemmtune_plan *plan,
         .workspace_align = GT_WORKSPACE_ALIGN,
         .from = plan->from,
         .why = plan->why,
+        .expected_loss = plan->expected_loss,
     };
     return gt_growth_write(info, size, &own, &info_growth, err);
 }

@@ -2,6 +2,8 @@
 /* Which record serves a problem: a small set of records with known answers. */
 #include "tests/unit/match_families.h"
 
+#include <math.h>
+
 #define HERE  "card-a"
 #define THERE "card-b"
 
@@ -199,6 +201,8 @@ static void test_known_answers(void **state) {
         if (c.known != NULL)
             assert_true(c.family == c.known->family &&
                         gt_point_equal(&c.point, &c.known->point));
+        assert_true(c.match != EXACT || c.expected_loss == 0);
+        assert_true(strstr(c.why, "exactly this") != NULL || c.expected_loss >= 0.01);
     }
 }
 
@@ -456,6 +460,23 @@ static void test_far_record(void **state) {
     assert_ptr_equal(c.known, &known[0]);
 }
 
+/* The expected loss grows with the distance, up to that of a start. */
+static void test_expected_loss(void **state) {
+    static const struct row tuned[] = {
+        {HERE, "i32-nn-512x512x512", "deep", "BM=32 BN=32 SPLIT=1", 0, false}};
+    static const char *const farther[] = {"i32-nn-512x512x512", "i32-nn-512x512x500",
+                                          "i32-nn-600x600x512", "i32-nn-1100x700x512"};
+    const struct gt_snapshot s = snapshot_of(tuned, 1);
+    double before = -1;
+    (void)state;
+    for (size_t i = 0; i < sizeof farther / sizeof *farther; i++) {
+        const struct gt_choice c = answer_of(&s, farther[i], SHAPE, SIZE_MAX);
+        if (c.expected_loss <= before || c.expected_loss > expm1(0.25))
+            fail_msg("%s: %g after %g", farther[i], c.expected_loss, before);
+        before = c.expected_loss;
+    }
+}
+
 /* A CPU takes the first family's default as it is. */
 static void test_cpu_default(void **state) {
     const struct gt_device cpu = {.backend = GEMMTUNE_OPENCL,
@@ -575,6 +596,7 @@ int main(void) {
         cmocka_unit_test(test_preference),
         cmocka_unit_test(test_untuned_deep),
         cmocka_unit_test(test_far_record),
+        cmocka_unit_test(test_expected_loss),
         cmocka_unit_test(test_cpu_default),
     };
     return cmocka_run_group_tests_name("match", tests, setup, teardown);

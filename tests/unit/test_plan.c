@@ -21,12 +21,19 @@ static void test_describe(void **state) {
     assert_int_equal((int)info.tuned_median_ns, 7000);
     assert_int_equal(info.workspace_bytes, 0);
     assert_int_equal(info.workspace_align, 256);
+    assert_true(info.expected_loss > 0 &&
+                info.expected_loss < 0.05); /* k is as good as 1024 */
+    gemmtune_plan_destroy(plan);
+    plan = planned(ctx, "f32-nn-1024x1024x1024");
+    gemmtune_plan_describe(plan, &info);
+    assert_true(info.expected_loss == 0);
     gemmtune_plan_destroy(plan);
     plan = planned(ctx, "f64-tt-9x9x9");
     gemmtune_plan_describe(plan, &info);
     assert_int_equal(info.match, GEMMTUNE_MATCH_DEFAULT);
     assert_string_equal(info.from, "");
     assert_true(info.tuned_median_ns == 0);
+    assert_true(info.expected_loss > 0.25);
     gemmtune_plan_destroy(plan);
     close_all(ctx);
 }

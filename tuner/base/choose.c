@@ -2,6 +2,7 @@
 /* choose.c - see choose.h. */
 #include "tuner/base/choose.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,4 +46,9 @@ const char *gt_match_word(gemmtune_match match) {
         [GEMMTUNE_MATCH_DEFAULT] = "default",
     };
     return words[match];
+}
+
+const char *gt_expected_loss(char buf[GT_CELL_MAX], const struct gt_choice *c) {
+    (void)snprintf(buf, GT_CELL_MAX, "%.3g %%", 100 * c->expected_loss);
+    return buf;
 }

@@ -8,6 +8,7 @@
 
 #include "db/db.h"
 #include "runtime/match.h"
+#include "tuner/base/table.h"
 
 struct gt_chosen {
     struct gt_choice choice;
@@ -23,5 +24,8 @@ void gt_chosen_clear(struct gt_chosen *c);
 
 /* "exact", "shape", "arch", "default" */
 const char *gt_match_word(gemmtune_match match);
+
+/* The choice's expected loss for people: "7.3 %". Returns `buf`. */
+const char *gt_expected_loss(char buf[GT_CELL_MAX], const struct gt_choice *c);
 
 #endif

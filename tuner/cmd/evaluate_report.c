@@ -33,6 +33,16 @@ static const char *family_of(const struct answer *r) {
     return r->answer->found ? r->answer->choice.family->name : NULL;
 }
 
+/* The other rules do not say what they expect. */
+static bool expects(enum gt_rule_kind rule) {
+    return rule == GT_RULE_LOOKUP || rule == GT_RULE_UNTUNED;
+}
+
+static double expected(const struct answer *r) {
+    return r->answer->found && expects(r->rule) ? percent(r->answer->choice.expected_loss)
+                                                : (double)NAN;
+}
+
 static const char *why(const struct answer *r) {
     return r->answer->found ? r->answer->choice.why : "no kernel that may run it";
 }
@@ -44,6 +54,8 @@ static const char *why(const struct answer *r) {
     X("loss_percent", "loss %", COUNT, 0,                                                  \
       if_known(r, percent(r->answer->ns / r->answer->best_ns - 1)),                        \
       "how much slower the rule's kernel is than the problem's own winner")                \
+    X("expected_loss_percent", "expected %", COUNT, 1, expected(r),                        \
+      "the loss that a lookup expected")                                                   \
     X("family", "family", TEXT, 1, family_of(r), "family of the rule's kernel")            \
     X("point", NULL, TEXT, 0, gt_cell_filled(r->point), "values of its parameters")        \
     X("ns", NULL, COUNT, 0, if_known(r, r->answer->ns), "its time")                        \
@@ -80,6 +92,10 @@ static double of_losses(const struct rule *r, double part) {
     return r->loss.known > 0 ? percent(part) : (double)NAN;
 }
 
+static double expected_of(const struct rule *r) {
+    return expects(r->rule) ? of_losses(r, r->loss.expected) : (double)NAN;
+}
+
 #define RULES(X)                                                                           \
     X("rule", "rule", TEXT, 0, gt_rule_name(r->rule), "who answers")                       \
     X("answered", "answered", COUNT, 1, r->loss.asked,                                     \
@@ -87,6 +103,8 @@ static double of_losses(const struct rule *r, double part) {
     X("known", "known", COUNT, 1, r->loss.known, "problems whose loss is known")           \
     X("geomean_loss_percent", "mean loss %", COUNT, 0, of_losses(r, r->loss.mean),         \
       "geometric mean of the losses")                                                      \
+    X("expected_loss_percent", "expected %", COUNT, 1, expected_of(r),                     \
+      "geometric mean of the losses that lookups expected")                                \
     X("loss_percent_95", "95 %", COUNT, 0, of_losses(r, r->loss.most),                     \
       "the 95th percentile of the losses")                                                 \
     X("worst_loss_percent", "worst %", COUNT, 0, of_losses(r, r->loss.worst),              \

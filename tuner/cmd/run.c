@@ -73,9 +73,11 @@ static void json_time(bool *first, const char *key, double ns) {
 static void print_people(const struct answer *a) {
     const struct gt_result *tuned = &a->report.result[0];
     const double flops = gt_problem_flops(&a->p), ns = tuned->time.median_ns;
+    char loss[GT_CELL_MAX];
     printf("problem    %s\nmatch      %s: %s\nkernel     %s \"%s\"\n", a->problem,
            gt_match_word(a->chosen.choice.match), a->chosen.choice.why,
            a->candidate[0].family, a->candidate[0].point);
+    printf("loss       %s expected\n", gt_expected_loss(loss, &a->chosen.choice));
     printf("needs      %lld bytes of workspace\n",
            (long long)a->chosen.choice.fit.passes.workspace_bytes);
     printf("checked    %s%s%s, seed %llu\n", gt_outcome_word(tuned->outcome),
@@ -101,6 +103,7 @@ static void print_json(const struct answer *a, const char *device) {
     gt_json_text(&first, "device", device);
     gt_json_text(&first, "match", gt_match_word(a->chosen.choice.match));
     gt_json_text(&first, "why", a->chosen.choice.why);
+    gt_json_number(&first, "expected_loss_percent", 100 * a->chosen.choice.expected_loss);
     gt_json_text(&first, "family", a->candidate[0].family);
     gt_json_text(&first, "point", a->candidate[0].point);
     gt_json_number(&first, "workspace_bytes",

@@ -5,6 +5,7 @@
  */
 #include "tuner/cmd/tune.h"
 
+#include "tuner/base/misses.h"
 #include "tuner/base/shard.h"
 #include "tuner/cmd/tune_report.h"
 
@@ -20,6 +21,10 @@ static const struct gt_option options[] = {
      0, 0},
     {"sizes", 's', GT_OPT_TEXT, offsetof(struct gt_tune_values, sizes), "FILE",
      "problems to tune (sweep.json)", 0, 0},
+    {"from-misses", 0, GT_OPT_TEXT, offsetof(struct gt_tune_values, misses), "FILE",
+     "also tune what programs asked this device for and got by forecast, the largest "
+     "expected loss times lines first; GEMMTUNE_MISSES named FILE for these programs",
+     0, 0},
     {"shard", 0, GT_OPT_TEXT, offsetof(struct gt_tune_values, shard), "I/N",
      "part I of N of the problems, for N machines: the same division everywhere, by "
      "expected "
@@ -58,7 +63,7 @@ static int load_problems(struct gt_sweep *s, const struct gt_tune_values *v, int
                          char **argv, int first) {
     struct gt_err err = {""};
     gt_status status = GEMMTUNE_OK;
-    if (!v->sizes && first == argc)
+    if (!v->sizes && !v->misses && first == argc)
         return gt_die(GT_EXIT_USAGE, "nothing to tune: give --sizes FILE or problem names");
     if (v->sizes)
         status = gt_sweep_load(s, v->sizes, &err);
@@ -109,6 +114,31 @@ static int find_devices(struct gt_alike *out, const struct gt_tune_values *v) {
     return -1;
 }
 
+/* ---- misses ---- */
+
+/* Adds the problems that the device missed, after those that were named. */
+static int add_misses(struct gt_tune_request *r) {
+    struct gt_misses_read found;
+    struct gt_err err = {""};
+    char key[GT_DEVICE_KEY_MAX];
+    if (r->v->misses == NULL)
+        return -1;
+    const int code = find_devices(&r->devices, r->v);
+    if (code >= 0)
+        return code;
+    gt_device_key(&r->devices.device[0], key);
+    const gt_status status = gt_misses_load(&found, r->sweep, r->v->misses, key, &err);
+    if (status != GEMMTUNE_OK)
+        return gt_die(GT_EXIT_INPUT, "%s", err.line);
+    if (!r->v->quiet)
+        fprintf(stderr, "%s: %lld lines of this device, %zu problems; %lld of others\n",
+                r->v->misses, (long long)found.lines, found.problems,
+                (long long)found.others);
+    if (r->sweep->count > 0)
+        return -1;
+    return gt_die(GT_EXIT_INPUT, "%s: no misses of %s", r->v->misses, key);
+}
+
 /* ---- the run ---- */
 
 /* A dry run makes no database. */
@@ -145,7 +175,7 @@ static int tune(struct gt_tune_request *r) {
     struct gt_tuner *t = calloc(1, sizeof *t);
     int code = t != NULL ? gt_tune_set_up(t, &setup, r->v)
                          : gt_die(GT_EXIT_FAILURE, "out of memory");
-    if (code < 0)
+    if (code < 0 && r->devices.count == 0)
         code = find_devices(&r->devices, r->v);
     if (code < 0) {
         setup.found = &r->devices.device[0];
@@ -169,20 +199,21 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     int code = gt_tune_parse(&v, argc, argv, &first);
     if (code < 0)
         code = load_problems(&sweep, &v, argc, argv, first);
+    struct gt_tune_request request = {
+        .v = &v, .sweep = &sweep, .word = (const char *const *)argv + 1, .words = argc - 1};
+    if (code < 0)
+        code = add_misses(&request);
     if (code < 0)
         code = keep_shard(&sweep, &v);
     if (code < 0)
-        code = tune(&(struct gt_tune_request){.v = &v,
-                                              .sweep = &sweep,
-                                              .word = (const char *const *)argv + 1,
-                                              .words = argc - 1});
+        code = tune(&request);
     gt_sweep_clear(&sweep);
     return code;
 }
 
 const struct gt_cmd gt_cmd_tune = {
     .name = "tune",
-    .operands = "--device N (--sizes FILE | PROBLEM...)",
+    .operands = "--device N (--sizes FILE | --from-misses FILE | PROBLEM...)",
     .about = "Search for the fastest kernel of each problem and store it.",
     .options = options,
     .tables = (const struct gt_form *const[]){&gt_tune_form, &gt_tune_dry_form, NULL},

@@ -8,7 +8,7 @@
 #include "tuner/rig/alike.h"
 
 struct gt_tune_values {
-    const char *device, *sizes, *shard, *db, *effort, *strategy;
+    const char *device, *sizes, *misses, *shard, *db, *effort, *strategy;
     struct gt_texts families, templates;
     double budget, timeout;
     int64_t seed, jobs;

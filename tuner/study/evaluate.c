@@ -139,7 +139,7 @@ void gt_evaluation_ask(struct gt_hidden *out, struct gt_evaluation *e,
 /* Writes the known losses of a rule, and sums them up but for the percentile. */
 static void add_up(struct gt_loss *out, double *losses, const struct gt_hidden *hidden,
                    size_t count, enum gt_rule_kind rule) {
-    double logs = 0;
+    double logs = 0, expected = 0;
     for (size_t i = 0; i < count; i++) {
         const struct gt_answer *a = &hidden[i].answer[rule];
         out->asked += a->found;
@@ -147,13 +147,15 @@ static void add_up(struct gt_loss *out, double *losses, const struct gt_hidden *
             continue;
         const double loss = a->ns / a->best_ns - 1;
         logs += log(a->ns / a->best_ns);
+        expected += log1p(a->choice.expected_loss);
         losses[out->known] = loss;
         if (out->known++ == 0 || loss > out->worst) {
             out->worst = loss;
             out->worst_of = &hidden[i];
         }
     }
-    out->mean = out->known > 0 ? exp(logs / out->known) - 1 : 0;
+    out->mean = out->known > 0 ? expm1(logs / out->known) : 0;
+    out->expected = out->known > 0 ? expm1(expected / out->known) : 0;
 }
 
 gt_status gt_loss_of(struct gt_loss *out, const struct gt_hidden *hidden, size_t count,
