@@ -65,7 +65,7 @@ static const struct {
     [RING] = {"ring", BIT(BARRIERS)},
     [TENSOR_COPIES] = {"tensor_copies", 0},
     [WARPGROUPS] = {"warpgroups", 0},
-    [ALONG] = {"along", 0},
+    [ALONG] = {"along", BIT(BYTES) | BIT(REPACK)},
     [ACROSS] = {"across", BIT(FRAGMENTS) | BIT(TENSOR_COPIES) | BIT(WARPGROUPS)},
     [RESIDUES] = {"residues", 0},
     [SPLIT] = {"split", 0},

@@ -1,52 +1,101 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * along.h - a kernel that runs before the main one. It copies operands to the workspace,
- * contiguous along k, with rows that begin at multiples of 128 bytes and end with zeros.
- * Elements have 1, 2 or 4 bytes; they are copied, not read. CUDA.
+ * along.h - a kernel that runs before the main one. It copies operands to the workspace, in
+ * rows that begin at multiples of 128 bytes: some as they lie in memory (repack.h), others
+ * transposed, so that they are contiguous along k. Transposed elements have 1 or 4 bytes.
+ * CUDA.
  *
  * Integer macros of a part are names of space.json too, without GT_.
  */
 #define GT_ALONG_THREADS 256
-#define GT_ALONG_WIDE 64   /* a block's part of an operand: along the width */
+#define GT_ALONG_WIDE 128  /* a block's part of a transposed operand: along the width */
 #define GT_ALONG_BYTES 128 /* and along k */
 
 #if !GT_OPENCL
-#if GT_SIZEOF_A == 1
-typedef unsigned char gt_along;
-#elif GT_SIZEOF_A == 2
-typedef unsigned short gt_along;
-#else
-typedef unsigned int gt_along;
-#endif
-
 /* A row of a block's part in shared memory has a spare word, against bank conflicts. */
 enum {
-    GT_ALONG_DEEP = GT_ALONG_BYTES / (int)sizeof(gt_along),
-    GT_ALONG_WORDS = GT_ALONG_BYTES / 4 + 1,
-    GT_ALONG_EACH = GT_ALONG_WIDE * GT_ALONG_DEEP / GT_ALONG_THREADS,
+    GT_ALONG_DEEP = GT_ALONG_BYTES / GT_SIZEOF_A,
+    GT_ALONG_WORDS = GT_ALONG_BYTES / 4 + 1
 };
 
-/* Copies the part at column w0 and k0 to shared memory. `along`: the operand is contiguous
- * along k already. Past the edges there are zeros. */
-GT_INLINE void gt_along_read(gt_along *tile, const gt_along *from, gt_long ld, int along,
-                             int w0, int k0, int wide, int k, int t) {
-    enum { PITCH = GT_ALONG_WORDS * 4 / (int)sizeof(gt_along) };
-    gt_along r[GT_ALONG_EACH];
+/* An operand of k rows, `ld` elements apart, of which `wide` exist. */
+struct gt_along {
+    const char *from;
+    gt_long ld;
+    int wide, k;
+};
+
+/* Four bytes of row k, from column w on; those past the edges are 0. */
+GT_INLINE unsigned gt_along_word(const struct gt_along *o, int k, int w) {
+    const char *from = o->from + k * o->ld + w;
+    const char *end = o->from + (o->k - 1) * o->ld + o->wide;
+    const int behind = (int)((gt_long)from & 3);
+    const int there = k < o->k ? GT_MIN(o->wide - w, 4) : 0;
+    unsigned word;
+    if (there <= 0)
+        return 0;
+    if (there < 4 || from - behind < o->from || from - behind + 8 > end)
+        return gt_word_of(1, from, there);
+    word = *(const unsigned *)(from - behind);
+    if (behind)
+        word = __funnelshift_r(word, *(const unsigned *)(from - behind + 4), behind * 8);
+    return word;
+}
+
+/* Bytes x[i] of word y become byte y of word x. */
+GT_INLINE void gt_along_turn(unsigned *words) {
+    const unsigned a = __byte_perm(words[0], words[1], 0x5140);
+    const unsigned b = __byte_perm(words[0], words[1], 0x7362);
+    const unsigned c = __byte_perm(words[2], words[3], 0x5140);
+    const unsigned d = __byte_perm(words[2], words[3], 0x7362);
+    words[0] = __byte_perm(a, c, 0x5410);
+    words[1] = __byte_perm(a, c, 0x7632);
+    words[2] = __byte_perm(b, d, 0x5410);
+    words[3] = __byte_perm(b, d, 0x7632);
+}
+
+#if GT_SIZEOF_A == 1
+/* Brings the part at column w0 and k0 to shared memory, transposed: 4 x 4 bytes at once. */
+GT_INLINE void gt_along_read(unsigned *tile, const struct gt_along *o, int w0, int k0,
+                             int t) {
+    enum { ACROSS = GT_ALONG_WIDE / 4, EACH = ACROSS * GT_ALONG_DEEP / 4 / 256 };
+    unsigned words[EACH][4];
     GT_UNROLL
-    for (int i = 0; i < GT_ALONG_EACH; i++) {
+    for (int i = 0; i < EACH; i++) {
         const int e = t + i * GT_ALONG_THREADS;
-        const int w = w0 + (along ? e / GT_ALONG_DEEP : e % GT_ALONG_WIDE);
-        const int p = k0 + (along ? e % GT_ALONG_DEEP : e / GT_ALONG_WIDE);
-        r[i] = w < wide && p < k ? from[along ? w * ld + p : p * ld + w] : 0;
+        GT_UNROLL
+        for (int j = 0; j < 4; j++)
+            words[i][j] =
+                gt_along_word(o, k0 + e / ACROSS * 4 + j, w0 + e % ACROSS * 4);
     }
     GT_UNROLL
-    for (int i = 0; i < GT_ALONG_EACH; i++) {
+    for (int i = 0; i < EACH; i++) {
         const int e = t + i * GT_ALONG_THREADS;
-        const int w = along ? e / GT_ALONG_DEEP : e % GT_ALONG_WIDE;
-        const int p = along ? e % GT_ALONG_DEEP : e / GT_ALONG_WIDE;
-        tile[w * PITCH + p] = r[i];
+        gt_along_turn(words[i]);
+        GT_UNROLL
+        for (int j = 0; j < 4; j++)
+            tile[(e % ACROSS * 4 + j) * GT_ALONG_WORDS + e / ACROSS] = words[i][j];
     }
 }
+#else
+GT_INLINE void gt_along_read(unsigned *tile, const struct gt_along *o, int w0, int k0,
+                             int t) {
+    enum { EACH = GT_ALONG_WIDE * GT_ALONG_DEEP / GT_ALONG_THREADS };
+    unsigned words[EACH];
+    GT_UNROLL
+    for (int i = 0; i < EACH; i++) {
+        const int e = t + i * GT_ALONG_THREADS;
+        const int w = w0 + e % GT_ALONG_WIDE, k = k0 + e / GT_ALONG_WIDE;
+        words[i] =
+            w < o->wide && k < o->k ? ((const unsigned *)o->from)[k * o->ld + w] : 0;
+    }
+    GT_UNROLL
+    for (int i = 0; i < EACH; i++) {
+        const int e = t + i * GT_ALONG_THREADS;
+        tile[e % GT_ALONG_WIDE * GT_ALONG_WORDS + e / GT_ALONG_WIDE] = words[i];
+    }
+}
+#endif
 
 /* Stores it to rows of to_ld bytes, of which `rows` exist. */
 GT_INLINE void gt_along_write(char *to, gt_long to_ld, const unsigned *tile, int rows,
@@ -55,47 +104,58 @@ GT_INLINE void gt_along_write(char *to, gt_long to_ld, const unsigned *tile, int
     GT_UNROLL
     for (int i = 0; i < GT_ALONG_WIDE * PIECES / GT_ALONG_THREADS; i++) {
         const int e = t + i * GT_ALONG_THREADS, row = e / PIECES, piece = e % PIECES;
-        const unsigned *from = tile + row * GT_ALONG_WORDS + piece * 4;
-        const uint4 v = make_uint4(from[0], from[1], from[2], from[3]);
         if (row < rows)
-            *(uint4 *)(to + row * to_ld + piece * 16) = v;
+            gt_store_words(16, to + row * to_ld + piece * 16,
+                           tile + row * GT_ALONG_WORDS + piece * 4);
     }
+}
+
+/* Transposes a block's part of an operand. Blocks with small k come first: the main kernel
+ * reads in this order. */
+GT_INLINE void gt_along(char *to, const struct gt_along *o, unsigned *tile, int block,
+                        int t) {
+    const int across = gt_cdiv(o->wide, GT_ALONG_WIDE);
+    const int k0 = block / across * GT_ALONG_DEEP, w0 = block % across * GT_ALONG_WIDE;
+    const gt_long to_ld = gt_cdiv(o->k, GT_ALONG_DEEP) * (gt_long)GT_ALONG_BYTES;
+    gt_along_read(tile, o, w0, k0, t);
+    GT_BARRIER();
+    gt_along_write(to + w0 * to_ld + k0 * GT_SIZEOF_A, to_ld, tile, o->wide - w0, t);
 }
 #endif
 
 /*
- * Copies op(A) to m rows at the beginning of the workspace when pack_a is not 0, and op(B)
- * to n rows, `b_at` bytes into it, when pack_b is not 0. A row has k elements, rounded up
- * to 128 bytes. Blocks with small k come first: the main kernel reads in this order.
- * Launch, with PACK_A and PACK_B:
+ * Copies A to the beginning of the workspace, and B to byte `b_at` of it. keep_a and keep_b
+ * are 1 for an operand that is copied as it lies, turn_a and turn_b for one that is
+ * transposed. Launch, with KEEP_A, KEEP_B, TURN_A and TURN_B:
  *
  *     "block": ["ALONG_THREADS", "1", "1"],
- *     "grid": ["max(1, (PACK_A * cdiv(M, ALONG_WIDE) + PACK_B * cdiv(N, ALONG_WIDE))
- *               * cdiv(K * sizeof(A), ALONG_BYTES))", "1", "1"],
- *     "smem": "ALONG_WIDE * (ALONG_BYTES + 4)"
+ *     "grid": [the sum over the transposed operands of
+ *              cdiv(wide, ALONG_WIDE) * cdiv(K * sizeof(A), ALONG_BYTES), and over the
+ *              others of cdiv(rows, REPACK_HIGH) * cdiv(bytes of a row, REPACK_WIDE)],
+ *     "smem": "TURN_A || TURN_B ? ALONG_WIDE * (ALONG_BYTES + 4) : 0"
  */
-#define GT_ALONG_KERNEL(name, pack_a, pack_b, b_at)                                        \
+#define GT_ALONG_KERNEL(name, keep_a, keep_b, turn_a, turn_b, b_at)                        \
     GT_KERNEL(name, GT_ALONG_THREADS, 1, 1)(GT_PARAMS) {                                   \
         GT_SHARED_ARRAY(unsigned, tile, GT_ALONG_WIDE *GT_ALONG_WORDS);                    \
         GT_FOLLOW();                                                                       \
         GT_PRODUCT();                                                                      \
-        const int of_a = (pack_a) ? gt_cdiv(m, GT_ALONG_WIDE) : 0;                         \
-        const int blocks = of_a + ((pack_b) ? gt_cdiv(n, GT_ALONG_WIDE) : 0);              \
-        const int k0 = GT_BLOCK / blocks * GT_ALONG_DEEP;                                  \
-        const int second = GT_BLOCK % blocks >= of_a; /* B */                              \
-        const int w0 = (GT_BLOCK % blocks - (second ? of_a : 0)) * GT_ALONG_WIDE;          \
-        const int wide = second ? n : m;                                                   \
-        const gt_long to_ld = gt_cdiv(k, GT_ALONG_DEEP) * (gt_long)GT_ALONG_BYTES;         \
-        if (second)                                                                        \
-            gt_along_read((gt_along *)tile, (const gt_along *)b, ldb, GT_TB, w0, k0, wide, \
-                          k, GT_THREAD_X);                                                 \
-        else                                                                               \
-            gt_along_read((gt_along *)tile, (const gt_along *)a, lda, !GT_TA, w0, k0,      \
-                          wide, k, GT_THREAD_X);                                           \
-        GT_BARRIER();                                                                      \
+        const struct gt_repack keep[2] = {GT_REPACK_A(0, 128), GT_REPACK_B(b_at, 128)};    \
+        const struct gt_along turn[2] = {{(const char *)a, lda, m, k},                     \
+                                         {(const char *)b, ldb, n, k}};                    \
+        const int deep = gt_cdiv(k, GT_ALONG_DEEP);                                        \
+        const int turn_1 = (turn_a) ? gt_cdiv(m, GT_ALONG_WIDE) * deep : 0;                \
+        const int turn_2 = turn_1 + ((turn_b) ? gt_cdiv(n, GT_ALONG_WIDE) * deep : 0);     \
+        const int keep_1 = turn_2 + ((keep_a) ? gt_repack_blocks(&keep[0]) : 0);           \
         GT_LEAD(1);                                                                        \
-        if (k0 < k)                                                                        \
-            gt_along_write((char *)workspace + (second ? (b_at) : 0) + w0 * to_ld +        \
-                               k0 * (gt_long)sizeof(gt_along),                             \
-                           to_ld, tile, wide - w0, GT_THREAD_X);                           \
+        if (k == 0 || alpha == (gt_acc)0)                                                  \
+            return;                                                                        \
+        if ((turn_a) && GT_BLOCK < turn_1)                                                 \
+            gt_along((char *)workspace, &turn[0], tile, GT_BLOCK, GT_THREAD_X);            \
+        else if ((turn_b) && GT_BLOCK < turn_2)                                            \
+            gt_along((char *)workspace + (b_at), &turn[1], tile, GT_BLOCK - turn_1,        \
+                     GT_THREAD_X);                                                         \
+        else if ((keep_a) && GT_BLOCK < keep_1)                                            \
+            gt_repack(GT_SIZEOF_A, &keep[0], GT_BLOCK - turn_2, GT_THREAD_X);              \
+        else if (keep_b)                                                                   \
+            gt_repack(GT_SIZEOF_B, &keep[1], GT_BLOCK - keep_1, GT_THREAD_X);              \
     }

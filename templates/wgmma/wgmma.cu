@@ -47,8 +47,9 @@
  *           memory of a cluster. Always in the order of k: the sum is the same
  * TAIL      pieces of k of the last tiles, when these would leave units idle. The idle
  *           units compute some of the pieces, and a second kernel adds up; 0: no sharing
- * REPACK    operands that a kernel copies to the workspace first, contiguous along k, with
- *           rows of whole slabs: 1 A, 2 B, 3 both. Then rows may begin anywhere
+ * REPACK    operands that a kernel copies to the workspace first: 1 A, 2 B, 3 both. Then
+ *           rows may begin anywhere. Elements that the instruction takes along k only
+ *           become contiguous along k, other operands stay as they lie
  * SWAP      1: the transpose is computed       STORE  1: see above
  * RS        1: X comes from registers
  *
@@ -98,7 +99,8 @@ GT_WGMMA(multiply_add, GT_WN, GT_TYPE_X, GT_TYPE_Y, GT_ACROSS_X, GT_ACROSS_Y)
 #define PART_SUMS ((gt_acc *)((char *)workspace + GT_PACKED_A + GT_PACKED_B))
 
 #if GT_REPACK
-GT_ALONG_KERNEL(repack, GT_PACK_A, GT_PACK_B, GT_PACKED_A)
+GT_ALONG_KERNEL(repack, GT_PACK_A && !GT_TURN_A, GT_PACK_B && !GT_TURN_B, GT_TURN_A,
+                GT_TURN_B, GT_PACKED_A)
 #endif
 
 #if GT_SPLIT > 1 && !GT_REDUCE
