@@ -42,6 +42,7 @@ SAME_PLACE(gt_cublaslt_result, reserved, cublasLtMatmulHeuristicResult_t, reserv
 #define gt_cublas_desc_attribute   cublasLtMatmulDescAttributes_t
 #define gt_cublas_layout_attribute cublasLtMatrixLayoutAttribute_t
 #define gt_cublas_pref_attribute   cublasLtMatmulPreferenceAttributes_t
+#define gt_cublas_strategy         cublasEmulationStrategy_t
 #define gt_cublaslt_desc           cublasLtMatmulDesc_t
 #define gt_cublaslt_layout         cublasLtMatrixLayout_t
 #define gt_cublaslt_pref           cublasLtMatmulPreference_t
@@ -69,6 +70,8 @@ _Static_assert(__builtin_types_compatible_p(cublasLtMatmulDescAttributes_t, unsi
                "descriptor");
 _Static_assert(__builtin_types_compatible_p(cublasLtMatrixLayoutAttribute_t, unsigned),
                "layout");
+_Static_assert(__builtin_types_compatible_p(cublasEmulationStrategy_t, unsigned),
+               "strategy");
 _Static_assert(__builtin_types_compatible_p(cublasLtMatmulPreferenceAttributes_t, unsigned),
                "preference");
 

@@ -35,7 +35,8 @@ static void check_memory(struct gt_rig *rig) {
 
 /* A kernel fills a view in the middle of an allocation with elements of A's type; both ends
  * keep the poison. */
-static void check_view_of(struct gt_rig *rig, const struct gt_dtype *types) {
+static void check_view_of(struct gt_rig *rig, const struct gt_dtype *types,
+                          enum gt_data_mode mode) {
     enum { COUNT = 999, BYTES = 3 * GT_VIEW_ALIGN };
     const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;
     const size_t size = gt_type_size(types->a);
@@ -52,25 +53,32 @@ static void check_view_of(struct gt_rig *rig, const struct gt_dtype *types) {
     assert_ok(ops->fill(rig, a, BYTES, GT_POISON, &err));
     assert_ok(ops->view(&view, rig, a, GT_VIEW_ALIGN, 2 * GT_VIEW_ALIGN, &err));
     const struct gt_stack row = gt_stack_row(types->a, COUNT);
-    assert_ok(gt_checker_fill(checker, view, &row, SEED, GT_DATA_UNIFORM, &err));
+    assert_ok(gt_checker_fill(checker, view, &row, SEED, mode, &err));
     assert_ok(ops->finish(rig, &err));
     assert_ok(ops->read(rig, a, 0, back, BYTES, &err));
     for (size_t at = 0; at < BYTES; at += sizeof poison)
         memcpy(want + at, &poison, sizeof poison);
     for (int64_t i = 0; i < COUNT; i++)
         gt_element_put(want + GT_VIEW_ALIGN + (size_t)i * size, types->a,
-                       gt_data_value(SEED, 0, i, GT_DATA_UNIFORM, types->a));
+                       gt_data_value(SEED, 0, i, mode, types->a));
     if (memcmp(back, want, BYTES) != 0)
-        fail_msg("device and host make different data of type %s", gt_type_name(types->a));
+        fail_msg("device and host make different data of type %s in mode %d",
+                 gt_type_name(types->a), mode);
     ops->view_release(rig, view);
     ops->release(rig, a);
     gt_checker_destroy(checker);
 }
 
 static void check_view(struct gt_rig *rig) {
-    for (size_t i = 0; gt_dtype_at(i) != NULL; i++)
-        if (gt_dtype_at(i)->acc != GEMMTUNE_F64 || gt_rig_head(rig)->device->has_f64)
-            check_view_of(rig, gt_dtype_at(i));
+    for (size_t i = 0; gt_dtype_at(i) != NULL; i++) {
+        const struct gt_dtype *types = gt_dtype_at(i);
+        const bool plain = types->a == types->acc && gt_type_is_float(types->a);
+        if (types->acc == GEMMTUNE_F64 && !gt_rig_head(rig)->device->has_f64)
+            continue;
+        check_view_of(rig, types, GT_DATA_UNIFORM);
+        for (int mode = GT_DATA_POSITIVE; plain && mode <= GT_DATA_WIDE; mode++)
+            check_view_of(rig, types, (enum gt_data_mode)mode);
+    }
 }
 
 /* More than any device has: refused at once, or at its first use by a driver that allocates

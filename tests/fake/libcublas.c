@@ -351,7 +351,7 @@ gt_cublas_status cublasGemmStridedBatchedEx(
                            .wrong = befalls("wrong", k)};
     if (!handle->workspace || algo != GT_CUBLAS_ALGO_DEFAULT)
         return GT_CUBLAS_INVALID_VALUE;
-    if (befalls("refuse", k) || x.mix == MIXES)
+    if (befalls("refuse", k) || x.mix == MIXES || compute == GT_CUBLAS_COMPUTE_FIXED)
         return GT_CUBLAS_NOT_SUPPORTED;
     if (befalls("crash", k))
         abort();
@@ -375,6 +375,12 @@ gt_cublas_status cublasGemmEx(cublasHandle_t handle, gt_cublas_op op_a, gt_cubla
     return cublasGemmStridedBatchedEx(handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, 0,
                                       b, type_b, ldb, 0, beta, c, type_c, ldc, 0, 1,
                                       compute, algo);
+}
+
+gt_cublas_status cublasSetEmulationStrategy(cublasHandle_t handle,
+                                            gt_cublas_strategy strategy) {
+    return strategy == GT_CUBLAS_STRATEGY_EAGER ? GT_CUBLAS_SUCCESS
+                                                : GT_CUBLAS_INVALID_VALUE;
 }
 
 gt_cublas_status cublasSgemm_v2(cublasHandle_t handle, gt_cublas_op op_a, gt_cublas_op op_b,

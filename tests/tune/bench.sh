@@ -262,6 +262,40 @@ calls() {
         FROM json_each(readfile('$TMPDIR/out')) GROUP BY 1 * json_extract(value, '\$.kernels'),
         json_extract(value, '\$.problem')"
 }
+
+# ---- times and errors ----
+
+ways() { # of every way and kind of data of the last --json: way, data, and EXPRESSION
+    sql :memory: "SELECT json_extract(value, '\$.way') || '|' || json_extract(value, '\$.data')
+        || '|' || ($1) FROM json_each(readfile('$TMPDIR/out'))"
+}
+sizes="CASE WHEN json_extract(value, '\$.error_max') BETWEEN 0.5 AND 200 AND
+    json_extract(value, '\$.error_mean') BETWEEN 0.01 AND 50 AND json_extract(value, '\$.ns') > 0
+    THEN 'rounding' ELSE ifnull(json_extract(value, '\$.error_max') > 1e5, 'none') END"
+bench "$one" --error --json
+is "errors: exit 0" "$code" 0
+is "errors: each way on each kind of data" "$(ways "$sizes")" "gemmtune|uniform|rounding
+gemmtune|one sign|rounding
+gemmtune|wide exponents|rounding
+cuBLAS 13.1.0, strict f32|uniform|rounding
+cuBLAS 13.1.0, strict f32|one sign|rounding
+cuBLAS 13.1.0, strict f32|wide exponents|rounding
+cuBLAS 13.1.0, tf32|uniform|rounding
+cuBLAS 13.1.0, tf32|one sign|rounding
+cuBLAS 13.1.0, tf32|wide exponents|rounding
+cuBLAS 13.1.0, bf16x9|uniform|rounding
+cuBLAS 13.1.0, bf16x9|one sign|rounding
+cuBLAS 13.1.0, bf16x9|wide exponents|rounding"
+FAKE_CUBLAS=wrong bench f64@residues-nn-24x20x36 --error --json
+is "errors: a wrong product has a large one; a library without fixed point says so" \
+    "$(ways "$sizes" | grep uniform)" "gemmtune|uniform|rounding
+gemmtune, strict|uniform|rounding
+cuBLAS 13.1.0, strict f64|uniform|1
+cuBLAS 13.1.0, fixed point|uniform|none"
+bench f16-nn-8x8x8 "$one" --error --csv
+is "errors: f16 is refused, the others go on" "$code $(wc -l <"$TMPDIR/out")" "3 13"
+has "errors: and why" "$(said)" "f16-nn-8x8x8: errors are measured of f32 and f64 matrices only"
+
 bench "$one" i32-nn-8x8x8 --overhead --json
 is "call costs of two problems: exit 0" "$code" 0
 is "call costs: every call with its interval; cuBLAS has none for i32" "$(calls)" \

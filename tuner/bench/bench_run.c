@@ -40,7 +40,14 @@ enum {
     FAILURES_MAX = 3    /* lines in a row: the rival is dropped, or ours fails */
 };
 
-enum frame_kind { FRAME_RIVALS, FRAME_FLOOR, FRAME_LINE, FRAME_OVERHEAD, FRAME_FAILED };
+enum frame_kind {
+    FRAME_RIVALS,
+    FRAME_FLOOR,
+    FRAME_LINE,
+    FRAME_OVERHEAD,
+    FRAME_ERRORS,
+    FRAME_FAILED
+};
 
 struct frame {
     enum frame_kind kind;
@@ -56,6 +63,7 @@ struct frame {
             char text[GT_VERDICT_TEXT_MAX]; /* "" when it was measured */
         } line;
         struct gt_overhead overhead;
+        struct gt_errors errors;
         struct {
             gt_status status;
             char text[GT_VERDICT_TEXT_MAX];
@@ -187,6 +195,17 @@ _Noreturn static void measure_overhead_in_child(struct run *r, int to) {
     struct frame f = {.kind = FRAME_OVERHEAD};
     const gt_status status = gt_overhead_measure(&f.overhead, r->device, r->options,
                                                  &r->sweep->item[0].problem, &err);
+    if (status != GEMMTUNE_OK)
+        fail(to, status, &err);
+    send(to, &f);
+    _exit(0);
+}
+
+_Noreturn static void measure_errors_in_child(struct run *r, int to) {
+    struct gt_err err = {""};
+    struct frame f = {.kind = FRAME_ERRORS};
+    const gt_status status = gt_errors_measure(&f.errors, r->device, r->options,
+                                               &r->sweep->item[0].problem, &err);
     if (status != GEMMTUNE_OK)
         fail(to, status, &err);
     send(to, &f);
@@ -482,31 +501,62 @@ gt_status gt_bench_run(const struct gt_device *d, const struct gt_bench_options 
     return status;
 }
 
-gt_status gt_bench_run_overhead(struct gt_overhead *out, const struct gt_device *d,
-                                const struct gt_bench_options *options,
-                                const gemmtune_problem *p, bool (*stopped)(void),
-                                struct gt_err *err) {
-    struct gt_sweep_item item = {.problem = *p};
+/* A question to a child about one problem, which it answers with one frame. */
+struct question {
+    const struct gt_device *device;
+    const struct gt_bench_options *options;
+    const gemmtune_problem *problem;
+    bool (*stopped)(void);
+    void (*job)(struct run *r, int to);
+    enum frame_kind answer;
+};
+
+static gt_status ask(struct frame *f, const struct question *q, struct gt_err *err) {
+    struct gt_sweep_item item = {.problem = *q->problem};
     const struct gt_sweep one = {.count = 1, .item = &item};
-    const struct gt_bench_listener nobody = {.stopped = stopped};
-    struct run r = {.device = d, .options = options, .sweep = &one, .on = &nobody};
-    struct frame f;
-    gt_problem_name(p, item.name);
-    gt_status status = start_child(&r, measure_overhead_in_child, err);
+    const struct gt_bench_listener nobody = {.stopped = q->stopped};
+    struct run r = {
+        .device = q->device, .options = q->options, .sweep = &one, .on = &nobody};
+    gt_problem_name(q->problem, item.name);
+    gt_status status = start_child(&r, q->job, err);
     if (status != GEMMTUNE_OK)
         return status;
-    const enum event event = receive(&f, &r);
+    const enum event event = receive(f, &r);
     if (event != CHILD_ENDED)
         (void)kill(r.pid, SIGKILL);
     end_child(&r);
-    if (event == GOT_FRAME && f.kind == FRAME_OVERHEAD)
-        *out = f.overhead;
-    else if (event == GOT_FRAME)
-        status = fail_as_child_did(&f, err);
-    else
+    if (event == GOT_FRAME && f->kind != q->answer)
+        status = fail_as_child_did(f, err);
+    else if (event != GOT_FRAME)
         status = gt_fail(err, GEMMTUNE_EDEVICE, "the measuring process %s",
                          event == STOPPED     ? "was stopped"
                          : event == TIMED_OUT ? "took too long"
                                               : r.end);
+    return status;
+}
+
+gt_status gt_bench_run_overhead(struct gt_overhead *out, const struct gt_device *d,
+                                const struct gt_bench_options *options,
+                                const gemmtune_problem *p, bool (*stopped)(void),
+                                struct gt_err *err) {
+    struct frame f;
+    const struct question q = {
+        d, options, p, stopped, measure_overhead_in_child, FRAME_OVERHEAD};
+    const gt_status status = ask(&f, &q, err);
+    if (status == GEMMTUNE_OK)
+        *out = f.overhead;
+    return status;
+}
+
+gt_status gt_bench_run_errors(struct gt_errors *out, const struct gt_device *d,
+                              const struct gt_bench_options *options,
+                              const gemmtune_problem *p, bool (*stopped)(void),
+                              struct gt_err *err) {
+    struct frame f;
+    const struct question q = {d,           options, p, stopped, measure_errors_in_child,
+                               FRAME_ERRORS};
+    const gt_status status = ask(&f, &q, err);
+    if (status == GEMMTUNE_OK)
+        *out = f.errors;
     return status;
 }

@@ -18,7 +18,7 @@ typedef struct cublasLtContext *cublasLtHandle_t;
 /* Enumerations are passed as int or unsigned, as compilers do. */
 typedef unsigned gt_cublas_status, gt_cublas_op, gt_cublas_type, gt_cublas_compute;
 typedef unsigned gt_cublas_desc_attribute, gt_cublas_layout_attribute;
-typedef unsigned gt_cublas_pref_attribute;
+typedef unsigned gt_cublas_pref_attribute, gt_cublas_strategy;
 typedef int gt_cublas_algo;
 
 /* X(our name, their name, value) */
@@ -43,6 +43,9 @@ typedef int gt_cublas_algo;
     X(GT_CUBLAS_COMPUTE_I32, CUBLAS_COMPUTE_32I, 72)                                       \
     X(GT_CUBLAS_COMPUTE_I32_PEDANTIC, CUBLAS_COMPUTE_32I_PEDANTIC, 73)                     \
     X(GT_CUBLAS_COMPUTE_TF32, CUBLAS_COMPUTE_32F_FAST_TF32, 77)                            \
+    X(GT_CUBLAS_COMPUTE_BF16X9, CUBLAS_COMPUTE_32F_EMULATED_16BFX9, 78)                    \
+    X(GT_CUBLAS_COMPUTE_FIXED, CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT, 79)                 \
+    X(GT_CUBLAS_STRATEGY_EAGER, CUBLAS_EMULATION_STRATEGY_EAGER, 2)                        \
     X(GT_CUBLAS_ALGO_DEFAULT, CUBLAS_GEMM_DEFAULT, -1)                                     \
     X(GT_CUBLASLT_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSA, 3)                             \
     X(GT_CUBLASLT_DESC_TRANSB, CUBLASLT_MATMUL_DESC_TRANSB, 4)                             \
@@ -102,6 +105,8 @@ typedef struct gt_cublaslt_pref *gt_cublaslt_pref;
        long long stride_a, const void *b, gt_cublas_type type_b, int ldb,                  \
        long long stride_b, const void *beta, void *c, gt_cublas_type type_c, int ldc,      \
        long long stride_c, int batch, gt_cublas_compute compute, gt_cublas_algo algo))     \
+    X(cublasSetEmulationStrategy, cublasSetEmulationStrategy, 0,                           \
+      (cublasHandle_t handle, gt_cublas_strategy strategy))                                \
     X(cublasSgemm, cublasSgemm_v2, 1,                                                      \
       (cublasHandle_t handle, gt_cublas_op op_a, gt_cublas_op op_b, int m, int n, int k,   \
        const float *alpha, const float *a, int lda, const float *b, int ldb,               \

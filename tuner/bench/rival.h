@@ -51,6 +51,9 @@ extern const struct gt_rival gt_rival_own, gt_rival_self;
 extern const struct gt_rival gt_rival_cublas, gt_rival_cublaslt, gt_rival_cublas_apart,
     gt_rival_cublaslt_apart, gt_rival_clblast, gt_rival_cpu;
 
+/* Each variant is one kind of arithmetic: strict, tf32, cuBLAS's emulations. Not listed. */
+extern const struct gt_rival gt_rival_cublas_kinds;
+
 /* "exact: tile T=8": the way in which a plan's kernel was found, and its name. */
 void gt_kernel_text(char text[GT_RIVAL_TEXT_MAX], const gemmtune_plan *plan);
 

@@ -9,11 +9,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Kinds of arithmetic for matrices of f32 and f64. */
+static const struct kind {
+    gt_cublas_type type;
+    gt_cublas_compute compute;
+    const char *name;
+} kinds[] = {
+    {GT_CUBLAS_F32, GT_CUBLAS_COMPUTE_F32_PEDANTIC, "strict f32"},
+    {GT_CUBLAS_F32, GT_CUBLAS_COMPUTE_TF32, "tf32"},
+    {GT_CUBLAS_F32, GT_CUBLAS_COMPUTE_BF16X9, "bf16x9"},
+    {GT_CUBLAS_F64, GT_CUBLAS_COMPUTE_F64_PEDANTIC, "strict f64"},
+    {GT_CUBLAS_F64, GT_CUBLAS_COMPUTE_FIXED, "fixed point"},
+};
+
 struct cublas {
     const struct gt_bench_workspace *workspace;
     const struct gt_cublas *api;
     cublasHandle_t handle;
     struct gt_cublas_shape shape;
+    const struct kind *kind[GT_VARIANTS_MAX]; /* for gt_rival_cublas_kinds */
 };
 
 static void close_cublas(void *self) {
@@ -61,11 +75,9 @@ static gt_status enqueue_batch(const struct cublas *c, gt_cublas_compute compute
                             "cublasGemmStridedBatchedEx", err);
 }
 
-static gt_status enqueue(void *self, int variant, const struct gt_call *x,
-                         struct gt_err *err) {
-    const struct cublas *c = self;
+static gt_status enqueue_as(const struct cublas *c, gt_cublas_compute compute,
+                            const struct gt_call *x, struct gt_err *err) {
     const struct gt_cublas_shape *s = &c->shape;
-    const gt_cublas_compute compute = variant == 0 ? s->compute : s->pedantic;
     if (s->batch > 1)
         return enqueue_batch(c, compute, x, err);
     return gt_cublas_result(
@@ -75,14 +87,24 @@ static gt_status enqueue(void *self, int variant, const struct gt_call *x,
         "cublasGemmEx", err);
 }
 
-static void describe(char text[GT_RIVAL_TEXT_MAX], void *self, int variant) {
+static gt_status enqueue(void *self, int variant, const struct gt_call *x,
+                         struct gt_err *err) {
     const struct cublas *c = self;
+    return enqueue_as(c, variant == 0 ? c->shape.compute : c->shape.pedantic, x, err);
+}
+
+static void describe_as(char text[GT_RIVAL_TEXT_MAX], const struct cublas *c,
+                        const char *arithmetic, const char *note) {
     char version[32];
     int number = 0;
     (void)c->api->cublasGetVersion(c->handle, &number);
     gt_cublas_version(version, (size_t)number);
-    snprintf(text, GT_RIVAL_TEXT_MAX, "cuBLAS %s, %s%s", version,
-             variant == 0 ? "default" : "pedantic", c->shape.note);
+    snprintf(text, GT_RIVAL_TEXT_MAX, "cuBLAS %s, %s%s", version, arithmetic, note);
+}
+
+static void describe(char text[GT_RIVAL_TEXT_MAX], void *self, int variant) {
+    const struct cublas *c = self;
+    describe_as(text, c, variant == 0 ? "default" : "pedantic", c->shape.note);
 }
 
 const struct gt_rival gt_rival_cublas = {
@@ -94,4 +116,45 @@ const struct gt_rival gt_rival_cublas = {
     .prepare = prepare,
     .enqueue = enqueue,
     .describe = describe,
+};
+
+/* ---- all kinds of arithmetic ---- */
+
+/* Emulation is asked for on every device, also where the library would rather not. */
+static gt_status prepare_kinds(int *variants, void *self, const gemmtune_problem *p,
+                               struct gt_err *err) {
+    struct cublas *c = self;
+    gt_status status = prepare(variants, self, p, err);
+    *variants = 0;
+    if (status == GEMMTUNE_OK && c->api->cublasSetEmulationStrategy != NULL)
+        status = gt_cublas_result(
+            c->api->cublasSetEmulationStrategy(c->handle, GT_CUBLAS_STRATEGY_EAGER),
+            "cublasSetEmulationStrategy", err);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].type == c->shape.type_c)
+            c->kind[(*variants)++] = &kinds[i];
+    return status;
+}
+
+static gt_status enqueue_kind(void *self, int variant, const struct gt_call *x,
+                              struct gt_err *err) {
+    const struct cublas *c = self;
+    return enqueue_as(c, c->kind[variant]->compute, x, err);
+}
+
+static void describe_kind(char text[GT_RIVAL_TEXT_MAX], void *self, int variant) {
+    const struct cublas *c = self;
+    describe_as(text, c, c->kind[variant]->name, "");
+}
+
+const struct gt_rival gt_rival_cublas_kinds = {
+    .name = "cublas",
+    .about = "cuBLAS in every arithmetic for f32 or f64",
+    .by_name_only = true,
+    .serves = gt_cublas_serves,
+    .open = open_cublas,
+    .close = close_cublas,
+    .prepare = prepare_kinds,
+    .enqueue = enqueue_kind,
+    .describe = describe_kind,
 };

@@ -15,7 +15,7 @@ struct values {
     const char *device, *sizes, *db, *against;
     int64_t rounds, seed;
     double budget, turn, timeout;
-    bool aa, overhead, quiet;
+    bool aa, overhead, error, quiet;
     struct gt_format format;
 };
 
@@ -44,6 +44,9 @@ static const struct gt_option options[] = {
     {"overhead", 0, GT_OPT_FLAG, offsetof(struct values, overhead), NULL,
      "measure the host time of calls instead: library, driver alone, vendors' libraries", 0,
      0},
+    {"error", 0, GT_OPT_FLAG, offsetof(struct values, error), NULL,
+     "measure times and errors of f32 and f64 instead, in our arithmetic and in cuBLAS's",
+     0, 0},
     GT_OPTION_QUIET(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
@@ -239,6 +242,8 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct gt_err err = {""};
     int first = 0;
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, 100000, &first);
+    if (code < 0 && v.error && v.overhead)
+        code = gt_die(GT_EXIT_USAGE, "bench: --error and --overhead exclude each other");
     if (code < 0)
         code = set_options(&o, &v);
     if (code < 0)
@@ -249,8 +254,9 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0 && gt_probe_pick(&device, v.device, true, &err) != GEMMTUNE_OK)
         code = gt_die(is_stopped() ? GT_EXIT_FAILURE : GT_EXIT_DEVICE, "%s", err.line);
     if (code < 0)
-        code = v.overhead ? call_cost(&device, &o, &sweep, &v)
-                          : compare(&device, &o, &sweep, &v);
+        code = v.error      ? gt_bench_errors(&device, &o, &sweep, &v.format, v.quiet)
+               : v.overhead ? call_cost(&device, &o, &sweep, &v)
+                            : compare(&device, &o, &sweep, &v);
     gt_sweep_clear(&sweep);
     return code;
 }
@@ -261,6 +267,6 @@ const struct gt_cmd gt_cmd_bench = {
     .about = "Measure tuned kernels against vendors' libraries, in turn.",
     .options = options,
     .tables = (const struct gt_form *const[]){&gt_bench_line_form, &gt_bench_sum_form,
-                                              &calls, NULL},
+                                              &calls, &gt_bench_way_form, NULL},
     .run = run,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench.h - shared by the parts of `gemmtune bench`: bench.c measures, bench_report.c
- * judges and sums up, bench_line.c prints a line.
+ * judges and sums up, bench_line.c prints a line, bench_errors.c prints errors.
  */
 #ifndef GT_TUNER_CMD_BENCH_H
 #define GT_TUNER_CMD_BENCH_H
@@ -60,5 +60,15 @@ extern const struct gt_form gt_bench_line_form;
 void gt_bench_print_heading(const struct gt_bench_report *r);
 /* Prints the line in the report's format. A JSON object comes without a separator. */
 void gt_bench_print_line(const struct gt_bench_report *r, const struct gt_bench_entry *e);
+
+/* ---- bench_errors.c ---- */
+
+extern const struct gt_form gt_bench_way_form;
+
+/* Prints the times and errors of all problems. Returns the exit code. A problem that fails
+ * does not affect the rows of the others. */
+int gt_bench_errors(const struct gt_device *d, const struct gt_bench_options *o,
+                    const struct gt_sweep *sweep, const struct gt_format *format,
+                    bool quiet);
 
 #endif

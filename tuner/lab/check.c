@@ -221,3 +221,10 @@ gt_status gt_check_product(bool *right, char *why, struct gt_checker *c,
         same[i] = *product;
     return check_all(right, why, c, cases, same, count, err);
 }
+
+gt_status gt_error_of(struct gt_error *out, struct gt_checker *c, struct gt_case *t,
+                      const struct gt_product *product, struct gt_err *err) {
+    const gt_status status =
+        finish(c, enqueue_case(t, product, GT_CASES_MAX - 1, err), err);
+    return status == GEMMTUNE_OK ? gt_checker_error(out, t, err) : status;
+}

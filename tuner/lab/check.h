@@ -93,6 +93,17 @@ void gt_case_destroy(struct gt_case *t);
 /* Device bytes that a case of this problem takes, at most INT64_MAX. */
 int64_t gt_case_bytes(const gemmtune_problem *p);
 
+/* The error of an output in units of u_c (|alpha| |A||B| + |beta| |C|), over all elements:
+ * the greatest and the mean. The reference is rounded to the wide type, so differences
+ * below half a unit of an element say nothing. */
+struct gt_error {
+    double most, mean;
+};
+
+/* Runs a product on a case of floats without an epilogue, and measures its error. */
+gt_status gt_error_of(struct gt_error *out, struct gt_checker *c, struct gt_case *t,
+                      const struct gt_product *product, struct gt_err *err);
+
 enum { GT_VERDICT_MAX = 384 };
 
 /* Runs the cases. execs[i] must be made for the problem of cases[i], and its workspace must

@@ -19,7 +19,7 @@ enum {
     GT_GUARD = GT_VIEW_ALIGN, /* bytes of poison on either side of every operand */
     GT_COUNTERS = 4,          /* wrong, touched, changed, beyond: see check.cl */
     GT_CASES_MAX = 32,        /* the last slot is for the second look after a failure */
-    GT_CHECKER_KERNELS = 8
+    GT_CHECKER_KERNELS = 9
 };
 
 struct gt_checker {
@@ -154,6 +154,9 @@ gt_status gt_checker_between(struct gt_checker *c, void *mem, int64_t bytes,
 /* Counts bytes of x that differ from its copy. */
 gt_status gt_checker_same(struct gt_checker *c, void *x, void *copy, int64_t bytes,
                           int slot, struct gt_err *err);
+
+/* The error of the output in the scratch. The case must have no epilogue. */
+gt_status gt_checker_error(struct gt_error *out, struct gt_case *t, struct gt_err *err);
 
 /* ---- fused.c: cases with an epilogue ---- */
 

@@ -24,11 +24,12 @@ enum kernel {
     K_WITHIN,
     K_PACE,
     K_BETWEEN,
-    K_SAME
+    K_SAME,
+    K_ERROR
 };
 static const char *const kernel_entry[] = {"gt_fill",      "gt_reference", "gt_compare",
                                            "gt_unchanged", "gt_within",    "gt_pace",
-                                           "gt_between",   "gt_same"};
+                                           "gt_between",   "gt_same",      "gt_error"};
 _Static_assert(sizeof kernel_entry / sizeof *kernel_entry == GT_CHECKER_KERNELS,
                "one entry each");
 
@@ -78,13 +79,16 @@ static void push_type(struct arg_list *l, gemmtune_dtype type) {
 
 /* One thread for each element, up to eight blocks for each multiprocessor. The kernels
  * stride over the rest. */
+static int64_t blocks_for(const struct gt_checker *c, int64_t elements) {
+    const int64_t most = (int64_t)gt_rig_head(c->rig)->device->units * 8;
+    const int64_t blocks = (elements + THREADS - 1) / THREADS;
+    return blocks < 1 ? 1 : blocks > most ? most : blocks;
+}
+
 static gt_status run(struct gt_checker *c, enum kernel k, int64_t elements,
                      const struct arg_list *l, struct gt_err *err) {
     const struct gt_rig_head *h = gt_rig_head(c->rig);
-    const int64_t most = (int64_t)h->device->units * 8;
-    int64_t blocks = (elements + THREADS - 1) / THREADS;
-    blocks = blocks > most ? most : blocks;
-    const struct gt_launch launch = {.grid = {blocks < 1 ? 1 : blocks, 1, 1},
+    const struct gt_launch launch = {.grid = {blocks_for(c, elements), 1, 1},
                                      .block = {THREADS, 1, 1},
                                      .cluster = {1, 1, 1}};
     const struct gt_driver *driver = h->gpu->driver;
@@ -242,7 +246,8 @@ gt_status gt_checker_fill(struct gt_checker *c, void *view, const struct gt_stac
 }
 
 bool gt_case_is_exact(const struct gt_case *t) {
-    return t->spec.mode != GT_DATA_UNIFORM || !gt_type_is_float(t->checker->wide);
+    return t->spec.mode == GT_DATA_SMALL || t->spec.mode == GT_DATA_UNIT ||
+           !gt_type_is_float(t->checker->wide);
 }
 
 /* Whether tensor cores may compute the sum. They drop the bits that do not fit. */
@@ -396,6 +401,60 @@ gt_status gt_checker_same(struct gt_checker *c, void *x, void *copy, int64_t byt
     push_ptr(&l, c->found);
     push_int(&l, slot);
     return run(c, K_SAME, bytes, &l, err);
+}
+
+/* ---- the error ---- */
+
+static gt_status enqueue_error(struct gt_case *t, void *out, struct gt_err *err) {
+    const gemmtune_problem *p = &t->spec.problem;
+    struct arg_list l = {.count = 0};
+    push_ptr(&l, t->checker->scratch);
+    push_long(&l, GT_GUARD / (int64_t)gt_type_size(p->type_c));
+    push_int(&l, p->m);
+    push_int(&l, p->n);
+    push_long(&l, p->batch);
+    push_long(&l, p->stride_c);
+    push_long(&l, p->ldc);
+    push_ptr(&l, t->r);
+    push_ptr(&l, t->s);
+    push_ptr(&l, out);
+    return run(t->checker, K_ERROR, gt_case_elements(p), &l, err);
+}
+
+/* `parts` pairs of a greatest number and a sum. */
+static struct gt_error sum_up(const struct gt_case *t, const char *part, int64_t parts) {
+    const gemmtune_problem *p = &t->spec.problem;
+    const size_t size = gt_type_size(t->checker->wide);
+    const double u = gt_type_unit(p->type_c), elements = (double)gt_case_elements(p);
+    struct gt_error all = {0, 0};
+    for (int64_t i = 0; i < parts; i++, part += 2 * size) {
+        const double most = gt_element_get(part, t->checker->wide) / u;
+        all.most = most > all.most || isnan(most) ? most : all.most;
+        all.mean += gt_element_get(part + size, t->checker->wide) / u / elements;
+    }
+    return all;
+}
+
+gt_status gt_checker_error(struct gt_error *out, struct gt_case *t, struct gt_err *err) {
+    struct gt_rig *rig = t->checker->rig;
+    const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;
+    const int64_t parts =
+        THREADS * blocks_for(t->checker, gt_case_elements(&t->spec.problem));
+    const int64_t bytes = parts * 2 * (int64_t)gt_type_size(t->checker->wide);
+    void *mem = NULL;
+    char *part = malloc((size_t)bytes);
+    gt_status status = part != NULL
+                           ? ops->alloc(&mem, rig, bytes, err)
+                           : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for an error");
+    if (status == GEMMTUNE_OK)
+        status = enqueue_error(t, mem, err);
+    if (status == GEMMTUNE_OK)
+        status = ops->read(rig, mem, 0, part, bytes, err);
+    if (status == GEMMTUNE_OK)
+        *out = sum_up(t, part, parts);
+    gt_checker_release(t->checker, mem);
+    free(part);
+    return status;
 }
 
 /* ---- the clock ---- */

@@ -31,6 +31,10 @@ double gt_data_value(uint64_t seed, int64_t row, int64_t col, enum gt_data_mode 
         return (double)(int)((z >> 32) % 7) - 3;
     case GT_DATA_UNIT:
         return (double)(int)((z >> 32) % 3) - 1;
+    case GT_DATA_POSITIVE:
+        return fabs(uniform(z, type));
+    case GT_DATA_WIDE:
+        return ldexp(uniform(z, type), (int)(z & 31) - 16);
     default:
         return uniform(z, type);
     }

@@ -190,7 +190,8 @@ GT_INLINE gt_wide gt_step(int bits) {
 }
 
 /* mode 0: integers -3..3; 1: uniform in [-1, 1) in steps of 2^(1 - bits), any integer for
- * integers; 2: integers -1..1, for sums too long for mode 0. */
+ * integers; 2: integers -1..1, for sums too long for mode 0; of floats 3: sizes of mode 1;
+ * 4: mode 1 times a power of two from 2^-16 to 2^15. */
 GT_INLINE gt_wide gt_datum(gt_ulong seed, gt_long row, gt_long col, int mode, int bytes,
                            int bits) {
     const gt_ulong z = gt_mix(seed, row, col);
@@ -201,8 +202,11 @@ GT_INLINE gt_wide gt_datum(gt_ulong seed, gt_long row, gt_long col, int mode, in
 #if GT_WIDE_I32
     return bytes == 1 ? (gt_wide)(int)(signed char)(z >> 56) : (gt_wide)(z >> 32);
 #else
-    return (gt_wide)((gt_long)(z >> (64 - bits)) - ((gt_long)1 << (bits - 1))) *
-           gt_step(bits);
+    const int up = mode == 4 ? (int)(z & 31) - 16 : 0;
+    const gt_wide x =
+        (gt_wide)((gt_long)(z >> (64 - bits)) - ((gt_long)1 << (bits - 1))) *
+        gt_step(bits - up);
+    return mode == 3 ? GT_ABS(x) : x;
 #endif
 }
 
@@ -403,6 +407,28 @@ GT_KERNEL(gt_between, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int m
         GT_COUNT(&found[GT_COUNTERS * slot], GT_MIN(wrong, GT_MOST));
     if (touched)
         GT_COUNT(&found[GT_COUNTERS * slot + 1], GT_MIN(touched, GT_MOST));
+}
+
+/* The greatest and the sum of |c - r| / s over the elements of each thread. Where s is 0 a
+ * right element counts 0. NaN stays. Integers have no error. */
+GT_KERNEL(gt_error, 256, 1, 1)(gt_input c, gt_long front, int m, int n, gt_long count,
+                                gt_long stride, gt_long ldc, GT_GLOBAL const gt_wide *r,
+                                GT_GLOBAL const gt_wide *s, GT_GLOBAL gt_wide *out) {
+    const gt_long step = (gt_long)GT_GRID_SIZE * 256;
+    const gt_long thread = (gt_long)GT_BLOCK * 256 + GT_THREAD_X;
+    gt_wide most = 0, sum = 0;
+#if !GT_WIDE_I32
+    for (gt_long e = thread; e < count * m * n; e += step) {
+        const gt_long row = e / n; /* counted over all products */
+        const gt_long at = front + row / m * stride + row % m * ldc + e % n;
+        const gt_wide off = GT_ABS(gt_get(c, at, GT_BYTES_C, GT_BITS_C) - r[e]);
+        const gt_wide x = off == 0 ? 0 : off / s[e];
+        most = x > most || x != x ? x : most;
+        sum += x;
+    }
+#endif
+    out[2 * thread] = most;
+    out[2 * thread + 1] = sum;
 }
 
 /* Checks an input against its copy. Adds the bytes that differ to
