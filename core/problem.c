@@ -88,18 +88,18 @@ bool gt_problem_has_pointers(const gemmtune_problem *p) {
     return p->batch_kind == GEMMTUNE_BATCH_POINTERS;
 }
 
-static bool has_row_counts(const gemmtune_problem *p) {
+bool gt_problem_has_rows(const gemmtune_problem *p) {
     return p->batch_kind == GEMMTUNE_GROUPED_ROWS || p->batch_kind == GEMMTUNE_MASKED_ROWS;
 }
 
 /* Members that refer to rows, columns or B would change their meaning when A and B are
  * exchanged. */
 static gt_status check_layout(const gemmtune_problem *p, struct gt_err *err) {
-    const char *what = has_row_counts(p)     ? "batch_kind"
-                       : p->packed_b != 0    ? "packed_b"
-                       : p->row_order != 0   ? "row_order"
-                       : p->epilogue != NULL ? "epilogue"
-                                             : NULL;
+    const char *what = gt_problem_has_rows(p) ? "batch_kind"
+                       : p->packed_b != 0     ? "packed_b"
+                       : p->row_order != 0    ? "row_order"
+                       : p->epilogue != NULL  ? "epilogue"
+                                              : NULL;
     if (what == NULL || p->layout == GEMMTUNE_ROW_MAJOR)
         return GEMMTUNE_OK;
     return gt_fail(err, GEMMTUNE_EINVAL,
@@ -194,19 +194,19 @@ static gt_status settle_operand(const struct operand *x, struct gt_err *err) {
     return status == GEMMTUNE_OK ? check_bytes(x, err) : status;
 }
 
-/* How many matrices the stride of A or C leads to. Matrices behind pointers count as
- * packed. */
-static int64_t count_ac(const gemmtune_problem *p) {
+/* Matrices behind pointers count as packed. */
+int64_t gt_problem_outputs(const gemmtune_problem *p) {
     return p->batch_kind == GEMMTUNE_GROUPED_ROWS ? 1 : p->batch;
 }
 
 static gt_status settle_operands(gemmtune_problem *p, bool swap, struct gt_err *err) {
     const struct operand operands[] = {
         {swap ? 'B' : 'A', gt_problem_shape_a(p), p->type_a, &p->lda, &p->stride_a,
-         count_ac(p)},
+         gt_problem_outputs(p)},
         {swap ? 'A' : 'B', gt_problem_shape_b(p), p->type_b, &p->ldb, &p->stride_b,
          p->batch},
-        {'C', gt_problem_shape_c(p), p->type_c, &p->ldc, &p->stride_c, count_ac(p)},
+        {'C', gt_problem_shape_c(p), p->type_c, &p->ldc, &p->stride_c,
+         gt_problem_outputs(p)},
     };
     gt_status status = GEMMTUNE_OK;
     if (p->batch_kind == GEMMTUNE_BATCH_POINTERS)
@@ -217,17 +217,17 @@ static gt_status settle_operands(gemmtune_problem *p, bool swap, struct gt_err *
 }
 
 int64_t gt_problem_rows_by_default(const gemmtune_problem *p) {
-    if (!has_row_counts(p))
+    if (!gt_problem_has_rows(p))
         return 0;
     return p->batch_kind == GEMMTUNE_GROUPED_ROWS ? (p->m + p->batch - 1) / p->batch : p->m;
 }
 
 static gt_status settle_rows(gemmtune_problem *p, struct gt_err *err) {
-    if (!has_row_counts(p) && p->expected_rows != 0)
+    if (!gt_problem_has_rows(p) && p->expected_rows != 0)
         return gt_fail(err, GEMMTUNE_EINVAL,
                        "expected_rows is %" PRId64 ", but no rows are grouped or masked",
                        p->expected_rows);
-    if (has_row_counts(p) && p->expected_rows > p->m)
+    if (gt_problem_has_rows(p) && p->expected_rows > p->m)
         return gt_fail(err, GEMMTUNE_EINVAL,
                        "expected_rows is %" PRId64 ", more than the %" PRId64 " of m",
                        p->expected_rows, p->m);
@@ -309,19 +309,6 @@ gt_status gt_problem_settle(gemmtune_problem *out, bool *swapped,
 
 /* ---- problems without a kernel yet ---------------------------------------- */
 
-static gt_status check_batch(const gemmtune_problem *p, struct gt_err *err) {
-    static const struct {
-        const char *what, *count;
-    } kinds[] = {
-        [GEMMTUNE_GROUPED_ROWS] = {"grouped rows", "groups"},
-        [GEMMTUNE_MASKED_ROWS] = {"masked rows", "batch"},
-    };
-    if (p->batch_kind == GEMMTUNE_BATCH_STRIDED || gt_problem_has_pointers(p))
-        return GEMMTUNE_OK;
-    return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no kernel for %s yet: %s=%" PRId64,
-                   kinds[p->batch_kind].what, kinds[p->batch_kind].count, p->batch);
-}
-
 static gt_status check_types(const gemmtune_problem *p, struct gt_err *err) {
     char types[GT_TYPES_WORD_MAX];
     if (gt_dtype_of(p) != NULL)
@@ -343,7 +330,7 @@ gt_status gt_problem_supported(const gemmtune_problem *p, struct gt_err *err) {
     if (p->epilogue != NULL && gt_problem_is_batch(p))
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
                        "no kernel for epilogues of batches yet: epi=%s", p->epilogue);
-    return check_batch(p, err);
+    return GEMMTUNE_OK;
 }
 
 gt_status gt_problem_keep(gemmtune_problem *p, struct gt_err *err) {
@@ -373,12 +360,13 @@ gt_status gt_problem_canonical(gemmtune_problem *out, bool *swapped,
 
 /* The expected rows of op(A) in one product, times the number of products. */
 static int64_t rows_of(const gemmtune_problem *p) {
-    return has_row_counts(p) ? p->expected_rows : p->m;
+    return gt_problem_has_rows(p) ? p->expected_rows : p->m;
 }
 
 double gt_problem_flops(const gemmtune_problem *p) {
-    const bool grouped = p->batch_kind == GEMMTUNE_GROUPED_ROWS;
-    const double rows = grouped ? (double)p->m : (double)rows_of(p) * (double)p->batch;
+    const double expected = (double)rows_of(p) * (double)p->batch;
+    const bool fewer = p->batch_kind != GEMMTUNE_GROUPED_ROWS || expected < (double)p->m;
+    const double rows = fewer ? expected : (double)p->m;
     return 2.0 * rows * (double)p->n * (double)p->k;
 }
 
@@ -389,7 +377,7 @@ static int64_t elems_of(struct gt_shape shape, int64_t ld, int64_t stride, int64
 }
 
 int64_t gt_problem_elems_a(const gemmtune_problem *p) {
-    return elems_of(gt_problem_shape_a(p), p->lda, p->stride_a, count_ac(p));
+    return elems_of(gt_problem_shape_a(p), p->lda, p->stride_a, gt_problem_outputs(p));
 }
 
 int64_t gt_problem_elems_b(const gemmtune_problem *p) {
@@ -397,7 +385,7 @@ int64_t gt_problem_elems_b(const gemmtune_problem *p) {
 }
 
 int64_t gt_problem_elems_c(const gemmtune_problem *p) {
-    return elems_of(gt_problem_shape_c(p), p->ldc, p->stride_c, count_ac(p));
+    return elems_of(gt_problem_shape_c(p), p->ldc, p->stride_c, gt_problem_outputs(p));
 }
 
 double gt_problem_bytes(const gemmtune_problem *p) {
@@ -413,9 +401,11 @@ static double least_bytes_of(struct gt_shape shape, gemmtune_dtype type, int64_t
 }
 
 double gt_problem_least_bytes(const gemmtune_problem *p) {
-    return least_bytes_of(gt_problem_shape_a(p), p->type_a, p->stride_a, count_ac(p)) +
+    return least_bytes_of(gt_problem_shape_a(p), p->type_a, p->stride_a,
+                          gt_problem_outputs(p)) +
            least_bytes_of(gt_problem_shape_b(p), p->type_b, p->stride_b, p->batch) +
-           least_bytes_of(gt_problem_shape_c(p), p->type_c, p->stride_c, count_ac(p));
+           least_bytes_of(gt_problem_shape_c(p), p->type_c, p->stride_c,
+                          gt_problem_outputs(p));
 }
 
 /* Whether two problems of the same types have epilogues of one meaning. */

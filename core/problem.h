@@ -57,6 +57,11 @@ gt_status gt_problem_init(gemmtune_problem *p, size_t size, gemmtune_dtype type,
 bool gt_problem_is_batch(const gemmtune_problem *p);
 /* Whether pointers lead to its matrices. */
 bool gt_problem_has_pointers(const gemmtune_problem *p);
+/* Whether a call says which rows are computed: those of groups, or the first of each
+ * product. */
+bool gt_problem_has_rows(const gemmtune_problem *p);
+/* Matrices of C, and of A where it is not shared: 1 for groups of rows, else `batch`. */
+int64_t gt_problem_outputs(const gemmtune_problem *p);
 
 /* Rows of a group or a product when all groups are equal and no row is masked; 0 when rows
  * are neither grouped nor masked. */

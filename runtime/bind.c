@@ -110,6 +110,48 @@ void gt_builtin_values(int64_t value[GT_BUILTIN_COUNT], const struct gt_device *
         problem_values(value, p);
 }
 
+/* ---- slots of rows: see templates/common/batch.h ---------------------------------- */
+
+/* rows of a slot of a family that has no tiles, or ahead of the point */
+enum { SLOT_ROWS_USUAL = 64 };
+
+/* M and BATCH become those of slots. Rules ask whether there is one product: slots never
+ * are one, since a slot may have no row. */
+static void set_slots(struct gt_binding *b, int64_t rows) {
+    const int64_t in_groups = b->m / rows + b->batch;
+    const int64_t in_products = (b->m + rows - 1) / rows * b->batch;
+    const int64_t slots = b->batch_kind == GEMMTUNE_GROUPED_ROWS ? in_groups : in_products;
+    b->slot_rows = rows;
+    b->value[GT_IN_M] = rows;
+    b->value[GT_IN_BATCH] = slots > 2 ? slots : 2;
+}
+
+static gt_status derive(struct gt_binding *b, struct gt_err *err) {
+    const struct gt_family *f = b->family;
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; i < f->derive_count && status == GEMMTUNE_OK; i++) {
+        const struct gt_derived *d = &f->derive[i];
+        status = gt_expr_eval(&b->value[d->slot], d->expr, b->value, err);
+        if (status != GEMMTUNE_OK)
+            status = gt_fail_within(err, GEMMTUNE_EINVAL, "%s", f->symbols.name[d->slot]);
+    }
+    return status;
+}
+
+/* Gives slots the height of the point's tiles. */
+static gt_status derive_slots(struct gt_binding *b, struct gt_err *err) {
+    const struct gt_family *f = b->family;
+    int64_t rows = SLOT_ROWS_USUAL;
+    if (f->has_shape &&
+        (gt_expr_eval(&rows, f->shape[GT_SHAPE_TILE_M], b->value, NULL) != GEMMTUNE_OK ||
+         rows < 1 || rows > GT_DIM_MAX))
+        return gt_fail(err, GEMMTUNE_EINVAL, "tile_m is no number of rows");
+    set_slots(b, rows);
+    return derive(b, err);
+}
+
+/* ---- the problem ----------------------------------------------------------------- */
+
 void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
                      const struct gt_device *d, const gemmtune_problem *p) {
     memset(b, 0, sizeof *b);
@@ -117,6 +159,8 @@ void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
     b->dtype = gt_family_dtype(f, p);
     b->is_batch = gt_problem_is_batch(p);
     b->batch_kind = p->batch_kind;
+    b->m = p->m;
+    b->batch = p->batch;
     gt_builtin_values(b->value, d, p);
     b->epilogue = gt_epilogue_of(p);
     b->value[GT_IN_EPILOGUE] = b->epilogue != NULL;
@@ -124,6 +168,8 @@ void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
     for (int i = 0; i < f->constant_count; i++)
         b->value[f->constant[i].slot] = f->constant[i].value;
     gt_bind_align(b, p, GT_VECTOR_BYTES);
+    if (gt_problem_has_rows(p))
+        set_slots(b, SLOT_ROWS_USUAL);
 }
 
 /* Of one matrix no stride counts, nor of matrices that pointers lead to. Those pointers are
@@ -137,7 +183,10 @@ static int64_t align_of(const gemmtune_problem *p, int64_t ld, int64_t stride,
 }
 
 void gt_bind_align(struct gt_binding *b, const gemmtune_problem *p, int64_t pointer_align) {
-    b->value[GT_IN_ALIGN_A] = align_of(p, p->lda, p->stride_a, p->type_a, pointer_align);
+    /* A group of rows of a transposed A begins at any element of its rows. */
+    const bool splits_a = gt_problem_has_rows(p) && p->trans_a != GEMMTUNE_NOTRANS;
+    const int64_t align_a = splits_a ? (int64_t)gt_type_size(p->type_a) : pointer_align;
+    b->value[GT_IN_ALIGN_A] = align_of(p, p->lda, p->stride_a, p->type_a, align_a);
     b->value[GT_IN_ALIGN_B] = align_of(p, p->ldb, p->stride_b, p->type_b, pointer_align);
     b->value[GT_IN_ALIGN_C] = align_of(p, p->ldc, p->stride_c, p->type_c, pointer_align);
 }
@@ -192,13 +241,9 @@ gt_status gt_bind_values(struct gt_binding *b, const int64_t *values, struct gt_
         status = check_value(&f->param[i], values[i], err);
         b->value[f->param[i].slot] = values[i];
     }
-    for (int i = 0; i < f->derive_count && status == GEMMTUNE_OK; i++) {
-        const struct gt_derived *d = &f->derive[i];
-        status = gt_expr_eval(&b->value[d->slot], d->expr, b->value, err);
-        if (status != GEMMTUNE_OK)
-            status = gt_fail_within(err, GEMMTUNE_EINVAL, "%s", f->symbols.name[d->slot]);
-    }
-    return status;
+    if (status == GEMMTUNE_OK)
+        status = derive(b, err);
+    return status == GEMMTUNE_OK && b->slot_rows > 0 ? derive_slots(b, err) : status;
 }
 
 gt_status gt_bind_point(struct gt_binding *b, const struct gt_point *point,

@@ -161,12 +161,13 @@ static void prepare_args(struct gt_exec *e, const struct gt_binding *b) {
         [GT_ARG_STRIDE_C] = {sizeof(int64_t), {.i64 = p->stride_c}},
         [GT_ARG_STRIDE_W] = {sizeof(int64_t),
                              {.i64 = e->fit.passes.workspace_step / (int64_t)scalar}},
+        [GT_ARG_ROWS] = {pointer, {0}},
     };
     for (int i = 0; i < ARG_KINDS; i++) {
         e->value[i] = kinds[i].value;
         e->size[i] = kinds[i].size;
     }
-    e->arg_count = gt_family_args(e->args, b->family, b->is_batch);
+    e->arg_count = gt_family_args(e->args, b);
 }
 
 /* Makes an exec that owns `l`. On failure `l` is released as well. */
@@ -260,6 +261,8 @@ static gt_status refit(struct gt_fit *out, const struct loaded *l,
 static gt_status check_derived(const struct gt_fit *fit, const struct loaded *l,
                                struct gt_err *err) {
     const struct gt_family *f = fit->binding.family;
+    if (fit->binding.slot_rows != l->fit.binding.slot_rows)
+        return gt_fail(err, GEMMTUNE_EINVAL, "the kernel is for slots of other rows");
     for (int i = 0; f->per_problem && i < f->derive_count; i++) {
         const int slot = f->derive[i].slot;
         if (fit->binding.value[slot] != l->fit.binding.value[slot])
@@ -343,9 +346,27 @@ static gt_status check_workspace(const struct gt_exec *e, const void *workspace,
     return GEMMTUNE_OK;
 }
 
+static gt_status check_rows(const struct gt_exec *e, const void *rows, struct gt_err *err) {
+    if (!gt_problem_has_rows(&e->fit.problem))
+        return rows == NULL
+                   ? GEMMTUNE_OK
+                   : gt_fail(err, GEMMTUNE_EINVAL,
+                             "rows is given, but the plan's rows are neither grouped nor "
+                             "masked");
+    if (rows == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "the pointer to the rows is NULL");
+    if (e->loaded->driver->pointers_are_addresses && (uintptr_t)rows % sizeof(int32_t) != 0)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "the pointer to the rows, %p, is not aligned to %zu bytes", rows,
+                       sizeof(int32_t));
+    return GEMMTUNE_OK;
+}
+
 static gt_status check_pointers(const struct gt_exec *e, bool reads_ab,
                                 const struct gt_call *call, struct gt_err *err) {
-    gt_status status = check_pointer(e, "C", 2, call->c, err);
+    gt_status status = check_rows(e, call->rows, err);
+    if (status == GEMMTUNE_OK)
+        status = check_pointer(e, "C", 2, call->c, err);
     if (status == GEMMTUNE_OK && reads_ab)
         status = check_pointer(e, call->swapped ? "B" : "A", 0, call->a, err);
     if (status == GEMMTUNE_OK && reads_ab)
@@ -426,6 +447,7 @@ gt_status gt_exec_run(const struct gt_exec *e, const struct gt_call *call,
     value[GT_ARG_B].ptr = call->b;
     value[GT_ARG_C].ptr = call->c;
     value[GT_ARG_WORKSPACE].ptr = call->workspace;
+    value[GT_ARG_ROWS].ptr = call->rows;
     status = encode_maps(map, e, value, reads_ab, err);
     return status == GEMMTUNE_OK ? launch(e, value, map, &epilogue, call->stream, err)
                                  : status;

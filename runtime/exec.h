@@ -58,6 +58,7 @@ struct gt_call {
     const void *const *operand;
     const int64_t *operand_ld; /* 0, or no array: packed; only matrices have one */
     void *d2;                  /* the epilogue's second output */
+    void *rows;                /* as in gemmtune_args; never written to */
     int64_t d2_ld;             /* 0: packed */
 };
 

@@ -31,7 +31,8 @@
 #include "core/problem.h"
 
 enum { GT_VALUES_MAX = 64, GT_RULES_MAX = 40, GT_ARGS_MAX = 24, GT_STARTS_MAX = 32 };
-enum { GT_ARGS_BATCH = 5 }; /* the batch and its strides, after those of "args" */
+/* the batch, its strides and the list of rows, after those of "args" */
+enum { GT_ARGS_BATCH = 6 };
 enum { GT_MAPS_MAX = 4, GT_MAP_BASES = 4, GT_CONSTANTS_MAX = 16 };
 enum { GT_ADAPT_MAX = 4 };
 enum { GT_RUNGS_MAX = 4, GT_RUNG_NAME_MAX = 32 };
@@ -56,6 +57,7 @@ typedef enum gt_arg {
     GT_ARG_STRIDE_B,
     GT_ARG_STRIDE_C,
     GT_ARG_STRIDE_W, /* 64-bit: accumulators from a product's workspace to the next one's */
+    GT_ARG_ROWS,     /* device pointer: see gemmtune_args */
     GT_ARG_MAP       /* the first tensor map, by value; the next maps follow */
 } gt_arg;
 
@@ -256,13 +258,17 @@ struct gt_binding {
     const struct gt_dtype *dtype; /* gt_family_dtype's: f16 and bf16 have the same sizes */
     bool is_batch;                /* the kernels are those for batches */
     gemmtune_batch_kind batch_kind;
+    /* Where rows are grouped or masked, M and BATCH are those of slots: see
+     * templates/common/batch.h. These two are the problem's. */
+    int64_t m, batch;
+    int64_t slot_rows;                  /* rows of a slot; 0: there are no slots */
     const struct gt_epilogue *epilogue; /* of the problem, see core/epilogue_keep.h */
     int64_t value[GT_SYMBOLS_MAX];
 };
 
 /* The arguments of the family's kernels, in order; returns how many. Kernels for batches
  * that are numbered by the grid take the batch and its strides after those of "args". */
-int gt_family_args(gt_arg out[GT_ARGS_MAX], const struct gt_family *f, bool is_batch);
+int gt_family_args(gt_arg out[GT_ARGS_MAX], const struct gt_binding *b);
 
 /* Whether the family has a kernel for the problem's types and layout on the device. If not,
  * `why` (may be NULL) gets one clause. */

@@ -71,14 +71,16 @@ int gt_arg_by_name(const char *name) {
     return -1;
 }
 
-int gt_family_args(gt_arg out[GT_ARGS_MAX], const struct gt_family *f, bool is_batch) {
-    static const gt_arg more[] = {GT_ARG_BATCH, GT_ARG_STRIDE_A, GT_ARG_STRIDE_B,
-                                  GT_ARG_STRIDE_C, GT_ARG_STRIDE_W};
+int gt_family_args(gt_arg out[GT_ARGS_MAX], const struct gt_binding *b) {
+    static const gt_arg more[] = {GT_ARG_BATCH,    GT_ARG_STRIDE_A, GT_ARG_STRIDE_B,
+                                  GT_ARG_STRIDE_C, GT_ARG_STRIDE_W, GT_ARG_ROWS};
+    const struct gt_family *f = b->family;
+    const int added = b->slot_rows > 0 ? GT_ARGS_BATCH : GT_ARGS_BATCH - 1;
     int count = f->arg_count;
     memcpy(out, f->args, sizeof f->args);
-    if (is_batch && f->batching == GT_BATCHING_GRID) {
-        memcpy(out + count, more, sizeof more);
-        count += (int)(sizeof more / sizeof *more);
+    if (b->is_batch && f->batching == GT_BATCHING_GRID) {
+        memcpy(out + count, more, (size_t)added * sizeof *more);
+        count += added;
     }
     return count;
 }

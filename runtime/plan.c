@@ -278,14 +278,6 @@ gt_status gt_args_read(gemmtune_args *out, const gemmtune_args *args, struct gt_
     return gt_growth_read(out, args, &args_growth, err);
 }
 
-/* No plan has row counts yet. */
-static gt_status check_args(const gemmtune_args *args, struct gt_err *err) {
-    if (args->rows != NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL,
-                       "rows is given, but the plan's rows are neither grouped nor masked");
-    return GEMMTUNE_OK;
-}
-
 gemmtune_status gemmtune_launch(const gemmtune_plan *plan, const gemmtune_args *args,
                                 void *stream) {
     struct gt_err *err = gt_public_entry();
@@ -293,8 +285,6 @@ gemmtune_status gemmtune_launch(const gemmtune_plan *plan, const gemmtune_args *
     if (plan == NULL || args == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", plan == NULL ? "plan" : "args");
     gt_status status = gt_args_read(&own, args, err);
-    if (status == GEMMTUNE_OK)
-        status = check_args(&own, err);
     if (status != GEMMTUNE_OK)
         return status;
     const struct gt_call call = {.alpha = own.alpha,
@@ -308,6 +298,7 @@ gemmtune_status gemmtune_launch(const gemmtune_plan *plan, const gemmtune_args *
                                  .operand = own.operand,
                                  .operand_ld = own.operand_ld,
                                  .d2 = own.d2,
+                                 .rows = gt_device_pointer(own.rows),
                                  .d2_ld = own.d2_ld};
     return gt_plan_run(plan, plan->swapped, &call, err);
 }

@@ -173,6 +173,7 @@ static void put_param(struct text *t, const struct gt_binding *b, gt_arg arg) {
         [GT_ARG_STRIDE_B] = "gt_long stride_b",
         [GT_ARG_STRIDE_C] = "gt_long stride_c",
         [GT_ARG_STRIDE_W] = "gt_long stride_w",
+        [GT_ARG_ROWS] = "const GT_GLOBAL int *GT_RESTRICT all_rows",
     };
     static const char *const pointers[GT_ARG_MAP] = {
         [GT_ARG_A] = "const gt_a *const *GT_RESTRICT all_a",
@@ -191,7 +192,7 @@ static void put_param(struct text *t, const struct gt_binding *b, gt_arg arg) {
  * of the epilogue. */
 static void put_params(struct text *t, const struct gt_binding *b) {
     gt_arg args[GT_ARGS_MAX];
-    const int count = gt_family_args(args, b->family, b->is_batch);
+    const int count = gt_family_args(args, b);
     put(t, "#define GT_PARAMS ");
     for (int i = 0; i < count; i++) {
         put(t, i > 0 ? ", " : "");
@@ -206,9 +207,16 @@ static void put_params(struct text *t, const struct gt_binding *b) {
 static void put_batch(struct text *t, const struct gt_binding *b) {
     if (!b->is_batch)
         return;
+    static const char *const kinds[] = {
+        [GEMMTUNE_BATCH_POINTERS] = "GT_POINTERS",
+        [GEMMTUNE_GROUPED_ROWS] = "GT_GROUPED",
+        [GEMMTUNE_MASKED_ROWS] = "GT_MASKED",
+    };
     put_macro(t, "GT_BATCH", 1);
-    if (b->batch_kind == GEMMTUNE_BATCH_POINTERS)
-        put_macro(t, "GT_POINTERS", 1);
+    if (kinds[b->batch_kind] != NULL)
+        put_macro(t, kinds[b->batch_kind], 1);
+    if (b->slot_rows > 0)
+        put_macro(t, "GT_SLOT_ROWS", b->slot_rows);
     for (int i = 0; i < b->family->arg_count; i++)
         if (b->family->args[i] == GT_ARG_WORKSPACE)
             put_macro(t, "GT_HAS_WORKSPACE", 1);

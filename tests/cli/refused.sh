@@ -8,8 +8,8 @@ set -u
 # Commands that take a problem, each up to the problem's name.
 while read -r command; do
     # shellcheck disable=SC2086 # words
-    expect "$command: masked rows" 3 'no kernel for masked rows yet: batch=16' \
-        $command f32-nn-8x8x8,batch=16,masked
+    expect "$command: packed weights" 3 'no kernel for packed weights yet: packed_b' \
+        $command f32-nn-8x8x8,packed_b
 done <<'EOF'
 lookup
 explain
@@ -24,8 +24,6 @@ EOF
 while read -r option sentence; do
     expect "$option" 3 "no kernel for $sentence" lookup "f32-nn-8x8x8,$option"
 done <<'EOF'
-batch=4,masked,rows=2 masked rows yet: batch=4
-groups=4,rows=3 grouped rows yet: groups=4
 packed_b packed weights yet: packed_b
 row_order a fixed order of sums yet: row_order
 batch=4,epi=bias_gelu epilogues of batches yet: epi=bias_gelu

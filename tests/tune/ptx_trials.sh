@@ -34,6 +34,10 @@ trial wgmma tf32-tn-136x40x68,beta "BM=128 BN=16 WGM=1 STAGES=2 GROUP=1 REPACK=2
 
 # Batches whose matrices lie in any order, each as aligned as promised and no better.
 trial mma bf16-nn-40x40x72,batch=3,pointers,align=8,beta "VA=8 VB=8 SPLIT=2"
+# Groups of rows, whose last ones end within a tile; the first rows of products, with k split.
+trial mma bf16-nt-200x40x272,groups=5 \
+    "BM=32 BN=64 KBYTES=128 WM=32 WN=32 VA=16 VB=16 GROUP=1"
+trial mma bf16-nn-60x40x136,batch=5,masked,rows=20,beta "SPLIT=2 VA=16 VB=16"
 
 # Batches of small products: more groups than blocks, so that the ring turns round.
 trial pipeline f32-nn-16x16x16,batch=99 "PRODUCTS=1 TM=4 TN=4 STAGES=2"
@@ -92,6 +96,8 @@ mutant pipeline 'GT_COPY_WAIT(AHEAD - 1)' 'GT_COPY_WAIT(AHEAD)' f32-nn-32x32x32,
     "$turns" "a copy to it is under way"
 mutant pipeline 'ring + last \* STAGE' 'ring + stage * STAGE' f32-nn-32x32x32,batch=500 \
     "$turns" "elements wrong"
+mutant mma '    GT_PRODUCT();' '    GT_PRODUCT(); m -= m < GT_SLOT_ROWS;' \
+    bf16-nt-70x24x40,groups=3 "" "elements wrong"
 if [ -n "${GT_LONG:-}" ]; then
     mutant limbs 'AWAIT_PRODUCTS(0);' '' i32-nt-33x66x700 "$wgmma" \
         "uses a register of a wgmma in flight"

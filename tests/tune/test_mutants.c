@@ -75,6 +75,8 @@
         "grid_" name, "naive", "f32-nn,batch=5", NAIVE, "GT_PRODUCT();",                   \
             "GT_PRODUCT(); " more                                                          \
     }
+#define ROWS_MUTANT(name, kind, more)                                                      \
+    { name, "naive", "f32-nn," kind, NAIVE, "GT_PRODUCT();", "GT_PRODUCT(); " more }
 #define VECTOR "VECTOR=16 NV=2 MR=4 PM=2 PN=2 BK=32"
 
 /* Five mistakes in kernels of the types `of`. `scaled` is alpha or beta times a little more
@@ -321,6 +323,17 @@ static const struct mutant {
     GRID_MUTANT("stride_a_ignored", "a -= gt_product * stride_a;"),
     GRID_MUTANT("stride_b_is_a", "b += gt_product * (stride_a - stride_b);"),
     GRID_MUTANT("stride_c_too_long", "c += gt_product;"),
+
+    /* groups of rows, and products of which the first rows are computed */
+    ROWS_MUTANT("groups_last_row_lost", "groups=5", "m -= m < GT_SLOT_ROWS;"),
+    ROWS_MUTANT("groups_end_ignored", "groups=5", "m = GT_SLOT_ROWS;"),
+    ROWS_MUTANT("groups_share_b", "groups=5", "b -= gt_slot.group * stride_b;"),
+    ROWS_MUTANT("groups_a_from_the_top", "groups=5", "a -= gt_slot.row * lda;"),
+    ROWS_MUTANT("groups_c_in_tiles", "groups=5", "c -= gt_slot.row % GT_SLOT_ROWS * ldc;"),
+    ROWS_MUTANT("groups_last_lost", "groups=5", "m = gt_slot.group == batch - 1 ? 0 : m;"),
+    ROWS_MUTANT("masks_ignored", "batch=5,masked", "m = GT_SLOT_ROWS;"),
+    ROWS_MUTANT("masks_last_row_lost", "batch=5,masked", "m -= m < GT_SLOT_ROWS;"),
+    ROWS_MUTANT("masks_long_lost", "batch=5,masked", "m = gt_slot.row > 0 ? 0 : m;"),
 
     /* batches of small products */
     BUNDLE_MUTANT("product_skipped", "f32-nn,batch=99", BUNDLE, "product < count",

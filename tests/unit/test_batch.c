@@ -174,6 +174,33 @@ static void test_pointers(void **state) {
     gt_family_destroy(f);
 }
 
+/* A family without tiles has slots of 64 rows: one more a group than 64 goes into m. A
+ * product has its own. M and BATCH are those of slots. */
+static void test_slots(void **state) {
+    static const struct {
+        const char *name;
+        int64_t slots;
+    } rows[] = {
+        {"f32-nn-640x4x4,groups=3", 13},     {"f32-nn-3x4x4,groups=3", 3},
+        {"f32-nn-3x4x4,groups=1", 2},        {"f32-nn-65x4x4,batch=3,masked", 6},
+        {"f32-nn-64x4x4,batch=3,masked", 3},
+    };
+    (void)state;
+    struct gt_family *f = grid_family();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_fit fit;
+        assert_int_equal(fit_to(&fit, f, rows[i].name, NULL), GEMMTUNE_OK);
+        assert_int_equal(fit.passes.item[0].launch.grid[0], 64);
+        assert_int_equal(fit.passes.item[0].launch.grid[1], rows[i].slots);
+        assert_int_equal(fit.passes.workspace_bytes, rows[i].slots * 6400);
+    }
+    expect(f, "f32-nn-65x4x4,groups=3", "#define GT_GROUPED 1\n#define GT_SLOT_ROWS 64\n",
+           true);
+    expect(f, "f32-nn-65x4x4,batch=3,masked",
+           "gt_long stride_w, const GT_GLOBAL int *GT_RESTRICT all_rows\n", true);
+    gt_family_destroy(f);
+}
+
 /* A family with "per_problem" has its problem's numbers in the text. */
 static void test_text_of_one_problem(void **state) {
     (void)state;
@@ -196,6 +223,7 @@ int main(void) {
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_pointers),
+        cmocka_unit_test(test_slots),
         cmocka_unit_test(test_text_of_one_problem),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -185,8 +185,6 @@ static void test_what_has_no_kernel_yet(void **state) {
     static const struct {
         const char *name, *said;
     } cases[] = {
-        {"f32-nn-64x5x7,groups=8", "no kernel for grouped rows yet: groups=8"},
-        {"f32-nn-64x5x7,batch=8,masked", "no kernel for masked rows yet: batch=8"},
         {"f32-nn-3x5x7,packed_b", "no kernel for packed weights yet: packed_b"},
         {"f32-nn-3x5x7,row_order", "no kernel for a fixed order of sums yet: row_order"},
         {"f32-nn-3x5x7,batch=2,epi=relu",

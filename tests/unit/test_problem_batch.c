@@ -93,6 +93,10 @@ static void test_rows_of_groups(void **state) {
     assert_int_equal(gt_problem_elems_a(&masked), 8 * 700);
     assert_true(gt_problem_flops(&masked) == 2.0 * 8 * 10 * 5 * 7);
     assert_int_equal(settled("f32-nn-100x5x7,masked").expected_rows, 100);
+    const gemmtune_problem few = settled("f32-nn-100x5x7,groups=8,rows=4");
+    assert_true(gt_problem_flops(&few) == 2.0 * 32 * 5 * 7);
+    assert_int_equal(gt_problem_outputs(&grouped), 1);
+    assert_int_equal(gt_problem_outputs(&masked), 8);
 }
 
 static void test_kinds(void **state) {

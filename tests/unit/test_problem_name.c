@@ -249,11 +249,12 @@ static void test_batch_parses_and_may_be_unsupported(void **state) {
     gemmtune_problem p;
     (void)state;
     assert_int_equal(gt_problem_from_name(&p, "f32-nn-1x2x3,batch=4", &err), GEMMTUNE_OK);
-    assert_int_equal(gt_problem_from_name(&p, "f32-nn-8x2x3,groups=4", &err),
+    assert_int_equal(gt_problem_from_name(&p, "f32-nn-8x2x3,groups=4", &err), GEMMTUNE_OK);
+    assert_int_equal(gt_problem_from_name(&p, "f32-nn-8x2x3,groups=4,packed_b", &err),
                      GEMMTUNE_EUNSUPPORTED);
-    assert_string_equal(
-        err.line, "problem \"f32-nn-8x2x3,groups=4\": no kernel for grouped rows yet: "
-                  "groups=4");
+    assert_string_equal(err.line,
+                        "problem \"f32-nn-8x2x3,groups=4,packed_b\": no kernel for "
+                        "packed weights yet: packed_b");
 }
 
 static uint64_t next_random(uint64_t *seed) {

@@ -77,6 +77,7 @@ static gt_status enqueue(void *self, int variant, const struct gt_call *x,
     args.operand = x->operand;
     args.operand_ld = x->operand_ld;
     args.d2 = x->d2;
+    args.rows = x->rows;
     args.d2_ld = x->d2_ld;
     return failed(gemmtune_launch(o->plan, &args, o->stream), err);
 }

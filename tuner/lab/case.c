@@ -133,11 +133,13 @@ static void row_of_a(double *x, const struct gt_case *t, int64_t z, int64_t i) {
                               t->spec.mode);
 }
 
-/* Column j of op(B) for matrix z of C: its k numbers. */
-static void column_of_b(double *y, const struct gt_case *t, int64_t z, int64_t j) {
+/* Column j of op(B) for row i of matrix z of C: its k numbers. */
+static void column_of_b(double *y, const struct gt_case *t, int64_t z, int64_t i,
+                        int64_t j) {
     const gemmtune_problem *p = &t->spec.problem;
     const struct gt_stack b = gt_stack_of(p, 1);
-    const int64_t at = gt_order_at(t->orders.b, z, p->batch);
+    const int64_t at =
+        gt_order_at(t->orders.b, z, p->batch) + gt_rows_group(&t->rows, p, i);
     for (int64_t q = 0; q < p->k; q++)
         y[q] = gt_stack_value(&b, t->b.seed, at, p->trans_b ? j : q, p->trans_b ? q : j,
                               t->spec.mode);
@@ -196,7 +198,7 @@ static gt_status agree_product(struct gt_case *t, int64_t z, double *x, double *
     const size_t size = gt_type_size(t->checker->wide);
     gt_status status = GEMMTUNE_OK;
     for (int64_t j = 0; j < p->n; j++)
-        column_of_b(y + j * p->k, t, z, j);
+        column_of_b(y + j * p->k, t, z, 0, j);
     for (int64_t i = 0; status == GEMMTUNE_OK && i < p->m; i++) {
         row_of_a(x, t, z, i);
         for (int64_t j = 0; status == GEMMTUNE_OK && j < p->n; j++) {
@@ -240,7 +242,7 @@ static gt_status agree_sampled(struct gt_case *t, int64_t samples, double *x, do
         status = gt_rig_head(t->checker->rig)
                      ->ops->read(t->checker->rig, t->r, e * size, bytes, size, err);
         row_of_a(x, t, place_of(p, e).z, place_of(p, e).row);
-        column_of_b(y, t, place_of(p, e).z, place_of(p, e).col);
+        column_of_b(y, t, place_of(p, e).z, place_of(p, e).row, place_of(p, e).col);
         if (status == GEMMTUNE_OK)
             status = agree(t, e, x, y, bytes, err);
     }
@@ -251,7 +253,7 @@ static gt_status host_check(struct gt_case *t, struct gt_err *err) {
     const gemmtune_problem *p = &t->spec.problem;
     const int64_t depth = p->k > 1 ? p->k : 1;
     const int64_t samples = HOST_MACS / depth > 16 ? HOST_MACS / depth : 16;
-    const bool all = gt_case_elements(p) <= samples;
+    const bool all = gt_case_elements(p) <= samples && t->rows.host == NULL;
     double *x = malloc((size_t)depth * sizeof *x);
     double *y = malloc((size_t)(depth * (all && p->n > 1 ? p->n : 1)) * sizeof *y);
     gt_status status;
@@ -304,6 +306,8 @@ gt_status gt_case_create(struct gt_case **out, struct gt_checker *c,
     if (status == GEMMTUNE_OK)
         status = make_lists(t, err);
     if (status == GEMMTUNE_OK)
+        status = gt_rows_create(&t->rows, c->rig, &t->asked, spec->spread, spec->seed, err);
+    if (status == GEMMTUNE_OK)
         status = ops->alloc(&t->r, c->rig, r_bytes, err);
     if (status == GEMMTUNE_OK)
         status = ops->alloc(&t->s, c->rig, r_bytes, err);
@@ -327,6 +331,7 @@ void gt_case_destroy(struct gt_case *t) {
     clear_operand(&t->a, t->checker);
     clear_operand(&t->b, t->checker);
     gt_lists_clear(&t->lists, t->checker->rig);
+    gt_rows_clear(&t->rows, t->checker->rig);
     gt_fused_destroy(t);
     gt_checker_release(t->checker, t->r);
     gt_checker_release(t->checker, t->s);

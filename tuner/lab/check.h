@@ -36,6 +36,7 @@
 
 #include "runtime/exec.h"
 #include "tuner/lab/data.h"
+#include "tuner/lab/lists.h"
 #include "tuner/lab/product.h"
 #include "tuner/rig/rig.h"
 
@@ -83,6 +84,7 @@ struct gt_case_spec {
     bool finite;
     /* Products that round the sum to C's type ahead of the epilogue are checked as well. */
     bool rounds_sum;
+    enum gt_spread spread; /* of the rows of groups or products */
 };
 
 /* EDEVICE when host and device compute different references: the device cannot be trusted.

@@ -77,6 +77,7 @@ struct gt_case {
     struct gt_case_spec spec; /* its problem is gt_memory_of(asked) */
     struct gt_orders orders;
     struct gt_lists lists;
+    struct gt_rows rows;
     struct gt_guarded a, b;
     /* The reference and its size, in the wide type: `batch` matrices of m x n, packed. With
      * an epilogue they are those of acc, and live until the ranges are made. */
@@ -92,7 +93,7 @@ static inline int64_t gt_guarded_bytes(int64_t bytes) {
 
 /* Elements of C that products compute. */
 static inline int64_t gt_case_elements(const gemmtune_problem *p) {
-    return gt_bytes_product(p->batch, p->m * p->n);
+    return gt_bytes_product(gt_problem_outputs(p), p->m * p->n);
 }
 
 /* Whether results must equal the reference, rounded to C's type, bit by bit. */

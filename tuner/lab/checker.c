@@ -278,7 +278,7 @@ gt_status gt_checker_reference(struct gt_case *t, void *c, struct gt_err *err) {
     push_int(&l, p->k);
     push_int(&l, p->trans_a == GEMMTUNE_TRANS);
     push_int(&l, p->trans_b == GEMMTUNE_TRANS);
-    push_long(&l, p->batch);
+    push_long(&l, gt_problem_outputs(p));
     push_wide(&l, t->checker, gt_case_alpha(t));
     push_ptr(&l, t->a.view);
     push_long(&l, p->lda);
@@ -294,6 +294,8 @@ gt_status gt_checker_reference(struct gt_case *t, void *c, struct gt_err *err) {
     push_long(&l, t->orders.a.shift);
     push_long(&l, t->orders.b.step);
     push_long(&l, t->orders.b.shift);
+    push_ptr(&l, t->rows.mem);
+    push_int(&l, p->batch_kind == GEMMTUNE_GROUPED_ROWS ? p->batch : 0);
     push_ptr(&l, t->r);
     push_ptr(&l, t->s);
     return run(t->checker, K_REFERENCE, gt_case_elements(p), &l, err);
@@ -311,11 +313,16 @@ gt_status gt_checker_compare(struct gt_case *t, int slot, struct gt_err *err) {
     push_long(&l, GT_GUARD / size);
     push_int(&l, p->m);
     push_int(&l, p->n);
-    push_long(&l, p->batch);
+    push_long(&l, gt_problem_outputs(p));
     push_long(&l, p->stride_c);
     push_long(&l, p->ldc);
     push_ptr(&l, t->r);
     push_ptr(&l, t->s);
+    push_ptr(&l, t->rows.used_mem);
+    push_int(&l, t->rows.used_mem != NULL);
+    push_int(&l, gt_case_reads_c(t));
+    push_int(&l, t->spec.mode);
+    push_long(&l, (int64_t)gt_case_seed_c(t));
     push_int(&l, !gt_case_is_exact(t));
     push_wide(&l, c, bound.sum);
     push_wide(&l, c, bound.rounding);

@@ -62,9 +62,10 @@ struct gt_stack gt_stack_of(const gemmtune_problem *p, int operand) {
                                       gt_problem_shape_c(p)};
     const gemmtune_dtype type[3] = {p->type_a, p->type_b, p->type_c};
     const int64_t ld[3] = {p->lda, p->ldb, p->ldc};
+    const int64_t outputs = gt_problem_outputs(p), count[3] = {outputs, p->batch, outputs};
     const int64_t stride[3] = {p->stride_a, p->stride_b, p->stride_c};
     return (struct gt_stack){.type = type[operand],
-                             .count = stride[operand] == 0 ? 1 : p->batch,
+                             .count = stride[operand] == 0 ? 1 : count[operand],
                              .stride = stride[operand],
                              .rows = shape[operand].rows,
                              .cols = shape[operand].cols,

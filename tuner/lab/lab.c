@@ -138,6 +138,7 @@ static gemmtune_problem small_problem(const struct small *s,
     p.lda = padded(s, p.trans_a ? p.m : p.k, 1, p.type_a);
     p.ldb = padded(s, p.trans_b ? p.k : p.n, 2, p.type_b);
     p.ldc = padded(s, p.n, 3, p.type_c);
+    p.expected_rows = gt_problem_rows_by_default(&p);
     space_products(&p, types, s);
     return p;
 }
@@ -199,6 +200,7 @@ static gt_status setup_smalls(struct gt_lab *lab, const gemmtune_problem *p, uin
             .mode = s->uniform ? GT_DATA_UNIFORM : gt_data_exact(p, s->k),
             .seed = seed + (uint64_t)i + 10,
             .finite = s->finite,
+            .spread = GT_SPREAD_UNEVEN,
         };
         status = gt_case_create(&lab->small[i], lab->checker, &spec, err);
     }
@@ -235,7 +237,9 @@ static gt_status setup_timed(struct gt_lab *lab, const gemmtune_problem *p, uint
                                           .seed = seed + (uint64_t)i,
                                           /* like the C of a timed product */
                                           .finite = i == 1,
-                                          .rounds_sum = lab->rounds_sum};
+                                          .rounds_sum = lab->rounds_sum,
+                                          .spread =
+                                              i == 1 ? GT_SPREAD_EVEN : GT_SPREAD_UNEVEN};
         status = gt_case_create(&lab->timed[i], lab->checker, &spec, err);
     }
     return status;
@@ -254,6 +258,7 @@ static gt_status setup_own(struct gt_lab *lab, const gemmtune_problem *p, uint64
             .mode = o->uniform ? GT_DATA_UNIFORM : gt_data_exact(p, p->k),
             .seed = seed + (uint64_t)i + 30,
             .finite = o->finite,
+            .spread = GT_SPREAD_UNEVEN,
         };
         status = gt_case_create(&lab->own[i], lab->checker, &spec, err);
     }
@@ -267,7 +272,7 @@ static int64_t largest_buffer(const gemmtune_problem *asked) {
         gt_problem_elems_a(p) * (int64_t)gt_type_size(p->type_a),
         gt_problem_elems_b(p) * (int64_t)gt_type_size(p->type_b),
         c_bytes(p),
-        gt_bytes_product(gt_bytes_product(p->batch, p->m * p->n),
+        gt_bytes_product(gt_bytes_product(gt_problem_outputs(p), p->m * p->n),
                          (int64_t)gt_type_size(gt_type_wide(p->type_acc))),
     };
     int64_t most = 0;

@@ -21,6 +21,7 @@ struct gt_sets {
     void *mem[3]; /* all A, all B, all C */
     void *view[3][GT_SETS_MAX];
     struct gt_lists lists[GT_SETS_MAX];
+    struct gt_rows rows; /* of all sets */
 };
 
 /* What kernels take for an operand of a set: its matrices, or the pointers to them. */

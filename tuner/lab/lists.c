@@ -3,7 +3,9 @@
 #include "tuner/lab/lists.h"
 
 #include "core/bytes.h"
+#include "core/mix.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +57,94 @@ struct gt_orders gt_orders_of(const gemmtune_problem *p) {
     return (struct gt_orders){.a = {coprime(n, n * 5 / 8 + 1), 1},
                               .b = {coprime(n, n * 3 / 8 + 1), 2},
                               .place = {coprime(n, n * 6 / 7 + 1), 3}};
+}
+
+/* ---- rows ---- */
+
+/* A number from 0 to 999 for group or product z. */
+static int64_t chance(uint64_t seed, int64_t z) {
+    return (int64_t)(gt_mix(seed + (uint64_t)z * GT_MIX_STEP) % 1000);
+}
+
+/* Rows of group or product z, before those of groups are scaled to their sum. */
+static int64_t weight(const gemmtune_problem *p, enum gt_spread spread, uint64_t seed,
+                      int64_t z) {
+    const int64_t expected = p->expected_rows, by_chance = chance(seed, z);
+    if (spread == GT_SPREAD_EVEN)
+        return expected * (750 + by_chance / 2) / 1000;
+    return by_chance < 300 ? 0 : by_chance < 400 ? p->m : p->m * chance(seed + 1, z) / 1000;
+}
+
+/* Groups share all rows; of uneven ones the last rows belong to none. */
+static void fill_ends(int32_t *rows, const gemmtune_problem *p, enum gt_spread spread,
+                      uint64_t seed) {
+    const bool even = spread == GT_SPREAD_EVEN;
+    const double expected = (double)p->expected_rows * (double)p->batch;
+    const double most = (double)p->m - (even ? 0 : floor((double)p->m / 9));
+    const double all = even && expected < most ? expected : most;
+    double sum = 0, before = 0;
+    for (int64_t z = 0; z < p->batch; z++)
+        sum += (double)weight(p, spread, seed, z);
+    for (int64_t z = 0; z < p->batch; z++) {
+        before += (double)weight(p, spread, seed, z);
+        rows[z] = sum > 0 ? (int32_t)floor(all * (before / sum)) : 0;
+    }
+}
+
+static int64_t clipped(int64_t rows, const gemmtune_problem *p) {
+    return rows < p->m ? rows : p->m;
+}
+
+void gt_rows_fill(int32_t *rows, const gemmtune_problem *p, enum gt_spread spread,
+                  uint64_t seed) {
+    if (p->batch_kind == GEMMTUNE_GROUPED_ROWS)
+        fill_ends(rows, p, spread, seed);
+    else
+        for (int64_t z = 0; z < p->batch; z++)
+            rows[z] = (int32_t)clipped(weight(p, spread, seed, z), p);
+}
+
+static gt_status write_rows(void **mem, struct gt_rig *rig, const int32_t *host,
+                            int64_t count, struct gt_err *err) {
+    const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;
+    const int64_t bytes = count * (int64_t)sizeof *host;
+    const gt_status status = ops->alloc(mem, rig, bytes, err);
+    return status == GEMMTUNE_OK ? ops->write(rig, *mem, 0, host, bytes, err) : status;
+}
+
+gt_status gt_rows_create(struct gt_rows *out, struct gt_rig *rig, const gemmtune_problem *p,
+                         enum gt_spread spread, uint64_t seed, struct gt_err *err) {
+    const bool grouped = p->batch_kind == GEMMTUNE_GROUPED_ROWS;
+    memset(out, 0, sizeof *out);
+    if (!gt_problem_has_rows(p))
+        return GEMMTUNE_OK;
+    out->host = calloc((size_t)p->batch, sizeof *out->host);
+    if (out->host == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for rows");
+    gt_rows_fill(out->host, p, spread, seed);
+    out->used = grouped ? out->host + p->batch - 1 : out->host;
+    gt_status status = write_rows(&out->mem, rig, out->host, p->batch, err);
+    if (status == GEMMTUNE_OK)
+        status = write_rows(&out->used_mem, rig, out->used, gt_problem_outputs(p), err);
+    return status;
+}
+
+void gt_rows_clear(struct gt_rows *rows, struct gt_rig *rig) {
+    if (rows->mem != NULL)
+        gt_rig_head(rig)->ops->release(rig, rows->mem);
+    if (rows->used_mem != NULL)
+        gt_rig_head(rig)->ops->release(rig, rows->used_mem);
+    free(rows->host);
+    memset(rows, 0, sizeof *rows);
+}
+
+int64_t gt_rows_group(const struct gt_rows *rows, const gemmtune_problem *p, int64_t i) {
+    int64_t g = 0;
+    if (p->batch_kind != GEMMTUNE_GROUPED_ROWS)
+        return 0;
+    while (g < p->batch - 1 && i >= rows->host[g])
+        g++;
+    return g;
 }
 
 /* ---- lists ---- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lists.h - the lists that a batch without strides takes beside its matrices: pointers to
- * the matrices. In memory they are a strided batch with gaps, in another order.
+ * lists.h - the lists that a batch without strides takes beside its matrices. They are
+ * pointers to the matrices, which in memory are a strided batch with gaps, in another
+ * order. Or they are the rows of groups and of products.
  */
 #ifndef GT_TUNER_LAB_LISTS_H
 #define GT_TUNER_LAB_LISTS_H
@@ -36,6 +37,28 @@ struct gt_lists {
     void *mem;
     void *view[3]; /* of A, B and C; NULL: matrices lie at strides */
 };
+
+/* How long groups and products are. EVEN: as many rows as the problem expects, a quarter
+ * more or less. UNEVEN: any number, 0 among them, and the last rows of A belong to no
+ * group. */
+enum gt_spread { GT_SPREAD_EVEN, GT_SPREAD_UNEVEN };
+
+/* The rows of a problem that has them, as a call gives them: `batch` numbers. */
+void gt_rows_fill(int32_t *rows, const gemmtune_problem *p, enum gt_spread spread,
+                  uint64_t seed);
+
+/* The rows of a problem on the host and on the device. */
+struct gt_rows {
+    int32_t *host; /* `batch` numbers; NULL: the problem has none */
+    int32_t *used; /* rows that are computed in each matrix of C */
+    void *mem, *used_mem;
+};
+
+gt_status gt_rows_create(struct gt_rows *out, struct gt_rig *rig, const gemmtune_problem *p,
+                         enum gt_spread spread, uint64_t seed, struct gt_err *err);
+void gt_rows_clear(struct gt_rows *rows, struct gt_rig *rig);
+/* The group that has row i of A and C; 0 where rows are not grouped. */
+int64_t gt_rows_group(const struct gt_rows *rows, const gemmtune_problem *p, int64_t i);
 
 /* Device bytes of the lists of a problem. */
 int64_t gt_lists_bytes(const gemmtune_problem *p);

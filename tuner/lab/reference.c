@@ -195,7 +195,8 @@ static const struct {
 };
 
 static product_fn choose(enum gt_cpu which, const gemmtune_problem *p) {
-    if (p->type_a != p->type_c || p->type_b != p->type_c || p->epilogue != NULL)
+    if (p->type_a != p->type_c || p->type_b != p->type_c || p->epilogue != NULL ||
+        gt_problem_has_rows(p))
         return NULL;
     for (size_t i = 0; i < sizeof products / sizeof *products; i++)
         if (products[i].type == p->type_c)

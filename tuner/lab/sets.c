@@ -105,6 +105,8 @@ gt_status gt_sets_create(struct gt_lab *lab, const gemmtune_problem *p, uint64_t
     if (status == GEMMTUNE_OK)
         status = make_lists(lab, p, err);
     if (status == GEMMTUNE_OK)
+        status = gt_rows_create(&lab->sets.rows, lab->rig, p, GT_SPREAD_EVEN, seed, err);
+    if (status == GEMMTUNE_OK)
         status = gt_rig_head(lab->rig)->ops->finish(lab->rig, err);
     return status;
 }
@@ -113,6 +115,7 @@ void gt_sets_clear(struct gt_lab *lab) {
     const struct gt_rig_ops *ops = gt_rig_head(lab->rig)->ops;
     for (int i = 0; i < lab->sets.count; i++)
         gt_lists_clear(&lab->sets.lists[i], lab->rig);
+    gt_rows_clear(&lab->sets.rows, lab->rig);
     for (int o = 0; o < 3; o++) {
         for (int i = 0; i < lab->sets.count; i++)
             if (lab->sets.view[o][i])

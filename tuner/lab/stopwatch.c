@@ -50,6 +50,7 @@ static gt_status enqueue(void *user, struct gt_err *err) {
                                .beta = &w->beta,
                                .c = gt_sets_argument(s, 2, set),
                                .workspace = w->workspace,
+                               .rows = s->rows.mem,
                                .stream = w->stream};
         gt_fused_call(&call, &operands, w->lab->timed[1]);
         status = w->product.enqueue(w->product.self, &call, err);

@@ -263,7 +263,8 @@ GT_INLINE gt_long gt_owner(gt_long at, gt_long count, gt_long stride, gt_long ro
 
 /* r = alpha op(A) op(B) + beta C0 and, for floating point, s = |alpha| |A| |B| + |beta|
  * |C0|, both m x n packed, of all products of a batch, in the order of C's matrices. Matrix
- * z of C belongs to matrix (z step_a + shift_a) mod count of A, and so for B. With alpha 0
+ * z of C belongs to matrix (z step_a + shift_a) mod count of A, and so for B. With `groups`
+ * above 0 the rows up to ends[g] belong to matrix g of B, and there is one C. With alpha 0
  * or k 0, A and B are not read; with beta 0, C0 is not read. */
 GT_KERNEL(gt_reference, 256, 1, 1)(int m, int n, int k, int ta, int tb, gt_long count,
                                     gt_wide alpha, gt_input all_a, gt_long lda,
@@ -271,13 +272,17 @@ GT_KERNEL(gt_reference, 256, 1, 1)(int m, int n, int k, int ta, int tb, gt_long 
                                     gt_long stride_b, gt_wide beta, gt_input all_c0,
                                     gt_long ldc, gt_long stride_c, gt_long step_a,
                                     gt_long shift_a, gt_long step_b, gt_long shift_b,
+                                    GT_GLOBAL const int *ends, int groups,
                                     GT_GLOBAL gt_wide *r, GT_GLOBAL gt_wide *s) {
     const gt_long one = (gt_long)m * n, step = (gt_long)GT_GRID_SIZE * 256;
     const int depth = alpha == 0 ? 0 : k;
     for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < count * one; e += step) {
         const gt_long z = e / one, i = e % one / n, j = e % n;
         gt_input a = all_a + (z * step_a + shift_a) % count * stride_a * GT_BYTES_A;
-        gt_input b = all_b + (z * step_b + shift_b) % count * stride_b * GT_BYTES_B;
+        gt_long y = (z * step_b + shift_b) % count;
+        for (int g = 0; g < groups - 1 && i >= ends[g]; g++)
+            y = g + 1;
+        gt_input b = all_b + y * stride_b * GT_BYTES_B;
         gt_input c0 = all_c0 + z * stride_c * GT_BYTES_C;
         gt_wide sum = 0;
 #if !GT_WIDE_I32
@@ -324,7 +329,8 @@ GT_KERNEL(gt_reference, 256, 1, 1)(int m, int n, int k, int ta, int tb, gt_long 
 
 /* Checks every element of a buffer of `total` elements in which C starts at `front`: count
  * matrices, `stride` apart. Elements of C are compared with r. All others (guard zones,
- * padding of rows, gaps between matrices) must still hold their value from before the
+ * padding of rows, gaps between matrices, and with `limited` the rows of matrix z from
+ * rows[z] on, which with `old` hold C0) must still hold their value from before the
  * product: the poison word, or with `finite` row 0 of the generator with `seed`. Adds wrong
  * elements to found[0], touched ones outside C to found[1]. An element is right when it is
  * r rounded to C's type, or with `loose` when |c - r| <= tol * s + ulp * max(|r|, least).
@@ -332,7 +338,9 @@ GT_KERNEL(gt_reference, 256, 1, 1)(int m, int n, int k, int ta, int tb, gt_long 
 GT_KERNEL(gt_compare, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int m, int n,
                                   gt_long count, gt_long stride, gt_long ldc,
                                   GT_GLOBAL const gt_wide *r,
-                                  GT_GLOBAL const gt_wide *s, int loose, gt_wide tol,
+                                  GT_GLOBAL const gt_wide *s,
+                                  GT_GLOBAL const int *rows, int limited, int old,
+                                  int old_mode, gt_ulong old_seed, int loose, gt_wide tol,
                                   gt_wide ulp, gt_wide least, unsigned int poison,
                                   int finite, gt_ulong seed, GT_GLOBAL unsigned int *found,
                                   int slot) {
@@ -342,7 +350,11 @@ GT_KERNEL(gt_compare, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int m
         const gt_long z = gt_owner(e - front, count, stride, m, n, ldc);
         const gt_long at = e - front - z * stride; /* in matrix z */
         const gt_wide got = gt_get(c, e, GT_BYTES_C, GT_BITS_C);
-        if (z < 0) {
+        const int left_out = z >= 0 && limited && at / ldc >= rows[z];
+        if (left_out && old) {
+            touched += got != gt_datum_at(old_seed, e - front, ldc, old_mode, GT_BYTES_C,
+                                          GT_BITS_C);
+        } else if (z < 0 || left_out) {
             touched += finite ? got != gt_datum(seed, 0, e, 1, GT_BYTES_C, GT_BITS_C)
                               : !gt_poisoned(c, e, GT_BYTES_C, poison);
         } else {
