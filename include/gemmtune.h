@@ -281,6 +281,17 @@ GEMMTUNE_API gemmtune_status gemmtune_plan_create(gemmtune_plan **out, gemmtune_
                                                   const gemmtune_problem *p,
                                                   gemmtune_match worst,
                                                   size_t workspace_max);
+
+/* gemmtune_plan_create that never waits for a compiler: the fastest known kernel among
+ * those that are in the image cache. Run it while another thread makes the plan that
+ * gemmtune_plan_create would choose. The plan refuses pointers that are not aligned when no
+ * kernel for these is cached. ENOTFOUND: none of the 64 kernels that were preferred is
+ * cached; through OpenCL none ever is. */
+GEMMTUNE_API gemmtune_status gemmtune_plan_create_cached(gemmtune_plan **out,
+                                                         gemmtune_ctx *ctx,
+                                                         const gemmtune_problem *p,
+                                                         gemmtune_match worst,
+                                                         size_t workspace_max);
 GEMMTUNE_API void gemmtune_plan_destroy(gemmtune_plan *plan);
 
 /* gemmtune_plan_describe for callers without a C compiler. */

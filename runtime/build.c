@@ -103,3 +103,30 @@ gt_status gt_build(struct gt_image *image, const struct gt_driver *driver,
         (void)close(folder);
     return status;
 }
+
+/* Takes the image out of the cache by the toolchain of a compiler that is loaded. */
+static bool take_by_loaded(struct gt_image *image, int folder,
+                           const struct gt_driver *driver, const struct gt_device *device,
+                           const char *source) {
+    char toolchain[GT_TOOLCHAIN_MAX], key[GT_CACHE_KEY_SIZE];
+    if (driver->toolchain(toolchain, device, NULL) != GEMMTUNE_OK)
+        return false;
+    key_of(key, driver, device, toolchain, source);
+    return gt_cache_take(image, folder, key);
+}
+
+bool gt_build_find(struct gt_image *image, const struct gt_driver *driver,
+                   const struct gt_device *device, const char *source) {
+    char libraries[GT_CACHE_KEY_SIZE] = "";
+    gt_image_init(image);
+    const int folder = driver->keeps_images ? gt_cache_open() : -1;
+    if (folder < 0)
+        return false;
+    if (driver->libraries != NULL)
+        driver->libraries(libraries, device);
+    const bool found = libraries[0] != '\0'
+                           ? recall(image, folder, libraries, driver, device, source)
+                           : take_by_loaded(image, folder, driver, device, source);
+    (void)close(folder);
+    return found;
+}

@@ -18,5 +18,8 @@ struct gt_build_stats {
 gt_status gt_build(struct gt_image *image, const struct gt_driver *driver,
                    const struct gt_device *device, const char *source,
                    struct gt_build_stats *stats, struct gt_err *err);
+/* Takes an image from the cache, and loads no compiler. False when it is not there. */
+bool gt_build_find(struct gt_image *image, const struct gt_driver *driver,
+                   const struct gt_device *device, const char *source);
 
 #endif

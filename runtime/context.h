@@ -37,10 +37,11 @@ static inline const struct gt_device *gt_ctx_device(const gemmtune_ctx *ctx) {
 gt_status gt_plan_cache_init(struct gt_plan_cache *cache, struct gt_err *err);
 void gt_plan_cache_clear(struct gt_plan_cache *cache); /* with every plan in it */
 
-/* gemmtune_plan_create for a canonical problem. */
+/* gemmtune_plan_create, or with `only_cached` gemmtune_plan_create_cached, for a canonical
+ * problem. */
 gt_status gt_plan_make(gemmtune_plan **out, gemmtune_ctx *ctx,
                        const gemmtune_problem *canonical, gemmtune_match worst,
-                       size_t workspace_max, struct gt_err *err);
+                       size_t workspace_max, bool only_cached, struct gt_err *err);
 
 /* The context's own plan of a canonical problem, made at first use. It lives as long as the
  * context. */

@@ -212,6 +212,19 @@ gt_status gt_exec_build(struct gt_exec **out, struct gt_gpu *gpu, const struct g
     return gt_fail_within(err, status, "family %s", fit->binding.family->name);
 }
 
+bool gt_exec_is_cached(const struct gt_gpu *gpu, const struct gt_fit *fit) {
+    struct gt_image image = {0};
+    char *source = NULL;
+    bool cached = is_empty(&fit->problem);
+    if (!cached &&
+        gt_source_of(&source, &fit->binding, device_of(gpu), NULL) == GEMMTUNE_OK) {
+        cached = gt_build_find(&image, gpu->driver, device_of(gpu), source);
+        gt_image_clear(&image);
+    }
+    free(source);
+    return cached;
+}
+
 gt_status gt_exec_create(struct gt_exec **out, struct gt_gpu *gpu,
                          const struct gt_family *family, const struct gt_point *point,
                          const gemmtune_problem *p, char **log, struct gt_err *err) {

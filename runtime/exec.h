@@ -25,6 +25,9 @@ struct gt_exec_info {
     const char *log;          /* the compiler's messages */
 };
 
+/* Whether gt_exec_build would find the image in the cache. Loads no compiler. */
+bool gt_exec_is_cached(const struct gt_gpu *gpu, const struct gt_fit *fit);
+
 /* Builds and loads the kernels of a point that was fitted to a problem on the gpu's device;
  * the fit is copied. EINVAL: the driver refuses a tensor map; EBUILD: the compiler refuses
  * the source; EDEVICE: the driver failed; ENOMEM. On EBUILD and EDEVICE *log (may be NULL;

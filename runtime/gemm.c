@@ -120,7 +120,7 @@ static gt_status add(const gemmtune_plan **out, gemmtune_ctx *ctx,
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     }
     const gt_status status =
-        gt_plan_make(&e->plan, ctx, p, GEMMTUNE_MATCH_DEFAULT, workspace_max, err);
+        gt_plan_make(&e->plan, ctx, p, GEMMTUNE_MATCH_DEFAULT, workspace_max, false, err);
     if (status != GEMMTUNE_OK) {
         free(e);
         return status;

@@ -48,7 +48,7 @@ static bool suits(struct gt_choice *out, const struct gt_lookup *l, struct gt_er
         return false;
     if (l->query.skip == NULL || !l->query.skip(l->query.user, out))
         return true;
-    (void)gt_fail(last, GEMMTUNE_EBUILD, "it did not build before");
+    (void)gt_fail(last, GEMMTUNE_EBUILD, "it did not build before, or was not built");
     return false;
 }
 
@@ -104,6 +104,13 @@ static void explain_start(struct gt_choice *out, const struct gt_lookup *l,
 
 /* ---- the choice ------------------------------------------------------------------ */
 
+/* The expected loss of an option: its doubt and, when better ones did not suit, what its
+ * forecast is behind theirs. */
+static double loss_of(const struct gt_forecasts *all, int i) {
+    const double least_ns = fmin(all->item[0].ns, all->item[i].ns);
+    return fmax(expm1(all->item[i].cost - log(least_ns)), loss_least);
+}
+
 /* The first option that suits. */
 static bool choose_option(struct gt_choice *out, const struct gt_lookup *l,
                           struct gt_forecasts *all, size_t tuned, struct gt_err *last) {
@@ -114,7 +121,7 @@ static bool choose_option(struct gt_choice *out, const struct gt_lookup *l,
         out->match = o->from != NULL ? o->from->match : GEMMTUNE_MATCH_DEFAULT;
         out->known = o->from != NULL ? o->from->known : NULL;
         out->family = o->family;
-        out->expected_loss = fmax(expm1(o->cost - log(o->ns)), loss_least);
+        out->expected_loss = loss_of(all, i);
         gt_forecast_point(&out->point, o);
         if (o->from != NULL)
             explain_record(out, l, o, all->count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_driver.h - a made-up driver and a database for tests of plans. gt_driver_of,
- * gt_build and gt_image_clear below replace the library's. */
+ * gt_build, gt_build_find and gt_image_clear below replace the library's. */
 #ifndef GT_TESTS_UNIT_PLAN_DRIVER_H
 #define GT_TESTS_UNIT_PLAN_DRIVER_H
 
@@ -45,7 +45,8 @@ static _Thread_local struct {
 
 static atomic_int builds, loaded, contexts;
 
-static const char *bad_source; /* a build whose source holds this fails */
+static const char *bad_source;    /* a build whose source holds this fails */
+static const char *cached_source; /* a source that holds this has an image in the cache */
 
 static inline gt_status fake_open(struct gt_gpu **out, const gemmtune_target *target,
                                   struct gt_err *err) {
@@ -174,6 +175,14 @@ gt_status gt_build(struct gt_image *image, const struct gt_driver *driver,
         return gt_fail(err, GEMMTUNE_EBUILD, "line 1: no");
     image->bytes = strdup("image");
     return GEMMTUNE_OK;
+}
+
+bool gt_build_find(struct gt_image *image, const struct gt_driver *driver,
+                   const struct gt_device *device, const char *source) {
+    (void)image;
+    (void)driver;
+    (void)device;
+    return cached_source != NULL && strstr(source, cached_source) != NULL;
 }
 
 void gt_image_clear(struct gt_image *image) {

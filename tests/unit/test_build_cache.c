@@ -123,6 +123,30 @@ static bool build(const char *source) {
     return stats.cached;
 }
 
+/* Whether the image is found. That compiles nothing. */
+static bool find(const char *source) {
+    struct gt_image image;
+    const int before = builds;
+    const bool found = gt_build_find(&image, &fake, &device, source);
+    assert_int_equal(builds, before);
+    assert_true(!found || image.size == strlen(source));
+    gt_image_clear(&image);
+    return found;
+}
+
+static void test_find(void **state) {
+    (void)state;
+    assert_false(find("kernel"));
+    assert_false(build("kernel"));
+    assert_true(find("kernel"));
+    assert_false(find("another kernel"));
+    chain = "fake 2.0 -O3";
+    assert_false(find("kernel"));
+    chain = "fake 1.0 -O3";
+    fake.keeps_images = false;
+    assert_false(find("kernel"));
+}
+
 /* The path of the only image in the folder. */
 static const char *the_entry(void) {
     static char path[512];
@@ -735,6 +759,7 @@ int main(void) {
 #define CASE(f)  cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         CASE(test_hit_and_miss),
+        CASE(test_find),
         CASE(test_entry_is_private),
         CASE(test_key),
         CASE(test_not_cacheable),

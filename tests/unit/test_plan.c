@@ -38,6 +38,39 @@ static void test_describe(void **state) {
     close_all(ctx);
 }
 
+/* The kernel that was tuned is not cached: the plan has one that is, says what it expects
+ * to lose, and compiles nothing else. */
+static void test_cached(void **state) {
+    gemmtune_plan_info info = {.struct_size = sizeof info};
+    gemmtune_problem p;
+    gemmtune_plan *plan;
+    (void)state;
+    gemmtune_ctx *ctx = opened(GEMMTUNE_CUDA);
+    assert_int_equal(gemmtune_problem_parse(&p, "f32-nn-1024x1024x1024"), GEMMTUNE_OK);
+    assert_int_equal(gemmtune_plan_create_cached(&plan, ctx, &p, GEMMTUNE_MATCH_DEFAULT, 0),
+                     GEMMTUNE_ENOTFOUND);
+    assert_null(plan);
+    assert_int_equal(builds, 0);
+    cached_source = "#define GT_VA 4\n";
+    assert_int_equal(gemmtune_plan_create_cached(&plan, ctx, &p, GEMMTUNE_MATCH_EXACT, 0),
+                     GEMMTUNE_OK);
+    gemmtune_plan_describe(plan, &info);
+    assert_true(info.expected_loss == 0);
+    gemmtune_plan_destroy(plan);
+    cached_source = "#define GT_VA 2\n";
+    assert_int_equal(gemmtune_plan_create_cached(&plan, ctx, &p, GEMMTUNE_MATCH_EXACT, 0),
+                     GEMMTUNE_ENOTFOUND);
+    assert_int_equal(gemmtune_plan_create_cached(&plan, ctx, &p, GEMMTUNE_MATCH_DEFAULT, 0),
+                     GEMMTUNE_OK);
+    gemmtune_plan_describe(plan, &info);
+    assert_non_null(strstr(info.params, "VA=2"));
+    assert_true(info.expected_loss > 0);
+    gemmtune_plan_destroy(plan);
+    assert_int_equal(builds, 2);
+    cached_source = NULL;
+    close_all(ctx);
+}
+
 static void test_arguments(void **state) {
     (void)state;
     gemmtune_ctx *ctx = opened(GEMMTUNE_CUDA);
@@ -192,6 +225,7 @@ static void test_scalars_of_each_type(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_cached),
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_column_major_exchanges_operands),
         cmocka_unit_test(test_unaligned_pointers),
