@@ -306,7 +306,7 @@ setup:
 
 C_FILES := $(wildcard $(foreach d,include core db runtime runtime/* tuner/* tests tests/* tests/fake/* \
     examples,$d/*.[ch]))
-SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
+SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %/compare-torch,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
     $(wildcard configs/slurm/*)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
 

@@ -306,6 +306,7 @@ static void test_lists_of_comparisons(void **state) {
          "f32-nt-8192x1024x512,epi=swiglu"},
         {"configs/bench-split.json", 30, "f32@split-nn-256x256x256",
          "f32@split-tt-4096x4096x4096"},
+        {"configs/bench-torch.json", 10, "bf16-nt-4096x4096x4096", "bf16-nt-64x64x65536"},
         {"configs/bench-residues.json", 15, "f64@residues-nn-1024x1024x1024",
          "f64@residues-nn-8192x8192x1024"},
     };
