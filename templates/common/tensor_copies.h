@@ -2,8 +2,9 @@
 /*
  * tensor_copies.h - copies of boxes of a matrix that a tensor map describes ("tensor_maps"
  * of space.json), in both directions. One thread starts a copy. Places in shared memory are
- * addresses, aligned to 128 bytes, or to 1024 when the map has a swizzle. CUDA from sm_90
- * on.
+ * addresses, aligned to 128 bytes, or to 1024 when the map has a swizzle. `inner` times an
+ * element's size is a multiple of 16: the hardware refuses boxes that begin elsewhere in a
+ * row, though PTX does not say so. CUDA from sm_90 on.
  */
 #if !GT_OPENCL && __CUDA_ARCH__ >= 900
 GT_INLINE void gt_map_prefetch(const struct gt_tensor_map *map) {

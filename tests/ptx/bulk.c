@@ -223,6 +223,10 @@ static void read_map(struct flight *f, struct thread *t, const struct ins *ins,
              f->map.rank);
     f->is_tensor = true;
     f->bytes = f->map.element;
+    const int32_t first_byte = (int32_t)get(t, ins, first) * (int32_t)f->map.element;
+    if (first_byte % 16 != 0) /* an H200 calls it an illegal instruction */
+        fail(t, ins, PTX_FAILED, "a box begins at byte %d of a row, not a multiple of 16",
+             (int)first_byte);
     for (unsigned d = 0; d < count; d++) {
         f->at[d] = (int32_t)get(t, ins, first + d);
         f->bytes *= f->map.box[d];

@@ -298,7 +298,7 @@ static void test_every_layout(void **state) {
 
 /* ---- boxes to and from global memory ---- */
 
-/* A box of 16 x 4 words at (-2, 1) of a tensor of 20 x 4, in and out again: what lies
+/* A box of 16 x 4 words at (-4, 1) of a tensor of 20 x 4, in and out again: what lies
  * outside is zero in shared memory, and stays as it is in global memory. */
 static void boxes(const char *store, int swizzle, int times) {
     struct text t = begin_kernel();
@@ -324,10 +324,10 @@ static void boxes(const char *store, int swizzle, int times) {
         "mbarrier.init.shared::cta.b64 [smem], 1;\n"
         "mbarrier.arrive.expect_tx.shared::cta.b64 _, [smem], %d;\n"
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-        " [smem+1024], [map_a, {-2, 1}], [smem];\n"
+        " [smem+1024], [map_a, {-4, 1}], [smem];\n"
         "again: mbarrier.try_wait.parity.shared::cta.b64 %%p1, [smem], 0;\n"
         "@!%%p1 bra again;\n"
-        "%s [map_b, {-2, 1}], [smem+1024];\n"
+        "%s [map_b, {-4, 1}], [smem+1024];\n"
         "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n",
         bytes, store);
     const struct run how = {.threads = 1, .smem = 2048, .a = map, .b = out};
@@ -339,9 +339,42 @@ static void boxes(const char *store, int swizzle, int times) {
     memcpy(got, memory + 65536, sizeof got);
     for (int i = 0; i < 4; i++)
         for (int c = 0; c < 24; c++) {
-            const bool inside = i >= 1 && c < (int)map.box[0] - 2 && c < 20;
+            const bool inside = i >= 1 && c < (int)map.box[0] - 4 && c < 20;
             assert_int_equal(got[i][c], inside ? times * x[i][c] : x[i][c]);
         }
+}
+
+/* A box whose first word is `at` of a row begins at a multiple of 16 bytes, or fails. */
+static void box_at(int at, const char *why) {
+    struct text t = begin_kernel();
+    const struct ptx_tensor map = {.address = (uint64_t)(uintptr_t)memory,
+                                   .dims = {20, 4},
+                                   .strides = {4, 96},
+                                   .box = {16, 4},
+                                   .rank = 2,
+                                   .element = 4,
+                                   .kind = PTX_S32};
+    add(&t,
+        "mbarrier.init.shared::cta.b64 [smem], 1;\n"
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [smem], 256;\n"
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+        " [smem+1024], [map_a, {%d, 1}], [smem];\n"
+        "again: mbarrier.try_wait.parity.shared::cta.b64 %%p1, [smem], 0;\n"
+        "@!%%p1 bra again;\n",
+        at);
+    const struct run how = {.threads = 1, .smem = 2048, .a = map, .b = map};
+    const struct ptx_report r = run_kernel(&t, &how);
+    assert_int_equal(r.result, why ? PTX_FAILED : PTX_OK);
+    if (why)
+        assert_non_null(strstr(r.why, why));
+}
+
+static void test_box_beginnings(void **state) {
+    (void)state;
+    box_at(0, NULL);
+    box_at(4, NULL);
+    box_at(1, "a box begins at byte 4 of a row, not a multiple of 16");
+    box_at(-2, "a box begins at byte -8 of a row, not a multiple of 16");
 }
 
 static void test_boxes(void **state) {
@@ -354,6 +387,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_layout),
         cmocka_unit_test(test_boxes),
+        cmocka_unit_test(test_box_beginnings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
