@@ -36,7 +36,14 @@ is "the record has the name of the batch" \
 has "the library finds it" "$("$GEMMTUNE" lookup "$problem" --device 0 --db "$TMPDIR/a.db")" \
     "exact*naive"
 has "run checks it" "$("$GEMMTUNE" run "$problem" --device 0 --db "$TMPDIR/a.db" 2>&1)" \
-    "checked*correct"
+    "checked*correct*error*at most*in the mean"
+error() { # the error that run measures
+    "$GEMMTUNE" run "$1" --device 0 --no-cpu --json 2>/dev/null | sed -n \
+        's/.*"error_max": \([^,]*\), "error_mean": \([^,]*\),.*/\1 \2/p'
+}
+is "the error of f32" "$(error f32-nn-64x48x100 |
+    awk '{ print ($1 > 0.3 && $1 < 20), ($2 > 0.01 && $2 < 1) }')" "1 1"
+is "integers have none" "$(error i32-nn-8x8x8)" "null null"
 "$GEMMTUNE" bench "$problem" --device 0 --db "$TMPDIR/a.db" --against self >"$TMPDIR/out" 2>&1
 is "bench: exit 0" "$?" 0
 has "bench runs it through the library" "$(cat "$TMPDIR/out")" "$problem"

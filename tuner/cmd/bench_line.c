@@ -48,6 +48,16 @@ static double roofline_share(const struct gt_bench_report *r,
     return e->text || ns <= 0 ? 0 : gt_roofline_ns(&e->item->problem, &r->device) / ns;
 }
 
+/* Small products of a batch are as fast as the memory: this says how near they come. */
+static double bandwidth_share(const struct gt_bench_report *r,
+                              const struct gt_bench_entry *e) {
+    const double ns = e->line->own.time.median_ns,
+                 bytes_s = gt_device_bandwidth(&r->device);
+    return e->text || ns <= 0 || bytes_s <= 0
+               ? 0
+               : gt_problem_least_bytes(&e->item->problem) / bytes_s * 1e9 / ns;
+}
+
 /* A line of the report. */
 struct row {
     const struct gt_bench_report *report;
@@ -92,6 +102,8 @@ static gt_outcome outcome_of(const struct row *r) {
       "win, loss, or tie: the ratio's interval comes within the floor of 1")               \
     X("roofline", "% roof", COUNT, 0, gt_cell_known(roofline_share(r->report, r->e)),      \
       "least time that the device's peaks allow, over our time")                           \
+    X("bandwidth", NULL, COUNT, 0, gt_cell_known(bandwidth_share(r->report, r->e)),        \
+      "least time that the memory takes for A, B and C, over our time")                    \
     X("rounds", NULL, COUNT, 0, gt_cell_known(r->ours.samples), "samples of each side")    \
     X("dropped", NULL, COUNT, 0, r->e->line->dropped,                                      \
       "rounds left out because the device throttled its clock")                            \

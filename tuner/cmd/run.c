@@ -9,6 +9,7 @@
 #include "tuner/lab/reference.h"
 #include "tuner/cmd/session.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -84,6 +85,9 @@ static void print_people(const struct answer *a) {
            tuned->error[0] ? ": " : "", tuned->error, (unsigned long long)a->seed);
     if (tuned->outcome != GT_CORRECT)
         return;
+    if (tuned->has_error)
+        printf("error      %.3g at most, %.3g in the mean, in units of u |A||B|\n",
+               tuned->error_max, tuned->error_mean);
     print_rate("this", ns, flops, 0);
     if (baseline_ns(a) > 0)
         print_rate(a->candidate[1].family, baseline_ns(a), flops, ns);
@@ -111,6 +115,9 @@ static void print_json(const struct answer *a, const char *device) {
     gt_json_number(&first, "seed", (double)a->seed);
     gt_json_text(&first, "outcome", gt_outcome_word(tuned->outcome));
     gt_json_text(&first, "error", tuned->error[0] ? tuned->error : NULL);
+    gt_json_number(&first, "error_max", tuned->has_error ? tuned->error_max : (double)NAN);
+    gt_json_number(&first, "error_mean",
+                   tuned->has_error ? tuned->error_mean : (double)NAN);
     gt_json_number(&first, "median_ns", tuned->time.median_ns);
     gt_json_number(&first, "low_ns", tuned->time.low_ns);
     gt_json_number(&first, "high_ns", tuned->time.high_ns);

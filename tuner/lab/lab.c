@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lab.c - see lab.h: sets a problem up and checks kernels on it. Timing is in measure.c. */
 #include "core/bytes.h"
+#include "tuner/lab/check_internal.h"
 #include "tuner/lab/lab_internal.h"
 
 #include <stdio.h>
@@ -449,4 +450,12 @@ gt_status gt_lab_check(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab
 gt_status gt_lab_recheck(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
                          const struct gt_exec *e, struct gt_err *err) {
     return gt_check(right, why, lab->checker, &lab->timed[1], &e, 1, err);
+}
+
+gt_status gt_lab_error(struct gt_error *out, bool *measured, struct gt_lab *lab,
+                       struct gt_err *err) {
+    const gemmtune_problem *p = &lab->problem;
+    *measured =
+        gt_type_is_float(p->type_acc) && p->epilogue == NULL && p->m > 0 && p->n > 0;
+    return *measured ? gt_checker_error(out, lab->timed[1], err) : GEMMTUNE_OK;
 }

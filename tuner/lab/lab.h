@@ -53,6 +53,11 @@ gt_status gt_lab_check(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab
 gt_status gt_lab_recheck(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
                          const struct gt_exec *e, struct gt_err *err);
 
+/* The error of the product that was rechecked last. *measured is false for integers and for
+ * problems with an epilogue. */
+gt_status gt_lab_error(struct gt_error *out, bool *measured, struct gt_lab *lab,
+                       struct gt_err *err);
+
 /* Limits of a timing: of one kernel, of finalists in turn, or of the winners of several
  * runs. */
 struct gt_time_budget {

@@ -70,7 +70,11 @@ struct gt_result {
     int64_t workspace_bytes; /* the candidate's workspace for the problem */
     double compile_ms;       /* 0: from the cache */
     struct gt_spent spent;   /* of the whole job; only in the first result */
-    bool fatal;              /* the context is lost, so the worker must be replaced */
+    /* The error on the problem's random data, as struct gt_error has it; of finals alone.
+     */
+    bool has_error;
+    double error_max, error_mean;
+    bool fatal; /* the context is lost, so the worker must be replaced */
     char error[GT_VERDICT_TEXT_MAX];
 };
 

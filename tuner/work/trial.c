@@ -131,7 +131,17 @@ static bool plausible(const struct gt_measurement *m, const struct gt_device *d,
     return m->median_ns > FLOOR_NS && m->median_ns >= least;
 }
 
-static void judge(struct attempt *a, struct gt_lab *lab, const gemmtune_problem *p) {
+static gt_status measure_error(struct gt_result *r, struct gt_lab *lab,
+                               struct gt_err *err) {
+    struct gt_error error = {0, 0};
+    const gt_status status = gt_lab_error(&error, &r->has_error, lab, err);
+    r->error_max = error.most;
+    r->error_mean = error.mean;
+    return status;
+}
+
+static void judge(struct attempt *a, struct gt_lab *lab, const gemmtune_problem *p,
+                  enum gt_job_kind kind) {
     struct gt_err err = {""};
     char why[GT_VERDICT_MAX];
     bool right = false;
@@ -142,6 +152,8 @@ static void judge(struct attempt *a, struct gt_lab *lab, const gemmtune_problem 
         return;
     }
     gt_status status = gt_lab_recheck(&right, why, lab, a->exec, &err);
+    if (status == GEMMTUNE_OK && right && kind == GT_JOB_FINAL)
+        status = measure_error(a->result, lab, &err);
     if (status != GEMMTUNE_OK)
         fault(a, status, &err);
     else if (right)
@@ -228,7 +240,7 @@ gt_status gt_trial_run(struct gt_report *report, struct gt_lab *lab,
     spent->time_s = lap(&since);
     for (int i = 0; i < job->count; i++)
         if (a[i].exec)
-            judge(&a[i], lab, &p);
+            judge(&a[i], lab, &p, job->kind);
     for (int i = 0; i < job->count; i++)
         drop(&a[i]);
     spent->check_s += lap(&since);
