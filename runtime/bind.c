@@ -49,6 +49,8 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
         reason = "the family has no kernel for batches";
     else if (p->batch_kind != GEMMTUNE_BATCH_STRIDED && f->batching != GT_BATCHING_GRID)
         reason = "the family has kernels for strided batches only";
+    else if (gt_problem_has_pointers(p) && f->map_count > 0)
+        reason = "tensor maps describe matrices at strides only";
     else if (gt_problem_has_pointers(p) && !gt_driver_of(d->backend)->speaks_cuda)
         reason = "arrays of pointers need a CUDA device";
     else if (p->epilogue != NULL && !f->epilogue)
@@ -161,6 +163,8 @@ void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
     b->batch_kind = p->batch_kind;
     b->m = p->m;
     b->batch = p->batch;
+    b->stride[0] = gt_problem_outputs(p) > 1 ? p->stride_a : 0;
+    b->stride[1] = p->batch > 1 ? p->stride_b : 0;
     gt_builtin_values(b->value, d, p);
     b->epilogue = gt_epilogue_of(p);
     b->value[GT_IN_EPILOGUE] = b->epilogue != NULL;

@@ -261,6 +261,7 @@ struct gt_binding {
     /* Where rows are grouped or masked, M and BATCH are those of slots: see
      * templates/common/batch.h. These two are the problem's. */
     int64_t m, batch;
+    int64_t stride[2];                  /* of A and B in a batch, else 0 */
     int64_t slot_rows;                  /* rows of a slot; 0: there are no slots */
     const struct gt_epilogue *epilogue; /* of the problem, see core/epilogue_keep.h */
     int64_t value[GT_SYMBOLS_MAX];

@@ -27,6 +27,26 @@ static gt_status check_map(const struct gt_tiling *tiling, int64_t at,
                : gt_fail(err, GEMMTUNE_EINVAL, "this backend has no tensor maps");
 }
 
+/* In a batch a map has the matrices of all products, one below the other. So a stride must
+ * be whole rows. Slots of rows begin at rows of A. */
+static gt_status cover_batch(struct gt_tiling *t, gt_arg base, const struct gt_binding *b,
+                             struct gt_err *err) {
+    const bool of_a = base == GT_ARG_A;
+    const int64_t ld = b->value[of_a ? GT_IN_LDA : GT_IN_LDB];
+    const int64_t stride = b->stride[of_a ? 0 : 1];
+    if (!b->is_batch || (base != GT_ARG_A && base != GT_ARG_B))
+        return GEMMTUNE_OK;
+    if (stride % ld != 0)
+        return gt_fail(err, GEMMTUNE_EINVAL, "the stride of %c is not a number of rows",
+                       of_a ? 'A' : 'B');
+    if (of_a && b->slot_rows > 0 && b->value[GT_IN_TA] != 0)
+        return gt_fail(err, GEMMTUNE_EINVAL, "the rows of A are columns as it is stored");
+    if (of_a && b->slot_rows > 0)
+        t->outer = b->m;
+    t->outer += (b->batch - 1) * (stride / ld);
+    return GEMMTUNE_OK;
+}
+
 gt_status gt_map_add(struct gt_passes *out, const struct gt_map *map,
                      const struct gt_binding *b, const struct gt_device *d,
                      struct gt_err *err) {
@@ -45,6 +65,8 @@ gt_status gt_map_add(struct gt_passes *out, const struct gt_map *map,
         return status;
     for (size_t j = 0; j < sizeof rows / sizeof *rows && status == GEMMTUNE_OK; j++)
         status = gt_expr_eval(rows[j].to, rows[j].expr, b->value, err);
+    if (status == GEMMTUNE_OK)
+        status = cover_batch(t, out->map[i].base, b, err);
     t->type = out->map[i].base == GT_ARG_C ? b->dtype->c : b->dtype->a;
     if (status == GEMMTUNE_OK)
         status = check_map(t, out->map[i].at, d, err);

@@ -95,6 +95,19 @@ GT_ACROSS_WGMMA(multiply_add, GT_WN, GT_TYPE_X, GT_TYPE_Y)
 GT_WGMMA(multiply_add, GT_WN, GT_TYPE_X, GT_TYPE_Y, GT_ACROSS_X, GT_ACROSS_Y)
 #endif
 
+/* Tensor maps have the matrices of all products, one below the other. These are the rows
+ * ahead of the block's. */
+#ifndef GT_BATCH
+#define ROWS_BEFORE_A 0
+#define ROWS_BEFORE_B 0
+#elif GT_GROUPED || GT_MASKED
+#define ROWS_BEFORE_A GT_ROWS_BEFORE_A
+#define ROWS_BEFORE_B GT_ROWS_BEFORE_B
+#else
+#define ROWS_BEFORE_A ((int)(gt_product * stride_a / lda))
+#define ROWS_BEFORE_B ((int)(gt_product * stride_b / ldb))
+#endif
+
 /* The workspace has the copies of A and B, then the sums of parts. */
 #define PART_SUMS ((gt_acc *)((char *)workspace + GT_PACKED_A + GT_PACKED_B))
 
@@ -176,9 +189,10 @@ GT_INLINE void load_slab(int to, const struct gt_tensor_map *map, int along, int
     }
 }
 
+/* x0, y0: rows of the maps ahead of the product's. */
 GT_INLINE void produce(const struct plan *p, const struct ring *r,
                        const struct gt_tensor_map *map_x,
-                       const struct gt_tensor_map *map_y) {
+                       const struct gt_tensor_map *map_y, int x0, int y0) {
     struct gt_turn turn = {0, 0};
     GT_UNROLL_BY(1)
     for (int number = p->first; number < p->items; number += p->step) {
@@ -191,10 +205,10 @@ GT_INLINE void produce(const struct plan *p, const struct ring *r,
              * passed. */
             gt_barrier_wait(r->empty + turn.stage * 8, turn.parity ^ 1);
             gt_barrier_arrive_expecting(full, SLAB);
-            load_slab(stage, map_x, ALONG_X, BM, SPAN_X, CN, CN > 1 ? p->rank : 0, it.row,
-                      k, full);
+            load_slab(stage, map_x, ALONG_X, BM, SPAN_X, CN, CN > 1 ? p->rank : 0,
+                      it.row + (ALONG_X ? x0 : 0), k + (ALONG_X ? 0 : x0), full);
             load_slab(stage + SLAB_X, map_y, ALONG_Y, BN, SPAN_Y, CM, CM > 1 ? p->rank : 0,
-                      it.col, k, full);
+                      it.col + (ALONG_Y ? y0 : 0), k + (ALONG_Y ? 0 : y0), full);
         }
     }
 }
@@ -697,6 +711,7 @@ GT_INLINE void store_boxes(const struct gt_tensor_map *map, const gt_acc *sums, 
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     extern __shared__ __align__(1024) unsigned char smem[]; /* for the swizzle */
     GT_FOLLOW();
+    GT_PRODUCT();
     const int t = GT_THREAD_X, lane = t % 32;
     const int high = SWAP ? n : m, wide = SWAP ? m : n;
     const struct plan p = {high,
@@ -727,7 +742,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         GT_REGISTERS_GIVE(GT_GIVE);
 #endif
         if (t == READERS)
-            produce(&p, &ring, &map_x, &map_y);
+            produce(&p, &ring, &map_x, &map_y, ROWS_BEFORE_A, ROWS_BEFORE_B);
         gt_warp_barrier();
         if (ADDERS > 1)
             meet_adders(0);

@@ -38,6 +38,10 @@ trial mma bf16-nn-40x40x72,batch=3,pointers,align=8,beta "VA=8 VB=8 SPLIT=2"
 trial mma bf16-nt-200x40x272,groups=5 \
     "BM=32 BN=64 KBYTES=128 WM=32 WN=32 VA=16 VB=16 GROUP=1"
 trial mma bf16-nn-60x40x136,batch=5,masked,rows=20,beta "SPLIT=2 VA=16 VB=16"
+# One tensor map has the matrices of all groups.
+trial wgmma bf16-nt-300x80x136,groups=5 "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0"
+trial wgmma bf16-nn-150x80x128,batch=3,masked,rows=50,beta \
+    "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 CN=2 PERSIST=1"
 
 # Batches of small products: more groups than blocks, so that the ring turns round.
 trial pipeline f32-nn-16x16x16,batch=99 "PRODUCTS=1 TM=4 TN=4 STAGES=2"
@@ -98,6 +102,8 @@ mutant pipeline 'ring + last \* STAGE' 'ring + stage * STAGE' f32-nn-32x32x32,ba
     "$turns" "elements wrong"
 mutant mma '    GT_PRODUCT();' '    GT_PRODUCT(); m -= m < GT_SLOT_ROWS;' \
     bf16-nt-70x24x40,groups=3 "" "elements wrong"
+mutant wgmma ', ROWS_BEFORE_B);' ', 0);' bf16-nt-70x24x40,groups=3 \
+    "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0" "elements wrong"
 if [ -n "${GT_LONG:-}" ]; then
     mutant limbs 'AWAIT_PRODUCTS(0);' '' i32-nt-33x66x700 "$wgmma" \
         "uses a register of a wgmma in flight"
