@@ -18,7 +18,6 @@
 
 #define F32  GEMMTUNE_F32
 #define F64  GEMMTUNE_F64
-#define F16  GEMMTUNE_F16
 #define BF16 GEMMTUNE_BF16
 #define I32  GEMMTUNE_I32
 
