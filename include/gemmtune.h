@@ -320,7 +320,9 @@ typedef struct gemmtune_args {
                         * last one of each group; MASKED_ROWS: the rows of each product */
     /* The epilogue's operands, in the order of its declarations: each one value, a value a
      * row, a value a column, or a matrix of the size of C. They must not overlap C or d2.
-     */
+     * In a batch the rows of all products count, one product after another: `batch` * m
+     * values, or matrices one after another, as in d2. One value and a value a column serve
+     * all products. */
     const void *const *operand;
     const int64_t *operand_ld; /* elements from a row of a matrix to the next, 0: packed;
                                 * NULL: all packed */

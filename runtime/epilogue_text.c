@@ -43,10 +43,23 @@ static void put_arguments(struct gt_page *page, const struct gt_epilogue *e) {
                 e->d2 >= 0 ? ", gt_d2, gt_ld_d2" : "");
 }
 
+/* GT_MOVE_OPERANDS(): see templates/common/batch.h. */
+static void put_moves(struct gt_page *page, const struct gt_epilogue *e) {
+    gt_page_put(page, "#define GT_MOVE_OPERANDS() (void)0");
+    for (int i = 0; i < e->operands; i++) {
+        if (e->operand[i].shape == GT_EPI_ROWS)
+            gt_page_put(page, "; gt_op_%d += gt_product * m", i);
+        if (e->operand[i].shape == GT_EPI_MATRIX)
+            gt_page_put(page, "; gt_op_%d += gt_product * m * gt_ld_%d", i, i);
+    }
+    gt_page_put(page, "%s\n", e->d2 >= 0 ? "; gt_d2 += gt_product * m * gt_ld_d2" : "");
+}
+
 int gt_epilogue_macros(const struct gt_epilogue *e, char *buf, size_t size) {
     struct gt_page page = gt_page_of(buf, size);
     put_params(&page, e);
     put_arguments(&page, e);
+    put_moves(&page, e);
     gt_page_put(&page, "#define GT_NEEDS_X %d\n#define GT_NEEDS_C %d\n",
                 gt_epilogue_reads(e, GT_EPI_X), gt_epilogue_reads(e, GT_EPI_C));
     return page.len;

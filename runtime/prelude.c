@@ -69,7 +69,7 @@ static const struct {
     [ACROSS] = {"across", BIT(FRAGMENTS) | BIT(TENSOR_COPIES) | BIT(WARPGROUPS)},
     [RESIDUES] = {"residues", 0},
     [SPLIT] = {"split", 0},
-    [BATCH] = {"batch", 0}, /* in those of batches without strides */
+    [BATCH] = {"batch", 0}, /* in those of batches without strides or with epilogues */
 };
 
 _Static_assert((int)GT_PARTS_ALWAYS == (BIT(DIALECT) | BIT(TYPES)),

@@ -237,10 +237,12 @@ static void put_parts(struct text *t, unsigned set, const struct gt_epilogue *ep
     put(t, "\n");
 }
 
-/* The family's parts, and the part for batches without strides where the problem is one. */
+/* The family's parts. The part `batch` joins them for batches without strides and for those
+ * with an epilogue. */
 static unsigned parts_of(const struct gt_binding *b) {
-    return b->batch_kind == GEMMTUNE_BATCH_STRIDED ? b->family->uses
-                                                   : b->family->uses | gt_part_bit("batch");
+    const bool odd_batch =
+        b->batch_kind != GEMMTUNE_BATCH_STRIDED || (b->is_batch && b->epilogue != NULL);
+    return odd_batch ? b->family->uses | gt_part_bit("batch") : b->family->uses;
 }
 
 /* A require rule as a static assertion. It holds even when the text is built elsewhere. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * batch.h - the product of a block where the matrices of a batch do not lie at fixed
- * strides, or not all of their rows are computed. It is in the source of such a problem,
- * behind all other parts, and replaces GT_PRODUCT() of dialect.h. So a family whose "batch"
- * is "grid" serves these problems without a word of its own.
+ * batch.h - the product of a block where the matrices of a batch do not lie at fixed
+ * strides, where not all of their rows are computed, or where the batch has an epilogue. It
+ * is in the source of such a problem, behind all other parts, and replaces GT_PRODUCT() of
+ * dialect.h. So a family whose "batch" is "grid" serves these problems without a word of
+ * its own.
  *
  * GT_POINTERS 1: the kernel's parameters all_a, all_b and all_c are arrays of `batch`
  * pointers. They lead to matrices that the caller has promised to be aligned. With k 0
@@ -102,4 +104,21 @@ GT_INLINE struct gt_slot gt_slot_of(gt_long number, const GT_GLOBAL int *all_row
 /* A slot has one row of tiles: tiles.h would divide by their number, which may be 0. */
 #define gt_tile_place(row, col, tile, bm, bn, group, m, n)                                 \
     (*(row) = 0, *(col) = (tile) * (bn))
+#endif
+
+/*
+ * An epilogue of a batch. The rows of all products count as one column of rows: an operand
+ * with [i] or [i,j], and d2, has m rows for each product, one product after another. An
+ * operand with [j] and a scalar serve all products. GT_MOVE_OPERANDS() moves the former to
+ * the block's product. It stands in GT_PRODUCT() with the workspace, which moves likewise.
+ */
+#ifdef GT_MOVE_OPERANDS
+#undef GT_PRODUCT_WORKSPACE
+#ifdef GT_HAS_WORKSPACE
+#define GT_PRODUCT_WORKSPACE()                                                             \
+    GT_MOVE_OPERANDS();                                                                    \
+    workspace += gt_product * stride_w
+#else
+#define GT_PRODUCT_WORKSPACE() GT_MOVE_OPERANDS()
+#endif
 #endif

@@ -14,7 +14,17 @@ right naive 'f64-nt-33x18x20,beta,epi=s:f32;q[i,j]:i8;d=x*s-q[i,j]'
 right tile 'i32-tn-33x18x20,epi=b[i]:e4m3;d2[i,j]:i8;d2=x;d=max(x,c)*b[i]'
 right block 'bf16-nn-65x72x36,epi=dequantise_bias_gelu'
 right multistage 'f32-tt-65x72x36,beta,epi=swiglu'
+# Batches: operands with rows have those of all products, others serve all of them. C's products
+# lie side by side, have gaps or none, and a kernel has a workspace for each.
+right tile 'f64-tn-33x18x20,batch=3,epi=s:f32;d2=x;d=s*x+r[i,j]*b[j]+q[i]'
+right multistage 'f32-nt-65x72x36,batch=2,ldc=200,sc=72,beta,epi=swiglu'
+right skinny 'f32-nn-5x130x70,batch=3,sc=700,epi=row_bias_silu'
 if [ -n "${GT_LONG:-}" ]; then
+    right naive 'bf16-nn-17x9x5,batch=7,sb=0,epi=dequantise'
+    right block 'f32-nn-65x72x36,batch=3,epi=residual_relu'
+    right column 'i32-nn-33x18x20,batch=2,epi=d=x+b[i]'
+    right coalesced 'f32-tt-36x40x20,batch=2,beta,epi=d=max(x,c)*b[i]'
+    right vector 'f32-nn-65x72x36,batch=2,epi=residual'
     right coalesced 'f32-nn-65x72x36,beta,epi=r[i,j]:f16;d2[i,j]:bf16;d2=alpha*x;d=c-r[i,j]'
     right column 'f32-nn-65x72x36,epi=row_bias_silu'
     right vector 'f32-nn-65x72x36,epi=r[i,j]:f16;d2[i,j]:e5m2;d2=x;d=tanh(x)+r[i,j]'
@@ -33,6 +43,8 @@ is "a problem with an epilogue is tuned" "$(sql "$db" \
 has "another spelling finds it" "$(cat "$TMPDIR/out")" "match    exact"
 "$GEMMTUNE" verify --device 0 --db "$db" >"$TMPDIR/out" 2>&1
 has "both are verified" "$(cat "$TMPDIR/out")" "2 correct, 0 wrong"
+has "run checks a batch with one" "$("$GEMMTUNE" run "$plain,batch=3,epi=residual" --device 0 \
+    --db "$db" 2>&1)" "checked*correct"
 "$GEMMTUNE" explain "$plain,epi=bias_relu" --peak-gflops 1 --bandwidth-gbs 1 >"$TMPDIR/out"
 has "explain says what is saved" "$(cat "$TMPDIR/out")" "saved by the epilogue      15 KiB"
 "$GEMMTUNE" stream "$plain,epi=relu" --device 0 >"$TMPDIR/out" 2>&1

@@ -50,6 +50,7 @@ trial pipeline f16-nt-24x20x40,batch=33 "ENGINE=1 PRODUCTS=2 TM=16 TN=32 STAGES=
 # Epilogues: sums of parts of k, boxes that the hardware stores, products that are computed
 # transposed.
 trial dmma 'f64-nt-33x66x40,beta,epi=bias_relu' "SPLIT=2 REDUCE=1"
+trial mma 'bf16-tn-65x130x71,batch=3,beta,epi=row_bias_gelu' "SPLIT=3"
 trial wgmma 'bf16-nt-768x192x136,epi=r[i,j]:bf16;s[i]:f32;d2[i,j]:bf16;d2=x;d=relu(x)+r[i,j]*s[i]' \
     "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 REPACK=0 STORE=1"
 trial wgmma 'i8-nn-5x33x200,epi=b[i]:i32;d=x+b[i]+c' \

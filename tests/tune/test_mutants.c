@@ -104,6 +104,11 @@
         "naive_" id "_pair_swapped", "naive", of "-tt", NAIVE, "row * ldc + col, alpha",   \
             "row * ldc + ((col ^ 1) < n ? col ^ 1 : col), alpha"                           \
     }
+#define GRID_EPILOGUE(name, more, text)                                                    \
+    {                                                                                      \
+        "grid_epilogue_" name, "naive", "f32-nn,batch=5,epi=" text, NAIVE,                 \
+            "GT_PRODUCT();", "GT_PRODUCT(); " more                                         \
+    }
 /* A mistake in naive that shows with an epilogue. */
 #define EPILOGUE(id, was, now, text)                                                       \
     { "naive_epilogue_" id, "naive", "f32-nn,beta,epi=" text, NAIVE, was, now }
@@ -323,6 +328,10 @@ static const struct mutant {
     GRID_MUTANT("stride_a_ignored", "a -= gt_product * stride_a;"),
     GRID_MUTANT("stride_b_is_a", "b += gt_product * (stride_a - stride_b);"),
     GRID_MUTANT("stride_c_too_long", "c += gt_product;"),
+    GRID_EPILOGUE("row_stays", "gt_op_0 -= gt_product * m;", "row_bias"),
+    GRID_EPILOGUE("matrix_stays", "gt_op_0 -= gt_product * m * gt_ld_0;", "residual"),
+    GRID_EPILOGUE("d2_stays", "gt_d2 -= gt_product * m * gt_ld_d2;", "d2=x;d=relu(x)"),
+    GRID_EPILOGUE("column_moves", "gt_op_0 += gt_product % n;", "bias"),
 
     /* groups of rows, and products of which the first rows are computed */
     ROWS_MUTANT("groups_last_row_lost", "groups=5", "m -= m < GT_SLOT_ROWS;"),

@@ -150,6 +150,27 @@ static void test_text(void **state) {
     gt_family_destroy(own);
 }
 
+/* Operands with rows move to the block's product, others serve all products. */
+static void test_epilogue(void **state) {
+    static const char name[] = "f32-nn-3x4x4,batch=2,epi=s:f32;d=s*x+b[j]+r[i]*u[i,j]";
+    static const char moves[] =
+        "#define GT_MOVE_OPERANDS() (void)0; gt_op_2 += gt_product * m"
+        "; gt_op_3 += gt_product * m * gt_ld_3\n";
+    gemmtune_problem p;
+    const char *why = "";
+    (void)state;
+    struct gt_family *f = grid_family();
+    f->epilogue = true;
+    expect(f, name, moves, true);
+    expect(f, name, "batch.h", true);
+    expect(f, "f32-nn-3x4x4,epi=relu", "batch.h", false);
+    f->batching = GT_BATCHING_OWN;
+    assert_int_equal(gt_problem_from_name(&p, name, NULL), GEMMTUNE_OK);
+    assert_false(gt_family_serves(f, &card, &p, &why));
+    assert_string_equal(why, "the family has no place for an epilogue");
+    gt_family_destroy(f);
+}
+
 /* Pointers reach any family of the grid, and only what they promise is aligned. */
 static void test_pointers(void **state) {
     struct gt_err err = {""};
@@ -222,6 +243,7 @@ int main(void) {
         cmocka_unit_test(test_each_product_has_its_workspace),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_epilogue),
         cmocka_unit_test(test_pointers),
         cmocka_unit_test(test_slots),
         cmocka_unit_test(test_text_of_one_problem),

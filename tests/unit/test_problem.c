@@ -187,8 +187,8 @@ static void test_what_has_no_kernel_yet(void **state) {
     } cases[] = {
         {"f32-nn-3x5x7,packed_b", "no kernel for packed weights yet: packed_b"},
         {"f32-nn-3x5x7,row_order", "no kernel for a fixed order of sums yet: row_order"},
-        {"f32-nn-3x5x7,batch=2,epi=relu",
-         "no kernel for epilogues of batches yet: epi=relu"},
+        {"f32-nn-3x5x7,batch=2,pointers,epi=relu",
+         "no kernel for epilogues of pointers, groups or masks yet: epi=relu"},
         {"bf16+i8=bf16-nn-3x5x7", "no kernel for types bf16+i8=bf16 yet"},
         {"f16@f16-nn-3x5x7", "no kernel for types f16@f16 yet"},
     };

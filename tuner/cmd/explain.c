@@ -8,6 +8,7 @@
  * A perfect one reads A and B and writes C once. The roofline is the larger of FLOPs over
  * peak and bytes over bandwidth.
  */
+#include "core/bytes.h"
 #include "core/epilogue_cost.h"
 #include "core/epilogue_keep.h"
 #include "tuner/cmd/predict.h"
@@ -77,7 +78,7 @@ static struct analysis analyse(const gemmtune_problem *p, const struct machine *
     a.footprint_bytes = gt_problem_bytes(p);
     if (p->epilogue != NULL) {
         const struct gt_epilogue_cost cost =
-            gt_epilogue_cost_of(gt_epilogue_of(p), p->m, p->n);
+            gt_epilogue_cost_of(gt_epilogue_of(p), gt_bytes_product(p->m, p->batch), p->n);
         a.saved_bytes = (double)cost.bytes_saved;
         a.perfect_bytes += (double)cost.bytes_in + (double)cost.bytes_out;
     }

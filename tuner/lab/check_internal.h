@@ -51,7 +51,8 @@ struct gt_guarded {
  * exchanged. */
 struct gt_ranged {
     gemmtune_dtype type;
-    int64_t ld;
+    int64_t count, stride, rows, ld; /* `count` matrices; all rows one after another have
+                                      * the ranges */
     void *low, *high;
 };
 

@@ -384,8 +384,10 @@ gt_status gt_checker_between(struct gt_checker *c, void *mem, int64_t bytes,
     push_ptr(&l, mem);
     push_long(&l, bytes / size);
     push_long(&l, GT_GUARD / size);
-    push_int(&l, p->m);
     push_int(&l, p->n);
+    push_long(&l, out->count);
+    push_long(&l, out->stride);
+    push_long(&l, out->rows);
     push_long(&l, out->ld);
     push_ptr(&l, out->low);
     push_ptr(&l, out->high);

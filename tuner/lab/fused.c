@@ -27,6 +27,11 @@ static int64_t padded_ld(const gemmtune_problem *p, int which) {
     return p->ldc == packed ? packed : p->ldc + PAD * (which + 1);
 }
 
+/* The rows of all products, which operands and ranges have one after another. */
+static int64_t rows_of(const gemmtune_problem *p) {
+    return gt_bytes_product(p->batch, p->m);
+}
+
 /* ---- operands ---- */
 
 static struct gt_fused_operand operand_of(const struct gt_case *t, int i) {
@@ -34,13 +39,16 @@ static struct gt_fused_operand operand_of(const struct gt_case *t, int i) {
     const gemmtune_problem *p = &t->spec.problem;
     const gemmtune_dtype type = (gemmtune_dtype)x->type;
     const int64_t single = x->shape == GT_EPI_COLUMNS ? p->n
-                           : x->shape == GT_EPI_ROWS  ? p->m
+                           : x->shape == GT_EPI_ROWS  ? rows_of(p)
                                                       : 1;
     struct gt_fused_operand o = {.stored = gt_stack_row(type, single),
                                  .seed = (t->spec.seed * 4 + 1) * 16 + (uint64_t)i};
     if (x->shape == GT_EPI_MATRIX)
-        o.stored = (struct gt_stack){
-            .type = type, .count = 1, .rows = p->m, .cols = p->n, .ld = padded_ld(p, i)};
+        o.stored = (struct gt_stack){.type = type,
+                                     .count = 1,
+                                     .rows = rows_of(p),
+                                     .cols = p->n,
+                                     .ld = padded_ld(p, i)};
     o.bytes = gt_guarded_bytes(gt_stack_elements(&o.stored) * (int64_t)gt_type_size(type));
     return o;
 }
@@ -78,15 +86,21 @@ static gt_status make_operand(struct gt_case *t, struct gt_fused_operand *o,
 
 /* ---- outputs ---- */
 
+/* Elements from the first to the last one of an output. */
+static int64_t reach_of(const gemmtune_problem *p, const struct gt_ranged *out) {
+    return rows_of(p) > 0 && p->n > 0
+               ? (out->count - 1) * out->stride + (out->rows - 1) * out->ld + p->n
+               : 0;
+}
+
 static int64_t d2_bytes(const gemmtune_problem *p, const struct gt_ranged *out) {
-    const int64_t elements = p->m > 0 && p->n > 0 ? (p->m - 1) * out->ld + p->n : 0;
-    return gt_guarded_bytes(elements * (int64_t)gt_type_size(out->type));
+    return gt_guarded_bytes(reach_of(p, out) * (int64_t)gt_type_size(out->type));
 }
 
 static gt_status make_ranges_room(struct gt_case *t, struct gt_ranged *out,
                                   struct gt_err *err) {
     const gemmtune_problem *p = &t->spec.problem;
-    const int64_t bytes = p->m * p->n * (int64_t)gt_type_size(out->type);
+    const int64_t bytes = gt_case_elements(p) * (int64_t)gt_type_size(out->type);
     const gt_status status = ops_of(t)->alloc(&out->low, t->checker->rig, bytes, err);
     return status == GEMMTUNE_OK ? ops_of(t)->alloc(&out->high, t->checker->rig, bytes, err)
                                  : status;
@@ -128,8 +142,15 @@ gt_status gt_fused_create(struct gt_case *t, struct gt_err *err) {
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a test case");
     struct gt_fused *f = t->fused;
     f->epilogue = e;
-    f->out[0] = (struct gt_ranged){.type = p->type_c, .ld = p->ldc};
+    f->out[0] = (struct gt_ranged){.type = p->type_c,
+                                   .count = p->batch,
+                                   .stride = p->stride_c,
+                                   .rows = p->m,
+                                   .ld = p->ldc};
+    f->rounded = f->out[0];
     f->out[1] = (struct gt_ranged){.type = (gemmtune_dtype)e->type_d2,
+                                   .count = 1,
+                                   .rows = rows_of(p),
                                    .ld = padded_ld(p, GT_EPILOGUE_OPERANDS_MAX)};
     for (int i = 0; i < e->operands && status == GEMMTUNE_OK; i++) {
         f->operand[i] = operand_of(t, i);
@@ -137,7 +158,6 @@ gt_status gt_fused_create(struct gt_case *t, struct gt_err *err) {
     }
     for (int i = 0; i < (e->d2 >= 0 ? 2 : 1) && status == GEMMTUNE_OK; i++)
         status = make_ranges_room(t, &f->out[i], err);
-    f->rounded = (struct gt_ranged){.type = p->type_c, .ld = p->ldc};
     if (status == GEMMTUNE_OK && rounds_matter(t))
         status = make_ranges_room(t, &f->rounded, err);
     return status == GEMMTUNE_OK && e->d2 >= 0 ? make_second(t, err) : status;
@@ -172,7 +192,7 @@ int64_t gt_fused_bytes(const gemmtune_problem *p) {
     const struct gt_epilogue *e = gt_epilogue_of(p);
     if (e == NULL)
         return 0;
-    const int64_t elements = gt_bytes_product(p->m, p->n);
+    const int64_t elements = gt_case_elements(p);
     int64_t bytes = gt_bytes_product(elements, 4 * (int64_t)gt_type_size(p->type_c));
     for (int i = 0; i < e->operands; i++)
         if (e->operand[i].shape == GT_EPI_MATRIX)
@@ -222,7 +242,7 @@ static double operand_value(const struct gt_case *t, int which, int64_t i, int64
     return gt_stack_value(&o->stored, o->seed, 0, row, col, t->spec.mode);
 }
 
-/* What a sum may lose when it is rounded to C's type. */
+/* The error of a sum that is rounded to C's type. */
 static double rounding_loss(const struct gt_case *t, const struct gt_epi_values *v) {
     const gemmtune_dtype type = t->spec.problem.type_c;
     const double x = v->alpha * v->acc + (v->beta != 0 ? v->beta * v->c : 0);
@@ -239,8 +259,10 @@ static void store_range(struct making *m, int range, size_t at, struct gt_range 
         put_range(m->low[range] + place, m->high[range] + place, type, x);
 }
 
+/* i counts the rows of all products. */
 static void make_element(struct making *m, struct gt_bound bound, int64_t i, int64_t j) {
     const struct gt_case *t = m->t;
+    const int64_t rows = t->spec.problem.m;
     const struct gt_epilogue *e = t->fused->epilogue;
     const gemmtune_dtype wide = t->checker->wide;
     const size_t at = (size_t)(i * t->spec.problem.n + j), bytes = gt_type_size(wide);
@@ -254,7 +276,7 @@ static void make_element(struct making *m, struct gt_bound bound, int64_t i, int
     struct gt_epi_values values = {
         .acc = acc,
         .acc_error = gt_case_is_exact(t) ? 0 : error,
-        .c = gt_case_reads_c(t) ? gt_case_old(t, 0, i, j) : 0,
+        .c = gt_case_reads_c(t) ? gt_case_old(t, i / rows, i % rows, j) : 0,
         .alpha = t->spec.alpha,
         .beta = t->spec.beta,
         .operand = operand,
@@ -319,13 +341,13 @@ static gt_status write_ranges(const struct making *m, struct gt_case *t, int64_t
 }
 
 gt_status gt_fused_settle(struct gt_case *t, struct gt_err *err) {
-    const int64_t elements = t->spec.problem.m * t->spec.problem.n;
+    const int64_t elements = gt_case_elements(&t->spec.problem);
     struct making m = {.t = t};
     if (t->fused == NULL)
         return GEMMTUNE_OK;
     gt_status status = fetch_reference(&m, t, elements, err);
     if (status == GEMMTUNE_OK) {
-        gt_parallel(make_rows, &m, t->spec.problem.m);
+        gt_parallel(make_rows, &m, rows_of(&t->spec.problem));
         status = write_ranges(&m, t, elements, err);
     }
     free(m.acc);
@@ -392,18 +414,22 @@ static bool find_wrong(char *text, size_t size, const struct gt_case *t, int whi
     const gemmtune_problem *p = &t->spec.problem;
     const struct gt_ranged *out = &t->fused->out[which];
     const size_t bytes = gt_type_size(out->type);
-    for (int64_t e = 0; e < p->m * p->n; e++) {
-        const int64_t i = e / p->n, j = e % p->n;
-        const double x = gt_element_get(got + (size_t)(i * out->ld + j) * bytes, out->type);
+    for (int64_t e = 0; e < gt_case_elements(p); e++) {
+        const int64_t row = e / p->n, j = e % p->n; /* of the rows of all products */
+        const int64_t at = row / out->rows * out->stride + row % out->rows * out->ld + j;
+        const double x = gt_element_get(got + (size_t)at * bytes, out->type);
         const double from = gt_element_get(low + (size_t)e * bytes, out->type);
         const double to = gt_element_get(high + (size_t)e * bytes, out->type);
         const bool right =
             isnan(x) ? from > to : x >= fmin(from, to) && x <= fmax(from, to);
         if (right)
             continue;
-        snprintf(text, size, "; %s(%lld, %lld) is %.9g, not from %.9g to %.9g",
-                 which == 0 ? "" : "d2 ", (long long)i, (long long)j, x, fmin(from, to),
-                 fmax(from, to));
+        char product[40] = "";
+        if (gt_problem_is_batch(p))
+            snprintf(product, sizeof product, " of product %lld", (long long)(row / p->m));
+        snprintf(text, size, "; %s(%lld, %lld)%s is %.9g, not from %.9g to %.9g",
+                 which == 0 ? "" : "d2 ", (long long)(row % p->m), (long long)j, product, x,
+                 fmin(from, to), fmax(from, to));
         return true;
     }
     return false;
@@ -415,7 +441,7 @@ static bool look(char *text, size_t size, struct gt_case *t, int which, bool rou
     const gemmtune_problem *p = &t->spec.problem;
     const struct gt_ranged *out = ranged_of(t->fused, which, rounds_sum);
     const int64_t bytes = (int64_t)gt_type_size(out->type);
-    const int64_t all = ((p->m - 1) * out->ld + p->n) * bytes, packed = p->m * p->n * bytes;
+    const int64_t all = reach_of(p, out) * bytes, packed = gt_case_elements(p) * bytes;
     char *got = malloc((size_t)all), *low = malloc((size_t)packed);
     char *high = malloc((size_t)packed);
     const bool seen = got != NULL && low != NULL && high != NULL &&

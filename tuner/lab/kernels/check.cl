@@ -395,22 +395,25 @@ GT_INLINE gt_long gt_key(gt_input x, gt_long i, int bytes, gt_long infinity) {
 /* gt_compare for an output whose right elements are ranges: from low to high, packed m x n
  * and of the output's own type. Where low is above high, NaN is right as well, and the ends
  * are exchanged. */
-GT_KERNEL(gt_between, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int m, int n,
-                                  gt_long ldc, gt_input low, gt_input high, int bytes,
+GT_KERNEL(gt_between, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int n,
+                                  gt_long count, gt_long stride, gt_long rows, gt_long ldc,
+                                  gt_input low, gt_input high, int bytes,
                                   gt_long infinity, unsigned int poison, int finite,
                                   gt_ulong seed, GT_GLOBAL unsigned int *found, int slot) {
     const gt_long step = (gt_long)GT_GRID_SIZE * 256;
     unsigned int wrong = 0, touched = 0;
     for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < total; e += step) {
-        const gt_long i = (e - front) / ldc, j = (e - front) % ldc;
-        if (e < front || i >= m || j >= n) {
+        const gt_long z = gt_owner(e - front, count, stride, rows, n, ldc);
+        const gt_long at = e - front - z * stride; /* in matrix z */
+        if (z < 0) {
             touched += finite ? gt_get(c, e, GT_BYTES_C, GT_BITS_C) !=
                                     gt_datum(seed, 0, e, 1, GT_BYTES_C, GT_BITS_C)
                               : !gt_poisoned(c, e, bytes, poison);
         } else {
             const gt_long got = gt_key(c, e, bytes, infinity);
-            const gt_long from = gt_key(low, i * n + j, bytes, infinity);
-            const gt_long to = gt_key(high, i * n + j, bytes, infinity);
+            const gt_long x = (z * rows + at / ldc) * n + at % ldc;
+            const gt_long from = gt_key(low, x, bytes, infinity);
+            const gt_long to = gt_key(high, x, bytes, infinity);
             const int outside = got < GT_MIN(from, to) || got > GT_MAX(from, to);
             wrong += got == GT_KEY_OF_NAN ? from <= to : outside;
         }
