@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * batch.h - the product of a block where the matrices of a batch do not lie at fixed
- * batch.h - the product of a block where the matrices of a batch do not lie at fixed
  * strides, where not all of their rows are computed, or where the batch has an epilogue. It
  * is in the source of such a problem, behind all other parts, and replaces GT_PRODUCT() of
  * dialect.h. So a family whose "batch" is "grid" serves these problems without a word of
