@@ -68,7 +68,7 @@ static const struct {
     [ALONG] = {"along", BIT(BYTES) | BIT(REPACK)},
     [ACROSS] = {"across", BIT(FRAGMENTS) | BIT(TENSOR_COPIES) | BIT(WARPGROUPS)},
     [RESIDUES] = {"residues", 0},
-    [SPLIT] = {"split", 0},
+    [SPLIT] = {"split", BIT(BYTES)},
     [BATCH] = {"batch", 0}, /* in those of batches without strides or with epilogues */
 };
 

@@ -29,6 +29,72 @@ GT_INLINE int gt_split_finite(float x) {
     return (__float_as_uint(x) & 0x7f800000u) != 0x7f800000u;
 }
 
+/* A sum of k products without parts. `step` bytes lie between two elements. */
+GT_INLINE gt_acc gt_split_none(const char *x, gt_long step_x, const char *y, gt_long step_y,
+                               int k) {
+    gt_acc sum = 0;
+    GT_UNROLL_BY(1)
+    for (int p = 0; p < k; p++) {
+        sum = gt_fma(*(const float *)x, *(const float *)y, sum);
+        x += step_x;
+        y += step_y;
+    }
+    return sum;
+}
+
+/*
+ * wgmma: slabs of 32 of k, in four steps. Lane 4 g + t of a warp has registers f[0] to
+ * f[15] of A; step j multiplies f[4 j] to f[4 j + 3] by bytes 32 j to 32 j + 31 of B's
+ * columns. Which k these are is free, as long as A and B agree. Here they are
+ *
+ *     f[4 j]      A's row g, k 4 t + j      f[4 j + 2]  row g, k 16 + 4 t + j
+ *     f[4 j + 1]  row g + 8                 f[4 j + 3]  row g + 8
+ *
+ * so that a lane reads 4 neighbouring k of a row at once, one for each step. A half of a
+ * column of B is 16 neighbouring k, which a thread splits.
+ */
+struct gt_split_half {
+    int col, upper; /* upper: 1 for k 16 to 31 */
+};
+
+/* Half number e of a slab of n columns, which is contiguous along k or not: neighbouring
+ * lanes read neighbouring memory. Eight lanes that store together meet in no bank. */
+GT_INLINE struct gt_split_half gt_split_half_of(int n, int along, int e) {
+    const int pair = e / 2;
+    const struct gt_split_half mixed = {pair / 8 * 8 + pair % 4 * 2 + pair / 4 % 2, e % 2};
+    const struct gt_split_half plain = {e % n, e / n};
+    return along ? mixed : plain;
+}
+
+/* Loads 4 neighbouring elements of k, of which `there` exist; others become 0. `wide`: 16
+ * where they are one vector. `step` bytes lie between two elements. */
+GT_INLINE void gt_split_load(unsigned *to, const char *from, int wide, gt_long step,
+                             int there) {
+    if (wide == 16) {
+        gt_load_words(16, 4, to, from, GT_MIN(there, 4) * 4);
+    } else {
+        GT_UNROLL
+        for (int i = 0; i < 4; i++)
+            to[i] = gt_word_of(4, from + i * step, there - i);
+    }
+}
+
+/* Splits a half. The slab of high parts is at `to`, that of low parts `part` bytes after
+ * it: columns of 128 bytes, whose chunks of 16 bytes lie as the hardware swizzles them. */
+GT_INLINE void gt_split_store(char *to, int part, struct gt_split_half at,
+                              const unsigned x[16]) {
+    GT_UNROLL
+    for (int j = 0; j < 4; j++) {
+        char *const chunk = to + at.col * 128 + ((2 * j + at.upper) ^ at.col % 8) * 16;
+        unsigned high[4], low[4];
+        GT_UNROLL
+        for (int q = 0; q < 4; q++)
+            gt_split(&high[q], &low[q], x[4 * q + j]);
+        gt_store_words(16, chunk, high);
+        gt_store_words(16, chunk + part, low);
+    }
+}
+
 /* Tensor cores see what the calling thread stored to shared memory before this. */
 GT_INLINE void gt_split_fence(void) {
 #if __CUDA_ARCH__ >= 900

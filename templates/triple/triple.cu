@@ -12,8 +12,9 @@
  *                                                                               v
  *                                              totals, by ordinary cores: += at each slab
  *
- * split.h has the parts, docs/split.md the error. A warp adds its sums to the totals after
- * every slab, so a slab has at most GT_SPLIT_DEPTH of k for a warp: `require` says so.
+ * split.h has the parts and the order of k for wgmma, docs/split.md the error. A warp adds
+ * its sums to the totals after every slab, so a slab has at most GT_SPLIT_DEPTH of k for a
+ * warp: `require` says so.
  *
  * ENGINE 0 is mma.sync. Slabs of A and B come to shared memory as f32. While one slab is
  * multiplied, STAGES - 1 are on their way. A warp splits the elements that it reads. It
@@ -215,16 +216,6 @@ struct ring {
     int parts, full, empty;
 };
 
-/*
- * Step j of a slab multiplies A's registers f[4 j] to f[4 j + 3] by bytes 32 j to 32 j + 31
- * of B's columns. Which k these are is free, as long as A and B agree. Lane 4 g + t holds
- *
- *     f[4 j]      A's row g, k 4 t + j      f[4 j + 2]  row g, k 16 + 4 t + j
- *     f[4 j + 1]  row g + 8                 f[4 j + 3]  row g + 8
- *
- * so that a lane reads 4 neighbouring k of a row at once, one for each step.
- */
-
 /* The address of element `deep` of k of an operand's line: a row of A, a column of B. Past
  * the edge it is the last line again: sums of such lines are not stored. */
 GT_INLINE const char *line_at(const struct operand *o, int along, int line, int deep) {
@@ -232,27 +223,16 @@ GT_INLINE const char *line_at(const struct operand *o, int along, int line, int 
     return o->at + (along ? row * o->pitch + deep * SIZE : deep * o->pitch + row * SIZE);
 }
 
-/* Loads 4 neighbouring elements of k, of which `there` exist; others become 0. */
-GT_INLINE void load_four(unsigned *to, const char *from, int along, int wide, gt_long pitch,
-                         int there) {
-    if (along && wide == 16) {
-        gt_load_words(16, SIZE, to, from, GT_MIN(there, 4) * SIZE);
-    } else {
-        GT_UNROLL
-        for (int i = 0; i < 4; i++)
-            to[i] = gt_word_of(SIZE, from + i * (along ? SIZE : pitch), there - i);
-    }
-}
-
 /* Loads a lane's part of a slab of A from its two rows. */
 GT_INLINE void load_rows_of(int whole, unsigned *f, const struct operand *a,
                             const char *const *row, int left, int lane) {
+    const gt_long step = A_ALONG ? (gt_long)SIZE : a->pitch;
     GT_UNROLL
     for (int q = 0; q < 4; q++) {
         const int deep = q / 2 * 16;
         unsigned four[4];
-        load_four(four, row[q % 2] + deep * (A_ALONG ? SIZE : a->pitch), A_ALONG, WIDE_A,
-                  a->pitch, whole ? 4 : left - deep - lane % 4 * 4);
+        gt_split_load(four, row[q % 2] + deep * step, A_ALONG ? WIDE_A : SIZE, step,
+                      whole ? 4 : left - deep - lane % 4 * 4);
         GT_UNROLL
         for (int j = 0; j < 4; j++)
             f[4 * j + q] = four[j];
@@ -268,30 +248,25 @@ GT_INLINE void load_rows(unsigned *f, const struct operand *a, const char *const
         load_rows_of(0, f, a, row, left, lane);
 }
 
-/* A thread that splits B has halves of columns: 16 neighbouring k of each. Eight lanes that
- * store together meet in no bank. */
+/* The halves of columns that a thread splits. */
 enum { HALVES = BN * 2 / 128 };
-struct half {
-    int col, upper;
-};
 
-GT_INLINE struct half half_of(int i, int t) {
-    const int e = t + i * 128, pair = e / 2;
-    const struct half along = {pair / 8 * 8 + pair % 4 * 2 + pair / 4 % 2, e % 2};
-    const struct half across = {e % BN, e / BN};
-    return B_ALONG ? along : across;
+GT_INLINE struct gt_split_half half_of(int i, int t) {
+    return gt_split_half_of(BN, B_ALONG, t + i * 128);
 }
 
-/* Loads a thread's part of a slab of B. */
+/* Loads a thread's part of a slab of B. Across k, all halves are of one column. */
 GT_INLINE void load_halves_of(int whole, unsigned x[HALVES][16], const struct operand *b,
                               const char *const *half, int left, int t) {
+    const gt_long step = B_ALONG ? (gt_long)SIZE : b->pitch;
     GT_UNROLL
     for (int i = 0; i < HALVES; i++)
         GT_UNROLL
         for (int q = 0; q < 4; q++)
-            load_four(x[i] + 4 * q, half[i] + 4 * q * (B_ALONG ? SIZE : b->pitch), B_ALONG,
-                      WIDE_B, b->pitch,
-                      whole ? 4 : left - half_of(i, t).upper * 16 - 4 * q);
+            gt_split_load(x[i] + 4 * q,
+                          (B_ALONG ? half[i] : half[0] + 16 * i * step) + 4 * q * step,
+                          B_ALONG ? WIDE_B : SIZE, step,
+                          whole ? 4 : left - half_of(i, t).upper * 16 - 4 * q);
 }
 
 GT_INLINE void load_halves(unsigned x[HALVES][16], const struct operand *b,
@@ -302,26 +277,21 @@ GT_INLINE void load_halves(unsigned x[HALVES][16], const struct operand *b,
         load_halves_of(0, x, b, half, left, t);
 }
 
-/* Splits them to the two parts at `to`: columns of 128 bytes, whose chunks of 16 bytes lie
- * as the hardware swizzles them. */
-GT_INLINE void store_parts(char *to, unsigned x[HALVES][16], int t) {
+/* Splits a thread's part of a slab and tells that it did. */
+GT_INLINE void split_slab(const struct ring *r, char *smem, struct gt_turn turn,
+                          unsigned x[HALVES][16], int t) {
+    gt_barrier_wait(r->empty + turn.stage * 8, turn.parity ^ 1);
     GT_UNROLL
-    for (int i = 0; i < HALVES; i++) {
-        const struct half at = half_of(i, t);
-        GT_UNROLL
-        for (int j = 0; j < STEPS; j++) {
-            char *const chunk = to + at.col * 128 + ((2 * j + at.upper) ^ at.col % 8) * 16;
-            unsigned high[4], low[4];
-            GT_UNROLL
-            for (int q = 0; q < 4; q++)
-                gt_split(&high[q], &low[q], x[i][4 * q + j]);
-            gt_store_words(16, chunk, high);
-            gt_store_words(16, chunk + PART, low);
-        }
-    }
+    for (int i = 0; i < HALVES; i++)
+        gt_split_store(smem + turn.stage * 2 * PART, PART, half_of(i, t), x[i]);
+    gt_split_fence();
+    gt_warp_barrier();
+    if (t % 32 == 0)
+        gt_barrier_arrive(r->full + turn.stage * 8);
 }
 
-/* What the splitters do: slabs of B go through registers to the ring. */
+/* What the splitters do: slabs of B go through registers to the ring. In the first round
+ * they are loaded alone. */
 GT_INLINE void split_slabs(const struct ring *r, char *smem, const struct operand *b,
                            int slabs, int t) {
     const gt_long step = BK * (B_ALONG ? (gt_long)SIZE : b->pitch);
@@ -336,15 +306,10 @@ GT_INLINE void split_slabs(const struct ring *r, char *smem, const struct operan
         GT_UNROLL
         for (int d = 0; d < AHEAD_B; d++) {
             if (s >= 0 && s + d < slabs) {
-                gt_barrier_wait(r->empty + turn.stage * 8, turn.parity ^ 1);
-                store_parts(smem + turn.stage * 2 * PART, x[d], t);
-                gt_split_fence();
-                gt_warp_barrier();
-                if (t % 32 == 0)
-                    gt_barrier_arrive(r->full + turn.stage * 8);
+                split_slab(r, smem, turn, x[d], t);
                 turn = gt_turn_next(STAGES, turn);
             }
-            load_halves(x[d], b, half, b->left - (s + d + AHEAD_B) * BK, t);
+            load_halves(x[d], b, half, (int)(b->left - (s + d + AHEAD_B) * (gt_long)BK), t);
             GT_UNROLL
             for (int i = 0; i < HALVES; i++)
                 half[i] += step;
@@ -415,7 +380,7 @@ GT_INLINE void multiply_slab_wg(gt_acc *total, gt_acc *sum, unsigned *f,
     for (int e = 0; e < 4 * STEPS; e++)
         gt_split(&x[e / 4].high[e % 4], &x[e / 4].low[e % 4], f[e]);
     hold(x);
-    load_rows(f, a, row, a->left - (s + AHEAD_A) * BK, lane);
+    load_rows(f, a, row, (int)(a->left - (s + AHEAD_A) * (gt_long)BK), lane);
     gt_barrier_wait(r->full + turn.stage * 8, turn.parity);
     gt_warp_barrier();
     await_turn(group, s);
@@ -465,14 +430,7 @@ GT_INLINE gt_acc plain_sum(const struct operand *a, const struct operand *b, int
     const gt_long step_a = A_ALONG ? SIZE : a->pitch, step_b = B_ALONG ? SIZE : b->pitch;
     const char *x = a->at + row * (A_ALONG ? a->pitch : (gt_long)SIZE);
     const char *y = b->at + col * (B_ALONG ? b->pitch : (gt_long)SIZE);
-    gt_acc sum = 0;
-    GT_UNROLL_BY(1)
-    for (int p = 0; p < a->left; p++) {
-        sum = gt_fma(*(const float *)x, *(const float *)y, sum);
-        x += step_a;
-        y += step_b;
-    }
-    return sum;
+    return gt_split_none(x, step_a, y, step_b, a->left);
 }
 
 /* The destination of sums: C or, where `sums` is not NULL, this block's part of the

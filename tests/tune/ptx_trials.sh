@@ -109,6 +109,9 @@ mutant mma '    GT_PRODUCT();' '    GT_PRODUCT(); m -= m < GT_SLOT_ROWS;' \
 mutant wgmma ', ROWS_BEFORE_B);' ', 0);' bf16-nt-70x24x40,groups=3 \
     "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0" "elements wrong"
 if [ -n "${GT_LONG:-}" ]; then
+    mutant triple 'gt_barrier_wait(r->empty.*' '' f32@split-nn-33x67x170 \
+        "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128" \
+        "which a wgmma in flight reads, has been overwritten"
     mutant limbs 'AWAIT_PRODUCTS(0);' '' i32-nt-33x66x700 "$wgmma" \
         "uses a register of a wgmma in flight"
     mutant limbs 'SLAB_B, barrier);' 'SLAB_B \/ 2, barrier);' i32-nt-33x66x700 "$wgmma" \
