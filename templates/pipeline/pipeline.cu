@@ -25,9 +25,11 @@
  * TM TN     patch or tile; 0: 4 or the matrix's side, 32 with ENGINE=1
  * SLICES    threads that share the k of a patch, neighbours in a warp
  * STAGES    stages of the ring
+ * BULK      1: one thread copies the runs of whole groups (cp.async.bulk, sm_90); 0: all
+ *           threads copy pieces, whose places avoid bank conflicts with ENGINE=1
  *
  * gemmtune trial f32-nn-16x16x16,batch=1000 --family pipeline
- *     --point "ENGINE=0 PRODUCTS=8 TM=4 TN=4 SLICES=1 STAGES=3"
+ *     --point "ENGINE=0 PRODUCTS=8 TM=4 TN=4 SLICES=1 STAGES=3 BULK=1"
  */
 
 enum {
@@ -85,35 +87,69 @@ GT_INLINE int placed(int swizzled, int length, int at) {
 }
 
 #define PLACE_IN(operand, x)                                                               \
-    (placed(MATRIX_##operand, LENGTH_##operand * sizeof(gt_ab), (x) * sizeof(gt_ab)) /     \
+    (placed(!GT_BULK && MATRIX_##operand, LENGTH_##operand * sizeof(gt_ab),                \
+            (x) * sizeof(gt_ab)) /                                                         \
      (int)sizeof(gt_ab))
 #define PLACE_IN_C(x)                                                                      \
-    (placed(GT_ENGINE, COLS * sizeof(gt_c), (x) * (int)sizeof(gt_c)) / (int)sizeof(gt_c))
+    (placed(!GT_BULK && GT_ENGINE, COLS * sizeof(gt_c), (x) * (int)sizeof(gt_c)) /         \
+     (int)sizeof(gt_c))
 
-/* Starts to copy `count` matrices to shared memory. */
+/* FETCH_WHOLE starts to copy a run of COUNT matrices to shared memory, FETCH any `count` of
+ * matrices. */
+#define FETCH_WHOLE(operand)                                                               \
+    GT_INLINE void fetch_whole_##operand(gt_ab *to, const gt_ab *from) {                   \
+        enum { PIECES = COUNT * ONE_##operand / VECTOR };                                  \
+        GT_UNROLL_BY(8)                                                                    \
+        for (int i = 0; i < GT_CDIV(PIECES, GT_THREADS); i++) {                            \
+            const int e = GT_THREAD_X + i * GT_THREADS;                                    \
+            if (PIECES % GT_THREADS == 0 || e < PIECES)                                    \
+                gt_copy_async(VECTOR, to + PLACE_IN(operand, e * VECTOR),                  \
+                              from + e * VECTOR);                                          \
+        }                                                                                  \
+    }
 #define FETCH(operand)                                                                     \
     GT_INLINE void fetch_##operand(gt_ab *to, struct inputs from, int count) {             \
         enum { ONE = ONE_##operand, LENGTH = LENGTH_##operand };                           \
         const int all = count * ONE;                                                       \
         int e = GT_THREAD_X;                                                               \
         if (in_pieces(from.at, from.ld, from.stride, sizeof(gt_ab), LENGTH, ONE)) {        \
-            GT_UNROLL_BY(4)                                                                \
+            GT_UNROLL_BY(1)                                                                \
             for (; e < all / VECTOR; e += GT_THREADS)                                      \
                 gt_copy_async(VECTOR, to + PLACE_IN(operand, e * VECTOR),                  \
                               from.at + run_place(e * VECTOR, sizeof(gt_ab), ONE,          \
                                                   from.stride));                           \
             e = all / VECTOR * VECTOR + GT_THREAD_X;                                       \
         }                                                                                  \
+        GT_UNROLL_BY(1)                                                                    \
         for (; e < all; e += GT_THREADS)                                                   \
             to[PLACE_IN(operand, e)] = from.at[e / ONE * from.stride +                     \
                                                e % ONE / LENGTH * from.ld + e % LENGTH];   \
     }
+FETCH_WHOLE(A)
+FETCH_WHOLE(B)
 FETCH(A)
 FETCH(B)
+
+#if GT_BULK
+/* Starts to copy `bytes`, a multiple of 16, to shared memory. They arrive at `barrier`. */
+GT_INLINE void load_bulk(const void *to, const void *from, int bytes, int barrier) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(gt_shared_address(to)),
+                 "l"(from), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+
+GT_INLINE void store_bulk(const void *to, const void *from, int bytes) {
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
+                 "r"(gt_shared_address(from)), "r"(bytes)
+                 : "memory");
+}
+#endif
 
 /* Stores `count` gathered matrices of C. */
 GT_INLINE void store_run(struct outputs c, int count) {
     const int all = count * ONE_C;
+    GT_UNROLL_BY(4)
     for (int e = GT_THREAD_X; e < all / VECTOR_C; e += GT_THREADS) {
         const int x = e * VECTOR_C;
         *(uint4 *)(c.at + run_place(x, sizeof(gt_c), ONE_C, c.stride)) =
@@ -151,8 +187,10 @@ enum { SUMS = TM * TN };
 #define ROW(r) ((r) / VM * HIGH * VM + row * VM + (r) % VM)
 #define COL(s) ((s) / VN * WIDE * VN + col * VN + (s) % VN)
 /* The last patches may reach past the edges. There another vector stands in. */
-#define ROW_INSIDE(r) GT_MIN(ROW(r), ROWS - VM)
-#define COL_INSIDE(s) GT_MIN(COL(s), COLS - VN)
+#define IS_ROW(r) (TM * HIGH == ROWS || ROW(r) < ROWS)
+#define IS_COL(s) (TN * WIDE == COLS || COL(s) < COLS)
+#define ROW_INSIDE(r) (TM * HIGH == ROWS ? ROW(r) : GT_MIN(ROW(r), ROWS - VM))
+#define COL_INSIDE(s) (TN * WIDE == COLS ? COL(s) : GT_MIN(COL(s), COLS - VN))
 
 /* The part of a thread: its product in the group, its patch, its slice of k. A thread
  * without a product does the same as another one, and stores nothing. */
@@ -224,7 +262,7 @@ GT_INLINE void give_all(struct outputs c, const gt_acc *acc, struct part part, i
     const int row = part.row, col = part.col;
     GT_UNROLL
     for (int i = 0; i < SUMS; i += VN)
-        if (part.gives && ROW(i / TN) < ROWS && COL(i % TN) < COLS)
+        if (part.gives && IS_ROW(i / TN) && IS_COL(i % TN))
             give(c, part.product < count, part.product, ROW(i / TN), COL(i % TN), VN,
                  acc + i);
 }
@@ -330,24 +368,66 @@ GT_INLINE void give_all(struct outputs c, const gt_acc *acc, struct part part, i
 
 /* ---- the walk through the batch ---- */
 
+/* `whole`: matrices of A and of B are runs. */
+struct batch {
+    struct inputs a, b;
+    int products, whole;
+};
+
 /* Products of a group that exist. */
-GT_INLINE int count_of(gt_long group, int batch) {
-    return (int)GT_MAX(GT_MIN((gt_long)COUNT, batch - group * COUNT), 0);
+GT_INLINE int count_of(gt_long group, int products) {
+    return (int)GT_MAX(GT_MIN((gt_long)COUNT, products - group * COUNT), 0);
 }
 
-GT_INLINE struct inputs from_group(struct inputs x, gt_long group) {
-    x.at += group * COUNT * x.stride;
-    return x;
-}
-
-/* Starts to copy a group to a stage. */
-GT_INLINE void fetch(gt_ab *stage, struct inputs a, struct inputs b, gt_long group,
-                     int count) {
-    if (count > 0) {
-        fetch_A(stage, from_group(a, group), count);
-        fetch_B(stage + GT_RUN_A, from_group(b, group), count);
+/* Starts to copy a group to a stage. With BULK, a whole group arrives at `full`. */
+GT_INLINE void fetch(gt_ab *stage, struct batch from, gt_long group, int full) {
+    const int count = count_of(group, from.products);
+    from.a.at += group * COUNT * from.a.stride;
+    from.b.at += group * COUNT * from.b.stride;
+    if (count < COUNT || !from.whole) {
+        fetch_A(stage, from.a, count);
+        fetch_B(stage + GT_RUN_A, from.b, count);
+    } else {
+#if GT_BULK
+        enum { BYTES_A = COUNT * GT_BYTES_A, BYTES_B = COUNT * GT_BYTES_B };
+        if (GT_THREAD_X == 0) {
+            gt_barrier_arrive_expecting(full, BYTES_A + BYTES_B);
+            load_bulk(stage, from.a.at, BYTES_A, full);
+            load_bulk(stage + GT_RUN_A, from.b.at, BYTES_B, full);
+        }
+#else
+        fetch_whole_A(stage, from.a.at);
+        fetch_whole_B(stage + GT_RUN_A, from.b.at);
+#endif
     }
     GT_COPY_COMMIT();
+}
+
+/* Waits until a group is there, for copies of this thread and bulk copies of any. */
+GT_INLINE void await(struct batch from, gt_long group, int full, int parity) {
+    GT_COPY_WAIT(STAGES - 2);
+#if GT_BULK
+    if (from.whole && count_of(group, from.products) == COUNT)
+        gt_barrier_wait(full, parity);
+#endif
+}
+
+/* Stores the gathered sums of `count` products. All threads call it. */
+GT_INLINE void send(struct outputs c, int count) {
+#if GT_BULK
+    gt_copies_see_stores();
+#endif
+    GT_BARRIER(); /* the sums are there */
+#if GT_BULK
+    if (count == COUNT && c.stride == ONE_C) {
+        if (GT_THREAD_X == 0) {
+            store_bulk(c.at, c.gathered, COUNT * GT_BYTES_C);
+            gt_box_stores_commit();
+        }
+        return;
+    }
+#endif
+    store_run(c, count);
 }
 
 GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
@@ -356,36 +436,51 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
     gt_ab *ring = (gt_ab *)smem;
     const int gathers =
         beta == (gt_acc)0 && in_pieces(c, ldc, stride_c, sizeof(gt_c), COLS, ONE_C);
-    const int existing = k > 0 && alpha != (gt_acc)0 ? batch : 0; /* products to read */
-    const struct inputs in_a = {(const gt_ab *)a, lda, stride_a};
-    const struct inputs in_b = {(const gt_ab *)b, ldb, stride_b};
+    const struct batch from = {
+        {(const gt_ab *)a, lda, stride_a},
+        {(const gt_ab *)b, ldb, stride_b},
+        k > 0 && alpha != (gt_acc)0 ? batch : 0,
+        IS_ALIGNED(a) && lda == LENGTH_A && stride_a == ONE_A && IS_ALIGNED(b) &&
+            ldb == LENGTH_B && stride_b == ONE_B,
+    };
     struct outputs out = {c, gathers ? (gt_c *)(ring + STAGES * STAGE) : 0, ldc, stride_c,
                           alpha, beta};
     const struct part part = part_of_thread();
-    int stage = 0;
+    const int full = gt_shared_address(smem) + GT_PLACE_FULL; /* barriers of the stages */
+    int stage = 0, parity = 0;
 
-    for (int s = 0; s < AHEAD; s++) {
-        const gt_long group = GT_BLOCK + (gt_long)s * gridDim.x;
-        fetch(ring + s * STAGE, in_a, in_b, group, count_of(group, existing));
-    }
+#if GT_BULK
+    for (int s = 0; s < STAGES && GT_THREAD_X == 0; s++)
+        gt_barrier_init(full + 8 * s, 1);
+    gt_barrier_init_done();
+    GT_BARRIER();
+#endif
+    for (int s = 0; s < AHEAD; s++)
+        fetch(ring + s * STAGE, from, GT_BLOCK + (gt_long)s * gridDim.x, full + 8 * s);
     for (gt_long group = GT_BLOCK; group * COUNT < batch; group += gridDim.x) {
-        const gt_long next = group + (gt_long)AHEAD * gridDim.x;
-        const int count = count_of(group, batch), last = (stage + AHEAD) % STAGES;
+        const int last = stage == 0 ? AHEAD : stage - 1;
+        const int count = count_of(group, batch);
         gt_acc acc[SUMS];
         GT_UNROLL
         for (int i = 0; i < SUMS; i++)
             acc[i] = 0;
-        GT_COPY_WAIT(AHEAD - 1);
+        await(from, group, full + 8 * stage, parity);
+#if GT_BULK
+        GT_BOX_STORES_READ(0);
+#endif
         GT_BARRIER(); /* the group is there; the stage before it and C's place are free */
-        fetch(ring + last * STAGE, in_a, in_b, next, count_of(next, existing));
-        if (existing > 0)
+        fetch(ring + last * STAGE, from, group + (gt_long)AHEAD * gridDim.x,
+              full + 8 * last);
+        if (from.products > 0)
             multiply(acc, ring + stage * STAGE, ring + stage * STAGE + GT_RUN_A, part);
         out.at = c + group * COUNT * stride_c;
         give_all(out, acc, part, count);
-        if (gathers) {
-            GT_BARRIER(); /* the sums are there */
-            store_run(out, count);
-        }
-        stage = (stage + 1) % STAGES;
+        if (gathers)
+            send(out, count);
+        parity ^= stage == AHEAD;
+        stage = stage == AHEAD ? 0 : stage + 1;
     }
+#if GT_BULK
+    GT_BOX_STORES_READ(0);
+#endif
 }

@@ -47,7 +47,10 @@ trial wgmma bf16-nn-150x80x128,batch=3,masked,rows=50,beta \
     "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 CN=2 PERSIST=1"
 
 # Batches of small products: more groups than blocks, so that the ring turns round.
-trial pipeline f32-nn-16x16x16,batch=99 "PRODUCTS=1 TM=4 TN=4 STAGES=2"
+thin=f32-nn-4x4x512,batch=1100
+turns="PRODUCTS=4 TM=2 TN=4 SLICES=8 STAGES=2"
+trial pipeline $thin "$turns BULK=0"
+trial pipeline $thin "$turns BULK=1"
 trial pipeline f16-nt-24x20x40,batch=33 "ENGINE=1 PRODUCTS=2 TM=16 TN=32 STAGES=2"
 
 # Epilogues: sums of parts of k, boxes that the hardware stores, products that are computed
@@ -99,19 +102,22 @@ mutant wgmma 'GT_WGMMA_WAIT(1);' 'GT_WGMMA_WAIT(2);' i8-nn-40x80x400 \
     "BM=64 BN=32 WGM=1 STAGES=4 GROUP=1 REPACK=0 SWAP=1 RS=1" "a wgmma in flight"
 mutant mma '    GT_PRODUCT();' '    GT_PRODUCT(); b = all_b[0];' \
     bf16-nn-20x24x40,batch=3,pointers,align=16 "" "elements wrong"
-turns="PRODUCTS=1 TM=8 TN=8 STAGES=2"
-mutant pipeline 'GT_COPY_WAIT(AHEAD - 1)' 'GT_COPY_WAIT(AHEAD)' f32-nn-32x32x32,batch=500 \
-    "$turns" "a copy to it is under way"
-mutant pipeline 'ring + last \* STAGE' 'ring + stage * STAGE' f32-nn-32x32x32,batch=500 \
-    "$turns" "elements wrong"
 mutant mma '    GT_PRODUCT();' '    GT_PRODUCT(); m -= m < GT_SLOT_ROWS;' \
     bf16-nt-70x24x40,groups=3 "" "elements wrong"
 mutant wgmma ', ROWS_BEFORE_B);' ', 0);' bf16-nt-70x24x40,groups=3 \
     "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0" "elements wrong"
+mutant pipeline 'GT_COPY_WAIT(STAGES - 2)' 'GT_COPY_WAIT(STAGES - 1)' $thin "$turns" \
+    "a copy to it is under way"
+mutant pipeline 'gt_barrier_wait(full, parity);' ';' $thin "$turns BULK=1" \
+    "a copy to it is under way"
+mutant pipeline 'gt_copies_see_stores();' '' $thin "$turns BULK=1" "proxy"
+mutant pipeline 'ring + last \* STAGE' 'ring + stage * STAGE' $thin "$turns" "a copy to it is"
 if [ -n "${GT_LONG:-}" ]; then
     mutant triple 'gt_barrier_wait(r->empty.*' '' f32@split-nn-33x67x170 \
         "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128" \
         "which a wgmma in flight reads, has been overwritten"
+    mutant pipeline 'GT_BARRIER(); .* the stage before it .*' '' $thin "$turns" \
+        "a copy to it is under way"
     mutant limbs 'AWAIT_PRODUCTS(0);' '' i32-nt-33x66x700 "$wgmma" \
         "uses a register of a wgmma in flight"
     mutant limbs 'SLAB_B, barrier);' 'SLAB_B \/ 2, barrier);' i32-nt-33x66x700 "$wgmma" \
