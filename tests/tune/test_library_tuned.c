@@ -340,12 +340,16 @@ static void add_families(gemmtune_ctx *ctx, const char *db_path) {
     struct gt_err err = {""};
     int64_t stale;
     free(ctx->known);
+    gt_index_destroy(ctx->index);
     need(gt_families_add_folder(ctx->families, FAMILIES, &err) == GEMMTUNE_OK, err.line);
     need(gt_db_open(&db, db_path, GT_DB_READ, &err) == GEMMTUNE_OK, err.line);
     need(gt_known_load(&ctx->known, &ctx->snapshot.count, &stale, db, ctx->families,
                        machine.device.arch, &err) == GEMMTUNE_OK,
          err.line);
+    need(gt_index_create(&ctx->index, ctx->known, ctx->snapshot.count, &err) == GEMMTUNE_OK,
+         err.line);
     ctx->snapshot.known = ctx->known;
+    ctx->snapshot.index = ctx->index;
     gt_db_close(db);
 }
 
