@@ -309,13 +309,9 @@ GT_INLINE struct part part_of_thread(void) {
         const int at = first + (along ? l * DEEP + p : p * lines + l);                     \
         return p < DEEP ? run[PLACE_IN(operand, at)] : 0;                                  \
     }                                                                                      \
-    GT_INLINE void load_fragment_##operand(unsigned *f, const gt_ab *run, int first,       \
+    GT_INLINE void load_elements_##operand(unsigned *f, const gt_ab *run, int first,       \
                                            int line, int deep) {                           \
         const int lane = GT_THREAD_X % 32;                                                 \
-        if (MATRIX_##operand) {                                                            \
-            load_matrices_##operand(f, run, first, line, deep);                            \
-            return;                                                                        \
-        }                                                                                  \
         GT_UNROLL                                                                          \
         for (int i = 0; i < 4; i++) {                                                      \
             const int l = line + (of_b ? i / 2 : i % 2) * 8 + lane / 4;                    \
@@ -328,6 +324,13 @@ GT_INLINE struct part part_of_thread(void) {
                 f[i] = element_##operand(run, first, l, p) |                               \
                        element_##operand(run, first, l, p + 1) << 16;                      \
         }                                                                                  \
+    }                                                                                      \
+    GT_INLINE void load_fragment_##operand(unsigned *f, const gt_ab *run, int first,       \
+                                           int line, int deep) {                           \
+        if (MATRIX_##operand)                                                              \
+            load_matrices_##operand(f, run, first, line, deep);                            \
+        else                                                                               \
+            load_elements_##operand(f, run, first, line, deep);                            \
     }
 LOAD_FRAGMENT(A, 0, !GT_TA, ROWS)
 LOAD_FRAGMENT(B, 1, GT_TB, COLS)
