@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# ptx_mutants.sh - families that need CUDA with a mistake in their source, on the software GPU: a
+# trial refuses each with a sentence that names the mistake. GT_LONG=1: more of them.
+. "$GT_SRC/tests/tune/lib.sh"
+
+use_software_gpu
+
+# Batches of small products: more groups than blocks, so that the ring turns round.
+thin=f32-nn-4x4x512,batch=1100
+turns="PRODUCTS=4 TM=2 TN=4 SLICES=8 STAGES=2"
+
+# mutant FAMILY FROM TO PROBLEM POINT PATTERN: a copy of a family in whose source FROM is replaced
+# by TO. Its trial is refused with a sentence that matches.
+mutant() {
+    mkdir -p "$TMPDIR/own/mutant"
+    sed "s/\"family\": \"$1\"/\"family\": \"mutant\"/" "$GT_SRC/templates/$1/space.json" \
+        >"$TMPDIR/own/mutant/space.json"
+    sed "s/$2/$3/" "$GT_SRC/templates/$1/$1.cu" >"$TMPDIR/own/mutant/$1.cu"
+    cmp -s "$GT_SRC/templates/$1/$1.cu" "$TMPDIR/own/mutant/$1.cu" &&
+        is "mutant of $1" unchanged changed
+    "$GEMMTUNE" trial "$4" --device 0 --untimed --timeout 500s --templates "$TMPDIR/own" \
+        --family mutant --point "$5" >"$TMPDIR/out" 2>&1
+    has "$1 with '$3' for '$2': $6" "$(cat "$TMPDIR/out")" "$6"
+    rm -r "$TMPDIR/own/mutant"
+}
+wgmma="ENGINE=1 CLUSTER=1 BM=128 BN=64 BK=128 WM=64 WN=64 STAGES=4 GROUP=8"
+mutant limbs 'AWAIT_PRODUCTS(1);' 'AWAIT_PRODUCTS(2);' i32-nt-33x66x700 "$wgmma" \
+    "which a wgmma in flight reads, has been overwritten"
+mutant limbs 'gt_barrier_wait(full + .*' '' i32-nt-33x66x700 "$wgmma" "a copy to it is under way"
+mutant triple 'gt_mma(sum, a->low, b->high, h);' '' f32@split-nn-33x67x40 "SPLIT=1" "elements wrong"
+mutant triple 'add_product(sum, x\[j\].high, low);' '' f32@split-nn-33x67x40 \
+    "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128" "elements wrong"
+mutant triple 'gt_split_fence();' '' f32@split-nn-33x67x40 \
+    "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128" "proxy"
+mutant dmma 'GT_COPY_WAIT(STAGES - 2)' 'GT_COPY_WAIT(STAGES - 1)' f64-nn-33x66x140 "AHEAD=1" \
+    "a copy to it is under way"
+mutant wgmma 'GT_WGMMA_WAIT(1);' 'GT_WGMMA_WAIT(2);' i8-nn-40x80x400 \
+    "BM=64 BN=32 WGM=1 STAGES=4 GROUP=1 REPACK=0 SWAP=1 RS=1" "a wgmma in flight"
+mutant mma '    GT_PRODUCT();' '    GT_PRODUCT(); b = all_b[0];' \
+    bf16-nn-20x24x40,batch=3,pointers,align=16 "" "elements wrong"
+mutant mma '    GT_PRODUCT();' '    GT_PRODUCT(); m -= m < GT_SLOT_ROWS;' \
+    bf16-nt-70x24x40,groups=3 "" "elements wrong"
+mutant wgmma ', ROWS_BEFORE_B);' ', 0);' bf16-nt-70x24x40,groups=3 \
+    "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0" "elements wrong"
+mutant pipeline 'GT_COPY_WAIT(STAGES - 2)' 'GT_COPY_WAIT(STAGES - 1)' $thin "$turns" \
+    "a copy to it is under way"
+mutant pipeline 'gt_barrier_wait(full, parity);' ';' $thin "$turns BULK=1" \
+    "a copy to it is under way"
+mutant pipeline 'gt_copies_see_stores();' '' $thin "$turns BULK=1" "proxy"
+mutant pipeline 'ring + last \* STAGE' 'ring + stage * STAGE' $thin "$turns" "a copy to it is"
+if [ -n "${GT_LONG:-}" ]; then
+    mutant triple 'gt_barrier_wait(r->empty.*' '' f32@split-nn-33x67x170 \
+        "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128" \
+        "which a wgmma in flight reads, has been overwritten"
+    mutant pipeline 'GT_BARRIER(); .* the stage before it .*' '' $thin "$turns" \
+        "a copy to it is under way"
+    mutant limbs 'AWAIT_PRODUCTS(0);' '' i32-nt-33x66x700 "$wgmma" \
+        "uses a register of a wgmma in flight"
+    mutant limbs 'SLAB_B, barrier);' 'SLAB_B \/ 2, barrier);' i32-nt-33x66x700 "$wgmma" \
+        "wait for a phase of an mbarrier"
+    mutant wgmma 'begin = first ? behind : 0' 'begin = 0' bf16-nt-70x153x72,ldc=155 \
+        "BM=64 BN=256 WGM=1 STAGES=2 REPACK=0" "written outside C"
+    mutant wgmma 'across > 0 ? -1 : 0' '0' bf16-nt-70x153x72,ldc=155 \
+        "BM=64 BN=256 WGM=1 STAGES=2 REPACK=0" "elements wrong"
+    mutant tma 'gt_barrier_arrive(empty' 'if (0) &' f32-nt-33x68x140 "REPACK=0" \
+        "wait for a phase of an mbarrier"
+    mutant limbs 'GT_BARRIER(); .* and the one before .*' '' i32-nt-33x66x700 "ENGINE=0" \
+        "a copy"
+fi
+exit "$bad"
