@@ -224,20 +224,33 @@ static void add_arch(int cc, int nth, bool has_all_layouts) {
             add_type(cc, dtypes[t], has_all_layouts && t < WIDTHS ? 4 : 1);
 }
 
-/* A start for the first type for which the rules allow it in this layout; false when there
- * is none. */
-static bool add_start_in(const char *layout, const struct gt_family *f, int cc, int start) {
+/* Whether the rules allow the next job's point. A kernel for one problem must be one that
+ * the problem accepts; others do not depend on it. */
+static bool is_allowed(void) {
     struct gt_binding b;
     struct gt_err err;
-    for (int t = 0; t < DTYPES; t++) {
-        if (!prepare(f, cc, dtypes[t], layout))
-            continue;
-        gt_family_start(f, start, &job[jobs].point);
-        if (bind(&b, &job[jobs], &err) == GEMMTUNE_OK && !gt_refused(&b)) {
-            jobs++;
-            return true;
+    const struct job *j = &job[jobs];
+    return bind(&b, j, &err) == GEMMTUNE_OK && !gt_refused(&b) &&
+           (!j->family->per_problem || gt_not_accepted(&b) == NULL);
+}
+
+/* A start for the first type, and the first batch where the family wants one, for which the
+ * rules allow it in this layout; false when there is none. */
+static bool add_start_in(const char *layout, const struct gt_family *f, int cc, int start) {
+    static const char *const batches[] = {"16x16x16,batch=1000", "4x4x4,batch=1000",
+                                          "64x64x64,batch=1000"};
+    for (int t = 0; t < DTYPES; t++)
+        for (int i = 0; i < (f->per_problem ? 3 : 1); i++) {
+            if (!prepare(f, cc, dtypes[t], layout))
+                continue;
+            if (f->per_problem)
+                describe(&job[jobs], dtypes[t], layout, batches[i]);
+            gt_family_start(f, start, &job[jobs].point);
+            if (is_allowed()) {
+                jobs++;
+                return true;
+            }
         }
-    }
     return false;
 }
 
