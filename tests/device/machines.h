@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -199,6 +200,19 @@ static const struct machine_ops *const ops_of[] = {
     [GEMMTUNE_CUDA] = &cuda_ops, [GEMMTUNE_OPENCL] = &opencl_ops};
 
 static struct gt_device_list devices;
+
+/* Lists the devices. The user's own database must not affect the tests. */
+static int list_devices(void **state) {
+    (void)state;
+    return setenv("GEMMTUNE_DB", "/nonexistent/gemmtune.db", 1) != 0 ||
+           gt_devices_list(&devices, NULL) != GEMMTUNE_OK;
+}
+
+static int clear_devices(void **state) {
+    (void)state;
+    gt_devices_clear(&devices);
+    return 0;
+}
 
 /* Runs a test on every device that has a compiler. */
 static void on_every_device(void (*test)(struct machine *m)) {

@@ -567,18 +567,9 @@ static void on_log(void *user, gemmtune_log_level level, const char *line) {
     (void)fprintf(stderr, "log: %s\n", line); /* a fallback would otherwise be silent */
 }
 
-/* The user's own database must not affect the tests. */
 static int setup(void **state) {
-    (void)state;
     gemmtune_set_log(on_log, NULL, GEMMTUNE_LOG_WARN);
-    return setenv("GEMMTUNE_DB", "/nonexistent/gemmtune.db", 1) != 0 ||
-           gt_devices_list(&devices, NULL) != GEMMTUNE_OK;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    gt_devices_clear(&devices);
-    return 0;
+    return list_devices(state);
 }
 
 int main(void) {
@@ -592,6 +583,6 @@ int main(void) {
     };
     const struct CMUnitTest rest[] = {cmocka_unit_test(test_every_family)};
     return getenv("GT_LONG") != NULL
-               ? cmocka_run_group_tests_name("library", rest, setup, teardown)
-               : cmocka_run_group_tests_name("library", tests, setup, teardown);
+               ? cmocka_run_group_tests_name("library", rest, setup, clear_devices)
+               : cmocka_run_group_tests_name("library", tests, setup, clear_devices);
 }

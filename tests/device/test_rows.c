@@ -125,22 +125,10 @@ static void test_masks(void **state) {
     on_every_device(run_masks);
 }
 
-static int setup(void **state) {
-    (void)state;
-    return setenv("GEMMTUNE_DB", "/nonexistent/gemmtune.db", 1) != 0 ||
-           gt_devices_list(&devices, NULL) != GEMMTUNE_OK;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    gt_devices_clear(&devices);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_masks),
     };
-    return cmocka_run_group_tests_name("rows", tests, setup, teardown);
+    return cmocka_run_group_tests_name("rows", tests, list_devices, clear_devices);
 }
