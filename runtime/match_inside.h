@@ -46,7 +46,7 @@ bool gt_near_classify(struct gt_near *out, const struct gt_lookup *l,
                       const struct gt_known *known);
 /* Whether records with such types, layout and kind of batch may serve the problem. */
 bool gt_near_may_serve(const gemmtune_problem *known, const gemmtune_problem *p);
-/* What other layouts of A and B add to the distance of two problems. */
+/* The distance that different layouts of A and B add between two problems. */
 double gt_near_turned(const gemmtune_problem *x, const gemmtune_problem *y);
 /* All candidates of the snapshot, in no order. The caller frees *out. ENOMEM. */
 gt_status gt_near_gather(struct gt_near **out, size_t *count, const struct gt_lookup *l,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * repack.h - a kernel that runs before the main one. It copies operands to the workspace,
- * as they lie in memory, in rows that begin at multiples of 16 bytes (CUDA). What is left
+ * as they lie in memory, in rows that begin at multiples of 16 bytes (CUDA). The rest
  * of a row's last 16 bytes becomes zeros.
  *
  * A row begins anywhere in memory. A thread loads the two aligned pieces of 16 bytes that

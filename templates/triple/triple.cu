@@ -290,8 +290,8 @@ GT_INLINE void split_slab(const struct ring *r, char *smem, struct gt_turn turn,
         gt_barrier_arrive(r->full + turn.stage * 8);
 }
 
-/* What the splitters do: slabs of B go through registers to the ring. In the first round
- * they are loaded alone. */
+/* The work of the splitters: slabs of B go through registers to the ring. The first round
+ * only loads. */
 GT_INLINE void split_slabs(const struct ring *r, char *smem, const struct operand *b,
                            int slabs, int t) {
     const gt_long step = BK * (B_ALONG ? (gt_long)SIZE : b->pitch);
@@ -396,7 +396,7 @@ GT_INLINE void multiply_slab_wg(gt_acc *total, gt_acc *sum, unsigned *f,
         total[e] += sum[e];
 }
 
-/* What a warpgroup does that multiplies: 64 rows of the tile. `row0`: the lane's first. */
+/* The work of a warpgroup that multiplies: 64 rows of the tile. `row0`: a lane's first. */
 GT_INLINE void multiply_slabs(gt_acc *total, const struct ring *r, const struct operand *a,
                               int slabs, int row0, int group, int lane) {
     const gt_long step = BK * (A_ALONG ? (gt_long)SIZE : a->pitch);

@@ -13,7 +13,7 @@ struct gt_bench_workspace {
 };
 
 /* Makes room for the problem: twice the bytes of A, B and C, and at least
- * GT_WORKSPACE_BYTES. What was in it is lost. ENOMEM: the workspace has no memory then. */
+ * GT_WORKSPACE_BYTES. Its contents are lost. ENOMEM: the workspace has no memory then. */
 gt_status gt_bench_workspace_fit(struct gt_bench_workspace *w, const gemmtune_problem *p,
                                  struct gt_err *err);
 void gt_bench_workspace_release(struct gt_bench_workspace *w);

@@ -24,7 +24,8 @@ struct gt_sets {
     struct gt_rows rows; /* of all sets */
 };
 
-/* What kernels take for an operand of a set: its matrices, or the pointers to them. */
+/* The argument that kernels take for an operand of a set: its matrices, or the pointers to
+ * them. */
 static inline void *gt_sets_argument(const struct gt_sets *s, int operand, int set) {
     void *const list = s->lists[set].view[operand];
     return list != NULL ? list : s->view[operand][set];
