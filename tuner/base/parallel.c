@@ -35,11 +35,15 @@ static void find_cores(struct gt_core_set *out) {
         out->has[i] = out->has[i] || borrowed.has[i];
 }
 
+static int threads_for(const struct gt_core_set *all) {
+    const int cores = gt_core_set_count(all);
+    return cores < 1 ? 1 : cores < THREADS_MAX ? cores : THREADS_MAX;
+}
+
 int gt_parallel_threads(void) {
     struct gt_core_set all;
     find_cores(&all);
-    const int cores = gt_core_set_count(&all);
-    return cores < 1 ? 1 : cores < THREADS_MAX ? cores : THREADS_MAX;
+    return threads_for(&all);
 }
 
 static void *run(void *user) {
@@ -57,9 +61,9 @@ static void *run(void *user) {
 }
 
 void gt_parallel(gt_parallel_fn *fn, void *user, int64_t count) {
-    const int threads = gt_parallel_threads();
     struct work work = {.fn = fn, .user = user, .count = count};
     find_cores(&work.cores);
+    const int threads = threads_for(&work.cores);
     struct worker worker[THREADS_MAX];
     pthread_t thread[THREADS_MAX];
     bool started[THREADS_MAX] = {false};
