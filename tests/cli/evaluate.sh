@@ -18,6 +18,7 @@ expect "one fold" 2 "not '1'" evaluate --folds 1
 expect "a part and folds" 2 'exclude each other' evaluate --holdout 0.5 --folds 4
 expect "drawn and hidden" 2 'random excludes' evaluate --random 4 --folds 4
 expect "types of problems that are not drawn" 2 'that --random draws' evaluate --types f32
+expect "batches of problems that are not drawn" 2 'that --random draws' evaluate --batch 4
 expect "no problem to draw" 2 "not '0'" evaluate --random 0
 expect "an operand" 2 'too many arguments' evaluate f32-nn-1x1x1
 expect "a file that is no database" 6 'junk.db' evaluate --stored --db "$work/junk.db"

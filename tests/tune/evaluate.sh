@@ -66,7 +66,7 @@ has "which is said" "$(cat "$TMPDIR/said")" "the time was up after [01] of 3 pro
 before=$(sql "$db" "SELECT count(*) FROM trial")
 random() {
     "$GEMMTUNE" evaluate --device 0 --db "$db" --random 3 --seed 5 --types f32 --volume 20000 \
-        --effort quick --quiet --json "$@"
+        --batch 8 --effort quick --quiet --json "$@"
 }
 random --keep "$TMPDIR/drawn.db" >"$TMPDIR/random" 2>"$TMPDIR/said"
 is "three problems are drawn and tuned" $? 0
@@ -79,6 +79,8 @@ is "the worst is not below the 95th percentile" "$(each "$TMPDIR/random" rules "
     json_extract(value, '\$.worst_loss_percent') >= json_extract(value, '\$.loss_percent_95')" |
     sort -u)" 1
 is "the database is as before" "$(sql "$db" "SELECT count(*) FROM trial")" "$before"
+is "half of them or so are batches" "$(sql "$TMPDIR/drawn.db" "
+    SELECT count(DISTINCT problem) BETWEEN 1 AND 2 FROM subject WHERE problem LIKE '%,batch=%'")" 1
 is "their trials were kept" "$(sql "$TMPDIR/drawn.db" "SELECT count(DISTINCT problem) FROM subject")" 3
 random --budget 1ms --seed 5 >"$TMPDIR/again" 2>"$TMPDIR/said"
 is "no time for three drawn problems: exit 1" $? 1

@@ -14,7 +14,7 @@
 static const struct gt_texts two_types = {2, {"f32", "bf16=f32"}};
 
 static struct gt_sweep drawn(size_t count, uint64_t seed, double volume) {
-    const struct gt_draw how = {count, seed, &two_types, volume};
+    const struct gt_draw how = {count, seed, &two_types, volume, 0};
     struct gt_sweep s = {0};
     assert_int_equal(gt_draw_problems(&s, &how, NULL), GEMMTUNE_OK);
     assert_int_equal(s.count, count);
@@ -76,9 +76,30 @@ static void test_all_are_different(void **state) {
     gt_sweep_clear(&s);
 }
 
+/* Half of the problems are batches, of few products and of many. */
+static void test_batches_come(void **state) {
+    const struct gt_draw how = {400, 1, &two_types, 1e8, 64};
+    struct gt_sweep s = {0};
+    size_t batches = 0, few = 0, many = 0;
+    (void)state;
+    assert_int_equal(gt_draw_problems(&s, &how, NULL), GEMMTUNE_OK);
+    for (size_t i = 0; i < s.count; i++) {
+        const gemmtune_problem *p = &s.item[i].problem;
+        batches += p->batch > 1;
+        few += p->batch > 1 && p->batch <= 8;
+        many += p->batch > 16;
+        assert_in_range(p->batch, 1, 64);
+        assert_true(volume_of(p) * (double)p->batch <= 1e8);
+    }
+    assert_in_range(batches, 150, 250);
+    assert_in_range(few, 40, 150);
+    assert_in_range(many, 40, 150);
+    gt_sweep_clear(&s);
+}
+
 /* Two types and four layouts of 1x1x1 are all that there is. */
 static void test_too_few_to_draw(void **state) {
-    const struct gt_draw how = {9, 1, &two_types, 1};
+    const struct gt_draw how = {9, 1, &two_types, 1, 0};
     struct gt_sweep s = {0};
     struct gt_err err = {""};
     (void)state;
@@ -89,7 +110,7 @@ static void test_too_few_to_draw(void **state) {
 
 static void test_a_wrong_type(void **state) {
     const struct gt_texts types = {1, {"f33"}};
-    const struct gt_draw how = {1, 1, &types, 1e6};
+    const struct gt_draw how = {1, 1, &types, 1e6, 0};
     struct gt_sweep s = {0};
     struct gt_err err = {""};
     (void)state;
@@ -101,8 +122,8 @@ static void test_a_wrong_type(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_seed_says_which), cmocka_unit_test(test_all_kinds_come),
-        cmocka_unit_test(test_all_are_different), cmocka_unit_test(test_too_few_to_draw),
-        cmocka_unit_test(test_a_wrong_type),
+        cmocka_unit_test(test_batches_come),      cmocka_unit_test(test_all_are_different),
+        cmocka_unit_test(test_too_few_to_draw),   cmocka_unit_test(test_a_wrong_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

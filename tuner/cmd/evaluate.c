@@ -35,6 +35,8 @@ static const struct gt_option options[] = {
      "types of the drawn problems (default f32,f64)", 0, 0},
     {"volume", 0, GT_OPT_NUMBER, offsetof(struct gt_evaluate_values, volume), "N",
      "their most multiplications, m n k (default 4e10, on a CPU 1e8)", 0, 0},
+    {"batch", 0, GT_OPT_INT, offsetof(struct gt_evaluate_values, batch), "N",
+     "make every other drawn problem a batch of 2 to N products", 2, 1000000},
     GT_OPTION_EFFORT(struct gt_evaluate_values),
     {"keep", 0, GT_OPT_TEXT, offsetof(struct gt_evaluate_values, keep), "FILE",
      "keep the trials of drawn problems in this database", 0, 0},
@@ -79,10 +81,10 @@ static int check_values(struct gt_evaluate_work *w) {
     if (w->v.random > 0 && (w->v.holdout > 0 || w->v.folds > 0 || w->v.stored))
         return gt_die(GT_EXIT_USAGE,
                       "evaluate: --random excludes --holdout, --folds and --stored");
-    if (w->v.random == 0 && (w->v.types.count > 0 || w->v.volume > 0 ||
+    if (w->v.random == 0 && (w->v.types.count > 0 || w->v.volume > 0 || w->v.batch > 0 ||
                              w->v.effort != NULL || w->v.keep != NULL))
-        return gt_die(GT_EXIT_USAGE, "evaluate: --types, --volume, --effort and --keep "
-                                     "are about problems that --random draws");
+        return gt_die(GT_EXIT_USAGE, "evaluate: --types, --volume, --batch, --effort and "
+                                     "--keep are about problems that --random draws");
     for (int i = 0; code < 0 && i < w->v.rules.count; i++)
         code = pick_rule(&w->rules, w->v.rules.text[i]);
     if (w->rules == 0)

@@ -15,7 +15,7 @@ struct gt_evaluate_values {
     const char *device, *db, *effort, *keep;
     struct gt_texts templates, rules, types;
     double holdout, budget, volume;
-    int64_t folds, random, seed;
+    int64_t folds, random, batch, seed;
     bool stored, quiet;
     struct gt_format format;
 };

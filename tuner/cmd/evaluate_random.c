@@ -149,6 +149,7 @@ static int draw(struct drawing *d) {
         .volume = w->v.volume > 0    ? w->v.volume
                   : w->device.is_cpu ? volume_on_cpu
                                      : volume_on_gpu,
+        .batch = (int)w->v.batch,
     };
     const gt_status status = gt_draw_problems(&d->sweep, &how, &err);
     if (status == GEMMTUNE_EPARSE || status == GEMMTUNE_EINVAL)

@@ -59,6 +59,13 @@ static void shrink(double side[SIDES], double volume) {
     }
 }
 
+/* The number of products of a problem: 1 for every other problem, else log-uniform. */
+static int64_t draw_products(const struct gt_draw *how, uint64_t *state) {
+    const bool single = gt_random(state) % 2 == 0;
+    const double share = uniform(state);
+    return how->batch < 2 || single ? 1 : (int64_t)exp2(1 + share * log2(how->batch / 2.0));
+}
+
 static void draw_name(char name[GT_PROBLEM_NAME_MAX], const struct gt_draw *how,
                       const struct kind *kind, uint64_t state) {
     const char *types = how->types->text[gt_random(&state) % (uint64_t)how->types->count];
@@ -69,11 +76,16 @@ static void draw_name(char name[GT_PROBLEM_NAME_MAX], const struct gt_draw *how,
     for (int i = 0; i < SIDES; i++)
         side[i] = exp2(kind->log2_of[i].low +
                        uniform(&state) * (kind->log2_of[i].high - kind->log2_of[i].low));
-    shrink(side, how->volume);
+    const int64_t products = draw_products(how, &state);
+    shrink(side, how->volume / (double)products);
     for (int i = 0; i < SIDES; i++)
         whole[i] = rounded(side[i], grain);
-    (void)snprintf(name, GT_PROBLEM_NAME_MAX, "%s-%s-%" PRId64 "x%" PRId64 "x%" PRId64,
-                   types, layout, whole[0], whole[1], whole[2]);
+    const int end =
+        snprintf(name, GT_PROBLEM_NAME_MAX, "%s-%s-%" PRId64 "x%" PRId64 "x%" PRId64, types,
+                 layout, whole[0], whole[1], whole[2]);
+    if (products > 1)
+        (void)snprintf(name + end, GT_PROBLEM_NAME_MAX - (size_t)end, ",batch=%" PRId64,
+                       products);
 }
 
 /* Each problem has a state of its own, so no draw depends on how many numbers another one

@@ -13,12 +13,14 @@
  * The kinds of shapes take turns: any, thin (few rows or few columns of C), deep, flat,
  * small and large. Sides are log-uniform within the kind's ranges, and then left as they
  * are, made odd, or rounded to multiples of 8 or 64. Layouts and types are drawn evenly.
+ * Half of the problems are batches, if the caller asks for batches.
  */
 struct gt_draw {
     size_t count;
     uint64_t seed;
     const struct gt_texts *types; /* words of types, one at least */
-    double volume;                /* the most multiplications (m n k), 1 or more */
+    double volume; /* the most multiplications of all products together, 1 or more */
+    int batch;     /* the most products of a problem; below 2: single products only */
 };
 
 /* Fills `out`, which was empty, with different problems. EPARSE when a word of types is
