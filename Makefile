@@ -48,10 +48,12 @@ PROG_SRC := $(filter-out $(LIB_DB),$(wildcard db/*.c)) $(wildcard tuner/*/*.c)
 FAKE_SRC := $(filter-out tests/fake/lib%,$(wildcard tests/fake/*.c)) $(wildcard tests/ptx/*.c)
 FAKE_SO  := $(patsubst %.c,$(B)/%.so,$(wildcard tests/fake/lib*.c)) $(B)/tests/fake/libcuda.so
 
-LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/gen/templates.o $(B)/gen/schema.o
+LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/gen/templates.o $(B)/gen/schema.o \
+            $(B)/gen/families.o
 PROG_OBJ := $(PROG_SRC:%.c=$(B)/%.o) $(B)/gen/published.o $(B)/gen/devices.o \
             $(B)/gen/kernels.o
-TEST_OBJ := $(LIB_OBJ) $(filter-out $(B)/tuner/cmd/main.o,$(PROG_OBJ)) $(FAKE_SRC:%.c=$(B)/%.o)
+TEST_OBJ := $(LIB_OBJ) $(filter-out $(B)/tuner/cmd/main.o,$(PROG_OBJ)) $(FAKE_SRC:%.c=$(B)/%.o) \
+            $(B)/tools/print_family.o
 
 # Texts that are compiled in (make's sort is by bytes).
 TEMPLATES := $(sort $(filter-out %.md,$(wildcard templates/*/*.*)))
@@ -159,6 +161,8 @@ $(B)/tests/%.o: FILE_CFLAGS = -Wno-unused-parameter
 
 # Bytes of texts, as integers from 0 to 255.
 $(B)/gen/%.o: FILE_CFLAGS = -funsigned-char
+# Nobody writes to the texts of a built-in family.
+$(B)/gen/families.o: FILE_CFLAGS = -funsigned-char -Wno-cast-qual
 $(B)/gen/%.o: $(B)/gen/%.c $(B)/flags
 	$(call compile)
 
@@ -176,6 +180,12 @@ $(B)/gen/kernels.c: $(KERNELS) tools/embed $(B)/sources
 	$(call generate,tools/embed gt_embedded_kernels $(KERNELS))
 $(B)/gen/schema.c: $(SCHEMA) tools/embed-schema $(B)/sources
 	$(call generate,tools/embed-schema $(SCHEMA))
+# The library without its families parses them.
+$(B)/tools/families: $(B)/tools/families.o $(B)/tools/print_family.o \
+    $(filter-out $(B)/gen/families.o,$(LIB_OBJ))
+	$(call link)
+$(B)/gen/families.c: $(B)/tools/families $(TEMPLATES)
+	$(call generate,$<)
 
 # Rewritten only when what they say changes: other flags rebuild the objects, a file that came
 # or went rebuilds the archives and the embedded texts. -Werror changes no object.
@@ -306,8 +316,8 @@ setup:
 # ---- reading --------------------------------------------------------------------------------
 
 C_FILES := $(wildcard $(foreach d,include core db runtime runtime/* tuner/* tests tests/* tests/fake/* \
-    examples,$d/*.[ch]))
-SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %/compare-torch,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
+    examples tools,$d/*.[ch]))
+SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %/compare-torch,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
     $(wildcard configs/slurm/*)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
 

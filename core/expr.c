@@ -89,6 +89,7 @@ gt_status gt_symbols_add(int *slot, struct gt_symbols *s, const char *name,
 
 struct parser {
     struct gt_expr *e;
+    struct gt_expr_node *node; /* those of e */
     const struct gt_symbols *symbols;
     const char *at; /* in e->text */
     int depth;
@@ -136,7 +137,7 @@ static bool expect(struct parser *p, const char *text) {
 }
 
 static int add_node(struct parser *p, struct gt_expr_node node) {
-    p->e->node[p->e->count] = node;
+    p->node[p->e->count] = node;
     return p->e->count++;
 }
 
@@ -190,9 +191,10 @@ static int add_symbol(struct parser *p, enum gt_expr_op op, const char *word, si
                       name, column(p, word), p->e->text);
         return -1;
     }
-    return add_node(
-        p, (struct gt_expr_node){
-               .op = op, .slot = slot, .name = (int)(word - p->e->text), .len = (int)len});
+    return add_node(p, (struct gt_expr_node){.op = op,
+                                             .slot = (int16_t)slot,
+                                             .name = (int16_t)(word - p->e->text),
+                                             .len = (int16_t)len});
 }
 
 static int parse_sizeof(struct parser *p) {
@@ -207,10 +209,17 @@ static int parse_sizeof(struct parser *p) {
     return expect(p, ")") ? add_symbol(p, GT_EXPR_SIZEOF, word, len) : -1;
 }
 
+/* Takes operand i of the node. */
+static bool parse_operand(struct gt_expr_node *node, int i, struct parser *p) {
+    const int at = parse_expr(p);
+    node->arg[i] = (int16_t)at;
+    return at >= 0;
+}
+
 static int parse_call(struct parser *p, enum gt_expr_op op) {
     struct gt_expr_node node = {.op = op};
-    if (!expect(p, "(") || (node.arg[0] = parse_expr(p)) < 0 || !expect(p, ",") ||
-        (node.arg[1] = parse_expr(p)) < 0 || !expect(p, ")"))
+    if (!expect(p, "(") || !parse_operand(&node, 0, p) || !expect(p, ",") ||
+        !parse_operand(&node, 1, p) || !expect(p, ")"))
         return -1;
     return add_node(p, node);
 }
@@ -247,7 +256,7 @@ static int parse_unary(struct parser *p) {
         return parse_primary(p);
     if (!enter(p))
         return -1;
-    node.arg[0] = parse_unary(p);
+    node.arg[0] = (int16_t)parse_unary(p);
     p->depth--;
     return node.arg[0] < 0 ? -1 : add_node(p, node);
 }
@@ -270,7 +279,8 @@ static int parse_binary(struct parser *p, int precedence) {
         const int right = parse_binary(p, b->precedence + 1);
         if (right < 0)
             return -1;
-        left = add_node(p, (struct gt_expr_node){.op = b->op, .arg = {left, right}});
+        left = add_node(
+            p, (struct gt_expr_node){.op = b->op, .arg = {(int16_t)left, (int16_t)right}});
     }
     return left;
 }
@@ -279,48 +289,54 @@ static int parse_expr(struct parser *p) {
     struct gt_expr_node node = {.op = GT_EXPR_IF};
     if (!enter(p))
         return -1;
-    int result = node.arg[0] = parse_binary(p, 1);
-    if (result >= 0 && accept(p, "?")) {
-        result = -1;
-        if ((node.arg[1] = parse_expr(p)) >= 0 && expect(p, ":") &&
-            (node.arg[2] = parse_expr(p)) >= 0)
-            result = add_node(p, node);
-    }
+    int result = parse_binary(p, 1);
+    node.arg[0] = (int16_t)result;
+    if (result >= 0 && accept(p, "?"))
+        result = parse_operand(&node, 1, p) && expect(p, ":") && parse_operand(&node, 2, p)
+                     ? add_node(p, node)
+                     : -1;
     p->depth--;
     return result;
 }
 
-gt_status gt_expr_parse(struct gt_expr **out, const char *text,
-                        const struct gt_symbols *symbols, struct gt_err *err) {
-    gt_status status = GEMMTUNE_EPARSE;
-    struct gt_expr *e = NULL;
-    struct parser p = {.symbols = symbols, .err = err};
-    const size_t len = strlen(text);
+/* An expression without nodes, which has room for one a character of the text. */
+static gt_status expr_create(struct gt_expr **out, struct gt_expr_node **node,
+                             const char *text, struct gt_err *err) {
+    const size_t len = strlen(text), nodes = len * sizeof **node;
     *out = NULL;
     if (len >= GT_EXPR_TEXT_MAX)
         return gt_fail(err, GEMMTUNE_EPARSE,
                        "an expression of %zu bytes, at most %d are allowed", len,
                        GT_EXPR_TEXT_MAX - 1);
-    e = malloc(sizeof *e + len * sizeof e->node[0]);
+    struct gt_expr *e = malloc(sizeof *e + nodes + len + 1);
     if (e == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory for an expression");
-    memcpy(e->text, text, len + 1);
-    e->count = 0;
-    p.e = e;
-    p.at = e->text;
-    e->root = parse_expr(&p);
-    if (e->root < 0)
-        goto done;
-    skip_space(&p);
-    if (*p.at != '\0') {
-        (void)fail_expected(&p, "an operator");
-        goto done;
-    }
+    *node = (struct gt_expr_node *)(e + 1);
+    *e = (struct gt_expr){.node = *node,
+                          .text = memcpy((char *)(e + 1) + nodes, text, len + 1)};
     *out = e;
-    e = NULL;
-    status = GEMMTUNE_OK;
-done:
-    gt_expr_destroy(e);
+    return GEMMTUNE_OK;
+}
+
+gt_status gt_expr_parse(struct gt_expr **out, const char *text,
+                        const struct gt_symbols *symbols, struct gt_err *err) {
+    struct parser p = {.symbols = symbols, .err = err};
+    gt_status status = expr_create(&p.e, &p.node, text, err);
+    *out = NULL;
+    if (status != GEMMTUNE_OK)
+        return status;
+    p.at = p.e->text;
+    p.e->root = parse_expr(&p);
+    status = p.e->root >= 0 ? GEMMTUNE_OK : GEMMTUNE_EPARSE;
+    skip_space(&p);
+    if (status == GEMMTUNE_OK && *p.at != '\0') {
+        (void)fail_expected(&p, "an operator");
+        status = GEMMTUNE_EPARSE;
+    }
+    if (status == GEMMTUNE_OK)
+        *out = p.e;
+    else
+        gt_expr_destroy(p.e);
     return status;
 }
 

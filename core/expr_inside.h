@@ -36,16 +36,17 @@ enum gt_expr_op {
 
 struct gt_expr_node {
     enum gt_expr_op op;
-    int arg[3];     /* indices of operands */
-    int slot;       /* GT_EXPR_SYMBOL, GT_EXPR_SIZEOF */
-    int name, len;  /* the same: where the word is in the text */
-    int64_t number; /* GT_EXPR_NUMBER */
+    int16_t arg[3];    /* indices of operands */
+    int16_t slot;      /* GT_EXPR_SYMBOL, GT_EXPR_SIZEOF */
+    int16_t name, len; /* the same: where the word is in the text */
+    int64_t number;    /* GT_EXPR_NUMBER */
 };
 
+/* One that gt_expr_parse makes is one block of memory: the struct, its nodes, its text. */
 struct gt_expr {
-    char text[GT_EXPR_TEXT_MAX];
+    const char *text;
     int root, count;
-    struct gt_expr_node node[];
+    const struct gt_expr_node *node;
 };
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * family.c - the collection of kernel families: those compiled into the library and those
- * of a folder. It knows where texts come from; family_parse.c knows what they mean.
+ * of a folder. It knows where families come from; family_parse.c knows what they mean.
  */
 #include "runtime/family_inside.h"
 
-#include "core/embed.h"
 #include "runtime/template_file.h"
 
 #include <dirent.h>
@@ -16,16 +15,21 @@
 
 enum { PATH_SIZE = 4096 };
 
+struct item {
+    const struct gt_family *family;
+    struct gt_family *owned; /* the same, of a folder; NULL: it is built in */
+};
+
 struct gt_families {
     size_t count;
-    struct gt_family **item; /* by rank, then name */
+    struct item *item; /* by rank, then name */
 };
 
 /* ---- the list -------------------------------------------------------------------- */
 
 static int by_rank(const void *a, const void *b) {
-    const struct gt_family *x = *(struct gt_family *const *)a;
-    const struct gt_family *y = *(struct gt_family *const *)b;
+    const struct gt_family *x = ((const struct item *)a)->family;
+    const struct gt_family *y = ((const struct item *)b)->family;
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
     return strcmp(x->name, y->name);
@@ -33,26 +37,33 @@ static int by_rank(const void *a, const void *b) {
 
 static size_t position(const struct gt_families *f, const char *name) {
     for (size_t i = 0; i < f->count; i++)
-        if (strcmp(f->item[i]->name, name) == 0)
+        if (strcmp(f->item[i].family->name, name) == 0)
             return i;
     return f->count;
 }
 
+/* Appends the item. */
+static gt_status add(struct gt_families *f, struct item item, struct gt_err *err) {
+    struct item *grown = realloc(f->item, (f->count + 1) * sizeof *grown);
+    if (grown == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    f->item = grown;
+    f->item[f->count++] = item;
+    return GEMMTUNE_OK;
+}
+
 /* Takes over `family`. It replaces one of the same name. */
 static gt_status keep(struct gt_families *f, struct gt_family *family, struct gt_err *err) {
+    const struct item item = {.family = family, .owned = family};
     const size_t at = position(f, family->name);
-    if (at == f->count) {
-        struct gt_family **grown = realloc(f->item, (f->count + 1) * sizeof(*grown));
-        if (grown == NULL) {
-            gt_family_destroy(family);
-            return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-        }
-        f->item = grown;
-        f->item[f->count++] = NULL;
+    if (at < f->count) {
+        gt_family_destroy(f->item[at].owned);
+        f->item[at] = item;
+    } else if (add(f, item, err) != GEMMTUNE_OK) {
+        gt_family_destroy(family);
+        return GEMMTUNE_ENOMEM;
     }
-    gt_family_destroy(f->item[at]);
-    f->item[at] = family;
-    qsort(f->item, f->count, sizeof(*f->item), by_rank);
+    qsort(f->item, f->count, sizeof *f->item, by_rank);
     return GEMMTUNE_OK;
 }
 
@@ -61,7 +72,7 @@ size_t gt_families_count(const struct gt_families *f) {
 }
 
 const struct gt_family *gt_families_at(const struct gt_families *f, size_t i) {
-    return i < f->count ? f->item[i] : NULL;
+    return i < f->count ? f->item[i].family : NULL;
 }
 
 const struct gt_family *gt_families_find(const struct gt_families *f, const char *name) {
@@ -77,8 +88,8 @@ const struct gt_family *gt_families_current(const struct gt_families *f, const c
 const struct gt_family *gt_families_with_role(const struct gt_families *f,
                                               enum gt_role role) {
     for (size_t i = 0; i < f->count; i++)
-        if (f->item[i]->role == role)
-            return f->item[i];
+        if (f->item[i].family->role == role)
+            return f->item[i].family;
     return NULL;
 }
 
@@ -86,49 +97,12 @@ void gt_families_destroy(struct gt_families *f) {
     if (f == NULL)
         return;
     for (size_t i = 0; i < f->count; i++)
-        gt_family_destroy(f->item[i]);
+        gt_family_destroy(f->item[i].owned);
     free(f->item);
     free(f);
 }
 
 /* ---- built in -------------------------------------------------------------------- */
-
-/* `user` is the family's folder name. */
-static gt_status read_embedded(char **out, void *user, gemmtune_backend backend,
-                               const char *file, struct gt_err *err) {
-    char path[PATH_SIZE];
-    (void)backend;
-    (void)snprintf(path, sizeof path, "templates/%s/%s", (const char *)user, file);
-    const char *text = gt_template_text(path);
-    if (text == NULL)
-        return gt_fail(err, GEMMTUNE_EPARSE, "%s is not compiled in", path);
-    *out = strdup(text);
-    return *out != NULL ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-}
-
-/* The <name> of "templates/<name>/space.json"; false for every other path. */
-static bool family_of_path(char name[GT_NAME_MAX], const char *path) {
-    static const char head[] = "templates/", tail[] = "/space.json";
-    const size_t len = strlen(path), ends = sizeof head - 1 + sizeof tail - 1;
-    if (len <= ends || len - ends >= GT_NAME_MAX ||
-        strncmp(path, head, sizeof head - 1) != 0 ||
-        strcmp(path + len - (sizeof tail - 1), tail) != 0)
-        return false;
-    memcpy(name, path + sizeof head - 1, len - ends);
-    name[len - ends] = '\0';
-    return strchr(name, '/') == NULL;
-}
-
-static gt_status add_embedded(struct gt_families *f, const struct gt_embedded *e,
-                              struct gt_err *err) {
-    char name[GT_NAME_MAX];
-    struct gt_family *family;
-    if (!family_of_path(name, e->path))
-        return GEMMTUNE_OK;
-    const gt_status status = gt_family_parse_with(&family, name, e->path, e->text, true,
-                                                  read_embedded, name, err);
-    return status == GEMMTUNE_OK ? keep(f, family, err) : status;
-}
 
 gt_status gt_families_create(struct gt_families **out, struct gt_err *err) {
     struct gt_families *f = calloc(1, sizeof *f);
@@ -136,9 +110,8 @@ gt_status gt_families_create(struct gt_families **out, struct gt_err *err) {
     *out = NULL;
     if (f == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    for (const struct gt_embedded *e = gt_embedded_templates;
-         e->path != NULL && status == GEMMTUNE_OK; e++)
-        status = add_embedded(f, e, err);
+    for (size_t i = 0; gt_families_built_in[i] != NULL && status == GEMMTUNE_OK; i++)
+        status = add(f, (struct item){.family = gt_families_built_in[i]}, err);
     if (status == GEMMTUNE_OK) {
         *out = f;
         f = NULL;
@@ -190,8 +163,8 @@ static gt_status add_subfolder(struct gt_families *f, int *added, const char *fo
     if (status == GEMMTUNE_ENOTFOUND)
         return GEMMTUNE_OK; /* templates/common and stray files */
     if (status == GEMMTUNE_OK)
-        status = gt_family_parse_with(&family, name, path, json, false, read_in_folder,
-                                      subfolder, err);
+        status =
+            gt_family_parse_with(&family, name, path, json, read_in_folder, subfolder, err);
     if (status == GEMMTUNE_OK)
         status = keep(f, family, err);
     *added += status == GEMMTUNE_OK;

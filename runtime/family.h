@@ -3,8 +3,9 @@
  * family.h - a kernel template with its declared space: templates/<name>/space.json and
  * source.
  *
- * Built-in families are compiled into the library; gt_families_add_folder adds those of a
- * folder (`--templates DIR`). A loaded family never changes, and threads may share it.
+ * Built-in families are parsed when the library is built (tools/families.c);
+ * gt_families_add_folder adds those of a folder (`--templates DIR`). A family never
+ * changes, and threads may share it.
  *
  * Names that expressions may use, besides the family's own parameters and derived names:
  *   M N K LDA LDB LDC          the problem's
@@ -179,7 +180,6 @@ struct gt_family {
     enum gt_batching batching;
     bool epilogue;    /* stores of C compute the epilogue of a problem that has one */
     bool per_problem; /* an image serves one problem: derived names are numbers in it */
-    bool trusted;     /* compiled in: tests have checked its texts */
     struct gt_symbols symbols;
     int constant_count, param_count, derive_count, require_count, accept_count, arg_count;
     struct gt_constant constant[GT_CONSTANTS_MAX];
@@ -211,7 +211,11 @@ struct gt_family {
 
 struct gt_families; /* a list; immutable while anyone else reads it */
 
-/* All built-in families. */
+/* The built-in families, by rank, then name; NULL ends the list. tools/families.c writes
+ * it, as build/gen/families.c, out of templates/. */
+extern const struct gt_family *const gt_families_built_in[];
+
+/* A list of all built-in families. */
 gt_status gt_families_create(struct gt_families **out, struct gt_err *err);
 /* Adds every DIR/<name>/space.json; a family of an existing name replaces it. */
 gt_status gt_families_add_folder(struct gt_families *f, const char *folder,

@@ -151,11 +151,9 @@ void gt_code_canonical(char *code);
 gt_status gt_family_set_hash(struct gt_family *f, struct gt_node space,
                              const char *(*part_text)(int part), struct gt_err *err);
 
-/* gt_family_parse that fetches the sources after space.json has named them. The texts of a
- * trusted family were checked before: its kernels, and its names against those of the parts
- * of templates/common/. */
+/* gt_family_parse that fetches the sources after space.json has named them. */
 gt_status gt_family_parse_with(struct gt_family **out, const char *folder_name,
-                               const char *json_name, const char *json, bool trusted,
-                               gt_source_fn read, void *user, struct gt_err *err);
+                               const char *json_name, const char *json, gt_source_fn read,
+                               void *user, struct gt_err *err);
 
 #endif

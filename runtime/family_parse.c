@@ -353,8 +353,8 @@ static gt_status fetch_sources(struct gt_family *f, gt_source_fn read, void *use
 }
 
 gt_status gt_family_parse_with(struct gt_family **out, const char *folder_name,
-                               const char *json_name, const char *json, bool trusted,
-                               gt_source_fn read, void *user, struct gt_err *err) {
+                               const char *json_name, const char *json, gt_source_fn read,
+                               void *user, struct gt_err *err) {
     struct gt_json *doc = NULL;
     struct gt_family *f = calloc(1, sizeof *f);
     gt_status status = GEMMTUNE_OK;
@@ -369,7 +369,6 @@ gt_status gt_family_parse_with(struct gt_family **out, const char *folder_name,
         goto done;
     }
     memcpy(f->name, folder_name, strlen(folder_name) + 1);
-    f->trusted = trusted;
     status = add_builtins(f, err);
     if (status == GEMMTUNE_OK)
         status = gt_json_parse(&doc, json_name, json, strlen(json), err);
@@ -377,7 +376,7 @@ gt_status gt_family_parse_with(struct gt_family **out, const char *folder_name,
         status = parse_sections(f, gt_json_root(doc), err);
     if (status == GEMMTUNE_OK)
         status = fetch_sources(f, read, user, err);
-    if (status == GEMMTUNE_OK && !trusted)
+    if (status == GEMMTUNE_OK)
         status = gt_family_check_sources(f, err);
     if (status == GEMMTUNE_OK)
         status = gt_family_set_hash(f, gt_json_root(doc), gt_part_text, err);
@@ -406,8 +405,7 @@ gt_status gt_family_parse(struct gt_family **out, const char *folder_name,
                           const char *const source[GT_BACKENDS], struct gt_err *err) {
     const char *given[GT_BACKENDS];
     memcpy(given, source, sizeof given);
-    return gt_family_parse_with(out, folder_name, json_name, json, false, read_given, given,
-                                err);
+    return gt_family_parse_with(out, folder_name, json_name, json, read_given, given, err);
 }
 
 static void clear_rules(struct gt_rule *rules, int count) {

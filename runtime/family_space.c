@@ -55,7 +55,7 @@ static gt_status add_name(int *slot, struct gt_family *f, struct gt_node n,
     if (!gt_point_is_name(name, strlen(name)))
         return gt_json_fail(n, err, "names are [A-Z][A-Z0-9_]* of at most %d characters",
                             GT_NAME_MAX - 1);
-    if (is_reserved(name) || (!f->trusted && in_a_part(name)))
+    if (is_reserved(name) || in_a_part(name))
         return gt_json_fail(n, err, "the name %s is built in", name);
     if (gt_symbols_find(&f->symbols, name) >= 0)
         return gt_json_fail(n, err, "the name %s is taken", name);
