@@ -5,8 +5,6 @@
 
 #include "core/text.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char separators[] = " ,";
@@ -28,38 +26,48 @@ bool gt_point_is_name(const char *text, size_t len) {
     return true;
 }
 
-/* Index of the entry called name, or count. */
-static int find(const struct gt_point *p, const char *name) {
+/* Index of the entry whose name has these len bytes, or count. */
+static int find(const struct gt_point *p, const char *name, size_t len) {
     int i = 0;
-    while (i < p->count && strcmp(p->entry[i].name, name) != 0)
+    while (i < p->count &&
+           (p->entry[i].name[0] != name[0] || strncmp(p->entry[i].name, name, len) != 0 ||
+            p->entry[i].name[len] != '\0'))
         i++;
     return i;
 }
 
 bool gt_point_get(const struct gt_point *p, const char *name, int64_t *value) {
-    const int i = find(p, name);
+    const int i = find(p, name, strlen(name));
     if (i == p->count)
         return false;
     *value = p->entry[i].value;
     return true;
 }
 
+/* Adds an entry. The name is a parameter name that no entry has. */
+static gt_status append(struct gt_point *p, const char *name, size_t len, int64_t value,
+                        struct gt_err *err) {
+    if (p->count == GT_POINT_MAX)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "no room for %.*s: a point has at most %d parameters", (int)len,
+                       name, GT_POINT_MAX);
+    memcpy(p->entry[p->count].name, name, len);
+    p->entry[p->count].name[len] = '\0';
+    p->entry[p->count++].value = value;
+    return GEMMTUNE_OK;
+}
+
 gt_status gt_point_set(struct gt_point *p, const char *name, int64_t value,
                        struct gt_err *err) {
-    if (!gt_point_is_name(name, strlen(name)))
+    const size_t len = strlen(name);
+    if (!gt_point_is_name(name, len))
         return gt_fail(
             err, GEMMTUNE_EINVAL,
             "\"%s\" is not a parameter name (A-Z, then A-Z 0-9 _, at most %d bytes)", name,
             GT_NAME_MAX - 1);
-    const int i = find(p, name);
-    if (i == GT_POINT_MAX)
-        return gt_fail(err, GEMMTUNE_EINVAL,
-                       "no room for %s: a point has at most %d parameters", name,
-                       GT_POINT_MAX);
-    if (i == p->count) {
-        memcpy(p->entry[i].name, name, strlen(name) + 1);
-        p->count++;
-    }
+    const int i = find(p, name, len);
+    if (i == p->count)
+        return append(p, name, len, value, err);
     p->entry[i].value = value;
     return GEMMTUNE_OK;
 }
@@ -67,7 +75,6 @@ gt_status gt_point_set(struct gt_point *p, const char *name, int64_t value,
 /* Adds the pair "NAME=12" of len bytes. */
 static gt_status add_pair(struct gt_point *p, const char *pair, size_t len,
                           struct gt_err *err) {
-    char name[GT_NAME_MAX];
     int64_t value = 0;
     const int shown = len < 80 ? (int)len : 80;
     const char *equals = memchr(pair, '=', len);
@@ -76,14 +83,11 @@ static gt_status add_pair(struct gt_point *p, const char *pair, size_t len,
         !gt_text_int(&value, equals + 1, len - name_len - 1))
         return gt_fail(err, GEMMTUNE_EPARSE, "\"%.*s\" in a point is not NAME=integer",
                        shown, pair);
-    memcpy(name, pair, name_len);
-    name[name_len] = '\0';
-    if (find(p, name) < p->count)
-        return gt_fail(err, GEMMTUNE_EPARSE, "\"%.*s\" in a point names %s a second time",
-                       shown, pair, name);
-    if (gt_point_set(p, name, value, err) != GEMMTUNE_OK)
-        return GEMMTUNE_EPARSE;
-    return GEMMTUNE_OK;
+    if (find(p, pair, name_len) < p->count)
+        return gt_fail(err, GEMMTUNE_EPARSE, "\"%.*s\" in a point names %.*s a second time",
+                       shown, pair, (int)name_len, pair);
+    const gt_status status = append(p, pair, name_len, value, err);
+    return status == GEMMTUNE_OK ? status : GEMMTUNE_EPARSE;
 }
 
 gt_status gt_point_parse(struct gt_point *out, const char *text, struct gt_err *err) {
@@ -102,12 +106,18 @@ gt_status gt_point_parse(struct gt_point *out, const char *text, struct gt_err *
 }
 
 int gt_point_text(const struct gt_point *p, char buf[GT_POINT_TEXT_MAX]) {
-    int len = 0;
-    buf[0] = '\0';
-    for (int i = 0; i < p->count; i++)
-        len += snprintf(buf + len, GT_POINT_TEXT_MAX - (size_t)len, "%s%s=%" PRId64,
-                        i > 0 ? " " : "", p->entry[i].name, p->entry[i].value);
-    return len;
+    char *at = buf;
+    *at = '\0';
+    for (int i = 0; i < p->count; i++) {
+        const size_t len = strlen(p->entry[i].name);
+        if (i > 0)
+            *at++ = ' ';
+        memcpy(at, p->entry[i].name, len);
+        at[len] = '=';
+        at += len + 1;
+        at += gt_text_of_int(at, p->entry[i].value);
+    }
+    return (int)(at - buf);
 }
 
 bool gt_point_equal(const struct gt_point *a, const struct gt_point *b) {

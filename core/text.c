@@ -31,6 +31,21 @@ bool gt_text_int(int64_t *out, const char *text, size_t len) {
     return true;
 }
 
+int gt_text_of_int(char buf[GT_INT_TEXT_MAX], int64_t value) {
+    char digits[GT_INT_TEXT_MAX];
+    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    int count = 0, len = 0;
+    do
+        digits[count++] = (char)('0' + left % 10);
+    while ((left /= 10) > 0);
+    if (value < 0)
+        buf[len++] = '-';
+    while (count > 0)
+        buf[len++] = digits[--count];
+    buf[len] = '\0';
+    return len;
+}
+
 /* ---- pieces ---------------------------------------------------------------- */
 
 struct gt_piece gt_piece_take(struct gt_reader *r, const char *stops) {

@@ -19,6 +19,9 @@ struct gt_texts {
 /* Whether the len bytes are, as a whole, a decimal integer that fits: an optional "-" and
  * digits, no blanks, no "+". */
 bool gt_text_int(int64_t *out, const char *text, size_t len);
+/* Writes the integer in decimal, and a NUL; returns the length. */
+enum { GT_INT_TEXT_MAX = 21 };
+int gt_text_of_int(char buf[GT_INT_TEXT_MAX], int64_t value);
 
 /* The rest of a text that is read from left to right. */
 struct gt_reader {

@@ -117,8 +117,8 @@ static const char *const beside_records[] = {
     NULL,
 };
 
-gt_status gt_db_runners_up(struct gt_db *db, double within, gt_db_trial_fn fn, void *user,
-                           struct gt_err *err) {
+static gt_status read_runners_up(struct gt_db *db, double within, gt_db_trial_fn fn,
+                                 void *user, struct gt_err *err) {
     struct trial_reader reader = {fn, user};
     struct gt_db_table beside = gt_trial_table;
     sqlite3_stmt *stmt = NULL;
@@ -137,6 +137,23 @@ gt_status gt_db_runners_up(struct gt_db *db, double within, gt_db_trial_fn fn, v
     (void)sqlite3_finalize(stmt);
     sqlite3_free(sql);
     return status;
+}
+
+/* Whether any trial may be a runner-up. A database of imported records has none. */
+static gt_status has_measured_trials(bool *found, struct gt_db *db, struct gt_err *err) {
+    int64_t one = 0;
+    return gt_sql_int(&one, found, db, err,
+                      "SELECT 1 FROM trial WHERE outcome = 'correct' AND run NOT NULL "
+                      "LIMIT 1",
+                      "");
+}
+
+gt_status gt_db_runners_up(struct gt_db *db, double within, gt_db_trial_fn fn, void *user,
+                           struct gt_err *err) {
+    bool any = false;
+    const gt_status status = has_measured_trials(&any, db, err);
+    return status == GEMMTUNE_OK && any ? read_runners_up(db, within, fn, user, err)
+                                        : status;
 }
 
 bool gt_ranking_same(const struct gt_ranking *ranking, const struct gt_record_row *row) {

@@ -161,8 +161,8 @@ static void add_real(struct gt_hash *h, double value) {
 }
 
 static void add_int(struct gt_hash *h, int64_t value) {
-    char text[24];
-    (void)snprintf(text, sizeof text, "%" PRId64, value);
+    char text[GT_INT_TEXT_MAX];
+    (void)gt_text_of_int(text, value);
     gt_hash_add_text(h, text);
 }
 
@@ -223,9 +223,11 @@ void gt_subject_checksum(char checksum[GT_CHECKSUM_MAX], const struct gt_db_subj
 
 /* ---- checks ---------------------------------------------------------------- */
 
-static bool is_line(const char *text) {
-    for (size_t left = strlen(text); left > 0;) {
-        const size_t len = gt_text_utf8(text, left);
+/* Whether the text of so many bytes is UTF-8 without control characters. */
+static bool is_line(const char *text, size_t left) {
+    while (left > 0) {
+        const bool printable = *text >= ' ' && *text <= '~';
+        const size_t len = printable ? 1 : gt_text_utf8(text, left);
         if (len == 0 || (unsigned char)*text < 0x20 || *text == 0x7f)
             return false;
         text += len;
@@ -241,7 +243,7 @@ static gt_status check_text(const struct gt_db_column *column, const char *text,
     const size_t len = strlen(text);
     if (len < (size_t)column->low || len >= (size_t)column->high)
         return gt_fail(err, GEMMTUNE_EINVAL, "%s has %zu bytes", column->name, len);
-    if (!is_line(text))
+    if (!is_line(text, len))
         return gt_fail(err, GEMMTUNE_EINVAL, "%s is not one line of UTF-8", column->name);
     return GEMMTUNE_OK;
 }

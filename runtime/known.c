@@ -87,8 +87,8 @@ static gt_status take_subject(struct gt_known *k, const struct gt_db_subject *s,
         k->tile[0] = shape[GT_SHAPE_TILE_M];
         k->tile[1] = shape[GT_SHAPE_TILE_N];
     }
-    /* Written anew: the row may have another spelling of the name. */
-    (void)gt_problem_name(&k->problem, k->problem_name);
+    /* A row of a database has passed the check that its name is canonical. */
+    memcpy(k->problem_name, s->problem, strlen(s->problem) + 1);
     memcpy(k->device_key, s->device_key, strlen(s->device_key) + 1);
     (void)snprintf(k->arch, sizeof k->arch, "%s", d->arch);
     return GEMMTUNE_OK;

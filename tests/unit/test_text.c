@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/text.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,6 +37,17 @@ static void test_int_reads_whole_range(void **state) {
         int64_t value = 99;
         assert_true(gt_text_int(&value, good[i].text, strlen(good[i].text)));
         assert_int_equal(value, good[i].value);
+    }
+}
+
+static void test_int_is_written_over_the_whole_range(void **state) {
+    static const int64_t values[] = {0, 7, -1, 10, -120, INT64_MAX, INT64_MIN};
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        char text[GT_INT_TEXT_MAX], expected[32];
+        const int len = snprintf(expected, sizeof expected, "%" PRId64, values[i]);
+        assert_int_equal(gt_text_of_int(text, values[i]), len);
+        assert_string_equal(text, expected);
     }
 }
 
@@ -122,6 +134,7 @@ static void test_nearest(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_int_reads_whole_range),
+        cmocka_unit_test(test_int_is_written_over_the_whole_range),
         cmocka_unit_test(test_int_refuses),
         cmocka_unit_test(test_int_stops_at_length),
         cmocka_unit_test(test_utf8_lengths),
