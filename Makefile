@@ -53,7 +53,7 @@ LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/gen/templates.o $(B)/gen/schema.o \
 PROG_OBJ := $(PROG_SRC:%.c=$(B)/%.o) $(B)/gen/published.o $(B)/gen/devices.o \
             $(B)/gen/kernels.o
 TEST_OBJ := $(LIB_OBJ) $(filter-out $(B)/tuner/cmd/main.o,$(PROG_OBJ)) $(FAKE_SRC:%.c=$(B)/%.o) \
-            $(B)/tools/print_family.o
+            $(B)/tools/print_family.o $(B)/tools/print_expr.o
 
 # Texts that are compiled in (make's sort is by bytes).
 TEMPLATES := $(sort $(filter-out %.md,$(wildcard templates/*/*.*)))
@@ -181,7 +181,7 @@ $(B)/gen/kernels.c: $(KERNELS) tools/embed $(B)/sources
 $(B)/gen/schema.c: $(SCHEMA) tools/embed-schema $(B)/sources
 	$(call generate,tools/embed-schema $(SCHEMA))
 # The library without its families parses them.
-$(B)/tools/families: $(B)/tools/families.o $(B)/tools/print_family.o \
+$(B)/tools/families: $(B)/tools/families.o $(B)/tools/print_family.o $(B)/tools/print_expr.o \
     $(filter-out $(B)/gen/families.o,$(LIB_OBJ))
 	$(call link)
 $(B)/gen/families.c: $(B)/tools/families $(TEMPLATES)

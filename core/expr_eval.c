@@ -114,6 +114,10 @@ static const char *eval_node(int64_t *out, const struct gt_expr *e,
 gt_status gt_expr_eval(int64_t *out, const struct gt_expr *e, const int64_t *values,
                        struct gt_err *err) {
     int64_t value = 0;
+    if (e->native != NULL && e->native(&value, values)) {
+        *out = value;
+        return GEMMTUNE_OK;
+    }
     const char *wrong = eval(&value, e, e->root, values);
     if (wrong != NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "%s in \"%s\"", wrong, e->text);

@@ -47,6 +47,9 @@ struct gt_expr {
     const char *text;
     int root, count;
     const struct gt_expr_node *node;
+    /* The same as a C function; NULL: the nodes are evaluated. False where it has no
+     * value. */
+    bool (*native)(int64_t *out, const int64_t *values);
 };
 
 #endif

@@ -2,26 +2,43 @@
 /*
  * families.c - prints a C file that holds the kernel families of templates/, parsed and
  * hashed: gt_families_built_in. The build runs it, so that gemmtune_open need not parse.
+ * Their expressions become functions.
  */
 #include "tools/print_family.h"
+
+#include <stdlib.h>
 
 /* This program parses the families, so it has none yet. */
 const struct gt_family *const gt_families_built_in[] = {NULL};
 
-static bool print_all(FILE *out, const struct gt_families *all) {
+static bool print_all(struct printer *to, const struct gt_families *all) {
     bool complete = true;
-    (void)fputs("/* made by tools/families; do not edit */\n"
-                "#include \"core/expr_inside.h\"\n#include \"runtime/family.h\"\n",
-                out);
-    print_declarations(out);
-    (void)fputs("static const struct gt_family family[] = {\n", out);
+    (void)fputs("/* made by tools/families; do not edit */\n", to->code);
+    print_declarations(to);
+    (void)fputs("static const struct gt_family family[] = {\n", to->data);
     for (size_t i = 0; i < gt_families_count(all); i++)
-        complete = print_family(out, gt_families_at(all, i)) && complete;
-    (void)fputs("};\nconst struct gt_family *const gt_families_built_in[] = {\n", out);
+        complete = print_family(to, gt_families_at(all, i)) && complete;
+    (void)fputs("};\nconst struct gt_family *const gt_families_built_in[] = {\n", to->data);
     for (size_t i = 0; i < gt_families_count(all); i++)
-        (void)fprintf(out, "&family[%zu],\n", i);
-    (void)fputs("NULL};\n", out);
+        (void)fprintf(to->data, "&family[%zu],\n", i);
+    (void)fputs("NULL};\n", to->data);
     return complete;
+}
+
+/* Functions go to stdout at once, the initializers that name them behind the last one. */
+static gt_status print_file(const struct gt_families *all, struct gt_err *err) {
+    char *data = NULL;
+    size_t size = 0;
+    struct printer to = {.code = stdout, .data = open_memstream(&data, &size)};
+    if (to.data == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    const bool complete = print_all(&to, all);
+    const bool written = fclose(to.data) == 0 && fputs(data, stdout) >= 0;
+    free(data);
+    if (!complete)
+        return gt_fail(err, GEMMTUNE_EPARSE, "a template is not compiled in");
+    return written && fflush(stdout) == 0 ? GEMMTUNE_OK
+                                          : gt_fail(err, GEMMTUNE_EIO, "cannot write");
 }
 
 int main(void) {
@@ -30,10 +47,10 @@ int main(void) {
     gt_status status = gt_families_create(&all, &err);
     if (status == GEMMTUNE_OK)
         status = gt_families_add_folder(all, "templates", &err);
-    if (status == GEMMTUNE_OK && !print_all(stdout, all))
-        status = gt_fail(&err, GEMMTUNE_EPARSE, "a template is not compiled in");
+    if (status == GEMMTUNE_OK)
+        status = print_file(all, &err);
     if (status != GEMMTUNE_OK)
         (void)fprintf(stderr, "families: %s\n", err.line);
     gt_families_destroy(all);
-    return status == GEMMTUNE_OK && fflush(stdout) == 0 ? 0 : 1;
+    return status == GEMMTUNE_OK ? 0 : 1;
 }

@@ -7,215 +7,220 @@
 
 #include "core/embed.h"
 #include "core/expr_inside.h"
+#include "tools/print_expr.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 /* ---- texts and numbers ------------------------------------------------------------- */
 
-static void print_text(FILE *out, const char *text) {
-    (void)fputs("(char *)\"", out);
+static void print_text(struct printer *to, const char *text) {
+    (void)fputs("(char *)\"", to->data);
     for (; *text != '\0'; text++)
-        (void)fprintf(
-            out, *text >= ' ' && *text <= '~' && !strchr("\"\\?", *text) ? "%c" : "\\%03o",
-            (unsigned char)*text);
-    (void)fputc('"', out);
+        (void)fprintf(to->data,
+                      *text >= ' ' && *text <= '~' && !strchr("\"\\?", *text) ? "%c"
+                                                                              : "\\%03o",
+                      (unsigned char)*text);
+    (void)fputc('"', to->data);
 }
 
-static void print_word(FILE *out, const char *key, const char *word) {
-    (void)fprintf(out, ".%s = \"%s\",\n", key, word);
+static void print_word(struct printer *to, const char *key, const char *word) {
+    (void)fprintf(to->data, ".%s = \"%s\",\n", key, word);
 }
 
-static void print_int(FILE *out, const char *key, int64_t value) {
-    (void)fprintf(out, ".%s = %" PRId64 ",\n", key, value);
+static void print_int(struct printer *to, const char *key, int64_t value) {
+    (void)fprintf(to->data, ".%s = %" PRId64 ",\n", key, value);
 }
 
-static void print_set(FILE *out, const char *key, uint64_t set) {
-    (void)fprintf(out, ".%s = UINT64_C(%" PRIu64 "),\n", key, set);
+static void print_set(struct printer *to, const char *key, uint64_t set) {
+    (void)fprintf(to->data, ".%s = UINT64_C(%" PRIu64 "),\n", key, set);
 }
 
 /* An array of at least one number: a point without parameters has a 0. */
-static void print_values(FILE *out, const int64_t *value, int count) {
-    (void)fputs(count > 0 ? "{" : "{0", out);
+static void print_values(struct printer *to, const int64_t *value, int count) {
+    (void)fputs(count > 0 ? "{" : "{0", to->data);
     for (int i = 0; i < count; i++)
-        (void)fprintf(out, "INT64_C(%" PRId64 "),", value[i]);
-    (void)fputc('}', out);
+        (void)fprintf(to->data, "INT64_C(%" PRId64 "),", value[i]);
+    (void)fputc('}', to->data);
 }
 
 /* Begins the value of member i of the array `key`. */
-static void print_at(FILE *out, const char *key, int i) {
-    (void)fprintf(out, ".%s[%d] = ", key, i);
+static void print_at(struct printer *to, const char *key, int i) {
+    (void)fprintf(to->data, ".%s[%d] = ", key, i);
 }
 
-static void print_end(FILE *out) {
-    (void)fputs("},\n", out);
+static void print_end(struct printer *to) {
+    (void)fputs("},\n", to->data);
 }
 
 /* ---- expressions ------------------------------------------------------------------- */
 
-static void print_node(FILE *out, const struct gt_expr_node *n) {
+static void print_node(struct printer *to, const struct gt_expr_node *n) {
     (void)fprintf(
-        out, "{(enum gt_expr_op)%d, {%d, %d, %d}, %d, %d, %d, INT64_C(%" PRId64 ")},",
+        to->data, "{(enum gt_expr_op)%d, {%d, %d, %d}, %d, %d, %d, INT64_C(%" PRId64 ")},",
         (int)n->op, n->arg[0], n->arg[1], n->arg[2], n->slot, n->name, n->len, n->number);
 }
 
 /* A pointer to the expression, and a comma. */
-static void print_expr(FILE *out, const struct gt_expr *e) {
+static void print_expr(struct printer *to, const struct gt_expr *e) {
     if (e == NULL) {
-        (void)fputs("NULL,", out);
+        (void)fputs("NULL,", to->data);
         return;
     }
-    (void)fputs("&(struct gt_expr){", out);
-    print_text(out, e->text);
-    (void)fprintf(out, ", %d, %d, (const struct gt_expr_node[]){", e->root, e->count);
+    (void)fputs("&(struct gt_expr){", to->data);
+    print_text(to, e->text);
+    (void)fprintf(to->data, ", %d, %d, (const struct gt_expr_node[]){", e->root, e->count);
     for (int i = 0; i < e->count; i++)
-        print_node(out, &e->node[i]);
-    (void)fputs("}},\n", out);
+        print_node(to, &e->node[i]);
+    (void)fprintf(to->data, "}, x%d},\n", to->functions);
+    print_function(to->code, to->functions++, e);
 }
 
-static void print_member(FILE *out, const char *key, const struct gt_expr *e) {
-    (void)fprintf(out, ".%s = ", key);
-    print_expr(out, e);
+static void print_member(struct printer *to, const char *key, const struct gt_expr *e) {
+    (void)fprintf(to->data, ".%s = ", key);
+    print_expr(to, e);
 }
 
-static void print_exprs(FILE *out, const char *key, struct gt_expr *const *e, int count) {
+static void print_exprs(struct printer *to, const char *key, struct gt_expr *const *e,
+                        int count) {
     for (int i = 0; i < count; i++) {
-        print_at(out, key, i);
-        print_expr(out, e[i]);
+        print_at(to, key, i);
+        print_expr(to, e[i]);
     }
 }
 
 /* ---- members ----------------------------------------------------------------------- */
 
-static void print_symbols(FILE *out, const struct gt_symbols *s) {
-    (void)fprintf(out, ".symbols = {%d, {", s->count);
+static void print_symbols(struct printer *to, const struct gt_symbols *s) {
+    (void)fprintf(to->data, ".symbols = {%d, {", s->count);
     for (int i = 0; i < s->count; i++)
-        (void)fprintf(out, "\"%s\",", s->name[i]);
-    (void)fputs("}},\n", out);
+        (void)fprintf(to->data, "\"%s\",", s->name[i]);
+    (void)fputs("}},\n", to->data);
 }
 
-static void print_params(FILE *out, const struct gt_family *f) {
-    print_int(out, "param_count", f->param_count);
+static void print_params(struct printer *to, const struct gt_family *f) {
+    print_int(to, "param_count", f->param_count);
     for (int i = 0; i < f->param_count; i++) {
         const struct gt_param *p = &f->param[i];
-        print_at(out, "param", i);
-        (void)fprintf(out, "{\"%s\", %d, %d, ", p->name, p->slot, p->count);
-        print_values(out, p->value, p->count);
-        (void)fprintf(out, ", INT64_C(%" PRId64 ")},\n", p->preset);
+        print_at(to, "param", i);
+        (void)fprintf(to->data, "{\"%s\", %d, %d, ", p->name, p->slot, p->count);
+        print_values(to, p->value, p->count);
+        (void)fprintf(to->data, ", INT64_C(%" PRId64 ")},\n", p->preset);
     }
 }
 
-static void print_constants(FILE *out, const struct gt_family *f) {
-    print_int(out, "constant_count", f->constant_count);
+static void print_constants(struct printer *to, const struct gt_family *f) {
+    print_int(to, "constant_count", f->constant_count);
     for (int i = 0; i < f->constant_count; i++) {
-        print_at(out, "constant", i);
-        (void)fprintf(out, "{%d, INT64_C(%" PRId64 ")},\n", f->constant[i].slot,
+        print_at(to, "constant", i);
+        (void)fprintf(to->data, "{%d, INT64_C(%" PRId64 ")},\n", f->constant[i].slot,
                       f->constant[i].value);
     }
 }
 
 /* The points of "starts", and the parameters of "adapt". */
-static void print_points(FILE *out, const struct gt_family *f) {
-    print_int(out, "start_count", f->start_count);
+static void print_points(struct printer *to, const struct gt_family *f) {
+    print_int(to, "start_count", f->start_count);
     for (int i = 0; i < f->start_count; i++) {
-        print_at(out, "start", i);
-        print_values(out, f->start[i], f->param_count);
-        (void)fputs(",\n", out);
+        print_at(to, "start", i);
+        print_values(to, f->start[i], f->param_count);
+        (void)fputs(",\n", to->data);
     }
-    print_int(out, "adapt_count", f->adapt_count);
+    print_int(to, "adapt_count", f->adapt_count);
     for (int i = 0; i < f->adapt_count; i++) {
-        print_at(out, "adapt", i);
-        (void)fprintf(out, "%d,\n", f->adapt[i]);
+        print_at(to, "adapt", i);
+        (void)fprintf(to->data, "%d,\n", f->adapt[i]);
     }
 }
 
-static void print_rungs(FILE *out, const struct gt_family *f) {
-    print_int(out, "rung_count", f->rung_count);
+static void print_rungs(struct printer *to, const struct gt_family *f) {
+    print_int(to, "rung_count", f->rung_count);
     for (int i = 0; i < f->rung_count; i++) {
         const struct gt_point *p = &f->rung[i].fixed;
-        print_at(out, "rung", i);
-        (void)fprintf(out, "{.name = \"%s\", .fixed = {.count = %d, ", f->rung[i].name,
+        print_at(to, "rung", i);
+        (void)fprintf(to->data, "{.name = \"%s\", .fixed = {.count = %d, ", f->rung[i].name,
                       p->count);
         for (int j = 0; j < p->count; j++) {
-            print_at(out, "entry", j);
-            (void)fprintf(out, "{\"%s\", INT64_C(%" PRId64 ")},", p->entry[j].name,
+            print_at(to, "entry", j);
+            (void)fprintf(to->data, "{\"%s\", INT64_C(%" PRId64 ")},", p->entry[j].name,
                           p->entry[j].value);
         }
-        (void)fputs("}},\n", out);
+        (void)fputs("}},\n", to->data);
     }
 }
 
-static void print_derived(FILE *out, const struct gt_family *f) {
-    print_int(out, "derive_count", f->derive_count);
+static void print_derived(struct printer *to, const struct gt_family *f) {
+    print_int(to, "derive_count", f->derive_count);
     for (int i = 0; i < f->derive_count; i++) {
         const struct gt_derived *d = &f->derive[i];
-        print_at(out, "derive", i);
-        (void)fprintf(out,
+        print_at(to, "derive", i);
+        (void)fprintf(to->data,
                       "{.slot = %d, .of_problem = %d, .in_source = %d, .expr = ", d->slot,
                       d->of_problem, d->in_source);
-        print_expr(out, d->expr);
-        print_end(out);
+        print_expr(to, d->expr);
+        print_end(to);
     }
 }
 
-static void print_rules(FILE *out, const char *key, const struct gt_rule *rule, int count) {
-    (void)fprintf(out, ".%s_count = %d,\n", key, count);
+static void print_rules(struct printer *to, const char *key, const struct gt_rule *rule,
+                        int count) {
+    (void)fprintf(to->data, ".%s_count = %d,\n", key, count);
     for (int i = 0; i < count; i++) {
-        print_at(out, key, i);
-        (void)fputs("{.why = ", out);
-        print_text(out, rule[i].why);
-        (void)fputs(", .expr = ", out);
-        print_expr(out, rule[i].expr);
-        print_end(out);
+        print_at(to, key, i);
+        (void)fputs("{.why = ", to->data);
+        print_text(to, rule[i].why);
+        (void)fputs(", .expr = ", to->data);
+        print_expr(to, rule[i].expr);
+        print_end(to);
     }
 }
 
-static void print_passes(FILE *out, const struct gt_family *f) {
-    print_int(out, "pass_count", f->pass_count);
-    print_int(out, "main", f->main);
+static void print_passes(struct printer *to, const struct gt_family *f) {
+    print_int(to, "pass_count", f->pass_count);
+    print_int(to, "main", f->main);
     for (int i = 0; i < f->pass_count; i++) {
         const struct gt_pass *p = &f->pass[i];
-        print_at(out, "pass", i);
-        (void)fputs("{\n", out);
-        print_word(out, "entry", p->entry);
-        print_member(out, "when", p->when);
-        print_exprs(out, "grid", p->grid, 3);
-        print_exprs(out, "block", p->block, 3);
-        print_exprs(out, "cluster", p->cluster, 3);
-        print_member(out, "smem", p->smem);
-        print_end(out);
+        print_at(to, "pass", i);
+        (void)fputs("{\n", to->data);
+        print_word(to, "entry", p->entry);
+        print_member(to, "when", p->when);
+        print_exprs(to, "grid", p->grid, 3);
+        print_exprs(to, "block", p->block, 3);
+        print_exprs(to, "cluster", p->cluster, 3);
+        print_member(to, "smem", p->smem);
+        print_end(to);
     }
 }
 
-static void print_map(FILE *out, const struct gt_map *map) {
-    (void)fputs("{\n", out);
-    print_word(out, "name", map->name);
-    print_int(out, "base_count", map->base_count);
+static void print_map(struct printer *to, const struct gt_map *map) {
+    (void)fputs("{\n", to->data);
+    print_word(to, "name", map->name);
+    print_int(to, "base_count", map->base_count);
     for (int i = 0; i < map->base_count; i++) {
-        print_at(out, "base", i);
-        (void)fprintf(out, "{.arg = (gt_arg)%d, .when = ", (int)map->base[i].arg);
-        print_expr(out, map->base[i].when);
-        print_end(out);
+        print_at(to, "base", i);
+        (void)fprintf(to->data, "{.arg = (gt_arg)%d, .when = ", (int)map->base[i].arg);
+        print_expr(to, map->base[i].when);
+        print_end(to);
     }
-    print_member(out, "at", map->at);
-    print_member(out, "inner", map->inner);
-    print_member(out, "outer", map->outer);
-    print_member(out, "stride", map->stride);
-    print_exprs(out, "box", map->box, 2);
-    print_member(out, "swizzle", map->swizzle);
-    print_end(out);
+    print_member(to, "at", map->at);
+    print_member(to, "inner", map->inner);
+    print_member(to, "outer", map->outer);
+    print_member(to, "stride", map->stride);
+    print_exprs(to, "box", map->box, 2);
+    print_member(to, "swizzle", map->swizzle);
+    print_end(to);
 }
 
-static void print_arguments(FILE *out, const struct gt_family *f) {
-    print_int(out, "map_count", f->map_count);
+static void print_arguments(struct printer *to, const struct gt_family *f) {
+    print_int(to, "map_count", f->map_count);
     for (int i = 0; i < f->map_count; i++) {
-        print_at(out, "map", i);
-        print_map(out, &f->map[i]);
+        print_at(to, "map", i);
+        print_map(to, &f->map[i]);
     }
-    print_int(out, "arg_count", f->arg_count);
+    print_int(to, "arg_count", f->arg_count);
     for (int i = 0; i < f->arg_count; i++) {
-        print_at(out, "args", i);
-        (void)fprintf(out, "(gt_arg)%d,\n", (int)f->args[i]);
+        print_at(to, "args", i);
+        (void)fprintf(to->data, "(gt_arg)%d,\n", (int)f->args[i]);
     }
 }
 
@@ -233,68 +238,73 @@ static int place_of(const char *source_name) {
     return -1;
 }
 
-static bool print_sources(FILE *out, const struct gt_family *f) {
+static bool print_sources(struct printer *to, const struct gt_family *f) {
     bool complete = true;
     for (int i = 0; i < GT_BACKENDS; i++) {
         if (f->source_name[i] == NULL)
             continue;
         const int place = place_of(f->source_name[i]);
         complete = complete && place >= 0;
-        (void)fprintf(out, ".source[%d] = (char *)gt_embedded_templates_%d,\n", i, place);
-        (void)fprintf(out, ".source_name[%d] = ", i);
-        print_text(out, f->source_name[i]);
-        (void)fputs(",\n", out);
+        (void)fprintf(to->data, ".source[%d] = (char *)gt_embedded_templates_%d,\n", i,
+                      place);
+        (void)fprintf(to->data, ".source_name[%d] = ", i);
+        print_text(to, f->source_name[i]);
+        (void)fputs(",\n", to->data);
     }
     return complete;
 }
 
-void print_declarations(FILE *out) {
+void print_declarations(struct printer *to) {
+    (void)fputs("#include \"core/expr_inside.h\"\n#include \"core/expr_native.h\"\n"
+                "#include \"runtime/family.h\"\n",
+                to->code);
     for (int i = 0; gt_embedded_templates[i].path != NULL; i++)
-        (void)fprintf(out, "extern const unsigned char gt_embedded_templates_%d[];\n", i);
+        (void)fprintf(to->code, "extern const unsigned char gt_embedded_templates_%d[];\n",
+                      i);
 }
 
 /* ---- the family -------------------------------------------------------------------- */
 
-static void print_facts(FILE *out, const struct gt_family *f) {
-    print_word(out, "name", f->name);
-    print_word(out, "hash", f->hash);
-    print_word(out, "entry", f->entry);
-    (void)fputs(".about = ", out);
-    print_text(out, f->about);
-    (void)fprintf(out, ",\n.uses = %uu,\n", f->uses);
-    print_set(out, "dtypes", f->dtypes);
-    print_set(out, "layouts", f->layouts);
+static void print_facts(struct printer *to, const struct gt_family *f) {
+    print_word(to, "name", f->name);
+    print_word(to, "hash", f->hash);
+    print_word(to, "entry", f->entry);
+    (void)fputs(".about = ", to->data);
+    print_text(to, f->about);
+    (void)fprintf(to->data, ",\n.uses = %uu,\n", f->uses);
+    print_set(to, "dtypes", f->dtypes);
+    print_set(to, "layouts", f->layouts);
     for (int i = 0; i < (int)GT_DTYPES; i++) {
-        print_at(out, "min_cc", i);
-        (void)fprintf(out, "%d,\n", f->min_cc[i]);
+        print_at(to, "min_cc", i);
+        (void)fprintf(to->data, "%d,\n", f->min_cc[i]);
     }
-    print_int(out, "max_cc", f->max_cc);
-    print_int(out, "rank", f->rank);
-    (void)fprintf(out, ".role = (enum gt_role)%d,\n", (int)f->role);
-    print_int(out, "overlap", f->overlap);
-    (void)fprintf(out, ".batching = (enum gt_batching)%d,\n", (int)f->batching);
-    print_int(out, "epilogue", f->epilogue);
-    print_int(out, "per_problem", f->per_problem);
+    print_int(to, "max_cc", f->max_cc);
+    print_int(to, "rank", f->rank);
+    (void)fprintf(to->data, ".role = (enum gt_role)%d,\n", (int)f->role);
+    print_int(to, "overlap", f->overlap);
+    (void)fprintf(to->data, ".batching = (enum gt_batching)%d,\n", (int)f->batching);
+    print_int(to, "epilogue", f->epilogue);
+    print_int(to, "per_problem", f->per_problem);
 }
 
-bool print_family(FILE *out, const struct gt_family *f) {
-    (void)fputs("{\n", out);
-    print_facts(out, f);
-    const bool complete = print_sources(out, f);
-    print_symbols(out, &f->symbols);
-    print_constants(out, f);
-    print_params(out, f);
-    print_points(out, f);
-    print_rungs(out, f);
-    print_derived(out, f);
-    print_rules(out, "require", f->require, f->require_count);
-    print_rules(out, "accept", f->accept, f->accept_count);
-    print_exprs(out, "align", f->align, 3);
-    print_member(out, "workspace", f->workspace);
-    print_passes(out, f);
-    print_int(out, "has_shape", f->has_shape);
-    print_exprs(out, "shape", f->shape, GT_SHAPE_COUNT);
-    print_arguments(out, f);
-    print_end(out);
+bool print_family(struct printer *to, const struct gt_family *f) {
+    (void)fputs("{\n", to->data);
+    print_facts(to, f);
+    const bool complete = print_sources(to, f);
+    print_symbols(to, &f->symbols);
+    print_constants(to, f);
+    print_params(to, f);
+    print_points(to, f);
+    print_rungs(to, f);
+    print_derived(to, f);
+    print_rules(to, "require", f->require, f->require_count);
+    print_rules(to, "accept", f->accept, f->accept_count);
+    print_exprs(to, "align", f->align, 3);
+    print_member(to, "workspace", f->workspace);
+    print_passes(to, f);
+    print_int(to, "has_shape", f->has_shape);
+    print_exprs(to, "shape", f->shape, GT_SHAPE_COUNT);
+    print_arguments(to, f);
+    print_end(to);
     return complete;
 }

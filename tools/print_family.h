@@ -7,10 +7,16 @@
 
 #include <stdio.h>
 
-/* Prints declarations of the texts that initializers name. */
-void print_declarations(FILE *out);
+struct printer {
+    FILE *code;    /* functions, and declarations of texts */
+    FILE *data;    /* initializers, which name them */
+    int functions; /* functions so far: x0, x1 ... */
+};
+
+/* Prints declarations of the templates, and the helpers that functions call. */
+void print_declarations(struct printer *to);
 /* Prints the initializer, in braces, of a struct gt_family that is never destroyed. The
  * templates of the family must be among gt_embedded_templates. False when one is not. */
-bool print_family(FILE *out, const struct gt_family *f);
+bool print_family(struct printer *to, const struct gt_family *f);
 
 #endif

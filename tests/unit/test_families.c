@@ -102,14 +102,15 @@ static void test_folder(void **state) {
     gt_families_destroy(all);
 }
 
-/* The family as C; the caller frees it. */
+/* The family as C, functions and data; the caller frees it. */
 static char *printed(const struct gt_family *f) {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    assert_true(print_family(out, f));
-    assert_int_equal(fclose(out), 0);
+    struct printer to = {.code = open_memstream(&text, &size)};
+    to.data = to.code;
+    assert_non_null(to.code);
+    assert_true(print_family(&to, f));
+    assert_int_equal(fclose(to.code), 0);
     return text;
 }
 
@@ -138,6 +139,50 @@ static void test_builtin_families_from_their_folder(void **state) {
     gt_families_destroy(read);
 }
 
+/* A value that makes operators fail now and then. */
+static int64_t draw(unsigned *state) {
+    static const int64_t values[] = {
+        0, 1, 2, 4, 8, 16, 32, 64, 100, 4096, INT64_C(1) << 33, INT64_MAX, INT64_MIN, -1};
+    *state = *state * 1664525u + 1013904223u;
+    return values[(*state >> 16) % (sizeof values / sizeof *values)];
+}
+
+/* The function of the built-in expression and the nodes of the one that was parsed now give
+ * the same value, or both none. */
+static void expect_same_values(const struct gt_expr *built_in, const struct gt_expr *parsed,
+                               int *valid) {
+    unsigned state = 1;
+    for (int i = 0; i < 40; i++) {
+        int64_t value[GT_SYMBOLS_MAX], x = 7, y = 7;
+        for (int j = 0; j < GT_SYMBOLS_MAX; j++)
+            value[j] = draw(&state);
+        const gt_status status = gt_expr_eval(&x, built_in, value, NULL);
+        assert_int_equal(status, gt_expr_eval(&y, parsed, value, NULL));
+        assert_int_equal(x, y);
+        *valid += status == GEMMTUNE_OK;
+    }
+}
+
+static void test_expressions_as_functions(void **state) {
+    struct gt_families *built_in = builtin(), *read = builtin();
+    int valid = 0;
+    (void)state;
+    assert_int_equal(gt_families_add_folder(read, "templates", NULL), GEMMTUNE_OK);
+    for (size_t i = 0; i < gt_families_count(read); i++) {
+        const struct gt_family *x = gt_families_at(built_in, i);
+        const struct gt_family *y = gt_families_at(read, i);
+        for (int j = 0; j < x->derive_count; j++)
+            expect_same_values(x->derive[j].expr, y->derive[j].expr, &valid);
+        for (int j = 0; j < x->require_count; j++)
+            expect_same_values(x->require[j].expr, y->require[j].expr, &valid);
+        for (int j = 0; j < GT_SHAPE_COUNT && x->has_shape; j++)
+            expect_same_values(x->shape[j], y->shape[j], &valid);
+    }
+    assert_true(valid > 1000);
+    gt_families_destroy(built_in);
+    gt_families_destroy(read);
+}
+
 static void test_folder_that_is_not_there(void **state) {
     struct gt_err err = {""};
     (void)state;
@@ -151,6 +196,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_builtin_families),
         cmocka_unit_test(test_builtin_families_from_their_folder),
+        cmocka_unit_test(test_expressions_as_functions),
         cmocka_unit_test_setup_teardown(test_folder, folder_create, folder_remove),
         cmocka_unit_test(test_folder_that_is_not_there),
     };
