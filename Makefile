@@ -56,7 +56,7 @@ TEST_OBJ := $(LIB_OBJ) $(filter-out $(B)/tuner/cmd/main.o,$(PROG_OBJ)) $(FAKE_SR
             $(B)/tools/print_family.o $(B)/tools/print_expr.o
 
 # Texts that are compiled in (make's sort is by bytes).
-TEMPLATES := $(sort $(filter-out %.md,$(wildcard templates/*/*.*)))
+TEMPLATES := $(sort $(filter-out %.md,$(wildcard templates/*/*.*)) $(wildcard runtime/kernels/*.*))
 PUBLISHED := $(sort $(wildcard db/published/*.json))
 DEVICES   := $(sort $(wildcard configs/devices/*.json))
 KERNELS   := $(sort $(wildcard tuner/*/kernels/*.*))
@@ -271,7 +271,7 @@ check-nvrtc: $(NVRTC_TEST) $(GUARD)
 	    GT_NVRTC_BELOW=75 $(RUN) $(NVRTC_TEST)
 
 # Runs families that need CUDA, in software; built with optimisation.
-check-ptx: $(B)/gemmtune $(TOOLS)
+check-ptx: $(B)/gemmtune $(TOOLS) $(B)/tests/device/test_pack
 	@FAKE_NVRTC_REAL=$(CURDIR)/$(call nvrtc_of,nvrtc13) $(RUN) \
 	    tests/tune/ptx_trials.sh tests/tune/ptx_mutants.sh tests/tune/ptx.sh
 

@@ -11,7 +11,8 @@ struct gt_embedded {
     const char *text; /* NUL-terminated */
 };
 
-/* build/gen/templates.c: templates/common/ and templates/<family>/, sorted by path */
+/* build/gen/templates.c: templates/common/, templates/<family>/ and the library's own
+ * kernels in runtime/kernels/, sorted by path */
 extern const struct gt_embedded gt_embedded_templates[];
 /* build/gen/published.c: db/published/, sorted by path */
 extern const struct gt_embedded gt_embedded_published[];

@@ -7,26 +7,11 @@
 
 #include "core/epilogue_keep.h"
 #include "core/growth.h"
+#include "core/packed.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-struct gt_shape gt_problem_shape_a(const gemmtune_problem *p) {
-    return p->trans_a ? (struct gt_shape){p->k, p->m} : (struct gt_shape){p->m, p->k};
-}
-
-struct gt_shape gt_problem_shape_b(const gemmtune_problem *p) {
-    return p->trans_b ? (struct gt_shape){p->n, p->k} : (struct gt_shape){p->k, p->n};
-}
-
-struct gt_shape gt_problem_shape_c(const gemmtune_problem *p) {
-    return (struct gt_shape){p->m, p->n};
-}
-
-int64_t gt_shape_packed_ld(struct gt_shape s) {
-    return s.cols > 1 ? s.cols : 1;
-}
 
 static int64_t elems(struct gt_shape s, int64_t ld) {
     return s.rows == 0 || s.cols == 0 ? 0 : (s.rows - 1) * ld + s.cols;
@@ -199,6 +184,17 @@ int64_t gt_problem_outputs(const gemmtune_problem *p) {
     return p->batch_kind == GEMMTUNE_GROUPED_ROWS ? 1 : p->batch;
 }
 
+/* Of a packed B the packing has chosen the layout. The caller's leading dimension must be a
+ * possible one all the same. */
+static gt_status settle_packed(gemmtune_problem *p, struct gt_err *err) {
+    const struct operand given = {'B',     gt_problem_shape_b(p), p->type_b,
+                                  &p->ldb, &p->stride_b,          p->batch};
+    if (!p->packed_b)
+        return GEMMTUNE_OK;
+    const gt_status status = settle_ld(&given, err);
+    return status == GEMMTUNE_OK ? gt_packed_settle(p, err) : status;
+}
+
 static gt_status settle_operands(gemmtune_problem *p, bool swap, struct gt_err *err) {
     const struct operand operands[] = {
         {swap ? 'B' : 'A', gt_problem_shape_a(p), p->type_a, &p->lda, &p->stride_a,
@@ -292,7 +288,9 @@ gt_status gt_problem_settle(gemmtune_problem *out, bool *swapped,
     p.packed_b = p.packed_b != 0;
     p.row_order = p.row_order != 0;
     p.math = gt_type_math(p.math, p.type_a, p.type_b, p.type_acc);
-    status = settle_operands(&p, swap, err);
+    status = settle_packed(&p, err);
+    if (status == GEMMTUNE_OK)
+        status = settle_operands(&p, swap, err);
     if (status == GEMMTUNE_OK)
         status = settle_rows(&p, err);
     if (status == GEMMTUNE_OK)
@@ -321,9 +319,6 @@ gt_status gt_problem_supported(const gemmtune_problem *p, struct gt_err *err) {
     const gt_status status = check_types(p, err);
     if (status != GEMMTUNE_OK)
         return status;
-    if (p->packed_b)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
-                       "no kernel for packed weights yet: packed_b");
     if (p->row_order)
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
                        "no kernel for a fixed order of sums yet: row_order");
@@ -424,7 +419,7 @@ static bool same_epilogue(const gemmtune_problem *x, const gemmtune_problem *y) 
 bool gt_problem_same_kind(const gemmtune_problem *x, const gemmtune_problem *y) {
     return gt_dtype_of(x) == gt_dtype_of(y) && x->trans_a == y->trans_a &&
            x->trans_b == y->trans_b && x->batch_kind == y->batch_kind &&
-           gt_problem_is_batch(x) == gt_problem_is_batch(y) && x->packed_b == y->packed_b &&
+           gt_problem_is_batch(x) == gt_problem_is_batch(y) &&
            x->row_order == y->row_order && same_epilogue(x, y);
 }
 

@@ -3,10 +3,11 @@
  * problem.h - a product to compute, in its one canonical form, and its name.
  *
  * Canonical: struct_size is ours, row-major, leading dimensions and strides filled in,
- * types and math as gt_type_math returns them. C[m,n] = alpha * op(A)[m,k] * op(B)[k,n] +
- * beta * C. A stored A is m x k rows of lda elements ("n") or k x m ("t"); B is k x n ("n")
- * or n x k ("t"). A column-major problem is the same one with A and B, m and n exchanged;
- * `swapped` tells the caller to exchange the pointers as well.
+ * types and math as gt_type_math returns them, a packed B as gt_packed_settle describes it.
+ * C[m,n] = alpha * op(A)[m,k] * op(B)[k,n] + beta * C. A stored A is m x k rows of lda
+ * elements ("n") or k x m ("t"); B is k x n ("n") or n x k ("t"). A column-major problem is
+ * the same one with A and B, m and n exchanged; `swapped` tells the caller to exchange the
+ * pointers as well.
  *
  * A name is <types>-<nn|nt|tn|tt>-<m>x<n>x<k>{,option}. Types are the word of dtype.h.
  * Options are the rows of gt_problem_options in any order; epi= comes last and runs to the
@@ -128,8 +129,9 @@ double gt_problem_bytes(const gemmtune_problem *p);
  * gaps. An operand that all products of a batch share counts once. */
 double gt_problem_least_bytes(const gemmtune_problem *p);
 
-/* Whether two problems have the same types, layout, kind of batch, packing, order and
- * epilogue, so that one kernel may serve both. A single product and a batch differ. */
+/* Whether two problems have the same types, layout, kind of batch, order and epilogue, so
+ * that one kernel may serve both. A single product and a batch differ. A packed B has a
+ * layout like any other matrix, so it makes no difference. */
 bool gt_problem_same_kind(const gemmtune_problem *x, const gemmtune_problem *y);
 
 /* Whether a kernel that did well for `known` may do well for `p`: the two are of one kind,

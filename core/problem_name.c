@@ -5,6 +5,7 @@
 #include "core/problem.h"
 
 #include "core/epilogue.h"
+#include "core/packed.h"
 #include "core/text.h"
 
 #include <inttypes.h>
@@ -252,12 +253,11 @@ static int put_flag(char *buf, int len, const char *what, bool value) {
                  : len;
 }
 
-/* An operand's leading dimension and stride; a name has each unless the matrix is
- * packed. */
+/* An operand's leading dimension and stride; a name has each unless there are no gaps. */
 struct spacing {
     const char *ld_name, *stride_name;
     struct gt_shape shape;
-    int64_t ld, stride;
+    int64_t ld, ld_by_default, stride;
 };
 
 static int put_batch(char *buf, int len, const gemmtune_problem *p) {
@@ -280,17 +280,19 @@ static int put_epilogue(char *buf, int len, const gemmtune_problem *p) {
 }
 
 int gt_problem_name(const gemmtune_problem *p, char buf[GT_PROBLEM_NAME_MAX]) {
+    const struct gt_shape a = gt_problem_shape_a(p), b = gt_problem_shape_b(p),
+                          c = gt_problem_shape_c(p);
     const struct spacing spacings[] = {
-        {"lda", "sa", gt_problem_shape_a(p), p->lda, p->stride_a},
-        {"ldb", "sb", gt_problem_shape_b(p), p->ldb, p->stride_b},
-        {"ldc", "sc", gt_problem_shape_c(p), p->ldc, p->stride_c},
+        {"lda", "sa", a, p->lda, gt_shape_packed_ld(a), p->stride_a},
+        {"ldb", "sb", b, p->ldb, gt_packed_ld(p), p->stride_b},
+        {"ldc", "sc", c, p->ldc, gt_shape_packed_ld(c), p->stride_c},
     };
     char types[GT_TYPES_WORD_MAX];
     (void)gt_types_word(p, types);
     int len = snprintf(buf, GT_PROBLEM_NAME_MAX, "%s-%s-%" PRId64 "x%" PRId64 "x%" PRId64,
                        types, gt_problem_layout(p), p->m, p->n, p->k);
     for (const struct spacing *x = spacings; x < spacings + 3; x++)
-        len = put_option(buf, len, x->ld_name, x->ld, gt_shape_packed_ld(x->shape));
+        len = put_option(buf, len, x->ld_name, x->ld, x->ld_by_default);
     len = put_batch(buf, len, p);
     for (const struct spacing *x = spacings; x < spacings + 3; x++)
         len = put_option(buf, len, x->stride_name, x->stride, x->shape.rows * x->ld);

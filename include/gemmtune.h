@@ -154,7 +154,8 @@ typedef struct gemmtune_problem {
     gemmtune_batch_kind batch_kind;
     int32_t reads_c;   /* 1: beta is usually not zero. The tuner tunes for that; any beta
                         * gives a right result with either value */
-    int32_t packed_b;  /* 1: B is the output of a packing call, not a matrix */
+    int32_t packed_b;  /* 1: B is an output of gemmtune_pack. trans_b and ldb then say
+                        * nothing about it */
     int32_t row_order; /* 1: a row of C has the same bits for every m and batch */
     uint32_t pointer_align; /* BATCH_POINTERS: bytes, a power of two, that every pointer of
                              * the arrays is a multiple of; 0: its element's size. Of 16
@@ -377,6 +378,37 @@ GEMMTUNE_API gemmtune_status gemmtune_igemm(gemmtune_ctx *ctx, gemmtune_layout l
                                             const void *a, int64_t lda, const void *b,
                                             int64_t ldb, int32_t beta, void *c, int64_t ldc,
                                             void *stream);
+
+/* ---- weights that are packed once --------------------------------------- */
+
+/*
+ * A B that many calls share, as weights do, may be brought once into the layout that
+ * kernels read fastest: rows that begin at multiples of 128 bytes, along k for the types of
+ * tensor cores and along n for others. No call then pays for a copy or a transposition.
+ *
+ *     gemmtune_packed_bytes(&bytes, &p);            p describes B as it is stored
+ *     (allocate `bytes` bytes of device memory)
+ *     gemmtune_pack(ctx, &p, b, packed, stream);
+ *     p.packed_b = 1;
+ *     gemmtune_plan_create(&plan, ctx, &p, ...);    its calls take `packed` as b
+ *
+ * A packed B belongs to the types, the math, n, k, the number of matrices of B and whether
+ * stride_b is 0, not to a plan: plans of any m, layout of A, database and device may share
+ * it. Make it anew with each release of gemmtune; it is no file format.
+ */
+
+/* Bytes of the packed B of `p`, whose packed_b must be 0: 0 when n or k is 0. All matrices
+ * of a batch are packed together, one after another. EINVAL: the layout is column-major, or
+ * packed_b is 1; EUNSUPPORTED: the batch has pointers (pack its matrices one by one). */
+GEMMTUNE_API gemmtune_status gemmtune_packed_bytes(size_t *bytes,
+                                                   const gemmtune_problem *p);
+
+/* Enqueues the packing of `b`, device memory as `p` describes it, on `stream`, and returns.
+ * `packed` is device memory of gemmtune_packed_bytes, aligned to 16 bytes, which must not
+ * overlap b. The first call of a context builds a kernel. Errors as
+ * gemmtune_packed_bytes, and EINVAL for a NULL or misaligned pointer. */
+GEMMTUNE_API gemmtune_status gemmtune_pack(gemmtune_ctx *ctx, const gemmtune_problem *p,
+                                           const void *b, void *packed, void *stream);
 
 /* ---- matrices in host memory -------------------------------------------- */
 

@@ -72,6 +72,16 @@ static gt_status fill(gemmtune_ctx *ctx, const char *db_path, const gemmtune_tar
     return status;
 }
 
+static gt_status init_locks(gemmtune_ctx *ctx, struct gt_err *err) {
+    gt_status status = gt_packer_init(&ctx->packer, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    status = gt_plan_cache_init(&ctx->cache, err);
+    if (status != GEMMTUNE_OK)
+        gt_packer_clear(&ctx->packer);
+    return status;
+}
+
 gemmtune_status gemmtune_open(gemmtune_ctx **out, const char *db_path,
                               const gemmtune_target *target) {
     struct gt_err *err = gt_public_entry();
@@ -84,7 +94,7 @@ gemmtune_status gemmtune_open(gemmtune_ctx **out, const char *db_path,
     gemmtune_ctx *ctx = calloc(1, sizeof *ctx);
     if (ctx == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    status = gt_plan_cache_init(&ctx->cache, err);
+    status = init_locks(ctx, err);
     if (status != GEMMTUNE_OK) {
         free(ctx);
         return status;
@@ -101,6 +111,7 @@ gemmtune_status gemmtune_open(gemmtune_ctx **out, const char *db_path,
 void gemmtune_close(gemmtune_ctx *ctx) {
     if (ctx == NULL)
         return;
+    gt_packer_clear(&ctx->packer);
     gt_plan_cache_clear(&ctx->cache);
     gt_index_destroy(ctx->index);
     free(ctx->known);

@@ -19,7 +19,14 @@ struct gt_plan_cache {
     _Atomic(struct gt_plan_table *) table;
 };
 
-/* Only the cache changes after gemmtune_open. */
+/* The kernels of gemmtune_pack, by log2 of an element's bytes; see pack.c. */
+enum { GT_PACK_KERNELS = 4 };
+struct gt_packer {
+    pthread_mutex_t lock;
+    struct gt_kernel *kernel[GT_PACK_KERNELS]; /* NULL until they are needed */
+};
+
+/* Only the cache and the packer change after gemmtune_open. */
 struct gemmtune_ctx {
     struct gt_gpu *gpu;
     struct gt_families *families;
@@ -28,11 +35,15 @@ struct gemmtune_ctx {
     struct gt_snapshot snapshot; /* of `known`, `index` and `families` */
     char device_key[GT_DEVICE_KEY_MAX];
     struct gt_plan_cache cache;
+    struct gt_packer packer;
 };
 
 static inline const struct gt_device *gt_ctx_device(const gemmtune_ctx *ctx) {
     return &ctx->gpu->device;
 }
+
+gt_status gt_packer_init(struct gt_packer *packer, struct gt_err *err);
+void gt_packer_clear(struct gt_packer *packer); /* with its kernels */
 
 gt_status gt_plan_cache_init(struct gt_plan_cache *cache, struct gt_err *err);
 void gt_plan_cache_clear(struct gt_plan_cache *cache); /* with every plan in it */

@@ -44,9 +44,7 @@ static uint64_t kind_of(const gemmtune_problem *p) {
                              (unsigned)p->math,
                              (unsigned)p->trans_a << 1 | (unsigned)p->trans_b,
                              (unsigned)p->batch_kind << 1 | (p->batch > 1),
-                             (unsigned)(p->packed_b != 0) << 2 |
-                                 (unsigned)(p->row_order != 0) << 1 |
-                                 (p->epilogue != NULL)};
+                             (unsigned)(p->row_order != 0) << 1 | (p->epilogue != NULL)};
     uint64_t packed = 0;
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         packed = packed << 8 | part[i];

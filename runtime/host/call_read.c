@@ -158,19 +158,27 @@ gt_status gt_host_call_find_staged(struct gt_host_call *c, struct gt_err *err) {
 
 /* ---- all of it ----------------------------------------------------------------------- */
 
+static gt_status check_plain(const gemmtune_problem *p, struct gt_err *err) {
+    if (gt_problem_is_batch(p))
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                       "a product of host matrices is a single product, not a batch");
+    if (p->packed_b)
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                       "host products take B as a plain matrix, not packed_b");
+    if (p->epilogue != NULL)
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                       "host products have no epilogues: epi=%s", p->epilogue);
+    return GEMMTUNE_OK;
+}
+
 /* Decides which operands are needed. As in BLAS, A and B are not read when alpha or k is 0,
  * and C is not read when beta is 0. *idle: C stays unchanged. */
 static gt_status settle(struct gt_host_call *c, const gemmtune_problem *p,
                         const gemmtune_args *args, bool *idle, struct gt_err *err) {
     bool swapped = false;
     gt_status status = gt_problem_canonical(&c->cut.problem, &swapped, p, err);
-    if (status == GEMMTUNE_OK && gt_problem_is_batch(&c->cut.problem))
-        status = gt_fail(err, GEMMTUNE_EUNSUPPORTED,
-                         "a product of host matrices is a single product, not a batch");
-    if (status == GEMMTUNE_OK && c->cut.problem.epilogue != NULL)
-        status =
-            gt_fail(err, GEMMTUNE_EUNSUPPORTED, "host products have no epilogues: epi=%s",
-                    c->cut.problem.epilogue);
+    if (status == GEMMTUNE_OK)
+        status = check_plain(&c->cut.problem, err);
     if (status == GEMMTUNE_OK)
         status = read_args(c, args, swapped, err);
     if (status != GEMMTUNE_OK)

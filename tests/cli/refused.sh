@@ -8,8 +8,8 @@ set -u
 # Commands that take a problem, each up to the problem's name.
 while read -r command; do
     # shellcheck disable=SC2086 # words
-    expect "$command: packed weights" 3 'no kernel for packed weights yet: packed_b' \
-        $command f32-nn-8x8x8,packed_b
+    expect "$command: order of sums" 3 'no kernel for a fixed order of sums yet: row_order' \
+        $command f32-nn-8x8x8,row_order
 done <<'EOF'
 lookup
 explain
@@ -24,7 +24,6 @@ EOF
 while read -r option sentence; do
     expect "$option" 3 "no kernel for $sentence" lookup "f32-nn-8x8x8,$option"
 done <<'EOF'
-packed_b packed weights yet: packed_b
 row_order a fixed order of sums yet: row_order
 batch=4,pointers,epi=bias_gelu epilogues of pointers, groups or masks yet: epi=bias_gelu
 EOF

@@ -8,6 +8,9 @@
 use_software_gpu
 each_family=$GT_BUILD/tests/device/each_family
 
+"$GT_BUILD/tests/device/test_pack" >"$TMPDIR/out" 2>&1
+is "gemmtune_pack, and products with its output" "exit $?$(grep FAILED "$TMPDIR/out")" "exit 0"
+
 # starts DEVICE PROBLEM FAMILY [special]: its default and starts, which must be right or refuse
 # the problem; at least one must run.
 starts() {

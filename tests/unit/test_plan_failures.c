@@ -135,7 +135,6 @@ static void test_what_has_no_kernel_has_no_plan(void **state) {
     static const struct {
         const char *name, *said;
     } cases[] = {
-        {"f32-nn-8x8x8,packed_b", "no kernel for packed weights yet: packed_b"},
         {"f32-nn-8x8x8,row_order", "no kernel for a fixed order of sums yet: row_order"},
         {"f32-nn-8x8x8,groups=2,epi=bias[j]:f32;bias_relu",
          "no kernel for epilogues of pointers, groups or masks yet: "

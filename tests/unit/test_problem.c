@@ -185,7 +185,6 @@ static void test_what_has_no_kernel_yet(void **state) {
     static const struct {
         const char *name, *said;
     } cases[] = {
-        {"f32-nn-3x5x7,packed_b", "no kernel for packed weights yet: packed_b"},
         {"f32-nn-3x5x7,row_order", "no kernel for a fixed order of sums yet: row_order"},
         {"f32-nn-3x5x7,batch=2,pointers,epi=relu",
          "no kernel for epilogues of pointers, groups or masks yet: epi=relu"},
@@ -205,6 +204,56 @@ static void test_what_has_no_kernel_yet(void **state) {
                        cases[i].said);
         assert_string_equal(err.line, whole);
     }
+}
+
+/* The packed form depends on types, math, n and k, not on the layout in which B was. */
+static void test_packed_forms(void **state) {
+    static const struct {
+        const char *name, *canonical;
+        int64_t ldb, stride_b;
+    } cases[] = {
+        {"f32-nt-3x5x7,ldb=9,packed_b", "f32-nn-3x5x7,packed_b", 32, 7 * 32},
+        {"f64-tn-3x33x7,packed_b", "f64-tn-3x33x7,packed_b", 48, 7 * 48},
+        {"tf32-nn-3x5x33,packed_b", "tf32-nt-3x5x33,packed_b", 64, 5 * 64},
+        {"bf16-nn-3x5x64,packed_b", "bf16-nt-3x5x64,packed_b", 64, 5 * 64},
+        {"i8-nt-3x5x129,ldb=200,packed_b", "i8-nt-3x5x129,packed_b", 256, 5 * 256},
+        {"f16-nn-3x5x7,batch=2,sb=99,packed_b", "f16-nt-3x5x7,batch=2,packed_b", 64,
+         5 * 64},
+        {"f16-nn-3x5x7,batch=2,sb=0,packed_b", "f16-nt-3x5x7,batch=2,sb=0,packed_b", 64, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gemmtune_problem p;
+        char name[GT_PROBLEM_NAME_MAX];
+        assert_int_equal(gt_problem_from_name(&p, cases[i].name, NULL), GEMMTUNE_OK);
+        assert_int_equal(p.ldb, cases[i].ldb);
+        assert_int_equal(p.stride_b, cases[i].stride_b);
+        (void)gt_problem_name(&p, name);
+        assert_string_equal(name, cases[i].canonical);
+    }
+}
+
+static void test_packed_forms_that_do_not_exist(void **state) {
+    gemmtune_problem p = rows(3, GT_DIM_MAX, 7);
+    (void)state;
+    p.packed_b = 1;
+    assert_refused(&p, GEMMTUNE_EINVAL,
+                   "packed_b: a packed row of B has 2147483648 elements");
+    p = rows(3, 5, 7);
+    p.packed_b = 1;
+    p.ldb = 4;
+    assert_refused(&p, GEMMTUNE_EINVAL, "ldb is 4, must be 0 (packed) or at least 5");
+}
+
+/* A kernel that did well for the plain matrix serves the packed one, and the other way. */
+static void test_packed_lends(void **state) {
+    gemmtune_problem plain, packed;
+    (void)state;
+    assert_int_equal(gt_problem_from_name(&plain, "bf16-nt-3x5x7", NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_problem_from_name(&packed, "bf16-nn-3x5x7,packed_b", NULL),
+                     GEMMTUNE_OK);
+    assert_true(gt_problem_lends(&plain, &packed));
+    assert_true(gt_problem_lends(&packed, &plain));
 }
 
 static void test_column_major_has_no_rows_to_speak_of(void **state) {
@@ -378,6 +427,9 @@ int main(void) {
         cmocka_unit_test(test_messages_name_the_callers_member),
         cmocka_unit_test(test_mixes_without_a_kernel),
         cmocka_unit_test(test_what_has_no_kernel_yet),
+        cmocka_unit_test(test_packed_forms),
+        cmocka_unit_test(test_packed_forms_that_do_not_exist),
+        cmocka_unit_test(test_packed_lends),
         cmocka_unit_test(test_column_major_has_no_rows_to_speak_of),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_sizes_of_nothing),

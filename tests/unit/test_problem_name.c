@@ -26,8 +26,8 @@ static void test_canonical_names_round_trip(void **state) {
         "bf16-nt-4096x4096x7168,groups=128",
         "bf16-nt-4096x4096x7168,groups=128,rows=512,sb=33554432",
         "bf16-nt-4096x4096x7168,batch=6,masked,rows=128",
-        "f16-nn-3x5x7,packed_b,row_order",
-        "f16-nn-3x5x7,beta,packed_b,row_order,epi=bias_gelu",
+        "f16-nt-3x5x7,packed_b,row_order",
+        "f16-nt-3x5x7,beta,packed_b,row_order,epi=bias_gelu",
         "f16-nn-3x5x7,epi=s[i]:f32;up[i,j]:bf16;d=silu(x*s[i])*up[i,j]",
         "f16-nn-3x5x7,epi=sa[i]:f32;up[i,j]:bf16;scale_rows_swiglu",
     };
@@ -250,11 +250,11 @@ static void test_batch_parses_and_may_be_unsupported(void **state) {
     (void)state;
     assert_int_equal(gt_problem_from_name(&p, "f32-nn-1x2x3,batch=4", &err), GEMMTUNE_OK);
     assert_int_equal(gt_problem_from_name(&p, "f32-nn-8x2x3,groups=4", &err), GEMMTUNE_OK);
-    assert_int_equal(gt_problem_from_name(&p, "f32-nn-8x2x3,groups=4,packed_b", &err),
+    assert_int_equal(gt_problem_from_name(&p, "f32-nn-8x2x3,groups=4,row_order", &err),
                      GEMMTUNE_EUNSUPPORTED);
     assert_string_equal(err.line,
-                        "problem \"f32-nn-8x2x3,groups=4,packed_b\": no kernel for "
-                        "packed weights yet: packed_b");
+                        "problem \"f32-nn-8x2x3,groups=4,row_order\": no kernel for a "
+                        "fixed order of sums yet: row_order");
 }
 
 static uint64_t next_random(uint64_t *seed) {
