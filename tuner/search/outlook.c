@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     EACH_MAX = 16,
@@ -14,7 +15,8 @@ enum {
      * completely */
     LOOKS = 8192,
     CLIMBERS = 16, /* the best of those points, from which a climb starts */
-    NEAR_MAX = 1024
+    NEAR_MAX = 1024,
+    DIFFERING_MIN = 2 /* parameters in which two of the best differ */
 };
 
 /* ---- forecasts ---- */
@@ -54,20 +56,59 @@ static int differing(const struct gt_space *s, size_t a, size_t b) {
     return n;
 }
 
-/* Finds the fastest of the points asked about that is unlike each one taken so far. */
-static bool next_best(size_t *out, const struct gt_space *s, const float *ns,
-                      const size_t *taken, int count) {
-    bool found = false;
-    for (size_t i = 0; i < s->count; i++) {
-        bool apart = ns[i] > 0 && (!found || ns[i] < ns[*out]);
-        for (int j = 0; apart && j < count; j++)
-            apart = differing(s, i, taken[j]) >= 2;
-        if (!apart)
-            continue;
-        *out = i;
-        found = true;
-    }
-    return found;
+/* What a block computes and reads. Points that are alike in it are about as fast as each
+ * other, as far as the model can tell. */
+static const enum gt_shape_key tile_keys[] = {
+    GT_SHAPE_TILE_M, GT_SHAPE_TILE_N, GT_SHAPE_TILE_K, GT_SHAPE_SPLIT, GT_SHAPE_SLAB};
+enum { TILE_KEYS = sizeof tile_keys / sizeof *tile_keys };
+
+/* A point that was taken. */
+struct taken {
+    size_t index;
+    bool has_tile;
+    int64_t tile[TILE_KEYS];
+};
+
+static struct taken take(struct gt_outlook *o, int space, size_t index) {
+    struct taken t = {.index = index};
+    int64_t values[GT_POINT_MAX], shape[GT_SHAPE_COUNT];
+    gt_space_values(&o->space[space], index, values);
+    t.has_tile = o->bound != NULL &&
+                 gt_bind_values(&o->bound[space], values, NULL) == GEMMTUNE_OK &&
+                 gt_shape_of(shape, &o->bound[space]);
+    for (int i = 0; t.has_tile && i < TILE_KEYS; i++)
+        t.tile[i] = shape[tile_keys[i]];
+    return t;
+}
+
+static bool have_one_tile(const struct taken *a, const struct taken *b) {
+    return a->has_tile && b->has_tile && memcmp(a->tile, b->tile, sizeof a->tile) == 0;
+}
+
+/* Whether the point is worth a trial beside those taken. */
+static bool is_apart(struct gt_outlook *o, int space, size_t index,
+                     const struct taken *taken, int count) {
+    bool apart = true;
+    for (int i = 0; apart && i < count; i++)
+        apart = differing(&o->space[space], index, taken[i].index) >= DIFFERING_MIN;
+    const struct taken t = apart ? take(o, space, index) : (struct taken){0};
+    for (int i = 0; apart && i < count; i++)
+        apart = !have_one_tile(&t, &taken[i]);
+    return apart;
+}
+
+/* Finds the fastest of the points asked about that is unlike those taken so far. */
+static bool next_best(struct taken *out, struct gt_outlook *o, int space,
+                      const struct taken *taken, int count) {
+    const float *ns = o->ns[space];
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < o->space[space].count; i++)
+        if (ns[i] > 0 && (best == SIZE_MAX || ns[i] < ns[best]) &&
+            is_apart(o, space, i, taken, count))
+            best = i;
+    if (best != SIZE_MAX)
+        *out = take(o, space, best);
+    return best != SIZE_MAX;
 }
 
 static void look_around(struct gt_outlook *o, int space) {
@@ -94,13 +135,13 @@ static void climb(struct gt_outlook *o, struct gt_pick from) {
 }
 
 static void look_for_the_best(struct gt_outlook *o, int space) {
-    size_t start[CLIMBERS];
+    struct taken start[CLIMBERS];
     int n = 0;
     look_around(o, space);
-    while (n < CLIMBERS && next_best(&start[n], &o->space[space], o->ns[space], start, n))
+    while (n < CLIMBERS && next_best(&start[n], o, space, start, n))
         n++;
     for (int i = 0; i < n && o->space[space].count > LOOKS; i++)
-        climb(o, (struct gt_pick){space, start[i]});
+        climb(o, (struct gt_pick){space, start[i].index});
 }
 
 void gt_outlook_make(struct gt_outlook *out, const struct gt_space *space, int spaces,
@@ -132,11 +173,10 @@ int gt_outlook_best(struct gt_pick *out, int room, int each, struct gt_outlook *
     int count = 0;
     room = room < GT_OUTLOOK_BEST_MAX ? room : GT_OUTLOOK_BEST_MAX;
     for (int i = 0; o->ns && i < o->spaces; i++) {
-        size_t own[EACH_MAX];
+        struct taken own[EACH_MAX];
         int n = 0;
-        while (o->ns[i] && n < each && n < EACH_MAX &&
-               next_best(&own[n], &o->space[i], o->ns[i], own, n)) {
-            const struct gt_pick pick = {i, own[n++]};
+        while (o->ns[i] && n < each && n < EACH_MAX && next_best(&own[n], o, i, own, n)) {
+            const struct gt_pick pick = {i, own[n++].index};
             const double ns = expected(o, pick);
             struct gt_keyed_pick *place =
                 gt_best_place(best, &count, room, sizeof *best, ns);

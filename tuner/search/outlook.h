@@ -33,7 +33,8 @@ double gt_outlook_ns(void *user, const struct gt_pick *pick);
 enum { GT_OUTLOOK_BEST_MAX = 64 };
 /* Lists the points that are expected to be fastest among those asked about so far, fastest
  * first: at most `room` (up to GT_OUTLOOK_BEST_MAX), and at most `each` of a space. Any two
- * of a space differ in at least two parameters, since one alone seldom matters. */
+ * of a space differ in at least two parameters, since one alone seldom matters, and in
+ * their tile, their split of k or the bytes that a block reads. */
 int gt_outlook_best(struct gt_pick *out, int room, int each, struct gt_outlook *o);
 
 #endif
