@@ -22,8 +22,7 @@ enum {
     GT_RESIDUES_MOST = 16,
     GT_RESIDUES_K_MAX = 65536, /* sums of k products of residues fit 31 bits */
     GT_SIZE_BITS = 7,          /* of an element's size: see gt_size_byte */
-    GT_LIMBS = 4,              /* M has 126 bits: three limbs of 31 bits and the rest */
-    GT_LIMB_BITS = 31,
+    GT_TRIO = 3,               /* moduli that gt_total_add takes at once */
 };
 
 GT_INLINE int gt_modulus(int l) {
@@ -131,138 +130,192 @@ GT_INLINE int gt_size_byte(unsigned long long integer, int top) {
     return size < 127 ? (int)size : 127;
 }
 
+/* An integer up to 2^62 with its sign, plus 2^63: no number below 0. */
+GT_INLINE unsigned long long gt_raised(unsigned long long integer, int negative) {
+    return (1ull << 63) + (negative ? 0 - integer : integer);
+}
+
 /* The numbers of a modulus that gt_residue uses. */
 struct __align__(16) gt_reducer {
-    unsigned p, reciprocal;
     unsigned weights[2]; /* byte i, of 8: 2^(8 i) modulo p; for A times inverse(l) */
+    unsigned start;      /* a float's bits: GT_WHOLE, and what takes 2^63 away modulo p */
+    float share, minus;  /* 1 / p and -p */
 };
+
+/* A float that has whole numbers for neighbours. Its low bits count them. */
+#define GT_WHOLE 12582912.0f /* 1.5 * 2^23 */
 
 GT_INLINE struct gt_reducer gt_reducer_of(int count, int l, int of_a) {
     const unsigned p = (unsigned)gt_modulus(l);
     unsigned w = of_a ? (unsigned)gt_modulus_inverse(count, l) : 1;
-    struct gt_reducer r = {p, (unsigned)(((1ull << 32) + p - 1) / p), {0, 0}};
+    struct gt_reducer r = {{0, 0}, 0, 1.0f / (float)p, -(float)p};
     GT_UNROLL
     for (int i = 0; i < 8; i++) {
         r.weights[i / 4] |= w << i % 4 * 8;
+        r.start = __float_as_uint(GT_WHOLE) + (p - w * 128 % p) % p;
         w = w * 256 % p;
     }
     return r;
 }
 
-/* The residue of +-integer next to 0, by the sum of its bytes times their weights. */
-GT_INLINE int gt_residue(struct gt_reducer r, unsigned long long integer, int negative) {
-    const unsigned low = __dp4a((unsigned)integer, r.weights[0], 0u);
-    const unsigned sum = __dp4a((unsigned)(integer >> 32), r.weights[1], low);
-    /* sum < 8 x 255 x 255 < 4096 p */
-    const unsigned above = (negative ? 0u - sum : sum) + 4096 * r.p + r.p / 2;
-    return (int)(above - __umulhi(above, r.reciprocal) * r.p) - (int)(r.p / 2);
+/*
+ * A number whose low byte is the residue next to 0 of a raised integer without the raise.
+ * The sum of the bytes times their weights is below 2^19, so floats hold it, and its
+ * quotient by p is never as close to a half as its error.
+ */
+GT_INLINE unsigned gt_residue(struct gt_reducer r, unsigned long long raised) {
+    const unsigned low = __dp4a((unsigned)raised, r.weights[0], r.start);
+    const float sum = __uint_as_float(__dp4a((unsigned)(raised >> 32), r.weights[1], low));
+    const float turns = fmaf(sum - GT_WHOLE, r.share, GT_WHOLE) - GT_WHOLE;
+    return __float_as_uint(fmaf(turns, r.minus, sum));
 }
 
 /* ---- a sum ---- */
 
 /* The numbers of a modulus that gt_sum_residue uses. */
-struct gt_divisor {
-    unsigned p, above, reciprocal;
+struct __align__(16) gt_divisor {
+    unsigned p, reciprocal;
+    unsigned start; /* a multiple of p, 2^30 at least: sums that begin with it, not with 0,
+                     * are never below 0 */
 };
 
 GT_INLINE struct gt_divisor gt_divisor_of(int l) {
-    struct gt_divisor d;
-    d.p = (unsigned)gt_modulus(l);
-    d.above = ((1u << 30) / d.p + 1) * d.p;
-    d.reciprocal = (unsigned)((1ull << 39) / d.p);
+    const unsigned p = (unsigned)gt_modulus(l);
+    const struct gt_divisor d = {p, (unsigned)((1ull << 39) / p), ((1u << 30) / p + 1) * p};
     return d;
 }
 
-/* A number from 0 to 255 that is `sum` modulo p; |sum| <= 2^30. The quotient is at most 1
- * too small, and only for multiples of p: p stands for 0 then. */
-GT_INLINE unsigned gt_sum_residue(int sum, struct gt_divisor d) {
-    const unsigned x = (unsigned)sum + d.above;
-    return x - (__umulhi(x, d.reciprocal) >> 7) * d.p;
+/* A number from 0 to 255 that is `sum` modulo p; sum <= 2^31 + 256. The quotient is at most
+ * 1 too small, and only for multiples of p: p stands for 0 then. */
+GT_INLINE unsigned gt_sum_residue(unsigned sum, struct gt_divisor d) {
+    return sum - (__umulhi(sum, d.reciprocal) >> 7) * d.p;
 }
 
-/* The numbers of a modulus that gt_total_add uses. */
+/* The low bytes of four numbers, the first one lowest. */
+GT_INLINE unsigned gt_pack_bytes(unsigned a, unsigned b, unsigned c, unsigned d) {
+    return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
+}
+
+/*
+ * The moduli are added up in trios: 0 1 2, 3 4 5 and so on; the last may have fewer. For a
+ * trio with the product P,
+ *
+ *     sum of y(l) M / p(l) = M / P t,    t = sum of y(l) P / p(l) < 2^26
+ */
+GT_INLINE int gt_trios(int count) {
+    return (count + GT_TRIO - 1) / GT_TRIO;
+}
+
+/* The numbers of a trio that gt_total_add uses. */
 struct __align__(16) gt_cofactor {
-    int limb[GT_LIMBS]; /* of M / p(l), which has 118 bits */
-    float share;        /* 1 / p(l) */
+    unsigned low, middle; /* M / P, 32 bits each, and the bits above */
+    unsigned long long high;
+    unsigned weights[2]; /* P / p(l), 16 bits each */
+    float share;         /* 1 / P */
 };
 
-GT_INLINE struct gt_cofactor gt_cofactor_of(int count, int l) {
-    struct gt_cofactor c = {{1, 0, 0, 0}, 1.0f / (float)gt_modulus(l)};
-    for (int j = 0; j < count; j++) {
-        const long long p = j == l ? 1 : gt_modulus(j);
-        long long carry = 0;
-        GT_UNROLL
-        for (int h = 0; h < GT_LIMBS; h++) {
-            const long long x = c.limb[h] * p + carry;
-            c.limb[h] = (int)(x & ((1ll << GT_LIMB_BITS) - 1));
-            carry = x >> GT_LIMB_BITS;
+/* The product of all moduli but those of a trio: M for trio gt_trios(count). */
+GT_INLINE struct gt_cofactor gt_cofactor_of(int count, int trio) {
+    struct gt_cofactor c = {1, 0, 0, {1, 1}, 1};
+    unsigned weight[GT_TRIO] = {1, 1, 1}, product = 1;
+    for (int l = 0; l < count; l++) {
+        const unsigned p = (unsigned)gt_modulus(l);
+        if (l / GT_TRIO == trio) {
+            product *= p;
+            for (int i = 0; i < GT_TRIO; i++)
+                weight[i] *= i == l % GT_TRIO ? 1 : p;
+        } else {
+            const unsigned long long low = (unsigned long long)c.low * p;
+            const unsigned long long middle = (unsigned long long)c.middle * p + (low >> 32);
+            c.low = (unsigned)low;
+            c.middle = (unsigned)middle;
+            c.high = c.high * p + (middle >> 32);
         }
     }
+    c.weights[0] = (weight[0] & 0xffff) | weight[1] << 16;
+    c.weights[1] = weight[2];
+    c.share = 1.0f / (float)product;
     return c;
 }
 
-/* The sum of y(l) M / p(l), and of y(l) / p(l). */
+/* The sum of M / P t, in words of 32 bits that may have more, and of t / P. */
 struct gt_total {
-    long long limb[GT_LIMBS];
+    long long low, middle;
+    unsigned long long high; /* modulo 2^64 */
     float turns;
 };
 
 GT_INLINE void gt_total_clear(struct gt_total *t) {
-    GT_UNROLL
-    for (int h = 0; h < GT_LIMBS; h++)
-        t->limb[h] = 0;
+    t->low = t->middle = 0;
+    t->high = 0;
     t->turns = 0;
 }
 
-GT_INLINE void gt_total_add(struct gt_total *t, struct gt_cofactor c, int y) {
-    GT_UNROLL
-    for (int h = 0; h < GT_LIMBS; h++)
-        t->limb[h] += (long long)c.limb[h] * y;
-    t->turns += (float)y * c.share;
+GT_INLINE void gt_total_add_times(int count, struct gt_total *t, struct gt_cofactor c,
+                                  int times) {
+    /* High has more than 32 bits with 16 moduli only. */
+    const unsigned long long high = count < 16 ? (unsigned)c.high : c.high;
+    t->low += (long long)c.low * times;
+    t->middle += (long long)c.middle * times;
+    t->high += high * (unsigned long long)(long long)times;
 }
 
-/* Limbs that are below 2^31, but for the last one. */
-GT_INLINE void gt_carry(long long sums[GT_LIMBS]) {
-    GT_UNROLL
-    for (int h = 0; h + 1 < GT_LIMBS; h++) {
-        sums[h + 1] += sums[h] >> GT_LIMB_BITS;
-        sums[h] &= (1ll << GT_LIMB_BITS) - 1;
+/* Adds a trio, whose y are the low bytes of `ys`. The fourth byte is 0. */
+GT_INLINE void gt_total_add(int count, struct gt_total *t, struct gt_cofactor c,
+                            unsigned ys) {
+    const unsigned sum =
+        __dp2a_hi(c.weights[1], ys, __dp2a_lo(c.weights[0], ys, 0u));
+    gt_total_add_times(count, t, c, (int)sum);
+    t->turns += (float)(int)sum * c.share;
+}
+
+/* high 2^64 + low, times 2^e, rounded once; high is at least -2^62. */
+GT_INLINE double gt_from_words(long long high, unsigned long long low, int e) {
+    const int negative = high < 0;
+    unsigned long long top = negative ? ~(unsigned long long)high + (low == 0)
+                                      : (unsigned long long)high;
+    low = negative ? 0 - low : low;
+    if (top == 0) {
+        top = low;
+        low = 0;
+        e -= 64;
     }
+    const int zeros = __clzll((long long)top) & 63;
+    top = top << zeros | low >> 1 >> (63 - zeros);
+    top |= low << zeros != 0; /* decides a rounding that would be a tie */
+    const double x = (double)top;
+    e += 64 - zeros;
+    /* x is 0 or about 2^64. */
+    const double size =
+        e > -1000 && e < 900 ? x * gt_power(e) : gt_scaled(gt_scaled(x, -64), e + 64);
+    return negative ? -size : size;
 }
 
-/* The number with these limbs, rounded once or, by less than 2^-8 units more, twice. The
- * parts that are added have one sign, so nothing cancels. */
-GT_INLINE double gt_from_limbs(long long sums[GT_LIMBS]) {
-    gt_carry(sums);
-    const int negative = sums[GT_LIMBS - 1] < 0;
-    GT_UNROLL
-    for (int h = 0; h < GT_LIMBS; h++)
-        sums[h] = negative ? -sums[h] : sums[h];
-    gt_carry(sums);
-    const long long high = (sums[3] << GT_LIMB_BITS) + sums[2];
-    const long long low = (sums[1] << GT_LIMB_BITS) + sums[0];
-    const double rounded = (double)high;
-    const double rest = (double)(high - (long long)rounded) * 0x1p62 + (double)low;
-    const double x = rounded * 0x1p62 + rest;
-    return negative ? -x : x;
+/* The integer X times 2^e: the total less the multiple of M that is next to it. `all` is
+ * the cofactor of no trio, M. */
+GT_INLINE double gt_total_value(struct gt_total *t, struct gt_cofactor all, int e) {
+    gt_total_add_times(16, t, all, -(int)(t->turns + 0.5f));
+    const long long middle = t->middle + (t->low >> 32);
+    const unsigned long long low =
+        (unsigned long long)middle << 32 | (unsigned)t->low;
+    const unsigned long long high = t->high + (unsigned long long)(middle >> 32);
+    return gt_from_words((long long)high, low, e);
 }
 
-/* The integer X: the total less the multiple of M that is next to it. `first` is the
- * cofactor of modulus 0, so p(0) times it is M. */
-GT_INLINE double gt_total_value(struct gt_total *t, struct gt_cofactor first) {
-    const int turns = (int)(t->turns + 0.5f);
-    gt_total_add(t, first, -turns * gt_modulus(0));
-    return gt_from_limbs(t->limb);
+/* The share of |A||B| by which rounding to integers may change a sum of k products. It is
+ * below min(k / 2, 2 sqrt(k)) u. */
+GT_INLINE double gt_allowed(int k) {
+    return GT_MIN(k * 0.5, 1.998 * sqrt((double)k)) * 0x1p-53;
 }
 
 /*
  * Whether an integer product of two lines has the promised accuracy: the rounding of its
- * factors changes it by at most min(k / 2, 9) u |A||B|. `sizes` is the product of the
- * lines' size bytes. Comparisons with NaN are false.
+ * factors changes it by at most `allowed` |A||B|. `sizes` is the product of the lines' size
+ * bytes, over some of k or all of it. Comparisons with NaN are false.
  */
-GT_INLINE int gt_trusted(struct gt_line a, struct gt_line b, int sizes, int k) {
+GT_INLINE int gt_trusted(struct gt_line a, struct gt_line b, int sizes, int k,
+                         double allowed) {
     const double changed = a.half * b.sum + b.half * a.sum + a.half * b.half * k;
-    const double allowed = GT_MIN(k * 0.5, 8.99) * 0x1p-53;
     return changed <= allowed * sizes * a.unit * b.unit;
 }
 #endif

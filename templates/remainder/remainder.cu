@@ -9,8 +9,8 @@
  *     lines   the shift of every row of op(A) and column of op(B)
  *     planes  every element as MODULI + 1 bytes: its size, then its residues
  *     gemm    a tile of C from MODULI + 1 products of bytes. The product of the sizes tells
- *             whether all sums of the tile can be trusted. If not, the tile is marked and
- *             given up.
+ *             whether all sums of the tile can be trusted. It ends as soon as they can. If
+ *             they cannot, the tile is marked and given up.
  *     plain   the marked tiles, by f64 multiply-adds
  *
  * So the device decides, for every tile, and the host does not wait.
@@ -25,16 +25,19 @@
  *             apart.
  *     lines   a struct gt_line for each row of a slab
  *     marks   an int for each tile of C: 1 for a tile that `plain` computes
- *     sums    for each block of gemm, the residues of its tile: a word is four elements of
- *             a thread modulo one number
+ *     sums    for each block of gemm, the residues of its tile (wgmma: of two tiles): a
+ *             word is four elements of a thread modulo one number
  *
  * ENGINE   0 mma.sync: warps compute WM x WN each, all threads copy
- *          1 wgmma: warpgroups of 128 compute WM x BN each, one more warp copies (9.0)
+ *          1 wgmma: warpgroups of 128 compute WM x BN each. One more has a warp that
+ *            copies, and FINISHERS, which make C of the tile before (9.0)
  * CLUSTER  blocks, one below the other; each copies a part of B for all of them (wgmma)
  * MODULI   how many; more of them serve longer k and wider exponents
  * BM BN    tile of C            BK      k of a slab
  * WM WN    tile of a warp or warpgroup
  * STAGES   slabs of A and B in shared memory: one in use, the others on their way
+ * LAG      slabs by which the second warpgroup stays behind the first, so that one
+ *          multiplies while the other one reduces its sums (wgmma)
  * GROUP    rows of tiles that are walked together, for the L2 cache
  */
 
@@ -44,6 +47,9 @@ enum {
     BM = GT_BM, BN = GT_BN, BK = GT_BK, WM = GT_WM, WN = GT_WN, STAGES = GT_STAGES,
     MODULI = GT_MODULI, PLANES = MODULI + 1,
     CLUSTER = GT_CLUSTER, WORKERS = GT_WORKERS, /* threads that multiply */
+    FINISHERS = GT_ENGINE ? 96 : 0, COPIERS = GT_ENGINE ? 32 : 0,
+    LAG = GT_LAG,
+    TRIOS = (MODULI + GT_TRIO - 1) / GT_TRIO,
     CHUNKS = BK / 16, /* chunks of a row */
     SLAB_A = BM * BK, SLAB_B = BN * BK, SLAB = SLAB_A + SLAB_B,
     A_ALONG = !GT_TA, B_ALONG = GT_TB, /* whether the operand is contiguous along k */
@@ -131,7 +137,7 @@ GT_KERNEL(lines, GT_HELPERS, 1, 2)(GT_PARAMS) {
     const int depth = alpha == 0 || line >= of.count ? 0 : k;
     const gt_ab *x = of.at + line * of.line_step;
     struct found found = {0, 0, 1 << 20};
-    GT_UNROLL_BY(4)
+    GT_UNROLL_BY(8)
     for (int p = reader; p < depth; p += READERS)
         add_element(&found, x[p * of.k_step]);
     part[reader * LINES + row] = found;
@@ -167,25 +173,25 @@ GT_INLINE void gather(gt_ab *tile, struct operand of, gt_long line0, int k0, int
     }
 }
 
-/* Stores a chunk of a plane; `value` are bytes. */
-GT_INLINE void put_chunk(byte *to, const int value[16]) {
-    unsigned word[4] = {0, 0, 0, 0};
+/* Stores a chunk of a plane: the low bytes of the values. */
+GT_INLINE void put_chunk(byte *to, const unsigned value[16]) {
+    unsigned word[4];
     GT_UNROLL
-    for (int i = 0; i < 16; i++)
-        word[i / 4] |= (unsigned)(value[i] & 255) << i % 4 * 8;
+    for (int i = 0; i < 16; i += 4)
+        word[i / 4] = gt_pack_bytes(value[i], value[i + 1], value[i + 2], value[i + 3]);
     gt_store_words(16, (char *)to, word);
 }
 
 /* Stores the chunks of 16 elements of a line. */
 GT_INLINE void split(byte *to, gt_long plane_bytes, const gt_ab *x, struct gt_line line,
                      const struct gt_reducer *reducers) {
-    unsigned long long integer[16];
-    int negative[16], value[16];
+    unsigned long long raised[16];
+    unsigned value[16];
     GT_UNROLL
     for (int i = 0; i < 16; i++) {
-        integer[i] = gt_integer(x[i], line.shift);
-        negative[i] = x[i] < 0;
-        value[i] = gt_size_byte(integer[i], line.top);
+        const unsigned long long integer = gt_integer(x[i], line.shift);
+        raised[i] = gt_raised(integer, x[i] < 0);
+        value[i] = (unsigned)gt_size_byte(integer, line.top);
     }
     put_chunk(to, value);
     GT_UNROLL_BY(1)
@@ -193,14 +199,14 @@ GT_INLINE void split(byte *to, gt_long plane_bytes, const gt_ab *x, struct gt_li
         const struct gt_reducer r = reducers[l];
         GT_UNROLL
         for (int i = 0; i < 16; i++)
-            value[i] = gt_residue(r, integer[i], negative[i]);
+            value[i] = gt_residue(r, raised[i]);
         to += plane_bytes;
         put_chunk(to, value);
     }
 }
 
 GT_KERNEL(planes, GT_HELPERS, 1, 2)(GT_PARAMS) {
-    GT_SHARED_ARRAY(struct gt_reducer, reducers, GT_SPLIT_SMEM / 16);
+    GT_SHARED_ARRAY(struct gt_reducer, reducers, GT_SPLIT_SMEM / 32);
     GT_FOLLOW();
     GT_PRODUCT();
     gt_ab *tile = (gt_ab *)(reducers + MODULI);
@@ -227,10 +233,10 @@ struct walk {
     int left;     /* slabs that have not been asked for */
 };
 
-GT_INLINE void clear(int acc[FRAGS][4]) {
+GT_INLINE void set_sums(int acc[FRAGS][4], int value) {
     GT_UNROLL
     for (int e = 0; e < FRAGS * 4; e++)
-        acc[e / 4][e % 4] = 0;
+        acc[e / 4][e % 4] = value;
 }
 
 #if GT_ENGINE == 0
@@ -327,10 +333,9 @@ GT_INLINE void start(struct ring *r, struct walk w, int t) {
         fetch(&r->walk, r->stages + s * SLAB, t);
 }
 
-/* acc = the product of one plane. */
-GT_INLINE void multiply_plane(int acc[FRAGS][4], struct ring *r, int slabs, int warp_m,
+/* acc += the product of some slabs. */
+GT_INLINE void multiply_slabs(int acc[FRAGS][4], struct ring *r, int slabs, int warp_m,
                               int warp_n, int t) {
-    clear(acc);
     GT_UNROLL_BY(1)
     for (int s = 0; s < slabs; s++) {
         GT_BYTES_WAIT(STAGES - 2);
@@ -342,11 +347,8 @@ GT_INLINE void multiply_plane(int acc[FRAGS][4], struct ring *r, int slabs, int 
     }
 }
 
-/* Leaves out the planes that follow: waits for the copies under way. */
-GT_INLINE void skip_planes(struct ring *r, int slabs, int t) {
-    r->walk.left = 0;
-    GT_BYTES_WAIT(0);
-}
+GT_INLINE void tell_doubt(int doubt) {}
+GT_INLINE void end_doubt(int barrier, int parity) {}
 
 #define GT_WORKERS_BARRIER() GT_BARRIER()
 
@@ -463,11 +465,12 @@ GT_INLINE void ring_init(struct ring r) {
         gt_barrier_init(r.full + s * 8, 1);
         gt_barrier_init(r.empty + s * 8, WORKERS / 32 * CLUSTER);
     }
+    gt_barrier_init(r.stages + GT_AT_DOUBT + 8, CLUSTER);
     gt_barrier_init_done();
 }
 
-/* Copies all slabs of a tile. In the first round all stages are free: the phase before the
- * first has passed. */
+/* Copies slabs. In the first round all stages are free: the phase before the first has
+ * passed. */
 GT_INLINE void produce(struct ring *r, struct walk w) {
     const int part = rank_here() * (SLAB_B / CLUSTER);
     GT_UNROLL_BY(1)
@@ -487,6 +490,7 @@ GT_INLINE void produce(struct ring *r, struct walk w) {
     }
 }
 
+/* The copying warp does. */
 GT_INLINE void start(struct ring *r, struct walk w, int t) {}
 
 /* Tells the blocks that fill the stage that this warp has read it. */
@@ -495,12 +499,11 @@ GT_INLINE void release(const struct ring *r, int stage, int lane) {
         gt_barrier_arrive_in(r->empty + stage * 8, lane);
 }
 
-/* acc = the product of one plane. One batch of products starts while the one before it
+/* acc += the product of some slabs. One batch of products starts while the one before it
  * runs. The stage of the earlier batch is free when that batch is done. */
-GT_INLINE void multiply_plane(int acc[FRAGS][4], struct ring *r, int slabs, int warp_m,
+GT_INLINE void multiply_slabs(int acc[FRAGS][4], struct ring *r, int slabs, int warp_m,
                               int warp_n, int t) {
     int before = -1; /* the stage of the running batch */
-    clear(acc);
     GT_UNROLL_BY(1)
     for (int s = 0; s < slabs; s++) {
         gt_barrier_wait(r->full + r->turn.stage * 8, r->turn.parity);
@@ -516,15 +519,27 @@ GT_INLINE void multiply_plane(int acc[FRAGS][4], struct ring *r, int slabs, int 
     release(r, before, t % 32);
 }
 
-/* Leaves out the planes that follow: their slabs are copied, and not read. */
-GT_INLINE void skip_planes(struct ring *r, int slabs, int t) {
-    GT_UNROLL_BY(1)
-    for (int s = 0; s < MODULI * slabs; s++) {
-        gt_barrier_wait(r->full + r->turn.stage * 8, r->turn.parity);
-        gt_warp_barrier();
-        release(r, r->turn.stage, t % 32);
-        r->turn = gt_turn_next(STAGES, r->turn);
-    }
+/* Tells the other block of the cluster of a doubt; `doubt` is its shared address. */
+GT_INLINE void tell_doubt(int doubt) {
+    if (CLUSTER > 1)
+        asm volatile("{\n"
+                     ".reg .b32 there;\n"
+                     "mapa.shared::cluster.u32 there, %0, %1;\n"
+                     "st.shared::cluster.u32 [there], 1;\n"
+                     "}" ::"r"(doubt),
+                     "r"(rank_here() ^ 1)
+                     : "memory");
+}
+
+/* Waits until all blocks of the cluster have told. */
+GT_INLINE void end_doubt(int barrier, int parity) {
+    if (CLUSTER == 1)
+        return;
+    asm volatile("fence.acq_rel.cluster;" ::: "memory");
+    for (int rank = 0; rank < CLUSTER; rank++)
+        gt_barrier_arrive_in(barrier, rank);
+    gt_barrier_wait(barrier, parity);
+    asm volatile("fence.acq_rel.cluster;" ::: "memory");
 }
 
 #define GT_WORKERS_BARRIER() gt_group_barrier(1, WORKERS)
@@ -547,48 +562,67 @@ GT_INLINE int col_of(int f, int e) {
     return f % FRAGS_N * 8 + e % 2;
 }
 
+/* Where the part of a working thread's warp, or warpgroup, begins in a tile. */
+GT_INLINE int warp_m_of(int t) {
+    return t / (GT_ENGINE ? 128 : 32) / (BN / WN) * WM;
+}
+GT_INLINE int warp_n_of(int t) {
+    return t / (GT_ENGINE ? 128 : 32) % (BN / WN) * WN;
+}
+
 GT_INLINE int all_trusted(const int sizes[FRAGS][4], struct part p, int k) {
+    const double allowed = gt_allowed(k);
     int trusted = 1;
     GT_UNROLL
     for (int f = 0; f < FRAGS; f++)
         GT_UNROLL
         for (int e = 0; e < 4; e++)
-            trusted &= gt_trusted(p.a[row_of(f, e)], p.b[col_of(f, e)], sizes[f][e], k);
+            trusted &= gt_trusted(p.a[row_of(f, e)], p.b[col_of(f, e)], sizes[f][e], k,
+                                  allowed);
     return trusted;
 }
 
-/* Stores the residues modulo number l, WORKERS words apart. */
-GT_INLINE void put_residues(unsigned *to, const int acc[FRAGS][4], int l) {
-    const struct gt_divisor d = gt_divisor_of(l);
+/* Stores the residues, WORKERS words apart. */
+GT_INLINE void put_residues(unsigned *to, const int acc[FRAGS][4], struct gt_divisor d) {
     GT_UNROLL
     for (int f = 0; f < FRAGS; f++) {
-        unsigned word = 0;
+        unsigned y[4];
         GT_UNROLL
         for (int e = 0; e < 4; e++)
-            word |= gt_sum_residue(acc[f][e], d) << 8 * e;
-        to[f * WORKERS] = word;
+            y[e] = gt_sum_residue((unsigned)acc[f][e], d);
+        to[f * WORKERS] = gt_pack_bytes(y[0], y[1], y[2], y[3]);
     }
+}
+
+/* Adds a trio to the sums of four elements. Byte e of a word is that of element e. */
+GT_INLINE void add_trio(struct gt_total total[4], struct gt_cofactor cofactor,
+                        const unsigned word[GT_TRIO]) {
+    const unsigned upper = __byte_perm(word[0], word[1], 0x5140);
+    const unsigned lower = __byte_perm(word[0], word[1], 0x7362);
+    gt_total_add(MODULI, &total[0], cofactor, __byte_perm(upper, word[2], 0x0410));
+    gt_total_add(MODULI, &total[1], cofactor, __byte_perm(upper, word[2], 0x0532));
+    gt_total_add(MODULI, &total[2], cofactor, __byte_perm(lower, word[2], 0x0610));
+    gt_total_add(MODULI, &total[3], cofactor, __byte_perm(lower, word[2], 0x0732));
 }
 
 /* The sums of a fragment's elements from the words of its residues. */
 GT_INLINE void get_sums(gt_acc sum[4], const unsigned *from,
                         const struct gt_cofactor *cofactors, int f, struct part p) {
     struct gt_total total[4];
+    unsigned word[TRIOS * GT_TRIO];
+    GT_UNROLL
+    for (int l = 0; l < TRIOS * GT_TRIO; l++)
+        word[l] = l < MODULI ? from[(l * FRAGS + f) * WORKERS] : 0;
     GT_UNROLL
     for (int e = 0; e < 4; e++)
         gt_total_clear(&total[e]);
     GT_UNROLL
-    for (int l = 0; l < MODULI; l++) {
-        const struct gt_cofactor cofactor = cofactors[l];
-        const unsigned word = from[(l * FRAGS + f) * WORKERS];
-        GT_UNROLL
-        for (int e = 0; e < 4; e++)
-            gt_total_add(&total[e], cofactor, (int)(word >> 8 * e & 255));
-    }
+    for (int trio = 0; trio < TRIOS; trio++)
+        add_trio(total, cofactors[trio], word + trio * GT_TRIO);
     GT_UNROLL
     for (int e = 0; e < 4; e++)
-        sum[e] = gt_scaled(gt_total_value(&total[e], cofactors[0]),
-                           -p.a[row_of(f, e)].shift - p.b[col_of(f, e)].shift);
+        sum[e] = gt_total_value(&total[e], cofactors[TRIOS],
+                                -p.a[row_of(f, e)].shift - p.b[col_of(f, e)].shift);
 }
 
 /* Stores the four elements of a fragment at c, pairs of neighbours in a row. */
@@ -602,105 +636,312 @@ GT_INLINE void store(gt_c *c, gt_long ldc, gt_acc alpha, const gt_acc sum[4], gt
 
 /* ---- gemm --------------------------------------------------------------------------- */
 
-/* GROUP rows of tiles are walked column by column. */
-GT_INLINE void find_tile(int *row, int *col, int tile, int tiles_m, int tiles_n) {
-    const int band = tile / (GT_GROUP * tiles_n), in_band = tile % (GT_GROUP * tiles_n);
-    const int high = GT_MIN(tiles_m - band * GT_GROUP, GT_GROUP);
-    *row = (band * GT_GROUP + in_band % high) * BM;
-    *col = in_band / high * BN;
-}
-
-/* A block's state, which is the same for each of its tiles. */
-struct block {
-    struct ring ring;
-    int *doubt; /* shared: 1 when a sum of the tile is not trusted */
-    const struct gt_cofactor *cofactors;
-    unsigned *residues; /* the thread's words */
-    int slabs, warp_m, warp_n, t;
+/* Shared numbers that a block makes once. */
+struct tables {
+    struct gt_cofactor cofactor[TRIOS + 1];
+    struct gt_divisor divisor[MODULI];
 };
 
-/* Whether the size bytes' product leaves a doubt about the tile. acc is scratch. */
-GT_INLINE int is_doubtful(struct block *b, int acc[FRAGS][4], struct part p, int k) {
-    if (b->t == 0)
-        *b->doubt = 0;
-    multiply_plane(acc, &b->ring, b->slabs, b->warp_m, b->warp_n, b->t);
-    GT_WORKERS_BARRIER();
-    if (!all_trusted(acc, p, k))
-        *b->doubt = 1;
-    GT_WORKERS_BARRIER();
-    return *b->doubt;
+GT_INLINE void make_tables(struct tables *tables, int t) {
+    if (t <= TRIOS)
+        tables->cofactor[t] = gt_cofactor_of(MODULI, t);
+    if (t < MODULI)
+        tables->divisor[t] = gt_divisor_of(t);
 }
 
-/* Computes the residues of the tile's sums; false when the tile is given up. */
-GT_INLINE int compute_residues(struct block *b, struct part p, int k) {
-    int acc[FRAGS][4];
-    const int given_up = is_doubtful(b, acc, p, k);
-    if (given_up)
-        skip_planes(&b->ring, b->slabs, b->t);
-    GT_UNROLL_BY(1)
-    for (int l = 0; l < MODULI && !given_up; l++) {
-        multiply_plane(acc, &b->ring, b->slabs, b->warp_m, b->warp_n, b->t);
-        put_residues(b->residues + l * (FRAGS * WORKERS), acc, l);
-    }
-    return !given_up;
+/* A block's state. */
+struct block {
+    struct ring ring;
+    int *doubt; /* shared: two words, for looks in turn: 1 when a sum is not trusted */
+    const struct tables *tables;
+    unsigned *residues;  /* of the block: of two tiles in turn, for wgmma */
+    int *marks;          /* of all tiles, row by row */
+    const byte *a, *b;   /* the first slab of all rows and columns in plane 0 */
+    gt_long slab_step;   /* bytes from a slab to the next */
+    const struct gt_line *lines_a, *lines_b;
+    int k, slabs;        /* slabs of a plane: 0 where A and B are not read */
+    int tiles_m, tiles_n;
+    int at, step, end;   /* its tile; from one to the next; where tiles end */
+    int tiles, looks;    /* that are behind it */
+};
+
+GT_INLINE void next_tile(struct block *b) {
+    b->at += b->step;
+    b->tiles++;
 }
+
+GT_INLINE unsigned *residues_of(const struct block *b, int t) {
+    return b->residues + (GT_ENGINE ? b->tiles % 2 : 0) * (MODULI * FRAGS * WORKERS) + t;
+}
+
+/* A tile's place in C, and where its slabs begin. */
+struct tile {
+    int row, col;
+    int *mark;
+    struct walk walk;
+};
+
+/* The block's tile. GROUP rows of tiles are walked column by column. */
+GT_INLINE struct tile tile_of(const struct block *b) {
+    const int band = b->at / (GT_GROUP * b->tiles_n);
+    const int in_band = b->at % (GT_GROUP * b->tiles_n);
+    const int high = GT_MIN(b->tiles_m - band * GT_GROUP, GT_GROUP);
+    const int row = band * GT_GROUP + in_band % high, col = in_band / high;
+    const struct tile tile = {row * BM,
+                              col * BN,
+                              b->marks + row * b->tiles_n + col,
+                              {b->a + row * (gt_long)SLAB_A, b->b + col * (gt_long)SLAB_B,
+                               b->slab_step, 0}};
+    return tile;
+}
+
+GT_INLINE struct part part_of(const struct block *b, const struct tile *tile, int t) {
+    const int row = tile->row + warp_m_of(t) + (GT_ENGINE ? t / 32 % 4 * 16 : 0);
+    const int col = tile->col + warp_n_of(t) + t % 4 * 2;
+    const struct part p = {row + t % 32 / 4, col, b->lines_a + row + t % 32 / 4,
+                           b->lines_b + col};
+    return p;
+}
+
+/* The first look at the sizes: slabs after which uniform data are mostly trusted. Later
+ * looks are each at twice as many. */
+GT_INLINE int first_look(int slabs) {
+    return GT_MAX(1, slabs * (MODULI == 14 ? 6 : 1) / 16);
+}
+
+/* From slab `first` of a plane on. */
+GT_INLINE struct walk walk_from(struct walk w, int first, int count) {
+    w.a += first * w.step;
+    w.b += first * w.step;
+    w.left = count;
+    return w;
+}
+
+/* What all workers, and the warp that copies, are told after a look. */
+GT_INLINE int await_verdict(struct block *b) {
+#if GT_ENGINE
+    gt_group_barrier(2, WORKERS + COPIERS);
+#else
+    GT_BARRIER();
+#endif
+    return b->doubt[b->looks++ & 1];
+}
+
+/*
+ * Whether a thread of the cluster has a doubt. The word of the look before has been read by
+ * all then, and is cleared for the next look. No block writes there before this one has
+ * told that this look has ended.
+ */
+GT_INLINE int any_doubt(struct block *b, int doubt, int t) {
+    int *const word = b->doubt + (b->looks & 1);
+    if (doubt) {
+        *word = 1;
+        tell_doubt(gt_shared_address(word));
+    }
+    GT_WORKERS_BARRIER();
+    if (t == 0) {
+        b->doubt[(b->looks & 1) ^ 1] = 0;
+        end_doubt(gt_shared_address(b->doubt) + 8, b->looks & 1);
+    }
+    return await_verdict(b);
+}
+
+/* Whether the size bytes' product leaves a doubt about the tile. acc is scratch. */
+GT_INLINE int is_doubtful(struct block *b, int acc[FRAGS][4], struct walk w, struct part p,
+                          int t) {
+    int done = 0, doubt = 1;
+    set_sums(acc, 0);
+    GT_UNROLL_BY(1)
+    for (int until = first_look(b->slabs); doubt && done < b->slabs; until *= 2) {
+        const int count = GT_MIN(until, b->slabs) - done;
+        start(&b->ring, walk_from(w, done, count), t);
+        multiply_slabs(acc, &b->ring, count, warp_m_of(t), warp_n_of(t), t);
+        doubt = any_doubt(b, !all_trusted(acc, p, b->k), t);
+        done += count;
+    }
+    return doubt;
+}
+
+/* The second warpgroup begins when the first one is LAG slabs ahead. */
+GT_INLINE void multiply_first_plane(struct block *b, int acc[FRAGS][4], int t) {
+    const int ahead = GT_MIN(LAG, b->slabs);
+#if GT_ENGINE
+    if (LAG > 0 && t < 128) {
+        multiply_slabs(acc, &b->ring, ahead, warp_m_of(t), warp_n_of(t), t);
+        asm volatile("bar.arrive 7, 256;" ::: "memory");
+        multiply_slabs(acc, &b->ring, b->slabs - ahead, warp_m_of(t), warp_n_of(t), t);
+        return;
+    }
+    if (LAG > 0)
+        gt_group_barrier(7, 256);
+#endif
+    multiply_slabs(acc, &b->ring, b->slabs, warp_m_of(t), warp_n_of(t), t);
+}
+
+/* Computes the residues of the tile's sums. acc is scratch. */
+GT_INLINE void compute_residues(struct block *b, int acc[FRAGS][4], struct walk w, int t) {
+    start(&b->ring, walk_from(w, b->slabs, MODULI * b->slabs), t);
+    GT_UNROLL_BY(1)
+    for (int l = 0; l < MODULI; l++) {
+        const struct gt_divisor d = b->tables->divisor[l];
+        set_sums(acc, (int)d.start);
+        if (l == 0)
+            multiply_first_plane(b, acc, t);
+        else
+            multiply_slabs(acc, &b->ring, b->slabs, warp_m_of(t), warp_n_of(t), t);
+        put_residues(residues_of(b, t) + l * (FRAGS * WORKERS), acc, d);
+    }
+}
+
+/* C, and how it is stored. */
+struct target {
+    gt_c *c;
+    gt_long ld;
+    gt_acc alpha, beta;
+    int m, n;
+};
+
+/* Makes C of the residues of working thread t. */
+GT_INLINE void finish(const struct block *b, const struct target *to, struct part p,
+                      int t) {
+    GT_UNROLL_BY(1)
+    for (int f = 0; f < FRAGS; f++) {
+        const int row = p.row + row_of(f, 0), col = p.col + col_of(f, 0);
+        gt_acc sum[4] = {0, 0, 0, 0};
+        if (b->slabs > 0)
+            get_sums(sum, residues_of(b, t), b->tables->cofactor, f, p);
+        store(to->c + row * to->ld + col, to->ld, to->alpha, sum, to->beta, to->m - row,
+              to->n - col);
+    }
+}
+
+GT_INLINE void tell(int id) {
+#if GT_ENGINE
+    asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(WORKERS + FINISHERS) : "memory");
+#endif
+}
+
+/*
+ * Workers tell that the residues of a tile are complete, finishers that they have read
+ * them. There are two barriers of each kind, for the tiles in turn. The last tile is
+ * finished by the workers, who have nothing else to do then.
+ */
+GT_INLINE int is_last(const struct block *b) {
+    return !GT_ENGINE || b->slabs == 0 || b->at + b->step >= b->end;
+}
+
+/* What a worker does for a tile. */
+GT_INLINE void work_tile(struct block *b, const struct target *to, int t) {
+    const struct tile tile = tile_of(b);
+    const struct part p = part_of(b, &tile, t);
+    int acc[FRAGS][4], given_up = 0;
+    GT_WORKERS_BARRIER(); /* the tile before is done */
+    if (b->slabs > 0) {
+        given_up = is_doubtful(b, acc, tile.walk, p, t);
+#if GT_ENGINE
+        if (b->tiles >= 2)
+            gt_group_barrier(5 + b->tiles % 2, WORKERS + FINISHERS);
+#endif
+        if (!given_up)
+            compute_residues(b, acc, tile.walk, t);
+    }
+    if (t == 0)
+        *tile.mark = given_up;
+    if (!is_last(b))
+        tell(3 + b->tiles % 2);
+    else if (!given_up)
+        finish(b, to, p, t);
+}
+
+#if GT_ENGINE
+/* What a finisher does for a tile. */
+GT_INLINE void finish_tile(const struct block *b, const struct target *to, int t) {
+    const struct tile tile = tile_of(b);
+    if (is_last(b))
+        return;
+    gt_group_barrier(3 + b->tiles % 2, WORKERS + FINISHERS);
+    for (int of = t; of < WORKERS && !*tile.mark; of += FINISHERS)
+        finish(b, to, part_of(b, &tile, of), of);
+    if (b->at + 2 * b->step < b->end)
+        tell(5 + b->tiles % 2);
+}
+
+/* What the warp that copies does for a tile. */
+GT_INLINE void copy_tile(struct block *b, int lane) {
+    const struct tile tile = tile_of(b);
+    int done = 0, doubt = b->slabs > 0;
+    GT_UNROLL_BY(1)
+    for (int until = first_look(b->slabs); doubt && done < b->slabs; until *= 2) {
+        const int count = GT_MIN(until, b->slabs) - done;
+        if (lane == 0)
+            produce(&b->ring, walk_from(tile.walk, done, count));
+        doubt = await_verdict(b);
+        done += count;
+    }
+    if (lane == 0 && !doubt)
+        produce(&b->ring, walk_from(tile.walk, b->slabs, MODULI * b->slabs));
+    gt_warp_barrier();
+}
+
+/* What the threads that do not multiply do for all tiles. */
+GT_INLINE void help(struct block *b, const struct target *to, int t) {
+    if (t < FINISHERS)
+        for (; b->at < b->end; next_tile(b))
+            finish_tile(b, to, t);
+    else
+        for (; b->at < b->end; next_tile(b))
+            copy_tile(b, t % 32);
+}
+#endif
 
 GT_KERNEL(gemm, GT_THREADS, 1, 1)(GT_PARAMS) {
     extern __shared__ __align__(1024) char stages[]; /* for wgmma's swizzle */
     GT_FOLLOW();
     GT_PRODUCT();
-    const int t = GT_THREAD_X, lane = t % 32, unit = t / (GT_ENGINE ? 128 : 32);
-    const int tiles_m = (int)(GT_HIGH / BM), tiles_n = gt_cdiv(n, BN);
-    struct gt_cofactor *cofactors = (struct gt_cofactor *)(stages + GT_AT_COFACTORS);
+    const int t = GT_THREAD_X;
+    const struct target to = {c, ldc, alpha, beta, m, n};
+    struct tables *tables = (struct tables *)(stages + GT_AT_TABLES);
     struct block block = {ring_of(stages),
                           (int *)(stages + GT_AT_DOUBT),
-                          cofactors,
+                          tables,
                           (unsigned *)((char *)workspace + GT_AT_SUMS) +
-                              (gt_long)GT_BLOCK * MODULI * FRAGS * WORKERS + t,
+                              (gt_long)GT_BLOCK * (GT_SUMS_BYTES / 4),
+                          GT_MARK_AT(0),
+                          (const byte *)workspace,
+                          (const byte *)workspace + GT_HIGH * BK,
+                          GT_ROWS * BK,
+                          GT_LINE_AT(0),
+                          GT_LINE_AT(GT_HIGH),
+                          k,
                           alpha == 0 || k == 0 ? 0 : (int)GT_SLABS,
-                          unit / (BN / WN) * WM,
-                          unit % (BN / WN) * WN,
-                          t};
+                          (int)(GT_HIGH / BM),
+                          gt_cdiv(n, BN),
+                          GT_BLOCK,
+                          (int)GT_BLOCKS,
+                          (int)GT_TILES,
+                          0,
+                          0};
 
-    if (t < MODULI)
-        cofactors[t] = gt_cofactor_of(MODULI, t);
+    make_tables(tables, t);
+    if (t == 0)
+        block.doubt[0] = block.doubt[1] = 0;
 #if GT_ENGINE
     if (t == 0)
         ring_init(block.ring);
     meet();
+    if (t >= WORKERS) {
+#if GT_GIVE
+        GT_REGISTERS_GIVE(GT_GIVE);
 #endif
-    GT_UNROLL_BY(1)
-    for (int tile = GT_BLOCK; tile < GT_TILES; tile += (int)GT_BLOCKS) {
-        int row0, col0, right = 1;
-        find_tile(&row0, &col0, tile, tiles_m, tiles_n);
-        const byte *planes = (const byte *)workspace;
-        const struct walk w = {planes + (gt_long)row0 * BK, planes + (GT_HIGH + col0) * BK,
-                               GT_ROWS * BK, PLANES * block.slabs};
-        struct part p = {row0 + block.warp_m + (GT_ENGINE ? t / 32 % 4 * 16 : 0) + lane / 4,
-                         col0 + block.warp_n + lane % 4 * 2, 0, 0};
-#if GT_ENGINE
-        if (t >= WORKERS) {
-            if (t == WORKERS)
-                produce(&block.ring, w);
-            continue;
-        }
+        help(&block, &to, t - WORKERS);
+    } else
 #endif
-        p.a = GT_LINE_AT(p.row);
-        p.b = GT_LINE_AT(GT_HIGH + p.col);
-        GT_WORKERS_BARRIER(); /* the tile before is done */
-        start(&block.ring, w, t);
-        if (block.slabs > 0)
-            right = compute_residues(&block, p, k);
-        if (t == 0)
-            *GT_MARK_AT(row0 / BM * tiles_n + col0 / BN) = !right;
-        GT_UNROLL_BY(1)
-        for (int f = 0; f < FRAGS && right; f++) {
-            const int row = p.row + row_of(f, 0), col = p.col + col_of(f, 0);
-            gt_acc sum[4] = {0, 0, 0, 0};
-            if (block.slabs > 0)
-                get_sums(sum, block.residues, cofactors, f, p);
-            store(c + row * ldc + col, ldc, alpha, sum, beta, m - row, n - col);
-        }
+    {
+#if GT_GIVE
+        GT_REGISTERS_TAKE(GT_TAKE);
+#endif
+        for (; block.at < block.end; next_tile(&block))
+            work_tile(&block, &to, t);
     }
 #if GT_ENGINE
     meet(); /* no block may leave while another one writes into its memory */

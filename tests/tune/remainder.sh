@@ -5,8 +5,8 @@
 . "$GT_SRC/tests/tune/lib.sh"
 
 use_software_gpu
-mma="ENGINE=0 CLUSTER=1 MODULI=15 BM=64 BN=64 BK=64 WM=32 WN=32 STAGES=3 GROUP=8"
-wgmma="ENGINE=1 CLUSTER=2 MODULI=15 BM=64 BN=64 BK=128 WM=64 WN=64 STAGES=3 GROUP=8"
+mma="ENGINE=0 CLUSTER=1 MODULI=15 BM=64 BN=64 BK=64 WM=32 WN=32 STAGES=3 LAG=0 GROUP=8"
+wgmma="ENGINE=1 CLUSTER=2 MODULI=14 BM=128 BN=64 BK=128 WM=64 WN=64 STAGES=4 LAG=2 GROUP=8"
 
 # hard DEVICE PROBLEM [FAMILY FOLDER]: the kinds of data that the kernel fails.
 hard() {
@@ -49,11 +49,10 @@ refused() {
         --templates "$TMPDIR/own" --family mutant --point "$point" >"$TMPDIR/out" 2>&1
     has "a trial refuses '$2' for '$1'" "$(cat "$TMPDIR/out")" wrong_result
 }
-refused 'WORKERS), acc, l)' 'WORKERS), acc, 1)'
-refused 'value\[i\] = gt_residue(r, integer\[i\], negative\[i\])' \
-    'value[i] = gt_residue(r, integer[i] ^ (l == 3), negative[i])'
+refused 'WORKERS), acc, d)' 'WORKERS), acc, b->tables->divisor[1])'
+refused 'value\[i\] = gt_residue(r, raised\[i\])' 'value[i] = gt_residue(r, raised[i] ^ (l == 3))'
 
-mutant 'doubt = 1' 'doubt = 0'
+mutant 'word = 1' 'word = 0'
 hard h200 f64@residues-nn-65x66x70 mutant "$TMPDIR/own"
 is "without the fall-back hard data are wrong" "$failed" \
     "wide exponents;infinities;infinities by infinities;NaN;"
