@@ -139,8 +139,8 @@ static double plain_rate(const struct gt_device *d, const struct gt_dtype *types
 static double tensor_rate(const struct gt_device *d, const struct gt_dtype *types) {
     const struct lanes *of = lanes_of(d->cc);
     switch (types->a) {
-    case GEMMTUNE_F64: /* residues: 14 products of bytes at least, and one of sizes */
-        return types->math == GEMMTUNE_MATH_RESIDUES ? fmax(of->dmma, of->u8 / 15.0)
+    case GEMMTUNE_F64: /* residues: 14 products of bytes at least */
+        return types->math == GEMMTUNE_MATH_RESIDUES ? fmax(of->dmma, of->u8 / 14.0)
                                                      : of->dmma;
     case GEMMTUNE_F32: /* strict F32 has no instruction */
         return d->cc < 80                           ? 0

@@ -45,11 +45,10 @@ typedef unsigned char byte;
 
 enum {
     BM = GT_BM, BN = GT_BN, BK = GT_BK, WM = GT_WM, WN = GT_WN, STAGES = GT_STAGES,
-    MODULI = GT_MODULI, PLANES = MODULI + 1,
+    MODULI = GT_MODULI,
     CLUSTER = GT_CLUSTER, WORKERS = GT_WORKERS, /* threads that multiply */
     FINISHERS = GT_ENGINE ? 96 : 0, COPIERS = GT_ENGINE ? 32 : 0,
-    LAG = GT_LAG,
-    TRIOS = (MODULI + GT_TRIO - 1) / GT_TRIO,
+    LAG = GT_LAG, TRIOS = GT_CDIV(MODULI, GT_TRIO),
     CHUNKS = BK / 16, /* chunks of a row */
     SLAB_A = BM * BK, SLAB_B = BN * BK, SLAB = SLAB_A + SLAB_B,
     A_ALONG = !GT_TA, B_ALONG = GT_TB, /* whether the operand is contiguous along k */

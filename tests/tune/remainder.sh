@@ -42,6 +42,14 @@ mutant() {
         is "mutant '$1'" unchanged changed
 }
 
+# Two blocks have four tiles each, so finishers work beside the products of the next tile.
+mutant '^enum {$' 'enum { FEW_BLOCKS = 1,'
+sed -i 's/UNITS/2/' "$TMPDIR/own/mutant/space.json"
+point=$wgmma
+hard h200 f64@residues-nn-200x210x70 mutant "$TMPDIR/own"
+is "blocks with many tiles keep the bound" "$failed" ""
+point=$mma
+
 # refused FROM TO: trials of the mutant find a wrong result.
 refused() {
     mutant "$1" "$2"

@@ -265,7 +265,8 @@ static struct dot multiply(int count, const double *x, const double *y, int k) {
                       residue_of(gt_reducer_of(count, l, 0), v, y[i] < 0);
     }
     for (int l = 0; l < count; l++)
-        residue[l] = gt_sum_residue((unsigned)sum[l] + gt_divisor_of(l).start, gt_divisor_of(l));
+        residue[l] =
+            gt_sum_residue((unsigned)sum[l] + gt_divisor_of(l).start, gt_divisor_of(l));
     return (struct dot){number_times(count, residue, -a.shift - b.shift),
                         gt_trusted(a, b, sizes, k, gt_allowed(k)) != 0};
 }
@@ -282,8 +283,8 @@ static void check_dot(const struct dot *got, const double *x, const double *y, i
     }
     const long double want = sum + rest, u = 0x1p-53L;
     if (got->trusted)
-        assert_true(fabsl(got->value - want) <=
-                    fmin(k / 2.0, 2 * sqrt(k)) * u * sizes + 1.01L * u * fabsl(want) + DBL_TRUE_MIN);
+        assert_true(fabsl(got->value - want) <= fmin(k / 2.0, 2 * sqrt(k)) * u * sizes +
+                                                    1.01L * u * fabsl(want) + DBL_TRUE_MIN);
 }
 
 typedef double maker(int i);
