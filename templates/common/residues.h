@@ -226,10 +226,10 @@ GT_INLINE struct gt_cofactor gt_cofactor_of(int count, int trio) {
                 weight[i] *= i == l % GT_TRIO ? 1 : p;
         } else {
             const unsigned long long low = (unsigned long long)c.low * p;
-            const unsigned long long middle = (unsigned long long)c.middle * p + (low >> 32);
+            const unsigned long long mid = (unsigned long long)c.middle * p + (low >> 32);
             c.low = (unsigned)low;
-            c.middle = (unsigned)middle;
-            c.high = c.high * p + (middle >> 32);
+            c.middle = (unsigned)mid;
+            c.high = c.high * p + (mid >> 32);
         }
     }
     c.weights[0] = (weight[0] & 0xffff) | weight[1] << 16;

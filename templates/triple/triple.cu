@@ -546,6 +546,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         GT_REGISTERS_GIVE(GT_GIVE);
 #endif
         split_slabs(&ring, smem, &of_b, slabs, t - STORERS);
+        gt_split_arrive(6, T);
         return;
     }
 #if GT_GIVE
@@ -554,6 +555,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     /* From lane 0, so that it is known to be the same in all lanes. */
     const int group = __shfl_sync(0xffffffff, t / 128, 0);
     multiply_slabs(total[0][0], &ring, &of_a, slabs, w_m * 16 + lane / 4, group, lane);
+    gt_group_barrier(6, T); /* sums go where the splitters stored */
 #else
     const int slice_k = slice * (GT_KBYTES / SLICES); /* where the slice's part begins */
     const struct places in = {
