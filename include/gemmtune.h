@@ -284,8 +284,8 @@ GEMMTUNE_API gemmtune_status gemmtune_plan_create(gemmtune_plan **out, gemmtune_
                                                   size_t workspace_max);
 
 /* gemmtune_plan_create that never waits for a compiler: the fastest known kernel among
- * those that are in the image cache. Run it while another thread makes the plan that
- * gemmtune_plan_create would choose. The plan refuses pointers that are not aligned when no
+ * those that are in the image cache. Run it until gemmtune_plan_prepare says that the one
+ * of gemmtune_plan_create is built. The plan refuses pointers that are not aligned when no
  * kernel for these is cached. ENOTFOUND: none of the 64 kernels that were preferred is
  * cached; through OpenCL none ever is. */
 GEMMTUNE_API gemmtune_status gemmtune_plan_create_cached(gemmtune_plan **out,
@@ -293,6 +293,18 @@ GEMMTUNE_API gemmtune_status gemmtune_plan_create_cached(gemmtune_plan **out,
                                                          const gemmtune_problem *p,
                                                          gemmtune_match worst,
                                                          size_t workspace_max);
+
+/* Lets a thread of the context build the kernel that gemmtune_plan_create would take, into
+ * the image cache, and returns at once. *ready becomes 1 when gemmtune_plan_create need not
+ * wait for a compiler, and 0 while the kernel is being built or waits for its turn. Call it
+ * again to ask; take the plan of gemmtune_plan_create_cached meanwhile. A thread builds one
+ * kernel after another. gemmtune_close drops the rest, and waits for the one that is being
+ * built. On failure *ready is 0. EUNSUPPORTED: OpenCL, or as gemmtune_plan_create; EBUILD:
+ * no kernel for the problem builds; EIO: the cache cannot be written. */
+GEMMTUNE_API gemmtune_status gemmtune_plan_prepare(int *ready, gemmtune_ctx *ctx,
+                                                   const gemmtune_problem *p,
+                                                   gemmtune_match worst,
+                                                   size_t workspace_max);
 GEMMTUNE_API void gemmtune_plan_destroy(gemmtune_plan *plan);
 
 /* gemmtune_plan_describe for callers without a C compiler. */

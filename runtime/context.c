@@ -77,6 +77,11 @@ static gt_status init_locks(gemmtune_ctx *ctx, struct gt_err *err) {
     if (status != GEMMTUNE_OK)
         return status;
     status = gt_plan_cache_init(&ctx->cache, err);
+    if (status == GEMMTUNE_OK) {
+        status = gt_preparer_init(&ctx->preparer, err);
+        if (status != GEMMTUNE_OK)
+            gt_plan_cache_clear(&ctx->cache);
+    }
     if (status != GEMMTUNE_OK)
         gt_packer_clear(&ctx->packer);
     return status;
@@ -111,6 +116,7 @@ gemmtune_status gemmtune_open(gemmtune_ctx **out, const char *db_path,
 void gemmtune_close(gemmtune_ctx *ctx) {
     if (ctx == NULL)
         return;
+    gt_preparer_end(&ctx->preparer);
     gt_packer_clear(&ctx->packer);
     gt_plan_cache_clear(&ctx->cache);
     gt_index_destroy(ctx->index);

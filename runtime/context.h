@@ -7,6 +7,7 @@
 
 #include "runtime/exec.h"
 #include "runtime/match.h"
+#include "runtime/plan_prepare.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -36,6 +37,7 @@ struct gemmtune_ctx {
     char device_key[GT_DEVICE_KEY_MAX];
     struct gt_plan_cache cache;
     struct gt_packer packer;
+    struct gt_preparer preparer;
 };
 
 static inline const struct gt_device *gt_ctx_device(const gemmtune_ctx *ctx) {
@@ -47,6 +49,14 @@ void gt_packer_clear(struct gt_packer *packer); /* with its kernels */
 
 gt_status gt_plan_cache_init(struct gt_plan_cache *cache, struct gt_err *err);
 void gt_plan_cache_clear(struct gt_plan_cache *cache); /* with every plan in it */
+
+/* The question that a plan of a canonical problem begins with. It points to the problem. */
+struct gt_query gt_ctx_query(const gemmtune_ctx *ctx, const gemmtune_problem *canonical,
+                             gemmtune_match worst, size_t workspace_max);
+/* Checks the arguments of a call that makes a plan, and gives the canonical problem. */
+gt_status gt_plan_problem(gemmtune_problem *canonical, bool *swapped,
+                          const gemmtune_ctx *ctx, const gemmtune_problem *p,
+                          gemmtune_match worst, struct gt_err *err);
 
 /* gemmtune_plan_create, or with `only_cached` gemmtune_plan_create_cached, for a canonical
  * problem. */

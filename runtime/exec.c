@@ -225,6 +225,24 @@ bool gt_exec_is_cached(const struct gt_gpu *gpu, const struct gt_fit *fit) {
     return cached;
 }
 
+gt_status gt_exec_compile(const struct gt_gpu *gpu, const struct gt_fit *fit,
+                          struct gt_err *err) {
+    struct gt_build_stats stats;
+    struct gt_image image = {0};
+    char *source = NULL;
+    if (is_empty(&fit->problem))
+        return GEMMTUNE_OK;
+    gt_status status = gt_source_of(&source, &fit->binding, device_of(gpu), err);
+    if (status == GEMMTUNE_OK) {
+        status = gt_build(&image, gpu->driver, device_of(gpu), source, &stats, err);
+        gt_image_clear(&image);
+    }
+    if (status == GEMMTUNE_OK && !gt_exec_is_cached(gpu, fit))
+        status = gt_fail(err, GEMMTUNE_EIO, "the image cache does not keep the kernel");
+    free(source);
+    return status;
+}
+
 gt_status gt_exec_create(struct gt_exec **out, struct gt_gpu *gpu,
                          const struct gt_family *family, const struct gt_point *point,
                          const gemmtune_problem *p, char **log, struct gt_err *err) {

@@ -28,6 +28,12 @@ struct gt_exec_info {
 /* Whether gt_exec_build would find the image in the cache. Loads no compiler. */
 bool gt_exec_is_cached(const struct gt_gpu *gpu, const struct gt_fit *fit);
 
+/* Builds the image that gt_exec_build would load into the image cache. Needs no context.
+ * EBUILD: the compiler refuses the source; EIO: the image is not in the cache afterwards.
+ */
+gt_status gt_exec_compile(const struct gt_gpu *gpu, const struct gt_fit *fit,
+                          struct gt_err *err);
+
 /* Builds and loads the kernels of a point that was fitted to a problem on the gpu's device;
  * the fit is copied. EINVAL: the driver refuses a tensor map; EBUILD: the compiler refuses
  * the source; EDEVICE: the driver failed; ENOMEM. On EBUILD and EDEVICE *log (may be NULL;

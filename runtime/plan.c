@@ -9,16 +9,11 @@
 #include "core/growth.h"
 #include "core/log.h"
 #include "runtime/misses.h"
+#include "runtime/plan_choose.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    TRIES_MAX = 32,  /* choices that may fail to build before a plan gives up */
-    RECORDS_MAX = 8, /* records among them: when so many fail, records are not the cause */
-    ASKED_MAX = 64   /* choices that are looked for in the cache; 0.3 ms each */
-};
 
 struct gemmtune_plan {
     bool swapped; /* the caller's problem is column-major */
@@ -34,102 +29,16 @@ struct gemmtune_plan {
     char why[sizeof(((struct gt_choice *)0)->why)];
 };
 
-/* ---- choosing and building ------------------------------------------------------- */
+/* ---- building ---------------------------------------------------------------------- */
 
-/* Choices that failed to build: records, and families by their default points. When only
- * cached images are wanted, those that are not cached are skipped as well. */
-struct failures {
-    const struct gt_gpu *gpu;
-    bool only_cached;
-    int asked; /* how many choices were looked for in the cache */
-    int count, records;
-    struct {
-        const struct gt_known *known;
-        const struct gt_family *family;
-    } entry[TRIES_MAX];
-};
-
-static bool has_failed(const struct failures *f, const struct gt_choice *c) {
-    if (c->known != NULL && f->records >= RECORDS_MAX)
-        return true;
-    for (int i = 0; i < f->count; i++)
-        if (f->entry[i].known == c->known && f->entry[i].family == c->family)
-            return true;
-    return false;
-}
-
-static bool is_skipped(void *user, const struct gt_choice *c) {
-    struct failures *f = user;
-    if (has_failed(f, c))
-        return true;
-    return f->only_cached &&
-           (f->asked++ >= ASKED_MAX || !gt_exec_is_cached(f->gpu, &c->fit));
-}
-
-static void note_failure(struct failures *f, const struct gt_choice *c,
-                         const struct gt_err *err) {
-    f->entry[f->count].known = c->known;
-    f->entry[f->count].family = c->family;
-    f->count++;
-    f->records += c->known != NULL;
-    gt_log(GEMMTUNE_LOG_WARN, "does not build, trying the next (%s): %s", c->why,
-           err->line);
-}
-
-/* Builds the best choice that builds. When none does, reports the error of the first one,
- * which was the best. */
-static gt_status choose_and_build(struct gt_exec **out, struct gt_choice *choice,
-                                  struct gt_gpu *gpu, struct gt_query query,
-                                  bool only_cached, struct gt_err *err) {
-    struct failures failures = {.gpu = gpu, .only_cached = only_cached};
-    struct gt_err first = {""}, now = {""};
-    gt_status first_status = GEMMTUNE_OK, status;
-    *out = NULL;
-    query.skip = is_skipped;
-    query.user = &failures;
-    do {
-        status = gt_match(choice, &query, &now);
-        if (status != GEMMTUNE_OK)
-            break;
-        status = gt_exec_build(out, gpu, &choice->fit, NULL, &now);
-        if (status == GEMMTUNE_OK)
-            return GEMMTUNE_OK;
-        note_failure(&failures, choice, &now);
-        if (first_status == GEMMTUNE_OK) {
-            first_status = status;
-            first = now;
-        }
-    } while (status != GEMMTUNE_ENOMEM && failures.count < TRIES_MAX);
-    if (first_status != GEMMTUNE_OK) {
-        status = first_status;
-        now = first;
-    }
-    return gt_fail(err, status, "%s", now.line);
+/* A gt_try_fn: *user becomes the built kernel. */
+static gt_status build(void *user, struct gt_gpu *gpu, const struct gt_fit *fit,
+                       struct gt_err *err) {
+    struct gt_exec **out = user;
+    return gt_exec_build(out, gpu, fit, NULL, err);
 }
 
 /* ---- the plan -------------------------------------------------------------------- */
-
-static size_t element_size(const gemmtune_problem *p, int operand) {
-    const gemmtune_dtype type[3] = {p->type_a, p->type_b, p->type_c};
-    return gt_type_size(type[operand]);
-}
-
-static size_t largest_element(const gemmtune_problem *p) {
-    size_t most = 1;
-    for (int i = 0; i < 3; i++)
-        most = element_size(p, i) > most ? element_size(p, i) : most;
-    return most;
-}
-
-static bool wants_narrow(const struct gt_exec_info *info, const struct gt_gpu *gpu,
-                         const gemmtune_problem *p) {
-    if (!gpu->driver->pointers_are_addresses || gt_problem_has_pointers(p))
-        return false; /* buffers are aligned for every type, and arrays as promised */
-    for (int i = 0; i < 3; i++)
-        if (info->fit->align[i] > (int64_t)element_size(p, i))
-            return true;
-    return false;
-}
 
 static void describe_choice(gemmtune_plan *plan, const struct gt_choice *choice) {
     plan->match = choice->match;
@@ -156,9 +65,9 @@ static gt_status add_narrow(gemmtune_plan *plan, struct gt_gpu *gpu, struct gt_q
     struct gt_choice choice;
     struct gt_exec_info info;
     struct gt_err why = {""};
-    query.pointer_align = (int64_t)largest_element(query.problem);
+    query.pointer_align = gt_narrow_align(query.problem);
     const gt_status status =
-        choose_and_build(&plan->narrow, &choice, gpu, query, only_cached, &why);
+        gt_plan_choose(&choice, gpu, query, only_cached, build, &plan->narrow, &why);
     if (status == GEMMTUNE_ENOMEM)
         return gt_fail(err, status, "%s", why.line);
     if (status != GEMMTUNE_OK) {
@@ -175,7 +84,7 @@ static gt_status fill(gemmtune_plan *plan, struct gt_gpu *gpu, const struct gt_q
     struct gt_choice choice;
     struct gt_exec_info info;
     const gt_status status =
-        choose_and_build(&plan->wide, &choice, gpu, *query, only_cached, err);
+        gt_plan_choose(&choice, gpu, *query, only_cached, build, &plan->wide, err);
     if (status != GEMMTUNE_OK)
         return status;
     describe_choice(plan, &choice);
@@ -183,21 +92,26 @@ static gt_status fill(gemmtune_plan *plan, struct gt_gpu *gpu, const struct gt_q
     note_workspace(plan, &info);
     for (int i = 0; i < 3 && !gt_problem_has_pointers(query->problem); i++)
         plan->mask[i] = (uintptr_t)info.fit->align[i] - 1;
-    return wants_narrow(&info, gpu, query->problem)
+    return gt_wants_narrow(info.fit, gpu, query->problem)
                ? add_narrow(plan, gpu, *query, only_cached, err)
                : GEMMTUNE_OK;
+}
+
+struct gt_query gt_ctx_query(const gemmtune_ctx *ctx, const gemmtune_problem *canonical,
+                             gemmtune_match worst, size_t workspace_max) {
+    return (struct gt_query){.snapshot = &ctx->snapshot,
+                             .device = gt_ctx_device(ctx),
+                             .device_key = ctx->device_key,
+                             .problem = canonical,
+                             .worst = worst,
+                             .workspace_max = workspace_max,
+                             .pointer_align = GT_VECTOR_BYTES};
 }
 
 gt_status gt_plan_make(gemmtune_plan **out, gemmtune_ctx *ctx,
                        const gemmtune_problem *canonical, gemmtune_match worst,
                        size_t workspace_max, bool only_cached, struct gt_err *err) {
-    const struct gt_query query = {.snapshot = &ctx->snapshot,
-                                   .device = gt_ctx_device(ctx),
-                                   .device_key = ctx->device_key,
-                                   .problem = canonical,
-                                   .worst = worst,
-                                   .workspace_max = workspace_max,
-                                   .pointer_align = GT_VECTOR_BYTES};
+    const struct gt_query query = gt_ctx_query(ctx, canonical, worst, workspace_max);
     *out = NULL;
     gemmtune_plan *plan = calloc(1, sizeof *plan);
     if (plan == NULL)
@@ -233,6 +147,17 @@ gt_status gt_plan_run(const gemmtune_plan *plan, bool swapped, const struct gt_c
 
 /* ---- public ---------------------------------------------------------------------- */
 
+gt_status gt_plan_problem(gemmtune_problem *canonical, bool *swapped,
+                          const gemmtune_ctx *ctx, const gemmtune_problem *p,
+                          gemmtune_match worst, struct gt_err *err) {
+    if (ctx == NULL || p == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", ctx == NULL ? "ctx" : "problem");
+    if ((unsigned)worst > GEMMTUNE_MATCH_DEFAULT)
+        return gt_fail(err, GEMMTUNE_EINVAL, "worst is %u, not a value of its enum",
+                       (unsigned)worst);
+    return gt_problem_canonical(canonical, swapped, p, err);
+}
+
 static gt_status create(gemmtune_plan **out, gemmtune_ctx *ctx, const gemmtune_problem *p,
                         gemmtune_match worst, size_t workspace_max, bool only_cached,
                         struct gt_err *err) {
@@ -241,12 +166,7 @@ static gt_status create(gemmtune_plan **out, gemmtune_ctx *ctx, const gemmtune_p
     if (out == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "out is NULL");
     *out = NULL;
-    if (ctx == NULL || p == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", ctx == NULL ? "ctx" : "problem");
-    if ((unsigned)worst > GEMMTUNE_MATCH_DEFAULT)
-        return gt_fail(err, GEMMTUNE_EINVAL, "worst is %u, not a value of its enum",
-                       (unsigned)worst);
-    gt_status status = gt_problem_canonical(&canonical, &swapped, p, err);
+    gt_status status = gt_plan_problem(&canonical, &swapped, ctx, p, worst, err);
     if (status == GEMMTUNE_OK)
         status = gt_plan_make(out, ctx, &canonical, worst, workspace_max, only_cached, err);
     if (status == GEMMTUNE_OK)
