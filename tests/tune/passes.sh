@@ -68,4 +68,9 @@ db=$TMPDIR/passes.db
 "$GEMMTUNE" ladder "$problem" --device 0 --db "$db" --templates "$families" --budget 1s \
     >"$TMPDIR/out" 2>&1
 is "ladder: exit 0" $? 0
+rungs() {
+    "$GEMMTUNE" ladder "$@" --device 0 --db "$db" --budget 2s --csv --quiet | cut -d , -f 2
+}
+has "ladder: a family without rungs of its own, once it was tried" \
+    "$(rungs f32-nn-48x48x48 | tr '\n' ' ')" "block [a-z]* tuned"
 exit "$bad"

@@ -130,16 +130,29 @@ static gt_status print_rungs(const struct gt_ladder *l, size_t count,
     return status;
 }
 
+/* A volume's ladder, and the ladder whose rungs are columns. */
+struct volume {
+    const struct gt_ladder *ladder, *names;
+};
+
+/* NAN, an empty cell, when the ladder has no such rung. */
+static double milliseconds_of(const struct gt_ladder *l, const char *rung) {
+    for (int i = 0; i < l->count; i++)
+        if (strcmp(l->rung[i].name, rung) == 0)
+            return rounded(l->rung[i].ns / 1e6);
+    return (double)NAN;
+}
+
 /* A column for the problem and one for each rung. */
 static void fill_volume(struct gt_cell *cell, const void *row) {
-    const struct gt_ladder *l = row;
-    *cell++ = gt_cell_text(l->name);
-    for (int i = 0; i < l->count; i++)
-        *cell++ = gt_cell_number(rounded(l->rung[i].ns / 1e6));
+    const struct volume *v = row;
+    *cell++ = gt_cell_text(v->ladder->name);
+    for (int i = 0; i < v->names->count; i++)
+        *cell++ = gt_cell_number(milliseconds_of(v->ladder, v->names->rung[i].name));
 }
 
 /* Prints milliseconds for people, a volume on each line, as in published tables. `names`
- * has the names of the rungs, which are the same for all ladders. */
+ * has the rungs that become columns. */
 static gt_status print_volumes(const struct gt_ladder *l, size_t count,
                                const struct gt_ladder *names,
                                const struct gt_format *format, struct gt_err *err) {
@@ -154,7 +167,7 @@ static gt_status print_volumes(const struct gt_ladder *l, size_t count,
     }
     gt_status status = gt_table_create(&t, &volumes, err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++)
-        status = gt_table_add(t, &l[i], err);
+        status = gt_table_add(t, &(struct volume){&l[i], names}, err);
     if (status == GEMMTUNE_OK)
         gt_common_print(t, format);
     gt_table_destroy(t);

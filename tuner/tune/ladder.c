@@ -16,7 +16,7 @@ enum kind { CPU_LOOP, CPU_BLAS, FAMILY, TUNED };
 struct place {
     enum kind kind;
     const struct gt_family *family; /* set for FAMILY */
-    const struct gt_rung *rung;     /* set for FAMILY */
+    const struct gt_rung *rung;     /* of a FAMILY; NULL: the family has none of its own */
     struct gt_candidate candidate;  /* no kernel stands here while its family is "" */
     double ns;                      /* of the stored trial; 0: there is none */
 };
@@ -33,22 +33,40 @@ static void add_place(struct places *p, struct place place) {
 
 /* Families are listed by rank, and the last one makes the lowest rung. One rung is kept for
  * the tuned best. */
-static void find_places(struct places *p, const struct gt_families *families) {
-    memset(p, 0, sizeof *p);
-    add_place(p, (struct place){.kind = CPU_LOOP});
-    add_place(p, (struct place){.kind = CPU_BLAS});
+static void add_rungs(struct places *p, const struct gt_families *families) {
     for (size_t i = gt_families_count(families); i-- > 0;) {
         const struct gt_family *f = gt_families_at(families, i);
         for (int r = 0; r < f->rung_count && p->count < GT_LADDER_MAX - 1; r++)
             add_place(p, (struct place){.kind = FAMILY, .family = f, .rung = &f->rung[r]});
     }
+}
+
+/* The same for families without rungs of their own: each gets one of its name. */
+static void add_others(struct places *p, const struct gt_families *families) {
+    for (size_t i = gt_families_count(families); i-- > 0;) {
+        const struct gt_family *f = gt_families_at(families, i);
+        if (f->rung_count == 0 && p->count < GT_LADDER_MAX - 1)
+            add_place(p, (struct place){.kind = FAMILY, .family = f});
+    }
+}
+
+/* `others`: whether families without rungs of their own stand there too. */
+static void find_places(struct places *p, const struct gt_families *families, bool others) {
+    memset(p, 0, sizeof *p);
+    add_place(p, (struct place){.kind = CPU_LOOP});
+    add_place(p, (struct place){.kind = CPU_BLAS});
+    add_rungs(p, families);
+    if (others)
+        add_others(p, families);
     add_place(p, (struct place){.kind = TUNED});
 }
 
 static const char *name_of(const struct place *place) {
     static const char *const names[] = {
         [CPU_LOOP] = "cpu loop", [CPU_BLAS] = "cpu blas", [TUNED] = "tuned"};
-    return place->kind == FAMILY ? place->rung->name : names[place->kind];
+    if (place->kind != FAMILY)
+        return names[place->kind];
+    return place->rung != NULL ? place->rung->name : place->family->name;
 }
 
 static bool is_baseline(const struct place *place) {
@@ -69,7 +87,7 @@ static void name_rungs(struct gt_ladder *out, const struct places *p) {
 
 void gt_ladder_init(struct gt_ladder *out, const struct gt_families *families) {
     struct places p;
-    find_places(&p, families);
+    find_places(&p, families, false);
     name_rungs(out, &p);
 }
 
@@ -89,7 +107,7 @@ static bool may_stand(const struct place *place, const struct gt_view_row *row,
                       const struct gt_point *point) {
     if (place->kind == FAMILY)
         return strcmp(place->family->name, row->family) == 0 &&
-               has_values(point, &place->rung->fixed);
+               (place->rung == NULL || has_values(point, &place->rung->fixed));
     return place->kind == TUNED;
 }
 
@@ -110,11 +128,12 @@ static void offer(struct places *p, const struct gt_view_row *row,
     }
 }
 
-/* A rung without a trial gets its family's default point. */
+/* A rung without a trial gets its family's default point. Families without rungs of their
+ * own do not: some are far too slow for a problem of another kind. */
 static void fall_back(struct place *place, const struct gt_tuner *t,
                       const gemmtune_problem *p) {
     struct gt_point point;
-    if (place->kind != FAMILY || place->ns > 0 ||
+    if (place->kind != FAMILY || place->rung == NULL || place->ns > 0 ||
         !gt_family_serves(place->family, &t->device, p, NULL))
         return;
     gt_family_default(place->family, &point);
@@ -134,6 +153,17 @@ static gt_status find_kernels(struct places *p, struct gt_tuner *t,
         fall_back(&p->at[i], t, &item->problem);
     gt_view_clear(&view);
     return status;
+}
+
+/* Drops the families that have neither a rung of their own nor a trial. */
+static void drop_strangers(struct places *p) {
+    int kept = 0;
+    for (int i = 0; i < p->count; i++) {
+        const struct place *place = &p->at[i];
+        if (place->kind != FAMILY || place->rung != NULL || place->ns > 0)
+            p->at[kept++] = *place;
+    }
+    p->count = kept;
 }
 
 /* ---- measuring ---- */
@@ -206,10 +236,7 @@ gt_status gt_ladder_climb(struct gt_ladder *out, struct gt_tuner *t,
                           double loop_volume, struct gt_err *err) {
     struct gt_tune_result tuned;
     struct places places;
-    find_places(&places, t->families);
-    name_rungs(out, &places);
-    out->problem = item->problem;
-    snprintf(out->name, sizeof out->name, "%s", item->name);
+    find_places(&places, t->families, true);
     gt_status status = gt_tune_problem(&tuned, t, item, seconds, err);
     if (status == GEMMTUNE_OK && tuned.error[0])
         status = gt_fail(err, GEMMTUNE_EDEVICE, "%s", tuned.error);
@@ -217,6 +244,10 @@ gt_status gt_ladder_climb(struct gt_ladder *out, struct gt_tuner *t,
         return GEMMTUNE_OK;
     if (status == GEMMTUNE_OK)
         status = find_kernels(&places, t, item, err);
+    drop_strangers(&places);
+    name_rungs(out, &places);
+    out->problem = item->problem;
+    snprintf(out->name, sizeof out->name, "%s", item->name);
     if (status == GEMMTUNE_OK)
         status = measure(out, t, item, &places, err);
     if (status == GEMMTUNE_OK)

@@ -3,15 +3,18 @@
  * ladder.h - one problem by every kind of kernel, from a loop on the CPU to the tuned best.
  * It gives the published tables, measured here and in one run.
  *
- * The rungs from below: a loop and a BLAS on the CPU; the "rungs" of the families, the
- * family with the highest rank first; the best of all families.
+ * The rungs from below:
+ * - a loop and a BLAS on the CPU,
+ * - the "rungs" of the families, the family with the highest rank first,
+ * - in the same order, the other families that the search tried for the problem,
+ * - the best of all families.
  */
 #ifndef GT_TUNER_TUNE_LADDER_H
 #define GT_TUNER_TUNE_LADDER_H
 
 #include "tuner/tune/tune.h"
 
-enum { GT_LADDER_MAX = 16 }; /* rungs */
+enum { GT_LADDER_MAX = 32 }; /* rungs */
 
 struct gt_ladder_rung {
     char name[GT_RUNG_NAME_MAX];
@@ -30,8 +33,8 @@ struct gt_ladder {
     struct gt_ladder_rung rung[GT_LADDER_MAX];
 };
 
-/* Makes the rungs of these families without measuring them. Rungs beyond GT_LADDER_MAX are
- * left out. */
+/* Makes the rungs that every problem's ladder has, without measuring them. Rungs beyond
+ * GT_LADDER_MAX are left out. */
 void gt_ladder_init(struct gt_ladder *out, const struct gt_families *families);
 
 /* Tunes the problem, unless that is done, and then measures the rungs in turn. The CPU loop
