@@ -91,6 +91,13 @@ static bool is_name(const char *row, const char *name, size_t len) {
 
 /* ---- mixes ----------------------------------------------------------------- */
 
+bool gt_dtypes_alike(const struct gt_dtype *x, const struct gt_dtype *y) {
+    return gt_type_size(x->a) == gt_type_size(y->a) &&
+           gt_type_size(x->b) == gt_type_size(y->b) &&
+           gt_type_size(x->c) == gt_type_size(y->c) && x->acc == y->acc &&
+           x->math == y->math && gt_type_is_float(x->a) == gt_type_is_float(y->a);
+}
+
 const struct gt_dtype *gt_dtype_at(size_t i) {
     return i < ROW_COUNT ? &rows[i] : NULL;
 }

@@ -41,6 +41,9 @@ const struct gt_dtype *gt_dtype_of(const gemmtune_problem *p);
 const struct gt_dtype *gt_dtype_strict(const struct gt_dtype *row);
 /* Whether A and B are 8-bit floats. */
 bool gt_dtype_is_float_8(const struct gt_dtype *row);
+/* Whether products of both mixes take about the same time with one kernel: their types have
+ * the same sizes, and they compute in the same type and arithmetic. */
+bool gt_dtypes_alike(const struct gt_dtype *x, const struct gt_dtype *y);
 /* Mix i, NULL past the end. */
 const struct gt_dtype *gt_dtype_at(size_t i);
 /* The i of a mix, below GT_DTYPES. */

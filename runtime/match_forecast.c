@@ -48,4 +48,6 @@ void gt_forecasts_make(struct gt_forecasts *all, const struct gt_near *near, siz
     sort(all);
     gt_forecasts_offer_splits(all);
     sort(all);
+    gt_forecasts_offer_beside(all);
+    sort(all);
 }

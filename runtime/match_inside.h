@@ -7,6 +7,7 @@
 #define GT_RUNTIME_MATCH_INSIDE_H
 
 #include "runtime/match.h"
+#include "runtime/model.h"
 
 /* A query, and values that are computed once for it. */
 struct gt_lookup {
@@ -44,10 +45,12 @@ enum { GT_NEAR_MAX = 144 }; /* records that get a forecast: of a dozen problems 
 /* Whether the record is a candidate. Fills in how preferable it would be. */
 bool gt_near_classify(struct gt_near *out, const struct gt_lookup *l,
                       const struct gt_known *known);
-/* Whether records with such types, layout and kind of batch may serve the problem. */
+/* Whether records with such types, layout and kind of batch may serve the problem: the
+ * types are alike, and a single product may serve a batch. */
 bool gt_near_may_serve(const gemmtune_problem *known, const gemmtune_problem *p);
-/* The distance that different layouts of A and B add between two problems. */
-double gt_near_turned(const gemmtune_problem *x, const gemmtune_problem *y);
+/* The distance that different layouts, types and kinds of batch add between two problems.
+ */
+double gt_near_apart(const gemmtune_problem *x, const gemmtune_problem *y);
 /* All candidates of the snapshot, in no order. The caller frees *out. ENOMEM. */
 gt_status gt_near_gather(struct gt_near **out, size_t *count, const struct gt_lookup *l,
                          struct gt_err *err);
@@ -95,18 +98,22 @@ struct gt_forecast {
     const struct gt_near *from; /* NULL: a start */
     const struct gt_family *family;
     int64_t values[GT_POINT_MAX];
-    int start;    /* index in the family; start_count: its default point */
-    double error; /* of the model, for this kernel; 0: it has no prediction */
-    double doubt; /* how uncertain the forecast is, in natural logarithms */
-    double ns;    /* the forecast */
-    double cost;  /* log(ns) and the doubt */
+    int start;      /* index in the family; start_count: its default point */
+    int kind;       /* of the lessons about its point before it was changed; -1: none */
+    bool predicted; /* by the model, with an error */
+    double doubt;   /* how uncertain the forecast is, in natural logarithms */
+    double ns;      /* the forecast */
+    double cost;    /* log(ns) and the doubt */
 };
 
 /* The model's error for a record's kernel on the record's own problem. */
 struct gt_lesson {
     const struct gt_near *near;
     int64_t values[GT_POINT_MAX];
-    double error; /* measured over predicted; 0: no prediction */
+    int kind;                   /* index of the first lesson about the same point */
+    bool predicted;             /* the members below are filled in */
+    double log_error;           /* natural logarithm of measured over predicted time */
+    double part[GT_TERM_COUNT]; /* terms of the prediction over the predicted time */
 };
 
 struct gt_forecasts {
@@ -126,10 +133,10 @@ void gt_forecasts_make(struct gt_forecasts *all, const struct gt_near *near, siz
 
 /* Makes a lesson of each of the records that can teach one. */
 void gt_forecasts_learn(struct gt_forecasts *all, const struct gt_near *near, size_t count);
-/* The geometric mean of the lessons about the family, or about one point of it. Nearer
- * lessons weigh more. 1 when there is none. */
-double gt_forecast_error(const struct gt_forecasts *all, const struct gt_family *f,
-                         const int64_t *values);
+/* The geometric mean of the lessons about the option's family: the model's error for the
+ * option. `p` is the model's prediction for it. 1 when there is no such lesson. */
+double gt_forecast_error(const struct gt_forecasts *all, const struct gt_forecast *o,
+                         const struct gt_prediction *p);
 
 /* ---- options (match_options.c) ------------------------------------------------------- */
 
@@ -139,6 +146,18 @@ void gt_forecasts_offer_records(struct gt_forecasts *all);
 void gt_forecasts_offer_starts(struct gt_forecasts *all);
 /* Adds the cheapest options, which stand first, with other splits of k. */
 void gt_forecasts_offer_splits(struct gt_forecasts *all);
+/* Adds the option as item `best`, if it may run. When there is such an item already, the
+ * cheaper one of the two stays. */
+void gt_forecasts_offer_best(struct gt_forecasts *all, const struct gt_forecast *o,
+                             int best);
+
+/* ---- beside (match_beside.c) --------------------------------------------------------- */
+
+/* Adds points that differ from the cheapest options, which stand first, in a few
+ * parameters. */
+void gt_forecasts_offer_beside(struct gt_forecasts *all);
+
+/* ---- in words ------------------------------------------------------------------------ */
 
 void gt_forecast_point(struct gt_point *out, const struct gt_forecast *o);
 /* The values that differ from the record's or start's: " with SPLIT=4 VA=1", or "". */

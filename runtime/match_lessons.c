@@ -1,26 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* match_lessons.c - what near records teach about the model: how far off it is for their
- * kernels. The errors of all records of one point are averaged; nearer records weigh
- * more. */
+/*
+ * match_lessons.c - lessons: how far off the model is for the kernels of near records. The
+ * error of a forecast is the weighted geometric mean of the lessons about its family. A
+ * lesson weighs more when it is about the same point, when its problem is near, and when
+ * the terms of its prediction have like parts: then the same resource binds.
+ */
 #include "runtime/match_inside.h"
-
-#include "runtime/model.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Measured over predicted time of the record's kernel on its own problem; 0: no
- * prediction. */
-static double model_error(const struct gt_lookup *l, const struct gt_known *known,
-                          const int64_t *values) {
+/* A lesson's weight is 1 / (1 + (distance / far)^2 + (difference / unlike)^2)^2. */
+static const double far = 4;       /* factors of two between the problems */
+static const double unlike = 0.05; /* between the parts of the predictions, Euclidean */
+/* Share of a lesson about another point of the family. */
+static const double other_point = 0.2;
+
+/* The parts that the terms have of a predicted time. */
+static void fill_parts(double part[GT_TERM_COUNT], const struct gt_prediction *p) {
+    for (int i = 0; i < GT_TERM_COUNT; i++)
+        part[i] = p->term_ns[i] / p->ns;
+}
+
+/* Compares the record's kernel on its own problem with its prediction. */
+static void learn(struct gt_lesson *out, const struct gt_lookup *l) {
+    const struct gt_known *known = out->near->known;
     struct gt_prediction p;
     struct gt_binding b;
     gt_bind_problem(&b, known->family, l->query.device, &known->problem);
-    if (gt_bind_values(&b, values, NULL) != GEMMTUNE_OK)
-        return 0;
-    return gt_model_predict(&p, &b, &l->model_device, NULL) && p.ns > 0
-               ? known->median_ns / p.ns
-               : 0;
+    out->predicted = gt_bind_values(&b, out->values, NULL) == GEMMTUNE_OK &&
+                     gt_model_predict(&p, &b, &l->model_device, NULL) && p.ns > 0;
+    if (!out->predicted)
+        return;
+    out->log_error = log(known->median_ns / p.ns);
+    fill_parts(out->part, &p);
+}
+
+static int kind_of(const struct gt_forecasts *all, const struct gt_lesson *l) {
+    int i = 0;
+    while (i < all->lessons &&
+           (all->lesson[i].near->known->family != l->near->known->family ||
+            memcmp(all->lesson[i].values, l->values, sizeof l->values) != 0))
+        i++;
+    return i;
 }
 
 void gt_forecasts_learn(struct gt_forecasts *all, const struct gt_near *near,
@@ -33,21 +55,32 @@ void gt_forecasts_learn(struct gt_forecasts *all, const struct gt_near *near,
         if (gt_point_values(l->values, known->family, &known->point, NULL) != GEMMTUNE_OK)
             continue;
         l->near = &near[i];
-        l->error = model_error(all->lookup, known, l->values);
+        l->kind = kind_of(all, l);
+        learn(l, all->lookup);
         all->lessons++;
     }
 }
 
-double gt_forecast_error(const struct gt_forecasts *all, const struct gt_family *f,
-                         const int64_t *values) {
-    double sum = 0, weight = 0;
+static double weight_of(const struct gt_lesson *l, int kind,
+                        const double part[GT_TERM_COUNT]) {
+    double difference2 = 0;
+    for (int i = 0; i < GT_TERM_COUNT; i++)
+        difference2 += (part[i] - l->part[i]) * (part[i] - l->part[i]);
+    const double distance = l->near->distance / far;
+    const double apart = 1 + distance * distance + difference2 / (unlike * unlike);
+    return (l->kind == kind ? 1 : other_point) / (apart * apart);
+}
+
+double gt_forecast_error(const struct gt_forecasts *all, const struct gt_forecast *o,
+                         const struct gt_prediction *p) {
+    double part[GT_TERM_COUNT], sum = 0, weight = 0;
+    fill_parts(part, p);
     for (int i = 0; i < all->lessons; i++) {
         const struct gt_lesson *l = &all->lesson[i];
-        if (l->near->known->family != f || l->error <= 0 ||
-            (values != NULL && memcmp(values, l->values, sizeof l->values) != 0))
+        if (l->near->known->family != o->family || !l->predicted)
             continue;
-        const double w = exp(-l->near->distance);
-        sum += w * log(l->error);
+        const double w = weight_of(l, o->kind, part);
+        sum += w * l->log_error;
         weight += w;
     }
     return weight > 0 ? exp(sum / weight) : 1;

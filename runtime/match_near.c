@@ -8,21 +8,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Distances of problems that differ in more than sizes. */
 static const double turned_operand = 1.5; /* per operand in the other layout */
+static const double other_types = 0.5;
+static const double single_for_batch = 1;
 
-bool gt_near_may_serve(const gemmtune_problem *known, const gemmtune_problem *p) {
-    gemmtune_problem turned = *known;
-    turned.trans_a = p->trans_a;
-    turned.trans_b = p->trans_b;
-    return gt_problem_lends(&turned, p);
+/* The problem in the layout and, where one kernel takes about the same time for both, in
+ * the types and as many products as `p`. */
+static gemmtune_problem likened(const gemmtune_problem *known, const gemmtune_problem *p) {
+    gemmtune_problem r = *known;
+    r.trans_a = p->trans_a;
+    r.trans_b = p->trans_b;
+    if (gt_dtypes_alike(gt_dtype_of(known), gt_dtype_of(p))) {
+        r.type_a = p->type_a;
+        r.type_b = p->type_b;
+        r.type_c = p->type_c;
+    }
+    if (!gt_problem_is_batch(known)) {
+        r.batch_kind = p->batch_kind;
+        r.batch = p->batch;
+    }
+    return r;
 }
 
-double gt_near_turned(const gemmtune_problem *x, const gemmtune_problem *y) {
-    return turned_operand * ((x->trans_a != y->trans_a) + (x->trans_b != y->trans_b));
+bool gt_near_may_serve(const gemmtune_problem *known, const gemmtune_problem *p) {
+    const gemmtune_problem like = likened(known, p);
+    return gt_problem_lends(&like, p);
+}
+
+double gt_near_apart(const gemmtune_problem *x, const gemmtune_problem *y) {
+    return turned_operand * ((x->trans_a != y->trans_a) + (x->trans_b != y->trans_b)) +
+           other_types * (gt_dtype_of(x) != gt_dtype_of(y)) +
+           single_for_batch * (gt_problem_is_batch(x) != gt_problem_is_batch(y));
 }
 
 static double distance(const gemmtune_problem *x, const gemmtune_problem *y) {
-    return sqrt(gt_problem_distance2(x, y)) + gt_near_turned(x, y);
+    return sqrt(gt_problem_distance2(x, y)) + gt_near_apart(x, y);
 }
 
 static enum gt_preference preference_of(const struct gt_lookup *l,

@@ -20,8 +20,8 @@ static const double rounding = 1e-9;
 enum { ROOM_MIN = 256 };
 
 struct item {
-    double distance;              /* of a node: the least one */
-    double turned;                /* the part of it that layouts add */
+    double distance; /* of a node: the least one */
+    double apart;    /* the part of it that layouts, types and kinds of batch add */
     const struct gt_known *known; /* NULL: a node */
     size_t node;
 };
@@ -90,23 +90,23 @@ static double least_distance(const struct gt_nearest *s, const struct gt_index_n
     return sqrt(gt_place_distance2(nearest, s->at)) - rounding;
 }
 
-static gt_status push_node(struct gt_nearest *s, size_t node, double turned,
+static gt_status push_node(struct gt_nearest *s, size_t node, double apart,
                            struct gt_err *err) {
     const struct gt_index_node *n = &s->lookup->query.snapshot->index->node[node];
     const struct item item = {
-        .distance = least_distance(s, n) + turned, .turned = turned, .node = node};
+        .distance = least_distance(s, n) + apart, .apart = apart, .node = node};
     return push(s, item, err);
 }
 
 /* Kernels of the query's own problem are left out. */
 static gt_status push_kernels(struct gt_nearest *s, const struct gt_index_node *n,
-                              double turned, struct gt_err *err) {
+                              double apart, struct gt_err *err) {
     const struct gt_index *index = s->lookup->query.snapshot->index;
     gt_status status = GEMMTUNE_OK;
     for (size_t i = n->begin; i < n->end && status == GEMMTUNE_OK; i++) {
         const struct gt_index_entry *e = &index->entry[i];
         const struct item item = {
-            .distance = sqrt(gt_place_distance2(e->at, s->at)) + turned, .known = e->known};
+            .distance = sqrt(gt_place_distance2(e->at, s->at)) + apart, .known = e->known};
         if (strcmp(e->known->problem_name, s->lookup->name) != 0)
             status = push(s, item, err);
     }
@@ -117,9 +117,9 @@ static gt_status open_node(struct gt_nearest *s, const struct item *item,
                            struct gt_err *err) {
     const struct gt_index_node *n = &s->lookup->query.snapshot->index->node[item->node];
     if (n->halves == 0)
-        return push_kernels(s, n, item->turned, err);
-    const gt_status status = push_node(s, n->halves, item->turned, err);
-    return status == GEMMTUNE_OK ? push_node(s, n->halves + 1, item->turned, err) : status;
+        return push_kernels(s, n, item->apart, err);
+    const gt_status status = push_node(s, n->halves, item->apart, err);
+    return status == GEMMTUNE_OK ? push_node(s, n->halves + 1, item->apart, err) : status;
 }
 
 /* ---- the nearest ------------------------------------------------------------------- */
@@ -148,7 +148,7 @@ gt_status gt_nearest_begin(struct gt_nearest **out, const struct gt_lookup *l,
     for (size_t i = 0; i < index->root_count && status == GEMMTUNE_OK; i++) {
         const struct gt_known *any = index->entry[index->node[i].begin].known;
         if (belongs(s, any))
-            status = push_node(s, i, gt_near_turned(&any->problem, l->query.problem), err);
+            status = push_node(s, i, gt_near_apart(&any->problem, l->query.problem), err);
     }
     return status;
 }

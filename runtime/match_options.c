@@ -102,8 +102,9 @@ static enum verdict add_option(struct gt_forecasts *all, const struct gt_forecas
         return fit.binding.family != NULL && gt_is_misfit(&fit.binding) ? MISFIT
                                                                         : MAY_NOT_RUN;
     const double ns =
-        o->error *
-        (gt_model_predict_fit(&prediction, &fit, &l->model_device) ? prediction.ns : 0);
+        o->predicted && gt_model_predict_fit(&prediction, &fit, &l->model_device)
+            ? prediction.ns * gt_forecast_error(all, o, &prediction)
+            : 0;
     if (all->count == GT_FORECASTS_MAX || (ns <= 0 && !may_lack_prediction(l, o)))
         return MAY_RUN;
     struct gt_forecast *new = &all->item[all->count++];
@@ -136,16 +137,20 @@ static bool set_adaptable(int64_t values[GT_POINT_MAX], const struct gt_family *
     return which == 0;
 }
 
+void gt_forecasts_offer_best(struct gt_forecasts *all, const struct gt_forecast *o,
+                             int best) {
+    (void)add_option(all, o, NULL);
+    if (all->count > best + 1 && all->item[best + 1].cost < all->item[best].cost)
+        all->item[best] = all->item[best + 1];
+    all->count = all->count > best ? best + 1 : best;
+}
+
 /* Adds the cheapest of the option's adapted points that may run. */
 static void add_adapted(struct gt_forecasts *all, struct gt_forecast o) {
     const int best = all->count;
     o.doubt += cost_adapt;
-    for (int i = 0; best < GT_FORECASTS_MAX && set_adaptable(o.values, o.family, i); i++) {
-        (void)add_option(all, &o, NULL);
-        if (all->count > best + 1 && all->item[best + 1].cost < all->item[best].cost)
-            all->item[best] = all->item[best + 1];
-        all->count = all->count > best ? best + 1 : best;
-    }
+    for (int i = 0; best < GT_FORECASTS_MAX && set_adaptable(o.values, o.family, i); i++)
+        gt_forecasts_offer_best(all, &o, best);
 }
 
 /* Adds the option. When it may not run, adds it with k in one piece; when it is a
@@ -154,12 +159,12 @@ static bool offer(struct gt_forecasts *all, struct gt_forecast o, bool adapts) {
     const int split = split_of(o.family);
     const enum verdict as_is = add_option(all, &o, all->count == 0 ? &all->last : NULL);
     enum verdict verdict = as_is;
-    if (as_is == MAY_NOT_RUN && split >= 0 && o.values[split] != 1 && o.error > 0) {
+    if (as_is == MAY_NOT_RUN && split >= 0 && o.values[split] != 1 && o.predicted) {
         o.values[split] = 1;
         o.doubt += cost_split;
         verdict = add_option(all, &o, NULL);
     }
-    if (verdict == MISFIT && adapts && o.error > 0 && o.family->adapt_count > 0)
+    if (verdict == MISFIT && adapts && o.predicted && o.family->adapt_count > 0)
         add_adapted(all, o);
     return as_is == MAY_RUN;
 }
@@ -170,7 +175,7 @@ static bool offer(struct gt_forecasts *all, struct gt_forecast o, bool adapts) {
 static void add_splits(struct gt_forecasts *all, struct gt_forecast o) {
     const int at = split_of(o.family);
     const int64_t own = at >= 0 ? o.values[at] : 0;
-    if (at < 0 || o.error <= 0)
+    if (at < 0 || !o.predicted)
         return;
     const struct gt_param *split = &o.family->param[at];
     o.doubt += cost_split;
@@ -209,26 +214,19 @@ void gt_forecasts_offer_splits(struct gt_forecasts *all) {
 
 /* ---- records and starts -------------------------------------------------------------- */
 
-/* Whether a nearer record has the same point as lesson `i`. */
-static bool has_nearer(const struct gt_forecasts *all, int i) {
-    const struct gt_lesson *l = &all->lesson[i];
-    for (int j = 0; j < i; j++)
-        if (all->lesson[j].near->known->family == l->near->known->family &&
-            memcmp(all->lesson[j].values, l->values, sizeof l->values) == 0)
-            return true;
-    return false;
-}
-
 void gt_forecasts_offer_records(struct gt_forecasts *all) {
     int refused = 0;
     for (int i = 0; i < all->lessons; i++) {
         const struct gt_lesson *l = &all->lesson[i];
-        struct gt_forecast o = {.from = l->near, .family = l->near->known->family};
-        /* Records without a prediction have forecasts of their own. */
-        if (l->error > 0 && has_nearer(all, i))
+        struct gt_forecast o = {.from = l->near,
+                                .family = l->near->known->family,
+                                .kind = l->kind,
+                                .predicted = l->predicted};
+        /* Of several records of a point the nearest is offered. Records without a
+         * prediction have forecasts of their own. */
+        if (l->predicted && l->kind != i)
             continue;
         memcpy(o.values, l->values, sizeof o.values);
-        o.error = l->error > 0 ? gt_forecast_error(all, o.family, l->values) : 0;
         o.doubt = fmin(cost_distance * l->near->distance, cost_start);
         if (!offer(all, o, refused < ADAPT_MAX))
             refused++;
@@ -244,10 +242,12 @@ void gt_forecasts_offer_starts(struct gt_forecasts *all) {
         if (l->query.worst < GEMMTUNE_MATCH_DEFAULT ||
             !gt_family_serves(f, l->query.device, l->query.problem, NULL))
             continue;
-        const double error = gt_forecast_error(all, f, NULL);
         for (int s = 0; s <= f->start_count; s++) {
-            struct gt_forecast o = {
-                .family = f, .start = s, .error = error, .doubt = cost_start};
+            struct gt_forecast o = {.family = f,
+                                    .start = s,
+                                    .kind = -1,
+                                    .predicted = true,
+                                    .doubt = cost_start};
             start_point(&point, f, s);
             (void)gt_point_values(o.values, f, &point, NULL);
             (void)offer(all, o, true);

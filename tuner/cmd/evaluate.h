@@ -48,6 +48,8 @@ int gt_evaluate_end(const struct gt_evaluate_work *w);
 
 /* Compiles the kernels of all hidden problems into the image cache, on all compilers. */
 void gt_evaluate_build_ahead(struct gt_evaluate_work *w, struct gt_progress *progress);
+/* Compiles the kernels of one problem on all compilers, and waits for them. */
+void gt_evaluate_build(struct gt_evaluate_work *w, const struct gt_hidden *h);
 /* Times a problem's answers in turns with its winner. When the problem cannot be set up,
  * its losses stay unknown. */
 int gt_evaluate_measure(struct gt_evaluate_work *w, struct gt_hidden *h);

@@ -64,6 +64,30 @@ void gt_evaluate_build_ahead(struct gt_evaluate_work *w, struct gt_progress *pro
     await_compilers(w->session->pool, &flying, 0);
 }
 
+/* Waits for an event of the compilers. False when there is no pool to wait for. */
+static bool wait_a_moment(struct gt_pool *pool) {
+    struct gt_event event;
+    bool got;
+    return !gt_session_stop && gt_pool_wait(&got, &event, pool, 0.2, NULL) == GEMMTUNE_OK;
+}
+
+void gt_evaluate_build(struct gt_evaluate_work *w, const struct gt_hidden *h) {
+    struct gt_pool *pool = w->session->pool;
+    const struct contest c = contest_of(h);
+    struct gt_job job[GT_RULES + 1];
+    for (int i = 0; w->session->compilers > 0 && i < c.count; i++) {
+        gt_job_init(&job[i], GT_JOB_COMPILE, &w->device, h->winner->problem_name);
+        job[i].count = 1;
+        job[i].candidate[0] = c.candidate[i];
+        while (!gt_pool_can_compile(pool) && wait_a_moment(pool))
+            ;
+        (void)gt_pool_send(pool, &job[i], NULL);
+    }
+    for (int i = 0; w->session->compilers > 0 && i < c.count; i++)
+        while (gt_pool_compiles(pool, &job[i]) && wait_a_moment(pool))
+            ;
+}
+
 /* A kernel's time is the winner's time multiplied by their ratio, round by round. */
 static void take_times(struct gt_evaluate_work *w, struct gt_hidden *h,
                        const struct contest *c, const struct gt_report *report) {

@@ -129,6 +129,7 @@ static int do_problem(struct drawing *d, size_t i) {
         return code;
     struct gt_hidden *h = &w->hidden[w->done];
     gt_evaluation_ask(h, w->evaluation, &d->winner[i], w->rules);
+    gt_evaluate_build(w, h);
     code = gt_evaluate_measure(w, h);
     w->done++;
     if (code < 0)

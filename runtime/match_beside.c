@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * match_beside.c - points that nobody measured, beside the cheapest options. A walk begins
+ * at an option. Each step changes the one parameter that lowers the cost the most, and adds
+ * the doubt of a step, until no change pays. So a tile, a split or a width of copies that
+ * was right for another problem comes to fit this one.
+ */
+#include "runtime/match_inside.h"
+
+#include <string.h>
+
+enum {
+    WALKS_MAX = 4, /* walks, from the cheapest option of as many families */
+    STEPS_MAX = 4  /* steps of a walk */
+};
+
+/* The cost of a step, in natural logarithms. */
+static const double cost_step = 0.06;
+
+/* Whether a walk has begun at an option of the family before option `i`. */
+static bool has_walked(const struct gt_forecasts *all, int i) {
+    for (int j = 0; j < i; j++)
+        if (all->item[j].family == all->item[i].family)
+            return true;
+    return false;
+}
+
+/* Adds the cheapest option that differs from `o` in one parameter, if it is cheaper. */
+static bool step(struct gt_forecasts *all, const struct gt_forecast *o) {
+    const struct gt_family *f = o->family;
+    const int best = all->count;
+    struct gt_forecast next = *o;
+    next.doubt += cost_step;
+    for (int i = 0; i < f->param_count && best < GT_FORECASTS_MAX; i++) {
+        for (int j = 0; j < f->param[i].count; j++) {
+            next.values[i] = f->param[i].value[j];
+            if (next.values[i] != o->values[i])
+                gt_forecasts_offer_best(all, &next, best);
+        }
+        next.values[i] = o->values[i];
+    }
+    if (all->count > best && all->item[best].cost < o->cost)
+        return true;
+    all->count = best;
+    return false;
+}
+
+static void walk(struct gt_forecasts *all, int from) {
+    int at = from;
+    for (int i = 0; i < STEPS_MAX && step(all, &all->item[at]); i++)
+        at = all->count - 1;
+}
+
+void gt_forecasts_offer_beside(struct gt_forecasts *all) {
+    const int count = all->count;
+    int walks = 0;
+    for (int i = 0; i < count && walks < WALKS_MAX; i++) {
+        if (!all->item[i].predicted || has_walked(all, i))
+            continue;
+        walk(all, i);
+        walks++;
+    }
+}
