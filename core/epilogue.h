@@ -117,6 +117,16 @@ bool gt_epilogue_same(const struct gt_epilogue *x, const struct gt_epilogue *y);
 /* Whether the expressions have such a leaf: enum gt_epi_op_id GT_EPI_X, GT_EPI_C, .. */
 bool gt_epilogue_reads(const struct gt_epilogue *e, int op);
 
+/* Whether all outputs have 16 bits or fewer and the arithmetic is that of f32: kernels may
+ * then use shorter functions, whose errors still are far below a unit of the outputs. */
+bool gt_epilogue_is_brief(const struct gt_epilogue *e);
+
+/* The first matrix operand whose elements are as large as those of C, or -1. */
+int gt_epilogue_boxed(const struct gt_epilogue *e);
+
+/* Bytes of all operands of this shape at one place. */
+int gt_epilogue_bytes(const struct gt_epilogue *e, enum gt_epi_shape shape);
+
 /* The type of REAL numbers: F64 when the sums are F64, else F32. */
 gemmtune_dtype gt_epilogue_real(const struct gt_epilogue *e);
 

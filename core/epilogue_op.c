@@ -19,41 +19,42 @@
 
 /* clang-format off */
 const struct gt_epi_op gt_epi_ops[GT_EPI_OPS] = {
-    /*                    text       integer args level rule relative of_operand tiny */
-    [GT_EPI_NUMBER]    = {NULL,        NULL,    0, TIGHT,        LEAF,  1,   0,  0},
-    [GT_EPI_OPERAND]   = {NULL,        NULL,    0, TIGHT,        LEAF,  1,   0,  0},
-    [GT_EPI_LOCAL]     = {NULL,        NULL,    0, TIGHT,        LEAF,  0,   0,  0},
-    [GT_EPI_CAST]      = {NULL,        NULL,    1, TIGHT,        LEAF,  1,   0,  0},
-    [GT_EPI_X]         = {"x",         NULL,    0, TIGHT,        LEAF,  1,   0,  0},
-    [GT_EPI_ACC]       = {"acc",       NULL,    0, TIGHT,        LEAF,  1,   0,  0},
-    [GT_EPI_C]         = {"c",         NULL,    0, TIGHT,        LEAF,  1,   0,  0},
-    [GT_EPI_ALPHA]     = {"alpha",     NULL,    0, TIGHT,        LEAF,  1,   0,  0},
-    [GT_EPI_BETA]      = {"beta",      NULL,    0, TIGHT,        LEAF,  1,   0,  0},
-    [GT_EPI_SELECT]    = {NULL,        NULL,    3, GT_EPI_LOOSE, ARITH, 0,   0,  0},
-    [GT_EPI_LE]        = {"<=",        NULL,    2, COMPARE,      TRUTH, 0,   0,  0},
-    [GT_EPI_GE]        = {">=",        NULL,    2, COMPARE,      TRUTH, 0,   0,  0},
-    [GT_EPI_EQ]        = {"==",        NULL,    2, COMPARE,      TRUTH, 0,   0,  0},
-    [GT_EPI_NE]        = {"!=",        NULL,    2, COMPARE,      TRUTH, 0,   0,  0},
-    [GT_EPI_LT]        = {"<",         NULL,    2, COMPARE,      TRUTH, 0,   0,  0},
-    [GT_EPI_GT]        = {">",         NULL,    2, COMPARE,      TRUTH, 0,   0,  0},
-    [GT_EPI_ADD]       = {"+",         "add",   2, ADD,          ARITH, 1,   0,  0},
-    [GT_EPI_SUB]       = {"-",         "sub",   2, ADD,          ARITH, 1,   0,  0},
-    [GT_EPI_MUL]       = {"*",         "mul",   2, MUL,          ARITH, 1,   0,  0},
-    [GT_EPI_DIV]       = {"/",         NULL,    2, MUL,          REAL,  5,   0,  1},
-    [GT_EPI_NEGATE]    = {"-",         "neg",   1, SIGN,         ARITH, 0,   0,  0},
-    [GT_EPI_MIN]       = {"min",       "min",   2, TIGHT,        ARITH, 0,   0,  0},
-    [GT_EPI_MAX]       = {"max",       "max",   2, TIGHT,        ARITH, 0,   0,  0},
-    [GT_EPI_ABS]       = {"abs",       "abs",   1, TIGHT,        ARITH, 0,   0,  0},
-    [GT_EPI_RELU]      = {"relu",      "relu",  1, TIGHT,        ARITH, 0,   0,  0},
-    [GT_EPI_EXP]       = {"exp",       NULL,    1, TIGHT,        REAL,  6,   0,  1},
-    [GT_EPI_LOG]       = {"log",       NULL,    1, TIGHT,        REAL,  6,   0,  1},
-    [GT_EPI_TANH]      = {"tanh",      NULL,    1, TIGHT,        REAL, 10,   0,  1},
-    [GT_EPI_ERF]       = {"erf",       NULL,    1, TIGHT,        REAL, 32,   0,  1},
-    [GT_EPI_SQRT]      = {"sqrt",      NULL,    1, TIGHT,        REAL,  6,   0,  1},
-    [GT_EPI_SIGMOID]   = {"sigmoid",   NULL,    1, TIGHT,        REAL, 16,   0,  2},
-    [GT_EPI_GELU]      = {"gelu",      NULL,    1, TIGHT,        REAL,  4,  24,  2},
-    [GT_EPI_GELU_TANH] = {"gelu_tanh", NULL,    1, TIGHT,        REAL,  4,  24,  2},
-    [GT_EPI_SILU]      = {"silu",      NULL,    1, TIGHT,        REAL, 16,   0, 256},
+    /*                    text         integer args level      rule relative of_operand
+     *                    tiny brief */
+    [GT_EPI_NUMBER]    = {NULL,        NULL,    0, TIGHT,        LEAF,  1,   0,  0,   1},
+    [GT_EPI_OPERAND]   = {NULL,        NULL,    0, TIGHT,        LEAF,  1,   0,  0,   1},
+    [GT_EPI_LOCAL]     = {NULL,        NULL,    0, TIGHT,        LEAF,  0,   0,  0,   0},
+    [GT_EPI_CAST]      = {NULL,        NULL,    1, TIGHT,        LEAF,  1,   0,  0,   1},
+    [GT_EPI_X]         = {"x",         NULL,    0, TIGHT,        LEAF,  1,   0,  0,   1},
+    [GT_EPI_ACC]       = {"acc",       NULL,    0, TIGHT,        LEAF,  1,   0,  0,   1},
+    [GT_EPI_C]         = {"c",         NULL,    0, TIGHT,        LEAF,  1,   0,  0,   1},
+    [GT_EPI_ALPHA]     = {"alpha",     NULL,    0, TIGHT,        LEAF,  1,   0,  0,   1},
+    [GT_EPI_BETA]      = {"beta",      NULL,    0, TIGHT,        LEAF,  1,   0,  0,   1},
+    [GT_EPI_SELECT]    = {NULL,        NULL,    3, GT_EPI_LOOSE, ARITH, 0,   0,  0,   0},
+    [GT_EPI_LE]        = {"<=",        NULL,    2, COMPARE,      TRUTH, 0,   0,  0,   0},
+    [GT_EPI_GE]        = {">=",        NULL,    2, COMPARE,      TRUTH, 0,   0,  0,   0},
+    [GT_EPI_EQ]        = {"==",        NULL,    2, COMPARE,      TRUTH, 0,   0,  0,   0},
+    [GT_EPI_NE]        = {"!=",        NULL,    2, COMPARE,      TRUTH, 0,   0,  0,   0},
+    [GT_EPI_LT]        = {"<",         NULL,    2, COMPARE,      TRUTH, 0,   0,  0,   0},
+    [GT_EPI_GT]        = {">",         NULL,    2, COMPARE,      TRUTH, 0,   0,  0,   0},
+    [GT_EPI_ADD]       = {"+",         "add",   2, ADD,          ARITH, 1,   0,  0,   1},
+    [GT_EPI_SUB]       = {"-",         "sub",   2, ADD,          ARITH, 1,   0,  0,   1},
+    [GT_EPI_MUL]       = {"*",         "mul",   2, MUL,          ARITH, 1,   0,  0,   1},
+    [GT_EPI_DIV]       = {"/",         NULL,    2, MUL,          REAL,  5,   0,  1,   5},
+    [GT_EPI_NEGATE]    = {"-",         "neg",   1, SIGN,         ARITH, 0,   0,  0,   0},
+    [GT_EPI_MIN]       = {"min",       "min",   2, TIGHT,        ARITH, 0,   0,  0,   0},
+    [GT_EPI_MAX]       = {"max",       "max",   2, TIGHT,        ARITH, 0,   0,  0,   0},
+    [GT_EPI_ABS]       = {"abs",       "abs",   1, TIGHT,        ARITH, 0,   0,  0,   0},
+    [GT_EPI_RELU]      = {"relu",      "relu",  1, TIGHT,        ARITH, 0,   0,  0,   0},
+    [GT_EPI_EXP]       = {"exp",       NULL,    1, TIGHT,        REAL,  6,   0,  1,   6},
+    [GT_EPI_LOG]       = {"log",       NULL,    1, TIGHT,        REAL,  6,   0,  1,   6},
+    [GT_EPI_TANH]      = {"tanh",      NULL,    1, TIGHT,        REAL, 10,   0,  1,  10},
+    [GT_EPI_ERF]       = {"erf",       NULL,    1, TIGHT,        REAL, 32,   0,  1,  32},
+    [GT_EPI_SQRT]      = {"sqrt",      NULL,    1, TIGHT,        REAL,  6,   0,  1,   6},
+    [GT_EPI_SIGMOID]   = {"sigmoid",   NULL,    1, TIGHT,        REAL, 16,   0,  2, 128},
+    [GT_EPI_GELU]      = {"gelu",      NULL,    1, TIGHT,        REAL,  4,  24,  2,   4},
+    [GT_EPI_GELU_TANH] = {"gelu_tanh", NULL,    1, TIGHT,        REAL,  4,  24,  2,   4},
+    [GT_EPI_SILU]      = {"silu",      NULL,    1, TIGHT,        REAL, 16,   0, 256, 128},
 };
 
 const struct gt_epilogue_step gt_epilogue_steps[] = {
@@ -98,6 +99,33 @@ bool gt_epilogue_reads(const struct gt_epilogue *e, int op) {
     for (int i = 0; i < e->nodes; i++)
         reads = reads || e->node[i].op == op;
     return reads;
+}
+
+/* Whether an element has at most 16 bits. */
+static bool is_short(int32_t type) {
+    return gt_type_size((gemmtune_dtype)type) <= 2;
+}
+
+bool gt_epilogue_is_brief(const struct gt_epilogue *e) {
+    return gt_epilogue_real(e) == GEMMTUNE_F32 && is_short(e->type_c) &&
+           (e->d2 < 0 || is_short(e->type_d2));
+}
+
+int gt_epilogue_boxed(const struct gt_epilogue *e) {
+    const size_t size = gt_type_size((gemmtune_dtype)e->type_c);
+    for (int i = 0; i < e->operands; i++)
+        if (e->operand[i].shape == GT_EPI_MATRIX &&
+            gt_type_size((gemmtune_dtype)e->operand[i].type) == size)
+            return i;
+    return -1;
+}
+
+int gt_epilogue_bytes(const struct gt_epilogue *e, enum gt_epi_shape shape) {
+    int bytes = 0;
+    for (int i = 0; i < e->operands; i++)
+        if (e->operand[i].shape == (int32_t)shape)
+            bytes += (int)gt_type_size((gemmtune_dtype)e->operand[i].type);
+    return bytes;
 }
 
 gemmtune_dtype gt_epilogue_real(const struct gt_epilogue *e) {

@@ -151,10 +151,11 @@ static struct gt_range rounded_result(const struct pass *p, enum gt_epi_op_id op
     const struct gt_epi_op *row = &gt_epi_ops[op];
     const struct gt_arithmetic *a = &p->arithmetic;
     const double largest = fmin(fmax(fabs(t.low), fabs(t.high)), a->most);
-    const bool rounds = row->relative > 0;
+    const double relative = gt_epilogue_is_brief(p->e) ? row->brief : row->relative;
+    const bool rounds = relative > 0;
     if (!rounds)
         return x;
-    return rounded(p, x, row->relative,
+    return rounded(p, x, relative,
                    row->of_operand * a->unit * largest + row->tiny * a->least);
 }
 

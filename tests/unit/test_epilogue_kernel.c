@@ -152,7 +152,11 @@ static long double kernel_function(struct kernel *k, int op, long double t) {
         return inexact(k, sqrtl(t), 6, 0);
     case GT_EPI_SIGMOID:
     case GT_EPI_SILU:
-        z = inexact(k, 1 + inexact(k, expl(-t), 6, 0), 1, 0);
+        /* Brief: the exponent of 2 is rounded, and so is its factor. */
+        z = inexact(k, expl(-t),
+                    gt_epilogue_is_brief(k->e) ? 4 + 1.22 * fmin(fabs((double)t), 89) : 6,
+                    0);
+        z = inexact(k, 1 + z, 1, 0);
         return inexact(k, (op == GT_EPI_SILU ? t : 1) / z, 5, 0);
     case GT_EPI_GELU:
         z = inexact(k, t * 0.70710678118654752440L, 2, 0);
