@@ -155,6 +155,16 @@ static gt_status derive_slots(struct gt_binding *b, struct gt_err *err) {
 
 /* ---- the problem ----------------------------------------------------------------- */
 
+static void bind_epilogue(struct gt_binding *b) {
+    const struct gt_epilogue *e = b->epilogue;
+    b->value[GT_IN_EPILOGUE] = e != NULL;
+    if (e == NULL)
+        return;
+    b->value[GT_IN_EPI_COLUMN] = gt_epilogue_bytes(e, GT_EPI_COLUMNS);
+    b->value[GT_IN_EPI_ROW] = gt_epilogue_bytes(e, GT_EPI_ROWS);
+    b->value[GT_IN_EPI_BOXED] = gt_epilogue_boxed(e) >= 0;
+}
+
 void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
                      const struct gt_device *d, const gemmtune_problem *p) {
     memset(b, 0, sizeof *b);
@@ -168,7 +178,7 @@ void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
     b->stride[1] = p->batch > 1 ? p->stride_b : 0;
     gt_builtin_values(b->value, d, p);
     b->epilogue = gt_epilogue_of(p);
-    b->value[GT_IN_EPILOGUE] = b->epilogue != NULL;
+    bind_epilogue(b);
     b->value[GT_IN_FAST] = b->dtype != NULL && b->dtype->math == GEMMTUNE_MATH_FAST;
     for (int i = 0; i < f->constant_count; i++)
         b->value[f->constant[i].slot] = f->constant[i].value;

@@ -6,6 +6,8 @@
 #include "core/epilogue_op.h"
 #include "core/page.h"
 
+#include <stdio.h>
+
 static const char *name_of(int32_t type) {
     return gt_type_name((gemmtune_dtype)type);
 }
@@ -55,13 +57,48 @@ static void put_moves(struct gt_page *page, const struct gt_epilogue *e) {
     gt_page_put(page, "%s\n", e->d2 >= 0 ? "; gt_d2 += gt_product * m * gt_ld_d2" : "");
 }
 
+/* The operands of a shape as a list of DO(number, type, bytes of those before it at a
+ * place). */
+static void put_list(struct gt_page *page, const struct gt_epilogue *e, const char *name,
+                     enum gt_epi_shape shape) {
+    int before = 0;
+    gt_page_put(page, "#define %s(DO)", name);
+    for (int i = 0; i < e->operands; i++) {
+        if (e->operand[i].shape != (int32_t)shape)
+            continue;
+        gt_page_put(page, " DO(%d, %s, %d)", i, name_of(e->operand[i].type), before);
+        before += (int)gt_type_size((gemmtune_dtype)e->operand[i].type);
+    }
+    gt_page_put(page, "\n");
+}
+
+/* The operands that templates/common/operands.h moves: see there. */
+static void put_lists(struct gt_page *page, const struct gt_epilogue *e) {
+    const int boxed = gt_epilogue_boxed(e);
+    put_list(page, e, "GT_COLUMN_OPERANDS", GT_EPI_COLUMNS);
+    put_list(page, e, "GT_ROW_OPERANDS", GT_EPI_ROWS);
+    gt_page_put(page, "#define GT_OTHER_OPERANDS(DO)");
+    for (int i = 0; i < e->operands; i++)
+        if (e->operand[i].shape == GT_EPI_SCALAR ||
+            (e->operand[i].shape == GT_EPI_MATRIX && i != boxed))
+            gt_page_put(page, " DO(%d)", i);
+    gt_page_put(page, "\n#define GT_BOXED_OPERAND(DO)");
+    if (boxed >= 0)
+        gt_page_put(page, " DO(%d, %s)", boxed, name_of(e->operand[boxed].type));
+    gt_page_put(page, "\n");
+}
+
 int gt_epilogue_macros(const struct gt_epilogue *e, char *buf, size_t size) {
     struct gt_page page = gt_page_of(buf, size);
     put_params(&page, e);
     put_arguments(&page, e);
     put_moves(&page, e);
-    gt_page_put(&page, "#define GT_NEEDS_X %d\n#define GT_NEEDS_C %d\n",
-                gt_epilogue_reads(e, GT_EPI_X), gt_epilogue_reads(e, GT_EPI_C));
+    put_lists(&page, e);
+    gt_page_put(&page,
+                "#define GT_NEEDS_X %d\n#define GT_NEEDS_C %d\n"
+                "#define GT_BRIEF %d\n#define GT_HAS_D2 %d\n",
+                gt_epilogue_reads(e, GT_EPI_X), gt_epilogue_reads(e, GT_EPI_C),
+                gt_epilogue_is_brief(e), e->d2 >= 0);
     return page.len;
 }
 
@@ -87,18 +124,9 @@ static void put_element(struct gt_page *page, int32_t type, const char *element,
 static void put_operand(struct gt_page *page, const struct gt_epilogue *e, int i) {
     const struct gt_epi_operand *x = &e->operand[i];
     const bool integer = !is_float(x->type) && !is_float(e->type_acc);
-    char name[16], element[64];
-    struct gt_page at = gt_page_of(element, sizeof element);
-    struct gt_page named = gt_page_of(name, sizeof name);
-    gt_page_put(&named, "%d", i);
-    gt_page_put(&at, "gt_op_%d[", i);
-    if (x->shape == GT_EPI_MATRIX)
-        gt_page_put(&at, "gt_i * gt_ld_%d + gt_j]", i);
-    else
-        gt_page_put(&at, "%s]",
-                    x->shape == GT_EPI_ROWS      ? "gt_i"
-                    : x->shape == GT_EPI_COLUMNS ? "gt_j"
-                                                 : "0");
+    char name[16], element[32];
+    (void)snprintf(name, sizeof name, "%d", i);
+    (void)snprintf(element, sizeof element, "gt_at.of_%d", i);
     put_name(page, name, integer);
     put_element(page, x->type, element, integer);
 }
@@ -138,6 +166,41 @@ static void put_values(struct gt_page *page, const struct gt_epilogue *e) {
         put_operand(page, e, i);
 }
 
+/* ---- operands of an element ------------------------------------------------ */
+
+/* gt_fetch_<n> reads operand n at its place. */
+static void put_fetch(struct gt_page *page, const struct gt_epilogue *e, int i) {
+    const int32_t shape = e->operand[i].shape;
+    gt_page_put(page,
+                "GT_INLINE void gt_fetch_%d(struct gt_operands *gt_to GT_PLACE_PARAMS) {\n"
+                "    gt_to->of_%d = gt_op_%d[",
+                i, i, i);
+    if (shape == GT_EPI_MATRIX)
+        gt_page_put(page, "gt_i * gt_ld_%d + gt_j", i);
+    else
+        gt_page_put(page, "%s",
+                    shape == GT_EPI_ROWS      ? "gt_i"
+                    : shape == GT_EPI_COLUMNS ? "gt_j"
+                                              : "0");
+    gt_page_put(page, "];\n}\n");
+}
+
+/* struct gt_operands has the operands of an element as stored. gt_fetch reads all of them.
+ * `none` is there because C has no empty struct. */
+static void put_operands(struct gt_page *page, const struct gt_epilogue *e) {
+    gt_page_put(page, "struct gt_operands {\n    int none;\n");
+    for (int i = 0; i < e->operands; i++)
+        gt_page_put(page, "    gt_%s of_%d;\n", name_of(e->operand[i].type), i);
+    gt_page_put(page, "};\n");
+    for (int i = 0; i < e->operands; i++)
+        put_fetch(page, e, i);
+    gt_page_put(page, "GT_INLINE void gt_fetch(struct gt_operands *gt_to GT_PLACE_PARAMS) {"
+                      "\n    gt_to->none = 0;\n");
+    for (int i = 0; i < e->operands; i++)
+        gt_page_put(page, "    gt_fetch_%d(gt_to GT_PLACE(gt_i, gt_j));\n", i);
+    gt_page_put(page, "}\n");
+}
+
 /* ---- the function ---------------------------------------------------------- */
 
 static void put_stores(struct gt_page *page, const struct gt_epilogue *e) {
@@ -154,10 +217,19 @@ int gt_epilogue_function(const struct gt_epilogue *e, char *buf, size_t size) {
     char lines[GT_EPILOGUE_SOURCE_MAX];
     struct gt_page page = gt_page_of(buf, size);
     (void)gt_epilogue_source(e, lines, sizeof lines);
+    put_operands(&page, e);
     put_stores(&page, e);
-    gt_page_put(&page, "GT_INLINE gt_c gt_element(gt_acc alpha, gt_acc acc, gt_acc beta, "
-                       "gt_c old GT_PLACE_PARAMS) {\n    gt_c gt_d;\n");
+    gt_page_put(&page,
+                "GT_INLINE gt_c gt_element_of(gt_acc alpha, gt_acc acc, gt_acc beta, "
+                "gt_c old, struct gt_operands gt_at GT_PLACE_PARAMS) {\n"
+                "    gt_c gt_d;\n");
     put_values(&page, e);
     gt_page_put(&page, "%s    return gt_d;\n}\n", lines);
+    gt_page_put(&page, "GT_INLINE gt_c gt_element(gt_acc alpha, gt_acc acc, gt_acc beta, "
+                       "gt_c old GT_PLACE_PARAMS) {\n"
+                       "    struct gt_operands gt_at;\n"
+                       "    gt_fetch(&gt_at GT_PLACE(gt_i, gt_j));\n"
+                       "    return gt_element_of(alpha, acc, beta, old, gt_at "
+                       "GT_PLACE(gt_i, gt_j));\n}\n");
     return page.len;
 }

@@ -31,7 +31,7 @@
 #include "core/launch.h"
 #include "core/problem.h"
 
-enum { GT_VALUES_MAX = 64, GT_RULES_MAX = 40, GT_ARGS_MAX = 24, GT_STARTS_MAX = 32 };
+enum { GT_VALUES_MAX = 64, GT_RULES_MAX = 48, GT_ARGS_MAX = 24, GT_STARTS_MAX = 32 };
 /* the batch, its strides and the list of rows, after those of "args" */
 enum { GT_ARGS_BATCH = 6 };
 enum { GT_MAPS_MAX = 4, GT_MAP_BASES = 4, GT_CONSTANTS_MAX = 16 };

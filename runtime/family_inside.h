@@ -34,6 +34,9 @@
     X(FLOAT, "FLOAT", "GT_FLOAT")                                                          \
     X(FAST, "FAST", "GT_FAST")                                                             \
     X(EPILOGUE, "EPILOGUE", "GT_EPILOGUE")                                                 \
+    X(EPI_COLUMN, "EPI_COLUMN", "GT_EPI_COLUMN")                                           \
+    X(EPI_ROW, "EPI_ROW", "GT_EPI_ROW")                                                    \
+    X(EPI_BOXED, "EPI_BOXED", "GT_EPI_BOXED")                                              \
     X(CUDA, "CUDA", "GT_CUDA")                                                             \
     X(CC, "CC", "GT_CC")                                                                   \
     X(CPU, "CPU", "GT_CPU")                                                                \

@@ -16,6 +16,7 @@ enum part {
     TYPES,
     EPILOGUE,
     VECTORS,
+    OPERANDS,
     SLABS,
     COPIES,
     SLAB_COPIES,
@@ -50,6 +51,7 @@ static const struct {
     [TYPES] = {"types", 0},
     [EPILOGUE] = {"epilogue", 0}, /* and this one in those of problems with an epilogue */
     [VECTORS] = {"vectors", 0},
+    [OPERANDS] = {"operands", BIT(VECTORS)},
     [SLABS] = {"slabs", BIT(VECTORS)},
     [COPIES] = {"copies", BIT(VECTORS)},
     [SLAB_COPIES] = {"slab_copies", BIT(VECTORS) | BIT(COPIES)},

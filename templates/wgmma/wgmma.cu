@@ -288,9 +288,9 @@ GT_INLINE void await_slab(const struct ring *r, struct gt_turn turn) {
 }
 
 #if GT_RS
-/* Starts the products of the slab of this turn, whose rows of X are loaded already. Then it
- * loads the next slab's, when there are more. The products before are waited for: they read
- * the registers that this writes. */
+/* Starts the products of the slab of this turn, whose rows of X are loaded already. Then
+ * it loads the next slab's, when there are more. The products before are waited for: they
+ * read the registers that this writes. */
 GT_INLINE void advance(gt_acc *sums, const struct rows *now, struct rows *next,
                        const struct ring *r, struct gt_turn turn, int is_first, int more,
                        int x, int y, int lane) {
@@ -349,10 +349,11 @@ GT_INLINE int multiply_all(gt_acc *sums, const struct ring *r, struct gt_turn tu
 }
 #endif
 
-/* The sums of an item, after `turns` items of this block. x: the warpgroup's part of a slab
- * of X; with RS, the thread's. y: the warpgroup's part of a slab of Y. */
-GT_INLINE void consume(gt_acc *sums, const struct ring *r, struct gt_turn turn, int slabs,
-                       int x, int y, int turns, int lane) {
+/* Starts all products of an item, after `turns` items of this block. x: the warpgroup's
+ * part of a slab of X; with RS, the thread's. y: the warpgroup's part of a slab of Y.
+ * Returns the last slab's stage, whose products still run. */
+GT_INLINE int consume(gt_acc *sums, const struct ring *r, struct gt_turn turn, int slabs,
+                      int x, int y, int turns, int lane) {
     await_item_before(r, turns);
     GT_UNROLL
     for (int e = 0; e < FRAGS * SUMS; e++)
@@ -360,6 +361,11 @@ GT_INLINE void consume(gt_acc *sums, const struct ring *r, struct gt_turn turn, 
     const int last = multiply_all(sums, r, turn, slabs, x, y, lane);
     if (TEAMS > 1 && lane == 0)
         gt_barrier_arrive(r->order + turns % TEAMS * 8);
+    return last;
+}
+
+/* Waits for the last products, of the slab in stage `last`. */
+GT_INLINE void settle(gt_acc *sums, const struct ring *r, int slabs, int last, int lane) {
     GT_WGMMA_WAIT(0);
     gt_wgmma_hold(FRAGS * SUMS, sums);
     if (slabs > 0)
@@ -415,9 +421,9 @@ GT_INLINE void store_sums(const struct target *to, const gt_acc *sums, int t) {
 }
 
 /*
- * A chunk is 64 rows of X by 32 columns of Y, or all columns when there are fewer or blocks
- * add up together. In shared memory it lies as in C, in lines of neighbouring elements. A
- * line is 8 elements longer than it needs to be, against bank conflicts.
+ * A chunk is 64 rows of X by 32 columns of Y, or all columns when there are fewer or
+ * blocks add up together. In shared memory it lies as in C, in lines of neighbouring
+ * elements. A line is 8 elements longer than it needs to be, against bank conflicts.
  */
 enum {
     CHUNK = GT_CHUNK,
@@ -483,9 +489,9 @@ GT_INLINE void meet_adders(int group) {
         gt_group_barrier(1 + group, 128);
 }
 
-/* Stores sums to C chunk by chunk. `group`: the warpgroup's number. Which sums go to shared
- * memory is decided before the program runs, since registers have no index; so there is a
- * branch for each chunk, and the code that stores one is there once. */
+/* Stores sums to C chunk by chunk. `group`: the warpgroup's number. Which sums go to
+ * shared memory is decided before the program runs, since registers have no index; so
+ * there is a branch for each chunk, and the code that stores one is there once. */
 GT_INLINE void store_chunks(const struct target *to, const gt_acc *sums, gt_acc *chunk,
                             gt_acc alpha, gt_acc beta, int rank, int group,
                             int t GT_PLACE_PARAMS) {
@@ -513,24 +519,62 @@ GT_INLINE void store_chunks(const struct target *to, const gt_acc *sums, gt_acc 
     }
 }
 
-/* An element of C, of which rows x cols exist from there on. */
-GT_INLINE gt_c made(gt_acc alpha, gt_acc sum, int rows, int cols GT_PLACE_PARAMS) {
+/* ---- operands of an epilogue ------------------------------------------------------- */
+
 #if GT_EPILOGUE
-    if (rows <= 0 || cols <= 0) /* it is not stored, and has no operands */
-        return 0;
-    return gt_element(alpha, sum, 0, 0 GT_PLACE(gt_i, gt_j));
-#else
-    return gt_to_c(alpha * sum);
-#endif
+/* The part of C that a warpgroup has: its rows and columns are those of C, also with SWAP.
+ */
+enum { LINES_C = SWAP ? WN : WM, LENGTH_C = SWAP ? WM : WN };
+
+struct part {
+    char *vectors;  /* in shared memory: the operands with a value a row or a column */
+    int boxes;      /* its address in shared memory: where C's boxes are made */
+    int rows, cols; /* that exist */
+};
+#define PART_PARAM , const struct part *part
+#define PART , &part
+
+/* The part of which rows x cols of X and Y exist. */
+GT_INLINE struct part part_of(char *vectors, int boxes, int rows, int cols) {
+    const struct part p = {vectors, boxes, SWAP ? cols : rows, SWAP ? rows : cols};
+    return p;
 }
+
+/* The operands of two neighbouring elements of a part, unless boxes have them. */
+GT_INLINE void fetch_pair(struct gt_operands *to, const struct part *p, int row,
+                          int col GT_PLACE_PARAMS) {
+    enum { ALL_STAGED = GT_VECTORS == GT_VECTORS_ALL };
+    if (ALL_STAGED)
+        gt_vectors_read(to, p->vectors, LINES_C, LENGTH_C, row, col);
+    GT_UNROLL
+    for (int e = 0; e < 2; e++)
+        if (row < p->rows && col + e < p->cols) {
+            if (ALL_STAGED)
+                gt_others_fetch(&to[e] GT_PLACE(gt_i + row, gt_j + col + e));
+            else
+                gt_fetch(&to[e] GT_PLACE(gt_i + row, gt_j + col + e));
+        }
+}
+
+/* An element of C, of which rows x cols exist from there on. */
+GT_INLINE gt_c made(gt_acc alpha, gt_acc sum, struct gt_operands operands, int rows,
+                    int cols GT_PLACE_PARAMS) {
+    if (GT_HAS_D2 && (rows <= 0 || cols <= 0)) /* nor does d2 */
+        return 0;
+    return gt_element_of(alpha, sum, 0, 0, operands GT_PLACE(gt_i, gt_j));
+}
+#else
+#define PART_PARAM
+#define PART
+#endif
 
 #if GT_ROWS
 /*
- * Rows of C that may begin anywhere leave in pieces of 16 bytes. A chunk is 64 rows of X by
- * 128 bytes of C, or fewer when there are no more. In shared memory a row of it begins as
- * many bytes behind a multiple of 16 as in C, so that a piece is one there and here. The
- * last piece of a row may be incomplete; the next chunk has its elements once more, and
- * stores them.
+ * Rows of C that may begin anywhere leave in pieces of 16 bytes. A chunk is 64 rows of X
+ * by 128 bytes of C, or fewer when there are no more. In shared memory a row of it begins
+ * as many bytes behind a multiple of 16 as in C, so that a piece is one there and here.
+ * The last piece of a row may be incomplete; the next chunk has its elements once more,
+ * and stores them.
  */
 enum {
     ROW_COLS = GT_MIN(WN, 128 / GT_SIZEOF_C), /* of a chunk */
@@ -547,9 +591,48 @@ GT_INLINE int behind_piece(const gt_c *c) {
 /* Puts the elements of a chunk whose first sums and place in C are given to shared memory:
  * groups of 8 columns from number `first` on, which is -1 for the elements that the chunk
  * before has left. */
+#if GT_EPILOGUE
+/* The same with an epilogue. The chunk begins at row row0 and column col0 of the part. The
+ * operands of a few pairs of elements are read before the first of these is made. */
+GT_INLINE void put_rows_of(char *chunk, const gt_acc *sums, int first, int groups,
+                           const gt_c *c, gt_long ldc, gt_acc alpha, const struct part *p,
+                           int row0, int col0, int t GT_PLACE_PARAMS) {
+    enum { PAIRS = ROW_COLS / 8 + 1, EACH = 3 };
+    GT_UNROLL
+    for (int b = 0; b < 2 * GT_CDIV(PAIRS, EACH); b++) {
+        const int h = b / GT_CDIV(PAIRS, EACH);
+        const int row = row_of(t, h), behind = behind_piece(c + row * ldc);
+        char *const line = chunk + row * ROW_PITCH + behind;
+        struct gt_operands of[EACH][2] = {{{0}}};
+        GT_UNROLL
+        for (int e = 0; e < EACH; e++) {
+            const int j = b % GT_CDIV(PAIRS, EACH) * EACH + e - 1;
+            const int col = j * 8 + t % 4 * 2;
+            if (j >= first && j < groups) {
+                fetch_pair(of[e], p, row0 + row, col0 + col GT_PLACE(gt_i, gt_j));
+#if GT_EPI_BOXED
+                for (int i = 0; i < 2; i++)
+                    if (row0 + row < p->rows && col0 + col + i < p->cols)
+                        gt_boxed_fetch(&of[e][i] GT_PLACE(gt_i + row0 + row,
+                                                          gt_j + col0 + col + i));
+#endif
+            }
+        }
+        GT_UNROLL
+        for (int e = 0; e < 2 * EACH; e++) {
+            const int j = b % GT_CDIV(PAIRS, EACH) * EACH + e / 2 - 1;
+            const int col = j * 8 + t % 4 * 2 + e % 2;
+            if (j >= first && j < groups && behind + col * GT_SIZEOF_C >= 0)
+                *(gt_c *)(line + col * GT_SIZEOF_C) =
+                    made(alpha, sums[j * 4 + h * 2 + e % 2], of[e / 2][e % 2],
+                         p->rows - row0 - row, p->cols - col0 - col GT_PLACE(
+                                                   gt_i + row0 + row, gt_j + col0 + col));
+        }
+    }
+}
+#else
 GT_INLINE void put_rows(char *chunk, const gt_acc *sums, int first, int groups,
-                        const gt_c *c, gt_long ldc, gt_acc alpha, int rows, int cols,
-                        int t GT_PLACE_PARAMS) {
+                        const gt_c *c, gt_long ldc, gt_acc alpha, int t) {
     GT_UNROLL
     for (int h = 0; h < 2; h++) {
         const int row = row_of(t, h);
@@ -560,11 +643,11 @@ GT_INLINE void put_rows(char *chunk, const gt_acc *sums, int first, int groups,
             const int col = (j >> 1) * 8 + t % 4 * 2 + (j & 1);
             if (j >= first * 2 && j < groups * 2 && behind + col * GT_SIZEOF_C >= 0)
                 *(gt_c *)(line + col * GT_SIZEOF_C) =
-                    made(alpha, sums[(j >> 1) * 4 + h * 2 + (j & 1)], rows - row,
-                         cols - col GT_PLACE(gt_i + row, gt_j + col));
+                    gt_to_c(alpha * sums[(j >> 1) * 4 + h * 2 + (j & 1)]);
         }
     }
 }
+#endif
 
 /* Stores bytes [begin, end) of a piece. */
 GT_INLINE void take_piece(char *c, const char *piece, int begin, int end) {
@@ -599,7 +682,7 @@ GT_INLINE void take_rows(const char *chunk, gt_c *c, gt_long ldc, int rows, int 
 
 /* Stores sums to C chunk by chunk, without reading C. See store_chunks. */
 GT_INLINE void store_rows(const struct target *to, const gt_acc *sums, char *chunk,
-                          gt_acc alpha, int group, int t GT_PLACE_PARAMS) {
+                          gt_acc alpha, int group, int t PART_PARAM GT_PLACE_PARAMS) {
     GT_UNROLL_BY(1)
     for (int i = 0; i < FRAGS * ROW_ACROSS; i++) {
         const int row = i / ROW_ACROSS * 64, col = i % ROW_ACROSS * ROW_COLS;
@@ -610,12 +693,17 @@ GT_INLINE void store_rows(const struct target *to, const gt_acc *sums, char *chu
         gt_group_barrier(1 + group, 128); /* the chunk before was taken */
         GT_UNROLL
         for (int j = 0; j < FRAGS * ROW_ACROSS; j++) {
-            const int across = j % ROW_ACROSS;
+            const int across = j % ROW_ACROSS, first = across > 0 ? -1 : 0;
+            const int groups = GT_MIN(ROW_COLS, WN - across * ROW_COLS) / 8;
+            const gt_acc *const own =
+                sums + j / ROW_ACROSS * SUMS + across * ROW_COLS / 2;
             if (j == i)
-                put_rows(chunk, sums + j / ROW_ACROSS * SUMS + across * ROW_COLS / 2,
-                         across > 0 ? -1 : 0,
-                         GT_MIN(ROW_COLS, WN - across * ROW_COLS) / 8, c, to->ld, alpha,
-                         rows, cols, t GT_PLACE(gt_i + row, gt_j + col));
+#if GT_EPILOGUE
+                put_rows_of(chunk, own, first, groups, c, to->ld, alpha, part, row, col,
+                            t GT_PLACE(gt_i, gt_j));
+#else
+                put_rows(chunk, own, first, groups, c, to->ld, alpha, t);
+#endif
         }
         gt_group_barrier(1 + group, 128);
         take_rows(chunk, c, to->ld, rows, cols, col == 0, t);
@@ -639,8 +727,8 @@ GT_INLINE void put_pair(int at, gt_c first, gt_c second) {
 #endif
 }
 
-/* A turn of boxes is 64 rows of X by TURN_COLS columns of Y, in one box of C; with SWAP, in
- * boxes of 128 bytes of a row of C by 32 rows of C. */
+/* A turn of boxes is 64 rows of X by TURN_COLS columns of Y, in one box of C; with SWAP,
+ * in boxes of 128 bytes of a row of C by 32 rows of C. */
 enum {
     SPAN_C = GT_SPAN_C, /* bytes of a box's row */
     TURN_COLS = SWAP ? 32 : SPAN_C / GT_SIZEOF_C,
@@ -655,43 +743,133 @@ GT_INLINE int place_in_boxes(int row, int col) {
            gt_swizzled(line * SPAN_C + byte % SPAN_C, SPAN_C);
 }
 
-/* Puts a turn's elements of C to its boxes at `at`. `rows` and `cols` exist. */
-GT_INLINE void put_boxes(int at, const gt_acc *sums, gt_acc alpha, int rows, int cols,
-                         int t GT_PLACE_PARAMS) {
-    GT_UNROLL
-    for (int i = 0; i < TURN_COLS / 8 * 2; i++) { /* pairs that are neighbours in C */
-        const gt_acc *pair = sums + i / 2 * 4 + i % 2 * (SWAP ? 1 : 2);
-        const int row = row_of(t, SWAP ? 0 : i % 2);
-        const int col = i / 2 * 8 + t % 4 * 2 + (SWAP ? i % 2 : 0);
-        const gt_c first = made(alpha, pair[0], rows - row,
-                                 cols - col GT_PLACE(gt_i + (SWAP ? col : row),
-                                                     gt_j + (SWAP ? row : col)));
-        const gt_c second = made(alpha, pair[SWAP ? 2 : 1], rows - row - SWAP,
-                                  cols - col - !SWAP GT_PLACE(
-                                                   gt_i + (SWAP ? col : row),
-                                                   gt_j + (SWAP ? row : col) + 1));
-        put_pair(at + place_in_boxes(row, col), first, second);
-    }
+/* The pairs of neighbours in C that a thread has in a turn: where sum number `at` of pair
+ * i lies among the fragment's, and the row of X and the column of Y of the first one. */
+enum { PAIRS = TURN_COLS / 8 * 2 };
+
+GT_INLINE int sum_of_pair(int i, int at) {
+    return i / 2 * 4 + i % 2 * (SWAP ? 1 : 2) + at * (SWAP ? 2 : 1);
 }
 
-/* Stores sums to C by boxes. X's row `row` and Y's column `col` come first. Two places from
- * `at` on in shared memory take turns, also from a tile to the warpgroup's next one;
- * `before`: the warpgroup's tiles before this one. */
+GT_INLINE int row_of_pair(int t, int i) {
+    return row_of(t, SWAP ? 0 : i % 2);
+}
+
+GT_INLINE int col_of_pair(int t, int i) {
+    return i / 2 * 8 + t % 4 * 2 + (SWAP ? i % 2 : 0);
+}
+
+/* The first row of X and column of Y of a turn. */
+enum { ACROSS = WN / TURN_COLS, TURNS = FRAGS * ACROSS };
+
+GT_INLINE int turn_row(int turn) {
+    return turn / ACROSS * 64;
+}
+
+GT_INLINE int turn_col(int turn) {
+    return turn % ACROSS * TURN_COLS;
+}
+
+#if GT_EPILOGUE
+/* Puts a turn's elements of C to its boxes at `at`, which have the boxed operand. The
+ * operands of a few pairs are read before the first of these is made. */
+GT_INLINE void put_boxes_of(int at, int turn, const gt_acc *sums, gt_acc alpha,
+                            const struct part *p, int t GT_PLACE_PARAMS) {
+    enum { EACH = GT_MIN(PAIRS, FRAGS * SUMS > 176 ? 2 : FRAGS * SUMS > 128 ? 4 : 8) };
+    const int line0 = SWAP ? turn_col(turn) : turn_row(turn);
+    const int at0 = SWAP ? turn_row(turn) : turn_col(turn);
+    GT_UNROLL
+    for (int b = 0; b < PAIRS; b += EACH) {
+        struct gt_operands of[EACH][2] = {{{0}}};
+        GT_UNROLL
+        for (int e = 0; e < EACH; e++) {
+            const int row = row_of_pair(t, b + e), col = col_of_pair(t, b + e);
+            fetch_pair(of[e], p, line0 + (SWAP ? col : row),
+                       at0 + (SWAP ? row : col) GT_PLACE(gt_i, gt_j));
+#if GT_EPI_BOXED
+            gt_boxed_read(of[e], at + place_in_boxes(row, col));
+#endif
+        }
+        GT_UNROLL
+        for (int e = 0; e < EACH; e++) {
+            const int row = row_of_pair(t, b + e), col = col_of_pair(t, b + e);
+            const int line = line0 + (SWAP ? col : row), from = at0 + (SWAP ? row : col);
+            gt_c c[2];
+            GT_UNROLL
+            for (int i = 0; i < 2; i++)
+                c[i] = made(alpha, sums[sum_of_pair(b + e, i)], of[e][i], p->rows - line,
+                            p->cols - from - i GT_PLACE(gt_i + line, gt_j + from + i));
+            put_pair(at + place_in_boxes(row, col), c[0], c[1]);
+        }
+    }
+}
+#else
+/* Puts a turn's elements of C to its boxes at `at`. */
+GT_INLINE void put_boxes(int at, const gt_acc *sums, gt_acc alpha, int t) {
+    GT_UNROLL
+    for (int i = 0; i < PAIRS; i++)
+        put_pair(at + place_in_boxes(row_of_pair(t, i), col_of_pair(t, i)),
+                 gt_to_c(alpha * sums[sum_of_pair(i, 0)]),
+                 gt_to_c(alpha * sums[sum_of_pair(i, 1)]));
+}
+#endif
+
+#if GT_EPI_BOXED
+/* Starts to copy the boxed operand to the boxes of a turn. */
+GT_INLINE void request_turn(const struct part *p, int turn, int t GT_PLACE_PARAMS) {
+    enum { LINE_BYTES = SWAP ? 64 * GT_SIZEOF_C : SPAN_C, PIECES = LINE_BYTES / 16 };
+    const int line0 = SWAP ? turn_col(turn) : turn_row(turn);
+    const int at0 = SWAP ? turn_row(turn) : turn_col(turn);
+    GT_UNROLL
+    for (int e = 0; e < TURN / 16; e += 128) {
+        const int line = (e + t) / PIECES, byte = (e + t) % PIECES * 16;
+        const int to = p->boxes + turn % GT_PLACES * TURN + byte / SPAN_C * BOX_BYTES +
+                       gt_swizzled(line * SPAN_C + byte % SPAN_C, SPAN_C);
+        const int left = line0 + line < p->rows ? (p->cols - at0) * GT_SIZEOF_C - byte : 0;
+        gt_boxed_copy(to, GT_MAX(GT_MIN(left, 16), 0) GT_PLACE(
+                              gt_i + line0 + line, gt_j + at0 + byte / GT_SIZEOF_C));
+    }
+}
+#endif
+
+/* A turn begins when at most READING stores of boxes still read their places. It asks for
+ * the boxed operand of the turn that comes AHEAD turns later. */
+#if GT_EPI_BOXED && GT_PLACES == 2
+#define READING 0
+#else
+#define READING 1
+#endif
+
+/* Stores sums to C by boxes. X's row `row` and Y's column `col` come first. PLACES places
+ * from `at` on in shared memory take turns. Without a boxed operand there are two of them,
+ * which take turns also from a tile to the warpgroup's next one; `before`: the warpgroup's
+ * tiles before this one. */
 GT_INLINE void store_boxes(const struct gt_tensor_map *map, const gt_acc *sums, int at,
-                           gt_acc alpha, int row, int col, int before, int group, int t,
-                           int rows, int cols GT_PLACE_PARAMS) {
-    enum { ACROSS = WN / TURN_COLS, TURNS = FRAGS * ACROSS };
-    const int odd = TURNS % 2 ? before % 2 : 0;
+                           gt_acc alpha, int row, int col, int before, int group,
+                           int t PART_PARAM GT_PLACE_PARAMS) {
+    enum { AHEAD = GT_PLACES - 1 - READING };
+    const int odd = TURNS % 2 && !GT_EPI_BOXED ? before % 2 : 0;
     GT_UNROLL
     for (int i = 0; i < TURNS; i++) {
-        const int row0 = i / ACROSS * 64, col0 = i % ACROSS * TURN_COLS;
-        const int turn = at + (odd + i) % 2 * TURN;
+        const int row0 = turn_row(i), col0 = turn_col(i);
+        const int turn = at + (odd + i) % GT_PLACES * TURN;
         if (t == 0)
-            GT_BOX_STORES_READ(1); /* the turn before the last one was read */
+            GT_BOX_STORES_READ(READING);
+#if GT_EPI_BOXED
+        GT_COPY_WAIT(READING); /* for this turn's: each turn closes one group */
+#endif
         gt_group_barrier(1 + group, 128);
-        put_boxes(turn, sums + i / ACROSS * SUMS + col0 / 2, alpha, rows - row0,
-                  cols - col0, t GT_PLACE(gt_i + (SWAP ? col0 : row0),
-                                          gt_j + (SWAP ? row0 : col0)));
+#if GT_EPI_BOXED
+        if (i + AHEAD >= GT_PLACES && i + AHEAD < TURNS)
+            request_turn(part, i + AHEAD, t GT_PLACE(gt_i, gt_j));
+        GT_COPY_COMMIT();
+#endif
+#if GT_EPILOGUE
+        put_boxes_of(turn, i, sums + i / ACROSS * SUMS + col0 / 2, alpha, part,
+                     t GT_PLACE(gt_i, gt_j));
+#else
+        put_boxes(turn, sums + i / ACROSS * SUMS + col0 / 2, alpha, t);
+#endif
         gt_copies_see_stores();
         gt_group_barrier(1 + group, 128);
         if (t == 0) {
@@ -703,6 +881,29 @@ GT_INLINE void store_boxes(const struct gt_tensor_map *map, const gt_acc *sums, 
             gt_box_stores_commit();
         }
     }
+}
+#endif
+
+#if GT_EPILOGUE
+/* Brings what a part needs to shared memory, ahead of its elements. `boxed`: they leave by
+ * boxes. */
+GT_INLINE void request(const struct part *p, int boxed, int group, int t GT_PLACE_PARAMS) {
+    if (GT_VECTORS)
+        gt_vectors_copy(p->vectors, LINES_C, LENGTH_C, p->rows, p->cols, t,
+                        128 GT_PLACE(gt_i, gt_j));
+#if GT_STORE && GT_EPI_BOXED
+    if (!boxed)
+        return;
+    if (t == 0)
+        GT_BOX_STORES_READ(0);
+    gt_group_barrier(1 + group, 128);
+    GT_UNROLL_BY(1)
+    for (int i = 0; i < GT_PLACES; i++) {
+        if (i < TURNS)
+            request_turn(p, i, t GT_PLACE(gt_i, gt_j));
+        GT_COPY_COMMIT();
+    }
+#endif
 }
 #endif
 
@@ -767,7 +968,25 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
             if (TEAMS > 1 && turns % TEAMS != group)
                 continue;
             gt_acc sums[FRAGS * SUMS];
-            consume(sums, &ring, turn, it.slabs, x, col * LINE, turns, lane);
+#if GT_EPILOGUE
+            const struct part part =
+                part_of((char *)smem + (ring.order + 16 - stages) + group * GT_VECTORS,
+                        staged + group * STAGED, high - it.row - row, wide - it.col - col);
+            const int boxed = !GT_READS_C(beta) && p.slabs > 0 && it.work.parts <= 1;
+            if (!GT_PERSIST)
+                request(&part, boxed, group,
+                        t % 128 GT_PLACE(SWAP ? it.col + col : it.row + row,
+                                         SWAP ? it.row + row : it.col + col));
+#endif
+            const int last =
+                consume(sums, &ring, turn, it.slabs, x, col * LINE, turns, lane);
+#if GT_EPILOGUE
+            if (GT_PERSIST) /* the last products run meanwhile */
+                request(&part, boxed, group,
+                        t % 128 GT_PLACE(SWAP ? it.col + col : it.row + row,
+                                         SWAP ? it.row + row : it.col + col));
+#endif
+            settle(sums, &ring, it.slabs, last, lane);
             GT_LEAD(PARTIAL);
 
             const int row0 = it.row + row, col0 = it.col + col;
@@ -787,13 +1006,13 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
 #if GT_STORE
             } else if (!GT_READS_C(beta) && p.slabs > 0) {
                 store_boxes(&map_c, sums, staged + group * STAGED, alpha, row0, col0,
-                            turns / TEAMS, group, t % 128, to.rows,
-                            to.cols GT_PLACE(SWAP ? col0 : row0, SWAP ? row0 : col0));
+                            turns / TEAMS, group,
+                            t % 128 PART GT_PLACE(SWAP ? col0 : row0, SWAP ? row0 : col0));
 #endif
 #if GT_ROWS
             } else if (!GT_READS_C(beta)) {
                 store_rows(&to, sums, (char *)smem + STAGES * SLAB + group * STAGED, alpha,
-                           group, t % 128 GT_PLACE(row0, col0));
+                           group, t % 128 PART GT_PLACE(row0, col0));
 #endif
             } else {
                 gt_acc *chunk = (gt_acc *)(smem + STAGES * SLAB + group * STAGED);

@@ -61,6 +61,12 @@ trial wgmma 'bf16-nt-768x192x136,epi=r[i,j]:bf16;s[i]:f32;d2[i,j]:bf16;d2=x;d=re
     "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 REPACK=0 STORE=1"
 trial wgmma 'i8-nn-5x33x200,epi=b[i]:i32;d=x+b[i]+c' \
     "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=1 REDUCE=0"
+# A matrix that comes through the boxes of C, in two places and in four; a transposed one.
+trial wgmma 'bf16-nt-72x264x72,epi=bias_swiglu' "BM=64 BN=256 WGM=1 STAGES=5 GROUP=1 REPACK=0 STORE=1"
+trial wgmma 'bf16-nt-72x264x72,epi=scale_rows_residual' \
+    "BM=64 BN=256 WGM=1 STAGES=2 GROUP=1 REPACK=0 STORE=1"
+trial wgmma 'i8-nn-40x80x144,epi=b[j]:i32;s[i]:f32;r[i,j]:i32;d=x*s[i]+b[j]+r[i,j]' \
+    "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=0 SWAP=1 RS=1 STORE=1"
 if [ -n "${GT_LONG:-}" ]; then
     trial wgmma 'bf16-nn-40x48x200,epi=bias_silu' "REPACK=0 BM=64 WGM=1"
     trial wgmma 'i8-nn-5x33x200,epi=b[i]:i32;d=x+b[i]+c' \
