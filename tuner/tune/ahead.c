@@ -5,6 +5,7 @@
 #include "tuner/tune/starts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static gt_status make(struct gt_space **out, int *spaces, struct gt_outlook *outlook,
@@ -38,26 +39,39 @@ static void join(struct gt_ahead *a) {
     a->running = false;
 }
 
+/* Finds the first candidates, once. */
+static bool find_starts(struct gt_ahead *a, const struct gt_tuner *t) {
+    struct gt_err unread;
+    if (a->starts != NULL)
+        return true;
+    a->starts = calloc(1, sizeof *a->starts);
+    if (a->starts != NULL && gt_starts_find(a->starts, t, a->space, a->spaces, &a->outlook,
+                                            &a->item->problem, &unread) != GEMMTUNE_OK)
+        a->starts->count = 0;
+    return a->starts != NULL;
+}
+
+static gt_status send_start(struct gt_ahead *a, struct gt_tuner *t, struct gt_err *err) {
+    struct gt_job job;
+    const struct gt_pick *pick = &a->starts->pick[a->sent++];
+    gt_job_init(&job, GT_JOB_COMPILE, &t->device, a->item->name);
+    job.id = ++t->next_id;
+    job.count = 1;
+    gt_tune_candidate(&job.candidate[0], &a->space[pick->space], pick->index);
+    return gt_pool_send(t->pool, &job, err);
+}
+
 void gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t) {
     struct gt_err unread;
-    struct gt_starts starts = {0};
-    struct gt_job job;
+    gt_status status = GEMMTUNE_OK;
     if (a->running && !atomic_load(&a->done))
-        return; /* the finalists should not wait for the thread */
+        return; /* nobody should wait for the thread */
     join(a);
-    if (t->compilers == 0 || !a->space)
+    if (t->compilers == 0 || a->space == NULL || !find_starts(a, t))
         return;
-    gt_status status = gt_starts_find(&starts, t, a->space, a->spaces, &a->outlook,
-                                      &a->item->problem, &unread);
-    for (int i = 0;
-         status == GEMMTUNE_OK && i < starts.count && gt_pool_can_compile(t->pool); i++) {
-        const struct gt_space *space = &a->space[starts.pick[i].space];
-        gt_job_init(&job, GT_JOB_COMPILE, &t->device, a->item->name);
-        job.id = ++t->next_id;
-        job.count = 1;
-        gt_tune_candidate(&job.candidate[0], space, starts.pick[i].index);
-        status = gt_pool_send(t->pool, &job, &unread);
-    }
+    while (status == GEMMTUNE_OK && a->sent < a->starts->count &&
+           gt_pool_can_compile(t->pool))
+        status = send_start(a, t, &unread);
 }
 
 gt_status gt_ahead_spaces(struct gt_space **out, int *spaces, struct gt_outlook *outlook,
@@ -81,5 +95,6 @@ void gt_ahead_clear(struct gt_ahead *a) {
     join(a);
     gt_outlook_clear(&a->outlook);
     gt_tune_spaces_free(a->space, a->spaces);
+    free(a->starts);
     *a = (struct gt_ahead){0};
 }

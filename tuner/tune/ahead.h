@@ -3,9 +3,9 @@
  * ahead.h - prepares the next problem while one is tuned, so that the device need not wait.
  *
  * - A thread makes the next problem's spaces and the model's outlook on them, which takes
- *   up
- *   to a second, while the search runs.
- * - The compile workers build its first candidates while the finalists are measured.
+ *   up to a second, while the search runs.
+ * - The compile workers build its first candidates when the present search has no more use
+ *   for them, and while the finalists are measured.
  */
 #ifndef GT_TUNER_TUNE_AHEAD_H
 #define GT_TUNER_TUNE_AHEAD_H
@@ -16,9 +16,9 @@
  * NULL, or on a CPU, where the thread would compete with the device. */
 void gt_ahead_begin(struct gt_ahead *a, const struct gt_tuner *t,
                     const struct gt_sweep_item *item);
-/* Makes the idle compile workers build the first candidates of that problem. Its search
- * will find the images in the cache. A failure is ignored here: it will occur again there.
- */
+/* Gives each idle compile worker one of the first candidates of that problem, if any is
+ * left. Its search will find the images in the cache. A failure is ignored here: it will
+ * occur again there. Does nothing while the thread runs. */
 void gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t);
 /* The spaces of a problem, as gt_tune_spaces gives them, and the outlook on them. If the
  * thread made them for this problem, its results are used. */

@@ -42,6 +42,8 @@ struct gt_ahead {
     int spaces;
     struct gt_outlook outlook; /* on the spaces */
     struct gt_err untried;     /* names the families whose points cannot be counted */
+    struct gt_starts *starts;  /* the first candidates, once compilers ask; NULL before */
+    int sent;                  /* how many of them compilers have got */
 };
 
 /* The parts that stay the same during a run. */
@@ -53,7 +55,9 @@ struct gt_tuner {
     const struct gt_families *families;
     const struct gt_texts *only; /* names of the families to try; empty: all */
     struct gt_pool *pool;
-    int compilers;   /* compile workers of the pool; 0: none */
+    int compilers; /* compile workers of the pool; 0: none */
+    /* Seconds that a candidate takes in a compile worker, a running mean; 0: not known */
+    double compile_s;
     int64_t next_id; /* of jobs; never used twice, so that a late report matches no entry */
     const struct gt_strategy *strategy;
     const struct gt_effort *effort;

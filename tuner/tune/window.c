@@ -8,6 +8,7 @@
 #include "core/log.h"
 #include "tuner/base/cores.h"
 #include "tuner/lab/lab.h"
+#include "tuner/tune/ahead.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -37,7 +38,8 @@ struct entry {
     struct gt_candidate candidate;
     const struct gt_family *family;
     enum entry_state state;
-    int64_t id; /* id of its jobs */
+    int64_t id;        /* id of its jobs */
+    double compile_at; /* monotonic clock: when a compile worker got it */
     int64_t trial_id;
     gt_outcome outcome;
     double median_ns;  /* at the device's highest clock */
@@ -94,9 +96,22 @@ static bool required_left(struct search *s) {
     return left;
 }
 
+/* Whether a candidate that a compiler begins with now will come too late for a trial. */
+static bool is_late_to_compile(const struct search *s) {
+    return gt_seconds() + s->t->compile_s > s->deadline;
+}
+
+/* Whether the entries that are left would all be compiled too late. */
+static bool is_over(struct search *s) {
+    bool over = s->t->compilers > 0 && s->open > 0 && is_late_to_compile(s);
+    for (int i = 0; over && i < s->open; i++)
+        over = entry_at(s, i)->state == ASKED || entry_at(s, i)->state == RESOLVED;
+    return over;
+}
+
 static bool out_of_time(struct search *s) {
     return *s->t->stop || gt_pool_was_ended(s->t->pool) ||
-           (is_late(s) && !required_left(s));
+           ((is_late(s) || is_over(s)) && !required_left(s));
 }
 
 /* Counts the outcome of an entry and offers it to the finals. Trials run at different
@@ -239,13 +254,24 @@ static void init_job(struct gt_job *job, const struct search *s, enum gt_job_kin
     job->candidate[0] = e->candidate;
 }
 
+/* Compilers have no more use for this problem, so the next one gets them. */
+static bool compilers_are_free(const struct search *s) {
+    return !s->waiting && (s->exhausted || is_late_to_compile(s));
+}
+
+/* A quarter of the mean is the latest candidate's. */
+static void note_compile(struct search *s, const struct entry *e) {
+    const double took = gt_seconds() - e->compile_at, mean = s->t->compile_s;
+    s->t->compile_s = mean > 0 ? 0.75 * mean + 0.25 * took : took;
+}
+
 static gt_status send_compiles(struct search *s, struct gt_err *err) {
     struct gt_job job;
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < s->open && gt_pool_can_compile(s->t->pool);
          i++) {
         struct entry *e = entry_at(s, i);
-        if (e->state != ASKED || !still_wanted(s, e))
+        if (e->state != ASKED || !(e->required || !is_late_to_compile(s)))
             continue;
         init_job(&job, s, GT_JOB_COMPILE, e);
         if (gt_pool_compiles(s->t->pool, &job))
@@ -254,6 +280,7 @@ static gt_status send_compiles(struct search *s, struct gt_err *err) {
             continue;
         status = gt_pool_send(s->t->pool, &job, err);
         e->state = COMPILING;
+        e->compile_at = gt_seconds();
     }
     return status;
 }
@@ -387,6 +414,7 @@ static gt_status handle_event(struct search *s, const struct gt_event *event,
         if (outcome == GT_TIMEOUT)
             return end_slow(s, e, &r->result[0], err);
         e->state = READY;
+        note_compile(s, e);
         e->compile_ms = r->stage == GT_STAGE_DONE ? r->result[0].compile_ms : 0;
         return refused ? record_refusal(s, e, &r->result[0], err) : GEMMTUNE_OK;
     }
@@ -422,6 +450,8 @@ static void show(struct search *s, double started) {
 
 static gt_status send_all(struct search *s, struct gt_err *err) {
     gt_status status = send_compiles(s, err);
+    if (status == GEMMTUNE_OK && compilers_are_free(s))
+        gt_ahead_compile(&s->t->ahead, s->t);
     if (status == GEMMTUNE_OK)
         status = prepare(s, err);
     return status != GEMMTUNE_OK ? status : send_run(s, err);
