@@ -95,6 +95,57 @@ GT_INLINE void gt_split_store(char *to, int part, struct gt_split_half at,
     }
 }
 
+/*
+ * A slab of n columns of B that is contiguous across k, and aligned to vectors: a thread
+ * splits a patch of 4 neighbouring columns, from `col` on. Of each it has n / 64 steps from
+ * `step` on, of the lower or the upper half of k. So a vector of memory is a patch's row,
+ * and the words that a chunk needs are in one thread.
+ */
+struct gt_split_patch {
+    int col, upper, step;
+};
+
+GT_INLINE struct gt_split_patch gt_split_patch_of(int n, int t) {
+    const int rest = t / (n / 4);
+    const struct gt_split_patch patch = {t % (n / 4) * 4, rest % 2, rest / 2 * (n / 64)};
+    return patch;
+}
+
+/* The k, within a slab, of word i of a chunk of the patch's step s. */
+GT_INLINE int gt_split_patch_k(struct gt_split_patch patch, int s, int i) {
+    return patch.upper * 16 + 4 * i + patch.step + s;
+}
+
+/* The place of column c of a patch among the columns of a slab, so that eight lanes that
+ * store together meet in no bank: 8 patches, their first columns, then their second ones.
+ * A sum's column is found by gt_split_patch_sums. */
+GT_INLINE int gt_split_patch_place(struct gt_split_patch patch, int c) {
+    return patch.col / 32 * 32 + c * 8 + patch.col / 4 % 8;
+}
+
+/* Splits step s of a patch: word 4 i + c of x is that of k number i and column c. */
+GT_INLINE void gt_split_store_patch(char *to, int part, struct gt_split_patch patch, int s,
+                                    const unsigned x[16]) {
+    GT_UNROLL
+    for (int c = 0; c < 4; c++) {
+        const int at = gt_split_patch_place(patch, c);
+        const int order = 2 * (patch.step + s) + patch.upper;
+        char *const chunk = to + at * 128 + (order ^ at % 8) * 16;
+        unsigned high[4], low[4];
+        GT_UNROLL
+        for (int i = 0; i < 4; i++)
+            gt_split(&high[i], &low[i], x[4 * i + c]);
+        gt_store_words(16, chunk, high);
+        gt_store_words(16, chunk + part, low);
+    }
+}
+
+/* Of the sums of a row of 32 columns, 8 j + 2 (lane % 4) + e for j = 0 to 3 are those of 4
+ * neighbouring columns of C. This is the first one. */
+GT_INLINE int gt_split_patch_sums(int lane, int e) {
+    return (2 * (lane % 4) + e) * 4;
+}
+
 /* Tensor cores see what the calling thread stored to shared memory before this. */
 GT_INLINE void gt_split_fence(void) {
 #if __CUDA_ARCH__ >= 900

@@ -31,6 +31,10 @@
  *     full[s]                                            passes its turn on; waits for them
  *                                                        tells empty[s]; adds to totals
  *
+ * Both load vectors of 16 bytes, or pairs of rows of A, from rows that are aligned: along k
+ * or across it. Across k, rows of A and columns of B have another order in the tile until
+ * the sums leave.
+ *
  * A thread has the elements in registers that it loads for a later slab, so nothing else
  * waits for memory. No element of A and no f32 of B takes room in shared memory, whose
  * bandwidth is scarce: wgmma alone takes half of it.
@@ -75,8 +79,13 @@ enum {
     STORERS = GT_ENGINE ? GROUPS * 128 : T, /* threads that have sums */
 
     PARTIAL = GT_PARTIAL,    /* stored sums are parts, not C yet */
-    HIGH = BM / WM * 16,     /* rows of the tile that leave together */
-    LDT = BN + 8,            /* length of a row of sums in shared memory */
+    /* Whether vectors of an operand that is contiguous across k are loaded: pairs of rows
+     * of A, patches of B. Rows or columns are then in another order until they leave. */
+    A_PAIRS = GT_ENGINE && !A_ALONG && WIDE_A == 16,
+    B_PATCHES = GT_ENGINE && !B_ALONG && WIDE_B == 16,
+
+    HIGH = BM / WM * 16,             /* rows of the tile that leave together */
+    LDT = BN + (B_PATCHES ? 4 : 8), /* length of a row of sums in shared memory */
     WIDE_C = 4               /* elements of C that a thread stores at once */
 };
 
@@ -204,6 +213,11 @@ GT_INLINE void multiply_slabs(gt_acc total[GM][2 * GN][4], const struct operand 
 }
 #endif
 
+/* The row h, 0 or 1, of a warp's 16 that a lane has sums of. */
+GT_INLINE int row_of(int lane, int h) {
+    return A_PAIRS ? lane / 4 * 2 + h : lane / 4 + 8 * h;
+}
+
 /* ---- products by wgmma ---- */
 
 #if GT_ENGINE
@@ -223,6 +237,19 @@ GT_INLINE const char *line_at(const struct operand *o, int along, int line, int 
     return o->at + (along ? row * o->pitch + deep * SIZE : deep * o->pitch + row * SIZE);
 }
 
+/* Loads a lane's part of a slab of A from its two rows, which are neighbours. */
+GT_INLINE void load_pairs_of(int whole, unsigned *f, const struct operand *a,
+                             const char *row, int rows, int left) {
+    GT_UNROLL
+    for (int e = 0; e < 8; e++) {
+        const int deep = e / 4 * 16 + e % 4;
+        gt_load_words(8, 4, f + e % 4 * 4 + e / 4 * 2, row + deep * a->pitch,
+                      whole         ? 8
+                      : deep < left ? rows * SIZE
+                                    : 0);
+    }
+}
+
 /* Loads a lane's part of a slab of A from its two rows. */
 GT_INLINE void load_rows_of(int whole, unsigned *f, const struct operand *a,
                             const char *const *row, int left, int lane) {
@@ -239,10 +266,14 @@ GT_INLINE void load_rows_of(int whole, unsigned *f, const struct operand *a,
     }
 }
 
-/* `left` elements of k exist from the slab's first one on. */
+/* `left` elements of k exist from the slab's first one on, and `rows` of a pair. */
 GT_INLINE void load_rows(unsigned *f, const struct operand *a, const char *const *row,
-                         int left, int lane) {
-    if (left >= BK)
+                         int rows, int left, int lane) {
+    if (A_PAIRS && left >= BK && rows == 2)
+        load_pairs_of(1, f, a, row[0], rows, left);
+    else if (A_PAIRS)
+        load_pairs_of(0, f, a, row[0], rows, left - lane % 4 * 4);
+    else if (left >= BK)
         load_rows_of(1, f, a, row, left, lane);
     else
         load_rows_of(0, f, a, row, left, lane);
@@ -277,13 +308,43 @@ GT_INLINE void load_halves(unsigned x[HALVES][16], const struct operand *b,
         load_halves_of(0, x, b, half, left, t);
 }
 
+/* Loads a thread's patch of a slab of B, of which `cols` columns exist. */
+GT_INLINE void load_patch_of(int whole, unsigned x[HALVES][16], const struct operand *b,
+                             const char *patch, int cols, int left, int t) {
+    const struct gt_split_patch at = gt_split_patch_of(BN, t);
+    GT_UNROLL
+    for (int i = 0; i < 4; i++) {
+        GT_UNROLL
+        for (int s = 0; s < HALVES; s++, patch += b->pitch) {
+            const int there = gt_split_patch_k(at, s, i) < left ? cols * SIZE : 0;
+            gt_load_words(16, 4, x[s] + 4 * i, patch, whole ? 16 : there);
+        }
+        patch += (4 - HALVES) * b->pitch;
+    }
+}
+
+/* Loads a thread's part of a slab of B. `at`: where its halves, or its patch, begin. */
+GT_INLINE void load_part(unsigned x[HALVES][16], const struct operand *b,
+                         const char *const *at, int cols, int left, int t) {
+    if (B_PATCHES && left >= BK && cols == 4)
+        load_patch_of(1, x, b, at[0], cols, left, t);
+    else if (B_PATCHES)
+        load_patch_of(0, x, b, at[0], cols, left, t);
+    else
+        load_halves(x, b, at, left, t);
+}
+
 /* Splits a thread's part of a slab and tells that it did. */
 GT_INLINE void split_slab(const struct ring *r, char *smem, struct gt_turn turn,
                           unsigned x[HALVES][16], int t) {
     gt_barrier_wait(r->empty + turn.stage * 8, turn.parity ^ 1);
     GT_UNROLL
     for (int i = 0; i < HALVES; i++)
-        gt_split_store(smem + turn.stage * 2 * PART, PART, half_of(i, t), x[i]);
+        if (B_PATCHES)
+            gt_split_store_patch(smem + turn.stage * 2 * PART, PART,
+                                 gt_split_patch_of(BN, t), i, x[i]);
+        else
+            gt_split_store(smem + turn.stage * 2 * PART, PART, half_of(i, t), x[i]);
     gt_split_fence();
     gt_warp_barrier();
     if (t % 32 == 0)
@@ -296,11 +357,16 @@ GT_INLINE void split_slabs(const struct ring *r, char *smem, const struct operan
                            int slabs, int t) {
     const gt_long step = BK * (B_ALONG ? (gt_long)SIZE : b->pitch);
     unsigned x[AHEAD_B][HALVES][16];
-    const char *half[HALVES];
+    const char *at[HALVES];
     struct gt_turn turn = {0, 0};
+    const struct gt_split_patch patch = gt_split_patch_of(BN, t);
+    const int col = GT_MIN(patch.col, (b->lines - 1) / 4 * 4);
+    const int cols = GT_MIN(4, b->lines - col);
     GT_UNROLL
     for (int i = 0; i < HALVES; i++)
-        half[i] = line_at(b, B_ALONG, half_of(i, t).col, half_of(i, t).upper * 16);
+        at[i] = B_PATCHES ? line_at(b, B_ALONG, col, gt_split_patch_k(patch, 0, 0))
+                          : line_at(b, B_ALONG, half_of(i, t).col,
+                                    half_of(i, t).upper * 16);
     GT_UNROLL_BY(1)
     for (int s = -AHEAD_B; s < slabs; s += AHEAD_B)
         GT_UNROLL
@@ -309,10 +375,11 @@ GT_INLINE void split_slabs(const struct ring *r, char *smem, const struct operan
                 split_slab(r, smem, turn, x[d], t);
                 turn = gt_turn_next(STAGES, turn);
             }
-            load_halves(x[d], b, half, (int)(b->left - (s + d + AHEAD_B) * (gt_long)BK), t);
+            load_part(x[d], b, at, cols, (int)(b->left - (s + d + AHEAD_B) * (gt_long)BK),
+                      t);
             GT_UNROLL
             for (int i = 0; i < HALVES; i++)
-                half[i] += step;
+                at[i] += step;
         }
 }
 
@@ -373,14 +440,14 @@ GT_INLINE void pass_turn(int group, int last) {
  * gets the part of a later slab. */
 GT_INLINE void multiply_slab_wg(gt_acc *total, gt_acc *sum, unsigned *f,
                                 const struct ring *r, struct gt_turn turn, int s, int last,
-                                const struct operand *a, const char *const *row, int group,
-                                int lane) {
+                                const struct operand *a, const char *const *row, int rows,
+                                int group, int lane) {
     struct parts x[STEPS];
     GT_UNROLL
     for (int e = 0; e < 4 * STEPS; e++)
         gt_split(&x[e / 4].high[e % 4], &x[e / 4].low[e % 4], f[e]);
     hold(x);
-    load_rows(f, a, row, (int)(a->left - (s + AHEAD_A) * (gt_long)BK), lane);
+    load_rows(f, a, row, rows, (int)(a->left - (s + AHEAD_A) * (gt_long)BK), lane);
     gt_barrier_wait(r->full + turn.stage * 8, turn.parity);
     gt_warp_barrier();
     await_turn(group, s);
@@ -396,27 +463,29 @@ GT_INLINE void multiply_slab_wg(gt_acc *total, gt_acc *sum, unsigned *f,
         total[e] += sum[e];
 }
 
-/* The work of a warpgroup that multiplies: 64 rows of the tile. `row0`: a lane's first. */
+/* The work of a warpgroup that multiplies: 64 rows of the tile. Its warp's begin at row0. */
 GT_INLINE void multiply_slabs(gt_acc *total, const struct ring *r, const struct operand *a,
                               int slabs, int row0, int group, int lane) {
     const gt_long step = BK * (A_ALONG ? (gt_long)SIZE : a->pitch);
     unsigned f[AHEAD_A][16];
     gt_acc sum[BN / 2];
-    const char *row[2] = {line_at(a, A_ALONG, row0, lane % 4 * 4),
-                          line_at(a, A_ALONG, row0 + 8, lane % 4 * 4)};
+    const int first = row0 + row_of(lane, 0), last = GT_MIN(first, (a->lines - 1) / 2 * 2);
+    const int rows = GT_MIN(2, a->lines - last);
+    const char *row[2] = {line_at(a, A_ALONG, A_PAIRS ? last : first, lane % 4 * 4),
+                          line_at(a, A_ALONG, row0 + row_of(lane, 1), lane % 4 * 4)};
     struct gt_turn turn = {0, 0};
     GT_UNROLL
     for (int e = 0; e < BN / 2; e++)
         sum[e] = 0;
     GT_UNROLL
     for (int d = 0; d < AHEAD_A; d++, row[0] += step, row[1] += step)
-        load_rows(f[d], a, row, a->left - d * BK, lane);
+        load_rows(f[d], a, row, rows, a->left - d * BK, lane);
     GT_UNROLL_BY(1)
     for (int s = 0; s < slabs; s += AHEAD_A)
         GT_UNROLL
         for (int d = 0; d < AHEAD_A && s + d < slabs; d++, row[0] += step, row[1] += step) {
             multiply_slab_wg(total, sum, f[d], r, turn, s + d, s + d == slabs - 1, a, row,
-                             group, lane);
+                             rows, group, lane);
             turn = gt_turn_next(STAGES, turn);
         }
 }
@@ -445,14 +514,32 @@ struct target {
     const struct operand *a, *b;
 };
 
+/* Puts a lane's sums of a row to shared memory, those of neighbouring columns at once. */
+GT_INLINE void put_patches(gt_acc *to, gt_acc sums[2 * GN][4], int h, int lane) {
+    GT_UNROLL
+    for (int e = 0; e < 2; e++)
+        GT_UNROLL
+        for (int j = 0; j + 3 < 2 * GN; j += 4) {
+            gt_acc four[4];
+            GT_UNROLL
+            for (int c = 0; c < 4; c++)
+                four[c] = sums[j + c][2 * h + e];
+            gt_store_shared_acc(4, to + 8 * j + gt_split_patch_sums(lane, e), four);
+        }
+}
+
 /* Puts 16 rows of sums of a warp to shared memory. `to`: at the warp's first row there. */
 GT_INLINE void put(gt_acc *to, gt_acc sums[2 * GN][4], int lane) {
     GT_UNROLL
-    for (int h = 0; h < 2; h++)
-        GT_UNROLL
-        for (int j = 0; j < 2 * GN; j++)
-            gt_store_shared_acc(2, to + (lane / 4 + 8 * h) * LDT + 8 * j + 2 * (lane % 4),
-                                sums[j] + 2 * h);
+    for (int h = 0; h < 2; h++) {
+        gt_acc *const row = to + row_of(lane, h) * LDT;
+        if (B_PATCHES)
+            put_patches(row, sums, h, lane);
+        else
+            GT_UNROLL
+            for (int j = 0; j < 2 * GN; j++)
+                gt_store_shared_acc(2, row + 8 * j + 2 * (lane % 4), sums[j] + 2 * h);
+    }
 }
 
 /* Reads `wide` sums of row r in shared memory, from column `col` on. Sums of slices are
@@ -554,7 +641,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
 #endif
     /* From lane 0, so that it is known to be the same in all lanes. */
     const int group = __shfl_sync(0xffffffff, t / 128, 0);
-    multiply_slabs(total[0][0], &ring, &of_a, slabs, w_m * 16 + lane / 4, group, lane);
+    multiply_slabs(total[0][0], &ring, &of_a, slabs, w_m * 16, group, lane);
     gt_group_barrier(6, T); /* sums go where the splitters stored */
 #else
     const int slice_k = slice * (GT_KBYTES / SLICES); /* where the slice's part begins */

@@ -19,6 +19,9 @@ trial mma i8-tt-65x130x71,beta "AHEAD=1 TAIL=0 SPLIT=3"
 trial triple f32@split-tn-65x130x71,beta \
     "BM=64 BN=64 KBYTES=128 WM=32 WN=32 SLICES=2 STAGES=3 VA=4 VB=4 GROUP=1 SPLIT=3"
 trial triple f32@split-nt-70x130x100,beta "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128 SPLIT=3"
+# Vectors across k: pairs of rows, patches of columns, both cut off at the edges.
+trial triple f32@split-tn-67x137x75,lda=68,ldb=140 \
+    "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128 VA=16 VB=16"
 trial wgmma bf16-tn-40x48x200,beta "REPACK=0 CM=2 BM=64 WGM=1"
 # More tiles than units, so that blocks have several in turn.
 trial wgmma bf16-nt-768x192x136 "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 REPACK=0 STORE=1"
