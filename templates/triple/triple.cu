@@ -463,7 +463,7 @@ GT_INLINE void multiply_slab_wg(gt_acc *total, gt_acc *sum, unsigned *f,
         total[e] += sum[e];
 }
 
-/* The work of a warpgroup that multiplies: 64 rows of the tile. Its warp's begin at row0. */
+/* The work of a warpgroup that multiplies: 64 rows of the tile. row0: its warp's first. */
 GT_INLINE void multiply_slabs(gt_acc *total, const struct ring *r, const struct operand *a,
                               int slabs, int row0, int group, int lane) {
     const gt_long step = BK * (A_ALONG ? (gt_long)SIZE : a->pitch);
