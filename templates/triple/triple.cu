@@ -50,13 +50,14 @@
  * WM WN    a warp's part of the tile      STAGES  slabs in shared memory
  * SLICES   warps that share a part of the tile, each with its own part of every slab
  * VA VB    bytes in a copy of A, of B, to which rows must be aligned
+ * REPACK   operands that are copied ahead, to aligned rows: 0 none, 1 A, 2 B, 3 both
  * MINB     blocks that must fit a multiprocessor
  * GROUP    rows of tiles that are walked together, for the L2 cache
  * SPLIT    blocks that share a tile, each with its own part of k; a second kernel adds up
  *
  * gemmtune trial f32@split-nn-4096x4096x4096 --family triple --point
- *  "ENGINE=0 BM=128 BN=128 KBYTES=64 WM=64 WN=32 SLICES=1 STAGES=4 VA=16 VB=16 MINB=1
- *   GROUP=8 SPLIT=1"
+ *  "ENGINE=0 BM=128 BN=128 KBYTES=64 WM=64 WN=32 SLICES=1 STAGES=4 VA=16 VB=16 REPACK=0
+ *   MINB=1 GROUP=8 SPLIT=1"
  */
 
 enum {
@@ -582,11 +583,12 @@ GT_INLINE void store(int wide, const struct target *to, const gt_acc *tile, int 
     }
 }
 
-/* An operand's part from its row `line` (of A; column of B) and element k0 of k on. */
-GT_INLINE struct operand part_of(const float *x, gt_long ld, int along, int line,
+/* An operand's part from its row `line` (of A; column of B) and element k0 of k on. Rows of
+ * memory are `pitch` bytes apart. */
+GT_INLINE struct operand part_of(const char *x, gt_long pitch, int along, int line,
                                  gt_long k0, int lines, int left) {
-    const struct operand o = {(const char *)(x + (along ? line * ld + k0 : k0 * ld + line)),
-                              ld * SIZE, lines, left};
+    const gt_long row = along ? line : k0, place = along ? k0 : line;
+    const struct operand o = {x + row * pitch + place * SIZE, pitch, lines, left};
     return o;
 }
 
@@ -598,6 +600,10 @@ GT_INLINE void meet(void) {
     GT_BARRIER();
 #endif
 }
+
+#if GT_REPACK
+GT_REPACK_KERNEL(repack, GT_PACK_A, GT_PACK_B, GT_PACKED_A)
+#endif
 
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     extern __shared__ __align__(1024) char smem[]; /* for the swizzle */
@@ -618,8 +624,13 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     const int slabs = gt_work_slabs(&work, gt_cdiv(depth, BK), &first);
     const gt_long k0 = first * (gt_long)BK;
     const int left = (int)GT_MAX(0, GT_MIN(depth - k0, slabs * (gt_long)BK));
-    const struct operand of_a = part_of(a, lda, A_ALONG, row0, k0, rows, left);
-    const struct operand of_b = part_of(b, ldb, B_ALONG, col0, k0, cols, left);
+    const char *const packed = (const char *)workspace;
+    const char *const from_a = GT_PACK_A ? packed : (const char *)a;
+    const char *const from_b = GT_PACK_B ? packed + GT_PACKED_A : (const char *)b;
+    const gt_long pitch_a = GT_PACK_A ? GT_PITCH_A : lda * SIZE;
+    const gt_long pitch_b = GT_PACK_B ? GT_PITCH_B : ldb * SIZE;
+    const struct operand of_a = part_of(from_a, pitch_a, A_ALONG, row0, k0, rows, left);
+    const struct operand of_b = part_of(from_b, pitch_b, B_ALONG, col0, k0, cols, left);
 
     gt_acc total[GM][2 * GN][4];
     clear(total);
@@ -656,7 +667,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
                         cols,                  alpha, beta, gt_aligned(WIDE_C, c, ldc),
                         &of_a,                 &of_b};
     if (PARTIAL) {
-        to.sums = workspace + ((gt_long)work.part * m + row0) * n + col0;
+        to.sums = workspace + GT_SUMS_AT + ((gt_long)work.part * m + row0) * n + col0;
         to.ld = n;
         to.aligned = n % 4 == 0;
     }
@@ -674,5 +685,5 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
 }
 
 #if GT_PARTIAL
-GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES, workspace)
+GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES, workspace + GT_SUMS_AT)
 #endif
