@@ -29,7 +29,7 @@
  * Expected losses. That of a forecast is its doubt (match_options.c), but at least the
  * difference that finals cannot see. `gemmtune evaluate` found that default points by rank
  * take 3.75 times the winner's time on an H200. A kernel of a similar device is assumed to
- * lose as much as an adapted point.
+ * lose about as much as a start.
  */
 static const double loss_least = 0.01;
 static const double loss_by_rank = 2.75;

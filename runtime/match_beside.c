@@ -15,7 +15,7 @@ enum {
 };
 
 /* The cost of a step, in natural logarithms. */
-static const double cost_step = 0.06;
+static const double cost_step = 0.03;
 
 /* Whether a walk has begun at an option of the family before option `i`. */
 static bool has_walked(const struct gt_forecasts *all, int i) {

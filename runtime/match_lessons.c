@@ -15,6 +15,8 @@ static const double far = 4;       /* factors of two between the problems */
 static const double unlike = 0.05; /* between the parts of the predictions, Euclidean */
 /* Share of a lesson about another point of the family. */
 static const double other_point = 0.2;
+/* The weight of no error, so that lessons about nothing like the option count little. */
+static const double no_error = 3e-4;
 
 /* The parts that the terms have of a predicted time. */
 static void fill_parts(double part[GT_TERM_COUNT], const struct gt_prediction *p) {
@@ -73,7 +75,7 @@ static double weight_of(const struct gt_lesson *l, int kind,
 
 double gt_forecast_error(const struct gt_forecasts *all, const struct gt_forecast *o,
                          const struct gt_prediction *p) {
-    double part[GT_TERM_COUNT], sum = 0, weight = 0;
+    double part[GT_TERM_COUNT], sum = 0, weight = no_error;
     fill_parts(part, p);
     for (int i = 0; i < all->lessons; i++) {
         const struct gt_lesson *l = &all->lesson[i];
@@ -83,5 +85,5 @@ double gt_forecast_error(const struct gt_forecasts *all, const struct gt_forecas
         sum += w * l->log_error;
         weight += w;
     }
-    return weight > 0 ? exp(sum / weight) : 1;
+    return exp(sum / weight);
 }

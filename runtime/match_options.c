@@ -26,10 +26,10 @@ enum {
 };
 
 /* The cost of a forecast for each step away from a measurement, in natural logarithms. */
-static const double cost_distance = 0.07; /* a factor of two in m, n or k */
-static const double cost_split = 0.1;     /* another split of k */
-static const double cost_adapt = 0.1;     /* other values of adaptable parameters */
-static const double cost_start = 0.25;    /* never measured; no step costs more */
+static const double cost_distance = 0.03; /* a factor of two in m, n or k */
+static const double cost_split = 0.04;    /* another split of k */
+static const double cost_adapt = 0.04;    /* other values of adaptable parameters */
+static const double cost_start = 0.12;    /* never measured; no step costs more */
 /* cost_distance where the model has no prediction */
 static const double cost_unpredicted = 0.9;
 

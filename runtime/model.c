@@ -101,6 +101,7 @@ struct work {
     double shared, l2;        /* clocks of a unit, for one block's slab */
     double units;             /* units that the blocks can use at once */
     double end;               /* clocks to add up and write a block's tile */
+    double ask;               /* clocks until a block has asked for its first slabs */
 };
 
 /* The 4-norm. Times that overlap take as long as the longest of them, and a little longer
@@ -177,6 +178,8 @@ static void fill_block(struct work *w) {
                                               : w->tiles * depth / (double)streams(w);
     w->end = (w->costs->fold * folds + w->costs->store) * w->tile * w->size_c / LINE;
     fill_slab(w);
+    w->ask = fmin(w->slabs, (double)s[GT_SHAPE_AHEAD]) * w->costs->copy *
+             (double)s[GT_SHAPE_COPIES] * ceil(w->warps / PARTITIONS);
 }
 
 /* Clocks of a partition for one slab of each of `blocks` blocks. A warp needs `each` clocks
@@ -324,8 +327,8 @@ static void fill_terms(struct gt_prediction *out, const struct work *w) {
         w->shape[GT_SHAPE_STREAM] > 0 ? fmax(1, w->tiles / blocks) : 1;
     const double beginnings =
         fmax(1, tiles_each * (double)out->waves / fmin(busy, out->resident));
-    t[GT_TERM_ENDS] =
-        busy * tiles_each * w->end + beginnings * w->costs->begin_ns * w->clocks_per_ns;
+    t[GT_TERM_ENDS] = busy * tiles_each * w->end +
+                      beginnings * (w->costs->begin_ns * w->clocks_per_ns + w->ask);
     t[GT_TERM_PASSES] = parts + clusters;
     for (int i = 0; i < GT_TERM_COUNT; i++)
         t[i] /= w->clocks_per_ns;

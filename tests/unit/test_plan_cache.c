@@ -36,8 +36,9 @@ static void test_one_call_from_many_threads(void **state) {
         assert_int_equal(pthread_join(worker[i].thread, NULL), 0);
         assert_int_equal(worker[i].wrong, 0);
     }
-    /* Each was planned only once: a kernel for aligned pointers, and one for others. */
-    assert_int_equal(builds, 2 * SHAPES);
+    /* Each was planned only once: a kernel for all pointers, or one for aligned pointers
+     * and one for others. */
+    assert_in_range(builds, SHAPES, 2 * SHAPES);
     close_all(ctx);
 }
 
