@@ -75,7 +75,7 @@ DEVICE := $(call bins,device) $(call pick,$(HEADERS))
 TUNE   := $(call bins,tune) $(call pick,$(filter-out %/lib.sh,$(wildcard tests/tune/*.sh)))
 CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
 # `make check` leaves these to `make check-long`,
-LONG_ONLY := again agree bench evaluate faults passes ptx ptx_mutants ptx_trials \
+LONG_ONLY := again agree bench evaluate faults passes ptx ptx_mutants ptx_trials ptx_types \
              test_accept test_library_tuned test_nvrtc_compile workspace_limits
 # and of these it does a part.
 LONG_REST := kill slurm test_library test_mutants
@@ -273,7 +273,8 @@ check-nvrtc: $(NVRTC_TEST) $(GUARD)
 # Runs families that need CUDA, in software; built with optimisation.
 check-ptx: $(B)/gemmtune $(TOOLS) $(B)/tests/device/test_pack
 	@FAKE_NVRTC_REAL=$(CURDIR)/$(call nvrtc_of,nvrtc13) $(RUN) \
-	    tests/tune/ptx_trials.sh tests/tune/ptx_mutants.sh tests/tune/ptx.sh
+	    tests/tune/ptx_trials.sh tests/tune/ptx_mutants.sh tests/tune/ptx_types.sh \
+	    tests/tune/ptx.sh
 
 # Coverage-guided: make fuzz CC=clang SAN=fuzzer-no-link,address, then, for as long as you let it,
 # build-fuzzer-no-link,address/tests/fuzz/fuzz_NAME FOLDER tests/fuzz/corpus/NAME
