@@ -31,6 +31,10 @@ expect "types" 3 'no kernel for types f16@f16 yet' lookup f16@f16-nn-8x8x8
 expect "a misspelt epilogue" 3 'column 6 of the epilogue: "gleu" is neither a shorthand' \
     lookup f32-nn-8x8x8,epi=bias_gleu
 
+try bench --error --device 0 --quiet f16-nn-8x8x8
+[ "$code" -eq 3 ] && [ "$(grep -c 'errors are measured of f32 and f64' "$work/err")" -eq 1 ]
+verdict "bench --error: its sentence stands once" $?
+
 expect "run: an empty product" 3 '"f32-nn-0x8x8" is an empty product: nothing to time' \
     run --device 0 f32-nn-0x8x8
 expect "tune: an empty product" 3 '"f32-nn-8x8x0" is an empty product: nothing to tune' \

@@ -2,9 +2,9 @@
 /* bench.c - see bench.h. */
 #include "tuner/bench/bench.h"
 
+#include "tuner/bench/player.h"
 #include "tuner/lab/ratio.h"
 #include "tuner/lab/lab_internal.h"
-#include "tuner/lab/stopwatch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +20,9 @@ enum {
 };
 
 /* A side that takes part: ours, or a rival with its chosen variant. */
-struct player {
-    const struct gt_rival *who;
+struct contender {
+    struct gt_player player;
     int index; /* index in gt_rivals; -1 for ours */
-    void *self;
-    int variant;
-    struct gt_stopwatch *watch;
     struct gt_bench_side *side;
 };
 
@@ -118,11 +115,6 @@ gt_status gt_bench_create(struct gt_bench **out, const struct gt_device *d,
 
 /* ---- one player ---- */
 
-static gt_status play(void *self, const struct gt_call *x, struct gt_err *err) {
-    const struct player *p = self;
-    return p->who->enqueue(p->self, p->variant, x, err);
-}
-
 static void set_failure(struct gt_bench_side *side, gt_outcome outcome, const char *text) {
     side->timed = false;
     side->outcome = outcome;
@@ -138,9 +130,8 @@ static gt_outcome outcome_of(gt_status status) {
 
 /* Checks the present variant on `cases` of the two cases, exact and random data, from
  * `first` on. A failure is noted in the side. */
-static bool is_right(struct gt_bench *b, struct player *p, int first, int cases) {
-    const struct gt_product product = {
-        .enqueue = play, .self = p, .rounds_sum = p->who->rounds_sum};
+static bool is_right(struct gt_bench *b, struct contender *p, int first, int cases) {
+    const struct gt_product product = gt_player_product(&p->player);
     struct gt_err err = {""};
     char why[GT_VERDICT_MAX];
     bool right = false;
@@ -156,9 +147,9 @@ static bool is_right(struct gt_bench *b, struct player *p, int first, int cases)
 }
 
 /* The shortest of a few short samples. */
-static gt_status time_briefly(double *ns, struct gt_bench *b, struct player *p,
+static gt_status time_briefly(double *ns, struct gt_bench *b, struct contender *p,
                               struct gt_err *err) {
-    const struct gt_product product = {.enqueue = play, .self = p};
+    const struct gt_product product = gt_player_product(&p->player);
     struct gt_stopwatch *watch = NULL;
     double now = 0;
     *ns = 0;
@@ -173,39 +164,39 @@ static gt_status time_briefly(double *ns, struct gt_bench *b, struct player *p,
 }
 
 /* Chooses the fastest correct variant. False when none is correct. */
-static bool choose_variant(struct gt_bench *b, struct player *p, int variants) {
+static bool choose_variant(struct gt_bench *b, struct contender *p, int variants) {
     struct gt_err err = {""};
     double best_ns = 0, ns = 0;
     int best = -1;
-    for (p->variant = 0; p->variant < variants; p->variant++) {
+    for (p->player.variant = 0; p->player.variant < variants; p->player.variant++) {
         if (!is_right(b, p, 0, 2))
             continue;
         const gt_status status = variants > 1 ? time_briefly(&ns, b, p, &err) : GEMMTUNE_OK;
         if (status != GEMMTUNE_OK)
             set_failure(p->side, outcome_of(status), err.line);
         else if (best < 0 || ns < best_ns) {
-            best = p->variant;
+            best = p->player.variant;
             best_ns = ns;
         }
     }
-    p->variant = best;
+    p->player.variant = best;
     return best >= 0;
 }
 
 /* Prepares a variant that is correct and warm. False when the player cannot take part. */
-static bool get_ready(struct gt_bench *b, struct player *p,
+static bool get_ready(struct gt_bench *b, struct contender *p,
                       const gemmtune_problem *problem) {
-    const struct gt_product product = {.enqueue = play, .self = p};
+    const struct gt_product product = gt_player_product(&p->player);
     struct gt_err err = {""};
     int variants = 0;
     set_active(b, p->index);
     gt_status status = gt_bench_workspace_fit(&b->workspace, problem, &err);
     if (status == GEMMTUNE_OK)
-        status = p->who->prepare(&variants, p->self, problem, &err);
+        status = p->player.who->prepare(&variants, p->player.self, problem, &err);
     if (status == GEMMTUNE_OK && !choose_variant(b, p, variants))
         return false;
     if (status == GEMMTUNE_OK)
-        status = gt_stopwatch_create(&p->watch, b->lab, &product, sample_ns,
+        status = gt_stopwatch_create(&p->player.watch, b->lab, &product, sample_ns,
                                      b->options.budget_s * 1e9, &err);
     if (status != GEMMTUNE_OK) {
         set_failure(p->side, outcome_of(status), err.line);
@@ -213,7 +204,7 @@ static bool get_ready(struct gt_bench *b, struct player *p,
     }
     p->side->timed = true;
     p->side->outcome = GT_CORRECT;
-    p->who->describe(p->side->what, p->self, p->variant);
+    p->player.who->describe(p->side->what, p->player.self, p->player.variant);
     return true;
 }
 
@@ -229,13 +220,13 @@ static void rest(int ms) {
  * change after every sample share one clock, whichever of them lowers it. With longer turns
  * each side has its own clock, and only the second half of a turn counts. */
 static gt_status play_turn(double *ns, double *spent_s, const struct gt_bench *b,
-                           struct player *p, struct gt_err *err) {
+                           struct contender *p, struct gt_err *err) {
     double spent = 0, sum = 0, now = 0;
     int count = 0;
     gt_status status = GEMMTUNE_OK;
     do {
-        status = gt_stopwatch_sample(p->watch, &now, err);
-        spent += now * gt_stopwatch_launches(p->watch) * 1e-9;
+        status = gt_stopwatch_sample(p->player.watch, &now, err);
+        spent += now * gt_stopwatch_launches(p->player.watch) * 1e-9;
         if (spent > b->options.turn_s / 2) {
             sum += now;
             count++;
@@ -243,7 +234,7 @@ static gt_status play_turn(double *ns, double *spent_s, const struct gt_bench *b
     } while (status == GEMMTUNE_OK && now > 0 && spent < b->options.turn_s);
     *ns = count > 0 ? sum / count : now;
     *spent_s += spent;
-    rest(p->who->rest_ms);
+    rest(p->player.who->rest_ms);
     return status;
 }
 
@@ -251,7 +242,7 @@ static gt_status play_turn(double *ns, double *spent_s, const struct gt_bench *b
  * is false when the clock was throttled meanwhile. */
 static gt_status play_round(double ns[], double *spent_s, bool *clean,
                             struct gt_bench_line *line, struct gt_bench *b,
-                            struct player *p, int count, int round, struct gt_err *err) {
+                            struct contender *p, int count, int round, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     *clean = true;
     for (int i = 0; status == GEMMTUNE_OK && i < count; i++) {
@@ -270,14 +261,14 @@ static gt_status play_round(double ns[], double *spent_s, bool *clean,
     return status;
 }
 
-static void keep(struct player *p, double ns) {
+static void keep(struct contender *p, double ns) {
     struct gt_measurement *m = &p->side->time;
-    m->launches = gt_stopwatch_launches(p->watch);
+    m->launches = gt_stopwatch_launches(p->player.watch);
     m->sample_ns[m->samples++] = (float)ns;
 }
 
 static gt_status play_rounds(struct gt_bench_line *line, struct gt_bench *b,
-                             struct player *p, int count, struct gt_err *err) {
+                             struct contender *p, int count, struct gt_err *err) {
     double ns[GT_RIVALS + 1], spent_s = 0;
     const struct gt_bench_options *o = &b->options;
     gt_status status = GEMMTUNE_OK;
@@ -325,13 +316,13 @@ static void conclude(struct gt_bench_line *line) {
 
 /* Prepares the players: ours first, then the rivals that are available, serve the problem
  * and are correct. An error means that the device can no longer be used. */
-static gt_status gather(int *count, struct player *p, struct gt_bench_line *line,
+static gt_status gather(int *count, struct contender *p, struct gt_bench_line *line,
                         struct gt_bench *b, const gemmtune_problem *problem,
                         unsigned rivals, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     *count = 0;
-    *p = (struct player){
-        .who = &gt_rival_own, .index = -1, .self = b->own, .side = &line->own};
+    *p = (struct contender){
+        .player = {.who = &gt_rival_own, .self = b->own}, .index = -1, .side = &line->own};
     if (!get_ready(b, p, problem))
         return GEMMTUNE_OK;
     ++*count;
@@ -340,8 +331,8 @@ static gt_status gather(int *count, struct player *p, struct gt_bench_line *line
         if (!b->rival[i] || !(rivals & 1u << i) ||
             !r->serves(gt_lab_device(b->lab), problem))
             continue;
-        p[*count] = (struct player){
-            .who = r, .index = i, .self = b->rival[i], .side = &line->rival[i]};
+        p[*count] = (struct contender){
+            .player = {.who = r, .self = b->rival[i]}, .index = i, .side = &line->rival[i]};
         if (get_ready(b, &p[*count], problem))
             ++*count;
         else
@@ -352,14 +343,14 @@ static gt_status gather(int *count, struct player *p, struct gt_bench_line *line
 
 /* Checks again after timing. When a kernel was wrong, all cases are checked, ours first,
  * since that kernel may have written anywhere. */
-static void check_again(struct gt_bench *b, struct player *p, int count) {
+static void check_again(struct gt_bench *b, struct contender *p, int count) {
     for (int i = 0; i < count; i++)
         (void)is_right(b, &p[i], b->spoiled ? 0 : 1, b->spoiled ? 2 : 1);
 }
 
 gt_status gt_bench_measure(struct gt_bench_line *out, struct gt_bench *b,
                            const gemmtune_problem *p, unsigned rivals, struct gt_err *err) {
-    struct player player[GT_RIVALS + 1] = {{0}};
+    struct contender contender[GT_RIVALS + 1] = {{.index = 0}};
     struct gt_err lost = {""};
     int count = 0;
     memset(out, 0, sizeof *out);
@@ -370,13 +361,13 @@ gt_status gt_bench_measure(struct gt_bench_line *out, struct gt_bench *b,
         status = gt_lab_setup_inputs(b->lab, err);
     if (status != GEMMTUNE_OK)
         return status;
-    status = gather(&count, player, out, b, p, rivals, err);
+    status = gather(&count, contender, out, b, p, rivals, err);
     if (status == GEMMTUNE_OK && count > 0)
-        status = play_rounds(out, b, player, count, err);
+        status = play_rounds(out, b, contender, count, err);
     if (status == GEMMTUNE_OK)
-        check_again(b, player, count);
+        check_again(b, contender, count);
     for (int i = 0; i < count; i++)
-        gt_stopwatch_destroy(player[i].watch);
+        gt_stopwatch_destroy(contender[i].player.watch);
     conclude(out);
     /* A failed launch may have lost the context. */
     out->fatal = b->spoiled || gt_rig_head(b->lab->rig)->ops->finish(b->lab->rig, &lost);

@@ -2,8 +2,8 @@
 /* bench_errors.c - see bench_errors.h. */
 #include "tuner/bench/bench_errors.h"
 
+#include "tuner/bench/player.h"
 #include "tuner/lab/lab_internal.h"
-#include "tuner/lab/stopwatch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,11 +26,8 @@ const char *gt_error_data_name(int which) {
 }
 
 /* A way that takes part: a variant of one of three rivals. */
-struct player {
-    const struct gt_rival *who;
-    void *self;
-    int variant;
-    struct gt_stopwatch *watch;
+struct entrant {
+    struct gt_player player;
     struct gt_way *way;
 };
 
@@ -40,21 +37,12 @@ struct errors {
     struct gt_lab *lab;
     struct gt_bench_workspace workspace;
     void *side[SIDES]; /* NULL: not available */
-    int players;
-    struct player player[GT_WAYS_MAX];
+    int entrants;
+    struct entrant entrant[GT_WAYS_MAX];
 };
 
 static const struct gt_rival *rival_of(int side) {
     return side == CUBLAS ? &gt_rival_cublas_kinds : &gt_rival_own;
-}
-
-static gt_status play(void *self, const struct gt_call *x, struct gt_err *err) {
-    const struct player *p = self;
-    return p->who->enqueue(p->self, p->variant, x, err);
-}
-
-static struct gt_product product_of(struct player *p) {
-    return (struct gt_product){.enqueue = play, .self = p};
 }
 
 /* ---- making the ways ready ---- */
@@ -72,15 +60,14 @@ static gt_status check_types(const gemmtune_problem *p, struct gt_err *err) {
 }
 
 static void add_ways(struct errors *x, struct gt_errors *out, int side, int variants) {
-    for (int i = 0; i < variants && x->players < GT_WAYS_MAX; i++) {
-        struct player *p = &x->player[x->players++];
-        *p = (struct player){.who = rival_of(side),
-                             .self = x->side[side],
-                             .variant = i,
-                             .way = &out->way[out->ways++]};
-        snprintf(p->way->whose, sizeof p->way->whose, "%s%s", p->who->name,
+    for (int i = 0; i < variants && x->entrants < GT_WAYS_MAX; i++) {
+        struct entrant *p = &x->entrant[x->entrants++];
+        *p = (struct entrant){
+            .player = {.who = rival_of(side), .self = x->side[side], .variant = i},
+            .way = &out->way[out->ways++]};
+        snprintf(p->way->whose, sizeof p->way->whose, "%s%s", p->player.who->name,
                  side == OWN_STRICT ? ", strict" : "");
-        p->who->describe(p->way->name, p->self, i);
+        p->player.who->describe(p->way->name, p->player.self, i);
     }
 }
 
@@ -135,8 +122,8 @@ static gt_status open_errors(struct errors *x, struct gt_errors *out,
 }
 
 static void close_errors(struct errors *x) {
-    for (int i = 0; i < x->players; i++)
-        gt_stopwatch_destroy(x->player[i].watch);
+    for (int i = 0; i < x->entrants; i++)
+        gt_stopwatch_destroy(x->entrant[i].player.watch);
     for (int i = 0; i < SIDES; i++)
         if (x->side[i] != NULL)
             rival_of(i)->close(x->side[i]);
@@ -147,7 +134,7 @@ static void close_errors(struct errors *x) {
 /* ---- measuring ---- */
 
 /* A way that cannot compute the problem has the reason, and no numbers. */
-static gt_status settle(struct player *p, gt_status status, struct gt_err *why,
+static gt_status settle(struct entrant *p, gt_status status, struct gt_err *why,
                         struct gt_err *err) {
     if (status == GEMMTUNE_OK)
         return GEMMTUNE_OK;
@@ -164,9 +151,9 @@ static gt_status measure_data(struct errors *x, int which, uint64_t seed,
                                       .seed = seed + 100 + (uint64_t)which};
     struct gt_case *t = NULL;
     gt_status status = gt_case_create(&t, x->lab->checker, &spec, err);
-    for (int i = 0; status == GEMMTUNE_OK && i < x->players; i++) {
-        struct player *p = &x->player[i];
-        const struct gt_product product = product_of(p);
+    for (int i = 0; status == GEMMTUNE_OK && i < x->entrants; i++) {
+        struct entrant *p = &x->entrant[i];
+        const struct gt_product product = gt_player_product(&p->player);
         struct gt_err why = {""};
         if (p->way->why[0] == '\0')
             status = settle(
@@ -177,34 +164,35 @@ static gt_status measure_data(struct errors *x, int which, uint64_t seed,
     return status;
 }
 
-static gt_status start_watch(struct errors *x, struct player *p, double most_ns,
+static gt_status start_watch(struct errors *x, struct entrant *p, double most_ns,
                              struct gt_err *err) {
-    const struct gt_product product = product_of(p);
+    const struct gt_product product = gt_player_product(&p->player);
     struct gt_err why = {""};
     if (p->way->why[0] != '\0')
         return GEMMTUNE_OK;
     return settle(
-        p, gt_stopwatch_create(&p->watch, x->lab, &product, sample_ns, most_ns, &why), &why,
-        err);
+        p,
+        gt_stopwatch_create(&p->player.watch, x->lab, &product, sample_ns, most_ns, &why),
+        &why, err);
 }
 
 /* The ways take turns. */
 static gt_status measure_times(struct errors *x, double most_ns, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; status == GEMMTUNE_OK && i < x->players; i++)
-        status = start_watch(x, &x->player[i], most_ns, err);
+    for (int i = 0; status == GEMMTUNE_OK && i < x->entrants; i++)
+        status = start_watch(x, &x->entrant[i], most_ns, err);
     for (int round = 0; round < ROUNDS; round++)
-        for (int i = 0; status == GEMMTUNE_OK && i < x->players; i++) {
-            struct gt_measurement *m = &x->player[i].way->time;
+        for (int i = 0; status == GEMMTUNE_OK && i < x->entrants; i++) {
+            struct gt_measurement *m = &x->entrant[i].way->time;
             double ns = 0;
-            if (x->player[i].watch == NULL)
+            if (x->entrant[i].player.watch == NULL)
                 continue;
-            status = gt_stopwatch_sample(x->player[i].watch, &ns, err);
+            status = gt_stopwatch_sample(x->entrant[i].player.watch, &ns, err);
             m->sample_ns[m->samples++] = (float)ns;
         }
-    for (int i = 0; i < x->players; i++)
-        if (x->player[i].way->time.samples > 0)
-            gt_measurement_summarize(&x->player[i].way->time);
+    for (int i = 0; i < x->entrants; i++)
+        if (x->entrant[i].way->time.samples > 0)
+            gt_measurement_summarize(&x->entrant[i].way->time);
     return status;
 }
 

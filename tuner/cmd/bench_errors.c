@@ -78,7 +78,7 @@ int gt_bench_errors(const struct gt_device *d, const struct gt_bench_options *o,
                     bool quiet) {
     struct gt_progress progress;
     struct gt_table *t = NULL;
-    gt_status last = GEMMTUNE_OK;
+    int code = GT_EXIT_OK;
     struct gt_err err = {""};
     size_t done = 0;
     if (gt_table_create(&t, &gt_bench_way_form, &err) != GEMMTUNE_OK)
@@ -93,8 +93,8 @@ int gt_bench_errors(const struct gt_device *d, const struct gt_bench_options *o,
         if (status == GEMMTUNE_OK)
             add_ways(t, item, &e);
         else if (!is_stopped()) {
-            fprintf(stderr, "gemmtune: %s: %s\n", item->name, err.line);
-            last = status;
+            (void)gt_fail_within(&err, status, "%s", item->name);
+            code = gt_common_fail(status, &err);
         }
         done += status == GEMMTUNE_OK;
     }
@@ -104,5 +104,5 @@ int gt_bench_errors(const struct gt_device *d, const struct gt_bench_options *o,
     if (is_stopped() && done < sweep->count)
         return gt_die(GT_EXIT_FAILURE, "stopped after %zu of %zu problems", done,
                       sweep->count);
-    return last != GEMMTUNE_OK ? gt_common_fail(last, &err) : GT_EXIT_OK;
+    return code;
 }
