@@ -17,11 +17,12 @@
 #define FAST     GEMMTUNE_MATH_FAST
 #define SPLIT    GEMMTUNE_MATH_SPLIT
 #define RESIDUES GEMMTUNE_MATH_RESIDUES
+#define PROMOTED GEMMTUNE_MATH_PROMOTED
 
-/* 8-bit floats: sums in F32 or, FAST, with fewer bits. */
+/* 8-bit floats: sums in F32 or with fewer bits, all of them or only those over 128 of k. */
 #define SUMS_(word, A, B, C)                                                               \
-    {word, A, B, C, F32, STRICT}, {                                                        \
-        word "@fast", A, B, C, F32, FAST                                                   \
+    {word, A, B, C, F32, STRICT}, {word "@fast", A, B, C, F32, FAST}, {                    \
+        word "@promoted", A, B, C, F32, PROMOTED                                           \
     }
 /* `bf16` is the part of the word that says that C is BF16; "" where that is the default. */
 #define FLOATS_8(inputs, bf16, A, B)                                                       \
@@ -194,7 +195,12 @@ gemmtune_dtype gt_type_accumulator(gemmtune_dtype a, gemmtune_dtype b) {
 
 double gt_sum_unit(const gemmtune_problem *p) {
     static const double fast = 0x1p-14;
-    return p->math == FAST ? fast : gt_type_unit(p->type_acc);
+    return p->math == FAST || p->math == PROMOTED ? fast : gt_type_unit(p->type_acc);
+}
+
+int64_t gt_sum_depth(const gemmtune_problem *p) {
+    enum { PROMOTION = 128 };
+    return p->math == PROMOTED && p->k > PROMOTION ? PROMOTION : p->k;
 }
 
 double gt_input_unit(const gemmtune_problem *p) {
@@ -210,8 +216,9 @@ gemmtune_math gt_type_math(gemmtune_math math, gemmtune_dtype a, gemmtune_dtype 
         return SPLIT;
     if (math == RESIDUES && a == F64 && b == F64 && acc == F64)
         return RESIDUES;
-    if (math == FAST && is_8_bit_float(a) && is_8_bit_float(b) && acc == F32)
-        return FAST;
+    if ((math == FAST || math == PROMOTED) && is_8_bit_float(a) && is_8_bit_float(b) &&
+        acc == F32)
+        return math;
     return STRICT;
 }
 

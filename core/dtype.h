@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 /* The number of mixes, for arrays with an entry for each: see gt_dtype_index. */
-enum { GT_DTYPES = 35 };
+enum { GT_DTYPES = 47 };
 
 /* A mix: the stored types of A, B and C, the type of the sum, and the arithmetic. */
 struct gt_dtype {
@@ -61,8 +61,9 @@ bool gt_type_by_name(gemmtune_dtype *out, const char *name, size_t len);
 gemmtune_dtype gt_type_accumulator(gemmtune_dtype a, gemmtune_dtype b);
 /* The arithmetic that `math` allows for these types. TF32 lets F32 inputs be rounded. SPLIT
  * lets them be two parts of TF32 each (docs/split.md). FAST lets sums of 8-bit floats have
- * fewer bits than F32. RESIDUES lets F64 inputs be rounded to integers that are multiplied
- * by their residues (docs/residues.md). For all other types each becomes STRICT. */
+ * fewer bits than F32, PROMOTED only sums over 128 of k. RESIDUES lets F64 inputs be
+ * rounded to integers that are multiplied by their residues (docs/residues.md). For all
+ * other types each becomes STRICT. */
 gemmtune_math gt_type_math(gemmtune_math math, gemmtune_dtype a, gemmtune_dtype b,
                            gemmtune_dtype acc);
 /* Whether `math` is an arithmetic of gemmtune's own: vendors' libraries are then asked for
@@ -70,10 +71,15 @@ gemmtune_math gt_type_math(gemmtune_math math, gemmtune_dtype a, gemmtune_dtype 
 bool gt_math_is_own(gemmtune_math math);
 
 /* The unit roundoff of the partial sums of a canonical problem: the accumulator's, but
- * 2^-14 with FAST. The tensor cores of sm_89 and sm_90 keep 14 bits of a sum of 8-bit
- * floats (DeepSeek-AI, "DeepSeek-V3 Technical Report", 2024, section 3.3.2: "around 14
- * bits"; Zhang et al., "SageAttention2", 2024: 1 sign, 8 exponent, 13 fraction bits). */
+ * 2^-14 with FAST and PROMOTED. The tensor cores of sm_89 and sm_90 keep 14 bits of a sum
+ * of 8-bit floats (DeepSeek-AI, "DeepSeek-V3 Technical Report", 2024, section 3.3.2:
+ * "around 14 bits"; Zhang et al., "SageAttention2", 2024: 1 sign, 8 exponent, 13 fraction
+ * bits). */
 double gt_sum_unit(const gemmtune_problem *p);
+/* How many products such a partial sum has: k, but at most 128 with PROMOTED. There the
+ * partial sums are added up in the accumulator's type. (The interval of CUTLASS and of
+ * DeepSeek-V3, in the same section.) */
+int64_t gt_sum_depth(const gemmtune_problem *p);
 /* The most by which an element of A or B may be rounded, relative to it: 2^-10 with TF32,
  * which drops all bits but 10 of the fraction; else 0. */
 double gt_input_unit(const gemmtune_problem *p);
@@ -85,12 +91,12 @@ bool gt_type_is_float(gemmtune_dtype type);
 double gt_type_unit(gemmtune_dtype type);
 
 /* The word of a problem's types:
- *     <input>[+<input of B>][=<type of C>][@<accumulator>|@fast|@split|@residues]
+ *     <input>[+<input of B>][=<type of C>][@<accumulator>|@fast|@promoted|@split|@residues]
  *     input: f32 f64 f16 bf16 e4m3 e5m2 i8 i32, or tf32 for f32 with GEMMTUNE_MATH_TF32
  * Defaults: B has the type of A; C has the type that the table of inputs gives; the
  * accumulator is gt_type_accumulator's. A word with "+" must have "=". Examples: "f32",
- * "bf16=f32", "e4m3+e5m2=bf16", "f16@f16", "e4m3@fast", "f32@split",
- * "f64@residues". */
+ * "bf16=f32", "e4m3+e5m2=bf16", "f16@f16", "e4m3@fast", "e4m3@promoted",
+ * "f32@split", "f64@residues". */
 enum { GT_TYPES_WORD_MAX = 32 };
 /* Sets the four types and math of *p from the first `len` bytes of a word. EPARSE quotes
  * the part that is wrong; *p is then unspecified. */

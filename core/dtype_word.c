@@ -51,6 +51,7 @@ static const struct {
     const char *name;
     gemmtune_math math;
 } maths[] = {{"fast", GEMMTUNE_MATH_FAST},
+             {"promoted", GEMMTUNE_MATH_PROMOTED},
              {"split", GEMMTUNE_MATH_SPLIT},
              {"residues", GEMMTUNE_MATH_RESIDUES}};
 
@@ -96,7 +97,7 @@ gt_status gt_types_from_word(gemmtune_problem *p, const char *word, size_t len,
         if (i == TYPE_PARTS)
             return gt_fail(err, GEMMTUNE_EPARSE,
                            "\"%.*s\" is not <type>[+<type of B>][=<type of C>]"
-                           "[@<accumulator>|@fast|@split|@residues]",
+                           "[@<accumulator>|@fast|@promoted|@split|@residues]",
                            (int)len, word);
         piece = gt_piece_take(&r, type_marks);
         status = type_parts[i].read(p, piece, err);

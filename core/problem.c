@@ -32,7 +32,7 @@ static gt_status check_words(const gemmtune_problem *p, struct gt_err *err) {
         {"type_b", (unsigned)p->type_b, GEMMTUNE_I32},
         {"type_c", (unsigned)p->type_c, GEMMTUNE_I32},
         {"type_acc", (unsigned)p->type_acc, GEMMTUNE_I32},
-        {"math", (unsigned)p->math, GEMMTUNE_MATH_RESIDUES},
+        {"math", (unsigned)p->math, GEMMTUNE_MATH_PROMOTED},
         {"batch_kind", (unsigned)p->batch_kind, GEMMTUNE_MASKED_ROWS},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

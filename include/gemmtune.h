@@ -105,14 +105,15 @@ typedef enum gemmtune_trans { GEMMTUNE_NOTRANS, GEMMTUNE_TRANS } gemmtune_trans;
 typedef enum gemmtune_layout { GEMMTUNE_COL_MAJOR, GEMMTUNE_ROW_MAJOR } gemmtune_layout;
 
 /* How exact the products and their sum are. TF32 and SPLIT matter for F32 inputs only
- * (SPLIT for sums in F32), FAST for 8-bit floats that are accumulated in F32, RESIDUES for
- * F64 inputs that are accumulated in F64. For other types they mean STRICT. */
+ * (SPLIT for sums in F32), FAST and PROMOTED for 8-bit floats that are accumulated in F32,
+ * RESIDUES for F64 inputs that are accumulated in F64. For other types they mean STRICT. */
 typedef enum gemmtune_math {
-    GEMMTUNE_MATH_STRICT,  /* inputs as stored, the sum in type_acc */
-    GEMMTUNE_MATH_TF32,    /* F32 inputs may be rounded to 10 bits after the point */
-    GEMMTUNE_MATH_FAST,    /* partial sums may be kept in fewer bits than F32 has */
-    GEMMTUNE_MATH_SPLIT,   /* each F32 input may be two TF32 parts, each product three */
-    GEMMTUNE_MATH_RESIDUES /* F64 by exact products of bytes, with the bound of F64 */
+    GEMMTUNE_MATH_STRICT,   /* inputs as stored, the sum in type_acc */
+    GEMMTUNE_MATH_TF32,     /* F32 inputs may be rounded to 10 bits after the point */
+    GEMMTUNE_MATH_FAST,     /* partial sums may be kept in fewer bits than F32 has */
+    GEMMTUNE_MATH_SPLIT,    /* each F32 input may be two TF32 parts, each product three */
+    GEMMTUNE_MATH_RESIDUES, /* F64 by exact products of bytes, with the bound of F64 */
+    GEMMTUNE_MATH_PROMOTED  /* as FAST, but sums over 128 of k are added up in F32 */
 } gemmtune_math;
 
 /* Which products one call computes. `batch` and the strides below say how many there are

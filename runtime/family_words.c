@@ -54,6 +54,8 @@ uint64_t gt_dtype_word_bits(const char *word) {
         return floats_8_bits(GEMMTUNE_MATH_STRICT);
     if (strcmp(word, "fp8@fast") == 0)
         return floats_8_bits(GEMMTUNE_MATH_FAST);
+    if (strcmp(word, "fp8@promoted") == 0)
+        return floats_8_bits(GEMMTUNE_MATH_PROMOTED);
     return gt_dtype_bit(gt_dtype_by_name(word, strlen(word)));
 }
 

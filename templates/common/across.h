@@ -73,17 +73,19 @@ GT_INLINE void gt_across_load(int size, int span, int deep, unsigned *f, int at,
  *
  * which starts sums += X Y for the fragment f. n and the types x and y are macros or words.
  * The registers f keep their values until the product has been waited for.
+ * GT_ACROSS_WGMMA_FRESH(...) defines the same for sums = X Y.
  */
-#define GT_ACROSS_WGMMA_(name, n, x, y)                                                    \
+#define GT_ACROSS_WGMMA_(name, n, x, y, adds)                                              \
     GT_INLINE void name(gt_acc *sums, const unsigned *f, unsigned long long desc_y) {      \
         unsigned long long unused = 0; /* so that sums have the numbers that they have */  \
         asm volatile("wgmma.mma_async.sync.aligned.m64n" #n GT_WGMMA_KIND_##x(y)           \
-                     " {" GT_SUM_NAMES_##n "}, " GT_ACROSS_##n ", %0, 1"                   \
+                     " {" GT_SUM_NAMES_##n "}, " GT_ACROSS_##n ", %0, " #adds              \
                      GT_WGMMA_ENDS_##x(0, 0) ";"                                           \
                      : "+l"(desc_y), "+l"(unused), GT_SUMS_##n                             \
                      : "r"(f[0]), "r"(f[1]), "r"(f[2]), "r"(f[3]));                        \
     }
-#define GT_ACROSS_WGMMA(name, n, x, y) GT_ACROSS_WGMMA_(name, n, x, y)
+#define GT_ACROSS_WGMMA(name, n, x, y)       GT_ACROSS_WGMMA_(name, n, x, y, 1)
+#define GT_ACROSS_WGMMA_FRESH(name, n, x, y) GT_ACROSS_WGMMA_(name, n, x, y, 0)
 
 /* The fragment's operands follow the sums. */
 #define GT_ACROSS_8 "{%6, %7, %8, %9}"

@@ -70,6 +70,7 @@ GT_INLINE void gt_wgmma_hold(int count, gt_acc *sums) {
  *
  * which starts sums += X Y. n, the types x and y, and across_x
  * and across_y (1: contiguous along the width) are macros or words.
+ * GT_WGMMA_FRESH(...) defines the same for sums = X Y.
  */
 #define GT_WGMMA_KIND_f16(y) "k16.f32.f16." #y
 #define GT_WGMMA_KIND_bf16(y) "k16.f32.bf16." #y
@@ -88,16 +89,18 @@ GT_INLINE void gt_wgmma_hold(int count, gt_acc *sums) {
 
 /* The descriptors come first among the operands, so that their numbers do not depend on n.
  * No instruction writes them. */
-#define GT_WGMMA_(name, n, x, y, across_x, across_y)                                       \
+#define GT_WGMMA_(name, n, x, y, across_x, across_y, adds)                                 \
     GT_INLINE void name(gt_acc *sums, unsigned long long desc_x,                           \
                         unsigned long long desc_y) {                                       \
         asm volatile("wgmma.mma_async.sync.aligned.m64n" #n GT_WGMMA_KIND_##x(y)           \
-                     " {" GT_SUM_NAMES_##n "}, %0, %1, 1" GT_WGMMA_ENDS_##x(across_x,      \
-                                                                            across_y) ";"  \
+                     " {" GT_SUM_NAMES_##n "}, %0, %1, " #adds                             \
+                     GT_WGMMA_ENDS_##x(across_x, across_y) ";"                             \
                      : "+l"(desc_x), "+l"(desc_y), GT_SUMS_##n);                           \
     }
 #define GT_WGMMA(name, n, x, y, across_x, across_y) \
-    GT_WGMMA_(name, n, x, y, across_x, across_y)
+    GT_WGMMA_(name, n, x, y, across_x, across_y, 1)
+#define GT_WGMMA_FRESH(name, n, x, y, across_x, across_y) \
+    GT_WGMMA_(name, n, x, y, across_x, across_y, 0)
 
 #define GT_SUM_NAMES_8 "%2,%3,%4,%5"
 #define GT_SUM_NAMES_16 GT_SUM_NAMES_8 ",%6,%7,%8,%9"

@@ -23,6 +23,10 @@
  * it multiplies a slab (across.h). Past the edges a box has zeros, so ragged tiles and the
  * end of k need no code.
  *
+ * The tensor cores keep 14 bits of a sum of 8-bit floats. With PROMOTE (@promoted) such a
+ * sum is that of a slab, 128 of k. It is added to the others in f32, while products of
+ * another warpgroup run.
+ *
  * Work is counted in items: a tile of a cluster, or a part of its k. A cluster of two
  * blocks has two tiles, one below the other (CM 2) or side by side (CN 2). They share a
  * slab of Y (of X): each block copies half of it to both.
@@ -62,7 +66,7 @@
 
 enum {
     BM = GT_BM, BN = GT_BN, BK = GT_BK, SIZE = GT_SIZEOF_A, STAGES = GT_STAGES,
-    SPLIT = GT_SPLIT, SWAP = GT_SWAP, RS = GT_RS,
+    SPLIT = GT_SPLIT, SWAP = GT_SWAP, RS = GT_RS, PROMOTE = GT_PROMOTE,
     PARTIAL = SPLIT > 1 && !GT_REDUCE, /* stored sums are parts, not C yet */
     ADDERS = GT_REDUCE ? SPLIT : 1,    /* blocks that add up together */
     ALONG_X = GT_ALONG_X, ALONG_Y = GT_ALONG_Y, /* whether the operand lies along k */
@@ -93,6 +97,14 @@ enum {
 GT_ACROSS_WGMMA(multiply_add, GT_WN, GT_TYPE_X, GT_TYPE_Y)
 #else
 GT_WGMMA(multiply_add, GT_WN, GT_TYPE_X, GT_TYPE_Y, GT_ACROSS_X, GT_ACROSS_Y)
+#endif
+/* A slab's first product. */
+#if !GT_PROMOTE
+#define multiply_first multiply_add
+#elif GT_RS
+GT_ACROSS_WGMMA_FRESH(multiply_first, GT_WN, GT_TYPE_X, GT_TYPE_Y)
+#else
+GT_WGMMA_FRESH(multiply_first, GT_WN, GT_TYPE_X, GT_TYPE_Y, GT_ACROSS_X, GT_ACROSS_Y)
 #endif
 
 /* Tensor maps have the matrices of all products, one below the other. These are the rows
@@ -228,19 +240,24 @@ GT_INLINE void load_rows(struct rows *to, int x, int lane) {
         gt_across_load(SIZE, SPAN_X, BK, to->f[i], x, i % FRAGS, i / FRAGS, lane);
 }
 
-/* Starts sums += these rows of X by the warpgroup's columns of Y, at y. */
+/* Starts sums += these rows of X by the warpgroup's columns of Y, at y. With PROMOTE sums
+ * begin anew. */
 GT_INLINE void multiply(gt_acc *sums, const struct rows *x, int y) {
     const unsigned long long of_y = gt_wgmma_along_k(y);
     gt_wgmma_hold(FRAGS * SUMS, sums);
     gt_wgmma_fence();
     GT_UNROLL
-    for (int i = 0; i < STEPS * FRAGS; i++)
+    for (int i = 0; i < FRAGS; i++)
+        multiply_first(sums + i * SUMS, x->f[i], of_y);
+    GT_UNROLL
+    for (int i = FRAGS; i < STEPS * FRAGS; i++)
         multiply_add(sums + i % FRAGS * SUMS, x->f[i], of_y + i / FRAGS * 2);
     gt_wgmma_commit();
     gt_wgmma_hold(FRAGS * SUMS, sums);
 }
 #else
-/* Starts sums += the warpgroup's rows of X, at x, by its columns of Y, at y. */
+/* Starts sums += the warpgroup's rows of X, at x, by its columns of Y, at y. With PROMOTE
+ * sums begin anew. */
 GT_INLINE void multiply(gt_acc *sums, int x, int y) {
     enum {
         STEP_X = ALONG_X ? 2 : SPAN_X, STEP_Y = ALONG_Y ? 2 : SPAN_Y, /* 16 bytes each */
@@ -253,7 +270,10 @@ GT_INLINE void multiply(gt_acc *sums, int x, int y) {
     gt_wgmma_hold(FRAGS * SUMS, sums);
     gt_wgmma_fence();
     GT_UNROLL
-    for (int k = 0; k < STEPS; k++)
+    for (int f = 0; f < FRAGS; f++)
+        multiply_first(sums + f * SUMS, of_x + f * NEXT, of_y);
+    GT_UNROLL
+    for (int k = 1; k < STEPS; k++)
         GT_UNROLL
         for (int f = 0; f < FRAGS; f++)
             multiply_add(sums + f * SUMS, of_x + f * NEXT + k * STEP_X, of_y + k * STEP_Y);
@@ -261,6 +281,23 @@ GT_INLINE void multiply(gt_acc *sums, int x, int y) {
     gt_wgmma_hold(FRAGS * SUMS, sums);
 }
 #endif
+
+/* Waits until the products of the slab before have ended. With PROMOTE they have. */
+GT_INLINE void await_before(void) {
+    if (!PROMOTE)
+        GT_WGMMA_WAIT(1);
+}
+
+/* With PROMOTE: waits for the products of a slab and adds them to the item's sums. */
+GT_INLINE void promote(gt_acc *sums, gt_acc *of_slab) {
+    if (!PROMOTE)
+        return;
+    GT_WGMMA_WAIT(0);
+    gt_wgmma_hold(FRAGS * SUMS, of_slab);
+    GT_UNROLL
+    for (int e = 0; e < FRAGS * SUMS; e++)
+        sums[e] += of_slab[e];
+}
 
 /* A warp tells the producers of all blocks that copy to it that the stage was read. */
 GT_INLINE void release(const struct ring *r, int stage, int lane) {
@@ -288,15 +325,15 @@ GT_INLINE void await_slab(const struct ring *r, struct gt_turn turn) {
 }
 
 #if GT_RS
-/* Starts the products of the slab of this turn, whose rows of X are loaded already. Then
- * it loads the next slab's, when there are more. The products before are waited for: they
- * read the registers that this writes. */
-GT_INLINE void advance(gt_acc *sums, const struct rows *now, struct rows *next,
-                       const struct ring *r, struct gt_turn turn, int is_first, int more,
-                       int x, int y, int lane) {
+/* Starts the products of the slab of this turn, whose rows of X are loaded already. Then it
+ * loads the next slab's, when there are more. The products before are waited for: they read
+ * the registers that this writes. */
+GT_INLINE void advance(gt_acc *sums, gt_acc *of_slab, const struct rows *now,
+                       struct rows *next, const struct ring *r, struct gt_turn turn,
+                       int is_first, int more, int x, int y, int lane) {
     const int before = (turn.stage == 0 ? STAGES : turn.stage) - 1;
-    multiply(sums, now, r->stages + turn.stage * SLAB + SLAB_X + y);
-    GT_WGMMA_WAIT(1);
+    multiply(PROMOTE ? of_slab : sums, now, r->stages + turn.stage * SLAB + SLAB_X + y);
+    await_before();
     if (!is_first)
         release(r, before, lane);
     if (more) {
@@ -304,11 +341,12 @@ GT_INLINE void advance(gt_acc *sums, const struct rows *now, struct rows *next,
         await_slab(r, after);
         load_rows(next, r->stages + after.stage * SLAB + x, lane);
     }
+    promote(sums, of_slab);
 }
 
 /* Multiplies all slabs of an item, two in a round. Returns the last one's stage. */
-GT_INLINE int multiply_all(gt_acc *sums, const struct ring *r, struct gt_turn turn,
-                           int slabs, int x, int y, int lane) {
+GT_INLINE int multiply_all(gt_acc *sums, gt_acc *of_slab, const struct ring *r,
+                           struct gt_turn turn, int slabs, int x, int y, int lane) {
     struct rows even, odd;
     int last = turn.stage;
     if (slabs > 0) {
@@ -317,11 +355,11 @@ GT_INLINE int multiply_all(gt_acc *sums, const struct ring *r, struct gt_turn tu
     }
     GT_UNROLL_BY(1)
     for (int s = 0; s < slabs; s += 2) {
-        advance(sums, &even, &odd, r, turn, s == 0, s + 1 < slabs, x, y, lane);
+        advance(sums, of_slab, &even, &odd, r, turn, s == 0, s + 1 < slabs, x, y, lane);
         last = turn.stage;
         turn = gt_turn_next(STAGES, turn);
         if (s + 1 < slabs) {
-            advance(sums, &odd, &even, r, turn, 0, s + 2 < slabs, x, y, lane);
+            advance(sums, of_slab, &odd, &even, r, turn, 0, s + 2 < slabs, x, y, lane);
             last = turn.stage;
             turn = gt_turn_next(STAGES, turn);
         }
@@ -331,17 +369,18 @@ GT_INLINE int multiply_all(gt_acc *sums, const struct ring *r, struct gt_turn tu
 #else
 /* Multiplies all slabs of an item. A batch of products runs while the next one is started.
  * Returns the last slab's stage. */
-GT_INLINE int multiply_all(gt_acc *sums, const struct ring *r, struct gt_turn turn,
-                           int slabs, int x, int y, int lane) {
+GT_INLINE int multiply_all(gt_acc *sums, gt_acc *of_slab, const struct ring *r,
+                           struct gt_turn turn, int slabs, int x, int y, int lane) {
     int before = 0; /* the stage of the running batch */
     GT_UNROLL_BY(1)
     for (int s = 0; s < slabs; s++) {
         const int stage = r->stages + turn.stage * SLAB;
         await_slab(r, turn);
-        multiply(sums, stage + x, stage + SLAB_X + y);
-        GT_WGMMA_WAIT(1);
+        multiply(PROMOTE ? of_slab : sums, stage + x, stage + SLAB_X + y);
+        await_before();
         if (s > 0)
             release(r, before, lane);
+        promote(sums, of_slab);
         before = turn.stage;
         turn = gt_turn_next(STAGES, turn);
     }
@@ -354,11 +393,12 @@ GT_INLINE int multiply_all(gt_acc *sums, const struct ring *r, struct gt_turn tu
  * Returns the last slab's stage, whose products still run. */
 GT_INLINE int consume(gt_acc *sums, const struct ring *r, struct gt_turn turn, int slabs,
                       int x, int y, int turns, int lane) {
+    gt_acc of_slab[PROMOTE ? FRAGS * SUMS : 1] = {0};
     await_item_before(r, turns);
     GT_UNROLL
     for (int e = 0; e < FRAGS * SUMS; e++)
         sums[e] = 0;
-    const int last = multiply_all(sums, r, turn, slabs, x, y, lane);
+    const int last = multiply_all(sums, of_slab, r, turn, slabs, x, y, lane);
     if (TEAMS > 1 && lane == 0)
         gt_barrier_arrive(r->order + turns % TEAMS * 8);
     return last;

@@ -76,6 +76,7 @@ static void check_view(struct gt_rig *rig) {
         if (types->acc == GEMMTUNE_F64 && !gt_rig_head(rig)->device->has_f64)
             continue;
         check_view_of(rig, types, GT_DATA_UNIFORM);
+        check_view_of(rig, types, GT_DATA_HIGH);
         for (int mode = GT_DATA_POSITIVE; plain && mode <= GT_DATA_WIDE; mode++)
             check_view_of(rig, types, (enum gt_data_mode)mode);
     }

@@ -109,3 +109,29 @@ double widen(enum type type, uint32_t bits) {
         return sign * ldexp(fraction, f->lowest - stored);
     return sign * ldexp(fraction + (1u << stored), exponent - 1 + f->lowest - stored);
 }
+
+/* x without its bits below `unit`. */
+static double cut_below(double x, double unit) {
+    return unit * (double)(int64_t)(x / unit);
+}
+
+/* The place of the last of the 14 highest bits of x; x is not 0. */
+static double last_of_14(double x) {
+    int exponent;
+    (void)frexp(x, &exponent);
+    return ldexp(1, exponent - 14);
+}
+
+double sum_in_14_bits(const double *x, int count) {
+    double largest = 0, sum = 0, plain = 0;
+    for (int i = 0; i < count; i++) {
+        largest = fmax(largest, fabs(x[i]));
+        plain += x[i];
+    }
+    if (!isfinite(plain) || largest == 0)
+        return plain;
+    const double unit = last_of_14(largest);
+    for (int i = 0; i < count; i++)
+        sum += cut_below(x[i], unit);
+    return sum == 0 ? 0 : cut_below(sum, last_of_14(sum));
+}

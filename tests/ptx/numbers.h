@@ -15,6 +15,10 @@ double widen(enum type type, uint32_t bits);
 /* Rounds to an integer as the flags say; to the nearest, and to even, without any. */
 double to_integer(double x, unsigned flags);
 
+/* The sum of the numbers as tensor cores add up products of 8-bit floats: each is cut off,
+ * towards zero, below the 14 highest bits of the largest; the sum as well. */
+double sum_in_14_bits(const double *x, int count);
+
 /* Subnormal numbers of f32 become zeros, as .ftz has it. */
 static inline double flushed(double x) {
     return fabs(x) < 0x1p-126 ? copysign(0, x) : x;

@@ -152,6 +152,10 @@ static bool is_integer(const struct ins *ins) {
     return ins->type[0] == T_S32;
 }
 
+static bool is_8_bit_float(enum type type) {
+    return type == T_E4M3 || type == T_E5M2;
+}
+
 static unsigned row_of(unsigned l, unsigned i) {
     return l / WARP_SIZE * 16 + l % WARP_SIZE / 4 + 8 * (i / 2 % 2);
 }
@@ -197,6 +201,26 @@ static void store_sums(const struct work *w, const struct warpgroup *g,
         }
 }
 
+static void add_up(struct work *w, const struct ins *ins, double sign) {
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < ins->k; k++) {
+            const double a = sign * w->a[k][i];
+            for (int j = 0; j < ins->n; j++)
+                w->sum[i][j] += a * w->b[k][j];
+        }
+}
+
+static void add_up_short(struct work *w, const struct ins *ins, double sign) {
+    double terms[K_MAX + 1];
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < ins->n; j++) {
+            for (int k = 0; k < ins->k; k++)
+                terms[k] = sign * w->a[k][i] * w->b[k][j];
+            terms[ins->k] = w->sum[i][j];
+            w->sum[i][j] = sum_in_14_bits(terms, ins->k + 1);
+        }
+}
+
 /* Executes a product, for all threads of its warpgroup. */
 static void execute(struct warpgroup *g, struct product *p) {
     struct thread *t = g->thread;
@@ -212,12 +236,10 @@ static void execute(struct warpgroup *g, struct product *p) {
     load_operand(w->b, t, &db, (enum type)ins->type[2]);
     load_sums(w, g, p);
     const double sign = immediate(t, ins, 0, 1) * immediate(t, ins, 1, 1);
-    for (int i = 0; i < M; i++)
-        for (int k = 0; k < ins->k; k++) {
-            const double a = sign * w->a[k][i];
-            for (int j = 0; j < ins->n; j++)
-                w->sum[i][j] += a * w->b[k][j];
-        }
+    if (is_8_bit_float((enum type)ins->type[1]))
+        add_up_short(w, ins, sign);
+    else
+        add_up(w, ins, sign);
     store_sums(w, g, ins);
     free(w);
     p->executed = true;

@@ -37,6 +37,8 @@ mutant dmma 'GT_COPY_WAIT(STAGES - 2)' 'GT_COPY_WAIT(STAGES - 1)' f64-nn-33x66x1
     "a copy to it is under way"
 mutant wgmma 'GT_WGMMA_WAIT(1);' 'GT_WGMMA_WAIT(2);' i8-nn-40x80x400 \
     "BM=64 BN=32 WGM=1 STAGES=4 GROUP=1 REPACK=0 SWAP=1 RS=1" "a wgmma in flight"
+mutant wgmma 'PROMOTE = GT_PROMOTE' 'PROMOTE = 0/;s/^#if !GT_PROMOTE/#if 1' \
+    e4m3@promoted-nt-40x32x1152 "BM=64 BN=32 WGM=1 STAGES=4 GROUP=1 REPACK=0" "elements wrong"
 mutant mma '    GT_PRODUCT();' '    GT_PRODUCT(); b = all_b[0];' \
     bf16-nn-20x24x40,batch=3,pointers,align=16 "" "elements wrong"
 mutant mma '    GT_PRODUCT();' '    GT_PRODUCT(); m -= m < GT_SLOT_ROWS;' \

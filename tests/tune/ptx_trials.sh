@@ -34,6 +34,9 @@ trial wgmma bf16-nt-70x153x72,ldc=155 "BM=64 BN=256 WGM=1 STAGES=2 REPACK=0"
 # Rows of A and B that begin anywhere, copied ahead as they lie.
 trial mma bf16-nn-70x45x81,lda=83 "VA=16 VB=16 REPACK=3"
 trial wgmma i8-nn-45x81x147 "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=3 SWAP=1 RS=1"
+trial wgmma e4m3@promoted-nt-40x32x1152 "BM=64 BN=32 WGM=1 STAGES=4 GROUP=1 REPACK=0 STORE=1"
+trial wgmma e5m2=f32@promoted-nn-40x80x304 \
+    "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=0 SWAP=1 RS=1"
 trial wgmma i8-nn-5x33x200 "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=2 REDUCE=1"
 # X from registers: both orders of a thread's rows, a fragment and more, one slab and more;
 # boxes of C that turn two rows of X to a row.

@@ -92,21 +92,23 @@ static void test_names_are_canonical(void **state) {
     }
 }
 
-/* A and B are both 8-bit floats: 4 inputs, 3 outputs, 2 kinds of sums. */
+/* A and B are both 8-bit floats: 4 inputs, 3 outputs, 3 kinds of sums. */
 static void test_floats_of_8_bits(void **state) {
     static const gemmtune_dtype outputs[] = {GEMMTUNE_BF16, GEMMTUNE_F16, GEMMTUNE_F32};
+    static const gemmtune_math sums[] = {GEMMTUNE_MATH_STRICT, GEMMTUNE_MATH_FAST,
+                                         GEMMTUNE_MATH_PROMOTED};
     int count = 0;
     (void)state;
     for (size_t i = 0; gt_dtype_at(i) != NULL; i++)
         count += gt_dtype_is_float_8(gt_dtype_at(i));
-    assert_int_equal(count, 24);
-    for (int i = 0; i < 24; i++) {
+    assert_int_equal(count, 36);
+    for (int i = 0; i < 36; i++) {
         const gemmtune_problem p = {
             .type_a = i & 1 ? GEMMTUNE_E5M2 : GEMMTUNE_E4M3,
             .type_b = i & 2 ? GEMMTUNE_E5M2 : GEMMTUNE_E4M3,
-            .type_c = outputs[i / 8],
+            .type_c = outputs[i / 12],
             .type_acc = GEMMTUNE_F32,
-            .math = i & 4 ? GEMMTUNE_MATH_FAST : GEMMTUNE_MATH_STRICT,
+            .math = sums[i / 4 % 3],
         };
         assert_non_null(gt_dtype_of(&p));
         assert_true(gt_dtype_is_float_8(gt_dtype_of(&p)));
@@ -123,6 +125,7 @@ static void test_strict_mixes(void **state) {
     assert_ptr_equal(gt_dtype_strict(mix("f32@split")), mix("f32"));
     assert_ptr_equal(gt_dtype_strict(mix("f64@residues")), mix("f64"));
     assert_ptr_equal(gt_dtype_strict(mix("e4m3+e5m2=f16@fast")), mix("e4m3+e5m2=f16"));
+    assert_ptr_equal(gt_dtype_strict(mix("e5m2@promoted")), mix("e5m2"));
     assert_ptr_equal(gt_dtype_strict(mix("i8")), mix("i8"));
     assert_null(gt_dtype_strict(NULL));
 }
@@ -139,6 +142,7 @@ static void test_units_of_math(void **state) {
         {"f64", 0x1p-53, 0},
         {"bf16", 0x1p-24, 0},
         {"e4m3=f32@fast", 0x1p-14, 0},
+        {"e4m3=f32@promoted", 0x1p-14, 0},
         {"i8", 0, 0},
         {"e5m2", 0x1p-24, 0},
         {"e5m2+e4m3=f16", 0x1p-24, 0},
@@ -151,6 +155,23 @@ static void test_units_of_math(void **state) {
                          GEMMTUNE_OK);
         assert_true(gt_sum_unit(&p) == rows[i].sum);
         assert_true(gt_input_unit(&p) == rows[i].input);
+    }
+}
+
+/* Only PROMOTED ends a partial sum before the end of k. */
+static void test_depth_of_sums(void **state) {
+    static const struct {
+        const char *types;
+        int64_t k, depth;
+    } rows[] = {{"e4m3@promoted", 4096, 128}, {"e4m3@promoted", 127, 127},
+                {"e5m2@promoted", 128, 128},  {"e4m3@promoted", 0, 0},
+                {"e4m3@fast", 4096, 4096},    {"bf16", 4096, 4096}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        gemmtune_problem p = {.k = rows[i].k};
+        assert_int_equal(gt_types_from_word(&p, rows[i].types, strlen(rows[i].types), NULL),
+                         GEMMTUNE_OK);
+        assert_int_equal(gt_sum_depth(&p), rows[i].depth);
     }
 }
 
@@ -207,6 +228,10 @@ static void test_math_of_types(void **state) {
          GEMMTUNE_MATH_STRICT},
         {GEMMTUNE_MATH_FAST, GEMMTUNE_E4M3, GEMMTUNE_E5M2, GEMMTUNE_F32,
          GEMMTUNE_MATH_FAST},
+        {GEMMTUNE_MATH_PROMOTED, GEMMTUNE_E5M2, GEMMTUNE_E5M2, GEMMTUNE_F32,
+         GEMMTUNE_MATH_PROMOTED},
+        {GEMMTUNE_MATH_PROMOTED, GEMMTUNE_BF16, GEMMTUNE_BF16, GEMMTUNE_F32,
+         GEMMTUNE_MATH_STRICT},
         {GEMMTUNE_MATH_FAST, GEMMTUNE_E4M3, GEMMTUNE_E4M3, GEMMTUNE_F16,
          GEMMTUNE_MATH_STRICT},
         {GEMMTUNE_MATH_FAST, GEMMTUNE_I8, GEMMTUNE_I8, GEMMTUNE_I32, GEMMTUNE_MATH_STRICT},
@@ -261,6 +286,7 @@ int main(void) {
         cmocka_unit_test(test_floats_of_8_bits),
         cmocka_unit_test(test_strict_mixes),
         cmocka_unit_test(test_units_of_math),
+        cmocka_unit_test(test_depth_of_sums),
         cmocka_unit_test(test_inputs),
         cmocka_unit_test(test_accumulators),
         cmocka_unit_test(test_math_of_types),

@@ -159,11 +159,20 @@ static void test_sums_that_are_exact(void **state) {
         int64_t k;
         enum gt_data_mode mode;
     } rows[] = {
-        {"f32", 4096, GT_DATA_SMALL},      {"f32", 1 << 20, GT_DATA_UNIT},
-        {"f64", 1 << 30, GT_DATA_SMALL},   {"i32", 1 << 30, GT_DATA_SMALL},
-        {"f16", 4096, GT_DATA_SMALL},      {"tf32", 4096, GT_DATA_SMALL},
-        {"i8", 1 << 30, GT_DATA_SMALL},    {"e4m3=f32", 4096, GT_DATA_SMALL},
-        {"e4m3@fast", 128, GT_DATA_SMALL}, {"e4m3@fast", 4096, GT_DATA_UNIT},
+        {"f32", 4096, GT_DATA_SMALL},
+        {"f32", 1 << 20, GT_DATA_UNIT},
+        {"f64", 1 << 30, GT_DATA_SMALL},
+        {"i32", 1 << 30, GT_DATA_SMALL},
+        {"f16", 4096, GT_DATA_SMALL},
+        {"tf32", 4096, GT_DATA_SMALL},
+        {"i8", 1 << 30, GT_DATA_SMALL},
+        {"e4m3=f32", 4096, GT_DATA_SMALL},
+        {"e4m3@fast", 128, GT_DATA_SMALL},
+        {"e4m3@fast", 4096, GT_DATA_UNIT},
+        {"e4m3@promoted", 128, GT_DATA_SMALL},
+        {"e4m3@promoted", 4096, GT_DATA_HIGH},
+        {"e5m2=f16@promoted", 4096, GT_DATA_SMALL},
+        {"e4m3@promoted", 1 << 20, GT_DATA_UNIT},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         gemmtune_problem p;

@@ -122,6 +122,8 @@ static void test_words_of_types(void **state) {
         MIX("bf16@split", "bf16", BF16, BF16, BF16, F32, STRICT), /* speaks of f32 */
         MIX("e5m2", "e5m2", E5M2, E5M2, BF16, F32, STRICT),
         MIX("e4m3@fast", "e4m3@fast", E4M3, E4M3, BF16, F32, FAST),
+        MIX("e5m2=f32@promoted", "e5m2=f32@promoted", E5M2, E5M2, F32, F32, PROMOTED),
+        MIX("bf16@promoted", "bf16", BF16, BF16, BF16, F32, STRICT),
         MIX("e4m3=e4m3@fast", "e4m3=e4m3@fast", E4M3, E4M3, E4M3, F32, FAST),
         MIX("e4m3+e5m2=bf16", "e4m3+e5m2=bf16", E4M3, E5M2, BF16, F32, STRICT),
         MIX("e4m3+e4m3=bf16", "e4m3", E4M3, E4M3, BF16, F32, STRICT),
@@ -150,7 +152,7 @@ static void test_words_of_types(void **state) {
 
 /* Every mix of types has one word, and the word is that mix. */
 static void test_every_mix_has_its_word(void **state) {
-    enum { TYPES = GEMMTUNE_I32 + 1, MATHS = GEMMTUNE_MATH_RESIDUES + 1 };
+    enum { TYPES = GEMMTUNE_I32 + 1, MATHS = GEMMTUNE_MATH_PROMOTED + 1 };
     (void)state;
     for (int i = 0; i < TYPES * TYPES * TYPES * TYPES * MATHS; i++) {
         gemmtune_problem p = rows(1, 1, 1), again = p;
@@ -185,7 +187,7 @@ static void test_bad_names_are_quoted(void **state) {
         {"f32@f32@f32-nn-1x2x3", "\"f32@f32@f32\" is not <type>"},
         {"f32@f32=f32-nn-1x2x3", "\"f32@f32=f32\" is not <type>"},
         {"f16@slow-nn-1x2x3", "\"slow\" behind @ is neither a data type nor \"fast\" or "
-                              "\"split\" or \"residues\""},
+                              "\"promoted\" or \"split\" or \"residues\""},
         {"f32-nq-1x2x3", "layout \"nq\" is not nn, nt, tn or tt"},
         {"f32-nn", "m \"\" is not a number from 0 to 2147483647"},
         {"f32-nn-", "m \"\" is not a number"},
@@ -292,7 +294,7 @@ static int64_t random_stride(uint64_t *seed) {
 /* Every option, in every combination that settles. */
 static gemmtune_problem random_batch(uint64_t *seed) {
     static const char *const epilogues[] = {NULL, "relu", "b[j]:f32;d=x+b[j]"};
-    enum { TYPES = GEMMTUNE_I32 + 1, MATHS = GEMMTUNE_MATH_RESIDUES + 1 };
+    enum { TYPES = GEMMTUNE_I32 + 1, MATHS = GEMMTUNE_MATH_PROMOTED + 1 };
     gemmtune_problem p = random_problem(seed);
     if (next_random(seed) % 2)
         p.type_b = (gemmtune_dtype)(next_random(seed) % TYPES);

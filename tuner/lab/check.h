@@ -12,6 +12,8 @@
  * |C0|, u_acc and u_c the unit roundoffs of the accumulator and of C.
  *   - The kernel sums in the accumulator's type: its sum x has |x - r| <= 12 u_acc s.
  *     With FAST, u_acc is 2^-14 (gt_sum_unit).
+ *   - With PROMOTED, that and the next hold for each sum over 128 of k, with its part of s.
+ *     The parts of s add up to s. To add up these sums in f32 takes 12 units of f32 more.
  *   - Tensor cores, which may sum all types but f32, f64 and i32, truncate towards zero
  *     after every 16 bytes of A, or later: b k / 16 times, where b is sizeof(A). A
  *     truncation takes 0.7 u_acc of the sum at that moment. The terms are products of

@@ -247,24 +247,27 @@ gt_status gt_checker_fill(struct gt_checker *c, void *view, const struct gt_stac
 
 bool gt_case_is_exact(const struct gt_case *t) {
     return t->spec.mode == GT_DATA_SMALL || t->spec.mode == GT_DATA_UNIT ||
-           !gt_type_is_float(t->checker->wide);
+           t->spec.mode == GT_DATA_HIGH || !gt_type_is_float(t->checker->wide);
 }
 
 /* Whether tensor cores may compute the sum. They drop the bits that do not fit. */
 static bool may_truncate(const gemmtune_problem *p) {
     return gt_type_size(p->type_a) < gt_type_size(p->type_acc) ||
-           p->math == GEMMTUNE_MATH_TF32 || p->math == GEMMTUNE_MATH_FAST;
+           p->math == GEMMTUNE_MATH_TF32;
 }
 
 struct gt_bound gt_bound_of(const struct gt_case *t) {
     const gemmtune_problem *p = &t->spec.problem;
     const double u_c = gt_type_unit(p->type_c), u_in = gt_input_unit(p);
-    const double truncation =
-        may_truncate(p) ? (double)gt_type_size(p->type_a) / 4 * sqrt((double)p->k) : 0;
+    const double truncation = may_truncate(p) ? (double)gt_type_size(p->type_a) / 4 *
+                                                    sqrt((double)gt_sum_depth(p))
+                                              : 0;
     const double units = p->math == GEMMTUNE_MATH_SPLIT
                              ? fmin(gt_split_error(p->k), GT_TOLERANCE + GT_SPLIT_PARTS)
                              : GT_TOLERANCE + truncation;
-    const double sum = units * gt_sum_unit(p) + u_in * (2 + u_in);
+    const double outer = p->math == GEMMTUNE_MATH_PROMOTED ? GT_TOLERANCE : 0;
+    const double sum =
+        units * gt_sum_unit(p) + outer * gt_type_unit(p->type_acc) + u_in * (2 + u_in);
     return (struct gt_bound){.sum = sum * (1 + u_c),
                              .rounding = u_c + gt_type_unit(t->checker->wide),
                              .least = gt_type_least(p->type_c)};

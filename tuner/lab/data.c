@@ -31,6 +31,8 @@ double gt_data_value(uint64_t seed, int64_t row, int64_t col, enum gt_data_mode 
         return (double)(int)((z >> 32) % 7) - 3;
     case GT_DATA_UNIT:
         return (double)(int)((z >> 32) % 3) - 1;
+    case GT_DATA_HIGH:
+        return (double)(int)((z >> 32) % 3) + 5;
     case GT_DATA_POSITIVE:
         return fabs(uniform(z, type));
     case GT_DATA_WIDE:
@@ -44,11 +46,21 @@ uint32_t gt_data_poison(gemmtune_dtype type) {
     return gt_type_is_float(type) && gt_type_size(type) == 1 ? GT_POISON_8 : GT_POISON;
 }
 
+/* Whether sums of k products of elements up to `largest` are exact in numbers of this unit.
+ * beta C is one element more. In exact cases alpha and beta are multiples of 1/2 and at
+ * most 2 in size; three more bits are enough for them. */
+static bool fits(int largest, int64_t k, double unit) {
+    return unit == 0 || 8.0 * largest * largest * ((double)k + 1) <= 1 / unit;
+}
+
 enum gt_data_mode gt_data_exact(const gemmtune_problem *p, int64_t k) {
-    /* |sum| <= 9 k and |beta C| <= 9. In exact cases alpha and beta are multiples of 1/2
-     * and at most 2 in size; three more bits are enough for them. */
-    const double most = 8 * 9 * ((double)k + 1), unit = gt_sum_unit(p);
-    return unit == 0 || most <= 1 / unit ? GT_DATA_SMALL : GT_DATA_UNIT;
+    const bool promoted = p->math == GEMMTUNE_MATH_PROMOTED;
+    /* With PROMOTED sums of 128 products are exact in all modes. */
+    const double unit = promoted ? gt_type_unit(p->type_acc) : gt_sum_unit(p);
+    const bool holds_high = p->type_c != GEMMTUNE_F16; /* f16 ends at 65504 */
+    if (promoted && holds_high && k >= 1024 && fits(7, k, unit))
+        return GT_DATA_HIGH;
+    return fits(3, k, unit) ? GT_DATA_SMALL : GT_DATA_UNIT;
 }
 
 double gt_stack_value(const struct gt_stack *x, uint64_t seed, int64_t z, int64_t row,

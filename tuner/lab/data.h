@@ -15,6 +15,9 @@ enum gt_data_mode {
         1, /* [-1, 1) with all bits of the significand; any integer for i32, i8 */
     /* integers -1..1, for sums of integers -3..3 that would not be exact */
     GT_DATA_UNIT = 2,
+    /* integers 5..7: sums of 128 products are below 2^14, and those of 512 above it. So
+     * they are exact with PROMOTED, and not when promotion is left out */
+    GT_DATA_HIGH = 5,
     /* for errors of f32 and f64 alone: */
     GT_DATA_POSITIVE = 3, /* sizes of GT_DATA_UNIFORM */
     GT_DATA_WIDE = 4,     /* GT_DATA_UNIFORM times a power of two from 2^-16 to 2^15 */

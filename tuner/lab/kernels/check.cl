@@ -191,7 +191,7 @@ GT_INLINE gt_wide gt_step(int bits) {
 
 /* mode 0: integers -3..3; 1: uniform in [-1, 1) in steps of 2^(1 - bits), any integer for
  * integers; 2: integers -1..1, for sums too long for mode 0; of floats 3: sizes of mode 1;
- * 4: mode 1 times a power of two from 2^-16 to 2^15. */
+ * 4: mode 1 times a power of two from 2^-16 to 2^15; 5: integers 5..7. */
 GT_INLINE gt_wide gt_datum(gt_ulong seed, gt_long row, gt_long col, int mode, int bytes,
                            int bits) {
     const gt_ulong z = gt_mix(seed, row, col);
@@ -199,6 +199,8 @@ GT_INLINE gt_wide gt_datum(gt_ulong seed, gt_long row, gt_long col, int mode, in
         return (gt_wide)((int)((z >> 32) % 7) - 3);
     if (mode == 2)
         return (gt_wide)((int)((z >> 32) % 3) - 1);
+    if (mode == 5)
+        return (gt_wide)((int)((z >> 32) % 3) + 5);
 #if GT_WIDE_I32
     return bytes == 1 ? (gt_wide)(int)(signed char)(z >> 56) : (gt_wide)(z >> 32);
 #else
