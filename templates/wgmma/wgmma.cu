@@ -689,10 +689,29 @@ GT_INLINE void put_rows(char *chunk, const gt_acc *sums, int first, int groups,
 }
 #endif
 
-/* Stores bytes [begin, end) of a piece. */
-GT_INLINE void take_piece(char *c, const char *piece, int begin, int end) {
+/* A warp's rows of a chunk are its own. Only with tf32 from registers two warps share some
+ * (across.h). */
+GT_INLINE void meet_rows(int group) {
+    if (RS && SIZE == 4)
+        gt_group_barrier(1 + group, 128);
+    else
+        gt_warp_barrier();
+}
+
+/* A warp's pieces of a chunk have numbers: their row, of 16, and the byte in it. Behind all
+ * whole pieces come those that only the end of a row may have. */
+GT_INLINE int piece_row(int e) {
+    return e < 16 * ROW_PIECES ? e / ROW_PIECES : e - 16 * ROW_PIECES;
+}
+
+GT_INLINE int piece_at(int e) {
+    return 16 * (e < 16 * ROW_PIECES ? e % ROW_PIECES : ROW_PIECES);
+}
+
+/* Stores bytes [begin, end) of a piece, which is loaded already. */
+GT_INLINE void take_piece(char *c, uint4 loaded, const char *piece, int begin, int end) {
     if (begin <= 0 && end >= 16) {
-        *(uint4 *)c = *(const uint4 *)piece;
+        *(uint4 *)c = loaded;
     } else {
         GT_UNROLL
         for (int at = 0; at < 16; at += GT_SIZEOF_C)
@@ -701,22 +720,28 @@ GT_INLINE void take_piece(char *c, const char *piece, int begin, int end) {
     }
 }
 
-/* Stores a chunk to C, of which rows x cols exist from c on. first: whether no chunk is
- * left of it. */
+/* Stores a warp's rows of a chunk to C, of which rows x cols exist from c on. first:
+ * whether no chunk is left of it. All pieces are loaded before the first is stored. */
 GT_INLINE void take_rows(const char *chunk, gt_c *c, gt_long ldc, int rows, int cols,
                          int first, int t) {
-    GT_UNROLL_BY(1)
-    for (int e = t; e < 64 * (ROW_PIECES + 1); e += 128) {
-        /* Behind all whole pieces come those that only the end of a row may have. */
-        const int last = e >= 64 * ROW_PIECES;
-        const int row = last ? e - 64 * ROW_PIECES : e / ROW_PIECES;
-        const int at = 16 * (last ? ROW_PIECES : e % ROW_PIECES);
+    enum { PIECES = 16 * (ROW_PIECES + 1), EACH = GT_CDIV(PIECES, 32) };
+    const int lane = t % 32, row0 = t / 32 * 16;
+    const char *const mine = chunk + row0 * ROW_PITCH;
+    uint4 loaded[EACH];
+    GT_UNROLL
+    for (int i = 0; i < EACH; i++) {
+        const int e = GT_MIN(lane + i * 32, PIECES - 1);
+        loaded[i] = *(const uint4 *)(mine + piece_row(e) * ROW_PITCH + piece_at(e));
+    }
+    GT_UNROLL
+    for (int i = 0; i < EACH; i++) {
+        const int e = lane + i * 32, row = row0 + piece_row(e), at = piece_at(e);
         gt_c *const to = c + row * ldc;
         const int behind = behind_piece(to), begin = first ? behind : 0;
         const int end = cols > ROW_COLS ? ROW_PIECES * 16 : behind + cols * GT_SIZEOF_C;
-        if (row < rows)
-            take_piece((char *)to - behind + at, chunk + row * ROW_PITCH + at, begin - at,
-                       end - at);
+        if (e < PIECES && row < rows)
+            take_piece((char *)to - behind + at, loaded[i],
+                       mine + piece_row(e) * ROW_PITCH + at, begin - at, end - at);
     }
 }
 
@@ -730,7 +755,7 @@ GT_INLINE void store_rows(const struct target *to, const gt_acc *sums, char *chu
         gt_c *const c = (gt_c *)to->at + place_in(to, row, col);
         if (rows <= 0 || cols <= 0)
             continue;
-        gt_group_barrier(1 + group, 128); /* the chunk before was taken */
+        meet_rows(group); /* the chunk before was taken */
         GT_UNROLL
         for (int j = 0; j < FRAGS * ROW_ACROSS; j++) {
             const int across = j % ROW_ACROSS, first = across > 0 ? -1 : 0;
@@ -745,7 +770,7 @@ GT_INLINE void store_rows(const struct target *to, const gt_acc *sums, char *chu
                 put_rows(chunk, own, first, groups, c, to->ld, alpha, t);
 #endif
         }
-        gt_group_barrier(1 + group, 128);
+        meet_rows(group);
         take_rows(chunk, c, to->ld, rows, cols, col == 0, t);
     }
 }
