@@ -122,13 +122,15 @@ int gt_types_word(const gemmtune_problem *p, char buf[GT_TYPES_WORD_MAX]) {
     };
     int len = 0;
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
-        len += snprintf(buf + len, GT_TYPES_WORD_MAX - (size_t)len, "%s", part[i]);
-    if (p->type_acc != gt_type_accumulator(p->type_a, p->type_b))
-        len += snprintf(buf + len, GT_TYPES_WORD_MAX - (size_t)len, "@%s",
-                        gt_type_name(p->type_acc));
+        len = gt_text_put(buf, GT_TYPES_WORD_MAX, len, part[i]);
+    if (p->type_acc != gt_type_accumulator(p->type_a, p->type_b)) {
+        len = gt_text_put(buf, GT_TYPES_WORD_MAX, len, "@");
+        len = gt_text_put(buf, GT_TYPES_WORD_MAX, len, gt_type_name(p->type_acc));
+    }
     for (size_t i = 0; i < MATHS; i++)
-        if (p->math == maths[i].math)
-            len +=
-                snprintf(buf + len, GT_TYPES_WORD_MAX - (size_t)len, "@%s", maths[i].name);
+        if (p->math == maths[i].math) {
+            len = gt_text_put(buf, GT_TYPES_WORD_MAX, len, "@");
+            len = gt_text_put(buf, GT_TYPES_WORD_MAX, len, maths[i].name);
+        }
     return len;
 }

@@ -279,6 +279,23 @@ static int put_epilogue(char *buf, int len, const gemmtune_problem *p) {
                           known ? text : p->epilogue);
 }
 
+/* Writes types, layout and sizes, without printf: a database that is opened has a name to
+ * check in every record. */
+static int put_head(char buf[GT_PROBLEM_NAME_MAX], const gemmtune_problem *p) {
+    const int64_t sides[] = {p->m, p->n, p->k};
+    static const char *const ahead[] = {"-", "x", "x"};
+    char number[GT_INT_TEXT_MAX];
+    int len = gt_types_word(p, buf);
+    len = gt_text_put(buf, GT_PROBLEM_NAME_MAX, len, "-");
+    len = gt_text_put(buf, GT_PROBLEM_NAME_MAX, len, gt_problem_layout(p));
+    for (int i = 0; i < 3; i++) {
+        (void)gt_text_of_int(number, sides[i]);
+        len = gt_text_put(buf, GT_PROBLEM_NAME_MAX, len, ahead[i]);
+        len = gt_text_put(buf, GT_PROBLEM_NAME_MAX, len, number);
+    }
+    return len;
+}
+
 int gt_problem_name(const gemmtune_problem *p, char buf[GT_PROBLEM_NAME_MAX]) {
     const struct gt_shape a = gt_problem_shape_a(p), b = gt_problem_shape_b(p),
                           c = gt_problem_shape_c(p);
@@ -287,10 +304,7 @@ int gt_problem_name(const gemmtune_problem *p, char buf[GT_PROBLEM_NAME_MAX]) {
         {"ldb", "sb", b, p->ldb, gt_packed_ld(p), p->stride_b},
         {"ldc", "sc", c, p->ldc, gt_shape_packed_ld(c), p->stride_c},
     };
-    char types[GT_TYPES_WORD_MAX];
-    (void)gt_types_word(p, types);
-    int len = snprintf(buf, GT_PROBLEM_NAME_MAX, "%s-%s-%" PRId64 "x%" PRId64 "x%" PRId64,
-                       types, gt_problem_layout(p), p->m, p->n, p->k);
+    int len = put_head(buf, p);
     for (const struct spacing *x = spacings; x < spacings + 3; x++)
         len = put_option(buf, len, x->ld_name, x->ld, x->ld_by_default);
     len = put_batch(buf, len, p);

@@ -46,6 +46,16 @@ int gt_text_of_int(char buf[GT_INT_TEXT_MAX], int64_t value) {
     return len;
 }
 
+int gt_text_put(char *buf, size_t size, int len, const char *word) {
+    const size_t at = (size_t)len, length = strlen(word);
+    if (at + 1 < size) {
+        const size_t room = size - 1 - at, part = length < room ? length : room;
+        memcpy(buf + at, word, part);
+        buf[at + part] = '\0';
+    }
+    return len + (int)length;
+}
+
 /* ---- pieces ---------------------------------------------------------------- */
 
 struct gt_piece gt_piece_take(struct gt_reader *r, const char *stops) {

@@ -23,6 +23,10 @@ bool gt_text_int(int64_t *out, const char *text, size_t len);
 enum { GT_INT_TEXT_MAX = 21 };
 int gt_text_of_int(char buf[GT_INT_TEXT_MAX], int64_t value);
 
+/* Appends the word to a text of `len` bytes in a buffer of `size`, as far as it fits;
+ * returns the length of both together, as snprintf does. */
+int gt_text_put(char *buf, size_t size, int len, const char *word);
+
 /* The rest of a text that is read from left to right. */
 struct gt_reader {
     const char *at, *end;

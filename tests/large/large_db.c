@@ -4,7 +4,7 @@
  *
  *     large_db fill FILE FROM RECORDS   makes FILE: so many records of distinct problems
  *     large_db measure FILE [PROBLEM]   opens it as the library does, and makes plans
- *     large_db steps FILE               times the steps of gemmtune_open
+ *     large_db steps FILE               times the steps of gemmtune_open, in nine rounds
  *
  * A made-up record is a real one of the database FROM with other sizes: its types, layout,
  * family and point stay. Seven of eight are of the CUDA driver's first device, the others
@@ -141,6 +141,8 @@ static void put_one(struct gt_db *db, struct model *m, uint64_t *state, int64_t 
         draw_problem(problem, state, r.row.subject.problem);
     } while (!may_run(m, &r, problem));
     r.row.subject.problem = problem;
+    /* A record whose family changed since would not be read. */
+    r.row.subject.family_hash = gt_families_find(m->families, r.row.subject.family)->hash;
     r.row.subject.device_key = m->device[i % OTHER_EVERY == 0 ? 1 + i % OTHERS : 0].key;
     r.row.rank = 0;
     r.row.provenance = GT_LOCAL;
@@ -231,6 +233,27 @@ static double plan_ms(gemmtune_ctx *ctx, const char *name) {
     return ms;
 }
 
+/* Milliseconds to make the kernel's source and to read its image out of the cache: the
+ * parts of a plan beside the lookup and the driver's loading. -1: the image is not there.
+ */
+static double image_ms(gemmtune_ctx *ctx, const char *name) {
+    static struct gt_choice choice;
+    gemmtune_problem p;
+    struct gt_err err = {""};
+    check(gt_problem_from_name(&p, name, &err), name, &err);
+    const struct gt_query query = gt_ctx_query(ctx, &p, GEMMTUNE_MATCH_DEFAULT, SIZE_MAX);
+    check(gt_match(&choice, &query, &err), name, &err);
+    double least = -1;
+    for (int i = 0; i < 9; i++) {
+        const double begin = cpu_ms();
+        if (!gt_exec_is_cached(ctx->gpu, &choice.fit))
+            return -1;
+        const double ms = cpu_ms() - begin;
+        least = i == 0 || ms < least ? ms : least;
+    }
+    return least;
+}
+
 /* One line: records, open, lookups, plans, memory. */
 static void measure(const char *path, const char *problem) {
     const gemmtune_target target = {.backend = GEMMTUNE_CUDA};
@@ -254,13 +277,16 @@ static void measure(const char *path, const char *problem) {
     if (problem != NULL) {
         const double first = plan_ms(ctx, problem);
         (void)printf(", first plan %.3f ms, again %.3f ms", first, plan_ms(ctx, problem));
+        (void)printf(", of it source and image %.3f ms", image_ms(ctx, problem));
     }
     (void)printf("\n");
     gemmtune_close(ctx);
 }
 
-/* One line for each step of gemmtune_open. */
-static void steps(const char *path) {
+enum { STEPS = 5, ROUNDS = 9 };
+
+/* The milliseconds of each step of gemmtune_open. */
+static void take_steps(double ms[STEPS], const char *path) {
     const gemmtune_target target = {.backend = GEMMTUNE_CUDA};
     struct gt_gpu *gpu = NULL;
     struct gt_families *families = NULL;
@@ -270,8 +296,7 @@ static void steps(const char *path) {
     struct gt_err err = {""};
     size_t count = 0;
     int64_t stale = 0;
-    double at[6];
-    make_current();
+    double at[STEPS + 1];
     at[0] = cpu_ms();
     check(gt_driver_cuda.open(&gpu, &target, &err), "driver", &err);
     at[1] = cpu_ms();
@@ -284,15 +309,29 @@ static void steps(const char *path) {
     at[4] = cpu_ms();
     check(gt_index_create(&index, known, count, &err), path, &err);
     at[5] = cpu_ms();
-    static const char *const step[] = {"the device's description", "kernel families",
-                                       "opening the file", "records", "the index"};
-    for (int i = 0; i < 5; i++)
-        (void)printf("%-26s %8.2f ms\n", step[i], at[i + 1] - at[i]);
+    for (int i = 0; i < STEPS; i++)
+        ms[i] = at[i + 1] - at[i];
     gt_index_destroy(index);
     free(known);
     gt_db_close(db);
     gt_families_destroy(families);
     gpu->driver->close(gpu);
+}
+
+/* One line for each step: the least of several rounds, since the cores are shared. */
+static void steps(const char *path) {
+    static const char *const step[STEPS] = {"the device's description", "kernel families",
+                                            "opening the file", "records", "the index"};
+    double least[STEPS], ms[STEPS];
+    make_current();
+    take_steps(least, path);
+    for (int round = 1; round < ROUNDS; round++) {
+        take_steps(ms, path);
+        for (int i = 0; i < STEPS; i++)
+            least[i] = ms[i] < least[i] ? ms[i] : least[i];
+    }
+    for (int i = 0; i < STEPS; i++)
+        (void)printf("%-26s %8.2f ms\n", step[i], least[i]);
 }
 
 int main(int argc, char **argv) {
